@@ -1,0 +1,158 @@
+// dispatch.c: one table of kernels per instruction set, chosen once; the public functions, which set the floating-point
+// environment, call through the table and restore it. Compiled once, for the baseline.
+#include "smx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#if !defined(__wasm__) && (defined(__x86_64__) || defined(_M_X64))
+#define SMX_X86 1
+#include <immintrin.h>
+#endif
+
+typedef struct {
+    const char *name;
+#define SMX_KERNEL(result, name, parameters, arguments) result(*name) parameters;
+#include "kernels.def"
+#undef SMX_KERNEL
+} kernel_table;
+
+// The build says which copies exist: -DSMX_HAVE_avx2 and so on.
+
+#define SMX_JOIN_(a, b) a##b
+#define SMX_JOIN(a, b) SMX_JOIN_(a, b)
+#define SMX_FN(name) SMX_JOIN(smx_##name##_, SMX_ISA_NAME)
+#define SMX_STRING_(a) #a
+#define SMX_STRING(a) SMX_STRING_(a)
+#ifdef SMX_HAVE_scalar
+#define SMX_ISA_NAME scalar
+#include "dispatch_table.h"
+#endif
+#ifdef SMX_HAVE_sse2
+#define SMX_ISA_NAME sse2
+#include "dispatch_table.h"
+#endif
+#ifdef SMX_HAVE_avx2
+#define SMX_ISA_NAME avx2
+#include "dispatch_table.h"
+#endif
+#ifdef SMX_HAVE_avx512
+#define SMX_ISA_NAME avx512
+#include "dispatch_table.h"
+#endif
+#ifdef SMX_HAVE_neon
+#define SMX_ISA_NAME neon
+#include "dispatch_table.h"
+#endif
+#ifdef SMX_HAVE_wasm
+#define SMX_ISA_NAME wasm
+#include "dispatch_table.h"
+#endif
+
+static int always(void) { return 1; }
+#ifdef SMX_X86
+static int has_avx2(void) { return __builtin_cpu_supports("avx2"); } // checks the operating system's support too
+static int has_avx512(void) {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl");
+}
+#endif
+
+// Best first.
+static const struct {
+    const kernel_table *table;
+    int (*usable)(void);
+} choices[] = {
+#ifdef SMX_HAVE_avx512
+    {&table_avx512, has_avx512},
+#endif
+#ifdef SMX_HAVE_avx2
+    {&table_avx2, has_avx2},
+#endif
+#ifdef SMX_HAVE_sse2
+    {&table_sse2, always},
+#endif
+#ifdef SMX_HAVE_neon
+    {&table_neon, always},
+#endif
+#ifdef SMX_HAVE_wasm
+    {&table_wasm, always},
+#endif
+#ifdef SMX_HAVE_scalar
+    {&table_scalar, always},
+#endif
+};
+enum { N_CHOICES = sizeof choices / sizeof *choices };
+
+static const kernel_table *chosen;
+
+int smx_isa_choose(const char *name) {
+    for (size_t i = 0; name && i < N_CHOICES; i++)
+        if (!strcmp(choices[i].table->name, name) && choices[i].usable()) {
+            chosen = choices[i].table;
+            return 0;
+        }
+    return -1;
+}
+
+const char *smx_isa_name(size_t i) {
+    for (size_t c = 0; c < N_CHOICES; c++)
+        if (choices[c].usable() && i-- == 0) return choices[c].table->name;
+    return NULL;
+}
+
+static const kernel_table *table(void) {
+    if (!chosen) {
+#ifndef __wasm__
+        // An unknown name falls back to the best; programs that want to complain call smx_isa_choose themselves.
+        if (smx_isa_choose(getenv("SMX_ISA")) == 0) return chosen;
+#endif
+        smx_isa_choose(smx_isa_name(0));
+    }
+    return chosen;
+}
+
+const char *smx_isa(void) { return table()->name; }
+
+#if defined(SMX_X86)
+enum { MXCSR_DEFAULT = 0x1f80, MXCSR_FLAGS = 0x3f };
+uint64_t smx_fpenv_enter(void) {
+    unsigned saved = _mm_getcsr();
+    if ((saved & ~(unsigned)MXCSR_FLAGS) != MXCSR_DEFAULT) _mm_setcsr(MXCSR_DEFAULT);
+    return saved;
+}
+void smx_fpenv_leave(uint64_t saved) {
+    if ((saved & ~(uint64_t)MXCSR_FLAGS) != MXCSR_DEFAULT) _mm_setcsr((unsigned)saved);
+}
+#elif defined(__aarch64__)
+uint64_t smx_fpenv_enter(void) {
+    uint64_t saved;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(saved));
+    if (saved) __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)0));
+    return saved;
+}
+void smx_fpenv_leave(uint64_t saved) {
+    if (saved) __asm__ volatile("msr fpcr, %0" : : "r"(saved));
+}
+#else // WebAssembly has one environment, the right one
+uint64_t smx_fpenv_enter(void) { return 0; }
+void smx_fpenv_leave(uint64_t saved) { (void)saved; }
+#endif
+
+// The public functions. A result type of void cannot be held, so each kind has its own shape.
+#define CALL_void(name, arguments)                                                                                     \
+    uint64_t env = smx_fpenv_enter();                                                                                  \
+    table()->name arguments;                                                                                           \
+    smx_fpenv_leave(env);
+#define CALL_VALUE(type, name, arguments)                                                                              \
+    uint64_t env = smx_fpenv_enter();                                                                                  \
+    type result = table()->name arguments;                                                                             \
+    smx_fpenv_leave(env);                                                                                              \
+    return result;
+#define CALL_float(name, arguments) CALL_VALUE(float, name, arguments)
+#define CALL_double(name, arguments) CALL_VALUE(double, name, arguments)
+#define CALL_size_t(name, arguments) CALL_VALUE(size_t, name, arguments)
+#define SMX_KERNEL(result, name, parameters, arguments)                                                                \
+    result smx_##name parameters { CALL_##result(name, arguments) }
+#include "kernels.def"
+#undef SMX_KERNEL

@@ -1,0 +1,209 @@
+// simd.h: the whole SIMD vocabulary. One register is `vf` of SMX_W floats (compile-time: 1, 4, 8 or 16); one canonical
+// group is `v16`, always 16 lanes in SMX_R registers. Kernels are written in v16 wherever lanes meet in a sum, so that
+// the order of every sum is the same at each width. Compiler vector extensions, no intrinsics but square root.
+#ifndef SMX_SIMD_H
+#define SMX_SIMD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(SMX_SCALAR)
+#define SMX_W 1
+#elif defined(__AVX512F__)
+#define SMX_W 16
+#include <immintrin.h>
+#elif defined(__AVX2__)
+#define SMX_W 8
+#include <immintrin.h>
+#elif defined(__SSE2__)
+#define SMX_W 4
+#include <emmintrin.h>
+#elif defined(__wasm_simd128__)
+#define SMX_W 4
+#include <wasm_simd128.h>
+#elif defined(__ARM_NEON)
+#define SMX_W 4
+#include <arm_neon.h>
+#else
+#define SMX_W 1
+#endif
+#define SMX_R (16 / SMX_W)
+
+// Always inlined: no linker may keep another instruction set's copy.
+#define SMX_INLINE static inline __attribute__((always_inline, unused))
+
+#if SMX_W == 1
+typedef float vf;
+typedef int32_t vi;
+typedef float vf_u __attribute__((may_alias));
+typedef int32_t vi_u __attribute__((may_alias));
+#else
+typedef float vf __attribute__((vector_size(4 * SMX_W)));
+typedef int32_t vi __attribute__((vector_size(4 * SMX_W)));
+typedef float vf_u __attribute__((vector_size(4 * SMX_W), aligned(4), may_alias));
+typedef int32_t vi_u __attribute__((vector_size(4 * SMX_W), aligned(4), may_alias));
+#endif
+
+SMX_INLINE vf vf_load(const float *p) { return *(const vf_u *)p; }
+SMX_INLINE void vf_store(float *p, vf x) { *(vf_u *)p = x; }
+
+SMX_INLINE vf vf_set(float x) {
+#if SMX_W == 1
+    return x;
+#elif SMX_W == 4
+    return (vf){x, x, x, x};
+#elif SMX_W == 8
+    return (vf){x, x, x, x, x, x, x, x};
+#else
+    return (vf){x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x};
+#endif
+}
+SMX_INLINE vi vi_set(int32_t x) {
+#if SMX_W == 1
+    return x;
+#elif SMX_W == 4
+    return (vi){x, x, x, x};
+#elif SMX_W == 8
+    return (vi){x, x, x, x, x, x, x, x};
+#else
+    return (vi){x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x};
+#endif
+}
+
+#if SMX_W == 1
+SMX_INLINE vi vf_bits(vf x) { vi b; memcpy(&b, &x, 4); return b; }
+SMX_INLINE vf vi_float(vi b) { vf x; memcpy(&x, &b, 4); return x; }
+SMX_INLINE vi vf_lt(vf a, vf b) { return -(a < b); }
+SMX_INLINE vi vf_le(vf a, vf b) { return -(a <= b); }
+SMX_INLINE vi vf_eq(vf a, vf b) { return -(a == b); }
+SMX_INLINE vi vi_gt(vi a, vi b) { return -(a > b); }
+SMX_INLINE vf vi_convert(vi a) { return (float)a; }
+SMX_INLINE vi vi_shl(vi a, int s) { return (vi)((uint32_t)a << s); }
+#else
+SMX_INLINE vi vf_bits(vf x) { return (vi)x; }
+SMX_INLINE vf vi_float(vi b) { return (vf)b; }
+SMX_INLINE vi vf_lt(vf a, vf b) { return (vi)(a < b); } // all bits set where true
+SMX_INLINE vi vf_le(vf a, vf b) { return (vi)(a <= b); }
+SMX_INLINE vi vf_eq(vf a, vf b) { return (vi)(a == b); }
+SMX_INLINE vi vi_gt(vi a, vi b) { return (vi)(a > b); }
+SMX_INLINE vf vi_convert(vi a) { return __builtin_convertvector(a, vf); }
+SMX_INLINE vi vi_shl(vi a, int s) { return a << s; }
+#endif
+
+SMX_INLINE vf vf_select(vi mask, vf yes, vf no) { return vi_float((vf_bits(yes) & mask) | (vf_bits(no) & ~mask)); }
+SMX_INLINE vf vf_abs(vf x) { return vi_float(vf_bits(x) & vi_set(0x7fffffff)); }
+SMX_INLINE vf vf_neg(vf x) { return vi_float(vf_bits(x) ^ vi_set((int32_t)0x80000000u)); }
+// a > b ? a : b: the second operand where either is NaN.
+SMX_INLINE vf vf_max(vf a, vf b) { return vf_select(vf_lt(b, a), a, b); }
+SMX_INLINE vf vf_min(vf a, vf b) { return vf_select(vf_lt(a, b), a, b); }
+
+// Correctly rounded on every machine, so intrinsics here cost no bits.
+SMX_INLINE vf vf_sqrt(vf x) {
+#if SMX_W == 16
+    return (vf)_mm512_sqrt_ps((__m512)x);
+#elif SMX_W == 8
+    return (vf)_mm256_sqrt_ps((__m256)x);
+#elif defined(__SSE2__) && SMX_W == 4
+    return (vf)_mm_sqrt_ps((__m128)x);
+#elif defined(__wasm_simd128__) && SMX_W == 4
+    return (vf)wasm_f32x4_sqrt((v128_t)x);
+#elif defined(__ARM_NEON) && SMX_W == 4
+    return (vf)vsqrtq_f32((float32x4_t)x);
+#else
+    return __builtin_sqrtf(x);
+#endif
+}
+
+// Loops over the registers of a group must vanish: gcc needs to be told, clang unrolls constant trips by itself.
+#if defined(__clang__)
+#define SMX_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define SMX_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+// ---- The canonical group of 16 lanes ----------------------------------------------------------------------------
+typedef struct {
+    vf r[SMX_R];
+} v16;
+typedef struct {
+    vi r[SMX_R];
+} m16; // a mask, or 16 integers
+
+#define SMX_EACH                                                                                                       \
+    SMX_UNROLL for (int r = 0; r < SMX_R; r++)
+#define V16_OP1(name, type, in, expression)                                                                            \
+    SMX_INLINE type name(in a) {                                                                                       \
+        type y;                                                                                                        \
+        SMX_EACH y.r[r] = expression;                                                                                  \
+        return y;                                                                                                      \
+    }
+#define V16_OP2(name, type, in, expression)                                                                            \
+    SMX_INLINE type name(in a, in b) {                                                                                 \
+        type y;                                                                                                        \
+        SMX_EACH y.r[r] = expression;                                                                                  \
+        return y;                                                                                                      \
+    }
+V16_OP2(v16_add, v16, v16, a.r[r] + b.r[r])
+V16_OP2(v16_sub, v16, v16, a.r[r] - b.r[r])
+V16_OP2(v16_mul, v16, v16, a.r[r] * b.r[r])
+V16_OP2(v16_div, v16, v16, a.r[r] / b.r[r])
+V16_OP2(v16_max, v16, v16, vf_max(a.r[r], b.r[r]))
+V16_OP2(v16_min, v16, v16, vf_min(a.r[r], b.r[r]))
+V16_OP2(v16_lt, m16, v16, vf_lt(a.r[r], b.r[r]))
+V16_OP2(v16_le, m16, v16, vf_le(a.r[r], b.r[r]))
+V16_OP2(v16_eq, m16, v16, vf_eq(a.r[r], b.r[r]))
+V16_OP1(v16_sqrt, v16, v16, vf_sqrt(a.r[r]))
+V16_OP1(v16_abs, v16, v16, vf_abs(a.r[r]))
+V16_OP1(v16_neg, v16, v16, vf_neg(a.r[r]))
+// a * b + c, rounded twice: the one spelling, so that no reader expects an FMA.
+SMX_INLINE v16 v16_madd(v16 a, v16 b, v16 c) {
+    SMX_EACH c.r[r] += a.r[r] * b.r[r];
+    return c;
+}
+SMX_INLINE v16 v16_select(m16 m, v16 yes, v16 no) {
+    SMX_EACH yes.r[r] = vf_select(m.r[r], yes.r[r], no.r[r]);
+    return yes;
+}
+SMX_INLINE v16 v16_set(float x) {
+    v16 y;
+    SMX_EACH y.r[r] = vf_set(x);
+    return y;
+}
+SMX_INLINE v16 v16_load(const float *p) {
+    v16 y;
+    SMX_EACH y.r[r] = vf_load(p + r * SMX_W);
+    return y;
+}
+SMX_INLINE void v16_store(float *p, v16 x) { SMX_EACH vf_store(p + r * SMX_W, x.r[r]); }
+// The first n <= 16 of p, the other lanes `fill`; nothing past p + n is touched.
+SMX_INLINE v16 v16_load_n(const float *p, size_t n, float fill) {
+    float t[16];
+    for (size_t i = 0; i < 16; i++) t[i] = fill;
+    for (size_t i = 0; i < n; i++) t[i] = p[i];
+    return v16_load(t);
+}
+SMX_INLINE void v16_store_n(float *p, v16 x, size_t n) {
+    float t[16];
+    v16_store(t, x);
+    for (size_t i = 0; i < n; i++) p[i] = t[i];
+}
+
+// y[i] = EXPRESSION over n elements, 16 at a time; LOAD(p) inside reads p[i .. i+15] (the tail padded with zeros).
+// Elementwise, so in place is safe. Usage: V16_MAP(y, n, v16_add(LOAD(a), LOAD(b)))
+#define V16_MAP(y, n, expression)                                                                                      \
+    do {                                                                                                               \
+        size_t i_ = 0, n_ = (n);                                                                                       \
+        for (; i_ + 16 <= n_; i_ += 16) {                                                                              \
+            const size_t k_ = 16;                                                                                      \
+            v16_store((y) + i_, (expression));                                                                         \
+            (void)k_;                                                                                                  \
+        }                                                                                                              \
+        if (i_ < n_) {                                                                                                 \
+            const size_t k_ = n_ - i_;                                                                                 \
+            v16_store_n((y) + i_, (expression), k_);                                                                   \
+        }                                                                                                              \
+    } while (0)
+#define LOAD(p) (k_ == 16 ? v16_load((p) + i_) : v16_load_n((p) + i_, k_, 0.0f))
+
+#endif

@@ -1,0 +1,197 @@
+// smx.h: the one public header of seqmix's float32 kernels. Every kernel works on the caller's memory:
+// no allocation, no I/O, no globals but the chosen instruction set, no libm.
+//
+// Legend, used by every prototype
+//   B batch (independent sequences)   L length (time steps)   D width   H heads   d = D/H head width
+//   W filter taps   V vocabulary or classes   N rows (usually B*L)   n plain element count
+//   Arrays are row-major and contiguous unless a stride is named: x [B][L][D] means x[(b*L + t)*D + c].
+//   t (query i, key j) counts from 0; head h owns columns h*d .. h*d+d-1.
+//
+// Contracts
+//   Order     outputs, inputs, what forward saved, scratch, sizes. Backward: gradients out, gradient in, then
+//             what forward saw.
+//   Gradients input gradients OVERWRITE; parameter gradients ACCUMULATE (the caller zeroes them once per step).
+//   Aliasing  arguments must not overlap unless "in place" is said: then y == x (or dx == dy) exactly.
+//   Scratch   64-byte aligned, of smx_<op>_scratch_bytes(...) bytes; contents are lost. Data pointers need only
+//             float alignment.
+//   Bits      the result is the same to the last bit on every instruction set and compiler (exact mode): sums run in
+//             16 canonical lanes and one fixed tree, products over k run in order in blocks of SMX_KC, nothing is
+//             contracted to FMA. Rounding mode and flush-to-zero of the caller are set aside for the call and restored.
+//   Errors    kernels cannot fail; sizes are the caller's promise. Size 0 is allowed where the prototype does not
+//             say otherwise and does nothing.
+#ifndef SMX_H
+#define SMX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#define SMX_RESTRICT
+#else
+#define SMX_RESTRICT restrict
+#endif
+
+#define SMX_VERSION "0.1.0"
+enum {
+    SMX_KC = 256,  // products are summed in order within blocks of SMX_KC, then block by block
+    SMX_ALIGN = 64 // of scratch
+};
+
+// ---- Instruction sets -------------------------------------------------------------------------------------------
+// One of "scalar", "sse2", "avx2", "avx512", "neon", "wasm". The best that machine and system support is chosen at the
+// first call; the environment variable SMX_ISA forces one.
+const char *smx_isa(void);
+// Choose by name; returns 0, or -1 when that one is unknown, not built in, or not supported here (then nothing
+// changes). Not to be called while kernels run.
+int smx_isa_choose(const char *name);
+// Name of the i-th instruction set that is built in and usable here, or NULL past the last.
+const char *smx_isa_name(size_t i);
+
+// ---- Floating-point environment ---------------------------------------------------------------------------------
+// Round to nearest, denormals kept. Every kernel does this by itself; code that computes numbers between kernels
+// brackets itself with the pair. leave takes what enter returned.
+uint64_t smx_fpenv_enter(void);
+void smx_fpenv_leave(uint64_t saved);
+
+// ---- Matrix product ---------------------------------------------------------------------------------------------
+enum { SMX_TRANS_A = 1, SMX_TRANS_B = 2, SMX_ACCUMULATE = 4 };
+// C [m][n] = op(A) op(B), or += with SMX_ACCUMULATE. op(A) is [m][k]: A is [m][k] with row stride lda, or with
+// SMX_TRANS_A [k][m]; op(B) is [k][n]: B is [k][n] with row stride ldb, or with SMX_TRANS_B [n][k].
+// Without SMX_ACCUMULATE C is never read. k = 0 gives C = 0 (or unchanged). Each output is summed over k in order.
+size_t smx_gemm_scratch_bytes(size_t m, size_t n, size_t k);
+void smx_gemm(float *SMX_RESTRICT c, const float *a, const float *b, void *scratch, size_t m, size_t n, size_t k,
+              size_t lda, size_t ldb, size_t ldc, unsigned flags);
+
+// y [N][D] = x [N][D] + bias [D]. In place allowed.
+void smx_bias_fwd(float *y, const float *x, const float *bias, size_t N, size_t D);
+// dbias [D] += column sums of dy [N][D] (rows in order, in blocks of SMX_KC).
+void smx_bias_bwd(float *SMX_RESTRICT dbias, const float *dy, size_t N, size_t D);
+
+// ---- Elementwise ------------------------------------------------------------------------------------------------
+// In place allowed (y may be a or b; dx may be dy).
+void smx_add(float *y, const float *a, const float *b, size_t n);       // y = a + b
+void smx_mul(float *y, const float *a, const float *b, size_t n);       // y = a b
+void smx_scale(float *y, const float *x, float s, size_t n);            // y = s x
+void smx_axpy(float *y, const float *x, float s, size_t n);             // y += s x
+void smx_gelu_fwd(float *y, const float *x, size_t n);                  // tanh form, Hendrycks & Gimpel
+void smx_gelu_bwd(float *dx, const float *dy, const float *x, size_t n);
+void smx_silu_fwd(float *y, const float *x, size_t n);                  // x sigma(x)
+void smx_silu_bwd(float *dx, const float *dy, const float *x, size_t n);
+void smx_sigmoid_fwd(float *y, const float *x, size_t n);
+void smx_sigmoid_bwd(float *dx, const float *dy, const float *y, size_t n); // takes the OUTPUT y
+void smx_tanh_fwd(float *y, const float *x, size_t n);
+void smx_tanh_bwd(float *dx, const float *dy, const float *y, size_t n);    // takes the OUTPUT y
+void smx_exp_fwd(float *y, const float *x, size_t n);
+void smx_log_fwd(float *y, const float *x, size_t n);
+void smx_sincos_fwd(float *s, float *c, const float *x, size_t n); // |x| <= 8192, else NaN
+
+// ---- Reductions -------------------------------------------------------------------------------------------------
+float smx_sum(const float *x, size_t n);                   // 16 canonical lanes, then 16 -> 8 -> 4 -> 2 -> 1
+float smx_dot(const float *x, const float *y, size_t n);   // the same over products
+
+// ---- Attention --------------------------------------------------------------------------------------------------
+// Softmax attention (Vaswani et al.; MECHANISMS 1-2), all heads of B sequences:
+//   s_ij = scale * q_i . k_j,  l_ij = s_ij * mult_h(i-j) + bias_h(i-j),  A = softmax over the allowed j,  o_i = sum_j A_ij v_j
+typedef struct {
+    size_t B, L, D, H;
+    size_t stride;     // floats between rows of q, k, v (and dq, dk, dv): D, or 3D when they share one array
+    int causal;        // 1: j <= i only
+    float scale;       // usually 1/sqrt(d)
+    const float *mult; // [H][2L-1], entry (L-1) + j - i multiplies the scaled logit (LaS decay); NULL: 1
+    const float *bias; // [H][2L-1], entry (L-1) + j - i is added (ALiBi); NULL: 0
+} smx_attention;
+// o [B][L][D]; stats [B][H][L][2] (row maximum, 1 / row sum) is what backward needs. A row whose logits are all -inf
+// gives 0. Scores are held for 24 query rows at a time, never L x L.
+size_t smx_attention_fwd_scratch_bytes(const smx_attention *p);
+void smx_attention_fwd(float *SMX_RESTRICT o, float *SMX_RESTRICT stats, const float *q, const float *k, const float *v,
+                       void *scratch, const smx_attention *p);
+// dq, dk, dv with row stride p->stride (overwritten); dout, o [B][L][D].
+size_t smx_attention_bwd_scratch_bytes(const smx_attention *p);
+void smx_attention_bwd(float *dq, float *dk, float *dv, const float *dout, const float *q, const float *k,
+                       const float *v, const float *o, const float *stats, void *scratch, const smx_attention *p);
+// map [L][L]: the attention weights of one head of sequence b, for looking at.
+void smx_attention_map(float *SMX_RESTRICT map, const float *q, const float *k, void *scratch,
+                       const smx_attention *p, size_t b, size_t head); // scratch as for forward
+
+// ---- Short convolution ------------------------------------------------------------------------------------------
+// Causal convolution over time, one filter per group of channels (CAT Def. 1; groups = D: depthwise):
+//   y_t[c] = sum_w f[g(c)][w] x_{t - w + future}[c],   rows outside 0..L-1 are 0, g(c) = c / (D/groups).
+// x, y [B][L][D] (row strides ldx, ldy >= D), f [groups][W], future < W taps look ahead (0: causal; CAT's two-sided
+// value filter has 2W+1 taps and future = W).
+size_t smx_conv_scratch_bytes(size_t L, size_t D, size_t groups, size_t W);
+void smx_conv_fwd(float *SMX_RESTRICT y, const float *x, const float *f, void *scratch, size_t B, size_t L, size_t D,
+                  size_t groups, size_t W, size_t future, size_t ldx, size_t ldy);
+// dx overwritten; df [groups][W] accumulates, sequence by sequence in order. dx or df may be NULL (not wanted).
+void smx_conv_bwd(float *dx, float *df, const float *dy, const float *x, const float *f, void *scratch, size_t B,
+                  size_t L, size_t D, size_t groups, size_t W, size_t future, size_t ldx, size_t ldy);
+// Multi-head filter (CAT Sec. 3): f [W][H][H], y_t[h d + e] = sum_{w,g} f[w][h][g] x_{t-w}[g d + e].
+// Backward: dx overwritten, df accumulates; either may be NULL.
+size_t smx_conv_heads_scratch_bytes(size_t L, size_t D, size_t H, size_t W);
+void smx_conv_heads_fwd(float *SMX_RESTRICT y, const float *x, const float *f, void *scratch, size_t B, size_t L,
+                        size_t D, size_t H, size_t W, size_t ldx, size_t ldy);
+void smx_conv_heads_bwd(float *dx, float *df, const float *dy, const float *x, const float *f, void *scratch, size_t B,
+                        size_t L, size_t D, size_t H, size_t W, size_t ldx, size_t ldy);
+
+// ---- Norms over rows of [N][D] ----------------------------------------------------------------------------------
+// LayerNorm (Ba et al.): y = (x - mean) rstd * gain + bias, biased variance, rstd = 1/sqrt(var + eps).
+// stats [N][2] (mean, rstd) is what backward needs. dgain, dbias [D] accumulate.
+void smx_layernorm_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT stats, const float *x, const float *gain,
+                       const float *bias, size_t N, size_t D, float eps);
+void smx_layernorm_bwd(float *SMX_RESTRICT dx, float *SMX_RESTRICT dgain, float *SMX_RESTRICT dbias, const float *dy,
+                       const float *x, const float *gain, const float *stats, size_t N, size_t D);
+// RMSNorm (Zhang & Sennrich): y = x rstd * gain, rstd = 1/sqrt(mean(x^2) + eps). rstd [N] saved.
+void smx_rmsnorm_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT rstd, const float *x, const float *gain, size_t N,
+                     size_t D, float eps);
+void smx_rmsnorm_bwd(float *SMX_RESTRICT dx, float *SMX_RESTRICT dgain, const float *dy, const float *x,
+                     const float *gain, const float *rstd, size_t N, size_t D);
+// Unit l2 norm (CAT's norm): y = x / |x|; rows with |x| <= 1e-12 give 0 with zero gradient. rnorm [N] saved (1/|x| or 0).
+void smx_unitnorm_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT rnorm, const float *x, size_t N, size_t D);
+void smx_unitnorm_bwd(float *SMX_RESTRICT dx, const float *dy, const float *x, const float *rnorm, size_t N, size_t D);
+
+// ---- Positions, tokens, pooling ---------------------------------------------------------------------------------
+// Rotary positions (Su et al.): adjacent pairs (2m, 2m+1) of each head turned by the angle whose cosine and sine are
+// cs [L][d/2][2]. x, y [B][L][D] (row strides ldx, ldy), d even. In place allowed. Backward is the turn back.
+void smx_rope_fwd(float *y, const float *x, const float *cs, size_t B, size_t L, size_t D, size_t H, size_t ldx,
+                  size_t ldy);
+void smx_rope_bwd(float *dx, const float *dy, const float *cs, size_t B, size_t L, size_t D, size_t H, size_t ldx,
+                  size_t ldy);
+// y [N][D] = table [V][D] rows by tokens [N]; a token outside 0..V-1 gives a zero row and no gradient.
+void smx_embedding_fwd(float *SMX_RESTRICT y, const float *table, const int32_t *tokens, size_t N, size_t D, size_t V);
+void smx_embedding_bwd(float *SMX_RESTRICT dtable, const float *dy, const int32_t *tokens, size_t N, size_t D,
+                       size_t V); // accumulates, rows in order
+// y [B][D] = mean over t of x [B][L][D]; L > 0.
+void smx_meanpool_fwd(float *SMX_RESTRICT y, const float *x, size_t B, size_t L, size_t D);
+void smx_meanpool_bwd(float *SMX_RESTRICT dx, const float *dy, size_t B, size_t L, size_t D);
+// Rows of x [N][D] picked by index: y [M][D] = x[rows[m]]; a negative index gives a zero row and no gradient. Backward:
+// dx overwritten, rows not picked get 0; no row is picked twice.
+void smx_gather_fwd(float *SMX_RESTRICT y, const float *x, const int32_t *rows, size_t M, size_t N, size_t D);
+void smx_gather_bwd(float *SMX_RESTRICT dx, const float *dy, const int32_t *rows, size_t M, size_t N, size_t D);
+
+// ---- Loss -------------------------------------------------------------------------------------------------------
+// Cross-entropy of logits [N][V] against target [N], rows with target outside 0..V-1 ignored. loss [N] (0 for ignored rows),
+// stats [N][2] (row maximum, 1 / row sum). Returns the number of rows that count.
+size_t smx_cross_entropy_fwd(float *SMX_RESTRICT loss, float *SMX_RESTRICT stats, const float *logits,
+                             const int32_t *target, size_t N, size_t V);
+// dlogits [N][V] = scale (softmax - onehot), 0 for ignored rows. scale is d(total)/d(row loss), e.g. 1/count.
+void smx_cross_entropy_bwd(float *SMX_RESTRICT dlogits, const float *logits, const int32_t *target, const float *stats,
+                           size_t N, size_t V, float scale);
+// best [N]: column of the largest of each row of x [N][V], the first one on a tie; V > 0.
+void smx_argmax(int32_t *SMX_RESTRICT best, const float *x, size_t N, size_t V);
+
+// ---- Optimiser --------------------------------------------------------------------------------------------------
+// AdamW (Loshchilov & Hutter), one array: m, v, p updated in place.
+//   m = b1 m + (1-b1) s g, v = b2 v + (1-b2) (s g)^2, p = p - lr wd p - lr (m/c1) / (sqrt(v/c2) + eps)
+// with c1 = 1 - b1^step, c2 = 1 - b2^step computed by the caller in double, s the clip factor (1: none).
+typedef struct {
+    float lr, b1, b2, eps, wd, c1, c2, clip;
+} smx_adamw_opts;
+void smx_adamw(float *SMX_RESTRICT p, float *SMX_RESTRICT m, float *SMX_RESTRICT v, const float *g, size_t n,
+               const smx_adamw_opts *o);
+// Sum of squares of g [n], float lanes within blocks of 4096 and double across blocks: the global norm's square.
+double smx_sumsq(const float *g, size_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,105 @@
+// vmath.h: exp, log, tanh, sigmoid, sin and cos in lanes. No libm, no FMA, no table, no branch: the same bits at every
+// width. Each states its range and the largest error in ULP of the correctly rounded result; test_vmath.c enforces it.
+#ifndef SMX_VMATH_H
+#define SMX_VMATH_H
+
+#include "simd.h"
+
+#define SMX_INF __builtin_inff()
+#define SMX_NAN __builtin_nanf("")
+
+// Round to the nearest integer by adding 1.5 * 2^23: valid for |x| < 2^22, needs round-to-nearest.
+#define SMX_ROUND_MAGIC 12582912.0f
+
+// exp(x): 1 ULP for -87.33 <= x <= 88.72; +inf above; 0 below (results under FLT_MIN are flushed on purpose: they cost
+// 100 cycles each on some machines and weigh nothing in a softmax). NaN stays NaN.
+SMX_INLINE vf vf_exp(vf x) {
+    const vf lo = vf_set(-87.33654f), hi = vf_set(88.72283f);
+    vf c = vf_min(vf_max(x, lo), hi); // NaN falls to lo; restored below
+    vf k = c * vf_set(1.44269504f) + vf_set(SMX_ROUND_MAGIC);
+    vi n = vf_bits(k) - vi_set(0x4B400000);
+    k = k - vf_set(SMX_ROUND_MAGIC);
+    // ln 2 = 0.693145751953125 (exact in 14 bits) + 1.42860677e-6
+    vf r = (c - k * vf_set(0.693145751953125f)) - k * vf_set(1.42860677e-6f);
+    vf p = vf_set(1.0f / 5040.0f);
+    p = p * r + vf_set(1.0f / 720.0f);
+    p = p * r + vf_set(1.0f / 120.0f);
+    p = p * r + vf_set(1.0f / 24.0f);
+    p = p * r + vf_set(1.0f / 6.0f);
+    p = p * r + vf_set(0.5f);
+    p = (p * r) * r + r + vf_set(1.0f);
+    // 2^n in two factors, since n = 128 occurs
+    vi half = n >> 1;
+    vf y = p * vi_float(vi_shl(half + vi_set(127), 23)) * vi_float(vi_shl(n - half + vi_set(127), 23));
+    y = vf_select(vf_lt(x, lo), vf_set(0.0f), y);
+    y = vf_select(vf_lt(hi, x), vf_set(SMX_INF), y);
+    return vf_select(vf_eq(x, x), y, x);
+}
+
+// log(x): 1 ULP for every positive float, denormals included; log(0) = -inf, log(<0) = NaN, log(inf) = inf.
+SMX_INLINE vf vf_log(vf x) {
+    vi tiny = vf_lt(x, vf_set(1.17549435e-38f));
+    vf a = vf_select(tiny, x * vf_set(16777216.0f), x);
+    // a = m 2^e with m in [sqrt(1/2), sqrt(2))
+    vi b = vf_bits(a) - vi_set(0x3f3504f3);
+    vi e = (b >> 23) - (tiny & vi_set(24));
+    vf m = vi_float((b & vi_set(0x007fffff)) + vi_set(0x3f3504f3));
+    vf f = m - vf_set(1.0f);
+    // log m = f - f^2/2 + f^3 q(f), in s = f/(2+f): 2 atanh s = f - s (f - R), Tang's form
+    vf s = f / (vf_set(2.0f) + f);
+    vf z = s * s;
+    vf R = z * (vf_set(0.66666662693f) + z * (vf_set(0.40000972152f) + z * (vf_set(0.28498786688f) + z * vf_set(0.24279078841f))));
+    vf h = vf_set(0.5f) * f * f;
+    vf k = vi_convert(e);
+    vf y = k * vf_set(0.693138123f) - ((h - (s * (h + R) + k * vf_set(9.05800061e-6f))) - f);
+    y = vf_select(vf_eq(x, vf_set(SMX_INF)), x, y);
+    y = vf_select(vf_eq(x, vf_set(0.0f)), vf_set(-SMX_INF), y);
+    y = vf_select(vf_lt(x, vf_set(0.0f)), vf_set(SMX_NAN), y);
+    return vf_select(vf_eq(x, x), y, x);
+}
+
+// sigmoid(x) = 1/(1 + e^-x): 3 ULP for x >= -87; 0 below -88.72, 1 from 17.4 up.
+SMX_INLINE vf vf_sigmoid(vf x) { return vf_set(1.0f) / (vf_set(1.0f) + vf_exp(vf_neg(x))); }
+
+// tanh(x): 3 ULP, all floats. Odd polynomial below 5/8, else 1 - 2/(e^{2|x|} + 1) with the sign put back.
+SMX_INLINE vf vf_tanh(vf x) {
+    vf a = vf_abs(x), z = x * x;
+    vf p = vf_set(-5.70498872745e-3f);
+    p = p * z + vf_set(2.06390887954e-2f);
+    p = p * z + vf_set(-5.37397155531e-2f);
+    p = p * z + vf_set(1.33314422036e-1f);
+    p = p * z + vf_set(-3.33332819422e-1f);
+    vf small = p * z * x + x;
+    vf big = vf_set(1.0f) - vf_set(2.0f) / (vf_exp(a + a) + vf_set(1.0f));
+    big = vi_float(vf_bits(big) | (vf_bits(x) & vi_set((int32_t)0x80000000u)));
+    vf y = vf_select(vf_lt(a, vf_set(0.625f)), small, big);
+    return vf_select(vf_eq(x, x), y, x);
+}
+
+// sin and cos: |x| <= 8192, absolute error 1.2e-7 (2 ULP where |result| > 2^-9); NaN outside.
+SMX_INLINE void vf_sincos(vf x, vf *sine, vf *cosine) {
+    vi ok = vf_le(vf_abs(x), vf_set(8192.0f));
+    vf c = vi_float(vf_bits(x) & ok);
+    vf k = c * vf_set(0.636619772f) + vf_set(SMX_ROUND_MAGIC);
+    vi q = vf_bits(k);
+    k = k - vf_set(SMX_ROUND_MAGIC);
+    // pi/2 in three parts, the first two short enough that k times them is exact for k <= 5216
+    vf r = ((c - k * vf_set(1.5703125f)) - k * vf_set(4.837512969970703125e-4f)) - k * vf_set(7.549790126404332e-8f);
+    vf z = r * r;
+    vf s = ((vf_set(-1.9515295891e-4f) * z + vf_set(8.3321608736e-3f)) * z + vf_set(-1.6666654611e-1f)) * z * r + r;
+    vf t = ((vf_set(2.443315711809948e-5f) * z + vf_set(-1.388731625493765e-3f)) * z + vf_set(4.166664568298827e-2f)) * z * z -
+           vf_set(0.5f) * z + vf_set(1.0f);
+    vi odd = vi_set(0) - (q & vi_set(1));
+    vf sn = vf_select(odd, t, s), cs = vf_select(odd, s, t);
+    sn = vi_float(vf_bits(sn) ^ vi_shl(q & vi_set(2), 30));
+    cs = vi_float(vf_bits(cs) ^ vi_shl((q + vi_set(1)) & vi_set(2), 30));
+    *sine = vf_select(ok, sn, vf_set(SMX_NAN));
+    *cosine = vf_select(ok, cs, vf_set(SMX_NAN));
+}
+
+V16_OP1(v16_exp, v16, v16, vf_exp(a.r[r]))
+V16_OP1(v16_log, v16, v16, vf_log(a.r[r]))
+V16_OP1(v16_sigmoid, v16, v16, vf_sigmoid(a.r[r]))
+V16_OP1(v16_tanh, v16, v16, vf_tanh(a.r[r]))
+
+#endif

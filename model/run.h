@@ -1,0 +1,119 @@
+// run.h: one experiment = model + task + optimiser + metrics, opened from a config string. What the command line, the
+// WebAssembly module and the page are made of.
+//
+// Errors: functions that can fail return 0 on success and -1 on failure with one sentence in smx_error, which also says
+// which key or file it is about. Nothing aborts, nothing leaks: a failed open leaves nothing behind.
+#ifndef SMX_RUN_H
+#define SMX_RUN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "smx.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    char message[512]; // one sentence: the thing, the value given, what is allowed
+    char key[64];      // the config key it is about, or ""
+    char value[128];   // the value given, or ""
+    char allowed[256]; // what is allowed, or ""
+} smx_error;
+
+typedef struct smx_run smx_run;
+
+// Independent pieces 0..n-1 of one operation; any order, any thread. NULL hook: one after another.
+typedef void (*smx_piece)(void *context, size_t i);
+typedef void (*smx_parallel_for)(void *pool, size_t n, smx_piece piece, void *context);
+
+// config: "mixer=cat&task=mqar&seed=1..."; a string "a~b~c" of several runs opens its first.
+smx_run *smx_run_open(const char *config, smx_error *error);
+void smx_run_close(smx_run *run); // NULL allowed
+void smx_run_parallel(smx_run *run, smx_parallel_for hook, void *pool);
+
+// Train n steps. Stops early at -1 when the loss is not finite, naming the step and the first tensor at fault; the
+// weights are then those before that step.
+int smx_run_step(smx_run *run, size_t n, smx_error *error);
+
+// Evaluate on `count` sequences of the evaluation stream, at `length` tokens (0: the config's).
+typedef struct {
+    double loss;              // mean cross-entropy (nats) or squared error over the targets
+    double accuracy;          // share of targets answered right (0 for regression)
+    double sequence_accuracy; // share of sequences with every target right
+    double r2;                // regression only
+    uint64_t targets, sequences;
+} smx_evaluation;
+int smx_run_evaluate(smx_run *run, size_t count, size_t length, smx_evaluation *result, smx_error *error);
+
+typedef struct {
+    uint64_t step;        // steps taken so far
+    double loss;          // training loss of the last step (mean over its targets)
+    double accuracy;      // training accuracy of the last step
+    double rate;          // learning rate used by the last step
+    double gradient_norm; // before clipping, of the last step
+    uint64_t params;      // number of weights
+    uint64_t steps;       // planned by the config
+    uint64_t bytes;       // memory held by the run
+    uint64_t flops;       // products of one training step, backward included
+} smx_metrics;
+void smx_run_metrics(const smx_run *run, smx_metrics *metrics);
+
+// Loss of every step taken since open or load, oldest first (float32 words, the ones that must agree everywhere).
+// Valid until the next step, load or close.
+const float *smx_run_losses(const smx_run *run, size_t *count);
+
+// The full config, every key in table order. Valid until close.
+const char *smx_run_config(const smx_run *run);
+
+// FNV-1a 64 over the words of all weights in table order, NaN canonical.
+uint64_t smx_run_digest(const smx_run *run);
+
+// Tensors. A weight by its name ("embedding", "block0.mixer.filter_q", ...; "grad:NAME" is its last gradient), or after
+// smx_run_look what the model did with that sample ("logits", "block0.mixer.q", "block0.mixer.map" [H][L][L], ...).
+// The pointer is valid until the next call that takes the run.
+typedef struct {
+    const char *name;
+    const float *data;
+    uint32_t rank, shape[4];
+    int is_weight;
+} smx_tensor;
+size_t smx_run_tensor_count(const smx_run *run);
+int smx_run_tensor_at(const smx_run *run, size_t i, smx_tensor *tensor);
+int smx_run_tensor(const smx_run *run, const char *name, smx_tensor *tensor, smx_error *error);
+
+// Look at sample `index` of the evaluation stream (or of training, stream 1): runs the model on it alone, with every
+// intermediate kept. tokens and targets have `length` entries (a target of -1 is none); predicted is the model's answer
+// at every position. Arrays valid until the next call that takes the run.
+typedef struct {
+    size_t length, classes, channels;
+    const int32_t *tokens;    // NULL when the input is real-valued
+    const float *values;      // [length][channels] or NULL
+    const int32_t *targets;   // [length], or [1] for one class a sequence
+    const int32_t *predicted; // as targets
+    const float *confidence;  // probability given to `predicted`
+    size_t target_count;      // length or 1
+} smx_sample;
+enum { SMX_STREAM_EVAL = 0, SMX_STREAM_TRAIN = 1 };
+int smx_run_look(smx_run *run, int stream, uint64_t index, size_t length, smx_sample *sample, smx_error *error);
+// The same on tokens of the caller's.
+int smx_run_predict(smx_run *run, const int32_t *tokens, size_t length, smx_sample *sample, smx_error *error);
+
+// Checkpoint: safetensors bytes with the config, the step and the optimiser's state; a loaded run goes on bit for bit.
+// save: returns a malloc'ed buffer (free it), size in *size; NULL on failure.
+void *smx_run_save(const smx_run *run, size_t *size, smx_error *error);
+// open from checkpoint bytes; `changes` (may be NULL) is a config delta such as "steps=900".
+smx_run *smx_run_load(const void *bytes, size_t size, const char *changes, smx_error *error);
+
+// The config table as JSON: {"keys":[{name,type,default,min,max,choices,help,group}...],
+// "mixers":[{name,title,help,keys,source}...],"tasks":[{name,title,help,keys}...],"presets":[...]}. Static string.
+const char *smx_config_json(void);
+// Parse and complete a config; returns a malloc'ed string (every key, table order), NULL on error. Several runs
+// joined by ~ stay several.
+char *smx_config_complete(const char *config, smx_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

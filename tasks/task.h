@@ -1,0 +1,53 @@
+// task.h: what a task is. Sample number i of a stream is a pure function of (parameters, seed, stream, i), so it is the
+// same in every program, thread and language. A new task is one file with a `const smx_task` and one line in tasks.c.
+#ifndef SMX_TASK_H
+#define SMX_TASK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../model/config.h"
+
+typedef struct smx_task smx_task;
+
+// A task with its parameters fixed: what generate needs and what the model must provide.
+typedef struct {
+    const smx_task *task;
+    size_t length;      // input rows of a sequence
+    size_t vocab;       // input tokens are 0..vocab-1; 0: real-valued input
+    size_t channels;    // real values per row; 0: tokens
+    size_t classes;     // outputs per answer; 0: regression on one real value
+    int per_position;   // 1: a target at each row (-1: none); 0: one target for the sequence
+    size_t max_targets; // largest number of targets in a sequence
+    double guess;       // accuracy of the best answer that ignores where things stand (the in-context guess)
+    long n[12];         // the task's own parameters
+    double x[4];
+    void *data; // loaded data (MNIST, text), owned by the instance; NULL for generators
+    void (*release)(void *data);
+} smx_task_instance;
+
+// One sample, in the caller's arrays (NULL those the task does not use):
+typedef struct {
+    int32_t *tokens;      // [length]
+    float *values;        // [length][channels]
+    int32_t *targets;     // [length] or [1]
+    float *target_values; // [length] or [1], regression; NaN: none
+} smx_task_sample;
+
+struct smx_task {
+    const char *name, *title;
+    const char *help;       // what is asked, one or two sentences
+    const char *source;     // paper and definition
+    const char *defaults;   // config text: this task's defaults
+    const config_key *keys; // its own keys, ended by a NULL name
+    // Read the parameters for sequences of `length` rows (the config's, or another for length generalisation).
+    // Returns 0, or -1 with the error naming key, value and what is allowed.
+    int (*open)(smx_task_instance *instance, const smx_config *config, size_t length, smx_error *error);
+    void (*generate)(const smx_task_instance *instance, uint64_t seed, uint32_t stream, uint64_t index,
+                     smx_task_sample *sample);
+};
+
+extern const smx_task *const smx_tasks[]; // ended by NULL
+const smx_task *smx_task_find(const char *name);
+
+#endif
