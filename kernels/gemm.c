@@ -1,0 +1,38 @@
+// gemm.c: C (+)= op(A) op(B) for all four transposes, over the register tile of tile.h.
+#include "tile.h"
+
+// B [k][n] columns j0.. of one panel, k0.. of one block, laid out [kc][TILE_N], the missing columns zero.
+static void pack_panel(float *restrict panel, const float *b, size_t ldb, int transposed, size_t columns, size_t kc) {
+    if (columns < TILE_N) memset(panel, 0, kc * TILE_N * sizeof *panel);
+    if (transposed) {
+        for (size_t j = 0; j < columns; j++)
+            for (size_t kk = 0; kk < kc; kk++) panel[kk * TILE_N + j] = b[j * ldb + kk];
+    } else {
+        for (size_t kk = 0; kk < kc; kk++) memcpy(panel + kk * TILE_N, b + kk * ldb, columns * sizeof *panel);
+    }
+}
+
+void SMX_FN(gemm)(float *restrict c, const float *a, const float *b, void *scratch, size_t m, size_t n, size_t k,
+                  size_t lda, size_t ldb, size_t ldc, unsigned flags) {
+    const int add = (flags & SMX_ACCUMULATE) != 0, transposed = (flags & SMX_TRANS_B) != 0;
+    const size_t ra = flags & SMX_TRANS_A ? 1 : lda, ca = flags & SMX_TRANS_A ? lda : 1;
+    if (!m || !n) return;
+    if (!k) {
+        for (size_t i = 0; i < m && !add; i++) memset(c + i * ldc, 0, n * sizeof *c);
+        return;
+    }
+    // B as it lies: no packing while its rows are whole registers and few cache sets are hit.
+    if (!transposed && n % SMX_W == 0 && (ldb <= 256 || m <= 2 * TILE_M)) {
+        tile_product(c, ldc, a, ra, ca, b, ldb, m, n, k, add);
+        return;
+    }
+    float *panel = scratch;
+    for (size_t k0 = 0; k0 < k; k0 += SMX_KC) {
+        size_t kc = smx_min(SMX_KC, k - k0);
+        for (size_t j = 0; j < n; j += TILE_N) {
+            size_t columns = smx_min(TILE_N, n - j);
+            pack_panel(panel, transposed ? b + j * ldb + k0 : b + k0 * ldb + j, ldb, transposed, columns, kc);
+            tile_product(c + j, ldc, a + k0 * ca, ra, ca, panel, TILE_N, m, columns, kc, add || k0);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+// tile.h: the one micro-kernel under gemm.c and attention.c. Each output is a sum over k in order, multiply then add, in
+// blocks of SMX_KC; which outputs share registers changes with the width, the order of a sum never does.
+#ifndef SMX_TILE_H
+#define SMX_TILE_H
+
+#include "kernel.h"
+
+// Register tile: TILE_M rows by TILE_V registers. 12 x 2 fills the 32 registers of AVX-512, 4 x 2 the 16 of the others.
+#define TILE_M (SMX_W == 16 ? 12 : 4)
+#define TILE_V (SMX_W == 1 ? 4 : 2)
+#define TILE_N (TILE_V * SMX_W)
+
+// C [M][V registers] (+)= A B, k <= SMX_KC. A(i, k) = a[i*ra + k*ca]; B(k, j) = b[k*rb + j]. `columns` < V*SMX_W are
+// stored where C is narrower than the tile. M, V and add are constants after inlining.
+SMX_INLINE void tile_one(float *c, size_t ldc, const float *a, size_t ra, size_t ca, const float *b, size_t rb, size_t k,
+                         size_t columns, const int M, const int V, const int add) {
+    vf s[TILE_M][TILE_V];
+    SMX_UNROLL for (int i = 0; i < M; i++)
+        SMX_UNROLL for (int v = 0; v < V; v++) s[i][v] = vf_set(0.0f);
+    for (size_t kk = 0; kk < k; kk++) {
+        vf y[TILE_V];
+        SMX_UNROLL for (int v = 0; v < V; v++) y[v] = vf_load(b + v * SMX_W);
+        SMX_UNROLL for (int i = 0; i < M; i++) {
+            vf x = vf_set(a[i * ra]);
+            SMX_UNROLL for (int v = 0; v < V; v++) s[i][v] += x * y[v];
+        }
+        a += ca;
+        b += rb;
+    }
+    if (columns >= (size_t)(V * SMX_W)) {
+        SMX_UNROLL for (int i = 0; i < M; i++)
+            SMX_UNROLL for (int v = 0; v < V; v++) {
+                float *p = c + i * ldc + v * SMX_W;
+                vf_store(p, add ? vf_load(p) + s[i][v] : s[i][v]);
+            }
+    } else {
+        SMX_UNROLL for (int i = 0; i < M; i++) {
+            float t[TILE_N];
+            SMX_UNROLL for (int v = 0; v < V; v++) vf_store(t + v * SMX_W, s[i][v]);
+            for (size_t j = 0; j < columns; j++) c[i * ldc + j] = add ? c[i * ldc + j] + t[j] : t[j];
+        }
+    }
+}
+
+SMX_INLINE void tile_rows(float *c, size_t ldc, const float *a, size_t ra, size_t ca, const float *b, size_t rb, size_t m,
+                          size_t k, size_t columns, const int V, const int add) {
+    size_t i = 0;
+    for (; i + TILE_M <= m; i += TILE_M)
+        tile_one(c + i * ldc, ldc, a + i * ra, ra, ca, b, rb, k, columns, TILE_M, V, add);
+#if TILE_M > 4
+    for (; i + 4 <= m; i += 4) tile_one(c + i * ldc, ldc, a + i * ra, ra, ca, b, rb, k, columns, 4, V, add);
+#endif
+    for (; i < m; i++) tile_one(c + i * ldc, ldc, a + i * ra, ra, ca, b, rb, k, columns, 1, V, add);
+}
+
+// C [m][n] (row stride ldc) (+)= A B with A as above. B must be readable (not meaningful) up to column
+// round_up(n, SMX_W). add = 0 overwrites C and never reads it.
+static __attribute__((unused, noinline)) void tile_product(float *c, size_t ldc, const float *a, size_t ra, size_t ca,
+                                                           const float *b, size_t rb, size_t m, size_t n, size_t k,
+                                                           int add) {
+    for (size_t k0 = 0; k0 < k || k0 == 0; k0 += SMX_KC) {
+        size_t kc = smx_min(SMX_KC, k - k0), j = 0;
+        const float *ak = a + k0 * ca, *bk = b + k0 * rb;
+        // Whole tiles while more than TILE_V - 1 registers of columns are left, then single registers.
+        for (; j < n && n - j > TILE_N - SMX_W; j += TILE_N) {
+            if (add || k0)
+                tile_rows(c + j, ldc, ak, ra, ca, bk + j, rb, m, kc, n - j, TILE_V, 1);
+            else
+                tile_rows(c + j, ldc, ak, ra, ca, bk + j, rb, m, kc, n - j, TILE_V, 0);
+        }
+        for (; j < n; j += SMX_W) {
+            if (add || k0)
+                tile_rows(c + j, ldc, ak, ra, ca, bk + j, rb, m, kc, n - j, 1, 1);
+            else
+                tile_rows(c + j, ldc, ak, ra, ca, bk + j, rb, m, kc, n - j, 1, 0);
+        }
+    }
+}
+
+#endif
