@@ -6,11 +6,12 @@ set -euo pipefail
 
 usage() {
     cat <<'EOF'
-usage: scripts/bare-debian.sh [demo|test] [--keep] [--fresh]
+usage: scripts/bare-debian.sh [demo|test] [--keep] [--fresh] [-- COMMAND...]
 
   test     make test in the chroot (the default)
   demo     make demo in the chroot: waits for the printed address, fetches the page and every file it
            names, then stops the server
+  -- COMMAND...  that command in the clone instead, such as -- scripts/setup.sh demo
   --keep   leave the chroot in build/bare/root
   --fresh  build the base again (it is kept in build/bare/base.tar otherwise)
 
@@ -21,12 +22,15 @@ EOF
 }
 
 what=test keep=no fresh=no inside=no
-for arg in "$@"; do
+while [ $# -gt 0 ]; do
+    arg=$1
+    shift
     case $arg in
+        --) [ $# -gt 0 ] || { usage >&2; exit 2; }; what=command; break ;;
         demo | test) what=$arg ;;
         --keep) keep=yes ;;
         --fresh) fresh=yes ;;
-        --inside-namespace) inside=yes ;;
+        --inside-namespace) inside=yes what=$1; break ;;
         -h | --help) usage; exit 0 ;;
         *) echo "bare-debian: unknown argument '$arg'; allowed: demo, test, --keep, --fresh" >&2; exit 2 ;;
     esac
@@ -77,6 +81,7 @@ command -v unshare >/dev/null || die "unshare is missing (package util-linux)"
 # --- what the host knows about reaching its mirrors ---
 # "SITE SUITE" of every Debian bookworm source of the host; empty on another distribution.
 host_sources() {
+    # shellcheck disable=SC2016
     apt-get indextargets --format '$(SITE) $(RELEASE)' 'Created-By: Packages' 2>/dev/null |
         awk -v s="$suite" '$2 ~ "^" s && !seen[$0]++'
 }
@@ -162,11 +167,17 @@ echo "bare-debian: the server still answers after it was stopped"
 exit 1
 EOF
 
-say "make $what in the chroot"
+if [ "$what" = command ]; then
+    name=$(printf '%q ' "$@")
+    echo "cd /root/seqmix && $name" >"$root/root/run-command.sh"
+else
+    name="make $what"
+fi
+say "$name in the chroot"
 status=0
 unshare --mount --propagation private --pid --fork --kill-child \
-    bash "$project/scripts/bare-debian.sh" "$what" --inside-namespace || status=$?
+    bash "$project/scripts/bare-debian.sh" --inside-namespace "$what" || status=$?
 if [ "$keep" = yes ]; then say "the chroot is kept in $root"; fi
 if [ "$status" = 0 ]; then verdict=passed; else verdict="failed (exit $status)"; fi
-say "make $what $verdict after $(($(date +%s) - started)) s"
+say "$name $verdict after $(($(date +%s) - started)) s"
 exit "$status"

@@ -30,6 +30,7 @@ done
 
 cd "$(dirname "$0")/.."
 tools=$PWD/build/tools
+PATH=${PATH#"$tools/bin:"} # the Makefile puts it there; what the system has is looked for here
 log=$PWD/build/setup.log
 node_wanted="20.19 or newer, or 22.12 or newer" # what vite asks for
 node_fetched=22.23.3                            # where the system's is older; on npm for x64 and arm64
@@ -40,10 +41,10 @@ have() { command -v "$1" >/dev/null 2>&1; }
 
 # --- what is there ---
 
-# Compiles and links nothing but the headers and libraries given: HEADERS LIBRARIES.
+# Whether gcc finds the headers and libraries given: HEADERS (a printf format) LIBRARIES.
 links() {
     mkdir -p build/tools
-    # shellcheck disable=SC2086
+    # shellcheck disable=SC2059,SC2086
     printf "$1 int main(void) { return 0; }" |
         gcc ${CPPFLAGS:-} -x c - -o build/tools/probe ${LDFLAGS:-} $2 >/dev/null 2>&1
 }
@@ -58,7 +59,7 @@ has_chromium() {
         [ -x '/Applications/Chromium.app/Contents/MacOS/Chromium' ]
 }
 
-# 20.19 and up, 22.12 and up, and every later line; 21 and 23.0 to 23.x before them lack require(esm) as vite needs it.
+# 20.19 and up in line 20, 22.12 and up in line 22, every later line; not 21.
 node_is_new_enough() {
     version=$("$1" -v 2>/dev/null) || return 1
     version=${version#v}
@@ -164,7 +165,7 @@ install_node() {
         *) die "Node.js is $theirs and has to be $node_wanted; please install a newer one" ;;
     esac
     say "Node.js is $theirs and has to be $node_wanted: installing $package@$node_fetched from npm into build/tools"
-    rm -rf "$tools/node" "$tools/bin"
+    rm -rf build/tools/node build/tools/bin
     mkdir -p "$tools/node" "$tools/bin"
     echo '{ "private": true }' >"$tools/node/package.json"
     npm install --prefix "$tools/node" --ignore-scripts --no-audit --no-fund "$package@$node_fetched" \
