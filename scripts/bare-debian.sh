@@ -26,7 +26,7 @@ while [ $# -gt 0 ]; do
     arg=$1
     shift
     case $arg in
-        --) [ $# -gt 0 ] || { usage >&2; exit 2; }; what=command; break ;;
+        --) [ $# -gt 0 ] || { usage >&2; exit 2; }; what='command'; break ;;
         demo | test) what=$arg ;;
         --keep) keep=yes ;;
         --fresh) fresh=yes ;;

