@@ -101,7 +101,7 @@ const char *smx_isa_name(size_t i) {
     return NULL;
 }
 
-static const kernel_table *table(void) {
+static const kernel_table *selected(void) {
     if (!chosen) {
 #ifndef __wasm__
         // An unknown name falls back to the best; programs that want to complain call smx_isa_choose themselves.
@@ -112,7 +112,7 @@ static const kernel_table *table(void) {
     return chosen;
 }
 
-const char *smx_isa(void) { return table()->name; }
+const char *smx_isa(void) { return selected()->name; }
 
 #if defined(SMX_X86)
 enum { MXCSR_DEFAULT = 0x1f80, MXCSR_FLAGS = 0x3f };
@@ -142,11 +142,11 @@ void smx_fpenv_leave(uint64_t saved) { (void)saved; }
 // The public functions. A result type of void cannot be held, so each kind has its own shape.
 #define CALL_void(name, arguments)                                                                                     \
     uint64_t env = smx_fpenv_enter();                                                                                  \
-    table()->name arguments;                                                                                           \
+    selected()->name arguments;                                                                                           \
     smx_fpenv_leave(env);
 #define CALL_VALUE(type, name, arguments)                                                                              \
     uint64_t env = smx_fpenv_enter();                                                                                  \
-    type result = table()->name arguments;                                                                             \
+    type result = selected()->name arguments;                                                                             \
     smx_fpenv_leave(env);                                                                                              \
     return result;
 #define CALL_float(name, arguments) CALL_VALUE(float, name, arguments)

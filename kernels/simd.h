@@ -189,6 +189,38 @@ SMX_INLINE void v16_store_n(float *p, v16 x, size_t n) {
     for (size_t i = 0; i < n; i++) p[i] = t[i];
 }
 
+// Neighbours 2m, 2m+1: swapped, both the even one, both the odd one; and lanes +-a, a of the sign given for even lanes.
+#if SMX_W == 1
+#define VF_PAIRS(name, even, odd)                                                                                      \
+    SMX_INLINE v16 name(v16 x) {                                                                                       \
+        v16 y;                                                                                                         \
+        SMX_UNROLL for (int r = 0; r < 16; r += 2) y.r[r] = x.r[r + even], y.r[r + 1] = x.r[r + odd];                  \
+        return y;                                                                                                      \
+    }
+#else
+#if SMX_W == 4
+#define VF_PAIR_LANES(e, o) e, o, 2 + e, 2 + o
+#elif SMX_W == 8
+#define VF_PAIR_LANES(e, o) e, o, 2 + e, 2 + o, 4 + e, 4 + o, 6 + e, 6 + o
+#else
+#define VF_PAIR_LANES(e, o) e, o, 2 + e, 2 + o, 4 + e, 4 + o, 6 + e, 6 + o, 8 + e, 8 + o, 10 + e, 10 + o, 12 + e, 12 + o, 14 + e, 14 + o
+#endif
+#if defined(__clang__)
+#define VF_SHUFFLE(x, e, o) __builtin_shufflevector(x, x, VF_PAIR_LANES(e, o))
+#else
+#define VF_SHUFFLE(x, e, o) __builtin_shuffle(x, (vi){VF_PAIR_LANES(e, o)})
+#endif
+#define VF_PAIRS(name, even, odd) V16_OP1(name, v16, v16, VF_SHUFFLE(a.r[r], even, odd))
+#endif
+VF_PAIRS(v16_swap_pairs, 1, 0)
+VF_PAIRS(v16_even_pairs, 0, 0)
+VF_PAIRS(v16_odd_pairs, 1, 1)
+SMX_INLINE v16 v16_alternating(float even) {
+    const float t[16] = {even, -even, even, -even, even, -even, even, -even,
+                         even, -even, even, -even, even, -even, even, -even};
+    return v16_load(t);
+}
+
 // y[i] = EXPRESSION over n elements, 16 at a time; LOAD(p) inside reads p[i .. i+15] (the tail padded with zeros).
 // Elementwise, so in place is safe. Usage: V16_MAP(y, n, v16_add(LOAD(a), LOAD(b)))
 #define V16_MAP(y, n, expression)                                                                                      \

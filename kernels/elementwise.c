@@ -1,0 +1,47 @@
+// elementwise.c: bias, sums, products, exp, log, sine and cosine over arrays, and the two plain reductions.
+// Activations are in activation.c.
+#include "kernel.h"
+
+void SMX_FN(bias_fwd)(float *y, const float *x, const float *bias, size_t N, size_t D) {
+    for (size_t i = 0; i < N; i++) V16_MAP(y + i * D, D, v16_add(LOAD(x + i * D), LOAD(bias)));
+}
+
+void SMX_FN(bias_bwd)(float *restrict dbias, const float *dy, size_t N, size_t D) { column_sums(dbias, dy, N, D); }
+
+void SMX_FN(add)(float *y, const float *a, const float *b, size_t n) { V16_MAP(y, n, v16_add(LOAD(a), LOAD(b))); }
+
+void SMX_FN(mul)(float *y, const float *a, const float *b, size_t n) { V16_MAP(y, n, v16_mul(LOAD(a), LOAD(b))); }
+
+void SMX_FN(scale)(float *y, const float *x, float s, size_t n) {
+    const v16 k = v16_set(s);
+    V16_MAP(y, n, v16_mul(LOAD(x), k));
+}
+
+void SMX_FN(axpy)(float *y, const float *x, float s, size_t n) {
+    const v16 k = v16_set(s);
+    V16_MAP(y, n, v16_madd(LOAD(x), k, LOAD(y)));
+}
+
+void SMX_FN(exp_fwd)(float *y, const float *x, size_t n) { V16_MAP(y, n, v16_exp(LOAD(x))); }
+
+void SMX_FN(log_fwd)(float *y, const float *x, size_t n) { V16_MAP(y, n, v16_log(LOAD(x))); }
+
+void SMX_FN(sincos_fwd)(float *s, float *c, const float *x, size_t n) {
+    for (size_t i = 0; i < n; i += 16) {
+        const size_t k = smx_min(16, n - i);
+        const v16 a = k == 16 ? v16_load(x + i) : v16_load_n(x + i, k, 0.0f);
+        v16 sine, cosine;
+        SMX_EACH vf_sincos(a.r[r], &sine.r[r], &cosine.r[r]);
+        if (k == 16) {
+            v16_store(s + i, sine);
+            v16_store(c + i, cosine);
+        } else {
+            v16_store_n(s + i, sine, k);
+            v16_store_n(c + i, cosine, k);
+        }
+    }
+}
+
+float SMX_FN(sum)(const float *x, size_t n) { return row_sum(x, n); }
+
+float SMX_FN(dot)(const float *x, const float *y, size_t n) { return row_dot(x, y, n); }
