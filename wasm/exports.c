@@ -1,0 +1,137 @@
+// exports.c: the flat functions that JavaScript calls, over model/run.h: pointers, 32-bit sizes and doubles only (no
+// structs, no 64-bit integers). exports.txt lists them; seqmix.ts is their only caller. Nothing is computed here.
+//
+// A function that can fail returns 0 (or -1 where 0 is a result) and leaves the error for lab_error. Results that do
+// not fit a return value lie in static arrays of this file, valid until the next call of the same function.
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+static smx_error failure;
+
+void *lab_alloc(size_t bytes) { return malloc(bytes ? bytes : 1); }
+void lab_free(void *memory) { free(memory); }
+
+// Field of the last failure: 0 message, 1 key, 2 value, 3 allowed.
+const char *lab_error(int field) {
+    const char *fields[] = {failure.message, failure.key, failure.value, failure.allowed};
+    return field >= 0 && field < 4 ? fields[field] : "";
+}
+
+const char *lab_version(void) { return SMX_VERSION; }
+const char *lab_isa(void) { return smx_isa(); }
+const char *lab_config_json(void) { return smx_config_json(); }
+char *lab_config_complete(const char *config) { return smx_config_complete(config, &failure); } // free with lab_free
+
+// ---- Runs ---------------------------------------------------------------------------------------------------------
+
+smx_run *lab_open(const char *config) { return smx_run_open(config, &failure); }
+smx_run *lab_load(const void *bytes, size_t size, const char *changes) {
+    return smx_run_load(bytes, size, changes, &failure);
+}
+void lab_close(smx_run *run) { smx_run_close(run); }
+int lab_step(smx_run *run, size_t n) { return smx_run_step(run, n, &failure); }
+const char *lab_config(const smx_run *run) { return smx_run_config(run); }
+
+// loss, accuracy, sequence accuracy, r2, targets, sequences
+const double *lab_evaluate(smx_run *run, size_t count, size_t length) {
+    static double out[6];
+    smx_evaluation e;
+    if (smx_run_evaluate(run, count, length, &e, &failure)) return NULL;
+    out[0] = e.loss;
+    out[1] = e.accuracy;
+    out[2] = e.sequence_accuracy;
+    out[3] = e.r2;
+    out[4] = (double)e.targets;
+    out[5] = (double)e.sequences;
+    return out;
+}
+
+// step, loss, accuracy, rate, gradient norm, params, steps, bytes, flops
+const double *lab_metrics(const smx_run *run) {
+    static double out[9];
+    smx_metrics m;
+    smx_run_metrics(run, &m);
+    out[0] = (double)m.step;
+    out[1] = m.loss;
+    out[2] = m.accuracy;
+    out[3] = m.rate;
+    out[4] = m.gradient_norm;
+    out[5] = (double)m.params;
+    out[6] = (double)m.steps;
+    out[7] = (double)m.bytes;
+    out[8] = (double)m.flops;
+    return out;
+}
+
+size_t lab_loss_count(const smx_run *run) {
+    size_t count = 0;
+    smx_run_losses(run, &count);
+    return count;
+}
+const float *lab_losses(const smx_run *run) {
+    size_t count = 0;
+    return smx_run_losses(run, &count);
+}
+
+static const char *hex(uint64_t word) {
+    static char text[17];
+    for (int i = 15; i >= 0; i--, word >>= 4) text[i] = "0123456789abcdef"[word & 15];
+    return text;
+}
+const char *lab_digest(const smx_run *run) { return hex(smx_run_digest(run)); }
+
+// ---- Tensors ------------------------------------------------------------------------------------------------------
+
+// name, data, rank, shape[4], is_weight
+static const uint32_t *flat_tensor(const smx_tensor *t) {
+    static uint32_t out[8];
+    out[0] = (uint32_t)(uintptr_t)t->name;
+    out[1] = (uint32_t)(uintptr_t)t->data;
+    out[2] = t->rank;
+    memcpy(out + 3, t->shape, sizeof t->shape);
+    out[7] = t->is_weight != 0;
+    return out;
+}
+size_t lab_tensor_count(const smx_run *run) { return smx_run_tensor_count(run); }
+const uint32_t *lab_tensor_at(const smx_run *run, size_t i) {
+    smx_tensor t;
+    return smx_run_tensor_at(run, i, &t) ? NULL : flat_tensor(&t);
+}
+const uint32_t *lab_tensor(const smx_run *run, const char *name) {
+    smx_tensor t;
+    return smx_run_tensor(run, name, &t, &failure) ? NULL : flat_tensor(&t);
+}
+
+// ---- Samples ------------------------------------------------------------------------------------------------------
+
+// length, classes, channels, target count, then addresses: tokens, values, targets, predicted, confidence (0: none)
+static const uint32_t *flat_sample(const smx_sample *s) {
+    static uint32_t out[9];
+    out[0] = (uint32_t)s->length;
+    out[1] = (uint32_t)s->classes;
+    out[2] = (uint32_t)s->channels;
+    out[3] = (uint32_t)s->target_count;
+    out[4] = (uint32_t)(uintptr_t)s->tokens;
+    out[5] = (uint32_t)(uintptr_t)s->values;
+    out[6] = (uint32_t)(uintptr_t)s->targets;
+    out[7] = (uint32_t)(uintptr_t)s->predicted;
+    out[8] = (uint32_t)(uintptr_t)s->confidence;
+    return out;
+}
+const uint32_t *lab_look(smx_run *run, int stream, double index, size_t length) {
+    smx_sample s;
+    return smx_run_look(run, stream, (uint64_t)index, length, &s, &failure) ? NULL : flat_sample(&s);
+}
+const uint32_t *lab_predict(smx_run *run, const int32_t *tokens, size_t length) {
+    smx_sample s;
+    return smx_run_predict(run, tokens, length, &s, &failure) ? NULL : flat_sample(&s);
+}
+
+// ---- Checkpoints --------------------------------------------------------------------------------------------------
+
+static size_t saved_size;
+void *lab_save(const smx_run *run) { return smx_run_save(run, &saved_size, &failure); } // free with lab_free
+size_t lab_saved_size(void) { return saved_size; }

@@ -1,0 +1,432 @@
+// seqmix.ts: loads the WebAssembly module and gives it a typed face. Works in a page, a worker, Node 18 or newer and
+// Deno. Knows exports.c and nothing of the page.
+//
+// Every array handed out is a copy: the module's memory moves when it grows, so no view of it is kept.
+
+/** One key of the config language, from the engine's own table. */
+export interface ConfigKey {
+    readonly name: string;
+    readonly type: 'int' | 'real' | 'word' | 'text';
+    readonly default: string;
+    readonly min?: number;
+    readonly max?: number;
+    readonly choices?: readonly string[];
+    readonly help: string;
+    readonly group: string;
+}
+/** A mixer or a task: its keys are names of `ConfigTable.keys`. */
+export interface ConfigPart {
+    readonly name: string;
+    readonly title: string;
+    readonly help: string;
+    readonly keys: readonly string[];
+    readonly source?: string;
+}
+export interface ConfigPreset {
+    readonly name: string;
+    readonly title: string;
+    readonly config: string;
+    readonly lesson: string;
+    readonly expect: string;
+}
+export interface ConfigTable {
+    readonly keys: readonly ConfigKey[];
+    readonly mixers: readonly ConfigPart[];
+    readonly tasks: readonly ConfigPart[];
+    readonly presets: readonly ConfigPreset[];
+}
+
+export interface Metrics {
+    /** Steps taken so far. */
+    step: number;
+    /** Training loss and accuracy of the last step. */
+    loss: number;
+    accuracy: number;
+    /** Learning rate and gradient norm (before clipping) of the last step. */
+    rate: number;
+    gradientNorm: number;
+    /** Number of weights. */
+    params: number;
+    /** Steps that the config plans. */
+    steps: number;
+    /** Memory held by the run. */
+    bytes: number;
+    /** Products of one training step, backward included. */
+    flops: number;
+}
+export interface Evaluation {
+    /** Mean over the targets. */
+    loss: number;
+    /** Share of targets answered right; of sequences with every target right. */
+    accuracy: number;
+    sequenceAccuracy: number;
+    /** Regression only. */
+    r2: number;
+    targets: number;
+    sequences: number;
+}
+export interface Tensor {
+    name: string;
+    shape: number[];
+    data: Float32Array<ArrayBuffer>;
+    /** A trained weight (or its gradient), not something a sample went through. */
+    weight: boolean;
+}
+export interface Sample {
+    length: number;
+    classes: number;
+    channels: number;
+    /** [length], or null where the input is real-valued. */
+    tokens: Int32Array<ArrayBuffer> | null;
+    /** [length][channels], or null where the input is tokens. */
+    values: Float32Array<ArrayBuffer> | null;
+    /** The wanted class at each row, or one for the whole sequence; -1: none. null where the caller gave the tokens. */
+    targets: Int32Array<ArrayBuffer> | null;
+    /** The model's answers, as many as there are targets, and the probability it gave them. */
+    predicted: Int32Array<ArrayBuffer> | null;
+    confidence: Float32Array<ArrayBuffer> | null;
+}
+
+/** What was wrong with a request: `message` is a sentence, the rest are its parts ('' where they do not apply). */
+export class SeqmixError extends Error {
+    override readonly name = 'SeqmixError';
+    readonly key: string;
+    readonly value: string;
+    readonly allowed: string;
+    constructor(message: string, key = '', value = '', allowed = '') {
+        super(message);
+        this.key = key;
+        this.value = value;
+        this.allowed = allowed;
+    }
+}
+
+export type WasmSource = URL | string | BufferSource | WebAssembly.Module;
+export interface LoadOptions {
+    /** The module: its address, its bytes, or compiled. Default: seqmix.wasm beside this file. */
+    wasm?: WasmSource;
+    /** The module for engines without WebAssembly SIMD. Default: seqmix-scalar.wasm beside this file. */
+    scalar?: WasmSource;
+}
+
+type Pointer = number;
+interface Exports {
+    memory: WebAssembly.Memory;
+    _initialize(): void;
+    lab_alloc(bytes: number): Pointer;
+    lab_free(at: Pointer): void;
+    lab_error(field: number): Pointer;
+    lab_version(): Pointer;
+    lab_isa(): Pointer;
+    lab_config_json(): Pointer;
+    lab_config_complete(config: Pointer): Pointer;
+    lab_open(config: Pointer): Pointer;
+    lab_load(bytes: Pointer, size: number, changes: Pointer): Pointer;
+    lab_close(run: Pointer): void;
+    lab_step(run: Pointer, n: number): number;
+    lab_config(run: Pointer): Pointer;
+    lab_evaluate(run: Pointer, count: number, length: number): Pointer;
+    lab_metrics(run: Pointer): Pointer;
+    lab_loss_count(run: Pointer): number;
+    lab_losses(run: Pointer): Pointer;
+    lab_digest(run: Pointer): Pointer;
+    lab_tensor_count(run: Pointer): number;
+    lab_tensor_at(run: Pointer, i: number): Pointer;
+    lab_tensor(run: Pointer, name: Pointer): Pointer;
+    lab_look(run: Pointer, stream: number, index: number, length: number): Pointer;
+    lab_predict(run: Pointer, tokens: Pointer, length: number): Pointer;
+    lab_save(run: Pointer): Pointer;
+    lab_saved_size(): number;
+    lab_digest_count(): number;
+    lab_digest_name(i: number): Pointer;
+    lab_digest_value(i: number): Pointer;
+}
+
+// ---- The module's memory ------------------------------------------------------------------------------------------
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** Reading and writing the module's memory; every view is made anew, since growth detaches the old ones. */
+class Memory {
+    readonly x: Exports;
+    constructor(x: Exports) {
+        this.x = x;
+    }
+    text(at: Pointer): string {
+        const bytes = new Uint8Array(this.x.memory.buffer);
+        return decoder.decode(bytes.slice(at, bytes.indexOf(0, at)));
+    }
+    /** Copy text in, call with its address, free it. */
+    withText<T>(text: string, call: (at: Pointer) => T): T {
+        return this.withBytes(encoder.encode(`${text}\0`), call);
+    }
+    withBytes<T>(bytes: Uint8Array, call: (at: Pointer) => T): T {
+        const at = this.x.lab_alloc(bytes.length);
+        if (!at) throw new SeqmixError(`out of memory: ${bytes.length} bytes were asked for`);
+        try {
+            new Uint8Array(this.x.memory.buffer).set(bytes, at);
+            return call(at);
+        } finally {
+            this.x.lab_free(at);
+        }
+    }
+    /** Text that the module allocated: read, then freed. */
+    owned(at: Pointer): string {
+        try {
+            return this.text(at);
+        } finally {
+            this.x.lab_free(at);
+        }
+    }
+    words(at: Pointer, n: number): Uint32Array {
+        return new Uint32Array(this.x.memory.buffer, at, n);
+    }
+    doubles(at: Pointer, n: number): Float64Array {
+        return new Float64Array(this.x.memory.buffer, at, n);
+    }
+    floats(at: Pointer, n: number): Float32Array<ArrayBuffer> {
+        return new Float32Array(this.x.memory.buffer, at, n).slice() as Float32Array<ArrayBuffer>;
+    }
+    ints(at: Pointer, n: number): Int32Array<ArrayBuffer> {
+        return new Int32Array(this.x.memory.buffer, at, n).slice() as Int32Array<ArrayBuffer>;
+    }
+    bytes(at: Pointer, n: number): Uint8Array<ArrayBuffer> {
+        return new Uint8Array(this.x.memory.buffer, at, n).slice() as Uint8Array<ArrayBuffer>;
+    }
+    error(): SeqmixError {
+        const field = (i: number) => this.text(this.x.lab_error(i));
+        return new SeqmixError(field(0), field(1), field(2), field(3));
+    }
+    /** `at`, or the module's error when it is 0. */
+    found(at: Pointer): Pointer {
+        if (!at) throw this.error();
+        return at;
+    }
+}
+
+// ---- Runs ---------------------------------------------------------------------------------------------------------
+
+function count(n: number, what: string): number {
+    if (!Number.isInteger(n) || n < 0 || n > 0xffffffff)
+        throw new SeqmixError(`${what} is ${n}; it must be a whole number from 0 to 4294967295`, what, String(n));
+    return n;
+}
+
+/** One experiment: a model, its task and its optimiser. `close` it (or use `using`) when done. */
+export class Run {
+    readonly #memory: Memory;
+    #run: Pointer;
+
+    /** For Lab; use `lab.open` or `lab.load`. */
+    constructor(memory: Memory, run: Pointer) {
+        this.#memory = memory;
+        this.#run = run;
+    }
+    get #open(): Pointer {
+        if (!this.#run) throw new SeqmixError('this run was closed');
+        return this.#run;
+    }
+
+    /** Train n steps. Throws where the loss is no longer finite, naming step and tensor. */
+    step(n = 1): void {
+        if (this.#memory.x.lab_step(this.#open, count(n, 'steps'))) throw this.#memory.error();
+    }
+    /** Try the model on `count` held-out sequences, at `length` rows (default: the config's). */
+    evaluate(options: { count?: number; length?: number } = {}): Evaluation {
+        const sequences = count(options.count ?? 128, 'count');
+        const at = this.#memory.x.lab_evaluate(this.#open, sequences, count(options.length ?? 0, 'length'));
+        const d = this.#memory.doubles(this.#memory.found(at), 6);
+        return {
+            loss: d[0]!, accuracy: d[1]!, sequenceAccuracy: d[2]!, r2: d[3]!, targets: d[4]!, sequences: d[5]!,
+        };
+    }
+    get metrics(): Metrics {
+        const d = this.#memory.doubles(this.#memory.x.lab_metrics(this.#open), 9);
+        return {
+            step: d[0]!, loss: d[1]!, accuracy: d[2]!, rate: d[3]!, gradientNorm: d[4]!, params: d[5]!, steps: d[6]!,
+            bytes: d[7]!, flops: d[8]!,
+        };
+    }
+    /** Training loss of every step since open or load, from step number `from` of them on. */
+    losses(from = 0): Float32Array<ArrayBuffer> {
+        const { x } = this.#memory;
+        const n = x.lab_loss_count(this.#open);
+        const start = Math.min(count(from, 'from'), n);
+        return this.#memory.floats(x.lab_losses(this.#open) + 4 * start, n - start);
+    }
+    /** The full config, every key in the table's order. */
+    get config(): string {
+        return this.#memory.text(this.#memory.x.lab_config(this.#open));
+    }
+    /** 64-bit hash of all weights, 16 hex digits: equal exactly when the models are equal, on any machine. */
+    digest(): string {
+        return this.#memory.text(this.#memory.x.lab_digest(this.#open));
+    }
+    /** A weight, its gradient ('grad:NAME'), or, after look or predict, what the sample went through. */
+    tensor(name: string): Tensor {
+        const run = this.#open;
+        return this.#tensorFrom(this.#memory.found(this.#memory.withText(name, (at) => this.#memory.x.lab_tensor(run, at))));
+    }
+    /** Names and shapes of all tensors that `tensor` can read now. */
+    tensors(): { name: string; shape: number[]; weight: boolean }[] {
+        const all = [];
+        for (let i = 0; i < this.#memory.x.lab_tensor_count(this.#open); i++) {
+            const { name, shape, weight } = this.#describe(this.#memory.found(this.#memory.x.lab_tensor_at(this.#open, i)));
+            all.push({ name, shape, weight });
+        }
+        return all;
+    }
+    #describe(at: Pointer) {
+        const w = this.#memory.words(at, 8).slice();
+        return { name: this.#memory.text(w[0]!), data: w[1]!, shape: [...w.slice(3, 3 + w[2]!)], weight: w[7] === 1 };
+    }
+    #tensorFrom(at: Pointer): Tensor {
+        const t = this.#describe(at);
+        return { ...t, data: this.#memory.floats(t.data, t.shape.reduce((a, b) => a * b, 1)) };
+    }
+    /** Run the model on one held-out (or training) sample and keep what happened inside for `tensor`. */
+    look(index: number, options: { stream?: 'eval' | 'train'; length?: number } = {}): Sample {
+        if (!Number.isSafeInteger(index) || index < 0)
+            throw new SeqmixError(`the sample is ${index}; it must be a whole number from 0`, 'index', String(index));
+        const stream = options.stream === 'train' ? 1 : 0;
+        return this.#sample(this.#memory.x.lab_look(this.#open, stream, index, count(options.length ?? 0, 'length')));
+    }
+    /** The same on tokens of your own. */
+    predict(tokens: ArrayLike<number>): Sample {
+        const bytes = new Uint8Array(Int32Array.from(tokens).buffer);
+        const run = this.#open;
+        return this.#sample(this.#memory.withBytes(bytes, (at) => this.#memory.x.lab_predict(run, at, tokens.length)));
+    }
+    #sample(at: Pointer): Sample {
+        const w = this.#memory.words(this.#memory.found(at), 9).slice();
+        const [length, classes, channels, targets] = w as unknown as [number, number, number, number];
+        const ints = (i: number, n: number) => (w[i] ? this.#memory.ints(w[i], n) : null);
+        const floats = (i: number, n: number) => (w[i] ? this.#memory.floats(w[i], n) : null);
+        return {
+            length, classes, channels,
+            tokens: ints(4, length),
+            values: floats(5, length * channels),
+            targets: ints(6, targets),
+            predicted: ints(7, targets),
+            confidence: floats(8, targets),
+        };
+    }
+    /** A checkpoint (safetensors): weights, config, step and optimiser. A loaded run goes on bit for bit. */
+    save(): Uint8Array<ArrayBuffer> {
+        const at = this.#memory.found(this.#memory.x.lab_save(this.#open));
+        try {
+            return this.#memory.bytes(at, this.#memory.x.lab_saved_size());
+        } finally {
+            this.#memory.x.lab_free(at);
+        }
+    }
+    /** Free the run. Twice is once. */
+    close(): void {
+        if (this.#run) this.#memory.x.lab_close(this.#run);
+        this.#run = 0;
+    }
+    [Symbol.dispose](): void {
+        this.close();
+    }
+}
+
+/** One instance of the module. */
+export class Lab {
+    readonly #memory: Memory;
+    /** The compiled module, to hand to a worker: `load({ wasm: lab.module })`. */
+    readonly module: WebAssembly.Module;
+    readonly version: string;
+    /** 'wasm' (SIMD) or 'scalar' (the engine has no SIMD; same numbers, slower). */
+    readonly isa: string;
+    /** Every key, mixer, task and preset of the config language. */
+    readonly config: ConfigTable;
+
+    /** For load. */
+    constructor(module: WebAssembly.Module, memory: Memory) {
+        this.module = module;
+        this.#memory = memory;
+        this.version = memory.text(memory.x.lab_version());
+        this.isa = memory.text(memory.x.lab_isa());
+        this.config = JSON.parse(memory.text(memory.x.lab_config_json())) as ConfigTable;
+    }
+    /** Open an experiment: 'mixer=cat&task=mqar&seed=1'. */
+    open(config: string): Run {
+        const { x } = this.#memory;
+        return new Run(this.#memory, this.#memory.found(this.#memory.withText(config, (at) => x.lab_open(at))));
+    }
+    /** Open a checkpoint, with changes such as 'steps=900'. */
+    load(bytes: Uint8Array, changes = ''): Run {
+        const m = this.#memory;
+        const run = m.withBytes(bytes, (at) => m.withText(changes, (c) => m.x.lab_load(at, bytes.length, c)));
+        return new Run(m, m.found(run));
+    }
+    /** Every key of the given config with its value; several runs joined by ~ stay several. */
+    complete(config: string): string {
+        return this.#memory.owned(
+            this.#memory.found(this.#memory.withText(config, (at) => this.#memory.x.lab_config_complete(at))),
+        );
+    }
+    /** Hash of each kernel's results on fixed inputs: the same on every machine, or something is wrong. */
+    digests(): { name: string; digest: string }[] {
+        const { x } = this.#memory;
+        const all = [];
+        for (let i = 0; i < x.lab_digest_count(); i++)
+            all.push({
+                name: this.#memory.text(x.lab_digest_name(i)),
+                digest: this.#memory.text(x.lab_digest_value(i)),
+            });
+        return all;
+    }
+    /** Bytes of memory that the module holds now. */
+    get bytes(): number {
+        return this.#memory.x.memory.buffer.byteLength;
+    }
+}
+
+// ---- Loading ------------------------------------------------------------------------------------------------------
+
+// The smallest module with a SIMD instruction: () -> v128, i32.const 0, i8x16.splat.
+const SIMD_PROBE = Uint8Array.of(
+    0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 8, 1, 6, 0, 65, 0, 253, 15, 11,
+);
+/** Whether this engine has WebAssembly SIMD. */
+export function hasSimd(): boolean {
+    return WebAssembly.validate(SIMD_PROBE);
+}
+
+async function bytesOf(address: URL | string): Promise<BufferSource> {
+    const here = (globalThis as { location?: { href: string } }).location?.href ?? import.meta.url;
+    const url = new URL(address, here);
+    if (url.protocol === 'file:' && typeof process === 'object' && process.versions?.node) {
+        const fs = 'node:fs/promises'; // a variable, so that bundlers for the page do not look for it
+        const { readFile } = (await import(/* @vite-ignore */ fs)) as typeof import('node:fs/promises');
+        return readFile(url);
+    }
+    const response = await fetch(url);
+    if (!response.ok) throw new SeqmixError(`${url.href} answered ${response.status} ${response.statusText}`);
+    return response.arrayBuffer();
+}
+
+async function compile(source: WasmSource): Promise<WebAssembly.Module> {
+    if (source instanceof WebAssembly.Module) return source;
+    const bytes = typeof source === 'string' || source instanceof URL ? await bytesOf(source) : source;
+    try {
+        return await WebAssembly.compile(bytes);
+    } catch (error) {
+        throw new SeqmixError(`the WebAssembly module cannot be compiled: ${(error as Error).message}`);
+    }
+}
+
+/** Load the module; `await load()` is enough where seqmix.wasm lies beside this file. */
+export async function load(options: LoadOptions = {}): Promise<Lab> {
+    const beside = (file: string) => new URL(/* @vite-ignore */ file, import.meta.url);
+    const source = hasSimd() ? (options.wasm ?? beside('seqmix.wasm')) : (options.scalar ?? beside('seqmix-scalar.wasm'));
+    const module = await compile(source);
+    // Emscripten's one import; it tells that memory grew, which `Memory` never relies on.
+    const imports = { env: { emscripten_notify_memory_growth() {} } };
+    const instance = await WebAssembly.instantiate(module, imports);
+    const x = instance.exports as unknown as Exports;
+    x._initialize();
+    return new Lab(module, new Memory(x));
+}

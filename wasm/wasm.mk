@@ -1,0 +1,33 @@
+# wasm.mk: the WebAssembly modules and their loader. Included by the Makefile, whose KERNEL_SRC, KERNEL_ONCE, MODEL_SRC,
+# TASK_SRC, EXACT and WARN it uses. One object per file and module, so that a change rebuilds what it must.
+# (emcc from Debian finds its JavaScript in /usr/share/nodejs; elsewhere the variable changes nothing.)
+EMCC := NODE_PATH=$${NODE_PATH:-/usr/share/nodejs} emcc
+WASM_CFLAGS := -std=gnu11 -O3 -DNDEBUG $(WARN) $(EXACT)
+WASM_FLAGS_wasm := -msimd128 -DSMX_HAVE_wasm -DSMX_ISA_NAME=wasm
+WASM_FLAGS_scalar := -DSMX_SCALAR -DSMX_HAVE_scalar -DSMX_ISA_NAME=scalar
+WASM_SRC := wasm/exports.c $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_SRC)
+WASM_LINK := -O3 -sSTANDALONE_WASM --no-entry -sALLOW_MEMORY_GROWTH=1 -sEXPORTED_FUNCTIONS=@wasm/exports.txt
+
+build/obj/emcc/wasm/%.o: %.c | setup
+	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) $(WASM_FLAGS_wasm) $(CPPFLAGS) -MMD -MP -c $< -o $@
+build/obj/emcc/scalar/%.o: %.c | setup
+	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) $(WASM_FLAGS_scalar) $(CPPFLAGS) -MMD -MP -c $< -o $@
+build/wasm/seqmix.wasm: $(WASM_SRC:%.c=build/obj/emcc/wasm/%.o) wasm/exports.txt
+	@mkdir -p $(@D) && $(EMCC) $(WASM_LINK) -msimd128 $(filter %.o,$^) -o $@ && echo "built $@"
+build/wasm/seqmix-scalar.wasm: $(WASM_SRC:%.c=build/obj/emcc/scalar/%.o) wasm/exports.txt
+	@mkdir -p $(@D) && $(EMCC) $(WASM_LINK) $(filter %.o,$^) -o $@ && echo "built $@"
+-include $(shell find build/obj/emcc -name '*.d' 2>/dev/null)
+
+# The loader as plain JavaScript with its types, beside the modules that it looks for.
+build/wasm/seqmix.js: wasm/seqmix.ts tsconfig.json package-lock.json | setup
+	@mkdir -p $(@D) && node_modules/.bin/tsc --project wasm/tsconfig.json && touch $@ && echo "built $@"
+
+.PHONY: wasm
+wasm: build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js ## build the WebAssembly modules and their loader
+
+# The page, for any static host.
+SITE_SRC := index.html vite.config.ts tsconfig.json package-lock.json $(shell find web -type f -not -name '*.mjs')
+dist/index.html: $(SITE_SRC) wasm/seqmix.ts build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm | setup
+	@node_modules/.bin/tsc --noEmit && node_modules/.bin/vite build --logLevel warn && touch $@ && echo "built dist/"
+.PHONY: site
+site: dist/index.html ## build the page into dist/
