@@ -42,7 +42,7 @@ struct smx_task {
     const config_key *keys; // its own keys, ended by a NULL name
     // Read the parameters for sequences of `length` rows (the config's, or another for length generalisation).
     // Returns 0, or -1 with the error naming key, value and what is allowed.
-    int (*open)(smx_task_instance *instance, const smx_config *config, size_t length, smx_error *error);
+    int (*open)(smx_task_instance *instance, const config *c, size_t length, smx_error *error);
     void (*generate)(const smx_task_instance *instance, uint64_t seed, uint32_t stream, uint64_t index,
                      smx_task_sample *sample);
 };

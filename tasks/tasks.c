@@ -1,0 +1,16 @@
+// tasks.c: the list of tasks: one line each, in the order help shows them.
+#include <string.h>
+
+#include "task.h"
+
+extern const smx_task task_mqar, task_ar, task_nar, task_mqnar, task_dict_ar;
+
+const smx_task *const smx_tasks[] = {
+    &task_mqar, &task_ar, &task_nar, &task_mqnar, &task_dict_ar, NULL,
+};
+
+const smx_task *smx_task_find(const char *name) {
+    for (size_t i = 0; smx_tasks[i]; i++)
+        if (strcmp(smx_tasks[i]->name, name) == 0) return smx_tasks[i];
+    return NULL;
+}
