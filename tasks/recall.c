@@ -6,21 +6,13 @@
 
 enum { PAIRS, LEAD, NOMATCH, NGRAM, RANDOM_FILLER, SLOTS }; // of instance->n
 
-#define KEY_NGRAM                                                                                            \
-    { "ngram", KEY_INT, "2", 1, 8, NULL, "tokens in a key", "task" }
-#define KEY_PAIRS                                                                                            \
-    { "pairs", KEY_INT, "8", 1, 32767, NULL, "key-value pairs of a sequence", "task" }
-#define KEY_LEAD                                                                                             \
-    { "lead", KEY_INT, "0", 0, 1048576, NULL, "zero tokens before the first pair", "task" }
-#define KEY_NOMATCH                                                                                          \
-    {                                                                                                        \
-        "nomatch", KEY_INT, "0", 0, 32767, NULL, "queries of keys that have no pair: the answer is token 0", \
-            "task"                                                                                           \
-    }
-#define KEY_FILLER                                                                                           \
-    { "filler", KEY_WORD, "zero", 0, 0, "zero|random", "what stands between the queries", "task" }
-#define KEY_END                                                                                              \
-    { NULL, KEY_INT, NULL, 0, 0, NULL, NULL, NULL }
+#define NGRAM_KEY "ngram", KEY_INT, "2", 1, 8, NULL, "tokens in a key", "task"
+#define PAIRS_KEY "pairs", KEY_INT, "8", 1, 32767, NULL, "key-value pairs of a sequence", "task"
+#define LEAD_KEY "lead", KEY_INT, "0", 0, 1048576, NULL, "zero tokens before the first pair", "task"
+#define NOMATCH_KEY                                                                                          \
+    "nomatch", KEY_INT, "0", 0, 32767, NULL, "queries of keys that have no pair: the answer is token 0",     \
+        "task"
+#define FILLER_KEY "filler", KEY_WORD, "zero", 0, 0, "zero|random", "what stands between the queries", "task"
 
 // ---- ar, nar ----
 
@@ -82,7 +74,7 @@ static void nar_generate(const smx_task_instance *in, uint64_t seed, uint32_t st
     sample->targets[length - 1] = x[place + n];
 }
 
-static const config_key ar_keys[] = {KEY_END};
+static const config_key ar_keys[] = {{0}};
 
 const smx_task task_ar = {
     .name = "ar",
@@ -95,7 +87,7 @@ const smx_task task_ar = {
     .generate = nar_generate,
 };
 
-static const config_key nar_keys[] = {KEY_NGRAM, KEY_END};
+static const config_key nar_keys[] = {{NGRAM_KEY}, {0}};
 
 const smx_task task_nar = {
     .name = "nar",
@@ -229,7 +221,7 @@ static void mqar_generate(const smx_task_instance *in, uint64_t seed, uint32_t s
             if (!sample->tokens[t]) sample->tokens[t] = (int32_t)rng_below(&rng, (uint32_t)in->vocab);
 }
 
-static const config_key mqar_keys[] = {KEY_PAIRS, KEY_FILLER, KEY_LEAD, KEY_NOMATCH, KEY_END};
+static const config_key mqar_keys[] = {{PAIRS_KEY}, {FILLER_KEY}, {LEAD_KEY}, {NOMATCH_KEY}, {0}};
 
 const smx_task task_mqar = {
     .name = "mqar",
@@ -242,7 +234,8 @@ const smx_task task_mqar = {
     .generate = mqar_generate,
 };
 
-static const config_key mqnar_keys[] = {KEY_PAIRS, KEY_NGRAM, KEY_FILLER, KEY_LEAD, KEY_NOMATCH, KEY_END};
+static const config_key mqnar_keys[] = {{PAIRS_KEY}, {NGRAM_KEY},   {FILLER_KEY},
+                                        {LEAD_KEY},  {NOMATCH_KEY}, {0}};
 
 const smx_task task_mqnar = {
     .name = "mqnar",
@@ -307,7 +300,7 @@ static void dict_generate(const smx_task_instance *in, uint64_t seed, uint32_t s
     sample->targets[length - 1] = value[entry];
 }
 
-static const config_key dict_keys[] = {KEY_PAIRS, KEY_END};
+static const config_key dict_keys[] = {{PAIRS_KEY}, {0}};
 
 const smx_task task_dict_ar = {
     .name = "dict_ar",
