@@ -83,18 +83,21 @@ has_packages() {
     [ -f node_modules/.seqmix-setup ] && [ "$(cat node_modules/.seqmix-setup)" = "$(packages_stamp)" ]
 }
 
-# Fills $missing (words), $apt, $dnf, $brew (package names); what Node.js's version needs comes after these.
-missing='' apt='' dnf='' brew=''
+# Fills $missing (words), $apt, $dnf, $brew, $cask (package names); what Node.js's version needs comes after these.
 need() { # WHAT APT DNF BREW CHECK...
     what=$1 for_apt=$2 for_dnf=$3 for_brew=$4
     shift 4
     if ! "$@"; then
         missing="$missing${missing:+, }$what"
-        apt="$apt $for_apt" dnf="$dnf $for_dnf" brew="$brew $for_brew"
+        apt="$apt $for_apt" dnf="$dnf $for_dnf"
+        case $for_brew in
+            cask:*) cask="$cask ${for_brew#cask:}" ;;
+            *) brew="$brew $for_brew" ;;
+        esac
     fi
 }
 look() {
-    missing='' apt='' dnf='' brew=''
+    missing='' apt='' dnf='' brew='' cask=''
     # One link for all of them when all are there; each by itself when something is not.
     if [ "$purpose" = demo ] || ! links "#include <zlib.h>\n$cmocka_header" '-lz -lcmocka'; then
         need gcc 'gcc libc6-dev' 'gcc glibc-devel' gcc has_libc
@@ -103,12 +106,12 @@ look() {
     fi
     need emscripten emscripten emscripten emscripten have emcc
     need Node.js nodejs nodejs node have node
-    need npm npm nodejs-npm node have npm
+    need npm npm nodejs-npm '' have npm
     if [ "$purpose" = test ]; then
         need clang clang clang llvm have clang
-        need Chromium "$chromium_of_apt" chromium '--cask chromium' has_chromium
+        need Chromium "$chromium_of_apt" chromium cask:chromium has_chromium
     fi
-    if [ "$firefox" = yes ]; then need Firefox "$firefox_of_apt" firefox '--cask firefox' have_firefox; fi
+    if [ "$firefox" = yes ]; then need Firefox "$firefox_of_apt" firefox cask:firefox have_firefox; fi
 }
 have_firefox() { have firefox || have firefox-esr || [ -d /Applications/Firefox.app ]; }
 chromium_of_apt=chromium firefox_of_apt=firefox-esr
@@ -116,17 +119,19 @@ if grep -qs '^ID=ubuntu' /etc/os-release; then chromium_of_apt=chromium-browser 
 
 # --- what is missing is installed, or named ---
 
-last_words() { tail -n 15 "$log" | sed 's/^/    /' >&2; }
+# What npm or apt said went wrong; where neither marked it as an error, how the log ends.
+last_words() {
+    { grep -E '^(npm (error|ERR!) [^ ]|E: |Err:)' "$log" || tail -n 10 "$log"; } | head -n 10 | sed 's/^/    /' >&2
+}
 
 name_packages() {
     {
         echo "setup: these are missing: $missing"
         echo "setup: $1; they are in these packages:"
-        if [ -n "$apt" ]; then
-            echo "    Debian, Ubuntu   apt-get install$apt"
-            echo "    Fedora           dnf install$dnf"
-            echo "    macOS            brew install$brew"
-        fi
+        echo "    Debian, Ubuntu   apt-get install$apt"
+        echo "    Fedora           dnf install$dnf"
+        if [ -n "$brew" ]; then echo "    macOS            brew install$brew"; fi
+        if [ -n "$cask" ]; then echo "    macOS            brew install --cask$cask"; fi
         echo "setup: install them and run this again"
     } >&2
     exit 1
@@ -153,7 +158,7 @@ install_system_packages() {
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends $apt \
         >>"$log" 2>&1 </dev/null || {
         last_words
-        die "apt-get could not install$apt (its last lines are above, all of them in build/setup.log)"
+        die "apt-get could not install$apt (why: see above, and build/setup.log)"
     }
     look
     [ -z "$missing" ] || die "still missing after apt-get installed$apt: $missing"
@@ -175,7 +180,7 @@ install_node() {
     npm install --prefix "$tools/node" --ignore-scripts --no-audit --no-fund \
         "$package@$node_fetched" "npm@$npm_fetched" >>"$log" 2>&1 || {
         last_words
-        die "npm could not install $package@$node_fetched (its last lines are above); is there a network?"
+        die "npm could not install $package@$node_fetched (why: see above, and build/setup.log); is there a network?"
     }
     ln -s "../node/node_modules/$package/bin/node" build/tools/bin/node
     for command in npm npx; do
@@ -189,7 +194,7 @@ install_packages() {
     rm -f node_modules/.seqmix-setup
     PATH=$tools/bin:$PATH npm ci --ignore-scripts --no-audit --no-fund >>"$log" 2>&1 || {
         last_words
-        die "npm ci failed (its last lines are above, all of them in build/setup.log); is there a network?"
+        die "npm ci failed (why: see above, and build/setup.log); is there a network?"
     }
     packages_stamp >node_modules/.seqmix-setup
 }
