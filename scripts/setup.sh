@@ -92,7 +92,7 @@ need() { # WHAT APT DNF BREW CHECK...
         apt="$apt $for_apt" dnf="$dnf $for_dnf"
         case $for_brew in
             cask:*) cask="$cask ${for_brew#cask:}" ;;
-            *) brew="$brew $for_brew" ;;
+            *) brew="$brew${for_brew:+ $for_brew}" ;;
         esac
     fi
 }
