@@ -113,7 +113,7 @@ static int listops_open(smx_task_instance *in, const config *c, size_t length, s
 }
 
 static const config_key listops_keys[] = {
-    {"least", KEY_INT, "16", 4, 1 << 20, NULL, "tokens of the shortest expression; the longest is length",
+    {"least", KEY_INT, "16", 1, 1 << 20, NULL, "tokens of the shortest expression; the longest is length",
      "task"},
     {"depth", KEY_INT, "5", 1, DEPTH_MAX, NULL, "lists within lists, at most", "task"},
     {"arguments", KEY_INT, "5", 2, ARGUMENTS_MAX, NULL, "arguments of an operation, at most", "task"},

@@ -1,0 +1,215 @@
+// data.c: see data.h. SMX_ZLIB (native builds) adds the disk and gzip.
+#include "data.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static data_file *files; // open or handed over
+
+int data_fail(smx_error *error, const char *key, const char *name, const char *what, ...) {
+    va_list args;
+    va_start(args, what);
+    vsnprintf(error->allowed, sizeof error->allowed, what, args);
+    va_end(args);
+    snprintf(error->key, sizeof error->key, "%s", key);
+    snprintf(error->value, sizeof error->value, "%s", name);
+    snprintf(error->message, sizeof error->message, "%s: %s", error->value, error->allowed);
+    return -1;
+}
+
+static data_file *find(const char *name) {
+    data_file *f = files;
+    while (f && strcmp(f->name, name)) f = f->next;
+    return f;
+}
+
+// Takes the bytes (malloc'ed) in every case.
+static data_file *add(const char *name, uint8_t *bytes, size_t size, const char *key, smx_error *error) {
+    data_file *f = malloc(sizeof *f + strlen(name) + 1);
+    if (!f) {
+        free(bytes);
+        data_fail(error, key, name, "there is no memory for it");
+        return NULL;
+    }
+    *f = (data_file){bytes, size, (char *)(f + 1), 1, 0, files};
+    strcpy(f->name, name);
+    return files = f;
+}
+
+void data_close(data_file *file) {
+    if (!file || --file->users) return;
+    for (data_file **at = &files; *at; at = &(*at)->next)
+        if (*at == file) {
+            *at = file->next;
+            break;
+        }
+    free((void *)file->bytes);
+    free(file);
+}
+
+int smx_data_provide(const char *name, const void *bytes, size_t size, smx_error *error) {
+    uint8_t *copy = NULL;
+    if (bytes) {
+        const uint8_t *in = bytes;
+        if (size > 2 && in[0] == 0x1f && in[1] == 0x8b) {
+            if (data_gunzip(&copy, &size, in, size, name, error)) return -1;
+        } else {
+            if (size > DATA_MOST)
+                return data_fail(error, "", name, "%zu bytes, at most %d are read", size, DATA_MOST);
+            copy = malloc(size + 1);
+            if (!copy) return data_fail(error, "", name, "there is no memory for its %zu bytes", size);
+            memcpy(copy, in, size);
+        }
+    }
+    data_file *old = find(name);
+    if (old) { // runs that use it keep it, under a name that no one asks for
+        old->name[0] = 0;
+        if (old->provided) data_close(old);
+    }
+    if (!bytes) return 0;
+    data_file *f = add(name, copy, size, "", error);
+    if (f) f->provided = 1;
+    return f ? 0 : -1;
+}
+
+#ifdef SMX_ZLIB
+#include <zlib.h>
+
+static int grow(uint8_t **bytes, size_t *room) {
+    size_t more = *room ? 2 * *room : 1 << 16;
+    if (more > (size_t)DATA_MOST + 1) more = (size_t)DATA_MOST + 1;
+    uint8_t *p = more > *room ? realloc(*bytes, more) : NULL;
+    if (!p) return -1;
+    *bytes = p;
+    *room = more;
+    return 0;
+}
+
+int data_gunzip(uint8_t **out, size_t *out_size, const uint8_t *bytes, size_t size, const char *name,
+                smx_error *error) {
+    z_stream z = {0};
+    uint8_t *to = NULL;
+    size_t used = 0, room = 0;
+    int status = inflateInit2(&z, 16 + MAX_WBITS), ended = 0;
+    if (status != Z_OK) return data_fail(error, "", name, "zlib does not start");
+    z.next_in = (Bytef *)bytes;
+    z.avail_in = (uInt)size; // callers stay below DATA_MOST
+    while (!ended) {
+        if (used == room && grow(&to, &room)) {
+            data_fail(error, "", name, "more than %d bytes when unpacked, or no memory for them", DATA_MOST);
+            goto fail;
+        }
+        z.next_out = to + used;
+        z.avail_out = (uInt)(room - used);
+        status = inflate(&z, Z_NO_FLUSH);
+        used = room - z.avail_out;
+        if (status == Z_STREAM_END) { // further members may follow; other bytes behind the last are ignored,
+                                      // as gzip does
+            ended =
+                z.avail_in < 2 || z.next_in[0] != 0x1f || z.next_in[1] != 0x8b || inflateReset(&z) != Z_OK;
+        } else if (status == Z_BUF_ERROR || (status == Z_OK && z.avail_in == 0 && z.avail_out > 0)) {
+            data_fail(error, "", name, "the compressed file is cut short (%zu bytes unpacked so far)", used);
+            goto fail;
+        } else if (status != Z_OK) {
+            data_fail(error, "", name, "the compressed file is damaged after %zu unpacked bytes", used);
+            goto fail;
+        }
+    }
+    inflateEnd(&z);
+    *out = to;
+    *out_size = used;
+    return 0;
+fail:
+    inflateEnd(&z);
+    free(to);
+    return -1;
+}
+
+// 1: read; 0: there is no such file; -1: it cannot be read.
+static int read_disk(uint8_t **out, size_t *out_size, const char *path, smx_error *error) {
+    FILE *f = fopen(path, "rb");
+    if (!f) return 0;
+    uint8_t *bytes = NULL;
+    size_t used = 0, room = 0, got = 1;
+    while (got) {
+        if (used == room && grow(&bytes, &room)) {
+            data_fail(error, "", path, "more than %d bytes, or no memory for them", DATA_MOST);
+            goto fail;
+        }
+        got = fread(bytes + used, 1, room - used, f);
+        used += got;
+    }
+    if (ferror(f)) {
+        data_fail(error, "", path, "cannot be read");
+        goto fail;
+    }
+    fclose(f);
+    if (used > 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) {
+        int failed = data_gunzip(out, out_size, bytes, used, path, error);
+        free(bytes);
+        return failed ? -1 : 1;
+    }
+    *out = bytes;
+    *out_size = used;
+    return 1;
+fail:
+    free(bytes);
+    fclose(f);
+    return -1;
+}
+
+static int search(uint8_t **out, size_t *out_size, const char *name, smx_error *error) {
+    const char *folders[] = {getenv("SEQMIX_DATA"), "data", "../shared/data"},
+               *inside[] = {"", "mnist/", "text/"};
+    const char *packed[] = {"", ".gz"};
+    char path[4096];
+    int direct = strchr(name, '/') != NULL;
+    for (int f = 0; f < (direct ? 1 : 3); f++)
+        for (int i = 0; i < (direct ? 1 : 3); i++)
+            for (int p = 0; p < 2; p++) {
+                int n;
+                if (direct)
+                    n = snprintf(path, sizeof path, "%s%s", name, packed[p]);
+                else if (folders[f] && folders[f][0])
+                    n = snprintf(path, sizeof path, "%s/%s%s%s", folders[f], inside[i], name, packed[p]);
+                else
+                    continue;
+                if (n < 0 || (size_t)n >= sizeof path) continue;
+                int status = read_disk(out, out_size, path, error);
+                if (status) return status;
+            }
+    return 0;
+}
+#define PLACES "not found in $SEQMIX_DATA, data or ../shared/data"
+#else
+int data_gunzip(uint8_t **out, size_t *out_size, const uint8_t *bytes, size_t size, const char *name,
+                smx_error *error) {
+    (void)out, (void)out_size, (void)bytes, (void)size;
+    return data_fail(error, "", name, "is compressed: unpack it before handing it over");
+}
+
+static int search(uint8_t **out, size_t *out_size, const char *name, smx_error *error) {
+    (void)out, (void)out_size, (void)name, (void)error;
+    return 0;
+}
+#define PLACES "has not been loaded"
+#endif
+
+data_file *data_open(const char *name, const char *key, smx_error *error) {
+    data_file *f = find(name);
+    if (f) {
+        f->users++;
+        return f;
+    }
+    uint8_t *bytes;
+    size_t size;
+    int status = search(&bytes, &size, name, error);
+    if (status > 0) return add(name, bytes, size, key, error);
+    if (status < 0)
+        snprintf(error->key, sizeof error->key, "%s", key);
+    else
+        data_fail(error, key, name, strchr(name, '/') ? "no such file" : PLACES);
+    return NULL;
+}
