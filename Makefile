@@ -12,7 +12,8 @@ VARIANT := $(notdir $(CC))$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 OBJ := build/obj/$(VARIANT)
 BIN := $(if $(filter gcc,$(VARIANT)),build,build/$(VARIANT))
 
-WARN := -Wall -Wextra -Werror
+# Error sentences are cut to their buffers on purpose.
+WARN := -Wall -Wextra -Werror $(if $(findstring gcc,$(notdir $(CC))),-Wno-format-truncation)
 # Exact mode: no contraction, no reassociation. -fno-math-errno only frees sqrt from errno.
 EXACT := -ffp-contract=off -fno-math-errno
 CFLAGS := -std=gnu11 -g $(WARN) $(EXACT) $(if $(SAN),-O1 -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer,-O2)
@@ -22,7 +23,7 @@ LDFLAGS := $(if $(SAN),-fsanitize=$(SAN))
 OPENMP := $(if $(filter gcc,$(notdir $(CC))),-fopenmp)
 
 # ---- Sources ----------------------------------------------------------------------------------------------------
-KERNEL_ONCE := kernels/dispatch.c $(wildcard kernels/*scratch.c) kernels/digest.c
+KERNEL_ONCE := kernels/dispatch.c $(wildcard kernels/*scratch.c kernels/digest.c)
 KERNEL_SRC := $(filter-out $(KERNEL_ONCE),$(wildcard kernels/*.c))
 MODEL_SRC := $(wildcard model/*.c model/mixers/*.c)
 TASK_SRC := $(wildcard tasks/*.c)

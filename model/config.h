@@ -19,23 +19,23 @@ typedef struct {
 } config_key;
 
 // A complete config: every key has a value. Opaque; lookups by name abort in debug builds on an undeclared key.
-typedef struct smx_config smx_config;
+typedef struct smx_config smx_config, config;
 
 // Resolution, later wins: key fallback < task defaults < mixer defaults < recipe (task, mixer) < preset < given keys.
 // Returns NULL with the error filled in; free with config_free. `text` may hold several runs ("a~b~c"): `which` picks.
-smx_config *config_parse(const char *text, size_t which, smx_error *error);
+config *config_parse(const char *text, size_t which, smx_error *error);
 size_t config_runs(const char *text); // number of runs in the text, at least 1
-void config_free(smx_config *config);
+void config_free(config *c);
 // "key=value&..." of every key, table order; malloc'ed.
-char *config_text(const smx_config *config);
+char *config_text(const config *c);
 
-long config_int(const smx_config *config, const char *key);
-double config_real(const smx_config *config, const char *key);
-const char *config_word(const smx_config *config, const char *key); // KEY_WORD and KEY_TEXT
-int config_is(const smx_config *config, const char *key, const char *word);
+int64_t config_int(const config *c, const char *key);
+double config_real(const config *c, const char *key);
+const char *config_word(const config *c, const char *key); // KEY_WORD and KEY_TEXT
+int config_is(const config *c, const char *key, const char *word);
 
 // Fill an error about `key`: message is "key=value: <allowed>" in words. printf-like; always returns -1.
-int config_fail(smx_error *error, const smx_config *config, const char *key, const char *allowed, ...)
+int config_fail(smx_error *error, const config *c, const char *key, const char *allowed, ...)
     __attribute__((format(printf, 4, 5)));
 
 #endif

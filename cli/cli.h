@@ -1,0 +1,29 @@
+// cli.h: the program's commands. Each takes what follows its name and returns the exit status: 0 done, 1 a check failed,
+// 2 bad input (one sentence on standard error).
+#ifndef SMX_CLI_H
+#define SMX_CLI_H
+
+#include "run.h"
+
+int cli_train(int argc, char **argv);
+int cli_eval(int argc, char **argv);
+int cli_selfcheck(int argc, char **argv);
+int cli_help(int argc, char **argv);
+int cli_oracle(int argc, char **argv);
+int cli_compare(int argc, char **argv);
+
+// "seqmix: message" on standard error; returns 2.
+int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+double cli_seconds(void); // monotonic
+
+// threads.c: give the run as many threads as its config asks for.
+void cli_use_threads(smx_run *run);
+// The value of one key of a complete config text, copied; "" if it is not there.
+void cli_config_value(const char *config, const char *key, char *to, size_t size);
+
+// files.c: whole files. read: malloc'ed, NULL with a message printed. write: to a temporary beside it, then renamed, so
+// that no half-written file is left; 0 or 2.
+void *cli_read_file(const char *path, size_t *size);
+int cli_write_file(const char *path, const void *bytes, size_t size);
+
+#endif

@@ -1,0 +1,64 @@
+// main.c: seqmix, the program: finds the command.
+#include "cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <stdlib.h>
+
+static const struct {
+    const char *name, *help;
+    int (*run)(int, char **);
+} commands[] = {
+    {"train", "train 'CONFIG' [--json] [--save FILE] [--load FILE] [--every N] [--eval N]: train one run", cli_train},
+    {"eval", "eval FILE [--length N] [--count N] [--json]: accuracy of a saved run, also at other lengths", cli_eval},
+    {"selfcheck", "selfcheck [--write FILE] [--against FILE]: a digest of every kernel and of a short training", cli_selfcheck},
+    {"oracle", "oracle --manifest FILE --out DIR: run the double-precision oracle on a set of test vectors", cli_oracle},
+    {"compare", "compare --manifest FILE DIR: judge results by the manifest's tolerances", cli_compare},
+    {"help", "help [KEY]: the config language", cli_help},
+};
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+int cli_fail(const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    fputs("seqmix: ", stderr);
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+    va_end(list);
+    return 2;
+}
+
+static void usage(FILE *to) {
+    fprintf(to, "seqmix %s (%s)\n", SMX_VERSION, smx_isa());
+    for (size_t i = 0; i < N_COMMANDS; i++) fprintf(to, "  seqmix %s\n", commands[i].help);
+    fprintf(to, "  seqmix --version\nSMX_ISA=NAME forces an instruction set.\n");
+}
+
+int main(int argc, char **argv) {
+    const char *isa = getenv("SMX_ISA");
+    if (isa && *isa && smx_isa_choose(isa)) {
+        char names[128] = "";
+        for (size_t i = 0; smx_isa_name(i); i++)
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", smx_isa_name(i));
+        return cli_fail("SMX_ISA=%s is not usable here; it must be one of %s", isa, names);
+    }
+    if (argc < 2) {
+        usage(stderr);
+        return 2;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        printf("seqmix %s\n", SMX_VERSION);
+        return 0;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+        usage(stdout);
+        return 0;
+    }
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (!strcmp(argv[1], commands[i].name)) return commands[i].run(argc - 2, argv + 2);
+    char names[256] = "";
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", commands[i].name);
+    return cli_fail("there is no command '%s'; it must be one of %s", argv[1], names);
+}

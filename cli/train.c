@@ -1,0 +1,215 @@
+// train.c: seqmix train and seqmix eval.
+#include "cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted;
+static void on_interrupt(int signal_number) {
+    (void)signal_number;
+    interrupted = 1;
+}
+
+double cli_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+typedef struct {
+    const char *config, *save, *load;
+    long every, eval; // evaluate every N steps (0: at the end only) on so many sequences
+    int json;
+} options;
+
+// A whole number in lo..hi after an option, or 2.
+static int read_count(int argc, char **argv, int *i, long lo, long hi, long *to) {
+    if (*i + 1 >= argc) return cli_fail("%s needs a whole number from %ld to %ld after it", argv[*i], lo, hi);
+    char *end;
+    const char *text = argv[++*i];
+    errno = 0;
+    long x = strtol(text, &end, 10);
+    if (!*text || *end || errno || x < lo || x > hi)
+        return cli_fail("%s %s is not allowed: it must be a whole number from %ld to %ld", argv[*i - 1], text, lo, hi);
+    *to = x;
+    return 0;
+}
+
+static int read_path(int argc, char **argv, int *i, const char **to) {
+    if (*i + 1 >= argc) return cli_fail("%s needs a file name after it", argv[*i]);
+    *to = argv[++*i];
+    return 0;
+}
+
+static int read_options(int argc, char **argv, options *o) {
+    *o = (options){.eval = 1000};
+    for (int i = 0; i < argc; i++) {
+        int bad = 0;
+        if (!strcmp(argv[i], "--json"))
+            o->json = 1;
+        else if (!strcmp(argv[i], "--save"))
+            bad = read_path(argc, argv, &i, &o->save);
+        else if (!strcmp(argv[i], "--load"))
+            bad = read_path(argc, argv, &i, &o->load);
+        else if (!strcmp(argv[i], "--every"))
+            bad = read_count(argc, argv, &i, 0, 1000000000, &o->every);
+        else if (!strcmp(argv[i], "--eval"))
+            bad = read_count(argc, argv, &i, 0, 10000000, &o->eval);
+        else if (argv[i][0] == '-' && argv[i][1])
+            bad = cli_fail("there is no option %s; train has --json, --save FILE, --load FILE, --every N and --eval N", argv[i]);
+        else if (o->config)
+            bad = cli_fail("'%s' comes after the config '%s'; give one config, in quotes", argv[i], o->config);
+        else
+            o->config = argv[i];
+        if (bad) return bad;
+    }
+    if (!o->config && !o->load) return cli_fail("train needs a config, such as 'mixer=cat&task=mqar'; seqmix help lists the keys");
+    return 0;
+}
+
+static smx_run *open_run(const options *o) {
+    smx_error e = {0};
+    smx_run *run = NULL;
+    if (o->load) {
+        size_t size;
+        void *bytes = cli_read_file(o->load, &size);
+        if (!bytes) return NULL;
+        run = smx_run_load(bytes, size, o->config, &e);
+        free(bytes);
+    } else {
+        run = smx_run_open(o->config, &e);
+    }
+    if (!run) cli_fail("%s", e.message);
+    return run;
+}
+
+static int save_run(const smx_run *run, const char *path) {
+    smx_error e = {0};
+    size_t size;
+    void *bytes = smx_run_save(run, &size, &e);
+    int status = bytes ? cli_write_file(path, bytes, size) : cli_fail("%s", e.message);
+    free(bytes);
+    return status;
+}
+
+static uint32_t word_of(double loss) {
+    float f = (float)loss; // the loss is a float32, carried in a double
+    uint32_t w;
+    memcpy(&w, &f, 4);
+    return f != f ? 0x7fc00000 : w;
+}
+
+static void show_bar(const smx_metrics *m, double accuracy, double seconds) {
+    enum { CELLS = 24 };
+    int full = m->steps ? (int)(m->step * CELLS / m->steps) : 0;
+    fprintf(stderr, "\r[%.*s%*s] %llu/%llu  loss %.4f", full > CELLS ? CELLS : full, "########################",
+            CELLS - (full > CELLS ? CELLS : full), "", (unsigned long long)m->step, (unsigned long long)m->steps, m->loss);
+    if (accuracy >= 0) fprintf(stderr, "  held-out %.2f %%", 100 * accuracy);
+    fprintf(stderr, "  %.0f steps/s \x1b[K", seconds > 0 ? (double)m->step / seconds : 0.0);
+}
+
+int cli_train(int argc, char **argv) {
+    options o;
+    int status = read_options(argc, argv, &o);
+    if (status) return status;
+    smx_run *run = open_run(&o);
+    if (!run) return 2;
+    cli_use_threads(run);
+    signal(SIGINT, on_interrupt);
+    signal(SIGTERM, on_interrupt);
+
+    const int bar = !o.json && isatty(STDERR_FILENO);
+    double start = cli_seconds(), shown = 0.0, held_out = -1.0;
+    smx_error e = {0};
+    smx_metrics m;
+    smx_evaluation ev = {0};
+    smx_run_metrics(run, &m);
+    while (m.step < m.steps && !interrupted) {
+        if (smx_run_step(run, 1, &e)) {
+            status = cli_fail("%s", e.message);
+            break;
+        }
+        smx_run_metrics(run, &m);
+        if (o.json)
+            printf("{\"step\":%llu,\"loss\":%.9g,\"word\":\"%08x\",\"accuracy\":%.6g,\"rate\":%.9g}\n",
+                   (unsigned long long)m.step, m.loss, word_of(m.loss), m.accuracy, m.rate);
+        if (o.every && m.step % (uint64_t)o.every == 0 && o.eval) {
+            if (smx_run_evaluate(run, (size_t)o.eval, 0, &ev, &e)) {
+                status = cli_fail("%s", e.message);
+                break;
+            }
+            held_out = ev.accuracy;
+            if (o.json) printf("{\"step\":%llu,\"held_out\":%.6f}\n", (unsigned long long)m.step, ev.accuracy);
+        }
+        double now = cli_seconds();
+        if (bar && now - shown > 0.1) {
+            show_bar(&m, held_out, now - start);
+            shown = now;
+        }
+    }
+    double seconds = cli_seconds() - start;
+    if (bar) {
+        show_bar(&m, held_out, seconds);
+        fputc('\n', stderr);
+    }
+    // Also after Ctrl-C or a loss that went wrong: what was learnt is kept.
+    if (o.save) {
+        int bad = save_run(run, o.save);
+        status = status ? status : bad;
+    }
+    if (!status && o.eval && !interrupted && smx_run_evaluate(run, (size_t)o.eval, 0, &ev, &e)) status = cli_fail("%s", e.message);
+    if (!status && o.json)
+        printf("{\"final\":true,\"step\":%llu,\"loss\":%.9g,\"accuracy\":%.6f,\"seconds\":%.3f,\"params\":%llu,\"digest\":\"%016llx\"}\n",
+               (unsigned long long)m.step, m.loss, ev.accuracy, seconds, (unsigned long long)m.params,
+               (unsigned long long)smx_run_digest(run));
+    else if (!status)
+        printf("%llu steps in %.2f s, loss %.4f, held-out accuracy %.2f %% (%llu targets), %llu weights, digest %016llx\n",
+               (unsigned long long)m.step, seconds, m.loss, 100 * ev.accuracy, (unsigned long long)ev.targets,
+               (unsigned long long)m.params, (unsigned long long)smx_run_digest(run));
+    if (interrupted && !status)
+        fprintf(stderr, "seqmix: stopped at step %llu%s%s\n", (unsigned long long)m.step, o.save ? ", saved to " : "", o.save ? o.save : "");
+    smx_run_close(run);
+    return status ? status : interrupted ? 130 : 0;
+}
+
+int cli_eval(int argc, char **argv) {
+    const char *file = NULL;
+    long length = 0, count = 1000;
+    int json = 0;
+    for (int i = 0; i < argc; i++) {
+        int bad = 0;
+        if (!strcmp(argv[i], "--json"))
+            json = 1;
+        else if (!strcmp(argv[i], "--length"))
+            bad = read_count(argc, argv, &i, 1, 1 << 20, &length);
+        else if (!strcmp(argv[i], "--count"))
+            bad = read_count(argc, argv, &i, 1, 10000000, &count);
+        else if (argv[i][0] == '-')
+            bad = cli_fail("there is no option %s; eval has --length N, --count N and --json", argv[i]);
+        else
+            file = argv[i];
+        if (bad) return bad;
+    }
+    if (!file) return cli_fail("eval needs a checkpoint, written by seqmix train 'CONFIG' --save FILE");
+    options o = {.load = file};
+    smx_run *run = open_run(&o);
+    if (!run) return 2;
+    cli_use_threads(run);
+    smx_error e = {0};
+    smx_evaluation ev;
+    int status = smx_run_evaluate(run, (size_t)count, (size_t)length, &ev, &e) ? cli_fail("%s", e.message) : 0;
+    if (!status && json)
+        printf("{\"loss\":%.9g,\"accuracy\":%.6f,\"sequence_accuracy\":%.6f,\"targets\":%llu,\"sequences\":%llu}\n", ev.loss,
+               ev.accuracy, ev.sequence_accuracy, (unsigned long long)ev.targets, (unsigned long long)ev.sequences);
+    else if (!status)
+        printf("accuracy %.2f %% of %llu targets, %.2f %% of %llu sequences entirely right, loss %.4f\n", 100 * ev.accuracy,
+               (unsigned long long)ev.targets, 100 * ev.sequence_accuracy, (unsigned long long)ev.sequences, ev.loss);
+    smx_run_close(run);
+    return status;
+}

@@ -1,0 +1,404 @@
+// graph.c: building blocks, the memory plan and the replay of the static graph. What the operations compute is in ops.c.
+#include "graph.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "philox.h"
+
+// ---- Weights ----------------------------------------------------------------------------------------------------
+
+void params_free(params *p) {
+    free(p->list);
+    free(p->data);
+    memset(p, 0, sizeof *p);
+}
+
+const param *params_find(const params *p, const char *name) {
+    for (size_t i = 0; i < p->count; i++)
+        if (!strcmp(p->list[i].name, name)) return &p->list[i];
+    return NULL;
+}
+
+static uint64_t name_hash(const char *name) { // FNV-1a
+    uint64_t h = 14695981039346656037u;
+    for (; *name; name++) h = (h ^ (unsigned char)*name) * 1099511628211u;
+    return h;
+}
+
+static void start_param(const param *w, float *data, uint64_t seed) {
+    smx_rng r = rng_open(seed, RNG_START, name_hash(w->name));
+    size_t last = w->shape[w->rank - 1];
+    switch (w->start.kind) {
+    case INIT_NORMAL:
+        for (size_t i = 0; i < w->n; i++) data[i] = (float)(w->start.scale * rng_normal(&r));
+        break;
+    case INIT_UNIFORM:
+        for (size_t i = 0; i < w->n; i++) data[i] = (float)(w->start.scale * (2.0 * rng_uniform(&r) - 1.0));
+        break;
+    case INIT_CONSTANT:
+        for (size_t i = 0; i < w->n; i++) data[i] = (float)w->start.scale;
+        break;
+    case INIT_IDENTITY:
+        for (size_t i = 0; i < w->n; i++) data[i] = (float)(w->start.scale * rng_normal(&r) + (i % last == 0));
+        break;
+    case INIT_IDENTITY_HEADS:
+        for (size_t i = 0; i < w->n; i++)
+            data[i] = (float)(w->start.scale * rng_normal(&r) + (i < last * last && i % (last + 1) == 0));
+        break;
+    }
+}
+
+int params_create(params *p, uint64_t seed, smx_error *error) {
+    p->seed = seed;
+    p->sealed = 1;
+    p->data = calloc(4 * p->total + 16, sizeof *p->data);
+    if (!p->data) {
+        if (error) {
+            memset(error, 0, sizeof *error);
+            snprintf(error->message, sizeof error->message, "out of memory for %zu weights", p->total);
+        }
+        return -1;
+    }
+    p->grad = p->data + p->total;
+    p->m = p->grad + p->total;
+    p->v = p->m + p->total;
+    for (size_t i = 0; i < p->count; i++) start_param(&p->list[i], p->data + p->list[i].offset, seed);
+    return 0;
+}
+
+// ---- Building ---------------------------------------------------------------------------------------------------
+
+graph *graph_new(enum graph_mode mode, params *p, size_t B, size_t L) {
+    graph *g = calloc(1, sizeof *g);
+    if (!g) return NULL;
+    g->mode = mode;
+    g->params = p;
+    g->B = B;
+    g->L = L;
+    return g;
+}
+
+void graph_free(graph *g) {
+    if (!g) return;
+    for (size_t i = 0; i < g->n_tensors; i++) free(g->tensors[i]);
+    for (size_t i = 0; i < g->n_owned; i++) free(g->owned[i]);
+    free(g->tensors);
+    free(g->owned);
+    free(g->nodes);
+    free(g->memory);
+    free(g);
+}
+
+void graph_fail(graph *g, const char *message, ...) {
+    if (g->failed) return;
+    g->failed = 1;
+    memset(&g->error, 0, sizeof g->error);
+    va_list list;
+    va_start(list, message);
+    vsnprintf(g->error.message, sizeof g->error.message, message, list);
+    va_end(list);
+}
+
+// Room for one more element in a growing list; 0 when memory is out.
+static int grow(void **list, size_t count, size_t *room, size_t size) {
+    if (count < *room) return 1;
+    size_t more = *room ? 2 * *room : 32;
+    void *longer = realloc(*list, more * size);
+    if (!longer) return 0;
+    *list = longer;
+    *room = more;
+    return 1;
+}
+
+void *graph_own(graph *g, size_t bytes) {
+    void *p = calloc(1, bytes ? bytes : 1);
+    void **longer = p ? realloc(g->owned, (g->n_owned + 1) * sizeof *g->owned) : NULL;
+    if (!longer) {
+        free(p);
+        graph_fail(g, "out of memory for %zu bytes of a graph", bytes);
+        return NULL;
+    }
+    g->owned = longer;
+    return g->owned[g->n_owned++] = p;
+}
+
+void graph_push(graph *g, const char *format, ...) {
+    size_t n = strlen(g->prefix);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(g->prefix + n, sizeof g->prefix - n, format, list);
+    va_end(list);
+    n = strlen(g->prefix);
+    snprintf(g->prefix + n, sizeof g->prefix - n, ".");
+}
+
+void graph_pop(graph *g) {
+    size_t n = strlen(g->prefix);
+    while (n > 0 && (n == strlen(g->prefix) || g->prefix[n - 1] != '.')) n--;
+    g->prefix[n] = 0;
+}
+
+tensor *graph_name(graph *g, tensor *t, const char *name) {
+    if (t && !t->weight) snprintf(t->name, sizeof t->name, "%.47s%.16s", g->prefix, name);
+    return t;
+}
+
+tensor *graph_tensor(graph *g, uint32_t rank, const uint32_t *shape) {
+    tensor *t = calloc(1, sizeof *t);
+    if (!t || !grow((void **)&g->tensors, g->n_tensors, &g->tensor_room, sizeof *g->tensors)) {
+        free(t);
+        graph_fail(g, "out of memory for a graph");
+        static tensor nothing; // never planned: the graph has failed
+        return &nothing;
+    }
+    t->rank = rank;
+    t->n = 1;
+    for (uint32_t i = 0; i < rank; i++) {
+        t->shape[i] = shape[i];
+        t->n *= shape[i];
+    }
+    t->produced_by = t->last_consumer = -1;
+    g->tensors[g->n_tensors++] = t;
+    return t;
+}
+
+tensor *graph_param(graph *g, const char *name, init start, int decays, uint32_t rank, const uint32_t *shape) {
+    char full[64];
+    snprintf(full, sizeof full, "%.47s%.16s", g->prefix, name);
+    params *p = g->params;
+    const param *found = params_find(p, full);
+    if (!found) {
+        if (p->sealed || !grow((void **)&p->list, p->count, &p->room, sizeof *p->list)) {
+            graph_fail(g, p->sealed ? "weight %s does not exist in this model" : "out of memory for weight %s", full);
+            return graph_tensor(g, rank, shape);
+        }
+        param *w = &p->list[p->count++];
+        memset(w, 0, sizeof *w);
+        memcpy(w->name, full, sizeof w->name);
+        w->rank = rank;
+        w->n = 1;
+        for (uint32_t i = 0; i < rank; i++) {
+            w->shape[i] = shape[i];
+            w->n *= shape[i];
+        }
+        w->offset = p->total;
+        w->decays = decays;
+        w->start = start;
+        p->total += (w->n + 15) / 16 * 16;
+        found = w;
+    }
+    tensor *t = graph_tensor(g, found->rank, found->shape);
+    t->weight = found;
+    memcpy(t->name, full, sizeof t->name);
+    t->needs_grad = g->mode == GRAPH_TRAIN;
+    return t;
+}
+
+node *graph_node(graph *g, const op_kind *op, tensor *out, size_t n_in, tensor *const *in) {
+    static node nothing;
+    if (g->failed || !grow((void **)&g->nodes, g->n_nodes, &g->node_room, sizeof *g->nodes)) {
+        graph_fail(g, "out of memory for a graph");
+        memset(&nothing, 0, sizeof nothing);
+        return &nothing;
+    }
+    node *n = &g->nodes[g->n_nodes];
+    memset(n, 0, sizeof *n);
+    n->op = op;
+    n->out = out;
+    n->n_in = n_in;
+    for (size_t i = 0; i < n_in; i++) {
+        n->in[i] = in[i];
+        if (in[i]->needs_grad && op->backward) out->needs_grad = 1;
+        in[i]->last_consumer = (int)g->n_nodes;
+    }
+    out->produced_by = (int)g->n_nodes;
+    if (!out->name[0]) snprintf(out->name, sizeof out->name, "%.47s%s#%zu", g->prefix, op->name, g->n_nodes % 1000);
+    g->n_nodes++;
+    return n;
+}
+
+// ---- The plan ---------------------------------------------------------------------------------------------------
+// Time runs over the forward nodes 0..N-1, then backward N..2N-1 (node i at 2N-1-i). Each buffer lives from its first
+// write to its last read; buffers whose lives do not overlap share memory: largest first, lowest free place.
+
+typedef struct {
+    size_t n, offset; // floats
+    int from, to;
+} buffer;
+typedef struct {
+    buffer *list;
+    size_t count, room;
+    size_t *order;
+    int failed;
+} plan;
+
+static size_t add_buffer(plan *p, size_t n, int from, int to) {
+    if (!grow((void **)&p->list, p->count, &p->room, sizeof *p->list)) {
+        p->failed = 1;
+        return 0;
+    }
+    p->list[p->count] = (buffer){(n + 15) / 16 * 16, 0, from, to};
+    return p->count++;
+}
+
+static size_t place(plan *p) {
+    size_t top = 0, *order = malloc((p->count + 1) * sizeof *order), *near = malloc((p->count + 1) * sizeof *near);
+    if (!order || !near) {
+        p->failed = 1;
+        free(order);
+        free(near);
+        return 0;
+    }
+    for (size_t i = 0; i < p->count; i++) { // insertion sort, largest first; stable, so the plan is the same everywhere
+        size_t at = i;
+        for (; at > 0 && p->list[order[at - 1]].n < p->list[i].n; at--) order[at] = order[at - 1];
+        order[at] = i;
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        buffer *b = &p->list[order[i]];
+        size_t m = 0; // already placed and alive at the same time, by offset
+        for (size_t j = 0; j < i; j++) {
+            const buffer *o = &p->list[order[j]];
+            if (o->from > b->to || b->from > o->to) continue;
+            size_t at = m++;
+            for (; at > 0 && p->list[near[at - 1]].offset > o->offset; at--) near[at] = near[at - 1];
+            near[at] = order[j];
+        }
+        size_t offset = 0;
+        for (size_t j = 0; j < m; j++) {
+            const buffer *o = &p->list[near[j]];
+            if (o->offset >= offset + b->n) break;
+            if (o->offset + o->n > offset) offset = o->offset + o->n;
+        }
+        b->offset = offset;
+        if (offset + b->n > top) top = offset + b->n;
+    }
+    free(order);
+    free(near);
+    return top;
+}
+
+int graph_plan(graph *g, tensor *loss, smx_error *error) {
+    const int N = (int)g->n_nodes, train = g->mode == GRAPH_TRAIN, forever = 2 * N;
+    plan p = {0};
+    const size_t none = (size_t)-1;
+    for (size_t i = 0; i < g->n_tensors; i++) {
+        tensor *t = g->tensors[i];
+        t->buffer = t->grad_buffer = none;
+        if (t->weight || g->failed) continue;
+        int from = t->produced_by < 0 ? 0 : t->produced_by, to = t->last_consumer < from ? forever : t->last_consumer;
+        if (g->mode == GRAPH_LOOK) to = forever;
+        for (int k = 0; train && k < N; k++) { // backward reads it
+            const node *n = &g->nodes[k];
+            int reads = n->out == t && n->op->needs_out;
+            for (size_t j = 0; j < n->n_in; j++) reads |= n->in[j] == t && (n->op->needs_in >> j & 1);
+            if (reads && 2 * N - 1 - k > to) to = 2 * N - 1 - k;
+        }
+        t->buffer = add_buffer(&p, t->n, from, to);
+        if (train && t->needs_grad && t->last_consumer < 0 && t != loss)
+            graph_fail(g, "%s is computed but nothing uses it", t->name); // its gradient would never be written
+        if (train && t->needs_grad) {
+            int first = t == loss ? N - 1 : 2 * N - 1 - t->last_consumer;
+            t->grad_buffer = add_buffer(&p, t->n, first, 2 * N - 1 - t->produced_by);
+        }
+    }
+    for (int k = 0; k < N; k++) {
+        node *n = &g->nodes[k];
+        int back = 2 * N - 1 - k;
+        n->saved_buffer = n->saved_n ? add_buffer(&p, n->saved_n, k, train ? back : k) : none;
+        n->scratch_buffer = n->scratch_n ? add_buffer(&p, n->scratch_n, k, k) : none;
+        for (size_t j = 0; j < n->n_in; j++) {
+            tensor *t = n->in[j];
+            n->temp_buffer[j] = none;
+            if (!train || !t->needs_grad || t->weight) continue;
+            n->adds[j] = t->last_consumer != k;
+            for (size_t e = 0; e < j; e++) n->adds[j] |= n->in[e] == t; // the same tensor twice
+            if (n->adds[j] && !n->op->can_add) n->temp_buffer[j] = add_buffer(&p, t->n, back, back);
+        }
+    }
+    // Scratch lives twice, forward and backward, in two places.
+    size_t *back_scratch = calloc((size_t)N + 1, sizeof *back_scratch);
+    for (int k = 0; back_scratch && train && k < N; k++)
+        if (g->nodes[k].scratch_n) back_scratch[k] = add_buffer(&p, g->nodes[k].scratch_n, 2 * N - 1 - k, 2 * N - 1 - k);
+    size_t total = place(&p);
+    g->bytes = (total + 32) * sizeof(float);
+    g->memory = p.failed || !back_scratch ? NULL : calloc(1, g->bytes);
+    if (!g->memory) graph_fail(g, "out of memory: this model needs %zu bytes for its activations", g->bytes);
+    if (!g->failed) {
+        float *base = (float *)(((uintptr_t)g->memory + SMX_ALIGN - 1) / SMX_ALIGN * SMX_ALIGN);
+        for (size_t i = 0; i < g->n_tensors; i++) {
+            tensor *t = g->tensors[i];
+            if (t->weight) {
+                t->data = g->params->data + t->weight->offset;
+                t->grad = train ? g->params->grad + t->weight->offset : NULL;
+            } else {
+                t->data = base + p.list[t->buffer].offset;
+                t->grad = t->grad_buffer == none ? NULL : base + p.list[t->grad_buffer].offset;
+            }
+        }
+        for (int k = 0; k < N; k++) {
+            node *n = &g->nodes[k];
+            if (n->saved_n) n->saved = base + p.list[n->saved_buffer].offset;
+            if (n->scratch_n) {
+                n->scratch = base + p.list[n->scratch_buffer].offset;
+                n->back_scratch = train ? base + p.list[back_scratch[k]].offset : NULL;
+            }
+            for (size_t j = 0; j < n->n_in; j++)
+                n->in_grad[j] =
+                    n->temp_buffer[j] != none ? base + p.list[n->temp_buffer[j]].offset : n->in[j]->grad;
+        }
+    }
+    free(back_scratch);
+    free(p.list);
+    if (g->failed && error) *error = g->error;
+    return g->failed ? -1 : 0;
+}
+
+// ---- Replay -----------------------------------------------------------------------------------------------------
+
+void graph_pieces(graph *g, size_t n, smx_piece piece, void *context) {
+    if (g->parallel && n > 1) {
+        g->parallel(g->pool, n, piece, context);
+    } else {
+        for (size_t i = 0; i < n; i++) piece(context, i);
+    }
+}
+
+void graph_forward(graph *g) {
+    for (size_t k = 0; k < g->n_nodes; k++) g->nodes[k].op->forward(g, &g->nodes[k]);
+}
+
+void graph_backward(graph *g) {
+    for (size_t k = g->n_nodes; k-- > 0;) {
+        node *n = &g->nodes[k];
+        if (!n->out->grad || !n->op->backward) continue;
+        n->op->backward(g, n);
+        for (size_t j = 0; j < n->n_in; j++)
+            if (n->adds[j] && !n->op->can_add) smx_add(n->in[j]->grad, n->in[j]->grad, n->in_grad[j], n->in[j]->n);
+    }
+}
+
+static int all_finite(const float *x, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!(x[i] - x[i] == 0.0f)) return 0;
+    return 1;
+}
+
+const char *graph_first_nonfinite(graph *g) {
+    for (size_t i = 0; i < g->n_tensors; i++)
+        if (g->tensors[i]->weight && !all_finite(g->tensors[i]->data, g->tensors[i]->n)) return g->tensors[i]->name;
+    for (size_t k = 0; k < g->n_nodes; k++) {
+        g->nodes[k].op->forward(g, &g->nodes[k]);
+        if (!all_finite(g->nodes[k].out->data, g->nodes[k].out->n)) return g->nodes[k].out->name;
+    }
+    return NULL;
+}
+
+tensor *graph_find(const graph *g, const char *name) {
+    for (size_t i = 0; i < g->n_tensors; i++)
+        if (!strcmp(g->tensors[i]->name, name)) return g->tensors[i];
+    return NULL;
+}

@@ -1,0 +1,147 @@
+// graph.h: the static graph. Built once as equations over tensors, its memory planned once, then replayed forward and
+// backward; nothing is allocated after graph_plan. Weights live apart (params), so one model is built at any length and
+// batch.
+#ifndef SMX_GRAPH_H
+#define SMX_GRAPH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "run.h"
+
+typedef struct graph graph;
+typedef struct tensor tensor;
+typedef struct params params;
+
+// ---- Weights ----------------------------------------------------------------------------------------------------
+typedef enum {
+    INIT_NORMAL,   // N(0, scale^2)
+    INIT_UNIFORM,  // U(-scale, scale)
+    INIT_CONSTANT, // scale
+    INIT_IDENTITY,      // filters [..][W]: tap 0 is 1, plus N(0, scale^2) everywhere
+    INIT_IDENTITY_HEADS // filters [W][H][H]: tap 0 is the unit matrix, plus N(0, scale^2) everywhere
+} init_kind;
+typedef struct {
+    init_kind kind;
+    double scale;
+} init;
+
+typedef struct {
+    char name[64];
+    uint32_t rank, shape[4];
+    size_t n, offset; // floats, and where in the arrays below
+    int decays;       // weight decay applies: matrices only
+    init start;
+} param;
+struct params {
+    param *list;
+    size_t count, room;
+    size_t total;             // floats of all weights, each starting on a multiple of 16
+    float *data, *grad, *m, *v; // [total]
+    int sealed;               // weights exist; a graph may no longer add any
+    uint64_t seed;
+};
+void params_free(params *p);
+// Allocate and start all weights: each from its own random stream (seed, name), so adding one moves no other.
+int params_create(params *p, uint64_t seed, smx_error *error);
+const param *params_find(const params *p, const char *name);
+
+// ---- Tensors ----------------------------------------------------------------------------------------------------
+struct tensor {
+    char name[64];
+    uint32_t rank, shape[4];
+    size_t n;
+    const param *weight; // NULL: an activation
+    float *data, *grad;  // set by graph_plan; grad NULL where no gradient flows
+    // for the plan
+    int needs_grad, produced_by; // index of the node, -1 for weights and inputs
+    size_t buffer, grad_buffer;
+    int last_consumer; // the first to write grad in backward
+};
+
+// ---- Nodes ------------------------------------------------------------------------------------------------------
+enum { MAX_IN = 6, MAX_ATTR = 10 };
+typedef struct node node;
+typedef struct {
+    const char *name;
+    void (*forward)(graph *g, node *n);
+    void (*backward)(graph *g, node *n);      // writes into in_grad; NULL: no gradient
+    unsigned needs_in, needs_out;             // bit i: backward reads in[i]; whether it reads out
+    int can_add;                              // backward itself adds to in_grad[i] where adds[i]
+} op_kind;
+struct node {
+    const op_kind *op;
+    tensor *in[MAX_IN], *out;
+    size_t n_in;
+    float *in_grad[MAX_IN]; // where backward writes: weights accumulate, activations overwrite; NULL: not wanted
+    size_t a[MAX_ATTR];     // sizes
+    float f[2];
+    const int32_t *ints;    // tokens, rows
+    void *p;                // an attribute struct, owned by the graph's arena
+    // memory besides in and out, in floats; set by the builder, pointers by graph_plan
+    size_t saved_n, scratch_n;
+    float *saved, *scratch, *back_scratch; // saved: forward to backward; scratch: within one call
+    uint64_t flops;         // products, forward
+    // plan
+    size_t saved_buffer, scratch_buffer, temp_buffer[MAX_IN];
+    int adds[MAX_IN]; // this gradient is not the first: written to a temporary and added
+};
+
+enum graph_mode { GRAPH_TRAIN, GRAPH_EVAL, GRAPH_LOOK }; // LOOK keeps every tensor
+struct graph {
+    enum graph_mode mode;
+    size_t B, L; // of this graph
+    params *params;
+    node *nodes;
+    size_t n_nodes, node_room;
+    tensor **tensors;
+    size_t n_tensors, tensor_room;
+    char prefix[48]; // of names: "block0.mixer."
+    int failed;
+    smx_error error;
+    float *memory;
+    size_t bytes;
+    void **owned; // freed with the graph
+    size_t n_owned;
+    // inputs, filled by the caller before a replay
+    int32_t *tokens; // [B*L]
+    float *values;   // [B*L*channels]
+    int32_t *rows;   // [rows_n]: rows whose logits count; -1 none
+    size_t rows_n;
+    smx_parallel_for parallel;
+    void *pool;
+};
+
+graph *graph_new(enum graph_mode mode, params *p, size_t B, size_t L);
+void graph_free(graph *g);
+void graph_fail(graph *g, const char *message, ...) __attribute__((format(printf, 2, 3)));
+void *graph_own(graph *g, size_t bytes); // zeroed, freed with the graph; NULL marks the graph failed
+
+// Names: everything made between push and pop is called prefix.name.
+void graph_push(graph *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void graph_pop(graph *g);
+tensor *graph_name(graph *g, tensor *t, const char *name); // returns t
+
+// A weight; decays: 1 for matrices.
+tensor *graph_param(graph *g, const char *name, init start, int decays, uint32_t rank, const uint32_t *shape);
+tensor *graph_tensor(graph *g, uint32_t rank, const uint32_t *shape);
+node *graph_node(graph *g, const op_kind *op, tensor *out, size_t n_in, tensor *const *in);
+
+// Assign memory by lifetime, point every tensor at its data. loss: the tensor whose gradient starts backward (TRAIN),
+// or NULL.
+int graph_plan(graph *g, tensor *loss, smx_error *error);
+void graph_forward(graph *g);
+// The caller has written loss->grad; weights' gradients accumulate into params->grad.
+void graph_backward(graph *g);
+// Name of the first tensor, in order of computation, that is not finite in a fresh forward replay; NULL if none.
+const char *graph_first_nonfinite(graph *g);
+tensor *graph_find(const graph *g, const char *name);
+
+// Run n pieces, in parallel where the caller has a pool. Pieces must write disjoint outputs; which pieces there are
+// depends on shapes only.
+enum { SHARDS = 8 };
+void graph_pieces(graph *g, size_t n, smx_piece piece, void *context);
+static inline size_t shard_count(size_t n) { return n < SHARDS ? n : SHARDS; }
+static inline size_t shard_start(size_t n, size_t i) { return n * i / shard_count(n); }
+
+#endif

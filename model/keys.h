@@ -1,0 +1,23 @@
+// keys.h: the tables that config.c reads.
+#ifndef SMX_KEYS_H
+#define SMX_KEYS_H
+
+#include "config.h"
+
+extern const config_key common_keys[]; // ended by a NULL name
+
+// Good settings for a mixer on a task (either may be "*"); later lines override earlier ones.
+typedef struct {
+    const char *task, *mixer, *config;
+} recipe;
+extern const recipe recipes[]; // ended by a NULL task
+
+typedef struct {
+    const char *name, *title;
+    const char *config; // may hold several runs
+    const char *lesson; // the sentence it teaches
+    const char *expect; // what was measured, over seeds 1, 2, 3
+} preset;
+extern const preset presets[]; // ended by a NULL name
+
+#endif

@@ -1,0 +1,28 @@
+// mixer.h: what a mixer is: a mechanism written as its equations over graph ops. A new one is a file in mixers/ with a
+// `const mixer` and one line in mixers.c.
+#ifndef SMX_MIXER_H
+#define SMX_MIXER_H
+
+#include "config.h"
+#include "graph.h"
+
+typedef struct mixer {
+    const char *name, *title;
+    const char *help;       // what it is, one or two sentences
+    const char *source;     // paper and equation
+    const char *cost;       // in L
+    const char *defaults;   // config text
+    const config_key *keys; // its own keys, ended by a NULL name
+    // Reject what cannot be built, in words, for sequences of `length`. May be NULL.
+    int (*check)(const config *c, size_t length, smx_error *error);
+    // x [B][L][D] -> [B][L][D]
+    tensor *(*build)(graph *g, const config *c, tensor *x);
+    // 0: this configuration is causal; otherwise how many tokens ahead an output may see (L: all of them).
+    size_t (*reach)(const config *c, size_t length);
+    int complete; // 1: the mechanism brings its own residual (Focus, CHELA): the block adds none
+} mixer;
+
+extern const mixer *const mixers[]; // ended by NULL
+const mixer *mixer_find(const char *name);
+
+#endif

@@ -1,0 +1,507 @@
+// ops.c: graph nodes over kernels. Work is cut into pieces whose number depends on shapes only, each writing its own
+// outputs; where weights' gradients sum over rows or sequences, each piece sums its own part and the parts are added in
+// order. So the bits do not depend on how many threads there are.
+#include "ops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mathd.h"
+
+static size_t last_dim(const tensor *t) { return t->shape[t->rank - 1]; }
+static size_t rows_of(const tensor *t) { return t->n / last_dim(t); }
+static tensor *like(graph *g, const tensor *x) { return graph_tensor(g, x->rank, x->shape); }
+static size_t floats(size_t bytes) { return (bytes + SMX_ALIGN - 1) / SMX_ALIGN * (SMX_ALIGN / sizeof(float)); }
+
+// What a piece is handed.
+typedef struct {
+    graph *g;
+    node *n;
+} job;
+
+// ---- Linear -----------------------------------------------------------------------------------------------------
+// Rows are cut at multiples of every register tile's height.
+enum { ROW_STEP = 24 };
+static size_t row_pieces(size_t rows) { return shard_count((rows + ROW_STEP - 1) / ROW_STEP); }
+static void row_piece(size_t rows, size_t i, size_t *from, size_t *count) {
+    size_t steps = (rows + ROW_STEP - 1) / ROW_STEP;
+    *from = shard_start(steps, i) * ROW_STEP;
+    size_t to = shard_start(steps, i + 1) * ROW_STEP;
+    *count = (to < rows ? to : rows) - *from;
+}
+
+static float *piece_scratch(float *scratch, size_t i, size_t total, size_t pieces) {
+    return scratch + i * (total / pieces);
+}
+
+static void linear_fwd_piece(void *arg, size_t i) {
+    const node *n = ((job *)arg)->n;
+    size_t from, count, I = n->a[1], O = n->a[2];
+    row_piece(n->a[0], i, &from, &count);
+    float *y = n->out->data + from * O;
+    smx_gemm(y, n->in[0]->data + from * I, n->in[1]->data, piece_scratch(n->scratch, i, n->scratch_n, 2 * SHARDS), count,
+             O, I, I, O, O, 0);
+    if (n->n_in > 2) smx_bias_fwd(y, y, n->in[2]->data, count, O);
+}
+static void linear_fwd(graph *g, node *n) { graph_pieces(g, row_pieces(n->a[0]), linear_fwd_piece, &(job){g, n}); }
+
+// Pieces: rows of dx, then rows of dW, then dbias.
+static void linear_bwd_piece(void *arg, size_t i) {
+    const node *n = ((job *)arg)->n;
+    size_t from, count, N = n->a[0], I = n->a[1], O = n->a[2], for_dx = n->in_grad[0] ? row_pieces(N) : 0;
+    const float *dy = n->out->grad;
+    float *scratch = piece_scratch(n->back_scratch, i, n->scratch_n, 2 * SHARDS);
+    if (i < for_dx) {
+        row_piece(N, i, &from, &count);
+        smx_gemm(n->in_grad[0] + from * I, dy + from * O, n->in[1]->data, scratch, count, I, O, O, O, I,
+                 SMX_TRANS_B | (n->adds[0] ? SMX_ACCUMULATE : 0));
+    } else if (i < for_dx + row_pieces(I)) {
+        row_piece(I, i - for_dx, &from, &count);
+        smx_gemm(n->in_grad[1] + from * O, n->in[0]->data + from, dy, scratch, count, O, N, I, O, O,
+                 SMX_TRANS_A | SMX_ACCUMULATE);
+    } else {
+        smx_bias_bwd(n->in_grad[2], dy, N, O);
+    }
+}
+static void linear_bwd(graph *g, node *n) {
+    size_t pieces = (n->in_grad[0] ? row_pieces(n->a[0]) : 0) + row_pieces(n->a[1]) + (n->n_in > 2);
+    graph_pieces(g, pieces, linear_bwd_piece, &(job){g, n});
+}
+static const op_kind linear = {"linear", linear_fwd, linear_bwd, 3, 0, 1};
+
+tensor *op_linear(graph *g, tensor *x, tensor *w, tensor *bias) {
+    size_t I = w->shape[0], O = w->shape[1], N = x->n / I;
+    uint32_t shape[4];
+    memcpy(shape, x->shape, sizeof shape);
+    shape[x->rank - 1] = (uint32_t)O;
+    tensor *y = graph_tensor(g, x->rank, shape);
+    node *n = graph_node(g, &linear, y, bias ? 3 : 2, (tensor *[]){x, w, bias});
+    n->a[0] = N, n->a[1] = I, n->a[2] = O;
+    n->scratch_n = 2 * SHARDS * floats(smx_gemm_scratch_bytes(I > O ? I : O, I > O ? I : O, SMX_KC));
+    n->flops = 2 * (uint64_t)N * I * O;
+    return y;
+}
+
+// ---- Elementwise ------------------------------------------------------------------------------------------------
+
+static void add_fwd(graph *g, node *n) {
+    (void)g;
+    smx_add(n->out->data, n->in[0]->data, n->in[1]->data, n->out->n);
+}
+static void add_bwd(graph *g, node *n) {
+    (void)g;
+    for (size_t i = 0; i < 2; i++) {
+        if (!n->in_grad[i]) continue;
+        if (n->adds[i])
+            smx_add(n->in_grad[i], n->in_grad[i], n->out->grad, n->out->n);
+        else
+            memcpy(n->in_grad[i], n->out->grad, n->out->n * sizeof(float));
+    }
+}
+static const op_kind add = {"add", add_fwd, add_bwd, 0, 0, 1};
+tensor *op_add(graph *g, tensor *a, tensor *b) {
+    tensor *y = like(g, a);
+    graph_node(g, &add, y, 2, (tensor *[]){a, b});
+    return y;
+}
+
+static void mul_fwd(graph *g, node *n) {
+    (void)g;
+    smx_mul(n->out->data, n->in[0]->data, n->in[1]->data, n->out->n);
+}
+static void mul_bwd(graph *g, node *n) {
+    (void)g;
+    for (size_t i = 0; i < 2; i++)
+        if (n->in_grad[i]) smx_mul(n->in_grad[i], n->out->grad, n->in[1 - i]->data, n->out->n);
+}
+static const op_kind mul = {"mul", mul_fwd, mul_bwd, 3, 0, 0};
+tensor *op_mul(graph *g, tensor *a, tensor *b) {
+    tensor *y = like(g, a);
+    graph_node(g, &mul, y, 2, (tensor *[]){a, b});
+    return y;
+}
+
+static void bias_fwd(graph *g, node *n) {
+    (void)g;
+    smx_bias_fwd(n->out->data, n->in[0]->data, n->in[1]->data, n->a[0], n->a[1]);
+}
+static void bias_bwd(graph *g, node *n) {
+    (void)g;
+    if (n->in_grad[0]) memcpy(n->in_grad[0], n->out->grad, n->out->n * sizeof(float));
+    if (n->in_grad[1]) smx_bias_bwd(n->in_grad[1], n->out->grad, n->a[0], n->a[1]);
+}
+static const op_kind bias = {"bias", bias_fwd, bias_bwd, 0, 0, 0};
+tensor *op_bias(graph *g, tensor *x, tensor *b) {
+    tensor *y = like(g, x);
+    size_t used = b->n < x->n ? b->n : x->n; // a longer table of positions gives its first rows
+    if (b->rank == 2) used = (size_t)g->L * last_dim(x);
+    node *n = graph_node(g, &bias, y, 2, (tensor *[]){x, b});
+    n->a[0] = x->n / used, n->a[1] = used;
+    return y;
+}
+
+// Functions of one array. Which of x and y backward reads is the kernel's choice.
+typedef struct {
+    op_kind op;
+    void (*fwd)(float *y, const float *x, size_t n);
+    void (*bwd)(float *dx, const float *dy, const float *x_or_y, size_t n);
+} unary;
+static void unary_piece(void *arg, size_t i) {
+    const node *n = ((job *)arg)->n;
+    size_t from, count;
+    row_piece(n->out->n / n->a[0], i, &from, &count);
+    from *= n->a[0], count *= n->a[0];
+    ((const unary *)n->op)->fwd(n->out->data + from, n->in[0]->data + from, count);
+}
+static void unary_fwd(graph *g, node *n) {
+    graph_pieces(g, row_pieces(n->out->n / n->a[0]), unary_piece, &(job){g, n});
+}
+static void unary_bwd_piece(void *arg, size_t i) {
+    const node *n = ((job *)arg)->n;
+    size_t from, count;
+    row_piece(n->out->n / n->a[0], i, &from, &count);
+    from *= n->a[0], count *= n->a[0];
+    const float *seen = n->op->needs_out ? n->out->data : n->in[0]->data;
+    ((const unary *)n->op)->bwd(n->in_grad[0] + from, n->out->grad + from, seen + from, count);
+}
+static void unary_bwd(graph *g, node *n) {
+    if (n->in_grad[0]) graph_pieces(g, row_pieces(n->out->n / n->a[0]), unary_bwd_piece, &(job){g, n});
+}
+static const unary gelu = {{"gelu", unary_fwd, unary_bwd, 1, 0, 0}, smx_gelu_fwd, smx_gelu_bwd};
+static const unary silu = {{"silu", unary_fwd, unary_bwd, 1, 0, 0}, smx_silu_fwd, smx_silu_bwd};
+static const unary sigmoid = {{"sigmoid", unary_fwd, unary_bwd, 0, 1, 0}, smx_sigmoid_fwd, smx_sigmoid_bwd};
+static const unary tanh_op = {{"tanh", unary_fwd, unary_bwd, 0, 1, 0}, smx_tanh_fwd, smx_tanh_bwd};
+static tensor *apply(graph *g, const unary *u, tensor *x) {
+    tensor *y = like(g, x);
+    node *n = graph_node(g, &u->op, y, 1, &x);
+    n->a[0] = last_dim(x);
+    return y;
+}
+tensor *op_gelu(graph *g, tensor *x) { return apply(g, &gelu, x); }
+tensor *op_silu(graph *g, tensor *x) { return apply(g, &silu, x); }
+tensor *op_sigmoid(graph *g, tensor *x) { return apply(g, &sigmoid, x); }
+tensor *op_tanh(graph *g, tensor *x) { return apply(g, &tanh_op, x); }
+
+// ---- Partial sums of small weights --------------------------------------------------------------------------------
+// parts [pieces][n] in scratch, each zeroed by its piece; added to the gradient in order afterwards.
+static float *part(const node *n, size_t i, size_t size) {
+    float *p = n->back_scratch + i * n->a[9];
+    memset(p, 0, size * sizeof *p);
+    return p;
+}
+static void add_parts(node *n, size_t in, size_t pieces, size_t at) {
+    if (!n->in_grad[in]) return;
+    for (size_t i = 0; i < pieces; i++)
+        smx_axpy(n->in_grad[in], n->back_scratch + i * n->a[9] + at, 1.0f, n->in[in]->n);
+}
+
+// ---- Norms ------------------------------------------------------------------------------------------------------
+
+static void layernorm_fwd_piece(void *arg, size_t i) {
+    const node *n = ((job *)arg)->n;
+    size_t from, count, D = n->a[1];
+    row_piece(n->a[0], i, &from, &count);
+    smx_layernorm_fwd(n->out->data + from * D, n->saved + from * 2, n->in[0]->data + from * D, n->in[1]->data,
+                      n->in[2]->data, count, D, n->f[0]);
+}
+static void layernorm_fwd(graph *g, node *n) { graph_pieces(g, row_pieces(n->a[0]), layernorm_fwd_piece, &(job){g, n}); }
+static void layernorm_bwd_piece(void *arg, size_t i) {
+    const node *n = ((job *)arg)->n;
+    size_t from, count, D = n->a[1];
+    row_piece(n->a[0], i, &from, &count);
+    float *parts = part(n, i, 2 * D);
+    smx_layernorm_bwd(n->in_grad[0] + from * D, parts, parts + D, n->out->grad + from * D, n->in[0]->data + from * D,
+                      n->in[1]->data, n->saved + from * 2, count, D);
+}
+static void layernorm_bwd(graph *g, node *n) {
+    graph_pieces(g, row_pieces(n->a[0]), layernorm_bwd_piece, &(job){g, n});
+    add_parts(n, 1, row_pieces(n->a[0]), 0);
+    add_parts(n, 2, row_pieces(n->a[0]), n->a[1]);
+}
+static const op_kind layernorm = {"layernorm", layernorm_fwd, layernorm_bwd, 3, 0, 0};
+
+static void rmsnorm_fwd_piece(void *arg, size_t i) {
+    const node *n = ((job *)arg)->n;
+    size_t from, count, D = n->a[1];
+    row_piece(n->a[0], i, &from, &count);
+    smx_rmsnorm_fwd(n->out->data + from * D, n->saved + from, n->in[0]->data + from * D, n->in[1]->data, count, D,
+                    n->f[0]);
+}
+static void rmsnorm_fwd(graph *g, node *n) { graph_pieces(g, row_pieces(n->a[0]), rmsnorm_fwd_piece, &(job){g, n}); }
+static void rmsnorm_bwd_piece(void *arg, size_t i) {
+    const node *n = ((job *)arg)->n;
+    size_t from, count, D = n->a[1];
+    row_piece(n->a[0], i, &from, &count);
+    smx_rmsnorm_bwd(n->in_grad[0] + from * D, part(n, i, D), n->out->grad + from * D, n->in[0]->data + from * D,
+                    n->in[1]->data, n->saved + from, count, D);
+}
+static void rmsnorm_bwd(graph *g, node *n) {
+    graph_pieces(g, row_pieces(n->a[0]), rmsnorm_bwd_piece, &(job){g, n});
+    add_parts(n, 1, row_pieces(n->a[0]), 0);
+}
+static const op_kind rmsnorm = {"rmsnorm", rmsnorm_fwd, rmsnorm_bwd, 3, 0, 0};
+
+static void unitnorm_fwd(graph *g, node *n) {
+    (void)g;
+    smx_unitnorm_fwd(n->out->data, n->saved, n->in[0]->data, n->a[0], n->a[1]);
+}
+static void unitnorm_bwd(graph *g, node *n) {
+    (void)g;
+    smx_unitnorm_bwd(n->in_grad[0], n->out->grad, n->in[0]->data, n->saved, n->a[0], n->a[1]);
+}
+static const op_kind unitnorm = {"unitnorm", unitnorm_fwd, unitnorm_bwd, 1, 0, 0};
+
+static tensor *norm_node(graph *g, const op_kind *op, tensor *x, tensor *gain, tensor *bias, size_t saved_per_row) {
+    tensor *y = like(g, x);
+    node *n = graph_node(g, op, y, 1 + (gain != NULL) + (bias != NULL), (tensor *[]){x, gain, bias});
+    n->a[0] = rows_of(x), n->a[1] = last_dim(x);
+    n->a[9] = floats(2 * n->a[1] * sizeof(float));
+    n->f[0] = 1e-5f;
+    n->saved_n = saved_per_row * n->a[0];
+    n->scratch_n = gain ? SHARDS * n->a[9] : 0;
+    return y;
+}
+tensor *op_layernorm(graph *g, tensor *x, tensor *gain, tensor *b) { return norm_node(g, &layernorm, x, gain, b, 2); }
+tensor *op_rmsnorm(graph *g, tensor *x, tensor *gain) { return norm_node(g, &rmsnorm, x, gain, NULL, 1); }
+tensor *op_unitnorm(graph *g, tensor *x) { return norm_node(g, &unitnorm, x, NULL, NULL, 1); }
+
+// ---- Tokens, values, pooling --------------------------------------------------------------------------------------
+
+static void embedding_fwd(graph *g, node *n) {
+    smx_embedding_fwd(n->out->data, n->in[0]->data, g->tokens, n->a[0], n->a[1], n->a[2]);
+}
+static void embedding_bwd(graph *g, node *n) {
+    smx_embedding_bwd(n->in_grad[0], n->out->grad, g->tokens, n->a[0], n->a[1], n->a[2]);
+}
+static const op_kind embedding = {"embedding", embedding_fwd, embedding_bwd, 0, 0, 0};
+tensor *op_embedding(graph *g, tensor *table) {
+    uint32_t shape[3] = {(uint32_t)g->B, (uint32_t)g->L, table->shape[1]};
+    tensor *y = graph_tensor(g, 3, shape);
+    node *n = graph_node(g, &embedding, y, 1, &table);
+    n->a[0] = g->B * g->L, n->a[1] = table->shape[1], n->a[2] = table->shape[0];
+    return y;
+}
+
+static void values_fwd(graph *g, node *n) { memcpy(n->out->data, g->values, n->out->n * sizeof(float)); }
+static const op_kind values = {"values", values_fwd, NULL, 0, 0, 0};
+tensor *op_values(graph *g, size_t channels) {
+    uint32_t shape[3] = {(uint32_t)g->B, (uint32_t)g->L, (uint32_t)channels};
+    tensor *y = graph_tensor(g, 3, shape);
+    graph_node(g, &values, y, 0, NULL);
+    return y;
+}
+
+static void constant_fwd(graph *g, node *n) {
+    (void)g;
+    memcpy(n->out->data, n->p, n->out->n * sizeof(float));
+}
+static const op_kind constant = {"constant", constant_fwd, NULL, 0, 0, 0};
+tensor *op_constant(graph *g, void (*fill)(float *, const uint32_t *, const void *), uint32_t rank, const uint32_t *shape) {
+    tensor *y = graph_tensor(g, rank, shape);
+    float *table = graph_own(g, y->n * sizeof *table);
+    if (table) fill(table, shape, NULL);
+    node *n = graph_node(g, &constant, y, 0, NULL);
+    n->p = table;
+    return y;
+}
+
+static void meanpool_fwd(graph *g, node *n) {
+    (void)g;
+    smx_meanpool_fwd(n->out->data, n->in[0]->data, n->a[0], n->a[1], n->a[2]);
+}
+static void meanpool_bwd(graph *g, node *n) {
+    (void)g;
+    smx_meanpool_bwd(n->in_grad[0], n->out->grad, n->a[0], n->a[1], n->a[2]);
+}
+static const op_kind meanpool = {"meanpool", meanpool_fwd, meanpool_bwd, 0, 0, 0};
+tensor *op_meanpool(graph *g, tensor *x) {
+    uint32_t shape[2] = {x->shape[0], x->shape[2]};
+    tensor *y = graph_tensor(g, 2, shape);
+    node *n = graph_node(g, &meanpool, y, 1, &x);
+    n->a[0] = x->shape[0], n->a[1] = x->shape[1], n->a[2] = x->shape[2];
+    return y;
+}
+
+static void gather_fwd(graph *g, node *n) {
+    smx_gather_fwd(n->out->data, n->in[0]->data, g->rows, g->rows_n, n->a[0], n->a[1]);
+}
+static void gather_bwd(graph *g, node *n) {
+    smx_gather_bwd(n->in_grad[0], n->out->grad, g->rows, g->rows_n, n->a[0], n->a[1]);
+}
+static const op_kind gather = {"gather", gather_fwd, gather_bwd, 0, 0, 0};
+tensor *op_gather(graph *g, tensor *x) {
+    uint32_t shape[2] = {(uint32_t)g->rows_n, (uint32_t)last_dim(x)};
+    tensor *y = graph_tensor(g, 2, shape);
+    node *n = graph_node(g, &gather, y, 1, &x);
+    n->a[0] = rows_of(x), n->a[1] = last_dim(x);
+    return y;
+}
+
+// ---- Convolution ------------------------------------------------------------------------------------------------
+// a: L, D, groups or H, W, future, floats of one piece's scratch; a[9] = that + the filter's part.
+static void conv_fwd_piece(void *arg, size_t i) {
+    const job *j = arg;
+    const node *n = j->n;
+    size_t B = j->g->B, from = shard_start(B, i), count = shard_start(B, i + 1) - from, at = from * n->a[0] * n->a[1];
+    float *scratch = n->scratch + i * n->a[9];
+    const float *x = n->in[0]->data + at;
+    if (n->a[6])
+        smx_conv_heads_fwd(n->out->data + at, x, n->in[1]->data, scratch, count, n->a[0], n->a[1], n->a[2], n->a[3],
+                           n->a[1], n->a[1]);
+    else
+        smx_conv_fwd(n->out->data + at, x, n->in[1]->data, scratch, count, n->a[0], n->a[1], n->a[2], n->a[3], n->a[4],
+                     n->a[1], n->a[1]);
+}
+static void conv_fwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), conv_fwd_piece, &(job){g, n}); }
+static void conv_bwd_piece(void *arg, size_t i) {
+    const job *j = arg;
+    const node *n = j->n;
+    size_t B = j->g->B, from = shard_start(B, i), count = shard_start(B, i + 1) - from, at = from * n->a[0] * n->a[1];
+    float *df = part(n, i, n->in[1]->n), *scratch = n->back_scratch + i * n->a[9] + n->a[5];
+    const float *dy = n->out->grad + at, *x = n->in[0]->data + at;
+    float *dx = n->in_grad[0] ? n->in_grad[0] + at : NULL;
+    if (n->a[6])
+        smx_conv_heads_bwd(dx, df, dy, x, n->in[1]->data, scratch, count, n->a[0], n->a[1], n->a[2], n->a[3], n->a[1],
+                           n->a[1]);
+    else
+        smx_conv_bwd(dx, df, dy, x, n->in[1]->data, scratch, count, n->a[0], n->a[1], n->a[2], n->a[3], n->a[4],
+                     n->a[1], n->a[1]);
+}
+static void conv_bwd(graph *g, node *n) {
+    graph_pieces(g, shard_count(g->B), conv_bwd_piece, &(job){g, n});
+    add_parts(n, 1, shard_count(g->B), 0);
+}
+static const op_kind conv = {"conv", conv_fwd, conv_bwd, 3, 0, 0};
+
+static tensor *conv_node(graph *g, tensor *x, tensor *f, size_t groups, size_t W, size_t future, int heads) {
+    tensor *y = like(g, x);
+    node *n = graph_node(g, &conv, y, 2, (tensor *[]){x, f});
+    size_t L = g->L, D = last_dim(x);
+    n->a[0] = L, n->a[1] = D, n->a[2] = groups, n->a[3] = W, n->a[4] = future, n->a[6] = (size_t)heads;
+    n->a[5] = floats(f->n * sizeof(float));
+    n->a[9] = n->a[5] + floats(heads ? smx_conv_heads_scratch_bytes(L, D, groups, W)
+                                     : smx_conv_scratch_bytes(L, D, groups, W));
+    n->scratch_n = SHARDS * n->a[9];
+    n->flops = 2 * (uint64_t)x->n * W * (heads ? groups : 1);
+    return y;
+}
+tensor *op_conv(graph *g, tensor *x, tensor *f, size_t future) {
+    return conv_node(g, x, f, f->shape[0], f->shape[1], future, 0);
+}
+tensor *op_conv_heads(graph *g, tensor *x, tensor *f) { return conv_node(g, x, f, f->shape[1], f->shape[0], 0, 1); }
+
+// ---- Attention --------------------------------------------------------------------------------------------------
+
+static smx_attention attention_shape(const node *n, size_t B) {
+    const attention_opts *o = n->p;
+    return (smx_attention){.B = B, .L = n->a[0], .D = n->a[1], .H = o->heads, .stride = n->a[1], .causal = o->causal,
+                           .scale = n->f[0], .mult = o->mult, .bias = o->bias};
+}
+static void attention_fwd_piece(void *arg, size_t i) {
+    const job *j = arg;
+    const node *n = j->n;
+    size_t B = j->g->B, from = shard_start(B, i), at = from * n->a[0] * n->a[1];
+    smx_attention p = attention_shape(n, shard_start(B, i + 1) - from);
+    smx_attention_fwd(n->out->data + at, n->saved + from * p.H * p.L * 2, n->in[0]->data + at, n->in[1]->data + at,
+                      n->in[2]->data + at, n->scratch + i * n->a[9], &p);
+}
+static void attention_fwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), attention_fwd_piece, &(job){g, n}); }
+static void attention_bwd_piece(void *arg, size_t i) {
+    const job *j = arg;
+    const node *n = j->n;
+    size_t B = j->g->B, from = shard_start(B, i), at = from * n->a[0] * n->a[1];
+    smx_attention p = attention_shape(n, shard_start(B, i + 1) - from);
+    smx_attention_bwd(n->in_grad[0] + at, n->in_grad[1] + at, n->in_grad[2] + at, n->out->grad + at,
+                      n->in[0]->data + at, n->in[1]->data + at, n->in[2]->data + at, n->out->data + at,
+                      n->saved + from * p.H * p.L * 2, n->back_scratch + i * n->a[9], &p);
+}
+static void attention_bwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), attention_bwd_piece, &(job){g, n}); }
+static const op_kind attention = {"attention", attention_fwd, attention_bwd, 7, 1, 0};
+
+tensor *op_attention(graph *g, tensor *q, tensor *k, tensor *v, const attention_opts *opts) {
+    tensor *o = like(g, q);
+    attention_opts *own = graph_own(g, sizeof *own);
+    if (own) *own = *opts;
+    node *n = graph_node(g, &attention, o, 3, (tensor *[]){q, k, v});
+    n->p = own;
+    n->a[0] = g->L, n->a[1] = last_dim(q);
+    n->f[0] = (float)(1.0 / md_sqrt((double)(n->a[1] / opts->heads)));
+    if (g->failed) return o;
+    smx_attention p = attention_shape(n, 1);
+    n->saved_n = g->B * p.H * p.L * 2;
+    n->a[9] = floats(g->mode == GRAPH_TRAIN ? smx_attention_bwd_scratch_bytes(&p) : smx_attention_fwd_scratch_bytes(&p));
+    n->scratch_n = SHARDS * n->a[9];
+    uint64_t pairs = opts->causal ? (uint64_t)p.L * (p.L + 1) / 2 : (uint64_t)p.L * p.L;
+    n->flops = 4 * g->B * pairs * p.D;
+    return o;
+}
+
+size_t op_attention_heads(const graph *g, const tensor *o) {
+    const node *n = o->produced_by < 0 ? NULL : &g->nodes[o->produced_by];
+    return n && n->op == &attention ? ((const attention_opts *)n->p)->heads : 0;
+}
+void op_attention_map(graph *g, const tensor *o, float *map) {
+    const node *n = &g->nodes[o->produced_by];
+    smx_attention p = attention_shape(n, g->B);
+    for (size_t h = 0; h < p.H; h++)
+        smx_attention_map(map + h * p.L * p.L, n->in[0]->data, n->in[1]->data, n->scratch, &p, 0, h);
+}
+
+const float *table_alibi(graph *g, size_t heads, double scale) {
+    size_t L = g->L;
+    float *t = graph_own(g, heads * (2 * L - 1) * sizeof *t);
+    for (size_t h = 0; t && h < heads; h++) {
+        double slope = scale * md_exp(-8.0 * (double)(h + 1) / (double)heads * 0.69314718055994530942);
+        for (size_t i = 0; i < 2 * L - 1; i++) {
+            double distance = i < L - 1 ? (double)(L - 1 - i) : (double)(i - (L - 1));
+            t[h * (2 * L - 1) + i] = (float)(-slope * distance);
+        }
+    }
+    return t;
+}
+
+// ---- Rotary positions ---------------------------------------------------------------------------------------------
+
+static void rope_fwd(graph *g, node *n) {
+    smx_rope_fwd(n->out->data, n->in[0]->data, n->p, g->B, g->L, n->a[0], n->a[1], n->a[0], n->a[0]);
+}
+static void rope_bwd(graph *g, node *n) {
+    smx_rope_bwd(n->in_grad[0], n->out->grad, n->p, g->B, g->L, n->a[0], n->a[1], n->a[0], n->a[0]);
+}
+static const op_kind rope = {"rope", rope_fwd, rope_bwd, 0, 0, 0};
+tensor *op_rope(graph *g, tensor *x, size_t heads) {
+    tensor *y = like(g, x);
+    size_t d = last_dim(x) / heads;
+    float *cs = graph_own(g, g->L * d * sizeof *cs);
+    for (size_t t = 0; cs && t < g->L; t++)
+        for (size_t m = 0; m < d / 2; m++) {
+            double s, c, angle = (double)t * md_exp(-2.0 * (double)m / (double)d * 9.21034037197618273607); // ln 10000
+            md_sincos(&s, &c, angle);
+            cs[(t * (d / 2) + m) * 2] = (float)c;
+            cs[(t * (d / 2) + m) * 2 + 1] = (float)s;
+        }
+    node *n = graph_node(g, &rope, y, 1, &x);
+    n->p = cs;
+    n->a[0] = last_dim(x), n->a[1] = heads;
+    return y;
+}
+
+// ---- Weights ----------------------------------------------------------------------------------------------------
+
+tensor *weight_matrix(graph *g, const char *name, size_t in, size_t out, init start) {
+    return graph_param(g, name, start, 1, 2, (uint32_t[]){(uint32_t)in, (uint32_t)out});
+}
+tensor *weight_vector(graph *g, const char *name, size_t n, double start) {
+    return graph_param(g, name, (init){INIT_CONSTANT, start}, 0, 1, (uint32_t[]){(uint32_t)n});
+}
+
+init start_matrix(const config *c, size_t in, size_t out) {
+    if (config_is(c, "init", "normal")) return (init){INIT_NORMAL, 0.02};
+    if (config_is(c, "init", "xavier")) return (init){INIT_UNIFORM, md_sqrt(6.0 / (double)(in + out))};
+    return (init){INIT_NORMAL, 1.0 / md_sqrt((double)in)};
+}
+init start_output(const config *c, size_t in, size_t out) {
+    init s = start_matrix(c, in, out);
+    s.scale /= md_sqrt(2.0 * config_real(c, "blocks"));
+    return s;
+}
