@@ -1,5 +1,5 @@
-// activation.c: GELU, SiLU, sigmoid and tanh with their derivatives. The arguments are clamped where the functions have
-// long been constant or linear, so that no product of 0 and infinity arises; a NaN stays NaN.
+// activation.c: GELU, SiLU, sigmoid and tanh with their derivatives. The arguments are clamped where the
+// functions have long been constant or linear, so that no product of 0 and infinity arises; a NaN stays NaN.
 #include "kernel.h"
 
 SMX_INLINE v16 clamp(v16 x, float limit) { return v16_max(v16_set(-limit), v16_min(v16_set(limit), x)); }
@@ -7,22 +7,32 @@ SMX_INLINE v16 clamp(v16 x, float limit) { return v16_max(v16_set(-limit), v16_m
 SMX_INLINE v16 floor_at(v16 x, float limit) { return v16_max(v16_set(-limit), x); }
 SMX_INLINE v16 one_minus(v16 x) { return v16_sub(v16_set(1.0f), x); }
 
-// gelu(x) = x/2 (1 + tanh u) = x sigma(2u), u = sqrt(2/pi) (x + 0.044715 x^3): the second form has no cancellation
-// for x < 0. At |x| = 12, 2u = +-142 and sigma is exactly 0 or 1.
+// s = sigma(z) and 1 - s = e^-z s without cancellation. Below -80, where s has long stopped to count, z is
+// held so that e^-z stays finite.
+SMX_INLINE void sigmoid_pair(v16 z, v16 *s, v16 *rest) {
+    const v16 e = v16_exp(v16_neg(floor_at(z, 80.0f)));
+    *s = v16_div(v16_set(1.0f), v16_add(v16_set(1.0f), e));
+    *rest = v16_mul(e, *s);
+}
+
+// gelu(x) = x/2 (1 + tanh u) = x sigma(2u), u = sqrt(2/pi) (x + 0.044715 x^3): the second form has no
+// cancellation for x < 0. At |x| = 12, 2u = +-142 and sigma is exactly 0 or 1.
 #define GELU_LIMIT 12.0f
 #define GELU_2A 1.5957691216057308f    // 2 sqrt(2/pi)
 #define GELU_2AB 0.07135481627362526f  // 2 sqrt(2/pi) 0.044715
 #define GELU_2A3B 0.21406444882087578f // three times that
-SMX_INLINE v16 gelu_sigmoid(v16 c) {
-    const v16 slope = v16_madd(v16_set(GELU_2AB), v16_mul(c, c), v16_set(GELU_2A));
-    return v16_sigmoid(v16_mul(c, slope));
+SMX_INLINE v16 gelu_2u(v16 c) {
+    return v16_mul(c, v16_madd(v16_set(GELU_2AB), v16_mul(c, c), v16_set(GELU_2A)));
 }
-SMX_INLINE v16 gelu(v16 x) { return v16_mul(floor_at(x, GELU_LIMIT), gelu_sigmoid(clamp(x, GELU_LIMIT))); }
+SMX_INLINE v16 gelu(v16 x) {
+    return v16_mul(floor_at(x, GELU_LIMIT), v16_sigmoid(gelu_2u(clamp(x, GELU_LIMIT))));
+}
 // sigma + x sigma (1 - sigma) (2u)'
 SMX_INLINE v16 gelu_slope(v16 x) {
-    const v16 c = clamp(x, GELU_LIMIT), s = gelu_sigmoid(c);
-    const v16 du = v16_madd(v16_set(GELU_2A3B), v16_mul(c, c), v16_set(GELU_2A));
-    return v16_madd(v16_mul(c, du), v16_mul(s, one_minus(s)), s);
+    const v16 c = clamp(x, GELU_LIMIT), du = v16_madd(v16_set(GELU_2A3B), v16_mul(c, c), v16_set(GELU_2A));
+    v16 s, rest;
+    sigmoid_pair(gelu_2u(c), &s, &rest);
+    return v16_madd(v16_mul(c, du), v16_mul(s, rest), s);
 }
 void SMX_FN(gelu_fwd)(float *y, const float *x, size_t n) { V16_MAP(y, n, gelu(LOAD(x))); }
 void SMX_FN(gelu_bwd)(float *dx, const float *dy, const float *x, size_t n) {
@@ -33,8 +43,10 @@ void SMX_FN(gelu_bwd)(float *dx, const float *dy, const float *x, size_t n) {
 #define SILU_LIMIT 100.0f
 SMX_INLINE v16 silu(v16 x) { return v16_mul(floor_at(x, SILU_LIMIT), v16_sigmoid(x)); }
 SMX_INLINE v16 silu_slope(v16 x) {
-    const v16 c = clamp(x, SILU_LIMIT), s = v16_sigmoid(c);
-    return v16_madd(c, v16_mul(s, one_minus(s)), s);
+    const v16 c = clamp(x, SILU_LIMIT);
+    v16 s, rest;
+    sigmoid_pair(c, &s, &rest);
+    return v16_madd(c, v16_mul(s, rest), s);
 }
 void SMX_FN(silu_fwd)(float *y, const float *x, size_t n) { V16_MAP(y, n, silu(LOAD(x))); }
 void SMX_FN(silu_bwd)(float *dx, const float *dy, const float *x, size_t n) {

@@ -3,7 +3,8 @@
 
 void SMX_FN(adamw)(float *restrict p, float *restrict m, float *restrict v, const float *g, size_t n,
                    const smx_adamw_opts *o) {
-    const v16 b1 = v16_set(o->b1), b2 = v16_set(o->b2), a1 = v16_set(1.0f - o->b1), a2 = v16_set(1.0f - o->b2);
+    const v16 b1 = v16_set(o->b1), b2 = v16_set(o->b2), a1 = v16_set(1.0f - o->b1),
+              a2 = v16_set(1.0f - o->b2);
     // The divisions by c1 and c2 are done once, on the constants.
     const v16 clip = v16_set(o->clip), decay = v16_set(o->lr * o->wd), rate = v16_set(o->lr / o->c1);
     const v16 unbias = v16_set(1.0f / o->c2), eps = v16_set(o->eps);

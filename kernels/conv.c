@@ -1,9 +1,11 @@
-// conv.c: the short convolutions over time: a filter per group of channels, and the multi-head filter of CAT. Lanes run
-// over channels (conv) or over the flattened steps of one head (conv_heads); every output sums its taps in order.
+// conv.c: the short convolutions over time: a filter per group of channels, and the multi-head filter of CAT.
+// Lanes run over channels (conv) or over the flattened steps of one head (conv_heads); every output sums its
+// taps in order.
 #include "kernel.h"
 #include "conv_layout.h"
 
-// ---- A filter per group of channels -----------------------------------------------------------------------------
+// ---- A filter per group of channels
+// -----------------------------------------------------------------------------
 
 // Output rows, and taps, that share registers. Any number gives the same bits.
 #define CONV_ROWS (SMX_W == 16 ? 8 : SMX_W == 8 ? 4 : 2)
@@ -22,11 +24,11 @@ static void expand(float *restrict taps, const float *f, size_t D, size_t Dp, si
     }
 }
 
-// T rows of 16 columns: out[t] = sum_w taps[w] in[t + shift + step w], with step 1 or -1, over the w for which that row
-// exists. Row r may use w in [lo_r, hi_r): the taps common to all rows run together, those before and after row by row,
-// so that w ascends for every row.
-SMX_INLINE void conv_rows(float *out, size_t ldo, const float *in, size_t ldi, const float *taps, size_t Dp, size_t L,
-                          size_t W, ptrdiff_t t, ptrdiff_t shift, const int step, const int T) {
+// T rows of 16 columns: out[t] = sum_w taps[w] in[t + shift + step w], with step 1 or -1, over the w for
+// which that row exists. Row r may use w in [lo_r, hi_r): the taps common to all rows run together, those
+// before and after row by row, so that w ascends for every row.
+SMX_INLINE void conv_rows(float *out, size_t ldo, const float *in, size_t ldi, const float *taps, size_t Dp,
+                          size_t L, size_t W, ptrdiff_t t, ptrdiff_t shift, const int step, const int T) {
     ptrdiff_t lo[CONV_ROWS], hi[CONV_ROWS], a = 0, b = (ptrdiff_t)W;
     v16 s[CONV_ROWS];
     SMX_UNROLL for (int r = 0; r < T; r++) {
@@ -40,9 +42,8 @@ SMX_INLINE void conv_rows(float *out, size_t ldo, const float *in, size_t ldi, c
     if (b < a) b = a;
     const ptrdiff_t line = (ptrdiff_t)ldi;
     in += (t + shift) * line;
-    SMX_UNROLL for (int r = 0; r < T; r++)
-        for (ptrdiff_t w = lo[r]; w < at_most(hi[r], a); w++)
-            s[r] = v16_madd(v16_load(taps + w * (ptrdiff_t)Dp), v16_load(in + (r + step * w) * line), s[r]);
+    SMX_UNROLL for (int r = 0; r < T; r++) for (ptrdiff_t w = lo[r]; w < at_most(hi[r], a); w++) s[r] =
+        v16_madd(v16_load(taps + w * (ptrdiff_t)Dp), v16_load(in + (r + step * w) * line), s[r]);
     for (ptrdiff_t w = a; w < b; w++) {
         const v16 k = v16_load(taps + w * (ptrdiff_t)Dp);
         const float *p = in + step * w * line;
@@ -55,20 +56,22 @@ SMX_INLINE void conv_rows(float *out, size_t ldo, const float *in, size_t ldi, c
     }
 }
 
-SMX_INLINE void conv_sequence(float *out, size_t ldo, const float *in, size_t ldi, const float *taps, size_t Dp, size_t L,
-                              size_t W, ptrdiff_t shift, const int step) {
+SMX_INLINE void conv_sequence(float *out, size_t ldo, const float *in, size_t ldi, const float *taps,
+                              size_t Dp, size_t L, size_t W, ptrdiff_t shift, const int step) {
     for (size_t c = 0; c < Dp; c += 16) {
         size_t t = 0;
         for (; t + CONV_ROWS <= L; t += CONV_ROWS)
-            conv_rows(out + t * ldo + c, ldo, in + c, ldi, taps + c, Dp, L, W, (ptrdiff_t)t, shift, step, CONV_ROWS);
+            conv_rows(out + t * ldo + c, ldo, in + c, ldi, taps + c, Dp, L, W, (ptrdiff_t)t, shift, step,
+                      CONV_ROWS);
         for (; t < L; t++)
             conv_rows(out + t * ldo + c, ldo, in + c, ldi, taps + c, Dp, L, W, (ptrdiff_t)t, shift, step, 1);
     }
 }
 
-// K taps of 16 columns: partial[w] = sum_t dy[t] x[t + future - w], t in order within blocks of SMX_KC, then by block.
-SMX_INLINE void conv_taps(float *partial, const float *dy, size_t ldy, const float *x, size_t ldx, size_t Dp, size_t L,
-                          size_t w0, ptrdiff_t future, const int K) {
+// K taps of 16 columns: partial[w] = sum_t dy[t] x[t + future - w], t in order within blocks of SMX_KC, then
+// by block.
+SMX_INLINE void conv_taps(float *partial, const float *dy, size_t ldy, const float *x, size_t ldx, size_t Dp,
+                          size_t L, size_t w0, ptrdiff_t future, const int K) {
     for (size_t t0 = 0; t0 < L; t0 += SMX_KC) {
         const ptrdiff_t first = (ptrdiff_t)t0, end = (ptrdiff_t)smx_min(L, t0 + SMX_KC);
         ptrdiff_t lo[CONV_ROWS], hi[CONV_ROWS], a = first, b = end;
@@ -84,9 +87,8 @@ SMX_INLINE void conv_taps(float *partial, const float *dy, size_t ldy, const flo
         if (b < a) b = a;
         const ptrdiff_t line = (ptrdiff_t)ldx, row = (ptrdiff_t)ldy;
         const float *xs = x + (future - (ptrdiff_t)w0) * line;
-        SMX_UNROLL for (int k = 0; k < K; k++)
-            for (ptrdiff_t t = lo[k]; t < at_most(hi[k], a); t++)
-                s[k] = v16_madd(v16_load(dy + t * row), v16_load(xs + (t - k) * line), s[k]);
+        SMX_UNROLL for (int k = 0; k < K; k++) for (ptrdiff_t t = lo[k]; t < at_most(hi[k], a); t++) s[k] =
+            v16_madd(v16_load(dy + t * row), v16_load(xs + (t - k) * line), s[k]);
         for (ptrdiff_t t = a; t < b; t++) {
             const v16 g = v16_load(dy + t * row);
             SMX_UNROLL for (int k = 0; k < K; k++) s[k] = v16_madd(g, v16_load(xs + (t - k) * line), s[k]);
@@ -110,8 +112,8 @@ static void copy_padded(float *restrict to, size_t Dp, const float *from, size_t
     }
 }
 
-void SMX_FN(conv_fwd)(float *restrict y, const float *x, const float *f, void *scratch, size_t B, size_t L, size_t D,
-                      size_t groups, size_t W, size_t future, size_t ldx, size_t ldy) {
+void SMX_FN(conv_fwd)(float *restrict y, const float *x, const float *f, void *scratch, size_t B, size_t L,
+                      size_t D, size_t groups, size_t W, size_t future, size_t ldx, size_t ldy) {
     if (D == 0) return;
     const conv_layout p = conv_layout_of(L, D, W);
     float *base = scratch, *taps = base + p.taps;
@@ -129,8 +131,8 @@ void SMX_FN(conv_fwd)(float *restrict y, const float *x, const float *f, void *s
     }
 }
 
-static void conv_df(float *restrict df, float *restrict partial, const float *dy, size_t ldy, const float *x, size_t ldx,
-                    size_t D, size_t Dp, size_t L, size_t groups, size_t W, ptrdiff_t future) {
+static void conv_df(float *restrict df, float *restrict partial, const float *dy, size_t ldy, const float *x,
+                    size_t ldx, size_t D, size_t Dp, size_t L, size_t groups, size_t W, ptrdiff_t future) {
     for (size_t c = 0; c < Dp; c += 16) {
         size_t w = 0;
         for (; w + CONV_ROWS <= W; w += CONV_ROWS)
@@ -143,8 +145,9 @@ static void conv_df(float *restrict df, float *restrict partial, const float *dy
             df[g * W + w] += d == 1 ? partial[w * Dp + g] : row_sum(partial + w * Dp + g * d, d);
 }
 
-void SMX_FN(conv_bwd)(float *dx, float *df, const float *dy, const float *x, const float *f, void *scratch, size_t B,
-                      size_t L, size_t D, size_t groups, size_t W, size_t future, size_t ldx, size_t ldy) {
+void SMX_FN(conv_bwd)(float *dx, float *df, const float *dy, const float *x, const float *f, void *scratch,
+                      size_t B, size_t L, size_t D, size_t groups, size_t W, size_t future, size_t ldx,
+                      size_t ldy) {
     if (D == 0 || L == 0) return;
     const conv_layout p = conv_layout_of(L, D, W);
     const ptrdiff_t ahead = (ptrdiff_t)future;
@@ -174,17 +177,20 @@ void SMX_FN(conv_bwd)(float *dx, float *df, const float *dy, const float *x, con
     }
 }
 
-// ---- The multi-head filter --------------------------------------------------------------------------------------
+// ---- The multi-head filter
+// --------------------------------------------------------------------------------------
 
-// Outputs that share registers: HEADS_T heads of HEADS_G groups; and of the gradient HEADS_A by HEADS_B filters.
+// Outputs that share registers: HEADS_T heads of HEADS_G groups; and of the gradient HEADS_A by HEADS_B
+// filters.
 #define HEADS_T (SMX_W >= 8 ? 4 : 2)
 #define HEADS_G (SMX_W == 16 ? 2 : 1)
 #define HEADS_A (SMX_W == 16 ? 4 : SMX_W == 8 ? 2 : 1)
 #define HEADS_B (SMX_W == 16 ? 4 : 2)
 
-// to [H][stride] (at offset) from rows x [L][D]: head h's d columns of every step, one after the other; zeros elsewhere.
-static void split_heads(float *restrict to, size_t stride, size_t offset, const float *x, size_t ldx, size_t L, size_t H,
-                        size_t d) {
+// to [H][stride] (at offset) from rows x [L][D]: head h's d columns of every step, one after the other; zeros
+// elsewhere.
+static void split_heads(float *restrict to, size_t stride, size_t offset, const float *x, size_t ldx,
+                        size_t L, size_t H, size_t d) {
     for (size_t h = 0; h < H; h++) {
         float *p = to + h * stride;
         memset(p, 0, offset * sizeof *p);
@@ -193,21 +199,23 @@ static void split_heads(float *restrict to, size_t stride, size_t offset, const 
         memset(p + offset + L * d, 0, (stride - offset - L * d) * sizeof *p);
     }
 }
-static void join_heads(float *restrict y, size_t ldy, const float *from, size_t stride, size_t L, size_t H, size_t d) {
+static void join_heads(float *restrict y, size_t ldy, const float *from, size_t stride, size_t L, size_t H,
+                       size_t d) {
     for (size_t h = 0; h < H; h++)
         for (size_t t = 0; t < L; t++)
             for (size_t e = 0; e < d; e++) y[t * ldy + h * d + e] = from[h * stride + t * d + e];
 }
 
 // out[o][i] = sum_w sum_j f[w H H + o so + j sj] in[j][i + w shift], for T heads o and 16 G elements i.
-SMX_INLINE void heads_tile(float *out, size_t stride_out, const float *in, size_t stride_in, const float *f, size_t W,
-                           size_t H, size_t so, size_t sj, ptrdiff_t shift, const int T, const int G) {
+SMX_INLINE void heads_tile(float *out, size_t stride_out, const float *in, size_t stride_in, const float *f,
+                           size_t W, size_t H, size_t so, size_t sj, ptrdiff_t shift, const int T,
+                           const int G) {
     v16 s[HEADS_T][HEADS_G];
-    SMX_UNROLL for (int o = 0; o < T; o++)
-        SMX_UNROLL for (int g = 0; g < G; g++) s[o][g] = v16_set(0.0f);
+    SMX_UNROLL for (int o = 0; o < T; o++) SMX_UNROLL for (int g = 0; g < G; g++) s[o][g] = v16_set(0.0f);
     for (size_t w = 0; w < W; w++)
         for (size_t j = 0; j < H; j++) {
-            const float *p = in + (ptrdiff_t)(j * stride_in) + (ptrdiff_t)w * shift, *k = f + w * H * H + j * sj;
+            const float *p = in + (ptrdiff_t)(j * stride_in) + (ptrdiff_t)w * shift,
+                        *k = f + w * H * H + j * sj;
             v16 x[HEADS_G];
             SMX_UNROLL for (int g = 0; g < G; g++) x[g] = v16_load(p + 16 * g);
             SMX_UNROLL for (int o = 0; o < T; o++) {
@@ -215,25 +223,25 @@ SMX_INLINE void heads_tile(float *out, size_t stride_out, const float *in, size_
                 SMX_UNROLL for (int g = 0; g < G; g++) s[o][g] = v16_madd(weight, x[g], s[o][g]);
             }
         }
-    SMX_UNROLL for (int o = 0; o < T; o++)
-        SMX_UNROLL for (int g = 0; g < G; g++) v16_store(out + (size_t)o * stride_out + 16 * g, s[o][g]);
+    SMX_UNROLL for (int o = 0; o < T; o++) SMX_UNROLL for (int g = 0; g < G; g++)
+        v16_store(out + (size_t)o * stride_out + 16 * g, s[o][g]);
 }
 
-SMX_INLINE void heads_sequence(float *out, const float *in, const float *f, const conv_heads_layout *p, size_t L,
-                               size_t H, size_t W, size_t so, size_t sj, ptrdiff_t shift) {
+SMX_INLINE void heads_sequence(float *out, const float *in, const float *f, const conv_heads_layout *p,
+                               size_t L, size_t H, size_t W, size_t so, size_t sj, ptrdiff_t shift) {
     for (size_t i = 0; i < L * p->d; i += 16 * HEADS_G) {
         size_t o = 0;
         for (; o + HEADS_T <= H; o += HEADS_T)
-            heads_tile(out + o * p->stride_out + i, p->stride_out, in + i, p->stride_in, f + o * so, W, H, so, sj,
-                       shift, HEADS_T, HEADS_G);
+            heads_tile(out + o * p->stride_out + i, p->stride_out, in + i, p->stride_in, f + o * so, W, H, so,
+                       sj, shift, HEADS_T, HEADS_G);
         for (; o < H; o++)
-            heads_tile(out + o * p->stride_out + i, p->stride_out, in + i, p->stride_in, f + o * so, W, H, so, sj,
-                       shift, 1, HEADS_G);
+            heads_tile(out + o * p->stride_out + i, p->stride_out, in + i, p->stride_in, f + o * so, W, H, so,
+                       sj, shift, 1, HEADS_G);
     }
 }
 
-void SMX_FN(conv_heads_fwd)(float *restrict y, const float *x, const float *f, void *scratch, size_t B, size_t L,
-                            size_t D, size_t H, size_t W, size_t ldx, size_t ldy) {
+void SMX_FN(conv_heads_fwd)(float *restrict y, const float *x, const float *f, void *scratch, size_t B,
+                            size_t L, size_t D, size_t H, size_t W, size_t ldx, size_t ldy) {
     if (D == 0 || L == 0) return;
     const conv_heads_layout p = conv_heads_layout_of(L, D, H, W);
     float *in = (float *)scratch + p.in, *out = (float *)scratch + p.out;
@@ -245,11 +253,10 @@ void SMX_FN(conv_heads_fwd)(float *restrict y, const float *x, const float *f, v
 }
 
 // df[(h + a) H + g + b] += canonical sum over i < n of dy[h + a][i] x[g + b][i], A by B of them.
-SMX_INLINE void heads_df_tile(float *df, const float *dy, const float *x, size_t stride, size_t n, size_t H, const int A,
-                              const int B) {
+SMX_INLINE void heads_df_tile(float *df, const float *dy, const float *x, size_t stride, size_t n, size_t H,
+                              const int A, const int B) {
     v16 s[HEADS_A][HEADS_B];
-    SMX_UNROLL for (int a = 0; a < A; a++)
-        SMX_UNROLL for (int b = 0; b < B; b++) s[a][b] = v16_set(0.0f);
+    SMX_UNROLL for (int a = 0; a < A; a++) SMX_UNROLL for (int b = 0; b < B; b++) s[a][b] = v16_set(0.0f);
     for (size_t i = 0; i < n; i += 16) {
         v16 v[HEADS_B];
         SMX_UNROLL for (int b = 0; b < B; b++) v[b] = v16_load(x + (size_t)b * stride + i);
@@ -258,8 +265,8 @@ SMX_INLINE void heads_df_tile(float *df, const float *dy, const float *x, size_t
             SMX_UNROLL for (int b = 0; b < B; b++) s[a][b] = v16_madd(g, v[b], s[a][b]);
         }
     }
-    SMX_UNROLL for (int a = 0; a < A; a++)
-        SMX_UNROLL for (int b = 0; b < B; b++) df[(size_t)a * H + (size_t)b] += v16_hsum(s[a][b]);
+    SMX_UNROLL for (int a = 0; a < A; a++) SMX_UNROLL for (int b = 0; b < B; b++)
+        df[(size_t)a * H + (size_t)b] += v16_hsum(s[a][b]);
 }
 
 // df [H][H] of one tap; x already shifted.
@@ -277,8 +284,9 @@ static void heads_df(float *df, const float *dy, const float *x, size_t stride, 
             heads_df_tile(df + h * H + g, dy + h * stride, x + g * stride, stride, n, H, 1, 1);
 }
 
-void SMX_FN(conv_heads_bwd)(float *dx, float *df, const float *dy, const float *x, const float *f, void *scratch,
-                            size_t B, size_t L, size_t D, size_t H, size_t W, size_t ldx, size_t ldy) {
+void SMX_FN(conv_heads_bwd)(float *dx, float *df, const float *dy, const float *x, const float *f,
+                            void *scratch, size_t B, size_t L, size_t D, size_t H, size_t W, size_t ldx,
+                            size_t ldy) {
     if (D == 0 || L == 0) return;
     const conv_heads_layout p = conv_heads_layout_of(L, D, H, W);
     float *in = (float *)scratch + p.in, *grad = (float *)scratch + p.grad, *out = (float *)scratch + p.out;

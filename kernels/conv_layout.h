@@ -6,8 +6,8 @@
 
 static inline size_t conv_round(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
-// smx_conv: filters expanded to a tap per channel [W][Dp], partial filter gradients [W][Dp], and where D is not a
-// multiple of 16 one sequence of input, output and gradient with rows padded to Dp.
+// smx_conv: filters expanded to a tap per channel [W][Dp], partial filter gradients [W][Dp], and where D is
+// not a multiple of 16 one sequence of input, output and gradient with rows padded to Dp.
 typedef struct {
     size_t Dp, taps, partial, in, out, grad, floats;
 } conv_layout;
@@ -24,8 +24,9 @@ static inline conv_layout conv_layout_of(size_t L, size_t D, size_t W) {
     return p;
 }
 
-// smx_conv_heads: one sequence as H contiguous arrays of n = L d floats, so that a shift by w steps is a shift by w d
-// floats whatever d is. `n` is rounded up to whole tiles; `pad` zeros (W-1 steps) stand before x and after dy.
+// smx_conv_heads: one sequence as H contiguous arrays of n = L d floats, so that a shift by w steps is a
+// shift by w d floats whatever d is. `n` is rounded up to whole tiles; `pad` zeros (W-1 steps) stand before x
+// and after dy.
 typedef struct {
     size_t d, n, pad, stride_in, stride_out, in, out, grad, floats;
 } conv_heads_layout;

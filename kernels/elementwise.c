@@ -6,11 +6,17 @@ void SMX_FN(bias_fwd)(float *y, const float *x, const float *bias, size_t N, siz
     for (size_t i = 0; i < N; i++) V16_MAP(y + i * D, D, v16_add(LOAD(x + i * D), LOAD(bias)));
 }
 
-void SMX_FN(bias_bwd)(float *restrict dbias, const float *dy, size_t N, size_t D) { column_sums(dbias, dy, N, D); }
+void SMX_FN(bias_bwd)(float *restrict dbias, const float *dy, size_t N, size_t D) {
+    column_sums(dbias, dy, N, D);
+}
 
-void SMX_FN(add)(float *y, const float *a, const float *b, size_t n) { V16_MAP(y, n, v16_add(LOAD(a), LOAD(b))); }
+void SMX_FN(add)(float *y, const float *a, const float *b, size_t n) {
+    V16_MAP(y, n, v16_add(LOAD(a), LOAD(b)));
+}
 
-void SMX_FN(mul)(float *y, const float *a, const float *b, size_t n) { V16_MAP(y, n, v16_mul(LOAD(a), LOAD(b))); }
+void SMX_FN(mul)(float *y, const float *a, const float *b, size_t n) {
+    V16_MAP(y, n, v16_mul(LOAD(a), LOAD(b)));
+}
 
 void SMX_FN(scale)(float *y, const float *x, float s, size_t n) {
     const v16 k = v16_set(s);

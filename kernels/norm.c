@@ -1,5 +1,5 @@
-// norm.c: LayerNorm, RMSNorm and the unit l2 norm over rows. The gradients of gain and bias run over blocks of SMX_KC
-// rows, whose partial sums stay in registers, so no scratch is needed.
+// norm.c: LayerNorm, RMSNorm and the unit l2 norm over rows. The gradients of gain and bias run over blocks
+// of SMX_KC rows, whose partial sums stay in registers, so no scratch is needed.
 #include "kernel.h"
 
 SMX_INLINE float reciprocal_root(float x) {
@@ -38,8 +38,8 @@ void SMX_FN(layernorm_fwd)(float *restrict y, float *restrict stats, const float
 }
 
 // With h = (x - mean) rstd and u = dy gain: dx = rstd (u - mean(u) - h mean(u h)).
-static void layernorm_row(float *dx, const float *dy, const float *x, const float *gain, float mean, float rstd,
-                          size_t D) {
+static void layernorm_row(float *dx, const float *dy, const float *x, const float *gain, float mean,
+                          float rstd, size_t D) {
     const v16 m = v16_set(mean), s = v16_set(rstd);
     float sum_u, sum_uh;
     V16_SUM(sum_u, D, v16_mul(LOAD(dy), LOAD(gain)));
@@ -74,8 +74,8 @@ void SMX_FN(layernorm_bwd)(float *restrict dx, float *restrict dgain, float *res
     }
 }
 
-void SMX_FN(rmsnorm_fwd)(float *restrict y, float *restrict rstd, const float *x, const float *gain, size_t N, size_t D,
-                         float eps) {
+void SMX_FN(rmsnorm_fwd)(float *restrict y, float *restrict rstd, const float *x, const float *gain, size_t N,
+                         size_t D, float eps) {
     for (size_t i = 0; i < N; i++) {
         const float *row = x + i * D;
         rstd[i] = reciprocal_root(row_dot(row, row, D) / (float)D + eps);
@@ -93,8 +93,8 @@ static void rmsnorm_row(float *dx, const float *dy, const float *x, const float 
     V16_MAP(dx, D, v16_mul(s, v16_sub(v16_mul(LOAD(dy), LOAD(gain)), v16_mul(v16_mul(LOAD(x), s), muh))));
 }
 
-void SMX_FN(rmsnorm_bwd)(float *restrict dx, float *restrict dgain, const float *dy, const float *x, const float *gain,
-                         const float *rstd, size_t N, size_t D) {
+void SMX_FN(rmsnorm_bwd)(float *restrict dx, float *restrict dgain, const float *dy, const float *x,
+                         const float *gain, const float *rstd, size_t N, size_t D) {
     for (size_t i0 = 0; i0 < N; i0 += SMX_KC) {
         const size_t end = smx_min(N, i0 + SMX_KC);
         for (size_t i = i0; i < end; i++) rmsnorm_row(dx + i * D, dy + i * D, x + i * D, gain, rstd[i], D);
@@ -123,7 +123,8 @@ void SMX_FN(unitnorm_fwd)(float *restrict y, float *restrict rnorm, const float 
 }
 
 // With y = x rnorm: dx = rnorm (dy - y (y . dy)).
-void SMX_FN(unitnorm_bwd)(float *restrict dx, const float *dy, const float *x, const float *rnorm, size_t N, size_t D) {
+void SMX_FN(unitnorm_bwd)(float *restrict dx, const float *dy, const float *x, const float *rnorm, size_t N,
+                          size_t D) {
     for (size_t i = 0; i < N; i++) {
         const float *row = x + i * D, *d = dy + i * D;
         const v16 s = v16_set(rnorm[i]);

@@ -8,7 +8,8 @@ SMX_INLINE void turn(float *y, const float *x, const float *cs, size_t d, const 
     for (; i + 16 <= d; i += 16) {
         const v16 a = v16_load(x + i), t = v16_load(cs + i);
         // a c + swapped(a) (-+ s): a sign flip and the order of two terms change no bit.
-        v16_store(y + i, v16_madd(v16_swap_pairs(a), v16_mul(v16_odd_pairs(t), sign), v16_mul(a, v16_even_pairs(t))));
+        v16_store(y + i, v16_madd(v16_swap_pairs(a), v16_mul(v16_odd_pairs(t), sign),
+                                  v16_mul(a, v16_even_pairs(t))));
     }
     for (; i < d; i += 2) {
         const float c = cs[i], s = back ? -cs[i + 1] : cs[i + 1], x0 = x[i], x1 = x[i + 1];
@@ -17,8 +18,8 @@ SMX_INLINE void turn(float *y, const float *x, const float *cs, size_t d, const 
     }
 }
 
-SMX_INLINE void turn_all(float *y, const float *x, const float *cs, size_t B, size_t L, size_t D, size_t H, size_t ldx,
-                         size_t ldy, const int back) {
+SMX_INLINE void turn_all(float *y, const float *x, const float *cs, size_t B, size_t L, size_t D, size_t H,
+                         size_t ldx, size_t ldy, const int back) {
     const size_t d = D / H;
     for (size_t b = 0; b < B; b++)
         for (size_t t = 0; t < L; t++)
@@ -26,13 +27,13 @@ SMX_INLINE void turn_all(float *y, const float *x, const float *cs, size_t B, si
                 turn(y + (b * L + t) * ldy + h * d, x + (b * L + t) * ldx + h * d, cs + t * d, d, back);
 }
 
-void SMX_FN(rope_fwd)(float *y, const float *x, const float *cs, size_t B, size_t L, size_t D, size_t H, size_t ldx,
-                      size_t ldy) {
+void SMX_FN(rope_fwd)(float *y, const float *x, const float *cs, size_t B, size_t L, size_t D, size_t H,
+                      size_t ldx, size_t ldy) {
     turn_all(y, x, cs, B, L, D, H, ldx, ldy, 0);
 }
 
 // dy has the row stride ldy of y, dx the row stride ldx of x.
-void SMX_FN(rope_bwd)(float *dx, const float *dy, const float *cs, size_t B, size_t L, size_t D, size_t H, size_t ldx,
-                      size_t ldy) {
+void SMX_FN(rope_bwd)(float *dx, const float *dy, const float *cs, size_t B, size_t L, size_t D, size_t H,
+                      size_t ldx, size_t ldy) {
     turn_all(dx, dy, cs, B, L, D, H, ldy, ldx, 1);
 }

@@ -1,5 +1,6 @@
-// vmath.h: exp, log, tanh, sigmoid, sin and cos in lanes. No libm, no FMA, no table, no branch: the same bits at every
-// width. Each states its range and the largest error there, |y - exact| in ULP of the exact result; test_vmath.c enforces it.
+// vmath.h: exp, log, tanh, sigmoid, sin and cos in lanes. No libm, no FMA, no table, no branch: the same bits
+// at every width. Each states its range and the largest error there, |y - exact| in ULP of the exact result;
+// test_vmath.c enforces it.
 #ifndef SMX_VMATH_H
 #define SMX_VMATH_H
 
@@ -11,8 +12,8 @@
 // Round to the nearest integer by adding 1.5 * 2^23: valid for |x| < 2^22, needs round-to-nearest.
 #define SMX_ROUND_MAGIC 12582912.0f
 
-// exp(x): 0.95 ULP for -87.33 <= x <= 88.72; +inf above; 0 below (results under FLT_MIN are flushed on purpose: they cost
-// 100 cycles each on some machines and weigh nothing in a softmax). NaN stays NaN.
+// exp(x): 0.95 ULP for -87.33 <= x <= 88.72; +inf above; 0 below (results under FLT_MIN are flushed on
+// purpose: they cost 100 cycles each on some machines and weigh nothing in a softmax). NaN stays NaN.
 SMX_INLINE vf vf_exp(vf x) {
     const vf lo = vf_set(-87.33654f), hi = vf_set(88.72283f);
     vf c = vf_min(vf_max(x, lo), hi); // NaN falls to lo; restored below
@@ -38,10 +39,12 @@ SMX_INLINE vf vf_exp(vf x) {
     return vf_select(vf_eq(x, x), y, x);
 }
 
-// log(x): 0.85 ULP for every positive float, denormals included; log(0) = -inf, log(<0) = NaN, log(inf) = inf.
+// log(x): 0.85 ULP for every positive float, denormals included; log(0) = -inf, log(<0) = NaN, log(inf) =
+// inf.
 SMX_INLINE vf vf_log(vf x) {
     vi tiny = vf_lt(x, vf_set(1.17549435e-38f));
-    vf a = vf_abs(vf_select(tiny, x * vf_set(16777216.0f), x)); // abs: no overflow below for signed zero and negatives
+    vf a = vf_abs(
+        vf_select(tiny, x * vf_set(16777216.0f), x)); // abs: no overflow below for signed zero and negatives
     // a = m 2^e with m in [sqrt(1/2), sqrt(2))
     vi b = vf_bits(a) - vi_set(0x3f3504f3);
     vi e = (b >> 23) - (tiny & vi_set(24));
@@ -50,7 +53,8 @@ SMX_INLINE vf vf_log(vf x) {
     // log m = f - f^2/2 + f^3 q(f), in s = f/(2+f): 2 atanh s = f - s (f - R), Tang's form
     vf s = f / (vf_set(2.0f) + f);
     vf z = s * s;
-    vf R = z * (vf_set(0.66666662693f) + z * (vf_set(0.40000972152f) + z * (vf_set(0.28498786688f) + z * vf_set(0.24279078841f))));
+    vf R = z * (vf_set(0.66666662693f) +
+                z * (vf_set(0.40000972152f) + z * (vf_set(0.28498786688f) + z * vf_set(0.24279078841f))));
     vf h = vf_set(0.5f) * f * f;
     vf k = vi_convert(e);
     vf y = k * vf_set(0.693138123f) - ((h - (s * (h + R) + k * vf_set(9.05800061e-6f))) - f);
@@ -60,7 +64,7 @@ SMX_INLINE vf vf_log(vf x) {
     return vf_select(vf_eq(x, x), y, x);
 }
 
-// sigmoid(x) = 1/(1 + e^-x): 2.5 ULP for x >= -87; 0 below -88.72, 1 from 17.4 up.
+// sigmoid(x) = 1/(1 + e^-x): 2.6 ULP for x >= -87; 0 below -88.72, 1 from 17.4 up.
 SMX_INLINE vf vf_sigmoid(vf x) { return vf_set(1.0f) / (vf_set(1.0f) + vf_exp(vf_neg(x))); }
 
 // tanh(x): 1.4 ULP, all floats. Odd polynomial below 5/8, else 1 - 2/(e^{2|x|} + 1) with the sign put back.
@@ -71,10 +75,10 @@ SMX_INLINE vf vf_tanh(vf x) {
     p = p * z + vf_set(-5.37397155531e-2f);
     p = p * z + vf_set(1.33314422036e-1f);
     p = p * z + vf_set(-3.33332819422e-1f);
-    vf small = p * z * x + x;
+    vf small = p * z * a + a;
     vf big = vf_set(1.0f) - vf_set(2.0f) / (vf_exp(a + a) + vf_set(1.0f));
-    big = vi_float(vf_bits(big) | (vf_bits(x) & vi_set((int32_t)0x80000000u)));
     vf y = vf_select(vf_lt(a, vf_set(0.625f)), small, big);
+    y = vi_float(vf_bits(y) | (vf_bits(x) & vi_set((int32_t)0x80000000u)));
     return vf_select(vf_eq(x, x), y, x);
 }
 
@@ -86,10 +90,15 @@ SMX_INLINE void vf_sincos(vf x, vf *sine, vf *cosine) {
     vi q = vf_bits(k);
     k = k - vf_set(SMX_ROUND_MAGIC);
     // pi/2 in three parts, the first two short enough that k times them is exact for k <= 5216
-    vf r = ((c - k * vf_set(1.5703125f)) - k * vf_set(4.837512969970703125e-4f)) - k * vf_set(7.549790126404332e-8f);
+    vf r = ((c - k * vf_set(1.5703125f)) - k * vf_set(4.837512969970703125e-4f)) -
+           k * vf_set(7.549790126404332e-8f);
     vf z = r * r;
-    vf s = ((vf_set(-1.9515295891e-4f) * z + vf_set(8.3321608736e-3f)) * z + vf_set(-1.6666654611e-1f)) * z * r + r;
-    vf t = ((vf_set(2.443315711809948e-5f) * z + vf_set(-1.388731625493765e-3f)) * z + vf_set(4.166664568298827e-2f)) * z * z -
+    vf s =
+        ((vf_set(-1.9515295891e-4f) * z + vf_set(8.3321608736e-3f)) * z + vf_set(-1.6666654611e-1f)) * z * r +
+        r;
+    vf t = ((vf_set(2.443315711809948e-5f) * z + vf_set(-1.388731625493765e-3f)) * z +
+            vf_set(4.166664568298827e-2f)) *
+               z * z -
            vf_set(0.5f) * z + vf_set(1.0f);
     vi odd = vi_set(0) - (q & vi_set(1));
     vf sn = vf_select(odd, t, s), cs = vf_select(odd, s, t);
