@@ -1,0 +1,376 @@
+// json.c: see json.h. The parser keeps its own stack of open containers, so depth costs no C stack.
+#include "json.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_DEPTH = 64, BLOCK_NODES = 256 };
+
+// Nodes live in blocks and all strings in one buffer: decoded text is never longer than its source.
+typedef struct block {
+    struct block *next;
+    size_t used;
+    json nodes[BLOCK_NODES];
+} block;
+
+typedef struct {
+    json root; // first, so that the public pointer is the document
+    block *blocks;
+    char *strings;
+} document;
+
+typedef struct {
+    const char *text, *at, *end;
+    char *store; // next free byte of the string buffer
+    document *doc;
+    char *err;
+    size_t errlen;
+} parser;
+
+static int fail(parser *p, const char *what) {
+    size_t line = 1;
+    for (const char *c = p->text; c < p->at && c < p->end; c++) line += *c == '\n';
+    if (p->errlen) snprintf(p->err, p->errlen, "JSON, line %zu: %s", line, what);
+    return 0;
+}
+
+static void skip_space(parser *p) {
+    while (p->at < p->end && (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r')) p->at++;
+}
+
+static json *new_node(parser *p) {
+    block *b = p->doc->blocks;
+    if (!b || b->used == BLOCK_NODES) {
+        b = calloc(1, sizeof *b);
+        if (!b) return NULL;
+        b->next = p->doc->blocks;
+        p->doc->blocks = b;
+    }
+    return &b->nodes[b->used++];
+}
+
+static int hex4(parser *p, unsigned *out) {
+    if (p->end - p->at < 4) return fail(p, "a \\u escape needs four hexadecimal digits");
+    unsigned v = 0;
+    for (int i = 0; i < 4; i++) {
+        char c = *p->at++;
+        unsigned digit;
+        if (c >= '0' && c <= '9')
+            digit = (unsigned)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            digit = (unsigned)(c - 'a' + 10);
+        else if (c >= 'A' && c <= 'F')
+            digit = (unsigned)(c - 'A' + 10);
+        else
+            return fail(p, "a \\u escape needs four hexadecimal digits");
+        v = v * 16 + digit;
+    }
+    *out = v;
+    return 1;
+}
+
+static void put_utf8(parser *p, unsigned c) {
+    char *s = p->store;
+    if (c < 0x80) {
+        *s++ = (char)c;
+    } else if (c < 0x800) {
+        *s++ = (char)(0xC0 | c >> 6);
+        *s++ = (char)(0x80 | (c & 0x3F));
+    } else if (c < 0x10000) {
+        *s++ = (char)(0xE0 | c >> 12);
+        *s++ = (char)(0x80 | (c >> 6 & 0x3F));
+        *s++ = (char)(0x80 | (c & 0x3F));
+    } else {
+        *s++ = (char)(0xF0 | c >> 18);
+        *s++ = (char)(0x80 | (c >> 12 & 0x3F));
+        *s++ = (char)(0x80 | (c >> 6 & 0x3F));
+        *s++ = (char)(0x80 | (c & 0x3F));
+    }
+    p->store = s;
+}
+
+static int escape(parser *p) {
+    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+    if (p->at == p->end) return fail(p, "the text ends inside a string");
+    char c = *p->at++;
+    const char *known = c ? strchr(from, c) : NULL;
+    if (known) {
+        *p->store++ = to[known - from];
+        return 1;
+    }
+    unsigned code, low;
+    if (c != 'u') return fail(p, "unknown escape in a string");
+    if (!hex4(p, &code)) return 0;
+    if (code >= 0xD800 && code < 0xDC00) {
+        if (p->end - p->at < 2 || p->at[0] != '\\' || p->at[1] != 'u')
+            return fail(p, "half a surrogate pair");
+        p->at += 2;
+        if (!hex4(p, &low)) return 0;
+        if (low < 0xDC00 || low > 0xDFFF) return fail(p, "half a surrogate pair");
+        code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+    } else if (code >= 0xDC00 && code <= 0xDFFF) {
+        return fail(p, "half a surrogate pair");
+    }
+    if (code == 0) return fail(p, "\\u0000 is not accepted in a string");
+    put_utf8(p, code);
+    return 1;
+}
+
+// One UTF-8 sequence of two to four bytes, copied; overlong forms and surrogates are refused.
+static int utf8(parser *p) {
+    const unsigned char *s = (const unsigned char *)p->at;
+    size_t n = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
+    if (s[0] < 0xC2 || s[0] > 0xF4 || (size_t)(p->end - p->at) < n)
+        return fail(p, "a string is not valid UTF-8");
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xC0) != 0x80) return fail(p, "a string is not valid UTF-8");
+    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF0 && s[1] < 0x90) ||
+        (s[0] == 0xF4 && s[1] > 0x8F))
+        return fail(p, "a string is not valid UTF-8");
+    memcpy(p->store, p->at, n);
+    p->store += n;
+    p->at += n;
+    return 1;
+}
+
+static int string(parser *p, const char **out) {
+    *out = p->store;
+    p->at++; // the opening quote
+    for (;;) {
+        if (p->at == p->end) return fail(p, "the text ends inside a string");
+        unsigned char c = (unsigned char)*p->at;
+        if (c == '"') break;
+        if (c < 0x20) return fail(p, "a control character inside a string");
+        if (c == '\\') {
+            p->at++;
+            if (!escape(p)) return 0;
+        } else if (c < 0x80) {
+            *p->store++ = *p->at++;
+        } else if (!utf8(p)) {
+            return 0;
+        }
+    }
+    p->at++;
+    *p->store++ = 0;
+    return 1;
+}
+
+static int digits(parser *p) {
+    const char *start = p->at;
+    while (p->at < p->end && *p->at >= '0' && *p->at <= '9') p->at++;
+    return p->at > start;
+}
+
+static int number(parser *p, double *out) {
+    const char *start = p->at;
+    char buffer[512];
+    if (*p->at == '-') p->at++;
+    if (p->at < p->end && *p->at == '0')
+        p->at++;
+    else if (!digits(p))
+        return fail(p, "a value was expected");
+    if (p->at < p->end && *p->at == '.') {
+        p->at++;
+        if (!digits(p)) return fail(p, "a number needs digits after its point");
+    }
+    if (p->at < p->end && (*p->at == 'e' || *p->at == 'E')) {
+        p->at++;
+        if (p->at < p->end && (*p->at == '+' || *p->at == '-')) p->at++;
+        if (!digits(p)) return fail(p, "a number needs digits in its exponent");
+    }
+    size_t n = (size_t)(p->at - start);
+    if (n >= sizeof buffer) return fail(p, "a number of more than 500 characters");
+    memcpy(buffer, start, n);
+    buffer[n] = 0;
+    *out = strtod(buffer, NULL);
+    return isfinite(*out) ? 1 : fail(p, "a number is too large for double");
+}
+
+static int word(parser *p, const char *text, json *v, json_type type) {
+    size_t n = strlen(text);
+    if ((size_t)(p->end - p->at) < n || memcmp(p->at, text, n)) return fail(p, "a value was expected");
+    p->at += n;
+    v->type = type;
+    return 1;
+}
+
+static int scalar(parser *p, json *v) {
+    switch (*p->at) {
+    case '"':
+        v->type = JSON_STRING;
+        return string(p, &v->string);
+    case 't':
+        return word(p, "true", v, JSON_TRUE);
+    case 'f':
+        return word(p, "false", v, JSON_FALSE);
+    case 'n':
+        return word(p, "null", v, JSON_NULL);
+    default:
+        v->type = JSON_NUMBER;
+        return number(p, &v->number);
+    }
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+static int keys_differ(parser *p, const json *object) {
+    if (object->count < 2) return 1;
+    const char **keys = malloc(object->count * sizeof *keys);
+    if (!keys) return fail(p, "out of memory");
+    size_t n = 0;
+    int ok = 1;
+    for (const json *m = object->child; m; m = m->next) keys[n++] = m->key;
+    qsort(keys, n, sizeof *keys, by_name);
+    for (size_t i = 1; i < n && ok; i++) ok = strcmp(keys[i - 1], keys[i]) != 0;
+    free(keys);
+    return ok ? 1 : fail(p, "an object has the same key twice");
+}
+
+// Reads one value with everything in it. open[] holds the containers that are not yet closed, last[] their
+// members' tails.
+static int value(parser *p, json *root) {
+    json *open[MAX_DEPTH], **tail[MAX_DEPTH], *v = root;
+    size_t depth = 0;
+    for (;;) { // v is a value about to be read
+        skip_space(p);
+        if (p->at == p->end) return fail(p, "the text ends where a value was expected");
+        if (*p->at == '{' || *p->at == '[') {
+            if (depth == MAX_DEPTH) return fail(p, "nested deeper than 64");
+            v->type = *p->at++ == '{' ? JSON_OBJECT : JSON_ARRAY;
+            open[depth] = v;
+            tail[depth++] = &v->child;
+        } else if (!scalar(p, v)) {
+            return 0;
+        }
+        for (;;) { // after a value or an opening bracket: close containers until another member follows
+            if (depth == 0) return 1;
+            json *in = open[depth - 1];
+            char close = in->type == JSON_OBJECT ? '}' : ']';
+            skip_space(p);
+            if (p->at == p->end) return fail(p, "the text ends inside an array or object");
+            if (*p->at == close) {
+                p->at++;
+                if (in->type == JSON_OBJECT && !keys_differ(p, in)) return 0;
+                depth--;
+                continue;
+            }
+            if (in->count) {
+                if (*p->at++ != ',') {
+                    p->at--;
+                    return fail(p, close == '}' ? "',' or '}' was expected" : "',' or ']' was expected");
+                }
+                skip_space(p);
+                if (p->at == p->end) return fail(p, "the text ends inside an array or object");
+            }
+            break;
+        }
+        json *in = open[depth - 1];
+        if (!(v = new_node(p))) return fail(p, "out of memory");
+        if (in->type == JSON_OBJECT) {
+            if (*p->at != '"') return fail(p, "a key in quotes was expected");
+            if (!string(p, &v->key)) return 0;
+            skip_space(p);
+            if (p->at == p->end || *p->at++ != ':') return fail(p, "':' was expected after a key");
+        }
+        *tail[depth - 1] = v;
+        tail[depth - 1] = &v->next;
+        in->count++;
+    }
+}
+
+json *json_parse(const char *text, size_t length, char *err, size_t errlen) {
+    parser p = {.text = text, .at = text, .end = text + length, .err = err, .errlen = errlen};
+    if (errlen) err[0] = 0;
+    if (length > (size_t)1 << 31) {
+        fail(&p, "more than 2^31 bytes");
+        return NULL;
+    }
+    document *doc = calloc(1, sizeof *doc);
+    if (doc) doc->strings = malloc(length + 1);
+    if (!doc || !doc->strings) {
+        fail(&p, "out of memory");
+        free(doc);
+        return NULL;
+    }
+    p.doc = doc;
+    p.store = doc->strings;
+    int ok = value(&p, &doc->root);
+    if (ok) {
+        skip_space(&p);
+        if (p.at < p.end) ok = fail(&p, "something follows the value");
+    }
+    if (ok) return &doc->root;
+    json_free(&doc->root);
+    return NULL;
+}
+
+json *json_read(const char *path, size_t max_bytes, char *err, size_t errlen) {
+    FILE *f = fopen(path, "rb");
+    if (!f) {
+        snprintf(err, errlen, "%s: cannot be opened", path);
+        return NULL;
+    }
+    char *text = NULL;
+    size_t n = 0, room = 0;
+    json *root = NULL;
+    for (;;) {
+        if (n == room) {
+            size_t more = room ? room * 2 : 65536;
+            char *grown = n > max_bytes ? NULL : realloc(text, more);
+            if (!grown) break;
+            text = grown;
+            room = more;
+        }
+        size_t got = fread(text + n, 1, room - n, f);
+        n += got;
+        if (got == 0) break;
+    }
+    char why[160];
+    if (ferror(f) || n == room) {
+        snprintf(err, errlen, "%s: %s", path,
+                 ferror(f) ? "cannot be read" : "is too large or memory is short");
+    } else if (n > max_bytes) {
+        snprintf(err, errlen, "%s: is larger than %zu bytes", path, max_bytes);
+    } else if (!(root = json_parse(text, n, why, sizeof why))) {
+        snprintf(err, errlen, "%s: %s", path, why);
+    }
+    free(text);
+    fclose(f);
+    return root;
+}
+
+void json_free(json *root) {
+    document *doc = (document *)root;
+    if (!doc) return;
+    while (doc->blocks) {
+        block *next = doc->blocks->next;
+        free(doc->blocks);
+        doc->blocks = next;
+    }
+    free(doc->strings);
+    free(doc);
+}
+
+const json *json_get(const json *object, const char *key) {
+    if (!object || object->type != JSON_OBJECT) return NULL;
+    for (const json *m = object->child; m; m = m->next)
+        if (strcmp(m->key, key) == 0) return m;
+    return NULL;
+}
+
+int json_size(const json *v, size_t *out) {
+    if (!v || v->type != JSON_NUMBER || v->number < 0 || v->number > 9007199254740992.0 ||
+        v->number != floor(v->number) || v->number >= (double)SIZE_MAX)
+        return 0;
+    *out = (size_t)v->number;
+    return 1;
+}
+
+const char *json_type_name(json_type type) {
+    static const char *const names[] = {"null",     "false",    "true",     "a number",
+                                        "a string", "an array", "an object"};
+    return names[type];
+}
