@@ -77,10 +77,15 @@ void ref_meanpool_bwd(double *dx, const double *dy, size_t B, size_t L, size_t D
 
 void ref_gather_fwd(double *y, const double *x, const int32_t *rows, size_t M, size_t N, size_t D) {
     (void)N;
-    for (size_t m = 0; m < M; m++) memcpy(y + m * D, x + (size_t)rows[m] * D, D * sizeof *y);
+    for (size_t m = 0; m < M; m++)
+        if (rows[m] < 0)
+            memset(y + m * D, 0, D * sizeof *y);
+        else
+            memcpy(y + m * D, x + (size_t)rows[m] * D, D * sizeof *y);
 }
 
 void ref_gather_bwd(double *dx, const double *dy, const int32_t *rows, size_t M, size_t N, size_t D) {
     memset(dx, 0, N * D * sizeof *dx);
-    for (size_t m = 0; m < M; m++) memcpy(dx + (size_t)rows[m] * D, dy + m * D, D * sizeof *dx);
+    for (size_t m = 0; m < M; m++)
+        if (rows[m] >= 0) memcpy(dx + (size_t)rows[m] * D, dy + m * D, D * sizeof *dx);
 }
