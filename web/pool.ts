@@ -1,0 +1,100 @@
+// pool.ts: the page's workers. The only file that talks to them: it spreads runs over max(1, cores - 1) workers, passes
+// commands on, and replaces a worker that dies.
+import * as Comlink from 'comlink';
+import type { Look, Opened, Problem, Report } from './protocol.ts';
+import type { Host } from './worker.ts';
+
+export interface Listener {
+    reports(reports: Report[]): void;
+    look(look: Look): void;
+    /** The worker of these runs died. */
+    lost(ids: number[], message: string): void;
+}
+
+interface Seat {
+    worker: Worker;
+    host: Comlink.Remote<Host>;
+    ready: Promise<unknown>;
+    ids: Set<number>;
+}
+
+export class Pool {
+    readonly #module: WebAssembly.Module;
+    readonly #listener: Listener;
+    readonly #size: number;
+    readonly #seats: Seat[] = [];
+    #pace = Infinity;
+
+    constructor(module: WebAssembly.Module, listener: Listener, cores = navigator.hardwareConcurrency || 2) {
+        this.#module = module;
+        this.#listener = listener;
+        this.#size = Math.max(1, cores - 1);
+    }
+
+    #hire(): Seat {
+        const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
+        const host = Comlink.wrap<Host>(worker);
+        const seat: Seat = { worker, host, ids: new Set(), ready: Promise.resolve() };
+        const lost = (message: string) => {
+            const at = this.#seats.indexOf(seat);
+            if (at < 0) return;
+            this.#seats.splice(at, 1);
+            worker.terminate();
+            this.#listener.lost([...seat.ids], message);
+        };
+        worker.onerror = (event) => {
+            event.preventDefault();
+            lost(event.message || 'it could not be started');
+        };
+        worker.onmessageerror = () => lost('a message from it could not be read');
+        const tell = Comlink.proxy((told: { reports: Report[]; look: Look | null }) => {
+            this.#listener.reports(told.reports.filter(({ id }) => seat.ids.has(id)));
+            if (told.look && seat.ids.has(told.look.id)) this.#listener.look(told.look);
+        });
+        seat.ready = host.init(this.#module, tell).then(() => host.pace(this.#pace));
+        this.#seats.push(seat);
+        return seat;
+    }
+    #seat(id: number): Seat | undefined {
+        return this.#seats.find(({ ids }) => ids.has(id));
+    }
+
+    async open(id: number, config: string): Promise<Opened | { problem: Problem }> {
+        const least = this.#seats.length ? this.#seats.reduce((a, b) => (b.ids.size < a.ids.size ? b : a)) : null;
+        const seat = !least || (least.ids.size > 0 && this.#seats.length < this.#size) ? this.#hire() : least;
+        seat.ids.add(id);
+        await seat.ready;
+        const opened = await seat.host.open(id, config);
+        if ('problem' in opened) seat.ids.delete(id);
+        // Closed while it was being opened: the worker must not keep it.
+        else if (!seat.ids.has(id)) void seat.host.close(id);
+        return opened;
+    }
+    close(id: number): void {
+        const seat = this.#seat(id);
+        seat?.ids.delete(id);
+        void seat?.host.close(id);
+    }
+    /** All runs: train on, or `steps` steps each. */
+    play(steps?: number): void {
+        for (const { host } of this.#seats) void host.play(steps);
+    }
+    pause(): void {
+        for (const { host } of this.#seats) void host.pause();
+    }
+    pace(stepsPerSecond: number): void {
+        this.#pace = stepsPerSecond;
+        for (const { host } of this.#seats) void host.pace(stepsPerSecond);
+    }
+    /** Follow one sample of one run; no other is followed. */
+    watch(id: number, index: number, block: number): void {
+        for (const { host, ids } of this.#seats) void host.watch(ids.has(id) ? { id, index, block } : null);
+    }
+    async save(id: number): Promise<Uint8Array | null> {
+        return (await this.#seat(id)?.host.save(id)) ?? null;
+    }
+    /** End the worker of a run as a crash would; for tests. */
+    crash(id: number): void {
+        this.#seat(id)?.worker.dispatchEvent(new ErrorEvent('error', { message: 'ended on request' }));
+    }
+}

@@ -1,0 +1,28 @@
+// mark.tsx: the sign of a run, and its name beside it.
+import { nameOf, type Entry } from '../state.ts';
+import type { Mark } from '../marks.ts';
+
+export function MarkSign({ mark }: { mark: Mark }) {
+    return (
+        <svg class={`mark ${mark.colour.slice(2)}`} viewBox="-8.5 -8.5 17 17" aria-hidden="true">
+            <path d={mark.path} />
+        </svg>
+    );
+}
+
+export function RunName({ entry }: { entry: Entry }) {
+    const [mixer, ...changes] = nameOf(entry).split(' · ');
+    return (
+        <span class="run-name">
+            <MarkSign mark={entry.mark} />
+            <span>
+                {mixer}
+                {changes.map((change) => (
+                    <span key={change} class="badge">
+                        {change}
+                    </span>
+                ))}
+            </span>
+        </span>
+    );
+}

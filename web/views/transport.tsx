@@ -1,0 +1,62 @@
+// transport.tsx: start, pause, one step, reset, and how fast time goes.
+import { begun, finished, pause, play, playing, reset, runs, setView, stepOnce, view } from '../state.ts';
+import { SPEEDS, type Speed } from '../url.ts';
+
+const SPEED_NAMES: Record<Speed, string> = { slow: '4 steps/s', gentle: '24 steps/s', full: 'full speed' };
+
+function count(n: number): string {
+    return n >= 100 ? n.toFixed(0) : n.toFixed(1);
+}
+
+export function Transport() {
+    const going = runs.value.filter(({ live }) => live.value.status === 'going');
+    const rate = going.reduce((sum, { live }) => sum + live.value.rate, 0);
+    const state = playing.value
+        ? `${count(rate)} steps/s in all`
+        : finished.value
+          ? 'done'
+          : begun.value
+            ? 'paused'
+            : 'ready';
+    return (
+        <div class="transport" role="group" aria-label="Training control">
+            {playing.value ? (
+                <button type="button" class="primary" onClick={pause}>
+                    <Icon path="M3 2H7V14H3ZM9 2H13V14H9Z" /> Pause
+                </button>
+            ) : (
+                <button type="button" class="primary" onClick={play}>
+                    <Icon path="M4 2L13 8L4 14Z" /> {finished.value ? 'Run again' : begun.value ? 'Go on' : 'Start'}
+                </button>
+            )}
+            <button type="button" onClick={stepOnce} disabled={finished.value}>
+                <Icon path="M3 2L10 8L3 14ZM11 2H13V14H11Z" /> Step
+            </button>
+            <button type="button" onClick={reset} disabled={!begun.value}>
+                <Icon path="M3 2H5V14H3ZM13 2V14L6 8Z" /> Reset
+            </button>
+            <label>
+                <span class="unseen">Speed</span>
+                <select
+                    value={view.value.speed}
+                    onChange={({ currentTarget }) => setView({ speed: currentTarget.value as Speed })}
+                >
+                    {SPEEDS.map((speed) => (
+                        <option key={speed} value={speed}>
+                            {SPEED_NAMES[speed]}
+                        </option>
+                    ))}
+                </select>
+            </label>
+            <span class="state number">{state}</span>
+        </div>
+    );
+}
+
+function Icon({ path }: { path: string }) {
+    return (
+        <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+            <path d={path} />
+        </svg>
+    );
+}
