@@ -1,0 +1,111 @@
+// manifest.c: see manifest.h.
+#include "manifest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_BYTES = 64 << 20 };
+
+int manifest_open(manifest *m, const char *path, char *err, size_t errlen) {
+    memset(m, 0, sizeof *m);
+    const char *slash = strrchr(path, '/');
+    size_t n = slash ? (size_t)(slash - path) : 1;
+    if (n >= sizeof m->folder) {
+        snprintf(err, errlen, "the manifest's path has %zu characters; at most %d are allowed", n,
+                 MANIFEST_PATH - 1);
+        return -1;
+    }
+    memcpy(m->folder, slash ? path : ".", n);
+    if (slash == path) strcpy(m->folder, "/");
+    m->root = json_read(path, MAX_BYTES, err, errlen);
+    if (!m->root) return -1;
+    const json *tol = json_get(m->root, "f64_tol");
+    m->f64_tol = tol && tol->type == JSON_NUMBER ? tol->number : 1e-12;
+    m->cases = json_get(m->root, "cases");
+    const char *wrong = NULL;
+    if (!m->cases || m->cases->type != JSON_ARRAY) wrong = "it needs an array \"cases\"";
+    if (!(m->f64_tol > 0)) wrong = "\"f64_tol\" must be above 0";
+    static const char *const parts[] = {"params", "inputs", "outputs", "intermediates", "gradients"};
+    for (const json *c = wrong ? NULL : m->cases->child; c && !wrong; c = c->next) {
+        if (c->type != JSON_OBJECT) wrong = "every case must be an object";
+        for (size_t i = 0; i < sizeof parts / sizeof *parts && !wrong; i++) {
+            const json *part = json_get(c, parts[i]);
+            if (part && part->type != JSON_OBJECT)
+                wrong = "params, inputs, outputs, intermediates and gradients must be objects";
+        }
+    }
+    if (!wrong) return 0;
+    snprintf(err, errlen, "%s: %s", path, wrong);
+    manifest_close(m);
+    return -1;
+}
+
+void manifest_close(manifest *m) {
+    json_free(m->root);
+    m->root = NULL;
+}
+
+static int plain_name(const char *file) {
+    return file[0] && file[0] != '.' && !strpbrk(file, "/\\") && strlen(file) < 256;
+}
+
+static double number_or(const json *entry, const char *key, double otherwise) {
+    const json *v = json_get(entry, key);
+    return v && v->type == JSON_NUMBER ? v->number : otherwise;
+}
+
+int manifest_array_of(const manifest *m, const json *entry, const char *folder, char path[MANIFEST_PATH],
+                      manifest_array *out, char *err, size_t errlen) {
+    (void)m;
+    const json *file = json_get(entry, "file"), *shape = json_get(entry, "shape"),
+               *dtype = json_get(entry, "dtype");
+    memset(out, 0, sizeof *out);
+    if (!file || file->type != JSON_STRING || !plain_name(file->string)) {
+        snprintf(err, errlen, "%.40s: \"file\" must be the plain name of a file", entry->key);
+        return -1;
+    }
+    out->file = file->string;
+    if ((size_t)snprintf(path, MANIFEST_PATH, "%s/%s", folder, file->string) >= MANIFEST_PATH) {
+        snprintf(err, errlen, "%s: the path is too long", file->string);
+        return -1;
+    }
+    int ok = shape && shape->type == JSON_ARRAY && shape->count <= NPY_MAX_DIMS;
+    for (const json *s = ok ? shape->child : NULL; s && ok; s = s->next)
+        ok = json_size(s, &out->shape[out->ndim++]);
+    if (!ok) {
+        snprintf(err, errlen, "%.40s: \"shape\" must be an array of at most %d whole numbers", entry->key,
+                 NPY_MAX_DIMS);
+        return -1;
+    }
+    const char *name = dtype && dtype->type == JSON_STRING ? dtype->string : "";
+    for (out->dtype = NPY_F8; out->dtype <= NPY_I4; out->dtype++)
+        if (strcmp(name, npy_dtype_name(out->dtype)) == 0) break;
+    if (out->dtype > NPY_I4) {
+        snprintf(err, errlen, "%.40s: \"dtype\" must be <f8, <f4 or <i4", entry->key);
+        return -1;
+    }
+    out->scale = number_or(entry, "scale", -1);
+    out->f32_tol = number_or(entry, "f32_tol", -1);
+    return 0;
+}
+
+int manifest_fits(const manifest_array *is, const npy *value, const char *path, char *err, size_t errlen) {
+    char want[160], got[160];
+    if ((is->dtype == NPY_I4) != (value->dtype == NPY_I4)) {
+        snprintf(err, errlen, "%s: holds %s; %s is wanted", path, npy_dtype_name(value->dtype),
+                 npy_dtype_name(is->dtype));
+        return -1;
+    }
+    if (is->ndim != value->ndim || memcmp(is->shape, value->shape, is->ndim * sizeof *is->shape)) {
+        snprintf(err, errlen, "%s: has the shape %s; %s is wanted", path,
+                 npy_shape_text(got, sizeof got, value->ndim, value->shape),
+                 npy_shape_text(want, sizeof want, is->ndim, is->shape));
+        return -1;
+    }
+    return 0;
+}
+
+const char *manifest_case_name(const json *entry) {
+    const json *name = json_get(entry, "name");
+    return name && name->type == JSON_STRING ? name->string : "without a name";
+}

@@ -1,0 +1,36 @@
+// npy.h: arrays as NumPy .npy files: format 1.0, C order, little-endian float64, float32 or int32. Nothing
+// else.
+#ifndef CLI_NPY_H
+#define CLI_NPY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { NPY_MAX_DIMS = 8 };
+typedef enum { NPY_F8, NPY_F4, NPY_I4 } npy_dtype;
+
+typedef struct {
+    npy_dtype dtype;
+    size_t ndim;
+    size_t shape[NPY_MAX_DIMS];
+    size_t count; // product of the shape, 1 for ndim 0
+    void *data;   // count elements, owned; free with npy_free
+} npy;
+
+// All return 0, or -1 with one sentence in err [errlen] that begins with the file's name (and nothing to
+// free). A file whose size is not what its header promises is refused before memory is taken.
+int npy_read(npy *a, const char *path, char *err, size_t errlen);
+// The same from bytes in memory; name stands in the errors.
+int npy_decode(npy *a, const unsigned char *bytes, size_t length, const char *name, char *err, size_t errlen);
+// Writes beside path and renames, so that path is either whole or untouched.
+int npy_write(const char *path, npy_dtype dtype, size_t ndim, const size_t *shape, const void *data,
+              char *err, size_t errlen);
+void npy_free(npy *a);
+
+size_t npy_item_size(npy_dtype dtype);
+const char *npy_dtype_name(npy_dtype dtype); // "<f8", "<f4", "<i4"
+double npy_value(const npy *a, size_t i);
+// "[3][4]" into text; "[]" for a scalar.
+const char *npy_shape_text(char *text, size_t length, size_t ndim, const size_t *shape);
+
+#endif
