@@ -32,8 +32,8 @@ CLI_SRC := $(wildcard cli/*.c)
 TESTS := $(patsubst proofs_tests/%.c,%,$(wildcard proofs_tests/test_*.c proofs_tests/proof_*.c))
 
 # ---- Instruction sets of this machine's kind ----------------------------------------------------------------------
-MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
-ISAS := scalar $(if $(filter x86_64,$(MACHINE)),sse2 avx2 avx512)$(if $(filter aarch64,$(MACHINE)),neon)
+MACHINE := $(shell uname -m)
+ISAS := scalar $(if $(filter x86_64,$(MACHINE)),sse2 avx2 avx512)$(if $(filter aarch64,$(MACHINE)),neon)$(if $(filter arm64,$(MACHINE)),neon)
 FLAGS_scalar := -DSMX_SCALAR
 FLAGS_avx2 := -mavx2
 FLAGS_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512
@@ -59,22 +59,79 @@ $(BIN)/seqmix: $(CLI_SRC:%.c=$(OBJ)/%.o) $(LIB) $(REF)
 
 # ---- Native tests -------------------------------------------------------------------------------------------------
 $(OBJ)/proofs_tests/%.o: CPPFLAGS += -Iref -Icli -Iproofs_tests
-CLI_LIB := $(filter-out %/main.o,$(CLI_SRC:%.c=$(OBJ)/%.o))
-$(BIN)/tests/%: $(OBJ)/proofs_tests/%.o $(CLI_LIB) $(LIB) $(REF)
+$(BIN)/libcli.a: $(filter-out %/main.o,$(CLI_SRC:%.c=$(OBJ)/%.o))
+	@rm -f $@ && ar rcs $@ $^
+$(BIN)/tests/%: $(OBJ)/proofs_tests/%.o $(BIN)/libcli.a $(LIB) $(REF)
 	@mkdir -p $(@D) && $(CC) $(LDFLAGS) $(OPENMP) $^ -lcmocka -lz -lm -o $@
 TEST_BIN := $(TESTS:%=$(BIN)/tests/%)
+.SECONDARY:
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
 -include wasm/wasm.mk
 
-.PHONY: help setup native clean
+# Each test program leaves its counts in build/test/NAME.count; one that passed runs again only when it was rebuilt.
+PREFIX_OF_TESTS := $(if $(filter gcc,$(VARIANT)),,$(VARIANT)/)
+RUN := scripts/run-test.sh
+NATIVE_TESTS := $(TESTS:%=$(PREFIX_OF_TESTS)%)
+$(NATIVE_TESTS:%=build/test/%.count): build/test/$(PREFIX_OF_TESTS)%.count: $(BIN)/tests/% $(BIN)/seqmix
+	@$(RUN) $(PREFIX_OF_TESTS)$* $< || :
+
+# The same bits: every instruction set, gcc and clang, WebAssembly with and without SIMD, one committed list.
+build/test/digests.count: proofs_tests/digests.mjs proofs_tests/digests.txt build/seqmix build/clang/seqmix build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js
+	@$(RUN) digests node --test --test-reporter=tap $< || :
+ifneq ($(VARIANT),clang)
+build/clang/seqmix: $(CLI_SRC) $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_SRC) $(REF_SRC) $(wildcard */*.h kernels/kernels.def)
+	@$(MAKE) --no-print-directory CC=clang $@
+endif
+build/test/wasm.count: wasm/test_wasm.mjs wasm/exports.txt build/seqmix build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js
+	@$(RUN) wasm node --test --test-reporter=tap $< || :
+build/test/page.count: web/test_page.mjs dist/index.html build/seqmix
+	@$(RUN) page node --test --test-reporter=tap $< || :
+build/test/scripts.count: scripts/test-tally.sh scripts/run-test.sh scripts/tally.sh
+	@$(RUN) scripts scripts/test-tally.sh || :
+build/test/serve.count: scripts/serve.test.mjs scripts/serve.mjs
+	@$(RUN) serve node --test --test-reporter=tap $< || :
+build/test/cli.count: proofs_tests/cli.mjs build/seqmix
+	@$(RUN) cli node --test --test-reporter=tap $< || :
+
+QUICK_TESTS := $(NATIVE_TESTS)
+ALL_TESTS := $(NATIVE_TESTS) digests wasm page cli scripts serve
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+.PHONY: help setup native clean test test-quick run-tests demo format bars
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 setup: ## install what is missing (says what first)
-	@scripts/setup.sh --quiet
+	@scripts/setup.sh --quiet $(SETUP_FOR)
+
+# Setup comes first by itself: what it installs (the compiler, for one) decides what the rest of this file sees.
+demo: ## set up, build, serve the page and print its address
+	@scripts/setup.sh --quiet demo
+	@$(MAKE) --no-print-directory -j$(JOBS) SETUP_FOR=demo site
+	@exec node scripts/serve.mjs
+
+test: ## set up, build and run every test; ends with N passed, N failed, N skipped
+	@scripts/setup.sh --quiet test
+	@scripts/tally.sh --start
+	@$(MAKE) --no-print-directory -j$(JOBS) -k run-tests RUN_TESTS="$(ALL_TESTS)" || :
+	@scripts/tally.sh $(ALL_TESTS)
+
+test-quick: ## the native tests only
+	@scripts/tally.sh --start
+	@$(MAKE) --no-print-directory -j$(JOBS) -k run-tests RUN_TESTS="$(QUICK_TESTS)" || :
+	@scripts/tally.sh $(QUICK_TESTS)
+run-tests: $(RUN_TESTS:%=build/test/%.count)
+
+bars: site build/seqmix ## the timed and visual bars of the page: wants a quiet machine
+	@node web/bars.mjs
 
 native: $(BIN)/seqmix $(TEST_BIN) ## build the program and the native tests
 
+C_FILES = $(shell git ls-files '*.c' '*.h')
+format: ## lay out C with clang-format, TypeScript with prettier
+	@clang-format -i $(C_FILES)
+	@node_modules/.bin/prettier --log-level warn --write web wasm scripts proofs_tests index.html vite.config.ts
+
 clean: ## remove what was built (not the tools that setup fetched)
-	rm -rf build/obj build/tests build/wasm build/test dist
+	rm -rf build/obj build/tests build/wasm build/test build/clang build/seqmix build/*.a dist

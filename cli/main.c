@@ -1,7 +1,6 @@
 // main.c: seqmix, the program: finds the command.
 #include "cli.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <stdlib.h>
@@ -18,16 +17,6 @@ static const struct {
     {"help", "help [KEY]: the config language", cli_help},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
-
-int cli_fail(const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    fputs("seqmix: ", stderr);
-    vfprintf(stderr, format, list);
-    fputc('\n', stderr);
-    va_end(list);
-    return 2;
-}
 
 static void usage(FILE *to) {
     fprintf(to, "seqmix %s (%s)\n", SMX_VERSION, smx_isa());

@@ -1,0 +1,333 @@
+// test_run.c: whole runs: the presets' claims, the same bits whatever the threads and the floating-point environment,
+// checkpoints that continue bit for bit, what happens when a loss is not finite, and looking inside.
+#include "check.h"
+
+#include <pthread.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "run.h"
+
+static smx_run *open_run(const char *config) {
+    smx_error e = {0};
+    smx_run *r = smx_run_open(config, &e);
+    if (!r) fail_msg("%s: %s", config, e.message);
+    return r;
+}
+static void step(smx_run *r, size_t n) {
+    smx_error e = {0};
+    if (smx_run_step(r, n, &e)) fail_msg("step: %s", e.message);
+}
+static double accuracy(smx_run *r, size_t count, size_t length) {
+    smx_error e = {0};
+    smx_evaluation ev;
+    if (smx_run_evaluate(r, count, length, &ev, &e)) fail_msg("evaluate: %s", e.message);
+    return ev.accuracy;
+}
+
+#define RECALL "mixer=cat&task=mqar&vocab=64&length=64&pairs=8&width=32"
+
+// The claim of the first preset: 99 % held out within 300 steps, seeds 1, 2 and 3.
+static void cat_learns_recall(void **state) {
+    (void)state;
+    smx_isa_choose(smx_isa_name(0));
+    for (int seed = 1; seed <= 3; seed++) {
+        char config[160];
+        snprintf(config, sizeof config, RECALL "&seed=%d", seed);
+        smx_run *r = open_run(config);
+        step(r, 300);
+        double a = accuracy(r, 1000, 0);
+        print_message("seed %d: held-out accuracy %.4f after 300 steps\n", seed, a);
+        assert_true(a >= 0.99);
+        smx_run_close(r);
+    }
+}
+
+// The same model without filters only guesses among the 8 values it has seen.
+static void without_filter_it_guesses(void **state) {
+    (void)state;
+    for (int seed = 1; seed <= 3; seed++) {
+        char config[160];
+        snprintf(config, sizeof config, RECALL "&filters=none&seed=%d", seed);
+        smx_run *r = open_run(config);
+        step(r, 600);
+        double a = accuracy(r, 1000, 0);
+        print_message("seed %d: held-out accuracy %.4f after 600 steps\n", seed, a);
+        assert_true(a < 0.20 && a > 0.05);
+        smx_run_close(r);
+    }
+}
+
+static uint64_t digest_after(const char *config, size_t n) {
+    smx_run *r = open_run(config);
+    step(r, n);
+    uint64_t d = smx_run_digest(r);
+    smx_run_close(r);
+    return d;
+}
+
+// ---- Threads ----------------------------------------------------------------------------------------------------
+typedef struct {
+    size_t n, next;
+    smx_piece piece;
+    void *context;
+    pthread_mutex_t lock;
+} pool_job;
+static void *worker(void *arg) {
+    pool_job *job = arg;
+    for (;;) {
+        pthread_mutex_lock(&job->lock);
+        size_t i = job->next++;
+        pthread_mutex_unlock(&job->lock);
+        if (i >= job->n) return NULL;
+        job->piece(job->context, i);
+    }
+}
+// Last piece first on the calling thread, the others on `pool` threads: the worst order there is.
+static void parallel(void *pool, size_t n, smx_piece piece, void *context) {
+    pool_job job = {n - 1, 0, piece, context, PTHREAD_MUTEX_INITIALIZER};
+    pthread_t threads[4];
+    size_t count = *(size_t *)pool;
+    for (size_t i = 0; i < count; i++) assert_int_equal(pthread_create(&threads[i], NULL, worker, &job), 0);
+    piece(context, n - 1);
+    for (size_t i = 0; i < count; i++) pthread_join(threads[i], NULL);
+}
+
+static void threads_change_nothing(void **state) {
+    (void)state;
+    static const char *const configs[] = {
+        RECALL "&batch=13&steps=20&norm=layer&mlp=2&heads=2&blocks=2&position=learned",
+        RECALL "&batch=9&norm=rms&filter_kind=multi_head&heads=4&position=rope",
+        "mixer=attention&task=mqar&batch=5&mlp=1&activation=silu&position=alibi",
+    };
+    for (size_t i = 0; i < CHECK_COUNT(configs); i++) {
+        uint64_t want = digest_after(configs[i], 6);
+        for (size_t n = 1; n <= 3; n++) {
+            smx_run *r = open_run(configs[i]);
+            smx_run_parallel(r, parallel, &n);
+            step(r, 6);
+            if (smx_run_digest(r) != want) fail_msg("%zu more threads move the bits of %s", n, configs[i]);
+            smx_run_close(r);
+        }
+    }
+}
+
+// ---- The caller's floating-point environment ------------------------------------------------------------------------
+static void environment_is_ours(void **state) {
+    (void)state;
+#if defined(__x86_64__)
+    const char *config = RECALL "&batch=4&norm=rms&mlp=1";
+    uint64_t want = digest_after(config, 10);
+    const unsigned usual = _mm_getcsr();
+    // Round up, flush-to-zero and denormals-are-zero; round down.
+    static const unsigned odd[] = {0x1f80 | 0x4000 | 0x8000 | 0x40, 0x1f80 | 0x2000};
+    for (size_t i = 0; i < CHECK_COUNT(odd); i++) {
+        _mm_setcsr(odd[i]);
+        uint64_t got = digest_after(config, 10);
+        unsigned after = _mm_getcsr();
+        _mm_setcsr(usual);
+        assert_true(got == want);
+        assert_int_equal(after & ~0x3fu, odd[i]); // and handed back
+    }
+#else
+    print_message("this machine's control register is not tested\n");
+    skip();
+#endif
+}
+
+static void every_isa_the_same(void **state) {
+    (void)state;
+    uint64_t want = 0;
+    CHECK_EACH_ISA(isa) {
+        uint64_t got = digest_after(RECALL "&batch=4&norm=layer&mlp=1&heads=2&blocks=2&position=learned&schedule=cosine&decay=0.1", 25);
+        if (!want) want = got;
+        if (got != want) fail_msg("%s: digest %016llx instead of %016llx", isa, (unsigned long long)got, (unsigned long long)want);
+    }
+}
+
+// ---- Checkpoints --------------------------------------------------------------------------------------------------
+static void resumed_continues(void **state) {
+    (void)state;
+    const char *config = RECALL "&steps=40&schedule=cosine&decay=0.01&norm=rms";
+    smx_error e = {0};
+    smx_run *straight = open_run(config), *first = open_run(config);
+    step(straight, 40);
+    step(first, 17);
+    size_t size, n, all;
+    void *bytes = smx_run_save(first, &size, &e);
+    assert_non_null(bytes);
+    smx_run_close(first);
+    smx_run *second = smx_run_load(bytes, size, NULL, &e);
+    if (!second) fail_msg("load: %s", e.message);
+    step(second, 23);
+    assert_true(smx_run_digest(second) == smx_run_digest(straight));
+    const float *curve = smx_run_losses(straight, &all), *rest = smx_run_losses(second, &n);
+    assert_int_equal(n, 23);
+    assert_memory_equal(rest, curve + 17, 23 * sizeof *curve);
+    assert_string_equal(smx_run_config(second), smx_run_config(straight));
+
+    // Every truncation and a flipped byte anywhere in the header: a sentence or a run, never a crash.
+    for (size_t cut = 0; cut < size; cut += cut < 2000 ? 13 : 4099) {
+        e.message[0] = 0;
+        char *copy = malloc(cut ? cut : 1);
+        memcpy(copy, bytes, cut);
+        smx_run *bad = smx_run_load(copy, cut, NULL, &e);
+        assert_true(!bad && e.message[0]);
+        free(copy);
+    }
+    unsigned char *b = bytes;
+    for (size_t i = 0; i < 3000; i += 7) {
+        unsigned char kept = b[i];
+        b[i] ^= 0x15;
+        smx_run *maybe = smx_run_load(bytes, size, NULL, &e);
+        smx_run_close(maybe);
+        b[i] = kept;
+    }
+    smx_run_close(second);
+    smx_run_close(straight);
+    free(bytes);
+}
+
+// ---- What goes wrong ------------------------------------------------------------------------------------------------
+static void nan_stops_with_a_name(void **state) {
+    (void)state;
+    smx_error e = {0};
+    smx_run *r = open_run("mixer=attention&task=mqar&rate=10&clip=0&warmup=0&norm=none&blocks=4&mlp=4&batch=4");
+    uint64_t before = 0;
+    size_t n;
+    int status = 0;
+    for (int i = 0; i < 500 && !status; i++) {
+        before = smx_run_digest(r);
+        status = smx_run_step(r, 1, &e);
+    }
+    assert_int_equal(status, -1);
+    print_message("%s\n", e.message);
+    smx_metrics m;
+    smx_run_metrics(r, &m);
+    char word[40];
+    snprintf(word, sizeof word, "step %llu", (unsigned long long)m.step + 1);
+    assert_non_null(strstr(e.message, word));
+    assert_true(strstr(e.message, "block") || strstr(e.message, "logits") || strstr(e.message, "backward") || strstr(e.message, "embedding"));
+    assert_true(smx_run_digest(r) == before); // the weights before that step
+    smx_run_losses(r, &n);
+    assert_int_equal(n, m.step);
+    smx_run_close(r);
+}
+
+// Configs that must be refused, with the key that is at fault.
+static void bad_configs(void **state) {
+    (void)state;
+    static const struct {
+        const char *config, *key;
+    } bad[] = {
+        {"mixer=catt", "mixer"},       {"lenght=64", "lenght"},     {"length=0", "length"},      {"length=1e99", "length"},
+        {"length=64.5", "length"},     {"width=nan", "width"},      {"width=0x10", "width"},     {"width= 32", "width"},
+        {"heads=3&width=32", "heads"}, {"task=mqar&length=63", "length"}, {"filters=abc", "filters"}, {"filters=", "filters"},
+        {"rate=-1", "rate"},           {"seed=-1", "seed"},         {"seed=1e17", "seed"},       {"v=2", "v"},
+        {"width", ""},                 {"=3", ""},                  {"width=%zz", "width"},      {"preset=nothing", "preset"},
+        {"position=rope&width=9&heads=3", "position"}, {"length=1048576&batch=65536", "length"},
+    };
+    for (size_t i = 0; i < CHECK_COUNT(bad); i++) {
+        smx_error e = {0};
+        smx_run *r = smx_run_open(bad[i].config, &e);
+        if (r) fail_msg("%s was accepted", bad[i].config);
+        if (!e.message[0] || strcmp(e.key, bad[i].key)) fail_msg("%s: key '%s', message '%s'", bad[i].config, e.key, e.message);
+    }
+    smx_error e = {0};
+    assert_null(smx_run_open("lenght=64", &e));
+    assert_non_null(strstr(e.message, "length")); // the nearest key
+}
+
+static void several_runs_complete(void **state) {
+    (void)state;
+    smx_error e = {0};
+    char *text = smx_config_complete("mixer=cat&width=16~mixer=attention~filter=5", &e);
+    assert_non_null(text);
+    char *second = strchr(text, '~'), *third = second ? strchr(second + 1, '~') : NULL;
+    assert_non_null(third);
+    assert_null(strchr(third + 1, '~'));
+    *second = *third = 0;
+    assert_non_null(strstr(text, "mixer=cat"));
+    assert_non_null(strstr(second + 1, "mixer=attention"));
+    assert_null(strstr(second + 1, "filter=")); // not a key of attention
+    assert_non_null(strstr(third + 1, "filter=5"));
+    assert_true(strstr(text, "width=16") && strstr(second + 1, "width=16") && strstr(third + 1, "width=16"));
+    // Complete configs are fixed points.
+    char *again = smx_config_complete(text, &e);
+    assert_string_equal(again, text);
+    free(again);
+    free(text);
+    assert_null(smx_config_complete("mixer=cat~nonsense=1", &e));
+}
+
+// ---- Looking inside ---------------------------------------------------------------------------------------------------
+static void looking_inside(void **state) {
+    (void)state;
+    smx_error e = {0};
+    smx_run *r = open_run(RECALL "&heads=2");
+    step(r, 5);
+    uint64_t before = smx_run_digest(r);
+    smx_sample s;
+    if (smx_run_look(r, SMX_STREAM_EVAL, 3, 0, &s, &e)) fail_msg("look: %s", e.message);
+    assert_int_equal(s.length, 64);
+    smx_tensor map, logits;
+    if (smx_run_tensor(r, "block0.mixer.map", &map, &e)) fail_msg("map: %s", e.message);
+    assert_int_equal(map.rank, 3);
+    assert_int_equal(map.shape[0], 2);
+    for (size_t h = 0; h < 2; h++)
+        for (size_t i = 0; i < 64; i++) {
+            double sum = 0;
+            for (size_t j = 0; j < 64; j++) {
+                float a = map.data[(h * 64 + i) * 64 + j];
+                assert_true(a >= 0 && (j <= i || a == 0));
+                sum += a;
+            }
+            assert_true(fabs(sum - 1) < 1e-5);
+        }
+    assert_int_equal(smx_run_tensor(r, "logits", &logits, &e), 0);
+    for (size_t t = 0; t < 64; t++)
+        for (size_t c = 0; c < 64; c++) assert_true(logits.data[t * 64 + c] <= logits.data[t * 64 + (size_t)s.predicted[t]]);
+    // The same tokens given by hand give the same answers.
+    int32_t tokens[64], predicted[64];
+    memcpy(tokens, s.tokens, sizeof tokens);
+    memcpy(predicted, s.predicted, sizeof predicted);
+    assert_int_equal(smx_run_predict(r, tokens, 64, &s, &e), 0);
+    assert_memory_equal(predicted, s.predicted, sizeof predicted);
+    tokens[7] = 64;
+    assert_int_equal(smx_run_predict(r, tokens, 64, &s, &e), -1);
+    assert_non_null(strstr(e.message, "64"));
+    assert_int_equal(smx_run_tensor(r, "no such", &map, &e), -1);
+    assert_true(smx_run_digest(r) == before); // looking changes nothing
+    smx_run_close(r);
+}
+
+// A trained model keeps its accuracy when the sequences get longer; learned positions refuse in words.
+static void other_lengths(void **state) {
+    (void)state;
+    smx_error e = {0};
+    smx_evaluation ev;
+    smx_run *r = open_run(RECALL "&vocab=256&batch=16");
+    step(r, 300);
+    double at[3] = {accuracy(r, 300, 0), accuracy(r, 300, 128), accuracy(r, 300, 256)};
+    print_message("accuracy at 64, 128, 256: %.4f %.4f %.4f\n", at[0], at[1], at[2]);
+    assert_true(at[0] >= 0.99 && at[1] >= 0.98 && at[2] >= 0.98);
+    smx_run_close(r);
+    r = open_run(RECALL "&position=learned");
+    assert_int_equal(smx_run_evaluate(r, 32, 128, &ev, &e), -1);
+    assert_string_equal(e.key, "position");
+    assert_int_equal(smx_run_evaluate(r, 32, 32, &ev, &e), 0);
+    smx_run_close(r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cat_learns_recall),     cmocka_unit_test(without_filter_it_guesses),
+        cmocka_unit_test(threads_change_nothing), cmocka_unit_test(environment_is_ours),
+        cmocka_unit_test(every_isa_the_same),    cmocka_unit_test(resumed_continues),
+        cmocka_unit_test(nan_stops_with_a_name), cmocka_unit_test(bad_configs),
+        cmocka_unit_test(several_runs_complete), cmocka_unit_test(looking_inside),
+        cmocka_unit_test(other_lengths),
+    };
+    return cmocka_run_group_tests_name("run", tests, NULL, NULL);
+}
