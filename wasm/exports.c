@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "digest.h"
 #include "run.h"
 
 static smx_error failure;
@@ -135,3 +136,9 @@ const uint32_t *lab_predict(smx_run *run, const int32_t *tokens, size_t length) 
 static size_t saved_size;
 void *lab_save(const smx_run *run) { return smx_run_save(run, &saved_size, &failure); } // free with lab_free
 size_t lab_saved_size(void) { return saved_size; }
+
+// ---- Kernels ------------------------------------------------------------------------------------------------------
+
+size_t lab_kernel_count(void) { return smx_digest_count(); }
+const char *lab_kernel_name(size_t i) { return smx_digest_name(i); }
+const char *lab_kernel_digest(size_t i) { return hex(smx_digest_kernel(i, NULL)); }

@@ -14,13 +14,13 @@ export interface ConfigKey {
     readonly help: string;
     readonly group: string;
 }
-/** A mixer or a task: its keys are names of `ConfigTable.keys`. */
+/** A mixer or a task, with the keys that only it has. */
 export interface ConfigPart {
     readonly name: string;
     readonly title: string;
     readonly help: string;
-    readonly keys: readonly string[];
-    readonly source?: string;
+    readonly source: string;
+    readonly keys: readonly ConfigKey[];
 }
 export interface ConfigPreset {
     readonly name: string;
@@ -30,6 +30,7 @@ export interface ConfigPreset {
     readonly expect: string;
 }
 export interface ConfigTable {
+    /** What every experiment has. */
     readonly keys: readonly ConfigKey[];
     readonly mixers: readonly ConfigPart[];
     readonly tasks: readonly ConfigPart[];
@@ -137,9 +138,9 @@ interface Exports {
     lab_predict(run: Pointer, tokens: Pointer, length: number): Pointer;
     lab_save(run: Pointer): Pointer;
     lab_saved_size(): number;
-    lab_digest_count(): number;
-    lab_digest_name(i: number): Pointer;
-    lab_digest_value(i: number): Pointer;
+    lab_kernel_count(): number;
+    lab_kernel_name(i: number): Pointer;
+    lab_kernel_digest(i: number): Pointer;
 }
 
 // ---- The module's memory ------------------------------------------------------------------------------------------
@@ -371,10 +372,10 @@ export class Lab {
     digests(): { name: string; digest: string }[] {
         const { x } = this.#memory;
         const all = [];
-        for (let i = 0; i < x.lab_digest_count(); i++)
+        for (let i = 0; i < x.lab_kernel_count(); i++)
             all.push({
-                name: this.#memory.text(x.lab_digest_name(i)),
-                digest: this.#memory.text(x.lab_digest_value(i)),
+                name: this.#memory.text(x.lab_kernel_name(i)),
+                digest: this.#memory.text(x.lab_kernel_digest(i)),
             });
         return all;
     }

@@ -1,8 +1,8 @@
 # wasm.mk: the WebAssembly modules and their loader. Included by the Makefile, whose KERNEL_SRC, KERNEL_ONCE, MODEL_SRC,
-# TASK_SRC, EXACT and WARN it uses. One object per file and module, so that a change rebuilds what it must.
+# TASK_SRC, CPPFLAGS and EXACT it uses. One object per file and module, so that a change rebuilds what it must.
 # (emcc from Debian finds its JavaScript in /usr/share/nodejs; elsewhere the variable changes nothing.)
 EMCC := NODE_PATH=$${NODE_PATH:-/usr/share/nodejs} emcc
-WASM_CFLAGS := -std=gnu11 -O3 -DNDEBUG $(WARN) $(EXACT)
+WASM_CFLAGS := -std=gnu11 -O3 -DNDEBUG -Wall -Wextra -Werror $(EXACT)
 WASM_FLAGS_wasm := -msimd128 -DSMX_HAVE_wasm -DSMX_ISA_NAME=wasm
 WASM_FLAGS_scalar := -DSMX_SCALAR -DSMX_HAVE_scalar -DSMX_ISA_NAME=scalar
 WASM_SRC := wasm/exports.c $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_SRC)

@@ -93,25 +93,30 @@ export function badges(engine: Engine, runs: readonly Values[], values: Values):
     });
 }
 
-export function keyOf(engine: Engine, name: string): ConfigKey | undefined {
-    return engine.config.keys.find((key) => key.name === name);
+/** The keys that mean something to a run: the common ones, its task's and its mixer's. */
+function keysOf({ config }: Engine, values: Values): ConfigKey[] {
+    const task = config.tasks.find(({ name }) => name === values['task']);
+    const mixer = config.mixers.find(({ name }) => name === values['mixer']);
+    const keys = new Map<string, ConfigKey>();
+    for (const key of [...config.keys, ...(task?.keys ?? []), ...(mixer?.keys ?? [])])
+        if (!keys.has(key.name) && !HIDDEN.includes(key.name)) keys.set(key.name, key);
+    return [...keys.values()];
 }
-export function isShared(engine: Engine, name: string): boolean {
-    return SHARED_GROUPS.includes(keyOf(engine, name)?.group ?? '');
+/** Whether all runs of the page have the key in common. */
+export function isShared({ config }: Engine, name: string): boolean {
+    const tasks = config.tasks.flatMap(({ keys }) => keys);
+    return [...config.keys, ...tasks].some((key) => key.name === name && SHARED_GROUPS.includes(key.group));
 }
 
 /** The keys of a run that are set for all runs together, the task itself left out. */
 export function sharedKeys(engine: Engine, values: Values): ConfigKey[] {
-    return engine.config.keys.filter(
-        ({ name }) => name in values && name !== 'task' && !HIDDEN.includes(name) && isShared(engine, name),
-    );
+    return keysOf(engine, values).filter(({ name }) => name in values && name !== 'task' && isShared(engine, name));
 }
 /** The other keys of a run by group, the mixer's own first, the mixer itself left out. */
 export function ownKeys(engine: Engine, values: Values): { group: string; keys: ConfigKey[] }[] {
     const groups = new Map<string, ConfigKey[]>([['mixer', []]]);
-    for (const key of engine.config.keys) {
-        if (!(key.name in values) || key.name === 'mixer' || HIDDEN.includes(key.name)) continue;
-        if (isShared(engine, key.name)) continue;
+    for (const key of keysOf(engine, values)) {
+        if (!(key.name in values) || key.name === 'mixer' || isShared(engine, key.name)) continue;
         groups.set(key.group, [...(groups.get(key.group) ?? []), key]);
     }
     return [...groups].filter(([, keys]) => keys.length).map(([group, keys]) => ({ group, keys }));

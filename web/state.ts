@@ -246,6 +246,11 @@ function take(report: Report): void {
 export function percent(share: number): string {
     return `${(100 * share).toFixed(1)} %`;
 }
+/** A loss to four figures after the point, or what is left of it below that. */
+export function lossText(loss: number | undefined): string {
+    if (loss === undefined) return '–';
+    return loss !== 0 && Math.abs(loss) < 0.001 ? loss.toExponential(1) : loss.toFixed(4);
+}
 
 const listener = {
     reports(reports: Report[]) {

@@ -5,7 +5,7 @@ import { Curves, type Kind } from '../charts/curves.ts';
 import { lossTable, roundEnd, scoreTable, type Table } from '../charts/series.ts';
 import { score, type History } from '../history.ts';
 import { SOLVED } from '../protocol.ts';
-import { percent, runs, type Entry } from '../state.ts';
+import { lossText, percent, runs, type Entry } from '../state.ts';
 import { painted } from '../theme.ts';
 import { RunName } from './mark.tsx';
 
@@ -52,8 +52,7 @@ function at(entry: Entry, of: 'accuracy' | 'loss'): string {
     const { history } = entry;
     const step = Math.min(hover.value ?? Infinity, entry.live.value.step);
     if (of === 'loss') {
-        const loss = history.losses[step - 1];
-        return loss === undefined ? '–' : loss.toFixed(4);
+        return lossText(history.losses[step - 1]);
     }
     const point = history.points.filter((tried) => tried.step <= step).at(-1);
     return point ? percent(score(point)) : '–';

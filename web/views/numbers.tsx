@@ -1,7 +1,7 @@
 // numbers.tsx: the race as a table: where each run stands, when it reached 99 %, and what proves its numbers.
 import { useState } from 'preact/hooks';
 import { score } from '../history.ts';
-import { lab, percent, runs, type Entry } from '../state.ts';
+import { lab, lossText, percent, runs, type Entry } from '../state.ts';
 import { textOf } from '../setup.ts';
 import { RunName } from './mark.tsx';
 
@@ -63,7 +63,7 @@ function Row({ entry }: { entry: Entry }) {
                 <span class="of">/{steps}</span>
                 <span class="unseen"> {STATUS[status]}</span>
             </td>
-            <td>{loss === undefined ? '–' : loss.toFixed(4)}</td>
+            <td>{lossText(loss)}</td>
             <td>{point ? percent(score(point)) : '–'}</td>
             <td>
                 {solved ? (
