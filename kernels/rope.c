@@ -2,20 +2,18 @@
 #include "kernel.h"
 
 // The pairs of one head's row: y0 = x0 c - x1 s, y1 = x1 c + x0 s; `back` turns the other way (s negated).
+SMX_INLINE v16 turned(v16 x, v16 cs, v16 sign) {
+    // x c + swapped (-+ s): a sign flip and the order of two terms change no bit.
+    return v16_madd(v16_swap_pairs(x), v16_mul(v16_odd_pairs(cs), sign), v16_mul(x, v16_even_pairs(cs)));
+}
 SMX_INLINE void turn(float *y, const float *x, const float *cs, size_t d, const int back) {
     const v16 sign = v16_alternating(back ? 1.0f : -1.0f);
     size_t i = 0;
-    for (; i + 16 <= d; i += 16) {
-        const v16 a = v16_load(x + i), t = v16_load(cs + i);
-        // a c + swapped(a) (-+ s): a sign flip and the order of two terms change no bit.
-        v16_store(y + i, v16_madd(v16_swap_pairs(a), v16_mul(v16_odd_pairs(t), sign),
-                                  v16_mul(a, v16_even_pairs(t))));
-    }
-    for (; i < d; i += 2) {
-        const float c = cs[i], s = back ? -cs[i + 1] : cs[i + 1], x0 = x[i], x1 = x[i + 1];
-        y[i] = x0 * c - x1 * s;
-        y[i + 1] = x1 * c + x0 * s;
-    }
+    for (; i + 16 <= d; i += 16) v16_store(y + i, turned(v16_load(x + i), v16_load(cs + i), sign));
+    // Not a plain loop: gcc 12 makes FMA of x0 c - x1 s beside x1 c + x0 s, -ffp-contract=off or not.
+    if (i < d)
+        v16_store_n(y + i, turned(v16_load_n(x + i, d - i, 0.0f), v16_load_n(cs + i, d - i, 0.0f), sign),
+                    d - i);
 }
 
 SMX_INLINE void turn_all(float *y, const float *x, const float *cs, size_t B, size_t L, size_t D, size_t H,
