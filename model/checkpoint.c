@@ -35,7 +35,7 @@ static size_t write_header(const smx_run *r, char *to, size_t room) {
         r->text, (unsigned long long)r->step);
     for (int k = 0; k < KINDS; k++)
         for (size_t i = 0; i < r->weights.count; i++) {
-            const param *p = &r->weights.list[i];
+            const param *p = r->weights.list[i];
             PUT(",\"%s%s\":{\"dtype\":\"F32\",\"shape\":[", kinds[k], p->name);
             for (uint32_t d = 0; d < p->rank; d++) PUT(d ? ",%u" : "%u", p->shape[d]);
             PUT("],\"data_offsets\":[%zu,%zu]}", offset, offset + 4 * p->n);
@@ -48,7 +48,7 @@ static size_t write_header(const smx_run *r, char *to, size_t room) {
 
 void *smx_run_save(const smx_run *r, size_t *size, smx_error *error) {
     size_t header = write_header(r, NULL, 0), padded = (header + 7) / 8 * 8, floats = 0;
-    for (size_t i = 0; i < r->weights.count; i++) floats += KINDS * r->weights.list[i].n;
+    for (size_t i = 0; i < r->weights.count; i++) floats += KINDS * r->weights.list[i]->n;
     *size = 8 + padded + 4 * floats;
     char *bytes = malloc(*size + 1);
     if (!bytes) return fail(error, "out of memory for the checkpoint");
@@ -58,7 +58,7 @@ void *smx_run_save(const smx_run *r, size_t *size, smx_error *error) {
     char *at = bytes + 8 + padded;
     for (int k = 0; k < KINDS; k++)
         for (size_t i = 0; i < r->weights.count; i++) {
-            const param *p = &r->weights.list[i];
+            const param *p = r->weights.list[i];
             memcpy(at, kind_data(r, k, p), 4 * p->n);
             at += 4 * p->n;
         }
@@ -92,7 +92,7 @@ static int read_tensor(const json *header, const char *data, size_t data_size, c
 static int read_tensors(smx_run *r, const json *header, const char *data, size_t data_size, smx_error *e) {
     for (int k = 0; k < KINDS; k++)
         for (size_t i = 0; i < r->weights.count; i++) {
-            const param *p = &r->weights.list[i];
+            const param *p = r->weights.list[i];
             char name[96];
             snprintf(name, sizeof name, "%s%s", kinds[k], p->name);
             if (k && !json_get(header, name)) continue; // weights from elsewhere: the optimiser starts afresh

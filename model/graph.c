@@ -11,6 +11,7 @@
 // ---- Weights ----------------------------------------------------------------------------------------------------
 
 void params_free(params *p) {
+    for (size_t i = 0; i < p->count; i++) free(p->list[i]);
     free(p->list);
     free(p->data);
     memset(p, 0, sizeof *p);
@@ -18,7 +19,7 @@ void params_free(params *p) {
 
 const param *params_find(const params *p, const char *name) {
     for (size_t i = 0; i < p->count; i++)
-        if (!strcmp(p->list[i].name, name)) return &p->list[i];
+        if (!strcmp(p->list[i]->name, name)) return p->list[i];
     return NULL;
 }
 
@@ -65,7 +66,7 @@ int params_create(params *p, uint64_t seed, smx_error *error) {
     p->grad = p->data + p->total;
     p->m = p->grad + p->total;
     p->v = p->m + p->total;
-    for (size_t i = 0; i < p->count; i++) start_param(&p->list[i], p->data + p->list[i].offset, seed);
+    for (size_t i = 0; i < p->count; i++) start_param(p->list[i], p->data + p->list[i]->offset, seed);
     return 0;
 }
 
@@ -175,8 +176,12 @@ tensor *graph_param(graph *g, const char *name, init start, int decays, uint32_t
             graph_fail(g, p->sealed ? "weight %s does not exist in this model" : "out of memory for weight %s", full);
             return graph_tensor(g, rank, shape);
         }
-        param *w = &p->list[p->count++];
-        memset(w, 0, sizeof *w);
+        param *w = calloc(1, sizeof *w);
+        if (!w) {
+            graph_fail(g, "out of memory for weight %s", full);
+            return graph_tensor(g, rank, shape);
+        }
+        p->list[p->count++] = w;
         memcpy(w->name, full, sizeof w->name);
         w->rank = rank;
         w->n = 1;

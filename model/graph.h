@@ -34,7 +34,7 @@ typedef struct {
     init start;
 } param;
 struct params {
-    param *list;
+    param **list; // each stays where it is: tensors point at them
     size_t count, room;
     size_t total;             // floats of all weights, each starting on a multiple of 16
     float *data, *grad, *m, *v; // [total]

@@ -46,7 +46,7 @@ static int make_list(smx_run *r, smx_error *error) {
     }
     for (int grad = 0; grad < 2; grad++)
         for (size_t i = 0; i < r->weights.count; i++) {
-            const param *p = &r->weights.list[i];
+            const param *p = r->weights.list[i];
             char name[80];
             snprintf(name, sizeof name, "%s%s", grad ? "grad:" : "", p->name);
             list(r, name, (grad ? r->weights.grad : r->weights.data) + p->offset, p->rank, p->shape, !grad);

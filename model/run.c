@@ -99,7 +99,7 @@ static void update(smx_run *r) {
     o.c1 = o.b1 > 0.0f ? (float)(1.0 - md_exp(t * md_log((double)o.b1))) : 1.0f;
     o.c2 = o.b2 > 0.0f ? (float)(1.0 - md_exp(t * md_log((double)o.b2))) : 1.0f;
     for (size_t i = 0; i < w->count; i++) {
-        const param *p = &w->list[i];
+        const param *p = w->list[i];
         o.wd = p->decays ? (float)config_real(c, "decay") : 0.0f;
         smx_adamw(w->data + p->offset, w->m + p->offset, w->v + p->offset, w->grad + p->offset, p->n, &o);
     }
@@ -209,7 +209,7 @@ void smx_run_metrics(const smx_run *r, smx_metrics *m) {
                        .rate = r->rate,
                        .gradient_norm = r->gradient_norm,
                        .steps = (uint64_t)config_int(r->c, "steps")};
-    for (size_t i = 0; i < r->weights.count; i++) m->params += r->weights.list[i].n;
+    for (size_t i = 0; i < r->weights.count; i++) m->params += r->weights.list[i]->n;
     m->bytes = r->train.g->bytes + 4 * sizeof(float) * r->weights.total;
     for (size_t i = 0; i < r->train.g->n_nodes; i++) m->flops += 3 * r->train.g->nodes[i].flops;
 }
@@ -224,7 +224,7 @@ const char *smx_run_config(const smx_run *r) { return r->text; }
 uint64_t smx_run_digest(const smx_run *r) {
     uint64_t h = 14695981039346656037u;
     for (size_t i = 0; i < r->weights.count; i++) {
-        const param *p = &r->weights.list[i];
+        const param *p = r->weights.list[i];
         for (size_t j = 0; j < p->n; j++) {
             float x = r->weights.data[p->offset + j];
             uint32_t word;
