@@ -1,196 +1,225 @@
-// attention.c: softmax attention, forward and backward, one head of one sequence at a time, QUERY_ROWS query rows at a
-// time: scores [QUERY_ROWS][L] in scratch, never L x L, and under the causal mask only the columns up to the block's end.
+// attention.c: softmax attention, forward and backward, one head of one chunk at a time, QUERY_ROWS query rows at a time:
+// scores [QUERY_ROWS][n] in scratch, never n x n, and under the causal mask only the columns up to the group's end.
 //   s = scale q.k   l = s mult + bias   p = exp(l - max)/sum   o = p v
 //   dv = p^T do     dp = do v^T         dl = p (dp - do.o)     ds = dl mult   dq = scale ds k   dk = ds^T (scale q)
-#include "tile.h"
-#include "attention.h"
+// Masked pooling of window P, h = (P-1)/2 (MECHANISMS 2): column c <= i - h meets the mean of v over its whole window, which
+// ends by row i. The last h columns see less of theirs: with u_r = (1/P) sum of p_c over the near c <= min(i, r + h), they
+// add sum u_r v_r over r <= i. Sums run from the edges, so that nothing is subtracted and no later row is touched.
+#include "attention_rows.h"
 
 typedef struct {
-    size_t L, Lp, d, dp; // Lp, dp: rounded up to whole tiles and registers
-    float *q;            // [L][dp], times scale
-    float *kt;           // [Lp/TILE_N][d][TILE_N]: k transposed, panel by panel
-    float *v;            // [L][dp]
-    float *s;            // [QUERY_ROWS][Lp]
-    // backward only
-    float *k, *dout; // [L][dp]
-    float *vt;       // as kt
-    float *dp_rows;  // [QUERY_ROWS][Lp]
-    float *o;        // [QUERY_ROWS][dp]
+    attention_layout at;
+    size_t n, Lp, d, dp, half, band;
+    float *q, *kt, *v, *s, *o, *pooled, *near, *k, *dout, *vt, *ds, *raw_vt, *dpooled, *dnear;
+    float share; // 1/P
 } head_scratch;
 
-static float *take(float **from, size_t n) {
-    float *p = *from;
-    *from += n;
-    return p;
+static head_scratch split_scratch(void *scratch, const smx_attention *p, int backward) {
+    const attention_layout a = attention_layout_of(p, backward);
+    float *base = scratch;
+    return (head_scratch){a, a.n, a.Lp, a.d, a.dp, a.half, a.band, base + a.q, base + a.kt, base + a.v, base + a.s, base + a.o,
+                          base + a.pooled, base + a.near, base + a.k, base + a.dout, base + a.vt, base + a.ds,
+                          base + a.raw_vt, base + a.dpooled, base + a.dnear, p->masked ? 1.0f / (float)p->masked : 0.0f};
 }
 
-static head_scratch split_scratch(void *scratch, size_t L, size_t d, int backward) {
-    float *free_from = scratch;
-    head_scratch w = {.L = L, .Lp = attention_padded(L), .d = d, .dp = attention_padded_width(d)};
-    w.q = take(&free_from, L * w.dp);
-    w.v = take(&free_from, L * w.dp);
-    w.kt = take(&free_from, d * w.Lp);
-    w.s = take(&free_from, QUERY_ROWS * w.Lp);
-    w.o = take(&free_from, QUERY_ROWS * w.dp);
-    if (backward) {
-        w.k = take(&free_from, L * w.dp);
-        w.dout = take(&free_from, L * w.dp);
-        w.vt = take(&free_from, d * w.Lp);
-        w.dp_rows = take(&free_from, QUERY_ROWS * w.Lp);
+static size_t visible(const smx_attention *p, size_t i, size_t n) { return p->causal ? i + 1 : n; }
+
+// ---- Masked pooling ---------------------------------------------------------------------------------------------
+
+static size_t near_first(size_t i, size_t half) { return i + 1 > half ? i + 1 - half : 0; }
+static size_t less(size_t a, size_t b) { return a > b ? a - b : 0; }
+// First column of the rows of near weights for the group that starts at row i0.
+static size_t band_base(size_t i0, size_t half) { return less(i0 + 1, 2 * half) / 32 * 32; }
+
+// y_c = share sum over |r| <= half of x_{c+r}, for c + half < n; zero rows after that. x, y [n][dp].
+static void pool_rows(float *restrict y, const float *x, const head_scratch *w, size_t n) {
+    for (size_t c = 0; c < n; c++)
+        for (size_t e = 0; e < w->dp; e += 16) {
+            v16 sum = v16_set(0.0f);
+            if (c + w->half < n)
+                for (size_t r = less(c, w->half); r <= c + w->half; r++) sum = v16_add(sum, v16_load(x + r * w->dp + e));
+            v16_store(y + c * w->dp + e, v16_mul(sum, v16_set(w->share)));
+        }
+}
+// dx_r += share sum of dy_c over |c - r| <= half, c + half < n.
+static void pool_rows_back(float *dx, size_t stride, const float *dy, const head_scratch *w, size_t n) {
+    for (size_t r = 0; r < n; r++) {
+        const size_t end = smx_min(less(n, w->half), r + w->half + 1);
+        for (size_t e = 0; e < w->d; e += 16) {
+            v16 sum = v16_set(0.0f);
+            for (size_t c = less(r, w->half); c < end; c++) sum = v16_add(sum, v16_load(dy + c * w->dp + e));
+            v16_accumulate(dx + r * stride + e, v16_mul(sum, v16_set(w->share)), smx_min(16, w->d - e));
+        }
     }
-    return w;
 }
 
-// One head's rows, padded with zeros to dp columns, times `scale`.
-static void gather(float *restrict to, const float *from, size_t stride, size_t L, size_t d, size_t dp, float scale) {
-    for (size_t t = 0; t < L; t++) {
-        for (size_t c = 0; c < d; c++) to[t * dp + c] = from[t * stride + c] * scale;
-        for (size_t c = d; c < dp; c++) to[t * dp + c] = 0.0f;
+// Moves the weights of the near columns of row i out of s into u (entry r - base belongs to row r).
+static void near_weights(float *u, float *s, const head_scratch *w, size_t i, size_t base) {
+    const size_t half = w->half, c0 = near_first(i, half);
+    float sum = 0.0f;
+    memset(u, 0, w->band * sizeof *u);
+    for (size_t c = c0; c <= i; c++) {
+        sum += s[c];
+        if (c < i && c >= half) u[c - half - base] = sum * w->share;
+        s[c] = 0.0f;
+    }
+    for (size_t r = less(i, half); r <= i; r++) u[r - base] = sum * w->share;
+}
+// dp of the near columns from g_r = do . v_r (entry r - base).
+static void near_gradient(float *dp, const float *g, const head_scratch *w, size_t i, size_t base) {
+    const size_t half = w->half, c0 = near_first(i, half);
+    float sum = 0.0f;
+    for (size_t r = i + 1; r-- > less(i, half);) sum += g[r - base];
+    dp[i] = sum * w->share;
+    for (size_t c = i; c-- > c0;) {
+        if (c >= half) sum += g[c - half - base];
+        dp[c] = sum * w->share;
     }
 }
 
-static void gather_transposed(float *restrict to, const float *from, size_t stride, size_t L, size_t Lp, size_t d) {
-    for (size_t j0 = 0; j0 < Lp; j0 += TILE_N)
-        for (size_t j = 0; j < TILE_N; j++)
-            for (size_t c = 0; c < d; c++)
-                to[j0 * d + c * TILE_N + j] = j0 + j < L ? from[(j0 + j) * stride + c] : 0.0f;
-}
+// ---- Forward ----------------------------------------------------------------------------------------------------
+// One head of one chunk: q, k, v point at its first row and column, o likewise (row stride D).
 
-// rows [count][Lp] = x [count][d] y^T for columns 0..columns-1, y transposed in panels.
-static void row_products(float *rows, const float *x, const float *yt, const head_scratch *w, size_t count,
-                         size_t columns) {
-    for (size_t j = 0; j < columns; j += TILE_N)
-        tile_product(rows + j, w->Lp, x, w->dp, 1, yt + j * w->d, TILE_N, count, TILE_N, w->d, 0);
-}
-
-// Logits of one row in place: s mult + bias over n columns, then -inf up to the next whole group.
-static void finish_logits(float *s, const smx_attention *p, size_t head, size_t i, size_t n) {
-    if (p->mult || p->bias) {
-        const float *mult = p->mult ? p->mult + head * (2 * p->L - 1) + (p->L - 1) - i : NULL;
-        const float *bias = p->bias ? p->bias + head * (2 * p->L - 1) + (p->L - 1) - i : NULL;
-        if (mult) V16_MAP(s, n, v16_mul(LOAD(s), LOAD(mult)));
-        if (bias) V16_MAP(s, n, v16_add(LOAD(s), LOAD(bias)));
+static void chunk_fwd(float *restrict o, float *restrict stats, const float *q, const float *k, const float *v,
+                      const head_scratch *w, const smx_attention *p, size_t head, size_t n) {
+    gather(w->q, q, p->stride, n, w->d, w->dp, p->scale);
+    gather(w->v, v, p->stride, n, w->d, w->dp, 1.0f);
+    gather_transposed(w->kt, k, p->stride, n, w->Lp, w->d);
+    if (w->half) pool_rows(w->pooled, w->v, w, n);
+    for (size_t i0 = 0; i0 < n; i0 += QUERY_ROWS) {
+        const size_t rows = smx_min(QUERY_ROWS, n - i0), columns = visible(p, i0 + rows - 1, n);
+        const size_t base = band_base(i0, w->half);
+        row_products(w->s, w->Lp, w->q + i0 * w->dp, w->dp, w->kt, rows, w->d, 0, columns);
+        for (size_t r = 0; r < rows; r++) {
+            float *s = w->s + r * w->Lp;
+            softmax_row(s, stats + (i0 + r) * 2, p, head, i0 + r, visible(p, i0 + r, n), columns);
+            if (w->half) near_weights(w->near + r * w->band, s, w, i0 + r, base);
+        }
+        tile_product(w->o, w->dp, w->s, w->Lp, 1, w->half ? w->pooled : w->v, w->dp, rows, w->dp, columns, 0);
+        if (w->half)
+            tile_product(w->o, w->dp, w->near, w->band, 1, w->v + base * w->dp, w->dp, rows, w->dp, columns - base, 1);
+        for (size_t r = 0; r < rows; r++)
+            for (size_t c = 0; c < w->d; c++) o[(i0 + r) * p->D + c] = w->o[r * w->dp + c] * stats[(i0 + r) * 2 + 1];
     }
-    for (size_t j = n; j % 16; j++) s[j] = -SMX_INF;
 }
-
-// The row's exponentials exp(l - max) in place over whole groups; returns their sum.
-static float exponentials(float *s, size_t n, float max) {
-    v16 sum = v16_set(0.0f), m = v16_set(max);
-    for (size_t j = 0; j < n; j += 16) {
-        v16 e = v16_exp(v16_sub(v16_load(s + j), m));
-        v16_store(s + j, e);
-        sum = v16_add(sum, e);
-    }
-    return v16_hsum(sum);
-}
-
-static void zero_from(float *s, size_t from, size_t to) {
-    if (from < to) memset(s + from, 0, (to - from) * sizeof *s);
-}
-
-static size_t visible(const smx_attention *p, size_t i) { return p->causal ? i + 1 : p->L; }
 
 void SMX_FN(attention_fwd)(float *restrict o, float *restrict stats, const float *q, const float *k, const float *v,
                            void *scratch, const smx_attention *p) {
-    const size_t L = p->L, d = p->D / p->H;
-    head_scratch w = split_scratch(scratch, L, d, 0);
-    for (size_t bh = 0; bh < p->B * p->H; bh++) {
-        const size_t b = bh / p->H, head = bh % p->H, at = b * L * p->stride + head * d;
-        gather(w.q, q + at, p->stride, L, d, w.dp, p->scale);
-        gather(w.v, v + at, p->stride, L, d, w.dp, 1.0f);
-        gather_transposed(w.kt, k + at, p->stride, L, w.Lp, d);
-        for (size_t i0 = 0; i0 < L; i0 += QUERY_ROWS) {
-            const size_t rows = smx_min(QUERY_ROWS, L - i0), columns = visible(p, i0 + rows - 1);
-            float inverse[QUERY_ROWS];
-            row_products(w.s, w.q + i0 * w.dp, w.kt, &w, rows, columns);
-            for (size_t r = 0; r < rows; r++) {
-                float *s = w.s + r * w.Lp, *kept = stats + (bh * L + i0 + r) * 2;
-                const size_t n = visible(p, i0 + r);
-                finish_logits(s, p, head, i0 + r, n);
-                const float max = row_max(s, n);
-                if (max == -SMX_INF) { // nothing allowed: the row is 0
-                    zero_from(s, 0, smx_round_up(n, 16));
-                    inverse[r] = 0.0f;
-                } else {
-                    inverse[r] = 1.0f / exponentials(s, n, max);
-                }
-                zero_from(s, smx_round_up(n, 16), columns);
-                kept[0] = max;
-                kept[1] = inverse[r];
-            }
-            tile_product(w.o, w.dp, w.s, w.Lp, 1, w.v, w.dp, rows, w.dp, columns, 0);
-            for (size_t r = 0; r < rows; r++)
-                for (size_t c = 0; c < d; c++)
-                    o[(b * L + i0 + r) * p->D + head * d + c] = w.o[r * w.dp + c] * inverse[r];
+    const size_t L = p->L, M = attention_rows(p);
+    const head_scratch w = split_scratch(scratch, p, 0);
+    for (size_t bh = 0; bh < p->B * p->H; bh++)
+        for (size_t t = 0; t < L; t += M) {
+            const size_t row = bh / p->H * L + t, head = bh % p->H, at = row * p->stride + head * w.d;
+            chunk_fwd(o + row * p->D + head * w.d, stats + (bh * L + t) * 2, q + at, k + at, v + at, &w, p, head,
+                      smx_min(M, L - t));
         }
+}
+
+// ---- Backward ---------------------------------------------------------------------------------------------------
+
+static void zero_rows(float *x, size_t stride, size_t n, size_t d) {
+    for (size_t t = 0; t < n; t++) memset(x + t * stride, 0, d * sizeof *x);
+}
+
+static void chunk_bwd(float *dq, float *dk, float *dv, const float *dout, const float *q, const float *k, const float *v,
+                      const float *o, const float *stats, const head_scratch *w, const smx_attention *p, size_t head,
+                      size_t n) {
+    const size_t d = w->d, dp = w->dp, stride = p->stride;
+    gather(w->q, q, stride, n, d, dp, p->scale);
+    gather(w->k, k, stride, n, d, dp, 1.0f);
+    gather(w->dout, dout, p->D, n, d, dp, 1.0f);
+    gather_transposed(w->kt, k, stride, n, w->Lp, d);
+    if (w->half) {
+        gather(w->v, v, stride, n, d, dp, 1.0f);
+        gather_transposed(w->raw_vt, v, stride, n, w->Lp, d);
+        pool_rows(w->pooled, w->v, w, n);
+        gather_transposed(w->vt, w->pooled, dp, n, w->Lp, d);
+        zero_from(w->dpooled, 0, n * dp);
+    } else {
+        gather_transposed(w->vt, v, stride, n, w->Lp, d);
     }
+    zero_rows(dk, stride, n, d);
+    zero_rows(dv, stride, n, d);
+    for (size_t i0 = 0; i0 < n; i0 += QUERY_ROWS) {
+        const size_t rows = smx_min(QUERY_ROWS, n - i0), columns = visible(p, i0 + rows - 1, n);
+        const size_t base = band_base(i0, w->half);
+        row_products(w->s, w->Lp, w->q + i0 * dp, dp, w->kt, rows, d, 0, columns);
+        row_products(w->ds, w->Lp, w->dout + i0 * dp, dp, w->vt, rows, d, 0, columns);
+        if (w->half)
+            row_products(w->dnear, w->band, w->dout + i0 * dp, dp, w->raw_vt, rows, d, base, columns);
+        for (size_t r = 0; r < rows; r++) {
+            const size_t i = i0 + r, m = visible(p, i, n), m16 = smx_round_up(m, 16);
+            float *s = w->s + r * w->Lp, *ds = w->ds + r * w->Lp;
+            softmax_row_again(s, stats + i * 2, p, head, i, m, columns);
+            if (w->half) near_gradient(ds, w->dnear + r * w->band, w, i, base);
+            zero_from(ds, m, columns > m16 ? columns : m16);
+            const v16 delta = v16_set(row_dot(dout + i * p->D, o + i * p->D, d));
+            for (size_t j = 0; j < m; j += 16)
+                v16_store(ds + j, v16_mul(v16_load(s + j), v16_sub(v16_load(ds + j), delta)));
+            if (p->mult) {
+                const float *mult = p->mult + head * (2 * p->L - 1) + (p->L - 1) - i;
+                V16_MAP(ds, m, v16_mul(LOAD(ds), LOAD(mult)));
+            }
+            if (w->half) near_weights(w->near + r * w->band, s, w, i, base);
+        }
+        if (w->half) {
+            tile_product(w->dpooled, dp, w->s, 1, w->Lp, w->dout + i0 * dp, dp, columns, dp, rows, 1);
+            tile_product(dv + base * stride, stride, w->near, 1, w->band, w->dout + i0 * dp, dp, columns - base, d, rows,
+                         1);
+        } else {
+            tile_product(dv, stride, w->s, 1, w->Lp, w->dout + i0 * dp, dp, columns, d, rows, 1);
+        }
+        tile_product(dk, stride, w->ds, 1, w->Lp, w->q + i0 * dp, dp, columns, d, rows, 1);
+        tile_product(w->o, dp, w->ds, w->Lp, 1, w->k, dp, rows, dp, columns, 0);
+        for (size_t r = 0; r < rows; r++)
+            for (size_t c = 0; c < d; c++) dq[(i0 + r) * stride + c] = w->o[r * dp + c] * p->scale;
+    }
+    if (w->half) pool_rows_back(dv, stride, w->dpooled, w, n);
 }
 
 void SMX_FN(attention_bwd)(float *dq, float *dk, float *dv, const float *dout, const float *q, const float *k,
                            const float *v, const float *o, const float *stats, void *scratch, const smx_attention *p) {
-    const size_t L = p->L, d = p->D / p->H, stride = p->stride;
-    head_scratch w = split_scratch(scratch, L, d, 1);
-    for (size_t bh = 0; bh < p->B * p->H; bh++) {
-        const size_t b = bh / p->H, head = bh % p->H, at = b * L * stride + head * d, at_o = b * L * p->D + head * d;
-        gather(w.q, q + at, stride, L, d, w.dp, p->scale);
-        gather(w.k, k + at, stride, L, d, w.dp, 1.0f);
-        gather(w.dout, dout + at_o, p->D, L, d, w.dp, 1.0f);
-        gather_transposed(w.kt, k + at, stride, L, w.Lp, d);
-        gather_transposed(w.vt, v + at, stride, L, w.Lp, d);
-        for (size_t t = 0; t < L; t++) {
-            memset(dk + at + t * stride, 0, d * sizeof *dk);
-            memset(dv + at + t * stride, 0, d * sizeof *dv);
+    const size_t L = p->L, M = attention_rows(p);
+    const head_scratch w = split_scratch(scratch, p, 1);
+    for (size_t bh = 0; bh < p->B * p->H; bh++)
+        for (size_t t = 0; t < L; t += M) {
+            const size_t row = bh / p->H * L + t, head = bh % p->H, at = row * p->stride + head * w.d;
+            const size_t at_o = row * p->D + head * w.d;
+            chunk_bwd(dq + at, dk + at, dv + at, dout + at_o, q + at, k + at, v + at, o + at_o, stats + (bh * L + t) * 2, &w,
+                      p, head, smx_min(M, L - t));
         }
-        for (size_t i0 = 0; i0 < L; i0 += QUERY_ROWS) {
-            const size_t rows = smx_min(QUERY_ROWS, L - i0), columns = visible(p, i0 + rows - 1);
-            row_products(w.s, w.q + i0 * w.dp, w.kt, &w, rows, columns);
-            row_products(w.dp_rows, w.dout + i0 * w.dp, w.vt, &w, rows, columns);
-            for (size_t r = 0; r < rows; r++) {
-                const size_t i = i0 + r, n = visible(p, i), n16 = smx_round_up(n, 16);
-                float *s = w.s + r * w.Lp, *ds = w.dp_rows + r * w.Lp;
-                const float max = stats[(bh * L + i) * 2], inverse = stats[(bh * L + i) * 2 + 1];
-                finish_logits(s, p, head, i, n);
-                zero_from(s, n16, columns);
-                zero_from(ds, n, columns > n16 ? columns : n16);
-                if (inverse == 0.0f) {
-                    zero_from(s, 0, n16);
-                    zero_from(ds, 0, n);
-                    continue;
-                }
-                const v16 delta = v16_set(row_dot(dout + at_o + i * p->D, o + at_o + i * p->D, d));
-                const v16 m = v16_set(max), inv = v16_set(inverse);
-                for (size_t j = 0; j < n; j += 16) {
-                    v16 e = v16_mul(v16_exp(v16_sub(v16_load(s + j), m)), inv);
-                    v16_store(s + j, e);
-                    v16_store(ds + j, v16_mul(e, v16_sub(v16_load(ds + j), delta)));
-                }
-                if (p->mult) {
-                    const float *mult = p->mult + head * (2 * L - 1) + (L - 1) - i;
-                    V16_MAP(ds, n, v16_mul(LOAD(ds), LOAD(mult)));
-                }
-            }
-            tile_product(dv + at, stride, w.s, 1, w.Lp, w.dout + i0 * w.dp, w.dp, columns, d, rows, 1);
-            tile_product(dk + at, stride, w.dp_rows, 1, w.Lp, w.q + i0 * w.dp, w.dp, columns, d, rows, 1);
-            tile_product(w.o, w.dp, w.dp_rows, w.Lp, 1, w.k, w.dp, rows, w.dp, columns, 0);
-            for (size_t r = 0; r < rows; r++)
-                for (size_t c = 0; c < d; c++) dq[at + (i0 + r) * stride + c] = w.o[r * w.dp + c] * p->scale;
-        }
+}
+
+// ---- Looking ----------------------------------------------------------------------------------------------------
+
+// The pooled row: A'_ic' sums A_ic over the windows that reach c'. Written as printed, O(L P) a row.
+static void pool_map_row(float *to, const float *s, const head_scratch *w, size_t i) {
+    for (size_t c = 0; c <= i; c++) {
+        float sum = 0.0f;
+        for (size_t m = less(c, w->half); m <= i && m <= c + w->half; m++) sum += s[m];
+        to[c] = sum * w->share;
     }
 }
 
 void SMX_FN(attention_map)(float *restrict map, const float *q, const float *k, void *scratch, const smx_attention *p,
                            size_t b, size_t head) {
-    const size_t L = p->L, d = p->D / p->H, at = b * L * p->stride + head * d;
-    head_scratch w = split_scratch(scratch, L, d, 0);
-    gather(w.q, q + at, p->stride, L, d, w.dp, p->scale);
-    gather_transposed(w.kt, k + at, p->stride, L, w.Lp, d);
-    for (size_t i = 0; i < L; i++) {
-        const size_t n = visible(p, i);
-        row_products(w.s, w.q + i * w.dp, w.kt, &w, 1, n);
-        finish_logits(w.s, p, head, i, n);
-        const float max = row_max(w.s, n);
-        const float inverse = max == -SMX_INF ? 0.0f : 1.0f / exponentials(w.s, n, max);
-        for (size_t j = 0; j < L; j++) map[i * L + j] = j < n && inverse != 0.0f ? w.s[j] * inverse : 0.0f;
+    const size_t L = p->L, M = attention_rows(p);
+    const head_scratch w = split_scratch(scratch, p, 0);
+    memset(map, 0, L * L * sizeof *map);
+    for (size_t t = 0; t < L; t += M) {
+        const size_t n = smx_min(M, L - t), at = (b * L + t) * p->stride + head * w.d;
+        gather(w.q, q + at, p->stride, n, w.d, w.dp, p->scale);
+        gather_transposed(w.kt, k + at, p->stride, n, w.Lp, w.d);
+        for (size_t i = 0; i < n; i++) {
+            const size_t m = visible(p, i, n);
+            float stats[2], *row = map + (t + i) * L + t;
+            row_products(w.s, w.Lp, w.q + i * w.dp, w.dp, w.kt, 1, w.d, 0, m);
+            softmax_row(w.s, stats, p, head, i, m, m);
+            for (size_t j = 0; j < m; j++) w.s[j] *= stats[1];
+            if (w.half)
+                pool_map_row(row, w.s, &w, i);
+            else
+                memcpy(row, w.s, m * sizeof *row);
+        }
     }
 }

@@ -1,8 +1,8 @@
-// attention.h: sizes that attention.c and its scratch function share, the same at every width.
+// attention.h: sizes that the kernels of softmax attention and their scratch functions share, the same at every width.
 #ifndef SMX_ATTENTION_H
 #define SMX_ATTENTION_H
 
-#include <stddef.h>
+#include "smx.h"
 
 // Query rows held at a time: a multiple of every register tile's height (12 and 4). The same everywhere, because the
 // gradients of keys and values are summed block by block.
@@ -10,5 +10,61 @@ enum { QUERY_ROWS = 24 };
 
 static inline size_t attention_padded(size_t L) { return (L + 31) / 32 * 32; }
 static inline size_t attention_padded_width(size_t d) { return (d + 15) / 16 * 16; }
+// Rows that attend to each other: a chunk, or the whole sequence.
+static inline size_t attention_rows(const smx_attention *p) { return p->chunk && p->chunk < p->L ? p->chunk : p->L; }
+
+// One head of one chunk in scratch, offsets in floats.
+typedef struct {
+    size_t n, Lp, d, dp; // rows; n and d rounded up to whole tiles and registers
+    size_t half, band;   // masked pooling: (P-1)/2, at most n, and the length of a row of near weights; 0: off
+    size_t q;            // [n][dp], times scale
+    size_t kt;           // [Lp/TILE_N][d][TILE_N]: k transposed, panel by panel
+    size_t v;            // [n][dp]
+    size_t s;            // [QUERY_ROWS][Lp]
+    size_t o;            // [QUERY_ROWS][dp]
+    size_t pooled, near; // masked pooling: pooled v [n][dp]; near weights [QUERY_ROWS][band]
+    // backward only
+    size_t k, dout;               // [n][dp]
+    size_t vt;                    // as kt: of v, or of pooled v
+    size_t ds;                    // [QUERY_ROWS][Lp]
+    size_t raw_vt, dpooled, dnear; // masked pooling: v as kt; [n][dp]; [QUERY_ROWS][band]
+    size_t floats;
+} attention_layout;
+
+static inline attention_layout attention_layout_of(const smx_attention *p, int backward) {
+    attention_layout w = {0};
+    size_t at = 0;
+    w.n = attention_rows(p);
+    w.d = p->D / p->H;
+    w.Lp = attention_padded(w.n);
+    w.dp = attention_padded_width(w.d);
+    if (p->masked > 1) {
+        w.half = (p->masked - 1) / 2 < w.n ? (p->masked - 1) / 2 : w.n;
+        w.band = attention_padded(2 * w.half + QUERY_ROWS + 32);
+    }
+    const size_t rows = w.n * w.dp, panels = w.d * w.Lp;
+    w.q = at, at += rows;
+    w.v = at, at += rows;
+    w.kt = at, at += panels;
+    w.s = at, at += QUERY_ROWS * w.Lp;
+    w.o = at, at += QUERY_ROWS * w.dp;
+    if (w.half) {
+        w.pooled = at, at += rows;
+        w.near = at, at += QUERY_ROWS * w.band;
+    }
+    if (backward) {
+        w.k = at, at += rows;
+        w.dout = at, at += rows;
+        w.vt = at, at += panels;
+        w.ds = at, at += QUERY_ROWS * w.Lp;
+        if (w.half) {
+            w.raw_vt = at, at += panels;
+            w.dpooled = at, at += rows;
+            w.dnear = at, at += QUERY_ROWS * w.band;
+        }
+    }
+    w.floats = at;
+    return w;
+}
 
 #endif

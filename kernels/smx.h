@@ -100,9 +100,11 @@ typedef struct {
     float scale;       // usually 1/sqrt(d)
     const float *mult; // [H][2L-1], entry (L-1) + j - i multiplies the scaled logit (LaS decay); NULL: 1
     const float *bias; // [H][2L-1], entry (L-1) + j - i is added (ALiBi); NULL: 0
+    size_t chunk;      // M: rows [0,M), [M,2M), ... attend among themselves only, the last chunk may be shorter; 0: off
+    size_t masked;     // P, odd: A is averaged over P columns, divisor always P, then cut to j <= i (LaS); needs causal; 0: off
 } smx_attention;
 // o [B][L][D]; stats [B][H][L][2] (row maximum, 1 / row sum) is what backward needs. A row whose logits are all -inf
-// gives 0. Scores are held for 24 query rows at a time, never L x L.
+// gives 0. Scores are held for 24 query rows at a time, never L x L; scratch grows with the chunk, not with L.
 size_t smx_attention_fwd_scratch_bytes(const smx_attention *p);
 void smx_attention_fwd(float *SMX_RESTRICT o, float *SMX_RESTRICT stats, const float *q, const float *k, const float *v,
                        void *scratch, const smx_attention *p);

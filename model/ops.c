@@ -395,7 +395,7 @@ tensor *op_conv_heads(graph *g, tensor *x, tensor *f) { return conv_node(g, x, f
 static smx_attention attention_shape(const node *n, size_t B) {
     const attention_opts *o = n->p;
     return (smx_attention){.B = B, .L = n->a[0], .D = n->a[1], .H = o->heads, .stride = n->a[1], .causal = o->causal,
-                           .scale = n->f[0], .mult = o->mult, .bias = o->bias};
+                           .scale = n->f[0], .mult = o->mult, .bias = o->bias, .chunk = o->chunk, .masked = o->masked};
 }
 static void attention_fwd_piece(void *arg, size_t i) {
     const job *j = arg;
@@ -431,7 +431,7 @@ tensor *op_attention(graph *g, tensor *q, tensor *k, tensor *v, const attention_
     n->saved_n = g->B * p.H * p.L * 2;
     n->a[9] = floats(g->mode == GRAPH_TRAIN ? smx_attention_bwd_scratch_bytes(&p) : smx_attention_fwd_scratch_bytes(&p));
     n->scratch_n = SHARDS * n->a[9];
-    uint64_t pairs = opts->causal ? (uint64_t)p.L * (p.L + 1) / 2 : (uint64_t)p.L * p.L;
+    uint64_t M = p.chunk && p.chunk < p.L ? p.chunk : p.L, pairs = p.L * (opts->causal ? M + 1 : 2 * M) / 2;
     n->flops = 4 * g->B * pairs * p.D;
     return o;
 }

@@ -42,6 +42,8 @@ typedef struct {
     size_t heads;
     int causal;
     const float *mult, *bias; // [H][2L-1] by distance, or NULL; must live as long as the graph
+    size_t chunk;             // rows [0,M), [M,2M), ... attend among themselves only; 0: off
+    size_t masked;            // window of LaS's masked pooling; 0: off
 } attention_opts;
 tensor *op_attention(graph *g, tensor *q, tensor *k, tensor *v, const attention_opts *opts);
 

@@ -36,7 +36,7 @@ static void one(const shape *s) {
     float *o = check_floats(no), *stats = check_floats(s->B * s->H * s->L * 2), *dout = check_random(no, -1, 1);
     float *dq = check_floats(n), *dk = check_floats(n), *dv = check_floats(n);
     smx_attention p = {s->B, s->L, D, s->H, stride, s->causal, (float)(1 / sqrt((double)s->d)), s->mult ? table_m : NULL,
-                       s->bias ? table_b : NULL};
+                       s->bias ? table_b : NULL, 0, 0};
     ref_attention r = {.B = s->B, .L = s->L, .D = D, .H = s->H, .stride = stride, .causal = s->causal, .scale = p.scale,
                        .mult = s->mult ? check_widen(table_m, s->H * (2 * s->L - 1)) : NULL,
                        .bias = s->bias ? check_widen(table_b, s->H * (2 * s->L - 1)) : NULL};
@@ -95,7 +95,7 @@ static void hidden(void **state) {
         float *dout = check_random(L * D, -1, 1), *dq = check_floats(L * D), *dk = check_floats(L * D), *dv = check_floats(L * D);
         // Nothing within 5 rows back is seen, so rows 0..4 see nothing at all.
         for (size_t back = 0; back < 5; back++) bias[L - 1 - back] = -INFINITY;
-        smx_attention p = {1, L, D, 1, D, 1, 0.5f, NULL, bias};
+        smx_attention p = {1, L, D, 1, D, 1, 0.5f, NULL, bias, 0, 0};
         ref_attention r = {.B = 1, .L = L, .D = D, .H = 1, .stride = D, .causal = 1, .scale = 0.5, .bias = check_widen(bias, 2 * L - 1)};
         double *od = check_doubles(L * D), *sd = check_doubles(2 * L), *dqd = check_doubles(L * D), *dkd = check_doubles(L * D), *dvd = check_doubles(L * D);
         double *qd = check_widen(q, L * D), *kd = check_widen(k, L * D), *vd = check_widen(v, L * D);
@@ -119,7 +119,7 @@ static void causal_words(void **state) {
     CHECK_EACH_ISA(isa) {
         check_seed(23);
         float *x = check_random(3 * L * D, -1, 1), *o = check_floats(L * D), *again = check_floats(L * D), *stats = check_floats(2 * L);
-        smx_attention p = {1, L, D, 1, D, 1, 0.25f, NULL, NULL};
+        smx_attention p = {1, L, D, 1, D, 1, 0.25f, NULL, NULL, 0, 0};
         void *scratch = check_scratch(smx_attention_fwd_scratch_bytes(&p));
         smx_attention_fwd(o, stats, x, x + L * D, x + 2 * L * D, scratch, &p);
         for (size_t t = 0; t < L; t += 7) {
