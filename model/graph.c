@@ -52,8 +52,18 @@ static void start_param(const param *w, float *data, uint64_t seed) {
     }
 }
 
+static int by_name(const void *a, const void *b) {
+    return strcmp((*(param *const *)a)->name, (*(param *const *)b)->name);
+}
+
 int params_create(params *p, uint64_t seed, smx_error *error) {
     p->seed = seed;
+    // In order of name: compilers differ in the order in which they evaluate arguments, so the order of building is no order.
+    qsort(p->list, p->count, sizeof *p->list, by_name);
+    for (size_t i = 0; i < p->count; i++) {
+        p->list[i]->offset = p->total;
+        p->total += (p->list[i]->n + 15) / 16 * 16;
+    }
     p->sealed = 1;
     p->data = calloc(4 * p->total + 16, sizeof *p->data);
     if (!p->data) {
@@ -189,10 +199,8 @@ tensor *graph_param(graph *g, const char *name, init start, int decays, uint32_t
             w->shape[i] = shape[i];
             w->n *= shape[i];
         }
-        w->offset = p->total;
         w->decays = decays;
         w->start = start;
-        p->total += (w->n + 15) / 16 * 16;
         found = w;
     }
     tensor *t = graph_tensor(g, found->rank, found->shape);

@@ -36,7 +36,7 @@ typedef struct {
 struct params {
     param **list; // each stays where it is: tensors point at them
     size_t count, room;
-    size_t total;             // floats of all weights, each starting on a multiple of 16
+    size_t total;             // floats of all weights in order of name, each starting on a multiple of 16
     float *data, *grad, *m, *v; // [total]
     int sealed;               // weights exist; a graph may no longer add any
     uint64_t seed;
@@ -125,6 +125,8 @@ tensor *graph_name(graph *g, tensor *t, const char *name); // returns t
 // A weight; decays: 1 for matrices.
 tensor *graph_param(graph *g, const char *name, init start, int decays, uint32_t rank, const uint32_t *shape);
 tensor *graph_tensor(graph *g, uint32_t rank, const uint32_t *shape);
+// Nodes run in the order in which they are made, and gradients meet in the reverse order: make at most one node in an
+// argument list (C leaves the order of arguments open). Weights may be made anywhere.
 node *graph_node(graph *g, const op_kind *op, tensor *out, size_t n_in, tensor *const *in);
 
 // Assign memory by lifetime, point every tensor at its data. loss: the tensor whose gradient starts backward (TRAIN),

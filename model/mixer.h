@@ -15,7 +15,7 @@ typedef struct mixer {
     const config_key *keys; // its own keys, ended by a NULL name
     // Reject what cannot be built, in words, for sequences of `length`. May be NULL.
     int (*check)(const config *c, size_t length, smx_error *error);
-    // x [B][L][D] -> [B][L][D]
+    // x [B][L][D] -> [B][L][D]. At most one op_... in an argument list: C leaves the order of arguments open.
     tensor *(*build)(graph *g, const config *c, tensor *x);
     // 0: this configuration is causal; otherwise how many tokens ahead an output may see (L: all of them).
     size_t (*reach)(const config *c, size_t length);

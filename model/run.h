@@ -67,7 +67,7 @@ const float *smx_run_losses(const smx_run *run, size_t *count);
 // The full config, every key in table order. Valid until close.
 const char *smx_run_config(const smx_run *run);
 
-// FNV-1a 64 over the words of all weights in table order, NaN canonical.
+// FNV-1a 64 over the words of all weights in order of name, NaN canonical.
 uint64_t smx_run_digest(const smx_run *run);
 
 // Tensors. A weight by its name ("embedding", "block0.mixer.filter_q", ...; "grad:NAME" is its last gradient), or after

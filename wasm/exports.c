@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "digest.h"
+#include "selfcheck.h"
 #include "run.h"
 
 static smx_error failure;
@@ -139,6 +139,6 @@ size_t lab_saved_size(void) { return saved_size; }
 
 // ---- Kernels ------------------------------------------------------------------------------------------------------
 
-size_t lab_kernel_count(void) { return smx_digest_count(); }
-const char *lab_kernel_name(size_t i) { return smx_digest_name(i); }
-const char *lab_kernel_digest(size_t i) { return hex(smx_digest_kernel(i, NULL)); }
+size_t lab_check_count(void) { return smx_selfcheck_count(); }
+const char *lab_check_name(size_t i) { return smx_selfcheck_name(i); }
+const char *lab_check_digest(size_t i) { return hex(smx_selfcheck_digest(i)); }

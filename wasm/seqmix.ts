@@ -138,9 +138,9 @@ interface Exports {
     lab_predict(run: Pointer, tokens: Pointer, length: number): Pointer;
     lab_save(run: Pointer): Pointer;
     lab_saved_size(): number;
-    lab_kernel_count(): number;
-    lab_kernel_name(i: number): Pointer;
-    lab_kernel_digest(i: number): Pointer;
+    lab_check_count(): number;
+    lab_check_name(i: number): Pointer;
+    lab_check_digest(i: number): Pointer;
 }
 
 // ---- The module's memory ------------------------------------------------------------------------------------------
@@ -372,10 +372,10 @@ export class Lab {
     digests(): { name: string; digest: string }[] {
         const { x } = this.#memory;
         const all = [];
-        for (let i = 0; i < x.lab_kernel_count(); i++)
+        for (let i = 0; i < x.lab_check_count(); i++)
             all.push({
-                name: this.#memory.text(x.lab_kernel_name(i)),
-                digest: this.#memory.text(x.lab_kernel_digest(i)),
+                name: this.#memory.text(x.lab_check_name(i)),
+                digest: this.#memory.text(x.lab_check_digest(i)),
             });
         return all;
     }

@@ -1,0 +1,51 @@
+// digests.mjs: the same bits everywhere. Every digest of `seqmix selfcheck` (each kernel, short trainings of each mixer) on
+// every instruction set of this machine, built by gcc and by clang, and of the WebAssembly modules with and without SIMD,
+// compared with the one committed list, digests.txt. When a change moves bits on purpose:
+//   build/seqmix selfcheck > proofs_tests/digests.txt     and say why in the commit.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { load } from '../build/wasm/seqmix.js';
+
+const list = readFileSync(new URL('digests.txt', import.meta.url), 'utf8').trim().split('\n');
+
+// Compare line by line, so that a failure names the first kernel that differs.
+function compare(lines) {
+    assert.ok(lines.length > 40, `only ${lines.length} digests came out`);
+    for (const [i, line] of list.entries()) assert.equal(lines[i], line);
+    assert.equal(lines.length, list.length);
+}
+
+function native(program, isa) {
+    const env = { ...process.env, SMX_ISA: isa };
+    return execFileSync(program, ['selfcheck'], { env, encoding: 'utf8' }).trim().split('\n');
+}
+
+// The instruction sets that this program has and this machine can run, as its own error lists them.
+function isas(program) {
+    try {
+        execFileSync(program, ['--version'], { env: { ...process.env, SMX_ISA: '?' }, stdio: 'pipe' });
+    } catch (error) {
+        return String(error.stderr).trim().replace(/^.*one of /, '').split(', ');
+    }
+    throw new Error(`${program} accepts SMX_ISA=?`);
+}
+
+for (const [compiler, program] of [
+    ['gcc', 'build/seqmix'],
+    ['clang', 'build/clang/seqmix'],
+]) {
+    const all = isas(program);
+    test(`${compiler} builds scalar and at least one more`, () => assert.ok(all.includes('scalar') && all.length >= 2, all.join()));
+    for (const isa of all) test(`${compiler}, ${isa}`, () => compare(native(program, isa)));
+    if (process.arch === 'x64')
+        for (const isa of ['avx2', 'avx512'])
+            if (!all.includes(isa)) test(`${compiler}, ${isa}`, { skip: `this machine has no ${isa}` }, () => {});
+}
+
+for (const module of ['seqmix.wasm', 'seqmix-scalar.wasm'])
+    test(`Node ${process.version}, ${module}`, async () => {
+        const lab = await load({ wasm: readFileSync(new URL(`../build/wasm/${module}`, import.meta.url)) });
+        compare(lab.digests().map(({ name, digest }) => `${digest}  ${name}`));
+    });
