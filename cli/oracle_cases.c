@@ -24,7 +24,6 @@ const oracle_mechanism *oracle_find(const char *name) {
 }
 
 // ---- Declared parameters
-// ------------------------------------------------------------------------------------------
 typedef struct {
     char name[24], type[96], value[32]; // value: the default, "" if there is none
 } declared;
@@ -201,6 +200,17 @@ static int size_value(const oracle_case *c, const char *at, const char *end, siz
     return 1;
 }
 
+// The declared default of a size becomes its value; 0 when it has none.
+static int take_default(oracle_case *c, const char *name, size_t length) {
+    declared d;
+    for (const char *at = c->mechanism->params; next_declared(&at, &d);)
+        if (is_size(&d) && d.value[0] && strlen(d.name) == length && strncmp(d.name, name, length) == 0) {
+            put_size(c, name, length, strtoul(d.value, NULL, 10));
+            return 1;
+        }
+    return 0;
+}
+
 // The declared shape in numbers; sizes not yet known are taken from actual (NULL: an error).
 static int resolve(oracle_case *c, oracle_slot *s, const size_t *actual, size_t actual_ndim) {
     s->ndim = 0;
@@ -208,15 +218,17 @@ static int resolve(oracle_case *c, oracle_slot *s, const size_t *actual, size_t 
     for (const char *at = s->is->shape; *at; s->ndim++) {
         const char *end = at + strcspn(at, " "), *unknown;
         size_t length = 0, *size = &s->shape[s->ndim];
-        if (!size_value(c, at, end, size, &unknown, &length)) {
-            if (!actual || s->ndim >= actual_ndim || unknown != at || at + length != end)
+        while (!size_value(c, at, end, size, &unknown, &length)) {
+            if (actual && s->ndim < actual_ndim && unknown == at && at + length == end) {
+                *size = actual[s->ndim]; // a size of its own: the array says it
+                if (*size < 1 || *size > MAX_SIZE)
+                    return oracle_fail(c, "%s has the size %zu for %.*s; 1 to %d are allowed", s->is->name,
+                                       *size, (int)length, unknown, MAX_SIZE);
+                put_size(c, unknown, length, *size);
+            } else if (!take_default(c, unknown, length)) {
                 return oracle_fail(c, "the parameter %.*s is missing (needed for the shape of %s)",
                                    (int)length, unknown, s->is->name);
-            *size = actual[s->ndim];
-            if (*size < 1 || *size > MAX_SIZE)
-                return oracle_fail(c, "%s has the size %zu for %.*s; 1 to %d are allowed", s->is->name, *size,
-                                   (int)length, unknown, MAX_SIZE);
-            put_size(c, unknown, length, *size);
+            }
         }
         if (*size && s->count > SIZE_MAX / 64 / *size) return oracle_fail(c, "%s is too large", s->is->name);
         s->count *= *size;
@@ -280,6 +292,13 @@ static void defaults(oracle_case *c) {
     declared d;
     for (const char *at = c->mechanism->params; next_declared(&at, &d);)
         if (is_size(&d) && d.value[0]) oracle_put_size(c, d.name, strtoul(d.value, NULL, 10));
+}
+
+int oracle_shapes(oracle_case *c) {
+    defaults(c);
+    for (size_t i = 0; i < c->n_slots; i++)
+        if (c->slots[i].is->kind == ORACLE_INPUT && resolve(c, &c->slots[i], NULL, 0)) return -1;
+    return 0;
 }
 
 static int take_memory(oracle_case *c) {

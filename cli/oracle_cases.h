@@ -69,6 +69,8 @@ struct oracle_case {
 int oracle_open(oracle_case *c, const oracle_mechanism *mechanism, const json *params);
 int oracle_set(oracle_case *c, const char *name, const npy *value); // copies; "dy" asks for gradients
 int oracle_run(oracle_case *c);
+// Before anything is set: the shapes of all inputs (in their slots) as the parameters and defaults alone fix them.
+int oracle_shapes(oracle_case *c);
 void oracle_close(oracle_case *c);
 // The array of that kind and name of a case that ran, or NULL. ORACLE_INPUT: its grad is the gradient.
 const oracle_slot *oracle_slot_of(const oracle_case *c, oracle_kind kind, const char *name);

@@ -43,7 +43,6 @@ static int divides(oracle_case *c, const char *part, const char *whole) {
 static int heads_fit(oracle_case *c) { return divides(c, "H", "D"); }
 
 // ---- Softmax attention and LaS
-// ------------------------------------------------------------------------------------
 #define QKVO INPUT("x", "L D"), INPUT("wq", "D D"), INPUT("wk", "D D"), INPUT("wv", "D D"), INPUT("wo", "D D")
 
 static int rope_fits(oracle_case *c) {
@@ -111,7 +110,6 @@ static int run_las_alphas(oracle_case *c) {
 }
 
 // ---- CAT
-// ------------------------------------------------------------------------------------------------------------
 #define PLAIN "mode=per_head value_filter=causal"
 static const oracle_array cat_arrays[] = {
     QKVO,
@@ -183,7 +181,6 @@ static int run_lcat(oracle_case *c) {
 }
 
 // ---- Focus
-// ----------------------------------------------------------------------------------------------------------
 static int bins_fit(oracle_case *c) { return divides(c, "n_bins", "L"); }
 
 static int run_focus_filter(oracle_case *c) {
@@ -257,7 +254,6 @@ static int run_focus(oracle_case *c) {
 }
 
 // ---- Convolutions
-// ---------------------------------------------------------------------------------------------------
 static int run_long_conv(oracle_case *c) {
     double lambda = oracle_real(c, "lambda");
     int status =
@@ -300,7 +296,6 @@ static int run_short_fuse(oracle_case *c) {
 }
 
 // ---- Linear attention and CHELA
-// -------------------------------------------------------------------------------------
 static int run_linear_attention(oracle_case *c) {
     ref_linattn p = {SIZE(L), SIZE(D), SIZE(H), (ref_linattn_norm)oracle_choice(c, "normaliser"),
                      oracle_real(c, "eps")};
@@ -375,7 +370,6 @@ static int run_chela_block(oracle_case *c) {
 }
 
 // ---- Norms, MLP, loss, optimiser, tables
-// ----------------------------------------------------------------------------
 static int run_layer_norm(oracle_case *c) {
     double *stats;
     void *memory = ref_carve(&stats, 2 * SIZE(L), REF_END);
@@ -449,7 +443,6 @@ static int run_sinusoidal(oracle_case *c) {
 }
 
 // ---- Comparators
-// ----------------------------------------------------------------------------------------------------
 static ref_mega_weights mega_weights(double *(*get)(const oracle_case *, const char *),
                                      const oracle_case *c) {
     return (ref_mega_weights){get(c, "alpha"), get(c, "delta"), get(c, "beta"), get(c, "eta"),
@@ -502,7 +495,6 @@ static int run_s6(oracle_case *c) {
 }
 
 // ---- The list
-// -------------------------------------------------------------------------------------------------------
 #define ARRAYS(...)                                                                                          \
     (const oracle_array[]) { __VA_ARGS__, END }
 #define CAT_PARAMS "L:size D:size H:size=1 W:size=1 mode:per_head|multi_head=per_head "
@@ -520,14 +512,15 @@ const oracle_mechanism oracle_mechanisms[] = {
      "decay:none|exp|alibi|alibi_scaled=exp "
      "pool:none|centred|masked|trailing=trailing",
      ARRAYS(QKVO, RESULT("L D")), las_fits, run_las},
-    {"las_alphas", "[LaS] Sec. 4.1", "H:size B:real", ARRAYS(OUTPUT("y", "H")), NULL, run_las_alphas},
+    {"las_alphas", "[LaS], decay rates per head", "H:size B:real", ARRAYS(OUTPUT("y", "H")), NULL,
+     run_las_alphas},
     {"cat_attention", "[CAT] Def. 1",
      CAT_PARAMS "value_filter:causal|two_sided=causal norm:flag=false norm_v:flag=false "
                 "pos:none|rope|alibi|alibi_scaled=none rope_base:real=10000",
      cat_arrays, cat_fits, run_cat},
     {"lincat", "[CAT] Def. 1 with linear attention", CAT_PARAMS "norm:flag=false norm_v:flag=false",
      lincat_arrays, cat_fits, run_cat},
-    {"lcat", "[CAT] Sec. 5 (landmarks)",
+    {"lcat", "[CAT] LCAT (landmarks)",
      "L:size D:size H:size=1 B:size W:size=3 filter:box|rho=box dense_keys:plain|filtered=plain",
      ARRAYS(QKVO, MAYBE("filter_v", "H W"), RESULT("L D")), heads_fit, run_lcat},
     {"focus_filter", "[Focus] Eqs. 5-8", "L:size D:size n_bins:size F:size mode:literal|causal|carry=causal",
@@ -535,7 +528,7 @@ const oracle_mechanism oracle_mechanisms[] = {
     {"focus_layer", "[Focus] Eqs. 1-14",
      FOCUS_PARAMS "O:size hidden:size hyper:per_channel|joint=per_channel", focus_arrays, focus_fits,
      run_focus},
-    {"focus_h", "[Focus] Sec. 5.4 (constant filters)", FOCUS_PARAMS, focus_h_arrays, focus_fits, run_focus},
+    {"focus_h", "[Focus] Focus-H (constant filters)", FOCUS_PARAMS, focus_h_arrays, focus_fits, run_focus},
     {"long_conv", "Fu et al. 2023; [CHELA] Eq. 7", "L:size D:size lambda:real=0",
      ARRAYS(INPUT("x", "L D"), INPUT("conv_k", "D L"), MAYBE("conv_skip", "D"), RESULT("L D")), NULL,
      run_long_conv},
@@ -545,7 +538,7 @@ const oracle_mechanism oracle_mechanisms[] = {
     {"short_fuse", "[CHELA] Eq. 8", "L:size D:size short_n:size",
      ARRAYS(INPUT("x", "L D"), SHORTS, RESULT("L D"), OUTPUT("fused", "D fused_n")), fuse_sizes,
      run_short_fuse},
-    {"linear_attention", "Katharopoulos et al. 2020; [CHELA] Eqs. 11-12",
+    {"linear_attention", "Katharopoulos et al. 2020; [CHELA]",
      "L:size D:size H:size=1 normaliser:none|rms|sum=none eps:real=1e-5",
      ARRAYS(INPUT("q", "L D"), INPUT("k", "L D"), INPUT("v", "L D"), RESULT("L D")), heads_fit,
      run_linear_attention},
@@ -575,7 +568,7 @@ const oracle_mechanism oracle_mechanisms[] = {
      NULL, run_adamw},
     {"sinusoidal", "Vaswani et al. 2017, Sec. 3.5", "L:size D:size base:real=10000",
      ARRAYS(OUTPUT("y", "L D")), NULL, run_sinusoidal},
-    {"mega_ema", "Ma et al. 2023 (MEGA), Eqs. 5-6", "L:size D:size S:size",
+    {"mega_ema", "Ma et al. 2023 (MEGA), damped EMA", "L:size D:size S:size",
      ARRAYS(INPUT("x", "L D"), INPUT("alpha", "D S"), INPUT("delta", "D S"), INPUT("beta", "D S"),
             INPUT("eta", "D S"), MAYBE("skip", "D"), RESULT("L D")),
      NULL, run_mega},

@@ -24,16 +24,21 @@ static int forward(state *s, const double *x, const ref_chela_weights *w, const 
     if (!s->memory) return REF_NO_MEMORY;
     s->conv = (ref_short_long){L, D, p->n, p->lambda};
     s->attn = (ref_linattn){L, D, p->H, REF_LINATTN_RMS, p->eps};
-    int status = ref_short_long_fwd(s->z, x, &w->conv, &s->conv); // Eq. 9   Z = ShortLong(X)
-    scale_shift(s->q, s->z, w->alpha_q, w->beta_q, L, D);         //         Q = alpha_q o Z + beta_q
-    scale_shift(s->k, s->z, w->alpha_k, w->beta_k, L, D);         //         K = alpha_k o Z + beta_k
-    ref_linear_fwd(s->v_pre, x, w->w_v, w->b_v, L, D, D);         //         V = SiLU(X W_v + b_v)
+    // Z = ShortLong(X);  Q = alpha_q o Z + beta_q;  K = alpha_k o Z + beta_k
+    int status = ref_short_long_fwd(s->z, x, &w->conv, &s->conv);
+    scale_shift(s->q, s->z, w->alpha_q, w->beta_q, L, D);
+    scale_shift(s->k, s->z, w->alpha_k, w->beta_k, L, D);
+    // V = SiLU(X W_v + b_v)
+    ref_linear_fwd(s->v_pre, x, w->w_v, w->b_v, L, D, D);
     ref_silu_fwd(s->v, s->v_pre, n);
-    ref_linear_fwd(s->ga_pre, s->z, w->w_g, w->b_g, L, D, D); // Eq. 10  G_a = SiLU(Z W_g + b_g): printed
-    ref_silu_fwd(s->ga, s->ga_pre, n);                        //         with W_v; a W_g is meant
-    if (!status) status = ref_linear_attention_fwd(s->a, s->q, s->k, s->v, &s->attn); // Eqs. 11-12, Norm
-    ref_mul(s->m, s->a, s->ga, n);                        // Eq. 13  M = Norm(LinAttn) o G_a
-    ref_linear_fwd(s->go, s->z, w->w_o, w->b_o, L, D, D); // Eq. 14  G_o = sigma(Z W_o + b_o)
+    // Eq. 10: G_a = SiLU(Z W_g + b_g); printed with W_v, a W_g of its own is meant
+    ref_linear_fwd(s->ga_pre, s->z, w->w_g, w->b_g, L, D, D);
+    ref_silu_fwd(s->ga, s->ga_pre, n);
+    // M = Norm(LinAttn(Q, K, V)) o G_a
+    if (!status) status = ref_linear_attention_fwd(s->a, s->q, s->k, s->v, &s->attn);
+    ref_mul(s->m, s->a, s->ga, n);
+    // G_o = sigma(Z W_o + b_o)
+    ref_linear_fwd(s->go, s->z, w->w_o, w->b_o, L, D, D);
     ref_sigmoid_fwd(s->go, s->go, n);
     if (status) free(s->memory);
     return status;
@@ -45,7 +50,7 @@ int ref_chela_layer_fwd(double *u, double *z, double *m, const double *x, const 
     state s;
     int status = forward(&s, x, w, p);
     if (status) return status;
-    for (size_t i = 0; i < n; i++) u[i] = s.m[i] * s.go[i] + x[i] * (1 - s.go[i]); // Eq. 15
+    for (size_t i = 0; i < n; i++) u[i] = s.m[i] * s.go[i] + x[i] * (1 - s.go[i]); // U, Eq. 15
     if (z) memcpy(z, s.z, n * sizeof *z);
     if (m) memcpy(m, s.m, n * sizeof *m);
     free(s.memory);
@@ -76,20 +81,20 @@ int ref_chela_layer_bwd(double *dx, const ref_chela_weights *dw, const double *d
         free(s.memory);
         return REF_NO_MEMORY;
     }
-    for (size_t i = 0; i < n; i++) { // Eq. 15
+    for (size_t i = 0; i < n; i++) { // U = M o G_o + X o (1 - G_o)
         dm[i] = du[i] * s.go[i];
         dgo[i] = du[i] * (s.m[i] - x[i]);
         dx[i] = du[i] * (1 - s.go[i]);
     }
-    ref_sigmoid_bwd(dgo, dgo, s.go, n); // Eq. 14
+    ref_sigmoid_bwd(dgo, dgo, s.go, n); // G_o
     ref_linear_bwd(dz, dw->w_o, dw->b_o, dgo, s.z, w->w_o, L, D, D);
-    ref_mul(da, dm, s.ga, n); // Eq. 13
+    ref_mul(da, dm, s.ga, n); // M
     ref_mul(dga, dm, s.a, n);
     status = ref_linear_attention_bwd(dq, dk, dv, da, s.q, s.k, s.v, &s.attn);
-    ref_silu_bwd(dga, dga, s.ga_pre, n); // Eq. 10
+    ref_silu_bwd(dga, dga, s.ga_pre, n); // G_a
     ref_linear_bwd(part, dw->w_g, dw->b_g, dga, s.z, w->w_g, L, D, D);
     ref_axpy(dz, part, 1, n);
-    ref_silu_bwd(dv, dv, s.v_pre, n); // Eq. 9
+    ref_silu_bwd(dv, dv, s.v_pre, n); // V
     ref_linear_bwd(part, dw->w_v, dw->b_v, dv, x, w->w_v, L, D, D);
     ref_axpy(dx, part, 1, n);
     scale_shift_bwd(dz, dw->alpha_q, dw->beta_q, dq, s.z, w->alpha_q, L, D);

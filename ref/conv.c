@@ -44,7 +44,7 @@ void ref_conv_bwd(double *dx, double *df, const double *dy, const double *x, con
                 }
 }
 
-// [CAT] Sec. 3, multi-head filters: output head h is sum_g F[:, h, g] * X_g
+// [CAT], multi-head filters: output head h is sum_g F[:, h, g] * X_g
 void ref_conv_heads_fwd(double *y, const double *x, const double *f, size_t B, size_t L, size_t D, size_t H,
                         size_t W, size_t ldx, size_t ldy) {
     size_t d = D / H;

@@ -1,5 +1,5 @@
-// focus.c: the whole Focus layer ([Focus] Eqs. 1-14; MECHANISMS 4): a hypernetwork sets the filters of the
-// next bin, the filtered sequence feeds chunked attention and the gates. With theta_raw it is Focus-H:
+// focus.c: the whole Focus layer ([Focus] Eqs. 1-14; the steps are those of MECHANISMS 4): a hypernetwork sets the
+// filters of the next bin; the filtered sequence feeds chunked attention and the gates. With theta_raw it is Focus-H:
 // learned constant filters.
 #include "ref.h"
 
@@ -36,7 +36,7 @@ static double clamp(double x) { return x > limit ? limit : x < -limit ? -limit :
 
 // raw pair -> filter coefficients
 static void squash_fwd(double *theta, const double *raw, ref_theta kind) {
-    if (kind == REF_THETA_SIGMOID) { // Eq. 4
+    if (kind == REF_THETA_SIGMOID) {
         ref_sigmoid_fwd(theta, raw, 2);
         theta[0] = clamp(theta[0]);
         theta[1] = clamp(theta[1]);
@@ -73,33 +73,33 @@ static int forward(state *s, const double *x, const ref_focus_weights *w, const 
         for (size_t i = 0; i < nt; i += 2)
             squash_fwd(s->theta + i, w->theta_raw + i % (D * p->F * 2), p->theta);
     } else {
-        status = ref_long_conv_fwd(s->g, x, w->conv_k, w->conv_skip, L, D, 0); // Eq. 1  g = GlobalConv(x)
-        for (size_t i = 0; i < windows; i++)                                   // Eq. 2  adaptive max pool
+        status = ref_long_conv_fwd(s->g, x, w->conv_k, w->conv_skip, L, D, 0); // step 1: g = GlobalConv(x)
+        for (size_t i = 0; i < windows; i++)                                   // step 2: adaptive max pool
             for (size_t c = 0; c < D; c++)
                 s->e[(i / p->O * D + c) * p->O + i % p->O] =
                     s->g[pool_row(s->g, i, windows, c, L, D) * D + c];
-        ref_linear_fwd(s->hidden, s->e, w->hyper_w1, w->hyper_b1, s->rows, s->in, p->hidden); // Eq. 3
+        ref_linear_fwd(s->hidden, s->e, w->hyper_w1, w->hyper_b1, s->rows, s->in, p->hidden); // step 3
         ref_sigmoid_fwd(s->hidden, s->hidden, s->rows * p->hidden);
-        ref_linear_fwd(s->raw, s->hidden, w->hyper_w2, w->hyper_b2, s->rows, p->hidden, s->out); // Eq. 4
+        ref_linear_fwd(s->raw, s->hidden, w->hyper_w2, w->hyper_b2, s->rows, p->hidden, s->out);
         for (size_t i = 0; i < nt; i += 2) squash_fwd(s->squashed + i, s->raw + i, p->theta);
-        // shifted by one bin: bin b takes what bin b-1 said; bin 0 has theta = 0, so x_f = F x there
+        // step 4, shifted by one bin: bin b takes what bin b-1 said; bin 0 has theta = 0, so x_f = F x there
         memcpy(s->theta + nt / nb, s->squashed, (nt - nt / nb) * sizeof *s->theta);
     }
     s->filter = (ref_focus_filter){L, D, nb, p->F, p->mode};
-    if (!status) status = ref_focus_filter_fwd(s->x_f, x, s->theta, &s->filter); // Eqs. 5-8
+    if (!status) status = ref_focus_filter_fwd(s->x_f, x, s->theta, &s->filter); // step 5, Eqs. 5-8
     ref_linear_fwd(s->q, x, w->wq, NULL, L, D, D);
     ref_linear_fwd(s->k, s->x_f, w->wk, NULL, L, D, D);
     ref_linear_fwd(s->v, s->x_f, w->wv, NULL, L, D, D);
     s->heads = (ref_heads){L / p->C, D, p->H, 1, REF_POS_NONE, 0};
-    for (size_t i = 0; i < p->C && !status; i++) { // Eqs. 9-10, causal inside the chunk
+    for (size_t i = 0; i < p->C && !status; i++) { // step 6, causal inside the chunk
         size_t at = i * (L / p->C) * D;
         status = ref_heads_fwd(s->att + at, s->q + at, s->k + at, s->v + at, NULL, &s->heads);
     }
-    ref_linear_fwd(s->gamma_pre, s->x_f, w->w_gamma, w->b_gamma, L, D, D); // Eq. 11  gamma = SiLU(x_f W + b)
+    ref_linear_fwd(s->gamma_pre, s->x_f, w->w_gamma, w->b_gamma, L, D, D); // step 7: gamma = SiLU(x_f W + b)
     ref_silu_fwd(s->gamma, s->gamma_pre, n);
-    ref_linear_fwd(s->phi, s->x_f, w->w_phi, w->b_phi, L, D, D); // Eq. 12  phi = sigma(x_f W + b)
+    ref_linear_fwd(s->phi, s->x_f, w->w_phi, w->b_phi, L, D, D); // phi = sigma(x_f W + b)
     ref_sigmoid_fwd(s->phi, s->phi, n);
-    ref_mul(s->gated, s->gamma, s->att, n); // Eq. 13  z = SiLU(x_f W_h + (gamma o y) U_h + b_h)
+    ref_mul(s->gated, s->gamma, s->att, n); // z = SiLU(x_f W_h + (gamma o y) U_h + b_h)
     ref_linear_fwd(s->z_pre, s->x_f, w->w_h, w->b_h, L, D, D);
     ref_gemm(s->z_pre, s->gated, w->u_h, L, D, D, D, D, D, REF_ACCUMULATE);
     ref_silu_fwd(s->z, s->z_pre, n);
@@ -117,7 +117,7 @@ int ref_focus_layer_fwd(double *o, const ref_focus_mid *mid, const double *x, co
     state s;
     int status = forward(&s, x, w, p);
     if (status) return status;
-    for (size_t i = 0; i < n; i++) o[i] = s.phi[i] * s.z[i] + (1 - s.phi[i]) * x[i]; // Eq. 14
+    for (size_t i = 0; i < n; i++) o[i] = s.phi[i] * s.z[i] + (1 - s.phi[i]) * x[i]; // step 7, Eq. 14
     if (mid) {
         give(mid->g, s.g, n);
         give(mid->e, s.e, p->n_bins * p->D * p->O);
@@ -165,23 +165,23 @@ int ref_focus_layer_bwd(double *dx, const ref_focus_weights *dw, const double *d
         free(s.memory);
         return REF_NO_MEMORY;
     }
-    for (size_t i = 0; i < n; i++) { // Eq. 14
+    for (size_t i = 0; i < n; i++) { // o = phi o z + (1 - phi) o x
         dz[i] = dout[i] * s.phi[i];
         dphi[i] = dout[i] * (s.z[i] - x[i]);
         dx[i] = dout[i] * (1 - s.phi[i]);
     }
-    ref_silu_bwd(dz, dz, s.z_pre, n); // Eq. 13
+    ref_silu_bwd(dz, dz, s.z_pre, n);
     ref_linear_bwd(dxf, dw->w_h, dw->b_h, dz, s.x_f, w->w_h, L, D, D);
     ref_linear_bwd(dgated, dw->u_h, NULL, dz, s.gated, w->u_h, L, D, D);
     ref_mul(dgamma, dgated, s.att, n);
     ref_mul(datt, dgated, s.gamma, n);
-    ref_sigmoid_bwd(dphi, dphi, s.phi, n); // Eq. 12
+    ref_sigmoid_bwd(dphi, dphi, s.phi, n);
     ref_linear_bwd(part, dw->w_phi, dw->b_phi, dphi, s.x_f, w->w_phi, L, D, D);
     ref_axpy(dxf, part, 1, n);
-    ref_silu_bwd(dgamma, dgamma, s.gamma_pre, n); // Eq. 11
+    ref_silu_bwd(dgamma, dgamma, s.gamma_pre, n);
     ref_linear_bwd(part, dw->w_gamma, dw->b_gamma, dgamma, s.x_f, w->w_gamma, L, D, D);
     ref_axpy(dxf, part, 1, n);
-    for (size_t i = 0; i < p->C && !status; i++) { // Eqs. 9-10
+    for (size_t i = 0; i < p->C && !status; i++) { // step 6
         size_t at = i * (L / p->C) * D;
         status = ref_heads_bwd(dq + at, dk + at, dv + at, NULL, datt + at, s.q + at, s.k + at, s.v + at, NULL,
                                &s.heads);
@@ -192,7 +192,7 @@ int ref_focus_layer_bwd(double *dx, const ref_focus_weights *dw, const double *d
     ref_axpy(dxf, part, 1, n);
     ref_linear_bwd(part, dw->wv, NULL, dv, s.x_f, w->wv, L, D, D);
     ref_axpy(dxf, part, 1, n);
-    if (!status) status = ref_focus_filter_bwd(part, dtheta, dxf, x, s.theta, &s.filter); // Eqs. 5-8
+    if (!status) status = ref_focus_filter_bwd(part, dtheta, dxf, x, s.theta, &s.filter); // step 5, Eqs. 5-8
     ref_axpy(dx, part, 1, n);
     if (w->theta_raw) {
         for (size_t i = 0; i < nt; i += 2) {
@@ -202,7 +202,7 @@ int ref_focus_layer_bwd(double *dx, const ref_focus_weights *dw, const double *d
             ref_axpy(dw->theta_raw + at, draw, 1, 2);
         }
     } else if (!status) {
-        status = hyper_bwd(dx, dw, dtheta, &s, x, w, p); // Eqs. 1-4
+        status = hyper_bwd(dx, dw, dtheta, &s, x, w, p); // steps 1-4
     }
     free(memory);
     free(s.memory);

@@ -1,4 +1,4 @@
-// lcat.c: landmark CAT ([CAT] Sec. 5; MECHANISMS 3): each query picks one earlier block by its landmark and
+// lcat.c: landmark CAT ([CAT], LCAT; MECHANISMS 3): each query picks one earlier block by its landmark and
 // attends densely to that block and to its own. No gradient flows through the choice.
 #include "ref.h"
 

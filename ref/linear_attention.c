@@ -1,4 +1,4 @@
-// linear_attention.c: causal linear attention (Katharopoulos et al. 2020; [CHELA] Eqs. 9-12; MECHANISMS 6) in
+// linear_attention.c: causal linear attention (Katharopoulos et al. 2020; [CHELA]; MECHANISMS 6) in
 // its three equal forms, and its normalisers. The gradient is that of the quadratic form.
 #include "ref.h"
 
@@ -39,7 +39,7 @@ int ref_linattn_recurrent(double *o, const double *q, const double *k, const dou
     return REF_OK;
 }
 
-// Per block of C rows ([CHELA] Eqs. 11-12): O = Q S + (Q K^T o mask) V, then S += K^T V
+// Per block of C rows ([CHELA]'s tiling): O = Q S + (Q K^T o mask) V, then S += K^T V
 int ref_linattn_tiled(double *o, const double *q, const double *k, const double *v, size_t L, size_t D,
                       size_t H, size_t C) {
     size_t d = D / H;

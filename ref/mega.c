@@ -1,8 +1,7 @@
-// mega.c: MEGA's multi-dimensional damped EMA (Ma et al., "Mega: Moving Average Equipped Gated Attention",
-// ICLR 2023, Eqs. 5-6): channel c has S states,
+// mega.c: MEGA's multi-dimensional damped EMA (Ma et al., "Mega: Moving Average Equipped Gated Attention", 2023):
+// channel c has S states,
 //   h_t[s] = a_s beta_s x_t + (1 - a_s d_s) h_{t-1}[s],  y_t = sum_s eta_s h_t[s] (+ skip x_t),
-// a = sigma(alpha), d = sigma(delta). The skip is that of the authors' program. Comparator of [CHELA]; no
-// attention here.
+// a = sigma(alpha), d = sigma(delta). The skip is that of the authors' program. A comparator; no attention here.
 #include "ref.h"
 
 #include <stdlib.h>
@@ -16,7 +15,7 @@ int ref_mega_ema_fwd(double *y, const double *x, const ref_mega_weights *w, size
             ref_sigmoid_fwd(&a, w->alpha + c * S + s, 1);
             ref_sigmoid_fwd(&d, w->delta + c * S + s, 1);
             for (size_t t = 0; t < L; t++) {
-                h = a * w->beta[c * S + s] * x[t * D + c] + (1 - a * d) * h; // Eq. 6
+                h = a * w->beta[c * S + s] * x[t * D + c] + (1 - a * d) * h;
                 y[t * D + c] += w->eta[c * S + s] * h;
             }
         }

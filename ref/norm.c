@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-// Ba et al. 2016, Eq. 4: y = (x - mean) / sqrt(var + eps) * gain + bias
+// Ba et al. 2016: y = (x - mean) / sqrt(var + eps) * gain + bias
 void ref_layernorm_fwd(double *y, double *stats, const double *x, const double *gain, const double *bias,
                        size_t N, size_t D, double eps) {
     for (size_t r = 0; r < N; r++) {
@@ -36,7 +36,7 @@ void ref_layernorm_bwd(double *dx, double *dgain, double *dbias, const double *d
     }
 }
 
-// Zhang & Sennrich 2019, Eq. 4, eps inside the root
+// Zhang & Sennrich 2019, eps inside the root
 void ref_rmsnorm_fwd(double *y, double *rstd, const double *x, const double *gain, size_t N, size_t D,
                      double eps) {
     for (size_t r = 0; r < N; r++) {

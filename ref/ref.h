@@ -35,12 +35,9 @@ enum { REF_OK = 0, REF_NO_MEMORY = -1 };
 void *ref_carve(double **first, size_t count, ...);
 #define REF_END ((double **)0)
 
-// ================================================================================================================
-// Primitives: the twins of kernels/smx.h, same names after the prefix, same order of parameters, no scratch.
-// ================================================================================================================
+// ==== Primitives: the twins of kernels/smx.h, same names after the prefix, same order of parameters, no scratch.
 
 // ---- gemm.c: matrix product
-// -------------------------------------------------------------------------------------
 enum { REF_TRANS_A = 1, REF_TRANS_B = 2, REF_ACCUMULATE = 4 };
 // C [m][n] = op(A) op(B), or += with REF_ACCUMULATE; op(A) [m][k], op(B) [k][n], row strides lda, ldb, ldc.
 void ref_gemm(double *c, const double *a, const double *b, size_t m, size_t n, size_t k, size_t lda,
@@ -55,7 +52,6 @@ void ref_linear_bwd(double *dx, double *dw, double *db, const double *dy, const 
                     size_t N, size_t in, size_t out);
 
 // ---- elementwise.c
-// ----------------------------------------------------------------------------------------------
 void ref_add(double *y, const double *a, const double *b, size_t n); // y = a + b
 void ref_mul(double *y, const double *a, const double *b, size_t n); // y = a b
 void ref_scale(double *y, const double *x, double s, size_t n);      // y = s x
@@ -75,7 +71,6 @@ double ref_sum(const double *x, size_t n);
 double ref_dot(const double *x, const double *y, size_t n);
 
 // ---- attention.c: softmax attention
-// -----------------------------------------------------------------------------
 //   l_ij = scale q_i.k_j mult_h(i-j) + bias_h(i-j),  A = softmax over the allowed j,  o_i = sum_j A_ij v_j
 typedef struct {
     size_t B, L, D, H;
@@ -159,7 +154,6 @@ void ref_cross_entropy_bwd(double *dlogits, const double *logits, const int32_t 
 void ref_argmax(int32_t *best, const double *x, size_t N, size_t V);
 
 // ---- adamw.c
-// ----------------------------------------------------------------------------------------------------
 typedef struct {
     double lr, b1, b2, eps, wd, c1, c2, clip; // c1 = 1 - b1^step, c2 = 1 - b2^step, clip: factor on g
 } ref_adamw_opts;
@@ -167,12 +161,9 @@ void ref_adamw(double *p, double *m, double *v, const double *g, size_t n, const
 double ref_sumsq(const double *g, size_t n);
 double ref_clip_factor(double sumsq, double max_norm); // min(1, max_norm / sqrt(sumsq)); 1 when max_norm <= 0
 
-// ================================================================================================================
-// Mechanisms, one sequence [L][D] at a time
-// ================================================================================================================
+// ==== Mechanisms, one sequence [L][D] at a time, L >= 1
 
 // ---- softmax_attention.c: MECHANISMS 1
-// --------------------------------------------------------------------------
 typedef enum { REF_POS_NONE, REF_POS_ROPE, REF_POS_ALIBI, REF_POS_ALIBI_SCALED } ref_pos;
 typedef struct {
     size_t L, D, H;
@@ -196,7 +187,6 @@ int ref_softmax_attention_bwd(double *dx, const ref_qkvo *dw, const double *dy, 
                               const ref_qkvo *w, const ref_heads *p);
 
 // ---- las.c: MECHANISMS 2, [LaS] Eq. 4
-// ---------------------------------------------------------------------------
 typedef enum { REF_DECAY_NONE, REF_DECAY_EXP, REF_DECAY_ALIBI, REF_DECAY_ALIBI_SCALED } ref_decay;
 typedef enum { REF_POOL_NONE, REF_POOL_CENTRED, REF_POOL_MASKED, REF_POOL_TRAILING } ref_pool;
 typedef struct {
@@ -221,7 +211,6 @@ int ref_las_attention_bwd(double *dx, const ref_qkvo *dw, const double *dy, cons
                           const ref_qkvo *w, const ref_las *p);
 
 // ---- linear_attention.c: MECHANISMS 6
-// ---------------------------------------------------------------------------
 typedef enum { REF_LINATTN_NONE, REF_LINATTN_RMS, REF_LINATTN_SUM } ref_linattn_norm;
 typedef struct {
     size_t L, D, H;
@@ -242,7 +231,6 @@ int ref_linear_attention_bwd(double *dq, double *dk, double *dv, const double *d
                              const double *k, const double *v, const ref_linattn *p);
 
 // ---- cat.c: MECHANISMS 3, [CAT] Def. 1
-// --------------------------------------------------------------------------
 typedef struct {
     size_t L, D, H, W;
     int multi_head; // 0: f [H][W]; 1: f [W][H][H] on projected heads
@@ -276,7 +264,6 @@ int ref_lincat_bwd(double *dx, const ref_cat_weights *dw, const double *dy, cons
                    const ref_cat_weights *w, const ref_cat *p);
 
 // ---- lcat.c: landmark CAT
-// ---------------------------------------------------------------------------------------
 typedef enum { REF_LCAT_BOX, REF_LCAT_RHO } ref_lcat_filter;
 typedef struct {
     double *wq, *wk, *wv, *wo; // [D][D]
@@ -323,7 +310,6 @@ int ref_short_long_bwd(double *dx, const ref_short_long_weights *dw, const doubl
                        const ref_short_long_weights *w, const ref_short_long *p);
 
 // ---- mlp.c
-// ------------------------------------------------------------------------------------------------------
 typedef enum { REF_ACT_GELU, REF_ACT_SILU } ref_act;
 typedef struct {
     double *w1, *b1, *w2, *b2; // [D][E], [E], [E][D], [D]
@@ -334,7 +320,6 @@ int ref_mlp_bwd(double *dx, const ref_mlp_weights *dw, const double *dy, const d
                 const ref_mlp_weights *w, size_t N, size_t D, size_t E, ref_act act);
 
 // ---- chela.c: [CHELA] Eqs. 9-15
-// ---------------------------------------------------------------------------------
 typedef struct {
     ref_short_long_weights conv;
     double *alpha_q, *beta_q, *alpha_k, *beta_k; // [D]
@@ -367,7 +352,6 @@ int ref_chela_block_bwd(double *dx, const ref_chela_block_weights *dw, const dou
                         const ref_chela_block_weights *w, const ref_chela_block *p);
 
 // ---- focus_filter.c: [Focus] Eqs. 5-8, the adaptive IIR filters
-// --------------------------------------------------
 typedef enum { REF_FOCUS_LITERAL, REF_FOCUS_CAUSAL, REF_FOCUS_CARRY } ref_focus_mode;
 typedef struct {
     size_t L, D, n_bins, F;
@@ -380,7 +364,6 @@ int ref_focus_filter_bwd(double *dx, double *dtheta, const double *dy, const dou
                          const ref_focus_filter *p);
 
 // ---- focus.c: [Focus] Eqs. 1-14, the whole layer
-// -----------------------------------------------------------------
 typedef enum { REF_THETA_SIGMOID, REF_THETA_TRIANGLE } ref_theta;
 typedef struct {
     double *conv_k, *conv_skip;                        // [D][L], [D] or NULL
@@ -406,8 +389,7 @@ int ref_focus_layer_bwd(double *dx, const ref_focus_weights *dw, const double *d
                         const ref_focus_weights *w, const ref_focus *p);
 
 // ---- Comparators: mega.c, s4d.c, selective_scan.c
-// ---------------------------------------------------------------- MEGA's damped EMA (Ma et al. 2023, Eqs.
-// 5-6); alpha, delta [D][S] go through the sigmoid; beta, eta [D][S]; skip [D].
+// ---------------------------------------------------------------- MEGA's damped EMA (Ma et al. 2023); alpha, delta [D][S] go through the sigmoid; beta, eta [D][S]; skip [D].
 typedef struct {
     double *alpha, *delta, *beta, *eta, *skip; // skip may be NULL
 } ref_mega_weights;

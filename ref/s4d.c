@@ -1,8 +1,8 @@
 // s4d.c: S4D (Gu, Gupta, Goel, Re, "On the Parameterization and Initialization of Diagonal State Space
 // Models", NeurIPS 2022): a diagonal state space model per channel, discretised by zero-order hold, run as
 // its convolution kernel
-//   K[l] = m Re sum_s C_s B_s exp(dt A_s l),  B_s = (exp(dt A_s) - 1) / A_s  (Eqs. 3-4, B = 1),  y = K * x +
-//   skip x
+//   K[l] = m Re sum_s C_s B_s exp(dt A_s l),  B_s = (exp(dt A_s) - 1) / A_s  (B = 1)
+//   y = K * x + skip x
 // with A_s = -exp(log_a) + i a_im and m = 2 (half of each conjugate pair is kept), or real A, C and m = 1.
 #include "ref.h"
 
