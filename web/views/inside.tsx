@@ -1,6 +1,7 @@
 // inside.tsx: one held-out sample through the eyes of one run: its tokens, the answers right and wrong, and where the
 // model looked for them.
 import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { drawHeat, drawLegend } from '../charts/heat.ts';
 import type { Look } from '../protocol.ts';
@@ -168,15 +169,14 @@ function Tokens({ now, row, weights }: { now: Look; row: number | null; weights:
                     return (
                         <li key={i} class="question">
                             {bar}
-                            <button
-                                type="button"
-                                aria-pressed={i === row}
-                                aria-label={`Question at ${i}: token ${token}, wanted ${wanted}, answered ${answer}, ${right ? 'right' : 'wrong'}`}
-                                onClick={() => (asked.value = i)}
-                            >
-                                <span class="token">{token}</span>
+                            <button type="button" aria-pressed={i === row} onClick={() => (asked.value = i)}>
+                                <span class="token">
+                                    <Unseen>Question at {i}: token </Unseen>
+                                    {token}
+                                </span>
                                 <span class={right ? 'right' : 'wrong'}>
-                                    {right ? '✓' : '✗'}
+                                    <Unseen>, answered {right ? 'right' : `wrong, wanted ${wanted}`}: </Unseen>
+                                    <span aria-hidden="true">{right ? '✓' : '✗'}</span>
                                     {answer}
                                 </span>
                             </button>
@@ -191,6 +191,10 @@ function Tokens({ now, row, weights }: { now: Look; row: number | null; weights:
             )}
         </div>
     );
+}
+
+function Unseen({ children }: { children: ComponentChildren }) {
+    return <span class="unseen">{children}</span>;
 }
 
 function AttentionMap({ now, head, row, entry }: { now: Look; head: number; row: number | null; entry: Entry }) {

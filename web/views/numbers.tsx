@@ -12,7 +12,7 @@ const STATUS: Record<string, string> = {
 export function Numbers() {
     return (
         <div class="numbers">
-            <div class="scroll">
+            <div class="scroll" role="region" aria-label="Where each run stands" tabIndex={0}>
                 <table>
                     <caption class="unseen">Where each run stands</caption>
                     <thead>

@@ -1,0 +1,242 @@
+// test_wasm.mjs: the WebAssembly modules in Node: the same bits as the native program and as each other, errors in
+// words, checkpoints, memory. Run by `make test` (node --test); digests of single kernels are compared elsewhere.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { load, SeqmixError } from '../build/wasm/seqmix.js';
+
+const built = (file) => new URL(`../build/${file}`, import.meta.url);
+const run = promisify(execFile);
+const RECALL = 'mixer=cat&task=mqar&vocab=64&length=64&pairs=8&width=32&seed=1&steps=200';
+const ATTENTION = 'mixer=attention&task=mqar&blocks=2&heads=2&position=learned&norm=rms&mlp=2&seed=3&steps=30';
+
+const simd = await load();
+const scalar = await load({ wasm: built('wasm/seqmix-scalar.wasm') });
+
+/** Losses as hexadecimal float32 words, and the digest, of the native program. */
+async function native(config) {
+    const { stdout } = await run(built('seqmix').pathname, ['train', config, '--json'], { maxBuffer: 1 << 26 });
+    const lines = stdout.trim().split('\n').map((line) => JSON.parse(line));
+    return {
+        words: lines.filter(({ word }) => word !== undefined).map(({ word }) => word),
+        final: lines.find(({ final }) => final),
+    };
+}
+const words = (losses) =>
+    Array.from(new Uint32Array(losses.buffer, losses.byteOffset, losses.length), (word) => word.toString(16).padStart(8, '0'));
+function trained(lab, config, steps) {
+    const experiment = lab.open(config);
+    experiment.step(steps);
+    const result = { words: words(experiment.losses()), digest: experiment.digest(), metrics: experiment.metrics };
+    experiment.close();
+    return result;
+}
+const refusal = (call, key, value) => {
+    try {
+        call();
+    } catch (error) {
+        assert.ok(error instanceof SeqmixError, `${error} is no SeqmixError`);
+        assert.equal(error.key, key);
+        assert.equal(error.value, value);
+        return error;
+    }
+    return assert.fail('nothing was refused');
+};
+
+test('the modules are what they say, and import only the memory-growth notice', () => {
+    assert.equal(simd.isa, 'wasm');
+    assert.equal(scalar.isa, 'scalar');
+    assert.match(simd.version, /^\d+\.\d+\.\d+/);
+    for (const { module } of [simd, scalar]) {
+        const imports = WebAssembly.Module.imports(module).map((entry) => `${entry.module}.${entry.name}`);
+        assert.deepEqual(imports, ['env.emscripten_notify_memory_growth']);
+    }
+});
+
+test('the modules export what exports.txt lists, and Emscripten\'s own', async () => {
+    const listed = (await readFile(new URL('exports.txt', import.meta.url), 'utf8')).trim().split('\n');
+    const own = ['memory', '_initialize', '__indirect_function_table', '__errno_location', 'stackSave', 'stackRestore',
+        'stackAlloc', '_emscripten_stack_restore', '_emscripten_stack_alloc', 'emscripten_stack_get_current'];
+    for (const { module } of [simd, scalar]) {
+        const names = WebAssembly.Module.exports(module).map(({ name }) => name).filter((name) => !own.includes(name));
+        assert.deepEqual(names.map((name) => `_${name}`).sort(), [...listed].sort());
+    }
+});
+
+for (const [name, config, steps] of [['recall with CAT', RECALL, 200], ['two blocks of attention', ATTENTION, 30]])
+    test(`${name}: native, SIMD and scalar train the same loss words and weights`, async () => {
+        const expected = await native(config);
+        assert.equal(expected.words.length, steps);
+        for (const lab of [simd, scalar]) {
+            const got = trained(lab, config, steps);
+            const differs = got.words.findIndex((word, i) => word !== expected.words[i]);
+            assert.equal(differs, -1, `${lab.isa}: step ${differs + 1}: ${got.words[differs]}, native ${expected.words[differs]}`);
+            assert.equal(got.digest, expected.final.digest, lab.isa);
+            assert.equal(got.metrics.params, expected.final.params);
+        }
+    });
+
+test('another seed gives other words (the comparison above can fail)', () => {
+    const one = trained(simd, RECALL, 3);
+    const other = trained(simd, RECALL.replace('seed=1', 'seed=2'), 3);
+    assert.notDeepEqual(other.words, one.words);
+    assert.notEqual(other.digest, one.digest);
+});
+
+test('CAT learns recall, one block of attention does not', () => {
+    for (const [mixer, low, high] of [['cat', 0.99, 1], ['attention', 0, 0.2]]) {
+        const experiment = simd.open(`mixer=${mixer}&task=mqar`);
+        experiment.step(300);
+        const { accuracy, targets, sequences } = experiment.evaluate({ count: 200 });
+        assert.ok(accuracy >= low && accuracy <= high, `${mixer}: ${accuracy}`);
+        assert.deepEqual([targets, sequences], [1600, 200]);
+        experiment.close();
+    }
+});
+
+test('a wrong config is refused in words', () => {
+    const wrong = refusal(() => simd.open('mixer=cta'), 'mixer', 'cta');
+    assert.match(wrong.allowed, /cat.*attention/);
+    assert.match(wrong.message, /cta/);
+    refusal(() => simd.open('mixer=cat&widht=8'), 'widht', '8');
+    refusal(() => simd.complete('length=0'), 'length', '0');
+    refusal(() => simd.complete('mixer=cat~length=x'), 'length', 'x');
+    refusal(() => simd.open('width=30&heads=4'), 'heads', '4');
+    refusal(() => simd.open('mixer=cat&&=3'), '', '=3');
+    assert.equal(simd.open('mixer=cat').metrics.step, 0); // and nothing is left behind
+});
+
+test('wrong calls are refused in words', () => {
+    const experiment = simd.open(RECALL);
+    refusal(() => experiment.step(-1), 'steps', '-1');
+    refusal(() => experiment.step(0.5), 'steps', '0.5');
+    refusal(() => experiment.look(-1), 'index', '-1');
+    assert.throws(() => experiment.tensor('block7.mixer.w_q'), (error) => error instanceof SeqmixError && /block7/.test(error.message));
+    const strange = new Int32Array(64).fill(1);
+    strange[9] = 6464;
+    assert.throws(() => experiment.predict(strange), (error) => error instanceof SeqmixError && /6464/.test(error.message));
+    assert.throws(() => experiment.predict([1, 2, 3]), SeqmixError);
+    experiment.close();
+    experiment.close();
+    assert.throws(() => experiment.step(), /closed/);
+});
+
+test('complete says every key, and several runs stay several', () => {
+    const [first, second, ...more] = simd.complete('mixer=cat&seed=7~mixer=attention').split('~');
+    assert.equal(more.length, 0);
+    assert.match(first, /(^|&)mixer=cat&/);
+    assert.match(second, /(^|&)mixer=attention&/);
+    for (const one of [first, second]) assert.match(one, /(^|&)seed=7(&|$)/);
+    assert.equal(simd.complete(first), first);
+    const experiment = simd.open(first);
+    assert.equal(experiment.config, first);
+    experiment.close();
+});
+
+test('the table describes every key', () => {
+    const { keys, mixers, tasks, presets } = simd.config;
+    assert.ok(mixers.some(({ name }) => name === 'cat') && tasks.some(({ name }) => name === 'mqar'));
+    const all = [...keys, ...mixers.flatMap((part) => part.keys), ...tasks.flatMap((part) => part.keys)];
+    for (const key of all) {
+        assert.ok(key.help && key.group, key.name);
+        assert.ok(['int', 'real', 'word', 'text'].includes(key.type), key.name);
+        if (key.type === 'word') assert.ok(key.choices.includes(key.default), key.name);
+    }
+    for (const { name, config, lesson } of presets) {
+        assert.ok(lesson, name);
+        assert.ok(simd.complete(config), name);
+        assert.equal(simd.complete(`preset=${name}`), simd.complete(config));
+    }
+});
+
+test('tensors, looking and predicting give copies with shapes', () => {
+    const experiment = simd.open(RECALL);
+    const names = experiment.tensors().filter(({ weight }) => weight).map(({ name }) => name);
+    assert.ok(names.includes('embedding') && names.includes('block0.mixer.filter_q'));
+    const before = experiment.tensor('embedding');
+    assert.deepEqual(before.shape, [64, 32]);
+    assert.equal(before.data.length, 64 * 32);
+    const first = before.data[0];
+    experiment.step(100);
+    assert.equal(before.data[0], first, 'the array was changed by training: it is no copy');
+    assert.notEqual(experiment.tensor('embedding').data[0], first);
+
+    const sample = experiment.look(5);
+    assert.equal(sample.tokens.length, 64);
+    assert.equal([...sample.targets].filter((target) => target >= 0).length, 8);
+    const map = experiment.tensor('block0.mixer.map');
+    assert.deepEqual(map.shape, [1, 64, 64]);
+    for (let row = 0; row < 64; row++) {
+        const weights = map.data.subarray(64 * row, 64 * row + 64);
+        const total = weights.reduce((a, b) => a + b, 0);
+        assert.ok(Math.abs(total - 1) < 1e-5, `row ${row} of the attention map sums to ${total}`);
+        assert.ok(weights.subarray(row + 1).every((weight) => weight === 0), `row ${row} sees the future`);
+    }
+    const again = experiment.predict(sample.tokens);
+    const asked = [...sample.targets.keys()].filter((i) => sample.targets[i] >= 0);
+    for (const i of asked) {
+        assert.equal(again.predicted[i], sample.predicted[i]);
+        assert.equal(again.confidence[i], sample.confidence[i]);
+    }
+    // Looking and evaluating leave training alone.
+    experiment.evaluate({ count: 16 });
+    experiment.step(10);
+    const plain = trained(simd, RECALL, 110);
+    assert.equal(experiment.digest(), plain.digest);
+    experiment.close();
+});
+
+test('a saved run goes on bit for bit, in the other module too', () => {
+    const expected = trained(simd, RECALL, 80);
+    const experiment = simd.open(RECALL);
+    experiment.step(50);
+    const bytes = experiment.save();
+    experiment.close();
+    for (const lab of [simd, scalar]) {
+        const resumed = lab.load(bytes);
+        assert.equal(resumed.metrics.step, 50);
+        resumed.step(30);
+        assert.equal(resumed.digest(), expected.digest, lab.isa);
+        assert.deepEqual(words(resumed.losses()).slice(-30), expected.words.slice(50));
+        resumed.close();
+    }
+    const longer = simd.load(bytes, 'steps=900');
+    assert.equal(longer.metrics.steps, 900);
+    longer.close();
+});
+
+test('broken checkpoints are refused in words', () => {
+    const experiment = simd.open(RECALL);
+    const bytes = experiment.save();
+    experiment.close();
+    const broken = [new Uint8Array(), bytes.slice(0, 7), bytes.slice(0, 100), bytes.slice(0, -1), new Uint8Array(500).fill(255)];
+    for (const part of broken) assert.throws(() => simd.load(part), (error) => error instanceof SeqmixError && error.message.length > 10);
+    assert.throws(() => simd.load(bytes, 'steps=-1'), (error) => error.key === 'steps');
+});
+
+test('no module, or a broken one, is said in words', async () => {
+    await assert.rejects(load({ wasm: Uint8Array.of(1, 2, 3) }), SeqmixError);
+    await assert.rejects(load({ wasm: built('wasm/absent.wasm') }), /absent/);
+});
+
+test('opening and closing leaves memory flat', async () => {
+    const lab = await load();
+    const cycle = () => {
+        const experiment = lab.open(RECALL);
+        experiment.step(1);
+        experiment.evaluate({ count: 4 });
+        experiment.look(0);
+        experiment.save();
+        experiment.close();
+        assert.throws(() => lab.open('mixer=cta'));
+        assert.throws(() => lab.open('width=30&heads=4'));
+        lab.complete('mixer=cat~mixer=attention');
+    };
+    for (let i = 0; i < 10; i++) cycle();
+    const before = lab.bytes;
+    for (let i = 0; i < 200; i++) cycle();
+    assert.equal(lab.bytes, before);
+    assert.ok(before < 64 << 20, `${before} bytes for one small run`);
+});
