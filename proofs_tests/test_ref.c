@@ -36,9 +36,8 @@ static void fill(double *x, size_t n, double size) {
 
 // ---- Four-point differences
 // The error of (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12h is h^4 |f'''''| / 30 + eps |f| / h: 1e-12 |f| at h = 1e-4.
-// Measured over all cases: at most 5.4e-10 of the scale (the array's largest gradient,
-// or 1 % of the case's); 5e-9 leaves room for other compilers, and a
-// wrong term stands at 1e-3 and above.
+// Measured over all cases: at most 5.4e-10 of the scale (the array's largest gradient, or 1 % of the case's). 5e-9
+// leaves room for other compilers; a wrong term stands at 1e-3 and above.
 static const double step = 1e-4, tolerance = 5e-9;
 
 typedef double (*objective)(void *with);
@@ -475,7 +474,7 @@ static void products_in_all_transposes(void **unused) {
         for (size_t i = 0; i < M; i++)
             for (size_t j = 0; j < 6; j++) {
                 double want = flags & REF_ACCUMULATE ? before[i * 6 + j] : 0;
-                for (size_t k = 0; k < K; k++)
+                for (size_t k = 0; k < K && j < N; k++)
                     want += (flags & REF_TRANS_A ? a[k * lda + i] : a[i * lda + k]) *
                             (flags & REF_TRANS_B ? b[j * ldb + k] : b[k * ldb + j]);
                 assert_true(j < N ? fabs(c[i * 6 + j] - want) < 1e-14 : c[i * 6 + j] == before[i * 6 + j]);
