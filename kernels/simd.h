@@ -116,7 +116,15 @@ SMX_INLINE vf vf_sqrt(vf x) {
 }
 
 // Loops over the registers of a group must vanish: gcc needs to be told, clang unrolls constant trips by itself.
-#if defined(__clang__)
+// Sanitizers look at every access, and unrolled scalar groups would take them minutes to compile: loops stay loops.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(undefined_behavior_sanitizer)
+#define SMX_SANITIZED
+#endif
+#endif
+#if defined(SMX_SANITIZED) || defined(__SANITIZE_ADDRESS__)
+#define SMX_UNROLL
+#elif defined(__clang__)
 #define SMX_UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define SMX_UNROLL _Pragma("GCC unroll 16")
