@@ -25,5 +25,7 @@ void cli_config_value(const char *config, const char *key, char *to, size_t size
 // that no half-written file is left; 0 or 2.
 void *cli_read_file(const char *path, size_t *size);
 int cli_write_file(const char *path, const void *bytes, size_t size);
+// Would cli_write_file find its folder writable? 0 or 2: asked before a long training, not after it.
+int cli_can_write(const char *path);
 
 #endif

@@ -33,12 +33,30 @@ void *cli_read_file(const char *path, size_t *size) {
     return bytes;
 }
 
+// Where the bytes go first: beside the file, so that renaming it cannot fail half-way.
+static FILE *open_temporary(const char *path, char *temporary, size_t size) {
+    if ((size_t)snprintf(temporary, size, "%s.%ld.part", path, (long)getpid()) >= size) {
+        cli_fail("the path of %zu characters is too long; at most %zu are allowed", strlen(path), size - 32);
+        return NULL;
+    }
+    FILE *f = fopen(temporary, "wb");
+    if (!f) cli_fail("%s cannot be written: %s", path, strerror(errno));
+    return f;
+}
+
+int cli_can_write(const char *path) {
+    char temporary[4096];
+    FILE *f = open_temporary(path, temporary, sizeof temporary);
+    if (!f) return 2;
+    fclose(f);
+    remove(temporary);
+    return 0;
+}
+
 int cli_write_file(const char *path, const void *bytes, size_t size) {
     char temporary[4096];
-    if ((size_t)snprintf(temporary, sizeof temporary, "%s.%ld.part", path, (long)getpid()) >= sizeof temporary)
-        return cli_fail("the path of %zu characters is too long; at most %zu are allowed", strlen(path), sizeof temporary - 32);
-    FILE *f = fopen(temporary, "wb");
-    if (!f) return cli_fail("%s cannot be written: %s", path, strerror(errno));
+    FILE *f = open_temporary(path, temporary, sizeof temporary);
+    if (!f) return 2;
     int bad = fwrite(bytes, 1, size, f) != size;
     bad |= fflush(f) != 0 || fsync(fileno(f)) != 0;
     int why = errno;

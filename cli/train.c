@@ -117,6 +117,7 @@ static void show_bar(const smx_metrics *m, double accuracy, double seconds) {
 int cli_train(int argc, char **argv) {
     options o;
     int status = read_options(argc, argv, &o);
+    if (!status && o.save) status = cli_can_write(o.save);
     if (status) return status;
     smx_run *run = open_run(&o);
     if (!run) return 2;

@@ -1,0 +1,132 @@
+// cli.mjs: the program as a user meets it: what it prints, its exit codes, and one sentence for every wrong word, value
+// and file.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+
+const folder = mkdtempSync(join(tmpdir(), 'seqmix-cli-'));
+after(() => rmSync(folder, { recursive: true }));
+const file = (name) => join(folder, name);
+
+function seqmix(...args) {
+    const { status, stdout, stderr, signal } = spawnSync('build/seqmix', args, { encoding: 'utf8', timeout: 60000 });
+    assert.equal(signal, null, `seqmix ${args.join(' ')} died of ${signal}`);
+    return { status, stdout, stderr };
+}
+const recall = 'mixer=cat&task=mqar&batch=4&steps=20';
+
+test('train prints one JSON line a step and a final one', () => {
+    const { status, stdout } = seqmix('train', recall, '--json', '--eval', '50');
+    const lines = stdout.trim().split('\n').map((line) => JSON.parse(line));
+    assert.equal(status, 0);
+    assert.deepEqual(lines.slice(0, 20).map((line) => line.step), [...Array(20).keys()].map((i) => i + 1));
+    const last = lines.at(-1);
+    assert.equal(lines.length, 21);
+    assert.equal(last.final, true);
+    assert.equal(last.step, 20);
+    assert.equal(last.params, 8265);
+    assert.match(last.digest, /^[0-9a-f]{16}$/);
+    assert.equal(last.loss, lines[19].loss);
+    const word = new DataView(new ArrayBuffer(4));
+    word.setFloat32(0, lines[19].loss);
+    assert.equal(lines[19].word, word.getUint32(0).toString(16).padStart(8, '0'));
+    for (const key of ['accuracy', 'seconds']) assert.equal(typeof last[key], 'number');
+});
+
+test('saved, resumed and straight runs end in the same weights; eval reads the file', () => {
+    const digest = (result) => JSON.parse(result.stdout.trim().split('\n').at(-1)).digest;
+    const straight = digest(seqmix('train', recall, '--json', '--eval', '0', '--save', file('a')));
+    seqmix('train', recall + '&steps=11', '--save', file('b'), '--eval', '0');
+    assert.equal(digest(seqmix('train', 'steps=20', '--load', file('b'), '--json', '--eval', '0', '--save', file('c'))), straight);
+    assert.deepEqual(readFileSync(file('c')), readFileSync(file('a')));
+    const { status, stdout } = seqmix('eval', file('a'), '--count', '40', '--length', '128', '--json');
+    assert.equal(status, 0);
+    assert.equal(JSON.parse(stdout).targets, 320);
+});
+
+// The header as anyone's reader would take it: 8 bytes of length, JSON, then the words.
+test('a checkpoint is safetensors', () => {
+    seqmix('train', recall, '--save', file('st'), '--eval', '0');
+    const bytes = readFileSync(file('st'));
+    const length = Number(bytes.readBigUInt64LE(0));
+    const header = JSON.parse(bytes.subarray(8, 8 + length).toString());
+    const { __metadata__: meta, ...tensors } = header;
+    assert.equal(meta.step, '20');
+    let end = 0;
+    for (const { dtype, shape, data_offsets } of Object.values(tensors)) {
+        assert.equal(dtype, 'F32');
+        assert.equal(data_offsets[0], end);
+        end = data_offsets[0] + 4 * shape.reduce((a, b) => a * b, 1);
+        assert.equal(data_offsets[1], end);
+    }
+    assert.equal(bytes.length, 8 + length + end);
+    assert.deepEqual(tensors.embedding.shape, [64, 32]);
+});
+
+test('Ctrl-C keeps what was learnt', async () => {
+    const child = spawn('build/seqmix', ['train', 'mixer=cat&task=mqar&steps=1000000', '--json', '--save', file('stopped')]);
+    await new Promise((resolve) => child.stdout.once('data', resolve));
+    child.stdout.resume();
+    child.kill('SIGINT');
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    assert.equal(code, 130);
+    assert.equal(seqmix('eval', file('stopped'), '--count', '10').status, 0);
+    assert.deepEqual(readdirSync(folder).filter((name) => name.endsWith('.part')), []);
+});
+
+test('help lists every mixer and task, and tells of one key', () => {
+    const all = seqmix('help');
+    assert.equal(all.status, 0);
+    for (const word of ['mixer', 'length', 'cat', 'attention', 'mqar', 'recall']) assert.ok(all.stdout.includes(word), word);
+    assert.match(seqmix('help', 'filter').stdout, /taps/);
+    assert.match(seqmix('help', 'mixer').stdout, /CAT/);
+    assert.equal(seqmix('--version').stdout, 'seqmix 0.1.0\n');
+});
+
+test('selfcheck agrees with the committed list, and says what differs', () => {
+    assert.equal(seqmix('selfcheck', '--against', 'proofs_tests/digests.txt').status, 0);
+    const list = readFileSync('proofs_tests/digests.txt', 'utf8');
+    writeFileSync(file('list'), list.replace(/^./m, (digit) => (digit === '0' ? '1' : '0')));
+    const { status, stdout } = seqmix('selfcheck', '--against', file('list'));
+    assert.equal(status, 1);
+    assert.match(stdout, /DIFFERS/);
+});
+
+writeFileSync(file('junk'), 'this is no checkpoint at all');
+const wrong = [
+    [['fly'], /fly.*train/],
+    [['train'], /config/],
+    [['train', 'mixer=cart'], /mixer=cart.*cat/],
+    [['train', 'lenght=64'], /lenght.*length/],
+    [['train', 'width=abc'], /width=abc.*whole number/],
+    [['train', 'width'], /width.*key=value/],
+    [['train', recall, '--eval', 'x'], /--eval x.*whole number/],
+    [['train', recall, '--every'], /--every/],
+    [['train', recall, '--what'], /--what/],
+    [['train', recall, recall], /one config/],
+    [['train', '--load', file('junk')], /not a checkpoint/],
+    [['train', '--load', file('nowhere')], /nowhere.*No such file/],
+    [['train', '--load', folder], /not a file/],
+    [['train', recall, '--save', join(folder, 'no', 'such', 'folder')], /cannot be written/],
+    [['eval'], /checkpoint/],
+    [['eval', file('junk')], /not a checkpoint/],
+    [['help', 'nothing'], /nothing/],
+    [['selfcheck', '--against', file('nowhere')], /nowhere/],
+];
+for (const [args, sentence] of wrong)
+    test(`wrong: seqmix ${args.join(' ').replaceAll(folder, 'FOLDER')}`, () => {
+        const { status, stderr } = seqmix(...args);
+        assert.equal(status, 2);
+        assert.match(stderr, sentence);
+        assert.equal(stderr.trim().split('\n').length, 1, stderr);
+        assert.ok(!existsSync(join(folder, 'no')));
+    });
+
+test('an unknown instruction set is refused', () => {
+    const { status, stderr } = spawnSync('build/seqmix', ['help'], { env: { ...process.env, SMX_ISA: 'mmx' }, encoding: 'utf8' });
+    assert.equal(status, 2);
+    assert.match(stderr, /SMX_ISA=mmx.*scalar/);
+});
