@@ -1,5 +1,5 @@
-// manifest.h: the list of a set of test vectors (manifest.json), checked as it is read. For oracle.c and
-// compare.c.
+// manifest.h: the list of a set of test vectors (manifest.json), checked as it is read.
+// For oracle.c and compare.c.
 #ifndef CLI_MANIFEST_H
 #define CLI_MANIFEST_H
 

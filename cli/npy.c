@@ -1,5 +1,5 @@
-// npy.c: see npy.h. The bytes of the file are the machine's own: every system that this builds on is
-// little-endian.
+// npy.c: see npy.h. The bytes of the file are the machine's own: every system that this builds on
+// is little-endian.
 #include "npy.h"
 
 #include <errno.h>
@@ -53,7 +53,6 @@ void npy_free(npy *a) {
 }
 
 // ---- The header: a Python dictionary with exactly the keys descr, fortran_order, shape
-// ----------------------------
 typedef struct {
     const char *at, *end;
 } text;

@@ -1,5 +1,4 @@
-// npy.h: arrays as NumPy .npy files: format 1.0, C order, little-endian float64, float32 or int32. Nothing
-// else.
+// npy.h: arrays as NumPy .npy files: format 1.0, C order, little-endian float64, float32 or int32.
 #ifndef CLI_NPY_H
 #define CLI_NPY_H
 

@@ -1,6 +1,6 @@
 // oracle_cases.h: one run of one mechanism of the oracle on named arrays: which parameters and arrays each
-// mechanism has, what shapes they must have, and what it computes. The files around it (manifests, folders)
-// are the commands' business.
+// mechanism has, what shapes they must have, and what it computes. The files around it
+// (manifests, folders) are the commands' business.
 #ifndef CLI_ORACLE_CASES_H
 #define CLI_ORACLE_CASES_H
 
@@ -64,12 +64,13 @@ struct oracle_case {
     char err[400];
 };
 
-// Each returns 0, or -1 with one sentence in c->err. open, then set every input, then run, then look, then
-// close (close also after a failure).
+// Each returns 0, or -1 with one sentence in c->err. open, then set every input, then run, then look,
+// then close (close also after a failure).
 int oracle_open(oracle_case *c, const oracle_mechanism *mechanism, const json *params);
 int oracle_set(oracle_case *c, const char *name, const npy *value); // copies; "dy" asks for gradients
 int oracle_run(oracle_case *c);
-// Before anything is set: the shapes of all inputs (in their slots) as the parameters and defaults alone fix them.
+// Before anything is set: the shapes of all inputs (in their slots) as the parameters and defaults alone fix
+// them.
 int oracle_shapes(oracle_case *c);
 void oracle_close(oracle_case *c);
 // The array of that kind and name of a case that ran, or NULL. ORACLE_INPUT: its grad is the gradient.

@@ -1,5 +1,5 @@
-// test_vectors.c: `seqmix oracle` and `seqmix compare` on sets of test vectors: on the shared set where it is present
-// ($SEQMIX_VECTORS, else ../shared/vectors), and on a small set made here, whole and damaged.
+// test_vectors.c: `seqmix oracle` and `seqmix compare` on sets of test vectors: on the shared set where it is
+// present ($SEQMIX_VECTORS, else ../shared/vectors), and on a small set made here, whole and damaged.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -286,7 +286,8 @@ static void npy_headers(void **unused) {
     assert_int_equal(npy_decode(&array, other, 3, "a.npy", why, sizeof why), -1);
 }
 
-// Every prefix of a good file, and every single byte of its header changed: an error or an array, never a crash.
+// Every prefix of a good file, and every single byte of its header changed: an error or an array, never a
+// crash.
 static void npy_files_cut_and_changed(void **unused) {
     (void)unused;
     const char *path = at(work, "whole.npy"), *cut = at(work, "cut.npy");

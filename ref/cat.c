@@ -78,7 +78,7 @@ static ref_filtered filtered(const ref_cat *p, int is_v) {
 static int mix_fwd(double *o, const double *q, const double *k, const double *v, const ref_cat_weights *w,
                    const ref_cat *p, int linear) {
     ref_heads heads = {p->L, p->D, p->H, 1, p->pos, p->rope_base};
-    ref_linattn sum = {p->L, p->D, p->H, REF_LINATTN_SUM, 0};
+    ref_linattn sum = {1, p->L, p->D, p->H, p->D, 0, REF_LINATTN_SUM, 0};
     return linear ? ref_linear_attention_fwd(o, q, k, v, &sum)
                   : ref_heads_fwd(o, q, k, v, w->filter_maps, &heads);
 }
@@ -87,7 +87,7 @@ static int mix_bwd(double *dq, double *dk, double *dv, const ref_cat_weights *dw
                    const double *q, const double *k, const double *v, const ref_cat_weights *w,
                    const ref_cat *p, int linear) {
     ref_heads heads = {p->L, p->D, p->H, 1, p->pos, p->rope_base};
-    ref_linattn sum = {p->L, p->D, p->H, REF_LINATTN_SUM, 0};
+    ref_linattn sum = {1, p->L, p->D, p->H, p->D, 0, REF_LINATTN_SUM, 0};
     return linear ? ref_linear_attention_bwd(dq, dk, dv, dout, q, k, v, &sum)
                   : ref_heads_bwd(dq, dk, dv, dw->filter_maps, dout, q, k, v, w->filter_maps, &heads);
 }

@@ -1,14 +1,14 @@
-// focus.c: the whole Focus layer ([Focus] Eqs. 1-14; the steps are those of MECHANISMS 4): a hypernetwork sets the
-// filters of the next bin; the filtered sequence feeds chunked attention and the gates. With theta_raw it is Focus-H:
-// learned constant filters.
+// focus.c: the whole Focus layer ([Focus] Eqs. 1-14; the steps are those of MECHANISMS 4): a hypernetwork
+// sets the filters of the next bin; the filtered sequence feeds chunked attention and the gates. With
+// theta_raw it is Focus-H: learned constant filters.
 #include "ref.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-// A coefficient never reaches the unit circle: sigma and tanh are held below 1 - 2^-20 (with zero gradient
-// there).
+// A coefficient never reaches the unit circle: sigma and tanh are held below 1 - 2^-20, with zero
+// gradient there.
 static const double limit = 1 - 0x1p-20;
 
 typedef struct {
@@ -73,8 +73,8 @@ static int forward(state *s, const double *x, const ref_focus_weights *w, const 
         for (size_t i = 0; i < nt; i += 2)
             squash_fwd(s->theta + i, w->theta_raw + i % (D * p->F * 2), p->theta);
     } else {
-        status = ref_long_conv_fwd(s->g, x, w->conv_k, w->conv_skip, L, D, 0); // step 1: g = GlobalConv(x)
-        for (size_t i = 0; i < windows; i++)                                   // step 2: adaptive max pool
+        ref_long_conv_fwd(s->g, x, w->conv_k, w->conv_skip, L, D, 0); // step 1: g = GlobalConv(x)
+        for (size_t i = 0; i < windows; i++)                          // step 2: adaptive max pool
             for (size_t c = 0; c < D; c++)
                 s->e[(i / p->O * D + c) * p->O + i % p->O] =
                     s->g[pool_row(s->g, i, windows, c, L, D) * D + c];
@@ -146,10 +146,10 @@ static int hyper_bwd(double *dx, const ref_focus_weights *dw, const double *dthe
     for (size_t i = 0; i < windows; i++)
         for (size_t c = 0; c < D; c++)
             dg[pool_row(s->g, i, windows, c, L, D) * D + c] += de[(i / p->O * D + c) * p->O + i % p->O];
-    int status = ref_long_conv_bwd(part, dw->conv_k, dw->conv_skip, dg, x, w->conv_k, w->conv_skip, L, D, 0);
+    ref_long_conv_bwd(part, dw->conv_k, dw->conv_skip, dg, x, w->conv_k, w->conv_skip, L, D, 0);
     ref_axpy(dx, part, 1, L * D);
     free(memory);
-    return status;
+    return REF_OK;
 }
 
 int ref_focus_layer_bwd(double *dx, const ref_focus_weights *dw, const double *dout, const double *x,

@@ -1,5 +1,5 @@
-// focus_filter.c: Focus's adaptive second-order IIR filters ([Focus] Eqs. 5-8; MECHANISMS 4, step 5), for each bin,
-// channel and filter H(w) = 1 / (1 + theta_0 e^-jw + theta_1 e^-2jw), summed over the filters.
+// focus_filter.c: Focus's adaptive second-order IIR filters ([Focus] Eqs. 5-8; MECHANISMS 4, step 5), for
+// each bin, channel and filter H(w) = 1 / (1 + theta_0 e^-jw + theta_1 e^-2jw), summed over the filters.
 //   literal  a bin's DFT of length R times conj(H): circular and reversed in time, so a token sees later ones
 //   causal   y_t = x_t - theta_0 y_{t-1} - theta_1 y_{t-2}, the state zero at the start of each bin
 //   carry    the same, the state carried from bin to bin
@@ -119,8 +119,8 @@ int ref_focus_filter_fwd(double *y, const double *x, const double *theta, const 
     return REF_OK;
 }
 
-// Adjoint recurrence: a_t = dy_t - theta_0(t+1) a_{t+1} - theta_1(t+2) a_{t+2}; dx = a, dtheta_m(t) -= a_t
-// s_{t-m-1}.
+// Adjoint recurrence: a_t = dy_t - theta_0(t+1) a_{t+1} - theta_1(t+2) a_{t+2}; dx = a,
+// dtheta_m(t) -= a_t s_{t-m-1}.
 int ref_focus_filter_bwd(double *dx, double *dtheta, const double *dy, const double *x, const double *theta,
                          const ref_focus_filter *p) {
     size_t L = p->L, D = p->D, R = L / p->n_bins;

@@ -1,9 +1,7 @@
-// linear_attention.c: causal linear attention (Katharopoulos et al. 2020; [CHELA]; MECHANISMS 6) in
-// its three equal forms, and its normalisers. The gradient is that of the quadratic form.
+// linear_attention.c: causal linear attention as [CHELA] and LinCAT use it (MECHANISMS 6), and the three
+// equal forms of its core: quadratic, recurrent, tiled.
 #include "ref.h"
 
-#include <float.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,104 +60,39 @@ int ref_linattn_tiled(double *o, const double *q, const double *k, const double 
     return REF_OK;
 }
 
-// phi = elu + 1, as exp(x) for x <= 0
-static void phi_fwd(double *y, const double *x, size_t n) {
-    for (size_t i = 0; i < n; i++) y[i] = x[i] > 0 ? x[i] + 1 : exp(x[i]);
-}
-
-static void phi_bwd(double *dx, const double *dy, const double *x, size_t n) {
-    for (size_t i = 0; i < n; i++) dx[i] = dy[i] * (x[i] > 0 ? 1 : exp(x[i]));
-}
-
-// den_t [L][H] = q_t . sum_{s<=t} k_s
-static void denominators(double *den, const double *q, const double *k, size_t L, size_t D, size_t H) {
-    size_t d = D / H;
-    for (size_t h = 0; h < H; h++)
-        for (size_t t = 0; t < L; t++) {
-            double sum = 0;
-            for (size_t s = 0; s <= t; s++) sum += ref_dot(q + t * D + h * d, k + s * D + h * d, d);
-            den[t * H + h] = sum;
-        }
+// q and k as the core meets them: through phi for the sum normaliser
+static void features(double *f, const double *x, const ref_linattn *p) {
+    if (p->norm == REF_LINATTN_SUM)
+        ref_elu1_fwd(f, x, p->L * p->D);
+    else
+        memcpy(f, x, p->L * p->D * sizeof *f);
 }
 
 int ref_linear_attention_fwd(double *y, const double *q, const double *k, const double *v,
                              const ref_linattn *p) {
-    size_t L = p->L, D = p->D, H = p->H, d = D / H, n = L * D;
-    double *o, *fq, *fk, *den;
-    void *memory = ref_carve(&o, n, &fq, n, &fk, n, &den, L * H, REF_END);
+    double *fq, *fk, *norm;
+    void *memory = ref_carve(&fq, p->L * p->D, &fk, p->L * p->D, &norm, p->L * p->H, REF_END);
     if (!memory) return REF_NO_MEMORY;
-    switch (p->norm) {
-    case REF_LINATTN_NONE:
-        ref_linattn_quadratic(y, q, k, v, L, D, H);
-        break;
-    case REF_LINATTN_RMS: // [CHELA] Norm: the rows of [L*H][d], no affine
-        ref_linattn_quadratic(o, q, k, v, L, D, H);
-        ref_rmsnorm_fwd(y, den, o, NULL, L * H, d, p->eps);
-        break;
-    case REF_LINATTN_SUM:
-        phi_fwd(fq, q, n);
-        phi_fwd(fk, k, n);
-        ref_linattn_quadratic(o, fq, fk, v, L, D, H);
-        denominators(den, fq, fk, L, D, H);
-        for (size_t r = 0; r < L * H; r++)
-            ref_scale(y + r * d, o + r * d, den[r] < FLT_MIN ? 0 : 1 / den[r], d);
-        break;
-    }
+    features(fq, q, p);
+    features(fk, k, p);
+    ref_linattn_fwd(y, norm, fq, fk, v, p);
     free(memory);
     return REF_OK;
 }
 
-// With a_ts = q_t . k_s: da_ts = do_t . v_s + dden_t, where dden [L][H] (or NULL) is the gradient of sum_s
-// a_ts.
-static void quadratic_bwd(double *dq, double *dk, double *dv, const double *dout, const double *dden,
-                          const double *q, const double *k, const double *v, size_t L, size_t D, size_t H) {
-    size_t d = D / H;
-    memset(dq, 0, L * D * sizeof *dq);
-    memset(dk, 0, L * D * sizeof *dk);
-    memset(dv, 0, L * D * sizeof *dv);
-    for (size_t h = 0; h < H; h++)
-        for (size_t t = 0; t < L; t++)
-            for (size_t s = 0; s <= t; s++) {
-                size_t qt = t * D + h * d, ks = s * D + h * d;
-                double a = ref_dot(q + qt, k + ks, d);
-                double da = ref_dot(dout + qt, v + ks, d) + (dden ? dden[t * H + h] : 0);
-                ref_axpy(dv + ks, dout + qt, a, d);
-                ref_axpy(dq + qt, k + ks, da, d);
-                ref_axpy(dk + ks, q + qt, da, d);
-            }
-}
-
 int ref_linear_attention_bwd(double *dq, double *dk, double *dv, const double *dy, const double *q,
                              const double *k, const double *v, const ref_linattn *p) {
-    size_t L = p->L, D = p->D, H = p->H, d = D / H, n = L * D;
-    double *o, *dout, *fq, *fk, *dfq, *dfk, *den, *dden;
-    void *memory =
-        ref_carve(&o, n, &dout, n, &fq, n, &fk, n, &dfq, n, &dfk, n, &den, L * H, &dden, L * H, REF_END);
+    size_t n = p->L * p->D;
+    double *fq, *fk, *y, *norm;
+    void *memory = ref_carve(&fq, n, &fk, n, &y, n, &norm, p->L * p->H, REF_END);
     if (!memory) return REF_NO_MEMORY;
-    switch (p->norm) {
-    case REF_LINATTN_NONE:
-        quadratic_bwd(dq, dk, dv, dy, NULL, q, k, v, L, D, H);
-        break;
-    case REF_LINATTN_RMS:
-        ref_linattn_quadratic(o, q, k, v, L, D, H);
-        ref_rmsnorm_fwd(dfq, den, o, NULL, L * H, d, p->eps);
-        ref_rmsnorm_bwd(dout, NULL, dy, o, NULL, den, L * H, d);
-        quadratic_bwd(dq, dk, dv, dout, NULL, q, k, v, L, D, H);
-        break;
-    case REF_LINATTN_SUM: // y = o / den: do = dy / den, dden = -(dy . o) / den^2
-        phi_fwd(fq, q, n);
-        phi_fwd(fk, k, n);
-        ref_linattn_quadratic(o, fq, fk, v, L, D, H);
-        denominators(den, fq, fk, L, D, H);
-        for (size_t r = 0; r < L * H; r++) {
-            double rden = den[r] < FLT_MIN ? 0 : 1 / den[r];
-            ref_scale(dout + r * d, dy + r * d, rden, d);
-            dden[r] = -ref_dot(dy + r * d, o + r * d, d) * rden * rden;
-        }
-        quadratic_bwd(dfq, dfk, dv, dout, dden, fq, fk, v, L, D, H);
-        phi_bwd(dq, dfq, q, n);
-        phi_bwd(dk, dfk, k, n);
-        break;
+    features(fq, q, p);
+    features(fk, k, p);
+    ref_linattn_fwd(y, norm, fq, fk, v, p);
+    ref_linattn_bwd(dq, dk, dv, dy, fq, fk, v, y, norm, p);
+    if (p->norm == REF_LINATTN_SUM) {
+        ref_elu1_bwd(dq, dq, fq, n);
+        ref_elu1_bwd(dk, dk, fk, n);
     }
     free(memory);
     return REF_OK;

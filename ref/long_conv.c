@@ -1,9 +1,8 @@
-// long_conv.c: the long convolution (Fu et al. 2023) and the short-long convolution ([CHELA] Eqs. 7-8;
-// MECHANISMS 5), summed directly: no FFT here.
+// long_conv.c: the long convolution (Fu et al. 2023; MECHANISMS 5), summed directly, and the real transform
+// along time that fast versions of it use, by its definition.
 #include "ref.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 // Squash: K = sign(K) max(|K| - lambda, 0); lambda = 0 leaves K alone, its gradient too.
@@ -11,102 +10,72 @@ static double squash(double k, double lambda) {
     return lambda == 0 ? k : copysign(fmax(fabs(k) - lambda, 0), k);
 }
 
-int ref_long_conv_fwd(double *y, const double *x, const double *kernel, const double *skip, size_t L,
-                      size_t D, double lambda) {
-    for (size_t t = 0; t < L; t++)
-        for (size_t c = 0; c < D; c++) {
-            double sum = skip ? skip[c] * x[t * D + c] : 0;
-            for (size_t s = 0; s <= t; s++) sum += squash(kernel[c * L + s], lambda) * x[(t - s) * D + c];
-            y[t * D + c] = sum;
-        }
-    return REF_OK;
-}
-
-int ref_long_conv_bwd(double *dx, double *dkernel, double *dskip, const double *dy, const double *x,
-                      const double *kernel, const double *skip, size_t L, size_t D, double lambda) {
-    for (size_t t = 0; t < L; t++)
-        for (size_t c = 0; c < D; c++) {
-            dx[t * D + c] = skip ? skip[c] * dy[t * D + c] : 0;
-            if (skip) dskip[c] += x[t * D + c] * dy[t * D + c];
-        }
-    for (size_t c = 0; c < D; c++)
-        for (size_t s = 0; s < L; s++) {
-            double sum = 0;
-            for (size_t t = s; t < L; t++) {
-                sum += dy[t * D + c] * x[(t - s) * D + c];
-                dx[(t - s) * D + c] += squash(kernel[c * L + s], lambda) * dy[t * D + c];
+void ref_longconv_fwd(double *y, const double *x, const double *k, const double *skip, size_t B, size_t L,
+                      size_t D, size_t taps, double lambda, size_t ld) {
+    for (size_t b = 0; b < B; b++)
+        for (size_t t = 0; t < L; t++)
+            for (size_t c = 0; c < D; c++) {
+                const double *in = x + b * L * ld + c;
+                double sum = skip ? skip[c] * in[t * ld] : 0;
+                for (size_t s = 0; s <= t && s < taps; s++)
+                    sum += squash(k[c * taps + s], lambda) * in[(t - s) * ld];
+                y[(b * L + t) * ld + c] = sum;
             }
-            if (lambda == 0 || fabs(kernel[c * L + s]) > lambda) dkernel[c * L + s] += sum;
+}
+
+void ref_longconv_bwd(double *dx, double *dk, double *dskip, const double *dy, const double *x,
+                      const double *k, const double *skip, size_t B, size_t L, size_t D, size_t taps,
+                      double lambda, size_t ld) {
+    for (size_t b = 0; b < B; b++)
+        for (size_t c = 0; c < D; c++) {
+            const double *in = x + b * L * ld + c, *grad = dy + b * L * ld + c;
+            for (size_t t = 0; t < L && dx; t++) {
+                double sum = skip ? skip[c] * grad[t * ld] : 0;
+                for (size_t s = 0; s < taps && t + s < L; s++)
+                    sum += squash(k[c * taps + s], lambda) * grad[(t + s) * ld];
+                dx[(b * L + t) * ld + c] = sum;
+            }
+            for (size_t s = 0; s < taps && s < L && dk; s++) {
+                double sum = 0;
+                for (size_t t = s; t < L; t++) sum += grad[t * ld] * in[(t - s) * ld];
+                if (lambda == 0 || fabs(k[c * taps + s]) > lambda) dk[c * taps + s] += sum;
+            }
+            for (size_t t = 0; t < L && dskip; t++) dskip[c] += in[t * ld] * grad[t * ld];
         }
-    return REF_OK;
 }
 
-// ceil(2 log10 L) + 1 in integers
-size_t ref_short_n(size_t L) {
-    size_t k = 0;
-    for (double power = 1; power < (double)L * (double)L; power *= 10) k++;
-    return k + 1;
+static const double tau = 6.28318530717958647693; // 2 pi
+
+// the angle 2 pi k t / N, the product reduced before it becomes one
+static double angle(size_t k, size_t t, size_t N) { return tau * (double)(k * t % N) / (double)N; }
+
+void ref_rfft_fwd(double *spectrum, const double *x, size_t B, size_t N, size_t D) {
+    for (size_t b = 0; b < B; b++)
+        for (size_t k = 0; k <= N / 2; k++)
+            for (size_t c = 0; c < D; c++) {
+                double re = 0, im = 0;
+                for (size_t t = 0; t < N; t++) {
+                    re += x[(b * N + t) * D + c] * cos(angle(k, t, N));
+                    im -= x[(b * N + t) * D + c] * sin(angle(k, t, N));
+                }
+                spectrum[((b * (N / 2 + 1) + k) * 2) * D + c] = re;
+                spectrum[((b * (N / 2 + 1) + k) * 2 + 1) * D + c] = im;
+            }
 }
 
-// [CHELA] Eq. 8, what fuses: the two parallel short kernels, the smaller padded with zeros at its old end
-void ref_short_fuse(double *fused, const double *short_3, const double *short_n, size_t D, size_t n) {
-    size_t W = n > 3 ? n : 3;
-    for (size_t c = 0; c < D; c++)
-        for (size_t w = 0; w < W; w++)
-            fused[c * W + w] = (w < 3 ? short_3[c * 3 + w] : 0) + (w < n ? short_n[c * n + w] : 0);
-}
-
-int ref_short_sum_fwd(double *y, const double *x, const double *short_3, const double *short_n, size_t L,
-                      size_t D, size_t n) {
-    double *part;
-    void *memory = ref_carve(&part, L * D, REF_END);
-    if (!memory) return REF_NO_MEMORY;
-    ref_conv_fwd(y, x, short_3, 1, L, D, D, 3, 0, D, D);
-    ref_conv_fwd(part, x, short_n, 1, L, D, D, n, 0, D, D);
-    ref_axpy(y, part, 1, L * D);
-    free(memory);
-    return REF_OK;
-}
-
-int ref_short_sum_bwd(double *dx, double *dshort_3, double *dshort_n, const double *dy, const double *x,
-                      const double *short_3, const double *short_n, size_t L, size_t D, size_t n) {
-    double *part;
-    void *memory = ref_carve(&part, L * D, REF_END);
-    if (!memory) return REF_NO_MEMORY;
-    ref_conv_bwd(dx, dshort_3, dy, x, short_3, 1, L, D, D, 3, 0, D, D);
-    ref_conv_bwd(part, dshort_n, dy, x, short_n, 1, L, D, D, n, 0, D, D);
-    ref_axpy(dx, part, 1, L * D);
-    free(memory);
-    return REF_OK;
-}
-
-// [CHELA] Eq. 7: Z = K_l * SiLU(K_s * X); the skip acts on the SiLU's output
-int ref_short_long_fwd(double *z, const double *x, const ref_short_long_weights *w, const ref_short_long *p) {
-    size_t L = p->L, D = p->D;
-    double *s;
-    void *memory = ref_carve(&s, L * D, REF_END);
-    if (!memory) return REF_NO_MEMORY;
-    int status = ref_short_sum_fwd(s, x, w->short_3, w->short_n, L, D, p->n);
-    ref_silu_fwd(s, s, L * D);
-    if (!status) status = ref_long_conv_fwd(z, s, w->conv_k, w->conv_skip, L, D, p->lambda);
-    free(memory);
-    return status;
-}
-
-int ref_short_long_bwd(double *dx, const ref_short_long_weights *dw, const double *dz, const double *x,
-                       const ref_short_long_weights *w, const ref_short_long *p) {
-    size_t L = p->L, D = p->D, n = L * D;
-    double *pre, *s, *ds;
-    void *memory = ref_carve(&pre, n, &s, n, &ds, n, REF_END);
-    if (!memory) return REF_NO_MEMORY;
-    int status = ref_short_sum_fwd(pre, x, w->short_3, w->short_n, L, D, p->n);
-    ref_silu_fwd(s, pre, n);
-    if (!status)
-        status =
-            ref_long_conv_bwd(ds, dw->conv_k, dw->conv_skip, dz, s, w->conv_k, w->conv_skip, L, D, p->lambda);
-    ref_silu_bwd(ds, ds, pre, n);
-    if (!status)
-        status = ref_short_sum_bwd(dx, dw->short_3, dw->short_n, ds, x, w->short_3, w->short_n, L, D, p->n);
-    free(memory);
-    return status;
+// x_t = (1/N) sum_k X_k e^(2 pi i k t/N); the upper half of the spectrum is the conjugate of the lower one
+void ref_rfft_inv(double *x, const double *spectrum, size_t B, size_t N, size_t D) {
+    for (size_t b = 0; b < B; b++)
+        for (size_t t = 0; t < N; t++)
+            for (size_t c = 0; c < D; c++) {
+                double sum = 0;
+                for (size_t k = 0; k <= N / 2; k++) {
+                    const double *X = spectrum + ((b * (N / 2 + 1) + k) * 2) * D + c;
+                    if (k == 0 || 2 * k == N)
+                        sum += X[0] * cos(angle(k, t, N));
+                    else
+                        sum += 2 * (X[0] * cos(angle(k, t, N)) - X[D] * sin(angle(k, t, N)));
+                }
+                x[(b * N + t) * D + c] = sum / (double)N;
+            }
 }

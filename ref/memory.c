@@ -1,5 +1,5 @@
-// memory.c: the oracle's temporaries: one zeroed block per call, cut into arrays. Nothing else allocates in
-// ref/.
+// memory.c: the oracle's temporaries: one zeroed block per call, cut into arrays. No other file of ref/
+// allocates more than a few small arrays.
 #include "ref.h"
 
 #include <stdarg.h>

@@ -3,20 +3,19 @@
 // judges.
 //
 // Legend, used by every prototype
-//   B batch   L length   D width   H heads   d = D/H head width   W filter taps   N rows   n plain element
-//   count V vocabulary or classes   F filters   O oversampling   M chunk length   R = L/n_bins bin length   S
-//   states a channel Arrays are row-major and contiguous unless a stride is named: x [L][D] means x[t*D + c];
-//   head h owns the columns h*d .. h*d+d-1; t, i (query), j (key) count from 0. Every matrix is [in][out],
-//   applied as x W (+ b).
+//   B batch   L length   D width   H heads   d = D/H head width   W filter taps   N rows   n element count
+//   V vocabulary or classes   F filters   O oversampling   M chunk length   R = L/n_bins bin length
+//   S states of a channel
+//   Arrays are row-major and contiguous unless a stride is named: x [L][D] means x[t*D + c]. Head h owns the
+//   columns h*d .. h*d+d-1; t, i (query), j (key) count from 0. Every matrix is [in][out]: x W (+ b).
 //
 // Contracts
-//   Order     outputs, inputs, saved state, sizes. Backward: gradients out, gradient in, then what forward
-//   saw. Gradients input gradients OVERWRITE; parameter gradients ACCUMULATE (the caller zeroes them).
+//   Order     outputs, inputs, saved state, sizes. Backward: gradients out, gradient in, what forward saw.
+//   Gradients input gradients OVERWRITE; parameter gradients ACCUMULATE (the caller zeroes them).
 //   Aliasing  none, except the elementwise functions (y may be an input).
 //   Structs   a struct of weights serves for their gradients too: a NULL weight is switched off, its gradient
-//   is NULL.
-//             Functions read weights and write gradients only.
-//   Returns   the primitives (first half) cannot fail; the mechanisms (second half) take memory and return
+//             is NULL. Functions read weights and write gradients only.
+//   Returns   the primitives (first half) cannot fail; the mechanisms (second half) that take memory return
 //             0, or REF_NO_MEMORY. Sizes are the caller's promise (H divides D, n_bins divides L, ...).
 #ifndef REF_H
 #define REF_H
@@ -35,7 +34,8 @@ enum { REF_OK = 0, REF_NO_MEMORY = -1 };
 void *ref_carve(double **first, size_t count, ...);
 #define REF_END ((double **)0)
 
-// ==== Primitives: the twins of kernels/smx.h, same names after the prefix, same order of parameters, no scratch.
+// ==== Primitives: the twins of kernels/smx.h, same names after the prefix, same order of parameters, no
+// scratch.
 
 // ---- gemm.c: matrix product
 enum { REF_TRANS_A = 1, REF_TRANS_B = 2, REF_ACCUMULATE = 4 };
@@ -79,6 +79,8 @@ typedef struct {
     double scale;       // usually 1/sqrt(d)
     const double *mult; // [H][2L-1], entry (L-1) + j - i; NULL: 1
     const double *bias; // [H][2L-1], entry (L-1) + j - i; NULL: 0
+    size_t chunk;       // M: rows [0,M), [M,2M), ... attend among themselves only; 0: off
+    size_t masked;      // P, odd: A averaged over P columns, then cut to j <= i (LaS); needs causal; 0: off
 } ref_attention;
 // o [B][L][D], stats [B][H][L][2] = (row maximum, 1 / row sum); a row whose logits are all -inf gives 0,
 // stats (0, 0).
@@ -87,16 +89,62 @@ void ref_attention_fwd(double *o, double *stats, const double *q, const double *
 void ref_attention_bwd(double *dq, double *dk, double *dv, const double *dout, const double *q,
                        const double *k, const double *v, const double *o, const double *stats,
                        const ref_attention *p);
-// map [L][L]: A of one head of sequence b, 0 where masked.
+// map [L][L]: A of one head of sequence b before any pooling, 0 where masked.
 void ref_attention_map(double *map, const double *q, const double *k, const ref_attention *p, size_t b,
                        size_t head);
 // Backward of the map: ADDS to that head's part of dq and dk.
 void ref_attention_map_bwd(double *dq, double *dk, const double *dmap, const double *map, const double *q,
                            const double *k, const ref_attention *p, size_t b, size_t head);
+// Maps mixed across heads, o_h = sum_g mix[h][g] A_g v_h; p->masked is not used. dmix [H][H] accumulates.
+void ref_attention_maps_fwd(double *o, double *stats, const double *q, const double *k, const double *v,
+                            const double *mix, const ref_attention *p);
+void ref_attention_maps_bwd(double *dq, double *dk, double *dv, double *dmix, const double *dout,
+                            const double *q, const double *k, const double *v, const double *mix,
+                            const double *stats, const ref_attention *p);
+
+// ---- linattn.c: causal linear attention, y_t = r_t o_t with o_t = sum_{s<=t} (q_t . k_s) v_s
+//   none  r = 1
+//   rms   r = 1/sqrt(mean(o_t^2) + eps) over the head's d outputs
+//   sum   r = 1/(q_t . sum_{s<=t} k_s), 0 with zero gradient where that is below FLT_MIN (q, k non-negative)
+void ref_elu1_fwd(double *y, const double *x, size_t n);                    // elu + 1
+void ref_elu1_bwd(double *dx, const double *dy, const double *y, size_t n); // takes the OUTPUT y
+typedef enum { REF_LINATTN_NONE, REF_LINATTN_RMS, REF_LINATTN_SUM } ref_linattn_norm;
+typedef struct {
+    size_t B, L, D, H;
+    size_t stride; // between rows of q, k, v, dq, dk, dv
+    size_t C;      // the kernel's block length; the result does not depend on it
+    ref_linattn_norm norm;
+    double eps; // for rms
+} ref_linattn;
+// y [B][L][D]; norm [B][H][L] is r.
+void ref_linattn_fwd(double *y, double *norm, const double *q, const double *k, const double *v,
+                     const ref_linattn *p);
+void ref_linattn_bwd(double *dq, double *dk, double *dv, const double *dy, const double *q, const double *k,
+                     const double *v, const double *y, const double *norm, const ref_linattn *p);
+
+// ---- landmark.c: landmark attention ([CAT] LCAT)
+// x, y [B][L][D]. forget = 0: y_t = sum of the `block` rows up to t; else y_t = x_t + (1 - forget) y_{t-1}.
+void ref_block_filter_fwd(double *y, const double *x, size_t B, size_t L, size_t D, size_t block,
+                          double forget);
+void ref_block_filter_bwd(double *dx, const double *dy, size_t B, size_t L, size_t D, size_t block,
+                          double forget);
+typedef struct {
+    size_t B, L, D, H;
+    size_t stride; // between rows of q, k, v, marks, dq, dk, dv
+    size_t block;
+    double scale; // of the softmax
+} ref_landmark;
+// A query picks, among the complete blocks before its own, the one whose last row in marks has the largest q
+// . mark (the lowest on a tie), and attends to it and to its own block up to itself. o [B][L][D], stats
+// [B][H][L][2], chosen [B][H][L], -1 where there is none.
+void ref_landmark_fwd(double *o, double *stats, int32_t *chosen, const double *q, const double *k,
+                      const double *v, const double *marks, const ref_landmark *p);
+void ref_landmark_bwd(double *dq, double *dk, double *dv, const double *dout, const double *q,
+                      const double *k, const double *v, const double *o, const double *stats,
+                      const int32_t *chosen, const ref_landmark *p);
 
 // ---- conv.c: short convolution
-// ---------------------------------------------------------------------------------- y_t[c] = sum_w
-// f[g(c)][w] x_{t - w + future}[c], g(c) = c / (D/groups), rows outside 0..L-1 are 0.
+// y_t[c] = sum_w f[g(c)][w] x_{t - w + future}[c], g(c) = c / (D/groups), rows outside 0..L-1 are 0.
 void ref_conv_fwd(double *y, const double *x, const double *f, size_t B, size_t L, size_t D, size_t groups,
                   size_t W, size_t future, size_t ldx, size_t ldy);
 // dx overwritten, df accumulates; either may be NULL.
@@ -108,9 +156,23 @@ void ref_conv_heads_fwd(double *y, const double *x, const double *f, size_t B, s
 void ref_conv_heads_bwd(double *dx, double *df, const double *dy, const double *x, const double *f, size_t B,
                         size_t L, size_t D, size_t H, size_t W, size_t ldx, size_t ldy);
 
+// ---- long_conv.c: transforms along time and the long convolution, summed directly
+// spectrum [B][N/2+1][2][D] of x [B][N][D]: row (k, 0) the real, (k, 1) the imaginary part of
+// sum_t x_t e^(-2 pi i k t/N); the inverse divides by N and reads no imaginary part of k = 0 and k = N/2. N
+// even or 1.
+void ref_rfft_fwd(double *spectrum, const double *x, size_t B, size_t N, size_t D);
+void ref_rfft_inv(double *x, const double *spectrum, size_t B, size_t N, size_t D);
+// y_t[c] = sum_{s<=t, s<taps} K_c[s] x_{t-s}[c] + skip_c x_t[c], K = sign(k) max(|k| - lambda, 0),
+// k [D][taps]; lambda = 0: off; skip NULL: 0. Row stride ld >= D.
+void ref_longconv_fwd(double *y, const double *x, const double *k, const double *skip, size_t B, size_t L,
+                      size_t D, size_t taps, double lambda, size_t ld);
+// dx overwritten (or NULL); dk, dskip (or NULL) accumulate.
+void ref_longconv_bwd(double *dx, double *dk, double *dskip, const double *dy, const double *x,
+                      const double *k, const double *skip, size_t B, size_t L, size_t D, size_t taps,
+                      double lambda, size_t ld);
+
 // ---- norm.c: norms over rows of [N][D]
-// -------------------------------------------------------------------------- stats [N][2] = (mean, rstd);
-// biased variance, eps inside the root.
+// stats [N][2] = (mean, rstd); biased variance, eps inside the root.
 void ref_layernorm_fwd(double *y, double *stats, const double *x, const double *gain, const double *bias,
                        size_t N, size_t D, double eps);
 void ref_layernorm_bwd(double *dx, double *dgain, double *dbias, const double *dy, const double *x,
@@ -125,8 +187,7 @@ void ref_unitnorm_fwd(double *y, double *rnorm, const double *x, size_t N, size_
 void ref_unitnorm_bwd(double *dx, const double *dy, const double *x, const double *rnorm, size_t N, size_t D);
 
 // ---- tokens.c: positions, tokens, pooling
-// ----------------------------------------------------------------------- cs [L][d/2][2] = cos, sin of t
-// base^(-2m/d).
+// cs [L][d/2][2] = cos, sin of t base^(-2m/d).
 void ref_rope_table(double *cs, size_t L, size_t d, double base);
 void ref_rope_fwd(double *y, const double *x, const double *cs, size_t B, size_t L, size_t D, size_t H,
                   size_t ldx, size_t ldy);
@@ -143,14 +204,16 @@ void ref_gather_fwd(double *y, const double *x, const int32_t *rows, size_t M, s
 void ref_gather_bwd(double *dx, const double *dy, const int32_t *rows, size_t M, size_t N, size_t D);
 
 // ---- loss.c
-// ----------------------------------------------------------------------------------------------------- loss
-// [N], 0 where target is outside 0..V-1; stats [N][2] = (row maximum, 1 / row sum). Returns the rows that
-// count.
+// loss [N], 0 where target is outside 0..V-1; stats [N][2] = (row maximum, 1 / row sum). Returns the rows
+// that count.
 size_t ref_cross_entropy_fwd(double *loss, double *stats, const double *logits, const int32_t *target,
                              size_t N, size_t V);
 // dlogits [N][V] = scale (softmax - onehot), 0 for ignored rows.
 void ref_cross_entropy_bwd(double *dlogits, const double *logits, const int32_t *target, const double *stats,
                            size_t N, size_t V, double scale);
+// Squared error, NaN target: none; as smx_mse_fwd and _bwd.
+size_t ref_mse_fwd(double *loss, const double *y, const double *target, size_t N);
+void ref_mse_bwd(double *dy, const double *y, const double *target, size_t N, double scale);
 void ref_argmax(int32_t *best, const double *x, size_t N, size_t V);
 
 // ---- adamw.c
@@ -210,25 +273,19 @@ int ref_las_attention_fwd(double *y, const double *x, const ref_qkvo *w, const r
 int ref_las_attention_bwd(double *dx, const ref_qkvo *dw, const double *dy, const double *x,
                           const ref_qkvo *w, const ref_las *p);
 
-// ---- linear_attention.c: MECHANISMS 6
-typedef enum { REF_LINATTN_NONE, REF_LINATTN_RMS, REF_LINATTN_SUM } ref_linattn_norm;
-typedef struct {
-    size_t L, D, H;
-    ref_linattn_norm norm;
-    double eps; // for rms
-} ref_linattn;
-// The un-normalised o_t = q_t^T sum_{s<=t} k_s v_s^T in its three equal forms.
+// ---- linear_attention.c: MECHANISMS 6, the mechanism: ref_linattn on q, k, v, with phi = elu + 1
+// on q and k for the sum normaliser. B = 1, stride = D.
+int ref_linear_attention_fwd(double *y, const double *q, const double *k, const double *v,
+                             const ref_linattn *p);
+int ref_linear_attention_bwd(double *dq, double *dk, double *dv, const double *dy, const double *q,
+                             const double *k, const double *v, const ref_linattn *p);
+// The un-normalised o_t = q_t^T sum_{s<=t} k_s v_s^T in its three equal forms; C > 0 is the block length.
 void ref_linattn_quadratic(double *o, const double *q, const double *k, const double *v, size_t L, size_t D,
                            size_t H);
 int ref_linattn_recurrent(double *o, const double *q, const double *k, const double *v, size_t L, size_t D,
                           size_t H);
 int ref_linattn_tiled(double *o, const double *q, const double *k, const double *v, size_t L, size_t D,
-                      size_t H,
-                      size_t C); // C > 0: block length
-int ref_linear_attention_fwd(double *y, const double *q, const double *k, const double *v,
-                             const ref_linattn *p);
-int ref_linear_attention_bwd(double *dq, double *dk, double *dv, const double *dy, const double *q,
-                             const double *k, const double *v, const ref_linattn *p);
+                      size_t H, size_t C);
 
 // ---- cat.c: MECHANISMS 3, [CAT] Def. 1
 typedef struct {
@@ -281,13 +338,12 @@ int ref_lcat_fwd(double *y, int32_t *chosen, const double *x, const ref_lcat_wei
 int ref_lcat_bwd(double *dx, const ref_lcat_weights *dw, const double *dy, const double *x,
                  const ref_lcat_weights *w, const ref_lcat *p);
 
-// ---- long_conv.c: MECHANISMS 5, [CHELA] Eqs. 7-8
-// ---------------------------------------------------------------- y_t[c] = sum_{s<=t} K_c[s] x_{t-s}[c] +
-// skip_c x_t[c], K [D][L] soft-thresholded at lambda (0: off); skip NULL: 0.
-int ref_long_conv_fwd(double *y, const double *x, const double *kernel, const double *skip, size_t L,
-                      size_t D, double lambda);
-int ref_long_conv_bwd(double *dx, double *dkernel, double *dskip, const double *dy, const double *x,
-                      const double *kernel, const double *skip, size_t L, size_t D, double lambda);
+// ---- short_long.c: MECHANISMS 5, [CHELA] Eqs. 7-8
+// The long convolution of one sequence with a kernel of its length, [D][L].
+void ref_long_conv_fwd(double *y, const double *x, const double *k, const double *skip, size_t L, size_t D,
+                       double lambda);
+void ref_long_conv_bwd(double *dx, double *dk, double *dskip, const double *dy, const double *x,
+                       const double *k, const double *skip, size_t L, size_t D, double lambda);
 size_t ref_short_n(size_t L); // 1 + least k with 10^k >= L^2
 typedef struct {
     double *short_3;   // [D][3]
@@ -329,7 +385,7 @@ typedef struct {
     size_t L, D, H, n;
     double lambda, eps;
 } ref_chela;
-// z [L][D] (short-long output) and m [L][D] (normed attention after the gate G_a) are results for looking at,
+// z [L][D] (short-long output) and m [L][D] (normed attention after the gate G_a) are for looking at,
 // or NULL.
 int ref_chela_layer_fwd(double *u, double *z, double *m, const double *x, const ref_chela_weights *w,
                         const ref_chela *p);
@@ -389,15 +445,15 @@ int ref_focus_layer_bwd(double *dx, const ref_focus_weights *dw, const double *d
                         const ref_focus_weights *w, const ref_focus *p);
 
 // ---- Comparators: mega.c, s4d.c, selective_scan.c
-// ---------------------------------------------------------------- MEGA's damped EMA (Ma et al. 2023); alpha, delta [D][S] go through the sigmoid; beta, eta [D][S]; skip [D].
+// MEGA's damped EMA (Ma et al. 2023): alpha, delta [D][S] go through the sigmoid; beta, eta [D][S]; skip [D].
 typedef struct {
     double *alpha, *delta, *beta, *eta, *skip; // skip may be NULL
 } ref_mega_weights;
 int ref_mega_ema_fwd(double *y, const double *x, const ref_mega_weights *w, size_t L, size_t D, size_t S);
 int ref_mega_ema_bwd(double *dx, const ref_mega_weights *dw, const double *dy, const double *x,
                      const ref_mega_weights *w, size_t L, size_t D, size_t S);
-// S4D (Gu et al. 2022): log_dt [D], log_a [D][S] (A = -exp(log_a) + i a_im), c [D][S][2] (real: [D][S]), skip
-// [D].
+// S4D (Gu et al. 2022): log_dt [D], log_a [D][S] (A = -exp(log_a) + i a_im), c [D][S][2] (real: [D][S]),
+// skip [D].
 typedef struct {
     double *log_dt, *log_a, *a_im, *c, *skip; // a_im NULL: real diagonal; skip may be NULL
 } ref_s4d_weights;
@@ -405,8 +461,8 @@ int ref_s4d_kernel_fwd(double *kernel, const ref_s4d_weights *w, size_t L, size_
 int ref_s4d_fwd(double *y, const double *x, const ref_s4d_weights *w, size_t L, size_t D, size_t S);
 int ref_s4d_bwd(double *dx, const ref_s4d_weights *dw, const double *dy, const double *x,
                 const ref_s4d_weights *w, size_t L, size_t D, size_t S);
-// Selective scan (Gu & Dao 2023, Eq. 2 and Alg. 2): dt [L][D] > 0, a_log [D][S], b, c [L][S], skip [D] or
-// NULL.
+// Selective scan (Gu & Dao 2023, Eq. 2 and Alg. 2): dt [L][D] > 0, a_log [D][S], b, c [L][S],
+// skip [D] or NULL.
 int ref_selective_scan_fwd(double *y, const double *x, const double *dt, const double *a_log, const double *b,
                            const double *c, const double *skip, size_t L, size_t D, size_t S);
 // dx, ddt, db, dc overwritten; da_log, dskip accumulate.

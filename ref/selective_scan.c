@@ -1,7 +1,7 @@
 // selective_scan.c: Mamba's S6 core (Gu & Dao 2023, "Mamba", Eqs. 1-4 and Alg. 2), with its short convolution
 // and the projections that make it selective:
-//   h_t[c][s] = exp(dt_t[c] A[c][s]) h_{t-1}[c][s] + dt_t[c] b_t[s] x_t[c],   y_t[c] = c_t . h_t[c] + skip_c
-//   x_t[c],
+//   h_t[c][s] = exp(dt_t[c] A[c][s]) h_{t-1}[c][s] + dt_t[c] b_t[s] x_t[c],
+//   y_t[c] = c_t . h_t[c] + skip_c x_t[c],
 // A = -exp(a_log). As in the authors' program, A is discretised by zero-order hold and B by Euler's rule.
 #include "ref.h"
 

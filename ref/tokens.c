@@ -1,5 +1,5 @@
-// tokens.c: what stands before and after the mixers: positions, the token table, pooling over time, picking
-// rows.
+// tokens.c: what stands before and after the mixers: positions, the token table, pooling over time,
+// picking rows.
 #include "ref.h"
 
 #include <math.h>
