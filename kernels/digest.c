@@ -482,6 +482,8 @@ static void run_sumsq(run *r) {
     }
 }
 
+#include "digest_sequences.h"
+
 // ---- The list, and the hash
 // -------------------------------------------------------------------------------------
 static const struct {

@@ -181,6 +181,32 @@ void smx_cross_entropy_bwd(float *SMX_RESTRICT dlogits, const float *logits, con
 // best [N]: column of the largest of each row of x [N][V], the first one on a tie; V > 0.
 void smx_argmax(int32_t *SMX_RESTRICT best, const float *x, size_t N, size_t V);
 
+// ---- Transforms along time --------------------------------------------------------------------------------------
+// Tables of twiddles, computed once (in double) and only read afterwards; one for N serves every smaller power of two.
+size_t smx_fft_table_floats(size_t N);
+void smx_fft_table(float *SMX_RESTRICT table, size_t N);
+// Real transform of every channel, N a power of two: spectrum [B][N/2+1][2][D], row (k, 0) the real and (k, 1) the
+// imaginary part of sum_t x_t e^{-2 pi i k t / N}, from x [B][N][D]. Inverse: divided by N, so that it gives x back; the
+// imaginary parts of k = 0 and N/2 are not read. Error: see test_fft.c.
+size_t smx_rfft_scratch_bytes(size_t N);
+void smx_rfft_fwd(float *SMX_RESTRICT spectrum, const float *x, const float *table, void *scratch, size_t B, size_t N,
+                  size_t D);
+void smx_rfft_inv(float *SMX_RESTRICT x, const float *spectrum, const float *table, void *scratch, size_t B, size_t N,
+                  size_t D);
+// Long convolution (Fu et al. 2023; [CHELA] Eq. 7): y_t[c] = sum_{s <= t, s < taps} K_c[s] x_{t-s}[c] (+ skip_c x_t[c]),
+// K = sign(k) max(|k| - lambda, 0), lambda >= 0. x, y [B][L] rows with row stride ld >= D, k [D][taps] (cut at L), skip [D]
+// or NULL; table for smx_longconv_rows(L). spectrum [smx_longconv_spectrum_floats] is kept for backward; that of
+// channels c.. of a wider array (c a multiple of 16) starts at c * smx_longconv_rows(L), and needs the same scratch.
+size_t smx_longconv_rows(size_t L); // the power of two >= 2L, at least 2
+size_t smx_longconv_spectrum_floats(size_t L, size_t D);
+size_t smx_longconv_scratch_bytes(size_t L);
+void smx_longconv_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT spectrum, const float *x, const float *k, const float *skip,
+                      const float *table, void *scratch, size_t B, size_t L, size_t D, size_t taps, float lambda, size_t ld);
+// dx overwritten (or NULL: not wanted); dk [D][taps] and dskip [D] (or NULL) accumulate.
+void smx_longconv_bwd(float *dx, float *dk, float *dskip, const float *dy, const float *x, const float *k, const float *skip,
+                      const float *spectrum, const float *table, void *scratch, size_t B, size_t L, size_t D, size_t taps,
+                      float lambda, size_t ld);
+
 // ---- Optimiser --------------------------------------------------------------------------------------------------
 // AdamW (Loshchilov & Hutter), one array: m, v, p updated in place.
 //   m = b1 m + (1-b1) s g, v = b2 v + (1-b2) (s g)^2, p = p - lr wd p - lr (m/c1) / (sqrt(v/c2) + eps)
