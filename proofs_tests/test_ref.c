@@ -60,6 +60,12 @@ static double max_abs(const double *x, size_t n) {
     return top;
 }
 
+static double distance(const double *a, const double *b, size_t n) {
+    double top = 0;
+    for (size_t i = 0; i < n; i++) top = fmax(top, fabs(a[i] - b[i]));
+    return top;
+}
+
 // grad [n] against the differences of f over x [n]; scale at least floor_.
 static void check_gradient(const char *what, double *x, const double *grad, size_t n, double floor_,
                            objective f, void *with) {
@@ -274,31 +280,76 @@ static double attention_sum(void *with) {
 static void attention_with_tables(void **unused) {
     (void)unused;
     enum { B = 2, L = 5, D = 6, H = 2, S = 3 * D };
-    for (int causal = 0; causal < 2; causal++) {
+    static const struct {
+        int causal;
+        size_t chunk, masked;
+    } kinds[] = {{0, 0, 0}, {1, 0, 0}, {1, 2, 0}, {0, 3, 0}, {1, 0, 3}, {1, 3, 5}, {1, 9, 1}};
+    for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
         double qkv[B * L * S], dqkv[B * L * S], o[B * L * D], stats[B * H * L * 2], w[B * L * D];
-        double mult[H * (2 * L - 1)], bias[H * (2 * L - 1)], map[L * L];
-        state = 7;
+        double mult[H * (2 * L - 1)], bias[H * (2 * L - 1)], map[L * L], pooled[L * L];
+        state = 7 + kind;
         fill(qkv, B * L * S, 1);
         fill(w, B * L * D, 1);
         fill(mult, H * (2 * L - 1), 1);
         fill(bias, H * (2 * L - 1), 1);
-        attention_case a = {
-            {B, L, D, H, S, causal, 0.7, mult, bias, 0, 0}, qkv, qkv + D, qkv + 2 * D, o, stats, w};
+        ref_attention p = {
+            B, L, D, H, S, kinds[kind].causal, 0.7, mult, bias, kinds[kind].chunk, kinds[kind].masked};
+        attention_case a = {p, qkv, qkv + D, qkv + 2 * D, o, stats, w};
         attention_sum(&a);
         ref_attention_bwd(dqkv, dqkv + D, dqkv + 2 * D, w, a.q, a.k, a.v, o, stats, &a.p);
         double before[B * L * D];
         memcpy(before, o, sizeof o);
         check_gradient("attention", qkv, dqkv, B * L * S, 0, attention_sum, &a);
-        for (size_t b = 0; b < B; b++) // o = map v
+        for (size_t b = 0; b < B; b++) // o = pool(map) v
             for (size_t h = 0; h < H; h++) {
                 double out[L * D / H];
                 ref_attention_map(map, a.q, a.k, &a.p, b, h);
-                ref_gemm(out, map, a.v + b * L * S + h * D / H, L, D / H, L, L, S, D / H, 0);
+                ref_pool_fwd(pooled, map, L, p.masked, p.masked ? REF_POOL_MASKED : REF_POOL_NONE);
+                for (size_t i = 0; i < L && p.chunk; i++) // the pool stops at the border of the chunk
+                    for (size_t j = 0; j < i / p.chunk * p.chunk; j++) pooled[i * L + j] = 0;
+                ref_gemm(out, pooled, a.v + b * L * S + h * D / H, L, D / H, L, L, S, D / H, 0);
                 for (size_t t = 0; t < L; t++)
                     for (size_t e = 0; e < D / H; e++)
                         assert_true(fabs(out[t * D / H + e] - before[(b * L + t) * D + h * D / H + e]) <
                                     1e-14);
             }
+    }
+}
+
+typedef struct {
+    attention_case a;
+    double *mix;
+} maps_case;
+
+static double maps_sum(void *with) {
+    maps_case *m = with;
+    ref_attention_maps_fwd(m->a.o, m->a.stats, m->a.q, m->a.k, m->a.v, m->mix, &m->a.p);
+    return ref_dot(m->a.o, m->a.weights, m->a.p.B * m->a.p.L * m->a.p.D);
+}
+
+static void mixed_maps(void **unused) {
+    (void)unused;
+    enum { B = 2, L = 4, D = 6, H = 3, S = 3 * D };
+    for (size_t chunk = 0; chunk < 4; chunk += 3) {
+        double qkv[B * L * S], dqkv[B * L * S], o[B * L * D], stats[B * H * L * 2], w[B * L * D];
+        double mix[H * H], dmix[H * H] = {0}, mult[H * (2 * L - 1)];
+        state = 80 + chunk;
+        fill(qkv, B * L * S, 1);
+        fill(w, B * L * D, 1);
+        fill(mix, H * H, 1);
+        fill(mult, H * (2 * L - 1), 1);
+        ref_attention p = {B, L, D, H, S, 1, 0.7, mult, NULL, chunk, 0};
+        maps_case m = {{p, qkv, qkv + D, qkv + 2 * D, o, stats, w}, mix};
+        maps_sum(&m);
+        ref_attention_maps_bwd(dqkv, dqkv + D, dqkv + 2 * D, dmix, w, m.a.q, m.a.k, m.a.v, mix, stats, &p);
+        check_gradient("mixed maps", qkv, dqkv, B * L * S, 0, maps_sum, &m);
+        check_gradient("mixed maps, mix", mix, dmix, H * H, 0, maps_sum, &m);
+        for (size_t h = 0; h < H; h++) // the identity leaves attention alone
+            for (size_t g = 0; g < H; g++) mix[h * H + g] = h == g;
+        maps_sum(&m);
+        double plain[B * L * D];
+        ref_attention_fwd(plain, stats, m.a.q, m.a.k, m.a.v, &p);
+        for (size_t i = 0; i < B * L * D; i++) assert_true(fabs(plain[i] - o[i]) < 1e-15);
     }
 }
 
@@ -504,13 +555,137 @@ static void loss_and_optimiser(void **unused) {
                 ref_clip_factor(25, 0) == 1);
 }
 
-// ---- Equal forms
-static double distance(const double *a, const double *b, size_t n) {
-    double top = 0;
-    for (size_t i = 0; i < n; i++) top = fmax(top, fabs(a[i] - b[i]));
-    return top;
+// ---- Linear and landmark attention, block filter, transforms and long convolution with batches and strides
+typedef struct {
+    int kind;
+    ref_linattn linear;
+    ref_landmark landmark;
+    double *q, *k, *v, *marks, *y, *saved, *weights;
+    int32_t *chosen;
+    size_t taps, block;
+    double lambda, forget;
+} sequence_case;
+enum { SB = 2, SL = 7, SD = 4, SH = 2, SS = 5, SN = SB * SL * SS };
+
+static double sequence_sum(void *with) {
+    sequence_case *c = with;
+    switch (c->kind) {
+    case 0:
+        ref_linattn_fwd(c->y, c->saved, c->q, c->k, c->v, &c->linear);
+        break;
+    case 1:
+        ref_landmark_fwd(c->y, c->saved, c->chosen, c->q, c->k, c->v, c->marks, &c->landmark);
+        break;
+    case 2:
+        ref_block_filter_fwd(c->y, c->q, SB, SL, SD, c->block, c->forget);
+        break;
+    case 3:
+        ref_longconv_fwd(c->y, c->q, c->k, c->v, SB, SL, SD, c->taps, c->lambda, SD);
+        break;
+    }
+    return ref_dot(c->y, c->weights, SB * SL * SD);
 }
 
+static void sequence_twins(void **unused) {
+    (void)unused;
+    double q[SN], k[SN], v[SN], marks[SN], y[SN], saved[SB * SH * SL * 2], w[SN], dq[SN] = {0}, dk[SN] = {0},
+                                                                                  dv[SN] = {0};
+    int32_t chosen[SB * SH * SL];
+    state = 90;
+    fill(q, SN, 1);
+    fill(k, SN, 1);
+    fill(v, SN, 1);
+    fill(marks, SN, 1);
+    fill(w, SN, 1);
+    sequence_case c = {
+        .q = q, .k = k, .v = v, .marks = marks, .y = y, .saved = saved, .weights = w, .chosen = chosen};
+    for (int norm = REF_LINATTN_NONE; norm <= REF_LINATTN_SUM; norm++) {
+        c.linear = (ref_linattn){SB, SL, SD, SH, SS, 3, (ref_linattn_norm)norm, 1e-5};
+        for (size_t i = 0; i < SN && norm == REF_LINATTN_SUM; i++)
+            q[i] = fabs(q[i]) + 0.1, k[i] = fabs(k[i]) + 0.1;
+        sequence_sum(&c);
+        ref_linattn_bwd(dq, dk, dv, w, q, k, v, y, saved, &c.linear);
+        check_gradient("linattn q", q, dq, SN, 0, sequence_sum, &c);
+        check_gradient("linattn k", k, dk, SN, 0, sequence_sum, &c);
+        check_gradient("linattn v", v, dv, SN, 0, sequence_sum, &c);
+    }
+    c.kind = 1;
+    fill(q, SN, 1);
+    fill(k, SN, 1);
+    for (size_t block = 1; block <= 8; block += 2) {
+        c.landmark = (ref_landmark){SB, SL, SD, SH, SS, block, 0.6};
+        sequence_sum(&c);
+        ref_landmark_bwd(dq, dk, dv, w, q, k, v, y, saved, chosen, &c.landmark);
+        check_gradient("landmark q", q, dq, SN, 0, sequence_sum, &c);
+        check_gradient("landmark k", k, dk, SN, 0, sequence_sum, &c);
+        check_gradient("landmark v", v, dv, SN, 0, sequence_sum, &c);
+    }
+    c.kind = 2;
+    for (c.block = 1; c.block <= 9; c.block += 2)
+        for (int rho = 0; rho < 2; rho++) {
+            c.forget = rho ? -expm1(-1 / (double)c.block) : 0;
+            ref_block_filter_bwd(dq, w, SB, SL, SD, c.block, c.forget);
+            check_gradient("block filter", q, dq, SB * SL * SD, 0, sequence_sum, &c);
+            double taps[SL], direct[SN];
+            for (size_t i = 0; i < SL; i++) taps[i] = rho ? exp(-(double)i / (double)c.block) : i < c.block;
+            sequence_sum(&c);
+            ref_conv_fwd(direct, q, taps, SB, SL, SD, 1, SL, 0, SD, SD);
+            for (size_t i = 0; i < SB * SL * SD; i++) assert_true(fabs(direct[i] - y[i]) < 1e-14);
+        }
+    c.kind = 3;
+    for (c.taps = 1; c.taps <= 9; c.taps += 2)
+        for (int squash = 0; squash < 2; squash++) {
+            double dtaps[SD * 9] = {0}, dskip[SD] = {0};
+            c.lambda = squash ? 0.3 : 0;
+            for (size_t i = 0; i < SD * 9; i++)
+                k[i] += fabs(fabs(k[i]) - 0.3) < 0.01 ? 0.05 : 0; // away from the kink
+            ref_longconv_bwd(dq, dtaps, dskip, w, q, k, v, SB, SL, SD, c.taps, c.lambda, SD);
+            check_gradient("longconv x", q, dq, SB * SL * SD, 0, sequence_sum, &c);
+            check_gradient("longconv kernel", k, dtaps, SD * c.taps, 0, sequence_sum, &c);
+            check_gradient("longconv skip", v, dskip, SD, 0, sequence_sum, &c);
+        }
+}
+
+// elu + 1 is once differentiable at 0; away from it the slope comes from the output.
+static void elu_from_its_output(void **unused) {
+    (void)unused;
+    for (double x = -5.05; x <= 5; x += 0.3) {
+        curve c = {ref_elu1_fwd, x, 0};
+        double one = 1, dx;
+        curve_value(&c);
+        ref_elu1_bwd(&dx, &one, &c.y, 1);
+        check_gradient("elu + 1", &c.x, &dx, 1, 0.1, curve_value, &c);
+    }
+}
+
+// There and back is the input; the first line is the sum; a delay turns the phase.
+static void transforms(void **unused) {
+    (void)unused;
+    for (size_t N = 1; N <= 16; N *= 2) {
+        enum { D = 2 };
+        double x[2 * 16 * D], X[2 * 9 * 2 * D], back[2 * 16 * D];
+        state = 95;
+        fill(x, 2 * N * D, 1);
+        ref_rfft_fwd(X, x, 2, N, D);
+        for (size_t c = 0; c < D; c++) // the first line is the sum, in both sequences
+            for (size_t b = 0; b < 2; b++) {
+                double sum = 0;
+                for (size_t t = 0; t < N; t++) sum += x[(b * N + t) * D + c];
+                assert_true(fabs(X[b * (N / 2 + 1) * 2 * D + c] - sum) < 1e-13);
+            }
+        for (size_t b = 0; b < 2; b++) // not read
+            for (size_t c = 0; c < D; c++)
+                X[(b * (N / 2 + 1) * 2 + 1) * D + c] = X[((b * (N / 2 + 1) + N / 2) * 2 + 1) * D + c] = NAN;
+        ref_rfft_inv(back, X, 2, N, D);
+        assert_true(distance(back, x, 2 * N * D) < 1e-13);
+    }
+    double delayed[4] = {0, 1, 0, 0}, X[6];
+    ref_rfft_fwd(X, delayed, 1, 4, 1);
+    static const double want[6] = {1, 0, 0, -1, -1, 0}; // e^(-2 pi i k / 4)
+    assert_true(distance(X, want, 6) < 1e-15);
+}
+
+// ---- Equal forms
 static void linear_attention_has_three_forms(void **unused) {
     (void)unused;
     enum { L = 11, D = 6, H = 2 };
@@ -687,6 +862,10 @@ int main(void) {
         cmocka_unit_test(gradients_match_differences),
         cmocka_unit_test(every_mechanism_is_checked),
         cmocka_unit_test(attention_with_tables),
+        cmocka_unit_test(mixed_maps),
+        cmocka_unit_test(sequence_twins),
+        cmocka_unit_test(elu_from_its_output),
+        cmocka_unit_test(transforms),
         cmocka_unit_test(all_masked_row_is_zero),
         cmocka_unit_test(convolutions_with_strides),
         cmocka_unit_test(activations),
