@@ -105,6 +105,9 @@ static uint32_t word_of(double loss) {
     return f != f ? 0x7fc00000 : w;
 }
 
+// What is said of an evaluation: accuracy, or R^2 where the answers are numbers.
+static int is_regression(const smx_evaluation *e) { return e->r2 != 0.0; }
+
 static void show_bar(const smx_metrics *m, double accuracy, double seconds) {
     enum { CELLS = 24 };
     int full = m->steps ? (int)(m->step * CELLS / m->steps) : 0;
@@ -146,7 +149,7 @@ int cli_train(int argc, char **argv) {
                 break;
             }
             held_out = ev.accuracy;
-            if (o.json) printf("{\"step\":%llu,\"held_out\":%.6f}\n", (unsigned long long)m.step, ev.accuracy);
+            if (o.json) printf("{\"step\":%llu,\"held_out\":%.6f}\n", (unsigned long long)m.step, is_regression(&ev) ? ev.r2 : ev.accuracy);
         }
         double now = cli_seconds();
         if (bar && now - shown > 0.1) {
@@ -166,12 +169,13 @@ int cli_train(int argc, char **argv) {
     }
     if (!status && o.eval && !interrupted && smx_run_evaluate(run, (size_t)o.eval, 0, &ev, &e)) status = cli_fail("%s", e.message);
     if (!status && o.json)
-        printf("{\"final\":true,\"step\":%llu,\"loss\":%.9g,\"accuracy\":%.6f,\"seconds\":%.3f,\"params\":%llu,\"digest\":\"%016llx\"}\n",
-               (unsigned long long)m.step, m.loss, ev.accuracy, seconds, (unsigned long long)m.params,
+        printf("{\"final\":true,\"step\":%llu,\"loss\":%.9g,\"accuracy\":%.6f,\"r2\":%.6f,\"seconds\":%.3f,\"params\":%llu,\"digest\":\"%016llx\"}\n",
+               (unsigned long long)m.step, m.loss, ev.accuracy, ev.r2, seconds, (unsigned long long)m.params,
                (unsigned long long)smx_run_digest(run));
     else if (!status)
-        printf("%llu steps in %.2f s, loss %.4f, held-out accuracy %.2f %% (%llu targets), %llu weights, digest %016llx\n",
-               (unsigned long long)m.step, seconds, m.loss, 100 * ev.accuracy, (unsigned long long)ev.targets,
+        printf("%llu steps in %.2f s, loss %.4f, held-out %s %.2f %% (%llu targets), %llu weights, digest %016llx\n",
+               (unsigned long long)m.step, seconds, m.loss, is_regression(&ev) ? "R^2" : "accuracy",
+               100 * (is_regression(&ev) ? ev.r2 : ev.accuracy), (unsigned long long)ev.targets,
                (unsigned long long)m.params, (unsigned long long)smx_run_digest(run));
     if (interrupted && !status)
         fprintf(stderr, "seqmix: stopped at step %llu%s%s\n", (unsigned long long)m.step, o.save ? ", saved to " : "", o.save ? o.save : "");
@@ -206,8 +210,10 @@ int cli_eval(int argc, char **argv) {
     smx_evaluation ev;
     int status = smx_run_evaluate(run, (size_t)count, (size_t)length, &ev, &e) ? cli_fail("%s", e.message) : 0;
     if (!status && json)
-        printf("{\"loss\":%.9g,\"accuracy\":%.6f,\"sequence_accuracy\":%.6f,\"targets\":%llu,\"sequences\":%llu}\n", ev.loss,
-               ev.accuracy, ev.sequence_accuracy, (unsigned long long)ev.targets, (unsigned long long)ev.sequences);
+        printf("{\"loss\":%.9g,\"accuracy\":%.6f,\"sequence_accuracy\":%.6f,\"r2\":%.6f,\"targets\":%llu,\"sequences\":%llu}\n",
+               ev.loss, ev.accuracy, ev.sequence_accuracy, ev.r2, (unsigned long long)ev.targets, (unsigned long long)ev.sequences);
+    else if (!status && is_regression(&ev))
+        printf("R^2 %.4f over %llu targets, mean squared error %.4g\n", ev.r2, (unsigned long long)ev.targets, ev.loss);
     else if (!status)
         printf("accuracy %.2f %% of %llu targets, %.2f %% of %llu sequences entirely right, loss %.4f\n", 100 * ev.accuracy,
                (unsigned long long)ev.targets, 100 * ev.sequence_accuracy, (unsigned long long)ev.sequences, ev.loss);

@@ -206,7 +206,7 @@ static void run_dot(run *r) {
     }
 }
 
-// Attention with each option on and off, L around the block of 24 rows and past SMX_KC. `which`: 0 forward, 1
+// Attention with tables, in chunks with masked pooling, and without, L around the block of 24 rows and past SMX_KC. `which`: 0 forward, 1
 // backward, 2 map.
 static void attention(run *r, const int which) {
     static const smx_attention shapes[] = {
@@ -216,12 +216,16 @@ static void attention(run *r, const int which) {
         {.B = 1, .L = 300, .D = 8, .H = 1, .stride = 8, .causal = 1, .scale = 0.35f},
     };
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
-        for (int options = 0; options < 2; options++) {
+        for (int options = 0; options < 3; options++) {
             r->used = 0;
             smx_attention p = shapes[s];
+            if (options == 2) {
+                p.chunk = 40;
+                p.masked = p.causal ? 7 : 0;
+            }
             const size_t n = p.B * p.L * p.stride, m = p.B * p.L * p.D, taps = p.H * (2 * p.L - 1);
             float *q = uniform(r, n, 0, 2), *k = uniform(r, n, 0, 2), *v = unit(r, n);
-            if (options) {
+            if (options == 1) {
                 p.mult = uniform(r, taps, 1.0f, 0.5f);
                 p.bias = unit(r, taps);
             }
@@ -251,6 +255,118 @@ static void attention(run *r, const int which) {
 static void run_attention_fwd(run *r) { attention(r, 0); }
 static void run_attention_bwd(run *r) { attention(r, 1); }
 static void run_attention_map(run *r) { attention(r, 2); }
+
+static void attention_maps(run *r, const int backward) {
+    static const smx_attention shapes[] = {
+        {.B = 2, .L = 1, .D = 4, .H = 2, .stride = 4, .causal = 1, .scale = 0.7f},
+        {.B = 2, .L = 23, .D = 24, .H = 3, .stride = 72, .causal = 1, .scale = 0.35f},
+        {.B = 1, .L = 61, .D = 40, .H = 2, .stride = 40, .causal = 0, .scale = 0.22f, .chunk = 40},
+        {.B = 1, .L = 130, .D = 32, .H = 4, .stride = 32, .causal = 1, .scale = 0.35f},
+    };
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        r->used = 0;
+        smx_attention p = shapes[s];
+        const size_t n = p.B * p.L * p.stride, m = p.B * p.L * p.D;
+        float *q = uniform(r, n, 0, 2), *k = uniform(r, n, 0, 2), *v = unit(r, n), *mix = unit(r, p.H * p.H);
+        float *o = blank(r, m), *stats = blank(r, p.B * p.H * p.L * 2);
+        p.mult = s == 1 ? uniform(r, p.H * (2 * p.L - 1), 1.0f, 0.5f) : NULL;
+        smx_attention_maps_fwd(o, stats, q, k, v, mix, scratch(r, smx_attention_maps_fwd_scratch_bytes(&p)), &p);
+        if (!backward) {
+            out(r, "o", o, m);
+            continue;
+        }
+        float *dq = uniform(r, n, 0, 0), *dk = uniform(r, n, 0, 0), *dv = uniform(r, n, 0, 0);
+        float *dmix = unit(r, p.H * p.H), *dout = unit(r, m);
+        smx_attention_maps_bwd(dq, dk, dv, dmix, dout, q, k, v, mix, stats,
+                               scratch(r, smx_attention_maps_bwd_scratch_bytes(&p)), &p);
+        out(r, "dq", dq, n);
+        out(r, "dk", dk, n);
+        out(r, "dv", dv, n);
+        out(r, "dmix", dmix, p.H * p.H);
+    }
+}
+static void run_attention_maps_fwd(run *r) { attention_maps(r, 0); }
+static void run_attention_maps_bwd(run *r) { attention_maps(r, 1); }
+
+static void run_elu1_fwd(run *r) { unary(r, smx_elu1_fwd, 0.0f, 20.0f); }
+static void run_elu1_bwd(run *r) { binary(r, smx_elu1_bwd, 2.0f); }
+
+static void linattn(run *r, const int backward) {
+    static const smx_linattn shapes[] = {
+        {.B = 2, .L = 1, .D = 4, .H = 2, .stride = 4, .C = 1, .norm = SMX_LINATTN_SUM},
+        {.B = 2, .L = 23, .D = 24, .H = 3, .stride = 72, .C = 0, .norm = SMX_LINATTN_NONE},
+        {.B = 1, .L = 61, .D = 40, .H = 2, .stride = 40, .C = 25, .norm = SMX_LINATTN_RMS, .eps = 1e-5f},
+        {.B = 1, .L = 130, .D = 32, .H = 4, .stride = 32, .C = 64, .norm = SMX_LINATTN_SUM},
+    };
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        r->used = 0;
+        const smx_linattn p = shapes[s];
+        const size_t n = p.B * p.L * p.stride, m = p.B * p.L * p.D;
+        const float centre = p.norm == SMX_LINATTN_SUM ? 1.0f : 0.0f;
+        float *q = uniform(r, n, centre, 1), *k = uniform(r, n, centre, 1), *v = unit(r, n);
+        float *y = blank(r, m), *norm = blank(r, p.B * p.H * p.L);
+        smx_linattn_fwd(y, norm, q, k, v, scratch(r, smx_linattn_fwd_scratch_bytes(&p)), &p);
+        if (!backward) {
+            out(r, "y", y, m);
+            out(r, "norm", norm, p.B * p.H * p.L);
+            continue;
+        }
+        float *dq = uniform(r, n, 0, 0), *dk = uniform(r, n, 0, 0), *dv = uniform(r, n, 0, 0), *dy = unit(r, m);
+        smx_linattn_bwd(dq, dk, dv, dy, q, k, v, y, norm, scratch(r, smx_linattn_bwd_scratch_bytes(&p)), &p);
+        out(r, "dq", dq, n);
+        out(r, "dk", dk, n);
+        out(r, "dv", dv, n);
+    }
+}
+static void run_linattn_fwd(run *r) { linattn(r, 0); }
+static void run_linattn_bwd(run *r) { linattn(r, 1); }
+
+static void block_filter(run *r, void (*kernel)(float *, const float *, size_t, size_t, size_t, size_t, float)) {
+    static const struct {
+        size_t B, L, D, block;
+        float forget;
+    } shapes[] = {{1, 1, 1, 1, 0.0f}, {2, 29, 17, 8, 0.0f}, {2, 29, 17, 8, 0.11750310f}, {1, 70, 32, 100, 0.0f}};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        r->used = 0;
+        const size_t n = shapes[s].B * shapes[s].L * shapes[s].D;
+        float *y = blank(r, n);
+        kernel(y, unit(r, n), shapes[s].B, shapes[s].L, shapes[s].D, shapes[s].block, shapes[s].forget);
+        out(r, "y", y, n);
+    }
+}
+static void run_block_filter_fwd(run *r) { block_filter(r, smx_block_filter_fwd); }
+static void run_block_filter_bwd(run *r) { block_filter(r, smx_block_filter_bwd); }
+
+static void landmark(run *r, const int backward) {
+    static const smx_landmark shapes[] = {
+        {.B = 2, .L = 1, .D = 4, .H = 2, .stride = 4, .block = 3, .scale = 0.7f},
+        {.B = 2, .L = 37, .D = 24, .H = 3, .stride = 30, .block = 5, .scale = 0.35f},
+        {.B = 1, .L = 150, .D = 40, .H = 2, .stride = 40, .block = 33, .scale = 0.22f},
+        {.B = 1, .L = 200, .D = 64, .H = 1, .stride = 64, .block = 16, .scale = 0.125f},
+    };
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        r->used = 0;
+        const smx_landmark p = shapes[s];
+        const size_t n = p.B * p.L * p.stride, m = p.B * p.L * p.D, rows = p.B * p.H * p.L;
+        float *q = uniform(r, n, 0, 2), *k = uniform(r, n, 0, 2), *v = unit(r, n), *marks = unit(r, n);
+        float *o = blank(r, m), *stats = blank(r, 2 * rows);
+        int32_t *chosen = blank_ints(r, rows);
+        smx_landmark_fwd(o, stats, chosen, q, k, v, marks, scratch(r, smx_landmark_fwd_scratch_bytes(&p)), &p);
+        if (!backward) {
+            out(r, "o", o, m);
+            out(r, "chosen", chosen, rows);
+            continue;
+        }
+        float *dq = uniform(r, n, 0, 0), *dk = uniform(r, n, 0, 0), *dv = uniform(r, n, 0, 0), *dout = unit(r, m);
+        smx_landmark_bwd(dq, dk, dv, dout, q, k, v, o, stats, chosen,
+                         scratch(r, smx_landmark_bwd_scratch_bytes(&p)), &p);
+        out(r, "dq", dq, n);
+        out(r, "dk", dk, n);
+        out(r, "dv", dv, n);
+    }
+}
+static void run_landmark_fwd(run *r) { landmark(r, 0); }
+static void run_landmark_bwd(run *r) { landmark(r, 1); }
 
 static const struct {
     size_t B, L, D, groups, W, future;
@@ -442,6 +558,19 @@ static void cross_entropy(run *r, const int backward) {
 }
 static void run_cross_entropy_fwd(run *r) { cross_entropy(r, 0); }
 static void run_cross_entropy_bwd(run *r) { cross_entropy(r, 1); }
+static void mse(run *r, const int backward) {
+    EACH_LENGTH(n) {
+        r->used = 0;
+        float *y = unit(r, n), *target = unit(r, n), *result = blank(r, n);
+        for (size_t i = 0; i < n; i += 3) target[i] = __builtin_nanf("");
+        const uint32_t count = (uint32_t)smx_mse_fwd(result, y, target, n);
+        if (backward) smx_mse_bwd(result, y, target, n, 0.3f);
+        out(r, backward ? "dy" : "loss", result, n);
+        out(r, "count", &count, 1);
+    }
+}
+static void run_mse_fwd(run *r) { mse(r, 0); }
+static void run_mse_bwd(run *r) { mse(r, 1); }
 static void run_argmax(run *r) {
     EACH_ROWS(N, V) {
         float *x = uniform(r, N * V, 0.0f, 4.0f);

@@ -116,6 +116,62 @@ void smx_attention_bwd(float *dq, float *dk, float *dv, const float *dout, const
 void smx_attention_map(float *SMX_RESTRICT map, const float *q, const float *k, void *scratch,
                        const smx_attention *p, size_t b, size_t head); // scratch as for forward
 
+// The same with the maps mixed across heads before they meet the values (CAT Table 2, W = 1): o_h = sum_g mix_hg A_g v_h,
+// mix [H][H]. p->masked is not used. dmix accumulates, the rest is overwritten.
+size_t smx_attention_maps_fwd_scratch_bytes(const smx_attention *p);
+void smx_attention_maps_fwd(float *SMX_RESTRICT o, float *SMX_RESTRICT stats, const float *q, const float *k,
+                            const float *v, const float *mix, void *scratch, const smx_attention *p);
+size_t smx_attention_maps_bwd_scratch_bytes(const smx_attention *p);
+void smx_attention_maps_bwd(float *dq, float *dk, float *dv, float *dmix, const float *dout, const float *q,
+                            const float *k, const float *v, const float *mix, const float *stats, void *scratch,
+                            const smx_attention *p);
+
+// ---- Linear attention -------------------------------------------------------------------------------------------
+// Feature map elu + 1 (Katharopoulos et al. 2020): x + 1 for x > 0, exp(x) otherwise. Backward takes the OUTPUT y.
+void smx_elu1_fwd(float *y, const float *x, size_t n);
+void smx_elu1_bwd(float *dx, const float *dy, const float *y, size_t n);
+// Causal linear attention, all heads of B sequences (MECHANISMS 6): o_t = sum_{s<=t} (q_t . k_s) v_s, y_t = r_t o_t with
+//   NONE r = 1;   RMS r = 1/sqrt(mean(o_t^2) + eps) over the head's d outputs;
+//   SUM  r = 1/(q_t . sum_{s<=t} k_s), 0 with zero gradient where that is below FLT_MIN (q and k are to be non-negative).
+enum { SMX_LINATTN_NONE, SMX_LINATTN_RMS, SMX_LINATTN_SUM };
+typedef struct {
+    size_t B, L, D, H;
+    size_t stride; // floats between rows of q, k, v (and dq, dk, dv)
+    size_t C;      // rows of a block, between which a state is carried: 1 is the recurrence, 0 or >= L the quadratic form
+    int norm;
+    float eps; // of RMS
+} smx_linattn;
+// y [B][L][D]; norm [B][H][L], r of each row, is what backward needs.
+size_t smx_linattn_fwd_scratch_bytes(const smx_linattn *p);
+void smx_linattn_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT norm, const float *q, const float *k, const float *v,
+                     void *scratch, const smx_linattn *p);
+size_t smx_linattn_bwd_scratch_bytes(const smx_linattn *p);
+void smx_linattn_bwd(float *dq, float *dk, float *dv, const float *dy, const float *q, const float *k, const float *v,
+                     const float *y, const float *norm, void *scratch, const smx_linattn *p);
+
+// ---- Landmark attention (LCAT, CAT Sec. 5) -------------------------------------------------------------------------
+// The filter of the landmarks, x, y [B][L][D]: forget = 0: y_t = sum of the `block` rows up to t; forget in (0,1]:
+// y_t = x_t + (1 - forget) y_{t-1} (the rho filter with forget = 1 - e^{-1/block}, which keeps more digits than rho).
+void smx_block_filter_fwd(float *SMX_RESTRICT y, const float *x, size_t B, size_t L, size_t D, size_t block, float forget);
+void smx_block_filter_bwd(float *SMX_RESTRICT dx, const float *dy, size_t B, size_t L, size_t D, size_t block, float forget);
+// Query i of a head picks, among the blocks of `block` rows that ended before its own, the one whose landmark (last row of
+// the block in `marks`) has the largest q_i . landmark, the lowest index on a tie; then softmax attention over the rows of
+// that block and of its own up to i. O(d (L/block + block)) a query.
+typedef struct {
+    size_t B, L, D, H;
+    size_t stride; // floats between rows of q, k, v, marks (and dq, dk, dv)
+    size_t block;  // > 0; the last block may be shorter and is never picked
+    float scale;   // of the softmax, usually 1/sqrt(d)
+} smx_landmark;
+// o [B][L][D]; stats [B][H][L][2] as for attention; chosen [B][H][L]: the block picked, -1 where there is none.
+size_t smx_landmark_fwd_scratch_bytes(const smx_landmark *p);
+void smx_landmark_fwd(float *SMX_RESTRICT o, float *SMX_RESTRICT stats, int32_t *SMX_RESTRICT chosen, const float *q,
+                      const float *k, const float *v, const float *marks, void *scratch, const smx_landmark *p);
+// No gradient flows through the choice.
+size_t smx_landmark_bwd_scratch_bytes(const smx_landmark *p);
+void smx_landmark_bwd(float *dq, float *dk, float *dv, const float *dout, const float *q, const float *k, const float *v,
+                      const float *o, const float *stats, const int32_t *chosen, void *scratch, const smx_landmark *p);
+
 // ---- Short convolution ------------------------------------------------------------------------------------------
 // Causal convolution over time, one filter per group of channels (CAT Def. 1; groups = D: depthwise):
 //   y_t[c] = sum_w f[g(c)][w] x_{t - w + future}[c],   rows outside 0..L-1 are 0, g(c) = c / (D/groups).
@@ -178,6 +234,10 @@ size_t smx_cross_entropy_fwd(float *SMX_RESTRICT loss, float *SMX_RESTRICT stats
 // dlogits [N][V] = scale (softmax - onehot), 0 for ignored rows. scale is d(total)/d(row loss), e.g. 1/count.
 void smx_cross_entropy_bwd(float *SMX_RESTRICT dlogits, const float *logits, const int32_t *target, const float *stats,
                            size_t N, size_t V, float scale);
+// Squared error of y [N] against target [N], NaN: no target. loss [N] = (y - target)^2, 0 where there is none. Returns the
+// number of targets. Backward: dy = 2 scale (y - target), overwritten.
+size_t smx_mse_fwd(float *SMX_RESTRICT loss, const float *y, const float *target, size_t N);
+void smx_mse_bwd(float *dy, const float *y, const float *target, size_t N, float scale);
 // best [N]: column of the largest of each row of x [N][V], the first one on a tie; V > 0.
 void smx_argmax(int32_t *SMX_RESTRICT best, const float *x, size_t N, size_t V);
 

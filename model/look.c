@@ -101,16 +101,18 @@ static int replay(smx_run *r, smx_sample *out, smx_error *error) {
         op_attention_map(s->g, s->g->tensors[i], r->maps + at);
         at += H * s->L * s->L;
     }
-    smx_argmax(r->predicted, s->logits->data, s->rows, V);
+    for (size_t i = 0; !V && i < s->rows; i++) r->confidence[i] = s->logits->data[i]; // regression: the answer itself
+    if (V) smx_argmax(r->predicted, s->logits->data, s->rows, V);
     // The confidence is the softmax at the answer: exp(-loss) of the answer taken as target.
-    smx_cross_entropy_fwd(s->row_loss, s->row_stats, s->logits->data, r->predicted, s->rows, V);
-    for (size_t i = 0; i < s->rows; i++) r->confidence[i] = s->row_stats[2 * i + 1];
+    if (V) smx_cross_entropy_fwd(s->row_loss, s->row_stats, s->logits->data, r->predicted, s->rows, V);
+    for (size_t i = 0; V && i < s->rows; i++) r->confidence[i] = s->row_stats[2 * i + 1];
     *out = (smx_sample){.length = s->L,
                         .classes = V,
                         .channels = s->task.channels,
                         .tokens = s->task.vocab ? s->g->tokens : NULL,
                         .values = s->task.channels ? s->g->values : NULL,
-                        .targets = s->targets,
+                        .targets = V ? s->targets : NULL,
+                        .target_values = V ? NULL : s->target_values,
                         .predicted = r->predicted,
                         .confidence = r->confidence,
                         .target_count = s->targets_per};

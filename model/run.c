@@ -174,20 +174,27 @@ static int evaluate(smx_run *r, size_t count, size_t length, smx_evaluation *res
     }
     stage *s = &r->eval;
     lend_pool(r, s);
-    double loss = 0.0;
+    double loss = 0.0, sum = 0.0, squares = 0.0; // of the losses, and of regression's targets
     uint64_t targets = 0, right = 0, sequences = 0;
     for (size_t at = 0; at < count; at += s->B) {
         size_t n = count - at < s->B ? count - at : s->B, good;
         float mean;
         stage_fill(s, seed_of(r), RNG_EVAL, at, n);
         targets += stage_forward(s, &mean);
-        for (size_t i = 0; i < s->rows; i++) loss += (double)s->row_loss[i];
+        for (size_t i = 0; i < s->rows; i++) {
+            const double t = (double)s->row_values[i];
+            loss += (double)s->row_loss[i];
+            if (s->task.classes || t != t) continue;
+            sum += t;
+            squares += t * t;
+        }
         right += stage_right(s, &good);
         sequences += good;
     }
     *result = (smx_evaluation){.loss = targets ? loss / (double)targets : 0.0,
                                .accuracy = targets ? (double)right / (double)targets : 0.0,
                                .sequence_accuracy = count ? (double)sequences / (double)count : 0.0,
+                               .r2 = squares > 0.0 ? 1.0 - loss / (squares - sum * sum / (double)targets) : 0.0,
                                .targets = targets,
                                .sequences = count};
     return 0;

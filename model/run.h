@@ -91,8 +91,9 @@ typedef struct {
     const int32_t *tokens;    // NULL when the input is real-valued
     const float *values;      // [length][channels] or NULL
     const int32_t *targets;   // [length], or [1] for one class a sequence
+    const float *target_values; // regression: instead of targets, NaN: none
     const int32_t *predicted; // as targets
-    const float *confidence;  // probability given to `predicted`
+    const float *confidence;  // probability given to `predicted`; regression: the answer itself
     size_t target_count;      // length or 1
 } smx_sample;
 enum { SMX_STREAM_EVAL = 0, SMX_STREAM_TRAIN = 1 };

@@ -113,18 +113,26 @@ void stage_fill(stage *s, uint64_t seed, uint32_t stream, uint64_t first, size_t
 
 size_t stage_forward(stage *s, float *loss) {
     graph_forward(s->g);
-    size_t n = smx_cross_entropy_fwd(s->row_loss, s->row_stats, s->logits->data, s->row_targets, s->rows, s->task.classes);
+    size_t n = s->task.classes ? smx_cross_entropy_fwd(s->row_loss, s->row_stats, s->logits->data, s->row_targets, s->rows, s->task.classes)
+                               : smx_mse_fwd(s->row_loss, s->logits->data, s->row_values, s->rows);
     *loss = n ? smx_sum(s->row_loss, s->rows) / (float)n : 0.0f;
     return n;
 }
 
 void stage_backward(stage *s, size_t targets) {
-    smx_cross_entropy_bwd(s->logits->grad, s->logits->data, s->row_targets, s->row_stats, s->rows, s->task.classes,
-                          targets ? 1.0f / (float)targets : 0.0f);
+    const float scale = targets ? 1.0f / (float)targets : 0.0f;
+    if (s->task.classes)
+        smx_cross_entropy_bwd(s->logits->grad, s->logits->data, s->row_targets, s->row_stats, s->rows, s->task.classes, scale);
+    else
+        smx_mse_bwd(s->logits->grad, s->logits->data, s->row_values, s->rows, scale);
     graph_backward(s->g);
 }
 
 size_t stage_right(stage *s, size_t *sequences_right) {
+    if (!s->task.classes) { // regression has no right answers
+        if (sequences_right) *sequences_right = 0;
+        return 0;
+    }
     smx_argmax(s->best, s->logits->data, s->rows, s->task.classes);
     size_t right = 0, per = s->rows / s->B, sequences = 0;
     for (size_t b = 0; b < s->B; b++) {

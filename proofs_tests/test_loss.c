@@ -121,11 +121,33 @@ static void argmax(void **state) {
     }
 }
 
+static void squared_error(void **state) {
+    (void)state;
+    static const size_t sizes[] = {0, 1, 15, 16, 17, 100};
+    CHECK_EACH_ISA(isa) {
+        for (size_t k = 0; k < CHECK_COUNT(sizes); k++) {
+            const size_t n = sizes[k];
+            check_trying("mse of %zu", n);
+            float *y = check_random(n, -2, 2), *target = check_random(n, -2, 2), *loss = check_floats(n), *dy = check_floats(n);
+            for (size_t i = 2; i < n; i += 5) target[i] = NAN;
+            double *yd = check_widen(y, n), *td = check_widen(target, n), *want = check_doubles(n), *want_d = check_doubles(n);
+            assert_int_equal(smx_mse_fwd(loss, y, target, n), ref_mse_fwd(want, yd, td, n));
+            smx_mse_bwd(dy, y, target, n, 0.25f);
+            ref_mse_bwd(want_d, yd, td, n, 0.25);
+            check_close("loss", loss, want, n, 3e-7, 16);
+            check_close("dy", dy, want_d, n, 2e-7, 2);
+            for (size_t i = 2; i < n; i += 5) assert_true(loss[i] == 0 && dy[i] == 0);
+            check_done();
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cross_entropy),
         cmocka_unit_test(cross_entropy_extremes),
         cmocka_unit_test(argmax),
+        cmocka_unit_test(squared_error),
     };
     return cmocka_run_group_tests_name("loss", tests, NULL, NULL);
 }
