@@ -1,6 +1,7 @@
-// scratch.c: how much scratch the kernels of gemm.c and attention.c need. The same for every instruction set.
+// scratch.c: how much scratch the kernels of gemm.c, attention.c and attention_maps.c need. The same for every instruction set.
 #include "smx.h"
 #include "attention.h"
+#include "attention_maps_layout.h"
 
 size_t smx_gemm_scratch_bytes(size_t m, size_t n, size_t k) {
     (void)m, (void)n;
@@ -12,4 +13,10 @@ size_t smx_attention_fwd_scratch_bytes(const smx_attention *p) {
 }
 size_t smx_attention_bwd_scratch_bytes(const smx_attention *p) {
     return attention_layout_of(p, 1).floats * sizeof(float);
+}
+size_t smx_attention_maps_fwd_scratch_bytes(const smx_attention *p) {
+    return maps_layout_of(p, 0).floats * sizeof(float);
+}
+size_t smx_attention_maps_bwd_scratch_bytes(const smx_attention *p) {
+    return maps_layout_of(p, 1).floats * sizeof(float);
 }

@@ -1,0 +1,194 @@
+// linattn.c: causal linear attention (Katharopoulos et al. 2020; CHELA Eqs. 9-12; MECHANISMS 6) in blocks of C rows: inside a
+// block the masked product of all pairs, between blocks the state S = sum k v^T. C = 1 is the recurrence, C >= L the
+// quadratic form; the three agree to rounding.
+//   o_t = S^T q_t + sum_{s <= t in the block} (q_t.k_s) v_s            y = o r,  r: 1, 1/rms(o), or 1/(q_t . sum_{s<=t} k_s)
+//   da_ts = do_t.v_s + dden_t    dq_t = sum_{s<=t} da_ts k_s    dk_s = sum_{t>=s} da_ts q_t    dv_s = sum_{t>=s} a_ts do_t
+// Backward makes two passes, forward in time for dq and backward for dk and dv, so no state is kept.
+#include "attention_rows.h"
+#include "linattn_layout.h"
+
+typedef struct {
+    size_t C, Cp, d, dp;
+    float *q, *k, *v, *kt, *a, *o, *state, *sum, *dout, *vt, *da, *dk, *dv, *back, *dden;
+} block_scratch;
+
+static block_scratch split_scratch(void *scratch, const smx_linattn *p, int backward) {
+    const linattn_layout a = linattn_layout_of(p, backward);
+    float *f = scratch;
+    return (block_scratch){a.C, a.Cp, a.d, a.dp, f + a.q, f + a.k, f + a.v, f + a.kt, f + a.a, f + a.o, f + a.state,
+                           f + a.sum, f + a.dout, f + a.vt, f + a.da, f + a.dk, f + a.dv, f + a.back, f + a.dden};
+}
+
+static float root_reciprocal(float x) {
+    float t[16];
+    v16_store(t, v16_div(v16_set(1.0f), v16_sqrt(v16_set(x))));
+    return t[0];
+}
+
+// sum [dp] += weight_t x_t over n rows in order.
+static void add_rows(float *sum, const float *x, const float *weight, size_t n, size_t dp) {
+    for (size_t t = 0; t < n; t++)
+        for (size_t c = 0; c < dp; c += 16)
+            v16_store(sum + c, v16_add(v16_load(sum + c), v16_mul(v16_load(x + t * dp + c), v16_set(weight ? weight[t] : 1.0f))));
+}
+
+// ---- Forward ----------------------------------------------------------------------------------------------------
+
+static float normaliser(const float *o, const float *a, size_t before, const float *q, const block_scratch *w,
+                        const smx_linattn *p) {
+    if (p->norm == SMX_LINATTN_RMS) return root_reciprocal(row_dot(o, o, w->d) / (float)w->d + p->eps);
+    if (p->norm == SMX_LINATTN_NONE) return 1.0f;
+    const float den = row_sum(a, before) + row_dot(q, w->sum, w->d);
+    return den < 1.17549435e-38f ? 0.0f : 1.0f / den; // NaN goes the other way and shows
+}
+
+static void block_fwd(float *restrict y, float *restrict norm, const float *q, const float *k, const float *v,
+                      const block_scratch *w, const smx_linattn *p, size_t n, int first) {
+    const size_t d = w->d, dp = w->dp;
+    gather(w->q, q, p->stride, n, d, dp, 1.0f);
+    gather(w->v, v, p->stride, n, d, dp, 1.0f);
+    gather(w->k, k, p->stride, n, d, dp, 1.0f);
+    gather_transposed(w->kt, k, p->stride, n, attention_padded(n), d);
+    for (size_t i0 = 0; i0 < n; i0 += QUERY_ROWS) {
+        const size_t rows = smx_min(QUERY_ROWS, n - i0), columns = i0 + rows;
+        row_products(w->a, w->Cp, w->q + i0 * dp, dp, w->kt, rows, d, 0, columns);
+        for (size_t r = 0; r < rows; r++) zero_from(w->a + r * w->Cp, i0 + r + 1, columns);
+        if (!first) tile_product(w->o, dp, w->q + i0 * dp, dp, 1, w->state, dp, rows, dp, d, 0);
+        tile_product(w->o, dp, w->a, w->Cp, 1, w->v, dp, rows, dp, columns, !first);
+        for (size_t r = 0; r < rows; r++) {
+            const float *o = w->o + r * dp;
+            const float s = normaliser(o, w->a + r * w->Cp, i0 + r + 1, w->q + (i0 + r) * dp, w, p);
+            norm[i0 + r] = s;
+            for (size_t c = 0; c < d; c++) y[(i0 + r) * p->D + c] = o[c] * s;
+        }
+    }
+    tile_product(w->state, dp, w->k, 1, dp, w->v, dp, d, dp, n, 1);
+    add_rows(w->sum, w->k, NULL, n, dp);
+}
+
+void SMX_FN(linattn_fwd)(float *restrict y, float *restrict norm, const float *q, const float *k, const float *v,
+                         void *scratch, const smx_linattn *p) {
+    const block_scratch w = split_scratch(scratch, p, 0);
+    for (size_t bh = 0; bh < p->B * p->H; bh++) {
+        zero_from(w.state, 0, w.d * w.dp);
+        zero_from(w.sum, 0, w.dp);
+        for (size_t t = 0; t < p->L; t += w.C) {
+            const size_t row = bh / p->H * p->L + t, head = bh % p->H * w.d, at = row * p->stride + head;
+            block_fwd(y + row * p->D + head, norm + bh * p->L + t, q + at, k + at, v + at, &w, p, smx_min(w.C, p->L - t),
+                      t == 0);
+        }
+    }
+}
+
+// ---- Backward ---------------------------------------------------------------------------------------------------
+
+// Gradients of o (into w->dout) and of the denominators (w->dden) from those of y.
+static void through_normaliser(const block_scratch *w, const float *dy, const float *y, const float *norm,
+                               const smx_linattn *p, size_t n) {
+    gather(w->dout, dy, p->D, n, w->d, w->dp, 1.0f);
+    for (size_t t = 0; t < n; t++) {
+        float *g = w->dout + t * w->dp;
+        const float *row = y + t * p->D;
+        const float along = p->norm == SMX_LINATTN_NONE ? 0.0f : row_dot(g, row, w->d);
+        w->dden[t] = 0.0f;
+        if (p->norm == SMX_LINATTN_RMS) { // do = r (dy - y mean(y.dy))
+            const v16 mean = v16_set(along / (float)w->d), s = v16_set(norm[t]);
+            V16_MAP(g, w->d, v16_mul(s, v16_sub(LOAD(g), v16_mul(LOAD(row), mean))));
+        } else if (p->norm == SMX_LINATTN_SUM) { // y = o r, r = 1/den: do = dy r, dden = -(dy.y) r
+            V16_MAP(g, w->d, v16_mul(LOAD(g), v16_set(norm[t])));
+            w->dden[t] = -along * norm[t];
+        }
+    }
+}
+
+// da rows of queries i0..i0+rows-1: do v^T + dden, 0 after the diagonal.
+static void score_gradients(const block_scratch *w, size_t i0, size_t rows) {
+    const size_t columns = i0 + rows;
+    row_products(w->da, w->Cp, w->dout + i0 * w->dp, w->dp, w->vt, rows, w->d, 0, columns);
+    for (size_t r = 0; r < rows; r++) {
+        float *da = w->da + r * w->Cp;
+        V16_MAP(da, i0 + r + 1, v16_add(LOAD(da), v16_set(w->dden[i0 + r])));
+        zero_from(da, i0 + r + 1, columns);
+    }
+}
+
+// dq of a block; the state S^T = sum v k^T and the sum of k are those before the block, then include it.
+static void block_dq(float *dq, const float *dy, const float *k, const float *v, const float *y, const float *norm,
+                     const block_scratch *w, const smx_linattn *p, size_t n, int first) {
+    const size_t d = w->d, dp = w->dp;
+    through_normaliser(w, dy, y, norm, p, n);
+    gather(w->k, k, p->stride, n, d, dp, 1.0f);
+    gather(w->v, v, p->stride, n, d, dp, 1.0f);
+    gather_transposed(w->vt, v, p->stride, n, attention_padded(n), d);
+    for (size_t i0 = 0; i0 < n; i0 += QUERY_ROWS) {
+        const size_t rows = smx_min(QUERY_ROWS, n - i0);
+        score_gradients(w, i0, rows);
+        if (!first) tile_product(w->o, dp, w->dout + i0 * dp, dp, 1, w->state, dp, rows, dp, d, 0);
+        tile_product(w->o, dp, w->da, w->Cp, 1, w->k, dp, rows, dp, i0 + rows, !first);
+        for (size_t r = 0; r < rows; r++) {
+            float *to = dq + (i0 + r) * p->stride;
+            const float *o = w->o + r * dp;
+            V16_MAP(to, d, v16_madd(LOAD(w->sum), v16_set(w->dden[i0 + r]), LOAD(o)));
+        }
+    }
+    tile_product(w->state, dp, w->v, 1, dp, w->k, dp, d, dp, n, 1);
+    add_rows(w->sum, w->k, NULL, n, dp);
+}
+
+// dk and dv of a block; the states R = sum q do^T, R^T and u = sum dden q are those after the block, then include it.
+static void block_dkv(float *dk, float *dv, const float *dy, const float *q, const float *k, const float *v, const float *y,
+                      const float *norm, const block_scratch *w, const smx_linattn *p, size_t n, int last) {
+    const size_t d = w->d, dp = w->dp;
+    through_normaliser(w, dy, y, norm, p, n);
+    gather(w->q, q, p->stride, n, d, dp, 1.0f);
+    gather(w->k, k, p->stride, n, d, dp, 1.0f);
+    gather(w->v, v, p->stride, n, d, dp, 1.0f);
+    gather_transposed(w->kt, k, p->stride, n, attention_padded(n), d);
+    gather_transposed(w->vt, v, p->stride, n, attention_padded(n), d);
+    if (last) {
+        zero_from(w->dk, 0, n * dp);
+        zero_from(w->dv, 0, n * dp);
+    } else {
+        tile_product(w->dv, dp, w->k, dp, 1, w->state, dp, n, dp, d, 0);
+        tile_product(w->dk, dp, w->v, dp, 1, w->back, dp, n, dp, d, 0);
+        for (size_t t = 0; t < n; t++) add_rows(w->dk + t * dp, w->sum, NULL, 1, dp);
+    }
+    for (size_t i0 = 0; i0 < n; i0 += QUERY_ROWS) {
+        const size_t rows = smx_min(QUERY_ROWS, n - i0), columns = i0 + rows;
+        row_products(w->a, w->Cp, w->q + i0 * dp, dp, w->kt, rows, d, 0, columns);
+        for (size_t r = 0; r < rows; r++) zero_from(w->a + r * w->Cp, i0 + r + 1, columns);
+        score_gradients(w, i0, rows);
+        tile_product(w->dv, dp, w->a, 1, w->Cp, w->dout + i0 * dp, dp, columns, dp, rows, 1);
+        tile_product(w->dk, dp, w->da, 1, w->Cp, w->q + i0 * dp, dp, columns, dp, rows, 1);
+    }
+    for (size_t t = 0; t < n; t++) {
+        memcpy(dk + t * p->stride, w->dk + t * dp, d * sizeof *dk);
+        memcpy(dv + t * p->stride, w->dv + t * dp, d * sizeof *dv);
+    }
+    tile_product(w->state, dp, w->q, 1, dp, w->dout, dp, d, dp, n, 1);
+    tile_product(w->back, dp, w->dout, 1, dp, w->q, dp, d, dp, n, 1);
+    add_rows(w->sum, w->q, w->dden, n, dp);
+}
+
+void SMX_FN(linattn_bwd)(float *dq, float *dk, float *dv, const float *dy, const float *q, const float *k, const float *v,
+                         const float *y, const float *norm, void *scratch, const smx_linattn *p) {
+    const block_scratch w = split_scratch(scratch, p, 1);
+    const size_t blocks = p->L ? (p->L + w.C - 1) / w.C : 0;
+    for (size_t bh = 0; bh < p->B * p->H; bh++) {
+        const size_t row = bh / p->H * p->L, head = bh % p->H * w.d;
+        for (int pass = 0; pass < 2; pass++) {
+            zero_from(w.state, 0, w.d * w.dp);
+            zero_from(w.back, 0, w.d * w.dp);
+            zero_from(w.sum, 0, w.dp);
+            for (size_t i = 0; i < blocks; i++) {
+                const size_t t = (pass ? blocks - 1 - i : i) * w.C, n = smx_min(w.C, p->L - t);
+                const size_t at = (row + t) * p->stride + head, at_y = (row + t) * p->D + head;
+                const float *r = norm + bh * p->L + t;
+                if (pass == 0)
+                    block_dq(dq + at, dy + at_y, k + at, v + at, y + at_y, r, &w, p, n, i == 0);
+                else
+                    block_dkv(dk + at, dv + at, dy + at_y, q + at, k + at, v + at, y + at_y, r, &w, p, n, i == 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// linattn_layout.h: how linattn.c divides its scratch, in floats. Also what linattn_scratch.c reports.
+#ifndef SMX_LINATTN_LAYOUT_H
+#define SMX_LINATTN_LAYOUT_H
+
+#include "attention.h"
+
+typedef struct {
+    size_t C, Cp, d, dp;             // block rows; rounded up to whole tiles and registers
+    size_t q, k, v;                  // [C][dp]
+    size_t kt;                       // [Cp/TILE_N][d][TILE_N]
+    size_t a;                        // [QUERY_ROWS][Cp]
+    size_t o;                        // [QUERY_ROWS][dp]
+    size_t state, sum;               // [d][dp], [dp]
+    size_t dout, vt, da, dk, dv, back; // backward only: [C][dp], as kt, as a, [C][dp] twice, a second state
+    size_t dden;                     // [C]
+    size_t floats;
+} linattn_layout;
+
+static inline linattn_layout linattn_layout_of(const smx_linattn *p, int backward) {
+    linattn_layout w = {0};
+    size_t at = 0;
+    w.C = p->C && p->C < p->L ? p->C : p->L;
+    w.Cp = attention_padded(w.C);
+    w.d = p->D / p->H;
+    w.dp = attention_padded_width(w.d);
+    const size_t rows = w.C * w.dp;
+    w.q = at, at += rows;
+    w.k = at, at += rows;
+    w.v = at, at += rows;
+    w.kt = at, at += w.d * w.Cp;
+    w.a = at, at += QUERY_ROWS * w.Cp;
+    w.o = at, at += QUERY_ROWS * w.dp;
+    w.state = at, at += w.d * w.dp;
+    w.sum = at, at += w.dp;
+    if (backward) {
+        w.dout = at, at += rows;
+        w.vt = at, at += w.d * w.Cp;
+        w.da = at, at += QUERY_ROWS * w.Cp;
+        w.dk = at, at += rows;
+        w.dv = at, at += rows;
+        w.back = at, at += w.d * w.dp;
+        w.dden = at, at += w.Cp;
+    }
+    w.floats = at;
+    return w;
+}
+
+#endif
