@@ -1,35 +1,13 @@
 // ops.c: graph nodes over kernels. Work is cut into pieces whose number depends on shapes only, each writing its own
 // outputs; where weights' gradients sum over rows or sequences, each piece sums its own part and the parts are added in
 // order. So the bits do not depend on how many threads there are.
-#include "ops.h"
+#include "ops_private.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "mathd.h"
 
-static size_t last_dim(const tensor *t) { return t->shape[t->rank - 1]; }
-static size_t rows_of(const tensor *t) { return t->n / last_dim(t); }
-static tensor *like(graph *g, const tensor *x) { return graph_tensor(g, x->rank, x->shape); }
-static size_t floats(size_t bytes) { return (bytes + SMX_ALIGN - 1) / SMX_ALIGN * (SMX_ALIGN / sizeof(float)); }
-
-// What a piece is handed.
-typedef struct {
-    graph *g;
-    node *n;
-} job;
-
 // ---- Linear -----------------------------------------------------------------------------------------------------
-// Rows are cut at multiples of every register tile's height.
-enum { ROW_STEP = 24 };
-static size_t row_pieces(size_t rows) { return shard_count((rows + ROW_STEP - 1) / ROW_STEP); }
-static void row_piece(size_t rows, size_t i, size_t *from, size_t *count) {
-    size_t steps = (rows + ROW_STEP - 1) / ROW_STEP;
-    *from = shard_start(steps, i) * ROW_STEP;
-    size_t to = shard_start(steps, i + 1) * ROW_STEP;
-    *count = (to < rows ? to : rows) - *from;
-}
-
 static float *piece_scratch(float *scratch, size_t i, size_t total, size_t pieces) {
     return scratch + i * (total / pieces);
 }
@@ -140,12 +118,7 @@ tensor *op_bias(graph *g, tensor *x, tensor *b) {
     return y;
 }
 
-// Functions of one array. Which of x and y backward reads is the kernel's choice.
-typedef struct {
-    op_kind op;
-    void (*fwd)(float *y, const float *x, size_t n);
-    void (*bwd)(float *dx, const float *dy, const float *x_or_y, size_t n);
-} unary;
+// Functions of one array.
 static void unary_piece(void *arg, size_t i) {
     const node *n = ((job *)arg)->n;
     size_t from, count;
@@ -153,7 +126,7 @@ static void unary_piece(void *arg, size_t i) {
     from *= n->a[0], count *= n->a[0];
     ((const unary *)n->op)->fwd(n->out->data + from, n->in[0]->data + from, count);
 }
-static void unary_fwd(graph *g, node *n) {
+void unary_fwd(graph *g, node *n) {
     graph_pieces(g, row_pieces(n->out->n / n->a[0]), unary_piece, &(job){g, n});
 }
 static void unary_bwd_piece(void *arg, size_t i) {
@@ -164,36 +137,23 @@ static void unary_bwd_piece(void *arg, size_t i) {
     const float *seen = n->op->needs_out ? n->out->data : n->in[0]->data;
     ((const unary *)n->op)->bwd(n->in_grad[0] + from, n->out->grad + from, seen + from, count);
 }
-static void unary_bwd(graph *g, node *n) {
+void unary_bwd(graph *g, node *n) {
     if (n->in_grad[0]) graph_pieces(g, row_pieces(n->out->n / n->a[0]), unary_bwd_piece, &(job){g, n});
 }
 static const unary gelu = {{"gelu", unary_fwd, unary_bwd, 1, 0, 0}, smx_gelu_fwd, smx_gelu_bwd};
 static const unary silu = {{"silu", unary_fwd, unary_bwd, 1, 0, 0}, smx_silu_fwd, smx_silu_bwd};
 static const unary sigmoid = {{"sigmoid", unary_fwd, unary_bwd, 0, 1, 0}, smx_sigmoid_fwd, smx_sigmoid_bwd};
 static const unary tanh_op = {{"tanh", unary_fwd, unary_bwd, 0, 1, 0}, smx_tanh_fwd, smx_tanh_bwd};
-static tensor *apply(graph *g, const unary *u, tensor *x) {
+tensor *apply_unary(graph *g, const unary *u, tensor *x) {
     tensor *y = like(g, x);
     node *n = graph_node(g, &u->op, y, 1, &x);
     n->a[0] = last_dim(x);
     return y;
 }
-tensor *op_gelu(graph *g, tensor *x) { return apply(g, &gelu, x); }
-tensor *op_silu(graph *g, tensor *x) { return apply(g, &silu, x); }
-tensor *op_sigmoid(graph *g, tensor *x) { return apply(g, &sigmoid, x); }
-tensor *op_tanh(graph *g, tensor *x) { return apply(g, &tanh_op, x); }
-
-// ---- Partial sums of small weights --------------------------------------------------------------------------------
-// parts [pieces][n] in scratch, each zeroed by its piece; added to the gradient in order afterwards.
-static float *part(const node *n, size_t i, size_t size) {
-    float *p = n->back_scratch + i * n->a[9];
-    memset(p, 0, size * sizeof *p);
-    return p;
-}
-static void add_parts(node *n, size_t in, size_t pieces, size_t at) {
-    if (!n->in_grad[in]) return;
-    for (size_t i = 0; i < pieces; i++)
-        smx_axpy(n->in_grad[in], n->back_scratch + i * n->a[9] + at, 1.0f, n->in[in]->n);
-}
+tensor *op_gelu(graph *g, tensor *x) { return apply_unary(g, &gelu, x); }
+tensor *op_silu(graph *g, tensor *x) { return apply_unary(g, &silu, x); }
+tensor *op_sigmoid(graph *g, tensor *x) { return apply_unary(g, &sigmoid, x); }
+tensor *op_tanh(graph *g, tensor *x) { return apply_unary(g, &tanh_op, x); }
 
 // ---- Norms ------------------------------------------------------------------------------------------------------
 

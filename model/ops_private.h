@@ -1,0 +1,54 @@
+// ops_private.h: what the files of operations share: sizes, how work is cut into pieces, and partial sums of weights'
+// gradients. For ops*.c only.
+#ifndef SMX_OPS_PRIVATE_H
+#define SMX_OPS_PRIVATE_H
+
+#include <string.h>
+
+#include "ops.h"
+
+static inline size_t last_dim(const tensor *t) { return t->shape[t->rank - 1]; }
+static inline size_t rows_of(const tensor *t) { return t->n / last_dim(t); }
+static inline tensor *like(graph *g, const tensor *x) { return graph_tensor(g, x->rank, x->shape); }
+static inline size_t floats(size_t bytes) { return (bytes + SMX_ALIGN - 1) / SMX_ALIGN * (SMX_ALIGN / sizeof(float)); }
+
+// What a piece is handed.
+typedef struct {
+    graph *g;
+    node *n;
+} job;
+
+// Rows are cut at multiples of every register tile's height.
+enum { ROW_STEP = 24 };
+static inline size_t row_pieces(size_t rows) { return shard_count((rows + ROW_STEP - 1) / ROW_STEP); }
+static inline void row_piece(size_t rows, size_t i, size_t *from, size_t *count) {
+    size_t steps = (rows + ROW_STEP - 1) / ROW_STEP;
+    *from = shard_start(steps, i) * ROW_STEP;
+    size_t to = shard_start(steps, i + 1) * ROW_STEP;
+    *count = (to < rows ? to : rows) - *from;
+}
+
+// Partial sums of small weights: parts [pieces][a[9]] in scratch, each zeroed by its piece; added to the gradient in order
+// afterwards.
+static inline float *part(const node *n, size_t i, size_t size) {
+    float *p = n->back_scratch + i * n->a[9];
+    memset(p, 0, size * sizeof *p);
+    return p;
+}
+static inline void add_parts(node *n, size_t in, size_t pieces, size_t at) {
+    if (!n->in_grad[in]) return;
+    for (size_t i = 0; i < pieces; i++)
+        smx_axpy(n->in_grad[in], n->back_scratch + i * n->a[9] + at, 1.0f, n->in[in]->n);
+}
+
+// A function of one array; needs_in or needs_out of its op says which of x and y backward reads.
+typedef struct {
+    op_kind op;
+    void (*fwd)(float *y, const float *x, size_t n);
+    void (*bwd)(float *dx, const float *dy, const float *x_or_y, size_t n);
+} unary;
+void unary_fwd(graph *g, node *n);
+void unary_bwd(graph *g, node *n);
+tensor *apply_unary(graph *g, const unary *u, tensor *x);
+
+#endif
