@@ -58,7 +58,8 @@ SMX_INLINE void conv_rows(float *out, size_t ldo, const float *in, size_t ldi, c
 
 SMX_INLINE void conv_sequence(float *out, size_t ldo, const float *in, size_t ldi, const float *taps,
                               size_t Dp, size_t L, size_t W, ptrdiff_t shift, const int step) {
-    for (size_t c = 0; c < Dp; c += 16) {
+    for (size_t group = 0; group < Dp; group += 16) {
+        const size_t c = smx_min(group, Dp - 16);
         size_t t = 0;
         for (; t + CONV_ROWS <= L; t += CONV_ROWS)
             conv_rows(out + t * ldo + c, ldo, in + c, ldi, taps + c, Dp, L, W, (ptrdiff_t)t, shift, step,
@@ -133,11 +134,17 @@ void SMX_FN(conv_fwd)(float *restrict y, const float *x, const float *f, void *s
 
 static void conv_df(float *restrict df, float *restrict partial, const float *dy, size_t ldy, const float *x,
                     size_t ldx, size_t D, size_t Dp, size_t L, size_t groups, size_t W, ptrdiff_t future) {
-    for (size_t c = 0; c < Dp; c += 16) {
+    for (size_t group = 0; group < Dp; group += 16) {
+        const size_t c = smx_min(group, Dp - 16);
         size_t w = 0;
         for (; w + CONV_ROWS <= W; w += CONV_ROWS)
             conv_taps(partial + c, dy + c, ldy, x + c, ldx, Dp, L, w, future, CONV_ROWS);
-        for (; w < W; w++) conv_taps(partial + c, dy + c, ldy, x + c, ldx, Dp, L, w, future, 1);
+#if SMX_W >= 8 // the rest of a filter in as few passes as its registers allow: W = 3 is one
+        for (; w + 4 <= W; w += 4) conv_taps(partial + c, dy + c, ldy, x + c, ldx, Dp, L, w, future, 4);
+        if (w + 3 == W) conv_taps(partial + c, dy + c, ldy, x + c, ldx, Dp, L, w, future, 3);
+        if (w + 2 == W) conv_taps(partial + c, dy + c, ldy, x + c, ldx, Dp, L, w, future, 2);
+#endif
+        if (w + 1 == W) conv_taps(partial + c, dy + c, ldy, x + c, ldx, Dp, L, w, future, 1);
     }
     const size_t d = D / groups;
     for (size_t g = 0; g < groups; g++)

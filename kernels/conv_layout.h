@@ -1,4 +1,5 @@
-// conv_layout.h: how conv.c divides its scratch, in floats. Also what conv_scratch.c reports.
+// conv_layout.h: how conv.c divides its scratch, in floats. Also what
+// conv_scratch.c reports.
 #ifndef SMX_CONV_LAYOUT_H
 #define SMX_CONV_LAYOUT_H
 
@@ -6,27 +7,30 @@
 
 static inline size_t conv_round(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
-// smx_conv: filters expanded to a tap per channel [W][Dp], partial filter gradients [W][Dp], and where D is
-// not a multiple of 16 one sequence of input, output and gradient with rows padded to Dp.
+// smx_conv: filters expanded to a tap per channel [W][Dp], partial filter
+// gradients [W][Dp], and where D < 16 one sequence of input, output and
+// gradient with rows padded to Dp = 16. A D that is no multiple of 16 needs no
+// padding: the last 16 columns overlap those before them.
 typedef struct {
     size_t Dp, taps, partial, in, out, grad, floats;
 } conv_layout;
 static inline conv_layout conv_layout_of(size_t L, size_t D, size_t W) {
     conv_layout p = {0};
-    p.Dp = conv_round(D, 16);
-    const size_t rows = p.Dp == D ? 0 : L * p.Dp;
+    p.Dp = D < 16 ? 16 : D;
+    const size_t rows = D < 16 ? L * p.Dp : 0, taps = conv_round(W * p.Dp, 16);
     p.taps = 0;
-    p.partial = p.taps + W * p.Dp;
-    p.in = p.partial + W * p.Dp;
+    p.partial = p.taps + taps;
+    p.in = p.partial + taps;
     p.out = p.in + rows;
     p.grad = p.out + rows;
     p.floats = p.grad + rows;
     return p;
 }
 
-// smx_conv_heads: one sequence as H contiguous arrays of n = L d floats, so that a shift by w steps is a
-// shift by w d floats whatever d is. `n` is rounded up to whole tiles; `pad` zeros (W-1 steps) stand before x
-// and after dy.
+// smx_conv_heads: one sequence as H contiguous arrays of n = L d floats, so
+// that a shift by w steps is a shift by w d floats whatever d is. `n` is
+// rounded up to whole tiles; `pad` zeros (W-1 steps) stand before x and after
+// dy.
 typedef struct {
     size_t d, n, pad, stride_in, stride_out, in, out, grad, floats;
 } conv_heads_layout;

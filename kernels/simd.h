@@ -94,9 +94,20 @@ SMX_INLINE vi vi_shl(vi a, int s) { return a << s; }
 SMX_INLINE vf vf_select(vi mask, vf yes, vf no) { return vi_float((vf_bits(yes) & mask) | (vf_bits(no) & ~mask)); }
 SMX_INLINE vf vf_abs(vf x) { return vi_float(vf_bits(x) & vi_set(0x7fffffff)); }
 SMX_INLINE vf vf_neg(vf x) { return vi_float(vf_bits(x) ^ vi_set((int32_t)0x80000000u)); }
-// a > b ? a : b: the second operand where either is NaN.
+// a > b ? a : b: the second operand where either is NaN or both are zero, as x86's own instruction has it.
+#if SMX_W == 16
+SMX_INLINE vf vf_max(vf a, vf b) { return (vf)_mm512_max_ps((__m512)a, (__m512)b); }
+SMX_INLINE vf vf_min(vf a, vf b) { return (vf)_mm512_min_ps((__m512)a, (__m512)b); }
+#elif SMX_W == 8
+SMX_INLINE vf vf_max(vf a, vf b) { return (vf)_mm256_max_ps((__m256)a, (__m256)b); }
+SMX_INLINE vf vf_min(vf a, vf b) { return (vf)_mm256_min_ps((__m256)a, (__m256)b); }
+#elif defined(__SSE2__) && SMX_W == 4
+SMX_INLINE vf vf_max(vf a, vf b) { return (vf)_mm_max_ps((__m128)a, (__m128)b); }
+SMX_INLINE vf vf_min(vf a, vf b) { return (vf)_mm_min_ps((__m128)a, (__m128)b); }
+#else
 SMX_INLINE vf vf_max(vf a, vf b) { return vf_select(vf_lt(b, a), a, b); }
 SMX_INLINE vf vf_min(vf a, vf b) { return vf_select(vf_lt(a, b), a, b); }
+#endif
 
 // Correctly rounded on every machine, so intrinsics here cost no bits.
 SMX_INLINE vf vf_sqrt(vf x) {
@@ -186,15 +197,54 @@ SMX_INLINE v16 v16_load(const float *p) {
 SMX_INLINE void v16_store(float *p, v16 x) { SMX_EACH vf_store(p + r * SMX_W, x.r[r]); }
 // The first n <= 16 of p, the other lanes `fill`; nothing past p + n is touched.
 SMX_INLINE v16 v16_load_n(const float *p, size_t n, float fill) {
-    float t[16];
-    for (size_t i = 0; i < 16; i++) t[i] = fill;
-    for (size_t i = 0; i < n; i++) t[i] = p[i];
-    return v16_load(t);
+    v16 y;
+#if SMX_W == 16
+    y.r[0] = (vf)_mm512_mask_loadu_ps(_mm512_set1_ps(fill), (__mmask16)((1u << n) - 1), p);
+#elif SMX_W == 8
+    for (int r = 0; r < 2; r++) {
+        const vi lane = (vi){0, 1, 2, 3, 4, 5, 6, 7} + vi_set(8 * r), mask = vi_gt(vi_set((int32_t)n), lane);
+        y.r[r] = vf_select(mask, (vf)_mm256_maskload_ps(p + 8 * r, (__m256i)mask), vf_set(fill));
+    }
+#elif SMX_W == 4
+    SMX_EACH {
+        const size_t at = 4 * (size_t)r;
+        vf x = vf_set(fill);
+        if (n >= at + 4) {
+            x = vf_load(p + at);
+        } else if (n > at) {
+            x[0] = p[at];
+            if (n > at + 1) x[1] = p[at + 1];
+            if (n > at + 2) x[2] = p[at + 2];
+        }
+        y.r[r] = x;
+    }
+#else
+    SMX_EACH y.r[r] = (size_t)r < n ? p[r] : fill;
+#endif
+    return y;
 }
 SMX_INLINE void v16_store_n(float *p, v16 x, size_t n) {
-    float t[16];
-    v16_store(t, x);
-    for (size_t i = 0; i < n; i++) p[i] = t[i];
+#if SMX_W == 16
+    _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)x.r[0]);
+#elif SMX_W == 8
+    for (int r = 0; r < 2; r++) {
+        const vi lane = (vi){0, 1, 2, 3, 4, 5, 6, 7} + vi_set(8 * r);
+        _mm256_maskstore_ps(p + 8 * r, (__m256i)vi_gt(vi_set((int32_t)n), lane), (__m256)x.r[r]);
+    }
+#elif SMX_W == 4
+    SMX_EACH {
+        const size_t at = 4 * (size_t)r;
+        if (n >= at + 4) {
+            vf_store(p + at, x.r[r]);
+        } else if (n > at) {
+            p[at] = x.r[r][0];
+            if (n > at + 1) p[at + 1] = x.r[r][1];
+            if (n > at + 2) p[at + 2] = x.r[r][2];
+        }
+    }
+#else
+    SMX_EACH if ((size_t)r < n) p[r] = x.r[r];
+#endif
 }
 
 // Neighbours 2m, 2m+1: swapped, both the even one, both the odd one; and lanes +-a, a of the sign given for even lanes.
