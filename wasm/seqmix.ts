@@ -1,7 +1,6 @@
-// seqmix.ts: loads the WebAssembly module and gives it a typed face. Works in a page, a worker, Node 18 or newer and
-// Deno. Knows exports.c and nothing of the page.
-//
-// Every array handed out is a copy: the module's memory moves when it grows, so no view of it is kept.
+// seqmix.ts: loads the WebAssembly module and gives it a typed face. Works in a page, a worker, Node 18 or
+// newer and Deno. Knows exports.c and nothing of the page.  Every array handed out is a copy: the module's
+// memory moves when it grows, so no view of it is kept.
 
 /** One key of the config language, from the engine's own table. */
 export interface ConfigKey {
@@ -210,7 +209,11 @@ class Memory {
 
 function count(n: number, what: string): number {
     if (!Number.isInteger(n) || n < 0 || n > 0xffffffff)
-        throw new SeqmixError(`${what} is ${n}; it must be a whole number from 0 to 4294967295`, what, String(n));
+        throw new SeqmixError(
+            `${what} is ${n}; it must be a whole number from 0 to 4294967295`,
+            what,
+            String(n),
+        );
     return n;
 }
 
@@ -239,14 +242,26 @@ export class Run {
         const at = this.#memory.x.lab_evaluate(this.#open, sequences, count(options.length ?? 0, 'length'));
         const d = this.#memory.doubles(this.#memory.found(at), 6);
         return {
-            loss: d[0]!, accuracy: d[1]!, sequenceAccuracy: d[2]!, r2: d[3]!, targets: d[4]!, sequences: d[5]!,
+            loss: d[0]!,
+            accuracy: d[1]!,
+            sequenceAccuracy: d[2]!,
+            r2: d[3]!,
+            targets: d[4]!,
+            sequences: d[5]!,
         };
     }
     get metrics(): Metrics {
         const d = this.#memory.doubles(this.#memory.x.lab_metrics(this.#open), 9);
         return {
-            step: d[0]!, loss: d[1]!, accuracy: d[2]!, rate: d[3]!, gradientNorm: d[4]!, params: d[5]!, steps: d[6]!,
-            bytes: d[7]!, flops: d[8]!,
+            step: d[0]!,
+            loss: d[1]!,
+            accuracy: d[2]!,
+            rate: d[3]!,
+            gradientNorm: d[4]!,
+            params: d[5]!,
+            steps: d[6]!,
+            bytes: d[7]!,
+            flops: d[8]!,
         };
     }
     /** Training loss of every step since open or load, from step number `from` of them on. */
@@ -267,37 +282,60 @@ export class Run {
     /** A weight, its gradient ('grad:NAME'), or, after look or predict, what the sample went through. */
     tensor(name: string): Tensor {
         const run = this.#open;
-        return this.#tensorFrom(this.#memory.found(this.#memory.withText(name, (at) => this.#memory.x.lab_tensor(run, at))));
+        return this.#tensorFrom(
+            this.#memory.found(this.#memory.withText(name, (at) => this.#memory.x.lab_tensor(run, at))),
+        );
     }
     /** Names and shapes of all tensors that `tensor` can read now. */
     tensors(): { name: string; shape: number[]; weight: boolean }[] {
         const all = [];
         for (let i = 0; i < this.#memory.x.lab_tensor_count(this.#open); i++) {
-            const { name, shape, weight } = this.#describe(this.#memory.found(this.#memory.x.lab_tensor_at(this.#open, i)));
+            const { name, shape, weight } = this.#describe(
+                this.#memory.found(this.#memory.x.lab_tensor_at(this.#open, i)),
+            );
             all.push({ name, shape, weight });
         }
         return all;
     }
     #describe(at: Pointer) {
         const w = this.#memory.words(at, 8).slice();
-        return { name: this.#memory.text(w[0]!), data: w[1]!, shape: [...w.slice(3, 3 + w[2]!)], weight: w[7] === 1 };
+        return {
+            name: this.#memory.text(w[0]!),
+            data: w[1]!,
+            shape: [...w.slice(3, 3 + w[2]!)],
+            weight: w[7] === 1,
+        };
     }
     #tensorFrom(at: Pointer): Tensor {
         const t = this.#describe(at);
-        return { ...t, data: this.#memory.floats(t.data, t.shape.reduce((a, b) => a * b, 1)) };
+        return {
+            ...t,
+            data: this.#memory.floats(
+                t.data,
+                t.shape.reduce((a, b) => a * b, 1),
+            ),
+        };
     }
     /** Run the model on one held-out (or training) sample and keep what happened inside for `tensor`. */
     look(index: number, options: { stream?: 'eval' | 'train'; length?: number } = {}): Sample {
         if (!Number.isSafeInteger(index) || index < 0)
-            throw new SeqmixError(`the sample is ${index}; it must be a whole number from 0`, 'index', String(index));
+            throw new SeqmixError(
+                `the sample is ${index}; it must be a whole number from 0`,
+                'index',
+                String(index),
+            );
         const stream = options.stream === 'train' ? 1 : 0;
-        return this.#sample(this.#memory.x.lab_look(this.#open, stream, index, count(options.length ?? 0, 'length')));
+        return this.#sample(
+            this.#memory.x.lab_look(this.#open, stream, index, count(options.length ?? 0, 'length')),
+        );
     }
     /** The same on tokens of your own. */
     predict(tokens: ArrayLike<number>): Sample {
         const bytes = new Uint8Array(Int32Array.from(tokens).buffer);
         const run = this.#open;
-        return this.#sample(this.#memory.withBytes(bytes, (at) => this.#memory.x.lab_predict(run, at, tokens.length)));
+        return this.#sample(
+            this.#memory.withBytes(bytes, (at) => this.#memory.x.lab_predict(run, at, tokens.length)),
+        );
     }
     #sample(at: Pointer): Sample {
         const w = this.#memory.words(this.#memory.found(at), 9).slice();
@@ -305,7 +343,9 @@ export class Run {
         const ints = (i: number, n: number) => (w[i] ? this.#memory.ints(w[i], n) : null);
         const floats = (i: number, n: number) => (w[i] ? this.#memory.floats(w[i], n) : null);
         return {
-            length, classes, channels,
+            length,
+            classes,
+            channels,
             tokens: ints(4, length),
             values: floats(5, length * channels),
             targets: ints(6, targets),
@@ -354,7 +394,10 @@ export class Lab {
     /** Open an experiment: 'mixer=cat&task=mqar&seed=1'. */
     open(config: string): Run {
         const { x } = this.#memory;
-        return new Run(this.#memory, this.#memory.found(this.#memory.withText(config, (at) => x.lab_open(at))));
+        return new Run(
+            this.#memory,
+            this.#memory.found(this.#memory.withText(config, (at) => x.lab_open(at))),
+        );
     }
     /** Open a checkpoint, with changes such as 'steps=900'. */
     load(bytes: Uint8Array, changes = ''): Run {
@@ -389,7 +432,35 @@ export class Lab {
 
 // The smallest module with a SIMD instruction: () -> v128, i32.const 0, i8x16.splat.
 const SIMD_PROBE = Uint8Array.of(
-    0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 8, 1, 6, 0, 65, 0, 253, 15, 11,
+    0,
+    97,
+    115,
+    109,
+    1,
+    0,
+    0,
+    0,
+    1,
+    5,
+    1,
+    96,
+    0,
+    1,
+    123,
+    3,
+    2,
+    1,
+    0,
+    10,
+    8,
+    1,
+    6,
+    0,
+    65,
+    0,
+    253,
+    15,
+    11,
 );
 /** Whether this engine has WebAssembly SIMD. */
 export function hasSimd(): boolean {
@@ -422,7 +493,9 @@ async function compile(source: WasmSource): Promise<WebAssembly.Module> {
 /** Load the module; `await load()` is enough where seqmix.wasm lies beside this file. */
 export async function load(options: LoadOptions = {}): Promise<Lab> {
     const beside = (file: string) => new URL(/* @vite-ignore */ file, import.meta.url);
-    const source = hasSimd() ? (options.wasm ?? beside('seqmix.wasm')) : (options.scalar ?? beside('seqmix-scalar.wasm'));
+    const source = hasSimd()
+        ? (options.wasm ?? beside('seqmix.wasm'))
+        : (options.scalar ?? beside('seqmix-scalar.wasm'));
     const module = await compile(source);
     // Emscripten's one import; it tells that memory grew, which `Memory` never relies on.
     const imports = { env: { emscripten_notify_memory_growth() {} } };

@@ -1,5 +1,6 @@
-// test_wasm.mjs: the WebAssembly modules in Node: the same bits as the native program and as each other, errors in
-// words, checkpoints, memory. Run by `make test` (node --test); digests of single kernels are compared elsewhere.
+// test_wasm.mjs: the WebAssembly modules in Node: the same bits as the native program and as each other,
+// errors in words, checkpoints, memory. Run by `make test` (node --test); digests of single kernels are
+// compared elsewhere.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -10,26 +11,38 @@ import { load, SeqmixError } from '../build/wasm/seqmix.js';
 const built = (file) => new URL(`../build/${file}`, import.meta.url);
 const run = promisify(execFile);
 const RECALL = 'mixer=cat&task=mqar&vocab=64&length=64&pairs=8&width=32&seed=1&steps=200';
-const ATTENTION = 'mixer=attention&task=mqar&blocks=2&heads=2&position=learned&norm=rms&mlp=2&seed=3&steps=30';
+const ATTENTION =
+    'mixer=attention&task=mqar&blocks=2&heads=2&position=learned&norm=rms&mlp=2&seed=3&steps=30';
 
 const simd = await load();
 const scalar = await load({ wasm: built('wasm/seqmix-scalar.wasm') });
 
 /** Losses as hexadecimal float32 words, and the digest, of the native program. */
 async function native(config) {
-    const { stdout } = await run(built('seqmix').pathname, ['train', config, '--json'], { maxBuffer: 1 << 26 });
-    const lines = stdout.trim().split('\n').map((line) => JSON.parse(line));
+    const { stdout } = await run(built('seqmix').pathname, ['train', config, '--json'], {
+        maxBuffer: 1 << 26,
+    });
+    const lines = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
     return {
         words: lines.filter(({ word }) => word !== undefined).map(({ word }) => word),
         final: lines.find(({ final }) => final),
     };
 }
 const words = (losses) =>
-    Array.from(new Uint32Array(losses.buffer, losses.byteOffset, losses.length), (word) => word.toString(16).padStart(8, '0'));
+    Array.from(new Uint32Array(losses.buffer, losses.byteOffset, losses.length), (word) =>
+        word.toString(16).padStart(8, '0'),
+    );
 function trained(lab, config, steps) {
     const experiment = lab.open(config);
     experiment.step(steps);
-    const result = { words: words(experiment.losses()), digest: experiment.digest(), metrics: experiment.metrics };
+    const result = {
+        words: words(experiment.losses()),
+        digest: experiment.digest(),
+        metrics: experiment.metrics,
+    };
     experiment.close();
     return result;
 }
@@ -55,24 +68,43 @@ test('the modules are what they say, and import only the memory-growth notice', 
     }
 });
 
-test('the modules export what exports.txt lists, and Emscripten\'s own', async () => {
+test("the modules export what exports.txt lists, and Emscripten's own", async () => {
     const listed = (await readFile(new URL('exports.txt', import.meta.url), 'utf8')).trim().split('\n');
-    const own = ['memory', '_initialize', '__indirect_function_table', '__errno_location', 'stackSave', 'stackRestore',
-        'stackAlloc', '_emscripten_stack_restore', '_emscripten_stack_alloc', 'emscripten_stack_get_current'];
+    const own = [
+        'memory',
+        '_initialize',
+        '__indirect_function_table',
+        '__errno_location',
+        'stackSave',
+        'stackRestore',
+        'stackAlloc',
+        '_emscripten_stack_restore',
+        '_emscripten_stack_alloc',
+        'emscripten_stack_get_current',
+    ];
     for (const { module } of [simd, scalar]) {
-        const names = WebAssembly.Module.exports(module).map(({ name }) => name).filter((name) => !own.includes(name));
+        const names = WebAssembly.Module.exports(module)
+            .map(({ name }) => name)
+            .filter((name) => !own.includes(name));
         assert.deepEqual(names.map((name) => `_${name}`).sort(), [...listed].sort());
     }
 });
 
-for (const [name, config, steps] of [['recall with CAT', RECALL, 200], ['two blocks of attention', ATTENTION, 30]])
+for (const [name, config, steps] of [
+    ['recall with CAT', RECALL, 200],
+    ['two blocks of attention', ATTENTION, 30],
+])
     test(`${name}: native, SIMD and scalar train the same loss words and weights`, async () => {
         const expected = await native(config);
         assert.equal(expected.words.length, steps);
         for (const lab of [simd, scalar]) {
             const got = trained(lab, config, steps);
             const differs = got.words.findIndex((word, i) => word !== expected.words[i]);
-            assert.equal(differs, -1, `${lab.isa}: step ${differs + 1}: ${got.words[differs]}, native ${expected.words[differs]}`);
+            assert.equal(
+                differs,
+                -1,
+                `${lab.isa}: step ${differs + 1}: ${got.words[differs]}, native ${expected.words[differs]}`,
+            );
             assert.equal(got.digest, expected.final.digest, lab.isa);
             assert.equal(got.metrics.params, expected.final.params);
         }
@@ -86,7 +118,10 @@ test('another seed gives other words (the comparison above can fail)', () => {
 });
 
 test('CAT learns recall, one block of attention does not', () => {
-    for (const [mixer, low, high] of [['cat', 0.99, 1], ['attention', 0, 0.2]]) {
+    for (const [mixer, low, high] of [
+        ['cat', 0.99, 1],
+        ['attention', 0, 0.2],
+    ]) {
         const experiment = simd.open(`mixer=${mixer}&task=mqar`);
         experiment.step(300);
         const { accuracy, targets, sequences } = experiment.evaluate({ count: 200 });
@@ -113,10 +148,16 @@ test('wrong calls are refused in words', () => {
     refusal(() => experiment.step(-1), 'steps', '-1');
     refusal(() => experiment.step(0.5), 'steps', '0.5');
     refusal(() => experiment.look(-1), 'index', '-1');
-    assert.throws(() => experiment.tensor('block7.mixer.w_q'), (error) => error instanceof SeqmixError && /block7/.test(error.message));
+    assert.throws(
+        () => experiment.tensor('block7.mixer.w_q'),
+        (error) => error instanceof SeqmixError && /block7/.test(error.message),
+    );
     const strange = new Int32Array(64).fill(1);
     strange[9] = 6464;
-    assert.throws(() => experiment.predict(strange), (error) => error instanceof SeqmixError && /6464/.test(error.message));
+    assert.throws(
+        () => experiment.predict(strange),
+        (error) => error instanceof SeqmixError && /6464/.test(error.message),
+    );
     assert.throws(() => experiment.predict([1, 2, 3]), SeqmixError);
     experiment.close();
     experiment.close();
@@ -153,7 +194,10 @@ test('the table describes every key', () => {
 
 test('tensors, looking and predicting give copies with shapes', () => {
     const experiment = simd.open(RECALL);
-    const names = experiment.tensors().filter(({ weight }) => weight).map(({ name }) => name);
+    const names = experiment
+        .tensors()
+        .filter(({ weight }) => weight)
+        .map(({ name }) => name);
     assert.ok(names.includes('embedding') && names.includes('block0.mixer.filter_q'));
     const before = experiment.tensor('embedding');
     assert.deepEqual(before.shape, [64, 32]);
@@ -172,7 +216,10 @@ test('tensors, looking and predicting give copies with shapes', () => {
         const weights = map.data.subarray(64 * row, 64 * row + 64);
         const total = weights.reduce((a, b) => a + b, 0);
         assert.ok(Math.abs(total - 1) < 1e-5, `row ${row} of the attention map sums to ${total}`);
-        assert.ok(weights.subarray(row + 1).every((weight) => weight === 0), `row ${row} sees the future`);
+        assert.ok(
+            weights.subarray(row + 1).every((weight) => weight === 0),
+            `row ${row} sees the future`,
+        );
     }
     const again = experiment.predict(sample.tokens);
     const asked = [...sample.targets.keys()].filter((i) => sample.targets[i] >= 0);
@@ -211,9 +258,22 @@ test('broken checkpoints are refused in words', () => {
     const experiment = simd.open(RECALL);
     const bytes = experiment.save();
     experiment.close();
-    const broken = [new Uint8Array(), bytes.slice(0, 7), bytes.slice(0, 100), bytes.slice(0, -1), new Uint8Array(500).fill(255)];
-    for (const part of broken) assert.throws(() => simd.load(part), (error) => error instanceof SeqmixError && error.message.length > 10);
-    assert.throws(() => simd.load(bytes, 'steps=-1'), (error) => error.key === 'steps');
+    const broken = [
+        new Uint8Array(),
+        bytes.slice(0, 7),
+        bytes.slice(0, 100),
+        bytes.slice(0, -1),
+        new Uint8Array(500).fill(255),
+    ];
+    for (const part of broken)
+        assert.throws(
+            () => simd.load(part),
+            (error) => error instanceof SeqmixError && error.message.length > 10,
+        );
+    assert.throws(
+        () => simd.load(bytes, 'steps=-1'),
+        (error) => error.key === 'steps',
+    );
 });
 
 test('no module, or a broken one, is said in words', async () => {

@@ -2,20 +2,22 @@
 # TASK_SRC, CPPFLAGS and EXACT it uses. One object per file and module, so that a change rebuilds what it must.
 # (emcc from Debian finds its JavaScript in /usr/share/nodejs; elsewhere the variable changes nothing.)
 EMCC := NODE_PATH=$${NODE_PATH:-/usr/share/nodejs} emcc
-WASM_CFLAGS := -std=gnu11 -O3 -DNDEBUG -Wall -Wextra -Werror $(EXACT)
+WASM_CFLAGS := -std=gnu11 -DNDEBUG -Wall -Wextra -Werror $(EXACT)
+# Time goes into the kernels; the rest is there to be small.
+WASM_LEVEL = $(if $(filter $(KERNEL_SRC),$<),-O3,-Os)
 WASM_FLAGS_wasm := -msimd128 -DSMX_HAVE_wasm -DSMX_ISA_NAME=wasm
 WASM_FLAGS_scalar := -DSMX_SCALAR -DSMX_HAVE_scalar -DSMX_ISA_NAME=scalar
 WASM_SRC := wasm/exports.c $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_SRC)
 WASM_LINK := -O3 -sSTANDALONE_WASM --no-entry -sALLOW_MEMORY_GROWTH=1 -sEXPORTED_FUNCTIONS=@wasm/exports.txt
 
 build/obj/emcc/wasm/%.o: %.c | setup
-	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) $(WASM_FLAGS_wasm) $(CPPFLAGS) -MMD -MP -c $< -o $@
+	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) $(WASM_LEVEL) $(WASM_FLAGS_wasm) $(CPPFLAGS) -MMD -MP -c $< -o $@
 build/obj/emcc/scalar/%.o: %.c | setup
-	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) $(WASM_FLAGS_scalar) $(CPPFLAGS) -MMD -MP -c $< -o $@
+	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) $(WASM_LEVEL) $(WASM_FLAGS_scalar) $(CPPFLAGS) -MMD -MP -c $< -o $@
 build/wasm/seqmix.wasm: $(WASM_SRC:%.c=build/obj/emcc/wasm/%.o) wasm/exports.txt
-	@mkdir -p $(@D) && $(EMCC) $(WASM_LINK) -msimd128 $(filter %.o,$^) -o $@ && echo "built $@"
+	@mkdir -p $(@D) && $(EMCC) $(WASM_LINK) -msimd128 $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
 build/wasm/seqmix-scalar.wasm: $(WASM_SRC:%.c=build/obj/emcc/scalar/%.o) wasm/exports.txt
-	@mkdir -p $(@D) && $(EMCC) $(WASM_LINK) $(filter %.o,$^) -o $@ && echo "built $@"
+	@mkdir -p $(@D) && $(EMCC) $(WASM_LINK) $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
 -include $(shell find build/obj/emcc -name '*.d' 2>/dev/null)
 
 # The loader as plain JavaScript with its types, beside the modules that it looks for.

@@ -1,4 +1,5 @@
-// browser.mjs: for the page's tests and bars: a served folder, a real browser with a fresh profile, and its pages.
+// browser.mjs: for the page's tests and bars: a served folder, a real browser with a fresh profile, and its
+// pages.
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,8 +9,15 @@ import { serve } from '../scripts/serve.mjs';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 const FLAGS = [
-    '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-    '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage',
+    '--headless',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    '--disable-dev-shm-usage',
 ];
 
 /** The browser's path, or why there is none. */
@@ -49,9 +57,13 @@ export async function launch(folder) {
                     complaints.push(`${request.url()} is not a file of this page`);
             });
             await page.setViewport({ width, height, deviceScaleFactor: ratio });
-            await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }]);
+            await page.emulateMediaFeatures([
+                { name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' },
+            ]);
             await page.goto(server.address + hash);
-            await page.waitForFunction(() => globalThis.seqmix || document.querySelector('.broken'), { timeout: 20_000 });
+            await page.waitForFunction(() => globalThis.seqmix || document.querySelector('.broken'), {
+                timeout: 20_000,
+            });
             return { page, complaints, close: () => context.close() };
         },
         async close() {

@@ -1,5 +1,5 @@
-// history.ts: what a run has lived through: the loss of every step (the very float32 words) and its tries on held-out
-// draws. Knows nothing of how it is drawn.
+// history.ts: what a run has lived through: the loss of every step (the very float32 words) and its tries on
+// held-out draws. Knows nothing of how it is drawn.
 import { SOLVED, type Point, type Report } from './protocol.ts';
 
 export class History {

@@ -1,4 +1,5 @@
-// marks.ts: the sign of each run: a colour (Okabe & Ito's, in style.css) and a shape that follow it through every view.
+// marks.ts: the sign of each run: a colour (Okabe & Ito's, in style.css) and a shape that follow it through
+// every view.
 
 export interface Mark {
     /** The custom property that holds the colour. */

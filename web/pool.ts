@@ -1,5 +1,5 @@
-// pool.ts: the page's workers. The only file that talks to them: it spreads runs over max(1, cores - 1) workers, passes
-// commands on, and replaces a worker that dies.
+// pool.ts: the page's workers. The only file that talks to them: it spreads runs over max(1, cores - 1)
+// workers, passes commands on, and replaces a worker that dies.
 import * as Comlink from 'comlink';
 import type { Look, Opened, Problem, Report } from './protocol.ts';
 import type { Host } from './worker.ts';
@@ -60,7 +60,9 @@ export class Pool {
     }
 
     async open(id: number, config: string): Promise<Opened | { problem: Problem }> {
-        const least = this.#seats.length ? this.#seats.reduce((a, b) => (b.ids.size < a.ids.size ? b : a)) : null;
+        const least = this.#seats.length
+            ? this.#seats.reduce((a, b) => (b.ids.size < a.ids.size ? b : a))
+            : null;
         const seat = !least || (least.ids.size > 0 && this.#seats.length < this.#size) ? this.#hire() : least;
         seat.ids.add(id);
         await seat.ready;

@@ -5,9 +5,10 @@ import type { Evaluation, Sample } from '../wasm/seqmix.ts';
 export const SLICE = 16;
 /** A worker reports no more often than this (milliseconds). */
 export const REPORT_EVERY = 60;
-/** Held-out draws are tried every so many steps, with at least so many answers. */
+/** Held-out draws are tried every so many steps, with so many answers where the products that takes allow it. */
 export const EVALUATE_EVERY = 10;
 export const EVALUATE_ANSWERS = 512;
+export const EVALUATE_PRODUCTS = 1e9;
 /** A run has solved its task from this held-out accuracy on. */
 export const SOLVED = 0.99;
 

@@ -1,5 +1,5 @@
-// setup.ts: what is to be trained, as data: the complete config of each run, and the shortest text that says it.
-// Pure functions over the engine's own parser (`complete`) and table; nothing here knows the page.
+// setup.ts: what is to be trained, as data: the complete config of each run, and the shortest text that says
+// it. Pure functions over the engine's own parser (`complete`) and table; nothing here knows the page.
 import type { ConfigKey, ConfigTable } from '../wasm/seqmix.ts';
 
 /** The complete config of one run: every key that means something to it. */
@@ -17,16 +17,21 @@ const SHARED_GROUPS = ['task', 'run'];
 const HIDDEN = ['v', 'threads'];
 
 export function parse(text: string): Values {
-    const pairs = text.split('&').filter(Boolean).map((pair) => {
-        const at = pair.indexOf('=');
-        return [pair.slice(0, at), decodeURIComponent(pair.slice(at + 1))] as const;
-    });
+    const pairs = text
+        .split('&')
+        .filter(Boolean)
+        .map((pair) => {
+            const at = pair.indexOf('=');
+            return [pair.slice(0, at), decodeURIComponent(pair.slice(at + 1))] as const;
+        });
     return Object.fromEntries(pairs);
 }
 export function format(values: Values): string {
     const code = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
     const safe = (value: string) => value.replace(/[&~#%=! ]/g, code);
-    return Object.entries(values).map(([key, value]) => `${key}=${safe(value)}`).join('&');
+    return Object.entries(values)
+        .map(([key, value]) => `${key}=${safe(value)}`)
+        .join('&');
 }
 
 /** The complete runs that a config text (from the address, a preset …) stands for. Throws the engine's error. */
@@ -110,7 +115,9 @@ export function isShared({ config }: Engine, name: string): boolean {
 
 /** The keys of a run that are set for all runs together, the task itself left out. */
 export function sharedKeys(engine: Engine, values: Values): ConfigKey[] {
-    return keysOf(engine, values).filter(({ name }) => name in values && name !== 'task' && isShared(engine, name));
+    return keysOf(engine, values).filter(
+        ({ name }) => name in values && name !== 'task' && isShared(engine, name),
+    );
 }
 /** The other keys of a run by group, the mixer's own first, the mixer itself left out. */
 export function ownKeys(engine: Engine, values: Values): { group: string; keys: ConfigKey[] }[] {

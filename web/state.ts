@@ -1,5 +1,5 @@
-// state.ts: everything the page shows, as signals, and the actions that change them. The setup and the view are
-// mirrored in the address. Views read the signals and call the actions; only pool.ts talks to workers.
+// state.ts: everything the page shows, as signals, and the actions that change them. The setup and the view
+// are mirrored in the address. Views read the signals and call the actions; only pool.ts talks to workers.
 import { batch, computed, effect, signal, type Signal } from '@preact/signals';
 import { SeqmixError, type Lab } from '../wasm/seqmix.ts';
 import { History, score } from './history.ts';
@@ -10,7 +10,13 @@ import { badges, changed, isShared, MAX_RUNS, mixerTitle, runsOf, textOfAll, typ
 import { readAddress, VIEW, writeAddress, type Speed, type View } from './url.ts';
 
 /** The first visit: one block of each, on the task that tells them apart. */
-export const LESSON = 'mixer=cat&task=mqar~mixer=attention';
+const LESSON = {
+    config: 'mixer=cat&task=mqar~mixer=attention',
+    sentence:
+        'Watch the curves part: a filter of three taps lets one block of CAT look things up; one block of plain ' +
+        'attention can only guess among the eight values it has seen.',
+};
+const ANY = 'Whose curve rises first, and whose not at all? Change one thing about one run and start again.';
 export const PACE: Record<Speed, number> = { slow: 4, gentle: 24, full: Infinity };
 
 export type Status = 'opening' | 'ready' | 'going' | 'paused' | 'done' | 'failed';
@@ -28,7 +34,15 @@ export interface Live {
     problem: Problem | null;
 }
 const UNBORN: Live = {
-    status: 'opening', step: 0, steps: 0, params: 0, flops: 0, seconds: 0, rate: 0, digest: null, problem: null,
+    status: 'opening',
+    step: 0,
+    steps: 0,
+    params: 0,
+    flops: 0,
+    seconds: 0,
+    rate: 0,
+    digest: null,
+    problem: null,
 };
 
 /** One run of the page. `id` names it in the views, `ticket` in the pool (a new one whenever it starts over). */
@@ -59,9 +73,24 @@ export const said = signal('');
 
 export const selected = computed(() => runs.value[Math.min(view.value.run, runs.value.length - 1)] ?? null);
 export const finished = computed(
-    () => runs.value.length > 0 && runs.value.every(({ live }) => ['done', 'failed'].includes(live.value.status)),
+    () =>
+        runs.value.length > 0 &&
+        runs.value.every(({ live }) => ['done', 'failed'].includes(live.value.status)),
 );
 export const begun = computed(() => runs.value.some(({ live }) => live.value.step > 0));
+
+/** What to look for: the lesson that this setup is, if it is one. */
+export const lesson = computed(() => {
+    const text = textOfAll(
+        engine,
+        runs.value.map(({ values }) => values),
+    );
+    const known = [
+        LESSON,
+        ...engine.config.presets.map(({ config, lesson: sentence }) => ({ config, sentence })),
+    ];
+    return known.find(({ config }) => textOfAll(engine, runsOf(engine, config)) === text)?.sentence ?? ANY;
+});
 
 let engine: Lab;
 let pool: Pool;
@@ -78,7 +107,8 @@ export function nameOf(entry: Entry): string {
 // ---- Runs ---------------------------------------------------------------------------------------------------------
 
 const same = (a: Values, b: Values) =>
-    Object.keys(a).length === Object.keys(b).length && Object.entries(a).every(([key, value]) => b[key] === value);
+    Object.keys(a).length === Object.keys(b).length &&
+    Object.entries(a).every(([key, value]) => b[key] === value);
 
 function born(values: Values, mark: Mark, id = next++): Entry {
     const entry: Entry = { id, mark, values, ticket: next++, history: new History(), live: signal(UNBORN) };
@@ -101,7 +131,10 @@ function born(values: Values, mark: Mark, id = next++): Entry {
 function become(wanted: readonly Values[]): void {
     const old = [...runs.value];
     const kept = wanted.map((values, i) => {
-        const at = old[i] && same(old[i].values, values) ? i : old.findIndex((entry) => entry && same(entry.values, values));
+        const at =
+            old[i] && same(old[i].values, values)
+                ? i
+                : old.findIndex((entry) => entry && same(entry.values, values));
         const entry = at < 0 ? undefined : old[at];
         if (entry) delete old[at];
         return entry;
@@ -119,7 +152,8 @@ function become(wanted: readonly Values[]): void {
     });
     for (const entry of old) if (entry) pool.close(entry.ticket);
     runs.value = entries;
-    if (view.value.run >= entries.length) view.value = { ...view.value, run: Math.max(0, entries.length - 1) };
+    if (view.value.run >= entries.length)
+        view.value = { ...view.value, run: Math.max(0, entries.length - 1) };
 }
 
 function problemOf(error: unknown): Problem {
@@ -135,7 +169,9 @@ function attempt(make: () => readonly Values[]): Problem | null {
     try {
         const wanted = make();
         if (wanted.length > MAX_RUNS)
-            throw new SeqmixError(`${wanted.length} runs were asked for; this page trains up to ${MAX_RUNS} at once`);
+            throw new SeqmixError(
+                `${wanted.length} runs were asked for; this page trains up to ${MAX_RUNS} at once`,
+            );
         batch(() => {
             become(wanted);
             trouble.value = null;
@@ -150,7 +186,9 @@ function attempt(make: () => readonly Values[]): Problem | null {
 export function setKey(entry: Entry, key: string, value: string | null): Problem | null {
     const problem = attempt(() =>
         runs.value.map((other) =>
-            other === entry || isShared(engine, key) ? changed(engine, other.values, key, value) : other.values,
+            other === entry || isShared(engine, key)
+                ? changed(engine, other.values, key, value)
+                : other.values,
         ),
     );
     if (!problem) remember('push');
@@ -163,7 +201,10 @@ export function addRun(): void {
     const used = new Set(runs.value.map(({ values }) => values['mixer']));
     const fresh = engine.config.mixers.find(({ name }) => !used.has(name));
     const values = runs.value.map((entry) => entry.values);
-    attempt(() => [...values, fresh ? changed(engine, runs.value[0]!.values, 'mixer', fresh.name) : { ...last.values }]);
+    attempt(() => [
+        ...values,
+        fresh ? changed(engine, runs.value[0]!.values, 'mixer', fresh.name) : { ...last.values },
+    ]);
     remember('push');
 }
 export function removeRun(entry: Entry): void {
@@ -202,7 +243,9 @@ export function reset(): void {
 /** One run from its start, for one that failed. */
 export function restart(entry: Entry): void {
     pool.close(entry.ticket);
-    runs.value = runs.value.map((other) => (other === entry ? born(entry.values, entry.mark, entry.id) : other));
+    runs.value = runs.value.map((other) =>
+        other === entry ? born(entry.values, entry.mark, entry.id) : other,
+    );
 }
 export function setView(change: Partial<View>): void {
     view.value = { ...view.value, ...change };
@@ -234,13 +277,24 @@ function take(report: Report): void {
         pulse.set(report.id, { time: now, step: report.step });
     }
     const status: Status = (
-        { going: 'going', done: 'done', failed: 'failed', still: report.step > 0 ? 'paused' : 'ready' } as const
+        {
+            going: 'going',
+            done: 'done',
+            failed: 'failed',
+            still: report.step > 0 ? 'paused' : 'ready',
+        } as const
     )[report.state];
     entry.live.value = {
-        ...before, status, rate: status === 'going' ? rate : 0, step: report.step, seconds: report.seconds,
-        digest: report.digest, problem: report.problem,
+        ...before,
+        status,
+        rate: status === 'going' ? rate : 0,
+        step: report.step,
+        seconds: report.seconds,
+        digest: report.digest,
+        problem: report.problem,
     };
-    if (unsolved && solved) said.value = `${nameOf(entry)} reached ${percent(score(solved))} at step ${solved.step}.`;
+    if (unsolved && solved)
+        said.value = `${nameOf(entry)} reached ${percent(score(solved))} at step ${solved.step}.`;
     if (status === 'failed') said.value = `${nameOf(entry)} stopped: ${report.problem?.message}`;
 }
 export function percent(share: number): string {
@@ -269,7 +323,12 @@ const listener = {
         batch(() => {
             for (const entry of runs.value) {
                 if (!ids.includes(entry.ticket)) continue;
-                const problem = { message: `its worker stopped: ${message}`, key: '', value: '', allowed: '' };
+                const problem = {
+                    message: `its worker stopped: ${message}`,
+                    key: '',
+                    value: '',
+                    allowed: '',
+                };
                 entry.live.value = { ...entry.live.value, status: 'failed', rate: 0, problem };
                 said.value = `${nameOf(entry)} stopped: ${problem.message}`;
             }
@@ -281,7 +340,10 @@ const listener = {
 
 /** Write setup and view into the address; 'push' makes the browser's Back undo the change. */
 function remember(how: 'push' | 'replace'): void {
-    const config = textOfAll(engine, runs.value.map(({ values }) => values));
+    const config = textOfAll(
+        engine,
+        runs.value.map(({ values }) => values),
+    );
     const address = writeAddress({ config, view: view.value });
     if (address === location.hash) return;
     if (how === 'push') history.pushState(null, '', address);
@@ -291,7 +353,7 @@ function remember(how: 'push' | 'replace'): void {
 /** Do what the address says. A wrong one is reported, and what was there stays. */
 function obey(): void {
     const address = readAddress(location.hash);
-    const text = address.config || LESSON;
+    const text = address.config || LESSON.config;
     const problem = attempt(() => runsOf(engine, text));
     if (problem) {
         trouble.value = { from: 'address', problem };
@@ -321,7 +383,7 @@ export function start(loaded: Lab): void {
     if (!first) obey();
     if (runs.value.length === 0) {
         const bad = trouble.value; // of the address; the lesson stands in for it and does not hide it
-        attempt(() => runsOf(engine, LESSON));
+        attempt(() => runsOf(engine, LESSON.config));
         trouble.value = bad;
     }
     effect(() => pool.pace(PACE[view.value.speed]));
@@ -343,7 +405,9 @@ export const inspect = {
             name: nameOf(entry),
             config: textOfAll(engine, [entry.values]),
             ...entry.live.value,
-            accuracy: entry.history.points.length ? score(entry.history.points[entry.history.points.length - 1]!) : 0,
+            accuracy: entry.history.points.length
+                ? score(entry.history.points[entry.history.points.length - 1]!)
+                : 0,
             solved: entry.history.solved,
         })),
     words: (run: number) => runs.value[run]?.history.words() ?? [],

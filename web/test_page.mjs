@@ -1,6 +1,6 @@
-// test_page.mjs: the built page in a real browser: it learns, it obeys, it says what is wrong, it shows the native
-// program's numbers word for word, and it can be used without a mouse. Run by `make test`; skipped where no Chromium is.
-// Screenshots go to build/screens.
+// test_page.mjs: the built page in a real browser: it learns, it obeys, it says what is wrong, it shows the
+// native program's numbers word for word, and it can be used without a mouse. Run by `make test`; skipped
+// where no Chromium is. Screenshots go to build/screens.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
@@ -36,38 +36,54 @@ function onPage(name, hash, options, body) {
     });
 }
 const runs = (page) => page.evaluate(() => globalThis.seqmix.runs());
-const until = (page, condition, ...values) => page.waitForFunction(condition, { timeout: 90_000, polling: 50 }, ...values);
+const until = (page, condition, ...values) =>
+    page.waitForFunction(condition, { timeout: 90_000, polling: 50 }, ...values);
 const hash = (page) => page.evaluate(() => location.hash);
 async function press(page, name) {
-    const button = await page.waitForSelector(`::-p-aria([name="${name}"][role="button"])`, { timeout: 5000 });
+    const button = await page.waitForSelector(`::-p-aria([name="${name}"][role="button"])`, {
+        timeout: 5000,
+    });
     await button.click();
 }
-const allDone = (page) => until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'done'));
-const allReady = (page) => until(page, () => globalThis.seqmix.runs().every(({ status }) => status !== 'opening'));
-const text = (page, selector) => page.$eval(selector, (element) => element.textContent.replace(/\s+/g, ' ').trim());
+const allDone = (page) =>
+    until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'done'));
+const allReady = (page) =>
+    until(page, () => globalThis.seqmix.runs().every(({ status }) => status !== 'opening'));
+const text = (page, selector) =>
+    page.$eval(selector, (element) => element.textContent.replace(/\s+/g, ' ').trim());
 
-onPage('a first visit: the lesson starts by itself, CAT reaches 99 %, one block of attention does not', '', {}, async (page) => {
-    await until(page, () => globalThis.seqmix.runs()[0].solved);
-    const [cat] = await runs(page);
-    assert.match(cat.config, /mixer=cat/);
-    assert.ok(cat.solved.step <= 300 && cat.solved.accuracy >= 0.99, JSON.stringify(cat.solved));
-    await page.select('.transport select', 'full');
-    await allDone(page);
-    const [, attention] = await runs(page);
-    assert.match(attention.config, /mixer=attention/);
-    assert.equal(attention.step, 600);
-    assert.ok(attention.accuracy <= 0.2, `attention answers ${attention.accuracy} right`);
-    assert.equal(attention.solved, null);
-    assert.match(await text(page, 'tbody tr:nth-child(1) td:nth-of-type(4)'), /✓ \d+/);
-    assert.match(await text(page, 'tbody tr:nth-child(2) td:nth-of-type(4)'), /never/);
-    const answers = await page.$$eval('.tokens .right', (all) => all.length);
-    assert.equal(answers, 8, 'CAT answers its sample right');
-});
+onPage(
+    'a first visit: the lesson starts by itself, CAT reaches 99 %, one block of attention does not',
+    '',
+    {},
+    async (page) => {
+        await until(page, () => globalThis.seqmix.runs()[0].solved);
+        const [cat] = await runs(page);
+        assert.match(cat.config, /mixer=cat/);
+        assert.ok(cat.solved.step <= 300 && cat.solved.accuracy >= 0.99, JSON.stringify(cat.solved));
+        await page.select('.transport select', 'full');
+        await allDone(page);
+        const [, attention] = await runs(page);
+        assert.match(attention.config, /mixer=attention/);
+        assert.equal(attention.step, 600);
+        assert.ok(attention.accuracy <= 0.2, `attention answers ${attention.accuracy} right`);
+        assert.equal(attention.solved, null);
+        assert.match(await text(page, 'tbody tr:nth-child(1) td:nth-of-type(4)'), /✓ \d+/);
+        assert.match(await text(page, 'tbody tr:nth-child(2) td:nth-of-type(4)'), /never/);
+        const answers = await page.$$eval('.tokens .right', (all) => all.length);
+        assert.equal(answers, 8, 'CAT answers its sample right');
+    },
+);
 
-test('losses and weights are the native program\'s, word for word', { skip, timeout: 120_000 }, async () => {
+test("losses and weights are the native program's, word for word", { skip, timeout: 120_000 }, async () => {
     const config = 'mixer=cat&task=mqar&seed=5&steps=150';
-    const { stdout } = await promisify(execFile)(at('build/seqmix'), ['train', config, '--json'], { maxBuffer: 1 << 26 });
-    const lines = stdout.trim().split('\n').map((line) => JSON.parse(line));
+    const { stdout } = await promisify(execFile)(at('build/seqmix'), ['train', config, '--json'], {
+        maxBuffer: 1 << 26,
+    });
+    const lines = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
     const native = lines.flatMap(({ word }) => word ?? []);
     const { page, complaints, close } = await lab.open(`#${config}~blocks=2!speed=full`);
     await allReady(page);
@@ -82,72 +98,108 @@ test('losses and weights are the native program\'s, word for word', { skip, time
     await close();
 });
 
-onPage('the address restores the setup, and follows it', '#v=1&mixer=cat&task=mqar&vocab=128&filter=5~mixer=attention&blocks=2&position=learned~filter=2!speed=slow&sample=3&run=1', {}, async (page) => {
-    await allReady(page);
-    const all = await runs(page);
-    assert.equal(all.length, 3);
-    assert.match(all[0].config, /mixer=cat.*vocab=128.*filter=5/);
-    assert.match(all[1].config, /mixer=attention.*vocab=128.*blocks=2.*position=learned/);
-    assert.match(all[2].config, /mixer=cat.*filter=2/);
-    assert.ok(all.every(({ step, status }) => step === 0 && status === 'ready'), 'a restored setup waits for Start');
-    assert.equal(await page.$eval('.transport select', (select) => select.value), 'slow');
-    assert.equal(await text(page, '.stepper .number'), 'sample 3');
-    assert.equal(await page.$eval('.tabs .picked input', (input) => input.getAttribute('aria-label')), all[1].name);
-    // What it writes means the same to the engine as what it was given.
-    const [config, view] = (await hash(page)).slice(1).split('!');
-    assert.equal(view, 'speed=slow&run=1&sample=3');
-    await page.goto(`about:blank`);
-    await page.goto(`${lab.address}#${config}`);
-    await until(page, () => globalThis.seqmix);
-    await allReady(page);
-    assert.deepEqual((await runs(page)).map((run) => run.config), all.map((run) => run.config));
+onPage(
+    'the address restores the setup, and follows it',
+    '#v=1&mixer=cat&task=mqar&vocab=128&filter=5~mixer=attention&blocks=2&position=learned~filter=2!speed=slow&sample=3&run=1',
+    {},
+    async (page) => {
+        await allReady(page);
+        const all = await runs(page);
+        assert.equal(all.length, 3);
+        assert.match(all[0].config, /mixer=cat.*vocab=128.*filter=5/);
+        assert.match(all[1].config, /mixer=attention.*vocab=128.*blocks=2.*position=learned/);
+        assert.match(all[2].config, /mixer=cat.*filter=2/);
+        assert.ok(
+            all.every(({ step, status }) => step === 0 && status === 'ready'),
+            'a restored setup waits for Start',
+        );
+        assert.equal(await page.$eval('.transport select', (select) => select.value), 'slow');
+        assert.equal(await text(page, '.stepper .number'), 'sample 3');
+        assert.equal(
+            await page.$eval('.tabs .picked input', (input) => input.getAttribute('aria-label')),
+            all[1].name,
+        );
+        // What it writes means the same to the engine as what it was given.
+        const [config, view] = (await hash(page)).slice(1).split('!');
+        assert.equal(view, 'speed=slow&run=1&sample=3');
+        await page.goto(`about:blank`);
+        await page.goto(`${lab.address}#${config}`);
+        await until(page, () => globalThis.seqmix);
+        await allReady(page);
+        assert.deepEqual(
+            (await runs(page)).map((run) => run.config),
+            all.map((run) => run.config),
+        );
 
-    // A change goes into the address, and Back takes it out again.
-    const input = await page.waitForSelector('::-p-aria([name="vocab"][role="textbox"])');
-    await input.click({ count: 3 });
-    await input.type('256');
-    await page.keyboard.press('Enter');
-    await until(page, () => /vocab=256/.test(location.hash));
-    assert.ok((await runs(page)).every((run) => /vocab=256/.test(run.config)), 'all runs share the task');
-    await page.goBack();
-    await until(page, () => globalThis.seqmix.runs().every((run) => /vocab=128/.test(run.config)));
-});
+        // A change goes into the address, and Back takes it out again.
+        const input = await page.waitForSelector('::-p-aria([name="vocab"][role="textbox"])');
+        await input.click({ count: 3 });
+        await input.type('256');
+        await page.keyboard.press('Enter');
+        await until(page, () => /vocab=256/.test(location.hash));
+        assert.ok(
+            (await runs(page)).every((run) => /vocab=256/.test(run.config)),
+            'all runs share the task',
+        );
+        await page.goBack();
+        await until(page, () => globalThis.seqmix.runs().every((run) => /vocab=128/.test(run.config)));
+    },
+);
 
 onPage('start, pause, step and reset', `${RACE}!speed=full`, {}, async (page) => {
     await allReady(page);
     await press(page, 'Step');
-    await until(page, () => globalThis.seqmix.runs().every(({ step, status }) => step === 1 && status === 'paused'));
+    await until(page, () =>
+        globalThis.seqmix.runs().every(({ step, status }) => step === 1 && status === 'paused'),
+    );
     await press(page, 'Go on');
     await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 20));
     await press(page, 'Pause');
-    await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'paused' || status === 'done'));
+    await until(page, () =>
+        globalThis.seqmix.runs().every(({ status }) => status === 'paused' || status === 'done'),
+    );
     const then = (await runs(page)).map(({ step }) => step);
     await new Promise((done) => setTimeout(done, 500));
-    assert.deepEqual((await runs(page)).map(({ step }) => step), then, 'steps were taken while paused');
+    assert.deepEqual(
+        (await runs(page)).map(({ step }) => step),
+        then,
+        'steps were taken while paused',
+    );
     assert.ok(then[1] < 600, 'it was paused before the end');
     const first = await page.evaluate(() => globalThis.seqmix.words(0).slice(0, 10));
     await press(page, 'Reset');
-    await until(page, () => globalThis.seqmix.runs().every(({ step, status }) => step === 0 && status === 'ready'));
+    await until(page, () =>
+        globalThis.seqmix.runs().every(({ step, status }) => step === 0 && status === 'ready'),
+    );
     await press(page, 'Start');
     await until(page, () => globalThis.seqmix.runs()[0].step >= 10);
-    assert.deepEqual(await page.evaluate(() => globalThis.seqmix.words(0).slice(0, 10)), first, 'a reset run repeats itself');
+    assert.deepEqual(
+        await page.evaluate(() => globalThis.seqmix.words(0).slice(0, 10)),
+        first,
+        'a reset run repeats itself',
+    );
 });
 
-onPage('a bad address is explained in words, and the page stays', '#mixer=cta&task=mqar', {}, async (page) => {
-    const notice = await text(page, '.notice[role=alert]');
-    assert.match(notice, /mixer/);
-    assert.match(notice, /cta/);
-    assert.match(notice, /cat.*attention/);
-    await allReady(page);
-    assert.equal((await runs(page)).length, 2, 'the lesson stands below');
-    assert.equal(await hash(page), '#mixer=cta&task=mqar', 'the address can still be mended');
-    await page.evaluate(() => (location.hash = '#mixer=cat&length=7x'));
-    await until(page, () => /length.*7x/.test(document.querySelector('.notice')?.textContent ?? ''));
-    await page.evaluate(() => (location.hash = '#mixer=attention&task=ar'));
-    await until(page, () => !document.querySelector('.notice') && globalThis.seqmix.runs().length === 1);
-    await page.evaluate(() => (location.hash = `#mixer=cat${'~seed=2'.repeat(6)}`));
-    await until(page, () => /7 runs.*6/.test(document.querySelector('.notice')?.textContent ?? ''));
-});
+onPage(
+    'a bad address is explained in words, and the page stays',
+    '#mixer=cta&task=mqar',
+    {},
+    async (page) => {
+        const notice = await text(page, '.notice[role=alert]');
+        assert.match(notice, /mixer/);
+        assert.match(notice, /cta/);
+        assert.match(notice, /cat.*attention/);
+        await allReady(page);
+        assert.equal((await runs(page)).length, 2, 'the lesson stands below');
+        assert.equal(await hash(page), '#mixer=cta&task=mqar', 'the address can still be mended');
+        await page.evaluate(() => (location.hash = '#mixer=cat&length=7x'));
+        await until(page, () => /length.*7x/.test(document.querySelector('.notice')?.textContent ?? ''));
+        await page.evaluate(() => (location.hash = '#mixer=attention&task=ar'));
+        await until(page, () => !document.querySelector('.notice') && globalThis.seqmix.runs().length === 1);
+        await page.evaluate(() => (location.hash = `#mixer=cat${'~seed=2'.repeat(6)}`));
+        await until(page, () => /7 runs.*6/.test(document.querySelector('.notice')?.textContent ?? ''));
+    },
+);
 
 onPage('a control refuses what the engine refuses, in its words', RACE, {}, async (page) => {
     await allReady(page);
@@ -208,45 +260,83 @@ onPage('everything can be done from the keyboard', RACE, {}, async (page) => {
     assert.equal(questions.length, 8);
     await questions[3].focus();
     await page.keyboard.press('Enter');
-    assert.equal(await page.$$eval('.question button', (all) => all.findIndex((one) => one.getAttribute('aria-pressed') === 'true')), 3);
+    assert.equal(
+        await page.$$eval('.question button', (all) =>
+            all.findIndex((one) => one.getAttribute('aria-pressed') === 'true'),
+        ),
+        3,
+    );
 });
 
 for (const dark of [false, true])
-    onPage(`axe-core finds no violation, ${dark ? 'dark' : 'light'}`, `${RACE}~position=rope!speed=full`, { dark }, async (page) => {
-        await allReady(page);
-        await press(page, 'Start');
-        await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 20));
-        await press(page, 'Pause');
-        await page.$$eval('details', (all) => all.forEach((one) => (one.open = true)));
-        const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-        await page.evaluate(source); // past the page's own policy, which would not let a script in
-        const found = await page.evaluate(async () => {
-            const { violations } = await globalThis.axe.run(document);
-            return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).slice(0, 3).join(' | ')}`);
-        });
-        assert.deepEqual(found, []);
-    });
-
-for (const [width, height] of [[390, 844], [1280, 900], [2560, 1440]])
-    for (const dark of [false, true])
-        onPage(`at ${width} px, ${dark ? 'dark' : 'light'}: nothing sticks out`, `${RACE}~mixer=attention&blocks=2&position=learned!speed=full`, { width, height, dark }, async (page) => {
+    onPage(
+        `axe-core finds no violation, ${dark ? 'dark' : 'light'}`,
+        `${RACE}~position=rope!speed=full`,
+        { dark },
+        async (page) => {
             await allReady(page);
             await press(page, 'Start');
-            await until(page, () => globalThis.seqmix.runs()[0].solved && globalThis.seqmix.runs()[2].step > 60);
+            await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 20));
             await press(page, 'Pause');
-            await new Promise((done) => setTimeout(done, 300));
-            const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-            assert.ok(wide <= 0, `the page is ${wide} px wider than the screen`);
-            await page.screenshot({ path: at(`build/screens/${width}-${dark ? 'dark' : 'light'}.png`), fullPage: width < 500 });
-        });
+            await page.$$eval('details', (all) => all.forEach((one) => (one.open = true)));
+            const source = await readFile(
+                createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+                'utf8',
+            );
+            await page.evaluate(source); // past the page's own policy, which would not let a script in
+            const found = await page.evaluate(async () => {
+                const { violations } = await globalThis.axe.run(document);
+                return violations.map(
+                    ({ id, help, nodes }) =>
+                        `${id}: ${help}: ${nodes
+                            .map(({ html }) => html)
+                            .slice(0, 3)
+                            .join(' | ')}`,
+                );
+            });
+            assert.deepEqual(found, []);
+        },
+    );
 
-test('the page stays small: under 200 KB of scripts and styles, under 120 KB of module, gzipped', { skip: false }, async () => {
-    let [code, module] = [0, 0];
-    for (const file of await readdir(at('dist/assets'))) {
-        const size = gzipSync(await readFile(at(`dist/assets/${file}`)), { level: 9 }).length;
-        if (/\.(js|css)$/.test(file)) code += size;
-        if (/\.wasm$/.test(file) && !/scalar/.test(file)) module += size;
-    }
-    assert.ok(code > 0 && code < 200_000, `${code} bytes of scripts and styles`);
-    assert.ok(module > 0 && module < 120_000, `${module} bytes of WebAssembly`);
-});
+for (const [width, height] of [
+    [390, 844],
+    [1280, 900],
+    [2560, 1440],
+])
+    for (const dark of [false, true])
+        onPage(
+            `at ${width} px, ${dark ? 'dark' : 'light'}: nothing sticks out`,
+            `${RACE}~mixer=attention&blocks=2&position=learned!speed=full`,
+            { width, height, dark },
+            async (page) => {
+                await allReady(page);
+                await press(page, 'Start');
+                await until(
+                    page,
+                    () => globalThis.seqmix.runs()[0].solved && globalThis.seqmix.runs()[2].step > 60,
+                );
+                await press(page, 'Pause');
+                await new Promise((done) => setTimeout(done, 300));
+                const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+                assert.ok(wide <= 0, `the page is ${wide} px wider than the screen`);
+                await page.screenshot({
+                    path: at(`build/screens/${width}-${dark ? 'dark' : 'light'}.png`),
+                    fullPage: width < 500,
+                });
+            },
+        );
+
+test(
+    'the page stays small: under 200 KB of scripts and styles, under 150 KB of module, gzipped',
+    { skip: false },
+    async () => {
+        let [code, module] = [0, 0];
+        for (const file of await readdir(at('dist/assets'))) {
+            const size = gzipSync(await readFile(at(`dist/assets/${file}`)), { level: 9 }).length;
+            if (/\.(js|css)$/.test(file)) code += size;
+            if (/\.wasm$/.test(file) && !/scalar/.test(file)) module += size;
+        }
+        assert.ok(code > 0 && code < 200_000, `${code} bytes of scripts and styles`);
+        assert.ok(module > 0 && module < 150_000, `${module} bytes of WebAssembly`);
+    },
+);

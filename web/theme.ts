@@ -27,5 +27,8 @@ export function applyTheme(): void {
             // not remembered, then
         }
     });
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => (painted.value = painted.peek() + 1));
+    matchMedia('(prefers-color-scheme: dark)').addEventListener(
+        'change',
+        () => (painted.value = painted.peek() + 1),
+    );
 }

@@ -1,5 +1,5 @@
-// url.ts: the address after '#': the config language, then, after '!', what the page itself adds (speed, what is
-// looked at). Pure text in, data out.
+// url.ts: the address after '#': the config language, then, after '!', what the page itself adds (speed,
+// what is looked at). Pure text in, data out.
 
 export const SPEEDS = ['slow', 'gentle', 'full'] as const;
 export type Speed = (typeof SPEEDS)[number];
@@ -28,7 +28,10 @@ export function readAddress(hash: string): Address {
     const view = { ...VIEW };
     for (const [key, value] of new URLSearchParams(at < 0 ? '' : text.slice(at + 1))) {
         if (key === 'speed' && (SPEEDS as readonly string[]).includes(value)) view.speed = value as Speed;
-        else if ((key === 'run' || key === 'sample' || key === 'block' || key === 'head') && /^\d{1,9}$/.test(value))
+        else if (
+            (key === 'run' || key === 'sample' || key === 'block' || key === 'head') &&
+            /^\d{1,9}$/.test(value)
+        )
             view[key] = Number(value);
         // Anything else is left out: it cannot change a result.
     }

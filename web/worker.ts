@@ -1,9 +1,9 @@
-// worker.ts: trains the runs that the page gives it, a slice of time each in turn, and reports. One instance of the
-// module per run, so that a closed run leaves nothing behind and a broken one takes no other with it. The page's side
-// is pool.ts.
+// worker.ts: trains the runs that the page gives it, a slice of time each in turn, and reports. One instance
+// of the module per run, so that a closed run leaves nothing behind and a broken one takes no other with it.
+// The page's side is pool.ts.
 import * as Comlink from 'comlink';
 import { load, SeqmixError, type Lab, type Run } from '../wasm/seqmix.ts';
-import { EVALUATE_ANSWERS, EVALUATE_EVERY, REPORT_EVERY, SLICE } from './protocol.ts';
+import { EVALUATE_ANSWERS, EVALUATE_EVERY, EVALUATE_PRODUCTS, REPORT_EVERY, SLICE } from './protocol.ts';
 import type { Look, Opened, Point, Problem, Report, Told } from './protocol.ts';
 
 interface Job {
@@ -15,8 +15,10 @@ interface Job {
     wanted: number;
     /** When the next step is due (performance.now()), where a pace is set. */
     due: number;
-    /** Sequences that make EVALUATE_ANSWERS answers. */
+    /** Held-out sequences of one try; 0: not yet known. */
     sequences: number;
+    /** Time had in this worker, milliseconds: who had least comes next. */
+    spent: number;
     /** Own training time, seconds. */
     seconds: number;
     reported: number;
@@ -35,7 +37,24 @@ interface Watch {
 function problem(error: unknown): Problem {
     if (error instanceof SeqmixError)
         return { message: error.message, key: error.key, value: error.value, allowed: error.allowed };
-    return { message: `the run broke: ${(error as Error)?.message ?? String(error)}`, key: '', value: '', allowed: '' };
+    return {
+        message: `the run broke: ${(error as Error)?.message ?? String(error)}`,
+        key: '',
+        value: '',
+        allowed: '',
+    };
+}
+
+/** Held-out sequences to try: the same on every machine, so that curves are. */
+function sequencesFor(run: Run): number {
+    const { targets, sequences } = run.evaluate({ count: 8 });
+    const batch = Number(/(?:^|&)batch=(\d+)/.exec(run.config)?.[1] ?? 1);
+    const products = run.metrics.flops / (3 * batch); // forward, one sequence
+    const wanted = Math.ceil((EVALUATE_ANSWERS * sequences) / Math.max(1, targets));
+    return Math.max(
+        16,
+        Math.min(EVALUATE_ANSWERS, wanted, Math.floor(EVALUATE_PRODUCTS / Math.max(1, products))),
+    );
 }
 
 // A turn of the event loop: messages are read, timers fire. setTimeout would wait 4 ms.
@@ -49,7 +68,6 @@ export class Host {
     #module: WebAssembly.Module | null = null;
     #tell: (told: Told) => unknown = () => {};
     #jobs = new Map<number, Job>();
-    #order: number[] = [];
     #pace = Infinity;
     #looping = false;
     #telling = false;
@@ -70,11 +88,21 @@ export class Host {
             const run = lab.open(config);
             const { params, steps, flops } = run.metrics;
             const job: Job = {
-                id, lab, run, steps, wanted: 0, due: 0, sequences: 0, seconds: 0, reported: 0, points: [],
-                problem: null, news: true,
+                id,
+                lab,
+                run,
+                steps,
+                wanted: 0,
+                due: 0,
+                spent: 0,
+                sequences: 0,
+                seconds: 0,
+                reported: 0,
+                points: [],
+                problem: null,
+                news: true,
             };
             this.#jobs.set(id, job);
-            this.#order.push(id);
             this.#evaluate(job);
             void this.#loop();
             return { config: run.config, params, steps, flops };
@@ -84,12 +112,14 @@ export class Host {
     }
     close(id: number): void {
         this.#jobs.delete(id);
-        this.#order = this.#order.filter((other) => other !== id);
         if (this.#watch?.id === id) this.#watch = null;
     }
     /** Train on, all runs; or `steps` steps each. */
     play(steps = Infinity): void {
+        const most = Math.max(0, ...[...this.#jobs.values()].map(({ spent }) => spent));
         for (const job of this.#jobs.values()) {
+            // Who comes late, or was at rest, is not owed the time that the others had.
+            if (job.wanted === 0) job.spent = most;
             job.wanted = steps;
             job.due = performance.now();
         }
@@ -128,23 +158,15 @@ export class Host {
         this.#looping = true;
         try {
             for (;;) {
-                let next = Infinity; // when there is something to do
-                for (const id of [...this.#order]) {
-                    const job = this.#jobs.get(id);
-                    if (!job || !this.#goes(job)) continue;
-                    if (job.due <= performance.now()) {
-                        this.#slice(job);
-                        await turn();
-                    }
-                    next = Math.min(next, job.due);
-                }
+                const going = [...this.#jobs.values()].filter((job) => this.#goes(job));
+                const due = going.filter((job) => job.due <= performance.now());
+                // Whose turn: the one that has had the least time.
+                if (due.length > 0) this.#slice(due.reduce((a, b) => (b.spent < a.spent ? b : a)));
                 this.#see();
                 const told = this.#report();
-                const going = [...this.#jobs.values()].some((job) => this.#goes(job));
-                const news = this.#news();
-                if (!going && !news && !this.#lookStale) return;
-                const now = performance.now();
-                const wait = going ? next - now : told ? 0 : REPORT_EVERY / 4;
+                if (going.length === 0 && !this.#news() && !this.#lookStale) return;
+                const next = Math.min(...going.map((job) => job.due)); // when there is something to do
+                const wait = going.length > 0 ? next - performance.now() : told ? 0 : REPORT_EVERY / 4;
                 if (wait > 1) await sleep(Math.min(wait, REPORT_EVERY));
                 else await turn();
             }
@@ -166,20 +188,18 @@ export class Host {
                 const { step } = job.run.metrics;
                 if (step % EVALUATE_EVERY === 0 || step === job.steps) this.#evaluate(job);
                 // A pace that cannot be held does not pile up a debt.
-                if (this.#pace < Infinity) job.due = Math.max(job.due + 1000 / this.#pace, start - 1000 / this.#pace);
+                if (this.#pace < Infinity)
+                    job.due = Math.max(job.due + 1000 / this.#pace, start - 1000 / this.#pace);
             } while (this.#goes(job) && job.due <= performance.now() && performance.now() - start < SLICE);
         } catch (error) {
             job.problem = problem(error);
             job.news = true;
         }
+        job.spent += performance.now() - start;
     }
 
     #evaluate(job: Job): void {
-        if (!job.sequences) {
-            const { targets, sequences } = job.run.evaluate({ count: 8 });
-            const each = Math.max(1, targets / Math.max(1, sequences));
-            job.sequences = Math.min(512, Math.max(32, Math.ceil(EVALUATE_ANSWERS / each)));
-        }
+        job.sequences ||= sequencesFor(job.run);
         const result = job.run.evaluate({ count: job.sequences });
         job.points.push({ ...result, step: job.run.metrics.step, seconds: job.seconds });
         job.news = true;
@@ -209,14 +229,34 @@ export class Host {
             const name = maps.get(block);
             const map = name === undefined ? null : job.run.tensor(name);
             this.#look = {
-                id: job.id, index, step, sample, blocks, block, heads: map?.shape[0] ?? 0, map: map?.data ?? null,
+                id: job.id,
+                index,
+                step,
+                sample,
+                blocks,
+                block,
+                heads: map?.shape[0] ?? 0,
+                map: map?.data ?? null,
                 problem: null,
             };
         } catch (error) {
             this.#look = {
-                id: job.id, index, step, blocks: [], block: 0, heads: 0, map: null, problem: problem(error).message,
+                id: job.id,
+                index,
+                step,
+                blocks: [],
+                block: 0,
+                heads: 0,
+                map: null,
+                problem: problem(error).message,
                 sample: {
-                    length: 0, classes: 0, channels: 0, tokens: null, values: null, targets: null, predicted: null,
+                    length: 0,
+                    classes: 0,
+                    channels: 0,
+                    tokens: null,
+                    values: null,
+                    targets: null,
+                    predicted: null,
                     confidence: null,
                 },
             };
@@ -235,11 +275,24 @@ export class Host {
             if (!job.news) continue;
             const losses = job.run.losses(job.reported);
             const { step } = job.run.metrics;
-            const state = job.problem ? 'failed' : step >= job.steps ? 'done' : this.#goes(job) ? 'going' : 'still';
+            const state = job.problem
+                ? 'failed'
+                : step >= job.steps
+                  ? 'done'
+                  : this.#goes(job)
+                    ? 'going'
+                    : 'still';
             transfer.push(losses.buffer);
             reports.push({
-                id: job.id, step, from: job.reported, losses, points: job.points, seconds: job.seconds,
-                digest: state === 'going' ? null : job.run.digest(), state, problem: job.problem,
+                id: job.id,
+                step,
+                from: job.reported,
+                losses,
+                points: job.points,
+                seconds: job.seconds,
+                digest: state === 'going' ? null : job.run.digest(),
+                state,
+                problem: job.problem,
             });
             job.reported += losses.length;
             job.points = [];
@@ -250,7 +303,9 @@ export class Host {
         this.#look = null;
         this.#told = now;
         this.#telling = true;
-        void Promise.resolve(this.#tell(Comlink.transfer(told, transfer))).finally(() => (this.#telling = false));
+        void Promise.resolve(this.#tell(Comlink.transfer(told, transfer))).finally(
+            () => (this.#telling = false),
+        );
         return true;
     }
 }

@@ -1,5 +1,5 @@
-// curves.ts: uPlot dressed for this page: curves over steps, each with its run's colour and shape. Knows nothing of
-// runs; takes tables of numbers.
+// curves.ts: uPlot dressed for this page: curves over steps, each with its run's colour and shape. Knows
+// nothing of runs; takes tables of numbers.
 import uPlot from 'uplot';
 import type { Mark } from '../marks.ts';
 import type { Table } from './series.ts';
@@ -52,7 +52,7 @@ export class Curves {
                 width: Math.max(80, host.clientWidth),
                 height: Math.max(80, host.clientHeight),
                 legend: { show: false },
-                padding: [8, 12, 0, 0],
+                padding: [8, 20, 0, 0],
                 cursor: {
                     y: false,
                     points: { show: false },
@@ -61,13 +61,30 @@ export class Curves {
                 },
                 scales: {
                     x: { time: false, range: () => [0, this.#end] },
-                    y: kind.range ? { range: kind.range } : { distr: kind.log ? 3 : 1, range: kind.log ? undefined : fromZero },
+                    y: kind.range
+                        ? { range: kind.range }
+                        : { distr: kind.log ? 3 : 1, range: kind.log ? undefined : fromZero },
                 },
                 axes: [
-                    { stroke: ink, font, grid: { show: false }, ticks, size: 1.75 * rem, gap: 6, space: 4 * rem },
                     {
-                        stroke: ink, font, grid, ticks, size: 3 * rem, gap: 8, space: 2.5 * rem,
-                        values: (_, values) => values.map((value) => (value === null ? '' : kind.format(value))),
+                        stroke: ink,
+                        font,
+                        grid: { show: false },
+                        ticks,
+                        size: 1.75 * rem,
+                        gap: 6,
+                        space: 4 * rem,
+                    },
+                    {
+                        stroke: ink,
+                        font,
+                        grid,
+                        ticks,
+                        size: 3 * rem,
+                        gap: 8,
+                        space: 2.5 * rem,
+                        values: (_, values) =>
+                            values.map((value) => (value === null ? '' : kind.format(value))),
                     },
                 ],
                 series: [{}, ...series],

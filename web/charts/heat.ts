@@ -1,8 +1,15 @@
-// heat.ts: a matrix as a heat map on a canvas, one canvas pixel per entry; the style sheet sets its size on the page.
+// heat.ts: a matrix as a heat map on a canvas, one canvas pixel per entry; the style sheet sets its size on
+// the page.
 import { HEAT } from './scale.ts';
 
 /** Draw rows x columns values, from 0 (dark) to `top` (bright); NaN stays clear. */
-export function drawHeat(canvas: HTMLCanvasElement, values: Float32Array, rows: number, columns: number, top: number): void {
+export function drawHeat(
+    canvas: HTMLCanvasElement,
+    values: Float32Array,
+    rows: number,
+    columns: number,
+    top: number,
+): void {
     if (canvas.width !== columns || canvas.height !== rows) {
         canvas.width = columns;
         canvas.height = rows;
@@ -22,5 +29,11 @@ export function drawHeat(canvas: HTMLCanvasElement, values: Float32Array, rows: 
 
 /** The scale itself, from left (0) to right (top). */
 export function drawLegend(canvas: HTMLCanvasElement): void {
-    drawHeat(canvas, Float32Array.from({ length: 256 }, (_, i) => i / 255), 1, 256, 1);
+    drawHeat(
+        canvas,
+        Float32Array.from({ length: 256 }, (_, i) => i / 255),
+        1,
+        256,
+        1,
+    );
 }

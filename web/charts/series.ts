@@ -41,7 +41,9 @@ function smooth(curve: readonly (number | null)[], span: number): (number | null
 
 /** Held-out accuracy of each run at the steps where it was tried. */
 export function scoreTable(histories: readonly History[]): Table {
-    const steps = [...new Set(histories.flatMap(({ points }) => points.map(({ step }) => step)))].sort((a, b) => a - b);
+    const steps = [...new Set(histories.flatMap(({ points }) => points.map(({ step }) => step)))].sort(
+        (a, b) => a - b,
+    );
     const place = new Map(steps.map((step, i) => [step, i]));
     const curves = histories.map(({ points }) => {
         const curve: (number | null)[] = new Array<number | null>(steps.length).fill(null);

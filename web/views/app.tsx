@@ -1,5 +1,6 @@
-// app.tsx: where things stand on the page. The order is that of a phone; wide screens move the setup to the left.
-import { said } from '../state.ts';
+// app.tsx: where things stand on the page. The order is that of a phone; wide screens move the setup to the
+// left.
+import { lesson, said } from '../state.ts';
 import { CurvesView } from './curves.tsx';
 import { Header } from './header.tsx';
 import { Inside } from './inside.tsx';
@@ -15,18 +16,21 @@ export function App() {
             <Header />
             <main>
                 <Notice />
-                <section class="race" aria-label="Training">
-                    <Transport />
-                    <CurvesView />
-                    <Numbers />
-                </section>
-                <section class="setup" aria-label="Setup">
-                    <TaskView />
-                    <RunsView />
-                </section>
-                <section class="inside" aria-labelledby="inside-title">
-                    <Inside />
-                </section>
+                <div class="places">
+                    <section class="race" aria-label="Training">
+                        <Transport />
+                        <p class="lesson">{lesson.value}</p>
+                        <CurvesView />
+                        <Numbers />
+                    </section>
+                    <section class="setup" aria-label="Setup">
+                        <TaskView />
+                        <RunsView />
+                    </section>
+                    <section class="inside" aria-labelledby="inside-title">
+                        <Inside />
+                    </section>
+                </div>
             </main>
             <Footer />
             <p class="unseen" role="status" aria-live="polite">
@@ -40,8 +44,8 @@ function Footer() {
     return (
         <footer>
             <p>
-                Everything is computed in this browser, in WebAssembly, to the same last bit as by the native program. The
-                address holds the whole setup: copy it to share what you see.
+                Everything is computed in this browser, in WebAssembly, to the same last bit as by the native
+                program. The address holds the whole setup: copy it to share what you see.
             </p>
         </footer>
     );

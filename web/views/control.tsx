@@ -1,5 +1,6 @@
-// control.tsx: one key of the config language as a control, made from the engine's table: its type, range, choices and
-// help. A value that the engine refuses is said in the engine's words beside it, and changes nothing.
+// control.tsx: one key of the config language as a control, made from the engine's table: its type, range,
+// choices and help. A value that the engine refuses is said in the engine's words beside it, and changes
+// nothing.
 import { useId, useState } from 'preact/hooks';
 import type { ConfigKey } from '../../wasm/seqmix.ts';
 import type { Problem } from '../protocol.ts';

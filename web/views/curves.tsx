@@ -13,10 +13,19 @@ const hover = signal<number | null>(null);
 const logarithmic = signal(false);
 
 const ACCURACY: Kind = {
-    perRun: 1, marked: true, log: false, range: [0, 1.04], line: { at: SOLVED, label: '99 %' },
+    perRun: 1,
+    marked: true,
+    log: false,
+    range: [0, 1.04],
+    line: { at: SOLVED, label: '99 %' },
     format: (value) => `${Math.round(100 * value)} %`,
 };
-const LOSS: Kind = { perRun: 2, marked: false, log: false, format: (value) => String(Number(value.toPrecision(3))) };
+const LOSS: Kind = {
+    perRun: 2,
+    marked: false,
+    log: false,
+    format: (value) => String(Number(value.toPrecision(3))),
+};
 
 export function CurvesView() {
     return (
@@ -41,7 +50,11 @@ export function CurvesView() {
                     </label>
                 </figcaption>
                 <Legend of="loss" />
-                <Chart kind={{ ...LOSS, log: logarithmic.value }} table={lossTable} label="Training loss over training steps" />
+                <Chart
+                    kind={{ ...LOSS, log: logarithmic.value }}
+                    table={lossTable}
+                    label="Training loss over training steps"
+                />
                 <p class="axis">training steps</p>
             </figure>
         </div>
@@ -115,5 +128,7 @@ function Chart({ kind, table, label }: ChartProps) {
             chart?.close();
         };
     }, [kind.log]);
-    return <div class="chart" ref={host} role="img" aria-label={`${label}; the table below has the numbers.`} />;
+    return (
+        <div class="chart" ref={host} role="img" aria-label={`${label}; the table below has the numbers.`} />
+    );
 }

@@ -1,5 +1,5 @@
-// inside.tsx: one held-out sample through the eyes of one run: its tokens, the answers right and wrong, and where the
-// model looked for them.
+// inside.tsx: one held-out sample through the eyes of one run: its tokens, the answers right and wrong, and
+// where the model looked for them.
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -21,7 +21,8 @@ export function Inside() {
         <>
             <h2 id="inside-title">Inside</h2>
             <p class="say">
-                One sequence that was never trained on. Pick a question: the bars show where the model looks for the answer.
+                One sequence that was never trained on. Pick a question: the bars show where the model looks
+                for the answer.
             </p>
             <Picker entry={entry} />
             {now?.problem ? (
@@ -57,11 +58,20 @@ function Picker({ entry }: { entry: Entry }) {
                 ))}
             </fieldset>
             <div class="stepper" role="group" aria-label="Sample">
-                <button type="button" aria-label="Previous sample" disabled={sample === 0} onClick={() => setView({ sample: sample - 1 })}>
+                <button
+                    type="button"
+                    aria-label="Previous sample"
+                    disabled={sample === 0}
+                    onClick={() => setView({ sample: sample - 1 })}
+                >
                     ‹
                 </button>
                 <span class="number">sample {sample}</span>
-                <button type="button" aria-label="Next sample" onClick={() => setView({ sample: sample + 1 })}>
+                <button
+                    type="button"
+                    aria-label="Next sample"
+                    onClick={() => setView({ sample: sample + 1 })}
+                >
                     ›
                 </button>
             </div>
@@ -72,11 +82,16 @@ function Picker({ entry }: { entry: Entry }) {
 function Seen({ now, entry }: { now: Look; entry: Entry }) {
     const { sample, map, heads } = now;
     const perRow = sample.targets !== null && sample.targets.length === sample.length;
-    const questions = perRow ? [...sample.targets!.keys()].filter((i) => sample.targets![i]! >= 0) : [];
-    const row = asked.value !== null && questions.includes(asked.value) ? asked.value : (questions[0] ?? null);
+    const questions =
+        perRow && sample.classes > 0
+            ? [...sample.targets!.keys()].filter((i) => sample.targets![i]! >= 0)
+            : [];
+    const row =
+        asked.value !== null && questions.includes(asked.value) ? asked.value : (questions[0] ?? null);
     const head = Math.min(view.value.head, Math.max(0, heads - 1));
     const size = sample.length;
-    const weights = map && row !== null ? map.subarray((head * size + row) * size, (head * size + row + 1) * size) : null;
+    const weights =
+        map && row !== null ? map.subarray((head * size + row) * size, (head * size + row + 1) * size) : null;
     const right = questions.filter((i) => sample.predicted![i] === sample.targets![i]).length;
     return (
         <>
@@ -85,12 +100,18 @@ function Seen({ now, entry }: { now: Look; entry: Entry }) {
             ) : (
                 <p class="say">The input of this task is real numbers, {sample.channels} a row.</p>
             )}
-            {perRow ? (
+            {sample.classes === 0 ? (
+                <p class="say">
+                    The answer of this task is a number at each row; the accuracy above is R², the share of
+                    variance explained.
+                </p>
+            ) : perRow ? (
                 <p class="score">
                     <strong class="number">
                         {right} of {questions.length}
                     </strong>{' '}
-                    right at step <span class="number">{now.step}</span>. {row !== null && <Sentence now={now} row={row} weights={weights} />}
+                    right at step <span class="number">{now.step}</span>.{' '}
+                    {row !== null && <Sentence now={now} row={row} weights={weights} />}
                 </p>
             ) : (
                 <Verdict now={now} />
@@ -117,8 +138,14 @@ function Sentence({ now, row, weights }: { now: Look; row: number; weights: Floa
         <>
             At position {row} token <b class="number">{tokens?.[row]}</b> asks; the model answers{' '}
             <b class="number">{answer}</b>
-            {answer === wanted ? ', which is right' : <>, but <b class="number">{wanted}</b> is right</>} (it was{' '}
-            {Math.round(100 * (confidence?.[row] ?? 0))} % sure).
+            {answer === wanted ? (
+                ', which is right'
+            ) : (
+                <>
+                    , but <b class="number">{wanted}</b> is right
+                </>
+            )}{' '}
+            (it was {Math.round(100 * (confidence?.[row] ?? 0))} % sure).
             {weights && (
                 <>
                     {' '}
@@ -135,8 +162,9 @@ function Verdict({ now }: { now: Look }) {
     const right = predicted?.[0] === targets?.[0];
     return (
         <p class="score">
-            The model answers <b class="number">{predicted?.[0] ?? '–'}</b> {right ? '✓ right' : `✗ wrong, it is ${targets?.[0]}`} at
-            step <span class="number">{now.step}</span>, {Math.round(100 * (confidence?.[0] ?? 0))} % sure.
+            The model answers <b class="number">{predicted?.[0] ?? '–'}</b>{' '}
+            {right ? '✓ right' : `✗ wrong, it is ${targets?.[0]}`} at step{' '}
+            <span class="number">{now.step}</span>, {Math.round(100 * (confidence?.[0] ?? 0))} % sure.
         </p>
     );
 }
@@ -144,10 +172,10 @@ function Verdict({ now }: { now: Look }) {
 function Tokens({ now, row, weights }: { now: Look; row: number | null; weights: Float32Array | null }) {
     const { tokens, targets, predicted } = now.sample;
     const shown = Math.min(tokens!.length, MOST_TOKENS);
-    const perRow = targets !== null && targets.length === tokens!.length;
+    const perRow = now.sample.classes > 0 && targets !== null && targets.length === tokens!.length;
     return (
         <div class="sample">
-            <ol class="tokens" aria-label="Tokens of the sample">
+            <ol class={`tokens${now.sample.classes > 100 ? ' long' : ''}`} aria-label="Tokens of the sample">
                 {Array.from({ length: shown }, (_, i) => {
                     const token = tokens![i]!;
                     const wanted = perRow ? targets![i]! : -1;
@@ -175,7 +203,9 @@ function Tokens({ now, row, weights }: { now: Look; row: number | null; weights:
                                     {token}
                                 </span>
                                 <span class={right ? 'right' : 'wrong'}>
-                                    <Unseen>, answered {right ? 'right' : `wrong, wanted ${wanted}`}: </Unseen>
+                                    <Unseen>
+                                        , answered {right ? 'right' : `wrong, wanted ${wanted}`}:{' '}
+                                    </Unseen>
                                     <span aria-hidden="true">{right ? '✓' : '✗'}</span>
                                     {answer}
                                 </span>
@@ -197,7 +227,17 @@ function Unseen({ children }: { children: ComponentChildren }) {
     return <span class="unseen">{children}</span>;
 }
 
-function AttentionMap({ now, head, row, entry }: { now: Look; head: number; row: number | null; entry: Entry }) {
+function AttentionMap({
+    now,
+    head,
+    row,
+    entry,
+}: {
+    now: Look;
+    head: number;
+    row: number | null;
+    entry: Entry;
+}) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const legend = useRef<HTMLCanvasElement>(null);
     const size = now.sample.length;
@@ -220,10 +260,20 @@ function AttentionMap({ now, head, row, entry }: { now: Look; head: number; row:
             <figcaption>
                 <h3>Attention map</h3>
                 {now.blocks.length > 1 && (
-                    <Choice label="block" value={now.block} choices={now.blocks} set={(block) => setView({ block })} />
+                    <Choice
+                        label="block"
+                        value={now.block}
+                        choices={now.blocks}
+                        set={(block) => setView({ block })}
+                    />
                 )}
                 {now.heads > 1 && (
-                    <Choice label="head" value={head} choices={[...Array(now.heads).keys()]} set={(value) => setView({ head: value })} />
+                    <Choice
+                        label="head"
+                        value={head}
+                        choices={[...Array(now.heads).keys()]}
+                        set={(value) => setView({ head: value })}
+                    />
                 )}
             </figcaption>
             <div class="map-frame">
@@ -241,7 +291,12 @@ function AttentionMap({ now, head, row, entry }: { now: Look; head: number; row:
                     onPointerLeave={() => (pointed.value = null)}
                 />
                 {row !== null && (
-                    <svg class="row-mark" viewBox={`0 0 ${size} ${size}`} preserveAspectRatio="none" aria-hidden="true">
+                    <svg
+                        class="row-mark"
+                        viewBox={`0 0 ${size} ${size}`}
+                        preserveAspectRatio="none"
+                        aria-hidden="true"
+                    >
                         <rect x="0" y={row} width={size} height="1" />
                     </svg>
                 )}
@@ -255,7 +310,9 @@ function AttentionMap({ now, head, row, entry }: { now: Look; head: number; row:
                 </span>
             </div>
             <p class="read number">
-                {read ? `${name(read.row)} looks at ${name(read.column)}: ${map[read.row * size + read.column]!.toFixed(4)}` : 'Point at the map to read a weight.'}
+                {read
+                    ? `${name(read.row)} looks at ${name(read.column)}: ${map[read.row * size + read.column]!.toFixed(4)}`
+                    : 'Point at the map to read a weight.'}
             </p>
         </figure>
     );

@@ -17,12 +17,13 @@ export function RunName({ entry }: { entry: Entry }) {
             <MarkSign mark={entry.mark} />
             <span>
                 {mixer}
-                {changes.map((change) => (
-                    <span key={change} class="badge">
-                        {change}
-                    </span>
-                ))}
+                {changes.map((change) => [' ', <Badge key={change}>{change}</Badge>])}
             </span>
         </span>
     );
+}
+
+/** A changed key; breaks between words, not inside. */
+export function Badge({ children }: { children: string }) {
+    return <span class="badge">{children}</span>;
 }

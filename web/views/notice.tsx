@@ -1,4 +1,5 @@
-// notice.tsx: what went wrong, in words, above everything else; and the page that stands in for one that cannot start.
+// notice.tsx: what went wrong, in words, above everything else; and the page that stands in for one that
+// cannot start.
 import { dismiss, trouble } from '../state.ts';
 
 export function Notice() {
@@ -25,7 +26,10 @@ export function Broken({ message }: { message: string }) {
         <main class="broken" role="alert">
             <h1>seqmix</h1>
             <p>This page could not start: {message}.</p>
-            <p>It needs a browser with WebAssembly and module workers: Chromium or Edge 80, Firefox 114, Safari 15 or newer.</p>
+            <p>
+                It needs a browser with WebAssembly and module workers: Chromium or Edge 80, Firefox 114,
+                Safari 15 or newer.
+            </p>
         </main>
     );
 }

@@ -6,7 +6,12 @@ import { textOf } from '../setup.ts';
 import { RunName } from './mark.tsx';
 
 const STATUS: Record<string, string> = {
-    opening: 'opening', ready: 'ready', going: 'training', paused: 'paused', done: 'done', failed: 'failed',
+    opening: 'opening',
+    ready: 'ready',
+    going: 'training',
+    paused: 'paused',
+    done: 'done',
+    failed: 'failed',
 };
 
 export function Numbers() {
@@ -36,7 +41,8 @@ export function Numbers() {
             <details class="proof">
                 <summary>Check these numbers</summary>
                 <p class="say">
-                    The digest is a hash of all weights. The native program prints the same one, and the same loss at every step.
+                    The digest is a hash of all weights. The native program prints the same one, and the same
+                    loss at every step.
                 </p>
                 {runs.value.map((entry) => (
                     <Proof key={entry.id} entry={entry} />
@@ -117,7 +123,9 @@ function Proof({ entry }: { entry: Entry }) {
                     {copied ? 'Copied' : 'Copy'}
                 </button>
             </p>
-            {stop && <p class="say">The command trains to step {steps}, where the digests can be compared.</p>}
+            {stop && (
+                <p class="say">The command trains to step {steps}, where the digests can be compared.</p>
+            )}
         </div>
     );
 }

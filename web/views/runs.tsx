@@ -2,7 +2,7 @@
 import { MAX_RUNS, ownKeys } from '../setup.ts';
 import { addRun, lab, nameOf, removeRun, restart, runs, setKey, type Entry } from '../state.ts';
 import { Control } from './control.tsx';
-import { MarkSign } from './mark.tsx';
+import { Badge, MarkSign } from './mark.tsx';
 
 const GROUP_NAMES: Record<string, string> = { mixer: 'Mechanism', model: 'Model', training: 'Training' };
 
@@ -45,7 +45,13 @@ function RunCard({ entry }: { entry: Entry }) {
                     ))}
                 </select>
                 {runs.value.length > 1 && (
-                    <button type="button" class="quiet" aria-label={`Remove ${name}`} title="remove" onClick={() => removeRun(entry)}>
+                    <button
+                        type="button"
+                        class="quiet"
+                        aria-label={`Remove ${name}`}
+                        title="remove"
+                        onClick={() => removeRun(entry)}
+                    >
                         ×
                     </button>
                 )}
@@ -87,13 +93,5 @@ function RunCard({ entry }: { entry: Entry }) {
 
 function Changes({ entry }: { entry: Entry }) {
     const changes = nameOf(entry).split(' · ').slice(1);
-    return (
-        <>
-            {changes.map((change) => (
-                <span key={change} class="badge">
-                    {change}
-                </span>
-            ))}
-        </>
-    );
+    return <>{changes.map((change) => [' ', <Badge key={change}>{change}</Badge>])}</>;
 }

@@ -16,7 +16,10 @@ export function TaskView() {
             <h2 id="task-title">Task</h2>
             <label class="wide">
                 <span class="unseen">Task</span>
-                <select value={name} onChange={({ currentTarget }) => setKey(first, 'task', currentTarget.value)}>
+                <select
+                    value={name}
+                    onChange={({ currentTarget }) => setKey(first, 'task', currentTarget.value)}
+                >
                     {tasks.map((other) => (
                         <option key={other.name} value={other.name}>
                             {other.title}

@@ -12,7 +12,7 @@ export function Transport() {
     const going = runs.value.filter(({ live }) => live.value.status === 'going');
     const rate = going.reduce((sum, { live }) => sum + live.value.rate, 0);
     const state = playing.value
-        ? `${count(rate)} steps/s in all`
+        ? `${count(rate)} steps/s`
         : finished.value
           ? 'done'
           : begun.value
@@ -26,7 +26,8 @@ export function Transport() {
                 </button>
             ) : (
                 <button type="button" class="primary" onClick={play}>
-                    <Icon path="M4 2L13 8L4 14Z" /> {finished.value ? 'Run again' : begun.value ? 'Go on' : 'Start'}
+                    <Icon path="M4 2L13 8L4 14Z" />{' '}
+                    {finished.value ? 'Run again' : begun.value ? 'Go on' : 'Start'}
                 </button>
             )}
             <button type="button" onClick={stepOnce} disabled={finished.value}>

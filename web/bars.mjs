@@ -1,0 +1,110 @@
+// bars.mjs: the page's timed bars in a real browser: `make bars` on a quiet machine. Each line says what was
+// measured beside its bar; the exit status is the verdict. Not part of `make test`: a busy machine would
+// fail it.
+import { fileURLToPath } from 'node:url';
+import { findChromium, launch } from './browser.mjs';
+
+const { why } = findChromium();
+if (why) {
+    console.log(`bars: skipped, no browser: ${why}`);
+    process.exit(0);
+}
+const lab = await launch(fileURLToPath(new URL('../dist', import.meta.url)));
+let failed = 0;
+
+/** `most` and `least` are the bar; one of them is given. */
+function bar(what, value, unit, { most = Infinity, least = -Infinity }) {
+    const met = value <= most && value >= least;
+    if (!met) failed++;
+    const limit = most < Infinity ? `at most ${most}` : `at least ${least}`;
+    console.log(
+        `${met ? 'met   ' : 'MISSED'} ${what}: ${value.toFixed(value < 10 ? 2 : 0)} ${unit} (${limit})`,
+    );
+}
+const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+const press = async (page, name) =>
+    (await page.waitForSelector(`::-p-aria([name="${name}"][role="button"])`)).click();
+const until = (page, condition) => page.waitForFunction(condition, { timeout: 60_000, polling: 20 });
+
+{
+    const { page, close } = await lab.open('');
+    const sinceOpening = () => page.evaluate(() => performance.now());
+    const interactive = await page.evaluate(() => {
+        const [navigation] = performance.getEntriesByType('navigation');
+        return Math.max(
+            navigation.domContentLoadedEventEnd,
+            performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0,
+        );
+    });
+    bar('first view painted after opening', interactive, 'ms', { most: 1000 });
+    await until(page, () => globalThis.seqmix.runs().some(({ step }) => step > 0));
+    bar('the lesson runs after opening', (await sinceOpening()) / 1000, 's', { most: 2 });
+    await until(page, () => globalThis.seqmix.runs().some(({ solved }) => solved));
+    bar('its first run is solved after opening', (await sinceOpening()) / 1000, 's', { most: 5 });
+    await close();
+}
+
+{
+    const { page, close } = await lab.open(
+        '#mixer=cat&task=mqar&steps=100000~seed=2~mixer=attention~mixer=attention&blocks=2&position=learned!speed=full',
+    );
+    await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'ready'));
+    await press(page, 'Start');
+    await wait(2000);
+    const beat = await page.evaluate(
+        () =>
+            new Promise((done) => {
+                // Firefox has no Long Tasks: the gap between two timers is the measure.
+                const { port1, port2 } = new MessageChannel();
+                const start = performance.now();
+                let last = start;
+                let worst = 0;
+                let frames = 0;
+                const frame = () => {
+                    frames++;
+                    if (last - start < 10_000) requestAnimationFrame(frame);
+                };
+                requestAnimationFrame(frame);
+                port1.onmessage = () => {
+                    const now = performance.now();
+                    worst = Math.max(worst, now - last);
+                    last = now;
+                    if (now - start < 10_000) setTimeout(() => port2.postMessage(0), 1);
+                    else done({ worst, frames: frames / 10 });
+                };
+                port2.postMessage(0);
+            }),
+    );
+    bar('longest the main thread was blocked, four runs training', beat.worst, 'ms', { most: 50 });
+    bar('frames a second meanwhile', beat.frames, 'a second', { least: 30 });
+    const before = await page.evaluate(() => performance.now());
+    await press(page, 'Pause');
+    await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'paused'));
+    bar('from Pause to standing still', (await page.evaluate(() => performance.now())) - before, 'ms', {
+        most: 500,
+    });
+    await close();
+}
+
+{
+    const { page, close } = await lab.open(
+        '#mixer=cat&task=mqar&steps=100000~seed=2~seed=3~seed=4!speed=full',
+    );
+    await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'ready'));
+    await press(page, 'Start');
+    await wait(6000);
+    const seconds = (await page.evaluate(() => globalThis.seqmix.runs())).map((run) => run.seconds);
+    bar(
+        'least training time of four runs beside the most',
+        Math.min(...seconds) / Math.max(...seconds),
+        'of it',
+        {
+            least: 0.8,
+        },
+    );
+    await close();
+}
+
+await lab.close();
+console.log(failed ? `${failed} bars missed` : 'all bars met');
+process.exit(failed ? 1 : 0);
