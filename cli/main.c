@@ -10,7 +10,7 @@ static const struct {
     int (*run)(int, char **);
 } commands[] = {
     {"train", "train 'CONFIG' [--json] [--save FILE] [--load FILE] [--every N] [--eval N]: train one run", cli_train},
-    {"eval", "eval FILE [--length N] [--count N] [--json]: accuracy of a saved run, also at other lengths", cli_eval},
+    {"eval", "eval FILE ['CHANGES'] [--length N] [--count N] [--confusion] [--json]: accuracy of a saved run, also at other lengths", cli_eval},
     {"selfcheck", "selfcheck [--against FILE]: a digest of every kernel and of short trainings, the same everywhere", cli_selfcheck},
     {"oracle", "oracle --manifest FILE --out DIR: run the double-precision oracle on a set of test vectors", cli_oracle},
     {"compare", "compare --manifest FILE DIR: judge results by the manifest's tolerances", cli_compare},

@@ -184,21 +184,27 @@ int cli_train(int argc, char **argv) {
 }
 
 int cli_eval(int argc, char **argv) {
-    const char *file = NULL;
+    const char *file = NULL, *changes = NULL;
     long length = 0, count = 1000;
-    int json = 0;
+    int json = 0, confusion = 0;
     for (int i = 0; i < argc; i++) {
         int bad = 0;
         if (!strcmp(argv[i], "--json"))
             json = 1;
+        else if (!strcmp(argv[i], "--confusion"))
+            confusion = 1;
         else if (!strcmp(argv[i], "--length"))
             bad = read_count(argc, argv, &i, 1, 1 << 20, &length);
         else if (!strcmp(argv[i], "--count"))
             bad = read_count(argc, argv, &i, 1, 10000000, &count);
         else if (argv[i][0] == '-')
-            bad = cli_fail("there is no option %s; eval has --length N, --count N and --json", argv[i]);
-        else
+            bad = cli_fail("there is no option %s; eval has --length N, --count N, --confusion and --json", argv[i]);
+        else if (!file)
             file = argv[i];
+        else if (!changes)
+            changes = argv[i];
+        else
+            bad = cli_fail("'%s' is too much: eval takes a checkpoint and changes to the task's keys", argv[i]);
         if (bad) return bad;
     }
     if (!file) return cli_fail("eval needs a checkpoint, written by seqmix train 'CONFIG' --save FILE");
@@ -206,17 +212,32 @@ int cli_eval(int argc, char **argv) {
     smx_run *run = open_run(&o);
     if (!run) return 2;
     cli_use_threads(run);
+    char all[2048];
+    snprintf(all, sizeof all, "%.2000s", changes ? changes : "");
+    if (length) snprintf(all + strlen(all), sizeof all - strlen(all), "%slength=%ld", changes ? "&" : "", length);
     smx_error e = {0};
     smx_evaluation ev;
-    int status = smx_run_evaluate(run, (size_t)count, (size_t)length, &ev, &e) ? cli_fail("%s", e.message) : 0;
+    int status = smx_run_evaluate_as(run, (size_t)count, all, &ev, &e) ? cli_fail("%s", e.message) : 0;
     if (!status && json)
-        printf("{\"loss\":%.9g,\"accuracy\":%.6f,\"sequence_accuracy\":%.6f,\"r2\":%.6f,\"targets\":%llu,\"sequences\":%llu}\n",
-               ev.loss, ev.accuracy, ev.sequence_accuracy, ev.r2, (unsigned long long)ev.targets, (unsigned long long)ev.sequences);
+        printf("{\"loss\":%.9g,\"bits\":%.9g,\"accuracy\":%.6f,\"sequence_accuracy\":%.6f,\"free_accuracy\":%.6f,"
+               "\"free_sequence_accuracy\":%.6f,\"r2\":%.6f,\"targets\":%llu,\"sequences\":%llu}\n",
+               ev.loss, ev.loss / 0.69314718055994531, ev.accuracy, ev.sequence_accuracy, ev.free_accuracy,
+               ev.free_sequence_accuracy, ev.r2, (unsigned long long)ev.targets, (unsigned long long)ev.sequences);
     else if (!status && is_regression(&ev))
         printf("R^2 %.4f over %llu targets, mean squared error %.4g\n", ev.r2, (unsigned long long)ev.targets, ev.loss);
-    else if (!status)
-        printf("accuracy %.2f %% of %llu targets, %.2f %% of %llu sequences entirely right, loss %.4f\n", 100 * ev.accuracy,
-               (unsigned long long)ev.targets, 100 * ev.sequence_accuracy, (unsigned long long)ev.sequences, ev.loss);
+    else if (!status) {
+        printf("accuracy %.2f %% of %llu targets, %.2f %% of %llu sequences entirely right, loss %.4f (%.4f bits)\n",
+               100 * ev.accuracy, (unsigned long long)ev.targets, 100 * ev.sequence_accuracy,
+               (unsigned long long)ev.sequences, ev.loss, ev.loss / 0.69314718055994531);
+        if (ev.free_accuracy != ev.accuracy)
+            printf("on its own answers: %.2f %% of targets, %.2f %% of sequences\n", 100 * ev.free_accuracy,
+                   100 * ev.free_sequence_accuracy);
+    }
+    size_t V;
+    const uint64_t *table = smx_run_confusion(run, &V);
+    if (!status && confusion && !table) status = cli_fail("there is no confusion matrix for regression or beyond 256 classes");
+    for (size_t i = 0; !status && confusion && i < V; i++)
+        for (size_t j = 0; j < V; j++) printf("%llu%c", (unsigned long long)table[i * V + j], j + 1 < V ? '\t' : '\n');
     smx_run_close(run);
     return status;
 }

@@ -71,7 +71,7 @@ static int make_list(smx_run *r, smx_error *error) {
 static int open_look(smx_run *r, size_t length, smx_error *error) {
     if (r->look.g && r->look_length == length) return 0;
     look_close(r);
-    if (stage_open(&r->look, GRAPH_LOOK, &r->weights, r->c, 1, length, error)) return -1;
+    if (stage_open(&r->look, GRAPH_LOOK, &r->weights, r->c, r->c, 1, length, error)) return -1;
     if (stage_plan(&r->look, error)) goto fail;
     r->look_length = length;
     const graph *g = r->look.g;

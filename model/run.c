@@ -9,15 +9,11 @@
 #include "mathd.h"
 #include "philox.h"
 
-enum { EVAL_BATCH = 32 };
-
 static void fail(smx_error *e, const char *message) {
     if (!e) return;
     memset(e, 0, sizeof *e);
     snprintf(e->message, sizeof e->message, "%s", message);
 }
-
-static uint64_t seed_of(const smx_run *r) { return (uint64_t)config_int(r->c, "seed"); }
 
 smx_run *run_from_config(config *c, smx_error *error) {
     smx_run *r = c ? calloc(1, sizeof *r) : NULL;
@@ -33,8 +29,8 @@ smx_run *run_from_config(config *c, smx_error *error) {
         goto bad;
     }
     size_t B = (size_t)config_int(c, "batch"), L = (size_t)config_int(c, "length");
-    if (stage_open(&r->train, GRAPH_TRAIN, &r->weights, c, B, L, error) ||
-        params_create(&r->weights, seed_of(r), error) || stage_plan(&r->train, error))
+    if (stage_open(&r->train, GRAPH_TRAIN, &r->weights, c, c, B, L, error) ||
+        params_create(&r->weights, run_seed(r), error) || stage_plan(&r->train, error))
         goto bad;
     return r;
 bad:
@@ -52,7 +48,7 @@ smx_run *smx_run_open(const char *text, smx_error *error) {
 void smx_run_close(smx_run *r) {
     if (!r) return;
     stage_close(&r->train);
-    stage_close(&r->eval);
+    evaluation_close(r);
     look_close(r);
     params_free(&r->weights);
     config_free(r->c);
@@ -64,11 +60,6 @@ void smx_run_close(smx_run *r) {
 void smx_run_parallel(smx_run *r, smx_parallel_for hook, void *pool) {
     r->parallel = hook;
     r->pool = pool;
-}
-
-static void lend_pool(const smx_run *r, stage *s) {
-    s->g->parallel = r->parallel;
-    s->g->pool = r->pool;
 }
 
 // ---- Training ---------------------------------------------------------------------------------------------------
@@ -119,7 +110,7 @@ static int keep_loss(smx_run *r, float loss) {
 
 static int one_step(smx_run *r, smx_error *error) {
     stage *s = &r->train;
-    stage_fill(s, seed_of(r), RNG_TRAIN, r->step * s->B, s->B);
+    stage_fill(s, run_seed(r), RNG_TRAIN, r->step * s->B, s->B);
     memset(r->weights.grad, 0, r->weights.total * sizeof(float));
     float loss;
     size_t targets = stage_forward(s, &loss);
@@ -152,57 +143,9 @@ static int one_step(smx_run *r, smx_error *error) {
 
 int smx_run_step(smx_run *r, size_t n, smx_error *error) {
     uint64_t env = smx_fpenv_enter();
-    lend_pool(r, &r->train);
+    run_lend_pool(r, &r->train);
     int status = 0;
     for (size_t i = 0; i < n && !status; i++) status = one_step(r, error);
-    smx_fpenv_leave(env);
-    return status;
-}
-
-// ---- Evaluation -------------------------------------------------------------------------------------------------
-
-static int evaluate(smx_run *r, size_t count, size_t length, smx_evaluation *result, smx_error *error) {
-    if (!length) length = (size_t)config_int(r->c, "length");
-    if (!r->eval.g || r->eval_length != length) {
-        stage_close(&r->eval);
-        if (stage_open(&r->eval, GRAPH_EVAL, &r->weights, r->c, EVAL_BATCH, length, error)) return -1;
-        if (stage_plan(&r->eval, error)) {
-            stage_close(&r->eval);
-            return -1;
-        }
-        r->eval_length = length;
-    }
-    stage *s = &r->eval;
-    lend_pool(r, s);
-    double loss = 0.0, sum = 0.0, squares = 0.0; // of the losses, and of regression's targets
-    uint64_t targets = 0, right = 0, sequences = 0;
-    for (size_t at = 0; at < count; at += s->B) {
-        size_t n = count - at < s->B ? count - at : s->B, good;
-        float mean;
-        stage_fill(s, seed_of(r), RNG_EVAL, at, n);
-        targets += stage_forward(s, &mean);
-        for (size_t i = 0; i < s->rows; i++) {
-            const double t = (double)s->row_values[i];
-            loss += (double)s->row_loss[i];
-            if (s->task.classes || t != t) continue;
-            sum += t;
-            squares += t * t;
-        }
-        right += stage_right(s, &good);
-        sequences += good;
-    }
-    *result = (smx_evaluation){.loss = targets ? loss / (double)targets : 0.0,
-                               .accuracy = targets ? (double)right / (double)targets : 0.0,
-                               .sequence_accuracy = count ? (double)sequences / (double)count : 0.0,
-                               .r2 = squares > 0.0 ? 1.0 - loss / (squares - sum * sum / (double)targets) : 0.0,
-                               .targets = targets,
-                               .sequences = count};
-    return 0;
-}
-
-int smx_run_evaluate(smx_run *r, size_t count, size_t length, smx_evaluation *result, smx_error *error) {
-    uint64_t env = smx_fpenv_enter();
-    int status = evaluate(r, count, length, result, error);
     smx_fpenv_leave(env);
     return status;
 }

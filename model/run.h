@@ -43,9 +43,17 @@ typedef struct {
     double accuracy;          // share of targets answered right (0 for regression)
     double sequence_accuracy; // share of sequences with every target right
     double r2;                // regression only
+    // Tasks whose later inputs are the earlier answers (copying with slots=emitted): the model reads its own answers
+    // instead of the right ones. Otherwise equal to the two above.
+    double free_accuracy, free_sequence_accuracy;
     uint64_t targets, sequences;
 } smx_evaluation;
 int smx_run_evaluate(smx_run *run, size_t count, size_t length, smx_evaluation *result, smx_error *error);
+// The same with changes to the task's keys, "length=256&pairs=32" (NULL: none): length generalisation in one call.
+int smx_run_evaluate_as(smx_run *run, size_t count, const char *changes, smx_evaluation *result, smx_error *error);
+// Of the last evaluation: how often the target was row r and the answer column c, [classes][classes]; NULL before one, for
+// regression, and beyond 256 classes. Valid until the next evaluation.
+const uint64_t *smx_run_confusion(const smx_run *run, size_t *classes);
 
 typedef struct {
     uint64_t step;        // steps taken so far

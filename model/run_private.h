@@ -9,7 +9,10 @@ struct smx_run {
     char *text; // the complete config
     params weights;
     stage train, eval;
-    size_t eval_length;
+    config *eval_config; // of the last evaluation: the run's, with its changes
+    char *eval_text;
+    uint64_t *confusion; // [classes][classes]: target, answer
+    size_t confusion_classes;
     uint64_t step;
     double loss, accuracy, rate, gradient_norm; // of the last step
     float *losses;
@@ -30,5 +33,12 @@ struct smx_run {
 // Takes the config, also on failure.
 smx_run *run_from_config(config *c, smx_error *error);
 void look_close(smx_run *r);
+void evaluation_close(smx_run *r);
+
+static inline uint64_t run_seed(const smx_run *r) { return (uint64_t)config_int(r->c, "seed"); }
+static inline void run_lend_pool(const smx_run *r, stage *s) {
+    s->g->parallel = r->parallel;
+    s->g->pool = r->pool;
+}
 
 #endif

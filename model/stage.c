@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-int stage_open(stage *s, enum graph_mode mode, params *p, const config *c, size_t B, size_t L, smx_error *error) {
+int stage_open(stage *s, enum graph_mode mode, params *p, const config *c, const config *of_task, size_t B, size_t L,
+               smx_error *error) {
     memset(s, 0, sizeof *s);
     const smx_task *task = smx_task_find(config_word(c, "task"));
-    if (task->open(&s->task, c, L, error)) return -1;
+    if (task->open(&s->task, of_task, L, error)) return -1;
     s->task.task = task;
     s->B = B;
     s->L = s->task.length;

@@ -18,8 +18,10 @@ typedef struct {
     void *memory;
 } stage;
 
-// Weights are added to p by the first stage and found there by the others.
-int stage_open(stage *s, enum graph_mode mode, params *p, const config *c, size_t B, size_t L, smx_error *error);
+// Weights are added to p by the first stage and found there by the others. `of_task` is the config that the task reads: c, or
+// c with changes to the task's keys.
+int stage_open(stage *s, enum graph_mode mode, params *p, const config *c, const config *of_task, size_t B, size_t L,
+               smx_error *error);
 // Second half of opening, once the weights exist.
 int stage_plan(stage *s, smx_error *error);
 void stage_close(stage *s);

@@ -302,6 +302,35 @@ static void looking_inside(void **state) {
     smx_run_close(r);
 }
 
+// With slots=emitted a model reads the right answers while it is trained; run on its own answers it cannot do better, and
+// an untrained one does no better than chance either way. Changes to the model are refused.
+static void on_its_own_answers(void **state) {
+    (void)state;
+    smx_error e = {0};
+    smx_evaluation own, other;
+    smx_run *r = open_run("mixer=cat&task=sc_unique&slots=emitted&length=32&signals=4&width=32&filter=32&rate=0.01&batch=32&steps=200");
+    step(r, 200);
+    assert_int_equal(smx_run_evaluate(r, 200, 0, &own, &e), 0);
+    print_message("taught %.3f, on its own %.3f of targets; %.3f, %.3f of sequences\n", own.accuracy, own.free_accuracy,
+                  own.sequence_accuracy, own.free_sequence_accuracy);
+    assert_true(own.accuracy > 0.3 && own.free_accuracy <= own.accuracy + 0.02);
+    // A sequence that is entirely right when taught is entirely right on its own: it reads the same tokens.
+    assert_true(own.free_sequence_accuracy == own.sequence_accuracy);
+    size_t V;
+    const uint64_t *confusion = smx_run_confusion(r, &V);
+    uint64_t all = 0, right = 0;
+    for (size_t i = 0; i < V * V; i++) all += confusion[i], right += i % (V + 1) == 0 ? confusion[i] : 0;
+    assert_true(all == own.targets && (double)right / (double)all == own.accuracy);
+    assert_int_equal(smx_run_evaluate_as(r, 64, "signals=2", &other, &e), 0);
+    assert_int_equal(other.targets, 128);
+    assert_int_equal(smx_run_evaluate_as(r, 64, "width=16", &other, &e), -1);
+    assert_string_equal(e.key, "width");
+    assert_int_equal(smx_run_evaluate_as(r, 64, "task=mqar", &other, &e), -1);
+    assert_int_equal(smx_run_evaluate(r, 200, 0, &other, &e), 0); // and the run is as it was
+    assert_true(other.accuracy == own.accuracy);
+    smx_run_close(r);
+}
+
 // A trained model keeps its accuracy when the sequences get longer; learned positions refuse in words.
 static void other_lengths(void **state) {
     (void)state;
@@ -327,7 +356,7 @@ int main(void) {
         cmocka_unit_test(every_isa_the_same),    cmocka_unit_test(resumed_continues),
         cmocka_unit_test(nan_stops_with_a_name), cmocka_unit_test(bad_configs),
         cmocka_unit_test(several_runs_complete), cmocka_unit_test(looking_inside),
-        cmocka_unit_test(other_lengths),
+        cmocka_unit_test(other_lengths),         cmocka_unit_test(on_its_own_answers),
     };
     return cmocka_run_group_tests_name("run", tests, NULL, NULL);
 }

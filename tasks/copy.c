@@ -34,6 +34,7 @@ static int sc_open_unique(smx_task_instance *in, const config *c, size_t length,
     in->n[NOISE] = noise;
     in->n[UNIQUE] = unique;
     in->n[EMITTED] = config_is(c, "slots", "emitted");
+    in->emits = (int)in->n[EMITTED];
     return 0;
 }
 

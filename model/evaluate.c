@@ -1,0 +1,145 @@
+// evaluate.c: how good a run is on sequences it was not trained on, also at other lengths, and on its own answers.
+#include "run_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "keys.h"
+#include "philox.h"
+
+enum { EVAL_BATCH = 32, MOST_CONFUSED = 256 };
+
+void evaluation_close(smx_run *r) {
+    stage_close(&r->eval);
+    config_free(r->eval_config);
+    free(r->eval_text);
+    free(r->confusion);
+    r->eval_config = NULL;
+    r->eval_text = NULL;
+    r->confusion = NULL;
+    r->confusion_classes = 0;
+}
+
+// Only what the task reads may differ: the model is what it was trained to be.
+static int same_model(const config *was, const config *is, smx_error *error) {
+    for (const config_key *k = common_keys; k->name; k++)
+        if (strcmp(k->group, "task") && !config_is(was, k->name, config_word(is, k->name)))
+            return config_fail(error, is, k->name, "%s as in training: an evaluation changes keys of the task only",
+                               config_word(was, k->name));
+    if (!config_is(was, "task", config_word(is, "task")))
+        return config_fail(error, is, "task", "%s as in training", config_word(was, "task"));
+    return 0;
+}
+
+// The evaluation stage for these changes; the one that is open if it fits.
+static int prepare(smx_run *r, const char *changes, smx_error *error) {
+    if (r->eval.g && !strcmp(r->eval_text, changes)) return 0;
+    evaluation_close(r);
+    size_t n = strlen(r->text) + strlen(changes) + 2;
+    char *text = malloc(n);
+    r->eval_text = malloc(strlen(changes) + 1);
+    if (!text || !r->eval_text) {
+        free(text);
+        return config_fail(error, r->c, "length", "smaller: out of memory");
+    }
+    strcpy(r->eval_text, changes);
+    snprintf(text, n, "%s&%s", r->text, changes);
+    r->eval_config = config_parse(text, 0, error);
+    free(text);
+    if (!r->eval_config || same_model(r->c, r->eval_config, error)) return -1;
+    size_t L = (size_t)config_int(r->eval_config, "length");
+    if (stage_open(&r->eval, GRAPH_EVAL, &r->weights, r->c, r->eval_config, EVAL_BATCH, L, error)) return -1;
+    if (stage_plan(&r->eval, error)) {
+        stage_close(&r->eval);
+        return -1;
+    }
+    const size_t V = r->eval.task.classes;
+    if (V && V <= MOST_CONFUSED) {
+        r->confusion = calloc(V * V, sizeof *r->confusion);
+        r->confusion_classes = r->confusion ? V : 0;
+    }
+    return 0;
+}
+
+// One target after the other: the answer to each becomes the next row's input, as if nobody knew better. Afterwards the
+// answers are in s->best.
+static void run_free(stage *s) {
+    const size_t per = s->rows / s->B;
+    float loss;
+    for (size_t k = 0; k < per; k++) {
+        stage_forward(s, &loss);
+        stage_right(s, NULL);
+        for (size_t b = 0; b < s->B && k + 1 < per; b++) {
+            const size_t i = b * per + k;
+            if (s->g->rows[i] >= 0 && s->g->rows[i + 1] == s->g->rows[i] + 1) s->g->tokens[s->g->rows[i + 1]] = s->best[i];
+        }
+    }
+}
+
+static void count_confusion(smx_run *r) {
+    const stage *s = &r->eval;
+    for (size_t i = 0; r->confusion && i < s->rows; i++)
+        if (s->row_targets[i] >= 0) r->confusion[(size_t)s->row_targets[i] * r->confusion_classes + (size_t)s->best[i]]++;
+}
+
+static int evaluate(smx_run *r, size_t count, const char *changes, smx_evaluation *result, smx_error *error) {
+    if (prepare(r, changes, error)) {
+        evaluation_close(r);
+        return -1;
+    }
+    stage *s = &r->eval;
+    run_lend_pool(r, s);
+    if (r->confusion) memset(r->confusion, 0, r->confusion_classes * r->confusion_classes * sizeof *r->confusion);
+    double loss = 0.0, sum = 0.0, squares = 0.0; // of the losses, and of regression's targets
+    uint64_t targets = 0, right = 0, sequences = 0, free_right = 0, free_sequences = 0;
+    for (size_t at = 0; at < count; at += s->B) {
+        size_t n = count - at < s->B ? count - at : s->B, good;
+        float mean;
+        stage_fill(s, run_seed(r), RNG_EVAL, at, n);
+        targets += stage_forward(s, &mean);
+        for (size_t i = 0; i < s->rows; i++) {
+            const double t = (double)s->row_values[i];
+            loss += (double)s->row_loss[i];
+            if (s->task.classes || t != t) continue;
+            sum += t;
+            squares += t * t;
+        }
+        right += stage_right(s, &good);
+        sequences += good;
+        count_confusion(r);
+        if (!s->task.emits) continue;
+        run_free(s);
+        free_right += stage_right(s, &good);
+        free_sequences += good;
+    }
+    if (!s->task.emits) free_right = right, free_sequences = sequences;
+    const double per_target = targets ? 1.0 / (double)targets : 0.0, per_sequence = count ? 1.0 / (double)count : 0.0;
+    *result = (smx_evaluation){.loss = loss * per_target,
+                               .accuracy = (double)right * per_target,
+                               .sequence_accuracy = (double)sequences * per_sequence,
+                               .r2 = squares > 0.0 ? 1.0 - loss / (squares - sum * sum * per_target) : 0.0,
+                               .free_accuracy = (double)free_right * per_target,
+                               .free_sequence_accuracy = (double)free_sequences * per_sequence,
+                               .targets = targets,
+                               .sequences = count};
+    return 0;
+}
+
+int smx_run_evaluate_as(smx_run *r, size_t count, const char *changes, smx_evaluation *result, smx_error *error) {
+    uint64_t env = smx_fpenv_enter();
+    int status = evaluate(r, count, changes ? changes : "", result, error);
+    smx_fpenv_leave(env);
+    return status;
+}
+
+int smx_run_evaluate(smx_run *r, size_t count, size_t length, smx_evaluation *result, smx_error *error) {
+    char changes[32] = "";
+    if (length) snprintf(changes, sizeof changes, "length=%zu", length);
+    return smx_run_evaluate_as(r, count, changes, result, error);
+}
+
+const uint64_t *smx_run_confusion(const smx_run *r, size_t *classes) {
+    *classes = r->confusion_classes;
+    return r->confusion;
+}
