@@ -77,6 +77,28 @@ test('Ctrl-C keeps what was learnt', async () => {
     assert.deepEqual(readdirSync(folder).filter((name) => name.endsWith('.part')), []);
 });
 
+test('data writes the samples that training sees, as .npy', () => {
+    const { status } = seqmix('data', 'task=mqar&length=64&pairs=8&vocab=64&seed=3', '--count', '5', '--out', file('data'));
+    assert.equal(status, 0);
+    const read = (name) => {
+        const bytes = readFileSync(join(folder, 'data', name));
+        const header = 10 + bytes.readUInt16LE(8);
+        assert.match(bytes.subarray(10, header).toString(), /'descr': '<i4'.*\(5, 64\)/);
+        return new Int32Array(bytes.buffer.slice(bytes.byteOffset + header, bytes.byteOffset + bytes.length));
+    };
+    const [tokens, targets] = [read('tokens.npy'), read('targets.npy')];
+    assert.equal(tokens.length, 320);
+    // Each target is the value that stood after the queried key, in that same sequence.
+    let asked = 0;
+    for (let i = 0; i < 320; i++) {
+        if (targets[i] < 0) continue;
+        asked++;
+        const first = tokens.indexOf(tokens[i], i - (i % 64));
+        assert.equal(tokens[first + 1], targets[i]);
+    }
+    assert.equal(asked, 40);
+});
+
 test('help lists every mixer and task, and tells of one key', () => {
     const all = seqmix('help');
     assert.equal(all.status, 0);
@@ -113,6 +135,11 @@ const wrong = [
     [['train', recall, '--save', join(folder, 'no', 'such', 'folder')], /cannot be written/],
     [['eval'], /checkpoint/],
     [['eval', file('junk')], /not a checkpoint/],
+    [['data', 'task=mqar'], /--out/],
+    [['data', 'task=mqar', '--out', file('junk')], /not a folder/],
+    [['data', 'task=mqar', '--out', folder, '--count', '0'], /--count 0/],
+    [['data', 'task=mqar&length=63', '--out', folder], /length/],
+    [['eval', file('junk'), 'a', 'b'], /'b' is too much/],
     [['help', 'nothing'], /nothing/],
     [['selfcheck', '--against', file('nowhere')], /nowhere/],
 ];
