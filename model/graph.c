@@ -45,6 +45,9 @@ static void start_param(const param *w, float *data, uint64_t seed) {
     case INIT_IDENTITY:
         for (size_t i = 0; i < w->n; i++) data[i] = (float)(w->start.scale * rng_normal(&r) + (i % last == 0));
         break;
+    case INIT_IDENTITY_MIDDLE:
+        for (size_t i = 0; i < w->n; i++) data[i] = (float)(w->start.scale * rng_normal(&r) + (i % last == last / 2));
+        break;
     case INIT_IDENTITY_HEADS:
         for (size_t i = 0; i < w->n; i++)
             data[i] = (float)(w->start.scale * rng_normal(&r) + (i < last * last && i % (last + 1) == 0));

@@ -19,7 +19,8 @@ typedef enum {
     INIT_UNIFORM,  // U(-scale, scale)
     INIT_CONSTANT, // scale
     INIT_IDENTITY,      // filters [..][W]: tap 0 is 1, plus N(0, scale^2) everywhere
-    INIT_IDENTITY_HEADS // filters [W][H][H]: tap 0 is the unit matrix, plus N(0, scale^2) everywhere
+    INIT_IDENTITY_HEADS, // filters [W][H][H]: tap 0 is the unit matrix, plus N(0, scale^2) everywhere
+    INIT_IDENTITY_MIDDLE // filters [..][2W+1]: tap W is 1, plus N(0, scale^2) everywhere
 } init_kind;
 typedef struct {
     init_kind kind;

@@ -17,12 +17,15 @@ typedef struct mixer {
     int (*check)(const config *c, size_t length, smx_error *error);
     // x [B][L][D] -> [B][L][D]. At most one op_... in an argument list: C leaves the order of arguments open.
     tensor *(*build)(graph *g, const config *c, tensor *x);
-    // 0: this configuration is causal; otherwise how many tokens ahead an output may see (L: all of them).
+    // 0: this configuration is causal; otherwise how many tokens ahead an output of one block may see. NULL: always 0.
     size_t (*reach)(const config *c, size_t length);
+    // What differs in kind from the defaults, for audits and tests: "pool=masked~pool=none", each a change of the defaults.
+    const char *modes;
     int complete; // 1: the mechanism brings its own residual (Focus, CHELA): the block adds none
 } mixer;
 
 extern const mixer *const mixers[]; // ended by NULL
 const mixer *mixer_find(const char *name);
+size_t mixer_reach(const config *c, size_t length); // of the config's mixer
 
 #endif

@@ -47,6 +47,26 @@ typedef struct {
 } attention_opts;
 tensor *op_attention(graph *g, tensor *q, tensor *k, tensor *v, const attention_opts *opts);
 
+// ---- CAT, LaS, landmarks: ops_cat.c
+// norm(X * F_h) W_h: rows of the filtered x scaled to unit length at full width, then the projection (CAT Theorem 1);
+// f [H][W], `future` taps ahead
+tensor *op_unit_projection(graph *g, tensor *x, tensor *w, tensor *f, size_t future);
+// Softmax attention whose maps are mixed across heads, mix [H][H] (CAT Table 2)
+tensor *op_attention_maps(graph *g, tensor *q, tensor *k, tensor *v, tensor *mix, const attention_opts *opts);
+// Mean over P rows, `future` of them ahead, divisor always P, inside chunks of `chunk` rows (0: the sequence)
+tensor *op_pool(graph *g, tensor *x, size_t P, size_t future, size_t chunk);
+// Keys filtered by a box of `block` rows, or by rho^i with rho = e^{-1/block}; gradient 0: only for choosing
+tensor *op_block_filter(graph *g, tensor *x, size_t block, int rho, int gradient);
+// Landmark attention (LCAT); marks may be k itself
+tensor *op_landmark(graph *g, tensor *q, tensor *k, tensor *v, tensor *marks, size_t heads, size_t block);
+// Blocks that the queries of that node chose in the last forward, [B][H][L], -1: none; NULL: o is something else
+const int32_t *op_landmark_chosen(const graph *g, const tensor *o);
+
+// ---- Linear attention: ops_linear.c
+tensor *op_elu1(graph *g, tensor *x); // elu + 1
+// Causal linear attention in blocks of `block` rows; normaliser: SMX_LINATTN_NONE, _RMS (eps 1e-5) or _SUM
+tensor *op_linear_attention(graph *g, tensor *q, tensor *k, tensor *v, size_t heads, int normaliser, size_t block);
+
 // Heads of the attention that computed o (0: o is something else), and, on a graph that was replayed forward with every
 // tensor kept, its weights on sequence 0: map [H][L][L].
 size_t op_attention_heads(const graph *g, const tensor *o);

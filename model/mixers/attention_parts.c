@@ -1,4 +1,4 @@
-// attention_parts.c: what the mixers built on softmax attention share.
+// attention_parts.c: what the mixers built on attention share.
 #include "attention_parts.h"
 
 #include "mathd.h"
@@ -11,14 +11,36 @@ int check_heads(const config *c, smx_error *error) {
     return 0;
 }
 
-tensor *softmax_attention(graph *g, const config *c, tensor *q, tensor *k, tensor *v, int causal) {
+int check_heads_without_inner_position(const config *c, smx_error *error) {
+    if (!config_is(c, "position", "none") && !config_is(c, "position", "learned") && !config_is(c, "position", "sinusoidal"))
+        return config_fail(error, c, "position", "none, learned or sinusoidal with mixer=%s: rope and alibi live inside softmax attention",
+                           config_word(c, "mixer"));
+    return check_heads(c, error);
+}
+
+tensor *projected(graph *g, const config *c, tensor *x, const char *w_name) {
+    size_t D = (size_t)config_int(c, "width");
+    return op_linear(g, x, weight_matrix(g, w_name, D, D, start_matrix(c, D, D)), NULL);
+}
+
+tensor *output_projection(graph *g, const config *c, tensor *o) {
+    size_t D = (size_t)config_int(c, "width");
+    return op_linear(g, o, weight_matrix(g, "w_o", D, D, start_output(c, D, D)), NULL);
+}
+
+tensor *softmax_attention(graph *g, const config *c, tensor *q, tensor *k, tensor *v, attention_opts opts, tensor *mix) {
     size_t H = (size_t)config_int(c, "heads"), D = q->shape[q->rank - 1];
-    attention_opts opts = {.heads = H, .causal = causal};
+    opts.heads = H;
     if (config_is(c, "position", "rope")) {
         q = op_rope(g, q, H);
         k = op_rope(g, k, H);
     }
     if (config_is(c, "position", "alibi")) opts.bias = table_alibi(g, H, 1.0);
     if (config_is(c, "position", "alibi_scaled")) opts.bias = table_alibi(g, H, 1.0 / md_sqrt((double)(D / H)));
-    return op_attention(g, q, k, v, &opts);
+    return mix ? op_attention_maps(g, q, k, v, mix, &opts) : op_attention(g, q, k, v, &opts);
+}
+
+size_t reach_of_chunk(const config *c, size_t length) {
+    size_t M = (size_t)config_int(c, "chunk");
+    return (M && M < length ? M : length) - 1;
 }

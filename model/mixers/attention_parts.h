@@ -1,15 +1,30 @@
-// attention_parts.h: what the mixers built on softmax attention share.
+// attention_parts.h: what the mixers built on attention share.
 #ifndef SMX_ATTENTION_PARTS_H
 #define SMX_ATTENTION_PARTS_H
 
 #include "../config.h"
 #include "../ops.h"
 
-// heads divides width; rope needs an even head width.
-int check_heads(const config *c, smx_error *error);
+// Keys that several of these mixers have, for their tables.
+#define KEY_CHUNK                                                                                                      \
+    {"chunk", KEY_INT, "0", 0, 1 << 20, NULL, "attention inside blocks of so many tokens; the last one may be shorter; 0: off", "mixer"}
+#define KEY_TILE {"tile", KEY_INT, "64", 1, 1 << 20, NULL, "rows of a tile of linear attention (C); only its speed depends on it", "mixer"}
 
-// softmax(Q K^T / sqrt(d)) V per head, with what the key `position` does inside attention: rope turns q and k, alibi adds
-// -m_h |i-j|, alibi_scaled the same divided by sqrt(d) ([LaS] Eq. 2).
-tensor *softmax_attention(graph *g, const config *c, tensor *q, tensor *k, tensor *v, int causal);
+// heads divides width, and rope finds pairs of columns. 0, or -1 with the error.
+int check_heads(const config *c, smx_error *error);
+// heads, and no position that lives inside softmax attention.
+int check_heads_without_inner_position(const config *c, smx_error *error);
+
+// x W with a fresh weight called w_name.
+tensor *projected(graph *g, const config *c, tensor *x, const char *w_name);
+// The output projection W_o.
+tensor *output_projection(graph *g, const config *c, tensor *o);
+
+// Softmax attention of q, k, v [B][L][D] with the positions that live inside it (rope, alibi); opts gives the rest. mix
+// [H][H] combines the maps of the heads; NULL: each its own.
+tensor *softmax_attention(graph *g, const config *c, tensor *q, tensor *k, tensor *v, attention_opts opts, tensor *mix);
+
+// Tokens ahead that attention over whole chunks (0: the whole length) sees.
+size_t reach_of_chunk(const config *c, size_t length);
 
 #endif

@@ -1,60 +1,59 @@
 // cat.c: Convolution-Augmented Transformer (Li et al., AAAI 2025, Def. 1; MECHANISMS 3).
 //   K = (X * F_k) W_k, the same for Q and V; then causal softmax attention.
-// Convolution over time and projection over width commute, so the filter runs after the projection: on D columns
-// instead of H copies of them.
+//   maps (Table 2): no filters over time; A'_h = sum_g M_hg A_g
+//   filter_norm (Theorem 1): rows of X * F scaled to unit length before the projection
+//   value_filter = two_sided (Theorem 2's model): F_v has taps on W tokens ahead too; for a target at the last position
 #include "../mixer.h"
-#include "../ops.h"
-#include "attention_parts.h"
-
-#include <string.h>
+#include "filtered.h"
 
 static const config_key keys[] = {
-    {"filter", KEY_INT, "3", 1, 4096, NULL, "taps of each filter (W)", "mixer"},
-    {"filters", KEY_TEXT, "qkv", 0, 0, NULL, "which of q, k and v are filtered; none: plain attention", "mixer"},
-    {"filter_kind", KEY_WORD, "per_head", 0, 0, "per_head|multi_head",
-     "per_head: one filter a head; multi_head: heads also mix with each other", "mixer"},
-    {"filter_std", KEY_REAL, "0.02", 0, 10, NULL, "noise around the identity tap at the start", "mixer"},
+    KEY_FILTER,
+    KEY_FILTERS,
+    KEY_FILTER_KIND,
+    {"filter_norm", KEY_WORD, "none", 0, 0, "none|qk|qkv", "whose filtered rows are scaled to unit length (per_head only)", "mixer"},
+    {"value_filter", KEY_WORD, "causal", 0, 0, "causal|two_sided", "two_sided: the filter on v also has filter taps ahead (per_head only)", "mixer"},
+    KEY_FILTER_STD,
     {0},
 };
 
 static int check(const config *c, size_t length, smx_error *error) {
     (void)length;
-    const char *on = config_word(c, "filters");
-    if (strcmp(on, "none") && (strspn(on, "qkv") != strlen(on) || !*on))
-        return config_fail(error, c, "filters", "some of the letters q, k and v, or none");
+    if (check_filters(c, "qkv", error)) return -1;
+    if (!config_is(c, "filter_kind", "per_head")) {
+        if (!config_is(c, "filter_norm", "none"))
+            return config_fail(error, c, "filter_norm", "none with filter_kind=%s: the norm belongs to per_head filters", config_word(c, "filter_kind"));
+        if (!config_is(c, "value_filter", "causal"))
+            return config_fail(error, c, "value_filter", "causal with filter_kind=%s: taps ahead belong to per_head filters", config_word(c, "filter_kind"));
+    }
     return check_heads(c, error);
 }
 
-// (X * F) W, or X W where that filter is switched off.
-static tensor *filtered(graph *g, const config *c, tensor *x, const char *which, const char *w_name, const char *f_name) {
-    uint32_t D = (uint32_t)config_int(c, "width"), H = (uint32_t)config_int(c, "heads");
-    uint32_t W = (uint32_t)config_int(c, "filter");
-    tensor *y = op_linear(g, x, weight_matrix(g, w_name, D, D, start_matrix(c, D, D)), NULL);
-    const char *on = config_word(c, "filters");
-    if (strcmp(on, "none") && strchr(on, which[0])) {
-        init start = {INIT_IDENTITY, config_real(c, "filter_std")};
-        if (config_is(c, "filter_kind", "multi_head")) {
-            start.kind = INIT_IDENTITY_HEADS;
-            y = op_conv_heads(g, y, graph_param(g, f_name, start, 0, 3, (uint32_t[]){W, H, H}));
-        } else {
-            y = op_conv(g, y, graph_param(g, f_name, start, 0, 2, (uint32_t[]){H, W}), 0);
-        }
-    }
-    return graph_name(g, y, which);
-}
+static int two_sided(const config *c) { return config_is(c, "value_filter", "two_sided") && is_filtered(c, 'v'); }
 
 static tensor *build(graph *g, const config *c, tensor *x) {
-    size_t D = (size_t)config_int(c, "width");
-    tensor *q = filtered(g, c, x, "q", "w_q", "filter_q");
-    tensor *k = filtered(g, c, x, "k", "w_k", "filter_k");
-    tensor *v = filtered(g, c, x, "v", "w_v", "filter_v");
-    tensor *o = graph_name(g, softmax_attention(g, c, q, k, v, 1), "o");
-    return op_linear(g, o, weight_matrix(g, "w_o", D, D, start_output(c, D, D)), NULL);
+    uint32_t H = (uint32_t)config_int(c, "heads");
+    tensor *q, *k, *v, *mix = NULL;
+    if (config_is(c, "filter_kind", "maps")) {
+        q = graph_name(g, projected(g, c, x, "w_q"), "q");
+        k = graph_name(g, projected(g, c, x, "w_k"), "k");
+        v = graph_name(g, projected(g, c, x, "w_v"), "v");
+        init start = {INIT_IDENTITY_HEADS, config_real(c, "filter_std")};
+        mix = graph_param(g, "filter_maps", start, 0, 2, (uint32_t[]){H, H});
+    } else {
+        filter_opts opts = {.multi_head = config_is(c, "filter_kind", "multi_head"), .unit = !config_is(c, "filter_norm", "none")};
+        q = filtered(g, c, x, "q", "w_q", "filter_q", opts);
+        k = filtered(g, c, x, "k", "w_k", "filter_k", opts);
+        opts.unit = config_is(c, "filter_norm", "qkv");
+        opts.two_sided = two_sided(c);
+        v = filtered(g, c, x, "v", "w_v", "filter_v", opts);
+    }
+    tensor *o = graph_name(g, softmax_attention(g, c, q, k, v, (attention_opts){.causal = 1}, mix), "o");
+    return output_projection(g, c, o);
 }
 
 static size_t reach(const config *c, size_t length) {
-    (void)c, (void)length;
-    return 0;
+    size_t W = (size_t)config_int(c, "filter");
+    return !two_sided(c) ? 0 : W < length - 1 ? W : length - 1;
 }
 
 const mixer mixer_cat = {
@@ -67,4 +66,6 @@ const mixer mixer_cat = {
     .check = check,
     .build = build,
     .reach = reach,
+    .modes = "filters=k~filters=none~filter_kind=multi_head~filter_kind=maps~filter_norm=qk~filter_norm=qkv~"
+             "value_filter=two_sided~value_filter=two_sided&filter_norm=qkv&filter=99~position=rope",
 };

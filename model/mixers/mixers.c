@@ -3,11 +3,15 @@
 
 #include <string.h>
 
-extern const mixer mixer_attention, mixer_cat;
+extern const mixer mixer_attention, mixer_cat, mixer_lcat, mixer_las, mixer_lincat, mixer_linear;
 
 const mixer *const mixers[] = {
     &mixer_cat,
     &mixer_attention,
+    &mixer_las,
+    &mixer_lcat,
+    &mixer_lincat,
+    &mixer_linear,
     NULL,
 };
 
@@ -15,4 +19,9 @@ const mixer *mixer_find(const char *name) {
     for (size_t i = 0; mixers[i]; i++)
         if (!strcmp(mixers[i]->name, name)) return mixers[i];
     return NULL;
+}
+
+size_t mixer_reach(const config *c, size_t length) {
+    const mixer *m = mixer_find(config_word(c, "mixer"));
+    return m->reach ? m->reach(c, length) : 0;
 }

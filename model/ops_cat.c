@@ -1,0 +1,233 @@
+// ops_cat.c: graph nodes of CAT and LaS that are more than one kernel: the normed filtered projection, attention with mixed
+// maps, the box filter on values, landmark keys and landmark attention.
+#include "ops_private.h"
+
+#include "mathd.h"
+
+// ---- norm(X * F_h) W_h --------------------------------------------------------------------------------------------
+// Head by head at full width (CAT Theorem 1): the norm stands between filter and projection, so they do not commute.
+// saved: 1 / norm of each row, [B][H][L]. a: L, D, H, W, future; a[5], a[6]: floats of rows and of one piece's scratch.
+typedef struct {
+    float *u, *unit, *du, *dunit, *dx, *gemm, *conv;
+} unit_scratch;
+static unit_scratch unit_split(const node *n, float *base) {
+    const size_t rows = n->a[5];
+    return (unit_scratch){base, base + rows, base + 2 * rows, base + 3 * rows, base + 4 * rows, base + 5 * rows,
+                          base + 5 * rows + n->a[7]};
+}
+static void unit_rows(const node *n, const unit_scratch *w, const float *x, float *rnorm, size_t h) {
+    const size_t L = n->a[0], D = n->a[1], W = n->a[3];
+    smx_conv_fwd(w->u, x, n->in[2]->data + h * W, w->conv, 1, L, D, 1, W, n->a[4], D, D);
+    smx_unitnorm_fwd(w->unit, rnorm, w->u, L, D);
+}
+static void unit_fwd_piece(void *arg, size_t i) {
+    const job *j = arg;
+    const node *n = j->n;
+    const size_t L = n->a[0], D = n->a[1], H = n->a[2], d = D / H;
+    const unit_scratch w = unit_split(n, n->scratch + i * n->a[6]);
+    for (size_t b = shard_start(j->g->B, i); b < shard_start(j->g->B, i + 1); b++)
+        for (size_t h = 0; h < H; h++) {
+            unit_rows(n, &w, n->in[0]->data + b * L * D, n->saved + (b * H + h) * L, h);
+            smx_gemm(n->out->data + b * L * D + h * d, w.unit, n->in[1]->data + h * d, w.gemm, L, d, D, D, D, D, 0);
+        }
+}
+static void unit_fwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), unit_fwd_piece, &(job){g, n}); }
+
+// Each piece sums its own dW and dF; parts are laid out [pieces][D D, then H W] at the end of the scratch.
+static float *unit_part(const node *n, size_t i) { return n->back_scratch + SHARDS * n->a[6] + i * n->a[8]; }
+static void unit_bwd_piece(void *arg, size_t i) {
+    const job *j = arg;
+    const node *n = j->n;
+    const size_t L = n->a[0], D = n->a[1], H = n->a[2], W = n->a[3], d = D / H;
+    const unit_scratch w = unit_split(n, n->back_scratch + i * n->a[6]);
+    float *dw = unit_part(n, i), *df = dw + D * D;
+    memset(dw, 0, n->a[8] * sizeof *dw);
+    for (size_t b = shard_start(j->g->B, i); b < shard_start(j->g->B, i + 1); b++) {
+        const float *x = n->in[0]->data + b * L * D, *dy = n->out->grad + b * L * D;
+        for (size_t h = 0; h < H; h++) {
+            float *rnorm = n->saved + (b * H + h) * L, *dx = n->in_grad[0] ? n->in_grad[0] + b * L * D : NULL;
+            unit_rows(n, &w, x, rnorm, h);
+            smx_gemm(dw + h * d, w.unit, dy + h * d, w.gemm, D, d, L, D, D, D, SMX_TRANS_A | SMX_ACCUMULATE);
+            smx_gemm(w.dunit, dy + h * d, n->in[1]->data + h * d, w.gemm, L, D, d, D, D, D, SMX_TRANS_B);
+            smx_unitnorm_bwd(w.du, w.dunit, w.u, rnorm, L, D);
+            smx_conv_bwd(dx && h ? w.dx : dx, df + h * W, w.du, x, n->in[2]->data + h * W, w.conv, 1, L, D, 1, W, n->a[4], D,
+                         D);
+            if (dx && h) smx_add(dx, dx, w.dx, L * D);
+        }
+    }
+}
+static void unit_bwd(graph *g, node *n) {
+    const size_t pieces = shard_count(g->B), D = n->a[1];
+    graph_pieces(g, pieces, unit_bwd_piece, &(job){g, n});
+    for (size_t i = 0; i < pieces; i++) {
+        smx_axpy(n->in_grad[1], unit_part(n, i), 1.0f, n->in[1]->n);
+        smx_axpy(n->in_grad[2], unit_part(n, i) + D * D, 1.0f, n->in[2]->n);
+    }
+}
+static const op_kind unit = {"unit_projection", unit_fwd, unit_bwd, 7, 0, 0};
+
+tensor *op_unit_projection(graph *g, tensor *x, tensor *w, tensor *f, size_t future) {
+    tensor *y = like(g, x);
+    node *n = graph_node(g, &unit, y, 3, (tensor *[]){x, w, f});
+    const size_t L = g->L, D = last_dim(x), H = f->shape[0], W = f->shape[1];
+    n->a[0] = L, n->a[1] = D, n->a[2] = H, n->a[3] = W, n->a[4] = future;
+    n->a[5] = floats(L * D * sizeof(float));
+    n->a[7] = floats(smx_gemm_scratch_bytes(L > D ? L : D, D, L > D ? L : D));
+    n->a[6] = 5 * n->a[5] + n->a[7] + floats(smx_conv_scratch_bytes(L, D, 1, W));
+    n->a[8] = floats((D * D + H * W) * sizeof(float));
+    n->saved_n = g->B * H * L;
+    n->scratch_n = SHARDS * (n->a[6] + n->a[8]);
+    n->flops = 2 * (uint64_t)x->n * (D + H * W);
+    return y;
+}
+
+// ---- Attention with mixed maps --------------------------------------------------------------------------------------
+// saved: stats [B][H][L][2]. a: L, D; a[9]: one piece's part of the mix's gradient with its scratch after it.
+static smx_attention maps_shape(const node *n, size_t B) {
+    const attention_opts *o = n->p;
+    return (smx_attention){.B = B, .L = n->a[0], .D = n->a[1], .H = o->heads, .stride = n->a[1], .causal = o->causal,
+                           .scale = n->f[0], .mult = o->mult, .bias = o->bias, .chunk = o->chunk};
+}
+static void maps_fwd_piece(void *arg, size_t i) {
+    const job *j = arg;
+    const node *n = j->n;
+    const size_t from = shard_start(j->g->B, i), at = from * n->a[0] * n->a[1];
+    const smx_attention p = maps_shape(n, shard_start(j->g->B, i + 1) - from);
+    smx_attention_maps_fwd(n->out->data + at, n->saved + from * p.H * p.L * 2, n->in[0]->data + at, n->in[1]->data + at,
+                           n->in[2]->data + at, n->in[3]->data, n->scratch + i * n->a[9] + n->a[2], &p);
+}
+static void maps_fwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), maps_fwd_piece, &(job){g, n}); }
+static void maps_bwd_piece(void *arg, size_t i) {
+    const job *j = arg;
+    const node *n = j->n;
+    const size_t from = shard_start(j->g->B, i), at = from * n->a[0] * n->a[1];
+    const smx_attention p = maps_shape(n, shard_start(j->g->B, i + 1) - from);
+    smx_attention_maps_bwd(n->in_grad[0] + at, n->in_grad[1] + at, n->in_grad[2] + at, part(n, i, p.H * p.H),
+                           n->out->grad + at, n->in[0]->data + at, n->in[1]->data + at, n->in[2]->data + at, n->in[3]->data,
+                           n->saved + from * p.H * p.L * 2, n->back_scratch + i * n->a[9] + n->a[2], &p);
+}
+static void maps_bwd(graph *g, node *n) {
+    graph_pieces(g, shard_count(g->B), maps_bwd_piece, &(job){g, n});
+    add_parts(n, 3, shard_count(g->B), 0);
+}
+static const op_kind maps = {"attention_maps", maps_fwd, maps_bwd, 15, 0, 0};
+
+tensor *op_attention_maps(graph *g, tensor *q, tensor *k, tensor *v, tensor *mix, const attention_opts *opts) {
+    tensor *o = like(g, q);
+    attention_opts *own = graph_own(g, sizeof *own);
+    if (own) *own = *opts;
+    node *n = graph_node(g, &maps, o, 4, (tensor *[]){q, k, v, mix});
+    n->p = own;
+    n->a[0] = g->L, n->a[1] = last_dim(q);
+    n->f[0] = (float)(1.0 / md_sqrt((double)(n->a[1] / opts->heads)));
+    if (g->failed) return o;
+    const smx_attention p = maps_shape(n, 1);
+    n->saved_n = g->B * p.H * p.L * 2;
+    n->a[2] = floats(p.H * p.H * sizeof(float));
+    n->a[9] = n->a[2] + floats(g->mode == GRAPH_TRAIN ? smx_attention_maps_bwd_scratch_bytes(&p)
+                                                      : smx_attention_maps_fwd_scratch_bytes(&p));
+    n->scratch_n = SHARDS * n->a[9];
+    const uint64_t M = p.chunk && p.chunk < p.L ? p.chunk : p.L, pairs = p.L * (opts->causal ? M + 1 : 2 * M) / 2;
+    n->flops = g->B * pairs * (4 * p.D + 2 * p.H * p.H);
+    return o;
+}
+
+// ---- Box filter on the values (LaS) -----------------------------------------------------------------------------------
+// (T V)_j = (1/P) sum of P rows, `future` of them ahead, inside chunks of a[5] rows. a: L, D, P, future.
+static void pool_each(const graph *g, const node *n, size_t i, int backward) {
+    const size_t L = n->a[0], D = n->a[1], P = n->a[2], M = n->a[5];
+    float *scratch = (backward ? n->back_scratch : n->scratch) + i * n->a[9];
+    for (size_t b = shard_start(g->B, i); b < shard_start(g->B, i + 1); b++)
+        for (size_t t = 0; t < L; t += M) {
+            const size_t rows = L - t < M ? L - t : M, at = (b * L + t) * D;
+            if (backward)
+                smx_conv_bwd(n->in_grad[0] + at, NULL, n->out->grad + at, n->in[0]->data + at, n->p, scratch, 1, rows, D, 1,
+                             P, n->a[3], D, D);
+            else
+                smx_conv_fwd(n->out->data + at, n->in[0]->data + at, n->p, scratch, 1, rows, D, 1, P, n->a[3], D, D);
+        }
+}
+static void pool_fwd_piece(void *arg, size_t i) { pool_each(((job *)arg)->g, ((job *)arg)->n, i, 0); }
+static void pool_bwd_piece(void *arg, size_t i) { pool_each(((job *)arg)->g, ((job *)arg)->n, i, 1); }
+static void pool_fwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), pool_fwd_piece, &(job){g, n}); }
+static void pool_bwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), pool_bwd_piece, &(job){g, n}); }
+static const op_kind pool = {"pool", pool_fwd, pool_bwd, 0, 0, 0};
+
+tensor *op_pool(graph *g, tensor *x, size_t P, size_t future, size_t chunk) {
+    tensor *y = like(g, x);
+    float *taps = graph_own(g, P * sizeof *taps);
+    for (size_t i = 0; taps && i < P; i++) taps[i] = 1.0f / (float)P;
+    node *n = graph_node(g, &pool, y, 1, &x);
+    const size_t M = chunk && chunk < g->L ? chunk : g->L;
+    n->p = taps;
+    n->a[0] = g->L, n->a[1] = last_dim(x), n->a[2] = P, n->a[3] = future, n->a[5] = M;
+    n->a[9] = floats(smx_conv_scratch_bytes(M, n->a[1], 1, P));
+    n->scratch_n = SHARDS * n->a[9];
+    n->flops = 2 * (uint64_t)x->n * P;
+    return y;
+}
+
+// ---- Landmarks --------------------------------------------------------------------------------------------------------
+static void filter_fwd(graph *g, node *n) {
+    smx_block_filter_fwd(n->out->data, n->in[0]->data, g->B, n->a[0], n->a[1], n->a[2], n->f[0]);
+}
+static void filter_bwd(graph *g, node *n) {
+    smx_block_filter_bwd(n->in_grad[0], n->out->grad, g->B, n->a[0], n->a[1], n->a[2], n->f[0]);
+}
+static const op_kind filter = {"block_filter", filter_fwd, filter_bwd, 0, 0, 0};
+static const op_kind filter_only = {"landmark_keys", filter_fwd, NULL, 0, 0, 0}; // for the choice: no gradient
+
+tensor *op_block_filter(graph *g, tensor *x, size_t block, int rho, int gradient) {
+    tensor *y = like(g, x);
+    node *n = graph_node(g, gradient ? &filter : &filter_only, y, 1, &x);
+    n->a[0] = g->L, n->a[1] = last_dim(x), n->a[2] = block;
+    n->f[0] = rho ? (float)(1.0 - md_exp(-1.0 / (double)block)) : 0.0f;
+    return y;
+}
+
+// in: q, k, v, and the landmark-filtered keys unless k are those. saved: stats [B][H][L][2], then chosen [B][H][L].
+// a: L, D, H, block; a[5] where chosen starts.
+static smx_landmark landmark_shape(const node *n, size_t B) {
+    return (smx_landmark){B, n->a[0], n->a[1], n->a[2], n->a[1], n->a[3], n->f[0]};
+}
+static int32_t *chosen_of(const node *n) { return (int32_t *)(n->saved + n->a[5]); }
+static void landmark_fwd_piece(void *arg, size_t i) {
+    const job *j = arg;
+    const node *n = j->n;
+    const size_t from = shard_start(j->g->B, i), at = from * n->a[0] * n->a[1], row = from * n->a[2] * n->a[0];
+    const smx_landmark p = landmark_shape(n, shard_start(j->g->B, i + 1) - from);
+    smx_landmark_fwd(n->out->data + at, n->saved + 2 * row, chosen_of(n) + row, n->in[0]->data + at, n->in[1]->data + at,
+                     n->in[2]->data + at, n->in[n->n_in > 3 ? 3 : 1]->data + at, n->scratch + i * n->a[9], &p);
+}
+static void landmark_fwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), landmark_fwd_piece, &(job){g, n}); }
+static void landmark_bwd_piece(void *arg, size_t i) {
+    const job *j = arg;
+    const node *n = j->n;
+    const size_t from = shard_start(j->g->B, i), at = from * n->a[0] * n->a[1], row = from * n->a[2] * n->a[0];
+    const smx_landmark p = landmark_shape(n, shard_start(j->g->B, i + 1) - from);
+    smx_landmark_bwd(n->in_grad[0] + at, n->in_grad[1] + at, n->in_grad[2] + at, n->out->grad + at, n->in[0]->data + at,
+                     n->in[1]->data + at, n->in[2]->data + at, n->out->data + at, n->saved + 2 * row, chosen_of(n) + row,
+                     n->back_scratch + i * n->a[9], &p);
+}
+static void landmark_bwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), landmark_bwd_piece, &(job){g, n}); }
+static const op_kind landmark = {"landmark", landmark_fwd, landmark_bwd, 7, 1, 0};
+
+tensor *op_landmark(graph *g, tensor *q, tensor *k, tensor *v, tensor *marks, size_t heads, size_t block) {
+    tensor *o = like(g, q);
+    node *n = graph_node(g, &landmark, o, marks == k ? 3 : 4, (tensor *[]){q, k, v, marks});
+    n->a[0] = g->L, n->a[1] = last_dim(q), n->a[2] = heads, n->a[3] = block;
+    n->f[0] = (float)(1.0 / md_sqrt((double)(n->a[1] / heads)));
+    if (g->failed) return o;
+    const smx_landmark p = landmark_shape(n, 1);
+    n->a[5] = g->B * heads * g->L * 2;
+    n->saved_n = g->B * heads * g->L * 3;
+    n->a[9] = floats(g->mode == GRAPH_TRAIN ? smx_landmark_bwd_scratch_bytes(&p) : smx_landmark_fwd_scratch_bytes(&p));
+    n->scratch_n = SHARDS * n->a[9];
+    const uint64_t blocks = g->L / block;
+    n->flops = 2 * (uint64_t)q->n * ((blocks + 1) / 2 + 3 * block); // half the landmarks; 3/2 blocks twice
+    return o;
+}
+const int32_t *op_landmark_chosen(const graph *g, const tensor *o) {
+    const node *n = o->produced_by < 0 ? NULL : &g->nodes[o->produced_by];
+    return n && n->op == &landmark ? chosen_of(n) : NULL;
+}
