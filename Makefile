@@ -61,8 +61,15 @@ $(BIN)/seqmix: $(CLI_SRC:%.c=$(OBJ)/%.o) $(LIB) $(REF)
 $(OBJ)/proofs_tests/%.o: CPPFLAGS += -Iref -Icli -Iproofs_tests
 $(BIN)/libcli.a: $(filter-out %/main.o,$(CLI_SRC:%.c=$(OBJ)/%.o))
 	@rm -f $@ && ar rcs $@ $^
-$(BIN)/tests/%: $(OBJ)/proofs_tests/%.o $(BIN)/libcli.a $(LIB) $(REF)
-	@mkdir -p $(@D) && $(CC) $(LDFLAGS) $(OPENMP) $^ -lcmocka -lz -lm -o $@
+# The theorems' models, and Arb for the certificates in ball arithmetic where it is there (else the test says so).
+CONSTRUCTIONS := $(patsubst %.c,$(OBJ)/%.o,$(wildcard proofs_tests/constructions*.c))
+ARB_HEADER := $(firstword $(wildcard /usr/include/arb.h /usr/local/include/arb.h /usr/include/flint/arb.h /usr/local/include/flint/arb.h))
+ARB_LIBS := $(if $(ARB_HEADER),$(if $(findstring flint/,$(ARB_HEADER)),,-lflint-arb) -lflint)
+$(BIN)/libconstructions.a: $(CONSTRUCTIONS)
+	@mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
+$(BIN)/tests/%: $(OBJ)/proofs_tests/%.o $(BIN)/libconstructions.a $(BIN)/libcli.a $(LIB) $(REF)
+	@mkdir -p $(@D) && $(CC) $(LDFLAGS) $(OPENMP) $^ -lcmocka -lz -lm $(EXTRA_LIBS) -o $@
+$(BIN)/tests/proof_certificates: EXTRA_LIBS := $(ARB_LIBS)
 TEST_BIN := $(TESTS:%=$(BIN)/tests/%)
 .SECONDARY:
 
