@@ -23,7 +23,8 @@ interface Job {
     seconds: number;
     reported: number;
     points: Point[];
-    problem: Problem | null;
+    /** What stopped it. */
+    fault: unknown;
     /** Something happened since the last report. */
     news: boolean;
 }
@@ -44,6 +45,8 @@ function problem(error: unknown): Problem {
         allowed: '',
     };
 }
+
+const MOST_SPARE = 64 << 20; // bytes of an instance that is kept for the next run
 
 /** Held-out sequences to try: the same on every machine, so that curves are. */
 function sequencesFor(run: Run): number {
@@ -68,6 +71,7 @@ export class Host {
     #module: WebAssembly.Module | null = null;
     #tell: (told: Told) => unknown = () => {};
     #jobs = new Map<number, Job>();
+    #spare: Lab[] = [];
     #pace = Infinity;
     #looping = false;
     #telling = false;
@@ -84,8 +88,14 @@ export class Host {
 
     async open(id: number, config: string): Promise<Opened | { problem: Problem }> {
         try {
-            const lab = await load({ wasm: this.#module!, scalar: this.#module! });
-            const run = lab.open(config);
+            const lab = this.#spare.pop() ?? (await load({ wasm: this.#module!, scalar: this.#module! }));
+            let run: Run;
+            try {
+                run = lab.open(config);
+            } catch (error) {
+                this.#keep(lab, error);
+                throw error;
+            }
             const { params, steps, flops } = run.metrics;
             const job: Job = {
                 id,
@@ -99,7 +109,7 @@ export class Host {
                 seconds: 0,
                 reported: 0,
                 points: [],
-                problem: null,
+                fault: null,
                 news: true,
             };
             this.#jobs.set(id, job);
@@ -111,8 +121,21 @@ export class Host {
         }
     }
     close(id: number): void {
+        const job = this.#jobs.get(id);
+        if (!job) return;
         this.#jobs.delete(id);
         if (this.#watch?.id === id) this.#watch = null;
+        try {
+            job.run.close();
+            this.#keep(job.lab, job.fault);
+        } catch {
+            // a broken instance is left to the garbage collector
+        }
+    }
+    /** Use the instance again, unless something other than a refused request happened in it, or it grew large. */
+    #keep(lab: Lab, fault: unknown): void {
+        if ((fault === null || fault instanceof SeqmixError) && lab.bytes <= MOST_SPARE)
+            this.#spare.push(lab);
     }
     /** Train on, all runs; or `steps` steps each. */
     play(steps = Infinity): void {
@@ -150,7 +173,7 @@ export class Host {
     }
 
     #goes(job: Job): boolean {
-        return job.wanted > 0 && !job.problem && job.run.metrics.step < job.steps;
+        return job.wanted > 0 && job.fault === null && job.run.metrics.step < job.steps;
     }
 
     async #loop(): Promise<void> {
@@ -192,7 +215,7 @@ export class Host {
                     job.due = Math.max(job.due + 1000 / this.#pace, start - 1000 / this.#pace);
             } while (this.#goes(job) && job.due <= performance.now() && performance.now() - start < SLICE);
         } catch (error) {
-            job.problem = problem(error);
+            job.fault = error;
             job.news = true;
         }
         job.spent += performance.now() - start;
@@ -275,13 +298,14 @@ export class Host {
             if (!job.news) continue;
             const losses = job.run.losses(job.reported);
             const { step } = job.run.metrics;
-            const state = job.problem
-                ? 'failed'
-                : step >= job.steps
-                  ? 'done'
-                  : this.#goes(job)
-                    ? 'going'
-                    : 'still';
+            const state =
+                job.fault !== null
+                    ? 'failed'
+                    : step >= job.steps
+                      ? 'done'
+                      : this.#goes(job)
+                        ? 'going'
+                        : 'still';
             transfer.push(losses.buffer);
             reports.push({
                 id: job.id,
@@ -292,7 +316,7 @@ export class Host {
                 seconds: job.seconds,
                 digest: state === 'going' ? null : job.run.digest(),
                 state,
-                problem: job.problem,
+                problem: job.fault === null ? null : problem(job.fault),
             });
             job.reported += losses.length;
             job.points = [];

@@ -1,5 +1,5 @@
 // curves.tsx: accuracy and loss of all runs over steps, and what they read where the pointer stands.
-import { effect, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Curves, type Kind } from '../charts/curves.ts';
 import { lossTable, roundEnd, scoreTable, type Table } from '../charts/series.ts';
@@ -11,6 +11,11 @@ import { RunName } from './mark.tsx';
 
 const hover = signal<number | null>(null);
 const logarithmic = signal(false);
+
+/** The task asks for numbers: a share of variance explained stands for the accuracy. */
+const regression = computed(() =>
+    runs.value.some(({ live, history }) => live.value.step >= 0 && history.points.some(({ r2 }) => r2 !== 0)),
+);
 
 const ACCURACY: Kind = {
     perRun: 1,
@@ -32,14 +37,14 @@ export function CurvesView() {
         <div class="curves">
             <figure>
                 <figcaption>
-                    <h2>Accuracy on sequences never trained on</h2>
+                    <h2>{regression.value ? 'R²' : 'Accuracy'} on sequences never trained on</h2>
                 </figcaption>
                 <Legend of="accuracy" />
                 <Chart kind={ACCURACY} table={scoreTable} label="Held-out accuracy over training steps" />
             </figure>
             <figure>
                 <figcaption>
-                    <h2>Training loss, nats</h2>
+                    <h2>Training loss, {regression.value ? 'squared error' : 'nats'}</h2>
                     <label class="check">
                         <input
                             type="checkbox"

@@ -1,0 +1,129 @@
+// map.tsx: the attention map of the sample: one head of one block, with its scale, read out under the pointer.
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { drawHeat, drawLegend } from '../charts/heat.ts';
+import type { Look } from '../protocol.ts';
+import { setView } from '../state.ts';
+
+const pointed = signal<{ row: number; column: number } | null>(null);
+
+interface Props {
+    now: Look;
+    /** [length][length]: what each row looks at. */
+    map: Float32Array;
+    head: number;
+    /** The row that is asked about. */
+    row: number | null;
+    name: string;
+}
+
+export function AttentionMap({ now, map, head, row, name }: Props) {
+    const size = now.sample.length;
+    const top = roundTop(map.subarray(Math.ceil(size / 8) * size));
+    const canvas = useRef<HTMLCanvasElement>(null);
+    const legend = useRef<HTMLCanvasElement>(null);
+    useEffect(() => {
+        // What no row may look at is left clear.
+        const causal = map.every((weight, i) => i % size <= Math.floor(i / size) || weight === 0);
+        const seen = causal ? map.map((weight, i) => (i % size > Math.floor(i / size) ? NaN : weight)) : map;
+        if (canvas.current) drawHeat(canvas.current, seen, size, size, top);
+    }, [now, head]);
+    useEffect(() => {
+        if (legend.current) drawLegend(legend.current);
+    }, []);
+    const heads = Array.from({ length: now.heads }, (_, i) => i);
+    const point = ({ currentTarget, clientX, clientY }: PointerEvent & { currentTarget: HTMLElement }) => {
+        const box = currentTarget.getBoundingClientRect();
+        const row = Math.floor(((clientY - box.top) / box.height) * size);
+        const column = Math.floor(((clientX - box.left) / box.width) * size);
+        pointed.value = { row, column };
+    };
+    return (
+        <figure class="map">
+            <figcaption>
+                <h3>Attention map</h3>
+                {now.blocks.length > 1 && (
+                    <Choice
+                        label="block"
+                        value={now.block}
+                        choices={now.blocks}
+                        set={(block) => setView({ block })}
+                    />
+                )}
+                {heads.length > 1 && (
+                    <Choice label="head" value={head} choices={heads} set={(one) => setView({ head: one })} />
+                )}
+            </figcaption>
+            <div class="map-frame">
+                <canvas
+                    ref={canvas}
+                    role="img"
+                    aria-label={`Attention map of ${name}: rows are positions that ask, columns those looked at.`}
+                    onPointerMove={point}
+                    onPointerDown={point}
+                    onPointerLeave={() => (pointed.value = null)}
+                />
+                {row !== null && (
+                    <svg
+                        class="row-mark"
+                        viewBox={`0 0 ${size} ${size}`}
+                        preserveAspectRatio="none"
+                        aria-hidden="true"
+                    >
+                        <rect x="0" y={row} width={size} height="1" />
+                    </svg>
+                )}
+            </div>
+            <div class="map-legend">
+                <span>rows ask, columns are looked at</span>
+                <span class="scale">
+                    <span class="number">0</span>
+                    <canvas ref={legend} aria-hidden="true" />
+                    <span class="number">{top}</span>
+                </span>
+            </div>
+            <Reading now={now} map={map} />
+        </figure>
+    );
+}
+
+function Reading({ now, map }: Pick<Props, 'now' | 'map'>) {
+    const { tokens, length } = now.sample;
+    const at = pointed.value;
+    const name = (i: number) => (tokens ? `${i} (token ${tokens[i]})` : `${i}`);
+    const weight = at && at.row < length && at.column < length ? map[at.row * length + at.column] : undefined;
+    return (
+        <p class="read number">
+            {at && weight !== undefined
+                ? `${name(at.row)} looks at ${name(at.column)}: ${weight.toFixed(4)}`
+                : 'Point at the map to read a weight.'}
+        </p>
+    );
+}
+
+/** The end of the scale: a round number that no weight is above, but for the first rows, which have few to share. */
+function roundTop(weights: Float32Array): number {
+    const most = weights.reduce((a, b) => Math.max(a, b), 0);
+    return [0.01, 0.02, 0.05, 0.1, 0.2, 0.5].find((top) => top >= most) ?? 1;
+}
+
+interface ChoiceProps {
+    label: string;
+    value: number;
+    choices: readonly number[];
+    set: (value: number) => void;
+}
+function Choice({ label, value, choices, set }: ChoiceProps) {
+    return (
+        <label>
+            <span>{label}</span>
+            <select value={value} onChange={({ currentTarget }) => set(Number(currentTarget.value))}>
+                {choices.map((choice) => (
+                    <option key={choice} value={choice}>
+                        {choice + 1}
+                    </option>
+                ))}
+            </select>
+        </label>
+    );
+}
