@@ -53,3 +53,193 @@ static void longconv(run *r, const int backward) {
 }
 static void run_longconv_fwd(run *r) { longconv(r, 0); }
 static void run_longconv_bwd(run *r) { longconv(r, 1); }
+
+static void iir(run *r, const int backward) {
+    static const struct {
+        size_t B, L, D, bins, F;
+    } shapes[] = {{2, 32, 5, 2, 1}, {1, 60, 18, 4, 2}, {2, 14, 16, 2, 3}, {1, 12, 3, 1, 1}, {1, 8, 16, 8, 2}};
+    for (size_t i = 0; i < 3 * (sizeof shapes / sizeof *shapes); i++) {
+        r->used = 0;
+        const smx_iir p = {shapes[i / 3].B, shapes[i / 3].L, shapes[i / 3].D, shapes[i / 3].bins, shapes[i / 3].F,
+                           (int)(i % 3)};
+        const size_t n = p.B * p.L * p.D, nt = p.B * p.bins * p.D * p.F * 2, R = p.L / p.bins;
+        float *x = unit(r, n), *theta = uniform(r, nt, 0.4f, 0.4f), *y = blank(r, n);
+        float *table = blank(r, smx_iir_table_floats(R));
+        smx_iir_table(table, R);
+        void *work = scratch(r, smx_iir_scratch_bytes(&p));
+        if (backward) {
+            float *dtheta = blank(r, nt), *dy = unit(r, n);
+            smx_iir_bwd(y, dtheta, dy, x, theta, table, work, &p);
+            out(r, "dx", y, n);
+            out(r, "dtheta", dtheta, nt);
+        } else {
+            smx_iir_fwd(y, x, theta, table, work, &p);
+            out(r, "y", y, n);
+        }
+    }
+}
+static void run_iir_fwd(run *r) { iir(r, 0); }
+static void run_iir_bwd(run *r) { iir(r, 1); }
+static void run_theta_fwd(run *r) {
+    EACH_LENGTH(half) {
+        for (int triangle = 0; triangle < 2; triangle++) {
+            r->used = 0;
+            const size_t n = 2 * half;
+            float *raw = uniform(r, n, 0.0f, 20.0f), *theta = blank(r, n);
+            smx_theta_fwd(theta, raw, n, triangle);
+            out(r, "theta", theta, n);
+        }
+    }
+}
+static void run_theta_bwd(run *r) {
+    EACH_LENGTH(half) {
+        for (int triangle = 0; triangle < 2; triangle++) {
+            r->used = 0;
+            const size_t n = 2 * half;
+            float *raw = uniform(r, n, 0.0f, 20.0f), *d = unit(r, n), *draw = blank(r, n);
+            smx_theta_bwd(draw, d, raw, n, triangle);
+            out(r, "draw", draw, n);
+        }
+    }
+}
+static void maxpool(run *r, const int backward) {
+    EACH_SEQUENCE(B, L, D) {
+        const size_t bins = L > 2 ? 2 : 1, O = 3, n = B * bins * D * O;
+        float *x = unit(r, B * L * D), *e = blank(r, n);
+        for (size_t i = 0; i < B * L * D; i++) x[i] = (float)(int32_t)(9.0f * x[i]); // ties
+        int32_t *where = blank_ints(r, n);
+        smx_maxpool_fwd(e, where, x, B, L, D, bins, O);
+        if (backward) {
+            float *de = unit(r, n);
+            smx_maxpool_bwd(x, de, where, B, L, D, bins, O);
+            out(r, "dx", x, B * L * D);
+        } else {
+            out(r, "e", e, n);
+            out(r, "where", where, n);
+        }
+    }
+}
+static void run_maxpool_fwd(run *r) { maxpool(r, 0); }
+static void run_maxpool_bwd(run *r) { maxpool(r, 1); }
+
+static void run_affine_fwd(run *r) {
+    EACH_ROWS(N, D) {
+        float *x = unit(r, N * D), *gain = unit(r, D), *bias = unit(r, D), *y = blank(r, N * D);
+        smx_affine_fwd(y, x, gain, bias, N, D);
+        out(r, "y", y, N * D);
+    }
+}
+static void run_affine_bwd(run *r) {
+    EACH_ROWS(N, D) {
+        float *x = unit(r, N * D), *gain = unit(r, D), *dy = unit(r, N * D), *dx = blank(r, N * D);
+        float *dgain = unit(r, D), *dbias = unit(r, D);
+        smx_affine_bwd(dx, dgain, dbias, dy, x, gain, N, D);
+        out(r, "dx", dx, N * D);
+        out(r, "dgain", dgain, D);
+        out(r, "dbias", dbias, D);
+    }
+}
+static void run_gate_fwd(run *r) {
+    EACH_LENGTH(n) {
+        r->used = 0;
+        float *g = unit(r, n), *a = unit(r, n), *b = unit(r, n), *y = blank(r, n);
+        smx_gate_fwd(y, g, a, b, n);
+        out(r, "y", y, n);
+    }
+}
+static void run_gate_bwd(run *r) {
+    EACH_LENGTH(n) {
+        r->used = 0;
+        float *g = unit(r, n), *a = unit(r, n), *b = unit(r, n), *dy = unit(r, n);
+        float *dg = blank(r, n), *da = blank(r, n), *db = blank(r, n);
+        smx_gate_bwd(dg, da, db, dy, g, a, b, n);
+        out(r, "dg", dg, n);
+        out(r, "da", da, n);
+        out(r, "db", db, n);
+    }
+}
+static void run_softplus_fwd(run *r) {
+    EACH_LENGTH(n) {
+        r->used = 0;
+        float *x = uniform(r, n, 0.0f, 60.0f), *y = blank(r, n);
+        smx_softplus_fwd(y, x, n);
+        out(r, "y", y, n);
+    }
+}
+static void run_softplus_bwd(run *r) {
+    EACH_LENGTH(n) {
+        r->used = 0;
+        float *x = uniform(r, n, 0.0f, 60.0f), *dy = unit(r, n), *dx = blank(r, n);
+        smx_softplus_bwd(dx, dy, x, n);
+        out(r, "dx", dx, n);
+    }
+}
+
+static void ema(run *r, const int backward) {
+    EACH_SEQUENCE(B, L, D) {
+        const size_t S = 1 + L % 4, n = B * L * D, ns = D * S;
+        float *x = unit(r, n), *alpha = unit(r, ns), *delta = unit(r, ns), *beta = unit(r, ns), *eta = unit(r, ns);
+        float *skip = unit(r, D), *y = blank(r, n);
+        void *work = scratch(r, smx_ema_scratch_bytes(L, S));
+        if (backward) {
+            float *d[4], *dskip = unit(r, D), *dy = unit(r, n);
+            for (int i = 0; i < 4; i++) d[i] = unit(r, ns);
+            smx_ema_bwd(y, d[0], d[1], d[2], d[3], dskip, dy, x, alpha, delta, beta, eta, skip, work, B, L, D, S);
+            out(r, "dx", y, n);
+            for (int i = 0; i < 4; i++) out(r, "dalpha, ddelta, dbeta, deta", d[i], ns);
+            out(r, "dskip", dskip, D);
+        } else {
+            smx_ema_fwd(y, x, alpha, delta, beta, eta, skip, work, B, L, D, S);
+            out(r, "y", y, n);
+        }
+    }
+}
+static void run_ema_fwd(run *r) { ema(r, 0); }
+static void run_ema_bwd(run *r) { ema(r, 1); }
+
+static void scan(run *r, const int backward) {
+    EACH_SEQUENCE(B, L, D) {
+        const size_t S = 1 + L % 4, n = B * L * D, ns = B * L * S;
+        float *x = unit(r, n), *dt = uniform(r, n, 0.5f, 0.5f), *a_log = unit(r, D * S), *b = unit(r, ns);
+        float *c = unit(r, ns), *skip = unit(r, D), *y = blank(r, n);
+        void *work = scratch(r, smx_scan_scratch_bytes(L, S));
+        if (backward) {
+            float *dy = unit(r, n), *ddt = blank(r, n), *da_log = unit(r, D * S), *db = blank(r, ns);
+            float *dc = blank(r, ns), *dskip = unit(r, D);
+            smx_scan_bwd(y, ddt, da_log, db, dc, dskip, dy, x, dt, a_log, b, c, skip, work, B, L, D, S);
+            out(r, "dx", y, n);
+            out(r, "ddt", ddt, n);
+            out(r, "da_log", da_log, D * S);
+            out(r, "db", db, ns);
+            out(r, "dc", dc, ns);
+            out(r, "dskip", dskip, D);
+        } else {
+            smx_scan_fwd(y, x, dt, a_log, b, c, skip, work, B, L, D, S);
+            out(r, "y", y, n);
+        }
+    }
+}
+static void run_scan_fwd(run *r) { scan(r, 0); }
+static void run_scan_bwd(run *r) { scan(r, 1); }
+
+static void s4d(run *r, const int backward) {
+    EACH_SEQUENCE(B, L, D) {
+        const size_t S = B, real = L % 2;
+        float *log_dt = uniform(r, D, -3.0f, 2.0f), *log_a = uniform(r, D * S, -1.0f, 1.0f);
+        float *a_im = uniform(r, D * S, 0.0f, 20.0f), *C = unit(r, 2 * D * S), *K = unit(r, D * L);
+        void *work = scratch(r, smx_s4d_scratch_bytes(L));
+        if (backward) {
+            float *dlog_dt = unit(r, D), *dlog_a = unit(r, D * S), *da_im = unit(r, D * S), *dC = unit(r, 2 * D * S);
+            smx_s4d_bwd(dlog_dt, dlog_a, real ? NULL : da_im, dC, K, log_dt, log_a, real ? NULL : a_im, C, work, L, D, S);
+            out(r, "dlog_dt", dlog_dt, D);
+            out(r, "dlog_a", dlog_a, D * S);
+            out(r, "da_im", da_im, D * S);
+            out(r, "dC", dC, 2 * D * S);
+        } else {
+            smx_s4d_fwd(K, log_dt, log_a, real ? NULL : a_im, C, work, L, D, S);
+            out(r, "kernel", K, D * L);
+        }
+    }
+}
+static void run_s4d_fwd(run *r) { s4d(r, 0); }
+static void run_s4d_bwd(run *r) { s4d(r, 1); }

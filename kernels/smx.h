@@ -267,6 +267,76 @@ void smx_longconv_bwd(float *dx, float *dk, float *dskip, const float *dy, const
                       const float *spectrum, const float *table, void *scratch, size_t B, size_t L, size_t D, size_t taps,
                       float lambda, size_t ld);
 
+// ---- Adaptive filters and state space models ----------------------------------------------------------------------
+// Focus's second-order filters ([Focus] Eqs. 5-8): y = sum over F filters of x through 1/(1 + theta_0 z^-1 + theta_1 z^-2),
+// coefficients theta [B][bins][D][F][2] for each bin of R = L/bins rows.
+enum {
+    SMX_IIR_CAUSAL, // y_t = x_t - theta_0 y_{t-1} - theta_1 y_{t-2}, the state zero at the start of each bin
+    SMX_IIR_CARRY,  // the state carried from bin to bin
+    SMX_IIR_LITERAL // the DFT of length R of a bin times conj(H): circular and reversed in time, a token sees later ones
+};
+typedef struct {
+    size_t B, L, D, bins, F; // bins divides L
+    int mode;
+} smx_iir;
+// Table for bins of R rows; the literal filter reads it, the others take NULL. R not a power of two costs R^2 a bin.
+size_t smx_iir_table_floats(size_t R);
+void smx_iir_table(float *SMX_RESTRICT table, size_t R);
+size_t smx_iir_scratch_bytes(const smx_iir *p);
+void smx_iir_fwd(float *SMX_RESTRICT y, const float *x, const float *theta, const float *table, void *scratch,
+                 const smx_iir *p);
+// dx (or NULL) and dtheta [B][bins][D][F][2] overwritten.
+void smx_iir_bwd(float *dx, float *SMX_RESTRICT dtheta, const float *dy, const float *x, const float *theta, const float *table,
+                 void *scratch, const smx_iir *p);
+// Raw pairs to coefficients, n floats (even): sigma of both, or with `triangle` theta_1 = tanh u_1 and
+// theta_0 = (1 + theta_1) tanh u_0, which covers every stable filter. sigma and |tanh| are held at 1 - 2^-20, with zero
+// gradient beyond. In place allowed.
+void smx_theta_fwd(float *theta, const float *raw, size_t n, int triangle);
+void smx_theta_bwd(float *draw, const float *dtheta, const float *raw, size_t n, int triangle);
+// Adaptive max pool over time: window w = i O + o of bins * O takes rows floor(w L / n) .. ceil((w+1) L / n) - 1, n = bins O.
+// e [B][bins][D][O], where [B][bins][D][O] the rows (0 .. L-1) of the maxima, the first on a tie. L > 0, L < 2^24.
+void smx_maxpool_fwd(float *SMX_RESTRICT e, int32_t *SMX_RESTRICT where, const float *x, size_t B, size_t L, size_t D,
+                     size_t bins, size_t O);
+void smx_maxpool_bwd(float *SMX_RESTRICT dx, const float *de, const int32_t *where, size_t B, size_t L, size_t D, size_t bins,
+                     size_t O);
+// y [N][D] = gain [D] x + bias [D]; in place allowed. Backward: dx overwritten, dgain and dbias accumulate.
+void smx_affine_fwd(float *y, const float *x, const float *gain, const float *bias, size_t N, size_t D);
+void smx_affine_bwd(float *SMX_RESTRICT dx, float *SMX_RESTRICT dgain, float *SMX_RESTRICT dbias, const float *dy,
+                    const float *x, const float *gain, size_t N, size_t D);
+// y = g a + (1 - g) b; in place allowed. Backward overwrites; each gradient may be NULL.
+void smx_gate_fwd(float *y, const float *g, const float *a, const float *b, size_t n);
+void smx_gate_bwd(float *SMX_RESTRICT dg, float *SMX_RESTRICT da, float *SMX_RESTRICT db, const float *dy, const float *g,
+                  const float *a, const float *b, size_t n);
+void smx_softplus_fwd(float *y, const float *x, size_t n); // log(1 + e^x); in place allowed
+void smx_softplus_bwd(float *dx, const float *dy, const float *x, size_t n);
+// S below: states a channel. MEGA's damped moving average (Ma et al. 2023, Eqs. 5-6), a = sigma(alpha), d = sigma(delta):
+//   h_t[s] = a_s beta_s x_t + (1 - a_s d_s) h_{t-1}[s],  y_t = sum_s eta_s h_t[s] (+ skip x_t)
+// x, y [B][L][D], alpha, delta, beta, eta [D][S], skip [D] or NULL. dx overwritten (or NULL), the others accumulate.
+size_t smx_ema_scratch_bytes(size_t L, size_t S);
+void smx_ema_fwd(float *SMX_RESTRICT y, const float *x, const float *alpha, const float *delta, const float *beta,
+                 const float *eta, const float *skip, void *scratch, size_t B, size_t L, size_t D, size_t S);
+void smx_ema_bwd(float *dx, float *dalpha, float *ddelta, float *dbeta, float *deta, float *dskip, const float *dy,
+                 const float *x, const float *alpha, const float *delta, const float *beta, const float *eta,
+                 const float *skip, void *scratch, size_t B, size_t L, size_t D, size_t S);
+// Mamba's selective scan (Gu & Dao 2023, Eq. 2, Alg. 2), A = -exp(a_log) [D][S]:
+//   h_t[s] = exp(dt_t A_s) h_{t-1}[s] + dt_t b_t[s] x_t,  y_t = sum_s c_t[s] h_t[s] (+ skip x_t)
+// x, dt (> 0), y [B][L][D], b, c [B][L][S] (shared by the channels), skip [D] or NULL. dx, ddt, db, dc overwritten, da_log
+// and dskip (or NULL) accumulate.
+size_t smx_scan_scratch_bytes(size_t L, size_t S);
+void smx_scan_fwd(float *SMX_RESTRICT y, const float *x, const float *dt, const float *a_log, const float *b, const float *c,
+                  const float *skip, void *scratch, size_t B, size_t L, size_t D, size_t S);
+void smx_scan_bwd(float *dx, float *ddt, float *da_log, float *db, float *dc, float *dskip, const float *dy, const float *x,
+                  const float *dt, const float *a_log, const float *b, const float *c, const float *skip, void *scratch,
+                  size_t B, size_t L, size_t D, size_t S);
+// The convolution kernel [D][L] of S4D (Gu et al. 2022): K[l] = m Re sum_s C_s B_s e^{dt A_s l}, B_s = (e^{dt A_s} - 1)/A_s,
+// A = -e^{log_a} + i a_im, dt = e^{log_dt}. log_dt [D], log_a, a_im [D][S], C [D][S][2] and m = 2; a_im NULL: real, C [D][S]
+// and m = 1. |a_im| dt <= 2^15. Gradients accumulate (da_im NULL where a_im is).
+size_t smx_s4d_scratch_bytes(size_t L);
+void smx_s4d_fwd(float *SMX_RESTRICT kernel, const float *log_dt, const float *log_a, const float *a_im, const float *C,
+                 void *scratch, size_t L, size_t D, size_t S);
+void smx_s4d_bwd(float *dlog_dt, float *dlog_a, float *da_im, float *dC, const float *dkernel, const float *log_dt,
+                 const float *log_a, const float *a_im, const float *C, void *scratch, size_t L, size_t D, size_t S);
+
 // ---- Optimiser --------------------------------------------------------------------------------------------------
 // AdamW (Loshchilov & Hutter), one array: m, v, p updated in place.
 //   m = b1 m + (1-b1) s g, v = b2 v + (1-b2) (s g)^2, p = p - lr wd p - lr (m/c1) / (sqrt(v/c2) + eps)

@@ -1,0 +1,50 @@
+// iir_layout.h: how iir.c divides its scratch and its table of frequencies, in floats. Also what iir_scratch.c reports and
+// fills.
+#ifndef SMX_IIR_LAYOUT_H
+#define SMX_IIR_LAYOUT_H
+
+#include "fft_layout.h"
+#include "smx.h"
+
+// Literal filters multiply the spectrum of a bin of R rows. A power of two has the spectrum of fft_layout.h; any other
+// length that of a direct sum: row 0 is P(1), row 1 P(-1) where R is even, then the real and the imaginary parts of
+// P(e^{2 pi i k / R}), 0 < k < R/2. The table: cos and sin of the angle and of twice the angle for each complex value, then
+// twiddles or the matrix [R][R] of the sum.
+typedef struct {
+    int power;           // R is a power of two
+    size_t reals, values; // rows that are real; complex values
+} iir_spectrum;
+static inline iir_spectrum iir_spectrum_of(size_t R) {
+    iir_spectrum s = {R > 0 && (R & (R - 1)) == 0, R % 2 == 0 ? 2 : 1, 0};
+    s.values = (R - s.reals) / 2;
+    return s;
+}
+// Rows of complex value q.
+static inline size_t iir_real_row(const iir_spectrum *s, size_t q) {
+    if (!s->power) return s->reals + q;
+    size_t part = 1;
+    while (2 * part <= q + 1) part *= 2;
+    return part + q + 1;
+}
+static inline size_t iir_imaginary_row(const iir_spectrum *s, size_t q) {
+    if (!s->power) return s->reals + s->values + q;
+    return iir_real_row(s, q) + (iir_real_row(s, q) - (q + 1));
+}
+
+// Scratch: the coefficients of one bin and state, sums over time, then the states of a sequence (recurrence), or three
+// blocks of R rows and what their product needs (literal).
+typedef struct {
+    size_t theta, state, sum, rows, gemm, floats;
+} iir_layout;
+static inline iir_layout iir_layout_of(const smx_iir *p) {
+    const size_t R = p->bins ? p->L / p->bins : 0, rows = p->mode == SMX_IIR_LITERAL ? 3 * R : p->L;
+    iir_layout l = {0};
+    l.state = 2 * p->F * FFT_LANES;
+    l.sum = l.state + 2 * p->F * FFT_LANES;
+    l.rows = l.sum + 2 * p->F * FFT_LANES;
+    l.gemm = l.rows + rows * FFT_LANES;
+    l.floats = l.gemm + (p->mode == SMX_IIR_LITERAL ? smx_gemm_scratch_bytes(R, FFT_LANES, R) / sizeof(float) : 0);
+    return l;
+}
+
+#endif

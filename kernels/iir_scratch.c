@@ -1,0 +1,36 @@
+// iir_scratch.c: table and scratch size of the kernels of iir.c. The same for every instruction set; angles in double.
+#include "iir_layout.h"
+#include "mathd.h"
+
+size_t smx_iir_table_floats(size_t R) {
+    const iir_spectrum s = iir_spectrum_of(R);
+    return 4 * s.values + (s.power ? smx_fft_table_floats(R) : R * R);
+}
+void smx_iir_table(float *table, size_t R) {
+    const iir_spectrum s = iir_spectrum_of(R);
+    double sine, cosine;
+    for (size_t q = 0; q < s.values; q++) {
+        uint64_t numerator = q + 1, denominator = R;
+        if (s.power) fft_angle(q + 1, &numerator, &denominator);
+        for (uint64_t m = 0; m < 2; m++) {
+            md_sincos_turn(&sine, &cosine, (m + 1) * numerator, denominator);
+            table[4 * q + 2 * m] = (float)cosine;
+            table[4 * q + 2 * m + 1] = (float)sine;
+        }
+    }
+    table += 4 * s.values;
+    if (s.power) {
+        smx_fft_table(table, R);
+        return;
+    }
+    for (size_t t = 0; t < R; t++) {
+        table[t] = 1.0f;
+        if (s.reals == 2) table[R + t] = t % 2 ? -1.0f : 1.0f;
+        for (size_t q = 0; q < s.values; q++) {
+            md_sincos_turn(&sine, &cosine, (uint64_t)(q + 1) * t % R, R);
+            table[iir_real_row(&s, q) * R + t] = (float)cosine;
+            table[iir_imaginary_row(&s, q) * R + t] = (float)sine;
+        }
+    }
+}
+size_t smx_iir_scratch_bytes(const smx_iir *p) { return iir_layout_of(p).floats * sizeof(float); }

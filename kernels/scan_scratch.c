@@ -1,0 +1,11 @@
+// scan_scratch.c: scratch sizes of the kernels of ema.c, scan.c and s4d.c. The same for every instruction set.
+#include "scan_layout.h"
+#include "s4d_layout.h"
+#include "smx.h"
+
+size_t smx_ema_scratch_bytes(size_t L, size_t S) { return scan_blocks(L) * S * 16 * sizeof(float); }
+size_t smx_scan_scratch_bytes(size_t L, size_t S) { return scan_blocks(L) * S * 16 * sizeof(float); }
+size_t smx_s4d_scratch_bytes(size_t L) {
+    (void)L;
+    return 2 * S4D_BLOCK * sizeof(float);
+}
