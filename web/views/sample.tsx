@@ -20,6 +20,7 @@ export function questionsOf({ classes, length, targets }: Sample): number[] {
 function written(token: number | undefined, task: Values): string {
     if (token === undefined) return '–';
     if (task['task'] === 'charlm') {
+        if (token === 10) return '⏎';
         if (token === 32) return '␣';
         return token > 32 && token < 127 ? String.fromCharCode(token) : `#${token}`;
     }
