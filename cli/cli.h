@@ -9,6 +9,8 @@ int cli_train(int argc, char **argv);
 int cli_eval(int argc, char **argv);
 int cli_selfcheck(int argc, char **argv);
 int cli_data(int argc, char **argv);
+int cli_presets(int argc, char **argv);
+int cli_audit(int argc, char **argv);
 int cli_help(int argc, char **argv);
 int cli_oracle(int argc, char **argv);
 int cli_compare(int argc, char **argv);

@@ -12,9 +12,11 @@ static const struct {
     {"train", "train 'CONFIG' [--json] [--save FILE] [--load FILE] [--every N] [--eval N]: train one run", cli_train},
     {"eval", "eval FILE ['CHANGES'] [--length N] [--count N] [--confusion] [--json]: accuracy of a saved run, also at other lengths", cli_eval},
     {"data", "data 'CONFIG' --out DIR [--count N] [--first N] [--stream train|eval]: samples of a task as .npy", cli_data},
+    {"presets", "presets [NAME] [--fast] [--seeds N]: measure every preset's claims again", cli_presets},
     {"selfcheck", "selfcheck [--against FILE]: a digest of every kernel and of short trainings, the same everywhere", cli_selfcheck},
     {"oracle", "oracle --manifest FILE --out DIR: run the double-precision oracle on a set of test vectors", cli_oracle},
     {"compare", "compare --manifest FILE DIR: judge results by the manifest's tolerances", cli_compare},
+    {"audit", "audit [CONFIG]: how far ahead each mixer sees in each mode, measured; or one config in detail", cli_audit},
     {"help", "help [KEY]: the config language", cli_help},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };

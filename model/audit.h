@@ -1,0 +1,29 @@
+// audit.h: how far ahead a mixer sees, measured: each input row is changed, many times, by little and by much, and the output
+// rows that move are noted. It looks at one mixer by itself, not at a trained model.
+#ifndef SMX_AUDIT_H
+#define SMX_AUDIT_H
+
+#include "config.h"
+
+typedef struct {
+    size_t length;   // rows
+    size_t claimed;  // what the mixer says: mixer_reach
+    size_t measured; // largest j - i for which changing input row j moved output row i < j beyond rounding
+    double rounding; // largest move of a row further ahead than claimed, as a share of its draw's largest; 0: not one bit
+    size_t draws;    // changes tried
+} audit_result;
+
+// Moves below this share of the draw's largest are rounding: an FFT spreads the rounding of one row over all.
+#define AUDIT_ROUNDING 1e-4
+
+// The config's mixer at the config's length. furthest [length] (or NULL): for each output row the last input row that moves it
+// beyond rounding. 0, or -1 with the error.
+int audit_mixer(audit_result *result, size_t *furthest, const config *c, smx_error *error);
+
+// The i-th mode of a mixer as a config: 0 its defaults, then those of its list; small enough to be audited in a moment.
+// Returns text, or NULL past the last.
+const char *audit_mode(char *text, size_t size, const char *mixer_name, size_t i);
+// What the mode changes: the tail of its text, "" for the defaults.
+const char *audit_mode_change(const char *mode_text);
+
+#endif
