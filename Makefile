@@ -29,6 +29,7 @@ MODEL_SRC := $(wildcard model/*.c model/mixers/*.c)
 TASK_SRC := $(wildcard tasks/*.c)
 REF_SRC := $(wildcard ref/*.c)
 CLI_SRC := $(wildcard cli/*.c)
+BENCH_SRC := bench/rows.c bench/workloads.c
 TESTS := $(patsubst proofs_tests/%.c,%,$(wildcard proofs_tests/test_*.c proofs_tests/proof_*.c))
 
 # ---- Instruction sets of this machine's kind ----------------------------------------------------------------------
@@ -38,9 +39,13 @@ FLAGS_scalar := -DSMX_SCALAR
 FLAGS_avx2 := -mavx2
 FLAGS_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512
 HAVE := $(ISAS:%=-DSMX_HAVE_%)
+# With fused multiply-add: for the ceilings that bench/ measures.
+FUSED := $(if $(filter x86_64,$(MACHINE)),avx2fma avx512fma)
+FLAGS_avx2fma := $(FLAGS_avx2) -mfma -ffp-contract=fast
+FLAGS_avx512fma := $(FLAGS_avx512) -mfma -ffp-contract=fast
 
 KERNEL_OBJ := $(foreach i,$(ISAS),$(KERNEL_SRC:%.c=$(OBJ)/$i/%.o)) $(KERNEL_ONCE:%.c=$(OBJ)/%.o)
-$(foreach i,$(ISAS),$(eval $(OBJ)/$i/%.o: %.c | setup ; @mkdir -p $$(@D) && $(CC) $(KERNEL_CFLAGS) $(FLAGS_$i) -DSMX_ISA_NAME=$i $(CPPFLAGS) -MMD -MP -c $$< -o $$@))
+$(foreach i,$(ISAS) $(FUSED),$(eval $(OBJ)/$i/%.o: %.c | setup ; @mkdir -p $$(@D) && $(CC) $(KERNEL_CFLAGS) $(FLAGS_$i) -DSMX_ISA_NAME=$i $(CPPFLAGS) -MMD -MP -c $$< -o $$@))
 $(OBJ)/kernels/%.o: CPPFLAGS += $(HAVE)
 $(OBJ)/tasks/%.o: CPPFLAGS += -DSMX_ZLIB
 $(OBJ)/cli/%.o: CPPFLAGS += -Iref
@@ -54,7 +59,9 @@ $(LIB): $(KERNEL_OBJ) $(MODEL_SRC:%.c=$(OBJ)/%.o) $(TASK_SRC:%.c=$(OBJ)/%.o)
 	@mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
 $(REF): $(REF_SRC:%.c=$(OBJ)/%.o)
 	@mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
-$(BIN)/seqmix: $(CLI_SRC:%.c=$(OBJ)/%.o) $(LIB) $(REF)
+BENCH_OBJ := $(BENCH_SRC:%.c=$(OBJ)/%.o) $(foreach i,$(ISAS) $(FUSED),$(OBJ)/$i/bench/ceiling.o)
+$(OBJ)/bench/%.o: CPPFLAGS += $(HAVE)
+$(BIN)/seqmix: $(CLI_SRC:%.c=$(OBJ)/%.o) $(BENCH_OBJ) $(LIB) $(REF)
 	@$(CC) $(LDFLAGS) $(OPENMP) $^ -lz -lm -o $@ && echo "built $@"
 
 # ---- Native tests -------------------------------------------------------------------------------------------------
@@ -94,6 +101,8 @@ build/test/wasm.count: wasm/test_wasm.mjs wasm/exports.txt build/seqmix build/wa
 	@$(RUN) wasm node --test --test-reporter=tap $< || :
 build/test/page.count: web/test_page.mjs dist/index.html build/seqmix
 	@$(RUN) page node --test --test-reporter=tap $< || :
+build/test/presets.count: build/seqmix
+	@$(RUN) --status presets build/seqmix presets --fast || :
 build/test/scripts.count: scripts/test-tally.sh scripts/run-test.sh scripts/tally.sh
 	@$(RUN) scripts scripts/test-tally.sh || :
 build/test/serve.count: scripts/serve.test.mjs scripts/serve.mjs
@@ -102,10 +111,10 @@ build/test/cli.count: proofs_tests/cli.mjs build/seqmix
 	@$(RUN) cli node --test --test-reporter=tap $< || :
 
 QUICK_TESTS := $(NATIVE_TESTS)
-ALL_TESTS := $(NATIVE_TESTS) digests wasm page cli scripts serve
+ALL_TESTS := $(NATIVE_TESTS) digests wasm page cli scripts serve presets
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help setup native clean test test-quick run-tests demo format bars
+.PHONY: help setup native clean test test-quick run-tests demo format bars presets
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
@@ -129,6 +138,9 @@ test-quick: ## the native tests only
 	@$(MAKE) --no-print-directory -j$(JOBS) -k run-tests RUN_TESTS="$(QUICK_TESTS)" || :
 	@scripts/tally.sh $(QUICK_TESTS)
 run-tests: $(RUN_TESTS:%=build/test/%.count)
+
+presets: build/seqmix ## measure every claim of every preset again (minutes)
+	@build/seqmix presets
 
 bars: site build/seqmix ## the timed and visual bars of the page: wants a quiet machine
 	@node web/bars.mjs

@@ -11,6 +11,7 @@ int cli_selfcheck(int argc, char **argv);
 int cli_data(int argc, char **argv);
 int cli_presets(int argc, char **argv);
 int cli_audit(int argc, char **argv);
+int cli_bench(int argc, char **argv);
 int cli_help(int argc, char **argv);
 int cli_oracle(int argc, char **argv);
 int cli_compare(int argc, char **argv);

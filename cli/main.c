@@ -14,6 +14,7 @@ static const struct {
     {"data", "data 'CONFIG' --out DIR [--count N] [--first N] [--stream train|eval]: samples of a task as .npy", cli_data},
     {"presets", "presets [NAME] [--fast] [--seeds N]: measure every preset's claims again", cli_presets},
     {"selfcheck", "selfcheck [--against FILE]: a digest of every kernel and of short trainings, the same everywhere", cli_selfcheck},
+    {"bench", "bench [--json] [--quick] [--seconds S] [NAME...]: time kernels and training steps against this machine's ceilings", cli_bench},
     {"oracle", "oracle --manifest FILE --out DIR: run the double-precision oracle on a set of test vectors", cli_oracle},
     {"compare", "compare --manifest FILE DIR: judge results by the manifest's tolerances", cli_compare},
     {"audit", "audit [CONFIG]: how far ahead each mixer sees in each mode, measured; or one config in detail", cli_audit},

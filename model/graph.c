@@ -42,6 +42,15 @@ static void start_param(const param *w, float *data, uint64_t seed) {
     case INIT_CONSTANT:
         for (size_t i = 0; i < w->n; i++) data[i] = (float)w->start.scale;
         break;
+    case INIT_DECAY: {
+        double rho = 1.0 - 1.0 / (double)last, square = 0.0, tap = 1.0;
+        for (size_t i = 0; i < last; i++, tap *= rho) square += tap * tap;
+        for (size_t i = 0; i < w->n; i++) {
+            tap = i % last ? tap * rho : 1.0 / md_sqrt(square);
+            data[i] = (float)(w->start.scale * rng_normal(&r) + tap);
+        }
+        break;
+    }
     case INIT_IDENTITY:
         for (size_t i = 0; i < w->n; i++) data[i] = (float)(w->start.scale * rng_normal(&r) + (i % last == 0));
         break;

@@ -18,6 +18,7 @@ typedef enum {
     INIT_NORMAL,   // N(0, scale^2)
     INIT_UNIFORM,  // U(-scale, scale)
     INIT_CONSTANT, // scale
+    INIT_DECAY,         // filters [..][W]: tap i is rho^i, rho = 1 - 1/W, scaled to unit l2 norm, plus N(0, scale^2) everywhere
     INIT_IDENTITY,      // filters [..][W]: tap 0 is 1, plus N(0, scale^2) everywhere
     INIT_IDENTITY_HEADS, // filters [W][H][H]: tap 0 is the unit matrix, plus N(0, scale^2) everywhere
     INIT_IDENTITY_MIDDLE // filters [..][2W+1]: tap W is 1, plus N(0, scale^2) everywhere

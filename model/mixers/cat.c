@@ -12,6 +12,7 @@ static const config_key keys[] = {
     KEY_FILTER_KIND,
     {"filter_norm", KEY_WORD, "none", 0, 0, "none|qk|qkv", "whose filtered rows are scaled to unit length (per_head only)", "mixer"},
     {"value_filter", KEY_WORD, "causal", 0, 0, "causal|two_sided", "two_sided: the filter on v also has filter taps ahead (per_head only)", "mixer"},
+    KEY_FILTER_START,
     KEY_FILTER_STD,
     {0},
 };

@@ -22,6 +22,7 @@ tensor *filtered(graph *g, const config *c, tensor *x, const char *which, const 
     size_t future = opts.two_sided ? W : 0;
     init start = {opts.multi_head ? INIT_IDENTITY_HEADS : opts.two_sided ? INIT_IDENTITY_MIDDLE : INIT_IDENTITY,
                   config_real(c, "filter_std")};
+    if (start.kind == INIT_IDENTITY && config_is(c, "filter_start", "decay")) start.kind = INIT_DECAY;
     tensor *y;
     if (!is_filtered(c, which[0])) {
         y = projected(g, c, opts.unit ? op_unitnorm(g, x) : x, w_name);

@@ -11,6 +11,10 @@
      "per_head: one filter a head; multi_head: heads also mix with each other; maps: only the attention maps mix", "mixer"}
 #define KEY_FILTER_STD {"filter_std", KEY_REAL, "0.02", 0, 10, NULL, "noise around the identity tap at the start", "mixer"}
 
+#define KEY_FILTER_START                                                                                               \
+    {"filter_start", KEY_WORD, "identity", 0, 0, "identity|decay",                                                     \
+     "taps at the start: 1, 0, 0 ..., or a slow decay, which tells near from far ([CAT] Theorem 3)", "mixer"}
+
 // `filters` is some of `letters`, or none. 0, or -1 with the error.
 int check_filters(const config *c, const char *letters, smx_error *error);
 int is_filtered(const config *c, char which);

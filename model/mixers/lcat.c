@@ -11,6 +11,7 @@ static const config_key keys[] = {
     {"dense_keys", KEY_WORD, "plain", 0, 0, "plain|filtered", "keys of the dense part", "mixer"},
     KEY_FILTER,
     KEY_FILTERS,
+    KEY_FILTER_START,
     KEY_FILTER_STD,
     {0},
 };

@@ -7,6 +7,7 @@ static const config_key keys[] = {
     KEY_FILTER,
     KEY_FILTERS,
     KEY_FILTER_KIND,
+    KEY_FILTER_START,
     KEY_FILTER_STD,
     KEY_TILE,
     {0},
