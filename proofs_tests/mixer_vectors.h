@@ -17,11 +17,11 @@ typedef struct {
     params p;
     graph *g;
     tensor *x, *y; // x [L][D] as a weight, so that it gets a gradient
-    float *zeros;
+    float *values;
 } lone_mixer;
 
-// From a config text; fails the test where that cannot be built.
-static CHECK_UNUSED void lone_mixer_open(lone_mixer *m, const char *text) {
+// From a config text, on B sequences that are x plus m->values [B][L][D] (0 at first); fails the test where that cannot be built.
+static CHECK_UNUSED void lone_mixer_open(lone_mixer *m, const char *text, size_t B) {
     smx_error e = {0};
     memset(m, 0, sizeof *m);
     m->c = config_parse(text, 0, &e);
@@ -29,9 +29,9 @@ static CHECK_UNUSED void lone_mixer_open(lone_mixer *m, const char *text) {
     const mixer *mix = mixer_find(config_word(m->c, "mixer"));
     const size_t L = (size_t)config_int(m->c, "length"), D = (size_t)config_int(m->c, "width");
     if (mix->check && mix->check(m->c, L, &e)) check_fail("config %s: %s", text, e.message);
-    m->g = graph_new(GRAPH_TRAIN, &m->p, 1, L);
-    m->zeros = calloc(L * D, sizeof *m->zeros);
-    m->g->values = m->zeros;
+    m->g = graph_new(GRAPH_TRAIN, &m->p, B, L);
+    m->values = calloc(B * L * D, sizeof *m->values);
+    m->g->values = m->values;
     const tensor *start = graph_param(m->g, "x", (init){INIT_NORMAL, 1}, 0, 2, (uint32_t[]){(uint32_t)L, (uint32_t)D});
     tensor *x = op_bias(m->g, op_values(m->g, D), (tensor *)start);
     graph_push(m->g, "mixer");
@@ -45,7 +45,7 @@ static CHECK_UNUSED void lone_mixer_close(lone_mixer *m) {
     graph_free(m->g);
     params_free(&m->p);
     config_free(m->c);
-    free(m->zeros);
+    free(m->values);
 }
 // Forward, then backward from dy (or only forward); gradients of x and the weights stand in m->p.grad.
 static CHECK_UNUSED void lone_mixer_run(lone_mixer *m, const float *dy) {
@@ -130,7 +130,7 @@ static CHECK_UNUSED const param *vector_param(const lone_mixer *m, const char *n
 
 static CHECK_UNUSED void vector_case(const json *c, const vector_mechanism *how, const char *text) {
     lone_mixer m;
-    lone_mixer_open(&m, text);
+    lone_mixer_open(&m, text, 1);
     float *dy = NULL;
     size_t given = 0;
     for (const json *a = json_get(c, "inputs")->child; a; a = a->next) {

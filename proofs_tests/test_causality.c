@@ -1,0 +1,73 @@
+// test_causality.c: the audit of every mixer in every mode: what is measured is what the mixer says of itself, causal modes
+// keep every earlier word (or, through an FFT, its value up to rounding), and the known leaks are found.
+#include "check.h"
+
+#include "audit.h"
+#include "mixer.h"
+
+static audit_result audit(const char *text, size_t *furthest) {
+    smx_error e = {0};
+    audit_result r;
+    check_trying("%s", text);
+    config *c = config_parse(text, 0, &e);
+    if (!c || audit_mixer(&r, furthest, c, &e)) check_fail("%s", e.message);
+    config_free(c);
+    return r;
+}
+
+static void claims_are_measured(void **state) {
+    (void)state;
+    size_t modes = 0;
+    for (size_t m = 0; mixers[m]; m++) {
+        char text[1024];
+        for (size_t i = 0; audit_mode(text, sizeof text, mixers[m]->name, i); i++, modes++) {
+            const audit_result r = audit(text, NULL);
+            if (r.measured != r.claimed)
+                check_fail("sees %zu tokens ahead, says %zu", r.measured, r.claimed);
+            if (!(r.rounding <= AUDIT_ROUNDING)) check_fail("moves beyond its reach by %g", r.rounding);
+        }
+    }
+    print_message("%zu modes\n", modes);
+    assert_true(modes > 40);
+}
+
+// The leaks of the sources (MECHANISMS 10) and the modes that mend them, written out.
+static void known_reaches(void **state) {
+    (void)state;
+    static const struct {
+        const char *config;
+        size_t reach;
+    } known[] = {
+        {"mixer=las&length=20&width=8&heads=2&pool=centred&window=5", 2},
+        {"mixer=las&length=20&width=8&heads=2&pool=centred&window=9", 4},
+        {"mixer=las&length=20&width=8&heads=2&pool=centred&window=9&chunk=3", 2},
+        {"mixer=las&length=20&width=8&heads=2&pool=masked&window=9", 0},
+        {"mixer=las&length=20&width=8&heads=2&pool=trailing&window=9", 0},
+        {"mixer=cat&length=20&width=8&filter=4&value_filter=two_sided", 4},
+        {"mixer=cat&length=20&width=8&filter=4&value_filter=two_sided&filters=qk", 0},
+        {"mixer=attention&length=20&width=8&causal=0", 19},
+        {"mixer=attention&length=20&width=8&causal=0&chunk=6", 5},
+        {"mixer=attention&length=1&width=8&causal=0", 0},
+    };
+    for (size_t i = 0; i < CHECK_COUNT(known); i++) {
+        const audit_result r = audit(known[i].config, NULL);
+        if (r.measured != known[i].reach || r.claimed != known[i].reach)
+            check_fail("sees %zu ahead, says %zu, is to be %zu", r.measured, r.claimed, known[i].reach);
+    }
+}
+
+// Which row is moved by which: in blocks of 6, everything up to the block's end.
+static void rows_are_named(void **state) {
+    (void)state;
+    size_t furthest[20];
+    audit("mixer=attention&length=20&width=8&causal=0&chunk=6", furthest);
+    for (size_t i = 0; i < 20; i++) {
+        const size_t end = i / 6 * 6 + 5;
+        if (furthest[i] != (end < 19 ? end : 19)) check_fail("row %zu is moved by row %zu", i, furthest[i]);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(claims_are_measured), cmocka_unit_test(known_reaches), cmocka_unit_test(rows_are_named)};
+    return cmocka_run_group_tests_name("causality", tests, NULL, NULL);
+}
