@@ -11,6 +11,8 @@
 //   eps measured on every sequence of length 4. A model far from solving the task at length 4 is no counter-example.
 #include "proof.h"
 
+#include "run.h"
+
 enum { V = 8, D = 8, MAX_L = 1000, R = 2, T = 2 * R + 1, SHORT = 4 };
 static double table[V * D];
 static void make_table(void) { // orthonormal: the unit vectors, so that cosines are 0
@@ -107,7 +109,78 @@ static void without_the_premise(void **state) {
     proof_at_least(e, 0.9, "c = 2: error at 1000 tokens");
 }
 
+// ---- Models trained by the project ------------------------------------------------------------------------------------
+// One block with the two-sided value filter alone, on `ar`; no positions, no norm. The trained model has more freedom than
+// the theorem's (a residual, W_v, W_o, a head behind), so only the direction of F is determined, and the error is its loss.
+#define TRAINED "mixer=cat&task=ar&filters=v&value_filter=two_sided&filter=1&batch=32&schedule=cosine&steps=1000"
+static smx_run *trained(const char *rest, int seed) {
+    char config[300];
+    smx_error e = {0};
+    snprintf(config, sizeof config, TRAINED "&%s&seed=%d", rest, seed);
+    smx_run *r = smx_run_open(config, &e);
+    if (!r || smx_run_step(r, 1000, &e)) fail_msg("%s: %s", config, e.message);
+    return r;
+}
+// Largest distance (l1) of the last row's attention from 1/2 on both occurrences, over 20 samples of the evaluation stream.
+static double attention_distance(smx_run *r, size_t length) {
+    double worst = 0;
+    smx_error e = {0};
+    for (uint64_t n = 0; n < 20; n++) {
+        smx_sample s;
+        smx_tensor map;
+        if (smx_run_look(r, SMX_STREAM_EVAL, n, length, &s, &e) || smx_run_tensor(r, "block0.mixer.map", &map, &e))
+            fail_msg("length %zu: %s", length, e.message);
+        const size_t L = s.length;
+        double a = 0;
+        for (size_t j = 0; j < L; j++)
+            a += fabs((double)map.data[(L - 1) * L + j] - (s.tokens[j] == s.tokens[L - 1]) * 0.5);
+        worst = proof_largest(worst, a);
+    }
+    return worst;
+}
+static smx_evaluation evaluated(smx_run *r, size_t length) {
+    smx_error e = {0};
+    smx_evaluation ev;
+    if (smx_run_evaluate(r, 300, length, &ev, &e)) fail_msg("length %zu: %s", length, e.message);
+    return ev;
+}
+static void trained_models(void **state) {
+    (void)state;
+    enum { L0 = 16 };
+    for (int seed = 1; seed <= 3; seed++) {
+        smx_run *r = trained("length=16&vocab=32&width=32", seed);
+        smx_error e = {0};
+        smx_tensor f;
+        if (smx_run_tensor(r, "block0.mixer.filter_v", &f, &e)) fail_msg("%s", e.message);
+        const double ahead = fabs((double)f.data[0]), others = fabs((double)f.data[1]) + fabs((double)f.data[2]);
+        print_message("seed %d: F_v = (%.4f, %.4f, %.4f) for x_{t+1}, x_t, x_{t-1}\n", seed, (double)f.data[0],
+                      (double)f.data[1], (double)f.data[2]);
+        proof_at_most(others / ahead, 0.1, "seed %d: the trained filter's distance (l1) from the delay, scale aside", seed);
+        const double a0 = attention_distance(r, L0), loss0 = evaluated(r, L0).loss;
+        proof_at_most(a0, 0.03, "seed %d: attention's distance from 1/2, 1/2 at the trained length", seed);
+        proof_at_most(loss0, 1e-5, "seed %d: loss at the trained length", seed);
+        double growth = 0, loss_growth = 0, accuracy = 1;
+        for (size_t L = 3; L <= 1000; L = L < 500 ? L * 2 : L == 1000 ? 1001 : 1000) {
+            const double times = fmax(1, (double)L / L0);
+            const smx_evaluation ev = evaluated(r, L);
+            growth = proof_largest(growth, attention_distance(r, L) / (times * a0));
+            loss_growth = proof_largest(loss_growth, ev.loss / (times * loss0));
+            accuracy = fmin(accuracy, ev.accuracy);
+        }
+        proof_at_most(growth, 1.5, "seed %d: growth of that distance to L' = 1000, in L'/16", seed);
+        proof_at_most(loss_growth, 1.5, "seed %d: growth of the loss to L' = 1000, in L'/16", seed);
+        proof_at_least(accuracy, 1, "seed %d: least accuracy at L' = 3 .. 1000", seed);
+        smx_run_close(r);
+    }
+    // What the premise excludes: with a residual, a free W_v and a head behind, three tokens can be answered another way.
+    smx_run *r = trained("length=3&vocab=8&width=16", 1);
+    proof_at_least(evaluated(r, 3).accuracy, 0.99, "trained at L = 3 in this larger class: accuracy at 3");
+    proof_at_most(evaluated(r, 1000).accuracy, 0.5, "trained at L = 3 in this larger class: accuracy at 1000");
+    smx_run_close(r);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(disturbed_constructions), cmocka_unit_test(without_the_premise)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(disturbed_constructions), cmocka_unit_test(without_the_premise),
+                                       cmocka_unit_test(trained_models)};
     return cmocka_run_group_tests_name("cat_thm2", tests, NULL, NULL);
 }
