@@ -20,7 +20,7 @@ CFLAGS := -std=gnu11 -g $(WARN) $(EXACT) $(if $(SAN),-O1 -fsanitize=$(SAN) -fno-
 KERNEL_CFLAGS := $(CFLAGS) $(if $(SAN),,-O3)
 CPPFLAGS := -Ikernels -Imodel -Itasks -I.
 LDFLAGS := $(if $(SAN),-fsanitize=$(SAN))
-OPENMP := $(if $(filter gcc,$(notdir $(CC))),-fopenmp)
+OPENMP := $(if $(findstring gcc,$(notdir $(CC))),-fopenmp)
 
 # ---- Sources ----------------------------------------------------------------------------------------------------
 KERNEL_ONCE := kernels/dispatch.c $(wildcard kernels/*scratch.c kernels/digest.c)
@@ -33,7 +33,7 @@ BENCH_SRC := bench/rows.c bench/workloads.c
 TESTS := $(patsubst proofs_tests/%.c,%,$(wildcard proofs_tests/test_*.c proofs_tests/proof_*.c))
 
 # ---- Instruction sets of this machine's kind ----------------------------------------------------------------------
-MACHINE := $(shell uname -m)
+MACHINE ?= $(shell uname -m)
 ISAS := scalar $(if $(filter x86_64,$(MACHINE)),sse2 avx2 avx512)$(if $(filter aarch64,$(MACHINE)),neon)$(if $(filter arm64,$(MACHINE)),neon)
 FLAGS_scalar := -DSMX_SCALAR
 FLAGS_avx2 := -mavx2
@@ -47,7 +47,9 @@ FLAGS_avx512fma := $(FLAGS_avx512) -mfma -ffp-contract=fast
 KERNEL_OBJ := $(foreach i,$(ISAS),$(KERNEL_SRC:%.c=$(OBJ)/$i/%.o)) $(KERNEL_ONCE:%.c=$(OBJ)/%.o)
 $(foreach i,$(ISAS) $(FUSED),$(eval $(OBJ)/$i/%.o: %.c | setup ; @mkdir -p $$(@D) && $(CC) $(KERNEL_CFLAGS) $(FLAGS_$i) -DSMX_ISA_NAME=$i $(CPPFLAGS) -MMD -MP -c $$< -o $$@))
 $(OBJ)/kernels/%.o: CPPFLAGS += $(HAVE)
-$(OBJ)/tasks/%.o: CPPFLAGS += -DSMX_ZLIB
+ZLIB ?= 1
+LZ := $(if $(filter 1,$(ZLIB)),-lz)
+$(OBJ)/tasks/%.o: CPPFLAGS += $(if $(filter 1,$(ZLIB)),-DSMX_ZLIB)
 $(OBJ)/cli/%.o: CPPFLAGS += -Iref
 $(OBJ)/cli/main.o $(OBJ)/cli/threads.o: CFLAGS += $(OPENMP)
 $(OBJ)/%.o: %.c | setup
@@ -62,7 +64,7 @@ $(REF): $(REF_SRC:%.c=$(OBJ)/%.o)
 BENCH_OBJ := $(BENCH_SRC:%.c=$(OBJ)/%.o) $(foreach i,$(ISAS) $(FUSED),$(OBJ)/$i/bench/ceiling.o)
 $(OBJ)/bench/%.o: CPPFLAGS += $(HAVE)
 $(BIN)/seqmix: $(CLI_SRC:%.c=$(OBJ)/%.o) $(BENCH_OBJ) $(LIB) $(REF)
-	@$(CC) $(LDFLAGS) $(OPENMP) $^ -lz -lm -o $@ && echo "built $@"
+	@$(CC) $(LDFLAGS) $(OPENMP) $^ $(LZ) -lm -o $@ && echo "built $@"
 
 # ---- Native tests -------------------------------------------------------------------------------------------------
 $(OBJ)/proofs_tests/%.o: CPPFLAGS += -Iref -Icli -Iproofs_tests
@@ -75,7 +77,7 @@ ARB_LIBS := $(if $(ARB_HEADER),$(if $(findstring flint/,$(ARB_HEADER)),,-lflint-
 $(BIN)/libconstructions.a: $(CONSTRUCTIONS)
 	@mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
 $(BIN)/tests/%: $(OBJ)/proofs_tests/%.o $(BIN)/libconstructions.a $(BIN)/libcli.a $(LIB) $(REF)
-	@mkdir -p $(@D) && $(CC) $(LDFLAGS) $(OPENMP) $^ -lcmocka -lz -lm $(EXTRA_LIBS) -o $@
+	@mkdir -p $(@D) && $(CC) $(LDFLAGS) $(OPENMP) $^ -lcmocka $(LZ) -lm $(EXTRA_LIBS) -o $@
 $(BIN)/tests/proof_certificates: EXTRA_LIBS := $(ARB_LIBS)
 TEST_BIN := $(TESTS:%=$(BIN)/tests/%)
 .SECONDARY:
