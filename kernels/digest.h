@@ -15,7 +15,7 @@ size_t smx_digest_count(void);
 // NULL past the last.
 const char *smx_digest_name(size_t i);
 // FNV-1a over the output words of the kernel's cases, any NaN taken as 0x7fc00000; `name` may be NULL. 0 past
-// the last, or when there is not enough memory (half a megabyte at most).
+// the last, or when there is not enough memory (a megabyte).
 uint64_t smx_digest_kernel(size_t i, const char **name);
 
 // The same cases from another seed, each output array handed to `sink` (n words, valid during the call): to
