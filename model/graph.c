@@ -61,6 +61,27 @@ static void start_param(const param *w, float *data, uint64_t seed) {
         for (size_t i = 0; i < w->n; i++)
             data[i] = (float)(w->start.scale * rng_normal(&r) + (i < last * last && i % (last + 1) == 0));
         break;
+    case INIT_LONG:
+        for (size_t i = 0; i < w->n; i++) {
+            double channel = (double)(i / last) / (double)(w->n / last > 1 ? w->n / last - 1 : 1);
+            double rate = md_exp(-channel * md_log((double)last));
+            double size = w->start.scale * md_sqrt(1.0 - md_exp(-2.0 * rate));
+            data[i] = (float)(size * md_exp(-rate * (double)(i % last)) * rng_normal(&r));
+        }
+        break;
+    case INIT_STEP:
+    case INIT_STEP_PLUS:
+        for (size_t i = 0; i < w->n; i++) {
+            double step = md_log(0.001) + rng_uniform(&r) * (md_log(0.1) - md_log(0.001));
+            data[i] = (float)(w->start.kind == INIT_STEP ? step : md_log(md_exp(md_exp(step)) - 1.0));
+        }
+        break;
+    case INIT_COUNT:
+        for (size_t i = 0; i < w->n; i++) data[i] = (float)(w->start.scale * (double)(i % last));
+        break;
+    case INIT_LOG_COUNT:
+        for (size_t i = 0; i < w->n; i++) data[i] = (float)md_log((double)(i % last + 1));
+        break;
     }
 }
 

@@ -21,7 +21,8 @@ typedef struct mixer {
     size_t (*reach)(const config *c, size_t length);
     // What differs in kind from the defaults, for audits and tests: "pool=masked~pool=none", each a change of the defaults.
     const char *modes;
-    int complete; // 1: the mechanism brings its own residual (Focus, CHELA): the block adds none
+    // 1: the mechanism brings its own residual (Focus, CHELA as printed): the block adds none. NULL: 0.
+    int (*complete)(const config *c);
 } mixer;
 
 extern const mixer *const mixers[]; // ended by NULL

@@ -41,7 +41,7 @@ static tensor *block(graph *g, const config *c, tensor *x) {
     graph_push(g, "mixer");
     tensor *y = m->build(g, c, normed);
     graph_pop(g);
-    x = m->complete ? y : op_add(g, x, y);
+    x = m->complete && m->complete(c) ? y : op_add(g, x, y);
     if (config_int(c, "mlp")) {
         normed = norm(g, c, x, "norm_2");
         graph_push(g, "mlp");

@@ -84,4 +84,31 @@ tensor *weight_vector(graph *g, const char *name, size_t n, double start);
 init start_matrix(const config *c, size_t in, size_t out);
 init start_output(const config *c, size_t in, size_t out);
 
+// ---- Gated layers: ops_gate.c
+tensor *op_affine(graph *g, tensor *x, tensor *gain, tensor *bias); // gain x + bias, both [D]
+tensor *op_gate(graph *g, tensor *by, tensor *a, tensor *b);        // by a + (1 - by) b
+tensor *op_softplus(graph *g, tensor *x);
+// A weight [..][last] as [B][times][..][last]
+tensor *op_repeat(graph *g, tensor *w, size_t times);
+
+// ---- Long convolution: ops_longconv.c
+// k [D][taps] cut or extended by zeros to L and squashed by lambda (0: off); skip [D] or NULL
+tensor *op_longconv(graph *g, tensor *x, tensor *k, tensor *skip, double lambda);
+// S4D's kernel [D][L] from log_dt [D], log_a, a_im [D][S] and C [D][S][2]; a_im NULL: real, C [D][S]
+tensor *op_s4d_kernel(graph *g, tensor *log_dt, tensor *log_a, tensor *a_im, tensor *C);
+
+// ---- Focus: ops_focus.c
+// Adaptive max pool over time to O values a bin: [B][bins][D][O], or joint [B][bins][D O]
+tensor *op_maxpool(graph *g, tensor *x, size_t bins, size_t O, int joint);
+// Raw [B][bins][..] to filter coefficients; shift: bin b takes what bin b-1 said, bin 0 gets zeros
+tensor *op_theta(graph *g, tensor *raw, int triangle, int shift);
+// Sum over F second-order filters of x with coefficients [B][bins][D][F][2]; mode: SMX_IIR_...
+tensor *op_iir(graph *g, tensor *x, tensor *coefficients, size_t bins, size_t F, int mode);
+
+// ---- Comparators: ops_scan.c
+// MEGA's damped moving average; alpha, delta, beta, eta [D][S], skip [D]
+tensor *op_ema(graph *g, tensor *x, tensor *alpha, tensor *delta, tensor *beta, tensor *eta, tensor *skip);
+// Mamba's selective scan; dt as x, a_log [D][S], b, c [B][L][S], skip [D]
+tensor *op_selective_scan(graph *g, tensor *x, tensor *dt, tensor *a_log, tensor *b, tensor *c, tensor *skip);
+
 #endif

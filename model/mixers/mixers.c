@@ -4,6 +4,7 @@
 #include <string.h>
 
 extern const mixer mixer_attention, mixer_cat, mixer_lcat, mixer_las, mixer_lincat, mixer_linear;
+extern const mixer mixer_focus, mixer_focus_h, mixer_chela, mixer_longconv, mixer_ema, mixer_s4d, mixer_mamba;
 
 const mixer *const mixers[] = {
     &mixer_cat,
@@ -12,6 +13,13 @@ const mixer *const mixers[] = {
     &mixer_lcat,
     &mixer_lincat,
     &mixer_linear,
+    &mixer_focus,
+    &mixer_focus_h,
+    &mixer_chela,
+    &mixer_longconv,
+    &mixer_ema,
+    &mixer_s4d,
+    &mixer_mamba,
     NULL,
 };
 

@@ -1,0 +1,152 @@
+// focus.c: Focus (Lutati, Zimerman & Wolf, EMNLP 2023, Eqs. 1-14; MECHANISMS 4): second-order filters whose coefficients a
+// hypernetwork chooses bin by bin, then attention in chunks and gates. focus_h: learned constant filters instead.
+//   g = GlobalConv(x)                                                   depthwise, as long as the sequence
+//   e = adaptive max pool of g to O values a bin and channel
+//   Theta = sigma(W_2 sigma(W_1 e + b_1) + b_2)                         bin b uses what bin b-1 said, bin 0: Theta = 0
+//   x_f = sum over F filters of x through 1/(1 + Theta_0 z^-1 + Theta_1 z^-2)
+//   y = Attention(x W_q, x_f W_k, x_f W_v) inside chunks of L/C tokens
+//   gamma = SiLU(x_f W_gamma + b_gamma),  phi = sigma(x_f W_phi + b_phi)
+//   z = SiLU(x_f W_h + (gamma o y) U_h + b_h),  o = phi o z + (1 - phi) o x
+#include "../mixer.h"
+#include "attention_parts.h"
+#include "short_long.h"
+
+#include <string.h>
+
+#include "mathd.h"
+
+#define KEYS_OF_BOTH                                                                                                   \
+    {"bins", KEY_INT, "8", 1, 1 << 20, NULL, "bins of the sequence (N_bins): each has its own filters; divides length", "mixer"},    \
+    {"iir", KEY_WORD, "causal", 0, 0, "causal|carry|literal",                                                          \
+     "causal: a recurrence that starts anew in each bin; carry: its state goes on; literal: times conj(H), sees ahead in the bin", "mixer"},                        \
+    {"iir_filters", KEY_INT, "1", 1, 64, NULL, "filters of each channel, added up (F)", "mixer"},                      \
+    {"theta", KEY_WORD, "sigmoid", 0, 0, "sigmoid|triangle", "range of the coefficients: (0,1)^2, or every stable filter", "mixer"},   \
+    {"chunks", KEY_INT, "1", 1, 1 << 20, NULL, "attention inside so many chunks of the sequence (C); divides length", "mixer"}
+
+static const config_key keys[] = {
+    KEYS_OF_BOTH,
+    {"oversample", KEY_INT, "1", 1, 1024, NULL, "pooled values of each channel and bin (O)", "mixer"},
+    {"hyper", KEY_WORD, "per_channel", 0, 0, "per_channel|joint",
+     "hypernetwork: one for every channel alone, or one that sees all channels of a bin", "mixer"},
+    {"hidden", KEY_INT, "16", 1, 65536, NULL, "hidden width of the hypernetwork", "mixer"},
+    KEY_SKIP,
+    KEY_SQUASH,
+    {"share_conv", KEY_WORD, "0", 0, 0, "0|1", "1: one global convolution for all blocks", "mixer"},
+    {0},
+};
+static const config_key keys_h[] = {KEYS_OF_BOTH, {0}};
+
+// Bins and chunks keep the length that they have at the config's length.
+static size_t bin_length(const config *c) { return trained_length(c) / (size_t)config_int(c, "bins"); }
+static size_t chunk_length(const config *c) { return trained_length(c) / (size_t)config_int(c, "chunks"); }
+
+static int check(const config *c, size_t length, smx_error *error) {
+    size_t L = trained_length(c);
+    if (L % (size_t)config_int(c, "bins")) return config_fail(error, c, "bins", "a divisor of length=%zu", L);
+    if (L % (size_t)config_int(c, "chunks")) return config_fail(error, c, "chunks", "a divisor of length=%zu", L);
+    if (length % bin_length(c))
+        return config_fail(error, c, "bins", "such that bins of length/bins tokens fill %zu tokens: its bin length %zu must divide them", length, bin_length(c));
+    return check_heads_without_inner_position(c, error);
+}
+
+static tensor *linear(graph *g, const config *c, tensor *x, const char *w_name, const char *b_name) {
+    size_t D = x->shape[x->rank - 1];
+    tensor *w = weight_matrix(g, w_name, D, D, start_matrix(c, D, D));
+    return op_linear(g, x, w, weight_vector(g, b_name, D, 0.0));
+}
+
+// Steps 1-4: Theta [B][bins][D][F][2], from the bins before. The hidden layer starts by Xavier; the last by hyperfan-in
+// (Chang et al. 2020): Var(W_2) = 1/(d_j d_k E[h^2]) with d_j = 2 coefficients, d_k = hidden and E[h^2] = 1/4 of sigma(0).
+static tensor *hypernetwork(graph *g, const config *c, tensor *x, size_t bins) {
+    size_t D = x->shape[x->rank - 1], F = (size_t)config_int(c, "iir_filters"), O = (size_t)config_int(c, "oversample");
+    size_t hidden = (size_t)config_int(c, "hidden"), joint = config_is(c, "hyper", "joint");
+    size_t in = joint ? D * O : O, out = joint ? D * F * 2 : F * 2;
+    char prefix[sizeof g->prefix];
+    memcpy(prefix, g->prefix, sizeof prefix);
+    if (config_is(c, "share_conv", "1")) strcpy(g->prefix, "shared.");
+    tensor *filtered = long_conv(g, c, x);
+    memcpy(g->prefix, prefix, sizeof prefix);
+    graph_name(g, filtered, "g");
+    tensor *e = graph_name(g, op_maxpool(g, filtered, bins, O, (int)joint), "e");
+    tensor *w_1 = weight_matrix(g, "hyper_w1", in, hidden, (init){INIT_UNIFORM, md_sqrt(6.0 / (double)(in + hidden))});
+    tensor *h = op_sigmoid(g, op_linear(g, e, w_1, weight_vector(g, "hyper_b1", hidden, 0.0)));
+    tensor *w_2 = weight_matrix(g, "hyper_w2", hidden, out, (init){INIT_NORMAL, md_sqrt(2.0 / (double)hidden)});
+    tensor *raw = op_linear(g, h, w_2, weight_vector(g, "hyper_b2", out, 0.0));
+    return op_theta(g, raw, config_is(c, "theta", "triangle"), 1);
+}
+
+// Focus-H: one Theta for every bin, bin 0 included.
+static tensor *constant_filters(graph *g, const config *c, tensor *x, size_t bins) {
+    uint32_t D = x->shape[x->rank - 1], F = (uint32_t)config_int(c, "iir_filters");
+    tensor *raw = graph_param(g, "theta_raw", (init){INIT_NORMAL, 1}, 0, 3, (uint32_t[]){D, F, 2});
+    return op_theta(g, op_repeat(g, raw, bins), config_is(c, "theta", "triangle"), 0);
+}
+
+// Steps 5-7.
+static tensor *filter_and_attend(graph *g, const config *c, tensor *x, tensor *theta, size_t bins) {
+    size_t D = x->shape[x->rank - 1], F = (size_t)config_int(c, "iir_filters");
+    int mode = config_is(c, "iir", "literal") ? SMX_IIR_LITERAL : config_is(c, "iir", "carry") ? SMX_IIR_CARRY : SMX_IIR_CAUSAL;
+    tensor *x_f = graph_name(g, op_iir(g, x, theta, bins, F, mode), "x_f");
+    tensor *q = graph_name(g, projected(g, c, x, "w_q"), "q");
+    tensor *k = graph_name(g, projected(g, c, x_f, "w_k"), "k");
+    tensor *v = graph_name(g, projected(g, c, x_f, "w_v"), "v");
+    attention_opts chunks = {.causal = 1, .chunk = chunk_length(c)};
+    tensor *y = graph_name(g, softmax_attention(g, c, q, k, v, chunks, NULL), "y");
+    tensor *gamma = graph_name(g, op_silu(g, linear(g, c, x_f, "w_gamma", "b_gamma")), "gamma");
+    tensor *phi = graph_name(g, op_sigmoid(g, linear(g, c, x_f, "w_phi", "b_phi")), "phi");
+    tensor *from_filter = linear(g, c, x_f, "w_h", "b_h");
+    tensor *gated = op_mul(g, gamma, y);
+    tensor *from_attention = op_linear(g, gated, weight_matrix(g, "u_h", D, D, start_matrix(c, D, D)), NULL);
+    tensor *z = graph_name(g, op_silu(g, op_add(g, from_filter, from_attention)), "z");
+    return op_gate(g, phi, z, x);
+}
+
+static tensor *build(graph *g, const config *c, tensor *x) {
+    size_t bins = g->L / bin_length(c);
+    tensor *theta = graph_name(g, hypernetwork(g, c, x, bins), "theta");
+    return filter_and_attend(g, c, x, theta, bins);
+}
+static tensor *build_h(graph *g, const config *c, tensor *x) {
+    size_t bins = g->L / bin_length(c);
+    tensor *theta = graph_name(g, constant_filters(g, c, x, bins), "theta");
+    return filter_and_attend(g, c, x, theta, bins);
+}
+
+static size_t reach(const config *c, size_t length) {
+    (void)length;
+    return config_is(c, "iir", "literal") ? bin_length(c) - 1 : 0;
+}
+static int complete(const config *c) {
+    (void)c;
+    return 1;
+}
+
+const mixer mixer_focus = {
+    .name = "focus",
+    .title = "Focus",
+    .help = "Each stretch of the sequence is filtered by resonators that a small network chose from the stretch before; then attention in chunks.",
+    .source = "Lutati, Zimerman & Wolf 2023, Eqs. 1-14",
+    .cost = "L D log L + L (L/C) D",
+    .defaults = "norm=rms&embed_std=0.1&skip=0",
+    .keys = keys,
+    .check = check,
+    .build = build,
+    .reach = reach,
+    .complete = complete,
+    .modes = "iir=carry~iir=literal~iir=literal&bins=2&iir_filters=2&oversample=2~theta=triangle&iir=carry~hyper=joint&oversample=2&chunks=2~"
+             "skip=1&iir_filters=2&chunks=4",
+};
+const mixer mixer_focus_h = {
+    .name = "focus_h",
+    .title = "Focus-H",
+    .help = "Focus without its hypernetwork: the same learned filters everywhere.",
+    .source = "Lutati, Zimerman & Wolf 2023, Sec. 5",
+    .cost = "L D F + L (L/C) D",
+    .defaults = "norm=rms&embed_std=0.1",
+    .keys = keys_h,
+    .check = check,
+    .build = build_h,
+    .reach = reach,
+    .complete = complete,
+    .modes = "iir=carry~iir=literal~theta=triangle&iir_filters=2~chunks=2",
+};

@@ -1,0 +1,31 @@
+// longconv.c: long convolution (Fu et al. 2023, "Simple Hardware-Efficient Long Convolutions for Sequence Modeling",
+// Sec. 3), a comparator: a kernel as long as the sequence for each channel, squashed, in the layer of state space models:
+//   K = sign(k) max(|k| - lambda, 0),  y = GELU(K * x + D x) W_o
+#include "../mixer.h"
+#include "attention_parts.h"
+#include "short_long.h"
+
+static const config_key keys[] = {KEY_SQUASH, KEY_SKIP, {0}};
+
+static int check(const config *c, size_t length, smx_error *error) {
+    (void)length;
+    return check_heads_without_inner_position(c, error);
+}
+
+static tensor *build(graph *g, const config *c, tensor *x) {
+    tensor *y = graph_name(g, long_conv(g, c, x), "conv");
+    return output_projection(g, c, op_gelu(g, y));
+}
+
+const mixer mixer_longconv = {
+    .name = "longconv",
+    .title = "Long convolution",
+    .help = "One free filter per channel, as long as the sequence; its values do not depend on the input.",
+    .source = "Fu et al. 2023, Sec. 3",
+    .cost = "L D log L",
+    .defaults = "norm=rms&embed_std=0.1",
+    .keys = keys,
+    .check = check,
+    .build = build,
+    .modes = "squash=0.05~skip=0",
+};
