@@ -1,5 +1,6 @@
 // test_mixer_gradients.c: every mixer in every mode of its list, as a whole: the gradient of its input and of each weight
-// against differences of its output, a replay that gives the same words, and a batch that is its sequences one by one.
+// against differences of its output, a replay that gives the same words, a batch that is its sequences one by one, and the same
+// words on every instruction set.
 #include "mixer_vectors.h"
 
 #include "audit.h"
@@ -103,7 +104,37 @@ static void batches(void **state) {
     }
 }
 
+// Outputs and gradients word for word on every instruction set.
+static void same_words(void **state) {
+    (void)state;
+    for (size_t k = 0; mixers[k]; k++) {
+        char text[1024];
+        for (size_t i = 0; audit_mode(text, sizeof text, mixers[k]->name, i); i++) {
+            float *y = NULL, *gradient = NULL, *weight = NULL;
+            CHECK_EACH_ISA(isa) {
+                check_trying("%s", text);
+                lone_mixer m;
+                lone_mixer_open(&m, text, 2);
+                if (!weight) {
+                    check_seed(91 + i);
+                    weight = check_random(m.y->n, -1, 1);
+                }
+                lone_mixer_run(&m, weight);
+                if (y) {
+                    check_same("y", m.y->data, y, m.y->n);
+                    check_same("gradients", m.p.grad, gradient, m.p.total);
+                } else {
+                    y = check_copy(m.y->data, m.y->n);
+                    gradient = check_copy(m.p.grad, m.p.total);
+                }
+                lone_mixer_close(&m);
+            }
+            check_done();
+        }
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(gradients), cmocka_unit_test(batches)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(gradients), cmocka_unit_test(batches), cmocka_unit_test(same_words)};
     return cmocka_run_group_tests_name("mixer_gradients", tests, NULL, NULL);
 }
