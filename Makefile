@@ -79,6 +79,7 @@ $(BIN)/libconstructions.a: $(CONSTRUCTIONS)
 $(BIN)/tests/%: $(OBJ)/proofs_tests/%.o $(BIN)/libconstructions.a $(BIN)/libcli.a $(LIB) $(REF)
 	@mkdir -p $(@D) && $(CC) $(LDFLAGS) $(OPENMP) $^ -lcmocka $(LZ) -lm $(EXTRA_LIBS) -o $@
 $(BIN)/tests/proof_certificates: EXTRA_LIBS := $(ARB_LIBS)
+$(OBJ)/proofs_tests/proof_certificates.o: CPPFLAGS += $(if $(ARB_HEADER),-DSEQMIX_ARB)
 TEST_BIN := $(TESTS:%=$(BIN)/tests/%)
 .SECONDARY:
 
@@ -103,6 +104,8 @@ build/test/wasm.count: wasm/test_wasm.mjs wasm/exports.txt build/seqmix build/wa
 	@$(RUN) wasm node --test --test-reporter=tap $< || :
 build/test/page.count: web/test_page.mjs dist/index.html build/seqmix
 	@$(RUN) page node --test --test-reporter=tap $< || :
+build/test/arm.count: proofs_tests/arm.sh build/seqmix proofs_tests/digests.txt
+	@$(RUN) --timeout 1800 arm $< || :
 build/test/presets.count: build/seqmix
 	@$(RUN) --status presets build/seqmix presets --fast || :
 build/test/scripts.count: scripts/test-tally.sh scripts/run-test.sh scripts/tally.sh

@@ -7,7 +7,9 @@
 
 static void parallel_for(void *pool, size_t n, smx_piece piece, void *context) {
     int threads = *(int *)pool;
+#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+#endif
     for (size_t i = 0; i < n; i++) {
         uint64_t env = smx_fpenv_enter();
         piece(context, i);
