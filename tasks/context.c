@@ -1,4 +1,4 @@
-// lcat.c: the random context model (CAT Def. 6): does a landmark find the block that holds the copy of the
+// context.c: task lcat, the random context model (CAT Def. 6): does a landmark find the block that holds the copy of the
 // query? Nothing in it can be learnt: it measures landmarks (Props. 1-2), it does not train a model.
 #include "util.h"
 
