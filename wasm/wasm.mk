@@ -11,9 +11,9 @@ WASM_FLAGS_scalar := -DSMX_SCALAR -DSMX_HAVE_scalar -DSMX_ISA_NAME=scalar
 WASM_SRC := wasm/exports.c $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_SRC)
 WASM_LINK := -O3 -sSTANDALONE_WASM --no-entry -sALLOW_MEMORY_GROWTH=1 -sEXPORTED_FUNCTIONS=@wasm/exports.txt
 
-build/obj/emcc/wasm/%.o: %.c | setup
+build/obj/emcc/wasm/%.o: %.c wasm/wasm.mk | setup
 	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) $(WASM_LEVEL) $(WASM_FLAGS_wasm) $(CPPFLAGS) -MMD -MP -c $< -o $@
-build/obj/emcc/scalar/%.o: %.c | setup
+build/obj/emcc/scalar/%.o: %.c wasm/wasm.mk | setup
 	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) $(WASM_LEVEL) $(WASM_FLAGS_scalar) $(CPPFLAGS) -MMD -MP -c $< -o $@
 build/wasm/seqmix.wasm: $(WASM_SRC:%.c=build/obj/emcc/wasm/%.o) wasm/exports.txt
 	@mkdir -p $(@D) && $(EMCC) $(WASM_LINK) -msimd128 $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"

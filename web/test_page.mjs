@@ -256,8 +256,8 @@ onPage('everything can be done from the keyboard', RACE, {}, async (page) => {
     await page.focus('.tabs input:checked');
     await page.keyboard.press('ArrowRight');
     await until(page, () => /run=1/.test(location.hash));
+    await until(page, () => document.querySelectorAll('.question button').length === 8);
     const questions = await page.$$('.question button');
-    assert.equal(questions.length, 8);
     await questions[3].focus();
     await page.keyboard.press('Enter');
     assert.equal(
