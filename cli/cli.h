@@ -15,6 +15,7 @@ int cli_bench(int argc, char **argv);
 int cli_help(int argc, char **argv);
 int cli_oracle(int argc, char **argv);
 int cli_compare(int argc, char **argv);
+int cli_vectors(int argc, char **argv);
 
 // "seqmix: message" on standard error; returns 2.
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));

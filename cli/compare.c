@@ -1,6 +1,8 @@
 // compare.c: `seqmix compare`: judges a folder of results against a set of test vectors, by the scale and
-// tolerance that the manifest gives for each array: max |got - ref| <= tol * scale. NaN never passes.
+// tolerance that the manifest gives for each array: max |got - ref| <= tol * scale. NaN never passes. Two files:
+// compare_pair.c.
 #include "cli.h"
+#include "compare.h"
 #include "manifest.h"
 
 #include <math.h>
@@ -9,9 +11,9 @@
 #include <string.h>
 
 typedef struct {
-    const char *manifest, *results;
-    int f32;
-    double tol; // 0: the manifest's
+    const char *manifest, *results, *reference; // reference: of two files
+    const compare_format *format;               // NULL: f64 for a manifest
+    double tol;                                 // 0: the manifest's
 } options;
 
 typedef struct {
@@ -20,16 +22,6 @@ typedef struct {
     char worst_place[400];
 } verdict;
 
-// "[3][1]" of the i-th element.
-static void place(char *text, size_t length, const npy *a, size_t i) {
-    size_t at[NPY_MAX_DIMS];
-    for (size_t d = a->ndim; d-- > 0;) {
-        at[d] = i % a->shape[d];
-        i /= a->shape[d];
-    }
-    npy_shape_text(text, length, a->ndim, at);
-}
-
 static double scale_of(const manifest_array *is, const npy *ref) {
     double scale = 0;
     if (is->scale >= 0) return is->scale;
@@ -37,14 +29,23 @@ static double scale_of(const manifest_array *is, const npy *ref) {
     return scale;
 }
 
+// A manifest says how much a format's rounding of the inputs moves each array; where it only says so for float32, other
+// formats get their own tolerance, widened as far as that of float32 is.
+static double tolerance(const options *o, const manifest *m, const manifest_array *is) {
+    const compare_format *f = o->format ? o->format : compare_formats, *f32 = compare_format_named("f32");
+    if (o->tol > 0) return o->tol;
+    if (f == compare_formats) return m->f64_tol;
+    double given = f->digits == 24 ? is->f32_tol : f->digits == 11 ? is->f16_tol : is->bf16_tol;
+    return given > 0 ? given : f->tol * fmax(1, is->f32_tol / f32->tol);
+}
+
 static void judge(verdict *v, const options *o, const manifest *m, const manifest_array *is, const npy *ref,
                   const npy *got, const char *name) {
     double scale = scale_of(is, ref), worst = -1;
-    double tol = o->tol > 0 ? o->tol : o->f32 ? (is->f32_tol > 0 ? is->f32_tol : 2e-5) : m->f64_tol;
+    double tol = tolerance(o, m, is);
     size_t where = 0;
     for (size_t i = 0; i < ref->count; i++) {
-        double a = npy_value(got, i), b = npy_value(ref, i), error = a == b ? 0 : fabs(a - b);
-        if (isnan(error)) error = INFINITY; // NaN, or one infinity against another
+        double a = npy_value(got, i), b = npy_value(ref, i), error = compare_error(a, b);
         if (error > worst) {
             worst = error;
             where = i;
@@ -55,7 +56,7 @@ static void judge(verdict *v, const options *o, const manifest *m, const manifes
     int past = !(worst <= tol * scale);
     double share = worst == 0 ? 0 : worst / (tol * scale);
     char index[160];
-    place(index, sizeof index, ref, where);
+    compare_place(index, sizeof index, ref, where);
     if (share > v->worst || !v->worst_place[0]) {
         v->worst = share;
         snprintf(v->worst_place, sizeof v->worst_place, "%s%s", name, index);
@@ -110,10 +111,11 @@ static int compare_manifest(const options *o) {
 
 int cli_compare(int argc, char **argv) {
     options o = {0};
-    const char *usage = "compare: it takes --manifest FILE DIR [--f32] [--tol X]";
+    const char *usage = "it takes A.npy B.npy or --manifest FILE DIR, and --f64, --f32, --f16, --bf16, --tol X";
     for (int i = 0; i < argc; i++) {
-        if (strcmp(argv[i], "--f32") == 0) {
-            o.f32 = 1;
+        if (strncmp(argv[i], "--", 2) == 0 && compare_format_named(argv[i] + 2)) {
+            if (o.format) return cli_fail("compare: a second format, %s; %s", argv[i], usage);
+            o.format = compare_format_named(argv[i] + 2);
         } else if (strcmp(argv[i], "--manifest") == 0 || strcmp(argv[i], "--tol") == 0) {
             if (i + 1 == argc) return cli_fail("compare: %s needs a value", argv[i]);
             if (strcmp(argv[i], "--manifest") == 0) {
@@ -124,12 +126,12 @@ int cli_compare(int argc, char **argv) {
             o.tol = strtod(argv[++i], &end);
             if (*end || !(o.tol > 0) || !isfinite(o.tol))
                 return cli_fail("compare: --tol is '%s'; it must be a number above 0", argv[i]);
-        } else if (argv[i][0] == '-' || o.results) {
-            return cli_fail("compare: '%s' is not known; %s", argv[i], usage + strlen("compare: "));
+        } else if (argv[i][0] == '-' || o.reference) {
+            return cli_fail("compare: '%s' is not known; %s", argv[i], usage);
         } else {
-            o.results = argv[i];
+            *(o.results ? &o.reference : &o.results) = argv[i];
         }
     }
-    if (!o.manifest || !o.results) return cli_fail("%s", usage);
-    return compare_manifest(&o);
+    if (o.manifest ? !o.results || o.reference : !o.reference) return cli_fail("compare: %s", usage);
+    return o.manifest ? compare_manifest(&o) : compare_pair(o.results, o.reference, o.format, o.tol);
 }

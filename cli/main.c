@@ -15,8 +15,9 @@ static const struct {
     {"presets", "presets [NAME] [--fast] [--seeds N]: measure every preset's claims again", cli_presets},
     {"selfcheck", "selfcheck [--against FILE]: a digest of every kernel and of short trainings, the same everywhere", cli_selfcheck},
     {"bench", "bench [--json] [--quick] [--seconds S] [NAME...]: time kernels and training steps against this machine's ceilings", cli_bench},
-    {"oracle", "oracle --manifest FILE --out DIR: run the double-precision oracle on a set of test vectors", cli_oracle},
-    {"compare", "compare --manifest FILE DIR: judge results by the manifest's tolerances", cli_compare},
+    {"oracle", "oracle MECHANISM [--mode NAME] [--param NAME=VALUE]... [--layout bld|bhld] --in DIR --out DIR, oracle --list [MECHANISM], or oracle --manifest FILE --out DIR: the double-precision oracle on .npy files", cli_oracle},
+    {"vectors", "vectors --out DIR [--seed N]: a set of test vectors for judging other implementations", cli_vectors},
+    {"compare", "compare A.npy B.npy or compare --manifest FILE DIR [--f64|--f32|--f16|--bf16] [--tol X]: judge results against the reference", cli_compare},
     {"audit", "audit [CONFIG]: how far ahead each mixer sees in each mode, measured; or one config in detail", cli_audit},
     {"help", "help [KEY]: the config language", cli_help},
 };

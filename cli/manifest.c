@@ -81,11 +81,13 @@ int manifest_array_of(const manifest *m, const json *entry, const char *folder, 
     for (out->dtype = NPY_F8; out->dtype <= NPY_I4; out->dtype++)
         if (strcmp(name, npy_dtype_name(out->dtype)) == 0) break;
     if (out->dtype > NPY_I4) {
-        snprintf(err, errlen, "%.40s: \"dtype\" must be <f8, <f4 or <i4", entry->key);
+        snprintf(err, errlen, "%.40s: \"dtype\" must be <f8, <f4, <f2 or <i4", entry->key);
         return -1;
     }
     out->scale = number_or(entry, "scale", -1);
     out->f32_tol = number_or(entry, "f32_tol", -1);
+    out->f16_tol = number_or(entry, "f16_tol", -1);
+    out->bf16_tol = number_or(entry, "bf16_tol", -1);
     return 0;
 }
 

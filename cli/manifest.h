@@ -19,7 +19,7 @@ typedef struct {
     const char *file; // a plain name
     npy_dtype dtype;
     size_t ndim, shape[NPY_MAX_DIMS];
-    double scale, f32_tol; // negative when not given
+    double scale, f32_tol, f16_tol, bf16_tol; // negative when not given
 } manifest_array;
 
 // All return 0, or -1 with one sentence in err.

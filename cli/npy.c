@@ -3,6 +3,7 @@
 #include "npy.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,10 +24,20 @@ static int fail(char *err, size_t errlen, const char *format, ...) {
     return -1;
 }
 
-size_t npy_item_size(npy_dtype dtype) { return dtype == NPY_F8 ? 8 : 4; }
+size_t npy_item_size(npy_dtype dtype) { return dtype == NPY_F8 ? 8 : dtype == NPY_F2 ? 2 : 4; }
 
 const char *npy_dtype_name(npy_dtype dtype) {
-    return dtype == NPY_F8 ? "<f8" : dtype == NPY_F4 ? "<f4" : "<i4";
+    static const char *const names[] = {"<f8", "<f4", "<f2", "<i4"};
+    return names[dtype];
+}
+
+// IEEE 754 binary16: 1 sign bit, 5 of exponent (bias 15), 10 of fraction.
+static double half_value(uint16_t h) {
+    int exponent = h >> 10 & 31, fraction = h & 1023;
+    double size = exponent == 31 ? (fraction ? NAN : INFINITY)
+                  : exponent     ? ldexp(1024 + fraction, exponent - 25)
+                                 : ldexp(fraction, -24);
+    return h >> 15 ? -size : size;
 }
 
 double npy_value(const npy *a, size_t i) {
@@ -35,6 +46,8 @@ double npy_value(const npy *a, size_t i) {
         return ((const double *)a->data)[i];
     case NPY_F4:
         return ((const float *)a->data)[i];
+    case NPY_F2:
+        return half_value(((const uint16_t *)a->data)[i]);
     default:
         return ((const int32_t *)a->data)[i];
     }
@@ -120,7 +133,7 @@ static int header(npy *a, size_t *bytes, const char *start, size_t length, const
         if (strcmp(key, "descr") == 0 && !descr[0]) {
             if (!quoted(&t, descr, sizeof descr))
                 return fail(err, errlen,
-                            "%s: its elements are a record or a name too long; <f8, <f4 and <i4 are read",
+                            "%s: its elements are a record or a name too long; <f8, <f4, <f2 and <i4 are read",
                             name);
         } else if (strcmp(key, "fortran_order") == 0 && !seen_order) {
             seen_order = 1;
@@ -144,10 +157,12 @@ static int header(npy *a, size_t *bytes, const char *start, size_t length, const
         a->dtype = NPY_F8;
     else if (strcmp(descr, "<f4") == 0)
         a->dtype = NPY_F4;
+    else if (strcmp(descr, "<f2") == 0)
+        a->dtype = NPY_F2;
     else if (strcmp(descr, "<i4") == 0)
         a->dtype = NPY_I4;
     else
-        return fail(err, errlen, "%s: its elements are '%s'; <f8, <f4 and <i4 are read", name, descr);
+        return fail(err, errlen, "%s: its elements are '%s'; <f8, <f4, <f2 and <i4 are read", name, descr);
     if (fortran) return fail(err, errlen, "%s: is in Fortran order; only C order is read", name);
     int empty = 0;
     for (size_t i = 0; i < a->ndim; i++) empty |= a->shape[i] == 0;

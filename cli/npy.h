@@ -1,4 +1,5 @@
-// npy.h: arrays as NumPy .npy files: format 1.0, C order, little-endian float64, float32 or int32.
+// npy.h: arrays as NumPy .npy files: format 1.0, C order, little-endian float64, float32, float16 or
+// int32.
 #ifndef CLI_NPY_H
 #define CLI_NPY_H
 
@@ -6,7 +7,7 @@
 #include <stdint.h>
 
 enum { NPY_MAX_DIMS = 8 };
-typedef enum { NPY_F8, NPY_F4, NPY_I4 } npy_dtype;
+typedef enum { NPY_F8, NPY_F4, NPY_F2, NPY_I4 } npy_dtype;
 
 typedef struct {
     npy_dtype dtype;
@@ -27,7 +28,7 @@ int npy_write(const char *path, npy_dtype dtype, size_t ndim, const size_t *shap
 void npy_free(npy *a);
 
 size_t npy_item_size(npy_dtype dtype);
-const char *npy_dtype_name(npy_dtype dtype); // "<f8", "<f4", "<i4"
+const char *npy_dtype_name(npy_dtype dtype); // "<f8", "<f4", "<f2", "<i4"
 double npy_value(const npy *a, size_t i);
 // "[3][4]" into text; "[]" for a scalar.
 const char *npy_shape_text(char *text, size_t length, size_t ndim, const size_t *shape);

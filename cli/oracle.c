@@ -1,117 +1,141 @@
-// oracle.c: `seqmix oracle`: the double-precision oracle on files. With --manifest it runs every case of a
-// set of test vectors and writes each output, intermediate and gradient under the manifest's own file names.
-#include "cli.h"
-#include "oracle_cases.h"
+// oracle.c: `seqmix oracle`: the double-precision oracle on files: what is asked for, and by which of the oracle_*.c.
+#include "oracle.h"
 
-#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "manifest.h"
+#include "cli.h"
 
-static int has(const char *path) {
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+enum { PARAMS = 4096 };
+
+// The request's parameters as JSON, written value by value.
+typedef struct {
+    char text[PARAMS];
+    size_t length;
+    char given[24][24];
+    size_t n_given;
+} params;
+
+// What of a value can stand in JSON as it is.
+static int plain(const char *value, const char *allowed) {
+    return *value && strlen(value) < 1024 && strspn(value, allowed) == strlen(value);
 }
 
-// The folder and those above it.
-static int make_folder(const char *path) {
-    char part[4096];
-    size_t n = strlen(path);
-    if (n == 0 || n >= sizeof part)
-        return cli_fail("--out: the path of %zu characters must have 1 to %zu", n, sizeof part - 1);
-    for (size_t i = 1; i <= n; i++) {
-        if (path[i] && path[i] != '/') continue;
-        memcpy(part, path, i);
-        part[i] = 0;
-        if (mkdir(part, 0777) && !has(part))
-            return cli_fail("%s: cannot be made a folder: %s", part, strerror(errno));
+static int unknown_param(const oracle_mechanism *m, const char *name, size_t length) {
+    char names[400] = "";
+    oracle_declared d;
+    for (const char *at = m->params; oracle_next_declared(&at, &d);)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] ? ", " : "", d.name);
+    return cli_fail("oracle: %s has no parameter '%.*s'; it takes %s", m->name, (int)(length < 40 ? length : 40), name,
+                    names);
+}
+
+// One "name=value" of the command line.
+static int add_param(params *p, const oracle_mechanism *m, const char *name, size_t length, const char *value) {
+    static const char number[] = "0123456789+-.eE", numbers[] = "0123456789+-.eE, ",
+                      word[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
+    oracle_declared d;
+    int found = 0;
+    for (const char *at = m->params; !found && oracle_next_declared(&at, &d);)
+        found = strlen(d.name) == length && memcmp(d.name, name, length) == 0;
+    if (!found) return unknown_param(m, name, length);
+    for (size_t i = 0; i < p->n_given; i++)
+        if (strcmp(p->given[i], d.name) == 0) return cli_fail("oracle: the parameter %s is given twice", d.name);
+    const char *open = "", *close = "", *wanted = NULL;
+    if (strcmp(d.type, "reals") == 0) {
+        open = "[", close = "]";
+        if (!plain(value, numbers)) wanted = "numbers with commas between them";
+    } else if (strcmp(d.type, "flag") == 0) {
+        if (strcmp(value, "true") && strcmp(value, "false")) wanted = "true or false";
+    } else if (strchr(d.type, '|')) {
+        open = close = "\"";
+        if (!plain(value, word)) wanted = d.type;
+    } else if (!plain(value, number)) {
+        wanted = strcmp(d.type, "real") == 0 ? "a number" : "a whole number";
     }
+    if (wanted) return cli_fail("oracle: the parameter %s is '%.60s'; it must be %s", d.name, value, wanted);
+    int n = snprintf(p->text + p->length, sizeof p->text - p->length - 1, "%s\"%s\":%s%s%s", p->n_given ? "," : "{",
+                     d.name, open, value, close);
+    if (p->n_given == 24 || n < 0 || (size_t)n >= sizeof p->text - p->length - 1)
+        return cli_fail("oracle: the parameters are too long");
+    p->length += (size_t)n;
+    snprintf(p->given[p->n_given++], sizeof p->given[0], "%s", d.name);
     return 0;
 }
 
-static int set_inputs(oracle_case *c, const manifest *m, const json *inputs) {
-    for (const json *a = inputs ? inputs->child : NULL; a; a = a->next) {
-        manifest_array is;
-        npy value;
-        char path[MANIFEST_PATH];
-        if (manifest_array_of(m, a, m->folder, path, &is, c->err, sizeof c->err)) return -1;
-        if (npy_read(&value, path, c->err, sizeof c->err)) return -1;
-        int status = manifest_fits(&is, &value, path, c->err, sizeof c->err);
-        if (!status) status = oracle_set(c, a->key, &value);
-        npy_free(&value);
-        if (status) return -1;
-    }
-    return 0;
+static const oracle_mechanism *find(const char *name) {
+    const oracle_mechanism *m = oracle_find(name);
+    if (!m) cli_fail("oracle: there is no mechanism '%.60s'; seqmix oracle --list tells them", name);
+    return m;
 }
 
-static int write_arrays(oracle_case *c, const manifest *m, const json *arrays, oracle_kind kind,
-                        const char *out, size_t *written) {
-    for (const json *a = arrays ? arrays->child : NULL; a; a = a->next) {
-        manifest_array is;
-        char path[MANIFEST_PATH], want[160], got[160];
-        const oracle_slot *s = oracle_slot_of(c, kind, a->key);
-        const double *data = !s ? NULL : kind == ORACLE_INPUT ? s->grad : s->data;
-        if (!data)
-            return oracle_fail(c, "%s gives no %s%.40s here", c->mechanism->name,
-                               kind == ORACLE_INPUT ? "gradient of " : "", a->key);
-        if (manifest_array_of(m, a, out, path, &is, c->err, sizeof c->err)) return -1;
-        if (is.ndim != s->ndim || memcmp(is.shape, s->shape, s->ndim * sizeof *s->shape))
-            return oracle_fail(c, "%.40s: the manifest says the shape %s, it is %s", a->key,
-                               npy_shape_text(want, sizeof want, is.ndim, is.shape),
-                               npy_shape_text(got, sizeof got, s->ndim, s->shape));
-        if (npy_write(path, NPY_F8, s->ndim, s->shape, data, c->err, sizeof c->err)) return -1;
-        ++*written;
-    }
-    return 0;
-}
+typedef struct {
+    const char *manifest, *in, *out, *layout, *mechanism;
+    int list;
+} options;
 
-static int run_case(oracle_case *c, const manifest *m, const json *entry, const char *out, size_t *written) {
-    const json *mechanism = json_get(entry, "mechanism");
-    memset(c, 0, sizeof *c);
-    if (!mechanism || mechanism->type != JSON_STRING) return oracle_fail(c, "it names no mechanism");
-    const oracle_mechanism *is = oracle_find(mechanism->string);
-    if (!is) return oracle_fail(c, "there is no mechanism '%.60s'", mechanism->string);
-    if (oracle_open(c, is, json_get(entry, "params"))) return -1;
-    if (set_inputs(c, m, json_get(entry, "inputs")) || oracle_run(c)) return -1;
-    if (write_arrays(c, m, json_get(entry, "outputs"), ORACLE_OUTPUT, out, written)) return -1;
-    if (write_arrays(c, m, json_get(entry, "intermediates"), ORACLE_MIDDLE, out, written)) return -1;
-    return write_arrays(c, m, json_get(entry, "gradients"), ORACLE_INPUT, out, written);
-}
-
-static int run_manifest(const char *path, const char *out) {
-    manifest m;
-    char err[400];
-    size_t cases = 0, failed = 0, written = 0;
-    if (manifest_open(&m, path, err, sizeof err)) return cli_fail("%s", err);
-    int status = make_folder(out);
-    for (const json *entry = m.cases->child; entry && !status; entry = entry->next, cases++) {
-        oracle_case c;
-        if (run_case(&c, &m, entry, out, &written)) {
-            cli_fail("case %s: %s", manifest_case_name(entry), c.err);
-            failed++;
-        }
-        oracle_close(&c);
+static int run_folder(const options *o, params *p) {
+    oracle_request r = {find(o->mechanism), NULL, 0, o->in, o->out};
+    if (!r.mechanism) return 2;
+    if (!o->in || !o->out) return cli_fail("oracle: %s needs --in DIR and --out DIR", o->mechanism);
+    if (o->layout && strcmp(o->layout, "bhld") && strcmp(o->layout, "bld"))
+        return cli_fail("oracle: --layout is '%.40s'; it must be bld or bhld", o->layout);
+    r.heads_apart = o->layout && strcmp(o->layout, "bhld") == 0;
+    if (r.heads_apart && !oracle_has_heads(r.mechanism)) {
+        char names[300] = "";
+        for (const oracle_mechanism *m = oracle_mechanisms; m->name; m++)
+            if (oracle_has_heads(m))
+                snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] ? ", " : "", m->name);
+        return cli_fail("oracle: --layout bhld is for q, k, v; %s has none, but %s do", r.mechanism->name, names);
     }
-    manifest_close(&m);
-    if (!status)
-        printf("oracle: %zu of %zu cases, %zu arrays written to %s\n", cases - failed, cases, written, out);
-    return status || failed ? 2 : 0;
+    strcpy(p->text + p->length, p->n_given ? "}" : "{}");
+    r.params = p->text;
+    return oracle_folder_run(&r);
 }
 
 int cli_oracle(int argc, char **argv) {
-    const char *manifest_path = NULL, *out = NULL;
+    options o = {0};
+    params p = {.length = 0};
+    const struct {
+        const char *name, **to;
+    } takes[] = {{"--manifest", &o.manifest}, {"--in", &o.in}, {"--out", &o.out}, {"--layout", &o.layout}};
     for (int i = 0; i < argc; i++) {
-        const char **to = strcmp(argv[i], "--manifest") == 0 ? &manifest_path
-                          : strcmp(argv[i], "--out") == 0    ? &out
-                                                             : NULL;
-        if (!to)
-            return cli_fail("oracle: '%s' is not known; it takes --manifest FILE and --out DIR", argv[i]);
-        if (*to) return cli_fail("oracle: %s is given twice", argv[i]);
-        if (++i == argc) return cli_fail("oracle: %s needs a value", argv[i - 1]);
-        *to = argv[i];
+        const char **to = NULL;
+        for (size_t k = 0; k < sizeof takes / sizeof *takes; k++)
+            if (strcmp(argv[i], takes[k].name) == 0) to = takes[k].to;
+        int param = strcmp(argv[i], "--param") == 0, mode = strcmp(argv[i], "--mode") == 0;
+        if (strcmp(argv[i], "--list") == 0) {
+            o.list = 1;
+        } else if (to || param || mode) {
+            if (to && *to) return cli_fail("oracle: %s is given twice", argv[i]);
+            if (++i == argc) return cli_fail("oracle: %s needs a value", argv[i - 1]);
+            if (to) {
+                *to = argv[i];
+                continue;
+            }
+            if (!o.mechanism) return cli_fail("oracle: %s must stand behind the mechanism's name", argv[i - 1]);
+            const oracle_mechanism *m = find(o.mechanism);
+            size_t n = strcspn(argv[i], "=");
+            if (!m) return 2;
+            if (param && !argv[i][n]) return cli_fail("oracle: --param is '%.60s'; it must be NAME=VALUE", argv[i]);
+            if (param ? add_param(&p, m, argv[i], n, argv[i] + n + 1) : add_param(&p, m, "mode", 4, argv[i])) return 2;
+        } else if (argv[i][0] == '-' || o.mechanism) {
+            return cli_fail("oracle: '%.60s' is not known; it takes MECHANISM [--mode NAME] [--param NAME=VALUE]... "
+                            "[--layout bld|bhld] --in DIR --out DIR, or --manifest FILE --out DIR, or --list",
+                            argv[i]);
+        } else {
+            o.mechanism = argv[i];
+        }
     }
-    if (!manifest_path || !out) return cli_fail("oracle: --manifest FILE and --out DIR are both needed");
-    return run_manifest(manifest_path, out);
+    if (o.list) {
+        const oracle_mechanism *only = o.mechanism ? find(o.mechanism) : NULL;
+        if (o.mechanism && !only) return 2;
+        oracle_list(only);
+        return 0;
+    }
+    if (o.mechanism && !o.manifest) return run_folder(&o, &p);
+    if (!o.manifest || !o.out || o.mechanism || o.in || o.layout)
+        return cli_fail("oracle: it needs a MECHANISM with --in DIR and --out DIR, or --manifest FILE and --out DIR alone");
+    return oracle_manifest_run(o.manifest, o.out);
 }

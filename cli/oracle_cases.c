@@ -24,12 +24,7 @@ const oracle_mechanism *oracle_find(const char *name) {
 }
 
 // ---- Declared parameters
-typedef struct {
-    char name[24], type[96], value[32]; // value: the default, "" if there is none
-} declared;
-
-// Reads the declaration at *at and moves on; 0 at the end.
-static int next_declared(const char **at, declared *d) {
+int oracle_next_declared(const char **at, oracle_declared *d) {
     while (**at == ' ') ++*at;
     size_t n = strcspn(*at, " ");
     if (!n) return 0;
@@ -39,14 +34,14 @@ static int next_declared(const char **at, declared *d) {
     return 1;
 }
 
-static int find_declared(const oracle_case *c, const char *name, declared *d) {
-    for (const char *at = c->mechanism->params; next_declared(&at, d);)
+static int find_declared(const oracle_case *c, const char *name, oracle_declared *d) {
+    for (const char *at = c->mechanism->params; oracle_next_declared(&at, d);)
         if (strcmp(d->name, name) == 0) return 1;
     return 0;
 }
 
-static int is_size(const declared *d) { return strncmp(d->type, "size", 4) == 0; }
-static int is_choice(const declared *d) { return strchr(d->type, '|') != NULL; }
+static int is_size(const oracle_declared *d) { return strncmp(d->type, "size", 4) == 0; }
+static int is_choice(const oracle_declared *d) { return strchr(d->type, '|') != NULL; }
 
 const json *oracle_param(const oracle_case *c, const char *name) { return json_get(c->params, name); }
 
@@ -62,21 +57,21 @@ static int word_index(const char *words, const char *word) {
 }
 
 int oracle_choice(const oracle_case *c, const char *name) {
-    declared d;
+    oracle_declared d;
     const json *v = oracle_param(c, name);
     if (!find_declared(c, name, &d)) return -1;
     return word_index(d.type, v ? v->string : d.value);
 }
 
 double oracle_real(const oracle_case *c, const char *name) {
-    declared d;
+    oracle_declared d;
     const json *v = oracle_param(c, name);
     if (v) return v->number;
     return find_declared(c, name, &d) ? strtod(d.value, NULL) : 0;
 }
 
 int oracle_flag(const oracle_case *c, const char *name) {
-    declared d;
+    oracle_declared d;
     const json *v = oracle_param(c, name);
     if (v) return v->type == JSON_TRUE;
     return find_declared(c, name, &d) && strcmp(d.value, "true") == 0;
@@ -106,7 +101,7 @@ void oracle_put_size(oracle_case *c, const char *name, size_t value) {
 }
 
 // What was given for one declared parameter, checked.
-static int check_given(oracle_case *c, const declared *d, const json *v) {
+static int check_given(oracle_case *c, const oracle_declared *d, const json *v) {
     size_t size;
     if (is_size(d)) {
         size_t least = strcmp(d->type, "size0") == 0 ? 0 : 1;
@@ -142,7 +137,7 @@ static int holds(const oracle_case *c, const char *when) {
     char name[24], word[32];
     for (const char *at = when; at && *at; at += strcspn(at, " ")) {
         while (*at == ' ') at++;
-        declared d;
+        oracle_declared d;
         if (sscanf(at, "%23[^=]=%31[^ ]", name, word) != 2 || !find_declared(c, name, &d)) return 0;
         if (oracle_choice(c, name) != word_index(d.type, word)) return 0;
     }
@@ -150,11 +145,11 @@ static int holds(const oracle_case *c, const char *when) {
 }
 
 int oracle_open(oracle_case *c, const oracle_mechanism *mechanism, const json *params) {
-    declared d;
+    oracle_declared d;
     memset(c, 0, sizeof *c);
     c->mechanism = mechanism;
     c->params = params;
-    for (const char *at = mechanism->params; next_declared(&at, &d);) {
+    for (const char *at = mechanism->params; oracle_next_declared(&at, &d);) {
         const json *v = oracle_param(c, d.name);
         if (v && check_given(c, &d, v)) return -1;
         if (!v && !d.value[0] && !is_size(&d) && strcmp(d.type, "reals"))
@@ -202,8 +197,8 @@ static int size_value(const oracle_case *c, const char *at, const char *end, siz
 
 // The declared default of a size becomes its value; 0 when it has none.
 static int take_default(oracle_case *c, const char *name, size_t length) {
-    declared d;
-    for (const char *at = c->mechanism->params; next_declared(&at, &d);)
+    oracle_declared d;
+    for (const char *at = c->mechanism->params; oracle_next_declared(&at, &d);)
         if (is_size(&d) && d.value[0] && strlen(d.name) == length && strncmp(d.name, name, length) == 0) {
             put_size(c, name, length, strtoul(d.value, NULL, 10));
             return 1;
@@ -289,8 +284,8 @@ static int bind_inputs(oracle_case *c) {
 }
 
 static void defaults(oracle_case *c) {
-    declared d;
-    for (const char *at = c->mechanism->params; next_declared(&at, &d);)
+    oracle_declared d;
+    for (const char *at = c->mechanism->params; oracle_next_declared(&at, &d);)
         if (is_size(&d) && d.value[0]) oracle_put_size(c, d.name, strtoul(d.value, NULL, 10));
 }
 
@@ -320,11 +315,11 @@ static int take_memory(oracle_case *c) {
 }
 
 int oracle_run(oracle_case *c) {
-    declared d;
+    oracle_declared d;
     if (bind_inputs(c)) return -1;
     defaults(c);
     if (c->mechanism->prepare && c->mechanism->prepare(c)) return -1;
-    for (const char *at = c->mechanism->params; next_declared(&at, &d);)
+    for (const char *at = c->mechanism->params; oracle_next_declared(&at, &d);)
         if (is_size(&d) && !known_size(c, d.name, strlen(d.name)))
             return oracle_fail(c, "the parameter %s is missing", d.name);
     if (take_memory(c)) return -1;

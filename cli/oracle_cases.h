@@ -43,6 +43,13 @@ const oracle_mechanism *oracle_find(const char *name);
 
 enum { ORACLE_MAX_ARRAYS = 48, ORACLE_MAX_SIZES = 40 };
 
+// One entry of a mechanism's params. value: the default, "" if there is none.
+typedef struct {
+    char name[24], type[96], value[32];
+} oracle_declared;
+// Reads the entry at *at (begin with mechanism->params) and moves on; 0 at the end.
+int oracle_next_declared(const char **at, oracle_declared *d);
+
 typedef struct {
     const oracle_array *is;
     size_t ndim, shape[NPY_MAX_DIMS], count;

@@ -31,6 +31,8 @@
 // dy last: it is optional, and asks for gradients.
 #define RESULT(shape)                                                                                        \
     OUTPUT("y", shape), { ORACLE_INPUT, "dy", shape, NULL, ORACLE_OPTIONAL | ORACLE_NO_GRADIENT }
+// Attention alone, on queries, keys and values that are given.
+#define QKV INPUT("q", "L D"), INPUT("k", "L D"), INPUT("v", "L D")
 #define END                                                                                                  \
     { ORACLE_INPUT, NULL, NULL, NULL, 0 }
 
@@ -52,17 +54,30 @@ static int rope_fits(oracle_case *c) {
     return 0;
 }
 
+static ref_heads heads_params(const oracle_case *c) {
+    return (ref_heads){SIZE(L),
+                       SIZE(D),
+                       SIZE(H),
+                       oracle_flag(c, "causal"),
+                       (ref_pos)oracle_choice(c, "pos"),
+                       oracle_real(c, "rope_base")};
+}
+
 static int run_softmax(oracle_case *c) {
-    ref_heads p = {SIZE(L),
-                   SIZE(D),
-                   SIZE(H),
-                   oracle_flag(c, "causal"),
-                   (ref_pos)oracle_choice(c, "pos"),
-                   oracle_real(c, "rope_base")};
+    ref_heads p = heads_params(c);
     ref_qkvo w = {IN("wq"), IN("wk"), IN("wv"), IN("wo")},
              dw = {GRAD("wq"), GRAD("wk"), GRAD("wv"), GRAD("wo")};
     int status = ref_softmax_attention_fwd(OUT("y"), IN("x"), &w, &p);
     if (!status && IN("dy")) status = ref_softmax_attention_bwd(GRAD("x"), &dw, IN("dy"), IN("x"), &w, &p);
+    return status;
+}
+
+static int run_softmax_qkv(oracle_case *c) {
+    ref_heads p = heads_params(c);
+    int status = ref_heads_fwd(OUT("y"), IN("q"), IN("k"), IN("v"), IN("filter_maps"), &p);
+    if (!status && IN("dy"))
+        status = ref_heads_bwd(GRAD("q"), GRAD("k"), GRAD("v"), GRAD("filter_maps"), IN("dy"), IN("q"),
+                               IN("k"), IN("v"), IN("filter_maps"), &p);
     return status;
 }
 
@@ -77,7 +92,9 @@ static int las_fits(oracle_case *c) {
     return 0;
 }
 
+// LaS as a layer, or on q, k, v that are given.
 static int run_las(oracle_case *c) {
+    int given_qkv = IN("q") != NULL;
     double *alphas;
     void *memory = ref_carve(&alphas, SIZE(H), REF_END);
     if (!memory) return REF_NO_MEMORY;
@@ -98,8 +115,12 @@ static int run_las(oracle_case *c) {
                  alphas};
     ref_qkvo w = {IN("wq"), IN("wk"), IN("wv"), IN("wo")},
              dw = {GRAD("wq"), GRAD("wk"), GRAD("wv"), GRAD("wo")};
-    int status = ref_las_attention_fwd(OUT("y"), IN("x"), &w, &p);
-    if (!status && IN("dy")) status = ref_las_attention_bwd(GRAD("x"), &dw, IN("dy"), IN("x"), &w, &p);
+    int status = given_qkv ? ref_las_heads_fwd(OUT("y"), IN("q"), IN("k"), IN("v"), &p)
+                           : ref_las_attention_fwd(OUT("y"), IN("x"), &w, &p);
+    if (!status && IN("dy"))
+        status = given_qkv ? ref_las_heads_bwd(GRAD("q"), GRAD("k"), GRAD("v"), IN("dy"), IN("q"), IN("k"),
+                                               IN("v"), &p)
+                           : ref_las_attention_bwd(GRAD("x"), &dw, IN("dy"), IN("x"), &w, &p);
     free(memory);
     return status;
 }
@@ -162,6 +183,22 @@ static int run_cat(oracle_case *c) {
     int status = (linear ? ref_lincat_fwd : ref_cat_attention_fwd)(OUT("y"), IN("x"), &w, &p);
     if (!status && IN("dy"))
         status = (linear ? ref_lincat_bwd : ref_cat_attention_bwd)(GRAD("x"), &dw, IN("dy"), IN("x"), &w, &p);
+    return status;
+}
+
+static int run_landmark(oracle_case *c) {
+    size_t L = SIZE(L), D = SIZE(D), H = SIZE(H);
+    double *stats;
+    int32_t *chosen = calloc(H * L, sizeof *chosen);
+    void *memory = ref_carve(&stats, 2 * H * L, REF_END);
+    int status = chosen && memory ? 0 : REF_NO_MEMORY;
+    ref_landmark p = {1, L, D, H, D, SIZE(B), 1 / sqrt((double)(D / H))};
+    if (!status) ref_landmark_fwd(OUT("y"), stats, chosen, IN("q"), IN("k"), IN("v"), IN("marks"), &p);
+    if (!status && IN("dy"))
+        ref_landmark_bwd(GRAD("q"), GRAD("k"), GRAD("v"), IN("dy"), IN("q"), IN("k"), IN("v"), OUT("y"),
+                         stats, chosen, &p);
+    free(memory);
+    free(chosen);
     return status;
 }
 
@@ -254,6 +291,21 @@ static int run_focus(oracle_case *c) {
 }
 
 // ---- Convolutions
+static int conv_fits(oracle_case *c) {
+    if (divides(c, "groups", "D")) return -1;
+    if (SIZE(future) < SIZE(W)) return 0;
+    return oracle_fail(c, "future = %zu; it must be below W = %zu", SIZE(future), SIZE(W));
+}
+
+static int run_short_conv(oracle_case *c) {
+    size_t L = SIZE(L), D = SIZE(D), groups = SIZE(groups), W = SIZE(W), future = SIZE(future);
+    ref_conv_fwd(OUT("y"), IN("x"), IN("filter"), 1, L, D, groups, W, future, D, D);
+    if (IN("dy"))
+        ref_conv_bwd(GRAD("x"), GRAD("filter"), IN("dy"), IN("x"), IN("filter"), 1, L, D, groups, W, future,
+                     D, D);
+    return 0;
+}
+
 static int run_long_conv(oracle_case *c) {
     size_t L = SIZE(L), D = SIZE(D);
     double lambda = oracle_real(c, "lambda");
@@ -518,6 +570,17 @@ const oracle_mechanism oracle_mechanisms[] = {
      "decay:none|exp|alibi|alibi_scaled=exp "
      "pool:none|centred|masked|trailing=trailing",
      ARRAYS(QKVO, RESULT("L D")), las_fits, run_las},
+    {"softmax_attention_qkv", "the same on given q, k, v; filter_maps: [CAT] Table 2",
+     "L:size D:size H:size=1 causal:flag=true pos:none|rope|alibi|alibi_scaled=none rope_base:real=10000",
+     ARRAYS(QKV, MAYBE("filter_maps", "H H"), RESULT("L D")), rope_fits, run_softmax_qkv},
+    {"las_attention_qkv", "[LaS] Eq. 4 on given q, k, v",
+     "L:size D:size H:size=1 P:size=3 chunk:size0=0 B:real=2 alphas:reals "
+     "decay:none|exp|alibi|alibi_scaled=exp "
+     "pool:none|centred|masked|trailing=trailing",
+     ARRAYS(QKV, RESULT("L D")), las_fits, run_las},
+    {"landmark_attention_qkv", "[CAT] LCAT on given q, k, v and landmarks (last row of each block)",
+     "L:size D:size H:size=1 B:size", ARRAYS(QKV, CONSTANT("marks", "L D"), RESULT("L D")), heads_fit,
+     run_landmark},
     {"las_alphas", "[LaS], decay rates per head", "H:size B:real", ARRAYS(OUTPUT("y", "H")), NULL,
      run_las_alphas},
     {"cat_attention", "[CAT] Def. 1",
@@ -535,6 +598,9 @@ const oracle_mechanism oracle_mechanisms[] = {
      FOCUS_PARAMS "O:size hidden:size hyper:per_channel|joint=per_channel", focus_arrays, focus_fits,
      run_focus},
     {"focus_h", "[Focus] Focus-H (constant filters)", FOCUS_PARAMS, focus_h_arrays, focus_fits, run_focus},
+    {"short_conv", "[CAT] Def. 1: one filter per group of channels, future taps look ahead",
+     "L:size D:size groups:size=1 W:size future:size0=0",
+     ARRAYS(INPUT("x", "L D"), INPUT("filter", "groups W"), RESULT("L D")), conv_fits, run_short_conv},
     {"long_conv", "Fu et al. 2023; [CHELA] Eq. 7", "L:size D:size lambda:real=0",
      ARRAYS(INPUT("x", "L D"), INPUT("conv_k", "D L"), MAYBE("conv_skip", "D"), RESULT("L D")), NULL,
      run_long_conv},
@@ -546,8 +612,7 @@ const oracle_mechanism oracle_mechanisms[] = {
      run_short_fuse},
     {"linear_attention", "Katharopoulos et al. 2020; [CHELA]",
      "L:size D:size H:size=1 normaliser:none|rms|sum=none eps:real=1e-5",
-     ARRAYS(INPUT("q", "L D"), INPUT("k", "L D"), INPUT("v", "L D"), RESULT("L D")), heads_fit,
-     run_linear_attention},
+     ARRAYS(QKV, RESULT("L D")), heads_fit, run_linear_attention},
     {"chela_layer", "[CHELA] Eqs. 9-15", CHELA_PARAMS, chela_arrays, heads_fit, run_chela},
     {"chela_block", "[CHELA] Eqs. 9-15",
      CHELA_PARAMS "residual:flag=false ffn_act:gelu|silu=silu ffn_mult:size=2", chela_block_arrays, heads_fit,

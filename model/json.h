@@ -1,7 +1,7 @@
 // json.h: a small strict JSON reader for manifests and safetensors headers. It reads; it does not write or
 // change.
-#ifndef CLI_JSON_H
-#define CLI_JSON_H
+#ifndef SMX_JSON_H
+#define SMX_JSON_H
 
 #include <stddef.h>
 
