@@ -85,6 +85,7 @@ TEST_BIN := $(TESTS:%=$(BIN)/tests/%)
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
 -include wasm/wasm.mk
+-include bench/bench.mk
 
 # Each test program leaves its counts in build/test/NAME.count; one that passed runs again only when it was rebuilt.
 PREFIX_OF_TESTS := $(if $(filter gcc,$(VARIANT)),,$(VARIANT)/)

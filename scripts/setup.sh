@@ -113,6 +113,8 @@ look() {
     fi
     if [ "$firefox" = yes ]; then need Firefox "$firefox_of_apt" firefox cask:firefox have_firefox; fi
 }
+# Arb makes the certificates among the proofs; without it they are skipped, and nothing else misses it.
+has_arb() { [ -e /usr/include/arb.h ] || [ -e /usr/local/include/arb.h ] || [ -e /usr/include/flint/arb.h ] || [ -e /usr/local/include/flint/arb.h ]; }
 have_firefox() { have firefox || have firefox-esr || [ -d /Applications/Firefox.app ]; }
 chromium_of_apt=chromium firefox_of_apt=firefox-esr
 if grep -qs '^ID=ubuntu' /etc/os-release; then chromium_of_apt=chromium-browser firefox_of_apt=firefox; fi
@@ -164,6 +166,25 @@ install_system_packages() {
     [ -z "$missing" ] || die "still missing after apt-get installed$apt: $missing"
 }
 
+# What the tests can do without: tried once, where apt is there and asks for no password.
+install_optional() {
+    as_root=
+    if [ "$(id -u)" != 0 ]; then as_root='sudo -n'; fi
+    mkdir -p build/tools
+    if have apt-get && { [ -z "$as_root" ] || $as_root true 2>/dev/null; }; then
+        for package in libflint-arb-dev libflint-dev; do # Arb is part of FLINT from version 3
+            has_arb || $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends \
+                "$package" >>"$log" 2>&1 </dev/null || :
+        done
+    fi
+    if has_arb; then
+        say 'installed Arb, for the certificates among the proofs'
+    else
+        say 'Arb (libflint-arb-dev, or libflint-dev from version 3) is not there: the certificates among the proofs are skipped'
+        : >build/tools/without-arb
+    fi
+}
+
 # Node.js from npm: plain binaries, for systems whose own is too old (Debian 12 has 18).
 install_node() {
     theirs=$(node -v)
@@ -200,7 +221,8 @@ install_packages() {
 }
 
 look
-if [ -n "$missing" ] || ! has_node || ! has_packages; then
+optional_missing() { [ "$purpose" = test ] && ! has_arb && [ ! -e build/tools/without-arb ]; }
+if [ -n "$missing" ] || ! has_node || ! has_packages || optional_missing; then
     mkdir -p build/tools
     # Two builds that start at once set up one after the other; the second finds everything there.
     if have flock; then
@@ -212,6 +234,7 @@ if [ -n "$missing" ] || ! has_node || ! has_packages; then
     if [ -n "$missing" ]; then install_system_packages; fi
     if ! has_node; then install_node; fi
     if ! has_packages; then install_packages; fi
+    if optional_missing; then install_optional; fi
     say 'everything is there'
 elif [ "$quiet" = no ]; then
     say 'everything is there'
