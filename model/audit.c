@@ -35,6 +35,7 @@ static int open_bench(bench *b, const config *c, smx_error *error) {
     b->moved = calloc(L, sizeof *b->moved);
     if (!b->g || !b->x || !b->before || !b->moved)
         return config_fail(error, c, "length", "smaller: there is no memory for an audit");
+    b->g->direct = 1;
     graph_push(b->g, "mixer");
     b->y = m->build(b->g, c, op_values(b->g, D));
     graph_pop(b->g);

@@ -35,7 +35,7 @@ static tensor *mlp(graph *g, const config *c, tensor *x) {
     return op_linear(g, h, weight_matrix(g, "w_2", hidden, D, start_output(c, hidden, D)), weight_vector(g, "b_2", D, 0));
 }
 
-static tensor *block(graph *g, const config *c, tensor *x) {
+tensor *model_block(graph *g, const config *c, tensor *x) {
     const mixer *m = mixer_find(config_word(c, "mixer"));
     tensor *normed = norm(g, c, x, "norm_1");
     graph_push(g, "mixer");
@@ -85,7 +85,7 @@ tensor *model_build(graph *g, const config *c, const smx_task_instance *task, in
     graph_name(g, x, "input");
     for (int64_t i = 0; i < config_int(c, "blocks"); i++) {
         graph_push(g, "block%d", (int)i);
-        x = block(g, c, x);
+        x = model_block(g, c, x);
         graph_pop(g);
     }
     if (task->per_position && !all_rows) x = op_gather(g, x);

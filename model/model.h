@@ -13,4 +13,7 @@ int model_check(const config *c, size_t length, smx_error *error);
 // of per-position targets), [B][L][classes] when all_rows, or [B][classes] for one target a sequence.
 tensor *model_build(graph *g, const config *c, const smx_task_instance *task, int all_rows);
 
+// One block: x += mixer(norm(x)), x += mlp(norm(x)); weights are called norm_1, mixer, norm_2, mlp.
+tensor *model_block(graph *g, const config *c, tensor *x);
+
 #endif

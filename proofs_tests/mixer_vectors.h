@@ -20,6 +20,9 @@ typedef struct {
     float *values;
 } lone_mixer;
 
+// Built in place of the mixer where it is not NULL: a part of one, or a whole block.
+static CHECK_UNUSED tensor *(*lone_build)(graph *g, const config *c, tensor *x);
+
 // From a config text, on B sequences that are x plus m->values [B][L][D] (0 at first); fails the test where that cannot be built.
 static CHECK_UNUSED void lone_mixer_open(lone_mixer *m, const char *text, size_t B) {
     smx_error e = {0};
@@ -35,7 +38,7 @@ static CHECK_UNUSED void lone_mixer_open(lone_mixer *m, const char *text, size_t
     const tensor *start = graph_param(m->g, "x", (init){INIT_NORMAL, 1}, 0, 2, (uint32_t[]){(uint32_t)L, (uint32_t)D});
     tensor *x = op_bias(m->g, op_values(m->g, D), (tensor *)start);
     graph_push(m->g, "mixer");
-    m->y = mix->build(m->g, m->c, x);
+    m->y = (lone_build ? lone_build : mix->build)(m->g, m->c, x);
     graph_pop(m->g);
     if (m->g->failed || params_create(&m->p, 1, &e) || graph_plan(m->g, m->y, &e))
         check_fail("config %s: %s", text, m->g->failed ? m->g->error.message : e.message);
