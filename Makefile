@@ -8,7 +8,9 @@ export PATH := $(CURDIR)/build/tools/bin:$(PATH)
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 comma := ,
 SAN ?=
-VARIANT := $(notdir $(CC))$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+# PIC=1: for libraries (scripts/install.mk).
+PIC ?=
+VARIANT := $(notdir $(CC))$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(PIC),-pic)
 OBJ := build/obj/$(VARIANT)
 BIN := $(if $(filter gcc,$(VARIANT)),build,build/$(VARIANT))
 
@@ -16,7 +18,7 @@ BIN := $(if $(filter gcc,$(VARIANT)),build,build/$(VARIANT))
 WARN := -Wall -Wextra -Werror $(if $(findstring gcc,$(notdir $(CC))),-Wno-format-truncation)
 # Exact mode: no contraction, no reassociation. -fno-math-errno only frees sqrt from errno.
 EXACT := -ffp-contract=off -fno-math-errno
-CFLAGS := -std=gnu11 -g $(WARN) $(EXACT) $(if $(SAN),-O1 -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer,-O2)
+CFLAGS := -std=gnu11 -g $(WARN) $(EXACT) $(if $(SAN),-O1 -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer,-O2) $(if $(PIC),-fPIC)
 KERNEL_CFLAGS := $(CFLAGS) $(if $(SAN),,-O3)
 CPPFLAGS := -Ikernels -Imodel -Itasks -I.
 LDFLAGS := $(if $(SAN),-fsanitize=$(SAN))
@@ -85,6 +87,7 @@ TEST_BIN := $(TESTS:%=$(BIN)/tests/%)
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
 -include wasm/wasm.mk
+-include scripts/install.mk
 -include bench/bench.mk
 
 # Each test program leaves its counts in build/test/NAME.count; one that passed runs again only when it was rebuilt.

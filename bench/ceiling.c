@@ -6,8 +6,14 @@
 #define JOIN(a, b) JOIN_(a, b)
 #define BENCH_FN(name) JOIN(bench_##name##_, SMX_ISA_NAME)
 
-// Chains enough to cover the latency of a multiplication and an addition on two units, few enough for the registers.
-#define CHAINS (SMX_W == 16 ? 24 : 12)
+// Chains enough to keep three units busy through the latency of both operations, few enough for the registers.
+#if SMX_W == 16
+#define CHAINS 24
+#elif defined(__wasm__)
+#define CHAINS 12
+#else
+#define CHAINS 14
+#endif
 
 double BENCH_FN(ceiling)(size_t n, float z);
 double BENCH_FN(ceiling)(size_t n, float z) {

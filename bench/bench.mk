@@ -1,0 +1,14 @@
+# bench.mk: the measurements: this machine's ceilings, the kernels, the workloads, and the same work in other programs.
+# Included by the Makefile after wasm/wasm.mk. Results lie in build/bench/.
+BENCH_WASM_OBJ := $(BENCH_SRC:%.c=build/obj/emcc/wasm/%.o) build/obj/emcc/wasm/bench/ceiling.o build/obj/emcc/wasm/bench/exports.o
+build/obj/emcc/wasm/bench/%.o: WASM_LEVEL := -O3
+build/wasm/bench.wasm: $(WASM_SRC:%.c=build/obj/emcc/wasm/%.o) $(BENCH_WASM_OBJ) bench/exports.txt
+	@mkdir -p $(@D) && $(EMCC) $(subst @wasm/,@bench/,$(WASM_LINK)) -msimd128 $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
+
+BENCH_ARGS ?=
+.PHONY: bench bench-peers
+bench: build/seqmix build/wasm/bench.wasm ## time kernels and training steps: natively, in Node, in Chromium (BENCH_ARGS=--quick)
+	@mkdir -p build/bench
+	@build/seqmix bench $(BENCH_ARGS)
+	@node bench/wasm.mjs $(BENCH_ARGS)
+	@node bench/wasm.mjs --chromium $(BENCH_ARGS)
