@@ -341,7 +341,7 @@ static tensor *conv_node(graph *g, tensor *x, tensor *f, size_t groups, size_t W
     n->a[5] = floats(f->n * sizeof(float));
     n->a[9] = n->a[5] + floats(heads ? smx_conv_heads_scratch_bytes(L, D, groups, W)
                                      : smx_conv_scratch_bytes(L, D, groups, W));
-    n->scratch_n = SHARDS * n->a[9];
+    n->scratch_n = shard_count(g->B) * n->a[9];
     n->flops = 2 * (uint64_t)x->n * W * (heads ? groups : 1);
     return y;
 }
@@ -390,7 +390,7 @@ tensor *op_attention(graph *g, tensor *q, tensor *k, tensor *v, const attention_
     smx_attention p = attention_shape(n, 1);
     n->saved_n = g->B * p.H * p.L * 2;
     n->a[9] = floats(g->mode == GRAPH_TRAIN ? smx_attention_bwd_scratch_bytes(&p) : smx_attention_fwd_scratch_bytes(&p));
-    n->scratch_n = SHARDS * n->a[9];
+    n->scratch_n = shard_count(g->B) * n->a[9];
     uint64_t M = p.chunk && p.chunk < p.L ? p.chunk : p.L, pairs = p.L * (opts->causal ? M + 1 : 2 * M) / 2;
     n->flops = 4 * g->B * pairs * p.D;
     return o;

@@ -6,7 +6,8 @@
 
 // ---- norm(X * F_h) W_h --------------------------------------------------------------------------------------------
 // Head by head at full width (CAT Theorem 1): the norm stands between filter and projection, so they do not commute.
-// saved: 1 / norm of each row, [B][H][L]. a: L, D, H, W, future; a[5], a[6]: floats of rows and of one piece's scratch.
+// saved: 1 / norm of each row, [B][H][L]. a: L, D, H, W, future; floats of rows, of a piece's scratch, of the product's scratch,
+// of a piece's gradients; pieces.
 typedef struct {
     float *u, *unit, *du, *dunit, *dx, *gemm, *conv;
 } unit_scratch;
@@ -34,7 +35,7 @@ static void unit_fwd_piece(void *arg, size_t i) {
 static void unit_fwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), unit_fwd_piece, &(job){g, n}); }
 
 // Each piece sums its own dW and dF; parts are laid out [pieces][D D, then H W] at the end of the scratch.
-static float *unit_part(const node *n, size_t i) { return n->back_scratch + SHARDS * n->a[6] + i * n->a[8]; }
+static float *unit_part(const node *n, size_t i) { return n->back_scratch + n->a[9] * n->a[6] + i * n->a[8]; }
 static void unit_bwd_piece(void *arg, size_t i) {
     const job *j = arg;
     const node *n = j->n;
@@ -76,7 +77,8 @@ tensor *op_unit_projection(graph *g, tensor *x, tensor *w, tensor *f, size_t fut
     n->a[6] = 5 * n->a[5] + n->a[7] + floats(smx_conv_scratch_bytes(L, D, 1, W));
     n->a[8] = floats((D * D + H * W) * sizeof(float));
     n->saved_n = g->B * H * L;
-    n->scratch_n = SHARDS * (n->a[6] + n->a[8]);
+    n->a[9] = shard_count(g->B);
+    n->scratch_n = n->a[9] * (n->a[6] + n->a[8]);
     n->flops = 2 * (uint64_t)x->n * (D + H * W);
     return y;
 }
@@ -126,7 +128,7 @@ tensor *op_attention_maps(graph *g, tensor *q, tensor *k, tensor *v, tensor *mix
     n->a[2] = floats(p.H * p.H * sizeof(float));
     n->a[9] = n->a[2] + floats(g->mode == GRAPH_TRAIN ? smx_attention_maps_bwd_scratch_bytes(&p)
                                                       : smx_attention_maps_fwd_scratch_bytes(&p));
-    n->scratch_n = SHARDS * n->a[9];
+    n->scratch_n = shard_count(g->B) * n->a[9];
     const uint64_t M = p.chunk && p.chunk < p.L ? p.chunk : p.L, pairs = p.L * (opts->causal ? M + 1 : 2 * M) / 2;
     n->flops = g->B * pairs * (4 * p.D + 2 * p.H * p.H);
     return o;
@@ -162,7 +164,7 @@ tensor *op_pool(graph *g, tensor *x, size_t P, size_t future, size_t chunk) {
     n->p = taps;
     n->a[0] = g->L, n->a[1] = last_dim(x), n->a[2] = P, n->a[3] = future, n->a[5] = M;
     n->a[9] = floats(smx_conv_scratch_bytes(M, n->a[1], 1, P));
-    n->scratch_n = SHARDS * n->a[9];
+    n->scratch_n = shard_count(g->B) * n->a[9];
     n->flops = 2 * (uint64_t)x->n * P;
     return y;
 }
@@ -222,7 +224,7 @@ tensor *op_landmark(graph *g, tensor *q, tensor *k, tensor *v, tensor *marks, si
     n->a[5] = g->B * heads * g->L * 2;
     n->saved_n = g->B * heads * g->L * 3;
     n->a[9] = floats(g->mode == GRAPH_TRAIN ? smx_landmark_bwd_scratch_bytes(&p) : smx_landmark_fwd_scratch_bytes(&p));
-    n->scratch_n = SHARDS * n->a[9];
+    n->scratch_n = shard_count(g->B) * n->a[9];
     const uint64_t blocks = g->L / block;
     n->flops = 2 * (uint64_t)q->n * ((blocks + 1) / 2 + 3 * block); // half the landmarks; 3/2 blocks twice
     return o;

@@ -38,7 +38,7 @@ tensor *op_linear_attention(graph *g, tensor *q, tensor *k, tensor *v, size_t he
     const smx_linattn p = shape_of(n, 1);
     n->saved_n = g->B * heads * g->L;
     n->a[9] = floats(g->mode == GRAPH_TRAIN ? smx_linattn_bwd_scratch_bytes(&p) : smx_linattn_fwd_scratch_bytes(&p));
-    n->scratch_n = SHARDS * n->a[9];
+    n->scratch_n = shard_count(g->B) * n->a[9];
     const uint64_t C = block && block < g->L ? block : g->L, d = p.D / p.H;
     n->flops = 2 * (uint64_t)q->n * (C + 1 + 2 * (C < g->L) * d);
     return y;

@@ -96,7 +96,7 @@ static void batches(void **state) {
                 for (size_t e = 0; e < one.p.total; e++) sum[e] += (double)one.p.grad[e];
             }
             for (size_t w = 0; w < one.p.count; w++)
-                check_close(one.p.list[w]->name, all.p.grad + one.p.list[w]->offset, sum + one.p.list[w]->offset, one.p.list[w]->n, 4e-6, 0);
+                check_close(one.p.list[w]->name, all.p.grad + one.p.list[w]->offset, sum + one.p.list[w]->offset, one.p.list[w]->n, 2e-5, 0);
             lone_mixer_close(&all);
             lone_mixer_close(&one);
             check_done();
