@@ -5,6 +5,11 @@
 
 #include "run.h"
 
+typedef struct {
+    const char *name, *help; // help: "usage: what it does"
+    int (*run)(int, char **);
+} cli_command;
+
 int cli_train(int argc, char **argv);
 int cli_eval(int argc, char **argv);
 int cli_selfcheck(int argc, char **argv);
@@ -13,6 +18,8 @@ int cli_presets(int argc, char **argv);
 int cli_audit(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_help(int argc, char **argv);
+// A manual page: which is "--man" (the program) or "--man=config".
+int cli_man(const char *which, const cli_command *commands, size_t n);
 int cli_oracle(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_vectors(int argc, char **argv);

@@ -5,10 +5,7 @@
 #include <string.h>
 #include <stdlib.h>
 
-static const struct {
-    const char *name, *help;
-    int (*run)(int, char **);
-} commands[] = {
+static const cli_command commands[] = {
     {"train", "train 'CONFIG' [--json] [--save FILE] [--load FILE] [--every N] [--eval N]: train one run", cli_train},
     {"eval", "eval FILE ['CHANGES'] [--length N] [--count N] [--confusion] [--json]: accuracy of a saved run, also at other lengths", cli_eval},
     {"data", "data 'CONFIG' --out DIR [--count N] [--first N] [--stream train|eval]: samples of a task as .npy", cli_data},
@@ -19,7 +16,7 @@ static const struct {
     {"vectors", "vectors --out DIR [--seed N]: a set of test vectors for judging other implementations", cli_vectors},
     {"compare", "compare A.npy B.npy or compare --manifest FILE DIR [--f64|--f32|--f16|--bf16] [--tol X]: judge results against the reference", cli_compare},
     {"audit", "audit [CONFIG]: how far ahead each mixer sees in each mode, measured; or one config in detail", cli_audit},
-    {"help", "help [KEY]: the config language", cli_help},
+    {"help", "help [KEY|--man|--man=config]: the config language, or a manual page", cli_help},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
@@ -49,6 +46,7 @@ int main(int argc, char **argv) {
         usage(stdout);
         return 0;
     }
+    if (!strcmp(argv[1], "help") && argc == 3 && !strncmp(argv[2], "--", 2)) return cli_man(argv[2], commands, N_COMMANDS);
     for (size_t i = 0; i < N_COMMANDS; i++)
         if (!strcmp(argv[1], commands[i].name)) return commands[i].run(argc - 2, argv + 2);
     char names[256] = "";

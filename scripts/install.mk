@@ -1,0 +1,67 @@
+# install.mk: `make install`: libseqmix (kernels, model, tasks), libseqmix_ref (the oracle alone), each static and shared,
+# headers, pkg-config files, the program, man pages, docs and examples. Every library is one object, linked from
+# position-independent code, whose only global symbols are the functions of its headers (scripts/exports.sh): inner names
+# can meet nothing, in the shared library or in the static one.
+PREFIX ?= /usr/local
+DESTDIR ?=
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DATADIR ?= $(PREFIX)/share
+VERSION := $(shell sed -n 's/^\#define SMX_VERSION "\(.*\)"/\1/p' kernels/smx.h)
+SOVERSION := $(firstword $(subst ., ,$(VERSION)))
+
+PACK := $(BIN)/lib
+ifneq ($(PIC),)
+$(PACK)/seqmix.whole.o: $(KERNEL_OBJ) $(MODEL_SRC:%.c=$(OBJ)/%.o) $(TASK_SRC:%.c=$(OBJ)/%.o)
+$(PACK)/seqmix_ref.whole.o: $(REF_SRC:%.c=$(OBJ)/%.o)
+$(PACK)/%.whole.o:
+	@mkdir -p $(@D) && ld -r $^ -o $@
+$(PACK)/seqmix.exports: scripts/exports.sh kernels/smx.h model/run.h
+	@mkdir -p $(@D) && $^ >$@
+$(PACK)/seqmix_ref.exports: scripts/exports.sh ref/ref.h
+	@mkdir -p $(@D) && $^ >$@
+$(PACK)/%.o: $(PACK)/%.whole.o $(PACK)/%.exports
+	@objcopy --strip-debug --keep-global-symbols=$(PACK)/$*.exports $< $@
+$(PACK)/lib%.a: $(PACK)/%.o
+	@rm -f $@ && ar rcs $@ $<
+NEEDS_seqmix := -lz
+$(PACK)/lib%.so.$(VERSION): $(PACK)/%.o
+	@$(CC) -shared -Wl,-soname,lib$*.so.$(SOVERSION) -Wl,-z,defs $(LDFLAGS) $< $(NEEDS_$*) -lm -o $@
+libraries: $(foreach l,seqmix seqmix_ref,$(PACK)/lib$l.a $(PACK)/lib$l.so.$(VERSION))
+.PHONY: libraries
+endif
+
+# $1 a library, $2 what it is, $3 what its static form needs
+define pkgconfig
+prefix=$(PREFIX)\nlibdir=$(LIBDIR)\nincludedir=$(INCLUDEDIR)\n\nName: $1\nDescription: $2\nVersion: $(VERSION)\nLibs: -L$${libdir} -l$1\nLibs.private: $3\nCflags: -I$${includedir}\n
+endef
+
+PIC_BUILD := build/$(notdir $(CC))$(if $(SAN),-$(subst $(comma),-,$(SAN)))-pic/lib
+INSTALLED := $(BINDIR)/seqmix $(foreach l,seqmix seqmix_ref,$(foreach f,a so so.$(SOVERSION) so.$(VERSION),$(LIBDIR)/lib$l.$f) $(LIBDIR)/pkgconfig/$l.pc) \
+    $(foreach h,smx.h run.h ref.h,$(INCLUDEDIR)/seqmix/$h) $(DATADIR)/man/man1/seqmix.1 $(DATADIR)/man/man5/seqmix-config.5 \
+    $(foreach d,LICENSE ORACLE.md API.md check.c check.py,$(DATADIR)/doc/seqmix/$d)
+
+.PHONY: install uninstall
+install: $(BIN)/seqmix ## libraries, headers, program, man pages to PREFIX (/usr/local), below DESTDIR
+	@[ "$$(uname -s)" = Linux ] || { echo "make install: ELF libraries are made on Linux; this is $$(uname -s)" >&2; exit 1; }
+	@$(MAKE) --no-print-directory PIC=1 libraries
+	@mkdir -p $(addprefix '$(DESTDIR)',$(sort $(dir $(INSTALLED))))
+	@install -m 755 $(BIN)/seqmix '$(DESTDIR)$(BINDIR)/seqmix'
+	@for l in seqmix seqmix_ref; do \
+	    install -m 644 $(PIC_BUILD)/lib$$l.a '$(DESTDIR)$(LIBDIR)' && \
+	    install -m 755 $(PIC_BUILD)/lib$$l.so.$(VERSION) '$(DESTDIR)$(LIBDIR)' && \
+	    ln -sf lib$$l.so.$(VERSION) '$(DESTDIR)$(LIBDIR)'/lib$$l.so.$(SOVERSION) && \
+	    ln -sf lib$$l.so.$(SOVERSION) '$(DESTDIR)$(LIBDIR)'/lib$$l.so || exit 1; done
+	@printf '$(call pkgconfig,seqmix,sequence-mixing kernels and tiny models that train,-lz -lm)' >'$(DESTDIR)$(LIBDIR)/pkgconfig/seqmix.pc'
+	@printf '$(call pkgconfig,seqmix_ref,double-precision oracle of sequence-mixing mechanisms,-lm)' >'$(DESTDIR)$(LIBDIR)/pkgconfig/seqmix_ref.pc'
+	@install -m 644 kernels/smx.h model/run.h ref/ref.h '$(DESTDIR)$(INCLUDEDIR)/seqmix'
+	@$(BIN)/seqmix help --man >'$(DESTDIR)$(DATADIR)/man/man1/seqmix.1'
+	@$(BIN)/seqmix help --man=config >'$(DESTDIR)$(DATADIR)/man/man5/seqmix-config.5'
+	@install -m 644 LICENSE docs/ORACLE.md docs/API.md examples/oracle/check.c examples/oracle/check.py '$(DESTDIR)$(DATADIR)/doc/seqmix'
+	@echo "installed seqmix $(VERSION) to $(DESTDIR)$(PREFIX)"
+
+uninstall: ## remove what install put there
+	@rm -f $(foreach f,$(INSTALLED),'$(DESTDIR)$f')
+	@rmdir '$(DESTDIR)$(INCLUDEDIR)/seqmix' '$(DESTDIR)$(DATADIR)/doc/seqmix' 2>/dev/null || :
+	@echo "removed seqmix from $(DESTDIR)$(PREFIX)"
