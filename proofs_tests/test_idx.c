@@ -197,6 +197,34 @@ static void takes_files_from_memory(void **state) {
     assert_null(data_open("memory", "text", &error));
 }
 
+// The real files, where they are at hand.
+static void mnist_itself(void **state) {
+    (void)state;
+    smx_error error = {0};
+    data_file *images = data_open("train-images-idx3-ubyte", "data", &error);
+    data_file *labels = data_open("train-labels-idx1-ubyte", "data", &error);
+    if (!images || !labels) {
+        data_close(images);
+        data_close(labels);
+        print_message("skipped: %s\n", error.message);
+        skip();
+    }
+    idx_set set;
+    int status =
+        idx_open(&set, images->bytes, images->size, "images", labels->bytes, labels->size, "labels", &error);
+    if (status) fail_msg("%s", error.message);
+    assert_int_equal(set.count, 60000);
+    static const int published[10] = {5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949};
+    int count[10] = {0};
+    uint64_t sum = 0;
+    for (size_t i = 0; i < set.count; i++) count[set.labels[i]]++;
+    for (size_t i = 0; i < set.count * IDX_PIXELS; i++) sum += set.pixels[i];
+    assert_memory_equal(count, published, sizeof count);
+    assert_true(fabs((double)sum / 255 / 60000 / IDX_PIXELS - 0.1307) < 1e-3);
+    data_close(images);
+    data_close(labels);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(reads_a_good_pair, reset),
@@ -207,6 +235,7 @@ int main(void) {
         cmocka_unit_test(gunzips),
         cmocka_unit_test(finds_files),
         cmocka_unit_test(takes_files_from_memory),
+        cmocka_unit_test(mnist_itself),
     };
     return cmocka_run_group_tests_name("IDX files", tests, NULL, NULL);
 }
