@@ -46,7 +46,7 @@ ATTENTION_PART void finish_logits(float *s, const smx_attention *p, size_t head,
 ATTENTION_PART float exponentials(float *s, size_t n, float max) {
     v16 sum = v16_set(0.0f), m = v16_set(max);
     for (size_t j = 0; j < n; j += 16) {
-        v16 e = v16_exp(v16_sub(v16_load(s + j), m));
+        v16 e = v16_softmax_exp(v16_sub(v16_load(s + j), m));
         v16_store(s + j, e);
         sum = v16_add(sum, e);
     }
@@ -83,7 +83,7 @@ ATTENTION_PART void softmax_row_again(float *s, const float *stats, const smx_at
         zero_from(s, 0, n16);
     else
         for (size_t j = 0; j < n16; j += 16)
-            v16_store(s + j, v16_mul(v16_exp(v16_sub(v16_load(s + j), m)), inverse));
+            v16_store(s + j, v16_mul(v16_softmax_exp(v16_sub(v16_load(s + j), m)), inverse));
     zero_from(s, n16, columns);
 }
 

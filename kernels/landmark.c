@@ -210,7 +210,7 @@ static void rows_bwd(float *dq, const float *dout, const float *o, const float *
             continue;
         }
         for (size_t j = 0; j < 2 * Bp; j += 16) {
-            const v16 a = v16_mul(v16_exp(v16_sub(v16_load(s + j), m)), inverse);
+            const v16 a = v16_mul(v16_softmax_exp(v16_sub(v16_load(s + j), m)), inverse);
             v16_store(s + j, a);
             v16_store(ds + j, v16_mul(a, v16_sub(v16_load(ds + j), delta)));
         }

@@ -6,9 +6,9 @@ SMX_INLINE float exp_sum(const float *x, float max, size_t V) {
     const v16 m = v16_set(max);
     v16 s = v16_set(0.0f);
     size_t i = 0;
-    for (; i + 16 <= V; i += 16) s = v16_add(s, v16_exp(v16_sub(v16_load(x + i), m)));
+    for (; i + 16 <= V; i += 16) s = v16_add(s, v16_softmax_exp(v16_sub(v16_load(x + i), m)));
     // The lanes past the end hold max - infinity, whose exp is 0 (NaN where the row is NaN anyway).
-    if (i < V) s = v16_add(s, v16_exp(v16_sub(v16_load_n(x + i, V - i, -SMX_INF), m)));
+    if (i < V) s = v16_add(s, v16_softmax_exp(v16_sub(v16_load_n(x + i, V - i, -SMX_INF), m)));
     return v16_hsum(s);
 }
 
@@ -48,7 +48,7 @@ void SMX_FN(cross_entropy_bwd)(float *restrict dlogits, const float *logits, con
             continue;
         }
         const v16 max = v16_set(stats[2 * i]), weight = v16_set(scale * stats[2 * i + 1]);
-        V16_MAP(dx, V, v16_mul(v16_exp(v16_sub(LOAD(x), max)), weight));
+        V16_MAP(dx, V, v16_mul(v16_softmax_exp(v16_sub(LOAD(x), max)), weight));
         dx[t] -= scale;
     }
 }
