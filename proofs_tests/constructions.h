@@ -93,8 +93,9 @@ long con_landmark_trials(const con_landmark *m, uint64_t seed, size_t first, siz
 // ---- [Focus] adaptive filters (constructions_focus.c) ----------------------------------------------------------------
 // Largest modulus of the poles of 1/(1 + a1 z^-1 + a2 z^-2), in double.
 double con_pole_radius(double a1, double a2);
-// y [L] = x through theta [bins][2], one channel, one filter; carry: the state lives on across bins.
-int con_focus_filter(double *y, const double *x, const double *theta, size_t L, size_t bins, int carry, con_precision p);
+// y [L] = sum over F filters of x through theta [bins][F][2], one channel; carry: the state lives on across bins.
+int con_focus_filter(double *y, const double *x, const double *theta, size_t L, size_t bins, size_t F, int carry,
+                     con_precision p);
 
 #ifdef __cplusplus
 }

@@ -21,7 +21,7 @@ static CHECK_UNUSED void proof_figure(int most, double value, double bound, cons
     va_start(arguments, what);
     vsnprintf(text, sizeof text, what, arguments);
     va_end(arguments);
-    print_message("figure: %s: %.4g (%s %.4g)\n", text, value, most ? "at most" : "at least", bound);
+    print_message("figure: %s: %.6g (%s %.6g)\n", text, value, most ? "at most" : "at least", bound);
     if (most ? !(value <= bound) : !(value >= bound))
         fail_msg("%s is %.17g, not %s %.17g", text, value, most ? "at most" : "at least", bound);
 }

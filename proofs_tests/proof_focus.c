@@ -1,0 +1,184 @@
+// proof_focus.c
+// Claim: [Focus] every frozen filter with coefficients in (0,1) is stable; order 1 is a diagonal linear RNN (Eqs. 29-32).
+// Statement: for Theta in (0,1)^2 the filter 1/(1 + Theta_0 z^-1 + Theta_1 z^-2) has its poles inside the unit circle, so its
+//   response is bounded; a filter of order 1 computes y_t = A y_{t-1} + (CB + D) x_t - A D x_{t-1}, a state space layer.
+// Needs: one filter throughout, or the state reset at each bin. Where the state is carried across bins and the filters
+//   change, stable ones can diverge together; Theta_0 + Theta_1 <= s < 1 is sufficient, |y| <= max|x| / (1 - s).
+// Model: con_focus_filter: smx_iir (causal, carry), and the oracle.
+// Check: pole radius < 1 where and only where |a_2| < 1 and |a_1| < 1 + a_2; |h_t| <= (t + 1) r^t, since h_t is a sum of t + 1
+//   products of t poles; the counter-example's growth; the bound 1/(1 - s) against inputs that work for it; the residual of
+//   the recurrence.
+#include "proof.h"
+
+static void triangle_is_the_unit_disc(void **state) {
+    (void)state;
+    check_seed(101);
+    int differ = 0, inside = 0;
+    double radius = 0;
+    for (int n = 0; n < 400000; n++) {
+        const double a1 = check_uniform(-2.5, 2.5), a2 = check_uniform(-1.5, 1.5), r = con_pole_radius(a1, a2);
+        const int stable = fabs(a2) < 1 && fabs(a1) < 1 + a2;
+        differ += stable != (r < 1);
+        inside += stable;
+        radius = fmax(radius, con_pole_radius(check_uniform(0, 1), check_uniform(0, 1)));
+    }
+    proof_at_most(differ, 0, "filters of 400000 on which triangle and unit circle disagree (%d stable)", inside);
+    proof_at_most(radius, 1 - 1e-7, "largest pole radius of 400000 filters of (0,1)^2");
+    // The corner that sigma reaches in float32 is held back: 1 - 2^-20.
+    float corner[2] = {40, 40};
+    smx_theta_fwd(corner, corner, 2, 0);
+    proof_at_most(con_pole_radius((double)corner[0], (double)corner[1]), 1 - 0x1p-22, "sigma(40), sigma(40): pole radius");
+}
+
+static void frozen_filters_decay(void **state) {
+    (void)state;
+    enum { L = 4096 };
+    static double x[L], y[L];
+    memset(x, 0, sizeof x);
+    x[0] = 1;
+    PROOF_EACH_PRECISION(p) {
+        double worst = 0;
+        check_seed(102);
+        for (int n = 0; n < 60; n++) {
+            double theta[2] = {(float)check_uniform(0, 1), (float)check_uniform(0, 1)};
+            if (n == 0) theta[0] = theta[1] = 1 - 0x1p-20;
+            if (n == 1) theta[0] = 0, theta[1] = 1 - 0x1p-20;
+            const double r = con_pole_radius(theta[0], theta[1]);
+            proof_ok(con_focus_filter(y, x, theta, L, 1, 1, 0, p));
+            // Once r^t is below the smallest numbers that are kept, |h| must be too.
+            for (int t = 0; t < L; t++)
+                worst = proof_largest(worst, fabs(y[t]) / fmax((t + 1) * pow(r, t), p == CON_FLOAT ? 1e-37 : 1e-300));
+        }
+        proof_at_most(worst, 1 + 1e-4, "%s: largest |h_t| / ((t + 1) r^t), 60 filters, 4096 steps", proof_short(p));
+    }
+}
+
+static void carried_state_can_diverge(void **state) {
+    (void)state;
+    enum { R = 16, L = 2048, BINS = L / R };
+    static double x[L], y[L], theta[BINS * 2];
+    memset(x, 0, sizeof x);
+    x[0] = 1;
+    for (int b = 0; b < BINS; b++) theta[2 * b] = b % 2 ? 0.1587 : 0.9692, theta[2 * b + 1] = 0.99;
+    PROOF_EACH_PRECISION(p) {
+        double last = 0, most = 0;
+        proof_ok(con_focus_filter(y, x, theta, L, BINS, 1, 1, p));
+        for (int t = L - 2 * R; t < L; t++) last = proof_largest(last, fabs(y[t]));
+        proof_at_least(last, 1e7, "%s: (.9692, .99) and (.1587, .99) in turn, carried: |y| after 2048 steps", proof_short(p));
+        proof_ok(con_focus_filter(y, x, theta, L, BINS, 1, 0, p));
+        for (int t = 0; t < L; t++) most = proof_largest(most, fabs(y[t]));
+        proof_at_most(most, 1.03, "%s: the same with the state reset at each bin: largest |y|", proof_short(p));
+        for (int b = 0; b < 2; b++) {
+            double one[2] = {theta[2 * b], theta[2 * b + 1]};
+            proof_ok(con_focus_filter(y, x, one, L, 1, 1, 0, p));
+            for (last = 0, most = L - 2 * R; most < L; most++) last = proof_largest(last, fabs(y[(int)most]));
+            proof_at_most(last, 1e-3, "%s: either filter alone: |y| after 2048 steps", proof_short(p));
+        }
+    }
+}
+
+// Theta_0 + Theta_1 <= s: whatever the switching. Inputs +-1 with the sign that makes |y_t| largest come near the bound.
+static void small_sums_are_safe(void **state) {
+    (void)state;
+    enum { R = 8, L = 1024, BINS = L / R };
+    static double x[L], y[L], theta[BINS * 2];
+    const double sums[] = {0.5, 0.9, 0.99};
+    PROOF_EACH_PRECISION(p)
+    for (size_t n = 0; n < CHECK_COUNT(sums); n++) {
+        const double s = sums[n];
+        double most = 0;
+        check_seed(103 + n);
+        for (int trial = 0; trial < 40; trial++) {
+            double y1 = 0, y2 = 0;
+            for (int b = 0; b < BINS; b++) {
+                const double share = trial ? check_uniform(0, 1) : 1; // the first trial: all on lag 1
+                theta[2 * b] = (float)(share * s * (1 - 1e-6)), theta[2 * b + 1] = (float)((1 - share) * s * (1 - 1e-6));
+            }
+            for (int t = 0; t < L; t++) {
+                const double past = -theta[t / R * 2] * y1 - theta[t / R * 2 + 1] * y2;
+                x[t] = trial % 2 ? check_uniform(-1, 1) : past >= 0 ? 1 : -1;
+                y2 = y1, y1 = x[t] + past;
+            }
+            proof_ok(con_focus_filter(y, x, theta, L, BINS, 1, 1, p));
+            for (int t = 0; t < L; t++) most = proof_largest(most, fabs(y[t]));
+        }
+        proof_at_most(most * (1 - s), 1 + 1e-5, "%s, Theta_0 + Theta_1 <= %g, carried: largest |y| (1 - s)", proof_short(p), s);
+        proof_at_least(most * (1 - s), 0.95, "%s, Theta_0 + Theta_1 <= %g: the same", proof_short(p), s);
+    }
+}
+
+// Order 1: a state space layer h_t = A h_{t-1} + B x_t, y_t = C h_t + D x_t is the filter (A, 0) with its sign turned, after the
+// two taps (CB + D, -A D); three of them in parallel are a diagonal layer of three states.
+static void order_one_is_a_diagonal_rnn(void **state) {
+    (void)state;
+    enum { L = 300, N = 3 };
+    check_seed(104);
+    double x[L], y[L], mixed[L], sum[L], want[L];
+    for (int t = 0; t < L; t++) x[t] = (float)check_uniform(-1, 1);
+    PROOF_EACH_PRECISION(p) {
+        double off = 0, size = 0;
+        memset(sum, 0, sizeof sum), memset(want, 0, sizeof want);
+        check_seed(105);
+        for (int n = 0; n < N; n++) {
+            const double A = -(float)check_uniform(0.05, 0.95), B = check_uniform(-2, 2), C = check_uniform(-2, 2);
+            const double D = check_uniform(-1, 1), taps[2] = {C * B + D, -A * D}, theta[2] = {-A, 0};
+            double h = 0;
+            for (int t = 0; t < L; t++) h = A * h + B * x[t], want[t] += C * h + D * x[t];
+            proof_ok(con_conv(mixed, x, taps, L, 1, 2, 0, p));
+            proof_ok(con_focus_filter(y, mixed, theta, L, 1, 1, 0, p));
+            for (int t = 0; t < L; t++) sum[t] += y[t];
+        }
+        for (int t = 0; t < L; t++) off = proof_largest(off, fabs(sum[t] - want[t])), size = fmax(size, fabs(want[t]));
+        proof_at_most(off / size / proof_u(p), 16, "%s: order-1 filters and a diagonal layer of 3 states, in u", proof_short(p));
+        // And F filters of order 1 at once: CB = 1, D = 0.
+        const double theta[2 * N] = {0.3, 0, 0.6, 0, 0.9, 0};
+        double h[N] = {0};
+        off = size = 0;
+        proof_ok(con_focus_filter(y, x, theta, L, 1, N, 0, p));
+        for (int t = 0; t < L; t++) {
+            double s = 0;
+            for (int n = 0; n < N; n++) h[n] = -(p == CON_FLOAT ? (double)(float)theta[2 * n] : theta[2 * n]) * h[n] + x[t], s += h[n];
+            off = proof_largest(off, fabs(y[t] - s)), size = fmax(size, fabs(s));
+        }
+        proof_at_most(off / size / proof_u(p), 16, "%s: F = 3 in one layer, in u", proof_short(p));
+    }
+}
+
+// The recurrence is the product with the 2R-point transform of its response cut at R taps. Sampling H there instead adds the
+// response's tail, wrapped: R = 16, pole radius 0.95.
+static void sampling_h_aliases(void **state) {
+    (void)state;
+    enum { R = 16, N = 2 * R };
+    const double r = 0.95, a1 = 0.1, a2 = r * r, tau = 6.283185307179586;
+    double h[4096] = {1}, wrapped[N] = {0}, off_cut = 0, off_sampled = 0;
+    for (int t = 1; t < 4096; t++) h[t] = -a1 * h[t - 1] - (t > 1 ? a2 * h[t - 2] : 0);
+    for (int t = 0; t < 4096; t++) wrapped[t % N] += h[t];
+    for (int sampled = 0; sampled < 2; sampled++)
+        for (int t = 0; t < R; t++) { // inverse transform of either, at t
+            double sum = 0;
+            for (int k = 0; k < N; k++) {
+                double re = 0, im = 0, w = tau * k / N;
+                if (sampled) {
+                    const double cr = 1 + a1 * cos(w) + a2 * cos(2 * w), ci = -a1 * sin(w) - a2 * sin(2 * w);
+                    re = cr / (cr * cr + ci * ci), im = -ci / (cr * cr + ci * ci);
+                } else {
+                    for (int s = 0; s < R; s++) re += h[s] * cos(w * s), im -= h[s] * sin(w * s);
+                }
+                sum += re * cos(w * t) - im * sin(w * t);
+            }
+            if (sampled)
+                off_sampled = fmax(off_sampled, fabs(sum / N - h[t])), assert_true(fabs(sum / N - wrapped[t]) < 1e-12);
+            else
+                off_cut = fmax(off_cut, fabs(sum / N - h[t]));
+        }
+    proof_at_most(off_cut, 1e-13, "response cut at R taps: error of the transform's filter");
+    proof_at_least(off_sampled, 0.1, "H sampled at 2R points: error of the filter");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(triangle_is_the_unit_disc), cmocka_unit_test(frozen_filters_decay),
+        cmocka_unit_test(carried_state_can_diverge), cmocka_unit_test(small_sums_are_safe),
+        cmocka_unit_test(order_one_is_a_diagonal_rnn), cmocka_unit_test(sampling_h_aliases)};
+    return cmocka_run_group_tests_name("focus", tests, NULL, NULL);
+}
