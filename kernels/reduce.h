@@ -46,6 +46,17 @@ V16_FOLD(v16_hmax, _mm256_max_ps, _mm_max_ps, vf_max, one_max)
 
 // s = canonical sum over n elements of EXPRESSION, in which LOAD(p) reads as in V16_MAP. The expression must be 0 where
 // every LOAD is 0.
+#if defined(__wasm__) && !defined(SMX_HOT)
+#define V16_SUM(s, n, expression)                                                                                      \
+    do {                                                                                                               \
+        v16 sum_ = v16_set(0.0f);                                                                                      \
+        for (size_t i_ = 0, n_ = (n); i_ < n_; i_ += 16) {                                                             \
+            const size_t k_ = n_ - i_ < 16 ? n_ - i_ : 16;                                                             \
+            sum_ = v16_add(sum_, (expression));                                                                        \
+        }                                                                                                              \
+        (s) = v16_hsum(sum_);                                                                                          \
+    } while (0)
+#else
 #define V16_SUM(s, n, expression)                                                                                      \
     do {                                                                                                               \
         size_t i_ = 0, n_ = (n);                                                                                       \
@@ -61,6 +72,7 @@ V16_FOLD(v16_hmax, _mm256_max_ps, _mm_max_ps, vf_max, one_max)
         }                                                                                                              \
         (s) = v16_hsum(sum_);                                                                                          \
     } while (0)
+#endif
 
 SMX_INLINE float row_sum(const float *x, size_t n) {
     float s;

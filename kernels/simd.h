@@ -30,6 +30,12 @@
 #endif
 #define SMX_R (16 / SMX_W)
 
+// What is large: inlined natively and in the files that a module spends its time in (SMX_HOT), else one function a file.
+#if defined(__wasm__) && !defined(SMX_HOT)
+#define SMX_LARGE static __attribute__((noinline, unused))
+#else
+#define SMX_LARGE SMX_INLINE
+#endif
 // Always inlined: no linker may keep another instruction set's copy.
 #define SMX_INLINE static inline __attribute__((always_inline, unused))
 
@@ -196,7 +202,7 @@ SMX_INLINE v16 v16_load(const float *p) {
 }
 SMX_INLINE void v16_store(float *p, v16 x) { SMX_EACH vf_store(p + r * SMX_W, x.r[r]); }
 // The first n <= 16 of p, the other lanes `fill`; nothing past p + n is touched.
-SMX_INLINE v16 v16_load_n(const float *p, size_t n, float fill) {
+SMX_LARGE v16 v16_load_n(const float *p, size_t n, float fill) {
     v16 y;
 #if SMX_W == 16
     y.r[0] = (vf)_mm512_mask_loadu_ps(_mm512_set1_ps(fill), (__mmask16)((1u << n) - 1), p);
@@ -223,7 +229,7 @@ SMX_INLINE v16 v16_load_n(const float *p, size_t n, float fill) {
 #endif
     return y;
 }
-SMX_INLINE void v16_store_n(float *p, v16 x, size_t n) {
+SMX_LARGE void v16_store_n(float *p, v16 x, size_t n) {
 #if SMX_W == 16
     _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)x.r[0]);
 #elif SMX_W == 8
@@ -281,6 +287,19 @@ SMX_INLINE v16 v16_alternating(float even) {
 
 // y[i] = EXPRESSION over n elements, 16 at a time; LOAD(p) inside reads p[i .. i+15] (the tail padded with zeros).
 // Elementwise, so in place is safe. Usage: V16_MAP(y, n, v16_add(LOAD(a), LOAD(b)))
+#if defined(__wasm__) // the module is downloaded: one copy of the expression
+#define V16_MAP(y, n, expression)                                                                                      \
+    do {                                                                                                               \
+        for (size_t i_ = 0, n_ = (n); i_ < n_; i_ += 16) {                                                             \
+            const size_t k_ = n_ - i_ < 16 ? n_ - i_ : 16;                                                             \
+            const v16 e_ = (expression);                                                                               \
+            if (k_ == 16)                                                                                              \
+                v16_store((y) + i_, e_);                                                                               \
+            else                                                                                                       \
+                v16_store_n((y) + i_, e_, k_);                                                                         \
+        }                                                                                                              \
+    } while (0)
+#else
 #define V16_MAP(y, n, expression)                                                                                      \
     do {                                                                                                               \
         size_t i_ = 0, n_ = (n);                                                                                       \
@@ -294,6 +313,7 @@ SMX_INLINE v16 v16_alternating(float even) {
             v16_store_n((y) + i_, (expression), k_);                                                                   \
         }                                                                                                              \
     } while (0)
+#endif
 #define LOAD(p) (k_ == 16 ? v16_load((p) + i_) : v16_load_n((p) + i_, k_, 0.0f))
 
 #endif

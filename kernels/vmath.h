@@ -108,10 +108,22 @@ SMX_INLINE void vf_sincos(vf x, vf *sine, vf *cosine) {
     *cosine = vf_select(ok, cs, vf_set(SMX_NAN));
 }
 
-V16_OP1(v16_exp, v16, v16, vf_exp(a.r[r]))
-V16_OP1(v16_log, v16, v16, vf_log(a.r[r]))
-V16_OP1(v16_sigmoid, v16, v16, vf_sigmoid(a.r[r]))
-V16_OP1(v16_tanh, v16, v16, vf_tanh(a.r[r]))
+SMX_LARGE v16 v16_exp(v16 a) {
+    SMX_EACH a.r[r] = vf_exp(a.r[r]);
+    return a;
+}
+SMX_LARGE v16 v16_log(v16 a) {
+    SMX_EACH a.r[r] = vf_log(a.r[r]);
+    return a;
+}
+SMX_LARGE v16 v16_sigmoid(v16 a) {
+    SMX_EACH a.r[r] = vf_sigmoid(a.r[r]);
+    return a;
+}
+SMX_LARGE v16 v16_tanh(v16 a) {
+    SMX_EACH a.r[r] = vf_tanh(a.r[r]);
+    return a;
+}
 
 // exp(x) of a softmax, x <= 0: 0 below x = -41.5 (2^-60). Beside a largest term of 1 such weights are 2^36 times smaller than
 // the rounding of their sum, but their products with small gradients are denormal, which halves the speed of a solved model.
