@@ -125,6 +125,7 @@ int cli_train(int argc, char **argv) {
     smx_run *run = open_run(&o);
     if (!run) return 2;
     cli_use_threads(run);
+    if (*smx_run_warning(run)) fprintf(stderr, "seqmix: note: %s\n", smx_run_warning(run));
     signal(SIGINT, on_interrupt);
     signal(SIGTERM, on_interrupt);
 

@@ -75,6 +75,10 @@ const float *smx_run_losses(const smx_run *run, size_t *count);
 // The full config, every key in table order. Valid until close.
 const char *smx_run_config(const smx_run *run);
 
+// A sentence to show beside the run, "" when there is nothing to say: its mixer sees tokens ahead of the targets. Valid until
+// close.
+const char *smx_run_warning(smx_run *run);
+
 // FNV-1a 64 over the words of all weights in order of name, NaN canonical.
 uint64_t smx_run_digest(const smx_run *run);
 

@@ -7,6 +7,7 @@
 struct smx_run {
     config *c;
     char *text; // the complete config
+    char warning[320];
     params weights;
     stage train, eval;
     config *eval_config; // of the last evaluation: the run's, with its changes

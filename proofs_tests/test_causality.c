@@ -4,6 +4,7 @@
 
 #include "audit.h"
 #include "mixer.h"
+#include "run.h"
 
 static audit_result audit(const char *text, size_t *furthest) {
     smx_error e = {0};
@@ -67,7 +68,32 @@ static void rows_are_named(void **state) {
     }
 }
 
+// Who trains a leaking mode on targets before the end is told; nobody else is.
+static void leaks_are_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *config, *says;
+    } runs[] = {
+        {"mixer=las&pool=centred&window=5&task=mqar", "sees 2 tokens ahead"},
+        {"mixer=las&pool=centred&window=3&task=sc", "sees 1 token ahead"},
+        {"mixer=las&pool=masked&task=mqar", ""},
+        {"mixer=cat&value_filter=two_sided&task=mqar", "sees 3 tokens ahead"},
+        {"mixer=cat&value_filter=two_sided&task=ar", ""}, // one target, at the last token
+        {"mixer=attention&causal=0&task=smnist&length=28", ""},
+    };
+    for (size_t i = 0; i < CHECK_COUNT(runs); i++) {
+        smx_error e = {0};
+        check_trying("%s", runs[i].config);
+        smx_run *r = smx_run_open(runs[i].config, &e);
+        if (!r) check_fail("%s", e.message);
+        const char *said = smx_run_warning(r);
+        if (!strstr(said, runs[i].says) || !*said != !*runs[i].says) check_fail("says '%s'", said);
+        smx_run_close(r);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(claims_are_measured), cmocka_unit_test(known_reaches), cmocka_unit_test(rows_are_named)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(claims_are_measured), cmocka_unit_test(known_reaches), cmocka_unit_test(rows_are_named),
+                                       cmocka_unit_test(leaks_are_told)};
     return cmocka_run_group_tests_name("causality", tests, NULL, NULL);
 }
