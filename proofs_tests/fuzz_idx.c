@@ -1,5 +1,6 @@
-// fuzz_idx.c: libFuzzer target for the readers of MNIST's files: IDX and gzip. Whatever the bytes, the reader returns a
-// set whose every byte may be read, or -1 with a sentence. Build with clang -fsanitize=fuzzer,address,undefined.
+// fuzz_idx.c: libFuzzer target for the readers of MNIST's files: IDX and gzip. Whatever the bytes, the
+// reader returns a set whose every byte may be read, or -1 with a sentence. Build with clang
+// -fsanitize=fuzzer,address,undefined.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -60,7 +60,8 @@ static void below_is_uniform(void **state) {
     }
 }
 
-// A range of 3/4 of 2^32: high words of word * n without rejection would make every third value twice as likely.
+// A range of 3/4 of 2^32: high words of word * n without rejection would make every third value twice as
+// likely.
 static void below_has_no_bias(void **state) {
     (void)state;
     smx_rng r = rng_open(8, RNG_TRAIN, 0);

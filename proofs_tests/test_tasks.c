@@ -1,6 +1,7 @@
-// test_tasks.c: every promise of the tasks' definitions, on thousands of samples at fixed seeds: what stands where, what
-// the answer is, which law was drawn from; that a sample is a pure function of (parameters, seed, stream, index); that
-// bad parameters are refused in words. The answers are worked out here again, from the tokens alone.
+// test_tasks.c: every promise of the tasks' definitions, on thousands of samples at fixed seeds: what stands
+// where, what the answer is, which law was drawn from; that a sample is a pure function of (parameters,
+// seed, stream, index); that bad parameters are refused in words. The answers are worked out here again,
+// from the tokens alone.
 #include "check.h"
 
 #include "data.h"

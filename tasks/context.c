@@ -1,5 +1,6 @@
-// context.c: task lcat, the random context model (CAT Def. 6): does a landmark find the block that holds the copy of the
-// query? Nothing in it can be learnt: it measures landmarks (Props. 1-2), it does not train a model.
+// context.c: task lcat, the random context model (CAT Def. 6): does a landmark find the block that holds the
+// copy of the query? Nothing in it can be learnt: it measures landmarks (Props. 1-2), it does not train a
+// model.
 #include "util.h"
 
 enum { DIMENSION, BLOCK }; // of instance->n; x[0] is sigma

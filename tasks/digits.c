@@ -6,8 +6,8 @@
 
 enum { SIDE = 28, POINTS = 24, STEPS = 4, CURVE = POINTS * STEPS + POINTS, STYLES = 7 };
 
-// How drawings vary, as standard deviations in units of the box unless said. Tuned so that what learns from these
-// drawings alone reads MNIST's training images best.
+// How drawings vary, as standard deviations in units of the box unless said. Tuned so that what learns from
+// these drawings alone reads MNIST's training images best.
 static const double SHAKE = 0.05;                          // of a point
 static const double LOOSE = 0.5;                           // of a point where a loop closes, of SHAKE
 static const double STROKE = 0.04;                         // of a whole stroke
@@ -152,7 +152,8 @@ static int trace(point *curve, uint8_t *begins, const point *p, const uint8_t *f
 
 static double limit(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 
-// Ink of the segment a-b with a round pen of this radius: full inside, falling to 0 over SOFT pixels around the edge.
+// Ink of the segment a-b with a round pen of this radius: full inside, falling to 0 over SOFT pixels around
+// the edge.
 static void ink(double *paper, point a, point b, double radius) {
     double reach = radius + SOFT / 2, dx = b.x - a.x, dy = b.y - a.y, length2 = dx * dx + dy * dy;
     double per_length2 = length2 > 0 ? 1 / length2 : 0, per_soft = 1 / SOFT;
@@ -183,8 +184,8 @@ static const char *pick_style(smx_rng *rng, const style *s, int n) {
     return s->path;
 }
 
-// Every stroke moves a little and every point a little: a corner as one, and where a stroke comes back to a point it
-// passed, nearly with that one, so that loops close.
+// Every stroke moves a little and every point a little: a corner as one, and where a stroke comes back to a
+// point it passed, nearly with that one, so that loops close.
 static void move_points(point *p, const uint8_t *first, int n, smx_rng *rng) {
     double shake = SHAKE * md_exp(vary(rng, 0.4));
     point was[POINTS], stroke = {0, 0};
@@ -210,8 +211,8 @@ static void move_points(point *p, const uint8_t *first, int n, smx_rng *rng) {
     }
 }
 
-// Bends the curve along slow sines, lets one half of it grow at the other's cost, then sets width against height, slant
-// and turn.
+// Bends the curve along slow sines, lets one half of it grow at the other's cost, then sets width against
+// height, slant and turn.
 static void shape(point *curve, int n, int digit, smx_rng *rng) {
     double bend_x = vary(rng, BEND), bend_y = vary(rng, BEND);
     double phase_x = 6.28 * rng_uniform(rng), phase_y = 6.28 * rng_uniform(rng);

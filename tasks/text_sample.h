@@ -1,4 +1,4 @@
-// text_sample.h: the first scene of Shakespeare's Coriolanus (public domain), so that charlm runs without a file.
+// text_sample.h: the opening of Coriolanus (Shakespeare, public domain), so that charlm runs without a file.
 #ifndef SMX_TEXT_SAMPLE_H
 #define SMX_TEXT_SAMPLE_H
 
