@@ -85,8 +85,8 @@ static void charlm_generate(const smx_task_instance *in, uint64_t seed, uint32_t
 }
 
 static const config_key charlm_keys[] = {
-    {"text", KEY_TEXT, "sample", 0, 0, NULL, "a file (any bytes, .gz too), or sample: the opening of Coriolanus",
-     "task"},
+    {"text", KEY_TEXT, "sample", 0, 0, NULL,
+     "a file (any bytes, .gz too), or sample: the opening of Coriolanus", "task"},
     {"split", KEY_WORD, "tenth", 0, 0, "tenth|text8|text8_valid",
      "what is kept for evaluation: the last tenth, or of 100,000,000 bytes the last 5 million or those "
      "before",
