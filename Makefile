@@ -8,17 +8,17 @@ export PATH := $(CURDIR)/build/tools/bin:$(PATH)
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 comma := ,
 SAN ?=
-# PIC=1: for libraries (scripts/install.mk).
-PIC ?=
-VARIANT := $(notdir $(CC))$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(PIC),-pic)
-OBJ := build/obj/$(VARIANT)
+VARIANT := $(notdir $(CC))$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+OBJ := build/obj/$(VARIANT)-pic
 BIN := $(if $(filter gcc,$(VARIANT)),build,build/$(VARIANT))
 
 # Error sentences are cut to their buffers on purpose.
 WARN := -Wall -Wextra -Werror $(if $(findstring gcc,$(notdir $(CC))),-Wno-format-truncation)
 # Exact mode: no contraction, no reassociation. -fno-math-errno only frees sqrt from errno.
 EXACT := -ffp-contract=off -fno-math-errno
-CFLAGS := -std=gnu11 -g $(WARN) $(EXACT) $(if $(SAN),-O1 -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer,-O2) $(if $(PIC),-fPIC)
+# One set of objects serves the program and the shared libraries of `make install`.
+PIC := -fPIC $(if $(filter Linux,$(shell uname -s)),-fno-semantic-interposition)
+CFLAGS := -std=gnu11 -g $(WARN) $(EXACT) $(PIC) $(if $(SAN),-O1 -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer,-O2)
 KERNEL_CFLAGS := $(CFLAGS) $(if $(SAN),,-O3)
 CPPFLAGS := -Ikernels -Imodel -Itasks -I.
 LDFLAGS := $(if $(SAN),-fsanitize=$(SAN))
@@ -162,4 +162,4 @@ format: ## lay out C with clang-format, TypeScript with prettier
 	@node_modules/.bin/prettier --log-level warn --write web wasm scripts proofs_tests index.html vite.config.ts
 
 clean: ## remove what was built (not the tools that setup fetched)
-	rm -rf build/obj build/tests build/wasm build/test build/clang build/seqmix build/*.a dist
+	rm -rf build/obj build/tests build/wasm build/test build/clang build/lib build/seqmix build/*.a dist

@@ -12,6 +12,7 @@
 
 typedef struct {
     const char *manifest, *results, *reference; // reference: of two files
+    const char *only;                           // cases whose names begin so; NULL: all
     const compare_format *format;               // NULL: f64 for a manifest
     double tol;                                 // 0: the manifest's
 } options;
@@ -91,9 +92,12 @@ static int compare_manifest(const options *o) {
     static const char *const parts[] = {"outputs", "intermediates", "gradients"};
     manifest m;
     verdict v = {0};
+    size_t cases = 0;
     char err[400];
     if (manifest_open(&m, o->manifest, err, sizeof err)) return cli_fail("%s", err);
-    for (const json *c = m.cases->child; c; c = c->next)
+    for (const json *c = m.cases->child; c; c = c->next) {
+        if (o->only && strncmp(manifest_case_name(c), o->only, strlen(o->only))) continue;
+        cases++;
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
             const json *part = json_get(c, parts[i]);
             for (const json *a = part ? part->child : NULL; a; a = a->next)
@@ -102,7 +106,9 @@ static int compare_manifest(const options *o) {
                     v.bad++;
                 }
         }
+    }
     manifest_close(&m);
+    if (!cases) return cli_fail("compare: no case of %s begins with '%.60s'", o->manifest, o->only ? o->only : "");
     printf(
         "compare: %zu arrays, %zu past their tolerance, %zu unreadable; worst %.3g of its tolerance at %s\n",
         v.arrays, v.past, v.bad, v.worst, v.worst_place[0] ? v.worst_place : "no place");
@@ -111,15 +117,16 @@ static int compare_manifest(const options *o) {
 
 int cli_compare(int argc, char **argv) {
     options o = {0};
-    const char *usage = "it takes A.npy B.npy or --manifest FILE DIR, and --f64, --f32, --f16, --bf16, --tol X";
+    const char *usage = "it takes A.npy B.npy or --manifest FILE DIR [--only CASE], and --f64, --f32, --f16, --bf16, --tol X";
     for (int i = 0; i < argc; i++) {
         if (strncmp(argv[i], "--", 2) == 0 && compare_format_named(argv[i] + 2)) {
             if (o.format) return cli_fail("compare: a second format, %s; %s", argv[i], usage);
             o.format = compare_format_named(argv[i] + 2);
-        } else if (strcmp(argv[i], "--manifest") == 0 || strcmp(argv[i], "--tol") == 0) {
+        } else if (!strcmp(argv[i], "--manifest") || !strcmp(argv[i], "--only") || !strcmp(argv[i], "--tol")) {
             if (i + 1 == argc) return cli_fail("compare: %s needs a value", argv[i]);
-            if (strcmp(argv[i], "--manifest") == 0) {
-                o.manifest = argv[++i];
+            if (strcmp(argv[i], "--tol")) {
+                *(argv[i][2] == 'm' ? &o.manifest : &o.only) = argv[i + 1];
+                i++;
                 continue;
             }
             char *end;
@@ -132,6 +139,6 @@ int cli_compare(int argc, char **argv) {
             *(o.results ? &o.reference : &o.results) = argv[i];
         }
     }
-    if (o.manifest ? !o.results || o.reference : !o.reference) return cli_fail("compare: %s", usage);
+    if (o.manifest ? !o.results || o.reference : !o.reference || o.only) return cli_fail("compare: %s", usage);
     return o.manifest ? compare_manifest(&o) : compare_pair(o.results, o.reference, o.format, o.tol);
 }

@@ -14,7 +14,7 @@ static const cli_command commands[] = {
     {"bench", "bench [--json] [--quick] [--seconds S] [NAME...]: time kernels and training steps against this machine's ceilings", cli_bench},
     {"oracle", "oracle MECHANISM [--mode NAME] [--param NAME=VALUE]... [--layout bld|bhld] --in DIR --out DIR, oracle --list [MECHANISM], or oracle --manifest FILE --out DIR: the double-precision oracle on .npy files", cli_oracle},
     {"vectors", "vectors --out DIR [--seed N]: a set of test vectors for judging other implementations", cli_vectors},
-    {"compare", "compare A.npy B.npy or compare --manifest FILE DIR [--f64|--f32|--f16|--bf16] [--tol X]: judge results against the reference", cli_compare},
+    {"compare", "compare A.npy B.npy or compare --manifest FILE DIR [--only CASE] [--f64|--f32|--f16|--bf16] [--tol X]: judge results against the reference", cli_compare},
     {"audit", "audit [CONFIG]: how far ahead each mixer sees in each mode, measured; or one config in detail", cli_audit},
     {"help", "help [KEY|--man|--man=config]: the config language, or a manual page", cli_help},
 };

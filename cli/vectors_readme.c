@@ -10,6 +10,8 @@ const char vectors_readme[] =
     "\n"
     "    seqmix compare --manifest manifest.json FOLDER --f32      (or --bf16, --f16, --f64)\n"
     "\n"
+    "`--only NAME` judges the cases whose names begin with NAME, for example those of one mechanism.\n"
+    "\n"
     "    manifest = {version, note, f64_tol, cases: [...]}\n"
     "    case     = {name, mechanism, mode, params, inputs: {id: array}, outputs: ..., intermediates: ...,\n"
     "                gradients: ...}\n"

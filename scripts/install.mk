@@ -12,7 +12,6 @@ VERSION := $(shell sed -n 's/^\#define SMX_VERSION "\(.*\)"/\1/p' kernels/smx.h)
 SOVERSION := $(firstword $(subst ., ,$(VERSION)))
 
 PACK := $(BIN)/lib
-ifneq ($(PIC),)
 $(PACK)/seqmix.whole.o: $(KERNEL_OBJ) $(MODEL_SRC:%.c=$(OBJ)/%.o) $(TASK_SRC:%.c=$(OBJ)/%.o)
 $(PACK)/seqmix_ref.whole.o: $(REF_SRC:%.c=$(OBJ)/%.o)
 $(PACK)/%.whole.o:
@@ -28,29 +27,25 @@ $(PACK)/lib%.a: $(PACK)/%.o
 NEEDS_seqmix := -lz
 $(PACK)/lib%.so.$(VERSION): $(PACK)/%.o
 	@$(CC) -shared -Wl,-soname,lib$*.so.$(SOVERSION) -Wl,-z,defs $(LDFLAGS) $< $(NEEDS_$*) -lm -o $@
-libraries: $(foreach l,seqmix seqmix_ref,$(PACK)/lib$l.a $(PACK)/lib$l.so.$(VERSION))
-.PHONY: libraries
-endif
+LIBRARIES := $(foreach l,seqmix seqmix_ref,$(PACK)/lib$l.a $(PACK)/lib$l.so.$(VERSION))
 
 # $1 a library, $2 what it is, $3 what its static form needs
 define pkgconfig
 prefix=$(PREFIX)\nlibdir=$(LIBDIR)\nincludedir=$(INCLUDEDIR)\n\nName: $1\nDescription: $2\nVersion: $(VERSION)\nLibs: -L$${libdir} -l$1\nLibs.private: $3\nCflags: -I$${includedir}\n
 endef
 
-PIC_BUILD := build/$(notdir $(CC))$(if $(SAN),-$(subst $(comma),-,$(SAN)))-pic/lib
 INSTALLED := $(BINDIR)/seqmix $(foreach l,seqmix seqmix_ref,$(foreach f,a so so.$(SOVERSION) so.$(VERSION),$(LIBDIR)/lib$l.$f) $(LIBDIR)/pkgconfig/$l.pc) \
     $(foreach h,smx.h run.h ref.h,$(INCLUDEDIR)/seqmix/$h) $(DATADIR)/man/man1/seqmix.1 $(DATADIR)/man/man5/seqmix-config.5 \
     $(foreach d,LICENSE ORACLE.md API.md check.c check.py,$(DATADIR)/doc/seqmix/$d)
 
 .PHONY: install uninstall
-install: $(BIN)/seqmix ## libraries, headers, program, man pages to PREFIX (/usr/local), below DESTDIR
+install: $(BIN)/seqmix $(LIBRARIES) ## libraries, headers, program, man pages to PREFIX (/usr/local), below DESTDIR
 	@[ "$$(uname -s)" = Linux ] || { echo "make install: ELF libraries are made on Linux; this is $$(uname -s)" >&2; exit 1; }
-	@$(MAKE) --no-print-directory PIC=1 libraries
 	@mkdir -p $(addprefix '$(DESTDIR)',$(sort $(dir $(INSTALLED))))
 	@install -m 755 $(BIN)/seqmix '$(DESTDIR)$(BINDIR)/seqmix'
 	@for l in seqmix seqmix_ref; do \
-	    install -m 644 $(PIC_BUILD)/lib$$l.a '$(DESTDIR)$(LIBDIR)' && \
-	    install -m 755 $(PIC_BUILD)/lib$$l.so.$(VERSION) '$(DESTDIR)$(LIBDIR)' && \
+	    install -m 644 $(PACK)/lib$$l.a '$(DESTDIR)$(LIBDIR)' && \
+	    install -m 755 $(PACK)/lib$$l.so.$(VERSION) '$(DESTDIR)$(LIBDIR)' && \
 	    ln -sf lib$$l.so.$(VERSION) '$(DESTDIR)$(LIBDIR)'/lib$$l.so.$(SOVERSION) && \
 	    ln -sf lib$$l.so.$(SOVERSION) '$(DESTDIR)$(LIBDIR)'/lib$$l.so || exit 1; done
 	@printf '$(call pkgconfig,seqmix,sequence-mixing kernels and tiny models that train,-lz -lm)' >'$(DESTDIR)$(LIBDIR)/pkgconfig/seqmix.pc'
