@@ -77,9 +77,9 @@ static summary measure(bench_row *r, double seconds) {
 
 static void print_json(const bench_row *r, const summary *m, const char *isa) {
     printf("{\"engine\":\"native\",\"isa\":\"%s\",\"name\":\"%s\",\"unit\":\"ms\",\"median\":%.6g,\"spread\":%.3g,\"wall\":%.6g,"
-           "\"samples\":%zu,\"gflops\":%.4g,\"share\":%.4g,\"gbytes\":%.4g,\"bytes\":%zu,\"check\":%.9g,\"target\":\"%s\"}\n",
+           "\"samples\":%zu,\"gflops\":%.4g,\"share\":%.4g,\"gbytes\":%.4g,\"bytes\":%zu,\"check\":%.9g,\"config\":\"%s\",\"target\":\"%s\"}\n",
            isa, r->name, m->median, (m->high - m->low) / m->median, m->wall, m->samples, r->flops / m->median * 1e-6, m->share,
-           r->moved / m->median * 1e-6, r->bytes, r->check, r->target ? r->target : "");
+           r->moved / m->median * 1e-6, r->bytes, r->check, r->config ? r->config : "", r->target ? r->target : "");
 }
 
 static void print_line(const bench_row *r, const summary *m) {

@@ -1,0 +1,170 @@
+"""PyTorch on the workloads, one thread. Reads lines "check NAME" and "time NAME SECONDS" and answers each with one line of JSON:
+the losses of ten steps (W1, W2) or the loss (W3, W4), and the processor time in ms of the median step."""
+import json
+import os
+import sys
+import time
+
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[name] = "1"
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+torch.set_num_threads(1)
+FOLDER = sys.argv[1]
+
+
+def shared_value(which, count, first=0):
+    """Element i of array `which`, as bench/rows.c makes it."""
+    i = np.arange(first, first + count, dtype=np.uint64)
+    h = ((i + np.uint64(0x9E3779B9 * (which + 1) & 0xFFFFFFFF)) * np.uint64(2654435761)) & np.uint64(0xFFFFFFFF)
+    return ((h >> np.uint64(8)).astype(np.float64) / 8388608.0 - 1.0).astype(np.float32)
+
+
+def shared(which, shape, scale=1.0):
+    return torch.from_numpy(shared_value(which, int(np.prod(shape))).reshape(shape) * np.float32(scale))
+
+
+def causal_attention(q, k, v, mask):
+    """[B, L, H, d] -> [B, L, D]; mask and scale inside the batched product."""
+    B, L, H, d = q.shape
+    q, k, v = (x.permute(0, 2, 1, 3).reshape(B * H, L, d) for x in (q, k, v))
+    p = torch.softmax(torch.baddbmm(mask, q, k.transpose(1, 2), alpha=d**-0.5), -1)
+    return torch.bmm(p, v).view(B, H, L, d).permute(0, 2, 1, 3).reshape(B, L, H * d)
+
+
+class Workload:
+    """Weights and batches of W1 or W2; the q, k, v matrices side by side in one weight."""
+
+    def __init__(self, name, foreach):
+        spec = json.load(open(f"{FOLDER}{name}.json"))
+        raw = np.memmap(f"{FOLDER}{name}.bin", dtype=np.uint8, mode="r")
+        self.meta, adamw, arrays = spec["meta"], spec["adamw"], {}
+        for key, a in spec["arrays"].items():
+            kind = {"f32": np.float32, "i32": np.int32}[a["dtype"]]
+            n = int(np.prod(a["shape"]))
+            arrays[key] = torch.from_numpy(np.array(raw[a["offset"] : a["offset"] + 4 * n]).view(kind).reshape(a["shape"]).copy())
+        p = {k: arrays[k] for k, a in spec["arrays"].items() if a["kind"] == "weight"}
+        for key in [k for k in p if k.endswith(".w_q")]:
+            stem = key[:-1]
+            p[stem + "qkv"] = torch.cat([p.pop(stem + x) for x in "qkv"], 1)
+        for key in [k for k in p if k.endswith(".filter_q")]:
+            stem = key[:-1]
+            p[stem + "qkv"] = torch.stack([p.pop(stem + x) for x in "qkv"])
+        self.p = {k: v.requires_grad_(True) for k, v in p.items()}
+        decays = [v for k, v in self.p.items() if v.dim() == 2 and "filter" not in k]
+        others = [v for k, v in self.p.items() if not (v.dim() == 2 and "filter" not in k)]
+        self.optimiser = torch.optim.AdamW(
+            [{"params": decays, "weight_decay": adamw["decay"]}, {"params": others, "weight_decay": 0.0}],
+            lr=adamw["rate"], betas=(adamw["b1"], adamw["b2"]), eps=adamw["eps"], foreach=foreach)
+        L = self.meta["L"]
+        self.mask = torch.full((L, L), float("-inf")).triu(1)
+        self.targets = arrays["targets"].long()
+        self.inputs = arrays["tokens"].long() if "tokens" in arrays else arrays["values"]
+        self.loss = {"W1": self.w1, "W2": self.w2}[name]
+        self.i = 0
+
+    def norm(self, x, stem):
+        return F.layer_norm(x, x.shape[-1:], self.p[stem + ".gain"], self.p[stem + ".bias"], 1e-5)
+
+    def w1(self, tokens, targets):
+        p, (B, L) = self.p, tokens.shape
+        D = self.meta["D"]
+        e = F.embedding(tokens, p["embedding"])
+        z = (self.norm(e, "block0.norm_1").view(-1, D) @ p["block0.mixer.w_qkv"]).view(B, L, 3, 1, D)
+        f = p["block0.mixer.filter_qkv"]  # [3, H, W]
+        padded = F.pad(z, (0, 0, 0, 0, 0, 0, 2, 0))
+        z = padded[:, 2:] * f[:, :, 0, None] + padded[:, 1:-1] * f[:, :, 1, None] + padded[:, :-2] * f[:, :, 2, None]
+        o = causal_attention(*z.unbind(2), self.mask)
+        x = e + (o.view(-1, D) @ p["block0.mixer.w_o"]).view(B, L, D)
+        rows = (targets.reshape(-1) >= 0).nonzero().squeeze(1)  # only these rows have a loss
+        h = self.norm(x.view(-1, D)[rows], "norm")
+        return F.cross_entropy(torch.addmm(p["head_bias"], h, p["head"]), targets.reshape(-1)[rows])
+
+    def w2(self, values, targets):
+        p, (B, L), D, H = self.p, values.shape, self.meta["D"], self.meta["H"]
+        x = values[..., None] * p["input_w"] + p["input_bias"] + p["position"]
+        for i in range(self.meta["blocks"]):
+            b = f"block{i}."
+            z = (self.norm(x, b + "norm_1").view(-1, D) @ p[b + "mixer.w_qkv"]).view(B, L, 3, H, D // H)
+            o = causal_attention(*z.unbind(2), self.mask)
+            x = x + (o.view(-1, D) @ p[b + "mixer.w_o"]).view(B, L, D)
+            h = torch.addmm(p[b + "mlp.b_1"], self.norm(x, b + "norm_2").view(-1, D), p[b + "mlp.w_1"])
+            x = x + torch.addmm(p[b + "mlp.b_2"], F.gelu(h, approximate="tanh"), p[b + "mlp.w_2"]).view(B, L, D)
+        return F.cross_entropy(torch.addmm(p["head_bias"], self.norm(x, "norm").mean(1), p["head"]), targets)
+
+    def step(self):
+        i = self.i % len(self.inputs)
+        self.i += 1
+        self.optimiser.zero_grad(set_to_none=True)
+        loss = self.loss(self.inputs[i], self.targets[i])
+        loss.backward()
+        self.optimiser.step()
+        return loss
+
+
+class LongConvolution:
+    def __init__(self):
+        B, D, L = 4, 64, 4096
+        self.L = L
+        self.x = shared(0, (B, D, L)).requires_grad_(True)
+        self.g = shared(1, (B, D, L), 0.01)
+        self.k = shared(2, (D, L), 0.0625).requires_grad_(True)
+
+    def step(self):
+        self.x.grad = self.k.grad = None
+        N = 2 * self.L
+        y = torch.fft.irfft(torch.fft.rfft(self.x, N) * torch.fft.rfft(self.k, N), N)[..., : self.L]
+        loss = (y * self.g).sum()
+        loss.backward()
+        return loss
+
+
+class LinearAttention:
+    def __init__(self, C):
+        B, H, L, d = 4, 4, 4096, 16
+        # arrays are numbered [B][D][L], here [B, H, L, d]
+        lay = lambda which, scale: shared(which, (B, H, d, L), scale).permute(0, 1, 3, 2).contiguous()
+        self.q, self.k, self.v = (lay(i, s).requires_grad_(True) for i, s in ((0, 1 / d), (1, 1.0), (2, 1.0)))
+        self.g = lay(3, 1e-3)
+        self.shape, self.mask = (B * H, L // C, C, d), torch.ones(C, C).tril()
+
+    def step(self):
+        self.q.grad = self.k.grad = self.v.grad = None
+        q, k, v = (x.view(self.shape) for x in (self.q, self.k, self.v))
+        states = torch.matmul(k.transpose(-1, -2), v)
+        before = states.cumsum(1) - states
+        y = torch.matmul(torch.matmul(q, k.transpose(-1, -2)) * self.mask, v) + torch.matmul(q, before)
+        loss = (y.view(self.g.shape) * self.g).sum()
+        loss.backward()
+        return loss
+
+
+def candidates(name):
+    """The forms to choose the fastest of."""
+    if name in ("W1", "W2"):
+        return [Workload(name, False), Workload(name, True)]
+    return [LongConvolution()] if name == "W3" else [LinearAttention(C) for C in (32, 64, 128)]
+
+
+def median_ms(work, seconds):
+    times, start = [], time.process_time()
+    while len(times) < 3 or time.process_time() - start < seconds:
+        t = time.process_time()
+        work.step()
+        times.append(1e3 * (time.process_time() - t))
+    return sorted(times)[len(times) // 2]
+
+
+ready = {}
+print(json.dumps({"peer": "PyTorch", "version": torch.__version__}), flush=True)
+for line in sys.stdin:
+    what, name, *rest = line.split()
+    if what == "check":
+        forms = candidates(name)
+        losses = [float(forms[0].step()) for _ in range(10 if name in ("W1", "W2") else 1)]
+        ready[name] = min(forms, key=lambda work: (work.step(), median_ms(work, 0.5))[1])
+        print(json.dumps({"losses": losses}), flush=True)
+    else:
+        print(json.dumps({"ms": median_ms(ready[name], float(rest[0]))}), flush=True)

@@ -1,0 +1,193 @@
+// run.mjs: the workloads and kernels beside what else a user would pick: node bench/peers/run.mjs [--rounds N] [NAME...].
+// Losses must agree before anything is timed. Then both sides run in turns, and the ratio is the median of the pairs' ratios: what
+// the machine does meanwhile meets both. A peer that is not installed is skipped with a line.
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { folder, writeData } from './data.mjs';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const args = process.argv.slice(2);
+const at = args.indexOf('--rounds');
+const rounds = at >= 0 ? Number(args.splice(at, 2)[1]) : 7;
+const names = args;
+const SECONDS = 0.3;
+const one = { OPENBLAS_NUM_THREADS: '1', OMP_NUM_THREADS: '1', MKL_NUM_THREADS: '1' };
+// PyTorch frees and maps its large arrays anew in every step otherwise, which costs it 10 to 35 %.
+const keepPages = { MALLOC_MMAP_THRESHOLD_: '4000000000', MALLOC_TRIM_THRESHOLD_: '4000000000' };
+
+const wanted = (name) => !names.length || names.some((n) => name.includes(n));
+const median = (values) => values.slice().sort((a, b) => a - b)[values.length >> 1];
+const skip = (peer, why) => console.log(`${peer.padEnd(24)} skipped: ${why}`);
+const spec = (name) => JSON.parse(readFileSync(`${folder}${name}.json`, 'utf8'));
+
+/** Ours, natively, in a process of its own each time. */
+function native(name, extra = []) {
+    const out = execFileSync(`${root}build/seqmix`, ['bench', '--json', '--seconds', String(SECONDS), name, ...extra]);
+    const rows = out
+        .toString()
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    return rows.find((row) => row.name === name);
+}
+
+/** One line: peer, work, their time, ours, and how many times faster ours is. */
+async function pair(peer, name, theirs, ours, target) {
+    const pairs = [];
+    for (let i = 0; i < rounds; i++) {
+        // Each side goes first in turn.
+        let a, b;
+        if (i % 2) [b, a] = [await ours(), await theirs()];
+        else [a, b] = [await theirs(), await ours()];
+        pairs.push({ theirs: a, ours: b, ratio: a / b });
+    }
+    const ratios = pairs.map((p) => p.ratio).sort((a, b) => a - b);
+    const row = {
+        peer,
+        name,
+        theirs: median(pairs.map((p) => p.theirs)),
+        ours: median(pairs.map((p) => p.ours)),
+        ratio: median(ratios),
+        least: ratios[0],
+        most: ratios.at(-1),
+        rounds,
+        target,
+    };
+    if (process.env.PEERS_JSON) console.log(JSON.stringify(row));
+    else
+        console.log(
+            `${peer.padEnd(24)} ${name.padEnd(20)} ${row.theirs.toFixed(3).padStart(10)} ms  ours ${row.ours
+                .toFixed(3)
+                .padStart(9)} ms  ratio ${row.ratio.toFixed(2).padStart(6)} (${row.least.toFixed(2)} to ${row.most.toFixed(2)})  ${target}`,
+        );
+}
+
+/** Losses of ten steps of training (or one number) against ours; the largest relative difference that passes is 1e-4. */
+function agree(peer, name, losses, expected) {
+    const worst = Math.max(...expected.map((loss, i) => Math.abs(losses[i] - loss) / Math.abs(loss)));
+    const same = losses.length >= expected.length && worst <= 1e-4;
+    if (!same) {
+        console.log(`${peer.padEnd(24)} ${name}: NOT the same work: losses ${losses} against ${expected}`);
+        process.exitCode = 1;
+    } else if (!process.env.PEERS_JSON) {
+        console.log(`${peer.padEnd(24)} ${name}: the same work: losses differ by ${worst.toExponential(1)} at most`);
+    }
+    return same;
+}
+const expectedOf = (name) => (name === 'W1' || name === 'W2' ? spec(name).losses : [native(name).check]);
+
+// ---- PyTorch -----------------------------------------------------------------------------------------------------
+
+function findTorch() {
+    for (const python of [process.env.PYTHON, 'python3', '/usr/bin/python3'].filter(Boolean))
+        try {
+            execFileSync(python, ['-c', 'import torch, numpy'], { stdio: 'ignore' });
+            return python;
+        } catch {
+            // the next one
+        }
+    return null;
+}
+async function torch() {
+    const python = findTorch();
+    if (!python) return skip('PyTorch', 'no python3 with torch and numpy (Debian: python3-torch)');
+    const child = spawn(python, [`${here}peer_torch.py`, folder], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+        env: { ...process.env, ...one, ...keepPages },
+    });
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const next = async () => JSON.parse((await lines.next()).value);
+    const ask = (line) => (child.stdin.write(`${line}\n`), next());
+    const { version } = await next();
+    const peer = `PyTorch ${version}`;
+    const targets = { W1: '>= 1.4 [1.8]', W2: '>= 1.4 [1.8]', W3: '>= 2 [3]', W4: '>= 3 [4]' };
+    for (const [name, target] of Object.entries(targets)) {
+        if (!wanted(name)) continue;
+        const { losses } = await ask(`check ${name}`);
+        if (!agree(peer, name, losses, expectedOf(name))) continue;
+        await pair(
+            peer,
+            name,
+            async () => (await ask(`time ${name} ${SECONDS}`)).ms,
+            () => native(name).median,
+            target,
+        );
+    }
+    child.stdin.end();
+}
+
+// ---- Libraries ---------------------------------------------------------------------------------------------------
+
+const LIBRARIES = [
+    ['OpenBLAS', 'PEER_OPENBLAS', ['-lopenblas'], 'libopenblas-dev', 'sgemm'],
+    ['oneDNN', 'PEER_ONEDNN', ['-ldnnl'], 'libdnnl-dev', 'sgemm'],
+    ['FFTW', 'PEER_FFTW', ['-lfftw3f', '-lm'], 'libfftw3-dev', 'rfft'],
+];
+async function libraries() {
+    for (const [peer, define, link, debian, kind] of LIBRARIES) {
+        const shapes =
+            kind === 'sgemm'
+                ? ['sgemm 2048x64x64', 'sgemm 2048x256x64', 'sgemm 512x512x512']
+                : ['rfft 64x4096', 'irfft 64x4096'];
+        if (!shapes.some(wanted)) continue;
+        const program = `${folder}${peer}`;
+        try {
+            const flags = ['-O2', '-std=gnu11', `-D${define}`, `${here}native.c`, '-o', program, ...link];
+            execFileSync('gcc', flags, { stdio: 'ignore' });
+        } catch {
+            skip(peer, `it cannot be compiled with (Debian: ${debian})`);
+            continue;
+        }
+        for (const name of shapes.filter(wanted))
+            await pair(
+                peer,
+                name,
+                () =>
+                    JSON.parse(
+                        execFileSync(program, [name, String(SECONDS)], { env: { ...process.env, ...one } }),
+                    ).ms,
+                () => native(name).median,
+                kind === 'rfft' ? '>= 0.6 [1.0]' : 'fast mode: >= 0.85 [1.0]',
+            );
+    }
+}
+
+// ---- In the browser ----------------------------------------------------------------------------------------------
+
+async function browser() {
+    if (!existsSync(`${here}node_modules`))
+        return skip('jax-js, TensorFlow.js', 'not installed (npm ci --prefix bench/peers)');
+    const { findChromium, launchPlain } = await import('../chromium.mjs');
+    const { why } = findChromium();
+    if (why) return skip('jax-js, TensorFlow.js', why);
+    execFileSync('node', [`${here}bundle.mjs`], { stdio: 'inherit' });
+    const { page, close } = await launchPlain(root);
+    page.on('console', (message) => message.type() === 'error' && console.error(message.text()));
+    await page.evaluate(async () => {
+        globalThis.peers = await import('/build/bench/peers/bundle.js');
+        await globalThis.peers.start();
+    });
+    const targets = {
+        'jax-js': { W1: '>= 2.3 [3]', W2: '>= 2.3 [3]', W4: '>= 3.5 [5]' },
+        'TensorFlow.js': { W1: '>= 9 [12]', W2: '>= 9 [12]', 'sgemm 2048x64x64': '>= 1.0' },
+    };
+    for (const [peer, works] of Object.entries(targets))
+        for (const [name, target] of Object.entries(works)) {
+            if (!wanted(name)) continue;
+            const losses = await page.evaluate((p, n) => globalThis.peers.check(p, n), peer, name);
+            if (losses && !agree(peer, name, losses, expectedOf(name))) continue;
+            const time = (who) => () =>
+                page.evaluate((w, n, s) => globalThis.peers.time(w, n, s), who, name, SECONDS);
+            await pair(`${peer} (Chromium)`, name, time(peer), time('seqmix'), target);
+        }
+    await close();
+}
+
+mkdirSync(folder, { recursive: true });
+await writeData();
+await libraries();
+await torch();
+await browser();
