@@ -398,10 +398,15 @@ tensor *op_attention(graph *g, tensor *q, tensor *k, tensor *v, const attention_
 
 size_t op_attention_heads(const graph *g, const tensor *o) {
     const node *n = o->produced_by < 0 ? NULL : &g->nodes[o->produced_by];
-    return n && n->op == &attention ? ((const attention_opts *)n->p)->heads : 0;
+    if (!n) return 0;
+    return n->op == &attention ? ((const attention_opts *)n->p)->heads : cat_map_heads(n);
 }
 void op_attention_map(graph *g, const tensor *o, float *map) {
     const node *n = &g->nodes[o->produced_by];
+    if (n->op != &attention) {
+        cat_map(g, n, map);
+        return;
+    }
     smx_attention p = attention_shape(n, g->B);
     for (size_t h = 0; h < p.H; h++)
         smx_attention_map(map + h * p.L * p.L, n->in[0]->data, n->in[1]->data, n->scratch, &p, 0, h);

@@ -2,6 +2,8 @@
 // maps, the box filter on values, landmark keys and landmark attention.
 #include "ops_private.h"
 
+#include <stdlib.h>
+
 #include "mathd.h"
 
 // ---- norm(X * F_h) W_h --------------------------------------------------------------------------------------------
@@ -232,4 +234,58 @@ tensor *op_landmark(graph *g, tensor *q, tensor *k, tensor *v, tensor *marks, si
 const int32_t *op_landmark_chosen(const graph *g, const tensor *o) {
     const node *n = o->produced_by < 0 ? NULL : &g->nodes[o->produced_by];
     return n && n->op == &landmark ? chosen_of(n) : NULL;
+}
+
+// ---- Looking ----------------------------------------------------------------------------------------------------------
+
+size_t cat_map_heads(const node *n) {
+    return n->op == &maps ? ((const attention_opts *)n->p)->heads : n->op == &landmark ? n->a[2] : 0;
+}
+
+// A'_h = sum_g mix_hg A_g, in place
+static void mixed_maps(const graph *g, const node *n, float *map) {
+    const smx_attention p = maps_shape(n, g->B);
+    const size_t H = p.H, L = p.L;
+    float *a = malloc(H * sizeof *a);
+    for (size_t h = 0; h < H; h++)
+        smx_attention_map(map + h * L * L, n->in[0]->data, n->in[1]->data, n->scratch + n->a[2], &p, 0, h);
+    for (size_t i = 0; a && i < L * L; i++) {
+        for (size_t h = 0; h < H; h++) a[h] = map[h * L * L + i];
+        for (size_t h = 0; h < H; h++) {
+            float sum = 0.0f;
+            for (size_t e = 0; e < H; e++) sum += n->in[3]->data[h * H + e] * a[e];
+            map[h * L * L + i] = sum;
+        }
+    }
+    free(a);
+}
+
+// One query's softmax over its own block up to i and the block it chose.
+static void landmark_row(float *row, const node *n, size_t h, size_t i, int32_t chosen) {
+    const size_t D = n->a[1], d = D / n->a[2], block = n->a[3], own = i / block * block;
+    const float *q = n->in[0]->data + i * D + h * d, *k = n->in[1]->data + h * d;
+    float top = -__builtin_inff(), sum = 0.0f;
+    for (size_t j = 0; j <= i; j++) {
+        if (j < own && (chosen < 0 || j / block != (size_t)chosen)) continue;
+        row[j] = n->f[0] * smx_dot(q, k + j * D, d);
+        if (row[j] > top) top = row[j];
+    }
+    for (size_t j = 0; j <= i; j++) {
+        if (j < own && (chosen < 0 || j / block != (size_t)chosen)) continue;
+        row[j] -= top;
+        smx_exp_fwd(row + j, row + j, 1);
+        sum += row[j];
+    }
+    for (size_t j = 0; j <= i; j++) row[j] /= sum;
+}
+
+void cat_map(const graph *g, const node *n, float *map) {
+    if (n->op == &maps) {
+        mixed_maps(g, n, map);
+        return;
+    }
+    const size_t L = n->a[0], H = n->a[2];
+    memset(map, 0, H * L * L * sizeof *map);
+    for (size_t h = 0; h < H; h++)
+        for (size_t i = 0; i < L; i++) landmark_row(map + (h * L + i) * L, n, h, i, chosen_of(n)[h * L + i]);
 }

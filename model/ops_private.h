@@ -51,4 +51,8 @@ void unary_fwd(graph *g, node *n);
 void unary_bwd(graph *g, node *n);
 tensor *apply_unary(graph *g, const unary *u, tensor *x);
 
+// For looking: heads of a node of ops_cat.c that attends (0: it does not), and its weights on sequence 0, [H][L][L].
+size_t cat_map_heads(const node *n);
+void cat_map(const graph *g, const node *n, float *map);
+
 #endif

@@ -24,7 +24,7 @@ typedef struct {
 static CHECK_UNUSED tensor *(*lone_build)(graph *g, const config *c, tensor *x);
 
 // From a config text, on B sequences that are x plus m->values [B][L][D] (0 at first); fails the test where that cannot be built.
-static CHECK_UNUSED void lone_mixer_open(lone_mixer *m, const char *text, size_t B) {
+static CHECK_UNUSED void lone_mixer_open_as(lone_mixer *m, enum graph_mode mode, const char *text, size_t B) {
     smx_error e = {0};
     memset(m, 0, sizeof *m);
     m->c = config_parse(text, 0, &e);
@@ -32,7 +32,7 @@ static CHECK_UNUSED void lone_mixer_open(lone_mixer *m, const char *text, size_t
     const mixer *mix = mixer_find(config_word(m->c, "mixer"));
     const size_t L = (size_t)config_int(m->c, "length"), D = (size_t)config_int(m->c, "width");
     if (mix->check && mix->check(m->c, L, &e)) check_fail("config %s: %s", text, e.message);
-    m->g = graph_new(GRAPH_TRAIN, &m->p, B, L);
+    m->g = graph_new(mode, &m->p, B, L);
     m->values = calloc(B * L * D, sizeof *m->values);
     m->g->values = m->values;
     const tensor *start = graph_param(m->g, "x", (init){INIT_NORMAL, 1}, 0, 2, (uint32_t[]){(uint32_t)L, (uint32_t)D});
@@ -40,9 +40,12 @@ static CHECK_UNUSED void lone_mixer_open(lone_mixer *m, const char *text, size_t
     graph_push(m->g, "mixer");
     m->y = (lone_build ? lone_build : mix->build)(m->g, m->c, x);
     graph_pop(m->g);
-    if (m->g->failed || params_create(&m->p, 1, &e) || graph_plan(m->g, m->y, &e))
+    if (m->g->failed || params_create(&m->p, 1, &e) || graph_plan(m->g, mode == GRAPH_TRAIN ? m->y : NULL, &e))
         check_fail("config %s: %s", text, m->g->failed ? m->g->error.message : e.message);
     m->x = (tensor *)start;
+}
+static CHECK_UNUSED void lone_mixer_open(lone_mixer *m, const char *text, size_t B) {
+    lone_mixer_open_as(m, GRAPH_TRAIN, text, B);
 }
 static CHECK_UNUSED void lone_mixer_close(lone_mixer *m) {
     graph_free(m->g);

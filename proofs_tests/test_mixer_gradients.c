@@ -134,7 +134,44 @@ static void same_words(void **state) {
     }
 }
 
+// Where a mixer shows attention maps, they are the ones it uses: map times values is the attention's output.
+static void maps_are_used(void **state) {
+    (void)state;
+    size_t shown = 0;
+    for (size_t k = 0; mixers[k]; k++) {
+        char text[1024];
+        for (size_t i = 0; audit_mode(text, sizeof text, mixers[k]->name, i); i++) {
+            check_trying("%s", text);
+            lone_mixer m;
+            lone_mixer_open_as(&m, GRAPH_LOOK, text, 1);
+            lone_mixer_run(&m, NULL);
+            for (size_t t = 0; t < m.g->n_tensors; t++) {
+                const tensor *o = m.g->tensors[t];
+                const size_t H = op_attention_heads(m.g, o), L = m.g->L;
+                if (!H) continue;
+                const size_t D = o->n / L, d = D / H;
+                const float *v = m.g->nodes[o->produced_by].in[2]->data;
+                float *map = check_floats(H * L * L);
+                double *want = check_doubles(L * D);
+                op_attention_map(m.g, o, map);
+                for (size_t row = 0; row < L; row++)
+                    for (size_t c = 0; c < D; c++) {
+                        want[row * D + c] = 0;
+                        for (size_t j = 0; j < L; j++)
+                            want[row * D + c] += (double)map[(c / d * L + row) * L + j] * (double)v[j * D + c];
+                    }
+                check_close("map times values", o->data, want, L * D, 2e-6, 0);
+                shown++;
+            }
+            lone_mixer_close(&m);
+            check_done();
+        }
+    }
+    assert_true(shown >= 30);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(gradients), cmocka_unit_test(batches), cmocka_unit_test(same_words)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(gradients), cmocka_unit_test(batches), cmocka_unit_test(same_words),
+                                       cmocka_unit_test(maps_are_used)};
     return cmocka_run_group_tests_name("mixer_gradients", tests, NULL, NULL);
 }
