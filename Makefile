@@ -154,6 +154,16 @@ presets: build/seqmix ## measure every claim of every preset again (minutes)
 bars: site build/seqmix ## the timed and visual bars of the page: wants a quiet machine
 	@node web/bars.mjs
 
+mutants: setup ## put one-token faults into a copy of the tree: the tests must notice each
+	@node scripts/mutants.mjs
+ulp: build/tests/ulp ## measure every kernel's error in ULP, write docs/ACCURACY.md
+	@$< docs/ACCURACY.md
+ulp-full: build/tests/ulp ## the same, and the functions of one number over all 2^32 floats (minutes)
+	@$< --full docs/ACCURACY.md
+theorems: $(patsubst proofs_tests/%.c,build/tests/%,$(wildcard proofs_tests/proof_*.c)) build/tests/test_errata ## write docs/THEOREMS.md from the proofs and what they print
+	@node scripts/theorems.mjs
+.PHONY: mutants ulp ulp-full theorems
+
 native: $(BIN)/seqmix $(TEST_BIN) ## build the program and the native tests
 
 C_FILES = $(shell git ls-files '*.c' '*.h')
