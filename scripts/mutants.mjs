@@ -1,0 +1,148 @@
+// mutants.mjs: whether the tests notice a fault. Puts one-token faults into kernels, mixers, optimiser and generators, one at a
+// time, in a copy of the tree under build/mutants, builds the native tests named beside each and requires that one of them
+// fails. Exits with 1 when a fault survives. Changes nothing outside build/mutants.
+//   node scripts/mutants.mjs [WORD...]    only faults whose file or description holds one of the words
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+
+// file, the text to be found once, what takes its place, what the fault means, tests that must notice
+const faults = [
+    ["kernels/conv.c", "(ptrdiff_t)L - row : row + 1);", "(ptrdiff_t)L - row : row);", "a convolution drops its oldest tap near the start", ["test_conv"]],
+    ["kernels/conv.c", "(ptrdiff_t)L + delay);", "(ptrdiff_t)L - delay);", "a filter's gradient over the wrong rows", ["test_conv"]],
+    ["kernels/attention_rows.h", "(p->L - 1) - i;", "p->L - i;", "bias by distance is off by one", ["test_attention"]],
+    ["kernels/attention.c", "i0 + r, visible(p, i0 + r, n), columns);\n            if (w->half) near_weights", "i0 + r, visible(p, i0 + rows - 1, n), columns);\n            if (w->half) near_weights", "rows of a group see each other: not causal", ["test_attention"]],
+    ["kernels/gemm.c", "(flags & SMX_ACCUMULATE) != 0", "(flags & SMX_ACCUMULATE) == 0", "a product adds where it should overwrite", ["test_gemm"]],
+    ["kernels/norm.c", "sum_of_squared_deviations(row, mean, D) / (float)D + eps", "sum_of_squared_deviations(row, mean, D) / (float)(D + 1) + eps", "LayerNorm divides by D + 1", ["test_norm"]],
+    ["kernels/rope.c", "v16_alternating(back ? 1.0f : -1.0f)", "v16_alternating(back ? -1.0f : 1.0f)", "rotary positions turn the other way", ["test_embedding"]],
+    ["kernels/loss.c", "dx[t] -= scale;", "dx[t] += scale;", "cross-entropy's gradient has the wrong sign at the target", ["test_loss"]],
+    ["kernels/iir.c", "v16_mul(a2, y2));\n            y2 = y1;", "v16_mul(a2, y1));\n            y2 = y1;", "the second coefficient meets the first delay", ["test_iir", "proof_focus"]],
+    ["kernels/iir.c", "if (p->mode == SMX_IIR_CAUSAL) y1 = y2", "if (p->mode == SMX_IIR_CARRY) y1 = y2", "the state is reset in the wrong mode", ["test_iir", "proof_focus"]],
+    ["kernels/linattn.c", "i0 + r + 1, columns);\n        if (!first)", "i0 + r + 2, columns);\n        if (!first)", "linear attention sees one token ahead", ["test_linattn", "proof_chela"]],
+    ["kernels/longconv.c", "k > lambda ? k - lambda :", "k > lambda ? k + lambda :", "the squash regulariser grows taps", ["test_fft", "proof_chela"]],
+    ["kernels/fft_layout.h", "while (N < 2 * L)", "while (N < L)", "the long convolution wraps around", ["test_fft", "proof_chela"]],
+    ["kernels/landmark.c", "if (score[b] > score[best]) best = b;", "if (score[b] >= score[best]) best = b;", "the last of equal landmarks wins", ["test_landmark"]],
+    ["kernels/adamw.c", "v16_sub(v16_sub(x, v16_mul(decay, x))", "v16_sub(v16_add(x, v16_mul(decay, x))", "weight decay grows the weights", ["test_adamw"]],
+    ["kernels/adamw.c", "v16_mul(a2, v16_mul(s, s))", "v16_mul(a1, v16_mul(s, s))", "the second moment uses the first one's factor", ["test_adamw"]],
+    ["kernels/philox.h", "k1 += 0xBB67AE85u;", "k1 += 0xBB67AE86u;", "another bijection than Philox", ["test_rng"]],
+    ["model/run.c", "rate * 0.5 * (1.0 + cosine)", "rate * 0.5 * (1.0 - cosine)", "the schedule rises instead of falling", ["test_training"]],
+    ["model/run.c", "clip > 0.0 && norm > clip", "clip > 0.0 && norm < clip", "small gradients are blown up to the clip norm", ["test_training"]],
+    ["model/run.c", "t * md_log((double)o.b2)", "t * md_log((double)o.b1)", "the second moment is corrected with the first one's factor", ["test_training"]],
+    ["model/mixers/cat.c", 'filtered(g, c, x, "k", "w_k", "filter_k"', 'filtered(g, c, x, "k", "w_k", "filter_q"', "CAT's keys share the queries' filter", ["test_mixer_vectors", "proof_cat_thm2"]],
+    ["model/mixers/las.c", "op_pool(g, v, P, 0, M)", "op_pool(g, v, P, 1, M)", "trailing pooling looks one token ahead", ["test_causality"]],
+    ["model/mixers/chela.c", 'linear(g, c, z, "w_g", "b_g")', 'linear(g, c, x, "w_g", "b_g")', "CHELA's gate reads x instead of z", ["test_mixer_vectors"]],
+    ["model/mixers/focus.c", 'config_is(c, "theta", "triangle"), 1);', 'config_is(c, "theta", "triangle"), 0);', "Focus's filters are not shifted by a bin: not causal", ["test_causality"]],
+    ["model/mixers/lcat.c", "op_landmark(g, q, dense_filtered ? marks : k, v, marks,", "op_landmark(g, q, dense_filtered ? k : marks, v, marks,", "LCAT attends to filtered keys where plain ones are asked for", ["test_mixer_vectors"]],
+    ["tasks/recall.c", "x[t] += x[t] >= query[n - 1];", "x[t] += x[t] > query[n - 1];", "a second copy of the query can appear", ["test_tasks"]],
+    ["tasks/recall.c", "*answer = context[i * cell + n];", "*answer = context[i * cell + n - 1];", "the answer is the key", ["test_tasks"]],
+    ["tasks/copy.c", "x[rows] = marker;", "x[rows] = 0;", "the marker is missing", ["test_tasks"]],
+    ["tasks/lcat.c", "rng_below(&rng, (uint32_t)(length - block))", "rng_below(&rng, (uint32_t)(length - 1))", "the copy can stand in the query's own block", ["test_tasks"]],
+    ["tasks/regression.c", "t == 0 || sample->values[t] > most", "t == 0 || sample->values[t] < most", "the running maximum is a running minimum", ["test_tasks"]],
+];
+
+const wanted = process.argv.slice(2);
+const chosen = faults.filter(([file, , , what]) => !wanted.length || wanted.some((w) => file.includes(w) || what.includes(w)));
+if (!chosen.length) {
+    console.error(`mutants: no fault's file or description holds ${wanted.map((w) => `'${w}'`).join(" or ")}`);
+    process.exit(2);
+}
+const root = join(import.meta.dirname, "..");
+const tree = join(root, "build/mutants");
+const objects = join(tree, "build/obj/gcc");
+// One instruction set is enough here: that all agree is another test's subject.
+const isa = { x64: "sse2", arm64: "neon" }[process.arch] ?? "scalar";
+const options = [`ISAS=${isa}`, "WARN=-w", `-j${availableParallelism()}`, "--no-print-directory", "-s"];
+const make = (targets) => spawnSync("make", [...options, ...targets], { cwd: tree, encoding: "utf8" });
+
+// A copy of the sources, dated as here, so that a second run rebuilds only what changed.
+function copyTree() {
+    const left = ["build", "node_modules", "dist", "web", "docs", "data"];
+    const rooms = readdirSync(root).filter((n) => !n.startsWith(".") && !left.includes(n) && statSync(join(root, n)).isDirectory());
+    const copy = (path) => {
+        const from = join(root, path), to = join(tree, path);
+        if (statSync(from).isDirectory()) {
+            mkdirSync(to, { recursive: true });
+            const names = readdirSync(from).filter((n) => n !== "node_modules");
+            for (const name of readdirSync(to)) if (!names.includes(name)) rmSync(join(to, name), { recursive: true });
+            for (const name of names) copy(join(path, name));
+        } else if (!existsSync(to) || statSync(to).mtimeMs !== statSync(from).mtimeMs) {
+            cpSync(from, to, { preserveTimestamps: true });
+        }
+    };
+    mkdirSync(tree, { recursive: true });
+    rooms.forEach(copy);
+    copy("Makefile");
+    writeFileSync(join(tree, "scripts/setup.sh"), "#!/bin/sh\n", { mode: 0o755 }); // what is there is there
+}
+// Every object that was made from `file`, by the compiler's own lists; [path, contents, date].
+function dependants(file) {
+    const found = [];
+    const look = (folder) => {
+        for (const entry of readdirSync(folder, { withFileTypes: true })) {
+            const path = join(folder, entry.name);
+            if (entry.isDirectory()) look(path);
+            else if (path.endsWith(".d") && new RegExp(`(^|[ /])${file.replaceAll(".", "\\.")}( |:|$)`, "m").test(readFileSync(path, "utf8")))
+                found.push(path.replace(/d$/, "o"));
+        }
+    };
+    look(objects);
+    return found.filter(existsSync).map((path) => [path, readFileSync(path), statSync(path)]);
+}
+function seconds(since) {
+    return ((Date.now() - since) / 1000).toFixed(1);
+}
+function run(test) {
+    const r = spawnSync("timeout", ["120", join(tree, "build/tests", test)], { cwd: tree, encoding: "utf8" });
+    return { failed: r.status !== 0, lines: (r.stdout + r.stderr).split("\n") };
+}
+
+const started = Date.now();
+copyTree();
+const tests = [...new Set(chosen.flatMap((f) => f[4]))];
+const built = make(tests.map((t) => `build/tests/${t}`));
+if (built.status !== 0) {
+    console.error(built.stderr.slice(-2000));
+    console.error("mutants: the tree without a fault does not build");
+    process.exit(1);
+}
+for (const test of tests) {
+    const { failed, lines } = run(test);
+    if (!failed) continue;
+    console.error(lines.slice(-15).join("\n"));
+    console.error(`mutants: ${test} fails without any fault`);
+    process.exit(1);
+}
+console.log(`${chosen.length} faults; without one, ${tests.length} test programs pass (${seconds(started)} s with the build)\n`);
+
+let survivors = 0;
+for (const [file, from, to, what, by] of chosen) {
+    const path = join(tree, file), text = readFileSync(path, "utf8"), dates = statSync(path), begun = Date.now();
+    if (text.split(from).length !== 2) {
+        console.log(`OUTDATED   ${file}: '${from}' stands there ${text.split(from).length - 1} times, not once: ${what}`);
+        survivors++;
+        continue;
+    }
+    const kept = dependants(file);
+    writeFileSync(path, text.replace(from, () => to));
+    const result = make(by.map((t) => `build/tests/${t}`));
+    let noticed = result.status !== 0 ? "does not build" : "";
+    for (const test of by) {
+        if (noticed) break;
+        const { failed, lines } = run(test);
+        if (!failed) continue;
+        const line = lines.find((l) => l.includes("[  FAILED  ]")) ?? "";
+        noticed = `${test}: ${line.replace("[  FAILED  ]", "").trim()}`;
+    }
+    if (!noticed || result.status !== 0) survivors++; // a fault that does not build shows nothing about the tests
+    console.log(`${!noticed ? "SURVIVED  " : result.status !== 0 ? "NO FAULT  " : "caught    "} ${file}: ${what}  [${noticed || by.join(", ")}; ${seconds(begun)} s]`);
+    writeFileSync(path, text);
+    utimesSync(path, dates.atime, dates.mtime);
+    for (const [object, contents, date] of kept) {
+        writeFileSync(object, contents);
+        utimesSync(object, date.atime, date.mtime);
+    }
+    for (const library of ["libseqmix.a", "libcli.a", "libconstructions.a"]) rmSync(join(tree, "build", library), { force: true });
+}
+console.log(`\n${chosen.length - survivors} of ${chosen.length} faults caught in ${seconds(started)} s`);
+process.exit(survivors ? 1 : 0);
