@@ -22,7 +22,7 @@ typedef enum {
     INIT_IDENTITY,      // filters [..][W]: tap 0 is 1, plus N(0, scale^2) everywhere
     INIT_IDENTITY_HEADS, // filters [W][H][H]: tap 0 is the unit matrix, plus N(0, scale^2) everywhere
     INIT_IDENTITY_MIDDLE, // filters [..][2W+1]: tap W is 1, plus N(0, scale^2) everywhere
-    INIT_LONG,      // long kernels [D][L]: N(0, scale^2) e^{-r t} of unit energy, r log-spaced over channels from 1 to 1/L
+    INIT_LONG,      // long kernels [D][L]: N(0, 1) e^{-r t} scaled to energy scale^2, r log-spaced over channels from 1 to 1/L
     INIT_STEP,      // ln of steps drawn log-uniformly from 0.001 to 0.1
     INIT_STEP_PLUS, // the same steps before a softplus
     INIT_COUNT,     // scale times 0, 1, 2 ... along the last axis

@@ -18,7 +18,7 @@ static tensor *kernels(graph *g, const char *name, size_t D, size_t taps, init s
 
 tensor *long_conv(graph *g, const config *c, tensor *x) {
     size_t D = x->shape[x->rank - 1];
-    tensor *k = kernels(g, "conv_k", D, trained_length(c), (init){INIT_LONG, 1});
+    tensor *k = kernels(g, "conv_k", D, trained_length(c), (init){INIT_LONG, 0.3});
     tensor *skip = config_is(c, "skip", "1") ? weight_vector(g, "conv_skip", D, 1.0) : NULL;
     return op_longconv(g, x, k, skip, config_real(c, "squash"));
 }
