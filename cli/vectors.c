@@ -153,7 +153,7 @@ static double tolerance(const work *w, int f, int gradient, size_t i) {
     double tol = 2 * w->moved[f][gradient][i], least = compare_formats[1 + f].tol;
     if (tol <= least) return least;
     double unit = pow(10, floor(log10(tol)) - 1);
-    return ceil(tol / unit) * unit;
+    return fmin(ceil(tol / unit) * unit, loosest);
 }
 
 // ---- Writing

@@ -42,7 +42,7 @@ INSTALLED := $(BINDIR)/seqmix $(foreach l,seqmix seqmix_ref,$(foreach f,a so so.
 install: $(BIN)/seqmix $(LIBRARIES) ## libraries, headers, program, man pages to PREFIX (/usr/local), below DESTDIR
 	@[ "$$(uname -s)" = Linux ] || { echo "make install: ELF libraries are made on Linux; this is $$(uname -s)" >&2; exit 1; }
 	@mkdir -p $(addprefix '$(DESTDIR)',$(sort $(dir $(INSTALLED))))
-	@install -m 755 $(BIN)/seqmix '$(DESTDIR)$(BINDIR)/seqmix'
+	@install -s -m 755 $(BIN)/seqmix '$(DESTDIR)$(BINDIR)/seqmix'
 	@for l in seqmix seqmix_ref; do \
 	    install -m 644 $(PACK)/lib$$l.a '$(DESTDIR)$(LIBDIR)' && \
 	    install -m 755 $(PACK)/lib$$l.so.$(VERSION) '$(DESTDIR)$(LIBDIR)' && \

@@ -1,0 +1,180 @@
+// api.mjs: writes docs/API.md from the public headers and the module's types; --check only says whether it is up to date.
+// What a header or a type says about a function is said there, once.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const page = resolve(root, 'docs/API.md');
+const headers = [
+    ['kernels/smx.h', 'seqmix/smx.h', 'libseqmix', 'kernels'],
+    ['model/run.h', 'seqmix/run.h', 'libseqmix', 'runs'],
+    ['ref/ref.h', 'seqmix/ref.h', 'libseqmix_ref', 'the oracle'],
+];
+
+// ---- Markdown
+
+const escaped = (text) => text.replace(/[\\`*_<>[\]|]/g, '\\$&');
+
+/** Comment lines as paragraphs; what is indented is a formula or a list and keeps its layout. */
+function prose(lines) {
+    const out = [];
+    let kind = '';
+    for (const line of lines) {
+        const now = !line.trim() ? '' : /^\s{2,}/.test(line) ? 'laid out' : 'prose';
+        if (kind === 'laid out' && now !== kind) out.push('```');
+        if (now !== kind && out.length) out.push('');
+        if (now === 'laid out' && kind !== now) out.push('```text');
+        if (now) out.push(now === 'prose' ? escaped(line.trim()) : line.replace(/^ {2}/, ''));
+        kind = now;
+    }
+    if (kind === 'laid out') out.push('```');
+    return out.join('\n');
+}
+
+const anchor = (name) => `c-${name}`.replaceAll('_', '-');
+
+// ---- C
+
+/** Code without its comments. */
+const bare = (code) => code.replace(/\/\/.*$/gm, '').replace(/\/\*[^]*?\*\//g, '');
+
+/** Names of the functions that code declares. */
+export const declaredFunctions = (code) =>
+    [...bare(code).matchAll(/(?<!\w)((?:smx|ref)_[a-z0-9_]+)\(/g)].map((match) => match[1]);
+
+/** The header as {intro, sections: [{title, entries: [{comment, code, names}]}]}. */
+export function readHeader(text) {
+    const lines = text.split('\n');
+    const intro = [];
+    while (lines[0].startsWith('//')) intro.push(lines.shift().replace(/^\/\/ ?/, ''));
+    let section = { title: '', entries: [] };
+    const sections = [section];
+    let comment = [];
+    let code = [];
+    let depth = 0;
+    const flush = () => {
+        if (code.length) {
+            const all = code.join('\n');
+            section.entries.push({ comment, code: all, names: declaredFunctions(all) });
+        } else if (comment.length) section.entries.push({ comment, code: '', names: [] });
+        comment = [];
+        code = [];
+    };
+    let skipping = false;
+    for (const line of lines) {
+        if (/^#ifdef __cplusplus/.test(line)) skipping = true;
+        const inside = depth > 0 || code.at(-1)?.endsWith(',');
+        const heading = /^\/\/ [-=]{4} (.*?)\s*[-=]*$/.exec(line);
+        if (skipping || /^#(ifndef|include|endif|define \w+_H$)/.test(line)) {
+            if (/^#endif/.test(line)) skipping = false;
+            continue;
+        }
+        if (heading) {
+            flush();
+            const [title, ...rest] = heading[1].split(': ');
+            sections.push((section = { title, entries: [] }));
+            if (rest.length) comment.push(rest.join(': '));
+        } else if (!line.trim() && !inside) flush();
+        else if (line.startsWith('//') && !inside) {
+            if (code.length) flush();
+            comment.push(line.replace(/^\/\/ ?/, ''));
+        } else {
+            code.push(line);
+            for (const c of bare(line)) depth += c === '{' || c === '(' ? 1 : c === '}' || c === ')' ? -1 : 0;
+        }
+    }
+    flush();
+    return { intro, sections: sections.filter((s) => s.entries.length) };
+}
+
+function writeHeader([file, installed, library, what], out) {
+    const { intro, sections } = readHeader(readFileSync(resolve(root, file), 'utf8'));
+    out.push(`## C: ${what}`, '', `\`#include <${installed}>\`, ${library}; in the sources: \`${file}\`.`, '', prose(intro), '');
+    for (const { title, entries } of sections) {
+        if (title) out.push(`### ${escaped(title)}`, '');
+        for (const { comment, code, names } of entries) {
+            if (names.length) out.push(names.map((name) => `<a id="${anchor(name)}"></a>`).join(''), '');
+            if (comment.length) out.push(prose(comment), '');
+            if (code) out.push('```c', code, '```', '');
+        }
+    }
+    return sections.flatMap((s) => s.entries.flatMap((e) => e.names));
+}
+
+// ---- TypeScript
+
+/** Declarations of every file of wasm/tsconfig.json, as the compiler writes them: [{file, text}]. */
+async function declarations() {
+    const ts = (await import('typescript')).default;
+    const configFile = resolve(root, 'wasm/tsconfig.json');
+    const { config } = ts.readConfigFile(configFile, ts.sys.readFile);
+    const { fileNames, options } = ts.parseJsonConfigFileContent(config, ts.sys, dirname(configFile));
+    const program = ts.createProgram(fileNames, {
+        ...options,
+        noEmit: false,
+        declaration: true,
+        emitDeclarationOnly: true,
+        removeComments: false,
+    });
+    const files = [];
+    for (const name of fileNames)
+        program.emit(program.getSourceFile(name), (_, text) => files.push({ file: relative(root, name), text }));
+    return files.map(({ file, text }) => ({ file, text, tree: ts.createSourceFile('x.d.ts', text, ts.ScriptTarget.Latest, true) }));
+}
+
+function writeTypes({ file, text, tree }, out) {
+    const names = [];
+    out.push(`## TypeScript: ${file.replace(/^.*\//, '').replace(/\.ts$/, '')}`, '');
+    const intro = /^(?:\/\/.*\n)+/.exec(readFileSync(resolve(root, file), 'utf8'));
+    if (intro) out.push(prose(intro[0].trim().split('\n').map((line) => line.replace(/^\/\/ ?/, ''))), '');
+    for (const node of tree.statements) {
+        const code = text.slice(node.getStart(tree), node.end);
+        const name = node.name?.text ?? node.declarationList?.declarations[0]?.name.text;
+        if (!/^export /.test(code) || !name) continue;
+        names.push(name);
+        const comment = (node.jsDoc ?? []).map((doc) => doc.getText()).join('\n');
+        out.push(`### ${escaped(name)}`, '');
+        if (comment) out.push(prose(comment.split('\n').map((line) => line.replace(/^\s*\/?\*+\/? ?/, '').replace(/\s*\*\/$/, ''))), '');
+        out.push('```ts', code.replace(/^export (declare )?/, '').replace(/\n\s*#private;/g, ''), '```', '');
+    }
+    return names;
+}
+
+// ---- The page
+
+export async function apiPage() {
+    const out = [];
+    const index = [];
+    for (const header of headers) index.push([header, writeHeader(header, out)]);
+    for (const types of await declarations()) writeTypes(types, out);
+    const contents = index.flatMap(([[, installed], names]) => [
+        `**${installed}**: ${names.map((name) => `[${name}](#${anchor(name)})`).join(', ')}`.replaceAll(/_(?=[^(]*\])/g, '\\_'),
+        '',
+    ]);
+    return [
+        '# API',
+        '',
+        'Written by `node scripts/api.mjs` from the public headers and the types of the WebAssembly module; change those.',
+        '',
+        ...contents,
+        ...out,
+    ]
+        .join('\n')
+        .replace(/\n{3,}/g, '\n\n')
+        .trimEnd() + '\n';
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+    const wanted = await apiPage();
+    const is = existsSync(page) ? readFileSync(page, 'utf8') : '';
+    if (process.argv.includes('--check')) {
+        if (is !== wanted) {
+            console.error('docs/API.md is not what the headers and types say: run node scripts/api.mjs');
+            process.exitCode = 1;
+        }
+    } else if (is !== wanted) {
+        writeFileSync(page, wanted);
+        console.log('wrote docs/API.md');
+    }
+}
