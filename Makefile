@@ -119,8 +119,11 @@ build/test/serve.count: scripts/serve.test.mjs scripts/serve.mjs
 build/test/cli.count: proofs_tests/cli.mjs build/seqmix
 	@$(RUN) cli node --test --test-reporter=tap $< || :
 
+build/test/oracle.count: proofs_tests/oracle.mjs proofs_tests/npy.mjs docs/ORACLE.md build/seqmix
+	@$(RUN) oracle node --test --test-reporter=tap $< || :
+
 QUICK_TESTS := $(NATIVE_TESTS)
-ALL_TESTS := $(NATIVE_TESTS) digests wasm page cli scripts serve presets
+ALL_TESTS := $(NATIVE_TESTS) digests wasm page cli oracle scripts serve presets
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help setup native clean test test-quick run-tests demo format bars presets
