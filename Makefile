@@ -123,7 +123,7 @@ build/test/oracle.count: proofs_tests/oracle.mjs proofs_tests/npy.mjs docs/ORACL
 	@$(RUN) oracle node --test --test-reporter=tap $< || :
 
 QUICK_TESTS := $(NATIVE_TESTS)
-ALL_TESTS := $(NATIVE_TESTS) digests wasm page cli oracle scripts serve presets
+ALL_TESTS := $(NATIVE_TESTS) digests wasm page cli oracle install api scripts serve presets
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help setup native clean test test-quick run-tests demo format bars presets

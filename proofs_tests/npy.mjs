@@ -12,14 +12,19 @@ export function readNpy(file) {
     const body = bytes.subarray(10 + length);
     return {
         dtype,
-        shape: sizes.split(',').filter((word) => word.trim()).map(Number),
+        shape: sizes
+            .split(',')
+            .filter((word) => word.trim())
+            .map(Number),
         data: new kinds[dtype](body.buffer.slice(body.byteOffset, body.byteOffset + body.length)),
     };
 }
 
 export function writeNpy(file, shape, data, dtype = '<f8', header) {
     const numbers = kinds[dtype].from(data);
-    let text = header ?? `{'descr': '${dtype}', 'fortran_order': False, 'shape': (${shape.join(', ')}${shape.length === 1 ? ',' : ''}), }`;
+    let text =
+        header ??
+        `{'descr': '${dtype}', 'fortran_order': False, 'shape': (${shape.join(', ')}${shape.length === 1 ? ',' : ''}), }`;
     text = text.padEnd(Math.ceil((text.length + 11) / 64) * 64 - 11) + '\n';
     const start = Buffer.from('\x93NUMPY\x01\x00\0\0', 'latin1');
     start.writeUInt16LE(text.length, 8);

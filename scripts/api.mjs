@@ -90,7 +90,14 @@ export function readHeader(text) {
 
 function writeHeader([file, installed, library, what], out) {
     const { intro, sections } = readHeader(readFileSync(resolve(root, file), 'utf8'));
-    out.push(`## C: ${what}`, '', `\`#include <${installed}>\`, ${library}; in the sources: \`${file}\`.`, '', prose(intro), '');
+    out.push(
+        `## C: ${what}`,
+        '',
+        `\`#include <${installed}>\`, ${library}; in the sources: \`${file}\`.`,
+        '',
+        prose(intro),
+        '',
+    );
     for (const { title, entries } of sections) {
         if (title) out.push(`### ${escaped(title)}`, '');
         for (const { comment, code, names } of entries) {
@@ -119,15 +126,30 @@ async function declarations() {
     });
     const files = [];
     for (const name of fileNames)
-        program.emit(program.getSourceFile(name), (_, text) => files.push({ file: relative(root, name), text }));
-    return files.map(({ file, text }) => ({ file, text, tree: ts.createSourceFile('x.d.ts', text, ts.ScriptTarget.Latest, true) }));
+        program.emit(program.getSourceFile(name), (_, text) =>
+            files.push({ file: relative(root, name), text }),
+        );
+    return files.map(({ file, text }) => ({
+        file,
+        text,
+        tree: ts.createSourceFile('x.d.ts', text, ts.ScriptTarget.Latest, true),
+    }));
 }
 
 function writeTypes({ file, text, tree }, out) {
     const names = [];
     out.push(`## TypeScript: ${file.replace(/^.*\//, '').replace(/\.ts$/, '')}`, '');
     const intro = /^(?:\/\/.*\n)+/.exec(readFileSync(resolve(root, file), 'utf8'));
-    if (intro) out.push(prose(intro[0].trim().split('\n').map((line) => line.replace(/^\/\/ ?/, ''))), '');
+    if (intro)
+        out.push(
+            prose(
+                intro[0]
+                    .trim()
+                    .split('\n')
+                    .map((line) => line.replace(/^\/\/ ?/, '')),
+            ),
+            '',
+        );
     for (const node of tree.statements) {
         const code = text.slice(node.getStart(tree), node.end);
         const name = node.name?.text ?? node.declarationList?.declarations[0]?.name.text;
@@ -135,7 +157,15 @@ function writeTypes({ file, text, tree }, out) {
         names.push(name);
         const comment = (node.jsDoc ?? []).map((doc) => doc.getText()).join('\n');
         out.push(`### ${escaped(name)}`, '');
-        if (comment) out.push(prose(comment.split('\n').map((line) => line.replace(/^\s*\/?\*+\/? ?/, '').replace(/\s*\*\/$/, ''))), '');
+        if (comment)
+            out.push(
+                prose(
+                    comment
+                        .split('\n')
+                        .map((line) => line.replace(/^\s*\/?\*+\/? ?/, '').replace(/\s*\*\/$/, '')),
+                ),
+                '',
+            );
         out.push('```ts', code.replace(/^export (declare )?/, '').replace(/\n\s*#private;/g, ''), '```', '');
     }
     return names;
@@ -149,20 +179,25 @@ export async function apiPage() {
     for (const header of headers) index.push([header, writeHeader(header, out)]);
     for (const types of await declarations()) writeTypes(types, out);
     const contents = index.flatMap(([[, installed], names]) => [
-        `**${installed}**: ${names.map((name) => `[${name}](#${anchor(name)})`).join(', ')}`.replaceAll(/_(?=[^(]*\])/g, '\\_'),
+        `**${installed}**: ${names.map((name) => `[${name}](#${anchor(name)})`).join(', ')}`.replaceAll(
+            /_(?=[^(]*\])/g,
+            '\\_',
+        ),
         '',
     ]);
-    return [
-        '# API',
-        '',
-        'Written by `node scripts/api.mjs` from the public headers and the types of the WebAssembly module; change those.',
-        '',
-        ...contents,
-        ...out,
-    ]
-        .join('\n')
-        .replace(/\n{3,}/g, '\n\n')
-        .trimEnd() + '\n';
+    return (
+        [
+            '# API',
+            '',
+            'Written by `node scripts/api.mjs` from the public headers and the types of the WebAssembly module; change those.',
+            '',
+            ...contents,
+            ...out,
+        ]
+            .join('\n')
+            .replace(/\n{3,}/g, '\n\n')
+            .trimEnd() + '\n'
+    );
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
