@@ -114,6 +114,8 @@ build/test/presets.count: build/seqmix
 	@$(RUN) --status presets build/seqmix presets --fast || :
 build/test/scripts.count: scripts/test-tally.sh scripts/run-test.sh scripts/tally.sh
 	@$(RUN) scripts scripts/test-tally.sh || :
+build/test/theorems.count: scripts/theorems.test.mjs scripts/theorems.mjs docs/THEOREMS.md docs/ERRATA.md $(wildcard proofs_tests/proof_*.c) proofs_tests/test_errata.c
+	@$(RUN) theorems node --test --test-reporter=tap $< || :
 build/test/serve.count: scripts/serve.test.mjs scripts/serve.mjs
 	@$(RUN) serve node --test --test-reporter=tap $< || :
 build/test/cli.count: proofs_tests/cli.mjs build/seqmix
@@ -123,7 +125,7 @@ build/test/oracle.count: proofs_tests/oracle.mjs proofs_tests/npy.mjs docs/ORACL
 	@$(RUN) oracle node --test --test-reporter=tap $< || :
 
 QUICK_TESTS := $(NATIVE_TESTS)
-ALL_TESTS := $(NATIVE_TESTS) digests wasm page cli oracle install api scripts serve presets
+ALL_TESTS := $(NATIVE_TESTS) digests wasm page cli oracle install api scripts theorems serve presets
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help setup native clean test test-quick run-tests demo format bars presets

@@ -6,7 +6,7 @@
 // Needs: c = slack + sum k > 0 for a kernel of zeros (slack > 0); the extra token's logit as a suffix sum.
 // Model: con_las_b1. Row i's logits are ln k_{i-j}, and ln(slack + sum_{t>i} k_t) for the extra token, whose value is 0:
 //   every row sums to c, so softmax gives k_{i-j} / c, and W_o multiplies by c.
-// Check: |y - k*x| <= u (A + B max|ln k|) (|k|*|x|), u the unit roundoff: every weight carries the rounding of its own
+// Check: |y - k*x| <= u (8 + 2 max|ln k|) (|k|*|x|), u the unit roundoff: every weight carries the rounding of its own
 //   logarithm (three roundings of a number up to max|ln|: q, scale, difference from the maximum) and a few of exp, sum,
 //   division and the products. Where no tap reaches, both sides are exactly 0.
 #include "proof.h"
