@@ -112,9 +112,11 @@ static void without_the_premise(void **state) {
 // ---- Models trained by the project ------------------------------------------------------------------------------------
 // One block with the two-sided value filter alone, on `ar`; no positions, no norm. The trained model has more freedom than
 // the theorem's (a residual, W_v, W_o, a head behind), so only the direction of F is determined, and the error is its loss.
-#define TRAINED "mixer=cat&task=ar&filters=v&value_filter=two_sided&filter=1&batch=32&schedule=cosine&steps=1000"
+#define TRAINED                                                                                              \
+    "mixer=cat&task=ar&filters=v&value_filter=two_sided&filter=1&filter_std=0.02&norm=none&mlp=0&blocks=1&heads=1&"  \
+    "position=none&init=fan_in&embed_std=1&batch=32&rate=0.01&warmup=20&clip=1&decay=0&schedule=cosine&steps=1000"
 static smx_run *trained(const char *rest, int seed) {
-    char config[300];
+    char config[500];
     smx_error e = {0};
     snprintf(config, sizeof config, TRAINED "&%s&seed=%d", rest, seed);
     smx_run *r = smx_run_open(config, &e);

@@ -1,5 +1,6 @@
 // test_mixer_oracle.c: every mixer of the papers against the oracle's layer on random weights and inputs, in each of its forms:
-// which weight meets which input, filter, gate and mask, as the equations say. Needs no set of vectors. Gradients are
+// which weight meets which input, filter, gate and mask, as the equations say. Needs no set of vectors. Every key is named: the
+// good settings that a task and mixer come with may change. Gradients are
 // test_mixer_gradients.c's subject.
 #include "mixer_vectors.h"
 
@@ -47,7 +48,7 @@ static void attention(void **state) {
     static const struct {
         const char *text;
         ref_pos pos;
-    } cases[] = {{"mixer=attention&heads=2", REF_POS_NONE},
+    } cases[] = {{"mixer=attention&heads=2&position=none", REF_POS_NONE},
                  {"mixer=attention&heads=2&position=rope", REF_POS_ROPE},
                  {"mixer=attention&heads=2&position=alibi", REF_POS_ALIBI},
                  {"mixer=attention&heads=2&position=alibi_scaled", REF_POS_ALIBI_SCALED}};
@@ -62,6 +63,7 @@ static void attention(void **state) {
     }
 }
 
+#define LAS "mixer=las&heads=2&decay_range=2&alphas=spaced"
 static void las(void **state) {
     (void)state;
     static const struct {
@@ -69,12 +71,12 @@ static void las(void **state) {
         ref_pool pool;
         ref_decay decay;
         size_t P, chunk;
-    } cases[] = {{"mixer=las&heads=2&pool=trailing&window=4&decay_range=2", REF_POOL_TRAILING, REF_DECAY_EXP, 4, 0},
-                 {"mixer=las&heads=2&pool=centred&window=5&decay_range=2", REF_POOL_CENTRED, REF_DECAY_EXP, 5, 0},
-                 {"mixer=las&heads=2&pool=masked&window=5&decay_range=2", REF_POOL_MASKED, REF_DECAY_EXP, 5, 0},
-                 {"mixer=las&heads=2&pool=none&decay_range=2", REF_POOL_NONE, REF_DECAY_EXP, 1, 0},
-                 {"mixer=las&heads=2&pool=trailing&window=3&las_decay=none", REF_POOL_TRAILING, REF_DECAY_NONE, 3, 0},
-                 {"mixer=las&heads=2&pool=centred&window=3&las_decay=alibi&chunk=10", REF_POOL_CENTRED, REF_DECAY_ALIBI, 3, 10}};
+    } cases[] = {{LAS "&pool=trailing&window=4&las_decay=exp", REF_POOL_TRAILING, REF_DECAY_EXP, 4, 0},
+                 {LAS "&pool=centred&window=5&las_decay=exp", REF_POOL_CENTRED, REF_DECAY_EXP, 5, 0},
+                 {LAS "&pool=masked&window=5&las_decay=exp", REF_POOL_MASKED, REF_DECAY_EXP, 5, 0},
+                 {LAS "&pool=none&las_decay=exp", REF_POOL_NONE, REF_DECAY_EXP, 1, 0},
+                 {LAS "&pool=trailing&window=3&las_decay=none", REF_POOL_TRAILING, REF_DECAY_NONE, 3, 0},
+                 {LAS "&pool=centred&window=3&las_decay=alibi&chunk=10", REF_POOL_CENTRED, REF_DECAY_ALIBI, 3, 10}};
     for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
         lone_mixer m;
         double alphas[H];
@@ -88,20 +90,21 @@ static void las(void **state) {
     }
 }
 
+#define CAT "mixer=cat&heads=2&position=none"
 static void cat(void **state) {
     (void)state;
     static const struct {
         const char *text;
         int multi_head, two_sided, norm, norm_v;
         int linear;
-    } cases[] = {{"mixer=cat&heads=2&filter=3", 0, 0, 0, 0, 0},
-                 {"mixer=cat&heads=2&filter=3&filters=k", 0, 0, 0, 0, 0},
-                 {"mixer=cat&heads=2&filter=4&filter_kind=multi_head", 1, 0, 0, 0, 0},
-                 {"mixer=cat&heads=2&filter=2&value_filter=two_sided", 0, 1, 0, 0, 0},
-                 {"mixer=cat&heads=2&filter=3&filter_norm=qk", 0, 0, 1, 0, 0},
-                 {"mixer=cat&heads=2&filter=3&filter_norm=qkv", 0, 0, 1, 1, 0},
-                 {"mixer=cat&heads=2&filter_kind=maps", 0, 0, 0, 0, 0},
-                 {"mixer=lincat&heads=2&filter=3", 0, 0, 0, 0, 1}};
+    } cases[] = {{CAT "&filter=3&filters=qkv&filter_kind=per_head", 0, 0, 0, 0, 0},
+                 {CAT "&filter=3&filters=k&filter_kind=per_head", 0, 0, 0, 0, 0},
+                 {CAT "&filter=4&filters=qkv&filter_kind=multi_head", 1, 0, 0, 0, 0},
+                 {CAT "&filter=2&filters=qkv&value_filter=two_sided", 0, 1, 0, 0, 0},
+                 {CAT "&filter=3&filters=qkv&filter_norm=qk", 0, 0, 1, 0, 0},
+                 {CAT "&filter=3&filters=qkv&filter_norm=qkv", 0, 0, 1, 1, 0},
+                 {CAT "&filter_kind=maps", 0, 0, 0, 0, 0},
+                 {"mixer=lincat&heads=2&filter=3&filters=qkv", 0, 0, 0, 0, 1}};
     for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
         lone_mixer m;
         check_seed(31 + i);
@@ -123,7 +126,7 @@ static void lcat(void **state) {
         char text[160];
         lone_mixer m;
         check_seed(41 + (uint64_t)i);
-        snprintf(text, sizeof text, "mixer=lcat&heads=2&block=5&landmark=%s&dense_keys=%s&filters=%s", i & 1 ? "rho" : "box",
+        snprintf(text, sizeof text, "mixer=lcat&heads=2&position=none&block=5&landmark=%s&dense_keys=%s&filters=%s", i & 1 ? "rho" : "box",
                  i & 2 ? "filtered" : "plain", i & 4 ? "v" : "none");
         double *x = run(&m, text, 1), *want = check_doubles(L * D);
         const ref_lcat_weights w = {need(&m, "w_q"), need(&m, "w_k"), need(&m, "w_v"), need(&m, "w_o"), weight(&m, "filter_v")};
@@ -133,9 +136,10 @@ static void lcat(void **state) {
     }
 }
 
+#define CHELA "mixer=chela&heads=2&fused=0&residual=0"
 static void chela(void **state) {
     (void)state;
-    static const char *const texts[] = {"mixer=chela&heads=2", "mixer=chela&heads=2&tile=5&squash=0.05", "mixer=chela&heads=2&skip=0"};
+    static const char *const texts[] = {CHELA "&skip=1&squash=0", CHELA "&skip=1&tile=5&squash=0.05", CHELA "&skip=0&squash=0"};
     for (size_t i = 0; i < CHECK_COUNT(texts); i++) {
         lone_mixer m;
         check_seed(51 + i);
@@ -149,6 +153,7 @@ static void chela(void **state) {
     }
 }
 
+#define FOCUS "mixer=focus&hidden=6&squash=0&share_conv=0"
 static void focus(void **state) {
     (void)state;
     static const struct {
@@ -157,10 +162,10 @@ static void focus(void **state) {
         ref_focus_mode mode;
         ref_theta theta;
         int joint;
-    } cases[] = {{"mixer=focus&bins=4&hidden=6", 4, 1, 1, 1, REF_FOCUS_CAUSAL, REF_THETA_SIGMOID, 0},
-                 {"mixer=focus&bins=4&hidden=6&iir=carry&oversample=2&chunks=2&theta=triangle", 4, 1, 2, 2, REF_FOCUS_CARRY, REF_THETA_TRIANGLE, 0},
-                 {"mixer=focus&bins=3&hidden=6&iir=literal&iir_filters=2&hyper=joint&skip=1", 3, 2, 1, 1, REF_FOCUS_LITERAL, REF_THETA_SIGMOID, 1},
-                 {"mixer=focus_h&bins=4&iir_filters=2", 4, 2, 1, 1, REF_FOCUS_CAUSAL, REF_THETA_SIGMOID, 0}};
+    } cases[] = {{FOCUS "&bins=4&iir=causal&iir_filters=1&theta=sigmoid&chunks=1&oversample=1&hyper=per_channel&skip=0", 4, 1, 1, 1, REF_FOCUS_CAUSAL, REF_THETA_SIGMOID, 0},
+                 {FOCUS "&bins=4&iir=carry&iir_filters=1&theta=triangle&chunks=2&oversample=2&hyper=per_channel&skip=0", 4, 1, 2, 2, REF_FOCUS_CARRY, REF_THETA_TRIANGLE, 0},
+                 {FOCUS "&bins=3&iir=literal&iir_filters=2&theta=sigmoid&chunks=1&oversample=1&hyper=joint&skip=1", 3, 2, 1, 1, REF_FOCUS_LITERAL, REF_THETA_SIGMOID, 1},
+                 {"mixer=focus_h&bins=4&iir=causal&iir_filters=2&theta=sigmoid&chunks=1", 4, 2, 1, 1, REF_FOCUS_CAUSAL, REF_THETA_SIGMOID, 0}};
     for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
         lone_mixer m;
         check_seed(61 + i);
