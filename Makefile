@@ -71,7 +71,7 @@ $(BIN)/seqmix: $(CLI_SRC:%.c=$(OBJ)/%.o) $(BENCH_OBJ) $(LIB) $(REF)
 # ---- Native tests -------------------------------------------------------------------------------------------------
 $(OBJ)/proofs_tests/%.o: CPPFLAGS += -Iref -Icli -Iproofs_tests
 $(BIN)/libcli.a: $(filter-out %/main.o,$(CLI_SRC:%.c=$(OBJ)/%.o))
-	@rm -f $@ && ar rcs $@ $^
+	@mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
 # The theorems' models, and Arb for the certificates in ball arithmetic where it is there (else the test says so).
 CONSTRUCTIONS := $(patsubst %.c,$(OBJ)/%.o,$(wildcard proofs_tests/constructions*.c))
 ARB_HEADER := $(firstword $(wildcard /usr/include/arb.h /usr/local/include/arb.h /usr/include/flint/arb.h /usr/local/include/flint/arb.h))
@@ -87,7 +87,7 @@ TEST_BIN := $(TESTS:%=$(BIN)/tests/%)
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
 -include wasm/wasm.mk
--include scripts/install.mk
+-include scripts/install.mk proofs_tests/fuzz.mk
 -include bench/bench.mk
 
 # Each test program leaves its counts in build/test/NAME.count; one that passed runs again only when it was rebuilt.
