@@ -8,7 +8,7 @@
 
 // Chains enough to keep three units busy through the latency of both operations, few enough for the registers.
 #if SMX_W == 16
-#define CHAINS 24
+#define CHAINS 16 // what SMX_UNROLL unrolls at most
 #elif defined(__wasm__)
 #define CHAINS 12
 #else

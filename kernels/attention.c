@@ -82,24 +82,39 @@ static void near_gradient(float *dp, const float *g, const head_scratch *w, size
 
 static void chunk_fwd(float *restrict o, float *restrict stats, const float *q, const float *k, const float *v,
                       const head_scratch *w, const smx_attention *p, size_t head, size_t n) {
-    gather(w->q, q, p->stride, n, w->d, w->dp, p->scale);
-    gather(w->v, v, p->stride, n, w->d, w->dp, 1.0f);
-    gather_transposed(w->kt, k, p->stride, n, w->Lp, w->d);
+    const size_t d = w->d, dp = w->dp;
+    const int whole = d == dp && !w->half; // whole registers: v and o are used where they lie
+    gather(w->q, q, p->stride, n, d, dp, p->scale);
+    gather_transposed(w->kt, k, p->stride, n, w->Lp, d);
+    if (!whole) gather(w->v, v, p->stride, n, d, dp, 1.0f);
     if (w->half) pool_rows(w->pooled, w->v, w, n);
+    const float *values = whole ? v : w->half ? w->pooled : w->v;
+    const size_t ldv = whole ? p->stride : dp;
     for (size_t i0 = 0; i0 < n; i0 += QUERY_ROWS) {
         const size_t rows = smx_min(QUERY_ROWS, n - i0), columns = visible(p, i0 + rows - 1, n);
-        const size_t base = band_base(i0, w->half);
-        row_products(w->s, w->Lp, w->q + i0 * w->dp, w->dp, w->kt, rows, w->d, 0, columns);
+        const size_t base = band_base(i0, w->half), ldo = whole ? p->D : dp;
+        float *out = whole ? o + i0 * p->D : w->o;
+        if (p->causal)
+            triangle_products(w->s, w->Lp, w->q + i0 * dp, dp, w->kt, rows, d, i0);
+        else
+            row_products(w->s, w->Lp, w->q + i0 * dp, dp, w->kt, rows, d, 0, columns);
         for (size_t r = 0; r < rows; r++) {
             float *s = w->s + r * w->Lp;
-            softmax_row(s, stats + (i0 + r) * 2, p, head, i0 + r, visible(p, i0 + r, n), columns);
+            softmax_row(s, stats + (i0 + r) * 2, p, head, i0 + r, visible(p, i0 + r, n),
+                        p->causal ? triangle_end(i0, r, rows) : columns);
             if (w->half) near_weights(w->near + r * w->band, s, w, i0 + r, base);
         }
-        tile_product(w->o, w->dp, w->s, w->Lp, 1, w->half ? w->pooled : w->v, w->dp, rows, w->dp, columns, 0);
+        if (p->causal)
+            triangle_times(out, ldo, w->s, w->Lp, values, ldv, rows, dp, i0, 0);
+        else
+            tile_product(out, ldo, w->s, w->Lp, 1, values, ldv, rows, dp, columns, 0);
         if (w->half)
-            tile_product(w->o, w->dp, w->near, w->band, 1, w->v + base * w->dp, w->dp, rows, w->dp, columns - base, 1);
-        for (size_t r = 0; r < rows; r++)
-            for (size_t c = 0; c < w->d; c++) o[(i0 + r) * p->D + c] = w->o[r * w->dp + c] * stats[(i0 + r) * 2 + 1];
+            tile_product(w->o, dp, w->near, w->band, 1, w->v + base * dp, dp, rows, dp, columns - base, 1);
+        for (size_t r = 0; r < rows; r++) {
+            const v16 inverse = v16_set(stats[(i0 + r) * 2 + 1]);
+            float *to = o + (i0 + r) * p->D;
+            V16_MAP(to, d, v16_mul(LOAD(out + r * ldo), inverse));
+        }
     }
 }
 
@@ -125,9 +140,14 @@ static void chunk_bwd(float *dq, float *dk, float *dv, const float *dout, const 
                       const float *o, const float *stats, const head_scratch *w, const smx_attention *p, size_t head,
                       size_t n) {
     const size_t d = w->d, dp = w->dp, stride = p->stride;
+    const int whole = d == dp; // whole registers: k and dout are used where they lie
     gather(w->q, q, stride, n, d, dp, p->scale);
-    gather(w->k, k, stride, n, d, dp, 1.0f);
-    gather(w->dout, dout, p->D, n, d, dp, 1.0f);
+    if (!whole) {
+        gather(w->k, k, stride, n, d, dp, 1.0f);
+        gather(w->dout, dout, p->D, n, d, dp, 1.0f);
+    }
+    const float *keys = whole ? k : w->k, *g = whole ? dout : w->dout;
+    const size_t ldk = whole ? stride : dp, ldg = whole ? p->D : dp;
     gather_transposed(w->kt, k, stride, n, w->Lp, d);
     if (w->half) {
         gather(w->v, v, stride, n, d, dp, 1.0f);
@@ -143,16 +163,21 @@ static void chunk_bwd(float *dq, float *dk, float *dv, const float *dout, const 
     for (size_t i0 = 0; i0 < n; i0 += QUERY_ROWS) {
         const size_t rows = smx_min(QUERY_ROWS, n - i0), columns = visible(p, i0 + rows - 1, n);
         const size_t base = band_base(i0, w->half);
-        row_products(w->s, w->Lp, w->q + i0 * dp, dp, w->kt, rows, d, 0, columns);
-        row_products(w->ds, w->Lp, w->dout + i0 * dp, dp, w->vt, rows, d, 0, columns);
-        if (w->half)
-            row_products(w->dnear, w->band, w->dout + i0 * dp, dp, w->raw_vt, rows, d, base, columns);
+        const float *gi = g + i0 * ldg;
+        if (p->causal) {
+            triangle_products(w->s, w->Lp, w->q + i0 * dp, dp, w->kt, rows, d, i0);
+            triangle_products(w->ds, w->Lp, gi, ldg, w->vt, rows, d, i0);
+        } else {
+            row_products(w->s, w->Lp, w->q + i0 * dp, dp, w->kt, rows, d, 0, columns);
+            row_products(w->ds, w->Lp, gi, ldg, w->vt, rows, d, 0, columns);
+        }
+        if (w->half) row_products(w->dnear, w->band, gi, ldg, w->raw_vt, rows, d, base, columns);
         for (size_t r = 0; r < rows; r++) {
-            const size_t i = i0 + r, m = visible(p, i, n), m16 = smx_round_up(m, 16);
+            const size_t i = i0 + r, m = visible(p, i, n), end = p->causal ? triangle_end(i0, r, rows) : columns;
             float *s = w->s + r * w->Lp, *ds = w->ds + r * w->Lp;
-            softmax_row_again(s, stats + i * 2, p, head, i, m, columns);
+            softmax_row_again(s, stats + i * 2, p, head, i, m, end);
             if (w->half) near_gradient(ds, w->dnear + r * w->band, w, i, base);
-            zero_from(ds, m, columns > m16 ? columns : m16);
+            clear_after(ds, m, end);
             const v16 delta = v16_set(row_dot(dout + i * p->D, o + i * p->D, d));
             for (size_t j = 0; j < m; j += 16)
                 v16_store(ds + j, v16_mul(v16_load(s + j), v16_sub(v16_load(ds + j), delta)));
@@ -163,16 +188,25 @@ static void chunk_bwd(float *dq, float *dk, float *dv, const float *dout, const 
             if (w->half) near_weights(w->near + r * w->band, s, w, i, base);
         }
         if (w->half) {
-            tile_product(w->dpooled, dp, w->s, 1, w->Lp, w->dout + i0 * dp, dp, columns, dp, rows, 1);
-            tile_product(dv + base * stride, stride, w->near, 1, w->band, w->dout + i0 * dp, dp, columns - base, d, rows,
-                         1);
+            triangle_transposed_times(w->dpooled, dp, w->s, w->Lp, gi, ldg, rows, dp, i0);
+            tile_product(dv + base * stride, stride, w->near, 1, w->band, gi, ldg, columns - base, d, rows, 1);
+        } else if (p->causal) {
+            triangle_transposed_times(dv, stride, w->s, w->Lp, gi, ldg, rows, d, i0);
         } else {
-            tile_product(dv, stride, w->s, 1, w->Lp, w->dout + i0 * dp, dp, columns, d, rows, 1);
+            tile_product(dv, stride, w->s, 1, w->Lp, gi, ldg, columns, d, rows, 1);
         }
-        tile_product(dk, stride, w->ds, 1, w->Lp, w->q + i0 * dp, dp, columns, d, rows, 1);
-        tile_product(w->o, dp, w->ds, w->Lp, 1, w->k, dp, rows, dp, columns, 0);
-        for (size_t r = 0; r < rows; r++)
-            for (size_t c = 0; c < d; c++) dq[(i0 + r) * stride + c] = w->o[r * dp + c] * p->scale;
+        if (p->causal) {
+            triangle_transposed_times(dk, stride, w->ds, w->Lp, w->q + i0 * dp, dp, rows, d, i0);
+            triangle_times(w->o, dp, w->ds, w->Lp, keys, ldk, rows, dp, i0, 0);
+        } else {
+            tile_product(dk, stride, w->ds, 1, w->Lp, w->q + i0 * dp, dp, columns, d, rows, 1);
+            tile_product(w->o, dp, w->ds, w->Lp, 1, keys, ldk, rows, dp, columns, 0);
+        }
+        for (size_t r = 0; r < rows; r++) {
+            const v16 scale = v16_set(p->scale);
+            float *to = dq + (i0 + r) * stride;
+            V16_MAP(to, d, v16_mul(LOAD(w->o + r * dp), scale));
+        }
     }
     if (w->half) pool_rows_back(dv, stride, w->dpooled, w, n);
 }

@@ -11,19 +11,38 @@
 // One head's n rows, padded with zeros to dp columns, times `scale`.
 ATTENTION_PART void gather(float *restrict to, const float *from, size_t stride, size_t n, size_t d, size_t dp,
                            float scale) {
+    const v16 s = v16_set(scale);
     for (size_t t = 0; t < n; t++) {
-        for (size_t c = 0; c < d; c++) to[t * dp + c] = from[t * stride + c] * scale;
-        for (size_t c = d; c < dp; c++) to[t * dp + c] = 0.0f;
+        size_t c = 0;
+        for (; c + 16 <= d; c += 16) v16_store(to + t * dp + c, v16_mul(v16_load(from + t * stride + c), s));
+        if (c < dp) v16_store(to + t * dp + c, v16_mul(v16_load_n(from + t * stride + c, d - c, 0.0f), s));
     }
 }
 
 // Transposed in panels: to [Lp/TILE_N][d][TILE_N], columns from n on 0.
 ATTENTION_PART void gather_transposed(float *restrict to, const float *from, size_t stride, size_t n, size_t Lp,
                                       size_t d) {
-    for (size_t j0 = 0; j0 < Lp; j0 += TILE_N)
-        for (size_t j = 0; j < TILE_N; j++)
-            for (size_t c = 0; c < d; c++)
-                to[j0 * d + c * TILE_N + j] = j0 + j < n ? from[(j0 + j) * stride + c] : 0.0f;
+    for (size_t j = 0; j < Lp; j += 4) {
+        float *panel = to + j / TILE_N * TILE_N * d + j % TILE_N;
+        const float *rows = from + j * stride;
+        size_t c = 0;
+        if (j + 4 <= n)
+            for (; c + 4 <= d; c += 4) transpose4(panel + c * TILE_N, TILE_N, rows + c, stride);
+        for (; c < d; c++)
+            for (size_t i = 0; i < 4; i++) panel[c * TILE_N + i] = j + i < n ? rows[i * stride + c] : 0.0f;
+    }
+}
+
+// s[n..] = fill up to the end of n's group of 16; returns that end.
+ATTENTION_PART size_t fill_group(float *s, size_t n, float fill) {
+    const size_t from = n / 16 * 16;
+    if (from == n) return n;
+    v16_store(s + from, v16_load_n(s + from, n - from, fill));
+    return from + 16;
+}
+// s[n..columns-1] = 0, and on to the end of the last group of 16.
+ATTENTION_PART void clear_after(float *s, size_t n, size_t columns) {
+    for (size_t j = fill_group(s, n, 0.0f); j < columns; j += 16) v16_store(s + j, v16_set(0.0f));
 }
 
 // rows [count][ld], columns from..to-1 of x [count][d] y^T, y transposed in panels; from is a multiple of 32, and whole
@@ -34,12 +53,42 @@ ATTENTION_PART void row_products(float *rows, size_t ld, const float *x, size_t 
         tile_product(rows + (j - from), ld, x, ldx, 1, yt + j * d, TILE_N, count, TILE_N, d, 0);
 }
 
+// The triangle under the diagonal: row r of `count` rows sees columns 0..i0 + r, i0 a multiple of 24. Rows are taken
+// TILE_M at a time, so that little above the diagonal is computed; what is left out there are products with zeros.
+// rows [count][ld] = x y^T; what lies above the diagonal is undefined.
+ATTENTION_PART void triangle_products(float *rows, size_t ld, const float *x, size_t ldx, const float *yt, size_t count,
+                                      size_t d, size_t i0) {
+    for (size_t j = 0; j < i0 + count; j += TILE_N) {
+        const size_t r = j > i0 ? (j - i0) / TILE_M * TILE_M : 0;
+        tile_product(rows + r * ld + j, ld, x + r * ldx, ldx, 1, yt + j * d, TILE_N, count - r, TILE_N, d, 0);
+    }
+}
+// One past the last column that row r is multiplied in below: s must be 0 from its diagonal to there.
+ATTENTION_PART size_t triangle_end(size_t i0, size_t r, size_t count) {
+    return i0 + smx_min(r / TILE_M * TILE_M + TILE_M, count);
+}
+// o [count][n] (+)= s y
+ATTENTION_PART void triangle_times(float *o, size_t ldo, const float *s, size_t ld, const float *y, size_t ldy,
+                                   size_t count, size_t n, size_t i0, int add) {
+    for (size_t r = 0; r < count; r += TILE_M)
+        tile_product(o + r * ldo, ldo, s + r * ld, ld, 1, y, ldy, smx_min(TILE_M, count - r), n,
+                     triangle_end(i0, r, count), add);
+}
+// out [i0 + count][n] += s^T x
+ATTENTION_PART void triangle_transposed_times(float *out, size_t ldo, const float *s, size_t ld, const float *x,
+                                              size_t ldx, size_t count, size_t n, size_t i0) {
+    if (i0) tile_product(out, ldo, s, 1, ld, x, ldx, i0, n, count, 1);
+    for (size_t r = 0; r < count; r += TILE_M)
+        tile_product(out + (i0 + r) * ldo, ldo, s + r * ld + i0 + r, 1, ld, x + r * ldx, ldx, smx_min(TILE_M, count - r),
+                     n, count - r, 1);
+}
+
 // Logits of row i in place: s mult + bias over n columns, then -inf up to the next whole group. i counts within the chunk.
 ATTENTION_PART void finish_logits(float *s, const smx_attention *p, size_t head, size_t i, size_t n) {
     const size_t table = head * (2 * p->L - 1) + (p->L - 1) - i;
     if (p->mult) V16_MAP(s, n, v16_mul(LOAD(s), LOAD(p->mult + table)));
     if (p->bias) V16_MAP(s, n, v16_add(LOAD(s), LOAD(p->bias + table)));
-    for (size_t j = n; j % 16; j++) s[j] = -SMX_INF;
+    fill_group(s, n, -SMX_INF);
 }
 
 // The row's exponentials exp(l - max) in place over whole groups; returns their sum.
@@ -63,14 +112,14 @@ ATTENTION_PART void softmax_row(float *s, float *stats, const smx_attention *p, 
                                 size_t columns) {
     const size_t n16 = smx_round_up(n, 16);
     finish_logits(s, p, head, i, n);
-    stats[0] = row_max(s, n);
+    stats[0] = row_max(s, n16);
     if (stats[0] == -SMX_INF) {
         zero_from(s, 0, n16);
         stats[1] = 0.0f;
     } else {
         stats[1] = 1.0f / exponentials(s, n, stats[0]);
     }
-    zero_from(s, n16, columns);
+    clear_after(s, n16, columns);
 }
 
 // The same row again from its saved stats, this time divided by the sum.
@@ -84,7 +133,7 @@ ATTENTION_PART void softmax_row_again(float *s, const float *stats, const smx_at
     else
         for (size_t j = 0; j < n16; j += 16)
             v16_store(s + j, v16_mul(v16_softmax_exp(v16_sub(v16_load(s + j), m)), inverse));
-    zero_from(s, n16, columns);
+    clear_after(s, n16, columns);
 }
 
 #endif

@@ -50,16 +50,17 @@ static void block_fwd(float *restrict y, float *restrict norm, const float *q, c
     gather(w->k, k, p->stride, n, d, dp, 1.0f);
     gather_transposed(w->kt, k, p->stride, n, attention_padded(n), d);
     for (size_t i0 = 0; i0 < n; i0 += QUERY_ROWS) {
-        const size_t rows = smx_min(QUERY_ROWS, n - i0), columns = i0 + rows;
-        row_products(w->a, w->Cp, w->q + i0 * dp, dp, w->kt, rows, d, 0, columns);
-        for (size_t r = 0; r < rows; r++) zero_from(w->a + r * w->Cp, i0 + r + 1, columns);
+        const size_t rows = smx_min(QUERY_ROWS, n - i0);
+        triangle_products(w->a, w->Cp, w->q + i0 * dp, dp, w->kt, rows, d, i0);
+        for (size_t r = 0; r < rows; r++) clear_after(w->a + r * w->Cp, i0 + r + 1, triangle_end(i0, r, rows));
         if (!first) tile_product(w->o, dp, w->q + i0 * dp, dp, 1, w->state, dp, rows, dp, d, 0);
-        tile_product(w->o, dp, w->a, w->Cp, 1, w->v, dp, rows, dp, columns, !first);
+        triangle_times(w->o, dp, w->a, w->Cp, w->v, dp, rows, dp, i0, !first);
         for (size_t r = 0; r < rows; r++) {
             const float *o = w->o + r * dp;
             const float s = normaliser(o, w->a + r * w->Cp, i0 + r + 1, w->q + (i0 + r) * dp, w, p);
             norm[i0 + r] = s;
-            for (size_t c = 0; c < d; c++) y[(i0 + r) * p->D + c] = o[c] * s;
+            float *to = y + (i0 + r) * p->D;
+            V16_MAP(to, d, v16_mul(LOAD(o), v16_set(s)));
         }
     }
     tile_product(w->state, dp, w->k, 1, dp, w->v, dp, d, dp, n, 1);
@@ -102,13 +103,12 @@ static void through_normaliser(const block_scratch *w, const float *dy, const fl
 }
 
 // da rows of queries i0..i0+rows-1: do v^T + dden, 0 after the diagonal.
-static void score_gradients(const block_scratch *w, size_t i0, size_t rows) {
-    const size_t columns = i0 + rows;
-    row_products(w->da, w->Cp, w->dout + i0 * w->dp, w->dp, w->vt, rows, w->d, 0, columns);
+static void score_gradients(const block_scratch *w, size_t i0, size_t rows, int dden) {
+    triangle_products(w->da, w->Cp, w->dout + i0 * w->dp, w->dp, w->vt, rows, w->d, i0);
     for (size_t r = 0; r < rows; r++) {
         float *da = w->da + r * w->Cp;
-        V16_MAP(da, i0 + r + 1, v16_add(LOAD(da), v16_set(w->dden[i0 + r])));
-        zero_from(da, i0 + r + 1, columns);
+        if (dden) V16_MAP(da, i0 + r + 1, v16_add(LOAD(da), v16_set(w->dden[i0 + r])));
+        clear_after(da, i0 + r + 1, triangle_end(i0, r, rows));
     }
 }
 
@@ -122,9 +122,9 @@ static void block_dq(float *dq, const float *dy, const float *k, const float *v,
     gather_transposed(w->vt, v, p->stride, n, attention_padded(n), d);
     for (size_t i0 = 0; i0 < n; i0 += QUERY_ROWS) {
         const size_t rows = smx_min(QUERY_ROWS, n - i0);
-        score_gradients(w, i0, rows);
+        score_gradients(w, i0, rows, p->norm == SMX_LINATTN_SUM);
         if (!first) tile_product(w->o, dp, w->dout + i0 * dp, dp, 1, w->state, dp, rows, dp, d, 0);
-        tile_product(w->o, dp, w->da, w->Cp, 1, w->k, dp, rows, dp, i0 + rows, !first);
+        triangle_times(w->o, dp, w->da, w->Cp, w->k, dp, rows, dp, i0, !first);
         for (size_t r = 0; r < rows; r++) {
             float *to = dq + (i0 + r) * p->stride;
             const float *o = w->o + r * dp;
@@ -154,16 +154,17 @@ static void block_dkv(float *dk, float *dv, const float *dy, const float *q, con
         for (size_t t = 0; t < n; t++) add_rows(w->dk + t * dp, w->sum, NULL, 1, dp);
     }
     for (size_t i0 = 0; i0 < n; i0 += QUERY_ROWS) {
-        const size_t rows = smx_min(QUERY_ROWS, n - i0), columns = i0 + rows;
-        row_products(w->a, w->Cp, w->q + i0 * dp, dp, w->kt, rows, d, 0, columns);
-        for (size_t r = 0; r < rows; r++) zero_from(w->a + r * w->Cp, i0 + r + 1, columns);
-        score_gradients(w, i0, rows);
-        tile_product(w->dv, dp, w->a, 1, w->Cp, w->dout + i0 * dp, dp, columns, dp, rows, 1);
-        tile_product(w->dk, dp, w->da, 1, w->Cp, w->q + i0 * dp, dp, columns, dp, rows, 1);
+        const size_t rows = smx_min(QUERY_ROWS, n - i0);
+        triangle_products(w->a, w->Cp, w->q + i0 * dp, dp, w->kt, rows, d, i0);
+        for (size_t r = 0; r < rows; r++) clear_after(w->a + r * w->Cp, i0 + r + 1, triangle_end(i0, r, rows));
+        score_gradients(w, i0, rows, p->norm == SMX_LINATTN_SUM);
+        triangle_transposed_times(w->dv, dp, w->a, w->Cp, w->dout + i0 * dp, dp, rows, dp, i0);
+        triangle_transposed_times(w->dk, dp, w->da, w->Cp, w->q + i0 * dp, dp, rows, dp, i0);
     }
     for (size_t t = 0; t < n; t++) {
-        memcpy(dk + t * p->stride, w->dk + t * dp, d * sizeof *dk);
-        memcpy(dv + t * p->stride, w->dv + t * dp, d * sizeof *dv);
+        float *to_k = dk + t * p->stride, *to_v = dv + t * p->stride;
+        V16_MAP(to_k, d, LOAD(w->dk + t * dp));
+        V16_MAP(to_v, d, LOAD(w->dv + t * dp));
     }
     tile_product(w->state, dp, w->q, 1, dp, w->dout, dp, d, dp, n, 1);
     tile_product(w->back, dp, w->dout, 1, dp, w->q, dp, d, dp, n, 1);

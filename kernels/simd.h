@@ -285,6 +285,33 @@ SMX_INLINE v16 v16_alternating(float even) {
     return v16_load(t);
 }
 
+// to [4][ldt] = the transpose of 4 x 4 floats of from [4][ldf].
+#if SMX_W == 1
+SMX_INLINE void transpose4(float *to, size_t ldt, const float *from, size_t ldf) {
+    for (size_t i = 0; i < 4; i++)
+        for (size_t j = 0; j < 4; j++) to[j * ldt + i] = from[i * ldf + j];
+}
+#else
+typedef float f4 __attribute__((vector_size(16)));
+typedef float f4_u __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int32_t i4 __attribute__((vector_size(16)));
+#if defined(__clang__)
+#define F4_SHUFFLE(x, y, a, b, c, d) __builtin_shufflevector(x, y, a, b, c, d)
+#else
+#define F4_SHUFFLE(x, y, a, b, c, d) __builtin_shuffle(x, y, (i4){a, b, c, d})
+#endif
+SMX_INLINE void transpose4(float *to, size_t ldt, const float *from, size_t ldf) {
+    const f4 a = *(const f4_u *)from, b = *(const f4_u *)(from + ldf), c = *(const f4_u *)(from + 2 * ldf),
+             d = *(const f4_u *)(from + 3 * ldf);
+    const f4 ab = F4_SHUFFLE(a, b, 0, 4, 1, 5), cd = F4_SHUFFLE(c, d, 0, 4, 1, 5);
+    const f4 AB = F4_SHUFFLE(a, b, 2, 6, 3, 7), CD = F4_SHUFFLE(c, d, 2, 6, 3, 7);
+    *(f4_u *)to = F4_SHUFFLE(ab, cd, 0, 1, 4, 5);
+    *(f4_u *)(to + ldt) = F4_SHUFFLE(ab, cd, 2, 3, 6, 7);
+    *(f4_u *)(to + 2 * ldt) = F4_SHUFFLE(AB, CD, 0, 1, 4, 5);
+    *(f4_u *)(to + 3 * ldt) = F4_SHUFFLE(AB, CD, 2, 3, 6, 7);
+}
+#endif
+
 // y[i] = EXPRESSION over n elements, 16 at a time; LOAD(p) inside reads p[i .. i+15] (the tail padded with zeros).
 // Elementwise, so in place is safe. Usage: V16_MAP(y, n, v16_add(LOAD(a), LOAD(b)))
 #if defined(__wasm__) // the module is downloaded: one copy of the expression
