@@ -31,7 +31,9 @@ function run(command, args, options = {}) {
     assert.equal(signal, null, `${command} ${args.join(' ')} died of ${signal}: ${stderr}`);
     return { status, stdout, stderr };
 }
-const seqmix = (...args) => run('build/seqmix', args);
+// another build of the program: SEQMIX=build/gcc-address-undefined/seqmix
+const program = process.env.SEQMIX ?? 'build/seqmix';
+const seqmix = (...args) => run(program, args);
 function works(...args) {
     const result = seqmix(...args);
     assert.equal(result.status, 0, result.stderr + result.stdout);
