@@ -67,9 +67,15 @@ void *smx_run_save(const smx_run *r, size_t *size, smx_error *error) {
 
 // ---- Loading ----------------------------------------------------------------------------------------------------
 
-// One tensor of the file into `to`; -1 with the error when it is missing or of another kind or shape.
-static int read_tensor(const json *header, const char *data, size_t data_size, const char *name, const param *p,
-                       float *to, smx_error *e) {
+typedef struct {
+    const json *header;
+    const char *data;
+    size_t size; // of data
+} tensors;
+
+// One tensor of the file into `to` (NULL: only looked at); -1 with the error when it is missing or of another kind or shape.
+static int read_tensor(const tensors *file, const char *name, const param *p, float *to, smx_error *e) {
+    const json *header = file->header;
     const json *t = json_get(header, name), *dtype = json_get(t, "dtype"), *shape = json_get(t, "shape");
     const json *range = json_get(t, "data_offsets");
     size_t from, end, x;
@@ -77,7 +83,7 @@ static int read_tensor(const json *header, const char *data, size_t data_size, c
     const json *dim = same ? shape->child : NULL;
     for (uint32_t d = 0; same && d < p->rank; d++, dim = dim->next) same = json_size(dim, &x) && x == p->shape[d];
     if (!same || !dtype || !dtype->string || strcmp(dtype->string, "F32") || !range || range->count != 2 ||
-        !json_size(range->child, &from) || !json_size(range->child->next, &end) || end > data_size || from > end ||
+        !json_size(range->child, &from) || !json_size(range->child->next, &end) || end > file->size || from > end ||
         end - from != 4 * p->n) {
         char message[300];
         snprintf(message, sizeof message, "the checkpoint's tensor %.100s %s: it must be F32 with %zu numbers inside the file",
@@ -85,18 +91,25 @@ static int read_tensor(const json *header, const char *data, size_t data_size, c
         fail(e, message);
         return -1;
     }
-    memcpy(to, data + from, 4 * p->n);
+    if (to) memcpy(to, file->data + from, 4 * p->n);
     return 0;
 }
 
-static int read_tensors(smx_run *r, const json *header, const char *data, size_t data_size, smx_error *e) {
+// Before the run takes memory: a short file may hold a config of giant weights.
+static int check_weights(const params *needed, const void *file, smx_error *e) {
+    for (size_t i = 0; i < needed->count; i++)
+        if (read_tensor(file, needed->list[i]->name, needed->list[i], NULL, e)) return -1;
+    return 0;
+}
+
+static int read_tensors(smx_run *r, const tensors *file, smx_error *e) {
     for (int k = 0; k < KINDS; k++)
         for (size_t i = 0; i < r->weights.count; i++) {
             const param *p = r->weights.list[i];
             char name[96];
             snprintf(name, sizeof name, "%s%s", kinds[k], p->name);
-            if (k && !json_get(header, name)) continue; // weights from elsewhere: the optimiser starts afresh
-            if (read_tensor(header, data, data_size, name, p, kind_data(r, k, p), e)) return -1;
+            if (k && !json_get(file->header, name)) continue; // weights from elsewhere: the optimiser starts afresh
+            if (read_tensor(file, name, p, kind_data(r, k, p), e)) return -1;
         }
     return 0;
 }
@@ -131,8 +144,11 @@ smx_run *smx_run_load(const void *bytes, size_t size, const char *changes, smx_e
         goto done;
     }
     full = changed(c->string, changes);
-    r = full ? smx_run_open(full, error) : fail(error, "out of memory");
-    if (r && read_tensors(r, j, text + header, size - 8 - (size_t)header, error)) {
+    tensors file = {j, text + header, size - 8 - (size_t)header};
+    uint64_t env = smx_fpenv_enter();
+    r = full ? run_from_config(config_parse(full, 0, error), check_weights, &file, error) : fail(error, "out of memory");
+    smx_fpenv_leave(env);
+    if (r && read_tensors(r, &file, error)) {
         smx_run_close(r);
         r = NULL;
     }

@@ -15,7 +15,7 @@ static void fail(smx_error *e, const char *message) {
     snprintf(e->message, sizeof e->message, "%s", message);
 }
 
-smx_run *run_from_config(config *c, smx_error *error) {
+smx_run *run_from_config(config *c, run_check check, const void *context, smx_error *error) {
     smx_run *r = c ? calloc(1, sizeof *r) : NULL;
     if (!r) {
         if (c) fail(error, "out of memory");
@@ -30,6 +30,7 @@ smx_run *run_from_config(config *c, smx_error *error) {
     }
     size_t B = (size_t)config_int(c, "batch"), L = (size_t)config_int(c, "length");
     if (stage_open(&r->train, GRAPH_TRAIN, &r->weights, c, c, B, L, error) ||
+        (check && check(&r->weights, context, error)) ||
         params_create(&r->weights, run_seed(r), error) || stage_plan(&r->train, error))
         goto bad;
     return r;
@@ -40,7 +41,7 @@ bad:
 
 smx_run *smx_run_open(const char *text, smx_error *error) {
     uint64_t env = smx_fpenv_enter();
-    smx_run *r = run_from_config(config_parse(text, 0, error), error);
+    smx_run *r = run_from_config(config_parse(text, 0, error), NULL, NULL, error);
     smx_fpenv_leave(env);
     return r;
 }

@@ -31,8 +31,10 @@ struct smx_run {
     float *confidence;
 };
 
-// Takes the config, also on failure.
-smx_run *run_from_config(config *c, smx_error *error);
+// Asked about the weights that a config needs before memory is taken for them; 0: go on.
+typedef int (*run_check)(const params *needed, const void *context, smx_error *error);
+// Takes the config, also on failure. check may be NULL.
+smx_run *run_from_config(config *c, run_check check, const void *context, smx_error *error);
 void look_close(smx_run *r);
 void evaluation_close(smx_run *r);
 

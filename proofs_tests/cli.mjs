@@ -66,6 +66,21 @@ test('a checkpoint is safetensors', () => {
     assert.deepEqual(tensors.embedding.shape, [64, 32]);
 });
 
+test('a short checkpoint that asks for giant weights is refused at once', () => {
+    const header = JSON.stringify({
+        __metadata__: { config: 'mixer=attention&task=mqar&width=4096&blocks=8', step: '1' },
+    });
+    const bytes = Buffer.alloc(8 + header.length);
+    bytes.writeBigUInt64LE(BigInt(header.length));
+    bytes.write(header, 8);
+    writeFileSync(file('giant'), bytes);
+    const started = performance.now();
+    const { status, stderr } = seqmix('eval', file('giant'));
+    assert.equal(status, 2);
+    assert.match(stderr, /tensor \S+ is missing: it must be F32 with \d+ numbers/);
+    assert.ok(performance.now() - started < 5000);
+});
+
 test('Ctrl-C keeps what was learnt', async () => {
     const child = spawn('build/seqmix', ['train', 'mixer=cat&task=mqar&steps=1000000', '--json', '--save', file('stopped')]);
     await new Promise((resolve) => child.stdout.once('data', resolve));
