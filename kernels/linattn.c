@@ -25,11 +25,22 @@ static float root_reciprocal(float x) {
     return t[0];
 }
 
+// One head's n rows: where they lie when they fill whole registers, else a padded copy.
+typedef struct {
+    const float *x;
+    size_t ld;
+} rows_view;
+static rows_view view(float *copy, const float *from, size_t stride, size_t n, const block_scratch *w) {
+    if (w->d == w->dp) return (rows_view){from, stride};
+    gather(copy, from, stride, n, w->d, w->dp, 1.0f);
+    return (rows_view){copy, w->dp};
+}
+
 // sum [dp] += weight_t x_t over n rows in order.
-static void add_rows(float *sum, const float *x, const float *weight, size_t n, size_t dp) {
+static void add_rows(float *sum, rows_view x, const float *weight, size_t n, size_t dp) {
     for (size_t t = 0; t < n; t++)
         for (size_t c = 0; c < dp; c += 16)
-            v16_store(sum + c, v16_add(v16_load(sum + c), v16_mul(v16_load(x + t * dp + c), v16_set(weight ? weight[t] : 1.0f))));
+            v16_store(sum + c, v16_add(v16_load(sum + c), v16_mul(v16_load(x.x + t * x.ld + c), v16_set(weight ? weight[t] : 1.0f))));
 }
 
 // ---- Forward ----------------------------------------------------------------------------------------------------
@@ -45,26 +56,24 @@ static float normaliser(const float *o, const float *a, size_t before, const flo
 static void block_fwd(float *restrict y, float *restrict norm, const float *q, const float *k, const float *v,
                       const block_scratch *w, const smx_linattn *p, size_t n, int first) {
     const size_t d = w->d, dp = w->dp;
-    gather(w->q, q, p->stride, n, d, dp, 1.0f);
-    gather(w->v, v, p->stride, n, d, dp, 1.0f);
-    gather(w->k, k, p->stride, n, d, dp, 1.0f);
+    const rows_view qs = view(w->q, q, p->stride, n, w), ks = view(w->k, k, p->stride, n, w), vs = view(w->v, v, p->stride, n, w);
     gather_transposed(w->kt, k, p->stride, n, attention_padded(n), d);
     for (size_t i0 = 0; i0 < n; i0 += QUERY_ROWS) {
         const size_t rows = smx_min(QUERY_ROWS, n - i0);
-        triangle_products(w->a, w->Cp, w->q + i0 * dp, dp, w->kt, rows, d, i0);
+        triangle_products(w->a, w->Cp, qs.x + i0 * qs.ld, qs.ld, w->kt, rows, d, i0);
         for (size_t r = 0; r < rows; r++) clear_after(w->a + r * w->Cp, i0 + r + 1, triangle_end(i0, r, rows));
-        if (!first) tile_product(w->o, dp, w->q + i0 * dp, dp, 1, w->state, dp, rows, dp, d, 0);
-        triangle_times(w->o, dp, w->a, w->Cp, w->v, dp, rows, dp, i0, !first);
+        if (!first) tile_product(w->o, dp, qs.x + i0 * qs.ld, qs.ld, 1, w->state, dp, rows, dp, d, 0);
+        triangle_times(w->o, dp, w->a, w->Cp, vs.x, vs.ld, rows, dp, i0, !first);
         for (size_t r = 0; r < rows; r++) {
             const float *o = w->o + r * dp;
-            const float s = normaliser(o, w->a + r * w->Cp, i0 + r + 1, w->q + (i0 + r) * dp, w, p);
+            const float s = normaliser(o, w->a + r * w->Cp, i0 + r + 1, qs.x + (i0 + r) * qs.ld, w, p);
             norm[i0 + r] = s;
             float *to = y + (i0 + r) * p->D;
             V16_MAP(to, d, v16_mul(LOAD(o), v16_set(s)));
         }
     }
-    tile_product(w->state, dp, w->k, 1, dp, w->v, dp, d, dp, n, 1);
-    add_rows(w->sum, w->k, NULL, n, dp);
+    tile_product(w->state, dp, ks.x, 1, ks.ld, vs.x, vs.ld, d, dp, n, 1);
+    if (p->norm == SMX_LINATTN_SUM) add_rows(w->sum, ks, NULL, n, dp);
 }
 
 void SMX_FN(linattn_fwd)(float *restrict y, float *restrict norm, const float *q, const float *k, const float *v,
@@ -83,28 +92,33 @@ void SMX_FN(linattn_fwd)(float *restrict y, float *restrict norm, const float *q
 
 // ---- Backward ---------------------------------------------------------------------------------------------------
 
-// Gradients of o (into w->dout) and of the denominators (w->dden) from those of y.
-static void through_normaliser(const block_scratch *w, const float *dy, const float *y, const float *norm,
-                               const smx_linattn *p, size_t n) {
+// Gradients of o (in w->dout, or those of y where they are the same) and of the denominators (w->dden) from those of y.
+static rows_view through_normaliser(const block_scratch *w, const float *dy, const float *y, const float *norm,
+                                    const smx_linattn *p, size_t n) {
+    if (p->norm == SMX_LINATTN_NONE) {
+        zero_from(w->dden, 0, n);
+        return view(w->dout, dy, p->D, n, w);
+    }
     gather(w->dout, dy, p->D, n, w->d, w->dp, 1.0f);
     for (size_t t = 0; t < n; t++) {
         float *g = w->dout + t * w->dp;
         const float *row = y + t * p->D;
-        const float along = p->norm == SMX_LINATTN_NONE ? 0.0f : row_dot(g, row, w->d);
+        const float along = row_dot(g, row, w->d);
         w->dden[t] = 0.0f;
         if (p->norm == SMX_LINATTN_RMS) { // do = r (dy - y mean(y.dy))
             const v16 mean = v16_set(along / (float)w->d), s = v16_set(norm[t]);
             V16_MAP(g, w->d, v16_mul(s, v16_sub(LOAD(g), v16_mul(LOAD(row), mean))));
-        } else if (p->norm == SMX_LINATTN_SUM) { // y = o r, r = 1/den: do = dy r, dden = -(dy.y) r
+        } else { // y = o r, r = 1/den: do = dy r, dden = -(dy.y) r
             V16_MAP(g, w->d, v16_mul(LOAD(g), v16_set(norm[t])));
             w->dden[t] = -along * norm[t];
         }
     }
+    return (rows_view){w->dout, w->dp};
 }
 
 // da rows of queries i0..i0+rows-1: do v^T + dden, 0 after the diagonal.
-static void score_gradients(const block_scratch *w, size_t i0, size_t rows, int dden) {
-    triangle_products(w->da, w->Cp, w->dout + i0 * w->dp, w->dp, w->vt, rows, w->d, i0);
+static void score_gradients(const block_scratch *w, rows_view g, size_t i0, size_t rows, int dden) {
+    triangle_products(w->da, w->Cp, g.x + i0 * g.ld, g.ld, w->vt, rows, w->d, i0);
     for (size_t r = 0; r < rows; r++) {
         float *da = w->da + r * w->Cp;
         if (dden) V16_MAP(da, i0 + r + 1, v16_add(LOAD(da), v16_set(w->dden[i0 + r])));
@@ -116,59 +130,62 @@ static void score_gradients(const block_scratch *w, size_t i0, size_t rows, int 
 static void block_dq(float *dq, const float *dy, const float *k, const float *v, const float *y, const float *norm,
                      const block_scratch *w, const smx_linattn *p, size_t n, int first) {
     const size_t d = w->d, dp = w->dp;
-    through_normaliser(w, dy, y, norm, p, n);
-    gather(w->k, k, p->stride, n, d, dp, 1.0f);
-    gather(w->v, v, p->stride, n, d, dp, 1.0f);
+    const rows_view g = through_normaliser(w, dy, y, norm, p, n), ks = view(w->k, k, p->stride, n, w),
+                    vs = view(w->v, v, p->stride, n, w);
     gather_transposed(w->vt, v, p->stride, n, attention_padded(n), d);
     for (size_t i0 = 0; i0 < n; i0 += QUERY_ROWS) {
         const size_t rows = smx_min(QUERY_ROWS, n - i0);
-        score_gradients(w, i0, rows, p->norm == SMX_LINATTN_SUM);
-        if (!first) tile_product(w->o, dp, w->dout + i0 * dp, dp, 1, w->state, dp, rows, dp, d, 0);
-        triangle_times(w->o, dp, w->da, w->Cp, w->k, dp, rows, dp, i0, !first);
+        score_gradients(w, g, i0, rows, p->norm == SMX_LINATTN_SUM);
+        if (!first) tile_product(w->o, dp, g.x + i0 * g.ld, g.ld, 1, w->state, dp, rows, dp, d, 0);
+        triangle_times(w->o, dp, w->da, w->Cp, ks.x, ks.ld, rows, dp, i0, !first);
         for (size_t r = 0; r < rows; r++) {
             float *to = dq + (i0 + r) * p->stride;
             const float *o = w->o + r * dp;
             V16_MAP(to, d, v16_madd(LOAD(w->sum), v16_set(w->dden[i0 + r]), LOAD(o)));
         }
     }
-    tile_product(w->state, dp, w->v, 1, dp, w->k, dp, d, dp, n, 1);
-    add_rows(w->sum, w->k, NULL, n, dp);
+    tile_product(w->state, dp, vs.x, 1, vs.ld, ks.x, ks.ld, d, dp, n, 1);
+    if (p->norm == SMX_LINATTN_SUM) add_rows(w->sum, ks, NULL, n, dp);
 }
 
 // dk and dv of a block; the states R = sum q do^T, R^T and u = sum dden q are those after the block, then include it.
 static void block_dkv(float *dk, float *dv, const float *dy, const float *q, const float *k, const float *v, const float *y,
                       const float *norm, const block_scratch *w, const smx_linattn *p, size_t n, int last) {
     const size_t d = w->d, dp = w->dp;
-    through_normaliser(w, dy, y, norm, p, n);
-    gather(w->q, q, p->stride, n, d, dp, 1.0f);
-    gather(w->k, k, p->stride, n, d, dp, 1.0f);
-    gather(w->v, v, p->stride, n, d, dp, 1.0f);
+    const int whole = d == dp; // then dk and dv are summed where they belong
+    const rows_view g = through_normaliser(w, dy, y, norm, p, n), qs = view(w->q, q, p->stride, n, w),
+                    ks = view(w->k, k, p->stride, n, w), vs = view(w->v, v, p->stride, n, w);
+    float *sum_k = whole ? dk : w->dk, *sum_v = whole ? dv : w->dv;
+    const size_t ld = whole ? p->stride : dp;
     gather_transposed(w->kt, k, p->stride, n, attention_padded(n), d);
     gather_transposed(w->vt, v, p->stride, n, attention_padded(n), d);
     if (last) {
-        zero_from(w->dk, 0, n * dp);
-        zero_from(w->dv, 0, n * dp);
+        for (size_t t = 0; t < n; t++) {
+            zero_from(sum_k + t * ld, 0, dp);
+            zero_from(sum_v + t * ld, 0, dp);
+        }
     } else {
-        tile_product(w->dv, dp, w->k, dp, 1, w->state, dp, n, dp, d, 0);
-        tile_product(w->dk, dp, w->v, dp, 1, w->back, dp, n, dp, d, 0);
-        for (size_t t = 0; t < n; t++) add_rows(w->dk + t * dp, w->sum, NULL, 1, dp);
+        tile_product(sum_v, ld, ks.x, ks.ld, 1, w->state, dp, n, dp, d, 0);
+        tile_product(sum_k, ld, vs.x, vs.ld, 1, w->back, dp, n, dp, d, 0);
+        for (size_t t = 0; t < n && p->norm == SMX_LINATTN_SUM; t++)
+            add_rows(sum_k + t * ld, (rows_view){w->sum, dp}, NULL, 1, dp);
     }
     for (size_t i0 = 0; i0 < n; i0 += QUERY_ROWS) {
         const size_t rows = smx_min(QUERY_ROWS, n - i0);
-        triangle_products(w->a, w->Cp, w->q + i0 * dp, dp, w->kt, rows, d, i0);
+        triangle_products(w->a, w->Cp, qs.x + i0 * qs.ld, qs.ld, w->kt, rows, d, i0);
         for (size_t r = 0; r < rows; r++) clear_after(w->a + r * w->Cp, i0 + r + 1, triangle_end(i0, r, rows));
-        score_gradients(w, i0, rows, p->norm == SMX_LINATTN_SUM);
-        triangle_transposed_times(w->dv, dp, w->a, w->Cp, w->dout + i0 * dp, dp, rows, dp, i0);
-        triangle_transposed_times(w->dk, dp, w->da, w->Cp, w->q + i0 * dp, dp, rows, dp, i0);
+        score_gradients(w, g, i0, rows, p->norm == SMX_LINATTN_SUM);
+        triangle_transposed_times(sum_v, ld, w->a, w->Cp, g.x + i0 * g.ld, g.ld, rows, dp, i0);
+        triangle_transposed_times(sum_k, ld, w->da, w->Cp, qs.x + i0 * qs.ld, qs.ld, rows, dp, i0);
     }
-    for (size_t t = 0; t < n; t++) {
+    for (size_t t = 0; t < n && !whole; t++) {
         float *to_k = dk + t * p->stride, *to_v = dv + t * p->stride;
         V16_MAP(to_k, d, LOAD(w->dk + t * dp));
         V16_MAP(to_v, d, LOAD(w->dv + t * dp));
     }
-    tile_product(w->state, dp, w->q, 1, dp, w->dout, dp, d, dp, n, 1);
-    tile_product(w->back, dp, w->dout, 1, dp, w->q, dp, d, dp, n, 1);
-    add_rows(w->sum, w->q, w->dden, n, dp);
+    tile_product(w->state, dp, qs.x, 1, qs.ld, g.x, g.ld, d, dp, n, 1);
+    tile_product(w->back, dp, g.x, 1, g.ld, qs.x, qs.ld, d, dp, n, 1);
+    if (p->norm == SMX_LINATTN_SUM) add_rows(w->sum, qs, w->dden, n, dp);
 }
 
 void SMX_FN(linattn_bwd)(float *dq, float *dk, float *dv, const float *dy, const float *q, const float *k, const float *v,

@@ -147,6 +147,9 @@ SMX_INLINE vf vf_sqrt(vf x) {
 #define SMX_UNROLL _Pragma("GCC unroll 16")
 #endif
 
+// The compiler forgets what it knows of a pointer: addresses of many rows, all computed ahead, would fill the registers.
+#define SMX_OPAQUE(pointer) __asm__("" : "+r"(pointer))
+
 // ---- The canonical group of 16 lanes ----------------------------------------------------------------------------
 typedef struct {
     vf r[SMX_R];

@@ -17,22 +17,31 @@ SMX_INLINE void tile_one(float *c, size_t ldc, const float *a, size_t ra, size_t
     vf s[TILE_M][TILE_V];
     SMX_UNROLL for (int i = 0; i < M; i++)
         SMX_UNROLL for (int v = 0; v < V; v++) s[i][v] = vf_set(0.0f);
+    // A pointer for every fourth row: a pointer for each would not fit the registers.
+    const float *rows[(TILE_M + 3) / 4];
+    SMX_UNROLL for (int i = 0; i < M; i += 4) {
+        rows[i / 4] = a + (size_t)i * ra;
+        SMX_OPAQUE(rows[i / 4]);
+    }
     for (size_t kk = 0; kk < k; kk++) {
         vf y[TILE_V];
         SMX_UNROLL for (int v = 0; v < V; v++) y[v] = vf_load(b + v * SMX_W);
         SMX_UNROLL for (int i = 0; i < M; i++) {
-            vf x = vf_set(a[i * ra]);
+            vf x = vf_set(rows[i / 4][(size_t)(i % 4) * ra]);
             SMX_UNROLL for (int v = 0; v < V; v++) s[i][v] += x * y[v];
         }
-        a += ca;
+        SMX_UNROLL for (int i = 0; i < M; i += 4) rows[i / 4] += ca;
         b += rb;
     }
     if (columns >= (size_t)(V * SMX_W)) {
-        SMX_UNROLL for (int i = 0; i < M; i++)
+        SMX_UNROLL for (int i = 0; i < M; i++) {
             SMX_UNROLL for (int v = 0; v < V; v++) {
-                float *p = c + i * ldc + v * SMX_W;
+                float *p = c + v * SMX_W;
                 vf_store(p, add ? vf_load(p) + s[i][v] : s[i][v]);
             }
+            c += ldc;
+            SMX_OPAQUE(c);
+        }
     } else {
         SMX_UNROLL for (int i = 0; i < M; i++) {
             float t[TILE_N];
