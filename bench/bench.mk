@@ -12,3 +12,10 @@ bench: build/seqmix build/wasm/bench.wasm ## time kernels and training steps: na
 	@build/seqmix bench $(BENCH_ARGS)
 	@node bench/wasm.mjs $(BENCH_ARGS)
 	@node bench/wasm.mjs --chromium $(BENCH_ARGS)
+
+bench-peers: build/seqmix build/wasm/bench.wasm build/wasm/seqmix.wasm build/wasm/seqmix.js ## the same work in PyTorch, OpenBLAS, oneDNN, FFTW: losses compared, then timed in turns
+	@node bench/peers/run.mjs
+
+.PHONY: performance
+performance: build/seqmix build/wasm/bench.wasm build/wasm/seqmix.wasm build/wasm/seqmix.js ## measure everything and write docs/PERFORMANCE.md
+	@node bench/performance.mjs

@@ -374,7 +374,7 @@ static void add_kernels(void) {
     r = bench_add("W3", open_w3, run_w3);
     r->a[0] = 4, r->a[1] = 4096, r->a[2] = 64, r->target = ">= 2 x [3 x] PyTorch; >= 100 x jax-js";
     r = bench_add("W4", open_w4, run_w4);
-    r->a[0] = 4, r->a[1] = 4096, r->a[2] = 64, r->a[3] = 4, r->a[4] = 16,
+    r->a[0] = 4, r->a[1] = 4096, r->a[2] = 64, r->a[3] = 4, r->a[4] = 24,
     r->target = ">= 3 x [4 x] PyTorch; >= 3.5 x [5 x] jax-js";
 }
 

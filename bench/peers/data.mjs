@@ -50,15 +50,45 @@ export async function writeData() {
             samples.forEach((s, i) => all.set(pick(s), i * pick(s).length));
             return all;
         };
-        if (samples[0].tokens) put('tokens', 'data', [BATCHES, B, length], joined(Int32Array, (s) => s.tokens));
-        else put('values', 'data', [BATCHES, B, length], joined(Float32Array, (s) => s.values));
-        put('targets', 'data', per === 1 ? [BATCHES, B] : [BATCHES, B, per], joined(Int32Array, (s) => s.targets));
+        if (samples[0].tokens)
+            put(
+                'tokens',
+                'data',
+                [BATCHES, B, length],
+                joined(Int32Array, (s) => s.tokens),
+            );
+        else
+            put(
+                'values',
+                'data',
+                [BATCHES, B, length],
+                joined(Float32Array, (s) => s.values),
+            );
+        put(
+            'targets',
+            'data',
+            per === 1 ? [BATCHES, B] : [BATCHES, B, per],
+            joined(Int32Array, (s) => s.targets),
+        );
         run.step(BATCHES);
         const losses = [...run.losses()];
         run.close();
         const number = (key) => Number(values.get(key));
-        const meta = { B, L: length, D: number('width'), H: number('heads'), classes, blocks: number('blocks') };
-        const adamw = { rate: number('rate'), b1: number('beta1'), b2: number('beta2'), eps: number('epsilon'), decay: number('decay') };
+        const meta = {
+            B,
+            L: length,
+            D: number('width'),
+            H: number('heads'),
+            classes,
+            blocks: number('blocks'),
+        };
+        const adamw = {
+            rate: number('rate'),
+            b1: number('beta1'),
+            b2: number('beta2'),
+            eps: number('epsilon'),
+            decay: number('decay'),
+        };
         writeFileSync(`${folder}${name}.json`, JSON.stringify({ config, meta, adamw, losses, arrays }));
         writeFileSync(`${folder}${name}.bin`, Buffer.concat(parts));
     }

@@ -33,7 +33,14 @@ const spec = (name) => JSON.parse(readFileSync(`${folder}${name}.json`, 'utf8'))
 
 /** Ours, natively, in a process of its own each time. */
 function native(name, extra = []) {
-    const out = execFileSync(`${root}build/seqmix`, ['bench', '--json', '--seconds', String(SECONDS), name, ...extra]);
+    const out = execFileSync(`${root}build/seqmix`, [
+        'bench',
+        '--json',
+        '--seconds',
+        String(SECONDS),
+        name,
+        ...extra,
+    ]);
     const rows = out
         .toString()
         .trim()
@@ -69,7 +76,9 @@ async function pair(peer, name, theirs, ours, target) {
         console.log(
             `${peer.padEnd(24)} ${name.padEnd(20)} ${row.theirs.toFixed(3).padStart(10)} ms  ours ${row.ours
                 .toFixed(3)
-                .padStart(9)} ms  ratio ${row.ratio.toFixed(2).padStart(6)} (${row.least.toFixed(2)} to ${row.most.toFixed(2)})  ${target}`,
+                .padStart(
+                    9,
+                )} ms  ratio ${row.ratio.toFixed(2).padStart(6)} (${row.least.toFixed(2)} to ${row.most.toFixed(2)})  ${target}`,
         );
 }
 
@@ -81,7 +90,9 @@ function agree(peer, name, losses, expected) {
         console.log(`${peer.padEnd(24)} ${name}: NOT the same work: losses ${losses} against ${expected}`);
         process.exitCode = 1;
     } else if (!process.env.PEERS_JSON) {
-        console.log(`${peer.padEnd(24)} ${name}: the same work: losses differ by ${worst.toExponential(1)} at most`);
+        console.log(
+            `${peer.padEnd(24)} ${name}: the same work: losses differ by ${worst.toExponential(1)} at most`,
+        );
     }
     return same;
 }

@@ -1,0 +1,94 @@
+// performance.mjs: writes the measured part of docs/PERFORMANCE.md: node bench/performance.mjs [--seconds S] [--rounds N]. What stands
+// below the line in that file was written by hand and stays.
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg, release } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const file = `${root}docs/PERFORMANCE.md`;
+const LINE = '<!-- measured above by `make performance`, written below by hand -->';
+const option = (name, otherwise) => {
+    const at = process.argv.indexOf(name);
+    return at > 0 ? process.argv[at + 1] : otherwise;
+};
+const seconds = option('--seconds', '0.5');
+const rounds = option('--rounds', '5');
+
+const lines = (text) =>
+    text
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line));
+const run = (program, args, env = {}) =>
+    lines(
+        execFileSync(program, args, {
+            cwd: root,
+            encoding: 'utf8',
+            maxBuffer: 1 << 26,
+            env: { ...process.env, ...env },
+            stdio: ['ignore', 'pipe', 'inherit'],
+        }),
+    );
+
+const load = loadavg()[0];
+const engines = {
+    native: run('build/seqmix', ['bench', '--json', '--seconds', seconds]),
+    Node: run('node', ['bench/wasm.mjs', '--json', '--seconds', seconds]),
+    Chromium: run('node', ['bench/wasm.mjs', '--chromium', '--json', '--seconds', seconds]),
+};
+const peers = run('node', ['bench/peers/run.mjs', '--rounds', rounds], { PEERS_JSON: '1' });
+
+const number = (value) =>
+    value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toPrecision(3);
+const cells = (row) => {
+    if (!row) return ['', '', ''];
+    if (row.skipped) return [row.skipped, '', ''];
+    const spread = `${number(row.median)} ± ${(50 * row.spread).toFixed(0)} %`;
+    const rate = row.gflops ? number(row.gflops) : row.gbytes ? `${number(row.gbytes)} GB/s` : '';
+    return [spread, rate, row.share ? `${(100 * row.share).toFixed(0)} %` : ''];
+};
+const named = (rows) => new Map(rows.map((row) => [row.name, row]));
+const [native, node, chromium] = Object.values(engines).map(named);
+const names = [...new Set([...native.keys(), ...chromium.keys()])];
+
+const out = [
+    '# Performance',
+    '',
+    `Measured on ${new Date().toISOString().slice(0, 10)}: ${cpus()[0].model.trim()}, ${cpus().length} cores, Linux ${release()}, ` +
+        `one-minute load ${load.toFixed(1)} before the runs (over 1: other programs ran too). One thread, exact mode, gcc ${execFileSync('gcc', ['-dumpfullversion'], { encoding: 'utf8' }).trim()}.`,
+    '`make performance` measures everything again; `make bench` and `make bench-peers` print the same rows.',
+    '',
+    'Milliseconds of processor time of the median run, ± half the distance between the tenth and the ninetieth percentile; GFLOP/s count',
+    'products (and what a causal mask leaves of them) or bytes where a row says GB/s; the share is of multiply-and-add at the same register',
+    'width, measured after each sample.',
+    '',
+    '| row | native ms | GFLOP/s | of ceiling | Node ms | Chromium ms | GFLOP/s | of ceiling | to reach |',
+    '|---|--:|--:|--:|--:|--:|--:|--:|---|',
+    ...names.map((name) => {
+        const row = native.get(name) ?? chromium.get(name);
+        return `| ${[name, ...cells(native.get(name)), cells(node.get(name))[0], ...cells(chromium.get(name)), row.target ?? ''].join(' | ')} |`;
+    }),
+    '',
+    '## Beside other programs',
+    '',
+    `Losses of ten training steps agree within 1e-4 before anything is timed; both sides then run in turns, ${rounds} times; the ratio is how`,
+    'many times faster this project is: the median of the pairs, and the least and the most.',
+    '',
+    '| peer | work | peer ms | ours ms | ratio | pairs | to reach |',
+    '|---|---|--:|--:|--:|---|---|',
+    ...peers.map(
+        (p) =>
+            `| ${p.peer} | ${p.name} | ${number(p.theirs)} | ${number(p.ours)} | **${p.ratio.toFixed(2)}** | ${p.least.toFixed(2)} to ${p.most.toFixed(2)} | ${p.target} |`,
+    ),
+    '',
+];
+let written = '';
+try {
+    const old = readFileSync(file, 'utf8');
+    written = old.slice(old.indexOf(LINE) + LINE.length);
+} catch {
+    // the first time
+}
+writeFileSync(file, `${out.join('\n')}${LINE}${written || '\n'}`);
+console.log(`wrote ${file}: ${names.length} rows, ${peers.length} comparisons`);
