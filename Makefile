@@ -128,7 +128,7 @@ QUICK_TESTS := $(NATIVE_TESTS)
 ALL_TESTS := $(NATIVE_TESTS) digests wasm page cli oracle install api scripts theorems serve presets
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help setup native clean test test-quick run-tests demo format bars presets
+.PHONY: help setup native clean test test-all test-quick run-tests demo format bars presets
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
@@ -152,6 +152,13 @@ test-quick: ## the native tests only
 	@$(MAKE) --no-print-directory -j$(JOBS) -k run-tests RUN_TESTS="$(QUICK_TESTS)" || :
 	@scripts/tally.sh $(QUICK_TESTS)
 run-tests: $(RUN_TESTS:%=build/test/%.count)
+
+test-all: ## make test, and what is slow: emulated Arm, every preset's claims, planted faults, fuzzing
+	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory build/test/arm.count && scripts/tally.sh arm
+	@$(MAKE) --no-print-directory presets
+	@$(MAKE) --no-print-directory mutants
+	@$(MAKE) --no-print-directory fuzz
 
 presets: build/seqmix ## measure every claim of every preset again (minutes)
 	@build/seqmix presets
