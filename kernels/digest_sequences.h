@@ -5,8 +5,9 @@ static const struct {
     size_t B, L, D;
 } sequences[] = {{1, 1, 1}, {2, 3, 5}, {1, 17, 16}, {3, 64, 20}, {2, 100, 33}};
 #define EACH_SEQUENCE(B, L, D)                                                                               \
-    for (size_t s_ = 0, B, L, D; s_ < sizeof sequences / sizeof *sequences &&                                \
-                                 (B = sequences[s_].B, L = sequences[s_].L, D = sequences[s_].D, r->used = 0, 1); \
+    for (size_t s_ = 0, B, L, D;                                                                             \
+         s_ < sizeof sequences / sizeof *sequences &&                                                        \
+         (B = sequences[s_].B, L = sequences[s_].L, D = sequences[s_].D, r->used = 0, 1);                    \
          s_++)
 
 static float *fft_table(run *r, size_t N) {
@@ -36,7 +37,8 @@ static void longconv(run *r, const int backward) {
     EACH_SEQUENCE(B, L, D) {
         const size_t taps = L > 20 ? L - 3 : L + 2, n = B * L * D;
         const float lambda = L % 2 ? 0.0f : 0.25f;
-        float *x = unit(r, n), *k = unit(r, D * taps), *skip = unit(r, D), *table = fft_table(r, smx_longconv_rows(L));
+        float *x = unit(r, n), *k = unit(r, D * taps), *skip = unit(r, D),
+              *table = fft_table(r, smx_longconv_rows(L));
         float *y = blank(r, n), *spectrum = blank(r, smx_longconv_spectrum_floats(L, D));
         void *work = scratch(r, smx_longconv_scratch_bytes(L));
         smx_longconv_fwd(y, spectrum, x, k, skip, table, work, B, L, D, taps, lambda, D);
@@ -60,8 +62,8 @@ static void iir(run *r, const int backward) {
     } shapes[] = {{2, 32, 5, 2, 1}, {1, 60, 18, 4, 2}, {2, 14, 16, 2, 3}, {1, 12, 3, 1, 1}, {1, 8, 16, 8, 2}};
     for (size_t i = 0; i < 3 * (sizeof shapes / sizeof *shapes); i++) {
         r->used = 0;
-        const smx_iir p = {shapes[i / 3].B, shapes[i / 3].L, shapes[i / 3].D, shapes[i / 3].bins, shapes[i / 3].F,
-                           (int)(i % 3)};
+        const smx_iir p = {shapes[i / 3].B,    shapes[i / 3].L, shapes[i / 3].D,
+                           shapes[i / 3].bins, shapes[i / 3].F, (int)(i % 3)};
         const size_t n = p.B * p.L * p.D, nt = p.B * p.bins * p.D * p.F * 2, R = p.L / p.bins;
         float *x = unit(r, n), *theta = uniform(r, nt, 0.4f, 0.4f), *y = blank(r, n);
         float *table = blank(r, smx_iir_table_floats(R));
@@ -178,18 +180,21 @@ static void run_softplus_bwd(run *r) {
 static void ema(run *r, const int backward) {
     EACH_SEQUENCE(B, L, D) {
         const size_t S = 1 + L % 4, n = B * L * D, ns = D * S;
-        float *x = unit(r, n), *alpha = unit(r, ns), *delta = unit(r, ns), *beta = unit(r, ns), *eta = unit(r, ns);
+        float *x = unit(r, n), *alpha = unit(r, ns), *delta = unit(r, ns), *beta = unit(r, ns),
+              *eta = unit(r, ns);
         float *skip = unit(r, D), *y = blank(r, n);
-        void *work = scratch(r, smx_ema_scratch_bytes(L, S));
+        void *work = scratch(r, smx_scan_scratch_bytes(L, D, S));
+        float *states = blank(r, B * smx_scan_state_floats(L, D, S));
+        smx_ema_fwd(y, states, x, alpha, delta, beta, eta, skip, work, B, L, D, S);
         if (backward) {
             float *d[4], *dskip = unit(r, D), *dy = unit(r, n);
             for (int i = 0; i < 4; i++) d[i] = unit(r, ns);
-            smx_ema_bwd(y, d[0], d[1], d[2], d[3], dskip, dy, x, alpha, delta, beta, eta, skip, work, B, L, D, S);
+            smx_ema_bwd(y, d[0], d[1], d[2], d[3], dskip, dy, x, alpha, delta, beta, eta, skip, states, work,
+                        B, L, D, S);
             out(r, "dx", y, n);
             for (int i = 0; i < 4; i++) out(r, "dalpha, ddelta, dbeta, deta", d[i], ns);
             out(r, "dskip", dskip, D);
         } else {
-            smx_ema_fwd(y, x, alpha, delta, beta, eta, skip, work, B, L, D, S);
             out(r, "y", y, n);
         }
     }
@@ -202,11 +207,14 @@ static void scan(run *r, const int backward) {
         const size_t S = 1 + L % 4, n = B * L * D, ns = B * L * S;
         float *x = unit(r, n), *dt = uniform(r, n, 0.5f, 0.5f), *a_log = unit(r, D * S), *b = unit(r, ns);
         float *c = unit(r, ns), *skip = unit(r, D), *y = blank(r, n);
-        void *work = scratch(r, smx_scan_scratch_bytes(L, S));
+        void *work = scratch(r, smx_scan_scratch_bytes(L, D, S));
+        float *states = blank(r, B * smx_scan_state_floats(L, D, S));
+        smx_scan_fwd(y, states, x, dt, a_log, b, c, skip, work, B, L, D, S);
         if (backward) {
             float *dy = unit(r, n), *ddt = blank(r, n), *da_log = unit(r, D * S), *db = blank(r, ns);
             float *dc = blank(r, ns), *dskip = unit(r, D);
-            smx_scan_bwd(y, ddt, da_log, db, dc, dskip, dy, x, dt, a_log, b, c, skip, work, B, L, D, S);
+            smx_scan_bwd(y, ddt, da_log, db, dc, dskip, dy, x, dt, a_log, b, c, skip, states, work, B, L, D,
+                         S);
             out(r, "dx", y, n);
             out(r, "ddt", ddt, n);
             out(r, "da_log", da_log, D * S);
@@ -214,7 +222,6 @@ static void scan(run *r, const int backward) {
             out(r, "dc", dc, ns);
             out(r, "dskip", dskip, D);
         } else {
-            smx_scan_fwd(y, x, dt, a_log, b, c, skip, work, B, L, D, S);
             out(r, "y", y, n);
         }
     }
@@ -229,8 +236,10 @@ static void s4d(run *r, const int backward) {
         float *a_im = uniform(r, D * S, 0.0f, 20.0f), *C = unit(r, 2 * D * S), *K = unit(r, D * L);
         void *work = scratch(r, smx_s4d_scratch_bytes(L));
         if (backward) {
-            float *dlog_dt = unit(r, D), *dlog_a = unit(r, D * S), *da_im = unit(r, D * S), *dC = unit(r, 2 * D * S);
-            smx_s4d_bwd(dlog_dt, dlog_a, real ? NULL : da_im, dC, K, log_dt, log_a, real ? NULL : a_im, C, work, L, D, S);
+            float *dlog_dt = unit(r, D), *dlog_a = unit(r, D * S), *da_im = unit(r, D * S),
+                  *dC = unit(r, 2 * D * S);
+            smx_s4d_bwd(dlog_dt, dlog_a, real ? NULL : da_im, dC, K, log_dt, log_a, real ? NULL : a_im, C,
+                        work, L, D, S);
             out(r, "dlog_dt", dlog_dt, D);
             out(r, "dlog_a", dlog_a, D * S);
             out(r, "da_im", da_im, D * S);

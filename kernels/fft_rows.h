@@ -11,7 +11,9 @@ enum { FFT_NEAR = 256 }; // complex rows that stay in the nearest cache while al
 typedef struct {
     vf re, im;
 } vc;
-SMX_INLINE vc vc_load(const float *re, const float *im, size_t i) { return (vc){vf_load(re + i), vf_load(im + i)}; }
+SMX_INLINE vc vc_load(const float *re, const float *im, size_t i) {
+    return (vc){vf_load(re + i), vf_load(im + i)};
+}
 SMX_INLINE void vc_store(float *re, float *im, size_t i, vc a) {
     vf_store(re + i, a.re);
     vf_store(im + i, a.im);
@@ -21,7 +23,9 @@ SMX_INLINE vc vc_sub(vc a, vc b) { return (vc){a.re - b.re, a.im - b.im}; }
 SMX_INLINE vc vc_add_i(vc a, vc b) { return (vc){a.re - b.im, a.im + b.re}; } // a + i b
 SMX_INLINE vc vc_sub_i(vc a, vc b) { return (vc){a.re + b.im, a.im - b.re}; } // a - i b
 SMX_INLINE vc vc_mul(vc a, vc b) { return (vc){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
-SMX_INLINE vc vc_mul_conj(vc a, vc b) { return (vc){a.re * b.re + a.im * b.im, a.im * b.re - a.re * b.im}; } // a conj(b)
+SMX_INLINE vc vc_mul_conj(vc a, vc b) {
+    return (vc){a.re * b.re + a.im * b.im, a.im * b.re - a.re * b.im};
+} // a conj(b)
 SMX_INLINE vc vc_set(const float *w) { return (vc){vf_set(w[0]), vf_set(w[1])}; }
 
 // Two levels of a node with 4 * quarter complex values (quarter in floats): with t, u, tu of its twiddles
@@ -120,7 +124,8 @@ static __attribute__((unused, noinline)) void fft_split(float *rows, size_t N, c
         const size_t quarter = N / 4 * FFT_LANES;
         for (size_t i = 0; i < quarter; i += SMX_W) {
             float *p = rows + i;
-            vf a = vf_load(p), b = vf_load(p + quarter), c = vf_load(p + 2 * quarter), d = vf_load(p + 3 * quarter);
+            vf a = vf_load(p), b = vf_load(p + quarter), c = vf_load(p + 2 * quarter),
+               d = vf_load(p + 3 * quarter);
             vf e = a + c, f = b + d;
             vf_store(p, e + f);
             vf_store(p + quarter, e - f);
@@ -151,7 +156,8 @@ static __attribute__((unused, noinline)) void fft_join(float *rows, size_t N, co
         fft_join_negacyclic(rows + quarter, M / 4, table);
         for (size_t i = 0; i < quarter; i += SMX_W) {
             float *p = rows + i;
-            vf a = vf_load(p), b = vf_load(p + quarter), c = vf_load(p + 2 * quarter), d = vf_load(p + 3 * quarter);
+            vf a = vf_load(p), b = vf_load(p + quarter), c = vf_load(p + 2 * quarter),
+               d = vf_load(p + 3 * quarter);
             vf e = a + b, f = a - b;
             vf_store(p, e + c);
             vf_store(p + quarter, f + d);

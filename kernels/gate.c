@@ -26,8 +26,8 @@ void SMX_FN(gate_fwd)(float *y, const float *g, const float *a, const float *b, 
     const v16 one = v16_set(1.0f);
     V16_MAP(y, n, v16_madd(v16_sub(one, LOAD(g)), LOAD(b), v16_mul(LOAD(g), LOAD(a))));
 }
-void SMX_FN(gate_bwd)(float *restrict dg, float *restrict da, float *restrict db, const float *dy, const float *g,
-                      const float *a, const float *b, size_t n) {
+void SMX_FN(gate_bwd)(float *restrict dg, float *restrict da, float *restrict db, const float *dy,
+                      const float *g, const float *a, const float *b, size_t n) {
     const v16 one = v16_set(1.0f);
     if (dg) V16_MAP(dg, n, v16_mul(LOAD(dy), v16_sub(LOAD(a), LOAD(b))));
     if (da) V16_MAP(da, n, v16_mul(LOAD(dy), LOAD(g)));

@@ -11,7 +11,7 @@
 // P(e^{2 pi i k / R}), 0 < k < R/2. The table: cos and sin of the angle and of twice the angle for each complex value, then
 // twiddles or the matrix [R][R] of the sum.
 typedef struct {
-    int power;           // R is a power of two
+    int power;            // R is a power of two
     size_t reals, values; // rows that are real; complex values
 } iir_spectrum;
 static inline iir_spectrum iir_spectrum_of(size_t R) {
@@ -31,19 +31,33 @@ static inline size_t iir_imaginary_row(const iir_spectrum *s, size_t q) {
     return iir_real_row(s, q) + (iir_real_row(s, q) - (q + 1));
 }
 
-// Scratch: the coefficients of one bin and state, sums over time, then the states of a sequence (recurrence), or three
-// blocks of R rows and what their product needs (literal).
+// The recurrence runs over all channels in segments of a bin, so that rows are still near when they are read again.
+enum { IIR_ROWS = 64 };
+static inline size_t iir_segments(size_t R) { return (R + IIR_ROWS - 1) / IIR_ROWS; } // of a bin
+
+// Scratch. Recurrence: coefficients of 16 channels; the state of every channel and filter (two rows), sums of its
+// coefficients' gradients (two), what flows back (three); states of a segment; states at the start of every segment.
+// Literal: coefficients, their gradients, three blocks of R rows, what their product needs.
 typedef struct {
-    size_t theta, state, sum, rows, gemm, floats;
+    size_t theta, state, sum, back, rows, starts, gemm, floats;
 } iir_layout;
 static inline iir_layout iir_layout_of(const smx_iir *p) {
-    const size_t R = p->bins ? p->L / p->bins : 0, rows = p->mode == SMX_IIR_LITERAL ? 3 * R : p->L;
+    const size_t R = p->bins ? p->L / p->bins : 0, block = p->F * FFT_LANES;
+    const size_t groups = (p->D + FFT_LANES - 1) / FFT_LANES;
     iir_layout l = {0};
-    l.state = 2 * p->F * FFT_LANES;
-    l.sum = l.state + 2 * p->F * FFT_LANES;
-    l.rows = l.sum + 2 * p->F * FFT_LANES;
-    l.gemm = l.rows + rows * FFT_LANES;
-    l.floats = l.gemm + (p->mode == SMX_IIR_LITERAL ? smx_gemm_scratch_bytes(R, FFT_LANES, R) / sizeof(float) : 0);
+    if (p->mode == SMX_IIR_LITERAL) {
+        l.sum = 2 * block;
+        l.rows = l.sum + 2 * block;
+        l.gemm = l.rows + 3 * R * FFT_LANES;
+        l.floats = l.gemm + smx_gemm_scratch_bytes(R, FFT_LANES, R) / sizeof(float);
+        return l;
+    }
+    l.state = 2 * block;
+    l.sum = l.state + groups * 2 * block;
+    l.back = l.sum + groups * 2 * block;
+    l.rows = l.back + groups * 3 * block;
+    l.starts = l.rows + (IIR_ROWS + 2) * FFT_LANES;
+    l.floats = l.starts + p->bins * iir_segments(R) * groups * 2 * block;
     return l;
 }
 

@@ -4,18 +4,24 @@
 #include "fft_rows.h"
 
 // Soft threshold (Fu et al. 2023): sign(k) max(|k| - lambda, 0); lambda = 0 leaves k alone, its gradient too.
-static float squash(float k, float lambda) { return k > lambda ? k - lambda : k < -lambda ? k + lambda : 0.0f; }
-
-// Rows of 16 channels, the first half of them given, to their spectrum.
-static void split_padded(float *rows, size_t N, const float *table) {
-    const size_t half = N / 2;
-    memcpy(rows + half * FFT_LANES, rows, half * FFT_LANES * sizeof *rows);
-    fft_split_negacyclic(rows + half * FFT_LANES, half, table);
-    fft_split(rows, half, table);
+static float squash(float k, float lambda) {
+    return k > lambda ? k - lambda : k < -lambda ? k + lambda : 0.0f;
 }
-static void load_padded(float *rows, const float *x, size_t n, size_t L, size_t ld, size_t N, const float *table) {
-    for (size_t t = 0; t < N / 2; t++) v16_store(rows + t * FFT_LANES, fft_load_row(x, t, n, L, ld));
-    split_padded(rows, N, table);
+
+// 16 channels of a sequence, padded to N rows, to their spectrum: both halves of the first split are the sequence.
+static void split_halves(float *rows, size_t N, const float *table) {
+    fft_split_negacyclic(rows + N / 2 * FFT_LANES, N / 2, table);
+    fft_split(rows, N / 2, table);
+}
+static void load_padded(float *rows, const float *x, size_t n, size_t L, size_t ld, size_t N,
+                        const float *table) {
+    float *second = rows + N / 2 * FFT_LANES;
+    for (size_t t = 0; t < N / 2; t++) {
+        const v16 row = fft_load_row(x, t, n, L, ld);
+        v16_store(rows + t * FFT_LANES, row);
+        v16_store(second + t * FFT_LANES, row);
+    }
+    split_halves(rows, N, table);
 }
 // Back, unscaled: row t of the sequence is the sum of rows t and N/2 + t.
 static void join_padded(float *rows, size_t N, const float *table) {
@@ -31,21 +37,22 @@ static void scale_spectrum(float *rows, size_t N) {
 }
 
 // Kernel k [n][taps] transposed to rows, squashed, cut at L, and transformed; scaled by 1/N once for all products.
-static void kernel_spectrum(float *rows, const float *k, size_t n, size_t taps, float lambda, size_t L, size_t N,
-                            const float *table) {
+static void kernel_spectrum(float *rows, const float *k, size_t n, size_t taps, float lambda, size_t L,
+                            size_t N, const float *table) {
     memset(rows, 0, N / 2 * FFT_LANES * sizeof *rows);
     for (size_t t0 = 0; t0 < smx_min(taps, L); t0 += 16)
         for (size_t c = 0; c < n; c++)
             for (size_t t = t0; t < smx_min(smx_min(taps, L), t0 + 16); t++)
                 rows[t * FFT_LANES + c] = squash(k[c * taps + t], lambda);
-    split_padded(rows, N, table);
+    memcpy(rows + N / 2 * FFT_LANES, rows, N / 2 * FFT_LANES * sizeof *rows);
+    split_halves(rows, N, table);
     scale_spectrum(rows, N);
 }
 
 // a times b, a times conj(b) over whole spectra: OUT(re or im offset) is written by `body` from a and b.
-#define EACH_VALUE(N, re, im)                                                                                          \
-    for (size_t part_ = 1; 2 * part_ < (N); part_ *= 2)                                                                \
-        for (size_t re = 2 * part_ * FFT_LANES, im = re + part_ * FFT_LANES, end_ = im; re < end_;                     \
+#define EACH_VALUE(N, re, im)                                                                                \
+    for (size_t part_ = 1; 2 * part_ < (N); part_ *= 2)                                                      \
+        for (size_t re = 2 * part_ * FFT_LANES, im = re + part_ * FFT_LANES, end_ = im; re < end_;           \
              re += SMX_W, im += SMX_W)
 
 static void multiply(float *x, const float *k, size_t N) {
@@ -57,7 +64,8 @@ static void multiply(float *x, const float *k, size_t N) {
     }
 }
 // dk += g conj(x) (or =, for the first), then g = g conj(k).
-SMX_INLINE void multiply_back(float *g, float *dk, const float *x, const float *k, size_t N, const int first) {
+SMX_INLINE void multiply_back(float *g, float *dk, const float *x, const float *k, size_t N,
+                              const int first) {
     for (size_t i = 0; i < 2 * FFT_LANES; i += SMX_W) {
         vf a = vf_load(g + i), p = a * vf_load(x + i);
         vf_store(dk + i, first ? p : vf_load(dk + i) + p);
@@ -75,8 +83,8 @@ SMX_INLINE void multiply_back(float *g, float *dk, const float *x, const float *
 }
 
 // y = sum of the halves (+ skip x)
-static void store_sum(float *y, const float *rows, const float *x, const float *skip, size_t n, size_t L, size_t ld,
-                      size_t N) {
+static void store_sum(float *y, const float *rows, const float *x, const float *skip, size_t n, size_t L,
+                      size_t ld, size_t N) {
     const v16 s = skip ? v16_load_n(skip, n, 0.0f) : v16_set(0.0f);
     for (size_t t = 0; t < L; t++) {
         v16 sum = v16_add(v16_load(rows + t * FFT_LANES), v16_load(rows + (N / 2 + t) * FFT_LANES));
@@ -85,9 +93,9 @@ static void store_sum(float *y, const float *rows, const float *x, const float *
     }
 }
 
-void SMX_FN(longconv_fwd)(float *restrict y, float *restrict spectrum, const float *x, const float *k, const float *skip,
-                          const float *table, void *scratch, size_t B, size_t L, size_t D, size_t taps, float lambda,
-                          size_t ld) {
+void SMX_FN(longconv_fwd)(float *restrict y, float *restrict spectrum, const float *x, const float *k,
+                          const float *skip, const float *table, void *scratch, size_t B, size_t L, size_t D,
+                          size_t taps, float lambda, size_t ld) {
     const size_t N = fft_longconv_rows(L);
     float *rows = scratch;
     for (size_t c = 0; L > 0 && c < D; c += FFT_LANES) {
@@ -115,8 +123,8 @@ static void skip_gradient(float *dskip, const float *dy, const float *x, size_t 
 }
 
 void SMX_FN(longconv_bwd)(float *dx, float *dk, float *dskip, const float *dy, const float *x, const float *k,
-                          const float *skip, const float *spectrum, const float *table, void *scratch, size_t B,
-                          size_t L, size_t D, size_t taps, float lambda, size_t ld) {
+                          const float *skip, const float *spectrum, const float *table, void *scratch,
+                          size_t B, size_t L, size_t D, size_t taps, float lambda, size_t ld) {
     const size_t N = fft_longconv_rows(L);
     float *xs = scratch, *gs = xs + N * FFT_LANES, *ks = gs + N * FFT_LANES;
     for (size_t c = 0; L > 0 && B > 0 && c < D; c += FFT_LANES) {

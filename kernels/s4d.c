@@ -30,7 +30,8 @@ static void phi(cd *value, cd *slope, cd z, cd power) {
         *slope = cd_div((cd){power.re - value->re, power.im - value->im}, z);
         return;
     }
-    static const double series[2][4] = {{1, 1.0 / 2, 1.0 / 6, 1.0 / 24}, {1.0 / 2, 1.0 / 3, 1.0 / 8, 1.0 / 30}};
+    static const double series[2][4] = {{1, 1.0 / 2, 1.0 / 6, 1.0 / 24},
+                                        {1.0 / 2, 1.0 / 3, 1.0 / 8, 1.0 / 30}};
     cd *out[2] = {value, slope};
     for (int k = 0; k < 2; k++) {
         cd sum = {series[k][3], 0};
@@ -48,8 +49,8 @@ typedef struct {
 } mode;
 
 // One mode, and its powers e^{z b}, b < 64, to w [2][64].
-static mode mode_of(float *w, const float *log_dt, const float *log_a, const float *a_im, const float *C, size_t c,
-                    size_t s, size_t S) {
+static mode mode_of(float *w, const float *log_dt, const float *log_a, const float *a_im, const float *C,
+                    size_t c, size_t s, size_t S) {
     const size_t at = c * S + s;
     mode k;
     k.m = a_im ? 2 : 1;
@@ -70,8 +71,8 @@ static mode mode_of(float *w, const float *log_dt, const float *log_a, const flo
     return k;
 }
 
-void SMX_FN(s4d_fwd)(float *restrict kernel, const float *log_dt, const float *log_a, const float *a_im, const float *C,
-                     void *scratch, size_t L, size_t D, size_t S) {
+void SMX_FN(s4d_fwd)(float *restrict kernel, const float *log_dt, const float *log_a, const float *a_im,
+                     const float *C, void *scratch, size_t L, size_t D, size_t S) {
     float *w = scratch;
     for (size_t c = 0; c < D; c++) {
         float *K = kernel + c * L;
@@ -82,8 +83,9 @@ void SMX_FN(s4d_fwd)(float *restrict kernel, const float *log_dt, const float *l
             for (size_t l = 0; l < L; l += S4D_BLOCK) {
                 const v16 re = v16_set((float)power.re), im = v16_set((float)power.im);
                 const size_t n = smx_min(S4D_BLOCK, L - l);
-                V16_MAP(K + l, n,
-                        v16_add(LOAD(K + l), v16_sub(v16_mul(re, LOAD(w)), v16_mul(im, LOAD(w + S4D_BLOCK)))));
+                V16_MAP(
+                    K + l, n,
+                    v16_add(LOAD(K + l), v16_sub(v16_mul(re, LOAD(w)), v16_mul(im, LOAD(w + S4D_BLOCK)))));
                 power = cd_mul(power, k.block);
             }
         }
@@ -92,9 +94,9 @@ void SMX_FN(s4d_fwd)(float *restrict kernel, const float *log_dt, const float *l
 
 // f = C B e^{z l} is analytic: d Re f / d(re u) = Re f_u, d Re f / d(im u) = -Im f_u. Needed are sum g_l e^{z l} and
 // sum g_l l e^{z l}: canonical sums within blocks, in order (and double) over blocks.
-void SMX_FN(s4d_bwd)(float *dlog_dt, float *dlog_a, float *da_im, float *dC, const float *dkernel, const float *log_dt,
-                     const float *log_a, const float *a_im, const float *C, void *scratch, size_t L, size_t D,
-                     size_t S) {
+void SMX_FN(s4d_bwd)(float *dlog_dt, float *dlog_a, float *da_im, float *dC, const float *dkernel,
+                     const float *log_dt, const float *log_a, const float *a_im, const float *C,
+                     void *scratch, size_t L, size_t D, size_t S) {
     float *w = scratch, count[S4D_BLOCK];
     for (size_t b = 0; b < S4D_BLOCK; b++) count[b] = (float)b;
     for (size_t c = 0; c < D; c++) {

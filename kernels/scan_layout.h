@@ -4,10 +4,25 @@
 
 #include <stddef.h>
 
-enum { SCAN_ROWS = 32 }; // rows between kept states: backward holds this many states, and L / SCAN_ROWS kept ones
+enum { SCAN_ROWS = 32 }; // rows of a segment: backward holds this many states of 16 channels
 
-// In blocks of S states of 16 channels. ema: 3 coefficients, g, 3 sums and their 3 parts, SCAN_ROWS + 1 states, kept
-// ones. scan: A, g, a sum and its part, SCAN_ROWS + 1 states, SCAN_ROWS decays, kept ones.
-static inline size_t scan_blocks(size_t L) { return 11 + 2 * SCAN_ROWS + L / SCAN_ROWS + 1; }
+// A block is S states of 16 channels; `all` those of every channel. Coefficients (3 blocks a group in ema, one in scan),
+// the running state, sums over time (3 a group), the part of a segment (3 blocks), and a segment's states and decays.
+typedef struct {
+    size_t block, all, segments, coefficients, state, total, part, rows, decays, floats;
+} scan_layout;
+static inline scan_layout scan_layout_of(size_t L, size_t D, size_t S) {
+    scan_layout l = {0};
+    l.block = S * 16;
+    l.all = (D + 15) / 16 * l.block;
+    l.segments = (L + SCAN_ROWS - 1) / SCAN_ROWS;
+    l.state = 3 * l.all;
+    l.total = l.state + l.all;
+    l.part = l.total + 3 * l.all;
+    l.rows = l.part + 3 * l.block;
+    l.decays = l.rows + (SCAN_ROWS + 1) * l.block;
+    l.floats = l.decays + SCAN_ROWS * l.block;
+    return l;
+}
 
 #endif

@@ -22,5 +22,8 @@ static void scan_add(float *to, const float *from, size_t n, size_t S) {
     for (size_t c = 0; c < n; c++)
         for (size_t s = 0; s < S; s++) to[c * S + s] += from[s * 16 + c];
 }
+static void scan_sum(float *to, const float *part, size_t n) { // n a multiple of 16
+    for (size_t i = 0; i < n; i += 16) v16_store(to + i, v16_add(v16_load(to + i), v16_load(part + i)));
+}
 
 #endif

@@ -3,8 +3,13 @@
 #include "s4d_layout.h"
 #include "smx.h"
 
-size_t smx_ema_scratch_bytes(size_t L, size_t S) { return scan_blocks(L) * S * 16 * sizeof(float); }
-size_t smx_scan_scratch_bytes(size_t L, size_t S) { return scan_blocks(L) * S * 16 * sizeof(float); }
+size_t smx_scan_state_floats(size_t L, size_t D, size_t S) {
+    const scan_layout l = scan_layout_of(L, D, S);
+    return l.segments * l.all;
+}
+size_t smx_scan_scratch_bytes(size_t L, size_t D, size_t S) {
+    return scan_layout_of(L, D, S).floats * sizeof(float);
+}
 size_t smx_s4d_scratch_bytes(size_t L) {
     (void)L;
     return 2 * S4D_BLOCK * sizeof(float);

@@ -311,23 +311,24 @@ void smx_softplus_fwd(float *y, const float *x, size_t n); // log(1 + e^x); in p
 void smx_softplus_bwd(float *dx, const float *dy, const float *x, size_t n);
 // S below: states a channel. MEGA's damped moving average (Ma et al. 2023, Eqs. 5-6), a = sigma(alpha), d = sigma(delta):
 //   h_t[s] = a_s beta_s x_t + (1 - a_s d_s) h_{t-1}[s],  y_t = sum_s eta_s h_t[s] (+ skip x_t)
-// x, y [B][L][D], alpha, delta, beta, eta [D][S], skip [D] or NULL. dx overwritten (or NULL), the others accumulate.
-size_t smx_ema_scratch_bytes(size_t L, size_t S);
-void smx_ema_fwd(float *SMX_RESTRICT y, const float *x, const float *alpha, const float *delta, const float *beta,
-                 const float *eta, const float *skip, void *scratch, size_t B, size_t L, size_t D, size_t S);
+// x, y [B][L][D], alpha, delta, beta, eta [D][S], skip [D] or NULL; states [B][smx_scan_state_floats], one in 32 rows, is
+// what backward needs, as in the scan below. dx overwritten (or NULL), the others accumulate.
+size_t smx_scan_state_floats(size_t L, size_t D, size_t S);
+size_t smx_scan_scratch_bytes(size_t L, size_t D, size_t S); // of both
+void smx_ema_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT states, const float *x, const float *alpha, const float *delta,
+                 const float *beta, const float *eta, const float *skip, void *scratch, size_t B, size_t L, size_t D, size_t S);
 void smx_ema_bwd(float *dx, float *dalpha, float *ddelta, float *dbeta, float *deta, float *dskip, const float *dy,
                  const float *x, const float *alpha, const float *delta, const float *beta, const float *eta,
-                 const float *skip, void *scratch, size_t B, size_t L, size_t D, size_t S);
+                 const float *skip, const float *states, void *scratch, size_t B, size_t L, size_t D, size_t S);
 // Mamba's selective scan (Gu & Dao 2023, Eq. 2, Alg. 2), A = -exp(a_log) [D][S]:
 //   h_t[s] = exp(dt_t A_s) h_{t-1}[s] + dt_t b_t[s] x_t,  y_t = sum_s c_t[s] h_t[s] (+ skip x_t)
 // x, dt (> 0), y [B][L][D], b, c [B][L][S] (shared by the channels), skip [D] or NULL. dx, ddt, db, dc overwritten, da_log
 // and dskip (or NULL) accumulate.
-size_t smx_scan_scratch_bytes(size_t L, size_t S);
-void smx_scan_fwd(float *SMX_RESTRICT y, const float *x, const float *dt, const float *a_log, const float *b, const float *c,
-                  const float *skip, void *scratch, size_t B, size_t L, size_t D, size_t S);
+void smx_scan_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT states, const float *x, const float *dt, const float *a_log,
+                  const float *b, const float *c, const float *skip, void *scratch, size_t B, size_t L, size_t D, size_t S);
 void smx_scan_bwd(float *dx, float *ddt, float *da_log, float *db, float *dc, float *dskip, const float *dy, const float *x,
-                  const float *dt, const float *a_log, const float *b, const float *c, const float *skip, void *scratch,
-                  size_t B, size_t L, size_t D, size_t S);
+                  const float *dt, const float *a_log, const float *b, const float *c, const float *skip, const float *states,
+                  void *scratch, size_t B, size_t L, size_t D, size_t S);
 // The convolution kernel [D][L] of S4D (Gu et al. 2022): K[l] = m Re sum_s C_s B_s e^{dt A_s l}, B_s = (e^{dt A_s} - 1)/A_s,
 // A = -e^{log_a} + i a_im, dt = e^{log_dt}. log_dt [D], log_a, a_im [D][S], C [D][S][2] and m = 2; a_im NULL: real, C [D][S]
 // and m = 1. |a_im| dt <= 2^15. Gradients accumulate (da_im NULL where a_im is).

@@ -5,19 +5,23 @@
 static void maxpool_fwd_piece(void *arg, size_t i) {
     const job *j = arg;
     const node *n = j->n;
-    const size_t from = shard_start(j->g->B, i), count = shard_start(j->g->B, i + 1) - from, L = n->a[0], D = n->a[1];
+    const size_t from = shard_start(j->g->B, i), count = shard_start(j->g->B, i + 1) - from, L = n->a[0],
+                 D = n->a[1];
     const size_t out = n->a[2] * D * n->a[3];
-    smx_maxpool_fwd(n->out->data + from * out, (int32_t *)n->saved + from * out, n->in[0]->data + from * L * D, count, L, D,
-                    n->a[2], n->a[3]);
+    smx_maxpool_fwd(n->out->data + from * out, (int32_t *)n->saved + from * out,
+                    n->in[0]->data + from * L * D, count, L, D, n->a[2], n->a[3]);
 }
-static void maxpool_fwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), maxpool_fwd_piece, &(job){g, n}); }
+static void maxpool_fwd(graph *g, node *n) {
+    graph_pieces(g, shard_count(g->B), maxpool_fwd_piece, &(job){g, n});
+}
 static void maxpool_bwd_piece(void *arg, size_t i) {
     const job *j = arg;
     const node *n = j->n;
-    const size_t from = shard_start(j->g->B, i), count = shard_start(j->g->B, i + 1) - from, L = n->a[0], D = n->a[1];
+    const size_t from = shard_start(j->g->B, i), count = shard_start(j->g->B, i + 1) - from, L = n->a[0],
+                 D = n->a[1];
     const size_t out = n->a[2] * D * n->a[3];
-    smx_maxpool_bwd(n->in_grad[0] + from * L * D, n->out->grad + from * out, (const int32_t *)n->saved + from * out, count, L,
-                    D, n->a[2], n->a[3]);
+    smx_maxpool_bwd(n->in_grad[0] + from * L * D, n->out->grad + from * out,
+                    (const int32_t *)n->saved + from * out, count, L, D, n->a[2], n->a[3]);
 }
 static void maxpool_bwd(graph *g, node *n) {
     if (n->in_grad[0]) graph_pieces(g, shard_count(g->B), maxpool_bwd_piece, &(job){g, n});
@@ -25,7 +29,8 @@ static void maxpool_bwd(graph *g, node *n) {
 static const op_kind maxpool = {"maxpool", maxpool_fwd, maxpool_bwd, 0, 0, 0};
 tensor *op_maxpool(graph *g, tensor *x, size_t bins, size_t O, int joint) {
     const uint32_t B = (uint32_t)g->B, D = (uint32_t)last_dim(x), n_bins = (uint32_t)bins, o = (uint32_t)O;
-    tensor *e = joint ? graph_tensor(g, 3, (uint32_t[]){B, n_bins, D * o}) : graph_tensor(g, 4, (uint32_t[]){B, n_bins, D, o});
+    tensor *e = joint ? graph_tensor(g, 3, (uint32_t[]){B, n_bins, D * o})
+                      : graph_tensor(g, 4, (uint32_t[]){B, n_bins, D, o});
     node *n = graph_node(g, &maxpool, e, 1, &x);
     n->a[0] = g->L, n->a[1] = D, n->a[2] = bins, n->a[3] = O;
     n->saved_n = e->n;
@@ -46,8 +51,8 @@ static void theta_bwd(graph *g, node *n) {
     const size_t size = n->a[1], kept = (n->a[0] - n->a[3]) * size;
     for (size_t b = 0; b < g->B; b++) {
         float *draw = n->in_grad[0] + b * n->a[0] * size;
-        smx_theta_bwd(draw, n->out->grad + (b * n->a[0] + n->a[3]) * size, n->in[0]->data + b * n->a[0] * size, kept,
-                      (int)n->a[2]);
+        smx_theta_bwd(draw, n->out->grad + (b * n->a[0] + n->a[3]) * size,
+                      n->in[0]->data + b * n->a[0] * size, kept, (int)n->a[2]);
         memset(draw + kept, 0, n->a[3] * size * sizeof *draw); // what the last bin says reaches no one
     }
 }
@@ -55,12 +60,15 @@ static const op_kind theta = {"theta", theta_fwd, theta_bwd, 1, 0, 0};
 tensor *op_theta(graph *g, tensor *raw, int triangle, int shift) {
     tensor *y = like(g, raw);
     node *n = graph_node(g, &theta, y, 1, &raw);
-    n->a[0] = raw->shape[1], n->a[1] = raw->n / (g->B * raw->shape[1]), n->a[2] = (size_t)triangle, n->a[3] = (size_t)shift;
+    n->a[0] = raw->shape[1], n->a[1] = raw->n / (g->B * raw->shape[1]), n->a[2] = (size_t)triangle,
+    n->a[3] = (size_t)shift;
     return y;
 }
 
 // ---- The filters: a: L, D, bins, F, mode; a[9]: floats of a piece's scratch; p: frequencies (literal) -----------------------
-static smx_iir iir_shape(const node *n, size_t B) { return (smx_iir){B, n->a[0], n->a[1], n->a[2], n->a[3], (int)n->a[4]}; }
+static smx_iir iir_shape(const node *n, size_t B) {
+    return (smx_iir){B, n->a[0], n->a[1], n->a[2], n->a[3], (int)n->a[4]};
+}
 static void iir_fwd_piece(void *arg, size_t i) {
     const job *j = arg;
     const node *n = j->n;
@@ -76,8 +84,8 @@ static void iir_bwd_piece(void *arg, size_t i) {
     const size_t from = shard_start(j->g->B, i), at = from * n->a[0] * n->a[1];
     const smx_iir p = iir_shape(n, shard_start(j->g->B, i + 1) - from);
     const size_t at_theta = from * p.bins * p.D * p.F * 2;
-    smx_iir_bwd(n->in_grad[0] ? n->in_grad[0] + at : NULL, n->in_grad[1] + at_theta, n->out->grad + at, n->in[0]->data + at,
-                n->in[1]->data + at_theta, n->p, n->back_scratch + i * n->a[9], &p);
+    smx_iir_bwd(n->in_grad[0] ? n->in_grad[0] + at : NULL, n->in_grad[1] + at_theta, n->out->grad + at,
+                n->in[0]->data + at, n->in[1]->data + at_theta, n->p, n->back_scratch + i * n->a[9], &p);
 }
 static void iir_bwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), iir_bwd_piece, &(job){g, n}); }
 static const op_kind iir = {"iir", iir_fwd, iir_bwd, 3, 0, 0};

@@ -7,16 +7,19 @@ static void affine_fwd_piece(void *arg, size_t i) {
     const node *n = ((job *)arg)->n;
     size_t from, count, D = n->a[1];
     row_piece(n->a[0], i, &from, &count);
-    smx_affine_fwd(n->out->data + from * D, n->in[0]->data + from * D, n->in[1]->data, n->in[2]->data, count, D);
+    smx_affine_fwd(n->out->data + from * D, n->in[0]->data + from * D, n->in[1]->data, n->in[2]->data, count,
+                   D);
 }
-static void affine_fwd(graph *g, node *n) { graph_pieces(g, row_pieces(n->a[0]), affine_fwd_piece, &(job){g, n}); }
+static void affine_fwd(graph *g, node *n) {
+    graph_pieces(g, row_pieces(n->a[0]), affine_fwd_piece, &(job){g, n});
+}
 static void affine_bwd_piece(void *arg, size_t i) {
     const node *n = ((job *)arg)->n;
     size_t from, count, D = n->a[1];
     row_piece(n->a[0], i, &from, &count);
     float *parts = part(n, i, 2 * D);
-    smx_affine_bwd(n->in_grad[0] + from * D, parts, parts + D, n->out->grad + from * D, n->in[0]->data + from * D,
-                   n->in[1]->data, count, D);
+    smx_affine_bwd(n->in_grad[0] + from * D, parts, parts + D, n->out->grad + from * D,
+                   n->in[0]->data + from * D, n->in[1]->data, count, D);
 }
 static void affine_bwd(graph *g, node *n) {
     graph_pieces(g, row_pieces(n->a[0]), affine_bwd_piece, &(job){g, n});
@@ -39,9 +42,12 @@ static void gate_fwd_piece(void *arg, size_t i) {
     size_t from, count, D = n->a[1];
     row_piece(n->a[0], i, &from, &count);
     from *= D;
-    smx_gate_fwd(n->out->data + from, n->in[0]->data + from, n->in[1]->data + from, n->in[2]->data + from, count * D);
+    smx_gate_fwd(n->out->data + from, n->in[0]->data + from, n->in[1]->data + from, n->in[2]->data + from,
+                 count * D);
 }
-static void gate_fwd(graph *g, node *n) { graph_pieces(g, row_pieces(n->a[0]), gate_fwd_piece, &(job){g, n}); }
+static void gate_fwd(graph *g, node *n) {
+    graph_pieces(g, row_pieces(n->a[0]), gate_fwd_piece, &(job){g, n});
+}
 static void gate_bwd_piece(void *arg, size_t i) {
     const node *n = ((job *)arg)->n;
     size_t from, count, D = n->a[1];
@@ -52,7 +58,9 @@ static void gate_bwd_piece(void *arg, size_t i) {
     smx_gate_bwd(d[0], d[1], d[2], n->out->grad + from, n->in[0]->data + from, n->in[1]->data + from,
                  n->in[2]->data + from, count * D);
 }
-static void gate_bwd(graph *g, node *n) { graph_pieces(g, row_pieces(n->a[0]), gate_bwd_piece, &(job){g, n}); }
+static void gate_bwd(graph *g, node *n) {
+    graph_pieces(g, row_pieces(n->a[0]), gate_bwd_piece, &(job){g, n});
+}
 static const op_kind gate = {"gate", gate_fwd, gate_bwd, 7, 0, 0};
 tensor *op_gate(graph *g, tensor *by, tensor *a, tensor *b) {
     tensor *y = like(g, a);
@@ -61,7 +69,8 @@ tensor *op_gate(graph *g, tensor *by, tensor *a, tensor *b) {
     return y;
 }
 
-static const unary softplus = {{"softplus", unary_fwd, unary_bwd, 1, 0, 0}, smx_softplus_fwd, smx_softplus_bwd};
+static const unary softplus = {
+    {"softplus", unary_fwd, unary_bwd, 1, 0, 0}, smx_softplus_fwd, smx_softplus_bwd};
 tensor *op_softplus(graph *g, tensor *x) { return apply_unary(g, &softplus, x); }
 
 // ---- A weight, once for each bin of each sequence ---------------------------------------------------------------------
@@ -77,7 +86,8 @@ static void repeat_bwd(graph *g, node *n) {
 static const op_kind repeat = {"repeat", repeat_fwd, repeat_bwd, 0, 0, 0};
 tensor *op_repeat(graph *g, tensor *w, size_t times) {
     const uint32_t last = w->shape[w->rank - 1];
-    tensor *y = graph_tensor(g, 4, (uint32_t[]){(uint32_t)g->B, (uint32_t)times, (uint32_t)(w->n / last), last});
+    tensor *y =
+        graph_tensor(g, 4, (uint32_t[]){(uint32_t)g->B, (uint32_t)times, (uint32_t)(w->n / last), last});
     node *n = graph_node(g, &repeat, y, 1, &w);
     n->a[0] = g->B * times, n->a[1] = w->n;
     return y;

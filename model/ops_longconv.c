@@ -17,11 +17,13 @@ static void longconv_fwd_piece(void *arg, size_t i) {
     const node *n = j->n;
     size_t c, count, L = n->a[0], D = n->a[1], taps = n->a[2];
     group_piece(D, i, &c, &count);
-    smx_longconv_fwd(n->out->data + c, n->saved + c * smx_longconv_rows(L), n->in[0]->data + c, n->in[1]->data + c * taps,
-                     n->n_in > 2 ? n->in[2]->data + c : NULL, n->p, n->scratch + i * n->a[3], j->g->B, L, count, taps,
-                     n->f[0], D);
+    smx_longconv_fwd(n->out->data + c, n->saved + c * smx_longconv_rows(L), n->in[0]->data + c,
+                     n->in[1]->data + c * taps, n->n_in > 2 ? n->in[2]->data + c : NULL, n->p,
+                     n->scratch + i * n->a[3], j->g->B, L, count, taps, n->f[0], D);
 }
-static void longconv_fwd(graph *g, node *n) { graph_pieces(g, group_pieces(n->a[1]), longconv_fwd_piece, &(job){g, n}); }
+static void longconv_fwd(graph *g, node *n) {
+    graph_pieces(g, group_pieces(n->a[1]), longconv_fwd_piece, &(job){g, n});
+}
 static void longconv_bwd_piece(void *arg, size_t i) {
     const job *j = arg;
     const node *n = j->n;
@@ -29,13 +31,16 @@ static void longconv_bwd_piece(void *arg, size_t i) {
     group_piece(D, i, &c, &count);
     const int skip = n->n_in > 2;
     float *dk = n->in_grad[1] + c * taps;
-    if (!n->in[1]->weight) memset(dk, 0, count * taps * sizeof *dk); // a kernel that was computed: overwritten
-    smx_longconv_bwd(n->in_grad[0] ? n->in_grad[0] + c : NULL, dk, skip ? n->in_grad[2] + c : NULL, n->out->grad + c,
-                     n->in[0]->data + c, n->in[1]->data + c * taps, skip ? n->in[2]->data + c : NULL,
-                     n->saved + c * smx_longconv_rows(L), n->p, n->back_scratch + i * n->a[3], j->g->B, L, count, taps,
-                     n->f[0], D);
+    if (!n->in[1]->weight)
+        memset(dk, 0, count * taps * sizeof *dk); // a kernel that was computed: overwritten
+    smx_longconv_bwd(n->in_grad[0] ? n->in_grad[0] + c : NULL, dk, skip ? n->in_grad[2] + c : NULL,
+                     n->out->grad + c, n->in[0]->data + c, n->in[1]->data + c * taps,
+                     skip ? n->in[2]->data + c : NULL, n->saved + c * smx_longconv_rows(L), n->p,
+                     n->back_scratch + i * n->a[3], j->g->B, L, count, taps, n->f[0], D);
 }
-static void longconv_bwd(graph *g, node *n) { graph_pieces(g, group_pieces(n->a[1]), longconv_bwd_piece, &(job){g, n}); }
+static void longconv_bwd(graph *g, node *n) {
+    graph_pieces(g, group_pieces(n->a[1]), longconv_bwd_piece, &(job){g, n});
+}
 static const op_kind longconv = {"longconv", longconv_fwd, longconv_bwd, 7, 0, 0};
 
 // The same as a direct sum, forward only: no row hears of a later one, not even by rounding.
@@ -80,26 +85,32 @@ static void s4d_fwd_piece(void *arg, size_t i) {
     const node *n = ((job *)arg)->n;
     size_t c, count, L = n->a[0], S = n->a[2], real = n->n_in == 3;
     group_piece(n->a[1], i, &c, &count);
-    smx_s4d_fwd(n->out->data + c * L, n->in[0]->data + c, n->in[1]->data + c * S, real ? NULL : n->in[2]->data + c * S,
-                n->in[n->n_in - 1]->data + c * S * (real ? 1 : 2), n->scratch + i * n->a[3], L, count, S);
+    smx_s4d_fwd(n->out->data + c * L, n->in[0]->data + c, n->in[1]->data + c * S,
+                real ? NULL : n->in[2]->data + c * S, n->in[n->n_in - 1]->data + c * S * (real ? 1 : 2),
+                n->scratch + i * n->a[3], L, count, S);
 }
-static void s4d_fwd(graph *g, node *n) { graph_pieces(g, group_pieces(n->a[1]), s4d_fwd_piece, &(job){g, n}); }
+static void s4d_fwd(graph *g, node *n) {
+    graph_pieces(g, group_pieces(n->a[1]), s4d_fwd_piece, &(job){g, n});
+}
 static void s4d_bwd_piece(void *arg, size_t i) {
     const node *n = ((job *)arg)->n;
     size_t c, count, L = n->a[0], S = n->a[2], real = n->n_in == 3, last = n->n_in - 1;
     group_piece(n->a[1], i, &c, &count);
     smx_s4d_bwd(n->in_grad[0] + c, n->in_grad[1] + c * S, real ? NULL : n->in_grad[2] + c * S,
-                n->in_grad[last] + c * S * (real ? 1 : 2), n->out->grad + c * L, n->in[0]->data + c, n->in[1]->data + c * S,
-                real ? NULL : n->in[2]->data + c * S, n->in[last]->data + c * S * (real ? 1 : 2),
-                n->back_scratch + i * n->a[3], L, count, S);
+                n->in_grad[last] + c * S * (real ? 1 : 2), n->out->grad + c * L, n->in[0]->data + c,
+                n->in[1]->data + c * S, real ? NULL : n->in[2]->data + c * S,
+                n->in[last]->data + c * S * (real ? 1 : 2), n->back_scratch + i * n->a[3], L, count, S);
 }
-static void s4d_bwd(graph *g, node *n) { graph_pieces(g, group_pieces(n->a[1]), s4d_bwd_piece, &(job){g, n}); }
+static void s4d_bwd(graph *g, node *n) {
+    graph_pieces(g, group_pieces(n->a[1]), s4d_bwd_piece, &(job){g, n});
+}
 static const op_kind s4d = {"s4d_kernel", s4d_fwd, s4d_bwd, 15, 0, 0};
 
 tensor *op_s4d_kernel(graph *g, tensor *log_dt, tensor *log_a, tensor *a_im, tensor *C) {
     const size_t D = log_dt->n, S = log_a->n / D;
     tensor *y = graph_tensor(g, 2, (uint32_t[]){(uint32_t)D, (uint32_t)g->L});
-    node *n = graph_node(g, &s4d, y, a_im ? 4 : 3, a_im ? (tensor *[]){log_dt, log_a, a_im, C} : (tensor *[]){log_dt, log_a, C});
+    node *n = graph_node(g, &s4d, y, a_im ? 4 : 3,
+                         a_im ? (tensor *[]){log_dt, log_a, a_im, C} : (tensor *[]){log_dt, log_a, C});
     n->a[0] = g->L, n->a[1] = D, n->a[2] = S;
     n->a[3] = floats(smx_s4d_scratch_bytes(g->L));
     n->scratch_n = group_pieces(D) * n->a[3];

@@ -27,7 +27,8 @@ static void rfft(void **state) {
                     for (size_t c = 0; c < D; c++) {
                         double re = 0, im = 0;
                         for (size_t t = 0; t < N; t++) {
-                            const double a = 2 * M_PI * (double)(k * t % N) / (double)N, v = x[(b * N + t) * D + c];
+                            const double a = 2 * M_PI * (double)(k * t % N) / (double)N,
+                                         v = x[(b * N + t) * D + c];
                             re += v * cos(a);
                             im -= v * sin(a);
                         }
@@ -54,9 +55,10 @@ typedef struct {
     int skip;
 } conv_shape;
 static const conv_shape shapes[] = {
-    {1, 1, 1, 1, 0, 0, 1},      {2, 2, 16, 2, 0, 0, 0},    {1, 3, 5, 3, 2, 0.3f, 1},   {2, 7, 17, 4, 0, 0, 1},
-    {1, 8, 16, 20, 0, 0.2f, 1}, {3, 17, 12, 17, 4, 0, 0},  {2, 64, 32, 64, 0, 0.4f, 0}, {1, 65, 20, 65, 0, 0, 1},
-    {1, 300, 18, 300, 0, 0, 1}, {2, 513, 3, 600, 1, 0, 1}, {1, 1100, 16, 900, 0, 0, 1}, {0, 4, 16, 4, 0, 0, 1},
+    {1, 1, 1, 1, 0, 0, 1},       {2, 2, 16, 2, 0, 0, 0},      {1, 3, 5, 3, 2, 0.3f, 1},
+    {2, 7, 17, 4, 0, 0, 1},      {1, 8, 16, 20, 0, 0.2f, 1},  {3, 17, 12, 17, 4, 0, 0},
+    {2, 64, 32, 64, 0, 0.4f, 0}, {1, 65, 20, 65, 0, 0, 1},    {1, 300, 18, 300, 0, 0, 1},
+    {2, 513, 3, 600, 1, 0, 1},   {1, 1100, 16, 900, 0, 0, 1}, {0, 4, 16, 4, 0, 0, 1},
     {2, 0, 16, 0, 0, 0, 1},
 };
 
@@ -71,8 +73,8 @@ static void longconv(void **state) {
     (void)state;
     CHECK_EACH_ISA(isa) {
         for (const conv_shape *s = shapes; s < shapes + CHECK_COUNT(shapes); s++) {
-            check_trying("longconv B=%zu L=%zu D=%zu taps=%zu extra=%zu lambda=%g skip=%d", s->B, s->L, s->D, s->taps,
-                         s->extra, (double)s->lambda, s->skip);
+            check_trying("longconv B=%zu L=%zu D=%zu taps=%zu extra=%zu lambda=%g skip=%d", s->B, s->L, s->D,
+                         s->taps, s->extra, (double)s->lambda, s->skip);
             const size_t ld = s->D + s->extra, n = s->B * s->L * ld, nk = s->D * s->taps;
             float *x = check_random(n, -1, 1), *dy = check_random(n, -1, 1), *k = check_random(nk, -1, 1);
             float *skip = check_random(s->D, -1, 1), *table = table_for(smx_longconv_rows(s->L));
@@ -86,10 +88,10 @@ static void longconv(void **state) {
             double *want_y = check_widen(y, n), *want_dx = check_widen(dx, n), *want_dk = check_widen(dk, nk);
             double *want_dskip = check_widen(dskip, s->D);
             ref_longconv_fwd(want_y, xd, kd, skip_d, s->B, s->L, s->D, s->taps, s->lambda, ld);
-            ref_longconv_bwd(want_dx, want_dk, s->skip ? want_dskip : NULL, dyd, xd, kd, skip_d, s->B, s->L, s->D,
-                             s->taps, s->lambda, ld);
-            smx_longconv_fwd(y, spectrum, x, k, s->skip ? skip : NULL, table, check_scratch(bytes), s->B, s->L, s->D,
-                             s->taps, s->lambda, ld);
+            ref_longconv_bwd(want_dx, want_dk, s->skip ? want_dskip : NULL, dyd, xd, kd, skip_d, s->B, s->L,
+                             s->D, s->taps, s->lambda, ld);
+            smx_longconv_fwd(y, spectrum, x, k, s->skip ? skip : NULL, table, check_scratch(bytes), s->B,
+                             s->L, s->D, s->taps, s->lambda, ld);
             check_close("y", y, want_y, n, tolerance, scale_of(want_y, n)); // the gaps between rows stay 0.5
             smx_longconv_bwd(dx, dk, s->skip ? dskip : NULL, dy, x, k, s->skip ? skip : NULL, spectrum, table,
                              check_scratch(bytes), s->B, s->L, s->D, s->taps, s->lambda, ld);
@@ -112,18 +114,20 @@ static void longconv_splits(void **state) {
         check_trying("longconv of %d channels in parts", D);
         const size_t rows = smx_longconv_rows(L), bytes = smx_longconv_scratch_bytes(L);
         float *x = check_random(N, -1, 1), *k = check_random(D * L, -1, 1), *table = table_for(rows);
-        float *y = check_floats(N), *part = check_floats(N), *dk = check_filled(D * L, 0), *dk1 = check_filled(D * L, 0);
+        float *y = check_floats(N), *part = check_floats(N), *dk = check_filled(D * L, 0),
+              *dk1 = check_filled(D * L, 0);
         float *spectrum = check_floats(smx_longconv_spectrum_floats(L, D));
         float *spectrum1 = check_floats(smx_longconv_spectrum_floats(L, D));
         float *dx = check_floats(N), *dx1 = check_floats(N);
         smx_longconv_fwd(y, spectrum, x, k, NULL, table, check_scratch(bytes), B, L, D, L, 0, D);
-        smx_longconv_bwd(dx, dk, NULL, y, x, k, NULL, spectrum, table, check_scratch(bytes), B, L, D, L, 0, D);
+        smx_longconv_bwd(dx, dk, NULL, y, x, k, NULL, spectrum, table, check_scratch(bytes), B, L, D, L, 0,
+                         D);
         for (size_t c = 0; c < D; c += 16) {
             const size_t n = D - c < 16 ? D - c : 16;
-            smx_longconv_fwd(part + c, spectrum1 + c * rows, x + c, k + c * L, NULL, table, check_scratch(bytes), B, L, n,
-                             L, 0, D);
-            smx_longconv_bwd(dx1 + c, dk1 + c * L, NULL, y + c, x + c, k + c * L, NULL, spectrum1 + c * rows, table,
+            smx_longconv_fwd(part + c, spectrum1 + c * rows, x + c, k + c * L, NULL, table,
                              check_scratch(bytes), B, L, n, L, 0, D);
+            smx_longconv_bwd(dx1 + c, dk1 + c * L, NULL, y + c, x + c, k + c * L, NULL, spectrum1 + c * rows,
+                             table, check_scratch(bytes), B, L, n, L, 0, D);
         }
         check_same("y", part, y, N);
         check_same("dx", dx1, dx, N);
@@ -137,7 +141,8 @@ static void long_impulse(void **state) {
     (void)state;
     enum { L = 65536, D = 16 };
     check_trying("longconv of an impulse, L=%d", L);
-    float *x = check_filled((size_t)L * D, 0), *k = check_random((size_t)L * D, -1, 1), *y = check_floats((size_t)L * D);
+    float *x = check_filled((size_t)L * D, 0), *k = check_random((size_t)L * D, -1, 1),
+          *y = check_floats((size_t)L * D);
     float *table = table_for(smx_longconv_rows(L));
     float *spectrum = check_floats(smx_longconv_spectrum_floats(L, D));
     double *want = check_doubles((size_t)L * D);
@@ -145,7 +150,8 @@ static void long_impulse(void **state) {
     for (size_t c = 0; c < D; c++) x[at * D + c] = 1;
     for (size_t t = 0; t < L; t++)
         for (size_t c = 0; c < D; c++) want[t * D + c] = t >= at ? k[c * L + t - at] : 0;
-    smx_longconv_fwd(y, spectrum, x, k, NULL, table, check_scratch(smx_longconv_scratch_bytes(L)), 1, L, D, L, 0, D);
+    smx_longconv_fwd(y, spectrum, x, k, NULL, table, check_scratch(smx_longconv_scratch_bytes(L)), 1, L, D, L,
+                     0, D);
     check_close("y", y, want, (size_t)L * D, fft_tolerance(2 * L), 0);
     check_done();
 }

@@ -7,14 +7,15 @@ typedef struct {
     size_t B, L, D, bins, F;
 } shape;
 static const shape shapes[] = {
-    {1, 1, 1, 1, 1},   {2, 6, 5, 2, 1},   {1, 16, 16, 1, 2}, {2, 32, 17, 4, 1}, {1, 98, 20, 1, 1}, {1, 60, 33, 6, 3},
-    {3, 64, 12, 8, 2}, {1, 64, 16, 64, 1}, {1, 600, 4, 2, 1}, {2, 28, 7, 14, 2}, {0, 8, 16, 2, 1},
+    {1, 1, 1, 1, 1},   {2, 6, 5, 2, 1},   {1, 16, 16, 1, 2}, {2, 32, 17, 4, 1},
+    {1, 98, 20, 1, 1}, {1, 60, 33, 6, 3}, {3, 64, 12, 8, 2}, {1, 64, 16, 64, 1},
+    {1, 600, 4, 2, 1}, {2, 28, 7, 14, 2}, {0, 8, 16, 2, 1},
 };
 static const char *mode_name[] = {"causal", "carry", "literal"};
 static const ref_focus_mode twin[] = {REF_FOCUS_CAUSAL, REF_FOCUS_CARRY, REF_FOCUS_LITERAL};
 
-static void want_filter(double *y, double *dx, double *dtheta, const double *dy, const double *x, const double *theta,
-                        const smx_iir *p) {
+static void want_filter(double *y, double *dx, double *dtheta, const double *dy, const double *x,
+                        const double *theta, const smx_iir *p) {
     const ref_focus_filter f = {p->L, p->D, p->bins, p->F, twin[p->mode]};
     for (size_t b = 0; b < p->B; b++) {
         const size_t at = b * p->L * p->D, at_theta = b * p->bins * p->D * p->F * 2;
@@ -44,11 +45,14 @@ static void iir(void **state) {
         for (const shape *s = shapes; s < shapes + CHECK_COUNT(shapes); s++)
             for (int mode = 0; mode < 3; mode++) {
                 const smx_iir p = {s->B, s->L, s->D, s->bins, s->F, mode};
-                check_trying("iir %s B=%zu L=%zu D=%zu bins=%zu F=%zu", mode_name[mode], p.B, p.L, p.D, p.bins, p.F);
+                check_trying("iir %s B=%zu L=%zu D=%zu bins=%zu F=%zu", mode_name[mode], p.B, p.L, p.D,
+                             p.bins, p.F);
                 const size_t n = p.B * p.L * p.D, nt = p.B * p.bins * p.D * p.F * 2, R = p.L / p.bins;
                 // Poles at most 0.87 from the origin: rounding of the state is not carried further than ~8 steps.
-                float *x = check_random(n, -1, 1), *theta = check_random(nt, 0.02, 0.75), *dy = check_random(n, -1, 1);
-                float *y = check_floats(n), *dx = check_floats(n), *dtheta = check_floats(nt), *again = check_floats(nt);
+                float *x = check_random(n, -1, 1), *theta = check_random(nt, 0.02, 0.75),
+                      *dy = check_random(n, -1, 1);
+                float *y = check_floats(n), *dx = check_floats(n), *dtheta = check_floats(nt),
+                      *again = check_floats(nt);
                 float *table = check_floats(smx_iir_table_floats(R));
                 smx_iir_table(table, R);
                 double *xd = check_widen(x, n), *td = check_widen(theta, nt), *dyd = check_widen(dy, n);
@@ -79,7 +83,8 @@ static void identity(void **state) {
         for (int mode = 0; mode < 2; mode++) {
             check_trying("%s filters with theta = 0", mode_name[mode]);
             const smx_iir p = {1, L, D, 1, F, mode};
-            float *x = check_random(L * D, -1, 1), *theta = check_filled(D * F * 2, 0), *y = check_floats(L * D);
+            float *x = check_random(L * D, -1, 1), *theta = check_filled(D * F * 2, 0),
+                  *y = check_floats(L * D);
             float *twice = check_floats(L * D);
             smx_iir_fwd(y, x, theta, NULL, check_scratch(smx_iir_scratch_bytes(&p)), &p);
             for (size_t i = 0; i < L * D; i++) twice[i] = 2 * x[i];
@@ -92,11 +97,12 @@ static void identity(void **state) {
 static void pool(void **state) {
     (void)state;
     static const size_t sizes[][5] = {// B L D bins O
-                                      {1, 1, 1, 1, 1},  {2, 12, 5, 3, 2},  {1, 10, 16, 2, 3},
+                                      {1, 1, 1, 1, 1},   {2, 12, 5, 3, 2},  {1, 10, 16, 2, 3},
                                       {2, 17, 33, 1, 4}, {1, 64, 20, 8, 8}, {1, 3, 4, 3, 5}};
     CHECK_EACH_ISA(isa) {
         for (size_t i = 0; i < CHECK_COUNT(sizes); i++) {
-            const size_t B = sizes[i][0], L = sizes[i][1], D = sizes[i][2], bins = sizes[i][3], O = sizes[i][4];
+            const size_t B = sizes[i][0], L = sizes[i][1], D = sizes[i][2], bins = sizes[i][3],
+                         O = sizes[i][4];
             check_trying("maxpool B=%zu L=%zu D=%zu bins=%zu O=%zu", B, L, D, bins, O);
             const size_t n = B * bins * D * O, windows = bins * O;
             float *x = check_floats(B * L * D), *e = check_floats(n), *de = check_random(n, -1, 1);
@@ -144,7 +150,8 @@ static void theta(void **state) {
     CHECK_EACH_ISA(isa) {
         for (int triangle = 0; triangle < 2; triangle++) {
             check_trying("theta triangle=%d", triangle);
-            float *raw = check_random(N, -5, 5), *y = check_floats(N), *d = check_random(N, -1, 1), *draw = check_floats(N);
+            float *raw = check_random(N, -5, 5), *y = check_floats(N), *d = check_random(N, -1, 1),
+                  *draw = check_floats(N);
             double *want = check_doubles(N), *weights = check_widen(d, N);
             for (size_t i = 0; i < N; i += 2) {
                 want[i] = triangle ? tanh(raw[i]) * (1 + tanh(raw[i + 1])) : 1 / (1 + exp(-raw[i]));
@@ -156,7 +163,8 @@ static void theta(void **state) {
             check_direction("draw", triangle ? triangle_loss : sigmoid_loss, weights, raw, draw, N, 1e-5);
 
             // Far out: held inside the circle, no gradient; NaN is passed on.
-            float *far = check_filled(6, 30), *held = check_floats(6), *ones = check_filled(6, 1), *none = check_floats(6);
+            float *far = check_filled(6, 30), *held = check_floats(6), *ones = check_filled(6, 1),
+                  *none = check_floats(6);
             far[2] = far[3] = 10; // tanh is 1 in float32, sigma is not
             far[4] = far[5] = NAN;
             smx_theta_fwd(held, far, 6, triangle);
@@ -165,7 +173,8 @@ static void theta(void **state) {
             if (fabs((double)held[0] - want_even) > 1e-6 || held[1] != (float)limit)
                 check_fail("theta of (30, 30) is (%.9g, %.9g)", held[0], held[1]);
             if (triangle && held[3] != (float)limit) check_fail("tanh of 10 is not held: %.9g", held[3]);
-            if (none[0] != 0 || none[1] != 0) check_fail("gradient (%g, %g) beyond the limit", none[0], none[1]);
+            if (none[0] != 0 || none[1] != 0)
+                check_fail("gradient (%g, %g) beyond the limit", none[0], none[1]);
             if (!isnan(held[4]) || !isnan(held[5])) check_fail("NaN became (%g, %g)", held[4], held[5]);
             check_done();
         }

@@ -20,7 +20,9 @@ static tensor *build_filter(graph *g, const config *c, tensor *x) {
     (void)c;
     tensor *theta = op_repeat(g, weight(g, "theta", 4, (uint32_t[]){bins, D, F, 2}), 1);
     return op_iir(g, x, theta, bins, F,
-                  !strcmp(mode, "literal") ? SMX_IIR_LITERAL : !strcmp(mode, "carry") ? SMX_IIR_CARRY : SMX_IIR_CAUSAL);
+                  !strcmp(mode, "literal") ? SMX_IIR_LITERAL
+                  : !strcmp(mode, "carry") ? SMX_IIR_CARRY
+                                           : SMX_IIR_CAUSAL);
 }
 static tensor *build_short(graph *g, const config *c, tensor *x) {
     const uint32_t D = size_now("D");
@@ -38,11 +40,12 @@ typedef struct {
 
 static int focus_case(char *text, size_t size, const json *p) {
     const int h = !strcmp(vector_word(p, "hyper"), "none");
-    int at = snprintf(text, size, "mixer=%s&bins=%.0f&iir=%s&iir_filters=%.0f&chunks=%.0f&theta=%s", h ? "focus_h" : "focus",
-                      vector_number(p, "n_bins"), vector_word(p, "mode"), vector_number(p, "F"), vector_number(p, "C"), vector_word(p, "theta"));
+    int at = snprintf(text, size, "mixer=%s&bins=%.0f&iir=%s&iir_filters=%.0f&chunks=%.0f&theta=%s",
+                      h ? "focus_h" : "focus", vector_number(p, "n_bins"), vector_word(p, "mode"),
+                      vector_number(p, "F"), vector_number(p, "C"), vector_word(p, "theta"));
     if (!h)
-        snprintf(text + at, size - (size_t)at, "&oversample=%.0f&hyper=%s&hidden=%.0f", vector_number(p, "O"), vector_word(p, "hyper"),
-                 vector_number(p, "hidden"));
+        snprintf(text + at, size - (size_t)at, "&oversample=%.0f&hyper=%s&hidden=%.0f", vector_number(p, "O"),
+                 vector_word(p, "hyper"), vector_number(p, "hidden"));
     return 1;
 }
 static int filter_case(char *text, size_t size, const json *p) {
@@ -58,15 +61,18 @@ static int chela_case(char *text, size_t size, const json *p) {
     return snprintf(text, size, "mixer=chela&tile=5&squash=%.17g", vector_number(p, "lambda")) > 0;
 }
 static int block_case(char *text, size_t size, const json *p) {
-    return snprintf(text, size, "mixer=chela&norm=layer&mlp=%.0f&activation=%s&residual=%d&squash=%.17g", vector_number(p, "ffn_mult"),
-                    vector_word(p, "ffn_act"), vector_number(p, "residual") != 0, vector_number(p, "lambda")) > 0;
+    return snprintf(text, size, "mixer=chela&norm=layer&mlp=%.0f&activation=%s&residual=%d&squash=%.17g",
+                    vector_number(p, "ffn_mult"), vector_word(p, "ffn_act"),
+                    vector_number(p, "residual") != 0, vector_number(p, "lambda")) > 0;
 }
 
-static const char in_block[] =
-    "ln1_gain norm_1.gain ln1_bias norm_1.bias ln2_gain norm_2.gain ln2_bias norm_2.bias ffn_w1 mlp.w_1 ffn_b1 mlp.b_1 "
-    "ffn_w2 mlp.w_2 ffn_b2 mlp.b_2 short_3 mixer.short_3 short_n mixer.short_n conv_k mixer.conv_k conv_skip mixer.conv_skip "
-    "alpha_q mixer.alpha_q beta_q mixer.beta_q alpha_k mixer.alpha_k beta_k mixer.beta_k w_v mixer.w_v b_v mixer.b_v "
-    "w_g mixer.w_g b_g mixer.b_g w_o mixer.w_o b_o mixer.b_o";
+static const char in_block[] = "ln1_gain norm_1.gain ln1_bias norm_1.bias ln2_gain norm_2.gain ln2_bias "
+                               "norm_2.bias ffn_w1 mlp.w_1 ffn_b1 mlp.b_1 "
+                               "ffn_w2 mlp.w_2 ffn_b2 mlp.b_2 short_3 mixer.short_3 short_n mixer.short_n "
+                               "conv_k mixer.conv_k conv_skip mixer.conv_skip "
+                               "alpha_q mixer.alpha_q beta_q mixer.beta_q alpha_k mixer.alpha_k beta_k "
+                               "mixer.beta_k w_v mixer.w_v b_v mixer.b_v "
+                               "w_g mixer.w_g b_g mixer.b_g w_o mixer.w_o b_o mixer.b_o";
 static const char qkv[] = "wq w_q wk w_k wv w_v";
 static const part parts[] = {
     {{"focus_filter", filter_case, NULL}, build_filter},
@@ -95,8 +101,9 @@ static void on_vectors(void **state) {
             char text[1024], full[2048];
             check_trying("%s", vector_word(c, "name"));
             parts[i].m.write(text, sizeof text, p);
-            snprintf(full, sizeof full, "length=%.0f&width=%.0f&heads=%.0f&skip=%d&%s", vector_number(p, "L"), vector_number(p, "D"),
-                     vector_number(p, "H") > 0 ? vector_number(p, "H") : 1, json_get(json_get(c, "inputs"), "conv_skip") != NULL, text);
+            snprintf(full, sizeof full, "length=%.0f&width=%.0f&heads=%.0f&skip=%d&%s", vector_number(p, "L"),
+                     vector_number(p, "D"), vector_number(p, "H") > 0 ? vector_number(p, "H") : 1,
+                     json_get(json_get(c, "inputs"), "conv_skip") != NULL, text);
             params_now = p;
             lone_build = parts[i].build;
             vector_case(c, &parts[i].m, full);
@@ -126,10 +133,12 @@ static void fusion(void **state) {
         lone_mixer_run(&two, NULL);
         lone_mixer_run(&one, NULL);
         double *want = check_widen(two.y->data, two.y->n);
-        check_close("y", one.y->data, want, one.y->n, 2e-6, 0); // a sum of taps, rounded before or after the product
+        check_close("y", one.y->data, want, one.y->n, 2e-6,
+                    0); // a sum of taps, rounded before or after the product
         const param *taps = params_find(&one.p, "mixer.short"), *three = params_find(&two.p, "mixer.short_3");
         assert_int_equal(taps->shape[1], short_taps(lengths[i]) > 3 ? short_taps(lengths[i]) : 3);
-        if (one.p.data[taps->offset] == two.p.data[three->offset]) check_fail("the second kernel was not added");
+        if (one.p.data[taps->offset] == two.p.data[three->offset])
+            check_fail("the second kernel was not added");
         lone_mixer_close(&one);
         lone_mixer_close(&two);
         check_done();
@@ -139,13 +148,15 @@ static void fusion(void **state) {
 // ceil(2 log10 L) + 1 at and around the places where the logarithm is whole or half.
 static void taps(void **state) {
     (void)state;
-    static const size_t want[][2] = {{1, 1},   {2, 2},    {3, 2},     {4, 3},      {10, 3},      {11, 4},      {31, 4},
-                                     {32, 5},  {100, 5},  {101, 6},   {784, 7},    {1000, 7},    {4096, 9},    {10000, 9},
-                                     {10001, 10}, {65536, 11}, {1000000, 13}, {1048576, 14}};
+    static const size_t want[][2] = {{1, 1},      {2, 2},        {3, 2},       {4, 3},     {10, 3},
+                                     {11, 4},     {31, 4},       {32, 5},      {100, 5},   {101, 6},
+                                     {784, 7},    {1000, 7},     {4096, 9},    {10000, 9}, {10001, 10},
+                                     {65536, 11}, {1000000, 13}, {1048576, 14}};
     for (size_t i = 0; i < CHECK_COUNT(want); i++) assert_int_equal(short_taps(want[i][0]), want[i][1]);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(on_vectors), cmocka_unit_test(fusion), cmocka_unit_test(taps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(on_vectors), cmocka_unit_test(fusion),
+                                       cmocka_unit_test(taps)};
     return cmocka_run_group_tests_name("long_vectors", tests, NULL, NULL);
 }

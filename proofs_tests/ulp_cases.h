@@ -501,13 +501,14 @@ static void ulp_ema(int back) {
     float *dy = ulp_in(n), *y = check_floats(n), *da = ulp_zero(m), *dd = ulp_zero(m), *db = ulp_zero(m), *de = ulp_zero(m), *ds = ulp_zero(D);
     double *want = check_doubles(n), *wa = ulp_zero_wide(m), *wd = ulp_zero_wide(m), *wb = ulp_zero_wide(m), *we = ulp_zero_wide(m), *ws = ulp_zero_wide(D);
     const ref_mega_weights w = {ulp_wide(a, m), ulp_wide(d, m), ulp_wide(b, m), ulp_wide(e, m), ulp_wide(skip, D)}, g = {wa, wd, wb, we, ws};
-    void *scratch = check_scratch(smx_ema_scratch_bytes(L, S));
+    void *scratch = check_scratch(smx_scan_scratch_bytes(L, D, S));
+    float *states = check_floats(smx_scan_state_floats(L, D, S));
+    smx_ema_fwd(y, states, x, a, d, b, e, skip, scratch, 1, L, D, S);
     if (back) {
-        smx_ema_bwd(y, da, dd, db, de, ds, dy, x, a, d, b, e, skip, scratch, 1, L, D, S);
+        smx_ema_bwd(y, da, dd, db, de, ds, dy, x, a, d, b, e, skip, states, scratch, 1, L, D, S);
         if (ref_mega_ema_bwd(want, &g, ulp_wide(dy, n), ulp_wide(x, n), &w, L, D, S)) check_fail("no memory");
         ulp_array(da, wa, m), ulp_array(dd, wd, m), ulp_array(db, wb, m), ulp_array(de, we, m), ulp_array(ds, ws, D);
     } else {
-        smx_ema_fwd(y, x, a, d, b, e, skip, scratch, 1, L, D, S);
         if (ref_mega_ema_fwd(want, ulp_wide(x, n), &w, L, D, S)) check_fail("no memory");
     }
     ulp_array(y, want, n);
@@ -520,13 +521,14 @@ static void ulp_scan(int back) {
     float *y = check_floats(n), *ddt = check_floats(n), *da = ulp_zero(D * S), *db = check_floats(m), *dc = check_floats(m), *ds = ulp_zero(D);
     double *want = check_doubles(n), *wdt = check_doubles(n), *wa = ulp_zero_wide(D * S), *wb = check_doubles(m), *wc = check_doubles(m), *ws = ulp_zero_wide(D);
     double *xd = ulp_wide(x, n), *td = ulp_wide(dt, n), *ad = ulp_wide(a, D * S), *bd = ulp_wide(b, m), *cd = ulp_wide(c, m), *sd = ulp_wide(skip, D);
-    void *scratch = check_scratch(smx_scan_scratch_bytes(L, S));
+    void *scratch = check_scratch(smx_scan_scratch_bytes(L, D, S));
+    float *states = check_floats(smx_scan_state_floats(L, D, S));
+    smx_scan_fwd(y, states, x, dt, a, b, c, skip, scratch, 1, L, D, S);
     if (back) {
-        smx_scan_bwd(y, ddt, da, db, dc, ds, dy, x, dt, a, b, c, skip, scratch, 1, L, D, S);
+        smx_scan_bwd(y, ddt, da, db, dc, ds, dy, x, dt, a, b, c, skip, states, scratch, 1, L, D, S);
         if (ref_selective_scan_bwd(want, wdt, wa, wb, wc, ws, ulp_wide(dy, n), xd, td, ad, bd, cd, sd, L, D, S)) check_fail("no memory");
         ulp_array(ddt, wdt, n), ulp_array(da, wa, D * S), ulp_array(db, wb, m), ulp_array(dc, wc, m), ulp_array(ds, ws, D);
     } else {
-        smx_scan_fwd(y, x, dt, a, b, c, skip, scratch, 1, L, D, S);
         if (ref_selective_scan_fwd(want, xd, td, ad, bd, cd, sd, L, D, S)) check_fail("no memory");
     }
     ulp_array(y, want, n);

@@ -12,7 +12,8 @@
 #include "short_long.h"
 
 static const config_key keys[] = {
-    {"residual", KEY_WORD, "0", 0, 0, "0|1", "0: the block as printed, x = CHELA(norm(x)); 1: x + CHELA(norm(x))", "mixer"},
+    {"residual", KEY_WORD, "0", 0, 0, "0|1",
+     "0: the block as printed, x = CHELA(norm(x)); 1: x + CHELA(norm(x))", "mixer"},
     KEY_SQUASH,
     KEY_SKIP,
     KEY_FUSED,
@@ -54,7 +55,8 @@ static int complete(const config *c) { return config_is(c, "residual", "0"); }
 const mixer mixer_chela = {
     .name = "chela",
     .title = "CHELA",
-    .help = "Short and long convolutions find what matters nearby and far away; linear attention and two gates use it.",
+    .help = "Short and long convolutions find what matters nearby and far away; linear attention and two "
+            "gates use it.",
     .source = "Liu et al. 2024, Eqs. 7-15",
     .cost = "L D (log L + C + d)",
     .defaults = "norm=rms&embed_std=0.1",

@@ -15,13 +15,37 @@
 
 #include "mathd.h"
 
-#define KEYS_OF_BOTH                                                                                                   \
-    {"bins", KEY_INT, "8", 1, 1 << 20, NULL, "bins of the sequence (N_bins): each has its own filters; divides length", "mixer"},    \
-    {"iir", KEY_WORD, "causal", 0, 0, "causal|carry|literal",                                                          \
-     "causal: a recurrence that starts anew in each bin; carry: its state goes on; literal: times conj(H), sees ahead in the bin", "mixer"},                        \
-    {"iir_filters", KEY_INT, "1", 1, 64, NULL, "filters of each channel, added up (F)", "mixer"},                      \
-    {"theta", KEY_WORD, "sigmoid", 0, 0, "sigmoid|triangle", "range of the coefficients: (0,1)^2, or every stable filter", "mixer"},   \
-    {"chunks", KEY_INT, "1", 1, 1 << 20, NULL, "attention inside so many chunks of the sequence (C); divides length", "mixer"}
+#define KEYS_OF_BOTH                                                                                         \
+    {"bins",                                                                                                 \
+     KEY_INT,                                                                                                \
+     "8",                                                                                                    \
+     1,                                                                                                      \
+     1 << 20,                                                                                                \
+     NULL,                                                                                                   \
+     "bins of the sequence (N_bins): each has its own filters; divides length",                              \
+     "mixer"},                                                                                               \
+        {"iir",                                                                                              \
+         KEY_WORD,                                                                                           \
+         "causal",                                                                                           \
+         0,                                                                                                  \
+         0,                                                                                                  \
+         "causal|carry|literal",                                                                             \
+         "causal: a recurrence that starts anew in each bin; carry: its state goes on; literal: times "      \
+         "conj(H), sees ahead in the bin",                                                                   \
+         "mixer"},                                                                                           \
+        {"iir_filters", KEY_INT, "1", 1, 64, NULL, "filters of each channel, added up (F)", "mixer"},        \
+        {"theta",                                                                                            \
+         KEY_WORD,                                                                                           \
+         "sigmoid",                                                                                          \
+         0,                                                                                                  \
+         0,                                                                                                  \
+         "sigmoid|triangle",                                                                                 \
+         "range of the coefficients: (0,1)^2, or every stable filter",                                       \
+         "mixer"},                                                                                           \
+    {                                                                                                        \
+        "chunks", KEY_INT, "1", 1, 1 << 20, NULL,                                                            \
+            "attention inside so many chunks of the sequence (C); divides length", "mixer"                   \
+    }
 
 static const config_key keys[] = {
     KEYS_OF_BOTH,
@@ -43,9 +67,13 @@ static size_t chunk_length(const config *c) { return trained_length(c) / (size_t
 static int check(const config *c, size_t length, smx_error *error) {
     size_t L = trained_length(c);
     if (L % (size_t)config_int(c, "bins")) return config_fail(error, c, "bins", "a divisor of length=%zu", L);
-    if (L % (size_t)config_int(c, "chunks")) return config_fail(error, c, "chunks", "a divisor of length=%zu", L);
+    if (L % (size_t)config_int(c, "chunks"))
+        return config_fail(error, c, "chunks", "a divisor of length=%zu", L);
     if (length % bin_length(c))
-        return config_fail(error, c, "bins", "such that bins of length/bins tokens fill %zu tokens: its bin length %zu must divide them", length, bin_length(c));
+        return config_fail(
+            error, c, "bins",
+            "such that bins of length/bins tokens fill %zu tokens: its bin length %zu must divide them",
+            length, bin_length(c));
     return check_heads_without_inner_position(c, error);
 }
 
@@ -58,7 +86,8 @@ static tensor *linear(graph *g, const config *c, tensor *x, const char *w_name, 
 // Steps 1-4: Theta [B][bins][D][F][2], from the bins before. The hidden layer starts by Xavier; the last by hyperfan-in
 // (Chang et al. 2020): Var(W_2) = 1/(d_j d_k E[h^2]) with d_j = 2 coefficients, d_k = hidden and E[h^2] = 1/4 of sigma(0).
 static tensor *hypernetwork(graph *g, const config *c, tensor *x, size_t bins) {
-    size_t D = x->shape[x->rank - 1], F = (size_t)config_int(c, "iir_filters"), O = (size_t)config_int(c, "oversample");
+    size_t D = x->shape[x->rank - 1], F = (size_t)config_int(c, "iir_filters"),
+           O = (size_t)config_int(c, "oversample");
     size_t hidden = (size_t)config_int(c, "hidden"), joint = config_is(c, "hyper", "joint");
     size_t in = joint ? D * O : O, out = joint ? D * F * 2 : F * 2;
     char prefix[sizeof g->prefix];
@@ -68,9 +97,11 @@ static tensor *hypernetwork(graph *g, const config *c, tensor *x, size_t bins) {
     memcpy(g->prefix, prefix, sizeof prefix);
     graph_name(g, filtered, "g");
     tensor *e = graph_name(g, op_maxpool(g, filtered, bins, O, (int)joint), "e");
-    tensor *w_1 = weight_matrix(g, "hyper_w1", in, hidden, (init){INIT_UNIFORM, md_sqrt(6.0 / (double)(in + hidden))});
+    tensor *w_1 =
+        weight_matrix(g, "hyper_w1", in, hidden, (init){INIT_UNIFORM, md_sqrt(6.0 / (double)(in + hidden))});
     tensor *h = op_sigmoid(g, op_linear(g, e, w_1, weight_vector(g, "hyper_b1", hidden, 0.0)));
-    tensor *w_2 = weight_matrix(g, "hyper_w2", hidden, out, (init){INIT_NORMAL, md_sqrt(2.0 / (double)hidden)});
+    tensor *w_2 =
+        weight_matrix(g, "hyper_w2", hidden, out, (init){INIT_NORMAL, md_sqrt(2.0 / (double)hidden)});
     tensor *raw = op_linear(g, h, w_2, weight_vector(g, "hyper_b2", out, 0.0));
     return op_theta(g, raw, config_is(c, "theta", "triangle"), 1);
 }
@@ -85,7 +116,9 @@ static tensor *constant_filters(graph *g, const config *c, tensor *x, size_t bin
 // Steps 5-7.
 static tensor *filter_and_attend(graph *g, const config *c, tensor *x, tensor *theta, size_t bins) {
     size_t D = x->shape[x->rank - 1], F = (size_t)config_int(c, "iir_filters");
-    int mode = config_is(c, "iir", "literal") ? SMX_IIR_LITERAL : config_is(c, "iir", "carry") ? SMX_IIR_CARRY : SMX_IIR_CAUSAL;
+    int mode = config_is(c, "iir", "literal") ? SMX_IIR_LITERAL
+               : config_is(c, "iir", "carry") ? SMX_IIR_CARRY
+                                              : SMX_IIR_CAUSAL;
     tensor *x_f = graph_name(g, op_iir(g, x, theta, bins, F, mode), "x_f");
     tensor *q = graph_name(g, projected(g, c, x, "w_q"), "q");
     tensor *k = graph_name(g, projected(g, c, x_f, "w_k"), "k");
@@ -124,7 +157,8 @@ static int complete(const config *c) {
 const mixer mixer_focus = {
     .name = "focus",
     .title = "Focus",
-    .help = "Each stretch of the sequence is filtered by resonators that a small network chose from the stretch before; then attention in chunks.",
+    .help = "Each stretch of the sequence is filtered by resonators that a small network chose from the "
+            "stretch before; then attention in chunks.",
     .source = "Lutati, Zimerman & Wolf 2023, Eqs. 1-14",
     .cost = "L D log L + L (L/C) D",
     .defaults = "norm=rms&embed_std=0.1&skip=0",
@@ -133,7 +167,8 @@ const mixer mixer_focus = {
     .build = build,
     .reach = reach,
     .complete = complete,
-    .modes = "iir=carry~iir=literal~iir=literal&bins=2&iir_filters=2&oversample=2~theta=triangle&iir=carry~hyper=joint&oversample=2&chunks=2~"
+    .modes = "iir=carry~iir=literal~iir=literal&bins=2&iir_filters=2&oversample=2~theta=triangle&iir=carry~"
+             "hyper=joint&oversample=2&chunks=2~"
              "skip=1&iir_filters=2&chunks=4",
 };
 const mixer mixer_focus_h = {

@@ -29,9 +29,11 @@ static tensor *matrix(graph *g, const config *c, tensor *x, const char *name, si
 static tensor *build(graph *g, const config *c, tensor *x) {
     size_t D = x->shape[x->rank - 1], E = D * (size_t)config_int(c, "expand"), rank = (D + 15) / 16;
     size_t S = (size_t)config_int(c, "mamba_states"), W = (size_t)config_int(c, "mamba_conv");
-    const uint32_t taps[] = {(uint32_t)E, (uint32_t)W}, states[] = {(uint32_t)E, (uint32_t)S}, inner = (uint32_t)E;
+    const uint32_t taps[] = {(uint32_t)E, (uint32_t)W}, states[] = {(uint32_t)E, (uint32_t)S},
+                   inner = (uint32_t)E;
     tensor *u = matrix(g, c, x, "w_x", E);
-    u = op_conv(g, u, graph_param(g, "conv_k", (init){INIT_UNIFORM, 1.0 / md_sqrt((double)W)}, 0, 2, taps), 0);
+    u = op_conv(g, u, graph_param(g, "conv_k", (init){INIT_UNIFORM, 1.0 / md_sqrt((double)W)}, 0, 2, taps),
+                0);
     u = op_bias(g, u, weight_vector(g, "conv_b", E, 0.0));
     u = graph_name(g, op_silu(g, u), "u");
     tensor *low = matrix(g, c, u, "w_dt1", rank);
@@ -41,7 +43,8 @@ static tensor *build(graph *g, const config *c, tensor *x) {
     tensor *B = graph_name(g, matrix(g, c, u, "w_b", S), "b");
     tensor *C = graph_name(g, matrix(g, c, u, "w_c", S), "c");
     tensor *a_log = graph_param(g, "a_log", (init){INIT_LOG_COUNT, 1}, 0, 2, states);
-    tensor *y = graph_name(g, op_selective_scan(g, u, dt, a_log, B, C, weight_vector(g, "skip", E, 1.0)), "y");
+    tensor *y =
+        graph_name(g, op_selective_scan(g, u, dt, a_log, B, C, weight_vector(g, "skip", E, 1.0)), "y");
     tensor *z = op_silu(g, matrix(g, c, x, "w_z", E));
     tensor *gated = op_mul(g, y, z);
     return op_linear(g, gated, weight_matrix(g, "w_o", E, D, start_output(c, E, D)), NULL);
@@ -50,7 +53,8 @@ static tensor *build(graph *g, const config *c, tensor *x) {
 const mixer mixer_mamba = {
     .name = "mamba",
     .title = "Mamba (S6)",
-    .help = "A state space model whose step, input and output weights depend on each token, so it can choose what to keep.",
+    .help = "A state space model whose step, input and output weights depend on each token, so it can choose "
+            "what to keep.",
     .source = "Gu & Dao 2023, Alg. 2",
     .cost = "L E D S",
     .defaults = "norm=rms&embed_std=0.1",

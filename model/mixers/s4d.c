@@ -7,7 +7,8 @@
 #include "attention_parts.h"
 
 static const config_key keys[] = {
-    {"s4d_states", KEY_INT, "16", 1, 256, NULL, "states of each channel; complex ones are halves of conjugate pairs", "mixer"},
+    {"s4d_states", KEY_INT, "16", 1, 256, NULL,
+     "states of each channel; complex ones are halves of conjugate pairs", "mixer"},
     {"s4d_kind", KEY_WORD, "complex", 0, 0, "complex|real", "diagonal entries of the state matrix", "mixer"},
     {0},
 };
@@ -20,7 +21,8 @@ static int check(const config *c, size_t length, smx_error *error) {
 static tensor *build(graph *g, const config *c, tensor *x) {
     const uint32_t D = x->shape[x->rank - 1], S = (uint32_t)config_int(c, "s4d_states"), shape[] = {D, S, 2};
     const int complex_states = config_is(c, "s4d_kind", "complex");
-    init half = {INIT_CONSTANT, -0.69314718055994530942}, count = {INIT_LOG_COUNT, 1}, frequency = {INIT_COUNT, 3.14159265358979323846};
+    init half = {INIT_CONSTANT, -0.69314718055994530942}, count = {INIT_LOG_COUNT, 1},
+         frequency = {INIT_COUNT, 3.14159265358979323846};
     tensor *log_dt = graph_param(g, "log_dt", (init){INIT_STEP, 1}, 0, 1, shape);
     tensor *log_a = graph_param(g, "log_a", complex_states ? half : count, 0, 2, shape);
     tensor *a_im = complex_states ? graph_param(g, "a_im", frequency, 0, 2, shape) : NULL;
@@ -33,7 +35,8 @@ static tensor *build(graph *g, const config *c, tensor *x) {
 const mixer mixer_s4d = {
     .name = "s4d",
     .title = "S4D",
-    .help = "A small linear system per channel, its impulse response used as a filter as long as the sequence.",
+    .help =
+        "A small linear system per channel, its impulse response used as a filter as long as the sequence.",
     .source = "Gu, Gupta, Goel & Re 2022, Sec. 3",
     .cost = "L D (log L + S)",
     .defaults = "norm=rms&embed_std=0.1",

@@ -6,12 +6,22 @@
 #include "../ops.h"
 
 // Keys of every mixer with a long convolution, and of the short ones before it.
-#define KEY_SQUASH                                                                                                     \
-    {"squash", KEY_REAL, "0", 0, 100, NULL,                                                                            \
-     "soft threshold on long kernels (lambda of Fu et al.): entries smaller than this are 0; 0: off", "mixer"}
-#define KEY_SKIP {"skip", KEY_WORD, "1", 0, 0, "1|0", "1: each channel of a long convolution also passes its input on", "mixer"}
-#define KEY_FUSED                                                                                                      \
-    {"fused", KEY_WORD, "0", 0, 0, "0|1", "1: the two short kernels as one, for models whose weights were fused after training", "mixer"}
+#define KEY_SQUASH                                                                                           \
+    {                                                                                                        \
+        "squash", KEY_REAL, "0", 0, 100, NULL,                                                               \
+            "soft threshold on long kernels (lambda of Fu et al.): entries smaller than this are 0; 0: off", \
+            "mixer"                                                                                          \
+    }
+#define KEY_SKIP                                                                                             \
+    {                                                                                                        \
+        "skip", KEY_WORD, "1", 0, 0, "1|0",                                                                  \
+            "1: each channel of a long convolution also passes its input on", "mixer"                        \
+    }
+#define KEY_FUSED                                                                                            \
+    {                                                                                                        \
+        "fused", KEY_WORD, "0", 0, 0, "0|1",                                                                 \
+            "1: the two short kernels as one, for models whose weights were fused after training", "mixer"   \
+    }
 
 // Long kernels have as many taps as the config's length; on longer input they are extended by zeros, on shorter cut.
 size_t trained_length(const config *c);
