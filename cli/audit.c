@@ -12,7 +12,7 @@ enum { MAX_LENGTH = 1024 };
 
 static int audit_all(void) {
     int wrong = 0;
-    printf("| mixer | mode | tokens ahead | measured | beyond that |\n|---|---|---|---|---|\n");
+    printf(AUDIT_TABLE_HEAD);
     for (size_t m = 0; mixers[m]; m++) {
         char text[1024];
         for (size_t i = 0; audit_mode(text, sizeof text, mixers[m]->name, i); i++) {
@@ -23,11 +23,9 @@ static int audit_all(void) {
                 config_free(c);
                 return cli_fail("%s", e.message);
             }
-            char beyond[32] = "not one bit";
-            if (r.rounding > 0.0) snprintf(beyond, sizeof beyond, "rounding %.1e", r.rounding);
-            const char *change = audit_mode_change(text);
-            printf("| %s | %s | %zu | %zu | %s |%s\n", mixers[m]->name, *change ? change : "defaults", r.claimed, r.measured, beyond,
-                   r.claimed == r.measured ? "" : " WRONG");
+            char row[512];
+            audit_row(row, sizeof row, mixers[m]->name, text, &r);
+            puts(row);
             fflush(stdout);
             wrong |= r.claimed != r.measured;
             config_free(c);

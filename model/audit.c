@@ -125,7 +125,8 @@ int audit_mixer(audit_result *r, size_t *furthest, const config *c, smx_error *e
 
 // ---- Modes ------------------------------------------------------------------------------------------------------------
 
-static const char mode_base[] = "&length=48&width=24&heads=2";
+// A task that no recipe speaks of, so that a mixer has its own defaults.
+static const char mode_base[] = "&task=nar&length=48&width=24&heads=2";
 
 const char *audit_mode(char *text, size_t size, const char *mixer_name, size_t i) {
     const char *mode = mixer_find(mixer_name)->modes;
@@ -142,4 +143,12 @@ const char *audit_mode(char *text, size_t size, const char *mixer_name, size_t i
 const char *audit_mode_change(const char *text) {
     const char *base = strstr(text, mode_base);
     return base && base[sizeof mode_base - 1] ? base + sizeof mode_base : "";
+}
+
+void audit_row(char *text, size_t size, const char *mixer_name, const char *mode_text, const audit_result *r) {
+    char beyond[32] = "not one bit";
+    const char *change = audit_mode_change(mode_text);
+    if (r->rounding > 0.0) snprintf(beyond, sizeof beyond, "rounding %.1e", r->rounding);
+    snprintf(text, size, "| %s | %s | %zu | %zu | %s |%s", mixer_name, *change ? change : "defaults", r->claimed, r->measured, beyond,
+             r->claimed == r->measured ? "" : " WRONG");
 }

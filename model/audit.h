@@ -23,6 +23,9 @@ int audit_mixer(audit_result *result, size_t *furthest, const config *c, smx_err
 // The i-th mode of a mixer as a config: 0 its defaults, then those of its list; small enough to be audited in a moment.
 // Returns text, or NULL past the last.
 const char *audit_mode(char *text, size_t size, const char *mixer_name, size_t i);
+// A row of the Markdown table of all modes, without the line's end.
+#define AUDIT_TABLE_HEAD "| mixer | mode | tokens ahead | measured | beyond that |\n|---|---|---|---|---|\n"
+void audit_row(char *text, size_t size, const char *mixer_name, const char *mode_text, const audit_result *result);
 // What the mode changes: the tail of its text, "" for the defaults.
 const char *audit_mode_change(const char *mode_text);
 

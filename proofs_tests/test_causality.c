@@ -16,9 +16,20 @@ static audit_result audit(const char *text, size_t *furthest) {
     return r;
 }
 
+// The page that readers get; tests run in the project's folder.
+static char *read_page(void) {
+    FILE *f = fopen("docs/CAUSALITY.md", "rb");
+    char *text = calloc(1, 1 << 16);
+    if (!f || !text) check_fail("docs/CAUSALITY.md cannot be read");
+    assert_true(fread(text, 1, (1 << 16) - 1, f) > 0);
+    fclose(f);
+    return text;
+}
+
 static void claims_are_measured(void **state) {
     (void)state;
     size_t modes = 0;
+    char *page = read_page();
     for (size_t m = 0; mixers[m]; m++) {
         char text[1024];
         for (size_t i = 0; audit_mode(text, sizeof text, mixers[m]->name, i); i++, modes++) {
@@ -26,8 +37,12 @@ static void claims_are_measured(void **state) {
             if (r.measured != r.claimed)
                 check_fail("sees %zu tokens ahead, says %zu", r.measured, r.claimed);
             if (!(r.rounding <= AUDIT_ROUNDING)) check_fail("moves beyond its reach by %g", r.rounding);
+            char row[512];
+            audit_row(row, sizeof row, mixers[m]->name, text, &r);
+            if (!strstr(page, row)) check_fail("docs/CAUSALITY.md lacks the row '%s'; its last line says how it is made", row);
         }
     }
+    free(page);
     print_message("%zu modes\n", modes);
     assert_true(modes > 40);
 }

@@ -62,7 +62,7 @@ static void mixers_on_vectors(void **state) {
             char text[2048], full[3072];
             check_trying("%s", vector_word(c, "name"));
             if (!mechanisms[i].write(text, sizeof text, p)) continue;
-            snprintf(full, sizeof full, "length=%.0f&width=%.0f&heads=%.0f&%s", vector_number(p, "L"), vector_number(p, "D"),
+            snprintf(full, sizeof full, "task=nar&length=%.0f&width=%.0f&heads=%.0f&%s", vector_number(p, "L"), vector_number(p, "D"),
                      vector_number(p, "H"), text);
             vector_case(c, &mechanisms[i], full);
             done[i]++;
