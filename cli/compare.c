@@ -108,7 +108,8 @@ static int compare_manifest(const options *o) {
         }
     }
     manifest_close(&m);
-    if (!cases) return cli_fail("compare: no case of %s begins with '%.60s'", o->manifest, o->only ? o->only : "");
+    if (!cases)
+        return cli_fail("compare: no case of %s begins with '%.60s'", o->manifest, o->only ? o->only : "");
     printf(
         "compare: %zu arrays, %zu past their tolerance, %zu unreadable; worst %.3g of its tolerance at %s\n",
         v.arrays, v.past, v.bad, v.worst, v.worst_place[0] ? v.worst_place : "no place");
@@ -117,12 +118,14 @@ static int compare_manifest(const options *o) {
 
 int cli_compare(int argc, char **argv) {
     options o = {0};
-    const char *usage = "it takes A.npy B.npy or --manifest FILE DIR [--only CASE], and --f64, --f32, --f16, --bf16, --tol X";
+    const char *usage =
+        "it takes A.npy B.npy or --manifest FILE DIR [--only CASE], and --f64, --f32, --f16, --bf16, --tol X";
     for (int i = 0; i < argc; i++) {
         if (strncmp(argv[i], "--", 2) == 0 && compare_format_named(argv[i] + 2)) {
             if (o.format) return cli_fail("compare: a second format, %s; %s", argv[i], usage);
             o.format = compare_format_named(argv[i] + 2);
-        } else if (!strcmp(argv[i], "--manifest") || !strcmp(argv[i], "--only") || !strcmp(argv[i], "--tol")) {
+        } else if (!strcmp(argv[i], "--manifest") || !strcmp(argv[i], "--only") ||
+                   !strcmp(argv[i], "--tol")) {
             if (i + 1 == argc) return cli_fail("compare: %s needs a value", argv[i]);
             if (strcmp(argv[i], "--tol")) {
                 *(argv[i][2] == 'm' ? &o.manifest : &o.only) = argv[i + 1];
@@ -139,6 +142,7 @@ int cli_compare(int argc, char **argv) {
             *(o.results ? &o.reference : &o.results) = argv[i];
         }
     }
-    if (o.manifest ? !o.results || o.reference : !o.reference || o.only) return cli_fail("compare: %s", usage);
+    if (o.manifest ? !o.results || o.reference : !o.reference || o.only)
+        return cli_fail("compare: %s", usage);
     return o.manifest ? compare_manifest(&o) : compare_pair(o.results, o.reference, o.format, o.tol);
 }

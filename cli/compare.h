@@ -11,7 +11,7 @@ typedef struct {
     int exponent; // of the smallest normal number
     double tol;   // max |got - ref| <= tol * scale
 } compare_format;
-extern const compare_format compare_formats[]; // f64, f32, f16, bf16; ends with a NULL name
+extern const compare_format compare_formats[];                // f64, f32, f16, bf16; ends with a NULL name
 const compare_format *compare_format_named(const char *name); // NULL: none
 
 // Distance between neighbours of the format at x.

@@ -8,10 +8,8 @@
 #include "cli.h"
 
 const compare_format compare_formats[] = {
-    {"f64", 53, -1022, 1e-12},
-    {"f32", 24, -126, 2e-5},
-    {"f16", 11, -14, 0x1p-8}, // 8 u
-    {"bf16", 8, -126, 0x1p-5}, // 8 u
+    {"f64", 53, -1022, 1e-12}, {"f32", 24, -126, 2e-5}, {"f16", 11, -14, 0x1p-8}, // 8 u
+    {"bf16", 8, -126, 0x1p-5},                                                    // 8 u
     {NULL, 0, 0, 0},
 };
 
@@ -107,7 +105,8 @@ static int compare_read(const npy *got, const npy *ref, const char *got_path, co
     if (whole != (got->dtype == NPY_I4))
         return cli_fail("compare: %s holds %s, %s holds %s", got_path, npy_dtype_name(got->dtype), ref_path,
                         npy_dtype_name(ref->dtype));
-    if (!format) format = compare_format_named(got->dtype == NPY_F4 ? "f32" : got->dtype == NPY_F2 ? "f16" : "f64");
+    if (!format)
+        format = compare_format_named(got->dtype == NPY_F4 ? "f32" : got->dtype == NPY_F2 ? "f16" : "f64");
     if (!(tol > 0)) tol = whole ? 0 : format->tol;
     printf("%s against %s: %zu numbers %s, judged as %s\n", got_path, ref_path, ref->count, a,
            whole ? "int32" : format->name);

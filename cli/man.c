@@ -37,8 +37,10 @@ static void title(const char *name, int section, const char *what) {
 static int man_program(const cli_command *commands, size_t n) {
     title("seqmix", 1, "train, measure and check sequence-mixing mechanisms");
     printf(".SH SYNOPSIS\n.B seqmix\n.I COMMAND\n[...]\n.SH DESCRIPTION\n");
-    line("", "Kernels of LaS attention, CAT, Focus, CHELA and the baselines that they are measured against, trained on tasks\n"
-             "that show what each can do, the same to the last bit on every machine; and a double-precision oracle to check\n"
+    line("", "Kernels of LaS attention, CAT, Focus, CHELA and the baselines that they are measured against, "
+             "trained on tasks\n"
+             "that show what each can do, the same to the last bit on every machine; and a double-precision "
+             "oracle to check\n"
              "other implementations against. A CONFIG is key=value&key=value: see seqmix-config(5).");
     printf(".SH COMMANDS\n");
     for (size_t i = 0; i < n; i++) {
@@ -51,7 +53,8 @@ static int man_program(const cli_command *commands, size_t n) {
     printf(".SH EXIT STATUS\n");
     line("", "0: done. 1: a check failed. 2: bad input; one sentence on standard error names it.");
     printf(".SH ENVIRONMENT\n");
-    line(".TP\n.B SMX_ISA\n", "The instruction set of the kernels: scalar, sse2, avx2, avx512, neon. Default: the best there is.");
+    line(".TP\n.B SMX_ISA\n",
+         "The instruction set of the kernels: scalar, sse2, avx2, avx512, neon. Default: the best there is.");
     printf(".SH EXAMPLES\n");
     line(".nf\n", "seqmix train 'mixer=cat&task=mqar&length=64&vocab=64&pairs=8&width=32&seed=1'\n"
                   "seqmix vectors --out vectors\n"
@@ -79,7 +82,8 @@ static void man_keys(const config_key *keys) {
 static int man_config(void) {
     title("seqmix-config", 5, "the config language of seqmix");
     printf(".SH DESCRIPTION\n");
-    line("", "A config is key=value&key=value; several runs, each with what it changes, are joined by ~. Keys left out take,\n"
+    line("", "A config is key=value&key=value; several runs, each with what it changes, are joined by ~. "
+             "Keys left out take,\n"
              "later wins, the key's default, the task's, the mixer's, the recipe for both, the preset's.");
     printf(".SH KEYS\n");
     man_keys(common_keys);

@@ -27,12 +27,13 @@ static int unknown_param(const oracle_mechanism *m, const char *name, size_t len
     oracle_declared d;
     for (const char *at = m->params; oracle_next_declared(&at, &d);)
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] ? ", " : "", d.name);
-    return cli_fail("oracle: %s has no parameter '%.*s'; it takes %s", m->name, (int)(length < 40 ? length : 40), name,
-                    names);
+    return cli_fail("oracle: %s has no parameter '%.*s'; it takes %s", m->name,
+                    (int)(length < 40 ? length : 40), name, names);
 }
 
 // One "name=value" of the command line.
-static int add_param(params *p, const oracle_mechanism *m, const char *name, size_t length, const char *value) {
+static int add_param(params *p, const oracle_mechanism *m, const char *name, size_t length,
+                     const char *value) {
     static const char number[] = "0123456789+-.eE", numbers[] = "0123456789+-.eE, ",
                       word[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
     oracle_declared d;
@@ -41,7 +42,8 @@ static int add_param(params *p, const oracle_mechanism *m, const char *name, siz
         found = strlen(d.name) == length && memcmp(d.name, name, length) == 0;
     if (!found) return unknown_param(m, name, length);
     for (size_t i = 0; i < p->n_given; i++)
-        if (strcmp(p->given[i], d.name) == 0) return cli_fail("oracle: the parameter %s is given twice", d.name);
+        if (strcmp(p->given[i], d.name) == 0)
+            return cli_fail("oracle: the parameter %s is given twice", d.name);
     const char *open = "", *close = "", *wanted = NULL;
     if (strcmp(d.type, "reals") == 0) {
         open = "[", close = "]";
@@ -55,8 +57,8 @@ static int add_param(params *p, const oracle_mechanism *m, const char *name, siz
         wanted = strcmp(d.type, "real") == 0 ? "a number" : "a whole number";
     }
     if (wanted) return cli_fail("oracle: the parameter %s is '%.60s'; it must be %s", d.name, value, wanted);
-    int n = snprintf(p->text + p->length, sizeof p->text - p->length - 1, "%s\"%s\":%s%s%s", p->n_given ? "," : "{",
-                     d.name, open, value, close);
+    int n = snprintf(p->text + p->length, sizeof p->text - p->length - 1, "%s\"%s\":%s%s%s",
+                     p->n_given ? "," : "{", d.name, open, value, close);
     if (p->n_given == 24 || n < 0 || (size_t)n >= sizeof p->text - p->length - 1)
         return cli_fail("oracle: the parameters are too long");
     p->length += (size_t)n;
@@ -86,8 +88,10 @@ static int run_folder(const options *o, params *p) {
         char names[300] = "";
         for (const oracle_mechanism *m = oracle_mechanisms; m->name; m++)
             if (oracle_has_heads(m))
-                snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] ? ", " : "", m->name);
-        return cli_fail("oracle: --layout bhld is for q, k, v; %s has none, but %s do", r.mechanism->name, names);
+                snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] ? ", " : "",
+                         m->name);
+        return cli_fail("oracle: --layout bhld is for q, k, v; %s has none, but %s do", r.mechanism->name,
+                        names);
     }
     strcpy(p->text + p->length, p->n_given ? "}" : "{}");
     r.params = p->text;
@@ -114,16 +118,20 @@ int cli_oracle(int argc, char **argv) {
                 *to = argv[i];
                 continue;
             }
-            if (!o.mechanism) return cli_fail("oracle: %s must stand behind the mechanism's name", argv[i - 1]);
+            if (!o.mechanism)
+                return cli_fail("oracle: %s must stand behind the mechanism's name", argv[i - 1]);
             const oracle_mechanism *m = find(o.mechanism);
             size_t n = strcspn(argv[i], "=");
             if (!m) return 2;
-            if (param && !argv[i][n]) return cli_fail("oracle: --param is '%.60s'; it must be NAME=VALUE", argv[i]);
-            if (param ? add_param(&p, m, argv[i], n, argv[i] + n + 1) : add_param(&p, m, "mode", 4, argv[i])) return 2;
+            if (param && !argv[i][n])
+                return cli_fail("oracle: --param is '%.60s'; it must be NAME=VALUE", argv[i]);
+            if (param ? add_param(&p, m, argv[i], n, argv[i] + n + 1) : add_param(&p, m, "mode", 4, argv[i]))
+                return 2;
         } else if (argv[i][0] == '-' || o.mechanism) {
-            return cli_fail("oracle: '%.60s' is not known; it takes MECHANISM [--mode NAME] [--param NAME=VALUE]... "
-                            "[--layout bld|bhld] --in DIR --out DIR, or --manifest FILE --out DIR, or --list",
-                            argv[i]);
+            return cli_fail(
+                "oracle: '%.60s' is not known; it takes MECHANISM [--mode NAME] [--param NAME=VALUE]... "
+                "[--layout bld|bhld] --in DIR --out DIR, or --manifest FILE --out DIR, or --list",
+                argv[i]);
         } else {
             o.mechanism = argv[i];
         }
@@ -136,6 +144,7 @@ int cli_oracle(int argc, char **argv) {
     }
     if (o.mechanism && !o.manifest) return run_folder(&o, &p);
     if (!o.manifest || !o.out || o.mechanism || o.in || o.layout)
-        return cli_fail("oracle: it needs a MECHANISM with --in DIR and --out DIR, or --manifest FILE and --out DIR alone");
+        return cli_fail("oracle: it needs a MECHANISM with --in DIR and --out DIR, or --manifest FILE and "
+                        "--out DIR alone");
     return oracle_manifest_run(o.manifest, o.out);
 }

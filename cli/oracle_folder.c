@@ -19,7 +19,7 @@ typedef struct {
 
 typedef struct {
     const oracle_array *is;
-    int gradient, shared; // shared: pieces are added
+    int gradient, shared;                    // shared: pieces are added
     size_t ndim, shape[NPY_MAX_DIMS], count; // of one piece
     double *data;
 } result;
@@ -34,7 +34,9 @@ typedef struct {
     oracle_case c;
 } folder_run;
 
-static int fail_case(const folder_run *f) { return cli_fail("oracle: %s: %s", f->r->mechanism->name, f->c.err); }
+static int fail_case(const folder_run *f) {
+    return cli_fail("oracle: %s: %s", f->r->mechanism->name, f->c.err);
+}
 
 static size_t dims_of(const oracle_array *a) {
     size_t n = 1;
@@ -61,7 +63,8 @@ static void move_heads(void *to, const void *from, size_t n, size_t H, size_t L,
         for (size_t h = 0; h < H; h++)
             for (size_t t = 0; t < L; t++) {
                 size_t split = ((b * H + h) * L + t) * row, joined = ((b * L + t) * H + h) * row;
-                memcpy((char *)to + (back ? split : joined), (const char *)from + (back ? joined : split), row);
+                memcpy((char *)to + (back ? split : joined), (const char *)from + (back ? joined : split),
+                       row);
             }
 }
 
@@ -72,7 +75,8 @@ static int join_heads(npy *a, const char *name, size_t *heads) {
                         npy_shape_text(shape, sizeof shape, a->ndim, a->shape));
     size_t *tail = a->shape + a->ndim - 3, H = tail[0], L = tail[1], d = tail[2];
     if (*heads && *heads != H)
-        return cli_fail("oracle: %s has %zu heads; the parameter H or an array before it says %zu", name, H, *heads);
+        return cli_fail("oracle: %s has %zu heads; the parameter H or an array before it says %zu", name, H,
+                        *heads);
     size_t row = d * npy_item_size(a->dtype);
     void *to = malloc(a->count * npy_item_size(a->dtype));
     if (!to) return cli_fail("oracle: not enough memory for %s", name);
@@ -90,8 +94,10 @@ static int join_heads(npy *a, const char *name, size_t *heads) {
 static int is_known(const folder_run *f, const char *name) {
     const oracle_array *a = f->r->mechanism->arrays;
     for (; a->name; a++) {
-        int middle = strncmp(name, "mid_", 4) == 0 && a->kind == ORACLE_MIDDLE && strcmp(name + 4, a->name) == 0;
-        int gradient = strncmp(name, "d_", 2) == 0 && a->kind == ORACLE_INPUT && strcmp(name + 2, a->name) == 0;
+        int middle =
+            strncmp(name, "mid_", 4) == 0 && a->kind == ORACLE_MIDDLE && strcmp(name + 4, a->name) == 0;
+        int gradient =
+            strncmp(name, "d_", 2) == 0 && a->kind == ORACLE_INPUT && strcmp(name + 2, a->name) == 0;
         if (middle || gradient || (a->kind != ORACLE_MIDDLE && strcmp(name, a->name) == 0)) return 1;
     }
     return 0;
@@ -111,8 +117,9 @@ static int no_strangers(const folder_run *f) {
         for (const oracle_array *a = f->r->mechanism->arrays; a->name; a++)
             input_ever |= a->kind == ORACLE_INPUT && strcmp(a->name, name) == 0;
         if (!input_here && (input_ever || !is_known(f, name)))
-            status = cli_fail("oracle: %s/%s is no array of %s%s; seqmix oracle --list %s tells them", f->r->in, e->d_name,
-                              f->r->mechanism->name, input_ever ? " with these parameters" : "", f->r->mechanism->name);
+            status = cli_fail("oracle: %s/%s is no array of %s%s; seqmix oracle --list %s tells them",
+                              f->r->in, e->d_name, f->r->mechanism->name,
+                              input_ever ? " with these parameters" : "", f->r->mechanism->name);
     }
     closedir(d);
     return status;
@@ -127,7 +134,8 @@ static int batch_of(folder_run *f, input *in, const char *path) {
         f->batch_ndim = in->lead;
         memcpy(f->batch, in->value.shape, in->lead * sizeof *f->batch);
     }
-    if (in->lead == f->batch_ndim && !memcmp(f->batch, in->value.shape, in->lead * sizeof *f->batch)) return 0;
+    if (in->lead == f->batch_ndim && !memcmp(f->batch, in->value.shape, in->lead * sizeof *f->batch))
+        return 0;
     return cli_fail("oracle: %s has the batch %s; another array has %s", path,
                     npy_shape_text(have, sizeof have, in->lead, in->value.shape),
                     npy_shape_text(want, sizeof want, f->batch_ndim, f->batch));
@@ -159,7 +167,8 @@ static int read_inputs(folder_run *f, size_t *heads) {
 
 // ---- Running
 
-static void keep(folder_run *f, size_t *at, const oracle_slot *s, const double *data, int gradient, size_t piece) {
+static void keep(folder_run *f, size_t *at, const oracle_slot *s, const double *data, int gradient,
+                 size_t piece) {
     result *r = &f->results[(*at)++];
     if (!piece) {
         const input *from = gradient ? input_named(f, s->is->name) : NULL;
@@ -220,7 +229,8 @@ static int write_result(const folder_run *f, result *r) {
         shape[ndim] = H, shape[ndim + 1] = L, shape[ndim + 2] = d;
         ndim++;
     }
-    if (npy_write(path, NPY_F8, ndim + r->ndim, shape, r->data, err, sizeof err)) return cli_fail("oracle: %s", err);
+    if (npy_write(path, NPY_F8, ndim + r->ndim, shape, r->data, err, sizeof err))
+        return cli_fail("oracle: %s", err);
     return 0;
 }
 

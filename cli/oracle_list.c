@@ -22,7 +22,8 @@ static void print_shape(const char *shape) {
 static void print_params(const oracle_mechanism *m) {
     static const struct {
         const char *type, *words;
-    } types[] = {{"size", "1.."}, {"size0", "0.."}, {"real", "number"}, {"reals", "numbers"}, {"flag", "true|false"}};
+    } types[] = {
+        {"size", "1.."}, {"size0", "0.."}, {"real", "number"}, {"reals", "numbers"}, {"flag", "true|false"}};
     oracle_declared d;
     for (const char *at = m->params; oracle_next_declared(&at, &d);) {
         const char *words = d.type;
@@ -42,8 +43,10 @@ static void print_arrays(const oracle_mechanism *m, oracle_kind kind, const char
         printf("  %-6s %-13s ", word, name);
         print_shape(a->shape);
         if (a->flags & ORACLE_INTEGER) printf(" int32");
-        if (a->flags & ORACLE_OPTIONAL) printf(strcmp(a->name, "dy") ? " optional" : " optional: asks for gradients");
-        if (kind == ORACLE_INPUT && a->flags & ORACLE_NO_GRADIENT && strcmp(a->name, "dy")) printf(" no gradient");
+        if (a->flags & ORACLE_OPTIONAL)
+            printf(strcmp(a->name, "dy") ? " optional" : " optional: asks for gradients");
+        if (kind == ORACLE_INPUT && a->flags & ORACLE_NO_GRADIENT && strcmp(a->name, "dy"))
+            printf(" no gradient");
         if (a->when) printf(" (%s)", a->when);
         printf("\n");
     }
@@ -63,8 +66,10 @@ void oracle_list(const oracle_mechanism *only) {
         print_mechanism(only);
         return;
     }
-    printf("Every array is NAME.npy. Inputs may have leading batch dimensions; d_INPUT.npy is its gradient, summed over the\n"
-           "batch where the input has none. Sizes that a shape names are found from the arrays; other parameters without\n"
+    printf("Every array is NAME.npy. Inputs may have leading batch dimensions; d_INPUT.npy is its gradient, "
+           "summed over the\n"
+           "batch where the input has none. Sizes that a shape names are found from the arrays; other "
+           "parameters without\n"
            "a default must be given.\n\n");
     for (const oracle_mechanism *m = oracle_mechanisms; m->name; m++) print_mechanism(m);
 }

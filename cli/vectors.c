@@ -30,9 +30,9 @@ typedef struct {
     const oracle_mechanism *mechanism;
     json *params;
     char name[96];
-    npy inputs[ORACLE_MAX_ARRAYS];   // by slot; data NULL: none
-    oracle_case exact, rounded;      // as drawn; inputs moved by rounding
-    double scale[2][ORACLE_MAX_ARRAYS]; // of what a slot holds, and of its gradient
+    npy inputs[ORACLE_MAX_ARRAYS];               // by slot; data NULL: none
+    oracle_case exact, rounded;                  // as drawn; inputs moved by rounding
+    double scale[2][ORACLE_MAX_ARRAYS];          // of what a slot holds, and of its gradient
     double moved[FORMATS][2][ORACLE_MAX_ARRAYS]; // largest change by rounding, relative to the scale
     FILE *manifest;
     size_t arrays;
@@ -60,9 +60,11 @@ static void draw(work *w, const oracle_slot *s, npy *to, unsigned attempt) {
     smx_rng rng = rng_open(w->seed, STREAM + attempt, index);
     for (size_t i = 0; i < to->count; i++)
         if (to->dtype == NPY_I4) // a class, or none
-            ((int32_t *)to->data)[i] = (int32_t)rng_below(&rng, (uint32_t)oracle_size(&w->exact, "V") + 1) - 1;
+            ((int32_t *)to->data)[i] =
+                (int32_t)rng_below(&rng, (uint32_t)oracle_size(&w->exact, "V") + 1) - 1;
         else
-            ((double *)to->data)[i] = ldexp(r->low + (int)rng_below(&rng, (uint32_t)(r->high - r->low + 1)), -r->shift);
+            ((double *)to->data)[i] =
+                ldexp(r->low + (int)rng_below(&rng, (uint32_t)(r->high - r->low + 1)), -r->shift);
 }
 
 static void forget_inputs(work *w) {
@@ -72,7 +74,8 @@ static void forget_inputs(work *w) {
 static int draw_inputs(work *w, unsigned attempt) {
     forget_inputs(w);
     oracle_close(&w->exact);
-    if (oracle_open(&w->exact, w->mechanism, w->params) || oracle_shapes(&w->exact)) return fail(w, w->exact.err);
+    if (oracle_open(&w->exact, w->mechanism, w->params) || oracle_shapes(&w->exact))
+        return fail(w, w->exact.err);
     for (size_t i = 0; i < w->exact.n_slots; i++) {
         const oracle_slot *s = &w->exact.slots[i];
         npy *a = &w->inputs[i];
@@ -158,19 +161,20 @@ static double tolerance(const work *w, int f, int gradient, size_t i) {
 
 // ---- Writing
 
-static int write_array(work *w, const char *prefix, const char *name, const npy *a, const double *tolerances, double scale,
-                       int first) {
+static int write_array(work *w, const char *prefix, const char *name, const npy *a, const double *tolerances,
+                       double scale, int first) {
     char path[4096], file[256], err[400];
     snprintf(file, sizeof file, "%s.%s%s.npy", w->name, prefix, name);
     if ((size_t)snprintf(path, sizeof path, "%s/%s", w->out, file) >= sizeof path)
         return cli_fail("vectors: --out: the path is too long");
-    if (npy_write(path, a->dtype, a->ndim, a->shape, a->data, err, sizeof err)) return cli_fail("vectors: %s", err);
+    if (npy_write(path, a->dtype, a->ndim, a->shape, a->data, err, sizeof err))
+        return cli_fail("vectors: %s", err);
     fprintf(w->manifest, "%s\n    \"%s\": {\"file\": \"%s\", \"shape\": [", first ? "" : ",", name, file);
     for (size_t d = 0; d < a->ndim; d++) fprintf(w->manifest, d ? ", %zu" : "%zu", a->shape[d]);
     fprintf(w->manifest, "], \"dtype\": \"%s\"", npy_dtype_name(a->dtype));
     if (tolerances)
-        fprintf(w->manifest, ", \"scale\": %.17g, \"f32_tol\": %.3g, \"f16_tol\": %.3g, \"bf16_tol\": %.3g", scale,
-                tolerances[0], tolerances[1], tolerances[2]);
+        fprintf(w->manifest, ", \"scale\": %.17g, \"f32_tol\": %.3g, \"f16_tol\": %.3g, \"bf16_tol\": %.3g",
+                scale, tolerances[0], tolerances[1], tolerances[2]);
     fprintf(w->manifest, "}");
     w->arrays++;
     return 0;
@@ -220,10 +224,12 @@ static int make_case(work *w, int first) {
         find_scales(w);
         if (find_tolerances(w, &good)) return 2;
     }
-    fprintf(w->manifest, "%s\n  {\"name\": \"%s\", \"mechanism\": \"%s\", \"mode\": \"%s\",\n   \"params\": %s",
+    fprintf(w->manifest,
+            "%s\n  {\"name\": \"%s\", \"mechanism\": \"%s\", \"mode\": \"%s\",\n   \"params\": %s",
             first ? "" : ",", w->name, w->mechanism->name, w->is->name, w->is->params);
     if (write_inputs(w) || write_results(w, "outputs", ORACLE_OUTPUT, "") ||
-        write_results(w, "intermediates", ORACLE_MIDDLE, "mid_") || write_results(w, "gradients", ORACLE_INPUT, "d_"))
+        write_results(w, "intermediates", ORACLE_MIDDLE, "mid_") ||
+        write_results(w, "gradients", ORACLE_INPUT, "d_"))
         return 2;
     fprintf(w->manifest, "}");
     return 0;
@@ -236,8 +242,10 @@ static int make_set(work *w) {
     if (cli_make_folder(w->out, "--out")) return 2;
     w->manifest = open_memstream(&text, &size);
     if (!w->manifest) return cli_fail("vectors: out of memory");
-    fprintf(w->manifest, "{\"version\": 1, \"note\": \"seqmix %s, seed %llu; README.md tells what is what\",\n"
-            " \"f64_tol\": %.3g,\n \"cases\": [", SMX_VERSION, (unsigned long long)w->seed, compare_formats[0].tol);
+    fprintf(w->manifest,
+            "{\"version\": 1, \"note\": \"seqmix %s, seed %llu; README.md tells what is what\",\n"
+            " \"f64_tol\": %.3g,\n \"cases\": [",
+            SMX_VERSION, (unsigned long long)w->seed, compare_formats[0].tol);
     int status = 0;
     for (w->is = vectors_cases; w->is->mechanism && !status; w->is++) status = make_case(w, cases++ == 0);
     fprintf(w->manifest, "\n ]}\n");
@@ -256,7 +264,9 @@ static int make_set(work *w) {
 int cli_vectors(int argc, char **argv) {
     const char *out = NULL, *seed = "1";
     for (int i = 0; i < argc; i++) {
-        const char **to = strcmp(argv[i], "--out") == 0 ? &out : strcmp(argv[i], "--seed") == 0 ? &seed : NULL;
+        const char **to = strcmp(argv[i], "--out") == 0    ? &out
+                          : strcmp(argv[i], "--seed") == 0 ? &seed
+                                                           : NULL;
         if (!to) return cli_fail("vectors: '%.60s' is not known; it takes --out DIR [--seed N]", argv[i]);
         if (++i == argc) return cli_fail("vectors: %s needs a value", argv[i - 1]);
         *to = argv[i];

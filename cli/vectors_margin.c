@@ -13,7 +13,8 @@ static double dot(const double *a, const double *b, size_t n) {
 }
 
 // q, marks [L][D]: every query of every head scores the last row of each complete block before its own.
-static double smallest_lead(const double *q, const double *marks, size_t L, size_t D, size_t H, size_t block) {
+static double smallest_lead(const double *q, const double *marks, size_t L, size_t D, size_t H,
+                            size_t block) {
     double lead = INFINITY, squares = 0;
     size_t d = D / H, scores = 0;
     for (size_t h = 0; h < H; h++)
@@ -32,7 +33,8 @@ static double smallest_lead(const double *q, const double *marks, size_t L, size
 }
 
 double vectors_margin(const oracle_case *c) {
-    size_t L = oracle_size(c, "L"), D = oracle_size(c, "D"), H = oracle_size(c, "H"), block = oracle_size(c, "B");
+    size_t L = oracle_size(c, "L"), D = oracle_size(c, "D"), H = oracle_size(c, "H"),
+           block = oracle_size(c, "B");
     if (strcmp(c->mechanism->name, "landmark_attention_qkv") == 0)
         return smallest_lead(oracle_data(c, "q"), oracle_data(c, "marks"), L, D, H, block);
     if (strcmp(c->mechanism->name, "lcat")) return INFINITY;

@@ -35,7 +35,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     (void)argc;
     (void)argv;
     smx_error error;
-    smx_run *run = smx_run_open("mixer=attention&task=mqar&length=8&pairs=2&vocab=8&width=8&heads=1&batch=1", &error);
+    smx_run *run =
+        smx_run_open("mixer=attention&task=mqar&length=8&pairs=2&vocab=8&width=8&heads=1&batch=1", &error);
     if (!run) {
         fprintf(stderr, "%s\n", error.message);
         exit(2);

@@ -13,8 +13,9 @@
 #include "task.h"
 
 static void check_error(const smx_error *e) {
-    if (strlen(e->message) < 10 || !memchr(e->message, 0, sizeof e->message) || !memchr(e->key, 0, sizeof e->key) ||
-        !memchr(e->value, 0, sizeof e->value) || !memchr(e->allowed, 0, sizeof e->allowed))
+    if (strlen(e->message) < 10 || !memchr(e->message, 0, sizeof e->message) ||
+        !memchr(e->key, 0, sizeof e->key) || !memchr(e->value, 0, sizeof e->value) ||
+        !memchr(e->allowed, 0, sizeof e->allowed))
         abort();
 }
 
@@ -85,7 +86,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             char word[64];
             const config_key *k = keys[data[i] * n_keys / 256];
             value(word, sizeof word, k, data[i + 1], data[i + 2]);
-            n += (size_t)sprintf(text + n, "%s%.30s=%s", !n ? "" : data[i + 1] > 240 ? "~" : "&", k->name, word);
+            n += (size_t)sprintf(text + n, "%s%.30s=%s",
+                                 !n                  ? ""
+                                 : data[i + 1] > 240 ? "~"
+                                                     : "&",
+                                 k->name, word);
         }
     } else {
         if (size) memcpy(text, data, size);
