@@ -1,6 +1,6 @@
 // compare.c: `seqmix compare`: judges a folder of results against a set of test vectors, by the scale and
-// tolerance that the manifest gives for each array: max |got - ref| <= tol * scale. NaN never passes. Two files:
-// compare_pair.c.
+// tolerance that the manifest gives for each array: max |got - ref| <= tol * scale. NaN never passes. Two
+// files: compare_pair.c.
 #include "cli.h"
 #include "compare.h"
 #include "manifest.h"
@@ -30,8 +30,8 @@ static double scale_of(const manifest_array *is, const npy *ref) {
     return scale;
 }
 
-// A manifest says how much a format's rounding of the inputs moves each array; where it only says so for float32, other
-// formats get their own tolerance, widened as far as that of float32 is.
+// A manifest says how much a format's rounding of the inputs moves each array; where it only says so for
+// float32, other formats get their own tolerance, widened as far as that of float32 is.
 static double tolerance(const options *o, const manifest *m, const manifest_array *is) {
     const compare_format *f = o->format ? o->format : compare_formats, *f32 = compare_format_named("f32");
     if (o->tol > 0) return o->tol;

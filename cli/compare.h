@@ -21,8 +21,8 @@ double compare_error(double got, double ref);
 // "[3][1]" of the i-th element.
 void compare_place(char *text, size_t length, const npy *a, size_t i);
 
-// compare_pair.c: prints what differs between two files; 0 within tolerance, 1 past it, 2 unreadable. tol 0: the format's;
-// format NULL: that of the results' elements.
+// compare_pair.c: prints what differs between two files; 0 within tolerance, 1 past it, 2 unreadable. tol 0:
+// the format's; format NULL: that of the results' elements.
 int compare_pair(const char *got, const char *ref, const compare_format *format, double tol);
 
 #endif

@@ -1,4 +1,5 @@
-// compare_pair.c: `seqmix compare A.npy B.npy`: how far results are from the reference, by every usual measure.
+// compare_pair.c: `seqmix compare A.npy B.npy`: how far results are from the reference, by every usual
+// measure.
 #include "compare.h"
 
 #include <math.h>

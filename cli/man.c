@@ -1,5 +1,5 @@
-// man.c: seqmix help --man and --man=config: the manual pages seqmix(1) and seqmix-config(5), from the tables that the
-// program itself reads.
+// man.c: seqmix help --man and --man=config: the manual pages seqmix(1) and seqmix-config(5), from the tables
+// that the program itself reads.
 #include <stdio.h>
 #include <string.h>
 

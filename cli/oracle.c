@@ -1,4 +1,5 @@
-// oracle.c: `seqmix oracle`: the double-precision oracle on files: what is asked for, and by which of the oracle_*.c.
+// oracle.c: `seqmix oracle`: the double-precision oracle on files: what is asked for, and by which of the
+// oracle_*.c.
 #include "oracle.h"
 
 #include <stdio.h>

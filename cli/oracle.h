@@ -1,4 +1,5 @@
-// oracle.h: the parts of `seqmix oracle` and `seqmix vectors`. Each returns the exit status, having said what was wrong.
+// oracle.h: the parts of `seqmix oracle` and `seqmix vectors`. Each returns the exit status, having said what
+// was wrong.
 #ifndef CLI_ORACLE_H
 #define CLI_ORACLE_H
 

@@ -1,7 +1,7 @@
-// oracle_folder.c: runs one mechanism on the arrays of a folder, NAME.npy each, and writes NAME.npy of every output,
-// mid_NAME.npy of every intermediate and, where dy.npy is given, d_NAME.npy of every gradient. Leading batch dimensions
-// are a loop around the oracle: what has them is taken piece by piece, what has none is the same for all pieces, and its
-// gradient is the sum over them.
+// oracle_folder.c: runs one mechanism on the arrays of a folder, NAME.npy each, and writes NAME.npy of every
+// output, mid_NAME.npy of every intermediate and, where dy.npy is given, d_NAME.npy of every gradient.
+// Leading batch dimensions are a loop around the oracle: what has them is taken piece by piece, what has none
+// is the same for all pieces, and its gradient is the sum over them.
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// oracle_manifest.c: runs every case of a set of test vectors and writes each output, intermediate and gradient under the
-// manifest's own file names.
+// oracle_manifest.c: runs every case of a set of test vectors and writes each output, intermediate and
+// gradient under the manifest's own file names.
 #include "manifest.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // vectors.c: `seqmix vectors`: a full set of test vectors for judging other implementations: inputs, outputs,
-// intermediates and gradients of every mechanism, with a manifest that says scale and tolerance of each array. The same
-// seed gives the same inputs to the bit on every machine; outputs are as good as its libm (1e-15 or so).
+// intermediates and gradients of every mechanism, with a manifest that says scale and tolerance of each
+// array. The same seed gives the same inputs to the bit on every machine; outputs are as good as its libm
+// (1e-15 or so).
 #include "vectors.h"
 
 #include <errno.h>
@@ -118,8 +119,8 @@ static double largest(const double *x, size_t n) {
     return most;
 }
 
-// The array's largest; of a gradient at least 1 % of the case's largest gradient, so that one that is zero but for
-// rounding is not held to the rounding of zero.
+// The array's largest; of a gradient at least 1 % of the case's largest gradient, so that one that is zero
+// but for rounding is not held to the rounding of zero.
 static void find_scales(work *w) {
     double most = 0;
     for (size_t i = 0; i < w->exact.n_slots; i++)

@@ -1,4 +1,5 @@
-// vectors.h: the set of test vectors that `seqmix vectors` makes: its cases, and what each input is drawn from.
+// vectors.h: the set of test vectors that `seqmix vectors` makes: its cases, and what each input is drawn
+// from.
 #ifndef CLI_VECTORS_H
 #define CLI_VECTORS_H
 
@@ -12,8 +13,8 @@ typedef struct {
 } vectors_case;
 extern const vectors_case vectors_cases[]; // ends with a NULL mechanism
 
-// An input is n 2^-shift with n uniform in low..high, |n| < 256: eight significant bits, so that it is the same number in
-// bfloat16, float16, float32 and float64, and the test is of the arithmetic alone.
+// An input is n 2^-shift with n uniform in low..high, |n| < 256: eight significant bits, so that it is the
+// same number in bfloat16, float16, float32 and float64, and the test is of the arithmetic alone.
 typedef struct {
     const char *mechanism; // NULL: any
     const char *input;
@@ -21,8 +22,9 @@ typedef struct {
 } vectors_range;
 const vectors_range *vectors_range_of(const char *mechanism, const char *input);
 
-// vectors_margin.c: for the mechanisms that choose a landmark: the smallest lead of a chosen landmark's score over the
-// next, relative to the scores' root mean square. Infinite for the others. A choice that rounding could turn is no test.
+// vectors_margin.c: for the mechanisms that choose a landmark: the smallest lead of a chosen landmark's score
+// over the next, relative to the scores' root mean square. Infinite for the others. A choice that rounding
+// could turn is no test.
 double vectors_margin(const oracle_case *c);
 
 extern const char vectors_readme[];

@@ -1,5 +1,6 @@
-// fuzz_checkpoint.c: libFuzzer target for the loader of checkpoints. Whatever the bytes: a run that saves, loads and steps
-// again, or NULL with a sentence. Bytes are those of the input, or a good checkpoint with edits in its header.
+// fuzz_checkpoint.c: libFuzzer target for the loader of checkpoints. Whatever the bytes: a run that saves,
+// loads and steps again, or NULL with a sentence. Bytes are those of the input, or a good checkpoint with
+// edits in its header.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-// fuzz_config.c: libFuzzer target for the parser of the config language. Whatever the text: a complete config that is its
-// own completion, or NULL with a sentence. The text is the input itself, or made of keys that exist with values near and
-// beyond what each allows.
+// fuzz_config.c: libFuzzer target for the parser of the config language. Whatever the text: a complete config
+// that is its own completion, or NULL with a sentence. The text is the input itself, or made of keys that
+// exist with values near and beyond what each allows.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

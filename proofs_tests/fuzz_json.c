@@ -1,5 +1,5 @@
-// fuzz_json.c: libFuzzer target for the JSON reader. Whatever the text: a tree that holds together, or NULL with a sentence
-// that tells the line.
+// fuzz_json.c: libFuzzer target for the JSON reader. Whatever the text: a tree that holds together, or NULL
+// with a sentence that tells the line.
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-// fuzz_npy.c: libFuzzer target for the reader of .npy files, from memory and from a file. Whatever the bytes: an array whose
-// every number may be read, the same from both, or -1 with a sentence that begins with the name.
+// fuzz_npy.c: libFuzzer target for the reader of .npy files, from memory and from a file. Whatever the bytes:
+// an array whose every number may be read, the same from both, or -1 with a sentence that begins with the
+// name.
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-// install.mjs: what `make install` puts there, as someone who only has that would use it: compile with pkg-config, link
-// static and shared, from C and C++, load with ctypes, read the manual pages, remove it again.
+// install.mjs: what `make install` puts there, as someone who only has that would use it: compile with
+// pkg-config, link static and shared, from C and C++, load with ctypes, read the manual pages, remove it
+// again.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -72,7 +73,8 @@ test('DESTDIR stands before every path and in no file; uninstall leaves nothing'
     assert.equal(existsSync(join(root, 'opt/seqmix/include/seqmix')), false);
 });
 
-// ---- Symbols ---------------------------------------------------------------------------------------------------------
+// ---- Symbols
+// ---------------------------------------------------------------------------------------------------------
 
 const libraries = [
     ['seqmix', ['smx.h', 'run.h']],
@@ -146,7 +148,8 @@ int main(void) {
     run(at('inner'), [], { env: environment });
 });
 
-// ---- Headers ---------------------------------------------------------------------------------------------------------
+// ---- Headers
+// ---------------------------------------------------------------------------------------------------------
 
 const compilers = [
     ['gcc', 'c', ['-std=c99', '-std=c17']],
@@ -217,7 +220,8 @@ int main() {
     run(at('use'), [], { env: environment });
 });
 
-// ---- Examples --------------------------------------------------------------------------------------------------------
+// ---- Examples
+// --------------------------------------------------------------------------------------------------------
 
 const pkgConfig = (...args) => run('pkg-config', args, { env: environment }).trim().split(/\s+/);
 const strict = ['-std=c11', '-O2', '-Wall', '-Wextra', '-Werror'];
@@ -327,7 +331,8 @@ int main(void) {
     assert.match(sentence, /width.*-1/);
 });
 
-// ---- Manual pages ------------------------------------------------------------------------------------------------------
+// ---- Manual pages
+// ------------------------------------------------------------------------------------------------------
 
 test('the manual pages have every command and key', () => {
     const page = (name) => readFileSync(join(prefix, 'share/man', name), 'utf8');

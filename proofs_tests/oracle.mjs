@@ -1,5 +1,5 @@
-// oracle.mjs: the oracle as its users meet it: on folders of arrays, batched and by heads, on the set of test vectors that
-// it makes, and its judgements; and the page docs/ORACLE.md, run as it stands.
+// oracle.mjs: the oracle as its users meet it: on folders of arrays, batched and by heads, on the set of test
+// vectors that it makes, and its judgements; and the page docs/ORACLE.md, run as it stands.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
@@ -67,7 +67,8 @@ const results = ({ outputs, intermediates, gradients }) =>
     [outputs, intermediates, gradients].flatMap((part) => Object.values(part));
 const params = (all) => Object.entries(all).flatMap(([name, value]) => ['--param', `${name}=${value}`]);
 
-// ---- Single runs ---------------------------------------------------------------------------------------------------
+// ---- Single runs
+// ---------------------------------------------------------------------------------------------------
 
 test('every case, given by hand, is what the manifest has, to the bit', () => {
     for (const {
@@ -399,7 +400,8 @@ test('one sentence for each wrong request, and nothing written', () => {
     assert.equal(existsSync(at('never')), false);
 });
 
-// ---- Malformed arrays ------------------------------------------------------------------------------------------------
+// ---- Malformed arrays
+// ------------------------------------------------------------------------------------------------
 
 test('malformed arrays are refused in a sentence, whatever they promise', () => {
     const good = { k: wave([2, 4], 2), v: wave([2, 4], 3) };
@@ -438,7 +440,8 @@ test('malformed arrays are refused in a sentence, whatever they promise', () => 
     }
 });
 
-// ---- Test vectors ------------------------------------------------------------------------------------------------------
+// ---- Test vectors
+// ------------------------------------------------------------------------------------------------------
 
 test('the same seed makes the same set; another seed another', () => {
     works('vectors', '--out', at('again'), '--seed', '1');
@@ -617,7 +620,8 @@ test('another formula fails in every format', () => {
     rmSync(at('vectors', 'mistaken.json'));
 });
 
-// ---- Two files -----------------------------------------------------------------------------------------------------------
+// ---- Two files
+// -----------------------------------------------------------------------------------------------------------
 
 test('compare: both sides of each tolerance', () => {
     for (const [format, tol] of [
@@ -710,7 +714,8 @@ test('compare: kinds of numbers, shapes, NaN', () => {
     refuses(/--tol is 'x'/, 'compare', of('f8'), of('f8'), '--tol', 'x');
 });
 
-// ---- The page ----------------------------------------------------------------------------------------------------------
+// ---- The page
+// ----------------------------------------------------------------------------------------------------------
 
 const blocks = [...readFileSync('docs/ORACLE.md', 'utf8').matchAll(/^```(python|sh)\n([^]*?)^```/gm)].map(
     ([, language, code]) => ({ language, code }),

@@ -1,5 +1,5 @@
-// api.mjs: writes docs/API.md from the public headers and the module's types; --check only says whether it is up to date.
-// What a header or a type says about a function is said there, once.
+// api.mjs: writes docs/API.md from the public headers and the module's types; --check only says whether it is
+// up to date. What a header or a type says about a function is said there, once.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,5 @@
-// check.c: judge a kernel by the oracle. The kernel here is libseqmix's own attention; put yours in its place.
+// check.c: judge a kernel by the oracle. The kernel here is libseqmix's own attention; put yours in its
+// place.
 //   cc check.c $(pkg-config --cflags --libs seqmix seqmix_ref) -lm -o check && ./check
 #include <math.h>
 #include <seqmix/ref.h>
