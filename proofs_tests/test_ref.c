@@ -164,6 +164,10 @@ static const gradient_case cases[] = {
     {"selective_scan", "{\"L\":6,\"D\":3,\"S\":2}", ""},
     {"selective_scan", "{\"L\":6,\"D\":3,\"S\":2}", "skip"},
     {"s6_layer", "{\"L\":6,\"D\":3,\"S\":2,\"W\":4,\"rank\":1}", ""},
+    {"softmax_attention_qkv", "{\"L\":6,\"D\":6,\"H\":3,\"causal\":true,\"pos\":\"alibi\"}", ""},
+    {"las_attention_qkv", "{\"L\":7,\"D\":6,\"H\":3,\"P\":3,\"decay\":\"exp\",\"pool\":\"centred\"}", ""},
+    {"landmark_attention_qkv", "{\"L\":7,\"D\":4,\"H\":2,\"B\":2}", ""},
+    {"short_conv", "{\"L\":7,\"D\":4,\"groups\":2,\"W\":3,\"future\":1}", ""},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 
