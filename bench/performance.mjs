@@ -34,8 +34,8 @@ const run = (program, args, env = {}) =>
 const load = loadavg()[0];
 const engines = {
     native: run('build/seqmix', ['bench', '--json', '--seconds', seconds]),
-    Node: run('node', ['bench/wasm.mjs', '--json', '--seconds', seconds]),
-    Chromium: run('node', ['bench/wasm.mjs', '--chromium', '--json', '--seconds', seconds]),
+    Node: run('node', ['bench/wasm.mjs', '--json', '--quick', '--seconds', seconds]),
+    Chromium: run('node', ['bench/wasm.mjs', '--chromium', '--json', '--quick', '--seconds', seconds]),
 };
 const peers = run('node', ['bench/peers/run.mjs', '--rounds', rounds], { PEERS_JSON: '1' });
 
