@@ -1,0 +1,113 @@
+// browser.mjs: jax-js, TensorFlow.js and this project's own module side by side in one page, for run.mjs. Each workload is the config's
+// model on the batches of data.mjs; q, k and v projections lie side by side in one weight.
+import { open } from '../measure.mjs';
+import { jaxWorks } from './jax.mjs';
+import { tensorflowWorks } from './tensorflow.mjs';
+
+const FOLDER = '/build/bench/peers/';
+const works = {};
+let own;
+const ownRow = {};
+
+async function load(name) {
+    const spec = await (await fetch(`${FOLDER}${name}.json`)).json();
+    const raw = await (await fetch(`${FOLDER}${name}.bin`)).arrayBuffer();
+    const weights = {};
+    const data = {};
+    for (const [key, a] of Object.entries(spec.arrays)) {
+        const n = a.shape.reduce((x, y) => x * y, 1);
+        const Kind = a.dtype === 'f32' ? Float32Array : Int32Array;
+        (a.kind === 'weight' ? weights : data)[key] = { shape: a.shape, data: new Kind(raw, a.offset, n) };
+    }
+    joinProjections(weights);
+    return { ...spec, weights, data };
+}
+
+/** w_q, w_k, w_v [D][D] become w_qkv [D][3D], and the filters [1][W] one [3][W]. */
+function joinProjections(weights) {
+    for (const key of Object.keys(weights).filter((k) => /\.(w|filter)_q$/.test(k))) {
+        const stem = key.slice(0, -1);
+        const parts = ['q', 'k', 'v'].map((x) => weights[stem + x]);
+        const [rows, columns] = parts[0].shape;
+        const wide = stem.endsWith('w_');
+        const all = new Float32Array(3 * rows * columns);
+        parts.forEach((part, i) => {
+            for (let r = 0; r < rows; r++)
+                all.set(
+                    part.data.subarray(r * columns, (r + 1) * columns),
+                    wide ? (r * 3 + i) * columns : (i * rows + r) * columns,
+                );
+        });
+        for (const x of 'qkv') delete weights[stem + x];
+        weights[`${stem}qkv`] = { shape: wide ? [rows, 3 * columns] : [3 * rows, columns], data: all };
+    }
+}
+
+/** Batch i of the targets as rows that already carry 1 / count, so that the loss is a sum. */
+export function oneHot(spec, i) {
+    const { data, meta } = spec;
+    const n = data.targets.data.length / data.targets.shape[0];
+    const targets = data.targets.data.subarray(i * n, (i + 1) * n);
+    const count = targets.reduce((s, t) => s + (t >= 0), 0);
+    const out = new Float32Array(n * meta.classes);
+    targets.forEach((t, r) => {
+        if (t >= 0) out[r * meta.classes + t] = 1 / count;
+    });
+    return out;
+}
+/** [L][L]: -1e9 above the diagonal. */
+export function causalBias(L) {
+    const bias = new Float32Array(L * L);
+    for (let i = 0; i < L; i++) for (let j = i + 1; j < L; j++) bias[i * L + j] = -1e9;
+    return bias;
+}
+/** Which weights decay: matrices. */
+export const decays = (key, shape) => shape.length === 2 && !key.includes('filter');
+/** Element i of array `which` of W3 and W4, as bench/rows.c makes it. */
+export function sharedValue(which, i) {
+    const h = Math.imul((i + Math.imul(0x9e3779b9, which + 1)) | 0, 2654435761) >>> 0;
+    return (h >>> 8) / 8388608 - 1;
+}
+
+export async function start() {
+    own = await open(await (await fetch('/build/wasm/bench.wasm')).arrayBuffer());
+    for (let i = 0; i < own.x.bench_rows(); i++) ownRow[own.text(own.x.bench_name(i))] = i;
+    const specs = { W1: await load('W1'), W2: await load('W2') };
+    for (const [peer, make] of Object.entries({ 'jax-js': jaxWorks, 'TensorFlow.js': tensorflowWorks }))
+        try {
+            works[peer] = await make(specs, FOLDER);
+        } catch (error) {
+            console.error(`${peer}: ${error.stack ?? error}`);
+            works[peer] = {};
+        }
+}
+
+/** The losses of ten steps (or of one, or none where the work has no loss); undefined: this peer does not have that work. */
+export async function check(peer, name) {
+    const work = works[peer][name];
+    if (!work) return undefined;
+    const losses = [];
+    for (let i = 0; i < (work.losses ?? 0); i++) losses.push(await work.step());
+    return losses;
+}
+
+/** Processor time in ms of one step, over `seconds`. */
+export async function time(who, name, seconds) {
+    let step;
+    const row = ownRow[name];
+    if (who === 'seqmix') {
+        own.x.bench_start(row);
+        step = () => own.x.bench_run(row, 1);
+    } else step = works[who][name].step;
+    for (let i = 0; i < 3; i++) await step();
+    const t = performance.now();
+    const c = await globalThis.cpu();
+    let n = 0;
+    while (n < 3 || performance.now() - t < seconds * 1000) {
+        await step();
+        n++;
+    }
+    const used = (await globalThis.cpu()) - c;
+    if (who === 'seqmix') own.x.bench_stop(row);
+    return used / n;
+}
