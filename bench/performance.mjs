@@ -1,7 +1,7 @@
 // performance.mjs: writes the measured part of docs/PERFORMANCE.md: node bench/performance.mjs [--seconds S] [--rounds N]. What stands
 // below the line in that file was written by hand and stays.
-import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
@@ -20,24 +20,31 @@ const lines = (text) =>
         .split('\n')
         .filter((line) => line.startsWith('{'))
         .map((line) => JSON.parse(line));
-const run = (program, args, env = {}) =>
-    lines(
-        execFileSync(program, args, {
+// What was measured is kept in build/bench/NAME.jsonl; with --keep it is not measured again.
+mkdirSync(`${root}build/bench`, { recursive: true });
+function run(name, program, args, env = {}) {
+    const kept = `${root}build/bench/${name}.jsonl`;
+    if (!process.argv.includes('--keep') || !existsSync(kept)) {
+        const result = spawnSync(program, args, {
             cwd: root,
             encoding: 'utf8',
             maxBuffer: 1 << 26,
             env: { ...process.env, ...env },
             stdio: ['ignore', 'pipe', 'inherit'],
-        }),
-    );
+        });
+        if (result.status) console.error(`${program} ${args.join(' ')} ended with ${result.status}: some rows may be missing`);
+        writeFileSync(kept, result.stdout);
+    }
+    return lines(readFileSync(kept, 'utf8'));
+}
 
 const load = loadavg()[0];
 const engines = {
-    native: run('build/seqmix', ['bench', '--json', '--seconds', seconds]),
-    Node: run('node', ['bench/wasm.mjs', '--json', '--quick', '--seconds', seconds]),
-    Chromium: run('node', ['bench/wasm.mjs', '--chromium', '--json', '--quick', '--seconds', seconds]),
+    native: run('native', 'build/seqmix', ['bench', '--json', '--seconds', seconds]),
+    Node: run('node', 'node', ['bench/wasm.mjs', '--json', '--quick', '--seconds', seconds]),
+    Chromium: run('chromium', 'node', ['bench/wasm.mjs', '--chromium', '--json', '--quick', '--seconds', seconds]),
 };
-const peers = run('node', ['bench/peers/run.mjs', '--rounds', rounds], { PEERS_JSON: '1' });
+const peers = run('peers', 'node', ['bench/peers/run.mjs', '--rounds', rounds], { PEERS_JSON: '1' });
 
 const number = (value) =>
     value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toPrecision(3);
