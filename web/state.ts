@@ -251,6 +251,12 @@ export function setView(change: Partial<View>): void {
     view.value = { ...view.value, ...change };
     remember('replace');
 }
+/** Open another view of the page; Back leads to the one before. */
+export function openView(id: string): void {
+    if (id === view.value.view) return;
+    view.value = { ...view.value, view: id };
+    remember('push');
+}
 function follow(): void {
     const entry = selected.value;
     if (entry) pool.watch(entry.ticket, view.value.sample, view.value.block);
@@ -338,13 +344,17 @@ const listener = {
 
 // ---- The address --------------------------------------------------------------------------------------------------
 
-/** Write setup and view into the address; 'push' makes the browser's Back undo the change. */
-function remember(how: 'push' | 'replace'): void {
+/** The address of what is shown now, with these changes to the view. */
+export function addressOf(change: Partial<View> = {}): string {
     const config = textOfAll(
         engine,
         runs.value.map(({ values }) => values),
     );
-    const address = writeAddress({ config, view: view.value });
+    return writeAddress({ config, view: { ...view.value, ...change } });
+}
+/** Write setup and view into the address; 'push' makes the browser's Back undo the change. */
+function remember(how: 'push' | 'replace'): void {
+    const address = addressOf();
     if (address === location.hash) return;
     if (how === 'push') history.pushState(null, '', address);
     else history.replaceState(null, '', address);

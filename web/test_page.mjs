@@ -146,6 +146,34 @@ onPage(
     },
 );
 
+onPage('views are opened from the tabs, by Back and by the address', RACE, {}, async (page) => {
+    await allReady(page);
+    const tabs = await page.$$eval('.views a', (all) => all.map((tab) => tab.textContent));
+    assert.equal(tabs[0], 'Experiment');
+    const open = () => text(page, '.views [aria-current=page]');
+    assert.equal(await open(), 'Experiment');
+    const last = tabs.length - 1;
+    await (await page.$$('.views a'))[last].focus();
+    await page.keyboard.press('Enter');
+    await until(
+        page,
+        (name) => document.querySelector('.views [aria-current]').textContent === name,
+        tabs[last],
+    );
+    if (last > 0) {
+        assert.match(await hash(page), /view=[a-z]+/);
+        await page.goBack();
+        await until(page, () => document.querySelector('.views [aria-current]').textContent === 'Experiment');
+        assert.ok(
+            (await runs(page)).every(({ status }) => status === 'ready'),
+            'the runs are still there',
+        );
+    }
+    // One that does not exist stands for the first.
+    await page.evaluate(() => (location.hash += '!view=nothing'));
+    await until(page, () => document.querySelector('.views [aria-current]').textContent === 'Experiment');
+});
+
 onPage('start, pause, step and reset', `${RACE}!speed=full`, {}, async (page) => {
     await allReady(page);
     await press(page, 'Step');

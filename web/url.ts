@@ -6,6 +6,8 @@ export type Speed = (typeof SPEEDS)[number];
 
 /** What is looked at, and how fast time goes; changes nothing in the numbers. */
 export interface View {
+    /** Which view of the page is open: an id of views/list.ts. */
+    view: string;
     speed: Speed;
     /** Position of the run that is looked into. */
     run: number;
@@ -14,7 +16,7 @@ export interface View {
     block: number;
     head: number;
 }
-export const VIEW: View = { speed: 'gentle', run: 0, sample: 0, block: 0, head: 0 };
+export const VIEW: View = { view: 'experiment', speed: 'gentle', run: 0, sample: 0, block: 0, head: 0 };
 
 export interface Address {
     config: string;
@@ -28,6 +30,7 @@ export function readAddress(hash: string): Address {
     const view = { ...VIEW };
     for (const [key, value] of new URLSearchParams(at < 0 ? '' : text.slice(at + 1))) {
         if (key === 'speed' && (SPEEDS as readonly string[]).includes(value)) view.speed = value as Speed;
+        else if (key === 'view' && /^[a-z]{1,20}$/.test(value)) view.view = value;
         else if (
             (key === 'run' || key === 'sample' || key === 'block' || key === 'head') &&
             /^\d{1,9}$/.test(value)

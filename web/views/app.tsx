@@ -1,36 +1,17 @@
-// app.tsx: where things stand on the page. The order is that of a phone; wide screens move the setup to the
-// left.
-import { lesson, said } from '../state.ts';
-import { CurvesView } from './curves.tsx';
+// app.tsx: the page around its views.
+import { said } from '../state.ts';
 import { Header } from './header.tsx';
-import { Inside } from './inside.tsx';
 import { Notice } from './notice.tsx';
-import { Numbers } from './numbers.tsx';
-import { RunsView } from './runs.tsx';
-import { TaskView } from './task.tsx';
-import { Transport } from './transport.tsx';
+import { OpenView, Tabs } from './switcher.tsx';
 
 export function App() {
     return (
         <>
             <Header />
+            <Tabs />
             <main>
                 <Notice />
-                <div class="places">
-                    <section class="race" aria-label="Training">
-                        <Transport />
-                        <p class="lesson">{lesson.value}</p>
-                        <CurvesView />
-                        <Numbers />
-                    </section>
-                    <section class="setup" aria-label="Setup">
-                        <TaskView />
-                        <RunsView />
-                    </section>
-                    <section class="inside" aria-labelledby="inside-title">
-                        <Inside />
-                    </section>
-                </div>
+                <OpenView />
             </main>
             <Footer />
             <p class="unseen" role="status" aria-live="polite">

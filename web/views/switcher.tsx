@@ -1,0 +1,78 @@
+// switcher.tsx: the tabs, and the view that is open. Tabs are links, so that they can be opened elsewhere; which one
+// is open stands in the address.
+import { signal } from '@preact/signals';
+import type { ComponentType } from 'preact';
+import { addressOf, openView, said, view } from '../state.ts';
+import Experiment from './experiment.tsx';
+import { FIRST_VIEW, VIEWS, type ViewEntry } from './list.ts';
+
+const loaded = signal<ReadonlyMap<string, ComponentType>>(new Map([[FIRST_VIEW, Experiment]]));
+const failed = signal<{ id: string; message: string } | null>(null);
+
+function current(): ViewEntry {
+    return VIEWS.find(({ id }) => id === view.value.view) ?? VIEWS[0]!;
+}
+
+async function fetchView({ id, title, load }: ViewEntry): Promise<void> {
+    failed.value = null;
+    try {
+        const { default: component } = await load();
+        loaded.value = new Map(loaded.value).set(id, component);
+    } catch (error) {
+        failed.value = { id, message: (error as Error).message };
+        said.value = `${title} could not be loaded.`;
+    }
+}
+
+export function Tabs() {
+    const open = current();
+    return (
+        <nav class="views" aria-label="Views">
+            <ul>
+                {VIEWS.map(({ id, title }) => (
+                    <li key={id}>
+                        <a
+                            href={addressOf({ view: id })}
+                            aria-current={id === open.id ? 'page' : undefined}
+                            onClick={(event) => {
+                                if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
+                                event.preventDefault();
+                                openView(id);
+                            }}
+                        >
+                            {title}
+                        </a>
+                    </li>
+                ))}
+            </ul>
+        </nav>
+    );
+}
+
+export function OpenView() {
+    const entry = current();
+    const View = loaded.value.get(entry.id);
+    if (View)
+        return (
+            <div class="view" key={entry.id}>
+                {entry.sentence && (
+                    <div class="view-head">
+                        <h2>{entry.title}</h2>
+                        <p class="view-sentence">{entry.sentence}</p>
+                    </div>
+                )}
+                <View />
+            </div>
+        );
+    if (failed.value?.id === entry.id)
+        return (
+            <p class="why" role="alert">
+                {entry.title} could not be loaded ({failed.value.message}).{' '}
+                <button type="button" onClick={() => void fetchView(entry)}>
+                    Try again
+                </button>
+            </p>
+        );
+    void fetchView(entry);
+    return <p class="say">Loading {entry.title} …</p>;
+}
