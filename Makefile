@@ -116,6 +116,8 @@ build/test/scripts.count: scripts/test-tally.sh scripts/run-test.sh scripts/tall
 	@$(RUN) scripts scripts/test-tally.sh || :
 build/test/theorems.count: scripts/theorems.test.mjs scripts/theorems.mjs docs/THEOREMS.md docs/ERRATA.md $(wildcard proofs_tests/proof_*.c) proofs_tests/test_errata.c
 	@$(RUN) theorems node --test --test-reporter=tap $< || :
+build/test/docs.count: scripts/docs.test.mjs scripts/docs.mjs docs/definitions.json docs/MECHANISMS.md docs/TASKS.md build/seqmix
+	@$(RUN) docs node --test --test-reporter=tap $< || :
 build/test/serve.count: scripts/serve.test.mjs scripts/serve.mjs
 	@$(RUN) serve node --test --test-reporter=tap $< || :
 build/test/cli.count: proofs_tests/cli.mjs build/seqmix
@@ -125,7 +127,7 @@ build/test/oracle.count: proofs_tests/oracle.mjs proofs_tests/npy.mjs docs/ORACL
 	@$(RUN) oracle node --test --test-reporter=tap $< || :
 
 QUICK_TESTS := $(NATIVE_TESTS)
-ALL_TESTS := $(NATIVE_TESTS) digests wasm page cli oracle install api scripts theorems serve presets
+ALL_TESTS := $(NATIVE_TESTS) digests wasm page cli oracle install api scripts theorems docs serve presets
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help setup native clean test test-all test-quick run-tests demo format bars presets
@@ -174,7 +176,9 @@ ulp-full: build/tests/ulp ## the same, and the functions of one number over all 
 	@$< --full docs/ACCURACY.md
 theorems: $(patsubst proofs_tests/%.c,build/tests/%,$(wildcard proofs_tests/proof_*.c)) build/tests/test_errata ## write docs/THEOREMS.md from the proofs and what they print
 	@node scripts/theorems.mjs
-.PHONY: mutants ulp ulp-full theorems
+docs: build/seqmix ## write docs/MECHANISMS.md and docs/TASKS.md from the program's tables
+	@node scripts/docs.mjs
+.PHONY: mutants ulp ulp-full theorems docs
 
 native: $(BIN)/seqmix $(TEST_BIN) ## build the program and the native tests
 

@@ -1,4 +1,4 @@
-// data.c: seqmix data 'CONFIG' --count N --out DIR: samples of a task as .npy, for use elsewhere.
+// data.c: seqmix data 'CONFIG' --count N --out DIR: samples of a task as .npy, for use elsewhere; --show draws them.
 #include "cli.h"
 
 #include <errno.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "data_show.h"
 #include "npy.h"
 #include "philox.h"
 #include "task.h"
@@ -15,13 +16,16 @@ typedef struct {
     const char *config, *out;
     long count, first;
     uint32_t stream;
+    int show;
 } options;
 
 static int read_options(int argc, char **argv, options *o) {
-    *o = (options){.count = 1000, .stream = RNG_TRAIN};
+    *o = (options){.stream = RNG_TRAIN};
     for (int i = 0; i < argc; i++) {
         const int more = i + 1 < argc;
-        if (!strcmp(argv[i], "--out") && more) {
+        if (!strcmp(argv[i], "--show")) {
+            o->show = 1;
+        } else if (!strcmp(argv[i], "--out") && more) {
             o->out = argv[++i];
         } else if ((!strcmp(argv[i], "--count") || !strcmp(argv[i], "--first")) && more) {
             char *end;
@@ -35,14 +39,16 @@ static int read_options(int argc, char **argv, options *o) {
                 return cli_fail("--stream %s is not allowed: it must be train or eval", argv[i + 1]);
             o->stream = !strcmp(argv[++i], "eval") ? RNG_EVAL : RNG_TRAIN;
         } else if (argv[i][0] == '-') {
-            return cli_fail("%s does not stand alone here; data has --out DIR, --count N, --first N and --stream train|eval", argv[i]);
+            return cli_fail("%s does not stand alone here; data has --out DIR, --show, --count N, --first N and --stream train|eval", argv[i]);
         } else if (o->config) {
             return cli_fail("'%s' comes after the config '%s'; give one config, in quotes", argv[i], o->config);
         } else {
             o->config = argv[i];
         }
     }
-    if (!o->config || !o->out) return cli_fail("data needs a config and --out DIR, as in: data 'task=mqar' --count 1000 --out DIR");
+    if (!o->count) o->count = o->show ? 1 : 1000;
+    if (!o->config || !(o->out || o->show))
+        return cli_fail("data needs a config and --out DIR or --show, as in: data 'task=mqar' --count 1000 --out DIR");
     return 0;
 }
 
@@ -51,6 +57,22 @@ static int write_array(const char *folder, const char *name, npy_dtype type, siz
     if ((size_t)snprintf(path, sizeof path, "%s/%s.npy", folder, name) >= sizeof path)
         return cli_fail("the path of %zu characters is too long", strlen(folder));
     return npy_write(path, type, ndim, shape, data, why, sizeof why) ? cli_fail("%s", why) : 0;
+}
+
+static int show_samples(const options *o, const smx_task_instance *t, uint64_t seed) {
+    const size_t L = t->length, T = t->per_position ? L : 1;
+    int32_t *whole = malloc((L + T) * sizeof *whole);
+    float *real = malloc((L * (t->channels ? t->channels : 1) + T) * sizeof *real);
+    const int enough = whole && real;
+    for (long i = 0; enough && i < o->count; i++) {
+        smx_task_sample s = {whole, real + T, whole + L, real};
+        t->task->generate(t, seed, o->stream, (uint64_t)o->first + (uint64_t)i, &s);
+        if (i) putchar('\n');
+        show_sample(t, &s);
+    }
+    free(whole);
+    free(real);
+    return enough ? 0 : cli_fail("out of memory for a sample of %zu rows", L);
 }
 
 static int write_samples(const options *o, const smx_task_instance *t, uint64_t seed) {
@@ -93,7 +115,9 @@ int cli_data(int argc, char **argv) {
     }
     t.task = task;
     struct stat st;
-    if (mkdir(o.out, 0777) && errno != EEXIST)
+    if (o.show)
+        status = show_samples(&o, &t, (uint64_t)config_int(c, "seed"));
+    else if (mkdir(o.out, 0777) && errno != EEXIST)
         status = cli_fail("the folder %s cannot be made: %s", o.out, strerror(errno));
     else if (stat(o.out, &st) || !S_ISDIR(st.st_mode))
         status = cli_fail("%s is not a folder", o.out);

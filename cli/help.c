@@ -61,6 +61,10 @@ static int print_named(const char *name) {
 
 int cli_help(int argc, char **argv) {
     if (argc > 1) return cli_fail("help takes one key, not %d", argc);
+    if (argc == 1 && !strcmp(argv[0], "--json")) {
+        puts(smx_config_json());
+        return 0;
+    }
     if (argc == 1)
         return print_named(argv[0]) ? 0 : cli_fail("there is no key, mixer, task or preset '%s'; seqmix help lists them", argv[0]);
     printf("A config is key=value&key=value, for example\n"

@@ -8,7 +8,7 @@
 static const cli_command commands[] = {
     {"train", "train 'CONFIG' [--json] [--save FILE] [--load FILE] [--every N] [--eval N]: train one run", cli_train},
     {"eval", "eval FILE ['CHANGES'] [--length N] [--count N] [--confusion] [--json]: accuracy of a saved run, also at other lengths", cli_eval},
-    {"data", "data 'CONFIG' --out DIR [--count N] [--first N] [--stream train|eval]: samples of a task as .npy", cli_data},
+    {"data", "data 'CONFIG' --out DIR|--show [--count N] [--first N] [--stream train|eval]: samples of a task as .npy, or drawn in the terminal", cli_data},
     {"presets", "presets [NAME] [--fast] [--seeds N]: measure every preset's claims again", cli_presets},
     {"selfcheck", "selfcheck [--against FILE]: a digest of every kernel and of short trainings, the same everywhere", cli_selfcheck},
     {"bench", "bench [--json] [--quick] [--seconds S] [NAME...]: time kernels and training steps against this machine's ceilings", cli_bench},
@@ -16,7 +16,7 @@ static const cli_command commands[] = {
     {"vectors", "vectors --out DIR [--seed N]: a set of test vectors for judging other implementations", cli_vectors},
     {"compare", "compare A.npy B.npy or compare --manifest FILE DIR [--only CASE] [--f64|--f32|--f16|--bf16] [--tol X]: judge results against the reference", cli_compare},
     {"audit", "audit [CONFIG]: how far ahead each mixer sees in each mode, measured; or one config in detail", cli_audit},
-    {"help", "help [KEY|--man|--man=config]: the config language, or a manual page", cli_help},
+    {"help", "help [KEY|--json|--man|--man=config]: the config language, its tables as JSON, or a manual page", cli_help},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
         usage(stdout);
         return 0;
     }
-    if (!strcmp(argv[1], "help") && argc == 3 && !strncmp(argv[2], "--", 2)) return cli_man(argv[2], commands, N_COMMANDS);
+    if (!strcmp(argv[1], "help") && argc == 3 && !strncmp(argv[2], "--man", 5)) return cli_man(argv[2], commands, N_COMMANDS);
     for (size_t i = 0; i < N_COMMANDS; i++)
         if (!strcmp(argv[1], commands[i].name)) return commands[i].run(argc - 2, argv + 2);
     char names[256] = "";

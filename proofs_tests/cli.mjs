@@ -114,6 +114,28 @@ test('data writes the samples that training sees, as .npy', () => {
     assert.equal(asked, 40);
 });
 
+test('data --show draws a sample: every target is the value behind its key', () => {
+    const { status, stdout } = seqmix('data', 'task=mqar&length=20&vocab=16&pairs=3', '--show', '--count', '2');
+    assert.equal(status, 0);
+    const lines = stdout.trimEnd().split('\n');
+    assert.equal(lines.length, 7);
+    for (const at of [0, 4]) {
+        const [, token, target] = lines.slice(at, at + 3).map((line) => line.slice(8).trim().split(/ +/));
+        assert.equal(token.length, 20);
+        assert.equal(target.filter((t) => t !== '.').length, 3);
+        target.forEach((t, i) => t === '.' || assert.equal(t, token[token.indexOf(token[i]) + 1]));
+    }
+    assert.match(seqmix('data', 'task=smnist', '--show').stdout, /@@[^]*\n\nanswer: \d\n$/);
+    assert.match(seqmix('data', 'task=listops', '--show').stdout, /\[(MIN|MAX|MED|SM) .*\]/s);
+});
+
+test('help --json is the table that the page reads', () => {
+    const table = JSON.parse(seqmix('help', '--json').stdout);
+    assert.ok(table.mixers.some((m) => m.name === 'cat' && m.modes.includes('filters=k')));
+    assert.ok(table.recipes.some((r) => r.task === 'mqar' && r.mixer === 'focus'));
+    assert.equal(table.tasks.length, 15);
+});
+
 test('help lists every mixer and task, and tells of one key', () => {
     const all = seqmix('help');
     assert.equal(all.status, 0);

@@ -120,6 +120,9 @@ static const config_key listops_keys[] = {
     {0},
 };
 
+static const char *const words[TOKENS] = {"_", "0", "1", "2",    "3",    "4",    "5",   "6",
+                                          "7", "8", "9", "[MIN", "[MAX", "[MED", "[SM", "]"};
+
 const smx_task task_listops = {
     .name = "listops",
     .title = "ListOps",
@@ -128,6 +131,7 @@ const smx_task task_listops = {
     .source = "Nangia & Bowman, ListOps (2018); Tay et al., Long Range Arena (2021)",
     .defaults = "length=64&vocab=16",
     .keys = listops_keys,
+    .words = words,
     .open = listops_open,
     .generate = listops_generate,
 };

@@ -41,6 +41,7 @@ struct smx_task {
     const char *source;     // paper and definition
     const char *defaults;   // config text: this task's defaults
     const config_key *keys; // its own keys, ended by a NULL name
+    const char *const *words; // what each token is called; NULL: its number
     // Read the parameters for sequences of `length` rows (the config's, or another for length generalisation).
     // Returns 0, or -1 with the error naming key, value and what is allowed.
     int (*open)(smx_task_instance *instance, const config *c, size_t length, smx_error *error);

@@ -1,0 +1,230 @@
+// docs.mjs: writes docs/MECHANISMS.md and docs/TASKS.md from the engine's own tables (`seqmix help --json`), the formulas and
+// definitions in docs/definitions.json, the weights of a fresh model of every mixer, and samples that the generators draw.
+//   node scripts/docs.mjs            write the pages
+//   node scripts/docs.mjs --check    say which of them is not what this would write
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+
+function seqmix(...args) {
+    const { status, stdout, stderr } = spawnSync(join(root, 'build/seqmix'), args, {
+        cwd: root,
+        encoding: 'utf8',
+    });
+    if (status !== 0) throw new Error(`seqmix ${args.join(' ')}: ${stderr}`);
+    return stdout;
+}
+const table = JSON.parse(seqmix('help', '--json'));
+const definitions = JSON.parse(readFileSync(join(root, 'docs/definitions.json'), 'utf8'));
+
+// Both tables name the same mixers and tasks; every file that is named is there.
+for (const [kind, extra] of [
+    ['mixers', ['model']],
+    ['tasks', []],
+]) {
+    const engine = table[kind].map((part) => part.name);
+    const defined = Object.keys(definitions[kind]).filter((name) => !extra.includes(name));
+    const lacking = engine.filter((name) => !defined.includes(name));
+    const unknown = defined.filter((name) => !engine.includes(name));
+    if (lacking.length) throw new Error(`docs/definitions.json: ${kind} lack ${lacking.join(', ')}`);
+    if (unknown.length) throw new Error(`docs/definitions.json: there are no ${kind} ${unknown.join(', ')}`);
+}
+
+function files(list) {
+    for (const file of list)
+        if (!existsSync(join(root, file))) throw new Error(`docs/definitions.json: there is no file ${file}`);
+    return list.map((file) => `[${file}](../${file})`).join(', ');
+}
+
+const cell = (text) => String(text).replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+function allowed(key) {
+    if (key.choices) return key.choices.map((word) => `\`${word}\``).join(' ');
+    if (key.type === 'text') return 'text';
+    return `${key.min} … ${key.max}`;
+}
+
+function keys(list) {
+    if (!list.length) return [];
+    return [
+        '| key | default | allowed | meaning |',
+        '|---|---|---|---|',
+        ...list.map(
+            (key) =>
+                `| \`${key.name}\` | \`${cell(key.default)}\` | ${cell(allowed(key))} | ${cell(key.help)} |`,
+        ),
+        '',
+    ];
+}
+
+function formulas(list) {
+    return list.flatMap(({ says, tex, equation }) => [
+        `*${says}*${equation ? ` (${equation})` : ''}`,
+        '```math',
+        tex,
+        '```',
+    ]);
+}
+
+// [name, shape] of each weight of one mixer at L 64, D 32, H 2, from the header of a checkpoint.
+function weights(name) {
+    const folder = mkdtempSync(join(tmpdir(), 'seqmix-docs-'));
+    try {
+        const file = join(folder, 'run.safetensors');
+        const config = `mixer=${name}&task=mqar&length=64&width=32&heads=2&blocks=1&norm=none&mlp=0&steps=1&batch=1`;
+        seqmix('train', config, '--eval', '0', '--save', file);
+        const bytes = readFileSync(file);
+        const header = JSON.parse(bytes.subarray(8, 8 + Number(bytes.readBigUInt64LE(0))).toString());
+        return Object.entries(header)
+            .filter(([key]) => key.startsWith('block0.mixer.'))
+            .map(([key, { shape }]) => [key.replace('block0.mixer.', ''), shape]);
+    } finally {
+        rmSync(folder, { recursive: true });
+    }
+}
+
+function mixer(part) {
+    const { formulas: list, kernels, oracle, mixer: own } = definitions.mixers[part.name];
+    const shapes = weights(part.name);
+    const count = shapes.reduce((sum, [, shape]) => sum + shape.reduce((a, b) => a * b, 1), 0);
+    const modes = part.modes ? part.modes.split('~').map((mode) => `\`${mode}\``) : [];
+    return [
+        `## ${part.title} (\`mixer=${part.name}\`)`,
+        '',
+        part.help,
+        '',
+        ...formulas(list),
+        '',
+        `- **Source**: ${part.source}`,
+        `- **Cost** in multiplications: ${part.cost}`,
+        '- **Shapes**: input and output `[B][L][D]`. Weights at L 64, D 32, H 2 (' +
+            `${count.toLocaleString('en')} numbers): ` +
+            shapes.map(([name, shape]) => `\`${name}\` ${shape.map((n) => `[${n}]`).join('')}`).join(', '),
+        `- **Defaults**: ${part.defaults ? `\`${part.defaults}\`, ` : ''}and those of its keys`,
+        ...(modes.length
+            ? [`- **Modes**, each tested and audited besides the defaults: ${modes.join(', ')}`]
+            : []),
+        `- **Kernels**: ${files(kernels)}`,
+        `- **Oracle**: ${files(oracle)}`,
+        `- **Mixer**: ${files(own ?? [`model/mixers/${part.name}.c`])}`,
+        '',
+        ...keys(part.keys),
+    ];
+}
+
+function mechanisms() {
+    const model = definitions.mixers.model;
+    const shared = table.keys.filter((key) => key.group === 'model');
+    return [
+        '# Mechanisms',
+        '',
+        'Generated by `make docs` from the tables that the program itself reads. How far ahead each mode sees is measured in',
+        '[CAUSALITY.md](CAUSALITY.md), how exact each kernel is in [ACCURACY.md](ACCURACY.md), where the sources err in',
+        '[ERRATA.md](ERRATA.md).',
+        '',
+        'Notation: length L, width D, H heads of d = D/H columns, batch B; t, i (query), j (key) count rows from 0; σ is the',
+        'logistic function, SiLU(x) = x σ(x), ⊙ the product entry by entry, ∗ causal convolution over time. Sources: LaS is Zimerman &',
+        'Wolf 2024, Focus is Lutati, Zimerman & Wolf 2023, CAT is Li, Zhang, Huang & Oymak 2025, CHELA is Liu et al. 2024.',
+        '',
+        '| mixer | what it is | cost | source |',
+        '|---|---|---|---|',
+        ...table.mixers.map(
+            (m) =>
+                `| [\`${m.name}\`](#${anchor(`${m.title} (mixer=${m.name})`)}) | ${cell(m.help)} | ${cell(m.cost)} | ${cell(m.source)} |`,
+        ),
+        '',
+        '## The model around a mixer',
+        '',
+        ...formulas(model.formulas),
+        '',
+        'Focus, Focus-H, CHELA (as printed) and the moving average carry their own gate to the input: no residual is added around',
+        'them.',
+        '',
+        `- **Kernels**: ${files(model.kernels)}`,
+        `- **Oracle**: ${files(model.oracle)}`,
+        `- **Model**: ${files(model.mixer)}`,
+        '',
+        ...keys(shared),
+        ...table.mixers.flatMap(mixer),
+    ];
+}
+
+const anchor = (heading) =>
+    heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-');
+
+const metrics = {
+    accuracy: 'share of targets answered right, and of sequences with every target right',
+    r2: 'R², 1 − squared error / variance of the targets',
+    bits: 'bits per character, the mean cross-entropy in base 2; accuracy besides',
+};
+
+function task(part) {
+    const { text, show, metric } = definitions.tasks[part.name];
+    const learnt = table.recipes.filter((r) => r.task === part.name || (r.task === '*' && r.mixer !== '*'));
+    return [
+        `## ${part.title} (\`task=${part.name}\`)`,
+        '',
+        `${part.help} ${text}`,
+        '',
+        `- **Source**: ${part.source}`,
+        `- **Metric**: ${metrics[metric]}`,
+        `- **Defaults**: \`${part.defaults}\``,
+        ...(learnt.length
+            ? [
+                  '- **Settings that a bare config takes here** (later lines win): ' +
+                      learnt
+                          .map((r) => `${r.mixer === '*' ? 'every mixer' : `\`${r.mixer}\``} \`${r.config}\``)
+                          .join('; '),
+              ]
+            : []),
+        '',
+        ...keys(part.keys),
+        `Sample 0 of the evaluation stream of \`task=${part.name}&${show}\`, as \`seqmix data … --show --stream eval\` draws it:`,
+        '',
+        '```text',
+        seqmix('data', `task=${part.name}&${show}`, '--show', '--stream', 'eval').trimEnd(),
+        '```',
+        '',
+    ];
+}
+
+function tasks() {
+    return [
+        '# Tasks',
+        '',
+        'Generated by `make docs` from the tables that the program itself reads. Sample number i of a task is a pure function of',
+        '(parameters, seed, stream, i): the same in the program, the page, any thread and any language. Training draws from its own',
+        "stream, evaluation from another. `seqmix data 'CONFIG' --count N --out DIR` writes samples as .npy for use elsewhere,",
+        "`seqmix data 'CONFIG' --show` draws one. A row without a target shows a dot.",
+        '',
+        '| task | what is asked | metric |',
+        '|---|---|---|',
+        ...table.tasks.map(
+            (t) =>
+                `| [\`${t.name}\`](#${anchor(`${t.title} (task=${t.name})`)}) | ${cell(t.help)} | ${definitions.tasks[t.name].metric} |`,
+        ),
+        '',
+        ...table.tasks.flatMap(task),
+    ];
+}
+
+const pages = { 'docs/MECHANISMS.md': mechanisms, 'docs/TASKS.md': tasks };
+let stale = 0;
+for (const [name, write] of Object.entries(pages)) {
+    const text = write().join('\n').trimEnd() + '\n';
+    const path = join(root, name);
+    if (!process.argv.includes('--check')) {
+        writeFileSync(path, text);
+        console.log(`wrote ${name}`);
+    } else if (!existsSync(path) || readFileSync(path, 'utf8') !== text) {
+        console.error(`${name} is not what the program's tables say; make docs writes it`);
+        stale = 1;
+    }
+}
+process.exitCode = stale;
