@@ -9,6 +9,7 @@
 #include "philox.h"
 
 void look_close(smx_run *r) {
+    attribution_close(r);
     stage_close(&r->look);
     free(r->maps);
     free(r->seen);
@@ -142,6 +143,21 @@ int smx_run_predict(smx_run *r, const int32_t *tokens, size_t length, smx_sample
     if (!status) {
         stage_fill(s, 0, RNG_EVAL, 0, 0); // no targets
         memcpy(s->g->tokens, tokens, length * sizeof *tokens);
+        status = replay(r, sample, error);
+    }
+    smx_fpenv_leave(env);
+    return status;
+}
+
+int smx_run_predict_image(smx_run *r, const uint8_t *pixels, smx_sample *sample, smx_error *error) {
+    uint64_t env = smx_fpenv_enter();
+    int status = open_look(r, (size_t)config_int(r->c, "length"), error);
+    stage *s = &r->look;
+    if (!status && !s->task.task->image)
+        status = config_fail(error, r->c, "task", "one that reads images: smnist or pmnist");
+    if (!status) {
+        stage_fill(s, 0, RNG_EVAL, 0, 0); // no targets
+        s->task.task->image(&s->task, pixels, s->g->values);
         status = replay(r, sample, error);
     }
     smx_fpenv_leave(env);

@@ -113,6 +113,17 @@ int smx_run_look(smx_run *run, int stream, uint64_t index, size_t length, smx_sa
 // The same on tokens of the caller's.
 int smx_run_predict(smx_run *run, const int32_t *tokens, size_t length, smx_sample *sample, smx_error *error);
 
+// The same on an image of the caller's, 28x28 bytes with ink bright (tasks on images only); its place and size are the
+// caller's business.
+int smx_run_predict_image(smx_run *run, const uint8_t *pixels, smx_sample *sample, smx_error *error);
+
+// Of the sample looked at or predicted last, for tasks that read real values and name one class; NULL with the error
+// otherwise. Valid until the next call that takes the run.
+// Gradient of ln p(answer) by the input values, [length][channels]; an answer of -1: the model's answer.
+const float *smx_run_saliency(smx_run *run, int32_t answer, smx_error *error);
+// Class probabilities when only the first t+1 rows have been read, [length][classes].
+const float *smx_run_reading(smx_run *run, smx_error *error);
+
 // Checkpoint: safetensors bytes with the config, the step and the optimiser's state; a loaded run goes on bit for bit.
 // save: returns a malloc'ed buffer (free it), size in *size; NULL on failure.
 void *smx_run_save(const smx_run *run, size_t *size, smx_error *error);

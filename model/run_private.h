@@ -29,6 +29,9 @@ struct smx_run {
     size_t n_seen;
     int32_t *predicted;
     float *confidence;
+    // attribution.c
+    stage trace;
+    float *shares; // [length][classes]
 };
 
 // Asked about the weights that a config needs before memory is taken for them; 0: go on.
@@ -36,6 +39,7 @@ typedef int (*run_check)(const params *needed, const void *context, smx_error *e
 // Takes the config, also on failure. check may be NULL.
 smx_run *run_from_config(config *c, run_check check, const void *context, smx_error *error);
 void look_close(smx_run *r);
+void attribution_close(smx_run *r);
 void evaluation_close(smx_run *r);
 
 static inline uint64_t run_seed(const smx_run *r) { return (uint64_t)config_int(r->c, "seed"); }

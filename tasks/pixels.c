@@ -127,6 +127,18 @@ static uint64_t shuffled(uint64_t i, uint64_t n, uint64_t seed, uint64_t pass) {
     return i;
 }
 
+static void pixels_image(const smx_task_instance *in, const uint8_t *image, float *values) {
+    const pixels *p = in->data;
+    if (!in->n[POOL]) {
+        for (size_t t = 0; t < IDX_PIXELS; t++) values[t] = p->level[4 * image[p->order[t]]];
+        return;
+    }
+    for (size_t t = 0; t < IDX_PIXELS / 4; t++) { // means of 2x2
+        const uint8_t *q = image + p->order[t] / 14 * 2 * IDX_SIDE + p->order[t] % 14 * 2;
+        values[t] = p->level[q[0] + q[1] + q[IDX_SIDE] + q[IDX_SIDE + 1]];
+    }
+}
+
 static void pixels_generate(const smx_task_instance *in, uint64_t seed, uint32_t stream, uint64_t index,
                             smx_task_sample *sample) {
     const pixels *p = in->data;
@@ -146,14 +158,7 @@ static void pixels_generate(const smx_task_instance *in, uint64_t seed, uint32_t
         image = set->pixels + i * IDX_PIXELS;
         sample->targets[0] = set->labels[i];
     }
-    if (!in->n[POOL]) {
-        for (size_t t = 0; t < IDX_PIXELS; t++) sample->values[t] = p->level[4 * image[p->order[t]]];
-        return;
-    }
-    for (size_t t = 0; t < IDX_PIXELS / 4; t++) { // means of 2x2
-        const uint8_t *q = image + p->order[t] / 14 * 2 * IDX_SIDE + p->order[t] % 14 * 2;
-        sample->values[t] = p->level[q[0] + q[1] + q[IDX_SIDE] + q[IDX_SIDE + 1]];
-    }
+    pixels_image(in, image, sample->values);
 }
 
 #define INPUT_KEY                                                                                            \
@@ -189,6 +194,7 @@ const smx_task task_smnist = {
     .keys = smnist_keys,
     .open = smnist_open,
     .generate = pixels_generate,
+    .image = pixels_image,
 };
 
 const smx_task task_pmnist = {
@@ -200,4 +206,5 @@ const smx_task task_pmnist = {
     .keys = pmnist_keys,
     .open = pmnist_open,
     .generate = pixels_generate,
+    .image = pixels_image,
 };

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "selfcheck.h"
+#include "data.h"
 #include "run.h"
+#include "selfcheck.h"
 
 static smx_error failure;
 
@@ -24,7 +25,9 @@ const char *lab_error(int field) {
 const char *lab_version(void) { return SMX_VERSION; }
 const char *lab_isa(void) { return smx_isa(); }
 const char *lab_config_json(void) { return smx_config_json(); }
-char *lab_config_complete(const char *config) { return smx_config_complete(config, &failure); } // free with lab_free
+char *lab_config_complete(const char *config) {
+    return smx_config_complete(config, &failure);
+} // free with lab_free
 
 // ---- Runs ---------------------------------------------------------------------------------------------------------
 
@@ -36,17 +39,34 @@ void lab_close(smx_run *run) { smx_run_close(run); }
 int lab_step(smx_run *run, size_t n) { return smx_run_step(run, n, &failure); }
 const char *lab_config(const smx_run *run) { return smx_run_config(run); }
 
-// loss, accuracy, sequence accuracy, r2, targets, sequences
-const double *lab_evaluate(smx_run *run, size_t count, size_t length) {
-    static double out[6];
+const char *lab_warning(smx_run *run) { return smx_run_warning(run); }
+
+// loss, accuracy, sequence accuracy, r2, targets, sequences, free accuracy, free sequence accuracy; changes: "" or keys of
+// the task
+const double *lab_evaluate(smx_run *run, size_t count, const char *changes) {
+    static double out[8];
     smx_evaluation e;
-    if (smx_run_evaluate(run, count, length, &e, &failure)) return NULL;
+    if (smx_run_evaluate_as(run, count, changes, &e, &failure)) return NULL;
     out[0] = e.loss;
     out[1] = e.accuracy;
     out[2] = e.sequence_accuracy;
     out[3] = e.r2;
     out[4] = (double)e.targets;
     out[5] = (double)e.sequences;
+    out[6] = e.free_accuracy;
+    out[7] = e.free_sequence_accuracy;
+    return out;
+}
+// Of the last evaluation: number of classes, then how often row was wanted and column answered; NULL: there is none.
+const double *lab_confusion(const smx_run *run) {
+    static double *out;
+    size_t classes;
+    const uint64_t *counts = smx_run_confusion(run, &classes);
+    double *longer = counts ? realloc(out, (classes * classes + 1) * sizeof *out) : NULL;
+    if (!longer) return NULL;
+    out = longer;
+    out[0] = (double)classes;
+    for (size_t i = 0; i < classes * classes; i++) out[i + 1] = (double)counts[i];
     return out;
 }
 
@@ -129,6 +149,18 @@ const uint32_t *lab_look(smx_run *run, int stream, double index, size_t length) 
 const uint32_t *lab_predict(smx_run *run, const int32_t *tokens, size_t length) {
     smx_sample s;
     return smx_run_predict(run, tokens, length, &s, &failure) ? NULL : flat_sample(&s);
+}
+const uint32_t *lab_predict_image(smx_run *run, const uint8_t *pixels) { // [28][28]
+    smx_sample s;
+    return smx_run_predict_image(run, pixels, &s, &failure) ? NULL : flat_sample(&s);
+}
+const float *lab_saliency(smx_run *run, int class) {
+    return smx_run_saliency(run, class, &failure);
+} // [length][channels]
+const float *lab_reading(smx_run *run) { return smx_run_reading(run, &failure); } // [length][classes]
+// A file for tasks that read one; bytes NULL: forget it.
+int lab_provide(const char *name, const void *bytes, size_t size) {
+    return smx_data_provide(name, bytes, size, &failure);
 }
 
 // ---- Checkpoints --------------------------------------------------------------------------------------------------

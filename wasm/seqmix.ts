@@ -73,6 +73,9 @@ export interface Evaluation {
     sequenceAccuracy: number;
     /** Regression only. */
     r2: number;
+    /** Where a task's later inputs are the earlier answers: the model reads its own. Otherwise as the two above. */
+    freeAccuracy: number;
+    freeSequenceAccuracy: number;
     targets: number;
     sequences: number;
 }
@@ -136,7 +139,9 @@ interface Exports {
     lab_close(run: Pointer): void;
     lab_step(run: Pointer, n: number): number;
     lab_config(run: Pointer): Pointer;
-    lab_evaluate(run: Pointer, count: number, length: number): Pointer;
+    lab_warning(run: Pointer): Pointer;
+    lab_evaluate(run: Pointer, count: number, changes: Pointer): Pointer;
+    lab_confusion(run: Pointer): Pointer;
     lab_metrics(run: Pointer): Pointer;
     lab_loss_count(run: Pointer): number;
     lab_losses(run: Pointer): Pointer;
@@ -146,6 +151,10 @@ interface Exports {
     lab_tensor(run: Pointer, name: Pointer): Pointer;
     lab_look(run: Pointer, stream: number, index: number, length: number): Pointer;
     lab_predict(run: Pointer, tokens: Pointer, length: number): Pointer;
+    lab_predict_image(run: Pointer, pixels: Pointer): Pointer;
+    lab_saliency(run: Pointer, answer: number): Pointer;
+    lab_reading(run: Pointer): Pointer;
+    lab_provide(name: Pointer, bytes: Pointer, size: number): number;
     lab_save(run: Pointer): Pointer;
     lab_saved_size(): number;
     lab_check_count(): number;
@@ -247,11 +256,19 @@ export class Run {
     step(n = 1): void {
         if (this.#memory.x.lab_step(this.#open, count(n, 'steps'))) throw this.#memory.error();
     }
-    /** Try the model on `count` held-out sequences, at `length` rows (default: the config's). */
-    evaluate(options: { count?: number; length?: number } = {}): Evaluation {
+    /**
+     * Try the model on `count` held-out sequences, at `length` rows (default: the config's), or with other changes to the
+     * task's keys: 'length=256&pairs=32'.
+     */
+    evaluate(options: { count?: number; length?: number; changes?: string } = {}): Evaluation {
+        const run = this.#open;
         const sequences = count(options.count ?? 128, 'count');
-        const at = this.#memory.x.lab_evaluate(this.#open, sequences, count(options.length ?? 0, 'length'));
-        const d = this.#memory.doubles(this.#memory.found(at), 6);
+        const length = options.length ? [`length=${count(options.length, 'length')}`] : [];
+        const changes = [...length, ...(options.changes ? [options.changes] : [])].join('&');
+        const at = this.#memory.withText(changes, (text) =>
+            this.#memory.x.lab_evaluate(run, sequences, text),
+        );
+        const d = this.#memory.doubles(this.#memory.found(at), 8);
         return {
             loss: d[0]!,
             accuracy: d[1]!,
@@ -259,7 +276,21 @@ export class Run {
             r2: d[3]!,
             targets: d[4]!,
             sequences: d[5]!,
+            freeAccuracy: d[6]!,
+            freeSequenceAccuracy: d[7]!,
         };
+    }
+    /** Of the last evaluation: how often class `row` was wanted and `column` answered; null beyond 256 classes. */
+    confusion(): number[][] | null {
+        const at = this.#memory.x.lab_confusion(this.#open);
+        if (!at) return null;
+        const n = this.#memory.doubles(at, 1)[0]!;
+        const counts = [...this.#memory.doubles(at + 8, n * n)];
+        return Array.from({ length: n }, (_, i) => counts.slice(i * n, (i + 1) * n));
+    }
+    /** A sentence to show beside the run ('': none): its mixer sees tokens ahead of the targets. */
+    get warning(): string {
+        return this.#memory.text(this.#memory.x.lab_warning(this.#open));
     }
     get metrics(): Metrics {
         const d = this.#memory.doubles(this.#memory.x.lab_metrics(this.#open), 9);
@@ -348,6 +379,28 @@ export class Run {
             this.#memory.withBytes(bytes, (at) => this.#memory.x.lab_predict(run, at, tokens.length)),
         );
     }
+    /** The same on a drawn image: 28 x 28 bytes, ink bright; for tasks on images. */
+    predictImage(pixels: Uint8Array): Sample {
+        if (pixels.length !== 784)
+            throw new SeqmixError(`the image has ${pixels.length} pixels; it must have 28 x 28`, 'pixels');
+        const run = this.#open;
+        return this.#sample(
+            this.#memory.withBytes(pixels, (at) => this.#memory.x.lab_predict_image(run, at)),
+        );
+    }
+    /**
+     * Of the sample looked at last, where a task reads real values and names one class: the gradient of ln p(answer) by
+     * the input values, [length][channels]. Default: the model's own answer.
+     */
+    saliency(sample: Sample, answer = -1): Float32Array<ArrayBuffer> {
+        const at = this.#memory.found(this.#memory.x.lab_saliency(this.#open, answer));
+        return this.#memory.floats(at, sample.length * sample.channels);
+    }
+    /** Of the same sample: the class probabilities when only the first t + 1 rows have been read, [length][classes]. */
+    reading(sample: Sample): Float32Array<ArrayBuffer> {
+        const at = this.#memory.found(this.#memory.x.lab_reading(this.#open));
+        return this.#memory.floats(at, sample.length * sample.classes);
+    }
     #sample(at: Pointer): Sample {
         const w = this.#memory.words(this.#memory.found(at), 9).slice();
         const [length, classes, channels, targets] = w as unknown as [number, number, number, number];
@@ -415,6 +468,16 @@ export class Lab {
         const m = this.#memory;
         const run = m.withBytes(bytes, (at) => m.withText(changes, (c) => m.x.lab_load(at, bytes.length, c)));
         return new Run(m, m.found(run));
+    }
+    /** Hand over a file that a task reads, such as MNIST's 'train-images-idx3-ubyte', uncompressed; null: forget it. */
+    provide(name: string, bytes: Uint8Array | null): void {
+        const m = this.#memory;
+        const failed = m.withText(name, (at) =>
+            bytes
+                ? m.withBytes(bytes, (from) => m.x.lab_provide(at, from, bytes.length))
+                : m.x.lab_provide(at, 0, 0),
+        );
+        if (failed) throw m.error();
     }
     /** Every key of the given config with its value; several runs joined by ~ stay several. */
     complete(config: string): string {

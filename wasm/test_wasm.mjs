@@ -300,3 +300,103 @@ test('opening and closing leaves memory flat', async () => {
     assert.equal(lab.bytes, before);
     assert.ok(before < 64 << 20, `${before} bytes for one small run`);
 });
+
+test('evaluation with changes, confusion and warning', async () => {
+    const experiment = simd.open(RECALL);
+    experiment.step(200);
+    const longer = experiment.evaluate({ count: 64, changes: 'length=256&pairs=16' });
+    assert.ok(longer.accuracy > 0.98 && longer.targets === 64 * 16, JSON.stringify(longer));
+    assert.equal(
+        experiment.evaluate({ count: 64, changes: 'length=256' }).accuracy,
+        experiment.evaluate({ count: 64, length: 256 }).accuracy,
+    );
+    refusal(() => experiment.evaluate({ changes: 'width=16' }), 'width', '16');
+    const plain = experiment.evaluate({ count: 64 });
+    const table = experiment.confusion();
+    const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
+    assert.equal(table.length, 64);
+    assert.equal(sum(table.map(sum)), plain.targets);
+    assert.equal(sum(table.map((row, i) => row[i])), Math.round(plain.accuracy * plain.targets));
+    assert.equal(experiment.warning, '');
+    experiment.close();
+    const ahead = simd.open('mixer=las&task=mqar&pool=centred');
+    assert.match(ahead.warning, /las sees 1 token ahead/);
+    assert.equal(ahead.confusion(), null, 'nothing was evaluated yet');
+    ahead.close();
+});
+
+test('drawn images: the answer while reading, and what it hangs on', async () => {
+    for (const config of ['mixer=chela&task=smnist', 'mixer=cat&task=pmnist&blocks=1']) {
+        const experiment = simd.open(config);
+        experiment.step(20);
+        const image = Uint8Array.from({ length: 784 }, (_, i) =>
+            i % 28 > 9 && i % 28 < 16 ? (i * 37) % 200 : 0,
+        );
+        const answer = (pixels, of) => {
+            const sample = experiment.predictImage(pixels);
+            return experiment.reading(sample).at(of - 10);
+        };
+        const sample = experiment.predictImage(image);
+        const [own] = sample.predicted;
+        const reading = experiment.reading(sample);
+        assert.equal(reading.length, sample.length * 10);
+        for (let t = 0; t < sample.length; t++) {
+            const total = reading.subarray(10 * t, 10 * t + 10).reduce((a, b) => a + b, 0);
+            assert.ok(Math.abs(total - 1) < 1e-6, `row ${t} sums to ${total}`);
+        }
+        // After the last row it is the model's own answer: two roundings of the same mean apart.
+        assert.ok(Math.abs(answer(image, own) / sample.confidence[0] - 1) < 1e-4);
+        experiment.predictImage(image);
+        const before = experiment.tensor('grad:head').data;
+        const saliency = experiment.saliency(sample, 3);
+        assert.deepEqual(experiment.tensor('grad:head').data, before, 'the gradients of training are kept');
+        if (sample.length !== 28) continue; // of the others a value is no single pixel
+        // Central differences over 8 levels of grey: their error is the third derivative's, far below the half allowed.
+        let against = 0;
+        let size = 0;
+        for (let i = 10; i < 784; i += 28) {
+            const [up, down] = [image.slice(), image.slice()];
+            up[i] += 4;
+            down[i] -= Math.min(4, down[i]);
+            const slope = Math.log(answer(up, 3) / answer(down, 3)) / ((up[i] - down[i]) / 255 / 0.3081);
+            against += (slope - saliency[i]) ** 2;
+            size += slope ** 2;
+        }
+        assert.ok(size > 0 && Math.sqrt(against / size) < 0.05, `off by ${Math.sqrt(against / size)}`);
+        experiment.close();
+    }
+    const tokens = simd.open(RECALL);
+    const seen = tokens.look(0);
+    refusal(() => tokens.saliency(seen), 'task', 'mqar');
+    refusal(() => tokens.predictImage(new Uint8Array(784)), 'task', 'mqar');
+    assert.throws(() => tokens.predictImage(new Uint8Array(3)), /3 pixels/);
+    tokens.close();
+});
+
+test('MNIST files handed over are read, and refused in words', async () => {
+    const lab = await load();
+    const config = 'mixer=cat&task=smnist&data=mnist&blocks=1';
+    assert.throws(() => lab.open(config), /train-images-idx3-ubyte: has not been loaded/);
+    const idx = (magic, sizes, body) => {
+        const bytes = new Uint8Array(4 + 4 * sizes.length + body.length);
+        const view = new DataView(bytes.buffer);
+        view.setUint32(0, magic);
+        sizes.forEach((size, i) => view.setUint32(4 + 4 * i, size));
+        bytes.set(body, 4 + 4 * sizes.length);
+        return bytes;
+    };
+    const pixels = Uint8Array.from({ length: 4 * 784 }, (_, i) => i % 251);
+    for (const part of ['train', 't10k']) {
+        lab.provide(`${part}-images-idx3-ubyte`, idx(0x803, [4, 28, 28], pixels));
+        lab.provide(`${part}-labels-idx1-ubyte`, idx(0x801, [4], Uint8Array.of(7, 1, 4, 9)));
+    }
+    const experiment = lab.open(config);
+    const sample = experiment.look(0);
+    assert.deepEqual([...sample.targets], [7]);
+    assert.ok(Math.abs(sample.values[250] * 0.3081 + 0.1307 - 250 / 255) < 1e-6);
+    experiment.close();
+    lab.provide('t10k-labels-idx1-ubyte', idx(0x801, [3], Uint8Array.of(7, 1, 4)));
+    assert.throws(() => lab.open(config), /3 labels for the 4 images/);
+    lab.provide('train-images-idx3-ubyte', null);
+    assert.throws(() => lab.open(config), /has not been loaded/);
+});
