@@ -20,6 +20,7 @@ struct smx_config {
     size_t n;
     const config_key *key[MAX_KEYS];
     char *value[MAX_KEYS];
+    uint8_t given[MAX_KEYS]; // 1: the value stands in the text or its preset
 };
 
 // ---- Tables -----------------------------------------------------------------------------------------------------
@@ -313,6 +314,14 @@ static int assign(void *arg, const char *key, const char *value, smx_error *e) {
     return strcmp(key, "preset") ? set_value(arg, key, value, e) : 0;
 }
 
+static int assign_mark(void *arg, const char *key, const char *value, smx_error *e) {
+    config *c = arg;
+    if (assign(c, key, value, e)) return -1;
+    int i = key_index(c, key);
+    if (i >= 0) c->given[i] = 1;
+    return 0;
+}
+
 typedef struct {
     const char *part[4]; // given texts in order
     size_t length[4];
@@ -321,7 +330,7 @@ typedef struct {
 
 static int assign_given(config *c, const given *g, smx_error *e) {
     for (size_t i = 0; i < g->n; i++)
-        if (each_pair(g->part[i], g->length[i], assign, c, e)) return -1;
+        if (each_pair(g->part[i], g->length[i], assign_mark, c, e)) return -1;
     return 0;
 }
 
@@ -375,7 +384,9 @@ config *config_parse(const char *text, size_t which, smx_error *e) {
         if ((!strcmp(r->task, "*") || !strcmp(r->task, task->name)) &&
             (!strcmp(r->mixer, "*") || !strcmp(r->mixer, m->name)) && each_text(r->config, assign, c, e))
             goto fail;
+    size_t usual = (size_t)config_int(c, "length");
     if (assign_given(c, &g, e)) goto fail;
+    if (m->settle) m->settle(c, usual);
     return c;
 fail:
     config_free(c);
@@ -449,4 +460,13 @@ double config_real(const config *c, const char *key) {
     return bad ? 0.0 : x;
 }
 int64_t config_int(const config *c, const char *key) { return (int64_t)config_real(c, key); } // ranges end at 2^53
+int config_given(const config *c, const char *key) {
+    int i = key_index(c, key);
+    return i >= 0 && c->given[i];
+}
+int config_put(config *c, const char *key, int64_t value) {
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    return set_value(c, key, text, NULL);
+}
 int config_is(const config *c, const char *key, const char *word) { return !strcmp(config_word(c, key), word); }

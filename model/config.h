@@ -22,6 +22,7 @@ typedef struct {
 typedef struct smx_config smx_config, config;
 
 // Resolution, later wins: key fallback < task defaults < mixer defaults < recipe (task, mixer) < preset < given keys.
+// Then the mixer may let keys that were not given follow the length (mixer.h, settle).
 // Returns NULL with the error filled in; free with config_free. `text` may hold several runs ("a~b~c"): `which` picks.
 config *config_parse(const char *text, size_t which, smx_error *error);
 size_t config_runs(const char *text); // number of runs in the text, at least 1
@@ -33,6 +34,9 @@ int64_t config_int(const config *c, const char *key);
 double config_real(const config *c, const char *key);
 const char *config_word(const config *c, const char *key); // KEY_WORD and KEY_TEXT
 int config_is(const config *c, const char *key, const char *word);
+// Does the value stand in the text or its preset (1), or does it come from defaults and recipes (0)?
+int config_given(const config *c, const char *key);
+int config_put(config *c, const char *key, int64_t value); // 0, or -1: not allowed, or no memory
 
 // Fill an error about `key`: message is "key=value: <allowed>" in words. printf-like; always returns -1.
 int config_fail(smx_error *error, const config *c, const char *key, const char *allowed, ...)

@@ -13,6 +13,8 @@ typedef struct mixer {
     const char *cost;       // in L
     const char *defaults;   // config text
     const config_key *keys; // its own keys, ended by a NULL name
+    // Let keys that were not given follow the config's length; defaults and recipes were made for `usual`. May be NULL.
+    void (*settle)(config *c, size_t usual);
     // Reject what cannot be built, in words, for sequences of `length`. May be NULL.
     int (*check)(const config *c, size_t length, smx_error *error);
     // x [B][L][D] -> [B][L][D]. At most one op_... in an argument list: C leaves the order of arguments open.

@@ -22,7 +22,7 @@
      1,                                                                                                      \
      1 << 20,                                                                                                \
      NULL,                                                                                                   \
-     "bins of the sequence (N_bins): each has its own filters; divides length",                              \
+     "bins of the sequence (N_bins), each with its own filters; divides length; not given: follows the length",\
      "mixer"},                                                                                               \
         {"iir",                                                                                              \
          KEY_WORD,                                                                                           \
@@ -63,6 +63,16 @@ static const config_key keys_h[] = {KEYS_OF_BOTH, {0}};
 // Bins and chunks keep the length that they have at the config's length.
 static size_t bin_length(const config *c) { return trained_length(c) / (size_t)config_int(c, "bins"); }
 static size_t chunk_length(const config *c) { return trained_length(c) / (size_t)config_int(c, "chunks"); }
+
+// Bins that were not asked for keep their usual length, or the nearest one that divides the sequence.
+static void settle(config *c, size_t usual) {
+    const size_t L = trained_length(c), bins = (size_t)config_int(c, "bins");
+    if (config_given(c, "bins") || L == usual) return;
+    size_t R = usual > bins ? usual / bins : 1, off = 0;
+    if (R > L) R = L;
+    while (L % (R - off) && (L % (R + off))) off++;
+    config_put(c, "bins", (int64_t)(L / (L % (R - off) ? R + off : R - off)));
+}
 
 static int check(const config *c, size_t length, smx_error *error) {
     size_t L = trained_length(c);
@@ -163,6 +173,7 @@ const mixer mixer_focus = {
     .cost = "L D log L + L (L/C) D",
     .defaults = "norm=rms&embed_std=0.1&skip=0",
     .keys = keys,
+    .settle = settle,
     .check = check,
     .build = build,
     .reach = reach,
@@ -179,6 +190,7 @@ const mixer mixer_focus_h = {
     .cost = "L D F + L (L/C) D",
     .defaults = "norm=rms&embed_std=0.1",
     .keys = keys_h,
+    .settle = settle,
     .check = check,
     .build = build_h,
     .reach = reach,
