@@ -118,6 +118,8 @@ build/test/theorems.count: scripts/theorems.test.mjs scripts/theorems.mjs docs/T
 	@$(RUN) theorems node --test --test-reporter=tap $< || :
 build/test/docs.count: scripts/docs.test.mjs scripts/docs.mjs docs/definitions.json docs/MECHANISMS.md docs/TASKS.md build/seqmix
 	@$(RUN) docs node --test --test-reporter=tap $< || :
+build/test/mnist.count: scripts/mnist.test.mjs scripts/mnist.mjs
+	@$(RUN) mnist node --test --test-reporter=tap $< || :
 build/test/serve.count: scripts/serve.test.mjs scripts/serve.mjs
 	@$(RUN) serve node --test --test-reporter=tap $< || :
 build/test/cli.count: proofs_tests/cli.mjs build/seqmix
@@ -127,7 +129,7 @@ build/test/oracle.count: proofs_tests/oracle.mjs proofs_tests/npy.mjs docs/ORACL
 	@$(RUN) oracle node --test --test-reporter=tap $< || :
 
 QUICK_TESTS := $(NATIVE_TESTS)
-ALL_TESTS := $(NATIVE_TESTS) digests wasm page cli oracle install api scripts theorems docs serve presets
+ALL_TESTS := $(NATIVE_TESTS) digests wasm page cli oracle install api scripts theorems docs mnist serve presets
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help setup native clean test test-all test-quick run-tests demo format bars presets
@@ -178,7 +180,9 @@ theorems: $(patsubst proofs_tests/%.c,build/tests/%,$(wildcard proofs_tests/proo
 	@node scripts/theorems.mjs
 docs: build/seqmix ## write docs/MECHANISMS.md and docs/TASKS.md from the program's tables
 	@node scripts/docs.mjs
-.PHONY: mutants ulp ulp-full theorems docs
+mnist: setup ## download MNIST into data/mnist, its checksums verified
+	@node scripts/mnist.mjs
+.PHONY: mutants ulp ulp-full theorems docs mnist
 
 native: $(BIN)/seqmix $(TEST_BIN) ## build the program and the native tests
 
