@@ -106,6 +106,10 @@ build/clang/seqmix: $(CLI_SRC) $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_
 endif
 build/test/wasm.count: wasm/test_wasm.mjs wasm/exports.txt build/seqmix build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js
 	@$(RUN) wasm node --test --test-reporter=tap $< || :
+# The proofs in WebAssembly: the native programs' figures again.
+VERIFIED := $(filter-out build/tests/proof_certificates build/tests/proof_cat_prop12 build/tests/proof_cat_thm2 build/tests/proof_cat_thm3,$(patsubst proofs_tests/%.c,build/tests/%,$(wildcard proofs_tests/proof_*.c))) build/tests/test_errata
+build/test/verify.count: proofs_tests/verify.mjs build/wasm/verify.wasm build/wasm/seqmix.js $(VERIFIED)
+	@$(RUN) verify node --test --test-reporter=tap $< || :
 build/test/page.count: web/test_page.mjs dist/index.html build/seqmix
 	@$(RUN) page node --test --test-reporter=tap $< || :
 build/test/arm.count: proofs_tests/arm.sh build/seqmix proofs_tests/digests.txt
@@ -129,7 +133,7 @@ build/test/oracle.count: proofs_tests/oracle.mjs proofs_tests/npy.mjs docs/ORACL
 	@$(RUN) oracle node --test --test-reporter=tap $< || :
 
 QUICK_TESTS := $(NATIVE_TESTS)
-ALL_TESTS := $(NATIVE_TESTS) digests wasm page cli oracle install api scripts theorems docs mnist serve presets
+ALL_TESTS := $(NATIVE_TESTS) digests wasm verify page cli oracle install api scripts theorems docs mnist serve presets
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help setup native clean test test-all test-quick run-tests demo format bars presets

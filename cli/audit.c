@@ -39,21 +39,25 @@ static int audit_one(const char *text) {
     config *c = config_parse(text, 0, &e);
     if (!c) return cli_fail("%s", e.message);
     const size_t L = (size_t)config_int(c, "length");
-    size_t *furthest = L <= MAX_LENGTH ? malloc(L * sizeof *furthest) : NULL;
+    double *share = L <= MAX_LENGTH ? malloc(L * L * sizeof *share) : NULL;
     audit_result r;
     int status = 0;
-    if (!furthest)
+    if (!share)
         status = cli_fail("length=%zu does not fit: an audit takes at most %d rows", L, MAX_LENGTH);
-    else if (audit_mixer(&r, furthest, c, &e))
+    else if (audit_mixer(&r, share, c, &e))
         status = cli_fail("%s", e.message);
     if (!status) {
         printf("%zu changes of %zu rows: an output sees %zu tokens ahead; the mixer says %zu.\n", r.draws, L, r.measured, r.claimed);
         if (r.rounding > 0.0) printf("Rows further ahead move outputs by rounding: %.1e of the largest move.\n", r.rounding);
-        for (size_t i = 0; i < L; i++)
-            if (furthest[i] > i) printf("row %zu is moved by row %zu\n", i, furthest[i]);
+        for (size_t i = 0; i < L; i++) {
+            size_t last = i;
+            for (size_t j = i + 1; j < L; j++)
+                if (share[i * L + j] > AUDIT_ROUNDING) last = j;
+            if (last > i) printf("row %zu is moved by row %zu\n", i, last);
+        }
         status = r.measured != r.claimed;
     }
-    free(furthest);
+    free(share);
     config_free(c);
     return status;
 }

@@ -73,17 +73,17 @@ static double moves(bench *b, size_t L, size_t D) {
 }
 
 // Row j changed: what moved before it.
-static void note(audit_result *r, size_t *furthest, const bench *b, size_t j, double top) {
+static void note(audit_result *r, double *shares, const bench *b, size_t j, double top) {
     r->draws++;
     for (size_t i = 0; i < r->length && top > 0.0; i++) {
         const double share = b->moved[i] / top;
         if (i < j && share > AUDIT_ROUNDING && j - i > r->measured) r->measured = j - i;
         if (i + r->claimed < j && share > r->rounding) r->rounding = share;
-        if (furthest && share > AUDIT_ROUNDING && j > furthest[i]) furthest[i] = j;
+        if (shares && share > shares[i * r->length + j]) shares[i * r->length + j] = share;
     }
 }
 
-static void try_input(audit_result *r, size_t *furthest, bench *b, smx_rng *random, double size) {
+static void try_input(audit_result *r, double *shares, bench *b, smx_rng *random, double size) {
     const size_t L = r->length, D = b->y->n / L;
     for (size_t i = 0; i < L * D; i++) b->x[i] = (float)(size * rng_normal(random));
     graph_forward(b->g);
@@ -94,27 +94,27 @@ static void try_input(audit_result *r, size_t *furthest, bench *b, smx_rng *rand
             memcpy(kept, b->x + j * D, D * sizeof *kept);
             for (size_t c = 0; c < D; c++) b->x[j * D + c] += (float)(change_size[s] * rng_normal(random));
             graph_forward(b->g);
-            note(r, furthest, b, j, moves(b, L, D));
+            note(r, shares, b, j, moves(b, L, D));
             memcpy(b->x + j * D, kept, D * sizeof *kept);
         }
     free(kept);
 }
 
-int audit_mixer(audit_result *r, size_t *furthest, const config *c, smx_error *error) {
+int audit_mixer(audit_result *r, double *share, const config *c, smx_error *error) {
     bench b;
     const uint64_t env = smx_fpenv_enter();
     const int status = open_bench(&b, c, error);
     *r = (audit_result){.length = (size_t)config_int(c, "length")};
     if (!status) {
         r->claimed = mixer_reach(c, r->length);
-        for (size_t i = 0; furthest && i < r->length; i++) furthest[i] = 0;
+        if (share) memset(share, 0, r->length * r->length * sizeof *share);
         smx_rng random = rng_open(1, RNG_EVAL, 0);
         float *start = malloc(b.weights.total * sizeof *start + 1);
         if (start) memcpy(start, b.weights.data, b.weights.total * sizeof *start);
         for (size_t w = 0; start && w < COUNT(weight_spread); w++) {
             for (size_t i = 0; i < b.weights.total; i++)
                 b.weights.data[i] = start[i] + (float)(weight_spread[w] * rng_normal(&random));
-            for (size_t i = 0; i < COUNT(input_size); i++) try_input(r, furthest, &b, &random, input_size[i]);
+            for (size_t i = 0; i < COUNT(input_size); i++) try_input(r, share, &b, &random, input_size[i]);
         }
         free(start);
     }

@@ -16,9 +16,9 @@ typedef struct {
 // Moves below this share of the draw's largest are rounding: an FFT spreads the rounding of one row over all.
 #define AUDIT_ROUNDING 1e-4
 
-// The config's mixer at the config's length. furthest [length] (or NULL): for each output row the last input row that moves it
-// beyond rounding. 0, or -1 with the error.
-int audit_mixer(audit_result *result, size_t *furthest, const config *c, smx_error *error);
+// The config's mixer at the config's length. share [length][length] (or NULL): how far input row j ever moved output row i, as a
+// share of the largest move of any row in the same draw; above AUDIT_ROUNDING, output i sees input j. 0, or -1 with the error.
+int audit_mixer(audit_result *result, double *share, const config *c, smx_error *error);
 
 // The i-th mode of a mixer as a config: 0 its defaults, then those of its list; small enough to be audited in a moment.
 // Returns text, or NULL past the last.

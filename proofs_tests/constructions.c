@@ -133,10 +133,9 @@ static double part(double tap, int head, unsigned flags) { // k, or k+ and k-
 }
 static double logit(double weight) { return weight == 0 ? CON_LOG_ZERO : log(weight); }
 
-// Row i of W_q (position i's query) against position j: ln k_{i-j} for the tokens, ln(slack + sum_{t>i} k_t) for the
-// extra one, a suffix sum, so that every row sums to c. Returns c.
-static double b1_queries(double *wq, const double *kernel, size_t L, size_t d, size_t H, int head, double slack,
-                         unsigned flags) {
+// The extra token's logarithm is of a suffix sum: c less a running sum goes negative by rounding.
+double con_las_b1_wq(double *wq, const double *kernel, size_t L, size_t d, size_t H, int head, double slack,
+                     unsigned flags) {
     const double root = sqrt((double)d); // undoes the scale 1/sqrt(d)
     double rest = slack;                 // over t > i
     for (size_t i = L; i-- > 0;) {
@@ -161,7 +160,7 @@ int con_las_b1(double *y, double *map, const double *kernel, const double *x, si
         if (t) memcpy(s + t * in + P, x + (t - 1) * D, D * sizeof *x);
     }
     for (size_t h = 0; h < H; h++) {
-        const double c = b1_queries(wq, kernel, L, d, H, (int)h, slack, flags);
+        const double c = con_las_b1_wq(wq, kernel, L, d, H, (int)h, slack, flags);
         for (size_t t = 0; t < P; t++) wk[t * E + h * d + t] = 1;
         for (size_t e = 0; e < D; e++) {
             wv[(P + e) * E + h * d + e] = 1;

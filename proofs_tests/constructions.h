@@ -41,6 +41,10 @@ enum { CON_B1_SIGNED = 1 };
 // needed where that sum is 0. kernel [L], x [L][D]. map [heads][L+1][L+1] or NULL. A negative tap with one head: NaN, as ln says.
 int con_las_b1(double *y, double *map, const double *kernel, const double *x, size_t L, size_t D, double slack,
                unsigned flags, con_precision p);
+// wq [in][H d], its columns for one head: row i+1 (position i's query) holds sqrt(d) ln k_{i-j} against position j+1 and
+// sqrt(d) ln(slack + sum_{t>i} k_t) against the extra token, so that the weights of every row sum to the c that is returned.
+// The rest of wq is left as it is. d >= L + 1.
+double con_las_b1_wq(double *wq, const double *kernel, size_t L, size_t d, size_t H, int head, double slack, unsigned flags);
 // What stands for ln 0: far below the row maximum, and finite, since 0 * -inf is NaN in the product Q K^T.
 #define CON_LOG_ZERO (-1000.0)
 
@@ -77,6 +81,10 @@ typedef struct {
 } con_copy;
 // answer [L'] = the largest signal column of every row of the layer's output on tokens [length]; y [length][S+3] or NULL.
 int con_copy_fwd(int32_t *answer, double *y, const int32_t *tokens, size_t length, const con_copy *m, con_precision p);
+// The same, and (each or NULL) query [length][S+3], the filtered tokens before W_q: column s of row t is the sum of rho^age
+// over the occurrences of s; map [length][length].
+int con_copy_look(int32_t *answer, double *y, double *query, double *map, const int32_t *tokens, size_t length,
+                  const con_copy *m, con_precision p);
 // Free-running: after the marker at tokens[start] its own n answers are written to tokens[start+1..start+n].
 int con_copy_generate(int32_t *tokens, size_t start, size_t n, const con_copy *m, con_precision p);
 

@@ -127,7 +127,8 @@ static void copy_weights(double *wq, double *wk, double *wv, double *taps, size_
     wk[S * D + S + 2] = wk[(S + 1) * D + S + 2] = -1;
     for (size_t i = 0; i < length; i++) taps[i] = pow(1 - 1 / L, (double)i);
 }
-int con_copy_fwd(int32_t *answer, double *y, const int32_t *tokens, size_t length, const con_copy *m, con_precision p) {
+int con_copy_look(int32_t *answer, double *y, double *query, double *map, const int32_t *tokens, size_t length,
+                  const con_copy *m, con_precision p) {
     const size_t S = m->S, D = S + 3, n = length * D;
     double *x, *mixed, *q, *k, *v, *o, *wq, *wk, *wv, *taps;
     void *memory = ref_carve(&x, n, &mixed, n, &q, n, &k, n, &v, n, &o, n, &wq, D * D, &wk, D * D, &wv, D * D, &taps,
@@ -139,7 +140,7 @@ int con_copy_fwd(int32_t *answer, double *y, const int32_t *tokens, size_t lengt
     if (!status) status = con_linear(q, mixed, wq, length, D, D, p);
     if (!status) status = con_linear(k, x, wk, length, D, D, p);
     if (!status) status = con_linear(v, x, wv, length, D, D, p);
-    if (!status) status = con_attention(o, NULL, q, k, v, NULL, length, D, 1, p);
+    if (!status) status = con_attention(o, map, q, k, v, NULL, length, D, 1, p);
     for (size_t t = 0; t < length; t++) {
         size_t best = 0;
         for (size_t s = 1; s < S; s++)
@@ -147,8 +148,12 @@ int con_copy_fwd(int32_t *answer, double *y, const int32_t *tokens, size_t lengt
         answer[t] = (int32_t)best;
     }
     if (y) memcpy(y, o, n * sizeof *y);
+    if (query) memcpy(query, mixed, n * sizeof *query);
     free(memory);
     return status;
+}
+int con_copy_fwd(int32_t *answer, double *y, const int32_t *tokens, size_t length, const con_copy *m, con_precision p) {
+    return con_copy_look(answer, y, NULL, NULL, tokens, length, m, p);
 }
 int con_copy_generate(int32_t *tokens, size_t start, size_t n, const con_copy *m, con_precision p) {
     int32_t *answer = malloc((start + n + 1) * sizeof *answer);

@@ -20,7 +20,8 @@ static void triangle_is_the_unit_disc(void **state) {
         const int stable = fabs(a2) < 1 && fabs(a1) < 1 + a2;
         differ += stable != (r < 1);
         inside += stable;
-        radius = fmax(radius, con_pole_radius(check_uniform(0, 1), check_uniform(0, 1)));
+        const double t0 = check_uniform(0, 1), t1 = check_uniform(0, 1);
+        radius = fmax(radius, con_pole_radius(t0, t1));
     }
     proof_at_most(differ, 0, "filters of 400000 on which triangle and unit circle disagree (%d stable)", inside);
     proof_at_least(1 - radius, 1e-9, "400000 filters of (0,1)^2: least distance of a pole from the unit circle");
@@ -40,7 +41,8 @@ static void frozen_filters_decay(void **state) {
         double worst = 0;
         check_seed(102);
         for (int n = 0; n < 60; n++) {
-            double theta[2] = {(float)check_uniform(0, 1), (float)check_uniform(0, 1)};
+            const double t0 = (float)check_uniform(0, 1), t1 = (float)check_uniform(0, 1); // C leaves arguments' order open
+            double theta[2] = {t0, t1};
             if (n == 0) theta[0] = theta[1] = 1 - 0x1p-20;
             if (n == 1) theta[0] = 0, theta[1] = 1 - 0x1p-20;
             const double r = con_pole_radius(theta[0], theta[1]);

@@ -19,10 +19,20 @@ build/wasm/seqmix.wasm: $(WASM_SRC:%.c=build/obj/emcc/wasm/%.o) wasm/exports.txt
 	@mkdir -p $(@D) && $(EMCC) $(WASM_LINK) -msimd128 $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
 build/wasm/seqmix-scalar.wasm: $(WASM_SRC:%.c=build/obj/emcc/scalar/%.o) wasm/exports.txt
 	@mkdir -p $(@D) && $(EMCC) $(WASM_LINK) $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
+
+# verify.wasm: the proofs, the oracle and the constructions beside the same kernels, for who wants to see them run again.
+# Loaded by the page only when it is asked for.
+VERIFY_GROUPS := $(patsubst proofs_tests/%.c,%,$(filter-out %/proof_certificates.c,$(wildcard proofs_tests/proof_*.c)) proofs_tests/test_errata.c)
+VERIFY_SRC := $(wildcard proofs_tests/wasm/*.c proofs_tests/constructions*.c) $(VERIFY_GROUPS:%=proofs_tests/%.c) $(REF_SRC)
+VERIFY_OBJ := $(VERIFY_SRC:%.c=build/obj/emcc/verify/%.o) $(filter-out %/wasm/exports.o,$(WASM_SRC:%.c=build/obj/emcc/wasm/%.o))
+build/obj/emcc/verify/%.o: %.c wasm/wasm.mk | setup
+	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) -O2 $(WASM_FLAGS_wasm) -Iproofs_tests/wasm $(CPPFLAGS) -Iref -Iproofs_tests -Dmain=verify_main_$(basename $(notdir $<)) -MMD -MP -c $< -o $@
+build/wasm/verify.wasm: $(VERIFY_OBJ) proofs_tests/wasm/exports.txt proofs_tests/wasm/imports.js
+	@mkdir -p $(@D) && $(EMCC) $(subst wasm/exports.txt,proofs_tests/wasm/exports.txt,$(WASM_LINK)) -sTOTAL_STACK=1MB -msimd128 --js-library proofs_tests/wasm/imports.js $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
 -include $(shell find build/obj/emcc -name '*.d' 2>/dev/null)
 
-# The loader as plain JavaScript with its types, beside the modules that it looks for.
-build/wasm/seqmix.js: wasm/seqmix.ts tsconfig.json package-lock.json | setup
+# The loaders as plain JavaScript with their types, beside the modules.
+build/wasm/seqmix.js: wasm/seqmix.ts wasm/verify.ts wasm/tsconfig.json tsconfig.json package-lock.json | setup
 	@mkdir -p $(@D) && node_modules/.bin/tsc --project wasm/tsconfig.json && touch $@ && echo "built $@"
 
 .PHONY: wasm
