@@ -100,6 +100,8 @@ $(NATIVE_TESTS:%=build/test/%.count): build/test/$(PREFIX_OF_TESTS)%.count: $(BI
 # The same bits: every instruction set, gcc and clang, WebAssembly with and without SIMD, one committed list.
 build/test/digests.count: proofs_tests/digests.mjs proofs_tests/digests.txt build/seqmix build/clang/seqmix build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js
 	@$(RUN) digests node --test --test-reporter=tap $< || :
+build/test/browsers.count: proofs_tests/digests_browsers.mjs proofs_tests/digests.txt build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js
+	@$(RUN) browsers node --test --test-reporter=tap $< || :
 ifneq ($(VARIANT),clang)
 build/clang/seqmix: $(CLI_SRC) $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_SRC) $(REF_SRC) $(wildcard */*.h kernels/kernels.def)
 	@$(MAKE) --no-print-directory CC=clang $@
@@ -133,7 +135,7 @@ build/test/oracle.count: proofs_tests/oracle.mjs proofs_tests/npy.mjs docs/ORACL
 	@$(RUN) oracle node --test --test-reporter=tap $< || :
 
 QUICK_TESTS := $(NATIVE_TESTS)
-ALL_TESTS := $(NATIVE_TESTS) digests wasm verify page cli oracle install api scripts theorems docs mnist serve presets
+ALL_TESTS := $(NATIVE_TESTS) digests browsers wasm verify page cli oracle install api scripts theorems docs mnist serve presets
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help setup native clean test test-all test-quick run-tests demo format bars presets

@@ -30,6 +30,8 @@ double cli_seconds(void); // monotonic
 
 // threads.c: give the run as many threads as its config asks for.
 void cli_use_threads(smx_run *run);
+// n threads as smx_run_parallel takes them; NULL where one is enough.
+smx_parallel_for cli_threads(int n, void **pool);
 // The value of one key of a complete config text, copied; "" if it is not there.
 void cli_config_value(const char *config, const char *key, char *to, size_t size);
 

@@ -10,7 +10,7 @@ static const cli_command commands[] = {
     {"eval", "eval FILE ['CHANGES'] [--length N] [--count N] [--confusion] [--json]: accuracy of a saved run, also at other lengths", cli_eval},
     {"data", "data 'CONFIG' --out DIR|--show [--count N] [--first N] [--stream train|eval]: samples of a task as .npy, or drawn in the terminal", cli_data},
     {"presets", "presets [NAME] [--fast] [--seeds N]: measure every preset's claims again", cli_presets},
-    {"selfcheck", "selfcheck [--against FILE]: a digest of every kernel and of short trainings, the same everywhere", cli_selfcheck},
+    {"selfcheck", "selfcheck [--against FILE] [--threads N]: a digest of every kernel and of short trainings, the same everywhere", cli_selfcheck},
     {"bench", "bench [--json] [--quick] [--seconds S] [NAME...]: time kernels and training steps against this machine's ceilings", cli_bench},
     {"oracle", "oracle MECHANISM [--mode NAME] [--param NAME=VALUE]... [--layout bld|bhld] --in DIR --out DIR, oracle --list [MECHANISM], or oracle --manifest FILE --out DIR: the double-precision oracle on .npy files", cli_oracle},
     {"vectors", "vectors --out DIR [--seed N]: a set of test vectors for judging other implementations", cli_vectors},

@@ -21,16 +21,26 @@ static void listed(const char *list, const char *name, char digest[17]) {
 
 int cli_selfcheck(int argc, char **argv) {
     const char *against = NULL;
-    if (argc == 2 && !strcmp(argv[0], "--against"))
-        against = argv[1];
-    else if (argc)
-        return cli_fail("selfcheck takes --against FILE or nothing, not '%s'", argv[0]);
+    long threads = 1;
+    for (int i = 0; i < argc; i += 2) {
+        char *end = "?";
+        if (i + 1 < argc && !strcmp(argv[i], "--against"))
+            against = argv[i + 1];
+        else if (i + 1 < argc && !strcmp(argv[i], "--threads")) {
+            threads = strtol(argv[i + 1], &end, 10);
+            if (*end || threads < 1 || threads > 64)
+                return cli_fail("--threads is '%s'; it must be a whole number from 1 to 64", argv[i + 1]);
+        } else
+            return cli_fail("selfcheck takes --against FILE and --threads N, not '%s'", argv[i]);
+    }
+    void *pool;
+    smx_parallel_for hook = cli_threads((int)threads, &pool);
     size_t size, differing = 0, count = smx_selfcheck_count();
     char *list = against ? cli_read_file(against, &size) : NULL;
     if (against && !list) return 2;
     for (size_t i = 0; i < count; i++) {
         char digest[17], expected[17] = "";
-        snprintf(digest, sizeof digest, "%016llx", (unsigned long long)smx_selfcheck_digest(i));
+        snprintf(digest, sizeof digest, "%016llx", (unsigned long long)smx_selfcheck_digest_parallel(i, hook, pool));
         if (list) listed(list, smx_selfcheck_name(i), expected);
         int differs = list && strcmp(digest, expected);
         differing += (size_t)differs;

@@ -32,3 +32,10 @@ void cli_use_threads(smx_run *run) {
     threads = atoi(value);
     if (threads > 1) smx_run_parallel(run, parallel_for, &threads);
 }
+
+smx_parallel_for cli_threads(int n, void **pool) {
+    static int threads;
+    threads = n;
+    *pool = &threads;
+    return n > 1 ? parallel_for : NULL;
+}

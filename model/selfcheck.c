@@ -45,9 +45,10 @@ const char *smx_selfcheck_name(size_t i) {
     return name;
 }
 
-static uint64_t train(const char *config) {
+static uint64_t train(const char *config, smx_parallel_for hook, void *pool) {
     smx_error error;
     smx_run *r = smx_run_open(config, &error);
+    if (r && hook) smx_run_parallel(r, hook, pool);
     if (!r || smx_run_step(r, 12, &error)) {
         smx_run_close(r);
         return 0;
@@ -64,12 +65,13 @@ static uint64_t train(const char *config) {
     return h;
 }
 
-uint64_t smx_selfcheck_digest(size_t i) {
+uint64_t smx_selfcheck_digest(size_t i) { return smx_selfcheck_digest_parallel(i, NULL, NULL); }
+uint64_t smx_selfcheck_digest_parallel(size_t i, smx_parallel_for hook, void *pool) {
     const size_t kernels = smx_digest_count(), n = mixer_count();
     if (i < kernels) return smx_digest_kernel(i, NULL);
     if (i >= kernels + n + EXTRAS) return 0;
-    if (i >= kernels + n) return train(extras[i - kernels - n].config);
+    if (i >= kernels + n) return train(extras[i - kernels - n].config, hook, pool);
     char config[256];
     snprintf(config, sizeof config, "mixer=%s&" SMALL, mixers[i - kernels]->name);
-    return train(config);
+    return train(config, hook, pool);
 }

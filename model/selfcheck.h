@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "run.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -15,6 +17,8 @@ size_t smx_selfcheck_count(void);
 const char *smx_selfcheck_name(size_t i);
 // 0 when it could not be run (out of memory).
 uint64_t smx_selfcheck_digest(size_t i);
+// The same, its training's pieces given to `hook` as smx_run_parallel says (NULL: none). The digest is the same.
+uint64_t smx_selfcheck_digest_parallel(size_t i, smx_parallel_for hook, void *pool);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 // digests.mjs: the same bits everywhere. Every digest of `seqmix selfcheck` (each kernel, short trainings of each mixer) on
-// every instruction set of this machine, built by gcc and by clang, and of the WebAssembly modules with and without SIMD,
-// compared with the one committed list, digests.txt. When a change moves bits on purpose:
+// every instruction set of this machine, built by gcc and by clang, with one thread and with two, and of both WebAssembly
+// modules in Node (digests_browsers.mjs: in browsers), compared with the one committed list, digests.txt. When a change moves
+// bits on purpose:
 //   build/seqmix selfcheck > proofs_tests/digests.txt     and say why in the commit.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -17,9 +18,9 @@ function compare(lines) {
     assert.equal(lines.length, list.length);
 }
 
-function native(program, isa) {
+function native(program, isa, ...more) {
     const env = { ...process.env, SMX_ISA: isa };
-    return execFileSync(program, ['selfcheck'], { env, encoding: 'utf8' }).trim().split('\n');
+    return execFileSync(program, ['selfcheck', ...more], { env, encoding: 'utf8' }).trim().split('\n');
 }
 
 // The instruction sets that this program has and this machine can run, as its own error lists them.
@@ -39,6 +40,7 @@ for (const [compiler, program] of [
     const all = isas(program);
     test(`${compiler} builds scalar and at least one more`, () => assert.ok(all.includes('scalar') && all.length >= 2, all.join()));
     for (const isa of all) test(`${compiler}, ${isa}`, () => compare(native(program, isa)));
+    test(`${compiler}, ${all.at(-1)}, two threads`, () => compare(native(program, all.at(-1), '--threads', '2')));
     if (process.arch === 'x64')
         for (const isa of ['avx2', 'avx512'])
             if (!all.includes(isa)) test(`${compiler}, ${isa}`, { skip: `this machine has no ${isa}` }, () => {});

@@ -485,16 +485,18 @@ export class Lab {
             this.#memory.found(this.#memory.withText(config, (at) => this.#memory.x.lab_config_complete(at))),
         );
     }
-    /** Hash of each kernel's results on fixed inputs: the same on every machine, or something is wrong. */
-    digests(): { name: string; digest: string }[] {
+    /** Names of what `digest` hashes: every kernel, and short trainings of every mixer. */
+    get checks(): string[] {
         const { x } = this.#memory;
-        const all = [];
-        for (let i = 0; i < x.lab_check_count(); i++)
-            all.push({
-                name: this.#memory.text(x.lab_check_name(i)),
-                digest: this.#memory.text(x.lab_check_digest(i)),
-            });
-        return all;
+        return Array.from({ length: x.lab_check_count() }, (_, i) => this.#memory.text(x.lab_check_name(i)));
+    }
+    /** Hash of the results of check `i` on fixed inputs, 16 hex digits: the same on every machine, or something is wrong. */
+    digest(i: number): string {
+        return this.#memory.text(this.#memory.x.lab_check_digest(count(i, 'check')));
+    }
+    /** Every check with its digest; takes about a second. */
+    digests(): { name: string; digest: string }[] {
+        return this.checks.map((name, i) => ({ name, digest: this.digest(i) }));
     }
     /** Bytes of memory that the module holds now. */
     get bytes(): number {

@@ -53,6 +53,7 @@ interface Exports {
     verify_las_b1_wq(...args: number[]): void;
     verify_conv(...args: number[]): number;
     verify_recall(...args: number[]): number;
+    verify_attention(...args: number[]): number;
     verify_wrong_cosine(...args: number[]): number;
     verify_copy(...args: number[]): number;
     verify_landmark_threshold(L: number, block: number, sigma: number): number;
@@ -248,6 +249,14 @@ export class Verify {
                 this.#x.verify_recall(y, map, from, taps, L, D, filter.length, c, ...flags, word(precision)),
             );
             return { y: this.#doubles(y, L * D), map: this.#doubles(map, L * L) };
+        });
+    }
+    /** Causal softmax attention of one head, o and map, as every construction uses it. */
+    attention(q: Float64Array, k: Float64Array, v: Float64Array, L: number, D: number, precision: Precision) {
+        return this.#with((take) => {
+            const [o, map, a, b, c] = [take(L * D), take(L * L), take(q), take(k), take(v)];
+            this.#done(this.#x.verify_attention(o, map, a, b, c, L, D, 1, word(precision)));
+            return { y: this.#doubles(o, L * D), map: this.#doubles(map, L * L) };
         });
     }
     /** The best cosine between the filtered N-grams of two different N-grams of a table [V][D]. */

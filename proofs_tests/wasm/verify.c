@@ -89,6 +89,10 @@ int verify_recall(double *y, double *map, const double *x, const double *filter,
                           .no_norm = no_norm};
     return con_recall_fwd(y, map, x, &m, precision);
 }
+int verify_attention(double *o, double *map, const double *q, const double *k, const double *v, size_t L, size_t D, size_t H,
+                     int precision) {
+    return con_attention(o, map, q, k, v, NULL, L, D, H, precision);
+}
 double verify_wrong_cosine(const double *table, size_t V, size_t D, const double *filter, size_t N, int starts) {
     return con_wrong_cosine(table, V, D, filter, N, starts);
 }
