@@ -17,6 +17,7 @@ int cli_data(int argc, char **argv);
 int cli_presets(int argc, char **argv);
 int cli_audit(int argc, char **argv);
 int cli_bench(int argc, char **argv);
+int cli_sweep(int argc, char **argv);
 int cli_help(int argc, char **argv);
 // A manual page: which is "--man" (the program) or "--man=config".
 int cli_man(const char *which, const cli_command *commands, size_t n);
@@ -34,6 +35,13 @@ void cli_use_threads(smx_run *run);
 smx_parallel_for cli_threads(int n, void **pool);
 // The value of one key of a complete config text, copied; "" if it is not there.
 void cli_config_value(const char *config, const char *key, char *to, size_t size);
+
+// options.c. A whole number in lo..hi, or a file's name, after option argv[*i]: 0, or 2 with the sentence printed.
+int cli_read_count(int argc, char **argv, int *i, long lo, long hi, long *to);
+int cli_read_path(int argc, char **argv, int *i, const char **to);
+// The run of a checkpoint with changes to its config (NULL: none); NULL with the sentence printed.
+smx_run *cli_load_run(const char *file, const char *changes);
+int cli_is_regression(const smx_evaluation *e); // R^2 is what counts, not accuracy
 
 // files.c: whole files. read: malloc'ed, NULL with a message printed. write: to a temporary beside it, then renamed, so
 // that no half-written file is left; 0 or 2.

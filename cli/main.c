@@ -7,8 +7,9 @@
 
 static const cli_command commands[] = {
     {"train", "train 'CONFIG' [--json] [--save FILE] [--load FILE] [--every N] [--eval N]: train one run", cli_train},
-    {"eval", "eval FILE ['CHANGES'] [--length N] [--count N] [--confusion] [--json]: accuracy of a saved run, also at other lengths", cli_eval},
+    {"eval", "eval FILE ['CHANGES'] [--length N,N...] [--count N] [--confusion] [--json]: accuracy, R^2 or bits of a saved run, also at other lengths, a line for each", cli_eval},
     {"data", "data 'CONFIG' --out DIR|--show [--count N] [--first N] [--stream train|eval]: samples of a task as .npy, or drawn in the terminal", cli_data},
+    {"sweep", "sweep 'CONFIG' KEY=A,B... [--seeds N] [--eval N] [--json]: a training for each value and seed, and how good each came out", cli_sweep},
     {"presets", "presets [NAME] [--fast] [--seeds N]: measure every preset's claims again", cli_presets},
     {"selfcheck", "selfcheck [--against FILE] [--threads N]: a digest of every kernel and of short trainings, the same everywhere", cli_selfcheck},
     {"bench", "bench [--json] [--quick] [--seconds S] [NAME...]: time kernels and training steps against this machine's ceilings", cli_bench},

@@ -1,4 +1,4 @@
-// train.c: seqmix train and seqmix eval.
+// train.c: seqmix train: one run, its progress, its checkpoint.
 #include "cli.h"
 
 #include <errno.h>
@@ -28,25 +28,6 @@ typedef struct {
     int json;
 } options;
 
-// A whole number in lo..hi after an option, or 2.
-static int read_count(int argc, char **argv, int *i, long lo, long hi, long *to) {
-    if (*i + 1 >= argc) return cli_fail("%s needs a whole number from %ld to %ld after it", argv[*i], lo, hi);
-    char *end;
-    const char *text = argv[++*i];
-    errno = 0;
-    long x = strtol(text, &end, 10);
-    if (!*text || *end || errno || x < lo || x > hi)
-        return cli_fail("%s %s is not allowed: it must be a whole number from %ld to %ld", argv[*i - 1], text, lo, hi);
-    *to = x;
-    return 0;
-}
-
-static int read_path(int argc, char **argv, int *i, const char **to) {
-    if (*i + 1 >= argc) return cli_fail("%s needs a file name after it", argv[*i]);
-    *to = argv[++*i];
-    return 0;
-}
-
 static int read_options(int argc, char **argv, options *o) {
     *o = (options){.eval = 1000};
     for (int i = 0; i < argc; i++) {
@@ -54,13 +35,13 @@ static int read_options(int argc, char **argv, options *o) {
         if (!strcmp(argv[i], "--json"))
             o->json = 1;
         else if (!strcmp(argv[i], "--save"))
-            bad = read_path(argc, argv, &i, &o->save);
+            bad = cli_read_path(argc, argv, &i, &o->save);
         else if (!strcmp(argv[i], "--load"))
-            bad = read_path(argc, argv, &i, &o->load);
+            bad = cli_read_path(argc, argv, &i, &o->load);
         else if (!strcmp(argv[i], "--every"))
-            bad = read_count(argc, argv, &i, 0, 1000000000, &o->every);
+            bad = cli_read_count(argc, argv, &i, 0, 1000000000, &o->every);
         else if (!strcmp(argv[i], "--eval"))
-            bad = read_count(argc, argv, &i, 0, 10000000, &o->eval);
+            bad = cli_read_count(argc, argv, &i, 0, 10000000, &o->eval);
         else if (argv[i][0] == '-' && argv[i][1])
             bad = cli_fail("there is no option %s; train has --json, --save FILE, --load FILE, --every N and --eval N", argv[i]);
         else if (o->config)
@@ -74,17 +55,9 @@ static int read_options(int argc, char **argv, options *o) {
 }
 
 static smx_run *open_run(const options *o) {
+    if (o->load) return cli_load_run(o->load, o->config);
     smx_error e = {0};
-    smx_run *run = NULL;
-    if (o->load) {
-        size_t size;
-        void *bytes = cli_read_file(o->load, &size);
-        if (!bytes) return NULL;
-        run = smx_run_load(bytes, size, o->config, &e);
-        free(bytes);
-    } else {
-        run = smx_run_open(o->config, &e);
-    }
+    smx_run *run = smx_run_open(o->config, &e);
     if (!run) cli_fail("%s", e.message);
     return run;
 }
@@ -104,9 +77,6 @@ static uint32_t word_of(double loss) {
     memcpy(&w, &f, 4);
     return f != f ? 0x7fc00000 : w;
 }
-
-// What is said of an evaluation: accuracy, or R^2 where the answers are numbers.
-static int is_regression(const smx_evaluation *e) { return e->r2 != 0.0; }
 
 static void show_bar(const smx_metrics *m, double accuracy, double seconds) {
     enum { CELLS = 24 };
@@ -150,7 +120,7 @@ int cli_train(int argc, char **argv) {
                 break;
             }
             held_out = ev.accuracy;
-            if (o.json) printf("{\"step\":%llu,\"held_out\":%.6f}\n", (unsigned long long)m.step, is_regression(&ev) ? ev.r2 : ev.accuracy);
+            if (o.json) printf("{\"step\":%llu,\"held_out\":%.6f}\n", (unsigned long long)m.step, cli_is_regression(&ev) ? ev.r2 : ev.accuracy);
         }
         double now = cli_seconds();
         if (bar && now - shown > 0.1) {
@@ -175,70 +145,11 @@ int cli_train(int argc, char **argv) {
                (unsigned long long)smx_run_digest(run));
     else if (!status)
         printf("%llu steps in %.2f s, loss %.4f, held-out %s %.2f %% (%llu targets), %llu weights, digest %016llx\n",
-               (unsigned long long)m.step, seconds, m.loss, is_regression(&ev) ? "R^2" : "accuracy",
-               100 * (is_regression(&ev) ? ev.r2 : ev.accuracy), (unsigned long long)ev.targets,
+               (unsigned long long)m.step, seconds, m.loss, cli_is_regression(&ev) ? "R^2" : "accuracy",
+               100 * (cli_is_regression(&ev) ? ev.r2 : ev.accuracy), (unsigned long long)ev.targets,
                (unsigned long long)m.params, (unsigned long long)smx_run_digest(run));
     if (interrupted && !status)
         fprintf(stderr, "seqmix: stopped at step %llu%s%s\n", (unsigned long long)m.step, o.save ? ", saved to " : "", o.save ? o.save : "");
     smx_run_close(run);
     return status ? status : interrupted ? 130 : 0;
-}
-
-int cli_eval(int argc, char **argv) {
-    const char *file = NULL, *changes = NULL;
-    long length = 0, count = 1000;
-    int json = 0, confusion = 0;
-    for (int i = 0; i < argc; i++) {
-        int bad = 0;
-        if (!strcmp(argv[i], "--json"))
-            json = 1;
-        else if (!strcmp(argv[i], "--confusion"))
-            confusion = 1;
-        else if (!strcmp(argv[i], "--length"))
-            bad = read_count(argc, argv, &i, 1, 1 << 20, &length);
-        else if (!strcmp(argv[i], "--count"))
-            bad = read_count(argc, argv, &i, 1, 10000000, &count);
-        else if (argv[i][0] == '-')
-            bad = cli_fail("there is no option %s; eval has --length N, --count N, --confusion and --json", argv[i]);
-        else if (!file)
-            file = argv[i];
-        else if (!changes)
-            changes = argv[i];
-        else
-            bad = cli_fail("'%s' is too much: eval takes a checkpoint and changes to the task's keys", argv[i]);
-        if (bad) return bad;
-    }
-    if (!file) return cli_fail("eval needs a checkpoint, written by seqmix train 'CONFIG' --save FILE");
-    options o = {.load = file};
-    smx_run *run = open_run(&o);
-    if (!run) return 2;
-    cli_use_threads(run);
-    char all[2048];
-    snprintf(all, sizeof all, "%.2000s", changes ? changes : "");
-    if (length) snprintf(all + strlen(all), sizeof all - strlen(all), "%slength=%ld", changes ? "&" : "", length);
-    smx_error e = {0};
-    smx_evaluation ev;
-    int status = smx_run_evaluate_as(run, (size_t)count, all, &ev, &e) ? cli_fail("%s", e.message) : 0;
-    if (!status && json)
-        printf("{\"loss\":%.9g,\"bits\":%.9g,\"accuracy\":%.6f,\"sequence_accuracy\":%.6f,\"free_accuracy\":%.6f,"
-               "\"free_sequence_accuracy\":%.6f,\"r2\":%.6f,\"targets\":%llu,\"sequences\":%llu}\n",
-               ev.loss, ev.loss / 0.69314718055994531, ev.accuracy, ev.sequence_accuracy, ev.free_accuracy,
-               ev.free_sequence_accuracy, ev.r2, (unsigned long long)ev.targets, (unsigned long long)ev.sequences);
-    else if (!status && is_regression(&ev))
-        printf("R^2 %.4f over %llu targets, mean squared error %.4g\n", ev.r2, (unsigned long long)ev.targets, ev.loss);
-    else if (!status) {
-        printf("accuracy %.2f %% of %llu targets, %.2f %% of %llu sequences entirely right, loss %.4f (%.4f bits)\n",
-               100 * ev.accuracy, (unsigned long long)ev.targets, 100 * ev.sequence_accuracy,
-               (unsigned long long)ev.sequences, ev.loss, ev.loss / 0.69314718055994531);
-        if (ev.free_accuracy != ev.accuracy)
-            printf("on its own answers: %.2f %% of targets, %.2f %% of sequences\n", 100 * ev.free_accuracy,
-                   100 * ev.free_sequence_accuracy);
-    }
-    size_t V;
-    const uint64_t *table = smx_run_confusion(run, &V);
-    if (!status && confusion && !table) status = cli_fail("there is no confusion matrix for regression or beyond 256 classes");
-    for (size_t i = 0; !status && confusion && i < V; i++)
-        for (size_t j = 0; j < V; j++) printf("%llu%c", (unsigned long long)table[i * V + j], j + 1 < V ? '\t' : '\n');
-    smx_run_close(run);
-    return status;
 }

@@ -12,7 +12,10 @@ after(() => rmSync(folder, { recursive: true }));
 const file = (name) => join(folder, name);
 
 function seqmix(...args) {
-    const { status, stdout, stderr, signal } = spawnSync('build/seqmix', args, { encoding: 'utf8', timeout: 60000 });
+    const { status, stdout, stderr, signal } = spawnSync('build/seqmix', args, {
+        encoding: 'utf8',
+        timeout: 60000,
+    });
     assert.equal(signal, null, `seqmix ${args.join(' ')} died of ${signal}`);
     return { status, stdout, stderr };
 }
@@ -20,9 +23,15 @@ const recall = 'mixer=cat&task=mqar&batch=4&steps=20';
 
 test('train prints one JSON line a step and a final one', () => {
     const { status, stdout } = seqmix('train', recall, '--json', '--eval', '50');
-    const lines = stdout.trim().split('\n').map((line) => JSON.parse(line));
+    const lines = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
     assert.equal(status, 0);
-    assert.deepEqual(lines.slice(0, 20).map((line) => line.step), [...Array(20).keys()].map((i) => i + 1));
+    assert.deepEqual(
+        lines.slice(0, 20).map((line) => line.step),
+        [...Array(20).keys()].map((i) => i + 1),
+    );
     const last = lines.at(-1);
     assert.equal(lines.length, 21);
     assert.equal(last.final, true);
@@ -40,11 +49,110 @@ test('saved, resumed and straight runs end in the same weights; eval reads the f
     const digest = (result) => JSON.parse(result.stdout.trim().split('\n').at(-1)).digest;
     const straight = digest(seqmix('train', recall, '--json', '--eval', '0', '--save', file('a')));
     seqmix('train', recall + '&steps=11', '--save', file('b'), '--eval', '0');
-    assert.equal(digest(seqmix('train', 'steps=20', '--load', file('b'), '--json', '--eval', '0', '--save', file('c'))), straight);
+    assert.equal(
+        digest(
+            seqmix('train', 'steps=20', '--load', file('b'), '--json', '--eval', '0', '--save', file('c')),
+        ),
+        straight,
+    );
     assert.deepEqual(readFileSync(file('c')), readFileSync(file('a')));
     const { status, stdout } = seqmix('eval', file('a'), '--count', '40', '--length', '128', '--json');
     assert.equal(status, 0);
     assert.equal(JSON.parse(stdout).targets, 320);
+});
+
+test('eval: several lengths and changes in one call, a line for each, and the table of confusions', () => {
+    const { status, stdout } = seqmix(
+        'eval',
+        file('a'),
+        'pairs=8~pairs=16',
+        '--length',
+        '128,256',
+        '--count',
+        '20',
+        '--json',
+    );
+    assert.equal(status, 0);
+    const lines = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    assert.deepEqual(
+        lines.map(({ changes, targets }) => [changes, targets]),
+        [
+            ['pairs=8&length=128', 160],
+            ['pairs=8&length=256', 160],
+            ['pairs=16&length=128', 320],
+            ['pairs=16&length=256', 320],
+        ],
+    );
+    for (const line of lines) assert.ok(Math.abs(line.bits - line.loss / Math.LN2) < 1e-6);
+    const asked = seqmix('eval', file('a'), '--count', '20', '--confusion').stdout.trimEnd().split('\n');
+    assert.match(asked[0], /^accuracy \d+\.\d\d % of 160 targets/);
+    const table = asked.slice(1).map((row) => row.split('\t').map(Number));
+    assert.equal(table.length, 64);
+    assert.equal(
+        table.flat().reduce((a, b) => a + b),
+        160,
+    );
+    // Every target is a value, so the first 32 rows are empty; what stands on the diagonal was right.
+    assert.ok(
+        table
+            .slice(0, 32)
+            .flat()
+            .every((n) => n === 0),
+    );
+    const right = table.reduce((sum, row, i) => sum + row[i], 0);
+    assert.ok(Math.abs(right / 160 - Number(asked[0].match(/[\d.]+/)[0]) / 100) < 1e-4);
+});
+
+test('eval of a regression: R^2, and no confusions', () => {
+    seqmix(
+        'train',
+        'mixer=attention&task=cummax&width=8&batch=8&steps=60&length=16',
+        '--save',
+        file('r'),
+        '--eval',
+        '0',
+    );
+    assert.match(seqmix('eval', file('r')).stdout, /^R\^2 -?0\.\d{4} over 16000 targets/);
+    assert.match(seqmix('eval', file('r'), '--confusion').stderr, /no confusion matrix for regression/);
+});
+
+test('sweep: a row for each value, of several seeds; the same numbers as train', () => {
+    const { status, stdout } = seqmix(
+        'sweep',
+        recall,
+        'filter=1,3',
+        '--seeds',
+        '2',
+        '--eval',
+        '100',
+        '--json',
+    );
+    assert.equal(status, 0);
+    const rows = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    assert.deepEqual(
+        rows.map((row) => row.filter),
+        ['1', '3'],
+    );
+    const alone = ['1', '2'].map(
+        (seed) =>
+            JSON.parse(
+                seqmix('train', `${recall}&filter=3&seed=${seed}`, '--eval', '100', '--json')
+                    .stdout.trim()
+                    .split('\n')
+                    .at(-1),
+            ).accuracy,
+    );
+    assert.ok(Math.abs(rows[1].accuracy - (alone[0] + alone[1]) / 2) < 2e-6);
+    assert.equal(rows[1].low, Math.min(...alone));
+    assert.equal(rows[1].high, Math.max(...alone));
+    assert.equal(rows[1].params, 8265);
+    assert.equal(seqmix('sweep', recall, 'batch=2', '--eval', '10').stdout.split('\n').length, 3);
 });
 
 // The header as anyone's reader would take it: 8 bytes of length, JSON, then the words.
@@ -82,18 +190,34 @@ test('a short checkpoint that asks for giant weights is refused at once', () => 
 });
 
 test('Ctrl-C keeps what was learnt', async () => {
-    const child = spawn('build/seqmix', ['train', 'mixer=cat&task=mqar&steps=1000000', '--json', '--save', file('stopped')]);
+    const child = spawn('build/seqmix', [
+        'train',
+        'mixer=cat&task=mqar&steps=1000000',
+        '--json',
+        '--save',
+        file('stopped'),
+    ]);
     await new Promise((resolve) => child.stdout.once('data', resolve));
     child.stdout.resume();
     child.kill('SIGINT');
     const code = await new Promise((resolve) => child.once('close', resolve));
     assert.equal(code, 130);
     assert.equal(seqmix('eval', file('stopped'), '--count', '10').status, 0);
-    assert.deepEqual(readdirSync(folder).filter((name) => name.endsWith('.part')), []);
+    assert.deepEqual(
+        readdirSync(folder).filter((name) => name.endsWith('.part')),
+        [],
+    );
 });
 
 test('data writes the samples that training sees, as .npy', () => {
-    const { status } = seqmix('data', 'task=mqar&length=64&pairs=8&vocab=64&seed=3', '--count', '5', '--out', file('data'));
+    const { status } = seqmix(
+        'data',
+        'task=mqar&length=64&pairs=8&vocab=64&seed=3',
+        '--count',
+        '5',
+        '--out',
+        file('data'),
+    );
     assert.equal(status, 0);
     const read = (name) => {
         const bytes = readFileSync(join(folder, 'data', name));
@@ -115,7 +239,13 @@ test('data writes the samples that training sees, as .npy', () => {
 });
 
 test('data --show draws a sample: every target is the value behind its key', () => {
-    const { status, stdout } = seqmix('data', 'task=mqar&length=20&vocab=16&pairs=3', '--show', '--count', '2');
+    const { status, stdout } = seqmix(
+        'data',
+        'task=mqar&length=20&vocab=16&pairs=3',
+        '--show',
+        '--count',
+        '2',
+    );
     assert.equal(status, 0);
     const lines = stdout.trimEnd().split('\n');
     assert.equal(lines.length, 7);
@@ -139,7 +269,8 @@ test('help --json is the table that the page reads', () => {
 test('help lists every mixer and task, and tells of one key', () => {
     const all = seqmix('help');
     assert.equal(all.status, 0);
-    for (const word of ['mixer', 'length', 'cat', 'attention', 'mqar', 'recall']) assert.ok(all.stdout.includes(word), word);
+    for (const word of ['mixer', 'length', 'cat', 'attention', 'mqar', 'recall'])
+        assert.ok(all.stdout.includes(word), word);
     assert.match(seqmix('help', 'filter').stdout, /taps/);
     assert.match(seqmix('help', 'mixer').stdout, /CAT/);
     assert.equal(seqmix('--version').stdout, 'seqmix 0.1.0\n');
@@ -148,7 +279,10 @@ test('help lists every mixer and task, and tells of one key', () => {
 test('selfcheck agrees with the committed list, and says what differs', () => {
     assert.equal(seqmix('selfcheck', '--against', 'proofs_tests/digests.txt').status, 0);
     const list = readFileSync('proofs_tests/digests.txt', 'utf8');
-    writeFileSync(file('list'), list.replace(/^./m, (digit) => (digit === '0' ? '1' : '0')));
+    writeFileSync(
+        file('list'),
+        list.replace(/^./m, (digit) => (digit === '0' ? '1' : '0')),
+    );
     const { status, stdout } = seqmix('selfcheck', '--against', file('list'));
     assert.equal(status, 1);
     assert.match(stdout, /DIFFERS/);
@@ -177,6 +311,12 @@ const wrong = [
     [['data', 'task=mqar', '--out', folder, '--count', '0'], /--count 0/],
     [['data', 'task=mqar&length=63', '--out', folder], /length/],
     [['eval', file('junk'), 'a', 'b'], /'b' is too much/],
+    [['eval', file('junk'), '--length', '64,x'], /--length 64,x is not allowed/],
+    [['eval', file('junk'), '--length'], /--length needs/],
+    [['sweep', recall], /a key with values/],
+    [['sweep', recall, 'filter='], /a key with values/],
+    [['sweep', recall, 'filter=x'], /filter=x: filter=x is not allowed: filter must be a whole number/],
+    [['sweep', recall, 'filter=3', '--seeds', '0'], /--seeds 0/],
     [['help', 'nothing'], /nothing/],
     [['selfcheck', '--against', file('nowhere')], /nowhere/],
 ];
@@ -190,7 +330,10 @@ for (const [args, sentence] of wrong)
     });
 
 test('an unknown instruction set is refused', () => {
-    const { status, stderr } = spawnSync('build/seqmix', ['help'], { env: { ...process.env, SMX_ISA: 'mmx' }, encoding: 'utf8' });
+    const { status, stderr } = spawnSync('build/seqmix', ['help'], {
+        env: { ...process.env, SMX_ISA: 'mmx' },
+        encoding: 'utf8',
+    });
     assert.equal(status, 2);
     assert.match(stderr, /SMX_ISA=mmx.*scalar/);
 });

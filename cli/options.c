@@ -1,0 +1,38 @@
+// options.c: what several commands read from their arguments.
+#include "cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+// A whole number in lo..hi after an option, or 2.
+int cli_read_count(int argc, char **argv, int *i, long lo, long hi, long *to) {
+    if (*i + 1 >= argc) return cli_fail("%s needs a whole number from %ld to %ld after it", argv[*i], lo, hi);
+    char *end;
+    const char *text = argv[++*i];
+    errno = 0;
+    long x = strtol(text, &end, 10);
+    if (!*text || *end || errno || x < lo || x > hi)
+        return cli_fail("%s %s is not allowed: it must be a whole number from %ld to %ld", argv[*i - 1], text,
+                        lo, hi);
+    *to = x;
+    return 0;
+}
+
+int cli_read_path(int argc, char **argv, int *i, const char **to) {
+    if (*i + 1 >= argc) return cli_fail("%s needs a file name after it", argv[*i]);
+    *to = argv[++*i];
+    return 0;
+}
+
+smx_run *cli_load_run(const char *file, const char *changes) {
+    size_t size;
+    smx_error e = {0};
+    void *bytes = cli_read_file(file, &size);
+    if (!bytes) return NULL;
+    smx_run *run = smx_run_load(bytes, size, changes, &e);
+    free(bytes);
+    if (!run) cli_fail("%s", e.message);
+    return run;
+}
+
+int cli_is_regression(const smx_evaluation *e) { return e->r2 != 0.0; }
