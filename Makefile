@@ -122,7 +122,7 @@ build/test/scripts.count: scripts/test-tally.sh scripts/run-test.sh scripts/tall
 	@$(RUN) scripts scripts/test-tally.sh || :
 build/test/theorems.count: scripts/theorems.test.mjs scripts/theorems.mjs docs/THEOREMS.md docs/ERRATA.md $(wildcard proofs_tests/proof_*.c) proofs_tests/test_errata.c
 	@$(RUN) theorems node --test --test-reporter=tap $< || :
-build/test/docs.count: scripts/docs.test.mjs scripts/docs.mjs docs/definitions.json docs/MECHANISMS.md docs/TASKS.md build/seqmix
+build/test/docs.count: scripts/docs.test.mjs scripts/docs.mjs docs/definitions.json docs/MECHANISMS.md docs/TASKS.md docs/presets.json build/seqmix
 	@$(RUN) docs node --test --test-reporter=tap $< || :
 build/test/mnist.count: scripts/mnist.test.mjs scripts/mnist.mjs
 	@$(RUN) mnist node --test --test-reporter=tap $< || :
@@ -170,8 +170,8 @@ test-all: ## make test, and what is slow: emulated Arm, every preset's claims, p
 	@$(MAKE) --no-print-directory mutants
 	@$(MAKE) --no-print-directory fuzz
 
-presets: build/seqmix ## measure every claim of every preset again (minutes)
-	@build/seqmix presets
+presets: build/seqmix ## measure every claim of every preset again (minutes), write docs/PRESETS.md
+	@node scripts/presets.mjs
 
 bars: site build/seqmix ## the timed and visual bars of the page: wants a quiet machine
 	@node web/bars.mjs
@@ -184,7 +184,7 @@ ulp-full: build/tests/ulp ## the same, and the functions of one number over all 
 	@$< --full docs/ACCURACY.md
 theorems: $(patsubst proofs_tests/%.c,build/tests/%,$(wildcard proofs_tests/proof_*.c)) build/tests/test_errata ## write docs/THEOREMS.md from the proofs and what they print
 	@node scripts/theorems.mjs
-docs: build/seqmix ## write docs/MECHANISMS.md and docs/TASKS.md from the program's tables
+docs: build/seqmix ## write docs/MECHANISMS.md, TASKS.md and PRESETS.md from the program's tables
 	@node scripts/docs.mjs
 mnist: setup ## download MNIST into data/mnist, its checksums verified
 	@node scripts/mnist.mjs

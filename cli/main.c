@@ -10,7 +10,7 @@ static const cli_command commands[] = {
     {"eval", "eval FILE ['CHANGES'] [--length N,N...] [--count N] [--confusion] [--json]: accuracy, R^2 or bits of a saved run, also at other lengths, a line for each", cli_eval},
     {"data", "data 'CONFIG' --out DIR|--show [--count N] [--first N] [--stream train|eval]: samples of a task as .npy, or drawn in the terminal", cli_data},
     {"sweep", "sweep 'CONFIG' KEY=A,B... [--seeds N] [--eval N] [--json]: a training for each value and seed, and how good each came out", cli_sweep},
-    {"presets", "presets [NAME] [--fast] [--seeds N]: measure every preset's claims again", cli_presets},
+    {"presets", "presets [NAME] [--fast] [--seeds N] [--json] [--list]: measure every preset's claims again, or list them", cli_presets},
     {"selfcheck", "selfcheck [--against FILE] [--threads N]: a digest of every kernel and of short trainings, the same everywhere", cli_selfcheck},
     {"bench", "bench [--json] [--quick] [--seconds S] [NAME...]: time kernels and training steps against this machine's ceilings", cli_bench},
     {"oracle", "oracle MECHANISM [--mode NAME] [--param NAME=VALUE]... [--layout bld|bhld] --in DIR --out DIR, oracle --list [MECHANISM], or oracle --manifest FILE --out DIR: the double-precision oracle on .npy files", cli_oracle},

@@ -282,7 +282,8 @@ static int run_focus(oracle_case *c) {
                    .hidden = constant ? 0 : SIZE(hidden),
                    .mode = (ref_focus_mode)oracle_choice(c, "mode"),
                    .theta = (ref_theta)oracle_choice(c, "theta"),
-                   .joint = !constant && oracle_choice(c, "hyper") == 1};
+                   .joint = !constant && oracle_choice(c, "hyper") == 1,
+                   .sum = oracle_real(c, "theta_sum")};
     ref_focus_weights w = focus_weights(oracle_data, c), dw = focus_weights(oracle_grad, c);
     ref_focus_mid mid = {OUT("g"), OUT("e"), OUT("theta"), OUT("x_f"), OUT("y_attn")};
     int status = ref_focus_layer_fwd(OUT("y"), &mid, IN("x"), &w, &p);
@@ -558,7 +559,7 @@ static int run_s6(oracle_case *c) {
 #define CAT_PARAMS "L:size D:size H:size=1 W:size=1 mode:per_head|multi_head=per_head "
 #define FOCUS_PARAMS                                                                                         \
     "L:size D:size H:size=1 n_bins:size F:size C:size=1 mode:literal|causal|carry=causal "                   \
-    "theta:sigmoid|triangle=sigmoid "
+    "theta:sigmoid|triangle|bounded=sigmoid theta_sum:real=0.9 "
 #define CHELA_PARAMS "L:size D:size H:size=1 short_n:size lambda:real=0 eps:real=1e-5 "
 
 const oracle_mechanism oracle_mechanisms[] = {

@@ -8,21 +8,32 @@
 
 #include "keys.h"
 
+enum { MOST_RUNS = 64, MOST_SEEDS = 9, HELD_OUT = 500, MNIST_TEST = 10000 };
+
 typedef struct {
-    int fast, list;
+    int fast, list, json;
     long seeds;
     const char *name; // NULL: all
     size_t held, broken;
+    double plain[MOST_RUNS][MOST_SEEDS]; // of the preset at hand: what each run reached without changes, NaN: not measured
 } options;
 
 static double measured(const smx_evaluation *e, const char *metric) {
     if (!strcmp(metric, "r2")) return e->r2;
     if (!strcmp(metric, "free")) return e->free_accuracy;
+    if (!strcmp(metric, "bits")) return e->loss / 0.69314718055994531;
     return e->accuracy;
 }
 
 static int wanted(const options *o, const claim *c, const char *preset, size_t run) {
     return !strcmp(c->preset, preset) && c->run == run && (!o->fast || c->fast);
+}
+
+// Is the run compared with by a claim that is wanted?
+static int is_baseline(const options *o, const char *preset, size_t run) {
+    for (const claim *c = claims; c->preset; c++)
+        if (c->minus == run + 1 && wanted(o, c, preset, c->run)) return 1;
+    return 0;
 }
 
 // The config of run `i` of the preset with this seed, complete; malloc'ed.
@@ -41,36 +52,73 @@ static char *run_config(const preset *p, size_t i, long seed, smx_error *e) {
     return one;
 }
 
+typedef struct {
+    const preset *p;
+    size_t i; // run
+    long seed;
+    char mixer[48], task[48];
+    smx_metrics m;
+    double seconds;
+} training;
+
+static void report(options *o, const training *t, const claim *c, double x) {
+    const int holds = x >= c->low && x <= c->high;
+    *(holds ? &o->held : &o->broken) += 1;
+    if (o->json)
+        printf("{\"preset\":\"%s\",\"run\":%zu,\"mixer\":\"%s\",\"task\":\"%s\",\"seed\":%ld,\"metric\":\"%s\",\"changes\":\"%s\","
+               "\"minus\":%zu,\"value\":%.6f,\"low\":%.6g,\"high\":%.6g,\"holds\":%s,\"params\":%llu,\"steps\":%llu,\"seconds\":%.2f}\n",
+               t->p->name, t->i, t->mixer, t->task, t->seed, c->metric, c->changes, c->minus, x, c->low, c->high, holds ? "true" : "false",
+               (unsigned long long)t->m.params, (unsigned long long)t->m.steps, t->seconds);
+    else
+        printf("%s  %-12s %-10s %-10s seed %ld  %-8s %.4f in [%.3f, %.3f]  %6llu steps %6.1f s  %s", holds ? "holds " : "BROKEN", t->p->name,
+               t->mixer, t->task, t->seed, c->metric, x, c->low, c->high, (unsigned long long)t->m.steps, t->seconds, c->changes);
+    if (!o->json && c->minus) printf("minus run %zu", c->minus);
+    if (!o->json) putchar('\n');
+    fflush(stdout);
+}
+
+// The trained run against every claim about it. 0, or the exit status.
+static int judge_run(options *o, training *t, smx_run *run, size_t count) {
+    smx_error e = {0};
+    smx_evaluation ev;
+    for (const claim *c = claims; c->preset; c++) {
+        if (!wanted(o, c, t->p->name, t->i)) continue;
+        if (smx_run_evaluate_as(run, count, c->changes, &ev, &e)) return cli_fail("preset %s, run %zu: %s", t->p->name, t->i + 1, e.message);
+        double x = measured(&ev, c->metric);
+        if (c->minus) x -= o->plain[c->minus - 1][t->seed - 1];
+        report(o, t, c, x);
+    }
+    if (is_baseline(o, t->p->name, t->i)) {
+        if (smx_run_evaluate(run, count, 0, &ev, &e)) return cli_fail("preset %s, run %zu: %s", t->p->name, t->i + 1, e.message);
+        o->plain[t->i][t->seed - 1] = cli_is_regression(&ev) ? ev.r2 : ev.accuracy;
+    }
+    return 0;
+}
+
 static int judge(options *o, const preset *p, size_t i, long seed) {
     smx_error e = {0};
-    char *text = run_config(p, i, seed, &e), name[48], task[48];
+    training t = {.p = p, .i = i, .seed = seed};
+    char *text = run_config(p, i, seed, &e), data[48] = "", test[48] = "";
     smx_run *run = text ? smx_run_open(text, &e) : NULL;
     if (text) {
-        cli_config_value(text, "mixer", name, sizeof name);
-        cli_config_value(text, "task", task, sizeof task);
+        cli_config_value(text, "mixer", t.mixer, sizeof t.mixer);
+        cli_config_value(text, "task", t.task, sizeof t.task);
+        cli_config_value(text, "data", data, sizeof data);
+        cli_config_value(text, "test", test, sizeof test);
     }
     free(text);
+    if (!run && !strcmp(data, "mnist") && strstr(e.message, "not found")) {
+        if (!o->json) printf("skipped %-12s run %zu, seed %ld: %s\n", p->name, i + 1, seed, e.message);
+        return 0;
+    }
     if (!run) return cli_fail("preset %s, run %zu: %s", p->name, i + 1, e.message);
     cli_use_threads(run);
-    smx_metrics m;
-    smx_run_metrics(run, &m);
-    double start = cli_seconds();
-    int status = smx_run_step(run, m.steps, &e) ? cli_fail("preset %s, run %zu: %s", p->name, i + 1, e.message) : 0;
-    double seconds = cli_seconds() - start;
-    for (const claim *c = claims; !status && c->preset; c++) {
-        if (!wanted(o, c, p->name, i)) continue;
-        smx_evaluation ev;
-        if (smx_run_evaluate_as(run, 500, c->changes, &ev, &e)) {
-            status = cli_fail("preset %s, run %zu: %s", p->name, i + 1, e.message);
-            break;
-        }
-        const double x = measured(&ev, c->metric);
-        const int holds = x >= c->low && x <= c->high;
-        *(holds ? &o->held : &o->broken) += 1;
-        printf("%s  %-12s %-10s %-10s seed %ld  %-8s %.4f in [%.3f, %.3f]  %6llu steps %6.1f s  %s\n", holds ? "holds " : "BROKEN", p->name,
-               name, task, seed, c->metric, x, c->low, c->high, (unsigned long long)m.steps, seconds, c->changes);
-        fflush(stdout);
-    }
+    smx_run_metrics(run, &t.m);
+    const double start = cli_seconds();
+    int status = smx_run_step(run, t.m.steps, &e) ? cli_fail("preset %s, run %zu: %s", p->name, i + 1, e.message) : 0;
+    t.seconds = cli_seconds() - start;
+    const int images = !strcmp(data, "mnist") && !strcmp(test, "same");
+    if (!status) status = judge_run(o, &t, run, images ? MNIST_TEST : HELD_OUT);
     smx_run_close(run);
     return status;
 }
@@ -83,7 +131,7 @@ static size_t runs_of(const preset *p) {
 
 static int judge_preset(options *o, const preset *p) {
     for (size_t i = 0; i < runs_of(p); i++) {
-        int any = 0;
+        int any = is_baseline(o, p->name, i);
         for (const claim *c = claims; c->preset; c++) any |= wanted(o, c, p->name, i);
         for (long seed = 1; any && seed <= o->seeds; seed++) {
             int status = judge(o, p, i, seed);
@@ -93,15 +141,27 @@ static int judge_preset(options *o, const preset *p) {
     return 0;
 }
 
+// The claims themselves, as JSON lines.
+static void list_claims(const options *o) {
+    for (const claim *c = claims; c->preset; c++)
+        if (!o->name || !strcmp(o->name, c->preset))
+            printf("{\"preset\":\"%s\",\"run\":%zu,\"changes\":\"%s\",\"metric\":\"%s\",\"low\":%.6g,\"high\":%.6g,\"fast\":%s,\"minus\":%zu}\n",
+                   c->preset, c->run, c->changes, c->metric, c->low, c->high, c->fast ? "true" : "false", c->minus);
+}
+
 int cli_presets(int argc, char **argv) {
     options o = {.seeds = 3};
     for (int i = 0; i < argc; i++) {
         if (!strcmp(argv[i], "--fast"))
             o.fast = 1;
-        else if (!strcmp(argv[i], "--seeds") && i + 1 < argc && strspn(argv[i + 1], "123456789") == strlen(argv[i + 1]) && strlen(argv[i + 1]) == 1)
-            o.seeds = atol(argv[++i]);
-        else if (argv[i][0] == '-')
-            return cli_fail("presets takes --fast, --seeds 1 to 9 and a preset's name, not '%s'", argv[i]);
+        else if (!strcmp(argv[i], "--list"))
+            o.list = 1;
+        else if (!strcmp(argv[i], "--json"))
+            o.json = 1;
+        else if (!strcmp(argv[i], "--seeds")) {
+            if (cli_read_count(argc, argv, &i, 1, MOST_SEEDS, &o.seeds)) return 2;
+        } else if (argv[i][0] == '-')
+            return cli_fail("presets takes --fast, --list, --json, --seeds 1 to 9 and a preset's name, not '%s'", argv[i]);
         else
             o.name = argv[i];
     }
@@ -109,9 +169,12 @@ int cli_presets(int argc, char **argv) {
     for (const preset *p = presets; p->name && !status; p++) {
         if (o.name && strcmp(o.name, p->name)) continue;
         known = 1;
-        status = judge_preset(&o, p);
+        if (!o.list) status = judge_preset(&o, p);
     }
     if (!known) return cli_fail("there is no preset '%s'; seqmix help preset lists them", o.name);
-    printf("%zu claims hold, %zu are broken\n", o.held, o.broken);
+    if (o.list)
+        list_claims(&o);
+    else
+        fprintf(o.json ? stderr : stdout, "%zu claims hold, %zu are broken\n", o.held, o.broken);
     return status ? status : o.broken ? 1 : 0;
 }

@@ -100,8 +100,8 @@ tensor *op_s4d_kernel(graph *g, tensor *log_dt, tensor *log_a, tensor *a_im, ten
 // ---- Focus: ops_focus.c
 // Adaptive max pool over time to O values a bin: [B][bins][D][O], or joint [B][bins][D O]
 tensor *op_maxpool(graph *g, tensor *x, size_t bins, size_t O, int joint);
-// Raw [B][bins][..] to filter coefficients; shift: bin b takes what bin b-1 said, bin 0 gets zeros
-tensor *op_theta(graph *g, tensor *raw, int triangle, int shift);
+// Raw [B][bins][..] to filter coefficients times factor; shift: bin b takes what bin b-1 said, bin 0 gets zeros
+tensor *op_theta(graph *g, tensor *raw, int triangle, double factor, int shift);
 // Sum over F second-order filters of x with coefficients [B][bins][D][F][2]; mode: SMX_IIR_...
 tensor *op_iir(graph *g, tensor *x, tensor *coefficients, size_t bins, size_t F, int mode);
 

@@ -38,13 +38,15 @@ tensor *op_maxpool(graph *g, tensor *x, size_t bins, size_t O, int joint) {
 }
 
 // ---- Raw pairs to coefficients, shifted by one bin or not ------------------------------------------------------------------
-// a: bins, floats of a bin, triangle, shift
+// a: bins, floats of a bin, triangle, shift; f: factor
 static void theta_fwd(graph *g, node *n) {
     const size_t size = n->a[1], kept = (n->a[0] - n->a[3]) * size;
     for (size_t b = 0; b < g->B; b++) {
         float *theta = n->out->data + b * n->a[0] * size;
         memset(theta, 0, n->a[3] * size * sizeof *theta);
-        smx_theta_fwd(theta + n->a[3] * size, n->in[0]->data + b * n->a[0] * size, kept, (int)n->a[2]);
+        float *to = theta + n->a[3] * size;
+        smx_theta_fwd(to, n->in[0]->data + b * n->a[0] * size, kept, (int)n->a[2]);
+        if (n->f[0] != 1.0f) smx_scale(to, to, n->f[0], kept);
     }
 }
 static void theta_bwd(graph *g, node *n) {
@@ -53,15 +55,17 @@ static void theta_bwd(graph *g, node *n) {
         float *draw = n->in_grad[0] + b * n->a[0] * size;
         smx_theta_bwd(draw, n->out->grad + (b * n->a[0] + n->a[3]) * size,
                       n->in[0]->data + b * n->a[0] * size, kept, (int)n->a[2]);
+        if (n->f[0] != 1.0f) smx_scale(draw, draw, n->f[0], kept);
         memset(draw + kept, 0, n->a[3] * size * sizeof *draw); // what the last bin says reaches no one
     }
 }
 static const op_kind theta = {"theta", theta_fwd, theta_bwd, 1, 0, 0};
-tensor *op_theta(graph *g, tensor *raw, int triangle, int shift) {
+tensor *op_theta(graph *g, tensor *raw, int triangle, double factor, int shift) {
     tensor *y = like(g, raw);
     node *n = graph_node(g, &theta, y, 1, &raw);
     n->a[0] = raw->shape[1], n->a[1] = raw->n / (g->B * raw->shape[1]), n->a[2] = (size_t)triangle,
     n->a[3] = (size_t)shift;
+    n->f[0] = (float)factor;
     return y;
 }
 

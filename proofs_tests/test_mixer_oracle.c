@@ -162,10 +162,13 @@ static void focus(void **state) {
         ref_focus_mode mode;
         ref_theta theta;
         int joint;
-    } cases[] = {{FOCUS "&bins=4&iir=causal&iir_filters=1&theta=sigmoid&chunks=1&oversample=1&hyper=per_channel&skip=0", 4, 1, 1, 1, REF_FOCUS_CAUSAL, REF_THETA_SIGMOID, 0},
-                 {FOCUS "&bins=4&iir=carry&iir_filters=1&theta=triangle&chunks=2&oversample=2&hyper=per_channel&skip=0", 4, 1, 2, 2, REF_FOCUS_CARRY, REF_THETA_TRIANGLE, 0},
-                 {FOCUS "&bins=3&iir=literal&iir_filters=2&theta=sigmoid&chunks=1&oversample=1&hyper=joint&skip=1", 3, 2, 1, 1, REF_FOCUS_LITERAL, REF_THETA_SIGMOID, 1},
-                 {"mixer=focus_h&bins=4&iir=causal&iir_filters=2&theta=sigmoid&chunks=1", 4, 2, 1, 1, REF_FOCUS_CAUSAL, REF_THETA_SIGMOID, 0}};
+        double sum;
+    } cases[] = {{FOCUS "&bins=4&iir=causal&iir_filters=1&theta=sigmoid&chunks=1&oversample=1&hyper=per_channel&skip=0", 4, 1, 1, 1, REF_FOCUS_CAUSAL, REF_THETA_SIGMOID, 0, 0},
+                 {FOCUS "&bins=4&iir=carry&iir_filters=1&theta=triangle&chunks=2&oversample=2&hyper=per_channel&skip=0", 4, 1, 2, 2, REF_FOCUS_CARRY, REF_THETA_TRIANGLE, 0, 0},
+                 {FOCUS "&bins=3&iir=literal&iir_filters=2&theta=sigmoid&chunks=1&oversample=1&hyper=joint&skip=1", 3, 2, 1, 1, REF_FOCUS_LITERAL, REF_THETA_SIGMOID, 1, 0},
+                 {FOCUS "&bins=4&iir=carry&iir_filters=2&theta=bounded&theta_sum=0.7&chunks=1&oversample=1&hyper=per_channel&skip=0", 4, 2, 1, 1, REF_FOCUS_CARRY, REF_THETA_BOUNDED, 0, 0.7},
+                 {"mixer=focus_h&bins=4&iir=causal&iir_filters=2&theta=bounded&theta_sum=0.9&chunks=1", 4, 2, 1, 1, REF_FOCUS_CAUSAL, REF_THETA_BOUNDED, 0, 0.9},
+                 {"mixer=focus_h&bins=4&iir=causal&iir_filters=2&theta=sigmoid&chunks=1", 4, 2, 1, 1, REF_FOCUS_CAUSAL, REF_THETA_SIGMOID, 0, 0}};
     for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
         lone_mixer m;
         check_seed(61 + i);
@@ -178,7 +181,7 @@ static void focus(void **state) {
                                      need(&m, "w_v"), need(&m, "w_gamma"), need(&m, "b_gamma"), need(&m, "w_phi"), need(&m, "b_phi"),
                                      need(&m, "w_h"), need(&m, "u_h"), need(&m, "b_h")};
         const ref_focus p = {L, D, heads, cases[i].bins, cases[i].F, cases[i].O, cases[i].C, w.hyper_w1 ? 6 : 0, cases[i].mode,
-                             cases[i].theta, cases[i].joint};
+                             cases[i].theta, cases[i].joint, cases[i].sum};
         assert_int_equal(ref_focus_layer_fwd(want, NULL, x, &w, &p), REF_OK);
         judge(&m, want);
     }

@@ -168,6 +168,13 @@ static const gradient_case cases[] = {
     {"las_attention_qkv", "{\"L\":7,\"D\":6,\"H\":3,\"P\":3,\"decay\":\"exp\",\"pool\":\"centred\"}", ""},
     {"landmark_attention_qkv", "{\"L\":7,\"D\":4,\"H\":2,\"B\":2}", ""},
     {"short_conv", "{\"L\":7,\"D\":4,\"groups\":2,\"W\":3,\"future\":1}", ""},
+    {"focus_h",
+     "{\"L\":12,\"D\":4,\"H\":1,\"n_bins\":4,\"F\":2,\"C\":3,\"mode\":\"carry\",\"theta\":\"bounded\",\"theta_sum\":0.8}",
+     ""},
+    {"focus_layer",
+     "{\"L\":12,\"D\":4,\"H\":1,\"n_bins\":4,\"F\":2,\"O\":2,\"C\":3,\"hidden\":3,\"mode\":\"carry\","
+     "\"theta\":\"bounded\"}",
+     ""},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 

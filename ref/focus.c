@@ -35,27 +35,29 @@ static size_t pool_row(const double *g, size_t i, size_t n, size_t c, size_t L, 
 static double clamp(double x) { return x > limit ? limit : x < -limit ? -limit : x; }
 
 // raw pair -> filter coefficients
-static void squash_fwd(double *theta, const double *raw, ref_theta kind) {
-    if (kind == REF_THETA_SIGMOID) {
-        ref_sigmoid_fwd(theta, raw, 2);
-        theta[0] = clamp(theta[0]);
-        theta[1] = clamp(theta[1]);
-    } else { // every stable pair: |a_2| < 1, |a_1| < 1 + a_2
+static void squash_fwd(double *theta, const double *raw, const ref_focus *p) {
+    if (p->theta == REF_THETA_TRIANGLE) { // every stable pair: |a_2| < 1, |a_1| < 1 + a_2
         theta[1] = clamp(tanh(raw[1]));
         theta[0] = (1 + theta[1]) * clamp(tanh(raw[0]));
+        return;
     }
+    const double size = p->theta == REF_THETA_BOUNDED ? p->sum / 2 : 1;
+    ref_sigmoid_fwd(theta, raw, 2);
+    theta[0] = size * clamp(theta[0]);
+    theta[1] = size * clamp(theta[1]);
 }
 
-static void squash_bwd(double *draw, const double *dtheta, const double *raw, ref_theta kind) {
-    if (kind == REF_THETA_SIGMOID) {
-        double s[2];
-        ref_sigmoid_fwd(s, raw, 2);
-        for (size_t m = 0; m < 2; m++) draw[m] = s[m] > limit ? 0 : dtheta[m] * s[m] * (1 - s[m]);
-    } else {
+static void squash_bwd(double *draw, const double *dtheta, const double *raw, const ref_focus *p) {
+    if (p->theta == REF_THETA_TRIANGLE) {
         double t0 = tanh(raw[0]), t1 = tanh(raw[1]);
         draw[0] = fabs(t0) > limit ? 0 : dtheta[0] * (1 + clamp(t1)) * (1 - t0 * t0);
         draw[1] = fabs(t1) > limit ? 0 : (dtheta[1] + dtheta[0] * clamp(t0)) * (1 - t1 * t1);
+        return;
     }
+    const double size = p->theta == REF_THETA_BOUNDED ? p->sum / 2 : 1;
+    double s[2];
+    ref_sigmoid_fwd(s, raw, 2);
+    for (size_t m = 0; m < 2; m++) draw[m] = s[m] > limit ? 0 : size * dtheta[m] * s[m] * (1 - s[m]);
 }
 
 static int forward(state *s, const double *x, const ref_focus_weights *w, const ref_focus *p) {
@@ -70,8 +72,7 @@ static int forward(state *s, const double *x, const ref_focus_weights *w, const 
     if (!s->memory) return REF_NO_MEMORY;
     int status = REF_OK;
     if (w->theta_raw) { // Focus-H: the same filters in every bin, bin 0 included
-        for (size_t i = 0; i < nt; i += 2)
-            squash_fwd(s->theta + i, w->theta_raw + i % (D * p->F * 2), p->theta);
+        for (size_t i = 0; i < nt; i += 2) squash_fwd(s->theta + i, w->theta_raw + i % (D * p->F * 2), p);
     } else {
         ref_long_conv_fwd(s->g, x, w->conv_k, w->conv_skip, L, D, 0); // step 1: g = GlobalConv(x)
         for (size_t i = 0; i < windows; i++)                          // step 2: adaptive max pool
@@ -81,7 +82,7 @@ static int forward(state *s, const double *x, const ref_focus_weights *w, const 
         ref_linear_fwd(s->hidden, s->e, w->hyper_w1, w->hyper_b1, s->rows, s->in, p->hidden); // step 3
         ref_sigmoid_fwd(s->hidden, s->hidden, s->rows * p->hidden);
         ref_linear_fwd(s->raw, s->hidden, w->hyper_w2, w->hyper_b2, s->rows, p->hidden, s->out);
-        for (size_t i = 0; i < nt; i += 2) squash_fwd(s->squashed + i, s->raw + i, p->theta);
+        for (size_t i = 0; i < nt; i += 2) squash_fwd(s->squashed + i, s->raw + i, p);
         // step 4, shifted by one bin: bin b takes what bin b-1 said; bin 0 has theta = 0, so x_f = F x there
         memcpy(s->theta + nt / nb, s->squashed, (nt - nt / nb) * sizeof *s->theta);
     }
@@ -138,7 +139,7 @@ static int hyper_bwd(double *dx, const ref_focus_weights *dw, const double *dthe
                              L * D, REF_END);
     if (!memory) return REF_NO_MEMORY;
     for (size_t i = 0; i < nt - nt / nb; i += 2) // the last bin's filters are used by no one
-        squash_bwd(draw + i, dtheta + nt / nb + i, s->raw + i, p->theta);
+        squash_bwd(draw + i, dtheta + nt / nb + i, s->raw + i, p);
     ref_linear_bwd(dhidden, dw->hyper_w2, dw->hyper_b2, draw, s->hidden, w->hyper_w2, s->rows, p->hidden,
                    s->out);
     ref_sigmoid_bwd(dhidden, dhidden, s->hidden, s->rows * p->hidden);
@@ -198,7 +199,7 @@ int ref_focus_layer_bwd(double *dx, const ref_focus_weights *dw, const double *d
         for (size_t i = 0; i < nt; i += 2) {
             double draw[2];
             size_t at = i % (D * p->F * 2);
-            squash_bwd(draw, dtheta + i, w->theta_raw + at, p->theta);
+            squash_bwd(draw, dtheta + i, w->theta_raw + at, p);
             ref_axpy(dw->theta_raw + at, draw, 1, 2);
         }
     } else if (!status) {

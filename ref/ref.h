@@ -420,7 +420,8 @@ int ref_focus_filter_bwd(double *dx, double *dtheta, const double *dy, const dou
                          const ref_focus_filter *p);
 
 // ---- focus.c: [Focus] Eqs. 1-14, the whole layer
-typedef enum { REF_THETA_SIGMOID, REF_THETA_TRIANGLE } ref_theta;
+// BOUNDED: sum/2 times sigma, so that theta_0 + theta_1 < sum.
+typedef enum { REF_THETA_SIGMOID, REF_THETA_TRIANGLE, REF_THETA_BOUNDED } ref_theta;
 typedef struct {
     double *conv_k, *conv_skip;                        // [D][L], [D] or NULL
     double *hyper_w1, *hyper_b1, *hyper_w2, *hyper_b2; // [in][hidden], [hidden], [hidden][out], [out]
@@ -433,6 +434,7 @@ typedef struct {
     ref_focus_mode mode;
     ref_theta theta;
     int joint; // hyper: 0 per channel, in = O, out = 2F; 1 joint, in = D*O, out = D*F*2
+    double sum; // REF_THETA_BOUNDED only
 } ref_focus;
 // What the layer computed on its way; any may be NULL. g, x_f, y_attn [L][D], e [n_bins][D][O],
 // theta [n_bins][D][F][2] after the shift.

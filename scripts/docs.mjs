@@ -1,5 +1,6 @@
 // docs.mjs: writes docs/MECHANISMS.md and docs/TASKS.md from the engine's own tables (`seqmix help --json`), the formulas and
-// definitions in docs/definitions.json, the weights of a fresh model of every mixer, and samples that the generators draw.
+// definitions in docs/definitions.json, the weights of a fresh model of every mixer, and samples that the generators draw; and
+// docs/PRESETS.md from the presets, their claims and what `make presets` measured (docs/presets.json).
 //   node scripts/docs.mjs            write the pages
 //   node scripts/docs.mjs --check    say which of them is not what this would write
 import { spawnSync } from 'node:child_process';
@@ -211,6 +212,86 @@ function tasks() {
         ),
         '',
         ...table.tasks.flatMap(task),
+    ];
+}
+
+const claims = seqmix('presets', '--list').trim().split('\n').map((line) => JSON.parse(line));
+const { measured, sweeps } = JSON.parse(readFileSync(join(root, 'docs/presets.json'), 'utf8'));
+const metricWords = { accuracy: 'accuracy', free: 'accuracy on its own answers', r2: 'R²', bits: 'bits per character' };
+
+// One row of a preset's table: a claim and what each seed gave; throws where that is missing or beyond the claim.
+function claimRow(claim) {
+    const { preset, run, metric, changes, minus, low, high } = claim;
+    const found = measured
+        .filter((m) => m.preset === preset && m.run === run && m.metric === metric && m.changes === changes && m.minus === minus)
+        .sort((a, b) => a.seed - b.seed);
+    const what = `preset ${preset}, run ${run + 1}, ${metric} ${changes}`;
+    if (found.map((m) => m.seed).join() !== '1,2,3') throw new Error(`docs/presets.json lacks seeds of ${what}; make presets measures them`);
+    const wrong = found.find((m) => m.value < low || m.value > high);
+    if (wrong) throw new Error(`docs/presets.json: ${what} is ${wrong.value}, the claim is ${low} to ${high}`);
+    const [{ mixer, task, params, steps }] = found;
+    const seconds = found.map((m) => m.seconds).sort((a, b) => a - b)[1];
+    const percent = (x) => (metric === 'bits' ? x.toFixed(2) : (100 * x).toFixed(1));
+    const values = found.map((m) => percent(m.value)).join(' / ');
+    const bound = high >= 1 && metric !== 'bits' ? `≥ ${percent(low)}` : `${percent(low)} … ${percent(high)}`;
+    const less = minus ? `, less that of run ${minus}` : '';
+    return (
+        `| ${run + 1} | ${mixer} | ${task} | ${metricWords[metric]}${less}${changes ? ` at \`${changes}\`` : ''} | ${values} | ${bound} |` +
+        ` ${params.toLocaleString('en')} | ${steps.toLocaleString('en')} | ${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} |`
+    );
+}
+
+function presetPage(preset) {
+    const own = claims.filter((claim) => claim.preset === preset.name);
+    return [
+        `## ${preset.title} (\`preset=${preset.name}\`)`,
+        '',
+        `${preset.lesson} **Expect**: ${preset.expect}`,
+        '',
+        ...preset.config.split('~').map((run, i) => `${i + 1}. ${i ? 'changes: ' : ''}\`${run || '(the same)'}\``),
+        '',
+        ...(own.length
+            ? [
+                  '| run | mixer | task | measured (%, bits) | seeds 1 / 2 / 3 | claim | weights | steps | seconds |',
+                  '|---|---|---|---|---|---|---|---|---|',
+                  ...own.map(claimRow),
+                  '',
+              ]
+            : []),
+    ];
+}
+
+function sweepPage({ config, list, says, rows }) {
+    const key = list.split('=')[0];
+    return [
+        `**${says}**: \`seqmix sweep '${config}' ${list} --seeds 3\``,
+        '',
+        `| ${key} | accuracy, mean | lowest | highest | seconds |`,
+        '|---|---|---|---|---|',
+        ...rows.map(
+            (row) =>
+                `| ${row[key]} | ${(100 * row.accuracy).toFixed(1)} | ${(100 * row.low).toFixed(1)} | ${(100 * row.high).toFixed(1)} |` +
+                ` ${row.seconds.toFixed(1)} |`,
+        ),
+        '',
+    ];
+}
+
+function presetsPage() {
+    return [
+        '# Presets',
+        '',
+        '`preset=NAME` in a config expands to its keys; keys after it override. Each teaches one thing; each claim is measured by',
+        '`make presets` (`node scripts/presets.mjs NAME` for one), on 500 sequences held out, or on all 10,000 test images of MNIST',
+        'where the data are MNIST. Seconds are those of one training on one thread of an ordinary two-core machine that had other work',
+        'to do.',
+        '',
+        ...table.presets.flatMap(presetPage),
+        '## Two sweeps of the papers',
+        '',
+        'Accuracy against the context window and against the number of training images (`node scripts/presets.mjs --sweeps`).',
+        '',
+        ...sweeps.flatMap(sweepPage),
     ];
 }
 

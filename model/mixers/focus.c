@@ -22,7 +22,8 @@
      1,                                                                                                      \
      1 << 20,                                                                                                \
      NULL,                                                                                                   \
-     "bins of the sequence (N_bins), each with its own filters; divides length; not given: follows the length",\
+     "bins of the sequence (N_bins), each with its own filters; divides length; not given: follows the "     \
+     "length",                                                                                               \
      "mixer"},                                                                                               \
         {"iir",                                                                                              \
          KEY_WORD,                                                                                           \
@@ -39,8 +40,17 @@
          "sigmoid",                                                                                          \
          0,                                                                                                  \
          0,                                                                                                  \
-         "sigmoid|triangle",                                                                                 \
-         "range of the coefficients: (0,1)^2, or every stable filter",                                       \
+         "sigmoid|triangle|bounded",                                                                         \
+         "range of the coefficients: (0,1)^2; every stable filter; or a sum below theta_sum, safe with "     \
+         "carry",                                                                                            \
+         "mixer"},                                                                                           \
+        {"theta_sum",                                                                                        \
+         KEY_REAL,                                                                                           \
+         "0.9",                                                                                              \
+         0,                                                                                                  \
+         0.999999,                                                                                           \
+         NULL,                                                                                               \
+         "bound on the sum of both coefficients (theta=bounded)",                                            \
          "mixer"},                                                                                           \
     {                                                                                                        \
         "chunks", KEY_INT, "1", 1, 1 << 20, NULL,                                                            \
@@ -93,6 +103,12 @@ static tensor *linear(graph *g, const config *c, tensor *x, const char *w_name, 
     return op_linear(g, x, w, weight_vector(g, b_name, D, 0.0));
 }
 
+// Raw pairs to Theta. bounded: Theta_0 + Theta_1 < s < 1, so |y| <= max|x| / (1 - s) even where carry switches filters.
+static tensor *coefficients(graph *g, const config *c, tensor *raw, int shift) {
+    const double factor = config_is(c, "theta", "bounded") ? config_real(c, "theta_sum") / 2 : 1;
+    return op_theta(g, raw, config_is(c, "theta", "triangle"), factor, shift);
+}
+
 // Steps 1-4: Theta [B][bins][D][F][2], from the bins before. The hidden layer starts by Xavier; the last by hyperfan-in
 // (Chang et al. 2020): Var(W_2) = 1/(d_j d_k E[h^2]) with d_j = 2 coefficients, d_k = hidden and E[h^2] = 1/4 of sigma(0).
 static tensor *hypernetwork(graph *g, const config *c, tensor *x, size_t bins) {
@@ -113,14 +129,14 @@ static tensor *hypernetwork(graph *g, const config *c, tensor *x, size_t bins) {
     tensor *w_2 =
         weight_matrix(g, "hyper_w2", hidden, out, (init){INIT_NORMAL, md_sqrt(2.0 / (double)hidden)});
     tensor *raw = op_linear(g, h, w_2, weight_vector(g, "hyper_b2", out, 0.0));
-    return op_theta(g, raw, config_is(c, "theta", "triangle"), 1);
+    return coefficients(g, c, raw, 1);
 }
 
 // Focus-H: one Theta for every bin, bin 0 included.
 static tensor *constant_filters(graph *g, const config *c, tensor *x, size_t bins) {
     uint32_t D = x->shape[x->rank - 1], F = (uint32_t)config_int(c, "iir_filters");
     tensor *raw = graph_param(g, "theta_raw", (init){INIT_NORMAL, 1}, 0, 3, (uint32_t[]){D, F, 2});
-    return op_theta(g, op_repeat(g, raw, bins), config_is(c, "theta", "triangle"), 0);
+    return coefficients(g, c, op_repeat(g, raw, bins), 0);
 }
 
 // Steps 5-7.
@@ -179,6 +195,7 @@ const mixer mixer_focus = {
     .reach = reach,
     .complete = complete,
     .modes = "iir=carry~iir=literal~iir=literal&bins=2&iir_filters=2&oversample=2~theta=triangle&iir=carry~"
+             "theta=bounded&iir=carry~"
              "hyper=joint&oversample=2&chunks=2~"
              "skip=1&iir_filters=2&chunks=4",
 };
@@ -195,5 +212,5 @@ const mixer mixer_focus_h = {
     .build = build_h,
     .reach = reach,
     .complete = complete,
-    .modes = "iir=carry~iir=literal~theta=triangle&iir_filters=2~chunks=2",
+    .modes = "iir=carry~iir=literal~theta=triangle&iir_filters=2~theta=bounded&iir=carry~chunks=2",
 };
