@@ -112,8 +112,10 @@ build/test/wasm.count: wasm/test_wasm.mjs wasm/exports.txt build/seqmix build/wa
 VERIFIED := $(filter-out build/tests/proof_certificates build/tests/proof_cat_prop12 build/tests/proof_cat_thm2 build/tests/proof_cat_thm3,$(patsubst proofs_tests/%.c,build/tests/%,$(wildcard proofs_tests/proof_*.c))) build/tests/test_errata
 build/test/verify.count: proofs_tests/verify.mjs build/wasm/verify.wasm build/wasm/seqmix.js $(VERIFIED)
 	@$(RUN) verify node --test --test-reporter=tap $< || :
-build/test/page.count: web/test_page.mjs dist/index.html build/seqmix
-	@$(RUN) page node --test --test-reporter=tap $< || :
+# The page in real browsers: each file of web/test_page*.mjs is one test of the list.
+PAGE_TESTS := $(patsubst web/test_%.mjs,%,$(wildcard web/test_page*.mjs))
+$(PAGE_TESTS:%=build/test/%.count): build/test/%.count: web/test_%.mjs web/testing.mjs web/browser.mjs dist/index.html build/seqmix
+	@$(RUN) $* node --test --test-reporter=tap $< || :
 build/test/arm.count: proofs_tests/arm.sh build/seqmix proofs_tests/digests.txt
 	@$(RUN) --timeout 1800 arm $< || :
 build/test/presets.count: build/seqmix
@@ -135,7 +137,7 @@ build/test/oracle.count: proofs_tests/oracle.mjs proofs_tests/npy.mjs docs/ORACL
 	@$(RUN) oracle node --test --test-reporter=tap $< || :
 
 QUICK_TESTS := $(NATIVE_TESTS)
-ALL_TESTS := $(NATIVE_TESTS) digests browsers wasm verify page cli oracle install api scripts theorems docs mnist serve presets
+ALL_TESTS := $(NATIVE_TESTS) digests browsers wasm verify $(PAGE_TESTS) cli oracle install api scripts theorems docs mnist serve presets
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help setup native clean test test-all test-quick run-tests demo format bars presets

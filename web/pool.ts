@@ -1,7 +1,7 @@
 // pool.ts: the page's workers. The only file that talks to them: it spreads runs over max(1, cores - 1)
 // workers, passes commands on, and replaces a worker that dies.
 import * as Comlink from 'comlink';
-import type { Look, Opened, Problem, Report } from './protocol.ts';
+import type { Look, Opened, Problem, Report, Seen, Watch } from './protocol.ts';
 import type { Host } from './worker.ts';
 
 export interface Listener {
@@ -24,6 +24,8 @@ export class Pool {
     readonly #size: number;
     readonly #seats: Seat[] = [];
     #pace = Infinity;
+    #lengths = false;
+    #files: ReadonlyMap<string, Uint8Array> = new Map();
 
     constructor(module: WebAssembly.Module, listener: Listener, cores = navigator.hardwareConcurrency || 2) {
         this.#module = module;
@@ -51,7 +53,11 @@ export class Pool {
             this.#listener.reports(told.reports.filter(({ id }) => seat.ids.has(id)));
             if (told.look && seat.ids.has(told.look.id)) this.#listener.look(told.look);
         });
-        seat.ready = host.init(this.#module, tell).then(() => host.pace(this.#pace));
+        seat.ready = host
+            .init(this.#module, tell)
+            .then(() => host.files(this.#files))
+            .then(() => host.tryLengths(this.#lengths))
+            .then(() => host.pace(this.#pace));
         this.#seats.push(seat);
         return seat;
     }
@@ -59,14 +65,24 @@ export class Pool {
         return this.#seats.find(({ ids }) => ids.has(id));
     }
 
-    async open(id: number, config: string): Promise<Opened | { problem: Problem }> {
+    open(id: number, config: string): Promise<Opened | { problem: Problem }> {
+        return this.#admit(id, (host) => host.open(id, config));
+    }
+    /** Go on with a saved run that has been trained for so many seconds. */
+    load(id: number, bytes: Uint8Array, seconds: number): Promise<Opened | { problem: Problem }> {
+        return this.#admit(id, (host) => host.load(id, bytes, seconds));
+    }
+    async #admit(
+        id: number,
+        make: (host: Comlink.Remote<Host>) => Promise<Opened | { problem: Problem }>,
+    ): Promise<Opened | { problem: Problem }> {
         const least = this.#seats.length
             ? this.#seats.reduce((a, b) => (b.ids.size < a.ids.size ? b : a))
             : null;
         const seat = !least || (least.ids.size > 0 && this.#seats.length < this.#size) ? this.#hire() : least;
         seat.ids.add(id);
         await seat.ready;
-        const opened = await seat.host.open(id, config);
+        const opened = await make(seat.host);
         if ('problem' in opened) seat.ids.delete(id);
         // Closed while it was being opened: the worker must not keep it.
         else if (!seat.ids.has(id)) void seat.host.close(id);
@@ -77,9 +93,12 @@ export class Pool {
         seat?.ids.delete(id);
         void seat?.host.close(id);
     }
-    /** All runs: train on, or `steps` steps each. */
-    play(steps?: number): void {
-        for (const { host } of this.#seats) void host.play(steps);
+    /** Train these runs on, or `steps` steps each. */
+    play(ids: readonly number[], steps?: number): void {
+        for (const seat of this.#seats) {
+            const own = ids.filter((id) => seat.ids.has(id));
+            if (own.length) void seat.host.play(own, steps);
+        }
     }
     pause(): void {
         for (const { host } of this.#seats) void host.pause();
@@ -89,8 +108,25 @@ export class Pool {
         for (const { host } of this.#seats) void host.pace(stepsPerSecond);
     }
     /** Follow one sample of one run; no other is followed. */
-    watch(id: number, index: number, block: number): void {
-        for (const { host, ids } of this.#seats) void host.watch(ids.has(id) ? { id, index, block } : null);
+    watch(watch: Watch): void {
+        for (const { host, ids } of this.#seats) void host.watch(ids.has(watch.id) ? watch : null);
+    }
+    /** Whether runs are tried at other lengths, too. */
+    tryLengths(on: boolean): void {
+        this.#lengths = on;
+        for (const { host } of this.#seats) void host.tryLengths(on);
+    }
+    /** Data files for the runs that are opened from now on. */
+    files(files: ReadonlyMap<string, Uint8Array>): void {
+        this.#files = files;
+        for (const { host } of this.#seats) void host.files(files);
+    }
+    /** An image through the eyes of a run: drawn, or a held-out sample by its number. */
+    async see(id: number, what: Uint8Array | number): Promise<Seen | { problem: Problem } | null> {
+        return (await this.#seat(id)?.host.see(id, what)) ?? null;
+    }
+    async confusion(id: number, count: number): Promise<number[][] | null> {
+        return (await this.#seat(id)?.host.confusion(id, count)) ?? null;
     }
     async save(id: number): Promise<Uint8Array | null> {
         return (await this.#seat(id)?.host.save(id)) ?? null;

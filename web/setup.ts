@@ -10,9 +10,12 @@ export interface Engine {
     complete(config: string): string;
 }
 
+/** Runs on one task, and in all. */
 export const MAX_RUNS = 6;
-/** Keys that all runs of the page share, so that they face the same task and the same draws. */
-const SHARED_GROUPS = ['task', 'run'];
+export const MAX_ALL = 9;
+/** Keys that all runs on a task share, so that they face the same sequences; and those that all runs share. */
+const TASK_GROUP = 'task';
+const RUN_GROUP = 'run';
 /** Keys that say nothing on this page. */
 const HIDDEN = ['v', 'threads'];
 
@@ -93,7 +96,8 @@ export function badges(engine: Engine, runs: readonly Values[], values: Values):
     const own = given(engine, values);
     return Object.keys(values).filter((key) => {
         if (key === 'mixer' || key === 'task' || HIDDEN.includes(key)) return false;
-        const shared = runs.every((other) => other[key] === values[key]);
+        const rivals = runs.filter((other) => other['task'] === values['task']);
+        const shared = rivals.every((other) => other[key] === values[key]);
         return key in own && !(shared && isShared(engine, key));
     });
 }
@@ -107,11 +111,13 @@ function keysOf({ config }: Engine, values: Values): ConfigKey[] {
         if (!keys.has(key.name) && !HIDDEN.includes(key.name)) keys.set(key.name, key);
     return [...keys.values()];
 }
-/** Whether all runs of the page have the key in common. */
-export function isShared({ config }: Engine, name: string): boolean {
+/** What has a key in common: one run, the runs on its task, or all. */
+export function scopeOf({ config }: Engine, name: string): 'run' | 'task' | 'all' {
     const tasks = config.tasks.flatMap(({ keys }) => keys);
-    return [...config.keys, ...tasks].some((key) => key.name === name && SHARED_GROUPS.includes(key.group));
+    const groups = [...config.keys, ...tasks].filter((key) => key.name === name).map(({ group }) => group);
+    return groups.includes(RUN_GROUP) ? 'all' : groups.includes(TASK_GROUP) ? 'task' : 'run';
 }
+const isShared = (engine: Engine, name: string) => scopeOf(engine, name) !== 'run';
 
 /** The keys of a run that are set for all runs together, the task itself left out. */
 export function sharedKeys(engine: Engine, values: Values): ConfigKey[] {
@@ -129,6 +135,25 @@ export function ownKeys(engine: Engine, values: Values): { group: string; keys: 
     return [...groups].filter(([, keys]) => keys.length).map(([group, keys]) => ({ group, keys }));
 }
 
+/** Refuses more runs than the page trains. */
+export function tooMany(runs: readonly Values[]): string | null {
+    const most = Math.max(0, ...[...byTask(runs).values()].map((group) => group.length));
+    if (runs.length <= MAX_ALL && most <= MAX_RUNS) return null;
+    const asked = most > MAX_RUNS ? `${most} runs on one task` : `${runs.length} runs`;
+    return `${asked} were asked for; this page trains up to ${MAX_RUNS} on a task and ${MAX_ALL} in all`;
+}
+function byTask(runs: readonly Values[]): Map<string, Values[]> {
+    const groups = new Map<string, Values[]>();
+    for (const values of runs) {
+        const task = values['task'] ?? '';
+        groups.set(task, [...(groups.get(task) ?? []), values]);
+    }
+    return groups;
+}
+
+export function taskTitle(engine: Engine, values: Values): string {
+    return engine.config.tasks.find(({ name }) => name === values['task'])?.title ?? values['task'] ?? '';
+}
 export function mixerTitle(engine: Engine, values: Values): string {
     return engine.config.mixers.find(({ name }) => name === values['mixer'])?.title ?? values['mixer'] ?? '';
 }

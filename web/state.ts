@@ -1,13 +1,36 @@
 // state.ts: everything the page shows, as signals, and the actions that change them. The setup and the view
 // are mirrored in the address. Views read the signals and call the actions; only pool.ts talks to workers.
-import { batch, computed, effect, signal, type Signal } from '@preact/signals';
+import { batch, computed, effect, signal } from '@preact/signals';
 import { SeqmixError, type Lab } from '../wasm/seqmix.ts';
+import {
+    entryOf,
+    membersOf,
+    over,
+    ticketsOf,
+    UNBORN,
+    type Entry,
+    type Member,
+    type Status,
+} from './entry.ts';
 import { History, score } from './history.ts';
 import { MARKS, type Mark } from './marks.ts';
 import { Pool } from './pool.ts';
-import type { Look, Problem, Report } from './protocol.ts';
-import { badges, changed, isShared, MAX_RUNS, mixerTitle, runsOf, textOfAll, type Values } from './setup.ts';
+import { pauseHidden } from './prefs.ts';
+import type { Look, Opened, Problem, Report, Seen } from './protocol.ts';
+import {
+    badges,
+    changed,
+    mixerTitle,
+    runsOf,
+    scopeOf,
+    taskTitle,
+    textOfAll,
+    tooMany,
+    type Values,
+} from './setup.ts';
 import { readAddress, VIEW, writeAddress, type Speed, type View } from './url.ts';
+
+export type { Entry, Live, Member, Status } from './entry.ts';
 
 /** The first visit: one block of each, on the task that tells them apart. */
 const LESSON = {
@@ -18,42 +41,6 @@ const LESSON = {
 };
 const ANY = 'Whose curve rises first, and whose not at all? Change one thing about one run and start again.';
 export const PACE: Record<Speed, number> = { slow: 4, gentle: 24, full: Infinity };
-
-export type Status = 'opening' | 'ready' | 'going' | 'paused' | 'done' | 'failed';
-export interface Live {
-    status: Status;
-    step: number;
-    steps: number;
-    params: number;
-    /** Products of one training step. */
-    flops: number;
-    /** Own training time, seconds, and the steps of the last second by the clock on the wall. */
-    seconds: number;
-    rate: number;
-    digest: string | null;
-    problem: Problem | null;
-}
-const UNBORN: Live = {
-    status: 'opening',
-    step: 0,
-    steps: 0,
-    params: 0,
-    flops: 0,
-    seconds: 0,
-    rate: 0,
-    digest: null,
-    problem: null,
-};
-
-/** One run of the page. `id` names it in the views, `ticket` in the pool (a new one whenever it starts over). */
-export interface Entry {
-    readonly id: number;
-    readonly mark: Mark;
-    readonly values: Values;
-    readonly ticket: number;
-    readonly history: History;
-    readonly live: Signal<Live>;
-}
 
 export interface Trouble {
     /** Where the request came from. */
@@ -72,24 +59,46 @@ export const look = signal<Look | null>(null);
 export const said = signal('');
 
 export const selected = computed(() => runs.value[Math.min(view.value.run, runs.value.length - 1)] ?? null);
-export const finished = computed(
-    () =>
-        runs.value.length > 0 &&
-        runs.value.every(({ live }) => ['done', 'failed'].includes(live.value.status)),
-);
-export const begun = computed(() => runs.value.some(({ live }) => live.value.step > 0));
+export const finished = computed(() => runs.value.length > 0 && membersOf(runs.value).every(over));
+export const begun = computed(() => membersOf(runs.value).some(({ live }) => live.value.step > 0));
+/** The runs of each task, in the order in which tasks appear. */
+export const groups = computed(() => {
+    const found = new Map<string, Entry[]>();
+    for (const entry of runs.value) {
+        const task = entry.values['task'] ?? '';
+        found.set(task, [...(found.get(task) ?? []), entry]);
+    }
+    return [...found.values()];
+});
+/** Seconds that training will still take at the pace of now; null: not training, or not yet known. */
+export const remaining = computed(() => {
+    const left = membersOf(runs.value).flatMap(({ live: { value: live } }) =>
+        live.status === 'going' && live.rate > 0 ? [(live.steps - live.step) / live.rate] : [],
+    );
+    return playing.value && left.length ? Math.max(...left) : null;
+});
+/** What Undo brings back: the runs as they were before the last reset. */
+export const undoable = signal<readonly Entry[] | null>(null);
+/** Counts what the visitor has set going; 0 while only the first lesson runs by itself. */
+export const engaged = signal(0);
 
-/** What to look for: the lesson that this setup is, if it is one. */
+/** What to look for: the lesson that this setup is, if it is one, and what to expect of it. */
 export const lesson = computed(() => {
     const text = textOfAll(
         engine,
         runs.value.map(({ values }) => values),
     );
     const known = [
-        LESSON,
-        ...engine.config.presets.map(({ config, lesson: sentence }) => ({ config, sentence })),
+        { ...LESSON, name: '', expect: '' },
+        ...engine.config.presets.map(({ name, config, lesson: sentence, expect }) => ({
+            name,
+            config,
+            sentence,
+            expect,
+        })),
     ];
-    return known.find(({ config }) => textOfAll(engine, runsOf(engine, config)) === text)?.sentence ?? ANY;
+    const found = known.find(({ config }) => textOfAll(engine, runsOf(engine, config)) === text);
+    return found ?? { name: '', config: '', sentence: ANY, expect: '' };
 });
 
 let engine: Lab;
@@ -97,11 +106,12 @@ let pool: Pool;
 let next = 1;
 export const lab = (): Lab => engine;
 
-/** Short name of a run: its mechanism and what was changed. */
+/** Short name of a run: its mechanism, its task where there are several, and what was changed. */
 export function nameOf(entry: Entry): string {
     const all = runs.value.map(({ values }) => values);
     const changes = badges(engine, all, entry.values).map((key) => `${key}=${entry.values[key]}`);
-    return [mixerTitle(engine, entry.values), ...changes].join(' · ');
+    const task = groups.value.length > 1 ? [taskTitle(engine, entry.values)] : [];
+    return [mixerTitle(engine, entry.values), ...task, ...changes].join(' · ');
 }
 
 // ---- Runs ---------------------------------------------------------------------------------------------------------
@@ -110,21 +120,60 @@ const same = (a: Values, b: Values) =>
     Object.keys(a).length === Object.keys(b).length &&
     Object.entries(a).every(([key, value]) => b[key] === value);
 
-function born(values: Values, mark: Mark, id = next++): Entry {
-    const entry: Entry = { id, mark, values, ticket: next++, history: new History(), live: signal(UNBORN) };
-    void pool.open(entry.ticket, textOfAll(engine, [values])).then((opened) => {
-        const live = entry.live;
-        if ('problem' in opened) {
-            live.value = { ...live.value, status: 'failed', problem: opened.problem };
-            said.value = `${nameOf(entry)} cannot be trained: ${opened.problem.message}`;
-            return;
-        }
-        const { params, steps, flops } = opened;
-        live.value = { ...live.value, status: 'ready', params, steps, flops };
-        if (playing.value) pool.play();
-        follow();
-    });
-    return entry;
+/** A run that can be opened: by its config, or from a checkpoint with what it had lived through. */
+export interface Saved {
+    bytes: Uint8Array;
+    losses: Float32Array<ArrayBuffer>;
+    points: History['points'];
+    seconds: number;
+}
+
+function conceive(values: Values, saved?: Saved): Member {
+    const member: Member = { ticket: next++, values, history: new History(), live: signal(UNBORN) };
+    const { ticket, live } = member;
+    if (saved) member.history.add({ from: 0, losses: saved.losses, points: [...saved.points] });
+    const opening = saved
+        ? pool.load(ticket, saved.bytes, saved.seconds)
+        : pool.open(ticket, textOfAll(engine, [values]));
+    void opening.then((opened) => admitted(member, opened));
+    live.value = { ...UNBORN, step: saved ? saved.losses.length : 0, seconds: saved?.seconds ?? 0 };
+    return member;
+}
+function admitted(member: Member, opened: Opened | { problem: Problem }): void {
+    const { live, ticket } = member;
+    if ('problem' in opened) {
+        live.value = { ...live.value, status: 'failed', problem: opened.problem };
+        const entry = runs.value.find(({ members }) => members.includes(member));
+        if (entry) said.value = `${nameOf(entry)} cannot be trained: ${opened.problem.message}`;
+        return;
+    }
+    const { params, steps, flops, bytes, warning, step } = opened;
+    const status: Status = step >= steps ? 'done' : step > 0 ? 'paused' : 'ready';
+    live.value = { ...live.value, status, params, steps, flops, bytes, warning, step };
+    if (playing.value) pool.play([ticket]);
+    follow();
+}
+
+/** The setups of a run's members: the run's own, then the same from the seeds that follow. */
+function repeats(values: Values): Values[] {
+    const seed = Number(values['seed']);
+    return Array.from({ length: view.value.seeds }, (_, i) =>
+        i === 0 ? values : { ...values, seed: String(seed + i) },
+    );
+}
+function born(values: Values, mark: Mark, id = next++, saved?: readonly Saved[]): Entry {
+    const members = repeats(values).map((own, i) => conceive(own, saved?.[i]));
+    return entryOf(id, mark, values, members);
+}
+/** The run with as many members as the view asks for; those that it has go on. */
+function reseeded(entry: Entry): Entry {
+    const wanted = repeats(entry.values);
+    for (const { ticket } of entry.members.slice(wanted.length)) pool.close(ticket);
+    const members = wanted.map((own, i) => entry.members[i] ?? conceive(own));
+    return entryOf(entry.id, entry.mark, entry.values, members);
+}
+function dismissed(entries: readonly Entry[]): void {
+    for (const ticket of ticketsOf(entries)) pool.close(ticket);
 }
 
 /** Make the page train these runs; those that are there already go on. */
@@ -139,18 +188,29 @@ function become(wanted: readonly Values[]): void {
         if (entry) delete old[at];
         return entry;
     });
-    // What is left of the old lends its mark to the new run in its place, so that an edited run keeps its colour.
-    const marks = new Set(kept.flatMap((entry) => (entry ? [entry.mark] : [])));
+    // Runs on one task differ in their marks. What is left of the old lends its mark to the new run in its place, so that
+    // an edited run keeps its colour.
+    const used = new Map<string, Set<Mark>>();
+    const marksOf = (values: Values) => {
+        const task = values['task'] ?? '';
+        if (!used.has(task)) used.set(task, new Set());
+        return used.get(task)!;
+    };
+    for (const entry of kept) if (entry) marksOf(entry.values).add(entry.mark);
     const entries = wanted.map((values, i) => {
         const entry = kept[i];
         if (entry) return entry;
+        const marks = marksOf(values);
         const place = runs.value[i];
         const inherits = place && old[i] === place && !marks.has(place.mark);
         const mark = inherits ? place.mark : MARKS.find((free) => !marks.has(free))!;
         marks.add(mark);
         return born(values, mark, inherits ? place.id : undefined);
     });
-    for (const entry of old) if (entry) pool.close(entry.ticket);
+    const gone: Entry[] = [];
+    for (const entry of old) if (entry) gone.push(entry);
+    dismissed(gone);
+    if (gone.length || entries.length !== kept.filter(Boolean).length) forgetUndo();
     runs.value = entries;
     if (view.value.run >= entries.length)
         view.value = { ...view.value, run: Math.max(0, entries.length - 1) };
@@ -168,10 +228,8 @@ function problemOf(error: unknown): Problem {
 function attempt(make: () => readonly Values[]): Problem | null {
     try {
         const wanted = make();
-        if (wanted.length > MAX_RUNS)
-            throw new SeqmixError(
-                `${wanted.length} runs were asked for; this page trains up to ${MAX_RUNS} at once`,
-            );
+        const refusal = tooMany(wanted);
+        if (refusal) throw new SeqmixError(refusal);
         batch(() => {
             become(wanted);
             trouble.value = null;
@@ -182,47 +240,102 @@ function attempt(make: () => readonly Values[]): Problem | null {
     }
 }
 
-/** Set a key of one run, or of all where all share it; null: back to the default. */
+/** Set a key of one run, or of all that have it in common; null: back to the default. */
 export function setKey(entry: Entry, key: string, value: string | null): Problem | null {
+    const scope = scopeOf(engine, key);
+    const along = (other: Entry) =>
+        other === entry ||
+        scope === 'all' ||
+        (scope === 'task' && other.values['task'] === entry.values['task']);
     const problem = attempt(() =>
-        runs.value.map((other) =>
-            other === entry || isShared(engine, key)
-                ? changed(engine, other.values, key, value)
-                : other.values,
-        ),
+        runs.value.map((other) => (along(other) ? changed(engine, other.values, key, value) : other.values)),
     );
     if (!problem) remember('push');
     return problem;
 }
+/** Give one run a task of its own. */
+export function setOwnTask(entry: Entry, task: string): Problem | null {
+    const problem = attempt(() =>
+        runs.value.map((other) =>
+            other === entry ? changed(engine, other.values, 'task', task) : other.values,
+        ),
+    );
+    if (problem) trouble.value = { from: 'control', problem };
+    else remember('push');
+    return problem;
+}
 export function addRun(): void {
     const last = runs.value[runs.value.length - 1];
-    if (!last || runs.value.length >= MAX_RUNS) return;
+    if (!last) return;
     // The next mechanism that is not yet in the race, else the last run again.
     const used = new Set(runs.value.map(({ values }) => values['mixer']));
     const fresh = engine.config.mixers.find(({ name }) => !used.has(name));
     const values = runs.value.map((entry) => entry.values);
-    attempt(() => [
+    const problem = attempt(() => [
         ...values,
-        fresh ? changed(engine, runs.value[0]!.values, 'mixer', fresh.name) : { ...last.values },
+        fresh ? changed(engine, last.values, 'mixer', fresh.name) : { ...last.values },
     ]);
-    remember('push');
+    if (problem) trouble.value = { from: 'control', problem };
+    else remember('push');
 }
 export function removeRun(entry: Entry): void {
     if (runs.value.length <= 1) return;
-    pool.close(entry.ticket);
+    dismissed([entry]);
+    forgetUndo();
     runs.value = runs.value.filter((other) => other !== entry);
     const run = Math.min(view.value.run, runs.value.length - 1);
     view.value = { ...view.value, run };
     remember('push');
 }
+const adopting = new Map<number, Report[]>();
+/** Add a run from a checkpoint file. */
+export async function addSaved(bytes: Uint8Array, name: string): Promise<void> {
+    const ticket = next++;
+    const early: Report[] = []; // told before the run has its place
+    adopting.set(ticket, early);
+    const opened = await pool.load(ticket, bytes, 0);
+    adopting.delete(ticket);
+    const refuse = (message: string) => {
+        pool.close(ticket);
+        const problem = 'problem' in opened ? opened.problem : { message, key: '', value: '', allowed: '' };
+        trouble.value = { from: 'control', problem: { ...problem, message: `${name}: ${message}` } };
+        said.value = trouble.value.problem.message;
+    };
+    if ('problem' in opened) return refuse(opened.problem.message);
+    const values = runsOf(engine, opened.config)[0]!;
+    const refusal = tooMany([...runs.value.map((entry) => entry.values), values]);
+    if (refusal) return refuse(refusal);
+    const member: Member = { ticket, values, history: new History(), live: signal(UNBORN) };
+    const marks = new Set(
+        runs.value.filter((o) => o.values['task'] === values['task']).map(({ mark }) => mark),
+    );
+    const entry = entryOf(
+        next++,
+        MARKS.find((free) => !marks.has(free))!,
+        values,
+        [member],
+    );
+    batch(() => {
+        runs.value = [...runs.value, entry];
+        admitted(member, opened);
+        early.forEach(take);
+        setView({ run: runs.value.length - 1 });
+    });
+    said.value = `${name} was loaded at step ${opened.step}.`;
+}
 
 // ---- Time ---------------------------------------------------------------------------------------------------------
 
-export function play(): void {
+function go(): void {
     if (finished.value) reset();
+    forgetUndo();
     playing.value = true;
-    pool.play();
+    pool.play(ticketsOf(runs.value));
     said.value = 'Training.';
+}
+export function play(): void {
+    engaged.value++;
+    go();
 }
 export function pause(): void {
     playing.value = false;
@@ -230,25 +343,74 @@ export function pause(): void {
     said.value = 'Paused.';
 }
 export function stepOnce(): void {
+    engaged.value++;
     playing.value = false;
-    pool.play(1);
+    forgetUndo();
+    pool.play(ticketsOf(runs.value), 1);
 }
-/** Every run from its first step again. */
+/** Every run from its first step again; what was there can be brought back until training starts. */
 export function reset(): void {
     playing.value = false;
-    for (const { ticket } of runs.value) pool.close(ticket);
+    pool.pause();
+    forgetUndo();
+    undoable.value = runs.value;
     runs.value = runs.value.map((entry) => born(entry.values, entry.mark, entry.id));
     said.value = 'Every run is back at its start.';
 }
+export function undo(): void {
+    const before = undoable.value;
+    if (!before) return;
+    dismissed(runs.value);
+    batch(() => {
+        undoable.value = null;
+        runs.value = before;
+    });
+    said.value = 'The runs are back where they were.';
+}
+function forgetUndo(): void {
+    const gone = undoable.value;
+    undoable.value = null;
+    if (gone) dismissed(gone);
+}
 /** One run from its start, for one that failed. */
 export function restart(entry: Entry): void {
-    pool.close(entry.ticket);
+    dismissed([entry]);
     runs.value = runs.value.map((other) =>
         other === entry ? born(entry.values, entry.mark, entry.id) : other,
     );
 }
+/** Put saved runs in the place of all: `saved` has the members of each run of the config. */
+export function resume(config: string, seeds: number, saved: readonly (readonly Saved[])[]): Problem | null {
+    try {
+        const wanted = runsOf(engine, config);
+        const old = runs.value;
+        batch(() => {
+            forgetUndo();
+            playing.value = false;
+            view.value = { ...view.value, seeds, run: 0 };
+            const counts = new Map<string, number>();
+            runs.value = wanted.map((values, i) => {
+                const task = values['task'] ?? '';
+                const at = counts.get(task) ?? 0;
+                counts.set(task, at + 1);
+                return born(values, MARKS[at]!, undefined, saved[i]);
+            });
+            dismissed(old);
+            engaged.value++;
+        });
+        remember('push');
+        said.value = 'The runs are back where they were.';
+        return null;
+    } catch (error) {
+        return problemOf(error);
+    }
+}
 export function setView(change: Partial<View>): void {
-    view.value = { ...view.value, ...change };
+    const { seeds } = view.value;
+    batch(() => {
+        view.value = { ...view.value, ...change };
+        if (view.value.seeds !== seeds) runs.value = runs.value.map(reseeded);
+    });
     remember('replace');
 }
 /** Open another view of the page; Back leads to the one before. */
@@ -257,9 +419,30 @@ export function openView(id: string): void {
     view.value = { ...view.value, view: id };
     remember('push');
 }
+/** Something besides the first view looks inside: every tensor is wanted, and perhaps an earlier step. */
+export const inspecting = signal<{ at: number | null } | null>(null);
 function follow(): void {
     const entry = selected.value;
-    if (entry) pool.watch(entry.ticket, view.value.sample, view.value.block);
+    const { sample: index, block } = view.value;
+    const detail = inspecting.value;
+    if (entry)
+        pool.watch({ id: entry.ticket, index, block, at: detail?.at ?? null, detail: detail !== null });
+}
+/** Whether a view shows other lengths, so that they are tried. */
+export const measuring = signal(false);
+
+// Questions to the pool that views ask by themselves.
+export const seeImage = (
+    entry: Entry,
+    what: Uint8Array | number,
+): Promise<Seen | { problem: Problem } | null> => pool.see(entry.ticket, what);
+export const confusionOf = (entry: Entry, count: number) => pool.confusion(entry.ticket, count);
+export const checkpointOf = (member: Member): Promise<Uint8Array | null> => pool.save(member.ticket);
+export const provideFiles = (files: ReadonlyMap<string, Uint8Array>) => pool.files(files);
+/** Open anew what could not be opened. */
+export function retryFailed(): void {
+    for (const entry of runs.value)
+        if (entry.members.some(({ live }) => live.value.status === 'failed')) restart(entry);
 }
 
 // ---- What the workers tell ----------------------------------------------------------------------------------------
@@ -267,12 +450,16 @@ function follow(): void {
 const pulse = new Map<number, { time: number; step: number }>();
 
 function take(report: Report): void {
-    const entry = runs.value.find(({ ticket }) => ticket === report.id);
-    if (!entry) return;
-    const before = entry.live.value;
-    const unsolved = !entry.history.solved;
-    entry.history.add(report);
-    const { solved } = entry.history;
+    const entry = runs.value.find(({ members }) => members.some(({ ticket }) => ticket === report.id));
+    const member = entry?.members.find(({ ticket }) => ticket === report.id);
+    if (!entry || !member) {
+        adopting.get(report.id)?.push(report);
+        return;
+    }
+    const before = member.live.value;
+    const unsolved = !member.history.solved;
+    member.history.add(report);
+    const { solved } = member.history;
 
     const now = performance.now();
     const last = pulse.get(report.id);
@@ -290,7 +477,7 @@ function take(report: Report): void {
             still: report.step > 0 ? 'paused' : 'ready',
         } as const
     )[report.state];
-    entry.live.value = {
+    member.live.value = {
         ...before,
         status,
         rate: status === 'going' ? rate : 0,
@@ -299,7 +486,7 @@ function take(report: Report): void {
         digest: report.digest,
         problem: report.problem,
     };
-    if (unsolved && solved)
+    if (unsolved && solved && member === entry.members[0])
         said.value = `${nameOf(entry)} reached ${percent(score(solved))} at step ${solved.step}.`;
     if (status === 'failed') said.value = `${nameOf(entry)} stopped: ${report.problem?.message}`;
 }
@@ -327,17 +514,18 @@ const listener = {
     },
     lost(ids: number[], message: string) {
         batch(() => {
-            for (const entry of runs.value) {
-                if (!ids.includes(entry.ticket)) continue;
-                const problem = {
-                    message: `its worker stopped: ${message}`,
-                    key: '',
-                    value: '',
-                    allowed: '',
-                };
-                entry.live.value = { ...entry.live.value, status: 'failed', rate: 0, problem };
-                said.value = `${nameOf(entry)} stopped: ${problem.message}`;
-            }
+            for (const entry of runs.value)
+                for (const { ticket, live } of entry.members) {
+                    if (!ids.includes(ticket)) continue;
+                    const problem = {
+                        message: `its worker stopped: ${message}`,
+                        key: '',
+                        value: '',
+                        allowed: '',
+                    };
+                    live.value = { ...live.value, status: 'failed', rate: 0, problem };
+                    said.value = `${nameOf(entry)} stopped: ${problem.message}`;
+                }
         });
     },
 };
@@ -364,20 +552,25 @@ function remember(how: 'push' | 'replace'): void {
 function obey(): void {
     const address = readAddress(location.hash);
     const text = address.config || LESSON.config;
+    const { seeds } = view.value;
+    view.value = { ...view.value, seeds: address.view.seeds };
     const problem = attempt(() => runsOf(engine, text));
+    if (problem) view.value = { ...view.value, seeds };
     if (problem) {
         trouble.value = { from: 'address', problem };
         said.value = problem.message;
         return;
     }
+    if (seeds !== view.value.seeds) runs.value = runs.value.map(reseeded);
     view.value = { ...address.view, run: Math.min(address.view.run, runs.value.length - 1) };
 }
 export function openLesson(config: string): void {
     const problem = attempt(() => runsOf(engine, config));
     if (problem) trouble.value = { from: 'control', problem };
     else {
-        view.value = { ...VIEW, speed: view.value.speed };
+        setView({ view: VIEW.view, run: 0, sample: 0, block: 0, head: 0 });
         remember('push');
+        play();
     }
 }
 export function dismiss(): void {
@@ -401,10 +594,21 @@ export function start(loaded: Lab): void {
         if (look.peek()?.id !== selected.value?.ticket) look.value = null;
         follow();
     });
+    effect(() => pool.tryLengths(measuring.value));
     addEventListener('hashchange', obey);
+    let waiting = false; // for the tab to be seen again
+    document.addEventListener('visibilitychange', () => {
+        if (document.hidden && playing.value && pauseHidden.value) {
+            waiting = true;
+            pause();
+        } else if (!document.hidden && waiting) {
+            waiting = false;
+            go();
+        }
+    });
     if (first) {
         remember('replace');
-        play();
+        go();
     } else if (!trouble.value) remember('replace');
 }
 
@@ -419,6 +623,12 @@ export const inspect = {
                 ? score(entry.history.points[entry.history.points.length - 1]!)
                 : 0,
             solved: entry.history.solved,
+            lengths: [...entry.history.lengths.values()],
+            members: entry.members.map(({ values, live, history }) => ({
+                seed: values['seed'],
+                ...live.value,
+                solved: history.solved,
+            })),
         })),
     words: (run: number) => runs.value[run]?.history.words() ?? [],
     crash: (run: number) => runs.value[run] && pool.crash(runs.value[run].ticket),

@@ -3,54 +3,27 @@
 // where no Chromium is. Screenshots go to build/screens.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { readdir, readFile } from 'node:fs/promises';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { findChromium, launch } from './browser.mjs';
-
-const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
-const skip = findChromium().why ? `no browser: ${findChromium().why}` : false;
-const RACE = '#mixer=cat&task=mqar~mixer=attention';
-
-let lab;
-before(async () => {
-    if (skip) return;
-    await mkdir(at('build/screens'), { recursive: true });
-    lab = await launch(at('dist'));
-});
-after(() => lab?.close());
-
-/** A test with its own page; nothing may complain in the console meanwhile. */
-function onPage(name, hash, options, body) {
-    test(name, { skip, timeout: 120_000 }, async () => {
-        const { page, complaints, close } = await lab.open(hash, options);
-        try {
-            await body(page);
-            assert.deepEqual(complaints, []);
-        } finally {
-            await close();
-        }
-    });
-}
-const runs = (page) => page.evaluate(() => globalThis.seqmix.runs());
-const until = (page, condition, ...values) =>
-    page.waitForFunction(condition, { timeout: 90_000, polling: 50 }, ...values);
-const hash = (page) => page.evaluate(() => location.hash);
-async function press(page, name) {
-    const button = await page.waitForSelector(`::-p-aria([name="${name}"][role="button"])`, {
-        timeout: 5000,
-    });
-    await button.click();
-}
-const allDone = (page) =>
-    until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'done'));
-const allReady = (page) =>
-    until(page, () => globalThis.seqmix.runs().every(({ status }) => status !== 'opening'));
-const text = (page, selector) =>
-    page.$eval(selector, (element) => element.textContent.replace(/\s+/g, ' ').trim());
+import {
+    RACE,
+    allDone,
+    allReady,
+    at,
+    browser,
+    hash,
+    onPage,
+    pause,
+    press,
+    runs,
+    skip,
+    sticksOut,
+    text,
+    until,
+    violations,
+} from './testing.mjs';
 
 onPage(
     'a first visit: the lesson starts by itself, CAT reaches 99 %, one block of attention does not',
@@ -85,7 +58,7 @@ test("losses and weights are the native program's, word for word", { skip, timeo
         .split('\n')
         .map((line) => JSON.parse(line));
     const native = lines.flatMap(({ word }) => word ?? []);
-    const { page, complaints, close } = await lab.open(`#${config}~blocks=2!speed=full`);
+    const { page, complaints, close } = await browser.lab.open(`#${config}~blocks=2!speed=full`);
     await allReady(page);
     await press(page, 'Start');
     await allDone(page);
@@ -123,7 +96,7 @@ onPage(
         const [config, view] = (await hash(page)).slice(1).split('!');
         assert.equal(view, 'speed=slow&run=1&sample=3');
         await page.goto(`about:blank`);
-        await page.goto(`${lab.address}#${config}`);
+        await page.goto(`${browser.lab.address}#${config}`);
         await until(page, () => globalThis.seqmix);
         await allReady(page);
         assert.deepEqual(
@@ -187,7 +160,7 @@ onPage('start, pause, step and reset', `${RACE}!speed=full`, {}, async (page) =>
         globalThis.seqmix.runs().every(({ status }) => status === 'paused' || status === 'done'),
     );
     const then = (await runs(page)).map(({ step }) => step);
-    await new Promise((done) => setTimeout(done, 500));
+    await pause(500);
     assert.deepEqual(
         (await runs(page)).map(({ step }) => step),
         then,
@@ -307,22 +280,7 @@ for (const dark of [false, true])
             await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 20));
             await press(page, 'Pause');
             await page.$$eval('details', (all) => all.forEach((one) => (one.open = true)));
-            const source = await readFile(
-                createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
-                'utf8',
-            );
-            await page.evaluate(source); // past the page's own policy, which would not let a script in
-            const found = await page.evaluate(async () => {
-                const { violations } = await globalThis.axe.run(document);
-                return violations.map(
-                    ({ id, help, nodes }) =>
-                        `${id}: ${help}: ${nodes
-                            .map(({ html }) => html)
-                            .slice(0, 3)
-                            .join(' | ')}`,
-                );
-            });
-            assert.deepEqual(found, []);
+            assert.deepEqual(await violations(page), []);
         },
     );
 
@@ -344,8 +302,8 @@ for (const [width, height] of [
                     () => globalThis.seqmix.runs()[0].solved && globalThis.seqmix.runs()[2].step > 60,
                 );
                 await press(page, 'Pause');
-                await new Promise((done) => setTimeout(done, 300));
-                const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+                await pause(300);
+                const wide = await sticksOut(page);
                 assert.ok(wide <= 0, `the page is ${wide} px wider than the screen`);
                 await page.screenshot({
                     path: at(`build/screens/${width}-${dark ? 'dark' : 'light'}.png`),

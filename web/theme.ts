@@ -1,19 +1,12 @@
 // theme.ts: light, dark, or as the system says; remembered in this browser.
 import { effect, signal } from '@preact/signals';
+import { remember, remembered } from './prefs.ts';
 
 export const THEMES = ['auto', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
-function remembered(): Theme {
-    try {
-        const found = localStorage.getItem('seqmix.theme');
-        return THEMES.find((theme) => theme === found) ?? 'auto';
-    } catch {
-        return 'auto'; // storage may be switched off
-    }
-}
-
-export const theme = signal<Theme>(remembered());
+const found = remembered('theme');
+export const theme = signal<Theme>(THEMES.find((name) => name === found) ?? 'auto');
 /** Counts changes of the colours that are drawn, for what is painted on canvases. */
 export const painted = signal(0);
 
@@ -21,11 +14,7 @@ export function applyTheme(): void {
     effect(() => {
         document.documentElement.dataset['theme'] = theme.value;
         painted.value = painted.peek() + 1;
-        try {
-            localStorage.setItem('seqmix.theme', theme.value);
-        } catch {
-            // not remembered, then
-        }
+        remember('theme', theme.value);
     });
     matchMedia('(prefers-color-scheme: dark)').addEventListener(
         'change',

@@ -3,12 +3,22 @@
 
 export const SPEEDS = ['slow', 'gentle', 'full'] as const;
 export type Speed = (typeof SPEEDS)[number];
+export const AXES = ['step', 'second', 'flop'] as const;
+export type Axis = (typeof AXES)[number];
 
 /** What is looked at, and how fast time goes; changes nothing in the numbers. */
 export interface View {
     /** Which view of the page is open: an id of views/list.ts. */
     view: string;
     speed: Speed;
+    /** Each run is trained from so many seeds. */
+    seeds: number;
+    /** What the curves stand over. */
+    x: Axis;
+    /** 1: the loss on a logarithmic scale. */
+    log: number;
+    /** Steps over which the loss is smoothed. */
+    smooth: number;
     /** Position of the run that is looked into. */
     run: number;
     /** Number of the held-out sample. */
@@ -16,7 +26,31 @@ export interface View {
     block: number;
     head: number;
 }
-export const VIEW: View = { view: 'experiment', speed: 'gentle', run: 0, sample: 0, block: 0, head: 0 };
+export const VIEW: View = {
+    view: 'experiment',
+    speed: 'gentle',
+    seeds: 1,
+    x: 'step',
+    log: 0,
+    smooth: 6,
+    run: 0,
+    sample: 0,
+    block: 0,
+    head: 0,
+};
+/** What each field may be in the address; anything else is left out: it cannot change a result. */
+const ALLOWED: Record<keyof View, RegExp> = {
+    view: /^[a-z]{1,20}$/,
+    speed: new RegExp(`^(${SPEEDS.join('|')})$`),
+    seeds: /^[13]$/,
+    x: new RegExp(`^(${AXES.join('|')})$`),
+    log: /^[01]$/,
+    smooth: /^\d{1,3}$/,
+    run: /^\d{1,2}$/,
+    sample: /^\d{1,9}$/,
+    block: /^\d{1,2}$/,
+    head: /^\d{1,3}$/,
+};
 
 export interface Address {
     config: string;
@@ -27,18 +61,12 @@ export function readAddress(hash: string): Address {
     const text = hash.replace(/^#/, '').replaceAll('%21', '!').replaceAll('%7E', '~');
     const at = text.indexOf('!');
     const config = at < 0 ? text : text.slice(0, at);
-    const view = { ...VIEW };
+    const view: Record<string, string | number> = { ...VIEW };
     for (const [key, value] of new URLSearchParams(at < 0 ? '' : text.slice(at + 1))) {
-        if (key === 'speed' && (SPEEDS as readonly string[]).includes(value)) view.speed = value as Speed;
-        else if (key === 'view' && /^[a-z]{1,20}$/.test(value)) view.view = value;
-        else if (
-            (key === 'run' || key === 'sample' || key === 'block' || key === 'head') &&
-            /^\d{1,9}$/.test(value)
-        )
-            view[key] = Number(value);
-        // Anything else is left out: it cannot change a result.
+        if (!Object.hasOwn(ALLOWED, key) || !ALLOWED[key as keyof View].test(value)) continue;
+        view[key] = typeof VIEW[key as keyof View] === 'number' ? Number(value) : value;
     }
-    return { config, view };
+    return { config, view: view as unknown as View };
 }
 
 export function writeAddress({ config, view }: Address): string {

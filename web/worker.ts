@@ -3,8 +3,12 @@
 // The page's side is pool.ts.
 import * as Comlink from 'comlink';
 import { load, SeqmixError, type Lab, type Run } from '../wasm/seqmix.ts';
-import { EVALUATE_ANSWERS, EVALUATE_EVERY, EVALUATE_PRODUCTS, REPORT_EVERY, SLICE } from './protocol.ts';
-import type { Look, Opened, Point, Problem, Report, Told } from './protocol.ts';
+import { trials, type Trial } from './lengths.ts';
+import * as limits from './protocol.ts';
+import { EVALUATE_EVERY, REPORT_EVERY, SLICE } from './protocol.ts';
+import type { LengthPoint, Look, Opened, Point, Problem, Report, Seen, Told, Watch } from './protocol.ts';
+import { lookAt, noLook, seeImage, Snapshots, transfers } from './seeing.ts';
+import { parse } from './setup.ts';
 
 interface Job {
     id: number;
@@ -21,18 +25,20 @@ interface Job {
     spent: number;
     /** Own training time, seconds. */
     seconds: number;
+    /** Losses told so far, and the steps that it had taken when it was loaded. */
     reported: number;
+    base: number;
     points: Point[];
+    snapshots: Snapshots;
+    /** Other lengths to try, the one that comes next, the step of its last try, and what came of them. */
+    trials: Trial[];
+    trial: number;
+    tried: Map<number, number>;
+    lengths: LengthPoint[];
     /** What stopped it. */
     fault: unknown;
     /** Something happened since the last report. */
     news: boolean;
-}
-
-interface Watch {
-    id: number;
-    index: number;
-    block: number;
 }
 
 function problem(error: unknown): Problem {
@@ -53,11 +59,9 @@ function sequencesFor(run: Run): number {
     const { targets, sequences } = run.evaluate({ count: 8 });
     const batch = Number(/(?:^|&)batch=(\d+)/.exec(run.config)?.[1] ?? 1);
     const products = run.metrics.flops / (3 * batch); // forward, one sequence
-    const wanted = Math.ceil((EVALUATE_ANSWERS * sequences) / Math.max(1, targets));
-    return Math.max(
-        16,
-        Math.min(EVALUATE_ANSWERS, wanted, Math.floor(EVALUATE_PRODUCTS / Math.max(1, products))),
-    );
+    const wanted = Math.ceil((limits.EVALUATE_ANSWERS * sequences) / Math.max(1, targets));
+    const affordable = Math.floor(limits.EVALUATE_PRODUCTS / Math.max(1, products));
+    return Math.max(16, Math.min(limits.EVALUATE_ANSWERS, wanted, affordable));
 }
 
 // A turn of the event loop: messages are read, timers fire. setTimeout would wait 4 ms.
@@ -80,23 +84,45 @@ export class Host {
     #look: Look | null = null;
     #lookDue = 0;
     #lookStale = false;
+    #files: ReadonlyMap<string, Uint8Array> = new Map();
+    #lengths = false;
+    #lengthDue = 0;
 
     init(module: WebAssembly.Module, tell: (told: Told) => unknown): void {
         this.#module = module;
         this.#tell = tell;
     }
 
-    async open(id: number, config: string): Promise<Opened | { problem: Problem }> {
+    open(id: number, config: string): Promise<Opened | { problem: Problem }> {
+        return this.#admit(id, config, (lab) => lab.open(config));
+    }
+    /** Go on with a saved run. `seconds` it has been trained, `losses` it has reported. */
+    load(id: number, bytes: Uint8Array, seconds = 0): Promise<Opened | { problem: Problem }> {
+        return this.#admit(
+            id,
+            new TextDecoder().decode(bytes.subarray(0, 4096)),
+            (lab) => lab.load(bytes),
+            seconds,
+        );
+    }
+    async #admit(
+        id: number,
+        config: string,
+        make: (lab: Lab) => Run,
+        seconds = 0,
+    ): Promise<Opened | { problem: Problem }> {
         try {
             const lab = this.#spare.pop() ?? (await load({ wasm: this.#module!, scalar: this.#module! }));
             let run: Run;
             try {
-                run = lab.open(config);
+                if (/(data|test)=mnist/.test(config))
+                    for (const [name, bytes] of this.#files) lab.provide(name, bytes);
+                run = make(lab);
             } catch (error) {
                 this.#keep(lab, error);
                 throw error;
             }
-            const { params, steps, flops } = run.metrics;
+            const { params, steps, flops, bytes, step } = run.metrics;
             const job: Job = {
                 id,
                 lab,
@@ -106,19 +132,50 @@ export class Host {
                 due: 0,
                 spent: 0,
                 sequences: 0,
-                seconds: 0,
+                seconds,
                 reported: 0,
+                base: step,
                 points: [],
+                snapshots: new Snapshots(),
+                trials: trials(parse(run.config)),
+                trial: 0,
+                tried: new Map(),
+                lengths: [],
                 fault: null,
                 news: true,
             };
             this.#jobs.set(id, job);
             this.#evaluate(job);
+            job.snapshots.take(run);
             void this.#loop();
-            return { config: run.config, params, steps, flops };
+            return { config: run.config, params, steps, flops, bytes, step, warning: run.warning };
         } catch (error) {
             return { problem: problem(error) };
         }
+    }
+    /** Data files for the runs that will read them. */
+    files(files: ReadonlyMap<string, Uint8Array>): void {
+        this.#files = files;
+    }
+    /** Whether other lengths are tried while runs train. */
+    tryLengths(on: boolean): void {
+        this.#lengths = on;
+        void this.#loop();
+    }
+    see(id: number, what: Uint8Array | number): Seen | { problem: Problem } {
+        const job = this.#jobs.get(id);
+        if (!job) return { problem: problem(new SeqmixError('this run is not open')) };
+        try {
+            return seeImage(job.run, what);
+        } catch (error) {
+            return { problem: problem(error) };
+        }
+    }
+    /** How often row was wanted and column answered, over so many held-out sequences. */
+    confusion(id: number, count: number): number[][] | null {
+        const run = this.#jobs.get(id)?.run;
+        run?.evaluate({ count });
+        return run?.confusion() ?? null;
     }
     close(id: number): void {
         const job = this.#jobs.get(id);
@@ -126,6 +183,7 @@ export class Host {
         this.#jobs.delete(id);
         if (this.#watch?.id === id) this.#watch = null;
         try {
+            job.snapshots.close();
             job.run.close();
             this.#keep(job.lab, job.fault);
         } catch {
@@ -137,10 +195,11 @@ export class Host {
         if ((fault === null || fault instanceof SeqmixError) && lab.bytes <= MOST_SPARE)
             this.#spare.push(lab);
     }
-    /** Train on, all runs; or `steps` steps each. */
-    play(steps = Infinity): void {
+    /** Train these runs on, or `steps` steps each. */
+    play(ids: readonly number[], steps = Infinity): void {
         const most = Math.max(0, ...[...this.#jobs.values()].map(({ spent }) => spent));
         for (const job of this.#jobs.values()) {
+            if (!ids.includes(job.id)) continue;
             // Who comes late, or was at rest, is not owed the time that the others had.
             if (job.wanted === 0) job.spent = most;
             job.wanted = steps;
@@ -185,9 +244,10 @@ export class Host {
                 const due = going.filter((job) => job.due <= performance.now());
                 // Whose turn: the one that has had the least time.
                 if (due.length > 0) this.#slice(due.reduce((a, b) => (b.spent < a.spent ? b : a)));
+                const tried = this.#tryLength();
                 this.#see();
                 const told = this.#report();
-                if (going.length === 0 && !this.#news() && !this.#lookStale) return;
+                if (going.length === 0 && !this.#news() && !this.#lookStale && !tried) return;
                 const next = Math.min(...going.map((job) => job.due)); // when there is something to do
                 const wait = going.length > 0 ? next - performance.now() : told ? 0 : REPORT_EVERY / 4;
                 if (wait > 1) await sleep(Math.min(wait, REPORT_EVERY));
@@ -207,7 +267,7 @@ export class Host {
                 job.seconds += (performance.now() - before) / 1000;
                 job.wanted--;
                 job.news = true;
-                if (job.id === this.#watch?.id) this.#lookStale = true;
+                if (job.id === this.#watch?.id && this.#watch.at === null) this.#lookStale = true;
                 const { step } = job.run.metrics;
                 if (step % EVALUATE_EVERY === 0 || step === job.steps) this.#evaluate(job);
                 // A pace that cannot be held does not pile up a debt.
@@ -224,8 +284,46 @@ export class Host {
     #evaluate(job: Job): void {
         job.sequences ||= sequencesFor(job.run);
         const result = job.run.evaluate({ count: job.sequences });
-        job.points.push({ ...result, step: job.run.metrics.step, seconds: job.seconds });
+        const { step } = job.run.metrics;
+        job.points.push({ ...result, step, seconds: job.seconds });
+        if (step > 0) job.snapshots.take(job.run);
         job.news = true;
+    }
+
+    /** Try the run whose curve over lengths is oldest at its next length; false: they are all as new as can be. */
+    #tryLength(): boolean {
+        if (!this.#lengths) return false;
+        const behind = (job: Job) => {
+            const step = job.tried.get(job.trials[job.trial]?.length ?? 0) ?? -1;
+            return job.fault === null && job.trials.length > 0 ? job.run.metrics.step - step : 0;
+        };
+        const job = [...this.#jobs.values()].reduce<Job | null>(
+            (most, one) => (behind(one) > (most ? behind(most) : 0) ? one : most),
+            null,
+        );
+        if (!job) return false;
+        const start = performance.now();
+        if (start < this.#lengthDue) return true;
+        const { length, changes } = job.trials[job.trial]!;
+        const { step } = job.run.metrics;
+        job.trial = (job.trial + 1) % job.trials.length;
+        job.tried.set(length, step);
+        try {
+            const per = /pairs=(\d+)/.exec(changes)?.[1] ?? '8';
+            const count = 32 * Math.max(1, Math.round(limits.LENGTH_ANSWERS / (32 * Number(per))));
+            const result = job.run.evaluate({ count, changes });
+            job.lengths.push({ length, step, result, problem: null });
+        } catch (error) {
+            if (!(error instanceof SeqmixError)) job.fault = error;
+            // A length that the model or the task refuses is refused for good.
+            else job.tried.set(length, Infinity);
+            job.lengths.push({ length, step, result: null, problem: problem(error).message });
+        }
+        job.news = true;
+        const share = limits.LENGTH_SHARE;
+        const rest = this.#goes(job) ? (1 - share) / share : 0;
+        this.#lengthDue = performance.now() + rest * (performance.now() - start);
+        return true;
     }
 
     #news(): boolean {
@@ -238,51 +336,13 @@ export class Host {
         if (!job || !this.#watch) this.#lookStale = false;
         if (!job || !this.#watch || !this.#lookStale || performance.now() < this.#lookDue) return;
         const start = performance.now();
-        const { index } = this.#watch;
+        const { at } = this.#watch;
         const step = job.run.metrics.step;
         try {
-            const sample = job.run.look(index);
-            const maps = new Map<number, string>(); // block -> name of its attention map
-            for (const { name } of job.run.tensors()) {
-                const block = /^block(\d+)\.(?:.*\.)?map$/.exec(name)?.[1];
-                if (block !== undefined) maps.set(Number(block), name);
-            }
-            const blocks = [...maps.keys()];
-            const block = maps.has(this.#watch.block) ? this.#watch.block : (blocks[0] ?? 0);
-            const name = maps.get(block);
-            const map = name === undefined ? null : job.run.tensor(name);
-            this.#look = {
-                id: job.id,
-                index,
-                step,
-                sample,
-                blocks,
-                block,
-                heads: map?.shape[0] ?? 0,
-                map: map?.data ?? null,
-                problem: null,
-            };
+            const run = (at !== null && at < step && job.snapshots.at(job.lab, at)) || job.run;
+            this.#look = lookAt(run, this.#watch, run.metrics.step);
         } catch (error) {
-            this.#look = {
-                id: job.id,
-                index,
-                step,
-                blocks: [],
-                block: 0,
-                heads: 0,
-                map: null,
-                problem: problem(error).message,
-                sample: {
-                    length: 0,
-                    classes: 0,
-                    channels: 0,
-                    tokens: null,
-                    values: null,
-                    targets: null,
-                    predicted: null,
-                    confidence: null,
-                },
-            };
+            this.#look = noLook(this.#watch, step, problem(error).message);
         }
         this.#lookStale = false;
         this.#lookDue = performance.now() + Math.max(2 * REPORT_EVERY, 9 * (performance.now() - start));
@@ -310,9 +370,11 @@ export class Host {
             reports.push({
                 id: job.id,
                 step,
-                from: job.reported,
+                from: job.base + job.reported,
                 losses,
                 points: job.points,
+                lengths: job.lengths,
+                snapshots: job.snapshots.steps,
                 seconds: job.seconds,
                 digest: state === 'going' ? null : job.run.digest(),
                 state,
@@ -320,9 +382,10 @@ export class Host {
             });
             job.reported += losses.length;
             job.points = [];
+            job.lengths = [];
             job.news = false;
         }
-        if (this.#look?.map) transfer.push(this.#look.map.buffer);
+        if (this.#look) transfer.push(...transfers(this.#look));
         const told: Told = { reports, look: this.#look };
         this.#look = null;
         this.#told = now;

@@ -1,12 +1,12 @@
-// curves.ts: uPlot dressed for this page: curves over steps, each with its run's colour and shape. Knows
-// nothing of runs; takes tables of numbers.
+// curves.ts: uPlot dressed for this page: curves with their run's colour and shape, and a band where a run has
+// several seeds. Knows nothing of runs; takes points.
 import uPlot from 'uplot';
 import type { Mark } from '../marks.ts';
-import type { Table } from './series.ts';
+import type { Curve } from './series.ts';
+
+const PARTS = 4; // columns of a run in uPlot's table: raw, low, high, line
 
 export interface Kind {
-    /** Curves per run; of two the first is the faint one. */
-    perRun: 1 | 2;
     /** Marks stand on each point (with room between them), or only at the end. */
     marked: boolean;
     log: boolean;
@@ -14,7 +14,12 @@ export interface Kind {
     range?: [number, number];
     /** A line drawn across with its label. */
     line?: { at: number; label: string };
+    /** A vertical rule with its label. */
+    rule?: { at: number; label: string };
+    /** The horizontal axis by powers of two. */
+    doubling?: boolean;
     format(value: number): string;
+    formatX(value: number): string;
 }
 
 const SPACE = 36; // pixels between two marks of a curve
@@ -30,12 +35,13 @@ export class Curves {
     readonly #marks: readonly Mark[];
     readonly #plot: uPlot;
     readonly #size: ResizeObserver;
-    #end = 100;
+    #range: [number, number] = [0, 100];
 
-    constructor(host: HTMLElement, kind: Kind, marks: readonly Mark[], hover: (step: number | null) => void) {
+    constructor(host: HTMLElement, kind: Kind, marks: readonly Mark[], hover: (x: number | null) => void) {
         this.#host = host;
         this.#kind = kind;
         this.#marks = marks;
+        if (kind.doubling) this.#range = [8, 64]; // a logarithm has no zero
         const ink = colour('--ink-2');
         const rule = colour('--rule');
         const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
@@ -45,8 +51,13 @@ export class Curves {
         const series: uPlot.Series[] = marks.flatMap((mark) => {
             const stroke = colour(mark.colour);
             const line: uPlot.Series = { stroke, width: 2, points: { show: false }, spanGaps: true };
-            return kind.perRun === 1 ? [line] : [{ ...line, width: 1, alpha: 0.3 }, line];
+            const edge = { ...line, width: 0 };
+            return [{ ...line, width: 1, alpha: 0.3 }, edge, edge, line];
         });
+        const bands = marks.map((mark, i) => ({
+            series: [PARTS * i + 3, PARTS * i + 2] as uPlot.Band.Bounds,
+            fill: `color-mix(in srgb, ${colour(mark.colour)} 20%, transparent)`,
+        }));
         this.#plot = new uPlot(
             {
                 width: Math.max(80, host.clientWidth),
@@ -60,7 +71,7 @@ export class Curves {
                     sync: { key: 'steps', setSeries: false },
                 },
                 scales: {
-                    x: { time: false, range: () => [0, this.#end] },
+                    x: { time: false, range: () => this.#range, distr: kind.doubling ? 3 : 1, log: 2 },
                     y: kind.range
                         ? { range: kind.range }
                         : { distr: kind.log ? 3 : 1, range: kind.log ? undefined : fromZero },
@@ -74,6 +85,8 @@ export class Curves {
                         size: 1.75 * rem,
                         gap: 6,
                         space: 4 * rem,
+                        values: (_, values) =>
+                            values.map((value) => (value === null ? '' : kind.formatX(value))),
                     },
                     {
                         stroke: ink,
@@ -88,12 +101,13 @@ export class Curves {
                     },
                 ],
                 series: [{}, ...series],
+                bands,
                 hooks: {
                     draw: [(plot) => this.#draw(plot, ink, font)],
                     setCursor: [
                         (plot) => {
                             const left = plot.cursor.left ?? -1;
-                            hover(left < 0 ? null : Math.round(plot.posToVal(left, 'x')));
+                            hover(left < 0 ? null : plot.posToVal(left, 'x'));
                         },
                     ],
                 },
@@ -109,10 +123,12 @@ export class Curves {
         this.#size.observe(host);
     }
 
-    /** Show these curves, over steps 0 to `end`. */
-    show(table: Table, end: number): void {
-        this.#end = end;
-        this.#plot.setData([table.steps, ...table.curves] as uPlot.AlignedData);
+    /** Show these curves, over `from` to `end`. */
+    show(curves: readonly Curve[], from: number, end: number): void {
+        this.#range = [from, end];
+        const tables = curves.map(({ xs, raw, low, high, line }) => [xs, raw, low, high, line]);
+        const joined = tables.length ? uPlot.join(tables as uPlot.AlignedData[]) : [[]];
+        this.#plot.setData(joined as uPlot.AlignedData);
     }
 
     /** Shapes on the curves, over them all. */
@@ -137,16 +153,32 @@ export class Curves {
             ctx.fillText(this.#kind.line.label, left + width, y + 3 * ratio);
             ctx.setLineDash([]);
         }
+        if (this.#kind.rule) {
+            const x = plot.valToPos(this.#kind.rule.at, 'x', true);
+            ctx.strokeStyle = ink;
+            ctx.fillStyle = ink;
+            ctx.lineWidth = ratio;
+            ctx.setLineDash([2 * ratio, 4 * ratio]);
+            ctx.beginPath();
+            ctx.moveTo(x, top);
+            ctx.lineTo(x, top + height);
+            ctx.stroke();
+            ctx.font = font.replace(/^[\d.]+/, (size) => String(parseFloat(size) * ratio));
+            ctx.textAlign = 'left';
+            ctx.textBaseline = 'bottom';
+            ctx.fillText(this.#kind.rule.label, x + 5 * ratio, top + height - 3 * ratio);
+            ctx.setLineDash([]);
+        }
         const paper = colour('--paper');
         this.#marks.forEach((mark, run) => {
-            const curve = plot.data[(run + 1) * this.#kind.perRun] as (number | null)[] | undefined;
+            const curve = plot.data[(run + 1) * PARTS] as (number | null | undefined)[] | undefined;
             if (!curve) return;
             const shape = new Path2D(mark.path);
             let last = -1;
-            curve.forEach((value, i) => (last = value === null ? last : i));
+            curve.forEach((value, i) => (last = value == null ? last : i));
             let from = -Infinity;
             curve.forEach((value, i) => {
-                if (value === null) return;
+                if (value == null) return;
                 const x = plot.valToPos(plot.data[0][i]!, 'x', true);
                 if (i !== last && (!this.#kind.marked || x - from < SPACE * ratio)) return;
                 const y = plot.valToPos(value, 'y', true);

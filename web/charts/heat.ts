@@ -2,13 +2,12 @@
 // the page.
 import { HEAT } from './scale.ts';
 
-/** Draw rows x columns values, from 0 (dark) to `top` (bright); NaN stays clear. */
-export function drawHeat(
+/** One canvas pixel for each of rows x columns entries: red, green, blue, opacity. */
+export function drawPixels(
     canvas: HTMLCanvasElement,
-    values: Float32Array,
     rows: number,
     columns: number,
-    top: number,
+    colour: (i: number) => readonly [number, number, number, number],
 ): void {
     if (canvas.width !== columns || canvas.height !== rows) {
         canvas.width = columns;
@@ -17,14 +16,42 @@ export function drawHeat(
     const context = canvas.getContext('2d');
     if (!context || !rows || !columns) return;
     const image = context.createImageData(columns, rows);
-    const scale = top > 0 ? 255 / top : 0;
     for (let i = 0; i < rows * columns; i++) {
-        const value = values[i]!;
-        if (Number.isNaN(value)) continue;
-        const [red, green, blue] = HEAT[Math.max(0, Math.min(255, Math.round(value * scale)))]!;
-        image.data.set([red, green, blue, 255], 4 * i);
+        const [red, green, blue, opacity] = colour(i);
+        image.data[4 * i] = red;
+        image.data[4 * i + 1] = green;
+        image.data[4 * i + 2] = blue;
+        image.data[4 * i + 3] = opacity;
     }
     context.putImageData(image, 0, 0);
+}
+
+const CLEAR = [0, 0, 0, 0] as const;
+const SOLID = HEAT.map(([red, green, blue]) => [red, green, blue, 255] as const);
+
+/** Draw rows x columns values, from 0 (dark) to `top` (bright); NaN stays clear. */
+export function drawHeat(
+    canvas: HTMLCanvasElement,
+    values: ArrayLike<number>,
+    rows: number,
+    columns: number,
+    top: number,
+): void {
+    const scale = top > 0 ? 255 / top : 0;
+    drawPixels(canvas, rows, columns, (i) => {
+        const value = values[i]!;
+        return Number.isNaN(value) ? CLEAR : SOLID[Math.max(0, Math.min(255, Math.round(value * scale)))]!;
+    });
+}
+
+/** Grey from paper (0) to ink (255), whatever the theme. */
+export function drawInk(
+    canvas: HTMLCanvasElement,
+    pixels: ArrayLike<number>,
+    rows: number,
+    columns: number,
+): void {
+    drawPixels(canvas, rows, columns, (i) => [255 - pixels[i]!, 255 - pixels[i]!, 255 - pixels[i]!, 255]);
 }
 
 /** The scale itself, from left (0) to right (top). */

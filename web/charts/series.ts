@@ -1,29 +1,84 @@
-// series.ts: from a run's history to the points of a curve. Pure functions.
+// series.ts: from runs' histories to the points of curves. Pure functions.
 import { score, type History } from '../history.ts';
+import type { Axis } from '../url.ts';
 
-/** Points of a chart; gaps are null. uPlot wants all curves on the same steps. */
-export interface Table {
-    steps: number[];
-    curves: (number | null)[][];
+/** What a chart needs of one run: what each of its seeds has lived through, and what a step costs. */
+export interface Track {
+    histories: readonly History[];
+    /** Products of one step. */
+    flops: number;
+}
+
+/** Curves of one run over their own points; null: nothing there. `low` and `high` bound several seeds. */
+export interface Curve {
+    xs: number[];
+    /** Without smoothing, to be drawn faintly. */
+    raw: (number | null)[];
+    low: (number | null)[];
+    high: (number | null)[];
+    line: (number | null)[];
 }
 
 const MOST = 1200; // points of a curve; beyond that neighbours share one
 
-/** Loss of each run: as it was (mean over the steps that share a point), and smoothed. */
-export function lossTable(histories: readonly History[]): Table {
-    const longest = Math.max(0, ...histories.map((history) => history.losses.length));
+export function xOf({ histories, flops }: Track, axis: Axis, step: number): number {
+    if (axis === 'step') return step;
+    return axis === 'flop' ? step * flops : (histories[0]?.secondsAt(step) ?? 0);
+}
+/** The last step of the run that is not beyond x. */
+export function stepAt(track: Track, axis: Axis, x: number): number {
+    const end = Math.max(0, ...track.histories.map(({ losses }) => losses.length));
+    if (axis === 'step') return Math.min(end, Math.round(x));
+    if (axis === 'flop') return Math.min(end, Math.round(x / Math.max(1, track.flops)));
+    let [low, high] = [0, end];
+    while (low < high) {
+        const middle = Math.ceil((low + high) / 2);
+        if (xOf(track, axis, middle) <= x) low = middle;
+        else high = middle - 1;
+    }
+    return low;
+}
+
+const mean = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length;
+
+/** Several seeds' curves as one: their mean and their bounds, as far as all of them have come. */
+function together(xs: number[], lines: (number | null)[][], raw: (number | null)[]): Curve {
+    const none = xs.map(() => null);
+    if (lines.length === 1) return { xs, raw, low: none, high: none, line: lines[0]! };
+    const at = (i: number, of: (values: number[]) => number) => {
+        const values = lines.flatMap((line) => (line[i] === null || line[i] === undefined ? [] : [line[i]!]));
+        return values.length === lines.length ? of(values) : null;
+    };
+    return {
+        xs,
+        raw: none,
+        low: xs.map((_, i) => at(i, (values) => Math.min(...values))),
+        high: xs.map((_, i) => at(i, (values) => Math.max(...values))),
+        line: xs.map((_, i) => at(i, mean)),
+    };
+}
+
+/** Training loss of each run, smoothed over `span` steps. */
+export function lossCurves(tracks: readonly Track[], axis: Axis, span: number): Curve[] {
+    const longest = Math.max(0, ...tracks.flatMap(({ histories }) => histories.map((h) => h.losses.length)));
     const stride = Math.max(1, Math.ceil(longest / MOST));
-    const length = Math.ceil(longest / stride);
-    const steps = Array.from({ length }, (_, i) => Math.min(longest, (i + 1) * stride));
-    const raw = histories.map(({ losses }) => {
-        const curve: (number | null)[] = new Array<number | null>(length).fill(null);
-        for (let i = 0; i * stride < losses.length; i++) {
-            const part = losses.subarray(i * stride, (i + 1) * stride);
-            curve[i] = part.reduce((a, b) => a + b, 0) / part.length;
-        }
-        return curve;
+    return tracks.map((track) => {
+        const own = Math.max(0, ...track.histories.map(({ losses }) => losses.length));
+        const steps = Array.from({ length: Math.ceil(own / stride) }, (_, i) =>
+            Math.min(own, (i + 1) * stride),
+        );
+        const raws = track.histories.map(({ losses }) =>
+            steps.map((_, i) => {
+                const part = losses
+                    .subarray(i * stride, (i + 1) * stride)
+                    .filter((loss) => !Number.isNaN(loss));
+                return part.length ? part.reduce((a, b) => a + b, 0) / part.length : null;
+            }),
+        );
+        const lines = raws.map((raw) => smooth(raw, span / stride));
+        const xs = steps.map((step) => xOf(track, axis, step));
+        return together(xs, lines, span / stride > 1 ? raws[0]! : xs.map(() => null));
     });
-    return { steps, curves: raw.flatMap((curve) => [curve, smooth(curve, 6 / stride)]) };
 }
 
 /** Running mean that forgets within about `span` points, corrected for its start. */
@@ -39,23 +94,24 @@ function smooth(curve: readonly (number | null)[], span: number): (number | null
     });
 }
 
-/** Held-out accuracy of each run at the steps where it was tried. */
-export function scoreTable(histories: readonly History[]): Table {
-    const steps = [...new Set(histories.flatMap(({ points }) => points.map(({ step }) => step)))].sort(
-        (a, b) => a - b,
-    );
-    const place = new Map(steps.map((step, i) => [step, i]));
-    const curves = histories.map(({ points }) => {
-        const curve: (number | null)[] = new Array<number | null>(steps.length).fill(null);
-        for (const point of points) curve[place.get(point.step)!] = score(point);
-        return curve;
+/** Held-out accuracy (R² for regression) of each run at the steps where it was tried. */
+export function scoreCurves(tracks: readonly Track[], axis: Axis): Curve[] {
+    return tracks.map((track) => {
+        const lines = track.histories.map(({ points }) => points.map(score));
+        const longest = track.histories.reduce((a, b) => (b.points.length > a.points.length ? b : a));
+        const xs = longest.points.map(({ step }) => xOf(track, axis, step));
+        const none = xs.map(() => null);
+        return together(
+            xs,
+            lines.map((line) => xs.map((_, i) => line[i] ?? null)),
+            none,
+        );
     });
-    return { steps, curves };
 }
 
-/** The end of the step axis: round, and not further than it must be. */
-export function roundEnd(step: number): number {
-    if (step <= 100) return 100;
-    const unit = 10 ** Math.floor(Math.log10(step));
-    return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((m) => m * unit).find((end) => end >= step)!;
+/** The end of an axis: round, and not further than it must be. */
+export function roundEnd(end: number, least: number): number {
+    if (end <= least) return least;
+    const unit = 10 ** Math.floor(Math.log10(end));
+    return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((m) => m * unit).find((round) => round >= end * (1 - 1e-9))!;
 }

@@ -2,6 +2,8 @@
 import { said } from '../state.ts';
 import { Header } from './header.tsx';
 import { Notice } from './notice.tsx';
+import { Offer } from './offer.tsx';
+import { Sheet } from './shortcuts.tsx';
 import { OpenView, Tabs } from './switcher.tsx';
 
 export function App() {
@@ -11,9 +13,11 @@ export function App() {
             <Tabs />
             <main>
                 <Notice />
+                <Offer />
                 <OpenView />
             </main>
             <Footer />
+            <Sheet />
             <p class="unseen" role="status" aria-live="polite">
                 {said.value}
             </p>

@@ -1,87 +1,180 @@
-// curves.tsx: accuracy and loss of all runs over steps, and what they read where the pointer stands.
-import { computed, effect, signal } from '@preact/signals';
+// curves.tsx: accuracy and loss of all runs, one pair of charts for each task, and what they read where the pointer
+// stands.
+import { effect, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Curves, type Kind } from '../charts/curves.ts';
-import { lossTable, roundEnd, scoreTable, type Table } from '../charts/series.ts';
-import { score, type History } from '../history.ts';
+import { lossCurves, roundEnd, scoreCurves, stepAt, xOf, type Curve, type Track } from '../charts/series.ts';
+import type { Entry } from '../entry.ts';
+import { score } from '../history.ts';
 import { SOLVED } from '../protocol.ts';
-import { lossText, percent, runs, type Entry } from '../state.ts';
+import { taskTitle } from '../setup.ts';
+import { groups, lab, lossText, percent, setView, view } from '../state.ts';
 import { painted } from '../theme.ts';
+import { AXES, type Axis } from '../url.ts';
+import { Export } from './export.tsx';
 import { RunName } from './mark.tsx';
 
+/** Where the pointer stands, on the axis of all charts. */
 const hover = signal<number | null>(null);
-const logarithmic = signal(false);
 
+export const AXIS_NAMES: Record<Axis, string> = {
+    step: 'training steps',
+    second: 'seconds of training',
+    flop: 'products computed',
+};
+const LEAST: Record<Axis, number> = { step: 100, second: 0.1, flop: 1e6 };
+const UNITS: readonly (readonly [number, string])[] = [
+    [1e12, 'T'],
+    [1e9, 'G'],
+    [1e6, 'M'],
+    [1e3, 'k'],
+];
+export function formatX(axis: Axis, value: number): string {
+    if (axis !== 'flop') return String(Number(value.toPrecision(3)));
+    const [unit, letter] = UNITS.find(([least]) => value >= least) ?? [1, ''];
+    return `${Number((value / unit).toPrecision(3))}${letter ? ` ${letter}` : ''}`;
+}
+
+export const trackOf = (entry: Entry): Track => ({
+    histories: entry.members.map(({ history }) => history),
+    flops: entry.live.peek().flops,
+});
 /** The task asks for numbers: a share of variance explained stands for the accuracy. */
-const regression = computed(() =>
-    runs.value.some(({ live, history }) => live.value.step >= 0 && history.points.some(({ r2 }) => r2 !== 0)),
-);
+export const isRegression = (entries: readonly Entry[]): boolean =>
+    entries.some(({ live, history }) => live.value.step >= 0 && history.points.some(({ r2 }) => r2 !== 0));
 
-const ACCURACY: Kind = {
-    perRun: 1,
-    marked: true,
-    log: false,
-    range: [0, 1.04],
-    line: { at: SOLVED, label: '99 %' },
-    format: (value) => `${Math.round(100 * value)} %`,
-};
-const LOSS: Kind = {
-    perRun: 2,
-    marked: false,
-    log: false,
-    format: (value) => String(Number(value.toPrecision(3))),
-};
+export const ofAccuracy = (entries: readonly Entry[]): Curve[] =>
+    scoreCurves(entries.map(trackOf), view.peek().x);
+export const ofLoss = (entries: readonly Entry[]): Curve[] =>
+    lossCurves(entries.map(trackOf), view.peek().x, view.peek().smooth);
+export function endOf(entries: readonly Entry[]): number {
+    const { x } = view.peek();
+    const ends = entries.flatMap((entry) => {
+        const step = Math.max(...entry.members.map(({ live }) => live.peek().step));
+        return xOf(trackOf(entry), x, step);
+    });
+    return roundEnd(Math.max(0, ...ends), LEAST[x]);
+}
 
 export function CurvesView() {
     return (
         <div class="curves">
-            <figure>
-                <figcaption>
-                    <h2>{regression.value ? 'R²' : 'Accuracy'} on sequences never trained on</h2>
-                </figcaption>
-                <Legend of="accuracy" />
-                <Chart kind={ACCURACY} table={scoreTable} label="Held-out accuracy over training steps" />
-            </figure>
-            <figure>
-                <figcaption>
-                    <h2>Training loss, {regression.value ? 'squared error' : 'nats'}</h2>
-                    <label class="check">
-                        <input
-                            type="checkbox"
-                            checked={logarithmic.value}
-                            onChange={({ currentTarget }) => (logarithmic.value = currentTarget.checked)}
-                        />
-                        logarithmic
-                    </label>
-                </figcaption>
-                <Legend of="loss" />
-                <Chart
-                    kind={{ ...LOSS, log: logarithmic.value }}
-                    table={lossTable}
-                    label="Training loss over training steps"
-                />
-                <p class="axis">training steps</p>
-            </figure>
+            <Options />
+            {groups.value.map((entries) => (
+                <Group key={entries[0]!.values['task']} entries={entries} several={groups.value.length > 1} />
+            ))}
         </div>
     );
 }
 
+function Options() {
+    const { x, log, smooth, seeds } = view.value;
+    return (
+        <div class="options" role="group" aria-label="Curves">
+            <label>
+                over
+                <select
+                    value={x}
+                    onChange={({ currentTarget }) => setView({ x: currentTarget.value as Axis })}
+                >
+                    {AXES.map((axis) => (
+                        <option key={axis} value={axis}>
+                            {AXIS_NAMES[axis]}
+                        </option>
+                    ))}
+                </select>
+            </label>
+            <label>
+                smoothing
+                <select
+                    value={smooth}
+                    onChange={({ currentTarget }) => setView({ smooth: Number(currentTarget.value) })}
+                >
+                    {[...new Set([1, 6, 20, 60, smooth])].map((span) => (
+                        <option key={span} value={span}>
+                            {span > 1 ? `${span} steps` : 'none'}
+                        </option>
+                    ))}
+                </select>
+            </label>
+            <label>
+                <input
+                    type="checkbox"
+                    checked={log === 1}
+                    onChange={({ currentTarget }) => setView({ log: currentTarget.checked ? 1 : 0 })}
+                />
+                logarithmic loss
+            </label>
+            <label title="Train every run from three seeds: the line is their mean, the band their range.">
+                <input
+                    type="checkbox"
+                    checked={seeds === 3}
+                    onChange={({ currentTarget }) => setView({ seeds: currentTarget.checked ? 3 : 1 })}
+                />
+                3 seeds each
+            </label>
+            <Export />
+        </div>
+    );
+}
+
+function Group({ entries, several }: { entries: readonly Entry[]; several: boolean }) {
+    const { x, log } = view.value;
+    const regression = isRegression(entries);
+    const task = taskTitle(lab(), entries[0]!.values);
+    const Heading = several ? 'h3' : 'h2';
+    const accuracy: Kind = {
+        marked: true,
+        log: false,
+        range: [0, 1.04],
+        line: { at: SOLVED, label: '99 %' },
+        format: (value) => `${Math.round(100 * value)} %`,
+        formatX: (value) => formatX(x, value),
+    };
+    const loss: Kind = {
+        marked: false,
+        log: log === 1,
+        format: (value) => String(Number(value.toPrecision(3))),
+        formatX: (value) => formatX(x, value),
+    };
+    return (
+        <section class={several ? 'group several' : 'group'} aria-label={several ? task : undefined}>
+            {several && <h2>{task}</h2>}
+            <figure>
+                <figcaption>
+                    <Heading>{regression ? 'R²' : 'Accuracy'} on sequences never trained on</Heading>
+                </figcaption>
+                <Legend of="accuracy" entries={entries} />
+                <Chart kind={accuracy} curves={ofAccuracy} entries={entries} label="Held-out accuracy" />
+                <p class="axis">{AXIS_NAMES[x]}</p>
+            </figure>
+            <figure>
+                <figcaption>
+                    <Heading>Training loss, {regression ? 'squared error' : 'nats'}</Heading>
+                </figcaption>
+                <Legend of="loss" entries={entries} />
+                <Chart kind={loss} curves={ofLoss} entries={entries} label="Training loss" />
+                <p class="axis">{AXIS_NAMES[x]}</p>
+            </figure>
+        </section>
+    );
+}
+
 function at(entry: Entry, of: 'accuracy' | 'loss'): string {
-    const { history } = entry;
-    const step = Math.min(hover.value ?? Infinity, entry.live.value.step);
-    if (of === 'loss') {
-        return lossText(history.losses[step - 1]);
-    }
+    const { history, live } = entry;
+    const { step: taken } = live.value;
+    const step = hover.value === null ? taken : stepAt(trackOf(entry), view.value.x, hover.value);
+    if (of === 'loss') return lossText(history.losses[step - 1]);
     const point = history.points.filter((tried) => tried.step <= step).at(-1);
     return point ? percent(score(point)) : '–';
 }
 
-function Legend({ of }: { of: 'accuracy' | 'loss' }) {
+function Legend({ of, entries }: { of: 'accuracy' | 'loss'; entries: readonly Entry[] }) {
     return (
         <ul class="legend">
-            {runs.value.map((entry) => (
+            {entries.map((entry) => (
                 <li key={entry.id}>
-                    <RunName entry={entry} /> <span class="number">{at(entry, of)}</span>
+                    <RunName entry={entry} brief /> <span class="number">{at(entry, of)}</span>
                 </li>
             ))}
         </ul>
@@ -90,15 +183,17 @@ function Legend({ of }: { of: 'accuracy' | 'loss' }) {
 
 interface ChartProps {
     kind: Kind;
-    table: (histories: readonly History[]) => Table;
+    curves: (entries: readonly Entry[]) => Curve[];
+    entries: readonly Entry[];
     label: string;
 }
 
 /** Painted at most once per frame, and no more often than it takes ten times over. */
-function Chart({ kind, table, label }: ChartProps) {
+function Chart({ kind, curves, entries, label }: ChartProps) {
     const host = useRef<HTMLDivElement>(null);
+    const { x, log, smooth } = view.value;
     useEffect(() => {
-        const show = (step: number | null) => (hover.value = step);
+        const show = (value: number | null) => (hover.value = value);
         let chart: Curves | null = null;
         let frame = 0;
         let due = 0;
@@ -109,21 +204,25 @@ function Chart({ kind, table, label }: ChartProps) {
                 return;
             }
             const start = performance.now();
-            const histories = runs.peek().map(({ history }) => history);
-            const longest = Math.max(0, ...runs.peek().map(({ live }) => live.peek().step));
-            chart?.show(table(histories), roundEnd(longest));
+            chart?.show(curves(entries), 0, endOf(entries));
             due = now + 10 * (performance.now() - start);
         };
         const shape = effect(() => {
-            const marks = runs.value.map(({ mark }) => mark);
             void painted.value;
             chart?.close();
-            chart = host.current && new Curves(host.current, kind, marks, show);
+            chart =
+                host.current &&
+                new Curves(
+                    host.current,
+                    kind,
+                    entries.map(({ mark }) => mark),
+                    show,
+                );
             due = 0;
             if (!frame) frame = requestAnimationFrame(paint);
         });
         const data = effect(() => {
-            for (const { live } of runs.value) void live.value;
+            for (const { members } of entries) for (const { live } of members) void live.value;
             if (!frame) frame = requestAnimationFrame(paint);
         });
         return () => {
@@ -132,7 +231,7 @@ function Chart({ kind, table, label }: ChartProps) {
             cancelAnimationFrame(frame);
             chart?.close();
         };
-    }, [kind.log]);
+    }, [entries, x, log, smooth]);
     return (
         <div class="chart" ref={host} role="img" aria-label={`${label}; the table below has the numbers.`} />
     );

@@ -3,6 +3,7 @@
 import { lesson } from '../state.ts';
 import { CurvesView } from './curves.tsx';
 import { Inside } from './inside.tsx';
+import { Lessons } from './lessons.tsx';
 import { Numbers } from './numbers.tsx';
 import { RunsView } from './runs.tsx';
 import { TaskView } from './task.tsx';
@@ -13,10 +14,12 @@ export default function Experiment() {
         <div class="places">
             <section class="race" aria-label="Training">
                 <Transport />
-                <p class="lesson">{lesson.value}</p>
+                <p class="lesson">{lesson.value.sentence}</p>
+                {lesson.value.expect && <p class="say">To expect: {lesson.value.expect}</p>}
                 <CurvesView />
                 <Numbers />
             </section>
+            <Lessons />
             <section class="setup" aria-label="Setup">
                 <TaskView />
                 <RunsView />

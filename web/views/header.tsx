@@ -1,33 +1,22 @@
-// header.tsx: the name, what this is, the lessons, the theme.
-import { lab, openLesson } from '../state.ts';
+// header.tsx: the name, what this is, the choices of this browser.
+import { pauseHidden } from '../prefs.ts';
+import { sheet } from './shortcuts.tsx';
 import { THEMES, theme, type Theme } from '../theme.ts';
 
 export function Header() {
-    const { presets } = lab().config;
     return (
         <header>
             <h1>seqmix</h1>
             <p class="claim">Sequence mixers, trained side by side. Which of them can look things up?</p>
             <div class="tools">
-                {presets.length > 0 && (
-                    <label>
-                        <span>Lesson</span>
-                        <select
-                            onChange={({ currentTarget }) => {
-                                const name = currentTarget.value;
-                                currentTarget.value = '';
-                                if (name) openLesson(`preset=${name}`);
-                            }}
-                        >
-                            <option value="">choose …</option>
-                            {presets.map(({ name, title }) => (
-                                <option key={name} value={name}>
-                                    {title}
-                                </option>
-                            ))}
-                        </select>
-                    </label>
-                )}
+                <label class="check" title="Training stands still while this tab is hidden.">
+                    <input
+                        type="checkbox"
+                        checked={pauseHidden.value}
+                        onChange={({ currentTarget }) => (pauseHidden.value = currentTarget.checked)}
+                    />
+                    pause when hidden
+                </label>
                 <label>
                     <span>Theme</span>
                     <select
@@ -41,6 +30,15 @@ export function Header() {
                         ))}
                     </select>
                 </label>
+                <button
+                    type="button"
+                    class="quiet"
+                    aria-label="Keyboard"
+                    title="Keyboard (?)"
+                    onClick={() => (sheet.value = true)}
+                >
+                    ?
+                </button>
             </div>
         </header>
     );

@@ -35,21 +35,23 @@ function Picker({ entry }: { entry: Entry }) {
     const step = (by: number) => setView({ sample: sample + by });
     return (
         <div class="picker">
-            <fieldset class="tabs">
-                <legend class="unseen">Run to look into</legend>
-                {runs.value.map((other, i) => (
-                    <label key={other.id} class={other === entry ? 'picked' : ''}>
-                        <input
-                            type="radio"
-                            name="inside"
-                            aria-label={nameOf(other)}
-                            checked={other === entry}
-                            onChange={() => setView({ run: i })}
-                        />
-                        <RunName entry={other} />
-                    </label>
-                ))}
-            </fieldset>
+            {runs.value.length > 4 ? (
+                <label>
+                    <span class="unseen">Run to look into</span>
+                    <select
+                        value={runs.value.indexOf(entry)}
+                        onChange={({ currentTarget }) => setView({ run: Number(currentTarget.value) })}
+                    >
+                        {runs.value.map((other, i) => (
+                            <option key={other.id} value={i}>
+                                {nameOf(other)}
+                            </option>
+                        ))}
+                    </select>
+                </label>
+            ) : (
+                <RunTabs entry={entry} />
+            )}
             <div class="stepper" role="group" aria-label="Sample">
                 <button
                     type="button"
@@ -65,6 +67,26 @@ function Picker({ entry }: { entry: Entry }) {
                 </button>
             </div>
         </div>
+    );
+}
+
+function RunTabs({ entry }: { entry: Entry }) {
+    return (
+        <fieldset class="tabs">
+            <legend class="unseen">Run to look into</legend>
+            {runs.value.map((other, i) => (
+                <label key={other.id} class={other === entry ? 'picked' : ''}>
+                    <input
+                        type="radio"
+                        name="inside"
+                        aria-label={nameOf(other)}
+                        checked={other === entry}
+                        onChange={() => setView({ run: i })}
+                    />
+                    <RunName entry={other} />
+                </label>
+            ))}
+        </fieldset>
     );
 }
 

@@ -9,8 +9,6 @@ export interface ViewEntry {
     readonly title: string;
     /** What to look for; stands above the view. Empty where the view says it itself. */
     readonly sentence: string;
-    /** It shows the page's runs: the buttons that train them stand above it. */
-    readonly runs: boolean;
     readonly load: () => Promise<{ default: ComponentType }>;
 }
 
@@ -21,7 +19,20 @@ export const VIEWS: readonly ViewEntry[] = [
         id: FIRST_VIEW,
         title: 'Experiment',
         sentence: '',
-        runs: true,
         load: () => Promise.resolve({ default: Experiment }), // at once
+    },
+    {
+        id: 'length',
+        title: 'Length',
+        sentence:
+            'Does it still work on longer input than it was trained on? Watch which curves stay up to the right of the line.',
+        load: () => import('./length.tsx'),
+    },
+    {
+        id: 'digits',
+        title: 'Digits',
+        sentence:
+            'An image is a sequence, too. Draw one, and watch the answer form while it is read, row by row.',
+        load: () => import('./digits.tsx'),
     },
 ];

@@ -1,5 +1,5 @@
 // mark.tsx: the sign of a run, and its name beside it.
-import { nameOf, type Entry } from '../state.ts';
+import { groups, nameOf, type Entry } from '../state.ts';
 import type { Mark } from '../marks.ts';
 
 export function MarkSign({ mark }: { mark: Mark }) {
@@ -10,8 +10,10 @@ export function MarkSign({ mark }: { mark: Mark }) {
     );
 }
 
-export function RunName({ entry }: { entry: Entry }) {
-    const [mixer, ...changes] = nameOf(entry).split(' · ');
+/** `brief`: without the task, where it stands beside. */
+export function RunName({ entry, brief = false }: { entry: Entry; brief?: boolean }) {
+    const [mixer, ...all] = nameOf(entry).split(' · ');
+    const changes = brief && groups.value.length > 1 ? all.slice(1) : all;
     return (
         <span class="run-name">
             <MarkSign mark={entry.mark} />

@@ -1,7 +1,7 @@
 // numbers.tsx: the race as a table: where each run stands, when it reached 99 %, and what proves its numbers.
 import { useState } from 'preact/hooks';
 import { score } from '../history.ts';
-import { lab, lossText, percent, runs, type Entry } from '../state.ts';
+import { lab, lossText, nameOf, percent, runs, type Entry } from '../state.ts';
 import { textOf } from '../setup.ts';
 import { RunName } from './mark.tsx';
 
@@ -28,6 +28,7 @@ export function Numbers() {
                             <th scope="col">Accuracy</th>
                             <th scope="col">99 % at</th>
                             <th scope="col">Steps/s</th>
+                            <th scope="col">Tokens/s</th>
                             <th scope="col">Weights</th>
                         </tr>
                     </thead>
@@ -39,10 +40,10 @@ export function Numbers() {
                 </table>
             </div>
             <details class="proof">
-                <summary>Check these numbers</summary>
+                <summary>Check these numbers, or take them with you</summary>
                 <p class="say">
                     The digest is a hash of all weights. The native program prints the same one, and the same
-                    loss at every step.
+                    loss at every step. The second line does it in a page of your own.
                 </p>
                 {runs.value.map((entry) => (
                     <Proof key={entry.id} entry={entry} />
@@ -54,7 +55,9 @@ export function Numbers() {
 
 function Row({ entry }: { entry: Entry }) {
     const { step, steps, rate, seconds, params, status } = entry.live.value;
+    const { values } = entry;
     const { losses, points, solved } = entry.history;
+    const reached = entry.members.filter(({ live, history }) => live.value.step > 0 && history.solved).length;
     const point = points[points.length - 1];
     const loss = losses[step - 1];
     // Own speed where the clock on the wall has not been read yet.
@@ -72,7 +75,11 @@ function Row({ entry }: { entry: Entry }) {
             <td>{lossText(loss)}</td>
             <td>{point ? percent(score(point)) : '–'}</td>
             <td>
-                {solved ? (
+                {entry.members.length > 1 ? (
+                    <>
+                        {reached} of {entry.members.length} seeds
+                    </>
+                ) : solved ? (
                     <>
                         <span class="tick" aria-hidden="true">
                             ✓
@@ -87,16 +94,45 @@ function Row({ entry }: { entry: Entry }) {
                 )}
             </td>
             <td>{speed ? speed.toFixed(speed < 100 ? 1 : 0) : '–'}</td>
+            <td>{speed ? short(speed * Number(values['batch']) * Number(values['length'])) : '–'}</td>
             <td>{params ? params.toLocaleString('en') : '–'}</td>
         </tr>
     );
 }
 
-function Proof({ entry }: { entry: Entry }) {
-    const { digest, step, steps } = entry.live.value;
+function short(n: number): string {
+    return n >= 1e6 ? `${(n / 1e6).toFixed(1)} M` : n >= 1e4 ? `${Math.round(n / 1e3)} k` : n.toFixed(0);
+}
+
+/** A text to copy. */
+function Copy({ text, label }: { text: string; label: string }) {
     const [copied, copy] = useState(false);
+    return (
+        <p class="command">
+            <code>{text}</code>
+            <button
+                type="button"
+                aria-label={label}
+                onClick={() =>
+                    void navigator.clipboard?.writeText(text).then(
+                        () => copy(true),
+                        () => copy(false),
+                    )
+                }
+            >
+                {copied ? 'Copied' : 'Copy'}
+            </button>
+        </p>
+    );
+}
+
+function Proof({ entry }: { entry: Entry }) {
+    const { digest, step, steps, bytes, flops } = entry.live.value;
     const stop = step > 0 && step < steps ? `&steps=${step}` : '';
     const command = `build/seqmix train '${textOf(lab(), entry.values)}' --json`;
+    const snippet =
+        "import { load } from './seqmix.js'; const lab = await load(); " +
+        `const run = lab.open('${textOf(lab(), entry.values)}'); run.step(${step || 100});`;
     return (
         <div class="proof-run">
             <RunName entry={entry} />
@@ -109,19 +145,12 @@ function Proof({ entry }: { entry: Entry }) {
                     'digest: when it stands still'
                 )}
             </p>
-            <p class="command">
-                <code>{command}</code>
-                <button
-                    type="button"
-                    onClick={() =>
-                        void navigator.clipboard?.writeText(command).then(
-                            () => copy(true),
-                            () => copy(false),
-                        )
-                    }
-                >
-                    {copied ? 'Copied' : 'Copy'}
-                </button>
+            <Copy text={command} label={`Copy the command of ${nameOf(entry)}`} />
+            <Copy text={snippet} label={`Copy the snippet of ${nameOf(entry)}`} />
+            <p class="say number">
+                {bytes
+                    ? `${(bytes / 1e6).toFixed(1)} MB held, ${(flops / 1e6).toFixed(1)} M products a step`
+                    : ''}
             </p>
             {stop && (
                 <p class="say">The command trains to step {steps}, where the digests can be compared.</p>

@@ -1,6 +1,19 @@
 // runs.tsx: the runs of the race: their mechanism, what each changes, adding and removing them.
-import { MAX_RUNS, ownKeys } from '../setup.ts';
-import { addRun, lab, nameOf, removeRun, restart, runs, setKey, type Entry } from '../state.ts';
+import { download, pick } from '../files.ts';
+import { MAX_ALL, ownKeys } from '../setup.ts';
+import {
+    addRun,
+    addSaved,
+    checkpointOf,
+    lab,
+    nameOf,
+    removeRun,
+    restart,
+    runs,
+    setKey,
+    setOwnTask,
+    type Entry,
+} from '../state.ts';
 import { Control } from './control.tsx';
 import { Badge, MarkSign } from './mark.tsx';
 
@@ -10,24 +23,41 @@ export function RunsView() {
     return (
         <section aria-labelledby="runs-title">
             <h2 id="runs-title">Runs</h2>
-            <p class="say">All runs get the same task and the same draws; each changes what it is made of.</p>
+            <p class="say">
+                Runs on a task get the same sequences in the same order; each changes what it is made of.
+            </p>
             <ul class="runs">
                 {runs.value.map((entry) => (
                     <RunCard key={entry.id} entry={entry} />
                 ))}
             </ul>
-            <button type="button" onClick={addRun} disabled={runs.value.length >= MAX_RUNS}>
-                Add a run
-            </button>
+            <div class="row">
+                <button type="button" onClick={addRun} disabled={runs.value.length >= MAX_ALL}>
+                    Add a run
+                </button>
+                <button type="button" onClick={() => void loadRuns()}>
+                    Load a run …
+                </button>
+            </div>
         </section>
     );
+}
+
+async function loadRuns(): Promise<void> {
+    for (const file of await pick('.safetensors', true))
+        await addSaved(new Uint8Array(await file.arrayBuffer()), file.name);
+}
+async function saveRun(entry: Entry): Promise<void> {
+    const bytes = await checkpointOf(entry.members[0]!);
+    const { mixer, task } = entry.values as { mixer: string; task: string };
+    if (bytes) download(`${mixer}-${task}-step${entry.live.value.step}.safetensors`, bytes as BlobPart);
 }
 
 function RunCard({ entry }: { entry: Entry }) {
     const { mixers } = lab().config;
     const mixer = mixers.find(({ name }) => name === entry.values['mixer']);
-    const { status, problem } = entry.live.value;
-    const groups = ownKeys(lab(), entry.values);
+    const { status, problem, warning } = entry.live.value;
+    const own = ownKeys(lab(), entry.values);
     const name = nameOf(entry);
     return (
         <li class="run" aria-label={name}>
@@ -56,7 +86,8 @@ function RunCard({ entry }: { entry: Entry }) {
                     </button>
                 )}
             </div>
-            <p class="say">{mixer?.help}</p>
+            {runs.value.length <= 4 && <p class="say">{mixer?.help}</p>}
+            {warning && <p class="warning">{warning}.</p>}
             {status === 'failed' && problem && (
                 <p class="why" role="alert">
                     {problem.message}{' '}
@@ -70,7 +101,7 @@ function RunCard({ entry }: { entry: Entry }) {
                     Settings <span class="unseen">of {name}</span>
                     <Changes entry={entry} />
                 </summary>
-                {groups.map(({ group, keys }) => (
+                {own.map(({ group, keys }) => (
                     <fieldset key={group}>
                         <legend>{GROUP_NAMES[group] ?? group}</legend>
                         <div class="controls">
@@ -86,6 +117,29 @@ function RunCard({ entry }: { entry: Entry }) {
                         </div>
                     </fieldset>
                 ))}
+                <fieldset>
+                    <legend>This run</legend>
+                    <label class="own-task">
+                        task
+                        <select
+                            value={entry.values['task']}
+                            onChange={({ currentTarget }) => setOwnTask(entry, currentTarget.value)}
+                        >
+                            {lab().config.tasks.map((task) => (
+                                <option key={task.name} value={task.name}>
+                                    {task.title}
+                                </option>
+                            ))}
+                        </select>
+                    </label>
+                    <button
+                        type="button"
+                        onClick={() => void saveRun(entry)}
+                        disabled={status === 'opening' || status === 'failed'}
+                    >
+                        Save its weights
+                    </button>
+                </fieldset>
             </details>
         </li>
     );

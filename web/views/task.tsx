@@ -1,44 +1,68 @@
-// task.tsx: what is to be learnt: the task and the keys that all runs share.
-import { sharedKeys } from '../setup.ts';
-import { lab, runs, setKey } from '../state.ts';
+// task.tsx: what is to be learnt: each task of the page's runs, and the keys that they share there.
+import { sharedKeys, taskTitle } from '../setup.ts';
+import { groups, lab, setKey, type Entry } from '../state.ts';
 import { Control } from './control.tsx';
 
 export function TaskView() {
-    const first = runs.value[0];
-    if (!first) return null;
+    return (
+        <>
+            {groups.value.map((entries) => (
+                <Task key={entries[0]!.id} first={entries[0]!} several={groups.value.length > 1} />
+            ))}
+        </>
+    );
+}
+
+function Task({ first, several }: { first: Entry; several: boolean }) {
     const { tasks } = lab().config;
     const name = first.values['task'] ?? '';
     const task = tasks.find((other) => other.name === name);
     const keys = sharedKeys(lab(), first.values);
     const problem = first.live.value.problem;
+    const id = `task-${first.id}`;
+    const controls = (
+        <div class="controls">
+            {keys.map((key) => (
+                <Control
+                    key={key.name}
+                    config={key}
+                    values={first.values}
+                    set={(value) => setKey(first, key.name, value)}
+                    problem={problem?.key === key.name ? problem.message : undefined}
+                />
+            ))}
+        </div>
+    );
     return (
-        <section aria-labelledby="task-title">
-            <h2 id="task-title">Task</h2>
-            <label class="wide">
-                <span class="unseen">Task</span>
-                <select
-                    value={name}
-                    onChange={({ currentTarget }) => setKey(first, 'task', currentTarget.value)}
-                >
-                    {tasks.map((other) => (
-                        <option key={other.name} value={other.name}>
-                            {other.title}
-                        </option>
-                    ))}
-                </select>
-            </label>
+        <section aria-labelledby={id}>
+            <h2 id={id}>{several ? taskTitle(lab(), first.values) : 'Task'}</h2>
+            {!several && (
+                <label class="wide">
+                    <span class="unseen">Task</span>
+                    <select
+                        value={name}
+                        onChange={({ currentTarget }) => setKey(first, 'task', currentTarget.value)}
+                    >
+                        {tasks.map((other) => (
+                            <option key={other.name} value={other.name}>
+                                {other.title}
+                            </option>
+                        ))}
+                    </select>
+                </label>
+            )}
             <p class="say">{task?.help}</p>
-            <div class="controls">
-                {keys.map((key) => (
-                    <Control
-                        key={key.name}
-                        config={key}
-                        values={first.values}
-                        set={(value) => setKey(first, key.name, value)}
-                        problem={problem?.key === key.name ? problem.message : undefined}
-                    />
-                ))}
-            </div>
+            {['smnist', 'pmnist'].includes(name) && first.values['data'] === 'digits' && (
+                <p class="say">The images are procedural digits: drawn by a generator, not MNIST.</p>
+            )}
+            {several ? (
+                <details>
+                    <summary>Settings of this task</summary>
+                    {controls}
+                </details>
+            ) : (
+                controls
+            )}
         </section>
     );
 }

@@ -1,15 +1,38 @@
 // transport.tsx: start, pause, one step, reset, and how fast time goes.
-import { begun, finished, pause, play, playing, reset, runs, setView, stepOnce, view } from '../state.ts';
+import {
+    begun,
+    finished,
+    pause,
+    play,
+    playing,
+    remaining,
+    reset,
+    runs,
+    setView,
+    stepOnce,
+    undo,
+    undoable,
+    view,
+} from '../state.ts';
+import { membersOf } from '../entry.ts';
 import { SPEEDS, type Speed } from '../url.ts';
 
 const SPEED_NAMES: Record<Speed, string> = { slow: '4 steps/s', gentle: '24 steps/s', full: 'full speed' };
 
+function duration(seconds: number): string {
+    if (seconds < 90) return `${Math.ceil(seconds)} s`;
+    return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+}
 function count(n: number): string {
     return n >= 100 ? n.toFixed(0) : n.toFixed(1);
 }
 
 export function Transport() {
-    const going = runs.value.filter(({ live }) => live.value.status === 'going');
+    const members = membersOf(runs.value);
+    const going = members.filter(({ live }) => live.value.status === 'going');
+    const planned = members.reduce((sum, { live }) => sum + live.value.steps, 0);
+    const taken = members.reduce((sum, { live }) => sum + live.value.step, 0);
+    const left = remaining.value;
     const rate = going.reduce((sum, { live }) => sum + live.value.rate, 0);
     const state = playing.value
         ? `${count(rate)} steps/s`
@@ -49,7 +72,16 @@ export function Transport() {
                     ))}
                 </select>
             </label>
-            <span class="state number">{state}</span>
+            {undoable.value && (
+                <button type="button" onClick={undo}>
+                    Undo the reset
+                </button>
+            )}
+            <span class="state number">
+                {state}
+                {left !== null && left > 2 && `, ${duration(left)} left`}
+            </span>
+            <progress max={Math.max(1, planned)} value={taken} aria-label="Steps taken of those planned" />
         </div>
     );
 }

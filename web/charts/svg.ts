@@ -1,0 +1,108 @@
+// svg.ts: a chart as an SVG file, for papers and slides: axes with units, curves with their shapes, a legend. Made from
+// the same curves as the chart on the page.
+import type { Curve } from './series.ts';
+
+export interface Drawn {
+    title: string;
+    xLabel: string;
+    xEnd: number;
+    yRange: [number, number];
+    log: boolean;
+    formatX(value: number): string;
+    formatY(value: number): string;
+    curves: readonly (Curve & { name: string; colour: string; path: string })[];
+}
+
+const [WIDTH, HEIGHT] = [720, 400];
+const [LEFT, RIGHT, TOP, BOTTOM] = [64, 24, 48, 56];
+
+const escaped = (text: string) =>
+    text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]!);
+const round = (n: number) => Math.round(n * 100) / 100;
+
+/** About five round values from low to high. */
+function ticks(low: number, high: number): number[] {
+    const span = high - low;
+    if (!(span > 0)) return [low];
+    const unit = 10 ** Math.floor(Math.log10(span / 4));
+    const step = [1, 2, 2.5, 5, 10].map((m) => m * unit).find((s) => span / s <= 6)!;
+    const first = Math.ceil(low / step - 1e-9);
+    const count = Math.floor(high / step + 1e-9) - first + 1;
+    return Array.from({ length: count }, (_, i) => (first + i) * step);
+}
+
+export function svgOf(chart: Drawn): string {
+    const { curves, log, xEnd, yRange } = chart;
+    const height = HEIGHT - TOP - BOTTOM;
+    const full = TOP + height;
+    const scale = (value: number) => (log ? Math.log10(value) : value);
+    const [low, high] = yRange.map(scale) as [number, number];
+    const x = (value: number) => round(LEFT + (value / xEnd) * (WIDTH - LEFT - RIGHT));
+    const y = (value: number) => round(full - ((scale(value) - low) / (high - low || 1)) * height);
+    const yTicks = log
+        ? Array.from(
+              { length: Math.max(1, Math.floor(high) - Math.ceil(low) + 1) },
+              (_, i) => 10 ** (Math.ceil(low) + i),
+          )
+        : ticks(low, high);
+    const parts: string[] = [];
+    for (const tick of yTicks)
+        parts.push(
+            `<line x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y(tick)}" y2="${y(tick)}" stroke="#e3e1db"/>`,
+            `<text x="${LEFT - 8}" y="${y(tick) + 4}" text-anchor="end">${escaped(chart.formatY(tick))}</text>`,
+        );
+    for (const tick of ticks(0, xEnd))
+        parts.push(
+            `<text x="${x(tick)}" y="${full + 18}" text-anchor="middle">${escaped(chart.formatX(tick))}</text>`,
+        );
+    parts.push(
+        `<text x="${WIDTH - RIGHT}" y="${full + 38}" text-anchor="end">${escaped(chart.xLabel)}</text>`,
+    );
+    const inside = (value: number | null): value is number => value !== null && (!log || value > 0);
+    curves.forEach((curve, i) => {
+        const points = (values: readonly (number | null)[]) =>
+            curve.xs.flatMap((at, j) => (inside(values[j] ?? null) ? [`${x(at)},${y(values[j]!)}`] : []));
+        const [lower, upper] = [points(curve.low), points(curve.high)];
+        if (upper.length > 1)
+            parts.push(
+                `<polygon points="${[...upper, ...lower.reverse()].join(' ')}" fill="${curve.colour}" opacity="0.2"/>`,
+            );
+        const line = points(curve.line);
+        parts.push(
+            `<polyline points="${line.join(' ')}" fill="none" stroke="${curve.colour}" stroke-width="2"/>`,
+        );
+        const end = line[line.length - 1]?.split(',');
+        const shape = (left: string | number, at: string | number) =>
+            `<path d="${curve.path}" transform="translate(${left} ${at}) scale(0.75)" fill="${curve.colour}"/>`;
+        if (end) parts.push(shape(end[0]!, end[1]!));
+        const below = full + 64 + 20 * i;
+        parts.push(
+            shape(LEFT + 6, below - 4),
+            `<text x="${LEFT + 20}" y="${below}">${escaped(curve.name)}</text>`,
+        );
+    });
+    const total = full + 64 + 20 * curves.length;
+    return (
+        `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${total}" width="${WIDTH}" height="${total}" ` +
+        `font-family="system-ui, sans-serif" font-size="13" fill="#1b1b19">` +
+        `<rect width="${WIDTH}" height="${total}" fill="#ffffff"/>` +
+        `<text x="${LEFT}" y="26" font-size="16" font-weight="600">${escaped(chart.title)}</text>${parts.join('')}</svg>`
+    );
+}
+
+/** The same as a PNG at twice the size. */
+export async function pngOf(svg: string): Promise<Blob> {
+    const image = new Image();
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+    await image.decode();
+    const canvas = document.createElement('canvas');
+    canvas.width = 2 * image.width;
+    canvas.height = 2 * image.height;
+    canvas.getContext('2d')!.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return new Promise((done, fail) =>
+        canvas.toBlob(
+            (blob) => (blob ? done(blob) : fail(new Error('this browser gives no PNG'))),
+            'image/png',
+        ),
+    );
+}

@@ -1,0 +1,23 @@
+// prefs.ts: choices of the visitor that belong to this browser and not to the address.
+import { effect, signal } from '@preact/signals';
+
+function remembered(key: string): string | null {
+    try {
+        return localStorage.getItem(`seqmix.${key}`);
+    } catch {
+        return null; // storage may be switched off
+    }
+}
+export function remember(key: string, value: string): void {
+    try {
+        localStorage.setItem(`seqmix.${key}`, value);
+    } catch {
+        // not remembered, then
+    }
+}
+
+/** Training stands still while the page is in a hidden tab. */
+export const pauseHidden = signal(remembered('pauseHidden') === '1');
+effect(() => remember('pauseHidden', pauseHidden.value ? '1' : '0'));
+
+export { remembered };

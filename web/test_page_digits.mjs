@@ -1,0 +1,155 @@
+// test_page_digits.mjs: the Digits view: drawing, reading, saliency, confusion, MNIST files.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { allReady, browser, onPage, press, runs, text, until } from './testing.mjs';
+
+const DIGITS = '#mixer=chela&task=smnist~mixer=cat!view=digits&speed=full';
+
+/** Draw on the pad with the mouse: strokes of points in a box of 100. */
+async function draw(page, ...strokes) {
+    const pad = await page.$('.pad canvas');
+    await pad.evaluate((canvas) => canvas.scrollIntoView({ block: 'center' }));
+    const box = await pad.boundingBox();
+    for (const stroke of strokes) {
+        for (const [i, [x, y]] of stroke.entries()) {
+            await page.mouse.move(box.x + (x / 100) * box.width, box.y + (y / 100) * box.height, {
+                steps: 4,
+            });
+            if (i === 0) await page.mouse.down();
+        }
+        await page.mouse.up();
+    }
+}
+
+onPage('a drawn digit is recentred, read row by row, and answered', DIGITS, {}, async (page) => {
+    await allReady(page);
+    assert.match(await text(page, 'main'), /procedural digits/);
+    await press(page, 'Start');
+    await until(page, () => globalThis.seqmix.runs()[0].accuracy > 0.9);
+    await press(page, 'Pause');
+    // A one in the upper left corner: where it is drawn does not matter.
+    await draw(page, [
+        [15, 10],
+        [15, 60],
+    ]);
+    await until(page, () => document.querySelectorAll('.fit li').length === 2);
+    assert.match(await text(page, '.fit li:nth-child(1)'), /Scaled to \d+ × 20/);
+    await until(page, () => /answers 1, and is/.test(document.querySelector('.answer')?.textContent ?? ''));
+    const shares = await page.$$eval('.shares .number', (all) => all.map((one) => Number(one.textContent)));
+    assert.equal(shares.length, 10);
+    assert.ok(Math.abs(shares.reduce((a, b) => a + b, 0) - 100) <= 5, shares.join());
+    assert.equal(shares.indexOf(Math.max(...shares)), 1);
+    // Pointing at an earlier column shows what it would have answered there.
+    const map = await (await page.$('.reading canvas')).boundingBox();
+    await page.mouse.move(map.x + 3, map.y + 3);
+    await until(page, () => /read so far: 1 of 28/.test(document.querySelector('main').textContent));
+    const before = await page.$$eval('.shares .number', (all) => all.map((one) => Number(one.textContent)));
+    assert.notDeepEqual(before, shares);
+    // The gradient is drawn, on the pixels of the image.
+    const coloured = await page.$eval('.saliency canvas:last-child', (canvas) => {
+        const { data } = canvas.getContext('2d').getImageData(0, 0, 28, 28);
+        return [data.filter((value, i) => i % 4 === 3 && value > 20).length, canvas.width];
+    });
+    assert.ok(coloured[0] > 20 && coloured[1] === 28, coloured.join());
+    // By the keyboard, too.
+    await press(page, 'Clear the drawing');
+    await until(page, () => document.querySelectorAll('.fit li').length === 0);
+    await page.focus('.pad canvas');
+    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowRight']) await page.keyboard.press(key);
+    await until(page, () => document.querySelectorAll('.fit li').length === 2);
+    // A held-out image says what it is.
+    await press(page, 'Next image');
+    await until(page, () => /✓ right|✗ it is \d/.test(document.querySelector('.answer')?.textContent ?? ''));
+});
+
+onPage('the confusion matrix counts 1,024 held-out images', DIGITS, {}, async (page) => {
+    await allReady(page);
+    await press(page, 'Start');
+    await until(page, () => globalThis.seqmix.runs()[0].step > 60);
+    await press(page, 'Pause');
+    await press(page, 'Count');
+    await until(page, () => document.querySelectorAll('.confusion tbody td').length === 100);
+    const counts = await page.$$eval('.confusion tbody td', (all) =>
+        all.map((one) => Number(one.textContent)),
+    );
+    assert.equal(
+        counts.reduce((a, b) => a + b, 0),
+        1024,
+    );
+    const right = counts.filter((_, i) => i % 11 === 0).reduce((a, b) => a + b, 0);
+    assert.match(await text(page, '[aria-labelledby=confusion-title]'), new RegExp(`${right} of 1024`));
+    assert.ok(right > 400, `${right} right`);
+});
+
+onPage('MNIST files: told what is wrong, kept over a reload, trained on', DIGITS, {}, async (page) => {
+    const folder = await mkdtemp(join(tmpdir(), 'seqmix-mnist-'));
+    const idx = (magic, sizes, body) => {
+        const bytes = Buffer.alloc(4 + 4 * sizes.length + body.length);
+        bytes.writeUInt32BE(magic, 0);
+        sizes.forEach((size, i) => bytes.writeUInt32BE(size, 4 + 4 * i));
+        bytes.set(body, 4 + 4 * sizes.length);
+        return bytes;
+    };
+    const images = Buffer.from(Uint8Array.from({ length: 8 * 784 }, (_, i) => (i * 7) % 256));
+    const labels = Buffer.from([0, 1, 2, 3, 4, 5, 6, 7]);
+    const files = {
+        'train-images-idx3-ubyte.gz': gzipSync(idx(0x803, [8, 28, 28], images)),
+        'train-labels-idx1-ubyte': idx(0x801, [8], labels),
+        't10k-images-idx3-ubyte': idx(0x803, [8, 28, 28], images),
+        't10k-labels-idx1-ubyte.gz': gzipSync(idx(0x801, [8], labels)),
+        'notes.txt': Buffer.from('these are no digits'),
+        'broken-idx3.gz': gzipSync(idx(0x803, [9, 28, 28], images)),
+        'torn.gz': gzipSync(images).subarray(0, 50),
+    };
+    try {
+        for (const [name, bytes] of Object.entries(files)) await writeFile(join(folder, name), bytes);
+        const hand = async (...names) => {
+            const [chooser] = await Promise.all([page.waitForFileChooser(), press(page, 'Choose files …')]);
+            await chooser.accept(names.map((name) => join(folder, name)));
+        };
+        await allReady(page);
+        await hand('notes.txt', 'broken-idx3.gz', 'torn.gz');
+        await until(page, () => document.querySelectorAll('.drop .why').length === 3);
+        const said = await page.$$eval('.drop .why', (all) => all.map((one) => one.textContent));
+        assert.match(said[0], /notes\.txt is no IDX file.*0x74686573/);
+        assert.match(said[1], /broken-idx3\.gz has 6288 bytes where 9 images of 28 x 28 take 7072/);
+        assert.match(said[2], /torn\.gz cannot be unpacked/);
+        await hand(...Object.keys(files).slice(0, 4));
+        await press(page, 'Train these runs on MNIST');
+        await until(page, () =>
+            globalThis.seqmix
+                .runs()
+                .every(({ config, status }) => /data=mnist/.test(config) && status === 'ready'),
+        );
+        const config = (await runs(page))[0].config;
+        await page.goto('about:blank');
+        await page.goto(`${browser.lab.address}#${config}!view=digits`);
+        await until(page, () => globalThis.seqmix?.runs().every(({ status }) => status === 'ready'));
+        assert.match(await text(page, 'main'), /Trained on MNIST/);
+        await press(page, 'Forget them');
+        await page.goto('about:blank');
+        await page.goto(`${browser.lab.address}#${config}!view=digits`);
+        await until(page, () => globalThis.seqmix?.runs().every(({ status }) => status === 'failed'));
+        assert.match(await text(page, '[aria-labelledby=reading-title] .why'), /has not been loaded/);
+    } finally {
+        await rm(folder, { recursive: true, force: true });
+    }
+});
+
+onPage(
+    'without a run that reads images, the lesson is one press away',
+    '#mixer=cat&task=mqar!view=digits',
+    {},
+    async (page) => {
+        await allReady(page);
+        await press(page, 'Train on digits');
+        await until(
+            page,
+            () => globalThis.seqmix.runs().length === 5 && document.querySelector('.reading canvas'),
+        );
+        assert.match(await page.evaluate(() => location.hash), /view=digits/);
+    },
+);

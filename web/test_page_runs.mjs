@@ -1,0 +1,257 @@
+// test_page_runs.mjs: what the Experiment view offers around its runs: lessons, tasks of their own, seeds, undo, files,
+// taking up an earlier visit.
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+    RACE,
+    allDone,
+    allReady,
+    browser,
+    hash,
+    onPage,
+    pause,
+    press,
+    runs,
+    text,
+    until,
+} from './testing.mjs';
+
+onPage('preset=mission is one press away: three mechanisms on three tasks', RACE, {}, async (page) => {
+    await allReady(page);
+    const cards = await page.$$eval('.card strong', (all) => all.map((card) => card.textContent));
+    assert.ok(cards.length >= 8, cards.join());
+    await (await page.$$('.card'))[cards.indexOf('Three mechanisms, three tasks')].click();
+    await until(page, () => globalThis.seqmix.runs().length === 9);
+    await page.select('.transport select', 'full');
+    const all = await runs(page);
+    for (const [i, mixer] of ['las', 'cat', 'focus'].entries())
+        for (const [j, task] of ['mqar', 'sc_unique', 'smnist'].entries())
+            assert.match(all[3 * j + i].config, new RegExp(`mixer=${mixer}&task=${task}`));
+    await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 15));
+    await until(page, () => globalThis.seqmix.runs()[1].solved);
+    const headings = await page.$$eval('.group h2', (all) => all.map((one) => one.textContent));
+    assert.equal(headings.length, 3, headings.join());
+    assert.equal(
+        await page.$eval('.card[aria-pressed=true] strong', (one) => one.textContent),
+        'Three mechanisms, three tasks',
+    );
+    const signs = await page.$$eval('.run .mark', (marks) => marks.map((mark) => mark.getAttribute('class')));
+    for (const group of [0, 3, 6])
+        assert.equal(new Set(signs.slice(group, group + 3)).size, 3, 'one sign per run of a task');
+    assert.match(await text(page, '.setup'), /procedural digits/);
+    // The address says the same again.
+    const before = (await runs(page)).map(({ config }) => config);
+    const address = await hash(page);
+    await page.evaluate(() => (location.hash = '#mixer=cat'));
+    await until(page, () => globalThis.seqmix.runs().length === 1);
+    await page.evaluate((back) => (location.hash = back), address);
+    await until(page, () => globalThis.seqmix.runs().length === 9);
+    assert.deepEqual(
+        (await runs(page)).map(({ config }) => config),
+        before,
+    );
+});
+
+onPage('one run can have a task of its own', RACE, {}, async (page) => {
+    await allReady(page);
+    await page.$$eval('.run details', (all) => all.forEach((one) => (one.open = true)));
+    await page.select('.run:nth-child(2) .own-task select', 'ar');
+    await until(page, () => /task=ar\b/.test(globalThis.seqmix.runs()[1].config));
+    assert.match((await runs(page))[0].config, /task=mqar/);
+    assert.equal((await page.$$('.group')).length, 2);
+    assert.match((await runs(page))[1].name, /Softmax attention · Associative recall/);
+});
+
+onPage(
+    'three seeds each: a band, and how many of them reached 99 %',
+    `${RACE}!speed=full`,
+    {},
+    async (page) => {
+        await allReady(page);
+        await press(page, 'Start');
+        await until(page, () => globalThis.seqmix.runs()[0].step > 30);
+        const first = await page.evaluate(() => globalThis.seqmix.words(0).slice(0, 20));
+        const box = await page.waitForSelector('::-p-aria([name="3 seeds each"][role="checkbox"])');
+        await box.click();
+        await until(page, () => globalThis.seqmix.runs().every(({ members }) => members.length === 3));
+        assert.match(await hash(page), /seeds=3/);
+        assert.deepEqual(
+            (await runs(page))[0].members.map(({ seed }) => seed),
+            ['1', '2', '3'],
+        );
+        await until(page, () => globalThis.seqmix.runs()[0].members.every(({ solved }) => solved));
+        assert.deepEqual(
+            await page.evaluate(() => globalThis.seqmix.words(0).slice(0, 20)),
+            first,
+            'the run went on',
+        );
+        assert.match(await text(page, '.numbers tbody tr:nth-child(1)'), /3 of 3 seeds/);
+        await box.click();
+        await until(page, () => globalThis.seqmix.runs().every(({ members }) => members.length === 1));
+    },
+);
+
+onPage('a reset can be undone until training starts', RACE, {}, async (page) => {
+    await allReady(page);
+    await press(page, 'Start');
+    await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 10));
+    await press(page, 'Pause');
+    await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'paused'));
+    const before = await runs(page);
+    await press(page, 'Reset');
+    await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'ready'));
+    await press(page, 'Undo the reset');
+    await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 10));
+    assert.deepEqual(
+        (await runs(page)).map(({ digest }) => digest),
+        before.map(({ digest }) => digest),
+    );
+    await press(page, 'Go on');
+    await until(page, (step) => globalThis.seqmix.runs()[1].step > step, before[1].step + 5);
+});
+
+onPage(
+    'a warning is said where a mode sees the future',
+    '#mixer=las&task=mqar&pool=centred',
+    {},
+    async (page) => {
+        await allReady(page);
+        assert.match(await text(page, '.run .warning'), /sees 1 token ahead/);
+        await page.evaluate(() => (location.hash = '#mixer=las&task=mqar'));
+        await until(
+            page,
+            () => !document.querySelector('.run .warning') && globalThis.seqmix.runs()[0].status === 'ready',
+        );
+    },
+);
+
+onPage(
+    'an earlier visit is offered, and goes on bit for bit',
+    '#mixer=cat&task=mqar&steps=120',
+    {},
+    async (page) => {
+        await allReady(page);
+        await press(page, 'Start');
+        await until(page, () => globalThis.seqmix.runs()[0].step > 40);
+        await press(page, 'Pause');
+        await until(page, () => globalThis.seqmix.runs()[0].status === 'paused');
+        const [{ step, digest }] = await runs(page);
+        const words = await page.evaluate(() => globalThis.seqmix.words(0));
+        await pause(1500); // it is kept half a second after a pause
+        await page.goto('about:blank');
+        await page.goto(`${browser.lab.address}#mixer=attention&task=ar`);
+        await until(
+            page,
+            () => globalThis.seqmix && document.querySelector('[aria-label="Your last visit"]'),
+        );
+        assert.equal((await runs(page))[0].step, 0, 'nothing is taken up without being asked for');
+        assert.match(await text(page, '[aria-label="Your last visit"]'), new RegExp(`to step ${step}`));
+        await press(page, 'Take it up again');
+        await until(page, () => globalThis.seqmix.runs()[0].step > 40 && globalThis.seqmix.runs()[0].digest);
+        const [resumed] = await runs(page);
+        assert.match(resumed.config, /mixer=cat&task=mqar/);
+        assert.equal(resumed.step, step);
+        assert.equal(resumed.digest, digest);
+        assert.deepEqual(await page.evaluate(() => globalThis.seqmix.words(0)), words);
+        await page.select('.transport select', 'full');
+        await press(page, 'Go on');
+        await allDone(page);
+        const end = await page.evaluate(() => globalThis.seqmix.words(0));
+        assert.equal(end.length, 120);
+        await page.evaluate(() => (location.hash = '#mixer=cat&task=mqar&steps=120&v=1~filter=2!speed=full'));
+        await press(page, 'Reset');
+        await until(page, () => globalThis.seqmix.runs()[0].status === 'ready');
+        await press(page, 'Start');
+        await allDone(page);
+        assert.deepEqual(
+            await page.evaluate(() => globalThis.seqmix.words(0)),
+            end,
+            'as if it had never stopped',
+        );
+    },
+);
+
+onPage('runs, numbers and charts leave as files, and a saved run comes back', RACE, {}, async (page) => {
+    const folder = await mkdtemp(join(tmpdir(), 'seqmix-downloads-'));
+    try {
+        const client = await page.createCDPSession();
+        await client.send('Browser.setDownloadBehavior', {
+            behavior: 'allow',
+            downloadPath: folder,
+            browserContextId: page.browserContext().id,
+        });
+        const file = async (name) => {
+            for (let i = 0; i < 100 && !(await readdir(folder)).includes(name); i++) await pause(50);
+            await pause(100);
+            return readFile(join(folder, name));
+        };
+        await allReady(page);
+        await press(page, 'Start');
+        await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 20));
+        await press(page, 'Pause');
+        await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'paused'));
+        const [cat] = await runs(page);
+        const choose = (what) => page.select('.options label:last-child select', what);
+        await choose('csv');
+        const lines = (await file('seqmix.csv')).toString().trim().split('\n');
+        assert.equal(lines[0], 'run,seed,config,step,seconds,products,loss,accuracy,r2');
+        assert.equal(lines.filter((line) => line.startsWith('"CAT"')).length, cat.step + 1);
+        const losses = lines.filter((line) => line.startsWith('"CAT"')).map((line) => line.split(',').at(-3));
+        const words = await page.evaluate(() => globalThis.seqmix.words(0));
+        const word = new Float32Array([Number(losses[1])]);
+        assert.equal(new Uint32Array(word.buffer)[0].toString(16).padStart(8, '0'), words[0]);
+        await choose('accuracy.svg');
+        const svg = (await file('seqmix-mqar-accuracy.svg')).toString();
+        assert.match(svg, /^<svg.*Multi-query associative recall.*polyline.*CAT.*<\/svg>$/s);
+        await choose('loss.png');
+        assert.equal((await file('seqmix-mqar-loss.png')).subarray(1, 4).toString(), 'PNG');
+        await page.$$eval('.run details', (all) => all.forEach((one) => (one.open = true)));
+        await press(page, 'Save its weights');
+        const name = `cat-mqar-step${cat.step}.safetensors`;
+        assert.ok((await file(name)).length > 10_000);
+        const [chooser] = await Promise.all([page.waitForFileChooser(), press(page, 'Load a run …')]);
+        await chooser.accept([join(folder, name)]);
+        await until(page, () => globalThis.seqmix.runs().length === 3 && globalThis.seqmix.runs()[2].digest);
+        assert.equal((await runs(page))[2].digest, cat.digest);
+        // What is no run says so.
+        const [again] = await Promise.all([page.waitForFileChooser(), press(page, 'Load a run …')]);
+        await again.accept([join(folder, 'seqmix.csv')]);
+        await until(page, () => /seqmix\.csv: /.test(document.querySelector('.notice')?.textContent ?? ''));
+        assert.equal((await runs(page)).length, 3);
+    } finally {
+        await rm(folder, { recursive: true, force: true });
+    }
+});
+
+onPage('the keyboard sheet, and what it says', RACE, {}, async (page) => {
+    await allReady(page);
+    await page.keyboard.press('?');
+    await page.waitForSelector('dialog[open]');
+    assert.match(await text(page, 'dialog'), /start or pause/);
+    await page.keyboard.press('Escape');
+    await until(page, () => !document.querySelector('dialog[open]'));
+    await page.keyboard.press('.');
+    await until(page, () => globalThis.seqmix.runs().every(({ step }) => step === 1));
+    await page.keyboard.press('n');
+    await until(page, () => /run=1/.test(location.hash));
+    await page.keyboard.press('2');
+    await until(page, () => /view=[a-z]+/.test(location.hash));
+});
+
+onPage(
+    'curves over seconds and products, smoothed and logarithmic, are in the address',
+    RACE,
+    {},
+    async (page) => {
+        await allReady(page);
+        const selects = await page.$$('.options select');
+        await selects[0].select('flop');
+        await selects[1].select('20');
+        await page.keyboard.press('Tab');
+        await (await page.$('.options input')).click();
+        assert.match(await hash(page), /x=flop&log=1&smooth=20/);
+        assert.equal(await text(page, '.axis'), 'products computed');
+    },
+);

@@ -1,0 +1,325 @@
+// digits.tsx: images read as sequences: draw a digit or take a held-out one, see the answer form while it is read, which
+// pixels it hangs on, which digits are taken for which, and hand over the real MNIST.
+import { effect, signal } from '@preact/signals';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { drawSigned, drawSignedLegend } from '../charts/diverging.ts';
+import { drawHeat, drawInk, drawLegend } from '../charts/heat.ts';
+import type { Fitted } from '../digit.ts';
+import type { Entry } from '../entry.ts';
+import type { Problem, Seen } from '../protocol.ts';
+import { confusionOf, nameOf, openLesson, percent, runs, said, seeImage, setView, view } from '../state.ts';
+import { Confusion } from './confusion.tsx';
+import { RunName } from './mark.tsx';
+import { MnistFiles } from './mnist_files.tsx';
+import { Pad, Steps } from './pad.tsx';
+import { Transport } from './transport.tsx';
+
+const TASKS = ['smnist', 'pmnist'];
+const EVERY = 250; // milliseconds between two looks
+
+const chosen = signal(0);
+const fit = signal<Fitted | null>(null);
+/** What the model is shown: the drawing, or a held-out image. */
+const source = signal<'held-out' | 'drawn'>('held-out');
+const seen = signal<Seen | null>(null);
+const problem = signal<string | null>(null);
+
+export default function Digits() {
+    const readers = runs.value.filter(({ values }) => TASKS.includes(values['task'] ?? ''));
+    const entry = readers[Math.min(chosen.value, readers.length - 1)];
+    if (!entry)
+        return (
+            <div class="digits-none">
+                <p>
+                    None of the runs reads images. The lesson on digits trains five mechanisms on procedural
+                    digits: drawn by a generator in this page, no download.
+                </p>
+                <button
+                    type="button"
+                    class="primary"
+                    onClick={() => {
+                        openLesson('preset=rows');
+                        setView({ view: 'digits', speed: 'full' });
+                    }}
+                >
+                    Train on digits
+                </button>
+                <MnistFiles readers={[]} />
+            </div>
+        );
+    return <Reader key={entry.id} entry={entry} readers={readers} />;
+}
+
+/** Keep looking at the image through the run while it trains. */
+function useSeen(entry: Entry): void {
+    const { ticket } = entry;
+    useEffect(() => {
+        let [open, asking, due, again] = [true, false, 0, false];
+        const ask = async () => {
+            if (asking) {
+                again = true;
+                return;
+            }
+            asking = true;
+            await new Promise((done) => setTimeout(done, Math.max(0, due - performance.now())));
+            again = false;
+            const drawing = source.value === 'drawn';
+            const what = drawing ? fit.value?.image : view.value.sample;
+            const answer = what === undefined ? null : await seeImage(entry, what);
+            due = performance.now() + EVERY;
+            asking = false;
+            if (!open) return;
+            if (answer && 'problem' in answer) problem.value = (answer.problem as Problem).message;
+            else {
+                problem.value = null;
+                seen.value = answer;
+            }
+            if (again) void ask();
+        };
+        const stop = effect(() => {
+            void [source.value, fit.value, view.value.sample, entry.live.value.step, entry.live.value.status];
+            if (entry.live.value.status !== 'opening' && entry.live.value.status !== 'failed') void ask();
+        });
+        return () => {
+            open = false;
+            stop();
+        };
+    }, [ticket]);
+}
+
+function Reader({ entry, readers }: { entry: Entry; readers: readonly Entry[] }) {
+    useSeen(entry);
+    const [table, tabulate] = useState<{ counts: number[][]; step: number } | null>(null);
+    const count = async () => {
+        const { step } = entry.live.value;
+        const counts = await confusionOf(entry, 1024);
+        if (counts) {
+            tabulate({ counts, step });
+            said.value = 'The confusion matrix is counted.';
+        }
+    };
+    const { values, live } = entry;
+    const drawnData = values['data'] === 'digits';
+    const now = seen.value;
+    return (
+        <>
+            <Transport />
+            <fieldset class="tabs digits-runs">
+                <legend class="unseen">Run that reads</legend>
+                {readers.map((other, i) => (
+                    <label key={other.id} class={other === entry ? 'picked' : ''}>
+                        <input
+                            type="radio"
+                            name="reader"
+                            aria-label={nameOf(other)}
+                            checked={other === entry}
+                            onChange={() => (chosen.value = i)}
+                        />
+                        <RunName entry={other} brief />
+                    </label>
+                ))}
+            </fieldset>
+            <p class="say">
+                {drawnData
+                    ? 'Trained on procedural digits: drawn by a generator in this page, not MNIST.'
+                    : 'Trained on MNIST, from the files that you handed over.'}
+            </p>
+            <div class="digits">
+                <section aria-labelledby="draw-title">
+                    <h3 id="draw-title">Draw a digit</h3>
+                    <Pad
+                        drawn={(next) => {
+                            fit.value = next;
+                            source.value = next ? 'drawn' : 'held-out';
+                        }}
+                    />
+                    {fit.value && <Steps fit={fit.value} />}
+                    <Held />
+                </section>
+                <section aria-labelledby="reading-title">
+                    <h3 id="reading-title">The answer while it is read</h3>
+                    {live.value.status === 'failed' ? (
+                        <p class="why" role="alert">
+                            This run could not be opened: {live.value.problem?.message}.
+                        </p>
+                    ) : problem.value ? (
+                        <p class="why" role="alert">
+                            This image cannot be read: {problem.value}.
+                        </p>
+                    ) : now ? (
+                        <Reading now={now} />
+                    ) : (
+                        <p class="say">The answer appears when the run is open.</p>
+                    )}
+                </section>
+                <section aria-labelledby="pixels-title">
+                    <h3 id="pixels-title">Which pixels matter</h3>
+                    {now && <Saliency now={now} permuted={values['task'] === 'pmnist'} />}
+                </section>
+                <section aria-labelledby="confusion-title" class="wide-section">
+                    <h3 id="confusion-title">What is taken for what</h3>
+                    <Confusion counts={table?.counts ?? null} step={table?.step ?? null} count={count} />
+                </section>
+                <MnistFiles readers={readers} />
+            </div>
+        </>
+    );
+}
+
+function Held() {
+    const { sample } = view.value;
+    const show = (next: number) => {
+        source.value = 'held-out';
+        setView({ sample: next });
+    };
+    return (
+        <div class="stepper" role="group" aria-label="Held-out image">
+            <button
+                type="button"
+                aria-label="Previous image"
+                disabled={sample === 0}
+                onClick={() => show(sample - 1)}
+            >
+                ‹
+            </button>
+            <button type="button" aria-pressed={source.value === 'held-out'} onClick={() => show(sample)}>
+                held-out image {sample}
+            </button>
+            <button type="button" aria-label="Next image" onClick={() => show(sample + 1)}>
+                ›
+            </button>
+        </div>
+    );
+}
+
+function Reading({ now }: { now: Seen }) {
+    const { sample, reading } = now;
+    const { length, classes } = sample;
+    const canvas = useRef<HTMLCanvasElement>(null);
+    const legend = useRef<HTMLCanvasElement>(null);
+    const [row, point] = useState<number | null>(null);
+    useEffect(() => {
+        const turned = Float32Array.from(
+            reading,
+            (_, i) => reading[(i % length) * classes + Math.floor(i / length)]!,
+        );
+        if (canvas.current) drawHeat(canvas.current, turned, classes, length, 1);
+        if (legend.current) drawLegend(legend.current);
+    }, [now]);
+    const read = Math.min(row ?? length - 1, length - 1);
+    const shares = [...reading.subarray(read * classes, (read + 1) * classes)];
+    const answer = sample.predicted?.[0];
+    const target = sample.targets?.[0] ?? -1;
+    return (
+        <>
+            <p class="score answer">
+                At step {now.step} it answers <b class="number">{answer}</b>
+                {target >= 0 &&
+                    (answer === target ? (
+                        <span class="right"> ✓ right</span>
+                    ) : (
+                        <span class="wrong"> ✗ it is {target}</span>
+                    ))}
+                , and is {percent(sample.confidence?.[0] ?? 0)} sure.
+            </p>
+            <div class="reading">
+                <ol class="classes" aria-label={`Class probabilities after ${read + 1} of ${length}`}>
+                    {shares.map((share, digit) => (
+                        <li key={digit}>
+                            <span class="number">{digit}</span>
+                        </li>
+                    ))}
+                </ol>
+                <canvas
+                    ref={canvas}
+                    role="img"
+                    aria-label="Class probabilities (rows) after each row of the sequence (columns)"
+                    onPointerMove={({ currentTarget, clientX }) => {
+                        const box = currentTarget.getBoundingClientRect();
+                        point(Math.floor(((clientX - box.left) / box.width) * length));
+                    }}
+                    onPointerLeave={() => point(null)}
+                />
+                <ol class="shares" aria-hidden="true">
+                    {shares.map((share, digit) => (
+                        <li key={digit}>
+                            <svg class="share" viewBox="0 0 100 10" preserveAspectRatio="none">
+                                <rect width={100 * share} height="10" />
+                            </svg>
+                            <span class="number">{(100 * share).toFixed(0)}</span>
+                        </li>
+                    ))}
+                </ol>
+            </div>
+            <div class="map-legend">
+                <span>
+                    read so far: {read + 1} of {length}; bars in percent
+                </span>
+                <span class="scale">
+                    <span class="number">0</span>
+                    <canvas ref={legend} aria-hidden="true" />
+                    <span class="number">1</span>
+                </span>
+            </div>
+        </>
+    );
+}
+
+/** The image that a sequence of rows or pixels was, as grey values. */
+function pixelsOf({ sample }: Seen): { pixels: Uint8Array; side: number } {
+    const values = sample.values ?? new Float32Array();
+    const pixels = Uint8Array.from(values, (value) =>
+        Math.max(0, Math.min(255, 255 * (value * 0.3081 + 0.1307))),
+    );
+    return { pixels, side: Math.round(Math.sqrt(values.length)) };
+}
+
+function Saliency({ now, permuted }: { now: Seen; permuted: boolean }) {
+    const image = useRef<HTMLCanvasElement>(null);
+    const over = useRef<HTMLCanvasElement>(null);
+    const legend = useRef<HTMLCanvasElement>(null);
+    const [pointed, point] = useState<number | null>(null);
+    const { pixels, side } = pixelsOf(now);
+    const top = now.saliency.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+    useEffect(() => {
+        if (image.current) drawInk(image.current, pixels, side, side);
+        if (over.current) drawSigned(over.current, now.saliency, side, side, top);
+        if (legend.current) drawSignedLegend(legend.current);
+    }, [now]);
+    const round = (value: number) => Number(value.toPrecision(2));
+    return (
+        <>
+            <p class="say">
+                Vermillion: more ink there makes the answer surer; blue: less sure (gradient of its log
+                probability).
+                {permuted && ' Shown in the order in which the pixels are read.'}
+            </p>
+            <div class="saliency">
+                <canvas ref={image} role="img" aria-label="The image" />
+                <canvas
+                    ref={over}
+                    role="img"
+                    aria-label="Gradient of the answer by each pixel"
+                    onPointerMove={({ currentTarget, clientX, clientY }) => {
+                        const box = currentTarget.getBoundingClientRect();
+                        const x = Math.floor(((clientX - box.left) / box.width) * side);
+                        point(Math.floor(((clientY - box.top) / box.height) * side) * side + x);
+                    }}
+                    onPointerLeave={() => point(null)}
+                />
+            </div>
+            <div class="map-legend">
+                <span class="number">
+                    {pointed !== null && now.saliency[pointed] !== undefined
+                        ? `row ${Math.floor(pointed / side)}, column ${pointed % side}: ${now.saliency[pointed].toFixed(4)}`
+                        : 'Point at it to read a value.'}
+                </span>
+                <span class="scale">
+                    <span class="number">−{round(top)}</span>
+                    <canvas ref={legend} aria-hidden="true" />
+                    <span class="number">{round(top)}</span>
+                </span>
+            </div>
+        </>
+    );
+}

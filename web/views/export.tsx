@@ -1,0 +1,100 @@
+// export.tsx: what can be taken from the curves: the numbers as CSV, each chart as SVG or PNG.
+import type { Drawn } from '../charts/svg.ts';
+import type { Entry } from '../entry.ts';
+import { download } from '../files.ts';
+import { taskTitle, textOf } from '../setup.ts';
+import { groups, lab, nameOf, runs, said, view } from '../state.ts';
+import { AXIS_NAMES, endOf, formatX, isRegression, ofAccuracy, ofLoss } from './curves.tsx';
+
+const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+
+/** Every step's loss and every try, of every run and seed: one line each. */
+export function csv(): string {
+    const lines = ['run,seed,config,step,seconds,products,loss,accuracy,r2'];
+    for (const entry of runs.value)
+        for (const { values, history, live } of entry.members) {
+            const start = [quoted(nameOf(entry)), values['seed'], quoted(textOf(lab(), values))].join(',');
+            const tried = new Map(history.points.map((point) => [point.step, point]));
+            for (let step = 0; step <= history.losses.length; step++) {
+                const point = tried.get(step);
+                const cells = [
+                    step,
+                    history.secondsAt(step).toFixed(4),
+                    step * live.value.flops,
+                    step > 0 ? history.losses[step - 1] : '',
+                    point ? point.accuracy : '',
+                    point ? point.r2 : '',
+                ];
+                lines.push(`${start},${cells.join(',')}`);
+            }
+        }
+    return `${lines.join('\n')}\n`;
+}
+
+function drawn(entries: readonly Entry[], of: 'accuracy' | 'loss'): Drawn {
+    const { x, log } = view.value;
+    const curves = (of === 'loss' ? ofLoss : ofAccuracy)(entries);
+    const logarithmic = of === 'loss' && log === 1;
+    const values = curves
+        .flatMap(({ line, high, low }) => [...line, ...high, ...low])
+        .filter((value): value is number => value !== null && (!logarithmic || value > 0));
+    const most = values.length ? Math.max(...values) : 1;
+    const least = values.length ? Math.min(...values) : 0.1;
+    const style = getComputedStyle(document.documentElement);
+    const regression = isRegression(entries);
+    const what =
+        of === 'loss' ? 'Training loss' : `${regression ? 'R²' : 'Accuracy'} on sequences never trained on`;
+    return {
+        title: `${taskTitle(lab(), entries[0]!.values)}: ${what}`,
+        xLabel: AXIS_NAMES[x],
+        xEnd: endOf(entries),
+        yRange: of === 'accuracy' ? [0, 1] : logarithmic ? [least, most] : [Math.min(0, least), most],
+        log: logarithmic,
+        formatX: (value) => formatX(x, value),
+        formatY: (value) =>
+            of === 'accuracy' ? `${Math.round(100 * value)} %` : String(Number(value.toPrecision(3))),
+        curves: curves.map((curve, i) => ({
+            ...curve,
+            name: nameOf(entries[i]!),
+            colour: style.getPropertyValue(entries[i]!.mark.colour).trim(),
+            path: entries[i]!.mark.path,
+        })),
+    };
+}
+
+async function give(what: string): Promise<void> {
+    if (what === 'csv') download('seqmix.csv', csv(), 'text/csv');
+    else {
+        const [of, kind] = what.split('.') as ['accuracy' | 'loss', 'svg' | 'png'];
+        const { svgOf, pngOf } = await import('../charts/svg.ts');
+        for (const entries of groups.value) {
+            const svg = svgOf(drawn(entries, of));
+            const name = `seqmix-${entries[0]!.values['task']}-${of}.${kind}`;
+            download(name, kind === 'svg' ? svg : await pngOf(svg), 'image/svg+xml');
+        }
+    }
+    said.value = 'The file is in your downloads.';
+}
+
+export function Export() {
+    return (
+        <label>
+            export
+            <select
+                value=""
+                onChange={({ currentTarget }) => {
+                    const what = currentTarget.value;
+                    currentTarget.value = '';
+                    if (what) void give(what);
+                }}
+            >
+                <option value="">choose …</option>
+                <option value="csv">all numbers, CSV</option>
+                <option value="accuracy.svg">accuracy, SVG</option>
+                <option value="accuracy.png">accuracy, PNG</option>
+                <option value="loss.svg">loss, SVG</option>
+                <option value="loss.png">loss, PNG</option>
+            </select>
+        </label>
+    );
+}

@@ -1,0 +1,204 @@
+// length.tsx: does a run still work on longer input than it was trained on? Accuracy against length, tried again and
+// again while the runs train.
+import { effect } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { Curves, type Kind } from '../charts/curves.ts';
+import type { Curve } from '../charts/series.ts';
+import type { Entry } from '../entry.ts';
+import { score } from '../history.ts';
+import { trials } from '../lengths.ts';
+import { SOLVED } from '../protocol.ts';
+import { taskTitle } from '../setup.ts';
+import { groups, lab, measuring, nameOf, openLesson, percent, setView } from '../state.ts';
+import { painted } from '../theme.ts';
+import { RunName } from './mark.tsx';
+import { Transport } from './transport.tsx';
+
+export default function Length() {
+    useEffect(() => {
+        measuring.value = true;
+        return () => {
+            measuring.value = false;
+        };
+    }, []);
+    return (
+        <>
+            <Transport />
+            {groups.value.map((entries) => (
+                <Group key={entries[0]!.id} entries={entries} several={groups.value.length > 1} />
+            ))}
+            <p class="say view-note">
+                Where the task has pairs, their number grows with the length, as far as the vocabulary has
+                keys. Each point is tried on at least 256 answers that were never trained on.{' '}
+                <button
+                    type="button"
+                    onClick={() => {
+                        openLesson('preset=length');
+                        setView({ view: 'length', speed: 'full' });
+                    }}
+                >
+                    Show the lesson on length
+                </button>
+            </p>
+        </>
+    );
+}
+
+const lengthsOf = (entries: readonly Entry[]): number[] =>
+    [...new Set(entries.flatMap(({ values }) => trials(values).map(({ length }) => length)))].sort(
+        (a, b) => a - b,
+    );
+
+function curveOf({ history }: Entry): Curve {
+    const points = [...history.lengths.values()]
+        .filter(({ result }) => result)
+        .sort((a, b) => a.length - b.length);
+    const none = points.map(() => null);
+    return {
+        xs: points.map(({ length }) => length),
+        raw: none,
+        low: none,
+        high: none,
+        line: points.map(({ result }) => score(result!)),
+    };
+}
+
+function Group({ entries, several }: { entries: readonly Entry[]; several: boolean }) {
+    const { values } = entries[0]!;
+    const lengths = lengthsOf(entries);
+    const trained = Number(values['length']);
+    for (const { live } of entries) void live.value; // read the histories anew
+    const fixed = entries.every(({ history }) =>
+        [...history.lengths.values()].every(({ length, result }) => length === trained || !result),
+    );
+    const tried = entries.some(({ history }) => history.lengths.size > 1);
+    return (
+        <section class="length" aria-label={`Accuracy against length: ${taskTitle(lab(), values)}`}>
+            <h3>{several ? taskTitle(lab(), values) : 'Accuracy against length'}</h3>
+            {tried && fixed && (
+                <p class="say">
+                    This task has one length, {trained}: there is nothing longer to try. Recall and copying
+                    can be asked at any length.
+                </p>
+            )}
+            <ul class="legend">
+                {entries.map((entry) => (
+                    <li key={entry.id}>
+                        <RunName entry={entry} brief />
+                    </li>
+                ))}
+            </ul>
+            <Chart entries={entries} trained={trained} lengths={lengths} />
+            <p class="axis">length of the sequence (each mark doubles)</p>
+            <div class="scroll" role="region" aria-label="Accuracy at each length" tabIndex={0}>
+                <table class="at-lengths">
+                    <caption class="unseen">Accuracy at each length</caption>
+                    <thead>
+                        <tr>
+                            <th scope="col">Run</th>
+                            {lengths.map((length) => (
+                                <th key={length} scope="col">
+                                    {length}
+                                    {length === trained && <span class="of"> trained</span>}
+                                </th>
+                            ))}
+                        </tr>
+                    </thead>
+                    <tbody>
+                        {entries.map((entry) => (
+                            <tr key={entry.id}>
+                                <th scope="row">
+                                    <RunName entry={entry} brief />
+                                </th>
+                                {lengths.map((length) => (
+                                    <Cell key={length} entry={entry} length={length} />
+                                ))}
+                            </tr>
+                        ))}
+                    </tbody>
+                </table>
+            </div>
+            <Refusals entries={entries} />
+        </section>
+    );
+}
+
+function Cell({ entry, length }: { entry: Entry; length: number }) {
+    const point = entry.history.lengths.get(length);
+    if (!point) return <td>–</td>;
+    if (!point.result) return <td title={point.problem ?? ''}>cannot</td>;
+    return <td title={`at step ${point.step}`}>{percent(score(point.result))}</td>;
+}
+
+/** Why some lengths cannot be tried, once for each run. */
+function Refusals({ entries }: { entries: readonly Entry[] }) {
+    const all = entries.flatMap((entry) => {
+        const refused = [...entry.history.lengths.values()].find(({ problem }) => problem);
+        return refused ? [{ entry, message: refused.problem! }] : [];
+    });
+    return (
+        <>
+            {all.map(({ entry, message }) => (
+                <p key={entry.id} class="say">
+                    {nameOf(entry)} cannot be tried at every length: {message}.
+                </p>
+            ))}
+        </>
+    );
+}
+
+function Chart({
+    entries,
+    trained,
+    lengths,
+}: {
+    entries: readonly Entry[];
+    trained: number;
+    lengths: number[];
+}) {
+    const host = useRef<HTMLDivElement>(null);
+    const key = lengths.join();
+    useEffect(() => {
+        const kind: Kind = {
+            marked: true,
+            log: false,
+            doubling: true,
+            range: [0, 1.04],
+            line: { at: SOLVED, label: '99 %' },
+            rule: { at: trained, label: 'trained' },
+            format: (value) => `${Math.round(100 * value)} %`,
+            formatX: String,
+        };
+        let chart: Curves | null = null;
+        let frame = 0;
+        const paint = () => {
+            frame = 0;
+            chart?.show(entries.map(curveOf), lengths[0] ?? 8, lengths[lengths.length - 1] ?? 64);
+        };
+        const shape = effect(() => {
+            void painted.value;
+            chart?.close();
+            const marks = entries.map(({ mark }) => mark);
+            chart = host.current && new Curves(host.current, kind, marks, () => {});
+            if (!frame) frame = requestAnimationFrame(paint);
+        });
+        const data = effect(() => {
+            for (const { live } of entries) void live.value;
+            if (!frame) frame = requestAnimationFrame(paint);
+        });
+        return () => {
+            shape();
+            data();
+            cancelAnimationFrame(frame);
+            chart?.close();
+        };
+    }, [entries, trained, key]);
+    return (
+        <div
+            class="chart tall"
+            ref={host}
+            role="img"
+            aria-label="Accuracy against length; the table has the numbers."
+        />
+    );
+}

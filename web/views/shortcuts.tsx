@@ -1,0 +1,81 @@
+// shortcuts.tsx: the keyboard: what each key does, and the sheet that says so.
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import {
+    openView,
+    pause,
+    play,
+    playing,
+    reset,
+    runs,
+    setView,
+    stepOnce,
+    undo,
+    undoable,
+    view,
+} from '../state.ts';
+import { VIEWS } from './list.ts';
+
+export const sheet = signal(false);
+
+const turn = (by: number) => setView({ run: (view.value.run + by + runs.value.length) % runs.value.length });
+interface Shortcut {
+    keys: string;
+    says: string;
+    does: () => void;
+}
+export const SHORTCUTS: readonly Shortcut[] = [
+    { keys: 'k', says: 'start or pause', does: () => (playing.value ? pause() : play()) },
+    { keys: '.', says: 'one step', does: stepOnce },
+    { keys: 'r', says: 'reset', does: reset },
+    { keys: 'u', says: 'undo the reset', does: () => undoable.value && undo() },
+    { keys: 'n', says: 'look into the next run', does: () => turn(1) },
+    { keys: 'p', says: 'look into the previous run', does: () => turn(-1) },
+    { keys: 's', says: 'the next sample', does: () => setView({ sample: view.value.sample + 1 }) },
+    { keys: 'l', says: 'logarithmic loss', does: () => setView({ log: 1 - view.value.log }) },
+    ...VIEWS.slice(0, 9).map(({ id, title }, i) => ({
+        keys: String(i + 1),
+        says: `open ${title}`,
+        does: () => openView(id),
+    })),
+    { keys: '?', says: 'this sheet', does: () => (sheet.value = !sheet.value) },
+];
+
+/** Keys act on the page unless something is being filled in. */
+export function listen(): void {
+    window.addEventListener('keydown', (event) => {
+        const target = event.target as HTMLElement;
+        if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+        if (target.closest('input:not([type=radio], [type=checkbox]), select, textarea, dialog')) return;
+        const found = SHORTCUTS.find(({ keys }) => keys === event.key);
+        if (!found) return;
+        event.preventDefault();
+        found.does();
+    });
+}
+
+export function Sheet() {
+    const dialog = useRef<HTMLDialogElement>(null);
+    useEffect(() => {
+        if (sheet.value) dialog.current?.showModal();
+        else dialog.current?.close();
+    }, [sheet.value]);
+    return (
+        <dialog ref={dialog} aria-labelledby="sheet-title" onClose={() => (sheet.value = false)}>
+            <h2 id="sheet-title">Keyboard</h2>
+            <dl class="keys">
+                {SHORTCUTS.map(({ keys, says }) => (
+                    <div key={keys}>
+                        <dt>
+                            <kbd>{keys}</kbd>
+                        </dt>
+                        <dd>{says}</dd>
+                    </div>
+                ))}
+            </dl>
+            <button type="button" onClick={() => (sheet.value = false)}>
+                Close
+            </button>
+        </dialog>
+    );
+}
