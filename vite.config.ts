@@ -1,9 +1,16 @@
-// The page's build: index.html and web/ into dist/, a folder for any static host, at any path.
-import { defineConfig } from 'vite';
+// The page's build: index.html and web/ into dist/, a folder for any static host, at any path; with
+// `--mode single` into build/single/, one .html with everything inside that also opens from disk.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { defineConfig, type Plugin } from 'vite';
+
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 // What the page may do: run its own files and WebAssembly, nothing inline, nothing from elsewhere. In the built page
 // only: the development server injects its own.
-const policy = [
+const POLICY = [
     "default-src 'none'",
     "script-src 'self' 'wasm-unsafe-eval'",
     "style-src 'self'",
@@ -12,29 +19,118 @@ const policy = [
     "worker-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
-].join('; ');
+];
+// In one file everything is inline; still nothing comes from elsewhere.
+const POLICY_SINGLE = [
+    "default-src 'none'",
+    "script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:",
+    "style-src 'unsafe-inline'",
+    'img-src data: blob:',
+    'connect-src data: blob:',
+    'worker-src blob: data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+];
 
-export default defineConfig({
-    base: './',
-    publicDir: false,
-    worker: { format: 'es' },
-    build: {
-        target: 'es2022',
-        assetsInlineLimit: 0,
-        modulePreload: { polyfill: false },
-        chunkSizeWarningLimit: 200,
-    },
-    plugins: [
+const policy = (parts: readonly string[]): Plugin => ({
+    name: 'content-security-policy',
+    apply: 'build',
+    transformIndexHtml: () => [
         {
-            name: 'content-security-policy',
-            apply: 'build',
-            transformIndexHtml: () => [
-                {
-                    tag: 'meta',
-                    attrs: { 'http-equiv': 'Content-Security-Policy', content: policy },
-                    injectTo: 'head-prepend',
-                },
-            ],
+            tag: 'meta',
+            attrs: { 'http-equiv': 'Content-Security-Policy', content: parts.join('; ') },
+            injectTo: 'head-prepend',
         },
     ],
 });
+
+/** sw.js, told which files there are; its version is a hash of them all. */
+const offline: Plugin = {
+    name: 'service-worker',
+    apply: 'build',
+    enforce: 'post',
+    generateBundle: {
+        order: 'post',
+        handler(_, bundle) {
+            const files = Object.keys(bundle).filter((file) => file !== 'sw.js');
+            const hash = createHash('sha256');
+            for (const file of files.sort()) {
+                const part = bundle[file]!;
+                hash.update(file).update(part.type === 'chunk' ? part.code : part.source);
+            }
+            const list = ['./', ...files.map((file) => `./${file}`)];
+            const head = `const VERSION = '${hash.digest('hex').slice(0, 12)}';\nconst FILES = ${JSON.stringify(list)};\n`;
+            this.emitFile({
+                type: 'asset',
+                fileName: 'sw.js',
+                source: head + readFileSync(at('web/sw.js'), 'utf8'),
+            });
+        },
+    },
+};
+
+/** WebAssembly inside the script: gzip and base64, unpacked into a blob when the page starts. */
+const packedWasm: Plugin = {
+    name: 'packed-wasm',
+    enforce: 'pre',
+    load(id) {
+        if (!/\.wasm\?url$/.test(id)) return null;
+        const packed = gzipSync(readFileSync(id.replace(/\?url$/, '')), { level: 9 }).toString('base64');
+        return `const packed = Uint8Array.from(atob('${packed}'), (c) => c.charCodeAt(0));
+const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
+const bytes = await new Response(stream).arrayBuffer();
+export default URL.createObjectURL(new Blob([bytes], { type: 'application/wasm' }));`;
+    },
+};
+
+/** Scripts and styles into the page itself. */
+const oneFile: Plugin = {
+    name: 'one-file',
+    enforce: 'post',
+    generateBundle: {
+        order: 'post',
+        handler(_, bundle) {
+            const page = bundle['index.html'];
+            if (page?.type !== 'asset') return;
+            let html = String(page.source);
+            for (const [file, part] of Object.entries(bundle)) {
+                if (part.type === 'chunk') {
+                    const code = part.code.replaceAll('</script', '<\\/script');
+                    html = html.replace(new RegExp(`<script[^>]*src="[^"]*${file}"[^>]*></script>`), '');
+                    html = html.replace('</body>', () => `<script type="module">${code}</script></body>`);
+                } else if (file.endsWith('.css')) {
+                    html = html.replace(
+                        new RegExp(`<link[^>]*href="[^"]*${file}"[^>]*>`),
+                        () => `<style>${String(part.source)}</style>`,
+                    );
+                } else if (file.endsWith('.svg')) {
+                    const icon = `data:image/svg+xml,${encodeURIComponent(String(part.source))}`;
+                    html = html.replace(new RegExp(`href="[^"]*${file}"`), () => `href="${icon}"`);
+                } else continue;
+                delete bundle[file];
+            }
+            page.source = html;
+            page.fileName = 'seqmix.html';
+        },
+    },
+};
+
+export default defineConfig(({ mode }) => ({
+    base: './',
+    publicDir: false,
+    worker: { format: mode === 'single' ? 'iife' : 'es' },
+    resolve:
+        mode === 'single'
+            ? { alias: [{ find: /^.*\/hire\.ts$/, replacement: at('web/hire_inline.ts') }] }
+            : {},
+    build: {
+        target: 'es2022',
+        outDir: mode === 'single' ? 'build/single' : 'dist',
+        assetsInlineLimit: mode === 'single' ? 1 << 20 : 0,
+        cssCodeSplit: mode !== 'single',
+        modulePreload: { polyfill: false },
+        chunkSizeWarningLimit: mode === 'single' ? 1200 : 200,
+        ...(mode === 'single' ? { rolldownOptions: { output: { codeSplitting: false } } } : {}),
+    },
+    plugins: mode === 'single' ? [policy(POLICY_SINGLE), packedWasm, oneFile] : [policy(POLICY), offline],
+}));

@@ -42,5 +42,8 @@ wasm: build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js 
 SITE_SRC := index.html vite.config.ts tsconfig.json package-lock.json $(shell find web -type f -not -name '*.mjs')
 dist/index.html: $(SITE_SRC) wasm/seqmix.ts build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm | setup
 	@node_modules/.bin/tsc --noEmit && node_modules/.bin/vite build --logLevel warn && touch $@ && echo "built dist/"
-.PHONY: site
+build/single/seqmix.html: dist/index.html
+	@node_modules/.bin/vite build --logLevel warn --mode single && touch $@ && echo "built $@"
+.PHONY: site single
+single: build/single/seqmix.html ## build the page as one .html that opens from disk
 site: dist/index.html ## build the page into dist/

@@ -20,30 +20,44 @@ const FLAGS = [
     '--disable-dev-shm-usage',
 ];
 
-/** The browser's path, or why there is none. */
-export function findChromium() {
-    const named = process.env.CHROMIUM;
-    if (named) return existsSync(named) ? { path: named } : { why: `CHROMIUM=${named} is not there` };
+function find(variable, names) {
+    const named = process.env[variable];
+    if (named) return existsSync(named) ? { path: named } : { why: `${variable}=${named} is not there` };
     const folders = (process.env.PATH ?? '').split(delimiter);
-    const path = folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find(existsSync);
-    return path ? { path } : { why: `none of ${NAMES.join(', ')} is on PATH, and CHROMIUM names none` };
+    const path = folders.flatMap((folder) => names.map((name) => join(folder, name))).find(existsSync);
+    return path ? { path } : { why: `none of ${names.join(', ')} is on PATH, and ${variable} names none` };
 }
+/** The browser's path, or why there is none. */
+export const findChromium = () => find('CHROMIUM', NAMES);
+export const findFirefox = () => find('FIREFOX', ['firefox-esr', 'firefox']);
 
 /** Serve `folder` and start a browser; `close` ends both. */
-export async function launch(folder) {
-    const server = await serve(folder, 0);
+export async function launch(folder, name = 'chromium') {
+    let server = await serve(folder, 0);
     const profile = await mkdtemp(join(tmpdir(), 'seqmix-browser-'));
+    const firefox = name === 'firefox';
     const browser = await puppeteer.launch({
-        executablePath: findChromium().path,
-        args: FLAGS,
+        browser: firefox ? 'firefox' : 'chrome',
+        executablePath: (firefox ? findFirefox() : findChromium()).path,
+        args: firefox ? ['--headless'] : FLAGS,
         userDataDir: profile,
         defaultViewport: { width: 1280, height: 900 },
     });
+    let silent = false;
     return {
         browser,
         address: server.address,
+        /** Take the server away, or bring it back at the same address. */
+        async silence(on) {
+            silent = on;
+            if (on) await server.close();
+            else server = await serve(folder, server.port);
+        },
         /** A page at `hash`, in its own storage; `complaints` gathers what its console says. */
-        async open(hash = '', { width = 1280, height = 900, dark = false, ratio = 1 } = {}) {
+        async open(
+            hash = '',
+            { width = 1280, height = 900, dark = false, ratio = 1, address = server.address } = {},
+        ) {
             const context = await browser.createBrowserContext();
             const page = await context.newPage();
             const complaints = [];
@@ -51,16 +65,19 @@ export async function launch(folder) {
                 if (['error', 'warn'].includes(message.type())) complaints.push(message.text());
             });
             page.on('pageerror', (error) => complaints.push(error.message));
-            page.on('requestfailed', (request) => complaints.push(`${request.url()} could not be fetched`));
+            page.on('requestfailed', (request) => {
+                if (!silent) complaints.push(`${request.url()} could not be fetched`);
+            });
             page.on('request', (request) => {
-                if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(server.address))
+                if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(address))
                     complaints.push(`${request.url()} is not a file of this page`);
             });
             await page.setViewport({ width, height, deviceScaleFactor: ratio });
-            await page.emulateMediaFeatures([
-                { name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' },
-            ]);
-            await page.goto(server.address + hash);
+            if (!firefox)
+                await page.emulateMediaFeatures([
+                    { name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' },
+                ]);
+            await page.goto(address + hash);
             await page.waitForFunction(() => globalThis.seqmix || document.querySelector('.broken'), {
                 timeout: 20_000,
             });

@@ -13,6 +13,16 @@ import { App } from './views/app.tsx';
 import { Broken } from './views/notice.tsx';
 import { listen } from './views/shortcuts.tsx';
 
+/** Keep the page's files, so that it opens without a network next time; later, when the first view has its numbers. */
+function keepOffline(): void {
+    if (!import.meta.env.PROD || import.meta.env.MODE === 'single' || !('serviceWorker' in navigator)) return;
+    setTimeout(() => {
+        navigator.serviceWorker.register(new URL('sw.js', document.baseURI)).catch(() => {
+            // it may be switched off: then the page needs its host
+        });
+    }, 3000);
+}
+
 applyTheme();
 const root = document.getElementById('app')!;
 try {
@@ -23,6 +33,7 @@ try {
     listen();
     void watchSession();
     void restoreFiles();
+    keepOffline();
 } catch (error) {
     render(<Broken message={(error as Error).message} />, root);
 }

@@ -1,6 +1,7 @@
 // pool.ts: the page's workers. The only file that talks to them: it spreads runs over max(1, cores - 1)
 // workers, passes commands on, and replaces a worker that dies.
 import * as Comlink from 'comlink';
+import { hire } from './hire.ts';
 import type { Look, Opened, Problem, Report, Seen, Watch } from './protocol.ts';
 import type { Host } from './worker.ts';
 
@@ -34,7 +35,7 @@ export class Pool {
     }
 
     #hire(): Seat {
-        const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
+        const worker = hire();
         const host = Comlink.wrap<Host>(worker);
         const seat: Seat = { worker, host, ids: new Set(), ready: Promise.resolve() };
         const lost = (message: string) => {

@@ -30,7 +30,7 @@ export function Inside() {
     );
 }
 
-function Picker({ entry }: { entry: Entry }) {
+export function Picker({ entry }: { entry: Entry }) {
     const { sample } = view.value;
     const step = (by: number) => setView({ sample: sample + by });
     return (
@@ -90,7 +90,7 @@ function RunTabs({ entry }: { entry: Entry }) {
     );
 }
 
-function Seen({ now, entry }: { now: Look; entry: Entry }) {
+export function Seen({ now, entry }: { now: Look; entry: Entry }) {
     const { sample, map, heads } = now;
     const size = sample.length;
     const questions = questionsOf(sample);

@@ -22,6 +22,13 @@ export const VIEWS: readonly ViewEntry[] = [
         load: () => Promise.resolve({ default: Experiment }), // at once
     },
     {
+        id: 'inside',
+        title: 'Inside',
+        sentence:
+            'What has it learnt, and how does it use it? One sample, one block, every part; drag the history to see it form.',
+        load: () => import('./within.tsx'),
+    },
+    {
         id: 'length',
         title: 'Length',
         sentence:

@@ -1,0 +1,145 @@
+// test_page_inside.mjs: the Inside view, and the questions that a newcomer answers by looking into a run: why does attention
+// fail at recall, what does the filter learn?
+import assert from 'node:assert/strict';
+import { allReady, onPage, press, runs, text, until } from './testing.mjs';
+
+const INSIDE = '#mixer=cat&task=mqar~mixer=attention!view=inside&speed=full';
+const figures = (page) => page.$$eval('.plots figcaption', (all) => all.map((one) => one.textContent));
+
+onPage(
+    'what does the filter learn? A delay by one token, said in words and drawn beside the theorem',
+    INSIDE,
+    {},
+    async (page) => {
+        await allReady(page);
+        await until(page, () => document.querySelectorAll('.plot').length === 3);
+        assert.match(await text(page, '.learnt-sentence'), /mostly of the token itself/, 'before training');
+        await press(page, 'Start');
+        await until(page, () => globalThis.seqmix.runs()[0].solved);
+        await until(page, () =>
+            /mostly of the token before/.test(document.querySelector('.learnt-sentence')?.textContent ?? ''),
+        );
+        assert.deepEqual((await figures(page)).slice(0, 3), [
+            'filter on the queries',
+            'filter on the keys',
+            'filter on the values',
+        ]);
+        assert.match(await text(page, '.plot .say'), /Theorem 1/);
+        const taps = await page.$$eval('.plot', (all) =>
+            all
+                .slice(0, 3)
+                .map((plot) =>
+                    [...plot.querySelectorAll('.stem title')].map((one) =>
+                        Number(one.textContent.split(': ')[1]),
+                    ),
+                ),
+        );
+        const most = taps[1].map(Math.abs).indexOf(Math.max(...taps[1].map(Math.abs)));
+        assert.equal(most, 1, `the key filter is ${taps[1]}`);
+    },
+);
+
+onPage(
+    'why does attention fail at recall? A question finds its key, never the value after it',
+    INSIDE,
+    {},
+    async (page) => {
+        await allReady(page);
+        await press(page, 'Start');
+        await until(page, () => globalThis.seqmix.runs()[0].solved && globalThis.seqmix.runs()[1].step > 250);
+        await press(page, 'Pause');
+        // CAT looks at the value that it answers; the sentence says where.
+        await until(page, () => /which is right/.test(document.querySelector('.score')?.textContent ?? ''));
+        const [, answer, token] = /answers (\d+), which.*most at position \d+, token (\d+)/.exec(
+            await text(page, '.score'),
+        );
+        assert.equal(token, answer);
+        // Attention looks at the value of no question: of eight, at most a few are met by chance.
+        await page.focus('.tabs input:checked');
+        await page.keyboard.press('ArrowRight');
+        await until(
+            page,
+            () => /run=1/.test(location.hash) && document.querySelectorAll('.question button').length === 8,
+        );
+        let met = 0;
+        for (let i = 0; i < 8; i++) {
+            await (await page.$$('.question button'))[i].click();
+            const said = await text(page, '.score');
+            const right = /but (\d+) is right/.exec(said)?.[1] ?? /answers (\d+), which/.exec(said)[1];
+            const [, share] = /most at position \d+, token \d+ \((\d+) %\)/.exec(said);
+            met += new RegExp(`token ${right} \\(`).test(said) && Number(share) > 50 ? 1 : 0;
+        }
+        assert.ok(met <= 3, `attention looks at the right value ${met} times of 8`);
+        assert.match(await text(page, '.score'), /^\d of 8 right/);
+        assert.ok(Number((await text(page, '.score'))[0]) <= 4);
+    },
+);
+
+onPage('training history can be scrubbed through', INSIDE, {}, async (page) => {
+    await allReady(page);
+    await press(page, 'Start');
+    await until(page, () => globalThis.seqmix.runs()[0].solved && globalThis.seqmix.runs()[0].step > 120);
+    await press(page, 'Pause');
+    await until(page, () => /^8 of 8/.test(document.querySelector('.score')?.textContent ?? ''));
+    await page.focus('.timeline input');
+    await page.keyboard.press('Home');
+    await until(page, () => /right at step 0/.test(document.querySelector('.score')?.textContent ?? ''));
+    assert.match(await text(page, '.learnt-sentence'), /mostly of the token itself/);
+    assert.equal(await text(page, '.timeline output'), 'step 0');
+    await page.keyboard.press('ArrowRight');
+    await until(page, () => /right at step 10/.test(document.querySelector('.score')?.textContent ?? ''));
+    await page.keyboard.press('End');
+    await until(page, () => /^8 of 8/.test(document.querySelector('.score')?.textContent ?? ''));
+    assert.match(await text(page, '.timeline output'), /^now/);
+});
+
+onPage(
+    'each mechanism shows its own parts',
+    '#mixer=las&task=mqar~mixer=focus&bins=8~mixer=chela~mixer=s4d!view=inside',
+    {},
+    async (page) => {
+        await allReady(page);
+        const shows = async (run, ...wanted) => {
+            await page.evaluate(
+                (run) => (location.hash = location.hash.replace(/&run=\d+|$/, `&run=${run}`)),
+                run,
+            );
+            await until(
+                page,
+                (want) =>
+                    want.every((one) =>
+                        [...document.querySelectorAll('.plots figcaption')].some(({ textContent }) =>
+                            textContent.includes(one),
+                        ),
+                    ),
+                wanted,
+            );
+        };
+        await shows(0, 'softmax alone', 'with the decay', 'and pooled over 3', 'head 2');
+        await shows(
+            1,
+            'frequency response',
+            'impulse response',
+            '|H| of every bin',
+            'Θ₁',
+            'x_f',
+            'gamma',
+            'phi',
+        );
+        await shows(2, 'short convolution, three taps', 'long convolution', 'spectrum', 'g_a', 'g_o');
+        await shows(3, 'kernel of the state space');
+        await page.$$eval('details', (all) => all.forEach((one) => (one.open = true)));
+        await shows(3, 'embedding', 'gradient of embedding');
+        // Pointing reads a number.
+        const map = await page.$('.matrix canvas');
+        await map.evaluate((canvas) => canvas.scrollIntoView({ block: 'center' }));
+        const box = await map.boundingBox();
+        await page.mouse.move(box.x + 5, box.y + 5);
+        await until(page, () =>
+            /channel \d+, tokens back \d+: -?\d/.test(
+                document.querySelector('.matrix .map-legend')?.textContent ?? '',
+            ),
+        );
+        assert.equal((await runs(page)).length, 4);
+    },
+);

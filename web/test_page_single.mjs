@@ -1,0 +1,82 @@
+// test_page_single.mjs: the page in one file, opened from disk, in Chromium and Firefox; and the site without a network after
+// its first visit.
+import assert from 'node:assert/strict';
+import { stat } from 'node:fs/promises';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { findFirefox, launch } from './browser.mjs';
+import { allReady, at, browser, onPage, press, runs, skip, until } from './testing.mjs';
+
+const FILE = at('build/single/seqmix.html');
+const noFirefox = findFirefox().why ? `no browser: ${findFirefox().why}` : false;
+
+test('the single file is below 1 MB', async () => {
+    const { size } = await stat(FILE);
+    assert.ok(size > 200_000 && size < 1_000_000, `${size} bytes`);
+});
+
+for (const [name, why] of [
+    ['chromium', skip],
+    ['firefox', noFirefox],
+])
+    test(
+        `the single file opens from disk and trains in ${name}`,
+        { skip: why, timeout: 180_000 },
+        async () => {
+            const lab = await launch(at('dist'), name);
+            try {
+                const { page, complaints } = await lab.open(
+                    '#mixer=cat&task=mqar&steps=120~mixer=attention!speed=full',
+                    {
+                        address: pathToFileURL(FILE).href,
+                    },
+                );
+                await allReady(page);
+                assert.match(await page.evaluate(() => location.protocol), /^file:/);
+                await press(page, 'Start');
+                await until(page, () => globalThis.seqmix.runs()[0].status === 'done');
+                const [cat] = await runs(page);
+                assert.ok(cat.accuracy > 0.98, JSON.stringify(cat));
+                for (const view of ['Inside', 'Length', 'Digits']) {
+                    await page.evaluate(
+                        (name) =>
+                            [...document.querySelectorAll('.views a')]
+                                .find((tab) => tab.textContent === name)
+                                .click(),
+                        view,
+                    );
+                    await until(
+                        page,
+                        (name) => document.querySelector('.view-head h2')?.textContent === name,
+                        view,
+                    );
+                }
+                assert.deepEqual(complaints, []);
+            } finally {
+                await lab.close();
+            }
+        },
+    );
+
+onPage(
+    'after the first visit the page opens without a network',
+    '#mixer=cat&task=mqar!speed=full',
+    {},
+    async (page) => {
+        await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
+        await until(page, () => navigator.serviceWorker.controller !== null);
+        const server = browser.lab.address;
+        await browser.lab.silence(true);
+        try {
+            await page.goto('about:blank');
+            await page.goto(`${server}#mixer=cat&task=mqar&steps=30!speed=full&view=digits`);
+            await until(page, () => globalThis.seqmix?.runs().every(({ status }) => status === 'ready'));
+            await until(page, () => document.querySelector('.digits-none'));
+            await page.evaluate(() => (location.hash = '#mixer=cat&task=mqar&steps=30!speed=full'));
+            await press(page, 'Start');
+            await until(page, () => globalThis.seqmix.runs()[0].status === 'done');
+        } finally {
+            await browser.lab.silence(false);
+        }
+    },
+);

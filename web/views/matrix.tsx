@@ -1,0 +1,173 @@
+// matrix.tsx: numbers as a heat map with its scale, read out under the pointer; and short sequences of numbers as lines and
+// stems with their axes.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { drawSigned, drawSignedLegend } from '../charts/diverging.ts';
+import { drawHeat, drawLegend } from '../charts/heat.ts';
+import { painted } from '../theme.ts';
+
+export function round(value: number, digits = 2): string {
+    return String(Number(value.toPrecision(digits)));
+}
+
+interface MatrixProps {
+    label: string;
+    values: ArrayLike<number>;
+    rows: number;
+    columns: number;
+    /** From -top to top around zero, else from 0 to top. */
+    signed?: boolean;
+    top?: number;
+    /** Names of a row and a column for the reading. */
+    row?: string;
+    column?: string;
+    /** Pixels stay square. */
+    square?: boolean;
+}
+
+export function Matrix({
+    label,
+    values,
+    rows,
+    columns,
+    signed,
+    top,
+    row = 'row',
+    column = 'column',
+    square,
+}: MatrixProps) {
+    const canvas = useRef<HTMLCanvasElement>(null);
+    const legend = useRef<HTMLCanvasElement>(null);
+    const [pointed, point] = useState<[number, number] | null>(null);
+    let most = top ?? 0;
+    if (top === undefined)
+        for (let i = 0; i < values.length; i++) most = Math.max(most, Math.abs(values[i]!) || 0);
+    useEffect(() => {
+        if (canvas.current) (signed ? drawSigned : drawHeat)(canvas.current, values, rows, columns, most);
+        if (legend.current) (signed ? drawSignedLegend : drawLegend)(legend.current);
+    }, [values, rows, columns, painted.value]);
+    const at = pointed && values[pointed[0] * columns + pointed[1]];
+    return (
+        <figure class="matrix">
+            <figcaption>{label}</figcaption>
+            <canvas
+                ref={canvas}
+                class={square ? 'square' : ''}
+                style={square ? { aspectRatio: `${columns} / ${rows}` } : undefined}
+                role="img"
+                aria-label={`${label}: ${rows} rows, ${columns} columns, largest ${round(most)}`}
+                onPointerMove={({ currentTarget, clientX, clientY }) => {
+                    const box = currentTarget.getBoundingClientRect();
+                    const y = Math.floor(((clientY - box.top) / box.height) * rows);
+                    const x = Math.floor(((clientX - box.left) / box.width) * columns);
+                    point(y >= 0 && y < rows && x >= 0 && x < columns ? [y, x] : null);
+                }}
+                onPointerLeave={() => point(null)}
+            />
+            <div class="map-legend">
+                <span class="number">
+                    {pointed && at !== undefined && at !== null
+                        ? `${row} ${pointed[0]}, ${column} ${pointed[1]}: ${at.toPrecision(4)}`
+                        : `${rows} × ${columns}`}
+                </span>
+                <span class="scale">
+                    <span class="number">{signed ? `−${round(most)}` : '0'}</span>
+                    <canvas ref={legend} aria-hidden="true" />
+                    <span class="number">{round(most)}</span>
+                </span>
+            </div>
+        </figure>
+    );
+}
+
+const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [240, 130, 40, 22, 8];
+
+interface PlotProps {
+    label: string;
+    /** One value for each place from 0. */
+    values: ArrayLike<number>;
+    xLabel: string;
+    /** Names of the first and the last place. */
+    from: string;
+    to: string;
+    stems?: boolean;
+    /** A place to compare with: what a theorem wants. */
+    wanted?: { values: ArrayLike<number>; label: string };
+}
+
+/** A line, or stems, with a zero line and the ends of both axes. */
+export function Plot({ label, values, xLabel, from, to, stems, wanted }: PlotProps) {
+    const all = [...Array.from(values), ...Array.from(wanted?.values ?? []), 0];
+    const [low, high] = [Math.min(...all), Math.max(...all)];
+    const n = values.length;
+    const step = (WIDTH - LEFT - 8) / n;
+    const x = (i: number) => LEFT + (i + 0.5) * step;
+    const y = (v: number) => TOP + ((high - v) / (high - low || 1)) * (HEIGHT - TOP - BOTTOM);
+    const wide = Math.max(2, Math.min(18, 0.5 * step));
+    return (
+        <figure class="plot">
+            <figcaption>{label}</figcaption>
+            <svg
+                viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+                role="img"
+                aria-label={`${label}: ${Array.from(values)
+                    .slice(0, 12)
+                    .map((v) => round(v))
+                    .join(', ')}`}
+            >
+                <line class="zero" x1={LEFT} x2={WIDTH} y1={y(0)} y2={y(0)} />
+                {wanted &&
+                    Array.from(wanted.values, (v, i) => (
+                        <rect
+                            key={i}
+                            class="wanted"
+                            x={x(i) - wide / 2 - 3}
+                            width={wide + 6}
+                            y={Math.min(y(v), y(0))}
+                            height={Math.abs(y(v) - y(0))}
+                        />
+                    ))}
+                {stems ? (
+                    Array.from(values, (v, i) => (
+                        <rect
+                            key={i}
+                            class="stem"
+                            x={x(i) - wide / 2}
+                            width={wide}
+                            y={Math.min(y(v), y(0))}
+                            height={Math.abs(y(v) - y(0))}
+                        >
+                            <title>
+                                {i}: {v}
+                            </title>
+                        </rect>
+                    ))
+                ) : (
+                    <polyline
+                        class="line"
+                        points={Array.from(values, (v, i) => `${x(i)},${y(v)}`).join(' ')}
+                    />
+                )}
+                <text x={LEFT - 4} y={TOP + 8} text-anchor="end">
+                    {round(high)}
+                </text>
+                {low < 0 && (
+                    <text x={LEFT - 4} y={HEIGHT - BOTTOM} text-anchor="end">
+                        {round(low)}
+                    </text>
+                )}
+                <text x={x(0)} y={HEIGHT - 5} text-anchor="middle">
+                    {from}
+                </text>
+                {n > 1 && (
+                    <text x={x(n - 1)} y={HEIGHT - 5} text-anchor="middle">
+                        {to}
+                    </text>
+                )}
+                <text x={(LEFT + WIDTH) / 2} y={HEIGHT - 5} text-anchor="middle">
+                    {xLabel}
+                </text>
+            </svg>
+            {wanted && <p class="say">Outlined: {wanted.label}.</p>}
+        </figure>
+    );
+}
