@@ -40,13 +40,13 @@ ISAS := scalar $(if $(filter x86_64,$(MACHINE)),sse2 avx2 avx512)$(if $(filter a
 FLAGS_scalar := -DSMX_SCALAR
 FLAGS_avx2 := -mavx2
 FLAGS_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512
-HAVE := $(ISAS:%=-DSMX_HAVE_%)
-# With fused multiply-add: for the ceilings that bench/ measures.
+# With fused multiply-add: fast mode, and its ceilings in bench/.
 FUSED := $(if $(filter x86_64,$(MACHINE)),avx2fma avx512fma)
+HAVE := $(patsubst %,-DSMX_HAVE_%,$(ISAS) $(FUSED))
 FLAGS_avx2fma := $(FLAGS_avx2) -mfma -ffp-contract=fast
 FLAGS_avx512fma := $(FLAGS_avx512) -mfma -ffp-contract=fast
 
-KERNEL_OBJ := $(foreach i,$(ISAS),$(KERNEL_SRC:%.c=$(OBJ)/$i/%.o)) $(KERNEL_ONCE:%.c=$(OBJ)/%.o)
+KERNEL_OBJ := $(foreach i,$(ISAS) $(FUSED),$(KERNEL_SRC:%.c=$(OBJ)/$i/%.o)) $(KERNEL_ONCE:%.c=$(OBJ)/%.o)
 $(foreach i,$(ISAS) $(FUSED),$(eval $(OBJ)/$i/%.o: %.c | setup ; @mkdir -p $$(@D) && $(CC) $(KERNEL_CFLAGS) $(FLAGS_$i) -DSMX_ISA_NAME=$i $(CPPFLAGS) -MMD -MP -c $$< -o $$@))
 $(OBJ)/kernels/%.o: CPPFLAGS += $(HAVE)
 ZLIB ?= 1
@@ -97,6 +97,12 @@ NATIVE_TESTS := $(TESTS:%=$(PREFIX_OF_TESTS)%)
 $(NATIVE_TESTS:%=build/test/%.count): build/test/$(PREFIX_OF_TESTS)%.count: $(BIN)/tests/% $(BIN)/seqmix
 	@$(RUN) $(PREFIX_OF_TESTS)$* $< || :
 
+# The kernels once more in fast mode, within the same tolerances. (test_reduce asks for words: exact mode only.)
+FAST_TESTS := $(patsubst %,fast/test_%,$(if $(FUSED),activation attention attention_maps conv elementwise embedding fft gemm \
+	iir landmark las linattn long_vectors loss norm scan vectors vmath))
+$(FAST_TESTS:%=build/test/$(PREFIX_OF_TESTS)%.count): build/test/$(PREFIX_OF_TESTS)fast/%.count: $(BIN)/tests/%
+	@SMX_FAST=1 $(RUN) $(PREFIX_OF_TESTS)fast/$* $< || :
+
 # The same bits: every instruction set, gcc and clang, WebAssembly with and without SIMD, one committed list.
 build/test/digests.count: proofs_tests/digests.mjs proofs_tests/digests.txt build/seqmix build/clang/seqmix build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js
 	@$(RUN) digests node --test --test-reporter=tap $< || :
@@ -136,8 +142,8 @@ build/test/cli.count: proofs_tests/cli.mjs build/seqmix
 build/test/oracle.count: proofs_tests/oracle.mjs proofs_tests/npy.mjs docs/ORACLE.md build/seqmix
 	@$(RUN) oracle node --test --test-reporter=tap $< || :
 
-QUICK_TESTS := $(NATIVE_TESTS)
-ALL_TESTS := $(NATIVE_TESTS) digests browsers wasm verify $(PAGE_TESTS) cli oracle install api scripts theorems docs mnist serve presets
+QUICK_TESTS := $(NATIVE_TESTS) $(FAST_TESTS:%=$(PREFIX_OF_TESTS)%)
+ALL_TESTS := $(QUICK_TESTS) digests browsers wasm verify $(PAGE_TESTS) cli oracle install api scripts theorems docs mnist serve presets
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help setup native clean test test-all test-quick run-tests demo format bars presets

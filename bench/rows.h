@@ -12,11 +12,13 @@ typedef struct bench_row bench_row;
 struct bench_row {
     char name[96];
     const char *isa;       // kernels of this instruction set; NULL: the best one here
+    int fast;              // with fused multiply-add
     const char *target;    // what the project aims at, or NULL
     int (*open)(bench_row *r, smx_error *error); // 0, or -1 with a sentence
     void (*run)(bench_row *r);                   // once
     size_t a[6];           // sizes
     char *config;          // of whole runs
+    double tokens, work;   // of rows that compare lengths: tokens of a run, and what the cost of one is divided by
     // set by open and run
     double flops;          // of one run: products, and additions where they are counted
     double moved;          // bytes that one run must read and write, or 0: not said
@@ -41,6 +43,7 @@ void bench_triad(const char *isa, float *a, const float *b, const float *c, floa
 
 // For rows of workloads.c.
 bench_row *bench_add(const char *name, int (*open)(bench_row *, smx_error *), void (*run)(bench_row *));
+void bench_add_fast(const char *target); // the row added last once more, in fast mode
 void bench_add_workloads(void);
 float *bench_floats(bench_row *r, size_t slot, size_t n); // n seeded values in -1..1
 

@@ -42,6 +42,7 @@ static double quantile(const sample *s, size_t n, size_t at, double f) {
 static summary measure(bench_row *r, double seconds) {
     static sample s[MAX_SAMPLES];
     const int is_ceiling = !strncmp(r->name, "ceiling/", 8);
+    const char *const isa = r->fast ? smx_fast_isa() : smx_isa();
     const double slice = seconds * 1e3 / 40.0;
     size_t repeats = 1, n = 0;
     // Warm up, and find how many runs fill a slice.
@@ -54,7 +55,7 @@ static summary measure(bench_row *r, double seconds) {
     }
     if (once < slice) repeats = (size_t)(slice / (once > 1e-4 ? once : 1e-4)) + 1;
     start = cpu_ms();
-    for (size_t i = 0; i < 3; i++) bench_ceiling(smx_isa(), CEILING_ROUNDS);
+    for (size_t i = 0; i < 3; i++) bench_ceiling(isa, CEILING_ROUNDS);
     while (n < MAX_SAMPLES && (n < 3 || cpu_ms() - start < seconds * 1e3)) {
         double c = cpu_ms(), w = 1e3 * cli_seconds();
         for (size_t i = 0; i < repeats; i++) r->run(r);
@@ -62,7 +63,7 @@ static summary measure(bench_row *r, double seconds) {
         s[n].wall = (1e3 * cli_seconds() - w) / (double)repeats;
         s[n].share = 0.0;
         if (!is_ceiling && r->flops > 0.0) {
-            double t = cpu_ms(), flops = bench_ceiling(smx_isa(), CEILING_ROUNDS), took = cpu_ms() - t;
+            double t = cpu_ms(), flops = bench_ceiling(isa, CEILING_ROUNDS), took = cpu_ms() - t;
             s[n].share = r->flops / s[n].cpu * took / flops;
         }
         n++;
@@ -75,11 +76,25 @@ static summary measure(bench_row *r, double seconds) {
                      .samples = n};
 }
 
+// Cost of a token, over what it is divided by, as a multiple of the same at the first length; 0 for other rows.
+static double growth(const bench_row *r, const summary *m) {
+    static char mechanism[96];
+    static double first;
+    if (r->tokens == 0.0) return 0.0;
+    const size_t n = strcspn(r->name, " ");
+    const double now = m->median / (r->tokens * r->work);
+    if (strncmp(mechanism, r->name, n) || mechanism[n]) {
+        snprintf(mechanism, sizeof mechanism, "%.*s", (int)n, r->name);
+        first = now;
+    }
+    return now / first;
+}
+
 static void print_json(const bench_row *r, const summary *m, const char *isa) {
     printf("{\"engine\":\"native\",\"isa\":\"%s\",\"name\":\"%s\",\"unit\":\"ms\",\"median\":%.6g,\"spread\":%.3g,\"wall\":%.6g,"
-           "\"samples\":%zu,\"gflops\":%.4g,\"share\":%.4g,\"gbytes\":%.4g,\"bytes\":%zu,\"check\":%.9g,\"config\":\"%s\",\"target\":\"%s\"}\n",
+           "\"samples\":%zu,\"gflops\":%.4g,\"share\":%.4g,\"gbytes\":%.4g,\"bytes\":%zu,\"check\":%.9g,\"growth\":%.4g,\"config\":\"%s\",\"target\":\"%s\"}\n",
            isa, r->name, m->median, (m->high - m->low) / m->median, m->wall, m->samples, r->flops / m->median * 1e-6, m->share,
-           r->moved / m->median * 1e-6, r->bytes, r->check, r->config ? r->config : "", r->target ? r->target : "");
+           r->moved / m->median * 1e-6, r->bytes, r->check, growth(r, m), r->config ? r->config : "", r->target ? r->target : "");
 }
 
 static void print_line(const bench_row *r, const summary *m) {
@@ -88,8 +103,10 @@ static void print_line(const bench_row *r, const summary *m) {
     if (m->share > 0.0) snprintf(share, sizeof share, "%.0f %%", 100.0 * m->share);
     if (r->moved > 0.0) snprintf(gbytes, sizeof gbytes, "%.1f", r->moved / m->median * 1e-6);
     if (r->bytes) snprintf(bytes, sizeof bytes, "%.2f", (double)r->bytes * 1e-6);
-    printf("%-32s %10.4f %6.0f %% %8s %7s %7s %8s  %s\n", r->name, m->median, 100.0 * (m->high - m->low) / m->median, gflops,
-           share, gbytes, bytes, r->target ? r->target : "");
+    printf("%-32s %10.4f %6.0f %% %8s %7s %7s %8s  ", r->name, m->median, 100.0 * (m->high - m->low) / m->median, gflops, share,
+           gbytes, bytes);
+    if (r->tokens > 0.0) printf("x %.2f, %.0f bytes a token; ", growth(r, m), (double)r->bytes / r->tokens);
+    puts(r->target ? r->target : "");
 }
 
 // In a quick run: what shows the state of things in half a minute.
@@ -138,7 +155,7 @@ int cli_bench(int argc, char **argv) {
                 printf("%-32s skipped: %s\n", r->name, error.message);
             continue;
         }
-        const char *isa = smx_isa();
+        const char *isa = r->fast ? smx_fast_isa() : smx_isa();
         summary m = measure(r, seconds);
         if (json)
             print_json(r, &m, isa);

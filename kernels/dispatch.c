@@ -40,6 +40,14 @@ typedef struct {
 #define SMX_ISA_NAME avx512
 #include "dispatch_table.h"
 #endif
+#ifdef SMX_HAVE_avx2fma
+#define SMX_ISA_NAME avx2fma
+#include "dispatch_table.h"
+#endif
+#ifdef SMX_HAVE_avx512fma
+#define SMX_ISA_NAME avx512fma
+#include "dispatch_table.h"
+#endif
 #ifdef SMX_HAVE_neon
 #define SMX_ISA_NAME neon
 #include "dispatch_table.h"
@@ -49,47 +57,67 @@ typedef struct {
 #include "dispatch_table.h"
 #endif
 
+#if defined(SMX_HAVE_sse2) || defined(SMX_HAVE_neon) || defined(SMX_HAVE_wasm) || defined(SMX_HAVE_scalar)
 static int always(void) { return 1; }
-#ifdef SMX_X86
-static int has_avx2(void) { return __builtin_cpu_supports("avx2"); } // checks the operating system's support too
+#endif
+#ifdef SMX_X86 // cpu_supports asks about the operating system too
+#ifdef SMX_HAVE_avx2
+static int has_avx2(void) { return __builtin_cpu_supports("avx2"); }
+#endif
+#ifdef SMX_HAVE_avx512
 static int has_avx512(void) {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512vl");
 }
 #endif
+#endif
+
+// The same kernels with fused multiply-add, for fast mode.
+#ifdef SMX_HAVE_avx2fma
+#define FUSED_avx2 &table_avx2fma
+#else
+#define FUSED_avx2 NULL
+#endif
+#ifdef SMX_HAVE_avx512fma
+#define FUSED_avx512 &table_avx512fma
+#else
+#define FUSED_avx512 NULL
+#endif
 
 // Best first.
-static const struct {
-    const kernel_table *table;
+typedef struct {
+    const kernel_table *table, *fused;
     int (*usable)(void);
-} choices[] = {
+} choice;
+static const choice choices[] = {
 #ifdef SMX_HAVE_avx512
-    {&table_avx512, has_avx512},
+    {&table_avx512, FUSED_avx512, has_avx512},
 #endif
 #ifdef SMX_HAVE_avx2
-    {&table_avx2, has_avx2},
+    {&table_avx2, FUSED_avx2, has_avx2},
 #endif
 #ifdef SMX_HAVE_sse2
-    {&table_sse2, always},
+    {&table_sse2, NULL, always},
 #endif
 #ifdef SMX_HAVE_neon
-    {&table_neon, always},
+    {&table_neon, NULL, always},
 #endif
 #ifdef SMX_HAVE_wasm
-    {&table_wasm, always},
+    {&table_wasm, NULL, always},
 #endif
 #ifdef SMX_HAVE_scalar
-    {&table_scalar, always},
+    {&table_scalar, NULL, always},
 #endif
 };
 enum { N_CHOICES = sizeof choices / sizeof *choices };
 
-static const kernel_table *chosen;
+static const choice *chosen;
+static _Thread_local const kernel_table *fused; // this thread's, while it is in fast mode
 
 int smx_isa_choose(const char *name) {
     for (size_t i = 0; name && i < N_CHOICES; i++)
         if (!strcmp(choices[i].table->name, name) && choices[i].usable()) {
-            chosen = choices[i].table;
+            chosen = &choices[i];
             return 0;
         }
     return -1;
@@ -101,7 +129,7 @@ const char *smx_isa_name(size_t i) {
     return NULL;
 }
 
-static const kernel_table *selected(void) {
+static const choice *selected(void) {
     if (!chosen) {
 #ifndef __wasm__
         // An unknown name falls back to the best; programs that want to complain call smx_isa_choose themselves.
@@ -111,8 +139,26 @@ static const kernel_table *selected(void) {
     }
     return chosen;
 }
+static const kernel_table *kernels(void) { return fused ? fused : selected()->table; }
 
-const char *smx_isa(void) { return selected()->name; }
+const char *smx_isa(void) { return selected()->table->name; }
+
+static const kernel_table *fused_of(const choice *c) {
+#ifdef SMX_X86
+    return __builtin_cpu_supports("fma") ? c->fused : NULL;
+#else
+    return c->fused;
+#endif
+}
+const char *smx_fast_isa(void) {
+    const kernel_table *t = fused_of(selected());
+    return t ? t->name : NULL;
+}
+int smx_fast(int on) {
+    const int before = fused != NULL;
+    fused = on ? fused_of(selected()) : NULL;
+    return before;
+}
 
 #if defined(SMX_X86)
 enum { MXCSR_DEFAULT = 0x1f80, MXCSR_FLAGS = 0x3f };
@@ -142,11 +188,11 @@ void smx_fpenv_leave(uint64_t saved) { (void)saved; }
 // The public functions. A result type of void cannot be held, so each kind has its own shape.
 #define CALL_void(name, arguments)                                                                                     \
     uint64_t env = smx_fpenv_enter();                                                                                  \
-    selected()->name arguments;                                                                                           \
+    kernels()->name arguments;                                                                                         \
     smx_fpenv_leave(env);
 #define CALL_VALUE(type, name, arguments)                                                                              \
     uint64_t env = smx_fpenv_enter();                                                                                  \
-    type result = selected()->name arguments;                                                                             \
+    type result = kernels()->name arguments;                                                                           \
     smx_fpenv_leave(env);                                                                                              \
     return result;
 #define CALL_float(name, arguments) CALL_VALUE(float, name, arguments)

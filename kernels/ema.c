@@ -38,6 +38,7 @@ void SMX_FN(ema_fwd)(float *restrict y, float *restrict states, const float *x, 
     for (size_t b = 0; b < B; b++) {
         memset(state, 0, l.all * sizeof *state);
         for (size_t t0 = 0; t0 < L; t0 += SCAN_ROWS, states += l.all) {
+            smx_settle(state, l.all);
             memcpy(states, state, l.all * sizeof *states);
             for (size_t c = 0; c < D; c += 16) {
                 const size_t n = smx_min(16, D - c);
@@ -97,6 +98,7 @@ void SMX_FN(ema_bwd)(float *dx, float *dalpha, float *ddelta, float *dbeta, floa
         memset(state, 0, l.all * sizeof *state);
         for (size_t segment = l.segments; segment-- > 0;) {
             const size_t t0 = segment * SCAN_ROWS, end = smx_min(L, t0 + SCAN_ROWS);
+            smx_settle(state, l.all);
             for (size_t c = 0; c < D; c += 16) {
                 const size_t n = smx_min(16, D - c), at = b * L * D + c;
                 const float *k = coefficients + 3 * c * S;

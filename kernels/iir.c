@@ -44,6 +44,7 @@ static void recur_sequence(float *y, float *starts, const float *x, const float 
         const size_t b = t0 / R;
         end = smx_min(t0 + IIR_ROWS, (b + 1) * R);
         if (p->mode == SMX_IIR_CAUSAL && t0 == b * R) memset(state, 0, states * sizeof *state);
+        smx_settle(state, states);
         if (starts) {
             memcpy(starts, state, states * sizeof *state);
             starts += states;
@@ -106,6 +107,7 @@ static void recur_back_sequence(float *dx, float *dtheta, const float *dy, const
         for (size_t segment = per_bin; segment-- > 0;) {
             const size_t t0 = b * R + segment * IIR_ROWS, end = smx_min(t0 + IIR_ROWS, (b + 1) * R);
             const float *starts = base + l->starts + (b * per_bin + segment) * states;
+            smx_settle(back, groups * F * 3 * FFT_LANES);
             for (size_t g = 0; g < groups; g++) {
                 const size_t c = g * FFT_LANES, n = smx_min(FFT_LANES, p->D - c);
                 load_theta(th, theta + (b * p->D + c) * F * 2, n, F);

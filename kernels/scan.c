@@ -27,6 +27,7 @@ void SMX_FN(scan_fwd)(float *restrict y, float *restrict states, const float *x,
     for (size_t q = 0; q < B; q++) {
         memset(state, 0, l.all * sizeof *state);
         for (size_t t0 = 0; t0 < L; t0 += SCAN_ROWS, states += l.all) {
+            smx_settle(state, l.all);
             memcpy(states, state, l.all * sizeof *states);
             for (size_t ch = 0; ch < D; ch += 16) {
                 const size_t n = smx_min(16, D - ch), at = q * L * D + ch;
@@ -66,6 +67,7 @@ void SMX_FN(scan_bwd)(float *dx, float *ddt, float *da_log, float *db, float *dc
         memset(state, 0, l.all * sizeof *state); // decay_{t+1} g_{t+1}
         for (size_t segment = l.segments; segment-- > 0;) {
             const size_t t0 = segment * SCAN_ROWS, end = smx_min(L, t0 + SCAN_ROWS);
+            smx_settle(state, l.all);
             for (size_t ch = 0; ch < D; ch += 16) {
                 const size_t n = smx_min(16, D - ch), at = q * L * D + ch;
                 const float *a = A + ch * S;

@@ -16,7 +16,8 @@
 //             float alignment.
 //   Bits      the result is the same to the last bit on every instruction set and compiler (exact mode): sums run in
 //             16 canonical lanes and one fixed tree, products over k run in order in blocks of SMX_KC, nothing is
-//             contracted to FMA. Rounding mode and flush-to-zero of the caller are set aside for the call and restored.
+//             contracted to FMA unless the thread asks for smx_fast. Rounding mode and flush-to-zero of the caller are
+//             set aside for the call and restored.
 //   Errors    kernels cannot fail; sizes are the caller's promise. Size 0 is allowed where the prototype does not
 //             say otherwise and does nothing.
 #ifndef SMX_H
@@ -47,6 +48,14 @@ const char *smx_isa(void);
 int smx_isa_choose(const char *name);
 // Name of the i-th instruction set that is built in and usable here, or NULL past the last.
 const char *smx_isa_name(size_t i);
+
+// ---- Fast mode --------------------------------------------------------------------------------------------------
+// Kernels that the calling thread calls from now on may contract a product and a sum into one fused multiply-add, where the
+// chosen instruction set has such copies and the machine the instruction (avx2, avx512). Faster, within the same tolerances,
+// but not the same bits as elsewhere. off: exact again. Returns whether it was on. Each thread has its own.
+int smx_fast(int on);
+// Name of the copies that fast mode would use here ("avx512fma"), or NULL: it changes nothing.
+const char *smx_fast_isa(void);
 
 // ---- Floating-point environment ---------------------------------------------------------------------------------
 // Round to nearest, denormals kept. Every kernel does this by itself; code that computes numbers between kernels

@@ -127,9 +127,9 @@ static int evaluate(smx_run *r, size_t count, const char *changes, smx_evaluatio
 }
 
 int smx_run_evaluate_as(smx_run *r, size_t count, const char *changes, smx_evaluation *result, smx_error *error) {
-    uint64_t env = smx_fpenv_enter();
+    const run_mode before = run_enter(r);
     int status = evaluate(r, count, changes ? changes : "", result, error);
-    smx_fpenv_leave(env);
+    run_leave(before);
     return status;
 }
 

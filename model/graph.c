@@ -405,9 +405,22 @@ int graph_plan(graph *g, tensor *loss, smx_error *error) {
 
 // ---- Replay -----------------------------------------------------------------------------------------------------
 
+// The pool's threads know nothing of the run's mode.
+typedef struct {
+    smx_piece piece;
+    void *context;
+} fast_piece;
+static void run_fast(void *context, size_t i) {
+    const fast_piece *f = context;
+    const int before = smx_fast(1);
+    f->piece(f->context, i);
+    smx_fast(before);
+}
+
 void graph_pieces(graph *g, size_t n, smx_piece piece, void *context) {
     if (g->parallel && n > 1) {
-        g->parallel(g->pool, n, piece, context);
+        fast_piece fast = {piece, context};
+        g->parallel(g->pool, n, g->fast ? run_fast : piece, g->fast ? &fast : context);
     } else {
         for (size_t i = 0; i < n; i++) piece(context, i);
     }

@@ -116,6 +116,7 @@ struct graph {
     float *values;   // [B*L*channels]
     int32_t *rows;   // [rows_n]: rows whose logits count; -1 none
     size_t rows_n;
+    int fast; // kernels may use fused multiply-add: smx_fast
     smx_parallel_for parallel;
     void *pool;
 };

@@ -33,5 +33,6 @@ const config_key common_keys[] = {
     {"beta2", KEY_REAL, "0.98", 0, 0.9999999, NULL, "AdamW's second moment", "training"},
     {"epsilon", KEY_REAL, "1e-8", 1e-30, 1, NULL, "AdamW's epsilon, outside the root", "training"},
     {"threads", KEY_INT, "1", 1, 256, NULL, "threads of the native program; the numbers do not depend on it", "run"},
+    {"fast", KEY_WORD, "0", 0, 0, "0|1", "1: fused multiply-add where the machine has it: faster, and not the same bits everywhere", "run"},
     {0},
 };

@@ -121,18 +121,18 @@ static int replay(smx_run *r, smx_sample *out, smx_error *error) {
 }
 
 int smx_run_look(smx_run *r, int stream, uint64_t index, size_t length, smx_sample *sample, smx_error *error) {
-    uint64_t env = smx_fpenv_enter();
+    const run_mode before = run_enter(r);
     int status = open_look(r, length ? length : (size_t)config_int(r->c, "length"), error);
     if (!status) {
         stage_fill(&r->look, (uint64_t)config_int(r->c, "seed"), stream == SMX_STREAM_TRAIN ? RNG_TRAIN : RNG_EVAL, index, 1);
         status = replay(r, sample, error);
     }
-    smx_fpenv_leave(env);
+    run_leave(before);
     return status;
 }
 
 int smx_run_predict(smx_run *r, const int32_t *tokens, size_t length, smx_sample *sample, smx_error *error) {
-    uint64_t env = smx_fpenv_enter();
+    const run_mode before = run_enter(r);
     int status = open_look(r, length, error);
     stage *s = &r->look;
     if (!status && !s->task.vocab)
@@ -145,12 +145,12 @@ int smx_run_predict(smx_run *r, const int32_t *tokens, size_t length, smx_sample
         memcpy(s->g->tokens, tokens, length * sizeof *tokens);
         status = replay(r, sample, error);
     }
-    smx_fpenv_leave(env);
+    run_leave(before);
     return status;
 }
 
 int smx_run_predict_image(smx_run *r, const uint8_t *pixels, smx_sample *sample, smx_error *error) {
-    uint64_t env = smx_fpenv_enter();
+    const run_mode before = run_enter(r);
     int status = open_look(r, (size_t)config_int(r->c, "length"), error);
     stage *s = &r->look;
     if (!status && !s->task.task->image)
@@ -160,7 +160,7 @@ int smx_run_predict_image(smx_run *r, const uint8_t *pixels, smx_sample *sample,
         s->task.task->image(&s->task, pixels, s->g->values);
         status = replay(r, sample, error);
     }
-    smx_fpenv_leave(env);
+    run_leave(before);
     return status;
 }
 

@@ -143,11 +143,11 @@ static int one_step(smx_run *r, smx_error *error) {
 }
 
 int smx_run_step(smx_run *r, size_t n, smx_error *error) {
-    uint64_t env = smx_fpenv_enter();
+    const run_mode before = run_enter(r);
     run_lend_pool(r, &r->train);
     int status = 0;
     for (size_t i = 0; i < n && !status; i++) status = one_step(r, error);
-    smx_fpenv_leave(env);
+    run_leave(before);
     return status;
 }
 

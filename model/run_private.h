@@ -46,6 +46,19 @@ static inline uint64_t run_seed(const smx_run *r) { return (uint64_t)config_int(
 static inline void run_lend_pool(const smx_run *r, stage *s) {
     s->g->parallel = r->parallel;
     s->g->pool = r->pool;
+    s->g->fast = config_is(r->c, "fast", "1");
+}
+// Around everything that computes: the floating-point environment of exact numbers, and the mode that the run asks for.
+typedef struct {
+    uint64_t environment;
+    int fast;
+} run_mode;
+static inline run_mode run_enter(const smx_run *r) {
+    return (run_mode){smx_fpenv_enter(), smx_fast(config_is(r->c, "fast", "1"))};
+}
+static inline void run_leave(run_mode before) {
+    smx_fast(before.fast);
+    smx_fpenv_leave(before.environment);
 }
 
 #endif
