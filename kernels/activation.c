@@ -2,6 +2,32 @@
 // functions have long been constant or linear, so that no product of 0 and infinity arises; a NaN stays NaN.
 #include "kernel.h"
 
+// The loop over whole groups of 16; the rest goes through the same loop by way of padded copies, so that a module has each
+// expression once, and no call within a loop.
+#define FORWARD(name, expression)                                                                                      \
+    void SMX_FN(name)(float *y, const float *x, size_t n) {                                                            \
+        const size_t whole = n / 16 * 16, rest = n - whole;                                                            \
+        for (size_t i = 0; i < whole; i += 16) v16_store(y + i, expression(v16_load(x + i)));                          \
+        if (rest == 0) return;                                                                                         \
+        float t[16] = {0};                                                                                             \
+        memcpy(t, x + whole, rest * sizeof *t);                                                                        \
+        SMX_FN(name)(t, t, 16);                                                                                        \
+        memcpy(y + whole, t, rest * sizeof *t);                                                                        \
+    }
+// dx = dy times the slope at x (or of the output, where backward takes that)
+#define BACKWARD(name, slope)                                                                                          \
+    void SMX_FN(name)(float *dx, const float *dy, const float *x, size_t n) {                                          \
+        const size_t whole = n / 16 * 16, rest = n - whole;                                                            \
+        for (size_t i = 0; i < whole; i += 16)                                                                         \
+            v16_store(dx + i, v16_mul(v16_load(dy + i), slope(v16_load(x + i))));                                      \
+        if (rest == 0) return;                                                                                         \
+        float t[16] = {0}, d[16] = {0};                                                                                \
+        memcpy(t, x + whole, rest * sizeof *t);                                                                        \
+        memcpy(d, dy + whole, rest * sizeof *d);                                                                       \
+        SMX_FN(name)(d, d, t, 16);                                                                                     \
+        memcpy(dx + whole, d, rest * sizeof *d);                                                                       \
+    }
+
 SMX_INLINE v16 clamp(v16 x, float limit) { return v16_max(v16_set(-limit), v16_min(v16_set(limit), x)); }
 // max(x, -limit), for functions that have reached -0 there.
 SMX_INLINE v16 floor_at(v16 x, float limit) { return v16_max(v16_set(-limit), x); }
@@ -34,10 +60,8 @@ SMX_INLINE v16 gelu_slope(v16 x) {
     sigmoid_pair(gelu_2u(c), &s, &rest);
     return v16_madd(v16_mul(c, du), v16_mul(s, rest), s);
 }
-void SMX_FN(gelu_fwd)(float *y, const float *x, size_t n) { V16_MAP(y, n, gelu(LOAD(x))); }
-void SMX_FN(gelu_bwd)(float *dx, const float *dy, const float *x, size_t n) {
-    V16_MAP(dx, n, v16_mul(LOAD(dy), gelu_slope(LOAD(x))));
-}
+FORWARD(gelu_fwd, gelu)
+BACKWARD(gelu_bwd, gelu_slope)
 
 // silu(x) = x sigma(x); sigma(-100) is exactly 0, sigma(100) exactly 1.
 #define SILU_LIMIT 100.0f
@@ -48,19 +72,13 @@ SMX_INLINE v16 silu_slope(v16 x) {
     sigmoid_pair(c, &s, &rest);
     return v16_madd(c, v16_mul(s, rest), s);
 }
-void SMX_FN(silu_fwd)(float *y, const float *x, size_t n) { V16_MAP(y, n, silu(LOAD(x))); }
-void SMX_FN(silu_bwd)(float *dx, const float *dy, const float *x, size_t n) {
-    V16_MAP(dx, n, v16_mul(LOAD(dy), silu_slope(LOAD(x))));
-}
+FORWARD(silu_fwd, silu)
+BACKWARD(silu_bwd, silu_slope)
 
-void SMX_FN(sigmoid_fwd)(float *y, const float *x, size_t n) { V16_MAP(y, n, v16_sigmoid(LOAD(x))); }
+FORWARD(sigmoid_fwd, v16_sigmoid)
 SMX_INLINE v16 sigmoid_slope(v16 y) { return v16_mul(y, one_minus(y)); }
-void SMX_FN(sigmoid_bwd)(float *dx, const float *dy, const float *y, size_t n) {
-    V16_MAP(dx, n, v16_mul(LOAD(dy), sigmoid_slope(LOAD(y))));
-}
+BACKWARD(sigmoid_bwd, sigmoid_slope)
 
-void SMX_FN(tanh_fwd)(float *y, const float *x, size_t n) { V16_MAP(y, n, v16_tanh(LOAD(x))); }
+FORWARD(tanh_fwd, v16_tanh)
 SMX_INLINE v16 tanh_slope(v16 y) { return v16_mul(one_minus(y), v16_add(v16_set(1.0f), y)); } // 1 - y^2
-void SMX_FN(tanh_bwd)(float *dx, const float *dy, const float *y, size_t n) {
-    V16_MAP(dx, n, v16_mul(LOAD(dy), tanh_slope(LOAD(y))));
-}
+BACKWARD(tanh_bwd, tanh_slope)

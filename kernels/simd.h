@@ -36,6 +36,12 @@
 #else
 #define SMX_LARGE SMX_INLINE
 #endif
+// Narrow tails, which the usual widths do not have: a module downloads them once a file.
+#if defined(__wasm__)
+#define SMX_TAIL static __attribute__((noinline, unused))
+#else
+#define SMX_TAIL SMX_INLINE
+#endif
 // Always inlined: no linker may keep another instruction set's copy.
 #define SMX_INLINE static inline __attribute__((always_inline, unused))
 
@@ -205,7 +211,7 @@ SMX_INLINE v16 v16_load(const float *p) {
 }
 SMX_INLINE void v16_store(float *p, v16 x) { SMX_EACH vf_store(p + r * SMX_W, x.r[r]); }
 // The first n <= 16 of p, the other lanes `fill`; nothing past p + n is touched.
-SMX_LARGE v16 v16_load_n(const float *p, size_t n, float fill) {
+SMX_TAIL v16 v16_load_n(const float *p, size_t n, float fill) {
     v16 y;
 #if SMX_W == 16
     y.r[0] = (vf)_mm512_mask_loadu_ps(_mm512_set1_ps(fill), (__mmask16)((1u << n) - 1), p);
@@ -232,7 +238,7 @@ SMX_LARGE v16 v16_load_n(const float *p, size_t n, float fill) {
 #endif
     return y;
 }
-SMX_LARGE void v16_store_n(float *p, v16 x, size_t n) {
+SMX_TAIL void v16_store_n(float *p, v16 x, size_t n) {
 #if SMX_W == 16
     _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)x.r[0]);
 #elif SMX_W == 8
@@ -317,7 +323,7 @@ SMX_INLINE void transpose4(float *to, size_t ldt, const float *from, size_t ldf)
 
 // y[i] = EXPRESSION over n elements, 16 at a time; LOAD(p) inside reads p[i .. i+15] (the tail padded with zeros).
 // Elementwise, so in place is safe. Usage: V16_MAP(y, n, v16_add(LOAD(a), LOAD(b)))
-#if defined(__wasm__) // the module is downloaded: one copy of the expression
+#if defined(__wasm__) && !defined(SMX_HOT) // the module is downloaded: one copy of the expression
 #define V16_MAP(y, n, expression)                                                                                      \
     do {                                                                                                               \
         for (size_t i_ = 0, n_ = (n); i_ < n_; i_ += 16) {                                                             \
