@@ -6,7 +6,11 @@
 #include "attention.h"
 #include "tile.h"
 
+#if defined(__wasm__) // once a file, for who downloads it
+#define ATTENTION_PART static __attribute__((unused, noinline))
+#else
 #define ATTENTION_PART static __attribute__((unused))
+#endif
 
 // One head's n rows, padded with zeros to dp columns, times `scale`.
 ATTENTION_PART void gather(float *restrict to, const float *from, size_t stride, size_t n, size_t d, size_t dp,

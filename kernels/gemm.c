@@ -1,4 +1,5 @@
 // gemm.c: C (+)= op(A) op(B) for all four transposes, over the register tile of tile.h.
+#define TILE_HERE
 #include "tile.h"
 
 // B [k][n] columns j0.. of one panel, k0.. of one block, laid out [kc][TILE_N], the missing columns zero.

@@ -64,9 +64,18 @@ SMX_INLINE void tile_rows(float *c, size_t ldc, const float *a, size_t ra, size_
 
 // C [m][n] (row stride ldc) (+)= A B with A as above. B must be readable (not meaningful) up to column
 // round_up(n, SMX_W). add = 0 overwrites C and never reads it.
-static __attribute__((unused, noinline)) void tile_product(float *c, size_t ldc, const float *a, size_t ra, size_t ca,
-                                                           const float *b, size_t rb, size_t m, size_t n, size_t k,
-                                                           int add) {
+// A module that is downloaded holds it once, in gemm.c; natively each file has its own, which the compiler may specialise.
+#if defined(__wasm__)
+#define tile_product SMX_FN(tile_product)
+#define TILE_LINKAGE
+#else
+#define TILE_LINKAGE static __attribute__((unused, noinline))
+#endif
+TILE_LINKAGE void tile_product(float *c, size_t ldc, const float *a, size_t ra, size_t ca, const float *b, size_t rb,
+                               size_t m, size_t n, size_t k, int add);
+#if !defined(__wasm__) || defined(TILE_HERE)
+TILE_LINKAGE void tile_product(float *c, size_t ldc, const float *a, size_t ra, size_t ca, const float *b, size_t rb,
+                               size_t m, size_t n, size_t k, int add) {
     for (size_t k0 = 0; k0 < k || k0 == 0; k0 += SMX_KC) {
         size_t kc = smx_min(SMX_KC, k - k0), j = 0;
         const float *ak = a + k0 * ca, *bk = b + k0 * rb;
@@ -85,5 +94,6 @@ static __attribute__((unused, noinline)) void tile_product(float *c, size_t ldc,
         }
     }
 }
+#endif
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "keys.h"
 #include "mixer.h"
+#include "number.h"
 #include "task.h"
 
 enum { MAX_KEYS = 256, MAX_VALUE = 1024, MAX_TEXT = 1 << 16, MAX_RUNS = 64 };
@@ -76,8 +77,9 @@ static void allowed_text(const config_key *key, char *to, size_t size) {
     } else if (key->type == KEY_TEXT) {
         snprintf(to, size, "text without &, ~ and #");
     } else {
-        snprintf(to, size, "%s from %.17g to %.17g", key->type == KEY_INT ? "a whole number" : "a number", key->min,
-                 key->max);
+        char min[NUMBER_TEXT], max[NUMBER_TEXT];
+        snprintf(to, size, "%s from %s to %s", key->type == KEY_INT ? "a whole number" : "a number",
+                 number_write(min, key->min), number_write(max, key->max));
     }
 }
 
@@ -141,13 +143,13 @@ static int fail_key(smx_error *e, const config *c, const char *name, const char 
 
 // ---- Values -----------------------------------------------------------------------------------------------------
 
-// A finite decimal number and nothing else. strtod reads the C locale's point, which the programs never change.
+// A finite decimal number and nothing else.
 static int read_number(const char *text, double *x) {
     if (!isdigit((unsigned char)*text) && *text != '-' && *text != '.') return -1;
     for (const char *p = text; *p; p++)
         if (!isdigit((unsigned char)*p) && !strchr("+-.eE", *p)) return -1; // no hex, no inf
     char *end;
-    *x = strtod(text, &end);
+    *x = number_read(text, &end);
     return *end || !isfinite(*x) ? -1 : 0;
 }
 

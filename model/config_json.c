@@ -6,6 +6,7 @@
 
 #include "keys.h"
 #include "mixer.h"
+#include "number.h"
 #include "task.h"
 
 typedef struct {
@@ -63,7 +64,10 @@ static void put_keys(writer *w, const config_key *keys, int *first) {
         put_field(w, "type", types[keys->type]);
         put_field(w, "default", keys->fallback);
         if (keys->type == KEY_WORD) put_choices(w, keys);
-        if (keys->type == KEY_INT || keys->type == KEY_REAL) put(w, "\"min\":%.17g,\"max\":%.17g,", keys->min, keys->max);
+        if (keys->type == KEY_INT || keys->type == KEY_REAL) {
+            char min[NUMBER_TEXT], max[NUMBER_TEXT];
+            put(w, "\"min\":%s,\"max\":%s,", number_write(min, keys->min), number_write(max, keys->max));
+        }
         put_field(w, "help", keys->help);
         put(w, "\"group\":");
         put_string(w, keys->group);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "number.h"
+
 enum { MAX_DEPTH = 64, BLOCK_NODES = 256 };
 
 // Nodes live in blocks and all strings in one buffer: decoded text is never longer than its source.
@@ -185,7 +187,7 @@ static int number(parser *p, double *out) {
     if (n >= sizeof buffer) return fail(p, "a number of more than 500 characters");
     memcpy(buffer, start, n);
     buffer[n] = 0;
-    *out = strtod(buffer, NULL);
+    *out = number_read(buffer, NULL);
     return isfinite(*out) ? 1 : fail(p, "a number is too large for double");
 }
 

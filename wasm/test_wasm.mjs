@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { load, SeqmixError } from '../build/wasm/seqmix.js';
 
 const built = (file) => new URL(`../build/${file}`, import.meta.url);
@@ -66,6 +67,11 @@ test('the modules are what they say, and import only the memory-growth notice', 
         const imports = WebAssembly.Module.imports(module).map((entry) => `${entry.module}.${entry.name}`);
         assert.deepEqual(imports, ['env.emscripten_notify_memory_growth']);
     }
+});
+
+test('the module stays small to fetch', async () => {
+    const { length } = gzipSync(await readFile(built('wasm/seqmix.wasm')), { level: 9 });
+    assert.ok(length <= 130_000, `${length} bytes gzipped`);
 });
 
 test("the modules export what exports.txt lists, and Emscripten's own", async () => {

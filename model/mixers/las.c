@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "mathd.h"
+#include "number.h"
 
 enum { MAX_HEADS = 256 };
 
@@ -42,7 +43,7 @@ static int read_alphas(const config *c, double *alphas) {
     const char *text = config_word(c, "alphas");
     for (size_t h = 0; h < H; h++) {
         char *end;
-        alphas[h] = strtod(text, &end);
+        alphas[h] = number_read(text, &end);
         if (end == text || *end != (h + 1 < H ? ',' : 0) || !(alphas[h] >= 0.0) || alphas[h] > 1e30) return -1;
         text = end + 1;
     }
