@@ -105,6 +105,9 @@ int cli_train(int argc, char **argv) {
     smx_metrics m;
     smx_evaluation ev = {0};
     smx_run_metrics(run, &m);
+    if (bar)
+        fprintf(stderr, "%llu weights, %.1f MB, %.1f million products a step\n", (unsigned long long)m.params, (double)m.bytes * 1e-6,
+                (double)m.flops * 1e-6);
     while (m.step < m.steps && !interrupted) {
         if (smx_run_step(run, 1, &e)) {
             status = cli_fail("%s", e.message);
@@ -140,9 +143,10 @@ int cli_train(int argc, char **argv) {
     }
     if (!status && o.eval && !interrupted && smx_run_evaluate(run, (size_t)o.eval, 0, &ev, &e)) status = cli_fail("%s", e.message);
     if (!status && o.json)
-        printf("{\"final\":true,\"step\":%llu,\"loss\":%.9g,\"accuracy\":%.6f,\"r2\":%.6f,\"seconds\":%.3f,\"params\":%llu,\"digest\":\"%016llx\"}\n",
+        printf("{\"final\":true,\"step\":%llu,\"loss\":%.9g,\"accuracy\":%.6f,\"r2\":%.6f,\"seconds\":%.3f,\"params\":%llu,\"bytes\":%llu,"
+               "\"digest\":\"%016llx\"}\n",
                (unsigned long long)m.step, m.loss, ev.accuracy, ev.r2, seconds, (unsigned long long)m.params,
-               (unsigned long long)smx_run_digest(run));
+               (unsigned long long)m.bytes, (unsigned long long)smx_run_digest(run));
     else if (!status)
         printf("%llu steps in %.2f s, loss %.4f, held-out %s %.2f %% (%llu targets), %llu weights, digest %016llx\n",
                (unsigned long long)m.step, seconds, m.loss, cli_is_regression(&ev) ? "R^2" : "accuracy",

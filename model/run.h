@@ -63,7 +63,7 @@ typedef struct {
     double gradient_norm; // before clipping, of the last step
     uint64_t params;      // number of weights
     uint64_t steps;       // planned by the config
-    uint64_t bytes;       // memory held by the run
+    uint64_t bytes;       // memory that training holds, known before the first step
     uint64_t flops;       // products of one training step, backward included
 } smx_metrics;
 void smx_run_metrics(const smx_run *run, smx_metrics *metrics);
