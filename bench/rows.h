@@ -17,6 +17,7 @@ struct bench_row {
     int (*open)(bench_row *r, smx_error *error); // 0, or -1 with a sentence
     void (*run)(bench_row *r);                   // once
     size_t a[6];           // sizes
+    int threads;           // more than one: each sample once without and once with them, wall time counts
     char *config;          // of whole runs
     double tokens, work;   // of rows that compare lengths: tokens of a run, and what the cost of one is divided by
     // set by open and run
@@ -43,7 +44,8 @@ void bench_triad(const char *isa, float *a, const float *b, const float *c, floa
 
 // For rows of workloads.c.
 bench_row *bench_add(const char *name, int (*open)(bench_row *, smx_error *), void (*run)(bench_row *));
-void bench_add_fast(const char *target); // the row added last once more, in fast mode
+// The row of that name once more, with keys added to its config; "fast=1" also for kernels.
+bench_row *bench_add_variant(const char *of, const char *keys, const char *target);
 void bench_add_workloads(void);
 float *bench_floats(bench_row *r, size_t slot, size_t n); // n seeded values in -1..1
 

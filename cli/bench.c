@@ -1,5 +1,5 @@
-// bench.c: seqmix bench: times the rows of bench/rows.h. CPU time of the process is what counts (other programs do not), wall
-// time stands beside it; every sample is followed by a slice of the arithmetic ceiling, so that a share of the ceiling compares
+// bench.c: seqmix bench: times the rows of bench/rows.h. CPU time of the process is what counts (other programs do not; wall
+// time for rows with threads), wall time stands beside it; every sample is followed by a slice of the arithmetic ceiling, so that a share of the ceiling compares
 // what was measured at the same moment.
 #include "cli.h"
 
@@ -14,7 +14,7 @@ enum { MAX_SAMPLES = 4000, CEILING_ROUNDS = 4000 };
 
 typedef struct {
     double cpu, wall; // milliseconds
-    double share;     // of the ceiling beside this sample
+    double share;     // of the ceiling beside this sample; with threads, the speed-up over their number
 } sample;
 typedef struct {
     double median, low, high, wall, share; // ms a run: CPU median, tenth and ninetieth percentile; wall median
@@ -57,12 +57,23 @@ static summary measure(bench_row *r, double seconds) {
     start = cpu_ms();
     for (size_t i = 0; i < 3; i++) bench_ceiling(isa, CEILING_ROUNDS);
     while (n < MAX_SAMPLES && (n < 3 || cpu_ms() - start < seconds * 1e3)) {
+        double alone = 0.0;
+        if (r->threads > 1) {
+            smx_run_parallel(r->lab, NULL, NULL);
+            alone = 1e3 * cli_seconds();
+            for (size_t i = 0; i < repeats; i++) r->run(r);
+            alone = (1e3 * cli_seconds() - alone) / (double)repeats;
+            cli_use_threads(r->lab);
+        }
         double c = cpu_ms(), w = 1e3 * cli_seconds();
         for (size_t i = 0; i < repeats; i++) r->run(r);
         s[n].cpu = (cpu_ms() - c) / (double)repeats;
         s[n].wall = (1e3 * cli_seconds() - w) / (double)repeats;
         s[n].share = 0.0;
-        if (!is_ceiling && r->flops > 0.0) {
+        if (r->threads > 1) {
+            s[n].cpu = s[n].wall;
+            s[n].share = alone / s[n].wall / r->threads;
+        } else if (!is_ceiling && r->flops > 0.0) {
             double t = cpu_ms(), flops = bench_ceiling(isa, CEILING_ROUNDS), took = cpu_ms() - t;
             s[n].share = r->flops / s[n].cpu * took / flops;
         }
@@ -112,9 +123,15 @@ static void print_line(const bench_row *r, const summary *m) {
 // In a quick run: what shows the state of things in half a minute.
 static int in_quick(const char *name) { return strncmp(name, "length/", 7) && strcmp(name, "triad/192MB"); }
 
+static int is_row(const char *name) {
+    for (size_t i = 0; i < bench_count(); i++)
+        if (!strcmp(bench_at(i)->name, name)) return 1;
+    return 0;
+}
+// A whole name means that row, anything else every row that it is part of.
 static int wanted(const char *name, char **names, size_t n) {
     for (size_t i = 0; i < n; i++)
-        if (strstr(name, names[i])) return 1;
+        if (!strcmp(name, names[i]) || (strstr(name, names[i]) && !is_row(names[i]))) return 1;
     return n == 0;
 }
 

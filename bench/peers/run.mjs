@@ -50,7 +50,7 @@ function native(name, extra = []) {
 }
 
 /** Whether fast mode changes anything here. */
-const hasFast = () => native('sgemm 2048x64x64 fast').median !== undefined;
+const hasFast = () => native('sgemm 2048x64x64 fast=1').median !== undefined;
 
 /** One line: peer, work, their time, ours, and how many times faster ours is. */
 async function pair(peer, name, theirs, ours, target) {
@@ -137,7 +137,7 @@ async function torch() {
         if (!agree(peer, name, losses, expectedOf(name))) continue;
         const theirs = async () => (await ask(`time ${name} ${SECONDS}`)).ms;
         await pair(peer, name, theirs, () => native(name).median, exact);
-        if (hasFast()) await pair(peer, `${name} fast`, theirs, () => native(`${name} fast`).median, fast);
+        if (hasFast()) await pair(peer, `${name} fast=1`, theirs, () => native(`${name} fast=1`).median, fast);
     }
     child.stdin.end();
 }
@@ -172,7 +172,7 @@ async function libraries() {
             const [exact, fast] =
                 kind === 'rfft' ? ['>= 0.6 [1.0]', '>= 0.8 [1.2]'] : ['see fast mode', '>= 0.85 [1.0]'];
             await pair(peer, name, theirs, () => native(name).median, exact);
-            if (hasFast()) await pair(peer, `${name} fast`, theirs, () => native(`${name} fast`).median, fast);
+            if (hasFast()) await pair(peer, `${name} fast=1`, theirs, () => native(`${name} fast=1`).median, fast);
         }
     }
 }
