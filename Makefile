@@ -184,6 +184,10 @@ presets: build/seqmix ## measure every claim of every preset again (minutes), wr
 bars: site build/seqmix ## the timed and visual bars of the page: wants a quiet machine
 	@node web/bars.mjs
 
+soak: site ## start, reset and change the page for SOAK_MINUTES (10): its memory must stay flat
+	@node web/soak.mjs
+.PHONY: soak
+
 mutants: setup ## put one-token faults into a copy of the tree: the tests must notice each
 	@node scripts/mutants.mjs
 ulp: build/tests/ulp ## measure every kernel's error in ULP, write docs/ACCURACY.md

@@ -12,7 +12,8 @@ export const EVALUATE_PRODUCTS = 1e9;
 /** A run has solved its task from this held-out accuracy on. */
 export const SOLVED = 0.99;
 
-/** Other lengths are tried for this share of a worker's time while a view shows them, with so many answers at least. */
+/** Other lengths are tried for this share of a worker's time while a view shows them, with so many answers (half of
+ * them where a sequence has one). */
 export const LENGTH_SHARE = 0.3;
 export const LENGTH_ANSWERS = 256;
 /** Snapshots of a run that are kept to look back at, and the bytes that they may take together. */

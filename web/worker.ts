@@ -88,6 +88,11 @@ export class Host {
     #lengths = false;
     #lengthDue = 0;
 
+    /** Bytes that all instances of the module hold. */
+    get bytes(): number {
+        const labs = [...this.#spare, ...[...this.#jobs.values()].map(({ lab }) => lab)];
+        return labs.reduce((sum, lab) => sum + lab.bytes, 0);
+    }
     init(module: WebAssembly.Module, tell: (told: Told) => unknown): void {
         this.#module = module;
         this.#tell = tell;
@@ -309,8 +314,8 @@ export class Host {
         job.trial = (job.trial + 1) % job.trials.length;
         job.tried.set(length, step);
         try {
-            const per = /pairs=(\d+)/.exec(changes)?.[1] ?? '8';
-            const count = 32 * Math.max(1, Math.round(limits.LENGTH_ANSWERS / (32 * Number(per))));
+            const pairs = Number(/pairs=(\d+)/.exec(changes)?.[1] ?? 2);
+            const count = 32 * Math.max(1, Math.round(limits.LENGTH_ANSWERS / (32 * pairs)));
             const result = job.run.evaluate({ count, changes });
             job.lengths.push({ length, step, result, problem: null });
         } catch (error) {
@@ -403,4 +408,7 @@ self.addEventListener('unhandledrejection', (event) => {
         throw event.reason;
     });
 });
-Comlink.expose(new Host());
+const host = new Host();
+/** Bytes that the modules of this worker hold, for the soak. */
+Object.assign(self, { seqmixBytes: () => host.bytes });
+Comlink.expose(host);

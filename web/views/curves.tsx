@@ -138,11 +138,17 @@ function Group({ entries, several }: { entries: readonly Entry[]; several: boole
         formatX: (value) => formatX(x, value),
     };
     return (
-        <section class={several ? 'group several' : 'group'} aria-label={several ? task : undefined}>
+        <section
+            class={several ? 'group several' : 'group'}
+            aria-label={several ? `Curves: ${task}` : undefined}
+        >
             {several && <h2>{task}</h2>}
             <figure>
                 <figcaption>
-                    <Heading>{regression ? 'R²' : 'Accuracy'} on sequences never trained on</Heading>
+                    <Heading>
+                        {regression ? 'R²' : 'Accuracy'}{' '}
+                        {several ? 'held out' : 'on sequences never trained on'}
+                    </Heading>
                 </figcaption>
                 <Legend of="accuracy" entries={entries} />
                 <Chart kind={accuracy} curves={ofAccuracy} entries={entries} label="Held-out accuracy" />

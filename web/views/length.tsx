@@ -29,7 +29,7 @@ export default function Length() {
             ))}
             <p class="say view-note">
                 Where the task has pairs, their number grows with the length, as far as the vocabulary has
-                keys. Each point is tried on at least 256 answers that were never trained on.{' '}
+                keys. Each point is tried on at least 128 answers that were never trained on.{' '}
                 <button
                     type="button"
                     onClick={() => {

@@ -79,7 +79,7 @@ export function Matrix({
     );
 }
 
-const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [240, 130, 40, 22, 8];
+const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [240, 130, 48, 22, 8];
 
 interface PlotProps {
     label: string;
