@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
+import { aboutPlugin } from './scripts/page-data.mjs';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -132,5 +133,8 @@ export default defineConfig(({ mode }) => ({
         chunkSizeWarningLimit: mode === 'single' ? 1200 : 200,
         ...(mode === 'single' ? { rolldownOptions: { output: { codeSplitting: false } } } : {}),
     },
-    plugins: mode === 'single' ? [policy(POLICY_SINGLE), packedWasm, oneFile] : [policy(POLICY), offline],
+    plugins:
+        mode === 'single'
+            ? [policy(POLICY_SINGLE), packedWasm, aboutPlugin({ sources: false }), oneFile]
+            : [policy(POLICY), aboutPlugin(), offline],
 }));

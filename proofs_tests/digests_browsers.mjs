@@ -41,7 +41,9 @@ try {
 
 for (const kind of BROWSERS) {
     const path = find(kind);
-    const skip = path ? false : `none of ${kind.programs.join(', ')} is on PATH, and ${kind.variable} names none`;
+    const skip = path
+        ? false
+        : `none of ${kind.programs.join(', ')} is on PATH, and ${kind.variable} names none`;
     test(`${kind.programs[0]}, both modules`, { skip, timeout: 240_000 }, async (t) => {
         const folder = await mkdtemp(join(tmpdir(), 'seqmix-digests-'));
         const profile = await mkdtemp(join(tmpdir(), 'seqmix-digests-'));
@@ -49,7 +51,8 @@ for (const kind of BROWSERS) {
         try {
             for (const file of ['seqmix.js', ...MODULES])
                 await copyFile(new URL(`../build/wasm/${file}`, import.meta.url), join(folder, file));
-            for (const [i, module] of MODULES.entries()) await writeFile(join(folder, `${i}.html`), PAGE(module));
+            for (const [i, module] of MODULES.entries())
+                await writeFile(join(folder, `${i}.html`), PAGE(module));
             server = await serve(folder, 0);
             browser = await puppeteer.launch({
                 browser: kind.name,
@@ -74,7 +77,8 @@ for (const kind of BROWSERS) {
         } finally {
             await browser?.close();
             await server?.close();
-            for (const each of [folder, profile]) await rm(each, { recursive: true, force: true, maxRetries: 5 });
+            for (const each of [folder, profile])
+                await rm(each, { recursive: true, force: true, maxRetries: 5 });
         }
     });
 }

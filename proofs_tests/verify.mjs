@@ -11,7 +11,11 @@ const groups = [...new Set(verify.checks.map(({ group }) => group))];
 // What takes long is tried natively alone; the tests of these groups that are quick are tried below.
 const LONG = ['cat_prop12', 'cat_thm2', 'cat_thm3'];
 
-const figureLines = (text) => text.split('\n').map((line) => line.trim()).filter((line) => line.startsWith('figure: '));
+const figureLines = (text) =>
+    text
+        .split('\n')
+        .map((line) => line.trim())
+        .filter((line) => line.startsWith('figure: '));
 function native(group) {
     const program = group === 'errata' ? 'test_errata' : `proof_${group}`;
     const { stdout, status } = spawnSync(`build/tests/${program}`, {
@@ -23,7 +27,16 @@ function native(group) {
 }
 
 test('every proof is here but the certificates, which need Arb', () => {
-    assert.deepEqual(groups, ['las_b1', 'cat_thm1', 'cat_cor1', ...LONG.slice(1), 'cat_prop12', 'focus', 'chela', 'errata']);
+    assert.deepEqual(groups, [
+        'las_b1',
+        'cat_thm1',
+        'cat_cor1',
+        ...LONG.slice(1),
+        'cat_prop12',
+        'focus',
+        'chela',
+        'errata',
+    ]);
     assert.equal(verify.checks.filter(({ group }) => group === 'errata').length, 15);
 });
 
@@ -81,22 +94,33 @@ test('a head of attention is the convolution; its map is Toeplitz', () => {
     const x = [1, 2, -1, 3, 0.5];
     for (const precision of ['float32', 'double']) {
         const { y, direct, map } = verify.convolution(kernel, x, true, precision);
-        const plain = x.map((_, t) => kernel.slice(0, t + 1).reduce((sum, tap, s) => sum + tap * x[t - s], 0));
+        const plain = x.map((_, t) =>
+            kernel.slice(0, t + 1).reduce((sum, tap, s) => sum + tap * x[t - s], 0),
+        );
         plain.forEach((want, t) => {
             assert.ok(Math.abs(direct[t] - want) < 1e-6);
-            assert.ok(Math.abs(y[t] - want) < (precision === 'float32' ? 3e-6 : 1e-14), `row ${t}: ${y[t]}, ${want}`);
+            assert.ok(
+                Math.abs(y[t] - want) < (precision === 'float32' ? 3e-6 : 1e-14),
+                `row ${t}: ${y[t]}, ${want}`,
+            );
         });
         for (let head = 0; head < 2; head++)
             for (let i = 2; i < 6; i++)
                 for (let j = 2; j <= i; j++)
-                    assert.ok(Math.abs(map[head * 36 + i * 6 + j] - map[head * 36 + (i - 1) * 6 + j - 1]) < 1e-6);
+                    assert.ok(
+                        Math.abs(map[head * 36 + i * 6 + j] - map[head * 36 + (i - 1) * 6 + j - 1]) < 1e-6,
+                    );
     }
-    assert.ok(Number.isNaN(verify.convolution(kernel, x, false, 'double').y[1]), 'one head has no logarithm of -0.25');
+    assert.ok(
+        Number.isNaN(verify.convolution(kernel, x, false, 'double').y[1]),
+        'one head has no logarithm of -0.25',
+    );
 });
 test('recall finds what followed, and does not without its filter', () => {
     const D = 4;
     const tokens = [0, 1, 2, 3, 1, 0, 0, 1];
-    const embed = (all) => Float64Array.from(all.flatMap((token) => [0, 1, 2, 3].map((c) => (c === token ? 1 : 0))));
+    const embed = (all) =>
+        Float64Array.from(all.flatMap((token) => [0, 1, 2, 3].map((c) => (c === token ? 1 : 0))));
     // 1 was followed by 2 and by 0; the bigram 0 1 was followed by 2.
     const given = { x: embed(tokens), L: tokens.length, D, delay: 'key', c: 60, maskStarts: true };
     const answer = ({ y }) => [...y.slice(-D)];
@@ -119,8 +143,13 @@ test('a landmark is found at four times its width, and the count is one of trial
     const D = Math.round(4 * verify.landmarkThreshold(L, block, sigma));
     const hits = verify.landmarkTrials({ L, D, block, sigma, rho: false }, 5, 0, 40);
     assert.ok(hits >= 37 && hits <= 40, String(hits));
-    const parts = [0, 10, 20, 30].map((first) => verify.landmarkTrials({ L, D, block, sigma, rho: false }, 5, first, 10));
-    assert.equal(parts.reduce((a, b) => a + b), hits);
+    const parts = [0, 10, 20, 30].map((first) =>
+        verify.landmarkTrials({ L, D, block, sigma, rho: false }, 5, first, 10),
+    );
+    assert.equal(
+        parts.reduce((a, b) => a + b),
+        hits,
+    );
 });
 test("a filter's impulse response is the recurrence's", () => {
     const x = Array.from({ length: 32 }, (_, t) => (t === 0 ? 1 : 0));

@@ -41,7 +41,8 @@ wasm: build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js 
 
 # The page, for any static host.
 SITE_SRC := index.html vite.config.ts tsconfig.json package-lock.json $(shell find web -type f -not -name '*.mjs')
-dist/index.html: $(SITE_SRC) wasm/seqmix.ts build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm | setup
+PAGE_DATA := scripts/page-data.mjs docs/definitions.json docs/ERRATA.md proofs_tests/digests.txt LICENSE
+dist/index.html: $(SITE_SRC) $(PAGE_DATA) wasm/seqmix.ts wasm/verify.ts build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/verify.wasm | setup
 	@node_modules/.bin/tsc --noEmit && node_modules/.bin/vite build --logLevel warn && touch $@ && echo "built dist/"
 build/single/seqmix.html: dist/index.html
 	@node_modules/.bin/vite build --logLevel warn --mode single && touch $@ && echo "built $@"

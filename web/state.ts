@@ -416,7 +416,7 @@ export function setView(change: Partial<View>): void {
 /** Open another view of the page; Back leads to the one before. */
 export function openView(id: string): void {
     if (id === view.value.view) return;
-    view.value = { ...view.value, view: id };
+    view.value = { ...view.value, view: id, detail: '' };
     remember('push');
 }
 /** Something besides the first view looks inside: every tensor is wanted, and perhaps an earlier step. */

@@ -25,6 +25,8 @@ export interface View {
     sample: number;
     block: number;
     head: number;
+    /** What a view keeps of its own, in its own words. */
+    detail: string;
 }
 export const VIEW: View = {
     view: 'experiment',
@@ -37,6 +39,7 @@ export const VIEW: View = {
     sample: 0,
     block: 0,
     head: 0,
+    detail: '',
 };
 /** What each field may be in the address; anything else is left out: it cannot change a result. */
 const ALLOWED: Record<keyof View, RegExp> = {
@@ -50,6 +53,7 @@ const ALLOWED: Record<keyof View, RegExp> = {
     sample: /^\d{1,9}$/,
     block: /^\d{1,2}$/,
     head: /^\d{1,3}$/,
+    detail: /^[\w.,:;-]{0,400}$/,
 };
 
 export interface Address {

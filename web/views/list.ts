@@ -42,4 +42,27 @@ export const VIEWS: readonly ViewEntry[] = [
             'An image is a sequence, too. Draw one, and watch the answer form while it is read, row by row.',
         load: () => import('./digits.tsx'),
     },
+    {
+        id: 'theorems',
+        title: 'Theorems',
+        sentence:
+            'Six claims of the papers, to take in your hands: change something, and look whether the number ' +
+            'under the picture stays below its bound.',
+        load: () => import('./theorems.tsx'),
+    },
+    {
+        id: 'verify',
+        title: 'Verify',
+        sentence:
+            'Look for a row that is not ticked: this browser computes again what the native program computed, ' +
+            'and every word has to agree.',
+        load: () => import('./verify.tsx'),
+    },
+    {
+        id: 'about',
+        title: 'About',
+        sentence:
+            'What each mechanism is: look how its formula differs from the one before, and follow it into the code.',
+        load: () => import('./about.tsx'),
+    },
 ];

@@ -1,0 +1,84 @@
+// page-data.mjs: what the page's About view shows, made when the page is built: formulas of docs/definitions.json as MathML
+// (Temml; no formula library at run time), the errata of docs/ERRATA.md, the licences of the packages that the page holds.
+// As a Vite plugin it answers `virtual:about` and puts the source files that are named there into the built folder.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import temml from 'temml';
+
+const root = join(import.meta.dirname, '..');
+const read = (path) => readFileSync(join(root, path), 'utf8');
+/** What the built page contains of others. */
+const PACKAGES = ['preact', '@preact/signals', '@preact/signals-core', 'comlink', 'uplot'];
+
+/** Inline styles would need a weaker Content-Security-Policy; the one that matters stands in about.css. */
+export function mathml(tex, display) {
+    return temml
+        .renderToString(tex, { displayMode: display, throwOnError: true })
+        .replace(/ style="[^"]*"/g, '');
+}
+const escape = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+
+/** [{number, title, source, html}] from the paragraphs of docs/ERRATA.md. */
+export function errata(text = read('docs/ERRATA.md')) {
+    return text
+        .split(/\n\n+/)
+        .map((paragraph) => /^\*\*(\d+)\. ([^]*?)\*\* \(([^]*?)\)\. ([^]*)$/.exec(paragraph.trim()))
+        .filter(Boolean)
+        .map(([, number, title, source, body]) => ({
+            number: Number(number),
+            title: title.replace(/\s+/g, ' '),
+            source: source.replace(/\s+/g, ' '),
+            html: escape(body.replace(/\s+/g, ' '))
+                .replace(/`([^`]*)`/g, '<code>$1</code>')
+                .replace(/\*([^*]+)\*/g, '<i>$1</i>'),
+        }));
+}
+
+export function about() {
+    const { mixers } = JSON.parse(read('docs/definitions.json'));
+    return {
+        mixers: Object.fromEntries(
+            Object.entries(mixers).map(([name, { formulas, kernels, oracle, mixer }]) => [
+                name,
+                {
+                    formulas: formulas.map(({ says, tex, equation }) => ({
+                        says,
+                        equation: equation ?? '',
+                        mathml: mathml(tex, true),
+                    })),
+                    files: { kernels, oracle, model: mixer ?? [`model/mixers/${name}.c`] },
+                },
+            ]),
+        ),
+        errata: errata(),
+        version: JSON.parse(read('package.json')).version,
+        licence: read('LICENSE').trim(),
+        packages: PACKAGES.map((name) => {
+            const { version, license } = JSON.parse(read(`node_modules/${name}/package.json`));
+            return { name, version, licence: license };
+        }),
+    };
+}
+
+/** `sources`: whether the files are put beside the page, so that it can link to them. */
+export function aboutPlugin({ sources = true } = {}) {
+    const id = 'virtual:about';
+    return {
+        name: 'about',
+        resolveId: (wanted) => (wanted === id ? `\0${id}` : null),
+        load(wanted) {
+            if (wanted !== `\0${id}`) return null;
+            for (const file of ['docs/definitions.json', 'docs/ERRATA.md', 'LICENSE'])
+                this.addWatchFile(join(root, file));
+            return `export default ${JSON.stringify({ ...about(), sources })};`;
+        },
+        generateBundle() {
+            if (!sources) return;
+            const files = Object.values(about().mixers).flatMap(({ files: each }) =>
+                Object.values(each).flat(),
+            );
+            for (const file of new Set(files))
+                this.emitFile({ type: 'asset', fileName: `source/${file}.txt`, source: read(file) });
+        },
+    };
+}

@@ -1,0 +1,83 @@
+// proofs.ts: the page's way to verify.wasm, which is fetched when it is first asked for and lives in a worker of its own.
+// The only file that talks to that worker.
+import * as Comlink from 'comlink';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import address from '../build/wasm/verify.wasm?url';
+import type { Lab } from '../wasm/seqmix.ts';
+import type { Verify } from '../wasm/verify.ts';
+import type { Host } from './verify_worker.ts';
+
+export type Proofs = Comlink.Remote<Verify>;
+
+export interface Bench {
+    proofs: Proofs;
+    engine(module: WebAssembly.Module): Promise<Comlink.Remote<Lab>>;
+    close(): void;
+}
+/** A worker with verify.wasm in it, for who starts long work and may want to end it. */
+export async function openBench(): Promise<Bench> {
+    const worker = new Worker(new URL('./verify_worker.ts', import.meta.url), { type: 'module' });
+    const stopped = new Promise<never>((_, fail) => {
+        worker.onerror = (event) => {
+            event.preventDefault();
+            fail(new Error(`its worker stopped: ${event.message || 'it could not be started'}`));
+        };
+    });
+    stopped.catch(() => {});
+    const host = Comlink.wrap<Host>(worker);
+    try {
+        const url = new URL(address, document.baseURI).href;
+        const proofs = (await Promise.race([host.proofs(url), stopped])) as unknown as Proofs;
+        return {
+            proofs,
+            engine: (module) =>
+                Promise.race([host.engine(module), stopped]) as unknown as Promise<Comlink.Remote<Lab>>,
+            close: () => worker.terminate(),
+        };
+    } catch (error) {
+        worker.terminate();
+        throw error;
+    }
+}
+
+let shared: Promise<Bench> | null = null;
+/** The worker that all pictures share; one that could not be started is tried again. */
+export function proofs(): Promise<Proofs> {
+    shared ??= openBench();
+    shared.catch(() => (shared = null));
+    return shared.then((bench) => bench.proofs);
+}
+
+export interface Answer<T> {
+    value: T | null;
+    problem: string | null;
+}
+/**
+ * What `ask` answers, asked again whenever `given` changes. One question at a time, and of those that came meanwhile only
+ * the last: what is dragged stays under the finger.
+ */
+export function useAnswer<T>(ask: (v: Proofs) => Promise<T>, given: readonly unknown[]): Answer<T> {
+    const [answer, setAnswer] = useState<Answer<T>>({ value: null, problem: null });
+    const state = useRef({ busy: false, next: null as null | typeof ask, gone: false });
+    useEffect(() => () => void (state.current.gone = true), []);
+    useEffect(() => {
+        const mine = state.current;
+        mine.next = ask;
+        if (mine.busy) return;
+        mine.busy = true;
+        void (async () => {
+            while (mine.next && !mine.gone) {
+                const now = mine.next;
+                mine.next = null;
+                try {
+                    const value = await now(await proofs());
+                    if (!mine.gone) setAnswer({ value, problem: null });
+                } catch (error) {
+                    if (!mine.gone) setAnswer((old) => ({ ...old, problem: (error as Error).message }));
+                }
+            }
+            mine.busy = false;
+        })();
+    }, given);
+    return answer;
+}

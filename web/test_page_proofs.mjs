@@ -1,0 +1,387 @@
+// test_page_proofs.mjs: the views Theorems, Verify and About in a real browser: the pictures say what the theorems say and say it
+// when it does not hold, the self-check agrees with the committed list and tells a word that differs, the formulas are there.
+// Screenshots go to build/screens.
+import assert from 'node:assert/strict';
+import { mkdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { findChromium, launch } from './browser.mjs';
+
+const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const skip = findChromium().why ? `no browser: ${findChromium().why}` : false;
+const VIEW = '#mixer=cat&task=mqar!view=';
+
+let lab;
+before(async () => {
+    if (skip) return;
+    await mkdir(at('build/screens'), { recursive: true });
+    lab = await launch(at('dist'));
+});
+after(() => lab?.close());
+
+/** A test with its own page; nothing may complain in the console meanwhile. */
+function onPage(name, view, options, body) {
+    test(name, { skip, timeout: 180_000 }, async () => {
+        const { page, complaints, close } = await lab.open(VIEW + view, options);
+        try {
+            await body(page);
+            assert.deepEqual(complaints, []);
+        } finally {
+            await close();
+        }
+    });
+}
+const claim = (id) => `#theorem-${id}`;
+const text = (page, selector) =>
+    page.$eval(selector, (element) => element.textContent.replace(/\s+/g, ' ').trim());
+const verdict = (page, id) => text(page, `${claim(id)} .verdict`);
+/** Wait until the verdict under a picture reads like this. */
+async function says(page, id, pattern) {
+    try {
+        await page.waitForFunction(
+            (selector, source) =>
+                new RegExp(source).test(
+                    (document.querySelector(selector)?.textContent ?? '').replace(/\s+/g, ' '),
+                ),
+            { timeout: 20_000, polling: 50 },
+            `${claim(id)} .verdict`,
+            pattern.source,
+        );
+    } catch {
+        assert.match(await verdict(page, id).catch(() => 'no verdict'), pattern);
+    }
+}
+const press = async (page, id, name) => {
+    const found = await page.$$eval(
+        `${claim(id)} button`,
+        (all, wanted) => {
+            const button = all.find((each) => each.textContent.trim() === wanted);
+            button?.click();
+            return Boolean(button);
+        },
+        name,
+    );
+    assert.ok(found, `a button "${name}"`);
+};
+const setRange = (page, id, label, value) =>
+    page.evaluate(
+        (selector, wanted, to) => {
+            const slider = [...document.querySelectorAll(`${selector} .slider`)].find((each) =>
+                each.querySelector('label').textContent.startsWith(wanted),
+            );
+            const input = slider.querySelector('input');
+            input.value = String(to);
+            input.dispatchEvent(new Event('input', { bubbles: true }));
+        },
+        claim(id),
+        label,
+        value,
+    );
+const type = (page, id, value) =>
+    page.$eval(
+        `${claim(id)} .text-field input`,
+        (input, to) => {
+            input.value = to;
+            input.dispatchEvent(new Event('input', { bubbles: true }));
+        },
+        value,
+    );
+/** "2.4·10⁻⁷" or "0.0447" as a number. */
+const value = (shown) => {
+    const [, digits, power] = /^([−\d.]+)(?:·10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?$/.exec(shown);
+    const exponent = power
+        ? Number([...power].map((c) => '-0123456789'['⁻⁰¹²³⁴⁵⁶⁷⁸⁹'.indexOf(c)]).join(''))
+        : 0;
+    return Number(digits.replace('−', '-')) * 10 ** exponent;
+};
+
+onPage('a head of attention is the convolution that is drawn', 'theorems', {}, async (page) => {
+    await says(page, 'convolution', /✓.*Largest difference/);
+    const difference = value(await text(page, `${claim('convolution')} .verdict b`));
+    assert.ok(difference < 1e-5, `float32: ${difference}`);
+    await press(page, 'convolution', 'double, the oracle');
+    await says(page, 'convolution', /10⁻¹[⁴-⁹]|: 0;/);
+    await press(page, 'convolution', 'float32, the kernels');
+
+    // Draw: press on the place of tap 3 near the bottom of the first drawing, which makes it negative.
+    const box = await (await page.$(`${claim('convolution')} .drawing .catch`)).boundingBox();
+    await page.mouse.move(box.x + (3.5 / 12) * box.width, box.y + 0.75 * box.height);
+    await page.mouse.down();
+    await page.mouse.up();
+    await says(page, 'convolution', /✗.*One head cannot/);
+    const tap = await page.$eval(`${claim('convolution')} [aria-label="tap 3"]`, (handle) =>
+        Number(handle.getAttribute('aria-valuenow')),
+    );
+    assert.ok(tap < 0, `tap 3 is ${tap}`);
+    await page.click(`${claim('convolution')} input[type=checkbox]`);
+    await says(page, 'convolution', /✓.*Largest difference/);
+    assert.equal((await page.$$(`${claim('convolution')} .heat`)).length, 4, 'two heads, two maps each');
+
+    // The keyboard does the same.
+    await page.$eval(`${claim('convolution')} [aria-label="tap 3"]`, (handle) => handle.focus());
+    await page.keyboard.press('ArrowUp');
+    const now = await page.$eval(`${claim('convolution')} [aria-label="tap 3"]`, (handle) =>
+        Number(handle.getAttribute('aria-valuenow')),
+    );
+    assert.ok(Math.abs(now - tap - 0.05) < 1e-6, `${tap} to ${now}`);
+    // The address holds it.
+    await page.waitForFunction(() => location.hash.includes('signed:1'));
+    await page.reload();
+    await says(page, 'convolution', /✓.*Largest difference/);
+    assert.equal(
+        await page.$eval(`${claim('convolution')} [aria-label="tap 3"]`, (handle) =>
+            Number(handle.getAttribute('aria-valuenow')),
+        ),
+        now,
+    );
+});
+
+onPage('attention fails at recall, and the filter mends it', 'theorems', {}, async (page) => {
+    await says(page, 'recall', /✓.*ab was followed by e/);
+    assert.ok(value(await text(page, `${claim('recall')} .verdict b`)) < 1e-4);
+    assert.equal(await text(page, `${claim('recall')} .wanted .number`), '1.000');
+    await page.click(`${claim('recall')} input[type=checkbox]`);
+    await says(page, 'recall', /✗.*Without the filter every letter matches itself/);
+    assert.ok(value(await text(page, `${claim('recall')} .verdict b`)) > 0.5);
+    await page.click(`${claim('recall')} input[type=checkbox]`);
+    await type(page, 'recall', 'abcABC9 dd');
+    await says(page, 'recall', /✗|·|✓.*/);
+    assert.equal(await page.$eval(`${claim('recall')} .text-field input`, (i) => i.value), 'abcabcdd');
+    await says(page, 'recall', /dd did not stand here before/);
+    await type(page, 'recall', 'abhabgab');
+    await says(page, 'recall', /ab stood here 2 times before/);
+    await type(page, 'recall', 'cabhdgcab');
+    await press(page, 'recall', 'N = 3');
+    await says(page, 'recall', /cab was followed by h/);
+    await setRange(page, 'recall', 'c,', 0);
+    await says(page, 'recall', /it says something from c/);
+    await press(page, 'recall', 'values');
+    await setRange(page, 'recall', 'c,', 300);
+    await says(page, 'recall', /✓.*cab was followed by h/);
+});
+
+onPage('signals are copied in order, repeated ones are not', 'theorems', {}, async (page) => {
+    await says(page, 'copying', /✓.*Every signal in its order/);
+    const out = await page.$$eval(`${claim('copying')} td.answer`, (all) =>
+        all.map((each) => each.textContent),
+    );
+    assert.deepEqual(out, ['d', 'a', 'c', 'b', 'e']);
+    await type(page, 'copying', 'a.b.a');
+    await says(page, 'copying', /a b a comes out as b/);
+    await type(page, 'copying', 'h');
+    await says(page, 'copying', /✓/);
+});
+
+onPage('landmarks succeed as the integral says', 'theorems', {}, async (page) => {
+    await page.$eval(claim('landmarks'), (section) => section.scrollIntoView());
+    await page.waitForFunction(
+        (selector) => /[1-9]\d{3} of 4000 trials/.test(document.querySelector(selector).textContent),
+        { timeout: 120_000, polling: 200 },
+        claim('landmarks'),
+    );
+    await says(page, 'landmarks', /✓.*At the predicted width/);
+    const [one, four] = await page.$$eval(`${claim('landmarks')} .verdict b`, (all) =>
+        all.map((each) => parseFloat(each.textContent)),
+    );
+    assert.ok(one > 55 && one < 85 && four > 97, `${one} % at th, ${four} % at 4 th`);
+});
+
+onPage(
+    'the triangle tells stable from unstable, and what a sigmoid reaches',
+    'theorems',
+    {},
+    async (page) => {
+        await says(page, 'triangle', /✓.*0\.9000.*Within σ/);
+        await press(page, 'triangle', 'moving average, out of reach');
+        await says(page, 'triangle', /✓.*Stable, but no pair of sigmoids/);
+        await press(page, 'triangle', 'unstable');
+        await says(page, 'triangle', /✗.*1\.0247.*grows/);
+        const plane = await page.$(`${claim('triangle')} .catch.free`);
+        await plane.scrollIntoView();
+        const box = await plane.boundingBox();
+        await page.mouse.click(box.x + box.width * 0.5, box.y + box.height * 0.45);
+        await says(page, 'triangle', /✓/);
+        assert.ok((await page.$$(`${claim('triangle')} .pole`)).length === 2);
+    },
+);
+
+onPage('the causality maps show the leaks and their cures', 'theorems', {}, async (page) => {
+    const both = () =>
+        page.$$eval(`${claim('causality')} .verdict`, (all) => all.map((each) => each.textContent));
+    for (const [name, ahead] of [
+        ['LaS', 2],
+        ['Focus', 5],
+        ['CAT', 3],
+        ['Attention', 5],
+        ['LaS, masked', 2],
+    ]) {
+        await press(page, 'causality', name);
+        await page.waitForSelector(
+            `${claim('causality')} [aria-busy=false], ${claim('causality')} .pair:not([aria-busy=true])`,
+        );
+        await says(page, 'causality', new RegExp(`✗Sees ${ahead} rows ahead; the code says ${ahead}`));
+        assert.match((await both())[1], /✓Sees nothing of the future/);
+    }
+    await press(page, 'causality', 'CHELA, Mamba');
+    await says(page, 'causality', /✓Sees nothing/);
+});
+
+onPage('every check holds in this browser, and the page stays awake', 'verify', {}, async (page) => {
+    const gap = page.evaluate(
+        () =>
+            new Promise((done) => {
+                let last = performance.now();
+                let worst = 0;
+                const beat = setInterval(() => {
+                    const now = performance.now();
+                    worst = Math.max(worst, now - last);
+                    last = now;
+                    if (document.querySelector('.verify')?.dataset.phase === 'done') {
+                        clearInterval(beat);
+                        done(worst);
+                    }
+                }, 5);
+            }),
+    );
+    await page.waitForSelector('.verify[data-phase=done]', { timeout: 170_000 });
+    assert.equal(await page.$eval('.verify', (view) => view.dataset.faults), '0');
+    const committed = (await readFile(at('proofs_tests/digests.txt'), 'utf8')).trim().split('\n');
+    const shown = await page.$$eval('.digests li', (all) =>
+        all.map((row) => [...row.querySelectorAll('code')].map((code) => code.textContent)),
+    );
+    assert.deepEqual(
+        shown.map(([mine]) => mine),
+        committed.map((line) => line.slice(0, 16)),
+    );
+    assert.ok(shown.every(([mine, native]) => mine === native));
+    assert.match(await text(page, '#verify-proofs'), /3[5-9] of 4\d/);
+    assert.match(await text(page, '.verify-now'), /^All \d{3} checks hold/);
+    // A second is the bar's business; here it is that the work is not done on this thread.
+    assert.ok((await gap) < 1000, `the page slept ${await gap} ms`);
+});
+
+test('a word that differs is told', { skip, timeout: 180_000 }, async () => {
+    const { page, close } = await lab.open(`${VIEW}about`);
+    const first = (await readFile(at('proofs_tests/digests.txt'), 'utf8')).slice(0, 16);
+    await page.setRequestInterception(true);
+    let changed = false;
+    page.on('request', async (request) => {
+        if (!/verify-.*\.js$/.test(request.url())) return request.continue();
+        const body = await (await fetch(request.url())).text();
+        changed = body.includes(first);
+        return request.respond({
+            contentType: 'text/javascript',
+            body: body.replace(first, '0123456789abcdef'),
+        });
+    });
+    await page.$$eval('.views a', (all) => all.find((link) => link.textContent === 'Verify').click());
+    await page.waitForSelector('.digests li.fault', { timeout: 120_000 });
+    assert.ok(changed);
+    assert.match(await text(page, '.digests li.fault'), /0123456789abcdef.*differs/);
+    await page.waitForSelector('.verify[data-phase=done]', { timeout: 170_000 });
+    assert.match(await text(page, '.verify-now'), /^1 of \d{3} checks fail/);
+    await close();
+});
+
+onPage('the self-check stops when asked, and runs again', 'verify', {}, async (page) => {
+    await page.waitForFunction(() => document.querySelectorAll('.digests .right').length > 2, {
+        timeout: 30_000,
+    });
+    await page.$$eval('.verify button', (all) => all.find((each) => each.textContent === 'Stop').click());
+    await page.waitForSelector('.verify[data-phase=stopped]');
+    assert.match(await text(page, '.verify-now'), /^Stopped after \d+ of/);
+    await page.$$eval('.verify button', (all) =>
+        all.find((each) => each.textContent === 'Run again').click(),
+    );
+    await page.waitForSelector('.verify[data-phase=going]');
+});
+
+onPage('every mechanism has its formulas, its code and its errata', 'about', {}, async (page) => {
+    await page.waitForSelector('.entry');
+    const mixers = await page.$$eval('.entry', (all) =>
+        all.map((entry) => ({
+            id: entry.id,
+            formulas: entry.querySelectorAll('math').length,
+            errors: entry.querySelectorAll('merror').length,
+            links: [...entry.querySelectorAll('.files a')].map((link) => link.getAttribute('href')),
+            errata: entry.querySelectorAll('details').length,
+        })),
+    );
+    assert.equal(mixers.length, 14);
+    for (const { id, formulas, errors, links } of mixers) {
+        assert.ok(formulas > 0 && errors === 0, id);
+        assert.ok(links.length >= 2, id);
+    }
+    assert.equal(
+        mixers.reduce((sum, { errata }) => sum + errata, 0),
+        15,
+    );
+    for (const href of new Set(mixers.flatMap(({ links }) => links))) {
+        const response = await fetch(new URL(href, lab.address));
+        assert.equal(response.status, 200, href);
+        assert.equal(
+            await response.text(),
+            await readFile(at(href.replace(/^source\/(.*)\.txt$/, '$1')), 'utf8'),
+        );
+    }
+    assert.match(await text(page, '#about-cite + pre'), /@software\{seqmix/);
+});
+
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+for (const view of ['theorems', 'verify', 'about'])
+    for (const dark of [false, true])
+        onPage(
+            `no accessibility violation: ${view}, ${dark ? 'dark' : 'light'}`,
+            view,
+            { dark },
+            async (page) => {
+                await page.waitForSelector(
+                    {
+                        theorems: '#theorem-causality .verdict',
+                        verify: '.verify[data-phase=done]',
+                        about: '.entry',
+                    }[view],
+                    { timeout: 170_000 },
+                );
+                const source = await readFile(axe, 'utf8');
+                await page.evaluate(source);
+                const found = await page.evaluate(async () => {
+                    const { violations } = await globalThis.axe.run(document);
+                    return violations.map(
+                        ({ id, nodes }) =>
+                            `${id}: ${nodes
+                                .map(({ html }) => html)
+                                .slice(0, 4)
+                                .join(' | ')}`,
+                    );
+                });
+                assert.deepEqual(found, []);
+            },
+        );
+
+for (const width of [360, 390, 1280, 2560])
+    onPage(`nothing is wider than the page at ${width} px`, 'theorems', { width }, async (page) => {
+        await says(page, 'causality', /rows ahead/);
+        for (const view of ['Theorems', 'Verify', 'About']) {
+            await page.$$eval(
+                '.views a',
+                (all, name) => all.find((a) => a.textContent === name).click(),
+                view,
+            );
+            await page.waitForSelector(
+                { Theorems: '.theorem', Verify: '.ulps tbody tr', About: '.entry' }[view],
+            );
+            await new Promise((done) => setTimeout(done, 300));
+            const [wide, room] = await page.evaluate(() => [
+                document.documentElement.scrollWidth,
+                innerWidth,
+            ]);
+            assert.ok(wide <= room, `${view}: ${wide} px`);
+            if (width !== 360)
+                await page.screenshot({
+                    path: at(`build/screens/${view.toLowerCase()}-${width}.png`),
+                    fullPage: true,
+                });
+        }
+    });

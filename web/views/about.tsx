@@ -1,0 +1,184 @@
+// about.tsx: what each mechanism is: the engine's own words, its formulas, the code, the source and its errata; how to cite;
+// licences. All of it is made from the project's documents when the page is built.
+import about from 'virtual:about';
+import { lab } from '../state.ts';
+import './about.css';
+
+const PAPERS: readonly { key: string; text: string; title: string; mixers: readonly string[] }[] = [
+    {
+        key: 'LaS',
+        text: 'Itamar Zimerman and Lior Wolf. ICML 2024.',
+        title: 'Viewing Transformers Through the Lens of Long Convolutions Layers',
+        mixers: ['las'],
+    },
+    {
+        key: 'Focus',
+        text: 'Shahar Lutati, Itamar Zimerman and Lior Wolf. EMNLP 2023 (Findings).',
+        title: 'Focus Your Attention (with Adaptive IIR Filters)',
+        mixers: ['focus', 'focus_h'],
+    },
+    {
+        key: 'CAT',
+        text: 'Mingchen Li, Xuechen Zhang, Yixiao Huang and Samet Oymak. AAAI 2025.',
+        title: 'On the Power of Convolution Augmented Transformer',
+        mixers: ['cat', 'lcat', 'lincat'],
+    },
+    {
+        key: 'CHELA',
+        text: 'Zicheng Liu et al. ICML 2024.',
+        title: 'Short-Long Convolutions Help Hardware-Efficient Linear Attention to Focus on Long Sequences',
+        mixers: ['chela'],
+    },
+];
+const CITE = `@software{seqmix,
+  title   = {seqmix: verified sequence-mixing kernels, and a page that trains with them},
+  author  = {{The seqmix authors}},
+  year    = {2026},
+  version = {${about.version}}
+}`;
+
+const html = (text: string) => ({ dangerouslySetInnerHTML: { __html: text } });
+
+export default function About() {
+    const { mixers } = lab().config;
+    return (
+        <div class="about">
+            <nav class="contents" aria-label="Mechanisms">
+                <ul>
+                    {mixers.map(({ name, title }) => (
+                        <li key={name}>
+                            <button
+                                type="button"
+                                onClick={() => document.getElementById(`about-${name}`)?.scrollIntoView()}
+                            >
+                                {title}
+                            </button>
+                        </li>
+                    ))}
+                </ul>
+            </nav>
+            <div class="entries">
+                {mixers.map(({ name, title, help, source }) => (
+                    <Entry key={name} name={name} title={title} help={help} source={source} />
+                ))}
+                <Entry
+                    name="model"
+                    title="The model around a mixer"
+                    help="Embedding, blocks, head, loss and optimiser are the same for all."
+                    source=""
+                />
+                <section aria-labelledby="about-sources">
+                    <h3 id="about-sources">Sources</h3>
+                    <ul class="papers">
+                        {PAPERS.map(({ key, text, title }) => (
+                            <li key={key}>
+                                <b>{key}</b> <i>{title}</i>. {text}
+                            </li>
+                        ))}
+                    </ul>
+                    <p class="say">
+                        What is wrong or unsaid in them stands with each mechanism, {about.errata.length}{' '}
+                        errata in all. Each has a test that shows it; the Verify view runs them here.
+                    </p>
+                </section>
+                <section aria-labelledby="about-cite">
+                    <h3 id="about-cite">How to cite</h3>
+                    <pre tabIndex={0}>{CITE}</pre>
+                    <p class="say">Cite the paper of the mechanism too: the mathematics is theirs.</p>
+                </section>
+                <section aria-labelledby="about-licences">
+                    <h3 id="about-licences">Licences</h3>
+                    <p class="say">
+                        seqmix is under the MIT licence. The page also holds{' '}
+                        {about.packages.map(({ name, version, licence }, i) => (
+                            <span key={name}>
+                                {i > 0 && (i === about.packages.length - 1 ? ' and ' : ', ')}
+                                {name} {version} ({licence})
+                            </span>
+                        ))}
+                        .
+                    </p>
+                    <details>
+                        <summary>The MIT licence</summary>
+                        <pre tabIndex={0}>{about.licence}</pre>
+                    </details>
+                </section>
+            </div>
+        </div>
+    );
+}
+
+function Entry({ name, title, help, source }: { name: string; title: string; help: string; source: string }) {
+    const mechanism = about.mixers[name];
+    if (!mechanism) return null;
+    const papers = PAPERS.filter(({ mixers }) => mixers[0] === name).map(({ key }) => key);
+    const errata = about.errata.filter((erratum) =>
+        papers.some((key) => erratum.source.includes(`[${key}]`)),
+    );
+    return (
+        <section class="entry" id={`about-${name}`} aria-labelledby={`about-${name}-title`}>
+            <h3 id={`about-${name}-title`}>{title}</h3>
+            <p class="what">{help}</p>
+            {source && <p class="source">{source}</p>}
+            <div class="entry-grid">
+                <dl class="formulas">
+                    {mechanism.formulas.map(({ says, equation, mathml }, i) => (
+                        <div key={i}>
+                            <dt>
+                                {says}
+                                {equation && <span class="of"> {equation}</span>}
+                            </dt>
+                            <dd tabIndex={0} {...html(mathml)} />
+                        </div>
+                    ))}
+                </dl>
+                <div>
+                    <Files {...mechanism.files} />
+                    {errata.length > 0 && (
+                        <>
+                            <h4>Errata of the paper</h4>
+                            {errata.map((erratum) => (
+                                <details key={erratum.number}>
+                                    <summary>
+                                        {erratum.number}. {erratum.title}
+                                    </summary>
+                                    <p class="say">
+                                        {erratum.source}. <span {...html(erratum.html)} />
+                                    </p>
+                                </details>
+                            ))}
+                        </>
+                    )}
+                </div>
+            </div>
+        </section>
+    );
+}
+
+function Files({ kernels, oracle, model }: { kernels: string[]; oracle: string[]; model: string[] }) {
+    const rows = [
+        ['kernels', kernels],
+        ['oracle', oracle],
+        ['model', model],
+    ] as const;
+    return (
+        <dl class="files">
+            {rows.map(([what, files]) => (
+                <div key={what}>
+                    <dt>{what}</dt>
+                    <dd>
+                        {files.map((file) => (
+                            <span key={file}>
+                                {about.sources ? (
+                                    <a href={`source/${file}.txt`}>{file}</a>
+                                ) : (
+                                    <code>{file}</code>
+                                )}{' '}
+                            </span>
+                        ))}
+                    </dd>
+                </div>
+            ))}
+        </dl>
+    );
+}

@@ -1,0 +1,66 @@
+// theorems.tsx: the papers' claims as pictures that can be changed. Each is computed by verify.wasm, in a worker, from the
+// constructions that the proofs use.
+import { useLayoutEffect, useState } from 'preact/hooks';
+import './theorems.css';
+import { Causality } from './theorems/causality.tsx';
+import { Convolution } from './theorems/convolution.tsx';
+import { Copying } from './theorems/copying.tsx';
+import { Landmarks } from './theorems/landmarks.tsx';
+import { Recall } from './theorems/recall.tsx';
+import { obey } from './theorems/settings.ts';
+import { Triangle } from './theorems/triangle.tsx';
+
+const CONTENTS: readonly (readonly [string, string])[] = [
+    ['convolution', 'Attention is a convolution'],
+    ['recall', 'CAT recalls'],
+    ['copying', 'Copying in order'],
+    ['landmarks', 'Landmarks'],
+    ['triangle', 'The stability triangle'],
+    ['causality', 'Who sees the future'],
+];
+
+export default function Theorems() {
+    const [ready, setReady] = useState(false);
+    useLayoutEffect(() => {
+        obey();
+        setReady(true);
+    }, []);
+    if (!ready) return null;
+    return (
+        <div class="theorems">
+            <nav class="contents" aria-label="Claims">
+                <ol>
+                    {CONTENTS.map(([id, title]) => (
+                        <li key={id}>
+                            <button
+                                type="button"
+                                onClick={() => {
+                                    const section = document.getElementById(`theorem-${id}`)!;
+                                    section.scrollIntoView({ block: 'start' });
+                                    section
+                                        .querySelector<HTMLElement>('button, input')
+                                        ?.focus({ preventScroll: true });
+                                }}
+                            >
+                                {title}
+                            </button>
+                        </li>
+                    ))}
+                </ol>
+            </nav>
+            <div class="claims">
+                <Convolution />
+                <Recall />
+                <Copying />
+                <Landmarks />
+                <Triangle />
+                <Causality />
+                <p class="say">
+                    Nothing here is a picture of a result: verify.wasm holds the kernels, the double-precision
+                    oracle and the very constructions that the proofs in proofs_tests use. docs/THEOREMS.md
+                    leads from each claim to its proof and figures.
+                </p>
+            </div>
+        </div>
+    );
+}

@@ -1,0 +1,211 @@
+// parts.tsx: what the pictures share: the frame around one, a drawing that knows its width, heat maps, sliders, buttons
+// that choose, and how numbers are written.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { drawHeat, drawLegend } from '../../charts/heat.ts';
+
+interface FigureProps {
+    id: string;
+    title: string;
+    /** The claim, and whose it is. */
+    source: ComponentChildren;
+    children: ComponentChildren;
+}
+export function Theorem({ id, title, source, children }: FigureProps) {
+    return (
+        <section class="theorem" id={`theorem-${id}`} aria-labelledby={`theorem-${id}-title`}>
+            <h3 id={`theorem-${id}-title`}>{title}</h3>
+            <p class="source">{source}</p>
+            {children}
+        </section>
+    );
+}
+
+/** A drawing as wide as its place: `children` gets the width in pixels. */
+export function Drawing({
+    height,
+    label,
+    class: name = '',
+    children,
+}: {
+    height: number | ((width: number) => number);
+    label: string;
+    class?: string;
+    children: (width: number, height: number) => ComponentChildren;
+}) {
+    const host = useRef<HTMLDivElement>(null);
+    const [width, setWidth] = useState(0);
+    useLayoutEffect(() => {
+        const place = host.current!;
+        const measure = () => setWidth(place.clientWidth);
+        measure();
+        const observer = new ResizeObserver(measure);
+        observer.observe(place);
+        return () => observer.disconnect();
+    }, []);
+    const tall = typeof height === 'number' ? height : height(width);
+    return (
+        <div class={`drawing ${name}`} ref={host}>
+            {width > 0 && (
+                <svg
+                    width={width}
+                    height={tall}
+                    viewBox={`0 0 ${width} ${tall}`}
+                    role="img"
+                    aria-label={label}
+                >
+                    {children(width, tall)}
+                </svg>
+            )}
+        </div>
+    );
+}
+
+interface HeatProps {
+    values: ArrayLike<number>;
+    rows: number;
+    columns: number;
+    top: number;
+    title: string;
+    /** What a row and a column are, for the line that reads them. */
+    of: (row: number, column: number, value: number) => string;
+    /** Said under the map while nothing is pointed at. */
+    rest: string;
+    lowest?: string;
+    highest?: string;
+}
+/** A matrix, row 0 on top; NaN is left blank. Pointing at an entry reads it. */
+export function Heat({ values, rows, columns, top, title, of, rest, lowest = '0', highest }: HeatProps) {
+    const canvas = useRef<HTMLCanvasElement>(null);
+    const scale = useRef<HTMLCanvasElement>(null);
+    const [at, setAt] = useState<readonly [number, number] | null>(null);
+    useEffect(() => drawHeat(canvas.current!, Float32Array.from(values), rows, columns, top), [values, top]);
+    useEffect(() => drawLegend(scale.current!), []);
+    const read = (event: PointerEvent) => {
+        const box = canvas.current!.getBoundingClientRect();
+        const row = Math.floor(((event.clientY - box.top) / box.height) * rows);
+        const column = Math.floor(((event.clientX - box.left) / box.width) * columns);
+        setAt(row >= 0 && row < rows && column >= 0 && column < columns ? [row, column] : null);
+    };
+    return (
+        <figure class="heat">
+            <figcaption>{title}</figcaption>
+            <canvas
+                ref={canvas}
+                role="img"
+                aria-label={`${title}. ${rest}`}
+                style={{ aspectRatio: `${columns} / ${rows}` }}
+                onPointerMove={read}
+                onPointerDown={read}
+                onPointerLeave={() => setAt(null)}
+            />
+            <p class="heat-scale" aria-hidden="true">
+                <span>{lowest}</span>
+                <canvas ref={scale} />
+                <span>{highest ?? show(top)}</span>
+            </p>
+            <p class="read">{at ? of(at[0], at[1], Number(values[at[0] * columns + at[1]])) : rest}</p>
+        </figure>
+    );
+}
+
+/** An attention map with what is masked left blank. */
+export function causal(map: Float64Array, n: number): Float64Array {
+    return map.map((value, at) => (at % n > Math.floor(at / n) ? NaN : value));
+}
+
+interface SliderProps {
+    label: string;
+    value: number;
+    min: number;
+    max: number;
+    step?: number;
+    format?: (value: number) => string;
+    set: (value: number) => void;
+}
+export function Slider({ label, value, min, max, step = 1, format = show, set }: SliderProps) {
+    const id = useId();
+    return (
+        <div class="slider">
+            <label for={id}>{label}</label>
+            <output for={id} class="number">
+                {format(value)}
+            </output>
+            <input
+                id={id}
+                type="range"
+                min={min}
+                max={max}
+                step={step}
+                value={value}
+                aria-valuetext={format(value)}
+                onInput={({ currentTarget }) => set(Number(currentTarget.value))}
+            />
+        </div>
+    );
+}
+export function Switch({ label, on, set }: { label: string; on: boolean; set: (on: boolean) => void }) {
+    return (
+        <label class="check">
+            <input
+                type="checkbox"
+                checked={on}
+                onChange={({ currentTarget }) => set(currentTarget.checked)}
+            />
+            {label}
+        </label>
+    );
+}
+/** One of several, as buttons in a row. */
+export function Choice<T extends string>(props: {
+    label: string;
+    value: T;
+    choices: readonly (readonly [T, string])[];
+    set: (value: T) => void;
+}) {
+    return (
+        <fieldset class="choice">
+            <legend>{props.label}</legend>
+            {props.choices.map(([value, name]) => (
+                <button
+                    key={value}
+                    type="button"
+                    aria-pressed={value === props.value}
+                    onClick={() => props.set(value)}
+                >
+                    {name}
+                </button>
+            ))}
+        </fieldset>
+    );
+}
+/** The number that the claim is about, and what it has to stay below. */
+export function Verdict({ holds, children }: { holds: boolean | null; children: ComponentChildren }) {
+    return (
+        <p class={`verdict ${holds === null ? '' : holds ? 'holds' : 'fails'}`}>
+            <span aria-hidden="true">{holds === null ? '·' : holds ? '✓' : '✗'}</span>
+            <span>{children}</span>
+        </p>
+    );
+}
+export function Problem({ problem }: { problem: string | null }) {
+    if (!problem) return null;
+    return (
+        <p class="why" role="alert">
+            This cannot be computed here: {problem}
+        </p>
+    );
+}
+
+/** Three figures, a power of ten where it is small. */
+export function show(value: number): string {
+    if (!Number.isFinite(value)) return Number.isNaN(value) ? 'no number' : value > 0 ? '∞' : '−∞';
+    if (value === 0) return '0';
+    const size = Math.abs(value);
+    if (size >= 1e-3 && size < 1e5) return String(Number(value.toPrecision(3))).replace('-', '−');
+    const [digits, power] = value.toExponential(1).split('e');
+    return `${digits!.replace('-', '−')}·10${superscript(power!)}`;
+}
+function superscript(power: string): string {
+    return power.replace('+', '').replace(/./g, (c) => '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'['-0123456789'.indexOf(c)]!);
+}
