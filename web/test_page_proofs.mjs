@@ -121,10 +121,14 @@ onPage('a head of attention is the convolution that is drawn', 'theorems', {}, a
     // The keyboard does the same.
     await page.$eval(`${claim('convolution')} [aria-label="tap 3"]`, (handle) => handle.focus());
     await page.keyboard.press('ArrowUp');
-    const now = await page.$eval(`${claim('convolution')} [aria-label="tap 3"]`, (handle) =>
-        Number(handle.getAttribute('aria-valuenow')),
+    const now = Number((tap + 0.05).toFixed(4));
+    await page.waitForFunction(
+        (selector, wanted) =>
+            Math.abs(Number(document.querySelector(selector).getAttribute('aria-valuenow')) - wanted) < 1e-6,
+        { timeout: 5000 },
+        `${claim('convolution')} [aria-label="tap 3"]`,
+        now,
     );
-    assert.ok(Math.abs(now - tap - 0.05) < 1e-6, `${tap} to ${now}`);
     // The address holds it.
     await page.waitForFunction(() => location.hash.includes('signed:1'));
     await page.reload();

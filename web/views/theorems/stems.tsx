@@ -127,7 +127,7 @@ export function Stems({
                                     cx={x(i)}
                                     cy={y(value)}
                                     r={10}
-                                    tabIndex={0}
+                                    tabindex={0}
                                     role="slider"
                                     aria-label={name?.(i) ?? String(i)}
                                     aria-valuemin={low}
