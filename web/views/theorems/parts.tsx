@@ -26,11 +26,14 @@ export function Drawing({
     height,
     label,
     class: name = '',
+    held = false,
     children,
 }: {
     height: number | ((width: number) => number);
     label: string;
     class?: string;
+    /** It has parts to take hold of, so that it is more than an image. */
+    held?: boolean;
     children: (width: number, height: number) => ComponentChildren;
 }) {
     const host = useRef<HTMLDivElement>(null);
@@ -51,7 +54,7 @@ export function Drawing({
                     width={width}
                     height={tall}
                     viewBox={`0 0 ${width} ${tall}`}
-                    role="img"
+                    role={held ? 'group' : 'img'}
                     aria-label={label}
                 >
                     {children(width, tall)}

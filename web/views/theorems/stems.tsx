@@ -43,7 +43,7 @@ export function Stems({
     const n = series[0]!.values.length;
     const margin = { left: 34, right: 8, top: 8, bottom: foot ? 22 : 8 };
     return (
-        <Drawing height={height} label={label}>
+        <Drawing height={height} label={label} held={Boolean(set)}>
             {(width, tall) => {
                 const inner = width - margin.left - margin.right;
                 const bottom = tall - margin.bottom;
