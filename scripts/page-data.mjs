@@ -3,6 +3,7 @@
 // As a Vite plugin it answers `virtual:about` and puts the source files that are named there into the built folder.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import temml from 'temml';
 
 const root = join(import.meta.dirname, '..');
@@ -60,7 +61,10 @@ export function about() {
     };
 }
 
-/** `sources`: whether the files are put beside the page, so that it can link to them. */
+/**
+ * `sources`: whether the files are put beside the page, so that it can link to them; without them (the page in one file) the
+ * rest is packed, too.
+ */
 export function aboutPlugin({ sources = true } = {}) {
     const id = 'virtual:about';
     return {
@@ -70,7 +74,12 @@ export function aboutPlugin({ sources = true } = {}) {
             if (wanted !== `\0${id}`) return null;
             for (const file of ['docs/definitions.json', 'docs/ERRATA.md', 'LICENSE'])
                 this.addWatchFile(join(root, file));
-            return `export default ${JSON.stringify({ ...about(), sources })};`;
+            const json = JSON.stringify({ ...about(), sources });
+            if (sources) return `export default ${json};`;
+            const packed = gzipSync(json, { level: 9 }).toString('base64');
+            return `const packed = Uint8Array.from(atob('${packed}'), (c) => c.charCodeAt(0));
+const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
+export default await new Response(stream).json();`;
         },
         generateBundle() {
             if (!sources) return;

@@ -354,12 +354,14 @@ export class Verify {
     }
 }
 
-/** Load the module from its bytes or its address. */
-export async function loadVerify(source: BufferSource | URL | string): Promise<Verify> {
-    if (typeof source === 'string' || source instanceof URL) {
-        const response = await fetch(source);
-        if (!response.ok) throw new Error(`${response.url} answered ${response.status}`);
-        source = await response.arrayBuffer();
-    }
-    return new Verify(await WebAssembly.compile(source));
+async function bytesAt(address: URL | string): Promise<BufferSource> {
+    const response = await fetch(address);
+    if (!response.ok) throw new Error(`${response.url} answered ${response.status}`);
+    return response.arrayBuffer();
+}
+/** Load the module: its address, its bytes, or compiled. */
+export async function loadVerify(source: BufferSource | URL | string | WebAssembly.Module): Promise<Verify> {
+    if (source instanceof WebAssembly.Module) return new Verify(source);
+    const bytes = typeof source === 'string' || source instanceof URL ? await bytesAt(source) : source;
+    return new Verify(await WebAssembly.compile(bytes as BufferSource));
 }

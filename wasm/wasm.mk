@@ -27,7 +27,7 @@ VERIFY_GROUPS := $(patsubst proofs_tests/%.c,%,$(filter-out %/proof_certificates
 VERIFY_SRC := $(wildcard proofs_tests/wasm/*.c proofs_tests/constructions*.c) $(VERIFY_GROUPS:%=proofs_tests/%.c) $(REF_SRC)
 VERIFY_OBJ := $(VERIFY_SRC:%.c=build/obj/emcc/verify/%.o) $(filter-out %/wasm/exports.o,$(WASM_SRC:%.c=build/obj/emcc/wasm/%.o))
 build/obj/emcc/verify/%.o: %.c wasm/wasm.mk | setup
-	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) -O2 $(WASM_FLAGS_wasm) -Iproofs_tests/wasm $(CPPFLAGS) -Iref -Iproofs_tests -Dmain=verify_main_$(basename $(notdir $<)) -MMD -MP -c $< -o $@
+	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) -Os $(WASM_FLAGS_wasm) -Iproofs_tests/wasm $(CPPFLAGS) -Iref -Iproofs_tests -Dmain=verify_main_$(basename $(notdir $<)) -MMD -MP -c $< -o $@
 build/wasm/verify.wasm: $(VERIFY_OBJ) proofs_tests/wasm/exports.txt proofs_tests/wasm/imports.js
 	@mkdir -p $(@D) && $(EMCC) $(subst wasm/exports.txt,proofs_tests/wasm/exports.txt,$(WASM_LINK)) -sTOTAL_STACK=1MB -msimd128 --js-library proofs_tests/wasm/imports.js $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
 -include $(shell find build/obj/emcc -name '*.d' 2>/dev/null)

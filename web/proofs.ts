@@ -5,9 +5,12 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import address from '../build/wasm/verify.wasm?url';
 import type { Lab } from '../wasm/seqmix.ts';
 import type { Verify } from '../wasm/verify.ts';
+import { hireProver } from './hire.ts';
 import type { Host } from './verify_worker.ts';
 
 export type Proofs = Comlink.Remote<Verify>;
+
+let compiled: Promise<WebAssembly.Module> | null = null;
 
 export interface Bench {
     proofs: Proofs;
@@ -16,7 +19,14 @@ export interface Bench {
 }
 /** A worker with verify.wasm in it, for who starts long work and may want to end it. */
 export async function openBench(): Promise<Bench> {
-    const worker = new Worker(new URL('./verify_worker.ts', import.meta.url), { type: 'module' });
+    // Compiled here, since a worker of the page in one file cannot read the page's addresses.
+    compiled ??= fetch(new URL(address, document.baseURI)).then(async (response) => {
+        if (!response.ok) throw new Error(`${response.url} answered ${response.status}`);
+        return WebAssembly.compile(await response.arrayBuffer());
+    });
+    compiled.catch(() => (compiled = null));
+    const module = await compiled;
+    const worker = hireProver();
     const stopped = new Promise<never>((_, fail) => {
         worker.onerror = (event) => {
             event.preventDefault();
@@ -26,8 +36,7 @@ export async function openBench(): Promise<Bench> {
     stopped.catch(() => {});
     const host = Comlink.wrap<Host>(worker);
     try {
-        const url = new URL(address, document.baseURI).href;
-        const proofs = (await Promise.race([host.proofs(url), stopped])) as unknown as Proofs;
+        const proofs = (await Promise.race([host.proofs(module), stopped])) as unknown as Proofs;
         return {
             proofs,
             engine: (module) =>

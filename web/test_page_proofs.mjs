@@ -107,7 +107,11 @@ onPage('a head of attention is the convolution that is drawn', 'theorems', {}, a
         now,
     );
     // The address holds it.
-    await page.waitForFunction(() => location.hash.includes('signed:1'));
+    await page.waitForFunction(
+        (tap) => location.hash.includes('signed:1') && location.hash.includes(`,${tap},`),
+        { timeout: 5000 },
+        now,
+    );
     await page.reload();
     await says(page, 'convolution', /✓.*Largest difference/);
     assert.equal(

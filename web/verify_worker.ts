@@ -4,9 +4,8 @@ import { load, type Lab } from '../wasm/seqmix.ts';
 import { loadVerify, type Verify } from '../wasm/verify.ts';
 
 const host = {
-    /** verify.wasm from its address. */
-    async proofs(address: string): Promise<Verify & Comlink.ProxyMarked> {
-        return Comlink.proxy(await loadVerify(address));
+    async proofs(module: WebAssembly.Module): Promise<Verify & Comlink.ProxyMarked> {
+        return Comlink.proxy(await loadVerify(module));
     },
     /** The module that trains on this page. */
     async engine(module: WebAssembly.Module): Promise<Lab & Comlink.ProxyMarked> {
