@@ -5,25 +5,62 @@
 //   has the largest product with the query with high probability once d is of the order th = 2 sigma^2 B ln(L/B).
 // Needs: success means that the chosen block holds the copy. At sizes that can be tested the transition is soft.
 // Model: con_landmark_trials: Philox draws, the landmark filter and the choice by the kernels, or by the oracle.
-// Check: Wilson's 99.9 % interval of the success share over fixed seeds: above 0.98 at d = 4 th, between 0.55 and 0.85 at
-//   d = th, below 0.42 at th/4, at B = 4, 8, 16, so that the d needed grows in proportion to B; for e^{-i/B} between 0.8 and
-//   0.97 at 3 th. Kernels and oracle choose the same block in every trial but those that rounding decides.
+// Check: the box landmark's success is an integral, P(1 + s1 Z > every one of n others N(0, s2^2)), s1^2 = sigma^2 (B-1)/d,
+//   s2^2 = sigma^2 B/d, n = floor((L-1)/B) - 1. Counted trials of fixed seeds lie within 3.3 standard deviations of it (99.9 %)
+//   at th/4, th and 4 th. The integral itself: for L/B = 16 to 1024 between 0.65 and 0.74 at th, at least 0.995 at 4 th, at most
+//   0.33 at th/4; from L/B = 32 on at least 0.997 and at most 0.3. So d grows in proportion to B. With e^{-i/B} the share is
+//   between 0.8 and 0.97 at 3 th. Kernels and oracle choose the same block in every trial but those that rounding decides.
 #include "proof.h"
 
 #define Z999 3.2905 // 99.9 %
 
-// The interval of the share; figures are its ends.
-static void share(double *low, double *high, const con_landmark *m, uint64_t seed, size_t trials) {
+// The number of successes, and the interval of their share.
+static double share(double *low, double *high, const con_landmark *m, uint64_t seed, size_t trials) {
     const long hits = con_landmark_trials(m, seed, 0, trials, CON_FLOAT);
     if (hits < 0) fail_msg("no memory");
     proof_wilson(low, high, (double)hits, (double)trials, Z999);
     print_message("L=%zu B=%zu sigma=%g d=%zu (%.2f th)%s: %ld of %zu, %.4f .. %.4f\n", m->L, m->block, m->sigma, m->D,
                   (double)m->D / con_landmark_threshold(m->L, m->block, m->sigma), m->rho ? ", e^(-i/B)" : "", hits, trials,
                   *low, *high);
+    return (double)hits;
 }
 static con_landmark at(size_t L, size_t block, double sigma, double times, int rho) {
     const double d = times * con_landmark_threshold(L, block, sigma);
     return (con_landmark){.L = L, .block = block, .sigma = sigma, .D = (size_t)fmax(1, d + 0.5), .rho = rho};
+}
+
+static double below(double z) { return erfc(-z / sqrt(2)) / 2; } // of the normal distribution
+// Simpson's rule over 8 deviations. Blocks but the copy's have independent N(0, s2^2) products with the unit query.
+static double exact(size_t L, size_t block, double sigma, double d) {
+    enum { STEPS = 2000 };
+    const double s1 = sigma * sqrt((double)(block - 1) / d), s2 = sigma * sqrt((double)block / d);
+    const double n = (double)((L - 1) / block) - 1;
+    double sum = 0;
+    for (int i = 0; i <= STEPS; i++) {
+        const double z = -8 + 16.0 * i / STEPS, weight = i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2;
+        sum += weight * exp(-z * z / 2) * pow(below((1 + s1 * z) / s2), n);
+    }
+    return sum * 16 / STEPS / 3 / sqrt(6.283185307179586);
+}
+static void the_integral(void **state) {
+    (void)state;
+    double low1 = 1, high1 = 0, low4 = 1, high_quarter = 0, low4_from_32 = 1, high_quarter_from_32 = 0;
+    for (size_t block = 4; block <= 64; block *= 2)
+        for (size_t ratio = 16; ratio <= 1024; ratio *= 2) {
+            const size_t L = block * ratio;
+            const double th = con_landmark_threshold(L, block, 1);
+            const double at1 = exact(L, block, 1, th), at4 = exact(L, block, 1, 4 * th), less = exact(L, block, 1, th / 4);
+            low1 = fmin(low1, at1), high1 = fmax(high1, at1);
+            low4 = fmin(low4, at4), high_quarter = fmax(high_quarter, less);
+            if (ratio == 16) continue;
+            low4_from_32 = fmin(low4_from_32, at4), high_quarter_from_32 = fmax(high_quarter_from_32, less);
+        }
+    proof_at_least(low1, 0.65, "integral, d = th, L/B = 16 to 1024, B = 4 to 64: least success");
+    proof_at_most(high1, 0.74, "integral, d = th: largest");
+    proof_at_least(low4, 0.995, "integral, d = 4 th: least");
+    proof_at_least(low4_from_32, 0.997, "integral, d = 4 th, L/B from 32 on: least");
+    proof_at_most(high_quarter, 0.33, "integral, d = th/4: largest");
+    proof_at_most(high_quarter_from_32, 0.3, "integral, d = th/4, L/B from 32 on: largest");
 }
 
 static void box_landmarks(void **state) {
@@ -32,23 +69,20 @@ static void box_landmarks(void **state) {
         size_t L, block;
         double sigma;
     } cases[] = {{128, 4, 1}, {128, 8, 1}, {256, 16, 0.7}};
-    double least4 = 1, least1 = 1, most1 = 0, most_quarter = 0;
-    for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
-        double low, high;
-        con_landmark m = at(cases[i].L, cases[i].block, cases[i].sigma, 4, 0);
-        share(&low, &high, &m, 81, 900);
-        least4 = fmin(least4, low);
-        m = at(cases[i].L, cases[i].block, cases[i].sigma, 1, 0);
-        share(&low, &high, &m, 82, 600);
-        least1 = fmin(least1, low), most1 = fmax(most1, high);
-        m = at(cases[i].L, cases[i].block, cases[i].sigma, 0.25, 0);
-        share(&low, &high, &m, 83, 600);
-        most_quarter = fmax(most_quarter, high);
+    static const double times[] = {0.25, 1, 4};
+    for (size_t k = 0; k < CHECK_COUNT(times); k++) {
+        double worst = 0;
+        for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
+            double low, high;
+            const size_t trials = times[k] > 1 ? 900 : 600;
+            const con_landmark m = at(cases[i].L, cases[i].block, cases[i].sigma, times[k], 0);
+            const double p = exact(m.L, m.block, m.sigma, (double)m.D);
+            const double hits = share(&low, &high, &m, 81 + k, trials);
+            print_message("integral: %.4f\n", p);
+            worst = proof_largest(worst, fabs(hits - p * (double)trials) / sqrt(p * (1 - p) * (double)trials));
+        }
+        proof_at_most(worst, Z999, "box, d = %g th: counted trials from the integral, standard deviations", times[k]);
     }
-    proof_at_least(least4, 0.98, "box, d = 4 th: success, lower end of the 99.9 %% interval");
-    proof_at_least(least1, 0.55, "box, d = th: success, lower end");
-    proof_at_most(most1, 0.85, "box, d = th: success, upper end");
-    proof_at_most(most_quarter, 0.42, "box, d = th/4: success, upper end");
 }
 
 // "d grows linearly in B" (Fig. 4): with d fixed at the need of B = 8, half the block succeeds more often, twice the block
@@ -99,7 +133,7 @@ static void kernels_and_oracle_choose_the_same(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(box_landmarks), cmocka_unit_test(width_grows_with_the_block),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_integral), cmocka_unit_test(box_landmarks), cmocka_unit_test(width_grows_with_the_block),
                                        cmocka_unit_test(decaying_landmarks),
                                        cmocka_unit_test(kernels_and_oracle_choose_the_same)};
     return cmocka_run_group_tests_name("cat_prop12", tests, NULL, NULL);
