@@ -130,7 +130,7 @@ build/test/scripts.count: scripts/test-tally.sh scripts/run-test.sh scripts/tall
 	@$(RUN) scripts scripts/test-tally.sh || :
 build/test/theorems.count: scripts/theorems.test.mjs scripts/theorems.mjs docs/THEOREMS.md docs/ERRATA.md $(wildcard proofs_tests/proof_*.c) proofs_tests/test_errata.c
 	@$(RUN) theorems node --test --test-reporter=tap $< || :
-build/test/docs.count: scripts/docs.test.mjs scripts/docs.mjs docs/definitions.json docs/MECHANISMS.md docs/TASKS.md docs/presets.json build/seqmix
+build/test/docs.count: scripts/docs.test.mjs scripts/docs.mjs docs/definitions.json docs/MECHANISMS.md docs/TASKS.md docs/PRESETS.md docs/presets.json build/seqmix
 	@$(RUN) docs node --test --test-reporter=tap $< || :
 build/test/mnist.count: scripts/mnist.test.mjs scripts/mnist.mjs
 	@$(RUN) mnist node --test --test-reporter=tap $< || :

@@ -91,10 +91,11 @@ static void bins(void **state) {
     } cases[] = {
         {"task=mqar", 64},              // the recipe: one row a bin
         {"task=mqar&length=128", 128},  // still one row
-        {"task=sc", 4},                 // the recipe: 16 rows a bin
-        {"task=sc&length=128", 8},      // 16 rows
-        {"task=sc&length=60", 4},       // 15 rows divide 60, 16 do not
-        {"task=sc&length=51", 3},       // 17
+        {"task=sc", 8},                 // the recipe: 8 rows a bin
+        {"task=sc&length=128", 16},     // 8 rows
+        {"task=sc&length=60", 10},      // 6 and 10 rows divide 60, 7 to 9 do not
+        {"task=sc&length=63", 9},       // 7 and 9 do: the smaller
+        {"task=sc&length=51", 17},      // 3, as 8 to 16 do not
         {"task=sc&length=61", 61},      // a prime
         {"task=smnist&length=196", 49}, // 4 rows, as for 28
         {"task=ar&length=1&bins=1", 1},

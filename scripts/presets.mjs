@@ -2,6 +2,7 @@
 // docs/presets.json, and writes docs/PRESETS.md from it. Exit status 1 when a claim does not hold.
 //   node scripts/presets.mjs [NAME]...          these presets, or all
 //   node scripts/presets.mjs --sweeps           the two sweeps at the page's end
+//   node scripts/presets.mjs --long             the long trainings on all 784 pixels (an hour or two)
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +20,7 @@ function seqmix(args, each) {
 }
 
 function keep() {
-    const { measured, sweeps } = kept;
+    const { measured, sweeps, long } = kept;
     const lines = (list) => list.map((entry) => `        ${JSON.stringify(entry)}`).join(',\n');
     const sweep = ({ says, config, list, rows }) =>
         `        {\n            "says": ${JSON.stringify(says)},\n            "config": ${JSON.stringify(config)},\n` +
@@ -27,7 +28,8 @@ function keep() {
         `            "rows": [\n${rows.map((row) => `                ${JSON.stringify(row)}`).join(',\n')}\n            ]\n        }`;
     writeFileSync(
         file,
-        `{\n    "measured": [\n${lines(measured)}\n    ],\n    "sweeps": [\n${sweeps.map(sweep).join(',\n')}\n    ]\n}\n`,
+        `{\n    "measured": [\n${lines(measured)}\n    ],\n    "sweeps": [\n${sweeps.map(sweep).join(',\n')}\n    ],\n` +
+            `    "long": [\n${lines(long)}\n    ]\n}\n`,
     );
 }
 
@@ -71,6 +73,20 @@ async function sweeps() {
     return 0;
 }
 
+async function long() {
+    for (const run of kept.long) {
+        const status = await seqmix(['train', run.config, '--eval', '10000', '--json'], (line) => {
+            if (!line.final) return;
+            Object.assign(run, { accuracy: line.accuracy, params: line.params, steps: line.step, seconds: Math.round(line.seconds) });
+            console.log(JSON.stringify(run));
+        });
+        if (status) return status;
+        keep();
+    }
+    return 0;
+}
+
 const names = process.argv.slice(2);
-process.exitCode = names[0] === '--sweeps' ? await sweeps() : await presets(names);
+process.exitCode =
+    names[0] === '--sweeps' ? await sweeps() : names[0] === '--long' ? await long() : await presets(names);
 spawnSync('node', [join(root, 'scripts/docs.mjs')], { stdio: 'inherit' });
