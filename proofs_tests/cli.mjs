@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-cli-'));
@@ -153,6 +153,40 @@ test('sweep: a row for each value, of several seeds; the same numbers as train',
     assert.equal(rows[1].high, Math.max(...alone));
     assert.equal(rows[1].params, 8265);
     assert.equal(seqmix('sweep', recall, 'batch=2', '--eval', '10').stdout.split('\n').length, 3);
+});
+
+test('presets: claims listed, measured, and skipped with a reason where the files are not there', () => {
+    const listed = seqmix('presets', 'filters', '--list')
+        .stdout.trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    assert.deepEqual(
+        listed.map(({ run, metric }) => [run, metric]),
+        [
+            [0, 'accuracy'],
+            [2, 'accuracy'],
+            [3, 'accuracy'],
+        ],
+    );
+    const { status, stdout, stderr } = seqmix('presets', 'dictionary', '--fast', '--seeds', '1', '--json');
+    assert.equal(status, 0);
+    const [cat, attention] = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    assert.ok(cat.holds && cat.mixer === 'cat' && cat.value >= cat.low);
+    assert.ok(attention.holds && attention.mixer === 'attention' && attention.value <= attention.high);
+    assert.match(stderr, /^2 claims hold, 0 are broken\n$/);
+    const elsewhere = spawnSync(resolve('build/seqmix'), ['presets', 'smnist-fast'], {
+        cwd: folder,
+        env: { ...process.env, SEQMIX_DATA: '' },
+        encoding: 'utf8',
+    });
+    assert.equal(elsewhere.status, 0);
+    assert.match(
+        elsewhere.stdout,
+        /skipped smnist-fast .*train-images-idx3-ubyte: not found in .*\n0 claims hold, 0 are broken\n$/s,
+    );
 });
 
 // The header as anyone's reader would take it: 8 bytes of length, JSON, then the words.
@@ -313,6 +347,9 @@ const wrong = [
     [['eval', file('junk'), 'a', 'b'], /'b' is too much/],
     [['eval', file('junk'), '--length', '64,x'], /--length 64,x is not allowed/],
     [['eval', file('junk'), '--length'], /--length needs/],
+    [['presets', 'none'], /no preset 'none'/],
+    [['presets', '--seeds', '0'], /--seeds 0/],
+    [['presets', '--slow'], /'--slow'/],
     [['sweep', recall], /a key with values/],
     [['sweep', recall, 'filter='], /a key with values/],
     [['sweep', recall, 'filter=x'], /filter=x: filter=x is not allowed: filter must be a whole number/],

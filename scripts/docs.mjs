@@ -215,20 +215,37 @@ function tasks() {
     ];
 }
 
-const claims = seqmix('presets', '--list').trim().split('\n').map((line) => JSON.parse(line));
+const claims = seqmix('presets', '--list')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
 const { measured, sweeps, long } = JSON.parse(readFileSync(join(root, 'docs/presets.json'), 'utf8'));
-const metricWords = { accuracy: 'accuracy', free: 'accuracy on its own answers', r2: 'R²', bits: 'bits per character' };
+const metricWords = {
+    accuracy: 'accuracy',
+    free: 'accuracy on its own answers',
+    r2: 'R²',
+    bits: 'bits per character',
+};
 
 // One row of a preset's table: a claim and what each seed gave; throws where that is missing or beyond the claim.
 function claimRow(claim) {
     const { preset, run, metric, changes, minus, low, high } = claim;
     const found = measured
-        .filter((m) => m.preset === preset && m.run === run && m.metric === metric && m.changes === changes && m.minus === minus)
+        .filter(
+            (m) =>
+                m.preset === preset &&
+                m.run === run &&
+                m.metric === metric &&
+                m.changes === changes &&
+                m.minus === minus,
+        )
         .sort((a, b) => a.seed - b.seed);
     const what = `preset ${preset}, run ${run + 1}, ${metric} ${changes}`;
-    if (found.map((m) => m.seed).join() !== '1,2,3') throw new Error(`docs/presets.json lacks seeds of ${what}; make presets measures them`);
+    if (found.map((m) => m.seed).join() !== '1,2,3')
+        throw new Error(`docs/presets.json lacks seeds of ${what}; make presets measures them`);
     const wrong = found.find((m) => m.value < low || m.value > high);
-    if (wrong) throw new Error(`docs/presets.json: ${what} is ${wrong.value}, the claim is ${low} to ${high}`);
+    if (wrong)
+        throw new Error(`docs/presets.json: ${what} is ${wrong.value}, the claim is ${low} to ${high}`);
     const [{ mixer, task, params, steps }] = found;
     const seconds = found.map((m) => m.seconds).sort((a, b) => a - b)[1];
     const percent = (x) => (metric === 'bits' ? x.toFixed(2) : (100 * x).toFixed(1));
@@ -242,13 +259,15 @@ function claimRow(claim) {
 }
 
 function presetPage(preset) {
-    const own = claims.filter((claim) => claim.preset === preset.name);
+    const own = claims.filter((claim) => claim.preset === preset.name).sort((a, b) => a.run - b.run);
     return [
         `## ${preset.title} (\`preset=${preset.name}\`)`,
         '',
         `${preset.lesson} **Expect**: ${preset.expect}`,
         '',
-        ...preset.config.split('~').map((run, i) => `${i + 1}. ${i ? 'changes: ' : ''}\`${run || '(the same)'}\``),
+        ...preset.config
+            .split('~')
+            .map((run, i) => `${i + 1}. ${i ? 'changes: ' : ''}\`${run || '(the same)'}\``),
         '',
         ...(own.length
             ? [

@@ -55,3 +55,32 @@ for (const [name, spoil, sentence] of spoilt)
         assert.notEqual(status, 0);
         assert.match(stderr, sentence);
     });
+
+const results = join(copy, 'docs/presets.json');
+const measured = readFileSync(results, 'utf8');
+const lies = [
+    [
+        'a seed that was not measured',
+        (p) =>
+            p.measured.splice(
+                p.measured.findIndex((m) => m.seed === 2),
+                1,
+            ),
+        /lacks seeds of preset/,
+    ],
+    [
+        'a value beyond its claim',
+        (p) => (p.measured.find((m) => m.preset === 'recall').value = 0.5),
+        /recall.* is 0\.5, the claim is/,
+    ],
+];
+for (const [name, spoil, sentence] of lies)
+    test(`noticed: ${name}`, () => {
+        const kept = JSON.parse(measured);
+        spoil(kept);
+        writeFileSync(results, JSON.stringify(kept));
+        const { status, stderr } = check(copy);
+        writeFileSync(results, measured);
+        assert.notEqual(status, 0);
+        assert.match(stderr, sentence);
+    });

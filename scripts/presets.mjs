@@ -14,7 +14,10 @@ const kept = JSON.parse(readFileSync(file, 'utf8'));
 
 // Runs the program, hands over each of its JSON lines; resolves to its exit status.
 function seqmix(args, each) {
-    const child = spawn(join(root, 'build/seqmix'), args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(join(root, 'build/seqmix'), args, {
+        cwd: root,
+        stdio: ['ignore', 'pipe', 'inherit'],
+    });
     createInterface({ input: child.stdout }).on('line', (line) => each(JSON.parse(line)));
     return new Promise((done) => child.on('close', done));
 }
@@ -34,14 +37,30 @@ function keep() {
 }
 
 async function presets(names) {
-    const table = JSON.parse(spawnSync(join(root, 'build/seqmix'), ['help', '--json'], { encoding: 'utf8' }).stdout);
+    const table = JSON.parse(
+        spawnSync(join(root, 'build/seqmix'), ['help', '--json'], { encoding: 'utf8' }).stdout,
+    );
     const order = table.presets.map((preset) => preset.name);
     let status = 0;
     for (const name of names.length ? names : order) {
         const found = [];
         const ended = await seqmix(['presets', name, '--json'], (m) => {
             found.push(m);
-            const { preset, run, mixer, task, seed, metric, minus, changes, value, low, high, holds, seconds } = m;
+            const {
+                preset,
+                run,
+                mixer,
+                task,
+                seed,
+                metric,
+                minus,
+                changes,
+                value,
+                low,
+                high,
+                holds,
+                seconds,
+            } = m;
             console.log(
                 `${holds ? 'holds ' : 'BROKEN'} ${preset}, run ${run + 1} (${mixer}, ${task}), seed ${seed}: ${metric} ` +
                     `${minus ? `less that of run ${minus} ` : ''}${value.toFixed(4)} in [${low}, ${high}] ${changes} ${seconds} s`,
@@ -62,10 +81,13 @@ async function presets(names) {
 async function sweeps() {
     for (const sweep of kept.sweeps) {
         const rows = [];
-        const status = await seqmix(['sweep', sweep.config, sweep.list, '--seeds', '3', '--eval', '1000', '--json'], (row) => {
-            rows.push(row);
-            console.log(JSON.stringify(row));
-        });
+        const status = await seqmix(
+            ['sweep', sweep.config, sweep.list, '--seeds', '3', '--eval', '1000', '--json'],
+            (row) => {
+                rows.push(row);
+                console.log(JSON.stringify(row));
+            },
+        );
         if (status) return status;
         sweep.rows = rows;
         keep();
@@ -77,7 +99,12 @@ async function long() {
     for (const run of kept.long) {
         const status = await seqmix(['train', run.config, '--eval', '10000', '--json'], (line) => {
             if (!line.final) return;
-            Object.assign(run, { accuracy: line.accuracy, params: line.params, steps: line.step, seconds: Math.round(line.seconds) });
+            Object.assign(run, {
+                accuracy: line.accuracy,
+                params: line.params,
+                steps: line.step,
+                seconds: Math.round(line.seconds),
+            });
             console.log(JSON.stringify(run));
         });
         if (status) return status;
