@@ -77,7 +77,7 @@ const preset presets[] = {
      "196 pixels one after the other: long convolutions read them best; decay and pooling help attention.",
      "CHELA with 4,410 weights 96 %; attention 92 %, LaS of the same size and steps up to 1.5 points more."},
     {"pixels28", "All 784 pixels", "mixer=chela&task=smnist&data=mnist&length=784&width=16&rate=0.01&steps=3750",
-     "The papers' own task: 784 pixels, one a step.", "97 % of MNIST's test images after two passes with 14,922 weights: under two minutes of one core."},
+     "The papers' own task: 784 pixels, one a step.", "About 97 % of MNIST's test images after two passes with 14,922 weights: under two minutes of one core."},
     {"pmnist", "Out of order",
      "mixer=chela&task=smnist&data=mnist&length=196&width=16&mlp=0&rate=0.01&steps=3750~task=pmnist",
      "The same pixels in one fixed random order: neighbours no longer stand together.",
@@ -86,7 +86,8 @@ const preset presets[] = {
      "mixer=las&task=smnist&length=196&width=16&heads=2&blocks=1&window=3&pool=centred&steps=800"
      "~pool=none~las_decay=none~las_decay=alibi~pool=none&las_decay=none",
      "Decay and pooling (both), decay alone (L), pooling alone (S), ALiBi in the decay's place with pooling, neither.",
-     "In a training this short pooling helps and the decay of the logits does not: S and ALiBi with pooling lead."},
+     "In a training this short pooling helps and the decay of the logits costs, for every seed: ALiBi with pooling 75 to 80 %, S 69 to 79, "
+     "both 63 to 73, neither 60 to 74, L 54 to 69."},
     {"dictionary", "The same key twice",
      "mixer=cat&task=dict_ar&width=32&batch=32&rate=0.01&steps=400~mixer=lincat~mixer=attention~mixer=las"
      "~mixer=attention&blocks=2&position=learned",
@@ -163,7 +164,7 @@ const claim claims[] = {
     {"pixels14", 1, "", "accuracy", 0.9, 0.94, 0, 0},
     {"pixels14", 2, "", "accuracy", 0.91, 0.95, 0, 0},
     {"pixels14", 2, "", "accuracy", 0, 0.03, 0, 2},
-    {"pixels28", 0, "", "accuracy", 0.97, 1, 0, 0},
+    {"pixels28", 0, "", "accuracy", 0.965, 1, 0, 0},
     {"pmnist", 0, "", "accuracy", 0.955, 1, 0, 0},
     {"pmnist", 1, "", "accuracy", 0.9, 0.95, 0, 0},
     {"ablations", 0, "", "accuracy", 0.5, 1, 0, 0},
@@ -171,6 +172,9 @@ const claim claims[] = {
     {"ablations", 2, "", "accuracy", 0.5, 1, 0, 0},
     {"ablations", 3, "", "accuracy", 0.5, 1, 0, 0},
     {"ablations", 4, "", "accuracy", 0.5, 1, 0, 0},
+    {"ablations", 2, "", "accuracy", 0.02, 0.15, 0, 1},
+    {"ablations", 3, "", "accuracy", 0.03, 0.2, 0, 1},
+    {"ablations", 4, "", "accuracy", 0.01, 0.15, 0, 2},
     {"dictionary", 0, "", "accuracy", 0.99, 1, 1, 0},
     {"dictionary", 1, "", "accuracy", 0.97, 1, 0, 0},
     {"dictionary", 2, "", "accuracy", 0.05, 0.35, 1, 0},
