@@ -29,6 +29,7 @@ function native(group) {
 test('every proof is here but the certificates, which need Arb', () => {
     assert.deepEqual(groups, [
         'las_b1',
+        'las_smooth',
         'cat_thm1',
         'cat_cor1',
         ...LONG.slice(1),

@@ -9,7 +9,7 @@ import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
 const page = join(root, "docs/THEOREMS.md");
-const order = ["las_b1", "cat_thm1", "cat_cor1", "cat_thm2", "cat_thm3", "cat_prop12", "focus", "chela", "certificates"];
+const order = ["las_b1", "las_smooth", "cat_thm1", "cat_cor1", "cat_thm2", "cat_thm3", "cat_prop12", "focus", "chela", "certificates"];
 const parts = ["Claim", "Statement", "Needs", "Model", "Check"];
 
 // The fields of a proof's first comment; throws where one is missing.

@@ -20,6 +20,7 @@ const LONG = new Set([
 ]);
 const GROUPS: Readonly<Record<string, string>> = {
     las_b1: 'LaS, Theorem B.1: a head of attention is a convolution',
+    las_smooth: 'LaS, Eq. 4: pooling is a filter on the values',
     cat_thm1: 'CAT, Theorem 1: N-gram recall at every length',
     cat_cor1: 'CAT, Corollary 1: recall with a filter on the keys',
     cat_thm2: 'CAT, Theorem 2: what solves one length solves every length',
