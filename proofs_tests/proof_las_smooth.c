@@ -15,10 +15,12 @@ enum { L = 60, D = 5, MAX_P = 9 };
 
 static void pooling_is_a_filter_on_the_values(void **state) {
     (void)state;
-    static double q[L * D], k[L * D], v[L * D], filtered[L * D], plain[L * D], got[L * D], map[L * L], again[L * L];
+    static double q[L * D], k[L * D], v[L * D], filtered[L * D], plain[L * D], got[L * D], map[L * L],
+        again[L * L];
     check_seed(121);
     for (int i = 0; i < L * D; i++)
-        q[i] = (float)(2 * proof_normal()), k[i] = (float)(2 * proof_normal()), v[i] = (float)check_uniform(-1, 1);
+        q[i] = (float)(2 * proof_normal()), k[i] = (float)(2 * proof_normal()),
+        v[i] = (float)check_uniform(-1, 1);
     PROOF_EACH_PRECISION(p)
     for (int P = 1; P <= MAX_P; P += 2)
         for (int trailing = 0; trailing < 2; trailing++) {
@@ -30,16 +32,18 @@ static void pooling_is_a_filter_on_the_values(void **state) {
             proof_ok(con_attention(got, again, q, k, filtered, NULL, L, D, 1, p));
             for (int i = 0; i < L; i++)
                 for (int c = 0; c < D; c++) {
-                    double want = 0; // sum over pooled columns j of row i: (1/P) sum of A at j - to .. j + from
+                    double want =
+                        0; // sum over pooled columns j of row i: (1/P) sum of A at j - to .. j + from
                     for (int j = 0; j < L; j++) {
                         double pooled = 0;
-                        for (int s = j - to; s <= j + from; s++) pooled += s >= 0 && s < L ? map[i * L + s] / P : 0;
+                        for (int s = j - to; s <= j + from; s++)
+                            pooled += s >= 0 && s < L ? map[i * L + s] / P : 0;
                         want += pooled * v[j * D + c];
                     }
                     worst = proof_largest(worst, fabs(got[i * D + c] - want));
                 }
-            proof_at_most(worst / proof_u(p), 16, "%s, P = %d, %s: |A (TV) - AP(A) V| in u", proof_short(p), P,
-                          trailing ? "trailing" : "centred");
+            proof_at_most(worst / proof_u(p), 16, "%s, P = %d, %s: |A (TV) - AP(A) V| in u", proof_short(p),
+                          P, trailing ? "trailing" : "centred");
         }
 }
 

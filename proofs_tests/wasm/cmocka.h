@@ -9,8 +9,9 @@ struct CMUnitTest {
     const char *name;
     void (*test)(void **state);
 };
-#define cmocka_unit_test(f) {#f, f}
-#define cmocka_run_group_tests_name(group, tests, setup, teardown) \
+#define cmocka_unit_test(f)                                                                                  \
+    { #f, f }
+#define cmocka_run_group_tests_name(group, tests, setup, teardown)                                           \
     verify_list(group, tests, sizeof(tests) / sizeof *(tests))
 int verify_list(const char *group, const struct CMUnitTest *tests, size_t n);
 

@@ -51,8 +51,10 @@ _Noreturn void fail_msg(const char *format, ...) {
     __builtin_trap();
 }
 
-#define GROUPS(X) X(proof_las_b1) X(proof_las_smooth) X(proof_cat_thm1) X(proof_cat_cor1) X(proof_cat_thm2) X(proof_cat_thm3) \
-    X(proof_cat_prop12) X(proof_focus) X(proof_chela) X(test_errata)
+#define GROUPS(X)                                                                                            \
+    X(proof_las_b1)                                                                                          \
+    X(proof_las_smooth) X(proof_cat_thm1) X(proof_cat_cor1) X(proof_cat_thm2) X(proof_cat_thm3)              \
+        X(proof_cat_prop12) X(proof_focus) X(proof_chela) X(test_errata)
 #define DECLARE(file) int verify_main_##file(void);
 #define LIST(file) verify_main_##file();
 GROUPS(DECLARE)
@@ -71,8 +73,8 @@ void verify_run(size_t i) {
 }
 
 // ---- Constructions ------------------------------------------------------------------------------------------------
-int verify_las_b1(double *y, double *map, const double *kernel, const double *x, size_t L, size_t D, double slack,
-                  unsigned flags, int precision) {
+int verify_las_b1(double *y, double *map, const double *kernel, const double *x, size_t L, size_t D,
+                  double slack, unsigned flags, int precision) {
     return con_las_b1(y, map, kernel, x, L, D, slack, flags, precision);
 }
 // wq [P][H P], P = L + 1, H = 1 or, signed, 2: the part of W_q that speaks of positions
@@ -80,35 +82,46 @@ void verify_las_b1_wq(double *wq, const double *kernel, size_t L, double slack, 
     const int H = flags & CON_B1_SIGNED ? 2 : 1;
     for (int h = 0; h < H; h++) con_las_b1_wq(wq, kernel, L, L + 1, (size_t)H, h, slack, flags);
 }
-int verify_conv(double *y, const double *x, const double *f, size_t L, size_t D, size_t W, size_t future, int precision) {
+int verify_conv(double *y, const double *x, const double *f, size_t L, size_t D, size_t W, size_t future,
+                int precision) {
     return con_conv(y, x, f, L, D, W, future, precision);
 }
-int verify_recall(double *y, double *map, const double *x, const double *filter, size_t L, size_t D, size_t N, double c,
-                  int delay, int mask_starts, int no_norm, int precision) {
-    const con_recall m = {.L = L, .D = D, .N = N, .filter = filter, .c = c, .delay = delay, .mask_starts = mask_starts,
+int verify_recall(double *y, double *map, const double *x, const double *filter, size_t L, size_t D, size_t N,
+                  double c, int delay, int mask_starts, int no_norm, int precision) {
+    const con_recall m = {.L = L,
+                          .D = D,
+                          .N = N,
+                          .filter = filter,
+                          .c = c,
+                          .delay = delay,
+                          .mask_starts = mask_starts,
                           .no_norm = no_norm};
     return con_recall_fwd(y, map, x, &m, precision);
 }
-int verify_attention(double *o, double *map, const double *q, const double *k, const double *v, size_t L, size_t D, size_t H,
-                     int precision) {
+int verify_attention(double *o, double *map, const double *q, const double *k, const double *v, size_t L,
+                     size_t D, size_t H, int precision) {
     return con_attention(o, map, q, k, v, NULL, L, D, H, precision);
 }
-double verify_wrong_cosine(const double *table, size_t V, size_t D, const double *filter, size_t N, int starts) {
+double verify_wrong_cosine(const double *table, size_t V, size_t D, const double *filter, size_t N,
+                           int starts) {
     return con_wrong_cosine(table, V, D, filter, N, starts);
 }
-int verify_copy(int32_t *answer, double *y, double *query, double *map, const int32_t *tokens, size_t length, size_t S,
-                size_t L, double epsilon, int precision) {
+int verify_copy(int32_t *answer, double *y, double *query, double *map, const int32_t *tokens, size_t length,
+                size_t S, size_t L, double epsilon, int precision) {
     const con_copy m = {.S = S, .L = L, .epsilon = epsilon};
     return con_copy_look(answer, y, query, map, tokens, length, &m, precision);
 }
-double verify_landmark_threshold(size_t L, size_t block, double sigma) { return con_landmark_threshold(L, block, sigma); }
+double verify_landmark_threshold(size_t L, size_t block, double sigma) {
+    return con_landmark_threshold(L, block, sigma);
+}
 int verify_landmark_trials(size_t L, size_t D, size_t block, double sigma, int rho, double seed, size_t first,
                            size_t trials, int precision) {
     const con_landmark m = {.L = L, .D = D, .block = block, .sigma = sigma, .rho = rho};
     return (int)con_landmark_trials(&m, (uint64_t)seed, first, trials, precision);
 }
 double verify_pole_radius(double a1, double a2) { return con_pole_radius(a1, a2); }
-int verify_focus(double *y, const double *x, const double *theta, size_t L, size_t bins, size_t F, int carry, int precision) {
+int verify_focus(double *y, const double *x, const double *theta, size_t L, size_t bins, size_t F, int carry,
+                 int precision) {
     return con_focus_filter(y, x, theta, L, bins, F, carry, precision);
 }
 
