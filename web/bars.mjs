@@ -2,7 +2,7 @@
 // measured beside its bar; the exit status is the verdict. Not part of `make test`: a busy machine would
 // fail it.
 import { fileURLToPath } from 'node:url';
-import { findChromium, launch } from './browser.mjs';
+import { findChromium, findFirefox, launch } from './browser.mjs';
 
 const { why } = findChromium();
 if (why) {
@@ -44,10 +44,11 @@ const until = (page, condition) => page.waitForFunction(condition, { timeout: 60
     await close();
 }
 
-{
-    const { page, close } = await lab.open(
-        '#mixer=cat&task=mqar&steps=100000~seed=2~mixer=attention~mixer=attention&blocks=2&position=learned!speed=full',
-    );
+const FOUR =
+    '#mixer=cat&task=mqar&steps=100000~seed=2~mixer=attention~mixer=attention&blocks=2&position=learned!speed=full';
+/** Four runs train: is the page free meanwhile, are charts drawn, does Pause pause? */
+async function busy(inside, name, hash) {
+    const { page, close } = await inside.open(FOUR + hash);
     await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'ready'));
     await press(page, 'Start');
     await wait(2000);
@@ -75,15 +76,28 @@ const until = (page, condition) => page.waitForFunction(condition, { timeout: 60
                 port2.postMessage(0);
             }),
     );
-    bar('longest the main thread was blocked, four runs training', beat.worst, 'ms', { most: 50 });
-    bar('frames a second meanwhile', beat.frames, 'a second', { least: 30 });
+    bar(`${name}: longest the main thread was blocked, four runs training`, beat.worst, 'ms', { most: 50 });
+    bar(`${name}: frames a second meanwhile`, beat.frames, 'a second', { least: 30 });
     const before = await page.evaluate(() => performance.now());
     await press(page, 'Pause');
     await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'paused'));
-    bar('from Pause to standing still', (await page.evaluate(() => performance.now())) - before, 'ms', {
-        most: 500,
-    });
+    bar(
+        `${name}: from Pause to standing still`,
+        (await page.evaluate(() => performance.now())) - before,
+        'ms',
+        {
+            most: 500,
+        },
+    );
     await close();
+}
+await busy(lab, 'Chromium', '');
+await busy(lab, 'Chromium, Inside view', '&view=inside');
+await busy(lab, 'Chromium, Length view', '&view=length');
+if (!findFirefox().why) {
+    const firefox = await launch(fileURLToPath(new URL('../dist', import.meta.url)), 'firefox');
+    await busy(firefox, 'Firefox', '');
+    await firefox.close();
 }
 
 {

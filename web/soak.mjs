@@ -16,8 +16,6 @@ const { page, complaints } = await lab.open(
     '#mixer=cat&task=mqar~mixer=attention~mixer=las~mixer=focus!speed=full',
 );
 const client = await page.createCDPSession();
-const wait = (ms) => new Promise((done) => setTimeout(done, ms));
-
 async function memory() {
     await client.send('HeapProfiler.collectGarbage');
     const { usedSize } = await client.send('Runtime.getHeapUsage');
@@ -33,21 +31,30 @@ let rounds = 0;
 let before = null;
 let now;
 while (performance.now() - start < MINUTES * 60_000) {
-    // The first button starts, goes on or pauses; the third resets.
-    const button = (place) => page.$eval(`.transport button:nth-of-type(${place})`, (found) => found.click());
-    await button(1);
-    await wait(1500);
-    await button(1);
-    await wait(100);
-    await button(3);
-    if (rounds % 3 === 0)
-        await page.evaluate(() => (location.hash = location.hash.replace(/seed=\d+&?|$/, '')));
-    if (rounds % 5 === 0) await page.keyboard.press(String(1 + (rounds % 4)));
-    await wait(200);
-    await page.keyboard.press('1');
-    await page.waitForSelector('.transport');
-    rounds++;
-    if (rounds % 10) continue;
+    // Inside the page, since each script sent from outside would itself stay in memory.
+    await page.evaluate(async (first) => {
+        const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+        const button = (place) => document.querySelector(`.transport button:nth-of-type(${place})`).click();
+        const press = (key) =>
+            document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+        for (let round = first; round < first + 10; round++) {
+            // The first button starts, goes on or pauses; the third resets.
+            button(1);
+            await wait(1500);
+            button(1);
+            await wait(100);
+            button(3);
+            // Another setup and other views now and then, and back.
+            if (round % 3 === 0) location.hash = '#mixer=cat&task=smnist~mixer=chela!speed=full';
+            if (round % 3 === 1) history.back();
+            await wait(200);
+            press(String(1 + (round % 4)));
+            await wait(300);
+            press('1');
+            await wait(100);
+        }
+    }, rounds);
+    rounds += 10;
     now = await memory();
     const minutes = (performance.now() - start) / 60_000;
     console.log(
