@@ -14,6 +14,8 @@ let compiled: Promise<WebAssembly.Module> | null = null;
 
 export interface Bench {
     proofs: Proofs;
+    /** Fails when the worker dies; what it was asked then never comes. */
+    stopped: Promise<never>;
     engine(module: WebAssembly.Module): Promise<Comlink.Remote<Lab>>;
     close(): void;
 }
@@ -30,6 +32,7 @@ export async function openBench(): Promise<Bench> {
     const stopped = new Promise<never>((_, fail) => {
         worker.onerror = (event) => {
             event.preventDefault();
+            worker.terminate();
             fail(new Error(`its worker stopped: ${event.message || 'it could not be started'}`));
         };
     });
@@ -39,6 +42,7 @@ export async function openBench(): Promise<Bench> {
         const proofs = (await Promise.race([host.proofs(module), stopped])) as unknown as Proofs;
         return {
             proofs,
+            stopped,
             engine: (module) =>
                 Promise.race([host.engine(module), stopped]) as unknown as Promise<Comlink.Remote<Lab>>,
             close: () => worker.terminate(),
@@ -50,11 +54,19 @@ export async function openBench(): Promise<Bench> {
 }
 
 let shared: Promise<Bench> | null = null;
-/** The worker that all pictures share; one that could not be started is tried again. */
-export function proofs(): Promise<Proofs> {
-    shared ??= openBench();
-    shared.catch(() => (shared = null));
-    return shared.then((bench) => bench.proofs);
+/** Ask the worker that all pictures share. One that could not be started, or died, has a successor at the next question. */
+export async function asking<T>(ask: (v: Proofs) => Promise<T>): Promise<T> {
+    const mine = (shared ??= openBench());
+    try {
+        const bench = await mine;
+        bench.stopped.catch(() => {
+            if (shared === mine) shared = null;
+        });
+        return await Promise.race([ask(bench.proofs), bench.stopped]);
+    } catch (error) {
+        if (shared === mine && !(await mine.then(Boolean, () => false))) shared = null;
+        throw error;
+    }
 }
 
 export interface Answer<T> {
@@ -79,7 +91,7 @@ export function useAnswer<T>(ask: (v: Proofs) => Promise<T>, given: readonly unk
                 const now = mine.next;
                 mine.next = null;
                 try {
-                    const value = await now(await proofs());
+                    const value = await asking(now);
                     if (!mine.gone) setAnswer({ value, problem: null });
                 } catch (error) {
                     if (!mine.gone) setAnswer((old) => ({ ...old, problem: (error as Error).message }));

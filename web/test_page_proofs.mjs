@@ -287,6 +287,47 @@ onPage('the self-check stops when asked, and runs again', 'verify', {}, async (p
     await page.waitForSelector('.verify[data-phase=going]');
 });
 
+onPage('a worker that dies is told, and has a successor', 'theorems', {}, async (page) => {
+    await says(page, 'recall', /✓.*ab was followed by e/);
+    for (const worker of page.workers())
+        await worker
+            .evaluate(
+                () =>
+                    void setTimeout(() => {
+                        throw new Error('ended on request');
+                    }),
+            )
+            .catch(() => {});
+    await new Promise((done) => setTimeout(done, 300));
+    await press(page, 'recall', 'N = 1');
+    await says(page, 'recall', /b stood here 2 times before/);
+    await type(page, 'recall', 'abcdefga');
+    await says(page, 'recall', /✓.*a was followed by b/);
+});
+
+onPage('a dead worker ends the self-check with a sentence', 'verify', {}, async (page) => {
+    await page.waitForFunction(() => document.querySelectorAll('.digests .right').length > 2, {
+        timeout: 30_000,
+    });
+    for (const worker of page.workers())
+        await worker
+            .evaluate(
+                () =>
+                    void setTimeout(() => {
+                        throw new Error('ended on request');
+                    }),
+            )
+            .catch(() => {});
+    await page.waitForSelector('.verify[data-phase=failed]', { timeout: 30_000 });
+    assert.match(await text(page, '.verify-now'), /cannot go on: its worker stopped: .*ended on request/);
+    await page.$$eval('.verify button', (all) =>
+        all.find((each) => each.textContent === 'Run again').click(),
+    );
+    await page.waitForFunction(() => document.querySelectorAll('.digests .right').length > 2, {
+        timeout: 30_000,
+    });
+});
+
 onPage('every mechanism has its formulas, its code and its errata', 'about', {}, async (page) => {
     await page.waitForSelector('.entry');
     const mixers = await page.$$eval('.entry', (all) =>

@@ -98,7 +98,7 @@ const at = <T,>(list: readonly T[], i: number, change: Partial<T>): readonly T[]
 async function runProof(proof: Proof): Promise<void> {
     doing.value = `${GROUPS[proof.group] ?? proof.group}: ${words(proof.name)}`;
     const start = performance.now();
-    const outcome = await bench!.proofs.run(proof.i);
+    const outcome = await Promise.race([bench!.proofs.run(proof.i), bench!.stopped]);
     const place = proofs.value.findIndex(({ i }) => i === proof.i);
     proofs.value = at(proofs.value, place, { outcome, seconds: (performance.now() - start) / 1000 });
 }
@@ -141,7 +141,7 @@ async function run(): Promise<void> {
         errors.value = (await v.ulps).map((row) => ({ ...row, errors: kinds.value.map(() => null) }));
         for (const [i, name] of names.entries()) {
             doing.value = name;
-            const found = await engine.digest(i);
+            const found = await Promise.race([engine.digest(i), opened.stopped]);
             if (!mineStill()) return;
             digests.value = at(digests.value, i, { found });
             seconds.value = (performance.now() - start) / 1000;
@@ -155,7 +155,7 @@ async function run(): Promise<void> {
         for (let i = 0; i < errors.value.length; i++) {
             doing.value = `${errors.value[i]!.name}: errors in units of the last place`;
             for (let kind = 0; kind < kinds.value.length; kind++) {
-                const error = await v.ulp(i, kind);
+                const error = await Promise.race([v.ulp(i, kind), opened.stopped]);
                 if (!mineStill()) return;
                 const all = errors.value[i]!.errors.map((old, k) => (k === kind ? error : old));
                 errors.value = at(errors.value, i, { errors: all });

@@ -1,7 +1,7 @@
 // landmarks.tsx: [CAT] Propositions 1 and 2: how wide must tokens be, so that a block's landmark betrays the copy in it?
 // Trials are drawn by the construction while one looks; the line is the exact probability as an integral.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { proofs } from '../../proofs.ts';
+import { asking } from '../../proofs.ts';
 import { Choice, Drawing, Problem, show, Slider, Theorem, Verdict } from './parts.tsx';
 import { choice, number } from './settings.ts';
 
@@ -63,8 +63,7 @@ function useTrials(block: number, spread: number, rho: boolean, seen: boolean) {
         let on = true;
         void (async () => {
             try {
-                const v = await proofs();
-                const th = await v.landmarkThreshold(L, block, spread);
+                const th = await asking((v) => v.landmarkThreshold(L, block, spread));
                 if (!on) return;
                 let all: Point[] = TIMES.map((times) => ({
                     times,
@@ -79,7 +78,9 @@ function useTrials(block: number, spread: number, rho: boolean, seen: boolean) {
                     for (const point of all) {
                         const batch = Math.min(20, ENOUGH - point.trials);
                         const given = { L, D: point.d, block, sigma: spread, rho };
-                        const hits = on ? await v.landmarkTrials(given, SEED, point.trials, batch) : 0;
+                        const hits = on
+                            ? await asking((v) => v.landmarkTrials(given, SEED, point.trials, batch))
+                            : 0;
                         more.push({ ...point, hits: point.hits + hits, trials: point.trials + batch });
                     }
                     all = more;
