@@ -1,5 +1,6 @@
-// number.h: decimal text to double and back. Not the C library's: the point is a point whatever locale the host program has
-// set, every machine reads the same bits, and the WebAssembly module is spared 128-bit floats (7 KB of what a page fetches).
+// number.h: decimal text to double and back. Not the C library's: the point is a point whatever locale the
+// host program has set, every machine reads the same bits, and the WebAssembly module is spared 128-bit
+// floats (7 KB of what a page fetches).
 #ifndef SMX_NUMBER_H
 #define SMX_NUMBER_H
 

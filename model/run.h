@@ -37,6 +37,12 @@ void smx_run_parallel(smx_run *run, smx_parallel_for hook, void *pool);
 // weights are then those before that step.
 int smx_run_step(smx_run *run, size_t n, smx_error *error);
 
+// One step on the caller's batch instead of the task's: tokens [B][L] and targets [B][T] (-1: none), for the B, L and T that
+// smx_run_batch gives; the config's task says what they mean. Tasks on tokens with classes only. -1 also where a token, a target
+// or their number is not what the model was built for; then nothing has changed.
+void smx_run_batch(const smx_run *run, size_t *sequences, size_t *length, size_t *targets);
+int smx_run_step_on(smx_run *run, const int32_t *tokens, const int32_t *targets, smx_error *error);
+
 // Evaluate on `count` sequences of the evaluation stream, at `length` tokens (0: the config's).
 typedef struct {
     double loss;              // mean cross-entropy (nats) or squared error over the targets

@@ -112,6 +112,12 @@ void stage_fill(stage *s, uint64_t seed, uint32_t stream, uint64_t first, size_t
     collect_rows(s);
 }
 
+void stage_give(stage *s, const int32_t *tokens, const int32_t *targets) {
+    memcpy(s->g->tokens, tokens, s->B * s->L * sizeof *tokens);
+    memcpy(s->targets, targets, s->B * s->targets_per * sizeof *targets);
+    collect_rows(s);
+}
+
 size_t stage_forward(stage *s, float *loss) {
     graph_forward(s->g);
     size_t n = s->task.classes ? smx_cross_entropy_fwd(s->row_loss, s->row_stats, s->logits->data, s->row_targets, s->rows, s->task.classes)

@@ -1,5 +1,5 @@
-// test_number.c: reading decimals against the C library's strtod, to the bit, ties and subnormals included; writing them so
-// that they read back, in the fewest digits.
+// test_number.c: reading decimals against the C library's strtod, to the bit, ties and subnormals
+// included; writing them so that they read back, in the fewest digits.
 #include "check.h"
 
 #include <float.h>

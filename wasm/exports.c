@@ -37,6 +37,19 @@ smx_run *lab_load(const void *bytes, size_t size, const char *changes) {
 }
 void lab_close(smx_run *run) { smx_run_close(run); }
 int lab_step(smx_run *run, size_t n) { return smx_run_step(run, n, &failure); }
+int lab_step_on(smx_run *run, const int32_t *tokens, const int32_t *targets) {
+    return smx_run_step_on(run, tokens, targets, &failure);
+}
+// sequences, length, targets of a sequence
+const uint32_t *lab_batch(const smx_run *run) {
+    static uint32_t out[3];
+    size_t sequences, length, targets;
+    smx_run_batch(run, &sequences, &length, &targets);
+    out[0] = (uint32_t)sequences;
+    out[1] = (uint32_t)length;
+    out[2] = (uint32_t)targets;
+    return out;
+}
 const char *lab_config(const smx_run *run) { return smx_run_config(run); }
 
 const char *lab_warning(smx_run *run) { return smx_run_warning(run); }

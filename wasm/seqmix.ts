@@ -115,12 +115,26 @@ export class SeqmixError extends Error {
     }
 }
 
+/** One batch: as many sequences of tokens as the config's batch says, one after another, and the wanted answers (-1: none). */
+export interface Batch {
+    /** [sequences][length] */
+    tokens: ArrayLike<number>;
+    /** [sequences][length], or [sequences] for a task with one answer a sequence. */
+    targets: ArrayLike<number>;
+}
+export interface OpenOptions {
+    /** Data of your own instead of the task's: the batch for a step, counted from 0. The config's task gives its form. */
+    batch?: (step: number) => Batch;
+}
+
 export type WasmSource = URL | string | BufferSource | WebAssembly.Module;
+/** A source, or what fetches it when it is wanted. */
+export type LazySource = WasmSource | (() => Promise<WasmSource>);
 export interface LoadOptions {
     /** The module: its address, its bytes, or compiled. Default: seqmix.wasm beside this file. */
-    wasm?: WasmSource;
+    wasm?: LazySource;
     /** The module for engines without WebAssembly SIMD. Default: seqmix-scalar.wasm beside this file. */
-    scalar?: WasmSource;
+    scalar?: LazySource;
 }
 
 type Pointer = number;
@@ -138,6 +152,8 @@ interface Exports {
     lab_load(bytes: Pointer, size: number, changes: Pointer): Pointer;
     lab_close(run: Pointer): void;
     lab_step(run: Pointer, n: number): number;
+    lab_step_on(run: Pointer, tokens: Pointer, targets: Pointer): number;
+    lab_batch(run: Pointer): Pointer;
     lab_config(run: Pointer): Pointer;
     lab_warning(run: Pointer): Pointer;
     lab_evaluate(run: Pointer, count: number, changes: Pointer): Pointer;
@@ -241,11 +257,13 @@ function count(n: number, what: string): number {
 export class Run {
     readonly #memory: Memory;
     #run: Pointer;
+    readonly #batch: OpenOptions['batch'];
 
     /** For Lab; use `lab.open` or `lab.load`. */
-    constructor(memory: Memory, run: Pointer) {
+    constructor(memory: Memory, run: Pointer, options: OpenOptions = {}) {
         this.#memory = memory;
         this.#run = run;
+        this.#batch = options.batch;
     }
     get #open(): Pointer {
         if (!this.#run) throw new SeqmixError('this run was closed');
@@ -254,7 +272,35 @@ export class Run {
 
     /** Train n steps. Throws where the loss is no longer finite, naming step and tensor. */
     step(n = 1): void {
-        if (this.#memory.x.lab_step(this.#open, count(n, 'steps'))) throw this.#memory.error();
+        count(n, 'steps');
+        if (this.#batch) for (let i = 0; i < n; i++) this.stepOn(this.#batch(this.metrics.step));
+        else if (this.#memory.x.lab_step(this.#open, n)) throw this.#memory.error();
+    }
+    /** What a batch of your own has to be. */
+    get batch(): { sequences: number; length: number; targets: number } {
+        const w = this.#memory.words(this.#memory.x.lab_batch(this.#open), 3);
+        return { sequences: w[0]!, length: w[1]!, targets: w[2]! };
+    }
+    /** Train one step on a batch of your own. */
+    stepOn({ tokens, targets }: Batch): void {
+        const run = this.#open;
+        const shape = this.batch;
+        const bytes = (what: string, x: ArrayLike<number>, n: number) => {
+            if (x.length !== n)
+                throw new SeqmixError(
+                    `the batch has ${x.length} ${what}; it must have ${n}`,
+                    what,
+                    String(x.length),
+                    String(n),
+                );
+            return new Uint8Array(Int32Array.from(x).buffer);
+        };
+        const asked = bytes('tokens', tokens, shape.sequences * shape.length);
+        const wanted = bytes('targets', targets, shape.sequences * shape.targets);
+        const failed = this.#memory.withBytes(asked, (at) =>
+            this.#memory.withBytes(wanted, (to) => this.#memory.x.lab_step_on(run, at, to)),
+        );
+        if (failed) throw this.#memory.error();
     }
     /**
      * Try the model on `count` held-out sequences, at `length` rows (default: the config's), or with other changes to the
@@ -358,6 +404,10 @@ export class Run {
             ),
         };
     }
+    /** Sample `index` of the task's held-out (or training) stream, with the model's answers: another name of `look`. */
+    data(index: number, options: { stream?: 'eval' | 'train'; length?: number } = {}): Sample {
+        return this.look(index, options);
+    }
     /** Run the model on one held-out (or training) sample and keep what happened inside for `tensor`. */
     look(index: number, options: { stream?: 'eval' | 'train'; length?: number } = {}): Sample {
         if (!Number.isSafeInteger(index) || index < 0)
@@ -444,6 +494,8 @@ export class Lab {
     readonly version: string;
     /** 'wasm' (SIMD) or 'scalar' (the engine has no SIMD; same numbers, slower). */
     readonly isa: string;
+    /** What a user should know about this engine: '' or a sentence, such as that it has no SIMD. */
+    readonly notice: string;
     /** Every key, mixer, task and preset of the config language. */
     readonly config: ConfigTable;
 
@@ -453,14 +505,19 @@ export class Lab {
         this.#memory = memory;
         this.version = memory.text(memory.x.lab_version());
         this.isa = memory.text(memory.x.lab_isa());
+        this.notice =
+            this.isa === 'scalar'
+                ? 'this engine has no WebAssembly SIMD: seqmix runs its scalar module, with the same numbers but slower'
+                : '';
         this.config = JSON.parse(memory.text(memory.x.lab_config_json())) as ConfigTable;
     }
     /** Open an experiment: 'mixer=cat&task=mqar&seed=1'. */
-    open(config: string): Run {
+    open(config: string, options: OpenOptions = {}): Run {
         const { x } = this.#memory;
         return new Run(
             this.#memory,
             this.#memory.found(this.#memory.withText(config, (at) => x.lab_open(at))),
+            options,
         );
     }
     /** Open a checkpoint, with changes such as 'steps=900'. */
@@ -548,7 +605,9 @@ async function bytesOf(address: URL | string): Promise<BufferSource> {
     const url = new URL(address, here);
     if (url.protocol === 'file:' && typeof process === 'object' && process.versions?.node) {
         const fs = 'node:fs/promises'; // a variable, so that bundlers for the page do not look for it
-        const { readFile } = (await import(/* @vite-ignore */ fs)) as typeof import('node:fs/promises');
+        const { readFile } = (await import(
+            /* @vite-ignore */ /* webpackIgnore: true */ fs
+        )) as typeof import('node:fs/promises');
         return readFile(url);
     }
     const response = await fetch(url);
@@ -556,7 +615,8 @@ async function bytesOf(address: URL | string): Promise<BufferSource> {
     return response.arrayBuffer();
 }
 
-async function compile(source: WasmSource): Promise<WebAssembly.Module> {
+async function compile(lazy: LazySource): Promise<WebAssembly.Module> {
+    const source = typeof lazy === 'function' ? await lazy() : lazy;
     if (source instanceof WebAssembly.Module) return source;
     const bytes = typeof source === 'string' || source instanceof URL ? await bytesOf(source) : source;
     try {
@@ -568,7 +628,8 @@ async function compile(source: WasmSource): Promise<WebAssembly.Module> {
 
 /** Load the module; `await load()` is enough where seqmix.wasm lies beside this file. */
 export async function load(options: LoadOptions = {}): Promise<Lab> {
-    const beside = (file: string) => new URL(/* @vite-ignore */ file, import.meta.url);
+    const beside = (file: string) =>
+        new URL(/* @vite-ignore */ /* webpackIgnore: true */ file, import.meta.url);
     const source = hasSimd()
         ? (options.wasm ?? beside('seqmix.wasm'))
         : (options.scalar ?? beside('seqmix-scalar.wasm'));

@@ -36,6 +36,12 @@ build/wasm/verify.wasm: $(VERIFY_OBJ) proofs_tests/wasm/exports.txt proofs_tests
 build/wasm/seqmix.js: wasm/seqmix.ts wasm/verify.ts wasm/tsconfig.json tsconfig.json package-lock.json | setup
 	@mkdir -p $(@D) && node_modules/.bin/tsc --project wasm/tsconfig.json && touch $@ && echo "built $@"
 
+# The npm package.
+build/package/package.json: scripts/package.mjs $(wildcard wasm/package/*) wasm/seqmix.ts package.json package-lock.json build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm | setup
+	@node scripts/package.mjs
+.PHONY: package
+package: build/package/package.json ## pack the npm package into build/ (nothing is published)
+
 .PHONY: wasm
 wasm: build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js ## build the WebAssembly modules and their loader
 

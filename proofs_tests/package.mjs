@@ -1,0 +1,274 @@
+// package.mjs: the npm package as its users have it: the packed tarball is installed into fresh copies of
+// examples/embed, built by each bundler, and trains in a real browser to the digests that Node gets;
+// docs/EMBED.md is run as it stands; the types pass tsc --strict; opening and closing leaves memory flat.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import puppeteer from 'puppeteer-core';
+import { serve } from '../scripts/serve.mjs';
+import { findChromium } from '../web/browser.mjs';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+const tarball = join(root, `build/seqmix-${version}.tgz`);
+const chromium = findChromium();
+
+let folder;
+let browser;
+before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'seqmix-package-'));
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+    await install(folder);
+    if (chromium.path)
+        browser = await puppeteer.launch({
+            executablePath: chromium.path,
+            args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+        });
+});
+after(async () => {
+    await browser?.close();
+    await rm(folder, { recursive: true, force: true });
+});
+/** The package has no dependencies, so this needs no network. */
+const install = (cwd) =>
+    run('npm', ['install', '--offline', '--omit=dev', '--no-audit', '--no-fund', '--no-save', tarball], {
+        cwd,
+    });
+
+const builders = {
+    plain: async () => {},
+    vite: async (cwd) => (await import('vite')).build({ root: cwd, base: './', logLevel: 'warn' }),
+    webpack: async (cwd) => {
+        const { default: webpack } = await import('webpack');
+        const { default: config } = await import(pathToFileURL(join(cwd, 'webpack.config.js')));
+        const stats = await promisify(webpack)({
+            ...config,
+            context: cwd,
+            output: { path: join(cwd, 'dist') },
+        });
+        assert.deepEqual(stats.toJson().errors.concat(stats.toJson().warnings), []);
+    },
+    esbuild: async (cwd) => {
+        const { build } = await import('esbuild');
+        const options = {
+            bundle: true,
+            format: 'esm',
+            outfile: join(cwd, 'dist/main.js'),
+            logLevel: 'silent',
+        };
+        const { warnings } = await build({ ...options, entryPoints: [join(cwd, 'main.js')] });
+        assert.deepEqual(warnings, []);
+    },
+    rollup: async (cwd) => {
+        const { rollup } = await import('@rollup/wasm-node');
+        const seqmix = join(cwd, 'node_modules/seqmix/package/index.js');
+        const bundle = await rollup({
+            input: join(cwd, 'main.js'),
+            plugins: [{ name: 'packages', resolveId: (id) => (id === 'seqmix' ? seqmix : null) }],
+            onwarn: (warning) => assert.fail(warning.message),
+        });
+        await bundle.write({ dir: join(cwd, 'dist'), format: 'es' });
+    },
+};
+async function project(example) {
+    const cwd = join(folder, `in-${example}`);
+    await mkdir(cwd);
+    await cp(join(root, 'examples/embed', example === 'rollup' ? 'esbuild' : example), cwd, {
+        recursive: true,
+    });
+    await rm(join(cwd, 'package.json'));
+    await writeFile(join(cwd, 'package.json'), '{ "type": "module" }');
+    await install(cwd);
+    await builders[example](cwd);
+    return example === 'vite' ? join(cwd, 'dist') : cwd;
+}
+/** What the example's <output> ends with. */
+async function result(at) {
+    const server = await serve(at, 0);
+    const page = await browser.newPage();
+    const complaints = [];
+    page.on('pageerror', (error) => complaints.push(error.message));
+    try {
+        await page.goto(server.address);
+        const text = await page.waitForFunction(
+            () => {
+                const host = document.querySelector('seqmix-run');
+                const text = (host?.shadowRoot ?? document).querySelector('output')?.textContent ?? '';
+                return text.includes('accuracy') && text;
+            },
+            { timeout: 60_000 },
+        );
+        return await text.jsonValue();
+    } catch (error) {
+        throw new Error(`${error.message}; the page said: ${complaints.join('; ')}`, { cause: error });
+    } finally {
+        await page.close();
+        await server.close();
+    }
+}
+async function inNode(config, steps) {
+    const { load } = await import(pathToFileURL(join(folder, 'node_modules/seqmix/package/index.js')));
+    const experiment = (await load()).open(config);
+    experiment.step(steps);
+    return `${experiment.digest()} accuracy ${experiment.evaluate({ count: 100 }).accuracy}`;
+}
+for (const example of ['plain', 'vite', 'webpack'])
+    test(
+        `${example}: builds from the tarball and trains to the same bits in Chromium`,
+        { skip: chromium.why },
+        async () => {
+            const steps = example === 'plain' ? '&steps=200' : '';
+            assert.equal(
+                await result(await project(example)),
+                await inNode(`mixer=cat&task=mqar&seed=1${steps}`, 200),
+            );
+        },
+    );
+for (const example of ['esbuild', 'rollup'])
+    test(
+        `${example}: builds from the tarball and learns data of the page's own`,
+        { skip: chromium.why },
+        async () => {
+            const [, accuracy] =
+                /^[0-9a-f]{16} accuracy ([0-9.]+)$/.exec(await result(await project(example))) ?? [];
+            assert.ok(Number(accuracy) > 0.9, accuracy);
+        },
+    );
+
+test('the examples stay short', async () => {
+    for (const example of await readdir(join(root, 'examples/embed'), { withFileTypes: true })) {
+        if (!example.isDirectory()) continue;
+        for (const file of await readdir(join(root, 'examples/embed', example.name))) {
+            const lines = (await readFile(join(root, 'examples/embed', example.name, file), 'utf8')).split(
+                '\n',
+            ).length;
+            assert.ok(lines < 60, `${example.name}/${file}: ${lines} lines`);
+        }
+    }
+});
+
+test('docs/EMBED.md runs as it stands', async () => {
+    const page = await readFile(join(root, 'docs/EMBED.md'), 'utf8');
+    const blocks = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code);
+    assert.ok(blocks.length >= 6);
+    const script = join(folder, 'embed.mjs');
+    await writeFile(script, ["import assert from 'node:assert/strict';", ...blocks].join('\n'));
+    await run(process.execPath, [script], { cwd: folder });
+});
+
+test('the types pass tsc --strict', async () => {
+    const use = `import { load, createWorker, SeqmixError } from 'seqmix';
+        import type { Run, Tensor, WorkerRun } from 'seqmix';
+        import { load as loadUrl } from 'seqmix/url';
+        const lab = await load();
+        const run: Run = lab.open('mixer=cat', { batch: (step: number) => ({ tokens: [step], targets: [0] }) });
+        const tensor: Tensor = run.tensor('embedding');
+        const first: number = tensor.data[0]! + run.metrics.loss;
+        const remote: WorkerRun = await (await createWorker()).open('mixer=cat');
+        const loss: number = (await remote.metrics).loss;
+        // @ts-expect-error a config is text
+        lab.open(3);
+        // @ts-expect-error a promise is no number
+        const wrong: number = remote.metrics;
+        export { first, loss, wrong, loadUrl, SeqmixError };`;
+    await writeFile(join(folder, 'use.ts'), use);
+    const options = [
+        '--strict',
+        '--noEmit',
+        '--target',
+        'es2022',
+        '--module',
+        'nodenext',
+        '--lib',
+        'es2022,dom,esnext.disposable',
+    ];
+    await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...options, 'use.ts'], {
+        cwd: folder,
+    }).catch(({ stdout }) => assert.fail(stdout));
+});
+
+test('without SIMD the scalar module runs, says so, and computes the same', async () => {
+    const script = `
+        const validate = WebAssembly.validate;
+        WebAssembly.validate = () => false;
+        const { load } = await import('seqmix');
+        const lab = await load();
+        WebAssembly.validate = validate;
+        const [run, same] = [lab, await load()].map((one) => one.open('mixer=cat&task=mqar&seed=1'));
+        run.step(5), same.step(5);
+        console.log(JSON.stringify([lab.isa, lab.notice, run.digest() === same.digest()]));`;
+    await writeFile(join(folder, 'scalar.mjs'), script);
+    const { stdout } = await run(process.execPath, ['scalar.mjs'], { cwd: folder });
+    const [isa, notice, same] = JSON.parse(stdout);
+    assert.equal(isa, 'scalar');
+    assert.match(notice, /no WebAssembly SIMD/);
+    assert.ok(same);
+});
+
+test('a worker of Node, its errors and its end', async () => {
+    const { createWorker, SeqmixError } = await import(
+        pathToFileURL(join(folder, 'node_modules/seqmix/package/url.js'))
+    );
+    const lab = await createWorker();
+    await assert.rejects(
+        lab.open('mixer=cat&width=x'),
+        (error) => error instanceof SeqmixError && error.key === 'width',
+    );
+    const one = await lab.open('mixer=cat&task=mqar');
+    await one.step(2);
+    const other = await lab.load(await one.save());
+    assert.equal(await other.digest(), await one.digest());
+    await one.close();
+    await one.close();
+    await assert.rejects(one.step(1), /closed/);
+    const waiting = other.step(1e6);
+    lab.close();
+    await assert.rejects(waiting, /closed/);
+    await assert.rejects(lab.open('mixer=cat'), /closed/);
+});
+
+test('a batch of your own is checked', async () => {
+    const { load, SeqmixError } = await import(
+        pathToFileURL(join(folder, 'node_modules/seqmix/package/index.js'))
+    );
+    const lab = await load();
+    const own = lab.open('mixer=cat&task=mqar&vocab=16&length=16&pairs=2&batch=2');
+    const tokens = new Int32Array(32);
+    const targets = new Int32Array(32).fill(-1);
+    const refuses = (batch, what) =>
+        assert.throws(
+            () => own.stepOn(batch),
+            (error) => error instanceof SeqmixError && what.test(error.message),
+        );
+    const before = own.digest();
+    refuses({ tokens: [1], targets }, /1 tokens; it must have 32/);
+    refuses({ tokens: tokens.with(9, 16), targets }, /token 9 of the batch is 16/);
+    refuses({ tokens, targets: targets.with(3, -2) }, /target 3 of the batch is -2/);
+    refuses({ tokens, targets: targets.with(31, 99) }, /target 31 of the batch is 99/);
+    refuses({ tokens, targets: new Int32Array(32).fill(1) }, /16 targets/);
+    const pixels = lab.open('mixer=cat&task=smnist&data=digits&blocks=1&length=784&batch=1');
+    assert.throws(() => pixels.stepOn({ tokens: new Int32Array(784), targets: [1] }), /batch of your own/);
+    assert.equal(own.digest(), before);
+    own.stepOn({ tokens, targets: targets.with(30, 5) });
+    assert.notEqual(own.digest(), before);
+});
+
+test('10,000 times open, step, close: memory stays flat', async () => {
+    const { load } = await import(pathToFileURL(join(folder, 'node_modules/seqmix/package/index.js')));
+    const lab = await load();
+    const cycle = () => {
+        const one = lab.open('mixer=cat&task=mqar&vocab=16&length=16&pairs=2&width=16&batch=1');
+        one.step();
+        one.close();
+    };
+    for (let i = 0; i < 100; i++) cycle();
+    const bytes = lab.bytes;
+    for (let i = 0; i < 9900; i++) cycle();
+    assert.equal(lab.bytes, bytes);
+});

@@ -1,0 +1,57 @@
+// package.mjs: puts the npm package together in build/package and packs it as build/seqmix-VERSION.tgz,
+// from the built modules and the sources in wasm/. Nothing is published.
+import { execFileSync } from 'node:child_process';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+
+const at = (path) => new URL(`../${path}`, import.meta.url);
+const path = (relative) => fileURLToPath(at(relative));
+const out = 'build/package/';
+const compiled = 'build/obj/package/';
+
+await rm(at(out), { recursive: true, force: true });
+await rm(at(compiled), { recursive: true, force: true });
+execFileSync(
+    process.execPath,
+    [path('node_modules/typescript/bin/tsc'), '--project', path('wasm/package/tsconfig.json')],
+    { stdio: 'inherit' },
+);
+await mkdir(at(`${out}package`), { recursive: true });
+for (const name of ['seqmix', 'package/index', 'package/url', 'package/remote'])
+    for (const kind of ['js', 'js.map', 'd.ts'])
+        await cp(at(`${compiled}${name}.${kind}`), at(`${out}${name}.${kind}`));
+
+async function textModule(name, text) {
+    await writeFile(at(`${out}package/${name}.js`), `export default ${JSON.stringify(text)};\n`);
+    await cp(at(`wasm/package/${name}.d.ts`), at(`${out}package/${name}.d.ts`));
+}
+for (const [wasm, name] of [
+    ['seqmix.wasm', 'embedded'],
+    ['seqmix-scalar.wasm', 'embedded-scalar'],
+]) {
+    const bytes = await readFile(at(`build/wasm/${wasm}`));
+    await writeFile(at(`${out}package/${wasm}`), bytes);
+    await textModule(name, gzipSync(bytes, { level: 9 }).toString('base64'));
+}
+const worker = await build({
+    entryPoints: [path(`${compiled}package/worker.js`)],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'iife',
+    target: 'es2022',
+    logOverride: { 'empty-import-meta': 'silent' }, // it is handed a compiled module
+});
+await textModule('worker-source', worker.outputFiles[0].text);
+
+const { version } = JSON.parse(await readFile(at('package.json'), 'utf8'));
+const description = JSON.parse(await readFile(at('wasm/package/package.json'), 'utf8'));
+await writeFile(at(`${out}package.json`), `${JSON.stringify({ ...description, version }, null, 2)}\n`);
+await cp(at('wasm/package/README.md'), at(`${out}README.md`));
+await cp(at('LICENSE'), at(`${out}LICENSE`));
+execFileSync('npm', ['pack', path(out), '--silent', '--pack-destination', path('build')], {
+    stdio: 'ignore',
+});
+console.log(`built build/seqmix-${version}.tgz`);

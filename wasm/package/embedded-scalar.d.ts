@@ -1,0 +1,3 @@
+// embedded-scalar.d.ts: seqmix-scalar.wasm, gzipped, in base64; scripts/package.mjs writes the module.
+declare const text: string;
+export default text;

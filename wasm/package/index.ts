@@ -1,0 +1,24 @@
+// index.ts: the package's default entry: the modules lie inside, gzipped, so that it works wherever
+// JavaScript runs, bundled or not. `seqmix/url` keeps them as files.
+import { type Lab, load as loadFrom, type LoadOptions } from '../seqmix.js';
+import { startWorker, type WorkerLab } from './remote.js';
+
+export * from '../seqmix.js';
+export type { WorkerLab, WorkerRun } from './remote.js';
+
+async function inflated(base64: string): Promise<ArrayBuffer> {
+    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+    return new Response(stream).arrayBuffer();
+}
+const wasm = async () => inflated((await import('./embedded.js')).default);
+const scalar = async () => inflated((await import('./embedded-scalar.js')).default);
+
+/** Load the module. Nothing has to be given; `wasm`: a module of your own, or one compiled already. */
+export async function load(options: LoadOptions = {}): Promise<Lab> {
+    return loadFrom({ wasm, scalar, ...options });
+}
+/** The same lab in a worker of its own: every call and property is a promise. `close` ends the worker. */
+export async function createWorker(options: LoadOptions = {}): Promise<WorkerLab> {
+    return startWorker((await load(options)).module);
+}

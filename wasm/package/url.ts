@@ -1,0 +1,18 @@
+// url.ts: `seqmix/url`: as the default entry, with the modules as files beside it, for what knows `new
+// URL(…, import.meta.url)`: Vite, webpack, pages without a bundler, Node and Deno.
+import { type Lab, load as loadFrom, type LoadOptions } from '../seqmix.js';
+import { startWorker, type WorkerLab } from './remote.js';
+
+export * from '../seqmix.js';
+export type { WorkerLab, WorkerRun } from './remote.js';
+
+/** Load the module from beside this file, or from where `wasm` says. */
+export async function load(options: LoadOptions = {}): Promise<Lab> {
+    const wasm = new URL('./seqmix.wasm', import.meta.url);
+    const scalar = new URL('./seqmix-scalar.wasm', import.meta.url);
+    return loadFrom({ wasm, scalar, ...options });
+}
+/** The same lab in a worker of its own: every call and property is a promise. `close` ends the worker. */
+export async function createWorker(options: LoadOptions = {}): Promise<WorkerLab> {
+    return startWorker((await load(options)).module);
+}
