@@ -17,7 +17,7 @@ export const MAX_ALL = 9;
 const TASK_GROUP = 'task';
 const RUN_GROUP = 'run';
 /** Keys that say nothing on this page. */
-const HIDDEN = ['v', 'threads'];
+const HIDDEN = ['v', 'threads', 'fast'];
 
 export function parse(text: string): Values {
     const pairs = text

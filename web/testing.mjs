@@ -37,7 +37,7 @@ export const until = (page, condition, ...values) =>
 export const hash = (page) => page.evaluate(() => location.hash);
 export async function press(page, name) {
     const button = await page.waitForSelector(`::-p-aria([name="${name}"][role="button"])`, {
-        timeout: 5000,
+        timeout: 20_000,
     });
     await button.click();
 }

@@ -3,16 +3,20 @@ import { lab, lesson, openLesson } from '../state.ts';
 
 export function Lessons() {
     const now = lesson.value.name;
+    // The whole grid first: it is what a visitor may have come for.
+    const first = (name: string) => Number(name !== 'mission');
+    const presets = [...lab().config.presets].sort((a, b) => first(a.name) - first(b.name));
     return (
         <section class="lessons" aria-labelledby="lessons-title">
             <h2 id="lessons-title">Lessons</h2>
             <ul>
-                {lab().config.presets.map(({ name, title, lesson: sentence }) => (
+                {presets.map(({ name, title, lesson: sentence }) => (
                     <li key={name}>
                         <button
                             type="button"
                             class="card"
                             aria-pressed={name === now}
+                            title={sentence}
                             onClick={() => openLesson(`preset=${name}`)}
                         >
                             <strong>{title}</strong>
