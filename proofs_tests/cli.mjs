@@ -208,6 +208,43 @@ test('a checkpoint is safetensors', () => {
     assert.deepEqual(tensors.embedding.shape, [64, 32]);
 });
 
+// Nothing of this project in it: the layout as its specification gives it, and the digest from run.h's words.
+const READER = `
+import json, struct, sys
+data = open(sys.argv[1], 'rb').read()
+size, = struct.unpack('<Q', data[:8])
+header = json.loads(data[8:8 + size])
+meta = header.pop('__metadata__')
+assert size % 8 == 0 and all(isinstance(text, str) for text in meta.values())
+body, at = data[8 + size:], 0
+for name, t in sorted(header.items(), key=lambda item: item[1]['data_offsets']):
+    begin, end = t['data_offsets']
+    count = 1
+    for n in t['shape']:
+        count *= n
+    assert begin == at and end - begin == 4 * count and t['dtype'] == 'F32', name
+    at = end
+assert at == len(body)
+digest, params = 14695981039346656037, 0
+for name in sorted(name for name in header if ':' not in name):
+    begin, end = header[name]['data_offsets']
+    for word, in struct.iter_unpack('<I', body[begin:end]):
+        digest = (digest ^ word) * 1099511628211 & 0xffffffffffffffff
+        params += 1
+print(json.dumps({'digest': '%016x' % digest, 'params': params, 'step': meta['step'], 'config': meta['config']}))
+`;
+const python = spawnSync('python3', ['--version']).status === 0;
+test('a checkpoint is read in Python, to the same digest', { skip: !python && 'needs python3' }, () => {
+    const { status, stdout, stderr } = seqmix('train', recall, '--save', file('python.st'), '--json');
+    assert.equal(status, 0, stderr);
+    const final = JSON.parse(stdout.trim().split('\n').at(-1));
+    const read = spawnSync('python3', ['-c', READER, file('python.st')], { encoding: 'utf8' });
+    assert.equal(read.status, 0, read.stderr);
+    const { digest, params, step, config } = JSON.parse(read.stdout);
+    assert.deepEqual([digest, params, step], [final.digest, final.params, '20']);
+    assert.match(config, /(^|&)mixer=cat&/);
+});
+
 test('a short checkpoint that asks for giant weights is refused at once', () => {
     const header = JSON.stringify({
         __metadata__: { config: 'mixer=attention&task=mqar&width=4096&blocks=8', step: '1' },
