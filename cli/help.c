@@ -33,7 +33,8 @@ static void print_mixer(const mixer *m) {
 }
 
 static void print_task(const smx_task *t) {
-    printf("%s (%s)\n  %s\n  source: %s\n  defaults: %s\n", t->name, t->title, t->help, t->source, t->defaults ? t->defaults : "");
+    printf("%s (%s)\n  %s\n  source: %s\n  defaults: %s\n", t->name, t->title, t->help, t->source,
+           t->defaults ? t->defaults : "");
     print_keys(t->keys);
 }
 
@@ -47,7 +48,8 @@ static int print_named(const char *name) {
         for (size_t i = 0; smx_tasks[i]; i++) print_task(smx_tasks[i]), found = 1;
     if (!strcmp(name, "preset") || !strcmp(name, "presets"))
         for (const preset *p = presets; p->name; p++)
-            printf("%s (%s)\n  %s\n  %s\n  %s\n", p->name, p->title, p->lesson, p->expect, p->config), found = 1;
+            printf("%s (%s)\n  %s\n  %s\n  %s\n", p->name, p->title, p->lesson, p->expect, p->config),
+                found = 1;
     if (mixer_find(name)) print_mixer(mixer_find(name)), found = 1;
     if (smx_task_find(name)) print_task(smx_task_find(name)), found = 1;
     for (size_t i = 0; mixers[i]; i++)
@@ -59,14 +61,29 @@ static int print_named(const char *name) {
     return found;
 }
 
+// The table that the page reads, and what only the documents need: recipes, and the modes of each mixer.
+static void print_json(void) {
+    const char *table = smx_config_json();
+    printf("%.*s,\"recipes\":[", (int)strlen(table) - 1, table);
+    for (const recipe *r = recipes; r->task; r++)
+        printf("%s{\"task\":\"%s\",\"mixer\":\"%s\",\"config\":\"%s\"}", r == recipes ? "" : ",", r->task,
+               r->mixer, r->config);
+    printf("],\"modes\":{");
+    for (size_t i = 0; mixers[i]; i++)
+        printf("%s\"%s\":\"%s\"", i ? "," : "", mixers[i]->name, mixers[i]->modes ? mixers[i]->modes : "");
+    puts("}}");
+}
+
 int cli_help(int argc, char **argv) {
     if (argc > 1) return cli_fail("help takes one key, not %d", argc);
     if (argc == 1 && !strcmp(argv[0], "--json")) {
-        puts(smx_config_json());
+        print_json();
         return 0;
     }
     if (argc == 1)
-        return print_named(argv[0]) ? 0 : cli_fail("there is no key, mixer, task or preset '%s'; seqmix help lists them", argv[0]);
+        return print_named(argv[0])
+                   ? 0
+                   : cli_fail("there is no key, mixer, task or preset '%s'; seqmix help lists them", argv[0]);
     printf("A config is key=value&key=value, for example\n"
            "  seqmix train 'mixer=cat&task=mqar&length=64&vocab=64&pairs=8&width=32&seed=1'\n"
            "Several runs, each with what it changes: 'mixer=cat&task=mqar~mixer=attention'.\n"
@@ -79,6 +96,7 @@ int cli_help(int argc, char **argv) {
     for (size_t i = 0; smx_tasks[i]; i++) printf(" %s", smx_tasks[i]->name);
     printf("\npresets:");
     for (const preset *p = presets; p->name; p++) printf(" %s", p->name);
-    printf("\nseqmix help NAME tells more of a key, mixer, task or preset (help mixer, help task, help preset: of all).\n");
+    printf("\nseqmix help NAME tells more of a key, mixer, task or preset (help mixer, help task, help "
+           "preset: of all).\n");
     return 0;
 }

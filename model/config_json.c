@@ -77,14 +77,14 @@ static void put_keys(writer *w, const config_key *keys, int *first) {
 
 // {"keys":[own keys],...,"defaults":...}
 static void put_owner(writer *w, const char *name, const char *title, const char *help, const char *source,
-                      const char *cost, const char *modes, const char *defaults, const config_key *keys) {
+                      const char *cost, const char *defaults, const config_key *keys) {
     int first = 1;
     put(w, "{");
     put_field(w, "name", name);
     put_field(w, "title", title);
     put_field(w, "help", help);
     put_field(w, "source", source);
-    if (cost) put_field(w, "cost", cost), put_field(w, "modes", modes);
+    if (cost) put_field(w, "cost", cost);
     put_field(w, "defaults", defaults);
     put(w, "\"keys\":[");
     put_keys(w, keys, &first);
@@ -99,22 +99,13 @@ static void put_all(writer *w) {
     for (size_t i = 0; mixers[i]; i++) {
         const mixer *m = mixers[i];
         if (i) put(w, ",");
-        put_owner(w, m->name, m->title, m->help, m->source, m->cost, m->modes, m->defaults, m->keys);
+        put_owner(w, m->name, m->title, m->help, m->source, m->cost, m->defaults, m->keys);
     }
     put(w, "],\"tasks\":[");
     for (size_t i = 0; smx_tasks[i]; i++) {
         const smx_task *t = smx_tasks[i];
         if (i) put(w, ",");
-        put_owner(w, t->name, t->title, t->help, t->source, NULL, NULL, t->defaults, t->keys);
-    }
-    put(w, "],\"recipes\":[");
-    for (const recipe *r = recipes; r->task; r++) {
-        put(w, r == recipes ? "{" : ",{");
-        put_field(w, "task", r->task);
-        put_field(w, "mixer", r->mixer);
-        put(w, "\"config\":");
-        put_string(w, r->config);
-        put(w, "}");
+        put_owner(w, t->name, t->title, t->help, t->source, NULL, t->defaults, t->keys);
     }
     put(w, "],\"presets\":[");
     for (const preset *p = presets; p->name; p++) {

@@ -137,8 +137,8 @@ void *smx_run_save(const smx_run *run, size_t *size, smx_error *error);
 smx_run *smx_run_load(const void *bytes, size_t size, const char *changes, smx_error *error);
 
 // The config table as JSON: {"keys":[{name,type,default,min,max,choices,help,group}...],
-// "mixers":[{name,title,help,source,cost,modes,defaults,keys}...],"tasks":[{name,title,help,source,defaults,keys}...],
-// "recipes":[{task,mixer,config}...],"presets":[{name,title,config,lesson,expect}...]}. Static string.
+// "mixers":[{name,title,help,source,cost,defaults,keys}...],"tasks":[{name,title,help,source,defaults,keys}...],
+// "presets":[{name,title,config,lesson,expect}...]}. Static string.
 const char *smx_config_json(void);
 // Parse and complete a config; returns a malloc'ed string (every key, table order), NULL on error. Several runs
 // joined by ~ stay several.

@@ -21,15 +21,8 @@ export interface ConfigPart {
     readonly source: string;
     readonly defaults: string;
     readonly keys: readonly ConfigKey[];
-    /** Mixers only: cost in L, and what differs in kind from the defaults, as config changes joined by ~. */
+    /** Mixers only: cost in L. */
     readonly cost?: string;
-    readonly modes?: string;
-}
-/** Settings that a bare config takes for a task and a mixer (either may be "*"); later ones win. */
-export interface ConfigRecipe {
-    readonly task: string;
-    readonly mixer: string;
-    readonly config: string;
 }
 export interface ConfigPreset {
     readonly name: string;
@@ -43,7 +36,6 @@ export interface ConfigTable {
     readonly keys: readonly ConfigKey[];
     readonly mixers: readonly ConfigPart[];
     readonly tasks: readonly ConfigPart[];
-    readonly recipes: readonly ConfigRecipe[];
     readonly presets: readonly ConfigPreset[];
 }
 

@@ -6,7 +6,8 @@ WASM_CFLAGS := -std=gnu11 -DNDEBUG -Wall -Wextra -Werror $(EXACT)
 # Time goes into these, and they inline everything; the rest is there to be small. Lanes are written out in the sources: what
 # the compiler would unroll or vectorise besides costs bytes and gains nothing measurable.
 WASM_HOT := kernels/gemm.c kernels/attention.c kernels/conv.c kernels/activation.c kernels/norm.c kernels/loss.c
-WASM_LEVEL = $(if $(filter $(WASM_HOT),$<),-O2 -DSMX_HOT,-Os) -fno-vectorize -fno-slp-vectorize -fno-unroll-loops
+WASM_COLD := wasm/exports.c $(MODEL_SRC) $(TASK_SRC)
+WASM_LEVEL = $(if $(filter $(WASM_HOT),$<),-O2 -DSMX_HOT,$(if $(filter $(WASM_COLD),$<),-Oz,-Os)) -fno-vectorize -fno-slp-vectorize -fno-unroll-loops
 WASM_FLAGS_wasm := -msimd128 -DSMX_HAVE_wasm -DSMX_ISA_NAME=wasm
 WASM_FLAGS_scalar := -DSMX_SCALAR -DSMX_HAVE_scalar -DSMX_ISA_NAME=scalar
 WASM_SRC := wasm/exports.c $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_SRC)

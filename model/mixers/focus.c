@@ -15,46 +15,37 @@
 
 #include "mathd.h"
 
-#define KEYS_OF_BOTH                                                                                         \
-    {"bins",                                                                                                 \
-     KEY_INT,                                                                                                \
-     "8",                                                                                                    \
-     1,                                                                                                      \
-     1 << 20,                                                                                                \
-     NULL,                                                                                                   \
-     "bins of the sequence (N_bins), each with its own filters; divides length; not given: follows the "     \
-     "length",                                                                                               \
-     "mixer"},                                                                                               \
-        {"iir",                                                                                              \
-         KEY_WORD,                                                                                           \
-         "causal",                                                                                           \
-         0,                                                                                                  \
-         0,                                                                                                  \
-         "causal|carry|literal",                                                                             \
-         "causal: a recurrence that starts anew in each bin; carry: its state goes on; literal: times "      \
-         "conj(H), sees ahead in the bin",                                                                   \
-         "mixer"},                                                                                           \
-        {"iir_filters", KEY_INT, "1", 1, 64, NULL, "filters of each channel, added up (F)", "mixer"},        \
-        {"theta",                                                                                            \
-         KEY_WORD,                                                                                           \
-         "sigmoid",                                                                                          \
-         0,                                                                                                  \
-         0,                                                                                                  \
-         "sigmoid|triangle|bounded",                                                                         \
-         "range of the coefficients: (0,1)^2; every stable filter; or a sum below theta_sum, safe with "     \
-         "carry",                                                                                            \
-         "mixer"},                                                                                           \
-        {"theta_sum",                                                                                        \
-         KEY_REAL,                                                                                           \
-         "0.9",                                                                                              \
-         0,                                                                                                  \
-         0.999999,                                                                                           \
-         NULL,                                                                                               \
-         "bound on the sum of both coefficients (theta=bounded)",                                            \
-         "mixer"},                                                                                           \
-    {                                                                                                        \
-        "chunks", KEY_INT, "1", 1, 1 << 20, NULL,                                                            \
-            "attention inside so many chunks of the sequence (C); divides length", "mixer"                   \
+#define KEYS_OF_BOTH                                                                                           \
+    {"bins",                                                                                                   \
+     KEY_INT,                                                                                                  \
+     "8",                                                                                                      \
+     1,                                                                                                        \
+     1 << 20,                                                                                                  \
+     NULL,                                                                                                     \
+     "bins (N_bins), each with its own filters; divides length and follows it",                                \
+     "mixer"},                                                                                                 \
+        {"iir",                                                                                                \
+         KEY_WORD,                                                                                             \
+         "causal",                                                                                             \
+         0,                                                                                                    \
+         0,                                                                                                    \
+         "causal|carry|literal",                                                                               \
+         "causal: a recurrence that starts anew in each bin; carry: its state goes on; literal: times "        \
+         "conj(H), sees ahead in the bin",                                                                     \
+         "mixer"},                                                                                             \
+        {"iir_filters", KEY_INT, "1", 1, 64, NULL, "filters of each channel, added up (F)", "mixer"},          \
+        {"theta",                                                                                              \
+         KEY_WORD,                                                                                             \
+         "sigmoid",                                                                                            \
+         0,                                                                                                    \
+         0,                                                                                                    \
+         "sigmoid|triangle|bounded",                                                                           \
+         "coefficients in (0,1)^2, of every stable filter, or of a sum below theta_sum",                       \
+         "mixer"},                                                                                             \
+        {"theta_sum", KEY_REAL, "0.9", 0, 0.999999, NULL, "their sum is below this (theta=bounded)", "mixer"}, \
+    {                                                                                                          \
+        "chunks", KEY_INT, "1", 1, 1 << 20, NULL,                                                              \
+            "attention inside so many chunks of the sequence (C); divides length", "mixer"                     \
     }
 
 static const config_key keys[] = {
