@@ -63,8 +63,12 @@ ATTENTION_PART void row_products(float *rows, size_t ld, const float *x, size_t 
 ATTENTION_PART void triangle_products(float *rows, size_t ld, const float *x, size_t ldx, const float *yt, size_t count,
                                       size_t d, size_t i0) {
     for (size_t j = 0; j < i0 + count; j += TILE_N) {
-        const size_t r = j > i0 ? (j - i0) / TILE_M * TILE_M : 0;
-        tile_product(rows + r * ld + j, ld, x + r * ldx, ldx, 1, yt + j * d, TILE_N, count - r, TILE_N, d, 0);
+        // From r on rows see this panel; before `wide` they see one register of it.
+        const size_t r = j > i0 ? (j - i0) / TILE_M * TILE_M : 0, seen = j + SMX_W > i0 ? j + SMX_W - i0 : 0;
+        const size_t wide = smx_min(count, seen / TILE_M * TILE_M);
+        if (wide > r) tile_product(rows + r * ld + j, ld, x + r * ldx, ldx, 1, yt + j * d, TILE_N, wide - r, SMX_W, d, 0);
+        const size_t w = wide > r ? wide : r;
+        if (count > w) tile_product(rows + w * ld + j, ld, x + w * ldx, ldx, 1, yt + j * d, TILE_N, count - w, TILE_N, d, 0);
     }
 }
 // One past the last column that row r is multiplied in below: s must be 0 from its diagonal to there.
