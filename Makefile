@@ -139,7 +139,7 @@ build/test/serve.count: scripts/serve.test.mjs scripts/serve.mjs
 build/test/cli.count: proofs_tests/cli.mjs build/seqmix
 	@$(RUN) cli node --test --test-reporter=tap $< || :
 
-build/test/package.count: proofs_tests/package.mjs docs/EMBED.md $(wildcard examples/embed/*/*) build/package/package.json
+build/test/package.count: proofs_tests/package.mjs docs/EMBED.md examples/pytorch/seqmix.py $(wildcard examples/embed/*/*) build/package/package.json
 	@$(RUN) package node --test --test-reporter=tap $< || :
 build/test/oracle.count: proofs_tests/oracle.mjs proofs_tests/npy.mjs docs/ORACLE.md build/seqmix
 	@$(RUN) oracle node --test --test-reporter=tap $< || :
