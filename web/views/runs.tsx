@@ -15,6 +15,7 @@ import {
     type Entry,
 } from '../state.ts';
 import { Control } from './control.tsx';
+import { useLive } from './part.ts';
 import { Badge, MarkSign } from './mark.tsx';
 
 const GROUP_NAMES: Record<string, string> = { mixer: 'Mechanism', model: 'Model', training: 'Training' };
@@ -50,13 +51,15 @@ async function loadRuns(): Promise<void> {
 async function saveRun(entry: Entry): Promise<void> {
     const bytes = await checkpointOf(entry.members[0]!);
     const { mixer, task } = entry.values as { mixer: string; task: string };
-    if (bytes) download(`${mixer}-${task}-step${entry.live.value.step}.safetensors`, bytes as BlobPart);
+    if (bytes) download(`${mixer}-${task}-step${entry.live.peek().step}.safetensors`, bytes as BlobPart);
 }
 
 function RunCard({ entry }: { entry: Entry }) {
     const { mixers } = lab().config;
     const mixer = mixers.find(({ name }) => name === entry.values['mixer']);
-    const { status, problem, warning } = entry.live.value;
+    const status = useLive(entry, 'status');
+    const problem = useLive(entry, 'problem');
+    const warning = useLive(entry, 'warning');
     const own = ownKeys(lab(), entry.values);
     const name = nameOf(entry);
     return (

@@ -2,6 +2,7 @@
 import { sharedKeys, taskTitle } from '../setup.ts';
 import { groups, lab, setKey, type Entry } from '../state.ts';
 import { Control } from './control.tsx';
+import { useLive } from './part.ts';
 
 export function TaskView() {
     return (
@@ -18,7 +19,7 @@ function Task({ first, several }: { first: Entry; several: boolean }) {
     const name = first.values['task'] ?? '';
     const task = tasks.find((other) => other.name === name);
     const keys = sharedKeys(lab(), first.values);
-    const problem = first.live.value.problem;
+    const problem = useLive(first, 'problem');
     const id = `task-${first.id}`;
     const controls = (
         <div class="controls">
