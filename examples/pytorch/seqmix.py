@@ -1,7 +1,9 @@
-"""seqmix.py: rebuilds a model in PyTorch from a checkpoint of seqmix (safetensors): python3 seqmix.py FILE TOKEN...
+"""seqmix.py: rebuilds a model in PyTorch from a checkpoint of seqmix (safetensors):
 
-Softmax attention, CAT with filters per head, and LaS with trailing or no pooling; blocks with or without MLP and norms. What it does not rebuild it
-refuses in a sentence. Weights are [in][out], rows of a sequence [length][width]."""
+    python3 seqmix.py FILE TOKEN...
+
+Softmax attention, CAT with filters per head, and LaS with trailing or no pooling; blocks with or without
+MLP and norms. What it does not rebuild it refuses in a sentence. Weights are [in][out], rows [length][width]."""
 import json
 import math
 import struct
@@ -57,7 +59,7 @@ def las_decay(config, heads, length):
 
 
 def trailing_mean(v, window):
-    """Each row with the window - 1 before it (zeros before the first), over `window`; v [heads][length][d]."""
+    """The sum of each row and the window - 1 before it, over `window`; v [heads][length][d]."""
     past = F.pad(v, (0, 0, window - 1, 0))
     return sum(past[:, w : w + v.shape[1]] for w in range(window)) / window
 
@@ -69,7 +71,8 @@ def attention(config, w, x):
     q, k, v = (x @ w[f'w_{n}'] for n in 'qkv')
     if config['mixer'] == 'cat':
         q, k, v = (
-            causal_filter(y, w[f'filter_{n}']) if f'filter_{n}' in w else y for n, y in zip('qkv', (q, k, v))
+            causal_filter(y, w[f'filter_{n}']) if f'filter_{n}' in w else y
+            for n, y in zip('qkv', (q, k, v))
         )
     q, k, v = (y.unflatten(1, (heads, -1)).transpose(0, 1) for y in (q, k, v))
     scores = q @ k.transpose(1, 2) / q.shape[-1] ** 0.5
@@ -85,7 +88,8 @@ def logits(config, weights, tokens):
     """[length][classes] for one sequence of tokens."""
     if config['mixer'] not in ('attention', 'cat', 'las'):
         raise SystemExit(f"mixer={config['mixer']} is not rebuilt here: it must be attention, cat or las")
-    fixed(config, filter_kind='per_head', filter_norm='none', value_filter='causal', las_decay='exp', alphas='spaced', chunk='0')
+    fixed(config, filter_kind='per_head', filter_norm='none', value_filter='causal')
+    fixed(config, las_decay='exp', alphas='spaced', chunk='0')
     if config.get('pool') in ('centred', 'masked'):
         raise SystemExit(f"pool={config['pool']} is not rebuilt here: it must be trailing or none")
     if config['position'] not in ('none', 'learned'):
