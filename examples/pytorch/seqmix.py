@@ -3,7 +3,7 @@
     python3 seqmix.py FILE TOKEN...
 
 Softmax attention, CAT with filters per head, and LaS with trailing or no pooling; blocks with or without
-MLP and norms. What it does not rebuild it refuses in a sentence. Weights are [in][out], rows [length][width]."""
+MLP and norms. What it does not rebuild it refuses in a sentence. Weights are [in][out]."""
 import json
 import math
 import struct
