@@ -313,16 +313,18 @@ for (const [width, height] of [
         );
 
 test(
-    'the page stays small: under 200 KB of scripts and styles, under 250 KB of module, gzipped',
+    'the page stays small: under 200 KB of scripts and styles, 132 KB of module and 200 KB of proofs on demand, gzipped',
     { skip: false },
     async () => {
-        let [code, module] = [0, 0];
+        let [code, module, proofs] = [0, 0, 0];
         for (const file of await readdir(at('dist/assets'))) {
             const size = gzipSync(await readFile(at(`dist/assets/${file}`)), { level: 9 }).length;
             if (/\.(js|css)$/.test(file)) code += size;
-            if (/\.wasm$/.test(file) && !/scalar/.test(file)) module += size;
+            if (/^seqmix-.*\.wasm$/.test(file) && !/scalar/.test(file)) module += size;
+            if (/^verify-.*\.wasm$/.test(file)) proofs += size;
         }
         assert.ok(code > 0 && code < 200_000, `${code} bytes of scripts and styles`);
-        assert.ok(module > 0 && module < 250_000, `${module} bytes of WebAssembly`);
+        assert.ok(module > 0 && module <= 132_000, `${module} bytes of WebAssembly`);
+        assert.ok(proofs > 0 && proofs <= 200_000, `${proofs} bytes of proofs`);
     },
 );
