@@ -139,13 +139,15 @@ build/test/serve.count: scripts/serve.test.mjs scripts/serve.mjs
 build/test/cli.count: proofs_tests/cli.mjs build/seqmix
 	@$(RUN) cli node --test --test-reporter=tap $< || :
 
-build/test/package.count: proofs_tests/package.mjs docs/EMBED.md examples/pytorch/seqmix.py $(wildcard examples/embed/*/*) build/package/package.json
+build/test/package.count: proofs_tests/package.mjs docs/EMBED.md $(wildcard examples/embed/*/*) build/package/package.json
 	@$(RUN) package node --test --test-reporter=tap $< || :
 build/test/oracle.count: proofs_tests/oracle.mjs proofs_tests/npy.mjs docs/ORACLE.md build/seqmix
 	@$(RUN) oracle node --test --test-reporter=tap $< || :
+build/test/pytorch.count: proofs_tests/pytorch.mjs $(wildcard examples/pytorch/*.py) build/seqmix build/wasm/seqmix.wasm build/wasm/seqmix.js
+	@$(RUN) pytorch node --test --test-reporter=tap $< || :
 
 QUICK_TESTS := $(NATIVE_TESTS) $(FAST_TESTS:%=$(PREFIX_OF_TESTS)%)
-ALL_TESTS := $(QUICK_TESTS) digests browsers wasm verify package $(PAGE_TESTS) cli oracle install api scripts theorems docs mnist serve presets
+ALL_TESTS := $(QUICK_TESTS) digests browsers wasm verify package $(PAGE_TESTS) cli oracle pytorch install api scripts theorems docs mnist serve presets
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help setup native clean test test-all test-quick run-tests demo format bars presets
