@@ -23,8 +23,15 @@ function bar(what, value, unit, { most = Infinity, least = -Infinity }) {
     );
 }
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
-const press = async (page, name) =>
-    (await page.waitForSelector(`::-p-aria([name="${name}"][role="button"])`)).click();
+// Not by role and name: Firefox takes longer over the tree of a busy page than a bar allows.
+const press = async (page, name) => {
+    const button = await page.waitForFunction(
+        (text) => [...document.querySelectorAll('button')].find((b) => b.textContent.trim() === text),
+        { timeout: 30_000 },
+        name,
+    );
+    await button.evaluate((b) => b.click());
+};
 const until = (page, condition) => page.waitForFunction(condition, { timeout: 60_000, polling: 20 });
 
 {
