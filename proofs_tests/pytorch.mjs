@@ -22,7 +22,7 @@ const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' };
 const SMALL = '&task=mqar&length=32&vocab=32&pairs=4';
 const ROWS = '&task=smnist&batch=4';
 
-/** Trains by the program and saves; what a held-out sample goes in as (so many times over), and its logits. */
+/** Trains by the program, saves; what a held-out sample goes in as (so many times over), and its logits. */
 function trained(name, config, times = 1) {
     const file = join(folder, `${name}.st`);
     const made = spawnSync('build/seqmix', ['train', `${config}&steps=12`, '--save', file], {
@@ -130,6 +130,35 @@ for (const [mixer, modes] of Object.entries(mechanisms))
         off.forEach((one, i) => assert.ok(one <= 1e-5, `${configs[i]}: logits differ by ${one}`));
     });
 
+test('examples/pytorch rebuilds every mode that the program names of these mixers', needed, () => {
+    const help = spawnSync('build/seqmix', ['help', '--json'], { encoding: 'utf8', maxBuffer: 1 << 28 });
+    const { modes } = JSON.parse(help.stdout);
+    const common = 'task=mqar&length=32&vocab=32&pairs=4&width=16&heads=2&steps=12';
+    const configs = Object.keys(mechanisms).flatMap((mixer) =>
+        modes[mixer].split('~').map((mode) => {
+            const bins = mixer.startsWith('focus') ? '&bins=4' : '';
+            const merged = new Map(new URLSearchParams(`mixer=${mixer}&${common}${bins}&${mode}`));
+            return [...merged].map((pair) => pair.join('=')).join('&');
+        }),
+    );
+    assert.ok(configs.length >= 40);
+    const cases = configs.map((config, i) => {
+        const run = lab.open(config);
+        run.step(12);
+        const { tokens } = run.look(0);
+        run.predict(tokens);
+        const file = join(folder, `mode${i}.st`);
+        writeFileSync(file, run.save());
+        const one = { file, inputs: [...tokens], logits: [...run.tensor('logits').data] };
+        run.close();
+        return one;
+    });
+    rebuild(cases).forEach((rebuilt, i) => {
+        const off = distance(rebuilt, cases[i].logits);
+        assert.ok(off <= 1e-5, `${configs[i]}: logits differ by ${off}`);
+    });
+});
+
 const program = (...words) => spawnSync(python, [script, ...words.map(String)], { encoding: 'utf8', env });
 
 test('examples/pytorch as a program: the logits, or a refusal in a sentence', needed, () => {
@@ -173,6 +202,7 @@ test('examples/pytorch as a program: the logits, or a refusal in a sentence', ne
         writeFileSync(cut, bytes.subarray(0, size));
         refused(/cut\.st is not rebuilt here: it must be a whole checkpoint of seqmix/, cut, 1);
     }
+    refused(/changed\.st has no weight 'w_q' for its config$/m, changed('.mixer.w_q"', '.mixer.w_x"'), 1);
     const focus = trained('focus', `mixer=focus&bins=4${SMALL}`);
     refused(/^9 rows are no whole bins: length\/bins=8 must divide them$/m, focus.file, ...Array(9).fill(1));
     const learned = trained('learned', `mixer=attention&position=learned${SMALL}`);

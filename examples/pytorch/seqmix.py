@@ -88,5 +88,8 @@ if __name__ == '__main__':
         inputs = [float(number) for number in sys.argv[2:]]
     except ValueError as error:
         raise SystemExit(f'the input is no row of numbers: {error}')
-    with torch.no_grad():
-        print(json.dumps(logits(config, weights, inputs).tolist()))
+    try:
+        with torch.no_grad():
+            print(json.dumps(logits(config, weights, inputs).tolist()))
+    except KeyError as name:
+        raise SystemExit(f'{sys.argv[1]} has no weight {name} for its config')
