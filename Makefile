@@ -114,6 +114,8 @@ build/clang/seqmix: $(CLI_SRC) $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_
 endif
 build/test/wasm.count: wasm/test_wasm.mjs wasm/exports.txt build/seqmix build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js
 	@$(RUN) wasm node --test --test-reporter=tap $< || :
+build/test/kernels.count: wasm/test_kernels.mjs kernels/kernels.def kernels/smx.h build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js
+	@$(RUN) kernels node --test --test-reporter=tap $< || :
 # The proofs in WebAssembly: the native programs' figures again.
 VERIFIED := $(filter-out build/tests/proof_certificates build/tests/proof_cat_prop12 build/tests/proof_cat_thm2 build/tests/proof_cat_thm3,$(patsubst proofs_tests/%.c,build/tests/%,$(wildcard proofs_tests/proof_*.c))) build/tests/test_errata
 build/test/verify.count: proofs_tests/verify.mjs build/wasm/verify.wasm build/wasm/seqmix.js $(VERIFIED)
@@ -147,7 +149,7 @@ build/test/pytorch.count: proofs_tests/pytorch.mjs $(wildcard examples/pytorch/*
 	@$(RUN) pytorch node --test --test-reporter=tap $< || :
 
 QUICK_TESTS := $(NATIVE_TESTS) $(FAST_TESTS:%=$(PREFIX_OF_TESTS)%)
-ALL_TESTS := $(QUICK_TESTS) digests browsers wasm verify package $(PAGE_TESTS) cli oracle pytorch install api scripts theorems docs mnist serve presets
+ALL_TESTS := $(QUICK_TESTS) digests browsers wasm kernels verify package $(PAGE_TESTS) cli oracle pytorch install api scripts theorems docs mnist serve presets
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help setup native clean test test-all test-quick run-tests demo format bars presets

@@ -172,6 +172,15 @@ test('the types pass tsc --strict', async () => {
         const first: number = tensor.data[0]! + run.metrics.loss;
         const remote: WorkerRun = await (await createWorker()).open('mixer=cat');
         const loss: number = (await remote.metrics).loss;
+        const { y }: { y: Float32Array } = lab.kernels.gelu({ x: new Float32Array(3) });
+        // @ts-expect-error x is missing
+        lab.kernels.gelu({});
+        // @ts-expect-error these are no floats
+        lab.kernels.gelu({ x: [1, 2] });
+        // @ts-expect-error no such argument
+        lab.kernels.gelu({ x: y, z: 3 });
+        // @ts-expect-error no such word
+        lab.kernels.linearAttention({ q: y, k: y, v: y, D: 3, norm: 'some' });
         // @ts-expect-error a config is text
         lab.open(3);
         // @ts-expect-error a promise is no number
@@ -221,6 +230,9 @@ test('a worker of Node, its errors and its end', async () => {
         (error) => error instanceof SeqmixError && error.key === 'width',
     );
     const one = await lab.open('mixer=cat&task=mqar');
+    const x = Float32Array.of(-1, 0, 2);
+    assert.deepEqual((await lab.kernels.elu1({ x })).y.slice(1), Float32Array.of(1, 3));
+    await assert.rejects(lab.kernels.elu1({}), (error) => error instanceof SeqmixError && error.key === 'x');
     await one.step(2);
     const other = await lab.load(await one.save());
     assert.equal(await other.digest(), await one.digest());

@@ -63,5 +63,5 @@ uninstall: ## remove what install put there
 
 build/test/install.count: proofs_tests/install.mjs scripts/exports.sh examples/oracle/check.c examples/oracle/check.py docs/ORACLE.md docs/API.md $(BIN)/seqmix $(LIBRARIES)
 	@$(RUN) install node --test --test-reporter=tap $< || :
-build/test/api.count: proofs_tests/api.mjs scripts/api.mjs docs/API.md kernels/smx.h model/run.h ref/ref.h wasm/seqmix.ts wasm/tsconfig.json | setup
+build/test/api.count: proofs_tests/api.mjs scripts/api.mjs docs/API.md kernels/smx.h model/run.h ref/ref.h $(LOADER) wasm/tsconfig.json | setup
 	@$(RUN) api node --test --test-reporter=tap $< || :

@@ -19,7 +19,7 @@ execFileSync(
     { stdio: 'inherit' },
 );
 await mkdir(at(`${out}package`), { recursive: true });
-for (const name of ['seqmix', 'package/index', 'package/url', 'package/remote'])
+for (const name of ['seqmix', 'kernels', 'error', 'package/index', 'package/url', 'package/remote'])
     for (const kind of ['js', 'js.map', 'd.ts'])
         await cp(at(`${compiled}${name}.${kind}`), at(`${out}${name}.${kind}`));
 

@@ -1,5 +1,6 @@
 // exports.c: the flat functions that JavaScript calls, over model/run.h: pointers, 32-bit sizes and doubles only (no
-// structs, no 64-bit integers). exports.txt lists them; seqmix.ts is their only caller. Nothing is computed here.
+// structs, no 64-bit integers). exports.txt lists them; seqmix.ts is their only caller. The kernels of
+// smx.h are flat as they are: exports.txt lists them too, and kernels.ts calls them. Nothing is computed here.
 //
 // A function that can fail returns 0 (or -1 where 0 is a result) and leaves the error for lab_error. Results that do
 // not fit a return value lie in static arrays of this file, valid until the next call of the same function.
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #include "data.h"
+#include "mixers/las.h"
 #include "run.h"
 #include "selfcheck.h"
 
@@ -187,3 +189,12 @@ size_t lab_saved_size(void) { return saved_size; }
 size_t lab_check_count(void) { return smx_selfcheck_count(); }
 const char *lab_check_name(size_t i) { return smx_selfcheck_name(i); }
 const char *lab_check_digest(size_t i) { return hex(smx_selfcheck_digest(i)); }
+
+// The factors by distance of LaS, mult [H][2L-1]: alphas [H], or NULL: as the mixer spaces them up to `range`.
+void lab_las_decay(float *mult, const float *alphas, size_t H, size_t L, float range) {
+    double decay[LAS_MAX_HEADS];
+    if (H > LAS_MAX_HEADS) return;
+    las_alphas(decay, H, range);
+    for (size_t h = 0; alphas && h < H; h++) decay[h] = alphas[h];
+    las_decay(mult, decay, H, L);
+}

@@ -1,6 +1,11 @@
 // seqmix.ts: loads the WebAssembly module and gives it a typed face. Works in a page, a worker, Node 18 or
 // newer and Deno. Knows exports.c and nothing of the page.  Every array handed out is a copy: the module's
 // memory moves when it grows, so no view of it is kept.
+import { SeqmixError } from './error.js';
+import { kernelsOf, type KernelModule, type Kernels } from './kernels.js';
+
+export { SeqmixError } from './error.js';
+export type * from './kernels.js';
 
 /** One key of the config language, from the engine's own table. */
 export interface ConfigKey {
@@ -93,20 +98,6 @@ export interface Sample {
     confidence: Float32Array<ArrayBuffer> | null;
 }
 
-/** What was wrong with a request: `message` is a sentence, the rest are its parts ('' where they do not apply). */
-export class SeqmixError extends Error {
-    override readonly name = 'SeqmixError';
-    readonly key: string;
-    readonly value: string;
-    readonly allowed: string;
-    constructor(message: string, key = '', value = '', allowed = '') {
-        super(message);
-        this.key = key;
-        this.value = value;
-        this.allowed = allowed;
-    }
-}
-
 /** One batch: as many sequences of tokens as the config's batch says, one after another, and the wanted answers (-1: none). */
 export interface Batch {
     /** [sequences][length] */
@@ -130,11 +121,8 @@ export interface LoadOptions {
 }
 
 type Pointer = number;
-interface Exports {
-    memory: WebAssembly.Memory;
+interface Exports extends KernelModule {
     _initialize(): void;
-    lab_alloc(bytes: number): Pointer;
-    lab_free(at: Pointer): void;
     lab_error(field: number): Pointer;
     lab_version(): Pointer;
     lab_isa(): Pointer;
@@ -490,6 +478,8 @@ export class Lab {
     readonly notice: string;
     /** Every key, mixer, task and preset of the config language. */
     readonly config: ConfigTable;
+    /** Every kernel of the engine, on arrays of your own: `lab.kernels.gelu({ x })`. */
+    readonly kernels: Kernels;
 
     /** For load. */
     constructor(module: WebAssembly.Module, memory: Memory) {
@@ -502,6 +492,7 @@ export class Lab {
                 ? 'this engine has no WebAssembly SIMD: seqmix runs its scalar module, with the same numbers but slower'
                 : '';
         this.config = JSON.parse(memory.text(memory.x.lab_config_json())) as ConfigTable;
+        this.kernels = kernelsOf(memory.x);
     }
     /** Open an experiment: 'mixer=cat&task=mqar&seed=1'. */
     open(config: string, options: OpenOptions = {}): Run {

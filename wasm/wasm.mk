@@ -33,12 +33,14 @@ build/wasm/verify.wasm: $(VERIFY_OBJ) proofs_tests/wasm/exports.txt proofs_tests
 	@mkdir -p $(@D) && $(EMCC) $(subst wasm/exports.txt,proofs_tests/wasm/exports.txt,$(WASM_LINK)) -sTOTAL_STACK=1MB -msimd128 --js-library proofs_tests/wasm/imports.js $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
 -include $(shell find build/obj/emcc -name '*.d' 2>/dev/null)
 
+# The loader, and what it is made of.
+LOADER := wasm/seqmix.ts wasm/kernels.ts wasm/error.ts
 # The loaders as plain JavaScript with their types, beside the modules.
-build/wasm/seqmix.js: wasm/seqmix.ts wasm/verify.ts wasm/tsconfig.json tsconfig.json package-lock.json | setup
+build/wasm/seqmix.js: $(LOADER) wasm/verify.ts wasm/tsconfig.json tsconfig.json package-lock.json | setup
 	@mkdir -p $(@D) && node_modules/.bin/tsc --project wasm/tsconfig.json && touch $@ && echo "built $@"
 
 # The npm package.
-build/package/package.json: scripts/package.mjs $(wildcard wasm/package/*) wasm/seqmix.ts package.json package-lock.json build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm | setup
+build/package/package.json: scripts/package.mjs $(wildcard wasm/package/*) $(LOADER) package.json package-lock.json build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm | setup
 	@node scripts/package.mjs
 .PHONY: package
 package: build/package/package.json ## pack the npm package into build/ (nothing is published)
@@ -49,7 +51,7 @@ wasm: build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js 
 # The page, for any static host.
 SITE_SRC := index.html vite.config.ts tsconfig.json package-lock.json $(shell find web -type f -not -name '*.mjs')
 PAGE_DATA := scripts/page-data.mjs docs/definitions.json docs/ERRATA.md proofs_tests/digests.txt LICENSE
-dist/index.html: $(SITE_SRC) $(PAGE_DATA) wasm/seqmix.ts wasm/verify.ts build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/verify.wasm | setup
+dist/index.html: $(SITE_SRC) $(PAGE_DATA) $(LOADER) wasm/verify.ts build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/verify.wasm | setup
 	@node_modules/.bin/tsc --noEmit && node_modules/.bin/vite build --logLevel warn && touch $@ && echo "built dist/"
 build/single/seqmix.html: dist/index.html
 	@node_modules/.bin/vite build --logLevel warn --mode single && touch $@ && echo "built $@"

@@ -11,8 +11,6 @@
 #include "mathd.h"
 #include "number.h"
 
-enum { MAX_HEADS = 256 };
-
 static const config_key keys[] = {
     {"pool", KEY_WORD, "trailing", 0, 0, "trailing|centred|masked|none",
      "averaging of the attention map: over past columns; around each (literal, sees ahead); around each, then cut; none (the L ablation)", "mixer"},
@@ -52,7 +50,7 @@ static int read_alphas(const config *c, double *alphas) {
 
 static int check(const config *c, size_t length, smx_error *error) {
     (void)length;
-    double alphas[MAX_HEADS];
+    double alphas[LAS_MAX_HEADS];
     if ((config_is(c, "pool", "centred") || config_is(c, "pool", "masked")) && config_int(c, "window") % 2 == 0)
         return config_fail(error, c, "window", "odd with pool=%s, so that it has a middle", config_word(c, "pool"));
     if (read_alphas(c, alphas))
@@ -62,15 +60,19 @@ static int check(const config *c, size_t length, smx_error *error) {
     return check_heads(c, error);
 }
 
-// exp(-alpha_h (i - j)) by distance, [H][2L-1]; above the diagonal the mask decides.
+void las_decay(float *mult, const double *alphas, size_t H, size_t L) {
+    for (size_t h = 0; h < H; h++)
+        for (size_t at = 0; at < 2 * L - 1; at++)
+            mult[h * (2 * L - 1) + at] = at < L ? (float)md_exp(-alphas[h] * (double)(L - 1 - at)) : 1.0f;
+}
+
+// The same by the config's alphas; the graph owns it.
 static const float *table_decay(graph *g, const config *c, size_t H) {
-    double alphas[MAX_HEADS];
+    double alphas[LAS_MAX_HEADS];
     size_t L = g->L;
     float *t = graph_own(g, H * (2 * L - 1) * sizeof *t);
     read_alphas(c, alphas);
-    for (size_t h = 0; t && h < H; h++)
-        for (size_t at = 0; at < 2 * L - 1; at++)
-            t[h * (2 * L - 1) + at] = at < L ? (float)md_exp(-alphas[h] * (double)(L - 1 - at)) : 1.0f;
+    if (t) las_decay(t, alphas, H, L);
     return t;
 }
 

@@ -1,6 +1,6 @@
 // remote.ts: the page's end of a lab in a worker: the same names, every result a promise. For pages,
 // workers, Node and Deno.
-import { type ConfigTable, type Lab, type OpenOptions, Run, SeqmixError } from '../seqmix.js';
+import { type ConfigTable, type Kernels, type Lab, type OpenOptions, Run, SeqmixError } from '../seqmix.js';
 import source from './worker-source.js';
 
 type Promised<T> = {
@@ -18,6 +18,8 @@ export interface WorkerLab extends Promised<
     readonly isa: string;
     readonly notice: string;
     readonly config: ConfigTable;
+    /** As `lab.kernels`, each result a promise. */
+    readonly kernels: Promised<Kernels>;
     /** As `lab.open`; the function for batches stays on this side. */
     open(config: string, options?: OpenOptions): Promise<WorkerRun>;
     load(bytes: Uint8Array, changes?: string): Promise<WorkerRun>;
@@ -128,9 +130,14 @@ export async function startWorker(module: WebAssembly.Module): Promise<WorkerLab
             });
         return run as WorkerRun;
     };
-    const known = await ask<Pick<WorkerLab, 'version' | 'isa' | 'notice' | 'config'>>(0, 'start', [module]);
+    type Known = Pick<WorkerLab, 'version' | 'isa' | 'notice' | 'config'>;
+    const { names, ...known } = await ask<Known & { names: string[] }>(0, 'start', [module]);
+    const kernels = Object.fromEntries(
+        names.map((name) => [name, (given: unknown) => ask(0, 'kernels', [name, given])]),
+    );
     return {
         ...known,
+        kernels: kernels as WorkerLab['kernels'],
         get bytes() {
             return ask<number>(0, 'bytes');
         },

@@ -1,6 +1,6 @@
 // worker.ts: the worker's end: runs a Lab and answers calls by number. scripts/package.mjs makes one
 // script of it, before which remote.ts puts a line that names its port.
-import { type Lab, load, Run, SeqmixError } from '../seqmix.js';
+import { type Kernels, type Lab, load, Run, SeqmixError } from '../seqmix.js';
 
 declare const seqmixPort: {
     postMessage(message: unknown): void;
@@ -25,12 +25,16 @@ async function answer({ target, name, args }: Call): Promise<unknown> {
         const module = args![0] as WebAssembly.Module;
         lab = await load({ wasm: module, scalar: module });
         const { version, isa, notice, config } = lab;
-        return { version, isa, notice, config };
+        return { version, isa, notice, config, names: Object.keys(lab.kernels) };
     }
     const object = (target ? runs.get(target) : lab) as unknown as Record<string, unknown> | undefined;
     if (!object) {
         if (name === 'close') return undefined; // twice is once
         throw new SeqmixError('this run was closed');
+    }
+    if (name === 'kernels') {
+        const [kernel, given] = args as [keyof Kernels, never];
+        return (object.kernels as Kernels)[kernel](given);
     }
     const member = object[name];
     const result = args ? (member as (...args: unknown[]) => unknown).apply(object, args) : member;

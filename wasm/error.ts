@@ -1,0 +1,17 @@
+// error.ts: the one kind of error that the module and its loader throw.
+
+/**
+ * What was wrong with a request: `message` is a sentence, the rest are its parts ('' where they do not apply).
+ */
+export class SeqmixError extends Error {
+    override readonly name = 'SeqmixError';
+    readonly key: string;
+    readonly value: string;
+    readonly allowed: string;
+    constructor(message: string, key = '', value = '', allowed = '') {
+        super(message);
+        this.key = key;
+        this.value = value;
+        this.allowed = allowed;
+    }
+}
