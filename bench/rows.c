@@ -73,7 +73,7 @@ void bench_close(bench_row *r) {
     if (r->isa) smx_isa_choose(smx_isa_name(0));
 }
 
-// ---- Ceilings ---------------------------------------------------------------------------------------------------
+// ---- Ceilings -------------------------------------------------------------------------------------------
 
 #define ISA(name)                                                                                                      \
     double bench_ceiling_##name(size_t n, float z);                                                                    \
@@ -144,7 +144,7 @@ static void add_ceilings(void) {
     bench_add("triad/192MB", open_triad, run_triad)->a[0] = 16000000;
 }
 
-// ---- Products ---------------------------------------------------------------------------------------------------
+// ---- Products -------------------------------------------------------------------------------------------
 // a: m, n, k, flags
 
 static int open_gemm(bench_row *r, smx_error *error) {
@@ -168,7 +168,7 @@ static void add_gemm(const char *name, const char *isa, size_t m, size_t n, size
     r->target = target;
 }
 
-// ---- Attention, convolution, norms --------------------------------------------------------------------------------
+// ---- Attention, convolution, norms ----------------------------------------------------------------------
 // a: B, L, D, H
 
 static smx_attention attention_shape(const bench_row *r) {
@@ -276,7 +276,7 @@ static void run_adamw(bench_row *r) {
     smx_adamw(r->x[0], r->x[1], r->x[2], r->x[3], r->a[0], &o);
 }
 
-// ---- Long sequences -----------------------------------------------------------------------------------------------
+// ---- Long sequences -------------------------------------------------------------------------------------
 // a: B, L, D, H
 
 static int open_fft(bench_row *r, smx_error *error) {
@@ -361,7 +361,7 @@ static void run_w4(bench_row *r) {
     smx_linattn_bwd(r->x[5], r->x[6], r->x[7], r->x[4], r->x[1], r->x[2], r->x[3], r->x[0], r->x[8], r->scratch, &p);
 }
 
-// ---- The list -----------------------------------------------------------------------------------------------------
+// ---- The list -------------------------------------------------------------------------------------------
 
 static void add_kernels(void) {
     static const size_t shape[3][3] = {{2048, 64, 64}, {2048, 256, 64}, {512, 512, 512}};

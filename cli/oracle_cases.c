@@ -160,9 +160,8 @@ int oracle_open(oracle_case *c, const oracle_mechanism *mechanism, const json *p
     return 0;
 }
 
-// ---- Shapes
-// ------------------------------------------------------------------------------------------------------- One
-// size of a declared shape, [at, end): a sum of products. *unknown names what is not known (then 0).
+// ---- Shapes ---------------------------------------------------------------------------------------------
+// One size of a declared shape, [at, end): a sum of products. *unknown names what is not known (then 0).
 static int size_value(const oracle_case *c, const char *at, const char *end, size_t *out,
                       const char **unknown, size_t *length) {
     size_t sum = 0, product = 1;

@@ -24,7 +24,7 @@ static head_scratch split_scratch(void *scratch, const smx_attention *p, int bac
 
 static size_t visible(const smx_attention *p, size_t i, size_t n) { return p->causal ? i + 1 : n; }
 
-// ---- Masked pooling ---------------------------------------------------------------------------------------------
+// ---- Masked pooling -------------------------------------------------------------------------------------
 
 static size_t near_first(size_t i, size_t half) { return i + 1 > half ? i + 1 - half : 0; }
 static size_t less(size_t a, size_t b) { return a > b ? a - b : 0; }
@@ -77,7 +77,7 @@ static void near_gradient(float *dp, const float *g, const head_scratch *w, size
     }
 }
 
-// ---- Forward ----------------------------------------------------------------------------------------------------
+// ---- Forward --------------------------------------------------------------------------------------------
 // One head of one chunk: q, k, v point at its first row and column, o likewise (row stride D).
 
 static void chunk_fwd(float *restrict o, float *restrict stats, const float *q, const float *k, const float *v,
@@ -130,7 +130,7 @@ void SMX_FN(attention_fwd)(float *restrict o, float *restrict stats, const float
         }
 }
 
-// ---- Backward ---------------------------------------------------------------------------------------------------
+// ---- Backward -------------------------------------------------------------------------------------------
 
 static void zero_rows(float *x, size_t stride, size_t n, size_t d) {
     for (size_t t = 0; t < n; t++) memset(x + t * stride, 0, d * sizeof *x);
@@ -224,7 +224,7 @@ void SMX_FN(attention_bwd)(float *dq, float *dk, float *dv, const float *dout, c
         }
 }
 
-// ---- Looking ----------------------------------------------------------------------------------------------------
+// ---- Looking --------------------------------------------------------------------------------------------
 
 // The pooled row: A'_ic' sums A_ic over the windows that reach c'. Written as printed, O(L P) a row.
 static void pool_map_row(float *to, const float *s, const head_scratch *w, size_t i) {

@@ -4,8 +4,7 @@
 #include "kernel.h"
 #include "conv_layout.h"
 
-// ---- A filter per group of channels
-// -----------------------------------------------------------------------------
+// ---- A filter per group of channels ---------------------------------------------------------------------
 
 // Output rows, and taps, that share registers. Any number gives the same bits.
 #define CONV_ROWS (SMX_W == 16 ? 8 : SMX_W == 8 ? 4 : 2)
@@ -184,8 +183,7 @@ void SMX_FN(conv_bwd)(float *dx, float *df, const float *dy, const float *x, con
     }
 }
 
-// ---- The multi-head filter
-// --------------------------------------------------------------------------------------
+// ---- The multi-head filter ------------------------------------------------------------------------------
 
 // Outputs that share registers: HEADS_T heads of HEADS_G groups; and of the gradient HEADS_A by HEADS_B
 // filters.

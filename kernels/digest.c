@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- One run: its random numbers, its memory, and where the outputs go
-// ------------------------------------------
+// ---- One run: its random numbers, its memory, and where the outputs go ----------------------------------
 enum { ARENA_BYTES = 1 << 20 };
 typedef struct {
     uint64_t state;
@@ -613,8 +612,7 @@ static void run_sumsq(run *r) {
 
 #include "digest_sequences.h"
 
-// ---- The list, and the hash
-// -------------------------------------------------------------------------------------
+// ---- The list, and the hash -----------------------------------------------------------------------------
 static const struct {
     const char *name;
     void (*cases)(run *);

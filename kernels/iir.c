@@ -14,7 +14,7 @@ static void store_theta(float *theta, const float *th, size_t n, size_t F) {
         for (size_t i = 0; i < 2 * F; i++) theta[c * 2 * F + i] = th[i * FFT_LANES + c];
 }
 
-// ---- The recurrence: y_t = x_t - theta_0 y_{t-1} - theta_1 y_{t-2} ----------------------------------------------------
+// ---- The recurrence: y_t = x_t - theta_0 y_{t-1} - theta_1 y_{t-2} --------------------------------------
 
 // One filter of 16 channels over rows t0..end-1 of x [L][ld], from and to its state (y_{t-1}, y_{t-2}). The outputs go to s
 // [end - t0][16] (or NULL), and are added to y (or NULL; `first` overwrites).
@@ -137,7 +137,7 @@ static void recur_back_sequence(float *dx, float *dtheta, const float *dy, const
     }
 }
 
-// ---- The literal filter: a bin's spectrum times conj(H) -----------------------------------------------------------------
+// ---- The literal filter: a bin's spectrum times conj(H) -------------------------------------------------
 // The spectrum holds P(e^{i w}), the conjugate of frequency w; so it is multiplied by H(w) itself.
 
 static void to_spectrum(float *rows, float *work, const iir_spectrum *s, const float *table, void *gemm,
@@ -304,7 +304,7 @@ void SMX_FN(iir_bwd)(float *dx, float *restrict dtheta, const float *dy, const f
     }
 }
 
-// ---- The adaptive max pool ------------------------------------------------------------------------------------------------
+// ---- The adaptive max pool ------------------------------------------------------------------------------
 
 // Window i of n over L rows: floor(i L / n) .. ceil((i+1) L / n) - 1.
 static size_t window_start(size_t i, size_t L, size_t n) { return i * L / n; }
@@ -346,7 +346,7 @@ void SMX_FN(maxpool_bwd)(float *restrict dx, const float *de, const int32_t *whe
             }
 }
 
-// ---- Squashing ------------------------------------------------------------------------------------------------------------
+// ---- Squashing ------------------------------------------------------------------------------------------
 
 #define THETA_LIMIT                                                                                          \
     0x1.ffffep-1f // 1 - 2^-20: in float32 sigma is 1 from 17.4 on, and the pole would sit on the circle

@@ -3,7 +3,7 @@
 #include "attention_rows.h"
 #include "landmark_layout.h"
 
-// ---- The filter over time -----------------------------------------------------------------------------------------
+// ---- The filter over time -------------------------------------------------------------------------------
 // rho: y_t = x_t + (1 - forget) y_{t-1}. Box of `block` rows: the part of the window in its own block is a running sum from
 // the block's start, the part in the block before a running sum from that block's end. Nothing is ever subtracted.
 
@@ -82,7 +82,7 @@ void SMX_FN(block_filter_bwd)(float *restrict dx, const float *dy, size_t B, siz
         }
 }
 
-// ---- One row times a matrix ---------------------------------------------------------------------------------------
+// ---- One row times a matrix -----------------------------------------------------------------------------
 // out [n] (+)= x [k] m [k][n], n a multiple of 16: the tile's own sums over k in order, wide enough for one row.
 #define ROW_GROUPS (SMX_W == 16 ? 8 : SMX_W == 8 ? 4 : SMX_W == 4 ? 2 : 1)
 SMX_INLINE void row_times(float *out, const float *x, const float *m, size_t ld, size_t k, const int G, int add) {
@@ -107,7 +107,7 @@ static void outer_product(float *m, size_t ld, const float *x, const float *y, s
             v16_store(m + i * ld + j, v16_madd(v16_set(x[i]), v16_load(y + j), v16_load(m + i * ld + j)));
 }
 
-// ---- Attention ----------------------------------------------------------------------------------------------------
+// ---- Attention ------------------------------------------------------------------------------------------
 
 typedef struct {
     size_t Bp, marks, d, dp;

@@ -43,7 +43,7 @@ static void add_rows(float *sum, rows_view x, const float *weight, size_t n, siz
             v16_store(sum + c, v16_add(v16_load(sum + c), v16_mul(v16_load(x.x + t * x.ld + c), v16_set(weight ? weight[t] : 1.0f))));
 }
 
-// ---- Forward ----------------------------------------------------------------------------------------------------
+// ---- Forward --------------------------------------------------------------------------------------------
 
 static float normaliser(const float *o, const float *a, size_t before, const float *q, const block_scratch *w,
                         const smx_linattn *p) {
@@ -90,7 +90,7 @@ void SMX_FN(linattn_fwd)(float *restrict y, float *restrict norm, const float *q
     }
 }
 
-// ---- Backward ---------------------------------------------------------------------------------------------------
+// ---- Backward -------------------------------------------------------------------------------------------
 
 // Gradients of o (in w->dout, or those of y where they are the same) and of the denominators (w->dden) from those of y.
 static rows_view through_normaliser(const block_scratch *w, const float *dy, const float *y, const float *norm,

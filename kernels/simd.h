@@ -156,7 +156,7 @@ SMX_INLINE vf vf_sqrt(vf x) {
 // The compiler forgets what it knows of a pointer: addresses of many rows, all computed ahead, would fill the registers.
 #define SMX_OPAQUE(pointer) __asm__("" : "+r"(pointer))
 
-// ---- The canonical group of 16 lanes ----------------------------------------------------------------------------
+// ---- The canonical group of 16 lanes --------------------------------------------------------------------
 typedef struct {
     vf r[SMX_R];
 } v16;

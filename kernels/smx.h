@@ -39,7 +39,7 @@ enum {
     SMX_ALIGN = 64 // of scratch
 };
 
-// ---- Instruction sets -------------------------------------------------------------------------------------------
+// ---- Instruction sets -----------------------------------------------------------------------------------
 // One of "scalar", "sse2", "avx2", "avx512", "neon", "wasm". The best that machine and system support is chosen at the
 // first call; the environment variable SMX_ISA forces one.
 const char *smx_isa(void);
@@ -49,7 +49,7 @@ int smx_isa_choose(const char *name);
 // Name of the i-th instruction set that is built in and usable here, or NULL past the last.
 const char *smx_isa_name(size_t i);
 
-// ---- Fast mode --------------------------------------------------------------------------------------------------
+// ---- Fast mode ------------------------------------------------------------------------------------------
 // Kernels that the calling thread calls from now on may contract a product and a sum into one fused multiply-add, where the
 // chosen instruction set has such copies and the machine the instruction (avx2, avx512). Faster, within the same tolerances,
 // but not the same bits as elsewhere. off: exact again. Returns whether it was on. Each thread has its own.
@@ -57,13 +57,13 @@ int smx_fast(int on);
 // Name of the copies that fast mode would use here ("avx512fma"), or NULL: it changes nothing.
 const char *smx_fast_isa(void);
 
-// ---- Floating-point environment ---------------------------------------------------------------------------------
+// ---- Floating-point environment -------------------------------------------------------------------------
 // Round to nearest, denormals kept. Every kernel does this by itself; code that computes numbers between kernels
 // brackets itself with the pair. leave takes what enter returned.
 uint64_t smx_fpenv_enter(void);
 void smx_fpenv_leave(uint64_t saved);
 
-// ---- Matrix product ---------------------------------------------------------------------------------------------
+// ---- Matrix product -------------------------------------------------------------------------------------
 enum { SMX_TRANS_A = 1, SMX_TRANS_B = 2, SMX_ACCUMULATE = 4 };
 // C [m][n] = op(A) op(B), or += with SMX_ACCUMULATE. op(A) is [m][k]: A is [m][k] with row stride lda, or with
 // SMX_TRANS_A [k][m]; op(B) is [k][n]: B is [k][n] with row stride ldb, or with SMX_TRANS_B [n][k].
@@ -77,7 +77,7 @@ void smx_bias_fwd(float *y, const float *x, const float *bias, size_t N, size_t 
 // dbias [D] += column sums of dy [N][D] (rows in order, in blocks of SMX_KC).
 void smx_bias_bwd(float *SMX_RESTRICT dbias, const float *dy, size_t N, size_t D);
 
-// ---- Elementwise ------------------------------------------------------------------------------------------------
+// ---- Elementwise ----------------------------------------------------------------------------------------
 // In place allowed (y may be a or b; dx may be dy).
 void smx_add(float *y, const float *a, const float *b, size_t n);       // y = a + b
 void smx_mul(float *y, const float *a, const float *b, size_t n);       // y = a b
@@ -95,11 +95,11 @@ void smx_exp_fwd(float *y, const float *x, size_t n);
 void smx_log_fwd(float *y, const float *x, size_t n);
 void smx_sincos_fwd(float *s, float *c, const float *x, size_t n); // |x| <= 8192, else NaN
 
-// ---- Reductions -------------------------------------------------------------------------------------------------
+// ---- Reductions -----------------------------------------------------------------------------------------
 float smx_sum(const float *x, size_t n);                   // 16 canonical lanes, then 16 -> 8 -> 4 -> 2 -> 1
 float smx_dot(const float *x, const float *y, size_t n);   // the same over products
 
-// ---- Attention --------------------------------------------------------------------------------------------------
+// ---- Attention ------------------------------------------------------------------------------------------
 // Softmax attention (Vaswani et al.; MECHANISMS 1-2), all heads of B sequences:
 //   s_ij = scale * q_i . k_j,  l_ij = s_ij * mult_h(i-j) + bias_h(i-j),  A = softmax over the allowed j,  o_i = sum_j A_ij v_j
 typedef struct {
@@ -135,7 +135,7 @@ void smx_attention_maps_bwd(float *dq, float *dk, float *dv, float *dmix, const 
                             const float *k, const float *v, const float *mix, const float *stats, void *scratch,
                             const smx_attention *p);
 
-// ---- Linear attention -------------------------------------------------------------------------------------------
+// ---- Linear attention -----------------------------------------------------------------------------------
 // Feature map elu + 1 (Katharopoulos et al. 2020): x + 1 for x > 0, exp(x) otherwise. Backward takes the OUTPUT y.
 void smx_elu1_fwd(float *y, const float *x, size_t n);
 void smx_elu1_bwd(float *dx, const float *dy, const float *y, size_t n);
@@ -158,7 +158,7 @@ size_t smx_linattn_bwd_scratch_bytes(const smx_linattn *p);
 void smx_linattn_bwd(float *dq, float *dk, float *dv, const float *dy, const float *q, const float *k, const float *v,
                      const float *y, const float *norm, void *scratch, const smx_linattn *p);
 
-// ---- Landmark attention (LCAT, CAT Sec. 5) -------------------------------------------------------------------------
+// ---- Landmark attention (LCAT, CAT Sec. 5) --------------------------------------------------------------
 // The filter of the landmarks, x, y [B][L][D]: forget = 0: y_t = sum of the `block` rows up to t; forget in (0,1]:
 // y_t = x_t + (1 - forget) y_{t-1} (the rho filter with forget = 1 - e^{-1/block}, which keeps more digits than rho).
 void smx_block_filter_fwd(float *SMX_RESTRICT y, const float *x, size_t B, size_t L, size_t D, size_t block, float forget);
@@ -181,7 +181,7 @@ size_t smx_landmark_bwd_scratch_bytes(const smx_landmark *p);
 void smx_landmark_bwd(float *dq, float *dk, float *dv, const float *dout, const float *q, const float *k, const float *v,
                       const float *o, const float *stats, const int32_t *chosen, void *scratch, const smx_landmark *p);
 
-// ---- Short convolution ------------------------------------------------------------------------------------------
+// ---- Short convolution ----------------------------------------------------------------------------------
 // Causal convolution over time, one filter per group of channels (CAT Def. 1; groups = D: depthwise):
 //   y_t[c] = sum_w f[g(c)][w] x_{t - w + future}[c],   rows outside 0..L-1 are 0, g(c) = c / (D/groups).
 // x, y [B][L][D] (row strides ldx, ldy >= D), f [groups][W], future < W taps look ahead (0: causal; CAT's two-sided
@@ -200,7 +200,7 @@ void smx_conv_heads_fwd(float *SMX_RESTRICT y, const float *x, const float *f, v
 void smx_conv_heads_bwd(float *dx, float *df, const float *dy, const float *x, const float *f, void *scratch, size_t B,
                         size_t L, size_t D, size_t H, size_t W, size_t ldx, size_t ldy);
 
-// ---- Norms over rows of [N][D] ----------------------------------------------------------------------------------
+// ---- Norms over rows of [N][D] --------------------------------------------------------------------------
 // LayerNorm (Ba et al.): y = (x - mean) rstd * gain + bias, biased variance, rstd = 1/sqrt(var + eps).
 // stats [N][2] (mean, rstd) is what backward needs. dgain, dbias [D] accumulate.
 void smx_layernorm_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT stats, const float *x, const float *gain,
@@ -216,7 +216,7 @@ void smx_rmsnorm_bwd(float *SMX_RESTRICT dx, float *SMX_RESTRICT dgain, const fl
 void smx_unitnorm_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT rnorm, const float *x, size_t N, size_t D);
 void smx_unitnorm_bwd(float *SMX_RESTRICT dx, const float *dy, const float *x, const float *rnorm, size_t N, size_t D);
 
-// ---- Positions, tokens, pooling ---------------------------------------------------------------------------------
+// ---- Positions, tokens, pooling -------------------------------------------------------------------------
 // Rotary positions (Su et al.): adjacent pairs (2m, 2m+1) of each head turned by the angle whose cosine and sine are
 // cs [L][d/2][2]. x, y [B][L][D] (row strides ldx, ldy), d even. In place allowed. Backward is the turn back.
 void smx_rope_fwd(float *y, const float *x, const float *cs, size_t B, size_t L, size_t D, size_t H, size_t ldx,
@@ -235,7 +235,7 @@ void smx_meanpool_bwd(float *SMX_RESTRICT dx, const float *dy, size_t B, size_t 
 void smx_gather_fwd(float *SMX_RESTRICT y, const float *x, const int32_t *rows, size_t M, size_t N, size_t D);
 void smx_gather_bwd(float *SMX_RESTRICT dx, const float *dy, const int32_t *rows, size_t M, size_t N, size_t D);
 
-// ---- Loss -------------------------------------------------------------------------------------------------------
+// ---- Loss -----------------------------------------------------------------------------------------------
 // Cross-entropy of logits [N][V] against target [N], rows with target outside 0..V-1 ignored. loss [N] (0 for ignored rows),
 // stats [N][2] (row maximum, 1 / row sum). Returns the number of rows that count.
 size_t smx_cross_entropy_fwd(float *SMX_RESTRICT loss, float *SMX_RESTRICT stats, const float *logits,
@@ -250,7 +250,7 @@ void smx_mse_bwd(float *dy, const float *y, const float *target, size_t N, float
 // best [N]: column of the largest of each row of x [N][V], the first one on a tie; V > 0.
 void smx_argmax(int32_t *SMX_RESTRICT best, const float *x, size_t N, size_t V);
 
-// ---- Transforms along time --------------------------------------------------------------------------------------
+// ---- Transforms along time ------------------------------------------------------------------------------
 // Tables of twiddles, computed once (in double) and only read afterwards; one for N serves every smaller power of two.
 size_t smx_fft_table_floats(size_t N);
 void smx_fft_table(float *SMX_RESTRICT table, size_t N);
@@ -276,7 +276,7 @@ void smx_longconv_bwd(float *dx, float *dk, float *dskip, const float *dy, const
                       const float *spectrum, const float *table, void *scratch, size_t B, size_t L, size_t D, size_t taps,
                       float lambda, size_t ld);
 
-// ---- Adaptive filters and state space models ----------------------------------------------------------------------
+// ---- Adaptive filters and state space models ------------------------------------------------------------
 // Focus's second-order filters ([Focus] Eqs. 5-8): y = sum over F filters of x through 1/(1 + theta_0 z^-1 + theta_1 z^-2),
 // coefficients theta [B][bins][D][F][2] for each bin of R = L/bins rows.
 enum {
@@ -347,7 +347,7 @@ void smx_s4d_fwd(float *SMX_RESTRICT kernel, const float *log_dt, const float *l
 void smx_s4d_bwd(float *dlog_dt, float *dlog_a, float *da_im, float *dC, const float *dkernel, const float *log_dt,
                  const float *log_a, const float *a_im, const float *C, void *scratch, size_t L, size_t D, size_t S);
 
-// ---- Optimiser --------------------------------------------------------------------------------------------------
+// ---- Optimiser ------------------------------------------------------------------------------------------
 // AdamW (Loshchilov & Hutter), one array: m, v, p updated in place.
 //   m = b1 m + (1-b1) s g, v = b2 v + (1-b2) (s g)^2, p = p - lr wd p - lr (m/c1) / (sqrt(v/c2) + eps)
 // with c1 = 1 - b1^step, c2 = 1 - b2^step computed by the caller in double, s the clip factor (1: none).

@@ -123,7 +123,7 @@ int audit_mixer(audit_result *r, double *share, const config *c, smx_error *erro
     return status;
 }
 
-// ---- Modes ------------------------------------------------------------------------------------------------------------
+// ---- Modes ----------------------------------------------------------------------------------------------
 
 // A task that no recipe speaks of, so that a mixer has its own defaults.
 static const char mode_base[] = "&task=nar&length=48&width=24&heads=2";

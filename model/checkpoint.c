@@ -24,7 +24,7 @@ static void *fail(smx_error *e, const char *message) {
     return NULL;
 }
 
-// ---- Saving -----------------------------------------------------------------------------------------------------
+// ---- Saving ---------------------------------------------------------------------------------------------
 
 // The header into `to`, or only its length when to is NULL.
 static size_t write_header(const smx_run *r, char *to, size_t room) {
@@ -65,7 +65,7 @@ void *smx_run_save(const smx_run *r, size_t *size, smx_error *error) {
     return bytes;
 }
 
-// ---- Loading ----------------------------------------------------------------------------------------------------
+// ---- Loading --------------------------------------------------------------------------------------------
 
 typedef struct {
     const json *header;

@@ -24,7 +24,7 @@ struct smx_config {
     uint8_t given[MAX_KEYS]; // 1: the value stands in the text or its preset
 };
 
-// ---- Tables -----------------------------------------------------------------------------------------------------
+// ---- Tables ---------------------------------------------------------------------------------------------
 
 static size_t add_keys(const config_key **to, size_t n, const config_key *keys) {
     for (; keys && keys->name; keys++) {
@@ -83,7 +83,7 @@ static void allowed_text(const config_key *key, char *to, size_t size) {
     }
 }
 
-// ---- Errors -----------------------------------------------------------------------------------------------------
+// ---- Errors ---------------------------------------------------------------------------------------------
 
 static void fill_error(smx_error *e, const char *key, const char *value, const char *allowed) {
     if (!e) return;
@@ -141,7 +141,7 @@ static int fail_key(smx_error *e, const config *c, const char *name, const char 
     return -1;
 }
 
-// ---- Values -----------------------------------------------------------------------------------------------------
+// ---- Values ---------------------------------------------------------------------------------------------
 
 // A finite decimal number and nothing else.
 static int read_number(const char *text, double *x) {
@@ -199,7 +199,7 @@ static int set_value(config *c, const char *name, const char *value, smx_error *
     return 0;
 }
 
-// ---- Text -------------------------------------------------------------------------------------------------------
+// ---- Text -----------------------------------------------------------------------------------------------
 
 // Decode %XX in place; -1 when broken or a control character.
 static int decode(char *s) {
@@ -272,7 +272,7 @@ static const char *run_text(const char *text, size_t i, size_t *n) {
     return text;
 }
 
-// ---- Presets ----------------------------------------------------------------------------------------------------
+// ---- Presets --------------------------------------------------------------------------------------------
 
 typedef struct {
     char value[MAX_VALUE];
@@ -310,7 +310,7 @@ size_t config_runs(const char *text) {
     return p ? count_runs(p->config) + own - 1 : own;
 }
 
-// ---- Resolution -------------------------------------------------------------------------------------------------
+// ---- Resolution -----------------------------------------------------------------------------------------
 
 static int assign(void *arg, const char *key, const char *value, smx_error *e) {
     return strcmp(key, "preset") ? set_value(arg, key, value, e) : 0;
@@ -448,7 +448,7 @@ char *smx_config_complete(const char *text, smx_error *e) {
     return all;
 }
 
-// ---- Reading ----------------------------------------------------------------------------------------------------
+// ---- Reading --------------------------------------------------------------------------------------------
 
 const char *config_word(const config *c, const char *key) {
     int i = key_index(c, key);

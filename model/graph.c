@@ -8,7 +8,7 @@
 
 #include "philox.h"
 
-// ---- Weights ----------------------------------------------------------------------------------------------------
+// ---- Weights --------------------------------------------------------------------------------------------
 
 void params_free(params *p) {
     for (size_t i = 0; i < p->count; i++) free(p->list[i]);
@@ -113,7 +113,7 @@ int params_create(params *p, uint64_t seed, smx_error *error) {
     return 0;
 }
 
-// ---- Building ---------------------------------------------------------------------------------------------------
+// ---- Building -------------------------------------------------------------------------------------------
 
 graph *graph_new(enum graph_mode mode, params *p, size_t B, size_t L) {
     graph *g = calloc(1, sizeof *g);
@@ -266,7 +266,7 @@ node *graph_node(graph *g, const op_kind *op, tensor *out, size_t n_in, tensor *
     return n;
 }
 
-// ---- The plan ---------------------------------------------------------------------------------------------------
+// ---- The plan -------------------------------------------------------------------------------------------
 // Time runs over the forward nodes 0..N-1, then backward N..2N-1 (node i at 2N-1-i). Each buffer lives from its first
 // write to its last read; buffers whose lives do not overlap share memory: largest first, lowest free place.
 
@@ -403,7 +403,7 @@ int graph_plan(graph *g, tensor *loss, smx_error *error) {
     return g->failed ? -1 : 0;
 }
 
-// ---- Replay -----------------------------------------------------------------------------------------------------
+// ---- Replay ---------------------------------------------------------------------------------------------
 
 // The pool's threads know nothing of the run's mode.
 typedef struct {

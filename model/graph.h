@@ -13,7 +13,7 @@ typedef struct graph graph;
 typedef struct tensor tensor;
 typedef struct params params;
 
-// ---- Weights ----------------------------------------------------------------------------------------------------
+// ---- Weights --------------------------------------------------------------------------------------------
 typedef enum {
     INIT_NORMAL,   // N(0, scale^2)
     INIT_UNIFORM,  // U(-scale, scale)
@@ -53,7 +53,7 @@ void params_free(params *p);
 int params_create(params *p, uint64_t seed, smx_error *error);
 const param *params_find(const params *p, const char *name);
 
-// ---- Tensors ----------------------------------------------------------------------------------------------------
+// ---- Tensors --------------------------------------------------------------------------------------------
 struct tensor {
     char name[64];
     uint32_t rank, shape[4];
@@ -66,7 +66,7 @@ struct tensor {
     int last_consumer; // the first to write grad in backward
 };
 
-// ---- Nodes ------------------------------------------------------------------------------------------------------
+// ---- Nodes ----------------------------------------------------------------------------------------------
 enum { MAX_IN = 6, MAX_ATTR = 10 };
 typedef struct node node;
 typedef struct {

@@ -7,7 +7,7 @@
 
 #include "mathd.h"
 
-// ---- Linear -----------------------------------------------------------------------------------------------------
+// ---- Linear ---------------------------------------------------------------------------------------------
 static float *piece_scratch(float *scratch, size_t i, size_t total, size_t pieces) {
     return scratch + i * (total / pieces);
 }
@@ -60,7 +60,7 @@ tensor *op_linear(graph *g, tensor *x, tensor *w, tensor *bias) {
     return y;
 }
 
-// ---- Elementwise ------------------------------------------------------------------------------------------------
+// ---- Elementwise ----------------------------------------------------------------------------------------
 
 static void add_fwd(graph *g, node *n) {
     (void)g;
@@ -155,7 +155,7 @@ tensor *op_silu(graph *g, tensor *x) { return apply_unary(g, &silu, x); }
 tensor *op_sigmoid(graph *g, tensor *x) { return apply_unary(g, &sigmoid, x); }
 tensor *op_tanh(graph *g, tensor *x) { return apply_unary(g, &tanh_op, x); }
 
-// ---- Norms ------------------------------------------------------------------------------------------------------
+// ---- Norms ----------------------------------------------------------------------------------------------
 
 static void layernorm_fwd_piece(void *arg, size_t i) {
     const node *n = ((job *)arg)->n;
@@ -225,7 +225,7 @@ tensor *op_layernorm(graph *g, tensor *x, tensor *gain, tensor *b) { return norm
 tensor *op_rmsnorm(graph *g, tensor *x, tensor *gain) { return norm_node(g, &rmsnorm, x, gain, NULL, 1); }
 tensor *op_unitnorm(graph *g, tensor *x) { return norm_node(g, &unitnorm, x, NULL, NULL, 1); }
 
-// ---- Tokens, values, pooling --------------------------------------------------------------------------------------
+// ---- Tokens, values, pooling ----------------------------------------------------------------------------
 
 static void embedding_fwd(graph *g, node *n) {
     smx_embedding_fwd(n->out->data, n->in[0]->data, g->tokens, n->a[0], n->a[1], n->a[2]);
@@ -297,7 +297,7 @@ tensor *op_gather(graph *g, tensor *x) {
     return y;
 }
 
-// ---- Convolution ------------------------------------------------------------------------------------------------
+// ---- Convolution ----------------------------------------------------------------------------------------
 // a: L, D, groups or H, W, future, floats of one piece's scratch; a[9] = that + the filter's part.
 static void conv_fwd_piece(void *arg, size_t i) {
     const job *j = arg;
@@ -350,7 +350,7 @@ tensor *op_conv(graph *g, tensor *x, tensor *f, size_t future) {
 }
 tensor *op_conv_heads(graph *g, tensor *x, tensor *f) { return conv_node(g, x, f, f->shape[1], f->shape[0], 0, 1); }
 
-// ---- Attention --------------------------------------------------------------------------------------------------
+// ---- Attention ------------------------------------------------------------------------------------------
 
 static smx_attention attention_shape(const node *n, size_t B) {
     const attention_opts *o = n->p;
@@ -425,7 +425,7 @@ const float *table_alibi(graph *g, size_t heads, double scale) {
     return t;
 }
 
-// ---- Rotary positions ---------------------------------------------------------------------------------------------
+// ---- Rotary positions -----------------------------------------------------------------------------------
 
 static void rope_fwd(graph *g, node *n) {
     smx_rope_fwd(n->out->data, n->in[0]->data, n->p, g->B, g->L, n->a[0], n->a[1], n->a[0], n->a[0]);
@@ -451,7 +451,7 @@ tensor *op_rope(graph *g, tensor *x, size_t heads) {
     return y;
 }
 
-// ---- Weights ----------------------------------------------------------------------------------------------------
+// ---- Weights --------------------------------------------------------------------------------------------
 
 tensor *weight_matrix(graph *g, const char *name, size_t in, size_t out, init start) {
     return graph_param(g, name, start, 1, 2, (uint32_t[]){(uint32_t)in, (uint32_t)out});

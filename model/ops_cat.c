@@ -6,7 +6,7 @@
 
 #include "mathd.h"
 
-// ---- norm(X * F_h) W_h --------------------------------------------------------------------------------------------
+// ---- norm(X * F_h) W_h ----------------------------------------------------------------------------------
 // Head by head at full width (CAT Theorem 1): the norm stands between filter and projection, so they do not commute.
 // saved: 1 / norm of each row, [B][H][L]. a: L, D, H, W, future; floats of rows, of a piece's scratch, of the product's scratch,
 // of a piece's gradients; pieces.
@@ -85,7 +85,7 @@ tensor *op_unit_projection(graph *g, tensor *x, tensor *w, tensor *f, size_t fut
     return y;
 }
 
-// ---- Attention with mixed maps --------------------------------------------------------------------------------------
+// ---- Attention with mixed maps --------------------------------------------------------------------------
 // saved: stats [B][H][L][2]. a: L, D; a[9]: one piece's part of the mix's gradient with its scratch after it.
 static smx_attention maps_shape(const node *n, size_t B) {
     const attention_opts *o = n->p;
@@ -136,7 +136,7 @@ tensor *op_attention_maps(graph *g, tensor *q, tensor *k, tensor *v, tensor *mix
     return o;
 }
 
-// ---- Box filter on the values (LaS) -----------------------------------------------------------------------------------
+// ---- Box filter on the values (LaS) ---------------------------------------------------------------------
 // (T V)_j = (1/P) sum of P rows, `future` of them ahead, inside chunks of a[5] rows. a: L, D, P, future.
 static void pool_each(const graph *g, const node *n, size_t i, int backward) {
     const size_t L = n->a[0], D = n->a[1], P = n->a[2], M = n->a[5];
@@ -171,7 +171,7 @@ tensor *op_pool(graph *g, tensor *x, size_t P, size_t future, size_t chunk) {
     return y;
 }
 
-// ---- Landmarks --------------------------------------------------------------------------------------------------------
+// ---- Landmarks ------------------------------------------------------------------------------------------
 static void filter_fwd(graph *g, node *n) {
     smx_block_filter_fwd(n->out->data, n->in[0]->data, g->B, n->a[0], n->a[1], n->a[2], n->f[0]);
 }
@@ -236,7 +236,7 @@ const int32_t *op_landmark_chosen(const graph *g, const tensor *o) {
     return n && n->op == &landmark ? chosen_of(n) : NULL;
 }
 
-// ---- Looking ----------------------------------------------------------------------------------------------------------
+// ---- Looking --------------------------------------------------------------------------------------------
 
 size_t cat_map_heads(const node *n) {
     return n->op == &maps ? ((const attention_opts *)n->p)->heads : n->op == &landmark ? n->a[2] : 0;

@@ -1,7 +1,7 @@
 // ops_focus.c: Focus's filters, and the steps that lead to their coefficients, as graph nodes. Pieces are sequences.
 #include "ops_private.h"
 
-// ---- Adaptive max pool: saved: the rows of the maxima ---------------------------------------------------------------------
+// ---- Adaptive max pool: saved: the rows of the maxima ---------------------------------------------------
 static void maxpool_fwd_piece(void *arg, size_t i) {
     const job *j = arg;
     const node *n = j->n;
@@ -37,7 +37,7 @@ tensor *op_maxpool(graph *g, tensor *x, size_t bins, size_t O, int joint) {
     return e;
 }
 
-// ---- Raw pairs to coefficients, shifted by one bin or not ------------------------------------------------------------------
+// ---- Raw pairs to coefficients, shifted by one bin or not -----------------------------------------------
 // a: bins, floats of a bin, triangle, shift; f: factor
 static void theta_fwd(graph *g, node *n) {
     const size_t size = n->a[1], kept = (n->a[0] - n->a[3]) * size;
@@ -69,7 +69,7 @@ tensor *op_theta(graph *g, tensor *raw, int triangle, double factor, int shift) 
     return y;
 }
 
-// ---- The filters: a: L, D, bins, F, mode; a[9]: floats of a piece's scratch; p: frequencies (literal) -----------------------
+// ---- The filters: a: L, D, bins, F, mode; a[9]: floats of a piece's scratch; p: frequencies (literal) ---
 static smx_iir iir_shape(const node *n, size_t B) {
     return (smx_iir){B, n->a[0], n->a[1], n->a[2], n->a[3], (int)n->a[4]};
 }

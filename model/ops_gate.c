@@ -2,7 +2,7 @@
 // weight repeated.
 #include "ops_private.h"
 
-// ---- y = gain x + bias --------------------------------------------------------------------------------------------
+// ---- y = gain x + bias ----------------------------------------------------------------------------------
 static void affine_fwd_piece(void *arg, size_t i) {
     const node *n = ((job *)arg)->n;
     size_t from, count, D = n->a[1];
@@ -36,7 +36,7 @@ tensor *op_affine(graph *g, tensor *x, tensor *gain, tensor *b) {
     return y;
 }
 
-// ---- y = gate a + (1 - gate) b --------------------------------------------------------------------------------------
+// ---- y = gate a + (1 - gate) b --------------------------------------------------------------------------
 static void gate_fwd_piece(void *arg, size_t i) {
     const node *n = ((job *)arg)->n;
     size_t from, count, D = n->a[1];
@@ -73,7 +73,7 @@ static const unary softplus = {
     {"softplus", unary_fwd, unary_bwd, 1, 0, 0}, smx_softplus_fwd, smx_softplus_bwd};
 tensor *op_softplus(graph *g, tensor *x) { return apply_unary(g, &softplus, x); }
 
-// ---- A weight, once for each bin of each sequence ---------------------------------------------------------------------
+// ---- A weight, once for each bin of each sequence -------------------------------------------------------
 static void repeat_fwd(graph *g, node *n) {
     (void)g;
     for (size_t i = 0; i < n->a[0]; i++)

@@ -80,7 +80,7 @@ tensor *op_longconv(graph *g, tensor *x, tensor *k, tensor *skip, double lambda)
     return y;
 }
 
-// ---- S4D's kernel [D][L]: in: log_dt, log_a, (a_im,) C -------------------------------------------------------------------
+// ---- S4D's kernel [D][L]: in: log_dt, log_a, (a_im,) C --------------------------------------------------
 static void s4d_fwd_piece(void *arg, size_t i) {
     const node *n = ((job *)arg)->n;
     size_t c, count, L = n->a[0], S = n->a[2], real = n->n_in == 3;

@@ -63,7 +63,7 @@ void smx_run_parallel(smx_run *r, smx_parallel_for hook, void *pool) {
     r->pool = pool;
 }
 
-// ---- Training ---------------------------------------------------------------------------------------------------
+// ---- Training -------------------------------------------------------------------------------------------
 
 // Linear warm-up, then constant or a half cosine that reaches 0 at `steps`. step counts from 1.
 static double rate_at(const config *c, uint64_t step) {
@@ -194,7 +194,7 @@ int smx_run_step_on(smx_run *r, const int32_t *tokens, const int32_t *targets, s
     return status;
 }
 
-// ---- Reading ----------------------------------------------------------------------------------------------------
+// ---- Reading --------------------------------------------------------------------------------------------
 
 void smx_run_metrics(const smx_run *r, smx_metrics *m) {
     *m = (smx_metrics){.step = r->step,

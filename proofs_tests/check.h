@@ -54,7 +54,7 @@ static CHECK_UNUSED const char *check_next_isa(const char *name) {
         if (!strcmp(smx_isa_name(i), name)) return smx_isa_name(i + 1);
 }
 
-// ---- Seeded numbers (splitmix64) -----------------------------------------------------------------------------
+// ---- Seeded numbers (splitmix64) ------------------------------------------------------------------------
 static uint64_t check_state = 1;
 static CHECK_UNUSED void check_seed(uint64_t seed) { check_state = seed; }
 static CHECK_UNUSED uint64_t check_next(void) {
@@ -67,7 +67,7 @@ static CHECK_UNUSED double check_uniform(double low, double high) {
     return low + (high - low) * ((double)(check_next() >> 11) * 0x1p-53);
 }
 
-// ---- Guarded arrays -------------------------------------------------------------------------------------------
+// ---- Guarded arrays -------------------------------------------------------------------------------------
 // Data starts 4 bytes past a multiple of 64 (scratch: at one). 64 guard bytes stand on both sides; with AddressSanitizer the
 // array ends where the block ends, so that reading past it is caught as well. check_done looks at every guard.
 #if defined(__SANITIZE_ADDRESS__)
@@ -145,10 +145,9 @@ static CHECK_UNUSED void check_done(void) {
     while (check_n_blocks) free(check_blocks[--check_n_blocks].block);
 }
 
-// ---- Comparison
-// ------------------------------------------------------------------------------------------------- |got -
-// want| <= tolerance scale; scale 0 takes the largest |want|, a negative one each |want| by itself. NaN on
-// one side only, and infinities that differ, fail.
+// ---- Comparison -----------------------------------------------------------------------------------------
+// |got - want| <= tolerance scale; scale 0 takes the largest |want|, a negative one each |want| by itself.
+// NaN on one side only, and infinities that differ, fail.
 static CHECK_UNUSED void check_close(const char *what, const float *got, const double *want, size_t n,
                                      double tolerance, double scale) {
     double largest = 0.0;
@@ -176,10 +175,10 @@ static CHECK_UNUSED void check_same(const char *what, const float *got, const fl
     }
 }
 
-// ---- The cheap gradient check
-// ----------------------------------------------------------------------------------- loss(x, context) =
-// <weights, forward(x)> in double. Its central difference along a random direction must equal the kernel's
-// gradient along it. `tolerance` is relative to sum |gradient direction|: float kernel against h = 1e-5.
+// ---- The cheap gradient check ---------------------------------------------------------------------------
+// loss(x, context) = <weights, forward(x)> in double. Its central difference along a random direction must
+// equal the kernel's gradient along it. `tolerance` is relative to sum |gradient direction|: float kernel
+// against h = 1e-5.
 typedef double check_loss(const double *x, void *context);
 static CHECK_UNUSED void check_direction(const char *what, check_loss *loss, void *context, const float *x,
                                          const float *gradient, size_t n, double tolerance) {

@@ -11,7 +11,7 @@
 
 const char *con_name(con_precision p) { return p == CON_FLOAT ? "float32, kernels" : "double, oracle"; }
 
-// ---- Float arrays for one call: a block cut into 64-byte aligned pieces -----------------------------------------------
+// ---- Float arrays for one call: a block cut into 64-byte aligned pieces ---------------------------------
 typedef struct {
     float *at;
     void *block;
@@ -126,7 +126,7 @@ int con_attention(double *o, double *map, const double *q, const double *k, cons
     return status;
 }
 
-// ---- [LaS] Theorem B.1 ------------------------------------------------------------------------------------------------
+// ---- [LaS] Theorem B.1 ----------------------------------------------------------------------------------
 static double part(double tap, int head, unsigned flags) { // k, or k+ and k-
     if (!(flags & CON_B1_SIGNED)) return tap;
     return head == 0 ? fmax(tap, 0) : fmax(-tap, 0);

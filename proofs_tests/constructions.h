@@ -21,7 +21,7 @@ typedef enum { CON_FLOAT, CON_DOUBLE } con_precision;
 enum { CON_OK = 0, CON_NO_MEMORY = -1 };
 const char *con_name(con_precision p); // "float32, kernels" or "double, oracle"
 
-// ---- The operations (constructions.c) -------------------------------------------------------------------------------
+// ---- The operations (constructions.c) -------------------------------------------------------------------
 // y [N][out] = x [N][in] w [in][out]
 int con_linear(double *y, const double *x, const double *w, size_t N, size_t in, size_t out, con_precision p);
 // y_t = sum_w f[w] x_{t-w+future}, the same f [W] for all D columns, future < W
@@ -33,7 +33,7 @@ int con_unitnorm(double *y, const double *x, size_t N, size_t D, con_precision p
 int con_attention(double *o, double *map, const double *q, const double *k, const double *v, const double *bias, size_t L,
                   size_t D, size_t H, con_precision p);
 
-// ---- [LaS] Theorem B.1: a head of attention is a convolution (constructions.c) --------------------------------------
+// ---- [LaS] Theorem B.1: a head of attention is a convolution (constructions.c) --------------------------
 enum { CON_B1_SIGNED = 1 };
 // y [L][D] = kernel * x, through one head (kernel >= 0), or with CON_B1_SIGNED two heads, kernel = k+ - k-.
 // The sequence is one extra token and then x; each token carries its one-hot position beside its value. W_q holds the
@@ -48,7 +48,7 @@ double con_las_b1_wq(double *wq, const double *kernel, size_t L, size_t d, size_
 // What stands for ln 0: far below the row maximum, and finite, since 0 * -inf is NaN in the product Q K^T.
 #define CON_LOG_ZERO (-1000.0)
 
-// ---- [CAT] Theorem 1 and Corollary 1: recall in one layer (constructions_cat.c) -------------------------------------
+// ---- [CAT] Theorem 1 and Corollary 1: recall in one layer (constructions_cat.c) -------------------------
 typedef enum {
     CON_VALUE_DELAY, // V = 2 X * D_{-1}: the answer stands in the last row; half the attention rests on the query itself
     CON_KEY_DELAY,   // K = norm(X * F * D_1), V = X: causal
@@ -68,12 +68,12 @@ int con_recall_fwd(double *y, double *map, const double *x, const con_recall *m,
 // either reach before the sequence (zero rows, at least one token). V^N is the caller's to keep small. -2: no memory.
 double con_wrong_cosine(const double *table, size_t V, size_t D, const double *filter, size_t N, int starts);
 
-// ---- [CAT] Theorem 2: y = (X * F)^T softmax(X W x_L) (constructions_cat.c) ------------------------------------------
+// ---- [CAT] Theorem 2: y = (X * F)^T softmax(X W x_L) (constructions_cat.c) ------------------------------
 // F [2R+1], tap j meets row t - (j - R); W [D][D]; y [D] the last row's output, weights [L] or NULL.
 int con_ar_fwd(double *y, double *weights, const double *x, const double *W, const double *F, size_t L, size_t D, size_t R,
                con_precision p);
 
-// ---- [CAT] Theorem 3: selective copying (constructions_cat.c) -------------------------------------------------------
+// ---- [CAT] Theorem 3: selective copying (constructions_cat.c) -------------------------------------------
 // Tokens 0..S-1 are signals, S noise, S+1 the marker. D = S + 3.
 typedef struct {
     size_t S, L;    // L: longest sequence the constants are made for: rho = 1 - 1/L
@@ -88,7 +88,7 @@ int con_copy_look(int32_t *answer, double *y, double *query, double *map, const 
 // Free-running: after the marker at tokens[start] its own n answers are written to tokens[start+1..start+n].
 int con_copy_generate(int32_t *tokens, size_t start, size_t n, const con_copy *m, con_precision p);
 
-// ---- [CAT] Propositions 1 and 2: landmarks in a random context (constructions_lcat.c) ------------------------------
+// ---- [CAT] Propositions 1 and 2: landmarks in a random context (constructions_lcat.c) -------------------
 typedef struct {
     size_t L, D, block;
     double sigma;
@@ -98,7 +98,7 @@ double con_landmark_threshold(size_t L, size_t block, double sigma); // th = 2 s
 // Trials first .. first+trials-1 of `seed` in which the chosen block holds the copy; -1: no memory.
 long con_landmark_trials(const con_landmark *m, uint64_t seed, size_t first, size_t trials, con_precision p);
 
-// ---- [Focus] adaptive filters (constructions_focus.c) ----------------------------------------------------------------
+// ---- [Focus] adaptive filters (constructions_focus.c) ---------------------------------------------------
 // Largest modulus of the poles of 1/(1 + a1 z^-1 + a2 z^-2), in double.
 double con_pole_radius(double a1, double a2);
 // y [L] = sum over F filters of x through theta [bins][F][2], one channel; carry: the state lives on across bins.

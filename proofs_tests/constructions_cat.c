@@ -7,7 +7,7 @@
 
 #include "ref.h"
 
-// ---- Theorem 1 and Corollary 1 ----------------------------------------------------------------------------------------
+// ---- Theorem 1 and Corollary 1 --------------------------------------------------------------------------
 // norm(X * F), or with `delay` norm(X * F * D_1)
 static int ngrams(double *out, double *work, const double *x, const con_recall *m, int delay, con_precision p) {
     const size_t taps = m->N + (size_t)delay;
@@ -92,7 +92,7 @@ double con_wrong_cosine(const double *table, size_t V, size_t D, const double *f
     return best;
 }
 
-// ---- Theorem 2 ----------------------------------------------------------------------------------------------------------
+// ---- Theorem 2 ------------------------------------------------------------------------------------------
 int con_ar_fwd(double *y, double *weights, const double *x, const double *W, const double *F, size_t L, size_t D, size_t R,
                con_precision p) {
     double *q, *v, *o, *wt, *map;
@@ -110,7 +110,7 @@ int con_ar_fwd(double *y, double *weights, const double *x, const double *W, con
     return status;
 }
 
-// ---- Theorem 3 ----------------------------------------------------------------------------------------------------------
+// ---- Theorem 3 ------------------------------------------------------------------------------------------
 // Columns: signals 0..S-1, N, B, K.
 //   embeddings   signal s: e_s + e_K    noise: e_N + e_K    marker: e_B + e_K
 //   W_k          e_s -> -e_s    e_N, e_B -> -e_K    e_K -> 0        W_v: the identity on signals

@@ -11,7 +11,7 @@
 #include "npy.h"
 #include "ops.h"
 
-// ---- A mixer alone, its input a weight --------------------------------------------------------------------------
+// ---- A mixer alone, its input a weight ------------------------------------------------------------------
 typedef struct {
     config *c;
     params p;
@@ -62,7 +62,7 @@ static CHECK_UNUSED void lone_mixer_run(lone_mixer *m, const float *dy) {
     graph_backward(m->g);
 }
 
-// ---- The manifest ---------------------------------------------------------------------------------------------------
+// ---- The manifest ---------------------------------------------------------------------------------------
 static CHECK_UNUSED const char *vectors_folder(void) {
     const char *named = getenv("SEQMIX_VECTORS");
     return named && *named ? named : "../shared/vectors";
@@ -107,7 +107,7 @@ static CHECK_UNUSED void vector_compare(const char *what, const json *a, const f
     npy_free(&want);
 }
 
-// ---- Cases --------------------------------------------------------------------------------------------------------------
+// ---- Cases ----------------------------------------------------------------------------------------------
 // How a mechanism of the manifest is written in the config language, and what its inputs are called in the model where the
 // names differ: "wq w_q wk w_k". Appends to text [size]; 0: this case is not one for a mixer.
 typedef struct {

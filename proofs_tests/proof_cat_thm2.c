@@ -109,7 +109,7 @@ static void without_the_premise(void **state) {
     proof_at_least(e, 0.9, "c = 2: error at 1000 tokens");
 }
 
-// ---- Models trained by the project ------------------------------------------------------------------------------------
+// ---- Models trained by the project ----------------------------------------------------------------------
 // One block with the two-sided value filter alone, on `ar`; no positions, no norm. The trained model has more freedom than
 // the theorem's (a residual, W_v, W_o, a head behind), so only the direction of F is determined, and the error is its loss.
 #define TRAINED                                                                                              \

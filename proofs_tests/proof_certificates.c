@@ -71,7 +71,7 @@ static void softmax(arb_ptr weights, arb_srcptr logits, slong n) {
     arb_clear(top), arb_clear(sum);
 }
 
-// ---- [LaS] Theorem B.1: |y - k*x| <= sum|x| e^-900, which is only needed for zero taps, and the balls' own radius 2^-200.
+// ---- [LaS] Theorem B.1: |y - k*x| <= sum|x| e^-900, which is only needed for zero taps, and the balls' ow
 static void las_b1(void **state) {
     (void)state;
     enum { L = 24 };
@@ -128,7 +128,7 @@ static void las_b1(void **state) {
     arb_clear(c), arb_clear(rest), arb_clear(y), arb_clear(want), arb_clear(bound), arb_clear(root);
 }
 
-// ---- [CAT] Theorem 1 and Corollary 1 ----------------------------------------------------------------------------------
+// ---- [CAT] Theorem 1 and Corollary 1 --------------------------------------------------------------------
 enum { V = 3, D = 3, L1 = 6 };
 // Rational unit embeddings, not orthogonal.
 static const slong embeddings[V][D] = {{3, 4, 0}, {0, 3, 4}, {4, 0, -3}}; // over 5
@@ -237,7 +237,7 @@ static void cat_thm1(void **state) {
     arb_clear(epsilon), arb_clear(square);
 }
 
-// ---- [CAT] Theorem 3: the l1 error of the right answer's row, fed with the right answers; under 1/2 the largest column is
+// ---- [CAT] Theorem 3: the l1 error of the right answer's row, fed with the right answers; under 1/2 the l
 // the right one, so that free-running is certified with it.
 static void copy(certificate *one, const int32_t *tokens, size_t length, size_t body, size_t S, slong L, const arb_t epsilon,
                  const arb_t bound) {

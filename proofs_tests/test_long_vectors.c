@@ -13,7 +13,7 @@ static tensor *weight(graph *g, const char *name, uint32_t rank, const uint32_t 
     return graph_param(g, name, (init){INIT_CONSTANT, 0}, 0, rank, shape);
 }
 
-// ---- Parts ----------------------------------------------------------------------------------------------------------
+// ---- Parts ----------------------------------------------------------------------------------------------
 static tensor *build_filter(graph *g, const config *c, tensor *x) {
     const uint32_t D = size_now("D"), bins = size_now("n_bins"), F = size_now("F");
     const char *mode = vector_word(params_now, "mode");
@@ -32,7 +32,7 @@ static tensor *build_short(graph *g, const config *c, tensor *x) {
     return op_add(g, three, many);
 }
 
-// ---- How each mechanism is written ----------------------------------------------------------------------------------
+// ---- How each mechanism is written ----------------------------------------------------------------------
 typedef struct {
     vector_mechanism m;
     tensor *(*build)(graph *, const config *, tensor *); // NULL: the mixer
@@ -115,7 +115,7 @@ static void on_vectors(void **state) {
     json_free(root);
 }
 
-// ---- Fusion -----------------------------------------------------------------------------------------------------------
+// ---- Fusion ---------------------------------------------------------------------------------------------
 // A CHELA layer and the one with its short kernels fused give the same output on every length class: n < 3, n = 3, n > 3.
 static void fusion(void **state) {
     (void)state;

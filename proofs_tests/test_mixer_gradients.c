@@ -5,7 +5,7 @@
 
 #include "audit.h"
 
-// ---- Differences ------------------------------------------------------------------------------------------------------
+// ---- Differences ----------------------------------------------------------------------------------------
 // sum of weight * y in double, at start + step * direction in weight w
 static double loss_at(lone_mixer *m, const param *w, const float *start, const float *direction, double step, const float *weight) {
     float *at = m->p.data + w->offset;

@@ -4,7 +4,7 @@
 
 #include "mixers/las.h"
 
-// ---- How each mechanism is written --------------------------------------------------------------------------------------
+// ---- How each mechanism is written ----------------------------------------------------------------------
 static const char qkvo[] = "wq w_q wk w_k wv w_v wo w_o";
 
 static int softmax_attention_case(char *text, size_t size, const json *p) {
@@ -45,7 +45,7 @@ static const vector_mechanism mechanisms[] = {
     {"lcat", lcat_case, qkvo},
 };
 
-// ---- Tests --------------------------------------------------------------------------------------------------------------
+// ---- Tests ----------------------------------------------------------------------------------------------
 static void mixers_on_vectors(void **state) {
     (void)state;
     json *root = vectors_manifest();

@@ -67,7 +67,7 @@ static uint64_t digest_after(const char *config, size_t n) {
     return d;
 }
 
-// ---- Threads ----------------------------------------------------------------------------------------------------
+// ---- Threads --------------------------------------------------------------------------------------------
 typedef struct {
     size_t n, next;
     smx_piece piece;
@@ -113,7 +113,7 @@ static void threads_change_nothing(void **state) {
     }
 }
 
-// ---- The caller's floating-point environment ------------------------------------------------------------------------
+// ---- The caller's floating-point environment ------------------------------------------------------------
 static void environment_is_ours(void **state) {
     (void)state;
 #if defined(__x86_64__)
@@ -146,7 +146,7 @@ static void every_isa_the_same(void **state) {
     }
 }
 
-// ---- Checkpoints --------------------------------------------------------------------------------------------------
+// ---- Checkpoints ----------------------------------------------------------------------------------------
 static void resumed_continues(void **state) {
     (void)state;
     const char *config = RECALL "&steps=40&schedule=cosine&decay=0.01&norm=rms";
@@ -189,7 +189,7 @@ static void resumed_continues(void **state) {
     free(bytes);
 }
 
-// ---- What goes wrong ------------------------------------------------------------------------------------------------
+// ---- What goes wrong ------------------------------------------------------------------------------------
 static void nan_stops_with_a_name(void **state) {
     (void)state;
     smx_error e = {0};
@@ -261,7 +261,7 @@ static void several_runs_complete(void **state) {
     assert_null(smx_config_complete("mixer=cat~nonsense=1", &e));
 }
 
-// ---- Looking inside ---------------------------------------------------------------------------------------------------
+// ---- Looking inside -------------------------------------------------------------------------------------
 static void looking_inside(void **state) {
     (void)state;
     smx_error e = {0};

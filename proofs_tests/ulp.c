@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// ---- The functions of one number over every float -----------------------------------------------------------------------------
+// ---- The functions of one number over every float -------------------------------------------------------
 typedef double exact(double x);
 static double exact_sigmoid(double x) { return 1 / (1 + exp(-x)); }
 static double exact_silu(double x) { return x / (1 + exp(-x)); }
@@ -96,7 +96,7 @@ static void write_sweep(FILE *out) {
     }
 }
 
-// ---- The page ---------------------------------------------------------------------------------------------------------------------
+// ---- The page -------------------------------------------------------------------------------------------
 static const char *path, *const mark = "<!-- exhaustive -->\n";
 static int full;
 static char kept[8192]; // what the page held after the mark

@@ -40,7 +40,7 @@ static void ulp_array(const float *got, const double *want, size_t n) {
     ulp_scaled(got, want, most, n);
 }
 
-// ---- Inputs -----------------------------------------------------------------------------------------------------------
+// ---- Inputs ---------------------------------------------------------------------------------------------
 // Adversarial: magnitudes over 12 octaves in pairs that cancel but for 2^-18. Edge: zeros, denormals, powers of two and their
 // neighbours.
 static float *ulp_in(size_t n) {
@@ -94,7 +94,7 @@ static size_t ulp_size(size_t random, size_t adversarial, size_t edge) {
                  n = B * L * D;                                                                                      \
     (void)H, (void)n
 
-// ---- Products, sums ---------------------------------------------------------------------------------------------------
+// ---- Products, sums -------------------------------------------------------------------------------------
 static void ulp_gemm(void) {
     const size_t M = ulp_size(30, 8, 3), N = ulp_size(40, 20, 5), K = ulp_size(100, 5000, 1);
     float *a = ulp_in(M * K), *b = ulp_in(K * N), *c = check_floats(M * N);
@@ -135,7 +135,7 @@ static void ulp_sumsq(void) {
     ulp_one(smx_sumsq(x, ULP_N), want, want);
 }
 
-// ---- Elementwise --------------------------------------------------------------------------------------------------------
+// ---- Elementwise ----------------------------------------------------------------------------------------
 #define ULP_BINARY(name, scale_of)                                                                                    \
     static void ulp_##name(void) {                                                                                    \
         const size_t n = ULP_N;                                                                                       \
@@ -285,7 +285,7 @@ static void ulp_gate_bwd(void) { // input: |dy| (|a| + |b|), and |dy|
     }
 }
 
-// ---- Attention ----------------------------------------------------------------------------------------------------------
+// ---- Attention ------------------------------------------------------------------------------------------
 static void ulp_attention(int part) { // 0 forward, 1 backward, 2 map, 3 maps forward, 4 maps backward
     ULP_SHAPE;
     float *q = ulp_in(n), *k = ulp_in(n), *v = ulp_in(n), *dout = ulp_in(n), *o = check_floats(n), *stats = check_floats(B * H * L * 2);
@@ -387,7 +387,7 @@ static void ulp_landmark(int back) { // the choice itself is held fixed: rows ar
 static void ulp_landmark_fwd(void) { ulp_landmark(0); }
 static void ulp_landmark_bwd(void) { ulp_landmark(1); }
 
-// ---- Convolutions, transforms, recurrences --------------------------------------------------------------------------------
+// ---- Convolutions, transforms, recurrences --------------------------------------------------------------
 static void ulp_conv(int back) {
     ULP_SHAPE;
     const size_t W = ulp_size(7, 200, 3), G = H, future = 1;
@@ -569,7 +569,7 @@ static void ulp_s4d_bwd(void) { // the adjoint: <dK, K(w + h v)>' = <gradient, v
     }
 }
 
-// ---- Norms, positions, pooling, loss, optimiser -----------------------------------------------------------------------------
+// ---- Norms, positions, pooling, loss, optimiser ---------------------------------------------------------
 static void ulp_norm(int kind, int back) {
     const size_t N = 6, D = ulp_size(100, 3000, 5), n = N * D;
     float *x = ulp_in(n), *gain = ulp_range(D, 0.5, 1.5), *bias = ulp_range(D, -1, 1), *dy = ulp_range(n, -1, 1), *y = check_floats(n), *stats = check_floats(2 * N);
@@ -736,7 +736,7 @@ static void ulp_adamw(void) { // input: |p| + lr for the weights; each for the m
     ulp_each(v, vd, n);
 }
 
-// ---- The list ---------------------------------------------------------------------------------------------------------------
+// ---- The list -------------------------------------------------------------------------------------------
 typedef struct {
     const char *name;
     void (*run)(void);

@@ -31,7 +31,7 @@ char *lab_config_complete(const char *config) {
     return smx_config_complete(config, &failure);
 } // free with lab_free
 
-// ---- Runs ---------------------------------------------------------------------------------------------------------
+// ---- Runs -----------------------------------------------------------------------------------------------
 
 smx_run *lab_open(const char *config) { return smx_run_open(config, &failure); }
 smx_run *lab_load(const void *bytes, size_t size, const char *changes) {
@@ -119,7 +119,7 @@ static const char *hex(uint64_t word) {
 }
 const char *lab_digest(const smx_run *run) { return hex(smx_run_digest(run)); }
 
-// ---- Tensors ------------------------------------------------------------------------------------------------------
+// ---- Tensors --------------------------------------------------------------------------------------------
 
 // name, data, rank, shape[4], is_weight
 static const uint32_t *flat_tensor(const smx_tensor *t) {
@@ -141,7 +141,7 @@ const uint32_t *lab_tensor(const smx_run *run, const char *name) {
     return smx_run_tensor(run, name, &t, &failure) ? NULL : flat_tensor(&t);
 }
 
-// ---- Samples ------------------------------------------------------------------------------------------------------
+// ---- Samples --------------------------------------------------------------------------------------------
 
 // length, classes, channels, target count, then addresses: tokens, values, targets, predicted, confidence (0: none)
 static const uint32_t *flat_sample(const smx_sample *s) {
@@ -178,13 +178,13 @@ int lab_provide(const char *name, const void *bytes, size_t size) {
     return smx_data_provide(name, bytes, size, &failure);
 }
 
-// ---- Checkpoints --------------------------------------------------------------------------------------------------
+// ---- Checkpoints ----------------------------------------------------------------------------------------
 
 static size_t saved_size;
 void *lab_save(const smx_run *run) { return smx_run_save(run, &saved_size, &failure); } // free with lab_free
 size_t lab_saved_size(void) { return saved_size; }
 
-// ---- Kernels ------------------------------------------------------------------------------------------------------
+// ---- Kernels --------------------------------------------------------------------------------------------
 
 size_t lab_check_count(void) { return smx_selfcheck_count(); }
 const char *lab_check_name(size_t i) { return smx_selfcheck_name(i); }

@@ -17,7 +17,7 @@ __attribute__((import_module("env"), import_name("verify_say"))) void verify_say
 void *verify_alloc(size_t bytes) { return calloc(bytes ? bytes : 1, 1); }
 void verify_free(void *memory) { free(memory); }
 
-// ---- Checks -------------------------------------------------------------------------------------------------------
+// ---- Checks ---------------------------------------------------------------------------------------------
 enum { MOST_CHECKS = 128 };
 static struct {
     const char *group, *name;
@@ -72,7 +72,7 @@ void verify_run(size_t i) {
     checks[i].run(NULL);
 }
 
-// ---- Constructions ------------------------------------------------------------------------------------------------
+// ---- Constructions --------------------------------------------------------------------------------------
 int verify_las_b1(double *y, double *map, const double *kernel, const double *x, size_t L, size_t D,
                   double slack, unsigned flags, int precision) {
     return con_las_b1(y, map, kernel, x, L, D, slack, flags, precision);
@@ -125,7 +125,7 @@ int verify_focus(double *y, const double *x, const double *theta, size_t L, size
     return con_focus_filter(y, x, theta, L, bins, F, carry, precision);
 }
 
-// ---- Who sees the future ------------------------------------------------------------------------------------------
+// ---- Who sees the future --------------------------------------------------------------------------------
 static smx_error failure;
 const char *verify_error(void) { return failure.message; }
 // claimed, measured, draws, rounding; share [L][L] as audit_mixer says, L the config's length, at most `rows`. NULL: verify_error.
