@@ -282,7 +282,7 @@ const isSize = (part: Part) => isNumber(part) && part.mark !== '~' && !part.flag
 /** Sizes that follow from others: what they need, and how. `x?`: 1 where the array x was given. */
 const DERIVED: Record<string, [string, (x: Record<string, Call>, ...sizes: number[]) => number]> = {
     span: ['L', (_, L) => 2 * L! - 1],
-    bands: ['N', (_, N) => N! / 2 + 1],
+    bands: ['N', (_, N) => Math.floor(N! / 2) + 1],
     half: ['D H', (_, D, H) => D! / H! / 2],
     parts: ['aIm?', (_, given) => 1 + given!],
     blocks: ['L block', (_, L, block) => Math.floor(L! / block!)],
@@ -586,7 +586,7 @@ export function kernelsOf(module: KernelModule): Kernels {
 
     /** LaS as the mixer composes it: the decay's table, the filter that averages values, and what attention is told. */
     const las = <T extends LasAttention>(given: T) => {
-        const { alphas, range, pool = 'trailing', window = 3, ...rest } = given;
+        const { alphas, range, pool = 'trailing', window = 3, ...rest } = given ?? ({} as T);
         const pools = ['trailing', 'centred', 'masked', 'none'];
         const refuse = (key: string, value: unknown, allowed: string) =>
             new SeqmixError(

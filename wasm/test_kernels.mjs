@@ -487,7 +487,41 @@ test('wrong lengths, sizes, kinds and names are refused in a sentence', () => {
     pooled.where[3] = 7;
     refused(() => k.maxpoolBackward({ de: pooled.e, where: pooled.where, ...sizes, bins: 2, O: 2 }), 'where');
     refused(() => k.bias({ x: new Float32Array(0), bias: new Float32Array(0), N: 1, D: 1 }));
+    refused(() => k.lasAttention(), 'q');
+    assert.equal(k.rfft({ x: floats(3), N: 1, D: 3 }).spectrum.length, 6);
     assert.throws(() => k.s4d({ ...CASES.s4d, L: 2 ** 31 - 1 }), /out of memory/);
+});
+
+test('settings at their ends leave the module as it was', () => {
+    const run = simd.open('mixer=cat&task=mqar&length=16&pairs=2');
+    run.step(2);
+    const before = run.digest();
+    const most = 2 ** 31 - 1;
+    const k = simd.kernels;
+    const all = { ...qkv(84), ...sizes, H: 3 };
+    const plain = k.attention({ ...all, causal: true });
+    same(k.attention({ ...all, causal: true, chunk: most }), plain, 'a chunk of everything');
+    same(
+        k.linearAttention({ ...all, C: most }),
+        k.linearAttention({ ...all, C: 7 }),
+        'a block of everything',
+    );
+    const masked = k.attention({ ...all, causal: true, masked: most });
+    assert.ok(masked.o.every((value) => Math.abs(value) < 1e-6)); // averages over 2^31 columns
+    for (const block of [1, 7]) k.landmark({ ...all, marks: floats(84), block });
+    k.blockFilter({ ...x(), block: 7 });
+    k.maxpool({ ...x(), bins: 1, O: 100 });
+    refused(() => k.maxpool({ ...x(), bins: 1, O: most }), 'O');
+    k.conv({ ...x(), f: floats(1000), groups: 1, W: 1000, future: 999 });
+    k.convHeads({ ...x(), f: floats(450), H: 3, W: 50 });
+    k.longConv({ ...x(), k: floats(600), taps: 100 });
+    for (const bins of [1, 7]) k.iir({ ...x(), theta: floats(24 * bins), bins, F: 1, mode: 'literal' });
+    k.embedding({ table: floats(20), tokens: ints(most, -most - 1), N: 2, D: 4, V: 5 });
+    for (const window of [1, 65535]) k.lasAttention({ ...all, window, pool: 'masked' });
+    assert.throws(() => k.attentionMap({ q: floats(40000), k: floats(40000), D: 1 }), /out of memory/);
+    assert.equal(run.digest(), before);
+    run.step(2);
+    run.close();
 });
 
 test('memory stays flat over 10,000 calls, refused ones among them', () => {
