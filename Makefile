@@ -114,7 +114,7 @@ build/clang/seqmix: $(CLI_SRC) $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_
 endif
 build/test/wasm.count: wasm/test_wasm.mjs wasm/exports.txt build/seqmix build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js
 	@$(RUN) wasm node --test --test-reporter=tap $< || :
-build/test/kernels.count: wasm/test_kernels.mjs kernels/kernels.def kernels/smx.h build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js
+build/test/kernels.count: wasm/test_kernels.mjs kernels/kernels.def kernels/smx.h proofs_tests/npy.mjs build/seqmix build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js
 	@$(RUN) kernels node --test --test-reporter=tap $< || :
 # The proofs in WebAssembly: the native programs' figures again.
 VERIFIED := $(filter-out build/tests/proof_certificates build/tests/proof_cat_prop12 build/tests/proof_cat_thm2 build/tests/proof_cat_thm3,$(patsubst proofs_tests/%.c,build/tests/%,$(wildcard proofs_tests/proof_*.c))) build/tests/test_errata

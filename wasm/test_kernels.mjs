@@ -3,8 +3,13 @@
 // modules give the same bits, and a mixer's own activations come back; what is wrong is refused in a
 // sentence; memory stays flat. Run by `make test` (node --test).
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { readNpy, writeNpy } from '../proofs_tests/npy.mjs';
 import { KERNELS } from '../build/wasm/kernels.js';
 import { load, SeqmixError } from '../build/wasm/seqmix.js';
 
@@ -387,12 +392,13 @@ test('what has no backward pass, against its definition', () => {
     );
 });
 
-for (const [pool, window] of [
+const POOLS = [
     ['trailing', 4],
     ['centred', 5],
     ['masked', 3],
     ['none', 3],
-])
+];
+for (const [pool, window] of POOLS)
     test(`lasAttention, pool ${pool}: the bits of the mixer, and its own derivative`, () => {
         const run = simd.open(
             'mixer=las&task=mqar&length=32&seed=2&blocks=1&heads=4&decay_range=2' +
@@ -423,6 +429,31 @@ for (const [pool, window] of [
         refused(() => las({ ...all, pool: 'some' }), 'pool');
         refused(() => las({ ...all, colour: 1 }), 'colour');
     });
+
+test('lasAttention against the oracle in double precision, every pool, with gradients', (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'seqmix-kernels-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const [L, D, H] = [19, 12, 3];
+    const all = { ...qkv(L * D), L, H };
+    const dout = floats(L * D);
+    for (const [name, data] of Object.entries({ q: all.q, k: all.k, v: all.v, dy: dout }))
+        writeNpy(join(folder, `${name}.npy`), [L, D], data);
+    for (const [pool, window] of POOLS) {
+        const habits = { pool, window, range: 2 };
+        const out = join(folder, pool);
+        const params = [`H=${H}`, `P=${window}`, 'B=2', `pool=${pool}`].flatMap((one) => ['--param', one]);
+        const folders = ['--in', folder, '--out', out];
+        execFileSync(at('build/seqmix').pathname, ['oracle', 'las_attention_qkv', ...params, ...folders]);
+        const found = simd.kernels.lasAttention({ ...all, ...habits });
+        const gradients = simd.kernels.lasAttentionBackward({ ...all, ...habits, ...found, dout });
+        for (const [name, got] of Object.entries({ y: found.o, ...gradients })) {
+            const { data } = readNpy(join(out, `${name.replace(/^d/, 'd_')}.npy`));
+            assert.equal(got.length, data.length);
+            const worst = Math.max(...got.map((value, i) => Math.abs(value - data[i])));
+            assert.ok(worst < 1e-6, `${pool}: ${name} differs by ${worst}`); // some 8 units of the last place of 1
+        }
+    }
+});
 
 test('sizes that are left out follow from the arrays, or the refusal names one', () => {
     let inferred = 0;
