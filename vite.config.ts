@@ -120,10 +120,13 @@ export default defineConfig(({ mode }) => ({
     base: './',
     publicDir: false,
     worker: { format: mode === 'single' ? 'iife' : 'es' },
-    resolve:
-        mode === 'single'
-            ? { alias: [{ find: /^.*\/hire\.ts$/, replacement: at('web/hire_inline.ts') }] }
-            : {},
+    resolve: {
+        alias: [
+            // The page calls no kernel by itself: their table stays out of it.
+            { find: /^\.\/kernels\.js$/, replacement: at('web/no_kernels.ts') },
+            ...(mode === 'single' ? [{ find: /^.*\/hire\.ts$/, replacement: at('web/hire_inline.ts') }] : []),
+        ],
+    },
     build: {
         target: 'es2022',
         outDir: mode === 'single' ? 'build/single' : 'dist',

@@ -46,7 +46,8 @@ export function listen(): void {
     window.addEventListener('keydown', (event) => {
         const target = event.target as HTMLElement;
         if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-        if (target.closest('input:not([type=radio], [type=checkbox]), select, textarea, dialog')) return;
+        if (target.closest('input:not([type=radio], [type=checkbox]), select, textarea, dialog[open]'))
+            return;
         const found = SHORTCUTS.find(({ keys }) => keys === event.key);
         if (!found) return;
         event.preventDefault();
