@@ -32,7 +32,10 @@ function run(name, program, args, env = {}) {
             env: { ...process.env, ...env },
             stdio: ['ignore', 'pipe', 'inherit'],
         });
-        if (result.status) console.error(`${program} ${args.join(' ')} ended with ${result.status}: some rows may be missing`);
+        if (result.status)
+            console.error(
+                `${program} ${args.join(' ')} ended with ${result.status}: some rows may be missing`,
+            );
         writeFileSync(kept, result.stdout);
     }
     return lines(readFileSync(kept, 'utf8'));
@@ -42,7 +45,14 @@ const load = loadavg()[0];
 const engines = {
     native: run('native', 'build/seqmix', ['bench', '--json', '--seconds', seconds]),
     Node: run('node', 'node', ['bench/wasm.mjs', '--json', '--quick', '--seconds', seconds]),
-    Chromium: run('chromium', 'node', ['bench/wasm.mjs', '--chromium', '--json', '--quick', '--seconds', seconds]),
+    Chromium: run('chromium', 'node', [
+        'bench/wasm.mjs',
+        '--chromium',
+        '--json',
+        '--quick',
+        '--seconds',
+        seconds,
+    ]),
 };
 const peers = run('peers', 'node', ['bench/peers/run.mjs', '--rounds', rounds], { PEERS_JSON: '1' });
 
@@ -50,11 +60,16 @@ const number = (value) =>
     value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toPrecision(3);
 const cells = (row) => {
     if (!row) return ['', '', ''];
-    if (row.skipped) return [row.skipped, '', ''];
+    if (row.skipped) return ['none', '', ''];
     const spread = `${number(row.median)} ± ${(50 * row.spread).toFixed(0)} %`;
     const rate = row.gflops ? number(row.gflops) : row.gbytes ? `${number(row.gbytes)} GB/s` : '';
     return [spread, rate, row.share ? `${(100 * row.share).toFixed(0)} %` : ''];
 };
+// Of the rows that compare lengths: their cost of a token against the first one's, and its memory.
+const growth = (row) =>
+    row.growth
+        ? `${row.growth.toFixed(2)} x, ${Math.round(row.bytes / Number(row.name.split(' ').pop()))} bytes a token; `
+        : '';
 const named = (rows) => new Map(rows.map((row) => [row.name, row]));
 const [native, node, chromium] = Object.values(engines).map(named);
 const names = [...new Set([...native.keys(), ...chromium.keys()])];
@@ -74,7 +89,7 @@ const out = [
     '|---|--:|--:|--:|--:|--:|--:|--:|---|',
     ...names.map((name) => {
         const row = native.get(name) ?? chromium.get(name);
-        return `| ${[name, ...cells(native.get(name)), cells(node.get(name))[0], ...cells(chromium.get(name)), row.target ?? ''].join(' | ')} |`;
+        return `| ${[name, ...cells(native.get(name)), cells(node.get(name))[0], ...cells(chromium.get(name)), growth(row) + (row.target ?? '')].join(' | ')} |`;
     }),
     '',
     '## Beside other programs',
