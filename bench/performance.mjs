@@ -41,7 +41,13 @@ function run(name, program, args, env = {}) {
     return lines(readFileSync(kept, 'utf8'));
 }
 
-const load = loadavg()[0];
+// With --keep: what it was when they were measured.
+const loadFile = `${root}build/bench/load`;
+const load =
+    process.argv.includes('--keep') && existsSync(loadFile)
+        ? Number(readFileSync(loadFile, 'utf8'))
+        : loadavg()[0];
+writeFileSync(loadFile, String(load));
 const engines = {
     native: run('native', 'build/seqmix', ['bench', '--json', '--seconds', seconds]),
     Node: run('node', 'node', ['bench/wasm.mjs', '--json', '--quick', '--seconds', seconds]),
