@@ -99,7 +99,7 @@ static void add_lengths(void) {
         for (int length = 1024; length <= 65536; length *= 8) {
             char name[96], text[512];
             snprintf(name, sizeof name, "length/%s %d", list[i].mixer, length);
-            int n = snprintf(text, sizeof text, "mixer=%s&task=mqar&length=%d&vocab=256&pairs=64&width=32&blocks=1&batch=1&steps=1000000",
+            int n = snprintf(text, sizeof text, "mixer=%s&task=mqar&length=%d&vocab=256&pairs=64&width=64&blocks=1&batch=1&steps=1000000",
                              list[i].mixer, length);
             if (list[i].blocks)
                 snprintf(text + n, sizeof text - (size_t)n, "&%s=%d", list[i].blocks, strcmp(list[i].blocks, "chunk") ? length / 64 : 64);
