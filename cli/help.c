@@ -38,18 +38,21 @@ static void print_task(const smx_task *t) {
     print_keys(t->keys);
 }
 
+static void print_preset(const preset *p) {
+    printf("%s (%s)\n  %s\n  %s\n  %s\n", p->name, p->title, p->lesson, p->expect, p->config);
+}
+
 static int print_named(const char *name) {
     int found = 0;
+    const int every_preset = !strcmp(name, "preset") || !strcmp(name, "presets");
     for (const config_key *k = common_keys; k->name; k++)
         if (!strcmp(k->name, name)) print_key(k), found = 1;
     if (!strcmp(name, "mixer") || !strcmp(name, "mixers"))
         for (size_t i = 0; mixers[i]; i++) print_mixer(mixers[i]), found = 1;
     if (!strcmp(name, "task") || !strcmp(name, "tasks"))
         for (size_t i = 0; smx_tasks[i]; i++) print_task(smx_tasks[i]), found = 1;
-    if (!strcmp(name, "preset") || !strcmp(name, "presets"))
-        for (const preset *p = presets; p->name; p++)
-            printf("%s (%s)\n  %s\n  %s\n  %s\n", p->name, p->title, p->lesson, p->expect, p->config),
-                found = 1;
+    for (const preset *p = presets; p->name; p++)
+        if (every_preset || !strcmp(p->name, name)) print_preset(p), found = 1;
     if (mixer_find(name)) print_mixer(mixer_find(name)), found = 1;
     if (smx_task_find(name)) print_task(smx_task_find(name)), found = 1;
     for (size_t i = 0; mixers[i]; i++)

@@ -2,7 +2,7 @@
 // docs/presets.json, and writes docs/PRESETS.md from it. Exit status 1 when a claim does not hold.
 //   node scripts/presets.mjs [NAME]...          these presets, or all
 //   node scripts/presets.mjs --sweeps           the two sweeps at the page's end
-//   node scripts/presets.mjs --long             the long trainings on all 784 pixels (an hour or two)
+//   node scripts/presets.mjs --long [WORD]      the long trainings on all 784 pixels whose config has WORD, or all (hours)
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -95,19 +95,27 @@ async function sweeps() {
     return 0;
 }
 
-async function long() {
-    for (const run of kept.long) {
-        const status = await seqmix(['train', run.config, '--eval', '10000', '--json'], (line) => {
-            if (!line.final) return;
-            Object.assign(run, {
-                accuracy: line.accuracy,
-                params: line.params,
-                steps: line.step,
-                seconds: Math.round(line.seconds),
-            });
-            console.log(JSON.stringify(run));
-        });
-        if (status) return status;
+// One training for each seed; the seconds are those of the first.
+async function long(word) {
+    for (const run of kept.long.filter((run) => !word || run.config.includes(word))) {
+        const accuracy = [];
+        for (const seed of run.seeds) {
+            const status = await seqmix(
+                ['train', `${run.config}&seed=${seed}`, '--eval', '10000', '--json'],
+                (line) => {
+                    if (!line.final) return;
+                    accuracy.push(line.accuracy);
+                    if (accuracy.length === 1) {
+                        run.params = line.params;
+                        run.steps = line.step;
+                        run.seconds = Math.round(line.seconds);
+                    }
+                    console.log(run.config, seed, line.accuracy, line.seconds);
+                },
+            );
+            if (status) return status;
+        }
+        run.accuracy = accuracy;
         keep();
     }
     return 0;
@@ -115,5 +123,5 @@ async function long() {
 
 const names = process.argv.slice(2);
 process.exitCode =
-    names[0] === '--sweeps' ? await sweeps() : names[0] === '--long' ? await long() : await presets(names);
+    names[0] === '--sweeps' ? await sweeps() : names[0] === '--long' ? await long(names[1]) : await presets(names);
 spawnSync('node', [join(root, 'scripts/docs.mjs')], { stdio: 'inherit' });
