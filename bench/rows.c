@@ -47,12 +47,14 @@ int bench_open(bench_row *r, smx_error *error) {
         return -1;
     }
     if (r->fast && !smx_fast_isa()) {
-        snprintf(error->message, sizeof error->message, "%s has no copies with fused multiply-add here", smx_isa());
+        snprintf(error->message, sizeof error->message, "%s has no copies with fused multiply-add here",
+                 smx_isa());
         return -1;
     }
     smx_fast(r->fast);
     if (r->open(r, error)) {
-        if (!error->message[0]) snprintf(error->message, sizeof error->message, "out of memory for %s", r->name);
+        if (!error->message[0])
+            snprintf(error->message, sizeof error->message, "out of memory for %s", r->name);
         bench_close(r);
         return -1;
     }
@@ -75,8 +77,8 @@ void bench_close(bench_row *r) {
 
 // ---- Ceilings -------------------------------------------------------------------------------------------
 
-#define ISA(name)                                                                                                      \
-    double bench_ceiling_##name(size_t n, float z);                                                                    \
+#define ISA(name)                                                                                            \
+    double bench_ceiling_##name(size_t n, float z);                                                          \
     void bench_triad_##name(float *restrict a, const float *b, const float *c, float s, size_t n);
 #include "ceilings.def"
 #undef ISA
@@ -151,15 +153,17 @@ static int open_gemm(bench_row *r, smx_error *error) {
     (void)error;
     const size_t m = r->a[0], n = r->a[1], k = r->a[2];
     r->flops = 2.0 * (double)m * (double)n * (double)k;
-    return bench_floats(r, 0, m * n) && bench_floats(r, 1, m * k) && bench_floats(r, 2, k * n) ?
-               scratch(r, smx_gemm_scratch_bytes(m, n, k)) : -1;
+    return bench_floats(r, 0, m * n) && bench_floats(r, 1, m * k) && bench_floats(r, 2, k * n)
+               ? scratch(r, smx_gemm_scratch_bytes(m, n, k))
+               : -1;
 }
 static void run_gemm(bench_row *r) {
     const size_t m = r->a[0], n = r->a[1], k = r->a[2], flags = r->a[3];
-    smx_gemm(r->x[0], r->x[1], r->x[2], r->scratch, m, n, k, flags & SMX_TRANS_A ? m : k, flags & SMX_TRANS_B ? k : n, n,
-             (unsigned)flags);
+    smx_gemm(r->x[0], r->x[1], r->x[2], r->scratch, m, n, k, flags & SMX_TRANS_A ? m : k,
+             flags & SMX_TRANS_B ? k : n, n, (unsigned)flags);
 }
-static void add_gemm(const char *name, const char *isa, size_t m, size_t n, size_t k, size_t flags, const char *target) {
+static void add_gemm(const char *name, const char *isa, size_t m, size_t n, size_t k, size_t flags,
+                     const char *target) {
     char full[96];
     snprintf(full, sizeof full, "%s %zux%zux%zu%s%s", name, m, n, k, isa ? "/" : "", isa ? isa : "");
     bench_row *r = bench_add(full, open_gemm, run_gemm);
@@ -172,7 +176,12 @@ static void add_gemm(const char *name, const char *isa, size_t m, size_t n, size
 // a: B, L, D, H
 
 static smx_attention attention_shape(const bench_row *r) {
-    return (smx_attention){.B = r->a[0], .L = r->a[1], .D = r->a[2], .H = r->a[3], .stride = r->a[2], .causal = 1,
+    return (smx_attention){.B = r->a[0],
+                           .L = r->a[1],
+                           .D = r->a[2],
+                           .H = r->a[3],
+                           .stride = r->a[2],
+                           .causal = 1,
                            .scale = 0.25f};
 }
 static int open_attention(bench_row *r, smx_error *error) {
@@ -181,7 +190,9 @@ static int open_attention(bench_row *r, smx_error *error) {
     const smx_attention p = attention_shape(r);
     for (size_t i = 0; i < 8; i++) // o, q, k, v, dout, dq, dk, dv
         if (!bench_floats(r, i, n)) return -1;
-    if (!bench_floats(r, 8, r->a[0] * r->a[3] * r->a[1] * 2) || scratch(r, smx_attention_bwd_scratch_bytes(&p))) return -1;
+    if (!bench_floats(r, 8, r->a[0] * r->a[3] * r->a[1] * 2) ||
+        scratch(r, smx_attention_bwd_scratch_bytes(&p)))
+        return -1;
     const double pairs = (double)r->a[0] * (double)r->a[1] * (double)(r->a[1] + 1) / 2.0 * (double)r->a[2];
     r->flops = (r->a[4] ? 10.0 : 4.0) * pairs; // the backward pass makes the scores again
     smx_attention_fwd(r->x[0], r->x[8], r->x[1], r->x[2], r->x[3], r->scratch, &p);
@@ -190,7 +201,8 @@ static int open_attention(bench_row *r, smx_error *error) {
 static void run_attention(bench_row *r) {
     const smx_attention p = attention_shape(r);
     if (r->a[4])
-        smx_attention_bwd(r->x[5], r->x[6], r->x[7], r->x[4], r->x[1], r->x[2], r->x[3], r->x[0], r->x[8], r->scratch, &p);
+        smx_attention_bwd(r->x[5], r->x[6], r->x[7], r->x[4], r->x[1], r->x[2], r->x[3], r->x[0], r->x[8],
+                          r->scratch, &p);
     else
         smx_attention_fwd(r->x[0], r->x[8], r->x[1], r->x[2], r->x[3], r->scratch, &p);
 }
@@ -228,7 +240,9 @@ static int open_conv(bench_row *r, smx_error *error) {
         if (!bench_floats(r, i, n)) return -1;
     r->flops = (r->a[4] ? 4.0 : 2.0) * TAPS * (double)n;
     r->moved = (r->a[4] ? 16.0 : 8.0) * (double)n;
-    return bench_floats(r, 4, D * TAPS) && bench_floats(r, 5, D * TAPS) ? scratch(r, smx_conv_scratch_bytes(L, D, D, TAPS)) : -1;
+    return bench_floats(r, 4, D * TAPS) && bench_floats(r, 5, D * TAPS)
+               ? scratch(r, smx_conv_scratch_bytes(L, D, D, TAPS))
+               : -1;
 }
 static void run_conv(bench_row *r) {
     const size_t B = r->a[0], L = r->a[1], D = r->a[2];
@@ -272,7 +286,8 @@ static int open_adamw(bench_row *r, smx_error *error) {
     return 0;
 }
 static void run_adamw(bench_row *r) {
-    const smx_adamw_opts o = {.lr = 1e-3f, .b1 = 0.9f, .b2 = 0.999f, .eps = 1e-8f, .wd = 0.01f, .c1 = 1, .c2 = 1, .clip = 1};
+    const smx_adamw_opts o = {
+        .lr = 1e-3f, .b1 = 0.9f, .b2 = 0.999f, .eps = 1e-8f, .wd = 0.01f, .c1 = 1, .c2 = 1, .clip = 1};
     smx_adamw(r->x[0], r->x[1], r->x[2], r->x[3], r->a[0], &o);
 }
 
@@ -285,13 +300,18 @@ static int open_fft(bench_row *r, smx_error *error) {
     double levels = 0;
     for (size_t n = N; n > 1; n /= 2) levels++;
     r->flops = (double)D * 2.5 * (double)N * levels; // the customary count of a real transform
-    if (!bench_floats(r, 0, (N / 2 + 1) * 2 * D) || !bench_floats(r, 1, N * D) || !bench_floats(r, 2, smx_fft_table_floats(N)))
+    if (!bench_floats(r, 0, (N / 2 + 1) * 2 * D) || !bench_floats(r, 1, N * D) ||
+        !bench_floats(r, 2, smx_fft_table_floats(N)))
         return -1;
     smx_fft_table(r->x[2], N);
     return scratch(r, smx_rfft_scratch_bytes(N));
 }
-static void run_rfft(bench_row *r) { smx_rfft_fwd(r->x[0], r->x[1], r->x[2], r->scratch, 1, r->a[1], r->a[2]); }
-static void run_irfft(bench_row *r) { smx_rfft_inv(r->x[1], r->x[0], r->x[2], r->scratch, 1, r->a[1], r->a[2]); }
+static void run_rfft(bench_row *r) {
+    smx_rfft_fwd(r->x[0], r->x[1], r->x[2], r->scratch, 1, r->a[1], r->a[2]);
+}
+static void run_irfft(bench_row *r) {
+    smx_rfft_inv(r->x[1], r->x[0], r->x[2], r->scratch, 1, r->a[1], r->a[2]);
+}
 
 // sum of y g: the loss that W3 and W4 start from. Sums in double, for comparison only.
 static double dot(const float *a, const float *b, size_t n) {
@@ -308,7 +328,8 @@ static float shared_value(size_t which, size_t i) {
 static void fill_shared(float *to, size_t which, size_t B, size_t L, size_t D, float scale) {
     for (size_t b = 0; b < B; b++)
         for (size_t c = 0; c < D; c++)
-            for (size_t t = 0; t < L; t++) to[(b * L + t) * D + c] = shared_value(which, (b * D + c) * L + t) * scale;
+            for (size_t t = 0; t < L; t++)
+                to[(b * L + t) * D + c] = shared_value(which, (b * D + c) * L + t) * scale;
 }
 
 // W3: y = k * x per channel, gradients of k and x. 0 y, 1 x, 2 k, 3 g, 4 dx, 5 dk, 6 table, 7 spectrum
@@ -320,7 +341,9 @@ static int open_w3(bench_row *r, smx_error *error) {
     for (size_t i = 0; i < 6; i++)
         if (!bench_floats(r, i, i == 2 || i == 5 ? D * L : n)) return -1;
     const size_t N = smx_longconv_rows(L);
-    if (!bench_floats(r, 6, smx_fft_table_floats(N)) || !bench_floats(r, 7, smx_longconv_spectrum_floats(L, D))) return -1;
+    if (!bench_floats(r, 6, smx_fft_table_floats(N)) ||
+        !bench_floats(r, 7, smx_longconv_spectrum_floats(L, D)))
+        return -1;
     smx_fft_table(r->x[6], N);
     fill_shared(r->x[1], 0, B, L, D, 1.0f);
     fill_shared(r->x[3], 1, B, L, D, 0.01f);
@@ -333,13 +356,18 @@ static void run_w3(bench_row *r) {
     smx_longconv_fwd(r->x[0], r->x[7], r->x[1], r->x[2], NULL, r->x[6], r->scratch, B, L, D, L, 0.0f, D);
     if (r->check == 0.0) r->check = dot(r->x[0], r->x[3], B * L * D);
     memset(r->x[5], 0, D * L * sizeof(float));
-    smx_longconv_bwd(r->x[4], r->x[5], NULL, r->x[3], r->x[1], r->x[2], NULL, r->x[7], r->x[6], r->scratch, B, L, D, L, 0.0f,
-                     D);
+    smx_longconv_bwd(r->x[4], r->x[5], NULL, r->x[3], r->x[1], r->x[2], NULL, r->x[7], r->x[6], r->scratch, B,
+                     L, D, L, 0.0f, D);
 }
 
 // W4: o_t = 1/d sum_{s <= t} (q_t.k_s) v_s. 0 y, 1 q, 2 k, 3 v, 4 g, 5.. dq, dk, dv, 8 norm. The factor 1/d lies in q.
 static smx_linattn linattn_shape(const bench_row *r) {
-    return (smx_linattn){.B = r->a[0], .L = r->a[1], .D = r->a[2], .H = r->a[3], .stride = r->a[2], .C = r->a[4],
+    return (smx_linattn){.B = r->a[0],
+                         .L = r->a[1],
+                         .D = r->a[2],
+                         .H = r->a[3],
+                         .stride = r->a[2],
+                         .C = r->a[4],
                          .norm = SMX_LINATTN_NONE};
 }
 static int open_w4(bench_row *r, smx_error *error) {
@@ -349,7 +377,8 @@ static int open_w4(bench_row *r, smx_error *error) {
     for (size_t i = 0; i < 8; i++)
         if (!bench_floats(r, i, B * L * D)) return -1;
     if (!bench_floats(r, 8, B * H * L)) return -1;
-    for (size_t i = 0; i < 4; i++) fill_shared(r->x[1 + i], i, B, L, D, i == 0 ? 1.0f / (float)d : i == 3 ? 1e-3f : 1.0f);
+    for (size_t i = 0; i < 4; i++)
+        fill_shared(r->x[1 + i], i, B, L, D, i == 0 ? 1.0f / (float)d : i == 3 ? 1e-3f : 1.0f);
     // Of each row: the state in and out, and half a block of scores, three times over.
     r->flops = 3.0 * (double)(B * H * L) * (4.0 * (double)(d * d) + 2.0 * (double)((C + 1) * d));
     return scratch(r, smx_linattn_bwd_scratch_bytes(&p));
@@ -358,7 +387,8 @@ static void run_w4(bench_row *r) {
     const smx_linattn p = linattn_shape(r);
     smx_linattn_fwd(r->x[0], r->x[8], r->x[1], r->x[2], r->x[3], r->scratch, &p);
     if (r->check == 0.0) r->check = dot(r->x[0], r->x[4], p.B * p.L * p.D);
-    smx_linattn_bwd(r->x[5], r->x[6], r->x[7], r->x[4], r->x[1], r->x[2], r->x[3], r->x[0], r->x[8], r->scratch, &p);
+    smx_linattn_bwd(r->x[5], r->x[6], r->x[7], r->x[4], r->x[1], r->x[2], r->x[3], r->x[0], r->x[8],
+                    r->scratch, &p);
 }
 
 // ---- The list -------------------------------------------------------------------------------------------
@@ -369,7 +399,8 @@ static void add_kernels(void) {
     for (size_t s = 0; s < 3; s++) {
         add_gemm("sgemm", NULL, shape[s][0], shape[s][1], shape[s][2], 0, target);
         for (size_t i = 1; smx_isa_name(i); i++)
-            if (strcmp(smx_isa_name(i), "scalar")) add_gemm("sgemm", smx_isa_name(i), shape[s][0], shape[s][1], shape[s][2], 0, target);
+            if (strcmp(smx_isa_name(i), "scalar"))
+                add_gemm("sgemm", smx_isa_name(i), shape[s][0], shape[s][1], shape[s][2], 0, target);
         char name[96];
         snprintf(name, sizeof name, "sgemm %zux%zux%zu", shape[s][0], shape[s][1], shape[s][2]);
         bench_add_variant(name, "fast=1", ">= 0.85 x [1.0 x] the better of OpenBLAS and oneDNN");
@@ -384,7 +415,8 @@ static void add_kernels(void) {
     add_attention(16, 196, 64, 4);
     add_attention(8, 64, 32, 1);
     for (size_t backward = 0; backward < 2; backward++) {
-        bench_row *r = bench_add(backward ? "conv bwd B32 L64 D64 W3" : "conv fwd B32 L64 D64 W3", open_conv, run_conv);
+        bench_row *r =
+            bench_add(backward ? "conv bwd B32 L64 D64 W3" : "conv fwd B32 L64 D64 W3", open_conv, run_conv);
         r->a[0] = 32, r->a[1] = 64, r->a[2] = 64, r->a[4] = backward;
     }
     add_rows("layernorm fwd 3136x64", run_layernorm_fwd, 3136, 64, 0);

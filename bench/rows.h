@@ -11,20 +11,21 @@
 typedef struct bench_row bench_row;
 struct bench_row {
     char name[96];
-    const char *isa;       // kernels of this instruction set; NULL: the best one here
-    int fast;              // with fused multiply-add
-    const char *target;    // what the project aims at, or NULL
+    const char *isa;                             // kernels of this instruction set; NULL: the best one here
+    int fast;                                    // with fused multiply-add
+    const char *target;                          // what the project aims at, or NULL
     int (*open)(bench_row *r, smx_error *error); // 0, or -1 with a sentence
     void (*run)(bench_row *r);                   // once
-    size_t a[6];           // sizes
-    int threads;           // more than one: each sample once without and once with them, wall time counts
-    char *config;          // of whole runs
-    double tokens, work;   // of rows that compare lengths: tokens of a run, and what the cost of one is divided by
+    size_t a[6];                                 // sizes
+    int threads;  // more than one: each sample once without and once with them, wall time counts
+    char *config; // of whole runs
+    double tokens,
+        work; // of rows that compare lengths: tokens of a run, and what the cost of one is divided by
     // set by open and run
-    double flops;          // of one run: products, and additions where they are counted
-    double moved;          // bytes that one run must read and write, or 0: not said
-    double check;          // what was computed: a loss, a sum of outputs, a number of steps
-    size_t bytes;          // memory held
+    double flops; // of one run: products, and additions where they are counted
+    double moved; // bytes that one run must read and write, or 0: not said
+    double check; // what was computed: a loss, a sum of outputs, a number of steps
+    size_t bytes; // memory held
     float *x[12];
     void *scratch;
     smx_run *lab;

@@ -11,13 +11,15 @@
 
 // The two workloads in the config language; bench/peers builds the same models from the checkpoint of step 0.
 // W1: one block of CAT with one head, 16 targets a sequence. A norm before the block and one before the head.
-static const char W1[] = "mixer=cat&task=mqar&length=64&vocab=64&pairs=16&width=64&heads=1&blocks=1&filter=3&norm=layer&mlp=0"
-                         "&position=none&embed_std=1&init=fan_in&batch=32&rate=0.001&warmup=0&schedule=constant&decay=0.01"
-                         "&clip=0&beta1=0.9&beta2=0.999&epsilon=1e-8&steps=1000000&seed=1";
+static const char W1[] =
+    "mixer=cat&task=mqar&length=64&vocab=64&pairs=16&width=64&heads=1&blocks=1&filter=3&norm=layer&mlp=0"
+    "&position=none&embed_std=1&init=fan_in&batch=32&rate=0.001&warmup=0&schedule=constant&decay=0.01"
+    "&clip=0&beta1=0.9&beta2=0.999&epsilon=1e-8&steps=1000000&seed=1";
 // W2: two blocks of attention over the 196 pixels of a 14x14 image; a norm before the mean, no biases on q, k, v and o.
-static const char W2[] = "mixer=attention&task=smnist&data=digits&length=196&width=64&heads=4&blocks=2&norm=layer&mlp=2"
-                         "&activation=gelu&position=learned&position_std=0.3&init=fan_in&batch=16&rate=0.001&warmup=0"
-                         "&schedule=constant&decay=0.01&clip=0&beta1=0.9&beta2=0.999&epsilon=1e-8&steps=1000000&seed=1";
+static const char W2[] =
+    "mixer=attention&task=smnist&data=digits&length=196&width=64&heads=4&blocks=2&norm=layer&mlp=2"
+    "&activation=gelu&position=learned&position_std=0.3&init=fan_in&batch=16&rate=0.001&warmup=0"
+    "&schedule=constant&decay=0.01&clip=0&beta1=0.9&beta2=0.999&epsilon=1e-8&steps=1000000&seed=1";
 static const char MQAR[] = "mixer=cat&task=mqar&vocab=64&length=64&pairs=8&width=32&seed=1";
 
 static int open_run(bench_row *r, smx_error *error) {
@@ -64,7 +66,8 @@ static void add_presets(void) {
         for (size_t i = 0; i < config_runs(p->config); i++) {
             config *c = config_parse(p->config, i, NULL);
             char *text = c ? config_text(c) : NULL, name[96];
-            snprintf(name, sizeof name, "preset/%s/%zu %s", p->name, i + 1, c ? config_word(c, "mixer") : "?");
+            snprintf(name, sizeof name, "preset/%s/%zu %s", p->name, i + 1,
+                     c ? config_word(c, "mixer") : "?");
             if (text) add_run(name, text);
             free(text);
             config_free(c);
@@ -99,10 +102,13 @@ static void add_lengths(void) {
         for (int length = 1024; length <= 65536; length *= 8) {
             char name[96], text[512];
             snprintf(name, sizeof name, "length/%s %d", list[i].mixer, length);
-            int n = snprintf(text, sizeof text, "mixer=%s&task=mqar&length=%d&vocab=256&pairs=64&width=64&blocks=1&batch=1&steps=1000000",
-                             list[i].mixer, length);
+            int n = snprintf(
+                text, sizeof text,
+                "mixer=%s&task=mqar&length=%d&vocab=256&pairs=64&width=64&blocks=1&batch=1&steps=1000000",
+                list[i].mixer, length);
             if (list[i].blocks)
-                snprintf(text + n, sizeof text - (size_t)n, "&%s=%d", list[i].blocks, strcmp(list[i].blocks, "chunk") ? length / 64 : 64);
+                snprintf(text + n, sizeof text - (size_t)n, "&%s=%d", list[i].blocks,
+                         strcmp(list[i].blocks, "chunk") ? length / 64 : 64);
             bench_row *r = add_run(name, text);
             r->target = list[i].target;
             r->tokens = length;
@@ -111,7 +117,8 @@ static void add_lengths(void) {
 }
 
 void bench_add_workloads(void) {
-    add_run("W1", W1)->target = ">= 1.4 x [1.8 x] PyTorch; wasm >= 45 % [60 %] of the ceiling, >= 2.3 x [3 x] jax-js";
+    add_run("W1", W1)->target =
+        ">= 1.4 x [1.8 x] PyTorch; wasm >= 45 % [60 %] of the ceiling, >= 2.3 x [3 x] jax-js";
     bench_add_variant("W1", "fast=1", ">= 2.2 x [3 x] PyTorch");
     add_run("W2", W2)->target = ">= 1.4 x [1.8 x] PyTorch; wasm >= 2.3 x [3 x] jax-js";
     bench_add_variant("W2", "fast=1", ">= 2.2 x [3 x] PyTorch");

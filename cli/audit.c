@@ -47,8 +47,10 @@ static int audit_one(const char *text) {
     else if (audit_mixer(&r, share, c, &e))
         status = cli_fail("%s", e.message);
     if (!status) {
-        printf("%zu changes of %zu rows: an output sees %zu tokens ahead; the mixer says %zu.\n", r.draws, L, r.measured, r.claimed);
-        if (r.rounding > 0.0) printf("Rows further ahead move outputs by rounding: %.1e of the largest move.\n", r.rounding);
+        printf("%zu changes of %zu rows: an output sees %zu tokens ahead; the mixer says %zu.\n", r.draws, L,
+               r.measured, r.claimed);
+        if (r.rounding > 0.0)
+            printf("Rows further ahead move outputs by rounding: %.1e of the largest move.\n", r.rounding);
         for (size_t i = 0; i < L; i++) {
             size_t last = i;
             for (size_t j = i + 1; j < L; j++)

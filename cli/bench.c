@@ -17,7 +17,8 @@ typedef struct {
     double share;     // of the ceiling beside this sample; with threads, the speed-up over their number
 } sample;
 typedef struct {
-    double median, low, high, wall, share; // ms a run: CPU median, tenth and ninetieth percentile; wall median
+    double median, low, high, wall,
+        share; // ms a run: CPU median, tenth and ninetieth percentile; wall median
     size_t samples;
 } summary;
 
@@ -102,10 +103,12 @@ static double growth(const bench_row *r, const summary *m) {
 }
 
 static void print_json(const bench_row *r, const summary *m, const char *isa) {
-    printf("{\"engine\":\"native\",\"isa\":\"%s\",\"name\":\"%s\",\"unit\":\"ms\",\"median\":%.6g,\"spread\":%.3g,\"wall\":%.6g,"
-           "\"samples\":%zu,\"gflops\":%.4g,\"share\":%.4g,\"gbytes\":%.4g,\"bytes\":%zu,\"check\":%.9g,\"growth\":%.4g,\"config\":\"%s\",\"target\":\"%s\"}\n",
-           isa, r->name, m->median, (m->high - m->low) / m->median, m->wall, m->samples, r->flops / m->median * 1e-6, m->share,
-           r->moved / m->median * 1e-6, r->bytes, r->check, growth(r, m), r->config ? r->config : "", r->target ? r->target : "");
+    printf(
+        "{\"engine\":\"native\",\"isa\":\"%s\",\"name\":\"%s\",\"unit\":\"ms\",\"median\":%.6g,\"spread\":%.3g,\"wall\":%.6g,"
+        "\"samples\":%zu,\"gflops\":%.4g,\"share\":%.4g,\"gbytes\":%.4g,\"bytes\":%zu,\"check\":%.9g,\"growth\":%.4g,\"config\":\"%s\",\"target\":\"%s\"}\n",
+        isa, r->name, m->median, (m->high - m->low) / m->median, m->wall, m->samples,
+        r->flops / m->median * 1e-6, m->share, r->moved / m->median * 1e-6, r->bytes, r->check, growth(r, m),
+        r->config ? r->config : "", r->target ? r->target : "");
 }
 
 static void print_line(const bench_row *r, const summary *m) {
@@ -114,8 +117,8 @@ static void print_line(const bench_row *r, const summary *m) {
     if (m->share > 0.0) snprintf(share, sizeof share, "%.0f %%", 100.0 * m->share);
     if (r->moved > 0.0) snprintf(gbytes, sizeof gbytes, "%.1f", r->moved / m->median * 1e-6);
     if (r->bytes) snprintf(bytes, sizeof bytes, "%.2f", (double)r->bytes * 1e-6);
-    printf("%-32s %10.4f %6.0f %% %8s %7s %7s %8s  ", r->name, m->median, 100.0 * (m->high - m->low) / m->median, gflops, share,
-           gbytes, bytes);
+    printf("%-32s %10.4f %6.0f %% %8s %7s %7s %8s  ", r->name, m->median,
+           100.0 * (m->high - m->low) / m->median, gflops, share, gbytes, bytes);
     if (r->tokens > 0.0) printf("x %.2f, %.0f bytes a token; ", growth(r, m), (double)r->bytes / r->tokens);
     puts(r->target ? r->target : "");
 }
@@ -148,7 +151,8 @@ int cli_bench(int argc, char **argv) {
             char *end = NULL;
             seconds = i + 1 < argc ? strtod(argv[i + 1], &end) : 0.0;
             if (!end || *end || !(seconds >= 0.01 && seconds <= 3600.0))
-                return cli_fail("--seconds is '%s'; it must be the time for each row, 0.01 to 3600", i + 1 < argc ? argv[i + 1] : "");
+                return cli_fail("--seconds is '%s'; it must be the time for each row, 0.01 to 3600",
+                                i + 1 < argc ? argv[i + 1] : "");
             i++;
         } else if (argv[i][0] == '-') {
             return cli_fail("bench takes --json, --quick, --seconds S and names of rows, not '%s'", argv[i]);
@@ -162,12 +166,14 @@ int cli_bench(int argc, char **argv) {
         smx_error error;
         if (!wanted(r->name, argv, n_names) || (quick && !n_names && !in_quick(r->name))) continue;
         if (!shown++ && !json)
-            printf("seqmix %s on %s, one core; CPU time of the median run, spread from the tenth to the ninetieth percentile\n"
-                   "%-32s %10s %8s %8s %7s %7s %8s  %s\n",
-                   SMX_VERSION, smx_isa(), "", "ms", "spread", "GFLOP/s", "ceiling", "GB/s", "MB", "target");
+            printf(
+                "seqmix %s on %s, one core; CPU time of the median run, spread from the tenth to the ninetieth percentile\n"
+                "%-32s %10s %8s %8s %7s %7s %8s  %s\n",
+                SMX_VERSION, smx_isa(), "", "ms", "spread", "GFLOP/s", "ceiling", "GB/s", "MB", "target");
         if (bench_open(r, &error)) {
             if (json)
-                printf("{\"engine\":\"native\",\"name\":\"%s\",\"skipped\":\"%s\"}\n", r->name, error.message);
+                printf("{\"engine\":\"native\",\"name\":\"%s\",\"skipped\":\"%s\"}\n", r->name,
+                       error.message);
             else
                 printf("%-32s skipped: %s\n", r->name, error.message);
             continue;
@@ -184,7 +190,8 @@ int cli_bench(int argc, char **argv) {
     if (!shown) {
         char names[1024] = "";
         for (size_t i = 0; i < bench_count(); i++)
-            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", bench_at(i)->name);
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "",
+                     bench_at(i)->name);
         return cli_fail("no row is called '%s'; there are: %s", n_names ? argv[0] : "", names);
     }
     return 0;

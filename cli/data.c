@@ -31,7 +31,8 @@ static int read_options(int argc, char **argv, options *o) {
             char *end;
             long x = strtol(argv[i + 1], &end, 10), low = !strcmp(argv[i], "--count");
             if (*end || end == argv[i + 1] || x < low || x > 100000000)
-                return cli_fail("%s %s is not allowed: it must be a whole number from %ld to 100000000", argv[i], argv[i + 1], low);
+                return cli_fail("%s %s is not allowed: it must be a whole number from %ld to 100000000",
+                                argv[i], argv[i + 1], low);
             *(low ? &o->count : &o->first) = x;
             i++;
         } else if (!strcmp(argv[i], "--stream") && more) {
@@ -39,20 +40,25 @@ static int read_options(int argc, char **argv, options *o) {
                 return cli_fail("--stream %s is not allowed: it must be train or eval", argv[i + 1]);
             o->stream = !strcmp(argv[++i], "eval") ? RNG_EVAL : RNG_TRAIN;
         } else if (argv[i][0] == '-') {
-            return cli_fail("%s does not stand alone here; data has --out DIR, --show, --count N, --first N and --stream train|eval", argv[i]);
+            return cli_fail(
+                "%s does not stand alone here; data has --out DIR, --show, --count N, --first N and --stream train|eval",
+                argv[i]);
         } else if (o->config) {
-            return cli_fail("'%s' comes after the config '%s'; give one config, in quotes", argv[i], o->config);
+            return cli_fail("'%s' comes after the config '%s'; give one config, in quotes", argv[i],
+                            o->config);
         } else {
             o->config = argv[i];
         }
     }
     if (!o->count) o->count = o->show ? 1 : 1000;
     if (!o->config || !(o->out || o->show))
-        return cli_fail("data needs a config and --out DIR or --show, as in: data 'task=mqar' --count 1000 --out DIR");
+        return cli_fail(
+            "data needs a config and --out DIR or --show, as in: data 'task=mqar' --count 1000 --out DIR");
     return 0;
 }
 
-static int write_array(const char *folder, const char *name, npy_dtype type, size_t ndim, const size_t *shape, const void *data) {
+static int write_array(const char *folder, const char *name, npy_dtype type, size_t ndim, const size_t *shape,
+                       const void *data) {
     char path[4096], why[512];
     if ((size_t)snprintf(path, sizeof path, "%s/%s.npy", folder, name) >= sizeof path)
         return cli_fail("the path of %zu characters is too long", strlen(folder));
@@ -79,24 +85,28 @@ static int write_samples(const options *o, const smx_task_instance *t, uint64_t 
     const size_t N = (size_t)o->count, L = t->length, C = t->channels, T = t->per_position ? L : 1;
     const size_t per_sample = L + L * C + 2 * T;
     if (per_sample > ((size_t)1 << 33) / 4 / N)
-        return cli_fail("--count %ld is too much: these samples would need more than 8 GiB at once", o->count);
+        return cli_fail("--count %ld is too much: these samples would need more than 8 GiB at once",
+                        o->count);
     float *memory = calloc(N * per_sample + 1, 4);
     if (!memory) return cli_fail("out of memory for %ld samples", o->count);
     int32_t *tokens = (int32_t *)memory, *targets = tokens + N * L;
     float *values = memory + N * (L + T), *numbers = values + N * L * C;
     for (size_t i = 0; i < N; i++) {
-        smx_task_sample s = {t->vocab ? tokens + i * L : NULL, C ? values + i * L * C : NULL, targets + i * T, numbers + i * T};
+        smx_task_sample s = {t->vocab ? tokens + i * L : NULL, C ? values + i * L * C : NULL, targets + i * T,
+                             numbers + i * T};
         t->task->generate(t, seed, o->stream, (uint64_t)o->first + i, &s);
     }
     int bad = 0;
     if (t->vocab) bad |= write_array(o->out, "tokens", NPY_I4, 2, (size_t[]){N, L}, tokens);
     if (C) bad |= write_array(o->out, "values", NPY_F4, 3, (size_t[]){N, L, C}, values);
-    if (t->classes) bad |= write_array(o->out, "targets", NPY_I4, t->per_position ? 2 : 1, (size_t[]){N, T}, targets);
-    if (!t->classes) bad |= write_array(o->out, "targets", NPY_F4, t->per_position ? 2 : 1, (size_t[]){N, T}, numbers);
+    if (t->classes)
+        bad |= write_array(o->out, "targets", NPY_I4, t->per_position ? 2 : 1, (size_t[]){N, T}, targets);
+    if (!t->classes)
+        bad |= write_array(o->out, "targets", NPY_F4, t->per_position ? 2 : 1, (size_t[]){N, T}, numbers);
     free(memory);
     if (!bad)
-        printf("%zu samples of %s in %s: %s [%zu][%zu]%s, targets\n", N, t->task->name, o->out, t->vocab ? "tokens" : "values", N, L,
-               C > 1 ? "[channels]" : "");
+        printf("%zu samples of %s in %s: %s [%zu][%zu]%s, targets\n", N, t->task->name, o->out,
+               t->vocab ? "tokens" : "values", N, L, C > 1 ? "[channels]" : "");
     return bad ? 2 : 0;
 }
 

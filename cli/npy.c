@@ -132,9 +132,9 @@ static int header(npy *a, size_t *bytes, const char *start, size_t length, const
         if (!quoted(&t, key, sizeof key) || !take(&t, ":")) return fail(err, errlen, malformed, name);
         if (strcmp(key, "descr") == 0 && !descr[0]) {
             if (!quoted(&t, descr, sizeof descr))
-                return fail(err, errlen,
-                            "%s: its elements are a record or a name too long; <f8, <f4, <f2 and <i4 are read",
-                            name);
+                return fail(
+                    err, errlen,
+                    "%s: its elements are a record or a name too long; <f8, <f4, <f2 and <i4 are read", name);
         } else if (strcmp(key, "fortran_order") == 0 && !seen_order) {
             seen_order = 1;
             fortran = take(&t, "True");

@@ -40,11 +40,13 @@ int cli_selfcheck(int argc, char **argv) {
     if (against && !list) return 2;
     for (size_t i = 0; i < count; i++) {
         char digest[17], expected[17] = "";
-        snprintf(digest, sizeof digest, "%016llx", (unsigned long long)smx_selfcheck_digest_parallel(i, hook, pool));
+        snprintf(digest, sizeof digest, "%016llx",
+                 (unsigned long long)smx_selfcheck_digest_parallel(i, hook, pool));
         if (list) listed(list, smx_selfcheck_name(i), expected);
         int differs = list && strcmp(digest, expected);
         differing += (size_t)differs;
-        printf("%s  %s%s%s\n", digest, smx_selfcheck_name(i), differs ? (*expected ? "  DIFFERS from " : "  is not in the list") : "",
+        printf("%s  %s%s%s\n", digest, smx_selfcheck_name(i),
+               differs ? (*expected ? "  DIFFERS from " : "  is not in the list") : "",
                differs ? expected : "");
     }
     free(list);

@@ -22,7 +22,8 @@ void cli_config_value(const char *config, const char *key, char *to, size_t size
     size_t n = strlen(key);
     *to = 0;
     for (const char *p = config; p; p = strchr(p, '&') ? strchr(p, '&') + 1 : NULL)
-        if (!strncmp(p, key, n) && p[n] == '=') snprintf(to, size, "%.*s", (int)strcspn(p + n + 1, "&"), p + n + 1);
+        if (!strncmp(p, key, n) && p[n] == '=')
+            snprintf(to, size, "%.*s", (int)strcspn(p + n + 1, "&"), p + n + 1);
 }
 
 void cli_use_threads(smx_run *run) {

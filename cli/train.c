@@ -43,14 +43,18 @@ static int read_options(int argc, char **argv, options *o) {
         else if (!strcmp(argv[i], "--eval"))
             bad = cli_read_count(argc, argv, &i, 0, 10000000, &o->eval);
         else if (argv[i][0] == '-' && argv[i][1])
-            bad = cli_fail("there is no option %s; train has --json, --save FILE, --load FILE, --every N and --eval N", argv[i]);
+            bad = cli_fail(
+                "there is no option %s; train has --json, --save FILE, --load FILE, --every N and --eval N",
+                argv[i]);
         else if (o->config)
-            bad = cli_fail("'%s' comes after the config '%s'; give one config, in quotes", argv[i], o->config);
+            bad =
+                cli_fail("'%s' comes after the config '%s'; give one config, in quotes", argv[i], o->config);
         else
             o->config = argv[i];
         if (bad) return bad;
     }
-    if (!o->config && !o->load) return cli_fail("train needs a config, such as 'mixer=cat&task=mqar'; seqmix help lists the keys");
+    if (!o->config && !o->load)
+        return cli_fail("train needs a config, such as 'mixer=cat&task=mqar'; seqmix help lists the keys");
     return 0;
 }
 
@@ -81,8 +85,9 @@ static uint32_t word_of(double loss) {
 static void show_bar(const smx_metrics *m, double accuracy, double seconds) {
     enum { CELLS = 24 };
     int full = m->steps ? (int)(m->step * CELLS / m->steps) : 0;
-    fprintf(stderr, "\r[%.*s%*s] %llu/%llu  loss %.4f", full > CELLS ? CELLS : full, "########################",
-            CELLS - (full > CELLS ? CELLS : full), "", (unsigned long long)m->step, (unsigned long long)m->steps, m->loss);
+    fprintf(stderr, "\r[%.*s%*s] %llu/%llu  loss %.4f", full > CELLS ? CELLS : full,
+            "########################", CELLS - (full > CELLS ? CELLS : full), "",
+            (unsigned long long)m->step, (unsigned long long)m->steps, m->loss);
     if (accuracy >= 0) fprintf(stderr, "  held-out %.2f %%", 100 * accuracy);
     fprintf(stderr, "  %.0f steps/s \x1b[K", seconds > 0 ? (double)m->step / seconds : 0.0);
 }
@@ -106,8 +111,8 @@ int cli_train(int argc, char **argv) {
     smx_evaluation ev = {0};
     smx_run_metrics(run, &m);
     if (bar)
-        fprintf(stderr, "%llu weights, %.1f MB, %.1f million products a step\n", (unsigned long long)m.params, (double)m.bytes * 1e-6,
-                (double)m.flops * 1e-6);
+        fprintf(stderr, "%llu weights, %.1f MB, %.1f million products a step\n", (unsigned long long)m.params,
+                (double)m.bytes * 1e-6, (double)m.flops * 1e-6);
     while (m.step < m.steps && !interrupted) {
         if (smx_run_step(run, 1, &e)) {
             status = cli_fail("%s", e.message);
@@ -123,7 +128,9 @@ int cli_train(int argc, char **argv) {
                 break;
             }
             held_out = ev.accuracy;
-            if (o.json) printf("{\"step\":%llu,\"held_out\":%.6f}\n", (unsigned long long)m.step, cli_is_regression(&ev) ? ev.r2 : ev.accuracy);
+            if (o.json)
+                printf("{\"step\":%llu,\"held_out\":%.6f}\n", (unsigned long long)m.step,
+                       cli_is_regression(&ev) ? ev.r2 : ev.accuracy);
         }
         double now = cli_seconds();
         if (bar && now - shown > 0.1) {
@@ -141,19 +148,23 @@ int cli_train(int argc, char **argv) {
         int bad = save_run(run, o.save);
         status = status ? status : bad;
     }
-    if (!status && o.eval && !interrupted && smx_run_evaluate(run, (size_t)o.eval, 0, &ev, &e)) status = cli_fail("%s", e.message);
+    if (!status && o.eval && !interrupted && smx_run_evaluate(run, (size_t)o.eval, 0, &ev, &e))
+        status = cli_fail("%s", e.message);
     if (!status && o.json)
-        printf("{\"final\":true,\"step\":%llu,\"loss\":%.9g,\"accuracy\":%.6f,\"r2\":%.6f,\"seconds\":%.3f,\"params\":%llu,\"bytes\":%llu,"
-               "\"digest\":\"%016llx\"}\n",
-               (unsigned long long)m.step, m.loss, ev.accuracy, ev.r2, seconds, (unsigned long long)m.params,
-               (unsigned long long)m.bytes, (unsigned long long)smx_run_digest(run));
+        printf(
+            "{\"final\":true,\"step\":%llu,\"loss\":%.9g,\"accuracy\":%.6f,\"r2\":%.6f,\"seconds\":%.3f,\"params\":%llu,\"bytes\":%llu,"
+            "\"digest\":\"%016llx\"}\n",
+            (unsigned long long)m.step, m.loss, ev.accuracy, ev.r2, seconds, (unsigned long long)m.params,
+            (unsigned long long)m.bytes, (unsigned long long)smx_run_digest(run));
     else if (!status)
-        printf("%llu steps in %.2f s, loss %.4f, held-out %s %.2f %% (%llu targets), %llu weights, digest %016llx\n",
-               (unsigned long long)m.step, seconds, m.loss, cli_is_regression(&ev) ? "R^2" : "accuracy",
-               100 * (cli_is_regression(&ev) ? ev.r2 : ev.accuracy), (unsigned long long)ev.targets,
-               (unsigned long long)m.params, (unsigned long long)smx_run_digest(run));
+        printf(
+            "%llu steps in %.2f s, loss %.4f, held-out %s %.2f %% (%llu targets), %llu weights, digest %016llx\n",
+            (unsigned long long)m.step, seconds, m.loss, cli_is_regression(&ev) ? "R^2" : "accuracy",
+            100 * (cli_is_regression(&ev) ? ev.r2 : ev.accuracy), (unsigned long long)ev.targets,
+            (unsigned long long)m.params, (unsigned long long)smx_run_digest(run));
     if (interrupted && !status)
-        fprintf(stderr, "seqmix: stopped at step %llu%s%s\n", (unsigned long long)m.step, o.save ? ", saved to " : "", o.save ? o.save : "");
+        fprintf(stderr, "seqmix: stopped at step %llu%s%s\n", (unsigned long long)m.step,
+                o.save ? ", saved to " : "", o.save ? o.save : "");
     smx_run_close(run);
     return status ? status : interrupted ? 130 : 0;
 }

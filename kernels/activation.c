@@ -4,28 +4,28 @@
 
 // The loop over whole groups of 16; the rest goes through the same loop by way of padded copies, so that a module has each
 // expression once, and no call within a loop.
-#define FORWARD(name, expression)                                                                                      \
-    void SMX_FN(name)(float *y, const float *x, size_t n) {                                                            \
-        const size_t whole = n / 16 * 16, rest = n - whole;                                                            \
-        for (size_t i = 0; i < whole; i += 16) v16_store(y + i, expression(v16_load(x + i)));                          \
-        if (rest == 0) return;                                                                                         \
-        float t[16] = {0};                                                                                             \
-        memcpy(t, x + whole, rest * sizeof *t);                                                                        \
-        SMX_FN(name)(t, t, 16);                                                                                        \
-        memcpy(y + whole, t, rest * sizeof *t);                                                                        \
+#define FORWARD(name, expression)                                                                            \
+    void SMX_FN(name)(float *y, const float *x, size_t n) {                                                  \
+        const size_t whole = n / 16 * 16, rest = n - whole;                                                  \
+        for (size_t i = 0; i < whole; i += 16) v16_store(y + i, expression(v16_load(x + i)));                \
+        if (rest == 0) return;                                                                               \
+        float t[16] = {0};                                                                                   \
+        memcpy(t, x + whole, rest * sizeof *t);                                                              \
+        SMX_FN(name)(t, t, 16);                                                                              \
+        memcpy(y + whole, t, rest * sizeof *t);                                                              \
     }
 // dx = dy times the slope at x (or of the output, where backward takes that)
-#define BACKWARD(name, slope)                                                                                          \
-    void SMX_FN(name)(float *dx, const float *dy, const float *x, size_t n) {                                          \
-        const size_t whole = n / 16 * 16, rest = n - whole;                                                            \
-        for (size_t i = 0; i < whole; i += 16)                                                                         \
-            v16_store(dx + i, v16_mul(v16_load(dy + i), slope(v16_load(x + i))));                                      \
-        if (rest == 0) return;                                                                                         \
-        float t[16] = {0}, d[16] = {0};                                                                                \
-        memcpy(t, x + whole, rest * sizeof *t);                                                                        \
-        memcpy(d, dy + whole, rest * sizeof *d);                                                                       \
-        SMX_FN(name)(d, d, t, 16);                                                                                     \
-        memcpy(dx + whole, d, rest * sizeof *d);                                                                       \
+#define BACKWARD(name, slope)                                                                                \
+    void SMX_FN(name)(float *dx, const float *dy, const float *x, size_t n) {                                \
+        const size_t whole = n / 16 * 16, rest = n - whole;                                                  \
+        for (size_t i = 0; i < whole; i += 16)                                                               \
+            v16_store(dx + i, v16_mul(v16_load(dy + i), slope(v16_load(x + i))));                            \
+        if (rest == 0) return;                                                                               \
+        float t[16] = {0}, d[16] = {0};                                                                      \
+        memcpy(t, x + whole, rest * sizeof *t);                                                              \
+        memcpy(d, dy + whole, rest * sizeof *d);                                                             \
+        SMX_FN(name)(d, d, t, 16);                                                                           \
+        memcpy(dx + whole, d, rest * sizeof *d);                                                             \
     }
 
 SMX_INLINE v16 clamp(v16 x, float limit) { return v16_max(v16_set(-limit), v16_min(v16_set(limit), x)); }

@@ -17,9 +17,11 @@ typedef struct {
 static head_scratch split_scratch(void *scratch, const smx_attention *p, int backward) {
     const attention_layout a = attention_layout_of(p, backward);
     float *base = scratch;
+    // clang-format off
     return (head_scratch){a, a.n, a.Lp, a.d, a.dp, a.half, a.band, base + a.q, base + a.kt, base + a.v, base + a.s, base + a.o,
                           base + a.pooled, base + a.near, base + a.k, base + a.dout, base + a.vt, base + a.ds,
                           base + a.raw_vt, base + a.dpooled, base + a.dnear, p->masked ? 1.0f / (float)p->masked : 0.0f};
+    // clang-format on
 }
 
 static size_t visible(const smx_attention *p, size_t i, size_t n) { return p->causal ? i + 1 : n; }
@@ -37,7 +39,8 @@ static void pool_rows(float *restrict y, const float *x, const head_scratch *w, 
         for (size_t e = 0; e < w->dp; e += 16) {
             v16 sum = v16_set(0.0f);
             if (c + w->half < n)
-                for (size_t r = less(c, w->half); r <= c + w->half; r++) sum = v16_add(sum, v16_load(x + r * w->dp + e));
+                for (size_t r = less(c, w->half); r <= c + w->half; r++)
+                    sum = v16_add(sum, v16_load(x + r * w->dp + e));
             v16_store(y + c * w->dp + e, v16_mul(sum, v16_set(w->share)));
         }
 }
@@ -80,8 +83,8 @@ static void near_gradient(float *dp, const float *g, const head_scratch *w, size
 // ---- Forward --------------------------------------------------------------------------------------------
 // One head of one chunk: q, k, v point at its first row and column, o likewise (row stride D).
 
-static void chunk_fwd(float *restrict o, float *restrict stats, const float *q, const float *k, const float *v,
-                      const head_scratch *w, const smx_attention *p, size_t head, size_t n) {
+static void chunk_fwd(float *restrict o, float *restrict stats, const float *q, const float *k,
+                      const float *v, const head_scratch *w, const smx_attention *p, size_t head, size_t n) {
     const size_t d = w->d, dp = w->dp;
     const int whole = d == dp && !w->half; // whole registers: v and o are used where they lie
     gather(w->q, q, p->stride, n, d, dp, p->scale);
@@ -118,15 +121,15 @@ static void chunk_fwd(float *restrict o, float *restrict stats, const float *q, 
     }
 }
 
-void SMX_FN(attention_fwd)(float *restrict o, float *restrict stats, const float *q, const float *k, const float *v,
-                           void *scratch, const smx_attention *p) {
+void SMX_FN(attention_fwd)(float *restrict o, float *restrict stats, const float *q, const float *k,
+                           const float *v, void *scratch, const smx_attention *p) {
     const size_t L = p->L, M = attention_rows(p);
     const head_scratch w = split_scratch(scratch, p, 0);
     for (size_t bh = 0; bh < p->B * p->H; bh++)
         for (size_t t = 0; t < L; t += M) {
             const size_t row = bh / p->H * L + t, head = bh % p->H, at = row * p->stride + head * w.d;
-            chunk_fwd(o + row * p->D + head * w.d, stats + (bh * L + t) * 2, q + at, k + at, v + at, &w, p, head,
-                      smx_min(M, L - t));
+            chunk_fwd(o + row * p->D + head * w.d, stats + (bh * L + t) * 2, q + at, k + at, v + at, &w, p,
+                      head, smx_min(M, L - t));
         }
 }
 
@@ -136,9 +139,9 @@ static void zero_rows(float *x, size_t stride, size_t n, size_t d) {
     for (size_t t = 0; t < n; t++) memset(x + t * stride, 0, d * sizeof *x);
 }
 
-static void chunk_bwd(float *dq, float *dk, float *dv, const float *dout, const float *q, const float *k, const float *v,
-                      const float *o, const float *stats, const head_scratch *w, const smx_attention *p, size_t head,
-                      size_t n) {
+static void chunk_bwd(float *dq, float *dk, float *dv, const float *dout, const float *q, const float *k,
+                      const float *v, const float *o, const float *stats, const head_scratch *w,
+                      const smx_attention *p, size_t head, size_t n) {
     const size_t d = w->d, dp = w->dp, stride = p->stride;
     const int whole = d == dp; // whole registers: k and dout are used where they lie
     gather(w->q, q, stride, n, d, dp, p->scale);
@@ -173,7 +176,8 @@ static void chunk_bwd(float *dq, float *dk, float *dv, const float *dout, const 
         }
         if (w->half) row_products(w->dnear, w->band, gi, ldg, w->raw_vt, rows, d, base, columns);
         for (size_t r = 0; r < rows; r++) {
-            const size_t i = i0 + r, m = visible(p, i, n), end = p->causal ? triangle_end(i0, r, rows) : columns;
+            const size_t i = i0 + r, m = visible(p, i, n),
+                         end = p->causal ? triangle_end(i0, r, rows) : columns;
             float *s = w->s + r * w->Lp, *ds = w->ds + r * w->Lp;
             softmax_row_again(s, stats + i * 2, p, head, i, m, end);
             if (w->half) near_gradient(ds, w->dnear + r * w->band, w, i, base);
@@ -189,7 +193,8 @@ static void chunk_bwd(float *dq, float *dk, float *dv, const float *dout, const 
         }
         if (w->half) {
             triangle_transposed_times(w->dpooled, dp, w->s, w->Lp, gi, ldg, rows, dp, i0);
-            tile_product(dv + base * stride, stride, w->near, 1, w->band, gi, ldg, columns - base, d, rows, 1);
+            tile_product(dv + base * stride, stride, w->near, 1, w->band, gi, ldg, columns - base, d, rows,
+                         1);
         } else if (p->causal) {
             triangle_transposed_times(dv, stride, w->s, w->Lp, gi, ldg, rows, d, i0);
         } else {
@@ -212,15 +217,16 @@ static void chunk_bwd(float *dq, float *dk, float *dv, const float *dout, const 
 }
 
 void SMX_FN(attention_bwd)(float *dq, float *dk, float *dv, const float *dout, const float *q, const float *k,
-                           const float *v, const float *o, const float *stats, void *scratch, const smx_attention *p) {
+                           const float *v, const float *o, const float *stats, void *scratch,
+                           const smx_attention *p) {
     const size_t L = p->L, M = attention_rows(p);
     const head_scratch w = split_scratch(scratch, p, 1);
     for (size_t bh = 0; bh < p->B * p->H; bh++)
         for (size_t t = 0; t < L; t += M) {
             const size_t row = bh / p->H * L + t, head = bh % p->H, at = row * p->stride + head * w.d;
             const size_t at_o = row * p->D + head * w.d;
-            chunk_bwd(dq + at, dk + at, dv + at, dout + at_o, q + at, k + at, v + at, o + at_o, stats + (bh * L + t) * 2, &w,
-                      p, head, smx_min(M, L - t));
+            chunk_bwd(dq + at, dk + at, dv + at, dout + at_o, q + at, k + at, v + at, o + at_o,
+                      stats + (bh * L + t) * 2, &w, p, head, smx_min(M, L - t));
         }
 }
 
@@ -235,8 +241,8 @@ static void pool_map_row(float *to, const float *s, const head_scratch *w, size_
     }
 }
 
-void SMX_FN(attention_map)(float *restrict map, const float *q, const float *k, void *scratch, const smx_attention *p,
-                           size_t b, size_t head) {
+void SMX_FN(attention_map)(float *restrict map, const float *q, const float *k, void *scratch,
+                           const smx_attention *p, size_t b, size_t head) {
     const size_t L = p->L, M = attention_rows(p);
     const head_scratch w = split_scratch(scratch, p, 0);
     memset(map, 0, L * L * sizeof *map);

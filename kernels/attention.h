@@ -11,22 +11,24 @@ enum { QUERY_ROWS = 24 };
 static inline size_t attention_padded(size_t L) { return (L + 31) / 32 * 32; }
 static inline size_t attention_padded_width(size_t d) { return (d + 15) / 16 * 16; }
 // Rows that attend to each other: a chunk, or the whole sequence.
-static inline size_t attention_rows(const smx_attention *p) { return p->chunk && p->chunk < p->L ? p->chunk : p->L; }
+static inline size_t attention_rows(const smx_attention *p) {
+    return p->chunk && p->chunk < p->L ? p->chunk : p->L;
+}
 
 // One head of one chunk in scratch, offsets in floats.
 typedef struct {
     size_t n, Lp, d, dp; // rows; n and d rounded up to whole tiles and registers
-    size_t half, band;   // masked pooling: (P-1)/2, at most n, and the length of a row of near weights; 0: off
-    size_t q;            // [n][dp], times scale
-    size_t kt;           // [Lp/TILE_N][d][TILE_N]: k transposed, panel by panel
-    size_t v;            // [n][dp]
-    size_t s;            // [QUERY_ROWS][Lp]
-    size_t o;            // [QUERY_ROWS][dp]
+    size_t half, band; // masked pooling: (P-1)/2, at most n, and the length of a row of near weights; 0: off
+    size_t q;          // [n][dp], times scale
+    size_t kt;         // [Lp/TILE_N][d][TILE_N]: k transposed, panel by panel
+    size_t v;          // [n][dp]
+    size_t s;          // [QUERY_ROWS][Lp]
+    size_t o;          // [QUERY_ROWS][dp]
     size_t pooled, near; // masked pooling: pooled v [n][dp]; near weights [QUERY_ROWS][band]
     // backward only
-    size_t k, dout;               // [n][dp]
-    size_t vt;                    // as kt: of v, or of pooled v
-    size_t ds;                    // [QUERY_ROWS][Lp]
+    size_t k, dout;                // [n][dp]
+    size_t vt;                     // as kt: of v, or of pooled v
+    size_t ds;                     // [QUERY_ROWS][Lp]
     size_t raw_vt, dpooled, dnear; // masked pooling: v as kt; [n][dp]; [QUERY_ROWS][band]
     size_t floats;
 } attention_layout;

@@ -13,23 +13,27 @@ typedef struct {
 static maps_scratch split_scratch(void *scratch, const smx_attention *p, int backward) {
     const maps_layout a = maps_layout_of(p, backward);
     float *f = scratch;
-    return (maps_scratch){a.n, a.Lp, a.d, a.dp, p->H, a.n * a.dp, a.d * a.Lp, QUERY_ROWS * a.Lp, f + a.q, f + a.kt,
-                          f + a.v, f + a.a, f + a.o, f + a.mixed, f + a.k, f + a.dout, f + a.vt, f + a.da};
+    return (maps_scratch){
+        a.n,      a.Lp,     a.d,     a.dp,    p->H,    a.n * a.dp,  a.d * a.Lp, QUERY_ROWS * a.Lp,
+        f + a.q,  f + a.kt, f + a.v, f + a.a, f + a.o, f + a.mixed, f + a.k,    f + a.dout,
+        f + a.vt, f + a.da};
 }
 
 static size_t visible(const smx_attention *p, size_t i, size_t n) { return p->causal ? i + 1 : n; }
 
 // to [count] = sum over g, in order, of weight[g step] from[g apart + ..]
-static void combine(float *to, const float *from, size_t apart, const float *weight, size_t step, size_t H, size_t count) {
+static void combine(float *to, const float *from, size_t apart, const float *weight, size_t step, size_t H,
+                    size_t count) {
     for (size_t j = 0; j < count; j += 16) {
         v16 sum = v16_set(0.0f);
-        for (size_t g = 0; g < H; g++) sum = v16_madd(v16_set(weight[g * step]), v16_load(from + g * apart + j), sum);
+        for (size_t g = 0; g < H; g++)
+            sum = v16_madd(v16_set(weight[g * step]), v16_load(from + g * apart + j), sum);
         v16_store(to + j, sum);
     }
 }
 
-void SMX_FN(attention_maps_fwd)(float *restrict o, float *restrict stats, const float *q, const float *k, const float *v,
-                                const float *mix, void *scratch, const smx_attention *p) {
+void SMX_FN(attention_maps_fwd)(float *restrict o, float *restrict stats, const float *q, const float *k,
+                                const float *v, const float *mix, void *scratch, const smx_attention *p) {
     const size_t L = p->L, M = attention_rows(p), H = p->H;
     const maps_scratch w = split_scratch(scratch, p, 0);
     for (size_t b = 0; b < p->B; b++)
@@ -44,7 +48,8 @@ void SMX_FN(attention_maps_fwd)(float *restrict o, float *restrict stats, const 
                 const size_t rows = smx_min(QUERY_ROWS, n - i0), columns = visible(p, i0 + rows - 1, n);
                 for (size_t g = 0; g < H; g++) {
                     float *a = w.a + g * w.scores;
-                    row_products(a, w.Lp, w.q + g * w.rows + i0 * w.dp, w.dp, w.kt + g * w.panels, rows, w.d, 0, columns);
+                    row_products(a, w.Lp, w.q + g * w.rows + i0 * w.dp, w.dp, w.kt + g * w.panels, rows, w.d,
+                                 0, columns);
                     for (size_t r = 0; r < rows; r++) {
                         float *kept = stats + ((b * H + g) * L + t + i0 + r) * 2, *s = a + r * w.Lp;
                         softmax_row(s, kept, p, g, i0 + r, visible(p, i0 + r, n), smx_round_up(columns, 16));
@@ -63,14 +68,14 @@ void SMX_FN(attention_maps_fwd)(float *restrict o, float *restrict stats, const 
 }
 
 // One group of query rows, once the gradients da [H] of the mixed maps and the maps a [H] are there.
-static void group_bwd(float *dq, float *dk, float *dmix, const float *mix, const maps_scratch *w, const smx_attention *p,
-                      size_t i0, size_t rows, size_t columns, size_t n) {
+static void group_bwd(float *dq, float *dk, float *dmix, const float *mix, const maps_scratch *w,
+                      const smx_attention *p, size_t i0, size_t rows, size_t columns, size_t n) {
     const size_t H = w->H;
     for (size_t h = 0; h < H; h++)
         for (size_t g = 0; g < H; g++)
             for (size_t r = 0; r < rows; r++)
-                dmix[h * H + g] +=
-                    row_dot(w->da + h * w->scores + r * w->Lp, w->a + g * w->scores + r * w->Lp, visible(p, i0 + r, n));
+                dmix[h * H + g] += row_dot(w->da + h * w->scores + r * w->Lp,
+                                           w->a + g * w->scores + r * w->Lp, visible(p, i0 + r, n));
     for (size_t g = 0; g < H; g++) {
         for (size_t r = 0; r < rows; r++) {
             const size_t m = visible(p, i0 + r, n);
@@ -86,16 +91,18 @@ static void group_bwd(float *dq, float *dk, float *dmix, const float *mix, const
             zero_from(ds, m, columns);
         }
         const size_t head = g * w->d;
-        tile_product(dk + head, p->stride, w->mixed, 1, w->Lp, w->q + g * w->rows + i0 * w->dp, w->dp, columns, w->d, rows, 1);
+        tile_product(dk + head, p->stride, w->mixed, 1, w->Lp, w->q + g * w->rows + i0 * w->dp, w->dp,
+                     columns, w->d, rows, 1);
         tile_product(w->o, w->dp, w->mixed, w->Lp, 1, w->k + g * w->rows, w->dp, rows, w->dp, columns, 0);
         for (size_t r = 0; r < rows; r++)
-            for (size_t c = 0; c < w->d; c++) dq[(i0 + r) * p->stride + head + c] = w->o[r * w->dp + c] * p->scale;
+            for (size_t c = 0; c < w->d; c++)
+                dq[(i0 + r) * p->stride + head + c] = w->o[r * w->dp + c] * p->scale;
     }
 }
 
-void SMX_FN(attention_maps_bwd)(float *dq, float *dk, float *dv, float *dmix, const float *dout, const float *q,
-                                const float *k, const float *v, const float *mix, const float *stats, void *scratch,
-                                const smx_attention *p) {
+void SMX_FN(attention_maps_bwd)(float *dq, float *dk, float *dv, float *dmix, const float *dout,
+                                const float *q, const float *k, const float *v, const float *mix,
+                                const float *stats, void *scratch, const smx_attention *p) {
     const size_t L = p->L, M = attention_rows(p), H = p->H;
     const maps_scratch w = split_scratch(scratch, p, 1);
     for (size_t b = 0; b < p->B; b++)
@@ -117,17 +124,19 @@ void SMX_FN(attention_maps_bwd)(float *dq, float *dk, float *dv, float *dmix, co
                 const size_t rows = smx_min(QUERY_ROWS, n - i0), columns = visible(p, i0 + rows - 1, n);
                 for (size_t g = 0; g < H; g++) {
                     float *a = w.a + g * w.scores, *da = w.da + g * w.scores;
-                    row_products(a, w.Lp, w.q + g * w.rows + i0 * w.dp, w.dp, w.kt + g * w.panels, rows, w.d, 0, columns);
-                    row_products(da, w.Lp, w.dout + g * w.rows + i0 * w.dp, w.dp, w.vt + g * w.panels, rows, w.d, 0, columns);
+                    row_products(a, w.Lp, w.q + g * w.rows + i0 * w.dp, w.dp, w.kt + g * w.panels, rows, w.d,
+                                 0, columns);
+                    row_products(da, w.Lp, w.dout + g * w.rows + i0 * w.dp, w.dp, w.vt + g * w.panels, rows,
+                                 w.d, 0, columns);
                     for (size_t r = 0; r < rows; r++)
-                        softmax_row_again(a + r * w.Lp, stats + ((b * H + g) * L + t + i0 + r) * 2, p, g, i0 + r,
-                                          visible(p, i0 + r, n), smx_round_up(columns, 16));
+                        softmax_row_again(a + r * w.Lp, stats + ((b * H + g) * L + t + i0 + r) * 2, p, g,
+                                          i0 + r, visible(p, i0 + r, n), smx_round_up(columns, 16));
                 }
                 for (size_t h = 0; h < H; h++) {
                     for (size_t r = 0; r < rows; r++)
                         combine(w.mixed + r * w.Lp, w.a + r * w.Lp, w.scores, mix + h * H, 1, H, columns);
-                    tile_product(dv + at + h * w.d, p->stride, w.mixed, 1, w.Lp, w.dout + h * w.rows + i0 * w.dp, w.dp,
-                                 columns, w.d, rows, 1);
+                    tile_product(dv + at + h * w.d, p->stride, w.mixed, 1, w.Lp,
+                                 w.dout + h * w.rows + i0 * w.dp, w.dp, columns, w.d, rows, 1);
                 }
                 group_bwd(dq + at, dk + at, dmix, mix, &w, p, i0, rows, columns, n);
             }

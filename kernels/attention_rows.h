@@ -13,8 +13,8 @@
 #endif
 
 // One head's n rows, padded with zeros to dp columns, times `scale`.
-ATTENTION_PART void gather(float *restrict to, const float *from, size_t stride, size_t n, size_t d, size_t dp,
-                           float scale) {
+ATTENTION_PART void gather(float *restrict to, const float *from, size_t stride, size_t n, size_t d,
+                           size_t dp, float scale) {
     const v16 s = v16_set(scale);
     for (size_t t = 0; t < n; t++) {
         size_t c = 0;
@@ -24,8 +24,8 @@ ATTENTION_PART void gather(float *restrict to, const float *from, size_t stride,
 }
 
 // Transposed in panels: to [Lp/TILE_N][d][TILE_N], columns from n on 0.
-ATTENTION_PART void gather_transposed(float *restrict to, const float *from, size_t stride, size_t n, size_t Lp,
-                                      size_t d) {
+ATTENTION_PART void gather_transposed(float *restrict to, const float *from, size_t stride, size_t n,
+                                      size_t Lp, size_t d) {
     for (size_t j = 0; j < Lp; j += 4) {
         float *panel = to + j / TILE_N * TILE_N * d + j % TILE_N;
         const float *rows = from + j * stride;
@@ -51,8 +51,8 @@ ATTENTION_PART void clear_after(float *s, size_t n, size_t columns) {
 
 // rows [count][ld], columns from..to-1 of x [count][d] y^T, y transposed in panels; from is a multiple of 32, and whole
 // panels are written.
-ATTENTION_PART void row_products(float *rows, size_t ld, const float *x, size_t ldx, const float *yt, size_t count,
-                                 size_t d, size_t from, size_t to) {
+ATTENTION_PART void row_products(float *rows, size_t ld, const float *x, size_t ldx, const float *yt,
+                                 size_t count, size_t d, size_t from, size_t to) {
     for (size_t j = from; j < to; j += TILE_N)
         tile_product(rows + (j - from), ld, x, ldx, 1, yt + j * d, TILE_N, count, TILE_N, d, 0);
 }
@@ -60,15 +60,19 @@ ATTENTION_PART void row_products(float *rows, size_t ld, const float *x, size_t 
 // The triangle under the diagonal: row r of `count` rows sees columns 0..i0 + r, i0 a multiple of 24. Rows are taken
 // TILE_M at a time, so that little above the diagonal is computed; what is left out there are products with zeros.
 // rows [count][ld] = x y^T; what lies above the diagonal is undefined.
-ATTENTION_PART void triangle_products(float *rows, size_t ld, const float *x, size_t ldx, const float *yt, size_t count,
-                                      size_t d, size_t i0) {
+ATTENTION_PART void triangle_products(float *rows, size_t ld, const float *x, size_t ldx, const float *yt,
+                                      size_t count, size_t d, size_t i0) {
     for (size_t j = 0; j < i0 + count; j += TILE_N) {
         // From r on rows see this panel; before `wide` they see one register of it.
         const size_t r = j > i0 ? (j - i0) / TILE_M * TILE_M : 0, seen = j + SMX_W > i0 ? j + SMX_W - i0 : 0;
         const size_t wide = smx_min(count, seen / TILE_M * TILE_M);
-        if (wide > r) tile_product(rows + r * ld + j, ld, x + r * ldx, ldx, 1, yt + j * d, TILE_N, wide - r, SMX_W, d, 0);
+        if (wide > r)
+            tile_product(rows + r * ld + j, ld, x + r * ldx, ldx, 1, yt + j * d, TILE_N, wide - r, SMX_W, d,
+                         0);
         const size_t w = wide > r ? wide : r;
-        if (count > w) tile_product(rows + w * ld + j, ld, x + w * ldx, ldx, 1, yt + j * d, TILE_N, count - w, TILE_N, d, 0);
+        if (count > w)
+            tile_product(rows + w * ld + j, ld, x + w * ldx, ldx, 1, yt + j * d, TILE_N, count - w, TILE_N, d,
+                         0);
     }
 }
 // One past the last column that row r is multiplied in below: s must be 0 from its diagonal to there.
@@ -76,19 +80,19 @@ ATTENTION_PART size_t triangle_end(size_t i0, size_t r, size_t count) {
     return i0 + smx_min(r / TILE_M * TILE_M + TILE_M, count);
 }
 // o [count][n] (+)= s y
-ATTENTION_PART void triangle_times(float *o, size_t ldo, const float *s, size_t ld, const float *y, size_t ldy,
-                                   size_t count, size_t n, size_t i0, int add) {
+ATTENTION_PART void triangle_times(float *o, size_t ldo, const float *s, size_t ld, const float *y,
+                                   size_t ldy, size_t count, size_t n, size_t i0, int add) {
     for (size_t r = 0; r < count; r += TILE_M)
         tile_product(o + r * ldo, ldo, s + r * ld, ld, 1, y, ldy, smx_min(TILE_M, count - r), n,
                      triangle_end(i0, r, count), add);
 }
 // out [i0 + count][n] += s^T x
-ATTENTION_PART void triangle_transposed_times(float *out, size_t ldo, const float *s, size_t ld, const float *x,
-                                              size_t ldx, size_t count, size_t n, size_t i0) {
+ATTENTION_PART void triangle_transposed_times(float *out, size_t ldo, const float *s, size_t ld,
+                                              const float *x, size_t ldx, size_t count, size_t n, size_t i0) {
     if (i0) tile_product(out, ldo, s, 1, ld, x, ldx, i0, n, count, 1);
     for (size_t r = 0; r < count; r += TILE_M)
-        tile_product(out + (i0 + r) * ldo, ldo, s + r * ld + i0 + r, 1, ld, x + r * ldx, ldx, smx_min(TILE_M, count - r),
-                     n, count - r, 1);
+        tile_product(out + (i0 + r) * ldo, ldo, s + r * ld + i0 + r, 1, ld, x + r * ldx, ldx,
+                     smx_min(TILE_M, count - r), n, count - r, 1);
 }
 
 // Logits of row i in place: s mult + bias over n columns, then -inf up to the next whole group. i counts within the chunk.
@@ -116,8 +120,8 @@ ATTENTION_PART void zero_from(float *s, size_t from, size_t to) {
 
 // Exponentials of a row of scores over n columns, zeros from there to `columns`; stats (row maximum, 1 / row sum). A row whose
 // logits are all -inf becomes 0 with 1 / sum = 0.
-ATTENTION_PART void softmax_row(float *s, float *stats, const smx_attention *p, size_t head, size_t i, size_t n,
-                                size_t columns) {
+ATTENTION_PART void softmax_row(float *s, float *stats, const smx_attention *p, size_t head, size_t i,
+                                size_t n, size_t columns) {
     const size_t n16 = smx_round_up(n, 16);
     finish_logits(s, p, head, i, n);
     stats[0] = row_max(s, n16);
@@ -131,8 +135,8 @@ ATTENTION_PART void softmax_row(float *s, float *stats, const smx_attention *p, 
 }
 
 // The same row again from its saved stats, this time divided by the sum.
-ATTENTION_PART void softmax_row_again(float *s, const float *stats, const smx_attention *p, size_t head, size_t i,
-                                      size_t n, size_t columns) {
+ATTENTION_PART void softmax_row_again(float *s, const float *stats, const smx_attention *p, size_t head,
+                                      size_t i, size_t n, size_t columns) {
     const size_t n16 = smx_round_up(n, 16);
     const v16 m = v16_set(stats[0]), inverse = v16_set(stats[1]);
     finish_logits(s, p, head, i, n);

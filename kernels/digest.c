@@ -269,7 +269,8 @@ static void attention_maps(run *r, const int backward) {
         float *q = uniform(r, n, 0, 2), *k = uniform(r, n, 0, 2), *v = unit(r, n), *mix = unit(r, p.H * p.H);
         float *o = blank(r, m), *stats = blank(r, p.B * p.H * p.L * 2);
         p.mult = s == 1 ? uniform(r, p.H * (2 * p.L - 1), 1.0f, 0.5f) : NULL;
-        smx_attention_maps_fwd(o, stats, q, k, v, mix, scratch(r, smx_attention_maps_fwd_scratch_bytes(&p)), &p);
+        smx_attention_maps_fwd(o, stats, q, k, v, mix, scratch(r, smx_attention_maps_fwd_scratch_bytes(&p)),
+                               &p);
         if (!backward) {
             out(r, "o", o, m);
             continue;
@@ -310,7 +311,8 @@ static void linattn(run *r, const int backward) {
             out(r, "norm", norm, p.B * p.H * p.L);
             continue;
         }
-        float *dq = uniform(r, n, 0, 0), *dk = uniform(r, n, 0, 0), *dv = uniform(r, n, 0, 0), *dy = unit(r, m);
+        float *dq = uniform(r, n, 0, 0), *dk = uniform(r, n, 0, 0), *dv = uniform(r, n, 0, 0),
+              *dy = unit(r, m);
         smx_linattn_bwd(dq, dk, dv, dy, q, k, v, y, norm, scratch(r, smx_linattn_bwd_scratch_bytes(&p)), &p);
         out(r, "dq", dq, n);
         out(r, "dk", dk, n);
@@ -320,11 +322,13 @@ static void linattn(run *r, const int backward) {
 static void run_linattn_fwd(run *r) { linattn(r, 0); }
 static void run_linattn_bwd(run *r) { linattn(r, 1); }
 
-static void block_filter(run *r, void (*kernel)(float *, const float *, size_t, size_t, size_t, size_t, float)) {
+static void block_filter(run *r,
+                         void (*kernel)(float *, const float *, size_t, size_t, size_t, size_t, float)) {
     static const struct {
         size_t B, L, D, block;
         float forget;
-    } shapes[] = {{1, 1, 1, 1, 0.0f}, {2, 29, 17, 8, 0.0f}, {2, 29, 17, 8, 0.11750310f}, {1, 70, 32, 100, 0.0f}};
+    } shapes[] = {
+        {1, 1, 1, 1, 0.0f}, {2, 29, 17, 8, 0.0f}, {2, 29, 17, 8, 0.11750310f}, {1, 70, 32, 100, 0.0f}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         r->used = 0;
         const size_t n = shapes[s].B * shapes[s].L * shapes[s].D;
@@ -350,13 +354,15 @@ static void landmark(run *r, const int backward) {
         float *q = uniform(r, n, 0, 2), *k = uniform(r, n, 0, 2), *v = unit(r, n), *marks = unit(r, n);
         float *o = blank(r, m), *stats = blank(r, 2 * rows);
         int32_t *chosen = blank_ints(r, rows);
-        smx_landmark_fwd(o, stats, chosen, q, k, v, marks, scratch(r, smx_landmark_fwd_scratch_bytes(&p)), &p);
+        smx_landmark_fwd(o, stats, chosen, q, k, v, marks, scratch(r, smx_landmark_fwd_scratch_bytes(&p)),
+                         &p);
         if (!backward) {
             out(r, "o", o, m);
             out(r, "chosen", chosen, rows);
             continue;
         }
-        float *dq = uniform(r, n, 0, 0), *dk = uniform(r, n, 0, 0), *dv = uniform(r, n, 0, 0), *dout = unit(r, m);
+        float *dq = uniform(r, n, 0, 0), *dk = uniform(r, n, 0, 0), *dv = uniform(r, n, 0, 0),
+              *dout = unit(r, m);
         smx_landmark_bwd(dq, dk, dv, dout, q, k, v, o, stats, chosen,
                          scratch(r, smx_landmark_bwd_scratch_bytes(&p)), &p);
         out(r, "dq", dq, n);

@@ -66,8 +66,8 @@ static int has_avx2(void) { return __builtin_cpu_supports("avx2"); }
 #endif
 #ifdef SMX_HAVE_avx512
 static int has_avx512(void) {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vl");
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
 }
 #endif
 #endif
@@ -186,19 +186,19 @@ void smx_fpenv_leave(uint64_t saved) { (void)saved; }
 #endif
 
 // The public functions. A result type of void cannot be held, so each kind has its own shape.
-#define CALL_void(name, arguments)                                                                                     \
-    uint64_t env = smx_fpenv_enter();                                                                                  \
-    kernels()->name arguments;                                                                                         \
+#define CALL_void(name, arguments)                                                                           \
+    uint64_t env = smx_fpenv_enter();                                                                        \
+    kernels()->name arguments;                                                                               \
     smx_fpenv_leave(env);
-#define CALL_VALUE(type, name, arguments)                                                                              \
-    uint64_t env = smx_fpenv_enter();                                                                                  \
-    type result = kernels()->name arguments;                                                                           \
-    smx_fpenv_leave(env);                                                                                              \
+#define CALL_VALUE(type, name, arguments)                                                                    \
+    uint64_t env = smx_fpenv_enter();                                                                        \
+    type result = kernels()->name arguments;                                                                 \
+    smx_fpenv_leave(env);                                                                                    \
     return result;
 #define CALL_float(name, arguments) CALL_VALUE(float, name, arguments)
 #define CALL_double(name, arguments) CALL_VALUE(double, name, arguments)
 #define CALL_size_t(name, arguments) CALL_VALUE(size_t, name, arguments)
-#define SMX_KERNEL(result, name, parameters, arguments)                                                                \
+#define SMX_KERNEL(result, name, parameters, arguments)                                                      \
     result smx_##name parameters { CALL_##result(name, arguments) }
 #include "kernels.def"
 #undef SMX_KERNEL

@@ -3,7 +3,8 @@
 #include "kernels.def"
 #undef SMX_KERNEL
 #define SMX_KERNEL(result, name, parameters, arguments) SMX_FN(name),
-static const kernel_table SMX_JOIN(table_, SMX_ISA_NAME) = {SMX_STRING(SMX_ISA_NAME),
+static const kernel_table SMX_JOIN(table_, SMX_ISA_NAME) = {
+    SMX_STRING(SMX_ISA_NAME),
 #include "kernels.def"
 };
 #undef SMX_KERNEL

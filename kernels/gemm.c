@@ -3,7 +3,8 @@
 #include "tile.h"
 
 // B [k][n] columns j0.. of one panel, k0.. of one block, laid out [kc][TILE_N], the missing columns zero.
-static void pack_panel(float *restrict panel, const float *b, size_t ldb, int transposed, size_t columns, size_t kc) {
+static void pack_panel(float *restrict panel, const float *b, size_t ldb, int transposed, size_t columns,
+                       size_t kc) {
     if (columns < TILE_N) memset(panel, 0, kc * TILE_N * sizeof *panel);
     if (transposed) {
         for (size_t j = 0; j < columns; j++)
@@ -13,8 +14,8 @@ static void pack_panel(float *restrict panel, const float *b, size_t ldb, int tr
     }
 }
 
-void SMX_FN(gemm)(float *restrict c, const float *a, const float *b, void *scratch, size_t m, size_t n, size_t k,
-                  size_t lda, size_t ldb, size_t ldc, unsigned flags) {
+void SMX_FN(gemm)(float *restrict c, const float *a, const float *b, void *scratch, size_t m, size_t n,
+                  size_t k, size_t lda, size_t ldb, size_t ldc, unsigned flags) {
     const int add = (flags & SMX_ACCUMULATE) != 0, transposed = (flags & SMX_TRANS_B) != 0;
     const size_t ra = flags & SMX_TRANS_A ? 1 : lda, ca = flags & SMX_TRANS_A ? lda : 1;
     if (!m || !n) return;

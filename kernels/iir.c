@@ -18,8 +18,8 @@ static void store_theta(float *theta, const float *th, size_t n, size_t F) {
 
 // One filter of 16 channels over rows t0..end-1 of x [L][ld], from and to its state (y_{t-1}, y_{t-2}). The outputs go to s
 // [end - t0][16] (or NULL), and are added to y (or NULL; `first` overwrites).
-SMX_LARGE void recur(float *y, float *s, float *state, const float *x, const float *th, size_t t0,
-                      size_t end, size_t n, const smx_iir *p, const int first) {
+SMX_LARGE void recur(float *y, float *s, float *state, const float *x, const float *th, size_t t0, size_t end,
+                     size_t n, const smx_iir *p, const int first) {
     const v16 a1 = v16_load(th), a2 = v16_load(th + FFT_LANES);
     v16 y1 = v16_load(state), y2 = v16_load(state + FFT_LANES);
     for (size_t t = t0; t < end; t++) {
@@ -70,8 +70,8 @@ static void recur_sequence(float *y, float *starts, const float *x, const float 
 // filters of a, dtheta_m = - sum over the bin of a_t y_{t-m-1}, segment by segment from the end. s holds y from t0 - 2 on;
 // back: theta_0(t+1) a_{t+1}, theta_1(t+2) a_{t+2}, theta_1(t+1) a_{t+1}.
 SMX_LARGE void recur_back(float *dx, float *sum, float *back, const float *dy, const float *s,
-                           const float *th, size_t t0, size_t end, size_t n, const smx_iir *p,
-                           const int first) {
+                          const float *th, size_t t0, size_t end, size_t n, const smx_iir *p,
+                          const int first) {
     const v16 a1 = v16_load(th), a2 = v16_load(th + FFT_LANES);
     v16 from1 = v16_load(back), from2 = v16_load(back + FFT_LANES), next2 = v16_load(back + 2 * FFT_LANES);
     v16 sum1 = v16_set(0.0f), sum2 = sum1;

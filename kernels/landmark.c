@@ -7,7 +7,9 @@
 // rho: y_t = x_t + (1 - forget) y_{t-1}. Box of `block` rows: the part of the window in its own block is a running sum from
 // the block's start, the part in the block before a running sum from that block's end. Nothing is ever subtracted.
 
-SMX_INLINE v16 load_columns(const float *p, size_t n) { return n == 16 ? v16_load(p) : v16_load_n(p, n, 0.0f); }
+SMX_INLINE v16 load_columns(const float *p, size_t n) {
+    return n == 16 ? v16_load(p) : v16_load_n(p, n, 0.0f);
+}
 SMX_INLINE void store_columns(float *p, v16 x, size_t n) {
     if (n == 16)
         v16_store(p, x);
@@ -62,7 +64,8 @@ static void box_columns_back(float *dx, const float *dy, size_t D, size_t L, siz
     }
 }
 
-void SMX_FN(block_filter_fwd)(float *restrict y, const float *x, size_t B, size_t L, size_t D, size_t block, float forget) {
+void SMX_FN(block_filter_fwd)(float *restrict y, const float *x, size_t B, size_t L, size_t D, size_t block,
+                              float forget) {
     for (size_t b = 0; b < B; b++, x += L * D, y += L * D)
         for (size_t c = 0; c < D; c += 16) {
             if (forget > 0.0f)
@@ -71,7 +74,8 @@ void SMX_FN(block_filter_fwd)(float *restrict y, const float *x, size_t B, size_
                 box_columns(y + c, x + c, D, L, block, smx_min(16, D - c));
         }
 }
-void SMX_FN(block_filter_bwd)(float *restrict dx, const float *dy, size_t B, size_t L, size_t D, size_t block, float forget) {
+void SMX_FN(block_filter_bwd)(float *restrict dx, const float *dy, size_t B, size_t L, size_t D, size_t block,
+                              float forget) {
     for (size_t b = 0; L && b < B; b++, dx += L * D, dy += L * D)
         for (size_t c = 0; c < D; c += 16) {
             const size_t last = (L - 1) * D + c;
@@ -85,7 +89,8 @@ void SMX_FN(block_filter_bwd)(float *restrict dx, const float *dy, size_t B, siz
 // ---- One row times a matrix -----------------------------------------------------------------------------
 // out [n] (+)= x [k] m [k][n], n a multiple of 16: the tile's own sums over k in order, wide enough for one row.
 #define ROW_GROUPS (SMX_W == 16 ? 8 : SMX_W == 8 ? 4 : SMX_W == 4 ? 2 : 1)
-SMX_INLINE void row_times(float *out, const float *x, const float *m, size_t ld, size_t k, const int G, int add) {
+SMX_INLINE void row_times(float *out, const float *x, const float *m, size_t ld, size_t k, const int G,
+                          int add) {
     v16 s[ROW_GROUPS];
     SMX_UNROLL for (int g = 0; g < G; g++) s[g] = v16_set(0.0f);
     for (size_t i = 0; i < k; i++) {
@@ -97,7 +102,8 @@ SMX_INLINE void row_times(float *out, const float *x, const float *m, size_t ld,
 }
 static void row_product(float *out, const float *x, const float *m, size_t ld, size_t n, size_t k, int add) {
     size_t j = 0;
-    for (; j + 16 * ROW_GROUPS <= n; j += 16 * ROW_GROUPS) row_times(out + j, x, m + j, ld, k, ROW_GROUPS, add);
+    for (; j + 16 * ROW_GROUPS <= n; j += 16 * ROW_GROUPS)
+        row_times(out + j, x, m + j, ld, k, ROW_GROUPS, add);
     for (; j < n; j += 16) row_times(out + j, x, m + j, ld, k, 1, add);
 }
 // m [k][n] += x [k] y [n]
@@ -117,12 +123,14 @@ typedef struct {
 static landmark_scratch split_scratch(void *scratch, const smx_landmark *p, int backward) {
     const landmark_layout a = landmark_layout_of(p, backward);
     float *f = scratch;
-    return (landmark_scratch){a.Bp, a.marks, a.d, a.dp, f + a.q, f + a.raw_q, f + a.kt, f + a.v, f + a.lt, f + a.score,
-                              f + a.s, f + a.o, f + a.k, f + a.vt, f + a.dout, f + a.ds, f + a.dk, f + a.dv};
+    return (landmark_scratch){a.Bp,     a.marks,  a.d,        a.dp,        f + a.q,  f + a.raw_q,
+                              f + a.kt, f + a.v,  f + a.lt,   f + a.score, f + a.s,  f + a.o,
+                              f + a.k,  f + a.vt, f + a.dout, f + a.ds,    f + a.dk, f + a.dv};
 }
 
 // to [columns][padded] = from [n rows][d] transposed, zeros past n.
-static void transpose(float *restrict to, const float *from, size_t stride, size_t n, size_t padded, size_t d) {
+static void transpose(float *restrict to, const float *from, size_t stride, size_t n, size_t padded,
+                      size_t d) {
     for (size_t c = 0; c < d; c++) {
         for (size_t j = 0; j < n; j++) to[c * padded + j] = from[j * stride + c];
         for (size_t j = n; j < padded; j++) to[c * padded + j] = 0.0f;
@@ -142,20 +150,23 @@ static int32_t best_of(const float *score, size_t n) {
 }
 
 // Logits of rows of one block: columns 0..Bp-1 the chosen block, Bp..2Bp-1 the own one, -inf where nothing may be seen.
-static void logits(const landmark_scratch *w, const smx_landmark *p, const int32_t *chosen, size_t own, size_t i0,
-                   size_t rows) {
+static void logits(const landmark_scratch *w, const smx_landmark *p, const int32_t *chosen, size_t own,
+                   size_t i0, size_t rows) {
     const size_t Bp = w->Bp, panel = w->d * Bp;
-    tile_product(w->s + Bp, 2 * Bp, w->q, w->dp, 1, w->kt + own * panel, Bp, rows, smx_round_up(i0 + rows, 16), w->d, 0);
+    tile_product(w->s + Bp, 2 * Bp, w->q, w->dp, 1, w->kt + own * panel, Bp, rows,
+                 smx_round_up(i0 + rows, 16), w->d, 0);
     for (size_t r = 0; r < rows; r++) {
         float *s = w->s + r * 2 * Bp;
-        if (chosen[r] >= 0) row_product(s, w->q + r * w->dp, w->kt + (size_t)chosen[r] * panel, Bp, Bp, w->d, 0);
+        if (chosen[r] >= 0)
+            row_product(s, w->q + r * w->dp, w->kt + (size_t)chosen[r] * panel, Bp, Bp, w->d, 0);
         for (size_t j = chosen[r] >= 0 ? p->block : 0; j < Bp; j++) s[j] = -SMX_INF;
         for (size_t j = i0 + r + 1; j < Bp; j++) s[Bp + j] = -SMX_INF;
     }
 }
 
-void SMX_FN(landmark_fwd)(float *restrict o, float *restrict stats, int32_t *restrict chosen, const float *q, const float *k,
-                          const float *v, const float *marks, void *scratch, const smx_landmark *p) {
+void SMX_FN(landmark_fwd)(float *restrict o, float *restrict stats, int32_t *restrict chosen, const float *q,
+                          const float *k, const float *v, const float *marks, void *scratch,
+                          const smx_landmark *p) {
     const landmark_scratch w = split_scratch(scratch, p, 0);
     const size_t L = p->L, block = p->block, Bp = w.Bp, dp = w.dp;
     for (size_t bh = 0; bh < p->B * p->H; bh++) {
@@ -182,9 +193,11 @@ void SMX_FN(landmark_fwd)(float *restrict o, float *restrict stats, int32_t *res
                 for (size_t r = 0; r < rows; r++) {
                     float *row = w.o + r * dp;
                     if (choice[r] >= 0)
-                        row_product(row, w.s + r * 2 * Bp, w.v + (size_t)choice[r] * block * dp, dp, dp, block, 1);
+                        row_product(row, w.s + r * 2 * Bp, w.v + (size_t)choice[r] * block * dp, dp, dp,
+                                    block, 1);
                     const float inverse = stats[(bh * L + t + r) * 2 + 1];
-                    for (size_t c = 0; c < w.d; c++) o[(bh / p->H * L + t + r) * p->D + head + c] = row[c] * inverse;
+                    for (size_t c = 0; c < w.d; c++)
+                        o[(bh / p->H * L + t + r) * p->D + head + c] = row[c] * inverse;
                 }
             }
     }
@@ -192,9 +205,11 @@ void SMX_FN(landmark_fwd)(float *restrict o, float *restrict stats, int32_t *res
 
 static void rows_bwd(float *dq, const float *dout, const float *o, const float *stats, const int32_t *chosen,
                      const landmark_scratch *w, const smx_landmark *p, size_t own, size_t i0, size_t rows) {
-    const size_t Bp = w->Bp, dp = w->dp, block = p->block, panel = w->d * Bp, start = own * block, columns = i0 + rows;
+    const size_t Bp = w->Bp, dp = w->dp, block = p->block, panel = w->d * Bp, start = own * block,
+                 columns = i0 + rows;
     logits(w, p, chosen, own, i0, rows);
-    tile_product(w->ds + Bp, 2 * Bp, w->dout, dp, 1, w->vt + own * panel, Bp, rows, smx_round_up(columns, 16), w->d, 0);
+    tile_product(w->ds + Bp, 2 * Bp, w->dout, dp, 1, w->vt + own * panel, Bp, rows, smx_round_up(columns, 16),
+                 w->d, 0);
     for (size_t r = 0; r < rows; r++) {
         float *s = w->s + r * 2 * Bp, *ds = w->ds + r * 2 * Bp;
         const v16 m = v16_set(stats[2 * r]), inverse = v16_set(stats[2 * r + 1]);
@@ -229,8 +244,9 @@ static void rows_bwd(float *dq, const float *dout, const float *o, const float *
     }
 }
 
-void SMX_FN(landmark_bwd)(float *dq, float *dk, float *dv, const float *dout, const float *q, const float *k, const float *v,
-                          const float *o, const float *stats, const int32_t *chosen, void *scratch, const smx_landmark *p) {
+void SMX_FN(landmark_bwd)(float *dq, float *dk, float *dv, const float *dout, const float *q, const float *k,
+                          const float *v, const float *o, const float *stats, const int32_t *chosen,
+                          void *scratch, const smx_landmark *p) {
     const landmark_scratch w = split_scratch(scratch, p, 1);
     const size_t L = p->L, block = p->block, dp = w.dp;
     for (size_t bh = 0; bh < p->B * p->H; bh++) {
@@ -246,8 +262,8 @@ void SMX_FN(landmark_bwd)(float *dq, float *dk, float *dv, const float *dout, co
                 const size_t at_o = (bh / p->H * L + t) * p->D + head;
                 gather(w.q, q + at + t * p->stride, p->stride, rows, w.d, dp, p->scale);
                 gather(w.dout, dout + at_o, p->D, rows, w.d, dp, 1.0f);
-                rows_bwd(dq + at + t * p->stride, dout + at_o, o + at_o, stats + (bh * L + t) * 2, chosen + bh * L + t, &w, p,
-                         own, i0, rows);
+                rows_bwd(dq + at + t * p->stride, dout + at_o, o + at_o, stats + (bh * L + t) * 2,
+                         chosen + bh * L + t, &w, p, own, i0, rows);
             }
         for (size_t t = 0; t < L; t++) {
             memcpy(dk + at + t * p->stride, w.dk + t * dp, w.d * sizeof *dk);

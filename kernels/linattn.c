@@ -15,8 +15,9 @@ typedef struct {
 static block_scratch split_scratch(void *scratch, const smx_linattn *p, int backward) {
     const linattn_layout a = linattn_layout_of(p, backward);
     float *f = scratch;
-    return (block_scratch){a.C, a.Cp, a.d, a.dp, f + a.q, f + a.k, f + a.v, f + a.kt, f + a.a, f + a.o, f + a.state,
-                           f + a.sum, f + a.dout, f + a.vt, f + a.da, f + a.dk, f + a.dv, f + a.back, f + a.dden};
+    return (block_scratch){a.C,      a.Cp,     a.d,      a.dp,        f + a.q,   f + a.k,    f + a.v,
+                           f + a.kt, f + a.a,  f + a.o,  f + a.state, f + a.sum, f + a.dout, f + a.vt,
+                           f + a.da, f + a.dk, f + a.dv, f + a.back,  f + a.dden};
 }
 
 static float root_reciprocal(float x) {
@@ -40,7 +41,8 @@ static rows_view view(float *copy, const float *from, size_t stride, size_t n, c
 static void add_rows(float *sum, rows_view x, const float *weight, size_t n, size_t dp) {
     for (size_t t = 0; t < n; t++)
         for (size_t c = 0; c < dp; c += 16)
-            v16_store(sum + c, v16_add(v16_load(sum + c), v16_mul(v16_load(x.x + t * x.ld + c), v16_set(weight ? weight[t] : 1.0f))));
+            v16_store(sum + c, v16_add(v16_load(sum + c), v16_mul(v16_load(x.x + t * x.ld + c),
+                                                                  v16_set(weight ? weight[t] : 1.0f))));
 }
 
 // ---- Forward --------------------------------------------------------------------------------------------
@@ -56,12 +58,14 @@ static float normaliser(const float *o, const float *a, size_t before, const flo
 static void block_fwd(float *restrict y, float *restrict norm, const float *q, const float *k, const float *v,
                       const block_scratch *w, const smx_linattn *p, size_t n, int first) {
     const size_t d = w->d, dp = w->dp;
-    const rows_view qs = view(w->q, q, p->stride, n, w), ks = view(w->k, k, p->stride, n, w), vs = view(w->v, v, p->stride, n, w);
+    const rows_view qs = view(w->q, q, p->stride, n, w), ks = view(w->k, k, p->stride, n, w),
+                    vs = view(w->v, v, p->stride, n, w);
     gather_transposed(w->kt, k, p->stride, n, attention_padded(n), d);
     for (size_t i0 = 0; i0 < n; i0 += QUERY_ROWS) {
         const size_t rows = smx_min(QUERY_ROWS, n - i0);
         triangle_products(w->a, w->Cp, qs.x + i0 * qs.ld, qs.ld, w->kt, rows, d, i0);
-        for (size_t r = 0; r < rows; r++) clear_after(w->a + r * w->Cp, i0 + r + 1, triangle_end(i0, r, rows));
+        for (size_t r = 0; r < rows; r++)
+            clear_after(w->a + r * w->Cp, i0 + r + 1, triangle_end(i0, r, rows));
         if (!first) tile_product(w->o, dp, qs.x + i0 * qs.ld, qs.ld, 1, w->state, dp, rows, dp, d, 0);
         triangle_times(w->o, dp, w->a, w->Cp, vs.x, vs.ld, rows, dp, i0, !first);
         for (size_t r = 0; r < rows; r++) {
@@ -76,16 +80,16 @@ static void block_fwd(float *restrict y, float *restrict norm, const float *q, c
     if (p->norm == SMX_LINATTN_SUM) add_rows(w->sum, ks, NULL, n, dp);
 }
 
-void SMX_FN(linattn_fwd)(float *restrict y, float *restrict norm, const float *q, const float *k, const float *v,
-                         void *scratch, const smx_linattn *p) {
+void SMX_FN(linattn_fwd)(float *restrict y, float *restrict norm, const float *q, const float *k,
+                         const float *v, void *scratch, const smx_linattn *p) {
     const block_scratch w = split_scratch(scratch, p, 0);
     for (size_t bh = 0; bh < p->B * p->H; bh++) {
         zero_from(w.state, 0, w.d * w.dp);
         zero_from(w.sum, 0, w.dp);
         for (size_t t = 0; t < p->L; t += w.C) {
             const size_t row = bh / p->H * p->L + t, head = bh % p->H * w.d, at = row * p->stride + head;
-            block_fwd(y + row * p->D + head, norm + bh * p->L + t, q + at, k + at, v + at, &w, p, smx_min(w.C, p->L - t),
-                      t == 0);
+            block_fwd(y + row * p->D + head, norm + bh * p->L + t, q + at, k + at, v + at, &w, p,
+                      smx_min(w.C, p->L - t), t == 0);
         }
     }
 }
@@ -93,8 +97,8 @@ void SMX_FN(linattn_fwd)(float *restrict y, float *restrict norm, const float *q
 // ---- Backward -------------------------------------------------------------------------------------------
 
 // Gradients of o (in w->dout, or those of y where they are the same) and of the denominators (w->dden) from those of y.
-static rows_view through_normaliser(const block_scratch *w, const float *dy, const float *y, const float *norm,
-                                    const smx_linattn *p, size_t n) {
+static rows_view through_normaliser(const block_scratch *w, const float *dy, const float *y,
+                                    const float *norm, const smx_linattn *p, size_t n) {
     if (p->norm == SMX_LINATTN_NONE) {
         zero_from(w->dden, 0, n);
         return view(w->dout, dy, p->D, n, w);
@@ -127,8 +131,8 @@ static void score_gradients(const block_scratch *w, rows_view g, size_t i0, size
 }
 
 // dq of a block; the state S^T = sum v k^T and the sum of k are those before the block, then include it.
-static void block_dq(float *dq, const float *dy, const float *k, const float *v, const float *y, const float *norm,
-                     const block_scratch *w, const smx_linattn *p, size_t n, int first) {
+static void block_dq(float *dq, const float *dy, const float *k, const float *v, const float *y,
+                     const float *norm, const block_scratch *w, const smx_linattn *p, size_t n, int first) {
     const size_t d = w->d, dp = w->dp;
     const rows_view g = through_normaliser(w, dy, y, norm, p, n), ks = view(w->k, k, p->stride, n, w),
                     vs = view(w->v, v, p->stride, n, w);
@@ -149,8 +153,9 @@ static void block_dq(float *dq, const float *dy, const float *k, const float *v,
 }
 
 // dk and dv of a block; the states R = sum q do^T, R^T and u = sum dden q are those after the block, then include it.
-static void block_dkv(float *dk, float *dv, const float *dy, const float *q, const float *k, const float *v, const float *y,
-                      const float *norm, const block_scratch *w, const smx_linattn *p, size_t n, int last) {
+static void block_dkv(float *dk, float *dv, const float *dy, const float *q, const float *k, const float *v,
+                      const float *y, const float *norm, const block_scratch *w, const smx_linattn *p,
+                      size_t n, int last) {
     const size_t d = w->d, dp = w->dp;
     const int whole = d == dp; // then dk and dv are summed where they belong
     const rows_view g = through_normaliser(w, dy, y, norm, p, n), qs = view(w->q, q, p->stride, n, w),
@@ -173,7 +178,8 @@ static void block_dkv(float *dk, float *dv, const float *dy, const float *q, con
     for (size_t i0 = 0; i0 < n; i0 += QUERY_ROWS) {
         const size_t rows = smx_min(QUERY_ROWS, n - i0);
         triangle_products(w->a, w->Cp, qs.x + i0 * qs.ld, qs.ld, w->kt, rows, d, i0);
-        for (size_t r = 0; r < rows; r++) clear_after(w->a + r * w->Cp, i0 + r + 1, triangle_end(i0, r, rows));
+        for (size_t r = 0; r < rows; r++)
+            clear_after(w->a + r * w->Cp, i0 + r + 1, triangle_end(i0, r, rows));
         score_gradients(w, g, i0, rows, p->norm == SMX_LINATTN_SUM);
         triangle_transposed_times(sum_v, ld, w->a, w->Cp, g.x + i0 * g.ld, g.ld, rows, dp, i0);
         triangle_transposed_times(sum_k, ld, w->da, w->Cp, qs.x + i0 * qs.ld, qs.ld, rows, dp, i0);
@@ -188,8 +194,9 @@ static void block_dkv(float *dk, float *dv, const float *dy, const float *q, con
     if (p->norm == SMX_LINATTN_SUM) add_rows(w->sum, qs, w->dden, n, dp);
 }
 
-void SMX_FN(linattn_bwd)(float *dq, float *dk, float *dv, const float *dy, const float *q, const float *k, const float *v,
-                         const float *y, const float *norm, void *scratch, const smx_linattn *p) {
+void SMX_FN(linattn_bwd)(float *dq, float *dk, float *dv, const float *dy, const float *q, const float *k,
+                         const float *v, const float *y, const float *norm, void *scratch,
+                         const smx_linattn *p) {
     const block_scratch w = split_scratch(scratch, p, 1);
     const size_t blocks = p->L ? (p->L + w.C - 1) / w.C : 0;
     for (size_t bh = 0; bh < p->B * p->H; bh++) {
@@ -205,7 +212,8 @@ void SMX_FN(linattn_bwd)(float *dq, float *dk, float *dv, const float *dy, const
                 if (pass == 0)
                     block_dq(dq + at, dy + at_y, k + at, v + at, y + at_y, r, &w, p, n, i == 0);
                 else
-                    block_dkv(dk + at, dv + at, dy + at_y, q + at, k + at, v + at, y + at_y, r, &w, p, n, i == 0);
+                    block_dkv(dk + at, dv + at, dy + at_y, q + at, k + at, v + at, y + at_y, r, &w, p, n,
+                              i == 0);
             }
         }
     }

@@ -5,14 +5,14 @@
 #include "attention.h"
 
 typedef struct {
-    size_t C, Cp, d, dp;             // block rows; rounded up to whole tiles and registers
-    size_t q, k, v;                  // [C][dp]
-    size_t kt;                       // [Cp/TILE_N][d][TILE_N]
-    size_t a;                        // [QUERY_ROWS][Cp]
-    size_t o;                        // [QUERY_ROWS][dp]
-    size_t state, sum;               // [d][dp], [dp]
+    size_t C, Cp, d, dp;               // block rows; rounded up to whole tiles and registers
+    size_t q, k, v;                    // [C][dp]
+    size_t kt;                         // [Cp/TILE_N][d][TILE_N]
+    size_t a;                          // [QUERY_ROWS][Cp]
+    size_t o;                          // [QUERY_ROWS][dp]
+    size_t state, sum;                 // [d][dp], [dp]
     size_t dout, vt, da, dk, dv, back; // backward only: [C][dp], as kt, as a, [C][dp] twice, a second state
-    size_t dden;                     // [C]
+    size_t dden;                       // [C]
     size_t floats;
 } linattn_layout;
 

@@ -1,5 +1,9 @@
 // linattn_scratch.c: how much scratch the kernels of linattn.c need. The same for every instruction set.
 #include "linattn_layout.h"
 
-size_t smx_linattn_fwd_scratch_bytes(const smx_linattn *p) { return linattn_layout_of(p, 0).floats * sizeof(float); }
-size_t smx_linattn_bwd_scratch_bytes(const smx_linattn *p) { return linattn_layout_of(p, 1).floats * sizeof(float); }
+size_t smx_linattn_fwd_scratch_bytes(const smx_linattn *p) {
+    return linattn_layout_of(p, 0).floats * sizeof(float);
+}
+size_t smx_linattn_bwd_scratch_bytes(const smx_linattn *p) {
+    return linattn_layout_of(p, 1).floats * sizeof(float);
+}

@@ -9,30 +9,30 @@
 // The tree for one operation: lanes i and i + half meet, half = 8, 4, 2, 1. Narrow registers meet as they are, wide ones
 // are folded.
 #if SMX_W == 1
-#define V16_FOLD(name, op8, op4, op, one)                                                                              \
-    SMX_INLINE float name(v16 x) {                                                                                     \
-        SMX_UNROLL for (int i = 0; i < 8; i++) x.r[i] = one(x.r[i], x.r[i + 8]);                                       \
-        SMX_UNROLL for (int i = 0; i < 4; i++) x.r[i] = one(x.r[i], x.r[i + 4]);                                       \
-        return one(one(x.r[0], x.r[2]), one(x.r[1], x.r[3]));                                                          \
+#define V16_FOLD(name, op8, op4, op, one)                                                                    \
+    SMX_INLINE float name(v16 x) {                                                                           \
+        SMX_UNROLL for (int i = 0; i < 8; i++) x.r[i] = one(x.r[i], x.r[i + 8]);                             \
+        SMX_UNROLL for (int i = 0; i < 4; i++) x.r[i] = one(x.r[i], x.r[i + 4]);                             \
+        return one(one(x.r[0], x.r[2]), one(x.r[1], x.r[3]));                                                \
     }
 #elif SMX_W == 4
-#define V16_FOLD(name, op8, op4, op, one)                                                                              \
-    SMX_INLINE float name(v16 x) {                                                                                     \
-        const vf q = op(op(x.r[0], x.r[2]), op(x.r[1], x.r[3]));                                                       \
-        return one(one(q[0], q[2]), one(q[1], q[3]));                                                                  \
+#define V16_FOLD(name, op8, op4, op, one)                                                                    \
+    SMX_INLINE float name(v16 x) {                                                                           \
+        const vf q = op(op(x.r[0], x.r[2]), op(x.r[1], x.r[3]));                                             \
+        return one(one(q[0], q[2]), one(q[1], q[3]));                                                        \
     }
 #else
 #if SMX_W == 16
-#define V16_HALVES(x, op8)                                                                                             \
+#define V16_HALVES(x, op8)                                                                                   \
     op8(_mm512_castps512_ps256((__m512)(x).r[0]), _mm512_extractf32x8_ps((__m512)(x).r[0], 1))
 #else
 #define V16_HALVES(x, op8) op8((__m256)(x).r[0], (__m256)(x).r[1])
 #endif
-#define V16_FOLD(name, op8, op4, op, one)                                                                              \
-    SMX_INLINE float name(v16 x) {                                                                                     \
-        const __m256 h = V16_HALVES(x, op8);                                                                           \
-        const __m128 q = op4(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));                                  \
-        return one(one(q[0], q[2]), one(q[1], q[3]));                                                                  \
+#define V16_FOLD(name, op8, op4, op, one)                                                                    \
+    SMX_INLINE float name(v16 x) {                                                                           \
+        const __m256 h = V16_HALVES(x, op8);                                                                 \
+        const __m128 q = op4(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));                        \
+        return one(one(q[0], q[2]), one(q[1], q[3]));                                                        \
     }
 #endif
 SMX_INLINE float one_add(float a, float b) { return a + b; }
@@ -47,30 +47,30 @@ V16_FOLD(v16_hmax, _mm256_max_ps, _mm_max_ps, vf_max, one_max)
 // s = canonical sum over n elements of EXPRESSION, in which LOAD(p) reads as in V16_MAP. The expression must be 0 where
 // every LOAD is 0.
 #if defined(__wasm__) && !defined(SMX_HOT)
-#define V16_SUM(s, n, expression)                                                                                      \
-    do {                                                                                                               \
-        v16 sum_ = v16_set(0.0f);                                                                                      \
-        for (size_t i_ = 0, n_ = (n); i_ < n_; i_ += 16) {                                                             \
-            const size_t k_ = n_ - i_ < 16 ? n_ - i_ : 16;                                                             \
-            sum_ = v16_add(sum_, (expression));                                                                        \
-        }                                                                                                              \
-        (s) = v16_hsum(sum_);                                                                                          \
+#define V16_SUM(s, n, expression)                                                                            \
+    do {                                                                                                     \
+        v16 sum_ = v16_set(0.0f);                                                                            \
+        for (size_t i_ = 0, n_ = (n); i_ < n_; i_ += 16) {                                                   \
+            const size_t k_ = n_ - i_ < 16 ? n_ - i_ : 16;                                                   \
+            sum_ = v16_add(sum_, (expression));                                                              \
+        }                                                                                                    \
+        (s) = v16_hsum(sum_);                                                                                \
     } while (0)
 #else
-#define V16_SUM(s, n, expression)                                                                                      \
-    do {                                                                                                               \
-        size_t i_ = 0, n_ = (n);                                                                                       \
-        v16 sum_ = v16_set(0.0f);                                                                                      \
-        for (; i_ + 16 <= n_; i_ += 16) {                                                                              \
-            const size_t k_ = 16;                                                                                      \
-            sum_ = v16_add(sum_, (expression));                                                                        \
-            (void)k_;                                                                                                  \
-        }                                                                                                              \
-        if (i_ < n_) {                                                                                                 \
-            const size_t k_ = n_ - i_;                                                                                 \
-            sum_ = v16_add(sum_, (expression));                                                                        \
-        }                                                                                                              \
-        (s) = v16_hsum(sum_);                                                                                          \
+#define V16_SUM(s, n, expression)                                                                            \
+    do {                                                                                                     \
+        size_t i_ = 0, n_ = (n);                                                                             \
+        v16 sum_ = v16_set(0.0f);                                                                            \
+        for (; i_ + 16 <= n_; i_ += 16) {                                                                    \
+            const size_t k_ = 16;                                                                            \
+            sum_ = v16_add(sum_, (expression));                                                              \
+            (void)k_;                                                                                        \
+        }                                                                                                    \
+        if (i_ < n_) {                                                                                       \
+            const size_t k_ = n_ - i_;                                                                       \
+            sum_ = v16_add(sum_, (expression));                                                              \
+        }                                                                                                    \
+        (s) = v16_hsum(sum_);                                                                                \
     } while (0)
 #endif
 

@@ -84,8 +84,16 @@ SMX_INLINE vi vi_set(int32_t x) {
 }
 
 #if SMX_W == 1
-SMX_INLINE vi vf_bits(vf x) { vi b; memcpy(&b, &x, 4); return b; }
-SMX_INLINE vf vi_float(vi b) { vf x; memcpy(&x, &b, 4); return x; }
+SMX_INLINE vi vf_bits(vf x) {
+    vi b;
+    memcpy(&b, &x, 4);
+    return b;
+}
+SMX_INLINE vf vi_float(vi b) {
+    vf x;
+    memcpy(&x, &b, 4);
+    return x;
+}
 SMX_INLINE vi vf_lt(vf a, vf b) { return -(a < b); }
 SMX_INLINE vi vf_le(vf a, vf b) { return -(a <= b); }
 SMX_INLINE vi vf_eq(vf a, vf b) { return -(a == b); }
@@ -103,7 +111,9 @@ SMX_INLINE vf vi_convert(vi a) { return __builtin_convertvector(a, vf); }
 SMX_INLINE vi vi_shl(vi a, int s) { return a << s; }
 #endif
 
-SMX_INLINE vf vf_select(vi mask, vf yes, vf no) { return vi_float((vf_bits(yes) & mask) | (vf_bits(no) & ~mask)); }
+SMX_INLINE vf vf_select(vi mask, vf yes, vf no) {
+    return vi_float((vf_bits(yes) & mask) | (vf_bits(no) & ~mask));
+}
 SMX_INLINE vf vf_abs(vf x) { return vi_float(vf_bits(x) & vi_set(0x7fffffff)); }
 SMX_INLINE vf vf_neg(vf x) { return vi_float(vf_bits(x) ^ vi_set((int32_t)0x80000000u)); }
 // a > b ? a : b: the second operand where either is NaN or both are zero, as x86's own instruction has it.
@@ -164,19 +174,18 @@ typedef struct {
     vi r[SMX_R];
 } m16; // a mask, or 16 integers
 
-#define SMX_EACH                                                                                                       \
-    SMX_UNROLL for (int r = 0; r < SMX_R; r++)
-#define V16_OP1(name, type, in, expression)                                                                            \
-    SMX_INLINE type name(in a) {                                                                                       \
-        type y;                                                                                                        \
-        SMX_EACH y.r[r] = expression;                                                                                  \
-        return y;                                                                                                      \
+#define SMX_EACH SMX_UNROLL for (int r = 0; r < SMX_R; r++)
+#define V16_OP1(name, type, in, expression)                                                                  \
+    SMX_INLINE type name(in a) {                                                                             \
+        type y;                                                                                              \
+        SMX_EACH y.r[r] = expression;                                                                        \
+        return y;                                                                                            \
     }
-#define V16_OP2(name, type, in, expression)                                                                            \
-    SMX_INLINE type name(in a, in b) {                                                                                 \
-        type y;                                                                                                        \
-        SMX_EACH y.r[r] = expression;                                                                                  \
-        return y;                                                                                                      \
+#define V16_OP2(name, type, in, expression)                                                                  \
+    SMX_INLINE type name(in a, in b) {                                                                       \
+        type y;                                                                                              \
+        SMX_EACH y.r[r] = expression;                                                                        \
+        return y;                                                                                            \
     }
 V16_OP2(v16_add, v16, v16, a.r[r] + b.r[r])
 V16_OP2(v16_sub, v16, v16, a.r[r] - b.r[r])
@@ -264,11 +273,11 @@ SMX_TAIL void v16_store_n(float *p, v16 x, size_t n) {
 
 // Neighbours 2m, 2m+1: swapped, both the even one, both the odd one; and lanes +-a, a of the sign given for even lanes.
 #if SMX_W == 1
-#define VF_PAIRS(name, even, odd)                                                                                      \
-    SMX_INLINE v16 name(v16 x) {                                                                                       \
-        v16 y;                                                                                                         \
-        SMX_UNROLL for (int r = 0; r < 16; r += 2) y.r[r] = x.r[r + even], y.r[r + 1] = x.r[r + odd];                  \
-        return y;                                                                                                      \
+#define VF_PAIRS(name, even, odd)                                                                            \
+    SMX_INLINE v16 name(v16 x) {                                                                             \
+        v16 y;                                                                                               \
+        SMX_UNROLL for (int r = 0; r < 16; r += 2) y.r[r] = x.r[r + even], y.r[r + 1] = x.r[r + odd];        \
+        return y;                                                                                            \
     }
 #else
 #if SMX_W == 4
@@ -276,7 +285,9 @@ SMX_TAIL void v16_store_n(float *p, v16 x, size_t n) {
 #elif SMX_W == 8
 #define VF_PAIR_LANES(e, o) e, o, 2 + e, 2 + o, 4 + e, 4 + o, 6 + e, 6 + o
 #else
-#define VF_PAIR_LANES(e, o) e, o, 2 + e, 2 + o, 4 + e, 4 + o, 6 + e, 6 + o, 8 + e, 8 + o, 10 + e, 10 + o, 12 + e, 12 + o, 14 + e, 14 + o
+#define VF_PAIR_LANES(e, o)                                                                                  \
+    e, o, 2 + e, 2 + o, 4 + e, 4 + o, 6 + e, 6 + o, 8 + e, 8 + o, 10 + e, 10 + o, 12 + e, 12 + o, 14 + e,    \
+        14 + o
 #endif
 #if defined(__clang__)
 #define VF_SHUFFLE(x, e, o) __builtin_shufflevector(x, x, VF_PAIR_LANES(e, o))
@@ -324,30 +335,30 @@ SMX_INLINE void transpose4(float *to, size_t ldt, const float *from, size_t ldf)
 // y[i] = EXPRESSION over n elements, 16 at a time; LOAD(p) inside reads p[i .. i+15] (the tail padded with zeros).
 // Elementwise, so in place is safe. Usage: V16_MAP(y, n, v16_add(LOAD(a), LOAD(b)))
 #if defined(__wasm__) && !defined(SMX_HOT) // the module is downloaded: one copy of the expression
-#define V16_MAP(y, n, expression)                                                                                      \
-    do {                                                                                                               \
-        for (size_t i_ = 0, n_ = (n); i_ < n_; i_ += 16) {                                                             \
-            const size_t k_ = n_ - i_ < 16 ? n_ - i_ : 16;                                                             \
-            const v16 e_ = (expression);                                                                               \
-            if (k_ == 16)                                                                                              \
-                v16_store((y) + i_, e_);                                                                               \
-            else                                                                                                       \
-                v16_store_n((y) + i_, e_, k_);                                                                         \
-        }                                                                                                              \
+#define V16_MAP(y, n, expression)                                                                            \
+    do {                                                                                                     \
+        for (size_t i_ = 0, n_ = (n); i_ < n_; i_ += 16) {                                                   \
+            const size_t k_ = n_ - i_ < 16 ? n_ - i_ : 16;                                                   \
+            const v16 e_ = (expression);                                                                     \
+            if (k_ == 16)                                                                                    \
+                v16_store((y) + i_, e_);                                                                     \
+            else                                                                                             \
+                v16_store_n((y) + i_, e_, k_);                                                               \
+        }                                                                                                    \
     } while (0)
 #else
-#define V16_MAP(y, n, expression)                                                                                      \
-    do {                                                                                                               \
-        size_t i_ = 0, n_ = (n);                                                                                       \
-        for (; i_ + 16 <= n_; i_ += 16) {                                                                              \
-            const size_t k_ = 16;                                                                                      \
-            v16_store((y) + i_, (expression));                                                                         \
-            (void)k_;                                                                                                  \
-        }                                                                                                              \
-        if (i_ < n_) {                                                                                                 \
-            const size_t k_ = n_ - i_;                                                                                 \
-            v16_store_n((y) + i_, (expression), k_);                                                                   \
-        }                                                                                                              \
+#define V16_MAP(y, n, expression)                                                                            \
+    do {                                                                                                     \
+        size_t i_ = 0, n_ = (n);                                                                             \
+        for (; i_ + 16 <= n_; i_ += 16) {                                                                    \
+            const size_t k_ = 16;                                                                            \
+            v16_store((y) + i_, (expression));                                                               \
+            (void)k_;                                                                                        \
+        }                                                                                                    \
+        if (i_ < n_) {                                                                                       \
+            const size_t k_ = n_ - i_;                                                                       \
+            v16_store_n((y) + i_, (expression), k_);                                                         \
+        }                                                                                                    \
     } while (0)
 #endif
 #define LOAD(p) (k_ == 16 ? v16_load((p) + i_) : v16_load_n((p) + i_, k_, 0.0f))

@@ -69,8 +69,8 @@ enum { SMX_TRANS_A = 1, SMX_TRANS_B = 2, SMX_ACCUMULATE = 4 };
 // SMX_TRANS_A [k][m]; op(B) is [k][n]: B is [k][n] with row stride ldb, or with SMX_TRANS_B [n][k].
 // Without SMX_ACCUMULATE C is never read. k = 0 gives C = 0 (or unchanged). Each output is summed over k in order.
 size_t smx_gemm_scratch_bytes(size_t m, size_t n, size_t k);
-void smx_gemm(float *SMX_RESTRICT c, const float *a, const float *b, void *scratch, size_t m, size_t n, size_t k,
-              size_t lda, size_t ldb, size_t ldc, unsigned flags);
+void smx_gemm(float *SMX_RESTRICT c, const float *a, const float *b, void *scratch, size_t m, size_t n,
+              size_t k, size_t lda, size_t ldb, size_t ldc, unsigned flags);
 
 // y [N][D] = x [N][D] + bias [D]. In place allowed.
 void smx_bias_fwd(float *y, const float *x, const float *bias, size_t N, size_t D);
@@ -79,25 +79,25 @@ void smx_bias_bwd(float *SMX_RESTRICT dbias, const float *dy, size_t N, size_t D
 
 // ---- Elementwise ----------------------------------------------------------------------------------------
 // In place allowed (y may be a or b; dx may be dy).
-void smx_add(float *y, const float *a, const float *b, size_t n);       // y = a + b
-void smx_mul(float *y, const float *a, const float *b, size_t n);       // y = a b
-void smx_scale(float *y, const float *x, float s, size_t n);            // y = s x
-void smx_axpy(float *y, const float *x, float s, size_t n);             // y += s x
-void smx_gelu_fwd(float *y, const float *x, size_t n);                  // tanh form, Hendrycks & Gimpel
+void smx_add(float *y, const float *a, const float *b, size_t n); // y = a + b
+void smx_mul(float *y, const float *a, const float *b, size_t n); // y = a b
+void smx_scale(float *y, const float *x, float s, size_t n);      // y = s x
+void smx_axpy(float *y, const float *x, float s, size_t n);       // y += s x
+void smx_gelu_fwd(float *y, const float *x, size_t n);            // tanh form, Hendrycks & Gimpel
 void smx_gelu_bwd(float *dx, const float *dy, const float *x, size_t n);
-void smx_silu_fwd(float *y, const float *x, size_t n);                  // x sigma(x)
+void smx_silu_fwd(float *y, const float *x, size_t n); // x sigma(x)
 void smx_silu_bwd(float *dx, const float *dy, const float *x, size_t n);
 void smx_sigmoid_fwd(float *y, const float *x, size_t n);
 void smx_sigmoid_bwd(float *dx, const float *dy, const float *y, size_t n); // takes the OUTPUT y
 void smx_tanh_fwd(float *y, const float *x, size_t n);
-void smx_tanh_bwd(float *dx, const float *dy, const float *y, size_t n);    // takes the OUTPUT y
+void smx_tanh_bwd(float *dx, const float *dy, const float *y, size_t n); // takes the OUTPUT y
 void smx_exp_fwd(float *y, const float *x, size_t n);
 void smx_log_fwd(float *y, const float *x, size_t n);
 void smx_sincos_fwd(float *s, float *c, const float *x, size_t n); // |x| <= 8192, else NaN
 
 // ---- Reductions -----------------------------------------------------------------------------------------
-float smx_sum(const float *x, size_t n);                   // 16 canonical lanes, then 16 -> 8 -> 4 -> 2 -> 1
-float smx_dot(const float *x, const float *y, size_t n);   // the same over products
+float smx_sum(const float *x, size_t n);                 // 16 canonical lanes, then 16 -> 8 -> 4 -> 2 -> 1
+float smx_dot(const float *x, const float *y, size_t n); // the same over products
 
 // ---- Attention ------------------------------------------------------------------------------------------
 // Softmax attention (Vaswani et al.; MECHANISMS 1-2), all heads of B sequences:
@@ -109,18 +109,21 @@ typedef struct {
     float scale;       // usually 1/sqrt(d)
     const float *mult; // [H][2L-1], entry (L-1) + j - i multiplies the scaled logit (LaS decay); NULL: 1
     const float *bias; // [H][2L-1], entry (L-1) + j - i is added (ALiBi); NULL: 0
-    size_t chunk;      // M: rows [0,M), [M,2M), ... attend among themselves only, the last chunk may be shorter; 0: off
-    size_t masked;     // P, odd: A is averaged over P columns, divisor always P, then cut to j <= i (LaS); needs causal; 0: off
+    size_t
+        chunk; // M: rows [0,M), [M,2M), ... attend among themselves only, the last chunk may be shorter; 0: off
+    size_t
+        masked; // P, odd: A is averaged over P columns, divisor always P, then cut to j <= i (LaS); needs causal; 0: off
 } smx_attention;
 // o [B][L][D]; stats [B][H][L][2] (row maximum, 1 / row sum) is what backward needs. A row whose logits are all -inf
 // gives 0. Scores are held for 24 query rows at a time, never L x L; scratch grows with the chunk, not with L.
 size_t smx_attention_fwd_scratch_bytes(const smx_attention *p);
-void smx_attention_fwd(float *SMX_RESTRICT o, float *SMX_RESTRICT stats, const float *q, const float *k, const float *v,
-                       void *scratch, const smx_attention *p);
+void smx_attention_fwd(float *SMX_RESTRICT o, float *SMX_RESTRICT stats, const float *q, const float *k,
+                       const float *v, void *scratch, const smx_attention *p);
 // dq, dk, dv with row stride p->stride (overwritten); dout, o [B][L][D].
 size_t smx_attention_bwd_scratch_bytes(const smx_attention *p);
 void smx_attention_bwd(float *dq, float *dk, float *dv, const float *dout, const float *q, const float *k,
-                       const float *v, const float *o, const float *stats, void *scratch, const smx_attention *p);
+                       const float *v, const float *o, const float *stats, void *scratch,
+                       const smx_attention *p);
 // map [L][L]: the attention weights of one head of sequence b, for looking at.
 void smx_attention_map(float *SMX_RESTRICT map, const float *q, const float *k, void *scratch,
                        const smx_attention *p, size_t b, size_t head); // scratch as for forward
@@ -132,8 +135,8 @@ void smx_attention_maps_fwd(float *SMX_RESTRICT o, float *SMX_RESTRICT stats, co
                             const float *v, const float *mix, void *scratch, const smx_attention *p);
 size_t smx_attention_maps_bwd_scratch_bytes(const smx_attention *p);
 void smx_attention_maps_bwd(float *dq, float *dk, float *dv, float *dmix, const float *dout, const float *q,
-                            const float *k, const float *v, const float *mix, const float *stats, void *scratch,
-                            const smx_attention *p);
+                            const float *k, const float *v, const float *mix, const float *stats,
+                            void *scratch, const smx_attention *p);
 
 // ---- Linear attention -----------------------------------------------------------------------------------
 // Feature map elu + 1 (Katharopoulos et al. 2020): x + 1 for x > 0, exp(x) otherwise. Backward takes the OUTPUT y.
@@ -146,23 +149,26 @@ enum { SMX_LINATTN_NONE, SMX_LINATTN_RMS, SMX_LINATTN_SUM };
 typedef struct {
     size_t B, L, D, H;
     size_t stride; // floats between rows of q, k, v (and dq, dk, dv)
-    size_t C;      // rows of a block, between which a state is carried: 1 is the recurrence, 0 or >= L the quadratic form
+    size_t
+        C; // rows of a block, between which a state is carried: 1 is the recurrence, 0 or >= L the quadratic form
     int norm;
     float eps; // of RMS
 } smx_linattn;
 // y [B][L][D]; norm [B][H][L], r of each row, is what backward needs.
 size_t smx_linattn_fwd_scratch_bytes(const smx_linattn *p);
-void smx_linattn_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT norm, const float *q, const float *k, const float *v,
-                     void *scratch, const smx_linattn *p);
+void smx_linattn_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT norm, const float *q, const float *k,
+                     const float *v, void *scratch, const smx_linattn *p);
 size_t smx_linattn_bwd_scratch_bytes(const smx_linattn *p);
-void smx_linattn_bwd(float *dq, float *dk, float *dv, const float *dy, const float *q, const float *k, const float *v,
-                     const float *y, const float *norm, void *scratch, const smx_linattn *p);
+void smx_linattn_bwd(float *dq, float *dk, float *dv, const float *dy, const float *q, const float *k,
+                     const float *v, const float *y, const float *norm, void *scratch, const smx_linattn *p);
 
 // ---- Landmark attention (LCAT, CAT Sec. 5) --------------------------------------------------------------
 // The filter of the landmarks, x, y [B][L][D]: forget = 0: y_t = sum of the `block` rows up to t; forget in (0,1]:
 // y_t = x_t + (1 - forget) y_{t-1} (the rho filter with forget = 1 - e^{-1/block}, which keeps more digits than rho).
-void smx_block_filter_fwd(float *SMX_RESTRICT y, const float *x, size_t B, size_t L, size_t D, size_t block, float forget);
-void smx_block_filter_bwd(float *SMX_RESTRICT dx, const float *dy, size_t B, size_t L, size_t D, size_t block, float forget);
+void smx_block_filter_fwd(float *SMX_RESTRICT y, const float *x, size_t B, size_t L, size_t D, size_t block,
+                          float forget);
+void smx_block_filter_bwd(float *SMX_RESTRICT dx, const float *dy, size_t B, size_t L, size_t D, size_t block,
+                          float forget);
 // Query i of a head picks, among the blocks of `block` rows that ended before its own, the one whose landmark (last row of
 // the block in `marks`) has the largest q_i . landmark, the lowest index on a tie; then softmax attention over the rows of
 // that block and of its own up to i. O(d (L/block + block)) a query.
@@ -174,12 +180,14 @@ typedef struct {
 } smx_landmark;
 // o [B][L][D]; stats [B][H][L][2] as for attention; chosen [B][H][L]: the block picked, -1 where there is none.
 size_t smx_landmark_fwd_scratch_bytes(const smx_landmark *p);
-void smx_landmark_fwd(float *SMX_RESTRICT o, float *SMX_RESTRICT stats, int32_t *SMX_RESTRICT chosen, const float *q,
-                      const float *k, const float *v, const float *marks, void *scratch, const smx_landmark *p);
+void smx_landmark_fwd(float *SMX_RESTRICT o, float *SMX_RESTRICT stats, int32_t *SMX_RESTRICT chosen,
+                      const float *q, const float *k, const float *v, const float *marks, void *scratch,
+                      const smx_landmark *p);
 // No gradient flows through the choice.
 size_t smx_landmark_bwd_scratch_bytes(const smx_landmark *p);
-void smx_landmark_bwd(float *dq, float *dk, float *dv, const float *dout, const float *q, const float *k, const float *v,
-                      const float *o, const float *stats, const int32_t *chosen, void *scratch, const smx_landmark *p);
+void smx_landmark_bwd(float *dq, float *dk, float *dv, const float *dout, const float *q, const float *k,
+                      const float *v, const float *o, const float *stats, const int32_t *chosen,
+                      void *scratch, const smx_landmark *p);
 
 // ---- Short convolution ----------------------------------------------------------------------------------
 // Causal convolution over time, one filter per group of channels (CAT Def. 1; groups = D: depthwise):
@@ -187,44 +195,48 @@ void smx_landmark_bwd(float *dq, float *dk, float *dv, const float *dout, const 
 // x, y [B][L][D] (row strides ldx, ldy >= D), f [groups][W], future < W taps look ahead (0: causal; CAT's two-sided
 // value filter has 2W+1 taps and future = W).
 size_t smx_conv_scratch_bytes(size_t L, size_t D, size_t groups, size_t W);
-void smx_conv_fwd(float *SMX_RESTRICT y, const float *x, const float *f, void *scratch, size_t B, size_t L, size_t D,
-                  size_t groups, size_t W, size_t future, size_t ldx, size_t ldy);
+void smx_conv_fwd(float *SMX_RESTRICT y, const float *x, const float *f, void *scratch, size_t B, size_t L,
+                  size_t D, size_t groups, size_t W, size_t future, size_t ldx, size_t ldy);
 // dx overwritten; df [groups][W] accumulates, sequence by sequence in order. dx or df may be NULL (not wanted).
-void smx_conv_bwd(float *dx, float *df, const float *dy, const float *x, const float *f, void *scratch, size_t B,
-                  size_t L, size_t D, size_t groups, size_t W, size_t future, size_t ldx, size_t ldy);
+void smx_conv_bwd(float *dx, float *df, const float *dy, const float *x, const float *f, void *scratch,
+                  size_t B, size_t L, size_t D, size_t groups, size_t W, size_t future, size_t ldx,
+                  size_t ldy);
 // Multi-head filter (CAT Sec. 3): f [W][H][H], y_t[h d + e] = sum_{w,g} f[w][h][g] x_{t-w}[g d + e].
 // Backward: dx overwritten, df accumulates; either may be NULL.
 size_t smx_conv_heads_scratch_bytes(size_t L, size_t D, size_t H, size_t W);
-void smx_conv_heads_fwd(float *SMX_RESTRICT y, const float *x, const float *f, void *scratch, size_t B, size_t L,
-                        size_t D, size_t H, size_t W, size_t ldx, size_t ldy);
-void smx_conv_heads_bwd(float *dx, float *df, const float *dy, const float *x, const float *f, void *scratch, size_t B,
+void smx_conv_heads_fwd(float *SMX_RESTRICT y, const float *x, const float *f, void *scratch, size_t B,
                         size_t L, size_t D, size_t H, size_t W, size_t ldx, size_t ldy);
+void smx_conv_heads_bwd(float *dx, float *df, const float *dy, const float *x, const float *f, void *scratch,
+                        size_t B, size_t L, size_t D, size_t H, size_t W, size_t ldx, size_t ldy);
 
 // ---- Norms over rows of [N][D] --------------------------------------------------------------------------
 // LayerNorm (Ba et al.): y = (x - mean) rstd * gain + bias, biased variance, rstd = 1/sqrt(var + eps).
 // stats [N][2] (mean, rstd) is what backward needs. dgain, dbias [D] accumulate.
 void smx_layernorm_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT stats, const float *x, const float *gain,
                        const float *bias, size_t N, size_t D, float eps);
-void smx_layernorm_bwd(float *SMX_RESTRICT dx, float *SMX_RESTRICT dgain, float *SMX_RESTRICT dbias, const float *dy,
-                       const float *x, const float *gain, const float *stats, size_t N, size_t D);
+void smx_layernorm_bwd(float *SMX_RESTRICT dx, float *SMX_RESTRICT dgain, float *SMX_RESTRICT dbias,
+                       const float *dy, const float *x, const float *gain, const float *stats, size_t N,
+                       size_t D);
 // RMSNorm (Zhang & Sennrich): y = x rstd * gain, rstd = 1/sqrt(mean(x^2) + eps). rstd [N] saved.
-void smx_rmsnorm_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT rstd, const float *x, const float *gain, size_t N,
-                     size_t D, float eps);
+void smx_rmsnorm_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT rstd, const float *x, const float *gain,
+                     size_t N, size_t D, float eps);
 void smx_rmsnorm_bwd(float *SMX_RESTRICT dx, float *SMX_RESTRICT dgain, const float *dy, const float *x,
                      const float *gain, const float *rstd, size_t N, size_t D);
 // Unit l2 norm (CAT's norm): y = x / |x|; rows with |x| <= 1e-12 give 0 with zero gradient. rnorm [N] saved (1/|x| or 0).
 void smx_unitnorm_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT rnorm, const float *x, size_t N, size_t D);
-void smx_unitnorm_bwd(float *SMX_RESTRICT dx, const float *dy, const float *x, const float *rnorm, size_t N, size_t D);
+void smx_unitnorm_bwd(float *SMX_RESTRICT dx, const float *dy, const float *x, const float *rnorm, size_t N,
+                      size_t D);
 
 // ---- Positions, tokens, pooling -------------------------------------------------------------------------
 // Rotary positions (Su et al.): adjacent pairs (2m, 2m+1) of each head turned by the angle whose cosine and sine are
 // cs [L][d/2][2]. x, y [B][L][D] (row strides ldx, ldy), d even. In place allowed. Backward is the turn back.
-void smx_rope_fwd(float *y, const float *x, const float *cs, size_t B, size_t L, size_t D, size_t H, size_t ldx,
-                  size_t ldy);
-void smx_rope_bwd(float *dx, const float *dy, const float *cs, size_t B, size_t L, size_t D, size_t H, size_t ldx,
-                  size_t ldy);
+void smx_rope_fwd(float *y, const float *x, const float *cs, size_t B, size_t L, size_t D, size_t H,
+                  size_t ldx, size_t ldy);
+void smx_rope_bwd(float *dx, const float *dy, const float *cs, size_t B, size_t L, size_t D, size_t H,
+                  size_t ldx, size_t ldy);
 // y [N][D] = table [V][D] rows by tokens [N]; a token outside 0..V-1 gives a zero row and no gradient.
-void smx_embedding_fwd(float *SMX_RESTRICT y, const float *table, const int32_t *tokens, size_t N, size_t D, size_t V);
+void smx_embedding_fwd(float *SMX_RESTRICT y, const float *table, const int32_t *tokens, size_t N, size_t D,
+                       size_t V);
 void smx_embedding_bwd(float *SMX_RESTRICT dtable, const float *dy, const int32_t *tokens, size_t N, size_t D,
                        size_t V); // accumulates, rows in order
 // y [B][D] = mean over t of x [B][L][D]; L > 0.
@@ -233,7 +245,8 @@ void smx_meanpool_bwd(float *SMX_RESTRICT dx, const float *dy, size_t B, size_t 
 // Rows of x [N][D] picked by index: y [M][D] = x[rows[m]]; a negative index gives a zero row and no gradient. Backward:
 // dx overwritten, rows not picked get 0; no row is picked twice.
 void smx_gather_fwd(float *SMX_RESTRICT y, const float *x, const int32_t *rows, size_t M, size_t N, size_t D);
-void smx_gather_bwd(float *SMX_RESTRICT dx, const float *dy, const int32_t *rows, size_t M, size_t N, size_t D);
+void smx_gather_bwd(float *SMX_RESTRICT dx, const float *dy, const int32_t *rows, size_t M, size_t N,
+                    size_t D);
 
 // ---- Loss -----------------------------------------------------------------------------------------------
 // Cross-entropy of logits [N][V] against target [N], rows with target outside 0..V-1 ignored. loss [N] (0 for ignored rows),
@@ -241,8 +254,8 @@ void smx_gather_bwd(float *SMX_RESTRICT dx, const float *dy, const int32_t *rows
 size_t smx_cross_entropy_fwd(float *SMX_RESTRICT loss, float *SMX_RESTRICT stats, const float *logits,
                              const int32_t *target, size_t N, size_t V);
 // dlogits [N][V] = scale (softmax - onehot), 0 for ignored rows. scale is d(total)/d(row loss), e.g. 1/count.
-void smx_cross_entropy_bwd(float *SMX_RESTRICT dlogits, const float *logits, const int32_t *target, const float *stats,
-                           size_t N, size_t V, float scale);
+void smx_cross_entropy_bwd(float *SMX_RESTRICT dlogits, const float *logits, const int32_t *target,
+                           const float *stats, size_t N, size_t V, float scale);
 // Squared error of y [N] against target [N], NaN: no target. loss [N] = (y - target)^2, 0 where there is none. Returns the
 // number of targets. Backward: dy = 2 scale (y - target), overwritten.
 size_t smx_mse_fwd(float *SMX_RESTRICT loss, const float *y, const float *target, size_t N);
@@ -258,10 +271,10 @@ void smx_fft_table(float *SMX_RESTRICT table, size_t N);
 // imaginary part of sum_t x_t e^{-2 pi i k t / N}, from x [B][N][D]. Inverse: divided by N, so that it gives x back; the
 // imaginary parts of k = 0 and N/2 are not read. Error: see test_fft.c.
 size_t smx_rfft_scratch_bytes(size_t N);
-void smx_rfft_fwd(float *SMX_RESTRICT spectrum, const float *x, const float *table, void *scratch, size_t B, size_t N,
-                  size_t D);
-void smx_rfft_inv(float *SMX_RESTRICT x, const float *spectrum, const float *table, void *scratch, size_t B, size_t N,
-                  size_t D);
+void smx_rfft_fwd(float *SMX_RESTRICT spectrum, const float *x, const float *table, void *scratch, size_t B,
+                  size_t N, size_t D);
+void smx_rfft_inv(float *SMX_RESTRICT x, const float *spectrum, const float *table, void *scratch, size_t B,
+                  size_t N, size_t D);
 // Long convolution (Fu et al. 2023; [CHELA] Eq. 7): y_t[c] = sum_{s <= t, s < taps} K_c[s] x_{t-s}[c] (+ skip_c x_t[c]),
 // K = sign(k) max(|k| - lambda, 0), lambda >= 0. x, y [B][L] rows with row stride ld >= D, k [D][taps] (cut at L), skip [D]
 // or NULL; table for smx_longconv_rows(L). spectrum [smx_longconv_spectrum_floats] is kept for backward; that of
@@ -269,12 +282,13 @@ void smx_rfft_inv(float *SMX_RESTRICT x, const float *spectrum, const float *tab
 size_t smx_longconv_rows(size_t L); // the power of two >= 2L, at least 2
 size_t smx_longconv_spectrum_floats(size_t L, size_t D);
 size_t smx_longconv_scratch_bytes(size_t L);
-void smx_longconv_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT spectrum, const float *x, const float *k, const float *skip,
-                      const float *table, void *scratch, size_t B, size_t L, size_t D, size_t taps, float lambda, size_t ld);
+void smx_longconv_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT spectrum, const float *x, const float *k,
+                      const float *skip, const float *table, void *scratch, size_t B, size_t L, size_t D,
+                      size_t taps, float lambda, size_t ld);
 // dx overwritten (or NULL: not wanted); dk [D][taps] and dskip [D] (or NULL) accumulate.
-void smx_longconv_bwd(float *dx, float *dk, float *dskip, const float *dy, const float *x, const float *k, const float *skip,
-                      const float *spectrum, const float *table, void *scratch, size_t B, size_t L, size_t D, size_t taps,
-                      float lambda, size_t ld);
+void smx_longconv_bwd(float *dx, float *dk, float *dskip, const float *dy, const float *x, const float *k,
+                      const float *skip, const float *spectrum, const float *table, void *scratch, size_t B,
+                      size_t L, size_t D, size_t taps, float lambda, size_t ld);
 
 // ---- Adaptive filters and state space models ------------------------------------------------------------
 // Focus's second-order filters ([Focus] Eqs. 5-8): y = sum over F filters of x through 1/(1 + theta_0 z^-1 + theta_1 z^-2),
@@ -295,8 +309,8 @@ size_t smx_iir_scratch_bytes(const smx_iir *p);
 void smx_iir_fwd(float *SMX_RESTRICT y, const float *x, const float *theta, const float *table, void *scratch,
                  const smx_iir *p);
 // dx (or NULL) and dtheta [B][bins][D][F][2] overwritten.
-void smx_iir_bwd(float *dx, float *SMX_RESTRICT dtheta, const float *dy, const float *x, const float *theta, const float *table,
-                 void *scratch, const smx_iir *p);
+void smx_iir_bwd(float *dx, float *SMX_RESTRICT dtheta, const float *dy, const float *x, const float *theta,
+                 const float *table, void *scratch, const smx_iir *p);
 // Raw pairs to coefficients, n floats (even): sigma of both, or with `triangle` theta_1 = tanh u_1 and
 // theta_0 = (1 + theta_1) tanh u_0, which covers every stable filter. sigma and |tanh| are held at 1 - 2^-20, with zero
 // gradient beyond. In place allowed.
@@ -304,18 +318,18 @@ void smx_theta_fwd(float *theta, const float *raw, size_t n, int triangle);
 void smx_theta_bwd(float *draw, const float *dtheta, const float *raw, size_t n, int triangle);
 // Adaptive max pool over time: window w = i O + o of bins * O takes rows floor(w L / n) .. ceil((w+1) L / n) - 1, n = bins O.
 // e [B][bins][D][O], where [B][bins][D][O] the rows (0 .. L-1) of the maxima, the first on a tie. L > 0, L < 2^24.
-void smx_maxpool_fwd(float *SMX_RESTRICT e, int32_t *SMX_RESTRICT where, const float *x, size_t B, size_t L, size_t D,
-                     size_t bins, size_t O);
-void smx_maxpool_bwd(float *SMX_RESTRICT dx, const float *de, const int32_t *where, size_t B, size_t L, size_t D, size_t bins,
-                     size_t O);
+void smx_maxpool_fwd(float *SMX_RESTRICT e, int32_t *SMX_RESTRICT where, const float *x, size_t B, size_t L,
+                     size_t D, size_t bins, size_t O);
+void smx_maxpool_bwd(float *SMX_RESTRICT dx, const float *de, const int32_t *where, size_t B, size_t L,
+                     size_t D, size_t bins, size_t O);
 // y [N][D] = gain [D] x + bias [D]; in place allowed. Backward: dx overwritten, dgain and dbias accumulate.
 void smx_affine_fwd(float *y, const float *x, const float *gain, const float *bias, size_t N, size_t D);
-void smx_affine_bwd(float *SMX_RESTRICT dx, float *SMX_RESTRICT dgain, float *SMX_RESTRICT dbias, const float *dy,
-                    const float *x, const float *gain, size_t N, size_t D);
+void smx_affine_bwd(float *SMX_RESTRICT dx, float *SMX_RESTRICT dgain, float *SMX_RESTRICT dbias,
+                    const float *dy, const float *x, const float *gain, size_t N, size_t D);
 // y = g a + (1 - g) b; in place allowed. Backward overwrites; each gradient may be NULL.
 void smx_gate_fwd(float *y, const float *g, const float *a, const float *b, size_t n);
-void smx_gate_bwd(float *SMX_RESTRICT dg, float *SMX_RESTRICT da, float *SMX_RESTRICT db, const float *dy, const float *g,
-                  const float *a, const float *b, size_t n);
+void smx_gate_bwd(float *SMX_RESTRICT dg, float *SMX_RESTRICT da, float *SMX_RESTRICT db, const float *dy,
+                  const float *g, const float *a, const float *b, size_t n);
 void smx_softplus_fwd(float *y, const float *x, size_t n); // log(1 + e^x); in place allowed
 void smx_softplus_bwd(float *dx, const float *dy, const float *x, size_t n);
 // S below: states a channel. MEGA's damped moving average (Ma et al. 2023, Eqs. 5-6), a = sigma(alpha), d = sigma(delta):
@@ -324,28 +338,33 @@ void smx_softplus_bwd(float *dx, const float *dy, const float *x, size_t n);
 // what backward needs, as in the scan below. dx overwritten (or NULL), the others accumulate.
 size_t smx_scan_state_floats(size_t L, size_t D, size_t S);
 size_t smx_scan_scratch_bytes(size_t L, size_t D, size_t S); // of both
-void smx_ema_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT states, const float *x, const float *alpha, const float *delta,
-                 const float *beta, const float *eta, const float *skip, void *scratch, size_t B, size_t L, size_t D, size_t S);
-void smx_ema_bwd(float *dx, float *dalpha, float *ddelta, float *dbeta, float *deta, float *dskip, const float *dy,
-                 const float *x, const float *alpha, const float *delta, const float *beta, const float *eta,
-                 const float *skip, const float *states, void *scratch, size_t B, size_t L, size_t D, size_t S);
+void smx_ema_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT states, const float *x, const float *alpha,
+                 const float *delta, const float *beta, const float *eta, const float *skip, void *scratch,
+                 size_t B, size_t L, size_t D, size_t S);
+void smx_ema_bwd(float *dx, float *dalpha, float *ddelta, float *dbeta, float *deta, float *dskip,
+                 const float *dy, const float *x, const float *alpha, const float *delta, const float *beta,
+                 const float *eta, const float *skip, const float *states, void *scratch, size_t B, size_t L,
+                 size_t D, size_t S);
 // Mamba's selective scan (Gu & Dao 2023, Eq. 2, Alg. 2), A = -exp(a_log) [D][S]:
 //   h_t[s] = exp(dt_t A_s) h_{t-1}[s] + dt_t b_t[s] x_t,  y_t = sum_s c_t[s] h_t[s] (+ skip x_t)
 // x, dt (> 0), y [B][L][D], b, c [B][L][S] (shared by the channels), skip [D] or NULL. dx, ddt, db, dc overwritten, da_log
 // and dskip (or NULL) accumulate.
-void smx_scan_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT states, const float *x, const float *dt, const float *a_log,
-                  const float *b, const float *c, const float *skip, void *scratch, size_t B, size_t L, size_t D, size_t S);
-void smx_scan_bwd(float *dx, float *ddt, float *da_log, float *db, float *dc, float *dskip, const float *dy, const float *x,
-                  const float *dt, const float *a_log, const float *b, const float *c, const float *skip, const float *states,
-                  void *scratch, size_t B, size_t L, size_t D, size_t S);
+void smx_scan_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT states, const float *x, const float *dt,
+                  const float *a_log, const float *b, const float *c, const float *skip, void *scratch,
+                  size_t B, size_t L, size_t D, size_t S);
+void smx_scan_bwd(float *dx, float *ddt, float *da_log, float *db, float *dc, float *dskip, const float *dy,
+                  const float *x, const float *dt, const float *a_log, const float *b, const float *c,
+                  const float *skip, const float *states, void *scratch, size_t B, size_t L, size_t D,
+                  size_t S);
 // The convolution kernel [D][L] of S4D (Gu et al. 2022): K[l] = m Re sum_s C_s B_s e^{dt A_s l}, B_s = (e^{dt A_s} - 1)/A_s,
 // A = -e^{log_a} + i a_im, dt = e^{log_dt}. log_dt [D], log_a, a_im [D][S], C [D][S][2] and m = 2; a_im NULL: real, C [D][S]
 // and m = 1. |a_im| dt <= 2^15. Gradients accumulate (da_im NULL where a_im is).
 size_t smx_s4d_scratch_bytes(size_t L);
-void smx_s4d_fwd(float *SMX_RESTRICT kernel, const float *log_dt, const float *log_a, const float *a_im, const float *C,
-                 void *scratch, size_t L, size_t D, size_t S);
-void smx_s4d_bwd(float *dlog_dt, float *dlog_a, float *da_im, float *dC, const float *dkernel, const float *log_dt,
-                 const float *log_a, const float *a_im, const float *C, void *scratch, size_t L, size_t D, size_t S);
+void smx_s4d_fwd(float *SMX_RESTRICT kernel, const float *log_dt, const float *log_a, const float *a_im,
+                 const float *C, void *scratch, size_t L, size_t D, size_t S);
+void smx_s4d_bwd(float *dlog_dt, float *dlog_a, float *da_im, float *dC, const float *dkernel,
+                 const float *log_dt, const float *log_a, const float *a_im, const float *C, void *scratch,
+                 size_t L, size_t D, size_t S);
 
 // ---- Optimiser ------------------------------------------------------------------------------------------
 // AdamW (Loshchilov & Hutter), one array: m, v, p updated in place.

@@ -12,11 +12,10 @@
 
 // C [M][V registers] (+)= A B, k <= SMX_KC. A(i, k) = a[i*ra + k*ca]; B(k, j) = b[k*rb + j]. `columns` < V*SMX_W are
 // stored where C is narrower than the tile. M, V and add are constants after inlining.
-SMX_INLINE void tile_one(float *c, size_t ldc, const float *a, size_t ra, size_t ca, const float *b, size_t rb, size_t k,
-                         size_t columns, const int M, const int V, const int add) {
+SMX_INLINE void tile_one(float *c, size_t ldc, const float *a, size_t ra, size_t ca, const float *b,
+                         size_t rb, size_t k, size_t columns, const int M, const int V, const int add) {
     vf s[TILE_M][TILE_V];
-    SMX_UNROLL for (int i = 0; i < M; i++)
-        SMX_UNROLL for (int v = 0; v < V; v++) s[i][v] = vf_set(0.0f);
+    SMX_UNROLL for (int i = 0; i < M; i++) SMX_UNROLL for (int v = 0; v < V; v++) s[i][v] = vf_set(0.0f);
     // A pointer for every fourth row: a pointer for each would not fit the registers.
     const float *rows[(TILE_M + 3) / 4];
     SMX_UNROLL for (int i = 0; i < M; i += 4) {
@@ -51,8 +50,8 @@ SMX_INLINE void tile_one(float *c, size_t ldc, const float *a, size_t ra, size_t
     }
 }
 
-SMX_INLINE void tile_rows(float *c, size_t ldc, const float *a, size_t ra, size_t ca, const float *b, size_t rb, size_t m,
-                          size_t k, size_t columns, const int V, const int add) {
+SMX_INLINE void tile_rows(float *c, size_t ldc, const float *a, size_t ra, size_t ca, const float *b,
+                          size_t rb, size_t m, size_t k, size_t columns, const int V, const int add) {
     size_t i = 0;
     for (; i + TILE_M <= m; i += TILE_M)
         tile_one(c + i * ldc, ldc, a + i * ra, ra, ca, b, rb, k, columns, TILE_M, V, add);
@@ -71,11 +70,11 @@ SMX_INLINE void tile_rows(float *c, size_t ldc, const float *a, size_t ra, size_
 #else
 #define TILE_LINKAGE static __attribute__((unused, noinline))
 #endif
-TILE_LINKAGE void tile_product(float *c, size_t ldc, const float *a, size_t ra, size_t ca, const float *b, size_t rb,
-                               size_t m, size_t n, size_t k, int add);
+TILE_LINKAGE void tile_product(float *c, size_t ldc, const float *a, size_t ra, size_t ca, const float *b,
+                               size_t rb, size_t m, size_t n, size_t k, int add);
 #if !defined(__wasm__) || defined(TILE_HERE)
-TILE_LINKAGE void tile_product(float *c, size_t ldc, const float *a, size_t ra, size_t ca, const float *b, size_t rb,
-                               size_t m, size_t n, size_t k, int add) {
+TILE_LINKAGE void tile_product(float *c, size_t ldc, const float *a, size_t ra, size_t ca, const float *b,
+                               size_t rb, size_t m, size_t n, size_t k, int add) {
     for (size_t k0 = 0; k0 < k || k0 == 0; k0 += SMX_KC) {
         size_t kc = smx_min(SMX_KC, k - k0), j = 0;
         const float *ak = a + k0 * ca, *bk = b + k0 * rb;

@@ -145,10 +145,11 @@ const char *audit_mode_change(const char *text) {
     return base && base[sizeof mode_base - 1] ? base + sizeof mode_base : "";
 }
 
-void audit_row(char *text, size_t size, const char *mixer_name, const char *mode_text, const audit_result *r) {
+void audit_row(char *text, size_t size, const char *mixer_name, const char *mode_text,
+               const audit_result *r) {
     char beyond[32] = "not one bit";
     const char *change = audit_mode_change(mode_text);
     if (r->rounding > 0.0) snprintf(beyond, sizeof beyond, "rounding %.1e", r->rounding);
-    snprintf(text, size, "| %s | %s | %zu | %zu | %s |%s", mixer_name, *change ? change : "defaults", r->claimed, r->measured, beyond,
-             r->claimed == r->measured ? "" : " WRONG");
+    snprintf(text, size, "| %s | %s | %zu | %zu | %s |%s", mixer_name, *change ? change : "defaults",
+             r->claimed, r->measured, beyond, r->claimed == r->measured ? "" : " WRONG");
 }

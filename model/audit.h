@@ -9,8 +9,9 @@ typedef struct {
     size_t length;   // rows
     size_t claimed;  // what the mixer says: mixer_reach
     size_t measured; // largest j - i for which changing input row j moved output row i < j beyond rounding
-    double rounding; // largest move of a row further ahead than claimed, as a share of its draw's largest; 0: not one bit
-    size_t draws;    // changes tried
+    double
+        rounding; // largest move of a row further ahead than claimed, as a share of its draw's largest; 0: not one bit
+    size_t draws; // changes tried
 } audit_result;
 
 // Moves below this share of the draw's largest are rounding: an FFT spreads the rounding of one row over all.
@@ -25,7 +26,8 @@ int audit_mixer(audit_result *result, double *share, const config *c, smx_error 
 const char *audit_mode(char *text, size_t size, const char *mixer_name, size_t i);
 // A row of the Markdown table of all modes, without the line's end.
 #define AUDIT_TABLE_HEAD "| mixer | mode | tokens ahead | measured | beyond that |\n|---|---|---|---|---|\n"
-void audit_row(char *text, size_t size, const char *mixer_name, const char *mode_text, const audit_result *result);
+void audit_row(char *text, size_t size, const char *mixer_name, const char *mode_text,
+               const audit_result *result);
 // What the mode changes: the tail of its text, "" for the defaults.
 const char *audit_mode_change(const char *mode_text);
 

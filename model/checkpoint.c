@@ -31,8 +31,8 @@ static size_t write_header(const smx_run *r, char *to, size_t room) {
     size_t n = 0, offset = 0;
 #define PUT(...) n += (size_t)snprintf(to ? to + n : NULL, to ? room - n : 0, __VA_ARGS__)
     // %XX-encoded, so the config has nothing that JSON must escape
-    PUT("{\"__metadata__\":{\"format\":\"seqmix\",\"version\":\"%s\",\"config\":\"%s\",\"step\":\"%llu\"}", SMX_VERSION,
-        r->text, (unsigned long long)r->step);
+    PUT("{\"__metadata__\":{\"format\":\"seqmix\",\"version\":\"%s\",\"config\":\"%s\",\"step\":\"%llu\"}",
+        SMX_VERSION, r->text, (unsigned long long)r->step);
     for (int k = 0; k < KINDS; k++)
         for (size_t i = 0; i < r->weights.count; i++) {
             const param *p = r->weights.list[i];
@@ -81,13 +81,15 @@ static int read_tensor(const tensors *file, const char *name, const param *p, fl
     size_t from, end, x;
     int same = shape && shape->count == p->rank;
     const json *dim = same ? shape->child : NULL;
-    for (uint32_t d = 0; same && d < p->rank; d++, dim = dim->next) same = json_size(dim, &x) && x == p->shape[d];
+    for (uint32_t d = 0; same && d < p->rank; d++, dim = dim->next)
+        same = json_size(dim, &x) && x == p->shape[d];
     if (!same || !dtype || !dtype->string || strcmp(dtype->string, "F32") || !range || range->count != 2 ||
-        !json_size(range->child, &from) || !json_size(range->child->next, &end) || end > file->size || from > end ||
-        end - from != 4 * p->n) {
+        !json_size(range->child, &from) || !json_size(range->child->next, &end) || end > file->size ||
+        from > end || end - from != 4 * p->n) {
         char message[300];
-        snprintf(message, sizeof message, "the checkpoint's tensor %.100s %s: it must be F32 with %zu numbers inside the file",
-                 name, t ? "does not fit" : "is missing", p->n);
+        snprintf(message, sizeof message,
+                 "the checkpoint's tensor %.100s %s: it must be F32 with %zu numbers inside the file", name,
+                 t ? "does not fit" : "is missing", p->n);
         fail(e, message);
         return -1;
     }
@@ -108,7 +110,8 @@ static int read_tensors(smx_run *r, const tensors *file, smx_error *e) {
             const param *p = r->weights.list[i];
             char name[96];
             snprintf(name, sizeof name, "%s%s", kinds[k], p->name);
-            if (k && !json_get(file->header, name)) continue; // weights from elsewhere: the optimiser starts afresh
+            if (k && !json_get(file->header, name))
+                continue; // weights from elsewhere: the optimiser starts afresh
             if (read_tensor(file, name, p, kind_data(r, k, p), e)) return -1;
         }
     return 0;
@@ -127,7 +130,8 @@ smx_run *smx_run_load(const void *bytes, size_t size, const char *changes, smx_e
     uint64_t header = 0;
     for (int i = 7; size >= 8 && i >= 0; i--) header = header << 8 | b[i];
     if (size < 10 || header > size - 8 || header > MAX_HEADER)
-        return fail(error, "this is not a checkpoint: a safetensors file starts with the length of its header");
+        return fail(error,
+                    "this is not a checkpoint: a safetensors file starts with the length of its header");
     const char *text = (const char *)bytes + 8;
     char why[200], whole[300];
     json *j = json_parse(text, (size_t)header, why, sizeof why);
@@ -137,16 +141,19 @@ smx_run *smx_run_load(const void *bytes, size_t size, const char *changes, smx_e
     }
     smx_run *r = NULL;
     char *full = NULL;
-    const json *meta = json_get(j, "__metadata__"), *c = json_get(meta, "config"), *s = json_get(meta, "step");
-    if (!c || !c->string || !s || !s->string || !*s->string || strspn(s->string, "0123456789") != strlen(s->string) ||
-        strlen(s->string) > 15) {
-        fail(error, "the checkpoint has no config and step in its __metadata__: it was not written by seqmix");
+    const json *meta = json_get(j, "__metadata__"), *c = json_get(meta, "config"),
+               *s = json_get(meta, "step");
+    if (!c || !c->string || !s || !s->string || !*s->string ||
+        strspn(s->string, "0123456789") != strlen(s->string) || strlen(s->string) > 15) {
+        fail(error,
+             "the checkpoint has no config and step in its __metadata__: it was not written by seqmix");
         goto done;
     }
     full = changed(c->string, changes);
     tensors file = {j, text + header, size - 8 - (size_t)header};
     uint64_t env = smx_fpenv_enter();
-    r = full ? run_from_config(config_parse(full, 0, error), check_weights, &file, error) : fail(error, "out of memory");
+    r = full ? run_from_config(config_parse(full, 0, error), check_weights, &file, error)
+             : fail(error, "out of memory");
     smx_fpenv_leave(env);
     if (r && read_tensors(r, &file, error)) {
         smx_run_close(r);

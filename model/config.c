@@ -101,7 +101,8 @@ int config_fail(smx_error *e, const config *c, const char *key, const char *allo
     va_end(list);
     int i = c ? key_index(c, key) : -1;
     fill_error(e, key, i < 0 ? "" : c->value[i], text);
-    if (e) snprintf(e->message, sizeof e->message, "%s=%s does not fit: it must be %s", e->key, e->value, text);
+    if (e)
+        snprintf(e->message, sizeof e->message, "%s=%s does not fit: it must be %s", e->key, e->value, text);
     return -1;
 }
 
@@ -110,7 +111,8 @@ static int fail_value(smx_error *e, const config_key *key, const char *value) {
     allowed_text(key, allowed, sizeof allowed);
     fill_error(e, key->name, value, allowed);
     if (e)
-        snprintf(e->message, sizeof e->message, "%s=%.80s is not allowed: %s must be %s", key->name, value, key->name, allowed);
+        snprintf(e->message, sizeof e->message, "%s=%.80s is not allowed: %s must be %s", key->name, value,
+                 key->name, allowed);
     return -1;
 }
 
@@ -137,7 +139,9 @@ static int fail_key(smx_error *e, const config *c, const char *name, const char 
     for (size_t i = 1; i < c->n; i++)
         if (distance(name, c->key[i]->name) < distance(name, nearest)) nearest = c->key[i]->name;
     fill_error(e, name, value, nearest);
-    if (e) snprintf(e->message, sizeof e->message, "there is no key %.60s (value %.60s); the nearest is %s", name, value, nearest);
+    if (e)
+        snprintf(e->message, sizeof e->message, "there is no key %.60s (value %.60s); the nearest is %s",
+                 name, value, nearest);
     return -1;
 }
 
@@ -162,7 +166,8 @@ static int check_value(const config_key *key, const char *value, smx_error *e) {
         for (size_t i = 0; (w = choice(key, i, word, sizeof word)); i++)
             if (!strcmp(w, value)) return 0;
         return fail_value(e, key, value);
-    case KEY_TEXT: return 0;
+    case KEY_TEXT:
+        return 0;
     case KEY_INT:
         if (read_number(value, &x) || x != floor(x)) return fail_value(e, key, value);
         break;
@@ -220,8 +225,8 @@ static int decode(char *s) {
 }
 
 // Call `each` for every key=value of text[0..n); stops at the first that returns non-zero.
-static int each_pair(const char *text, size_t n, int (*each)(void *, const char *, const char *, smx_error *), void *arg,
-                     smx_error *e) {
+static int each_pair(const char *text, size_t n, int (*each)(void *, const char *, const char *, smx_error *),
+                     void *arg, smx_error *e) {
     for (size_t at = 0; at < n;) {
         size_t len = 0;
         while (at + len < n && text[at + len] != '&') len++;
@@ -229,7 +234,10 @@ static int each_pair(const char *text, size_t n, int (*each)(void *, const char 
             char pair[MAX_VALUE];
             if (len >= sizeof pair) {
                 fill_error(e, "", "", "");
-                if (e) snprintf(e->message, sizeof e->message, "'%.40s...' is %zu characters long; at most %d are allowed", text + at, len, MAX_VALUE - 1);
+                if (e)
+                    snprintf(e->message, sizeof e->message,
+                             "'%.40s...' is %zu characters long; at most %d are allowed", text + at, len,
+                             MAX_VALUE - 1);
                 return -1;
             }
             memcpy(pair, text + at, len);
@@ -243,7 +251,9 @@ static int each_pair(const char *text, size_t n, int (*each)(void *, const char 
             *value++ = 0;
             if (decode(pair) || decode(value)) {
                 fill_error(e, pair, value, "printable text, with %XX for other characters");
-                if (e) snprintf(e->message, sizeof e->message, "'%.100s' has a broken %%XX or a control character", pair);
+                if (e)
+                    snprintf(e->message, sizeof e->message,
+                             "'%.100s' has a broken %%XX or a control character", pair);
                 return -1;
             }
             int stop = each(arg, pair, value, e);
@@ -254,8 +264,8 @@ static int each_pair(const char *text, size_t n, int (*each)(void *, const char 
     return 0;
 }
 
-static int each_text(const char *text, int (*each)(void *, const char *, const char *, smx_error *), void *arg,
-                     smx_error *e) {
+static int each_text(const char *text, int (*each)(void *, const char *, const char *, smx_error *),
+                     void *arg, smx_error *e) {
     return text ? each_pair(text, strlen(text), each, arg, e) : 0;
 }
 
@@ -296,8 +306,11 @@ static const preset *find_preset(const char *text, int *failed, smx_error *e) {
     fill_error(e, "preset", f.value, "");
     size_t at = 0;
     for (const preset *p = presets; e && p->name && at < sizeof e->allowed; p++)
-        at += (size_t)snprintf(e->allowed + at, sizeof e->allowed - at, "%s%s", at ? ", " : "one of ", p->name);
-    if (e) snprintf(e->message, sizeof e->message, "there is no preset %.60s; it must be %s", f.value, e->allowed);
+        at +=
+            (size_t)snprintf(e->allowed + at, sizeof e->allowed - at, "%s%s", at ? ", " : "one of ", p->name);
+    if (e)
+        snprintf(e->message, sizeof e->message, "there is no preset %.60s; it must be %s", f.value,
+                 e->allowed);
     *failed = -1;
     return NULL;
 }
@@ -345,7 +358,10 @@ config *config_parse(const char *text, size_t which, smx_error *e) {
     if (!text) text = "";
     if (strlen(text) > MAX_TEXT || count_runs(text) > MAX_RUNS) {
         fill_error(e, "", "", "");
-        if (e) snprintf(e->message, sizeof e->message, "the config has %zu characters and %zu runs; at most %d and %d are allowed", strlen(text), count_runs(text), MAX_TEXT, MAX_RUNS);
+        if (e)
+            snprintf(e->message, sizeof e->message,
+                     "the config has %zu characters and %zu runs; at most %d and %d are allowed",
+                     strlen(text), count_runs(text), MAX_TEXT, MAX_RUNS);
         return NULL;
     }
     int failed;
@@ -353,7 +369,9 @@ config *config_parse(const char *text, size_t which, smx_error *e) {
     if (failed) return NULL;
     if (which >= config_runs(text)) {
         fill_error(e, "", "", "");
-        if (e) snprintf(e->message, sizeof e->message, "run %zu was asked for, the config has %zu", which + 1, config_runs(text));
+        if (e)
+            snprintf(e->message, sizeof e->message, "run %zu was asked for, the config has %zu", which + 1,
+                     config_runs(text));
         return NULL;
     }
     // Base run of the preset, the given first run, then the delta of run `which`.
@@ -461,7 +479,9 @@ double config_real(const config *c, const char *key) {
     assert(!bad && "not a number");
     return bad ? 0.0 : x;
 }
-int64_t config_int(const config *c, const char *key) { return (int64_t)config_real(c, key); } // ranges end at 2^53
+int64_t config_int(const config *c, const char *key) {
+    return (int64_t)config_real(c, key);
+} // ranges end at 2^53
 int config_given(const config *c, const char *key) {
     int i = key_index(c, key);
     return i >= 0 && c->given[i];
@@ -471,4 +491,6 @@ int config_put(config *c, const char *key, int64_t value) {
     snprintf(text, sizeof text, "%lld", (long long)value);
     return set_value(c, key, text, NULL);
 }
-int config_is(const config *c, const char *key, const char *word) { return !strcmp(config_word(c, key), word); }
+int config_is(const config *c, const char *key, const char *word) {
+    return !strcmp(config_word(c, key), word);
+}

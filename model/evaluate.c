@@ -25,7 +25,8 @@ void evaluation_close(smx_run *r) {
 static int same_model(const config *was, const config *is, smx_error *error) {
     for (const config_key *k = common_keys; k->name; k++)
         if (strcmp(k->group, "task") && !config_is(was, k->name, config_word(is, k->name)))
-            return config_fail(error, is, k->name, "%s as in training: an evaluation changes keys of the task only",
+            return config_fail(error, is, k->name,
+                               "%s as in training: an evaluation changes keys of the task only",
                                config_word(was, k->name));
     if (!config_is(was, "task", config_word(is, "task")))
         return config_fail(error, is, "task", "%s as in training", config_word(was, "task"));
@@ -72,7 +73,8 @@ static void run_free(stage *s) {
         stage_right(s, NULL);
         for (size_t b = 0; b < s->B && k + 1 < per; b++) {
             const size_t i = b * per + k;
-            if (s->g->rows[i] >= 0 && s->g->rows[i + 1] == s->g->rows[i] + 1) s->g->tokens[s->g->rows[i + 1]] = s->best[i];
+            if (s->g->rows[i] >= 0 && s->g->rows[i + 1] == s->g->rows[i] + 1)
+                s->g->tokens[s->g->rows[i + 1]] = s->best[i];
         }
     }
 }
@@ -80,7 +82,8 @@ static void run_free(stage *s) {
 static void count_confusion(smx_run *r) {
     const stage *s = &r->eval;
     for (size_t i = 0; r->confusion && i < s->rows; i++)
-        if (s->row_targets[i] >= 0) r->confusion[(size_t)s->row_targets[i] * r->confusion_classes + (size_t)s->best[i]]++;
+        if (s->row_targets[i] >= 0)
+            r->confusion[(size_t)s->row_targets[i] * r->confusion_classes + (size_t)s->best[i]]++;
 }
 
 static int evaluate(smx_run *r, size_t count, const char *changes, smx_evaluation *result, smx_error *error) {
@@ -90,7 +93,8 @@ static int evaluate(smx_run *r, size_t count, const char *changes, smx_evaluatio
     }
     stage *s = &r->eval;
     run_lend_pool(r, s);
-    if (r->confusion) memset(r->confusion, 0, r->confusion_classes * r->confusion_classes * sizeof *r->confusion);
+    if (r->confusion)
+        memset(r->confusion, 0, r->confusion_classes * r->confusion_classes * sizeof *r->confusion);
     double loss = 0.0, sum = 0.0, squares = 0.0; // of the losses, and of regression's targets
     uint64_t targets = 0, right = 0, sequences = 0, free_right = 0, free_sequences = 0;
     for (size_t at = 0; at < count; at += s->B) {
@@ -114,7 +118,8 @@ static int evaluate(smx_run *r, size_t count, const char *changes, smx_evaluatio
         free_sequences += good;
     }
     if (!s->task.emits) free_right = right, free_sequences = sequences;
-    const double per_target = targets ? 1.0 / (double)targets : 0.0, per_sequence = count ? 1.0 / (double)count : 0.0;
+    const double per_target = targets ? 1.0 / (double)targets : 0.0,
+                 per_sequence = count ? 1.0 / (double)count : 0.0;
     *result = (smx_evaluation){.loss = loss * per_target,
                                .accuracy = (double)right * per_target,
                                .sequence_accuracy = (double)sequences * per_sequence,
@@ -126,7 +131,8 @@ static int evaluate(smx_run *r, size_t count, const char *changes, smx_evaluatio
     return 0;
 }
 
-int smx_run_evaluate_as(smx_run *r, size_t count, const char *changes, smx_evaluation *result, smx_error *error) {
+int smx_run_evaluate_as(smx_run *r, size_t count, const char *changes, smx_evaluation *result,
+                        smx_error *error) {
     const run_mode before = run_enter(r);
     int status = evaluate(r, count, changes ? changes : "", result, error);
     run_leave(before);

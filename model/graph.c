@@ -52,10 +52,12 @@ static void start_param(const param *w, float *data, uint64_t seed) {
         break;
     }
     case INIT_IDENTITY:
-        for (size_t i = 0; i < w->n; i++) data[i] = (float)(w->start.scale * rng_normal(&r) + (i % last == 0));
+        for (size_t i = 0; i < w->n; i++)
+            data[i] = (float)(w->start.scale * rng_normal(&r) + (i % last == 0));
         break;
     case INIT_IDENTITY_MIDDLE:
-        for (size_t i = 0; i < w->n; i++) data[i] = (float)(w->start.scale * rng_normal(&r) + (i % last == last / 2));
+        for (size_t i = 0; i < w->n; i++)
+            data[i] = (float)(w->start.scale * rng_normal(&r) + (i % last == last / 2));
         break;
     case INIT_IDENTITY_HEADS:
         for (size_t i = 0; i < w->n; i++)
@@ -209,14 +211,17 @@ tensor *graph_tensor(graph *g, uint32_t rank, const uint32_t *shape) {
     return t;
 }
 
-tensor *graph_param(graph *g, const char *name, init start, int decays, uint32_t rank, const uint32_t *shape) {
+tensor *graph_param(graph *g, const char *name, init start, int decays, uint32_t rank,
+                    const uint32_t *shape) {
     char full[64];
     snprintf(full, sizeof full, "%.47s%.16s", g->prefix, name);
     params *p = g->params;
     const param *found = params_find(p, full);
     if (!found) {
         if (p->sealed || !grow((void **)&p->list, p->count, &p->room, sizeof *p->list)) {
-            graph_fail(g, p->sealed ? "weight %s does not exist in this model" : "out of memory for weight %s", full);
+            graph_fail(g,
+                       p->sealed ? "weight %s does not exist in this model" : "out of memory for weight %s",
+                       full);
             return graph_tensor(g, rank, shape);
         }
         param *w = calloc(1, sizeof *w);
@@ -261,7 +266,8 @@ node *graph_node(graph *g, const op_kind *op, tensor *out, size_t n_in, tensor *
         in[i]->last_consumer = (int)g->n_nodes;
     }
     out->produced_by = (int)g->n_nodes;
-    if (!out->name[0]) snprintf(out->name, sizeof out->name, "%.47s%s#%zu", g->prefix, op->name, g->n_nodes % 1000);
+    if (!out->name[0])
+        snprintf(out->name, sizeof out->name, "%.47s%s#%zu", g->prefix, op->name, g->n_nodes % 1000);
     g->n_nodes++;
     return n;
 }
@@ -291,14 +297,16 @@ static size_t add_buffer(plan *p, size_t n, int from, int to) {
 }
 
 static size_t place(plan *p) {
-    size_t top = 0, *order = malloc((p->count + 1) * sizeof *order), *near = malloc((p->count + 1) * sizeof *near);
+    size_t top = 0, *order = malloc((p->count + 1) * sizeof *order),
+           *near = malloc((p->count + 1) * sizeof *near);
     if (!order || !near) {
         p->failed = 1;
         free(order);
         free(near);
         return 0;
     }
-    for (size_t i = 0; i < p->count; i++) { // insertion sort, largest first; stable, so the plan is the same everywhere
+    for (size_t i = 0; i < p->count;
+         i++) { // insertion sort, largest first; stable, so the plan is the same everywhere
         size_t at = i;
         for (; at > 0 && p->list[order[at - 1]].n < p->list[i].n; at--) order[at] = order[at - 1];
         order[at] = i;
@@ -335,7 +343,8 @@ int graph_plan(graph *g, tensor *loss, smx_error *error) {
         tensor *t = g->tensors[i];
         t->buffer = t->grad_buffer = none;
         if (t->weight || g->failed) continue;
-        int from = t->produced_by < 0 ? 0 : t->produced_by, to = t->last_consumer < from ? forever : t->last_consumer;
+        int from = t->produced_by < 0 ? 0 : t->produced_by,
+            to = t->last_consumer < from ? forever : t->last_consumer;
         if (g->mode == GRAPH_LOOK) to = forever;
         for (int k = 0; train && k < N; k++) { // backward reads it
             const node *n = &g->nodes[k];
@@ -345,7 +354,8 @@ int graph_plan(graph *g, tensor *loss, smx_error *error) {
         }
         t->buffer = add_buffer(&p, t->n, from, to);
         if (train && t->needs_grad && t->last_consumer < 0 && t != loss)
-            graph_fail(g, "%s is computed but nothing uses it", t->name); // its gradient would never be written
+            graph_fail(g, "%s is computed but nothing uses it",
+                       t->name); // its gradient would never be written
         if (train && t->needs_grad) {
             int first = t == loss ? N - 1 : 2 * N - 1 - t->last_consumer;
             t->grad_buffer = add_buffer(&p, t->n, first, 2 * N - 1 - t->produced_by);
@@ -368,7 +378,8 @@ int graph_plan(graph *g, tensor *loss, smx_error *error) {
     // Scratch lives twice, forward and backward, in two places.
     size_t *back_scratch = calloc((size_t)N + 1, sizeof *back_scratch);
     for (int k = 0; back_scratch && train && k < N; k++)
-        if (g->nodes[k].scratch_n) back_scratch[k] = add_buffer(&p, g->nodes[k].scratch_n, 2 * N - 1 - k, 2 * N - 1 - k);
+        if (g->nodes[k].scratch_n)
+            back_scratch[k] = add_buffer(&p, g->nodes[k].scratch_n, 2 * N - 1 - k, 2 * N - 1 - k);
     size_t total = place(&p);
     g->bytes = (total + 32) * sizeof(float);
     g->memory = p.failed || !back_scratch ? NULL : calloc(1, g->bytes);
@@ -436,7 +447,8 @@ void graph_backward(graph *g) {
         if (!n->out->grad || !n->op->backward) continue;
         n->op->backward(g, n);
         for (size_t j = 0; j < n->n_in; j++)
-            if (n->adds[j] && !n->op->can_add) smx_add(n->in[j]->grad, n->in[j]->grad, n->in_grad[j], n->in[j]->n);
+            if (n->adds[j] && !n->op->can_add)
+                smx_add(n->in[j]->grad, n->in[j]->grad, n->in_grad[j], n->in[j]->n);
     }
 }
 
@@ -448,7 +460,8 @@ static int all_finite(const float *x, size_t n) {
 
 const char *graph_first_nonfinite(graph *g) {
     for (size_t i = 0; i < g->n_tensors; i++)
-        if (g->tensors[i]->weight && !all_finite(g->tensors[i]->data, g->tensors[i]->n)) return g->tensors[i]->name;
+        if (g->tensors[i]->weight && !all_finite(g->tensors[i]->data, g->tensors[i]->n))
+            return g->tensors[i]->name;
     for (size_t k = 0; k < g->n_nodes; k++) {
         g->nodes[k].op->forward(g, &g->nodes[k]);
         if (!all_finite(g->nodes[k].out->data, g->nodes[k].out->n)) return g->nodes[k].out->name;

@@ -18,11 +18,11 @@ typedef enum {
     INIT_NORMAL,   // N(0, scale^2)
     INIT_UNIFORM,  // U(-scale, scale)
     INIT_CONSTANT, // scale
-    INIT_DECAY,         // filters [..][W]: tap i is rho^i, rho = 1 - 1/W, scaled to unit l2 norm, plus N(0, scale^2) everywhere
-    INIT_IDENTITY,      // filters [..][W]: tap 0 is 1, plus N(0, scale^2) everywhere
-    INIT_IDENTITY_HEADS, // filters [W][H][H]: tap 0 is the unit matrix, plus N(0, scale^2) everywhere
+    INIT_DECAY, // filters [..][W]: tap i is rho^i, rho = 1 - 1/W, scaled to unit l2 norm, plus N(0, scale^2) everywhere
+    INIT_IDENTITY,        // filters [..][W]: tap 0 is 1, plus N(0, scale^2) everywhere
+    INIT_IDENTITY_HEADS,  // filters [W][H][H]: tap 0 is the unit matrix, plus N(0, scale^2) everywhere
     INIT_IDENTITY_MIDDLE, // filters [..][2W+1]: tap W is 1, plus N(0, scale^2) everywhere
-    INIT_LONG,      // long kernels [D][L]: N(0, 1) e^{-r t} scaled to energy scale^2, r log-spaced over channels from 1 to 1/L
+    INIT_LONG, // long kernels [D][L]: N(0, 1) e^{-r t} scaled to energy scale^2, r log-spaced over channels from 1 to 1/L
     INIT_STEP,      // ln of steps drawn log-uniformly from 0.001 to 0.1
     INIT_STEP_PLUS, // the same steps before a softplus
     INIT_COUNT,     // scale times 0, 1, 2 ... along the last axis
@@ -43,9 +43,9 @@ typedef struct {
 struct params {
     param **list; // each stays where it is: tensors point at them
     size_t count, room;
-    size_t total;             // floats of all weights in order of name, each starting on a multiple of 16
+    size_t total;               // floats of all weights in order of name, each starting on a multiple of 16
     float *data, *grad, *m, *v; // [total]
-    int sealed;               // weights exist; a graph may no longer add any
+    int sealed;                 // weights exist; a graph may no longer add any
     uint64_t seed;
 };
 void params_free(params *p);
@@ -72,23 +72,24 @@ typedef struct node node;
 typedef struct {
     const char *name;
     void (*forward)(graph *g, node *n);
-    void (*backward)(graph *g, node *n);      // writes into in_grad; NULL: no gradient
-    unsigned needs_in, needs_out;             // bit i: backward reads in[i]; whether it reads out
-    int can_add;                              // backward itself adds to in_grad[i] where adds[i]
+    void (*backward)(graph *g, node *n); // writes into in_grad; NULL: no gradient
+    unsigned needs_in, needs_out;        // bit i: backward reads in[i]; whether it reads out
+    int can_add;                         // backward itself adds to in_grad[i] where adds[i]
 } op_kind;
 struct node {
     const op_kind *op;
     tensor *in[MAX_IN], *out;
     size_t n_in;
-    float *in_grad[MAX_IN]; // where backward writes: weights accumulate, activations overwrite; NULL: not wanted
-    size_t a[MAX_ATTR];     // sizes
+    float *
+        in_grad[MAX_IN]; // where backward writes: weights accumulate, activations overwrite; NULL: not wanted
+    size_t a[MAX_ATTR];  // sizes
     float f[2];
-    const int32_t *ints;    // tokens, rows
-    void *p;                // an attribute struct, owned by the graph's arena
+    const int32_t *ints; // tokens, rows
+    void *p;             // an attribute struct, owned by the graph's arena
     // memory besides in and out, in floats; set by the builder, pointers by graph_plan
     size_t saved_n, scratch_n;
     float *saved, *scratch, *back_scratch; // saved: forward to backward; scratch: within one call
-    uint64_t flops;         // products, forward
+    uint64_t flops;                        // products, forward
     // plan
     size_t saved_buffer, scratch_buffer, temp_buffer[MAX_IN];
     int adds[MAX_IN]; // this gradient is not the first: written to a temporary and added
@@ -103,7 +104,7 @@ struct graph {
     size_t n_nodes, node_room;
     tensor **tensors;
     size_t n_tensors, tensor_room;
-    int direct;      // long convolutions are summed directly, not by FFT, whose rounding reaches every row: for audits
+    int direct; // long convolutions are summed directly, not by FFT, whose rounding reaches every row: for audits
     char prefix[48]; // of names: "block0.mixer."
     int failed;
     smx_error error;

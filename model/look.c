@@ -24,7 +24,8 @@ void look_close(smx_run *r) {
     r->n_seen = 0;
 }
 
-static void list(smx_run *r, const char *name, const float *data, uint32_t rank, const uint32_t *shape, int is_weight) {
+static void list(smx_run *r, const char *name, const float *data, uint32_t rank, const uint32_t *shape,
+                 int is_weight) {
     smx_tensor *t = &r->seen[r->n_seen];
     char *own = r->names[r->n_seen++];
     snprintf(own, sizeof *r->names, "%s", name);
@@ -82,7 +83,9 @@ static int open_look(smx_run *r, size_t length, smx_error *error) {
     r->predicted = calloc(r->look.rows + 1, sizeof *r->predicted);
     r->confidence = calloc(r->look.rows + 1, sizeof *r->confidence);
     if (!r->maps || !r->predicted || !r->confidence) {
-        if (error) snprintf(error->message, sizeof error->message, "out of memory for the attention maps at length %zu", length);
+        if (error)
+            snprintf(error->message, sizeof error->message,
+                     "out of memory for the attention maps at length %zu", length);
         goto fail;
     }
     return 0;
@@ -102,7 +105,8 @@ static int replay(smx_run *r, smx_sample *out, smx_error *error) {
         op_attention_map(s->g, s->g->tensors[i], r->maps + at);
         at += H * s->L * s->L;
     }
-    for (size_t i = 0; !V && i < s->rows; i++) r->confidence[i] = s->logits->data[i]; // regression: the answer itself
+    for (size_t i = 0; !V && i < s->rows; i++)
+        r->confidence[i] = s->logits->data[i]; // regression: the answer itself
     if (V) smx_argmax(r->predicted, s->logits->data, s->rows, V);
     // The confidence is the softmax at the answer: exp(-loss) of the answer taken as target.
     if (V) smx_cross_entropy_fwd(s->row_loss, s->row_stats, s->logits->data, r->predicted, s->rows, V);
@@ -120,11 +124,13 @@ static int replay(smx_run *r, smx_sample *out, smx_error *error) {
     return make_list(r, error);
 }
 
-int smx_run_look(smx_run *r, int stream, uint64_t index, size_t length, smx_sample *sample, smx_error *error) {
+int smx_run_look(smx_run *r, int stream, uint64_t index, size_t length, smx_sample *sample,
+                 smx_error *error) {
     const run_mode before = run_enter(r);
     int status = open_look(r, length ? length : (size_t)config_int(r->c, "length"), error);
     if (!status) {
-        stage_fill(&r->look, (uint64_t)config_int(r->c, "seed"), stream == SMX_STREAM_TRAIN ? RNG_TRAIN : RNG_EVAL, index, 1);
+        stage_fill(&r->look, (uint64_t)config_int(r->c, "seed"),
+                   stream == SMX_STREAM_TRAIN ? RNG_TRAIN : RNG_EVAL, index, 1);
         status = replay(r, sample, error);
     }
     run_leave(before);
@@ -139,7 +145,8 @@ int smx_run_predict(smx_run *r, const int32_t *tokens, size_t length, smx_sample
         status = config_fail(error, r->c, "task", "a task on tokens: this one reads real values");
     for (size_t i = 0; !status && i < length; i++)
         if (tokens[i] < 0 || (size_t)tokens[i] >= s->task.vocab)
-            status = config_fail(error, r->c, "vocab", "larger than every token: token %zu is %ld", i, (long)tokens[i]);
+            status = config_fail(error, r->c, "vocab", "larger than every token: token %zu is %ld", i,
+                                 (long)tokens[i]);
     if (!status) {
         stage_fill(s, 0, RNG_EVAL, 0, 0); // no targets
         memcpy(s->g->tokens, tokens, length * sizeof *tokens);
@@ -185,8 +192,10 @@ int smx_run_tensor(const smx_run *r, const char *name, smx_tensor *tensor, smx_e
         memset(error, 0, sizeof *error);
         snprintf(error->value, sizeof error->value, "%s", name);
         snprintf(error->allowed, sizeof error->allowed, "a name that smx_run_tensor_at lists");
-        snprintf(error->message, sizeof error->message,
-                 "there is no tensor %.100s here; weights can be read at once, what the model computes after a look", name);
+        snprintf(
+            error->message, sizeof error->message,
+            "there is no tensor %.100s here; weights can be read at once, what the model computes after a look",
+            name);
     }
     return -1;
 }

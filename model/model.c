@@ -10,7 +10,10 @@
 int model_check(const config *c, size_t length, smx_error *error) {
     const mixer *m = mixer_find(config_word(c, "mixer"));
     if (config_is(c, "position", "learned") && length > (size_t)config_int(c, "length"))
-        return config_fail(error, c, "position", "none, sinusoidal, rope or alibi at length %zu: learned positions end at length=%lld", length, (long long)config_int(c, "length"));
+        return config_fail(
+            error, c, "position",
+            "none, sinusoidal, rope or alibi at length %zu: learned positions end at length=%lld", length,
+            (long long)config_int(c, "length"));
     return m->check ? m->check(c, length, error) : 0;
 }
 
@@ -30,9 +33,11 @@ static tensor *norm(graph *g, const config *c, tensor *x, const char *name) {
 // MLP: D -> m D -> D
 static tensor *mlp(graph *g, const config *c, tensor *x) {
     size_t D = (size_t)config_int(c, "width"), hidden = D * (size_t)config_int(c, "mlp");
-    tensor *h = op_linear(g, x, weight_matrix(g, "w_1", D, hidden, start_matrix(c, D, hidden)), weight_vector(g, "b_1", hidden, 0));
+    tensor *h = op_linear(g, x, weight_matrix(g, "w_1", D, hidden, start_matrix(c, D, hidden)),
+                          weight_vector(g, "b_1", hidden, 0));
     h = config_is(c, "activation", "gelu") ? op_gelu(g, h) : op_silu(g, h);
-    return op_linear(g, h, weight_matrix(g, "w_2", hidden, D, start_output(c, hidden, D)), weight_vector(g, "b_2", D, 0));
+    return op_linear(g, h, weight_matrix(g, "w_2", hidden, D, start_output(c, hidden, D)),
+                     weight_vector(g, "b_2", D, 0));
 }
 
 tensor *model_block(graph *g, const config *c, tensor *x) {
@@ -58,7 +63,9 @@ static void fill_sinusoids(float *data, const uint32_t *shape, const void *arg) 
     size_t L = shape[0], D = shape[1];
     for (size_t t = 0; t < L; t++)
         for (size_t c = 0; c < D; c++) {
-            double s, k, angle = (double)t * md_exp(-(double)(c / 2 * 2) / (double)D * 9.21034037197618273607); // ln 10000
+            double s, k,
+                angle =
+                    (double)t * md_exp(-(double)(c / 2 * 2) / (double)D * 9.21034037197618273607); // ln 10000
             md_sincos(&s, &k, angle);
             data[t * D + c] = (float)(c % 2 ? k : s);
         }
@@ -69,10 +76,12 @@ tensor *model_build(graph *g, const config *c, const smx_task_instance *task, in
     tensor *x;
     if (task->vocab) {
         init start = {INIT_NORMAL, config_real(c, "embed_std")};
-        x = op_embedding(g, graph_param(g, "embedding", start, 1, 2, (uint32_t[]){(uint32_t)task->vocab, (uint32_t)D}));
+        x = op_embedding(
+            g, graph_param(g, "embedding", start, 1, 2, (uint32_t[]){(uint32_t)task->vocab, (uint32_t)D}));
     } else {
         tensor *values = op_values(g, task->channels);
-        x = op_linear(g, values, weight_matrix(g, "input_w", task->channels, D, start_matrix(c, task->channels, D)),
+        x = op_linear(g, values,
+                      weight_matrix(g, "input_w", task->channels, D, start_matrix(c, task->channels, D)),
                       weight_vector(g, "input_bias", D, 0));
     }
     if (config_is(c, "position", "learned")) {

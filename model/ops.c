@@ -17,11 +17,13 @@ static void linear_fwd_piece(void *arg, size_t i) {
     size_t from, count, I = n->a[1], O = n->a[2];
     row_piece(n->a[0], i, &from, &count);
     float *y = n->out->data + from * O;
-    smx_gemm(y, n->in[0]->data + from * I, n->in[1]->data, piece_scratch(n->scratch, i, n->scratch_n, 2 * SHARDS), count,
-             O, I, I, O, O, 0);
+    smx_gemm(y, n->in[0]->data + from * I, n->in[1]->data,
+             piece_scratch(n->scratch, i, n->scratch_n, 2 * SHARDS), count, O, I, I, O, O, 0);
     if (n->n_in > 2) smx_bias_fwd(y, y, n->in[2]->data, count, O);
 }
-static void linear_fwd(graph *g, node *n) { graph_pieces(g, row_pieces(n->a[0]), linear_fwd_piece, &(job){g, n}); }
+static void linear_fwd(graph *g, node *n) {
+    graph_pieces(g, row_pieces(n->a[0]), linear_fwd_piece, &(job){g, n});
+}
 
 // Pieces: rows of dx, then rows of dW, then dbias.
 static void linear_bwd_piece(void *arg, size_t i) {
@@ -164,14 +166,16 @@ static void layernorm_fwd_piece(void *arg, size_t i) {
     smx_layernorm_fwd(n->out->data + from * D, n->saved + from * 2, n->in[0]->data + from * D, n->in[1]->data,
                       n->in[2]->data, count, D, n->f[0]);
 }
-static void layernorm_fwd(graph *g, node *n) { graph_pieces(g, row_pieces(n->a[0]), layernorm_fwd_piece, &(job){g, n}); }
+static void layernorm_fwd(graph *g, node *n) {
+    graph_pieces(g, row_pieces(n->a[0]), layernorm_fwd_piece, &(job){g, n});
+}
 static void layernorm_bwd_piece(void *arg, size_t i) {
     const node *n = ((job *)arg)->n;
     size_t from, count, D = n->a[1];
     row_piece(n->a[0], i, &from, &count);
     float *parts = part(n, i, 2 * D);
-    smx_layernorm_bwd(n->in_grad[0] + from * D, parts, parts + D, n->out->grad + from * D, n->in[0]->data + from * D,
-                      n->in[1]->data, n->saved + from * 2, count, D);
+    smx_layernorm_bwd(n->in_grad[0] + from * D, parts, parts + D, n->out->grad + from * D,
+                      n->in[0]->data + from * D, n->in[1]->data, n->saved + from * 2, count, D);
 }
 static void layernorm_bwd(graph *g, node *n) {
     graph_pieces(g, row_pieces(n->a[0]), layernorm_bwd_piece, &(job){g, n});
@@ -184,16 +188,18 @@ static void rmsnorm_fwd_piece(void *arg, size_t i) {
     const node *n = ((job *)arg)->n;
     size_t from, count, D = n->a[1];
     row_piece(n->a[0], i, &from, &count);
-    smx_rmsnorm_fwd(n->out->data + from * D, n->saved + from, n->in[0]->data + from * D, n->in[1]->data, count, D,
-                    n->f[0]);
+    smx_rmsnorm_fwd(n->out->data + from * D, n->saved + from, n->in[0]->data + from * D, n->in[1]->data,
+                    count, D, n->f[0]);
 }
-static void rmsnorm_fwd(graph *g, node *n) { graph_pieces(g, row_pieces(n->a[0]), rmsnorm_fwd_piece, &(job){g, n}); }
+static void rmsnorm_fwd(graph *g, node *n) {
+    graph_pieces(g, row_pieces(n->a[0]), rmsnorm_fwd_piece, &(job){g, n});
+}
 static void rmsnorm_bwd_piece(void *arg, size_t i) {
     const node *n = ((job *)arg)->n;
     size_t from, count, D = n->a[1];
     row_piece(n->a[0], i, &from, &count);
-    smx_rmsnorm_bwd(n->in_grad[0] + from * D, part(n, i, D), n->out->grad + from * D, n->in[0]->data + from * D,
-                    n->in[1]->data, n->saved + from, count, D);
+    smx_rmsnorm_bwd(n->in_grad[0] + from * D, part(n, i, D), n->out->grad + from * D,
+                    n->in[0]->data + from * D, n->in[1]->data, n->saved + from, count, D);
 }
 static void rmsnorm_bwd(graph *g, node *n) {
     graph_pieces(g, row_pieces(n->a[0]), rmsnorm_bwd_piece, &(job){g, n});
@@ -211,7 +217,8 @@ static void unitnorm_bwd(graph *g, node *n) {
 }
 static const op_kind unitnorm = {"unitnorm", unitnorm_fwd, unitnorm_bwd, 1, 0, 0};
 
-static tensor *norm_node(graph *g, const op_kind *op, tensor *x, tensor *gain, tensor *bias, size_t saved_per_row) {
+static tensor *norm_node(graph *g, const op_kind *op, tensor *x, tensor *gain, tensor *bias,
+                         size_t saved_per_row) {
     tensor *y = like(g, x);
     node *n = graph_node(g, op, y, 1 + (gain != NULL) + (bias != NULL), (tensor *[]){x, gain, bias});
     n->a[0] = rows_of(x), n->a[1] = last_dim(x);
@@ -221,7 +228,9 @@ static tensor *norm_node(graph *g, const op_kind *op, tensor *x, tensor *gain, t
     n->scratch_n = gain ? SHARDS * n->a[9] : 0;
     return y;
 }
-tensor *op_layernorm(graph *g, tensor *x, tensor *gain, tensor *b) { return norm_node(g, &layernorm, x, gain, b, 2); }
+tensor *op_layernorm(graph *g, tensor *x, tensor *gain, tensor *b) {
+    return norm_node(g, &layernorm, x, gain, b, 2);
+}
 tensor *op_rmsnorm(graph *g, tensor *x, tensor *gain) { return norm_node(g, &rmsnorm, x, gain, NULL, 1); }
 tensor *op_unitnorm(graph *g, tensor *x) { return norm_node(g, &unitnorm, x, NULL, NULL, 1); }
 
@@ -256,7 +265,8 @@ static void constant_fwd(graph *g, node *n) {
     memcpy(n->out->data, n->p, n->out->n * sizeof(float));
 }
 static const op_kind constant = {"constant", constant_fwd, NULL, 0, 0, 0};
-tensor *op_constant(graph *g, void (*fill)(float *, const uint32_t *, const void *), uint32_t rank, const uint32_t *shape) {
+tensor *op_constant(graph *g, void (*fill)(float *, const uint32_t *, const void *), uint32_t rank,
+                    const uint32_t *shape) {
     tensor *y = graph_tensor(g, rank, shape);
     float *table = graph_own(g, y->n * sizeof *table);
     if (table) fill(table, shape, NULL);
@@ -302,30 +312,32 @@ tensor *op_gather(graph *g, tensor *x) {
 static void conv_fwd_piece(void *arg, size_t i) {
     const job *j = arg;
     const node *n = j->n;
-    size_t B = j->g->B, from = shard_start(B, i), count = shard_start(B, i + 1) - from, at = from * n->a[0] * n->a[1];
+    size_t B = j->g->B, from = shard_start(B, i), count = shard_start(B, i + 1) - from,
+           at = from * n->a[0] * n->a[1];
     float *scratch = n->scratch + i * n->a[9];
     const float *x = n->in[0]->data + at;
     if (n->a[6])
-        smx_conv_heads_fwd(n->out->data + at, x, n->in[1]->data, scratch, count, n->a[0], n->a[1], n->a[2], n->a[3],
-                           n->a[1], n->a[1]);
+        smx_conv_heads_fwd(n->out->data + at, x, n->in[1]->data, scratch, count, n->a[0], n->a[1], n->a[2],
+                           n->a[3], n->a[1], n->a[1]);
     else
-        smx_conv_fwd(n->out->data + at, x, n->in[1]->data, scratch, count, n->a[0], n->a[1], n->a[2], n->a[3], n->a[4],
-                     n->a[1], n->a[1]);
+        smx_conv_fwd(n->out->data + at, x, n->in[1]->data, scratch, count, n->a[0], n->a[1], n->a[2], n->a[3],
+                     n->a[4], n->a[1], n->a[1]);
 }
 static void conv_fwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), conv_fwd_piece, &(job){g, n}); }
 static void conv_bwd_piece(void *arg, size_t i) {
     const job *j = arg;
     const node *n = j->n;
-    size_t B = j->g->B, from = shard_start(B, i), count = shard_start(B, i + 1) - from, at = from * n->a[0] * n->a[1];
+    size_t B = j->g->B, from = shard_start(B, i), count = shard_start(B, i + 1) - from,
+           at = from * n->a[0] * n->a[1];
     float *df = part(n, i, n->in[1]->n), *scratch = n->back_scratch + i * n->a[9] + n->a[5];
     const float *dy = n->out->grad + at, *x = n->in[0]->data + at;
     float *dx = n->in_grad[0] ? n->in_grad[0] + at : NULL;
     if (n->a[6])
-        smx_conv_heads_bwd(dx, df, dy, x, n->in[1]->data, scratch, count, n->a[0], n->a[1], n->a[2], n->a[3], n->a[1],
-                           n->a[1]);
+        smx_conv_heads_bwd(dx, df, dy, x, n->in[1]->data, scratch, count, n->a[0], n->a[1], n->a[2], n->a[3],
+                           n->a[1], n->a[1]);
     else
-        smx_conv_bwd(dx, df, dy, x, n->in[1]->data, scratch, count, n->a[0], n->a[1], n->a[2], n->a[3], n->a[4],
-                     n->a[1], n->a[1]);
+        smx_conv_bwd(dx, df, dy, x, n->in[1]->data, scratch, count, n->a[0], n->a[1], n->a[2], n->a[3],
+                     n->a[4], n->a[1], n->a[1]);
 }
 static void conv_bwd(graph *g, node *n) {
     graph_pieces(g, shard_count(g->B), conv_bwd_piece, &(job){g, n});
@@ -348,24 +360,37 @@ static tensor *conv_node(graph *g, tensor *x, tensor *f, size_t groups, size_t W
 tensor *op_conv(graph *g, tensor *x, tensor *f, size_t future) {
     return conv_node(g, x, f, f->shape[0], f->shape[1], future, 0);
 }
-tensor *op_conv_heads(graph *g, tensor *x, tensor *f) { return conv_node(g, x, f, f->shape[1], f->shape[0], 0, 1); }
+tensor *op_conv_heads(graph *g, tensor *x, tensor *f) {
+    return conv_node(g, x, f, f->shape[1], f->shape[0], 0, 1);
+}
 
 // ---- Attention ------------------------------------------------------------------------------------------
 
 static smx_attention attention_shape(const node *n, size_t B) {
     const attention_opts *o = n->p;
-    return (smx_attention){.B = B, .L = n->a[0], .D = n->a[1], .H = o->heads, .stride = n->a[1], .causal = o->causal,
-                           .scale = n->f[0], .mult = o->mult, .bias = o->bias, .chunk = o->chunk, .masked = o->masked};
+    return (smx_attention){.B = B,
+                           .L = n->a[0],
+                           .D = n->a[1],
+                           .H = o->heads,
+                           .stride = n->a[1],
+                           .causal = o->causal,
+                           .scale = n->f[0],
+                           .mult = o->mult,
+                           .bias = o->bias,
+                           .chunk = o->chunk,
+                           .masked = o->masked};
 }
 static void attention_fwd_piece(void *arg, size_t i) {
     const job *j = arg;
     const node *n = j->n;
     size_t B = j->g->B, from = shard_start(B, i), at = from * n->a[0] * n->a[1];
     smx_attention p = attention_shape(n, shard_start(B, i + 1) - from);
-    smx_attention_fwd(n->out->data + at, n->saved + from * p.H * p.L * 2, n->in[0]->data + at, n->in[1]->data + at,
-                      n->in[2]->data + at, n->scratch + i * n->a[9], &p);
+    smx_attention_fwd(n->out->data + at, n->saved + from * p.H * p.L * 2, n->in[0]->data + at,
+                      n->in[1]->data + at, n->in[2]->data + at, n->scratch + i * n->a[9], &p);
 }
-static void attention_fwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), attention_fwd_piece, &(job){g, n}); }
+static void attention_fwd(graph *g, node *n) {
+    graph_pieces(g, shard_count(g->B), attention_fwd_piece, &(job){g, n});
+}
 static void attention_bwd_piece(void *arg, size_t i) {
     const job *j = arg;
     const node *n = j->n;
@@ -375,7 +400,9 @@ static void attention_bwd_piece(void *arg, size_t i) {
                       n->in[0]->data + at, n->in[1]->data + at, n->in[2]->data + at, n->out->data + at,
                       n->saved + from * p.H * p.L * 2, n->back_scratch + i * n->a[9], &p);
 }
-static void attention_bwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), attention_bwd_piece, &(job){g, n}); }
+static void attention_bwd(graph *g, node *n) {
+    graph_pieces(g, shard_count(g->B), attention_bwd_piece, &(job){g, n});
+}
 static const op_kind attention = {"attention", attention_fwd, attention_bwd, 7, 1, 0};
 
 tensor *op_attention(graph *g, tensor *q, tensor *k, tensor *v, const attention_opts *opts) {
@@ -389,7 +416,8 @@ tensor *op_attention(graph *g, tensor *q, tensor *k, tensor *v, const attention_
     if (g->failed) return o;
     smx_attention p = attention_shape(n, 1);
     n->saved_n = g->B * p.H * p.L * 2;
-    n->a[9] = floats(g->mode == GRAPH_TRAIN ? smx_attention_bwd_scratch_bytes(&p) : smx_attention_fwd_scratch_bytes(&p));
+    n->a[9] = floats(g->mode == GRAPH_TRAIN ? smx_attention_bwd_scratch_bytes(&p)
+                                            : smx_attention_fwd_scratch_bytes(&p));
     n->scratch_n = shard_count(g->B) * n->a[9];
     uint64_t M = p.chunk && p.chunk < p.L ? p.chunk : p.L, pairs = p.L * (opts->causal ? M + 1 : 2 * M) / 2;
     n->flops = 4 * g->B * pairs * p.D;
@@ -440,7 +468,8 @@ tensor *op_rope(graph *g, tensor *x, size_t heads) {
     float *cs = graph_own(g, g->L * d * sizeof *cs);
     for (size_t t = 0; cs && t < g->L; t++)
         for (size_t m = 0; m < d / 2; m++) {
-            double s, c, angle = (double)t * md_exp(-2.0 * (double)m / (double)d * 9.21034037197618273607); // ln 10000
+            double s, c,
+                angle = (double)t * md_exp(-2.0 * (double)m / (double)d * 9.21034037197618273607); // ln 10000
             md_sincos(&s, &c, angle);
             cs[(t * (d / 2) + m) * 2] = (float)c;
             cs[(t * (d / 2) + m) * 2 + 1] = (float)s;

@@ -25,7 +25,8 @@ tensor *op_embedding(graph *g, tensor *table);
 // Real values of the graph, [B][L][channels], as a tensor
 tensor *op_values(graph *g, size_t channels);
 // A table that does not learn, computed once by fill(data, shape, NULL)
-tensor *op_constant(graph *g, void (*fill)(float *, const uint32_t *, const void *), uint32_t rank, const uint32_t *shape);
+tensor *op_constant(graph *g, void (*fill)(float *, const uint32_t *, const void *), uint32_t rank,
+                    const uint32_t *shape);
 // [B][L][D] -> [B][D]
 tensor *op_meanpool(graph *g, tensor *x);
 // Rows g->rows of x [B][L][D] -> [rows_n][D]
@@ -65,7 +66,8 @@ const int32_t *op_landmark_chosen(const graph *g, const tensor *o);
 // ---- Linear attention: ops_linear.c
 tensor *op_elu1(graph *g, tensor *x); // elu + 1
 // Causal linear attention in blocks of `block` rows; normaliser: SMX_LINATTN_NONE, _RMS (eps 1e-5) or _SUM
-tensor *op_linear_attention(graph *g, tensor *q, tensor *k, tensor *v, size_t heads, int normaliser, size_t block);
+tensor *op_linear_attention(graph *g, tensor *q, tensor *k, tensor *v, size_t heads, int normaliser,
+                            size_t block);
 
 // Heads of the attention that computed o (0: o is something else), and, on a graph that was replayed forward with every
 // tensor kept, its weights on sequence 0: map [H][L][L].

@@ -15,7 +15,12 @@ typedef struct {
 } unit_scratch;
 static unit_scratch unit_split(const node *n, float *base) {
     const size_t rows = n->a[5];
-    return (unit_scratch){base, base + rows, base + 2 * rows, base + 3 * rows, base + 4 * rows, base + 5 * rows,
+    return (unit_scratch){base,
+                          base + rows,
+                          base + 2 * rows,
+                          base + 3 * rows,
+                          base + 4 * rows,
+                          base + 5 * rows,
                           base + 5 * rows + n->a[7]};
 }
 static void unit_rows(const node *n, const unit_scratch *w, const float *x, float *rnorm, size_t h) {
@@ -31,7 +36,8 @@ static void unit_fwd_piece(void *arg, size_t i) {
     for (size_t b = shard_start(j->g->B, i); b < shard_start(j->g->B, i + 1); b++)
         for (size_t h = 0; h < H; h++) {
             unit_rows(n, &w, n->in[0]->data + b * L * D, n->saved + (b * H + h) * L, h);
-            smx_gemm(n->out->data + b * L * D + h * d, w.unit, n->in[1]->data + h * d, w.gemm, L, d, D, D, D, D, 0);
+            smx_gemm(n->out->data + b * L * D + h * d, w.unit, n->in[1]->data + h * d, w.gemm, L, d, D, D, D,
+                     D, 0);
         }
 }
 static void unit_fwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), unit_fwd_piece, &(job){g, n}); }
@@ -53,8 +59,8 @@ static void unit_bwd_piece(void *arg, size_t i) {
             smx_gemm(dw + h * d, w.unit, dy + h * d, w.gemm, D, d, L, D, D, D, SMX_TRANS_A | SMX_ACCUMULATE);
             smx_gemm(w.dunit, dy + h * d, n->in[1]->data + h * d, w.gemm, L, D, d, D, D, D, SMX_TRANS_B);
             smx_unitnorm_bwd(w.du, w.dunit, w.u, rnorm, L, D);
-            smx_conv_bwd(dx && h ? w.dx : dx, df + h * W, w.du, x, n->in[2]->data + h * W, w.conv, 1, L, D, 1, W, n->a[4], D,
-                         D);
+            smx_conv_bwd(dx && h ? w.dx : dx, df + h * W, w.du, x, n->in[2]->data + h * W, w.conv, 1, L, D, 1,
+                         W, n->a[4], D, D);
             if (dx && h) smx_add(dx, dx, w.dx, L * D);
         }
     }
@@ -89,16 +95,25 @@ tensor *op_unit_projection(graph *g, tensor *x, tensor *w, tensor *f, size_t fut
 // saved: stats [B][H][L][2]. a: L, D; a[9]: one piece's part of the mix's gradient with its scratch after it.
 static smx_attention maps_shape(const node *n, size_t B) {
     const attention_opts *o = n->p;
-    return (smx_attention){.B = B, .L = n->a[0], .D = n->a[1], .H = o->heads, .stride = n->a[1], .causal = o->causal,
-                           .scale = n->f[0], .mult = o->mult, .bias = o->bias, .chunk = o->chunk};
+    return (smx_attention){.B = B,
+                           .L = n->a[0],
+                           .D = n->a[1],
+                           .H = o->heads,
+                           .stride = n->a[1],
+                           .causal = o->causal,
+                           .scale = n->f[0],
+                           .mult = o->mult,
+                           .bias = o->bias,
+                           .chunk = o->chunk};
 }
 static void maps_fwd_piece(void *arg, size_t i) {
     const job *j = arg;
     const node *n = j->n;
     const size_t from = shard_start(j->g->B, i), at = from * n->a[0] * n->a[1];
     const smx_attention p = maps_shape(n, shard_start(j->g->B, i + 1) - from);
-    smx_attention_maps_fwd(n->out->data + at, n->saved + from * p.H * p.L * 2, n->in[0]->data + at, n->in[1]->data + at,
-                           n->in[2]->data + at, n->in[3]->data, n->scratch + i * n->a[9] + n->a[2], &p);
+    smx_attention_maps_fwd(n->out->data + at, n->saved + from * p.H * p.L * 2, n->in[0]->data + at,
+                           n->in[1]->data + at, n->in[2]->data + at, n->in[3]->data,
+                           n->scratch + i * n->a[9] + n->a[2], &p);
 }
 static void maps_fwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), maps_fwd_piece, &(job){g, n}); }
 static void maps_bwd_piece(void *arg, size_t i) {
@@ -107,8 +122,9 @@ static void maps_bwd_piece(void *arg, size_t i) {
     const size_t from = shard_start(j->g->B, i), at = from * n->a[0] * n->a[1];
     const smx_attention p = maps_shape(n, shard_start(j->g->B, i + 1) - from);
     smx_attention_maps_bwd(n->in_grad[0] + at, n->in_grad[1] + at, n->in_grad[2] + at, part(n, i, p.H * p.H),
-                           n->out->grad + at, n->in[0]->data + at, n->in[1]->data + at, n->in[2]->data + at, n->in[3]->data,
-                           n->saved + from * p.H * p.L * 2, n->back_scratch + i * n->a[9] + n->a[2], &p);
+                           n->out->grad + at, n->in[0]->data + at, n->in[1]->data + at, n->in[2]->data + at,
+                           n->in[3]->data, n->saved + from * p.H * p.L * 2,
+                           n->back_scratch + i * n->a[9] + n->a[2], &p);
 }
 static void maps_bwd(graph *g, node *n) {
     graph_pieces(g, shard_count(g->B), maps_bwd_piece, &(job){g, n});
@@ -116,7 +132,8 @@ static void maps_bwd(graph *g, node *n) {
 }
 static const op_kind maps = {"attention_maps", maps_fwd, maps_bwd, 15, 0, 0};
 
-tensor *op_attention_maps(graph *g, tensor *q, tensor *k, tensor *v, tensor *mix, const attention_opts *opts) {
+tensor *op_attention_maps(graph *g, tensor *q, tensor *k, tensor *v, tensor *mix,
+                          const attention_opts *opts) {
     tensor *o = like(g, q);
     attention_opts *own = graph_own(g, sizeof *own);
     if (own) *own = *opts;
@@ -131,7 +148,8 @@ tensor *op_attention_maps(graph *g, tensor *q, tensor *k, tensor *v, tensor *mix
     n->a[9] = n->a[2] + floats(g->mode == GRAPH_TRAIN ? smx_attention_maps_bwd_scratch_bytes(&p)
                                                       : smx_attention_maps_fwd_scratch_bytes(&p));
     n->scratch_n = shard_count(g->B) * n->a[9];
-    const uint64_t M = p.chunk && p.chunk < p.L ? p.chunk : p.L, pairs = p.L * (opts->causal ? M + 1 : 2 * M) / 2;
+    const uint64_t M = p.chunk && p.chunk < p.L ? p.chunk : p.L,
+                   pairs = p.L * (opts->causal ? M + 1 : 2 * M) / 2;
     n->flops = g->B * pairs * (4 * p.D + 2 * p.H * p.H);
     return o;
 }
@@ -145,10 +163,11 @@ static void pool_each(const graph *g, const node *n, size_t i, int backward) {
         for (size_t t = 0; t < L; t += M) {
             const size_t rows = L - t < M ? L - t : M, at = (b * L + t) * D;
             if (backward)
-                smx_conv_bwd(n->in_grad[0] + at, NULL, n->out->grad + at, n->in[0]->data + at, n->p, scratch, 1, rows, D, 1,
-                             P, n->a[3], D, D);
+                smx_conv_bwd(n->in_grad[0] + at, NULL, n->out->grad + at, n->in[0]->data + at, n->p, scratch,
+                             1, rows, D, 1, P, n->a[3], D, D);
             else
-                smx_conv_fwd(n->out->data + at, n->in[0]->data + at, n->p, scratch, 1, rows, D, 1, P, n->a[3], D, D);
+                smx_conv_fwd(n->out->data + at, n->in[0]->data + at, n->p, scratch, 1, rows, D, 1, P, n->a[3],
+                             D, D);
         }
 }
 static void pool_fwd_piece(void *arg, size_t i) { pool_each(((job *)arg)->g, ((job *)arg)->n, i, 0); }
@@ -179,7 +198,8 @@ static void filter_bwd(graph *g, node *n) {
     smx_block_filter_bwd(n->in_grad[0], n->out->grad, g->B, n->a[0], n->a[1], n->a[2], n->f[0]);
 }
 static const op_kind filter = {"block_filter", filter_fwd, filter_bwd, 0, 0, 0};
-static const op_kind filter_only = {"landmark_keys", filter_fwd, NULL, 0, 0, 0}; // for the choice: no gradient
+static const op_kind filter_only = {
+    "landmark_keys", filter_fwd, NULL, 0, 0, 0}; // for the choice: no gradient
 
 tensor *op_block_filter(graph *g, tensor *x, size_t block, int rho, int gradient) {
     tensor *y = like(g, x);
@@ -198,22 +218,29 @@ static int32_t *chosen_of(const node *n) { return (int32_t *)(n->saved + n->a[5]
 static void landmark_fwd_piece(void *arg, size_t i) {
     const job *j = arg;
     const node *n = j->n;
-    const size_t from = shard_start(j->g->B, i), at = from * n->a[0] * n->a[1], row = from * n->a[2] * n->a[0];
+    const size_t from = shard_start(j->g->B, i), at = from * n->a[0] * n->a[1],
+                 row = from * n->a[2] * n->a[0];
     const smx_landmark p = landmark_shape(n, shard_start(j->g->B, i + 1) - from);
-    smx_landmark_fwd(n->out->data + at, n->saved + 2 * row, chosen_of(n) + row, n->in[0]->data + at, n->in[1]->data + at,
-                     n->in[2]->data + at, n->in[n->n_in > 3 ? 3 : 1]->data + at, n->scratch + i * n->a[9], &p);
+    smx_landmark_fwd(n->out->data + at, n->saved + 2 * row, chosen_of(n) + row, n->in[0]->data + at,
+                     n->in[1]->data + at, n->in[2]->data + at, n->in[n->n_in > 3 ? 3 : 1]->data + at,
+                     n->scratch + i * n->a[9], &p);
 }
-static void landmark_fwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), landmark_fwd_piece, &(job){g, n}); }
+static void landmark_fwd(graph *g, node *n) {
+    graph_pieces(g, shard_count(g->B), landmark_fwd_piece, &(job){g, n});
+}
 static void landmark_bwd_piece(void *arg, size_t i) {
     const job *j = arg;
     const node *n = j->n;
-    const size_t from = shard_start(j->g->B, i), at = from * n->a[0] * n->a[1], row = from * n->a[2] * n->a[0];
+    const size_t from = shard_start(j->g->B, i), at = from * n->a[0] * n->a[1],
+                 row = from * n->a[2] * n->a[0];
     const smx_landmark p = landmark_shape(n, shard_start(j->g->B, i + 1) - from);
-    smx_landmark_bwd(n->in_grad[0] + at, n->in_grad[1] + at, n->in_grad[2] + at, n->out->grad + at, n->in[0]->data + at,
-                     n->in[1]->data + at, n->in[2]->data + at, n->out->data + at, n->saved + 2 * row, chosen_of(n) + row,
-                     n->back_scratch + i * n->a[9], &p);
+    smx_landmark_bwd(n->in_grad[0] + at, n->in_grad[1] + at, n->in_grad[2] + at, n->out->grad + at,
+                     n->in[0]->data + at, n->in[1]->data + at, n->in[2]->data + at, n->out->data + at,
+                     n->saved + 2 * row, chosen_of(n) + row, n->back_scratch + i * n->a[9], &p);
 }
-static void landmark_bwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), landmark_bwd_piece, &(job){g, n}); }
+static void landmark_bwd(graph *g, node *n) {
+    graph_pieces(g, shard_count(g->B), landmark_bwd_piece, &(job){g, n});
+}
 static const op_kind landmark = {"landmark", landmark_fwd, landmark_bwd, 7, 1, 0};
 
 tensor *op_landmark(graph *g, tensor *q, tensor *k, tensor *v, tensor *marks, size_t heads, size_t block) {
@@ -225,7 +252,8 @@ tensor *op_landmark(graph *g, tensor *q, tensor *k, tensor *v, tensor *marks, si
     const smx_landmark p = landmark_shape(n, 1);
     n->a[5] = g->B * heads * g->L * 2;
     n->saved_n = g->B * heads * g->L * 3;
-    n->a[9] = floats(g->mode == GRAPH_TRAIN ? smx_landmark_bwd_scratch_bytes(&p) : smx_landmark_fwd_scratch_bytes(&p));
+    n->a[9] = floats(g->mode == GRAPH_TRAIN ? smx_landmark_bwd_scratch_bytes(&p)
+                                            : smx_landmark_fwd_scratch_bytes(&p));
     n->scratch_n = shard_count(g->B) * n->a[9];
     const uint64_t blocks = g->L / block;
     n->flops = 2 * (uint64_t)q->n * ((blocks + 1) / 2 + 3 * block); // half the landmarks; 3/2 blocks twice

@@ -10,7 +10,9 @@
 static inline size_t last_dim(const tensor *t) { return t->shape[t->rank - 1]; }
 static inline size_t rows_of(const tensor *t) { return t->n / last_dim(t); }
 static inline tensor *like(graph *g, const tensor *x) { return graph_tensor(g, x->rank, x->shape); }
-static inline size_t floats(size_t bytes) { return (bytes + SMX_ALIGN - 1) / SMX_ALIGN * (SMX_ALIGN / sizeof(float)); }
+static inline size_t floats(size_t bytes) {
+    return (bytes + SMX_ALIGN - 1) / SMX_ALIGN * (SMX_ALIGN / sizeof(float));
+}
 
 // What a piece is handed.
 typedef struct {

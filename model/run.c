@@ -30,8 +30,8 @@ smx_run *run_from_config(config *c, run_check check, const void *context, smx_er
     }
     size_t B = (size_t)config_int(c, "batch"), L = (size_t)config_int(c, "length");
     if (stage_open(&r->train, GRAPH_TRAIN, &r->weights, c, c, B, L, error) ||
-        (check && check(&r->weights, context, error)) ||
-        params_create(&r->weights, run_seed(r), error) || stage_plan(&r->train, error))
+        (check && check(&r->weights, context, error)) || params_create(&r->weights, run_seed(r), error) ||
+        stage_plan(&r->train, error))
         goto bad;
     return r;
 bad:
@@ -79,7 +79,8 @@ static double rate_at(const config *c, uint64_t step) {
 static void update(smx_run *r) {
     const config *c = r->c;
     params *w = &r->weights;
-    double clip = config_real(c, "clip"), norm = md_sqrt(smx_sumsq(w->grad, w->total)), t = (double)(r->step + 1);
+    double clip = config_real(c, "clip"), norm = md_sqrt(smx_sumsq(w->grad, w->total)),
+           t = (double)(r->step + 1);
     r->gradient_norm = norm;
     r->rate = rate_at(c, r->step + 1);
     smx_adamw_opts o = {.lr = (float)r->rate,
@@ -125,11 +126,12 @@ static int one_step(smx_run *r, smx_error *error) {
         const char *where = graph_first_nonfinite(s->g);
         fail(error, "");
         if (error)
-            snprintf(error->message, sizeof error->message,
-                     "the %s stopped being finite at step %llu, first in %s; the weights are those before that step; "
-                     "a smaller rate or a norm usually helps",
-                     isfinite(loss) ? "gradient" : "loss", (unsigned long long)r->step + 1,
-                     where ? where : "the backward pass");
+            snprintf(
+                error->message, sizeof error->message,
+                "the %s stopped being finite at step %llu, first in %s; the weights are those before that step; "
+                "a smaller rate or a norm usually helps",
+                isfinite(loss) ? "gradient" : "loss", (unsigned long long)r->step + 1,
+                where ? where : "the backward pass");
         return -1;
     }
     if (keep_loss(r, loss)) {
@@ -160,26 +162,32 @@ void smx_run_batch(const smx_run *r, size_t *sequences, size_t *length, size_t *
     *targets = r->train.targets_per;
 }
 
-static int check_batch(const stage *s, const config *c, const int32_t *tokens, const int32_t *targets, smx_error *error) {
+static int check_batch(const stage *s, const config *c, const int32_t *tokens, const int32_t *targets,
+                       smx_error *error) {
     const smx_task_instance *t = &s->task;
     if (!t->vocab || !t->classes)
         return config_fail(error, c, "task", "a task on tokens with classes, for a batch of your own");
     for (size_t i = 0; i < s->B * s->L; i++)
         if (tokens[i] < 0 || (size_t)tokens[i] >= t->vocab)
-            return config_fail(error, c, "vocab", "larger than every token, and none below 0: token %zu of the batch is %ld", i,
+            return config_fail(error, c, "vocab",
+                               "larger than every token, and none below 0: token %zu of the batch is %ld", i,
                                (long)tokens[i]);
     const size_t per = s->rows / s->B;
     for (size_t b = 0; b < s->B; b++) {
         size_t asked = 0;
         for (size_t i = b * s->targets_per; i < (b + 1) * s->targets_per; i++) {
             if (targets[i] < -1 || (targets[i] >= 0 && (size_t)targets[i] >= t->classes))
-                return config_fail(error, c, "task", "one whose answers are the targets: target %zu of the batch is %ld, not -1 to %zu",
-                                   i, (long)targets[i], t->classes - 1);
+                return config_fail(
+                    error, c, "task",
+                    "one whose answers are the targets: target %zu of the batch is %ld, not -1 to %zu", i,
+                    (long)targets[i], t->classes - 1);
             asked += targets[i] >= 0;
         }
         if (asked > per)
-            return config_fail(error, c, "task", "one that asks as often: sequence %zu of the batch has %zu targets, its model at most %zu",
-                               b, asked, per);
+            return config_fail(
+                error, c, "task",
+                "one that asks as often: sequence %zu of the batch has %zu targets, its model at most %zu", b,
+                asked, per);
     }
     return 0;
 }

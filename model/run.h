@@ -56,7 +56,8 @@ typedef struct {
 } smx_evaluation;
 int smx_run_evaluate(smx_run *run, size_t count, size_t length, smx_evaluation *result, smx_error *error);
 // The same with changes to the task's keys, "length=256&pairs=32" (NULL: none): length generalisation in one call.
-int smx_run_evaluate_as(smx_run *run, size_t count, const char *changes, smx_evaluation *result, smx_error *error);
+int smx_run_evaluate_as(smx_run *run, size_t count, const char *changes, smx_evaluation *result,
+                        smx_error *error);
 // Of the last evaluation: how often the target was row r and the answer column c, [classes][classes]; NULL before one, for
 // regression, and beyond 256 classes. Valid until the next evaluation.
 const uint64_t *smx_run_confusion(const smx_run *run, size_t *classes);
@@ -106,16 +107,17 @@ int smx_run_tensor(const smx_run *run, const char *name, smx_tensor *tensor, smx
 // at every position. Arrays valid until the next call that takes the run.
 typedef struct {
     size_t length, classes, channels;
-    const int32_t *tokens;    // NULL when the input is real-valued
-    const float *values;      // [length][channels] or NULL
-    const int32_t *targets;   // [length], or [1] for one class a sequence
+    const int32_t *tokens;      // NULL when the input is real-valued
+    const float *values;        // [length][channels] or NULL
+    const int32_t *targets;     // [length], or [1] for one class a sequence
     const float *target_values; // regression: instead of targets, NaN: none
-    const int32_t *predicted; // as targets
-    const float *confidence;  // probability given to `predicted`; regression: the answer itself
-    size_t target_count;      // length or 1
+    const int32_t *predicted;   // as targets
+    const float *confidence;    // probability given to `predicted`; regression: the answer itself
+    size_t target_count;        // length or 1
 } smx_sample;
 enum { SMX_STREAM_EVAL = 0, SMX_STREAM_TRAIN = 1 };
-int smx_run_look(smx_run *run, int stream, uint64_t index, size_t length, smx_sample *sample, smx_error *error);
+int smx_run_look(smx_run *run, int stream, uint64_t index, size_t length, smx_sample *sample,
+                 smx_error *error);
 // The same on tokens of the caller's.
 int smx_run_predict(smx_run *run, const int32_t *tokens, size_t length, smx_sample *sample, smx_error *error);
 

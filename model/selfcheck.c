@@ -10,14 +10,17 @@
 #include "run.h"
 
 // Explicit where a recipe would decide, so that better recipes move no digest.
-#define SMALL "task=mqar&bins=8&iir=causal&vocab=32&length=40&pairs=4&width=16&heads=2&batch=5&steps=12&warmup=3&rate=0.01"
+#define SMALL                                                                                                \
+    "task=mqar&bins=8&iir=causal&vocab=32&length=40&pairs=4&width=16&heads=2&batch=5&steps=12&warmup=3&rate=0.01"
 
 // What the mixers below do not reach: norms, MLPs, positions, schedules.
 static const struct {
     const char *name, *config;
 } extras[] = {
-    {"layer norm, gelu, learned positions, cosine", "mixer=cat&norm=layer&mlp=2&position=learned&schedule=cosine&decay=0.1&blocks=2&" SMALL},
-    {"rms norm, silu, rope, multi-head filters", "mixer=cat&norm=rms&mlp=1&activation=silu&position=rope&filter_kind=multi_head&" SMALL},
+    {"layer norm, gelu, learned positions, cosine",
+     "mixer=cat&norm=layer&mlp=2&position=learned&schedule=cosine&decay=0.1&blocks=2&" SMALL},
+    {"rms norm, silu, rope, multi-head filters",
+     "mixer=cat&norm=rms&mlp=1&activation=silu&position=rope&filter_kind=multi_head&" SMALL},
     {"alibi, bidirectional", "mixer=attention&position=alibi&causal=0&" SMALL},
     {"sinusoidal positions, xavier, ar", "mixer=attention&position=sinusoidal&init=xavier&" SMALL "&task=ar"},
 };

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int stage_open(stage *s, enum graph_mode mode, params *p, const config *c, const config *of_task, size_t B, size_t L,
-               smx_error *error) {
+int stage_open(stage *s, enum graph_mode mode, params *p, const config *c, const config *of_task, size_t B,
+               size_t L, smx_error *error) {
     memset(s, 0, sizeof *s);
     const smx_task *task = smx_task_find(config_word(c, "task"));
     if (task->open(&s->task, of_task, L, error)) return -1;
@@ -81,7 +81,8 @@ static void fill_one(void *arg, size_t b) {
     } else { // a place without a sample
         if (sample.tokens) memset(sample.tokens, 0, s->L * 4);
         if (sample.values) memset(sample.values, 0, s->L * t->channels * 4);
-        for (size_t i = 0; i < s->targets_per; i++) sample.targets[i] = -1, sample.target_values[i] = __builtin_nanf("");
+        for (size_t i = 0; i < s->targets_per; i++)
+            sample.targets[i] = -1, sample.target_values[i] = __builtin_nanf("");
     }
 }
 
@@ -120,7 +121,8 @@ void stage_give(stage *s, const int32_t *tokens, const int32_t *targets) {
 
 size_t stage_forward(stage *s, float *loss) {
     graph_forward(s->g);
-    size_t n = s->task.classes ? smx_cross_entropy_fwd(s->row_loss, s->row_stats, s->logits->data, s->row_targets, s->rows, s->task.classes)
+    size_t n = s->task.classes ? smx_cross_entropy_fwd(s->row_loss, s->row_stats, s->logits->data,
+                                                       s->row_targets, s->rows, s->task.classes)
                                : smx_mse_fwd(s->row_loss, s->logits->data, s->row_values, s->rows);
     *loss = n ? smx_sum(s->row_loss, s->rows) / (float)n : 0.0f;
     return n;
@@ -129,7 +131,8 @@ size_t stage_forward(stage *s, float *loss) {
 void stage_backward(stage *s, size_t targets) {
     const float scale = targets ? 1.0f / (float)targets : 0.0f;
     if (s->task.classes)
-        smx_cross_entropy_bwd(s->logits->grad, s->logits->data, s->row_targets, s->row_stats, s->rows, s->task.classes, scale);
+        smx_cross_entropy_bwd(s->logits->grad, s->logits->data, s->row_targets, s->row_stats, s->rows,
+                              s->task.classes, scale);
     else
         smx_mse_bwd(s->logits->grad, s->logits->data, s->row_values, s->rows, scale);
     graph_backward(s->g);

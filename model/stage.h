@@ -13,15 +13,15 @@ typedef struct {
     float *target_values;           // the same for regression, NaN: none
     int32_t *row_targets;           // [rows]: targets of the logits' rows
     float *row_values;
-    float *row_loss, *row_stats;    // [rows], [rows][2]
-    int32_t *best;                  // [rows]: the model's answers
+    float *row_loss, *row_stats; // [rows], [rows][2]
+    int32_t *best;               // [rows]: the model's answers
     void *memory;
 } stage;
 
 // Weights are added to p by the first stage and found there by the others. `of_task` is the config that the task reads: c, or
 // c with changes to the task's keys.
-int stage_open(stage *s, enum graph_mode mode, params *p, const config *c, const config *of_task, size_t B, size_t L,
-               smx_error *error);
+int stage_open(stage *s, enum graph_mode mode, params *p, const config *c, const config *of_task, size_t B,
+               size_t L, smx_error *error);
 // Second half of opening, once the weights exist.
 int stage_plan(stage *s, smx_error *error);
 void stage_close(stage *s);

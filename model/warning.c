@@ -10,9 +10,10 @@ const char *smx_run_warning(smx_run *r) {
     r->warning[0] = 0;
     // A single target a sequence is asked for where everything has been read (at the last row, or of the mean).
     if (ahead && task->per_position && task->max_targets > 1)
-        snprintf(r->warning, sizeof r->warning,
-                 "in this mode mixer=%s sees %zu token%s ahead in each block, and task=%s asks before the end: what it learns may be read "
-                 "off the future; seqmix audit lists the causal modes",
-                 config_word(r->c, "mixer"), ahead, ahead == 1 ? "" : "s", config_word(r->c, "task"));
+        snprintf(
+            r->warning, sizeof r->warning,
+            "in this mode mixer=%s sees %zu token%s ahead in each block, and task=%s asks before the end: what it learns may be read "
+            "off the future; seqmix audit lists the causal modes",
+            config_word(r->c, "mixer"), ahead, ahead == 1 ? "" : "s", config_word(r->c, "task"));
     return r->warning;
 }

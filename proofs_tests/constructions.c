@@ -37,13 +37,15 @@ static void widen(double *y, const float *x, size_t n) {
     for (size_t i = 0; i < n; i++) y[i] = x[i];
 }
 
-int con_linear(double *y, const double *x, const double *w, size_t N, size_t in, size_t out, con_precision p) {
+int con_linear(double *y, const double *x, const double *w, size_t N, size_t in, size_t out,
+               con_precision p) {
     if (p == CON_DOUBLE) {
         ref_linear_fwd(y, x, w, NULL, N, in, out);
         return CON_OK;
     }
     arena a;
-    if (arena_open(&a, N * in + in * out + N * out, 3, smx_gemm_scratch_bytes(N, out, in))) return CON_NO_MEMORY;
+    if (arena_open(&a, N * in + in * out + N * out, 3, smx_gemm_scratch_bytes(N, out, in)))
+        return CON_NO_MEMORY;
     float *xf = narrow(&a, x, N * in), *wf = narrow(&a, w, in * out), *yf = take(&a, N * out);
     smx_gemm(yf, xf, wf, a.at, N, out, in, in, out, out, 0);
     widen(y, yf, N * out);
@@ -51,7 +53,8 @@ int con_linear(double *y, const double *x, const double *w, size_t N, size_t in,
     return CON_OK;
 }
 
-int con_conv(double *y, const double *x, const double *f, size_t L, size_t D, size_t W, size_t future, con_precision p) {
+int con_conv(double *y, const double *x, const double *f, size_t L, size_t D, size_t W, size_t future,
+             con_precision p) {
     if (p == CON_DOUBLE) {
         ref_conv_fwd(y, x, f, 1, L, D, 1, W, future, D, D);
         return CON_OK;
@@ -82,9 +85,15 @@ int con_unitnorm(double *y, const double *x, size_t N, size_t D, con_precision p
     return CON_OK;
 }
 
-static int attention_double(double *o, double *map, const double *q, const double *k, const double *v, const double *table,
-                            size_t L, size_t D, size_t H) {
-    const ref_attention a = {.B = 1, .L = L, .D = D, .H = H, .stride = D, .causal = 1, .scale = 1 / sqrt((double)(D / H)),
+static int attention_double(double *o, double *map, const double *q, const double *k, const double *v,
+                            const double *table, size_t L, size_t D, size_t H) {
+    const ref_attention a = {.B = 1,
+                             .L = L,
+                             .D = D,
+                             .H = H,
+                             .stride = D,
+                             .causal = 1,
+                             .scale = 1 / sqrt((double)(D / H)),
                              .bias = table};
     double *stats = malloc((H * L * 2 + 1) * sizeof *stats);
     if (!stats) return CON_NO_MEMORY;
@@ -93,9 +102,14 @@ static int attention_double(double *o, double *map, const double *q, const doubl
     free(stats);
     return CON_OK;
 }
-static int attention_float(double *o, double *map, const double *q, const double *k, const double *v, const double *table,
-                           size_t L, size_t D, size_t H) {
-    smx_attention s = {.B = 1, .L = L, .D = D, .H = H, .stride = D, .causal = 1,
+static int attention_float(double *o, double *map, const double *q, const double *k, const double *v,
+                           const double *table, size_t L, size_t D, size_t H) {
+    smx_attention s = {.B = 1,
+                       .L = L,
+                       .D = D,
+                       .H = H,
+                       .stride = D,
+                       .causal = 1,
                        .scale = (float)(1 / sqrt((double)(D / H)))};
     const size_t n = L * D, T = table ? H * (2 * L - 1) : 0;
     arena a;
@@ -113,15 +127,16 @@ static int attention_float(double *o, double *map, const double *q, const double
     free(a.block);
     return CON_OK;
 }
-int con_attention(double *o, double *map, const double *q, const double *k, const double *v, const double *bias, size_t L,
-                  size_t D, size_t H, con_precision p) {
+int con_attention(double *o, double *map, const double *q, const double *k, const double *v,
+                  const double *bias, size_t L, size_t D, size_t H, con_precision p) {
     double *table = NULL;
     if (bias) { // every head the same
         table = malloc(H * (2 * L - 1) * sizeof *table);
         if (!table) return CON_NO_MEMORY;
         for (size_t h = 0; h < H; h++) memcpy(table + h * (2 * L - 1), bias, (2 * L - 1) * sizeof *table);
     }
-    const int status = (p == CON_DOUBLE ? attention_double : attention_float)(o, map, q, k, v, table, L, D, H);
+    const int status =
+        (p == CON_DOUBLE ? attention_double : attention_float)(o, map, q, k, v, table, L, D, H);
     free(table);
     return status;
 }
@@ -141,18 +156,19 @@ double con_las_b1_wq(double *wq, const double *kernel, size_t L, size_t d, size_
     for (size_t i = L; i-- > 0;) {
         double *row = wq + (i + 1) * H * d + (size_t)head * d;
         row[0] = root * logit(rest);
-        for (size_t j = 0; j < L; j++) row[j + 1] = j <= i ? root * logit(part(kernel[i - j], head, flags)) : 0;
+        for (size_t j = 0; j < L; j++)
+            row[j + 1] = j <= i ? root * logit(part(kernel[i - j], head, flags)) : 0;
         rest += part(kernel[i], head, flags);
     }
     return rest;
 }
 
-int con_las_b1(double *y, double *map, const double *kernel, const double *x, size_t L, size_t D, double slack,
-               unsigned flags, con_precision p) {
+int con_las_b1(double *y, double *map, const double *kernel, const double *x, size_t L, size_t D,
+               double slack, unsigned flags, con_precision p) {
     const size_t H = flags & CON_B1_SIGNED ? 2 : 1, P = L + 1, in = P + D, d = P > D ? P : D, E = H * d;
     double *s, *wq, *wk, *wv, *wo, *q, *k, *v, *o, *out;
-    void *memory = ref_carve(&s, P * in, &wq, in * E, &wk, in * E, &wv, in * E, &wo, E * D, &q, P * E, &k, P * E, &v, P * E,
-                             &o, P * E, &out, P * D, REF_END);
+    void *memory = ref_carve(&s, P * in, &wq, in * E, &wk, in * E, &wv, in * E, &wo, E * D, &q, P * E, &k,
+                             P * E, &v, P * E, &o, P * E, &out, P * D, REF_END);
     if (!memory) return CON_NO_MEMORY;
     // Row 0: the extra token, with value 0. Row t + 1: x_t. Columns: one-hot position, then the value.
     for (size_t t = 0; t < P; t++) {

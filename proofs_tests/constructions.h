@@ -25,13 +25,14 @@ const char *con_name(con_precision p); // "float32, kernels" or "double, oracle"
 // y [N][out] = x [N][in] w [in][out]
 int con_linear(double *y, const double *x, const double *w, size_t N, size_t in, size_t out, con_precision p);
 // y_t = sum_w f[w] x_{t-w+future}, the same f [W] for all D columns, future < W
-int con_conv(double *y, const double *x, const double *f, size_t L, size_t D, size_t W, size_t future, con_precision p);
+int con_conv(double *y, const double *x, const double *f, size_t L, size_t D, size_t W, size_t future,
+             con_precision p);
 // rows scaled to unit l2 norm; a zero row stays 0
 int con_unitnorm(double *y, const double *x, size_t N, size_t D, con_precision p);
 // o [L][D] = causal softmax attention with H heads, logits scaled by 1/sqrt(D/H); bias [2L-1] by distance as in smx.h, or
 // NULL; map [H][L][L] (or NULL) takes the weights.
-int con_attention(double *o, double *map, const double *q, const double *k, const double *v, const double *bias, size_t L,
-                  size_t D, size_t H, con_precision p);
+int con_attention(double *o, double *map, const double *q, const double *k, const double *v,
+                  const double *bias, size_t L, size_t D, size_t H, con_precision p);
 
 // ---- [LaS] Theorem B.1: a head of attention is a convolution (constructions.c) --------------------------
 enum { CON_B1_SIGNED = 1 };
@@ -39,20 +40,21 @@ enum { CON_B1_SIGNED = 1 };
 // The sequence is one extra token and then x; each token carries its one-hot position beside its value. W_q holds the
 // logarithms, W_k picks the position, W_v the value, W_o multiplies by c = slack + sum of the kernel: slack > 0 is
 // needed where that sum is 0. kernel [L], x [L][D]. map [heads][L+1][L+1] or NULL. A negative tap with one head: NaN, as ln says.
-int con_las_b1(double *y, double *map, const double *kernel, const double *x, size_t L, size_t D, double slack,
-               unsigned flags, con_precision p);
+int con_las_b1(double *y, double *map, const double *kernel, const double *x, size_t L, size_t D,
+               double slack, unsigned flags, con_precision p);
 // wq [in][H d], its columns for one head: row i+1 (position i's query) holds sqrt(d) ln k_{i-j} against position j+1 and
 // sqrt(d) ln(slack + sum_{t>i} k_t) against the extra token, so that the weights of every row sum to the c that is returned.
 // The rest of wq is left as it is. d >= L + 1.
-double con_las_b1_wq(double *wq, const double *kernel, size_t L, size_t d, size_t H, int head, double slack, unsigned flags);
+double con_las_b1_wq(double *wq, const double *kernel, size_t L, size_t d, size_t H, int head, double slack,
+                     unsigned flags);
 // What stands for ln 0: far below the row maximum, and finite, since 0 * -inf is NaN in the product Q K^T.
 #define CON_LOG_ZERO (-1000.0)
 
 // ---- [CAT] Theorem 1 and Corollary 1: recall in one layer (constructions_cat.c) -------------------------
 typedef enum {
     CON_VALUE_DELAY, // V = 2 X * D_{-1}: the answer stands in the last row; half the attention rests on the query itself
-    CON_KEY_DELAY,   // K = norm(X * F * D_1), V = X: causal
-    CON_STRICT       // V = X * D_{-1} under the mask j < i: causal, an answer at every row
+    CON_KEY_DELAY, // K = norm(X * F * D_1), V = X: causal
+    CON_STRICT     // V = X * D_{-1} under the mask j < i: causal, an answer at every row
 } con_delay;
 typedef struct {
     size_t L, D, N;       // N: length of the N-gram, taps of the filter
@@ -60,7 +62,7 @@ typedef struct {
     double c;             // W_q = c sqrt(D) I, W_k = I
     con_delay delay;
     int mask_starts; // rows t < N-1, whose N-gram reaches before the sequence, are not attended to (their keys are 0)
-    int no_norm;     // leave out norm(): Corollary 1
+    int no_norm; // leave out norm(): Corollary 1
 } con_recall;
 // y [L][D]; map [L][L] or NULL. x [L][D]: token embeddings.
 int con_recall_fwd(double *y, double *map, const double *x, const con_recall *m, con_precision p);
@@ -70,8 +72,8 @@ double con_wrong_cosine(const double *table, size_t V, size_t D, const double *f
 
 // ---- [CAT] Theorem 2: y = (X * F)^T softmax(X W x_L) (constructions_cat.c) ------------------------------
 // F [2R+1], tap j meets row t - (j - R); W [D][D]; y [D] the last row's output, weights [L] or NULL.
-int con_ar_fwd(double *y, double *weights, const double *x, const double *W, const double *F, size_t L, size_t D, size_t R,
-               con_precision p);
+int con_ar_fwd(double *y, double *weights, const double *x, const double *W, const double *F, size_t L,
+               size_t D, size_t R, con_precision p);
 
 // ---- [CAT] Theorem 3: selective copying (constructions_cat.c) -------------------------------------------
 // Tokens 0..S-1 are signals, S noise, S+1 the marker. D = S + 3.
@@ -80,11 +82,12 @@ typedef struct {
     double epsilon; // c = e L ln(2L/epsilon)
 } con_copy;
 // answer [L'] = the largest signal column of every row of the layer's output on tokens [length]; y [length][S+3] or NULL.
-int con_copy_fwd(int32_t *answer, double *y, const int32_t *tokens, size_t length, const con_copy *m, con_precision p);
+int con_copy_fwd(int32_t *answer, double *y, const int32_t *tokens, size_t length, const con_copy *m,
+                 con_precision p);
 // The same, and (each or NULL) query [length][S+3], the filtered tokens before W_q: column s of row t is the sum of rho^age
 // over the occurrences of s; map [length][length].
-int con_copy_look(int32_t *answer, double *y, double *query, double *map, const int32_t *tokens, size_t length,
-                  const con_copy *m, con_precision p);
+int con_copy_look(int32_t *answer, double *y, double *query, double *map, const int32_t *tokens,
+                  size_t length, const con_copy *m, con_precision p);
 // Free-running: after the marker at tokens[start] its own n answers are written to tokens[start+1..start+n].
 int con_copy_generate(int32_t *tokens, size_t start, size_t n, const con_copy *m, con_precision p);
 
@@ -102,8 +105,8 @@ long con_landmark_trials(const con_landmark *m, uint64_t seed, size_t first, siz
 // Largest modulus of the poles of 1/(1 + a1 z^-1 + a2 z^-2), in double.
 double con_pole_radius(double a1, double a2);
 // y [L] = sum over F filters of x through theta [bins][F][2], one channel; carry: the state lives on across bins.
-int con_focus_filter(double *y, const double *x, const double *theta, size_t L, size_t bins, size_t F, int carry,
-                     con_precision p);
+int con_focus_filter(double *y, const double *x, const double *theta, size_t L, size_t bins, size_t F,
+                     int carry, con_precision p);
 
 #ifdef __cplusplus
 }

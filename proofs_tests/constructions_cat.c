@@ -9,7 +9,8 @@
 
 // ---- Theorem 1 and Corollary 1 --------------------------------------------------------------------------
 // norm(X * F), or with `delay` norm(X * F * D_1)
-static int ngrams(double *out, double *work, const double *x, const con_recall *m, int delay, con_precision p) {
+static int ngrams(double *out, double *work, const double *x, const con_recall *m, int delay,
+                  con_precision p) {
     const size_t taps = m->N + (size_t)delay;
     double *f = calloc(taps, sizeof *f);
     if (!f) return CON_NO_MEMORY;
@@ -44,8 +45,8 @@ int con_recall_fwd(double *y, double *map, const double *x, const con_recall *m,
 
 // The filtered, normalised N-gram whose token i steps back is digit i of `code` (base V + 1; V: before the sequence).
 // Returns 0 where that is no N-gram: a token before one that is before the sequence, or nothing at all.
-static int encode(double *u, size_t code, const double *table, size_t V, size_t D, const double *filter, size_t N,
-                  int starts) {
+static int encode(double *u, size_t code, const double *table, size_t V, size_t D, const double *filter,
+                  size_t N, int starts) {
     int before = 0;
     double square = 0;
     memset(u, 0, D * sizeof *u);
@@ -93,14 +94,14 @@ double con_wrong_cosine(const double *table, size_t V, size_t D, const double *f
 }
 
 // ---- Theorem 2 ------------------------------------------------------------------------------------------
-int con_ar_fwd(double *y, double *weights, const double *x, const double *W, const double *F, size_t L, size_t D, size_t R,
-               con_precision p) {
+int con_ar_fwd(double *y, double *weights, const double *x, const double *W, const double *F, size_t L,
+               size_t D, size_t R, con_precision p) {
     double *q, *v, *o, *wt, *map;
-    void *memory =
-        ref_carve(&q, L * D, &v, L * D, &o, L * D, &wt, D * D, &map, weights ? L * L : 1, REF_END);
+    void *memory = ref_carve(&q, L * D, &v, L * D, &o, L * D, &wt, D * D, &map, weights ? L * L : 1, REF_END);
     if (!memory) return CON_NO_MEMORY;
     for (size_t i = 0; i < D; i++)
-        for (size_t j = 0; j < D; j++) wt[j * D + i] = W[i * D + j] * sqrt((double)D); // score_j = x_j . W x_L
+        for (size_t j = 0; j < D; j++)
+            wt[j * D + i] = W[i * D + j] * sqrt((double)D); // score_j = x_j . W x_L
     int status = con_linear(q, x, wt, L, D, D, p);
     if (!status) status = con_conv(v, x, F, L, D, 2 * R + 1, R, p);
     if (!status) status = con_attention(o, weights ? map : NULL, q, x, v, NULL, L, D, 1, p);
@@ -127,12 +128,12 @@ static void copy_weights(double *wq, double *wk, double *wv, double *taps, size_
     wk[S * D + S + 2] = wk[(S + 1) * D + S + 2] = -1;
     for (size_t i = 0; i < length; i++) taps[i] = pow(1 - 1 / L, (double)i);
 }
-int con_copy_look(int32_t *answer, double *y, double *query, double *map, const int32_t *tokens, size_t length,
-                  const con_copy *m, con_precision p) {
+int con_copy_look(int32_t *answer, double *y, double *query, double *map, const int32_t *tokens,
+                  size_t length, const con_copy *m, con_precision p) {
     const size_t S = m->S, D = S + 3, n = length * D;
     double *x, *mixed, *q, *k, *v, *o, *wq, *wk, *wv, *taps;
-    void *memory = ref_carve(&x, n, &mixed, n, &q, n, &k, n, &v, n, &o, n, &wq, D * D, &wk, D * D, &wv, D * D, &taps,
-                             length, REF_END);
+    void *memory = ref_carve(&x, n, &mixed, n, &q, n, &k, n, &v, n, &o, n, &wq, D * D, &wk, D * D, &wv, D * D,
+                             &taps, length, REF_END);
     if (!memory) return CON_NO_MEMORY;
     for (size_t t = 0; t < length; t++) x[t * D + (size_t)tokens[t]] = x[t * D + S + 2] = 1;
     copy_weights(wq, wk, wv, taps, length, m);
@@ -152,7 +153,8 @@ int con_copy_look(int32_t *answer, double *y, double *query, double *map, const 
     free(memory);
     return status;
 }
-int con_copy_fwd(int32_t *answer, double *y, const int32_t *tokens, size_t length, const con_copy *m, con_precision p) {
+int con_copy_fwd(int32_t *answer, double *y, const int32_t *tokens, size_t length, const con_copy *m,
+                 con_precision p) {
     return con_copy_look(answer, y, NULL, NULL, tokens, length, m, p);
 }
 int con_copy_generate(int32_t *tokens, size_t start, size_t n, const con_copy *m, con_precision p) {

@@ -13,8 +13,8 @@ double con_pole_radius(double a1, double a2) { // roots of z^2 + a1 z + a2
     return fabs(a1) / 2 + sqrt(disc);
 }
 
-int con_focus_filter(double *y, const double *x, const double *theta, size_t L, size_t bins, size_t F, int carry,
-                     con_precision p) {
+int con_focus_filter(double *y, const double *x, const double *theta, size_t L, size_t bins, size_t F,
+                     int carry, con_precision p) {
     if (p == CON_DOUBLE) {
         const ref_focus_filter r = {L, 1, bins, F, carry ? REF_FOCUS_CARRY : REF_FOCUS_CAUSAL};
         return ref_focus_filter_fwd(y, x, theta, &r) ? CON_NO_MEMORY : CON_OK;

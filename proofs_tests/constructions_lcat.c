@@ -24,7 +24,8 @@ static size_t draw(double *x, const con_landmark *m, uint64_t seed, size_t trial
         x[last * D + c] = rng_normal(&rng);
         square += x[last * D + c] * x[last * D + c];
     }
-    for (size_t c = 0; c < D; c++) x[place * D + c] = x[last * D + c] = (float)(x[last * D + c] / sqrt(square));
+    for (size_t c = 0; c < D; c++)
+        x[place * D + c] = x[last * D + c] = (float)(x[last * D + c] / sqrt(square));
     return place / m->block;
 }
 

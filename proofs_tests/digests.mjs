@@ -9,7 +9,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { load } from '../build/wasm/seqmix.js';
 
-const list = readFileSync(new URL('digests.txt', import.meta.url), 'utf8').trim().split('\n');
+const list = readFileSync(new URL('digests.txt', import.meta.url), 'utf8')
+    .trim()
+    .split('\n');
 
 // Compare line by line, so that a failure names the first kernel that differs.
 function compare(lines) {
@@ -20,7 +22,9 @@ function compare(lines) {
 
 function native(program, isa, ...more) {
     const env = { ...process.env, SMX_ISA: isa };
-    return execFileSync(program, ['selfcheck', ...more], { env, encoding: 'utf8' }).trim().split('\n');
+    return execFileSync(program, ['selfcheck', ...more], { env, encoding: 'utf8' })
+        .trim()
+        .split('\n');
 }
 
 // The instruction sets that this program has and this machine can run, as its own error lists them.
@@ -28,7 +32,10 @@ function isas(program) {
     try {
         execFileSync(program, ['--version'], { env: { ...process.env, SMX_ISA: '?' }, stdio: 'pipe' });
     } catch (error) {
-        return String(error.stderr).trim().replace(/^.*one of /, '').split(', ');
+        return String(error.stderr)
+            .trim()
+            .replace(/^.*one of /, '')
+            .split(', ');
     }
     throw new Error(`${program} accepts SMX_ISA=?`);
 }
@@ -38,12 +45,15 @@ for (const [compiler, program] of [
     ['clang', 'build/clang/seqmix'],
 ]) {
     const all = isas(program);
-    test(`${compiler} builds scalar and at least one more`, () => assert.ok(all.includes('scalar') && all.length >= 2, all.join()));
+    test(`${compiler} builds scalar and at least one more`, () =>
+        assert.ok(all.includes('scalar') && all.length >= 2, all.join()));
     for (const isa of all) test(`${compiler}, ${isa}`, () => compare(native(program, isa)));
-    test(`${compiler}, ${all.at(-1)}, two threads`, () => compare(native(program, all.at(-1), '--threads', '2')));
+    test(`${compiler}, ${all.at(-1)}, two threads`, () =>
+        compare(native(program, all.at(-1), '--threads', '2')));
     if (process.arch === 'x64')
         for (const isa of ['avx2', 'avx512'])
-            if (!all.includes(isa)) test(`${compiler}, ${isa}`, { skip: `this machine has no ${isa}` }, () => {});
+            if (!all.includes(isa))
+                test(`${compiler}, ${isa}`, { skip: `this machine has no ${isa}` }, () => {});
 }
 
 // gcc 12 turns x0 c - x1 s beside x1 c + x0 s into vfmaddsub, -ffp-contract=off or not. The digests catch that only where a
@@ -56,7 +66,10 @@ for (const folder of compiled)
         const objects = readdirSync(folder).filter((name) => name.endsWith('.o'));
         assert.ok(objects.length > 10);
         for (const object of objects) {
-            const code = execFileSync('objdump', ['-d', `${folder}/${object}`], { encoding: 'utf8', maxBuffer: 1 << 28 });
+            const code = execFileSync('objdump', ['-d', `${folder}/${object}`], {
+                encoding: 'utf8',
+                maxBuffer: 1 << 28,
+            });
             assert.doesNotMatch(code, /\bvfn?m(add|sub)/, object);
         }
     });

@@ -35,12 +35,14 @@ static CHECK_UNUSED void lone_mixer_open_as(lone_mixer *m, enum graph_mode mode,
     m->g = graph_new(mode, &m->p, B, L);
     m->values = calloc(B * L * D, sizeof *m->values);
     m->g->values = m->values;
-    const tensor *start = graph_param(m->g, "x", (init){INIT_NORMAL, 1}, 0, 2, (uint32_t[]){(uint32_t)L, (uint32_t)D});
+    const tensor *start =
+        graph_param(m->g, "x", (init){INIT_NORMAL, 1}, 0, 2, (uint32_t[]){(uint32_t)L, (uint32_t)D});
     tensor *x = op_bias(m->g, op_values(m->g, D), (tensor *)start);
     graph_push(m->g, "mixer");
     m->y = (lone_build ? lone_build : mix->build)(m->g, m->c, x);
     graph_pop(m->g);
-    if (m->g->failed || params_create(&m->p, 1, &e) || graph_plan(m->g, mode == GRAPH_TRAIN ? m->y : NULL, &e))
+    if (m->g->failed || params_create(&m->p, 1, &e) ||
+        graph_plan(m->g, mode == GRAPH_TRAIN ? m->y : NULL, &e))
         check_fail("config %s: %s", text, m->g->failed ? m->g->error.message : e.message);
     m->x = (tensor *)start;
 }
@@ -101,8 +103,8 @@ static CHECK_UNUSED void vector_compare(const char *what, const json *a, const f
     for (size_t i = 0; i < n; i++) {
         const double w = npy_value(&want, i);
         if (!(fabs((double)got[i] - w) <= tolerance * scale))
-            check_fail("%s[%zu] is %.9g, expected %.9g: off by %.3g, allowed %.3g", what, i, got[i], w, fabs((double)got[i] - w),
-                       tolerance * scale);
+            check_fail("%s[%zu] is %.9g, expected %.9g: off by %.3g, allowed %.3g", what, i, got[i], w,
+                       fabs((double)got[i] - w), tolerance * scale);
     }
     npy_free(&want);
 }
@@ -146,7 +148,8 @@ static CHECK_UNUSED void vector_case(const json *c, const vector_mechanism *how,
             to = dy = check_floats(n.count);
         } else {
             const param *p = vector_param(&m, how->names, a->key);
-            if (p->n != n.count) check_fail("the weight %s has %zu numbers, the input %s %zu", p->name, p->n, a->key, n.count);
+            if (p->n != n.count)
+                check_fail("the weight %s has %zu numbers, the input %s %zu", p->name, p->n, a->key, n.count);
             to = m.p.data + p->offset;
             given++;
         }

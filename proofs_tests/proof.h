@@ -29,10 +29,12 @@ static CHECK_UNUSED void proof_figure(int most, double value, double bound, cons
 #define proof_at_least(value, bound, ...) proof_figure(0, value, bound, __VA_ARGS__)
 #define proof_ok(call)                                                                                       \
     do {                                                                                                     \
-        if ((call) != 0) fail_msg("no memory for %s", #call);                                                 \
+        if ((call) != 0) fail_msg("no memory for %s", #call);                                                \
     } while (0)
 
-static CHECK_UNUSED double proof_largest(double a, double b) { return isnan(b) || b > a ? b : a; } // NaN stays
+static CHECK_UNUSED double proof_largest(double a, double b) {
+    return isnan(b) || b > a ? b : a;
+} // NaN stays
 
 static CHECK_UNUSED double proof_normal(void) { // Box & Muller
     double u = check_uniform(0x1p-53, 1), turn = check_uniform(0, 1);

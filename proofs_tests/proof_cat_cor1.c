@@ -30,12 +30,18 @@ static void make_table(size_t V, size_t D) {
 }
 static con_recall model(size_t L, size_t V, size_t D) {
     const double rho = con_wrong_cosine(table, V, D, one_tap, 1, 0);
-    return (con_recall){.L = L, .D = D, .N = 1, .filter = one_tap, .delay = CON_KEY_DELAY, .no_norm = 1,
+    return (con_recall){.L = L,
+                        .D = D,
+                        .N = 1,
+                        .filter = one_tap,
+                        .delay = CON_KEY_DELAY,
+                        .no_norm = 1,
                         .c = log(4 * (double)L / EPSILON) / (1 - fmax(rho, 0))};
 }
 static double x[MAX_L * MAX_D], y[MAX_L * MAX_D];
 static void run(const int32_t *tokens, const con_recall *m, con_precision p) {
-    for (size_t t = 0; t < m->L; t++) memcpy(x + t * m->D, table + (size_t)tokens[t] * m->D, m->D * sizeof *x);
+    for (size_t t = 0; t < m->L; t++)
+        memcpy(x + t * m->D, table + (size_t)tokens[t] * m->D, m->D * sizeof *x);
     proof_ok(con_recall_fwd(y, NULL, x, m, p));
 }
 static double distance(size_t row, int32_t token, size_t D) {
@@ -79,8 +85,8 @@ static void all_short_sequences(void **state) {
                 least = fmin(least, sqrt(e));
             }
         }
-        proof_at_most(worst, EPSILON + 8 * m.c * proof_u(p), "%s: error over %zu rows of all sequences of 7 from 4 tokens",
-                      proof_short(p), rows);
+        proof_at_most(worst, EPSILON + 8 * m.c * proof_u(p),
+                      "%s: error over %zu rows of all sequences of 7 from 4 tokens", proof_short(p), rows);
         proof_at_least(least, 0.5, "%s: least error without the delay", proof_short(p));
     }
 }
@@ -88,7 +94,8 @@ static void all_short_sequences(void **state) {
 // Samples of the project's own generators, every target of them.
 static void own_tasks(void **state) {
     (void)state;
-    static const char *const texts[] = {"task=mqar&length=64&vocab=64&pairs=8", "task=mqar&length=512&vocab=64&pairs=31",
+    static const char *const texts[] = {"task=mqar&length=64&vocab=64&pairs=8",
+                                        "task=mqar&length=512&vocab=64&pairs=31",
                                         "task=ar&length=1024&vocab=64"};
     make_table(64, 48);
     for (size_t n = 0; n < CHECK_COUNT(texts); n++) {

@@ -19,9 +19,9 @@ static double share(double *low, double *high, const con_landmark *m, uint64_t s
     const long hits = con_landmark_trials(m, seed, 0, trials, CON_FLOAT);
     if (hits < 0) fail_msg("no memory");
     proof_wilson(low, high, (double)hits, (double)trials, Z999);
-    print_message("L=%zu B=%zu sigma=%g d=%zu (%.2f th)%s: %ld of %zu, %.4f .. %.4f\n", m->L, m->block, m->sigma, m->D,
-                  (double)m->D / con_landmark_threshold(m->L, m->block, m->sigma), m->rho ? ", e^(-i/B)" : "", hits, trials,
-                  *low, *high);
+    print_message("L=%zu B=%zu sigma=%g d=%zu (%.2f th)%s: %ld of %zu, %.4f .. %.4f\n", m->L, m->block,
+                  m->sigma, m->D, (double)m->D / con_landmark_threshold(m->L, m->block, m->sigma),
+                  m->rho ? ", e^(-i/B)" : "", hits, trials, *low, *high);
     return (double)hits;
 }
 static con_landmark at(size_t L, size_t block, double sigma, double times, int rho) {
@@ -49,7 +49,8 @@ static void the_integral(void **state) {
         for (size_t ratio = 16; ratio <= 1024; ratio *= 2) {
             const size_t L = block * ratio;
             const double th = con_landmark_threshold(L, block, 1);
-            const double at1 = exact(L, block, 1, th), at4 = exact(L, block, 1, 4 * th), less = exact(L, block, 1, th / 4);
+            const double at1 = exact(L, block, 1, th), at4 = exact(L, block, 1, 4 * th),
+                         less = exact(L, block, 1, th / 4);
             low1 = fmin(low1, at1), high1 = fmax(high1, at1);
             low4 = fmin(low4, at4), high_quarter = fmax(high_quarter, less);
             if (ratio == 16) continue;
@@ -79,9 +80,11 @@ static void box_landmarks(void **state) {
             const double p = exact(m.L, m.block, m.sigma, (double)m.D);
             const double hits = share(&low, &high, &m, 81 + k, trials);
             print_message("integral: %.4f\n", p);
-            worst = proof_largest(worst, fabs(hits - p * (double)trials) / sqrt(p * (1 - p) * (double)trials));
+            worst =
+                proof_largest(worst, fabs(hits - p * (double)trials) / sqrt(p * (1 - p) * (double)trials));
         }
-        proof_at_most(worst, Z999, "box, d = %g th: counted trials from the integral, standard deviations", times[k]);
+        proof_at_most(worst, Z999, "box, d = %g th: counted trials from the integral, standard deviations",
+                      times[k]);
     }
 }
 
@@ -127,13 +130,16 @@ static void kernels_and_oracle_choose_the_same(void **state) {
         const con_landmark m = at(128, 8, 1, 1, rho);
         int differ = 0;
         for (size_t t = 0; t < 150; t++)
-            differ += con_landmark_trials(&m, 88, t, 1, CON_FLOAT) != con_landmark_trials(&m, 88, t, 1, CON_DOUBLE);
-        proof_at_most(differ, 0, "%s: trials of 150 that kernels and oracle decide differently", rho ? "e^(-i/B)" : "box");
+            differ +=
+                con_landmark_trials(&m, 88, t, 1, CON_FLOAT) != con_landmark_trials(&m, 88, t, 1, CON_DOUBLE);
+        proof_at_most(differ, 0, "%s: trials of 150 that kernels and oracle decide differently",
+                      rho ? "e^(-i/B)" : "box");
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_integral), cmocka_unit_test(box_landmarks), cmocka_unit_test(width_grows_with_the_block),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_integral), cmocka_unit_test(box_landmarks),
+                                       cmocka_unit_test(width_grows_with_the_block),
                                        cmocka_unit_test(decaying_landmarks),
                                        cmocka_unit_test(kernels_and_oracle_choose_the_same)};
     return cmocka_run_group_tests_name("cat_prop12", tests, NULL, NULL);

@@ -66,7 +66,11 @@ static void one(result *r, const int32_t *tokens, int L, const con_recall *m, in
 }
 static con_recall model(const double *filter, int N, int L, con_delay delay, double wrong) {
     // A masked row has the key 0 and with it the logit 0, so a wrong cosine below 0 counts as 0.
-    return (con_recall){.L = (size_t)L, .D = D, .N = (size_t)N, .filter = filter, .delay = delay,
+    return (con_recall){.L = (size_t)L,
+                        .D = D,
+                        .N = (size_t)N,
+                        .filter = filter,
+                        .delay = delay,
                         .c = log(4 * L / EPSILON) / (1 - fmax(wrong, 0))};
 }
 static double allowed(const con_recall *m, con_precision p) { return EPSILON + 8 * m->c * proof_u(p); }
@@ -113,10 +117,10 @@ static void all_short_sequences(void **state) {
                     }
                 }
             }
-            proof_at_most(r.error, most, "%s, %s, N = %d: error over %zu sequences of at most 7 tokens", proof_short(p),
-                          delays[delay], N, r.sequences);
-            proof_at_most(r.attention, most, "%s, %s, N = %d: attention's distance from the copy", proof_short(p),
-                          delays[delay], N);
+            proof_at_most(r.error, most, "%s, %s, N = %d: error over %zu sequences of at most 7 tokens",
+                          proof_short(p), delays[delay], N, r.sequences);
+            proof_at_most(r.attention, most, "%s, %s, N = %d: attention's distance from the copy",
+                          proof_short(p), delays[delay], N);
         }
 }
 
@@ -141,13 +145,14 @@ static void random_long_sequences(void **state) {
                 // A query of 2 and after it tokens 0 and 1 only, but for the planted copy: no other one can arise.
                 const int place = N + (int)(check_next() % (uint64_t)(L - 3 * N));
                 for (int t = 0; t < L; t++) x[t] = (int32_t)(check_next() % 2);
-                for (int i = 0; i < N; i++) x[L - N + i] = x[place - N + 1 + i] = i == 0 ? 2 : (int32_t)(i % 2);
+                for (int i = 0; i < N; i++)
+                    x[L - N + i] = x[place - N + 1 + i] = i == 0 ? 2 : (int32_t)(i % 2);
                 assert_int_equal(copy_of(x, L, N), place);
                 one(&r, x, L, &m, place, p);
                 most = fmax(most, allowed(&m, p));
             }
-        proof_at_most(r.error, most, "%s, %s: error over %zu random sequences of 17 to %d tokens", proof_short(p),
-                      delays[delay], r.sequences, MAX_L);
+        proof_at_most(r.error, most, "%s, %s: error over %zu random sequences of 17 to %d tokens",
+                      proof_short(p), delays[delay], r.sequences, MAX_L);
     }
 }
 
@@ -178,7 +183,8 @@ static void failing_filters(void **state) {
         assert_true(place >= 0);
         one(&r, cases[i].x, cases[i].L, &m, place, p);
         proof_at_least(r.error, 0.3, "%s, %s: error at c = 1000", proof_short(p), cases[i].name);
-        proof_at_least(r.attention, 0.5, "%s, %s: attention's distance from the copy", proof_short(p), cases[i].name);
+        proof_at_least(r.attention, 0.5, "%s, %s: attention's distance from the copy", proof_short(p),
+                       cases[i].name);
     }
 }
 
@@ -190,7 +196,8 @@ static void constant_runs(void **state) {
     make_table();
     static const int32_t x[] = {0, 1, 2, 0, 0, 1, 0, 0}; // a b c a a b a a: the copy of "aa" ends at row 4
     int collide = 0, draws = 0;
-    result open[2] = {{0, 0, 0}, {0, 0, 0}}, masked[2] = {{0, 0, 0}, {0, 0, 0}}, excluded[2] = {{0, 0, 0}, {0, 0, 0}};
+    result open[2] = {{0, 0, 0}, {0, 0, 0}}, masked[2] = {{0, 0, 0}, {0, 0, 0}},
+           excluded[2] = {{0, 0, 0}, {0, 0, 0}};
     double most[2] = {0, 0}, least = INFINITY;
     check_seed(31);
     while (draws < 200) {
@@ -200,7 +207,8 @@ static void constant_runs(void **state) {
         const double with_starts = con_wrong_cosine(table, V, D, filter, 2, 1);
         if (wrong > 0.97) continue; // c would be beyond what float32 resolves to eps
         const int same_sign = filter[0] * (filter[0] + filter[1]) > 0;
-        if (same_sign != (with_starts > 1 - 1e-9)) fail_msg("filter (%g, %g): wrong cosine %g", filter[0], filter[1], with_starts);
+        if (same_sign != (with_starts > 1 - 1e-9))
+            fail_msg("filter (%g, %g): wrong cosine %g", filter[0], filter[1], with_starts);
         collide += same_sign;
         draws++;
         PROOF_EACH_PRECISION(p) {
@@ -221,16 +229,20 @@ static void constant_runs(void **state) {
         }
     }
     print_message("%d of %d random filters collide\n", collide, draws);
-    proof_at_least(collide / (double)draws, 0.25, "share of random filters that collide at the start of the sequence");
+    proof_at_least(collide / (double)draws, 0.25,
+                   "share of random filters that collide at the start of the sequence");
     proof_at_least(least, 0.3, "least error of these on a b c a a b a a, rows open");
     PROOF_EACH_PRECISION(p) {
-        proof_at_most(masked[p].error, most[p], "%s: all filters, rows t < N-1 masked: error", proof_short(p));
-        proof_at_most(excluded[p].error, most[p], "%s: all filters, run not at the start: error", proof_short(p));
+        proof_at_most(masked[p].error, most[p], "%s: all filters, rows t < N-1 masked: error",
+                      proof_short(p));
+        proof_at_most(excluded[p].error, most[p], "%s: all filters, run not at the start: error",
+                      proof_short(p));
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_short_sequences), cmocka_unit_test(random_long_sequences),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_short_sequences),
+                                       cmocka_unit_test(random_long_sequences),
                                        cmocka_unit_test(failing_filters), cmocka_unit_test(constant_runs)};
     return cmocka_run_group_tests_name("cat_thm1", tests, NULL, NULL);
 }

@@ -29,8 +29,8 @@ static int copy_of(const int32_t *x, int L) {
     return place;
 }
 // Adds to the largest error and the largest distance (l1) of the attention from 1/2, 1/2.
-static void one(double *error, double *attention, const int32_t *tokens, int L, const double *W, const double *F, int place,
-                con_precision p) {
+static void one(double *error, double *attention, const int32_t *tokens, int L, const double *W,
+                const double *F, int place, con_precision p) {
     static double x[MAX_L * D], weights[MAX_L];
     double y[D], e = 0, a = 0;
     for (int t = 0; t < L; t++) memcpy(x + t * D, table + tokens[t] * D, D * sizeof *x);
@@ -43,7 +43,8 @@ static void one(double *error, double *attention, const int32_t *tokens, int L, 
     *error = proof_largest(*error, sqrt(e));
     *attention = proof_largest(*attention, a);
 }
-static void every_short_sequence(double *error, double *attention, const double *W, const double *F, con_precision p) {
+static void every_short_sequence(double *error, double *attention, const double *W, const double *F,
+                                 con_precision p) {
     int count = 1;
     for (int t = 0; t < SHORT; t++) count *= V;
     for (int code = 0; code < count; code++) {
@@ -76,7 +77,10 @@ static void disturbed_constructions(void **state) {
             every_short_sequence(&eps, &attention, W, F, p);
             largest_eps = fmax(largest_eps, eps);
             worst_filter = proof_largest(worst_filter, filter / (SHORT * eps));
-            for (int L = 3; L <= MAX_L; L = L < 10 ? L + 1 : L * 3 < MAX_L ? L * 3 : L == MAX_L ? MAX_L + 1 : MAX_L) {
+            for (int L = 3; L <= MAX_L; L = L < 10          ? L + 1
+                                            : L * 3 < MAX_L ? L * 3
+                                            : L == MAX_L    ? MAX_L + 1
+                                                            : MAX_L) {
                 double e = 0, a = 0;
                 for (int n = 0; n < 3; n++) {
                     static int32_t x[MAX_L];
@@ -87,11 +91,13 @@ static void disturbed_constructions(void **state) {
                 if (L == MAX_L) at_1000 = fmax(at_1000, e);
             }
         }
-        print_message("%s, disturbance %g: error %.3g on every sequence of 4, %.3g at 1000 tokens\n", proof_short(p), size,
-                      largest_eps, at_1000);
+        print_message("%s, disturbance %g: error %.3g on every sequence of 4, %.3g at 1000 tokens\n",
+                      proof_short(p), size, largest_eps, at_1000);
         proof_at_most(worst_filter, 1, "%s, disturbance %g: |F - 2 D_{-1}|_1 in L eps", proof_short(p), size);
-        proof_at_most(worst_attention, 1, "%s, disturbance %g: attention's distance in L' eps", proof_short(p), size);
-        proof_at_most(worst_error, 1, "%s, disturbance %g: error at L' = 3 .. 1000 in L' eps", proof_short(p), size);
+        proof_at_most(worst_attention, 1, "%s, disturbance %g: attention's distance in L' eps",
+                      proof_short(p), size);
+        proof_at_most(worst_error, 1, "%s, disturbance %g: error at L' = 3 .. 1000 in L' eps", proof_short(p),
+                      size);
     }
 }
 
@@ -112,8 +118,8 @@ static void without_the_premise(void **state) {
 // ---- Models trained by the project ----------------------------------------------------------------------
 // One block with the two-sided value filter alone, on `ar`; no positions, no norm. The trained model has more freedom than
 // the theorem's (a residual, W_v, W_o, a head behind), so only the direction of F is determined, and the error is its loss.
-#define TRAINED                                                                                              \
-    "mixer=cat&task=ar&filters=v&value_filter=two_sided&filter=1&filter_std=0.02&norm=none&mlp=0&blocks=1&heads=1&"  \
+#define TRAINED                                                                                                     \
+    "mixer=cat&task=ar&filters=v&value_filter=two_sided&filter=1&filter_std=0.02&norm=none&mlp=0&blocks=1&heads=1&" \
     "position=none&init=fan_in&embed_std=1&batch=32&rate=0.01&warmup=20&clip=1&decay=0&schedule=cosine&steps=1000"
 static smx_run *trained(const char *rest, int seed) {
     char config[500];
@@ -130,7 +136,8 @@ static double attention_distance(smx_run *r, size_t length) {
     for (uint64_t n = 0; n < 20; n++) {
         smx_sample s;
         smx_tensor map;
-        if (smx_run_look(r, SMX_STREAM_EVAL, n, length, &s, &e) || smx_run_tensor(r, "block0.mixer.map", &map, &e))
+        if (smx_run_look(r, SMX_STREAM_EVAL, n, length, &s, &e) ||
+            smx_run_tensor(r, "block0.mixer.map", &map, &e))
             fail_msg("length %zu: %s", length, e.message);
         const size_t L = s.length;
         double a = 0;
@@ -154,10 +161,12 @@ static void trained_models(void **state) {
         smx_error e = {0};
         smx_tensor f;
         if (smx_run_tensor(r, "block0.mixer.filter_v", &f, &e)) fail_msg("%s", e.message);
-        const double ahead = fabs((double)f.data[0]), others = fabs((double)f.data[1]) + fabs((double)f.data[2]);
-        print_message("seed %d: F_v = (%.4f, %.4f, %.4f) for x_{t+1}, x_t, x_{t-1}\n", seed, (double)f.data[0],
-                      (double)f.data[1], (double)f.data[2]);
-        proof_at_most(others / ahead, 0.1, "seed %d: the trained filter's distance (l1) from the delay, scale aside", seed);
+        const double ahead = fabs((double)f.data[0]),
+                     others = fabs((double)f.data[1]) + fabs((double)f.data[2]);
+        print_message("seed %d: F_v = (%.4f, %.4f, %.4f) for x_{t+1}, x_t, x_{t-1}\n", seed,
+                      (double)f.data[0], (double)f.data[1], (double)f.data[2]);
+        proof_at_most(others / ahead, 0.1,
+                      "seed %d: the trained filter's distance (l1) from the delay, scale aside", seed);
         const double a0 = attention_distance(r, L0), loss0 = evaluated(r, L0).loss;
         proof_at_most(a0, 0.03, "seed %d: attention's distance from 1/2, 1/2 at the trained length", seed);
         proof_at_most(loss0, 1e-5, "seed %d: loss at the trained length", seed);
@@ -177,12 +186,14 @@ static void trained_models(void **state) {
     // What the premise excludes: with a residual, a free W_v and a head behind, three tokens can be answered another way.
     smx_run *r = trained("length=3&vocab=8&width=16", 1);
     proof_at_least(evaluated(r, 3).accuracy, 0.99, "trained at L = 3 in this larger class: accuracy at 3");
-    proof_at_most(evaluated(r, 1000).accuracy, 0.5, "trained at L = 3 in this larger class: accuracy at 1000");
+    proof_at_most(evaluated(r, 1000).accuracy, 0.5,
+                  "trained at L = 3 in this larger class: accuracy at 1000");
     smx_run_close(r);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(disturbed_constructions), cmocka_unit_test(without_the_premise),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(disturbed_constructions),
+                                       cmocka_unit_test(without_the_premise),
                                        cmocka_unit_test(trained_models)};
     return cmocka_run_group_tests_name("cat_thm2", tests, NULL, NULL);
 }

@@ -90,7 +90,8 @@ static void long_sequences(void **state) {
             want[i] = want[j], want[j] = kept;
         }
         for (size_t t = 0, placed = 0; t < body; t++)
-            tokens[t] = (cases[l].early ? t < n : check_next() % (body - t) < n - placed) ? want[placed++] : (int32_t)S;
+            tokens[t] = (cases[l].early ? t < n : check_next() % (body - t) < n - placed) ? want[placed++]
+                                                                                          : (int32_t)S;
         tokens[body] = (int32_t)S + 1;
         memcpy(tokens + body + 1, want, n * sizeof *want);
         proof_ok(con_copy_fwd(answer, y, tokens, L, &m, p));
@@ -104,7 +105,8 @@ static void long_sequences(void **state) {
             wrong += answer[body + i] != want[i];
         }
         const double c = exp(1) * (double)L * log(2 * (double)L / EPSILON);
-        proof_at_most((double)wrong, 0, "%s, L = %zu, %zu signals%s: wrong answers", proof_short(p), L, n, where);
+        proof_at_most((double)wrong, 0, "%s, L = %zu, %zu signals%s: wrong answers", proof_short(p), L, n,
+                      where);
         // The k-th next signal is k gaps of ln(2L/eps) behind: twice the geometric sum of eps/2L; noise is nowhere.
         const double sharp = 1.01 * EPSILON / (double)L * exp(8 * c * proof_u(p)) + 8 * proof_u(p);
         proof_at_most(worst, sharp, "%s, L = %zu, %zu signals%s: l1 error", proof_short(p), L, n, where);
@@ -122,7 +124,8 @@ static void what_it_excludes(void **state) {
         memcpy(tokens, body, sizeof body);
         tokens[5] = 4;
         proof_ok(con_copy_generate(tokens, 5, 3, &m, p));
-        print_message("%s: a b a is copied as %c %c %c\n", proof_short(p), 'a' + tokens[6], 'a' + tokens[7], 'a' + tokens[8]);
+        print_message("%s: a b a is copied as %c %c %c\n", proof_short(p), 'a' + tokens[6], 'a' + tokens[7],
+                      'a' + tokens[8]);
         assert_int_equal(tokens[6], 1);
         size_t tried = 0, wrong = 0;
         for (int code = 0; code < 1 << 10; code++) {
@@ -136,8 +139,9 @@ static void what_it_excludes(void **state) {
             const con_copy n = {.S = 3, .L = 11, .epsilon = EPSILON};
             tried++, wrong += !generated_right(b, 5, &n, p);
         }
-        proof_at_least((double)wrong / (double)tried, 0.5, "%s: share of %zu bodies with a repeated signal copied wrongly",
-                       proof_short(p), tried);
+        proof_at_least((double)wrong / (double)tried, 0.5,
+                       "%s: share of %zu bodies with a repeated signal copied wrongly", proof_short(p),
+                       tried);
         // Blank slots: the marker again in place of the answer.
         int32_t blank[] = {0, 3, 1, 2, 4, 4, 4}, answer[7];
         proof_ok(con_copy_fwd(answer, NULL, blank, 7, &m, p));

@@ -47,7 +47,8 @@ static void certify(certificate *c, const arb_t error, const arb_t bound, const 
 }
 static void closed(certificate *c, const arb_t bound, const char *what) {
     char a[40], b[40];
-    print_message("figure: certified over %zu outputs: %s: %s (at most %s)\n", c->count, what, upper(a, c->worst), upper(b, bound));
+    print_message("figure: certified over %zu outputs: %s: %s (at most %s)\n", c->count, what,
+                  upper(a, c->worst), upper(b, bound));
     assert_true(c->count > 0);
     arb_clear(c->worst);
 }
@@ -75,7 +76,8 @@ static void softmax(arb_ptr weights, arb_srcptr logits, slong n) {
 static void las_b1(void **state) {
     (void)state;
     enum { L = 24 };
-    arb_ptr logits = _arb_vec_init(L + 1), weights = _arb_vec_init(L + 1), k = _arb_vec_init(L), x = _arb_vec_init(L);
+    arb_ptr logits = _arb_vec_init(L + 1), weights = _arb_vec_init(L + 1), k = _arb_vec_init(L),
+            x = _arb_vec_init(L);
     arb_t c, rest, y, want, bound, root;
     arb_init(c), arb_init(rest), arb_init(y), arb_init(want), arb_init(bound), arb_init(root);
     certificate one;
@@ -123,7 +125,8 @@ static void las_b1(void **state) {
             arb_add(rest, rest, k + i, BITS);
         }
     }
-    closed(&one, bound, "[LaS] B.1: |y - k*x| for rational kernels, zero taps and both heads of a signed one");
+    closed(&one, bound,
+           "[LaS] B.1: |y - k*x| for rational kernels, zero taps and both heads of a signed one");
     _arb_vec_clear(logits, L + 1), _arb_vec_clear(weights, L + 1), _arb_vec_clear(k, L), _arb_vec_clear(x, L);
     arb_clear(c), arb_clear(rest), arb_clear(y), arb_clear(want), arb_clear(bound), arb_clear(root);
 }
@@ -152,8 +155,10 @@ static int is_copy(const int32_t *x, int t, int L, int N) {
     return t >= N - 1 && t < L - 1 && !memcmp(x + t - N + 1, x + L - N, (size_t)N * sizeof *x);
 }
 // Certifies |y - answer|^2 <= eps^2 for every instance of length 2N..6. c_0 = 1/(1 - rho) with rho a ball over all pairs.
-static void recall(certificate *one, con_delay delay, const slong *filter, int N, const arb_t epsilon, int norm) {
-    arb_ptr u = _arb_vec_init(D), v = _arb_vec_init(D), logits = _arb_vec_init(L1), weights = _arb_vec_init(L1);
+static void recall(certificate *one, con_delay delay, const slong *filter, int N, const arb_t epsilon,
+                   int norm) {
+    arb_ptr u = _arb_vec_init(D), v = _arb_vec_init(D), logits = _arb_vec_init(L1),
+            weights = _arb_vec_init(L1);
     arb_t rho, dot, c, error, bound, part;
     arb_init(rho), arb_init(dot), arb_init(c), arb_init(error), arb_init(bound), arb_init(part);
     int codes = 1;
@@ -226,7 +231,8 @@ static void cat_thm1(void **state) {
             certificate one;
             opened(&one);
             recall(&one, delay, filters[N - 1], N, epsilon, 1);
-            snprintf(what, sizeof what, "[CAT] Theorem 1, %s, N = %d: squared error on every instance of at most 6 tokens",
+            snprintf(what, sizeof what,
+                     "[CAT] Theorem 1, %s, N = %d: squared error on every instance of at most 6 tokens",
                      names[delay], N);
             closed(&one, square, what);
         }
@@ -239,10 +245,11 @@ static void cat_thm1(void **state) {
 
 // ---- [CAT] Theorem 3: the l1 error of the right answer's row, fed with the right answers; under 1/2 the l
 // the right one, so that free-running is certified with it.
-static void copy(certificate *one, const int32_t *tokens, size_t length, size_t body, size_t S, slong L, const arb_t epsilon,
-                 const arb_t bound) {
+static void copy(certificate *one, const int32_t *tokens, size_t length, size_t body, size_t S, slong L,
+                 const arb_t epsilon, const arb_t bound) {
     const size_t width = S + 3, K = S + 2;
-    arb_ptr q = _arb_vec_init((slong)width), logits = _arb_vec_init((slong)length), weights = _arb_vec_init((slong)length);
+    arb_ptr q = _arb_vec_init((slong)width), logits = _arb_vec_init((slong)length),
+            weights = _arb_vec_init((slong)length);
     arb_t rho, c, error, part;
     arb_init(rho), arb_init(c), arb_init(error), arb_init(part);
     ratio(rho, L - 1, (ulong)L);
@@ -256,7 +263,8 @@ static void copy(certificate *one, const int32_t *tokens, size_t length, size_t 
         for (size_t s = 0; s < width; s++) arb_mul(q + s, q + s, rho, BITS); // the filter rho^i, one row on
         arb_add_ui(q + tokens[i], q + tokens[i], 1, BITS);
         arb_add_ui(q + K, q + K, 1, BITS);
-        if (i < body || i + 1 >= length) continue; // answers stand at the marker and at all slots but the last
+        if (i < body || i + 1 >= length)
+            continue; // answers stand at the marker and at all slots but the last
         for (size_t j = 0; j <= i; j++) {
             arb_mul(logits + j, c, tokens[j] < (int32_t)S ? q + tokens[j] : q + K, BITS);
             arb_neg(logits + j, logits + j);
@@ -272,7 +280,8 @@ static void copy(certificate *one, const int32_t *tokens, size_t length, size_t 
         }
         certify(one, error, bound, "Theorem 3");
     }
-    _arb_vec_clear(q, (slong)width), _arb_vec_clear(logits, (slong)length), _arb_vec_clear(weights, (slong)length);
+    _arb_vec_clear(q, (slong)width), _arb_vec_clear(logits, (slong)length),
+        _arb_vec_clear(weights, (slong)length);
     arb_clear(rho), arb_clear(c), arb_clear(error), arb_clear(part);
 }
 static void cat_thm3(void **state) {

@@ -37,9 +37,11 @@ static void three_forms(void **state) {
     double *quadratic = check_doubles(L * D), *other = check_doubles(L * D);
     ref_linattn_quadratic(quadratic, qd, kd, vd, L, D, H);
     proof_ok(ref_linattn_recurrent(other, qd, kd, vd, L, D, H));
-    proof_at_most(in_terms(other, quadratic, qd, kd, vd) / 0x1p-53, 6, "double: recurrence and masked product, in u");
+    proof_at_most(in_terms(other, quadratic, qd, kd, vd) / 0x1p-53, 6,
+                  "double: recurrence and masked product, in u");
     proof_ok(ref_linattn_tiled(other, qd, kd, vd, L, D, H, 7));
-    proof_at_most(in_terms(other, quadratic, qd, kd, vd) / 0x1p-53, 6, "double: tiles of 7 and masked product, in u");
+    proof_at_most(in_terms(other, quadratic, qd, kd, vd) / 0x1p-53, 6,
+                  "double: tiles of 7 and masked product, in u");
     static const size_t blocks[] = {1, 7, 64, L};
     for (size_t n = 0; n < CHECK_COUNT(blocks); n++) {
         const smx_linattn p = {1, L, D, H, D, blocks[n], SMX_LINATTN_NONE, 0};
@@ -47,7 +49,9 @@ static void three_forms(void **state) {
         smx_linattn_fwd(y, norm, q, k, v, check_scratch(smx_linattn_fwd_scratch_bytes(&p)), &p);
         proof_at_most(in_terms(check_widen(y, L * D), quadratic, qd, kd, vd) / 0x1p-24, 6,
                       "float32, blocks of %zu%s: from the masked product in double, in u", blocks[n],
-                      blocks[n] == 1 ? " (recurrence)" : blocks[n] == L ? " (masked product)" : "");
+                      blocks[n] == 1   ? " (recurrence)"
+                      : blocks[n] == L ? " (masked product)"
+                                       : "");
     }
     check_done();
 }
@@ -57,11 +61,13 @@ static void short_kernels_fuse(void **state) {
     enum { N = 6 };
     check_seed(92);
     float *x = check_random(L * D, -1, 1), *s3 = check_random(D * 3, -1, 1), *sn = check_random(D * N, -1, 1);
-    float *a = check_floats(L * D), *b = check_floats(L * D), *y = check_floats(L * D), *fused = check_floats(D * N);
+    float *a = check_floats(L * D), *b = check_floats(L * D), *y = check_floats(L * D),
+          *fused = check_floats(D * N);
     double *fused_d = check_doubles(D * N), *yd = check_doubles(L * D), *want = check_doubles(L * D);
     ref_short_fuse(fused_d, check_widen(s3, D * 3), check_widen(sn, D * N), D, N);
     for (size_t i = 0; i < D * N; i++) fused[i] = (float)fused_d[i];
-    proof_ok(ref_short_sum_fwd(want, check_widen(x, L * D), check_widen(s3, D * 3), check_widen(sn, D * N), L, D, N));
+    proof_ok(ref_short_sum_fwd(want, check_widen(x, L * D), check_widen(s3, D * 3), check_widen(sn, D * N), L,
+                               D, N));
     ref_conv_fwd(yd, check_widen(x, L * D), fused_d, 1, L, D, D, N, 0, D, D);
     void *scratch = check_scratch(smx_conv_scratch_bytes(L, D, D, N));
     smx_conv_fwd(a, x, s3, scratch, 1, L, D, D, 3, 0, D, D);
@@ -73,7 +79,8 @@ static void short_kernels_fuse(void **state) {
         for (size_t c = 0; c < D; c++) {
             double scale = 0;
             for (size_t w = 0; w < N && w <= t; w++)
-                scale += (fabs((double)sn[c * N + w]) + (w < 3 ? fabs((double)s3[c * 3 + w]) : 0)) * fabs((double)x[(t - w) * D + c]);
+                scale += (fabs((double)sn[c * N + w]) + (w < 3 ? fabs((double)s3[c * 3 + w]) : 0)) *
+                         fabs((double)x[(t - w) * D + c]);
             in_double = proof_largest(in_double, fabs(yd[t * D + c] - want[t * D + c]) / scale);
             in_float = proof_largest(in_float, fabs((double)y[t * D + c] - (double)a[t * D + c]) / scale);
         }
@@ -90,14 +97,16 @@ static void transforms_convolve(void **state) {
             const size_t M = lengths[n], N = smx_longconv_rows(M);
             const double lambda = squash ? 0.25 : 0;
             check_seed(93 + n);
-            float *x = check_random(M * D, -1, 1), *k = check_random(M * D, -1, 1), *skip = check_random(D, -1, 1);
+            float *x = check_random(M * D, -1, 1), *k = check_random(M * D, -1, 1),
+                  *skip = check_random(D, -1, 1);
             float *y = check_floats(M * D), *spectrum = check_floats(smx_longconv_spectrum_floats(M, D));
             float *table = check_floats(smx_fft_table_floats(N));
             double *want = check_doubles(M * D), worst = 0;
             smx_fft_table(table, N);
-            smx_longconv_fwd(y, spectrum, x, k, skip, table, check_scratch(smx_longconv_scratch_bytes(M)), 1, M, D, M,
-                             (float)lambda, D);
-            ref_long_conv_fwd(want, check_widen(x, M * D), check_widen(k, M * D), check_widen(skip, D), M, D, lambda);
+            smx_longconv_fwd(y, spectrum, x, k, skip, table, check_scratch(smx_longconv_scratch_bytes(M)), 1,
+                             M, D, M, (float)lambda, D);
+            ref_long_conv_fwd(want, check_widen(x, M * D), check_widen(k, M * D), check_widen(skip, D), M, D,
+                              lambda);
             for (size_t c = 0; c < D; c++) {
                 double xx = 0, kk = fabs((double)skip[c]);
                 for (size_t t = 0; t < M; t++) {
@@ -106,10 +115,11 @@ static void transforms_convolve(void **state) {
                     kk += tap * tap;
                 }
                 for (size_t t = 0; t < M; t++)
-                    worst = proof_largest(worst, fabs((double)y[t * D + c] - want[t * D + c]) / sqrt(xx * kk));
+                    worst =
+                        proof_largest(worst, fabs((double)y[t * D + c] - want[t * D + c]) / sqrt(xx * kk));
             }
-            proof_at_most(worst / 0x1p-24, 4, "float32, L = %zu, lambda = %g: transforms and direct sum, in u",
-                          M, lambda);
+            proof_at_most(worst / 0x1p-24, 4,
+                          "float32, L = %zu, lambda = %g: transforms and direct sum, in u", M, lambda);
             check_done();
         }
 }

@@ -16,19 +16,23 @@ static void triangle_is_the_unit_disc(void **state) {
     int differ = 0, inside = 0;
     double radius = 0;
     for (int n = 0; n < 400000; n++) {
-        const double a1 = check_uniform(-2.5, 2.5), a2 = check_uniform(-1.5, 1.5), r = con_pole_radius(a1, a2);
+        const double a1 = check_uniform(-2.5, 2.5), a2 = check_uniform(-1.5, 1.5),
+                     r = con_pole_radius(a1, a2);
         const int stable = fabs(a2) < 1 && fabs(a1) < 1 + a2;
         differ += stable != (r < 1);
         inside += stable;
         const double t0 = check_uniform(0, 1), t1 = check_uniform(0, 1);
         radius = fmax(radius, con_pole_radius(t0, t1));
     }
-    proof_at_most(differ, 0, "filters of 400000 on which triangle and unit circle disagree (%d stable)", inside);
-    proof_at_least(1 - radius, 1e-9, "400000 filters of (0,1)^2: least distance of a pole from the unit circle");
+    proof_at_most(differ, 0, "filters of 400000 on which triangle and unit circle disagree (%d stable)",
+                  inside);
+    proof_at_least(1 - radius, 1e-9,
+                   "400000 filters of (0,1)^2: least distance of a pole from the unit circle");
     // The corner that sigma reaches in float32 is held back: 1 - 2^-20.
     float corner[2] = {40, 40};
     smx_theta_fwd(corner, corner, 2, 0);
-    proof_at_least(1 - con_pole_radius((double)corner[0], (double)corner[1]), 0x1p-22, "sigma(40), sigma(40): distance of its poles from it");
+    proof_at_least(1 - con_pole_radius((double)corner[0], (double)corner[1]), 0x1p-22,
+                   "sigma(40), sigma(40): distance of its poles from it");
 }
 
 static void frozen_filters_decay(void **state) {
@@ -41,7 +45,8 @@ static void frozen_filters_decay(void **state) {
         double worst = 0;
         check_seed(102);
         for (int n = 0; n < 60; n++) {
-            const double t0 = (float)check_uniform(0, 1), t1 = (float)check_uniform(0, 1); // C leaves arguments' order open
+            const double t0 = (float)check_uniform(0, 1),
+                         t1 = (float)check_uniform(0, 1); // C leaves arguments' order open
             double theta[2] = {t0, t1};
             if (n == 0) theta[0] = theta[1] = 1 - 0x1p-20;
             if (n == 1) theta[0] = 0, theta[1] = 1 - 0x1p-20;
@@ -49,9 +54,11 @@ static void frozen_filters_decay(void **state) {
             proof_ok(con_focus_filter(y, x, theta, L, 1, 1, 0, p));
             // Once r^t is below the smallest numbers that are kept, |h| must be too.
             for (int t = 0; t < L; t++)
-                worst = proof_largest(worst, fabs(y[t]) / fmax((t + 1) * pow(r, t), p == CON_FLOAT ? 1e-37 : 1e-300));
+                worst = proof_largest(worst, fabs(y[t]) /
+                                                 fmax((t + 1) * pow(r, t), p == CON_FLOAT ? 1e-37 : 1e-300));
         }
-        proof_at_most(worst, 1 + 1e-4, "%s: largest |h_t| / ((t + 1) r^t), 60 filters, 4096 steps", proof_short(p));
+        proof_at_most(worst, 1 + 1e-4, "%s: largest |h_t| / ((t + 1) r^t), 60 filters, 4096 steps",
+                      proof_short(p));
     }
 }
 
@@ -66,10 +73,12 @@ static void carried_state_can_diverge(void **state) {
         double last = 0, most = 0;
         proof_ok(con_focus_filter(y, x, theta, L, BINS, 1, 1, p));
         for (int t = L - 2 * R; t < L; t++) last = proof_largest(last, fabs(y[t]));
-        proof_at_least(last, 1e7, "%s: (.9692, .99) and (.1587, .99) in turn, carried: |y| after 2048 steps", proof_short(p));
+        proof_at_least(last, 1e7, "%s: (.9692, .99) and (.1587, .99) in turn, carried: |y| after 2048 steps",
+                       proof_short(p));
         proof_ok(con_focus_filter(y, x, theta, L, BINS, 1, 0, p));
         for (int t = 0; t < L; t++) most = proof_largest(most, fabs(y[t]));
-        proof_at_most(most, 1.03, "%s: the same with the state reset at each bin: largest |y|", proof_short(p));
+        proof_at_most(most, 1.03, "%s: the same with the state reset at each bin: largest |y|",
+                      proof_short(p));
         for (int b = 0; b < 2; b++) {
             double one[2] = {theta[2 * b], theta[2 * b + 1]};
             proof_ok(con_focus_filter(y, x, one, L, 1, 1, 0, p));
@@ -94,7 +103,8 @@ static void small_sums_are_safe(void **state) {
             double y1 = 0, y2 = 0;
             for (int b = 0; b < BINS; b++) {
                 const double share = trial ? check_uniform(0, 1) : 1; // the first trial: all on lag 1
-                theta[2 * b] = (float)(share * s * (1 - 1e-6)), theta[2 * b + 1] = (float)((1 - share) * s * (1 - 1e-6));
+                theta[2 * b] = (float)(share * s * (1 - 1e-6)),
+                          theta[2 * b + 1] = (float)((1 - share) * s * (1 - 1e-6));
             }
             for (int t = 0; t < L; t++) {
                 const double past = -theta[t / R * 2] * y1 - theta[t / R * 2 + 1] * y2;
@@ -104,7 +114,8 @@ static void small_sums_are_safe(void **state) {
             proof_ok(con_focus_filter(y, x, theta, L, BINS, 1, 1, p));
             for (int t = 0; t < L; t++) most = proof_largest(most, fabs(y[t]));
         }
-        proof_at_most(most * (1 - s), 1 + 1e-5, "%s, Theta_0 + Theta_1 <= %g, carried: largest |y| (1 - s)", proof_short(p), s);
+        proof_at_most(most * (1 - s), 1 + 1e-5, "%s, Theta_0 + Theta_1 <= %g, carried: largest |y| (1 - s)",
+                      proof_short(p), s);
         proof_at_least(most * (1 - s), 0.95, "%s, Theta_0 + Theta_1 <= %g: the same", proof_short(p), s);
     }
 }
@@ -122,7 +133,8 @@ static void order_one_is_a_diagonal_rnn(void **state) {
         memset(sum, 0, sizeof sum), memset(want, 0, sizeof want);
         check_seed(105);
         for (int n = 0; n < N; n++) {
-            const double A = -(float)check_uniform(0.05, 0.95), B = check_uniform(-2, 2), C = check_uniform(-2, 2);
+            const double A = -(float)check_uniform(0.05, 0.95), B = check_uniform(-2, 2),
+                         C = check_uniform(-2, 2);
             const double D = check_uniform(-1, 1), taps[2] = {C * B + D, -A * D}, theta[2] = {-A, 0};
             double h = 0;
             for (int t = 0; t < L; t++) h = A * h + B * x[t], want[t] += C * h + D * x[t];
@@ -130,8 +142,10 @@ static void order_one_is_a_diagonal_rnn(void **state) {
             proof_ok(con_focus_filter(y, mixed, theta, L, 1, 1, 0, p));
             for (int t = 0; t < L; t++) sum[t] += y[t];
         }
-        for (int t = 0; t < L; t++) off = proof_largest(off, fabs(sum[t] - want[t])), size = fmax(size, fabs(want[t]));
-        proof_at_most(off / size / proof_u(p), 16, "%s: order-1 filters and a diagonal layer of 3 states, in u", proof_short(p));
+        for (int t = 0; t < L; t++)
+            off = proof_largest(off, fabs(sum[t] - want[t])), size = fmax(size, fabs(want[t]));
+        proof_at_most(off / size / proof_u(p), 16,
+                      "%s: order-1 filters and a diagonal layer of 3 states, in u", proof_short(p));
         // And F filters of order 1 at once: CB = 1, D = 0.
         const double theta[2 * N] = {0.3, 0, 0.6, 0, 0.9, 0};
         double h[N] = {0};
@@ -139,7 +153,9 @@ static void order_one_is_a_diagonal_rnn(void **state) {
         proof_ok(con_focus_filter(y, x, theta, L, 1, N, 0, p));
         for (int t = 0; t < L; t++) {
             double s = 0;
-            for (int n = 0; n < N; n++) h[n] = -(p == CON_FLOAT ? (double)(float)theta[2 * n] : theta[2 * n]) * h[n] + x[t], s += h[n];
+            for (int n = 0; n < N; n++)
+                h[n] = -(p == CON_FLOAT ? (double)(float)theta[2 * n] : theta[2 * n]) * h[n] + x[t],
+                s += h[n];
             off = proof_largest(off, fabs(y[t] - s)), size = fmax(size, fabs(s));
         }
         proof_at_most(off / size / proof_u(p), 16, "%s: F = 3 in one layer, in u", proof_short(p));
@@ -169,7 +185,8 @@ static void sampling_h_aliases(void **state) {
                 sum += re * cos(w * t) - im * sin(w * t);
             }
             if (sampled)
-                off_sampled = fmax(off_sampled, fabs(sum / N - h[t])), assert_true(fabs(sum / N - wrapped[t]) < 1e-12);
+                off_sampled = fmax(off_sampled, fabs(sum / N - h[t])),
+                assert_true(fabs(sum / N - wrapped[t]) < 1e-12);
             else
                 off_cut = fmax(off_cut, fabs(sum / N - h[t]));
         }
@@ -179,8 +196,8 @@ static void sampling_h_aliases(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(triangle_is_the_unit_disc), cmocka_unit_test(frozen_filters_decay),
-        cmocka_unit_test(carried_state_can_diverge), cmocka_unit_test(small_sums_are_safe),
+        cmocka_unit_test(triangle_is_the_unit_disc),   cmocka_unit_test(frozen_filters_decay),
+        cmocka_unit_test(carried_state_can_diverge),   cmocka_unit_test(small_sums_are_safe),
         cmocka_unit_test(order_one_is_a_diagonal_rnn), cmocka_unit_test(sampling_h_aliases)};
     return cmocka_run_group_tests_name("focus", tests, NULL, NULL);
 }

@@ -31,13 +31,28 @@ static void make_kernel(double *k, size_t kind, size_t L) {
     for (size_t t = 0; t < L; t++) {
         const double r = check_uniform(0.01, 1);
         switch (kind) {
-        case 0: case 4: k[t] = r; break;
-        case 1: k[t] = check_uniform(0, 1) < 0.5 ? 0 : r; break;
-        case 2: k[t] = pow(10, -12 * (double)t / (double)L); break;
-        case 3: k[t] = t == L / 2; break;
-        case 5: k[t] = 0; break;
-        case 6: k[t] = check_uniform(0, 1) < 0.5 ? -r : r; break;
-        default: k[t] = -r; break;
+        case 0:
+        case 4:
+            k[t] = r;
+            break;
+        case 1:
+            k[t] = check_uniform(0, 1) < 0.5 ? 0 : r;
+            break;
+        case 2:
+            k[t] = pow(10, -12 * (double)t / (double)L);
+            break;
+        case 3:
+            k[t] = t == L / 2;
+            break;
+        case 5:
+            k[t] = 0;
+            break;
+        case 6:
+            k[t] = check_uniform(0, 1) < 0.5 ? -r : r;
+            break;
+        default:
+            k[t] = -r;
+            break;
         }
         k[t] = (float)k[t]; // the same kernel in both precisions
     }
@@ -118,13 +133,16 @@ static void a_prefix_sum_goes_negative(void **state) {
         negative += isnan(logf(c - prefix));
         if (trial % 20) continue;
         proof_ok(con_las_b1(y, NULL, kernel, x, 64, 1, 0, 0, CON_FLOAT));
-        if (!(fabs(y[63] - (double)c) <= 1e-5 * (double)c)) fail_msg("kernel %d: the sum %g became %g", trial, (double)c, y[63]);
+        if (!(fabs(y[63] - (double)c) <= 1e-5 * (double)c))
+            fail_msg("kernel %d: the sum %g became %g", trial, (double)c, y[63]);
     }
-    proof_at_least(negative, 300, "kernels of 1000 whose c - prefix sum is negative in float32, its logarithm NaN");
+    proof_at_least(negative, 300,
+                   "kernels of 1000 whose c - prefix sum is negative in float32, its logarithm NaN");
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_head_is_a_convolution), cmocka_unit_test(one_head_has_one_sign),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_head_is_a_convolution),
+                                       cmocka_unit_test(one_head_has_one_sign),
                                        cmocka_unit_test(a_prefix_sum_goes_negative)};
     return cmocka_run_group_tests_name("las_b1", tests, NULL, NULL);
 }

@@ -34,12 +34,12 @@ static void claims_are_measured(void **state) {
         char text[1024];
         for (size_t i = 0; audit_mode(text, sizeof text, mixers[m]->name, i); i++, modes++) {
             const audit_result r = audit(text, NULL);
-            if (r.measured != r.claimed)
-                check_fail("sees %zu tokens ahead, says %zu", r.measured, r.claimed);
+            if (r.measured != r.claimed) check_fail("sees %zu tokens ahead, says %zu", r.measured, r.claimed);
             if (!(r.rounding <= AUDIT_ROUNDING)) check_fail("moves beyond its reach by %g", r.rounding);
             char row[512];
             audit_row(row, sizeof row, mixers[m]->name, text, &r);
-            if (!strstr(page, row)) check_fail("docs/CAUSALITY.md lacks the row '%s'; its last line says how it is made", row);
+            if (!strstr(page, row))
+                check_fail("docs/CAUSALITY.md lacks the row '%s'; its last line says how it is made", row);
         }
     }
     free(page);
@@ -80,7 +80,8 @@ static void rows_are_named(void **state) {
     for (size_t i = 0; i < 20; i++)
         for (size_t j = 0; j < 20; j++) {
             const double s = share[i * 20 + j];
-            if (!(s <= 1) || (s > AUDIT_ROUNDING) != (i / 6 == j / 6)) check_fail("row %zu is moved by row %zu: %g", i, j, s);
+            if (!(s <= 1) || (s > AUDIT_ROUNDING) != (i / 6 == j / 6))
+                check_fail("row %zu is moved by row %zu: %g", i, j, s);
         }
 }
 
@@ -109,7 +110,7 @@ static void leaks_are_told(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(claims_are_measured), cmocka_unit_test(known_reaches), cmocka_unit_test(rows_are_named),
-                                       cmocka_unit_test(leaks_are_told)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(claims_are_measured), cmocka_unit_test(known_reaches),
+                                       cmocka_unit_test(rows_are_named), cmocka_unit_test(leaks_are_told)};
     return cmocka_run_group_tests_name("causality", tests, NULL, NULL);
 }

@@ -83,9 +83,11 @@ static void erratum_03_ranges(void **state) {
         ref_las_alphas(alphas, H, bounds[b]);
         worst = proof_largest(worst, fabs(alphas[0]) + fabs(alphas[H - 1] - bounds[b]) / bounds[b]);
         for (int h = 1; h < H; h++)
-            spacing = proof_largest(spacing, fabs(exp(-alphas[h - 1]) - exp(-alphas[h]) + expm1(-bounds[b]) / (H - 1)));
+            spacing = proof_largest(
+                spacing, fabs(exp(-alphas[h - 1]) - exp(-alphas[h]) + expm1(-bounds[b]) / (H - 1)));
     }
-    proof_at_most(worst, 1e-11, "exp(-alpha) on [exp(-B), 1]: alpha's ends relative to 0 and B, B = 1e-4 .. 700");
+    proof_at_most(worst, 1e-11,
+                  "exp(-alpha) on [exp(-B), 1]: alpha's ends relative to 0 and B, B = 1e-4 .. 700");
     proof_at_most(spacing, 1e-15, "exp(-alpha) on [exp(-B), 1]: unevenness of the spacing");
 }
 
@@ -111,7 +113,8 @@ static void erratum_05_not_causal_in_a_bin(void **state) {
     (void)state;
     enum { L = 32, BINS = 2, R = 16 };
     check_seed(5);
-    double *x = uniform(L, -1, 1), theta[BINS * 2] = {0.5, 0.3, 0.7, 0.2}, y[L], again[L], moved[2] = {0, 0}, wrap = 0;
+    double *x = uniform(L, -1, 1), theta[BINS * 2] = {0.5, 0.3, 0.7, 0.2}, y[L], again[L], moved[2] = {0, 0},
+           wrap = 0;
     for (int causal = 0; causal < 2; causal++) {
         const ref_focus_filter p = {L, 1, BINS, 1, causal ? REF_FOCUS_CAUSAL : REF_FOCUS_LITERAL};
         assert_int_equal(ref_focus_filter_fwd(y, x, theta, &p), REF_OK);
@@ -124,14 +127,16 @@ static void erratum_05_not_causal_in_a_bin(void **state) {
         if (causal) { // what the recurrence gives, from its definition
             for (int t = 0; t < L; t++) {
                 const double *a = theta + t / R * 2;
-                const double want = x[t] - (t % R > 0 ? a[0] * y[t - 1] : 0) - (t % R > 1 ? a[1] * y[t - 2] : 0);
+                const double want =
+                    x[t] - (t % R > 0 ? a[0] * y[t - 1] : 0) - (t % R > 1 ? a[1] * y[t - 2] : 0);
                 wrap = fmax(wrap, fabs(y[t] - want));
             }
         }
     }
     proof_at_least(moved[0], 0.3, "as printed: an earlier output moves with a later input by");
     proof_at_most(moved[1], 0, "the recurrence: an earlier output moves with a later input by");
-    proof_at_most(wrap, 1e-14, "the recurrence: residual of y_t = x_t - a1 y_{t-1} - a2 y_{t-2} within each bin");
+    proof_at_most(wrap, 1e-14,
+                  "the recurrence: residual of y_t = x_t - a1 y_{t-1} - a2 y_{t-2} within each bin");
     check_done();
 }
 
@@ -146,7 +151,8 @@ static void erratum_06_sign(void **state) {
     for (int t = 0; t < L; t++) h = A * h + B * x[t], y[t] = C * h + D * x[t];
     for (int t = 1; t < L; t++)
         for (int minus = 0; minus < 2; minus++)
-            off[minus] = fmax(off[minus], fabs(A * y[t - 1] + (C * B + D) * x[t] + (minus ? -1 : 1) * A * D * x[t - 1] - y[t]));
+            off[minus] = fmax(off[minus], fabs(A * y[t - 1] + (C * B + D) * x[t] +
+                                               (minus ? -1 : 1) * A * D * x[t - 1] - y[t]));
     proof_at_least(off[0], 1, "as printed, + A D x_{t-1}: residual");
     proof_at_most(off[1], 1e-14, "- A D x_{t-1}: residual");
     check_done();
@@ -164,8 +170,10 @@ static void erratum_07_no_low_pass(void **state) {
         radius = proof_largest(radius, con_pole_radius(a1, a2));
         least = fmin(least, (1 + a1 + a2) / (1 - a1 + a2)); // gain at pi over gain at 0
     }
-    proof_at_least(1 - radius, 1e-9, "200000 filters of (0,1)^2: least distance of a pole from the unit circle");
-    proof_at_least(least - 1, 1e-9, "the gain at the highest frequency over the gain at frequency 0, less 1: the least");
+    proof_at_least(1 - radius, 1e-9,
+                   "200000 filters of (0,1)^2: least distance of a pole from the unit circle");
+    proof_at_least(least - 1, 1e-9,
+                   "the gain at the highest frequency over the gain at frequency 0, less 1: the least");
     // (0.5, 1.5) passes the Laplace test (both coefficients positive) and diverges.
     double y1 = 0, y2 = 0, y = 0;
     for (int t = 0; t < 200; t++) y = (t == 0) - 0.5 * y1 - 1.5 * y2, y2 = y1, y1 = y;
@@ -210,21 +218,26 @@ static void erratum_09_gate_matrix(void **state) {
     (void)state;
     enum { L = 10, D = 4, N = 3 };
     check_seed(9);
-    double *x = uniform(L * D, -1, 1), *s3 = uniform(D * 3, -1, 1), *sn = uniform(D * N, -1, 1), *kl = uniform(D * L, -1, 1);
-    double ones[D], zeros[D] = {0}, none[D * D] = {0}, open[D], *w_v = uniform(D * D, -1, 1), *b_v = uniform(D, -1, 1);
+    double *x = uniform(L * D, -1, 1), *s3 = uniform(D * 3, -1, 1), *sn = uniform(D * N, -1, 1),
+           *kl = uniform(D * L, -1, 1);
+    double ones[D], zeros[D] = {0}, none[D * D] = {0}, open[D], *w_v = uniform(D * D, -1, 1),
+                    *b_v = uniform(D, -1, 1);
     double u[L * D], z[L * D], wanted[L * D], printed[L * D], constant[L * D];
     for (int c = 0; c < D; c++) ones[c] = 1, open[c] = 3;
     ref_chela_weights w = {{s3, sn, kl, NULL}, ones, zeros, ones, zeros, w_v, b_v, none, open, none, zeros};
     const ref_chela p = {L, D, 1, N, 0, 1e-5};
-    assert_int_equal(ref_chela_layer_fwd(u, z, wanted, x, &w, &p), REF_OK); // its own W_g = 0: the gate is SiLU(3)
-    w.w_g = w_v, w.b_g = b_v;                                               // as printed
+    assert_int_equal(ref_chela_layer_fwd(u, z, wanted, x, &w, &p),
+                     REF_OK); // its own W_g = 0: the gate is SiLU(3)
+    w.w_g = w_v, w.b_g = b_v; // as printed
     assert_int_equal(ref_chela_layer_fwd(u, z, printed, x, &w, &p), REF_OK);
     w.w_v = w.w_g = none, w.b_v = w.b_g = open; // the only printed layer with that gate
     assert_int_equal(ref_chela_layer_fwd(u, z, constant, x, &w, &p), REF_OK);
     double size = 0;
     for (int i = 0; i < L * D; i++) size = fmax(size, fabs(wanted[i]));
-    proof_at_least(difference(wanted, printed, L * D) / size, 0.5, "as printed, the values wanted: relative error of M");
-    proof_at_least(difference(wanted, constant, L * D) / size, 0.5, "as printed, the gate wanted: relative error of M");
+    proof_at_least(difference(wanted, printed, L * D) / size, 0.5,
+                   "as printed, the values wanted: relative error of M");
+    proof_at_least(difference(wanted, constant, L * D) / size, 0.5,
+                   "as printed, the gate wanted: relative error of M");
     check_done();
 }
 
@@ -233,7 +246,8 @@ static void erratum_10_fusing(void **state) {
     (void)state;
     enum { L = 40, D = 3, N = 5 };
     check_seed(10);
-    double *x = uniform(L * D, -1, 1), *s3 = uniform(D * 3, -1, 1), *sn = uniform(D * N, -1, 1), *kl = uniform(D * L, -1, 1);
+    double *x = uniform(L * D, -1, 1), *s3 = uniform(D * 3, -1, 1), *sn = uniform(D * N, -1, 1),
+           *kl = uniform(D * L, -1, 1);
     double fused[D * N], all[D * L] = {0}, a[L * D], b[L * D], z[L * D];
     assert_int_equal(ref_short_sum_fwd(a, x, s3, sn, L, D, N), REF_OK);
     ref_short_fuse(fused, s3, sn, D, N);
@@ -248,7 +262,8 @@ static void erratum_10_fusing(void **state) {
     ref_long_conv_fwd(b, x, all, NULL, L, D, 0);
     double size = 0;
     for (int i = 0; i < L * D; i++) size = fmax(size, fabs(z[i]));
-    proof_at_least(difference(z, b, L * D) / size, 0.2, "all kernels fused: relative difference from K_l * SiLU(K_s * x)");
+    proof_at_least(difference(z, b, L * D) / size, 0.2,
+                   "all kernels fused: relative difference from K_l * SiLU(K_s * x)");
     check_done();
 }
 
@@ -268,7 +283,8 @@ static void erratum_11_almost_all_filters(void **state) {
     proof_wilson(&low, &high, collide, 2000, 3.29);
     print_message("%d of 2000 Gaussian filters collide: %.3f .. %.3f at 99.9 %%\n", collide, low, high);
     assert_true(low < 0.75 && 0.75 < high); // the angle of (F_0, F_1): 3/4 of the circle
-    proof_at_least(collide / 2000.0, 0.5, "share of filters for which a at the start and a a are the same direction");
+    proof_at_least(collide / 2000.0, 0.5,
+                   "share of filters for which a at the start and a a are the same direction");
     proof_at_least(distinct, 2000, "filters of 2000 that tell all pairs apart once the first row is masked");
 }
 
@@ -279,13 +295,15 @@ static void erratum_12_switching_diverges(void **state) {
     static double x[L], y[L], theta[BINS * 2];
     for (int b = 0; b < BINS; b++) theta[2 * b] = b % 2 ? 0.1587 : 0.9692, theta[2 * b + 1] = 0.99;
     x[0] = 1;
-    const ref_focus_filter carry = {L, 1, BINS, 1, REF_FOCUS_CARRY}, causal = {L, 1, BINS, 1, REF_FOCUS_CAUSAL};
+    const ref_focus_filter carry = {L, 1, BINS, 1, REF_FOCUS_CARRY},
+                           causal = {L, 1, BINS, 1, REF_FOCUS_CAUSAL};
     double grown = 0, reset = 0;
     assert_int_equal(ref_focus_filter_fwd(y, x, theta, &carry), REF_OK);
     for (int t = L - 2 * R; t < L; t++) grown = fmax(grown, fabs(y[t]));
     assert_int_equal(ref_focus_filter_fwd(y, x, theta, &causal), REF_OK);
     for (int t = 0; t < L; t++) reset = fmax(reset, fabs(y[t]));
-    proof_at_most(fmax(con_pole_radius(0.9692, 0.99), con_pole_radius(0.1587, 0.99)), 0.995, "pole radius of both filters");
+    proof_at_most(fmax(con_pole_radius(0.9692, 0.99), con_pole_radius(0.1587, 0.99)), 0.995,
+                  "pole radius of both filters");
     proof_at_least(grown, 1e7, "carry: response to one impulse after 2048 steps");
     proof_at_most(reset, 1.1, "state reset at each bin: largest response");
 }
@@ -296,16 +314,20 @@ static void erratum_13_which_ablation(void **state) {
     (void)state;
     enum { L = 24, D = 6, P = 3 };
     check_seed(13);
-    double *q = uniform(L * D, -1, 1), *k = uniform(L * D, -1, 1), *v = uniform(L * D, -1, 1), alphas[1] = {0.4};
+    double *q = uniform(L * D, -1, 1), *k = uniform(L * D, -1, 1), *v = uniform(L * D, -1, 1),
+           alphas[1] = {0.4};
     double las[L * D], only_l[L * D], only_s[L * D];
-    const ref_las without = {L, D, 1, 1, 0, REF_DECAY_EXP, REF_POOL_CENTRED, alphas}; // LaS, its operator taken away
+    const ref_las without = {L,     D, 1, 1, 0, REF_DECAY_EXP, REF_POOL_CENTRED,
+                             alphas}; // LaS, its operator taken away
     const ref_las row_l = {L, D, 1, P, 0, REF_DECAY_EXP, REF_POOL_NONE, alphas};
     const ref_las row_s = {L, D, 1, P, 0, REF_DECAY_NONE, REF_POOL_CENTRED, NULL};
     assert_int_equal(ref_las_heads_fwd(las, q, k, v, &without), REF_OK);
     assert_int_equal(ref_las_heads_fwd(only_l, q, k, v, &row_l), REF_OK);
     assert_int_equal(ref_las_heads_fwd(only_s, q, k, v, &row_s), REF_OK);
-    proof_at_most(difference(las, only_l, L * D), 0, "LaS without the smooth operator: difference from row L");
-    proof_at_least(difference(las, only_s, L * D), 0.05, "LaS without the smooth operator: difference from row S");
+    proof_at_most(difference(las, only_l, L * D), 0,
+                  "LaS without the smooth operator: difference from row L");
+    proof_at_least(difference(las, only_s, L * D), 0.05,
+                   "LaS without the smooth operator: difference from row S");
     check_done();
 }
 
@@ -313,7 +335,8 @@ static void erratum_13_which_ablation(void **state) {
 static void erratum_14_bits_per_character(void **state) {
     (void)state;
     const double uniform_27 = log(27.0), good = 0.7; // nats
-    proof_at_least(fabs(log2(uniform_27) - log2(27.0)), 3, "27 equally likely letters: error of log2(cross-entropy) in bits");
+    proof_at_least(fabs(log2(uniform_27) - log2(27.0)), 3,
+                   "27 equally likely letters: error of log2(cross-entropy) in bits");
     proof_at_most(fabs(uniform_27 / log(2.0) - log2(27.0)), 1e-14, "the same of cross-entropy / ln 2");
     proof_at_most(log2(good), 0, "0.7 nats per letter, as printed: bits, fewer than none");
     proof_at_least(good / log(2.0), 1, "0.7 nats per letter: bits");
@@ -324,18 +347,25 @@ static void erratum_14_bits_per_character(void **state) {
 static void erratum_15_average(void **state) {
     (void)state;
     const double text = 88.26, table = 88.19, tasks = 6, rounding = tasks * 0.005;
-    proof_at_least(tasks * (text - table) - 2 * rounding, 0.3, "sum of six scores: distance of the two averages beyond rounding");
+    proof_at_least(tasks * (text - table) - 2 * rounding, 0.3,
+                   "sum of six scores: distance of the two averages beyond rounding");
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(erratum_01_pooling_leaks),        cmocka_unit_test(erratum_02_decay_does_not_mask),
-        cmocka_unit_test(erratum_03_ranges),               cmocka_unit_test(erratum_04_signed_kernels),
-        cmocka_unit_test(erratum_05_not_causal_in_a_bin),  cmocka_unit_test(erratum_06_sign),
-        cmocka_unit_test(erratum_07_no_low_pass),          cmocka_unit_test(erratum_08_evidence_is_near),
-        cmocka_unit_test(erratum_09_gate_matrix),          cmocka_unit_test(erratum_10_fusing),
-        cmocka_unit_test(erratum_11_almost_all_filters),   cmocka_unit_test(erratum_12_switching_diverges),
-        cmocka_unit_test(erratum_13_which_ablation),       cmocka_unit_test(erratum_14_bits_per_character),
-        cmocka_unit_test(erratum_15_average)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(erratum_01_pooling_leaks),
+                                       cmocka_unit_test(erratum_02_decay_does_not_mask),
+                                       cmocka_unit_test(erratum_03_ranges),
+                                       cmocka_unit_test(erratum_04_signed_kernels),
+                                       cmocka_unit_test(erratum_05_not_causal_in_a_bin),
+                                       cmocka_unit_test(erratum_06_sign),
+                                       cmocka_unit_test(erratum_07_no_low_pass),
+                                       cmocka_unit_test(erratum_08_evidence_is_near),
+                                       cmocka_unit_test(erratum_09_gate_matrix),
+                                       cmocka_unit_test(erratum_10_fusing),
+                                       cmocka_unit_test(erratum_11_almost_all_filters),
+                                       cmocka_unit_test(erratum_12_switching_diverges),
+                                       cmocka_unit_test(erratum_13_which_ablation),
+                                       cmocka_unit_test(erratum_14_bits_per_character),
+                                       cmocka_unit_test(erratum_15_average)};
     return cmocka_run_group_tests_name("errata", tests, NULL, NULL);
 }

@@ -77,7 +77,8 @@ static void an_exact_run_beside_a_fast_one_keeps_its_bits(void **state) {
     const float *right = smx_run_losses(alone, &n), *near = smx_run_losses(fast, &n);
     for (size_t i = 0; i < n; i++)
         if (!(fabsf(near[i] - right[i]) <= 1e-3f * right[i]))
-            fail_msg("step %zu: loss %.9g in fast mode, %.9g exactly", i + 1, (double)near[i], (double)right[i]);
+            fail_msg("step %zu: loss %.9g in fast mode, %.9g exactly", i + 1, (double)near[i],
+                     (double)right[i]);
     smx_run_close(alone);
     smx_run_close(beside);
     smx_run_close(fast);
@@ -91,7 +92,8 @@ static void learns_all_the_same(void **state) {
     smx_error error;
     train(r, 300);
     assert_int_equal(smx_run_evaluate(r, 200, 0, &e, &error), 0);
-    if (e.accuracy < 0.99) fail_msg("recall learned in fast mode: %.4f of the answers, at least 0.99 wanted", e.accuracy);
+    if (e.accuracy < 0.99)
+        fail_msg("recall learned in fast mode: %.4f of the answers, at least 0.99 wanted", e.accuracy);
     smx_run_close(r);
 }
 

@@ -14,7 +14,8 @@ static void one(size_t m, size_t n, size_t k, unsigned flags, size_t pad) {
     check_trying("gemm m=%zu n=%zu k=%zu flags=%u pad=%zu", m, n, k, flags, pad);
     float *a = check_random(an, -1, 1), *b = check_random(bn, -1, 1);
     // Without SMX_ACCUMULATE C must never be read: it starts as NaN.
-    float *c = flags & SMX_ACCUMULATE ? check_random(cn, -1, 1) : check_floats(cn), *start = check_copy(c, cn);
+    float *c = flags & SMX_ACCUMULATE ? check_random(cn, -1, 1) : check_floats(cn),
+          *start = check_copy(c, cn);
     double *ad = check_widen(a, an), *bd = check_widen(b, bn), *cd = check_widen(c, cn);
     void *scratch = check_scratch(smx_gemm_scratch_bytes(m, n, k));
     smx_gemm(c, a, b, scratch, m, n, k, lda, ldb, ldc, flags);
@@ -67,7 +68,7 @@ static void empty_sum(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shapes), cmocka_unit_test(long_sums), cmocka_unit_test(wide_rows),
-                                       cmocka_unit_test(empty_sum)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shapes), cmocka_unit_test(long_sums),
+                                       cmocka_unit_test(wide_rows), cmocka_unit_test(empty_sum)};
     return cmocka_run_group_tests_name("gemm", tests, NULL, NULL);
 }

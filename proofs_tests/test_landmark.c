@@ -12,12 +12,14 @@ static void filter(void **state) {
         for (size_t l = 0; l < CHECK_COUNT(lengths); l++)
             for (size_t w = 0; w < CHECK_COUNT(blocks); w++)
                 for (int rho = 0; rho < 2; rho++) {
-                    const size_t B = 2, L = lengths[l], D = 16 * (w % 3) + 5, block = blocks[w], n = B * L * D;
+                    const size_t B = 2, L = lengths[l], D = 16 * (w % 3) + 5, block = blocks[w],
+                                 n = B * L * D;
                     check_trying("%s filter L=%zu D=%zu block=%zu", rho ? "rho" : "box", L, D, block);
                     const float forget = rho ? (float)-expm1(-1.0 / (double)block) : 0.0f;
                     float *x = check_random(n, -1, 1), *y = check_floats(n), *dx = check_floats(n);
                     double *taps = check_doubles(L), *want = check_doubles(n);
-                    for (size_t i = 0; i < L; i++) taps[i] = rho ? exp(-(double)i / (double)block) : i < block;
+                    for (size_t i = 0; i < L; i++)
+                        taps[i] = rho ? exp(-(double)i / (double)block) : i < block;
                     double *xd = check_widen(x, n);
                     ref_conv_fwd(want, xd, taps, B, L, D, 1, L, 0, D, D);
                     smx_block_filter_fwd(y, x, B, L, D, block, forget);
@@ -35,13 +37,13 @@ typedef struct {
     size_t L, d, H, block, pad;
 } shape;
 static const shape shapes[] = {
-    {1, 1, 1, 1, 0},   {1, 4, 2, 4, 0},   {9, 3, 1, 1, 0},    {17, 4, 2, 4, 3},   {64, 4, 4, 8, 0},  {40, 16, 1, 15, 0},
-    {50, 17, 1, 16, 0}, {60, 8, 2, 17, 0}, {100, 8, 1, 25, 5}, {130, 32, 1, 33, 0}, {200, 5, 2, 60, 0}, {30, 8, 2, 30, 0},
-    {30, 8, 2, 31, 0}, {300, 64, 1, 128, 0},
+    {1, 1, 1, 1, 0},    {1, 4, 2, 4, 0},    {9, 3, 1, 1, 0},   {17, 4, 2, 4, 3},     {64, 4, 4, 8, 0},
+    {40, 16, 1, 15, 0}, {50, 17, 1, 16, 0}, {60, 8, 2, 17, 0}, {100, 8, 1, 25, 5},   {130, 32, 1, 33, 0},
+    {200, 5, 2, 60, 0}, {30, 8, 2, 30, 0},  {30, 8, 2, 31, 0}, {300, 64, 1, 128, 0},
 };
 // Plain loops in double over given q, k, v and landmarks; `margin` is by how much the best block wins at least.
-static void plain(double *o, int32_t *chosen, double *margin, const double *q, const double *k, const double *v,
-                  const double *marks, const shape *s, double scale) {
+static void plain(double *o, int32_t *chosen, double *margin, const double *q, const double *k,
+                  const double *v, const double *marks, const shape *s, double scale) {
     const size_t L = s->L, d = s->d, D = d * s->H;
     *margin = INFINITY;
     for (size_t h = 0; h < s->H; h++)
@@ -75,15 +77,16 @@ typedef struct {
 static double loss(const double *x, void *arg) {
     context *c = arg;
     double margin;
-    plain(c->o, c->chosen, &margin, c->which == 0 ? x : c->q, c->which == 1 ? x : c->k, c->which == 2 ? x : c->v, c->marks, c->s,
-          c->scale);
+    plain(c->o, c->chosen, &margin, c->which == 0 ? x : c->q, c->which == 1 ? x : c->k,
+          c->which == 2 ? x : c->v, c->marks, c->s, c->scale);
     return check_inner(c->weights, c->o, c->s->L * c->s->d * c->s->H);
 }
 
 static void one(const shape *s) {
     const size_t L = s->L, D = s->d * s->H, stride = D + s->pad, n = L * stride, m = L * D;
     check_trying("landmark L=%zu d=%zu H=%zu block=%zu", L, s->d, s->H, s->block);
-    float *q = check_random(n, -1, 1), *k = check_random(n, -1, 1), *v = check_random(n, -1, 1), *marks = check_random(n, -1, 1);
+    float *q = check_random(n, -1, 1), *k = check_random(n, -1, 1), *v = check_random(n, -1, 1),
+          *marks = check_random(n, -1, 1);
     float *o = check_floats(m), *stats = check_floats(2 * s->H * L), *dout = check_random(m, -1, 1);
     float *dq = check_floats(n), *dk = check_floats(n), *dv = check_floats(n);
     int32_t *chosen = check_ints(s->H * L), *want_chosen = check_ints(s->H * L);
@@ -95,11 +98,14 @@ static void one(const shape *s) {
         for (size_t i = 0; i < m; i++) rows[a][i] = from[a][i / D * stride + i % D];
     }
     smx_landmark_fwd(o, stats, chosen, q, k, v, marks, check_scratch(smx_landmark_fwd_scratch_bytes(&p)), &p);
-    smx_landmark_bwd(dq, dk, dv, dout, q, k, v, o, stats, chosen, check_scratch(smx_landmark_bwd_scratch_bytes(&p)), &p);
+    smx_landmark_bwd(dq, dk, dv, dout, q, k, v, o, stats, chosen,
+                     check_scratch(smx_landmark_bwd_scratch_bytes(&p)), &p);
     plain(od, want_chosen, &margin, rows[0], rows[1], rows[2], rows[3], s, p.scale);
-    if (margin < 1e-5) check_fail("the margin %g of a choice is below float's rounding: take another seed", margin);
+    if (margin < 1e-5)
+        check_fail("the margin %g of a choice is below float's rounding: take another seed", margin);
     for (size_t i = 0; i < s->H * L; i++)
-        if (chosen[i] != want_chosen[i]) check_fail("query %zu chose %d, expected %d", i, (int)chosen[i], (int)want_chosen[i]);
+        if (chosen[i] != want_chosen[i])
+            check_fail("query %zu chose %d, expected %d", i, (int)chosen[i], (int)want_chosen[i]);
     check_close("o", o, od, m, 1e-6, 1);
     float *packed[3] = {check_floats(m), check_floats(m), check_floats(m)};
     const float *gradient[3] = {dq, dk, dv};
@@ -107,7 +113,8 @@ static void one(const shape *s) {
         for (size_t i = 0; i < m; i++) packed[a][i] = gradient[a][i / D * stride + i % D];
     float *packed_in = check_floats(m);
     for (int a = 0; a < 3 && L > 1; a++) {
-        context c = {s, rows[0], rows[1], rows[2], rows[3], check_widen(dout, m), check_doubles(m), p.scale, want_chosen, a};
+        context c = {s,       rows[0],     rows[1], rows[2], rows[3], check_widen(dout, m), check_doubles(m),
+                     p.scale, want_chosen, a};
         for (size_t i = 0; i < m; i++) packed_in[i] = from[a][i / D * stride + i % D];
         check_direction(a == 0 ? "dq" : a == 1 ? "dk" : "dv", loss, &c, packed_in, packed[a], m, 2e-5);
     }
@@ -128,12 +135,14 @@ static void ties(void **state) {
     CHECK_EACH_ISA(isa) {
         check_seed(63);
         check_trying("ties");
-        float *q = check_random(L * D, -1, 1), *k = check_random(L * D, -1, 1), *v = check_random(L * D, -1, 1), *marks = check_floats(L * D);
+        float *q = check_random(L * D, -1, 1), *k = check_random(L * D, -1, 1),
+              *v = check_random(L * D, -1, 1), *marks = check_floats(L * D);
         float *o = check_floats(L * D), *stats = check_floats(2 * L), *mark = check_random(D, -1, 1);
         int32_t *chosen = check_ints(L);
         for (size_t i = 0; i < L * D; i++) marks[i] = mark[i % D];
         const smx_landmark p = {1, L, D, 1, D, block, 0.5f};
-        smx_landmark_fwd(o, stats, chosen, q, k, v, marks, check_scratch(smx_landmark_fwd_scratch_bytes(&p)), &p);
+        smx_landmark_fwd(o, stats, chosen, q, k, v, marks, check_scratch(smx_landmark_fwd_scratch_bytes(&p)),
+                         &p);
         for (size_t i = 0; i < L; i++) assert_int_equal(chosen[i], i < block ? -1 : 0);
         check_done();
     }
@@ -144,7 +153,8 @@ static void causal_words(void **state) {
     enum { L = 70, D = 8 };
     CHECK_EACH_ISA(isa) {
         check_seed(64);
-        float *x = check_random(4 * L * D, -1, 1), *o = check_floats(L * D), *again = check_floats(L * D), *stats = check_floats(2 * L);
+        float *x = check_random(4 * L * D, -1, 1), *o = check_floats(L * D), *again = check_floats(L * D),
+              *stats = check_floats(2 * L);
         int32_t *chosen = check_ints(L);
         const smx_landmark p = {1, L, D, 1, D, 9, 0.35f};
         void *scratch = check_scratch(smx_landmark_fwd_scratch_bytes(&p));
@@ -161,6 +171,7 @@ static void causal_words(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(filter), cmocka_unit_test(against_plain), cmocka_unit_test(ties), cmocka_unit_test(causal_words)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(filter), cmocka_unit_test(against_plain),
+                                       cmocka_unit_test(ties), cmocka_unit_test(causal_words)};
     return cmocka_run_group_tests_name("landmark", tests, NULL, NULL);
 }

@@ -21,7 +21,8 @@ static void falls(const char *task) {
         if (!r || smx_run_step(r, 50, &e)) fail_msg("%s: %s", config, e.message);
         const float *loss = smx_run_losses(r, &n);
         const double start = mean(loss, 0, 10), end = mean(loss, 40, 50);
-        print_message("%-10s %s: %.4f -> %.4f (%.1f %%)\n", mixers[i]->name, task, start, end, 100 * (end / start - 1));
+        print_message("%-10s %s: %.4f -> %.4f (%.1f %%)\n", mixers[i]->name, task, start, end,
+                      100 * (end / start - 1));
         if (!(end < 0.95 * start)) fail_msg("%s: the loss went from %.4f to %.4f", config, start, end);
         smx_run_close(r);
     }

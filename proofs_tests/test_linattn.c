@@ -9,17 +9,22 @@ typedef struct {
     int norm;
 } shape;
 static const shape shapes[] = {
-    {1, 1, 1, 1, 0, SMX_LINATTN_NONE},   {1, 4, 2, 8, 0, SMX_LINATTN_SUM},   {5, 3, 2, 1, 0, SMX_LINATTN_RMS},
-    {17, 6, 2, 4, 5, SMX_LINATTN_NONE},  {17, 2, 4, 5, 0, SMX_LINATTN_SUM},  {64, 4, 2, 16, 0, SMX_LINATTN_RMS},
-    {64, 16, 1, 24, 16, SMX_LINATTN_SUM}, {65, 17, 1, 25, 0, SMX_LINATTN_SUM}, {100, 33, 1, 64, 0, SMX_LINATTN_RMS},
-    {100, 8, 3, 0, 0, SMX_LINATTN_SUM},  {100, 8, 3, 1, 0, SMX_LINATTN_SUM}, {130, 16, 2, 1000, 0, SMX_LINATTN_NONE},
+    {1, 1, 1, 1, 0, SMX_LINATTN_NONE},    {1, 4, 2, 8, 0, SMX_LINATTN_SUM},
+    {5, 3, 2, 1, 0, SMX_LINATTN_RMS},     {17, 6, 2, 4, 5, SMX_LINATTN_NONE},
+    {17, 2, 4, 5, 0, SMX_LINATTN_SUM},    {64, 4, 2, 16, 0, SMX_LINATTN_RMS},
+    {64, 16, 1, 24, 16, SMX_LINATTN_SUM}, {65, 17, 1, 25, 0, SMX_LINATTN_SUM},
+    {100, 33, 1, 64, 0, SMX_LINATTN_RMS}, {100, 8, 3, 0, 0, SMX_LINATTN_SUM},
+    {100, 8, 3, 1, 0, SMX_LINATTN_SUM},   {130, 16, 2, 1000, 0, SMX_LINATTN_NONE},
     {300, 12, 1, 64, 0, SMX_LINATTN_SUM},
 };
 
 static ref_linattn_norm norm_of(int norm) {
-    return norm == SMX_LINATTN_SUM ? REF_LINATTN_SUM : norm == SMX_LINATTN_RMS ? REF_LINATTN_RMS : REF_LINATTN_NONE;
+    return norm == SMX_LINATTN_SUM   ? REF_LINATTN_SUM
+           : norm == SMX_LINATTN_RMS ? REF_LINATTN_RMS
+                                     : REF_LINATTN_NONE;
 }
-static double at_least_one(const double *x, size_t n) { // a gradient that cancels to 0 keeps the rounding of its terms
+static double at_least_one(const double *x,
+                           size_t n) { // a gradient that cancels to 0 keeps the rounding of its terms
     double largest = 1;
     for (size_t i = 0; i < n; i++) largest = fabs(x[i]) > largest ? fabs(x[i]) : largest;
     return largest;
@@ -29,8 +34,10 @@ static void one(const shape *s) {
     const size_t B = 2, L = s->L, D = s->d * s->H, stride = D + s->pad, n = B * L * stride, m = B * L * D;
     check_trying("L=%zu d=%zu H=%zu C=%zu norm=%d", L, s->d, s->H, s->C, s->norm);
     float *q = check_random(n, -1.5, 1.5), *k = check_random(n, -1.5, 1.5), *v = check_random(n, -1, 1);
-    float *fq = check_floats(n), *fk = check_floats(n), *y = check_floats(m), *norm = check_floats(B * s->H * L);
-    float *dq = check_filled(n, 0), *dk = check_filled(n, 0), *dv = check_filled(n, 0), *dy = check_random(m, -1, 1);
+    float *fq = check_floats(n), *fk = check_floats(n), *y = check_floats(m),
+          *norm = check_floats(B * s->H * L);
+    float *dq = check_filled(n, 0), *dk = check_filled(n, 0), *dv = check_filled(n, 0),
+          *dy = check_random(m, -1, 1);
     const int mapped = s->norm == SMX_LINATTN_SUM;
     if (mapped) {
         smx_elu1_fwd(fq, q, n);
@@ -39,13 +46,16 @@ static void one(const shape *s) {
     const float *in_q = mapped ? fq : q, *in_k = mapped ? fk : k;
     const smx_linattn p = {B, L, D, s->H, stride, s->C, s->norm, 1e-5f};
     smx_linattn_fwd(y, norm, in_q, in_k, v, check_scratch(smx_linattn_fwd_scratch_bytes(&p)), &p);
-    smx_linattn_bwd(dq, dk, dv, dy, in_q, in_k, v, y, norm, check_scratch(smx_linattn_bwd_scratch_bytes(&p)), &p);
+    smx_linattn_bwd(dq, dk, dv, dy, in_q, in_k, v, y, norm, check_scratch(smx_linattn_bwd_scratch_bytes(&p)),
+                    &p);
     if (mapped) {
         smx_elu1_bwd(dq, dq, fq, n);
         smx_elu1_bwd(dk, dk, fk, n);
     }
-    const ref_linattn r = {.B = 1, .L = L, .D = D, .H = s->H, .stride = D, .norm = norm_of(s->norm), .eps = 1e-5};
-    double *qd = check_doubles(L * D), *kd = check_doubles(L * D), *vd = check_doubles(L * D), *yd = check_doubles(L * D);
+    const ref_linattn r = {
+        .B = 1, .L = L, .D = D, .H = s->H, .stride = D, .norm = norm_of(s->norm), .eps = 1e-5};
+    double *qd = check_doubles(L * D), *kd = check_doubles(L * D), *vd = check_doubles(L * D),
+           *yd = check_doubles(L * D);
     double *dqd = check_doubles(L * D), *dkd = check_doubles(L * D), *dvd = check_doubles(L * D);
     float *got[3] = {check_floats(L * D), check_floats(L * D), check_floats(L * D)};
     for (size_t b = 0; b < B; b++) {
@@ -56,7 +66,9 @@ static void one(const shape *s) {
                 got[0][to] = dq[from], got[1][to] = dk[from], got[2][to] = dv[from];
             }
         assert_int_equal(ref_linear_attention_fwd(yd, qd, kd, vd, &r), REF_OK);
-        assert_int_equal(ref_linear_attention_bwd(dqd, dkd, dvd, check_widen(dy + b * L * D, L * D), qd, kd, vd, &r), REF_OK);
+        assert_int_equal(
+            ref_linear_attention_bwd(dqd, dkd, dvd, check_widen(dy + b * L * D, L * D), qd, kd, vd, &r),
+            REF_OK);
         // Sums of up to L d products; rms divides by what can be small, so its error is that of a row near 0.
         const double tolerance = (s->norm == SMX_LINATTN_RMS ? 4e-6 : 1e-6) * sqrt((double)L);
         check_close("y", y + b * L * D, yd, L * D, tolerance, at_least_one(yd, L * D));
@@ -81,7 +93,8 @@ static void three_forms(void **state) {
     static const size_t blocks[] = {1, 2, 7, 11, 24, 64, 76, 77, 0};
     CHECK_EACH_ISA(isa) {
         check_seed(42);
-        float *q = check_random(N, -1, 1), *k = check_random(N, -1, 1), *v = check_random(N, -1, 1), *y = check_floats(N), *norm = check_floats(H * L);
+        float *q = check_random(N, -1, 1), *k = check_random(N, -1, 1), *v = check_random(N, -1, 1),
+              *y = check_floats(N), *norm = check_floats(H * L);
         double *qd = check_widen(q, N), *kd = check_widen(k, N), *vd = check_widen(v, N);
         double *recurrent = check_doubles(N), *quadratic = check_doubles(N), *tiled = check_doubles(N);
         ref_linattn_quadratic(quadratic, qd, kd, vd, L, D, H);
@@ -107,19 +120,24 @@ static void zero_denominator(void **state) {
     for (size_t C = 1; C < 12; C += 5) {
         check_seed(43);
         check_trying("zero denominator, C=%zu", C);
-        float *q = check_random(N, 0.1, 1), *k = check_random(N, 0.1, 1), *v = check_random(N, -1, 1), *dy = check_random(N, -1, 1);
+        float *q = check_random(N, 0.1, 1), *k = check_random(N, 0.1, 1), *v = check_random(N, -1, 1),
+              *dy = check_random(N, -1, 1);
         for (size_t c = 0; c < 3 * D; c++) k[c] = 0;
         for (size_t c = 0; c < D; c++) q[5 * D + c] = 0;
-        float *y = check_floats(N), *norm = check_floats(L), *dq = check_floats(N), *dk = check_floats(N), *dv = check_floats(N);
+        float *y = check_floats(N), *norm = check_floats(L), *dq = check_floats(N), *dk = check_floats(N),
+              *dv = check_floats(N);
         const smx_linattn p = {1, L, D, 1, D, C, SMX_LINATTN_SUM, 0};
         smx_linattn_fwd(y, norm, q, k, v, check_scratch(smx_linattn_fwd_scratch_bytes(&p)), &p);
-        smx_linattn_bwd(dq, dk, dv, dy, q, k, v, y, norm, check_scratch(smx_linattn_bwd_scratch_bytes(&p)), &p);
+        smx_linattn_bwd(dq, dk, dv, dy, q, k, v, y, norm, check_scratch(smx_linattn_bwd_scratch_bytes(&p)),
+                        &p);
         for (size_t t = 0; t < L; t++)
             for (size_t c = 0; c < D; c++) {
                 const int dead = t < 3 || t == 5;
-                if (dead ? y[t * D + c] != 0 || dq[t * D + c] != 0 : !(fabsf(y[t * D + c]) <= 1.00001f) || y[t * D + c] == 0)
+                if (dead ? y[t * D + c] != 0 || dq[t * D + c] != 0
+                         : !(fabsf(y[t * D + c]) <= 1.00001f) || y[t * D + c] == 0)
                     check_fail("row %zu is %g with gradient %g", t, y[t * D + c], dq[t * D + c]);
-                if (!isfinite(dk[t * D + c]) || !isfinite(dv[t * D + c])) check_fail("gradient of row %zu is not finite", t);
+                if (!isfinite(dk[t * D + c]) || !isfinite(dv[t * D + c]))
+                    check_fail("gradient of row %zu is not finite", t);
             }
         check_done();
     }
@@ -131,7 +149,8 @@ static void elu1(void **state) {
     for (size_t n = 0; n < 40; n += 13) {
         check_seed(44);
         check_trying("elu1 n=%zu", n);
-        float *x = check_random(n, -8, 8), *y = check_floats(n), *dy = check_random(n, -1, 1), *dx = check_floats(n);
+        float *x = check_random(n, -8, 8), *y = check_floats(n), *dy = check_random(n, -1, 1),
+              *dx = check_floats(n);
         double *want = check_doubles(n), *slope = check_doubles(n);
         if (n > 4) x[0] = 0, x[1] = -0.0f, x[2] = -200, x[3] = INFINITY;
         for (size_t i = 0; i < n; i++) {
@@ -159,7 +178,8 @@ static void causal_words(void **state) {
     CHECK_EACH_ISA(isa)
     for (int norm = 0; norm < 3; norm++) {
         check_seed(45);
-        float *x = check_random(3 * L * D, 0, 1), *y = check_floats(L * D), *again = check_floats(L * D), *r = check_floats(L);
+        float *x = check_random(3 * L * D, 0, 1), *y = check_floats(L * D), *again = check_floats(L * D),
+              *r = check_floats(L);
         const smx_linattn p = {1, L, D, 1, D, 13, norm, 1e-5f};
         void *scratch = check_scratch(smx_linattn_fwd_scratch_bytes(&p));
         smx_linattn_fwd(y, r, x, x + L * D, x + 2 * L * D, scratch, &p);
@@ -175,7 +195,8 @@ static void causal_words(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(against_oracle), cmocka_unit_test(three_forms), cmocka_unit_test(zero_denominator),
-                                       cmocka_unit_test(elu1), cmocka_unit_test(causal_words)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(against_oracle), cmocka_unit_test(three_forms),
+                                       cmocka_unit_test(zero_denominator), cmocka_unit_test(elu1),
+                                       cmocka_unit_test(causal_words)};
     return cmocka_run_group_tests_name("linattn", tests, NULL, NULL);
 }

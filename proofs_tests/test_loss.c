@@ -128,9 +128,11 @@ static void squared_error(void **state) {
         for (size_t k = 0; k < CHECK_COUNT(sizes); k++) {
             const size_t n = sizes[k];
             check_trying("mse of %zu", n);
-            float *y = check_random(n, -2, 2), *target = check_random(n, -2, 2), *loss = check_floats(n), *dy = check_floats(n);
+            float *y = check_random(n, -2, 2), *target = check_random(n, -2, 2), *loss = check_floats(n),
+                  *dy = check_floats(n);
             for (size_t i = 2; i < n; i += 5) target[i] = NAN;
-            double *yd = check_widen(y, n), *td = check_widen(target, n), *want = check_doubles(n), *want_d = check_doubles(n);
+            double *yd = check_widen(y, n), *td = check_widen(target, n), *want = check_doubles(n),
+                   *want_d = check_doubles(n);
             assert_int_equal(smx_mse_fwd(loss, y, target, n), ref_mse_fwd(want, yd, td, n));
             smx_mse_bwd(dy, y, target, n, 0.25f);
             ref_mse_bwd(want_d, yd, td, n, 0.25);

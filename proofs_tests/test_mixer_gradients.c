@@ -7,7 +7,8 @@
 
 // ---- Differences ----------------------------------------------------------------------------------------
 // sum of weight * y in double, at start + step * direction in weight w
-static double loss_at(lone_mixer *m, const param *w, const float *start, const float *direction, double step, const float *weight) {
+static double loss_at(lone_mixer *m, const param *w, const float *start, const float *direction, double step,
+                      const float *weight) {
     float *at = m->p.data + w->offset;
     for (size_t i = 0; i < w->n; i++) at[i] = (float)((double)start[i] + step * (double)direction[i]);
     lone_mixer_run(m, NULL);
@@ -24,7 +25,8 @@ static void check_weight(lone_mixer *m, const param *w, const float *weight, dou
     float *start = check_copy(m->p.data + w->offset, w->n), *direction = check_floats(w->n);
     const float *gradient = m->p.grad + w->offset;
     double worst = 0, allowed = 0;
-    static const double steps[] = {0.05, 0.02, 0.01, 0.004, 0.002, 0.001, 0.001, 0.001, 0.001, 0.001, 0.001, 0.001};
+    static const double steps[] = {0.05,  0.02,  0.01,  0.004, 0.002, 0.001,
+                                   0.001, 0.001, 0.001, 0.001, 0.001, 0.001};
     for (size_t attempt = 0; attempt < CHECK_COUNT(steps); attempt++) {
         double along = 0, norm = 0, length = 0;
         for (size_t i = 0; i < w->n; i++) {
@@ -34,8 +36,12 @@ static void check_weight(lone_mixer *m, const param *w, const float *weight, dou
             length += (double)direction[i] * (double)direction[i];
         }
         const double h = steps[attempt] / sqrt(length);
-        const double near = (loss_at(m, w, start, direction, h, weight) - loss_at(m, w, start, direction, -h, weight)) / (2 * h);
-        const double far = (loss_at(m, w, start, direction, 2 * h, weight) - loss_at(m, w, start, direction, -2 * h, weight)) / (4 * h);
+        const double near =
+            (loss_at(m, w, start, direction, h, weight) - loss_at(m, w, start, direction, -h, weight)) /
+            (2 * h);
+        const double far = (loss_at(m, w, start, direction, 2 * h, weight) -
+                            loss_at(m, w, start, direction, -2 * h, weight)) /
+                           (4 * h);
         const double slope = (4 * near - far) / 3;
         worst = fabs(slope - along);
         allowed = 2e-3 * sqrt(norm) * sqrt(length / (double)w->n) + noise / h;
@@ -65,7 +71,8 @@ static void gradients(void **state) {
                 size += (double)weight[e] * (double)y[e] * (double)weight[e] * (double)y[e];
             }
             // y carries errors of some 2^-22 of itself, which add up as a random walk.
-            for (size_t w = 0; w < m.p.count; w++) check_weight(&m, m.p.list[w], weight, 4 * sqrt(size) * 0x1p-22);
+            for (size_t w = 0; w < m.p.count; w++)
+                check_weight(&m, m.p.list[w], weight, 4 * sqrt(size) * 0x1p-22);
             lone_mixer_close(&m);
             check_done();
         }
@@ -96,7 +103,8 @@ static void batches(void **state) {
                 for (size_t e = 0; e < one.p.total; e++) sum[e] += (double)one.p.grad[e];
             }
             for (size_t w = 0; w < one.p.count; w++)
-                check_close(one.p.list[w]->name, all.p.grad + one.p.list[w]->offset, sum + one.p.list[w]->offset, one.p.list[w]->n, 2e-5, 0);
+                check_close(one.p.list[w]->name, all.p.grad + one.p.list[w]->offset,
+                            sum + one.p.list[w]->offset, one.p.list[w]->n, 2e-5, 0);
             lone_mixer_close(&all);
             lone_mixer_close(&one);
             check_done();
@@ -158,7 +166,8 @@ static void maps_are_used(void **state) {
                     for (size_t c = 0; c < D; c++) {
                         want[row * D + c] = 0;
                         for (size_t j = 0; j < L; j++)
-                            want[row * D + c] += (double)map[(c / d * L + row) * L + j] * (double)v[j * D + c];
+                            want[row * D + c] +=
+                                (double)map[(c / d * L + row) * L + j] * (double)v[j * D + c];
                     }
                 check_close("map times values", o->data, want, L * D, 2e-6, 0);
                 shown++;
@@ -171,7 +180,7 @@ static void maps_are_used(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(gradients), cmocka_unit_test(batches), cmocka_unit_test(same_words),
-                                       cmocka_unit_test(maps_are_used)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(gradients), cmocka_unit_test(batches),
+                                       cmocka_unit_test(same_words), cmocka_unit_test(maps_are_used)};
     return cmocka_run_group_tests_name("mixer_gradients", tests, NULL, NULL);
 }

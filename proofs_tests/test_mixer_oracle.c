@@ -71,12 +71,13 @@ static void las(void **state) {
         ref_pool pool;
         ref_decay decay;
         size_t P, chunk;
-    } cases[] = {{LAS "&pool=trailing&window=4&las_decay=exp", REF_POOL_TRAILING, REF_DECAY_EXP, 4, 0},
-                 {LAS "&pool=centred&window=5&las_decay=exp", REF_POOL_CENTRED, REF_DECAY_EXP, 5, 0},
-                 {LAS "&pool=masked&window=5&las_decay=exp", REF_POOL_MASKED, REF_DECAY_EXP, 5, 0},
-                 {LAS "&pool=none&las_decay=exp", REF_POOL_NONE, REF_DECAY_EXP, 1, 0},
-                 {LAS "&pool=trailing&window=3&las_decay=none", REF_POOL_TRAILING, REF_DECAY_NONE, 3, 0},
-                 {LAS "&pool=centred&window=3&las_decay=alibi&chunk=10", REF_POOL_CENTRED, REF_DECAY_ALIBI, 3, 10}};
+    } cases[] = {
+        {LAS "&pool=trailing&window=4&las_decay=exp", REF_POOL_TRAILING, REF_DECAY_EXP, 4, 0},
+        {LAS "&pool=centred&window=5&las_decay=exp", REF_POOL_CENTRED, REF_DECAY_EXP, 5, 0},
+        {LAS "&pool=masked&window=5&las_decay=exp", REF_POOL_MASKED, REF_DECAY_EXP, 5, 0},
+        {LAS "&pool=none&las_decay=exp", REF_POOL_NONE, REF_DECAY_EXP, 1, 0},
+        {LAS "&pool=trailing&window=3&las_decay=none", REF_POOL_TRAILING, REF_DECAY_NONE, 3, 0},
+        {LAS "&pool=centred&window=3&las_decay=alibi&chunk=10", REF_POOL_CENTRED, REF_DECAY_ALIBI, 3, 10}};
     for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
         lone_mixer m;
         double alphas[H];
@@ -109,11 +110,21 @@ static void cat(void **state) {
         lone_mixer m;
         check_seed(31 + i);
         double *x = run(&m, cases[i].text, 1), *want = check_doubles(L * D);
-        const ref_cat_weights w = {need(&m, "w_q"), need(&m, "w_k"), need(&m, "w_v"), need(&m, "w_o"),
-                                   weight(&m, "filter_q"), weight(&m, "filter_k"), weight(&m, "filter_v"), weight(&m, "filter_maps")};
-        const ref_cat p = {L, D, H, (size_t)config_int(m.c, "filter"), cases[i].multi_head, cases[i].two_sided, cases[i].norm,
-                           cases[i].norm_v, REF_POS_NONE, 10000};
-        if (!strstr(cases[i].text, "maps") && (!w.filter_q || !w.filter_v) != (strstr(cases[i].text, "filters=k") != NULL))
+        const ref_cat_weights w = {need(&m, "w_q"),        need(&m, "w_k"),          need(&m, "w_v"),
+                                   need(&m, "w_o"),        weight(&m, "filter_q"),   weight(&m, "filter_k"),
+                                   weight(&m, "filter_v"), weight(&m, "filter_maps")};
+        const ref_cat p = {L,
+                           D,
+                           H,
+                           (size_t)config_int(m.c, "filter"),
+                           cases[i].multi_head,
+                           cases[i].two_sided,
+                           cases[i].norm,
+                           cases[i].norm_v,
+                           REF_POS_NONE,
+                           10000};
+        if (!strstr(cases[i].text, "maps") &&
+            (!w.filter_q || !w.filter_v) != (strstr(cases[i].text, "filters=k") != NULL))
             check_fail("the filters are not those that the config names");
         assert_int_equal((cases[i].linear ? ref_lincat_fwd : ref_cat_attention_fwd)(want, x, &w, &p), REF_OK);
         judge(&m, want);
@@ -126,11 +137,14 @@ static void lcat(void **state) {
         char text[160];
         lone_mixer m;
         check_seed(41 + (uint64_t)i);
-        snprintf(text, sizeof text, "mixer=lcat&heads=2&position=none&block=5&landmark=%s&dense_keys=%s&filters=%s", i & 1 ? "rho" : "box",
-                 i & 2 ? "filtered" : "plain", i & 4 ? "v" : "none");
+        snprintf(text, sizeof text,
+                 "mixer=lcat&heads=2&position=none&block=5&landmark=%s&dense_keys=%s&filters=%s",
+                 i & 1 ? "rho" : "box", i & 2 ? "filtered" : "plain", i & 4 ? "v" : "none");
         double *x = run(&m, text, 1), *want = check_doubles(L * D);
-        const ref_lcat_weights w = {need(&m, "w_q"), need(&m, "w_k"), need(&m, "w_v"), need(&m, "w_o"), weight(&m, "filter_v")};
-        const ref_lcat p = {L, D, H, 5, (size_t)config_int(m.c, "filter"), i & 1 ? REF_LCAT_RHO : REF_LCAT_BOX, (i & 2) != 0};
+        const ref_lcat_weights w = {need(&m, "w_q"), need(&m, "w_k"), need(&m, "w_v"), need(&m, "w_o"),
+                                    weight(&m, "filter_v")};
+        const ref_lcat p = {
+            L, D, H, 5, (size_t)config_int(m.c, "filter"), i & 1 ? REF_LCAT_RHO : REF_LCAT_BOX, (i & 2) != 0};
         assert_int_equal(ref_lcat_fwd(want, NULL, x, &w, &p), REF_OK);
         judge(&m, want);
     }
@@ -139,14 +153,24 @@ static void lcat(void **state) {
 #define CHELA "mixer=chela&heads=2&fused=0&residual=0"
 static void chela(void **state) {
     (void)state;
-    static const char *const texts[] = {CHELA "&skip=1&squash=0", CHELA "&skip=1&tile=5&squash=0.05", CHELA "&skip=0&squash=0"};
+    static const char *const texts[] = {CHELA "&skip=1&squash=0", CHELA "&skip=1&tile=5&squash=0.05",
+                                        CHELA "&skip=0&squash=0"};
     for (size_t i = 0; i < CHECK_COUNT(texts); i++) {
         lone_mixer m;
         check_seed(51 + i);
         double *x = run(&m, texts[i], 0.5), *want = check_doubles(L * D);
-        const ref_chela_weights w = {{need(&m, "short_3"), need(&m, "short_n"), need(&m, "conv_k"), weight(&m, "conv_skip")},
-                                     need(&m, "alpha_q"), need(&m, "beta_q"), need(&m, "alpha_k"), need(&m, "beta_k"),
-                                     need(&m, "w_v"), need(&m, "b_v"), need(&m, "w_g"), need(&m, "b_g"), need(&m, "w_o"), need(&m, "b_o")};
+        const ref_chela_weights w = {
+            {need(&m, "short_3"), need(&m, "short_n"), need(&m, "conv_k"), weight(&m, "conv_skip")},
+            need(&m, "alpha_q"),
+            need(&m, "beta_q"),
+            need(&m, "alpha_k"),
+            need(&m, "beta_k"),
+            need(&m, "w_v"),
+            need(&m, "b_v"),
+            need(&m, "w_g"),
+            need(&m, "b_g"),
+            need(&m, "w_o"),
+            need(&m, "b_o")};
         const ref_chela p = {L, D, H, ref_short_n(L), config_real(m.c, "squash"), 1e-5};
         assert_int_equal(ref_chela_layer_fwd(want, NULL, NULL, x, &w, &p), REF_OK);
         judge(&m, want);
@@ -163,12 +187,22 @@ static void focus(void **state) {
         ref_theta theta;
         int joint;
         double sum;
-    } cases[] = {{FOCUS "&bins=4&iir=causal&iir_filters=1&theta=sigmoid&chunks=1&oversample=1&hyper=per_channel&skip=0", 4, 1, 1, 1, REF_FOCUS_CAUSAL, REF_THETA_SIGMOID, 0, 0},
-                 {FOCUS "&bins=4&iir=carry&iir_filters=1&theta=triangle&chunks=2&oversample=2&hyper=per_channel&skip=0", 4, 1, 2, 2, REF_FOCUS_CARRY, REF_THETA_TRIANGLE, 0, 0},
-                 {FOCUS "&bins=3&iir=literal&iir_filters=2&theta=sigmoid&chunks=1&oversample=1&hyper=joint&skip=1", 3, 2, 1, 1, REF_FOCUS_LITERAL, REF_THETA_SIGMOID, 1, 0},
-                 {FOCUS "&bins=4&iir=carry&iir_filters=2&theta=bounded&theta_sum=0.7&chunks=1&oversample=1&hyper=per_channel&skip=0", 4, 2, 1, 1, REF_FOCUS_CARRY, REF_THETA_BOUNDED, 0, 0.7},
-                 {"mixer=focus_h&bins=4&iir=causal&iir_filters=2&theta=bounded&theta_sum=0.9&chunks=1", 4, 2, 1, 1, REF_FOCUS_CAUSAL, REF_THETA_BOUNDED, 0, 0.9},
-                 {"mixer=focus_h&bins=4&iir=causal&iir_filters=2&theta=sigmoid&chunks=1", 4, 2, 1, 1, REF_FOCUS_CAUSAL, REF_THETA_SIGMOID, 0, 0}};
+    } cases[] = {
+        {FOCUS
+         "&bins=4&iir=causal&iir_filters=1&theta=sigmoid&chunks=1&oversample=1&hyper=per_channel&skip=0",
+         4, 1, 1, 1, REF_FOCUS_CAUSAL, REF_THETA_SIGMOID, 0, 0},
+        {FOCUS
+         "&bins=4&iir=carry&iir_filters=1&theta=triangle&chunks=2&oversample=2&hyper=per_channel&skip=0",
+         4, 1, 2, 2, REF_FOCUS_CARRY, REF_THETA_TRIANGLE, 0, 0},
+        {FOCUS "&bins=3&iir=literal&iir_filters=2&theta=sigmoid&chunks=1&oversample=1&hyper=joint&skip=1", 3,
+         2, 1, 1, REF_FOCUS_LITERAL, REF_THETA_SIGMOID, 1, 0},
+        {FOCUS
+         "&bins=4&iir=carry&iir_filters=2&theta=bounded&theta_sum=0.7&chunks=1&oversample=1&hyper=per_channel&skip=0",
+         4, 2, 1, 1, REF_FOCUS_CARRY, REF_THETA_BOUNDED, 0, 0.7},
+        {"mixer=focus_h&bins=4&iir=causal&iir_filters=2&theta=bounded&theta_sum=0.9&chunks=1", 4, 2, 1, 1,
+         REF_FOCUS_CAUSAL, REF_THETA_BOUNDED, 0, 0.9},
+        {"mixer=focus_h&bins=4&iir=causal&iir_filters=2&theta=sigmoid&chunks=1", 4, 2, 1, 1, REF_FOCUS_CAUSAL,
+         REF_THETA_SIGMOID, 0, 0}};
     for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
         lone_mixer m;
         check_seed(61 + i);
@@ -176,19 +210,32 @@ static void focus(void **state) {
         char text[200];
         snprintf(text, sizeof text, "%s&heads=2", cases[i].text);
         double *x = run(&m, text, 0.5), *want = check_doubles(L * D);
-        const ref_focus_weights w = {weight(&m, "conv_k"), weight(&m, "conv_skip"), weight(&m, "hyper_w1"), weight(&m, "hyper_b1"),
-                                     weight(&m, "hyper_w2"), weight(&m, "hyper_b2"), weight(&m, "theta_raw"), need(&m, "w_q"), need(&m, "w_k"),
-                                     need(&m, "w_v"), need(&m, "w_gamma"), need(&m, "b_gamma"), need(&m, "w_phi"), need(&m, "b_phi"),
-                                     need(&m, "w_h"), need(&m, "u_h"), need(&m, "b_h")};
-        const ref_focus p = {L, D, heads, cases[i].bins, cases[i].F, cases[i].O, cases[i].C, w.hyper_w1 ? 6 : 0, cases[i].mode,
-                             cases[i].theta, cases[i].joint, cases[i].sum};
+        const ref_focus_weights w = {weight(&m, "conv_k"),    weight(&m, "conv_skip"), weight(&m, "hyper_w1"),
+                                     weight(&m, "hyper_b1"),  weight(&m, "hyper_w2"),  weight(&m, "hyper_b2"),
+                                     weight(&m, "theta_raw"), need(&m, "w_q"),         need(&m, "w_k"),
+                                     need(&m, "w_v"),         need(&m, "w_gamma"),     need(&m, "b_gamma"),
+                                     need(&m, "w_phi"),       need(&m, "b_phi"),       need(&m, "w_h"),
+                                     need(&m, "u_h"),         need(&m, "b_h")};
+        const ref_focus p = {L,
+                             D,
+                             heads,
+                             cases[i].bins,
+                             cases[i].F,
+                             cases[i].O,
+                             cases[i].C,
+                             w.hyper_w1 ? 6 : 0,
+                             cases[i].mode,
+                             cases[i].theta,
+                             cases[i].joint,
+                             cases[i].sum};
         assert_int_equal(ref_focus_layer_fwd(want, NULL, x, &w, &p), REF_OK);
         judge(&m, want);
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(attention), cmocka_unit_test(las), cmocka_unit_test(cat),
-                                       cmocka_unit_test(lcat), cmocka_unit_test(chela), cmocka_unit_test(focus)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(attention), cmocka_unit_test(las),
+                                       cmocka_unit_test(cat),       cmocka_unit_test(lcat),
+                                       cmocka_unit_test(chela),     cmocka_unit_test(focus)};
     return cmocka_run_group_tests_name("mixer_oracle", tests, NULL, NULL);
 }

@@ -23,7 +23,8 @@ static void reads(const char *text) {
     const double got = number_read(text, &end), expected = strtod(text, &expected_end);
     check_trying("%.200s", text);
     if (memcmp(&got, &expected, sizeof got)) check_fail("%a, the C library reads %a", got, expected);
-    if (end != expected_end) check_fail("ends after %td characters, the C library's after %td", end - text, expected_end - text);
+    if (end != expected_end)
+        check_fail("ends after %td characters, the C library's after %td", end - text, expected_end - text);
 }
 
 static void reads_every_double(void **state) {
@@ -68,11 +69,47 @@ static void reads_ties(void **state) {
 static void reads_edges(void **state) {
     (void)state;
     static const char *const texts[] = {
-        "0", "-0", "0.0", ".5", "5.", "-.5e1", "+3", "1e", "1e+", "1e-", "1.5e3x", "00012.500", "1e400", "-1e400", "1e-400",
-        "1e99999999999", "1e-99999999999", "0e99999999999", "4.9e-324", "2.4703282292062327e-324", "2.4703282292062328e-324",
-        "2.2250738585072011e-308", "2.2250738585072014e-308", "1.7976931348623157e308", "1.7976931348623158e308",
-        "1.7976931348623159e308", "9007199254740993", "9007199254740992.5", "18446744073709551616", "1e22", "1e23", "8.5e22",
-        "123456789012345678901234567890", "0.000000000000000000000000000000000000001", "", "-", ".", "e5", "-.e5", "1..5", "1.5.5",
+        "0",
+        "-0",
+        "0.0",
+        ".5",
+        "5.",
+        "-.5e1",
+        "+3",
+        "1e",
+        "1e+",
+        "1e-",
+        "1.5e3x",
+        "00012.500",
+        "1e400",
+        "-1e400",
+        "1e-400",
+        "1e99999999999",
+        "1e-99999999999",
+        "0e99999999999",
+        "4.9e-324",
+        "2.4703282292062327e-324",
+        "2.4703282292062328e-324",
+        "2.2250738585072011e-308",
+        "2.2250738585072014e-308",
+        "1.7976931348623157e308",
+        "1.7976931348623158e308",
+        "1.7976931348623159e308",
+        "9007199254740993",
+        "9007199254740992.5",
+        "18446744073709551616",
+        "1e22",
+        "1e23",
+        "8.5e22",
+        "123456789012345678901234567890",
+        "0.000000000000000000000000000000000000001",
+        "",
+        "-",
+        ".",
+        "e5",
+        "-.e5",
+        "1..5",
+        "1.5.5",
     };
     for (size_t i = 0; i < CHECK_COUNT(texts); i++) reads(texts[i]);
     // More digits than are kept: the last ones still break the tie.
@@ -119,7 +156,8 @@ static void writes_what_reads_back(void **state) {
     check_seed(3);
     for (int i = 0; i < NUMBERS; i++) {
         char text[NUMBER_TEXT], other[64];
-        const double x = i % 2 ? ldexp((double)(int64_t)word(), (int)(word() % 120) - 120) : check_uniform(-100, 100);
+        const double x =
+            i % 2 ? ldexp((double)(int64_t)word(), (int)(word() % 120) - 120) : check_uniform(-100, 100);
         check_trying("%a", x);
         if (number_read(number_write(text, x), NULL) != x) check_fail("is written as %s", text);
         for (int digits = 1; digits < 17; digits++) {
@@ -131,7 +169,8 @@ static void writes_what_reads_back(void **state) {
                     used += 1 + zeros, zeros = 0;
                 else if (*p == '0' && used)
                     zeros++;
-            if (used > (size_t)digits) check_fail("is written as %s, %d digits are enough: %s", text, digits, other);
+            if (used > (size_t)digits)
+                check_fail("is written as %s, %d digits are enough: %s", text, digits, other);
             break;
         }
     }

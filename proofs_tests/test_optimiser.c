@@ -21,9 +21,10 @@ static void steps_are_adamw(const char *change, int cosine, double clip) {
     smx_error e = {0};
     char config[400];
     check_trying("%s", change);
-    snprintf(config, sizeof config,
-             "mixer=cat&task=mqar&length=16&vocab=16&pairs=2&width=8&batch=2&norm=layer&mlp=1&rate=0.02&warmup=3&steps=12&beta1=0.8&beta2=0.95&%s",
-             change);
+    snprintf(
+        config, sizeof config,
+        "mixer=cat&task=mqar&length=16&vocab=16&pairs=2&width=8&batch=2&norm=layer&mlp=1&rate=0.02&warmup=3&steps=12&beta1=0.8&beta2=0.95&%s",
+        change);
     smx_run *r = smx_run_open(config, &e);
     if (!r) check_fail("%s", e.message);
     static state_of weights[MOST];
@@ -47,7 +48,8 @@ static void steps_are_adamw(const char *change, int cosine, double clip) {
         if (smx_run_step(r, 1, &e)) check_fail("%s", e.message);
         smx_run_metrics(r, &metrics);
         const double rate = expected_rate(step, cosine);
-        if (!(fabs(metrics.rate - rate) <= 1e-9)) check_fail("step %d has the rate %g, expected %g", step, metrics.rate, rate);
+        if (!(fabs(metrics.rate - rate) <= 1e-9))
+            check_fail("step %d has the rate %g, expected %g", step, metrics.rate, rate);
         double square = 0;
         for (size_t i = 0; i < count; i++) {
             char name[80];
@@ -57,8 +59,16 @@ static void steps_are_adamw(const char *change, int cosine, double clip) {
             for (size_t j = 0; j < weights[i].n; j++) square += (double)g.data[j] * (double)g.data[j];
         }
         if (!(fabs(metrics.gradient_norm - sqrt(square)) <= 1e-5 * sqrt(square)))
-            check_fail("step %d: the gradient's norm is %g, expected %g", step, metrics.gradient_norm, sqrt(square));
-        ref_adamw_opts o = {rate, (double)0.8f, (double)0.95f, 1e-8, 0, 0, 0, clip > 0 && sqrt(square) > clip ? clip / sqrt(square) : 1};
+            check_fail("step %d: the gradient's norm is %g, expected %g", step, metrics.gradient_norm,
+                       sqrt(square));
+        ref_adamw_opts o = {rate,
+                            (double)0.8f,
+                            (double)0.95f,
+                            1e-8,
+                            0,
+                            0,
+                            0,
+                            clip > 0 && sqrt(square) > clip ? clip / sqrt(square) : 1};
         o.c1 = 1 - pow(o.b1, step), o.c2 = 1 - pow(o.b2, step);
         clipped += o.clip < 1;
         for (size_t i = 0; i < count; i++) {
@@ -75,13 +85,15 @@ static void steps_are_adamw(const char *change, int cosine, double clip) {
                 // Steps are at most a few rates long; a gradient that is near 0 has its rounding in the step's direction.
                 const double unsure = sqrt(w->v[j] / o.c2) < 1e-6 ? 3 * rate : 0;
                 if (!(fabs((double)now.data[j] - w->p[j]) <= 2e-4 * rate + 1e-6 * fabs(w->p[j]) + unsure))
-                    check_fail("step %d: %s[%zu] is %.9g, expected %.9g", step, w->name, j, (double)now.data[j], w->p[j]);
+                    check_fail("step %d: %s[%zu] is %.9g, expected %.9g", step, w->name, j,
+                               (double)now.data[j], w->p[j]);
                 w->p[j] = (double)now.data[j]; // errors do not add up
             }
             free(check_blocks[--check_n_blocks].block); // the gradient's copy
         }
     }
-    if (clip > 0 && clip < 1 && clipped < STEPS / 2) check_fail("only %d of %d steps were clipped", clipped, STEPS);
+    if (clip > 0 && clip < 1 && clipped < STEPS / 2)
+        check_fail("only %d of %d steps were clipped", clipped, STEPS);
     if (clip > 10 && clipped) check_fail("%d steps were clipped at %g", clipped, clip);
     smx_run_close(r);
     check_done();

@@ -140,9 +140,13 @@ static void every_isa_the_same(void **state) {
     (void)state;
     uint64_t want = 0;
     CHECK_EACH_ISA(isa) {
-        uint64_t got = digest_after(RECALL "&batch=4&norm=layer&mlp=1&heads=2&blocks=2&position=learned&schedule=cosine&decay=0.1", 25);
+        uint64_t got = digest_after(
+            RECALL "&batch=4&norm=layer&mlp=1&heads=2&blocks=2&position=learned&schedule=cosine&decay=0.1",
+            25);
         if (!want) want = got;
-        if (got != want) fail_msg("%s: digest %016llx instead of %016llx", isa, (unsigned long long)got, (unsigned long long)want);
+        if (got != want)
+            fail_msg("%s: digest %016llx instead of %016llx", isa, (unsigned long long)got,
+                     (unsigned long long)want);
     }
 }
 
@@ -193,7 +197,8 @@ static void resumed_continues(void **state) {
 static void nan_stops_with_a_name(void **state) {
     (void)state;
     smx_error e = {0};
-    smx_run *r = open_run("mixer=attention&task=mqar&rate=10&clip=0&warmup=0&norm=none&blocks=4&mlp=4&batch=4");
+    smx_run *r =
+        open_run("mixer=attention&task=mqar&rate=10&clip=0&warmup=0&norm=none&blocks=4&mlp=4&batch=4");
     uint64_t before = 0;
     size_t n;
     int status = 0;
@@ -208,7 +213,8 @@ static void nan_stops_with_a_name(void **state) {
     char word[40];
     snprintf(word, sizeof word, "step %llu", (unsigned long long)m.step + 1);
     assert_non_null(strstr(e.message, word));
-    assert_true(strstr(e.message, "block") || strstr(e.message, "logits") || strstr(e.message, "backward") || strstr(e.message, "embedding"));
+    assert_true(strstr(e.message, "block") || strstr(e.message, "logits") || strstr(e.message, "backward") ||
+                strstr(e.message, "embedding"));
     assert_true(smx_run_digest(r) == before); // the weights before that step
     smx_run_losses(r, &n);
     assert_int_equal(n, m.step);
@@ -221,18 +227,35 @@ static void bad_configs(void **state) {
     static const struct {
         const char *config, *key;
     } bad[] = {
-        {"mixer=catt", "mixer"},       {"lenght=64", "lenght"},     {"length=0", "length"},      {"length=1e99", "length"},
-        {"length=64.5", "length"},     {"width=nan", "width"},      {"width=0x10", "width"},     {"width= 32", "width"},
-        {"heads=3&width=32", "heads"}, {"task=mqar&length=63", "length"}, {"filters=abc", "filters"}, {"filters=", "filters"},
-        {"rate=-1", "rate"},           {"seed=-1", "seed"},         {"seed=1e17", "seed"},       {"v=2", "v"},
-        {"width", ""},                 {"=3", ""},                  {"width=%zz", "width"},      {"preset=nothing", "preset"},
-        {"position=rope&width=9&heads=3", "position"}, {"length=1048576&batch=65536", "length"},
+        {"mixer=catt", "mixer"},
+        {"lenght=64", "lenght"},
+        {"length=0", "length"},
+        {"length=1e99", "length"},
+        {"length=64.5", "length"},
+        {"width=nan", "width"},
+        {"width=0x10", "width"},
+        {"width= 32", "width"},
+        {"heads=3&width=32", "heads"},
+        {"task=mqar&length=63", "length"},
+        {"filters=abc", "filters"},
+        {"filters=", "filters"},
+        {"rate=-1", "rate"},
+        {"seed=-1", "seed"},
+        {"seed=1e17", "seed"},
+        {"v=2", "v"},
+        {"width", ""},
+        {"=3", ""},
+        {"width=%zz", "width"},
+        {"preset=nothing", "preset"},
+        {"position=rope&width=9&heads=3", "position"},
+        {"length=1048576&batch=65536", "length"},
     };
     for (size_t i = 0; i < CHECK_COUNT(bad); i++) {
         smx_error e = {0};
         smx_run *r = smx_run_open(bad[i].config, &e);
         if (r) fail_msg("%s was accepted", bad[i].config);
-        if (!e.message[0] || strcmp(e.key, bad[i].key)) fail_msg("%s: key '%s', message '%s'", bad[i].config, e.key, e.message);
+        if (!e.message[0] || strcmp(e.key, bad[i].key))
+            fail_msg("%s: key '%s', message '%s'", bad[i].config, e.key, e.message);
     }
     smx_error e = {0};
     assert_null(smx_run_open("lenght=64", &e));
@@ -287,7 +310,8 @@ static void looking_inside(void **state) {
         }
     assert_int_equal(smx_run_tensor(r, "logits", &logits, &e), 0);
     for (size_t t = 0; t < 64; t++)
-        for (size_t c = 0; c < 64; c++) assert_true(logits.data[t * 64 + c] <= logits.data[t * 64 + (size_t)s.predicted[t]]);
+        for (size_t c = 0; c < 64; c++)
+            assert_true(logits.data[t * 64 + c] <= logits.data[t * 64 + (size_t)s.predicted[t]]);
     // The same tokens given by hand give the same answers.
     int32_t tokens[64], predicted[64];
     memcpy(tokens, s.tokens, sizeof tokens);
@@ -308,11 +332,12 @@ static void on_its_own_answers(void **state) {
     (void)state;
     smx_error e = {0};
     smx_evaluation own, other;
-    smx_run *r = open_run("mixer=cat&task=sc_unique&slots=emitted&length=32&signals=4&width=32&filter=32&rate=0.01&batch=32&steps=200");
+    smx_run *r = open_run(
+        "mixer=cat&task=sc_unique&slots=emitted&length=32&signals=4&width=32&filter=32&rate=0.01&batch=32&steps=200");
     step(r, 200);
     assert_int_equal(smx_run_evaluate(r, 200, 0, &own, &e), 0);
-    print_message("taught %.3f, on its own %.3f of targets; %.3f, %.3f of sequences\n", own.accuracy, own.free_accuracy,
-                  own.sequence_accuracy, own.free_sequence_accuracy);
+    print_message("taught %.3f, on its own %.3f of targets; %.3f, %.3f of sequences\n", own.accuracy,
+                  own.free_accuracy, own.sequence_accuracy, own.free_sequence_accuracy);
     assert_true(own.accuracy > 0.3 && own.free_accuracy <= own.accuracy + 0.02);
     // A sequence that is entirely right when taught is entirely right on its own: it reads the same tokens.
     assert_true(own.free_sequence_accuracy == own.sequence_accuracy);
@@ -351,12 +376,12 @@ static void other_lengths(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cat_learns_recall),     cmocka_unit_test(without_filter_it_guesses),
+        cmocka_unit_test(cat_learns_recall),      cmocka_unit_test(without_filter_it_guesses),
         cmocka_unit_test(threads_change_nothing), cmocka_unit_test(environment_is_ours),
-        cmocka_unit_test(every_isa_the_same),    cmocka_unit_test(resumed_continues),
-        cmocka_unit_test(nan_stops_with_a_name), cmocka_unit_test(bad_configs),
-        cmocka_unit_test(several_runs_complete), cmocka_unit_test(looking_inside),
-        cmocka_unit_test(other_lengths),         cmocka_unit_test(on_its_own_answers),
+        cmocka_unit_test(every_isa_the_same),     cmocka_unit_test(resumed_continues),
+        cmocka_unit_test(nan_stops_with_a_name),  cmocka_unit_test(bad_configs),
+        cmocka_unit_test(several_runs_complete),  cmocka_unit_test(looking_inside),
+        cmocka_unit_test(other_lengths),          cmocka_unit_test(on_its_own_answers),
     };
     return cmocka_run_group_tests_name("run", tests, NULL, NULL);
 }

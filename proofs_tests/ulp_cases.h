@@ -44,8 +44,9 @@ static void ulp_array(const float *got, const double *want, size_t n) {
 // Adversarial: magnitudes over 12 octaves in pairs that cancel but for 2^-18. Edge: zeros, denormals, powers of two and their
 // neighbours.
 static float *ulp_in(size_t n) {
-    static const float edges[] = {0.0f, -0.0f, 1.0f, -1.0f, 0x1p-126f, -0x1p-130f, 0x1.fffffep0f, -0x1.000002p0f, 0x1p-24f, 4.0f,
-                                  -0x1.fffffep1f, 0x1p-60f, 0.1f, -3.0f, 0x1p-149f, 2.5f};
+    static const float edges[] = {0.0f,          -0.0f,          1.0f,      -1.0f, 0x1p-126f,      -0x1p-130f,
+                                  0x1.fffffep0f, -0x1.000002p0f, 0x1p-24f,  4.0f,  -0x1.fffffep1f, 0x1p-60f,
+                                  0.1f,          -3.0f,          0x1p-149f, 2.5f};
     float *x = check_floats(n);
     for (size_t i = 0; i < n; i++) {
         const double r = check_uniform(-1, 1);
@@ -54,18 +55,21 @@ static float *ulp_in(size_t n) {
         else if (ulp_kind == ULP_EDGE)
             x[i] = edges[(i * 7 + check_next() % 3) % CHECK_COUNT(edges)];
         else
-            x[i] = i % 2 ? (float)(-(double)x[i - 1] * (1 + r * 0x1p-18)) : (float)((r < 0 ? -1 : 1) * exp2(check_uniform(-6, 6)));
+            x[i] = i % 2 ? (float)(-(double)x[i - 1] * (1 + r * 0x1p-18))
+                         : (float)((r < 0 ? -1 : 1) * exp2(check_uniform(-6, 6)));
     }
     return x;
 }
 // For functions of one number: uniform, over all exponents, and special points.
 static float *ulp_points(size_t n, double low, double high) {
-    static const float edges[] = {0.0f, -0.0f, 0x1p-149f, -0x1p-149f, 0x1p-126f, 0.625f, -0.625f, 0x1.3ffffep-1f, 1.0f, -1.0f,
-                                  0x1.62e43p-1f, -0x1.62e43p-1f, 0x1p-12f, -0x1p-13f, 17.5f, 88.0f, -86.5f};
+    static const float edges[] = {
+        0.0f,  -0.0f,         0x1p-149f,      -0x1p-149f, 0x1p-126f, 0.625f, -0.625f, 0x1.3ffffep-1f, 1.0f,
+        -1.0f, 0x1.62e43p-1f, -0x1.62e43p-1f, 0x1p-12f,   -0x1p-13f, 17.5f,  88.0f,   -86.5f};
     float *x = check_floats(n);
     for (size_t i = 0; i < n; i++) {
         double v = check_uniform(low, high);
-        if (ulp_kind == ULP_ADVERSARIAL) v = (v < 0 ? -1 : 1) * exp2(check_uniform(-40, log2(v < 0 ? -low : high)));
+        if (ulp_kind == ULP_ADVERSARIAL)
+            v = (v < 0 ? -1 : 1) * exp2(check_uniform(-40, log2(v < 0 ? -low : high)));
         if (ulp_kind == ULP_EDGE) v = edges[i % CHECK_COUNT(edges)];
         x[i] = (float)fmax(low, fmin(high, v));
     }
@@ -89,9 +93,9 @@ static size_t ulp_size(size_t random, size_t adversarial, size_t edge) {
 }
 #define ULP_N ulp_size(1000, 5000, 17)
 // B, L, D, H of a batch of sequences
-#define ULP_SHAPE                                                                                                     \
-    const size_t B = ulp_size(2, 1, 1), L = ulp_size(70, 600, 5), H = ulp_size(2, 1, 2), D = ulp_size(24, 16, 6),       \
-                 n = B * L * D;                                                                                      \
+#define ULP_SHAPE                                                                                            \
+    const size_t B = ulp_size(2, 1, 1), L = ulp_size(70, 600, 5), H = ulp_size(2, 1, 2),                     \
+                 D = ulp_size(24, 16, 6), n = B * L * D;                                                     \
     (void)H, (void)n
 
 // ---- Products, sums -------------------------------------------------------------------------------------
@@ -127,7 +131,8 @@ static void ulp_sum(void) {
 }
 static void ulp_dot(void) {
     float *x = ulp_in(ULP_N), *y = ulp_in(ULP_N), got = smx_dot(x, y, ULP_N);
-    ulp_one(got, ref_dot(ulp_wide(x, ULP_N), ulp_wide(y, ULP_N), ULP_N), ref_dot(ulp_abs(x, ULP_N), ulp_abs(y, ULP_N), ULP_N));
+    ulp_one(got, ref_dot(ulp_wide(x, ULP_N), ulp_wide(y, ULP_N), ULP_N),
+            ref_dot(ulp_abs(x, ULP_N), ulp_abs(y, ULP_N), ULP_N));
 }
 static void ulp_sumsq(void) {
     float *x = ulp_in(ULP_N);
@@ -136,14 +141,14 @@ static void ulp_sumsq(void) {
 }
 
 // ---- Elementwise ----------------------------------------------------------------------------------------
-#define ULP_BINARY(name, scale_of)                                                                                    \
-    static void ulp_##name(void) {                                                                                    \
-        const size_t n = ULP_N;                                                                                       \
-        float *a = ulp_in(n), *b = ulp_in(n), *y = check_floats(n);                                                     \
-        double *want = check_doubles(n);                                                                              \
-        smx_##name(y, a, b, n);                                                                                       \
-        ref_##name(want, ulp_wide(a, n), ulp_wide(b, n), n);                                                            \
-        for (size_t i = 0; i < n; i++) ulp_one(y[i], want[i], scale_of);                                                \
+#define ULP_BINARY(name, scale_of)                                                                           \
+    static void ulp_##name(void) {                                                                           \
+        const size_t n = ULP_N;                                                                              \
+        float *a = ulp_in(n), *b = ulp_in(n), *y = check_floats(n);                                          \
+        double *want = check_doubles(n);                                                                     \
+        smx_##name(y, a, b, n);                                                                              \
+        ref_##name(want, ulp_wide(a, n), ulp_wide(b, n), n);                                                 \
+        for (size_t i = 0; i < n; i++) ulp_one(y[i], want[i], scale_of);                                     \
     }
 ULP_BINARY(add, want[i])
 ULP_BINARY(mul, want[i])
@@ -164,23 +169,23 @@ static void ulp_axpy(void) { // input: |y| + |s x|
     ref_axpy(scale, ulp_abs(x, n), (double)0.3f, n);
     ulp_terms(y, want, scale, n);
 }
-#define ULP_UNARY(name, low, high, scale_of)                                                                          \
-    static void ulp_##name##_fwd(void) {                                                                              \
-        const size_t n = 4000;                                                                                        \
-        float *x = ulp_points(n, low, high), *y = check_floats(n);                                                      \
-        double *want = check_doubles(n);                                                                              \
-        smx_##name##_fwd(y, x, n);                                                                                    \
-        ref_##name##_fwd(want, ulp_wide(x, n), n);                                                                      \
-        for (size_t i = 0; i < n; i++) ulp_one(y[i], want[i], scale_of);                                                \
+#define ULP_UNARY(name, low, high, scale_of)                                                                 \
+    static void ulp_##name##_fwd(void) {                                                                     \
+        const size_t n = 4000;                                                                               \
+        float *x = ulp_points(n, low, high), *y = check_floats(n);                                           \
+        double *want = check_doubles(n);                                                                     \
+        smx_##name##_fwd(y, x, n);                                                                           \
+        ref_##name##_fwd(want, ulp_wide(x, n), n);                                                           \
+        for (size_t i = 0; i < n; i++) ulp_one(y[i], want[i], scale_of);                                     \
     }
-#define ULP_UNARY_BACK(name, low, high) /* input: |dy| */                                                             \
-    static void ulp_##name##_bwd(void) {                                                                              \
-        const size_t n = 4000;                                                                                        \
-        float *x = ulp_points(n, low, high), *dy = ulp_range(n, 0.5, 2), *dx = check_floats(n);                          \
-        double *want = check_doubles(n);                                                                              \
-        smx_##name##_bwd(dx, dy, x, n);                                                                               \
-        ref_##name##_bwd(want, ulp_wide(dy, n), ulp_wide(x, n), n);                                                     \
-        for (size_t i = 0; i < n; i++) ulp_one(dx[i], want[i], dy[i]);                                                  \
+#define ULP_UNARY_BACK(name, low, high) /* input: |dy| */                                                    \
+    static void ulp_##name##_bwd(void) {                                                                     \
+        const size_t n = 4000;                                                                               \
+        float *x = ulp_points(n, low, high), *dy = ulp_range(n, 0.5, 2), *dx = check_floats(n);              \
+        double *want = check_doubles(n);                                                                     \
+        smx_##name##_bwd(dx, dy, x, n);                                                                      \
+        ref_##name##_bwd(want, ulp_wide(dy, n), ulp_wide(x, n), n);                                          \
+        for (size_t i = 0; i < n; i++) ulp_one(dx[i], want[i], dy[i]);                                       \
     }
 static void ulp_softplus_exact_fwd(double *y, const double *x, size_t n) {
     for (size_t i = 0; i < n; i++) y[i] = x[i] > 0 ? x[i] + log1p(exp(-x[i])) : log1p(exp(x[i]));
@@ -221,11 +226,16 @@ static void ulp_theta(int triangle, int back) {
         smx_theta_bwd(got, dy, x, n, triangle);
         for (size_t i = 0; i < n; i += 2) { // sigma' = sigma(1 - sigma); the triangle's chain rule
             const double u = (double)x[i], v = (double)x[i + 1], g = (double)dy[i], h = (double)dy[i + 1];
-            const double most = 1 - 0x1p-20, t = fmax(-most, fmin(most, tanh(u))), s = fmax(-most, fmin(most, tanh(v)));
+            const double most = 1 - 0x1p-20, t = fmax(-most, fmin(most, tanh(u))),
+                         s = fmax(-most, fmin(most, tanh(v)));
             const double p = fmin(most, 1 / (1 + exp(-u))), q = fmin(most, 1 / (1 + exp(-v)));
             // No gradient where the value is held.
-            want[i] = triangle ? g * (1 + s) * (fabs(t) < most ? 1 - t * t : 0) : p < most ? g * p * (1 - p) : 0;
-            want[i + 1] = triangle ? (h + g * t) * (fabs(s) < most ? 1 - s * s : 0) : q < most ? h * q * (1 - q) : 0;
+            want[i] = triangle   ? g * (1 + s) * (fabs(t) < most ? 1 - t * t : 0)
+                      : p < most ? g * p * (1 - p)
+                                 : 0;
+            want[i + 1] = triangle   ? (h + g * t) * (fabs(s) < most ? 1 - s * s : 0)
+                          : q < most ? h * q * (1 - q)
+                                     : 0;
         }
         ulp_scaled(got, want, 2, n);
     } else {
@@ -252,7 +262,8 @@ static void ulp_affine_fwd(void) {                                    // input: 
 }
 static void ulp_affine_bwd(void) {
     const size_t N = ULP_N, D = 20;
-    float *x = ulp_in(N * D), *g = ulp_in(D), *dy = ulp_in(N * D), *dx = check_floats(N * D), *dg = ulp_zero(D), *db = ulp_zero(D);
+    float *x = ulp_in(N * D), *g = ulp_in(D), *dy = ulp_in(N * D), *dx = check_floats(N * D),
+          *dg = ulp_zero(D), *db = ulp_zero(D);
     smx_affine_bwd(dx, dg, db, dy, x, g, N, D);
     for (size_t c = 0; c < D; c++) {
         double wg = 0, sg = 0, wb = 0, sb = 0;
@@ -288,27 +299,34 @@ static void ulp_gate_bwd(void) { // input: |dy| (|a| + |b|), and |dy|
 // ---- Attention ------------------------------------------------------------------------------------------
 static void ulp_attention(int part) { // 0 forward, 1 backward, 2 map, 3 maps forward, 4 maps backward
     ULP_SHAPE;
-    float *q = ulp_in(n), *k = ulp_in(n), *v = ulp_in(n), *dout = ulp_in(n), *o = check_floats(n), *stats = check_floats(B * H * L * 2);
-    float *dq = check_floats(n), *dk = check_floats(n), *dv = check_floats(n), *mix = ulp_in(H * H), *dmix = ulp_zero(H * H);
+    float *q = ulp_in(n), *k = ulp_in(n), *v = ulp_in(n), *dout = ulp_in(n), *o = check_floats(n),
+          *stats = check_floats(B * H * L * 2);
+    float *dq = check_floats(n), *dk = check_floats(n), *dv = check_floats(n), *mix = ulp_in(H * H),
+          *dmix = ulp_zero(H * H);
     const smx_attention p = {.B = B, .L = L, .D = D, .H = H, .stride = D, .causal = 1, .scale = 0.25f};
     const ref_attention r = {.B = B, .L = L, .D = D, .H = H, .stride = D, .causal = 1, .scale = 0.25};
-    double *qd = ulp_wide(q, n), *kd = ulp_wide(k, n), *vd = ulp_wide(v, n), *dd = ulp_wide(dout, n), *md = ulp_wide(mix, H * H);
-    double *od = check_doubles(n), *sd = check_doubles(B * H * L * 2), *wq = check_doubles(n), *wk = check_doubles(n), *wv = check_doubles(n);
+    double *qd = ulp_wide(q, n), *kd = ulp_wide(k, n), *vd = ulp_wide(v, n), *dd = ulp_wide(dout, n),
+           *md = ulp_wide(mix, H * H);
+    double *od = check_doubles(n), *sd = check_doubles(B * H * L * 2), *wq = check_doubles(n),
+           *wk = check_doubles(n), *wv = check_doubles(n);
     double *wmix = ulp_zero_wide(H * H);
     if (part < 3) {
         smx_attention_fwd(o, stats, q, k, v, check_scratch(smx_attention_fwd_scratch_bytes(&p)), &p);
         ref_attention_fwd(od, sd, qd, kd, vd, &r);
     } else {
-        smx_attention_maps_fwd(o, stats, q, k, v, mix, check_scratch(smx_attention_maps_fwd_scratch_bytes(&p)), &p);
+        smx_attention_maps_fwd(o, stats, q, k, v, mix,
+                               check_scratch(smx_attention_maps_fwd_scratch_bytes(&p)), &p);
         ref_attention_maps_fwd(od, sd, qd, kd, vd, md, &r);
     }
     if (part == 0 || part == 3) ulp_array(o, od, n);
     if (part == 1) {
-        smx_attention_bwd(dq, dk, dv, dout, q, k, v, o, stats, check_scratch(smx_attention_bwd_scratch_bytes(&p)), &p);
+        smx_attention_bwd(dq, dk, dv, dout, q, k, v, o, stats,
+                          check_scratch(smx_attention_bwd_scratch_bytes(&p)), &p);
         ref_attention_bwd(wq, wk, wv, dd, qd, kd, vd, od, sd, &r);
     }
     if (part == 4) {
-        smx_attention_maps_bwd(dq, dk, dv, dmix, dout, q, k, v, mix, stats, check_scratch(smx_attention_maps_bwd_scratch_bytes(&p)), &p);
+        smx_attention_maps_bwd(dq, dk, dv, dmix, dout, q, k, v, mix, stats,
+                               check_scratch(smx_attention_maps_bwd_scratch_bytes(&p)), &p);
         ref_attention_maps_bwd(wq, wk, wv, wmix, dd, qd, kd, vd, md, sd, &r);
         ulp_array(dmix, wmix, H * H);
     }
@@ -330,19 +348,22 @@ static void ulp_attention_maps_bwd(void) { ulp_attention(4); }
 static void ulp_linattn(int back) { // positive features with the sum, any with no normaliser
     ULP_SHAPE;
     for (int norm = SMX_LINATTN_NONE; norm <= SMX_LINATTN_SUM; norm++) {
-        float *q = norm == SMX_LINATTN_SUM ? ulp_range(n, 0.01, 2) : ulp_in(n), *k = norm == SMX_LINATTN_SUM ? ulp_range(n, 0.01, 2) : ulp_in(n);
+        float *q = norm == SMX_LINATTN_SUM ? ulp_range(n, 0.01, 2) : ulp_in(n),
+              *k = norm == SMX_LINATTN_SUM ? ulp_range(n, 0.01, 2) : ulp_in(n);
         float *v = ulp_in(n), *dy = ulp_in(n), *y = check_floats(n), *r = check_floats(B * H * L);
         float *dq = check_floats(n), *dk = check_floats(n), *dv = check_floats(n);
         const smx_linattn p = {B, L, D, H, D, 16, norm, 1e-5f};
         const ref_linattn w = {B, L, D, H, D, 16, (ref_linattn_norm)norm, (double)1e-5f};
         double *qd = ulp_wide(q, n), *kd = ulp_wide(k, n), *vd = ulp_wide(v, n);
-        double *yd = check_doubles(n), *rd = check_doubles(B * H * L), *wq = check_doubles(n), *wk = check_doubles(n), *wv = check_doubles(n);
+        double *yd = check_doubles(n), *rd = check_doubles(B * H * L), *wq = check_doubles(n),
+               *wk = check_doubles(n), *wv = check_doubles(n);
         smx_linattn_fwd(y, r, q, k, v, check_scratch(smx_linattn_fwd_scratch_bytes(&p)), &p);
         ref_linattn_fwd(yd, rd, qd, kd, vd, &w);
         if (!back) {
             ulp_array(y, yd, n);
         } else {
-            smx_linattn_bwd(dq, dk, dv, dy, q, k, v, y, r, check_scratch(smx_linattn_bwd_scratch_bytes(&p)), &p);
+            smx_linattn_bwd(dq, dk, dv, dy, q, k, v, y, r, check_scratch(smx_linattn_bwd_scratch_bytes(&p)),
+                            &p);
             ref_linattn_bwd(wq, wk, wv, ulp_wide(dy, n), qd, kd, vd, yd, rd, &w);
             ulp_array(dq, wq, n), ulp_array(dk, wk, n), ulp_array(dv, wv, n);
         }
@@ -357,8 +378,10 @@ static void ulp_block_filter(int back) {
         double *want = check_doubles(n), *scale = check_doubles(n);
         const float forget = rho ? 0.1f : 0.0f;
         (back ? smx_block_filter_bwd : smx_block_filter_fwd)(y, x, B, L, D, 8, forget);
-        (back ? ref_block_filter_bwd : ref_block_filter_fwd)(want, ulp_wide(x, n), B, L, D, 8, (double)forget);
-        (back ? ref_block_filter_bwd : ref_block_filter_fwd)(scale, ulp_abs(x, n), B, L, D, 8, (double)forget);
+        (back ? ref_block_filter_bwd : ref_block_filter_fwd)(want, ulp_wide(x, n), B, L, D, 8,
+                                                             (double)forget);
+        (back ? ref_block_filter_bwd : ref_block_filter_fwd)(scale, ulp_abs(x, n), B, L, D, 8,
+                                                             (double)forget);
         ulp_terms(y, want, scale, n);
     }
 }
@@ -366,12 +389,15 @@ static void ulp_block_filter_fwd(void) { ulp_block_filter(0); }
 static void ulp_block_filter_bwd(void) { ulp_block_filter(1); }
 static void ulp_landmark(int back) { // the choice itself is held fixed: rows are ranked by products far apart
     ULP_SHAPE;
-    float *q = ulp_in(n), *k = ulp_in(n), *v = ulp_in(n), *dout = ulp_in(n), *marks = ulp_range(n, -1, 1), *o = check_floats(n);
-    float *stats = check_floats(B * H * L * 2), *dq = check_floats(n), *dk = check_floats(n), *dv = check_floats(n);
+    float *q = ulp_in(n), *k = ulp_in(n), *v = ulp_in(n), *dout = ulp_in(n), *marks = ulp_range(n, -1, 1),
+          *o = check_floats(n);
+    float *stats = check_floats(B * H * L * 2), *dq = check_floats(n), *dk = check_floats(n),
+          *dv = check_floats(n);
     int32_t *chosen = check_ints(B * H * L), *want_chosen = check_ints(B * H * L);
     const smx_landmark p = {B, L, D, H, D, 8, 0.25f};
     const ref_landmark r = {B, L, D, H, D, 8, 0.25};
-    double *qd = ulp_wide(q, n), *kd = ulp_wide(k, n), *vd = ulp_wide(v, n), *od = check_doubles(n), *sd = check_doubles(B * H * L * 2);
+    double *qd = ulp_wide(q, n), *kd = ulp_wide(k, n), *vd = ulp_wide(v, n), *od = check_doubles(n),
+           *sd = check_doubles(B * H * L * 2);
     double *wq = check_doubles(n), *wk = check_doubles(n), *wv = check_doubles(n);
     smx_landmark_fwd(o, stats, chosen, q, k, v, marks, check_scratch(smx_landmark_fwd_scratch_bytes(&p)), &p);
     ref_landmark_fwd(od, sd, want_chosen, qd, kd, vd, ulp_wide(marks, n), &r);
@@ -379,7 +405,8 @@ static void ulp_landmark(int back) { // the choice itself is held fixed: rows ar
     if (!back) {
         ulp_array(o, od, n);
     } else {
-        smx_landmark_bwd(dq, dk, dv, dout, q, k, v, o, stats, chosen, check_scratch(smx_landmark_bwd_scratch_bytes(&p)), &p);
+        smx_landmark_bwd(dq, dk, dv, dout, q, k, v, o, stats, chosen,
+                         check_scratch(smx_landmark_bwd_scratch_bytes(&p)), &p);
         ref_landmark_bwd(wq, wk, wv, ulp_wide(dout, n), qd, kd, vd, od, sd, want_chosen, &r);
         ulp_array(dq, wq, n), ulp_array(dk, wk, n), ulp_array(dv, wv, n);
     }
@@ -392,7 +419,8 @@ static void ulp_conv(int back) {
     ULP_SHAPE;
     const size_t W = ulp_size(7, 200, 3), G = H, future = 1;
     float *x = ulp_in(n), *f = ulp_in(G * W), *dy = ulp_in(n), *y = check_floats(n), *df = ulp_zero(G * W);
-    double *want = check_doubles(n), *scale = check_doubles(n), *wf = ulp_zero_wide(G * W), *sf = ulp_zero_wide(G * W);
+    double *want = check_doubles(n), *scale = check_doubles(n), *wf = ulp_zero_wide(G * W),
+           *sf = ulp_zero_wide(G * W);
     void *scratch = check_scratch(smx_conv_scratch_bytes(L, D, G, W));
     if (!back) {
         smx_conv_fwd(y, x, f, scratch, B, L, D, G, W, future, D, D);
@@ -400,8 +428,10 @@ static void ulp_conv(int back) {
         ref_conv_fwd(scale, ulp_abs(x, n), ulp_abs(f, G * W), B, L, D, G, W, future, D, D);
     } else {
         smx_conv_bwd(y, df, dy, x, f, scratch, B, L, D, G, W, future, D, D);
-        ref_conv_bwd(want, wf, ulp_wide(dy, n), ulp_wide(x, n), ulp_wide(f, G * W), B, L, D, G, W, future, D, D);
-        ref_conv_bwd(scale, sf, ulp_abs(dy, n), ulp_abs(x, n), ulp_abs(f, G * W), B, L, D, G, W, future, D, D);
+        ref_conv_bwd(want, wf, ulp_wide(dy, n), ulp_wide(x, n), ulp_wide(f, G * W), B, L, D, G, W, future, D,
+                     D);
+        ref_conv_bwd(scale, sf, ulp_abs(dy, n), ulp_abs(x, n), ulp_abs(f, G * W), B, L, D, G, W, future, D,
+                     D);
         ulp_terms(df, wf, sf, G * W);
     }
     ulp_terms(y, want, scale, n);
@@ -409,9 +439,11 @@ static void ulp_conv(int back) {
 static void ulp_conv_fwd(void) { ulp_conv(0); }
 static void ulp_conv_bwd(void) { ulp_conv(1); }
 static void ulp_conv_heads(int back) {
-    const size_t B = 1, H = 4, L = ulp_size(70, 400, 5), D = ulp_size(24, 16, 8), n = B * L * D, W = ulp_size(5, 60, 2), m = W * H * H;
+    const size_t B = 1, H = 4, L = ulp_size(70, 400, 5), D = ulp_size(24, 16, 8), n = B * L * D,
+                 W = ulp_size(5, 60, 2), m = W * H * H;
     float *x = ulp_in(n), *f = ulp_in(m), *dy = ulp_in(n), *y = check_floats(n), *df = ulp_zero(m);
-    double *want = check_doubles(n), *scale = check_doubles(n), *wf = ulp_zero_wide(m), *sf = ulp_zero_wide(m);
+    double *want = check_doubles(n), *scale = check_doubles(n), *wf = ulp_zero_wide(m),
+           *sf = ulp_zero_wide(m);
     void *scratch = check_scratch(smx_conv_heads_scratch_bytes(L, D, H, W));
     if (!back) {
         smx_conv_heads_fwd(y, x, f, scratch, B, L, D, H, W, D, D);
@@ -434,21 +466,26 @@ static double ulp_norm2(const float *x, size_t n, size_t stride) {
 }
 static void ulp_rfft(int inverse) { // norm: |x|_2 sqrt(N); back: |spectrum|_2 / sqrt(N)
     const size_t N = ulp_size(64, 1024, 2), D = 5, rows = 2 * (N / 2 + 1), n = N * D, m = rows * D;
-    float *table = check_floats(smx_fft_table_floats(N)), *x = ulp_in(inverse ? m : n), *y = check_floats(inverse ? n : m);
+    float *table = check_floats(smx_fft_table_floats(N)), *x = ulp_in(inverse ? m : n),
+          *y = check_floats(inverse ? n : m);
     double *want = check_doubles(inverse ? n : m);
     smx_fft_table(table, N);
     (inverse ? smx_rfft_inv : smx_rfft_fwd)(y, x, table, check_scratch(smx_rfft_scratch_bytes(N)), 1, N, D);
     (inverse ? ref_rfft_inv : ref_rfft_fwd)(want, ulp_wide(x, inverse ? m : n), 1, N, D);
     for (size_t c = 0; c < D; c++)
         for (size_t i = 0; i < (inverse ? N : rows); i++)
-            ulp_one(y[i * D + c], want[i * D + c], inverse ? ulp_norm2(x + c, rows, D) / sqrt((double)N) * 1.5 : ulp_norm2(x + c, N, D) * sqrt((double)N));
+            ulp_one(y[i * D + c], want[i * D + c],
+                    inverse ? ulp_norm2(x + c, rows, D) / sqrt((double)N) * 1.5
+                            : ulp_norm2(x + c, N, D) * sqrt((double)N));
 }
 static void ulp_rfft_fwd(void) { ulp_rfft(0); }
 static void ulp_rfft_inv(void) { ulp_rfft(1); }
 static void ulp_longconv(int back) { // norm: |x|_2 |k|_2 of the channel
     const size_t L = ulp_size(70, 600, 5), D = 6, n = L * D;
-    float *x = ulp_in(n), *k = ulp_in(n), *dy = ulp_in(n), *y = check_floats(n), *dk = ulp_zero(n), *skip = ulp_in(D), *dskip = ulp_zero(D);
-    float *spectrum = check_floats(smx_longconv_spectrum_floats(L, D)), *table = check_floats(smx_fft_table_floats(smx_longconv_rows(L)));
+    float *x = ulp_in(n), *k = ulp_in(n), *dy = ulp_in(n), *y = check_floats(n), *dk = ulp_zero(n),
+          *skip = ulp_in(D), *dskip = ulp_zero(D);
+    float *spectrum = check_floats(smx_longconv_spectrum_floats(L, D)),
+          *table = check_floats(smx_fft_table_floats(smx_longconv_rows(L)));
     double *want = check_doubles(n), *wk = ulp_zero_wide(n), *wskip = ulp_zero_wide(D);
     void *scratch = check_scratch(smx_longconv_scratch_bytes(L));
     smx_fft_table(table, smx_longconv_rows(L));
@@ -456,10 +493,12 @@ static void ulp_longconv(int back) { // norm: |x|_2 |k|_2 of the channel
     ref_longconv_fwd(want, ulp_wide(x, n), ulp_wide(k, n), ulp_wide(skip, D), 1, L, D, L, 0, D);
     if (back) {
         smx_longconv_bwd(y, dk, dskip, dy, x, k, skip, spectrum, table, scratch, 1, L, D, L, 0, D);
-        ref_longconv_bwd(want, wk, wskip, ulp_wide(dy, n), ulp_wide(x, n), ulp_wide(k, n), ulp_wide(skip, D), 1, L, D, L, 0, D);
+        ref_longconv_bwd(want, wk, wskip, ulp_wide(dy, n), ulp_wide(x, n), ulp_wide(k, n), ulp_wide(skip, D),
+                         1, L, D, L, 0, D);
     }
     for (size_t c = 0; c < D; c++) {
-        const double xx = ulp_norm2(x + c, L, D), kk = ulp_norm2(k + c * L, L, 1) + fabs((double)skip[c]), dd = ulp_norm2(dy + c, L, D);
+        const double xx = ulp_norm2(x + c, L, D), kk = ulp_norm2(k + c * L, L, 1) + fabs((double)skip[c]),
+                     dd = ulp_norm2(dy + c, L, D);
         for (size_t t = 0; t < L; t++) {
             ulp_one(y[t * D + c], want[t * D + c], (back ? dd : xx) * kk);
             if (back) ulp_one(dk[c * L + t], wk[c * L + t], dd * xx);
@@ -472,7 +511,8 @@ static void ulp_longconv_bwd(void) { ulp_longconv(1); }
 static void ulp_iir(int back) { // pole radius up to 0.99: the rounding of a step lives on for a while
     const size_t L = ulp_size(64, 512, 6), D = 5, F = 2, bins = 2, n = L * D, m = bins * D * F * 2;
     for (int mode = SMX_IIR_CAUSAL; mode <= SMX_IIR_LITERAL; mode++) {
-        float *x = ulp_in(n), *theta = ulp_range(m, 0.02, 0.98), *dy = ulp_in(n), *y = check_floats(n), *dtheta = check_floats(m);
+        float *x = ulp_in(n), *theta = ulp_range(m, 0.02, 0.98), *dy = ulp_in(n), *y = check_floats(n),
+              *dtheta = check_floats(m);
         float *table = check_floats(smx_iir_table_floats(L / bins));
         double *want = check_doubles(n), *wt = check_doubles(m);
         const smx_iir p = {1, L, D, bins, F, mode};
@@ -484,7 +524,8 @@ static void ulp_iir(int back) { // pole radius up to 0.99: the rounding of a ste
         void *scratch = check_scratch(smx_iir_scratch_bytes(&p));
         if (back) {
             smx_iir_bwd(y, dtheta, dy, x, theta, table, scratch, &p);
-            if (ref_focus_filter_bwd(want, wt, ulp_wide(dy, n), ulp_wide(x, n), ulp_wide(theta, m), &r)) check_fail("no memory");
+            if (ref_focus_filter_bwd(want, wt, ulp_wide(dy, n), ulp_wide(x, n), ulp_wide(theta, m), &r))
+                check_fail("no memory");
             ulp_array(dtheta, wt, m);
         } else {
             smx_iir_fwd(y, x, theta, table, scratch, &p);
@@ -497,17 +538,23 @@ static void ulp_iir_fwd(void) { ulp_iir(0); }
 static void ulp_iir_bwd(void) { ulp_iir(1); }
 static void ulp_ema(int back) {
     const size_t L = ulp_size(70, 500, 5), D = 5, S = 3, n = L * D, m = D * S;
-    float *x = ulp_in(n), *a = ulp_range(m, -2, 2), *d = ulp_range(m, -2, 2), *b = ulp_range(m, -1, 1), *e = ulp_range(m, -1, 1), *skip = ulp_in(D);
-    float *dy = ulp_in(n), *y = check_floats(n), *da = ulp_zero(m), *dd = ulp_zero(m), *db = ulp_zero(m), *de = ulp_zero(m), *ds = ulp_zero(D);
-    double *want = check_doubles(n), *wa = ulp_zero_wide(m), *wd = ulp_zero_wide(m), *wb = ulp_zero_wide(m), *we = ulp_zero_wide(m), *ws = ulp_zero_wide(D);
-    const ref_mega_weights w = {ulp_wide(a, m), ulp_wide(d, m), ulp_wide(b, m), ulp_wide(e, m), ulp_wide(skip, D)}, g = {wa, wd, wb, we, ws};
+    float *x = ulp_in(n), *a = ulp_range(m, -2, 2), *d = ulp_range(m, -2, 2), *b = ulp_range(m, -1, 1),
+          *e = ulp_range(m, -1, 1), *skip = ulp_in(D);
+    float *dy = ulp_in(n), *y = check_floats(n), *da = ulp_zero(m), *dd = ulp_zero(m), *db = ulp_zero(m),
+          *de = ulp_zero(m), *ds = ulp_zero(D);
+    double *want = check_doubles(n), *wa = ulp_zero_wide(m), *wd = ulp_zero_wide(m), *wb = ulp_zero_wide(m),
+           *we = ulp_zero_wide(m), *ws = ulp_zero_wide(D);
+    const ref_mega_weights w = {ulp_wide(a, m), ulp_wide(d, m), ulp_wide(b, m), ulp_wide(e, m),
+                                ulp_wide(skip, D)},
+                           g = {wa, wd, wb, we, ws};
     void *scratch = check_scratch(smx_scan_scratch_bytes(L, D, S));
     float *states = check_floats(smx_scan_state_floats(L, D, S));
     smx_ema_fwd(y, states, x, a, d, b, e, skip, scratch, 1, L, D, S);
     if (back) {
         smx_ema_bwd(y, da, dd, db, de, ds, dy, x, a, d, b, e, skip, states, scratch, 1, L, D, S);
         if (ref_mega_ema_bwd(want, &g, ulp_wide(dy, n), ulp_wide(x, n), &w, L, D, S)) check_fail("no memory");
-        ulp_array(da, wa, m), ulp_array(dd, wd, m), ulp_array(db, wb, m), ulp_array(de, we, m), ulp_array(ds, ws, D);
+        ulp_array(da, wa, m), ulp_array(dd, wd, m), ulp_array(db, wb, m), ulp_array(de, we, m),
+            ulp_array(ds, ws, D);
     } else {
         if (ref_mega_ema_fwd(want, ulp_wide(x, n), &w, L, D, S)) check_fail("no memory");
     }
@@ -517,17 +564,24 @@ static void ulp_ema_fwd(void) { ulp_ema(0); }
 static void ulp_ema_bwd(void) { ulp_ema(1); }
 static void ulp_scan(int back) {
     const size_t L = ulp_size(70, 500, 5), D = 5, S = 3, n = L * D, m = L * S;
-    float *x = ulp_in(n), *dt = ulp_range(n, 0.01, 0.5), *a = ulp_range(D * S, -1, 1), *b = ulp_in(m), *c = ulp_in(m), *skip = ulp_in(D), *dy = ulp_in(n);
-    float *y = check_floats(n), *ddt = check_floats(n), *da = ulp_zero(D * S), *db = check_floats(m), *dc = check_floats(m), *ds = ulp_zero(D);
-    double *want = check_doubles(n), *wdt = check_doubles(n), *wa = ulp_zero_wide(D * S), *wb = check_doubles(m), *wc = check_doubles(m), *ws = ulp_zero_wide(D);
-    double *xd = ulp_wide(x, n), *td = ulp_wide(dt, n), *ad = ulp_wide(a, D * S), *bd = ulp_wide(b, m), *cd = ulp_wide(c, m), *sd = ulp_wide(skip, D);
+    float *x = ulp_in(n), *dt = ulp_range(n, 0.01, 0.5), *a = ulp_range(D * S, -1, 1), *b = ulp_in(m),
+          *c = ulp_in(m), *skip = ulp_in(D), *dy = ulp_in(n);
+    float *y = check_floats(n), *ddt = check_floats(n), *da = ulp_zero(D * S), *db = check_floats(m),
+          *dc = check_floats(m), *ds = ulp_zero(D);
+    double *want = check_doubles(n), *wdt = check_doubles(n), *wa = ulp_zero_wide(D * S),
+           *wb = check_doubles(m), *wc = check_doubles(m), *ws = ulp_zero_wide(D);
+    double *xd = ulp_wide(x, n), *td = ulp_wide(dt, n), *ad = ulp_wide(a, D * S), *bd = ulp_wide(b, m),
+           *cd = ulp_wide(c, m), *sd = ulp_wide(skip, D);
     void *scratch = check_scratch(smx_scan_scratch_bytes(L, D, S));
     float *states = check_floats(smx_scan_state_floats(L, D, S));
     smx_scan_fwd(y, states, x, dt, a, b, c, skip, scratch, 1, L, D, S);
     if (back) {
         smx_scan_bwd(y, ddt, da, db, dc, ds, dy, x, dt, a, b, c, skip, states, scratch, 1, L, D, S);
-        if (ref_selective_scan_bwd(want, wdt, wa, wb, wc, ws, ulp_wide(dy, n), xd, td, ad, bd, cd, sd, L, D, S)) check_fail("no memory");
-        ulp_array(ddt, wdt, n), ulp_array(da, wa, D * S), ulp_array(db, wb, m), ulp_array(dc, wc, m), ulp_array(ds, ws, D);
+        if (ref_selective_scan_bwd(want, wdt, wa, wb, wc, ws, ulp_wide(dy, n), xd, td, ad, bd, cd, sd, L, D,
+                                   S))
+            check_fail("no memory");
+        ulp_array(ddt, wdt, n), ulp_array(da, wa, D * S), ulp_array(db, wb, m), ulp_array(dc, wc, m),
+            ulp_array(ds, ws, D);
     } else {
         if (ref_selective_scan_fwd(want, xd, td, ad, bd, cd, sd, L, D, S)) check_fail("no memory");
     }
@@ -537,21 +591,25 @@ static void ulp_scan_fwd(void) { ulp_scan(0); }
 static void ulp_scan_bwd(void) { ulp_scan(1); }
 static void ulp_s4d_fwd(void) { // angles dt a_im l up to some hundred: their rounding is the error
     const size_t L = ulp_size(70, 500, 5), D = 4, S = 3, n = L * D, m = D * S;
-    float *dt = ulp_range(D, -7, -2), *a = ulp_range(m, -1, 0), *im = ulp_range(m, 0, 10), *c = ulp_in(2 * m), *k = check_floats(n);
+    float *dt = ulp_range(D, -7, -2), *a = ulp_range(m, -1, 0), *im = ulp_range(m, 0, 10), *c = ulp_in(2 * m),
+          *k = check_floats(n);
     double *want = check_doubles(n);
     const ref_s4d_weights w = {ulp_wide(dt, D), ulp_wide(a, m), ulp_wide(im, m), ulp_wide(c, 2 * m), NULL};
     smx_s4d_fwd(k, dt, a, im, c, check_scratch(smx_s4d_scratch_bytes(L)), L, D, S);
     if (ref_s4d_kernel_fwd(want, &w, L, D, S)) check_fail("no memory");
     ulp_array(k, want, n);
 }
-static void ulp_s4d_bwd(void) { // the adjoint: <dK, K(w + h v)>' = <gradient, v>, against central differences in double
+static void
+ulp_s4d_bwd(void) { // the adjoint: <dK, K(w + h v)>' = <gradient, v>, against central differences in double
     const size_t L = ulp_size(70, 500, 5), D = 4, S = 3, n = L * D, m = D * S;
-    float *at[4] = {ulp_range(D, -5, -2), ulp_range(m, -1, 0), ulp_range(m, 0, 5), ulp_in(2 * m)}, *dk = ulp_in(n);
+    float *at[4] = {ulp_range(D, -5, -2), ulp_range(m, -1, 0), ulp_range(m, 0, 5), ulp_in(2 * m)},
+          *dk = ulp_in(n);
     const size_t count[4] = {D, m, m, 2 * m};
     float *g[4] = {ulp_zero(D), ulp_zero(m), ulp_zero(m), ulp_zero(2 * m)};
     double *w[4], *up = check_doubles(n), *down = check_doubles(n);
     for (int i = 0; i < 4; i++) w[i] = ulp_wide(at[i], count[i]);
-    smx_s4d_bwd(g[0], g[1], g[2], g[3], dk, at[0], at[1], at[2], at[3], check_scratch(smx_s4d_scratch_bytes(L)), L, D, S);
+    smx_s4d_bwd(g[0], g[1], g[2], g[3], dk, at[0], at[1], at[2], at[3],
+                check_scratch(smx_s4d_scratch_bytes(L)), L, D, S);
     for (int i = 0; i < 4; i++) {
         double *want = check_doubles(count[i]);
         for (size_t j = 0; j < count[i]; j++) {
@@ -572,14 +630,18 @@ static void ulp_s4d_bwd(void) { // the adjoint: <dK, K(w + h v)>' = <gradient, v
 // ---- Norms, positions, pooling, loss, optimiser ---------------------------------------------------------
 static void ulp_norm(int kind, int back) {
     const size_t N = 6, D = ulp_size(100, 3000, 5), n = N * D;
-    float *x = ulp_in(n), *gain = ulp_range(D, 0.5, 1.5), *bias = ulp_range(D, -1, 1), *dy = ulp_range(n, -1, 1), *y = check_floats(n), *stats = check_floats(2 * N);
+    float *x = ulp_in(n), *gain = ulp_range(D, 0.5, 1.5), *bias = ulp_range(D, -1, 1),
+          *dy = ulp_range(n, -1, 1), *y = check_floats(n), *stats = check_floats(2 * N);
     float *dx = check_floats(n), *dg = ulp_zero(D), *db = ulp_zero(D);
     double *xd = ulp_wide(x, n), *gd = ulp_wide(gain, D), *bd = ulp_wide(bias, D), *dd = ulp_wide(dy, n);
-    double *yd = check_doubles(n), *sd = check_doubles(2 * N), *wx = check_doubles(n), *wg = ulp_zero_wide(D), *wb = ulp_zero_wide(D);
+    double *yd = check_doubles(n), *sd = check_doubles(2 * N), *wx = check_doubles(n), *wg = ulp_zero_wide(D),
+           *wb = ulp_zero_wide(D);
     const float eps = 1e-5f;
     if (kind == 0) {
-        smx_layernorm_fwd(y, stats, x, gain, bias, N, D, eps), ref_layernorm_fwd(yd, sd, xd, gd, bd, N, D, (double)eps);
-        smx_layernorm_bwd(dx, dg, db, dy, x, gain, stats, N, D), ref_layernorm_bwd(wx, wg, wb, dd, xd, gd, sd, N, D);
+        smx_layernorm_fwd(y, stats, x, gain, bias, N, D, eps),
+            ref_layernorm_fwd(yd, sd, xd, gd, bd, N, D, (double)eps);
+        smx_layernorm_bwd(dx, dg, db, dy, x, gain, stats, N, D),
+            ref_layernorm_bwd(wx, wg, wb, dd, xd, gd, sd, N, D);
     } else if (kind == 1) {
         smx_rmsnorm_fwd(y, stats, x, gain, N, D, eps), ref_rmsnorm_fwd(yd, sd, xd, gd, N, D, (double)eps);
         smx_rmsnorm_bwd(dx, dg, dy, x, gain, stats, N, D), ref_rmsnorm_bwd(wx, wg, dd, xd, gd, sd, N, D);
@@ -666,7 +728,8 @@ static void ulp_maxpool(int back) {
     for (size_t b = 0; b < bins; b++)
         for (size_t c = 0; c < D; c++)
             for (size_t o = 0; o < O; o++) {
-                const size_t w = b * O + o, first = w * L / (bins * O), end = ((w + 1) * L + bins * O - 1) / (bins * O), at = (b * D + c) * O + o;
+                const size_t w = b * O + o, first = w * L / (bins * O),
+                             end = ((w + 1) * L + bins * O - 1) / (bins * O), at = (b * D + c) * O + o;
                 size_t best = first;
                 for (size_t t = first; t < end; t++)
                     if (x[t * D + c] > x[best * D + c]) best = t;
@@ -677,9 +740,11 @@ static void ulp_maxpool(int back) {
 }
 static void ulp_maxpool_fwd(void) { ulp_maxpool(0); }
 static void ulp_maxpool_bwd(void) { ulp_maxpool(1); }
-static void ulp_cross_entropy(int back) { // forward: input, 1 + |largest - target's logit|; backward: input, scale = 0.1
+static void
+ulp_cross_entropy(int back) { // forward: input, 1 + |largest - target's logit|; backward: input, scale = 0.1
     const size_t N = ulp_size(40, 6, 5), V = ulp_size(30, 5000, 1), n = N * V;
-    float *x = ulp_kind == ULP_ADVERSARIAL ? ulp_range(n, -300, 300) : ulp_in(n), *loss = check_floats(N), *stats = check_floats(2 * N), *dx = check_floats(n);
+    float *x = ulp_kind == ULP_ADVERSARIAL ? ulp_range(n, -300, 300) : ulp_in(n), *loss = check_floats(N),
+          *stats = check_floats(2 * N), *dx = check_floats(n);
     int32_t *target = check_random_ints(N, 0, (int32_t)V);
     double *xd = ulp_wide(x, n), *wl = check_doubles(N), *ws = check_doubles(2 * N), *want = check_doubles(n);
     smx_cross_entropy_fwd(loss, stats, x, target, N, V);
@@ -689,7 +754,8 @@ static void ulp_cross_entropy(int back) { // forward: input, 1 + |largest - targ
         ref_cross_entropy_bwd(want, xd, target, ws, N, V, (double)0.1f);
         ulp_scaled(dx, want, 0.1, n);
     } else {
-        for (size_t i = 0; i < N; i++) ulp_one(loss[i], wl[i], 1 + fabs(ws[2 * i] - xd[i * V + (size_t)target[i]]));
+        for (size_t i = 0; i < N; i++)
+            ulp_one(loss[i], wl[i], 1 + fabs(ws[2 * i] - xd[i * V + (size_t)target[i]]));
     }
 }
 static void ulp_cross_entropy_fwd(void) { ulp_cross_entropy(0); }
@@ -725,9 +791,11 @@ static void ulp_adamw(void) { // input: |p| + lr for the weights; each for the m
     float *p = ulp_in(n), *m = ulp_range(n, -1, 1), *v = ulp_range(n, 0, 1), *g = ulp_in(n);
     double *pd = ulp_wide(p, n), *md = ulp_wide(m, n), *vd = ulp_wide(v, n), *scale = ulp_abs(p, n);
     const smx_adamw_opts o = {0.01f, 0.9f, 0.98f, 1e-8f, 0.1f, 0.5f, 0.25f, 0.7f};
-    const ref_adamw_opts r = {(double)o.lr, (double)o.b1, (double)o.b2, (double)o.eps, (double)o.wd, (double)o.c1, (double)o.c2, (double)o.clip};
+    const ref_adamw_opts r = {(double)o.lr, (double)o.b1, (double)o.b2, (double)o.eps,
+                              (double)o.wd, (double)o.c1, (double)o.c2, (double)o.clip};
     for (size_t i = 0; i < n; i++) { // |p| + the step's size
-        const double s = 0.7 * fabs((double)g[i]), first = 0.9 * fabs(md[i]) + 0.1 * s, root = sqrt((0.98 * vd[i] + 0.02 * s * s) / 0.25);
+        const double s = 0.7 * fabs((double)g[i]), first = 0.9 * fabs(md[i]) + 0.1 * s,
+                     root = sqrt((0.98 * vd[i] + 0.02 * s * s) / 0.25);
         scale[i] += 0.01 * first / 0.5 / (root + 1e-8);
     }
     smx_adamw(p, m, v, g, n, &o);

@@ -433,7 +433,7 @@ typedef struct {
     size_t L, D, H, n_bins, F, O, C, hidden; // C chunks of L/C rows
     ref_focus_mode mode;
     ref_theta theta;
-    int joint; // hyper: 0 per channel, in = O, out = 2F; 1 joint, in = D*O, out = D*F*2
+    int joint;  // hyper: 0 per channel, in = O, out = 2F; 1 joint, in = D*O, out = D*F*2
     double sum; // REF_THETA_BOUNDED only
 } ref_focus;
 // What the layer computed on its way; any may be NULL. g, x_f, y_attn [L][D], e [n_bins][D][O],

@@ -91,7 +91,9 @@ function mixer(part) {
     const { formulas: list, kernels, oracle, mixer: own } = definitions.mixers[part.name];
     const shapes = weights(part.name);
     const count = shapes.reduce((sum, [, shape]) => sum + shape.reduce((a, b) => a * b, 1), 0);
-    const modes = table.modes[part.name] ? table.modes[part.name].split('~').map((mode) => `\`${mode}\``) : [];
+    const modes = table.modes[part.name]
+        ? table.modes[part.name].split('~').map((mode) => `\`${mode}\``)
+        : [];
     return [
         `## ${part.title} (\`mixer=${part.name}\`)`,
         '',

@@ -11,7 +11,8 @@ async function get(url) {
     const body = new Uint8Array(await response.arrayBuffer());
     const type = response.headers.get('content-type') ?? 'no type';
     console.log(`${response.status} ${type.padEnd(32)} ${String(body.length).padStart(8)} bytes  ${url}`);
-    if (!response.ok || body.length === 0) throw new Error(`${url} answered ${response.status}, ${body.length} bytes`);
+    if (!response.ok || body.length === 0)
+        throw new Error(`${url} answered ${response.status}, ${body.length} bytes`);
     return new TextDecoder().decode(body);
 }
 

@@ -2,12 +2,23 @@
 // time, in a copy of the tree under build/mutants, builds the native tests named beside each and requires that one of them
 // fails. Exits with 1 when a fault survives. Changes nothing outside build/mutants.
 //   node scripts/mutants.mjs [WORD...]    only faults whose file or description holds one of the words
-import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { spawnSync } from 'node:child_process';
+import {
+    cpSync,
+    existsSync,
+    mkdirSync,
+    readdirSync,
+    readFileSync,
+    rmSync,
+    statSync,
+    utimesSync,
+    writeFileSync,
+} from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 
 // file, the text to be found once, what takes its place, what the fault means, tests that must notice
+// prettier-ignore
 const faults = [
     ["kernels/conv.c", "(ptrdiff_t)L - row : row + 1);", "(ptrdiff_t)L - row : row);", "a convolution drops its oldest tap near the start", ["test_conv"]],
     ["kernels/conv.c", "(ptrdiff_t)L + delay);", "(ptrdiff_t)L - delay);", "a filter's gradient over the wrong rows", ["test_conv"]],
@@ -50,29 +61,45 @@ const faults = [
 ];
 
 const wanted = process.argv.slice(2);
-const chosen = faults.filter(([file, , , what]) => !wanted.length || wanted.some((w) => file.includes(w) || what.includes(w)));
+const chosen = faults.filter(
+    ([file, , , what]) => !wanted.length || wanted.some((w) => file.includes(w) || what.includes(w)),
+);
 if (!chosen.length) {
-    console.error(`mutants: no fault's file or description holds ${wanted.map((w) => `'${w}'`).join(" or ")}`);
+    console.error(
+        `mutants: no fault's file or description holds ${wanted.map((w) => `'${w}'`).join(' or ')}`,
+    );
     process.exit(2);
 }
-const root = join(import.meta.dirname, "..");
-const tree = join(root, "build/mutants");
-const objects = join(tree, "build/obj");
+const root = join(import.meta.dirname, '..');
+const tree = join(root, 'build/mutants');
+const objects = join(tree, 'build/obj');
 // One instruction set is enough here: that all agree is another test's subject.
-const isa = { x64: "sse2", arm64: "neon" }[process.arch] ?? "scalar";
-const options = [`ISAS=${isa}`, "WARN=-w", "OBJ=build/obj", "BIN=build", `-j${availableParallelism()}`, "--no-print-directory", "-s"];
-const make = (targets) => spawnSync("make", [...options, ...targets], { cwd: tree, encoding: "utf8" });
+const isa = { x64: 'sse2', arm64: 'neon' }[process.arch] ?? 'scalar';
+const options = [
+    `ISAS=${isa}`,
+    'WARN=-w',
+    'OBJ=build/obj',
+    'BIN=build',
+    `-j${availableParallelism()}`,
+    '--no-print-directory',
+    '-s',
+];
+const make = (targets) => spawnSync('make', [...options, ...targets], { cwd: tree, encoding: 'utf8' });
 
 // A copy of the sources, dated as here, so that a second run rebuilds only what changed.
 function copyTree() {
-    const left = ["build", "node_modules", "dist", "web", "docs", "data"];
-    const rooms = readdirSync(root).filter((n) => !n.startsWith(".") && !left.includes(n) && statSync(join(root, n)).isDirectory());
+    const left = ['build', 'node_modules', 'dist', 'web', 'docs', 'data'];
+    const rooms = readdirSync(root).filter(
+        (n) => !n.startsWith('.') && !left.includes(n) && statSync(join(root, n)).isDirectory(),
+    );
     const copy = (path) => {
-        const from = join(root, path), to = join(tree, path);
+        const from = join(root, path),
+            to = join(tree, path);
         if (statSync(from).isDirectory()) {
             mkdirSync(to, { recursive: true });
-            const names = readdirSync(from).filter((n) => n !== "node_modules");
-            for (const name of readdirSync(to)) if (!names.includes(name)) rmSync(join(to, name), { recursive: true });
+            const names = readdirSync(from).filter((n) => n !== 'node_modules');
+            for (const name of readdirSync(to))
+                if (!names.includes(name)) rmSync(join(to, name), { recursive: true });
             for (const name of names) copy(join(path, name));
         } else if (!existsSync(to) || statSync(to).mtimeMs !== statSync(from).mtimeMs) {
             cpSync(from, to, { preserveTimestamps: true });
@@ -80,8 +107,8 @@ function copyTree() {
     };
     mkdirSync(tree, { recursive: true });
     rooms.forEach(copy);
-    copy("Makefile");
-    writeFileSync(join(tree, "scripts/setup.sh"), "#!/bin/sh\n", { mode: 0o755 }); // what is there is there
+    copy('Makefile');
+    writeFileSync(join(tree, 'scripts/setup.sh'), '#!/bin/sh\n', { mode: 0o755 }); // what is there is there
 }
 // Every object that was made from `file`, by the compiler's own lists; [path, contents, date].
 function dependants(file) {
@@ -90,8 +117,13 @@ function dependants(file) {
         for (const entry of readdirSync(folder, { withFileTypes: true })) {
             const path = join(folder, entry.name);
             if (entry.isDirectory()) look(path);
-            else if (path.endsWith(".d") && new RegExp(`(^|[ /])${file.replaceAll(".", "\\.")}( |:|$)`, "m").test(readFileSync(path, "utf8")))
-                found.push(path.replace(/d$/, "o"));
+            else if (
+                path.endsWith('.d') &&
+                new RegExp(`(^|[ /])${file.replaceAll('.', '\\.')}( |:|$)`, 'm').test(
+                    readFileSync(path, 'utf8'),
+                )
+            )
+                found.push(path.replace(/d$/, 'o'));
         }
     };
     look(objects);
@@ -101,8 +133,8 @@ function seconds(since) {
     return ((Date.now() - since) / 1000).toFixed(1);
 }
 function run(test) {
-    const r = spawnSync("timeout", ["120", join(tree, "build/tests", test)], { cwd: tree, encoding: "utf8" });
-    return { failed: r.status !== 0, lines: (r.stdout + r.stderr).split("\n") };
+    const r = spawnSync('timeout', ['120', join(tree, 'build/tests', test)], { cwd: tree, encoding: 'utf8' });
+    return { failed: r.status !== 0, lines: (r.stdout + r.stderr).split('\n') };
 }
 
 const started = Date.now();
@@ -111,42 +143,54 @@ const tests = [...new Set(chosen.flatMap((f) => f[4]))];
 const built = make(tests.map((t) => `build/tests/${t}`));
 if (built.status !== 0) {
     console.error(built.stderr.slice(-2000));
-    console.error("mutants: the tree without a fault does not build");
+    console.error('mutants: the tree without a fault does not build');
     process.exit(1);
 }
 function mustPass(when) {
     for (const test of tests) {
         const { failed, lines } = run(test);
         if (!failed) continue;
-        console.error(lines.slice(-15).join("\n"));
+        console.error(lines.slice(-15).join('\n'));
         console.error(`mutants: ${test} fails without any fault, ${when}`);
         process.exit(1);
     }
 }
-mustPass("before the first one");
-console.log(`${chosen.length} faults; without one, ${tests.length} test programs pass (${seconds(started)} s with the build)\n`);
+mustPass('before the first one');
+console.log(
+    `${chosen.length} faults; without one, ${tests.length} test programs pass (${seconds(started)} s with the build)\n`,
+);
 
 let survivors = 0;
 for (const [file, from, to, what, by] of chosen) {
-    const path = join(tree, file), text = readFileSync(path, "utf8"), dates = statSync(path), begun = Date.now();
+    const path = join(tree, file),
+        text = readFileSync(path, 'utf8'),
+        dates = statSync(path),
+        begun = Date.now();
     if (text.split(from).length !== 2) {
-        console.log(`OUTDATED   ${file}: '${from}' stands there ${text.split(from).length - 1} times, not once: ${what}`);
+        console.log(
+            `OUTDATED   ${file}: '${from}' stands there ${text.split(from).length - 1} times, not once: ${what}`,
+        );
         survivors++;
         continue;
     }
     const kept = dependants(file);
-    writeFileSync(path, text.replace(from, () => to));
+    writeFileSync(
+        path,
+        text.replace(from, () => to),
+    );
     const result = make(by.map((t) => `build/tests/${t}`));
-    let noticed = result.status !== 0 ? "does not build" : "";
+    let noticed = result.status !== 0 ? 'does not build' : '';
     for (const test of by) {
         if (noticed) break;
         const { failed, lines } = run(test);
         if (!failed) continue;
-        const line = lines.find((l) => l.includes("[  FAILED  ]")) ?? "";
-        noticed = `${test}: ${line.replace("[  FAILED  ]", "").trim()}`;
+        const line = lines.find((l) => l.includes('[  FAILED  ]')) ?? '';
+        noticed = `${test}: ${line.replace('[  FAILED  ]', '').trim()}`;
     }
     if (!noticed || result.status !== 0) survivors++; // a fault that does not build shows nothing about the tests
-    console.log(`${!noticed ? "SURVIVED  " : result.status !== 0 ? "NO FAULT  " : "caught    "} ${file}: ${what}  [${noticed || by.join(", ")}; ${seconds(begun)} s]`);
+    console.log(
+        `${!noticed ? 'SURVIVED  ' : result.status !== 0 ? 'NO FAULT  ' : 'caught    '} ${file}: ${what}  [${noticed || by.join(', ')}; ${seconds(begun)} s]`,
+    );
     writeFileSync(path, text);
     utimesSync(path, dates.atime, dates.mtime);
     for (const [object, contents, date] of kept) {
@@ -154,11 +198,11 @@ for (const [file, from, to, what, by] of chosen) {
         utimesSync(object, date.atime, date.mtime);
     }
     // Made of older objects now, which their dates would not tell.
-    for (const made of ["libseqmix.a", "libcli.a", "libconstructions.a", ...by.map((t) => `tests/${t}`)])
-        rmSync(join(tree, "build", made), { force: true });
+    for (const made of ['libseqmix.a', 'libcli.a', 'libconstructions.a', ...by.map((t) => `tests/${t}`)])
+        rmSync(join(tree, 'build', made), { force: true });
 }
 // Nothing of a fault may have stayed behind, or the ones after it were caught for the wrong reason.
 make(tests.map((t) => `build/tests/${t}`));
-mustPass("after the last one");
+mustPass('after the last one');
 console.log(`\n${chosen.length - survivors} of ${chosen.length} faults caught in ${seconds(started)} s`);
 process.exit(survivors ? 1 : 0);

@@ -123,5 +123,9 @@ async function long(word) {
 
 const names = process.argv.slice(2);
 process.exitCode =
-    names[0] === '--sweeps' ? await sweeps() : names[0] === '--long' ? await long(names[1]) : await presets(names);
+    names[0] === '--sweeps'
+        ? await sweeps()
+        : names[0] === '--long'
+          ? await long(names[1])
+          : await presets(names);
 spawnSync('node', [join(root, 'scripts/docs.mjs')], { stdio: 'inherit' });

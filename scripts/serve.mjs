@@ -114,10 +114,16 @@ export async function serve(folder, firstPort = FIRST_PORT) {
             } catch (error) {
                 if (error.code === 'EADDRINUSE') throw error; // anything else: no IPv6 on this machine
             }
-            const close = () => Promise.all(servers.map((server) => new Promise((done) => {
-                server.close(done);
-                server.closeAllConnections();
-            })));
+            const close = () =>
+                Promise.all(
+                    servers.map(
+                        (server) =>
+                            new Promise((done) => {
+                                server.close(done);
+                                server.closeAllConnections();
+                            }),
+                    ),
+                );
             return { address: `http://localhost:${actual}/`, port: actual, close };
         } catch (error) {
             for (const server of servers) server.close();

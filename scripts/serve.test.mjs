@@ -37,7 +37,12 @@ async function ask(path, method = 'GET', host = 'localhost') {
     const [response] = await once(sent, 'response');
     let body = '';
     for await (const part of response.setEncoding('latin1')) body += part;
-    return { status: response.statusCode, type: response.headers['content-type'], headers: response.headers, body };
+    return {
+        status: response.statusCode,
+        type: response.headers['content-type'],
+        headers: response.headers,
+        body,
+    };
 }
 
 test('the page and its files have the types that browsers insist on', async () => {
@@ -66,8 +71,18 @@ test('both loopback addresses answer, where the machine has both', async (t) => 
 });
 
 test('nothing outside the folder is served', async () => {
-    const paths = ['/../secret.txt', '/%2e%2e/secret.txt', '/..%2fsecret.txt', '/assets/../../secret.txt',
-        '/../dist-other/secret.txt', '//../secret.txt', '/link.txt', '/%00', '/assets/', '/absent.js'];
+    const paths = [
+        '/../secret.txt',
+        '/%2e%2e/secret.txt',
+        '/..%2fsecret.txt',
+        '/assets/../../secret.txt',
+        '/../dist-other/secret.txt',
+        '//../secret.txt',
+        '/link.txt',
+        '/%00',
+        '/assets/',
+        '/absent.js',
+    ];
     for (const path of paths) {
         const { status, body } = await ask(path);
         assert.deepEqual([path, status, body.includes('secret\n') || body === 'secret'], [path, 404, false]);
@@ -111,7 +126,11 @@ test('the program prints the address and ends when it is told to', async () => {
 });
 
 test('what it cannot do, it says in one sentence', async () => {
-    const cases = { absent: /absent.index\.html does not exist/, '--port=x': /unknown argument/, '--port=70000': /65535/ };
+    const cases = {
+        absent: /absent.index\.html does not exist/,
+        '--port=x': /unknown argument/,
+        '--port=70000': /65535/,
+    };
     for (const [argument, sentence] of Object.entries(cases)) {
         const program = spawn(process.execPath, [SCRIPT, argument], { cwd: folder });
         let said = '';

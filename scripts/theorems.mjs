@@ -3,45 +3,61 @@
 // the lines "figure: ..." of a run; the programs must have been built.
 //   node scripts/theorems.mjs            write the page
 //   node scripts/theorems.mjs --check    say whether the page holds every proof with its claim and each of its figures' names
-import { spawnSync } from "node:child_process";
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { spawnSync } from 'node:child_process';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
-const root = join(import.meta.dirname, "..");
-const page = join(root, "docs/THEOREMS.md");
-const order = ["las_b1", "las_smooth", "cat_thm1", "cat_cor1", "cat_thm2", "cat_thm3", "cat_prop12", "focus", "chela", "certificates"];
-const parts = ["Claim", "Statement", "Needs", "Model", "Check"];
+const root = join(import.meta.dirname, '..');
+const page = join(root, 'docs/THEOREMS.md');
+const order = [
+    'las_b1',
+    'las_smooth',
+    'cat_thm1',
+    'cat_cor1',
+    'cat_thm2',
+    'cat_thm3',
+    'cat_prop12',
+    'focus',
+    'chela',
+    'certificates',
+];
+const parts = ['Claim', 'Statement', 'Needs', 'Model', 'Check'];
 
 // The fields of a proof's first comment; throws where one is missing.
 function fields(name) {
-    const lines = readFileSync(join(root, "proofs_tests", `${name}.c`), "utf8").split("\n");
+    const lines = readFileSync(join(root, 'proofs_tests', `${name}.c`), 'utf8').split('\n');
     const found = {};
     let part;
     for (const line of lines.slice(1)) {
-        if (!line.startsWith("//")) break;
+        if (!line.startsWith('//')) break;
         const start = line.match(/^\/\/ (\w+): (.*)$/);
         if (start && parts.includes(start[1])) found[(part = start[1])] = start[2];
         else if (part) found[part] += ` ${line.slice(2).trim()}`;
     }
-    for (const p of parts) if (!found[p]) throw new Error(`proofs_tests/${name}.c: its first comment has no "${p}: ..."`);
+    for (const p of parts)
+        if (!found[p]) throw new Error(`proofs_tests/${name}.c: its first comment has no "${p}: ..."`);
     return found;
 }
 function rank(name) {
-    const i = order.indexOf(name.replace("proof_", ""));
+    const i = order.indexOf(name.replace('proof_', ''));
     return i < 0 ? order.length : i;
 }
-const proofs = readdirSync(join(root, "proofs_tests"))
+const proofs = readdirSync(join(root, 'proofs_tests'))
     .filter((n) => /^proof_.*\.c$/.test(n))
-    .map((n) => n.replace(/\.c$/, ""))
+    .map((n) => n.replace(/\.c$/, ''))
     .sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
 
 // [test, text, value, bound] of every figure.
 function figures(name) {
-    const r = spawnSync(join(root, "build/tests", name), { encoding: "utf8", env: { ...process.env, CMOCKA_MESSAGE_OUTPUT: "STDOUT" } });
-    if (r.status !== 0) throw new Error(`build/tests/${name} fails:\n${(r.stdout ?? "") + (r.stderr ?? r.error)}`);
+    const r = spawnSync(join(root, 'build/tests', name), {
+        encoding: 'utf8',
+        env: { ...process.env, CMOCKA_MESSAGE_OUTPUT: 'STDOUT' },
+    });
+    if (r.status !== 0)
+        throw new Error(`build/tests/${name} fails:\n${(r.stdout ?? '') + (r.stderr ?? r.error)}`);
     const found = [];
-    let test = "";
-    for (const line of r.stdout.split("\n")) {
+    let test = '';
+    for (const line of r.stdout.split('\n')) {
         const run = line.match(/\[ RUN {6}\] (\S+)/);
         if (run) test = run[1];
         const f = line.match(/figure: (.*): (\S+) \((at most|at least) (.+)\)$/);
@@ -50,13 +66,18 @@ function figures(name) {
     if (!found.length) throw new Error(`build/tests/${name} prints no figure`);
     return found;
 }
-const cell = (text) => text.replaceAll("|", "\\|");
+const cell = (text) => text.replaceAll('|', '\\|');
 
-if (process.argv.includes("--check")) {
-    const text = readFileSync(page, "utf8");
-    const missing = proofs.filter((n) => !text.includes(`proofs_tests/${n}.c`) || !text.includes(cell(fields(n).Claim)));
-    if (!text.includes("proofs_tests/test_errata.c")) missing.push("test_errata");
-    for (const n of missing) console.error(`docs/THEOREMS.md: ${n} is missing or its claim has changed; make theorems writes the page`);
+if (process.argv.includes('--check')) {
+    const text = readFileSync(page, 'utf8');
+    const missing = proofs.filter(
+        (n) => !text.includes(`proofs_tests/${n}.c`) || !text.includes(cell(fields(n).Claim)),
+    );
+    if (!text.includes('proofs_tests/test_errata.c')) missing.push('test_errata');
+    for (const n of missing)
+        console.error(
+            `docs/THEOREMS.md: ${n} is missing or its claim has changed; make theorems writes the page`,
+        );
     process.exit(missing.length ? 1 : 0);
 }
 
@@ -73,18 +94,22 @@ Sources: [LaS] Zimerman & Wolf, ICML 2024; [CAT] Li, Zhang, Huang & Oymak, AAAI 
 | claim | file | figures |
 |---|---|---|
 `;
-let body = "";
+let body = '';
 for (const name of proofs) {
-    const f = fields(name), all = figures(name);
+    const f = fields(name),
+        all = figures(name);
     out += `| ${cell(f.Claim)} | [proofs_tests/${name}.c](../proofs_tests/${name}.c) | [${all.length}](#${name}) |\n`;
     body += `\n## ${name}\n\n**${cell(f.Claim)}**\n\n`;
-    for (const p of parts.slice(1)) body += `*${p}.* ${f[p].replaceAll("*", "\\*").replaceAll("_", "\\_")}\n\n`;
+    for (const p of parts.slice(1))
+        body += `*${p}.* ${f[p].replaceAll('*', '\\*').replaceAll('_', '\\_')}\n\n`;
     body += `\`make build/tests/${name} && build/tests/${name}\`\n\n| check | figure | value | bound |\n|---|---|---|---|\n`;
-    for (const [test, text, value, bound] of all) body += `| ${test} | ${cell(text)} | ${value} | ${bound} |\n`;
+    for (const [test, text, value, bound] of all)
+        body += `| ${test} | ${cell(text)} | ${value} | ${bound} |\n`;
 }
-const errata = figures("test_errata");
+const errata = figures('test_errata');
 out += `| what is wrong or unsaid in the sources, [15 errata](ERRATA.md) | [proofs_tests/test_errata.c](../proofs_tests/test_errata.c) | [${errata.length}](#test_errata) |\n`;
 body += `\n## test_errata\n\n\`make build/tests/test_errata && build/tests/test_errata\`\n\n| erratum | figure | value | bound |\n|---|---|---|---|\n`;
-for (const [test, text, value, bound] of errata) body += `| ${test} | ${cell(text)} | ${value} | ${bound} |\n`;
+for (const [test, text, value, bound] of errata)
+    body += `| ${test} | ${cell(text)} | ${value} | ${bound} |\n`;
 writeFileSync(page, out + body);
 console.log(`wrote docs/THEOREMS.md: ${proofs.length} proofs`);

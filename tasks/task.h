@@ -19,9 +19,9 @@ typedef struct {
     size_t classes;     // outputs per answer; 0: regression on one real value
     int per_position;   // 1: a target at each row (-1: none); 0: one target for the sequence
     size_t max_targets; // largest number of targets in a sequence
-    int emits;          // 1: the row after a target holds that target, so a model can be run on its own answers
-    double guess;       // accuracy of the best answer that ignores where things stand (the in-context guess)
-    long n[12];         // the task's own parameters
+    int emits;    // 1: the row after a target holds that target, so a model can be run on its own answers
+    double guess; // accuracy of the best answer that ignores where things stand (the in-context guess)
+    long n[12];   // the task's own parameters
     double x[4];
     void *data; // loaded data (MNIST, text), owned by the instance; NULL for generators
     void (*release)(void *data);
@@ -37,10 +37,10 @@ typedef struct {
 
 struct smx_task {
     const char *name, *title;
-    const char *help;       // what is asked, one or two sentences
-    const char *source;     // paper and definition
-    const char *defaults;   // config text: this task's defaults
-    const config_key *keys; // its own keys, ended by a NULL name
+    const char *help;         // what is asked, one or two sentences
+    const char *source;       // paper and definition
+    const char *defaults;     // config text: this task's defaults
+    const config_key *keys;   // its own keys, ended by a NULL name
     const char *const *words; // what each token is called; NULL: its number
     // Read the parameters for sequences of `length` rows (the config's, or another for length generalisation).
     // Returns 0, or -1 with the error naming key, value and what is allowed.

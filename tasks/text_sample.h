@@ -2,6 +2,7 @@
 #ifndef SMX_TEXT_SAMPLE_H
 #define SMX_TEXT_SAMPLE_H
 
+// clang-format off
 static const char text_sample[] =
     "First Citizen:\n"
     "Before we proceed any further, hear me speak.\n"

@@ -6,7 +6,11 @@ import { folder } from './data.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const from = `${here}node_modules/@tensorflow/tfjs-backend-wasm/dist/`;
-for (const file of ['tfjs-backend-wasm.wasm', 'tfjs-backend-wasm-simd.wasm', 'tfjs-backend-wasm-threaded-simd.wasm'])
+for (const file of [
+    'tfjs-backend-wasm.wasm',
+    'tfjs-backend-wasm-simd.wasm',
+    'tfjs-backend-wasm-threaded-simd.wasm',
+])
     cpSync(from + file, folder + file);
 await build({
     entryPoints: [`${here}browser.mjs`],

@@ -4,7 +4,8 @@ import { blockUntilReady, defaultDevice, init, jit, nn, numpy as np, tree, value
 import { causalBias, decays, oneHot, sharedValue } from './browser.mjs';
 
 const floats = (data, shape) => np.array(data, { dtype: np.float32 }).reshape(shape);
-const norm = (x, w, stem) => nn.standardize(x, -1, { epsilon: 1e-5 }).mul(w[`${stem}.gain`]).add(w[`${stem}.bias`]);
+const norm = (x, w, stem) =>
+    nn.standardize(x, -1, { epsilon: 1e-5 }).mul(w[`${stem}.gain`]).add(w[`${stem}.bias`]);
 const gelu = (x) => {
     const inner = x.ref.add(x.ref.mul(x.ref).mul(x.ref).mul(0.044715)).mul(Math.sqrt(2 / Math.PI));
     return x.mul(0.5).mul(np.tanh(inner).add(1));
@@ -12,7 +13,10 @@ const gelu = (x) => {
 /** q, k, v [B, H, L, d] */
 const attention = (q, k, v, bias) => {
     const d = q.shape.at(-1);
-    const scores = np.matmul(q, np.swapaxes(k, -1, -2)).mul(d ** -0.5).add(bias);
+    const scores = np
+        .matmul(q, np.swapaxes(k, -1, -2))
+        .mul(d ** -0.5)
+        .add(bias);
     return np.matmul(nn.softmax(scores, -1), v);
 };
 const crossEntropy = (logits, target) => nn.logSoftmax(logits, -1).mul(target).sum().neg();
@@ -23,32 +27,61 @@ const split = (z, B, L, H, d) => {
 };
 
 const models = {
-    W1: ({ B, L, D }) => (w, x) => {
-        const e = np.matmul(x.input, w.embedding);
-        const projected = np.matmul(norm(e.ref, w, 'block0.norm_1'), w['block0.mixer.w_qkv']).reshape([B, L, 3, 1, D]);
-        const filters = w['block0.mixer.filter_qkv'].reshape([1, 1, 3, 1, 1, 3]);
-        const tap = (i) => filters.ref.slice([], [], [], [], [], i);
-        const padded = np.pad(projected, [[0, 0], [2, 0], [0, 0], [0, 0], [0, 0]]);
-        const z = padded.ref.slice([], [2, L + 2]).mul(tap(0)).add(padded.ref.slice([], [1, L + 1]).mul(tap(1))).add(padded.slice([], [0, L]).mul(tap(2)));
-        filters.dispose();
-        const [q, k, v] = split(z, B, L, 1, D);
-        const o = np.transpose(attention(q, k, v, x.bias), [0, 2, 1, 3]).reshape([B * L, D]);
-        const h = norm(e.add(np.matmul(o, w['block0.mixer.w_o'])), w, 'norm');
-        return crossEntropy(np.matmul(h, w.head).add(w.head_bias), x.target);
-    },
-    W2: ({ B, L, D, H, blocks }) => (w, x) => {
-        let h = np.matmul(x.input, w.input_w).add(w.input_bias).reshape([B, L, D]).add(w.position).reshape([B * L, D]);
-        for (let i = 0; i < blocks; i++) {
-            const b = `block${i}.`;
-            const [q, k, v] = split(np.matmul(norm(h.ref, w, `${b}norm_1`), w[`${b}mixer.w_qkv`]), B, L, H, D / H);
-            const o = attention(q, k, v, i === blocks - 1 ? x.bias : x.bias.ref);
-            h = h.add(np.matmul(np.transpose(o, [0, 2, 1, 3]).reshape([B * L, D]), w[`${b}mixer.w_o`]));
-            const inner = gelu(np.matmul(norm(h.ref, w, `${b}norm_2`), w[`${b}mlp.w_1`]).add(w[`${b}mlp.b_1`]));
-            h = h.add(np.matmul(inner, w[`${b}mlp.w_2`]).add(w[`${b}mlp.b_2`]));
-        }
-        const mean = norm(h, w, 'norm').reshape([B, L, D]).mean(1);
-        return crossEntropy(np.matmul(mean, w.head).add(w.head_bias), x.target);
-    },
+    W1:
+        ({ B, L, D }) =>
+        (w, x) => {
+            const e = np.matmul(x.input, w.embedding);
+            const projected = np
+                .matmul(norm(e.ref, w, 'block0.norm_1'), w['block0.mixer.w_qkv'])
+                .reshape([B, L, 3, 1, D]);
+            const filters = w['block0.mixer.filter_qkv'].reshape([1, 1, 3, 1, 1, 3]);
+            const tap = (i) => filters.ref.slice([], [], [], [], [], i);
+            const padded = np.pad(projected, [
+                [0, 0],
+                [2, 0],
+                [0, 0],
+                [0, 0],
+                [0, 0],
+            ]);
+            const z = padded.ref
+                .slice([], [2, L + 2])
+                .mul(tap(0))
+                .add(padded.ref.slice([], [1, L + 1]).mul(tap(1)))
+                .add(padded.slice([], [0, L]).mul(tap(2)));
+            filters.dispose();
+            const [q, k, v] = split(z, B, L, 1, D);
+            const o = np.transpose(attention(q, k, v, x.bias), [0, 2, 1, 3]).reshape([B * L, D]);
+            const h = norm(e.add(np.matmul(o, w['block0.mixer.w_o'])), w, 'norm');
+            return crossEntropy(np.matmul(h, w.head).add(w.head_bias), x.target);
+        },
+    W2:
+        ({ B, L, D, H, blocks }) =>
+        (w, x) => {
+            let h = np
+                .matmul(x.input, w.input_w)
+                .add(w.input_bias)
+                .reshape([B, L, D])
+                .add(w.position)
+                .reshape([B * L, D]);
+            for (let i = 0; i < blocks; i++) {
+                const b = `block${i}.`;
+                const [q, k, v] = split(
+                    np.matmul(norm(h.ref, w, `${b}norm_1`), w[`${b}mixer.w_qkv`]),
+                    B,
+                    L,
+                    H,
+                    D / H,
+                );
+                const o = attention(q, k, v, i === blocks - 1 ? x.bias : x.bias.ref);
+                h = h.add(np.matmul(np.transpose(o, [0, 2, 1, 3]).reshape([B * L, D]), w[`${b}mixer.w_o`]));
+                const inner = gelu(
+                    np.matmul(norm(h.ref, w, `${b}norm_2`), w[`${b}mlp.w_1`]).add(w[`${b}mlp.b_1`]),
+                );
+                h = h.add(np.matmul(inner, w[`${b}mlp.w_2`]).add(w[`${b}mlp.b_2`]));
+            }
+            const mean = norm(h, w, 'norm').reshape([B, L, D]).mean(1);
+            return crossEntropy(np.matmul(mean, w.head).add(w.head_bias), x.target);
+        },
 };
 
 function training(name, spec) {
@@ -105,7 +138,8 @@ function linearAttention(C) {
         const all = new Float32Array(B * H * L * d);
         for (let bh = 0; bh < B * H; bh++)
             for (let e = 0; e < d; e++)
-                for (let t = 0; t < L; t++) all[(bh * L + t) * d + e] = Math.fround(sharedValue(which, (bh * d + e) * L + t)) * scale;
+                for (let t = 0; t < L; t++)
+                    all[(bh * L + t) * d + e] = Math.fround(sharedValue(which, (bh * d + e) * L + t)) * scale;
         return floats(all, [B * H, N, C, d]);
     };
     const lower = new Float32Array(C * C);

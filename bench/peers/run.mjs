@@ -137,7 +137,8 @@ async function torch() {
         if (!agree(peer, name, losses, expectedOf(name))) continue;
         const theirs = async () => (await ask(`time ${name} ${SECONDS}`)).ms;
         await pair(peer, name, theirs, () => native(name).median, exact);
-        if (hasFast()) await pair(peer, `${name} fast=1`, theirs, () => native(`${name} fast=1`).median, fast);
+        if (hasFast())
+            await pair(peer, `${name} fast=1`, theirs, () => native(`${name} fast=1`).median, fast);
     }
     child.stdin.end();
 }
@@ -172,7 +173,8 @@ async function libraries() {
             const [exact, fast] =
                 kind === 'rfft' ? ['>= 0.6 [1.0]', '>= 0.8 [1.2]'] : ['see fast mode', '>= 0.85 [1.0]'];
             await pair(peer, name, theirs, () => native(name).median, exact);
-            if (hasFast()) await pair(peer, `${name} fast=1`, theirs, () => native(`${name} fast=1`).median, fast);
+            if (hasFast())
+                await pair(peer, `${name} fast=1`, theirs, () => native(`${name} fast=1`).median, fast);
         }
     }
 }

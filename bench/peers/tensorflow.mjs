@@ -8,7 +8,10 @@ import { causalBias, decays, oneHot } from './browser.mjs';
 const norm = (x, w, stem) => {
     const centred = tf.sub(x, tf.mean(x, -1, true));
     const variance = tf.mean(tf.mul(centred, centred), -1, true);
-    return tf.add(tf.mul(tf.mul(centred, tf.rsqrt(tf.add(variance, 1e-5))), w[`${stem}.gain`]), w[`${stem}.bias`]);
+    return tf.add(
+        tf.mul(tf.mul(centred, tf.rsqrt(tf.add(variance, 1e-5))), w[`${stem}.gain`]),
+        w[`${stem}.bias`],
+    );
 };
 const gelu = (x) => {
     const inner = tf.mul(tf.add(x, tf.mul(tf.mul(tf.mul(x, x), x), 0.044715)), Math.sqrt(2 / Math.PI));
@@ -21,37 +24,51 @@ const attention = (q, k, v, bias) => {
 const crossEntropy = (logits, target) => tf.neg(tf.sum(tf.mul(tf.logSoftmax(logits), target)));
 
 const models = {
-    W1: ({ B, L, D }) => (w, x) => {
-        const e = tf.matMul(x.input, w.embedding);
-        const z = tf.split(tf.matMul(norm(e, w, 'block0.norm_1'), w['block0.mixer.w_qkv']), 3, 1);
-        const filters = tf.split(w['block0.mixer.filter_qkv'], 3, 0);
-        const [q, k, v] = z.map((rows, i) => {
-            const taps = tf.split(tf.reshape(filters[i], [3]), 3).map((tap) => tf.reshape(tap, []));
-            const padded = tf.pad(tf.reshape(rows, [B, L, D]), [[0, 0], [2, 0], [0, 0]]);
-            const shifted = (s) => tf.slice(padded, [0, 2 - s, 0], [B, L, D]);
-            return tf.add(tf.add(tf.mul(shifted(0), taps[0]), tf.mul(shifted(1), taps[1])), tf.mul(shifted(2), taps[2]));
-        });
-        const o = tf.reshape(attention(q, k, v, x.bias), [B * L, D]);
-        const h = norm(tf.add(e, tf.matMul(o, w['block0.mixer.w_o'])), w, 'norm');
-        return crossEntropy(tf.add(tf.matMul(h, w.head), w.head_bias), x.target);
-    },
-    W2: ({ B, L, D, H, blocks }) => (w, x) => {
-        const d = D / H;
-        const heads = (t) => tf.reshape(tf.transpose(tf.reshape(t, [B, L, H, d]), [0, 2, 1, 3]), [B * H, L, d]);
-        let h = tf.add(tf.matMul(x.input, w.input_w), w.input_bias);
-        h = tf.reshape(tf.add(tf.reshape(h, [B, L, D]), w.position), [B * L, D]);
-        for (let i = 0; i < blocks; i++) {
-            const b = `block${i}.`;
-            const z = tf.matMul(norm(h, w, `${b}norm_1`), w[`${b}mixer.w_qkv`]);
-            const [q, k, v] = tf.split(z, 3, 1).map(heads);
-            const o = tf.transpose(tf.reshape(attention(q, k, v, x.bias), [B, H, L, d]), [0, 2, 1, 3]);
-            h = tf.add(h, tf.matMul(tf.reshape(o, [B * L, D]), w[`${b}mixer.w_o`]));
-            const inner = gelu(tf.add(tf.matMul(norm(h, w, `${b}norm_2`), w[`${b}mlp.w_1`]), w[`${b}mlp.b_1`]));
-            h = tf.add(h, tf.add(tf.matMul(inner, w[`${b}mlp.w_2`]), w[`${b}mlp.b_2`]));
-        }
-        const mean = tf.mean(tf.reshape(norm(h, w, 'norm'), [B, L, D]), 1);
-        return crossEntropy(tf.add(tf.matMul(mean, w.head), w.head_bias), x.target);
-    },
+    W1:
+        ({ B, L, D }) =>
+        (w, x) => {
+            const e = tf.matMul(x.input, w.embedding);
+            const z = tf.split(tf.matMul(norm(e, w, 'block0.norm_1'), w['block0.mixer.w_qkv']), 3, 1);
+            const filters = tf.split(w['block0.mixer.filter_qkv'], 3, 0);
+            const [q, k, v] = z.map((rows, i) => {
+                const taps = tf.split(tf.reshape(filters[i], [3]), 3).map((tap) => tf.reshape(tap, []));
+                const padded = tf.pad(tf.reshape(rows, [B, L, D]), [
+                    [0, 0],
+                    [2, 0],
+                    [0, 0],
+                ]);
+                const shifted = (s) => tf.slice(padded, [0, 2 - s, 0], [B, L, D]);
+                return tf.add(
+                    tf.add(tf.mul(shifted(0), taps[0]), tf.mul(shifted(1), taps[1])),
+                    tf.mul(shifted(2), taps[2]),
+                );
+            });
+            const o = tf.reshape(attention(q, k, v, x.bias), [B * L, D]);
+            const h = norm(tf.add(e, tf.matMul(o, w['block0.mixer.w_o'])), w, 'norm');
+            return crossEntropy(tf.add(tf.matMul(h, w.head), w.head_bias), x.target);
+        },
+    W2:
+        ({ B, L, D, H, blocks }) =>
+        (w, x) => {
+            const d = D / H;
+            const heads = (t) =>
+                tf.reshape(tf.transpose(tf.reshape(t, [B, L, H, d]), [0, 2, 1, 3]), [B * H, L, d]);
+            let h = tf.add(tf.matMul(x.input, w.input_w), w.input_bias);
+            h = tf.reshape(tf.add(tf.reshape(h, [B, L, D]), w.position), [B * L, D]);
+            for (let i = 0; i < blocks; i++) {
+                const b = `block${i}.`;
+                const z = tf.matMul(norm(h, w, `${b}norm_1`), w[`${b}mixer.w_qkv`]);
+                const [q, k, v] = tf.split(z, 3, 1).map(heads);
+                const o = tf.transpose(tf.reshape(attention(q, k, v, x.bias), [B, H, L, d]), [0, 2, 1, 3]);
+                h = tf.add(h, tf.matMul(tf.reshape(o, [B * L, D]), w[`${b}mixer.w_o`]));
+                const inner = gelu(
+                    tf.add(tf.matMul(norm(h, w, `${b}norm_2`), w[`${b}mlp.w_1`]), w[`${b}mlp.b_1`]),
+                );
+                h = tf.add(h, tf.add(tf.matMul(inner, w[`${b}mlp.w_2`]), w[`${b}mlp.b_2`]));
+            }
+            const mean = tf.mean(tf.reshape(norm(h, w, 'norm'), [B, L, D]), 1);
+            return crossEntropy(tf.add(tf.matMul(mean, w.head), w.head_bias), x.target);
+        },
 };
 
 function training(name, spec) {
@@ -89,7 +106,10 @@ function training(name, spec) {
                 const g = grads[w[key].name];
                 const next = tf.add(tf.mul(m[key], b1), tf.mul(g, 1 - b1));
                 const square = tf.add(tf.mul(v[key], b2), tf.mul(tf.mul(g, g), 1 - b2));
-                const scaled = tf.div(tf.div(next, 1 - b1 ** step), tf.add(tf.sqrt(tf.div(square, 1 - b2 ** step)), eps));
+                const scaled = tf.div(
+                    tf.div(next, 1 - b1 ** step),
+                    tf.add(tf.sqrt(tf.div(square, 1 - b2 ** step)), eps),
+                );
                 const kept = tf.mul(w[key], decays(key, w[key].shape) ? 1 - rate * decay : 1);
                 w[key].assign(tf.sub(kept, tf.mul(scaled, rate)));
                 tf.dispose([m[key], v[key]]);

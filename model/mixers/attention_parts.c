@@ -7,14 +7,19 @@ int check_heads(const config *c, smx_error *error) {
     int64_t D = config_int(c, "width"), H = config_int(c, "heads");
     if (D % H) return config_fail(error, c, "heads", "a divisor of width=%lld", (long long)D);
     if (config_is(c, "position", "rope") && D / H % 2)
-        return config_fail(error, c, "position", "something else than rope while a head has an odd width (%lld)", (long long)(D / H));
+        return config_fail(error, c, "position",
+                           "something else than rope while a head has an odd width (%lld)",
+                           (long long)(D / H));
     return 0;
 }
 
 int check_heads_without_inner_position(const config *c, smx_error *error) {
-    if (!config_is(c, "position", "none") && !config_is(c, "position", "learned") && !config_is(c, "position", "sinusoidal"))
-        return config_fail(error, c, "position", "none, learned or sinusoidal with mixer=%s: rope and alibi live inside softmax attention",
-                           config_word(c, "mixer"));
+    if (!config_is(c, "position", "none") && !config_is(c, "position", "learned") &&
+        !config_is(c, "position", "sinusoidal"))
+        return config_fail(
+            error, c, "position",
+            "none, learned or sinusoidal with mixer=%s: rope and alibi live inside softmax attention",
+            config_word(c, "mixer"));
     return check_heads(c, error);
 }
 
@@ -28,7 +33,8 @@ tensor *output_projection(graph *g, const config *c, tensor *o) {
     return op_linear(g, o, weight_matrix(g, "w_o", D, D, start_output(c, D, D)), NULL);
 }
 
-tensor *softmax_attention(graph *g, const config *c, tensor *q, tensor *k, tensor *v, attention_opts opts, tensor *mix) {
+tensor *softmax_attention(graph *g, const config *c, tensor *q, tensor *k, tensor *v, attention_opts opts,
+                          tensor *mix) {
     size_t H = (size_t)config_int(c, "heads"), D = q->shape[q->rank - 1];
     opts.heads = H;
     if (config_is(c, "position", "rope")) {
@@ -36,7 +42,8 @@ tensor *softmax_attention(graph *g, const config *c, tensor *q, tensor *k, tenso
         k = op_rope(g, k, H);
     }
     if (config_is(c, "position", "alibi")) opts.bias = table_alibi(g, H, 1.0);
-    if (config_is(c, "position", "alibi_scaled")) opts.bias = table_alibi(g, H, 1.0 / md_sqrt((double)(D / H)));
+    if (config_is(c, "position", "alibi_scaled"))
+        opts.bias = table_alibi(g, H, 1.0 / md_sqrt((double)(D / H)));
     return mix ? op_attention_maps(g, q, k, v, mix, &opts) : op_attention(g, q, k, v, &opts);
 }
 

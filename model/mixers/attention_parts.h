@@ -6,9 +6,16 @@
 #include "../ops.h"
 
 // Keys that several of these mixers have, for their tables.
-#define KEY_CHUNK                                                                                                      \
-    {"chunk", KEY_INT, "0", 0, 1 << 20, NULL, "attention inside blocks of so many tokens; the last one may be shorter; 0: off", "mixer"}
-#define KEY_TILE {"tile", KEY_INT, "64", 1, 1 << 20, NULL, "rows of a tile of linear attention (C); only its speed depends on it", "mixer"}
+#define KEY_CHUNK                                                                                            \
+    {                                                                                                        \
+        "chunk", KEY_INT, "0", 0, 1 << 20, NULL,                                                             \
+            "attention inside blocks of so many tokens; the last one may be shorter; 0: off", "mixer"        \
+    }
+#define KEY_TILE                                                                                             \
+    {                                                                                                        \
+        "tile", KEY_INT, "64", 1, 1 << 20, NULL,                                                             \
+            "rows of a tile of linear attention (C); only its speed depends on it", "mixer"                  \
+    }
 
 // heads divides width, and rope finds pairs of columns. 0, or -1 with the error.
 int check_heads(const config *c, smx_error *error);
@@ -22,7 +29,8 @@ tensor *output_projection(graph *g, const config *c, tensor *o);
 
 // Softmax attention of q, k, v [B][L][D] with the positions that live inside it (rope, alibi); opts gives the rest. mix
 // [H][H] combines the maps of the heads; NULL: each its own.
-tensor *softmax_attention(graph *g, const config *c, tensor *q, tensor *k, tensor *v, attention_opts opts, tensor *mix);
+tensor *softmax_attention(graph *g, const config *c, tensor *q, tensor *k, tensor *v, attention_opts opts,
+                          tensor *mix);
 
 // Tokens ahead that attention over whole chunks (0: the whole length) sees.
 size_t reach_of_chunk(const config *c, size_t length);

@@ -10,8 +10,10 @@ static const config_key keys[] = {
     KEY_FILTER,
     KEY_FILTERS,
     KEY_FILTER_KIND,
-    {"filter_norm", KEY_WORD, "none", 0, 0, "none|qk|qkv", "whose filtered rows are scaled to unit length (per_head only)", "mixer"},
-    {"value_filter", KEY_WORD, "causal", 0, 0, "causal|two_sided", "two_sided: the filter on v also has filter taps ahead (per_head only)", "mixer"},
+    {"filter_norm", KEY_WORD, "none", 0, 0, "none|qk|qkv",
+     "whose filtered rows are scaled to unit length (per_head only)", "mixer"},
+    {"value_filter", KEY_WORD, "causal", 0, 0, "causal|two_sided",
+     "two_sided: the filter on v also has filter taps ahead (per_head only)", "mixer"},
     KEY_FILTER_START,
     KEY_FILTER_STD,
     {0},
@@ -22,14 +24,20 @@ static int check(const config *c, size_t length, smx_error *error) {
     if (check_filters(c, "qkv", error)) return -1;
     if (!config_is(c, "filter_kind", "per_head")) {
         if (!config_is(c, "filter_norm", "none"))
-            return config_fail(error, c, "filter_norm", "none with filter_kind=%s: the norm belongs to per_head filters", config_word(c, "filter_kind"));
+            return config_fail(error, c, "filter_norm",
+                               "none with filter_kind=%s: the norm belongs to per_head filters",
+                               config_word(c, "filter_kind"));
         if (!config_is(c, "value_filter", "causal"))
-            return config_fail(error, c, "value_filter", "causal with filter_kind=%s: taps ahead belong to per_head filters", config_word(c, "filter_kind"));
+            return config_fail(error, c, "value_filter",
+                               "causal with filter_kind=%s: taps ahead belong to per_head filters",
+                               config_word(c, "filter_kind"));
     }
     return check_heads(c, error);
 }
 
-static int two_sided(const config *c) { return config_is(c, "value_filter", "two_sided") && is_filtered(c, 'v'); }
+static int two_sided(const config *c) {
+    return config_is(c, "value_filter", "two_sided") && is_filtered(c, 'v');
+}
 
 static tensor *build(graph *g, const config *c, tensor *x) {
     uint32_t H = (uint32_t)config_int(c, "heads");
@@ -41,7 +49,8 @@ static tensor *build(graph *g, const config *c, tensor *x) {
         init start = {INIT_IDENTITY_HEADS, config_real(c, "filter_std")};
         mix = graph_param(g, "filter_maps", start, 0, 2, (uint32_t[]){H, H});
     } else {
-        filter_opts opts = {.multi_head = config_is(c, "filter_kind", "multi_head"), .unit = !config_is(c, "filter_norm", "none")};
+        filter_opts opts = {.multi_head = config_is(c, "filter_kind", "multi_head"),
+                            .unit = !config_is(c, "filter_norm", "none")};
         q = filtered(g, c, x, "q", "w_q", "filter_q", opts);
         k = filtered(g, c, x, "k", "w_k", "filter_k", opts);
         opts.unit = config_is(c, "filter_norm", "qkv");
@@ -60,7 +69,8 @@ static size_t reach(const config *c, size_t length) {
 const mixer mixer_cat = {
     .name = "cat",
     .title = "CAT",
-    .help = "Attention whose queries, keys and values first pass a short filter over time, so one block can look back.",
+    .help =
+        "Attention whose queries, keys and values first pass a short filter over time, so one block can look back.",
     .source = "Li, Zhang, Huang & Oymak 2025, Def. 1",
     .cost = "L^2 D + L W D",
     .keys = keys,

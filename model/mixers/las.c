@@ -13,12 +13,16 @@
 
 static const config_key keys[] = {
     {"pool", KEY_WORD, "trailing", 0, 0, "trailing|centred|masked|none",
-     "averaging of the attention map: over past columns; around each (literal, sees ahead); around each, then cut; none (the L ablation)", "mixer"},
+     "averaging of the attention map: over past columns; around each (literal, sees ahead); around each, then cut; none (the L ablation)",
+     "mixer"},
     {"window", KEY_INT, "3", 1, 65535, NULL, "columns averaged (P); odd for centred and masked", "mixer"},
     {"las_decay", KEY_WORD, "exp", 0, 0, "exp|alibi|alibi_scaled|none",
-     "what weakens distant logits: a factor exp(-alpha distance), ALiBi's bias, or nothing (the S ablation)", "mixer"},
-    {"decay_range", KEY_REAL, "1", 0, 700, NULL, "largest alpha (B); exp(-alpha) is evenly spaced over the heads", "mixer"},
-    {"alphas", KEY_TEXT, "spaced", 0, 0, NULL, "decay of each head, separated by commas; spaced: by decay_range", "mixer"},
+     "what weakens distant logits: a factor exp(-alpha distance), ALiBi's bias, or nothing (the S ablation)",
+     "mixer"},
+    {"decay_range", KEY_REAL, "1", 0, 700, NULL,
+     "largest alpha (B); exp(-alpha) is evenly spaced over the heads", "mixer"},
+    {"alphas", KEY_TEXT, "spaced", 0, 0, NULL,
+     "decay of each head, separated by commas; spaced: by decay_range", "mixer"},
     KEY_CHUNK,
     {0},
 };
@@ -42,7 +46,8 @@ static int read_alphas(const config *c, double *alphas) {
     for (size_t h = 0; h < H; h++) {
         char *end;
         alphas[h] = number_read(text, &end);
-        if (end == text || *end != (h + 1 < H ? ',' : 0) || !(alphas[h] >= 0.0) || alphas[h] > 1e30) return -1;
+        if (end == text || *end != (h + 1 < H ? ',' : 0) || !(alphas[h] >= 0.0) || alphas[h] > 1e30)
+            return -1;
         text = end + 1;
     }
     return 0;
@@ -51,12 +56,18 @@ static int read_alphas(const config *c, double *alphas) {
 static int check(const config *c, size_t length, smx_error *error) {
     (void)length;
     double alphas[LAS_MAX_HEADS];
-    if ((config_is(c, "pool", "centred") || config_is(c, "pool", "masked")) && config_int(c, "window") % 2 == 0)
-        return config_fail(error, c, "window", "odd with pool=%s, so that it has a middle", config_word(c, "pool"));
+    if ((config_is(c, "pool", "centred") || config_is(c, "pool", "masked")) &&
+        config_int(c, "window") % 2 == 0)
+        return config_fail(error, c, "window", "odd with pool=%s, so that it has a middle",
+                           config_word(c, "pool"));
     if (read_alphas(c, alphas))
-        return config_fail(error, c, "alphas", "spaced, or heads=%lld non-negative numbers separated by commas", (long long)config_int(c, "heads"));
+        return config_fail(error, c, "alphas",
+                           "spaced, or heads=%lld non-negative numbers separated by commas",
+                           (long long)config_int(c, "heads"));
     if (config_is(c, "position", "alibi") || config_is(c, "position", "alibi_scaled"))
-        return config_fail(error, c, "position", "none, learned, sinusoidal or rope with mixer=las; las_decay=%s is LaS with ALiBi", config_word(c, "position"));
+        return config_fail(error, c, "position",
+                           "none, learned, sinusoidal or rope with mixer=las; las_decay=%s is LaS with ALiBi",
+                           config_word(c, "position"));
     return check_heads(c, error);
 }
 
@@ -85,7 +96,8 @@ static tensor *build(graph *g, const config *c, tensor *x) {
     attention_opts opts = {.causal = 1, .chunk = M};
     if (config_is(c, "las_decay", "exp")) opts.mult = table_decay(g, c, H);
     if (config_is(c, "las_decay", "alibi")) opts.bias = table_alibi(g, H, 1.0);
-    if (config_is(c, "las_decay", "alibi_scaled")) opts.bias = table_alibi(g, H, 1.0 / md_sqrt((double)(D / H)));
+    if (config_is(c, "las_decay", "alibi_scaled"))
+        opts.bias = table_alibi(g, H, 1.0 / md_sqrt((double)(D / H)));
     if (config_is(c, "pool", "centred")) v = graph_name(g, op_pool(g, v, P, (P - 1) / 2, M), "pooled_v");
     if (config_is(c, "pool", "trailing")) v = graph_name(g, op_pool(g, v, P, 0, M), "pooled_v");
     if (config_is(c, "pool", "masked")) opts.masked = P;
@@ -102,7 +114,8 @@ static size_t reach(const config *c, size_t length) {
 const mixer mixer_las = {
     .name = "las",
     .title = "LaS",
-    .help = "Attention with two habits of long convolutions: near tokens count more (decay per head) and weights are smooth (pooling).",
+    .help =
+        "Attention with two habits of long convolutions: near tokens count more (decay per head) and weights are smooth (pooling).",
     .source = "Zimerman & Wolf 2024, Eq. 4",
     .cost = "L^2 D + L P D; with chunk=M: L M D",
     .defaults = "heads=4",

@@ -6,8 +6,10 @@
 #include "filtered.h"
 
 static const config_key keys[] = {
-    {"block", KEY_INT, "8", 1, 65536, NULL, "rows from one landmark to the next (B); the last block may be shorter", "mixer"},
-    {"landmark", KEY_WORD, "box", 0, 0, "box|rho", "filter that makes a landmark: the block's sum, or a decaying sum of all before", "mixer"},
+    {"block", KEY_INT, "8", 1, 65536, NULL,
+     "rows from one landmark to the next (B); the last block may be shorter", "mixer"},
+    {"landmark", KEY_WORD, "box", 0, 0, "box|rho",
+     "filter that makes a landmark: the block's sum, or a decaying sum of all before", "mixer"},
     {"dense_keys", KEY_WORD, "plain", 0, 0, "plain|filtered", "keys of the dense part", "mixer"},
     KEY_FILTER,
     KEY_FILTERS,
@@ -27,7 +29,8 @@ static tensor *build(graph *g, const config *c, tensor *x) {
     tensor *q = graph_name(g, projected(g, c, x, "w_q"), "q");
     tensor *k = graph_name(g, projected(g, c, x, "w_k"), "k");
     tensor *v = filtered(g, c, x, "v", "w_v", "filter_v", (filter_opts){0});
-    tensor *marks = graph_name(g, op_block_filter(g, k, B, config_is(c, "landmark", "rho"), dense_filtered), "marks");
+    tensor *marks =
+        graph_name(g, op_block_filter(g, k, B, config_is(c, "landmark", "rho"), dense_filtered), "marks");
     tensor *o = op_landmark(g, q, dense_filtered ? marks : k, v, marks, (size_t)config_int(c, "heads"), B);
     return output_projection(g, c, graph_name(g, o, "o"));
 }
@@ -35,12 +38,14 @@ static tensor *build(graph *g, const config *c, tensor *x) {
 const mixer mixer_lcat = {
     .name = "lcat",
     .title = "LCAT",
-    .help = "Each query picks one earlier block by its landmark, a filtered key, and attends to that block and its own.",
+    .help =
+        "Each query picks one earlier block by its landmark, a filtered key, and attends to that block and its own.",
     .source = "Li, Zhang, Huang & Oymak 2025, Sec. 5",
     .cost = "L D (L / B + B)",
     .defaults = "filters=none",
     .keys = keys,
     .check = check,
     .build = build,
-    .modes = "landmark=rho~dense_keys=filtered~landmark=rho&dense_keys=filtered~filters=v~block=5&heads=2~block=99",
+    .modes =
+        "landmark=rho~dense_keys=filtered~landmark=rho&dense_keys=filtered~filters=v~block=5&heads=2~block=99",
 };

@@ -4,19 +4,14 @@
 #include "filtered.h"
 
 static const config_key keys[] = {
-    KEY_FILTER,
-    KEY_FILTERS,
-    KEY_FILTER_KIND,
-    KEY_FILTER_START,
-    KEY_FILTER_STD,
-    KEY_TILE,
-    {0},
+    KEY_FILTER, KEY_FILTERS, KEY_FILTER_KIND, KEY_FILTER_START, KEY_FILTER_STD, KEY_TILE, {0},
 };
 
 static int check(const config *c, size_t length, smx_error *error) {
     (void)length;
     if (config_is(c, "filter_kind", "maps"))
-        return config_fail(error, c, "filter_kind", "per_head or multi_head with mixer=lincat: linear attention has no maps to mix");
+        return config_fail(error, c, "filter_kind",
+                           "per_head or multi_head with mixer=lincat: linear attention has no maps to mix");
     return check_filters(c, "qkv", error) ? -1 : check_heads_without_inner_position(c, error);
 }
 
@@ -25,7 +20,8 @@ static tensor *build(graph *g, const config *c, tensor *x) {
     tensor *q = op_elu1(g, filtered(g, c, x, "q", "w_q", "filter_q", opts));
     tensor *k = op_elu1(g, filtered(g, c, x, "k", "w_k", "filter_k", opts));
     tensor *v = filtered(g, c, x, "v", "w_v", "filter_v", opts);
-    tensor *o = op_linear_attention(g, q, k, v, (size_t)config_int(c, "heads"), SMX_LINATTN_SUM, (size_t)config_int(c, "tile"));
+    tensor *o = op_linear_attention(g, q, k, v, (size_t)config_int(c, "heads"), SMX_LINATTN_SUM,
+                                    (size_t)config_int(c, "tile"));
     return output_projection(g, c, graph_name(g, o, "o"));
 }
 

@@ -5,7 +5,8 @@
 #include "attention_parts.h"
 
 static const config_key keys[] = {
-    {"normaliser", KEY_WORD, "sum", 0, 0, "sum|rms|none", "sum: a weighted mean, by elu+1 features; rms: each head scaled to size 1; none", "mixer"},
+    {"normaliser", KEY_WORD, "sum", 0, 0, "sum|rms|none",
+     "sum: a weighted mean, by elu+1 features; rms: each head scaled to size 1; none", "mixer"},
     KEY_TILE,
     {0},
 };
@@ -25,14 +26,16 @@ static tensor *build(graph *g, const config *c, tensor *x) {
         q = op_elu1(g, q);
         k = op_elu1(g, k);
     }
-    tensor *o = op_linear_attention(g, q, k, v, (size_t)config_int(c, "heads"), normaliser, (size_t)config_int(c, "tile"));
+    tensor *o = op_linear_attention(g, q, k, v, (size_t)config_int(c, "heads"), normaliser,
+                                    (size_t)config_int(c, "tile"));
     return output_projection(g, c, graph_name(g, o, "o"));
 }
 
 const mixer mixer_linear = {
     .name = "linear",
     .title = "Linear attention",
-    .help = "Attention without the softmax: a running sum of key-value products, so its cost grows with L only.",
+    .help =
+        "Attention without the softmax: a running sum of key-value products, so its cost grows with L only.",
     .source = "Katharopoulos et al. 2020, Eqs. 8-12",
     .cost = "L D (C + d)",
     .keys = keys,

@@ -7,20 +7,9 @@ extern const mixer mixer_attention, mixer_cat, mixer_lcat, mixer_las, mixer_linc
 extern const mixer mixer_focus, mixer_focus_h, mixer_chela, mixer_longconv, mixer_ema, mixer_s4d, mixer_mamba;
 
 const mixer *const mixers[] = {
-    &mixer_cat,
-    &mixer_attention,
-    &mixer_las,
-    &mixer_lcat,
-    &mixer_lincat,
-    &mixer_linear,
-    &mixer_focus,
-    &mixer_focus_h,
-    &mixer_chela,
-    &mixer_longconv,
-    &mixer_ema,
-    &mixer_s4d,
-    &mixer_mamba,
-    NULL,
+    &mixer_cat,    &mixer_attention, &mixer_las,     &mixer_lcat,  &mixer_lincat,
+    &mixer_linear, &mixer_focus,     &mixer_focus_h, &mixer_chela, &mixer_longconv,
+    &mixer_ema,    &mixer_s4d,       &mixer_mamba,   NULL,
 };
 
 const mixer *mixer_find(const char *name) {

@@ -53,8 +53,10 @@ _Noreturn void fail_msg(const char *format, ...) {
 
 #define GROUPS(X)                                                                                            \
     X(proof_las_b1)                                                                                          \
-    X(proof_las_smooth) X(proof_cat_thm1) X(proof_cat_cor1) X(proof_cat_thm2) X(proof_cat_thm3)              \
-        X(proof_cat_prop12) X(proof_focus) X(proof_chela) X(test_errata)
+    X(proof_las_smooth)                                                                                      \
+    X(proof_cat_thm1)                                                                                        \
+    X(proof_cat_cor1)                                                                                        \
+    X(proof_cat_thm2) X(proof_cat_thm3) X(proof_cat_prop12) X(proof_focus) X(proof_chela) X(test_errata)
 #define DECLARE(file) int verify_main_##file(void);
 #define LIST(file) verify_main_##file();
 GROUPS(DECLARE)
