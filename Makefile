@@ -134,6 +134,12 @@ build/test/theorems.count: scripts/theorems.test.mjs scripts/theorems.mjs docs/T
 	@$(RUN) theorems node --test --test-reporter=tap $< || :
 build/test/docs.count: scripts/docs.test.mjs scripts/docs.mjs docs/definitions.json docs/MECHANISMS.md docs/TASKS.md docs/PRESETS.md docs/presets.json build/seqmix
 	@$(RUN) docs node --test --test-reporter=tap $< || :
+C_FILES := $(shell find bench cli examples kernels model proofs_tests ref tasks wasm -name node_modules -prune -o -name '*.[ch]' -print)
+WEB_FILES = bench examples proofs_tests scripts wasm web index.html vite.config.ts
+build/test/format.count: export C_FILES := $(C_FILES)
+build/test/format.count: export WEB_FILES := $(WEB_FILES)
+build/test/format.count: scripts/format.test.mjs .clang-format .prettierrc.json .prettierignore $(C_FILES) $(shell find $(WEB_FILES) -name node_modules -prune -o -type f -print)
+	@$(RUN) format node --test --test-reporter=tap $< || :
 build/test/mnist.count: scripts/mnist.test.mjs scripts/mnist.mjs
 	@$(RUN) mnist node --test --test-reporter=tap $< || :
 build/test/serve.count: scripts/serve.test.mjs scripts/serve.mjs
@@ -149,7 +155,7 @@ build/test/pytorch.count: proofs_tests/pytorch.mjs $(wildcard examples/pytorch/*
 	@$(RUN) pytorch node --test --test-reporter=tap $< || :
 
 QUICK_TESTS := $(NATIVE_TESTS) $(FAST_TESTS:%=$(PREFIX_OF_TESTS)%)
-ALL_TESTS := $(QUICK_TESTS) digests browsers wasm kernels verify package $(PAGE_TESTS) cli oracle pytorch install api scripts theorems docs mnist serve presets
+ALL_TESTS := $(QUICK_TESTS) digests browsers wasm kernels verify package $(PAGE_TESTS) cli oracle pytorch install api scripts theorems docs format mnist serve presets
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help setup native clean test test-all test-quick run-tests demo format bars presets
@@ -210,10 +216,9 @@ mnist: setup ## download MNIST into data/mnist, its checksums verified
 
 native: $(BIN)/seqmix $(TEST_BIN) ## build the program and the native tests
 
-C_FILES = $(shell git ls-files '*.c' '*.h')
 format: ## lay out C with clang-format, TypeScript with prettier
 	@clang-format -i $(C_FILES)
-	@node_modules/.bin/prettier --log-level warn --write web wasm scripts proofs_tests index.html vite.config.ts
+	@node_modules/.bin/prettier --log-level warn --write $(WEB_FILES)
 
 clean: ## remove what was built (not the tools that setup fetched)
 	rm -rf build/obj build/tests build/wasm build/test build/clang build/lib build/seqmix build/*.a dist
