@@ -91,7 +91,8 @@ uint64_t smx_run_digest(const smx_run *run);
 
 // Tensors. A weight by its name ("embedding", "block0.mixer.filter_q", ...; "grad:NAME" is its last gradient), or after
 // smx_run_look what the model did with that sample ("logits", "block0.mixer.q", "block0.mixer.map" [H][L][L], ...).
-// The pointer is valid until the next call that takes the run.
+// `data` of a weight or gradient is valid until close, and shows the new values after each step; that of the others until the
+// next look or predict, and `name` until the next call that takes the run.
 typedef struct {
     const char *name;
     const float *data;

@@ -234,6 +234,9 @@ test('a worker of Node, its errors and its end', async () => {
     assert.deepEqual((await lab.kernels.elu1({ x })).y.slice(1), Float32Array.of(1, 3));
     await assert.rejects(lab.kernels.elu1({}), (error) => error instanceof SeqmixError && error.key === 'x');
     await one.step(2);
+    const weight = await one.tensor('embedding');
+    assert.equal(weight.data.buffer.byteLength, 4 * weight.data.length, 'the weight alone, not all memory');
+    assert.equal(weight.data.length, weight.shape[0] * weight.shape[1]);
     const other = await lab.load(await one.save());
     assert.equal(await other.digest(), await one.digest());
     await one.close();

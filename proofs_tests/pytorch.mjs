@@ -35,9 +35,9 @@ function trained(name, config, times = 1) {
         .fill([...(tokens ?? values)])
         .flat();
     if (tokens) run.predict(inputs); // every row, those without a target too
-    const { data } = run.tensor('logits');
+    const logits = [...run.tensor('logits').data];
     run.close();
-    return { file, inputs, logits: [...data] };
+    return { file, inputs, logits };
 }
 
 /** The logits that Python rebuilds of all cases, in one process. */

@@ -192,6 +192,8 @@ export interface LasOptions {
     /** What is averaged over `window` columns of the attention map; docs/MECHANISMS.md tells them apart. Default: trailing, 3. */
     pool?: 'trailing' | 'centred' | 'masked' | 'none';
     window?: number;
+    /** Rows that attend among themselves only; 0: all. */
+    chunk?: number;
 }
 export interface LasAttention extends LasOptions {
     q: Float32Array;
@@ -514,6 +516,9 @@ const ALIGN = 64; // of scratch, see smx.h
 function run(kernel: string, plan: Plan, module: KernelModule, given: Record<string, unknown>) {
     const x = module as unknown as Record<string, Call>;
     const sizes = new Sizes(kernel, plan, x, given);
+    for (const [name, array] of Object.entries(sizes.arrays))
+        // a run's tensor: it ends where memory grows
+        if (array.buffer === module.memory.buffer) sizes.arrays[name] = array.slice();
     const held: number[] = [];
     /** Zeroed memory until the call ends. */
     const hold = (bytes: number): number => {
@@ -587,7 +592,6 @@ export function kernelsOf(module: KernelModule): Kernels {
     /** LaS as the mixer composes it: the decay's table, the filter that averages values, and what attention is told. */
     const las = <T extends LasAttention>(given: T) => {
         const { alphas, range, pool = 'trailing', window = 3, ...rest } = given ?? ({} as T);
-        const pools = ['trailing', 'centred', 'masked', 'none'];
         const refuse = (key: string, value: unknown, allowed: string) =>
             new SeqmixError(
                 `lasAttention: ${key} is ${shown(value)}; allowed: ${allowed}`,
@@ -595,34 +599,63 @@ export function kernelsOf(module: KernelModule): Kernels {
                 shown(value),
                 allowed,
             );
+        const pools = ['trailing', 'centred', 'masked', 'none'];
         if (!pools.includes(pool)) throw refuse('pool', pool, pools.join(', '));
         const odd = pool === 'centred' || pool === 'masked';
         if (!Number.isInteger(window) || window < 1 || window > 65535 || (odd && window % 2 === 0))
             throw refuse('window', window, `a whole number from 1 to 65535${odd ? ', odd' : ''}`);
-        const { q, k, v, B, L, D, H, scale } = rest;
+        const own = Object.keys(rest).find((key) => ['mult', 'bias', 'causal', 'masked'].includes(key));
+        if (own)
+            throw refuse(own, rest[own as keyof typeof rest], 'left out: decay, pool and window settle it');
+        const { q, k, v, B, L, D, H, scale, chunk } = rest;
         const x = module as unknown as Record<string, Call>;
-        const sizes = new Sizes('lasAttention', planOf('attention'), x, only({ q, k, v, B, L, D, H, scale }));
-        const [rows, heads] = [sizes.known('L'), sizes.known('H')];
+        const known = only({ q, k, v, B, L, D, H, scale, chunk });
+        const sizes = new Sizes('lasAttention', planOf('attention'), x, known);
+        const [batch, rows, width, heads] = ['B', 'L', 'D', 'H'].map((name) => sizes.known(name)) as [
+            number,
+            number,
+            number,
+            number,
+        ];
         const { mult } = kernels.lasDecay(only({ alphas, H: heads, L: rows, range }));
-        const average = (pool === 'trailing' || pool === 'centred') && {
+        // The map is averaged inside chunks, so values are too: each chunk a sequence, the last filled up with zero rows.
+        const chunkRows = Math.min(chunk || rows, rows);
+        const filled = Math.ceil(rows / chunkRows) * chunkRows;
+        const turned = (array: Float32Array, from: number, to: number) => {
+            if (from === to) return array;
+            const all = new Float32Array(batch * to * width);
+            const least = Math.min(from, to) * width;
+            for (let b = 0; b < batch; b++)
+                all.set(array.subarray(b * from * width, b * from * width + least), b * to * width);
+            return all;
+        };
+        const settings = {
             f: new Float32Array(window).fill(1 / window),
-            B: sizes.known('B'),
-            L: rows,
-            D: sizes.known('D'),
+            B: (batch * filled) / chunkRows,
+            L: chunkRows,
+            D: width,
             groups: 1,
             W: window,
             future: pool === 'centred' ? (window - 1) / 2 : 0,
         };
-        const pooled = average ? kernels.conv({ x: v, ...average }).y : v;
-        const told = { ...rest, v: pooled, mult, causal: true, masked: pool === 'masked' ? window : 0 };
-        return { average, told };
+        const averages = pool === 'trailing' || pool === 'centred';
+        const average = (array: Float32Array) =>
+            averages
+                ? turned(kernels.conv({ x: turned(array, rows, filled), ...settings }).y, filled, rows)
+                : array;
+        const averageBackward = (dy: Float32Array) => {
+            if (!averages) return dy;
+            const [full, values] = [turned(dy, rows, filled), turned(v, rows, filled)];
+            return turned(kernels.convBackward({ dy: full, x: values, ...settings }).dx, filled, rows);
+        };
+        const masked = pool === 'masked' ? window : 0;
+        return { averageBackward, told: { ...rest, v: average(v), mult, causal: true, masked } };
     };
     kernels.lasAttention = (given) => kernels.attention(only(las(given).told));
     kernels.lasAttentionBackward = (given) => {
-        const { average, told } = las(given);
+        const { averageBackward, told } = las(given);
         const found = kernels.attentionBackward(only(told));
-        if (average) found.dv = kernels.convBackward({ dy: found.dv, x: given.v, ...average }).dx;
-        return found;
+        return { ...found, dv: averageBackward(found.dv) as Float32Array<ArrayBuffer> };
     };
     return kernels;
 }

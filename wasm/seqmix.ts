@@ -1,6 +1,6 @@
 // seqmix.ts: loads the WebAssembly module and gives it a typed face. Works in a page, a worker, Node 18 or
-// newer and Deno. Knows exports.c and nothing of the page.  Every array handed out is a copy: the module's
-// memory moves when it grows, so no view of it is kept.
+// newer and Deno. Knows exports.c and nothing of the page. Arrays handed out are copies, but for those of
+// `tensor`: the module's memory moves when it grows, and every view of it ends then, so none is kept here.
 import { SeqmixError } from './error.js';
 import { kernelsOf, type KernelModule, type Kernels } from './kernels.js';
 
@@ -78,7 +78,15 @@ export interface Evaluation {
 }
 export interface Tensor {
     name: string;
+    /** Row-major, the last index fastest; as many numbers as the product says. */
     shape: number[];
+    /**
+     * A view of the module's memory, no copy. Of a weight or gradient it shows the new values after each step, and what is
+     * written into a weight is the model's. It ends when the module's memory grows, which any call to the lab or a run of
+     * it may do: its length is 0 then, and `tensor` gives another. What a sample went through is valid until the run's
+     * next `look`, `data`, `predict` or `predictImage`, and everything until its `close`, after which the memory is
+     * another's: `data.slice()` is what keeps. From a worker it is such a copy.
+     */
     data: Float32Array<ArrayBuffer>;
     /** A trained weight (or its gradient), not something a sample went through. */
     weight: boolean;
@@ -201,8 +209,11 @@ class Memory {
     doubles(at: Pointer, n: number): Float64Array {
         return new Float64Array(this.x.memory.buffer, at, n);
     }
+    view(at: Pointer, n: number): Float32Array<ArrayBuffer> {
+        return new Float32Array(this.x.memory.buffer, at, n) as Float32Array<ArrayBuffer>;
+    }
     floats(at: Pointer, n: number): Float32Array<ArrayBuffer> {
-        return new Float32Array(this.x.memory.buffer, at, n).slice() as Float32Array<ArrayBuffer>;
+        return this.view(at, n).slice();
     }
     ints(at: Pointer, n: number): Int32Array<ArrayBuffer> {
         return new Int32Array(this.x.memory.buffer, at, n).slice() as Int32Array<ArrayBuffer>;
@@ -347,7 +358,7 @@ export class Run {
     digest(): string {
         return this.#memory.text(this.#memory.x.lab_digest(this.#open));
     }
-    /** A weight, its gradient ('grad:NAME'), or, after look or predict, what the sample went through. */
+    /** A weight, its gradient ('grad:NAME'), or, after look or predict, what the sample went through: a view, see `Tensor`. */
     tensor(name: string): Tensor {
         const run = this.#open;
         return this.#tensorFrom(
@@ -378,7 +389,7 @@ export class Run {
         const t = this.#describe(at);
         return {
             ...t,
-            data: this.#memory.floats(
+            data: this.#memory.view(
                 t.data,
                 t.shape.reduce((a, b) => a * b, 1),
             ),

@@ -405,7 +405,7 @@ for (const [pool, window] of POOLS)
                 `&pool=${pool}&window=${window}`,
         );
         run.look(0);
-        const data = (name) => run.tensor(`block0.mixer.${name}`).data;
+        const data = (name) => run.tensor(`block0.mixer.${name}`).data.slice();
         const [q, k, v] = ['q', 'k', 'v'].map(data);
         const { las, back } = { las: simd.kernels.lasAttention, back: simd.kernels.lasAttentionBackward };
         const all = { q, k, v, L: 32, H: 4, range: 2, pool, window };
@@ -428,6 +428,8 @@ for (const [pool, window] of POOLS)
         refused(() => las({ ...all, window: 2.5 }), 'window');
         refused(() => las({ ...all, pool: 'some' }), 'pool');
         refused(() => las({ ...all, colour: 1 }), 'colour');
+        refused(() => las({ ...all, causal: false }), 'causal');
+        refused(() => las({ ...all, chunk: -1 }), 'chunk');
     });
 
 test('lasAttention against the oracle in double precision, every pool, with gradients', (t) => {
@@ -438,10 +440,14 @@ test('lasAttention against the oracle in double precision, every pool, with grad
     const dout = floats(L * D);
     for (const [name, data] of Object.entries({ q: all.q, k: all.k, v: all.v, dy: dout }))
         writeNpy(join(folder, `${name}.npy`), [L, D], data);
-    for (const [pool, window] of POOLS) {
-        const habits = { pool, window, range: 2 };
-        const out = join(folder, pool);
-        const params = [`H=${H}`, `P=${window}`, 'B=2', `pool=${pool}`].flatMap((one) => ['--param', one]);
+    const CHUNKS = [0, 8, 30]; // of 19 rows: off, two and a short one, more than all
+    for (const [pool, window, chunk] of POOLS.flatMap((one) => CHUNKS.map((chunk) => [...one, chunk]))) {
+        const habits = { pool, window, range: 2, chunk };
+        const out = join(folder, `${pool}${chunk}`);
+        const params = [`H=${H}`, `P=${window}`, 'B=2', `pool=${pool}`, `chunk=${chunk}`].flatMap((one) => [
+            '--param',
+            one,
+        ]);
         const folders = ['--in', folder, '--out', out];
         execFileSync(at('build/seqmix').pathname, ['oracle', 'las_attention_qkv', ...params, ...folders]);
         const found = simd.kernels.lasAttention({ ...all, ...habits });
@@ -450,8 +456,27 @@ test('lasAttention against the oracle in double precision, every pool, with grad
             const { data } = readNpy(join(out, `${name.replace(/^d/, 'd_')}.npy`));
             assert.equal(got.length, data.length);
             const worst = Math.max(...got.map((value, i) => Math.abs(value - data[i])));
-            assert.ok(worst < 1e-6, `${pool}: ${name} differs by ${worst}`); // some 8 units of the last place of 1
+            assert.ok(worst < 1e-6, `${pool}, chunk ${chunk}: ${name} differs by ${worst}`); // some 8 units of the last place of 1
         }
+    }
+});
+
+test('lasAttention: the chunks of a batch are sequences of their own', () => {
+    const [B, L, D, H, chunk] = [3, 24, 6, 2, 8];
+    const all = qkv(B * L * D);
+    for (const [pool, window] of POOLS) {
+        const habits = { H, pool, window, alphas: Float32Array.of(0.1, 0.4) };
+        const together = simd.kernels.lasAttention({ ...all, ...habits, B, L, chunk });
+        same(
+            { o: simd.kernels.lasAttention({ ...all, ...habits, B: (B * L) / chunk, L: chunk }).o },
+            { o: together.o },
+            pool,
+        );
+        const short = simd.kernels.lasAttention({ ...all, ...habits, B, L, chunk: 7 });
+        const row = (of, b) => of.slice(b * L * D, (b + 1) * L * D);
+        const last = ['q', 'k', 'v'].map((name) => [name, row(all[name], B - 1)]);
+        const alone = simd.kernels.lasAttention({ ...Object.fromEntries(last), ...habits, L, chunk: 7 });
+        same({ o: row(short.o, B - 1) }, { o: alone.o }, `${pool}, a short last chunk`);
     }
 });
 

@@ -27,10 +27,14 @@ export function lookAt(run: Run, watch: Watch, step: number): Look {
     const blocks = watch.detail ? [...numbers].sort((a, b) => a - b) : [...maps.keys()];
     const block = blocks.includes(watch.block) ? watch.block : (blocks[0] ?? 0);
     const name = maps.get(block);
-    const map = name === undefined ? null : run.tensor(name);
+    const copy = (name: string): Tensor => {
+        const tensor = run.tensor(name);
+        return { ...tensor, data: tensor.data.slice() }; // another thread's soon
+    };
+    const map = name === undefined ? null : copy(name);
     const wanted = ({ name, weight }: { name: string; weight: boolean }) =>
         !/\.map$/.test(name) && (weight || name.startsWith('grad:') || name.startsWith(`block${block}.`));
-    const tensors: Tensor[] = watch.detail ? all.filter(wanted).map(({ name }) => run.tensor(name)) : [];
+    const tensors: Tensor[] = watch.detail ? all.filter(wanted).map(({ name }) => copy(name)) : [];
     return {
         id: watch.id,
         index: watch.index,

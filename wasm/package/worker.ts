@@ -1,6 +1,6 @@
 // worker.ts: the worker's end: runs a Lab and answers calls by number. scripts/package.mjs makes one
 // script of it, before which remote.ts puts a line that names its port.
-import { type Kernels, type Lab, load, Run, SeqmixError } from '../seqmix.js';
+import { type Kernels, type Lab, load, Run, SeqmixError, type Tensor } from '../seqmix.js';
 
 declare const seqmixPort: {
     postMessage(message: unknown): void;
@@ -39,6 +39,10 @@ async function answer({ target, name, args }: Call): Promise<unknown> {
     const member = object[name];
     const result = args ? (member as (...args: unknown[]) => unknown).apply(object, args) : member;
     if (target && name === 'close') runs.delete(target);
+    if (name === 'tensor') {
+        const tensor = result as Tensor;
+        return { ...tensor, data: tensor.data.slice() }; // a view would take the module's whole memory along
+    }
     if (!(result instanceof Run)) return result;
     runs.set(++opened, result);
     return { run: opened };
