@@ -1,12 +1,11 @@
-// bench.c: seqmix bench: times the rows of bench/rows.h. CPU time of the process is what counts (other programs do not; wall
-// time for rows with threads), wall time stands beside it; every sample is followed by a slice of the arithmetic ceiling, so that a share of the ceiling compares
-// what was measured at the same moment.
+// bench.c: seqmix bench: times the rows of bench/rows.h. Processor time is what counts (other programs do not; wall time for
+// rows with threads), wall time stands beside it; every sample is followed by a slice of the arithmetic ceiling, so that a
+// share of the ceiling compares what was measured at the same moment.
 #include "cli.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "../bench/rows.h"
 
@@ -22,11 +21,7 @@ typedef struct {
     size_t samples;
 } summary;
 
-static double cpu_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
+static double cpu_ms(void) { return 1e3 * cli_processor_seconds(); }
 
 static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;

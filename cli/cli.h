@@ -27,7 +27,8 @@ int cli_vectors(int argc, char **argv);
 
 // "seqmix: message" on standard error; returns 2.
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-double cli_seconds(void); // monotonic
+double cli_seconds(void);           // monotonic
+double cli_processor_seconds(void); // of all threads: what other programs do hardly changes it
 
 // threads.c: give the run as many threads as its config asks for.
 void cli_use_threads(smx_run *run);

@@ -124,10 +124,10 @@ static int judge(options *o, const preset *p, size_t i, long seed) {
     if (!run) return cli_fail("preset %s, run %zu: %s", p->name, i + 1, e.message);
     cli_use_threads(run);
     smx_run_metrics(run, &t.m);
-    const double start = cli_seconds();
+    const double start = cli_processor_seconds();
     int status =
         smx_run_step(run, t.m.steps, &e) ? cli_fail("preset %s, run %zu: %s", p->name, i + 1, e.message) : 0;
-    t.seconds = cli_seconds() - start;
+    t.seconds = cli_processor_seconds() - start;
     if (!status) status = judge_run(o, &t, run, real ? MNIST_TEST : HELD_OUT);
     smx_run_close(run);
     return status;

@@ -59,9 +59,9 @@ static int one(const options *o, const char *changes, outcome *out, int *regress
     smx_metrics m;
     smx_evaluation v;
     smx_run_metrics(run, &m);
-    const double start = cli_seconds();
+    const double start = cli_processor_seconds();
     int status = smx_run_step(run, m.steps, &e) ? cli_fail("%s: %s", changes, e.message) : 0;
-    out->seconds += cli_seconds() - start;
+    out->seconds += cli_processor_seconds() - start;
     if (!status && smx_run_evaluate(run, (size_t)o->count, 0, &v, &e))
         status = cli_fail("%s: %s", changes, e.message);
     smx_run_close(run);

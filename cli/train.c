@@ -16,11 +16,13 @@ static void on_interrupt(int signal_number) {
     interrupted = 1;
 }
 
-double cli_seconds(void) {
+static double clock_seconds(clockid_t which) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(which, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+double cli_seconds(void) { return clock_seconds(CLOCK_MONOTONIC); }
+double cli_processor_seconds(void) { return clock_seconds(CLOCK_PROCESS_CPUTIME_ID); }
 
 typedef struct {
     const char *config, *save, *load;
@@ -105,7 +107,8 @@ int cli_train(int argc, char **argv) {
     signal(SIGTERM, on_interrupt);
 
     const int bar = !o.json && isatty(STDERR_FILENO);
-    double start = cli_seconds(), shown = 0.0, held_out = -1.0;
+    const double start = cli_seconds(), busy_before = cli_processor_seconds();
+    double shown = 0.0, held_out = -1.0;
     smx_error e = {0};
     smx_metrics m;
     smx_evaluation ev = {0};
@@ -138,7 +141,7 @@ int cli_train(int argc, char **argv) {
             shown = now;
         }
     }
-    double seconds = cli_seconds() - start;
+    const double seconds = cli_seconds() - start, busy = cli_processor_seconds() - busy_before;
     if (bar) {
         show_bar(&m, held_out, seconds);
         fputc('\n', stderr);
@@ -152,10 +155,11 @@ int cli_train(int argc, char **argv) {
         status = cli_fail("%s", e.message);
     if (!status && o.json)
         printf(
-            "{\"final\":true,\"step\":%llu,\"loss\":%.9g,\"accuracy\":%.6f,\"r2\":%.6f,\"seconds\":%.3f,\"params\":%llu,\"bytes\":%llu,"
+            "{\"final\":true,\"step\":%llu,\"loss\":%.9g,\"accuracy\":%.6f,\"r2\":%.6f,\"seconds\":%.3f,\"processor_seconds\":%.3f,\"params\":%llu,\"bytes\":%llu,"
             "\"digest\":\"%016llx\"}\n",
-            (unsigned long long)m.step, m.loss, ev.accuracy, ev.r2, seconds, (unsigned long long)m.params,
-            (unsigned long long)m.bytes, (unsigned long long)smx_run_digest(run));
+            (unsigned long long)m.step, m.loss, ev.accuracy, ev.r2, seconds, busy,
+            (unsigned long long)m.params, (unsigned long long)m.bytes,
+            (unsigned long long)smx_run_digest(run));
     else if (!status)
         printf(
             "%llu steps in %.2f s, loss %.4f, held-out %s %.2f %% (%llu targets), %llu weights, digest %016llx\n",

@@ -108,9 +108,9 @@ async function long(word) {
                     if (accuracy.length === 1) {
                         run.params = line.params;
                         run.steps = line.step;
-                        run.seconds = Math.round(line.seconds);
+                        run.seconds = Math.round(line.processor_seconds);
                     }
-                    console.log(run.config, seed, line.accuracy, line.seconds);
+                    console.log(run.config, seed, line.accuracy, line.processor_seconds);
                 },
             );
             if (status) return status;
