@@ -48,7 +48,7 @@ static tensor *open_trace(smx_run *r, smx_error *error) {
 const float *smx_run_saliency(smx_run *r, int32_t answer, smx_error *error) {
     if (refuse(r, error)) return NULL;
     if (answer < 0 || (size_t)answer >= r->look.task.classes) answer = r->predicted[0];
-    const uint64_t env = smx_fpenv_enter();
+    const run_mode before = run_enter(r);
     const size_t bytes = r->weights.total * sizeof(float);
     float *kept = malloc(bytes + 1); // the gradients of the last training step are shown as well
     tensor *values = kept ? open_trace(r, error) : (no_memory(error), NULL);
@@ -63,7 +63,7 @@ const float *smx_run_saliency(smx_run *r, int32_t answer, smx_error *error) {
         memcpy(r->weights.grad, kept, bytes);
     }
     free(kept);
-    smx_fpenv_leave(env);
+    run_leave(before);
     return values ? values->grad : NULL;
 }
 

@@ -103,6 +103,7 @@ static void try_input(audit_result *r, double *shares, bench *b, smx_rng *random
 int audit_mixer(audit_result *r, double *share, const config *c, smx_error *error) {
     bench b;
     const uint64_t env = smx_fpenv_enter();
+    const int fast = smx_fast(0);
     const int status = open_bench(&b, c, error);
     *r = (audit_result){.length = (size_t)config_int(c, "length")};
     if (!status) {
@@ -119,6 +120,7 @@ int audit_mixer(audit_result *r, double *share, const config *c, smx_error *erro
         free(start);
     }
     close_bench(&b);
+    smx_fast(fast);
     smx_fpenv_leave(env);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "digest.h"
 #include "run.h"
 
 static void skip_without(void) {
@@ -84,6 +85,35 @@ static void an_exact_run_beside_a_fast_one_keeps_its_bits(void **state) {
     smx_run_close(fast);
 }
 
+// Whatever mode the caller's thread is in: looking into an exact run and the digests of the kernels are exact.
+static void the_callers_mode_is_not_the_runs(void **state) {
+    (void)state;
+    skip_without();
+    smx_error error = {0};
+    smx_run *r = smx_run_open("mixer=cat&task=smnist&length=28&width=16&batch=4&seed=1", &error);
+    if (!r) fail_msg("%s", error.message);
+    train(r, 2);
+    uint64_t seen[2], digest[2];
+    for (int fast = 0; fast < 2; fast++) {
+        const int before = smx_fast(fast);
+        smx_sample sample;
+        if (smx_run_look(r, 1, 0, 0, &sample, &error)) fail_msg("%s", error.message);
+        const float *share = smx_run_saliency(r, -1, &error);
+        if (!share) fail_msg("%s", error.message);
+        seen[fast] = 14695981039346656037u;
+        for (size_t i = 0; i < 28 * 28; i++) {
+            uint32_t word;
+            memcpy(&word, share + i, 4);
+            seen[fast] = (seen[fast] ^ word) * 1099511628211u;
+        }
+        digest[fast] = smx_digest_kernel(0, NULL);
+        smx_fast(before);
+    }
+    assert_true(seen[0] == seen[1]);
+    assert_true(digest[0] == digest[1]);
+    smx_run_close(r);
+}
+
 static void learns_all_the_same(void **state) {
     (void)state;
     skip_without();
@@ -135,6 +165,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(belongs_to_its_thread),
         cmocka_unit_test(an_exact_run_beside_a_fast_one_keeps_its_bits),
+        cmocka_unit_test(the_callers_mode_is_not_the_runs),
         cmocka_unit_test(learns_all_the_same),
         cmocka_unit_test(reaches_the_threads_of_a_pool),
     };
