@@ -261,6 +261,7 @@ function claimRow(claim) {
 }
 
 function presetPage(preset) {
+    const says = definitions.presets[preset.name] ?? [];
     const own = claims.filter((claim) => claim.preset === preset.name).sort((a, b) => a.run - b.run);
     return [
         `## ${preset.title} (\`preset=${preset.name}\`)`,
@@ -269,7 +270,10 @@ function presetPage(preset) {
         '',
         ...preset.config
             .split('~')
-            .map((run, i) => `${i + 1}. ${i ? 'changes: ' : ''}\`${run || '(the same)'}\``),
+            .map(
+                (run, i) =>
+                    `${i + 1}. ${i ? 'changes: ' : ''}\`${run || '(the same)'}\`${says[i] ? `. ${says[i]}` : ''}`,
+            ),
         '',
         ...(own.length
             ? [
@@ -309,17 +313,18 @@ function presetsPage() {
         ...table.presets.flatMap(presetPage),
         '## All 784 pixels, longer',
         '',
-        'Real MNIST, 28 × 28 pixels one by one, 60,000 training images, all 10,000 test images, seeds 1 to 3 or seed 1 alone; seconds are',
-        'processor time of seed 1 on one thread',
-        '(`node scripts/presets.mjs --long`). A pass takes 1,875 steps of 32 images.',
+        'Real MNIST, 28 × 28 pixels one by one, 60,000 training images, all 10,000 test images (`node scripts/presets.mjs --long`).',
+        'Seeds 1 / 2 / 3, or seed 1 alone; seconds are processor time of seed 1 on one thread. A pass takes 1,875 steps of 32 images.',
         '',
         '| config | weights | passes | test accuracy | seconds |',
         '|---|---|---|---|---|',
-        ...long.map(
-            (run) =>
-                `| \`${cell(run.config)}\` | ${run.params.toLocaleString('en')} | ${run.steps / 1875} | ${run.accuracy.map((x) => (100 * x).toFixed(2)).join(' / ')} |` +
-                ` ${run.seconds.toLocaleString('en')} |`,
-        ),
+        ...long
+            .filter((run) => run.accuracy.length)
+            .map(
+                (run) =>
+                    `| \`${cell(run.config)}\` | ${run.params.toLocaleString('en')} | ${run.steps / 1875} | ${run.accuracy.map((x) => (100 * x).toFixed(2)).join(' / ')} |` +
+                    ` ${run.seconds.toLocaleString('en')} |`,
+            ),
         '',
         '## Two sweeps of the papers',
         '',
