@@ -11,13 +11,16 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import puppeteer from 'puppeteer-core';
 import { serve } from '../scripts/serve.mjs';
-import { findChromium } from '../web/browser.mjs';
+import { findChromium, findProgram } from '../web/browser.mjs';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 const tarball = join(root, `build/seqmix-${version}.tgz`);
 const chromium = findChromium();
+// Deno, and a Node 18 beside the one that runs this: `npm install deno@2.9.6 node@18.20.8` in any folder has both.
+const deno = findProgram('DENO', ['deno']);
+const node18 = findProgram('NODE18', ['node18']);
 
 let folder;
 let browser;
@@ -141,6 +144,46 @@ for (const example of ['esbuild', 'rollup'])
         },
     );
 
+for (const [name, { path, why }, args] of [
+    ['Node', { path: process.execPath }, []],
+    ['Node 18', node18, []],
+    ['Deno, which grants nothing', deno, ['run', '--no-prompt', '--no-remote']],
+])
+    test(`the example without a page, installed from the tarball, in ${name}`, { skip: why }, async () => {
+        const cwd = join(folder, `in-${name}`);
+        await cp(join(root, 'examples/embed/deno'), cwd, { recursive: true });
+        await writeFile(join(cwd, 'package.json'), '{ "type": "module" }');
+        await install(cwd);
+        const { stdout } = await run(path, [...args, 'main.js'], { cwd, timeout: 120_000 });
+        const expected = await inNode('mixer=cat&task=mqar&seed=1', 200);
+        assert.equal(stdout, `${expected}\n${expected}\n`);
+        await writeFile(
+            join(cwd, 'url.js'),
+            `import { createWorker, load, SeqmixError } from 'seqmix/url';
+            (await load()).open('mixer=cat').close();
+            const worker = await createWorker();
+            const refused = await worker.open('mixer=cta').catch((error) => error);
+            console.log(refused instanceof SeqmixError && refused.key);
+            worker.close();`,
+        );
+        const read = name.startsWith('Deno') ? ['--allow-read'] : []; // the module is a file here
+        const url = await run(path, [...args, ...read, 'url.js'], { cwd, timeout: 120_000 });
+        assert.equal(url.stdout, 'mixer\n');
+        if (!name.startsWith('Deno')) return;
+        await assert.rejects(
+            run(path, [...args, 'url.js'], { cwd }),
+            /SeqmixError.*seqmix\.wasm.*read access/s,
+        );
+        await writeFile(
+            join(cwd, 'use.ts'),
+            `import { load, type Run } from 'seqmix';
+            using one: Run = (await load()).open('mixer=cat');
+            one.step(1);
+            console.log(one.metrics.step);`,
+        );
+        assert.equal((await run(path, [...args, '--check', 'use.ts'], { cwd })).stdout, '1\n');
+    });
+
 test('the examples stay short', async () => {
     for (const example of await readdir(join(root, 'examples/embed'), { withFileTypes: true })) {
         if (!example.isDirectory()) continue;
@@ -172,6 +215,7 @@ test('the types pass tsc --strict', async () => {
         const first: number = tensor.data[0]! + run.metrics.loss;
         const remote: WorkerRun = await (await createWorker()).open('mixer=cat');
         const loss: number = (await remote.metrics).loss;
+        { using one = lab.open('mixer=cat'); one.step(); await using other = remote; await other.step(); }
         const { y }: { y: Float32Array } = lab.kernels.gelu({ x: new Float32Array(3) });
         // @ts-expect-error x is missing
         lab.kernels.gelu({});
@@ -195,7 +239,7 @@ test('the types pass tsc --strict', async () => {
         '--module',
         'nodenext',
         '--lib',
-        'es2022,dom,esnext.disposable',
+        'es2022,dom',
     ];
     await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...options, 'use.ts'], {
         cwd: folder,
@@ -242,6 +286,9 @@ test('a worker of Node, its errors and its end', async () => {
     await one.close();
     await one.close();
     await assert.rejects(one.step(1), /closed/);
+    const disposed = await lab.open('mixer=cat');
+    await disposed[Symbol.asyncDispose ?? 'close']();
+    await assert.rejects(disposed.step(1), /closed/);
     const waiting = other.step(1e6);
     lab.close();
     await assert.rejects(waiting, /closed/);

@@ -1,6 +1,7 @@
 // seqmix.ts: loads the WebAssembly module and gives it a typed face. Works in a page, a worker, Node 18 or
 // newer and Deno. Knows exports.c and nothing of the page. Arrays handed out are copies, but for those of
 // `tensor`: the module's memory moves when it grows, and every view of it ends then, so none is kept here.
+/// <reference lib="esnext.disposable" preserve="true" />
 import { SeqmixError } from './error.js';
 import { kernelsOf, type KernelModule, type Kernels } from './kernels.js';
 
@@ -597,16 +598,21 @@ export function hasSimd(): boolean {
 async function bytesOf(address: URL | string): Promise<BufferSource> {
     const here = (globalThis as { location?: { href: string } }).location?.href ?? import.meta.url;
     const url = new URL(address, here);
-    if (url.protocol === 'file:' && typeof process === 'object' && process.versions?.node) {
-        const fs = 'node:fs/promises'; // a variable, so that bundlers for the page do not look for it
-        const { readFile } = (await import(
-            /* @vite-ignore */ /* webpackIgnore: true */ fs
-        )) as typeof import('node:fs/promises');
-        return readFile(url);
+    try {
+        if (url.protocol === 'file:' && typeof process === 'object' && process.versions?.node) {
+            const fs = 'node:fs/promises'; // a variable, so that bundlers for the page do not look for it
+            const { readFile } = (await import(
+                /* @vite-ignore */ /* webpackIgnore: true */ fs
+            )) as typeof import('node:fs/promises');
+            return await readFile(url);
+        }
+        const response = await fetch(url);
+        if (!response.ok) throw new Error(`the answer was ${response.status} ${response.statusText}`);
+        return await response.arrayBuffer();
+    } catch (error) {
+        const why = (error as Error).message;
+        throw new SeqmixError(`${url.href} cannot be read: ${why}`, 'wasm', url.href);
     }
-    const response = await fetch(url);
-    if (!response.ok) throw new SeqmixError(`${url.href} answered ${response.status} ${response.statusText}`);
-    return response.arrayBuffer();
 }
 
 async function compile(lazy: LazySource): Promise<WebAssembly.Module> {
@@ -616,7 +622,10 @@ async function compile(lazy: LazySource): Promise<WebAssembly.Module> {
     try {
         return await WebAssembly.compile(bytes);
     } catch (error) {
-        throw new SeqmixError(`the WebAssembly module cannot be compiled: ${(error as Error).message}`);
+        throw new SeqmixError(
+            `the WebAssembly module cannot be compiled: ${(error as Error).message}`,
+            'wasm',
+        );
     }
 }
 

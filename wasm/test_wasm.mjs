@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
@@ -168,6 +169,10 @@ test('wrong calls are refused in words', () => {
     experiment.close();
     experiment.close();
     assert.throws(() => experiment.step(), /closed/);
+    if (!Symbol.dispose) return;
+    const used = simd.open(RECALL);
+    used[Symbol.dispose](); // what `using` calls
+    assert.throws(() => used.step(), /closed/);
 });
 
 test('complete says every key, and several runs stay several', () => {
@@ -318,7 +323,14 @@ test('broken checkpoints are refused in words', () => {
 
 test('no module, or a broken one, is said in words', async () => {
     await assert.rejects(load({ wasm: Uint8Array.of(1, 2, 3) }), SeqmixError);
-    await assert.rejects(load({ wasm: built('wasm/absent.wasm') }), /absent/);
+    const absent = (error) =>
+        error instanceof SeqmixError && /absent\.wasm cannot be read: /.test(error.message);
+    await assert.rejects(load({ wasm: built('wasm/absent.wasm') }), absent);
+    const server = createServer((_, answer) => answer.writeHead(404).end()).listen(0);
+    const { port } = server.address();
+    await assert.rejects(load({ wasm: `http://localhost:${port}/absent.wasm` }), /the answer was 404/);
+    server.close().closeAllConnections();
+    await assert.rejects(load({ wasm: `http://localhost:${port}/absent.wasm` }), absent);
 });
 
 test('opening and closing leaves memory flat', async () => {

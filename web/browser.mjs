@@ -20,7 +20,8 @@ const FLAGS = [
     '--disable-dev-shm-usage',
 ];
 
-function find(variable, names) {
+/** The path of a program that `variable` or PATH names, or why there is none. */
+export function findProgram(variable, names) {
     const named = process.env[variable];
     if (named) return existsSync(named) ? { path: named } : { why: `${variable}=${named} is not there` };
     const folders = (process.env.PATH ?? '').split(delimiter);
@@ -28,8 +29,8 @@ function find(variable, names) {
     return path ? { path } : { why: `none of ${names.join(', ')} is on PATH, and ${variable} names none` };
 }
 /** The browser's path, or why there is none. */
-export const findChromium = () => find('CHROMIUM', NAMES);
-export const findFirefox = () => find('FIREFOX', ['firefox-esr', 'firefox']);
+export const findChromium = () => findProgram('CHROMIUM', NAMES);
+export const findFirefox = () => findProgram('FIREFOX', ['firefox-esr', 'firefox']);
 
 /** Serve `folder` and start a browser; `close` ends both. */
 export async function launch(folder, name = 'chromium') {

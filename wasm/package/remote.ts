@@ -8,8 +8,8 @@ type Promised<T> = {
         ? (...args: A) => Promise<Awaited<R>>
         : Promise<T[K]>;
 };
-/** A run in a worker: `await run.step(10)`, `(await run.metrics).loss`. */
-export type WorkerRun = Promised<Omit<Run, typeof Symbol.dispose>>;
+/** A run in a worker: `await run.step(10)`, `(await run.metrics).loss`, `await using run = …`. */
+export interface WorkerRun extends Promised<Omit<Run, typeof Symbol.dispose>>, AsyncDisposable {}
 /** A lab in a worker. */
 export interface WorkerLab extends Promised<
     Pick<Lab, 'provide' | 'complete' | 'digest' | 'digests' | 'checks' | 'bytes'>
@@ -128,6 +128,8 @@ export async function startWorker(module: WebAssembly.Module): Promise<WorkerLab
                     }
                 },
             });
+        if (Symbol.asyncDispose)
+            Object.defineProperty(run, Symbol.asyncDispose, { value: () => ask(number, 'close', []) });
         return run as WorkerRun;
     };
     type Known = Pick<WorkerLab, 'version' | 'isa' | 'notice' | 'config'>;
