@@ -17,10 +17,12 @@ SMX_INLINE void store_columns(float *p, v16 x, size_t n) {
         v16_store_n(p, x, n);
 }
 
+enum { RHO_ROWS = 32 }; // between settlings of the state
 // y over n rows, each `step` floats from the one before (negative: from the end).
 static void rho_columns(float *y, const float *x, ptrdiff_t step, size_t n, size_t columns, float forget) {
     v16 state = v16_set(0.0f);
     for (size_t t = 0; t < n; t++, x += step, y += step) {
+        if (t % RHO_ROWS == 0) state = settled(state);
         state = v16_add(load_columns(x, columns), v16_sub(state, v16_mul(v16_set(forget), state)));
         store_columns(y, state, columns);
     }
