@@ -77,6 +77,7 @@ const objects = join(tree, 'build/obj');
 const isa = { x64: 'sse2', arm64: 'neon' }[process.arch] ?? 'scalar';
 const options = [
     `ISAS=${isa}`,
+    'FUSED=',
     'WARN=-w',
     'OBJ=build/obj',
     'BIN=build',
