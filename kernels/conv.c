@@ -55,50 +55,52 @@ SMX_INLINE void conv_rows(float *out, size_t ldo, const float *in, size_t ldi, c
     }
 }
 
-SMX_INLINE void conv_sequence(float *out, size_t ldo, const float *in, size_t ldi, const float *taps,
-                              size_t Dp, size_t L, size_t W, ptrdiff_t shift, const int step) {
+// Rows t0..end-1, all columns of some rows before the next rows: those lie in the cache when their other columns are read.
+SMX_INLINE void conv_block(float *out, size_t ldo, const float *in, size_t ldi, const float *taps, size_t Dp, size_t L,
+                           size_t W, ptrdiff_t shift, const int step, size_t t0, size_t end) {
     for (size_t group = 0; group < Dp; group += 16) {
         const size_t c = smx_min(group, Dp - 16);
-        size_t t = 0;
-        for (; t + CONV_ROWS <= L; t += CONV_ROWS)
-            conv_rows(out + t * ldo + c, ldo, in + c, ldi, taps + c, Dp, L, W, (ptrdiff_t)t, shift, step,
-                      CONV_ROWS);
-        for (; t < L; t++)
+        size_t t = t0;
+        for (; t + CONV_ROWS <= end; t += CONV_ROWS)
+            conv_rows(out + t * ldo + c, ldo, in + c, ldi, taps + c, Dp, L, W, (ptrdiff_t)t, shift, step, CONV_ROWS);
+        for (; t < end; t++)
             conv_rows(out + t * ldo + c, ldo, in + c, ldi, taps + c, Dp, L, W, (ptrdiff_t)t, shift, step, 1);
     }
 }
+SMX_LARGE void conv_sequence(float *out, size_t ldo, const float *in, size_t ldi, const float *taps, size_t Dp, size_t L,
+                          size_t W, ptrdiff_t shift) {
+    for (size_t t0 = 0; t0 < L; t0 += SMX_KC)
+        conv_block(out, ldo, in, ldi, taps, Dp, L, W, shift, -1, t0, smx_min(L, t0 + SMX_KC));
+}
 
-// K taps of 16 columns: partial[w] = sum_t dy[t] x[t + future - w], t in order within blocks of SMX_KC, then
-// by block.
-SMX_INLINE void conv_taps(float *partial, const float *dy, size_t ldy, const float *x, size_t ldx, size_t Dp,
-                          size_t L, size_t w0, ptrdiff_t future, const int K) {
-    for (size_t t0 = 0; t0 < L; t0 += SMX_KC) {
-        const ptrdiff_t first = (ptrdiff_t)t0, end = (ptrdiff_t)smx_min(L, t0 + SMX_KC);
-        ptrdiff_t lo[CONV_ROWS], hi[CONV_ROWS], a = first, b = end;
-        v16 s[CONV_ROWS];
-        SMX_UNROLL for (int k = 0; k < K; k++) {
-            const ptrdiff_t delay = (ptrdiff_t)w0 + k - future;
-            lo[k] = at_least(first, delay);
-            hi[k] = at_most(end, (ptrdiff_t)L + delay);
-            a = at_least(a, lo[k]);
-            b = at_most(b, hi[k]);
-            s[k] = v16_set(0.0f);
-        }
-        if (b < a) b = a;
-        const ptrdiff_t line = (ptrdiff_t)ldx, row = (ptrdiff_t)ldy;
-        const float *xs = x + (future - (ptrdiff_t)w0) * line;
-        SMX_UNROLL for (int k = 0; k < K; k++) for (ptrdiff_t t = lo[k]; t < at_most(hi[k], a); t++) s[k] =
-            v16_madd(v16_load(dy + t * row), v16_load(xs + (t - k) * line), s[k]);
-        for (ptrdiff_t t = a; t < b; t++) {
-            const v16 g = v16_load(dy + t * row);
-            SMX_UNROLL for (int k = 0; k < K; k++) s[k] = v16_madd(g, v16_load(xs + (t - k) * line), s[k]);
-        }
-        SMX_UNROLL for (int k = 0; k < K; k++) {
-            for (ptrdiff_t t = b; t < hi[k]; t++)
-                s[k] = v16_madd(v16_load(dy + t * row), v16_load(xs + (t - k) * line), s[k]);
-            float *p = partial + (w0 + (size_t)k) * Dp;
-            v16_store(p, t0 ? v16_add(v16_load(p), s[k]) : s[k]);
-        }
+// K taps of 16 columns: partial[w] (+)= sum_t dy[t] x[t + future - w] over the block of SMX_KC rows at t0, t in order.
+SMX_INLINE void conv_taps(float *partial, size_t ldp, const float *dy, size_t ldy, const float *x, size_t ldx, size_t L,
+                          size_t w0, ptrdiff_t future, size_t t0, const int K) {
+    const ptrdiff_t first = (ptrdiff_t)t0, end = (ptrdiff_t)smx_min(L, t0 + SMX_KC);
+    ptrdiff_t lo[CONV_ROWS], hi[CONV_ROWS], a = first, b = end;
+    v16 s[CONV_ROWS];
+    SMX_UNROLL for (int k = 0; k < K; k++) {
+        const ptrdiff_t delay = (ptrdiff_t)w0 + k - future;
+        lo[k] = at_least(first, delay);
+        hi[k] = at_most(end, (ptrdiff_t)L + delay);
+        a = at_least(a, lo[k]);
+        b = at_most(b, hi[k]);
+        s[k] = v16_set(0.0f);
+    }
+    if (b < a) b = a;
+    const ptrdiff_t line = (ptrdiff_t)ldx, row = (ptrdiff_t)ldy;
+    const float *xs = x + (future - (ptrdiff_t)w0) * line;
+    SMX_UNROLL for (int k = 0; k < K; k++) for (ptrdiff_t t = lo[k]; t < at_most(hi[k], a); t++) s[k] =
+        v16_madd(v16_load(dy + t * row), v16_load(xs + (t - k) * line), s[k]);
+    for (ptrdiff_t t = a; t < b; t++) {
+        const v16 g = v16_load(dy + t * row);
+        SMX_UNROLL for (int k = 0; k < K; k++) s[k] = v16_madd(g, v16_load(xs + (t - k) * line), s[k]);
+    }
+    SMX_UNROLL for (int k = 0; k < K; k++) {
+        for (ptrdiff_t t = b; t < hi[k]; t++)
+            s[k] = v16_madd(v16_load(dy + t * row), v16_load(xs + (t - k) * line), s[k]);
+        float *p = partial + (w0 + (size_t)k) * ldp;
+        v16_store(p, t0 ? v16_add(v16_load(p), s[k]) : s[k]);
     }
 }
 
@@ -122,33 +124,38 @@ void SMX_FN(conv_fwd)(float *restrict y, const float *x, const float *f, void *s
         const float *in = x + b * L * ldx;
         float *out = y + b * L * ldy;
         if (p.Dp == D) {
-            conv_sequence(out, ldy, in, ldx, taps, p.Dp, L, W, (ptrdiff_t)future, -1);
+            conv_sequence(out, ldy, in, ldx, taps, p.Dp, L, W, (ptrdiff_t)future);
         } else {
             copy_padded(base + p.in, p.Dp, in, ldx, L, D);
-            conv_sequence(base + p.out, p.Dp, base + p.in, p.Dp, taps, p.Dp, L, W, (ptrdiff_t)future, -1);
+            conv_sequence(base + p.out, p.Dp, base + p.in, p.Dp, taps, p.Dp, L, W, (ptrdiff_t)future);
             copy_rows(out, ldy, base + p.out, p.Dp, L, D);
         }
     }
 }
 
-static void conv_df(float *restrict df, float *restrict partial, const float *dy, size_t ldy, const float *x,
-                    size_t ldx, size_t D, size_t Dp, size_t L, size_t groups, size_t W, ptrdiff_t future) {
+// partial [W][ldp]: 16 columns a group; the last group's overlap those before it where D is no multiple of 16.
+SMX_INLINE void conv_df_block(float *partial, size_t ldp, const float *dy, size_t ldy, const float *x, size_t ldx, size_t Dp,
+                              size_t L, size_t W, ptrdiff_t future, size_t t0) {
     for (size_t group = 0; group < Dp; group += 16) {
         const size_t c = smx_min(group, Dp - 16);
+        float *p = partial + group;
         size_t w = 0;
-        for (; w + CONV_ROWS <= W; w += CONV_ROWS)
-            conv_taps(partial + c, dy + c, ldy, x + c, ldx, Dp, L, w, future, CONV_ROWS);
+        for (; w + CONV_ROWS <= W; w += CONV_ROWS) conv_taps(p, ldp, dy + c, ldy, x + c, ldx, L, w, future, t0, CONV_ROWS);
 #if SMX_W >= 8 // the rest of a filter in as few passes as its registers allow: W = 3 is one
-        for (; w + 4 <= W; w += 4) conv_taps(partial + c, dy + c, ldy, x + c, ldx, Dp, L, w, future, 4);
-        if (w + 3 == W) conv_taps(partial + c, dy + c, ldy, x + c, ldx, Dp, L, w, future, 3);
-        if (w + 2 == W) conv_taps(partial + c, dy + c, ldy, x + c, ldx, Dp, L, w, future, 2);
+        for (; w + 4 <= W; w += 4) conv_taps(p, ldp, dy + c, ldy, x + c, ldx, L, w, future, t0, 4);
+        if (w + 3 == W) conv_taps(p, ldp, dy + c, ldy, x + c, ldx, L, w, future, t0, 3);
+        if (w + 2 == W) conv_taps(p, ldp, dy + c, ldy, x + c, ldx, L, w, future, t0, 2);
 #endif
-        if (w + 1 == W) conv_taps(partial + c, dy + c, ldy, x + c, ldx, Dp, L, w, future, 1);
+        if (w + 1 == W) conv_taps(p, ldp, dy + c, ldy, x + c, ldx, L, w, future, t0, 1);
     }
+}
+static void add_taps(float *restrict df, float *partial, size_t ldp, size_t D, size_t Dp, size_t groups, size_t W) {
     const size_t d = D / groups;
-    for (size_t g = 0; g < groups; g++)
-        for (size_t w = 0; w < W; w++)
-            df[g * W + w] += d == 1 ? partial[w * Dp + g] : row_sum(partial + w * Dp + g * d, d);
+    for (size_t w = 0; w < W; w++) {
+        float *row = partial + w * ldp;
+        if (ldp > Dp) memmove(row + Dp - 16, row + ldp - 16, 16 * sizeof *row);
+        for (size_t g = 0; g < groups; g++) df[g * W + w] += d == 1 ? row[g] : row_sum(row + g * d, d);
+    }
 }
 
 void SMX_FN(conv_bwd)(float *dx, float *df, const float *dy, const float *x, const float *f, void *scratch,
@@ -161,25 +168,21 @@ void SMX_FN(conv_bwd)(float *dx, float *df, const float *dy, const float *x, con
     if (dx) expand(taps, f, D, p.Dp, groups, W);
     for (size_t b = 0; b < B; b++) {
         const float *in = x + b * L * ldx, *grad = dy + b * L * ldy;
-        size_t ldi = ldx, ldg = ldy;
+        float *out = dx ? dx + b * L * ldx : NULL;
+        size_t ldi = ldx, ldo = ldx, ldg = ldy;
         if (p.Dp != D) {
             copy_padded(base + p.grad, p.Dp, grad, ldy, L, D);
-            grad = base + p.grad;
-            ldg = p.Dp;
+            if (df) copy_padded(base + p.in, p.Dp, in, ldx, L, D);
+            in = base + p.in, grad = base + p.grad, out = base + p.out;
+            ldi = ldo = ldg = p.Dp;
         }
-        if (dx) { // dx_s = sum_w f_w dy_{s + w - future}
-            float *out = p.Dp == D ? dx + b * L * ldx : base + p.out;
-            conv_sequence(out, p.Dp == D ? ldx : p.Dp, grad, ldg, taps, p.Dp, L, W, -ahead, 1);
-            if (p.Dp != D) copy_rows(dx + b * L * ldx, ldx, out, p.Dp, L, D);
+        for (size_t t0 = 0; t0 < L; t0 += SMX_KC) {
+            if (dx) // dx_s = sum_w f_w dy_{s + w - future}
+                conv_block(out, ldo, grad, ldg, taps, p.Dp, L, W, -ahead, 1, t0, smx_min(L, t0 + SMX_KC));
+            if (df) conv_df_block(partial, p.ldp, grad, ldg, in, ldi, p.Dp, L, W, ahead, t0);
         }
-        if (df) {
-            if (p.Dp != D) {
-                copy_padded(base + p.in, p.Dp, in, ldx, L, D);
-                in = base + p.in;
-                ldi = p.Dp;
-            }
-            conv_df(df, partial, grad, ldg, in, ldi, D, p.Dp, L, groups, W, ahead);
-        }
+        if (dx && p.Dp != D) copy_rows(dx + b * L * ldx, ldx, out, p.Dp, L, D);
+        if (df) add_taps(df, partial, p.ldp, D, p.Dp, groups, W);
     }
 }
 

@@ -8,19 +8,20 @@
 static inline size_t conv_round(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
 // smx_conv: filters expanded to a tap per channel [W][Dp], partial filter
-// gradients [W][Dp], and where D < 16 one sequence of input, output and
+// gradients [W][ldp] of whole groups of 16 channels, and where D < 16 one sequence of input, output and
 // gradient with rows padded to Dp = 16. A D that is no multiple of 16 needs no
 // padding: the last 16 columns overlap those before them.
 typedef struct {
-    size_t Dp, taps, partial, in, out, grad, floats;
+    size_t Dp, ldp, taps, partial, in, out, grad, floats;
 } conv_layout;
 static inline conv_layout conv_layout_of(size_t L, size_t D, size_t W) {
     conv_layout p = {0};
     p.Dp = D < 16 ? 16 : D;
+    p.ldp = conv_round(p.Dp, 16);
     const size_t rows = D < 16 ? L * p.Dp : 0, taps = conv_round(W * p.Dp, 16);
     p.taps = 0;
     p.partial = p.taps + taps;
-    p.in = p.partial + taps;
+    p.in = p.partial + W * p.ldp;
     p.out = p.in + rows;
     p.grad = p.out + rows;
     p.floats = p.grad + rows;
