@@ -80,17 +80,28 @@ static void block_fwd(float *restrict y, float *restrict norm, const float *q, c
     if (p->norm == SMX_LINATTN_SUM) add_rows(w->sum, ks, NULL, n, dp);
 }
 
+// Heads take turns within a block of rows, so that whole rows are read while they are near; each has its own state.
+static block_scratch of_head(const block_scratch *all, size_t h) {
+    block_scratch w = *all;
+    w.state += h * w.d * w.dp;
+    w.sum += h * w.dp;
+    if (w.back) w.back += h * w.d * w.dp;
+    return w;
+}
+
 void SMX_FN(linattn_fwd)(float *restrict y, float *restrict norm, const float *q, const float *k,
                          const float *v, void *scratch, const smx_linattn *p) {
-    const block_scratch w = split_scratch(scratch, p, 0);
-    for (size_t bh = 0; bh < p->B * p->H; bh++) {
-        zero_from(w.state, 0, w.d * w.dp);
-        zero_from(w.sum, 0, w.dp);
-        for (size_t t = 0; t < p->L; t += w.C) {
-            const size_t row = bh / p->H * p->L + t, head = bh % p->H * w.d, at = row * p->stride + head;
-            block_fwd(y + row * p->D + head, norm + bh * p->L + t, q + at, k + at, v + at, &w, p,
-                      smx_min(w.C, p->L - t), t == 0);
-        }
+    const block_scratch all = split_scratch(scratch, p, 0);
+    for (size_t b = 0; b < p->B; b++) {
+        zero_from(all.state, 0, p->H * all.d * all.dp);
+        zero_from(all.sum, 0, p->H * all.dp);
+        for (size_t t = 0; t < p->L; t += all.C)
+            for (size_t h = 0; h < p->H; h++) {
+                const block_scratch w = of_head(&all, h);
+                const size_t row = b * p->L + t, at = row * p->stride + h * w.d;
+                block_fwd(y + row * p->D + h * w.d, norm + (b * p->H + h) * p->L + t, q + at, k + at, v + at, &w, p,
+                          smx_min(w.C, p->L - t), t == 0);
+            }
     }
 }
 
@@ -197,24 +208,23 @@ static void block_dkv(float *dk, float *dv, const float *dy, const float *q, con
 void SMX_FN(linattn_bwd)(float *dq, float *dk, float *dv, const float *dy, const float *q, const float *k,
                          const float *v, const float *y, const float *norm, void *scratch,
                          const smx_linattn *p) {
-    const block_scratch w = split_scratch(scratch, p, 1);
-    const size_t blocks = p->L ? (p->L + w.C - 1) / w.C : 0;
-    for (size_t bh = 0; bh < p->B * p->H; bh++) {
-        const size_t row = bh / p->H * p->L, head = bh % p->H * w.d;
+    const block_scratch all = split_scratch(scratch, p, 1);
+    const size_t blocks = p->L ? (p->L + all.C - 1) / all.C : 0;
+    for (size_t b = 0; b < p->B; b++)
         for (int pass = 0; pass < 2; pass++) {
-            zero_from(w.state, 0, w.d * w.dp);
-            zero_from(w.back, 0, w.d * w.dp);
-            zero_from(w.sum, 0, w.dp);
-            for (size_t i = 0; i < blocks; i++) {
-                const size_t t = (pass ? blocks - 1 - i : i) * w.C, n = smx_min(w.C, p->L - t);
-                const size_t at = (row + t) * p->stride + head, at_y = (row + t) * p->D + head;
-                const float *r = norm + bh * p->L + t;
+            zero_from(all.state, 0, p->H * all.d * all.dp);
+            zero_from(all.back, 0, p->H * all.d * all.dp);
+            zero_from(all.sum, 0, p->H * all.dp);
+            for (size_t i = 0; i < blocks * p->H; i++) {
+                const size_t block = i / p->H, h = i % p->H, t = (pass ? blocks - 1 - block : block) * all.C;
+                const block_scratch w = of_head(&all, h);
+                const size_t n = smx_min(w.C, p->L - t), row = b * p->L + t;
+                const size_t at = row * p->stride + h * w.d, at_y = row * p->D + h * w.d;
+                const float *r = norm + (b * p->H + h) * p->L + t;
                 if (pass == 0)
-                    block_dq(dq + at, dy + at_y, k + at, v + at, y + at_y, r, &w, p, n, i == 0);
+                    block_dq(dq + at, dy + at_y, k + at, v + at, y + at_y, r, &w, p, n, block == 0);
                 else
-                    block_dkv(dk + at, dv + at, dy + at_y, q + at, k + at, v + at, y + at_y, r, &w, p, n,
-                              i == 0);
+                    block_dkv(dk + at, dv + at, dy + at_y, q + at, k + at, v + at, y + at_y, r, &w, p, n, block == 0);
             }
         }
-    }
 }

@@ -10,8 +10,8 @@ typedef struct {
     size_t kt;                         // [Cp/TILE_N][d][TILE_N]
     size_t a;                          // [QUERY_ROWS][Cp]
     size_t o;                          // [QUERY_ROWS][dp]
-    size_t state, sum;                 // [d][dp], [dp]
-    size_t dout, vt, da, dk, dv, back; // backward only: [C][dp], as kt, as a, [C][dp] twice, a second state
+    size_t state, sum;                 // [H][d][dp], [H][dp]
+    size_t dout, vt, da, dk, dv, back; // backward only: [C][dp], as kt, as a, [C][dp] twice, second states
     size_t dden;                       // [C]
     size_t floats;
 } linattn_layout;
@@ -30,15 +30,15 @@ static inline linattn_layout linattn_layout_of(const smx_linattn *p, int backwar
     w.kt = at, at += w.d * w.Cp;
     w.a = at, at += QUERY_ROWS * w.Cp;
     w.o = at, at += QUERY_ROWS * w.dp;
-    w.state = at, at += w.d * w.dp;
-    w.sum = at, at += w.dp;
+    w.state = at, at += p->H * w.d * w.dp;
+    w.sum = at, at += p->H * w.dp;
     if (backward) {
         w.dout = at, at += rows;
         w.vt = at, at += w.d * w.Cp;
         w.da = at, at += QUERY_ROWS * w.Cp;
         w.dk = at, at += rows;
         w.dv = at, at += rows;
-        w.back = at, at += w.d * w.dp;
+        w.back = at, at += p->H * w.d * w.dp;
         w.dden = at, at += w.Cp;
     }
     w.floats = at;
