@@ -85,7 +85,7 @@ static void allowed_text(const config_key *key, char *to, size_t size) {
 
 // ---- Errors ---------------------------------------------------------------------------------------------
 
-static void fill_error(smx_error *e, const char *key, const char *value, const char *allowed) {
+void fill_error(smx_error *e, const char *key, const char *value, const char *allowed) {
     if (!e) return;
     memset(e, 0, sizeof *e);
     snprintf(e->key, sizeof e->key, "%s", key);

@@ -86,6 +86,37 @@ static void count_confusion(smx_run *r) {
             r->confusion[(size_t)s->row_targets[i] * r->confusion_classes + (size_t)s->best[i]]++;
 }
 
+void tally_batch(tally *t, stage *s) {
+    size_t good;
+    float mean;
+    t->targets += stage_forward(s, &mean);
+    for (size_t i = 0; i < s->rows; i++) {
+        const double value = (double)s->row_values[i];
+        t->loss += (double)s->row_loss[i];
+        if (s->task.classes || value != value) continue;
+        t->sum += value;
+        t->squares += value * value;
+    }
+    t->right += stage_right(s, &good);
+    t->sequences += good;
+}
+
+void tally_result(const tally *t, uint64_t sequences, smx_evaluation *result) {
+    const double per_target = t->targets ? 1.0 / (double)t->targets : 0.0,
+                 per_sequence = sequences ? 1.0 / (double)sequences : 0.0;
+    const double accuracy = (double)t->right * per_target,
+                 sequence_accuracy = (double)t->sequences * per_sequence;
+    *result = (smx_evaluation){
+        .loss = t->loss * per_target,
+        .accuracy = accuracy,
+        .sequence_accuracy = sequence_accuracy,
+        .r2 = t->squares > 0.0 ? 1.0 - t->loss / (t->squares - t->sum * t->sum * per_target) : 0.0,
+        .free_accuracy = accuracy,
+        .free_sequence_accuracy = sequence_accuracy,
+        .targets = t->targets,
+        .sequences = sequences};
+}
+
 static int evaluate(smx_run *r, size_t count, const char *changes, smx_evaluation *result, smx_error *error) {
     if (prepare(r, changes, error)) {
         evaluation_close(r);
@@ -95,39 +126,23 @@ static int evaluate(smx_run *r, size_t count, const char *changes, smx_evaluatio
     run_lend_pool(r, s);
     if (r->confusion)
         memset(r->confusion, 0, r->confusion_classes * r->confusion_classes * sizeof *r->confusion);
-    double loss = 0.0, sum = 0.0, squares = 0.0; // of the losses, and of regression's targets
-    uint64_t targets = 0, right = 0, sequences = 0, free_right = 0, free_sequences = 0;
+    tally all = {0};
+    uint64_t free_right = 0, free_sequences = 0;
     for (size_t at = 0; at < count; at += s->B) {
         size_t n = count - at < s->B ? count - at : s->B, good;
-        float mean;
         stage_fill(s, run_seed(r), RNG_EVAL, at, n);
-        targets += stage_forward(s, &mean);
-        for (size_t i = 0; i < s->rows; i++) {
-            const double t = (double)s->row_values[i];
-            loss += (double)s->row_loss[i];
-            if (s->task.classes || t != t) continue;
-            sum += t;
-            squares += t * t;
-        }
-        right += stage_right(s, &good);
-        sequences += good;
+        tally_batch(&all, s);
         count_confusion(r);
         if (!s->task.emits) continue;
         run_free(s);
         free_right += stage_right(s, &good);
         free_sequences += good;
     }
-    if (!s->task.emits) free_right = right, free_sequences = sequences;
-    const double per_target = targets ? 1.0 / (double)targets : 0.0,
-                 per_sequence = count ? 1.0 / (double)count : 0.0;
-    *result = (smx_evaluation){.loss = loss * per_target,
-                               .accuracy = (double)right * per_target,
-                               .sequence_accuracy = (double)sequences * per_sequence,
-                               .r2 = squares > 0.0 ? 1.0 - loss / (squares - sum * sum * per_target) : 0.0,
-                               .free_accuracy = (double)free_right * per_target,
-                               .free_sequence_accuracy = (double)free_sequences * per_sequence,
-                               .targets = targets,
-                               .sequences = count};
+    tally_result(&all, count, result);
+    if (s->task.emits) {
+        result->free_accuracy = all.targets ? (double)free_right * (1.0 / (double)all.targets) : 0.0;
+        result->free_sequence_accuracy = count ? (double)free_sequences * (1.0 / (double)count) : 0.0;
+    }
     return 0;
 }
 

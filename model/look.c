@@ -137,38 +137,34 @@ int smx_run_look(smx_run *r, int stream, uint64_t index, size_t length, smx_samp
     return status;
 }
 
-int smx_run_predict(smx_run *r, const int32_t *tokens, size_t length, smx_sample *sample, smx_error *error) {
+// Of the three inputs one is there.
+static int predict(smx_run *r, const int32_t *tokens, const float *values, const uint8_t *pixels, size_t length,
+                   smx_sample *sample, smx_error *error) {
     const run_mode before = run_enter(r);
-    int status = open_look(r, length, error);
     stage *s = &r->look;
-    if (!status && !s->task.vocab)
-        status = config_fail(error, r->c, "task", "a task on tokens: this one reads real values");
-    for (size_t i = 0; !status && i < length; i++)
-        if (tokens[i] < 0 || (size_t)tokens[i] >= s->task.vocab)
-            status = config_fail(error, r->c, "vocab", "larger than every token: token %zu is %ld", i,
-                                 (long)tokens[i]);
+    int status = open_look(r, length, error);
+    if (!status && !pixels) status = own_check(s, tokens, values, length, error);
+    if (!status && pixels && !s->task.task->image)
+        status = config_fail(error, r->c, "task", "one that reads images: smnist or pmnist");
     if (!status) {
         stage_fill(s, 0, RNG_EVAL, 0, 0); // no targets
-        memcpy(s->g->tokens, tokens, length * sizeof *tokens);
+        if (tokens) memcpy(s->g->tokens, tokens, length * sizeof *tokens);
+        if (values) memcpy(s->g->values, values, length * s->task.channels * sizeof *values);
+        if (pixels) s->task.task->image(&s->task, pixels, s->g->values);
         status = replay(r, sample, error);
     }
     run_leave(before);
     return status;
 }
 
+int smx_run_predict(smx_run *r, const int32_t *tokens, size_t length, smx_sample *sample, smx_error *error) {
+    return predict(r, tokens, NULL, NULL, length, sample, error);
+}
+int smx_run_predict_values(smx_run *r, const float *values, size_t length, smx_sample *sample, smx_error *error) {
+    return predict(r, NULL, values, NULL, length, sample, error);
+}
 int smx_run_predict_image(smx_run *r, const uint8_t *pixels, smx_sample *sample, smx_error *error) {
-    const run_mode before = run_enter(r);
-    int status = open_look(r, (size_t)config_int(r->c, "length"), error);
-    stage *s = &r->look;
-    if (!status && !s->task.task->image)
-        status = config_fail(error, r->c, "task", "one that reads images: smnist or pmnist");
-    if (!status) {
-        stage_fill(s, 0, RNG_EVAL, 0, 0); // no targets
-        s->task.task->image(&s->task, pixels, s->g->values);
-        status = replay(r, sample, error);
-    }
-    run_leave(before);
-    return status;
+    return predict(r, NULL, NULL, pixels, (size_t)config_int(r->c, "length"), sample, error);
 }
 
 size_t smx_run_tensor_count(const smx_run *r) {

@@ -110,8 +110,7 @@ static int keep_loss(smx_run *r, float loss) {
     return 0;
 }
 
-// On the batch that the stage holds.
-static int one_step(smx_run *r, smx_error *error) {
+int run_one_step(smx_run *r, smx_error *error) {
     stage *s = &r->train;
     memset(r->weights.grad, 0, r->weights.total * sizeof(float));
     float loss;
@@ -150,54 +149,8 @@ int smx_run_step(smx_run *r, size_t n, smx_error *error) {
     int status = 0;
     for (size_t i = 0; i < n && !status; i++) {
         stage_fill(&r->train, run_seed(r), RNG_TRAIN, r->step * r->train.B, r->train.B);
-        status = one_step(r, error);
+        status = run_one_step(r, error);
     }
-    run_leave(before);
-    return status;
-}
-
-void smx_run_batch(const smx_run *r, size_t *sequences, size_t *length, size_t *targets) {
-    *sequences = r->train.B;
-    *length = r->train.L;
-    *targets = r->train.targets_per;
-}
-
-static int check_batch(const stage *s, const config *c, const int32_t *tokens, const int32_t *targets,
-                       smx_error *error) {
-    const smx_task_instance *t = &s->task;
-    if (!t->vocab || !t->classes)
-        return config_fail(error, c, "task", "a task on tokens with classes, for a batch of your own");
-    for (size_t i = 0; i < s->B * s->L; i++)
-        if (tokens[i] < 0 || (size_t)tokens[i] >= t->vocab)
-            return config_fail(error, c, "vocab",
-                               "larger than every token, and none below 0: token %zu of the batch is %ld", i,
-                               (long)tokens[i]);
-    const size_t per = s->rows / s->B;
-    for (size_t b = 0; b < s->B; b++) {
-        size_t asked = 0;
-        for (size_t i = b * s->targets_per; i < (b + 1) * s->targets_per; i++) {
-            if (targets[i] < -1 || (targets[i] >= 0 && (size_t)targets[i] >= t->classes))
-                return config_fail(
-                    error, c, "task",
-                    "one whose answers are the targets: target %zu of the batch is %ld, not -1 to %zu", i,
-                    (long)targets[i], t->classes - 1);
-            asked += targets[i] >= 0;
-        }
-        if (asked > per)
-            return config_fail(
-                error, c, "task",
-                "one that asks as often: sequence %zu of the batch has %zu targets, its model at most %zu", b,
-                asked, per);
-    }
-    return 0;
-}
-
-int smx_run_step_on(smx_run *r, const int32_t *tokens, const int32_t *targets, smx_error *error) {
-    if (check_batch(&r->train, r->c, tokens, targets, error)) return -1;
-    const run_mode before = run_enter(r);
-    run_lend_pool(r, &r->train);
-    stage_give(&r->train, tokens, targets);
-    int status = one_step(r, error);
     run_leave(before);
     return status;
 }

@@ -37,11 +37,24 @@ void smx_run_parallel(smx_run *run, smx_parallel_for hook, void *pool);
 // weights are then those before that step.
 int smx_run_step(smx_run *run, size_t n, smx_error *error);
 
-// One step on the caller's batch instead of the task's: tokens [B][L] and targets [B][T] (-1: none), for the B, L and T that
-// smx_run_batch gives; the config's task says what they mean. Tasks on tokens with classes only. -1 also where a token, a target
-// or their number is not what the model was built for; then nothing has changed.
-void smx_run_batch(const smx_run *run, size_t *sequences, size_t *length, size_t *targets);
-int smx_run_step_on(smx_run *run, const int32_t *tokens, const int32_t *targets, smx_error *error);
+// Data of the caller's. The config's task says what a batch is made of and what it means; its own samples are left aside.
+typedef struct {
+    size_t sequences, length; // B, L
+    size_t targets;           // T of a sequence: L, one for each row, or 1
+    size_t most;              // how many of the T may be asked for
+    size_t vocab;             // tokens are 0 .. vocab - 1; 0: rows are real numbers
+    size_t channels;          // C, numbers of a row; 0: tokens
+    size_t classes;           // answers are 0 .. classes - 1; 0: one real number
+} smx_batch_form;
+void smx_run_batch(const smx_run *run, smx_batch_form *form);
+typedef struct {             // the arrays of the form, NULL the others
+    const int32_t *tokens;      // [B][L]
+    const float *values;        // [B][L][C], finite
+    const int32_t *targets;     // [B][T], -1: none
+    const float *target_values; // [B][T], NaN: none
+} smx_batch;
+// One step on the batch. -1 also where it is not of the form; then nothing has changed.
+int smx_run_step_on(smx_run *run, const smx_batch *batch, smx_error *error);
 
 // Evaluate on `count` sequences of the evaluation stream, at `length` tokens (0: the config's).
 typedef struct {
@@ -58,7 +71,9 @@ int smx_run_evaluate(smx_run *run, size_t count, size_t length, smx_evaluation *
 // The same with changes to the task's keys, "length=256&pairs=32" (NULL: none): length generalisation in one call.
 int smx_run_evaluate_as(smx_run *run, size_t count, const char *changes, smx_evaluation *result,
                         smx_error *error);
-// Of the last evaluation: how often the target was row r and the answer column c, [classes][classes]; NULL before one, for
+// The same on one batch of the caller's (see smx_run_step_on): nothing is learnt.
+int smx_run_evaluate_on(smx_run *run, const smx_batch *batch, smx_evaluation *result, smx_error *error);
+// Of the last evaluation but those on batches: how often the target was row r and the answer column c, [classes][classes]; NULL before one, for
 // regression, and beyond 256 classes. Valid until the next evaluation.
 const uint64_t *smx_run_confusion(const smx_run *run, size_t *classes);
 
@@ -119,8 +134,9 @@ typedef struct {
 enum { SMX_STREAM_EVAL = 0, SMX_STREAM_TRAIN = 1 };
 int smx_run_look(smx_run *run, int stream, uint64_t index, size_t length, smx_sample *sample,
                  smx_error *error);
-// The same on tokens of the caller's.
+// The same on tokens of the caller's, [length], or on real values, [length][channels], for tasks that read those.
 int smx_run_predict(smx_run *run, const int32_t *tokens, size_t length, smx_sample *sample, smx_error *error);
+int smx_run_predict_values(smx_run *run, const float *values, size_t length, smx_sample *sample, smx_error *error);
 
 // The same on an image of the caller's, 28x28 bytes with ink bright (tasks on images only); its place and size are the
 // caller's business.

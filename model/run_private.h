@@ -1,4 +1,4 @@
-// run_private.h: the inside of smx_run, for run.c, look.c and checkpoint.c only.
+// run_private.h: the inside of smx_run, for the files of this folder that are about one.
 #ifndef SMX_RUN_PRIVATE_H
 #define SMX_RUN_PRIVATE_H
 
@@ -38,9 +38,23 @@ struct smx_run {
 typedef int (*run_check)(const params *needed, const void *context, smx_error *error);
 // Takes the config, also on failure. check may be NULL.
 smx_run *run_from_config(config *c, run_check check, const void *context, smx_error *error);
+// Whether the caller's inputs are ones that the task reads, NULL those it does not; a sentence where not (own.c).
+int own_check(const stage *s, const int32_t *tokens, const float *values, size_t rows, smx_error *error);
+// A training step on the batch that r->train holds.
+int run_one_step(smx_run *r, smx_error *error);
 void look_close(smx_run *r);
 void attribution_close(smx_run *r);
 void evaluation_close(smx_run *r);
+
+// What an evaluation counts, batch by batch.
+typedef struct {
+    double loss, sum, squares; // of the losses, and of regression's targets
+    uint64_t targets, right, sequences;
+} tally;
+// Forward on the batch that the stage holds, counted; its answers are in s->best then.
+void tally_batch(tally *t, stage *s);
+// Over `sequences` sequences; the free figures are the others.
+void tally_result(const tally *t, uint64_t sequences, smx_evaluation *result);
 
 static inline uint64_t run_seed(const smx_run *r) { return (uint64_t)config_int(r->c, "seed"); }
 static inline void run_lend_pool(const smx_run *r, stage *s) {

@@ -113,9 +113,14 @@ void stage_fill(stage *s, uint64_t seed, uint32_t stream, uint64_t first, size_t
     collect_rows(s);
 }
 
-void stage_give(stage *s, const int32_t *tokens, const int32_t *targets) {
-    memcpy(s->g->tokens, tokens, s->B * s->L * sizeof *tokens);
-    memcpy(s->targets, targets, s->B * s->targets_per * sizeof *targets);
+void stage_give(stage *s, const smx_batch *batch) {
+    const size_t N = s->B * s->L, n = s->B * s->targets_per;
+    if (batch->tokens) memcpy(s->g->tokens, batch->tokens, N * sizeof *batch->tokens);
+    if (batch->values) memcpy(s->g->values, batch->values, N * s->task.channels * sizeof *batch->values);
+    for (size_t i = 0; i < n; i++) {
+        s->targets[i] = batch->targets ? batch->targets[i] : -1;
+        s->target_values[i] = batch->target_values ? batch->target_values[i] : __builtin_nanf("");
+    }
     collect_rows(s);
 }
 

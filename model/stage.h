@@ -28,8 +28,8 @@ void stage_close(stage *s);
 
 // Samples first..first+count-1 of the stream; the rest of the batch gets no targets.
 void stage_fill(stage *s, uint64_t seed, uint32_t stream, uint64_t first, size_t count);
-// A whole batch of the caller's: tokens [B][L], targets [B][targets_per].
-void stage_give(stage *s, const int32_t *tokens, const int32_t *targets);
+// A whole batch of the caller's, of the task's form.
+void stage_give(stage *s, const smx_batch *batch);
 // Forward and loss. Returns the number of targets; *loss their mean (0 without targets), float in canonical order.
 size_t stage_forward(stage *s, float *loss);
 // Gradient of the mean loss into the weights' gradients, after stage_forward.

@@ -309,16 +309,59 @@ test('a batch of your own is checked', async () => {
             (error) => error instanceof SeqmixError && what.test(error.message),
         );
     const before = own.digest();
-    refuses({ tokens: [1], targets }, /1 tokens; it must have 32/);
-    refuses({ tokens: tokens.with(9, 16), targets }, /token 9 of the batch is 16/);
-    refuses({ tokens, targets: targets.with(3, -2) }, /target 3 of the batch is -2/);
-    refuses({ tokens, targets: targets.with(31, 99) }, /target 31 of the batch is 99/);
-    refuses({ tokens, targets: new Int32Array(32).fill(1) }, /16 targets/);
-    const pixels = lab.open('mixer=cat&task=smnist&data=digits&blocks=1&length=784&batch=1');
-    assert.throws(() => pixels.stepOn({ tokens: new Int32Array(784), targets: [1] }), /batch of your own/);
+    refuses({ tokens: [1], targets }, /there are 1 tokens; allowed: 32/);
+    refuses({ tokens: tokens.with(9, 16), targets }, /token 9 is 16/);
+    refuses({ tokens, targets: targets.with(3, -2) }, /target 3 is -2/);
+    refuses({ tokens, targets: targets.with(31, 99) }, /target 31 is 99/);
+    refuses({ tokens, targets: new Int32Array(32).fill(1) }, /one of 16 in sequence 0; allowed: at most 2/);
+    refuses({ targets }, /no tokens; allowed: 32 whole numbers/);
+    refuses({ values: new Float32Array(32), targets }, /no tokens/);
+    refuses({ tokens: [...tokens].with(5, 0.5), targets }, /number 5 of the tokens is 0.5; allowed: whole/);
+    const pixels = lab.open('mixer=cat&task=smnist&data=digits&blocks=1&batch=1');
+    assert.throws(() => pixels.stepOn({ tokens: new Int32Array(784), targets: [1] }), /no values/);
+    assert.throws(() => pixels.predict(new Float32Array(29)), /29 values; allowed: whole rows of 28/);
     assert.equal(own.digest(), before);
     own.stepOn({ tokens, targets: targets.with(30, 5) });
     assert.notEqual(own.digest(), before);
+});
+
+test('batches of the task’s own samples train and are judged to its bits, here and across a worker', async () => {
+    const { load, createWorker } = await import(
+        pathToFileURL(join(folder, 'node_modules/seqmix/package/index.js'))
+    );
+    const lab = await load();
+    const worker = await createWorker();
+    for (const config of [
+        'mixer=cat&task=mqar&vocab=16&length=16&pairs=2&batch=2',
+        'mixer=las&task=cumsum&length=16&batch=2',
+        'mixer=cat&task=smnist&data=digits&blocks=1&batch=2',
+    ]) {
+        const [its, source] = [lab.open(config), lab.open(config)];
+        const { sequences, channels, classes } = source.batch;
+        const samples = (first, stream) => {
+            const all = Array.from({ length: sequences }, (_, b) => source.data(first + b, { stream }));
+            const join = (key) => all.flatMap((sample) => [...sample[key]]);
+            const targets = join(classes ? 'targets' : 'targetValues');
+            return channels ? { values: join('values'), targets } : { tokens: join('tokens'), targets };
+        };
+        const batch = (step) => samples(step * sequences, 'train');
+        const here = lab.open(config, { batch });
+        const there = await worker.open(config, { batch });
+        its.step(3);
+        here.step(3);
+        await there.step(3);
+        assert.equal(here.digest(), its.digest(), config);
+        assert.equal(await there.digest(), its.digest(), config);
+        const held = samples(0, 'eval');
+        const wanted = its.evaluate({ count: sequences });
+        assert.deepEqual(here.evaluateOn(held), wanted);
+        assert.deepEqual(await there.evaluateOn(held), wanted);
+        const { confidence } = here.data(0);
+        const input = (held.values ?? held.tokens).slice(0, (held.values ?? held.tokens).length / sequences);
+        assert.equal(here.predict(input).confidence.at(-1), confidence.at(-1));
+        for (const one of [its, source, here]) one.close();
+    }
+    worker.close();
 });
 
 test('10,000 times open, step, close: memory stays flat', async () => {

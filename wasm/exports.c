@@ -39,38 +39,43 @@ smx_run *lab_load(const void *bytes, size_t size, const char *changes) {
 }
 void lab_close(smx_run *run) { smx_run_close(run); }
 int lab_step(smx_run *run, size_t n) { return smx_run_step(run, n, &failure); }
-int lab_step_on(smx_run *run, const int32_t *tokens, const int32_t *targets) {
-    return smx_run_step_on(run, tokens, targets, &failure);
+// Addresses of a batch's arrays, 0 those that the task does not use.
+int lab_step_on(smx_run *run, const int32_t *tokens, const float *values, const int32_t *targets,
+                const float *target_values) {
+    return smx_run_step_on(run, &(smx_batch){tokens, values, targets, target_values}, &failure);
 }
-// sequences, length, targets of a sequence
-const uint32_t *lab_batch(const smx_run *run) {
-    static uint32_t out[3];
-    size_t sequences, length, targets;
-    smx_run_batch(run, &sequences, &length, &targets);
-    out[0] = (uint32_t)sequences;
-    out[1] = (uint32_t)length;
-    out[2] = (uint32_t)targets;
-    return out;
+const smx_batch_form *lab_batch(const smx_run *run) { // seven words: size_t is one here
+    static smx_batch_form form;
+    smx_run_batch(run, &form);
+    return &form;
 }
 const char *lab_config(const smx_run *run) { return smx_run_config(run); }
 
 const char *lab_warning(smx_run *run) { return smx_run_warning(run); }
 
-// loss, accuracy, sequence accuracy, r2, targets, sequences, free accuracy, free sequence accuracy; changes: "" or keys of
-// the task
-const double *lab_evaluate(smx_run *run, size_t count, const char *changes) {
+// loss, accuracy, sequence accuracy, r2, targets, sequences, free accuracy, free sequence accuracy
+static const double *flat_evaluation(const smx_evaluation *e) {
     static double out[8];
-    smx_evaluation e;
-    if (smx_run_evaluate_as(run, count, changes, &e, &failure)) return NULL;
-    out[0] = e.loss;
-    out[1] = e.accuracy;
-    out[2] = e.sequence_accuracy;
-    out[3] = e.r2;
-    out[4] = (double)e.targets;
-    out[5] = (double)e.sequences;
-    out[6] = e.free_accuracy;
-    out[7] = e.free_sequence_accuracy;
+    out[0] = e->loss;
+    out[1] = e->accuracy;
+    out[2] = e->sequence_accuracy;
+    out[3] = e->r2;
+    out[4] = (double)e->targets;
+    out[5] = (double)e->sequences;
+    out[6] = e->free_accuracy;
+    out[7] = e->free_sequence_accuracy;
     return out;
+}
+const double *lab_evaluate(smx_run *run, size_t count,
+                           const char *changes) { // changes: "" or keys of the task
+    smx_evaluation e;
+    return smx_run_evaluate_as(run, count, changes, &e, &failure) ? NULL : flat_evaluation(&e);
+}
+const double *lab_evaluate_on(smx_run *run, const int32_t *tokens, const float *values,
+                              const int32_t *targets, const float *target_values) {
+    smx_evaluation e;
+    const smx_batch batch = {tokens, values, targets, target_values};
+    return smx_run_evaluate_on(run, &batch, &e, &failure) ? NULL : flat_evaluation(&e);
 }
 // Of the last evaluation: number of classes, then how often row was wanted and column answered; NULL: there is none.
 const double *lab_confusion(const smx_run *run) {
@@ -143,9 +148,9 @@ const uint32_t *lab_tensor(const smx_run *run, const char *name) {
 
 // ---- Samples --------------------------------------------------------------------------------------------
 
-// length, classes, channels, target count, then addresses: tokens, values, targets, predicted, confidence (0: none)
+// length, classes, channels, target count, then addresses: tokens, values, targets, predicted, confidence, target values (0: none)
 static const uint32_t *flat_sample(const smx_sample *s) {
-    static uint32_t out[9];
+    static uint32_t out[10];
     out[0] = (uint32_t)s->length;
     out[1] = (uint32_t)s->classes;
     out[2] = (uint32_t)s->channels;
@@ -155,6 +160,7 @@ static const uint32_t *flat_sample(const smx_sample *s) {
     out[6] = (uint32_t)(uintptr_t)s->targets;
     out[7] = (uint32_t)(uintptr_t)s->predicted;
     out[8] = (uint32_t)(uintptr_t)s->confidence;
+    out[9] = (uint32_t)(uintptr_t)s->target_values;
     return out;
 }
 const uint32_t *lab_look(smx_run *run, int stream, double index, size_t length) {
@@ -164,6 +170,10 @@ const uint32_t *lab_look(smx_run *run, int stream, double index, size_t length) 
 const uint32_t *lab_predict(smx_run *run, const int32_t *tokens, size_t length) {
     smx_sample s;
     return smx_run_predict(run, tokens, length, &s, &failure) ? NULL : flat_sample(&s);
+}
+const uint32_t *lab_predict_values(smx_run *run, const float *values, size_t length) {
+    smx_sample s;
+    return smx_run_predict_values(run, values, length, &s, &failure) ? NULL : flat_sample(&s);
 }
 const uint32_t *lab_predict_image(smx_run *run, const uint8_t *pixels) { // [28][28]
     smx_sample s;

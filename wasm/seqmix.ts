@@ -100,18 +100,37 @@ export interface Sample {
     tokens: Int32Array<ArrayBuffer> | null;
     /** [length][channels], or null where the input is tokens. */
     values: Float32Array<ArrayBuffer> | null;
-    /** The wanted class at each row, or one for the whole sequence; -1: none. null where the caller gave the tokens. */
+    /** The wanted class at each row, or one for the whole sequence; -1: none. null in regression. */
     targets: Int32Array<ArrayBuffer> | null;
-    /** The model's answers, as many as there are targets, and the probability it gave them. */
+    /** The model's answers, as many as there are targets, and the probability it gave them; in regression the answers themselves. */
     predicted: Int32Array<ArrayBuffer> | null;
     confidence: Float32Array<ArrayBuffer> | null;
+    /** Regression: the wanted number at each row, or one; NaN: none. Otherwise null. */
+    targetValues: Float32Array<ArrayBuffer> | null;
 }
 
-/** One batch: as many sequences of tokens as the config's batch says, one after another, and the wanted answers (-1: none). */
+/** What a batch of your own has to be; the config's task settles it. */
+export interface BatchForm {
+    /** Sequences of a batch, and rows of a sequence. */
+    sequences: number;
+    length: number;
+    /** Targets of a sequence: as many as rows, or one; and how many of them may be asked for. */
+    targets: number;
+    most: number;
+    /** Tokens are whole numbers below this; 0: rows are real numbers. */
+    vocab: number;
+    /** Numbers of a row; 0: tokens. */
+    channels: number;
+    /** Answers are whole numbers below this; 0: real numbers (regression). */
+    classes: number;
+}
+/** One batch: as many sequences as the config's batch says, one after another, and the wanted answers. */
 export interface Batch {
-    /** [sequences][length] */
-    tokens: ArrayLike<number>;
-    /** [sequences][length], or [sequences] for a task with one answer a sequence. */
+    /** [sequences][length], where the task reads tokens. */
+    tokens?: ArrayLike<number>;
+    /** [sequences][length][channels], where it reads real numbers. */
+    values?: ArrayLike<number>;
+    /** [sequences][targets]: classes, -1 for none; in regression numbers, NaN for none. */
     targets: ArrayLike<number>;
 }
 export interface OpenOptions {
@@ -130,6 +149,8 @@ export interface LoadOptions {
 }
 
 type Pointer = number;
+/** Of tokens, values, targets, target values; 0: none. */
+type BatchPointers = [Pointer, Pointer, Pointer, Pointer];
 interface Exports extends KernelModule {
     _initialize(): void;
     lab_error(field: number): Pointer;
@@ -141,11 +162,12 @@ interface Exports extends KernelModule {
     lab_load(bytes: Pointer, size: number, changes: Pointer): Pointer;
     lab_close(run: Pointer): void;
     lab_step(run: Pointer, n: number): number;
-    lab_step_on(run: Pointer, tokens: Pointer, targets: Pointer): number;
+    lab_step_on(run: Pointer, ...batch: BatchPointers): number;
     lab_batch(run: Pointer): Pointer;
     lab_config(run: Pointer): Pointer;
     lab_warning(run: Pointer): Pointer;
     lab_evaluate(run: Pointer, count: number, changes: Pointer): Pointer;
+    lab_evaluate_on(run: Pointer, ...batch: BatchPointers): Pointer;
     lab_confusion(run: Pointer): Pointer;
     lab_metrics(run: Pointer): Pointer;
     lab_loss_count(run: Pointer): number;
@@ -156,6 +178,7 @@ interface Exports extends KernelModule {
     lab_tensor(run: Pointer, name: Pointer): Pointer;
     lab_look(run: Pointer, stream: number, index: number, length: number): Pointer;
     lab_predict(run: Pointer, tokens: Pointer, length: number): Pointer;
+    lab_predict_values(run: Pointer, values: Pointer, length: number): Pointer;
     lab_predict_image(run: Pointer, pixels: Pointer): Pointer;
     lab_saliency(run: Pointer, answer: number): Pointer;
     lab_reading(run: Pointer): Pointer;
@@ -245,6 +268,20 @@ function count(n: number, what: string): number {
     return n;
 }
 
+/** The bytes of `n` numbers for the module: floats, or whole numbers of 32 bits. */
+function numbers(what: string, x: ArrayLike<number> | undefined, n: number, real: boolean): Uint8Array {
+    const refuse = (value: string, allowed: string, is = `there are ${value} ${what}`) =>
+        new SeqmixError(`${is}; allowed: ${allowed}`, what, value, allowed);
+    if (!x) throw refuse('no', `${n} ${real ? 'real' : 'whole'} numbers`);
+    if (x.length !== n) throw refuse(String(x.length), String(n));
+    if (real) return new Uint8Array(Float32Array.from(x).buffer);
+    const whole = Int32Array.from(x);
+    for (let i = 0; i < n; i++)
+        if (whole[i] !== x[i])
+            throw refuse(String(x[i]), 'whole numbers', `number ${i} of the ${what} is ${x[i]}`);
+    return new Uint8Array(whole.buffer);
+}
+
 /** One experiment: a model, its task and its optimiser. `close` it (or use `using`) when done. */
 export class Run {
     readonly #memory: Memory;
@@ -269,30 +306,44 @@ export class Run {
         else if (this.#memory.x.lab_step(this.#open, n)) throw this.#memory.error();
     }
     /** What a batch of your own has to be. */
-    get batch(): { sequences: number; length: number; targets: number } {
-        const w = this.#memory.words(this.#memory.x.lab_batch(this.#open), 3);
-        return { sequences: w[0]!, length: w[1]!, targets: w[2]! };
+    get batch(): BatchForm {
+        const w = this.#memory.words(this.#memory.x.lab_batch(this.#open), 7);
+        return {
+            sequences: w[0]!,
+            length: w[1]!,
+            targets: w[2]!,
+            most: w[3]!,
+            vocab: w[4]!,
+            channels: w[5]!,
+            classes: w[6]!,
+        };
+    }
+    /** Call with the addresses of a batch, once its lengths and kinds of numbers are right. */
+    #withBatch<T>({ tokens, values, targets }: Batch, call: (...at: BatchPointers) => T): T {
+        const { sequences, length, targets: each, channels, classes } = this.batch;
+        const inputs = channels
+            ? numbers('values', values, sequences * length * channels, true)
+            : numbers('tokens', tokens, sequences * length, false);
+        const wanted = numbers('targets', targets, sequences * each, !classes);
+        const m = this.#memory;
+        return m.withBytes(inputs, (from) =>
+            m.withBytes(wanted, (to) =>
+                call(channels ? 0 : from, channels ? from : 0, classes ? to : 0, classes ? 0 : to),
+            ),
+        );
     }
     /** Train one step on a batch of your own. */
-    stepOn({ tokens, targets }: Batch): void {
+    stepOn(batch: Batch): void {
         const run = this.#open;
-        const shape = this.batch;
-        const bytes = (what: string, x: ArrayLike<number>, n: number) => {
-            if (x.length !== n)
-                throw new SeqmixError(
-                    `the batch has ${x.length} ${what}; it must have ${n}`,
-                    what,
-                    String(x.length),
-                    String(n),
-                );
-            return new Uint8Array(Int32Array.from(x).buffer);
-        };
-        const asked = bytes('tokens', tokens, shape.sequences * shape.length);
-        const wanted = bytes('targets', targets, shape.sequences * shape.targets);
-        const failed = this.#memory.withBytes(asked, (at) =>
-            this.#memory.withBytes(wanted, (to) => this.#memory.x.lab_step_on(run, at, to)),
+        if (this.#withBatch(batch, (...at) => this.#memory.x.lab_step_on(run, ...at)))
+            throw this.#memory.error();
+    }
+    /** Try the model on a batch of your own; nothing is learnt. */
+    evaluateOn(batch: Batch): Evaluation {
+        const run = this.#open;
+        return this.#evaluation(
+            this.#withBatch(batch, (...at) => this.#memory.x.lab_evaluate_on(run, ...at)),
         );
-        if (failed) throw this.#memory.error();
     }
     /**
      * Try the model on `count` held-out sequences, at `length` rows (default: the config's), or with other changes to the
@@ -306,6 +357,9 @@ export class Run {
         const at = this.#memory.withText(changes, (text) =>
             this.#memory.x.lab_evaluate(run, sequences, text),
         );
+        return this.#evaluation(at);
+    }
+    #evaluation(at: Pointer): Evaluation {
         const d = this.#memory.doubles(this.#memory.found(at), 8);
         return {
             loss: d[0]!,
@@ -413,12 +467,25 @@ export class Run {
             this.#memory.x.lab_look(this.#open, stream, index, count(options.length ?? 0, 'length')),
         );
     }
-    /** The same on tokens of your own. */
-    predict(tokens: ArrayLike<number>): Sample {
-        const bytes = new Uint8Array(Int32Array.from(tokens).buffer);
+    /** The same on inputs of your own: tokens [length], or values [length][channels] where the task reads those. */
+    predict(input: ArrayLike<number>): Sample {
         const run = this.#open;
+        const { x } = this.#memory;
+        const { channels } = this.batch;
+        if (channels && input.length % channels)
+            throw new SeqmixError(
+                `there are ${input.length} values; allowed: whole rows of ${channels}`,
+                'values',
+                String(input.length),
+                `whole rows of ${channels}`,
+            );
+        const bytes = numbers(channels ? 'values' : 'tokens', input, input.length, channels > 0);
         return this.#sample(
-            this.#memory.withBytes(bytes, (at) => this.#memory.x.lab_predict(run, at, tokens.length)),
+            this.#memory.withBytes(bytes, (at) =>
+                channels
+                    ? x.lab_predict_values(run, at, input.length / channels)
+                    : x.lab_predict(run, at, input.length),
+            ),
         );
     }
     /** The same on a drawn image: 28 x 28 bytes, ink bright; for tasks on images. */
@@ -444,7 +511,7 @@ export class Run {
         return this.#memory.floats(at, sample.length * sample.classes);
     }
     #sample(at: Pointer): Sample {
-        const w = this.#memory.words(this.#memory.found(at), 9).slice();
+        const w = this.#memory.words(this.#memory.found(at), 10).slice();
         const [length, classes, channels, targets] = w as unknown as [number, number, number, number];
         const ints = (i: number, n: number) => (w[i] ? this.#memory.ints(w[i], n) : null);
         const floats = (i: number, n: number) => (w[i] ? this.#memory.floats(w[i], n) : null);
@@ -457,6 +524,7 @@ export class Run {
             targets: ints(6, targets),
             predicted: ints(7, targets),
             confidence: floats(8, targets),
+            targetValues: floats(9, targets),
         };
     }
     /** A checkpoint (safetensors): weights, config, step and optimiser. A loaded run goes on bit for bit. */

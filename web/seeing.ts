@@ -11,6 +11,7 @@ const NOTHING: Sample = {
     targets: null,
     predicted: null,
     confidence: null,
+    targetValues: null,
 };
 
 /** What `run` does with the watched sample. */
