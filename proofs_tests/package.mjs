@@ -3,9 +3,10 @@
 // docs/EMBED.md is run as it stands; the types pass tsc --strict; opening and closing leaves memory flat.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -79,26 +80,41 @@ const builders = {
         await bundle.write({ dir: join(cwd, 'dist'), format: 'es' });
     },
 };
-async function project(example) {
-    const cwd = join(folder, `in-${example}`);
-    await mkdir(cwd);
-    await cp(join(root, 'examples/embed', example === 'rollup' ? 'esbuild' : example), cwd, {
-        recursive: true,
-    });
-    await rm(join(cwd, 'package.json'));
+/** The example in a folder of its own, with the package; `inside`: the entry that has the module inside. */
+async function copied(example, inside = false) {
+    const cwd = await mkdtemp(join(folder, `in-${example}-`));
+    await cp(join(root, 'examples/embed', example), cwd, { recursive: true });
     await writeFile(join(cwd, 'package.json'), '{ "type": "module" }');
+    for (const file of inside ? await readdir(cwd) : []) {
+        const text = await readFile(join(cwd, file), 'utf8');
+        await writeFile(
+            join(cwd, file),
+            text.replaceAll('seqmix/url', 'seqmix').replace('package/url.js', 'package/index.js'),
+        );
+    }
     await install(cwd);
+    return cwd;
+}
+async function project(example, inside) {
+    const cwd = await copied(example === 'rollup' ? 'esbuild' : example, inside);
     await builders[example](cwd);
     return example === 'vite' ? join(cwd, 'dist') : cwd;
 }
 /** What the example's <output> ends with. */
 async function result(at) {
     const server = await serve(at, 0);
+    try {
+        return await resultAt(server.address);
+    } finally {
+        await server.close();
+    }
+}
+async function resultAt(address) {
     const page = await browser.newPage();
     const complaints = [];
     page.on('pageerror', (error) => complaints.push(error.message));
     try {
-        await page.goto(server.address);
+        await page.goto(address);
         const text = await page.waitForFunction(
             () => {
                 const host = document.querySelector('seqmix-run');
@@ -112,7 +128,6 @@ async function result(at) {
         throw new Error(`${error.message}; the page said: ${complaints.join('; ')}`, { cause: error });
     } finally {
         await page.close();
-        await server.close();
     }
 }
 async function inNode(config, steps) {
@@ -122,17 +137,34 @@ async function inNode(config, steps) {
     return `${experiment.digest()} accuracy ${experiment.evaluate({ count: 100 }).accuracy}`;
 }
 for (const example of ['plain', 'vite', 'webpack'])
-    test(
-        `${example}: builds from the tarball and trains to the same bits in Chromium`,
-        { skip: chromium.why },
-        async () => {
-            const steps = example === 'plain' ? '&steps=200' : '';
+    for (const inside of [false, true])
+        test(
+            `${example}: builds from the tarball${inside ? ', the module inside,' : ''} and trains to the same bits in Chromium`,
+            { skip: chromium.why },
+            async () => {
+                const steps = example === 'plain' ? '&steps=200' : '';
+                assert.equal(
+                    await result(await project(example, inside)),
+                    await inNode(`mixer=cat&task=mqar&seed=1${steps}`, 200),
+                );
+            },
+        );
+test("vite: the development server's pages train, too", { skip: chromium.why }, async () => {
+    const { createServer } = await import('vite');
+    for (const inside of [false, true]) {
+        const root = await copied('vite', inside);
+        const server = await createServer({ root, logLevel: 'silent', server: { port: 0 } });
+        try {
+            await server.listen();
             assert.equal(
-                await result(await project(example)),
-                await inNode(`mixer=cat&task=mqar&seed=1${steps}`, 200),
+                await resultAt(server.resolvedUrls.local[0]),
+                await inNode('mixer=cat&task=mqar&seed=1', 200),
             );
-        },
-    );
+        } finally {
+            await server.close();
+        }
+    }
+});
 for (const example of ['esbuild', 'rollup'])
     test(
         `${example}: builds from the tarball and learns data of the page's own`,
@@ -150,10 +182,7 @@ for (const [name, { path, why }, args] of [
     ['Deno, which grants nothing', deno, ['run', '--no-prompt', '--no-remote']],
 ])
     test(`the example without a page, installed from the tarball, in ${name}`, { skip: why }, async () => {
-        const cwd = join(folder, `in-${name}`);
-        await cp(join(root, 'examples/embed/deno'), cwd, { recursive: true });
-        await writeFile(join(cwd, 'package.json'), '{ "type": "module" }');
-        await install(cwd);
+        const cwd = await copied('deno');
         const { stdout } = await run(path, [...args, 'main.js'], { cwd, timeout: 120_000 });
         const expected = await inNode('mixer=cat&task=mqar&seed=1', 200);
         assert.equal(stdout, `${expected}\n${expected}\n`);
@@ -203,6 +232,29 @@ test('docs/EMBED.md runs as it stands', async () => {
     const script = join(folder, 'embed.mjs');
     await writeFile(script, ["import assert from 'node:assert/strict';", ...blocks].join('\n'));
     await run(process.execPath, [script], { cwd: folder });
+});
+
+test('every script of the package has its source map, with the source in it', async () => {
+    const at = join(folder, 'node_modules/seqmix');
+    const scripts = (await readdir(at, { recursive: true })).filter((name) => name.endsWith('.js'));
+    const bare = scripts.filter((name) => /embedded|worker-source/.test(name)); // data
+    assert.equal(bare.length, 3);
+    for (const name of scripts.filter((name) => !bare.includes(name))) {
+        const script = await readFile(join(at, name), 'utf8');
+        const [, link] = /\n\/\/# sourceMappingURL=(.*)\s*$/.exec(script) ?? [];
+        const { sources, sourcesContent, mappings } = JSON.parse(
+            await readFile(join(dirname(join(at, name)), link), 'utf8'),
+        );
+        assert.equal(sources.length, 1);
+        assert.equal(basename(sources[0], '.ts'), basename(name, '.js'));
+        const source = join(root, 'wasm', name.replace(/\.js$/, '.ts'));
+        assert.equal(sourcesContent[0], await readFile(source, 'utf8'));
+        assert.ok(mappings.length > 100);
+    }
+    for (const name of [...scripts.map((script) => script.replace(/js$/, 'd.ts')), 'README.md', 'LICENSE'])
+        assert.ok(existsSync(join(at, name)), name);
+    for (const name of ['seqmix.wasm', 'seqmix-scalar.wasm'])
+        assert.ok(WebAssembly.validate(await readFile(join(at, 'package', name))));
 });
 
 test('the types pass tsc --strict', async () => {

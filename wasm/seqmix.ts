@@ -665,8 +665,8 @@ export function hasSimd(): boolean {
 
 async function bytesOf(address: URL | string): Promise<BufferSource> {
     const here = (globalThis as { location?: { href: string } }).location?.href ?? import.meta.url;
-    const url = new URL(address, here);
     try {
+        const url = new URL(address, here);
         if (url.protocol === 'file:' && typeof process === 'object' && process.versions?.node) {
             const fs = 'node:fs/promises'; // a variable, so that bundlers for the page do not look for it
             const { readFile } = (await import(
@@ -679,7 +679,7 @@ async function bytesOf(address: URL | string): Promise<BufferSource> {
         return await response.arrayBuffer();
     } catch (error) {
         const why = (error as Error).message;
-        throw new SeqmixError(`${url.href} cannot be read: ${why}`, 'wasm', url.href);
+        throw new SeqmixError(`${String(address)} cannot be read: ${why}`, 'wasm', String(address));
     }
 }
 
