@@ -122,7 +122,7 @@ build/test/verify.count: proofs_tests/verify.mjs build/wasm/verify.wasm build/wa
 	@$(RUN) verify node --test --test-reporter=tap $< || :
 # The page in real browsers: each file of web/test_page*.mjs is one test of the list.
 PAGE_TESTS := $(patsubst web/test_%.mjs,%,$(wildcard web/test_page*.mjs))
-$(PAGE_TESTS:%=build/test/%.count): build/test/%.count: web/test_%.mjs web/testing.mjs web/browser.mjs dist/index.html build/single/seqmix.html build/seqmix
+$(PAGE_TESTS:%=build/test/%.count): build/test/%.count: web/test_%.mjs web/testing.mjs web/browser.mjs dist/index.html build/single/seqmix.html build/seqmix build/wasm/seqmix.js
 	@$(RUN) $* node --test --test-reporter=tap $< || :
 build/test/arm.count: proofs_tests/arm.sh build/seqmix proofs_tests/digests.txt
 	@$(RUN) --timeout 1800 arm $< || :

@@ -90,7 +90,7 @@ const smx_task task_sc = {
 const smx_task task_sc_unique = {
     .name = "sc_unique",
     .title = "Selective copy, no repeats",
-    .help = "As sc, but no signal occurs twice in a sequence.",
+    .help = "Selective copy in which no signal occurs twice in a sequence.",
     .source = "Li et al., On the Power of Convolution Augmented Transformer (2025), Thm. 3",
     .defaults = "length=64&vocab=21&noise=4&signals=8",
     .keys = sc_keys,

@@ -200,7 +200,7 @@ const smx_task task_smnist = {
 const smx_task task_pmnist = {
     .name = "pmnist",
     .title = "Permuted digits",
-    .help = "As smnist, the pixels in one fixed random order.",
+    .help = "Sequential digits, their pixels in one fixed random order.",
     .source = "Le, Jaitly & Hinton (2015); LeCun, Cortes & Burges, MNIST",
     .defaults = "length=196&width=32&batch=32",
     .keys = pmnist_keys,

@@ -57,7 +57,7 @@ export async function launch(folder, name = 'chromium') {
         /** A page at `hash`, in its own storage; `complaints` gathers what its console says. */
         async open(
             hash = '',
-            { width = 1280, height = 900, dark = false, ratio = 1, address = server.address } = {},
+            { width = 1280, height = 900, dark = false, ratio = 1, cores = 0, address = server.address } = {},
         ) {
             const context = await browser.createBrowserContext();
             const page = await context.newPage();
@@ -74,6 +74,11 @@ export async function launch(folder, name = 'chromium') {
                     complaints.push(`${request.url()} is not a file of this page`);
             });
             await page.setViewport({ width, height, deviceScaleFactor: ratio });
+            // The page has a worker less than the machine has cores.
+            if (cores)
+                await page.evaluateOnNewDocument((n) => {
+                    Object.defineProperty(navigator, 'hardwareConcurrency', { get: () => n });
+                }, cores);
             if (!firefox)
                 await page.emulateMediaFeatures([
                     { name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' },

@@ -53,6 +53,24 @@ export class History {
     }
 }
 
+interface Lived {
+    readonly members: readonly { readonly history: History }[];
+}
+function mean(values: readonly (number | undefined)[]): number | undefined {
+    const known = values.filter((value) => value !== undefined && !Number.isNaN(value)) as number[];
+    return known.length === values.length ? known.reduce((a, b) => a + b, 0) / known.length : undefined;
+}
+/** The mean loss of a run's seeds at a step, and their mean score when they were last tried by then. */
+export const lossAt = ({ members }: Lived, step: number): number | undefined =>
+    mean(members.map(({ history }) => history.losses[step - 1]));
+export const scoreAt = ({ members }: Lived, step: number): number | undefined =>
+    mean(
+        members.map(({ history: { points } }) => {
+            const point = points.filter((tried) => tried.step <= step).at(-1);
+            return point && score(point);
+        }),
+    );
+
 /** The share of answers that are right; for regression the share of variance explained. */
 export function score(point: Evaluation): number {
     return point.targets > 0 && point.accuracy === 0 && point.r2 !== 0 ? point.r2 : point.accuracy;

@@ -13,6 +13,7 @@ import {
     type Status,
 } from './entry.ts';
 import { History, score } from './history.ts';
+import { tenth } from './figures.ts';
 import { MARKS, type Mark } from './marks.ts';
 import { Pool } from './pool.ts';
 import { pauseHidden } from './prefs.ts';
@@ -493,10 +494,11 @@ function take(report: Report): void {
 export function percent(share: number): string {
     return `${(100 * share).toFixed(1)} %`;
 }
+export const accuracyText = (share: number | undefined) => (share === undefined ? '–' : percent(share));
 /** A loss to four figures after the point, or what is left of it below that. */
 export function lossText(loss: number | undefined): string {
     if (loss === undefined) return '–';
-    return loss !== 0 && Math.abs(loss) < 0.001 ? loss.toExponential(1) : loss.toFixed(4);
+    return loss !== 0 && Math.abs(loss) < 0.001 ? tenth(loss) : loss.toFixed(4);
 }
 
 const listener = {

@@ -43,6 +43,16 @@ onPage(
         assert.equal(attention.solved, null);
         assert.match(await text(page, 'tbody tr:nth-child(1) td:nth-of-type(4)'), /✓ \d+/);
         assert.match(await text(page, 'tbody tr:nth-child(2) td:nth-of-type(4)'), /never/);
+        assert.match(
+            await text(page, 'tbody tr:nth-child(1) td:nth-of-type(6)'),
+            /^\d+ k$|^\d\.\d M$|^\d{4}$/,
+        );
+        // Pointing at a curve reads it there: at the start of training CAT knew nothing.
+        const read = () => text(page, '.legend li .number');
+        assert.equal(await read(), '100.0 %');
+        const chart = await (await page.$('.chart .u-over')).boundingBox();
+        await page.mouse.move(chart.x + 2, chart.y + 20);
+        await until(page, () => parseFloat(document.querySelector('.legend li .number').textContent) < 20);
         const answers = await page.$$eval('.tokens .right', (all) => all.length);
         assert.equal(answers, 8, 'CAT answers its sample right');
     },
@@ -87,6 +97,7 @@ onPage(
             'a restored setup waits for Start',
         );
         assert.equal(await page.$eval('.transport select', (select) => select.value), 'slow');
+        assert.equal(await text(page, '.run:nth-child(2) .changes'), 'blocks=2 position=learned');
         assert.equal(await text(page, '.stepper .number'), 'sample 3');
         assert.equal(
             await page.$eval('.tabs .picked input', (input) => input.getAttribute('aria-label')),
@@ -147,13 +158,49 @@ onPage('views are opened from the tabs, by Back and by the address', RACE, {}, a
     await until(page, () => document.querySelector('.views [aria-current]').textContent === 'Experiment');
 });
 
+onPage('choices of this browser: the theme, motion, pausing in a hidden tab', RACE, {}, async (page) => {
+    const style = (selector, name) => page.$eval(selector, (one, name) => getComputedStyle(one)[name], name);
+    await allReady(page);
+    const light = await style('body', 'backgroundColor');
+    await page.select('.tools select', 'dark');
+    const dark = await style('body', 'backgroundColor');
+    assert.notEqual(dark, light);
+    await page.reload();
+    await allReady(page);
+    assert.equal(await style('body', 'backgroundColor'), dark, 'it is remembered');
+    const motion = (value) => page.emulateMediaFeatures([{ name: 'prefers-reduced-motion', value }]);
+    await motion('no-preference');
+    assert.equal(await style('.transport button', 'transitionDuration'), '0.12s');
+    await motion('reduce');
+    assert.equal(await style('.transport button', 'transitionDuration'), '0s');
+
+    const hide = (hidden) =>
+        page.evaluate((hidden) => {
+            Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden });
+            document.dispatchEvent(new Event('visibilitychange'));
+        }, hidden);
+    await press(page, 'Start');
+    await hide(true);
+    const [{ step }] = await runs(page);
+    await until(page, (then) => globalThis.seqmix.runs()[0].step > then + 5, step);
+    await hide(false);
+    await page.click('.tools input[type=checkbox]');
+    await hide(true);
+    await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'paused'));
+    await hide(false);
+    await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'going'));
+});
+
 onPage('start, pause, step and reset', `${RACE}!speed=full`, {}, async (page) => {
     await allReady(page);
     await press(page, 'Step');
     await until(page, () =>
         globalThis.seqmix.runs().every(({ step, status }) => step === 1 && status === 'paused'),
     );
+    await page.select('.transport select', 'slow');
     await press(page, 'Go on');
+    await until(page, () => / steps\/s, \d+ (s|min) left/.test(document.querySelector('.state').textContent));
+    await page.select('.transport select', 'full');
     await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 20));
     await press(page, 'Pause');
     await until(page, () =>
@@ -217,7 +264,8 @@ onPage('a control refuses what the engine refuses, in its words', RACE, {}, asyn
     // A value that only the model refuses is said at the run.
     await page.evaluate(() => (location.hash = '#mixer=cat&width=30&heads=4~width=32'));
     await until(page, () => globalThis.seqmix.runs()[0].status === 'failed');
-    assert.match(await text(page, '.run .why'), /heads/);
+    assert.match(await text(page, '.run .why'), /^Cannot be trained: heads=4 .*divisor of width=30\.$/);
+    assert.match(await text(page, '.inside .why'), /nothing to see inside this run: heads=4/);
     await until(page, () => globalThis.seqmix.runs()[1].status === 'ready');
 });
 
@@ -234,14 +282,24 @@ onPage('runs are added, changed and removed', RACE, {}, async (page) => {
     assert.deepEqual(left, marks.slice(1), 'the signs of the others stay');
 });
 
-onPage('a worker that dies is reported, and its runs can be started again', RACE, {}, async (page) => {
-    await allReady(page);
-    await page.evaluate(() => globalThis.seqmix.crash(0));
-    await until(page, () => globalThis.seqmix.runs()[0].status === 'failed');
-    assert.match(await text(page, '.run .why'), /worker/);
-    await press(page, 'Start it again');
-    await until(page, () => globalThis.seqmix.runs()[0].status === 'ready');
-});
+onPage(
+    'a worker that dies is reported and can be started again; the other runs go on',
+    `${RACE}!speed=full`,
+    { cores: 3 },
+    async (page) => {
+        await allReady(page);
+        await press(page, 'Start');
+        await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 5));
+        await page.evaluate(() => globalThis.seqmix.crash(0));
+        await until(page, () => globalThis.seqmix.runs()[0].status === 'failed');
+        const [, { step }] = await runs(page);
+        assert.match(await text(page, '.run .why'), /^Stopped: its worker stopped: ended on request\./);
+        await until(page, (then) => globalThis.seqmix.runs()[1].step > then + 20, step);
+        await press(page, 'Start it again');
+        await until(page, () => globalThis.seqmix.runs()[0].step > 5);
+        assert.equal((await page.$$('.run .why')).length, 0);
+    },
+);
 
 onPage('everything can be done from the keyboard', RACE, {}, async (page) => {
     await allReady(page);
@@ -323,6 +381,11 @@ test(
             if (/^seqmix-.*\.wasm$/.test(file) && !/scalar/.test(file)) module += size;
             if (/^verify-.*\.wasm$/.test(file)) proofs += size;
         }
+        const policy = /Content-Security-Policy" content="([^"]*)"/
+            .exec(await readFile(at('dist/index.html'), 'utf8'))[1]
+            .replaceAll('&#39;', "'");
+        assert.match(policy, /^default-src 'none';.*script-src 'self' 'wasm-unsafe-eval';/);
+        assert.ok(!/unsafe-inline|'unsafe-eval'|https?:/.test(policy), policy);
         assert.ok(code > 0 && code < 200_000, `${code} bytes of scripts and styles`);
         assert.ok(module > 0 && module <= 133_000, `${module} bytes of WebAssembly`);
         assert.ok(proofs > 0 && proofs <= 200_000, `${proofs} bytes of proofs`);

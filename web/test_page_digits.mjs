@@ -57,6 +57,14 @@ onPage('a drawn digit is recentred, read row by row, and answered', DIGITS, {}, 
     // By the keyboard, too.
     await press(page, 'Clear the drawing');
     await until(page, () => document.querySelectorAll('.fit li').length === 0);
+    // By a finger.
+    const pad = await (await page.$('.pad canvas')).boundingBox();
+    await page.touchscreen.touchStart(pad.x + 40, pad.y + 40);
+    await page.touchscreen.touchMove(pad.x + 60, pad.y + 120);
+    await page.touchscreen.touchEnd();
+    await until(page, () => document.querySelectorAll('.fit li').length === 2);
+    await press(page, 'Clear the drawing');
+    await until(page, () => document.querySelectorAll('.fit li').length === 0);
     await page.focus('.pad canvas');
     for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowRight']) await page.keyboard.press(key);
     await until(page, () => document.querySelectorAll('.fit li').length === 2);

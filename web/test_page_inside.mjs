@@ -95,7 +95,7 @@ onPage('training history can be scrubbed through', INSIDE, {}, async (page) => {
 
 onPage(
     'each mechanism shows its own parts',
-    '#mixer=las&task=mqar~mixer=focus&bins=8~mixer=chela~mixer=s4d!view=inside',
+    '#mixer=las&task=mqar~mixer=focus&bins=8~mixer=chela~mixer=s4d~mixer=ema!view=inside',
     {},
     async (page) => {
         await allReady(page);
@@ -127,7 +127,8 @@ onPage(
             'phi',
         );
         await shows(2, 'short convolution, three taps', 'long convolution', 'spectrum', 'g_a', 'g_o');
-        await shows(3, 'kernel of the state space');
+        await shows(4, 'moving averages as one kernel', 'its spectrum', 'average: moving averages');
+        await shows(3, 'kernel of the state space', 'its spectrum');
         await page.$$eval('details', (all) => all.forEach((one) => (one.open = true)));
         await shows(3, 'embedding', 'gradient of embedding');
         // Pointing reads a number.
@@ -136,10 +137,10 @@ onPage(
         const box = await map.boundingBox();
         await page.mouse.move(box.x + 5, box.y + 5);
         await until(page, () =>
-            /channel \d+, tokens back \d+: -?\d/.test(
+            /channel \d+, tokens back \d+: −?\d/.test(
                 document.querySelector('.matrix .map-legend')?.textContent ?? '',
             ),
         );
-        assert.equal((await runs(page)).length, 4);
+        assert.equal((await runs(page)).length, 5);
     },
 );

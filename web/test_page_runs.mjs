@@ -87,7 +87,15 @@ onPage(
             first,
             'the run went on',
         );
-        assert.match(await text(page, '.numbers tbody tr:nth-child(1)'), /3 of 3 seeds/);
+        assert.match(await text(page, '.numbers tbody tr:nth-child(1)'), /3 of 3 by \d+/);
+        // The range of the seeds is a band of the run's colour, a fifth as strong.
+        const band = await page.$eval('.chart canvas', (canvas) => {
+            const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+            const paint = [0, 114, 178, 51];
+            const like = (i) => paint.every((part, c) => Math.abs(data[i + c] - part) <= 6);
+            return Array.from({ length: data.length / 4 }, (_, i) => 4 * i).filter(like).length;
+        });
+        assert.ok(band > 100, `${band} pixels of a band`);
         await box.click();
         await until(page, () => globalThis.seqmix.runs().every(({ members }) => members.length === 1));
     },
@@ -207,6 +215,18 @@ onPage('runs, numbers and charts leave as files, and a saved run comes back', RA
         assert.match(svg, /^<svg.*Multi-query associative recall.*polyline.*CAT.*<\/svg>$/s);
         await choose('loss.png');
         assert.equal((await file('seqmix-mqar-loss.png')).subarray(1, 4).toString(), 'PNG');
+        // The command and the embed snippet, to be copied.
+        await page.evaluate(() => {
+            navigator.clipboard.writeText = async (text) => void (globalThis.copied = text);
+        });
+        await page.click('.proof summary');
+        for (const [name, copied] of [
+            ['Copy the command of CAT', "build/seqmix train 'mixer=cat&task=mqar' --json"],
+            ['Copy the snippet of CAT', "lab.open('mixer=cat&task=mqar')"],
+        ]) {
+            await press(page, name);
+            await until(page, (want) => globalThis.copied?.includes(want), copied);
+        }
         await page.$$eval('.run details', (all) => all.forEach((one) => (one.open = true)));
         await press(page, 'Save its weights');
         const name = `cat-mqar-step${cat.step}.safetensors`;

@@ -14,10 +14,10 @@ export interface Kind {
     range?: [number, number];
     /** A line drawn across with its label. */
     line?: { at: number; label: string };
-    /** A vertical rule with its label. */
-    rule?: { at: number; label: string };
-    /** The horizontal axis by powers of two. */
-    doubling?: boolean;
+    /** A vertical rule. */
+    rule?: number;
+    /** The horizontal axis by doubling, with these places marked. */
+    doubling?: readonly number[];
     format(value: number): string;
     formatX(value: number): string;
 }
@@ -85,6 +85,7 @@ export class Curves {
                         size: 1.75 * rem,
                         gap: 6,
                         space: 4 * rem,
+                        ...(kind.doubling && { splits: [...kind.doubling], filter: (_, splits) => splits }),
                         values: (_, values) =>
                             values.map((value) => (value === null ? '' : kind.formatX(value))),
                     },
@@ -96,6 +97,10 @@ export class Curves {
                         size: 3 * rem,
                         gap: 8,
                         space: 2.5 * rem,
+                        ...(kind.log && {
+                            splits: (_, __, low, high) => decades(low, high),
+                            filter: (_, splits) => splits,
+                        }),
                         values: (_, values) =>
                             values.map((value) => (value === null ? '' : kind.format(value))),
                     },
@@ -131,44 +136,34 @@ export class Curves {
         this.#plot.setData(joined as uPlot.AlignedData);
     }
 
-    /** Shapes on the curves, over them all. */
+    /** Lines across, then shapes on the curves, over them all. */
     #draw(plot: uPlot, ink: string, font: string): void {
         const { ctx } = plot;
         const ratio = devicePixelRatio;
         const { left, top, width, height } = plot.bbox;
         ctx.save();
-        if (this.#kind.line) {
-            const y = plot.valToPos(this.#kind.line.at, 'y', true);
-            ctx.strokeStyle = ink;
-            ctx.fillStyle = ink;
-            ctx.lineWidth = ratio;
-            ctx.setLineDash([2 * ratio, 4 * ratio]);
-            ctx.beginPath();
-            ctx.moveTo(left, y);
-            ctx.lineTo(left + width, y);
-            ctx.stroke();
+        const { line } = this.#kind;
+        if (line) {
+            const y = plot.valToPos(line.at, 'y', true);
+            dashed(ctx, ink, [left, y], [left + width, y]);
             ctx.font = font.replace(/^[\d.]+/, (size) => String(parseFloat(size) * ratio));
             ctx.textAlign = 'right';
             ctx.textBaseline = 'top';
-            ctx.fillText(this.#kind.line.label, left + width, y + 3 * ratio);
-            ctx.setLineDash([]);
+            ctx.fillText(line.label, left + width, y + 3 * ratio);
         }
-        if (this.#kind.rule) {
-            const x = plot.valToPos(this.#kind.rule.at, 'x', true);
-            ctx.strokeStyle = ink;
-            ctx.fillStyle = ink;
-            ctx.lineWidth = ratio;
-            ctx.setLineDash([2 * ratio, 4 * ratio]);
-            ctx.beginPath();
-            ctx.moveTo(x, top);
-            ctx.lineTo(x, top + height);
-            ctx.stroke();
-            ctx.font = font.replace(/^[\d.]+/, (size) => String(parseFloat(size) * ratio));
-            ctx.textAlign = 'left';
-            ctx.textBaseline = 'bottom';
-            ctx.fillText(this.#kind.rule.label, x + 5 * ratio, top + height - 3 * ratio);
-            ctx.setLineDash([]);
+        if (this.#kind.rule !== undefined) {
+            const x = plot.valToPos(this.#kind.rule, 'x', true);
+            dashed(ctx, ink, [x, top], [x, top + height]);
         }
+        this.#drawMarks(plot);
+        ctx.restore();
+    }
+
+    /** A mark on a curve wherever there is room, and a larger one at its end. */
+    #drawMarks(plot: uPlot): void {
+        const { ctx } = plot;
+        const ratio = devicePixelRatio;
+        const { left, top, width, height } = plot.bbox;
         const paper = colour('--paper');
         this.#marks.forEach((mark, run) => {
             const curve = plot.data[(run + 1) * PARTS] as (number | null | undefined)[] | undefined;
@@ -193,7 +188,6 @@ export class Curves {
                 ctx.fill(shape);
             });
         });
-        ctx.restore();
     }
 
     close(): void {
@@ -201,6 +195,31 @@ export class Curves {
         this.#plot.destroy();
         this.#host.replaceChildren();
     }
+}
+
+function dashed(
+    ctx: CanvasRenderingContext2D,
+    ink: string,
+    from: readonly [number, number],
+    to: readonly [number, number],
+): void {
+    ctx.strokeStyle = ink;
+    ctx.fillStyle = ink;
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([2 * devicePixelRatio, 4 * devicePixelRatio]);
+    ctx.beginPath();
+    ctx.moveTo(...from);
+    ctx.lineTo(...to);
+    ctx.stroke();
+    ctx.setLineDash([]);
+}
+
+/** Powers of ten from low to high, five of them or a few more. */
+function decades(low: number, high: number): number[] {
+    const first = Math.ceil(Math.log10(low) - 1e-9);
+    const count = Math.floor(Math.log10(high) + 1e-9) - first + 1;
+    const every = Math.max(1, Math.ceil(count / 6));
+    return Array.from({ length: Math.max(0, Math.ceil(count / every)) }, (_, i) => 10 ** (first + i * every));
 }
 
 function fromZero(_: uPlot, low: number | null, high: number | null): [number, number] {

@@ -1,7 +1,7 @@
-// signal.ts: what views derive from the engine's tensors to draw them: spectra, responses, and LaS's maps without their
-// parts. None of it goes back into a model.
+// signal.ts: what views derive from the engine's tensors to draw them: kernels over time, spectra, responses. None of it goes
+// back into a model.
 
-const FREQUENCIES = 64;
+export const FREQUENCIES = 64;
 
 /** Magnitudes of the Fourier transform of a kernel at 0 to pi (64 frequencies, the last just below pi). */
 export function spectrum(kernel: ArrayLike<number>): Float32Array {
@@ -33,41 +33,30 @@ export function impulse(a: number, b: number, length = 24): Float32Array {
     return y;
 }
 
-/** Softmax of q k^T / sqrt(d) over the past, one map for each head: [heads][length][length]. */
-export function plainMaps(
-    q: Float32Array,
-    k: Float32Array,
-    heads: number,
-    length: number,
-    width: number,
-): Float32Array {
-    const size = width / heads;
-    const maps = new Float32Array(heads * length * length);
-    for (let h = 0; h < heads; h++)
-        for (let i = 0; i < length; i++) {
-            const row = maps.subarray((h * length + i) * length, (h * length + i + 1) * length);
-            let [most, sum] = [-Infinity, 0];
-            for (let j = 0; j <= i; j++) {
-                let dot = 0;
-                for (let c = h * size; c < (h + 1) * size; c++) dot += q[i * width + c]! * k[j * width + c]!;
-                row[j] = dot / Math.sqrt(size);
-                most = Math.max(most, row[j]!);
-            }
-            for (let j = 0; j <= i; j++) sum += row[j] = Math.exp(row[j]! - most);
-            for (let j = 0; j <= i; j++) row[j]! /= sum;
-        }
-    return maps;
+export interface Averages {
+    /** [channels][states] each, before their sigmoids where MEGA has them. */
+    alpha: Float32Array;
+    delta: Float32Array;
+    beta: Float32Array;
+    eta: Float32Array;
+    /** [channels] */
+    skip: Float32Array;
 }
-/** LaS's pooling of maps: what column j gets is spread over `window` columns, up to `ahead` of them behind it. */
-export function pooled(maps: Float32Array, length: number, window: number, ahead: number): Float32Array {
-    const out = new Float32Array(maps.length);
-    for (let row = 0; row < maps.length / length; row++)
-        for (let j = 0; j < length; j++)
-            for (let s = 0; s < window; s++) {
-                // (T v)_j averages rows j + ahead - s, so weight on j goes to those columns
-                const column = j + ahead - s;
-                if (column >= 0 && column < length)
-                    out[row * length + column]! += maps[row * length + j]! / window;
-            }
-    return out;
+/** MEGA's moving averages as the kernel that each channel is convolved with, [channels][length]:
+ * K_0 = skip + sum eta a beta, K_t = sum eta a beta (1 - a d)^t, a = sigma(alpha), d = sigma(delta). */
+export function averageKernel({ alpha, delta, beta, eta, skip }: Averages, length: number): Float32Array {
+    const sigma = (x: number) => 1 / (1 + Math.exp(-x));
+    const channels = skip.length;
+    const states = alpha.length / channels;
+    const kernel = new Float32Array(channels * length);
+    for (let c = 0; c < channels; c++) {
+        kernel[c * length] = skip[c]!;
+        for (let i = c * states; i < (c + 1) * states; i++) {
+            const a = sigma(alpha[i]!);
+            const keep = 1 - a * sigma(delta[i]!);
+            let share = eta[i]! * a * beta[i]!;
+            for (let t = 0; t < length; t++, share *= keep) kernel[c * length + t]! += share;
+        }
+    }
+    return kernel;
 }

@@ -5,10 +5,11 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Curves, type Kind } from '../charts/curves.ts';
 import { lossCurves, roundEnd, scoreCurves, stepAt, xOf, type Curve, type Track } from '../charts/series.ts';
 import type { Entry } from '../entry.ts';
-import { score } from '../history.ts';
+import { powerOfTen } from '../figures.ts';
+import { lossAt, scoreAt } from '../history.ts';
 import { SOLVED } from '../protocol.ts';
 import { taskTitle } from '../setup.ts';
-import { groups, lab, lossText, percent, setView, view } from '../state.ts';
+import { accuracyText, groups, lab, lossText, setView, view } from '../state.ts';
 import { painted } from '../theme.ts';
 import { AXES, type Axis } from '../url.ts';
 import { Export } from './export.tsx';
@@ -34,6 +35,14 @@ export function formatX(axis: Axis, value: number): string {
     const [unit, letter] = UNITS.find(([least]) => value >= least) ?? [1, ''];
     return `${Number((value / unit).toPrecision(3))}${letter ? ` ${letter}` : ''}`;
 }
+
+/** A loss on its axis. */
+export const lossTick =
+    (log: boolean) =>
+    (value: number): string =>
+        log && (value < 0.01 || value > 1000)
+            ? powerOfTen(Math.round(Math.log10(value)))
+            : String(Number(value.toPrecision(3)));
 
 export const trackOf = (entry: Entry): Track => ({
     histories: entry.members.map(({ history }) => history),
@@ -134,7 +143,7 @@ function Group({ entries, several }: { entries: readonly Entry[]; several: boole
     const loss: Kind = {
         marked: false,
         log: log === 1,
-        format: (value) => String(Number(value.toPrecision(3))),
+        format: lossTick(log === 1),
         formatX: (value) => formatX(x, value),
     };
     return (
@@ -166,13 +175,12 @@ function Group({ entries, several }: { entries: readonly Entry[]; several: boole
     );
 }
 
+/** What a run's curve reads where the pointer stands, or at its end: the mean of its seeds. */
 function at(entry: Entry, of: 'accuracy' | 'loss'): string {
-    const { history, live } = entry;
-    const { step: taken } = live.value;
-    const step = hover.value === null ? taken : stepAt(trackOf(entry), view.value.x, hover.value);
-    if (of === 'loss') return lossText(history.losses[step - 1]);
-    const point = history.points.filter((tried) => tried.step <= step).at(-1);
-    return point ? percent(score(point)) : '–';
+    const steps = entry.members.map(({ live }) => live.value.step);
+    const far = hover.value === null ? null : stepAt(trackOf(entry), view.value.x, hover.value);
+    const step = Math.min(...steps, far ?? Infinity);
+    return of === 'loss' ? lossText(lossAt(entry, step)) : accuracyText(scoreAt(entry, step));
 }
 
 function Legend({ of, entries }: { of: 'accuracy' | 'loss'; entries: readonly Entry[] }) {

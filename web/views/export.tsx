@@ -4,7 +4,7 @@ import type { Entry } from '../entry.ts';
 import { download } from '../files.ts';
 import { taskTitle, textOf } from '../setup.ts';
 import { groups, lab, nameOf, runs, said, view } from '../state.ts';
-import { AXIS_NAMES, endOf, formatX, isRegression, ofAccuracy, ofLoss } from './curves.tsx';
+import { AXIS_NAMES, endOf, formatX, isRegression, lossTick, ofAccuracy, ofLoss } from './curves.tsx';
 
 const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
 
@@ -51,8 +51,7 @@ function drawn(entries: readonly Entry[], of: 'accuracy' | 'loss'): Drawn {
         yRange: of === 'accuracy' ? [0, 1] : logarithmic ? [least, most] : [Math.min(0, least), most],
         log: logarithmic,
         formatX: (value) => formatX(x, value),
-        formatY: (value) =>
-            of === 'accuracy' ? `${Math.round(100 * value)} %` : String(Number(value.toPrecision(3))),
+        formatY: of === 'accuracy' ? (value) => `${Math.round(100 * value)} %` : lossTick(logarithmic),
         curves: curves.map((curve, i) => ({
             ...curve,
             name: nameOf(entries[i]!),

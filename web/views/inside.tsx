@@ -24,9 +24,21 @@ export function Inside() {
             ) : now ? (
                 <Seen now={now} entry={entry} />
             ) : (
-                <p class="say">The sample appears when the run is open.</p>
+                <Nothing entry={entry} what="The sample" />
             )}
         </>
+    );
+}
+
+/** In place of what a run would show: why there is nothing. */
+export function Nothing({ entry, what }: { entry: Entry; what: string }) {
+    const { status, problem } = entry.live.value;
+    return status === 'failed' && problem ? (
+        <p class="why" role="alert">
+            There is nothing to see inside this run: {problem.message}.
+        </p>
+    ) : (
+        <p class="say">{what} appears when the run is open.</p>
     );
 }
 

@@ -1,13 +1,17 @@
 // learnt.tsx: what a mechanism has learnt, in its own terms: CAT's filters, Focus's resonators, long and short kernels.
 import { useState } from 'preact/hooks';
-import { impulse, response, spectrum } from '../charts/signal.ts';
+import { averageKernel, FREQUENCIES, impulse, response, spectrum } from '../charts/signal.ts';
+import { round } from '../figures.ts';
 import type { Look } from '../protocol.ts';
 import type { Values } from '../setup.ts';
 import type { Tensor } from '../../wasm/seqmix.ts';
-import { Matrix, Plot, round } from './matrix.tsx';
+import { Matrix, Plot } from './matrix.tsx';
 
 export const find = (now: Look, name: string): Tensor | undefined =>
     now.tensors.find((tensor) => tensor.name === `block${now.block}.${name}` || tensor.name === name);
+
+/** A column of a spectrum as the frequency that it stands for. */
+const frequency = (k: number) => `${round((Math.PI * k) / FREQUENCIES)}`;
 
 export function Learnt({ now, values }: { now: Look; values: Values }) {
     const parts = [
@@ -81,45 +85,58 @@ function filterSentence({ data, shape }: Tensor): string {
 /** Focus: the coefficients of every bin, one filter's frequency and impulse response. */
 function Theta({ now }: { now: Look }) {
     const theta = find(now, 'mixer.theta');
-    const [picked, pick] = useState({ bin: 1, channel: 0 });
+    const [picked, pick] = useState({ bin: 1, channel: 0, filter: 0 });
     if (!theta) return null;
     const [bins, channels] = [theta.shape[1]!, theta.shape[2]!];
     const filters = theta.data.length / (bins * channels * 2);
+    const counts = { bin: bins, channel: channels, filter: filters };
     const bin = Math.min(picked.bin, bins - 1);
     const channel = Math.min(picked.channel, channels - 1);
-    const of = (b: number, c: number, i: number) => theta.data[((b * channels + c) * filters + 0) * 2 + i]!;
+    const filter = Math.min(picked.filter, filters - 1);
+    const at = { bin, channel, filter };
+    const of = (b: number, c: number, i: number) =>
+        theta.data[((b * channels + c) * filters + filter) * 2 + i]!;
     const [a, b] = [of(bin, channel, 0), of(bin, channel, 1)];
-    const gains = new Float32Array(bins * 64);
-    for (let i = 0; i < bins; i++) gains.set(response(of(i, channel, 0), of(i, channel, 1)), i * 64);
+    const gains = new Float32Array(bins * FREQUENCIES);
+    for (let i = 0; i < bins; i++) gains.set(response(of(i, channel, 0), of(i, channel, 1)), i * FREQUENCIES);
     const table = (i: number) =>
         Float32Array.from({ length: bins * channels }, (_, n) =>
             of(Math.floor(n / channels), n % channels, i),
         );
-    const choice = (label: 'bin' | 'channel', count: number, value: number) => (
-        <label>
-            {label}
-            <select
-                value={value}
-                onChange={({ currentTarget }) => pick({ bin, channel, [label]: Number(currentTarget.value) })}
-            >
-                {Array.from({ length: count }, (_, i) => (
-                    <option key={i} value={i}>
-                        {i}
-                    </option>
-                ))}
-            </select>
-        </label>
-    );
+    const size = { rows: bins, columns: channels, row: 'bin', column: 'channel' };
     return (
         <section aria-labelledby="theta-title" class="learnt">
-            <h3 id="theta-title">The filters that Focus chose</h3>
+            <h3 id="theta-title">The filters that Focus chose, one for each bin of tokens</h3>
             <div class="options">
-                {choice('bin', bins, bin)}
-                {choice('channel', channels, channel)}
+                {(['bin', 'channel', 'filter'] as const).map((what) =>
+                    counts[what] > 1 ? (
+                        <label key={what}>
+                            {what}
+                            <select
+                                value={at[what]}
+                                onChange={({ currentTarget }) =>
+                                    pick({ ...at, [what]: Number(currentTarget.value) })
+                                }
+                            >
+                                {Array.from({ length: counts[what] }, (_, i) => (
+                                    <option key={i} value={i}>
+                                        {i}
+                                    </option>
+                                ))}
+                            </select>
+                        </label>
+                    ) : null,
+                )}
                 <span class="number">
                     Θ₀ = {a.toFixed(4)}, Θ₁ = {b.toFixed(4)}
                 </span>
             </div>
+            {find(now, 'mixer.hyper_w1') && (
+                <p class="say">
+                    Each bin’s filter is chosen from the bins before it: bin 0 has none and lets everything
+                    through.
+                </p>
+            )}
             <div class="plots">
                 <Plot
                     label="frequency response |H|"
@@ -132,7 +149,7 @@ function Theta({ now }: { now: Look }) {
                     label="impulse response"
                     values={impulse(a, b)}
                     stems
-                    xLabel="steps later"
+                    xLabel="tokens later"
                     from="0"
                     to="23"
                 />
@@ -140,28 +157,13 @@ function Theta({ now }: { now: Look }) {
                     label={`|H| of every bin, channel ${channel}`}
                     values={gains}
                     rows={bins}
-                    columns={64}
+                    columns={FREQUENCIES}
                     row="bin"
-                    column="frequency"
+                    column="frequency, 0 to π"
+                    at={frequency}
                 />
-                <Matrix
-                    label="Θ₀"
-                    values={table(0)}
-                    rows={bins}
-                    columns={channels}
-                    signed
-                    row="bin"
-                    column="channel"
-                />
-                <Matrix
-                    label="Θ₁"
-                    values={table(1)}
-                    rows={bins}
-                    columns={channels}
-                    signed
-                    row="bin"
-                    column="channel"
-                />
+                <Matrix label="Θ₀" values={table(0)} {...size} signed />
+                <Matrix label="Θ₁" values={table(1)} {...size} signed />
             </div>
         </section>
     );
@@ -173,22 +175,46 @@ const KERNELS: readonly (readonly [string, string])[] = [
     ['mixer.kernel', 'kernel of the state space'],
     ['mixer.conv_k', 'long convolution'],
 ];
-/** Kernels over time, one a channel, with their spectra. */
-function Kernels({ now }: { now: Look }) {
+interface Kernel {
+    label: string;
+    /** [channels][taps] */
+    data: Float32Array;
+    channels: number;
+    taps: number;
+}
+function kernelsOf(now: Look): Kernel[] {
     const found = KERNELS.flatMap(([name, label]) => {
         const tensor = find(now, name) ?? find(now, name.replace('mixer.', 'shared.'));
-        return tensor && tensor.shape.length === 2 ? [{ tensor, label }] : [];
+        if (tensor?.shape.length !== 2) return [];
+        const [channels, taps] = tensor.shape as [number, number];
+        const long = label !== 'long convolution' || taps >= now.sample.length;
+        return [{ label: long ? label : 'short convolution', data: tensor.data, channels, taps }];
     });
+    const average = averageOf(now);
+    return average ? [...found, average] : found;
+}
+/** All moving averages of a channel together are one kernel: what an input still counts so many tokens later. */
+function averageOf(now: Look): Kernel | null {
+    const weights = ['alpha', 'delta', 'beta', 'eta', 'ema_skip'].map((name) => find(now, `mixer.${name}`));
+    if (weights.some((tensor) => !tensor)) return null;
+    const [alpha, delta, beta, eta, skip] = weights.map((tensor) => tensor!.data) as Float32Array[];
+    const taps = now.sample.length;
+    const data = averageKernel({ alpha: alpha!, delta: delta!, beta: beta!, eta: eta!, skip: skip! }, taps);
+    return { label: 'moving averages as one kernel', data, channels: skip!.length, taps };
+}
+
+/** Kernels over time, one a channel, with their spectra. */
+function Kernels({ now }: { now: Look }) {
+    const found = kernelsOf(now);
     if (!found.length) return null;
     return (
         <section aria-labelledby="kernels-title" class="learnt">
             <h3 id="kernels-title">Kernels over time, and the frequencies they let through</h3>
             <div class="plots">
-                {found.flatMap(({ tensor: { data, shape }, label }) => {
-                    const [channels, taps] = shape as [number, number];
-                    const gains = new Float32Array(channels * 64);
+                {found.flatMap(({ label, data, channels, taps }) => {
+                    const gains = new Float32Array(channels * FREQUENCIES);
                     for (let c = 0; c < channels; c++)
-                        gains.set(spectrum(data.subarray(c * taps, (c + 1) * taps)), c * 64);
+                        gains.set(spectrum(data.subarray(c * taps, (c + 1) * taps)), c * FREQUENCIES);
                     return [
                         <Matrix
                             key={label}
@@ -202,12 +228,13 @@ function Kernels({ now }: { now: Look }) {
                         />,
                         <Matrix
                             key={`${label}-f`}
-                            label={`${label}: spectrum, 0 to π`}
+                            label="its spectrum"
                             values={gains}
                             rows={channels}
-                            columns={64}
+                            columns={FREQUENCIES}
                             row="channel"
-                            column="frequency"
+                            column="frequency, 0 to π"
+                            at={frequency}
                         />,
                     ];
                 })}

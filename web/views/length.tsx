@@ -72,15 +72,20 @@ function Group({ entries, several }: { entries: readonly Entry[]; several: boole
         [...history.lengths.values()].every(({ length, result }) => length === trained || !result),
     );
     const tried = entries.some(({ history }) => history.lengths.size > 1);
-    return (
-        <section class="length" aria-label={`Accuracy against length: ${taskTitle(lab(), values)}`}>
-            <h3>{several ? taskTitle(lab(), values) : 'Accuracy against length'}</h3>
-            {tried && fixed && (
+    const title = taskTitle(lab(), values);
+    if (tried && fixed)
+        return (
+            <section class="length" aria-label={`Accuracy against length: ${title}`}>
+                <h3>{title}</h3>
                 <p class="say">
                     This task has one length, {trained}: there is nothing longer to try. Recall and copying
                     can be asked at any length.
                 </p>
-            )}
+            </section>
+        );
+    return (
+        <section class="length" aria-label={`Accuracy against length: ${title}`}>
+            <h3>{several ? title : 'Accuracy against length'}</h3>
             <ul class="legend">
                 {entries.map((entry) => (
                     <li key={entry.id}>
@@ -162,12 +167,12 @@ function Chart({
         const kind: Kind = {
             marked: true,
             log: false,
-            doubling: true,
+            doubling: lengths,
             range: [0, 1.04],
             line: { at: SOLVED, label: '99 %' },
-            rule: { at: trained, label: 'trained' },
+            rule: trained,
             format: (value) => `${Math.round(100 * value)} %`,
-            formatX: String,
+            formatX: (length) => (length === trained ? `${length} trained` : String(length)),
         };
         let chart: Curves | null = null;
         let frame = 0;

@@ -3,7 +3,8 @@ import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { drawHeat, drawLegend } from '../charts/heat.ts';
 import type { Look } from '../protocol.ts';
-import { setView } from '../state.ts';
+import { inspecting, setView } from '../state.ts';
+import { futureClear, roundTop } from './matrix.tsx';
 
 const pointed = signal<{ row: number; column: number } | null>(null);
 
@@ -19,14 +20,11 @@ interface Props {
 
 export function AttentionMap({ now, map, head, row, name }: Props) {
     const size = now.sample.length;
-    const top = roundTop(map.subarray(Math.ceil(size / 8) * size));
+    const top = roundTop(map, size);
     const canvas = useRef<HTMLCanvasElement>(null);
     const legend = useRef<HTMLCanvasElement>(null);
     useEffect(() => {
-        // What no row may look at is left clear.
-        const causal = map.every((weight, i) => i % size <= Math.floor(i / size) || weight === 0);
-        const seen = causal ? map.map((weight, i) => (i % size > Math.floor(i / size) ? NaN : weight)) : map;
-        if (canvas.current) drawHeat(canvas.current, seen, size, size, top);
+        if (canvas.current) drawHeat(canvas.current, futureClear(map, size), size, size, top);
     }, [now, head]);
     useEffect(() => {
         if (legend.current) drawLegend(legend.current);
@@ -42,7 +40,7 @@ export function AttentionMap({ now, map, head, row, name }: Props) {
         <figure class="map">
             <figcaption>
                 <h3>Attention map</h3>
-                {now.blocks.length > 1 && (
+                {now.blocks.length > 1 && !inspecting.value && (
                     <Choice
                         label="block"
                         value={now.block}
@@ -99,12 +97,6 @@ function Reading({ now, map }: Pick<Props, 'now' | 'map'>) {
                 : 'Point at the map to read a weight.'}
         </p>
     );
-}
-
-/** The end of the scale: a round number that no weight is above, but for the first rows, which have few to share. */
-function roundTop(weights: Float32Array): number {
-    const most = weights.reduce((a, b) => Math.max(a, b), 0);
-    return [0.01, 0.02, 0.05, 0.1, 0.2, 0.5].find((top) => top >= most) ?? 1;
 }
 
 interface ChoiceProps {

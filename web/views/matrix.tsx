@@ -3,10 +3,19 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { drawSigned, drawSignedLegend } from '../charts/diverging.ts';
 import { drawHeat, drawLegend } from '../charts/heat.ts';
+import { round, signed as withMinus } from '../figures.ts';
 import { painted } from '../theme.ts';
 
-export function round(value: number, digits = 2): string {
-    return String(Number(value.toPrecision(digits)));
+/** An attention map with what no row may look at left clear, where that is so for every row. */
+export function futureClear(map: Float32Array, size: number): Float32Array {
+    const ahead = (i: number) => i % size > Math.floor(i / size);
+    const causal = map.every((weight, i) => !ahead(i) || weight === 0);
+    return causal ? map.map((weight, i) => (ahead(i) ? NaN : weight)) : map;
+}
+/** The end of a map's scale: a round number that no weight is above, but for the first rows, which have few to share. */
+export function roundTop(map: Float32Array, size: number): number {
+    const most = map.subarray(Math.ceil(size / 8) * size).reduce((a, b) => Math.max(a, b || 0), 0);
+    return [0.01, 0.02, 0.05, 0.1, 0.2, 0.5].find((top) => top >= most) ?? 1;
 }
 
 interface MatrixProps {
@@ -17,9 +26,11 @@ interface MatrixProps {
     /** From -top to top around zero, else from 0 to top. */
     signed?: boolean;
     top?: number;
-    /** Names of a row and a column for the reading. */
+    /** What goes down and what goes across. */
     row?: string;
     column?: string;
+    /** How a column is called in the reading, else by its number. */
+    at?: (column: number) => string;
     /** Pixels stay square. */
     square?: boolean;
 }
@@ -33,11 +44,12 @@ export function Matrix({
     top,
     row = 'row',
     column = 'column',
+    at = String,
     square,
 }: MatrixProps) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const legend = useRef<HTMLCanvasElement>(null);
-    const [pointed, point] = useState<[number, number] | null>(null);
+    const [pointed, setPointed] = useState<[number, number] | null>(null);
     let most = top ?? 0;
     if (top === undefined)
         for (let i = 0; i < values.length; i++) most = Math.max(most, Math.abs(values[i]!) || 0);
@@ -45,28 +57,35 @@ export function Matrix({
         if (canvas.current) (signed ? drawSigned : drawHeat)(canvas.current, values, rows, columns, most);
         if (legend.current) (signed ? drawSignedLegend : drawLegend)(legend.current);
     }, [values, rows, columns, painted.value]);
-    const at = pointed && values[pointed[0] * columns + pointed[1]];
+    const value = pointed && values[pointed[0] * columns + pointed[1]];
+    const point = ({ currentTarget, clientX, clientY }: PointerEvent & { currentTarget: HTMLElement }) => {
+        const box = currentTarget.getBoundingClientRect();
+        const y = Math.floor(((clientY - box.top) / box.height) * rows);
+        const x = Math.floor(((clientX - box.left) / box.width) * columns);
+        setPointed(y >= 0 && y < rows && x >= 0 && x < columns ? [y, x] : null);
+    };
     return (
         <figure class="matrix">
-            <figcaption>{label}</figcaption>
+            <figcaption>
+                {label}{' '}
+                <span class="axes">
+                    {row} ↓ {column} →
+                </span>
+            </figcaption>
             <canvas
                 ref={canvas}
                 class={square ? 'square' : ''}
                 style={square ? { aspectRatio: `${columns} / ${rows}` } : undefined}
                 role="img"
-                aria-label={`${label}: ${rows} rows, ${columns} columns, largest ${round(most)}`}
-                onPointerMove={({ currentTarget, clientX, clientY }) => {
-                    const box = currentTarget.getBoundingClientRect();
-                    const y = Math.floor(((clientY - box.top) / box.height) * rows);
-                    const x = Math.floor(((clientX - box.left) / box.width) * columns);
-                    point(y >= 0 && y < rows && x >= 0 && x < columns ? [y, x] : null);
-                }}
-                onPointerLeave={() => point(null)}
+                aria-label={`${label}: ${rows} times ${row}, ${columns} times ${column}, largest ${round(most)}`}
+                onPointerMove={point}
+                onPointerDown={point}
+                onPointerLeave={() => setPointed(null)}
             />
             <div class="map-legend">
                 <span class="number">
-                    {pointed && at !== undefined && at !== null
-                        ? `${row} ${pointed[0]}, ${column} ${pointed[1]}: ${at.toPrecision(4)}`
+                    {pointed && value !== undefined && value !== null && !Number.isNaN(value)
+                        ? `${row} ${pointed[0]}, ${column} ${at(pointed[1])}: ${withMinus(value.toPrecision(4))}`
                         : `${rows} × ${columns}`}
                 </span>
                 <span class="scale">

@@ -1,8 +1,8 @@
 // numbers.tsx: the race as a table: where each run stands, when it reached 99 %, and what proves its numbers.
 import { useState } from 'preact/hooks';
-import { score } from '../history.ts';
-import { lab, lossText, nameOf, percent, runs, type Entry } from '../state.ts';
-import { textOf } from '../setup.ts';
+import { lossAt, scoreAt } from '../history.ts';
+import { accuracyText, groups, lab, lossText, nameOf, runs, type Entry } from '../state.ts';
+import { taskTitle, textOf } from '../setup.ts';
 import { RunName } from './mark.tsx';
 
 const STATUS: Record<string, string> = {
@@ -32,11 +32,20 @@ export function Numbers() {
                             <th scope="col">Weights</th>
                         </tr>
                     </thead>
-                    <tbody>
-                        {runs.value.map((entry) => (
-                            <Row key={entry.id} entry={entry} />
-                        ))}
-                    </tbody>
+                    {groups.value.map((entries) => (
+                        <tbody key={entries[0]!.values['task']}>
+                            {groups.value.length > 1 && (
+                                <tr>
+                                    <th scope="rowgroup" colSpan={8} class="of-task">
+                                        {taskTitle(lab(), entries[0]!.values)}
+                                    </th>
+                                </tr>
+                            )}
+                            {entries.map((entry) => (
+                                <Row key={entry.id} entry={entry} />
+                            ))}
+                        </tbody>
+                    ))}
                 </table>
             </div>
             <details class="proof">
@@ -54,49 +63,53 @@ export function Numbers() {
 }
 
 function Row({ entry }: { entry: Entry }) {
-    const { step, steps, rate, seconds, params, status } = entry.live.value;
+    const { steps, rate, seconds, params, status } = entry.live.value;
     const { values } = entry;
-    const { losses, points, solved } = entry.history;
-    const reached = entry.members.filter(({ live, history }) => live.value.step > 0 && history.solved).length;
-    const point = points[points.length - 1];
-    const loss = losses[step - 1];
+    // Of several seeds: as far as all of them have come.
+    const step = Math.min(...entry.members.map(({ live }) => live.value.step));
     // Own speed where the clock on the wall has not been read yet.
     const speed = rate || (seconds > 0 && status !== 'going' ? step / seconds : 0);
     return (
         <tr>
             <th scope="row">
-                <RunName entry={entry} />
+                <RunName entry={entry} brief />
             </th>
             <td>
                 {step}
                 <span class="of">/{steps}</span>
                 <span class="unseen"> {STATUS[status]}</span>
             </td>
-            <td>{lossText(loss)}</td>
-            <td>{point ? percent(score(point)) : '–'}</td>
+            <td>{lossText(lossAt(entry, step))}</td>
+            <td>{accuracyText(scoreAt(entry, step))}</td>
             <td>
-                {entry.members.length > 1 ? (
-                    <>
-                        {reached} of {entry.members.length} seeds
-                    </>
-                ) : solved ? (
-                    <>
-                        <span class="tick" aria-hidden="true">
-                            ✓
-                        </span>{' '}
-                        {solved.step}
-                        <span class="of"> {solved.seconds.toFixed(2)} s</span>
-                    </>
-                ) : status === 'done' ? (
-                    'never'
-                ) : (
-                    '–'
-                )}
+                <Reached entry={entry} />
             </td>
-            <td>{speed ? speed.toFixed(speed < 100 ? 1 : 0) : '–'}</td>
+            <td>{speed ? speed.toFixed(1) : '–'}</td>
             <td>{speed ? short(speed * Number(values['batch']) * Number(values['length'])) : '–'}</td>
             <td>{params ? params.toLocaleString('en') : '–'}</td>
         </tr>
+    );
+}
+
+/** When a run reached 99 %; of several seeds how many did, and the step by which they had. */
+function Reached({ entry: { members, history, live } }: { entry: Entry }) {
+    const solved = members.flatMap((one) => (one.live.value.step > 0 && one.history.solved) || []);
+    if (members.length > 1)
+        return (
+            <>
+                {solved.length} of {members.length}
+                {solved.length > 0 && ` by ${Math.max(...solved.map(({ step }) => step))}`}
+            </>
+        );
+    if (!history.solved) return <>{live.value.status === 'done' ? 'never' : '–'}</>;
+    return (
+        <>
+            <span class="tick" aria-hidden="true">
+                ✓
+            </span>{' '}
+            {history.solved.step}
+            <span class="of"> {history.solved.seconds.toFixed(2)} s</span>
+        </>
     );
 }
 

@@ -92,12 +92,16 @@ function RunCard({ entry }: { entry: Entry }) {
             {runs.value.length <= 4 && <p class="say">{mixer?.help}</p>}
             {warning && <p class="warning">{warning}.</p>}
             {status === 'failed' && problem && (
-                <p class="why" role="alert">
-                    {problem.message}{' '}
-                    <button type="button" onClick={() => restart(entry)}>
-                        Start it again
-                    </button>
-                </p>
+                <div class="why" role="alert">
+                    <p>
+                        {problem.key ? 'Cannot be trained' : 'Stopped'}: {problem.message}.
+                    </p>
+                    {!problem.key && (
+                        <button type="button" onClick={() => restart(entry)}>
+                            Start it again
+                        </button>
+                    )}
+                </div>
             )}
             <details>
                 <summary>
@@ -150,5 +154,8 @@ function RunCard({ entry }: { entry: Entry }) {
 
 function Changes({ entry }: { entry: Entry }) {
     const changes = nameOf(entry).split(' · ').slice(1);
-    return <>{changes.map((change) => [' ', <Badge key={change}>{change}</Badge>])}</>;
+    if (!changes.length) return null;
+    return (
+        <span class="changes">{changes.map((change) => [<Badge key={change}>{change}</Badge>, ' '])}</span>
+    );
 }

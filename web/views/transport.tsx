@@ -34,13 +34,9 @@ export function Transport() {
     const taken = members.reduce((sum, { live }) => sum + live.value.step, 0);
     const left = remaining.value;
     const rate = going.reduce((sum, { live }) => sum + live.value.rate, 0);
-    const state = playing.value
-        ? `${count(rate)} steps/s`
-        : finished.value
-          ? 'done'
-          : begun.value
-            ? 'paused'
-            : 'ready';
+    const failed = members.every(({ live }) => live.value.status === 'failed');
+    const still = failed ? 'stopped' : finished.value ? 'done' : begun.value ? 'paused' : 'ready';
+    const state = playing.value ? `${count(rate)} steps/s` : still;
     return (
         <div class="transport" role="group" aria-label="Training control">
             {playing.value ? (

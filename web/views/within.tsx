@@ -1,13 +1,14 @@
 // within.tsx: the Inside view: one run, one sample, every part of one block, now or at an earlier step of its training.
 import { useEffect } from 'preact/hooks';
-import { plainMaps, pooled } from '../charts/signal.ts';
+import { lasMaps } from '../charts/las.ts';
 import type { Entry } from '../entry.ts';
 import type { Look } from '../protocol.ts';
+import type { Values } from '../setup.ts';
 import type { Tensor } from '../../wasm/seqmix.ts';
 import { inspecting, look, selected, setView, view } from '../state.ts';
-import { Picker, Seen } from './inside.tsx';
+import { Nothing, Picker, Seen } from './inside.tsx';
 import { find, Learnt } from './learnt.tsx';
-import { Matrix } from './matrix.tsx';
+import { futureClear, Matrix, roundTop } from './matrix.tsx';
 import { Transport } from './transport.tsx';
 
 const MOST_ROWS = 256; // of a sequence whose maps are worked out again here
@@ -34,7 +35,7 @@ export default function Within() {
             ) : now && now.tensors.length > 0 ? (
                 <Parts now={now} entry={entry} />
             ) : (
-                <p class="say">The inside appears when the run is open.</p>
+                <Nothing entry={entry} what="Its inside" />
             )}
         </>
     );
@@ -107,7 +108,7 @@ function Parts({ now, entry }: { now: Look; entry: Entry }) {
                     <Learnt now={now} values={entry.values} />
                     <LasMaps now={now} entry={entry} />
                     {now.heads > 1 && <Heads now={now} />}
-                    <Activations now={now} />
+                    <Activations now={now} values={entry.values} />
                     <Weights now={now} />
                 </div>
             </div>
@@ -115,51 +116,63 @@ function Parts({ now, entry }: { now: Look; entry: Entry }) {
     );
 }
 
+/** Attention maps side by side on one scale, what no row may look at left clear. */
+function Maps({ maps, size }: { maps: readonly (readonly [string, Float32Array])[]; size: number }) {
+    const top = Math.max(...maps.map(([, map]) => roundTop(map, size)));
+    return (
+        <div class="plots small">
+            {maps.map(([label, map]) => (
+                <Matrix
+                    key={label}
+                    label={label}
+                    values={futureClear(map, size)}
+                    rows={size}
+                    columns={size}
+                    top={top}
+                    square
+                    row="asks"
+                    column="looked at"
+                />
+            ))}
+        </div>
+    );
+}
+
 function Heads({ now }: { now: Look }) {
     const size = now.sample.length;
+    const maps = Array.from(
+        { length: now.heads },
+        (_, h) => [`head ${h + 1}`, now.map!.subarray(h * size * size, (h + 1) * size * size)] as const,
+    );
     return (
         <section aria-labelledby="heads-title" class="learnt">
             <h3 id="heads-title">Every head</h3>
-            <div class="plots small">
-                {Array.from({ length: now.heads }, (_, h) => (
-                    <Matrix
-                        key={h}
-                        label={`head ${h + 1}`}
-                        values={now.map!.subarray(h * size * size, (h + 1) * size * size)}
-                        rows={size}
-                        columns={size}
-                        square
-                        row="row"
-                        column="looks at"
-                    />
-                ))}
-            </div>
+            <Maps maps={maps} size={size} />
         </section>
     );
 }
 
 /** LaS: the map without its decay, with it, and as it acts after pooling. */
-function LasMaps({ now, entry }: { now: Look; entry: Entry }) {
-    const { values } = entry;
+function LasMaps({ now, entry: { values } }: { now: Look; entry: Entry }) {
     const [q, k] = [find(now, 'mixer.q'), find(now, 'mixer.k')];
-    const size = now.sample.length;
-    if (values['mixer'] !== 'las' || !q || !k || !now.map || size > MOST_ROWS) return null;
+    const { length } = now.sample;
+    if (values['mixer'] !== 'las' || !q || !k || length > MOST_ROWS) return null;
     const head = Math.min(view.value.head, now.heads - 1);
-    const of = (maps: Float32Array) => maps.slice(head * size * size, (head + 1) * size * size);
-    const window = Number(values['window']);
-    const ahead = values['pool'] === 'trailing' ? 0 : (window - 1) / 2;
-    const plain = of(plainMaps(q.data, k.data, now.heads, size, q.shape[2]!));
-    const decayed = of(now.map);
-    const acting = values['pool'] === 'none' ? decayed : pooled(decayed, size, window, ahead);
-    const row = { rows: size, columns: size, square: true, row: 'row', column: 'looks at', top: 1 };
+    const projected = { q: q.data, k: k.data, length, width: q.shape[2]!, heads: now.heads };
+    const { plain, decayed, acting } = lasMaps(projected, head, values);
+    const { pool, window } = values;
+    const pooled = pool === 'none' ? 'and not pooled' : `and pooled over ${window}`;
     return (
         <section aria-labelledby="las-title" class="learnt">
             <h3 id="las-title">LaS step by step, head {head + 1}</h3>
-            <div class="plots small">
-                <Matrix label="softmax alone" values={plain} {...row} />
-                <Matrix label="with the decay" values={decayed} {...row} />
-                <Matrix label={`and pooled over ${window}`} values={acting} {...row} />
-            </div>
+            <Maps
+                maps={[
+                    ['softmax alone', plain],
+                    ['with the decay', decayed],
+                    [pool === 'masked' ? `${pooled}, then cut` : pooled, acting],
+                ]}
+                size={length}
+            />
         </section>
     );
 }
@@ -175,7 +188,40 @@ function flat({ data, shape }: Pick<Tensor, 'data' | 'shape'>): {
 }
 const short = (name: string, block: number) => name.replace(`block${block}.`, '').replace('mixer.', '');
 
-function Activations({ now }: { now: Look }) {
+/** What the named steps of a block are; where mechanisms differ, theirs first. */
+const STEPS: Readonly<Record<string, string>> = {
+    q: 'queries',
+    k: 'keys',
+    v: 'values',
+    pooled_v: 'values, averaged',
+    o: 'what attention gives',
+    out: 'what the block gives',
+    g: 'global convolution',
+    x_f: 'filtered signal',
+    y: 'what attention gives',
+    gamma: 'reset gate',
+    phi: 'update gate',
+    z: 'candidate',
+    short: 'short convolutions',
+    'chela.z': 'short, then long convolution',
+    g_a: 'gate of attention',
+    m: 'attention, gated',
+    g_o: 'gate of the output',
+    conv: 'convolution over time',
+    average: 'moving averages',
+    marks: 'landmarks',
+    u: 'input after the short convolution',
+    dt: 'step size',
+    b: 'how it enters the states',
+    c: 'how the states are read',
+    'mamba.y': 'read from the states',
+};
+function stepName(name: string, values: Values): string {
+    const words = STEPS[`${values['mixer']}.${name}`] ?? STEPS[name];
+    return words ? `${name}: ${words}` : name;
+}
+
+function Activations({ now, values }: { now: Look; values: Values }) {
     const all = now.tensors.filter(
         ({ weight, name, shape }) => !weight && !name.startsWith('grad:') && shape.length === 3,
     );
@@ -189,7 +235,7 @@ function Activations({ now }: { now: Look }) {
                 {all.map((tensor) => (
                     <Matrix
                         key={tensor.name}
-                        label={short(tensor.name, now.block)}
+                        label={stepName(short(tensor.name, now.block), values)}
                         {...flat(tensor)}
                         signed
                         row="token"

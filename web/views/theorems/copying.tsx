@@ -1,7 +1,8 @@
 // copying.tsx: [CAT] Theorem 3: signals copied in their order by one layer whose queries pass a decaying filter, one emitted
 // token after another.
 import { useAnswer } from '../../proofs.ts';
-import { Drawing, Problem, show, Slider, Theorem, Verdict } from './parts.tsx';
+import { show } from '../../figures.ts';
+import { Drawing, Problem, Slider, Theorem, Verdict } from './parts.tsx';
 import { TextField } from './recall.tsx';
 import { number, text } from './settings.ts';
 

@@ -2,7 +2,8 @@
 // Trials are drawn by the construction while one looks; the line is the exact probability as an integral.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { asking } from '../../proofs.ts';
-import { Choice, Drawing, Problem, show, Slider, Theorem, Verdict } from './parts.tsx';
+import { show } from '../../figures.ts';
+import { Choice, Drawing, Problem, Slider, Theorem, Verdict } from './parts.tsx';
 import { choice, number } from './settings.ts';
 
 const L = 128;
@@ -108,7 +109,6 @@ export function Landmarks() {
         return () => observer.disconnect();
     }, []);
     const { points, threshold, problem } = useTrials(block, sigma.value, rho, seen);
-    const done = points.reduce((sum, { trials }) => sum + trials, 0);
     const at = (times: number) => points.find((point) => point.times === times);
     const one = at(1);
     return (
@@ -137,81 +137,11 @@ export function Landmarks() {
                     set={kind.set}
                 />
             </div>
-            <figure>
-                <figcaption>
-                    Share of trials in which the chosen block holds the copy, over the width d; L = {L} rows
-                </figcaption>
-                <Drawing
-                    height={(width) => Math.min(340, 180 + width * 0.12)}
-                    label="Measured success over width, with the predicted threshold"
-                >
-                    {(width, tall) => {
-                        const x = (times: number) => 48 + ((Math.log2(times) + 3.4) / 6.6) * (width - 64);
-                        const y = (share: number) => 12 + (1 - share) * (tall - 56);
-                        const curve = Array.from({ length: 61 }, (_, i) => 2 ** (-3.3 + (i / 60) * 6.3));
-                        return (
-                            <>
-                                {[0, 0.25, 0.5, 0.75, 1].map((share) => (
-                                    <g key={share} class="axis-line">
-                                        <line x1={48} x2={width - 16} y1={y(share)} y2={y(share)} />
-                                        <text
-                                            x={42}
-                                            y={y(share)}
-                                            text-anchor="end"
-                                            dominant-baseline="central"
-                                        >
-                                            {100 * share} %
-                                        </text>
-                                    </g>
-                                ))}
-                                <line class="now" x1={x(1)} x2={x(1)} y1={8} y2={tall - 40} />
-                                <text class="foot strong" x={x(1)} y={tall - 26} text-anchor="middle">
-                                    predicted: d = {Math.round(threshold)}
-                                </text>
-                                {!rho && threshold > 0 && (
-                                    <path
-                                        class="line bound"
-                                        d={curve
-                                            .map(
-                                                (times, i) =>
-                                                    `${i ? 'L' : 'M'}${x(times).toFixed(1)} ${y(exactSuccess(L, block, sigma.value, times * threshold)).toFixed(1)}`,
-                                            )
-                                            .join('')}
-                                    />
-                                )}
-                                {points.map(({ times, d, hits, trials }) => {
-                                    if (!trials) return null;
-                                    const [low, high] = interval(hits, trials);
-                                    return (
-                                        <g key={times} class="tone-one">
-                                            <line x1={x(times)} x2={x(times)} y1={y(low)} y2={y(high)} />
-                                            <circle class="disc" cx={x(times)} cy={y(hits / trials)} r={4} />
-                                            {times !== 0.75 &&
-                                                times !== 1.5 &&
-                                                times !== 3 &&
-                                                times !== 6 && (
-                                                    <text
-                                                        class="foot"
-                                                        x={x(times)}
-                                                        y={tall - 8}
-                                                        text-anchor="middle"
-                                                    >
-                                                        {d}
-                                                    </text>
-                                                )}
-                                        </g>
-                                    );
-                                })}
-                            </>
-                        );
-                    }}
-                </Drawing>
-                <p class="read">
-                    <span class="key one">● measured, with its interval</span>
-                    {!rho && <span class="key muted"> ┄ exact probability</span>} · {done} of{' '}
-                    {ENOUGH * TIMES.length} trials
-                </p>
-            </figure>
+            {threshold > 0 ? (
+                <Measured points={points} threshold={threshold} block={block} rho={rho} />
+            ) : (
+                !problem && <p class="say">Measuring …</p>
+            )}
             {one && one.trials > 0 && (
                 <Verdict holds={rho ? null : agrees(points, block)}>
                     At the predicted width{' '}
@@ -232,6 +162,93 @@ export function Landmarks() {
         </Theorem>
     );
 }
+const LABELLED = [1 / 8, 1 / 4, 1 / 2, 1, 2, 4]; // widths with room for their number
+
+interface MeasuredProps {
+    points: readonly Point[];
+    threshold: number;
+    block: number;
+    rho: boolean;
+}
+/** Success over the width: measured shares with their intervals, the exact curve, the predicted width. */
+function Measured({ points, threshold, block, rho }: MeasuredProps) {
+    const done = points.reduce((sum, { trials }) => sum + trials, 0);
+    const exact = (times: number) => exactSuccess(L, block, sigma.value, times * threshold);
+    const curve = Array.from({ length: 61 }, (_, i) => 2 ** (-3.3 + (i / 60) * 6.3));
+    return (
+        <figure>
+            <figcaption>
+                Share of trials in which the chosen block holds the copy, over the width d; L = {L} rows
+            </figcaption>
+            <Drawing
+                height={(width) => Math.min(340, 180 + width * 0.12)}
+                label="Measured success over width, with the predicted threshold"
+            >
+                {(width, tall) => {
+                    const x = (times: number) => 48 + ((Math.log2(times) + 3.4) / 6.6) * (width - 64);
+                    const y = (share: number) => 12 + (1 - share) * (tall - 56);
+                    const place = (times: number) => `${x(times).toFixed(1)} ${y(exact(times)).toFixed(1)}`;
+                    return (
+                        <>
+                            <Shares left={48} right={width - 16} y={y} />
+                            <line class="now" x1={x(1)} x2={x(1)} y1={8} y2={tall - 40} />
+                            <text class="foot strong" x={x(1)} y={tall - 26} text-anchor="middle">
+                                predicted: d = {Math.round(threshold)}
+                            </text>
+                            {!rho && <path class="line bound" d={`M${curve.map(place).join('L')}`} />}
+                            {points.map((point) => (
+                                <Trials key={point.times} point={point} x={x} y={y} foot={tall - 8} />
+                            ))}
+                        </>
+                    );
+                }}
+            </Drawing>
+            <p class="read">
+                <span class="key one">● measured, with its interval</span>
+                {!rho && <span class="key muted"> ┄ exact probability</span>} · {done} of{' '}
+                {ENOUGH * TIMES.length} trials
+            </p>
+        </figure>
+    );
+}
+/** Lines across at 0 to 100 %. */
+function Shares({ left, right, y }: { left: number; right: number; y: (share: number) => number }) {
+    return (
+        <>
+            {[0, 0.25, 0.5, 0.75, 1].map((share) => (
+                <g key={share} class="axis-line">
+                    <line x1={left} x2={right} y1={y(share)} y2={y(share)} />
+                    <text x={left - 6} y={y(share)} text-anchor="end" dominant-baseline="central">
+                        {100 * share} %
+                    </text>
+                </g>
+            ))}
+        </>
+    );
+}
+interface TrialsProps {
+    point: Point;
+    x: (times: number) => number;
+    y: (share: number) => number;
+    foot: number;
+}
+/** One width: its share and interval, and its number under the axis. */
+function Trials({ point: { times, d, hits, trials }, x, y, foot }: TrialsProps) {
+    if (!trials) return null;
+    const [low, high] = interval(hits, trials);
+    return (
+        <g class="tone-one">
+            <line x1={x(times)} x2={x(times)} y1={y(low)} y2={y(high)} />
+            <circle class="disc" cx={x(times)} cy={y(hits / trials)} r={4} />
+            {LABELLED.includes(times) && (
+                <text class="foot" x={x(times)} y={foot} text-anchor="middle">
+                    {d}
+                </text>
+            )}
+        </g>
+    );
+}
+
 /** Every measured share within 4 standard deviations of the exact one. */
 function agrees(points: readonly Point[], block: number): boolean {
     return points.every(({ d, hits, trials }) => {

@@ -1,8 +1,9 @@
 // parts.tsx: what the pictures share: the frame around one, a drawing that knows its width, heat maps, sliders, buttons
-// that choose, and how numbers are written.
+// that choose.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { drawHeat, drawLegend } from '../../charts/heat.ts';
+import { show } from '../../figures.ts';
 
 interface FigureProps {
     id: string;
@@ -76,9 +77,12 @@ interface HeatProps {
     rest: string;
     lowest?: string;
     highest?: string;
+    /** Drawn over the map, one unit an entry. */
+    over?: ComponentChildren;
 }
 /** A matrix, row 0 on top; NaN is left blank. Pointing at an entry reads it. */
-export function Heat({ values, rows, columns, top, title, of, rest, lowest = '0', highest }: HeatProps) {
+export function Heat(props: HeatProps) {
+    const { values, rows, columns, top, title, of, rest, lowest = '0', highest, over } = props;
     const canvas = useRef<HTMLCanvasElement>(null);
     const scale = useRef<HTMLCanvasElement>(null);
     const [at, setAt] = useState<readonly [number, number] | null>(null);
@@ -93,15 +97,22 @@ export function Heat({ values, rows, columns, top, title, of, rest, lowest = '0'
     return (
         <figure class="heat">
             <figcaption>{title}</figcaption>
-            <canvas
-                ref={canvas}
-                role="img"
-                aria-label={`${title}. ${rest}`}
-                style={{ aspectRatio: `${columns} / ${rows}` }}
-                onPointerMove={read}
-                onPointerDown={read}
-                onPointerLeave={() => setAt(null)}
-            />
+            <div class="heat-place">
+                <canvas
+                    ref={canvas}
+                    role="img"
+                    aria-label={`${title}. ${rest}`}
+                    style={{ aspectRatio: `${columns} / ${rows}` }}
+                    onPointerMove={read}
+                    onPointerDown={read}
+                    onPointerLeave={() => setAt(null)}
+                />
+                {over && (
+                    <svg viewBox={`0 0 ${columns} ${rows}`} preserveAspectRatio="none" aria-hidden="true">
+                        {over}
+                    </svg>
+                )}
+            </div>
             <p class="heat-scale" aria-hidden="true">
                 <span>{lowest}</span>
                 <canvas ref={scale} />
@@ -198,17 +209,4 @@ export function Problem({ problem }: { problem: string | null }) {
             This cannot be computed here: {problem}
         </p>
     );
-}
-
-/** Three figures, a power of ten where it is small. */
-export function show(value: number): string {
-    if (!Number.isFinite(value)) return Number.isNaN(value) ? 'no number' : value > 0 ? '∞' : '−∞';
-    if (value === 0) return '0';
-    const size = Math.abs(value);
-    if (size >= 1e-3 && size < 1e5) return String(Number(value.toPrecision(3))).replace('-', '−');
-    const [digits, power] = value.toExponential(1).split('e');
-    return `${digits!.replace('-', '−')}·10${superscript(power!)}`;
-}
-function superscript(power: string): string {
-    return power.replace('+', '').replace(/./g, (c) => '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'['-0123456789'.indexOf(c)]!);
 }

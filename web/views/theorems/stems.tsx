@@ -2,7 +2,8 @@
 // use the arrow keys.
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
-import { Drawing, show } from './parts.tsx';
+import { show } from '../../figures.ts';
+import { Drawing } from './parts.tsx';
 
 export interface Series {
     values: ArrayLike<number>;

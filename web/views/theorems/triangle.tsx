@@ -2,7 +2,8 @@
 // stable ones: poles, impulse response by the kernel, frequency response, and the square that a sigmoid can reach.
 import { useRef } from 'preact/hooks';
 import { useAnswer } from '../../proofs.ts';
-import { Drawing, Problem, show, Slider, Theorem, Verdict } from './parts.tsx';
+import { show } from '../../figures.ts';
+import { Drawing, Problem, Slider, Theorem, Verdict } from './parts.tsx';
 import { number } from './settings.ts';
 import { Stems } from './stems.tsx';
 

@@ -1,0 +1,21 @@
+// figures.ts: how numbers are written on this page: a real minus sign, powers of ten where a number is small.
+
+/** Three figures, a power of ten where it is small. */
+export function show(value: number): string {
+    if (!Number.isFinite(value)) return Number.isNaN(value) ? 'no number' : value > 0 ? '∞' : '−∞';
+    if (value === 0) return '0';
+    const size = Math.abs(value);
+    return size >= 1e-3 && size < 1e5 ? round(value, 3) : tenth(value);
+}
+/** So many figures, as a plain decimal. */
+export function round(value: number, digits = 2): string {
+    return signed(String(Number(value.toPrecision(digits))));
+}
+/** Two figures and a power of ten. */
+export function tenth(value: number): string {
+    const [digits, power] = value.toExponential(1).split('e');
+    return `${signed(digits!)}·${powerOfTen(Number(power))}`;
+}
+export const powerOfTen = (power: number) =>
+    `10${String(power).replace(/./g, (c) => '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'['-0123456789'.indexOf(c)]!)}`;
+export const signed = (text: string) => text.replace('-', '−');
