@@ -33,12 +33,21 @@ export function onPage(name, hash, options, body) {
 }
 export const runs = (page) => page.evaluate(() => globalThis.seqmix.runs());
 export const until = (page, condition, ...values) =>
-    page.waitForFunction(condition, { timeout: 60_000, polling: 50 }, ...values);
+    page.waitForFunction(condition, { timeout: 120_000, polling: 50 }, ...values);
 export const hash = (page) => page.evaluate(() => location.hash);
+/** Press the button that is called so. (By role and name through the browser, Firefox takes long while a page is busy.) */
 export async function press(page, name) {
-    const button = await page.waitForSelector(`::-p-aria([name="${name}"][role="button"])`, {
-        timeout: 20_000,
-    });
+    const button = await page.waitForFunction(
+        (wanted) => {
+            const called = (one) =>
+                one.getAttribute('aria-label') ?? one.textContent.replace(/\s+/g, ' ').trim();
+            return [...document.querySelectorAll('button')].find(
+                (one) => called(one) === wanted && !one.disabled,
+            );
+        },
+        { timeout: 20_000, polling: 50 },
+        name,
+    );
     await button.click();
 }
 export const allDone = (page) =>
