@@ -43,7 +43,9 @@ export class Pool {
             if (at < 0) return;
             this.#seats.splice(at, 1);
             worker.terminate();
-            this.#listener.lost([...seat.ids], message);
+            const ids = [...seat.ids];
+            seat.ids.clear(); // reports that are still on their way are not heard
+            this.#listener.lost(ids, message);
         };
         worker.onerror = (event) => {
             event.preventDefault();

@@ -284,7 +284,7 @@ onPage('runs are added, changed and removed', RACE, {}, async (page) => {
 
 onPage(
     'a worker that dies is reported and can be started again; the other runs go on',
-    `${RACE}!speed=full`,
+    '#mixer=cat&task=mqar&steps=20000~mixer=attention!speed=full',
     { cores: 3 },
     async (page) => {
         await allReady(page);
