@@ -104,9 +104,9 @@ $(FAST_TESTS:%=build/test/$(PREFIX_OF_TESTS)%.count): build/test/$(PREFIX_OF_TES
 	@SMX_FAST=1 $(RUN) $(PREFIX_OF_TESTS)fast/$* $< || :
 
 # The same bits: every instruction set, gcc and clang, WebAssembly with and without SIMD, one committed list.
-build/test/digests.count: proofs_tests/digests.mjs proofs_tests/digests.txt build/seqmix build/clang/seqmix build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js
+build/test/digests.count: proofs_tests/digests.mjs proofs_tests/digests.txt build/seqmix build/clang/seqmix build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/checks.wasm build/wasm/seqmix.js
 	@$(RUN) digests node --test --test-reporter=tap $< || :
-build/test/browsers.count: proofs_tests/digests_browsers.mjs proofs_tests/digests.txt build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js
+build/test/browsers.count: proofs_tests/digests_browsers.mjs proofs_tests/digests.txt build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/checks.wasm build/wasm/seqmix.js
 	@$(RUN) browsers node --test --test-reporter=tap $< || :
 ifneq ($(VARIANT),clang)
 build/clang/seqmix: $(CLI_SRC) $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_SRC) $(REF_SRC) $(wildcard */*.h kernels/kernels.def)

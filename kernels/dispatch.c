@@ -10,6 +10,16 @@
 #include <immintrin.h>
 #endif
 
+#define SMX_STRING_(a) #a
+#define SMX_STRING(a) SMX_STRING_(a)
+
+#ifdef SMX_ONLY // one copy of the kernels, under the public names: nothing to choose
+const char *smx_isa(void) { return SMX_STRING(SMX_ISA_NAME); }
+const char *smx_isa_name(size_t i) { return i ? NULL : smx_isa(); }
+int smx_isa_choose(const char *name) { return name && !strcmp(name, smx_isa()) ? 0 : -1; }
+const char *smx_fast_isa(void) { return NULL; }
+int smx_fast(int on) { return (void)on, 0; }
+#else
 typedef struct {
     const char *name;
 #define SMX_KERNEL(result, name, parameters, arguments) result(*name) parameters;
@@ -22,8 +32,6 @@ typedef struct {
 #define SMX_JOIN_(a, b) a##b
 #define SMX_JOIN(a, b) SMX_JOIN_(a, b)
 #define SMX_FN(name) SMX_JOIN(smx_##name##_, SMX_ISA_NAME)
-#define SMX_STRING_(a) #a
-#define SMX_STRING(a) SMX_STRING_(a)
 #ifdef SMX_HAVE_scalar
 #define SMX_ISA_NAME scalar
 #include "dispatch_table.h"
@@ -159,6 +167,7 @@ int smx_fast(int on) {
     fused = on ? fused_of(selected()) : NULL;
     return before;
 }
+#endif
 
 #if defined(SMX_X86)
 enum { MXCSR_DEFAULT = 0x1f80, MXCSR_FLAGS = 0x3f };
@@ -185,6 +194,7 @@ uint64_t smx_fpenv_enter(void) { return 0; }
 void smx_fpenv_leave(uint64_t saved) { (void)saved; }
 #endif
 
+#ifndef SMX_ONLY
 // The public functions. A result type of void cannot be held, so each kind has its own shape.
 #define CALL_void(name, arguments)                                                                           \
     uint64_t env = smx_fpenv_enter();                                                                        \
@@ -202,3 +212,4 @@ void smx_fpenv_leave(uint64_t saved) { (void)saved; }
     result smx_##name parameters { CALL_##result(name, arguments) }
 #include "kernels.def"
 #undef SMX_KERNEL
+#endif

@@ -11,6 +11,9 @@
 #include "vmath.h"
 #include "reduce.h"
 
+#ifdef SMX_ONLY // this build has one copy: it is the public function
+#define SMX_FN(name) smx_##name
+#else
 #define SMX_JOIN_(a, b) a##b
 #define SMX_JOIN(a, b) SMX_JOIN_(a, b)
 #define SMX_FN(name) SMX_JOIN(smx_##name##_, SMX_ISA_NAME)
@@ -18,6 +21,7 @@
 #define SMX_KERNEL(result, name, parameters, arguments) result SMX_FN(name) parameters;
 #include "kernels.def"
 #undef SMX_KERNEL
+#endif
 
 static inline size_t smx_min(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t smx_round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }

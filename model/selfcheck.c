@@ -28,7 +28,7 @@ enum { EXTRAS = sizeof extras / sizeof *extras };
 
 static size_t mixer_count(void) {
     size_t n = 0;
-    while (mixers[n]) n++;
+    while (mixer_name(n)) n++;
     return n;
 }
 
@@ -40,7 +40,7 @@ const char *smx_selfcheck_name(size_t i) {
     if (i < kernels)
         snprintf(name, sizeof name, "kernel %s", smx_digest_name(i));
     else if (i < kernels + n)
-        snprintf(name, sizeof name, "train %s", mixers[i - kernels]->name);
+        snprintf(name, sizeof name, "train %s", mixer_name(i - kernels));
     else if (i < kernels + n + EXTRAS)
         snprintf(name, sizeof name, "train with %s", extras[i - kernels - n].name);
     else
@@ -75,6 +75,6 @@ uint64_t smx_selfcheck_digest_parallel(size_t i, smx_parallel_for hook, void *po
     if (i >= kernels + n + EXTRAS) return 0;
     if (i >= kernels + n) return train(extras[i - kernels - n].config, hook, pool);
     char config[256];
-    snprintf(config, sizeof config, "mixer=%s&" SMALL, mixers[i - kernels]->name);
+    snprintf(config, sizeof config, "mixer=%s&" SMALL, mixer_name(i - kernels));
     return train(config, hook, pool);
 }

@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { loadChecks } from '../build/wasm/checks.js';
 import { load } from '../build/wasm/seqmix.js';
 
 const list = readFileSync(new URL('digests.txt', import.meta.url), 'utf8')
@@ -76,6 +77,7 @@ for (const folder of compiled)
 
 for (const module of ['seqmix.wasm', 'seqmix-scalar.wasm'])
     test(`Node ${process.version}, ${module}`, async () => {
-        const lab = await load({ wasm: readFileSync(new URL(`../build/wasm/${module}`, import.meta.url)) });
-        compare(lab.digests().map(({ name, digest }) => `${digest}  ${name}`));
+        const bytes = (name) => readFileSync(new URL(`../build/wasm/${name}`, import.meta.url));
+        const checks = await loadChecks(await load({ wasm: bytes(module) }), bytes('checks.wasm'));
+        compare(checks.digests().map(({ name, digest }) => `${digest}  ${name}`));
     });

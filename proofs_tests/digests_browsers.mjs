@@ -30,10 +30,11 @@ function find({ variable, programs }) {
 
 // A page that loads the module as any page would, and keeps what came out.
 const PAGE = (module) => `<!doctype html><title>digests</title><script type="module">
+import { loadChecks } from './checks.js';
 import { load } from './seqmix.js';
 try {
     const lab = await load({ wasm: '${module}', scalar: '${module}' });
-    globalThis.found = { isa: lab.isa, lines: lab.digests().map(({ name, digest }) => digest + '  ' + name) };
+    globalThis.found = { isa: lab.isa, lines: (await loadChecks(lab, 'checks.wasm')).digests().map(({ name, digest }) => digest + '  ' + name) };
 } catch (error) {
     globalThis.found = { error: String(error) };
 }
@@ -49,7 +50,7 @@ for (const kind of BROWSERS) {
         const profile = await mkdtemp(join(tmpdir(), 'seqmix-digests-'));
         let server, browser;
         try {
-            for (const file of ['seqmix.js', 'kernels.js', 'error.js', ...MODULES])
+            for (const file of ['seqmix.js', 'kernels.js', 'error.js', 'checks.js', 'checks.wasm', ...MODULES])
                 await copyFile(new URL(`../build/wasm/${file}`, import.meta.url), join(folder, file));
             for (const [i, module] of MODULES.entries())
                 await writeFile(join(folder, `${i}.html`), PAGE(module));

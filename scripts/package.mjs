@@ -19,7 +19,17 @@ execFileSync(
     { stdio: 'inherit' },
 );
 await mkdir(at(`${out}package`), { recursive: true });
-for (const name of ['seqmix', 'kernels', 'error', 'package/index', 'package/url', 'package/remote'])
+for (const name of [
+    'seqmix',
+    'kernels',
+    'error',
+    'checks',
+    'package/index',
+    'package/url',
+    'package/remote',
+    'package/inflated',
+    'package/checks',
+])
     for (const kind of ['js', 'js.map', 'd.ts'])
         await cp(at(`${compiled}${name}.${kind}`), at(`${out}${name}.${kind}`));
 
@@ -30,6 +40,7 @@ async function textModule(name, text) {
 for (const [wasm, name] of [
     ['seqmix.wasm', 'embedded'],
     ['seqmix-scalar.wasm', 'embedded-scalar'],
+    ['checks.wasm', 'embedded-checks'],
 ]) {
     const bytes = await readFile(at(`build/wasm/${wasm}`));
     await writeFile(at(`${out}package/${wasm}`), bytes);

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "data.h"
+#include "mixer.h"
 #include "mixers/las.h"
 #include "run.h"
-#include "selfcheck.h"
 
 static smx_error failure;
 
@@ -194,11 +194,9 @@ static size_t saved_size;
 void *lab_save(const smx_run *run) { return smx_run_save(run, &saved_size, &failure); } // free with lab_free
 size_t lab_saved_size(void) { return saved_size; }
 
-// ---- Kernels --------------------------------------------------------------------------------------------
+// ---- For the self-check and for kernels.ts ----------------------------------------------------------------
 
-size_t lab_check_count(void) { return smx_selfcheck_count(); }
-const char *lab_check_name(size_t i) { return smx_selfcheck_name(i); }
-const char *lab_check_digest(size_t i) { return hex(smx_selfcheck_digest(i)); }
+const char *lab_mixer(size_t i) { return mixer_name(i); } // NULL past the last
 
 // The factors by distance of LaS, mult [H][2L-1]: alphas [H], or NULL: as the mixer spaces them up to `range`.
 void lab_las_decay(float *mult, const float *alphas, size_t H, size_t L, float range) {

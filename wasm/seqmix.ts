@@ -185,9 +185,6 @@ interface Exports extends KernelModule {
     lab_provide(name: Pointer, bytes: Pointer, size: number): number;
     lab_save(run: Pointer): Pointer;
     lab_saved_size(): number;
-    lab_check_count(): number;
-    lab_check_name(i: number): Pointer;
-    lab_check_digest(i: number): Pointer;
 }
 
 // ---- The module's memory ------------------------------------------------------------------------------------------
@@ -605,18 +602,9 @@ export class Lab {
             this.#memory.found(this.#memory.withText(config, (at) => this.#memory.x.lab_config_complete(at))),
         );
     }
-    /** Names of what `digest` hashes: every kernel, and short trainings of every mixer. */
-    get checks(): string[] {
-        const { x } = this.#memory;
-        return Array.from({ length: x.lab_check_count() }, (_, i) => this.#memory.text(x.lab_check_name(i)));
-    }
-    /** Hash of the results of check `i` on fixed inputs, 16 hex digits: the same on every machine, or something is wrong. */
-    digest(i: number): string {
-        return this.#memory.text(this.#memory.x.lab_check_digest(count(i, 'check')));
-    }
-    /** Every check with its digest; takes about a second. */
-    digests(): { name: string; digest: string }[] {
-        return this.checks.map((name, i) => ({ name, digest: this.digest(i) }));
+    /** The module's own functions and memory, which checks.ts binds to. */
+    get exports(): WebAssembly.Exports {
+        return this.#memory.x as unknown as WebAssembly.Exports;
     }
     /** Bytes of memory that the module holds now. */
     get bytes(): number {

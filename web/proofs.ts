@@ -2,30 +2,34 @@
 // The only file that talks to that worker.
 import * as Comlink from 'comlink';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import checksAddress from '../build/wasm/checks.wasm?url';
 import address from '../build/wasm/verify.wasm?url';
-import type { Lab } from '../wasm/seqmix.ts';
+import type { Checks } from '../wasm/checks.ts';
 import type { Verify } from '../wasm/verify.ts';
 import { hireProver } from './hire.ts';
 import type { Host } from './verify_worker.ts';
 
 export type Proofs = Comlink.Remote<Verify>;
 
+// Here and not in the worker, since a worker of the page in one file cannot read the page's addresses.
+async function compile(file: string): Promise<WebAssembly.Module> {
+    const response = await fetch(new URL(file, document.baseURI));
+    if (!response.ok) throw new Error(`${response.url} answered ${response.status}`);
+    return WebAssembly.compile(await response.arrayBuffer());
+}
 let compiled: Promise<WebAssembly.Module> | null = null;
 
 export interface Bench {
     proofs: Proofs;
     /** Fails when the worker dies; what it was asked then never comes. */
     stopped: Promise<never>;
-    engine(module: WebAssembly.Module): Promise<Comlink.Remote<Lab>>;
+    /** The self-check of a module, called from that worker. */
+    checks(module: WebAssembly.Module): Promise<Comlink.Remote<Checks>>;
     close(): void;
 }
 /** A worker with verify.wasm in it, for who starts long work and may want to end it. */
 export async function openBench(): Promise<Bench> {
-    // Compiled here, since a worker of the page in one file cannot read the page's addresses.
-    compiled ??= fetch(new URL(address, document.baseURI)).then(async (response) => {
-        if (!response.ok) throw new Error(`${response.url} answered ${response.status}`);
-        return WebAssembly.compile(await response.arrayBuffer());
-    });
+    compiled ??= compile(address);
     compiled.catch(() => (compiled = null));
     const module = await compiled;
     const worker = hireProver();
@@ -43,8 +47,11 @@ export async function openBench(): Promise<Bench> {
         return {
             proofs,
             stopped,
-            engine: (module) =>
-                Promise.race([host.engine(module), stopped]) as unknown as Promise<Comlink.Remote<Lab>>,
+            checks: async (module) =>
+                Promise.race([
+                    host.checks(module, await compile(checksAddress)),
+                    stopped,
+                ]) as unknown as Promise<Comlink.Remote<Checks>>,
             close: () => worker.terminate(),
         };
     } catch (error) {

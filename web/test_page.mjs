@@ -371,7 +371,7 @@ for (const [width, height] of [
         );
 
 test(
-    'the page stays small: under 200 KB of scripts and styles, 133 KB of module and 200 KB of proofs on demand, gzipped',
+    'the page stays small: under 200 KB of scripts and styles, 120 KB of module and 200 KB of proofs on demand, gzipped',
     { skip: false },
     async () => {
         let [code, module, proofs] = [0, 0, 0];
@@ -387,7 +387,7 @@ test(
         assert.match(policy, /^default-src 'none';.*script-src 'self' 'wasm-unsafe-eval';/);
         assert.ok(!/unsafe-inline|'unsafe-eval'|https?:/.test(policy), policy);
         assert.ok(code > 0 && code < 200_000, `${code} bytes of scripts and styles`);
-        assert.ok(module > 0 && module <= 133_000, `${module} bytes of WebAssembly`);
+        assert.ok(module > 0 && module <= 120_000, `${module} bytes of WebAssembly`);
         assert.ok(proofs > 0 && proofs <= 200_000, `${proofs} bytes of proofs`);
     },
 );

@@ -12,6 +12,10 @@ const mixer *const mixers[] = {
     &mixer_ema,    &mixer_s4d,       &mixer_mamba,   NULL,
 };
 
+const char *mixer_name(size_t i) {
+    return i < sizeof mixers / sizeof *mixers && mixers[i] ? mixers[i]->name : NULL;
+}
+
 const mixer *mixer_find(const char *name) {
     for (size_t i = 0; mixers[i]; i++)
         if (!strcmp(mixers[i]->name, name)) return mixers[i];

@@ -1,16 +1,12 @@
 // index.ts: the package's default entry: the modules lie inside, gzipped, so that it works wherever
 // JavaScript runs, bundled or not. `seqmix/url` keeps them as files.
 import { type Lab, load as loadFrom, type LoadOptions } from '../seqmix.js';
+import { inflated } from './inflated.js';
 import { startWorker, type WorkerLab } from './remote.js';
 
 export * from '../seqmix.js';
 export type { WorkerLab, WorkerRun } from './remote.js';
 
-async function inflated(base64: string): Promise<ArrayBuffer> {
-    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-    return new Response(stream).arrayBuffer();
-}
 const wasm = async () => inflated((await import('./embedded.js')).default);
 const scalar = async () => inflated((await import('./embedded-scalar.js')).default);
 

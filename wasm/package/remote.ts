@@ -11,9 +11,7 @@ type Promised<T> = {
 /** A run in a worker: `await run.step(10)`, `(await run.metrics).loss`, `await using run = …`. */
 export interface WorkerRun extends Promised<Omit<Run, typeof Symbol.dispose>>, AsyncDisposable {}
 /** A lab in a worker. */
-export interface WorkerLab extends Promised<
-    Pick<Lab, 'provide' | 'complete' | 'digest' | 'digests' | 'checks' | 'bytes'>
-> {
+export interface WorkerLab extends Promised<Pick<Lab, 'provide' | 'complete' | 'bytes'>> {
     readonly version: string;
     readonly isa: string;
     readonly notice: string;
@@ -143,15 +141,10 @@ export async function startWorker(module: WebAssembly.Module): Promise<WorkerLab
         get bytes() {
             return ask<number>(0, 'bytes');
         },
-        get checks() {
-            return ask<string[]>(0, 'checks');
-        },
         open: async (config, options = {}) => remoteRun(await ask(0, 'open', [config]), options.batch),
         load: async (bytes, changes = '') => remoteRun(await ask(0, 'load', [bytes, changes])),
         provide: (name, bytes) => ask(0, 'provide', [name, bytes]),
         complete: (config) => ask(0, 'complete', [config]),
-        digest: (i) => ask(0, 'digest', [i]),
-        digests: () => ask(0, 'digests', []),
         close: () => end('this worker was closed'),
     };
 }

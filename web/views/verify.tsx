@@ -120,9 +120,9 @@ async function run(): Promise<void> {
         if (!mineStill()) return opened.close();
         bench = opened;
         const v = opened.proofs;
-        const engine = await opened.engine(lab().module);
+        const checks = await opened.checks(lab().module);
         const expected = expectedDigests();
-        const names = await engine.checks;
+        const names = await checks.names;
         const listed = await v.checks;
         kinds.value = await v.ulpKinds;
         digests.value = names.map((name) => ({
@@ -141,7 +141,7 @@ async function run(): Promise<void> {
         errors.value = (await v.ulps).map((row) => ({ ...row, errors: kinds.value.map(() => null) }));
         for (const [i, name] of names.entries()) {
             doing.value = name;
-            const found = await Promise.race([engine.digest(i), opened.stopped]);
+            const found = await Promise.race([checks.digest(i), opened.stopped]);
             if (!mineStill()) return;
             digests.value = at(digests.value, i, { found });
             seconds.value = (performance.now() - start) / 1000;
