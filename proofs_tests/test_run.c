@@ -323,6 +323,14 @@ static const char *const own_tasks[] = {
     "mixer=las&task=cumsum&length=16&width=16&batch=3",                // numbers, numbers
     "mixer=focus&task=select&length=24&picks=3&width=16&batch=2",      // rows of two numbers, few targets
     "mixer=cat&task=smnist&data=digits&width=16&blocks=1&batch=2",     // rows of 28, one class
+    "mixer=cat&task=own&channels=3&classes=4&answers=one&length=16&width=16&batch=2", // every form of task own
+    "mixer=las&task=own&channels=2&classes=5&answers=rows&length=16&width=16&batch=2",
+    "mixer=chela&task=own&channels=2&classes=0&answers=one&length=16&width=16&batch=2",
+    "mixer=focus&task=own&channels=1&classes=0&answers=rows&length=16&width=16&batch=2",
+    "mixer=cat&task=own&channels=0&vocab=9&classes=4&answers=one&length=16&width=16&batch=2",
+    "mixer=las&task=own&channels=0&vocab=9&classes=3&answers=rows&length=16&width=16&batch=2",
+    "mixer=attention&task=own&channels=0&vocab=9&classes=0&answers=one&length=16&width=16&batch=2",
+    "mixer=cat&task=own&channels=0&vocab=9&classes=0&answers=rows&length=16&width=16&batch=2",
 };
 
 // The task's own samples handed over train to the bits that the task does, and are judged to them.

@@ -7,6 +7,7 @@
 #include "data.h"
 #include "idx.h"
 #include "philox.h"
+#include "run.h"
 #include "task.h"
 
 // ---- A task opened from a config, with room for one sample and a guard behind each array ----
@@ -199,6 +200,8 @@ static void samples_are_pinned(void **state) {
         {"task=smnist&data=digits&length=28", 0xf7f512dfd29a8a57},
         {"task=pmnist&data=digits&length=196&permutation=1", 0x29ed516d7afab4e5},
         {"task=charlm&length=64&text=sample&split=tenth", 0x316011adba19287c},
+        {"task=own&length=16&channels=3&classes=0&answers=rows", 0x68cfa3a3916cf6bd},
+        {"task=own&length=16&channels=0&vocab=9&classes=4&answers=one", 0x20085c7489d94e66},
         {"task=lcat&length=256&lcat_width=64&lcat_block=8&lcat_sigma=1", 0xf3bd4161758afdf6},
     };
     int wrong = 0;
@@ -235,6 +238,43 @@ static void keys_agree(void **state) {
                         if (j->choices) assert_string_equal(j->choices, k->choices);
                     }
         }
+}
+
+// ---- Data of the caller's ----
+// Every form that its keys describe, and those that they cannot.
+static void own_has_the_form_asked_for(void **state) {
+    (void)state;
+    for (int channels = 0; channels <= 3; channels += 3)
+        for (int classes = 0; classes <= 5; classes += 5)
+            for (int rows = 0; rows <= 1; rows++) {
+                char text[128];
+                snprintf(text, sizeof text, "task=own&length=12&vocab=7&channels=%d&classes=%d&answers=%s",
+                         channels, classes, rows ? "rows" : "one");
+                opened o = open_task(text);
+                assert_int_equal(o.in.length, 12);
+                assert_int_equal(o.in.vocab, channels ? 0 : 7);
+                assert_int_equal(o.in.channels, channels);
+                assert_int_equal(o.in.classes, classes);
+                assert_int_equal(o.in.max_targets, rows ? 12 : 1);
+                assert_int_equal(o.targets, rows ? 12 : 1);
+                int seen[7] = {0}, answers[5] = {0};
+                for (uint64_t i = 0; i < 50; i++) {
+                    draw(&o, 1, RNG_TRAIN, i);
+                    for (size_t t = 0; t < 12 && !channels; t++) seen[o.s.tokens[t]]++;
+                    for (size_t t = 0; t < o.targets; t++)
+                        if (classes)
+                            answers[o.s.targets[t]]++;
+                        else
+                            assert_true(isfinite(o.s.target_values[t]));
+                }
+                for (int v = 0; v < 7; v++) assert_true(channels || seen[v] > 0);
+                for (int v = 0; v < 5; v++) assert_true(!classes || answers[v] > 0);
+                close_task(&o);
+            }
+    smx_error e = {0};
+    assert_null(smx_config_complete("task=own&classes=-1", &e));
+    assert_null(smx_run_open("task=own&classes=1", &e));
+    assert_string_equal(e.key, "classes");
 }
 
 // ---- Recall ----
@@ -897,6 +937,7 @@ int main(void) {
         cmocka_unit_test(samples_are_pure),
         cmocka_unit_test(samples_are_pinned),
         cmocka_unit_test(keys_agree),
+        cmocka_unit_test(own_has_the_form_asked_for),
         cmocka_unit_test(ar_and_nar),
         cmocka_unit_test(mqar_and_mqnar),
         cmocka_unit_test(gap_law),
