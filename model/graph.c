@@ -98,9 +98,10 @@ int params_create(params *p, uint64_t seed, smx_error *error) {
     for (size_t i = 0; i < p->count; i++) {
         p->list[i]->offset = p->total;
         p->total += (p->list[i]->n + 15) / 16 * 16;
+        if (p->total > GRAPH_MOST) break;
     }
     p->sealed = 1;
-    p->data = calloc(4 * p->total + 16, sizeof *p->data);
+    p->data = p->total > GRAPH_MOST ? NULL : calloc(4 * p->total + 16, sizeof *p->data);
     if (!p->data) {
         if (error) {
             memset(error, 0, sizeof *error);
@@ -192,6 +193,21 @@ tensor *graph_name(graph *g, tensor *t, const char *name) {
     return t;
 }
 
+// Elements of that shape; a graph that has so many fails.
+static size_t elements(graph *g, uint32_t rank, const uint32_t *shape) {
+    size_t n = 1;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (shape[i] && n > GRAPH_MOST / shape[i]) {
+            graph_fail(
+                g,
+                "out of memory: length, batch, width and the task's sizes together are too large for this machine");
+            return 1;
+        }
+        n *= shape[i];
+    }
+    return n;
+}
+
 tensor *graph_tensor(graph *g, uint32_t rank, const uint32_t *shape) {
     tensor *t = calloc(1, sizeof *t);
     if (!t || !grow((void **)&g->tensors, g->n_tensors, &g->tensor_room, sizeof *g->tensors)) {
@@ -201,11 +217,8 @@ tensor *graph_tensor(graph *g, uint32_t rank, const uint32_t *shape) {
         return &nothing;
     }
     t->rank = rank;
-    t->n = 1;
-    for (uint32_t i = 0; i < rank; i++) {
-        t->shape[i] = shape[i];
-        t->n *= shape[i];
-    }
+    t->n = elements(g, rank, shape);
+    memcpy(t->shape, shape, rank * sizeof *shape);
     t->produced_by = t->last_consumer = -1;
     g->tensors[g->n_tensors++] = t;
     return t;
@@ -232,11 +245,8 @@ tensor *graph_param(graph *g, const char *name, init start, int decays, uint32_t
         p->list[p->count++] = w;
         memcpy(w->name, full, sizeof w->name);
         w->rank = rank;
-        w->n = 1;
-        for (uint32_t i = 0; i < rank; i++) {
-            w->shape[i] = shape[i];
-            w->n *= shape[i];
-        }
+        w->n = elements(g, rank, shape);
+        memcpy(w->shape, shape, rank * sizeof *shape);
         w->decays = decays;
         w->start = start;
         found = w;
@@ -292,6 +302,7 @@ static size_t add_buffer(plan *p, size_t n, int from, int to) {
         p->failed = 1;
         return 0;
     }
+    if (n > SIZE_MAX / 16) p->failed = 1, n = 0;
     p->list[p->count] = (buffer){(n + 15) / 16 * 16, 0, from, to};
     return p->count++;
 }
@@ -327,6 +338,7 @@ static size_t place(plan *p) {
             if (o->offset >= offset + b->n) break;
             if (o->offset + o->n > offset) offset = o->offset + o->n;
         }
+        if (offset > SIZE_MAX / 8 - b->n) p->failed = 1, offset = 0;
         b->offset = offset;
         if (offset + b->n > top) top = offset + b->n;
     }
@@ -381,7 +393,7 @@ int graph_plan(graph *g, tensor *loss, smx_error *error) {
         if (g->nodes[k].scratch_n)
             back_scratch[k] = add_buffer(&p, g->nodes[k].scratch_n, 2 * N - 1 - k, 2 * N - 1 - k);
     size_t total = place(&p);
-    g->bytes = (total + 32) * sizeof(float);
+    g->bytes = p.failed ? SIZE_MAX : (total + 32) * sizeof(float);
     g->memory = p.failed || !back_scratch ? NULL : calloc(1, g->bytes);
     if (!g->memory) graph_fail(g, "out of memory: this model needs %zu bytes for its activations", g->bytes);
     if (!g->failed) {

@@ -9,6 +9,10 @@
 
 #include "run.h"
 
+// Elements of a tensor, of all weights: sums and products of a few of them, in bytes, stay below what size_t holds (a gigabyte
+// where that has 32 bits).
+#define GRAPH_MOST (SIZE_MAX / 64)
+
 typedef struct graph graph;
 typedef struct tensor tensor;
 typedef struct params params;

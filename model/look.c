@@ -77,9 +77,10 @@ static int open_look(smx_run *r, size_t length, smx_error *error) {
     if (stage_plan(&r->look, error)) goto fail;
     r->look_length = length;
     const graph *g = r->look.g;
-    size_t maps = 0;
-    for (size_t i = 0; i < g->n_tensors; i++) maps += op_attention_heads(g, g->tensors[i]) * g->L * g->L;
-    r->maps = calloc(maps + 1, sizeof *r->maps);
+    uint64_t maps = 0;
+    for (size_t i = 0; i < g->n_tensors && maps <= GRAPH_MOST; i++)
+        maps += (uint64_t)op_attention_heads(g, g->tensors[i]) * g->L * g->L;
+    r->maps = maps <= GRAPH_MOST ? calloc((size_t)maps + 1, sizeof *r->maps) : NULL;
     r->predicted = calloc(r->look.rows + 1, sizeof *r->predicted);
     r->confidence = calloc(r->look.rows + 1, sizeof *r->confidence);
     if (!r->maps || !r->predicted || !r->confidence) {
@@ -138,8 +139,8 @@ int smx_run_look(smx_run *r, int stream, uint64_t index, size_t length, smx_samp
 }
 
 // Of the three inputs one is there.
-static int predict(smx_run *r, const int32_t *tokens, const float *values, const uint8_t *pixels, size_t length,
-                   smx_sample *sample, smx_error *error) {
+static int predict(smx_run *r, const int32_t *tokens, const float *values, const uint8_t *pixels,
+                   size_t length, smx_sample *sample, smx_error *error) {
     const run_mode before = run_enter(r);
     stage *s = &r->look;
     int status = open_look(r, length, error);
@@ -160,7 +161,8 @@ static int predict(smx_run *r, const int32_t *tokens, const float *values, const
 int smx_run_predict(smx_run *r, const int32_t *tokens, size_t length, smx_sample *sample, smx_error *error) {
     return predict(r, tokens, NULL, NULL, length, sample, error);
 }
-int smx_run_predict_values(smx_run *r, const float *values, size_t length, smx_sample *sample, smx_error *error) {
+int smx_run_predict_values(smx_run *r, const float *values, size_t length, smx_sample *sample,
+                           smx_error *error) {
     return predict(r, NULL, values, NULL, length, sample, error);
 }
 int smx_run_predict_image(smx_run *r, const uint8_t *pixels, smx_sample *sample, smx_error *error) {

@@ -16,9 +16,14 @@ int stage_open(stage *s, enum graph_mode mode, params *p, const config *c, const
     const size_t N = B * s->L;
     s->targets_per = s->task.per_position ? s->L : 1;
     s->rows = !s->task.per_position ? B : mode == GRAPH_LOOK ? N : B * s->task.max_targets;
-    const size_t n_targets = B * s->targets_per, n_values = N * s->task.channels;
+    const size_t n_targets = B * s->targets_per, channels = s->task.channels, n_values = N * channels;
     if (N > ((size_t)1 << 28) / sizeof(float)) { // also keeps every product below inside 32 bits
         config_fail(error, c, "length", "so that batch * length stays below 67,108,864");
+        goto fail;
+    }
+    if (channels && N > GRAPH_MOST / channels) {
+        config_fail(error, c, "length", "smaller: there is no memory for batch * length rows of %zu numbers",
+                    channels);
         goto fail;
     }
     size_t words = N + n_values + N + 2 * n_targets + 7 * s->rows;

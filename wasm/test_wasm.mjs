@@ -299,6 +299,29 @@ test('a saved run goes on bit for bit, in the other module too', () => {
     longer.close();
 });
 
+test('sizes whose products pass 32 bits are refused in words', async () => {
+    const SMALL = 'width=1&heads=1&batch=1&length=';
+    for (const [config, key] of [
+        [`mixer=las&task=own&channels=4096&${SMALL}1048576`, 'length'],
+        [`mixer=attention&task=lcat&lcat_width=4096&lcat_block=65536&${SMALL}1048576`, 'length'],
+        [`mixer=linear&task=own&classes=65536&${SMALL}65536`, ''],
+        [`mixer=linear&task=own&classes=4096&batch=4&width=1&heads=1&length=1048576`, ''],
+        ['mixer=linear&task=own&channels=0&vocab=1048576&classes=65536&width=4096&length=1', ''],
+        ['mixer=linear&task=own&channels=4096&width=4096&blocks=64&mlp=16&length=1', ''],
+    ]) {
+        const lab = await load();
+        assert.match(refusal(() => lab.open(config), key, key && '1048576').message, /memory/);
+    }
+    // The map of 65536 rows has 2^32 entries.
+    const lab = await load();
+    const long = lab.open(`mixer=attention&task=own&channels=0&vocab=2&${SMALL}8`);
+    assert.throws(
+        () => long.predict(new Int32Array(65536)),
+        /out of memory for the attention maps at length 65536/,
+    );
+    long.close();
+});
+
 test('broken checkpoints are refused in words', () => {
     const experiment = simd.open(RECALL);
     const bytes = experiment.save();
