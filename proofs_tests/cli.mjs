@@ -334,7 +334,7 @@ test('help --json is the table that the page reads', () => {
     const table = JSON.parse(seqmix('help', '--json').stdout);
     assert.ok(table.modes.cat.includes('filters=k'));
     assert.ok(table.recipes.some((r) => r.task === 'mqar' && r.mixer === 'focus'));
-    assert.equal(table.tasks.length, 15);
+    assert.equal(table.tasks.length, 16);
 });
 
 test('help lists every mixer and task, and tells of one key', () => {
