@@ -114,6 +114,9 @@ build/clang/seqmix: $(CLI_SRC) $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_
 endif
 build/test/wasm.count: wasm/test_wasm.mjs wasm/exports.txt build/seqmix build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js
 	@$(RUN) wasm node --test --test-reporter=tap $< || :
+# Judged where `make relaxed` was called; elsewhere it says that it was not.
+build/test/relaxed.count: proofs_tests/relaxed.mjs proofs_tests/digests.txt $(if $(RELAXED_CLANG),$(wildcard build/wasm/seqmix-relaxed.wasm)) build/wasm/checks.wasm build/wasm/seqmix.js
+	@$(RUN) relaxed node --test --test-reporter=tap $< || :
 build/test/kernels.count: wasm/test_kernels.mjs kernels/kernels.def kernels/smx.h proofs_tests/npy.mjs build/seqmix build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js
 	@$(RUN) kernels node --test --test-reporter=tap $< || :
 # The proofs in WebAssembly: the native programs' figures again.
@@ -155,7 +158,7 @@ build/test/pytorch.count: proofs_tests/pytorch.mjs $(wildcard examples/pytorch/*
 	@$(RUN) pytorch node --test --test-reporter=tap $< || :
 
 QUICK_TESTS := $(NATIVE_TESTS) $(FAST_TESTS:%=$(PREFIX_OF_TESTS)%)
-ALL_TESTS := $(QUICK_TESTS) digests browsers wasm kernels verify package $(PAGE_TESTS) cli oracle pytorch install api scripts theorems docs format mnist serve presets
+ALL_TESTS := $(QUICK_TESTS) digests browsers wasm relaxed kernels verify package $(PAGE_TESTS) cli oracle pytorch install api scripts theorems docs format mnist serve presets
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help setup native clean test test-all test-quick run-tests demo format bars presets

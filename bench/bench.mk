@@ -7,11 +7,13 @@ build/wasm/bench.wasm: $(WASM_SRC:%.c=build/obj/emcc/wasm/%.o) $(BENCH_WASM_OBJ)
 
 BENCH_ARGS ?=
 .PHONY: bench bench-peers
-bench: build/seqmix build/wasm/bench.wasm ## time kernels and training steps: natively, in Node, in Chromium (BENCH_ARGS=--quick)
+bench: build/seqmix build/wasm/bench.wasm $(if $(RELAXED_CLANG),build/wasm/bench-relaxed.wasm) ## time kernels and training steps: natively, in Node, in Chromium (BENCH_ARGS=--quick)
 	@mkdir -p build/bench
 	@build/seqmix bench $(BENCH_ARGS)
 	@node bench/wasm.mjs $(BENCH_ARGS)
 	@node bench/wasm.mjs --chromium $(BENCH_ARGS)
+	@node bench/wasm.mjs --relaxed $(BENCH_ARGS)
+	@node bench/wasm.mjs --chromium --relaxed $(BENCH_ARGS)
 
 bench-peers: build/seqmix build/wasm/bench.wasm build/wasm/seqmix.wasm build/wasm/seqmix.js ## the same work in PyTorch, OpenBLAS, oneDNN, FFTW: losses compared, then timed in turns
 	@node bench/peers/run.mjs

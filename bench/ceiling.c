@@ -19,7 +19,7 @@ double BENCH_FN(ceiling)(size_t n, float z);
 double BENCH_FN(ceiling)(size_t n, float z) {
     vf a[CHAINS], b = vf_set(0.999f + z), c = vf_set(1e-3f + z);
     SMX_UNROLL for (int i = 0; i < CHAINS; i++) a[i] = vf_set(1.0f + 1e-3f * (float)i);
-    for (size_t k = 0; k < n; k++) SMX_UNROLL for (int i = 0; i < CHAINS; i++) a[i] = a[i] * b + c;
+    for (size_t k = 0; k < n; k++) SMX_UNROLL for (int i = 0; i < CHAINS; i++) a[i] = vf_madd(a[i], b, c);
     float last[SMX_W];
     for (int i = 1; i < CHAINS; i++) a[0] += a[i];
     vf_store(last, a[0]);

@@ -20,7 +20,7 @@ const quantile = (sorted, f) => sorted[Math.round(f * (sorted.length - 1))];
 const sort = (values) => values.slice().sort((a, b) => a - b);
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-async function measure({ x }, row, cpu, seconds) {
+async function measure({ x }, row, cpu, seconds, ceiling) {
     const slice = Math.max(10, seconds * 25);
     // Asking for the time takes time of its own, in a browser a message to another process.
     const asking = [];
@@ -70,7 +70,7 @@ async function measure({ x }, row, cpu, seconds) {
         wall: quantile(sort(samples.map((s) => s.wall)), 0.5),
         samples: samples.length,
         gflops: (flops / median) * 1e-6,
-        share: flops ? quantile(sort(samples.map((s) => flops / s.cpu / s.ceiling)), 0.5) : 0,
+        share: flops && !ceiling ? quantile(sort(samples.map((s) => flops / s.cpu / s.ceiling)), 0.5) : 0,
         gbytes: (x.bench_figure(row, 1) / median) * 1e-6,
         bytes: x.bench_figure(row, 2),
         check: x.bench_figure(row, 3),
@@ -97,7 +97,7 @@ export async function bench(
             await out({ ...head, skipped: text(x.bench_failure()) });
             continue;
         }
-        const result = await measure(lab, row, cpu, seconds);
+        const result = await measure(lab, row, cpu, seconds, name.startsWith('ceiling/'));
         x.bench_stop(row);
         await out({ ...head, ...result, target: text(x.bench_target(row)) });
     }

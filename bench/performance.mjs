@@ -60,6 +60,15 @@ const engines = {
         seconds,
     ]),
 };
+// Fast mode's rows in the module with relaxed SIMD, where it is built.
+const relaxed = run('relaxed', 'node', [
+    'bench/wasm.mjs',
+    '--chromium',
+    '--relaxed',
+    '--json',
+    '--seconds',
+    seconds,
+]).filter((row) => row.name);
 const peers = run('peers', 'node', ['bench/peers/run.mjs', '--rounds', rounds], { PEERS_JSON: '1' });
 
 const number = (value) =>
@@ -98,6 +107,18 @@ const out = [
         return `| ${[name, ...cells(native.get(name)), cells(node.get(name))[0], ...cells(chromium.get(name)), growth(row) + (row.target ?? '')].join(' | ')} |`;
     }),
     '',
+    ...(relaxed.length
+        ? [
+              '## Fast mode in Chromium: seqmix-relaxed.wasm',
+              '',
+              'The share is of relaxed multiply-and-add.',
+              '',
+              '| row | ms | GFLOP/s | of ceiling | to reach |',
+              '|---|--:|--:|--:|---|',
+              ...relaxed.map((row) => `| ${[row.name, ...cells(row), row.target ?? ''].join(' | ')} |`),
+              '',
+          ]
+        : []),
     '## Beside other programs',
     '',
     `Losses of ten training steps agree within 1e-4 before anything is timed; both sides then run in turns, ${rounds} times; the ratio is how`,

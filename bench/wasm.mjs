@@ -1,19 +1,26 @@
-// wasm.mjs: the rows of `seqmix bench` in WebAssembly: node bench/wasm.mjs [--chromium] [--json] [--quick] [--seconds S] [NAME...]
-import { readFileSync } from 'node:fs';
+// wasm.mjs: the rows of `seqmix bench` in WebAssembly: node bench/wasm.mjs [--chromium] [--relaxed] [--json] [--quick] [--seconds S] [NAME...]
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import { bench, open } from './measure.mjs';
 
 const root = new URL('..', import.meta.url);
 const args = process.argv.slice(2);
 const flag = (name) => args.includes(name) && !!args.splice(args.indexOf(name), 1);
 const [json, quick, inBrowser] = [flag('--json'), flag('--quick'), flag('--chromium')];
+// Fast mode's rows in the module with relaxed SIMD (make relaxed), beside their own ceiling.
+const relaxed = flag('--relaxed');
+const file = `build/wasm/bench${relaxed ? '-relaxed' : ''}.wasm`;
 const at = args.indexOf('--seconds');
 const seconds = at >= 0 ? Number(args.splice(at, 2)[1]) : undefined;
-const options = { names: args, quick, ...(seconds && { seconds }) };
+const names = relaxed && !args.length ? ['fast=1', 'ceiling/'] : args;
+const options = { names, quick, ...(seconds && { seconds }) };
 
 const cell = (value, digits, unit = '') => (value ? value.toFixed(digits) + unit : '');
 let first = true;
 function print(row) {
+    if (relaxed) row.engine += ', relaxed';
+    if (relaxed && !row.target?.includes('relaxed')) row.target = ''; // another's: native fast mode's
     if (json) return console.log(JSON.stringify(row));
     if (first)
         console.log(
@@ -36,12 +43,16 @@ function print(row) {
     );
 }
 
-if (!inBrowser) {
+if (relaxed && !existsSync(new URL(file, root))) {
+    const why = `${file} is not built (make relaxed, needs clang 16)`;
+    console.log(json ? JSON.stringify({ engine: 'relaxed', skipped: why }) : `relaxed: skipped: ${why}`);
+} else if (!inBrowser) {
+    if (relaxed) setFlagsFromString('--experimental-wasm-relaxed-simd'); // before Node 21
     const cpu = async () => {
         const { user, system } = process.cpuUsage();
         return (user + system) / 1000;
     };
-    const lab = await open(readFileSync(new URL('build/wasm/bench.wasm', root)));
+    const lab = await open(readFileSync(new URL(file, root)));
     await bench(lab, 'node', cpu, print, options);
 } else {
     const { findChromium, launchPlain } = await import('./chromium.mjs');
@@ -53,11 +64,15 @@ if (!inBrowser) {
     } else {
         const browser = await launchPlain(fileURLToPath(root));
         await browser.page.exposeFunction('out', (row) => print(JSON.parse(row)));
-        await browser.page.evaluate(async (o) => {
-            const { bench, open } = await import('/bench/measure.mjs');
-            const lab = await open(await (await fetch('/build/wasm/bench.wasm')).arrayBuffer());
-            await bench(lab, 'chromium', globalThis.cpu, (row) => globalThis.out(JSON.stringify(row)), o);
-        }, options);
+        await browser.page.evaluate(
+            async (o, module) => {
+                const { bench, open } = await import('/bench/measure.mjs');
+                const lab = await open(await (await fetch(`/${module}`)).arrayBuffer());
+                await bench(lab, 'chromium', globalThis.cpu, (row) => globalThis.out(JSON.stringify(row)), o);
+            },
+            options,
+            file,
+        );
         await browser.close();
     }
 }

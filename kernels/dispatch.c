@@ -64,6 +64,10 @@ typedef struct {
 #define SMX_ISA_NAME wasm
 #include "dispatch_table.h"
 #endif
+#ifdef SMX_HAVE_relaxed
+#define SMX_ISA_NAME relaxed
+#include "dispatch_table.h"
+#endif
 
 #if defined(SMX_HAVE_sse2) || defined(SMX_HAVE_neon) || defined(SMX_HAVE_wasm) || defined(SMX_HAVE_scalar)
 static int always(void) { return 1; }
@@ -91,6 +95,11 @@ static int has_avx512(void) {
 #else
 #define FUSED_avx512 NULL
 #endif
+#ifdef SMX_HAVE_relaxed
+#define FUSED_wasm &table_relaxed
+#else
+#define FUSED_wasm NULL
+#endif
 
 // Best first.
 typedef struct {
@@ -111,7 +120,7 @@ static const choice choices[] = {
     {&table_neon, NULL, always},
 #endif
 #ifdef SMX_HAVE_wasm
-    {&table_wasm, NULL, always},
+    {&table_wasm, FUSED_wasm, always},
 #endif
 #ifdef SMX_HAVE_scalar
     {&table_scalar, NULL, always},

@@ -27,7 +27,7 @@ SMX_INLINE void tile_one(float *c, size_t ldc, const float *a, size_t ra, size_t
         SMX_UNROLL for (int v = 0; v < V; v++) y[v] = vf_load(b + v * SMX_W);
         SMX_UNROLL for (int i = 0; i < M; i++) {
             vf x = vf_set(rows[i / 4][(size_t)(i % 4) * ra]);
-            SMX_UNROLL for (int v = 0; v < V; v++) s[i][v] += x * y[v];
+            SMX_UNROLL for (int v = 0; v < V; v++) s[i][v] = vf_madd(x, y[v], s[i][v]);
         }
         SMX_UNROLL for (int i = 0; i < M; i += 4) rows[i / 4] += ca;
         b += rb;

@@ -146,6 +146,11 @@ export interface LoadOptions {
     wasm?: LazySource;
     /** The module for engines without WebAssembly SIMD. Default: seqmix-scalar.wasm beside this file. */
     scalar?: LazySource;
+    /**
+     * The module for `fast=1`, with relaxed SIMD: true where seqmix-relaxed.wasm lies beside this file, or a source. Configs without
+     * `fast=1` keep their bits in it. Refused where the engine has no relaxed SIMD; ask `hasRelaxedSimd` first.
+     */
+    relaxed?: boolean | LazySource;
 }
 
 type Pointer = number;
@@ -651,6 +656,18 @@ export function hasSimd(): boolean {
     return WebAssembly.validate(SIMD_PROBE);
 }
 
+// The smallest module with relaxed SIMD: (v128, v128, v128) -> v128, f32x4.relaxed_madd of its arguments.
+const RELAXED_PROBE = Uint8Array.from(
+    '0061736d 01000000 0108 01 60 037b7b7b 017b 0302 0100 0a0d 01 0b 00 2000 2001 2002 fd8502 0b'
+        .replaceAll(' ', '')
+        .match(/../g)!
+        .map((byte) => parseInt(byte, 16)),
+);
+/** Whether this engine has relaxed SIMD: fused multiply-add, for `fast=1`. */
+export function hasRelaxedSimd(): boolean {
+    return WebAssembly.validate(RELAXED_PROBE);
+}
+
 async function bytesOf(address: URL | string): Promise<BufferSource> {
     const here = (globalThis as { location?: { href: string } }).location?.href ?? import.meta.url;
     try {
@@ -689,9 +706,21 @@ async function compile(lazy: LazySource): Promise<WebAssembly.Module> {
 export async function load(options: LoadOptions = {}): Promise<Lab> {
     const beside = (file: string) =>
         new URL(/* @vite-ignore */ /* webpackIgnore: true */ file, import.meta.url);
-    const source = hasSimd()
-        ? (options.wasm ?? beside('seqmix.wasm'))
-        : (options.scalar ?? beside('seqmix-scalar.wasm'));
+    const { relaxed } = options;
+    if (relaxed && !hasRelaxedSimd())
+        throw new SeqmixError(
+            'this engine has no relaxed SIMD; without `relaxed` the same configs run, exactly',
+            'relaxed',
+            'no relaxed SIMD',
+            'an engine where hasRelaxedSimd() is true',
+        );
+    const source = relaxed
+        ? relaxed === true
+            ? beside('seqmix-relaxed.wasm')
+            : relaxed
+        : hasSimd()
+          ? (options.wasm ?? beside('seqmix.wasm'))
+          : (options.scalar ?? beside('seqmix-scalar.wasm'));
     const module = await compile(source);
     // Emscripten's one import; it tells that memory grew, which `Memory` never relies on.
     const imports = { env: { emscripten_notify_memory_growth() {} } };

@@ -69,3 +69,4 @@ build/single/seqmix.html: dist/index.html
 .PHONY: site single
 single: build/single/seqmix.html ## build the page as one .html that opens from disk
 site: dist/index.html ## build the page into dist/
+include wasm/relaxed.mk
