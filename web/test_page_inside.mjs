@@ -142,5 +142,24 @@ onPage(
             ),
         );
         assert.equal((await runs(page)).length, 5);
+        // Every one of them can be taken along.
+        await page.evaluate(() => {
+            globalThis.taken = [];
+            URL.createObjectURL = (blob) => (globalThis.taken.push(blob), 'blob:');
+            HTMLAnchorElement.prototype.click = () => {};
+        });
+        await page.keyboard.press('e');
+        await press(page, 'kernel of the state space as SVG');
+        await press(page, 'kernel of the state space as PNG');
+        await until(page, () => globalThis.taken.length === 2);
+        const [svg, png] = await page.evaluate(async () => {
+            const [svg, png] = globalThis.taken;
+            return [await svg.text(), [...new Uint8Array(await png.arrayBuffer()).subarray(1, 4)]];
+        });
+        assert.match(
+            svg,
+            /^<svg.*>kernel of the state space<.*<image [^>]*href="data:image\/png.*32 × 64.*<\/svg>$/s,
+        );
+        assert.equal(String.fromCharCode(...png), 'PNG');
     },
 );

@@ -1,8 +1,13 @@
-// diverging.ts: signed values as colours: blue below zero, vermillion above, the ground at zero.
+// diverging.ts: signed values as colours: blue below zero, vermillion above, the ground at zero; lighter on a dark ground.
 import { drawPixels } from './heat.ts';
 
-const BELOW = [0, 90, 160] as const;
-const ABOVE = [200, 70, 0] as const;
+export type Ground = 'page' | 'white';
+const LIGHT = { below: [0, 90, 160], above: [200, 70, 0] } as const;
+const DARK = { below: [70, 170, 255], above: [255, 130, 50] } as const;
+function coloursOn(ground: Ground) {
+    const dark = ground === 'page' && getComputedStyle(document.documentElement).colorScheme === 'dark';
+    return dark ? DARK : LIGHT;
+}
 
 /** Draw rows x columns values from -top to top; zero is clear. */
 export function drawSigned(
@@ -11,22 +16,25 @@ export function drawSigned(
     rows: number,
     columns: number,
     top: number,
+    ground: Ground = 'page',
 ): void {
+    const { below, above } = coloursOn(ground);
     drawPixels(canvas, rows, columns, (i) => {
         const value = values[i]!;
         if (Number.isNaN(value)) return [0, 0, 0, 0];
         const share = Math.max(-1, Math.min(1, top > 0 ? value / top : 0));
-        const [red, green, blue] = share < 0 ? BELOW : ABOVE;
+        const [red, green, blue] = share < 0 ? below : above;
         return [red, green, blue, Math.round(255 * Math.abs(share))];
     });
 }
 
-export function drawSignedLegend(canvas: HTMLCanvasElement): void {
+export function drawSignedLegend(canvas: HTMLCanvasElement, ground: Ground = 'page'): void {
     drawSigned(
         canvas,
         Float32Array.from({ length: 255 }, (_, i) => i / 127 - 1),
         1,
         255,
         1,
+        ground,
     );
 }

@@ -3,6 +3,7 @@ import { said } from '../state.ts';
 import { Header } from './header.tsx';
 import { Notice } from './notice.tsx';
 import { Offer } from './offer.tsx';
+import { album, Pictures } from './pictures.tsx';
 import { Sheet } from './shortcuts.tsx';
 import { OpenView, Tabs } from './switcher.tsx';
 
@@ -18,6 +19,7 @@ export function App() {
             </main>
             <Footer />
             <Sheet />
+            <Pictures />
             <p class="unseen" role="status" aria-live="polite">
                 {said.value}
             </p>
@@ -32,6 +34,9 @@ function Footer() {
                 Everything is computed in this browser, in WebAssembly, to the same last bit as by the native
                 program. The address holds the whole setup: copy it to share what you see.
             </p>
+            <button type="button" onClick={() => (album.value = true)}>
+                Save pictures of this view …
+            </button>
         </footer>
     );
 }

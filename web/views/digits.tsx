@@ -136,7 +136,7 @@ function Reader({ entry, readers }: { entry: Entry; readers: readonly Entry[] })
                     {fit.value && <Steps fit={fit.value} />}
                     <Held />
                 </section>
-                <section aria-labelledby="reading-title">
+                <section aria-labelledby="reading-title" data-picture="The answer while it is read">
                     <h3 id="reading-title">The answer while it is read</h3>
                     {live.value.status === 'failed' ? (
                         <p class="why" role="alert">
@@ -152,11 +152,11 @@ function Reader({ entry, readers }: { entry: Entry; readers: readonly Entry[] })
                         <p class="say">The answer appears when the run is open.</p>
                     )}
                 </section>
-                <section aria-labelledby="pixels-title">
+                <section aria-labelledby="pixels-title" data-picture="Which pixels matter">
                     <h3 id="pixels-title">Which pixels matter</h3>
                     {now && <Saliency now={now} permuted={values['task'] === 'pmnist'} />}
                 </section>
-                <section aria-labelledby="confusion-title" class="wide-section">
+                <section aria-labelledby="confusion-title" data-picture="What is taken for what">
                     <h3 id="confusion-title">What is taken for what</h3>
                     <Confusion counts={table?.counts ?? null} step={table?.step ?? null} count={count} />
                 </section>
@@ -283,8 +283,8 @@ function Saliency({ now, permuted }: { now: Seen; permuted: boolean }) {
     const top = now.saliency.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
     useEffect(() => {
         if (image.current) drawInk(image.current, pixels, side, side);
-        if (over.current) drawSigned(over.current, now.saliency, side, side, top);
-        if (legend.current) drawSignedLegend(legend.current);
+        if (over.current) drawSigned(over.current, now.saliency, side, side, top, 'white');
+        if (legend.current) drawSignedLegend(legend.current, 'white');
     }, [now]);
     const round = (value: number) => Number(value.toPrecision(2));
     return (

@@ -84,7 +84,11 @@ function Group({ entries, several }: { entries: readonly Entry[]; several: boole
             </section>
         );
     return (
-        <section class="length" aria-label={`Accuracy against length: ${title}`}>
+        <section
+            class="length"
+            aria-label={`Accuracy against length: ${title}`}
+            data-picture={`Accuracy against length: ${title}`}
+        >
             <h3>{several ? title : 'Accuracy against length'}</h3>
             <ul class="legend">
                 {entries.map((entry) => (

@@ -1,6 +1,5 @@
 // shortcuts.tsx: the keyboard: what each key does, and the sheet that says so.
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
 import {
     openView,
     pause,
@@ -14,7 +13,9 @@ import {
     undoable,
     view,
 } from '../state.ts';
+import { Dialog } from './dialog.tsx';
 import { VIEWS } from './list.ts';
+import { album } from './pictures.tsx';
 
 export const sheet = signal(false);
 
@@ -32,6 +33,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     { keys: 'n', says: 'look into the next run', does: () => turn(1) },
     { keys: 'p', says: 'look into the previous run', does: () => turn(-1) },
     { keys: 's', says: 'the next sample', does: () => setView({ sample: view.value.sample + 1 }) },
+    { keys: 'e', says: 'save pictures of the view', does: () => (album.value = true) },
     { keys: 'l', says: 'logarithmic loss', does: () => setView({ log: 1 - view.value.log }) },
     ...VIEWS.slice(0, 9).map(({ id, title }, i) => ({
         keys: String(i + 1),
@@ -56,14 +58,8 @@ export function listen(): void {
 }
 
 export function Sheet() {
-    const dialog = useRef<HTMLDialogElement>(null);
-    useEffect(() => {
-        if (sheet.value) dialog.current?.showModal();
-        else dialog.current?.close();
-    }, [sheet.value]);
     return (
-        <dialog ref={dialog} aria-labelledby="sheet-title" onClose={() => (sheet.value = false)}>
-            <h2 id="sheet-title">Keyboard</h2>
+        <Dialog open={sheet} title="Keyboard">
             <dl class="keys">
                 {SHORTCUTS.map(({ keys, says }) => (
                     <div key={keys}>
@@ -74,9 +70,6 @@ export function Sheet() {
                     </div>
                 ))}
             </dl>
-            <button type="button" onClick={() => (sheet.value = false)}>
-                Close
-            </button>
-        </dialog>
+        </Dialog>
     );
 }
