@@ -82,6 +82,8 @@ $(BIN)/tests/%: $(OBJ)/proofs_tests/%.o $(BIN)/libconstructions.a $(BIN)/libcli.
 	@mkdir -p $(@D) && $(CC) $(LDFLAGS) $(OPENMP) $^ -lcmocka $(LZ) -lm $(EXTRA_LIBS) -o $@
 $(BIN)/tests/proof_certificates: EXTRA_LIBS := $(ARB_LIBS)
 $(OBJ)/proofs_tests/proof_certificates.o: CPPFLAGS += $(if $(ARB_HEADER),-DSEQMIX_ARB)
+# The library's own allocations, so that each can be made to fail.
+$(BIN)/tests/test_memory: EXTRA_LIBS := -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=free
 TEST_BIN := $(TESTS:%=$(BIN)/tests/%)
 .SECONDARY:
 

@@ -46,6 +46,9 @@ static FILE *open_temporary(const char *path, char *temporary, size_t size) {
 
 int cli_can_write(const char *path) {
     char temporary[4096];
+    struct stat there;
+    if (!stat(path, &there) && S_ISDIR(there.st_mode))
+        return cli_fail("%s cannot be written: it is a folder; a file's name is wanted", path);
     FILE *f = open_temporary(path, temporary, sizeof temporary);
     if (!f) return 2;
     fclose(f);

@@ -1,6 +1,7 @@
 // main.c: seqmix, the program: finds the command.
 #include "cli.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <stdlib.h>
@@ -48,6 +49,19 @@ static void usage(FILE *to) {
     fprintf(to, "  seqmix --version\nSMX_ISA=NAME forces an instruction set.\n");
 }
 
+// A full disk or a closed pipe behind standard output is a failure, too.
+static int run_command(const cli_command *c, int argc, char **argv) {
+    for (int i = 0; i < argc; i++)
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            printf("seqmix %s\n", c->help);
+            return 0;
+        }
+    const int status = c->run(argc, argv);
+    if (fflush(stdout) || ferror(stdout))
+        return cli_fail("standard output cannot be written: %s", strerror(errno));
+    return status;
+}
+
 int main(int argc, char **argv) {
     const char *isa = getenv("SMX_ISA");
     if (isa && *isa && smx_isa_choose(isa)) {
@@ -72,7 +86,7 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[1], "help") && argc == 3 && !strncmp(argv[2], "--man", 5))
         return cli_man(argv[2], commands, N_COMMANDS);
     for (size_t i = 0; i < N_COMMANDS; i++)
-        if (!strcmp(argv[1], commands[i].name)) return commands[i].run(argc - 2, argv + 2);
+        if (!strcmp(argv[1], commands[i].name)) return run_command(&commands[i], argc - 2, argv + 2);
     char names[256] = "";
     for (size_t i = 0; i < N_COMMANDS; i++)
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "",

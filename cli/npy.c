@@ -163,7 +163,10 @@ static int header(npy *a, size_t *bytes, const char *start, size_t length, const
         a->dtype = NPY_I4;
     else
         return fail(err, errlen, "%s: its elements are '%s'; <f8, <f4, <f2 and <i4 are read", name, descr);
-    if (fortran) return fail(err, errlen, "%s: is in Fortran order; only C order is read, such as numpy.ascontiguousarray gives", name);
+    if (fortran)
+        return fail(err, errlen,
+                    "%s: is in Fortran order; only C order is read, such as numpy.ascontiguousarray gives",
+                    name);
     int empty = 0;
     for (size_t i = 0; i < a->ndim; i++) empty |= a->shape[i] == 0;
     a->count = !empty;

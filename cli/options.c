@@ -35,4 +35,4 @@ smx_run *cli_load_run(const char *file, const char *changes) {
     return run;
 }
 
-int cli_is_regression(const smx_evaluation *e) { return e->r2 != 0.0; }
+int cli_is_regression(const smx_evaluation *e) { return e->regression; }

@@ -45,13 +45,28 @@ static int read_options(int argc, char **argv, options *o) {
     return 0;
 }
 
+static char *with_changes(const char *config, const char *changes) {
+    const size_t n = strlen(config) + strlen(changes) + 2;
+    char *text = malloc(n);
+    if (text) snprintf(text, n, "%s&%s", config, changes);
+    return text;
+}
+
+// Every value is looked at before the first training.
+static int valid(const options *o, const char *changes) {
+    smx_error e = {0};
+    char *text = with_changes(o->config, changes), *full = text ? smx_config_complete(text, &e) : NULL;
+    const int bad = full ? 0 : cli_fail("%s: %s", changes, text ? e.message : "out of memory");
+    free(full);
+    free(text);
+    return bad;
+}
+
 // One training and its evaluation; 0, or the exit status.
 static int one(const options *o, const char *changes, outcome *out, int *regression) {
     smx_error e = {0};
-    const size_t n = strlen(o->config) + strlen(changes) + 2;
-    char *text = malloc(n);
+    char *text = with_changes(o->config, changes);
     if (!text) return cli_fail("out of memory");
-    snprintf(text, n, "%s&%s", o->config, changes);
     smx_run *run = smx_run_open(text, &e);
     free(text);
     if (!run) return cli_fail("%s: %s", changes, e.message);
@@ -94,6 +109,28 @@ static void print_row(const options *o, const char *key, const char *value, cons
     fflush(stdout);
 }
 
+// The value at *at of a list "A,B,..."; moves on to the next. 0 at the end, -1 for one that is too long.
+static int next_value(const char **at, char *value, size_t size) {
+    if (!**at) return 0;
+    const size_t n = strcspn(*at, ",");
+    if (n >= size) return -1;
+    snprintf(value, size, "%.*s", (int)n, *at);
+    *at += n + ((*at)[n] == ',');
+    return 1;
+}
+
+static int check_values(const options *o, const char *key, const char *list) {
+    char value[128], changes[256];
+    int more, status = 0;
+    for (size_t i = 0; !status && (more = next_value(&list, value, sizeof value)) != 0; i++) {
+        if (more < 0) return cli_fail("a value of %s is longer than %zu characters", key, sizeof value - 1);
+        if (i == MOST_VALUES) return cli_fail("%s has more than %d values", key, MOST_VALUES);
+        snprintf(changes, sizeof changes, "%s=%s", key, value);
+        status = valid(o, changes);
+    }
+    return status;
+}
+
 int cli_sweep(int argc, char **argv) {
     options o;
     int status = read_options(argc, argv, &o);
@@ -102,11 +139,11 @@ int cli_sweep(int argc, char **argv) {
     char key[64], value[128], changes[256];
     snprintf(key, sizeof key, "%.*s", (int)(key_length < 63 ? key_length : 63), o.list);
     const char *at = o.list + key_length + 1;
-    for (size_t i = 0; !status && *at; i++, at += *at == ',') {
-        if (i == MOST_VALUES) return cli_fail("%s has more than %d values", key, MOST_VALUES);
-        const size_t n = strcspn(at, ",");
-        snprintf(value, sizeof value, "%.*s", (int)(n < sizeof value ? n : sizeof value - 1), at);
-        at += n;
+    if (strchr(o.config, '~')) return cli_fail("sweep takes one run; '%s' has several", o.config);
+    if (!strcmp(key, "seed") && o.seeds > 1)
+        return cli_fail("seed is the key of the sweep: leave --seeds out");
+    if ((status = check_values(&o, key, at)) != 0) return status;
+    for (size_t i = 0; !status && next_value(&at, value, sizeof value); i++) {
         outcome out = {.low = 1e30, .high = -1e30};
         int regression = 0;
         for (long seed = 1; !status && seed <= o.seeds; seed++) {

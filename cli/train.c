@@ -63,8 +63,11 @@ static int read_options(int argc, char **argv, options *o) {
 static smx_run *open_run(const options *o) {
     if (o->load) return cli_load_run(o->load, o->config);
     smx_error e = {0};
-    smx_run *run = smx_run_open(o->config, &e);
+    char *all = smx_config_complete(o->config, &e); // every run is looked at, though only one is trained
+    smx_run *run = all ? smx_run_open(o->config, &e) : NULL;
     if (!run) cli_fail("%s", e.message);
+    if (run && strchr(all, '~')) fprintf(stderr, "seqmix: note: of several runs this trains the first\n");
+    free(all);
     return run;
 }
 
@@ -103,8 +106,10 @@ int cli_train(int argc, char **argv) {
     if (!run) return 2;
     cli_use_threads(run);
     if (*smx_run_warning(run)) fprintf(stderr, "seqmix: note: %s\n", smx_run_warning(run));
-    signal(SIGINT, on_interrupt);
-    signal(SIGTERM, on_interrupt);
+    // The first one ends the training in good order, a second one the program (during a long evaluation, say).
+    const struct sigaction once = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &once, NULL);
+    sigaction(SIGTERM, &once, NULL);
 
     const int bar = !o.json && isatty(STDERR_FILENO);
     const double start = cli_seconds(), busy_before = cli_processor_seconds();
@@ -160,12 +165,14 @@ int cli_train(int argc, char **argv) {
             (unsigned long long)m.step, m.loss, ev.accuracy, ev.r2, seconds, busy,
             (unsigned long long)m.params, (unsigned long long)m.bytes,
             (unsigned long long)smx_run_digest(run));
-    else if (!status)
-        printf(
-            "%llu steps in %.2f s, loss %.4f, held-out %s %.2f %% (%llu targets), %llu weights, digest %016llx\n",
-            (unsigned long long)m.step, seconds, m.loss, cli_is_regression(&ev) ? "R^2" : "accuracy",
-            100 * (cli_is_regression(&ev) ? ev.r2 : ev.accuracy), (unsigned long long)ev.targets,
-            (unsigned long long)m.params, (unsigned long long)smx_run_digest(run));
+    else if (!status) {
+        printf("%llu steps in %.2f s, loss %.4f", (unsigned long long)m.step, seconds, m.loss);
+        if (ev.targets)
+            printf(", held-out %s %.2f %% (%llu targets)", cli_is_regression(&ev) ? "R^2" : "accuracy",
+                   100 * (cli_is_regression(&ev) ? ev.r2 : ev.accuracy), (unsigned long long)ev.targets);
+        printf(", %llu weights, digest %016llx\n", (unsigned long long)m.params,
+               (unsigned long long)smx_run_digest(run));
+    }
     if (interrupted && !status)
         fprintf(stderr, "seqmix: stopped at step %llu%s%s\n", (unsigned long long)m.step,
                 o.save ? ", saved to " : "", o.save ? o.save : "");

@@ -56,26 +56,27 @@ SMX_INLINE void conv_rows(float *out, size_t ldo, const float *in, size_t ldi, c
 }
 
 // Rows t0..end-1, all columns of some rows before the next rows: those lie in the cache when their other columns are read.
-SMX_INLINE void conv_block(float *out, size_t ldo, const float *in, size_t ldi, const float *taps, size_t Dp, size_t L,
-                           size_t W, ptrdiff_t shift, const int step, size_t t0, size_t end) {
+SMX_INLINE void conv_block(float *out, size_t ldo, const float *in, size_t ldi, const float *taps, size_t Dp,
+                           size_t L, size_t W, ptrdiff_t shift, const int step, size_t t0, size_t end) {
     for (size_t group = 0; group < Dp; group += 16) {
         const size_t c = smx_min(group, Dp - 16);
         size_t t = t0;
         for (; t + CONV_ROWS <= end; t += CONV_ROWS)
-            conv_rows(out + t * ldo + c, ldo, in + c, ldi, taps + c, Dp, L, W, (ptrdiff_t)t, shift, step, CONV_ROWS);
+            conv_rows(out + t * ldo + c, ldo, in + c, ldi, taps + c, Dp, L, W, (ptrdiff_t)t, shift, step,
+                      CONV_ROWS);
         for (; t < end; t++)
             conv_rows(out + t * ldo + c, ldo, in + c, ldi, taps + c, Dp, L, W, (ptrdiff_t)t, shift, step, 1);
     }
 }
-SMX_LARGE void conv_sequence(float *out, size_t ldo, const float *in, size_t ldi, const float *taps, size_t Dp, size_t L,
-                          size_t W, ptrdiff_t shift) {
+SMX_LARGE void conv_sequence(float *out, size_t ldo, const float *in, size_t ldi, const float *taps,
+                             size_t Dp, size_t L, size_t W, ptrdiff_t shift) {
     for (size_t t0 = 0; t0 < L; t0 += SMX_KC)
         conv_block(out, ldo, in, ldi, taps, Dp, L, W, shift, -1, t0, smx_min(L, t0 + SMX_KC));
 }
 
 // K taps of 16 columns: partial[w] (+)= sum_t dy[t] x[t + future - w] over the block of SMX_KC rows at t0, t in order.
-SMX_INLINE void conv_taps(float *partial, size_t ldp, const float *dy, size_t ldy, const float *x, size_t ldx, size_t L,
-                          size_t w0, ptrdiff_t future, size_t t0, const int K) {
+SMX_INLINE void conv_taps(float *partial, size_t ldp, const float *dy, size_t ldy, const float *x, size_t ldx,
+                          size_t L, size_t w0, ptrdiff_t future, size_t t0, const int K) {
     const ptrdiff_t first = (ptrdiff_t)t0, end = (ptrdiff_t)smx_min(L, t0 + SMX_KC);
     ptrdiff_t lo[CONV_ROWS], hi[CONV_ROWS], a = first, b = end;
     v16 s[CONV_ROWS];
@@ -134,13 +135,14 @@ void SMX_FN(conv_fwd)(float *restrict y, const float *x, const float *f, void *s
 }
 
 // partial [W][ldp]: 16 columns a group; the last group's overlap those before it where D is no multiple of 16.
-SMX_INLINE void conv_df_block(float *partial, size_t ldp, const float *dy, size_t ldy, const float *x, size_t ldx, size_t Dp,
-                              size_t L, size_t W, ptrdiff_t future, size_t t0) {
+SMX_INLINE void conv_df_block(float *partial, size_t ldp, const float *dy, size_t ldy, const float *x,
+                              size_t ldx, size_t Dp, size_t L, size_t W, ptrdiff_t future, size_t t0) {
     for (size_t group = 0; group < Dp; group += 16) {
         const size_t c = smx_min(group, Dp - 16);
         float *p = partial + group;
         size_t w = 0;
-        for (; w + CONV_ROWS <= W; w += CONV_ROWS) conv_taps(p, ldp, dy + c, ldy, x + c, ldx, L, w, future, t0, CONV_ROWS);
+        for (; w + CONV_ROWS <= W; w += CONV_ROWS)
+            conv_taps(p, ldp, dy + c, ldy, x + c, ldx, L, w, future, t0, CONV_ROWS);
 #if SMX_W >= 8 // the rest of a filter in as few passes as its registers allow: W = 3 is one
         for (; w + 4 <= W; w += 4) conv_taps(p, ldp, dy + c, ldy, x + c, ldx, L, w, future, t0, 4);
         if (w + 3 == W) conv_taps(p, ldp, dy + c, ldy, x + c, ldx, L, w, future, t0, 3);
@@ -149,7 +151,8 @@ SMX_INLINE void conv_df_block(float *partial, size_t ldp, const float *dy, size_
         if (w + 1 == W) conv_taps(p, ldp, dy + c, ldy, x + c, ldx, L, w, future, t0, 1);
     }
 }
-static void add_taps(float *restrict df, float *partial, size_t ldp, size_t D, size_t Dp, size_t groups, size_t W) {
+static void add_taps(float *restrict df, float *partial, size_t ldp, size_t D, size_t Dp, size_t groups,
+                     size_t W) {
     const size_t d = D / groups;
     for (size_t w = 0; w < W; w++) {
         float *row = partial + w * ldp;

@@ -99,8 +99,8 @@ void SMX_FN(linattn_fwd)(float *restrict y, float *restrict norm, const float *q
             for (size_t h = 0; h < p->H; h++) {
                 const block_scratch w = of_head(&all, h);
                 const size_t row = b * p->L + t, at = row * p->stride + h * w.d;
-                block_fwd(y + row * p->D + h * w.d, norm + (b * p->H + h) * p->L + t, q + at, k + at, v + at, &w, p,
-                          smx_min(w.C, p->L - t), t == 0);
+                block_fwd(y + row * p->D + h * w.d, norm + (b * p->H + h) * p->L + t, q + at, k + at, v + at,
+                          &w, p, smx_min(w.C, p->L - t), t == 0);
             }
     }
 }
@@ -224,7 +224,8 @@ void SMX_FN(linattn_bwd)(float *dq, float *dk, float *dv, const float *dy, const
                 if (pass == 0)
                     block_dq(dq + at, dy + at_y, k + at, v + at, y + at_y, r, &w, p, n, block == 0);
                 else
-                    block_dkv(dk + at, dv + at, dy + at_y, q + at, k + at, v + at, y + at_y, r, &w, p, n, block == 0);
+                    block_dkv(dk + at, dv + at, dy + at_y, q + at, k + at, v + at, y + at_y, r, &w, p, n,
+                              block == 0);
             }
         }
 }

@@ -69,8 +69,7 @@ const float *smx_run_saliency(smx_run *r, int32_t answer, smx_error *error) {
 
 // The head is linear in the mean over the rows, so after t rows it is the head of their mean. Where the blocks are causal
 // this is the answer to the sequence that ends there.
-const float *smx_run_reading(smx_run *r, smx_error *error) {
-    if (refuse(r, error)) return NULL;
+static const float *read_on(smx_run *r, smx_error *error) {
     const graph *g = r->look.g;
     const tensor *rows = NULL;
     for (size_t i = 0; i < g->n_nodes; i++)
@@ -100,4 +99,12 @@ const float *smx_run_reading(smx_run *r, smx_error *error) {
     }
     free(sum);
     return r->shares;
+}
+
+const float *smx_run_reading(smx_run *r, smx_error *error) {
+    if (refuse(r, error)) return NULL;
+    const run_mode before = run_enter(r);
+    const float *shares = read_on(r, error);
+    run_leave(before);
+    return shares;
 }

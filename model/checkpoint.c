@@ -30,7 +30,7 @@ static void *fail(smx_error *e, const char *message) {
 static size_t write_header(const smx_run *r, char *to, size_t room) {
     size_t n = 0, offset = 0;
 #define PUT(...) n += (size_t)snprintf(to ? to + n : NULL, to ? room - n : 0, __VA_ARGS__)
-    // %XX-encoded, so the config has nothing that JSON must escape
+    // config_text encodes as %XX whatever JSON would have to escape and whatever is not ASCII
     PUT("{\"__metadata__\":{\"format\":\"seqmix\",\"version\":\"%s\",\"config\":\"%s\",\"step\":\"%llu\"}",
         SMX_VERSION, r->text, (unsigned long long)r->step);
     for (int k = 0; k < KINDS; k++)

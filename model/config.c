@@ -384,6 +384,16 @@ config *config_parse(const char *text, size_t which, smx_error *e) {
     }
     add_given(&g, text, 0);
     if (own) add_given(&g, text, own);
+    find_arg again = {.key = "preset"};
+    if (own && each_pair(g.part[g.n - 1], g.length[g.n - 1], find_pair, &again, e)) return NULL;
+    if (again.value[0]) {
+        fill_error(e, "preset", again.value, "in the first run");
+        if (e)
+            snprintf(e->message, sizeof e->message,
+                     "preset=%.60s stands in run %zu; a preset belongs into the first run", again.value,
+                     own + 1);
+        return NULL;
+    }
 
     config *c = calloc(1, sizeof *c);
     if (!c) {
@@ -441,13 +451,17 @@ char *config_text(const config *c) {
         if (!relevant(c, i)) continue;
         to += sprintf(to, "%s%s=", to == text ? "" : "&", c->key[i]->name);
         for (const char *v = c->value[i]; *v; v++)
-            to += strchr("&~#%= ", *v) ? sprintf(to, "%%%02X", (unsigned char)*v) : sprintf(to, "%c", *v);
+            to += strchr("&~#%= \"\\", *v) || (unsigned char)*v > 126
+                      ? sprintf(to, "%%%02X", (unsigned char)*v)
+                      : sprintf(to, "%c", *v);
     }
     return text;
 }
 
 char *smx_config_complete(const char *text, smx_error *e) {
+    if (!text) text = "";
     char *all = calloc(1, 1);
+    if (!all) out_of_memory(e);
     for (size_t i = 0; all && i < config_runs(text); i++) {
         config *c = config_parse(text, i, e);
         char *one = c ? config_text(c) : NULL;
@@ -457,6 +471,7 @@ char *smx_config_complete(const char *text, smx_error *e) {
             if (i) strcat(all, "~");
             strcat(all, one);
         } else {
+            if (c) out_of_memory(e);
             free(all);
             all = NULL;
         }

@@ -22,12 +22,18 @@ void evaluation_close(smx_run *r) {
 }
 
 // Only what the task reads may differ: the model is what it was trained to be.
-static int same_model(const config *was, const config *is, smx_error *error) {
-    for (const config_key *k = common_keys; k->name; k++)
+static int same_keys(const config_key *k, const config *was, const config *is, smx_error *error) {
+    for (; k && k->name; k++)
         if (strcmp(k->group, "task") && !config_is(was, k->name, config_word(is, k->name)))
             return config_fail(error, is, k->name,
                                "%s as in training: an evaluation changes keys of the task only",
                                config_word(was, k->name));
+    return 0;
+}
+static int same_model(const config *was, const config *is, smx_error *error) {
+    if (same_keys(common_keys, was, is, error) ||
+        same_keys(mixer_find(config_word(was, "mixer"))->keys, was, is, error))
+        return -1;
     if (!config_is(was, "task", config_word(is, "task")))
         return config_fail(error, is, "task", "%s as in training", config_word(was, "task"));
     return 0;
@@ -58,7 +64,8 @@ static int prepare(smx_run *r, const char *changes, smx_error *error) {
     const size_t V = r->eval.task.classes;
     if (V && V <= MOST_CONFUSED) {
         r->confusion = calloc(V * V, sizeof *r->confusion);
-        r->confusion_classes = r->confusion ? V : 0;
+        if (!r->confusion) return config_fail(error, r->c, "length", "smaller: out of memory");
+        r->confusion_classes = V;
     }
     return 0;
 }
@@ -90,6 +97,7 @@ void tally_batch(tally *t, stage *s) {
     size_t good;
     float mean;
     t->targets += stage_forward(s, &mean);
+    t->regression = !s->task.classes;
     for (size_t i = 0; i < s->rows; i++) {
         const double value = (double)s->row_values[i];
         t->loss += (double)s->row_loss[i];
@@ -104,17 +112,17 @@ void tally_batch(tally *t, stage *s) {
 void tally_result(const tally *t, uint64_t sequences, smx_evaluation *result) {
     const double per_target = t->targets ? 1.0 / (double)t->targets : 0.0,
                  per_sequence = sequences ? 1.0 / (double)sequences : 0.0;
-    const double accuracy = (double)t->right * per_target,
-                 sequence_accuracy = (double)t->sequences * per_sequence;
-    *result = (smx_evaluation){
-        .loss = t->loss * per_target,
-        .accuracy = accuracy,
-        .sequence_accuracy = sequence_accuracy,
-        .r2 = t->squares > 0.0 ? 1.0 - t->loss / (t->squares - t->sum * t->sum * per_target) : 0.0,
-        .free_accuracy = accuracy,
-        .free_sequence_accuracy = sequence_accuracy,
-        .targets = t->targets,
-        .sequences = sequences};
+    const double spread = t->squares - t->sum * t->sum * per_target, // of the targets about their mean
+        accuracy = (double)t->right * per_target, sequence_accuracy = (double)t->sequences * per_sequence;
+    *result = (smx_evaluation){.loss = t->loss * per_target,
+                               .accuracy = accuracy,
+                               .sequence_accuracy = sequence_accuracy,
+                               .r2 = spread > 0.0 ? 1.0 - t->loss / spread : 0.0,
+                               .free_accuracy = accuracy,
+                               .free_sequence_accuracy = sequence_accuracy,
+                               .targets = t->targets,
+                               .sequences = sequences,
+                               .regression = t->regression};
 }
 
 static int evaluate(smx_run *r, size_t count, const char *changes, smx_evaluation *result, smx_error *error) {

@@ -95,20 +95,22 @@ int params_create(params *p, uint64_t seed, smx_error *error) {
     p->seed = seed;
     // In order of name: compilers differ in the order in which they evaluate arguments, so the order of building is no order.
     qsort(p->list, p->count, sizeof *p->list, by_name);
+    uint64_t total = 0;
     for (size_t i = 0; i < p->count; i++) {
-        p->list[i]->offset = p->total;
-        p->total += (p->list[i]->n + 15) / 16 * 16;
-        if (p->total > GRAPH_MOST) break;
+        p->list[i]->offset = (size_t)total;
+        total += (p->list[i]->n + 15) / 16 * 16;
     }
     p->sealed = 1;
-    p->data = p->total > GRAPH_MOST ? NULL : calloc(4 * p->total + 16, sizeof *p->data);
+    p->data = total > GRAPH_MOST ? NULL : calloc(4 * (size_t)total + 16, sizeof *p->data);
     if (!p->data) {
         if (error) {
             memset(error, 0, sizeof *error);
-            snprintf(error->message, sizeof error->message, "out of memory for %zu weights", p->total);
+            snprintf(error->message, sizeof error->message, "out of memory for %llu weights",
+                     (unsigned long long)total);
         }
         return -1;
     }
+    p->total = (size_t)total;
     p->grad = p->data + p->total;
     p->m = p->grad + p->total;
     p->v = p->m + p->total;
@@ -125,6 +127,7 @@ graph *graph_new(enum graph_mode mode, params *p, size_t B, size_t L) {
     g->params = p;
     g->B = B;
     g->L = L;
+    g->nothing = (tensor){.rank = 4, .shape = {1 << 20, 1 << 20, 1 << 20, 1 << 20}, .n = 1};
     return g;
 }
 
@@ -161,6 +164,7 @@ static int grow(void **list, size_t count, size_t *room, size_t size) {
 }
 
 void *graph_own(graph *g, size_t bytes) {
+    if (g->failed) return NULL;
     void *p = calloc(1, bytes ? bytes : 1);
     void **longer = p ? realloc(g->owned, (g->n_owned + 1) * sizeof *g->owned) : NULL;
     if (!longer) {
@@ -193,40 +197,48 @@ tensor *graph_name(graph *g, tensor *t, const char *name) {
     return t;
 }
 
-// Elements of that shape; a graph that has so many fails.
+// The number of elements; 0 where it is more than memory could hold: the graph has failed.
 static size_t elements(graph *g, uint32_t rank, const uint32_t *shape) {
-    size_t n = 1;
+    uint64_t n = 1;
     for (uint32_t i = 0; i < rank; i++) {
         if (shape[i] && n > GRAPH_MOST / shape[i]) {
             graph_fail(
                 g,
                 "out of memory: length, batch, width and the task's sizes together are too large for this machine");
-            return 1;
+            return 0;
         }
         n *= shape[i];
     }
-    return n;
+    return (size_t)n;
 }
 
 tensor *graph_tensor(graph *g, uint32_t rank, const uint32_t *shape) {
+    const size_t n = elements(g, rank, shape);
+    if (g->failed) return &g->nothing;
     tensor *t = calloc(1, sizeof *t);
     if (!t || !grow((void **)&g->tensors, g->n_tensors, &g->tensor_room, sizeof *g->tensors)) {
         free(t);
         graph_fail(g, "out of memory for a graph");
-        static tensor nothing; // never planned: the graph has failed
-        return &nothing;
+        return &g->nothing;
     }
     t->rank = rank;
-    t->n = elements(g, rank, shape);
+    t->n = n;
     memcpy(t->shape, shape, rank * sizeof *shape);
     t->produced_by = t->last_consumer = -1;
     g->tensors[g->n_tensors++] = t;
     return t;
 }
 
+static const char *shape_text(char *to, size_t size, uint32_t rank, const uint32_t *shape) {
+    size_t n = 0;
+    for (uint32_t i = 0; i < rank && n < size; i++)
+        n += (size_t)snprintf(to + n, size - n, i ? " x %u" : "%u", shape[i]);
+    return to;
+}
+
 tensor *graph_param(graph *g, const char *name, init start, int decays, uint32_t rank,
                     const uint32_t *shape) {
-    char full[64];
+    char full[64], has[64], wants[64];
     snprintf(full, sizeof full, "%.47s%.16s", g->prefix, name);
     params *p = g->params;
     const param *found = params_find(p, full);
@@ -237,7 +249,8 @@ tensor *graph_param(graph *g, const char *name, init start, int decays, uint32_t
                        full);
             return graph_tensor(g, rank, shape);
         }
-        param *w = calloc(1, sizeof *w);
+        const size_t n = elements(g, rank, shape);
+        param *w = g->failed ? NULL : calloc(1, sizeof *w);
         if (!w) {
             graph_fail(g, "out of memory for weight %s", full);
             return graph_tensor(g, rank, shape);
@@ -245,13 +258,18 @@ tensor *graph_param(graph *g, const char *name, init start, int decays, uint32_t
         p->list[p->count++] = w;
         memcpy(w->name, full, sizeof w->name);
         w->rank = rank;
-        w->n = elements(g, rank, shape);
+        w->n = n;
         memcpy(w->shape, shape, rank * sizeof *shape);
         w->decays = decays;
         w->start = start;
         found = w;
     }
+    if (found->rank != rank || memcmp(found->shape, shape, rank * sizeof *shape))
+        graph_fail(g, "weight %s is %s as it was trained and would have to be %s here", full,
+                   shape_text(has, sizeof has, found->rank, found->shape),
+                   shape_text(wants, sizeof wants, rank, shape));
     tensor *t = graph_tensor(g, found->rank, found->shape);
+    if (g->failed) return t;
     t->weight = found;
     memcpy(t->name, full, sizeof t->name);
     t->needs_grad = g->mode == GRAPH_TRAIN;
@@ -259,11 +277,9 @@ tensor *graph_param(graph *g, const char *name, init start, int decays, uint32_t
 }
 
 node *graph_node(graph *g, const op_kind *op, tensor *out, size_t n_in, tensor *const *in) {
-    static node nothing;
     if (g->failed || !grow((void **)&g->nodes, g->n_nodes, &g->node_room, sizeof *g->nodes)) {
         graph_fail(g, "out of memory for a graph");
-        memset(&nothing, 0, sizeof nothing);
-        return &nothing;
+        return &g->no_node;
     }
     node *n = &g->nodes[g->n_nodes];
     memset(n, 0, sizeof *n);
@@ -298,7 +314,7 @@ typedef struct {
 } plan;
 
 static size_t add_buffer(plan *p, size_t n, int from, int to) {
-    if (!grow((void **)&p->list, p->count, &p->room, sizeof *p->list)) {
+    if (n > GRAPH_MOST || !grow((void **)&p->list, p->count, &p->room, sizeof *p->list)) {
         p->failed = 1;
         return 0;
     }

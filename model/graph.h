@@ -112,6 +112,9 @@ struct graph {
     char prefix[48]; // of names: "block0.mixer."
     int failed;
     smx_error error;
+    tensor
+        nothing; // what is handed out once the graph has failed: wide enough for every head count, never planned
+    node no_node;
     float *memory;
     size_t bytes;
     void **owned; // freed with the graph

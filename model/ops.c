@@ -51,15 +51,18 @@ static void linear_bwd_rows(const node *n, size_t from, size_t count) {
     if (n->in_grad[0])
         smx_gemm(n->in_grad[0] + from * I, dy, n->in[1]->data, n->back_scratch, count, I, O, O, O, I,
                  SMX_TRANS_B | (n->adds[0] ? SMX_ACCUMULATE : 0));
-    smx_gemm(n->in_grad[1], n->in[0]->data + from * I, dy, n->back_scratch, I, O, count, I, O, O, SMX_TRANS_A | SMX_ACCUMULATE);
+    smx_gemm(n->in_grad[1], n->in[0]->data + from * I, dy, n->back_scratch, I, O, count, I, O, O,
+             SMX_TRANS_A | SMX_ACCUMULATE);
     if (n->n_in > 2) smx_bias_bwd(n->in_grad[2], dy, count, O);
 }
 static void linear_bwd(graph *g, node *n) {
     const size_t N = n->a[0];
     if (g->parallel)
-        graph_pieces(g, (n->in_grad[0] ? row_pieces(N) : 0) + row_pieces(n->a[1]) + (n->n_in > 2), linear_bwd_piece, &(job){g, n});
+        graph_pieces(g, (n->in_grad[0] ? row_pieces(N) : 0) + row_pieces(n->a[1]) + (n->n_in > 2),
+                     linear_bwd_piece, &(job){g, n});
     else
-        for (size_t from = 0; from < N; from += NEAR_ROWS) linear_bwd_rows(n, from, N - from < NEAR_ROWS ? N - from : NEAR_ROWS);
+        for (size_t from = 0; from < N; from += NEAR_ROWS)
+            linear_bwd_rows(n, from, N - from < NEAR_ROWS ? N - from : NEAR_ROWS);
 }
 static const op_kind linear = {"linear", linear_fwd, linear_bwd, 3, 0, 1};
 

@@ -274,10 +274,10 @@ size_t cat_map_heads(const node *n) {
 static void mixed_maps(const graph *g, const node *n, float *map) {
     const smx_attention p = maps_shape(n, g->B);
     const size_t H = p.H, L = p.L;
-    float *a = malloc(H * sizeof *a);
+    float a[256]; // as many as the key heads allows
     for (size_t h = 0; h < H; h++)
         smx_attention_map(map + h * L * L, n->in[0]->data, n->in[1]->data, n->scratch + n->a[2], &p, 0, h);
-    for (size_t i = 0; a && i < L * L; i++) {
+    for (size_t i = 0; i < L * L; i++) {
         for (size_t h = 0; h < H; h++) a[h] = map[h * L * L + i];
         for (size_t h = 0; h < H; h++) {
             float sum = 0.0f;
@@ -285,7 +285,6 @@ static void mixed_maps(const graph *g, const node *n, float *map) {
             map[h * L * L + i] = sum;
         }
     }
-    free(a);
 }
 
 // One query's softmax over its own block up to i and the block it chose.

@@ -2,7 +2,7 @@
 // WebAssembly module and the page are made of.
 //
 // Errors: functions that can fail return 0 on success and -1 on failure with one sentence in smx_error, which also says
-// which key or file it is about. Nothing aborts, nothing leaks: a failed open leaves nothing behind.
+// which key or file it is about (NULL where nobody wants to read it). Nothing aborts, nothing leaks: a failed open leaves nothing behind.
 #ifndef SMX_RUN_H
 #define SMX_RUN_H
 
@@ -47,7 +47,7 @@ typedef struct {
     size_t classes;           // answers are 0 .. classes - 1; 0: one real number
 } smx_batch_form;
 void smx_run_batch(const smx_run *run, smx_batch_form *form);
-typedef struct {             // the arrays of the form, NULL the others
+typedef struct {                // the arrays of the form, NULL the others
     const int32_t *tokens;      // [B][L]
     const float *values;        // [B][L][C], finite
     const int32_t *targets;     // [B][T], -1: none
@@ -61,11 +61,12 @@ typedef struct {
     double loss;              // mean cross-entropy (nats) or squared error over the targets
     double accuracy;          // share of targets answered right (0 for regression)
     double sequence_accuracy; // share of sequences with every target right
-    double r2;                // regression only
+    double r2;                // regression only; 0 where the targets are all the same
     // Tasks whose later inputs are the earlier answers (copying with slots=emitted): the model reads its own answers
     // instead of the right ones. Otherwise equal to the two above.
     double free_accuracy, free_sequence_accuracy;
     uint64_t targets, sequences;
+    int regression; // the targets are numbers: r2 says how good, not accuracy
 } smx_evaluation;
 int smx_run_evaluate(smx_run *run, size_t count, size_t length, smx_evaluation *result, smx_error *error);
 // The same with changes to the task's keys, "length=256&pairs=32" (NULL: none): length generalisation in one call.
@@ -136,7 +137,8 @@ int smx_run_look(smx_run *run, int stream, uint64_t index, size_t length, smx_sa
                  smx_error *error);
 // The same on tokens of the caller's, [length], or on real values, [length][channels], for tasks that read those.
 int smx_run_predict(smx_run *run, const int32_t *tokens, size_t length, smx_sample *sample, smx_error *error);
-int smx_run_predict_values(smx_run *run, const float *values, size_t length, smx_sample *sample, smx_error *error);
+int smx_run_predict_values(smx_run *run, const float *values, size_t length, smx_sample *sample,
+                           smx_error *error);
 
 // The same on an image of the caller's, 28x28 bytes with ink bright (tasks on images only); its place and size are the
 // caller's business.

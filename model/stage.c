@@ -13,24 +13,21 @@ int stage_open(stage *s, enum graph_mode mode, params *p, const config *c, const
     s->B = B;
     s->L = s->task.length;
     if (model_check(c, s->L, error)) goto fail;
-    const size_t N = B * s->L;
-    s->targets_per = s->task.per_position ? s->L : 1;
-    s->rows = !s->task.per_position ? B : mode == GRAPH_LOOK ? N : B * s->task.max_targets;
-    const size_t n_targets = B * s->targets_per, channels = s->task.channels, n_values = N * channels;
-    if (N > ((size_t)1 << 28) / sizeof(float)) { // also keeps every product below inside 32 bits
+    if ((uint64_t)B * s->L > (1 << 28) / sizeof(float)) { // also keeps N * 4 and its like inside 32 bits
         config_fail(error, c, "length", "so that batch * length stays below 67,108,864");
         goto fail;
     }
-    if (channels && N > GRAPH_MOST / channels) {
-        config_fail(error, c, "length", "smaller: there is no memory for batch * length rows of %zu numbers",
-                    channels);
-        goto fail;
-    }
-    size_t words = N + n_values + N + 2 * n_targets + 7 * s->rows;
-    s->memory = calloc(words + 1, 4);
+    const size_t N = B * s->L;
+    s->targets_per = s->task.per_position ? s->L : 1;
+    s->rows = !s->task.per_position ? B : mode == GRAPH_LOOK ? N : B * s->task.max_targets;
+    const size_t n_targets = B * s->targets_per, n_values = N * s->task.channels;
+    const uint64_t words =
+        2 * (uint64_t)N + (uint64_t)N * s->task.channels + 2 * (uint64_t)n_targets + 7 * (uint64_t)s->rows;
+    s->memory = words < SIZE_MAX / 4 ? calloc((size_t)words + 1, 4) : NULL;
     s->g = graph_new(mode, p, B, s->L);
     if (!s->memory || !s->g) {
-        config_fail(error, c, "batch", "smaller: there is no memory for %zu bytes of samples", words * 4);
+        config_fail(error, c, "length", "smaller: there is no memory for %llu bytes of samples",
+                    (unsigned long long)words * 4);
         goto fail;
     }
     float *at = s->memory;

@@ -157,6 +157,7 @@ static CHECK_UNUSED void check_close(const char *what, const float *got, const d
         const double g = got[i], w = want[i];
         if (isnan(g) != isnan(w)) check_fail("%s[%zu] of %zu is %g, expected %g", what, i, n, g, w);
         if (isnan(w) || g == w) continue;
+        if (isinf(w) || isinf(g)) check_fail("%s[%zu] of %zu is %g, expected %g", what, i, n, g, w);
         const double bound = tolerance * (scale > 0 ? scale : scale == 0 ? largest : fabs(w));
         if (!(fabs(g - w) <= bound))
             check_fail("%s[%zu] of %zu is %.9g, expected %.9g: off by %.3g, allowed %.3g", what, i, n, g, w,

@@ -2,7 +2,16 @@
 // and file.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+    closeSync,
+    existsSync,
+    mkdtempSync,
+    openSync,
+    readdirSync,
+    readFileSync,
+    rmSync,
+    writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
@@ -391,6 +400,12 @@ const wrong = [
     [['sweep', recall, 'filter='], /a key with values/],
     [['sweep', recall, 'filter=x'], /filter=x: filter=x is not allowed: filter must be a whole number/],
     [['sweep', recall, 'filter=3', '--seeds', '0'], /--seeds 0/],
+    [['sweep', recall, 'filter=1,,2'], /filter=: filter= is not allowed/],
+    [['sweep', recall, 'seed=1,2', '--seeds', '2'], /seed is the key of the sweep/],
+    [['sweep', `${recall}~mixer=las`, 'filter=1,2'], /one run/],
+    [['train', `${recall}~nonsense=1`], /nonsense/],
+    [['train', `${recall}~preset=recall`], /preset=recall stands in run 2/],
+    [['train', recall, '--save', folder], /it is a folder/],
     [['help', 'nothing'], /nothing/],
     [['selfcheck', '--against', file('nowhere')], /nowhere/],
 ];
@@ -402,6 +417,89 @@ for (const [args, sentence] of wrong)
         assert.equal(stderr.trim().split('\n').length, 1, stderr);
         assert.ok(!existsSync(join(folder, 'no')));
     });
+
+test('an evaluation that would need other weights is refused: nothing is read beside them', () => {
+    for (const [config, changes, sentence] of [
+        ['task=lcat&length=64&lcat_width=32', ['lcat_width=128'], /input_w is 32 x .* 128 x/],
+        ['task=smnist&length=196', ['--length', '28'], /input_w is 1 x .* 28 x/],
+        ['task=mqar', ['vocab=128'], /embedding is 64 x .* 128 x/],
+        ['task=mqar', ['filter=9'], /filter=9 .* 3 as in training/],
+    ]) {
+        seqmix('train', `${config}&steps=1`, '--eval', '0', '--save', file('shapes'));
+        const { status, stderr } = seqmix('eval', file('shapes'), '--count', '10', ...changes);
+        assert.equal(status, 2, `${config} ${changes}`);
+        assert.match(stderr, sentence);
+    }
+});
+
+test(
+    'what cannot be printed is a failure',
+    { skip: !existsSync('/dev/full') && 'there is no /dev/full' },
+    () => {
+        for (const args of [['help'], ['train', recall, '--json'], ['selfcheck']]) {
+            const full = openSync('/dev/full', 'w');
+            const { status, stderr } = spawnSync('build/seqmix', args, {
+                stdio: ['ignore', full, 'pipe'],
+                encoding: 'utf8',
+            });
+            closeSync(full);
+            assert.equal(status, 2, args.join(' '));
+            assert.match(stderr, /standard output cannot be written: No space left/);
+        }
+    },
+);
+
+test('every command says how it is used', () => {
+    for (const command of ['train', 'eval', 'data', 'sweep', 'presets', 'bench', 'oracle', 'compare']) {
+        const { status, stdout } = seqmix(command, '--help');
+        assert.equal(status, 0);
+        assert.match(stdout, new RegExp(`^seqmix ${command} `));
+    }
+});
+
+test('a text with an odd name: the saved run is read again', () => {
+    for (const name of ['a"b.txt', 'a\\b.txt', 'größe.txt', 'a&b=c~d%41.txt']) {
+        writeFileSync(file(name), 'to be or not to be '.repeat(100));
+        const word = encodeURIComponent(name).replaceAll('~', '%7E');
+        const env = { ...process.env, SEQMIX_DATA: folder };
+        const config = `task=charlm&text=${word}&length=16&batch=2&steps=1&width=8`;
+        const run = (...args) => spawnSync('build/seqmix', args, { env, encoding: 'utf8' });
+        const trained = run('train', config, '--eval', '1', '--save', file('odd'));
+        assert.equal(trained.status, 0, trained.stderr);
+        const bytes = readFileSync(file('odd'));
+        assert.doesNotThrow(
+            () => JSON.parse(bytes.subarray(8, 8 + Number(bytes.readBigUInt64LE(0))).toString()),
+            name,
+        );
+        const read = run('eval', file('odd'), '--count', '1', '--json');
+        assert.equal(read.status, 0, `${name}: ${read.stderr}`);
+    }
+});
+
+test('targets that are all the same have no R^2: 0, and no broken JSON', () => {
+    const { stdout } = seqmix('train', 'task=cumsum&length=1&steps=2', '--json', '--eval', '1');
+    assert.equal(JSON.parse(stdout.trim().split('\n').at(-1)).r2, 0);
+});
+
+test('a second Ctrl-C ends a long evaluation', { timeout: 60000 }, async () => {
+    const saved = file('before');
+    const child = spawn('build/seqmix', [
+        'train',
+        `${recall}&steps=1`,
+        '--eval',
+        '10000000',
+        '--save',
+        saved,
+    ]);
+    const ended = new Promise((resolve) => child.once('close', (_, signal) => resolve(signal)));
+    const pause = () => new Promise((resolve) => setTimeout(resolve, 100));
+    while (!existsSync(saved)) await pause(); // then it evaluates
+    child.kill('SIGINT');
+    await pause();
+    assert.equal(child.exitCode ?? child.signalCode, null);
+    child.kill('SIGINT');
+    assert.equal(await ended, 'SIGINT');
+});
 
 test('an unknown instruction set is refused', () => {
     const { status, stderr } = spawnSync('build/seqmix', ['help'], {

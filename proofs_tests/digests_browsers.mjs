@@ -50,7 +50,14 @@ for (const kind of BROWSERS) {
         const profile = await mkdtemp(join(tmpdir(), 'seqmix-digests-'));
         let server, browser;
         try {
-            for (const file of ['seqmix.js', 'kernels.js', 'error.js', 'checks.js', 'checks.wasm', ...MODULES])
+            for (const file of [
+                'seqmix.js',
+                'kernels.js',
+                'error.js',
+                'checks.js',
+                'checks.wasm',
+                ...MODULES,
+            ])
                 await copyFile(new URL(`../build/wasm/${file}`, import.meta.url), join(folder, file));
             for (const [i, module] of MODULES.entries())
                 await writeFile(join(folder, `${i}.html`), PAGE(module));

@@ -2,6 +2,7 @@
 // checkpoints that continue bit for bit, what happens when a loss is not finite, batches of the caller's, and looking inside.
 #include "check.h"
 
+#include <fenv.h>
 #include <pthread.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -134,6 +135,57 @@ static void environment_is_ours(void **state) {
     print_message("this machine's control register is not tested\n");
     skip();
 #endif
+}
+
+static uint64_t digest_of_floats(const float *x, size_t n) {
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t word;
+        memcpy(&word, x + i, 4);
+        h = (h ^ word) * 1099511628211u;
+    }
+    return h;
+}
+// What an image's answer hangs on, computed while the caller rounds up.
+static void looking_rounds_to_nearest(void **state) {
+    (void)state;
+    smx_error e = {0};
+    smx_sample sample;
+    smx_run *r = open_run("mixer=cat&task=smnist&length=28&width=16&batch=4&seed=1");
+    step(r, 2);
+    uint64_t seen[2][2];
+    for (int up = 0; up < 2; up++) {
+        fesetround(up ? FE_UPWARD : FE_TONEAREST);
+        const int looked = smx_run_look(r, SMX_STREAM_EVAL, 0, 0, &sample, &e);
+        const float *saliency = smx_run_saliency(r, -1, &e);
+        seen[up][0] = saliency ? digest_of_floats(saliency, 28 * 28) : 0;
+        const float *reading = smx_run_reading(r, &e);
+        seen[up][1] = reading ? digest_of_floats(reading, 28 * 10) : 0;
+        fesetround(FE_TONEAREST);
+        assert_int_equal(looked, 0);
+        assert_true(saliency && reading);
+    }
+    assert_true(seen[0][0] == seen[1][0]);
+    assert_true(seen[0][1] == seen[1][1]);
+    smx_run_close(r);
+}
+
+// Nobody has to take the error.
+static void errors_may_be_unread(void **state) {
+    (void)state;
+    static const char *const wrong[] = {
+        "length=7",    "task=lcat&length=7", "task=charlm&text=nofile", "nokey=1",
+        "preset=none", "width=3&heads=2",    "length=8~preset=recall",  "task=smnist&length=5"};
+    for (size_t i = 0; i < CHECK_COUNT(wrong); i++) {
+        check_trying("%s", wrong[i]);
+        const smx_run *r = smx_run_open(wrong[i], NULL);
+        char *full = smx_config_complete(wrong[i], NULL);
+        if (r) check_fail("opens");
+        free(full);
+    }
+    char *full = smx_config_complete(NULL, NULL);
+    assert_non_null(full);
+    free(full);
 }
 
 static void every_isa_the_same(void **state) {
@@ -525,6 +577,8 @@ int main(void) {
         cmocka_unit_test(without_filter_it_guesses),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(environment_is_ours),
+        cmocka_unit_test(looking_rounds_to_nearest),
+        cmocka_unit_test(errors_may_be_unread),
         cmocka_unit_test(every_isa_the_same),
         cmocka_unit_test(resumed_continues),
         cmocka_unit_test(nan_stops_with_a_name),

@@ -9,6 +9,7 @@
 static data_file *files; // open or handed over
 
 int data_fail(smx_error *error, const char *key, const char *name, const char *what, ...) {
+    if (!error) return -1;
     va_list args;
     va_start(args, what);
     vsnprintf(error->allowed, sizeof error->allowed, what, args);

@@ -240,7 +240,8 @@ static const config_key mqnar_keys[] = {{PAIRS_KEY}, {NGRAM_KEY},   {FILLER_KEY}
 const smx_task task_mqnar = {
     .name = "mqnar",
     .title = "Multi-query N-gram recall",
-    .help = "Multi-query recall with keys of N tokens: single tokens recur, only the N-gram tells which value is meant.",
+    .help =
+        "Multi-query recall with keys of N tokens: single tokens recur, only the N-gram tells which value is meant.",
     .source = "Li et al., On the Power of Convolution Augmented Transformer (2025), Def. 5",
     .defaults = "length=64&vocab=64&pairs=8&ngram=2",
     .keys = mqnar_keys,

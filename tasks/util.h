@@ -16,6 +16,7 @@ enum { TASK_DISTINCT_MAX = 65536 }; // largest range for draw_distinct: 8 KiB of
 // Always -1.
 __attribute__((format(printf, 3, 4))) static inline int length_fail(smx_error *error, size_t length,
                                                                     const char *allowed, ...) {
+    if (!error) return -1;
     va_list args;
     va_start(args, allowed);
     vsnprintf(error->allowed, sizeof error->allowed, allowed, args);
