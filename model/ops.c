@@ -186,20 +186,32 @@ static void layernorm_fwd_piece(void *arg, size_t i) {
 static void layernorm_fwd(graph *g, node *n) {
     graph_pieces(g, row_pieces(n->a[0]), layernorm_fwd_piece, &(job){g, n});
 }
+// Rows of a piece in blocks of SMX_KC: where dx is added to a gradient that is there, it is made beside the parts first.
+static float *norm_dx(const node *n, size_t i, size_t row, float **dx) {
+    *dx = n->in_grad[0] + row * n->a[1];
+    return n->adds[0] ? n->back_scratch + i * n->a[9] + n->a[8] : *dx;
+}
+static size_t block_rows(size_t row, size_t end) { return end - row < SMX_KC ? end - row : SMX_KC; }
+
 static void layernorm_bwd_piece(void *arg, size_t i) {
     const node *n = ((job *)arg)->n;
     size_t from, count, D = n->a[1];
     row_piece(n->a[0], i, &from, &count);
-    float *parts = part(n, i, 2 * D);
-    smx_layernorm_bwd(n->in_grad[0] + from * D, parts, parts + D, n->out->grad + from * D,
-                      n->in[0]->data + from * D, n->in[1]->data, n->saved + from * 2, count, D);
+    float *parts = part(n, i, 2 * D), *dx;
+    for (size_t row = from, end = from + count, rows; row < end; row += rows) {
+        rows = block_rows(row, end);
+        float *made = norm_dx(n, i, row, &dx);
+        smx_layernorm_bwd(made, parts, parts + D, n->out->grad + row * D, n->in[0]->data + row * D, n->in[1]->data,
+                          n->saved + row * 2, rows, D);
+        if (made != dx) smx_add(dx, dx, made, rows * D);
+    }
 }
 static void layernorm_bwd(graph *g, node *n) {
     graph_pieces(g, row_pieces(n->a[0]), layernorm_bwd_piece, &(job){g, n});
     add_parts(n, 1, row_pieces(n->a[0]), 0);
     add_parts(n, 2, row_pieces(n->a[0]), n->a[1]);
 }
-static const op_kind layernorm = {"layernorm", layernorm_fwd, layernorm_bwd, 3, 0, 0};
+static const op_kind layernorm = {"layernorm", layernorm_fwd, layernorm_bwd, 3, 0, 1};
 
 static void rmsnorm_fwd_piece(void *arg, size_t i) {
     const node *n = ((job *)arg)->n;
@@ -215,14 +227,19 @@ static void rmsnorm_bwd_piece(void *arg, size_t i) {
     const node *n = ((job *)arg)->n;
     size_t from, count, D = n->a[1];
     row_piece(n->a[0], i, &from, &count);
-    smx_rmsnorm_bwd(n->in_grad[0] + from * D, part(n, i, D), n->out->grad + from * D,
-                    n->in[0]->data + from * D, n->in[1]->data, n->saved + from, count, D);
+    float *dgain = part(n, i, D), *dx;
+    for (size_t row = from, end = from + count, rows; row < end; row += rows) {
+        rows = block_rows(row, end);
+        float *made = norm_dx(n, i, row, &dx);
+        smx_rmsnorm_bwd(made, dgain, n->out->grad + row * D, n->in[0]->data + row * D, n->in[1]->data, n->saved + row, rows, D);
+        if (made != dx) smx_add(dx, dx, made, rows * D);
+    }
 }
 static void rmsnorm_bwd(graph *g, node *n) {
     graph_pieces(g, row_pieces(n->a[0]), rmsnorm_bwd_piece, &(job){g, n});
     add_parts(n, 1, row_pieces(n->a[0]), 0);
 }
-static const op_kind rmsnorm = {"rmsnorm", rmsnorm_fwd, rmsnorm_bwd, 3, 0, 0};
+static const op_kind rmsnorm = {"rmsnorm", rmsnorm_fwd, rmsnorm_bwd, 3, 0, 1};
 
 static void unitnorm_fwd(graph *g, node *n) {
     (void)g;
@@ -239,7 +256,8 @@ static tensor *norm_node(graph *g, const op_kind *op, tensor *x, tensor *gain, t
     tensor *y = like(g, x);
     node *n = graph_node(g, op, y, 1 + (gain != NULL) + (bias != NULL), (tensor *[]){x, gain, bias});
     n->a[0] = rows_of(x), n->a[1] = last_dim(x);
-    n->a[9] = floats(2 * n->a[1] * sizeof(float));
+    n->a[8] = floats(2 * n->a[1] * sizeof(float));
+    n->a[9] = n->a[8] + floats(block_rows(0, n->a[0]) * n->a[1] * sizeof(float));
     n->f[0] = 1e-5f;
     n->saved_n = saved_per_row * n->a[0];
     n->scratch_n = gain ? SHARDS * n->a[9] : 0;
