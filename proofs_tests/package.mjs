@@ -257,6 +257,25 @@ test('every script of the package has its source map, with the source in it', as
         assert.ok(WebAssembly.validate(await readFile(join(at, 'package', name))));
 });
 
+test('the self-check of the package: the committed digests, and no others', async () => {
+    const inPackage = (name) => import(pathToFileURL(join(folder, 'node_modules/seqmix/package', name)));
+    const [{ load, SeqmixError }, { loadChecks }] = [
+        await inPackage('index.js'),
+        await inPackage('checks.js'),
+    ];
+    const checks = await loadChecks(await load());
+    const found = checks.digests().map(({ name, digest }) => `${digest}  ${name}`);
+    assert.deepEqual(
+        found,
+        (await readFile(join(root, 'proofs_tests/digests.txt'), 'utf8')).trim().split('\n'),
+    );
+    for (const i of [-1, 0.5, found.length])
+        assert.throws(
+            () => checks.digest(i),
+            (error) => error instanceof SeqmixError && error.value === String(i),
+        );
+});
+
 test('the types pass tsc --strict', async () => {
     const use = `import { load, createWorker, SeqmixError } from 'seqmix';
         import type { Run, Tensor, WorkerRun } from 'seqmix';

@@ -1,5 +1,6 @@
 // checks.ts: binds checks.wasm (checks.c), the self-check, to a loaded module: a side module with no memory of its own, whose
 // kernels are that module's. Works in a page, a worker and Node. What it takes from memory is freed with the instance.
+import { SeqmixError } from './error.js';
 import type { Lab } from './seqmix.js';
 
 type Pointer = number;
@@ -46,7 +47,7 @@ export class Checks {
         const { bytes, functions } = wanted(module);
         const data = alloc(bytes + 16);
         const stack = alloc(STACK_BYTES);
-        if (!data || !stack) throw new Error('out of memory for the self-check');
+        if (!data || !stack) throw new SeqmixError('out of memory for the self-check');
         const global = (value: number, mutable = false) =>
             new WebAssembly.Global({ value: 'i32', mutable }, value);
         const table = new WebAssembly.Table({ initial: functions, element: 'anyfunc' });
@@ -79,6 +80,15 @@ export class Checks {
     }
     /** Hash of the results of check `i`, 16 hex digits: the same on every machine, or something is wrong. */
     digest(i: number): string {
+        if (!(i in this.names)) {
+            const allowed = `0 to ${this.names.length - 1}`;
+            throw new SeqmixError(
+                `check ${i} is not there; allowed: ${allowed}`,
+                'check',
+                String(i),
+                allowed,
+            );
+        }
         return BigInt.asUintN(64, this.#x.check_digest(i)).toString(16).padStart(16, '0');
     }
     /** Every check with its digest; takes about a second. */
@@ -96,7 +106,7 @@ export async function loadChecks(
     let bytes = source;
     if (typeof bytes === 'string' || bytes instanceof URL) {
         const response = await fetch(bytes);
-        if (!response.ok) throw new Error(`${response.url} answered ${response.status}`);
+        if (!response.ok) throw new SeqmixError(`${response.url} answered ${response.status}`);
         bytes = await response.arrayBuffer();
     }
     return new Checks(lab, await WebAssembly.compile(bytes));
