@@ -151,6 +151,11 @@ function byTask(runs: readonly Values[]): Map<string, Values[]> {
     return groups;
 }
 
+/** The tasks to choose from. `own` is the form of data that a program hands over: noise here, so only a run of it has it. */
+export function offeredTasks(engine: Engine, values: Values) {
+    return engine.config.tasks.filter(({ name }) => name !== 'own' || values['task'] === 'own');
+}
+
 export function taskTitle(engine: Engine, values: Values): string {
     return engine.config.tasks.find(({ name }) => name === values['task'])?.title ?? values['task'] ?? '';
 }

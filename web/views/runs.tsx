@@ -1,6 +1,6 @@
 // runs.tsx: the runs of the race: their mechanism, what each changes, adding and removing them.
 import { download, pick } from '../files.ts';
-import { MAX_ALL, ownKeys } from '../setup.ts';
+import { MAX_ALL, offeredTasks, ownKeys } from '../setup.ts';
 import {
     addRun,
     addSaved,
@@ -132,7 +132,7 @@ function RunCard({ entry }: { entry: Entry }) {
                             value={entry.values['task']}
                             onChange={({ currentTarget }) => setOwnTask(entry, currentTarget.value)}
                         >
-                            {lab().config.tasks.map((task) => (
+                            {offeredTasks(lab(), entry.values).map((task) => (
                                 <option key={task.name} value={task.name}>
                                     {task.title}
                                 </option>

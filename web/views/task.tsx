@@ -1,5 +1,5 @@
 // task.tsx: what is to be learnt: each task of the page's runs, and the keys that they share there.
-import { sharedKeys, taskTitle } from '../setup.ts';
+import { offeredTasks, sharedKeys, taskTitle } from '../setup.ts';
 import { groups, lab, setKey, type Entry } from '../state.ts';
 import { Control } from './control.tsx';
 import { useLive } from './part.ts';
@@ -15,9 +15,8 @@ export function TaskView() {
 }
 
 function Task({ first, several }: { first: Entry; several: boolean }) {
-    const { tasks } = lab().config;
     const name = first.values['task'] ?? '';
-    const task = tasks.find((other) => other.name === name);
+    const task = lab().config.tasks.find((other) => other.name === name);
     const keys = sharedKeys(lab(), first.values);
     const problem = useLive(first, 'problem');
     const id = `task-${first.id}`;
@@ -44,7 +43,7 @@ function Task({ first, several }: { first: Entry; several: boolean }) {
                         value={name}
                         onChange={({ currentTarget }) => setKey(first, 'task', currentTarget.value)}
                     >
-                        {tasks.map((other) => (
+                        {offeredTasks(lab(), first.values).map((other) => (
                             <option key={other.name} value={other.name}>
                                 {other.title}
                             </option>
