@@ -57,6 +57,8 @@ onPage('preset=mission is one press away: three mechanisms on three tasks', RACE
 onPage('one run can have a task of its own', RACE, {}, async (page) => {
     await allReady(page);
     await page.$$eval('.run details', (all) => all.forEach((one) => (one.open = true)));
+    const offered = await page.$$eval('.run:nth-child(2) .own-task option', (all) => all.map((o) => o.value));
+    assert.ok(offered.includes('charlm') && !offered.includes('own'), `${offered}`);
     await page.select('.run:nth-child(2) .own-task select', 'ar');
     await until(page, () => /task=ar\b/.test(globalThis.seqmix.runs()[1].config));
     assert.match((await runs(page))[0].config, /task=mqar/);
