@@ -1,4 +1,4 @@
-// jax.mjs: W1, W2 and W4 in jax-js (WebAssembly device): a whole training step, loss, gradients and AdamW, is one compiled function.
+// jax.mjs: W1 to W4 in jax-js (WebAssembly device): a whole training step, loss, gradients and AdamW, is one compiled function.
 // jax-js counts references: each use of an array consumes it, `.ref` keeps it.
 import { blockUntilReady, defaultDevice, init, jit, nn, numpy as np, tree, valueAndGrad } from '@jax-js/jax';
 import { causalBias, decays, oneHot, sharedValue } from './browser.mjs';
@@ -131,6 +131,41 @@ function training(name, spec) {
     };
 }
 
+/** W3: y = k * x for every channel by transforms of 2 L, gradients of x and k. */
+function longConvolution() {
+    const [B, D, L] = [4, 64, 4096];
+    const shared = (which, scale, shape) => {
+        const size = shape.reduce((a, b) => a * b);
+        const value = (_, i) => Math.fround(sharedValue(which, i)) * scale;
+        return floats(Float32Array.from({ length: size }, value), shape);
+    };
+    const inputs = { x: shared(0, 1, [B, D, L]), k: shared(2, 0.0625, [D, L]) };
+    const g = shared(1, 0.01, [B, D, L]);
+    const spectrum = (a) =>
+        np.fft.rfft(
+            np.pad(
+                a,
+                a.shape.map((_, i) => [0, i === a.shape.length - 1 ? L : 0]),
+            ),
+        );
+    const run = jit(
+        valueAndGrad((p, weights) => {
+            const x = spectrum(p.x);
+            const k = spectrum(p.k);
+            const real = x.real.ref.mul(k.real.ref).sub(x.imag.ref.mul(k.imag.ref));
+            const y = np.fft.irfft({ real, imag: x.real.mul(k.imag).add(x.imag.mul(k.real)) });
+            return y.slice([], [], [0, L]).mul(weights).sum();
+        }),
+    );
+    return async () => {
+        const [loss, gradients] = run(tree.ref(inputs), g.ref);
+        await blockUntilReady(gradients);
+        const value = loss.dataSync()[0];
+        tree.dispose(gradients);
+        return value;
+    };
+}
+
 function linearAttention(C) {
     const [B, H, L, d] = [4, 4, 4096, 16];
     const N = L / C;
@@ -170,6 +205,7 @@ export async function jaxWorks(specs) {
     return {
         W1: { losses: 10, step: training('W1', specs.W1) },
         W2: { losses: 10, step: training('W2', specs.W2) },
+        W3: { losses: 1, step: longConvolution() },
         W4: { losses: 1, step: linearAttention(64) },
     };
 }
