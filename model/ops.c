@@ -201,8 +201,8 @@ static void layernorm_bwd_piece(void *arg, size_t i) {
     for (size_t row = from, end = from + count, rows; row < end; row += rows) {
         rows = block_rows(row, end);
         float *made = norm_dx(n, i, row, &dx);
-        smx_layernorm_bwd(made, parts, parts + D, n->out->grad + row * D, n->in[0]->data + row * D, n->in[1]->data,
-                          n->saved + row * 2, rows, D);
+        smx_layernorm_bwd(made, parts, parts + D, n->out->grad + row * D, n->in[0]->data + row * D,
+                          n->in[1]->data, n->saved + row * 2, rows, D);
         if (made != dx) smx_add(dx, dx, made, rows * D);
     }
 }
@@ -231,7 +231,8 @@ static void rmsnorm_bwd_piece(void *arg, size_t i) {
     for (size_t row = from, end = from + count, rows; row < end; row += rows) {
         rows = block_rows(row, end);
         float *made = norm_dx(n, i, row, &dx);
-        smx_rmsnorm_bwd(made, dgain, n->out->grad + row * D, n->in[0]->data + row * D, n->in[1]->data, n->saved + row, rows, D);
+        smx_rmsnorm_bwd(made, dgain, n->out->grad + row * D, n->in[0]->data + row * D, n->in[1]->data,
+                        n->saved + row, rows, D);
         if (made != dx) smx_add(dx, dx, made, rows * D);
     }
 }

@@ -187,7 +187,7 @@ test('presets: claims listed, measured, and skipped with a reason where the file
     assert.ok(attention.holds && attention.mixer === 'attention' && attention.value <= attention.high);
     assert.match(stderr, /^2 claims hold, 0 are broken\n$/);
     const elsewhere = spawnSync(resolve('build/seqmix'), ['presets', 'smnist-fast'], {
-        cwd: folder,
+        cwd: mkdtempSync(file('empty-')), // no ../shared there
         env: { ...process.env, SEQMIX_DATA: '' },
         encoding: 'utf8',
     });
