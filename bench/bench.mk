@@ -6,8 +6,9 @@ build/wasm/bench.wasm: $(WASM_SRC:%.c=build/obj/emcc/wasm/%.o) $(BENCH_WASM_OBJ)
 	@mkdir -p $(@D) && $(EMCC) $(subst @wasm/,@bench/,$(WASM_LINK)) -msimd128 $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
 
 BENCH_ARGS ?=
+BENCH_RELAXED := $(if $(RELAXED_CLANG),build/wasm/bench-relaxed.wasm)
 .PHONY: bench bench-peers
-bench: build/seqmix build/wasm/bench.wasm $(if $(RELAXED_CLANG),build/wasm/bench-relaxed.wasm) ## time kernels and training steps: natively, in Node, in Chromium (BENCH_ARGS=--quick)
+bench: build/seqmix build/wasm/bench.wasm $(BENCH_RELAXED) ## time kernels and training steps: natively, in Node, in Chromium (BENCH_ARGS=--quick)
 	@mkdir -p build/bench
 	@build/seqmix bench $(BENCH_ARGS)
 	@node bench/wasm.mjs $(BENCH_ARGS)
@@ -19,5 +20,5 @@ bench-peers: build/seqmix build/wasm/bench.wasm build/wasm/seqmix.wasm build/was
 	@node bench/peers/run.mjs
 
 .PHONY: performance
-performance: build/seqmix build/wasm/bench.wasm build/wasm/seqmix.wasm build/wasm/seqmix.js ## measure everything and write docs/PERFORMANCE.md
+performance: build/seqmix build/wasm/bench.wasm $(BENCH_RELAXED) build/wasm/seqmix.wasm build/wasm/seqmix.js ## measure everything and write docs/PERFORMANCE.md
 	@node bench/performance.mjs
