@@ -207,7 +207,7 @@ static size_t elements(graph *g, uint32_t rank, const uint32_t *shape) {
         if (shape[i] && n > GRAPH_MOST / shape[i]) {
             graph_fail(
                 g,
-                "out of memory: length, batch, width and the task's sizes together are too large for this machine");
+                "out of memory: length, batch and width are too large together");
             return 0;
         }
         n *= shape[i];
@@ -312,7 +312,7 @@ typedef struct {
 typedef struct {
     buffer *list;
     size_t count, room;
-    size_t *order;
+    int *first, *last; // [2N]: of the group of nodes that runs at this time, block of rows by block of rows
     int failed;
 } plan;
 
@@ -322,7 +322,7 @@ static size_t add_buffer(plan *p, size_t n, int from, int to) {
         return 0;
     }
     if (n > SIZE_MAX / 16) p->failed = 1, n = 0;
-    p->list[p->count] = (buffer){(n + 15) / 16 * 16, 0, from, to};
+    p->list[p->count] = (buffer){(n + 15) / 16 * 16, 0, p->first[from], p->last[to]};
     return p->count++;
 }
 
@@ -377,10 +377,50 @@ static void *zeroed(size_t bytes) {
     return p;
 }
 
+// ---- Neighbours that run together -------------------------------------------------------------------------
+
+static size_t rows_of_node(const node *n) { return n->out->n / n->out->shape[n->out->rank - 1]; }
+// Rows that the node takes in blocks, forward or backward; 0: all at once.
+static size_t near_rows(const node *n, int backward) {
+    const size_t rows = (backward ? n->op->backward_rows : n->op->forward_rows) ? rows_of_node(n) : 0;
+    return rows > FEW_ROWS ? rows : 0;
+}
+// One past the last node of the group that begins at node k.
+static size_t group_end(const graph *g, size_t k, int backward) {
+    const size_t rows = near_rows(&g->nodes[k], backward);
+    size_t end = k + 1;
+    while (rows && end < g->n_nodes && near_rows(&g->nodes[end], backward) == rows) end++;
+    return end;
+}
+
+// The times of each group, in 0..2N-1; time 2N is forever.
+static void group_times(plan *p, const graph *g) {
+    const size_t N = g->n_nodes;
+    for (int backward = 0; backward < 2; backward++)
+        for (size_t k = 0, end; k < N; k = end) {
+            end = group_end(g, k, backward);
+            for (size_t i = k; i < end; i++) {
+                const size_t t = backward ? 2 * N - 1 - i : i;
+                p->first[t] = (int)(backward ? 2 * N - end : k);
+                p->last[t] = (int)(backward ? 2 * N - 1 - k : end - 1);
+            }
+        }
+    p->first[2 * N] = p->last[2 * N] = (int)(2 * N);
+}
+
 int graph_plan(graph *g, tensor *loss, smx_error *error) {
     const int N = (int)g->n_nodes, train = g->mode == GRAPH_TRAIN, forever = 2 * N;
     plan p = {0};
     const size_t none = (size_t)-1;
+    int *times = malloc((2 * (2 * g->n_nodes + 1)) * sizeof *times);
+    if (!times) {
+        graph_fail(g, "out of memory for a graph");
+        if (error) *error = g->error;
+        return -1;
+    }
+    p.first = times;
+    p.last = times + 2 * g->n_nodes + 1;
+    group_times(&p, g);
     for (size_t i = 0; i < g->n_tensors; i++) {
         tensor *t = g->tensors[i];
         t->buffer = t->grad_buffer = none;
@@ -452,6 +492,7 @@ int graph_plan(graph *g, tensor *loss, smx_error *error) {
     }
     free(back_scratch);
     free(p.list);
+    free(times);
     if (g->failed && error) *error = g->error;
     return g->failed ? -1 : 0;
 }
@@ -479,18 +520,56 @@ void graph_pieces(graph *g, size_t n, smx_piece piece, void *context) {
     }
 }
 
+static size_t block_end(size_t from, size_t rows) {
+    return rows - from < NEAR_ROWS ? rows : from + NEAR_ROWS;
+}
+
 void graph_forward(graph *g) {
-    for (size_t k = 0; k < g->n_nodes; k++) g->nodes[k].op->forward(g, &g->nodes[k]);
+    for (size_t k = 0, end; k < g->n_nodes; k = end) {
+        end = g->parallel ? k + 1 : group_end(g, k, 0);
+        if (end == k + 1) {
+            g->nodes[k].op->forward(g, &g->nodes[k]);
+            continue;
+        }
+        const size_t rows = rows_of_node(&g->nodes[k]);
+        for (size_t from = 0, to; from < rows; from = to) {
+            to = block_end(from, rows);
+            for (size_t i = k; i < end; i++) g->nodes[i].op->forward_rows(&g->nodes[i], 0, from, to - from);
+        }
+    }
+}
+
+// What backward made apart is added to the gradient that is there: rows from..to-1 of `rows`.
+static void add_apart(node *n, size_t from, size_t to, size_t rows) {
+    for (size_t j = 0; j < n->n_in; j++) {
+        if (!n->adds[j] || n->op->can_add) continue;
+        const size_t width = n->in[j]->n / rows;
+        float *grad = n->in[j]->grad + from * width;
+        smx_add(grad, grad, n->in_grad[j] + from * width, (to - from) * width);
+    }
 }
 
 void graph_backward(graph *g) {
-    for (size_t k = g->n_nodes; k-- > 0;) {
-        node *n = &g->nodes[k];
-        if (!n->out->grad || !n->op->backward) continue;
-        n->op->backward(g, n);
-        for (size_t j = 0; j < n->n_in; j++)
-            if (n->adds[j] && !n->op->can_add)
-                smx_add(n->in[j]->grad, n->in[j]->grad, n->in_grad[j], n->in[j]->n);
+    for (size_t end = g->n_nodes, k; end > 0; end = k) {
+        k = end - 1;
+        const size_t rows = g->parallel ? 0 : near_rows(&g->nodes[k], 1);
+        while (rows && k > 0 && near_rows(&g->nodes[k - 1], 1) == rows) k--;
+        if (end - k == 1) {
+            node *n = &g->nodes[k];
+            if (!n->out->grad || !n->op->backward) continue;
+            n->op->backward(g, n);
+            add_apart(n, 0, 1, 1);
+            continue;
+        }
+        for (size_t from = 0, to; from < rows; from = to) {
+            to = block_end(from, rows);
+            for (size_t i = end; i-- > k;) {
+                node *n = &g->nodes[i];
+                if (!n->out->grad) continue;
+                n->op->backward_rows(n, 0, from, to - from);
+                add_apart(n, from, to, rows);
+            }
+        }
     }
 }
 

@@ -79,6 +79,11 @@ typedef struct {
     void (*backward)(graph *g, node *n); // writes into in_grad; NULL: no gradient
     unsigned needs_in, needs_out;        // bit i: backward reads in[i]; whether it reads out
     int can_add;                         // backward itself adds to in_grad[i] where adds[i]
+    // Row-wise operations: the same for count rows of every array, from row `from`; NULL where rows hang together. One thread
+    // takes neighbours of this kind block of rows by block of rows, so that what lies between them stays in the cache.
+    // piece: whose scratch it is, where a pool's threads take pieces at once; else 0.
+    void (*forward_rows)(node *n, size_t piece, size_t from, size_t count);
+    void (*backward_rows)(node *n, size_t piece, size_t from, size_t count);
 } op_kind;
 struct node {
     const op_kind *op;
@@ -99,6 +104,8 @@ struct node {
     int adds[MAX_IN]; // this gradient is not the first: written to a temporary and added
 };
 
+// Rows of such a block: a multiple of SMX_KC, so that sums over rows keep their order. FEW_ROWS stay in the cache anyway.
+enum { NEAR_ROWS = 4 * SMX_KC, FEW_ROWS = 4 * NEAR_ROWS };
 enum graph_mode { GRAPH_TRAIN, GRAPH_EVAL, GRAPH_LOOK }; // LOOK keeps every tensor
 struct graph {
     enum graph_mode mode;

@@ -6,6 +6,11 @@
 #include "config.h"
 #include "graph.h"
 
+#ifdef __wasm__
+#define MODES(list) NULL
+#else
+#define MODES(list) list
+#endif
 typedef struct mixer {
     const char *name, *title;
     const char *help;       // what it is, one or two sentences
@@ -22,6 +27,7 @@ typedef struct mixer {
     // 0: this configuration is causal; otherwise how many tokens ahead an output of one block may see. NULL: always 0.
     size_t (*reach)(const config *c, size_t length);
     // What differs in kind from the defaults, for audits and tests: "pool=masked~pool=none", each a change of the defaults.
+    // Written MODES("..."): no call of the module, which is downloaded, asks for them.
     const char *modes;
     // 1: the mechanism brings its own residual (Focus, CHELA as printed): the block adds none. NULL: 0.
     int (*complete)(const config *c);

@@ -7,22 +7,37 @@
 
 #include "mathd.h"
 
+// ---- Row-wise operations, piece by piece -------------------------------------------------------------------
+static void forward_piece(void *arg, size_t i) {
+    node *n = ((job *)arg)->n;
+    size_t from, count;
+    row_piece(rows_of(n->out), i, &from, &count);
+    n->op->forward_rows(n, i, from, count);
+}
+void rows_forward(graph *g, node *n) {
+    graph_pieces(g, row_pieces(rows_of(n->out)), forward_piece, &(job){g, n});
+}
+static void backward_piece(void *arg, size_t i) {
+    node *n = ((job *)arg)->n;
+    size_t from, count;
+    row_piece(rows_of(n->out), i, &from, &count);
+    n->op->backward_rows(n, i, from, count);
+}
+void rows_backward(graph *g, node *n) {
+    graph_pieces(g, row_pieces(rows_of(n->out)), backward_piece, &(job){g, n});
+}
+
 // ---- Linear ---------------------------------------------------------------------------------------------
 static float *piece_scratch(float *scratch, size_t i, size_t total, size_t pieces) {
     return scratch + i * (total / pieces);
 }
 
-static void linear_fwd_piece(void *arg, size_t i) {
-    const node *n = ((job *)arg)->n;
-    size_t from, count, I = n->a[1], O = n->a[2];
-    row_piece(n->a[0], i, &from, &count);
+static void linear_rows(node *n, size_t piece, size_t from, size_t count) {
+    const size_t I = n->a[1], O = n->a[2];
     float *y = n->out->data + from * O;
     smx_gemm(y, n->in[0]->data + from * I, n->in[1]->data,
-             piece_scratch(n->scratch, i, n->scratch_n, 2 * SHARDS), count, O, I, I, O, O, 0);
+             piece_scratch(n->scratch, piece, n->scratch_n, 2 * SHARDS), count, O, I, I, O, O, 0);
     if (n->n_in > 2) smx_bias_fwd(y, y, n->in[2]->data, count, O);
-}
-static void linear_fwd(graph *g, node *n) {
-    graph_pieces(g, row_pieces(n->a[0]), linear_fwd_piece, &(job){g, n});
 }
 
 // Pieces: rows of dx, then rows of dW, then dbias.
@@ -44,8 +59,8 @@ static void linear_bwd_piece(void *arg, size_t i) {
     }
 }
 // One thread takes rows while they are near: dx of some rows, then what they add to dW and dbias, in the same order of blocks.
-enum { NEAR_ROWS = 4 * SMX_KC };
-static void linear_bwd_rows(const node *n, size_t from, size_t count) {
+static void linear_bwd_rows(node *n, size_t piece, size_t from, size_t count) {
+    (void)piece;
     const size_t I = n->a[1], O = n->a[2];
     const float *dy = n->out->grad + from * O;
     if (n->in_grad[0])
@@ -62,9 +77,9 @@ static void linear_bwd(graph *g, node *n) {
                      linear_bwd_piece, &(job){g, n});
     else
         for (size_t from = 0; from < N; from += NEAR_ROWS)
-            linear_bwd_rows(n, from, N - from < NEAR_ROWS ? N - from : NEAR_ROWS);
+            linear_bwd_rows(n, 0, from, N - from < NEAR_ROWS ? N - from : NEAR_ROWS);
 }
-static const op_kind linear = {"linear", linear_fwd, linear_bwd, 3, 0, 1};
+static const op_kind linear = {"linear", rows_forward, linear_bwd, 3, 0, 1, linear_rows, linear_bwd_rows};
 
 tensor *op_linear(graph *g, tensor *x, tensor *w, tensor *bias) {
     size_t I = w->shape[0], O = w->shape[1], N = x->n / I;
@@ -81,37 +96,43 @@ tensor *op_linear(graph *g, tensor *x, tensor *w, tensor *bias) {
 
 // ---- Elementwise ----------------------------------------------------------------------------------------
 
-static void add_fwd(graph *g, node *n) {
-    (void)g;
-    smx_add(n->out->data, n->in[0]->data, n->in[1]->data, n->out->n);
+static void add_rows(node *n, size_t piece, size_t from, size_t count) {
+    (void)piece;
+    const size_t D = last_dim(n->out), at = from * D;
+    smx_add(n->out->data + at, n->in[0]->data + at, n->in[1]->data + at, count * D);
 }
-static void add_bwd(graph *g, node *n) {
-    (void)g;
+static void add_bwd_rows(node *n, size_t piece, size_t from, size_t count) {
+    (void)piece;
+    const size_t D = last_dim(n->out), at = from * D;
+    const float *dy = n->out->grad + at;
     for (size_t i = 0; i < 2; i++) {
         if (!n->in_grad[i]) continue;
+        float *dx = n->in_grad[i] + at;
         if (n->adds[i])
-            smx_add(n->in_grad[i], n->in_grad[i], n->out->grad, n->out->n);
+            smx_add(dx, dx, dy, count * D);
         else
-            memcpy(n->in_grad[i], n->out->grad, n->out->n * sizeof(float));
+            memcpy(dx, dy, count * D * sizeof(float));
     }
 }
-static const op_kind add = {"add", add_fwd, add_bwd, 0, 0, 1};
+static const op_kind add = {"add", rows_forward, rows_backward, 0, 0, 1, add_rows, add_bwd_rows};
 tensor *op_add(graph *g, tensor *a, tensor *b) {
     tensor *y = like(g, a);
     graph_node(g, &add, y, 2, (tensor *[]){a, b});
     return y;
 }
 
-static void mul_fwd(graph *g, node *n) {
-    (void)g;
-    smx_mul(n->out->data, n->in[0]->data, n->in[1]->data, n->out->n);
+static void mul_rows(node *n, size_t piece, size_t from, size_t count) {
+    (void)piece;
+    const size_t D = last_dim(n->out), at = from * D;
+    smx_mul(n->out->data + at, n->in[0]->data + at, n->in[1]->data + at, count * D);
 }
-static void mul_bwd(graph *g, node *n) {
-    (void)g;
+static void mul_bwd_rows(node *n, size_t piece, size_t from, size_t count) {
+    (void)piece;
+    const size_t D = last_dim(n->out), at = from * D;
     for (size_t i = 0; i < 2; i++)
-        if (n->in_grad[i]) smx_mul(n->in_grad[i], n->out->grad, n->in[1 - i]->data, n->out->n);
+        if (n->in_grad[i]) smx_mul(n->in_grad[i] + at, n->out->grad + at, n->in[1 - i]->data + at, count * D);
 }
-static const op_kind mul = {"mul", mul_fwd, mul_bwd, 3, 0, 0};
+static const op_kind mul = {"mul", rows_forward, rows_backward, 3, 0, 0, mul_rows, mul_bwd_rows};
 tensor *op_mul(graph *g, tensor *a, tensor *b) {
     tensor *y = like(g, a);
     graph_node(g, &mul, y, 2, (tensor *[]){a, b});
@@ -127,7 +148,7 @@ static void bias_bwd(graph *g, node *n) {
     if (n->in_grad[0]) memcpy(n->in_grad[0], n->out->grad, n->out->n * sizeof(float));
     if (n->in_grad[1]) smx_bias_bwd(n->in_grad[1], n->out->grad, n->a[0], n->a[1]);
 }
-static const op_kind bias = {"bias", bias_fwd, bias_bwd, 0, 0, 0};
+static const op_kind bias = {"bias", bias_fwd, bias_bwd, 0, 0, 0, NULL, NULL};
 tensor *op_bias(graph *g, tensor *x, tensor *b) {
     tensor *y = like(g, x);
     size_t used = b->n < x->n ? b->n : x->n; // a longer table of positions gives its first rows
@@ -138,31 +159,27 @@ tensor *op_bias(graph *g, tensor *x, tensor *b) {
 }
 
 // Functions of one array.
-static void unary_piece(void *arg, size_t i) {
-    const node *n = ((job *)arg)->n;
-    size_t from, count;
-    row_piece(n->out->n / n->a[0], i, &from, &count);
-    from *= n->a[0], count *= n->a[0];
-    ((const unary *)n->op)->fwd(n->out->data + from, n->in[0]->data + from, count);
+void unary_rows(node *n, size_t piece, size_t from, size_t count) {
+    (void)piece;
+    const size_t D = n->a[0];
+    ((const unary *)n->op)->fwd(n->out->data + from * D, n->in[0]->data + from * D, count * D);
 }
-void unary_fwd(graph *g, node *n) {
-    graph_pieces(g, row_pieces(n->out->n / n->a[0]), unary_piece, &(job){g, n});
-}
-static void unary_bwd_piece(void *arg, size_t i) {
-    const node *n = ((job *)arg)->n;
-    size_t from, count;
-    row_piece(n->out->n / n->a[0], i, &from, &count);
-    from *= n->a[0], count *= n->a[0];
+void unary_bwd_rows(node *n, size_t piece, size_t from, size_t count) {
+    (void)piece;
+    const size_t D = n->a[0], at = from * D;
     const float *seen = n->op->needs_out ? n->out->data : n->in[0]->data;
-    ((const unary *)n->op)->bwd(n->in_grad[0] + from, n->out->grad + from, seen + from, count);
+    if (n->in_grad[0])
+        ((const unary *)n->op)->bwd(n->in_grad[0] + at, n->out->grad + at, seen + at, count * D);
 }
-void unary_bwd(graph *g, node *n) {
-    if (n->in_grad[0]) graph_pieces(g, row_pieces(n->out->n / n->a[0]), unary_bwd_piece, &(job){g, n});
-}
-static const unary gelu = {{"gelu", unary_fwd, unary_bwd, 1, 0, 0}, smx_gelu_fwd, smx_gelu_bwd};
-static const unary silu = {{"silu", unary_fwd, unary_bwd, 1, 0, 0}, smx_silu_fwd, smx_silu_bwd};
-static const unary sigmoid = {{"sigmoid", unary_fwd, unary_bwd, 0, 1, 0}, smx_sigmoid_fwd, smx_sigmoid_bwd};
-static const unary tanh_op = {{"tanh", unary_fwd, unary_bwd, 0, 1, 0}, smx_tanh_fwd, smx_tanh_bwd};
+static const unary gelu = {
+    {"gelu", rows_forward, rows_backward, 1, 0, 0, unary_rows, unary_bwd_rows}, smx_gelu_fwd, smx_gelu_bwd};
+static const unary silu = {
+    {"silu", rows_forward, rows_backward, 1, 0, 0, unary_rows, unary_bwd_rows}, smx_silu_fwd, smx_silu_bwd};
+static const unary sigmoid = {{"sigmoid", rows_forward, rows_backward, 0, 1, 0, unary_rows, unary_bwd_rows},
+                              smx_sigmoid_fwd,
+                              smx_sigmoid_bwd};
+static const unary tanh_op = {
+    {"tanh", rows_forward, rows_backward, 0, 1, 0, unary_rows, unary_bwd_rows}, smx_tanh_fwd, smx_tanh_bwd};
 tensor *apply_unary(graph *g, const unary *u, tensor *x) {
     tensor *y = like(g, x);
     node *n = graph_node(g, &u->op, y, 1, &x);
@@ -176,15 +193,11 @@ tensor *op_tanh(graph *g, tensor *x) { return apply_unary(g, &tanh_op, x); }
 
 // ---- Norms ----------------------------------------------------------------------------------------------
 
-static void layernorm_fwd_piece(void *arg, size_t i) {
-    const node *n = ((job *)arg)->n;
-    size_t from, count, D = n->a[1];
-    row_piece(n->a[0], i, &from, &count);
+static void layernorm_rows(node *n, size_t piece, size_t from, size_t count) {
+    (void)piece;
+    const size_t D = n->a[1];
     smx_layernorm_fwd(n->out->data + from * D, n->saved + from * 2, n->in[0]->data + from * D, n->in[1]->data,
                       n->in[2]->data, count, D, n->f[0]);
-}
-static void layernorm_fwd(graph *g, node *n) {
-    graph_pieces(g, row_pieces(n->a[0]), layernorm_fwd_piece, &(job){g, n});
 }
 // Rows of a piece in blocks of SMX_KC: where dx is added to a gradient that is there, it is made beside the parts first.
 static float *norm_dx(const node *n, size_t i, size_t row, float **dx) {
@@ -211,17 +224,13 @@ static void layernorm_bwd(graph *g, node *n) {
     add_parts(n, 1, row_pieces(n->a[0]), 0);
     add_parts(n, 2, row_pieces(n->a[0]), n->a[1]);
 }
-static const op_kind layernorm = {"layernorm", layernorm_fwd, layernorm_bwd, 3, 0, 1};
+static const op_kind layernorm = {"layernorm", rows_forward, layernorm_bwd, 3, 0, 1, layernorm_rows, NULL};
 
-static void rmsnorm_fwd_piece(void *arg, size_t i) {
-    const node *n = ((job *)arg)->n;
-    size_t from, count, D = n->a[1];
-    row_piece(n->a[0], i, &from, &count);
+static void rmsnorm_rows(node *n, size_t piece, size_t from, size_t count) {
+    (void)piece;
+    const size_t D = n->a[1];
     smx_rmsnorm_fwd(n->out->data + from * D, n->saved + from, n->in[0]->data + from * D, n->in[1]->data,
                     count, D, n->f[0]);
-}
-static void rmsnorm_fwd(graph *g, node *n) {
-    graph_pieces(g, row_pieces(n->a[0]), rmsnorm_fwd_piece, &(job){g, n});
 }
 static void rmsnorm_bwd_piece(void *arg, size_t i) {
     const node *n = ((job *)arg)->n;
@@ -240,7 +249,7 @@ static void rmsnorm_bwd(graph *g, node *n) {
     graph_pieces(g, row_pieces(n->a[0]), rmsnorm_bwd_piece, &(job){g, n});
     add_parts(n, 1, row_pieces(n->a[0]), 0);
 }
-static const op_kind rmsnorm = {"rmsnorm", rmsnorm_fwd, rmsnorm_bwd, 3, 0, 1};
+static const op_kind rmsnorm = {"rmsnorm", rows_forward, rmsnorm_bwd, 3, 0, 1, rmsnorm_rows, NULL};
 
 static void unitnorm_fwd(graph *g, node *n) {
     (void)g;
@@ -250,7 +259,7 @@ static void unitnorm_bwd(graph *g, node *n) {
     (void)g;
     smx_unitnorm_bwd(n->in_grad[0], n->out->grad, n->in[0]->data, n->saved, n->a[0], n->a[1]);
 }
-static const op_kind unitnorm = {"unitnorm", unitnorm_fwd, unitnorm_bwd, 1, 0, 0};
+static const op_kind unitnorm = {"unitnorm", unitnorm_fwd, unitnorm_bwd, 1, 0, 0, NULL, NULL};
 
 static tensor *norm_node(graph *g, const op_kind *op, tensor *x, tensor *gain, tensor *bias,
                          size_t saved_per_row) {
@@ -278,7 +287,7 @@ static void embedding_fwd(graph *g, node *n) {
 static void embedding_bwd(graph *g, node *n) {
     smx_embedding_bwd(n->in_grad[0], n->out->grad, g->tokens, n->a[0], n->a[1], n->a[2]);
 }
-static const op_kind embedding = {"embedding", embedding_fwd, embedding_bwd, 0, 0, 0};
+static const op_kind embedding = {"embedding", embedding_fwd, embedding_bwd, 0, 0, 0, NULL, NULL};
 tensor *op_embedding(graph *g, tensor *table) {
     uint32_t shape[3] = {(uint32_t)g->B, (uint32_t)g->L, table->shape[1]};
     tensor *y = graph_tensor(g, 3, shape);
@@ -288,7 +297,7 @@ tensor *op_embedding(graph *g, tensor *table) {
 }
 
 static void values_fwd(graph *g, node *n) { memcpy(n->out->data, g->values, n->out->n * sizeof(float)); }
-static const op_kind values = {"values", values_fwd, NULL, 0, 0, 0};
+static const op_kind values = {"values", values_fwd, NULL, 0, 0, 0, NULL, NULL};
 tensor *op_values(graph *g, size_t channels) {
     uint32_t shape[3] = {(uint32_t)g->B, (uint32_t)g->L, (uint32_t)channels};
     tensor *y = graph_tensor(g, 3, shape);
@@ -300,7 +309,7 @@ static void constant_fwd(graph *g, node *n) {
     (void)g;
     memcpy(n->out->data, n->p, n->out->n * sizeof(float));
 }
-static const op_kind constant = {"constant", constant_fwd, NULL, 0, 0, 0};
+static const op_kind constant = {"constant", constant_fwd, NULL, 0, 0, 0, NULL, NULL};
 tensor *op_constant(graph *g, void (*fill)(float *, const uint32_t *, const void *), uint32_t rank,
                     const uint32_t *shape) {
     tensor *y = graph_tensor(g, rank, shape);
@@ -319,7 +328,7 @@ static void meanpool_bwd(graph *g, node *n) {
     (void)g;
     smx_meanpool_bwd(n->in_grad[0], n->out->grad, n->a[0], n->a[1], n->a[2]);
 }
-static const op_kind meanpool = {"meanpool", meanpool_fwd, meanpool_bwd, 0, 0, 0};
+static const op_kind meanpool = {"meanpool", meanpool_fwd, meanpool_bwd, 0, 0, 0, NULL, NULL};
 tensor *op_meanpool(graph *g, tensor *x) {
     uint32_t shape[2] = {x->shape[0], x->shape[2]};
     tensor *y = graph_tensor(g, 2, shape);
@@ -334,7 +343,7 @@ static void gather_fwd(graph *g, node *n) {
 static void gather_bwd(graph *g, node *n) {
     smx_gather_bwd(n->in_grad[0], n->out->grad, g->rows, g->rows_n, n->a[0], n->a[1]);
 }
-static const op_kind gather = {"gather", gather_fwd, gather_bwd, 0, 0, 0};
+static const op_kind gather = {"gather", gather_fwd, gather_bwd, 0, 0, 0, NULL, NULL};
 tensor *op_gather(graph *g, tensor *x) {
     uint32_t shape[2] = {(uint32_t)g->rows_n, (uint32_t)last_dim(x)};
     tensor *y = graph_tensor(g, 2, shape);
@@ -379,7 +388,7 @@ static void conv_bwd(graph *g, node *n) {
     graph_pieces(g, shard_count(g->B), conv_bwd_piece, &(job){g, n});
     add_parts(n, 1, shard_count(g->B), 0);
 }
-static const op_kind conv = {"conv", conv_fwd, conv_bwd, 3, 0, 0};
+static const op_kind conv = {"conv", conv_fwd, conv_bwd, 3, 0, 0, NULL, NULL};
 
 static tensor *conv_node(graph *g, tensor *x, tensor *f, size_t groups, size_t W, size_t future, int heads) {
     tensor *y = like(g, x);
@@ -439,7 +448,7 @@ static void attention_bwd_piece(void *arg, size_t i) {
 static void attention_bwd(graph *g, node *n) {
     graph_pieces(g, shard_count(g->B), attention_bwd_piece, &(job){g, n});
 }
-static const op_kind attention = {"attention", attention_fwd, attention_bwd, 7, 1, 0};
+static const op_kind attention = {"attention", attention_fwd, attention_bwd, 7, 1, 0, NULL, NULL};
 
 tensor *op_attention(graph *g, tensor *q, tensor *k, tensor *v, const attention_opts *opts) {
     tensor *o = like(g, q);
@@ -497,7 +506,7 @@ static void rope_fwd(graph *g, node *n) {
 static void rope_bwd(graph *g, node *n) {
     smx_rope_bwd(n->in_grad[0], n->out->grad, n->p, g->B, g->L, n->a[0], n->a[1], n->a[0], n->a[0]);
 }
-static const op_kind rope = {"rope", rope_fwd, rope_bwd, 0, 0, 0};
+static const op_kind rope = {"rope", rope_fwd, rope_bwd, 0, 0, 0, NULL, NULL};
 tensor *op_rope(graph *g, tensor *x, size_t heads) {
     tensor *y = like(g, x);
     size_t d = last_dim(x) / heads;

@@ -73,7 +73,7 @@ static void unit_bwd(graph *g, node *n) {
         smx_axpy(n->in_grad[2], unit_part(n, i) + D * D, 1.0f, n->in[2]->n);
     }
 }
-static const op_kind unit = {"unit_projection", unit_fwd, unit_bwd, 7, 0, 0};
+static const op_kind unit = {"unit_projection", unit_fwd, unit_bwd, 7, 0, 0, NULL, NULL};
 
 tensor *op_unit_projection(graph *g, tensor *x, tensor *w, tensor *f, size_t future) {
     tensor *y = like(g, x);
@@ -130,7 +130,7 @@ static void maps_bwd(graph *g, node *n) {
     graph_pieces(g, shard_count(g->B), maps_bwd_piece, &(job){g, n});
     add_parts(n, 3, shard_count(g->B), 0);
 }
-static const op_kind maps = {"attention_maps", maps_fwd, maps_bwd, 15, 0, 0};
+static const op_kind maps = {"attention_maps", maps_fwd, maps_bwd, 15, 0, 0, NULL, NULL};
 
 tensor *op_attention_maps(graph *g, tensor *q, tensor *k, tensor *v, tensor *mix,
                           const attention_opts *opts) {
@@ -174,7 +174,7 @@ static void pool_fwd_piece(void *arg, size_t i) { pool_each(((job *)arg)->g, ((j
 static void pool_bwd_piece(void *arg, size_t i) { pool_each(((job *)arg)->g, ((job *)arg)->n, i, 1); }
 static void pool_fwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), pool_fwd_piece, &(job){g, n}); }
 static void pool_bwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), pool_bwd_piece, &(job){g, n}); }
-static const op_kind pool = {"pool", pool_fwd, pool_bwd, 0, 0, 0};
+static const op_kind pool = {"pool", pool_fwd, pool_bwd, 0, 0, 0, NULL, NULL};
 
 tensor *op_pool(graph *g, tensor *x, size_t P, size_t future, size_t chunk) {
     tensor *y = like(g, x);
@@ -197,9 +197,9 @@ static void filter_fwd(graph *g, node *n) {
 static void filter_bwd(graph *g, node *n) {
     smx_block_filter_bwd(n->in_grad[0], n->out->grad, g->B, n->a[0], n->a[1], n->a[2], n->f[0]);
 }
-static const op_kind filter = {"block_filter", filter_fwd, filter_bwd, 0, 0, 0};
+static const op_kind filter = {"block_filter", filter_fwd, filter_bwd, 0, 0, 0, NULL, NULL};
 static const op_kind filter_only = {
-    "landmark_keys", filter_fwd, NULL, 0, 0, 0}; // for the choice: no gradient
+    "landmark_keys", filter_fwd, NULL, 0, 0, 0, NULL, NULL}; // for the choice: no gradient
 
 tensor *op_block_filter(graph *g, tensor *x, size_t block, int rho, int gradient) {
     tensor *y = like(g, x);
@@ -241,7 +241,7 @@ static void landmark_bwd_piece(void *arg, size_t i) {
 static void landmark_bwd(graph *g, node *n) {
     graph_pieces(g, shard_count(g->B), landmark_bwd_piece, &(job){g, n});
 }
-static const op_kind landmark = {"landmark", landmark_fwd, landmark_bwd, 7, 1, 0};
+static const op_kind landmark = {"landmark", landmark_fwd, landmark_bwd, 7, 1, 0, NULL, NULL};
 
 tensor *op_landmark(graph *g, tensor *q, tensor *k, tensor *v, tensor *marks, size_t heads, size_t block) {
     tensor *o = like(g, q);

@@ -26,7 +26,7 @@ static void maxpool_bwd_piece(void *arg, size_t i) {
 static void maxpool_bwd(graph *g, node *n) {
     if (n->in_grad[0]) graph_pieces(g, shard_count(g->B), maxpool_bwd_piece, &(job){g, n});
 }
-static const op_kind maxpool = {"maxpool", maxpool_fwd, maxpool_bwd, 0, 0, 0};
+static const op_kind maxpool = {"maxpool", maxpool_fwd, maxpool_bwd, 0, 0, 0, NULL, NULL};
 tensor *op_maxpool(graph *g, tensor *x, size_t bins, size_t O, int joint) {
     const uint32_t B = (uint32_t)g->B, D = (uint32_t)last_dim(x), n_bins = (uint32_t)bins, o = (uint32_t)O;
     tensor *e = joint ? graph_tensor(g, 3, (uint32_t[]){B, n_bins, D * o})
@@ -59,7 +59,7 @@ static void theta_bwd(graph *g, node *n) {
         memset(draw + kept, 0, n->a[3] * size * sizeof *draw); // what the last bin says reaches no one
     }
 }
-static const op_kind theta = {"theta", theta_fwd, theta_bwd, 1, 0, 0};
+static const op_kind theta = {"theta", theta_fwd, theta_bwd, 1, 0, 0, NULL, NULL};
 tensor *op_theta(graph *g, tensor *raw, int triangle, double factor, int shift) {
     tensor *y = like(g, raw);
     node *n = graph_node(g, &theta, y, 1, &raw);
@@ -92,7 +92,7 @@ static void iir_bwd_piece(void *arg, size_t i) {
                 n->in[0]->data + at, n->in[1]->data + at_theta, n->p, n->back_scratch + i * n->a[9], &p);
 }
 static void iir_bwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), iir_bwd_piece, &(job){g, n}); }
-static const op_kind iir = {"iir", iir_fwd, iir_bwd, 3, 0, 0};
+static const op_kind iir = {"iir", iir_fwd, iir_bwd, 3, 0, 0, NULL, NULL};
 tensor *op_iir(graph *g, tensor *x, tensor *coefficients, size_t bins, size_t F, int mode) {
     tensor *y = like(g, x);
     node *n = graph_node(g, &iir, y, 2, (tensor *[]){x, coefficients});

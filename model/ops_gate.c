@@ -3,15 +3,10 @@
 #include "ops_private.h"
 
 // ---- y = gain x + bias ----------------------------------------------------------------------------------
-static void affine_fwd_piece(void *arg, size_t i) {
-    const node *n = ((job *)arg)->n;
-    size_t from, count, D = n->a[1];
-    row_piece(n->a[0], i, &from, &count);
-    smx_affine_fwd(n->out->data + from * D, n->in[0]->data + from * D, n->in[1]->data, n->in[2]->data, count,
-                   D);
-}
-static void affine_fwd(graph *g, node *n) {
-    graph_pieces(g, row_pieces(n->a[0]), affine_fwd_piece, &(job){g, n});
+static void affine_rows(node *n, size_t piece, size_t from, size_t count) {
+    (void)piece;
+    const size_t D = n->a[1], at = from * D;
+    smx_affine_fwd(n->out->data + at, n->in[0]->data + at, n->in[1]->data, n->in[2]->data, count, D);
 }
 static void affine_bwd_piece(void *arg, size_t i) {
     const node *n = ((job *)arg)->n;
@@ -26,7 +21,7 @@ static void affine_bwd(graph *g, node *n) {
     add_parts(n, 1, row_pieces(n->a[0]), 0);
     add_parts(n, 2, row_pieces(n->a[0]), n->a[1]);
 }
-static const op_kind affine = {"affine", affine_fwd, affine_bwd, 3, 0, 0};
+static const op_kind affine = {"affine", rows_forward, affine_bwd, 3, 0, 0, affine_rows, NULL};
 tensor *op_affine(graph *g, tensor *x, tensor *gain, tensor *b) {
     tensor *y = like(g, x);
     node *n = graph_node(g, &affine, y, 3, (tensor *[]){x, gain, b});
@@ -37,31 +32,20 @@ tensor *op_affine(graph *g, tensor *x, tensor *gain, tensor *b) {
 }
 
 // ---- y = gate a + (1 - gate) b --------------------------------------------------------------------------
-static void gate_fwd_piece(void *arg, size_t i) {
-    const node *n = ((job *)arg)->n;
-    size_t from, count, D = n->a[1];
-    row_piece(n->a[0], i, &from, &count);
-    from *= D;
-    smx_gate_fwd(n->out->data + from, n->in[0]->data + from, n->in[1]->data + from, n->in[2]->data + from,
-                 count * D);
+static void gate_rows(node *n, size_t piece, size_t from, size_t count) {
+    (void)piece;
+    const size_t D = n->a[1], at = from * D;
+    smx_gate_fwd(n->out->data + at, n->in[0]->data + at, n->in[1]->data + at, n->in[2]->data + at, count * D);
 }
-static void gate_fwd(graph *g, node *n) {
-    graph_pieces(g, row_pieces(n->a[0]), gate_fwd_piece, &(job){g, n});
-}
-static void gate_bwd_piece(void *arg, size_t i) {
-    const node *n = ((job *)arg)->n;
-    size_t from, count, D = n->a[1];
+static void gate_bwd_rows(node *n, size_t piece, size_t from, size_t count) {
+    (void)piece;
+    const size_t D = n->a[1], at = from * D;
     float *d[3];
-    row_piece(n->a[0], i, &from, &count);
-    from *= D;
-    for (int k = 0; k < 3; k++) d[k] = n->in_grad[k] ? n->in_grad[k] + from : NULL;
-    smx_gate_bwd(d[0], d[1], d[2], n->out->grad + from, n->in[0]->data + from, n->in[1]->data + from,
-                 n->in[2]->data + from, count * D);
+    for (int k = 0; k < 3; k++) d[k] = n->in_grad[k] ? n->in_grad[k] + at : NULL;
+    smx_gate_bwd(d[0], d[1], d[2], n->out->grad + at, n->in[0]->data + at, n->in[1]->data + at,
+                 n->in[2]->data + at, count * D);
 }
-static void gate_bwd(graph *g, node *n) {
-    graph_pieces(g, row_pieces(n->a[0]), gate_bwd_piece, &(job){g, n});
-}
-static const op_kind gate = {"gate", gate_fwd, gate_bwd, 7, 0, 0};
+static const op_kind gate = {"gate", rows_forward, rows_backward, 7, 0, 0, gate_rows, gate_bwd_rows};
 tensor *op_gate(graph *g, tensor *by, tensor *a, tensor *b) {
     tensor *y = like(g, a);
     node *n = graph_node(g, &gate, y, 3, (tensor *[]){by, a, b});
@@ -69,8 +53,9 @@ tensor *op_gate(graph *g, tensor *by, tensor *a, tensor *b) {
     return y;
 }
 
-static const unary softplus = {
-    {"softplus", unary_fwd, unary_bwd, 1, 0, 0}, smx_softplus_fwd, smx_softplus_bwd};
+static const unary softplus = {{"softplus", rows_forward, rows_backward, 1, 0, 0, unary_rows, unary_bwd_rows},
+                               smx_softplus_fwd,
+                               smx_softplus_bwd};
 tensor *op_softplus(graph *g, tensor *x) { return apply_unary(g, &softplus, x); }
 
 // ---- A weight, once for each bin of each sequence -------------------------------------------------------
@@ -83,7 +68,7 @@ static void repeat_bwd(graph *g, node *n) {
     (void)g;
     if (n->in_grad[0]) smx_bias_bwd(n->in_grad[0], n->out->grad, n->a[0], n->a[1]);
 }
-static const op_kind repeat = {"repeat", repeat_fwd, repeat_bwd, 0, 0, 0};
+static const op_kind repeat = {"repeat", repeat_fwd, repeat_bwd, 0, 0, 0, NULL, NULL};
 tensor *op_repeat(graph *g, tensor *w, size_t times) {
     const uint32_t last = w->shape[w->rank - 1];
     tensor *y =

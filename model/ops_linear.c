@@ -1,7 +1,8 @@
 // ops_linear.c: linear attention and its feature map as graph nodes.
 #include "ops_private.h"
 
-static const unary elu1 = {{"elu1", unary_fwd, unary_bwd, 0, 1, 0}, smx_elu1_fwd, smx_elu1_bwd};
+static const unary elu1 = {
+    {"elu1", rows_forward, rows_backward, 0, 1, 0, unary_rows, unary_bwd_rows}, smx_elu1_fwd, smx_elu1_bwd};
 tensor *op_elu1(graph *g, tensor *x) { return apply_unary(g, &elu1, x); }
 
 // saved: the normaliser of each row, [B][H][L]. a: L, D, H, C, norm; a[9]: scratch of a piece.
@@ -31,7 +32,7 @@ static void linattn_bwd_piece(void *arg, size_t i) {
 static void linattn_bwd(graph *g, node *n) {
     graph_pieces(g, shard_count(g->B), linattn_bwd_piece, &(job){g, n});
 }
-static const op_kind linattn = {"linear_attention", linattn_fwd, linattn_bwd, 7, 1, 0};
+static const op_kind linattn = {"linear_attention", linattn_fwd, linattn_bwd, 7, 1, 0, NULL, NULL};
 
 tensor *op_linear_attention(graph *g, tensor *q, tensor *k, tensor *v, size_t heads, int normaliser,
                             size_t block) {

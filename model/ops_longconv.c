@@ -41,7 +41,7 @@ static void longconv_bwd_piece(void *arg, size_t i) {
 static void longconv_bwd(graph *g, node *n) {
     graph_pieces(g, group_pieces(n->a[1]), longconv_bwd_piece, &(job){g, n});
 }
-static const op_kind longconv = {"longconv", longconv_fwd, longconv_bwd, 7, 0, 0};
+static const op_kind longconv = {"longconv", longconv_fwd, longconv_bwd, 7, 0, 0, NULL, NULL};
 
 // The same as a direct sum, forward only: no row hears of a later one, not even by rounding.
 static void direct_fwd(graph *g, node *n) {
@@ -55,7 +55,7 @@ static void direct_fwd(graph *g, node *n) {
     }
     smx_conv_fwd(n->out->data, n->in[0]->data, k, n->scratch, g->B, L, D, D, taps, 0, D, D);
 }
-static const op_kind direct = {"longconv", direct_fwd, NULL, 0, 0, 0};
+static const op_kind direct = {"longconv", direct_fwd, NULL, 0, 0, 0, NULL, NULL};
 
 tensor *op_longconv(graph *g, tensor *x, tensor *k, tensor *skip, double lambda) {
     tensor *y = like(g, x);
@@ -104,7 +104,7 @@ static void s4d_bwd_piece(void *arg, size_t i) {
 static void s4d_bwd(graph *g, node *n) {
     graph_pieces(g, group_pieces(n->a[1]), s4d_bwd_piece, &(job){g, n});
 }
-static const op_kind s4d = {"s4d_kernel", s4d_fwd, s4d_bwd, 15, 0, 0};
+static const op_kind s4d = {"s4d_kernel", s4d_fwd, s4d_bwd, 15, 0, 0, NULL, NULL};
 
 tensor *op_s4d_kernel(graph *g, tensor *log_dt, tensor *log_a, tensor *a_im, tensor *C) {
     const size_t D = log_dt->n, S = log_a->n / D;

@@ -43,14 +43,18 @@ static inline void add_parts(node *n, size_t in, size_t pieces, size_t at) {
         smx_axpy(n->in_grad[in], n->back_scratch + i * n->a[9] + at, 1.0f, n->in[in]->n);
 }
 
+// forward and backward of a row-wise operation, on as many threads as there are.
+void rows_forward(graph *g, node *n);
+void rows_backward(graph *g, node *n);
+
 // A function of one array; needs_in or needs_out of its op says which of x and y backward reads.
 typedef struct {
     op_kind op;
     void (*fwd)(float *y, const float *x, size_t n);
     void (*bwd)(float *dx, const float *dy, const float *x_or_y, size_t n);
 } unary;
-void unary_fwd(graph *g, node *n);
-void unary_bwd(graph *g, node *n);
+void unary_rows(node *n, size_t piece, size_t from, size_t count);
+void unary_bwd_rows(node *n, size_t piece, size_t from, size_t count);
 tensor *apply_unary(graph *g, const unary *u, tensor *x);
 
 // For looking: heads of a node of ops_cat.c that attends (0: it does not), and its weights on sequence 0, [H][L][L].

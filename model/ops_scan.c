@@ -34,7 +34,7 @@ static void ema_bwd(graph *g, node *n) {
     graph_pieces(g, shard_count(g->B), ema_bwd_piece, &(job){g, n});
     for (size_t k = 1; k < 6; k++) add_parts(n, k, shard_count(g->B), (k - 1) * n->in[1]->n);
 }
-static const op_kind ema = {"ema", ema_fwd, ema_bwd, 63, 0, 0};
+static const op_kind ema = {"ema", ema_fwd, ema_bwd, 63, 0, 0, NULL, NULL};
 tensor *op_ema(graph *g, tensor *x, tensor *alpha, tensor *delta, tensor *beta, tensor *eta, tensor *skip) {
     tensor *y = like(g, x);
     node *n = graph_node(g, &ema, y, 6, (tensor *[]){x, alpha, delta, beta, eta, skip});
@@ -75,7 +75,7 @@ static void scan_bwd(graph *g, node *n) {
     add_parts(n, 2, shard_count(g->B), 0);
     add_parts(n, 5, shard_count(g->B), n->in[2]->n);
 }
-static const op_kind scan = {"scan", scan_fwd, scan_bwd, 63, 0, 0};
+static const op_kind scan = {"scan", scan_fwd, scan_bwd, 63, 0, 0, NULL, NULL};
 tensor *op_selective_scan(graph *g, tensor *x, tensor *dt, tensor *a_log, tensor *b, tensor *c,
                           tensor *skip) {
     tensor *y = like(g, x);

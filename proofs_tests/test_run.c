@@ -8,6 +8,8 @@
 #include <immintrin.h>
 #endif
 
+#include "audit.h"
+#include "mixer.h"
 #include "run.h"
 
 static smx_run *open_run(const char *config) {
@@ -112,6 +114,33 @@ static void threads_change_nothing(void **state) {
             smx_run_close(r);
         }
     }
+}
+
+// One thread takes many rows block by block through neighbouring operations, a pool takes them operation by operation.
+static void blocks_of_rows_change_nothing(void **state) {
+    (void)state;
+    size_t tried = 0, one = 1;
+    for (size_t m = 0; mixers[m]; m++) {
+        char mode[1024], text[1280];
+        for (size_t i = 0; audit_mode(mode, sizeof mode, mixers[m]->name, i); i++) {
+            snprintf(text, sizeof text,
+                     "%s&task=cumsum&batch=96&length=48&width=8&mlp=1&norm=%s&blocks=2&steps=2&warmup=0", mode,
+                     i % 2 ? "layer" : "rms");
+            smx_error e = {0};
+            check_trying("%s", text);
+            smx_run *alone = smx_run_open(text, &e), *pooled = smx_run_open(text, &e);
+            if (!alone || !pooled) check_fail("%s", e.message);
+            smx_run_parallel(pooled, parallel, &one);
+            step(alone, 2);
+            step(pooled, 2);
+            if (smx_run_digest(alone) != smx_run_digest(pooled)) check_fail("other weights after two steps");
+            smx_run_close(alone);
+            smx_run_close(pooled);
+            tried++;
+        }
+    }
+    print_message("%zu modes\n", tried);
+    assert_true(tried > 50);
 }
 
 // ---- The caller's floating-point environment ------------------------------------------------------------
@@ -576,6 +605,7 @@ int main(void) {
         cmocka_unit_test(cat_learns_recall),
         cmocka_unit_test(without_filter_it_guesses),
         cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(blocks_of_rows_change_nothing),
         cmocka_unit_test(environment_is_ours),
         cmocka_unit_test(looking_rounds_to_nearest),
         cmocka_unit_test(errors_may_be_unread),

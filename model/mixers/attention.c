@@ -38,6 +38,6 @@ const mixer mixer_attention = {
     .check = check,
     .build = build,
     .reach = reach,
-    .modes =
-        "position=rope~position=alibi~position=alibi_scaled~chunk=7~causal=0~causal=0&position=alibi~causal=0&chunk=7",
+    .modes = MODES(
+        "position=rope~position=alibi~position=alibi_scaled~chunk=7~causal=0~causal=0&position=alibi~causal=0&chunk=7"),
 };

@@ -41,23 +41,24 @@ static int two_sided(const config *c) {
 
 static tensor *build(graph *g, const config *c, tensor *x) {
     uint32_t H = (uint32_t)config_int(c, "heads");
-    tensor *q, *k, *v, *mix = NULL;
+    tensor *qkv[3], *mix = NULL;
     if (config_is(c, "filter_kind", "maps")) {
-        q = graph_name(g, projected(g, c, x, "w_q"), "q");
-        k = graph_name(g, projected(g, c, x, "w_k"), "k");
-        v = graph_name(g, projected(g, c, x, "w_v"), "v");
+        qkv[0] = graph_name(g, projected(g, c, x, "w_q"), "q");
+        qkv[1] = graph_name(g, projected(g, c, x, "w_k"), "k");
+        qkv[2] = graph_name(g, projected(g, c, x, "w_v"), "v");
         init start = {INIT_IDENTITY_HEADS, config_real(c, "filter_std")};
         mix = graph_param(g, "filter_maps", start, 0, 2, (uint32_t[]){H, H});
     } else {
-        filter_opts opts = {.multi_head = config_is(c, "filter_kind", "multi_head"),
-                            .unit = !config_is(c, "filter_norm", "none")};
-        q = filtered(g, c, x, "q", "w_q", "filter_q", opts);
-        k = filtered(g, c, x, "k", "w_k", "filter_k", opts);
-        opts.unit = config_is(c, "filter_norm", "qkv");
-        opts.two_sided = two_sided(c);
-        v = filtered(g, c, x, "v", "w_v", "filter_v", opts);
+        const int multi_head = config_is(c, "filter_kind", "multi_head");
+        filtered_qkv(g, c, x,
+                     (filter_opts){.multi_head = multi_head, .unit = !config_is(c, "filter_norm", "none")},
+                     (filter_opts){.multi_head = multi_head,
+                                   .unit = config_is(c, "filter_norm", "qkv"),
+                                   .two_sided = two_sided(c)},
+                     qkv);
     }
-    tensor *o = graph_name(g, softmax_attention(g, c, q, k, v, (attention_opts){.causal = 1}, mix), "o");
+    tensor *o = graph_name(
+        g, softmax_attention(g, c, qkv[0], qkv[1], qkv[2], (attention_opts){.causal = 1}, mix), "o");
     return output_projection(g, c, o);
 }
 
@@ -77,6 +78,7 @@ const mixer mixer_cat = {
     .check = check,
     .build = build,
     .reach = reach,
-    .modes = "filters=k~filters=none~filter_kind=multi_head~filter_kind=maps~filter_norm=qk~filter_norm=qkv~"
-             "value_filter=two_sided~value_filter=two_sided&filter_norm=qkv&filter=99~position=rope",
+    .modes =
+        MODES("filters=k~filters=none~filter_kind=multi_head~filter_kind=maps~filter_norm=qk~filter_norm=qkv~"
+              "value_filter=two_sided~value_filter=two_sided&filter_norm=qkv&filter=99~position=rope"),
 };

@@ -64,5 +64,5 @@ const mixer mixer_chela = {
     .check = check,
     .build = build,
     .complete = complete,
-    .modes = "residual=1~squash=0.05~skip=0~fused=1~tile=5",
+    .modes = MODES("residual=1~squash=0.05~skip=0~fused=1~tile=5"),
 };

@@ -39,5 +39,7 @@ typedef struct {
 // (X * F) W called `which`; X W where its filter is switched off.
 tensor *filtered(graph *g, const config *c, tensor *x, const char *which, const char *w_name,
                  const char *f_name, filter_opts opts);
+// Queries, keys and values so: out[0..2]. Where nothing stands between x and the projections, the three of them read x together.
+void filtered_qkv(graph *g, const config *c, tensor *x, filter_opts qk, filter_opts v, tensor *out[3]);
 
 #endif

@@ -185,10 +185,11 @@ const mixer mixer_focus = {
     .build = build,
     .reach = reach,
     .complete = complete,
-    .modes = "iir=carry~iir=literal~iir=literal&bins=2&iir_filters=2&oversample=2~theta=triangle&iir=carry~"
-             "theta=bounded&iir=carry~"
-             "hyper=joint&oversample=2&chunks=2~"
-             "skip=1&iir_filters=2&chunks=4",
+    .modes =
+        MODES("iir=carry~iir=literal~iir=literal&bins=2&iir_filters=2&oversample=2~theta=triangle&iir=carry~"
+              "theta=bounded&iir=carry~"
+              "hyper=joint&oversample=2&chunks=2~"
+              "skip=1&iir_filters=2&chunks=4"),
 };
 const mixer mixer_focus_h = {
     .name = "focus_h",
@@ -203,5 +204,5 @@ const mixer mixer_focus_h = {
     .build = build_h,
     .reach = reach,
     .complete = complete,
-    .modes = "iir=carry~iir=literal~theta=triangle&iir_filters=2~theta=bounded&iir=carry~chunks=2",
+    .modes = MODES("iir=carry~iir=literal~theta=triangle&iir_filters=2~theta=bounded&iir=carry~chunks=2"),
 };

@@ -123,7 +123,8 @@ const mixer mixer_las = {
     .check = check,
     .build = build,
     .reach = reach,
-    .modes = "pool=centred&window=5~pool=masked&window=5~pool=trailing&window=4~pool=none~las_decay=none~"
-             "las_decay=alibi&pool=masked~las_decay=alibi_scaled&pool=none~pool=centred&window=5&chunk=7~"
-             "pool=masked&window=5&chunk=7~pool=trailing&chunk=7~pool=centred&window=99",
+    .modes =
+        MODES("pool=centred&window=5~pool=masked&window=5~pool=trailing&window=4~pool=none~las_decay=none~"
+              "las_decay=alibi&pool=masked~las_decay=alibi_scaled&pool=none~pool=centred&window=5&chunk=7~"
+              "pool=masked&window=5&chunk=7~pool=trailing&chunk=7~pool=centred&window=99"),
 };

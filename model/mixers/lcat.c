@@ -46,6 +46,6 @@ const mixer mixer_lcat = {
     .keys = keys,
     .check = check,
     .build = build,
-    .modes =
-        "landmark=rho~dense_keys=filtered~landmark=rho&dense_keys=filtered~filters=v~block=5&heads=2~block=99",
+    .modes = MODES(
+        "landmark=rho~dense_keys=filtered~landmark=rho&dense_keys=filtered~filters=v~block=5&heads=2~block=99"),
 };

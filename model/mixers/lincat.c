@@ -17,10 +17,11 @@ static int check(const config *c, size_t length, smx_error *error) {
 
 static tensor *build(graph *g, const config *c, tensor *x) {
     filter_opts opts = {.multi_head = config_is(c, "filter_kind", "multi_head")};
-    tensor *q = op_elu1(g, filtered(g, c, x, "q", "w_q", "filter_q", opts));
-    tensor *k = op_elu1(g, filtered(g, c, x, "k", "w_k", "filter_k", opts));
-    tensor *v = filtered(g, c, x, "v", "w_v", "filter_v", opts);
-    tensor *o = op_linear_attention(g, q, k, v, (size_t)config_int(c, "heads"), SMX_LINATTN_SUM,
+    tensor *qkv[3];
+    filtered_qkv(g, c, x, opts, opts, qkv);
+    tensor *q = op_elu1(g, qkv[0]);
+    tensor *k = op_elu1(g, qkv[1]);
+    tensor *o = op_linear_attention(g, q, k, qkv[2], (size_t)config_int(c, "heads"), SMX_LINATTN_SUM,
                                     (size_t)config_int(c, "tile"));
     return output_projection(g, c, graph_name(g, o, "o"));
 }
@@ -34,5 +35,5 @@ const mixer mixer_lincat = {
     .keys = keys,
     .check = check,
     .build = build,
-    .modes = "filter_kind=multi_head~filters=k~tile=5",
+    .modes = MODES("filter_kind=multi_head~filters=k~tile=5"),
 };

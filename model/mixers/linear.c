@@ -41,5 +41,5 @@ const mixer mixer_linear = {
     .keys = keys,
     .check = check,
     .build = build,
-    .modes = "normaliser=rms~normaliser=none~tile=1~tile=5&heads=2",
+    .modes = MODES("normaliser=rms~normaliser=none~tile=1~tile=5&heads=2"),
 };

@@ -27,5 +27,5 @@ const mixer mixer_longconv = {
     .keys = keys,
     .check = check,
     .build = build,
-    .modes = "squash=0.05~skip=0",
+    .modes = MODES("squash=0.05~skip=0"),
 };

@@ -61,5 +61,5 @@ const mixer mixer_mamba = {
     .keys = keys,
     .check = check,
     .build = build,
-    .modes = "expand=1&mamba_states=4~mamba_conv=1",
+    .modes = MODES("expand=1&mamba_states=4~mamba_conv=1"),
 };

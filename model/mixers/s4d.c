@@ -43,5 +43,5 @@ const mixer mixer_s4d = {
     .keys = keys,
     .check = check,
     .build = build,
-    .modes = "s4d_kind=real",
+    .modes = MODES("s4d_kind=real"),
 };
