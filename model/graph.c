@@ -205,9 +205,7 @@ static size_t elements(graph *g, uint32_t rank, const uint32_t *shape) {
     uint64_t n = 1;
     for (uint32_t i = 0; i < rank; i++) {
         if (shape[i] && n > GRAPH_MOST / shape[i]) {
-            graph_fail(
-                g,
-                "out of memory: length, batch and width are too large together");
+            graph_fail(g, "out of memory: length, batch and width are too large together");
             return 0;
         }
         n *= shape[i];

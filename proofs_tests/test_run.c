@@ -124,8 +124,8 @@ static void blocks_of_rows_change_nothing(void **state) {
         char mode[1024], text[1280];
         for (size_t i = 0; audit_mode(mode, sizeof mode, mixers[m]->name, i); i++) {
             snprintf(text, sizeof text,
-                     "%s&task=cumsum&batch=96&length=48&width=8&mlp=1&norm=%s&blocks=2&steps=2&warmup=0", mode,
-                     i % 2 ? "layer" : "rms");
+                     "%s&task=cumsum&batch=96&length=48&width=8&mlp=1&norm=%s&blocks=2&steps=2&warmup=0",
+                     mode, i % 2 ? "layer" : "rms");
             smx_error e = {0};
             check_trying("%s", text);
             smx_run *alone = smx_run_open(text, &e), *pooled = smx_run_open(text, &e);
