@@ -8,7 +8,7 @@
 
 static audit_result audit(const char *text, double *share) {
     smx_error e = {0};
-    audit_result r;
+    audit_result r = {0};
     check_trying("%s", text);
     config *c = config_parse(text, 0, &e);
     if (!c || audit_mixer(&r, share, c, &e)) check_fail("%s", e.message);
