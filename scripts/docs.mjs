@@ -249,14 +249,16 @@ function claimRow(claim) {
     if (wrong)
         throw new Error(`docs/presets.json: ${what} is ${wrong.value}, the claim is ${low} to ${high}`);
     const [{ mixer, task, params, steps }] = found;
-    const seconds = found.map((m) => m.seconds).sort((a, b) => a - b)[1];
+    const [, middle] = found.map((m) => m.seconds).sort((a, b) => a - b);
+    // Nothing where they were not measured as processor time.
+    const seconds = !middle ? '' : middle < 10 ? middle.toFixed(1) : String(Math.round(middle));
     const percent = (x) => (metric === 'bits' ? x.toFixed(2) : (100 * x).toFixed(1));
     const values = found.map((m) => percent(m.value)).join(' / ');
     const bound = high >= 1 && metric !== 'bits' ? `≥ ${percent(low)}` : `${percent(low)} … ${percent(high)}`;
     const less = minus ? `, less that of run ${minus}` : '';
     return (
         `| ${run + 1} | ${mixer} | ${task} | ${metricWords[metric]}${less}${changes ? ` at \`${changes}\`` : ''} | ${values} | ${bound} |` +
-        ` ${params.toLocaleString('en')} | ${steps.toLocaleString('en')} | ${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} |`
+        ` ${params.toLocaleString('en')} | ${steps.toLocaleString('en')} | ${seconds} |`
     );
 }
 
@@ -315,6 +317,8 @@ function presetsPage() {
         '',
         'Real MNIST, 28 × 28 pixels one by one, 60,000 training images, all 10,000 test images (`node scripts/presets.mjs --long`).',
         'Seeds 1 / 2 / 3, or seed 1 alone; seconds are processor time of seed 1 on one thread. A pass takes 1,875 steps of 32 images.',
+        'LaS with centred pooling is 0.4 to 0.8 points behind attention here, both in chunks of 112 pixels, and up to 1.5 points ahead',
+        'at 14 × 14 (`preset=pixels14`), where [LaS] reports 0.28 points in its favour.',
         '',
         '| config | weights | passes | test accuracy | seconds |',
         '|---|---|---|---|---|',
