@@ -310,7 +310,8 @@ typedef struct {
 typedef struct {
     buffer *list;
     size_t count, room;
-    int *first, *last; // [2N]: of the group of nodes that runs at this time, block of rows by block of rows
+    int *first,
+        *last; // [2N + 1]: of the group of nodes that runs at this time, block of rows by block of rows
     int failed;
 } plan;
 
@@ -319,7 +320,6 @@ static size_t add_buffer(plan *p, size_t n, int from, int to) {
         p->failed = 1;
         return 0;
     }
-    if (n > SIZE_MAX / 16) p->failed = 1, n = 0;
     p->list[p->count] = (buffer){(n + 15) / 16 * 16, 0, p->first[from], p->last[to]};
     return p->count++;
 }

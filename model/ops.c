@@ -411,7 +411,7 @@ tensor *op_conv_heads(graph *g, tensor *x, tensor *f) {
 
 // ---- Attention ------------------------------------------------------------------------------------------
 
-static smx_attention attention_shape(const node *n, size_t B) {
+smx_attention attention_shape(const node *n, size_t B) {
     const attention_opts *o = n->p;
     return (smx_attention){.B = B,
                            .L = n->a[0],

@@ -93,24 +93,11 @@ tensor *op_unit_projection(graph *g, tensor *x, tensor *w, tensor *f, size_t fut
 
 // ---- Attention with mixed maps --------------------------------------------------------------------------
 // saved: stats [B][H][L][2]. a: L, D; a[9]: one piece's part of the mix's gradient with its scratch after it.
-static smx_attention maps_shape(const node *n, size_t B) {
-    const attention_opts *o = n->p;
-    return (smx_attention){.B = B,
-                           .L = n->a[0],
-                           .D = n->a[1],
-                           .H = o->heads,
-                           .stride = n->a[1],
-                           .causal = o->causal,
-                           .scale = n->f[0],
-                           .mult = o->mult,
-                           .bias = o->bias,
-                           .chunk = o->chunk};
-}
 static void maps_fwd_piece(void *arg, size_t i) {
     const job *j = arg;
     const node *n = j->n;
     const size_t from = shard_start(j->g->B, i), at = from * n->a[0] * n->a[1];
-    const smx_attention p = maps_shape(n, shard_start(j->g->B, i + 1) - from);
+    const smx_attention p = attention_shape(n, shard_start(j->g->B, i + 1) - from);
     smx_attention_maps_fwd(n->out->data + at, n->saved + from * p.H * p.L * 2, n->in[0]->data + at,
                            n->in[1]->data + at, n->in[2]->data + at, n->in[3]->data,
                            n->scratch + i * n->a[9] + n->a[2], &p);
@@ -120,7 +107,7 @@ static void maps_bwd_piece(void *arg, size_t i) {
     const job *j = arg;
     const node *n = j->n;
     const size_t from = shard_start(j->g->B, i), at = from * n->a[0] * n->a[1];
-    const smx_attention p = maps_shape(n, shard_start(j->g->B, i + 1) - from);
+    const smx_attention p = attention_shape(n, shard_start(j->g->B, i + 1) - from);
     smx_attention_maps_bwd(n->in_grad[0] + at, n->in_grad[1] + at, n->in_grad[2] + at, part(n, i, p.H * p.H),
                            n->out->grad + at, n->in[0]->data + at, n->in[1]->data + at, n->in[2]->data + at,
                            n->in[3]->data, n->saved + from * p.H * p.L * 2,
@@ -142,7 +129,7 @@ tensor *op_attention_maps(graph *g, tensor *q, tensor *k, tensor *v, tensor *mix
     n->a[0] = g->L, n->a[1] = last_dim(q);
     n->f[0] = (float)(1.0 / md_sqrt((double)(n->a[1] / opts->heads)));
     if (g->failed) return o;
-    const smx_attention p = maps_shape(n, 1);
+    const smx_attention p = attention_shape(n, 1);
     n->saved_n = g->B * p.H * p.L * 2;
     n->a[2] = floats(p.H * p.H * sizeof(float));
     n->a[9] = n->a[2] + floats(g->mode == GRAPH_TRAIN ? smx_attention_maps_bwd_scratch_bytes(&p)
@@ -272,7 +259,7 @@ size_t cat_map_heads(const node *n) {
 
 // A'_h = sum_g mix_hg A_g, in place
 static void mixed_maps(const graph *g, const node *n, float *map) {
-    const smx_attention p = maps_shape(n, g->B);
+    const smx_attention p = attention_shape(n, g->B);
     const size_t H = p.H, L = p.L;
     float a[256]; // as many as the key heads allows
     for (size_t h = 0; h < H; h++)

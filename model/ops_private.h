@@ -43,6 +43,9 @@ static inline void add_parts(node *n, size_t in, size_t pieces, size_t at) {
         smx_axpy(n->in_grad[in], n->back_scratch + i * n->a[9] + at, 1.0f, n->in[in]->n);
 }
 
+// Attention of B sequences as a node with attention_opts has it; a: L, D.
+smx_attention attention_shape(const node *n, size_t B);
+
 // forward and backward of a row-wise operation, on as many threads as there are.
 void rows_forward(graph *g, node *n);
 void rows_backward(graph *g, node *n);
