@@ -43,15 +43,19 @@ void SMX_FN(ema_fwd)(float *restrict y, float *restrict states, const float *x, 
             for (size_t c = 0; c < D; c += 16) {
                 const size_t n = smx_min(16, D - c);
                 const float *in = x + b * L * D + c, *k = coefficients + 3 * c * S;
-                float *h = state + c * S;
+                float *out = y + b * L * D + c, *h = state + c * S;
                 const v16 through = skip ? v16_load_n(skip + c, n, 0.0f) : v16_set(0.0f);
                 for (size_t t = t0; t < smx_min(L, t0 + SCAN_ROWS); t++) {
                     const v16 now = scan_row(in, t, n, L, D);
+                    if (t + SCAN_ROWS < L) { // the rows that come next are on their way
+                        scan_fetch(in, t + SCAN_ROWS, D);
+                        scan_fetch(out, t + SCAN_ROWS, D);
+                    }
                     v16 sum = v16_mul(through, now);
                     step(h, h, k, now, l.block);
                     for (size_t i = 0; i < l.block; i += 16)
                         sum = v16_madd(v16_load(k + 2 * l.block + i), v16_load(h + i), sum);
-                    scan_store(y + (b * L + t) * D + c, sum, n);
+                    scan_store(out + t * D, sum, n);
                 }
             }
         }
@@ -105,6 +109,11 @@ void SMX_FN(ema_bwd)(float *dx, float *dalpha, float *ddelta, float *dbeta, floa
                 memcpy(h, states + (b * l.segments + segment) * l.all + c * S, l.block * sizeof *h);
                 for (size_t t = t0; t < end; t++) {
                     float *before = h + (t - t0) * l.block;
+                    if (segment) { // the rows that come next are on their way
+                        scan_fetch(x + at, t - SCAN_ROWS, D);
+                        scan_fetch(dy + at, t - SCAN_ROWS, D);
+                        if (dx) scan_fetch(dx + at, t - SCAN_ROWS, D);
+                    }
                     step(before + l.block, before, k, scan_row(x + at, t, n, L, D), l.block);
                 }
                 memset(part, 0, 3 * l.block * sizeof *part);

@@ -109,17 +109,9 @@ static __attribute__((unused, noinline)) void fft_join_complex(float *re, float 
                           table + (h * blocks + k) * FFT_TWIDDLE);
 }
 
-// Real rows modulo z^M + 1.
-SMX_INLINE void fft_split_negacyclic(float *rows, size_t M, const float *table) {
-    if (M > 2) fft_split_complex(rows, rows + M / 2 * FFT_LANES, M / 2, 1, table);
-}
-SMX_INLINE void fft_join_negacyclic(float *rows, size_t M, const float *table) {
-    if (M > 2) fft_join_complex(rows, rows + M / 2 * FFT_LANES, M / 2, 1, table);
-}
-
-// Real rows modulo z^N - 1, N a power of two: two real levels at a time,
+// Real rows modulo z^N - 1, N a power of two, down to the complex parts: two real levels at a time,
 //   (a0 + a2) +- (a1 + a3) modulo z^{N/4} -+ 1,  a0 - a2 + i (a1 - a3) modulo z^{N/4} - i
-static __attribute__((unused, noinline)) void fft_split(float *rows, size_t N, const float *table) {
+static __attribute__((unused, noinline)) void fft_split_real(float *rows, size_t N) {
     for (; N >= 4; N /= 4) {
         const size_t quarter = N / 4 * FFT_LANES;
         for (size_t i = 0; i < quarter; i += SMX_W) {
@@ -132,8 +124,6 @@ static __attribute__((unused, noinline)) void fft_split(float *rows, size_t N, c
             vf_store(p + 2 * quarter, a - c);
             vf_store(p + 3 * quarter, b - d);
         }
-        fft_split_complex(rows + 2 * quarter, rows + 3 * quarter, N / 4, 1, table);
-        fft_split_negacyclic(rows + quarter, N / 4, table);
     }
     for (size_t i = 0; N == 2 && i < FFT_LANES; i += SMX_W) {
         vf a = vf_load(rows + i), b = vf_load(rows + FFT_LANES + i);
@@ -141,7 +131,7 @@ static __attribute__((unused, noinline)) void fft_split(float *rows, size_t N, c
         vf_store(rows + FFT_LANES + i, a - b);
     }
 }
-static __attribute__((unused, noinline)) void fft_join(float *rows, size_t N, const float *table) {
+static __attribute__((unused, noinline)) void fft_join_real(float *rows, size_t N) {
     size_t M = 1;
     for (size_t m = N; m >= 2; m /= 4)
         if (m == 2) M = 2;
@@ -152,8 +142,6 @@ static __attribute__((unused, noinline)) void fft_join(float *rows, size_t N, co
     }
     for (M *= 4; M <= N; M *= 4) {
         const size_t quarter = M / 4 * FFT_LANES;
-        fft_join_complex(rows + 2 * quarter, rows + 3 * quarter, M / 4, 1, table);
-        fft_join_negacyclic(rows + quarter, M / 4, table);
         for (size_t i = 0; i < quarter; i += SMX_W) {
             float *p = rows + i;
             vf a = vf_load(p), b = vf_load(p + quarter), c = vf_load(p + 2 * quarter),
@@ -165,6 +153,18 @@ static __attribute__((unused, noinline)) void fft_join(float *rows, size_t N, co
             vf_store(p + 3 * quarter, f - d);
         }
     }
+}
+
+// The complex parts of N real rows have M = 1, 2, 4 .. N/4 values, those of node 1: from row 2M on, imaginary parts from 3M.
+static __attribute__((unused, noinline)) void fft_split(float *rows, size_t N, const float *table) {
+    fft_split_real(rows, N);
+    for (size_t M = 1; 2 * M < N; M *= 2)
+        fft_split_complex(rows + 2 * M * FFT_LANES, rows + 3 * M * FFT_LANES, M, 1, table);
+}
+static __attribute__((unused, noinline)) void fft_join(float *rows, size_t N, const float *table) {
+    for (size_t M = 1; 2 * M < N; M *= 2)
+        fft_join_complex(rows + 2 * M * FFT_LANES, rows + 3 * M * FFT_LANES, M, 1, table);
+    fft_join_real(rows, N);
 }
 
 // Row t of 16 channels (n of them meant) of x [L][ld]; zeros from row L on.

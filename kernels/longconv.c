@@ -8,32 +8,21 @@ static float squash(float k, float lambda) {
     return k > lambda ? k - lambda : k < -lambda ? k + lambda : 0.0f;
 }
 
-// 16 channels of a sequence, padded to N rows, to their spectrum: both halves of the first split are the sequence.
-static void split_halves(float *rows, size_t N, const float *table) {
-    fft_split_negacyclic(rows + N / 2 * FFT_LANES, N / 2, table);
-    fft_split(rows, N / 2, table);
-}
-static void load_padded(float *rows, const float *x, size_t n, size_t L, size_t ld, size_t N,
-                        const float *table) {
+// 16 channels of a sequence, padded to N rows and split down to complex parts: both halves of the first split are the
+// sequence.
+static void load_padded(float *rows, const float *x, size_t n, size_t L, size_t ld, size_t N) {
     float *second = rows + N / 2 * FFT_LANES;
     for (size_t t = 0; t < N / 2; t++) {
         const v16 row = fft_load_row(x, t, n, L, ld);
         v16_store(rows + t * FFT_LANES, row);
         v16_store(second + t * FFT_LANES, row);
     }
-    split_halves(rows, N, table);
-}
-// Back, unscaled: row t of the sequence is the sum of rows t and N/2 + t.
-static void join_padded(float *rows, size_t N, const float *table) {
-    fft_join_negacyclic(rows + N / 2 * FFT_LANES, N / 2, table);
-    fft_join(rows, N / 2, table);
+    fft_split_real(rows, N / 2);
 }
 
 // Each complex value stands for itself and its conjugate: it counts twice. All factors are powers of two.
-static void scale_spectrum(float *rows, size_t N) {
-    const v16 one = v16_set(1.0f / (float)N), two = v16_set(2.0f / (float)N);
-    for (size_t r = 0; r < N; r++)
-        v16_store(rows + r * FFT_LANES, v16_mul(r < 2 ? one : two, v16_load(rows + r * FFT_LANES)));
+static void scale_spectrum(float *rows, size_t count, float by) {
+    for (size_t i = 0; i < count * FFT_LANES; i += SMX_W) vf_store(rows + i, vf_set(by) * vf_load(rows + i));
 }
 
 // Kernel k [n][taps] transposed to rows, squashed, cut at L, and transformed; scaled by 1/N once for all products.
@@ -45,41 +34,78 @@ static void kernel_spectrum(float *rows, const float *k, size_t n, size_t taps, 
             for (size_t t = t0; t < smx_min(smx_min(taps, L), t0 + 16); t++)
                 rows[t * FFT_LANES + c] = squash(k[c * taps + t], lambda);
     memcpy(rows + N / 2 * FFT_LANES, rows, N / 2 * FFT_LANES * sizeof *rows);
-    split_halves(rows, N, table);
-    scale_spectrum(rows, N);
+    fft_split_real(rows, N / 2);
+    for (size_t M = 1; 2 * M < N; M *= 2)
+        fft_split_complex(rows + 2 * M * FFT_LANES, rows + 3 * M * FFT_LANES, M, 1, table);
+    scale_spectrum(rows, 2, 1.0f / (float)N);
+    scale_spectrum(rows + 2 * FFT_LANES, N - 2, 2.0f / (float)N);
 }
 
-// a times b, a times conj(b) over whole spectra: OUT(re or im offset) is written by `body` from a and b.
-#define EACH_VALUE(N, re, im)                                                                                \
-    for (size_t part_ = 1; 2 * part_ < (N); part_ *= 2)                                                      \
-        for (size_t re = 2 * part_ * FFT_LANES, im = re + part_ * FFT_LANES, end_ = im; re < end_;           \
-             re += SMX_W, im += SMX_W)
+// A complex part goes depth first, down, through the product, and up again: what fits the cache is read once.
+// x = x k; `im` floats lie between real and imaginary parts.
+static void convolve(float *x, const float *k, size_t im, size_t M, size_t h, const float *table) {
+    if (M > FFT_NEAR) {
+        const size_t quarter = M / 4 * FFT_LANES;
+        fft_split_four(x, x + im, quarter, table + h * FFT_TWIDDLE);
+        for (size_t i = 0; i < 4; i++)
+            convolve(x + i * quarter, k + i * quarter, im, M / 4, 4 * h + i, table);
+        fft_join_four(x, x + im, quarter, table + h * FFT_TWIDDLE);
+        return;
+    }
+    fft_split_complex(x, x + im, M, h, table);
+    for (size_t i = 0; i < M * FFT_LANES; i += SMX_W)
+        vc_store(x, x + im, i, vc_mul(vc_load(x, x + im, i), vc_load(k, k + im, i)));
+    fft_join_complex(x, x + im, M, h, table);
+}
 
-static void multiply(float *x, const float *k, size_t N) {
-    for (size_t i = 0; i < 2 * FFT_LANES; i += SMX_W) vf_store(x + i, vf_load(x + i) * vf_load(k + i));
-    EACH_VALUE(N, re, im) {
-        vc y = vc_mul((vc){vf_load(x + re), vf_load(x + im)}, (vc){vf_load(k + re), vf_load(k + im)});
-        vf_store(x + re, y.re);
-        vf_store(x + im, y.im);
+// dk += g conj(x), or =, for the first sequence; of the last one it is scaled and joined. Then g = g conj(k).
+typedef struct {
+    float *g, *x, *dk;
+    const float *k;
+    size_t N;
+    int first, last;
+} correlation;
+SMX_INLINE void correlate_block(const correlation *s, size_t at, size_t im, size_t count, const int first) {
+    float *g = s->g + at, *dk = s->dk + at;
+    const float *x = s->x + at, *k = s->k + at;
+    for (size_t i = 0; i < count; i += SMX_W) {
+        const vc a = vc_load(g, g + im, i), p = vc_mul_conj(a, vc_load(x, x + im, i));
+        vc_store(dk, dk + im, i, first ? p : vc_add(vc_load(dk, dk + im, i), p));
+        vc_store(g, g + im, i, vc_mul_conj(a, vc_load(k, k + im, i)));
     }
 }
-// dk += g conj(x) (or =, for the first), then g = g conj(k).
-SMX_INLINE void multiply_back(float *g, float *dk, const float *x, const float *k, size_t N,
-                              const int first) {
+static void correlate(const correlation *s, size_t at, size_t im, size_t M, size_t h, const float *table) {
+    float *g = s->g + at, *x = s->x + at, *dk = s->dk + at;
+    if (M > FFT_NEAR) {
+        const size_t quarter = M / 4 * FFT_LANES;
+        const float *twiddle = table + h * FFT_TWIDDLE;
+        fft_split_four(x, x + im, quarter, twiddle);
+        fft_split_four(g, g + im, quarter, twiddle);
+        for (size_t i = 0; i < 4; i++) correlate(s, at + i * quarter, im, M / 4, 4 * h + i, table);
+        fft_join_four(g, g + im, quarter, twiddle);
+        if (s->last) fft_join_four(dk, dk + im, quarter, twiddle);
+        return;
+    }
+    fft_split_complex(x, x + im, M, h, table);
+    fft_split_complex(g, g + im, M, h, table);
+    if (s->first)
+        correlate_block(s, at, im, M * FFT_LANES, 1);
+    else
+        correlate_block(s, at, im, M * FFT_LANES, 0);
+    fft_join_complex(g, g + im, M, h, table);
+    if (!s->last) return;
+    scale_spectrum(dk, M, 2.0f / (float)s->N);
+    scale_spectrum(dk + im, M, 2.0f / (float)s->N);
+    fft_join_complex(dk, dk + im, M, h, table);
+}
+// Rows 0 and 1 are real.
+static void correlate_real(const correlation *s) {
     for (size_t i = 0; i < 2 * FFT_LANES; i += SMX_W) {
-        vf a = vf_load(g + i), p = a * vf_load(x + i);
-        vf_store(dk + i, first ? p : vf_load(dk + i) + p);
-        vf_store(g + i, a * vf_load(k + i));
+        const vf a = vf_load(s->g + i), p = a * vf_load(s->x + i);
+        vf_store(s->dk + i, s->first ? p : vf_load(s->dk + i) + p);
+        vf_store(s->g + i, a * vf_load(s->k + i));
     }
-    EACH_VALUE(N, re, im) {
-        vc a = {vf_load(g + re), vf_load(g + im)};
-        vc p = vc_mul_conj(a, (vc){vf_load(x + re), vf_load(x + im)});
-        vc q = vc_mul_conj(a, (vc){vf_load(k + re), vf_load(k + im)});
-        vf_store(dk + re, first ? p.re : vf_load(dk + re) + p.re);
-        vf_store(dk + im, first ? p.im : vf_load(dk + im) + p.im);
-        vf_store(g + re, q.re);
-        vf_store(g + im, q.im);
-    }
+    if (s->last) scale_spectrum(s->dk, 2, 1.0f / (float)s->N);
 }
 
 // y = sum of the halves (+ skip x)
@@ -104,9 +130,12 @@ void SMX_FN(longconv_fwd)(float *restrict y, float *restrict spectrum, const flo
         kernel_spectrum(kernel, k + c * taps, n, taps, lambda, L, N, table);
         for (size_t b = 0; b < B; b++) {
             const float *in = x + b * L * ld + c;
-            load_padded(rows, in, n, L, ld, N, table);
-            multiply(rows, kernel, N);
-            join_padded(rows, N, table);
+            load_padded(rows, in, n, L, ld, N);
+            for (size_t i = 0; i < 2 * FFT_LANES; i += SMX_W)
+                vf_store(rows + i, vf_load(rows + i) * vf_load(kernel + i));
+            for (size_t M = 1; 2 * M < N; M *= 2)
+                convolve(rows + 2 * M * FFT_LANES, kernel + 2 * M * FFT_LANES, M * FFT_LANES, M, 1, table);
+            fft_join_real(rows, N / 2);
             store_sum(y + b * L * ld + c, rows, in, skip ? skip + c : NULL, n, L, ld, N);
         }
     }
@@ -131,24 +160,25 @@ void SMX_FN(longconv_bwd)(float *dx, float *dk, float *dskip, const float *dy, c
         const size_t n = smx_min(FFT_LANES, D - c);
         for (size_t b = 0; b < B; b++) {
             const float *in = x + b * L * ld + c, *grad = dy + b * L * ld + c;
-            load_padded(xs, in, n, L, ld, N, table);
-            load_padded(gs, grad, n, L, ld, N, table);
-            if (b == 0)
-                multiply_back(gs, ks, xs, spectrum + c * N, N, 1);
-            else
-                multiply_back(gs, ks, xs, spectrum + c * N, N, 0);
+            const correlation s = {gs, xs, ks, spectrum + c * N, N, b == 0, b + 1 == B};
+            load_padded(xs, in, n, L, ld, N);
+            load_padded(gs, grad, n, L, ld, N);
+            correlate_real(&s);
+            for (size_t M = 1; 2 * M < N; M *= 2)
+                correlate(&s, 2 * M * FFT_LANES, M * FFT_LANES, M, 1, table);
             if (dskip) skip_gradient(dskip + c, grad, in, n, L, ld);
             if (!dx) continue;
-            join_padded(gs, N, table);
+            fft_join_real(gs, N / 2);
             store_sum(dx + b * L * ld + c, gs, grad, skip ? skip + c : NULL, n, L, ld, N);
         }
-        scale_spectrum(ks, N);
-        join_padded(ks, N, table);
-        for (size_t ch = 0; ch < n; ch++)
-            for (size_t t = 0; t < smx_min(taps, L); t++) {
-                const size_t at = (c + ch) * taps + t;
-                if (lambda == 0.0f || squash(k[at], lambda) != 0.0f)
-                    dk[at] += ks[t * FFT_LANES + ch] + ks[(N / 2 + t) * FFT_LANES + ch];
-            }
+        fft_join_real(ks, N / 2);
+        const size_t end = smx_min(taps, L);
+        for (size_t t0 = 0; t0 < end; t0 += 16)
+            for (size_t ch = 0; ch < n; ch++)
+                for (size_t t = t0; t < smx_min(end, t0 + 16); t++) {
+                    const size_t at = (c + ch) * taps + t;
+                    if (lambda == 0.0f || squash(k[at], lambda) != 0.0f)
+                        dk[at] += ks[t * FFT_LANES + ch] + ks[(N / 2 + t) * FFT_LANES + ch];
+                }
     }
 }
