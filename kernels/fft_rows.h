@@ -54,6 +54,15 @@ SMX_INLINE void fft_join_four(float *re, float *im, size_t quarter, const float 
         vc_store(re, im, i + 3 * quarter, vc_mul_conj(vc_add_i(r, s), tu));
     }
 }
+// The same for nodes that are worth a call.
+static __attribute__((unused, noinline)) void fft_split_level(float *re, float *im, size_t quarter,
+                                                              const float *twiddle) {
+    fft_split_four(re, im, quarter, twiddle);
+}
+static __attribute__((unused, noinline)) void fft_join_level(float *re, float *im, size_t quarter,
+                                                             const float *twiddle) {
+    fft_join_four(re, im, quarter, twiddle);
+}
 SMX_INLINE void fft_split_two(float *re, float *im, const float *twiddle) {
     const vc t = vc_set(twiddle);
     for (size_t i = 0; i < FFT_LANES; i += SMX_W) {
@@ -76,7 +85,7 @@ static __attribute__((unused, noinline)) void fft_split_complex(float *re, float
                                                                 const float *table) {
     if (M > FFT_NEAR) {
         const size_t quarter = M / 4 * FFT_LANES;
-        fft_split_four(re, im, quarter, table + h * FFT_TWIDDLE);
+        fft_split_level(re, im, quarter, table + h * FFT_TWIDDLE);
         for (size_t k = 0; k < 4; k++)
             fft_split_complex(re + k * quarter, im + k * quarter, M / 4, 4 * h + k, table);
         return;
@@ -95,7 +104,7 @@ static __attribute__((unused, noinline)) void fft_join_complex(float *re, float 
         const size_t quarter = M / 4 * FFT_LANES;
         for (size_t k = 0; k < 4; k++)
             fft_join_complex(re + k * quarter, im + k * quarter, M / 4, 4 * h + k, table);
-        fft_join_four(re, im, quarter, table + h * FFT_TWIDDLE);
+        fft_join_level(re, im, quarter, table + h * FFT_TWIDDLE);
         return;
     }
     size_t size = 1, blocks = M;

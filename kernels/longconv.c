@@ -46,10 +46,10 @@ static void kernel_spectrum(float *rows, const float *k, size_t n, size_t taps, 
 static void convolve(float *x, const float *k, size_t im, size_t M, size_t h, const float *table) {
     if (M > FFT_NEAR) {
         const size_t quarter = M / 4 * FFT_LANES;
-        fft_split_four(x, x + im, quarter, table + h * FFT_TWIDDLE);
+        fft_split_level(x, x + im, quarter, table + h * FFT_TWIDDLE);
         for (size_t i = 0; i < 4; i++)
             convolve(x + i * quarter, k + i * quarter, im, M / 4, 4 * h + i, table);
-        fft_join_four(x, x + im, quarter, table + h * FFT_TWIDDLE);
+        fft_join_level(x, x + im, quarter, table + h * FFT_TWIDDLE);
         return;
     }
     fft_split_complex(x, x + im, M, h, table);
@@ -79,11 +79,11 @@ static void correlate(const correlation *s, size_t at, size_t im, size_t M, size
     if (M > FFT_NEAR) {
         const size_t quarter = M / 4 * FFT_LANES;
         const float *twiddle = table + h * FFT_TWIDDLE;
-        fft_split_four(x, x + im, quarter, twiddle);
-        fft_split_four(g, g + im, quarter, twiddle);
+        fft_split_level(x, x + im, quarter, twiddle);
+        fft_split_level(g, g + im, quarter, twiddle);
         for (size_t i = 0; i < 4; i++) correlate(s, at + i * quarter, im, M / 4, 4 * h + i, table);
-        fft_join_four(g, g + im, quarter, twiddle);
-        if (s->last) fft_join_four(dk, dk + im, quarter, twiddle);
+        fft_join_level(g, g + im, quarter, twiddle);
+        if (s->last) fft_join_level(dk, dk + im, quarter, twiddle);
         return;
     }
     fft_split_complex(x, x + im, M, h, table);

@@ -405,6 +405,19 @@ static void group_times(plan *p, const graph *g) {
         }
     p->first[2 * N] = p->last[2 * N] = (int)(2 * N);
 }
+// Whether node k runs backward in a group; whether what node `from` computes is used within that group only.
+static int grouped(const plan *p, const graph *g, int k) {
+    const size_t t = 2 * g->n_nodes - 1 - (size_t)k;
+    return p->first[t] < p->last[t];
+}
+static int within_group(const plan *p, const graph *g, int from, int last) {
+    const size_t end = 2 * g->n_nodes - 1;
+    return from >= 0 && grouped(p, g, from) && p->first[end - (size_t)from] == p->first[end - (size_t)last];
+}
+
+static size_t near_floats(const tensor *t, int near) {
+    return near ? NEAR_ROWS * (size_t)t->shape[t->rank - 1] : t->n;
+}
 
 int graph_plan(graph *g, tensor *loss, smx_error *error) {
     const int N = (int)g->n_nodes, train = g->mode == GRAPH_TRAIN, forever = 2 * N;
@@ -416,6 +429,9 @@ int graph_plan(graph *g, tensor *loss, smx_error *error) {
         if (error) *error = g->error;
         return -1;
     }
+    free(g->memory);
+    g->memory = NULL;
+    g->near = 0;
     p.first = times;
     p.last = times + 2 * g->n_nodes + 1;
     group_times(&p, g);
@@ -438,7 +454,9 @@ int graph_plan(graph *g, tensor *loss, smx_error *error) {
                        t->name); // its gradient would never be written
         if (train && t->needs_grad) {
             int first = t == loss ? N - 1 : 2 * N - 1 - t->last_consumer;
-            t->grad_buffer = add_buffer(&p, t->n, first, 2 * N - 1 - t->produced_by);
+            t->near = !g->parallel && t != loss && within_group(&p, g, t->produced_by, t->last_consumer);
+            g->near |= t->near;
+            t->grad_buffer = add_buffer(&p, near_floats(t, t->near), first, 2 * N - 1 - t->produced_by);
         }
     }
     for (int k = 0; k < N; k++) {
@@ -452,7 +470,10 @@ int graph_plan(graph *g, tensor *loss, smx_error *error) {
             if (!train || !t->needs_grad || t->weight) continue;
             n->adds[j] = t->last_consumer != k;
             for (size_t e = 0; e < j; e++) n->adds[j] |= n->in[e] == t; // the same tensor twice
-            if (n->adds[j] && !n->op->can_add) n->temp_buffer[j] = add_buffer(&p, t->n, back, back);
+            const int apart = n->adds[j] && !n->op->can_add;
+            n->near[j] = apart ? !g->parallel && grouped(&p, g, k) : t->near;
+            g->near |= n->near[j];
+            if (apart) n->temp_buffer[j] = add_buffer(&p, near_floats(t, n->near[j]), back, back);
         }
     }
     // Scratch lives twice, forward and backward, in two places.
@@ -537,26 +558,27 @@ void graph_forward(graph *g) {
     }
 }
 
-// What backward made apart is added to the gradient that is there: rows from..to-1 of `rows`.
-static void add_apart(node *n, size_t from, size_t to, size_t rows) {
+// What backward made apart is added to the gradient that is there, rows from..to-1 or as many as there are.
+static void add_apart(node *n, size_t from, size_t to) {
     for (size_t j = 0; j < n->n_in; j++) {
         if (!n->adds[j] || n->op->can_add) continue;
-        const size_t width = n->in[j]->n / rows;
-        float *grad = n->in[j]->grad + from * width;
-        smx_add(grad, grad, n->in_grad[j] + from * width, (to - from) * width);
+        const tensor *t = n->in[j];
+        const size_t width = t->shape[t->rank - 1], rows = t->n / width, end = to < rows ? to : rows;
+        float *grad = t->grad + (t->near ? 0 : from) * width;
+        smx_add(grad, grad, in_grad_rows(n, j, from), (end - from) * width);
     }
 }
 
 void graph_backward(graph *g) {
     for (size_t end = g->n_nodes, k; end > 0; end = k) {
         k = end - 1;
-        const size_t rows = g->parallel ? 0 : near_rows(&g->nodes[k], 1);
+        const size_t rows = g->parallel && !g->near ? 0 : near_rows(&g->nodes[k], 1);
         while (rows && k > 0 && near_rows(&g->nodes[k - 1], 1) == rows) k--;
         if (end - k == 1) {
             node *n = &g->nodes[k];
             if (!n->out->grad || !n->op->backward) continue;
             n->op->backward(g, n);
-            add_apart(n, 0, 1, 1);
+            add_apart(n, 0, SIZE_MAX);
             continue;
         }
         for (size_t from = 0, to; from < rows; from = to) {
@@ -565,7 +587,7 @@ void graph_backward(graph *g) {
                 node *n = &g->nodes[i];
                 if (!n->out->grad) continue;
                 n->op->backward_rows(n, 0, from, to - from);
-                add_apart(n, from, to, rows);
+                add_apart(n, from, to);
             }
         }
     }

@@ -66,6 +66,7 @@ struct tensor {
     float *data, *grad;  // set by graph_plan; grad NULL where no gradient flows
     // for the plan
     int needs_grad, produced_by; // index of the node, -1 for weights and inputs
+    int near;                    // grad lives within a group of nodes: it holds one block of rows (NEAR_ROWS)
     size_t buffer, grad_buffer;
     int last_consumer; // the first to write grad in backward
 };
@@ -102,7 +103,17 @@ struct node {
     // plan
     size_t saved_buffer, scratch_buffer, temp_buffer[MAX_IN];
     int adds[MAX_IN]; // this gradient is not the first: written to a temporary and added
+    int near[MAX_IN]; // in_grad holds one block of rows
 };
+// Gradients from row `from` on, of in[i] (NULL: not wanted) and of out, for row-wise operations.
+static inline float *in_grad_rows(const node *n, size_t i, size_t from) {
+    const tensor *t = n->in[i];
+    return n->in_grad[i] ? n->in_grad[i] + (n->near[i] ? 0 : from) * t->shape[t->rank - 1] : NULL;
+}
+static inline const float *out_grad_rows(const node *n, size_t from) {
+    const tensor *t = n->out;
+    return t->grad + (t->near ? 0 : from) * t->shape[t->rank - 1];
+}
 
 // Rows of such a block: a multiple of SMX_KC, so that sums over rows keep their order. FEW_ROWS stay in the cache anyway.
 enum { NEAR_ROWS = 4 * SMX_KC, FEW_ROWS = 4 * NEAR_ROWS };
@@ -124,6 +135,7 @@ struct graph {
     node no_node;
     float *memory;
     size_t bytes;
+    int near; // some gradients hold one block of rows: groups run block by block, also where there is a pool
     void **owned; // freed with the graph
     size_t n_owned;
     // inputs, filled by the caller before a replay
@@ -154,7 +166,7 @@ tensor *graph_tensor(graph *g, uint32_t rank, const uint32_t *shape);
 node *graph_node(graph *g, const op_kind *op, tensor *out, size_t n_in, tensor *const *in);
 
 // Assign memory by lifetime, point every tensor at its data. loss: the tensor whose gradient starts backward (TRAIN),
-// or NULL.
+// or NULL. Again, once a pool is lent to a graph whose gradients are near: then whole ones, for pieces to be cut from.
 int graph_plan(graph *g, tensor *loss, smx_error *error);
 void graph_forward(graph *g);
 // The caller has written loss->grad; weights' gradients accumulate into params->grad.

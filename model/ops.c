@@ -62,9 +62,9 @@ static void linear_bwd_piece(void *arg, size_t i) {
 static void linear_bwd_rows(node *n, size_t piece, size_t from, size_t count) {
     (void)piece;
     const size_t I = n->a[1], O = n->a[2];
-    const float *dy = n->out->grad + from * O;
+    const float *dy = out_grad_rows(n, from);
     if (n->in_grad[0])
-        smx_gemm(n->in_grad[0] + from * I, dy, n->in[1]->data, n->back_scratch, count, I, O, O, O, I,
+        smx_gemm(in_grad_rows(n, 0, from), dy, n->in[1]->data, n->back_scratch, count, I, O, O, O, I,
                  SMX_TRANS_B | (n->adds[0] ? SMX_ACCUMULATE : 0));
     smx_gemm(n->in_grad[1], n->in[0]->data + from * I, dy, n->back_scratch, I, O, count, I, O, O,
              SMX_TRANS_A | SMX_ACCUMULATE);
@@ -103,11 +103,11 @@ static void add_rows(node *n, size_t piece, size_t from, size_t count) {
 }
 static void add_bwd_rows(node *n, size_t piece, size_t from, size_t count) {
     (void)piece;
-    const size_t D = last_dim(n->out), at = from * D;
-    const float *dy = n->out->grad + at;
+    const size_t D = last_dim(n->out);
+    const float *dy = out_grad_rows(n, from);
     for (size_t i = 0; i < 2; i++) {
-        if (!n->in_grad[i]) continue;
-        float *dx = n->in_grad[i] + at;
+        float *dx = in_grad_rows(n, i, from);
+        if (!dx) continue;
         if (n->adds[i])
             smx_add(dx, dx, dy, count * D);
         else
@@ -130,7 +130,8 @@ static void mul_bwd_rows(node *n, size_t piece, size_t from, size_t count) {
     (void)piece;
     const size_t D = last_dim(n->out), at = from * D;
     for (size_t i = 0; i < 2; i++)
-        if (n->in_grad[i]) smx_mul(n->in_grad[i] + at, n->out->grad + at, n->in[1 - i]->data + at, count * D);
+        if (n->in_grad[i])
+            smx_mul(in_grad_rows(n, i, from), out_grad_rows(n, from), n->in[1 - i]->data + at, count * D);
 }
 static const op_kind mul = {"mul", rows_forward, rows_backward, 3, 0, 0, mul_rows, mul_bwd_rows};
 tensor *op_mul(graph *g, tensor *a, tensor *b) {
@@ -166,10 +167,10 @@ void unary_rows(node *n, size_t piece, size_t from, size_t count) {
 }
 void unary_bwd_rows(node *n, size_t piece, size_t from, size_t count) {
     (void)piece;
-    const size_t D = n->a[0], at = from * D;
     const float *seen = n->op->needs_out ? n->out->data : n->in[0]->data;
     if (n->in_grad[0])
-        ((const unary *)n->op)->bwd(n->in_grad[0] + at, n->out->grad + at, seen + at, count * D);
+        ((const unary *)n->op)
+            ->bwd(in_grad_rows(n, 0, from), out_grad_rows(n, from), seen + from * n->a[0], count * n->a[0]);
 }
 static const unary gelu = {
     {"gelu", rows_forward, rows_backward, 1, 0, 0, unary_rows, unary_bwd_rows}, smx_gelu_fwd, smx_gelu_bwd};

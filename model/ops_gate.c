@@ -40,10 +40,9 @@ static void gate_rows(node *n, size_t piece, size_t from, size_t count) {
 static void gate_bwd_rows(node *n, size_t piece, size_t from, size_t count) {
     (void)piece;
     const size_t D = n->a[1], at = from * D;
-    float *d[3];
-    for (int k = 0; k < 3; k++) d[k] = n->in_grad[k] ? n->in_grad[k] + at : NULL;
-    smx_gate_bwd(d[0], d[1], d[2], n->out->grad + at, n->in[0]->data + at, n->in[1]->data + at,
-                 n->in[2]->data + at, count * D);
+    smx_gate_bwd(in_grad_rows(n, 0, from), in_grad_rows(n, 1, from), in_grad_rows(n, 2, from),
+                 out_grad_rows(n, from), n->in[0]->data + at, n->in[1]->data + at, n->in[2]->data + at,
+                 count * D);
 }
 static const op_kind gate = {"gate", rows_forward, rows_backward, 7, 0, 0, gate_rows, gate_bwd_rows};
 tensor *op_gate(graph *g, tensor *by, tensor *a, tensor *b) {

@@ -61,6 +61,8 @@ void smx_run_close(smx_run *r) {
 void smx_run_parallel(smx_run *r, smx_parallel_for hook, void *pool) {
     r->parallel = hook;
     r->pool = pool;
+    run_lend_pool(r, &r->train);
+    if (hook && r->train.g->near) stage_plan(&r->train, NULL);
 }
 
 // ---- Training -------------------------------------------------------------------------------------------
@@ -112,6 +114,10 @@ static int keep_loss(smx_run *r, float loss) {
 
 int run_one_step(smx_run *r, smx_error *error) {
     stage *s = &r->train;
+    if (s->g->failed) { // there was no memory for a pool's plan
+        if (error) *error = s->g->error;
+        return -1;
+    }
     memset(r->weights.grad, 0, r->weights.total * sizeof(float));
     float loss;
     size_t targets = stage_forward(s, &loss);

@@ -31,6 +31,7 @@ typedef void (*smx_parallel_for)(void *pool, size_t n, smx_piece piece, void *co
 // config: "mixer=cat&task=mqar&seed=1..."; a string "a~b~c" of several runs opens its first.
 smx_run *smx_run_open(const char *config, smx_error *error);
 void smx_run_close(smx_run *run); // NULL allowed
+// A long sequence needs more memory with a pool (smx_metrics.bytes); where there is none, the next step says so.
 void smx_run_parallel(smx_run *run, smx_parallel_for hook, void *pool);
 
 // Train n steps. Stops early at -1 when the loss is not finite, naming the step and the first tensor at fault; the
