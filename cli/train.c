@@ -118,9 +118,14 @@ int cli_train(int argc, char **argv) {
     smx_metrics m;
     smx_evaluation ev = {0};
     smx_run_metrics(run, &m);
-    if (bar)
-        fprintf(stderr, "%llu weights, %.1f MB, %.1f million products a step\n", (unsigned long long)m.params,
-                (double)m.bytes * 1e-6, (double)m.flops * 1e-6);
+    if (o.json)
+        printf("{\"start\":true,\"step\":%llu,\"params\":%llu,\"bytes\":%llu,\"flops\":%llu}\n",
+               (unsigned long long)m.step, (unsigned long long)m.params, (unsigned long long)m.bytes,
+               (unsigned long long)m.flops);
+    else
+        fprintf(stderr, "%llu weights, %.1f MB to train, %.1f million products a step\n",
+                (unsigned long long)m.params, (double)m.bytes * 1e-6, (double)m.flops * 1e-6);
+    fflush(stdout);
     while (m.step < m.steps && !interrupted) {
         if (smx_run_step(run, 1, &e)) {
             status = cli_fail("%s", e.message);

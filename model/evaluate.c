@@ -8,7 +8,7 @@
 #include "keys.h"
 #include "philox.h"
 
-enum { EVAL_BATCH = 32, MOST_CONFUSED = 256 };
+enum { EVAL_BATCH = 32, EVAL_ROWS = 2048, MOST_CONFUSED = 256 };
 
 void evaluation_close(smx_run *r) {
     stage_close(&r->eval);
@@ -39,6 +39,13 @@ static int same_model(const config *was, const config *is, smx_error *error) {
     return 0;
 }
 
+// Sequences at a time. Long ones come in smaller batches: no more rows than a training step has (or EVAL_ROWS), so that an
+// evaluation takes no more memory than training. No figure depends on it.
+static size_t batch_of(const smx_run *r, size_t L) {
+    const size_t trained = r->train.B * r->train.L, fit = (trained > EVAL_ROWS ? trained : EVAL_ROWS) / L;
+    return fit < 1 ? 1 : fit < EVAL_BATCH ? fit : EVAL_BATCH;
+}
+
 // The evaluation stage for these changes; the one that is open if it fits.
 static int prepare(smx_run *r, const char *changes, smx_error *error) {
     if (r->eval.g && !strcmp(r->eval_text, changes)) return 0;
@@ -56,7 +63,8 @@ static int prepare(smx_run *r, const char *changes, smx_error *error) {
     free(text);
     if (!r->eval_config || same_model(r->c, r->eval_config, error)) return -1;
     size_t L = (size_t)config_int(r->eval_config, "length");
-    if (stage_open(&r->eval, GRAPH_EVAL, &r->weights, r->c, r->eval_config, EVAL_BATCH, L, error)) return -1;
+    if (stage_open(&r->eval, GRAPH_EVAL, &r->weights, r->c, r->eval_config, batch_of(r, L), L, error))
+        return -1;
     if (stage_plan(&r->eval, error)) {
         stage_close(&r->eval);
         return -1;

@@ -90,6 +90,7 @@ typedef struct {
     uint64_t bytes;       // memory that training holds, known before the first step
     uint64_t flops;       // products of one training step, backward included
 } smx_metrics;
+// An evaluation at the same length takes at most `bytes` again, or what 2,048 rows take.
 void smx_run_metrics(const smx_run *run, smx_metrics *metrics);
 
 // Loss of every step taken since open or load, oldest first (float32 words, the ones that must agree everywhere).

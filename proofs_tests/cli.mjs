@@ -37,12 +37,17 @@ test('train prints one JSON line a step and a final one', () => {
         .split('\n')
         .map((line) => JSON.parse(line));
     assert.equal(status, 0);
+    const first = lines.shift(); // known before the first step
+    assert.equal(first.start, true);
+    assert.equal(first.params, 8265);
+    for (const key of ['bytes', 'flops']) assert.ok(first[key] > 100_000, `${key}: ${first[key]}`);
     assert.deepEqual(
         lines.slice(0, 20).map((line) => line.step),
         [...Array(20).keys()].map((i) => i + 1),
     );
     const last = lines.at(-1);
     assert.equal(lines.length, 21);
+    assert.equal(last.bytes, first.bytes);
     assert.equal(last.final, true);
     assert.equal(last.step, 20);
     assert.equal(last.params, 8265);

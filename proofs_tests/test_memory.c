@@ -1,7 +1,10 @@
 // test_memory.c: memory that runs out anywhere. The i-th allocation of a whole experiment fails, for every i: each time a
-// call says so in a sentence, nothing crashes, nothing leaks, and what was answered without an error is right. (Linked with
-// --wrap, so that malloc, calloc, realloc and free of the library are the ones below.)
+// call says so in a sentence, nothing crashes, nothing leaks, and what was answered without an error is right. And what a run
+// says it will hold is what it holds. (Linked with --wrap, so that malloc, calloc, realloc and free of the library are the
+// ones below.)
 #include "check.h"
+
+#include <malloc.h>
 
 #include "mixer.h"
 #include "run.h"
@@ -10,26 +13,31 @@ void *__real_malloc(size_t);
 void *__real_calloc(size_t, size_t);
 void *__real_realloc(void *, size_t);
 void __real_free(void *);
-static long until_failure = -1, held;
+static long until_failure = -1, held, bytes, most_bytes;
 static int fails(void) { return until_failure >= 0 && until_failure-- == 0; }
-void *__wrap_malloc(size_t n) {
-    void *p = fails() ? NULL : __real_malloc(n);
+static void *took(void *p) {
     held += p != NULL;
+    bytes += p ? (long)malloc_usable_size(p) : 0;
+    if (bytes > most_bytes) most_bytes = bytes;
     return p;
 }
-void *__wrap_calloc(size_t n, size_t size) {
-    void *p = fails() ? NULL : __real_calloc(n, size);
-    held += p != NULL;
-    return p;
+static void gives(void *p) {
+    held -= p != NULL;
+    bytes -= p ? (long)malloc_usable_size(p) : 0;
 }
+void *__wrap_malloc(size_t n) { return fails() ? NULL : took(__real_malloc(n)); }
+void *__wrap_calloc(size_t n, size_t size) { return fails() ? NULL : took(__real_calloc(n, size)); }
 void *__wrap_realloc(void *old, size_t n) {
     if (fails()) return NULL;
+    const long before = old ? (long)malloc_usable_size(old) : 0;
     void *p = __real_realloc(old, n);
-    held += !old && p;
-    return p;
+    if (!p) return NULL;
+    held -= old != NULL;
+    bytes -= before;
+    return took(p);
 }
 void __wrap_free(void *p) {
-    held -= p != NULL;
+    gives(p);
     __real_free(p);
 }
 
@@ -109,7 +117,42 @@ static void every_mixer(void **state) {
     assert_true(tried > 1000);
 }
 
+// What a run says before its first step is what training holds (a tenth more: samples, tables of positions), and an evaluation
+// takes as much again at most.
+static void what_is_said_is_held(void **state) {
+    (void)state;
+    double worst = 1.0, worst_evaluation = 0.0;
+    for (size_t i = 0; mixers[i]; i++)
+        for (size_t batch = 1; batch <= 3; batch += 2) {
+            char text[256];
+            smx_error e = {0};
+            smx_metrics m;
+            smx_evaluation evaluation;
+            snprintf(text, sizeof text, "mixer=%s&task=cumsum&length=2048&width=32&heads=2&batch=%zu",
+                     mixers[i]->name, batch);
+            check_trying("%s", text);
+            const long before = most_bytes = bytes;
+            smx_run *r = smx_run_open(text, &e);
+            if (!r) check_fail("%s", e.message);
+            smx_run_metrics(r, &m);
+            if (smx_run_step(r, 2, &e)) check_fail("%s", e.message);
+            const double said = (double)m.bytes, training = (double)(most_bytes - before);
+            if (training < said || training > 1.1 * said)
+                check_fail("%.0f bytes are said, %.0f held", said, training);
+            if (smx_run_evaluate(r, 40, 0, &evaluation, &e)) check_fail("%s", e.message);
+            const double all = (double)(most_bytes - before);
+            if (all > 2.0 * training)
+                check_fail("training holds %.0f bytes, with evaluation %.0f", training, all);
+            if (training / said > worst) worst = training / said;
+            if (all / training > worst_evaluation) worst_evaluation = all / training;
+            smx_run_close(r);
+            if (bytes != before) check_fail("%ld bytes are left", bytes - before);
+        }
+    print_message("at most %.3f of what is said, with an evaluation %.2f\n", worst, worst_evaluation);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_whole_experiment), cmocka_unit_test(every_mixer)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_whole_experiment), cmocka_unit_test(every_mixer),
+                                       cmocka_unit_test(what_is_said_is_held)};
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }
