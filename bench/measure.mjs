@@ -77,7 +77,8 @@ async function measure({ x }, row, cpu, seconds, ceiling) {
     };
 }
 
-/** Measure the wanted rows and hand each to `out`. */
+/** Measure the wanted rows and hand each to `out`; a whole name means that row, anything else every row that it is part of. The
+ * answer is a name that no row has, if there is one: then nothing was measured. */
 export async function bench(
     lab,
     engine,
@@ -86,10 +87,14 @@ export async function bench(
     { names = [], quick = false, seconds = quick ? 0.2 : 1 } = {},
 ) {
     const { x, text } = lab;
+    const rows = Array.from({ length: x.bench_rows() }, (_, row) => text(x.bench_name(row)));
+    const means = (given, name) => name === given || (given && name.includes(given) && !rows.includes(given));
+    const unknown = names.find((given) => !rows.some((name) => means(given, name)));
+    if (unknown !== undefined) return unknown;
     for (let row = 0; row < x.bench_rows(); row++) {
-        const name = text(x.bench_name(row));
+        const name = rows[row];
         const wanted = names.length
-            ? names.some((n) => name.includes(n))
+            ? names.some((given) => means(given, name))
             : !quick || !/^length|192MB/.test(name);
         if (!wanted) continue;
         const head = { engine, isa: 'wasm', name };

@@ -40,8 +40,11 @@ static int scratch(bench_row *r, size_t bytes) {
     return r->scratch ? 0 : -1;
 }
 
+static const char *isa_before; // of a row that chose another
+
 int bench_open(bench_row *r, smx_error *error) {
     memset(error, 0, sizeof *error);
+    isa_before = smx_isa();
     if (r->isa && smx_isa_choose(r->isa)) {
         snprintf(error->message, sizeof error->message, "%s is not usable on this machine", r->isa);
         return -1;
@@ -72,7 +75,7 @@ void bench_close(bench_row *r) {
     r->lab = NULL;
     r->bytes = 0;
     smx_fast(0);
-    if (r->isa) smx_isa_choose(smx_isa_name(0));
+    smx_isa_choose(isa_before);
 }
 
 // ---- Ceilings -------------------------------------------------------------------------------------------
@@ -404,8 +407,8 @@ static void add_kernels(void) {
     static const char *const target = ">= 75 % [85 %] of the ceiling";
     for (size_t s = 0; s < 3; s++) {
         add_gemm("sgemm", NULL, shape[s][0], shape[s][1], shape[s][2], 0, target);
-        for (size_t i = 1; smx_isa_name(i); i++)
-            if (strcmp(smx_isa_name(i), "scalar"))
+        for (size_t i = 0; smx_isa_name(i); i++)
+            if (strcmp(smx_isa_name(i), "scalar") && strcmp(smx_isa_name(i), smx_isa()))
                 add_gemm("sgemm", smx_isa_name(i), shape[s][0], shape[s][1], shape[s][2], 0, target);
         char name[96];
         snprintf(name, sizeof name, "sgemm %zux%zux%zu", shape[s][0], shape[s][1], shape[s][2]);

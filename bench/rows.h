@@ -11,7 +11,7 @@
 typedef struct bench_row bench_row;
 struct bench_row {
     char name[96];
-    const char *isa;                             // kernels of this instruction set; NULL: the best one here
+    const char *isa;                             // kernels of this instruction set; NULL: the one chosen
     int fast;                                    // with fused multiply-add
     const char *target;                          // what the project aims at, or NULL
     int (*open)(bench_row *r, smx_error *error); // 0, or -1 with a sentence
@@ -35,7 +35,7 @@ struct bench_row {
 size_t bench_count(void);
 bench_row *bench_at(size_t i);
 int bench_open(bench_row *r, smx_error *error); // chooses the row's instruction set
-void bench_close(bench_row *r);                 // and goes back to the best
+void bench_close(bench_row *r);                 // and goes back to the one before
 
 // n rounds of independent multiply-then-add chains in registers of that instruction set; returns their FLOPs. Names may end
 // in "fma": the same with fused instructions. 0: unknown.

@@ -12,7 +12,22 @@ const [json, quick, inBrowser] = [flag('--json'), flag('--quick'), flag('--chrom
 const relaxed = flag('--relaxed');
 const file = `build/wasm/bench${relaxed ? '-relaxed' : ''}.wasm`;
 const at = args.indexOf('--seconds');
-const seconds = at >= 0 ? Number(args.splice(at, 2)[1]) : undefined;
+const given = at >= 0 ? (args.splice(at, 2)[1] ?? '') : '1';
+const seconds = at >= 0 ? Number(given) : undefined;
+function refuse(sentence) {
+    console.error(`bench/wasm.mjs: ${sentence}`);
+    process.exit(2);
+}
+if (!(Number(given) >= 0.01 && Number(given) <= 3600))
+    refuse(`--seconds is '${given}'; it must be the time for each row, 0.01 to 3600`);
+const odd = args.find((arg) => arg.startsWith('-'));
+if (odd)
+    refuse(`it takes --chromium, --relaxed, --json, --quick, --seconds S and names of rows, not '${odd}'`);
+const none = (unknown) =>
+    unknown !== undefined &&
+    refuse(
+        `no row is called '${unknown}' in WebAssembly; a name, or a part of one, as seqmix bench prints them`,
+    );
 const names = relaxed && !args.length ? ['fast=1', 'ceiling/'] : args;
 const options = { names, quick, ...(seconds && { seconds }) };
 
@@ -53,7 +68,7 @@ if (relaxed && !existsSync(new URL(file, root))) {
         return (user + system) / 1000;
     };
     const lab = await open(readFileSync(new URL(file, root)));
-    await bench(lab, 'node', cpu, print, options);
+    none(await bench(lab, 'node', cpu, print, options));
 } else {
     const { findChromium, launchPlain } = await import('./chromium.mjs');
     const { why } = findChromium();
@@ -64,15 +79,22 @@ if (relaxed && !existsSync(new URL(file, root))) {
     } else {
         const browser = await launchPlain(fileURLToPath(root));
         await browser.page.exposeFunction('out', (row) => print(JSON.parse(row)));
-        await browser.page.evaluate(
+        const unknown = await browser.page.evaluate(
             async (o, module) => {
                 const { bench, open } = await import('/bench/measure.mjs');
                 const lab = await open(await (await fetch(`/${module}`)).arrayBuffer());
-                await bench(lab, 'chromium', globalThis.cpu, (row) => globalThis.out(JSON.stringify(row)), o);
+                return bench(
+                    lab,
+                    'chromium',
+                    globalThis.cpu,
+                    (row) => globalThis.out(JSON.stringify(row)),
+                    o,
+                );
             },
             options,
             file,
         );
         await browser.close();
+        none(unknown);
     }
 }

@@ -97,13 +97,25 @@ static double growth(const bench_row *r, const summary *m) {
     return now / first;
 }
 
+// The sentences and configs below hold no control characters.
+static void print_quoted(const char *text) {
+    putchar('"');
+    for (; text && *text; text++) {
+        if (*text == '"' || *text == '\\') putchar('\\');
+        putchar(*text);
+    }
+    putchar('"');
+}
 static void print_json(const bench_row *r, const summary *m, const char *isa) {
     printf(
         "{\"engine\":\"native\",\"isa\":\"%s\",\"name\":\"%s\",\"unit\":\"ms\",\"median\":%.6g,\"spread\":%.3g,\"wall\":%.6g,"
-        "\"samples\":%zu,\"gflops\":%.4g,\"share\":%.4g,\"gbytes\":%.4g,\"bytes\":%zu,\"check\":%.9g,\"growth\":%.4g,\"config\":\"%s\",\"target\":\"%s\"}\n",
+        "\"samples\":%zu,\"gflops\":%.4g,\"share\":%.4g,\"gbytes\":%.4g,\"bytes\":%zu,\"check\":%.9g,\"growth\":%.4g,\"config\":",
         isa, r->name, m->median, (m->high - m->low) / m->median, m->wall, m->samples,
-        r->flops / m->median * 1e-6, m->share, r->moved / m->median * 1e-6, r->bytes, r->check, growth(r, m),
-        r->config ? r->config : "", r->target ? r->target : "");
+        r->flops / m->median * 1e-6, m->share, r->moved / m->median * 1e-6, r->bytes, r->check, growth(r, m));
+    print_quoted(r->config);
+    fputs(",\"target\":", stdout);
+    print_quoted(r->target);
+    puts("}");
 }
 
 static void print_line(const bench_row *r, const summary *m) {
@@ -127,10 +139,29 @@ static int is_row(const char *name) {
     return 0;
 }
 // A whole name means that row, anything else every row that it is part of.
-static int wanted(const char *name, char **names, size_t n) {
+static int means(const char *given, const char *row) {
+    return !strcmp(row, given) || (*given && strstr(row, given) && !is_row(given));
+}
+static int wanted(const char *row, char **names, size_t n) {
     for (size_t i = 0; i < n; i++)
-        if (!strcmp(name, names[i]) || (strstr(name, names[i]) && !is_row(names[i]))) return 1;
+        if (means(names[i], row)) return 1;
     return n == 0;
+}
+// Every name given must mean a row; those that there are, by how they begin.
+static int check_names(char **names, size_t n) {
+    for (size_t i = 0, k; i < n; i++) {
+        for (k = 0; k < bench_count() && !means(names[i], bench_at(k)->name);) k++;
+        if (k < bench_count()) continue;
+        char kinds[256] = "", kind[96];
+        for (k = 0; k < bench_count(); k++) {
+            snprintf(kind, sizeof kind, "%.*s", (int)strcspn(bench_at(k)->name, " /"), bench_at(k)->name);
+            if (!strstr(kinds, kind))
+                snprintf(kinds + strlen(kinds), sizeof kinds - strlen(kinds), "%s%s", *kinds ? ", " : "",
+                         kind);
+        }
+        return cli_fail("no row is called '%s'; a name, or a part of one, of the kinds %s", names[i], kinds);
+    }
+    return 0;
 }
 
 int cli_bench(int argc, char **argv) {
@@ -156,7 +187,9 @@ int cli_bench(int argc, char **argv) {
         }
     }
     if (seconds == 0.0) seconds = quick ? 0.2 : 1.0;
-    for (size_t i = 0; i < bench_count(); i++) {
+    if (check_names(argv, n_names)) return 2;
+    // Where nothing can be printed, nothing need be measured.
+    for (size_t i = 0; i < bench_count() && !ferror(stdout); i++) {
         bench_row *r = bench_at(i);
         smx_error error;
         if (!wanted(r->name, argv, n_names) || (quick && !n_names && !in_quick(r->name))) continue;
@@ -165,12 +198,19 @@ int cli_bench(int argc, char **argv) {
                 "seqmix %s on %s, one core; CPU time of the median run, spread from the tenth to the ninetieth percentile\n"
                 "%-32s %10s %8s %8s %7s %7s %8s  %s\n",
                 SMX_VERSION, smx_isa(), "", "ms", "spread", "GFLOP/s", "ceiling", "GB/s", "MB", "target");
-        if (bench_open(r, &error)) {
-            if (json)
-                printf("{\"engine\":\"native\",\"name\":\"%s\",\"skipped\":\"%s\"}\n", r->name,
-                       error.message);
-            else
+        int skipped = bench_open(r, &error);
+        if (!skipped && r->threads > 1 && !cli_has_threads()) {
+            bench_close(r);
+            skipped = snprintf(error.message, sizeof error.message, "this build has no threads (no OpenMP)");
+        }
+        if (skipped) {
+            if (json) {
+                printf("{\"engine\":\"native\",\"name\":\"%s\",\"skipped\":", r->name);
+                print_quoted(error.message);
+                puts("}");
+            } else {
                 printf("%-32s skipped: %s\n", r->name, error.message);
+            }
             continue;
         }
         const char *isa = r->fast ? smx_fast_isa() : smx_isa();
@@ -181,13 +221,6 @@ int cli_bench(int argc, char **argv) {
             print_line(r, &m);
         fflush(stdout);
         bench_close(r);
-    }
-    if (!shown) {
-        char names[1024] = "";
-        for (size_t i = 0; i < bench_count(); i++)
-            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "",
-                     bench_at(i)->name);
-        return cli_fail("no row is called '%s'; there are: %s", n_names ? argv[0] : "", names);
     }
     return 0;
 }

@@ -32,6 +32,7 @@ double cli_processor_seconds(void); // of all threads: what other programs do ha
 
 // threads.c: give the run as many threads as its config asks for.
 void cli_use_threads(smx_run *run);
+int cli_has_threads(void); // whether this build has them at all
 // n threads as smx_run_parallel takes them; NULL where one is enough.
 smx_parallel_for cli_threads(int n, void **pool);
 // The value of one key of a complete config text, copied; "" if it is not there.

@@ -18,6 +18,14 @@ static void parallel_for(void *pool, size_t n, smx_piece piece, void *context) {
     (void)threads;
 }
 
+int cli_has_threads(void) {
+#ifdef _OPENMP
+    return 1;
+#else
+    return 0;
+#endif
+}
+
 void cli_config_value(const char *config, const char *key, char *to, size_t size) {
     size_t n = strlen(key);
     *to = 0;

@@ -413,6 +413,11 @@ const wrong = [
     [['train', recall, '--save', folder], /it is a folder/],
     [['help', 'nothing'], /nothing/],
     [['selfcheck', '--against', file('nowhere')], /nowhere/],
+    [['bench', '--jsn'], /'--jsn'/],
+    [['bench', '--seconds', '1x'], /--seconds is '1x'/],
+    [['bench', '--seconds'], /--seconds is ''/],
+    [['bench', 'mqar step', 'nosuch'], /no row is called 'nosuch'.* sgemm, .*length$/m],
+    [['bench', ''], /no row is called ''/],
 ];
 for (const [args, sentence] of wrong)
     test(`wrong: seqmix ${args.join(' ').replaceAll(folder, 'FOLDER')}`, () => {
@@ -453,6 +458,32 @@ test(
         }
     },
 );
+
+test('bench: a JSON line for each row asked for, on the instruction set asked for', () => {
+    const rows = (isa, ...names) =>
+        spawnSync('build/seqmix', ['bench', '--json', '--seconds', '0.01', ...names], {
+            encoding: 'utf8',
+            env: { ...process.env, SMX_ISA: isa },
+        })
+            .stdout.trim()
+            .split('\n')
+            .map((line) => JSON.parse(line));
+    // "mqar step" is a row, "layernorm" a part of two
+    const [step, ...norms] = rows('', 'layernorm', 'mqar step').sort((a, b) => (a.name < b.name ? 1 : -1));
+    assert.equal(step.name, 'mqar step');
+    assert.deepEqual(
+        norms.map(({ name }) => name),
+        ['layernorm fwd 3136x64', 'layernorm bwd 3136x64'],
+    );
+    for (const key of ['median', 'spread', 'wall', 'gflops', 'share', 'bytes'])
+        assert.ok(step[key] > 0, `${key}: ${step[key]}`);
+    assert.match(step.config, /^mixer=cat&task=mqar/);
+    assert.match(step.target, /0\.8 ms native/);
+    // A row of another instruction set leaves the one that was forced to the rows after it.
+    const forced = rows('scalar', 'sgemm 2048x64x64/', 'sgemm 512x32x32');
+    assert.ok(forced.length > 1);
+    for (const { name, isa } of forced) assert.equal(isa, name.split('/')[1] ?? 'scalar');
+});
 
 test('every command says how it is used', () => {
     for (const command of ['train', 'eval', 'data', 'sweep', 'presets', 'bench', 'oracle', 'compare']) {
