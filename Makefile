@@ -114,7 +114,7 @@ ifneq ($(VARIANT),clang)
 build/clang/seqmix: $(CLI_SRC) $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_SRC) $(REF_SRC) $(wildcard */*.h kernels/kernels.def)
 	@$(MAKE) --no-print-directory CC=clang $@
 endif
-build/test/wasm.count: wasm/test_wasm.mjs wasm/exports.txt build/seqmix build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js
+build/test/wasm.count: wasm/test_wasm.mjs proofs_tests/npy.mjs wasm/exports.txt build/seqmix build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js
 	@$(RUN) wasm node --test --test-reporter=tap $< || :
 # Judged where `make relaxed` was called; elsewhere it says that it was not.
 build/test/relaxed.count: proofs_tests/relaxed.mjs proofs_tests/digests.txt $(if $(RELAXED_CLANG),$(wildcard build/wasm/seqmix-relaxed.wasm)) build/wasm/checks.wasm build/wasm/seqmix.js
@@ -149,7 +149,7 @@ build/test/mnist.count: scripts/mnist.test.mjs scripts/mnist.mjs
 	@$(RUN) mnist node --test --test-reporter=tap $< || :
 build/test/serve.count: scripts/serve.test.mjs scripts/serve.mjs
 	@$(RUN) serve node --test --test-reporter=tap $< || :
-build/test/cli.count: proofs_tests/cli.mjs build/seqmix
+build/test/cli.count: proofs_tests/cli.mjs proofs_tests/npy.mjs build/seqmix
 	@$(RUN) cli node --test --test-reporter=tap $< || :
 
 build/test/package.count: proofs_tests/package.mjs docs/EMBED.md $(wildcard examples/embed/*/*) build/package/package.json

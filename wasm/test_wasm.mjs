@@ -3,12 +3,15 @@
 // compared elsewhere.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { load, SeqmixError } from '../build/wasm/seqmix.js';
+import { readNpy } from '../proofs_tests/npy.mjs';
 
 const built = (file) => new URL(`../build/${file}`, import.meta.url);
 const run = promisify(execFile);
@@ -241,6 +244,41 @@ test('tensors, looking and predicting give what they say, with shapes', () => {
     const plain = trained(simd, RECALL, 110);
     assert.equal(experiment.digest(), plain.digest);
     experiment.close();
+});
+
+test('every task: the samples of the native program, to the bit, on both streams', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'seqmix-wasm-'));
+    const bits = (x) => Array.from(new Uint32Array(x.buffer, x.byteOffset, x.length));
+    for (const { name } of simd.config.tasks)
+        for (const [stream, first] of [
+            ['eval', 0],
+            ['train', 99999999],
+        ]) {
+            const config = `task=${name}&mixer=attention&width=8&heads=1&batch=1&seed=77`;
+            const options = ['--count', '2', '--first', `${first}`, '--stream', stream, '--out', folder];
+            await run(built('seqmix').pathname, ['data', config, ...options]);
+            for (const lab of [simd, scalar]) {
+                const experiment = lab.open(config);
+                for (const i of [0, 1]) {
+                    const sample = experiment.look(first + i, { stream });
+                    const own = {
+                        [sample.values ? 'values' : 'tokens']: sample.values ?? sample.tokens,
+                        targets: sample.targetValues ?? sample.targets,
+                    };
+                    for (const [array, got] of Object.entries(own)) {
+                        const { data } = readNpy(join(folder, `${array}.npy`));
+                        const part = data.subarray((i * data.length) / 2, ((i + 1) * data.length) / 2);
+                        assert.deepEqual(
+                            bits(got),
+                            bits(part),
+                            `${config}, ${stream} ${first + i}: ${array}`,
+                        );
+                    }
+                }
+                experiment.close();
+            }
+        }
+    await rm(folder, { recursive: true });
 });
 
 test('tensor gives a view: it shows each step, writes the model, ends when memory grows', async () => {
