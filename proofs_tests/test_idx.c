@@ -2,6 +2,7 @@
 // sentence.
 #include "check.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "data.h"
@@ -173,6 +174,29 @@ static void finds_files(void **state) {
     assert_non_null(strstr(error.message, "one: not found in $SEQMIX_DATA"));
     assert_null(data_open("/no/such/file", "text", &error));
     assert_non_null(strstr(error.message, "no such file"));
+    // What is there and cannot be read is not said to be missing.
+    snprintf(path, sizeof path, "%s/one", folder);
+    assert_int_equal(symlink(path, path), 0);
+    assert_null(data_open("one", "text", &error));
+    assert_non_null(strstr(error.message, "/one: cannot be opened: "));
+    assert_string_equal(error.key, "text");
+    unlink(path);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_null(data_open("one", "text", &error));
+    assert_non_null(strstr(error.message, "/one: cannot be read: "));
+    rmdir(path);
+    // A text in the current folder is pointed out, as no one looks there; MNIST's files take no other place.
+    char back[4096];
+    assert_non_null(getcwd(back, sizeof back));
+    assert_int_equal(chdir(folder), 0);
+    setenv("SEQMIX_DATA", "/no/such/folder", 1);
+    write_file("here.txt", "abc", 3);
+    assert_null(data_open("here.txt", "text", &error));
+    assert_non_null(strstr(error.message, "the one in this folder is ./here.txt"));
+    assert_null(data_open("here.txt", "data", &error));
+    assert_null(strstr(error.message, "./here.txt"));
+    unlink("here.txt");
+    assert_int_equal(chdir(back), 0);
     rmdir(folder);
     unsetenv("SEQMIX_DATA");
 }
@@ -195,6 +219,9 @@ static void takes_files_from_memory(void **state) {
     data_close(g);
     assert_int_equal(smx_data_provide("memory", NULL, 0, &error), 0);
     assert_null(data_open("memory", "text", &error));
+    // Too large a size is refused before a byte is read, compressed or not.
+    assert_int_equal(smx_data_provide("memory", packed, (size_t)DATA_MOST + 1, &error), -1);
+    assert_non_null(strstr(error.message, "at most"));
 }
 
 // The real files, where they are at hand.

@@ -428,7 +428,7 @@ static void dictionary(void **state) {
     static const struct {
         const char *text;
         size_t pairs;
-    } cases[] = {{"task=dict_ar", 0x007220f3353fd55a},
+    } cases[] = {{"task=dict_ar", 8},
                  {"task=dict_ar&length=128&pairs=14", 14},
                  {"task=dict_ar&length=3&pairs=4", 4},
                  {"task=dict_ar&length=1024&pairs=1", 1}};
@@ -640,6 +640,16 @@ static void text(void **state) {
             assert_int_equal(o.s.targets[k], bytes[900 + 30 * (i % 3) + k + 1]);
         }
     }
+    close_task(&o);
+    // Too short for any length: the text is to blame, not the length.
+    assert_int_equal(smx_data_provide("a_text", bytes, 19, &error), 0);
+    assert_int_equal(open_at(&o, "task=charlm&text=a_text", 1, &error), -1);
+    assert_string_equal(error.key, "text");
+    assert_non_null(strstr(error.message, "at least 20 bytes, and this one has 19"));
+    assert_int_equal(smx_data_provide("a_text", bytes, 20, &error), 0);
+    assert_int_equal(open_at(&o, "task=charlm&text=a_text", 1, &error), 0);
+    draw(&o, 1, RNG_EVAL, 1);
+    assert_int_equal(o.s.targets[0], bytes[19]);
     close_task(&o);
     assert_int_equal(smx_data_provide("a_text", NULL, 0, &error), 0);
 }
@@ -868,7 +878,7 @@ static void bad_parameters(void **state) {
     } cases[] = {
         {"task=ar&length=1", 0, "length", "at least 2"},
         {"task=nar&ngram=5", 9, "length", "at least 10"},
-        {"task=mqar&length=63", 0, "length", "even"},
+        {"task=mqar&length=63", 0, "length", "length=63 does not fit: it must be an even number"},
         {"task=mqar", 65, "length", "even"},
         {"task=mqar&pairs=17", 0, "length", "at least 68"},
         {"task=mqar", 30, "length", "at least 32"},

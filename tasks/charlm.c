@@ -44,9 +44,12 @@ static int charlm_open(smx_task_instance *in, const config *c, size_t length, sm
         t->eval = bytes + (config_is(c, "split", "text8") ? 95000000 : 90000000);
         t->eval_size = 5000000;
     }
+    if (t->eval_size < 2) {
+        config_fail(error, c, "text", "a text of at least 20 bytes, and this one has %zu", size);
+        goto fail;
+    }
     if (length < 1 || t->eval_size < length + 1 || t->train_size < length + 1) {
-        length_fail(error, length, "1 to %zu, less than the evaluation part of the text",
-                    t->eval_size - (t->eval_size > 0));
+        length_fail(error, length, "1 to %zu, less than the evaluation part of the text", t->eval_size - 1);
         goto fail;
     }
     size_t count[256] = {0}, most = 0;
@@ -101,6 +104,7 @@ const smx_task task_charlm = {
     .source = "Mahoney, Large Text Compression Benchmark (text8, enwik8: 90, 5 and 5 million bytes)",
     .defaults = "length=64&vocab=256&width=64&batch=32",
     .keys = charlm_keys,
+    .bytes = 1,
     .open = charlm_open,
     .generate = charlm_generate,
 };

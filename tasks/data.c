@@ -54,11 +54,11 @@ int smx_data_provide(const char *name, const void *bytes, size_t size, smx_error
     uint8_t *copy = NULL;
     if (bytes) {
         const uint8_t *in = bytes;
+        if (size > DATA_MOST)
+            return data_fail(error, "", name, "%zu bytes, at most %d are read", size, DATA_MOST);
         if (size > 2 && in[0] == 0x1f && in[1] == 0x8b) {
             if (data_gunzip(&copy, &size, in, size, name, error)) return -1;
         } else {
-            if (size > DATA_MOST)
-                return data_fail(error, "", name, "%zu bytes, at most %d are read", size, DATA_MOST);
             copy = malloc(size + 1);
             if (!copy) return data_fail(error, "", name, "there is no memory for its %zu bytes", size);
             memcpy(copy, in, size);
@@ -76,6 +76,8 @@ int smx_data_provide(const char *name, const void *bytes, size_t size, smx_error
 }
 
 #ifdef SMX_ZLIB
+#include <errno.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 static int grow(uint8_t **bytes, size_t *room) {
@@ -131,7 +133,8 @@ fail:
 // 1: read; 0: there is no such file; -1: it cannot be read.
 static int read_disk(uint8_t **out, size_t *out_size, const char *path, smx_error *error) {
     FILE *f = fopen(path, "rb");
-    if (!f) return 0;
+    if (!f && (errno == ENOENT || errno == ENOTDIR)) return 0;
+    if (!f) return data_fail(error, "", path, "cannot be opened: %s", strerror(errno));
     uint8_t *bytes = NULL;
     size_t used = 0, room = 0, got = 1;
     while (got) {
@@ -143,7 +146,7 @@ static int read_disk(uint8_t **out, size_t *out_size, const char *path, smx_erro
         used += got;
     }
     if (ferror(f)) {
-        data_fail(error, "", path, "cannot be read");
+        data_fail(error, "", path, "cannot be read: %s", strerror(errno));
         goto fail;
     }
     fclose(f);
@@ -183,7 +186,14 @@ static int search(uint8_t **out, size_t *out_size, const char *name, smx_error *
             }
     return 0;
 }
-#define PLACES "not found in $SEQMIX_DATA, data or ../shared/data"
+
+static int not_found(smx_error *error, const char *key, const char *name) {
+    struct stat st;
+    if (strchr(name, '/')) return data_fail(error, key, name, "no such file");
+    const int here = !strcmp(key, "text") && stat(name, &st) == 0 && S_ISREG(st.st_mode);
+    return data_fail(error, key, name, "not found in $SEQMIX_DATA, data or ../shared/data%s%s",
+                     here ? "; the one in this folder is ./" : "", here ? name : "");
+}
 #else
 int data_gunzip(uint8_t **out, size_t *out_size, const uint8_t *bytes, size_t size, const char *name,
                 smx_error *error) {
@@ -195,7 +205,10 @@ static int search(uint8_t **out, size_t *out_size, const char *name, smx_error *
     (void)out, (void)out_size, (void)name, (void)error;
     return 0;
 }
-#define PLACES "has not been loaded"
+
+static int not_found(smx_error *error, const char *key, const char *name) {
+    return data_fail(error, key, name, strchr(name, '/') ? "no such file" : "has not been loaded");
+}
 #endif
 
 data_file *data_open(const char *name, const char *key, smx_error *error) {
@@ -211,6 +224,6 @@ data_file *data_open(const char *name, const char *key, smx_error *error) {
     if (status < 0)
         snprintf(error->key, sizeof error->key, "%s", key);
     else
-        data_fail(error, key, name, strchr(name, '/') ? "no such file" : PLACES);
+        not_found(error, key, name);
     return NULL;
 }

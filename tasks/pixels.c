@@ -1,5 +1,6 @@
 // pixels.c: a digit's image as a sequence: smnist (raster order) and pmnist (one fixed random order of the
 // pixels). Images are MNIST's (data=mnist) or drawn (data=digits, digits.c).
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "data.h"

@@ -42,6 +42,7 @@ struct smx_task {
     const char *defaults;     // config text: this task's defaults
     const config_key *keys;   // its own keys, ended by a NULL name
     const char *const *words; // what each token is called; NULL: its number
+    int bytes;                // 1: tokens are a text's bytes: an answer is judged in bits per character
     // Read the parameters for sequences of `length` rows (the config's, or another for length generalisation).
     // Returns 0, or -1 with the error naming key, value and what is allowed.
     int (*open)(smx_task_instance *instance, const config *c, size_t length, smx_error *error);

@@ -1,0 +1,48 @@
+// util.c: see util.h.
+#include "util.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int length_fail(smx_error *error, size_t length, const char *allowed, ...) {
+    if (!error) return -1;
+    va_list args;
+    va_start(args, allowed);
+    vsnprintf(error->allowed, sizeof error->allowed, allowed, args);
+    va_end(args);
+    snprintf(error->key, sizeof error->key, "length");
+    snprintf(error->value, sizeof error->value, "%zu", length);
+    // The words of config_fail (model/config.c).
+    snprintf(error->message, sizeof error->message, "%s=%s does not fit: it must be %s", error->key,
+             error->value, error->allowed);
+    return -1;
+}
+
+void draw_distinct(smx_rng *rng, int32_t *out, size_t stride, size_t n, int32_t low, uint32_t range) {
+    uint64_t seen[TASK_DISTINCT_MAX / 64];
+    memset(seen, 0, (range + 63) / 64 * sizeof *seen);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t x;
+        do x = rng_below(rng, range);
+        while (seen[x / 64] >> (x % 64) & 1);
+        seen[x / 64] |= (uint64_t)1 << (x % 64);
+        out[i * stride] = low + (int32_t)x;
+    }
+}
+
+double frequent_share(size_t n, size_t kinds) {
+    enum { DRAWS = 1 << 18, MOST = 4096 };
+    if (n == 0 || kinds == 0) return 0;
+    if (kinds > MOST || n > DRAWS / 16) return 1.0 / (double)kinds;
+    smx_rng rng = rng_open(0x67756573, RNG_SHUFFLE, kinds);
+    size_t rounds = DRAWS / n, total = 0;
+    for (size_t r = 0; r < rounds; r++) {
+        uint16_t count[MOST] = {0}, most = 0;
+        for (size_t i = 0; i < n; i++) {
+            uint16_t c = ++count[rng_below(&rng, (uint32_t)kinds)];
+            if (c > most) most = c;
+        }
+        total += most;
+    }
+    return (double)total / ((double)rounds * (double)n);
+}
