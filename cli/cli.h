@@ -43,7 +43,9 @@ int cli_read_count(int argc, char **argv, int *i, long lo, long hi, long *to);
 int cli_read_path(int argc, char **argv, int *i, const char **to);
 // The run of a checkpoint with changes to its config (NULL: none); NULL with the sentence printed.
 smx_run *cli_load_run(const char *file, const char *changes);
-int cli_is_regression(const smx_evaluation *e); // R^2 is what counts, not accuracy
+// What an evaluation is judged by: "r2", "bits" (per character) or "accuracy"; *value (NULL allowed): how much of it.
+const char *cli_measure(const smx_evaluation *e, double *value);
+double cli_bits(const smx_evaluation *e); // 0 for regression
 
 // files.c: whole files. read: malloc'ed, NULL with a message printed. write: to a temporary beside it, then renamed, so
 // that no half-written file is left; 0 or 2.

@@ -96,18 +96,20 @@ static int write_samples(const options *o, const smx_task_instance *t, uint64_t 
                              numbers + i * T};
         t->task->generate(t, seed, o->stream, (uint64_t)o->first + i, &s);
     }
-    int bad = 0;
-    if (t->vocab) bad |= write_array(o->out, "tokens", NPY_I4, 2, (size_t[]){N, L}, tokens);
-    if (C) bad |= write_array(o->out, "values", NPY_F4, 3, (size_t[]){N, L, C}, values);
-    if (t->classes)
-        bad |= write_array(o->out, "targets", NPY_I4, t->per_position ? 2 : 1, (size_t[]){N, T}, targets);
-    if (!t->classes)
-        bad |= write_array(o->out, "targets", NPY_F4, t->per_position ? 2 : 1, (size_t[]){N, T}, numbers);
-    free(memory);
+    int bad = t->vocab ? write_array(o->out, "tokens", NPY_I4, 2, (size_t[]){N, L}, tokens)
+                       : write_array(o->out, "values", NPY_F4, 3, (size_t[]){N, L, C}, values);
     if (!bad)
-        printf("%zu samples of %s in %s: %s [%zu][%zu]%s, targets\n", N, t->task->name, o->out,
-               t->vocab ? "tokens" : "values", N, L, C > 1 ? "[channels]" : "");
-    return bad ? 2 : 0;
+        bad = write_array(o->out, "targets", t->classes ? NPY_I4 : NPY_F4, t->per_position ? 2 : 1,
+                          (size_t[]){N, T}, t->classes ? (void *)targets : (void *)numbers);
+    free(memory);
+    if (bad) return 2;
+    printf("%zu samples of %s in %s: %s [%zu][%zu]", N, t->task->name, o->out, t->vocab ? "tokens" : "values",
+           N, L);
+    if (C) printf("[%zu]", C);
+    printf(", targets [%zu]", N);
+    if (t->per_position) printf("[%zu]", T);
+    putchar('\n');
+    return 0;
 }
 
 int cli_data(int argc, char **argv) {

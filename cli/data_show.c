@@ -11,9 +11,9 @@ enum { PER_LINE = 20, WIDTH = 5 };
 static void token_word(const smx_task_instance *t, int32_t token, char *to, size_t size) {
     if (t->task->words)
         snprintf(to, size, "%s", t->task->words[token]);
-    else if (t->vocab == 256 && token > 32 && token < 127)
+    else if (t->task->bytes && token > 32 && token < 127)
         snprintf(to, size, "%c", token);
-    else if (t->vocab == 256)
+    else if (t->task->bytes)
         snprintf(to, size, "%s", token == ' ' ? "_" : token == '\n' ? "\\n" : "?");
     else
         snprintf(to, size, "%d", (int)token);

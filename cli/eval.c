@@ -58,51 +58,53 @@ static int read_options(int argc, char **argv, options *o) {
     return 0;
 }
 
-static double bits(const smx_evaluation *e) { return e->loss / 0.69314718055994531; }
+// NULL, with the sentence printed, where there is none.
+static const uint64_t *confusion(const smx_run *run, size_t *classes) {
+    const uint64_t *table = smx_run_confusion(run, classes);
+    if (!table) cli_fail("there is no confusion matrix for regression or beyond 256 classes");
+    return table;
+}
 
-static void print_json(const char *changes, const smx_evaluation *e) {
+// table [V][V], row: what was right, column: what was answered; NULL if it was not asked for.
+static void print_json(const char *changes, const smx_evaluation *e, const uint64_t *table, size_t V) {
     printf("{\"changes\":\"");
     for (; *changes; changes++) printf(strchr("\"\\", *changes) ? "\\%c" : "%c", *changes);
     printf(
         "\",\"loss\":%.9g,\"bits\":%.9g,\"accuracy\":%.6f,\"sequence_accuracy\":%.6f,\"free_accuracy\":%.6f,"
-        "\"free_sequence_accuracy\":%.6f,\"r2\":%.6f,\"targets\":%llu,\"sequences\":%llu}\n",
-        e->loss, bits(e), e->accuracy, e->sequence_accuracy, e->free_accuracy, e->free_sequence_accuracy,
+        "\"free_sequence_accuracy\":%.6f,\"r2\":%.6f,\"targets\":%llu,\"sequences\":%llu",
+        e->loss, cli_bits(e), e->accuracy, e->sequence_accuracy, e->free_accuracy, e->free_sequence_accuracy,
         e->r2, (unsigned long long)e->targets, (unsigned long long)e->sequences);
+    for (size_t i = 0; table && i < V * V; i++)
+        printf("%s%llu", i == 0 ? ",\"confusion\":[[" : i % V ? "," : "],[", (unsigned long long)table[i]);
+    puts(table ? "]]}" : "}");
 }
 
-static void print_words(const char *changes, const smx_evaluation *e) {
+static void print_words(const char *changes, const smx_evaluation *e, const uint64_t *table, size_t V) {
     if (*changes) printf("%s: ", changes);
-    if (cli_is_regression(e)) {
+    if (e->regression) {
         printf("R^2 %.4f over %llu targets, mean squared error %.4g\n", e->r2, (unsigned long long)e->targets,
                e->loss);
         return;
     }
     printf(
-        "accuracy %.2f %% of %llu targets, %.2f %% of %llu sequences entirely right, loss %.4f (%.4f bits)\n",
+        "accuracy %.2f %% of %llu targets, %.2f %% of %llu sequences entirely right, loss %.4f (%.4f bits%s)\n",
         100 * e->accuracy, (unsigned long long)e->targets, 100 * e->sequence_accuracy,
-        (unsigned long long)e->sequences, e->loss, bits(e));
-    if (e->free_accuracy != e->accuracy)
+        (unsigned long long)e->sequences, e->loss, cli_bits(e), e->text ? " per character" : "");
+    if (e->free_running)
         printf("on its own answers: %.2f %% of targets, %.2f %% of sequences\n", 100 * e->free_accuracy,
                100 * e->free_sequence_accuracy);
-}
-
-// Row: what was right; column: what was answered.
-static int print_confusion(const smx_run *run) {
-    size_t V;
-    const uint64_t *table = smx_run_confusion(run, &V);
-    if (!table) return cli_fail("there is no confusion matrix for regression or beyond 256 classes");
-    for (size_t i = 0; i < V; i++)
-        for (size_t j = 0; j < V; j++)
-            printf("%llu%c", (unsigned long long)table[i * V + j], j + 1 < V ? '\t' : '\n');
-    return 0;
+    for (size_t i = 0; table && i < V * V; i++)
+        printf("%llu%c", (unsigned long long)table[i], (i + 1) % V ? '\t' : '\n');
 }
 
 static int one(smx_run *run, const options *o, const char *changes) {
     smx_error e = {0};
     smx_evaluation ev;
     if (smx_run_evaluate_as(run, (size_t)o->count, changes, &ev, &e)) return cli_fail("%s", e.message);
-    (o->json ? print_json : print_words)(changes, &ev);
-    return o->confusion ? print_confusion(run) : 0;
+    size_t V = 0;
+    const uint64_t *table = o->confusion ? confusion(run, &V) : NULL;
+    (o->json ? print_json : print_words)(changes, &ev, table, V);
+    return o->confusion && !table ? 2 : 0;
 }
 
 static int all(smx_run *run, const options *o) {

@@ -35,4 +35,9 @@ smx_run *cli_load_run(const char *file, const char *changes) {
     return run;
 }
 
-int cli_is_regression(const smx_evaluation *e) { return e->regression; }
+double cli_bits(const smx_evaluation *e) { return e->regression ? 0 : e->loss / 0.69314718055994531; }
+
+const char *cli_measure(const smx_evaluation *e, double *value) {
+    if (value) *value = e->regression ? e->r2 : e->text ? cli_bits(e) : e->accuracy;
+    return e->regression ? "r2" : e->text ? "bits" : "accuracy";
+}

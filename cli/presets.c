@@ -23,7 +23,7 @@ typedef struct {
 static double measured(const smx_evaluation *e, const char *metric) {
     if (!strcmp(metric, "r2")) return e->r2;
     if (!strcmp(metric, "free")) return e->free_accuracy;
-    if (!strcmp(metric, "bits")) return e->loss / 0.69314718055994531;
+    if (!strcmp(metric, "bits")) return cli_bits(e);
     return e->accuracy;
 }
 
@@ -98,7 +98,7 @@ static int judge_run(options *o, training *t, smx_run *run, size_t count) {
     if (is_baseline(o, t->p->name, t->i)) {
         if (smx_run_evaluate(run, count, 0, &ev, &e))
             return cli_fail("preset %s, run %zu: %s", t->p->name, t->i + 1, e.message);
-        o->plain[t->i][t->seed - 1] = cli_is_regression(&ev) ? ev.r2 : ev.accuracy;
+        cli_measure(&ev, &o->plain[t->i][t->seed - 1]);
     }
     return 0;
 }
@@ -176,6 +176,8 @@ int cli_presets(int argc, char **argv) {
             return cli_fail(
                 "presets takes --fast, --list, --json, --seeds 1 to 9 and a preset's name, not '%s'",
                 argv[i]);
+        else if (o.name)
+            return cli_fail("'%s' is too much: presets takes one preset's name, or none for all", argv[i]);
         else
             o.name = argv[i];
     }

@@ -52,24 +52,29 @@ static char *with_changes(const char *config, const char *changes) {
     return text;
 }
 
-// Every value is looked at before the first training.
-static int valid(const options *o, const char *changes) {
+// NULL with the sentence printed.
+static smx_run *open_run(const options *o, const char *changes) {
     smx_error e = {0};
-    char *text = with_changes(o->config, changes), *full = text ? smx_config_complete(text, &e) : NULL;
-    const int bad = full ? 0 : cli_fail("%s: %s", changes, text ? e.message : "out of memory");
-    free(full);
+    char *text = with_changes(o->config, changes);
+    smx_run *run = text ? smx_run_open(text, &e) : NULL;
+    if (!run) cli_fail("%s: %s", changes, text ? e.message : "out of memory");
     free(text);
-    return bad;
+    return run;
+}
+
+// Every value is tried before the first training: opened, as data and sizes also have their say.
+static int valid(const options *o, const char *changes) {
+    smx_run *run = open_run(o, changes);
+    if (!run) return 2;
+    smx_run_close(run);
+    return 0;
 }
 
 // One training and its evaluation; 0, or the exit status.
-static int one(const options *o, const char *changes, outcome *out, int *regression) {
+static int one(const options *o, const char *changes, outcome *out, const char **metric) {
     smx_error e = {0};
-    char *text = with_changes(o->config, changes);
-    if (!text) return cli_fail("out of memory");
-    smx_run *run = smx_run_open(text, &e);
-    free(text);
-    if (!run) return cli_fail("%s: %s", changes, e.message);
+    smx_run *run = open_run(o, changes);
+    if (!run) return 2;
     cli_use_threads(run);
     smx_metrics m;
     smx_evaluation v;
@@ -81,8 +86,8 @@ static int one(const options *o, const char *changes, outcome *out, int *regress
         status = cli_fail("%s: %s", changes, e.message);
     smx_run_close(run);
     if (status) return status;
-    *regression = cli_is_regression(&v);
-    const double x = *regression ? v.r2 : v.accuracy;
+    double x;
+    *metric = cli_measure(&v, &x);
     if (x < out->low) out->low = x;
     if (x > out->high) out->high = x;
     out->sum += x;
@@ -92,9 +97,8 @@ static int one(const options *o, const char *changes, outcome *out, int *regress
 }
 
 static void print_row(const options *o, const char *key, const char *value, const outcome *out,
-                      int regression, int first) {
+                      const char *metric, int first) {
     const double mean = out->sum / (double)o->seeds, seconds = out->seconds / (double)o->seeds;
-    const char *metric = regression ? "r2" : "accuracy";
     if (o->json) {
         printf("{\"%s\":\"%s\",\"%s\":%.6f,\"low\":%.6f,\"high\":%.6f,\"seeds\":%ld,\"params\":%llu,"
                "\"steps\":%llu,\"seconds\":%.3f}\n",
@@ -145,13 +149,13 @@ int cli_sweep(int argc, char **argv) {
     if ((status = check_values(&o, key, at)) != 0) return status;
     for (size_t i = 0; !status && next_value(&at, value, sizeof value); i++) {
         outcome out = {.low = 1e30, .high = -1e30};
-        int regression = 0;
+        const char *metric = "";
         for (long seed = 1; !status && seed <= o.seeds; seed++) {
             // A single seed is the config's own.
             snprintf(changes, sizeof changes, o.seeds > 1 ? "%s=%s&seed=%ld" : "%s=%s", key, value, seed);
-            status = one(&o, changes, &out, &regression);
+            status = one(&o, changes, &out, &metric);
         }
-        if (!status) print_row(&o, key, value, &out, regression, i == 0);
+        if (!status) print_row(&o, key, value, &out, metric, i == 0);
     }
     return status;
 }

@@ -87,13 +87,24 @@ static uint32_t word_of(double loss) {
     return f != f ? 0x7fc00000 : w;
 }
 
-static void show_bar(const smx_metrics *m, double accuracy, double seconds) {
+// "R^2 0.9871", "3.5012 bits per character", "accuracy 99.20 %".
+static void held_out_words(char *to, size_t size, const smx_evaluation *e) {
+    if (e->regression)
+        snprintf(to, size, "R^2 %.4f", e->r2);
+    else if (e->text)
+        snprintf(to, size, "%.4f bits per character", cli_bits(e));
+    else
+        snprintf(to, size, "accuracy %.2f %%", 100 * e->accuracy);
+}
+
+// held_out: "" before the first evaluation.
+static void show_bar(const smx_metrics *m, const char *held_out, double seconds) {
     enum { CELLS = 24 };
     int full = m->steps ? (int)(m->step * CELLS / m->steps) : 0;
     fprintf(stderr, "\r[%.*s%*s] %llu/%llu  loss %.4f", full > CELLS ? CELLS : full,
             "########################", CELLS - (full > CELLS ? CELLS : full), "",
             (unsigned long long)m->step, (unsigned long long)m->steps, m->loss);
-    if (accuracy >= 0) fprintf(stderr, "  held-out %.2f %%", 100 * accuracy);
+    if (*held_out) fprintf(stderr, "  held-out %s", held_out);
     fprintf(stderr, "  %.0f steps/s \x1b[K", seconds > 0 ? (double)m->step / seconds : 0.0);
 }
 
@@ -113,7 +124,8 @@ int cli_train(int argc, char **argv) {
 
     const int bar = !o.json && isatty(STDERR_FILENO);
     const double start = cli_seconds(), busy_before = cli_processor_seconds();
-    double shown = 0.0, held_out = -1.0;
+    double shown = 0.0;
+    char held_out[64] = "";
     smx_error e = {0};
     smx_metrics m;
     smx_evaluation ev = {0};
@@ -140,10 +152,12 @@ int cli_train(int argc, char **argv) {
                 status = cli_fail("%s", e.message);
                 break;
             }
-            held_out = ev.accuracy;
+            held_out_words(held_out, sizeof held_out, &ev);
+            double value;
+            const char *metric = cli_measure(&ev, &value);
             if (o.json)
-                printf("{\"step\":%llu,\"held_out\":%.6f}\n", (unsigned long long)m.step,
-                       cli_is_regression(&ev) ? ev.r2 : ev.accuracy);
+                printf("{\"step\":%llu,\"held_out\":%.6f,\"metric\":\"%s\"}\n", (unsigned long long)m.step,
+                       value, metric);
         }
         double now = cli_seconds();
         if (bar && now - shown > 0.1) {
@@ -165,16 +179,15 @@ int cli_train(int argc, char **argv) {
         status = cli_fail("%s", e.message);
     if (!status && o.json)
         printf(
-            "{\"final\":true,\"step\":%llu,\"loss\":%.9g,\"accuracy\":%.6f,\"r2\":%.6f,\"seconds\":%.3f,\"processor_seconds\":%.3f,\"params\":%llu,\"bytes\":%llu,"
+            "{\"final\":true,\"step\":%llu,\"loss\":%.9g,\"accuracy\":%.6f,\"r2\":%.6f,\"bits\":%.6f,\"seconds\":%.3f,\"processor_seconds\":%.3f,\"params\":%llu,\"bytes\":%llu,"
             "\"digest\":\"%016llx\"}\n",
-            (unsigned long long)m.step, m.loss, ev.accuracy, ev.r2, seconds, busy,
+            (unsigned long long)m.step, m.loss, ev.accuracy, ev.r2, cli_bits(&ev), seconds, busy,
             (unsigned long long)m.params, (unsigned long long)m.bytes,
             (unsigned long long)smx_run_digest(run));
     else if (!status) {
+        held_out_words(held_out, sizeof held_out, &ev);
         printf("%llu steps in %.2f s, loss %.4f", (unsigned long long)m.step, seconds, m.loss);
-        if (ev.targets)
-            printf(", held-out %s %.2f %% (%llu targets)", cli_is_regression(&ev) ? "R^2" : "accuracy",
-                   100 * (cli_is_regression(&ev) ? ev.r2 : ev.accuracy), (unsigned long long)ev.targets);
+        if (ev.targets) printf(", held-out %s (%llu targets)", held_out, (unsigned long long)ev.targets);
         printf(", %llu weights, digest %016llx\n", (unsigned long long)m.params,
                (unsigned long long)smx_run_digest(run));
     }

@@ -106,6 +106,7 @@ void tally_batch(tally *t, stage *s) {
     float mean;
     t->targets += stage_forward(s, &mean);
     t->regression = !s->task.classes;
+    t->text = s->task.task->bytes;
     for (size_t i = 0; i < s->rows; i++) {
         const double value = (double)s->row_values[i];
         t->loss += (double)s->row_loss[i];
@@ -130,7 +131,8 @@ void tally_result(const tally *t, uint64_t sequences, smx_evaluation *result) {
                                .free_sequence_accuracy = sequence_accuracy,
                                .targets = t->targets,
                                .sequences = sequences,
-                               .regression = t->regression};
+                               .regression = t->regression,
+                               .text = t->text};
 }
 
 static int evaluate(smx_run *r, size_t count, const char *changes, smx_evaluation *result, smx_error *error) {
@@ -156,6 +158,7 @@ static int evaluate(smx_run *r, size_t count, const char *changes, smx_evaluatio
     }
     tally_result(&all, count, result);
     if (s->task.emits) {
+        result->free_running = 1;
         result->free_accuracy = all.targets ? (double)free_right * (1.0 / (double)all.targets) : 0.0;
         result->free_sequence_accuracy = count ? (double)free_sequences * (1.0 / (double)count) : 0.0;
     }

@@ -67,7 +67,9 @@ typedef struct {
     // instead of the right ones. Otherwise equal to the two above.
     double free_accuracy, free_sequence_accuracy;
     uint64_t targets, sequences;
-    int regression; // the targets are numbers: r2 says how good, not accuracy
+    int regression;   // the targets are numbers: r2 says how good, not accuracy
+    int text;         // the targets are bytes of a text: loss / ln 2, the bits per character, says how good
+    int free_running; // the model was also run on its own answers
 } smx_evaluation;
 int smx_run_evaluate(smx_run *run, size_t count, size_t length, smx_evaluation *result, smx_error *error);
 // The same with changes to the task's keys, "length=256&pairs=32" (NULL: none): length generalisation in one call.

@@ -50,7 +50,7 @@ void evaluation_close(smx_run *r);
 typedef struct {
     double loss, sum, squares; // of the losses, and of regression's targets
     uint64_t targets, right, sequences;
-    int regression;
+    int regression, text;
 } tally;
 // Forward on the batch that the stage holds, counted; its answers are in s->best then.
 void tally_batch(tally *t, stage *s);

@@ -15,6 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
+import { readNpy } from './npy.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-cli-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -131,6 +132,61 @@ test('eval of a regression: R^2, and no confusions', () => {
     );
     assert.match(seqmix('eval', file('r')).stdout, /^R\^2 -?0\.\d{4} over 16000 targets/);
     assert.match(seqmix('eval', file('r'), '--confusion').stderr, /no confusion matrix for regression/);
+    assert.equal(JSON.parse(seqmix('eval', file('r'), '--json').stdout).bits, 0);
+    assert.match(seqmix('train', '--load', file('r')).stdout, /held-out R\^2 -?0\.\d{4} \(16000 targets\)/);
+});
+
+test('a text is judged in bits per character by train, eval and sweep alike', () => {
+    const text = 'mixer=cat&task=charlm&width=8&length=16&batch=4&steps=5&seed=1';
+    const { bits } = JSON.parse(
+        seqmix('train', text, '--save', file('text'), '--json').stdout.trim().split('\n').at(-1),
+    );
+    assert.ok(bits > 3 && bits < 12);
+    const words = new RegExp(`${bits.toFixed(4).replace('.', '\\.')} bits per character`);
+    assert.match(seqmix('train', text).stdout, words);
+    assert.match(seqmix('eval', file('text')).stdout, words);
+    const [row] = seqmix('sweep', text, 'batch=4', '--json').stdout.trim().split('\n');
+    assert.ok(Math.abs(JSON.parse(row).bits - bits) < 1e-5);
+    const lines = seqmix('train', text, '--every', '5', '--json').stdout.trim().split('\n');
+    const tried = lines.map((line) => JSON.parse(line)).find((line) => 'held_out' in line);
+    assert.equal(tried.metric, 'bits');
+    assert.ok(Math.abs(tried.held_out - bits) < 1e-5);
+});
+
+test('eval of copying says how it goes on its own answers, also where that is no different', () => {
+    const copy = 'mixer=cat&task=sc_unique&signals=2&length=8&width=8&batch=4&steps=1';
+    seqmix('train', `${copy}&slots=emitted`, '--save', file('copy'), '--eval', '0');
+    const own = /\non its own answers: \d+\.\d\d % of targets/;
+    for (const count of ['1', '2', '3', '50'])
+        assert.match(seqmix('eval', file('copy'), '--count', count).stdout, own);
+    assert.doesNotMatch(seqmix('eval', file('copy'), 'slots=blank').stdout, own);
+});
+
+test('eval --json --confusion: one object a line, the table inside', () => {
+    const { stdout } = seqmix(
+        'eval',
+        file('a'),
+        '--count',
+        '20',
+        '--confusion',
+        '--json',
+        '--length',
+        '64,32',
+    );
+    const [first, second, ...more] = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    assert.equal(more.length, 0);
+    const plain = seqmix('eval', file('a'), '--count', '20', '--confusion').stdout.trimEnd().split('\n');
+    assert.deepEqual(
+        first.confusion,
+        plain.slice(1).map((row) => row.split('\t').map(Number)),
+    );
+    assert.equal(
+        second.confusion.flat().reduce((a, b) => a + b),
+        second.targets,
+    );
 });
 
 test('sweep: a row for each value, of several seeds; the same numbers as train', () => {
@@ -167,6 +223,10 @@ test('sweep: a row for each value, of several seeds; the same numbers as train',
     assert.equal(rows[1].high, Math.max(...alone));
     assert.equal(rows[1].params, 8265);
     assert.equal(seqmix('sweep', recall, 'batch=2', '--eval', '10').stdout.split('\n').length, 3);
+    // What only the task refuses is refused before anything is trained, too.
+    const late = seqmix('sweep', recall, 'pairs=2,1000', '--eval', '10');
+    assert.deepEqual([late.status, late.stdout], [2, '']);
+    assert.match(late.stderr, /pairs=1000: pairs=1000 does not fit/);
 });
 
 test('presets: claims listed, measured, and skipped with a reason where the files are not there', () => {
@@ -342,6 +402,29 @@ test('data --show draws a sample: every target is the value behind its key', () 
     }
     assert.match(seqmix('data', 'task=smnist', '--show').stdout, /@@[^]*\n\nanswer: \d\n$/);
     assert.match(seqmix('data', 'task=listops', '--show').stdout, /\[(MIN|MAX|MED|SM) .*\]/s);
+    // 256 tokens are a text's only where the task is: a key of recall is a number.
+    assert.match(seqmix('data', 'task=mqar&vocab=256', '--show').stdout, /\ntoken( +\d+)+\n/);
+    assert.match(seqmix('data', 'task=charlm&length=20', '--show').stdout, /\ntoken( +[a-zA-Z_]).*\n/);
+});
+
+test('data says what it wrote: the shapes are those of the files', () => {
+    const shape = (name) =>
+        readNpy(join(folder, 'arrays', `${name}.npy`))
+            .shape.map((n) => `[${n}]`)
+            .join('');
+    for (const [task, input] of [
+        ['ar', 'tokens'],
+        ['select', 'values'],
+        ['cumsum', 'values'],
+        ['smnist', 'values'],
+        ['listops', 'tokens'],
+    ]) {
+        const { stdout } = seqmix('data', `task=${task}`, '--count', '3', '--out', file('arrays'));
+        assert.ok(
+            stdout.endsWith(`: ${input} ${shape(input)}, targets ${shape('targets')}\n`),
+            `${task}: ${stdout}`,
+        );
+    }
 });
 
 test('help --json is the table that the page reads', () => {
@@ -401,6 +484,7 @@ const wrong = [
     [['presets', 'none'], /no preset 'none'/],
     [['presets', '--seeds', '0'], /--seeds 0/],
     [['presets', '--slow'], /'--slow'/],
+    [['presets', 'recall', 'filters'], /'filters' is too much/],
     [['sweep', recall], /a key with values/],
     [['sweep', recall, 'filter='], /a key with values/],
     [['sweep', recall, 'filter=x'], /filter=x: filter=x is not allowed: filter must be a whole number/],

@@ -1,7 +1,7 @@
 // mnist.mjs: `make mnist`: MNIST into data/mnist, each file checked against its published SHA-256 before it gets its name.
 //   node scripts/mnist.mjs [--from URL]... [--to FOLDER]
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const files = [
@@ -76,9 +76,15 @@ export async function fetchFiles({
     patience = 30000,
     say = console.log,
 }) {
-    mkdirSync(folder, { recursive: true });
+    try {
+        mkdirSync(folder, { recursive: true });
+    } catch (error) {
+        throw new Error(`the folder ${folder} cannot be made: ${error.message}`);
+    }
     for (const file of list) {
         const path = join(folder, file.name);
+        if (existsSync(path) && !statSync(path).isFile())
+            throw new Error(`${path} is in the way: it is no file`);
         if (existsSync(path) && digest(readFileSync(path)) === file.sha256) {
             say(`${path}: there already`);
             continue;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -110,6 +110,24 @@ const command = (...args) =>
         child.stderr.on('data', (text) => (stderr += text));
         child.on('close', (status) => done({ status, stderr }));
     });
+
+test('a folder that cannot be made, or something else under a file’s name: a sentence, nothing touched', async () => {
+    const folder = fresh();
+    await fetchFiles({ ...quiet, folder, from: [`${base}/whole`] });
+    const inside = join(folder, 'a.gz');
+    await assert.rejects(
+        fetchFiles({ ...quiet, folder: inside, from: [`${base}/whole`] }),
+        /^Error: the folder .*a\.gz cannot be made: /,
+    );
+    assert.deepEqual(readFileSync(inside), sent['a.gz']);
+    rmSync(inside);
+    mkdirSync(inside);
+    await assert.rejects(
+        fetchFiles({ ...quiet, folder, from: [`${base}/whole`] }),
+        /a\.gz is in the way: it is no file$/,
+    );
+    assert.deepEqual(readdirSync(folder).sort(), ['a.gz', 'b.gz']);
+});
 
 test('the command: no network, another file, wrong words', async () => {
     const folder = fresh();
