@@ -6,7 +6,7 @@ FUZZ := $(patsubst proofs_tests/%.c,%,$(wildcard proofs_tests/fuzz_*.c))
 
 .PHONY: fuzz run-fuzz
 fuzz: build/seqmix ## fuzz the readers of files and texts, FUZZ_SECONDS=60 each; needs clang
-	@$(MAKE) --no-print-directory CC=clang SAN=fuzzer-no-link,address,undefined ISAS=scalar WARN='-Wall -Wextra -Werror -Wno-unused-function' run-fuzz
+	@$(MAKE) --no-print-directory CC=clang SAN=fuzzer-no-link,address,undefined ISAS=scalar FUSED= WARN='-Wall -Wextra -Werror -Wno-unused-function' run-fuzz
 
 $(BIN)/fuzz/%: $(OBJ)/proofs_tests/%.o $(BIN)/libcli.a $(LIB) $(REF)
 	@mkdir -p $(@D) && $(CC) -fsanitize=fuzzer,address,undefined $^ -lz -lm -o $@
