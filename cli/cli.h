@@ -43,6 +43,10 @@ int cli_read_count(int argc, char **argv, int *i, long lo, long hi, long *to);
 int cli_read_path(int argc, char **argv, int *i, const char **to);
 // The run of a checkpoint with changes to its config (NULL: none); NULL with the sentence printed.
 smx_run *cli_load_run(const char *file, const char *changes);
+// Says that a complete config's images, under changes to it ("": none), are procedural digits; "" where they are not.
+const char *cli_images(const char *config, const char *changes);
+// The same as a note on standard error, once until it changes.
+void cli_note_images(const char *config, const char *changes);
 // What an evaluation is judged by: "r2", "bits" (per character) or "accuracy"; *value (NULL allowed): how much of it.
 const char *cli_measure(const smx_evaluation *e, double *value);
 double cli_bits(const smx_evaluation *e); // 0 for regression

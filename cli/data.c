@@ -126,6 +126,9 @@ int cli_data(int argc, char **argv) {
         return cli_fail("%s", e.message);
     }
     t.task = task;
+    char *all = config_text(c);
+    if (all) cli_note_images(all, "");
+    free(all);
     struct stat st;
     if (o.show)
         status = show_samples(&o, &t, (uint64_t)config_int(c, "seed"));

@@ -101,6 +101,7 @@ static int one(smx_run *run, const options *o, const char *changes) {
     smx_error e = {0};
     smx_evaluation ev;
     if (smx_run_evaluate_as(run, (size_t)o->count, changes, &ev, &e)) return cli_fail("%s", e.message);
+    cli_note_images(smx_run_config(run), changes);
     size_t V = 0;
     const uint64_t *table = o->confusion ? confusion(run, &V) : NULL;
     (o->json ? print_json : print_words)(changes, &ev, table, V);

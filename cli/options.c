@@ -2,7 +2,9 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 // A whole number in lo..hi after an option, or 2.
 int cli_read_count(int argc, char **argv, int *i, long lo, long hi, long *to) {
@@ -33,6 +35,33 @@ smx_run *cli_load_run(const char *file, const char *changes) {
     free(bytes);
     if (!run) cli_fail("%s", e.message);
     return run;
+}
+
+// The value under the changes if they give one, else the config's.
+static void value_under(const char *config, const char *changes, const char *key, char *to, size_t size) {
+    cli_config_value(changes, key, to, size);
+    if (!*to) cli_config_value(config, key, to, size);
+}
+
+const char *cli_images(const char *config, const char *changes) {
+    char task[48], data[48], test[48];
+    value_under(config, changes, "task", task, sizeof task);
+    value_under(config, changes, "data", data, sizeof data);
+    value_under(config, changes, "test", test, sizeof test);
+    if (strcmp(task, "smnist") && strcmp(task, "pmnist")) return "";
+    const int trained = !strcmp(data, "digits");
+    const int judged = !strcmp(test, "same") ? trained : !strcmp(test, "digits");
+    return trained && judged ? "procedural digits"
+           : trained         ? "trained on procedural digits"
+           : judged          ? "judged on procedural digits"
+                             : "";
+}
+
+void cli_note_images(const char *config, const char *changes) {
+    static const char *said = "";
+    const char *now = cli_images(config, changes);
+    if (*now && now != said) fprintf(stderr, "seqmix: note: %s: drawn by a generator, not MNIST\n", now);
+    said = now;
 }
 
 double cli_bits(const smx_evaluation *e) { return e->regression ? 0 : e->loss / 0.69314718055994531; }

@@ -59,6 +59,7 @@ typedef struct {
     size_t i; // run
     long seed;
     char mixer[48], task[48];
+    const char *images; // that they are procedural digits, or ""
     smx_metrics m;
     double seconds;
 } training;
@@ -79,6 +80,7 @@ static void report(options *o, const training *t, const claim *c, double x) {
                holds ? "holds " : "BROKEN", t->p->name, t->mixer, t->task, t->seed, c->metric, x, c->low,
                c->high, (unsigned long long)t->m.steps, t->seconds, c->changes);
     if (!o->json && c->minus) printf("minus run %zu", c->minus);
+    if (!o->json && *t->images) printf("%s%s", *c->changes || c->minus ? ", " : "", t->images);
     if (!o->json) putchar('\n');
     fflush(stdout);
 }
@@ -105,7 +107,7 @@ static int judge_run(options *o, training *t, smx_run *run, size_t count) {
 
 static int judge(options *o, const preset *p, size_t i, long seed) {
     smx_error e = {0};
-    training t = {.p = p, .i = i, .seed = seed};
+    training t = {.p = p, .i = i, .seed = seed, .images = ""};
     char *text = run_config(p, i, seed, &e), data[48] = "", test[48] = "";
     smx_run *run = text ? smx_run_open(text, &e) : NULL;
     if (text) {
@@ -113,6 +115,7 @@ static int judge(options *o, const preset *p, size_t i, long seed) {
         cli_config_value(text, "task", t.task, sizeof t.task);
         cli_config_value(text, "data", data, sizeof data);
         cli_config_value(text, "test", test, sizeof test);
+        t.images = cli_images(text, "");
     }
     free(text);
     const int real =

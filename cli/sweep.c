@@ -66,6 +66,7 @@ static smx_run *open_run(const options *o, const char *changes) {
 static int valid(const options *o, const char *changes) {
     smx_run *run = open_run(o, changes);
     if (!run) return 2;
+    cli_note_images(smx_run_config(run), "");
     smx_run_close(run);
     return 0;
 }

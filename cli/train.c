@@ -117,6 +117,7 @@ int cli_train(int argc, char **argv) {
     if (!run) return 2;
     cli_use_threads(run);
     if (*smx_run_warning(run)) fprintf(stderr, "seqmix: note: %s\n", smx_run_warning(run));
+    cli_note_images(smx_run_config(run), "");
     // The first one ends the training in good order, a second one the program (during a long evaluation, say).
     const struct sigaction once = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
     sigaction(SIGINT, &once, NULL);

@@ -5,6 +5,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import {
     closeSync,
     existsSync,
+    mkdirSync,
     mkdtempSync,
     openSync,
     readdirSync,
@@ -405,6 +406,42 @@ test('data --show draws a sample: every target is the value behind its key', () 
     // 256 tokens are a text's only where the task is: a key of recall is a number.
     assert.match(seqmix('data', 'task=mqar&vocab=256', '--show').stdout, /\ntoken( +\d+)+\n/);
     assert.match(seqmix('data', 'task=charlm&length=20', '--show').stdout, /\ntoken( +[a-zA-Z_]).*\n/);
+});
+
+test('what is drawn is called procedural digits: by train, eval, sweep and data', () => {
+    const note = /^seqmix: note: procedural digits: drawn by a generator, not MNIST\n$/;
+    const config = 'task=smnist&mixer=cat&width=4&blocks=1&batch=2&steps=1';
+    assert.match(seqmix('train', config, '--save', file('drawn')).stderr, note);
+    assert.match(seqmix('eval', file('drawn'), '--count', '9').stderr, note);
+    assert.match(seqmix('sweep', config, 'batch=2,3', '--eval', '9').stderr, note); // once
+    assert.match(seqmix('data', 'task=pmnist', '--show').stderr, note);
+    assert.equal(seqmix('train', recall).stderr, '');
+    const pair = (n) =>
+        [
+            [0x803, n, 28, 28],
+            [0x801, n],
+        ].map((words) => {
+            const bytes = Buffer.alloc(4 * words.length + n * (words.length > 2 ? 784 : 1));
+            words.forEach((word, i) => bytes.writeUInt32BE(word, 4 * i));
+            return bytes;
+        });
+    mkdirSync(file('mnist'));
+    for (const part of ['train', 't10k'])
+        pair(3).forEach((bytes, i) =>
+            writeFileSync(join(file('mnist'), `${part}-${i ? 'labels-idx1' : 'images-idx3'}-ubyte`), bytes),
+        );
+    const read = (...args) =>
+        spawnSync('build/seqmix', args, {
+            encoding: 'utf8',
+            env: { ...process.env, SEQMIX_DATA: file('mnist') },
+        }).stderr;
+    assert.equal(read('train', `${config}&data=mnist`), '');
+    assert.match(read('train', `${config}&test=mnist`), /^seqmix: note: trained on procedural digits: /);
+    assert.match(
+        read('train', `${config}&data=mnist&test=digits`),
+        /^seqmix: note: judged on procedural digits: /,
+    );
+    assert.match(read('eval', file('drawn'), 'test=mnist'), /^seqmix: note: trained on procedural digits: /);
 });
 
 test('data says what it wrote: the shapes are those of the files', () => {
