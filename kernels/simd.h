@@ -135,6 +135,9 @@ SMX_INLINE vf vf_min(vf a, vf b) { return (vf)_mm256_min_ps((__m256)a, (__m256)b
 #elif defined(__SSE2__) && SMX_W == 4
 SMX_INLINE vf vf_max(vf a, vf b) { return (vf)_mm_max_ps((__m128)a, (__m128)b); }
 SMX_INLINE vf vf_min(vf a, vf b) { return (vf)_mm_min_ps((__m128)a, (__m128)b); }
+#elif defined(__wasm_simd128__) && SMX_W == 4
+SMX_INLINE vf vf_max(vf a, vf b) { return (vf)wasm_f32x4_pmax((v128_t)b, (v128_t)a); }
+SMX_INLINE vf vf_min(vf a, vf b) { return (vf)wasm_f32x4_pmin((v128_t)b, (v128_t)a); }
 #else
 SMX_INLINE vf vf_max(vf a, vf b) { return vf_select(vf_lt(b, a), a, b); }
 SMX_INLINE vf vf_min(vf a, vf b) { return vf_select(vf_lt(a, b), a, b); }
