@@ -78,6 +78,38 @@ void bench_close(bench_row *r) {
     smx_isa_choose(isa_before);
 }
 
+// ---- What other programs compute as well -------------------------------------------------------------------
+// Element i of array `which` of a workload: a value that another program can make again.
+static float shared_value(size_t which, size_t i) {
+    const uint32_t h = ((uint32_t)i + 0x9e3779b9u * (uint32_t)(which + 1)) * 2654435761u;
+    return (float)((double)(h >> 8) / 8388608.0 - 1.0);
+}
+// to [B][L][D] from an array numbered [B][D][L]
+static void fill_shared(float *to, size_t which, size_t B, size_t L, size_t D, float scale) {
+    for (size_t b = 0; b < B; b++)
+        for (size_t c = 0; c < D; c++)
+            for (size_t t = 0; t < L; t++)
+                to[(b * L + t) * D + c] = shared_value(which, (b * D + c) * L + t) * scale;
+}
+// Sums in double, for comparison only: of y g, the loss that W3 and W4 start from;
+static double dot(const float *a, const float *b, size_t n) {
+    double s = 0.0;
+    for (size_t i = 0; i < n; i++) s += (double)a[i] * (double)b[i];
+    return s;
+}
+// of a product's elements, each with a weight of its own, so that no two can change places;
+static double weighted(const float *a, size_t n) {
+    double s = 0.0;
+    for (size_t i = 0; i < n; i++) s += (double)a[i] * (double)shared_value(0, i);
+    return s;
+}
+// of the energies of rows, each with its weight.
+static double weighted_energy(const float *a, size_t rows, size_t D) {
+    double s = 0.0;
+    for (size_t i = 0; i < rows; i++) s += (double)shared_value(0, i) * dot(a + i * D, a + i * D, D);
+    return s;
+}
+
 // ---- Ceilings -------------------------------------------------------------------------------------------
 
 #define ISA(name)                                                                                            \
@@ -157,14 +189,16 @@ static int open_gemm(bench_row *r, smx_error *error) {
     (void)error;
     const size_t m = r->a[0], n = r->a[1], k = r->a[2];
     r->flops = 2.0 * (double)m * (double)n * (double)k;
-    return bench_floats(r, 0, m * n) && bench_floats(r, 1, m * k) && bench_floats(r, 2, k * n)
-               ? scratch(r, smx_gemm_scratch_bytes(m, n, k))
-               : -1;
+    if (!bench_floats(r, 0, m * n) || !bench_floats(r, 1, m * k) || !bench_floats(r, 2, k * n)) return -1;
+    for (size_t i = 0; i < m * k; i++) r->x[1][i] = shared_value(1, i);
+    for (size_t i = 0; i < k * n; i++) r->x[2][i] = shared_value(2, i);
+    return scratch(r, smx_gemm_scratch_bytes(m, n, k));
 }
 static void run_gemm(bench_row *r) {
     const size_t m = r->a[0], n = r->a[1], k = r->a[2], flags = r->a[3];
     smx_gemm(r->x[0], r->x[1], r->x[2], r->scratch, m, n, k, flags & SMX_TRANS_A ? m : k,
              flags & SMX_TRANS_B ? k : n, n, (unsigned)flags);
+    if (r->check == 0.0) r->check = weighted(r->x[0], m * n);
 }
 static void add_gemm(const char *name, const char *isa, size_t m, size_t n, size_t k, size_t flags,
                      const char *target) {
@@ -308,32 +342,19 @@ static int open_fft(bench_row *r, smx_error *error) {
         !bench_floats(r, 2, smx_fft_table_floats(N)))
         return -1;
     smx_fft_table(r->x[2], N);
+    fill_shared(r->x[1], 1, 1, N, D, 1.0f);
+    fill_shared(r->x[0], 2, 1, N + 2, D, 1.0f); // rows 2k and 2k + 1: real and imaginary part
     return scratch(r, smx_rfft_scratch_bytes(N));
 }
 static void run_rfft(bench_row *r) {
-    smx_rfft_fwd(r->x[0], r->x[1], r->x[2], r->scratch, 1, r->a[1], r->a[2]);
+    const size_t N = r->a[1], D = r->a[2];
+    smx_rfft_fwd(r->x[0], r->x[1], r->x[2], r->scratch, 1, N, D);
+    if (r->check == 0.0) r->check = weighted_energy(r->x[0], N / 2 + 1, 2 * D);
 }
 static void run_irfft(bench_row *r) {
-    smx_rfft_inv(r->x[1], r->x[0], r->x[2], r->scratch, 1, r->a[1], r->a[2]);
-}
-
-// sum of y g: the loss that W3 and W4 start from. Sums in double, for comparison only.
-static double dot(const float *a, const float *b, size_t n) {
-    double s = 0.0;
-    for (size_t i = 0; i < n; i++) s += (double)a[i] * (double)b[i];
-    return s;
-}
-// Values that another program can make again: of element i in array `which` of a workload.
-static float shared_value(size_t which, size_t i) {
-    const uint32_t h = ((uint32_t)i + 0x9e3779b9u * (uint32_t)(which + 1)) * 2654435761u;
-    return (float)((double)(h >> 8) / 8388608.0 - 1.0);
-}
-// to [B][L][D] from an array numbered [B][D][L]
-static void fill_shared(float *to, size_t which, size_t B, size_t L, size_t D, float scale) {
-    for (size_t b = 0; b < B; b++)
-        for (size_t c = 0; c < D; c++)
-            for (size_t t = 0; t < L; t++)
-                to[(b * L + t) * D + c] = shared_value(which, (b * D + c) * L + t) * scale;
+    const size_t N = r->a[1], D = r->a[2];
+    smx_rfft_inv(r->x[1], r->x[0], r->x[2], r->scratch, 1, N, D);
+    if (r->check == 0.0) r->check = weighted_energy(r->x[1], N, D);
 }
 
 // W3: y = k * x per channel, gradients of k and x. 0 y, 1 x, 2 k, 3 g, 4 dx, 5 dk, 6 table, 7 spectrum

@@ -63,13 +63,15 @@ export function causalBias(L) {
 }
 /** Which weights decay: matrices. */
 export const decays = (key, shape) => shape.length === 2 && !key.includes('filter');
-/** Element i of array `which` of W3 and W4, as bench/rows.c makes it. */
+/** Element i of array `which`, as bench/rows.c makes it. */
 export function sharedValue(which, i) {
     const h = Math.imul((i + Math.imul(0x9e3779b9, which + 1)) | 0, 2654435761) >>> 0;
     return (h >>> 8) / 8388608 - 1;
 }
 
+/** Loads everything; the answer says of each peer that cannot be used why. */
 export async function start() {
+    const failures = {};
     own = await open(await (await fetch('/build/wasm/bench.wasm')).arrayBuffer());
     for (let i = 0; i < own.x.bench_rows(); i++) ownRow[own.text(own.x.bench_name(i))] = i;
     const specs = { W1: await load('W1'), W2: await load('W2') };
@@ -77,15 +79,16 @@ export async function start() {
         try {
             works[peer] = await make(specs, FOLDER);
         } catch (error) {
-            console.error(`${peer}: ${error.stack ?? error}`);
-            works[peer] = {};
+            failures[peer] = String(error);
         }
+    return failures;
 }
 
-/** The losses of ten steps (or of one, or none where the work has no loss); undefined: this peer does not have that work. */
+/** The losses of ten steps, or the one number that the work computes; undefined: this peer does not have that work. */
 export async function check(peer, name) {
     const work = works[peer][name];
     if (!work) return undefined;
+    if (work.check) return [await work.check()];
     const losses = [];
     for (let i = 0; i < (work.losses ?? 0); i++) losses.push(await work.step());
     return losses;

@@ -1,5 +1,7 @@
-// native.c: OpenBLAS, oneDNN or FFTW (one per build: -DPEER_OPENBLAS, ...) on the kernels' shapes: prints the processor time in ms
-// of the median call. native NAME SECONDS, with NAME a row of `seqmix bench`.
+// native.c: OpenBLAS, oneDNN or FFTW (one per build: -DPEER_OPENBLAS, ...) on the kernels' shapes and numbers: prints a sum of what
+// the first call computed, as bench/rows.c has it, and the processor time in ms of the median call. native NAME SECONDS, with NAME a
+// row of `seqmix bench`.
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,32 +27,52 @@ static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
-static float *floats(size_t n) {
-    float *x = aligned_alloc(64, (n * 4 + 63) / 64 * 64);
-    for (size_t i = 0; x && i < n; i++) x[i] = (float)rand() / (float)RAND_MAX - 0.5f;
-    return x;
+static float value(size_t which, size_t i) { // shared_value of bench/rows.c
+    const uint32_t h = ((uint32_t)i + 0x9e3779b9u * (uint32_t)(which + 1)) * 2654435761u;
+    return (float)((double)(h >> 8) / 8388608.0 - 1.0);
 }
 
 #if defined(PEER_FFTW)
+enum { N = 4096, D = 64 };
 static fftwf_plan plan;
+static float *x;         // [D][N]
+static fftwf_complex *X; // [D][N / 2 + 1]
+static int inverse;
 static int prepare(const char *name) {
-    int N = 4096, inverse = !strncmp(name, "irfft", 5);
-    float *x = fftwf_malloc(sizeof(float) * 64 * (size_t)N);
-    fftwf_complex *X = fftwf_malloc(sizeof(fftwf_complex) * 64 * (size_t)(N / 2 + 1));
+    const int length = N;
+    inverse = !strncmp(name, "irfft", 5);
+    x = fftwf_malloc(sizeof(float) * D * N);
+    X = fftwf_malloc(sizeof(fftwf_complex) * D * (N / 2 + 1));
     if (!x || !X || (!inverse && strncmp(name, "rfft", 4))) return -1;
-    plan = inverse ? fftwf_plan_many_dft_c2r(1, &N, 64, X, NULL, 1, N / 2 + 1, x, NULL, 1, N, FFTW_MEASURE)
-                   : fftwf_plan_many_dft_r2c(1, &N, 64, x, NULL, 1, N, X, NULL, 1, N / 2 + 1, FFTW_MEASURE);
-    memset(x, 0, sizeof(float) * 64 * (size_t)N);
-    memset(X, 0, sizeof(fftwf_complex) * 64 * (size_t)(N / 2 + 1));
+    plan = inverse
+               ? fftwf_plan_many_dft_c2r(1, &length, D, X, NULL, 1, N / 2 + 1, x, NULL, 1, N, FFTW_MEASURE)
+               : fftwf_plan_many_dft_r2c(1, &length, D, x, NULL, 1, N, X, NULL, 1, N / 2 + 1, FFTW_MEASURE);
+    for (size_t i = 0; i < (size_t)D * N; i++) x[i] = value(1, i);
+    for (size_t i = 0; i < (size_t)D * (N + 2); i++) ((float *)X)[i] = value(2, i);
     return plan ? 0 : -1;
 }
 static void once(void) { fftwf_execute(plan); }
+static double check(void) {
+    double s = 0.0;
+    for (size_t c = 0; c < D; c++)
+        for (size_t i = 0; i < (inverse ? N : N + 2); i++) {
+            const double a = inverse ? (double)x[c * N + i] / N : (double)((float *)X)[c * (N + 2) + i];
+            s += a * a * (double)value(0, inverse ? i : i / 2);
+        }
+    return s;
+}
 #else
+static float *floats(size_t which, size_t n) {
+    float *x = aligned_alloc(64, (n * 4 + 63) / 64 * 64);
+    for (size_t i = 0; x && i < n; i++) x[i] = value(which, i);
+    return x;
+}
 static int m, n, k;
 static float *a, *b, *c;
 static int prepare(const char *name) {
     if (sscanf(name, "sgemm %dx%dx%d", &m, &n, &k) != 3) return -1;
-    a = floats((size_t)m * (size_t)k), b = floats((size_t)k * (size_t)n), c = floats((size_t)m * (size_t)n);
+    a = floats(1, (size_t)m * (size_t)k), b = floats(2, (size_t)k * (size_t)n);
+    c = floats(0, (size_t)m * (size_t)n);
 #if defined(PEER_OPENBLAS)
     openblas_set_num_threads(1);
 #endif
@@ -63,6 +85,11 @@ static void once(void) {
     dnnl_sgemm('N', 'N', m, n, k, 1.0f, a, k, b, n, 0.0f, c, n);
 #endif
 }
+static double check(void) {
+    double s = 0.0;
+    for (size_t i = 0; i < (size_t)m * (size_t)n; i++) s += (double)c[i] * (double)value(0, i);
+    return s;
+}
 #endif
 
 int main(int argc, char **argv) {
@@ -70,6 +97,8 @@ int main(int argc, char **argv) {
     size_t count = 0, repeats = 1;
     if (argc != 3 || prepare(argv[1])) return 2;
     double seconds = atof(argv[2]), start = cpu_ms(), t = start;
+    once();
+    const double computed = check();
     for (int i = 0; i < 20; i++) {
         t = cpu_ms();
         once();
@@ -83,6 +112,6 @@ int main(int argc, char **argv) {
         times[count++] = (cpu_ms() - t) / (double)repeats;
     }
     qsort(times, count, sizeof *times, by_value);
-    printf("{\"ms\":%.6g}\n", times[count / 2]);
+    printf("{\"check\":%.9g,\"ms\":%.6g}\n", computed, times[count / 2]);
     return 0;
 }

@@ -1,6 +1,6 @@
 // run.mjs: the workloads and kernels beside what else a user would pick: node bench/peers/run.mjs [--rounds N] [NAME...].
-// Losses must agree before anything is timed. Then both sides run in turns, and the ratio is the median of the pairs' ratios: what
-// the machine does meanwhile meets both. A peer that is not installed is skipped with a line.
+// Losses, or sums of what a kernel computes, must agree before anything is timed. Then both sides run in turns, and the ratio is the
+// median of the pairs' ratios: what the machine does meanwhile meets both. A peer that is not installed is skipped with a line.
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -13,6 +13,26 @@ const args = process.argv.slice(2);
 const at = args.indexOf('--rounds');
 const rounds = at >= 0 ? Number(args.splice(at, 2)[1]) : 7;
 const names = args;
+const WORKS = [
+    'sgemm 2048x64x64',
+    'sgemm 2048x256x64',
+    'sgemm 512x512x512',
+    'rfft 64x4096',
+    'irfft 64x4096',
+    'W1',
+    'W2',
+    'W3',
+    'W4',
+];
+const unknown = names.find((name) => !WORKS.some((work) => name && work.includes(name)));
+if (unknown !== undefined || !(Number.isInteger(rounds) && rounds > 0)) {
+    console.error(
+        unknown === undefined
+            ? 'bench/peers/run.mjs: --rounds takes a whole number from 1'
+            : `bench/peers/run.mjs: '${unknown}' is none of --rounds N, ${WORKS.join(', ')}, or a part of one`,
+    );
+    process.exit(2);
+}
 const SECONDS = 0.4;
 // An OpenBLAS older than the processor falls back to its slowest kernels: it gets the best that fit (PyTorch uses it too).
 const flags = existsSync('/proc/cpuinfo') ? readFileSync('/proc/cpuinfo', 'utf8') : '';
@@ -29,6 +49,14 @@ const keepPages = { MALLOC_MMAP_THRESHOLD_: '4000000000', MALLOC_TRIM_THRESHOLD_
 const wanted = (name) => !names.length || names.some((n) => name.includes(n));
 const median = (values) => values.slice().sort((a, b) => a - b)[values.length >> 1];
 const skip = (peer, why) => console.log(`${peer.padEnd(24)} skipped: ${why}`);
+/** A peer that is there and breaks is no reason to leave out the others. */
+async function attempt(peer, work) {
+    try {
+        await work();
+    } catch (error) {
+        skip(peer, `it failed: ${String(error.message ?? error).split('\n')[0]}`);
+    }
+}
 const spec = (name) => JSON.parse(readFileSync(`${folder}${name}.json`, 'utf8'));
 
 /** Ours, natively, in a process of its own each time. */
@@ -122,27 +150,35 @@ async function torch() {
         stdio: ['pipe', 'pipe', 'inherit'],
         env: { ...process.env, ...one, ...keepPages },
     });
+    child.stdin.on('error', () => {}); // it ended: the next line of its output is missing
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-    const next = async () => JSON.parse((await lines.next()).value);
-    const ask = (line) => (child.stdin.write(`${line}\n`), next());
-    const { version } = await next();
-    const peer = `PyTorch ${version}`;
-    const targets = {
-        W1: ['>= 1.4 [1.8]', '>= 2.2 [3]'],
-        W2: ['>= 1.4 [1.8]', '>= 2.2 [3]'],
-        W3: ['>= 2 [3]', '>= 3 [4]'],
-        W4: ['>= 3 [4]', '>= 4 [6]'],
+    const next = async () => {
+        const { value, done } = await lines.next();
+        if (done) throw new Error('python3 ended');
+        return JSON.parse(value);
     };
-    for (const [name, [exact, fast]] of Object.entries(targets)) {
-        if (!wanted(name)) continue;
-        const { losses } = await ask(`check ${name}`);
-        if (!agree(peer, name, losses, expectedOf(name))) continue;
-        const theirs = async () => (await ask(`time ${name} ${SECONDS}`)).ms;
-        await pair(peer, name, theirs, () => native(name).median, exact);
-        if (hasFast())
-            await pair(peer, `${name} fast=1`, theirs, () => native(`${name} fast=1`).median, fast);
+    const ask = (line) => (child.stdin.write(`${line}\n`), next());
+    try {
+        const { version } = await next();
+        const peer = `PyTorch ${version}`;
+        const targets = {
+            W1: ['>= 1.4 [1.8]', '>= 2.2 [3]'],
+            W2: ['>= 1.4 [1.8]', '>= 2.2 [3]'],
+            W3: ['>= 2 [3]', '>= 3 [4]'],
+            W4: ['>= 3 [4]', '>= 4 [6]'],
+        };
+        for (const [name, [exact, fast]] of Object.entries(targets)) {
+            if (!wanted(name)) continue;
+            const { losses } = await ask(`check ${name}`);
+            if (!agree(peer, name, losses, expectedOf(name))) continue;
+            const theirs = async () => (await ask(`time ${name} ${SECONDS}`)).ms;
+            await pair(peer, name, theirs, () => native(name).median, exact);
+            if (hasFast())
+                await pair(peer, `${name} fast=1`, theirs, () => native(`${name} fast=1`).median, fast);
+        }
+    } finally {
+        child.stdin.end();
     }
-    child.stdin.end();
 }
 
 // ---- Libraries ---------------------------------------------------------------------------------------------------
@@ -152,32 +188,26 @@ const LIBRARIES = [
     ['oneDNN', 'PEER_ONEDNN', ['-ldnnl'], 'libdnnl-dev', 'sgemm'],
     ['FFTW', 'PEER_FFTW', ['-lfftw3f', '-lm'], 'libfftw3-dev', 'rfft'],
 ];
-async function libraries() {
-    for (const [peer, define, link, debian, kind] of LIBRARIES) {
-        const shapes =
-            kind === 'sgemm'
-                ? ['sgemm 2048x64x64', 'sgemm 2048x256x64', 'sgemm 512x512x512']
-                : ['rfft 64x4096', 'irfft 64x4096'];
-        if (!shapes.some(wanted)) continue;
-        const program = `${folder}${peer}`;
-        try {
-            const flags = ['-O2', '-std=gnu11', `-D${define}`, `${here}native.c`, '-o', program, ...link];
-            execFileSync('gcc', flags, { stdio: 'ignore' });
-        } catch {
-            skip(peer, `it cannot be compiled with (Debian: ${debian})`);
-            continue;
-        }
-        for (const name of shapes.filter(wanted)) {
-            const theirs = () =>
-                JSON.parse(
-                    execFileSync(program, [name, String(SECONDS)], { env: { ...process.env, ...one } }),
-                ).ms;
-            const [exact, fast] =
-                kind === 'rfft' ? ['>= 0.6 [1.0]', '>= 0.8 [1.2]'] : ['see fast mode', '>= 0.85 [1.0]'];
-            await pair(peer, name, theirs, () => native(name).median, exact);
-            if (hasFast())
-                await pair(peer, `${name} fast=1`, theirs, () => native(`${name} fast=1`).median, fast);
-        }
+async function library([peer, define, link, debian, kind]) {
+    const works = WORKS.filter((name) => name.includes(kind) && wanted(name));
+    if (!works.length) return;
+    const program = `${folder}${peer}`;
+    try {
+        const flags = ['-O2', '-std=gnu11', `-D${define}`, `${here}native.c`, '-o', program, ...link];
+        execFileSync('gcc', flags, { stdio: 'ignore' });
+    } catch {
+        return skip(peer, `it cannot be compiled with (Debian: ${debian})`);
+    }
+    const run = (name, seconds) =>
+        JSON.parse(execFileSync(program, [name, String(seconds)], { env: { ...process.env, ...one } }));
+    for (const name of works) {
+        if (!agree(peer, name, [run(name, 0).check], expectedOf(name))) continue;
+        const theirs = () => run(name, SECONDS).ms;
+        const [exact, fast] =
+            kind === 'rfft' ? ['>= 0.6 [1.0]', '>= 0.8 [1.2]'] : ['see fast mode', '>= 0.85 [1.0]'];
+        await pair(peer, name, theirs, () => native(name).median, exact);
+        if (hasFast())
+            await pair(peer, `${name} fast=1`, theirs, () => native(`${name} fast=1`).median, fast);
     }
 }
 
@@ -191,29 +221,37 @@ async function browser() {
     if (why) return skip('jax-js, TensorFlow.js', why);
     execFileSync('node', [`${here}bundle.mjs`], { stdio: 'inherit' });
     const { page, close } = await launchPlain(root);
-    page.on('console', (message) => message.type() === 'error' && console.error(message.text()));
-    await page.evaluate(async () => {
-        globalThis.peers = await import('/build/bench/peers/bundle.js');
-        await globalThis.peers.start();
-    });
-    const targets = {
-        'jax-js': { W1: '>= 2.3 [3]', W2: '>= 2.3 [3]', W3: '>= 100', W4: '>= 3.5 [5]' },
-        'TensorFlow.js': { W1: '>= 9 [12]', W2: '>= 9 [12]', 'sgemm 2048x64x64': '>= 1.0' },
-    };
-    for (const [peer, works] of Object.entries(targets))
-        for (const [name, target] of Object.entries(works)) {
-            if (!wanted(name)) continue;
-            const losses = await page.evaluate((p, n) => globalThis.peers.check(p, n), peer, name);
-            if (!losses || (losses.length && !agree(peer, name, losses, expectedOf(name)))) continue;
-            const time = (who) => () =>
-                page.evaluate((w, n, s) => globalThis.peers.time(w, n, s), who, name, SECONDS);
-            await pair(`${peer} (Chromium)`, name, time(peer), time('seqmix'), target);
+    try {
+        page.on('console', (message) => message.type() === 'error' && console.error(message.text()));
+        const failures = await page.evaluate(async () => {
+            globalThis.peers = await import('/build/bench/peers/bundle.js');
+            return globalThis.peers.start();
+        });
+        const targets = {
+            'jax-js': { W1: '>= 2.3 [3]', W2: '>= 2.3 [3]', W3: '>= 100', W4: '>= 3.5 [5]' },
+            'TensorFlow.js': { W1: '>= 9 [12]', W2: '>= 9 [12]', 'sgemm 2048x64x64': '>= 1.0' },
+        };
+        for (const [peer, works] of Object.entries(targets)) {
+            if (failures[peer]) {
+                skip(peer, `it failed: ${failures[peer]}`);
+                continue;
+            }
+            for (const [name, target] of Object.entries(works).filter(([work]) => wanted(work)))
+                await attempt(`${peer} (Chromium)`, async () => {
+                    const losses = await page.evaluate((p, n) => globalThis.peers.check(p, n), peer, name);
+                    if (!agree(peer, name, losses, expectedOf(name))) return;
+                    const time = (who) => () =>
+                        page.evaluate((w, n, s) => globalThis.peers.time(w, n, s), who, name, SECONDS);
+                    await pair(`${peer} (Chromium)`, name, time(peer), time('seqmix'), target);
+                });
         }
-    await close();
+    } finally {
+        await close();
+    }
 }
 
 mkdirSync(folder, { recursive: true });
 await writeData();
-await libraries();
-await torch();
-await browser();
+for (const each of LIBRARIES) await attempt(each[0], () => library(each));
+await attempt('PyTorch', torch);
+await attempt('jax-js, TensorFlow.js', browser);

@@ -3,7 +3,7 @@ import { setWasmPaths } from '@tensorflow/tfjs-backend-wasm';
 import * as tf from '@tensorflow/tfjs-core';
 import '@tensorflow/tfjs-core/dist/public/chained_ops/register_all_chained_ops.js';
 import '@tensorflow/tfjs-core/dist/register_all_gradients.js';
-import { causalBias, decays, oneHot } from './browser.mjs';
+import { causalBias, decays, oneHot, sharedValue } from './browser.mjs';
 
 const norm = (x, w, stem) => {
     const centred = tf.sub(x, tf.mean(x, -1, true));
@@ -125,11 +125,23 @@ export async function tensorflowWorks(specs, folder) {
     setWasmPaths(folder);
     await tf.setBackend('wasm');
     await tf.ready();
-    const a = tf.randomNormal([2048, 64]);
-    const b = tf.randomNormal([64, 64]);
+    const shared = (which, rows, columns) =>
+        tf.tensor(
+            Float32Array.from({ length: rows * columns }, (_, i) => sharedValue(which, i)),
+            [rows, columns],
+        );
+    const a = shared(1, 2048, 64);
+    const b = shared(2, 64, 64);
     return {
         W1: { losses: 10, step: training('W1', specs.W1) },
         W2: { losses: 10, step: training('W2', specs.W2) },
-        'sgemm 2048x64x64': { step: () => tf.matMul(a, b).dispose() },
+        'sgemm 2048x64x64': {
+            step: () => tf.matMul(a, b).dispose(),
+            check: () =>
+                tf
+                    .matMul(a, b)
+                    .dataSync()
+                    .reduce((sum, x, i) => sum + x * sharedValue(0, i), 0),
+        },
     };
 }
