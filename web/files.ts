@@ -23,10 +23,21 @@ export function pick(accept: string, multiple = false): Promise<File[]> {
     });
 }
 
-/** The bytes of a file, unpacked where it is gzip. */
+const MOST = 2 ** 28; // bytes of a data file, unpacked: what the engine reads (tasks/data.h)
+
+/** The bytes of a file, unpacked where it is gzip. Throws where they are no gzip or too many: a few kilobytes unpack to any size. */
 export async function unpacked(file: Blob): Promise<Uint8Array<ArrayBuffer>> {
+    if (file.size > MOST) throw new Error(`it has ${file.size} bytes; at most ${MOST} are read`);
     const bytes = new Uint8Array(await file.arrayBuffer());
     if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
+    const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')).getReader();
+    const parts: Uint8Array<ArrayBuffer>[] = [];
+    for (let size = 0; ;) {
+        const { done, value } = await reader.read();
+        if (done) return new Uint8Array(await new Blob(parts).arrayBuffer());
+        parts.push(value);
+        if ((size += value.length) <= MOST) continue;
+        void reader.cancel();
+        throw new Error(`it has more than ${MOST} bytes when unpacked`);
+    }
 }

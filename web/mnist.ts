@@ -45,7 +45,7 @@ export async function take(files: readonly File[]): Promise<string[]> {
             if ((FILES as readonly string[]).includes(name)) next.set(name, bytes);
             else problems.push(name);
         } catch (error) {
-            problems.push(`${file.name} cannot be unpacked: ${(error as Error).message}`);
+            problems.push(`${file.name} cannot be read: ${(error as Error).message}`);
         }
     }
     use(next);

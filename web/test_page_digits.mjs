@@ -111,6 +111,7 @@ onPage('MNIST files: told what is wrong, kept over a reload, trained on', DIGITS
         'notes.txt': Buffer.from('these are no digits'),
         'broken-idx3.gz': gzipSync(idx(0x803, [9, 28, 28], images)),
         'torn.gz': gzipSync(images).subarray(0, 50),
+        'bomb.gz': gzipSync(Buffer.alloc(2 ** 28 + 1)),
     };
     try {
         for (const [name, bytes] of Object.entries(files)) await writeFile(join(folder, name), bytes);
@@ -119,12 +120,13 @@ onPage('MNIST files: told what is wrong, kept over a reload, trained on', DIGITS
             await chooser.accept(names.map((name) => join(folder, name)));
         };
         await allReady(page);
-        await hand('notes.txt', 'broken-idx3.gz', 'torn.gz');
-        await until(page, () => document.querySelectorAll('.drop .why').length === 3);
+        await hand('notes.txt', 'broken-idx3.gz', 'torn.gz', 'bomb.gz');
+        await until(page, () => document.querySelectorAll('.drop .why').length === 4);
         const said = await page.$$eval('.drop .why', (all) => all.map((one) => one.textContent));
         assert.match(said[0], /notes\.txt is no IDX file.*0x74686573/);
         assert.match(said[1], /broken-idx3\.gz has 6288 bytes where 9 images of 28 x 28 take 7072/);
-        assert.match(said[2], /torn\.gz cannot be unpacked/);
+        assert.match(said[2], /torn\.gz cannot be read/);
+        assert.match(said[3], /bomb\.gz cannot be read: it has more than 268435456 bytes when unpacked/);
         await hand(...Object.keys(files).slice(0, 4));
         await press(page, 'Train these runs on MNIST');
         await until(page, () =>
