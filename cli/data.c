@@ -65,6 +65,16 @@ static int write_array(const char *folder, const char *name, npy_dtype type, siz
     return npy_write(path, type, ndim, shape, data, why, sizeof why) ? cli_fail("%s", why) : 0;
 }
 
+// Samples that are held at once: all of them to be written, one to be shown.
+static int too_much(const options *o, const smx_task_instance *t) {
+    const uint64_t each = (uint64_t)t->length * (3 + t->channels), most = ((uint64_t)1 << 33) / 4;
+    if (each > most) return cli_fail("a sample of %zu rows would need more than 8 GiB", t->length);
+    if (!o->show && each > most / (uint64_t)o->count)
+        return cli_fail("--count %ld is too much: these samples would need more than 8 GiB at once",
+                        o->count);
+    return 0;
+}
+
 static int show_samples(const options *o, const smx_task_instance *t, uint64_t seed) {
     const size_t L = t->length, T = t->per_position ? L : 1;
     int32_t *whole = malloc((L + T) * sizeof *whole);
@@ -84,9 +94,6 @@ static int show_samples(const options *o, const smx_task_instance *t, uint64_t s
 static int write_samples(const options *o, const smx_task_instance *t, uint64_t seed) {
     const size_t N = (size_t)o->count, L = t->length, C = t->channels, T = t->per_position ? L : 1;
     const size_t per_sample = L + L * C + 2 * T;
-    if (per_sample > ((size_t)1 << 33) / 4 / N)
-        return cli_fail("--count %ld is too much: these samples would need more than 8 GiB at once",
-                        o->count);
     float *memory = calloc(N * per_sample + 1, 4);
     if (!memory) return cli_fail("out of memory for %ld samples", o->count);
     int32_t *tokens = (int32_t *)memory, *targets = tokens + N * L;
@@ -130,7 +137,9 @@ int cli_data(int argc, char **argv) {
     if (all) cli_note_images(all, "");
     free(all);
     struct stat st;
-    if (o.show)
+    if (too_much(&o, &t))
+        status = 2;
+    else if (o.show)
         status = show_samples(&o, &t, (uint64_t)config_int(c, "seed"));
     else if (mkdir(o.out, 0777) && errno != EEXIST)
         status = cli_fail("the folder %s cannot be made: %s", o.out, strerror(errno));

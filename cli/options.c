@@ -26,9 +26,20 @@ int cli_read_path(int argc, char **argv, int *i, const char **to) {
     return 0;
 }
 
+int cli_refuse_preset(const char *changes) {
+    char name[64] = "";
+    if (changes) cli_config_value(changes, "preset", name, sizeof name);
+    return *name
+               ? cli_fail(
+                     "preset=%s does not fit: a saved run has every key already, and a preset gives way to keys",
+                     name)
+               : 0;
+}
+
 smx_run *cli_load_run(const char *file, const char *changes) {
     size_t size;
     smx_error e = {0};
+    if (cli_refuse_preset(changes)) return NULL;
     void *bytes = cli_read_file(file, &size);
     if (!bytes) return NULL;
     smx_run *run = smx_run_load(bytes, size, changes, &e);
