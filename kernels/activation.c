@@ -36,7 +36,7 @@ SMX_INLINE v16 one_minus(v16 x) { return v16_sub(v16_set(1.0f), x); }
 // s = sigma(z) and 1 - s = e^-z s without cancellation. Below -80, where s has long stopped to count, z is
 // held so that e^-z stays finite.
 SMX_INLINE void sigmoid_pair(v16 z, v16 *s, v16 *rest) {
-    const v16 e = v16_exp(v16_neg(floor_at(z, 80.0f)));
+    const v16 e = v16_exp_down(v16_neg(floor_at(z, 80.0f)));
     *s = v16_div(v16_set(1.0f), v16_add(v16_set(1.0f), e));
     *rest = v16_mul(e, *s);
 }

@@ -4,7 +4,7 @@
 
 SMX_INLINE v16 elu1(v16 x) {
     const v16 one = v16_set(1.0f);
-    return v16_select(v16_le(x, v16_set(0.0f)), v16_exp(x), v16_add(x, one)); // NaN stays NaN
+    return v16_select(v16_le(x, v16_set(0.0f)), v16_exp_down(x), v16_add(x, one)); // NaN stays NaN
 }
 void SMX_FN(elu1_fwd)(float *y, const float *x, size_t n) { V16_MAP(y, n, elu1(LOAD(x))); }
 void SMX_FN(elu1_bwd)(float *dx, const float *dy, const float *y, size_t n) {

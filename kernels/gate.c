@@ -37,7 +37,7 @@ void SMX_FN(gate_bwd)(float *restrict dg, float *restrict da, float *restrict db
 // log(1 + e^x) = max(x, 0) + log1p(e^-|x|); log1p(e) = e log(u) / (u - 1) with u = 1 + e rounded (Kahan).
 SMX_INLINE v16 softplus_16(v16 x) {
     const v16 one = v16_set(1.0f), zero = v16_set(0.0f);
-    const v16 e = v16_exp(v16_neg(v16_abs(x))), u = v16_add(one, e), step = v16_sub(u, one);
+    const v16 e = v16_exp_down(v16_neg(v16_abs(x))), u = v16_add(one, e), step = v16_sub(u, one);
     const m16 tiny = v16_eq(step, zero);
     const v16 quotient = v16_div(v16_mul(e, v16_log(u)), v16_select(tiny, one, step));
     return v16_add(v16_max(x, zero), v16_select(tiny, e, quotient));

@@ -40,7 +40,7 @@ void SMX_FN(scan_fwd)(float *restrict y, float *restrict states, const float *x,
                     const v16 in = v16_mul(step, now);
                     v16 sum = v16_mul(through, now);
                     for (size_t s = 0; s < S; s++) {
-                        const v16 decay = v16_exp(v16_mul(step, v16_load(a + s * 16)));
+                        const v16 decay = v16_exp_down(v16_mul(step, v16_load(a + s * 16)));
                         const v16 after = v16_madd(in, v16_set(bt[s]), v16_mul(decay, v16_load(h + s * 16)));
                         v16_store(h + s * 16, after);
                         sum = v16_madd(v16_set(ct[s]), after, sum);
@@ -78,7 +78,7 @@ void SMX_FN(scan_bwd)(float *dx, float *ddt, float *da_log, float *db, float *dc
                     const v16 in = v16_mul(step, now);
                     const float *before = h + (t - t0) * l.block, *bt = b + (q * L + t) * S;
                     for (size_t s = 0; s < S; s++) {
-                        const v16 decay = v16_exp(v16_mul(step, v16_load(a + s * 16)));
+                        const v16 decay = v16_exp_down(v16_mul(step, v16_load(a + s * 16)));
                         v16_store(decays + (t - t0) * l.block + s * 16, decay);
                         v16_store(h + (t - t0 + 1) * l.block + s * 16,
                                   v16_madd(in, v16_set(bt[s]), v16_mul(decay, v16_load(before + s * 16))));

@@ -12,31 +12,46 @@
 // Round to the nearest integer by adding 1.5 * 2^23: valid for |x| < 2^22, needs round-to-nearest.
 #define SMX_ROUND_MAGIC 12582912.0f
 
-// exp(x): 0.95 ULP for -87.33 <= x <= 88.72; +inf above; 0 below (results under FLT_MIN are flushed on
-// purpose: they cost 100 cycles each on some machines and weigh nothing in a softmax). NaN stays NaN.
-SMX_INLINE vf vf_exp(vf x) {
-    const vf lo = vf_set(-87.33654f), hi = vf_set(88.72283f);
-    vf c = vf_min(vf_max(x, lo), hi); // NaN falls to lo; restored below
-    vf k = c * vf_set(1.44269504f) + vf_set(SMX_ROUND_MAGIC);
-    vi n = vf_bits(k) - vi_set(0x4B400000);
-    k = k - vf_set(SMX_ROUND_MAGIC);
+// e^(c - k ln 2) on |c - k ln 2| <= 0.347, k = c / ln 2 to the nearest integer; *magic is k + SMX_ROUND_MAGIC.
+SMX_INLINE vf exp_of_rest(vf c, vf *magic) {
+    *magic = c * vf_set(1.44269504f) + vf_set(SMX_ROUND_MAGIC);
+    const vf k = *magic - vf_set(SMX_ROUND_MAGIC);
     // ln 2 = 0.693145751953125 (exact in 14 bits) + 1.42860677e-6
     vf high = c - k * vf_set(0.693145751953125f); // exact
     vf low = k * vf_set(1.42860677e-6f);
     vf r = high - low;
-    // (e^r - 1 - r) / r^2 on |r| <= 0.347: minimax, 3e-9 of e^r
+    // (e^r - 1 - r) / r^2: minimax, 3e-9 of e^r
     vf p = vf_set(0.00138144334f);
     p = p * r + vf_set(0.00836879668f);
     p = p * r + vf_set(0.0416683958f);
     p = p * r + vf_set(0.1666652f);
     p = p * r + vf_set(0.499999934f);
-    p = (high + ((p * r) * r - low)) + vf_set(1.0f); // low joins the small term: r's own rounding is not seen
-    // 2^n in two factors, since n = 128 occurs
-    vi half = n >> 1;
+    return (high + ((p * r) * r - low)) +
+           vf_set(1.0f); // low joins the small term: r's own rounding is not seen
+}
+
+// exp(x): 0.95 ULP for -87.33 <= x <= 88.72; +inf above; 0 below (results under FLT_MIN are flushed on
+// purpose: they cost 100 cycles each on some machines and weigh nothing in a softmax). NaN stays NaN.
+#define SMX_EXP_FLOOR -87.33654f
+SMX_INLINE vf vf_exp(vf x) {
+    const vf lo = vf_set(SMX_EXP_FLOOR), hi = vf_set(88.72283f);
+    vf magic, p = exp_of_rest(vf_min(vf_max(x, lo), hi), &magic); // NaN falls to lo; restored below
+    // 2^k in two factors, since k = 128 occurs
+    vi n = vf_bits(magic) - vi_set(0x4B400000), half = n >> 1;
     vf y = p * vi_float(vi_shl(half + vi_set(127), 23)) * vi_float(vi_shl(n - half + vi_set(127), 23));
     y = vf_select(vf_lt(x, lo), vf_set(0.0f), y);
     y = vf_select(vf_lt(hi, x), vf_set(SMX_INF), y);
     return vf_select(vf_eq(x, x), y, x);
+}
+
+// exp(x) for x <= 88, two thirds of the work: the same bits down to `floor` >= SMX_EXP_FLOOR, 0 below; anything above 88. NaN
+// stays NaN.
+SMX_INLINE vf vf_exp_down(vf x, float floor) {
+    const vf lo = vf_set(floor);
+    vf magic, p = exp_of_rest(vf_max(lo, x), &magic); // the second operand where one is NaN
+    vf scale =
+        vi_float(vi_shl(vf_bits(magic), 23) + vi_set(127 << 23)); // 2^k, k >= -126: the shift drops the magic
+    return vf_select(vf_lt(x, lo), vf_set(0.0f), p * scale);
 }
 
 // log(x): 0.85 ULP for every positive float, denormals included; log(0) = -inf, log(<0) = NaN, log(inf) =
@@ -125,10 +140,16 @@ SMX_LARGE v16 v16_tanh(v16 a) {
     return a;
 }
 
+SMX_LARGE v16 v16_exp_down(v16 a) {
+    SMX_EACH a.r[r] = vf_exp_down(a.r[r], SMX_EXP_FLOOR);
+    return a;
+}
+
 // exp(x) of a softmax, x <= 0: 0 below x = -41.5 (2^-60). Beside a largest term of 1 such weights are 2^36 times smaller than
 // the rounding of their sum, but their products with small gradients are denormal, which halves the speed of a solved model.
-SMX_INLINE v16 v16_softmax_exp(v16 x) {
-    return v16_select(v16_lt(x, v16_set(-41.5f)), v16_set(0.0f), v16_exp(x)); // NaN stays NaN
+SMX_LARGE v16 v16_softmax_exp(v16 a) {
+    SMX_EACH a.r[r] = vf_exp_down(a.r[r], -41.5f);
+    return a;
 }
 
 #endif
