@@ -63,13 +63,17 @@ function mean(values: readonly (number | undefined)[]): number | undefined {
 /** The mean loss of a run's seeds at a step, and their mean score when they were last tried by then. */
 export const lossAt = ({ members }: Lived, step: number): number | undefined =>
     mean(members.map(({ history }) => history.losses[step - 1]));
-export const scoreAt = ({ members }: Lived, step: number): number | undefined =>
+const triedBy = (step: number, of: (point: Point) => number, { members }: Lived): number | undefined =>
     mean(
         members.map(({ history: { points } }) => {
             const point = points.filter((tried) => tried.step <= step).at(-1);
-            return point && score(point);
+            return point && of(point);
         }),
     );
+export const scoreAt = (run: Lived, step: number): number | undefined => triedBy(step, score, run);
+/** Held-out bits an answer: per character where the task is a text. */
+export const bitsAt = (run: Lived, step: number): number | undefined =>
+    triedBy(step, ({ loss }) => loss / Math.LN2, run);
 
 /** The share of answers that are right; for regression the share of variance explained. */
 export function score(point: Evaluation): number {

@@ -12,7 +12,7 @@ import {
     type Member,
     type Status,
 } from './entry.ts';
-import { History, score } from './history.ts';
+import { bitsAt, History, score, scoreAt } from './history.ts';
 import { tenth } from './figures.ts';
 import { MARKS, type Mark } from './marks.ts';
 import { Pool } from './pool.ts';
@@ -494,7 +494,13 @@ function take(report: Report): void {
 export function percent(share: number): string {
     return `${(100 * share).toFixed(1)} %`;
 }
-export const accuracyText = (share: number | undefined) => (share === undefined ? '–' : percent(share));
+/** How good a run was when it was last tried by a step; a text is judged in bits per character. */
+export function scoreText(entry: Entry, step: number): string {
+    const share = scoreAt(entry, step);
+    if (share === undefined) return '–';
+    const bits = entry.values['task'] === 'charlm' ? bitsAt(entry, step) : undefined;
+    return bits === undefined ? percent(share) : `${percent(share)}, ${bits.toFixed(2)} bits`;
+}
 /** A loss to four figures after the point, or what is left of it below that. */
 export function lossText(loss: number | undefined): string {
     if (loss === undefined) return '–';

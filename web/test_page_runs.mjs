@@ -1,6 +1,7 @@
 // test_page_runs.mjs: what the Experiment view offers around its runs: lessons, tasks of their own, seeds, undo, files,
 // taking up an earlier visit.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -275,5 +276,35 @@ onPage(
         await (await page.$('.options input')).click();
         assert.match(await hash(page), /x=flop&log=1&smooth=20/);
         assert.equal(await text(page, '.axis'), 'products computed');
+    },
+);
+
+onPage(
+    'a text is judged in bits per character, as the lesson that speaks of them says',
+    '#mixer=cat&task=charlm&width=8&batch=2&steps=40!speed=full',
+    {},
+    async (page) => {
+        await allReady(page);
+        await press(page, 'Start');
+        await allDone(page);
+        const cell = await page.$eval('.numbers tbody td:nth-of-type(3)', (one) => one.textContent);
+        const [, share, bits] = /^(\d+\.\d) %, (\d\.\d\d) bits$/.exec(cell);
+        // Those of the page's last try: 16 sequences, as few as it ever takes.
+        const folder = await mkdtemp(join(tmpdir(), 'seqmix-text-'));
+        try {
+            const saved = join(folder, 'text.safetensors');
+            const native = (...args) =>
+                spawnSync('build/seqmix', args, { encoding: 'utf8' }).stdout.trim().split('\n').at(-1);
+            native('train', (await runs(page))[0].config, '--save', saved, '--eval', '0');
+            const wanted = JSON.parse(native('eval', saved, '--count', '16', '--json'));
+            assert.equal(bits, wanted.bits.toFixed(2));
+            assert.equal(share, (100 * wanted.accuracy).toFixed(1));
+        } finally {
+            await rm(folder, { recursive: true, force: true });
+        }
+        assert.match(await text(page, '.legend'), /%, \d\.\d\d bits/);
+        await page.evaluate(() => (location.hash = '#mixer=cat&task=mqar&steps=10!speed=full'));
+        await until(page, () => /mqar/.test(globalThis.seqmix.runs()[0].config));
+        assert.doesNotMatch(await text(page, '.numbers'), /bits/);
     },
 );

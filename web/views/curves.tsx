@@ -6,10 +6,10 @@ import { Curves, type Kind } from '../charts/curves.ts';
 import { lossCurves, roundEnd, scoreCurves, stepAt, xOf, type Curve, type Track } from '../charts/series.ts';
 import type { Entry } from '../entry.ts';
 import { powerOfTen } from '../figures.ts';
-import { lossAt, scoreAt } from '../history.ts';
+import { lossAt } from '../history.ts';
 import { SOLVED } from '../protocol.ts';
 import { taskTitle } from '../setup.ts';
-import { accuracyText, groups, lab, lossText, setView, view } from '../state.ts';
+import { groups, lab, lossText, scoreText, setView, view } from '../state.ts';
 import { painted } from '../theme.ts';
 import { AXES, type Axis } from '../url.ts';
 import { Export } from './export.tsx';
@@ -180,7 +180,7 @@ function at(entry: Entry, of: 'accuracy' | 'loss'): string {
     const steps = entry.members.map(({ live }) => live.value.step);
     const far = hover.value === null ? null : stepAt(trackOf(entry), view.value.x, hover.value);
     const step = Math.min(...steps, far ?? Infinity);
-    return of === 'loss' ? lossText(lossAt(entry, step)) : accuracyText(scoreAt(entry, step));
+    return of === 'loss' ? lossText(lossAt(entry, step)) : scoreText(entry, step);
 }
 
 function Legend({ of, entries }: { of: 'accuracy' | 'loss'; entries: readonly Entry[] }) {

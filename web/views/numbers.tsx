@@ -1,7 +1,7 @@
 // numbers.tsx: the race as a table: where each run stands, when it reached 99 %, and what proves its numbers.
 import { useState } from 'preact/hooks';
-import { lossAt, scoreAt } from '../history.ts';
-import { accuracyText, groups, lab, lossText, nameOf, runs, type Entry } from '../state.ts';
+import { lossAt } from '../history.ts';
+import { groups, lab, lossText, nameOf, runs, scoreText, type Entry } from '../state.ts';
 import { taskTitle, textOf } from '../setup.ts';
 import { RunName } from './mark.tsx';
 
@@ -80,7 +80,7 @@ function Row({ entry }: { entry: Entry }) {
                 <span class="unseen"> {STATUS[status]}</span>
             </td>
             <td>{lossText(lossAt(entry, step))}</td>
-            <td>{accuracyText(scoreAt(entry, step))}</td>
+            <td>{scoreText(entry, step)}</td>
             <td>
                 <Reached entry={entry} />
             </td>
