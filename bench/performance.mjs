@@ -121,7 +121,7 @@ const out = [
         : []),
     '## Beside other programs',
     '',
-    `Losses of ten training steps agree within 1e-4 before anything is timed; both sides then run in turns, ${rounds} times; the ratio is how`,
+    `Losses of ten training steps agree within 5e-6 before anything is timed; both sides then run in turns, ${rounds} times; the ratio is how`,
     'many times faster this project is: the median of the pairs, and the least and the most.',
     '',
     '| peer | work | peer ms | ours ms | ratio | pairs | to reach |',

@@ -115,10 +115,14 @@ async function pair(peer, name, theirs, ours, target) {
         );
 }
 
-/** Losses of ten steps of training (or one number) against ours; the largest relative difference that passes is 1e-4. */
+/**
+ * Losses of ten steps of training, or one number, against ours. Of training the largest relative difference that passes is 5e-6: peers
+ * were seen to differ by 1.2e-6, another GELU or a forgotten weight decay moves 1e-5. W3 and W4 are sums that cancel.
+ */
 function agree(peer, name, losses, expected) {
+    const most = /^W[12]/.test(name) ? 5e-6 : 1e-4;
     const worst = Math.max(...expected.map((loss, i) => Math.abs(losses[i] - loss) / Math.abs(loss)));
-    const same = losses.length >= expected.length && worst <= 1e-4;
+    const same = losses.length >= expected.length && worst <= most;
     if (!same) {
         console.log(`${peer.padEnd(24)} ${name}: NOT the same work: losses ${losses} against ${expected}`);
         process.exitCode = 1;
