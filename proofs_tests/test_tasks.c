@@ -120,8 +120,7 @@ static void promises_of_the_interface(void **state) {
         opened o = open_task(text);
         check_trying("%s", t->name);
         assert_true(o.in.length > 0 && (o.in.vocab > 0) != (o.in.channels > 0));
-        assert_true(o.in.guess >= 0 && o.in.guess <= 1 && o.in.max_targets >= 1 &&
-                    o.in.max_targets <= o.targets);
+        assert_true(o.in.max_targets >= 1 && o.in.max_targets <= o.targets);
         for (uint64_t i = 0; i < 200; i++) {
             draw(&o, 3, i % 2 ? RNG_TRAIN : RNG_EVAL, i);
             for (size_t p = 0; o.in.vocab && p < o.in.length; p++)

@@ -52,9 +52,6 @@ static int charlm_open(smx_task_instance *in, const config *c, size_t length, sm
         length_fail(error, length, "1 to %zu, less than the evaluation part of the text", t->eval_size - 1);
         goto fail;
     }
-    size_t count[256] = {0}, most = 0;
-    for (size_t i = 0; i < t->eval_size; i++)
-        if (++count[t->eval[i]] > most) most = count[t->eval[i]];
     in->data = t;
     in->release = text_release;
     in->length = length;
@@ -62,7 +59,6 @@ static int charlm_open(smx_task_instance *in, const config *c, size_t length, sm
     in->channels = 0;
     in->per_position = 1;
     in->max_targets = length;
-    in->guess = (double)most / (double)t->eval_size;
     return 0;
 fail:
     text_release(t);

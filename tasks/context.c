@@ -18,7 +18,6 @@ static int lcat_open(smx_task_instance *in, const config *c, size_t length, smx_
     in->classes = length / block;
     in->per_position = 0;
     in->max_targets = 1;
-    in->guess = 1.0 / (double)(length / block - 1);
     in->n[DIMENSION] = (long)d;
     in->n[BLOCK] = (long)block;
     in->x[0] = config_real(c, "lcat_sigma");

@@ -29,7 +29,6 @@ static int sc_open_unique(smx_task_instance *in, const config *c, size_t length,
     in->channels = 0;
     in->per_position = 1;
     in->max_targets = (size_t)n;
-    in->guess = unique ? 1.0 / (double)n : frequent_share((size_t)n, (size_t)kinds);
     in->n[SIGNALS] = n;
     in->n[NOISE] = noise;
     in->n[UNIQUE] = unique;

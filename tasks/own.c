@@ -11,7 +11,6 @@ static int own_open(smx_task_instance *in, const config *c, size_t length, smx_e
     in->classes = classes;
     in->per_position = config_is(c, "answers", "rows");
     in->max_targets = in->per_position ? length : 1;
-    in->guess = classes ? 1.0 / (double)classes : 0;
     return 0;
 }
 

@@ -87,7 +87,6 @@ static int pixels_open(smx_task_instance *in, const config *c, size_t length, in
     in->classes = 10;
     in->per_position = 0;
     in->max_targets = 1;
-    in->guess = 0.1;
     in->n[TRAIN_DRAWN] = drawn;
     in->n[EVAL_DRAWN] = eval_drawn;
     in->n[EVAL_ON_TRAIN] = on_train;

@@ -29,8 +29,6 @@ static int nar_open_n(smx_task_instance *in, const config *c, size_t length, siz
     in->per_position = 1;
     in->max_targets = 1;
     in->n[NGRAM] = (long)n;
-    // The answer is one of the rows after the first n, all but equally likely.
-    in->guess = frequent_share(length - n, (size_t)vocab - (n == 1 ? 1 : 0));
     return 0;
 }
 
@@ -140,7 +138,6 @@ static int mqar_open_n(smx_task_instance *in, const config *c, size_t length, si
     in->channels = 0;
     in->per_position = 1;
     in->max_targets = queries;
-    in->guess = (double)(nomatch > 1 ? nomatch : 1) / (double)queries;
     in->n[PAIRS] = (long)pairs;
     in->n[LEAD] = (long)lead;
     in->n[NOMATCH] = (long)nomatch;
@@ -271,8 +268,6 @@ static int dict_open(smx_task_instance *in, const config *c, size_t length, smx_
     in->channels = 0;
     in->per_position = 1;
     in->max_targets = 1;
-    size_t rows = (length - 1) / 2;
-    in->guess = 1.0 / (double)(rows < (size_t)pairs ? rows : (size_t)pairs);
     in->n[PAIRS] = pairs;
     return 0;
 }

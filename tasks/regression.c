@@ -12,7 +12,6 @@ static int sums_open(smx_task_instance *in, const config *c, size_t length, smx_
     in->channels = 1;
     in->per_position = 1;
     in->max_targets = length;
-    in->guess = 0;
     return 0;
 }
 
@@ -47,7 +46,6 @@ static int select_open(smx_task_instance *in, const config *c, size_t length, sm
     in->channels = 2;
     in->per_position = 1;
     in->max_targets = picks;
-    in->guess = 0;
     in->n[PICKS] = (long)picks;
     return 0;
 }

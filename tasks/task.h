@@ -19,9 +19,8 @@ typedef struct {
     size_t classes;     // outputs per answer; 0: regression on one real value
     int per_position;   // 1: a target at each row (-1: none); 0: one target for the sequence
     size_t max_targets; // largest number of targets in a sequence
-    int emits;    // 1: the row after a target holds that target, so a model can be run on its own answers
-    double guess; // accuracy of the best answer that ignores where things stand (the in-context guess)
-    long n[12];   // the task's own parameters
+    int emits;  // 1: the row after a target holds that target, so a model can be run on its own answers
+    long n[12]; // the task's own parameters
     double x[4];
     void *data; // loaded data (MNIST, text), owned by the instance; NULL for generators
     void (*release)(void *data);

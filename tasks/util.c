@@ -29,20 +29,3 @@ void draw_distinct(smx_rng *rng, int32_t *out, size_t stride, size_t n, int32_t 
         out[i * stride] = low + (int32_t)x;
     }
 }
-
-double frequent_share(size_t n, size_t kinds) {
-    enum { DRAWS = 1 << 18, MOST = 4096 };
-    if (n == 0 || kinds == 0) return 0;
-    if (kinds > MOST || n > DRAWS / 16) return 1.0 / (double)kinds;
-    smx_rng rng = rng_open(0x67756573, RNG_SHUFFLE, kinds);
-    size_t rounds = DRAWS / n, total = 0;
-    for (size_t r = 0; r < rounds; r++) {
-        uint16_t count[MOST] = {0}, most = 0;
-        for (size_t i = 0; i < n; i++) {
-            uint16_t c = ++count[rng_below(&rng, (uint32_t)kinds)];
-            if (c > most) most = c;
-        }
-        total += most;
-    }
-    return (double)total / ((double)rounds * (double)n);
-}

@@ -1,5 +1,5 @@
-// util.h: what several task files share: errors about a length, distinct draws, the in-context guess. Not for
-// tasks outside this folder.
+// util.h: what several task files share: errors about a length, distinct draws. Not for tasks outside this
+// folder.
 #ifndef SMX_TASK_UTIL_H
 #define SMX_TASK_UTIL_H
 
@@ -22,10 +22,5 @@ static inline void fill_tokens(int32_t *tokens, int32_t value, size_t n) {
 // out[0], out[stride], ... = n distinct numbers of low..low+range-1 in random order; n <= range <=
 // TASK_DISTINCT_MAX.
 void draw_distinct(smx_rng *rng, int32_t *out, size_t stride, size_t n, int32_t low, uint32_t range);
-
-// Expected share of the most frequent of `kinds` values among n uniform draws: how often the best answer that
-// knows which values occur, but not where, is right. Measured over about a quarter million draws of a fixed
-// stream.
-double frequent_share(size_t n, size_t kinds);
 
 #endif
