@@ -33,8 +33,9 @@ SMX_INLINE vf exp_of_rest(vf c, vf *magic) {
 // exp(x): 0.95 ULP for -87.33 <= x <= 88.72; +inf above; 0 below (results under FLT_MIN are flushed on
 // purpose: they cost 100 cycles each on some machines and weigh nothing in a softmax). NaN stays NaN.
 #define SMX_EXP_FLOOR -87.33654f
+#define SMX_EXP_CEILING 88.72283f
 SMX_INLINE vf vf_exp(vf x) {
-    const vf lo = vf_set(SMX_EXP_FLOOR), hi = vf_set(88.72283f);
+    const vf lo = vf_set(SMX_EXP_FLOOR), hi = vf_set(SMX_EXP_CEILING);
     vf magic, p = exp_of_rest(vf_min(vf_max(x, lo), hi), &magic); // NaN falls to lo; restored below
     // 2^k in two factors, since k = 128 occurs
     vi n = vf_bits(magic) - vi_set(0x4B400000), half = n >> 1;
@@ -44,14 +45,16 @@ SMX_INLINE vf vf_exp(vf x) {
     return vf_select(vf_eq(x, x), y, x);
 }
 
-// exp(x) for x <= 88, two thirds of the work: the same bits down to `floor` >= SMX_EXP_FLOOR, 0 below; anything above 88. NaN
-// stays NaN.
+// The same in two thirds of the work for SMX_EXP_FLOOR <= c <= SMX_EXP_CEILING, but +inf from 88.37 on. NaN stays NaN.
+SMX_INLINE vf exp_between(vf c) {
+    vf magic, p = exp_of_rest(c, &magic);
+    return p * vi_float(vi_shl(vf_bits(magic), 23) +
+                        vi_set(127 << 23)); // 2^k: the shift drops the magic; inf for k = 128
+}
+// exp(x) for x <= 88: the same bits down to `floor` >= SMX_EXP_FLOOR, 0 below; anything above 88. NaN stays NaN.
 SMX_INLINE vf vf_exp_down(vf x, float floor) {
-    const vf lo = vf_set(floor);
-    vf magic, p = exp_of_rest(vf_max(lo, x), &magic); // the second operand where one is NaN
-    vf scale =
-        vi_float(vi_shl(vf_bits(magic), 23) + vi_set(127 << 23)); // 2^k, k >= -126: the shift drops the magic
-    return vf_select(vf_lt(x, lo), vf_set(0.0f), p * scale);
+    const vf lo = vf_set(floor); // vf_max: the second operand where one is NaN
+    return vf_select(vf_lt(x, lo), vf_set(0.0f), exp_between(vf_max(lo, x)));
 }
 
 // log(x): 0.85 ULP for every positive float, denormals included; log(0) = -inf, log(<0) = NaN, log(inf) =
@@ -79,8 +82,11 @@ SMX_INLINE vf vf_log(vf x) {
     return vf_select(vf_eq(x, x), y, x);
 }
 
-// sigmoid(x) = 1/(1 + e^-x): 2.6 ULP for x >= -87; 0 below -88.72, 1 from 17.4 up.
-SMX_INLINE vf vf_sigmoid(vf x) { return vf_set(1.0f) / (vf_set(1.0f) + vf_exp(vf_neg(x))); }
+// sigmoid(x) = 1/(1 + e^-x): 2.6 ULP for x >= -87; 0 below -88.37, 1 from 17.4 up.
+SMX_INLINE vf vf_sigmoid(vf x) {
+    vf c = vf_min(vf_set(SMX_EXP_CEILING), vf_max(vf_set(SMX_EXP_FLOOR), vf_neg(x))); // NaN stays
+    return vf_set(1.0f) / (vf_set(1.0f) + exp_between(c));
+}
 
 // tanh(x): 1.4 ULP, all floats. Odd polynomial below 5/8, else 1 - 2/(e^{2|x|} + 1) with the sign put back.
 SMX_INLINE vf vf_tanh(vf x) {
@@ -91,7 +97,8 @@ SMX_INLINE vf vf_tanh(vf x) {
     p = p * z + vf_set(1.33314422036e-1f);
     p = p * z + vf_set(-3.33332819422e-1f);
     vf small = p * z * a + a;
-    vf big = vf_set(1.0f) - vf_set(2.0f) / (vf_exp(a + a) + vf_set(1.0f));
+    vf big =
+        vf_set(1.0f) - vf_set(2.0f) / (exp_between(vf_min(vf_set(SMX_EXP_CEILING), a + a)) + vf_set(1.0f));
     vf y = vf_select(vf_lt(a, vf_set(0.625f)), small, big);
     y = vi_float(vf_bits(y) | (vf_bits(x) & vi_set((int32_t)0x80000000u)));
     return vf_select(vf_eq(x, x), y, x);
