@@ -102,8 +102,8 @@ const float *smx_run_losses(const smx_run *run, size_t *count);
 // The full config, every key in table order. Valid until close.
 const char *smx_run_config(const smx_run *run);
 
-// A sentence to show beside the run, "" when there is nothing to say: its mixer sees tokens ahead of the targets. Valid until
-// close.
+// A sentence to show beside the run, "" when there is nothing to say: its mixer sees tokens ahead of the targets, or fast=1 has
+// nothing to be fast with. Valid until close.
 const char *smx_run_warning(smx_run *run);
 
 // FNV-1a 64 over the words of all weights in order of name, NaN canonical.

@@ -114,6 +114,24 @@ static void the_callers_mode_is_not_the_runs(void **state) {
     smx_run_close(r);
 }
 
+// Where nothing is fused, fast=1 is an exact run, and says so.
+static void says_where_there_is_none(void **state) {
+    (void)state;
+    smx_isa_choose("scalar");
+    smx_run *exact = open_run(0), *fast = open_run(1);
+    assert_string_equal(smx_run_warning(exact), "");
+    assert_non_null(strstr(smx_run_warning(fast), "fast=1 runs exactly here: scalar has no"));
+    train(exact, 2);
+    train(fast, 2);
+    assert_true(smx_run_digest(exact) == smx_run_digest(fast));
+    smx_run_close(fast);
+    smx_run_close(exact);
+    skip_without(); // and chooses the best again
+    fast = open_run(1);
+    assert_string_equal(smx_run_warning(fast), "");
+    smx_run_close(fast);
+}
+
 static void learns_all_the_same(void **state) {
     (void)state;
     skip_without();
@@ -166,6 +184,7 @@ int main(void) {
         cmocka_unit_test(belongs_to_its_thread),
         cmocka_unit_test(an_exact_run_beside_a_fast_one_keeps_its_bits),
         cmocka_unit_test(the_callers_mode_is_not_the_runs),
+        cmocka_unit_test(says_where_there_is_none),
         cmocka_unit_test(learns_all_the_same),
         cmocka_unit_test(reaches_the_threads_of_a_pool),
     };

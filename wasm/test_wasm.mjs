@@ -436,6 +436,9 @@ test('evaluation with changes, confusion and warning', async () => {
     assert.match(ahead.warning, /las sees 1 token ahead/);
     assert.equal(ahead.confusion(), null, 'nothing was evaluated yet');
     ahead.close();
+    const fast = simd.open('mixer=cat&task=mqar&fast=1');
+    assert.match(fast.warning, /^fast=1 runs exactly here: /);
+    fast.close();
 });
 
 test('drawn images: the answer while reading, and what it hangs on', async () => {
