@@ -8,6 +8,7 @@ import { load } from '../wasm/seqmix.ts';
 import { restoreFiles } from './mnist.ts';
 import { watchSession } from './session.ts';
 import { inspect, start } from './state.ts';
+import { restoreText } from './text.ts';
 import { applyTheme } from './theme.ts';
 import { App } from './views/app.tsx';
 import { Broken } from './views/notice.tsx';
@@ -33,6 +34,7 @@ try {
     listen();
     void watchSession();
     void restoreFiles();
+    void restoreText();
     keepOffline();
 } catch (error) {
     render(<Broken message={(error as Error).message} />, root);

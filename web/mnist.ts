@@ -61,7 +61,7 @@ export function forgetFiles(): void {
 }
 function use(files: ReadonlyMap<string, Uint8Array>): void {
     held.value = files;
-    provideFiles(files);
+    provideFiles('mnist', files);
     if (complete()) retryFailed();
 }
 

@@ -439,7 +439,12 @@ export const seeImage = (
 ): Promise<Seen | { problem: Problem } | null> => pool.see(entry.ticket, what);
 export const confusionOf = (entry: Entry, count: number) => pool.confusion(entry.ticket, count);
 export const checkpointOf = (member: Member): Promise<Uint8Array | null> => pool.save(member.ticket);
-export const provideFiles = (files: ReadonlyMap<string, Uint8Array>) => pool.files(files);
+const provided = new Map<string, ReadonlyMap<string, Uint8Array>>();
+/** Data files for the runs that are opened from now on; `of` tells apart what one part of the page replaces as a whole. */
+export function provideFiles(of: 'mnist' | 'text', files: ReadonlyMap<string, Uint8Array>): void {
+    provided.set(of, files);
+    pool.files(new Map([...provided.values()].flatMap((some) => [...some])));
+}
 /** Open anew what could not be opened. */
 export function retryFailed(): void {
     for (const entry of runs.value)

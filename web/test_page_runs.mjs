@@ -2,9 +2,10 @@
 // taking up an earlier visit.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import {
     RACE,
     allDone,
@@ -306,5 +307,59 @@ onPage(
         await page.evaluate(() => (location.hash = '#mixer=cat&task=mqar&steps=10!speed=full'));
         await until(page, () => /mqar/.test(globalThis.seqmix.runs()[0].config));
         assert.doesNotMatch(await text(page, '.numbers'), /bits/);
+    },
+);
+
+onPage(
+    'a text of the visitor: trained on as natively, kept over a reload, refused in a sentence',
+    '#mixer=cat&task=charlm&width=8&batch=2&steps=40&length=32!speed=full',
+    {},
+    async (page) => {
+        const folder = await mkdtemp(join(tmpdir(), 'seqmix-text-'));
+        const hand = async (name, content) => {
+            await writeFile(join(folder, name), content);
+            const [chooser] = await Promise.all([page.waitForFileChooser(), press(page, 'Choose a text …')]);
+            await chooser.accept([join(folder, name)]);
+        };
+        try {
+            await allReady(page);
+            await hand('My text.txt.gz', gzipSync('seven words, again and again. '.repeat(50)));
+            await until(page, () => /text=My_text\.txt/.test(globalThis.seqmix.runs()[0].config));
+            await allReady(page);
+            assert.match(await text(page, 'main'), /1,500 bytes of My_text\.txt, the last tenth held out/);
+            await press(page, 'Start');
+            await allDone(page);
+            const config = (await runs(page))[0].config;
+            await writeFile(join(folder, 'My_text.txt'), 'seven words, again and again. '.repeat(50));
+            const native = spawnSync(
+                'build/seqmix',
+                ['train', config, '--eval', '0', '--json', '--every', '1'],
+                { env: { ...process.env, SEQMIX_DATA: folder }, encoding: 'utf8' },
+            );
+            const lines = native.stdout
+                .trim()
+                .split('\n')
+                .map((line) => JSON.parse(line));
+            assert.deepEqual(
+                await page.evaluate(() => globalThis.seqmix.words(0)),
+                lines.flatMap(({ word }) => word ?? []),
+            );
+            await page.goto('about:blank');
+            await page.goto(`${browser.lab.address}#${config}`);
+            await until(page, () => globalThis.seqmix?.runs().every(({ status }) => status === 'ready'));
+            // Another text of the same name starts the run anew.
+            await hand('My text.txt', 'too short');
+            await until(page, () => globalThis.seqmix.runs()[0].status === 'failed');
+            assert.match(await text(page, 'main'), /a text of at least 20 bytes, and this one has 9/);
+            await hand('bad.gz', Buffer.from([0x1f, 0x8b, 8, 0, 0]));
+            await until(page, () =>
+                /bad\.gz cannot be read/.test(document.querySelector('main').textContent),
+            );
+            await press(page, 'Back to the embedded one');
+            await until(page, () => /text=sample|^(?!.*text=)/.test(globalThis.seqmix.runs()[0].config));
+            await allReady(page);
+        } finally {
+            await rm(folder, { recursive: true, force: true });
+        }
     },
 );

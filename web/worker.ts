@@ -120,8 +120,10 @@ export class Host {
             const lab = this.#spare.pop() ?? (await load({ wasm: this.#module!, scalar: this.#module! }));
             let run: Run;
             try {
-                if (/(data|test)=mnist/.test(config))
-                    for (const [name, bytes] of this.#files) lab.provide(name, bytes);
+                const digits = /(data|test)=mnist/.test(config);
+                for (const [name, bytes] of this.#files)
+                    if (name.endsWith('-ubyte') ? digits : config.includes(`text=${name}`))
+                        lab.provide(name, bytes);
                 run = make(lab);
             } catch (error) {
                 this.#keep(lab, error);

@@ -2,6 +2,7 @@
 import { offeredTasks, sharedKeys, taskTitle } from '../setup.ts';
 import { groups, lab, setKey, type Entry } from '../state.ts';
 import { Control } from './control.tsx';
+import { OwnText } from './own_text.tsx';
 import { useLive } from './part.ts';
 
 export function TaskView() {
@@ -55,6 +56,7 @@ function Task({ first, several }: { first: Entry; several: boolean }) {
             {['smnist', 'pmnist'].includes(name) && first.values['data'] === 'digits' && (
                 <p class="say">The images are procedural digits: drawn by a generator, not MNIST.</p>
             )}
+            {name === 'charlm' && <OwnText first={first} />}
             {several ? (
                 <details>
                     <summary>Settings of this task</summary>

@@ -1,0 +1,51 @@
+// own_text.tsx: handing over a text for the task of the next character.
+import { useState } from 'preact/hooks';
+import { pick } from '../files.ts';
+import { restart, runs, setKey, type Entry } from '../state.ts';
+import { forgetText, heldText, takeText } from '../text.ts';
+
+export function OwnText({ first }: { first: Entry }) {
+    const [problem, tell] = useState('');
+    const own = first.values['text'] !== 'sample';
+    const accept = async ([file]: File[]) => {
+        if (!file) return;
+        try {
+            const name = await takeText(file);
+            tell('');
+            if (first.values['text'] !== name) setKey(first, 'text', name);
+            else for (const run of runs.value) if (run.values['text'] === name) restart(run); // another text of that name
+        } catch (error) {
+            tell(`${file.name} cannot be read: ${(error as Error).message}`);
+        }
+    };
+    return (
+        <>
+            <p class="say">
+                {own && heldText.value?.name === first.values['text']
+                    ? `${heldText.value!.bytes.length.toLocaleString('en')} bytes of ${heldText.value!.name}, the last tenth held out.`
+                    : 'Any text file will do, plain or .gz. It stays in this browser: nothing is sent anywhere.'}
+            </p>
+            {problem && (
+                <p class="why" role="alert">
+                    {problem}.
+                </p>
+            )}
+            <div class="row">
+                <button type="button" onClick={() => void pick('').then(accept)}>
+                    Choose a text …
+                </button>
+                {own && (
+                    <button
+                        type="button"
+                        onClick={() => {
+                            setKey(first, 'text', null);
+                            forgetText();
+                        }}
+                    >
+                        Back to the embedded one
+                    </button>
+                )}
+            </div>
+        </>
+    );
+}
