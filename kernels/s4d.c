@@ -71,6 +71,9 @@ static mode mode_of(float *w, const float *log_dt, const float *log_a, const flo
     return k;
 }
 
+// |e^z| < 1: from here on a mode adds less than any sum can hold, and then only subnormal numbers.
+static int faded(cd power) { return power.re * power.re + power.im * power.im < 0x1p-192; }
+
 void SMX_FN(s4d_fwd)(float *restrict kernel, const float *log_dt, const float *log_a, const float *a_im,
                      const float *C, void *scratch, size_t L, size_t D, size_t S) {
     float *w = scratch;
@@ -80,7 +83,7 @@ void SMX_FN(s4d_fwd)(float *restrict kernel, const float *log_dt, const float *l
         for (size_t s = 0; s < S; s++) {
             const mode k = mode_of(w, log_dt, log_a, a_im, C, c, s, S);
             cd power = cd_scale(cd_mul(k.C, k.B), k.m);
-            for (size_t l = 0; l < L; l += S4D_BLOCK) {
+            for (size_t l = 0; l < L && !faded(power); l += S4D_BLOCK) {
                 const v16 re = v16_set((float)power.re), im = v16_set((float)power.im);
                 const size_t n = smx_min(S4D_BLOCK, L - l);
                 V16_MAP(
@@ -105,7 +108,7 @@ void SMX_FN(s4d_bwd)(float *dlog_dt, float *dlog_a, float *da_im, float *dC, con
             const size_t at = c * S + s;
             const mode k = mode_of(w, log_dt, log_a, a_im, C, c, s, S);
             cd power = {1, 0}, sum = {0, 0}, weighted = {0, 0};
-            for (size_t l = 0; l < L; l += S4D_BLOCK) {
+            for (size_t l = 0; l < L && !faded(power); l += S4D_BLOCK) {
                 const float *g = dkernel + c * L + l;
                 const size_t n = smx_min(S4D_BLOCK, L - l);
                 float re, im = 0.0f, re_b, im_b = 0.0f;
