@@ -315,14 +315,20 @@ typedef struct {
     int failed;
 } plan;
 
-static size_t add_buffer(plan *p, size_t n, int from, int to) {
+static size_t add_life(plan *p, size_t n, int from, int to) {
     if (n > GRAPH_MOST || !grow((void **)&p->list, p->count, &p->room, sizeof *p->list)) {
         p->failed = 1;
         return 0;
     }
-    p->list[p->count] = (buffer){(n + 15) / 16 * 16, 0, p->first[from], p->last[to]};
+    p->list[p->count] = (buffer){(n + 15) / 16 * 16, 0, from, to};
     return p->count++;
 }
+// What a group writes at one time and reads at another lives as long as the group runs, which is block after block.
+static size_t add_buffer(plan *p, size_t n, int from, int to) {
+    return add_life(p, n, p->first[from], p->last[to]);
+}
+// What no call of a node leaves to another call.
+static size_t add_scratch(plan *p, size_t n, int at) { return add_life(p, n, at, at); }
 
 static size_t place(plan *p) {
     size_t top = 0, *order = malloc((p->count + 1) * sizeof *order),
@@ -463,7 +469,7 @@ int graph_plan(graph *g, tensor *loss, smx_error *error) {
         node *n = &g->nodes[k];
         int back = 2 * N - 1 - k;
         n->saved_buffer = n->saved_n ? add_buffer(&p, n->saved_n, k, train ? back : k) : none;
-        n->scratch_buffer = n->scratch_n ? add_buffer(&p, n->scratch_n, k, k) : none;
+        n->scratch_buffer = n->scratch_n ? add_scratch(&p, n->scratch_n, k) : none;
         for (size_t j = 0; j < n->n_in; j++) {
             tensor *t = n->in[j];
             n->temp_buffer[j] = none;
@@ -473,14 +479,13 @@ int graph_plan(graph *g, tensor *loss, smx_error *error) {
             const int apart = n->adds[j] && !n->op->can_add;
             n->near[j] = apart ? !g->parallel && grouped(&p, g, k) : t->near;
             g->near |= n->near[j];
-            if (apart) n->temp_buffer[j] = add_buffer(&p, near_floats(t, n->near[j]), back, back);
+            if (apart) n->temp_buffer[j] = add_scratch(&p, near_floats(t, n->near[j]), back);
         }
     }
     // Scratch lives twice, forward and backward, in two places.
     size_t *back_scratch = calloc((size_t)N + 1, sizeof *back_scratch);
     for (int k = 0; back_scratch && train && k < N; k++)
-        if (g->nodes[k].scratch_n)
-            back_scratch[k] = add_buffer(&p, g->nodes[k].scratch_n, 2 * N - 1 - k, 2 * N - 1 - k);
+        if (g->nodes[k].scratch_n) back_scratch[k] = add_scratch(&p, g->nodes[k].scratch_n, 2 * N - 1 - k);
     size_t total = place(&p);
     g->bytes = p.failed ? SIZE_MAX : (total + 32) * sizeof(float);
     g->memory = p.failed || !back_scratch ? NULL : zeroed(g->bytes);

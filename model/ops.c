@@ -412,10 +412,9 @@ tensor *op_conv_heads(graph *g, tensor *x, tensor *f) {
 
 // ---- Attention ------------------------------------------------------------------------------------------
 
-smx_attention attention_shape(const node *n, size_t B) {
-    const attention_opts *o = n->p;
+static smx_attention shape_of(const node *n, const attention_opts *o, size_t B, size_t L) {
     return (smx_attention){.B = B,
-                           .L = n->a[0],
+                           .L = L,
                            .D = n->a[1],
                            .H = o->heads,
                            .stride = n->a[1],
@@ -426,6 +425,7 @@ smx_attention attention_shape(const node *n, size_t B) {
                            .chunk = o->chunk,
                            .masked = o->masked};
 }
+smx_attention attention_shape(const node *n, size_t B) { return shape_of(n, n->p, B, n->a[0]); }
 static void attention_fwd_piece(void *arg, size_t i) {
     const job *j = arg;
     const node *n = j->n;
@@ -451,20 +451,69 @@ static void attention_bwd(graph *g, node *n) {
 }
 static const op_kind attention = {"attention", attention_fwd, attention_bwd, 7, 1, 0, NULL, NULL};
 
+// Chunks of a[2] rows that fill every sequence and every block of rows: each is a sequence of its own, and rows hang together
+// within them only. n->p[1]: the options of one.
+static smx_attention chunks_shape(const node *n, size_t rows) {
+    return shape_of(n, (const attention_opts *)n->p + 1, rows / n->a[2], n->a[2]);
+}
+static void chunks_rows(node *n, size_t piece, size_t from, size_t count) {
+    const size_t at = from * n->a[1];
+    const smx_attention p = chunks_shape(n, count);
+    smx_attention_fwd(n->out->data + at, n->saved + from * p.H * 2, n->in[0]->data + at, n->in[1]->data + at,
+                      n->in[2]->data + at, n->scratch + piece * n->a[9], &p);
+}
+static void chunks_bwd_rows(node *n, size_t piece, size_t from, size_t count) {
+    const size_t at = from * n->a[1];
+    const smx_attention p = chunks_shape(n, count);
+    smx_attention_bwd(in_grad_rows(n, 0, from), in_grad_rows(n, 1, from), in_grad_rows(n, 2, from),
+                      out_grad_rows(n, from), n->in[0]->data + at, n->in[1]->data + at, n->in[2]->data + at,
+                      n->out->data + at, n->saved + from * p.H * 2, n->back_scratch + piece * n->a[9], &p);
+}
+static void chunks_piece(const job *j, size_t i, void (*rows)(node *, size_t, size_t, size_t)) {
+    const size_t M = j->n->a[2], chunks = rows_of(j->n->out) / M, from = shard_start(chunks, i);
+    rows(j->n, i, from * M, (shard_start(chunks, i + 1) - from) * M);
+}
+static void chunks_fwd_piece(void *arg, size_t i) { chunks_piece(arg, i, chunks_rows); }
+static void chunks_bwd_piece(void *arg, size_t i) { chunks_piece(arg, i, chunks_bwd_rows); }
+static void chunks_fwd(graph *g, node *n) {
+    graph_pieces(g, shard_count(rows_of(n->out) / n->a[2]), chunks_fwd_piece, &(job){g, n});
+}
+static void chunks_bwd(graph *g, node *n) {
+    graph_pieces(g, shard_count(rows_of(n->out) / n->a[2]), chunks_bwd_piece, &(job){g, n});
+}
+static const op_kind attention_chunks = {"attention", chunks_fwd, chunks_bwd,  7,
+                                         1,           0,          chunks_rows, chunks_bwd_rows};
+
+int chunks_are_rows(const graph *g, size_t M) { return M && M < g->L && g->L % M == 0 && NEAR_ROWS % M == 0; }
+// table [H][2L-1] by distance: what chunks of M rows see of it, [H][2M-1].
+static const float *table_of_chunk(graph *g, const float *table, size_t H, size_t M) {
+    float *t = table ? graph_own(g, H * (2 * M - 1) * sizeof *t) : NULL;
+    for (size_t h = 0; t && h < H; h++)
+        memcpy(t + h * (2 * M - 1), table + h * (2 * g->L - 1) + g->L - M, (2 * M - 1) * sizeof *t);
+    return t;
+}
+
 tensor *op_attention(graph *g, tensor *q, tensor *k, tensor *v, const attention_opts *opts) {
     tensor *o = like(g, q);
-    attention_opts *own = graph_own(g, sizeof *own);
-    if (own) *own = *opts;
-    node *n = graph_node(g, &attention, o, 3, (tensor *[]){q, k, v});
+    const int in_chunks = chunks_are_rows(g, opts->chunk);
+    attention_opts *own = graph_own(g, 2 * sizeof *own);
+    if (own && in_chunks) {
+        own[1] = *opts;
+        own[1].chunk = 0;
+        own[1].mult = table_of_chunk(g, opts->mult, opts->heads, opts->chunk);
+        own[1].bias = table_of_chunk(g, opts->bias, opts->heads, opts->chunk);
+    }
+    if (own) own[0] = *opts;
+    node *n = graph_node(g, in_chunks ? &attention_chunks : &attention, o, 3, (tensor *[]){q, k, v});
     n->p = own;
-    n->a[0] = g->L, n->a[1] = last_dim(q);
+    n->a[0] = g->L, n->a[1] = last_dim(q), n->a[2] = opts->chunk;
     n->f[0] = (float)(1.0 / md_sqrt((double)(n->a[1] / opts->heads)));
     if (g->failed) return o;
     smx_attention p = attention_shape(n, 1);
     n->saved_n = g->B * p.H * p.L * 2;
     n->a[9] = floats(g->mode == GRAPH_TRAIN ? smx_attention_bwd_scratch_bytes(&p)
                                             : smx_attention_fwd_scratch_bytes(&p));
-    n->scratch_n = shard_count(g->B) * n->a[9];
+    n->scratch_n = shard_count(in_chunks ? rows_of(o) / opts->chunk : g->B) * n->a[9];
     uint64_t M = p.chunk && p.chunk < p.L ? p.chunk : p.L, pairs = p.L * (opts->causal ? M + 1 : 2 * M) / 2;
     n->flops = 4 * g->B * pairs * p.D;
     return o;
@@ -473,11 +522,12 @@ tensor *op_attention(graph *g, tensor *q, tensor *k, tensor *v, const attention_
 size_t op_attention_heads(const graph *g, const tensor *o) {
     const node *n = o->produced_by < 0 ? NULL : &g->nodes[o->produced_by];
     if (!n) return 0;
-    return n->op == &attention ? ((const attention_opts *)n->p)->heads : cat_map_heads(n);
+    return n->op == &attention || n->op == &attention_chunks ? ((const attention_opts *)n->p)->heads
+                                                             : cat_map_heads(n);
 }
 void op_attention_map(graph *g, const tensor *o, float *map) {
     const node *n = &g->nodes[o->produced_by];
-    if (n->op != &attention) {
+    if (n->op != &attention && n->op != &attention_chunks) {
         cat_map(g, n, map);
         return;
     }

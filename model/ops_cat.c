@@ -143,31 +143,47 @@ tensor *op_attention_maps(graph *g, tensor *q, tensor *k, tensor *v, tensor *mix
 
 // ---- Box filter on the values (LaS) ---------------------------------------------------------------------
 // (T V)_j = (1/P) sum of P rows, `future` of them ahead, inside chunks of a[5] rows. a: L, D, P, future.
-static void pool_each(const graph *g, const node *n, size_t i, int backward) {
-    const size_t L = n->a[0], D = n->a[1], P = n->a[2], M = n->a[5];
-    float *scratch = (backward ? n->back_scratch : n->scratch) + i * n->a[9];
-    for (size_t b = shard_start(g->B, i); b < shard_start(g->B, i + 1); b++)
-        for (size_t t = 0; t < L; t += M) {
-            const size_t rows = L - t < M ? L - t : M, at = (b * L + t) * D;
-            if (backward)
-                smx_conv_bwd(n->in_grad[0] + at, NULL, n->out->grad + at, n->in[0]->data + at, n->p, scratch,
-                             1, rows, D, 1, P, n->a[3], D, D);
-            else
-                smx_conv_fwd(n->out->data + at, n->in[0]->data + at, n->p, scratch, 1, rows, D, 1, P, n->a[3],
-                             D, D);
-        }
+// Rows of the chunk that begins at row t of all sequences: the last one of a sequence may be shorter.
+static size_t pool_chunk(const node *n, size_t t) {
+    const size_t L = n->a[0], M = n->a[5], rest = L - t % L;
+    return rest < M ? rest : M;
 }
-static void pool_fwd_piece(void *arg, size_t i) { pool_each(((job *)arg)->g, ((job *)arg)->n, i, 0); }
-static void pool_bwd_piece(void *arg, size_t i) { pool_each(((job *)arg)->g, ((job *)arg)->n, i, 1); }
+static void pool_rows(node *n, size_t piece, size_t from, size_t count) {
+    const size_t D = n->a[1];
+    float *scratch = n->scratch + piece * n->a[9];
+    for (size_t t = from, rows; t < from + count; t += rows) {
+        rows = pool_chunk(n, t);
+        smx_conv_fwd(n->out->data + t * D, n->in[0]->data + t * D, n->p, scratch, 1, rows, D, 1, n->a[2],
+                     n->a[3], D, D);
+    }
+}
+static void pool_bwd_rows(node *n, size_t piece, size_t from, size_t count) {
+    const size_t D = n->a[1];
+    float *scratch = n->back_scratch + piece * n->a[9], *dx = in_grad_rows(n, 0, from);
+    const float *dy = out_grad_rows(n, from);
+    for (size_t t = from, rows; t < from + count; t += rows) {
+        rows = pool_chunk(n, t);
+        const size_t at = (t - from) * D;
+        smx_conv_bwd(dx + at, NULL, dy + at, n->in[0]->data + t * D, n->p, scratch, 1, rows, D, 1, n->a[2],
+                     n->a[3], D, D);
+    }
+}
+static void pool_piece(const job *j, size_t i, void (*rows)(node *, size_t, size_t, size_t)) {
+    const size_t L = j->n->a[0], from = shard_start(j->g->B, i);
+    rows(j->n, i, from * L, (shard_start(j->g->B, i + 1) - from) * L);
+}
+static void pool_fwd_piece(void *arg, size_t i) { pool_piece(arg, i, pool_rows); }
+static void pool_bwd_piece(void *arg, size_t i) { pool_piece(arg, i, pool_bwd_rows); }
 static void pool_fwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), pool_fwd_piece, &(job){g, n}); }
 static void pool_bwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), pool_bwd_piece, &(job){g, n}); }
 static const op_kind pool = {"pool", pool_fwd, pool_bwd, 0, 0, 0, NULL, NULL};
+static const op_kind pool_in_chunks = {"pool", pool_fwd, pool_bwd, 0, 0, 0, pool_rows, pool_bwd_rows};
 
 tensor *op_pool(graph *g, tensor *x, size_t P, size_t future, size_t chunk) {
     tensor *y = like(g, x);
     float *taps = graph_own(g, P * sizeof *taps);
     for (size_t i = 0; taps && i < P; i++) taps[i] = 1.0f / (float)P;
-    node *n = graph_node(g, &pool, y, 1, &x);
+    node *n = graph_node(g, chunks_are_rows(g, chunk) ? &pool_in_chunks : &pool, y, 1, &x);
     const size_t M = chunk && chunk < g->L ? chunk : g->L;
     n->p = taps;
     n->a[0] = g->L, n->a[1] = last_dim(x), n->a[2] = P, n->a[3] = future, n->a[5] = M;

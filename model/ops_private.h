@@ -45,6 +45,8 @@ static inline void add_parts(node *n, size_t in, size_t pieces, size_t at) {
 
 // Attention of B sequences as a node with attention_opts has it; a: L, D.
 smx_attention attention_shape(const node *n, size_t B);
+// Whether chunks of M rows fill every sequence and every block of rows that a group of nodes takes.
+int chunks_are_rows(const graph *g, size_t M);
 
 // forward and backward of a row-wise operation, on as many threads as there are.
 void rows_forward(graph *g, node *n);

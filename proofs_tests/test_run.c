@@ -117,46 +117,57 @@ static void threads_change_nothing(void **state) {
 }
 
 // One thread takes many rows block by block through neighbouring operations, a pool takes them operation by operation.
+static int blocks_change_nothing(const char *mode, size_t i) {
+    // 4,752 rows, 4,608 in an evaluation: the last block is no multiple of a tile, a width of 18 none of a register
+    static const char *const norms[] = {"layer", "rms", "none"};
+    static size_t one = 1;
+    char text[1280];
+    snprintf(text, sizeof text,
+             "%s&task=cumsum&batch=33&length=144&width=%d&mlp=4&activation=%s&norm=%s&blocks=2&steps=2"
+             "&warmup=0",
+             mode, i % 2 ? 8 : 18, i % 4 < 2 ? "gelu" : "silu", norms[i % 3]);
+    smx_error e = {0};
+    check_trying("%s", text);
+    smx_run *alone = smx_run_open(text, &e), *pooled = smx_run_open(text, &e), *late = smx_run_open(text, &e);
+    if (!alone || !pooled || !late) check_fail("%s", e.message);
+    smx_run_parallel(pooled, parallel, &one);
+    step(alone, 2);
+    step(pooled, 2);
+    step(late, 1);
+    smx_run_parallel(late, parallel, &one);
+    step(late, 1);
+    if (smx_run_digest(alone) != smx_run_digest(pooled)) check_fail("other weights after two steps");
+    if (smx_run_digest(alone) != smx_run_digest(late)) check_fail("a pool lent late moves the bits");
+    smx_evaluation here, there;
+    if (smx_run_evaluate(alone, 32, 0, &here, &e) || smx_run_evaluate(pooled, 32, 0, &there, &e))
+        check_fail("%s", e.message);
+    if (here.loss != there.loss) check_fail("evaluated %.17g and %.17g", here.loss, there.loss);
+    smx_metrics a, p;
+    smx_run_metrics(alone, &a);
+    smx_run_metrics(pooled, &p);
+    smx_run_close(alone);
+    smx_run_close(pooled);
+    smx_run_close(late);
+    return a.bytes < p.bytes; // gradients between neighbours take one block of rows
+}
 static void blocks_of_rows_change_nothing(void **state) {
     (void)state;
-    size_t tried = 0, smaller = 0, one = 1;
+    // Chunks of 16 rows fill sequences and blocks: attention itself runs block by block.
+    static const char *const in_chunks[] = {
+        "mixer=attention&chunk=16&heads=2&position=alibi",
+        "mixer=las&chunk=16&heads=2&pool=centred&window=5",
+        "mixer=las&chunk=16&heads=2&pool=trailing&window=4",
+        "mixer=las&chunk=16&heads=2&pool=masked&window=5",
+        "mixer=focus_h&chunks=9",
+    };
+    size_t tried = 0, smaller = 0;
     for (size_t m = 0; mixers[m]; m++) {
-        char mode[1024], text[1280];
-        for (size_t i = 0; audit_mode(mode, sizeof mode, mixers[m]->name, i); i++) {
-            // 4,752 rows, 4,608 in an evaluation: the last block is no multiple of a tile, a width of 18 none of a register
-            static const char *const norms[] = {"layer", "rms", "none"};
-            snprintf(
-                text, sizeof text,
-                "%s&task=cumsum&batch=33&length=144&width=%d&mlp=4&activation=%s&norm=%s&blocks=2&steps=2"
-                "&warmup=0",
-                mode, i % 2 ? 8 : 18, i % 4 < 2 ? "gelu" : "silu", norms[i % 3]);
-            smx_error e = {0};
-            check_trying("%s", text);
-            smx_run *alone = smx_run_open(text, &e), *pooled = smx_run_open(text, &e),
-                    *late = smx_run_open(text, &e);
-            if (!alone || !pooled || !late) check_fail("%s", e.message);
-            smx_run_parallel(pooled, parallel, &one);
-            step(alone, 2);
-            step(pooled, 2);
-            step(late, 1);
-            smx_run_parallel(late, parallel, &one);
-            step(late, 1);
-            if (smx_run_digest(alone) != smx_run_digest(pooled)) check_fail("other weights after two steps");
-            if (smx_run_digest(alone) != smx_run_digest(late)) check_fail("a pool lent late moves the bits");
-            smx_evaluation here, there;
-            if (smx_run_evaluate(alone, 32, 0, &here, &e) || smx_run_evaluate(pooled, 32, 0, &there, &e))
-                check_fail("%s", e.message);
-            if (here.loss != there.loss) check_fail("evaluated %.17g and %.17g", here.loss, there.loss);
-            smx_metrics a, p;
-            smx_run_metrics(alone, &a);
-            smx_run_metrics(pooled, &p);
-            smaller += a.bytes < p.bytes; // gradients between neighbours take one block of rows
-            smx_run_close(alone);
-            smx_run_close(pooled);
-            smx_run_close(late);
-            tried++;
-        }
+        char mode[1024];
+        for (size_t i = 0; audit_mode(mode, sizeof mode, mixers[m]->name, i); i++, tried++)
+            smaller += (size_t)blocks_change_nothing(mode, i);
     }
+    for (size_t i = 0; i < CHECK_COUNT(in_chunks); i++, tried++)
+        smaller += (size_t)blocks_change_nothing(in_chunks[i], i);
     print_message("%zu modes, %zu of them smaller without a pool\n", tried, smaller);
     assert_true(tried > 50 && smaller > tried / 4);
 }
