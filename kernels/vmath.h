@@ -26,8 +26,8 @@ SMX_INLINE vf exp_of_rest(vf c, vf *magic) {
     p = p * r + vf_set(0.0416683958f);
     p = p * r + vf_set(0.1666652f);
     p = p * r + vf_set(0.499999934f);
-    return (high + ((p * r) * r - low)) +
-           vf_set(1.0f); // low joins the small term: r's own rounding is not seen
+    // low joins the small term: r's own rounding is not seen
+    return (high + ((p * r) * r - low)) + vf_set(1.0f);
 }
 
 // exp(x): 0.95 ULP for -87.33 <= x <= 88.72; +inf above; 0 below (results under FLT_MIN are flushed on
@@ -48,8 +48,8 @@ SMX_INLINE vf vf_exp(vf x) {
 // The same in two thirds of the work for SMX_EXP_FLOOR <= c <= SMX_EXP_CEILING, but +inf from 88.37 on. NaN stays NaN.
 SMX_INLINE vf exp_between(vf c) {
     vf magic, p = exp_of_rest(c, &magic);
-    return p * vi_float(vi_shl(vf_bits(magic), 23) +
-                        vi_set(127 << 23)); // 2^k: the shift drops the magic; inf for k = 128
+    // 2^k: the shift drops the magic; k = 128 gives inf
+    return p * vi_float(vi_shl(vf_bits(magic), 23) + vi_set(127 << 23));
 }
 // exp(x) for x <= 88: the same bits down to `floor` >= SMX_EXP_FLOOR, 0 below; anything above 88. NaN stays NaN.
 SMX_INLINE vf vf_exp_down(vf x, float floor) {
