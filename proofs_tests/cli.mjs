@@ -239,6 +239,7 @@ test('presets: claims listed, measured, and skipped with a reason where the file
         listed.map(({ run, metric }) => [run, metric]),
         [
             [0, 'accuracy'],
+            [1, 'accuracy'],
             [2, 'accuracy'],
             [3, 'accuracy'],
         ],
