@@ -165,10 +165,13 @@ static __attribute__((unused, noinline)) void fft_join_real(float *rows, size_t 
 }
 
 // The complex parts of N real rows have M = 1, 2, 4 .. N/4 values, those of node 1: from row 2M on, imaginary parts from 3M.
-static __attribute__((unused, noinline)) void fft_split(float *rows, size_t N, const float *table) {
-    fft_split_real(rows, N);
+SMX_INLINE void fft_split_parts(float *rows, size_t N, const float *table) {
     for (size_t M = 1; 2 * M < N; M *= 2)
         fft_split_complex(rows + 2 * M * FFT_LANES, rows + 3 * M * FFT_LANES, M, 1, table);
+}
+static __attribute__((unused, noinline)) void fft_split(float *rows, size_t N, const float *table) {
+    fft_split_real(rows, N);
+    fft_split_parts(rows, N, table);
 }
 static __attribute__((unused, noinline)) void fft_join(float *rows, size_t N, const float *table) {
     for (size_t M = 1; 2 * M < N; M *= 2)

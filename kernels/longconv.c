@@ -20,7 +20,7 @@ static void load_padded(float *rows, const float *x, size_t n, size_t L, size_t 
     fft_split_real(rows, N / 2);
 }
 
-// Each complex value stands for itself and its conjugate: it counts twice. All factors are powers of two.
+// By powers of two: 1/N of a real value, 2/N of a complex one, which stands for its conjugate too.
 static void scale_spectrum(float *rows, size_t count, float by) {
     for (size_t i = 0; i < count * FFT_LANES; i += SMX_W) vf_store(rows + i, vf_set(by) * vf_load(rows + i));
 }
@@ -35,8 +35,7 @@ static void kernel_spectrum(float *rows, const float *k, size_t n, size_t taps, 
                 rows[t * FFT_LANES + c] = squash(k[c * taps + t], lambda);
     memcpy(rows + N / 2 * FFT_LANES, rows, N / 2 * FFT_LANES * sizeof *rows);
     fft_split_real(rows, N / 2);
-    for (size_t M = 1; 2 * M < N; M *= 2)
-        fft_split_complex(rows + 2 * M * FFT_LANES, rows + 3 * M * FFT_LANES, M, 1, table);
+    fft_split_parts(rows, N, table);
     scale_spectrum(rows, 2, 1.0f / (float)N);
     scale_spectrum(rows + 2 * FFT_LANES, N - 2, 2.0f / (float)N);
 }

@@ -569,7 +569,7 @@ static void add_apart(node *n, size_t from, size_t to) {
         if (!n->adds[j] || n->op->can_add) continue;
         const tensor *t = n->in[j];
         const size_t width = t->shape[t->rank - 1], rows = t->n / width, end = to < rows ? to : rows;
-        float *grad = t->grad + (t->near ? 0 : from) * width;
+        float *grad = grad_rows(t, from);
         smx_add(grad, grad, in_grad_rows(n, j, from), (end - from) * width);
     }
 }

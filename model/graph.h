@@ -105,15 +105,15 @@ struct node {
     int adds[MAX_IN]; // this gradient is not the first: written to a temporary and added
     int near[MAX_IN]; // in_grad holds one block of rows
 };
-// Gradients from row `from` on, of in[i] (NULL: not wanted) and of out, for row-wise operations.
+// Gradients from row `from` on, of a tensor, of in[i] where backward writes it (NULL: not wanted) and of out.
+static inline float *grad_rows(const tensor *t, size_t from) {
+    return t->grad + (t->near ? 0 : from) * t->shape[t->rank - 1];
+}
 static inline float *in_grad_rows(const node *n, size_t i, size_t from) {
     const tensor *t = n->in[i];
     return n->in_grad[i] ? n->in_grad[i] + (n->near[i] ? 0 : from) * t->shape[t->rank - 1] : NULL;
 }
-static inline const float *out_grad_rows(const node *n, size_t from) {
-    const tensor *t = n->out;
-    return t->grad + (t->near ? 0 : from) * t->shape[t->rank - 1];
-}
+static inline const float *out_grad_rows(const node *n, size_t from) { return grad_rows(n->out, from); }
 
 // Rows of such a block: a multiple of SMX_KC, so that sums over rows keep their order. FEW_ROWS stay in the cache anyway.
 enum { NEAR_ROWS = 4 * SMX_KC, FEW_ROWS = 4 * NEAR_ROWS };

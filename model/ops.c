@@ -8,24 +8,22 @@
 #include "mathd.h"
 
 // ---- Row-wise operations, piece by piece -------------------------------------------------------------------
-static void forward_piece(void *arg, size_t i) {
-    node *n = ((job *)arg)->n;
+typedef struct {
+    node *n;
+    size_t unit;
+    some_rows rows;
+} units;
+static void units_piece(void *arg, size_t i) {
+    const units *u = arg;
     size_t from, count;
-    row_piece(rows_of(n->out), i, &from, &count);
-    n->op->forward_rows(n, i, from, count);
+    unit_piece(rows_of(u->n->out), u->unit, i, &from, &count);
+    u->rows(u->n, i, from, count);
 }
-void rows_forward(graph *g, node *n) {
-    graph_pieces(g, row_pieces(rows_of(n->out)), forward_piece, &(job){g, n});
+void rows_in_units(graph *g, node *n, size_t unit, some_rows rows) {
+    graph_pieces(g, unit_pieces(rows_of(n->out), unit), units_piece, &(units){n, unit, rows});
 }
-static void backward_piece(void *arg, size_t i) {
-    node *n = ((job *)arg)->n;
-    size_t from, count;
-    row_piece(rows_of(n->out), i, &from, &count);
-    n->op->backward_rows(n, i, from, count);
-}
-void rows_backward(graph *g, node *n) {
-    graph_pieces(g, row_pieces(rows_of(n->out)), backward_piece, &(job){g, n});
-}
+void rows_forward(graph *g, node *n) { rows_in_units(g, n, ROW_STEP, n->op->forward_rows); }
+void rows_backward(graph *g, node *n) { rows_in_units(g, n, ROW_STEP, n->op->backward_rows); }
 
 // ---- Linear ---------------------------------------------------------------------------------------------
 static float *piece_scratch(float *scratch, size_t i, size_t total, size_t pieces) {
@@ -469,18 +467,8 @@ static void chunks_bwd_rows(node *n, size_t piece, size_t from, size_t count) {
                       out_grad_rows(n, from), n->in[0]->data + at, n->in[1]->data + at, n->in[2]->data + at,
                       n->out->data + at, n->saved + from * p.H * 2, n->back_scratch + piece * n->a[9], &p);
 }
-static void chunks_piece(const job *j, size_t i, void (*rows)(node *, size_t, size_t, size_t)) {
-    const size_t M = j->n->a[2], chunks = rows_of(j->n->out) / M, from = shard_start(chunks, i);
-    rows(j->n, i, from * M, (shard_start(chunks, i + 1) - from) * M);
-}
-static void chunks_fwd_piece(void *arg, size_t i) { chunks_piece(arg, i, chunks_rows); }
-static void chunks_bwd_piece(void *arg, size_t i) { chunks_piece(arg, i, chunks_bwd_rows); }
-static void chunks_fwd(graph *g, node *n) {
-    graph_pieces(g, shard_count(rows_of(n->out) / n->a[2]), chunks_fwd_piece, &(job){g, n});
-}
-static void chunks_bwd(graph *g, node *n) {
-    graph_pieces(g, shard_count(rows_of(n->out) / n->a[2]), chunks_bwd_piece, &(job){g, n});
-}
+static void chunks_fwd(graph *g, node *n) { rows_in_units(g, n, n->a[2], chunks_rows); }
+static void chunks_bwd(graph *g, node *n) { rows_in_units(g, n, n->a[2], chunks_bwd_rows); }
 static const op_kind attention_chunks = {"attention", chunks_fwd, chunks_bwd,  7,
                                          1,           0,          chunks_rows, chunks_bwd_rows};
 
@@ -513,21 +501,21 @@ tensor *op_attention(graph *g, tensor *q, tensor *k, tensor *v, const attention_
     n->saved_n = g->B * p.H * p.L * 2;
     n->a[9] = floats(g->mode == GRAPH_TRAIN ? smx_attention_bwd_scratch_bytes(&p)
                                             : smx_attention_fwd_scratch_bytes(&p));
-    n->scratch_n = shard_count(in_chunks ? rows_of(o) / opts->chunk : g->B) * n->a[9];
+    n->scratch_n = unit_pieces(rows_of(o), in_chunks ? opts->chunk : g->L) * n->a[9];
     uint64_t M = p.chunk && p.chunk < p.L ? p.chunk : p.L, pairs = p.L * (opts->causal ? M + 1 : 2 * M) / 2;
     n->flops = 4 * g->B * pairs * p.D;
     return o;
 }
 
+static int attends(const node *n) { return n->op == &attention || n->op == &attention_chunks; }
 size_t op_attention_heads(const graph *g, const tensor *o) {
     const node *n = o->produced_by < 0 ? NULL : &g->nodes[o->produced_by];
     if (!n) return 0;
-    return n->op == &attention || n->op == &attention_chunks ? ((const attention_opts *)n->p)->heads
-                                                             : cat_map_heads(n);
+    return attends(n) ? ((const attention_opts *)n->p)->heads : cat_map_heads(n);
 }
 void op_attention_map(graph *g, const tensor *o, float *map) {
     const node *n = &g->nodes[o->produced_by];
-    if (n->op != &attention && n->op != &attention_chunks) {
+    if (!attends(n)) {
         cat_map(g, n, map);
         return;
     }

@@ -168,14 +168,8 @@ static void pool_bwd_rows(node *n, size_t piece, size_t from, size_t count) {
                      n->a[3], D, D);
     }
 }
-static void pool_piece(const job *j, size_t i, void (*rows)(node *, size_t, size_t, size_t)) {
-    const size_t L = j->n->a[0], from = shard_start(j->g->B, i);
-    rows(j->n, i, from * L, (shard_start(j->g->B, i + 1) - from) * L);
-}
-static void pool_fwd_piece(void *arg, size_t i) { pool_piece(arg, i, pool_rows); }
-static void pool_bwd_piece(void *arg, size_t i) { pool_piece(arg, i, pool_bwd_rows); }
-static void pool_fwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), pool_fwd_piece, &(job){g, n}); }
-static void pool_bwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), pool_bwd_piece, &(job){g, n}); }
+static void pool_fwd(graph *g, node *n) { rows_in_units(g, n, n->a[0], pool_rows); }
+static void pool_bwd(graph *g, node *n) { rows_in_units(g, n, n->a[0], pool_bwd_rows); }
 static const op_kind pool = {"pool", pool_fwd, pool_bwd, 0, 0, 0, NULL, NULL};
 static const op_kind pool_in_chunks = {"pool", pool_fwd, pool_bwd, 0, 0, 0, pool_rows, pool_bwd_rows};
 

@@ -20,14 +20,17 @@ typedef struct {
     node *n;
 } job;
 
-// Rows are cut at multiples of every register tile's height.
+// Rows are cut into pieces at multiples of `unit`: of every register tile's height, or of what hangs together.
 enum { ROW_STEP = 24 };
-static inline size_t row_pieces(size_t rows) { return shard_count((rows + ROW_STEP - 1) / ROW_STEP); }
-static inline void row_piece(size_t rows, size_t i, size_t *from, size_t *count) {
-    size_t steps = (rows + ROW_STEP - 1) / ROW_STEP;
-    *from = shard_start(steps, i) * ROW_STEP;
-    size_t to = shard_start(steps, i + 1) * ROW_STEP;
+static inline size_t unit_pieces(size_t rows, size_t unit) { return shard_count((rows + unit - 1) / unit); }
+static inline void unit_piece(size_t rows, size_t unit, size_t i, size_t *from, size_t *count) {
+    const size_t units = (rows + unit - 1) / unit, to = shard_start(units, i + 1) * unit;
+    *from = shard_start(units, i) * unit;
     *count = (to < rows ? to : rows) - *from;
+}
+static inline size_t row_pieces(size_t rows) { return unit_pieces(rows, ROW_STEP); }
+static inline void row_piece(size_t rows, size_t i, size_t *from, size_t *count) {
+    unit_piece(rows, ROW_STEP, i, from, count);
 }
 
 // Partial sums of small weights: parts [pieces][a[9]] in scratch, each zeroed by its piece; added to the gradient in order
@@ -48,7 +51,10 @@ smx_attention attention_shape(const node *n, size_t B);
 // Whether chunks of M rows fill every sequence and every block of rows that a group of nodes takes.
 int chunks_are_rows(const graph *g, size_t M);
 
-// forward and backward of a row-wise operation, on as many threads as there are.
+// Some rows of a node (op_kind.forward_rows); all of them in pieces, on as many threads as there are.
+typedef void (*some_rows)(node *n, size_t piece, size_t from, size_t count);
+void rows_in_units(graph *g, node *n, size_t unit, some_rows rows);
+// forward and backward of a row-wise operation.
 void rows_forward(graph *g, node *n);
 void rows_backward(graph *g, node *n);
 

@@ -122,7 +122,7 @@ export class Host {
             try {
                 const digits = /(data|test)=mnist/.test(config);
                 for (const [name, bytes] of this.#files)
-                    if (name.endsWith('-ubyte') ? digits : config.includes(`text=${name}`))
+                    if ((digits && name.endsWith('-ubyte')) || config.includes(`text=${name}`))
                         lab.provide(name, bytes);
                 run = make(lab);
             } catch (error) {
