@@ -20,19 +20,21 @@ EXACT := -ffp-contract=off -fno-math-errno
 PIC := -fPIC $(if $(filter Linux,$(shell uname -s)),-fno-semantic-interposition)
 CFLAGS := -std=gnu11 -g $(WARN) $(EXACT) $(PIC) $(if $(SAN),-O1 -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer,-O2)
 KERNEL_CFLAGS := $(CFLAGS) $(if $(SAN),,-O3)
-CPPFLAGS := -Ikernels -Imodel -Itasks -I.
+CPPFLAGS := -Iinclude -I.
 LDFLAGS := $(if $(SAN),-fsanitize=$(SAN))
 OPENMP := $(if $(findstring gcc,$(notdir $(CC))),-fopenmp)
 
 # ---- Sources ----------------------------------------------------------------------------------------------------
 KERNEL_ONCE := kernels/dispatch.c $(wildcard kernels/*scratch.c kernels/digest.c)
 KERNEL_SRC := $(filter-out $(KERNEL_ONCE),$(wildcard kernels/*.c))
-MODEL_SRC := $(wildcard model/*.c model/mixers/*.c)
-TASK_SRC := $(wildcard tasks/*.c)
+MODEL_SRC := $(wildcard model/*/*.c)
+TASK_SRC := $(wildcard tasks/*.c tasks/*/*.c)
 REF_SRC := $(wildcard ref/*.c)
-CLI_SRC := $(wildcard cli/*.c)
+CLI_SRC := $(wildcard cli/*.c cli/*/*.c)
 BENCH_SRC := bench/rows.c bench/workloads.c
-TESTS := $(patsubst proofs_tests/%.c,%,$(wildcard proofs_tests/test_*.c proofs_tests/proof_*.c))
+PROOF_SRC := $(wildcard proofs_tests/proofs/proof_*.c)
+TEST_SRC := $(wildcard proofs_tests/*/test_*.c) $(PROOF_SRC)
+TESTS := $(notdir $(TEST_SRC:.c=))
 
 # ---- Instruction sets of this machine's kind ----------------------------------------------------------------------
 MACHINE ?= $(shell uname -m)
@@ -52,7 +54,6 @@ $(OBJ)/kernels/%.o: CPPFLAGS += $(HAVE)
 ZLIB ?= 1
 LZ := $(if $(filter 1,$(ZLIB)),-lz)
 $(OBJ)/tasks/%.o: CPPFLAGS += $(if $(filter 1,$(ZLIB)),-DSMX_ZLIB)
-$(OBJ)/cli/%.o: CPPFLAGS += -Iref
 $(OBJ)/cli/main.o $(OBJ)/cli/threads.o: CFLAGS += $(OPENMP)
 $(OBJ)/%.o: %.c | setup
 	@mkdir -p $(@D) && $(CC) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
@@ -69,19 +70,20 @@ $(BIN)/seqmix: $(CLI_SRC:%.c=$(OBJ)/%.o) $(BENCH_OBJ) $(LIB) $(REF)
 	@$(CC) $(LDFLAGS) $(OPENMP) $^ $(LZ) -lm -o $@ && echo "built $@"
 
 # ---- Native tests -------------------------------------------------------------------------------------------------
-$(OBJ)/proofs_tests/%.o: CPPFLAGS += -Iref -Icli -Iproofs_tests
 $(BIN)/libcli.a: $(filter-out %/main.o,$(CLI_SRC:%.c=$(OBJ)/%.o))
 	@mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
 # The theorems' models, and Arb for the certificates in ball arithmetic where it is there (else the test says so).
-CONSTRUCTIONS := $(patsubst %.c,$(OBJ)/%.o,$(wildcard proofs_tests/constructions*.c))
+CONSTRUCTIONS := $(patsubst %.c,$(OBJ)/%.o,$(wildcard proofs_tests/constructions/*.c))
 ARB_HEADER := $(firstword $(wildcard /usr/include/arb.h /usr/local/include/arb.h /usr/include/flint/arb.h /usr/local/include/flint/arb.h))
 ARB_LIBS := $(if $(ARB_HEADER),$(if $(findstring flint/,$(ARB_HEADER)),,-lflint-arb) -lflint)
 $(BIN)/libconstructions.a: $(CONSTRUCTIONS)
 	@mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
-$(BIN)/tests/%: $(OBJ)/proofs_tests/%.o $(BIN)/libconstructions.a $(BIN)/libcli.a $(LIB) $(REF)
-	@mkdir -p $(@D) && $(CC) $(LDFLAGS) $(OPENMP) $^ -lcmocka $(LZ) -lm $(EXTRA_LIBS) -o $@
+# build/tests/NAME is made of proofs_tests/ROOM/NAME.c
+$(foreach f,$(TEST_SRC) proofs_tests/kernels/ulp.c,$(eval $(BIN)/tests/$(notdir $(f:.c=)): $(OBJ)/$(f:.c=.o)))
+$(BIN)/tests/%: $(BIN)/libconstructions.a $(BIN)/libcli.a $(LIB) $(REF)
+	@mkdir -p $(@D) && $(CC) $(LDFLAGS) $(OPENMP) $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LZ) -lm $(EXTRA_LIBS) -o $@
 $(BIN)/tests/proof_certificates: EXTRA_LIBS := $(ARB_LIBS)
-$(OBJ)/proofs_tests/proof_certificates.o: CPPFLAGS += $(if $(ARB_HEADER),-DSEQMIX_ARB)
+$(OBJ)/proofs_tests/proofs/proof_certificates.o: CPPFLAGS += $(if $(ARB_HEADER),-DSEQMIX_ARB)
 # The library's own allocations, so that each can be made to fail.
 $(BIN)/tests/test_memory: EXTRA_LIBS := -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=free
 TEST_BIN := $(TESTS:%=$(BIN)/tests/%)
@@ -89,7 +91,7 @@ TEST_BIN := $(TESTS:%=$(BIN)/tests/%)
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
 -include wasm/wasm.mk
--include scripts/install.mk proofs_tests/fuzz.mk
+-include scripts/install.mk proofs_tests/fuzz/fuzz.mk
 -include bench/bench.mk
 
 # Each test program leaves its counts in build/test/NAME.count; one that passed runs again only when it was rebuilt.
@@ -106,57 +108,57 @@ $(FAST_TESTS:%=build/test/$(PREFIX_OF_TESTS)%.count): build/test/$(PREFIX_OF_TES
 	@SMX_FAST=1 $(RUN) $(PREFIX_OF_TESTS)fast/$* $< || :
 
 # The same bits: every instruction set, gcc and clang, WebAssembly with and without SIMD, one committed list.
-build/test/digests.count: proofs_tests/digests.mjs proofs_tests/digests.txt build/seqmix build/clang/seqmix build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/checks.wasm build/wasm/seqmix.js
+build/test/digests.count: proofs_tests/package/digests.test.mjs proofs_tests/digests.txt build/seqmix build/clang/seqmix build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/checks.wasm build/wasm/seqmix.js
 	@$(RUN) digests node --test --test-reporter=tap $< || :
-build/test/browsers.count: proofs_tests/digests_browsers.mjs proofs_tests/digests.txt build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/checks.wasm build/wasm/seqmix.js
+build/test/browsers.count: proofs_tests/package/digests_browsers.test.mjs proofs_tests/digests.txt build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/checks.wasm build/wasm/seqmix.js
 	@$(RUN) browsers node --test --test-reporter=tap $< || :
 ifneq ($(VARIANT),clang)
-build/clang/seqmix: $(CLI_SRC) $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_SRC) $(REF_SRC) $(wildcard */*.h kernels/kernels.def)
+build/clang/seqmix: $(CLI_SRC) $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_SRC) $(REF_SRC) $(wildcard include/seqmix/*.h */*.h */*/*.h kernels/kernels.def)
 	@$(MAKE) --no-print-directory CC=clang $@
 endif
-build/test/wasm.count: wasm/test_wasm.mjs proofs_tests/npy.mjs wasm/exports.txt build/seqmix build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js
+build/test/wasm.count: proofs_tests/package/wasm.test.mjs proofs_tests/support/npy.mjs wasm/exports.txt build/seqmix build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js
 	@$(RUN) wasm node --test --test-reporter=tap $< || :
 # Judged where `make relaxed` was called; elsewhere it says that it was not.
-build/test/relaxed.count: proofs_tests/relaxed.mjs proofs_tests/digests.txt $(if $(RELAXED_CLANG),$(wildcard build/wasm/seqmix-relaxed.wasm)) build/wasm/checks.wasm build/wasm/seqmix.js
+build/test/relaxed.count: proofs_tests/package/relaxed.test.mjs proofs_tests/digests.txt $(if $(RELAXED_CLANG),$(wildcard build/wasm/seqmix-relaxed.wasm)) build/wasm/checks.wasm build/wasm/seqmix.js
 	@$(RUN) relaxed node --test --test-reporter=tap $< || :
-build/test/kernels.count: wasm/test_kernels.mjs kernels/kernels.def kernels/smx.h proofs_tests/npy.mjs build/seqmix build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js
+build/test/kernels.count: proofs_tests/package/kernels.test.mjs kernels/kernels.def include/seqmix/smx.h proofs_tests/support/npy.mjs build/seqmix build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/seqmix.js
 	@$(RUN) kernels node --test --test-reporter=tap $< || :
 # The proofs in WebAssembly: the native programs' figures again.
-VERIFIED := $(filter-out build/tests/proof_certificates build/tests/proof_cat_prop12 build/tests/proof_cat_thm2 build/tests/proof_cat_thm3,$(patsubst proofs_tests/%.c,build/tests/%,$(wildcard proofs_tests/proof_*.c))) build/tests/test_errata
-build/test/verify.count: proofs_tests/verify.mjs build/wasm/verify.wasm build/wasm/seqmix.js $(VERIFIED)
+VERIFIED := $(filter-out build/tests/proof_certificates build/tests/proof_cat_prop12 build/tests/proof_cat_thm2 build/tests/proof_cat_thm3,$(PROOF_SRC:proofs_tests/proofs/%.c=build/tests/%)) build/tests/test_errata
+build/test/verify.count: proofs_tests/package/verify.test.mjs build/wasm/verify.wasm build/wasm/seqmix.js $(VERIFIED)
 	@$(RUN) verify node --test --test-reporter=tap $< || :
-# The page in real browsers: each file of web/test_page*.mjs is one test of the list.
-PAGE_TESTS := $(patsubst web/test_%.mjs,%,$(wildcard web/test_page*.mjs))
-$(PAGE_TESTS:%=build/test/%.count): build/test/%.count: web/test_%.mjs web/testing.mjs web/browser.mjs dist/index.html build/single/seqmix.html build/seqmix build/wasm/seqmix.js
+# The page in real browsers: each file of proofs_tests/page/ is one test of the list.
+PAGE_TESTS := $(patsubst proofs_tests/page/%.test.mjs,%,$(wildcard proofs_tests/page/*.test.mjs))
+$(PAGE_TESTS:%=build/test/%.count): build/test/%.count: proofs_tests/page/%.test.mjs proofs_tests/page/testing.mjs proofs_tests/page/browser.mjs dist/index.html build/single/seqmix.html build/seqmix build/wasm/seqmix.js
 	@$(RUN) $* node --test --test-reporter=tap $< || :
-build/test/arm.count: proofs_tests/arm.sh build/seqmix proofs_tests/digests.txt
+build/test/arm.count: proofs_tests/package/arm.sh build/seqmix proofs_tests/digests.txt
 	@$(RUN) --timeout 1800 arm $< || :
 build/test/presets.count: build/seqmix
 	@$(RUN) --status presets build/seqmix presets --fast || :
-build/test/scripts.count: scripts/test-tally.sh scripts/run-test.sh scripts/tally.sh
-	@$(RUN) scripts scripts/test-tally.sh || :
-build/test/theorems.count: scripts/theorems.test.mjs scripts/theorems.mjs docs/THEOREMS.md docs/ERRATA.md $(wildcard proofs_tests/proof_*.c) proofs_tests/test_errata.c
+build/test/scripts.count: proofs_tests/tools/tally.test.sh scripts/run-test.sh scripts/tally.sh
+	@$(RUN) scripts proofs_tests/tools/tally.test.sh || :
+build/test/theorems.count: proofs_tests/tools/theorems.test.mjs scripts/theorems.mjs docs/THEOREMS.md docs/ERRATA.md $(PROOF_SRC) proofs_tests/proofs/test_errata.c
 	@$(RUN) theorems node --test --test-reporter=tap $< || :
-build/test/docs.count: scripts/docs.test.mjs scripts/docs.mjs docs/definitions.json docs/MECHANISMS.md docs/TASKS.md docs/PRESETS.md docs/presets.json build/seqmix
+build/test/docs.count: proofs_tests/tools/docs.test.mjs scripts/docs.mjs docs/definitions.json docs/MECHANISMS.md docs/TASKS.md docs/PRESETS.md docs/presets.json build/seqmix
 	@$(RUN) docs node --test --test-reporter=tap $< || :
-C_FILES := $(shell find bench cli examples kernels model proofs_tests ref tasks wasm -name node_modules -prune -o -name '*.[ch]' -print)
+C_FILES := $(shell find bench cli examples include kernels model proofs_tests ref tasks wasm -name node_modules -prune -o -name '*.[ch]' -print)
 WEB_FILES = bench examples proofs_tests scripts wasm web index.html vite.config.ts
 build/test/format.count: export C_FILES := $(C_FILES)
 build/test/format.count: export WEB_FILES := $(WEB_FILES)
-build/test/format.count: scripts/format.test.mjs .clang-format .prettierrc.json .prettierignore $(C_FILES) $(shell find $(WEB_FILES) -name node_modules -prune -o -type f -print)
+build/test/format.count: proofs_tests/tools/format.test.mjs .clang-format .prettierrc.json .prettierignore $(C_FILES) $(shell find $(WEB_FILES) -name node_modules -prune -o -type f -print)
 	@$(RUN) format node --test --test-reporter=tap $< || :
-build/test/mnist.count: scripts/mnist.test.mjs scripts/mnist.mjs
+build/test/mnist.count: proofs_tests/tools/mnist.test.mjs scripts/mnist.mjs
 	@$(RUN) mnist node --test --test-reporter=tap $< || :
-build/test/serve.count: scripts/serve.test.mjs scripts/serve.mjs
+build/test/serve.count: proofs_tests/tools/serve.test.mjs scripts/serve.mjs
 	@$(RUN) serve node --test --test-reporter=tap $< || :
-build/test/cli.count: proofs_tests/cli.mjs proofs_tests/npy.mjs build/seqmix
+build/test/cli.count: proofs_tests/cli/cli.test.mjs proofs_tests/support/npy.mjs build/seqmix
 	@$(RUN) cli node --test --test-reporter=tap $< || :
 
-build/test/package.count: proofs_tests/package.mjs docs/EMBED.md $(wildcard examples/embed/*/*) build/package/package.json
+build/test/package.count: proofs_tests/package/package.test.mjs docs/EMBED.md $(wildcard examples/embed/*/*) build/package/package.json
 	@$(RUN) package node --test --test-reporter=tap $< || :
-build/test/oracle.count: proofs_tests/oracle.mjs proofs_tests/npy.mjs docs/ORACLE.md build/seqmix
+build/test/oracle.count: proofs_tests/cli/oracle.test.mjs proofs_tests/support/npy.mjs docs/ORACLE.md build/seqmix
 	@$(RUN) oracle node --test --test-reporter=tap $< || :
-build/test/pytorch.count: proofs_tests/pytorch.mjs $(wildcard examples/pytorch/*.py) build/seqmix build/wasm/seqmix.wasm build/wasm/seqmix.js
+build/test/pytorch.count: proofs_tests/package/pytorch.test.mjs $(wildcard examples/pytorch/*.py) build/seqmix build/wasm/seqmix.wasm build/wasm/seqmix.js
 	@$(RUN) pytorch node --test --test-reporter=tap $< || :
 
 QUICK_TESTS := $(NATIVE_TESTS) $(FAST_TESTS:%=$(PREFIX_OF_TESTS)%)
@@ -199,10 +201,10 @@ presets: build/seqmix ## measure every claim of every preset again (minutes), wr
 	@node scripts/presets.mjs
 
 bars: site build/seqmix ## the timed and visual bars of the page: wants a quiet machine
-	@node web/bars.mjs
+	@node proofs_tests/page/bars.mjs
 
 soak: site ## start, reset and change the page for SOAK_MINUTES (10): its memory must stay flat
-	@node web/soak.mjs
+	@node proofs_tests/page/soak.mjs
 .PHONY: soak
 
 mutants: setup ## put one-token faults into a copy of the tree: the tests must notice each
@@ -211,7 +213,7 @@ ulp: build/tests/ulp ## measure every kernel's error in ULP, write docs/ACCURACY
 	@$< docs/ACCURACY.md
 ulp-full: build/tests/ulp ## the same, and the functions of one number over all 2^32 floats (minutes)
 	@$< --full docs/ACCURACY.md
-theorems: $(patsubst proofs_tests/%.c,build/tests/%,$(wildcard proofs_tests/proof_*.c)) build/tests/test_errata ## write docs/THEOREMS.md from the proofs and what they print
+theorems: $(PROOF_SRC:proofs_tests/proofs/%.c=build/tests/%) build/tests/test_errata ## write docs/THEOREMS.md from the proofs and what they print
 	@node scripts/theorems.mjs
 docs: build/seqmix ## write docs/MECHANISMS.md, TASKS.md and PRESETS.md from the program's tables
 	@node scripts/docs.mjs

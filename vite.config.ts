@@ -123,8 +123,10 @@ export default defineConfig(({ mode }) => ({
     resolve: {
         alias: [
             // The page calls no kernel by itself: their table stays out of it.
-            { find: /^\.\/kernels\.js$/, replacement: at('web/no_kernels.ts') },
-            ...(mode === 'single' ? [{ find: /^.*\/hire\.ts$/, replacement: at('web/hire_inline.ts') }] : []),
+            { find: /^\.\/kernels\.js$/, replacement: at('web/training/no_kernels.ts') },
+            ...(mode === 'single'
+                ? [{ find: /^.*\/hire\.ts$/, replacement: at('web/training/hire_inline.ts') }]
+                : []),
         ],
     },
     build: {

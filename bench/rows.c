@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "philox.h"
+#include "kernels/philox.h"
 
 static bench_row *rows;
 static size_t n_rows, room;

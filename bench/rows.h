@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "run.h"
+#include <seqmix/run.h>
 
 typedef struct bench_row bench_row;
 struct bench_row {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "keys.h"
-#include "mixer.h"
+#include "model/settings/keys.h"
+#include "model/mixers/mixer.h"
 #include "rows.h"
 
 // The two workloads in the config language; bench/peers builds the same models from the checkpoint of step 0.

@@ -3,7 +3,7 @@
 #ifndef SMX_CLI_H
 #define SMX_CLI_H
 
-#include "run.h"
+#include <seqmix/run.h>
 
 typedef struct {
     const char *name, *help; // help: "usage: what it does"

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "cli.h"
-#include "oracle.h"
+#include "cli/oracle/oracle.h"
 
 static int has(const char *path) {
     struct stat st;

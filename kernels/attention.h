@@ -2,7 +2,7 @@
 #ifndef SMX_ATTENTION_H
 #define SMX_ATTENTION_H
 
-#include "smx.h"
+#include <seqmix/smx.h>
 
 // Query rows held at a time: a multiple of every register tile's height (12 and 4). The same everywhere, because the
 // gradients of keys and values are summed block by block.

@@ -1,5 +1,5 @@
 // conv_scratch.c: how much scratch the kernels of conv.c need. The same for every instruction set.
-#include "smx.h"
+#include <seqmix/smx.h>
 #include "conv_layout.h"
 
 size_t smx_conv_scratch_bytes(size_t L, size_t D, size_t groups, size_t W) {

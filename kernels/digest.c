@@ -1,7 +1,7 @@
 // digest.c: seeded cases for every line of kernels.def, and the hash of what they give. Compiled once; calls
 // the public functions, so it sees what a caller sees. A kernel without a case does not link.
 #include "digest.h"
-#include "smx.h"
+#include <seqmix/smx.h>
 
 #include <assert.h>
 #include <stdlib.h>

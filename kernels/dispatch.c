@@ -1,6 +1,6 @@
 // dispatch.c: one table of kernels per instruction set, chosen once; the public functions, which set the floating-point
 // environment, call through the table and restore it. Compiled once, for the baseline.
-#include "smx.h"
+#include <seqmix/smx.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 // angles are computed in double (float32 ones are off by 4e-3 rad at L = 65,536).
 #include "fft_layout.h"
 #include "mathd.h"
-#include "smx.h"
+#include <seqmix/smx.h>
 
 size_t smx_fft_table_floats(size_t N) { return fft_nodes(N) * FFT_TWIDDLE; }
 void smx_fft_table(float *table, size_t N) {

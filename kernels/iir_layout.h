@@ -4,7 +4,7 @@
 #define SMX_IIR_LAYOUT_H
 
 #include "fft_layout.h"
-#include "smx.h"
+#include <seqmix/smx.h>
 
 // Literal filters multiply the spectrum of a bin of R rows. A power of two has the spectrum of fft_layout.h; any other
 // length that of a direct sum: row 0 is P(1), row 1 P(-1) where R is even, then the real and the imaginary parts of

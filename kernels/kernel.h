@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "smx.h"
+#include <seqmix/smx.h>
 #include "simd.h"
 #include "vmath.h"
 #include "reduce.h"

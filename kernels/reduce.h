@@ -3,7 +3,7 @@
 #ifndef SMX_REDUCE_H
 #define SMX_REDUCE_H
 
-#include "smx.h" // SMX_KC
+#include <seqmix/smx.h> // SMX_KC
 #include "simd.h"
 
 // The tree for one operation: lanes i and i + half meet, half = 8, 4, 2, 1. Narrow registers meet as they are, wide ones

@@ -1,7 +1,7 @@
 // scan_scratch.c: scratch sizes of the kernels of ema.c, scan.c and s4d.c. The same for every instruction set.
 #include "scan_layout.h"
 #include "s4d_layout.h"
-#include "smx.h"
+#include <seqmix/smx.h>
 
 size_t smx_scan_state_floats(size_t L, size_t D, size_t S) {
     const scan_layout l = scan_layout_of(L, D, S);

@@ -1,6 +1,6 @@
 // adamw.c: AdamW (Loshchilov & Hutter 2019, Alg. 2; decay scaled by lr) and the global-norm clip
 // (Pascanu et al. 2013).
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <math.h>
 

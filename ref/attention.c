@@ -1,7 +1,7 @@
 // attention.c: softmax attention on given q, k, v (Vaswani et al. 2017, Eq. 1) with a factor and a bias that
 // depend on the distance, chunks, the pooling of [LaS], and maps mixed across heads ([CAT] Table 2). The
 // logits are computed anew wherever they are needed, so nothing here takes memory.
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 // cat.c: convolution-augmented attention ([CAT] Def. 1; MECHANISMS 3): filtered projections, then softmax
 // attention (CAT) or linear attention (LinCAT).
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // chela.c: the CHELA layer and block ([CHELA] Eqs. 9-15; MECHANISMS 6).
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // conv.c: short convolutions over time: one filter per group of channels, and filters that mix heads.
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // elementwise.c: arithmetic and activations on n numbers, with their derivatives, and two plain sums.
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <math.h>
 

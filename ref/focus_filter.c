@@ -3,7 +3,7 @@
 //   literal  a bin's DFT of length R times conj(H): circular and reversed in time, so a token sees later ones
 //   causal   y_t = x_t - theta_0 y_{t-1} - theta_1 y_{t-2}, the state zero at the start of each bin
 //   carry    the same, the state carried from bin to bin
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <complex.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // gemm.c: matrix product, bias and the linear layer.
-#include "ref.h"
+#include <seqmix/ref.h>
 
 void ref_gemm(double *c, const double *a, const double *b, size_t m, size_t n, size_t k, size_t lda,
               size_t ldb, size_t ldc, unsigned flags) {

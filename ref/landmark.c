@@ -1,6 +1,6 @@
 // landmark.c: landmark attention on given q, k, v and landmark keys ([CAT] LCAT): each query picks one
 // earlier block and attends densely to it and to its own. No gradient flows through the choice.
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <math.h>
 #include <string.h>

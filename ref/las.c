@@ -1,7 +1,7 @@
 // las.c: LaS attention ([LaS] Eq. 4; MECHANISMS 2): decay on the logits, average pooling of the attention
 // map, optionally inside chunks. The pooling is done on the map, as printed; that it
 // commutes with V is for tests.
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <math.h>
 #include <stdlib.h>

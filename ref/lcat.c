@@ -1,6 +1,6 @@
 // lcat.c: landmark CAT ([CAT], LCAT; MECHANISMS 3): K = (X * F_k) W_k gives the landmarks; the dense
 // part attends to plain or filtered keys.
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <math.h>
 #include <stdlib.h>

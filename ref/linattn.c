@@ -1,6 +1,6 @@
 // linattn.c: causal linear attention (Katharopoulos et al. 2020) on given q, k, v, in its quadratic form,
 // with its normalisers. The mechanism with its feature map is in linear_attention.c.
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <float.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 // linear_attention.c: causal linear attention as [CHELA] and LinCAT use it (MECHANISMS 6), and the three
 // equal forms of its core: quadratic, recurrent, tiled.
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // long_conv.c: the long convolution (Fu et al. 2023; MECHANISMS 5), summed directly, and the real transform
 // along time that fast versions of it use, by its definition.
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <math.h>
 #include <string.h>

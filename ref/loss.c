@@ -1,5 +1,5 @@
 // loss.c: cross-entropy with ignored targets, and the answer of a row of logits.
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 //   h_t[s] = a_s beta_s x_t + (1 - a_s d_s) h_{t-1}[s],  y_t = sum_s eta_s h_t[s] (+ skip x_t),
 // a = sigma(alpha), d = sigma(delta). The skip is that of the authors' program. A comparator; no attention
 // here.
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // memory.c: the oracle's temporaries: one zeroed block per call, cut into arrays. No other file of ref/
 // allocates more than a few small arrays.
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <stdarg.h>
 #include <stdlib.h>

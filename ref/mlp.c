@@ -1,5 +1,5 @@
 // mlp.c: the position-wise two-layer network D -> E -> D (Vaswani et al. 2017, Eq. 2, with GELU or SiLU).
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <stdlib.h>
 

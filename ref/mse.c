@@ -1,5 +1,5 @@
 // mse.c: squared error against real-valued targets, NaN meaning no target.
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 // norm.c: LayerNorm, RMSNorm and the unit l2 norm over rows.
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 //   K[l] = m Re sum_s C_s B_s exp(dt A_s l),  B_s = (exp(dt A_s) - 1) / A_s  (B = 1)
 //   y = K * x + skip x
 // with A_s = -exp(log_a) + i a_im and m = 2 (half of each conjugate pair is kept), or real A, C and m = 1.
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <complex.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 //   h_t[c][s] = exp(dt_t[c] A[c][s]) h_{t-1}[c][s] + dt_t[c] b_t[s] x_t[c],
 //   y_t[c] = c_t . h_t[c] + skip_c x_t[c],
 // A = -exp(a_log). As in the authors' program, A is discretised by zero-order hold and B by Euler's rule.
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <math.h>
 #include <stdlib.h>

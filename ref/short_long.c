@@ -1,5 +1,5 @@
 // short_long.c: the short-long convolution ([CHELA] Eqs. 7-8; MECHANISMS 5).
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 // softmax_attention.c: multi-head softmax attention with positions (Vaswani et al. 2017; MECHANISMS 1). The
 // attention maps are held whole, so that what other mechanisms do to them can be read as it is printed.
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <math.h>
 #include <stdlib.h>

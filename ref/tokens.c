@@ -1,6 +1,6 @@
 // tokens.c: what stands before and after the mixers: positions, the token table, pooling over time,
 // picking rows.
-#include "ref.h"
+#include <seqmix/ref.h>
 
 #include <math.h>
 #include <string.h>

@@ -7,9 +7,12 @@ import { fileURLToPath } from 'node:url';
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const page = resolve(root, 'docs/API.md');
 const headers = [
-    ['kernels/smx.h', 'seqmix/smx.h', 'libseqmix', 'kernels'],
-    ['model/run.h', 'seqmix/run.h', 'libseqmix', 'runs'],
-    ['ref/ref.h', 'seqmix/ref.h', 'libseqmix_ref', 'the oracle'],
+    ['include/seqmix/smx.h', 'seqmix/smx.h', 'libseqmix', 'kernels'],
+    ['include/seqmix/run.h', 'seqmix/run.h', 'libseqmix', 'runs'],
+    ['include/seqmix/data.h', 'seqmix/data.h', 'libseqmix', 'files for the tasks'],
+    ['include/seqmix/error.h', 'seqmix/error.h', 'libseqmix', 'errors'],
+    ['include/seqmix/parallel.h', 'seqmix/parallel.h', 'libseqmix', 'threads'],
+    ['include/seqmix/ref.h', 'seqmix/ref.h', 'libseqmix_ref', 'the oracle'],
 ];
 
 // ---- Markdown

@@ -8,17 +8,19 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
-VERSION := $(shell sed -n 's/^\#define SMX_VERSION "\(.*\)"/\1/p' kernels/smx.h)
+VERSION := $(shell sed -n 's/^\#define SMX_VERSION "\(.*\)"/\1/p' include/seqmix/smx.h)
 SOVERSION := $(firstword $(subst ., ,$(VERSION)))
+
+PUBLIC_HEADERS := $(notdir $(wildcard include/seqmix/*.h))
 
 PACK := $(BIN)/lib
 $(PACK)/seqmix.whole.o: $(KERNEL_OBJ) $(MODEL_SRC:%.c=$(OBJ)/%.o) $(TASK_SRC:%.c=$(OBJ)/%.o)
 $(PACK)/seqmix_ref.whole.o: $(REF_SRC:%.c=$(OBJ)/%.o)
 $(PACK)/%.whole.o:
 	@mkdir -p $(@D) && ld -r $^ -o $@
-$(PACK)/seqmix.exports: scripts/exports.sh kernels/smx.h model/run.h
+$(PACK)/seqmix.exports: scripts/exports.sh $(addprefix include/seqmix/,smx.h run.h data.h)
 	@mkdir -p $(@D) && $^ >$@
-$(PACK)/seqmix_ref.exports: scripts/exports.sh ref/ref.h
+$(PACK)/seqmix_ref.exports: scripts/exports.sh include/seqmix/ref.h
 	@mkdir -p $(@D) && $^ >$@
 $(PACK)/%.o: $(PACK)/%.whole.o $(PACK)/%.exports
 	@objcopy --strip-debug --keep-global-symbols=$(PACK)/$*.exports $< $@
@@ -35,7 +37,7 @@ prefix=$(PREFIX)\nlibdir=$(LIBDIR)\nincludedir=$(INCLUDEDIR)\n\nName: $1\nDescri
 endef
 
 INSTALLED := $(BINDIR)/seqmix $(foreach l,seqmix seqmix_ref,$(foreach f,a so so.$(SOVERSION) so.$(VERSION),$(LIBDIR)/lib$l.$f) $(LIBDIR)/pkgconfig/$l.pc) \
-    $(foreach h,smx.h run.h ref.h,$(INCLUDEDIR)/seqmix/$h) $(DATADIR)/man/man1/seqmix.1 $(DATADIR)/man/man5/seqmix-config.5 \
+    $(foreach h,$(PUBLIC_HEADERS),$(INCLUDEDIR)/seqmix/$h) $(DATADIR)/man/man1/seqmix.1 $(DATADIR)/man/man5/seqmix-config.5 \
     $(foreach d,LICENSE ORACLE.md API.md check.c check.py,$(DATADIR)/doc/seqmix/$d)
 
 .PHONY: install uninstall
@@ -50,7 +52,7 @@ install: $(BIN)/seqmix $(LIBRARIES) ## libraries, headers, program, man pages to
 	    ln -sf lib$$l.so.$(SOVERSION) '$(DESTDIR)$(LIBDIR)'/lib$$l.so || exit 1; done
 	@printf '$(call pkgconfig,seqmix,sequence-mixing kernels and tiny models that train,-lz -lm)' >'$(DESTDIR)$(LIBDIR)/pkgconfig/seqmix.pc'
 	@printf '$(call pkgconfig,seqmix_ref,double-precision oracle of sequence-mixing mechanisms,-lm)' >'$(DESTDIR)$(LIBDIR)/pkgconfig/seqmix_ref.pc'
-	@install -m 644 kernels/smx.h model/run.h ref/ref.h '$(DESTDIR)$(INCLUDEDIR)/seqmix'
+	@install -m 644 $(PUBLIC_HEADERS:%=include/seqmix/%) '$(DESTDIR)$(INCLUDEDIR)/seqmix'
 	@$(BIN)/seqmix help --man >'$(DESTDIR)$(DATADIR)/man/man1/seqmix.1'
 	@$(BIN)/seqmix help --man=config >'$(DESTDIR)$(DATADIR)/man/man5/seqmix-config.5'
 	@install -m 644 LICENSE docs/ORACLE.md docs/API.md examples/oracle/check.c examples/oracle/check.py '$(DESTDIR)$(DATADIR)/doc/seqmix'
@@ -61,7 +63,7 @@ uninstall: ## remove what install put there
 	@rmdir '$(DESTDIR)$(INCLUDEDIR)/seqmix' '$(DESTDIR)$(DATADIR)/doc/seqmix' 2>/dev/null || :
 	@echo "removed seqmix from $(DESTDIR)$(PREFIX)"
 
-build/test/install.count: proofs_tests/install.mjs scripts/exports.sh examples/oracle/check.c examples/oracle/check.py docs/ORACLE.md docs/API.md $(BIN)/seqmix $(LIBRARIES)
+build/test/install.count: proofs_tests/package/install.test.mjs scripts/exports.sh examples/oracle/check.c examples/oracle/check.py docs/ORACLE.md docs/API.md $(BIN)/seqmix $(LIBRARIES)
 	@$(RUN) install node --test --test-reporter=tap $< || :
-build/test/api.count: proofs_tests/api.mjs scripts/api.mjs docs/API.md kernels/smx.h model/run.h ref/ref.h $(LOADER) wasm/tsconfig.json | setup
+build/test/api.count: proofs_tests/tools/api.test.mjs scripts/api.mjs docs/API.md $(PUBLIC_HEADERS:%=include/seqmix/%) $(LOADER) wasm/tsconfig.json | setup
 	@$(RUN) api node --test --test-reporter=tap $< || :

@@ -18,12 +18,12 @@ execFileSync(
     [path('node_modules/typescript/bin/tsc'), '--project', path('wasm/package/tsconfig.json')],
     { stdio: 'inherit' },
 );
-await mkdir(at(`${out}package`), { recursive: true });
+for (const folder of ['loader', 'package']) await mkdir(at(`${out}${folder}`), { recursive: true });
 for (const name of [
-    'seqmix',
-    'kernels',
-    'error',
-    'checks',
+    'loader/seqmix',
+    'loader/kernels',
+    'loader/error',
+    'loader/checks',
     'package/index',
     'package/url',
     'package/remote',

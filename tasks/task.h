@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../model/config.h"
+#include "model/settings/config.h"
 
 typedef struct smx_task smx_task;
 

@@ -12,7 +12,7 @@ int length_fail(smx_error *error, size_t length, const char *allowed, ...) {
     va_end(args);
     snprintf(error->key, sizeof error->key, "length");
     snprintf(error->value, sizeof error->value, "%zu", length);
-    // The words of config_fail (model/config.c).
+    // The words of config_fail (model/settings/config.c).
     snprintf(error->message, sizeof error->message, "%s=%s does not fit: it must be %s", error->key,
              error->value, error->allowed);
     return -1;

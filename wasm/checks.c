@@ -1,12 +1,12 @@
-// checks.c: the exports of checks.wasm: model/selfcheck.h and kernels/digest.c as a side module, which shares the memory and
+// checks.c: the exports of checks.wasm: model/audit/selfcheck.h and kernels/digest.c as a side module, which shares the memory and
 // calls the kernels of a seqmix.wasm that is already loaded. So a visitor's own module is what gets checked, and only who asks
-// downloads the checks. wasm/checks.ts is the only caller. Below, the parts of run.h that selfcheck.c uses, through the exports
+// downloads the checks. wasm/loader/checks.ts is the only caller. Below, the parts of run.h that selfcheck.c uses, through the exports
 // of that module.
 #include <stdint.h>
 
-#include "mixer.h"
-#include "run.h"
-#include "selfcheck.h"
+#include "model/mixers/mixer.h"
+#include <seqmix/run.h>
+#include "model/audit/selfcheck.h"
 
 size_t check_count(void) { return smx_selfcheck_count(); }
 const char *check_name(size_t i) { return smx_selfcheck_name(i); }

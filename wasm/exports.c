@@ -1,4 +1,4 @@
-// exports.c: the flat functions that JavaScript calls, over model/run.h: pointers, 32-bit sizes and doubles only (no
+// exports.c: the flat functions that JavaScript calls, over include/seqmix/run.h: pointers, 32-bit sizes and doubles only (no
 // structs, no 64-bit integers). exports.txt lists them; seqmix.ts is their only caller. The kernels of
 // smx.h are flat as they are: exports.txt lists them too, and kernels.ts calls them. Nothing is computed here.
 //
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data.h"
-#include "mixer.h"
-#include "mixers/las.h"
-#include "run.h"
+#include "tasks/files/data.h"
+#include "model/mixers/mixer.h"
+#include "model/mixers/las.h"
+#include <seqmix/run.h>
 
 static smx_error failure;
 

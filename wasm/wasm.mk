@@ -27,7 +27,7 @@ build/wasm/seqmix-scalar.wasm: $(WASM_SRC:%.c=build/obj/emcc/scalar/%.o) wasm/ex
 	@mkdir -p $(@D) && $(EMCC) $(WASM_LINK) $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
 
 # checks.wasm: the self-check, a side module that calls into whichever of the two is loaded.
-CHECKS_OBJ := $(patsubst %.c,build/obj/emcc/checks/%.o,wasm/checks.c wasm/print.c model/selfcheck.c kernels/digest.c)
+CHECKS_OBJ := $(patsubst %.c,build/obj/emcc/checks/%.o,wasm/checks.c wasm/print.c model/audit/selfcheck.c kernels/digest.c)
 build/obj/emcc/checks/%.o: %.c wasm/wasm.mk | setup
 	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) -Oz -fPIC $(CPPFLAGS) -MMD -MP -c $< -o $@
 build/wasm/checks.wasm: $(CHECKS_OBJ)
@@ -35,23 +35,22 @@ build/wasm/checks.wasm: $(CHECKS_OBJ)
 
 # verify.wasm: the proofs, the oracle and the constructions beside the same kernels, for who wants to see them run again.
 # Loaded by the page only when it is asked for.
-VERIFY_GROUPS := $(patsubst proofs_tests/%.c,%,$(filter-out %/proof_certificates.c,$(wildcard proofs_tests/proof_*.c)) proofs_tests/test_errata.c)
-VERIFY_SRC := $(wildcard proofs_tests/wasm/*.c proofs_tests/constructions*.c) $(VERIFY_GROUPS:%=proofs_tests/%.c) $(REF_SRC)
+VERIFY_SRC := $(wildcard proofs_tests/proofs/wasm/*.c proofs_tests/constructions/*.c) $(filter-out %/proof_certificates.c,$(PROOF_SRC)) proofs_tests/proofs/test_errata.c $(REF_SRC)
 VERIFY_OBJ := $(VERIFY_SRC:%.c=build/obj/emcc/verify/%.o) $(filter-out %/wasm/exports.o %/wasm/print.o,$(WASM_SRC:%.c=build/obj/emcc/wasm/%.o))
 build/obj/emcc/verify/%.o: %.c wasm/wasm.mk | setup
-	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) -Os $(WASM_FLAGS_wasm) -Iproofs_tests/wasm $(CPPFLAGS) -Iref -Iproofs_tests -Dmain=verify_main_$(basename $(notdir $<)) -MMD -MP -c $< -o $@
-build/wasm/verify.wasm: $(VERIFY_OBJ) proofs_tests/wasm/exports.txt proofs_tests/wasm/imports.js
-	@mkdir -p $(@D) && $(EMCC) $(subst wasm/exports.txt,proofs_tests/wasm/exports.txt,$(WASM_LINK)) -sTOTAL_STACK=1MB -msimd128 --js-library proofs_tests/wasm/imports.js $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
+	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) -Os $(WASM_FLAGS_wasm) -Iproofs_tests/proofs/wasm $(CPPFLAGS) -Dmain=verify_main_$(basename $(notdir $<)) -MMD -MP -c $< -o $@
+build/wasm/verify.wasm: $(VERIFY_OBJ) proofs_tests/proofs/wasm/exports.txt proofs_tests/proofs/wasm/imports.js
+	@mkdir -p $(@D) && $(EMCC) $(subst wasm/exports.txt,proofs_tests/proofs/wasm/exports.txt,$(WASM_LINK)) -sTOTAL_STACK=1MB -msimd128 --js-library proofs_tests/proofs/wasm/imports.js $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
 -include $(shell find build/obj/emcc -name '*.d' 2>/dev/null)
 
 # The loader, and what it is made of.
-LOADER := wasm/seqmix.ts wasm/kernels.ts wasm/error.ts
+LOADER := wasm/loader/seqmix.ts wasm/loader/kernels.ts wasm/loader/error.ts
 # The loaders as plain JavaScript with their types, beside the modules.
-build/wasm/seqmix.js: $(LOADER) wasm/checks.ts wasm/verify.ts wasm/tsconfig.json tsconfig.json package-lock.json | setup
+build/wasm/seqmix.js: $(LOADER) wasm/loader/checks.ts wasm/loader/verify.ts wasm/tsconfig.json tsconfig.json package-lock.json | setup
 	@mkdir -p $(@D) && node_modules/.bin/tsc --project wasm/tsconfig.json && touch $@ && echo "built $@"
 
 # The npm package.
-build/package/package.json: scripts/package.mjs $(wildcard wasm/package/*) $(LOADER) wasm/checks.ts package.json package-lock.json build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/checks.wasm | setup
+build/package/package.json: scripts/package.mjs $(wildcard wasm/package/*) $(LOADER) wasm/loader/checks.ts package.json package-lock.json build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/checks.wasm | setup
 	@node scripts/package.mjs
 .PHONY: package
 package: build/package/package.json ## pack the npm package into build/ (nothing is published)
@@ -62,7 +61,7 @@ wasm: build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/checks.was
 # The page, for any static host.
 SITE_SRC := index.html vite.config.ts tsconfig.json package-lock.json $(shell find web -type f -not -name '*.mjs')
 PAGE_DATA := scripts/page-data.mjs docs/definitions.json docs/ERRATA.md proofs_tests/digests.txt LICENSE
-dist/index.html: $(SITE_SRC) $(PAGE_DATA) $(LOADER) wasm/checks.ts wasm/verify.ts build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/checks.wasm build/wasm/verify.wasm | setup
+dist/index.html: $(SITE_SRC) $(PAGE_DATA) $(LOADER) wasm/loader/checks.ts wasm/loader/verify.ts build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/checks.wasm build/wasm/verify.wasm | setup
 	@node_modules/.bin/tsc --noEmit && node_modules/.bin/vite build --logLevel warn && touch $@ && echo "built dist/"
 build/single/seqmix.html: dist/index.html
 	@node_modules/.bin/vite build --logLevel warn --mode single && touch $@ && echo "built $@"

@@ -1,15 +1,15 @@
 // main.tsx: loads the engine, starts the state, puts the page up.
 import { render } from 'preact';
 import 'uplot/dist/uPlot.min.css';
-import './style.css';
+import './styles/style.css';
 import wasm from '../build/wasm/seqmix.wasm?url';
 import scalar from '../build/wasm/seqmix-scalar.wasm?url';
-import { load } from '../wasm/seqmix.ts';
-import { restoreFiles } from './mnist.ts';
-import { watchSession } from './session.ts';
-import { inspect, start } from './state.ts';
-import { restoreText } from './text.ts';
-import { applyTheme } from './theme.ts';
+import { load } from '../wasm/loader/seqmix.ts';
+import { restoreFiles } from './training/mnist.ts';
+import { watchSession } from './state/session.ts';
+import { inspect, start } from './state/state.ts';
+import { restoreText } from './core/text.ts';
+import { applyTheme } from './core/theme.ts';
 import { App } from './views/app.tsx';
 import { Broken } from './views/notice.tsx';
 import { listen } from './views/shortcuts.tsx';

@@ -1,7 +1,7 @@
 // attention_parts.c: what the mixers built on attention share.
 #include "attention_parts.h"
 
-#include "mathd.h"
+#include "kernels/mathd.h"
 
 int check_heads(const config *c, smx_error *error) {
     int64_t D = config_int(c, "width"), H = config_int(c, "heads");

@@ -2,8 +2,8 @@
 #ifndef SMX_ATTENTION_PARTS_H
 #define SMX_ATTENTION_PARTS_H
 
-#include "../config.h"
-#include "../ops.h"
+#include "model/settings/config.h"
+#include "model/ops/ops.h"
 
 // Keys that several of these mixers have, for their tables.
 #define KEY_CHUNK                                                                                            \

@@ -3,7 +3,7 @@
 //   maps (Table 2): no filters over time; A'_h = sum_g M_hg A_g
 //   filter_norm (Theorem 1): rows of X * F scaled to unit length before the projection
 //   value_filter = two_sided (Theorem 2's model): F_v has taps on W tokens ahead too; for a target at the last position
-#include "../mixer.h"
+#include "mixer.h"
 #include "filtered.h"
 
 static const config_key keys[] = {

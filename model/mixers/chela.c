@@ -7,7 +7,7 @@
 //   G_o = sigma(Z W_o + b_o)
 //   U = M o G_o + X o (1 - G_o)
 // The block adds no residual around it, as printed; residual=1 does.
-#include "../mixer.h"
+#include "mixer.h"
 #include "attention_parts.h"
 #include "short_long.h"
 

@@ -2,7 +2,7 @@
 // Eqs. 5-6 and 12-14), a comparator: its layer without the attention between.
 //   h_t = a o beta x_t + (1 - a o d) o h_{t-1},  x'_t = eta . h_t + skip x_t,  a = sigma(alpha), d = sigma(delta), per channel
 //   z = SiLU(x' W_h + b_h),  phi = sigma(x' W_phi + b_phi),  y = phi o z + (1 - phi) o x
-#include "../mixer.h"
+#include "mixer.h"
 #include "attention_parts.h"
 
 static const config_key keys[] = {

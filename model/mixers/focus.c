@@ -7,13 +7,13 @@
 //   y = Attention(x W_q, x_f W_k, x_f W_v) inside chunks of L/C tokens
 //   gamma = SiLU(x_f W_gamma + b_gamma),  phi = sigma(x_f W_phi + b_phi)
 //   z = SiLU(x_f W_h + (gamma o y) U_h + b_h),  o = phi o z + (1 - phi) o x
-#include "../mixer.h"
+#include "mixer.h"
 #include "attention_parts.h"
 #include "short_long.h"
 
 #include <string.h>
 
-#include "mathd.h"
+#include "kernels/mathd.h"
 
 #define KEYS_OF_BOTH                                                                                           \
     {"bins",                                                                                                   \

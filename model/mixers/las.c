@@ -2,14 +2,14 @@
 //   A = softmax(exp(-alpha_h (i-j)) o S) over j <= i, then AP(A) V: average pooling of every row over P columns
 // Pooling commutes with V: AP(A) V = A (T V), (T V)_j = (1/P) sum of P rows of V around j (centred, literal: it sees (P-1)/2
 // tokens ahead) or up to j (trailing). masked: pooled, then cut to j <= i, which no fixed T gives; the kernel does it.
-#include "../mixer.h"
+#include "mixer.h"
 #include "attention_parts.h"
 #include "las.h"
 
 #include <stdlib.h>
 
-#include "mathd.h"
-#include "number.h"
+#include "kernels/mathd.h"
+#include "model/base/number.h"
 
 static const config_key keys[] = {
     {"pool", KEY_WORD, "trailing", 0, 0, "trailing|centred|masked|none",

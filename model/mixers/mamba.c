@@ -4,10 +4,10 @@
 //   h_t[s] = exp(dt_t A_s) h_{t-1}[s] + dt_t B_t[s] x'_t,  y_t = C_t . h_t + skip x'_t,  A = -exp(a_log)
 //   o = (y o SiLU(X W_z)) W_o
 // Starts as in the authors' program: A_s = -(s + 1), softplus(b_dt) log-uniform in [0.001, 0.1], W_dt2 U(+-rank^-1/2).
-#include "../mixer.h"
+#include "mixer.h"
 #include "attention_parts.h"
 
-#include "mathd.h"
+#include "kernels/mathd.h"
 
 static const config_key keys[] = {
     {"mamba_states", KEY_INT, "16", 1, 256, NULL, "states of each channel (N of the paper)", "mixer"},

@@ -1,5 +1,5 @@
 // mixers.c: the registry: one line per mixer.
-#include "../mixer.h"
+#include "mixer.h"
 
 #include <string.h>
 

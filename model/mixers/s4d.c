@@ -3,7 +3,7 @@
 //   K[l] = m Re sum_s C_s (e^{dt A_s} - 1)/A_s e^{dt A_s l},  A = -e^{log_a} + i a_im,  m = 2 (real: a_im = 0, m = 1)
 //   y = GELU(K * x + D x) W_o
 // Starts: S4D-Lin, A_s = -1/2 + i pi s; real: A_s = -(s + 1). dt is log-uniform in [0.001, 0.1].
-#include "../mixer.h"
+#include "mixer.h"
 #include "attention_parts.h"
 
 static const config_key keys[] = {

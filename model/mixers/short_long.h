@@ -2,8 +2,8 @@
 #ifndef SMX_SHORT_LONG_H
 #define SMX_SHORT_LONG_H
 
-#include "../config.h"
-#include "../ops.h"
+#include "model/settings/config.h"
+#include "model/ops/ops.h"
 
 // Keys of every mixer with a long convolution, and of the short ones before it.
 #define KEY_SQUASH                                                                                           \

@@ -1,10 +1,10 @@
 // index.ts: the package's default entry: the modules lie inside, gzipped, so that it works wherever
 // JavaScript runs, bundled or not. `seqmix/url` keeps them as files.
-import { type Lab, load as loadFrom, type LoadOptions } from '../seqmix.js';
+import { type Lab, load as loadFrom, type LoadOptions } from '../loader/seqmix.js';
 import { inflated } from './inflated.js';
 import { startWorker, type WorkerLab } from './remote.js';
 
-export * from '../seqmix.js';
+export * from '../loader/seqmix.js';
 export type { WorkerLab, WorkerRun } from './remote.js';
 
 const wasm = async () => inflated((await import('./embedded.js')).default);

@@ -1,6 +1,13 @@
 // remote.ts: the page's end of a lab in a worker: the same names, every result a promise. For pages,
 // workers, Node and Deno.
-import { type ConfigTable, type Kernels, type Lab, type OpenOptions, Run, SeqmixError } from '../seqmix.js';
+import {
+    type ConfigTable,
+    type Kernels,
+    type Lab,
+    type OpenOptions,
+    Run,
+    SeqmixError,
+} from '../loader/seqmix.js';
 import source from './worker-source.js';
 
 type Promised<T> = {

@@ -1,9 +1,9 @@
 // url.ts: `seqmix/url`: as the default entry, with the modules as files beside it, for what knows `new
 // URL(…, import.meta.url)`: Vite, webpack, pages without a bundler, Node and Deno.
-import { type Lab, load as loadFrom, type LoadOptions } from '../seqmix.js';
+import { type Lab, load as loadFrom, type LoadOptions } from '../loader/seqmix.js';
 import { startWorker, type WorkerLab } from './remote.js';
 
-export * from '../seqmix.js';
+export * from '../loader/seqmix.js';
 export type { WorkerLab, WorkerRun } from './remote.js';
 
 /** Load the module from beside this file, or from where `wasm` says. */

@@ -1,6 +1,6 @@
 // worker.ts: the worker's end: runs a Lab and answers calls by number. scripts/package.mjs makes one
 // script of it, before which remote.ts puts a line that names its port.
-import { type Kernels, type Lab, load, Run, SeqmixError, type Tensor } from '../seqmix.js';
+import { type Kernels, type Lab, load, Run, SeqmixError, type Tensor } from '../loader/seqmix.js';
 
 declare const seqmixPort: {
     postMessage(message: unknown): void;

@@ -1,7 +1,7 @@
 // curves.ts: uPlot dressed for this page: curves with their run's colour and shape, and a band where a run has
 // several seeds. Knows nothing of runs; takes points.
 import uPlot from 'uplot';
-import type { Mark } from '../marks.ts';
+import type { Mark } from '../core/marks.ts';
 import type { Curve } from './series.ts';
 
 const PARTS = 4; // columns of a run in uPlot's table: raw, low, high, line

@@ -1,6 +1,6 @@
 // series.ts: from runs' histories to the points of curves. Pure functions.
-import { score, type History } from '../history.ts';
-import type { Axis } from '../url.ts';
+import { score, type History } from '../state/history.ts';
+import type { Axis } from '../state/url.ts';
 
 /** What a chart needs of one run: what each of its seeds has lived through, and what a step costs. */
 export interface Track {

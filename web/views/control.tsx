@@ -2,10 +2,10 @@
 // choices and help. A value that the engine refuses is said in the engine's words beside it, and changes
 // nothing.
 import { useId, useState } from 'preact/hooks';
-import type { ConfigKey } from '../../wasm/seqmix.ts';
-import type { Problem } from '../protocol.ts';
-import { isDefault, type Values } from '../setup.ts';
-import { lab } from '../state.ts';
+import type { ConfigKey } from '../../wasm/loader/seqmix.ts';
+import type { Problem } from '../training/protocol.ts';
+import { isDefault, type Values } from '../state/setup.ts';
+import { lab } from '../state/state.ts';
 
 interface Props {
     config: ConfigKey;

@@ -4,10 +4,20 @@ import { effect, signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { drawSigned, drawSignedLegend } from '../charts/diverging.ts';
 import { drawHeat, drawInk, drawLegend } from '../charts/heat.ts';
-import type { Fitted } from '../digit.ts';
-import type { Entry } from '../entry.ts';
-import type { Problem, Seen } from '../protocol.ts';
-import { confusionOf, nameOf, openLesson, percent, runs, said, seeImage, setView, view } from '../state.ts';
+import type { Fitted } from '../core/digit.ts';
+import type { Entry } from '../state/entry.ts';
+import type { Problem, Seen } from '../training/protocol.ts';
+import {
+    confusionOf,
+    nameOf,
+    openLesson,
+    percent,
+    runs,
+    said,
+    seeImage,
+    setView,
+    view,
+} from '../state/state.ts';
 import { Confusion } from './confusion.tsx';
 import { RunName } from './mark.tsx';
 import { MnistFiles } from './mnist_files.tsx';

@@ -1,9 +1,9 @@
 // export.tsx: what can be taken from the curves: the numbers as CSV, each chart as SVG or PNG.
 import type { Drawn } from '../charts/svg.ts';
-import type { Entry } from '../entry.ts';
-import { download } from '../files.ts';
-import { taskTitle, textOf } from '../setup.ts';
-import { groups, lab, nameOf, runs, said, view } from '../state.ts';
+import type { Entry } from '../state/entry.ts';
+import { download } from '../core/files.ts';
+import { taskTitle, textOf } from '../state/setup.ts';
+import { groups, lab, nameOf, runs, said, view } from '../state/state.ts';
 import { AXIS_NAMES, endOf, formatX, isRegression, lossTick, ofAccuracy, ofLoss } from './curves.tsx';
 
 const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;

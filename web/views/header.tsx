@@ -1,7 +1,7 @@
 // header.tsx: the name, what this is, the choices of this browser.
-import { pauseHidden } from '../prefs.ts';
+import { pauseHidden } from '../core/prefs.ts';
 import { sheet } from './shortcuts.tsx';
-import { THEMES, theme, type Theme } from '../theme.ts';
+import { THEMES, theme, type Theme } from '../core/theme.ts';
 
 export function Header() {
     return (

@@ -1,6 +1,6 @@
 // inside.tsx: one held-out sample through the eyes of one run. The sample is in sample.tsx, the map in map.tsx.
-import type { Look } from '../protocol.ts';
-import { look, nameOf, runs, selected, setView, view, type Entry } from '../state.ts';
+import type { Look } from '../training/protocol.ts';
+import { look, nameOf, runs, selected, setView, view, type Entry } from '../state/state.ts';
 import { AttentionMap } from './map.tsx';
 import { RunName } from './mark.tsx';
 import { asked, Answer, questionsOf, Tokens } from './sample.tsx';

@@ -1,10 +1,10 @@
 // learnt.tsx: what a mechanism has learnt, in its own terms: CAT's filters, Focus's resonators, long and short kernels.
 import { useState } from 'preact/hooks';
 import { averageKernel, FREQUENCIES, impulse, response, spectrum } from '../charts/signal.ts';
-import { round } from '../figures.ts';
-import type { Look } from '../protocol.ts';
-import type { Values } from '../setup.ts';
-import type { Tensor } from '../../wasm/seqmix.ts';
+import { round } from '../core/figures.ts';
+import type { Look } from '../training/protocol.ts';
+import type { Values } from '../state/setup.ts';
+import type { Tensor } from '../../wasm/loader/seqmix.ts';
 import { Matrix, Plot } from './matrix.tsx';
 
 export const find = (now: Look, name: string): Tensor | undefined =>

@@ -1,5 +1,5 @@
 // lessons.tsx: the engine's presets as cards: what each teaches, and one press to see it.
-import { lab, lesson, openLesson } from '../state.ts';
+import { lab, lesson, openLesson } from '../state/state.ts';
 
 export function Lessons() {
     const now = lesson.value.name;

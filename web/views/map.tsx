@@ -2,8 +2,8 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { drawHeat, drawLegend } from '../charts/heat.ts';
-import type { Look } from '../protocol.ts';
-import { inspecting, setView } from '../state.ts';
+import type { Look } from '../training/protocol.ts';
+import { inspecting, setView } from '../state/state.ts';
 import { futureClear, roundTop } from './matrix.tsx';
 
 const pointed = signal<{ row: number; column: number } | null>(null);

@@ -1,6 +1,6 @@
 // mark.tsx: the sign of a run, and its name beside it.
-import { groups, nameOf, type Entry } from '../state.ts';
-import type { Mark } from '../marks.ts';
+import { groups, nameOf, type Entry } from '../state/state.ts';
+import type { Mark } from '../core/marks.ts';
 
 export function MarkSign({ mark }: { mark: Mark }) {
     return (

@@ -3,8 +3,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { drawSigned, drawSignedLegend } from '../charts/diverging.ts';
 import { drawHeat, drawLegend } from '../charts/heat.ts';
-import { round, signed as withMinus } from '../figures.ts';
-import { painted } from '../theme.ts';
+import { round, signed as withMinus } from '../core/figures.ts';
+import { painted } from '../core/theme.ts';
 
 /** An attention map with what no row may look at left clear, where that is so for every row. */
 export function futureClear(map: Float32Array, size: number): Float32Array {

@@ -1,9 +1,9 @@
 // mnist_files.tsx: handing over the MNIST files: dropped or chosen, kept in this browser.
 import { useState } from 'preact/hooks';
-import type { Entry } from '../entry.ts';
-import { pick } from '../files.ts';
-import { complete, FILES, forgetFiles, held, take } from '../mnist.ts';
-import { openView, setKey } from '../state.ts';
+import type { Entry } from '../state/entry.ts';
+import { pick } from '../core/files.ts';
+import { complete, FILES, forgetFiles, held, take } from '../training/mnist.ts';
+import { openView, setKey } from '../state/state.ts';
 
 export function MnistFiles({ readers }: { readers: readonly Entry[] }) {
     const [problems, tell] = useState<string[]>([]);

@@ -1,6 +1,6 @@
 // notice.tsx: what went wrong, in words, above everything else; and the page that stands in for one that
 // cannot start.
-import { dismiss, trouble } from '../state.ts';
+import { dismiss, trouble } from '../state/state.ts';
 
 export function Notice() {
     const now = trouble.value;

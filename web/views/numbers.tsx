@@ -1,8 +1,8 @@
 // numbers.tsx: the race as a table: where each run stands, when it reached 99 %, and what proves its numbers.
 import { useState } from 'preact/hooks';
-import { lossAt } from '../history.ts';
-import { groups, lab, lossText, nameOf, runs, scoreText, type Entry } from '../state.ts';
-import { taskTitle, textOf } from '../setup.ts';
+import { lossAt } from '../state/history.ts';
+import { groups, lab, lossText, nameOf, runs, scoreText, type Entry } from '../state/state.ts';
+import { taskTitle, textOf } from '../state/setup.ts';
 import { RunName } from './mark.tsx';
 
 const STATUS: Record<string, string> = {

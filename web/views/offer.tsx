@@ -1,5 +1,5 @@
 // offer.tsx: the last visit's runs, offered.
-import { forget, offer, takeUp } from '../session.ts';
+import { forget, offer, takeUp } from '../state/session.ts';
 
 function ago(when: number): string {
     const minutes = Math.round((Date.now() - when) / 60_000);

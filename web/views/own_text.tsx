@@ -1,8 +1,8 @@
 // own_text.tsx: handing over a text for the task of the next character.
 import { useState } from 'preact/hooks';
-import { pick } from '../files.ts';
-import { restart, runs, setKey, type Entry } from '../state.ts';
-import { forgetText, heldText, takeText } from '../text.ts';
+import { pick } from '../core/files.ts';
+import { restart, runs, setKey, type Entry } from '../state/state.ts';
+import { forgetText, heldText, takeText } from '../core/text.ts';
 
 export function OwnText({ first }: { first: Entry }) {
     const [problem, tell] = useState('');

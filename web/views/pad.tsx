@@ -1,7 +1,7 @@
 // pad.tsx: where a digit is drawn, by mouse, finger or keys, and how the drawing becomes an image like MNIST's.
 import { useEffect, useRef } from 'preact/hooks';
 import { drawInk } from '../charts/heat.ts';
-import { fitted, SIDE, type Fitted } from '../digit.ts';
+import { fitted, SIDE, type Fitted } from '../core/digit.ts';
 
 const SIZE = 200; // pixels of the pad's own canvas
 const PEN = 15;

@@ -1,6 +1,6 @@
 // runs.tsx: the runs of the race: their mechanism, what each changes, adding and removing them.
-import { download, pick } from '../files.ts';
-import { MAX_ALL, offeredTasks, ownKeys } from '../setup.ts';
+import { download, pick } from '../core/files.ts';
+import { MAX_ALL, offeredTasks, ownKeys } from '../state/setup.ts';
 import {
     addRun,
     addSaved,
@@ -13,7 +13,7 @@ import {
     setKey,
     setOwnTask,
     type Entry,
-} from '../state.ts';
+} from '../state/state.ts';
 import { Control } from './control.tsx';
 import { useLive } from './part.ts';
 import { Badge, MarkSign } from './mark.tsx';

@@ -1,9 +1,9 @@
 // sample.tsx: the tokens of a sample with the model's answers, right or wrong, and one answer in a sentence.
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import type { Sample } from '../../wasm/seqmix.ts';
-import type { Look } from '../protocol.ts';
-import type { Values } from '../setup.ts';
+import type { Sample } from '../../wasm/loader/seqmix.ts';
+import type { Look } from '../training/protocol.ts';
+import type { Values } from '../state/setup.ts';
 
 /** The row whose answer is looked at; null: the first question. */
 export const asked = signal<number | null>(null);

@@ -12,7 +12,7 @@ import {
     undo,
     undoable,
     view,
-} from '../state.ts';
+} from '../state/state.ts';
 import { Dialog } from './dialog.tsx';
 import { VIEWS } from './list.ts';
 import { album } from './pictures.tsx';

@@ -2,7 +2,7 @@
 // is open stands in the address.
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import { addressOf, openView, said, view } from '../state.ts';
+import { addressOf, openView, said, view } from '../state/state.ts';
 import Experiment from './experiment.tsx';
 import { FIRST_VIEW, VIEWS, type ViewEntry } from './list.ts';
 

@@ -1,6 +1,6 @@
 // task.tsx: what is to be learnt: each task of the page's runs, and the keys that they share there.
-import { offeredTasks, sharedKeys, taskTitle } from '../setup.ts';
-import { groups, lab, setKey, type Entry } from '../state.ts';
+import { offeredTasks, sharedKeys, taskTitle } from '../state/setup.ts';
+import { groups, lab, setKey, type Entry } from '../state/state.ts';
 import { Control } from './control.tsx';
 import { OwnText } from './own_text.tsx';
 import { useLive } from './part.ts';

@@ -13,9 +13,9 @@ import {
     undo,
     undoable,
     view,
-} from '../state.ts';
-import { membersOf } from '../entry.ts';
-import { SPEEDS, type Speed } from '../url.ts';
+} from '../state/state.ts';
+import { membersOf } from '../state/entry.ts';
+import { SPEEDS, type Speed } from '../state/url.ts';
 
 const SPEED_NAMES: Record<Speed, string> = { slow: '4 steps/s', gentle: '24 steps/s', full: 'full speed' };
 

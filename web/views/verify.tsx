@@ -3,10 +3,10 @@
 import { computed, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import committed from '../../proofs_tests/digests.txt?raw';
-import type { Outcome, Ulp } from '../../wasm/verify.ts';
-import { openBench, type Bench } from '../proofs.ts';
-import { lab, said } from '../state.ts';
-import './verify.css';
+import type { Outcome, Ulp } from '../../wasm/loader/verify.ts';
+import { openBench, type Bench } from '../training/proofs.ts';
+import { lab, said } from '../state/state.ts';
+import '../styles/verify.css';
 
 /** What takes longer than a second each; run when asked for. */
 const LONG = new Set([

@@ -1,7 +1,7 @@
 // copying.tsx: [CAT] Theorem 3: signals copied in their order by one layer whose queries pass a decaying filter, one emitted
 // token after another.
-import { useAnswer } from '../../proofs.ts';
-import { show } from '../../figures.ts';
+import { useAnswer } from '../../training/proofs.ts';
+import { show } from '../../core/figures.ts';
 import { Drawing, Problem, Slider, Theorem, Verdict } from './parts.tsx';
 import { TextField } from './recall.tsx';
 import { number, text } from './settings.ts';

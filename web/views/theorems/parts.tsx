@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { drawHeat, drawLegend } from '../../charts/heat.ts';
-import { show } from '../../figures.ts';
+import { show } from '../../core/figures.ts';
 
 interface FigureProps {
     id: string;

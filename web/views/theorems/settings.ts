@@ -1,7 +1,7 @@
 // settings.ts: what the reader set in each picture, by name, mirrored in the address (`detail=name:value;name:value`). A
 // value is its default until it is changed; text that does not parse is left out.
 import { signal, type Signal } from '@preact/signals';
-import { setView, view } from '../../state.ts';
+import { setView, view } from '../../state/state.ts';
 
 interface Kind<T> {
     read(text: string): T | undefined;

@@ -2,7 +2,7 @@
 // use the arrow keys.
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
-import { show } from '../../figures.ts';
+import { show } from '../../core/figures.ts';
 import { Drawing } from './parts.tsx';
 
 export interface Series {

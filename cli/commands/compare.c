@@ -1,0 +1,148 @@
+// compare.c: `seqmix compare`: judges a folder of results against a set of test vectors, by the scale and
+// tolerance that the manifest gives for each array: max |got - ref| <= tol * scale. NaN never passes. Two
+// files: compare_pair.c.
+#include "cli/cli.h"
+#include "compare.h"
+#include "cli/oracle/manifest.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const char *manifest, *results, *reference; // reference: of two files
+    const char *only;                           // cases whose names begin so; NULL: all
+    const compare_format *format;               // NULL: f64 for a manifest
+    double tol;                                 // 0: the manifest's
+} options;
+
+typedef struct {
+    size_t arrays, past, bad;
+    double worst; // error / (tol * scale)
+    char worst_place[400];
+} verdict;
+
+static double scale_of(const manifest_array *is, const npy *ref) {
+    double scale = 0;
+    if (is->scale >= 0) return is->scale;
+    for (size_t i = 0; i < ref->count; i++) scale = fmax(scale, fabs(npy_value(ref, i)));
+    return scale;
+}
+
+// A manifest says how much a format's rounding of the inputs moves each array; where it only says so for
+// float32, other formats get their own tolerance, widened as far as that of float32 is.
+static double tolerance(const options *o, const manifest *m, const manifest_array *is) {
+    const compare_format *f = o->format ? o->format : compare_formats, *f32 = compare_format_named("f32");
+    if (o->tol > 0) return o->tol;
+    if (f == compare_formats) return m->f64_tol;
+    double given = f->digits == 24 ? is->f32_tol : f->digits == 11 ? is->f16_tol : is->bf16_tol;
+    return given > 0 ? given : f->tol * fmax(1, is->f32_tol / f32->tol);
+}
+
+static void judge(verdict *v, const options *o, const manifest *m, const manifest_array *is, const npy *ref,
+                  const npy *got, const char *name) {
+    double scale = scale_of(is, ref), worst = -1;
+    double tol = tolerance(o, m, is);
+    size_t where = 0;
+    for (size_t i = 0; i < ref->count; i++) {
+        double a = npy_value(got, i), b = npy_value(ref, i), error = compare_error(a, b);
+        if (error > worst) {
+            worst = error;
+            where = i;
+        }
+    }
+    v->arrays++;
+    if (ref->count == 0) return;
+    int past = !(worst <= tol * scale);
+    double share = worst == 0 ? 0 : worst / (tol * scale);
+    char index[160];
+    compare_place(index, sizeof index, ref, where);
+    if (share > v->worst || !v->worst_place[0]) {
+        v->worst = share;
+        snprintf(v->worst_place, sizeof v->worst_place, "%s%s", name, index);
+    }
+    if (!past) return;
+    v->past++;
+    printf("%s: %s: got %.17g, ref %.17g, |difference| %.3g > %.3g = %.3g * scale %.3g\n", name, index,
+           npy_value(got, where), npy_value(ref, where), worst, tol * scale, tol, scale);
+}
+
+static int compare_array(verdict *v, const options *o, const manifest *m, const json *entry, char *err,
+                         size_t errlen) {
+    manifest_array is;
+    char ref_path[MANIFEST_PATH], got_path[MANIFEST_PATH];
+    npy ref, got;
+    if (manifest_array_of(m, entry, m->folder, ref_path, &is, err, errlen) ||
+        manifest_array_of(m, entry, o->results, got_path, &is, err, errlen))
+        return -1;
+    if (npy_read(&ref, ref_path, err, errlen)) return -1;
+    int status = manifest_fits(&is, &ref, ref_path, err, errlen);
+    if (!status) status = npy_read(&got, got_path, err, errlen);
+    if (!status) {
+        status = manifest_fits(&is, &got, got_path, err, errlen);
+        if (!status) judge(v, o, m, &is, &ref, &got, is.file);
+        npy_free(&got);
+    }
+    npy_free(&ref);
+    return status;
+}
+
+static int compare_manifest(const options *o) {
+    static const char *const parts[] = {"outputs", "intermediates", "gradients"};
+    manifest m;
+    verdict v = {0};
+    size_t cases = 0;
+    char err[400];
+    if (manifest_open(&m, o->manifest, err, sizeof err)) return cli_fail("%s", err);
+    for (const json *c = m.cases->child; c; c = c->next) {
+        if (o->only && strncmp(manifest_case_name(c), o->only, strlen(o->only))) continue;
+        cases++;
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+            const json *part = json_get(c, parts[i]);
+            for (const json *a = part ? part->child : NULL; a; a = a->next)
+                if (compare_array(&v, o, &m, a, err, sizeof err)) {
+                    cli_fail("case %s: %s", manifest_case_name(c), err);
+                    v.bad++;
+                }
+        }
+    }
+    manifest_close(&m);
+    if (!cases)
+        return cli_fail("compare: no case of %s begins with '%.60s'", o->manifest, o->only ? o->only : "");
+    printf(
+        "compare: %zu arrays, %zu past their tolerance, %zu unreadable; worst %.3g of its tolerance at %s\n",
+        v.arrays, v.past, v.bad, v.worst, v.worst_place[0] ? v.worst_place : "no place");
+    return v.bad ? 2 : v.past ? 1 : 0;
+}
+
+int cli_compare(int argc, char **argv) {
+    options o = {0};
+    const char *usage =
+        "it takes A.npy B.npy or --manifest FILE DIR [--only CASE], and --f64, --f32, --f16, --bf16, --tol X";
+    for (int i = 0; i < argc; i++) {
+        if (strncmp(argv[i], "--", 2) == 0 && compare_format_named(argv[i] + 2)) {
+            if (o.format) return cli_fail("compare: a second format, %s; %s", argv[i], usage);
+            o.format = compare_format_named(argv[i] + 2);
+        } else if (!strcmp(argv[i], "--manifest") || !strcmp(argv[i], "--only") ||
+                   !strcmp(argv[i], "--tol")) {
+            if (i + 1 == argc) return cli_fail("compare: %s needs a value", argv[i]);
+            if (strcmp(argv[i], "--tol")) {
+                *(argv[i][2] == 'm' ? &o.manifest : &o.only) = argv[i + 1];
+                i++;
+                continue;
+            }
+            char *end;
+            o.tol = strtod(argv[++i], &end);
+            if (*end || !(o.tol > 0) || !isfinite(o.tol))
+                return cli_fail("compare: --tol is '%s'; it must be a number above 0", argv[i]);
+        } else if (argv[i][0] == '-' || o.reference) {
+            return cli_fail("compare: '%s' is not known; %s", argv[i], usage);
+        } else {
+            *(o.results ? &o.reference : &o.results) = argv[i];
+        }
+    }
+    if (o.manifest ? !o.results || o.reference : !o.reference || o.only)
+        return cli_fail("compare: %s", usage);
+    return o.manifest ? compare_manifest(&o) : compare_pair(o.results, o.reference, o.format, o.tol);
+}

@@ -1,0 +1,130 @@
+// compare_pair.c: `seqmix compare A.npy B.npy`: how far results are from the reference, by every usual
+// measure.
+#include "compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+const compare_format compare_formats[] = {
+    {"f64", 53, -1022, 1e-12}, {"f32", 24, -126, 2e-5}, {"f16", 11, -14, 0x1p-8}, // 8 u
+    {"bf16", 8, -126, 0x1p-5},                                                    // 8 u
+    {NULL, 0, 0, 0},
+};
+
+const compare_format *compare_format_named(const char *name) {
+    for (const compare_format *f = compare_formats; f->name; f++)
+        if (strcmp(f->name, name) == 0) return f;
+    return NULL;
+}
+
+double compare_ulp(const compare_format *format, double x) {
+    int exponent = format->exponent;
+    if (x != 0 && isfinite(x)) {
+        int e;
+        frexp(x, &e); // |x| = m 2^e, m in [1/2, 1)
+        if (e - 1 > exponent) exponent = e - 1;
+    }
+    return ldexp(1, exponent - format->digits + 1);
+}
+
+double compare_error(double got, double ref) {
+    if (got == ref) return 0;
+    double error = fabs(got - ref);
+    return isnan(error) ? INFINITY : error;
+}
+
+void compare_place(char *text, size_t length, const npy *a, size_t i) {
+    size_t at[NPY_MAX_DIMS];
+    for (size_t d = a->ndim; d-- > 0;) {
+        at[d] = i % a->shape[d];
+        i /= a->shape[d];
+    }
+    npy_shape_text(text, length, a->ndim, at);
+}
+
+// The largest of one measure and where it is.
+typedef struct {
+    double value;
+    size_t at;
+} most;
+
+static void take(most *m, double value, size_t at) {
+    if (!(value > m->value)) return;
+    m->value = value;
+    m->at = at;
+}
+
+static void print_place(const char *what, const npy *got, const npy *ref, size_t i) {
+    char at[160];
+    compare_place(at, sizeof at, ref, i);
+    printf("  %-24s %s: got %.9g, reference %.9g\n", what, at, npy_value(got, i), npy_value(ref, i));
+}
+
+static int judge(const npy *got, const npy *ref, const compare_format *format, double tol) {
+    double scale = 0;
+    most absolute = {0, 0}, relative = {0, 0}, ulp = {0, 0};
+    size_t different = 0, first = 0, past = 0, first_past = 0;
+    for (size_t i = 0; i < ref->count; i++) {
+        double b = fabs(npy_value(ref, i));
+        if (isfinite(b)) scale = fmax(scale, b);
+    }
+    for (size_t i = 0; i < ref->count; i++) {
+        double b = npy_value(ref, i), error = compare_error(npy_value(got, i), b);
+        if (error == 0) continue;
+        if (!different++) first = i;
+        take(&absolute, error, i);
+        take(&relative, error / fabs(b), i);
+        take(&ulp, error / compare_ulp(format, b), i);
+        if (!(error <= tol * scale) && !past++) first_past = i;
+    }
+    printf("  largest difference       %.3g\n", absolute.value);
+    printf("  relative to the scale    %.3g of %.6g, the reference's largest; %.3g is allowed\n",
+           absolute.value ? absolute.value / scale : 0, scale, tol);
+    printf("  relative by element      %.3g\n", relative.value);
+    printf("  units in the last place  %.4g of %s\n", ulp.value, format->name);
+    if (!different) {
+        printf("  equal in every number\n");
+        return 0;
+    }
+    print_place("largest difference at", got, ref, absolute.at);
+    print_place("first difference at", got, ref, first);
+    if (past) print_place("first past tolerance at", got, ref, first_past);
+    printf("  %zu of %zu numbers differ, %zu are past the tolerance\n", different, ref->count, past);
+    return past > 0;
+}
+
+static int compare_read(const npy *got, const npy *ref, const char *got_path, const char *ref_path,
+                        const compare_format *format, double tol) {
+    char a[160], b[160];
+    npy_shape_text(a, sizeof a, got->ndim, got->shape);
+    npy_shape_text(b, sizeof b, ref->ndim, ref->shape);
+    if (strcmp(a, b)) return cli_fail("compare: %s has the shape %s, %s has %s", got_path, a, ref_path, b);
+    int whole = ref->dtype == NPY_I4;
+    if (whole != (got->dtype == NPY_I4))
+        return cli_fail("compare: %s holds %s, %s holds %s", got_path, npy_dtype_name(got->dtype), ref_path,
+                        npy_dtype_name(ref->dtype));
+    if (!format)
+        format = compare_format_named(got->dtype == NPY_F4 ? "f32" : got->dtype == NPY_F2 ? "f16" : "f64");
+    if (!(tol > 0)) tol = whole ? 0 : format->tol;
+    printf("%s against %s: %zu numbers %s, judged as %s\n", got_path, ref_path, ref->count, a,
+           whole ? "int32" : format->name);
+    int past = judge(got, ref, format, tol);
+    printf(past ? "  FAIL\n" : "  pass\n");
+    return past;
+}
+
+int compare_pair(const char *got_path, const char *ref_path, const compare_format *format, double tol) {
+    npy got, ref;
+    char err[400];
+    if (npy_read(&got, got_path, err, sizeof err)) return cli_fail("compare: %s", err);
+    int status = npy_read(&ref, ref_path, err, sizeof err) ? cli_fail("compare: %s", err) : -1;
+    if (status < 0) {
+        status = compare_read(&got, &ref, got_path, ref_path, format, tol);
+        npy_free(&ref);
+    }
+    npy_free(&got);
+    return status;
+}

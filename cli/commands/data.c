@@ -1,0 +1,153 @@
+// data.c: seqmix data 'CONFIG' --count N --out DIR: samples of a task as .npy, for use elsewhere; --show draws them.
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "data_show.h"
+#include "cli/npy.h"
+#include "kernels/philox.h"
+#include "tasks/task.h"
+
+typedef struct {
+    const char *config, *out;
+    long count, first;
+    uint32_t stream;
+    int show;
+} options;
+
+static int read_options(int argc, char **argv, options *o) {
+    *o = (options){.stream = RNG_TRAIN};
+    for (int i = 0; i < argc; i++) {
+        const int more = i + 1 < argc;
+        if (!strcmp(argv[i], "--show")) {
+            o->show = 1;
+        } else if (!strcmp(argv[i], "--out") && more) {
+            o->out = argv[++i];
+        } else if ((!strcmp(argv[i], "--count") || !strcmp(argv[i], "--first")) && more) {
+            char *end;
+            long x = strtol(argv[i + 1], &end, 10), low = !strcmp(argv[i], "--count");
+            if (*end || end == argv[i + 1] || x < low || x > 100000000)
+                return cli_fail("%s %s is not allowed: it must be a whole number from %ld to 100000000",
+                                argv[i], argv[i + 1], low);
+            *(low ? &o->count : &o->first) = x;
+            i++;
+        } else if (!strcmp(argv[i], "--stream") && more) {
+            if (strcmp(argv[i + 1], "train") && strcmp(argv[i + 1], "eval"))
+                return cli_fail("--stream %s is not allowed: it must be train or eval", argv[i + 1]);
+            o->stream = !strcmp(argv[++i], "eval") ? RNG_EVAL : RNG_TRAIN;
+        } else if (argv[i][0] == '-') {
+            return cli_fail(
+                "%s does not stand alone here; data has --out DIR, --show, --count N, --first N and --stream train|eval",
+                argv[i]);
+        } else if (o->config) {
+            return cli_fail("'%s' comes after the config '%s'; give one config, in quotes", argv[i],
+                            o->config);
+        } else {
+            o->config = argv[i];
+        }
+    }
+    if (!o->count) o->count = o->show ? 1 : 1000;
+    if (!o->config || !(o->out || o->show))
+        return cli_fail(
+            "data needs a config and --out DIR or --show, as in: data 'task=mqar' --count 1000 --out DIR");
+    return 0;
+}
+
+static int write_array(const char *folder, const char *name, npy_dtype type, size_t ndim, const size_t *shape,
+                       const void *data) {
+    char path[4096], why[512];
+    if ((size_t)snprintf(path, sizeof path, "%s/%s.npy", folder, name) >= sizeof path)
+        return cli_fail("the path of %zu characters is too long", strlen(folder));
+    return npy_write(path, type, ndim, shape, data, why, sizeof why) ? cli_fail("%s", why) : 0;
+}
+
+// Samples that are held at once: all of them to be written, one to be shown.
+static int too_much(const options *o, const smx_task_instance *t) {
+    const uint64_t each = (uint64_t)t->length * (3 + t->channels), most = ((uint64_t)1 << 33) / 4;
+    if (each > most) return cli_fail("a sample of %zu rows would need more than 8 GiB", t->length);
+    if (!o->show && each > most / (uint64_t)o->count)
+        return cli_fail("--count %ld is too much: these samples would need more than 8 GiB at once",
+                        o->count);
+    return 0;
+}
+
+static int show_samples(const options *o, const smx_task_instance *t, uint64_t seed) {
+    const size_t L = t->length, T = t->per_position ? L : 1;
+    int32_t *whole = malloc((L + T) * sizeof *whole);
+    float *real = malloc((L * (t->channels ? t->channels : 1) + T) * sizeof *real);
+    const int enough = whole && real;
+    for (long i = 0; enough && i < o->count; i++) {
+        smx_task_sample s = {whole, real + T, whole + L, real};
+        t->task->generate(t, seed, o->stream, (uint64_t)o->first + (uint64_t)i, &s);
+        if (i) putchar('\n');
+        show_sample(t, &s);
+    }
+    free(whole);
+    free(real);
+    return enough ? 0 : cli_fail("out of memory for a sample of %zu rows", L);
+}
+
+static int write_samples(const options *o, const smx_task_instance *t, uint64_t seed) {
+    const size_t N = (size_t)o->count, L = t->length, C = t->channels, T = t->per_position ? L : 1;
+    const size_t per_sample = L + L * C + 2 * T;
+    float *memory = calloc(N * per_sample + 1, 4);
+    if (!memory) return cli_fail("out of memory for %ld samples", o->count);
+    int32_t *tokens = (int32_t *)memory, *targets = tokens + N * L;
+    float *values = memory + N * (L + T), *numbers = values + N * L * C;
+    for (size_t i = 0; i < N; i++) {
+        smx_task_sample s = {t->vocab ? tokens + i * L : NULL, C ? values + i * L * C : NULL, targets + i * T,
+                             numbers + i * T};
+        t->task->generate(t, seed, o->stream, (uint64_t)o->first + i, &s);
+    }
+    int bad = t->vocab ? write_array(o->out, "tokens", NPY_I4, 2, (size_t[]){N, L}, tokens)
+                       : write_array(o->out, "values", NPY_F4, 3, (size_t[]){N, L, C}, values);
+    if (!bad)
+        bad = write_array(o->out, "targets", t->classes ? NPY_I4 : NPY_F4, t->per_position ? 2 : 1,
+                          (size_t[]){N, T}, t->classes ? (void *)targets : (void *)numbers);
+    free(memory);
+    if (bad) return 2;
+    printf("%zu samples of %s in %s: %s [%zu][%zu]", N, t->task->name, o->out, t->vocab ? "tokens" : "values",
+           N, L);
+    if (C) printf("[%zu]", C);
+    printf(", targets [%zu]", N);
+    if (t->per_position) printf("[%zu]", T);
+    putchar('\n');
+    return 0;
+}
+
+int cli_data(int argc, char **argv) {
+    options o;
+    int status = read_options(argc, argv, &o);
+    if (status) return status;
+    smx_error e = {0};
+    config *c = config_parse(o.config, 0, &e);
+    if (!c) return cli_fail("%s", e.message);
+    smx_task_instance t = {0};
+    const smx_task *task = smx_task_find(config_word(c, "task"));
+    if (task->open(&t, c, (size_t)config_int(c, "length"), &e)) {
+        config_free(c);
+        return cli_fail("%s", e.message);
+    }
+    t.task = task;
+    char *all = config_text(c);
+    if (all) cli_note_images(all, "");
+    free(all);
+    struct stat st;
+    if (too_much(&o, &t))
+        status = 2;
+    else if (o.show)
+        status = show_samples(&o, &t, (uint64_t)config_int(c, "seed"));
+    else if (mkdir(o.out, 0777) && errno != EEXIST)
+        status = cli_fail("the folder %s cannot be made: %s", o.out, strerror(errno));
+    else if (stat(o.out, &st) || !S_ISDIR(st.st_mode))
+        status = cli_fail("%s is not a folder", o.out);
+    else
+        status = write_samples(&o, &t, (uint64_t)config_int(c, "seed"));
+    if (t.release) t.release(t.data);
+    config_free(c);
+    return status;
+}

@@ -1,0 +1,139 @@
+// eval.c: seqmix eval: how good a saved run is, at its own length and at others, one line for each; and which answer it gave for
+// which.
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LENGTHS = 64, LONGEST = 1 << 20 };
+
+typedef struct {
+    const char *file, *changes; // changes: "length=128&pairs=16~length=256&pairs=32"
+    long length[MOST_LENGTHS], count;
+    size_t lengths;
+    int json, confusion;
+} options;
+
+static int read_lengths(const char *text, options *o) {
+    for (const char *at = text; o->lengths < MOST_LENGTHS; at++) {
+        char *end;
+        const long x = strtol(at, &end, 10);
+        if (end == at || (*end && *end != ',') || x < 1 || x > LONGEST) break;
+        o->length[o->lengths++] = x;
+        if (!*end) return 0;
+        at = end;
+    }
+    return cli_fail(
+        "--length %s is not allowed: it must be whole numbers from 1 to %d, at most %d, separated by commas",
+        text, LONGEST, MOST_LENGTHS);
+}
+
+static int read_options(int argc, char **argv, options *o) {
+    *o = (options){.count = 1000};
+    for (int i = 0; i < argc; i++) {
+        int bad = 0;
+        if (!strcmp(argv[i], "--json"))
+            o->json = 1;
+        else if (!strcmp(argv[i], "--confusion"))
+            o->confusion = 1;
+        else if (!strcmp(argv[i], "--length"))
+            bad = i + 1 < argc ? read_lengths(argv[++i], o)
+                               : cli_fail("--length needs a length after it, or several separated by commas");
+        else if (!strcmp(argv[i], "--count"))
+            bad = cli_read_count(argc, argv, &i, 1, 10000000, &o->count);
+        else if (argv[i][0] == '-')
+            bad = cli_fail("there is no option %s; eval has --length N, --count N, --confusion and --json",
+                           argv[i]);
+        else if (!o->file)
+            o->file = argv[i];
+        else if (!o->changes)
+            o->changes = argv[i];
+        else
+            bad =
+                cli_fail("'%s' is too much: eval takes a checkpoint and changes to the task's keys", argv[i]);
+        if (bad) return bad;
+    }
+    if (!o->file) return cli_fail("eval needs a checkpoint, written by seqmix train 'CONFIG' --save FILE");
+    return 0;
+}
+
+// NULL, with the sentence printed, where there is none.
+static const uint64_t *confusion(const smx_run *run, size_t *classes) {
+    const uint64_t *table = smx_run_confusion(run, classes);
+    if (!table) cli_fail("there is no confusion matrix for regression or beyond 256 classes");
+    return table;
+}
+
+// table [V][V], row: what was right, column: what was answered; NULL if it was not asked for.
+static void print_json(const char *changes, const smx_evaluation *e, const uint64_t *table, size_t V) {
+    printf("{\"changes\":\"");
+    for (; *changes; changes++) printf(strchr("\"\\", *changes) ? "\\%c" : "%c", *changes);
+    printf(
+        "\",\"loss\":%.9g,\"bits\":%.9g,\"accuracy\":%.6f,\"sequence_accuracy\":%.6f,\"free_accuracy\":%.6f,"
+        "\"free_sequence_accuracy\":%.6f,\"r2\":%.6f,\"targets\":%llu,\"sequences\":%llu",
+        e->loss, cli_bits(e), e->accuracy, e->sequence_accuracy, e->free_accuracy, e->free_sequence_accuracy,
+        e->r2, (unsigned long long)e->targets, (unsigned long long)e->sequences);
+    for (size_t i = 0; table && i < V * V; i++)
+        printf("%s%llu", i == 0 ? ",\"confusion\":[[" : i % V ? "," : "],[", (unsigned long long)table[i]);
+    puts(table ? "]]}" : "}");
+}
+
+static void print_words(const char *changes, const smx_evaluation *e, const uint64_t *table, size_t V) {
+    if (*changes) printf("%s: ", changes);
+    if (e->regression) {
+        printf("R^2 %.4f over %llu targets, mean squared error %.4g\n", e->r2, (unsigned long long)e->targets,
+               e->loss);
+        return;
+    }
+    printf(
+        "accuracy %.2f %% of %llu targets, %.2f %% of %llu sequences entirely right, loss %.4f (%.4f bits%s)\n",
+        100 * e->accuracy, (unsigned long long)e->targets, 100 * e->sequence_accuracy,
+        (unsigned long long)e->sequences, e->loss, cli_bits(e), e->text ? " per character" : "");
+    if (e->free_running)
+        printf("on its own answers: %.2f %% of targets, %.2f %% of sequences\n", 100 * e->free_accuracy,
+               100 * e->free_sequence_accuracy);
+    for (size_t i = 0; table && i < V * V; i++)
+        printf("%llu%c", (unsigned long long)table[i], (i + 1) % V ? '\t' : '\n');
+}
+
+static int one(smx_run *run, const options *o, const char *changes) {
+    smx_error e = {0};
+    smx_evaluation ev;
+    if (cli_refuse_preset(changes)) return 2;
+    if (smx_run_evaluate_as(run, (size_t)o->count, changes, &ev, &e)) return cli_fail("%s", e.message);
+    cli_note_images(smx_run_config(run), changes);
+    size_t V = 0;
+    const uint64_t *table = o->confusion ? confusion(run, &V) : NULL;
+    (o->json ? print_json : print_words)(changes, &ev, table, V);
+    return o->confusion && !table ? 2 : 0;
+}
+
+static int all(smx_run *run, const options *o) {
+    for (const char *at = o->changes ? o->changes : "";;) {
+        const size_t n = strcspn(at, "~");
+        for (size_t i = 0; i < (o->lengths ? o->lengths : 1); i++) {
+            char changes[2048];
+            if (n > sizeof changes - 64) return cli_fail("changes of %zu characters are too long", n);
+            snprintf(changes, sizeof changes, "%.*s", (int)n, at);
+            if (o->lengths)
+                snprintf(changes + n, sizeof changes - n, "%slength=%ld", n ? "&" : "", o->length[i]);
+            const int status = one(run, o, changes);
+            if (status) return status;
+        }
+        if (!at[n]) return 0;
+        at += n + 1;
+    }
+}
+
+int cli_eval(int argc, char **argv) {
+    options o;
+    int status = read_options(argc, argv, &o);
+    if (status) return status;
+    smx_run *run = cli_load_run(o.file, NULL);
+    if (!run) return 2;
+    cli_use_threads(run);
+    status = all(run, &o);
+    smx_run_close(run);
+    return status;
+}

@@ -1,0 +1,105 @@
+// help.c: seqmix help [KEY]: the config language, from the same tables that the parser reads.
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "model/settings/keys.h"
+#include "model/mixers/mixer.h"
+#include "tasks/task.h"
+
+static void allowed(const config_key *k, char *to, size_t size) {
+    if (k->type == KEY_WORD && k->choices[0] != '@')
+        snprintf(to, size, "%s", k->choices);
+    else if (k->type == KEY_WORD || k->type == KEY_TEXT)
+        snprintf(to, size, "%s", k->type == KEY_TEXT ? "text" : "name");
+    else
+        snprintf(to, size, "%.10g..%.10g", k->min, k->max);
+}
+
+static void print_key(const config_key *k) {
+    char range[256];
+    allowed(k, range, sizeof range);
+    printf("  %-13s %-10s %-28s %s\n", k->name, k->fallback, range, k->help);
+}
+
+static void print_keys(const config_key *keys) {
+    for (; keys && keys->name; keys++) print_key(keys);
+}
+
+static void print_mixer(const mixer *m) {
+    printf("%s (%s)\n  %s\n  source: %s; cost: %s\n", m->name, m->title, m->help, m->source, m->cost);
+    print_keys(m->keys);
+}
+
+static void print_task(const smx_task *t) {
+    printf("%s (%s)\n  %s\n  source: %s\n  defaults: %s\n", t->name, t->title, t->help, t->source,
+           t->defaults ? t->defaults : "");
+    print_keys(t->keys);
+}
+
+static void print_preset(const preset *p) {
+    printf("%s (%s)\n  %s\n  %s\n  %s\n", p->name, p->title, p->lesson, p->expect, p->config);
+}
+
+static int print_named(const char *name) {
+    int found = 0;
+    const int every_preset = !strcmp(name, "preset") || !strcmp(name, "presets");
+    for (const config_key *k = common_keys; k->name; k++)
+        if (!strcmp(k->name, name)) print_key(k), found = 1;
+    if (!strcmp(name, "mixer") || !strcmp(name, "mixers"))
+        for (size_t i = 0; mixers[i]; i++) print_mixer(mixers[i]), found = 1;
+    if (!strcmp(name, "task") || !strcmp(name, "tasks"))
+        for (size_t i = 0; smx_tasks[i]; i++) print_task(smx_tasks[i]), found = 1;
+    for (const preset *p = presets; p->name; p++)
+        if (every_preset || !strcmp(p->name, name)) print_preset(p), found = 1;
+    if (mixer_find(name)) print_mixer(mixer_find(name)), found = 1;
+    if (smx_task_find(name)) print_task(smx_task_find(name)), found = 1;
+    for (size_t i = 0; mixers[i]; i++)
+        for (const config_key *k = mixers[i]->keys; k && k->name; k++)
+            if (!strcmp(k->name, name)) printf("mixer=%s:\n", mixers[i]->name), print_key(k), found = 1;
+    for (size_t i = 0; smx_tasks[i]; i++)
+        for (const config_key *k = smx_tasks[i]->keys; k && k->name; k++)
+            if (!strcmp(k->name, name)) printf("task=%s:\n", smx_tasks[i]->name), print_key(k), found = 1;
+    return found;
+}
+
+// The table that the page reads, and what only the documents need: recipes, and the modes of each mixer.
+static void print_json(void) {
+    const char *table = smx_config_json();
+    printf("%.*s,\"recipes\":[", (int)strlen(table) - 1, table);
+    for (const recipe *r = recipes; r->task; r++)
+        printf("%s{\"task\":\"%s\",\"mixer\":\"%s\",\"config\":\"%s\"}", r == recipes ? "" : ",", r->task,
+               r->mixer, r->config);
+    printf("],\"modes\":{");
+    for (size_t i = 0; mixers[i]; i++)
+        printf("%s\"%s\":\"%s\"", i ? "," : "", mixers[i]->name, mixers[i]->modes ? mixers[i]->modes : "");
+    puts("}}");
+}
+
+int cli_help(int argc, char **argv) {
+    if (argc > 1) return cli_fail("help takes one key, not %d", argc);
+    if (argc == 1 && !strcmp(argv[0], "--json")) {
+        print_json();
+        return 0;
+    }
+    if (argc == 1)
+        return print_named(argv[0])
+                   ? 0
+                   : cli_fail("there is no key, mixer, task or preset '%s'; seqmix help lists them", argv[0]);
+    printf("A config is key=value&key=value, for example\n"
+           "  seqmix train 'mixer=cat&task=mqar&length=64&vocab=64&pairs=8&width=32&seed=1'\n"
+           "Several runs, each with what it changes: 'mixer=cat&task=mqar~mixer=attention'.\n"
+           "Keys left out take the good setting for that task and mixer.\n\n"
+           "  key           default    allowed                      meaning\n");
+    print_keys(common_keys);
+    printf("\nmixers:");
+    for (size_t i = 0; mixers[i]; i++) printf(" %s", mixers[i]->name);
+    printf("\ntasks: ");
+    for (size_t i = 0; smx_tasks[i]; i++) printf(" %s", smx_tasks[i]->name);
+    printf("\npresets:");
+    for (const preset *p = presets; p->name; p++) printf(" %s", p->name);
+    printf("\nseqmix help NAME tells more of a key, mixer, task or preset (help mixer, help task, help "
+           "preset: of all).\n");
+    return 0;
+}

@@ -1,0 +1,199 @@
+// presets.c: seqmix presets: trains every run of every preset over several seeds and holds what it measures against the
+// claims in model/settings/recipes.c. A claim that does not hold is a failure, not a footnote.
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/settings/keys.h"
+
+enum { MOST_RUNS = 64, MOST_SEEDS = 9, HELD_OUT = 500, MNIST_TEST = 10000 };
+
+typedef struct {
+    int fast, list, json;
+    long seeds;
+    const char *name; // NULL: all
+    size_t held, broken;
+    double
+        plain[MOST_RUNS]
+             [MOST_SEEDS]; // of the preset at hand: what each run reached without changes, NaN: not measured
+} options;
+
+static double measured(const smx_evaluation *e, const char *metric) {
+    if (!strcmp(metric, "r2")) return e->r2;
+    if (!strcmp(metric, "free")) return e->free_accuracy;
+    if (!strcmp(metric, "bits")) return cli_bits(e);
+    return e->accuracy;
+}
+
+static int wanted(const options *o, const claim *c, const char *preset, size_t run) {
+    return !strcmp(c->preset, preset) && c->run == run && (!o->fast || c->fast);
+}
+
+// Is the run compared with by a claim that is wanted?
+static int is_baseline(const options *o, const char *preset, size_t run) {
+    for (const claim *c = claims; c->preset; c++)
+        if (c->minus == run + 1 && wanted(o, c, preset, c->run)) return 1;
+    return 0;
+}
+
+// The config of run `i` of the preset with this seed, complete; malloc'ed.
+static char *run_config(const preset *p, size_t i, long seed, smx_error *e) {
+    char text[256];
+    snprintf(text, sizeof text, "preset=%s&seed=%ld", p->name, seed);
+    char *all = smx_config_complete(text, e), *at = all;
+    for (; at && i > 0; i--) at = strchr(at, '~') ? strchr(at, '~') + 1 : NULL;
+    char *one = at ? malloc(strlen(at) + 1) : NULL;
+    if (one) {
+        size_t n = strcspn(at, "~");
+        memcpy(one, at, n);
+        one[n] = 0;
+    }
+    free(all);
+    return one;
+}
+
+typedef struct {
+    const preset *p;
+    size_t i; // run
+    long seed;
+    char mixer[48], task[48];
+    const char *images; // that they are procedural digits, or ""
+    smx_metrics m;
+    double seconds;
+} training;
+
+static void report(options *o, const training *t, const claim *c, double x) {
+    const int holds = x >= c->low && x <= c->high;
+    *(holds ? &o->held : &o->broken) += 1;
+    if (o->json)
+        printf("{\"preset\":\"%s\",\"run\":%zu,\"mixer\":\"%s\",\"task\":\"%s\",\"seed\":%ld,\"metric\":\"%"
+               "s\",\"changes\":\"%s\","
+               "\"minus\":%zu,\"value\":%.6f,\"low\":%.6g,\"high\":%.6g,\"holds\":%s,\"params\":%llu,"
+               "\"steps\":%llu,\"seconds\":%.2f}\n",
+               t->p->name, t->i, t->mixer, t->task, t->seed, c->metric, c->changes, c->minus, x, c->low,
+               c->high, holds ? "true" : "false", (unsigned long long)t->m.params,
+               (unsigned long long)t->m.steps, t->seconds);
+    else
+        printf("%s  %-12s %-10s %-10s seed %ld  %-8s %.4f in [%.3f, %.3f]  %6llu steps %6.1f s  %s",
+               holds ? "holds " : "BROKEN", t->p->name, t->mixer, t->task, t->seed, c->metric, x, c->low,
+               c->high, (unsigned long long)t->m.steps, t->seconds, c->changes);
+    if (!o->json && c->minus) printf("minus run %zu", c->minus);
+    if (!o->json && *t->images) printf("%s%s", *c->changes || c->minus ? ", " : "", t->images);
+    if (!o->json) putchar('\n');
+    fflush(stdout);
+}
+
+// The trained run against every claim about it. 0, or the exit status.
+static int judge_run(options *o, training *t, smx_run *run, size_t count) {
+    smx_error e = {0};
+    smx_evaluation ev;
+    for (const claim *c = claims; c->preset; c++) {
+        if (!wanted(o, c, t->p->name, t->i)) continue;
+        if (smx_run_evaluate_as(run, count, c->changes, &ev, &e))
+            return cli_fail("preset %s, run %zu: %s", t->p->name, t->i + 1, e.message);
+        double x = measured(&ev, c->metric);
+        if (c->minus) x -= o->plain[c->minus - 1][t->seed - 1];
+        report(o, t, c, x);
+    }
+    if (is_baseline(o, t->p->name, t->i)) {
+        if (smx_run_evaluate(run, count, 0, &ev, &e))
+            return cli_fail("preset %s, run %zu: %s", t->p->name, t->i + 1, e.message);
+        cli_measure(&ev, &o->plain[t->i][t->seed - 1]);
+    }
+    return 0;
+}
+
+static int judge(options *o, const preset *p, size_t i, long seed) {
+    smx_error e = {0};
+    training t = {.p = p, .i = i, .seed = seed, .images = ""};
+    char *text = run_config(p, i, seed, &e), data[48] = "", test[48] = "";
+    smx_run *run = text ? smx_run_open(text, &e) : NULL;
+    if (text) {
+        cli_config_value(text, "mixer", t.mixer, sizeof t.mixer);
+        cli_config_value(text, "task", t.task, sizeof t.task);
+        cli_config_value(text, "data", data, sizeof data);
+        cli_config_value(text, "test", test, sizeof test);
+        t.images = cli_images(text, "");
+    }
+    free(text);
+    const int real =
+        !strcmp(test, "mnist") || (!strcmp(data, "mnist") && !strcmp(test, "same")); // MNIST's test images
+    if (!run && (real || !strcmp(data, "mnist")) && strstr(e.message, "not found")) {
+        if (!o->json) printf("skipped %-12s run %zu, seed %ld: %s\n", p->name, i + 1, seed, e.message);
+        return 0;
+    }
+    if (!run) return cli_fail("preset %s, run %zu: %s", p->name, i + 1, e.message);
+    cli_use_threads(run);
+    smx_run_metrics(run, &t.m);
+    const double start = cli_processor_seconds();
+    int status =
+        smx_run_step(run, t.m.steps, &e) ? cli_fail("preset %s, run %zu: %s", p->name, i + 1, e.message) : 0;
+    t.seconds = cli_processor_seconds() - start;
+    if (!status) status = judge_run(o, &t, run, real ? MNIST_TEST : HELD_OUT);
+    smx_run_close(run);
+    return status;
+}
+
+static size_t runs_of(const preset *p) {
+    size_t n = 1;
+    for (const char *t = p->config; *t; t++) n += *t == '~';
+    return n;
+}
+
+static int judge_preset(options *o, const preset *p) {
+    for (size_t i = 0; i < runs_of(p); i++) {
+        int any = is_baseline(o, p->name, i);
+        for (const claim *c = claims; c->preset; c++) any |= wanted(o, c, p->name, i);
+        for (long seed = 1; any && seed <= o->seeds; seed++) {
+            int status = judge(o, p, i, seed);
+            if (status) return status;
+        }
+    }
+    return 0;
+}
+
+// The claims themselves, as JSON lines.
+static void list_claims(const options *o) {
+    for (const claim *c = claims; c->preset; c++)
+        if (!o->name || !strcmp(o->name, c->preset))
+            printf("{\"preset\":\"%s\",\"run\":%zu,\"changes\":\"%s\",\"metric\":\"%s\",\"low\":%.6g,"
+                   "\"high\":%.6g,\"fast\":%s,\"minus\":%zu}\n",
+                   c->preset, c->run, c->changes, c->metric, c->low, c->high, c->fast ? "true" : "false",
+                   c->minus);
+}
+
+int cli_presets(int argc, char **argv) {
+    options o = {.seeds = 3};
+    for (int i = 0; i < argc; i++) {
+        if (!strcmp(argv[i], "--fast"))
+            o.fast = 1;
+        else if (!strcmp(argv[i], "--list"))
+            o.list = 1;
+        else if (!strcmp(argv[i], "--json"))
+            o.json = 1;
+        else if (!strcmp(argv[i], "--seeds")) {
+            if (cli_read_count(argc, argv, &i, 1, MOST_SEEDS, &o.seeds)) return 2;
+        } else if (argv[i][0] == '-')
+            return cli_fail(
+                "presets takes --fast, --list, --json, --seeds 1 to 9 and a preset's name, not '%s'",
+                argv[i]);
+        else if (o.name)
+            return cli_fail("'%s' is too much: presets takes one preset's name, or none for all", argv[i]);
+        else
+            o.name = argv[i];
+    }
+    int known = 0, status = 0;
+    for (const preset *p = presets; p->name && !status; p++) {
+        if (o.name && strcmp(o.name, p->name)) continue;
+        known = 1;
+        if (!o.list) status = judge_preset(&o, p);
+    }
+    if (!known) return cli_fail("there is no preset '%s'; seqmix help preset lists them", o.name);
+    if (o.list)
+        list_claims(&o);
+    else
+        fprintf(o.json ? stderr : stdout, "%zu claims hold, %zu are broken\n", o.held, o.broken);
+    return status ? status : o.broken ? 1 : 0;
+}

@@ -1,0 +1,162 @@
+// sweep.c: seqmix sweep 'CONFIG' KEY=A,B,C: one training per value and seed, and how good each came out. The papers' two sweeps
+// are chunk=... (context window) and images=... (size of the training set).
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_VALUES = 32, MOST_SEEDS = 99 };
+
+typedef struct {
+    const char *config, *list; // "key=a,b,c"
+    long seeds, count;
+    int json;
+} options;
+
+typedef struct {
+    double low, high, sum, seconds;
+    unsigned long long params, steps;
+} outcome;
+
+static int read_options(int argc, char **argv, options *o) {
+    *o = (options){.seeds = 1, .count = 1000};
+    for (int i = 0; i < argc; i++) {
+        if (!strcmp(argv[i], "--json")) {
+            o->json = 1;
+        } else if (!strcmp(argv[i], "--seeds")) {
+            if (cli_read_count(argc, argv, &i, 1, MOST_SEEDS, &o->seeds)) return 2;
+        } else if (!strcmp(argv[i], "--eval")) {
+            if (cli_read_count(argc, argv, &i, 1, 10000000, &o->count)) return 2;
+        } else if (argv[i][0] == '-') {
+            return cli_fail("there is no option %s; sweep has --seeds N, --eval N and --json", argv[i]);
+        } else if (!o->config) {
+            o->config = argv[i];
+        } else if (!o->list) {
+            o->list = argv[i];
+        } else {
+            return cli_fail("'%s' is too much: sweep takes a config and one key with its values", argv[i]);
+        }
+    }
+    const char *equals = o->list ? strchr(o->list, '=') : NULL;
+    if (!equals || equals == o->list || !equals[1])
+        return cli_fail("sweep needs a config and a key with values, as in: sweep "
+                        "'mixer=las&task=smnist&length=196' chunk=7,28,98");
+    return 0;
+}
+
+static char *with_changes(const char *config, const char *changes) {
+    const size_t n = strlen(config) + strlen(changes) + 2;
+    char *text = malloc(n);
+    if (text) snprintf(text, n, "%s&%s", config, changes);
+    return text;
+}
+
+// NULL with the sentence printed.
+static smx_run *open_run(const options *o, const char *changes) {
+    smx_error e = {0};
+    char *text = with_changes(o->config, changes);
+    smx_run *run = text ? smx_run_open(text, &e) : NULL;
+    if (!run) cli_fail("%s: %s", changes, text ? e.message : "out of memory");
+    free(text);
+    return run;
+}
+
+// Every value is tried before the first training: opened, as data and sizes also have their say.
+static int valid(const options *o, const char *changes) {
+    smx_run *run = open_run(o, changes);
+    if (!run) return 2;
+    cli_note_images(smx_run_config(run), "");
+    smx_run_close(run);
+    return 0;
+}
+
+// One training and its evaluation; 0, or the exit status.
+static int one(const options *o, const char *changes, outcome *out, const char **metric) {
+    smx_error e = {0};
+    smx_run *run = open_run(o, changes);
+    if (!run) return 2;
+    cli_use_threads(run);
+    smx_metrics m;
+    smx_evaluation v;
+    smx_run_metrics(run, &m);
+    const double start = cli_processor_seconds();
+    int status = smx_run_step(run, m.steps, &e) ? cli_fail("%s: %s", changes, e.message) : 0;
+    out->seconds += cli_processor_seconds() - start;
+    if (!status && smx_run_evaluate(run, (size_t)o->count, 0, &v, &e))
+        status = cli_fail("%s: %s", changes, e.message);
+    smx_run_close(run);
+    if (status) return status;
+    double x;
+    *metric = cli_measure(&v, &x);
+    if (x < out->low) out->low = x;
+    if (x > out->high) out->high = x;
+    out->sum += x;
+    out->params = (unsigned long long)m.params;
+    out->steps = (unsigned long long)m.steps;
+    return 0;
+}
+
+static void print_row(const options *o, const char *key, const char *value, const outcome *out,
+                      const char *metric, int first) {
+    const double mean = out->sum / (double)o->seeds, seconds = out->seconds / (double)o->seeds;
+    if (o->json) {
+        printf("{\"%s\":\"%s\",\"%s\":%.6f,\"low\":%.6f,\"high\":%.6f,\"seeds\":%ld,\"params\":%llu,"
+               "\"steps\":%llu,\"seconds\":%.3f}\n",
+               key, value, metric, mean, out->low, out->high, o->seeds, out->params, out->steps, seconds);
+    } else {
+        if (first)
+            printf("%-12s %9s %9s %9s %9s %8s %9s\n", key, metric, "lowest", "highest", "weights", "steps",
+                   "seconds");
+        printf("%-12s %9.4f %9.4f %9.4f %9llu %8llu %9.2f\n", value, mean, out->low, out->high, out->params,
+               out->steps, seconds);
+    }
+    fflush(stdout);
+}
+
+// The value at *at of a list "A,B,..."; moves on to the next. 0 at the end, -1 for one that is too long.
+static int next_value(const char **at, char *value, size_t size) {
+    if (!**at) return 0;
+    const size_t n = strcspn(*at, ",");
+    if (n >= size) return -1;
+    snprintf(value, size, "%.*s", (int)n, *at);
+    *at += n + ((*at)[n] == ',');
+    return 1;
+}
+
+static int check_values(const options *o, const char *key, const char *list) {
+    char value[128], changes[256];
+    int more, status = 0;
+    for (size_t i = 0; !status && (more = next_value(&list, value, sizeof value)) != 0; i++) {
+        if (more < 0) return cli_fail("a value of %s is longer than %zu characters", key, sizeof value - 1);
+        if (i == MOST_VALUES) return cli_fail("%s has more than %d values", key, MOST_VALUES);
+        snprintf(changes, sizeof changes, "%s=%s", key, value);
+        status = valid(o, changes);
+    }
+    return status;
+}
+
+int cli_sweep(int argc, char **argv) {
+    options o;
+    int status = read_options(argc, argv, &o);
+    if (status) return status;
+    const size_t key_length = strcspn(o.list, "=");
+    char key[64], value[128], changes[256];
+    snprintf(key, sizeof key, "%.*s", (int)(key_length < 63 ? key_length : 63), o.list);
+    const char *at = o.list + key_length + 1;
+    if (strchr(o.config, '~')) return cli_fail("sweep takes one run; '%s' has several", o.config);
+    if (!strcmp(key, "seed") && o.seeds > 1)
+        return cli_fail("seed is the key of the sweep: leave --seeds out");
+    if ((status = check_values(&o, key, at)) != 0) return status;
+    for (size_t i = 0; !status && next_value(&at, value, sizeof value); i++) {
+        outcome out = {.low = 1e30, .high = -1e30};
+        const char *metric = "";
+        for (long seed = 1; !status && seed <= o.seeds; seed++) {
+            // A single seed is the config's own.
+            snprintf(changes, sizeof changes, o.seeds > 1 ? "%s=%s&seed=%ld" : "%s=%s", key, value, seed);
+            status = one(&o, changes, &out, &metric);
+        }
+        if (!status) print_row(&o, key, value, &out, metric, i == 0);
+    }
+    return status;
+}

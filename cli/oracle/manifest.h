@@ -1,0 +1,35 @@
+// manifest.h: the list of a set of test vectors (manifest.json), checked as it is read.
+// For oracle.c and compare.c.
+#ifndef CLI_MANIFEST_H
+#define CLI_MANIFEST_H
+
+#include "model/base/json.h"
+#include "cli/npy.h"
+
+enum { MANIFEST_PATH = 4096 };
+
+typedef struct {
+    json *root;
+    const json *cases;          // an array of objects
+    double f64_tol;             // of max |got - ref| / scale, for double
+    char folder[MANIFEST_PATH]; // where the manifest and its arrays are
+} manifest;
+
+typedef struct {
+    const char *file; // a plain name
+    npy_dtype dtype;
+    size_t ndim, shape[NPY_MAX_DIMS];
+    double scale, f32_tol, f16_tol, bf16_tol; // negative when not given
+} manifest_array;
+
+// All return 0, or -1 with one sentence in err.
+int manifest_open(manifest *m, const char *path, char *err, size_t errlen);
+void manifest_close(manifest *m);
+// One array entry; path becomes folder/file. A file name that leaves the folder is refused.
+int manifest_array_of(const manifest *m, const json *entry, const char *folder, char path[MANIFEST_PATH],
+                      manifest_array *out, char *err, size_t errlen);
+// Does what was read have the shape and the kind of number (whole or real) that the manifest says?
+int manifest_fits(const manifest_array *is, const npy *value, const char *path, char *err, size_t errlen);
+const char *manifest_case_name(const json *entry);
+
+#endif

@@ -1,0 +1,279 @@
+// oracle_folder.c: runs one mechanism on the arrays of a folder, NAME.npy each, and writes NAME.npy of every
+// output, mid_NAME.npy of every intermediate and, where dy.npy is given, d_NAME.npy of every gradient.
+// Leading batch dimensions are a loop around the oracle: what has them is taken piece by piece, what has none
+// is the same for all pieces, and its gradient is the sum over them.
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "oracle.h"
+
+typedef struct {
+    const oracle_array *is;
+    npy value;
+    size_t lead; // batch dimensions, 0: shared by all pieces
+} input;
+
+typedef struct {
+    const oracle_array *is;
+    int gradient, shared;                    // shared: pieces are added
+    size_t ndim, shape[NPY_MAX_DIMS], count; // of one piece
+    double *data;
+} result;
+
+typedef struct {
+    const oracle_request *r;
+    json *params;
+    input inputs[ORACLE_MAX_ARRAYS];
+    size_t n_inputs, batch_ndim, batch[NPY_MAX_DIMS], pieces;
+    result results[2 * ORACLE_MAX_ARRAYS];
+    size_t n_results;
+    oracle_case c;
+} folder_run;
+
+static int fail_case(const folder_run *f) {
+    return cli_fail("oracle: %s: %s", f->r->mechanism->name, f->c.err);
+}
+
+static size_t dims_of(const oracle_array *a) {
+    size_t n = 1;
+    for (const char *at = a->shape; *at; at++) n += *at == ' ';
+    return n;
+}
+
+// With --layout bhld: q, k, v, marks and y, whose rows are all heads side by side.
+static int apart(const folder_run *f, const oracle_array *a) {
+    return f->r->heads_apart && strcmp(a->shape, "L D") == 0;
+}
+
+static const input *input_named(const folder_run *f, const char *name) {
+    for (size_t i = 0; i < f->n_inputs; i++)
+        if (strcmp(f->inputs[i].is->name, name) == 0) return &f->inputs[i];
+    return NULL;
+}
+
+// ---- Reading
+
+// [..., H, L, d] becomes [..., L, H*d], or back. n blocks of the first.
+static void move_heads(void *to, const void *from, size_t n, size_t H, size_t L, size_t row, int back) {
+    for (size_t b = 0; b < n; b++)
+        for (size_t h = 0; h < H; h++)
+            for (size_t t = 0; t < L; t++) {
+                size_t split = ((b * H + h) * L + t) * row, joined = ((b * L + t) * H + h) * row;
+                memcpy((char *)to + (back ? split : joined), (const char *)from + (back ? joined : split),
+                       row);
+            }
+}
+
+static int join_heads(npy *a, const char *name, size_t *heads) {
+    char shape[160];
+    if (a->ndim < 3 || a->count == 0)
+        return cli_fail("oracle: %s has the shape %s; --layout bhld wants [...][H][L][d]", name,
+                        npy_shape_text(shape, sizeof shape, a->ndim, a->shape));
+    size_t *tail = a->shape + a->ndim - 3, H = tail[0], L = tail[1], d = tail[2];
+    if (*heads && *heads != H)
+        return cli_fail("oracle: %s has %zu heads; the parameter H or an array before it says %zu", name, H,
+                        *heads);
+    size_t row = d * npy_item_size(a->dtype);
+    void *to = malloc(a->count * npy_item_size(a->dtype));
+    if (!to) return cli_fail("oracle: not enough memory for %s", name);
+    move_heads(to, a->data, a->count / (H * L * d), H, L, row, 0);
+    free(a->data);
+    a->data = to;
+    tail[0] = L;
+    tail[1] = H * d;
+    a->ndim--;
+    *heads = H;
+    return 0;
+}
+
+// Is NAME (of NAME.npy) an array of the mechanism, whatever the parameters?
+static int is_known(const folder_run *f, const char *name) {
+    const oracle_array *a = f->r->mechanism->arrays;
+    for (; a->name; a++) {
+        int middle =
+            strncmp(name, "mid_", 4) == 0 && a->kind == ORACLE_MIDDLE && strcmp(name + 4, a->name) == 0;
+        int gradient =
+            strncmp(name, "d_", 2) == 0 && a->kind == ORACLE_INPUT && strcmp(name + 2, a->name) == 0;
+        if (middle || gradient || (a->kind != ORACLE_MIDDLE && strcmp(name, a->name) == 0)) return 1;
+    }
+    return 0;
+}
+
+// A misspelt name must not pass for an input that is switched off.
+static int no_strangers(const folder_run *f) {
+    DIR *d = opendir(f->r->in);
+    if (!d) return cli_fail("oracle: --in: %s is not a folder that can be read", f->r->in);
+    int status = 0;
+    for (struct dirent *e; !status && (e = readdir(d));) {
+        char name[256];
+        size_t n = strlen(e->d_name);
+        if (n < 5 || n >= sizeof name || strcmp(e->d_name + n - 4, ".npy")) continue;
+        snprintf(name, sizeof name, "%.*s", (int)(n - 4), e->d_name);
+        int input_here = oracle_slot_of(&f->c, ORACLE_INPUT, name) != NULL, input_ever = 0;
+        for (const oracle_array *a = f->r->mechanism->arrays; a->name; a++)
+            input_ever |= a->kind == ORACLE_INPUT && strcmp(a->name, name) == 0;
+        if (!input_here && (input_ever || !is_known(f, name)))
+            status = cli_fail("oracle: %s/%s is no array of %s%s; seqmix oracle --list %s tells them",
+                              f->r->in, e->d_name, f->r->mechanism->name,
+                              input_ever ? " with these parameters" : "", f->r->mechanism->name);
+    }
+    closedir(d);
+    return status;
+}
+
+static int batch_of(folder_run *f, input *in, const char *path) {
+    char have[160], want[160];
+    size_t dims = dims_of(in->is);
+    in->lead = in->value.ndim > dims ? in->value.ndim - dims : 0;
+    if (!in->lead) return 0;
+    if (!f->batch_ndim) {
+        f->batch_ndim = in->lead;
+        memcpy(f->batch, in->value.shape, in->lead * sizeof *f->batch);
+    }
+    if (in->lead == f->batch_ndim && !memcmp(f->batch, in->value.shape, in->lead * sizeof *f->batch))
+        return 0;
+    return cli_fail("oracle: %s has the batch %s; another array has %s", path,
+                    npy_shape_text(have, sizeof have, in->lead, in->value.shape),
+                    npy_shape_text(want, sizeof want, f->batch_ndim, f->batch));
+}
+
+static int read_inputs(folder_run *f, size_t *heads) {
+    char path[4096], err[400];
+    for (size_t i = 0; i < f->c.n_slots; i++) {
+        const oracle_array *is = f->c.slots[i].is;
+        if (is->kind != ORACLE_INPUT) continue;
+        if ((size_t)snprintf(path, sizeof path, "%s/%s.npy", f->r->in, is->name) >= sizeof path)
+            return cli_fail("oracle: --in: the path is too long");
+        if (access(path, F_OK) && is->flags & ORACLE_OPTIONAL) continue;
+        input *in = &f->inputs[f->n_inputs];
+        if (npy_read(&in->value, path, err, sizeof err)) return cli_fail("oracle: %s", err);
+        in->is = is;
+        f->n_inputs++;
+        if (apart(f, is) && join_heads(&in->value, path, heads)) return 2;
+        if (batch_of(f, in, path)) return 2;
+    }
+    f->pieces = 1;
+    for (size_t i = 0; i < f->batch_ndim; i++) f->pieces *= f->batch[i]; // within the arrays' own size
+    if (!f->pieces) return cli_fail("oracle: the batch has no entries");
+    const input *dy = input_named(f, "dy");
+    if (f->batch_ndim && dy && !dy->lead)
+        return cli_fail("oracle: %s/dy.npy has no batch dimensions, but other arrays have", f->r->in);
+    return 0;
+}
+
+// ---- Running
+
+static void keep(folder_run *f, size_t *at, const oracle_slot *s, const double *data, int gradient,
+                 size_t piece) {
+    result *r = &f->results[(*at)++];
+    if (!piece) {
+        const input *from = gradient ? input_named(f, s->is->name) : NULL;
+        *r = (result){s->is, gradient, gradient && from && !from->lead, s->ndim, {0}, s->count, NULL};
+        memcpy(r->shape, s->shape, sizeof r->shape);
+        r->data = calloc((r->shared ? 1 : f->pieces) * r->count + 1, sizeof *r->data);
+        f->n_results = *at;
+    }
+    if (!r->data) return;
+    double *to = r->data + (r->shared ? 0 : piece * r->count);
+    for (size_t i = 0; i < r->count; i++) to[i] = r->shared ? to[i] + data[i] : data[i];
+}
+
+static int run_piece(folder_run *f, size_t piece) {
+    if (oracle_open(&f->c, f->r->mechanism, f->params)) return fail_case(f);
+    for (size_t i = 0; i < f->n_inputs; i++) {
+        const input *in = &f->inputs[i];
+        npy view = in->value;
+        if (in->lead) {
+            view.ndim -= in->lead;
+            memmove(view.shape, view.shape + in->lead, view.ndim * sizeof *view.shape);
+            view.count /= f->pieces;
+            view.data = (char *)view.data + piece * view.count * npy_item_size(view.dtype);
+        }
+        if (oracle_set(&f->c, in->is->name, &view)) return fail_case(f);
+    }
+    if (oracle_run(&f->c)) return fail_case(f);
+    size_t at = 0;
+    for (size_t i = 0; i < f->c.n_slots; i++) {
+        const oracle_slot *s = &f->c.slots[i];
+        if (s->is->kind != ORACLE_INPUT) keep(f, &at, s, s->data, 0, piece);
+        if (s->grad) keep(f, &at, s, s->grad, 1, piece);
+    }
+    for (size_t i = 0; i < f->n_results; i++)
+        if (!f->results[i].data) return cli_fail("oracle: not enough memory for the results");
+    return 0;
+}
+
+// ---- Writing
+
+static int write_result(const folder_run *f, result *r) {
+    char path[4096], err[400];
+    size_t shape[NPY_MAX_DIMS], ndim = r->shared ? 0 : f->batch_ndim, pieces = r->shared ? 1 : f->pieces;
+    const char *prefix = r->gradient ? "d_" : r->is->kind == ORACLE_MIDDLE ? "mid_" : "";
+    memcpy(shape, f->batch, sizeof shape);
+    if (ndim + r->ndim + 1 > NPY_MAX_DIMS)
+        return cli_fail("oracle: %s would have more than %d dimensions", r->is->name, NPY_MAX_DIMS);
+    memcpy(shape + ndim, r->shape, r->ndim * sizeof *shape);
+    if ((size_t)snprintf(path, sizeof path, "%s/%s%s.npy", f->r->out, prefix, r->is->name) >= sizeof path)
+        return cli_fail("oracle: --out: the path is too long");
+    if (apart(f, r->is)) {
+        size_t H = oracle_size(&f->c, "H"), L = r->shape[0], d = r->shape[1] / H;
+        double *to = malloc((pieces * r->count + 1) * sizeof *to);
+        if (!to) return cli_fail("oracle: not enough memory for %s", r->is->name);
+        move_heads(to, r->data, pieces, H, L, d * sizeof *to, 1);
+        free(r->data);
+        r->data = to;
+        shape[ndim] = H, shape[ndim + 1] = L, shape[ndim + 2] = d;
+        ndim++;
+    }
+    if (npy_write(path, NPY_F8, ndim + r->ndim, shape, r->data, err, sizeof err))
+        return cli_fail("oracle: %s", err);
+    return 0;
+}
+
+// H as the arrays have it, among the parameters.
+static int put_heads(folder_run *f, size_t heads) {
+    char text[4200], err[200];
+    if (!heads || json_get(f->params, "H")) return 0;
+    snprintf(text, sizeof text, "{\"H\":%zu%s%s", heads, f->params->child ? "," : "", f->r->params + 1);
+    json_free(f->params);
+    f->params = json_parse(text, strlen(text), err, sizeof err);
+    return f->params ? 0 : cli_fail("oracle: %s", err);
+}
+
+static int run(folder_run *f) {
+    char err[200];
+    f->params = json_parse(f->r->params, strlen(f->r->params), err, sizeof err);
+    if (!f->params) return cli_fail("oracle: the parameters: %s", err);
+    size_t heads = 0;
+    const json *given = json_get(f->params, "H");
+    if (f->r->heads_apart && given && !json_size(given, &heads))
+        return cli_fail("oracle: the parameter H must be a whole number");
+    if (oracle_open(&f->c, f->r->mechanism, f->params)) return fail_case(f);
+    if (no_strangers(f) || read_inputs(f, &heads) || put_heads(f, heads)) return 2;
+    for (size_t piece = 0; piece < f->pieces; piece++) {
+        oracle_close(&f->c);
+        if (run_piece(f, piece)) return 2;
+    }
+    if (cli_make_folder(f->r->out, "--out")) return 2;
+    for (size_t i = 0; i < f->n_results; i++)
+        if (write_result(f, &f->results[i])) return 2;
+    printf("oracle: %s: %zu arrays written to %s\n", f->r->mechanism->name, f->n_results, f->r->out);
+    return 0;
+}
+
+int oracle_folder_run(const oracle_request *request) {
+    folder_run *f = calloc(1, sizeof *f);
+    if (!f) return cli_fail("oracle: out of memory");
+    f->r = request;
+    int status = run(f);
+    oracle_close(&f->c);
+    for (size_t i = 0; i < f->n_inputs; i++) npy_free(&f->inputs[i].value);
+    for (size_t i = 0; i < f->n_results; i++) free(f->results[i].data);
+    json_free(f->params);
+    free(f);
+    return status;
+}

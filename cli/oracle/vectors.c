@@ -1,0 +1,289 @@
+// vectors.c: `seqmix vectors`: a full set of test vectors for judging other implementations: inputs, outputs,
+// intermediates and gradients of every mechanism, with a manifest that says scale and tolerance of each
+// array. The same seed gives the same inputs to the bit on every machine; outputs are as good as its libm
+// (1e-15 or so).
+#include "vectors.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/commands/compare.h"
+#include "oracle.h"
+#include "kernels/philox.h"
+
+enum {
+    STREAM = 64,     // of the generator: apart from those of the tasks
+    ATTEMPTS = 4096, // at inputs that are good to test with
+    DRAWS = 4,       // of roundings, for the tolerances
+    FORMATS = 3      // f32, f16, bf16
+};
+static const double clear_lead = 0x1p-4, loosest = 0x1p-4;
+
+typedef struct {
+    const char *out;
+    uint64_t seed;
+    const vectors_case *is;
+    const oracle_mechanism *mechanism;
+    json *params;
+    char name[96];
+    npy inputs[ORACLE_MAX_ARRAYS];               // by slot; data NULL: none
+    oracle_case exact, rounded;                  // as drawn; inputs moved by rounding
+    double scale[2][ORACLE_MAX_ARRAYS];          // of what a slot holds, and of its gradient
+    double moved[FORMATS][2][ORACLE_MAX_ARRAYS]; // largest change by rounding, relative to the scale
+    FILE *manifest;
+    size_t arrays;
+} work;
+
+static int fail(const work *w, const char *why) { return cli_fail("vectors: case %s: %s", w->name, why); }
+
+// ---- Inputs
+
+static uint64_t hash(const char *text, uint64_t from) {
+    for (; *text; text++) from = (from ^ (unsigned char)*text) * 0x100000001b3u; // FNV-1a
+    return from;
+}
+
+static int left_out(const vectors_case *is, const char *name) {
+    const char *at = is->without;
+    for (size_t n = strlen(name); at && *at; at += strcspn(at, " "), at += *at == ' ')
+        if (strncmp(at, name, n) == 0 && (at[n] == ' ' || !at[n])) return 1;
+    return 0;
+}
+
+static void draw(work *w, const oracle_slot *s, npy *to, unsigned attempt) {
+    const vectors_range *r = vectors_range_of(w->mechanism->name, s->is->name);
+    uint64_t index = hash(s->is->name, hash(".", hash(w->name, 0xcbf29ce484222325u)));
+    smx_rng rng = rng_open(w->seed, STREAM + attempt, index);
+    for (size_t i = 0; i < to->count; i++)
+        if (to->dtype == NPY_I4) // a class, or none
+            ((int32_t *)to->data)[i] =
+                (int32_t)rng_below(&rng, (uint32_t)oracle_size(&w->exact, "V") + 1) - 1;
+        else
+            ((double *)to->data)[i] =
+                ldexp(r->low + (int)rng_below(&rng, (uint32_t)(r->high - r->low + 1)), -r->shift);
+}
+
+static void forget_inputs(work *w) {
+    for (size_t i = 0; i < ORACLE_MAX_ARRAYS; i++) npy_free(&w->inputs[i]);
+}
+
+static int draw_inputs(work *w, unsigned attempt) {
+    forget_inputs(w);
+    oracle_close(&w->exact);
+    if (oracle_open(&w->exact, w->mechanism, w->params) || oracle_shapes(&w->exact))
+        return fail(w, w->exact.err);
+    for (size_t i = 0; i < w->exact.n_slots; i++) {
+        const oracle_slot *s = &w->exact.slots[i];
+        npy *a = &w->inputs[i];
+        if (s->is->kind != ORACLE_INPUT || left_out(w->is, s->is->name)) continue;
+        a->dtype = s->is->flags & ORACLE_INTEGER ? NPY_I4 : NPY_F8;
+        a->ndim = s->ndim;
+        a->count = s->count;
+        memcpy(a->shape, s->shape, sizeof a->shape);
+        a->data = malloc(a->count * npy_item_size(a->dtype) + 1);
+        if (!a->data) return fail(w, "out of memory");
+        draw(w, s, a, attempt);
+    }
+    return 0;
+}
+
+// Runs the case on the inputs, each number x replaced by x (1 +- u).
+static int compute(work *w, oracle_case *c, double u, smx_rng *signs) {
+    oracle_close(c);
+    if (oracle_open(c, w->mechanism, w->params)) return fail(w, c->err);
+    for (size_t i = 0; i < c->n_slots; i++) {
+        npy *a = &w->inputs[i];
+        if (!a->data) continue;
+        if (oracle_set(c, c->slots[i].is->name, a)) return fail(w, c->err);
+        if (u > 0 && a->dtype == NPY_F8)
+            for (size_t k = 0; k < a->count; k++) c->slots[i].data[k] *= rng_u32(signs) & 1 ? 1 + u : 1 - u;
+    }
+    return oracle_run(c) ? fail(w, c->err) : 0;
+}
+
+// ---- Scales and tolerances
+
+static const double *results(const oracle_case *c, int gradient, size_t i) {
+    const oracle_slot *s = &c->slots[i];
+    return gradient ? s->grad : s->is->kind == ORACLE_INPUT ? NULL : s->data;
+}
+
+static double largest(const double *x, size_t n) {
+    double most = 0;
+    for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+// The array's largest; of a gradient at least 1 % of the case's largest gradient, so that one that is zero
+// but for rounding is not held to the rounding of zero.
+static void find_scales(work *w) {
+    double most = 0;
+    for (size_t i = 0; i < w->exact.n_slots; i++)
+        for (int g = 0; g < 2; g++) {
+            const double *x = results(&w->exact, g, i);
+            w->scale[g][i] = x ? largest(x, w->exact.slots[i].count) : 0;
+            if (g) most = fmax(most, w->scale[g][i]);
+        }
+    for (size_t i = 0; i < w->exact.n_slots; i++) w->scale[1][i] = fmax(w->scale[1][i], 0.01 * most);
+}
+
+// From the coarsest format to the finest; ends early, with *good 0, when even that shows bad inputs.
+static int find_tolerances(work *w, int *good) {
+    memset(w->moved, 0, sizeof w->moved);
+    smx_rng signs = rng_open(w->seed, STREAM, hash(w->name, 0));
+    *good = 1;
+    for (int f = FORMATS - 1; f >= 0 && *good; f--)
+        for (int k = 0; k < DRAWS; k++) {
+            if (compute(w, &w->rounded, ldexp(1, -compare_formats[1 + f].digits), &signs)) return 2;
+            for (size_t i = 0; i < w->exact.n_slots; i++)
+                for (int g = 0; g < 2; g++) {
+                    const double *a = results(&w->exact, g, i), *b = results(&w->rounded, g, i);
+                    double *most = &w->moved[f][g][i], scale = w->scale[g][i];
+                    for (size_t n = a && scale > 0 ? w->exact.slots[i].count : 0; n-- > 0;)
+                        *most = fmax(*most, fabs(a[n] - b[n]) / scale);
+                    *good &= 2 * *most <= loosest;
+                }
+        }
+    return 0;
+}
+
+// The format's own tolerance, or twice what rounding the inputs moves, rounded up to two digits.
+static double tolerance(const work *w, int f, int gradient, size_t i) {
+    double tol = 2 * w->moved[f][gradient][i], least = compare_formats[1 + f].tol;
+    if (tol <= least) return least;
+    double unit = pow(10, floor(log10(tol)) - 1);
+    return fmin(ceil(tol / unit) * unit, loosest);
+}
+
+// ---- Writing
+
+static int write_array(work *w, const char *prefix, const char *name, const npy *a, const double *tolerances,
+                       double scale, int first) {
+    char path[4096], file[256], err[400];
+    snprintf(file, sizeof file, "%s.%s%s.npy", w->name, prefix, name);
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", w->out, file) >= sizeof path)
+        return cli_fail("vectors: --out: the path is too long");
+    if (npy_write(path, a->dtype, a->ndim, a->shape, a->data, err, sizeof err))
+        return cli_fail("vectors: %s", err);
+    fprintf(w->manifest, "%s\n    \"%s\": {\"file\": \"%s\", \"shape\": [", first ? "" : ",", name, file);
+    for (size_t d = 0; d < a->ndim; d++) fprintf(w->manifest, d ? ", %zu" : "%zu", a->shape[d]);
+    fprintf(w->manifest, "], \"dtype\": \"%s\"", npy_dtype_name(a->dtype));
+    if (tolerances)
+        fprintf(w->manifest, ", \"scale\": %.17g, \"f32_tol\": %.3g, \"f16_tol\": %.3g, \"bf16_tol\": %.3g",
+                scale, tolerances[0], tolerances[1], tolerances[2]);
+    fprintf(w->manifest, "}");
+    w->arrays++;
+    return 0;
+}
+
+static int write_inputs(work *w) {
+    int first = 1;
+    fprintf(w->manifest, ",\n   \"inputs\": {");
+    for (size_t i = 0; i < w->exact.n_slots; i++)
+        if (w->inputs[i].data) {
+            if (write_array(w, "", w->exact.slots[i].is->name, &w->inputs[i], NULL, 0, first)) return 2;
+            first = 0;
+        }
+    fprintf(w->manifest, "}");
+    return 0;
+}
+
+static int write_results(work *w, const char *part, oracle_kind kind, const char *prefix) {
+    int first = 1, gradient = kind == ORACLE_INPUT;
+    fprintf(w->manifest, ",\n   \"%s\": {", part);
+    for (size_t i = 0; i < w->exact.n_slots; i++) {
+        const oracle_slot *s = &w->exact.slots[i];
+        const double *data = s->is->kind == kind ? results(&w->exact, gradient, i) : NULL;
+        if (!data) continue;
+        npy a = {NPY_F8, s->ndim, {0}, s->count, (void *)data};
+        memcpy(a.shape, s->shape, sizeof a.shape);
+        double tolerances[FORMATS];
+        for (int f = 0; f < FORMATS; f++) tolerances[f] = tolerance(w, f, gradient, i);
+        if (write_array(w, prefix, s->is->name, &a, tolerances, w->scale[gradient][i], first)) return 2;
+        first = 0;
+    }
+    fprintf(w->manifest, "}");
+    return 0;
+}
+
+static int make_case(work *w, int first) {
+    char err[200];
+    w->mechanism = oracle_find(w->is->mechanism);
+    snprintf(w->name, sizeof w->name, "%s_%s", w->is->mechanism, w->is->name);
+    json_free(w->params);
+    w->params = json_parse(w->is->params, strlen(w->is->params), err, sizeof err);
+    if (!w->mechanism || !w->params) return fail(w, w->mechanism ? err : "there is no such mechanism");
+    for (int good = 0, attempt = 0; !good; attempt++) {
+        if (attempt == ATTEMPTS) return fail(w, "no inputs were found that rounding does not move far");
+        if (draw_inputs(w, (unsigned)attempt) || compute(w, &w->exact, 0, NULL)) return 2;
+        if (vectors_margin(&w->exact) < clear_lead) continue;
+        find_scales(w);
+        if (find_tolerances(w, &good)) return 2;
+    }
+    fprintf(w->manifest,
+            "%s\n  {\"name\": \"%s\", \"mechanism\": \"%s\", \"mode\": \"%s\",\n   \"params\": %s",
+            first ? "" : ",", w->name, w->mechanism->name, w->is->name, w->is->params);
+    if (write_inputs(w) || write_results(w, "outputs", ORACLE_OUTPUT, "") ||
+        write_results(w, "intermediates", ORACLE_MIDDLE, "mid_") ||
+        write_results(w, "gradients", ORACLE_INPUT, "d_"))
+        return 2;
+    fprintf(w->manifest, "}");
+    return 0;
+}
+
+// The manifest is written last: a set that is not whole has none.
+static int make_set(work *w) {
+    char path[4096], *text = NULL;
+    size_t size = 0, cases = 0;
+    if (cli_make_folder(w->out, "--out")) return 2;
+    w->manifest = open_memstream(&text, &size);
+    if (!w->manifest) return cli_fail("vectors: out of memory");
+    fprintf(w->manifest,
+            "{\"version\": 1, \"note\": \"seqmix %s, seed %llu; README.md tells what is what\",\n"
+            " \"f64_tol\": %.3g,\n \"cases\": [",
+            SMX_VERSION, (unsigned long long)w->seed, compare_formats[0].tol);
+    int status = 0;
+    for (w->is = vectors_cases; w->is->mechanism && !status; w->is++) status = make_case(w, cases++ == 0);
+    fprintf(w->manifest, "\n ]}\n");
+    int bad = ferror(w->manifest);
+    bad |= fclose(w->manifest);
+    if (!status && bad) status = cli_fail("vectors: out of memory");
+    snprintf(path, sizeof path, "%s/README.md", w->out);
+    if (!status) status = cli_write_file(path, vectors_readme, strlen(vectors_readme));
+    snprintf(path, sizeof path, "%s/manifest.json", w->out);
+    if (!status) status = cli_write_file(path, text, size);
+    free(text);
+    if (!status) printf("vectors: %zu cases, %zu arrays in %s\n", cases, w->arrays, w->out);
+    return status;
+}
+
+int cli_vectors(int argc, char **argv) {
+    const char *out = NULL, *seed = "1";
+    for (int i = 0; i < argc; i++) {
+        const char **to = strcmp(argv[i], "--out") == 0    ? &out
+                          : strcmp(argv[i], "--seed") == 0 ? &seed
+                                                           : NULL;
+        if (!to) return cli_fail("vectors: '%.60s' is not known; it takes --out DIR [--seed N]", argv[i]);
+        if (++i == argc) return cli_fail("vectors: %s needs a value", argv[i - 1]);
+        *to = argv[i];
+    }
+    if (!out || !*out || strlen(out) > 3500) return cli_fail("vectors: --out DIR is needed");
+    if (!*seed || strlen(seed) > 18 || strspn(seed, "0123456789") != strlen(seed))
+        return cli_fail("vectors: --seed is '%.60s'; it must be a whole number of at most 18 digits", seed);
+    work *w = calloc(1, sizeof *w);
+    if (!w) return cli_fail("vectors: out of memory");
+    w->out = out;
+    w->seed = strtoull(seed, NULL, 10);
+    int status = make_set(w);
+    forget_inputs(w);
+    oracle_close(&w->exact);
+    oracle_close(&w->rounded);
+    json_free(w->params);
+    free(w);
+    return status;
+}

@@ -1,0 +1,166 @@
+// run.h: one experiment = model + task + optimiser + metrics, opened from a config string. What the command line, the
+// WebAssembly module and the page are made of.
+//
+// Errors: functions that can fail return 0 on success and -1 on failure with one sentence in smx_error, which also says
+// which key or file it is about (NULL where nobody wants to read it). Nothing aborts, nothing leaks: a failed open leaves nothing behind.
+#ifndef SMX_RUN_H
+#define SMX_RUN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <seqmix/error.h>
+#include <seqmix/parallel.h>
+#include <seqmix/smx.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct smx_run smx_run;
+
+// config: "mixer=cat&task=mqar&seed=1..."; a string "a~b~c" of several runs opens its first.
+smx_run *smx_run_open(const char *config, smx_error *error);
+void smx_run_close(smx_run *run); // NULL allowed
+// A long sequence needs more memory with a pool (smx_metrics.bytes); where there is none, the next step says so.
+void smx_run_parallel(smx_run *run, smx_parallel_for hook, void *pool);
+
+// Train n steps. Stops early at -1 when the loss is not finite, naming the step and the first tensor at fault; the
+// weights are then those before that step.
+int smx_run_step(smx_run *run, size_t n, smx_error *error);
+
+// Data of the caller's. The config's task says what a batch is made of and what it means; its own samples are left aside.
+typedef struct {
+    size_t sequences, length; // B, L
+    size_t targets;           // T of a sequence: L, one for each row, or 1
+    size_t most;              // how many of the T may be asked for
+    size_t vocab;             // tokens are 0 .. vocab - 1; 0: rows are real numbers
+    size_t channels;          // C, numbers of a row; 0: tokens
+    size_t classes;           // answers are 0 .. classes - 1; 0: one real number
+} smx_batch_form;
+void smx_run_batch(const smx_run *run, smx_batch_form *form);
+typedef struct {                // the arrays of the form, NULL the others
+    const int32_t *tokens;      // [B][L]
+    const float *values;        // [B][L][C], finite
+    const int32_t *targets;     // [B][T], -1: none
+    const float *target_values; // [B][T], NaN: none
+} smx_batch;
+// One step on the batch. -1 also where it is not of the form; then nothing has changed.
+int smx_run_step_on(smx_run *run, const smx_batch *batch, smx_error *error);
+
+// Evaluate on `count` sequences of the evaluation stream, at `length` tokens (0: the config's).
+typedef struct {
+    double loss;              // mean cross-entropy (nats) or squared error over the targets
+    double accuracy;          // share of targets answered right (0 for regression)
+    double sequence_accuracy; // share of sequences with every target right
+    double r2;                // regression only; 0 where the targets are all the same
+    // Tasks whose later inputs are the earlier answers (copying with slots=emitted): the model reads its own answers
+    // instead of the right ones. Otherwise equal to the two above.
+    double free_accuracy, free_sequence_accuracy;
+    uint64_t targets, sequences;
+    int regression;   // the targets are numbers: r2 says how good, not accuracy
+    int text;         // the targets are bytes of a text: loss / ln 2, the bits per character, says how good
+    int free_running; // the model was also run on its own answers
+} smx_evaluation;
+int smx_run_evaluate(smx_run *run, size_t count, size_t length, smx_evaluation *result, smx_error *error);
+// The same with changes to the task's keys, "length=256&pairs=32" (NULL: none): length generalisation in one call.
+int smx_run_evaluate_as(smx_run *run, size_t count, const char *changes, smx_evaluation *result,
+                        smx_error *error);
+// The same on one batch of the caller's (see smx_run_step_on): nothing is learnt.
+int smx_run_evaluate_on(smx_run *run, const smx_batch *batch, smx_evaluation *result, smx_error *error);
+// Of the last evaluation but those on batches: how often the target was row r and the answer column c, [classes][classes]; NULL before one, for
+// regression, and beyond 256 classes. Valid until the next evaluation.
+const uint64_t *smx_run_confusion(const smx_run *run, size_t *classes);
+
+typedef struct {
+    uint64_t step;        // steps taken so far
+    double loss;          // training loss of the last step (mean over its targets)
+    double accuracy;      // training accuracy of the last step
+    double rate;          // learning rate used by the last step
+    double gradient_norm; // before clipping, of the last step
+    uint64_t params;      // number of weights
+    uint64_t steps;       // planned by the config
+    uint64_t bytes;       // memory that training holds, known before the first step
+    uint64_t flops;       // products of one training step, backward included
+} smx_metrics;
+// An evaluation at the same length takes at most `bytes` again, or what 2,048 rows take.
+void smx_run_metrics(const smx_run *run, smx_metrics *metrics);
+
+// Loss of every step taken since open or load, oldest first (float32 words, the ones that must agree everywhere).
+// Valid until the next step, load or close.
+const float *smx_run_losses(const smx_run *run, size_t *count);
+
+// The full config, every key in table order. Valid until close.
+const char *smx_run_config(const smx_run *run);
+
+// A sentence to show beside the run, "" when there is nothing to say: its mixer sees tokens ahead of the targets, or fast=1 has
+// nothing to be fast with. Valid until close.
+const char *smx_run_warning(smx_run *run);
+
+// FNV-1a 64 over the words of all weights in order of name, NaN canonical.
+uint64_t smx_run_digest(const smx_run *run);
+
+// Tensors. A weight by its name ("embedding", "block0.mixer.filter_q", ...; "grad:NAME" is its last gradient), or after
+// smx_run_look what the model did with that sample ("logits", "block0.mixer.q", "block0.mixer.map" [H][L][L], ...).
+// `data` of a weight or gradient is valid until close, and shows the new values after each step; that of the others until the
+// next look or predict, and `name` until the next call that takes the run.
+typedef struct {
+    const char *name;
+    const float *data;
+    uint32_t rank, shape[4];
+    int is_weight;
+} smx_tensor;
+size_t smx_run_tensor_count(const smx_run *run);
+int smx_run_tensor_at(const smx_run *run, size_t i, smx_tensor *tensor);
+int smx_run_tensor(const smx_run *run, const char *name, smx_tensor *tensor, smx_error *error);
+
+// Look at sample `index` of the evaluation stream (or of training, stream 1): runs the model on it alone, with every
+// intermediate kept. tokens and targets have `length` entries (a target of -1 is none); predicted is the model's answer
+// at every position. Arrays valid until the next call that takes the run.
+typedef struct {
+    size_t length, classes, channels;
+    const int32_t *tokens;      // NULL when the input is real-valued
+    const float *values;        // [length][channels] or NULL
+    const int32_t *targets;     // [length], or [1] for one class a sequence
+    const float *target_values; // regression: instead of targets, NaN: none
+    const int32_t *predicted;   // as targets
+    const float *confidence;    // probability given to `predicted`; regression: the answer itself
+    size_t target_count;        // length or 1
+} smx_sample;
+enum { SMX_STREAM_EVAL = 0, SMX_STREAM_TRAIN = 1 };
+int smx_run_look(smx_run *run, int stream, uint64_t index, size_t length, smx_sample *sample,
+                 smx_error *error);
+// The same on tokens of the caller's, [length], or on real values, [length][channels], for tasks that read those.
+int smx_run_predict(smx_run *run, const int32_t *tokens, size_t length, smx_sample *sample, smx_error *error);
+int smx_run_predict_values(smx_run *run, const float *values, size_t length, smx_sample *sample,
+                           smx_error *error);
+
+// The same on an image of the caller's, 28x28 bytes with ink bright (tasks on images only); its place and size are the
+// caller's business.
+int smx_run_predict_image(smx_run *run, const uint8_t *pixels, smx_sample *sample, smx_error *error);
+
+// Of the sample looked at or predicted last, for tasks that read real values and name one class; NULL with the error
+// otherwise. Valid until the next call that takes the run.
+// Gradient of ln p(answer) by the input values, [length][channels]; an answer of -1: the model's answer.
+const float *smx_run_saliency(smx_run *run, int32_t answer, smx_error *error);
+// Class probabilities when only the first t+1 rows have been read, [length][classes].
+const float *smx_run_reading(smx_run *run, smx_error *error);
+
+// Checkpoint: safetensors bytes with the config, the step and the optimiser's state; a loaded run goes on bit for bit.
+// save: returns a malloc'ed buffer (free it), size in *size; NULL on failure.
+void *smx_run_save(const smx_run *run, size_t *size, smx_error *error);
+// open from checkpoint bytes; `changes` (may be NULL) is a config delta such as "steps=900".
+smx_run *smx_run_load(const void *bytes, size_t size, const char *changes, smx_error *error);
+
+// The config table as JSON: {"keys":[{name,type,default,min,max,choices,help,group}...],
+// "mixers":[{name,title,help,source,cost,defaults,keys}...],"tasks":[{name,title,help,source,defaults,keys}...],
+// "presets":[{name,title,config,lesson,expect}...]}. Static string.
+const char *smx_config_json(void);
+// Parse and complete a config; returns a malloc'ed string (every key, table order), NULL on error. Several runs
+// joined by ~ stay several.
+char *smx_config_complete(const char *config, smx_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,166 @@
+// stage.c: samples in, loss out.
+#include "batch_graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int stage_open(stage *s, enum graph_mode mode, params *p, const config *c, const config *of_task, size_t B,
+               size_t L, smx_error *error) {
+    memset(s, 0, sizeof *s);
+    const smx_task *task = smx_task_find(config_word(c, "task"));
+    if (task->open(&s->task, of_task, L, error)) return -1;
+    s->task.task = task;
+    s->B = B;
+    s->L = s->task.length;
+    if (model_check(c, s->L, error)) goto fail;
+    if ((uint64_t)B * s->L > (1 << 28) / sizeof(float)) { // also keeps N * 4 and its like inside 32 bits
+        config_fail(error, c, "length", "so that batch * length stays below 67,108,864");
+        goto fail;
+    }
+    const size_t N = B * s->L;
+    s->targets_per = s->task.per_position ? s->L : 1;
+    s->rows = !s->task.per_position ? B : mode == GRAPH_LOOK ? N : B * s->task.max_targets;
+    const size_t n_targets = B * s->targets_per, n_values = N * s->task.channels;
+    const uint64_t words =
+        2 * (uint64_t)N + (uint64_t)N * s->task.channels + 2 * (uint64_t)n_targets + 7 * (uint64_t)s->rows;
+    s->memory = words < SIZE_MAX / 4 ? calloc((size_t)words + 1, 4) : NULL;
+    s->g = graph_new(mode, p, B, s->L);
+    if (!s->memory || !s->g) {
+        config_fail(error, c, "length", "smaller: there is no memory for %llu bytes of samples",
+                    (unsigned long long)words * 4);
+        goto fail;
+    }
+    float *at = s->memory;
+    s->g->tokens = (int32_t *)at, at += N;
+    s->g->rows = (int32_t *)at, at += N;
+    s->g->values = at, at += n_values;
+    s->targets = (int32_t *)at, at += n_targets;
+    s->target_values = at, at += n_targets;
+    s->row_targets = (int32_t *)at, at += s->rows;
+    s->row_values = at, at += s->rows;
+    s->row_loss = at, at += s->rows;
+    s->row_stats = at, at += 2 * s->rows;
+    s->best = (int32_t *)at;
+    s->g->rows_n = s->rows;
+    s->logits = model_build(s->g, c, &s->task, mode == GRAPH_LOOK);
+    if (s->g->failed) {
+        if (error) *error = s->g->error;
+        goto fail;
+    }
+    return 0;
+fail:
+    stage_close(s);
+    return -1;
+}
+
+int stage_plan(stage *s, smx_error *error) {
+    return graph_plan(s->g, s->g->mode == GRAPH_TRAIN ? s->logits : NULL, error);
+}
+
+void stage_close(stage *s) {
+    graph_free(s->g);
+    free(s->memory);
+    if (s->task.release) s->task.release(s->task.data);
+    memset(s, 0, sizeof *s);
+}
+
+typedef struct {
+    stage *s;
+    uint64_t seed, first;
+    uint32_t stream;
+    size_t count;
+} filling;
+
+static void fill_one(void *arg, size_t b) {
+    const filling *f = arg;
+    stage *s = f->s;
+    const smx_task_instance *t = &s->task;
+    smx_task_sample sample = {t->vocab ? s->g->tokens + b * s->L : NULL,
+                              t->channels ? s->g->values + b * s->L * t->channels : NULL,
+                              s->targets + b * s->targets_per, s->target_values + b * s->targets_per};
+    if (b < f->count) {
+        t->task->generate(t, f->seed, f->stream, f->first + b, &sample);
+    } else { // a place without a sample
+        if (sample.tokens) memset(sample.tokens, 0, s->L * 4);
+        if (sample.values) memset(sample.values, 0, s->L * t->channels * 4);
+        for (size_t i = 0; i < s->targets_per; i++)
+            sample.targets[i] = -1, sample.target_values[i] = __builtin_nanf("");
+    }
+}
+
+// Which rows of the model's output are asked for.
+static void collect_rows(stage *s) {
+    const int classes = s->task.classes > 0;
+    for (size_t b = 0; b < s->B; b++) {
+        size_t used = 0, per = s->rows / s->B;
+        for (size_t i = 0; i < s->targets_per; i++) {
+            size_t from = b * s->targets_per + i;
+            int asked = classes ? s->targets[from] >= 0 : s->target_values[from] == s->target_values[from];
+            if ((!asked && per != s->targets_per) || used == per) continue;
+            size_t to = b * per + used++;
+            s->g->rows[to] = (int32_t)from;
+            s->row_targets[to] = classes ? s->targets[from] : -1;
+            s->row_values[to] = s->target_values[from];
+        }
+        for (; used < per; used++) {
+            s->g->rows[b * per + used] = -1;
+            s->row_targets[b * per + used] = -1;
+            s->row_values[b * per + used] = __builtin_nanf("");
+        }
+    }
+}
+
+void stage_fill(stage *s, uint64_t seed, uint32_t stream, uint64_t first, size_t count) {
+    graph_pieces(s->g, s->B, fill_one, &(filling){s, seed, first, stream, count});
+    collect_rows(s);
+}
+
+void stage_give(stage *s, const smx_batch *batch) {
+    const size_t N = s->B * s->L, n = s->B * s->targets_per;
+    if (batch->tokens) memcpy(s->g->tokens, batch->tokens, N * sizeof *batch->tokens);
+    if (batch->values) memcpy(s->g->values, batch->values, N * s->task.channels * sizeof *batch->values);
+    for (size_t i = 0; i < n; i++) {
+        s->targets[i] = batch->targets ? batch->targets[i] : -1;
+        s->target_values[i] = batch->target_values ? batch->target_values[i] : __builtin_nanf("");
+    }
+    collect_rows(s);
+}
+
+size_t stage_forward(stage *s, float *loss) {
+    graph_forward(s->g);
+    size_t n = s->task.classes ? smx_cross_entropy_fwd(s->row_loss, s->row_stats, s->logits->data,
+                                                       s->row_targets, s->rows, s->task.classes)
+                               : smx_mse_fwd(s->row_loss, s->logits->data, s->row_values, s->rows);
+    *loss = n ? smx_sum(s->row_loss, s->rows) / (float)n : 0.0f;
+    return n;
+}
+
+void stage_backward(stage *s, size_t targets) {
+    const float scale = targets ? 1.0f / (float)targets : 0.0f;
+    if (s->task.classes)
+        smx_cross_entropy_bwd(s->logits->grad, s->logits->data, s->row_targets, s->row_stats, s->rows,
+                              s->task.classes, scale);
+    else
+        smx_mse_bwd(s->logits->grad, s->logits->data, s->row_values, s->rows, scale);
+    graph_backward(s->g);
+}
+
+size_t stage_right(stage *s, size_t *sequences_right) {
+    if (!s->task.classes) { // regression has no right answers
+        if (sequences_right) *sequences_right = 0;
+        return 0;
+    }
+    smx_argmax(s->best, s->logits->data, s->rows, s->task.classes);
+    size_t right = 0, per = s->rows / s->B, sequences = 0;
+    for (size_t b = 0; b < s->B; b++) {
+        size_t asked = 0, hit = 0;
+        for (size_t i = b * per; i < (b + 1) * per; i++) {
+            asked += s->row_targets[i] >= 0;
+            hit += s->row_targets[i] >= 0 && s->row_targets[i] == s->best[i];
+        }
+        right += hit;
+        sequences += asked > 0 && hit == asked;
+    }
+    if (sequences_right) *sequences_right = sequences;
+    return right;
+}

@@ -1,0 +1,107 @@
+// model.c: embedding, blocks, head (MECHANISMS 7).
+//   x = embedding (+ positions);  N times: x += mixer(norm(x)), x += mlp(norm(x));  logits = norm(x) W + b
+#include "model.h"
+
+#include <string.h>
+
+#include "kernels/mathd.h"
+#include "model/ops/ops.h"
+
+int model_check(const config *c, size_t length, smx_error *error) {
+    const mixer *m = mixer_find(config_word(c, "mixer"));
+    if (config_is(c, "position", "learned") && length > (size_t)config_int(c, "length"))
+        return config_fail(
+            error, c, "position",
+            "none, sinusoidal, rope or alibi at length %zu: learned positions end at length=%lld", length,
+            (long long)config_int(c, "length"));
+    return m->check ? m->check(c, length, error) : 0;
+}
+
+static tensor *norm(graph *g, const config *c, tensor *x, const char *name) {
+    size_t D = x->shape[x->rank - 1];
+    if (config_is(c, "norm", "none")) return x;
+    graph_push(g, "%s", name);
+    tensor *gain = weight_vector(g, "gain", D, 1.0), *y;
+    if (config_is(c, "norm", "rms"))
+        y = op_rmsnorm(g, x, gain);
+    else
+        y = op_layernorm(g, x, gain, weight_vector(g, "bias", D, 0.0));
+    graph_pop(g);
+    return y;
+}
+
+// MLP: D -> m D -> D
+static tensor *mlp(graph *g, const config *c, tensor *x) {
+    size_t D = (size_t)config_int(c, "width"), hidden = D * (size_t)config_int(c, "mlp");
+    tensor *h = op_linear(g, x, weight_matrix(g, "w_1", D, hidden, start_matrix(c, D, hidden)),
+                          weight_vector(g, "b_1", hidden, 0));
+    h = config_is(c, "activation", "gelu") ? op_gelu(g, h) : op_silu(g, h);
+    return op_linear(g, h, weight_matrix(g, "w_2", hidden, D, start_output(c, hidden, D)),
+                     weight_vector(g, "b_2", D, 0));
+}
+
+tensor *model_block(graph *g, const config *c, tensor *x) {
+    const mixer *m = mixer_find(config_word(c, "mixer"));
+    tensor *normed = norm(g, c, x, "norm_1");
+    graph_push(g, "mixer");
+    tensor *y = m->build(g, c, normed);
+    graph_pop(g);
+    x = m->complete && m->complete(c) ? y : op_add(g, x, y);
+    if (config_int(c, "mlp")) {
+        normed = norm(g, c, x, "norm_2");
+        graph_push(g, "mlp");
+        y = mlp(g, c, normed);
+        graph_pop(g);
+        x = op_add(g, x, y);
+    }
+    return graph_name(g, x, "out");
+}
+
+// Sinusoidal positions (Vaswani et al.): column 2m is sin(t / 10000^(2m/D)), column 2m+1 its cosine.
+static void fill_sinusoids(float *data, const uint32_t *shape, const void *arg) {
+    (void)arg;
+    size_t L = shape[0], D = shape[1];
+    for (size_t t = 0; t < L; t++)
+        for (size_t c = 0; c < D; c++) {
+            double s, k,
+                angle =
+                    (double)t * md_exp(-(double)(c / 2 * 2) / (double)D * 9.21034037197618273607); // ln 10000
+            md_sincos(&s, &k, angle);
+            data[t * D + c] = (float)(c % 2 ? k : s);
+        }
+}
+
+tensor *model_build(graph *g, const config *c, const smx_task_instance *task, int all_rows) {
+    size_t D = (size_t)config_int(c, "width");
+    tensor *x;
+    if (task->vocab) {
+        init start = {INIT_NORMAL, config_real(c, "embed_std")};
+        x = op_embedding(
+            g, graph_param(g, "embedding", start, 1, 2, (uint32_t[]){(uint32_t)task->vocab, (uint32_t)D}));
+    } else {
+        tensor *values = op_values(g, task->channels);
+        x = op_linear(g, values,
+                      weight_matrix(g, "input_w", task->channels, D, start_matrix(c, task->channels, D)),
+                      weight_vector(g, "input_bias", D, 0));
+    }
+    if (config_is(c, "position", "learned")) {
+        init start = {INIT_NORMAL, config_real(c, "position_std")};
+        uint32_t trained = (uint32_t)config_int(c, "length");
+        x = op_bias(g, x, graph_param(g, "position", start, 1, 2, (uint32_t[]){trained, (uint32_t)D}));
+    } else if (config_is(c, "position", "sinusoidal")) {
+        x = op_bias(g, x, op_constant(g, fill_sinusoids, 2, (uint32_t[]){(uint32_t)g->L, (uint32_t)D}));
+    }
+    graph_name(g, x, "input");
+    for (int64_t i = 0; i < config_int(c, "blocks"); i++) {
+        graph_push(g, "block%d", (int)i);
+        x = model_block(g, c, x);
+        graph_pop(g);
+    }
+    if (task->per_position && !all_rows) x = op_gather(g, x);
+    x = norm(g, c, x, "norm");
+    if (!task->per_position) x = op_meanpool(g, x);
+    size_t classes = task->classes ? task->classes : 1;
+    tensor *logits = op_linear(g, x, weight_matrix(g, "head", D, classes, start_matrix(c, D, classes)),
+                               weight_vector(g, "head_bias", classes, 0));
+    return graph_name(g, logits, "logits");
+}

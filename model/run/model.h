@@ -1,0 +1,19 @@
+// model.h: embedding, blocks, head: a whole model as one graph (MECHANISMS 7).
+#ifndef SMX_MODEL_H
+#define SMX_MODEL_H
+
+#include "model/graph/graph.h"
+#include "model/mixers/mixer.h"
+#include "tasks/task.h"
+
+// Is this config buildable at sequences of `length`? -1 with the error otherwise.
+int model_check(const config *c, size_t length, smx_error *error);
+
+// Builds the model on g (B and L set). Returns the logits: [rows_n][classes] when g->rows is used (training and evaluation
+// of per-position targets), [B][L][classes] when all_rows, or [B][classes] for one target a sequence.
+tensor *model_build(graph *g, const config *c, const smx_task_instance *task, int all_rows);
+
+// One block: x += mixer(norm(x)), x += mlp(norm(x)); weights are called norm_1, mixer, norm_2, mlp.
+tensor *model_block(graph *g, const config *c, tensor *x);
+
+#endif

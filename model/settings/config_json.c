@@ -1,0 +1,133 @@
+// config_json.c: the config table as JSON, for the page's controls. One list, read from the same tables as the parser.
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "keys.h"
+#include "model/mixers/mixer.h"
+#include "model/base/number.h"
+#include "tasks/task.h"
+
+typedef struct {
+    char *text;
+    size_t n, room;
+} writer;
+
+static void put(writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(writer *w, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    int n = vsnprintf(w->text ? w->text + w->n : NULL, w->text ? w->room - w->n : 0, format, list);
+    va_end(list);
+    w->n += (size_t)n;
+}
+
+static void put_string(writer *w, const char *s) {
+    put(w, "\"");
+    for (; s && *s; s++) {
+        if (*s == '"' || *s == '\\')
+            put(w, "\\%c", *s);
+        else if ((unsigned char)*s < 32)
+            put(w, "\\u%04x", *s);
+        else
+            put(w, "%c", *s);
+    }
+    put(w, "\"");
+}
+
+static void put_field(writer *w, const char *name, const char *value) {
+    put(w, "\"%s\":", name);
+    put_string(w, value ? value : "");
+    put(w, ",");
+}
+
+static void put_choices(writer *w, const config_key *k) {
+    put(w, "\"choices\":[");
+    if (!strcmp(k->choices, "@tasks")) {
+        for (size_t i = 0; smx_tasks[i]; i++) put(w, "%s\"%s\"", i ? "," : "", smx_tasks[i]->name);
+    } else if (!strcmp(k->choices, "@mixers")) {
+        for (size_t i = 0; mixers[i]; i++) put(w, "%s\"%s\"", i ? "," : "", mixers[i]->name);
+    } else {
+        for (const char *p = k->choices; p; p = strchr(p, '|') ? strchr(p, '|') + 1 : NULL)
+            put(w, "%s\"%.*s\"", p == k->choices ? "" : ",", (int)strcspn(p, "|"), p);
+    }
+    put(w, "],");
+}
+
+static void put_keys(writer *w, const config_key *keys, int *first) {
+    static const char *const types[] = {"int", "real", "word", "text"};
+    for (; keys && keys->name; keys++) {
+        put(w, *first ? "{" : ",{");
+        *first = 0;
+        put_field(w, "name", keys->name);
+        put_field(w, "type", types[keys->type]);
+        put_field(w, "default", keys->fallback);
+        if (keys->type == KEY_WORD) put_choices(w, keys);
+        if (keys->type == KEY_INT || keys->type == KEY_REAL) {
+            char min[NUMBER_TEXT], max[NUMBER_TEXT];
+            put(w, "\"min\":%s,\"max\":%s,", number_write(min, keys->min), number_write(max, keys->max));
+        }
+        put_field(w, "help", keys->help);
+        put(w, "\"group\":");
+        put_string(w, keys->group);
+        put(w, "}");
+    }
+}
+
+// {"keys":[own keys],...,"defaults":...}
+static void put_owner(writer *w, const char *name, const char *title, const char *help, const char *source,
+                      const char *cost, const char *defaults, const config_key *keys) {
+    int first = 1;
+    put(w, "{");
+    put_field(w, "name", name);
+    put_field(w, "title", title);
+    put_field(w, "help", help);
+    put_field(w, "source", source);
+    if (cost) put_field(w, "cost", cost);
+    put_field(w, "defaults", defaults);
+    put(w, "\"keys\":[");
+    put_keys(w, keys, &first);
+    put(w, "]}");
+}
+
+static void put_all(writer *w) {
+    int first = 1;
+    put(w, "{\"version\":\"%s\",\"keys\":[", SMX_VERSION);
+    put_keys(w, common_keys, &first);
+    put(w, "],\"mixers\":[");
+    for (size_t i = 0; mixers[i]; i++) {
+        const mixer *m = mixers[i];
+        if (i) put(w, ",");
+        put_owner(w, m->name, m->title, m->help, m->source, m->cost, m->defaults, m->keys);
+    }
+    put(w, "],\"tasks\":[");
+    for (size_t i = 0; smx_tasks[i]; i++) {
+        const smx_task *t = smx_tasks[i];
+        if (i) put(w, ",");
+        put_owner(w, t->name, t->title, t->help, t->source, NULL, t->defaults, t->keys);
+    }
+    put(w, "],\"presets\":[");
+    for (const preset *p = presets; p->name; p++) {
+        put(w, p == presets ? "{" : ",{");
+        put_field(w, "name", p->name);
+        put_field(w, "title", p->title);
+        put_field(w, "config", p->config);
+        put_field(w, "lesson", p->lesson);
+        put(w, "\"expect\":");
+        put_string(w, p->expect);
+        put(w, "}");
+    }
+    put(w, "]}");
+}
+
+const char *smx_config_json(void) {
+    static char *text; // made once; the tables never change
+    if (text) return text;
+    writer measure = {0};
+    put_all(&measure);
+    writer w = {.text = malloc(measure.n + 1), .room = measure.n + 1};
+    if (!w.text) return "{}";
+    put_all(&w);
+    return text = w.text;
+}

@@ -1,0 +1,758 @@
+// oracle.mjs: the oracle as its users meet it: on folders of arrays, batched and by heads, on the set of test
+// vectors that it makes, and its judgements; and the page docs/ORACLE.md, run as it stands.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+    cpSync,
+    existsSync,
+    mkdirSync,
+    mkdtempSync,
+    readdirSync,
+    readFileSync,
+    rmSync,
+    writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { after, test } from 'node:test';
+import { readNpy, writeNpy } from '../support/npy.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'seqmix-oracle-'));
+after(() => rmSync(folder, { recursive: true }));
+const at = (...names) => join(folder, ...names);
+
+function run(command, args, options = {}) {
+    const { status, stdout, stderr, signal, error } = spawnSync(command, args, {
+        encoding: 'utf8',
+        timeout: 120000,
+        ...options,
+    });
+    assert.equal(error, undefined);
+    assert.equal(signal, null, `${command} ${args.join(' ')} died of ${signal}: ${stderr}`);
+    return { status, stdout, stderr };
+}
+// another build of the program: SEQMIX=build/gcc-address-undefined/seqmix
+const program = process.env.SEQMIX ?? 'build/seqmix';
+const seqmix = (...args) => run(program, args);
+function works(...args) {
+    const result = seqmix(...args);
+    assert.equal(result.status, 0, result.stderr + result.stdout);
+    return result.stdout;
+}
+/** The sentence that it refuses with. */
+function refuses(pattern, ...args) {
+    const { status, stderr, stdout } = seqmix(...args);
+    assert.equal(status, 2, stdout);
+    assert.match(stderr, /^seqmix: .*\n$/);
+    assert.match(stderr, pattern);
+}
+let folders = 0;
+function newFolder(arrays = {}) {
+    const name = at(`folder${folders++}`);
+    mkdirSync(name);
+    for (const [id, { shape, data, dtype }] of Object.entries(arrays))
+        writeNpy(join(name, `${id}.npy`), shape, data, dtype);
+    return name;
+}
+const array = (shape, value) => ({
+    shape,
+    data: Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) => value(i)),
+});
+const wave = (shape, pitch) => array(shape, (i) => Math.sin(pitch * (i + 1)) + Math.cos(0.37 * i * pitch));
+
+works('vectors', '--out', at('vectors'));
+const manifest = JSON.parse(readFileSync(at('vectors', 'manifest.json'), 'utf8'));
+const vector = (file) => readNpy(at('vectors', file));
+const results = ({ outputs, intermediates, gradients }) =>
+    [outputs, intermediates, gradients].flatMap((part) => Object.values(part));
+const params = (all) => Object.entries(all).flatMap(([name, value]) => ['--param', `${name}=${value}`]);
+
+// ---- Single runs
+// ---------------------------------------------------------------------------------------------------
+
+test('every case, given by hand, is what the manifest has, to the bit', () => {
+    for (const {
+        name,
+        mechanism,
+        params: all,
+        inputs,
+        outputs,
+        intermediates,
+        gradients,
+    } of manifest.cases) {
+        const input = newFolder();
+        for (const [id, { file }] of Object.entries(inputs))
+            cpSync(at('vectors', file), join(input, `${id}.npy`));
+        const { mode, ...rest } = all;
+        works(
+            'oracle',
+            mechanism,
+            ...params(rest),
+            ...(mode ? ['--mode', mode] : []),
+            '--in',
+            input,
+            '--out',
+            at('by-hand', name),
+        );
+        const wanted = [
+            ...Object.entries(outputs),
+            ...Object.entries(intermediates).map(([id, a]) => [`mid_${id}`, a]),
+            ...Object.entries(gradients).map(([id, a]) => [`d_${id}`, a]),
+        ];
+        for (const [id, { file }] of wanted)
+            assert.deepEqual(
+                readFileSync(at('by-hand', name, `${id}.npy`)),
+                readFileSync(at('vectors', file)),
+                `${name} ${id}`,
+            );
+        assert.equal(readdirSync(at('by-hand', name)).length, wanted.length, name);
+    }
+});
+
+test('a batch is its pieces; what is shared gets the sum of the gradients', () => {
+    const [L, D] = [7, 6];
+    const x = wave([2, 3, L, D], 0.7);
+    const dy = wave([2, 3, L, D], 1.3);
+    const shared = Object.fromEntries(
+        ['wq', 'wk', 'wv', 'wo'].map((id, i) => [id, wave([D, D], 0.2 + 0.3 * i)]),
+    );
+    const filter_k = wave([2, 3, 3, 4], 0.9); // of its own for each piece
+    const common = ['cat_attention', '--param', 'H=3'];
+    works('oracle', ...common, '--in', newFolder({ x, dy, ...shared, filter_k }), '--out', at('batch'));
+    const sums = Object.fromEntries(Object.keys(shared).map((id) => [id, new Float64Array(D * D)]));
+    for (let b = 0; b < 6; b++) {
+        const piece = ({ data }, shape, n) => ({ shape, data: data.slice(b * n, (b + 1) * n) });
+        const input = newFolder({
+            x: piece(x, [L, D], L * D),
+            dy: piece(dy, [L, D], L * D),
+            ...shared,
+            filter_k: piece(filter_k, [3, 4], 12),
+        });
+        works('oracle', ...common, '--in', input, '--out', at(`piece${b}`));
+        for (const [id, n] of [
+            ['y', L * D],
+            ['d_x', L * D],
+            ['d_filter_k', 12],
+        ]) {
+            const whole = readNpy(at('batch', `${id}.npy`));
+            assert.deepEqual(whole.shape.slice(0, 2), [2, 3]);
+            assert.deepEqual(
+                whole.data.slice(b * n, (b + 1) * n),
+                readNpy(at(`piece${b}`, `${id}.npy`)).data,
+                `${id} of ${b}`,
+            );
+        }
+        for (const id of Object.keys(shared))
+            readNpy(at(`piece${b}`, `d_${id}.npy`)).data.forEach((v, i) => (sums[id][i] += v));
+    }
+    for (const id of Object.keys(shared)) {
+        const { shape, data } = readNpy(at('batch', `d_${id}.npy`));
+        assert.deepEqual(shape, [D, D]);
+        assert.deepEqual(data, sums[id]);
+    }
+});
+
+test('targets are whole numbers in a batch, too', () => {
+    const logits = wave([2, 4, 5], 1.1);
+    const target = { shape: [2, 4], data: [0, -1, 4, 2, 1, 1, 3, 0], dtype: '<i4' };
+    works('oracle', 'cross_entropy', '--in', newFolder({ logits, target }), '--out', at('loss'));
+    const { shape, data } = readNpy(at('loss', 'y.npy'));
+    assert.deepEqual(shape, [2, 1]);
+    const mean = (b) => {
+        const rows = [0, 1, 2, 3].filter((t) => target.data[b * 4 + t] >= 0);
+        const loss = (t) => {
+            const row = logits.data.slice((b * 4 + t) * 5, (b * 4 + t + 1) * 5);
+            return Math.log(row.reduce((sum, v) => sum + Math.exp(v), 0)) - row[target.data[b * 4 + t]];
+        };
+        return rows.reduce((sum, t) => sum + loss(t), 0) / rows.length;
+    };
+    for (const b of [0, 1]) assert.ok(Math.abs(data[b] - mean(b)) < 1e-12);
+});
+
+const [B, H, L, d] = [2, 3, 9, 4];
+/** [B][H][L][d] as [B][L][H*d]. */
+const joined = ({ data }) =>
+    array([B, L, H * d], (i) => {
+        const [e, h, t, b] = [
+            i % d,
+            Math.floor(i / d) % H,
+            Math.floor(i / (d * H)) % L,
+            Math.floor(i / (d * H * L)),
+        ];
+        return data[((b * H + h) * L + t) * d + e];
+    });
+
+test('--layout bhld is the same numbers with the heads apart', () => {
+    const arrays = {
+        q: wave([B, H, L, d], 0.7),
+        k: wave([B, H, L, d], 0.5),
+        v: wave([B, H, L, d], 0.3),
+        dy: wave([B, H, L, d], 1.7),
+    };
+    for (const [mechanism, extra] of [
+        ['softmax_attention_qkv', {}],
+        ['las_attention_qkv', {}],
+        ['linear_attention', {}],
+        ['landmark_attention_qkv', { marks: wave([B, H, L, d], 0.9) }],
+    ]) {
+        const apart = { ...arrays, ...extra };
+        const flat = Object.fromEntries(Object.entries(apart).map(([id, a]) => [id, joined(a)]));
+        const block = mechanism === 'landmark_attention_qkv' ? ['--param', 'B=3'] : [];
+        works(
+            'oracle',
+            mechanism,
+            ...block,
+            '--layout',
+            'bhld',
+            '--in',
+            newFolder(apart),
+            '--out',
+            at(mechanism, 'bhld'),
+        );
+        works(
+            'oracle',
+            mechanism,
+            ...block,
+            '--param',
+            `H=${H}`,
+            '--in',
+            newFolder(flat),
+            '--out',
+            at(mechanism, 'bld'),
+        );
+        const names = readdirSync(at(mechanism, 'bld'));
+        assert.deepEqual(names.sort(), ['d_k.npy', 'd_q.npy', 'd_v.npy', 'y.npy']);
+        for (const name of names) {
+            const a = readNpy(at(mechanism, 'bhld', name));
+            assert.deepEqual(a.shape, [B, H, L, d]);
+            assert.deepEqual(
+                joined(a).data,
+                [...readNpy(at(mechanism, 'bld', name)).data],
+                `${mechanism} ${name}`,
+            );
+        }
+    }
+});
+
+test('attention by heads is attention', () => {
+    const arrays = { q: wave([H, L, d], 0.7), k: wave([H, L, d], 0.5), v: wave([H, L, d], 0.3) };
+    works(
+        'oracle',
+        'softmax_attention_qkv',
+        '--layout',
+        'bhld',
+        '--in',
+        newFolder(arrays),
+        '--out',
+        at('plain'),
+    );
+    const y = readNpy(at('plain', 'y.npy')).data;
+    const row = ({ data }, h, t) => data.slice((h * L + t) * d, (h * L + t + 1) * d);
+    for (let h = 0; h < H; h++)
+        for (let i = 0; i < L; i++) {
+            const dot = (j) =>
+                row(arrays.q, h, i).reduce((sum, v, e) => sum + v * row(arrays.k, h, j)[e], 0) / Math.sqrt(d);
+            const weights = Array.from({ length: i + 1 }, (_, j) => Math.exp(dot(j)));
+            const all = weights.reduce((a, b) => a + b);
+            for (let e = 0; e < d; e++) {
+                const wanted = weights.reduce((sum, w, j) => sum + (w / all) * row(arrays.v, h, j)[e], 0);
+                assert.ok(Math.abs(y[(h * L + i) * d + e] - wanted) < 1e-14);
+            }
+        }
+});
+
+test('--list names every mechanism with its inputs', () => {
+    const text = works('oracle', '--list');
+    for (const { mechanism, inputs } of manifest.cases) {
+        const part = text.slice(text.indexOf(`\n${mechanism}: `) + 1).split('\n\n')[0];
+        assert.ok(part.startsWith(mechanism), mechanism);
+        for (const id of Object.keys(inputs))
+            assert.match(part, new RegExp(`^  input  ${id} +\\[`, 'm'), `${mechanism} ${id}`);
+        assert.equal(works('oracle', '--list', mechanism).trim(), part.trim());
+    }
+    const listed = [...text.matchAll(/^(\w+): /gm)].map((match) => match[1]);
+    assert.deepEqual(
+        listed.sort(),
+        [...new Set(manifest.cases.map(({ mechanism }) => mechanism))].sort(),
+        'each has vectors',
+    );
+});
+
+test('one sentence for each wrong request, and nothing written', () => {
+    const qkv = { q: wave([L, 4], 1), k: wave([L, 4], 2), v: wave([L, 4], 3) };
+    const good = newFolder(qkv);
+    const out = ['--out', at('never')];
+    const from = (arrays) => ['--in', newFolder(arrays), ...out];
+    const attention = ['oracle', 'softmax_attention_qkv'];
+    refuses(/no mechanism 'softmax'.*--list/, 'oracle', 'softmax', '--in', good, ...out);
+    refuses(/no mechanism 'softmax'/, 'oracle', '--list', 'softmax');
+    refuses(/needs --in DIR and --out DIR/, ...attention, '--in', good);
+    refuses(/--in is given twice/, ...attention, '--in', good, '--in', good);
+    refuses(/--out needs a value/, ...attention, '--in', good, '--out');
+    refuses(/'--output' is not known/, ...attention, '--in', good, '--output', at('never'));
+    refuses(
+        /no parameter 'P'; it takes L, D, H, causal, pos, rope_base/,
+        ...attention,
+        '--param',
+        'P=3',
+        '--in',
+        good,
+        ...out,
+    );
+    refuses(/no parameter 'mode'/, ...attention, '--mode', 'causal', '--in', good, ...out);
+    refuses(/--param is 'H'; it must be NAME=VALUE/, ...attention, '--param', 'H', '--in', good, ...out);
+    refuses(/H is given twice/, ...attention, '--param', 'H=1', '--param', 'H=1', '--in', good, ...out);
+    refuses(/H is 'two'; it must be a whole number/, ...attention, '--param', 'H=two', '--in', good, ...out);
+    refuses(/H must be a whole number from 1/, ...attention, '--param', 'H=1.5', '--in', good, ...out);
+    refuses(/H = 3 does not divide D = 4/, ...attention, '--param', 'H=3', '--in', good, ...out);
+    refuses(
+        /causal is 'yes'; it must be true or false/,
+        ...attention,
+        '--param',
+        'causal=yes',
+        '--in',
+        good,
+        ...out,
+    );
+    refuses(
+        /pos is left; it must be one of none\|rope/,
+        ...attention,
+        '--param',
+        'pos=left',
+        '--in',
+        good,
+        ...out,
+    );
+    refuses(/pos is 'a"b'/, ...attention, '--param', 'pos=a"b', '--in', good, ...out);
+    refuses(
+        /stand behind the mechanism/,
+        'oracle',
+        '--param',
+        'H=1',
+        'softmax_attention_qkv',
+        '--in',
+        good,
+        ...out,
+    );
+    refuses(/nowhere is not a folder/, ...attention, '--in', at('nowhere'), ...out);
+    refuses(
+        /--layout is 'bhdl'; it must be bld or bhld/,
+        ...attention,
+        '--layout',
+        'bhdl',
+        '--in',
+        good,
+        ...out,
+    );
+    refuses(
+        /q\.npy has the shape \[9\]\[4\]; --layout bhld wants/,
+        ...attention,
+        '--layout',
+        'bhld',
+        '--in',
+        good,
+        ...out,
+    );
+    refuses(
+        /layer_norm has none, but softmax_attention_qkv/,
+        'oracle',
+        'layer_norm',
+        '--layout',
+        'bhld',
+        '--in',
+        good,
+        ...out,
+    );
+    refuses(/v\.npy.*cannot be opened/, ...attention, ...from({ q: qkv.q, k: qkv.k }));
+    refuses(/qq\.npy is no array of softmax_attention_qkv/, ...attention, ...from({ ...qkv, qq: qkv.q }));
+    refuses(
+        /k has the shape \[8\]\[4\]; it must be \[9\]\[4\]/,
+        ...attention,
+        ...from({ ...qkv, k: wave([8, 4], 1) }),
+    );
+    refuses(
+        /k\.npy has the batch \[3\]; another array has \[2\]/,
+        ...attention,
+        ...from({ ...qkv, q: wave([2, L, 4], 1), k: wave([3, L, 4], 1) }),
+    );
+    refuses(
+        /dy\.npy has no batch dimensions/,
+        ...attention,
+        ...from({ ...qkv, q: wave([2, L, 4], 1), dy: qkv.q }),
+    );
+    refuses(/the batch has no entries/, ...attention, ...from({ ...qkv, q: wave([0, L, 4], 1) }));
+    refuses(
+        /q is <i4; it must be <f8 or <f4/,
+        ...attention,
+        ...from({ ...qkv, q: { ...qkv.q, dtype: '<i4' } }),
+    );
+    refuses(/filter_k\.npy is no array of s4d/, 'oracle', 's4d', ...from({ filter_k: qkv.q }));
+    refuses(
+        /a_im\.npy is no array of s4d with these parameters/,
+        'oracle',
+        's4d',
+        '--param',
+        'diagonal=real',
+        ...from({ a_im: qkv.q }),
+    );
+    writeFileSync(at('file'), '');
+    refuses(/cannot be made a folder/, ...attention, '--in', good, '--out', at('file', 'sub'));
+    assert.equal(existsSync(at('never')), false);
+});
+
+// ---- Malformed arrays
+// ------------------------------------------------------------------------------------------------
+
+test('malformed arrays are refused in a sentence, whatever they promise', () => {
+    const good = { k: wave([2, 4], 2), v: wave([2, 4], 3) };
+    const tries = [
+        [/is not a \.npy file/, () => 'not an array, by far'],
+        [/is not a \.npy file/, () => ''],
+        [/Fortran order/, "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 4), }"],
+        [
+            /'>f8'; <f8, <f4, <f2 and <i4 are read/,
+            "{'descr': '>f8', 'fortran_order': False, 'shape': (2, 4), }",
+        ],
+        [/'<c16'/, "{'descr': '<c16', 'fortran_order': False, 'shape': (2, 4), }"],
+        [/'\|O'/, "{'descr': '|O', 'fortran_order': False, 'shape': (2, 4), }"],
+        [
+            /needs 72 bytes of data, the file has 64/,
+            "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 3), }",
+        ],
+        [
+            /needs 8000000000000 bytes/,
+            "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000, 1000000), }",
+        ],
+        [
+            /more elements than fit/,
+            "{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296, 4294967296), }",
+        ],
+        [/not a tuple/, "{'descr': '<f8', 'fortran_order': False, 'shape': 8, }"],
+        [/malformed/, "{'descr': '<f8', 'fortran_order': False, }"],
+        [/malformed/, 'import os'],
+    ];
+    for (const [sentence, what] of tries) {
+        const input = newFolder(good);
+        if (typeof what === 'string') writeNpy(join(input, 'q.npy'), [2, 4], Array(8).fill(1), '<f8', what);
+        else writeFileSync(join(input, 'q.npy'), what());
+        refuses(sentence, 'oracle', 'softmax_attention_qkv', '--in', input, '--out', at('never'));
+        refuses(sentence, 'compare', join(input, 'q.npy'), join(input, 'k.npy'));
+    }
+});
+
+// ---- Test vectors
+// ------------------------------------------------------------------------------------------------------
+
+test('the same seed makes the same set; another seed another', () => {
+    works('vectors', '--out', at('again'), '--seed', '1');
+    const names = readdirSync(at('vectors'));
+    assert.deepEqual(readdirSync(at('again')), names);
+    for (const name of names)
+        assert.deepEqual(readFileSync(at('again', name)), readFileSync(at('vectors', name)), name);
+    works('vectors', '--out', at('other'), '--seed', '2');
+    const { cases } = JSON.parse(readFileSync(at('other', 'manifest.json'), 'utf8'));
+    const file = cases[0].inputs.x.file;
+    assert.notDeepEqual(readFileSync(at('other', file)), readFileSync(at('vectors', file)));
+    refuses(/--seed is '-1'/, 'vectors', '--out', at('never'), '--seed', '-1');
+    refuses(/--out DIR is needed/, 'vectors');
+    refuses(/'--to' is not known/, 'vectors', '--to', at('never'));
+});
+
+test('inputs have eight significant bits; scales and tolerances are what they are said to be', () => {
+    for (const { name, inputs, outputs, intermediates, gradients } of manifest.cases) {
+        for (const { file, dtype } of Object.values(inputs))
+            for (const x of vector(file).data) {
+                const n = x === 0 ? 0 : x / 2 ** (Math.floor(Math.log2(Math.abs(x))) - 7);
+                assert.ok(dtype === '<i4' || (Number.isInteger(n) && Math.abs(n) < 256), `${file}: ${x}`);
+            }
+        const largest = (file) => vector(file).data.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+        const most = Math.max(0, ...Object.values(gradients).map(({ file }) => largest(file)));
+        for (const [part, least] of [
+            [outputs, 0],
+            [intermediates, 0],
+            [gradients, 0.01 * most],
+        ])
+            for (const { file, shape, scale, f32_tol, f16_tol, bf16_tol } of Object.values(part)) {
+                assert.deepEqual(vector(file).shape, shape);
+                assert.equal(scale, Math.max(largest(file), least), file);
+                assert.ok(scale > 0 && Number.isFinite(scale), file);
+                const within = (tol, low) =>
+                    assert.ok(tol >= low * 0.99 && tol <= 2 ** -4, `${name} ${file}: ${tol}`);
+                within(f32_tol, 2e-5);
+                within(f16_tol, 2 ** -8);
+                within(bf16_tol, 2 ** -5);
+                assert.ok(f32_tol < 1e-4, file);
+            }
+    }
+});
+
+const judged = (text) =>
+    /(\d+) arrays, (\d+) past their tolerance, (\d+) unreadable/.exec(text).slice(1).map(Number);
+const everything = manifest.cases.flatMap(results);
+
+test('the oracle passes on its own set, in every format', () => {
+    works('oracle', '--manifest', at('vectors', 'manifest.json'), '--out', at('right'));
+    for (const format of ['--f64', '--f32', '--f16', '--bf16'])
+        assert.deepEqual(
+            judged(works('compare', '--manifest', at('vectors', 'manifest.json'), at('right'), format)),
+            [everything.length, 0, 0],
+        );
+});
+
+/** Every result of the set, changed, into a folder. */
+function changedSet(change) {
+    const results = newFolder();
+    for (const entry of everything) {
+        const { shape, data } = vector(entry.file);
+        writeNpy(join(results, entry.file), shape, change(data, entry));
+    }
+    return results;
+}
+const compare = (results, ...options) =>
+    seqmix('compare', '--manifest', at('vectors', 'manifest.json'), results, ...options);
+
+test('garbage passes in no format', () => {
+    // only a gradient that is far below all others of its case may be anything of its own size
+    const negligible = ({ file, scale, bf16_tol }) =>
+        vector(file).data.every((x) => Math.abs(x) <= bf16_tol * scale);
+    const real = everything.filter((entry) => !negligible(entry)).length;
+    assert.ok(real > 0.97 * everything.length, `${real} of ${everything.length}`);
+    const large = everything.filter(({ file, scale }) =>
+        vector(file).data.some((x) => Math.abs(x) === scale),
+    ).length;
+    for (const [what, wanted, change] of [
+        ['zeros', real, (data) => data.map(() => 0)],
+        ['the opposite sign', real, (data) => data.map((x) => -x)],
+        ['a tenth more', large, (data) => data.map((x) => x * 1.1)],
+    ]) {
+        const { status, stdout } = compare(changedSet(change), '--bf16');
+        assert.equal(status, 1, what);
+        assert.ok(judged(stdout)[1] >= wanted, `${what}: ${judged(stdout)} of ${wanted}`);
+    }
+    for (const [what, value] of [
+        ['NaN', NaN],
+        ['infinity', Infinity],
+    ]) {
+        const { status, stdout } = compare(
+            changedSet((data) => data.map((x, i) => (i ? x : value))),
+            '--bf16',
+        );
+        assert.equal(status, 1, what);
+        assert.equal(judged(stdout)[1], everything.length, what);
+    }
+});
+
+test('one wrong number in one array is found and named', () => {
+    const wrong = at('one-wrong');
+    cpSync(at('right'), wrong, { recursive: true });
+    const { file, scale, f32_tol } = manifest.cases.find(({ name }) => name === 'cat_attention_qkv').gradients
+        .filter_k;
+    const { shape, data } = vector(file);
+    for (const [times, past] of [
+        [0.9, 0],
+        [1.1, 1],
+    ]) {
+        const off = data.slice();
+        off[4] += times * f32_tol * scale;
+        writeNpy(join(wrong, file), shape, off);
+        const { status, stdout } = compare(wrong, '--f32');
+        assert.equal(status, past);
+        assert.equal(judged(stdout)[1], past);
+        if (past) assert.match(stdout, /cat_attention_qkv\.d_filter_k\.npy: \[1\]\[1\]: got /);
+    }
+    assert.equal(compare(wrong, '--f32', '--only', 'cat_attention_qkv').status, 1);
+    assert.equal(compare(wrong, '--f32', '--only', 'las_attention').status, 0);
+    refuses(
+        /no case of .* begins with 'dog'/,
+        'compare',
+        '--manifest',
+        at('vectors', 'manifest.json'),
+        wrong,
+        '--only',
+        'dog',
+    );
+    rmSync(join(wrong, file));
+    assert.equal(compare(wrong, '--f32').status, 2);
+});
+
+// What an implementer may mistake: each must show even at bfloat16's tolerance.
+test('another formula fails in every format', () => {
+    const mistakes = [
+        ['softmax_attention_causal', { causal: false }],
+        ['softmax_attention_alibi', { pos: 'alibi_scaled' }],
+        ['softmax_attention_rope', { rope_base: 100 }],
+        ['softmax_attention_qkv_causal', { H: 1 }],
+        ['las_attention_trailing', { pool: 'centred' }],
+        ['las_attention_masked', { pool: 'centred' }],
+        ['las_attention_qkv_trailing', { P: 4 }],
+        ['las_attention_chunk8', { chunk: 0 }],
+        ['las_attention_decay_alone', { alphas: [0, 1] }],
+        ['cat_attention_norm', { norm: false }],
+        ['lcat_box', { filter: 'rho' }],
+        ['lcat_filtered_keys', { dense_keys: 'plain' }],
+        ['focus_filter_causal', { mode: 'carry' }],
+        ['focus_filter_carry', { mode: 'literal' }],
+        ['focus_layer_causal', { theta: 'triangle' }],
+        ['short_conv_two_sided', { future: 0 }],
+        ['long_conv_squash', { lambda: 0 }],
+        ['linear_attention_rms', { normaliser: 'none' }],
+        ['chela_block_as_printed', { residual: true }],
+        ['mlp_gelu', { act: 'silu' }],
+    ];
+    for (const [name, wrong] of mistakes) {
+        const entry = manifest.cases.find((one) => one.name === name);
+        assert.ok(entry, name);
+        const { gradients, intermediates, ...rest } = entry;
+        const changed = {
+            ...manifest,
+            cases: [{ ...rest, params: { ...entry.params, ...wrong }, intermediates: {}, gradients: {} }],
+        };
+        writeFileSync(at('vectors', 'mistaken.json'), JSON.stringify(changed));
+        works('oracle', '--manifest', at('vectors', 'mistaken.json'), '--out', at('mistaken'));
+        for (const format of ['--f64', '--f32', '--f16', '--bf16'])
+            assert.equal(
+                seqmix('compare', '--manifest', at('vectors', 'mistaken.json'), at('mistaken'), format)
+                    .status,
+                1,
+                `${name} ${format}`,
+            );
+    }
+    rmSync(at('vectors', 'mistaken.json'));
+});
+
+// ---- Two files
+// -----------------------------------------------------------------------------------------------------------
+
+test('compare: both sides of each tolerance', () => {
+    for (const [format, tol] of [
+        ['f64', 1e-12],
+        ['f32', 2e-5],
+        ['f16', 2 ** -8],
+        ['bf16', 2 ** -5],
+    ])
+        for (const [times, past] of [
+            [0.99, 0],
+            [1.01, 1],
+        ]) {
+            const dir = newFolder({
+                got: { shape: [2, 2], data: [1, -4, 0.5, tol * 4 * times] },
+                ref: { shape: [2, 2], data: [1, -4, 0.5, 0] },
+            });
+            const { status, stdout } = seqmix(
+                'compare',
+                join(dir, 'got.npy'),
+                join(dir, 'ref.npy'),
+                `--${format}`,
+            );
+            assert.equal(status, past, stdout);
+            assert.match(stdout, past ? /first past tolerance at +\[1\]\[1\].*\n.*\n +FAIL/ : /pass/);
+        }
+});
+
+test('compare: absolute, relative, units in the last place, the first place', () => {
+    const dir = newFolder({
+        got: { shape: [3], data: [2, 1 + 3 * 2 ** -23, 1000] },
+        ref: { shape: [3], data: [2, 1, 1000 + 2 ** -14] },
+    });
+    const { status, stdout } = seqmix('compare', join(dir, 'got.npy'), join(dir, 'ref.npy'), '--f32');
+    assert.equal(status, 0);
+    assert.match(stdout, /3 numbers \[3\], judged as f32/);
+    assert.match(stdout, /largest difference +6\.1e-05\n/);
+    assert.match(stdout, /relative to the scale +6\.1e-08 of 1000,/);
+    assert.match(stdout, /relative by element +3\.58e-07\n/);
+    assert.match(stdout, /units in the last place +3 of f32\n/);
+    assert.match(stdout, /largest difference at +\[2\]: got 1000, reference 1000\.00006/);
+    assert.match(stdout, /first difference at +\[1\]/);
+    assert.match(stdout, /2 of 3 numbers differ, 0 are past/);
+    assert.equal(
+        seqmix('compare', join(dir, 'got.npy'), join(dir, 'ref.npy')).status,
+        1,
+        'float64 by its elements',
+    );
+    assert.equal(seqmix('compare', join(dir, 'got.npy'), join(dir, 'ref.npy'), '--tol', '1e-6').status, 0);
+    // the format's spacing: 2^-7 at 1 in bfloat16, 2^-10 in float16, the subnormals' at 0
+    const units = (format, got, ref) => {
+        const pair = newFolder({ got: { shape: [1], data: [got] }, ref: { shape: [1], data: [ref] } });
+        return Number(
+            /last place +(\S+) of/.exec(
+                seqmix('compare', join(pair, 'got.npy'), join(pair, 'ref.npy'), format).stdout,
+            )[1],
+        );
+    };
+    assert.equal(units('--bf16', 1 + 2 ** -7, 1), 1);
+    assert.equal(units('--f16', 1 + 2 ** -10, 1), 1);
+    assert.equal(units('--f16', 5 * 2 ** -24, 0), 5);
+    assert.equal(units('--f64', 1 + 2 ** -50, 1), 4);
+});
+
+test('compare: kinds of numbers, shapes, NaN', () => {
+    const dir = newFolder({
+        f8: { shape: [2], data: [1, 65504] },
+        f2: { shape: [2], data: [0x3c00, 0x7bff], dtype: '<f2' },
+        f4: { shape: [2], data: [1, 65504], dtype: '<f4' },
+        i4: { shape: [2], data: [1, 65504], dtype: '<i4' },
+        j4: { shape: [2], data: [1, 65505], dtype: '<i4' },
+        nan: { shape: [2], data: [1, NaN] },
+        column: { shape: [2, 1], data: [1, 65504] },
+        none: { shape: [0], data: [] },
+    });
+    const pair = (a, b, ...options) =>
+        seqmix('compare', join(dir, `${a}.npy`), join(dir, `${b}.npy`), ...options);
+    assert.match(pair('f2', 'f8').stdout, /judged as f16[^]*equal in every number[^]*pass/);
+    assert.match(pair('f4', 'f8').stdout, /judged as f32/);
+    assert.equal(pair('i4', 'i4').status, 0);
+    assert.equal(pair('j4', 'i4').status, 1);
+    assert.equal(pair('nan', 'f8', '--tol', '1e300').status, 1);
+    assert.equal(pair('nan', 'nan').status, 1);
+    assert.equal(pair('none', 'none').status, 0);
+    const of = (name) => join(dir, `${name}.npy`);
+    refuses(/holds <i4, .* holds <f8/, 'compare', of('i4'), of('f8'));
+    refuses(/has the shape \[2\], .* has \[2\]\[1\]/, 'compare', of('f8'), of('column'));
+    refuses(/a second format, --f16/, 'compare', of('f8'), of('f8'), '--f32', '--f16');
+    refuses(/it takes A\.npy B\.npy or --manifest/, 'compare', of('f8'));
+    refuses(/it takes A\.npy B\.npy or --manifest/, 'compare', of('f8'), of('f8'), '--only', 'cat');
+    refuses(/--tol is 'x'/, 'compare', of('f8'), of('f8'), '--tol', 'x');
+});
+
+// ---- The page
+// ----------------------------------------------------------------------------------------------------------
+
+const blocks = [...readFileSync('docs/ORACLE.md', 'utf8').matchAll(/^```(python|sh)\n([^]*?)^```/gm)].map(
+    ([, language, code]) => ({ language, code }),
+);
+const python = ['python3', '/usr/bin/python3'].find(
+    (one) => spawnSync(one, ['-c', 'import numpy, torch']).status === 0,
+);
+
+function runPage(chosen) {
+    const dir = newFolder();
+    const env = { ...process.env, PATH: `${resolve('build')}${delimiter}${process.env.PATH}` };
+    let said = '';
+    for (const { language, code } of chosen) {
+        const { status, stdout, stderr } = run(
+            ...(language === 'sh' ? ['bash', ['-euc', code]] : [python, ['-c', code]]),
+            { cwd: dir, env },
+        );
+        assert.equal(status, 0, `${code}\n${stdout}${stderr}`);
+        said += stdout;
+    }
+    return said;
+}
+
+test(
+    'docs/ORACLE.md: its blocks, one after another',
+    { skip: !python && 'needs python3 with numpy and torch (python3-torch)' },
+    () => {
+        assert.ok(blocks.length >= 7);
+        const said = runPage(blocks);
+        assert.equal(said.match(/^ {2}pass$/gm)?.length, 4);
+        assert.match(said, /compare: 4 arrays, 0 past/);
+        assert.match(said, /compare: \d{3} arrays, 0 past/);
+    },
+);
+
+test('docs/ORACLE.md: what of it needs no Python', () => {
+    const alone = blocks.filter(({ language, code }) => language === 'sh' && !/case|results/.test(code));
+    assert.ok(alone.length >= 3);
+    assert.match(runPage(alone), /compare: \d{3} arrays, 0 past/);
+});

@@ -1,0 +1,86 @@
+// fuzz_npy.c: libFuzzer target for the reader of .npy files, from memory and from a file. Whatever the bytes:
+// an array whose every number may be read, the same from both, or -1 with a sentence that begins with the
+// name.
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cli/npy.h"
+
+static void check_error(const char *err, const char *name) {
+    if (strncmp(err, name, strlen(name)) || strlen(err) < strlen(name) + 10) abort();
+}
+
+static void check_array(const npy *a) {
+    size_t count = 1;
+    double sum = 0;
+    char shape[160];
+    if (a->ndim > NPY_MAX_DIMS || a->dtype > NPY_I4) abort();
+    for (size_t d = 0; d < a->ndim; d++) count *= a->shape[d];
+    if (count != a->count) abort();
+    for (size_t i = 0; i < a->count; i++) sum += isfinite(npy_value(a, i)) ? npy_value(a, i) : 0;
+    if (strlen(npy_shape_text(shape, sizeof shape, a->ndim, a->shape)) >= sizeof shape) abort();
+    volatile double use = sum;
+    (void)use;
+}
+
+static void from_file(const unsigned char *bytes, size_t size, const npy *same) {
+    static int file = -1;
+    char path[64], err[400] = "";
+    npy a;
+    if (file < 0) file = memfd_create("npy", 0);
+    if (file < 0 || ftruncate(file, 0) || pwrite(file, bytes, size, 0) != (ssize_t)size) return;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    if (npy_read(&a, path, err, sizeof err)) {
+        check_error(err, path);
+        if (same) abort();
+        return;
+    }
+    if (!same || a.count != same->count || a.dtype != same->dtype ||
+        memcmp(a.data, same->data, a.count * npy_item_size(a.dtype)))
+        abort();
+    npy_free(&a);
+}
+
+static void read_bytes(const unsigned char *bytes, size_t size) {
+    unsigned char *exact = malloc(size + !size); // so that the sanitizer sees any read beyond
+    char err[400] = "";
+    npy a;
+    if (!exact) abort();
+    if (size) memcpy(exact, bytes, size);
+    if (npy_decode(&a, exact, size, "a.npy", err, sizeof err)) {
+        check_error(err, "a.npy");
+        from_file(exact, size, NULL);
+    } else {
+        check_array(&a);
+        from_file(exact, size, &a);
+        npy_free(&a);
+    }
+    free(exact);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size && data[0] == 1) { // a header of these bytes, then data
+        static unsigned char file[16384];
+        size_t head = size - 1 < 8192 ? size - 1 : 8192;
+        memcpy(file, "\x93NUMPY\x01\x00", 8);
+        file[8] = (unsigned char)head;
+        file[9] = (unsigned char)(head >> 8);
+        memcpy(file + 10, data + 1, head);
+        for (size_t n = 0; n <= 64; n += 8) read_bytes(file, 10 + head + n);
+    } else if (size && data[0] == 2) { // a good file with edits (place, value)
+        unsigned char file[128 + 48] = "\x93NUMPY\x01\x00\x76";
+        memset(file + 10, ' ', 118);
+        memcpy(file + 10, "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }", 59);
+        file[127] = '\n';
+        for (size_t i = 1; i + 1 < size; i += 2) file[data[i] % sizeof file] = data[i + 1];
+        read_bytes(file, sizeof file);
+    } else {
+        read_bytes(data, size);
+    }
+    return 0;
+}

@@ -1,0 +1,174 @@
+// test_attention.c: softmax attention against the oracle: causal and not, decay and bias by distance, strided rows, lengths
+// around the block of query rows, rows with nothing to see, huge logits, and the cheap gradient check.
+#include "proofs_tests/support/check.h"
+#include <seqmix/ref.h>
+
+typedef struct {
+    size_t B, L, d, H, stride_pad;
+    int causal, mult, bias;
+    double size; // of q and k
+} shape;
+
+static const shape shapes[] = {
+    {1, 1, 1, 1, 0, 1, 0, 0, 1},    {2, 2, 3, 1, 0, 1, 0, 0, 1},    {1, 15, 4, 2, 0, 0, 0, 0, 1},
+    {2, 16, 8, 2, 5, 1, 1, 0, 1},   {1, 17, 16, 1, 0, 1, 0, 1, 1},  {1, 23, 5, 3, 0, 0, 1, 1, 1},
+    {2, 24, 16, 2, 0, 1, 0, 0, 1},  {1, 25, 17, 1, 3, 1, 1, 1, 1},  {1, 31, 8, 1, 0, 1, 0, 0, 1},
+    {2, 33, 32, 1, 64, 1, 0, 0, 1}, {1, 48, 33, 1, 0, 0, 0, 0, 1},  {1, 64, 16, 4, 0, 1, 1, 0, 1},
+    {1, 100, 8, 2, 0, 1, 0, 1, 1},  {1, 300, 16, 1, 0, 1, 0, 0, 1}, {1, 70, 8, 1, 0, 1, 0, 0, 60},
+};
+
+typedef struct {
+    ref_attention p;
+    double *q, *k, *v, *o, *stats, *weights;
+    int which; // 0 q, 1 k, 2 v varies
+} context;
+static double loss(const double *x, void *arg) {
+    context *c = arg;
+    ref_attention_fwd(c->o, c->stats, c->which == 0 ? x : c->q, c->which == 1 ? x : c->k,
+                      c->which == 2 ? x : c->v, &c->p);
+    return check_inner(c->weights, c->o, c->p.B * c->p.L * c->p.D);
+}
+
+static void one(const shape *s) {
+    const size_t D = s->d * s->H, stride = D + s->stride_pad, n = s->B * s->L * stride, no = s->B * s->L * D;
+    check_trying("attention B=%zu L=%zu d=%zu H=%zu causal=%d mult=%d bias=%d size=%g", s->B, s->L, s->d,
+                 s->H, s->causal, s->mult, s->bias, s->size);
+    float *q = check_random(n, -s->size, s->size), *k = check_random(n, -1, 1), *v = check_random(n, -1, 1);
+    float *table_m = check_random(s->H * (2 * s->L - 1), 0.2, 1),
+          *table_b = check_random(s->H * (2 * s->L - 1), -2, 0);
+    float *o = check_floats(no), *stats = check_floats(s->B * s->H * s->L * 2),
+          *dout = check_random(no, -1, 1);
+    float *dq = check_floats(n), *dk = check_floats(n), *dv = check_floats(n);
+    smx_attention p = {s->B,
+                       s->L,
+                       D,
+                       s->H,
+                       stride,
+                       s->causal,
+                       (float)(1 / sqrt((double)s->d)),
+                       s->mult ? table_m : NULL,
+                       s->bias ? table_b : NULL,
+                       0,
+                       0};
+    ref_attention r = {.B = s->B,
+                       .L = s->L,
+                       .D = D,
+                       .H = s->H,
+                       .stride = stride,
+                       .causal = s->causal,
+                       .scale = p.scale,
+                       .mult = s->mult ? check_widen(table_m, s->H * (2 * s->L - 1)) : NULL,
+                       .bias = s->bias ? check_widen(table_b, s->H * (2 * s->L - 1)) : NULL};
+    double *qd = check_widen(q, n), *kd = check_widen(k, n), *vd = check_widen(v, n), *od = check_doubles(no);
+    double *sd = check_doubles(s->B * s->H * s->L * 2), *gd = check_widen(dout, no);
+    double *dqd = check_doubles(n), *dkd = check_doubles(n), *dvd = check_doubles(n);
+    ref_attention_fwd(od, sd, qd, kd, vd, &r);
+    ref_attention_bwd(dqd, dkd, dvd, gd, qd, kd, vd, od, sd, &r);
+    smx_attention_fwd(o, stats, q, k, v, check_scratch(smx_attention_fwd_scratch_bytes(&p)), &p);
+    smx_attention_bwd(dq, dk, dv, dout, q, k, v, o, stats, check_scratch(smx_attention_bwd_scratch_bytes(&p)),
+                      &p);
+    // The rounding of a logit of size s moves its weight by the relative error s 2^-24.
+    const double tolerance = 4e-6 * s->size;
+    check_close("o", o, od, no, tolerance, 1);
+    // Columns between rows belong to others: they keep the NaN they started with, on both sides.
+    for (size_t t = 0; t < s->B * s->L; t++) {
+        check_close("dq", dq + t * stride, dqd + t * stride, D, tolerance, 1 * s->size);
+        check_close("dk", dk + t * stride, dkd + t * stride, D, tolerance, 4 * s->size);
+        check_close("dv", dv + t * stride, dvd + t * stride, D, tolerance, 4);
+        for (size_t c = D; c < stride; c++)
+            assert_true(isnan(dq[t * stride + c]) && isnan(dk[t * stride + c]) && isnan(dv[t * stride + c]));
+    }
+    float *map = check_floats(s->L * s->L);
+    double *map_d = check_doubles(s->L * s->L);
+    for (size_t h = 0; h < s->H; h++) {
+        smx_attention_map(map, q, k, check_scratch(smx_attention_fwd_scratch_bytes(&p)), &p, s->B - 1, h);
+        ref_attention_map(map_d, qd, kd, &r, s->B - 1, h);
+        check_close("map", map, map_d, s->L * s->L, tolerance, 1);
+    }
+    if (!s->stride_pad && s->size == 1) {
+        context c = {r, qd, kd, vd, od, sd, gd, 0};
+        check_direction("dq", loss, &c, q, dq, n, 2e-5);
+        c.which = 1;
+        check_direction("dk", loss, &c, k, dk, n, 2e-5);
+        c.which = 2;
+        check_direction("dv", loss, &c, v, dv, n, 2e-5);
+    }
+    check_done();
+}
+
+static void against_oracle(void **state) {
+    (void)state;
+    CHECK_EACH_ISA(isa) {
+        check_seed(21);
+        for (size_t i = 0; i < CHECK_COUNT(shapes); i++) one(&shapes[i]);
+    }
+}
+
+// A bias of -inf hides a column; a row in which every column is hidden gives 0 and no gradient.
+static void hidden(void **state) {
+    (void)state;
+    enum { L = 30, D = 8 };
+    CHECK_EACH_ISA(isa) {
+        check_seed(22);
+        check_trying("hidden columns");
+        float *q = check_random(L * D, -1, 1), *k = check_random(L * D, -1, 1),
+              *v = check_random(L * D, -1, 1);
+        float *bias = check_filled(2 * L - 1, 0), *o = check_floats(L * D), *stats = check_floats(2 * L);
+        float *dout = check_random(L * D, -1, 1), *dq = check_floats(L * D), *dk = check_floats(L * D),
+              *dv = check_floats(L * D);
+        // Nothing within 5 rows back is seen, so rows 0..4 see nothing at all.
+        for (size_t back = 0; back < 5; back++) bias[L - 1 - back] = -INFINITY;
+        smx_attention p = {1, L, D, 1, D, 1, 0.5f, NULL, bias, 0, 0};
+        ref_attention r = {.B = 1,
+                           .L = L,
+                           .D = D,
+                           .H = 1,
+                           .stride = D,
+                           .causal = 1,
+                           .scale = 0.5,
+                           .bias = check_widen(bias, 2 * L - 1)};
+        double *od = check_doubles(L * D), *sd = check_doubles(2 * L), *dqd = check_doubles(L * D),
+               *dkd = check_doubles(L * D), *dvd = check_doubles(L * D);
+        double *qd = check_widen(q, L * D), *kd = check_widen(k, L * D), *vd = check_widen(v, L * D);
+        ref_attention_fwd(od, sd, qd, kd, vd, &r);
+        ref_attention_bwd(dqd, dkd, dvd, check_widen(dout, L * D), qd, kd, vd, od, sd, &r);
+        smx_attention_fwd(o, stats, q, k, v, check_scratch(smx_attention_fwd_scratch_bytes(&p)), &p);
+        smx_attention_bwd(dq, dk, dv, dout, q, k, v, o, stats,
+                          check_scratch(smx_attention_bwd_scratch_bytes(&p)), &p);
+        check_close("o", o, od, L * D, 1e-6, 1);
+        check_close("dq", dq, dqd, L * D, 1e-6, 1);
+        check_close("dk", dk, dkd, L * D, 1e-6, 1);
+        check_close("dv", dv, dvd, L * D, 1e-6, 1);
+        for (size_t i = 0; i < 5 * D; i++) assert_true(o[i] == 0 && dq[i] == 0);
+        check_done();
+    }
+}
+
+// A causal row does not feel what comes after it, not even through rounding.
+static void causal_words(void **state) {
+    (void)state;
+    enum { L = 50, D = 16 };
+    CHECK_EACH_ISA(isa) {
+        check_seed(23);
+        float *x = check_random(3 * L * D, -1, 1), *o = check_floats(L * D), *again = check_floats(L * D),
+              *stats = check_floats(2 * L);
+        smx_attention p = {1, L, D, 1, D, 1, 0.25f, NULL, NULL, 0, 0};
+        void *scratch = check_scratch(smx_attention_fwd_scratch_bytes(&p));
+        smx_attention_fwd(o, stats, x, x + L * D, x + 2 * L * D, scratch, &p);
+        for (size_t t = 0; t < L; t += 7) {
+            check_trying("row %zu changed", t);
+            for (size_t c = 0; c < D; c++)
+                for (int which = 0; which < 3; which++) x[(which * L + t) * D + c] += 1;
+            smx_attention_fwd(again, stats, x, x + L * D, x + 2 * L * D, scratch, &p);
+            check_same("earlier rows", again, o, t * D);
+            memcpy(o, again, L * D * sizeof *o);
+        }
+        check_done();
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(against_oracle), cmocka_unit_test(hidden),
+                                       cmocka_unit_test(causal_words)};
+    return cmocka_run_group_tests_name("attention", tests, NULL, NULL);
+}

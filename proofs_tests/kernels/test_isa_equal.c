@@ -1,0 +1,159 @@
+// test_isa_equal.c: the exact-mode contract between the instruction sets of this machine. Every kernel's
+// output words, on the cases of digest.c and three seeds, equal those of the scalar build; any NaN equals any
+// NaN. And a caller's rounding mode or flush-to-zero changes nothing.
+#include "proofs_tests/support/check.h"
+#include "kernels/digest.h"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+// All outputs of one run, one after the other, with their names.
+enum { MAX_WORDS = 1 << 20, MAX_ARRAYS = 4096 };
+typedef struct {
+    uint32_t *words;
+    size_t used, arrays;
+    struct {
+        const char *what;
+        size_t start;
+    } array[MAX_ARRAYS];
+} record;
+static record first, second;
+
+static void keep(void *context, const char *what, const void *words, size_t n) {
+    record *r = context;
+    if (r->arrays == MAX_ARRAYS || n > MAX_WORDS - r->used) {
+        check_fail("more outputs than the test has room for");
+        return;
+    }
+    r->array[r->arrays].what = what;
+    r->array[r->arrays++].start = r->used;
+    memcpy(r->words + r->used, words, 4 * n);
+    r->used += n;
+}
+
+static void run_kernel(record *r, size_t kernel, uint64_t seed) {
+    r->used = r->arrays = 0;
+    if (smx_digest_run(kernel, seed, keep, r) != 0) check_fail("no memory");
+    if (r->used == 0) check_fail("the kernel gave no output");
+}
+
+static int is_nan(uint32_t w) { return (w & 0x7fffffffu) > 0x7f800000u; }
+
+static void compare(const record *got, const record *want) {
+    if (got->used != want->used || got->arrays != want->arrays)
+        check_fail("%zu words in %zu arrays, expected %zu in %zu", got->used, got->arrays, want->used,
+                   want->arrays);
+    if (!memcmp(got->words, want->words, 4 * got->used)) return;
+    for (size_t i = 0, a = 0; i < got->used; i++) {
+        while (a + 1 < got->arrays && got->array[a + 1].start <= i) a++;
+        const uint32_t g = got->words[i], w = want->words[i];
+        if (g != w && !(is_nan(g) && is_nan(w)))
+            check_fail("output %zu, %s[%zu] is 0x%08x, expected 0x%08x", a, got->array[a].what,
+                       i - got->array[a].start, g, w);
+    }
+}
+
+static void same_words(void **state) {
+    (void)state;
+    for (size_t k = 0; k < smx_digest_count(); k++)
+        for (uint64_t seed = 1; seed <= 3; seed++) {
+            assert_int_equal(smx_isa_choose("scalar"), 0);
+            check_trying("%s seed %d", smx_digest_name(k), (int)seed);
+            run_kernel(&first, k, seed);
+            CHECK_EACH_ISA(isa) {
+                run_kernel(&second, k, seed);
+                compare(&second, &first);
+            }
+        }
+}
+
+// Another seed must give other words: a sink that saw nothing, or a generator that stuck, would pass
+// everything above.
+static void seeds_matter(void **state) {
+    (void)state;
+    for (size_t k = 0; k < smx_digest_count(); k++) {
+        check_trying("%s", smx_digest_name(k));
+        run_kernel(&first, k, 1);
+        run_kernel(&second, k, 2);
+        if (first.used == second.used && !memcmp(first.words, second.words, 4 * first.used))
+            check_fail("seeds 1 and 2 give the same words");
+    }
+}
+
+static void same_digests(void **state) {
+    (void)state;
+    for (size_t k = 0; k < smx_digest_count(); k++) {
+        assert_int_equal(smx_isa_choose("scalar"), 0);
+        const char *name;
+        const uint64_t want = smx_digest_kernel(k, &name);
+        check_trying("digest of %s", name);
+        if (want == 0) check_fail("no digest");
+        CHECK_EACH_ISA(isa) {
+            const uint64_t got = smx_digest_kernel(k, NULL);
+            if (got != want)
+                check_fail("0x%016llx, expected 0x%016llx", (unsigned long long)got,
+                           (unsigned long long)want);
+        }
+        for (size_t other = 0; other < k; other++)
+            if (smx_digest_kernel(other, NULL) == want)
+                check_fail("the same as that of %s", smx_digest_name(other));
+    }
+    assert_null(smx_digest_name(smx_digest_count()));
+    assert_int_equal(smx_digest_kernel(smx_digest_count(), NULL), 0);
+}
+
+static void environment(void **state) {
+    (void)state;
+#if defined(__x86_64__)
+    // Round down, flush to zero, denormals are zero.
+    const unsigned saved = _mm_getcsr(), strange = saved | 0x2000u | 0x8000u | 0x0040u;
+    CHECK_EACH_ISA(isa) {
+        for (size_t i = 0; i < 2; i++) {
+            static const float x[2] = {0x1p-149f, 1.0f / 3};
+            float normal, odd;
+            smx_axpy((normal = 1e-8f, &normal), x + i, 0.1f + (float)i * 0.6f, 1);
+            _mm_setcsr(strange);
+            smx_axpy((odd = 1e-8f, &odd), x + i, 0.1f + (float)i * 0.6f, 1);
+            const unsigned after = _mm_getcsr();
+            _mm_setcsr(saved);
+            check_trying("axpy in a strange floating-point environment");
+            check_same("y", &odd, &normal, 1);
+            if ((after & ~0x3fu) != (strange & ~0x3fu))
+                check_fail("MXCSR was 0x%x, is 0x%x after", strange, after);
+        }
+        float tiny = 0x1p-140f, two = 0.5f, product;
+        _mm_setcsr(strange);
+        smx_mul(&product, &tiny, &two, 1);
+        _mm_setcsr(saved);
+        const float want = 0x1p-141f;
+        check_trying("mul of a denormal where the caller flushes");
+        check_same("y", &product, &want, 1);
+    }
+#else
+    print_message("no floating-point environment to disturb on this machine\n");
+    skip();
+#endif
+}
+
+static int start(void **state) {
+    (void)state;
+    first.words = malloc(4 * (size_t)MAX_WORDS);
+    second.words = malloc(4 * (size_t)MAX_WORDS);
+    return first.words && second.words ? 0 : -1;
+}
+static int finish(void **state) {
+    (void)state;
+    free(first.words);
+    free(second.words);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_words),
+        cmocka_unit_test(seeds_matter),
+        cmocka_unit_test(same_digests),
+        cmocka_unit_test(environment),
+    };
+    return cmocka_run_group_tests_name("isa_equal", tests, start, finish);
+}

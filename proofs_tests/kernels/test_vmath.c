@@ -1,0 +1,169 @@
+// test_vmath.c: the bounds that vmath.h states, by a sweep over bit patterns against double libm, and the
+// special values.
+#include "proofs_tests/support/check.h"
+
+// Spacing of floats at y, FLT_MIN's spacing below it.
+static double ulp(double y) {
+    int exponent;
+    frexp(fmax(fabs(y), 0x1p-126), &exponent);
+    return ldexp(1.0, exponent - 24);
+}
+
+enum { BLOCK = 4096, STRIDE = 1021 }; // odd: every low bit pattern occurs; 4.2 million floats a sweep
+static float x[BLOCK], y[BLOCK], z[BLOCK];
+
+static double sigmoid(double a) { return 1.0 / (1.0 + exp(-a)); }
+
+// Bit patterns alone would mostly be tiny or huge: those out of range, and half of the tiny ones, become
+// points spread evenly over [dense_low, dense_high], where the function bends.
+static void sweep(const char *name, void (*kernel)(float *, const float *, size_t), double (*exact)(double),
+                  double low, double high, double dense_low, double dense_high, double bound) {
+    double worst = 0.0;
+    static double want[BLOCK];
+    for (uint64_t first = 0; first < 1ull << 32; first += (uint64_t)BLOCK * STRIDE) {
+        for (size_t i = 0; i < BLOCK; i++) {
+            const uint32_t bits = (uint32_t)(first + i * STRIDE);
+            memcpy(x + i, &bits, 4);
+            if (!(x[i] >= low && x[i] <= high) || (fabsf(x[i]) < 0x1p-30f && i % 2))
+                x[i] = (float)(dense_low + (dense_high - dense_low) * (bits * 0x1p-32));
+            want[i] = exact(x[i]);
+        }
+        CHECK_EACH_ISA(isa) {
+            kernel(y, x, BLOCK);
+            for (size_t i = 0; i < BLOCK; i++) {
+                const double off = fabs(y[i] - want[i]) / ulp(want[i]);
+                if (off > worst) worst = off;
+                if (!(off <= bound)) {
+                    check_trying("%s", name);
+                    check_fail("%s(%a) = %a is %.3f ULP off, allowed %.2f", name, x[i], y[i], off, bound);
+                }
+            }
+        }
+    }
+    print_message("%s: worst %.3f ULP, stated %.2f\n", name, worst, bound);
+}
+static void exp_bound(void **state) {
+    (void)state, sweep("exp", smx_exp_fwd, exp, -87.33654f, 88.72283f, -87.3, 88.7, 0.95);
+}
+// elu1 takes the exponential of what is at most 0 by a shorter way: the same bits.
+static void exp_below_zero(void **state) {
+    (void)state;
+    check_trying("elu1 below 0");
+    for (uint64_t first = 1ull << 31; first < 1ull << 32; first += (uint64_t)BLOCK * STRIDE) {
+        for (size_t i = 0; i < BLOCK; i++) {
+            const uint32_t bits =
+                (uint32_t)(first + i * STRIDE < UINT32_MAX ? first + i * STRIDE : UINT32_MAX);
+            memcpy(x + i, &bits, 4);
+            if (i % 2) x[i] = (float)(-90.0 * ((bits - (1u << 31)) * 0x1p-31));
+        }
+        CHECK_EACH_ISA(isa) {
+            smx_exp_fwd(y, x, BLOCK);
+            smx_elu1_fwd(z, x, BLOCK);
+            for (size_t i = 0; i < BLOCK; i++)
+                if (isnan(x[i]) ? !isnan(z[i]) : memcmp(y + i, z + i, 4) != 0)
+                    check_fail("at %a: %a and %a", x[i], y[i], z[i]);
+        }
+    }
+}
+static void log_bound(void **state) {
+    (void)state, sweep("log", smx_log_fwd, log, 0x1p-149, 0x1.fffffep127, 0.4, 3.0, 0.85);
+}
+static void sigmoid_bound(void **state) {
+    (void)state, sweep("sigmoid", smx_sigmoid_fwd, sigmoid, -87.0, INFINITY, -20.0, 20.0, 2.6);
+}
+static void tanh_bound(void **state) {
+    (void)state, sweep("tanh", smx_tanh_fwd, tanh, -INFINITY, INFINITY, -3.0, 3.0, 1.4);
+}
+
+static void sincos_bound(void **state) {
+    (void)state;
+    static double sines[BLOCK], cosines[BLOCK];
+    double worst = 0.0;
+    check_trying("sincos");
+    for (uint64_t first = 0; first < 1ull << 32; first += (uint64_t)BLOCK * STRIDE) {
+        for (size_t i = 0; i < BLOCK; i++) {
+            const uint32_t bits = (uint32_t)(first + i * STRIDE);
+            memcpy(x + i, &bits, 4);
+            // Patterns out of range become points spread evenly over it, most of which no pattern sweep would
+            // meet.
+            if (!(fabsf(x[i]) <= 8192.0f)) x[i] = (float)((int32_t)bits * (8192.0 / 2147483648.0));
+            sines[i] = sin(x[i]);
+            cosines[i] = cos(x[i]);
+        }
+        CHECK_EACH_ISA(isa) {
+            smx_sincos_fwd(y, z, x, BLOCK);
+            for (size_t i = 0; i < BLOCK; i++)
+                for (int k = 0; k < 2; k++) {
+                    const double got = k ? z[i] : y[i], want = k ? cosines[i] : sines[i],
+                                 off = fabs(got - want);
+                    if (off > worst) worst = off;
+                    if (!(off <= 8e-8) || (fabs(want) > 0x1p-9 && !(off <= 1.6 * ulp(want))))
+                        check_fail("%s(%a) = %a is off by %.3g", k ? "cos" : "sin", x[i], got, off);
+                }
+        }
+    }
+    print_message("sincos: worst %.3g, stated 8e-08\n", worst);
+}
+
+static void special_values(void **state) {
+    (void)state;
+    const struct {
+        const char *name;
+        void (*kernel)(float *, const float *, size_t);
+        float x, y;
+    } cases[] = {
+        {"exp", smx_exp_fwd, 0.0f, 1.0f},
+        {"exp", smx_exp_fwd, -0.0f, 1.0f},
+        {"exp", smx_exp_fwd, INFINITY, INFINITY},
+        {"exp", smx_exp_fwd, -INFINITY, 0.0f},
+        {"exp", smx_exp_fwd, 88.7229f, INFINITY},
+        {"exp", smx_exp_fwd, -87.34f, 0.0f},
+        {"exp", smx_exp_fwd, NAN, NAN},
+        {"log", smx_log_fwd, 1.0f, 0.0f},
+        {"log", smx_log_fwd, 0.0f, -INFINITY},
+        {"log", smx_log_fwd, -0.0f, -INFINITY},
+        {"log", smx_log_fwd, -0x1p-149f, NAN},
+        {"log", smx_log_fwd, -1.0f, NAN},
+        {"log", smx_log_fwd, -INFINITY, NAN},
+        {"log", smx_log_fwd, INFINITY, INFINITY},
+        {"log", smx_log_fwd, NAN, NAN},
+        {"sigmoid", smx_sigmoid_fwd, 0.0f, 0.5f},
+        {"sigmoid", smx_sigmoid_fwd, 17.4f, 1.0f},
+        {"sigmoid", smx_sigmoid_fwd, INFINITY, 1.0f},
+        {"sigmoid", smx_sigmoid_fwd, -88.73f, 0.0f},
+        {"sigmoid", smx_sigmoid_fwd, -INFINITY, 0.0f},
+        {"sigmoid", smx_sigmoid_fwd, NAN, NAN},
+        {"tanh", smx_tanh_fwd, 0.0f, 0.0f},
+        {"tanh", smx_tanh_fwd, -0.0f, -0.0f},
+        {"tanh", smx_tanh_fwd, 0x1p-149f, 0x1p-149f},
+        {"tanh", smx_tanh_fwd, 10.0f, 1.0f},
+        {"tanh", smx_tanh_fwd, INFINITY, 1.0f},
+        {"tanh", smx_tanh_fwd, -INFINITY, -1.0f},
+        {"tanh", smx_tanh_fwd, NAN, NAN},
+    };
+    CHECK_EACH_ISA(isa) {
+        for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
+            float got;
+            cases[i].kernel(&got, &cases[i].x, 1);
+            check_trying("%s(%g)", cases[i].name, cases[i].x);
+            check_same("result", &got, &cases[i].y, 1);
+        }
+        const float edges[] = {0.0f, 8192.0f, -8192.0f, 8192.0010f, INFINITY, -INFINITY, NAN};
+        const int allowed[] = {1, 1, 1, 0, 0, 0, 0};
+        for (size_t i = 0; i < CHECK_COUNT(edges); i++) {
+            float s, c;
+            smx_sincos_fwd(&s, &c, edges + i, 1);
+            check_trying("sincos(%g)", edges[i]);
+            if (allowed[i] != !isnan(s) || allowed[i] != !isnan(c)) check_fail("gave %g, %g", s, c);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exp_bound),      cmocka_unit_test(exp_below_zero), cmocka_unit_test(log_bound),
+        cmocka_unit_test(sigmoid_bound),  cmocka_unit_test(tanh_bound),     cmocka_unit_test(sincos_bound),
+        cmocka_unit_test(special_values),
+    };
+    return cmocka_run_group_tests_name("vmath", tests, NULL, NULL);
+}

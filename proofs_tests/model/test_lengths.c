@@ -1,0 +1,128 @@
+// test_lengths.c: every mixer in every mode at the edges of length: one row, fewer rows than its window, filter, block, chunk
+// or tile, a last part that is not whole. Each trains with finite losses, changes its weights and is evaluated at another length,
+// or is refused in one sentence that names the divisor. Keys that nobody gave follow the length.
+#include "proofs_tests/support/check.h"
+
+#include "model/audit/audit.h"
+#include "model/settings/config.h"
+#include "model/mixers/mixer.h"
+#include <seqmix/run.h>
+
+// A refusal of lengths that bins or chunks do not divide is the only one there is.
+static int refused_by_divisor(const smx_error *e) {
+    const int named = !strcmp(e->key, "bins") || !strcmp(e->key, "chunks");
+    return named && (strstr(e->message, "a divisor of length=") || strstr(e->message, "must divide them"));
+}
+
+static void trains(const char *text, size_t *trained, size_t *refused) {
+    smx_error e = {0};
+    check_trying("%s", text);
+    smx_run *r = smx_run_open(text, &e);
+    if (!r) {
+        if (!refused_by_divisor(&e)) check_fail("%s", e.message);
+        (*refused)++;
+        return;
+    }
+    const uint64_t before = smx_run_digest(r);
+    if (smx_run_step(r, 2, &e)) check_fail("%s", e.message);
+    if (smx_run_digest(r) == before) check_fail("two steps changed no weight");
+    size_t n;
+    const float *loss = smx_run_losses(r, &n);
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(loss[i])) check_fail("loss %zu is %g", i, (double)loss[i]);
+    static const size_t others[] = {1, 2, 9, 50};
+    for (size_t i = 0; i < CHECK_COUNT(others); i++) {
+        smx_evaluation v;
+        if (smx_run_evaluate(r, 2, others[i], &v, &e)) {
+            if (!refused_by_divisor(&e)) check_fail("at length %zu: %s", others[i], e.message);
+        } else if (!isfinite(v.loss) || v.targets != 2 * others[i]) {
+            check_fail("at length %zu: loss %g over %llu targets", others[i], v.loss,
+                       (unsigned long long)v.targets);
+        }
+    }
+    smx_run_close(r);
+    (*trained)++;
+}
+
+static void every_mode(void **state) {
+    (void)state;
+    static const size_t lengths[] = {1, 2, 3, 7, 17};
+    size_t trained = 0, refused = 0, modes = 0;
+    for (size_t k = 0; mixers[k]; k++) {
+        char mode[1024], text[1280];
+        for (size_t i = 0; audit_mode(mode, sizeof mode, mixers[k]->name, i); i++, modes++)
+            for (size_t l = 0; l < CHECK_COUNT(lengths); l++) {
+                snprintf(text, sizeof text, "%s&task=cumsum&batch=2&steps=2&warmup=0&length=%zu", mode,
+                         lengths[l]);
+                trains(text, &trained, &refused);
+            }
+    }
+    print_message("%zu modes at %zu lengths: %zu train, %zu are refused\n", modes, CHECK_COUNT(lengths),
+                  trained, refused);
+    assert_true(modes > 50 && trained > 4 * modes && refused > 0);
+}
+
+// A bare mixer and task at any length that the task takes: no default stands in the way.
+static void defaults_follow(void **state) {
+    (void)state;
+    static const char *const tasks[] = {"mqar&pairs=3", "sc&signals=3", "sc_unique&signals=3", "ar",
+                                        "cumsum"};
+    static const size_t lengths[] = {26, 62, 64, 100};
+    for (size_t k = 0; mixers[k]; k++)
+        for (size_t t = 0; t < CHECK_COUNT(tasks); t++)
+            for (size_t l = 0; l < CHECK_COUNT(lengths); l++) {
+                char text[256];
+                smx_error e = {0};
+                snprintf(text, sizeof text, "mixer=%s&task=%s&length=%zu&batch=1&steps=1", mixers[k]->name,
+                         tasks[t], lengths[l]);
+                check_trying("%s", text);
+                smx_run *r = smx_run_open(text, &e);
+                if (!r) check_fail("%s", e.message);
+                smx_run_close(r);
+            }
+}
+
+// Focus's bins keep their usual length where it divides the sequence, else the nearest that does; what was given stays.
+static void bins(void **state) {
+    (void)state;
+    static const struct {
+        const char *config;
+        int64_t bins; // 0: refused
+    } cases[] = {
+        {"task=mqar", 64},              // the recipe: one row a bin
+        {"task=mqar&length=128", 128},  // still one row
+        {"task=sc", 8},                 // the recipe: 8 rows a bin
+        {"task=sc&length=128", 16},     // 8 rows
+        {"task=sc&length=60", 10},      // 6 and 10 rows divide 60, 7 to 9 do not
+        {"task=sc&length=63", 9},       // 7 and 9 do: the smaller
+        {"task=sc&length=51", 17},      // 3, as 8 to 16 do not
+        {"task=sc&length=61", 61},      // a prime
+        {"task=smnist&length=196", 49}, // 4 rows, as for 28
+        {"task=ar&length=1&bins=1", 1},
+        {"task=cumsum&length=1", 1},
+        {"task=cumsum&length=5", 1}, // shorter than a usual bin of 8: one bin
+        {"task=mqar&length=128&bins=64", 64},
+        {"task=mqar&length=62&bins=64", 0},
+    };
+    for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
+        char text[128];
+        smx_error e = {0};
+        snprintf(text, sizeof text, "mixer=focus&%s", cases[i].config);
+        check_trying("%s", text);
+        config *c = config_parse(text, 0, &e);
+        if (!c) check_fail("%s", e.message);
+        const size_t L = (size_t)config_int(c, "length");
+        const int bad = mixer_find("focus")->check(c, L, &e);
+        if (!cases[i].bins && (!bad || !refused_by_divisor(&e))) check_fail("is not refused");
+        if (cases[i].bins && bad) check_fail("%s", e.message);
+        if (cases[i].bins && config_int(c, "bins") != cases[i].bins)
+            check_fail("%s bins", config_word(c, "bins"));
+        config_free(c);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_mode), cmocka_unit_test(defaults_follow),
+                                       cmocka_unit_test(bins)};
+    return cmocka_run_group_tests_name("lengths", tests, NULL, NULL);
+}

@@ -1,0 +1,158 @@
+// test_memory.c: memory that runs out anywhere. The i-th allocation of a whole experiment fails, for every i: each time a
+// call says so in a sentence, nothing crashes, nothing leaks, and what was answered without an error is right. And what a run
+// says it will hold is what it holds. (Linked with --wrap, so that malloc, calloc, realloc and free of the library are the
+// ones below.)
+#include "proofs_tests/support/check.h"
+
+#include <malloc.h>
+
+#include "model/mixers/mixer.h"
+#include <seqmix/run.h>
+
+void *__real_malloc(size_t);
+void *__real_calloc(size_t, size_t);
+void *__real_realloc(void *, size_t);
+void __real_free(void *);
+static long until_failure = -1, held, bytes, most_bytes;
+static int fails(void) { return until_failure >= 0 && until_failure-- == 0; }
+static void *took(void *p) {
+    held += p != NULL;
+    bytes += p ? (long)malloc_usable_size(p) : 0;
+    if (bytes > most_bytes) most_bytes = bytes;
+    return p;
+}
+static void gives(void *p) {
+    held -= p != NULL;
+    bytes -= p ? (long)malloc_usable_size(p) : 0;
+}
+void *__wrap_malloc(size_t n) { return fails() ? NULL : took(__real_malloc(n)); }
+void *__wrap_calloc(size_t n, size_t size) { return fails() ? NULL : took(__real_calloc(n, size)); }
+void *__wrap_realloc(void *old, size_t n) {
+    if (fails()) return NULL;
+    const long before = old ? (long)malloc_usable_size(old) : 0;
+    void *p = __real_realloc(old, n);
+    if (!p) return NULL;
+    held -= old != NULL;
+    bytes -= before;
+    return took(p);
+}
+void __wrap_free(void *p) {
+    gives(p);
+    __real_free(p);
+}
+
+static void one_by_one(void *pool, size_t n, smx_piece piece, void *context) {
+    (void)pool;
+    for (size_t i = 0; i < n; i++) piece(context, i);
+}
+
+// Opens, trains with a pool, evaluates, looks, saves, loads, completes: 0, or -1 with the sentence. `whole` to 0: opens and trains only.
+static int experiment(const char *text, int whole, smx_error *e) {
+    size_t size = 0;
+    smx_evaluation evaluation;
+    smx_sample sample;
+    smx_run *again = NULL, *r = smx_run_open(text, e);
+    if (!r) return -1;
+    void *bytes = NULL;
+    char *full = NULL;
+    smx_run_parallel(r, one_by_one, NULL);
+    int status = smx_run_step(r, 1, e);
+    if (!status && whole) {
+        status = smx_run_evaluate(r, 4, 0, &evaluation, e) ||
+                 smx_run_look(r, SMX_STREAM_EVAL, 0, 0, &sample, e) || !(bytes = smx_run_save(r, &size, e)) ||
+                 !(again = smx_run_load(bytes, size, "steps=5", e)) || !(full = smx_config_complete(text, e));
+        size_t classes;
+        if (!status && sample.classes && !smx_run_confusion(r, &classes))
+            check_fail("no confusion matrix, and no error");
+        if (!status && smx_run_digest(again) != smx_run_digest(r))
+            check_fail("what was saved is not what was loaded");
+    }
+    free(bytes);
+    free(full);
+    smx_run_close(again);
+    smx_run_close(r);
+    return status ? -1 : 0;
+}
+
+static size_t every_failure(const char *text, int whole) {
+    for (long i = 0;; i++) {
+        smx_error e = {0};
+        check_trying("%s, allocation %ld", text, i);
+        const long before = held;
+        until_failure = i;
+        const int status = experiment(text, whole, &e);
+        const int reached = until_failure < 0;
+        until_failure = -1;
+        if (held != before) check_fail("%ld allocations are left", held - before);
+        if (!reached && status) check_fail("%s", e.message); // no allocation failed: the config is wrong
+        if (!reached) return (size_t)i;
+        if (!status) check_fail("nothing is said");
+        if (!e.message[0]) check_fail("no sentence");
+    }
+}
+
+#define SMALL "&width=8&heads=1&blocks=1&batch=2&warmup=0&steps=4"
+static void a_whole_experiment(void **state) {
+    (void)state;
+    size_t tried = every_failure("mixer=cat&task=mqar&length=16&vocab=8&pairs=2&position=rope" SMALL, 1);
+    tried += every_failure("mixer=las&task=cumsum&length=8&position=learned&norm=layer&mlp=1" SMALL, 1);
+    // so many rows that a pool has the graph planned anew
+    tried += every_failure("mixer=ema&task=cumsum&length=48" SMALL "&batch=96", 0);
+    print_message("%zu allocations failed one at a time\n", tried);
+    assert_true(tried > 200);
+}
+static void every_mixer(void **state) {
+    (void)state;
+    size_t tried = 0;
+    for (size_t i = 0; mixers[i]; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "mixer=%s&task=cumsum&length=8%s" SMALL "&heads=2", mixers[i]->name,
+                 !strcmp(mixers[i]->name, "focus") || !strcmp(mixers[i]->name, "focus_h") ? "&bins=2" : "");
+        tried += every_failure(text, 0);
+    }
+    tried += every_failure("mixer=cat&filter_kind=maps&task=cumsum&length=8" SMALL "&heads=2", 0);
+    tried +=
+        every_failure("mixer=focus&iir=literal&hyper=joint&task=cumsum&length=8&bins=2" SMALL "&heads=2", 0);
+    print_message("%zu allocations failed one at a time\n", tried);
+    assert_true(tried > 1000);
+}
+
+// What a run says before its first step is what training holds (a tenth more: samples, tables of positions), and an evaluation
+// takes as much again at most.
+static void what_is_said_is_held(void **state) {
+    (void)state;
+    double worst = 1.0, worst_evaluation = 0.0;
+    for (size_t i = 0; mixers[i]; i++)
+        for (size_t batch = 1; batch <= 3; batch += 2) {
+            char text[256];
+            smx_error e = {0};
+            smx_metrics m;
+            smx_evaluation evaluation;
+            snprintf(text, sizeof text, "mixer=%s&task=cumsum&length=2048&width=32&heads=2&batch=%zu",
+                     mixers[i]->name, batch);
+            check_trying("%s", text);
+            const long before = most_bytes = bytes;
+            smx_run *r = smx_run_open(text, &e);
+            if (!r) check_fail("%s", e.message);
+            smx_run_metrics(r, &m);
+            if (smx_run_step(r, 2, &e)) check_fail("%s", e.message);
+            const double said = (double)m.bytes, training = (double)(most_bytes - before);
+            if (training < said || training > 1.1 * said)
+                check_fail("%.0f bytes are said, %.0f held", said, training);
+            if (smx_run_evaluate(r, 40, 0, &evaluation, &e)) check_fail("%s", e.message);
+            const double all = (double)(most_bytes - before);
+            if (all > 2.0 * training)
+                check_fail("training holds %.0f bytes, with evaluation %.0f", training, all);
+            if (training / said > worst) worst = training / said;
+            if (all / training > worst_evaluation) worst_evaluation = all / training;
+            smx_run_close(r);
+            if (bytes != before) check_fail("%ld bytes are left", bytes - before);
+        }
+    print_message("at most %.3f of what is said, with an evaluation %.2f\n", worst, worst_evaluation);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_whole_experiment), cmocka_unit_test(every_mixer),
+                                       cmocka_unit_test(what_is_said_is_held)};
+    return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+// test_mixer_oracle.c: every mixer of the papers against the oracle's layer on random weights and inputs, in each of its forms:
+// which weight meets which input, filter, gate and mask, as the equations say. Needs no set of vectors. Every key is named: the
+// good settings that a task and mixer come with may change. Gradients are
+// test_mixer_gradients.c's subject.
+#include "mixer_vectors.h"
+
+#include <seqmix/ref.h>
+
+enum { L = 24, D = 8, H = 2 };
+
+// A weight of the mixer in double; NULL where this form has none of that name.
+static double *weight(const lone_mixer *m, const char *name) {
+    char full[80];
+    snprintf(full, sizeof full, "mixer.%s", name);
+    const param *w = params_find(&m->p, full);
+    return w ? check_widen(m->p.data + w->offset, w->n) : NULL;
+}
+static double *need(const lone_mixer *m, const char *name) {
+    double *w = weight(m, name);
+    if (!w) check_fail("there is no weight mixer.%s", name);
+    return w;
+}
+// Opens the mixer, gives every weight random numbers, runs it; returns x in double.
+static double *run(lone_mixer *m, const char *text, double size) {
+    char config[512];
+    check_trying("%s", text);
+    snprintf(config, sizeof config, "length=%d&width=%d&%s", L, D, text);
+    lone_mixer_open(m, config, 1);
+    for (size_t i = 0; i < m->p.count; i++)
+        for (size_t j = 0; j < m->p.list[i]->n; j++)
+            m->p.data[m->p.list[i]->offset + j] = (float)check_uniform(-size, size);
+    for (size_t j = 0; j < m->x->n; j++) m->x->data[j] = (float)check_uniform(-1, 1);
+    lone_mixer_run(m, NULL);
+    return check_widen(m->x->data, L * D);
+}
+// A few hundred roundings of float32 on numbers up to the largest.
+static void judge(lone_mixer *m, const double *want) {
+    check_close("y", m->y->data, want, L * D, 1e-5, 0);
+    lone_mixer_close(m);
+    check_done();
+}
+static ref_qkvo qkvo(const lone_mixer *m) {
+    return (ref_qkvo){need(m, "w_q"), need(m, "w_k"), need(m, "w_v"), need(m, "w_o")};
+}
+
+static void attention(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        ref_pos pos;
+    } cases[] = {{"mixer=attention&heads=2&position=none", REF_POS_NONE},
+                 {"mixer=attention&heads=2&position=rope", REF_POS_ROPE},
+                 {"mixer=attention&heads=2&position=alibi", REF_POS_ALIBI},
+                 {"mixer=attention&heads=2&position=alibi_scaled", REF_POS_ALIBI_SCALED}};
+    for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
+        lone_mixer m;
+        check_seed(11 + i);
+        double *x = run(&m, cases[i].text, 1), *want = check_doubles(L * D);
+        const ref_qkvo w = qkvo(&m);
+        const ref_heads p = {L, D, H, 1, cases[i].pos, 10000};
+        assert_int_equal(ref_softmax_attention_fwd(want, x, &w, &p), REF_OK);
+        judge(&m, want);
+    }
+}
+
+#define LAS "mixer=las&heads=2&decay_range=2&alphas=spaced"
+static void las(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        ref_pool pool;
+        ref_decay decay;
+        size_t P, chunk;
+    } cases[] = {
+        {LAS "&pool=trailing&window=4&las_decay=exp", REF_POOL_TRAILING, REF_DECAY_EXP, 4, 0},
+        {LAS "&pool=centred&window=5&las_decay=exp", REF_POOL_CENTRED, REF_DECAY_EXP, 5, 0},
+        {LAS "&pool=masked&window=5&las_decay=exp", REF_POOL_MASKED, REF_DECAY_EXP, 5, 0},
+        {LAS "&pool=none&las_decay=exp", REF_POOL_NONE, REF_DECAY_EXP, 1, 0},
+        {LAS "&pool=trailing&window=3&las_decay=none", REF_POOL_TRAILING, REF_DECAY_NONE, 3, 0},
+        {LAS "&pool=centred&window=3&las_decay=alibi&chunk=10", REF_POOL_CENTRED, REF_DECAY_ALIBI, 3, 10}};
+    for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
+        lone_mixer m;
+        double alphas[H];
+        check_seed(21 + i);
+        double *x = run(&m, cases[i].text, 1), *want = check_doubles(L * D);
+        const ref_qkvo w = qkvo(&m);
+        ref_las_alphas(alphas, H, 2);
+        const ref_las p = {L, D, H, cases[i].P, cases[i].chunk, cases[i].decay, cases[i].pool, alphas};
+        assert_int_equal(ref_las_attention_fwd(want, x, &w, &p), REF_OK);
+        judge(&m, want);
+    }
+}
+
+#define CAT "mixer=cat&heads=2&position=none"
+static void cat(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int multi_head, two_sided, norm, norm_v;
+        int linear;
+    } cases[] = {{CAT "&filter=3&filters=qkv&filter_kind=per_head", 0, 0, 0, 0, 0},
+                 {CAT "&filter=3&filters=k&filter_kind=per_head", 0, 0, 0, 0, 0},
+                 {CAT "&filter=4&filters=qkv&filter_kind=multi_head", 1, 0, 0, 0, 0},
+                 {CAT "&filter=2&filters=qkv&value_filter=two_sided", 0, 1, 0, 0, 0},
+                 {CAT "&filter=3&filters=qkv&filter_norm=qk", 0, 0, 1, 0, 0},
+                 {CAT "&filter=3&filters=qkv&filter_norm=qkv", 0, 0, 1, 1, 0},
+                 {CAT "&filter_kind=maps", 0, 0, 0, 0, 0},
+                 {"mixer=lincat&heads=2&filter=3&filters=qkv", 0, 0, 0, 0, 1}};
+    for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
+        lone_mixer m;
+        check_seed(31 + i);
+        double *x = run(&m, cases[i].text, 1), *want = check_doubles(L * D);
+        const ref_cat_weights w = {need(&m, "w_q"),        need(&m, "w_k"),          need(&m, "w_v"),
+                                   need(&m, "w_o"),        weight(&m, "filter_q"),   weight(&m, "filter_k"),
+                                   weight(&m, "filter_v"), weight(&m, "filter_maps")};
+        const ref_cat p = {L,
+                           D,
+                           H,
+                           (size_t)config_int(m.c, "filter"),
+                           cases[i].multi_head,
+                           cases[i].two_sided,
+                           cases[i].norm,
+                           cases[i].norm_v,
+                           REF_POS_NONE,
+                           10000};
+        if (!strstr(cases[i].text, "maps") &&
+            (!w.filter_q || !w.filter_v) != (strstr(cases[i].text, "filters=k") != NULL))
+            check_fail("the filters are not those that the config names");
+        assert_int_equal((cases[i].linear ? ref_lincat_fwd : ref_cat_attention_fwd)(want, x, &w, &p), REF_OK);
+        judge(&m, want);
+    }
+}
+
+static void lcat(void **state) {
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        char text[160];
+        lone_mixer m;
+        check_seed(41 + (uint64_t)i);
+        snprintf(text, sizeof text,
+                 "mixer=lcat&heads=2&position=none&block=5&landmark=%s&dense_keys=%s&filters=%s",
+                 i & 1 ? "rho" : "box", i & 2 ? "filtered" : "plain", i & 4 ? "v" : "none");
+        double *x = run(&m, text, 1), *want = check_doubles(L * D);
+        const ref_lcat_weights w = {need(&m, "w_q"), need(&m, "w_k"), need(&m, "w_v"), need(&m, "w_o"),
+                                    weight(&m, "filter_v")};
+        const ref_lcat p = {
+            L, D, H, 5, (size_t)config_int(m.c, "filter"), i & 1 ? REF_LCAT_RHO : REF_LCAT_BOX, (i & 2) != 0};
+        assert_int_equal(ref_lcat_fwd(want, NULL, x, &w, &p), REF_OK);
+        judge(&m, want);
+    }
+}
+
+#define CHELA "mixer=chela&heads=2&fused=0&residual=0"
+static void chela(void **state) {
+    (void)state;
+    static const char *const texts[] = {CHELA "&skip=1&squash=0", CHELA "&skip=1&tile=5&squash=0.05",
+                                        CHELA "&skip=0&squash=0"};
+    for (size_t i = 0; i < CHECK_COUNT(texts); i++) {
+        lone_mixer m;
+        check_seed(51 + i);
+        double *x = run(&m, texts[i], 0.5), *want = check_doubles(L * D);
+        const ref_chela_weights w = {
+            {need(&m, "short_3"), need(&m, "short_n"), need(&m, "conv_k"), weight(&m, "conv_skip")},
+            need(&m, "alpha_q"),
+            need(&m, "beta_q"),
+            need(&m, "alpha_k"),
+            need(&m, "beta_k"),
+            need(&m, "w_v"),
+            need(&m, "b_v"),
+            need(&m, "w_g"),
+            need(&m, "b_g"),
+            need(&m, "w_o"),
+            need(&m, "b_o")};
+        const ref_chela p = {L, D, H, ref_short_n(L), config_real(m.c, "squash"), 1e-5};
+        assert_int_equal(ref_chela_layer_fwd(want, NULL, NULL, x, &w, &p), REF_OK);
+        judge(&m, want);
+    }
+}
+
+#define FOCUS "mixer=focus&hidden=6&squash=0&share_conv=0"
+static void focus(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t bins, F, O, C;
+        ref_focus_mode mode;
+        ref_theta theta;
+        int joint;
+        double sum;
+    } cases[] = {
+        {FOCUS
+         "&bins=4&iir=causal&iir_filters=1&theta=sigmoid&chunks=1&oversample=1&hyper=per_channel&skip=0",
+         4, 1, 1, 1, REF_FOCUS_CAUSAL, REF_THETA_SIGMOID, 0, 0},
+        {FOCUS
+         "&bins=4&iir=carry&iir_filters=1&theta=triangle&chunks=2&oversample=2&hyper=per_channel&skip=0",
+         4, 1, 2, 2, REF_FOCUS_CARRY, REF_THETA_TRIANGLE, 0, 0},
+        {FOCUS "&bins=3&iir=literal&iir_filters=2&theta=sigmoid&chunks=1&oversample=1&hyper=joint&skip=1", 3,
+         2, 1, 1, REF_FOCUS_LITERAL, REF_THETA_SIGMOID, 1, 0},
+        {FOCUS
+         "&bins=4&iir=carry&iir_filters=2&theta=bounded&theta_sum=0.7&chunks=1&oversample=1&hyper=per_channel&skip=0",
+         4, 2, 1, 1, REF_FOCUS_CARRY, REF_THETA_BOUNDED, 0, 0.7},
+        {"mixer=focus_h&bins=4&iir=causal&iir_filters=2&theta=bounded&theta_sum=0.9&chunks=1", 4, 2, 1, 1,
+         REF_FOCUS_CAUSAL, REF_THETA_BOUNDED, 0, 0.9},
+        {"mixer=focus_h&bins=4&iir=causal&iir_filters=2&theta=sigmoid&chunks=1", 4, 2, 1, 1, REF_FOCUS_CAUSAL,
+         REF_THETA_SIGMOID, 0, 0}};
+    for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
+        lone_mixer m;
+        check_seed(61 + i);
+        const size_t heads = 2;
+        char text[200];
+        snprintf(text, sizeof text, "%s&heads=2", cases[i].text);
+        double *x = run(&m, text, 0.5), *want = check_doubles(L * D);
+        const ref_focus_weights w = {weight(&m, "conv_k"),    weight(&m, "conv_skip"), weight(&m, "hyper_w1"),
+                                     weight(&m, "hyper_b1"),  weight(&m, "hyper_w2"),  weight(&m, "hyper_b2"),
+                                     weight(&m, "theta_raw"), need(&m, "w_q"),         need(&m, "w_k"),
+                                     need(&m, "w_v"),         need(&m, "w_gamma"),     need(&m, "b_gamma"),
+                                     need(&m, "w_phi"),       need(&m, "b_phi"),       need(&m, "w_h"),
+                                     need(&m, "u_h"),         need(&m, "b_h")};
+        const ref_focus p = {L,
+                             D,
+                             heads,
+                             cases[i].bins,
+                             cases[i].F,
+                             cases[i].O,
+                             cases[i].C,
+                             w.hyper_w1 ? 6 : 0,
+                             cases[i].mode,
+                             cases[i].theta,
+                             cases[i].joint,
+                             cases[i].sum};
+        assert_int_equal(ref_focus_layer_fwd(want, NULL, x, &w, &p), REF_OK);
+        judge(&m, want);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(attention), cmocka_unit_test(las),
+                                       cmocka_unit_test(cat),       cmocka_unit_test(lcat),
+                                       cmocka_unit_test(chela),     cmocka_unit_test(focus)};
+    return cmocka_run_group_tests_name("mixer_oracle", tests, NULL, NULL);
+}

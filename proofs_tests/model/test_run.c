@@ -1,0 +1,653 @@
+// test_run.c: whole runs: the presets' claims, the same bits whatever the threads and the floating-point environment,
+// checkpoints that continue bit for bit, what happens when a loss is not finite, batches of the caller's, and looking inside.
+#include "proofs_tests/support/check.h"
+
+#include <fenv.h>
+#include <pthread.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "model/audit/audit.h"
+#include "model/mixers/mixer.h"
+#include <seqmix/run.h>
+
+static smx_run *open_run(const char *config) {
+    smx_error e = {0};
+    smx_run *r = smx_run_open(config, &e);
+    if (!r) fail_msg("%s: %s", config, e.message);
+    return r;
+}
+static void step(smx_run *r, size_t n) {
+    smx_error e = {0};
+    if (smx_run_step(r, n, &e)) fail_msg("step: %s", e.message);
+}
+static double accuracy(smx_run *r, size_t count, size_t length) {
+    smx_error e = {0};
+    smx_evaluation ev;
+    if (smx_run_evaluate(r, count, length, &ev, &e)) fail_msg("evaluate: %s", e.message);
+    return ev.accuracy;
+}
+
+#define RECALL "mixer=cat&task=mqar&vocab=64&length=64&pairs=8&width=32"
+
+// The claim of the first preset: 99 % held out within 300 steps, seeds 1, 2 and 3.
+static void cat_learns_recall(void **state) {
+    (void)state;
+    smx_isa_choose(smx_isa_name(0));
+    for (int seed = 1; seed <= 3; seed++) {
+        char config[160];
+        snprintf(config, sizeof config, RECALL "&seed=%d", seed);
+        smx_run *r = open_run(config);
+        step(r, 300);
+        double a = accuracy(r, 1000, 0);
+        print_message("seed %d: held-out accuracy %.4f after 300 steps\n", seed, a);
+        assert_true(a >= 0.99);
+        smx_run_close(r);
+    }
+}
+
+// The same model without filters only guesses among the 8 values it has seen.
+static void without_filter_it_guesses(void **state) {
+    (void)state;
+    for (int seed = 1; seed <= 3; seed++) {
+        char config[160];
+        snprintf(config, sizeof config, RECALL "&filters=none&seed=%d", seed);
+        smx_run *r = open_run(config);
+        step(r, 600);
+        double a = accuracy(r, 1000, 0);
+        print_message("seed %d: held-out accuracy %.4f after 600 steps\n", seed, a);
+        assert_true(a < 0.20 && a > 0.05);
+        smx_run_close(r);
+    }
+}
+
+static uint64_t digest_after(const char *config, size_t n) {
+    smx_run *r = open_run(config);
+    step(r, n);
+    uint64_t d = smx_run_digest(r);
+    smx_run_close(r);
+    return d;
+}
+
+// ---- Threads --------------------------------------------------------------------------------------------
+typedef struct {
+    size_t n, next;
+    smx_piece piece;
+    void *context;
+    pthread_mutex_t lock;
+} pool_job;
+static void *worker(void *arg) {
+    pool_job *job = arg;
+    for (;;) {
+        pthread_mutex_lock(&job->lock);
+        size_t i = job->next++;
+        pthread_mutex_unlock(&job->lock);
+        if (i >= job->n) return NULL;
+        job->piece(job->context, i);
+    }
+}
+// Last piece first on the calling thread, the others on `pool` threads: the worst order there is.
+static void parallel(void *pool, size_t n, smx_piece piece, void *context) {
+    pool_job job = {n - 1, 0, piece, context, PTHREAD_MUTEX_INITIALIZER};
+    pthread_t threads[4];
+    size_t count = *(size_t *)pool;
+    for (size_t i = 0; i < count; i++) assert_int_equal(pthread_create(&threads[i], NULL, worker, &job), 0);
+    piece(context, n - 1);
+    for (size_t i = 0; i < count; i++) pthread_join(threads[i], NULL);
+}
+
+static void threads_change_nothing(void **state) {
+    (void)state;
+    static const char *const configs[] = {
+        RECALL "&batch=13&steps=20&norm=layer&mlp=2&heads=2&blocks=2&position=learned",
+        RECALL "&batch=9&norm=rms&filter_kind=multi_head&heads=4&position=rope",
+        "mixer=attention&task=mqar&batch=5&mlp=1&activation=silu&position=alibi",
+    };
+    for (size_t i = 0; i < CHECK_COUNT(configs); i++) {
+        uint64_t want = digest_after(configs[i], 6);
+        for (size_t n = 1; n <= 3; n++) {
+            smx_run *r = open_run(configs[i]);
+            smx_run_parallel(r, parallel, &n);
+            step(r, 6);
+            if (smx_run_digest(r) != want) fail_msg("%zu more threads move the bits of %s", n, configs[i]);
+            smx_run_close(r);
+        }
+    }
+}
+
+// One thread takes many rows block by block through neighbouring operations, a pool takes them operation by operation.
+static int blocks_change_nothing(const char *mode, size_t i) {
+    // 4,752 rows, 4,608 in an evaluation: the last block is no multiple of a tile, a width of 18 none of a register
+    static const char *const norms[] = {"layer", "rms", "none"};
+    static size_t one = 1;
+    char text[1280];
+    snprintf(text, sizeof text,
+             "%s&task=cumsum&batch=33&length=144&width=%d&mlp=4&activation=%s&norm=%s&blocks=2&steps=2"
+             "&warmup=0",
+             mode, i % 2 ? 8 : 18, i % 4 < 2 ? "gelu" : "silu", norms[i % 3]);
+    smx_error e = {0};
+    check_trying("%s", text);
+    smx_run *alone = smx_run_open(text, &e), *pooled = smx_run_open(text, &e), *late = smx_run_open(text, &e);
+    if (!alone || !pooled || !late) check_fail("%s", e.message);
+    smx_run_parallel(pooled, parallel, &one);
+    step(alone, 2);
+    step(pooled, 2);
+    step(late, 1);
+    smx_run_parallel(late, parallel, &one);
+    step(late, 1);
+    if (smx_run_digest(alone) != smx_run_digest(pooled)) check_fail("other weights after two steps");
+    if (smx_run_digest(alone) != smx_run_digest(late)) check_fail("a pool lent late moves the bits");
+    smx_evaluation here, there;
+    if (smx_run_evaluate(alone, 32, 0, &here, &e) || smx_run_evaluate(pooled, 32, 0, &there, &e))
+        check_fail("%s", e.message);
+    if (here.loss != there.loss) check_fail("evaluated %.17g and %.17g", here.loss, there.loss);
+    smx_metrics a, p;
+    smx_run_metrics(alone, &a);
+    smx_run_metrics(pooled, &p);
+    smx_run_close(alone);
+    smx_run_close(pooled);
+    smx_run_close(late);
+    return a.bytes < p.bytes; // gradients between neighbours take one block of rows
+}
+static void blocks_of_rows_change_nothing(void **state) {
+    (void)state;
+    // Chunks of 16 rows fill sequences and blocks: attention itself runs block by block.
+    static const char *const in_chunks[] = {
+        "mixer=attention&chunk=16&heads=2&position=alibi",
+        "mixer=las&chunk=16&heads=2&pool=centred&window=5",
+        "mixer=las&chunk=16&heads=2&pool=trailing&window=4",
+        "mixer=las&chunk=16&heads=2&pool=masked&window=5",
+        "mixer=focus_h&chunks=9",
+    };
+    size_t tried = 0, smaller = 0;
+    for (size_t m = 0; mixers[m]; m++) {
+        char mode[1024];
+        for (size_t i = 0; audit_mode(mode, sizeof mode, mixers[m]->name, i); i++, tried++)
+            smaller += (size_t)blocks_change_nothing(mode, i);
+    }
+    for (size_t i = 0; i < CHECK_COUNT(in_chunks); i++, tried++)
+        smaller += (size_t)blocks_change_nothing(in_chunks[i], i);
+    print_message("%zu modes, %zu of them smaller without a pool\n", tried, smaller);
+    assert_true(tried > 50 && smaller > tried / 4);
+}
+
+// ---- The caller's floating-point environment ------------------------------------------------------------
+static void environment_is_ours(void **state) {
+    (void)state;
+#if defined(__x86_64__)
+    const char *config = RECALL "&batch=4&norm=rms&mlp=1";
+    uint64_t want = digest_after(config, 10);
+    const unsigned usual = _mm_getcsr();
+    // Round up, flush-to-zero and denormals-are-zero; round down.
+    static const unsigned odd[] = {0x1f80 | 0x4000 | 0x8000 | 0x40, 0x1f80 | 0x2000};
+    for (size_t i = 0; i < CHECK_COUNT(odd); i++) {
+        _mm_setcsr(odd[i]);
+        uint64_t got = digest_after(config, 10);
+        unsigned after = _mm_getcsr();
+        _mm_setcsr(usual);
+        assert_true(got == want);
+        assert_int_equal(after & ~0x3fu, odd[i]); // and handed back
+    }
+#else
+    print_message("this machine's control register is not tested\n");
+    skip();
+#endif
+}
+
+static uint64_t digest_of_floats(const float *x, size_t n) {
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t word;
+        memcpy(&word, x + i, 4);
+        h = (h ^ word) * 1099511628211u;
+    }
+    return h;
+}
+// What an image's answer hangs on, computed while the caller rounds up.
+static void looking_rounds_to_nearest(void **state) {
+    (void)state;
+    smx_error e = {0};
+    smx_sample sample;
+    smx_run *r = open_run("mixer=cat&task=smnist&length=28&width=16&batch=4&seed=1");
+    step(r, 2);
+    uint64_t seen[2][2];
+    for (int up = 0; up < 2; up++) {
+        fesetround(up ? FE_UPWARD : FE_TONEAREST);
+        const int looked = smx_run_look(r, SMX_STREAM_EVAL, 0, 0, &sample, &e);
+        const float *saliency = smx_run_saliency(r, -1, &e);
+        seen[up][0] = saliency ? digest_of_floats(saliency, 28 * 28) : 0;
+        const float *reading = smx_run_reading(r, &e);
+        seen[up][1] = reading ? digest_of_floats(reading, 28 * 10) : 0;
+        fesetround(FE_TONEAREST);
+        assert_int_equal(looked, 0);
+        assert_true(saliency && reading);
+    }
+    assert_true(seen[0][0] == seen[1][0]);
+    assert_true(seen[0][1] == seen[1][1]);
+    smx_run_close(r);
+}
+
+// Nobody has to take the error.
+static void errors_may_be_unread(void **state) {
+    (void)state;
+    static const char *const wrong[] = {
+        "length=7",    "task=lcat&length=7", "task=charlm&text=nofile", "nokey=1",
+        "preset=none", "width=3&heads=2",    "length=8~preset=recall",  "task=smnist&length=5"};
+    for (size_t i = 0; i < CHECK_COUNT(wrong); i++) {
+        check_trying("%s", wrong[i]);
+        const smx_run *r = smx_run_open(wrong[i], NULL);
+        char *full = smx_config_complete(wrong[i], NULL);
+        if (r) check_fail("opens");
+        free(full);
+    }
+    char *full = smx_config_complete(NULL, NULL);
+    assert_non_null(full);
+    free(full);
+}
+
+static void every_isa_the_same(void **state) {
+    (void)state;
+    uint64_t want = 0;
+    CHECK_EACH_ISA(isa) {
+        uint64_t got = digest_after(
+            RECALL "&batch=4&norm=layer&mlp=1&heads=2&blocks=2&position=learned&schedule=cosine&decay=0.1",
+            25);
+        if (!want) want = got;
+        if (got != want)
+            fail_msg("%s: digest %016llx instead of %016llx", isa, (unsigned long long)got,
+                     (unsigned long long)want);
+    }
+}
+
+// ---- Checkpoints ----------------------------------------------------------------------------------------
+static void resumed_continues(void **state) {
+    (void)state;
+    const char *config = RECALL "&steps=40&schedule=cosine&decay=0.01&norm=rms";
+    smx_error e = {0};
+    smx_run *straight = open_run(config), *first = open_run(config);
+    step(straight, 40);
+    step(first, 17);
+    size_t size, n, all;
+    void *bytes = smx_run_save(first, &size, &e);
+    assert_non_null(bytes);
+    smx_run_close(first);
+    smx_run *second = smx_run_load(bytes, size, NULL, &e);
+    if (!second) fail_msg("load: %s", e.message);
+    step(second, 23);
+    assert_true(smx_run_digest(second) == smx_run_digest(straight));
+    const float *curve = smx_run_losses(straight, &all), *rest = smx_run_losses(second, &n);
+    assert_int_equal(n, 23);
+    assert_memory_equal(rest, curve + 17, 23 * sizeof *curve);
+    assert_string_equal(smx_run_config(second), smx_run_config(straight));
+
+    // Every truncation and a flipped byte anywhere in the header: a sentence or a run, never a crash.
+    for (size_t cut = 0; cut < size; cut += cut < 2000 ? 13 : 4099) {
+        e.message[0] = 0;
+        char *copy = malloc(cut ? cut : 1);
+        memcpy(copy, bytes, cut);
+        smx_run *bad = smx_run_load(copy, cut, NULL, &e);
+        assert_true(!bad && e.message[0]);
+        free(copy);
+    }
+    unsigned char *b = bytes;
+    for (size_t i = 0; i < 3000; i += 7) {
+        unsigned char kept = b[i];
+        b[i] ^= 0x15;
+        smx_run *maybe = smx_run_load(bytes, size, NULL, &e);
+        smx_run_close(maybe);
+        b[i] = kept;
+    }
+    smx_run_close(second);
+    smx_run_close(straight);
+    free(bytes);
+}
+
+// ---- What goes wrong ------------------------------------------------------------------------------------
+static void nan_stops_with_a_name(void **state) {
+    (void)state;
+    smx_error e = {0};
+    smx_run *r =
+        open_run("mixer=attention&task=mqar&rate=10&clip=0&warmup=0&norm=none&blocks=4&mlp=4&batch=4");
+    uint64_t before = 0;
+    size_t n;
+    int status = 0;
+    for (int i = 0; i < 500 && !status; i++) {
+        before = smx_run_digest(r);
+        status = smx_run_step(r, 1, &e);
+    }
+    assert_int_equal(status, -1);
+    print_message("%s\n", e.message);
+    smx_metrics m;
+    smx_run_metrics(r, &m);
+    char word[40];
+    snprintf(word, sizeof word, "step %llu", (unsigned long long)m.step + 1);
+    assert_non_null(strstr(e.message, word));
+    assert_true(strstr(e.message, "block") || strstr(e.message, "logits") || strstr(e.message, "backward") ||
+                strstr(e.message, "embedding"));
+    assert_true(smx_run_digest(r) == before); // the weights before that step
+    smx_run_losses(r, &n);
+    assert_int_equal(n, m.step);
+    smx_run_close(r);
+}
+
+// Configs that must be refused, with the key that is at fault.
+static void bad_configs(void **state) {
+    (void)state;
+    static const struct {
+        const char *config, *key;
+    } bad[] = {
+        {"mixer=catt", "mixer"},
+        {"lenght=64", "lenght"},
+        {"length=0", "length"},
+        {"length=1e99", "length"},
+        {"length=64.5", "length"},
+        {"width=nan", "width"},
+        {"width=0x10", "width"},
+        {"width= 32", "width"},
+        {"heads=3&width=32", "heads"},
+        {"task=mqar&length=63", "length"},
+        {"filters=abc", "filters"},
+        {"filters=", "filters"},
+        {"rate=-1", "rate"},
+        {"seed=-1", "seed"},
+        {"seed=1e17", "seed"},
+        {"v=2", "v"},
+        {"width", ""},
+        {"=3", ""},
+        {"width=%zz", "width"},
+        {"preset=nothing", "preset"},
+        {"position=rope&width=9&heads=3", "position"},
+        {"length=1048576&batch=65536", "length"},
+    };
+    for (size_t i = 0; i < CHECK_COUNT(bad); i++) {
+        smx_error e = {0};
+        smx_run *r = smx_run_open(bad[i].config, &e);
+        if (r) fail_msg("%s was accepted", bad[i].config);
+        if (!e.message[0] || strcmp(e.key, bad[i].key))
+            fail_msg("%s: key '%s', message '%s'", bad[i].config, e.key, e.message);
+    }
+    smx_error e = {0};
+    assert_null(smx_run_open("lenght=64", &e));
+    assert_non_null(strstr(e.message, "length")); // the nearest key
+}
+
+static void several_runs_complete(void **state) {
+    (void)state;
+    smx_error e = {0};
+    char *text = smx_config_complete("mixer=cat&width=16~mixer=attention~filter=5", &e);
+    assert_non_null(text);
+    char *second = strchr(text, '~'), *third = second ? strchr(second + 1, '~') : NULL;
+    assert_non_null(third);
+    assert_null(strchr(third + 1, '~'));
+    *second = *third = 0;
+    assert_non_null(strstr(text, "mixer=cat"));
+    assert_non_null(strstr(second + 1, "mixer=attention"));
+    assert_null(strstr(second + 1, "filter=")); // not a key of attention
+    assert_non_null(strstr(third + 1, "filter=5"));
+    assert_true(strstr(text, "width=16") && strstr(second + 1, "width=16") && strstr(third + 1, "width=16"));
+    // Complete configs are fixed points.
+    char *again = smx_config_complete(text, &e);
+    assert_string_equal(again, text);
+    free(again);
+    free(text);
+    assert_null(smx_config_complete("mixer=cat~nonsense=1", &e));
+}
+
+// ---- Batches of the caller's -------------------------------------------------------------------------------
+typedef struct {
+    smx_batch_form form;
+    int32_t tokens[2048], targets[2048];
+    float values[2048], target_values[2048];
+    smx_batch batch;
+} own;
+
+// Samples first.. of the task's stream, through looking at each.
+static own *own_batch(smx_run *r, int stream, uint64_t first) {
+    own *o = test_calloc(1, sizeof *o);
+    smx_error e = {0};
+    smx_run_batch(r, &o->form);
+    const size_t L = o->form.length, T = o->form.targets, C = o->form.channels;
+    assert_true(o->form.sequences * L * (C ? C : 1) <= 2048);
+    for (size_t b = 0; b < o->form.sequences; b++) {
+        smx_sample s;
+        if (smx_run_look(r, stream, first + b, 0, &s, &e)) fail_msg("look: %s", e.message);
+        if (s.tokens) memcpy(o->tokens + b * L, s.tokens, L * sizeof *s.tokens);
+        if (s.values) memcpy(o->values + b * L * C, s.values, L * C * sizeof *s.values);
+        if (s.targets) memcpy(o->targets + b * T, s.targets, T * sizeof *s.targets);
+        if (s.target_values) memcpy(o->target_values + b * T, s.target_values, T * sizeof *s.target_values);
+    }
+    o->batch = (smx_batch){C ? NULL : o->tokens, C ? o->values : NULL, o->form.classes ? o->targets : NULL,
+                           o->form.classes ? NULL : o->target_values};
+    return o;
+}
+
+static size_t sequences(const smx_run *r) {
+    smx_batch_form form;
+    smx_run_batch(r, &form);
+    return form.sequences;
+}
+
+static const char *const own_tasks[] = {
+    "mixer=cat&task=mqar&vocab=16&length=16&pairs=2&width=16&batch=3", // tokens, classes of rows
+    "mixer=las&task=cumsum&length=16&width=16&batch=3",                // numbers, numbers
+    "mixer=focus&task=select&length=24&picks=3&width=16&batch=2",      // rows of two numbers, few targets
+    "mixer=cat&task=smnist&data=digits&width=16&blocks=1&batch=2",     // rows of 28, one class
+    "mixer=cat&task=own&channels=3&classes=4&answers=one&length=16&width=16&batch=2", // every form of task own
+    "mixer=las&task=own&channels=2&classes=5&answers=rows&length=16&width=16&batch=2",
+    "mixer=chela&task=own&channels=2&classes=0&answers=one&length=16&width=16&batch=2",
+    "mixer=focus&task=own&channels=1&classes=0&answers=rows&length=16&width=16&batch=2",
+    "mixer=cat&task=own&channels=0&vocab=9&classes=4&answers=one&length=16&width=16&batch=2",
+    "mixer=las&task=own&channels=0&vocab=9&classes=3&answers=rows&length=16&width=16&batch=2",
+    "mixer=attention&task=own&channels=0&vocab=9&classes=0&answers=one&length=16&width=16&batch=2",
+    "mixer=cat&task=own&channels=0&vocab=9&classes=0&answers=rows&length=16&width=16&batch=2",
+};
+
+// The task's own samples handed over train to the bits that the task does, and are judged to them.
+static void own_batches(void **state) {
+    (void)state;
+    for (size_t k = 0; k < sizeof own_tasks / sizeof *own_tasks; k++) {
+        smx_error e = {0};
+        smx_run *r = open_run(own_tasks[k]), *same = open_run(own_tasks[k]);
+        uint64_t start = smx_run_digest(r);
+        for (size_t i = 0; i < 3; i++) {
+            smx_metrics m;
+            smx_run_metrics(r, &m);
+            own *o = own_batch(r, SMX_STREAM_TRAIN, m.step * sequences(r));
+            if (smx_run_step_on(r, &o->batch, &e)) fail_msg("%s: %s", own_tasks[k], e.message);
+            step(same, 1);
+            assert_true(smx_run_digest(r) == smx_run_digest(same));
+            test_free(o);
+        }
+        assert_true(smx_run_digest(r) != start);
+
+        own *o = own_batch(r, SMX_STREAM_EVAL, 0);
+        smx_evaluation got, wanted;
+        uint64_t before = smx_run_digest(r);
+        if (smx_run_evaluate_on(r, &o->batch, &got, &e)) fail_msg("%s: %s", own_tasks[k], e.message);
+        if (smx_run_evaluate(r, o->form.sequences, 0, &wanted, &e))
+            fail_msg("%s: %s", own_tasks[k], e.message);
+        assert_true(got.loss == wanted.loss && got.accuracy == wanted.accuracy && got.r2 == wanted.r2);
+        assert_true(got.sequence_accuracy == wanted.sequence_accuracy &&
+                    got.free_accuracy == wanted.free_accuracy);
+        assert_true(got.targets == wanted.targets && got.sequences == wanted.sequences && got.targets > 0);
+        assert_true(got.loss > 0 && smx_run_digest(r) == before);
+        step(r, 1), step(same, 1); // and training goes on as if nothing had been asked
+        assert_true(smx_run_digest(r) == smx_run_digest(same));
+
+        smx_sample seen, given;
+        if (smx_run_look(r, SMX_STREAM_EVAL, 0, 0, &seen, &e)) fail_msg("look: %s", e.message);
+        const float first = seen.confidence[seen.target_count - 1];
+        if (o->form.channels ? smx_run_predict_values(r, o->values, o->form.length, &given, &e)
+                             : smx_run_predict(r, o->tokens, o->form.length, &given, &e))
+            fail_msg("%s: %s", own_tasks[k], e.message);
+        assert_true(given.confidence[given.target_count - 1] == first);
+        test_free(o);
+        smx_run_close(r), smx_run_close(same);
+    }
+}
+
+// `change` to a good batch is refused with these words, and leaves no trace.
+#define REFUSED(change, of, words)                                                                           \
+    do {                                                                                                     \
+        own *o = own_batch(r, SMX_STREAM_TRAIN, 0);                                                          \
+        change;                                                                                              \
+        e = (smx_error){0};                                                                                  \
+        smx_evaluation ev;                                                                                   \
+        assert_int_equal(smx_run_step_on(r, &o->batch, &e), -1);                                             \
+        assert_string_equal(e.key, of);                                                                      \
+        if (!strstr(e.message, words)) fail_msg("%s", e.message);                                            \
+        assert_int_equal(smx_run_evaluate_on(r, &o->batch, &ev, &e), -1);                                    \
+        test_free(o);                                                                                        \
+    } while (0)
+
+static void own_batches_refused(void **state) {
+    (void)state;
+    smx_error e;
+    const float nan = (float)NAN, inf = (float)INFINITY;
+    smx_run *r = open_run(own_tasks[0]);
+    uint64_t before = smx_run_digest(r);
+    REFUSED(o->tokens[9] = 16, "tokens", "token 9 is 16; allowed: 0 to 15, as task=mqar has it");
+    REFUSED(o->tokens[47] = -1, "tokens", "token 47 is -1");
+    REFUSED(o->targets[3] = -2, "targets", "target 3 is -2; allowed: 0 to 15, or -1 for none");
+    REFUSED(o->targets[47] = 16, "targets", "target 47 is 16");
+    REFUSED(for (int i = 0; i < 16; i++) o->targets[16 + i] = 1, "targets",
+            "target 31 is one of 16 in sequence 1; allowed: at most 2");
+    REFUSED(o->batch.tokens = NULL, "inputs", "allowed: tokens");
+    REFUSED(o->batch.values = o->values, "inputs", "allowed: tokens");
+    REFUSED(o->batch.targets = NULL, "targets", "allowed: classes");
+    REFUSED(o->batch.target_values = o->target_values, "targets", "allowed: classes");
+    smx_sample s;
+    assert_int_equal(smx_run_predict_values(r, (float[16]){0}, 16, &s, &e), -1);
+    assert_true(smx_run_digest(r) == before);
+    smx_run_close(r);
+
+    r = open_run(own_tasks[2]);
+    before = smx_run_digest(r);
+    REFUSED(o->values[95] = nan, "values", "value 95 is NaN; allowed: finite numbers");
+    REFUSED(o->values[0] = -inf, "values", "value 0 is -Infinity");
+    REFUSED(o->target_values[47] = inf, "targets", "target 47 is Infinity; allowed: finite numbers");
+    REFUSED(o->target_values[0] = 0, "targets",
+            "target 23 is one of 4 in sequence 0; allowed: at most 3, as task=select has it");
+    REFUSED(o->batch.values = NULL, "inputs", "allowed: real numbers");
+    REFUSED(o->batch.tokens = o->tokens, "inputs", "allowed: real numbers");
+    REFUSED(o->batch.target_values = NULL, "targets", "allowed: real numbers");
+    assert_int_equal(smx_run_predict(r, (int32_t[24]){0}, 24, &s, &e), -1);
+    assert_int_equal(smx_run_predict_values(r, (float[48]){[7] = nan}, 24, &s, &e), -1);
+    assert_non_null(strstr(e.message, "value 7 is NaN"));
+    assert_true(smx_run_digest(r) == before);
+    smx_run_close(r);
+}
+
+// ---- Looking inside -------------------------------------------------------------------------------------
+static void looking_inside(void **state) {
+    (void)state;
+    smx_error e = {0};
+    smx_run *r = open_run(RECALL "&heads=2");
+    step(r, 5);
+    uint64_t before = smx_run_digest(r);
+    smx_sample s;
+    if (smx_run_look(r, SMX_STREAM_EVAL, 3, 0, &s, &e)) fail_msg("look: %s", e.message);
+    assert_int_equal(s.length, 64);
+    smx_tensor map, logits;
+    if (smx_run_tensor(r, "block0.mixer.map", &map, &e)) fail_msg("map: %s", e.message);
+    assert_int_equal(map.rank, 3);
+    assert_int_equal(map.shape[0], 2);
+    for (size_t h = 0; h < 2; h++)
+        for (size_t i = 0; i < 64; i++) {
+            double sum = 0;
+            for (size_t j = 0; j < 64; j++) {
+                float a = map.data[(h * 64 + i) * 64 + j];
+                assert_true(a >= 0 && (j <= i || a == 0));
+                sum += a;
+            }
+            assert_true(fabs(sum - 1) < 1e-5);
+        }
+    assert_int_equal(smx_run_tensor(r, "logits", &logits, &e), 0);
+    for (size_t t = 0; t < 64; t++)
+        for (size_t c = 0; c < 64; c++)
+            assert_true(logits.data[t * 64 + c] <= logits.data[t * 64 + (size_t)s.predicted[t]]);
+    // The same tokens given by hand give the same answers.
+    int32_t tokens[64], predicted[64];
+    memcpy(tokens, s.tokens, sizeof tokens);
+    memcpy(predicted, s.predicted, sizeof predicted);
+    assert_int_equal(smx_run_predict(r, tokens, 64, &s, &e), 0);
+    assert_memory_equal(predicted, s.predicted, sizeof predicted);
+    tokens[7] = 64;
+    assert_int_equal(smx_run_predict(r, tokens, 64, &s, &e), -1);
+    assert_non_null(strstr(e.message, "64"));
+    assert_int_equal(smx_run_tensor(r, "no such", &map, &e), -1);
+    assert_true(smx_run_digest(r) == before); // looking changes nothing
+    smx_run_close(r);
+}
+
+// With slots=emitted a model reads the right answers while it is trained; run on its own answers it cannot do better, and
+// an untrained one does no better than chance either way. Changes to the model are refused.
+static void on_its_own_answers(void **state) {
+    (void)state;
+    smx_error e = {0};
+    smx_evaluation own, other;
+    smx_run *r = open_run(
+        "mixer=cat&task=sc_unique&slots=emitted&length=32&signals=4&width=32&filter=32&rate=0.01&batch=32&steps=200");
+    step(r, 200);
+    assert_int_equal(smx_run_evaluate(r, 200, 0, &own, &e), 0);
+    print_message("taught %.3f, on its own %.3f of targets; %.3f, %.3f of sequences\n", own.accuracy,
+                  own.free_accuracy, own.sequence_accuracy, own.free_sequence_accuracy);
+    assert_true(own.accuracy > 0.3 && own.free_accuracy <= own.accuracy + 0.02);
+    // A sequence that is entirely right when taught is entirely right on its own: it reads the same tokens.
+    assert_true(own.free_sequence_accuracy == own.sequence_accuracy);
+    size_t V;
+    const uint64_t *confusion = smx_run_confusion(r, &V);
+    uint64_t all = 0, right = 0;
+    for (size_t i = 0; i < V * V; i++) all += confusion[i], right += i % (V + 1) == 0 ? confusion[i] : 0;
+    assert_true(all == own.targets && (double)right / (double)all == own.accuracy);
+    assert_int_equal(smx_run_evaluate_as(r, 64, "signals=2", &other, &e), 0);
+    assert_int_equal(other.targets, 128);
+    assert_int_equal(smx_run_evaluate_as(r, 64, "width=16", &other, &e), -1);
+    assert_string_equal(e.key, "width");
+    assert_int_equal(smx_run_evaluate_as(r, 64, "task=mqar", &other, &e), -1);
+    assert_int_equal(smx_run_evaluate(r, 200, 0, &other, &e), 0); // and the run is as it was
+    assert_true(other.accuracy == own.accuracy);
+    smx_run_close(r);
+}
+
+// A trained model keeps its accuracy when the sequences get longer; learned positions refuse in words.
+static void other_lengths(void **state) {
+    (void)state;
+    smx_error e = {0};
+    smx_evaluation ev;
+    smx_run *r = open_run(RECALL "&vocab=256&batch=16");
+    step(r, 300);
+    double at[3] = {accuracy(r, 300, 0), accuracy(r, 300, 128), accuracy(r, 300, 256)};
+    print_message("accuracy at 64, 128, 256: %.4f %.4f %.4f\n", at[0], at[1], at[2]);
+    assert_true(at[0] >= 0.99 && at[1] >= 0.98 && at[2] >= 0.98);
+    smx_run_close(r);
+    r = open_run(RECALL "&position=learned");
+    assert_int_equal(smx_run_evaluate(r, 32, 128, &ev, &e), -1);
+    assert_string_equal(e.key, "position");
+    assert_int_equal(smx_run_evaluate(r, 32, 32, &ev, &e), 0);
+    smx_run_close(r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cat_learns_recall),
+        cmocka_unit_test(without_filter_it_guesses),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(blocks_of_rows_change_nothing),
+        cmocka_unit_test(environment_is_ours),
+        cmocka_unit_test(looking_rounds_to_nearest),
+        cmocka_unit_test(errors_may_be_unread),
+        cmocka_unit_test(every_isa_the_same),
+        cmocka_unit_test(resumed_continues),
+        cmocka_unit_test(nan_stops_with_a_name),
+        cmocka_unit_test(bad_configs),
+        cmocka_unit_test(several_runs_complete),
+        cmocka_unit_test(looking_inside),
+        cmocka_unit_test(own_batches),
+        cmocka_unit_test(own_batches_refused),
+        cmocka_unit_test(other_lengths),
+        cmocka_unit_test(on_its_own_answers),
+    };
+    return cmocka_run_group_tests_name("run", tests, NULL, NULL);
+}

@@ -1,0 +1,83 @@
+// digests.mjs: the same bits everywhere. Every digest of `seqmix selfcheck` (each kernel, short trainings of each mixer) on
+// every instruction set of this machine, built by gcc and by clang, with one thread and with two, and of both WebAssembly
+// modules in Node (digests_browsers.mjs: in browsers), compared with the one committed list, digests.txt. When a change moves
+// bits on purpose:
+//   build/seqmix selfcheck > proofs_tests/digests.txt     and say why in the commit.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { loadChecks } from '../../build/wasm/checks.js';
+import { load } from '../../build/wasm/seqmix.js';
+
+const list = readFileSync(new URL('../digests.txt', import.meta.url), 'utf8')
+    .trim()
+    .split('\n');
+
+// Compare line by line, so that a failure names the first kernel that differs.
+function compare(lines) {
+    assert.ok(lines.length > 40, `only ${lines.length} digests came out`);
+    for (const [i, line] of list.entries()) assert.equal(lines[i], line);
+    assert.equal(lines.length, list.length);
+}
+
+function native(program, isa, ...more) {
+    const env = { ...process.env, SMX_ISA: isa };
+    return execFileSync(program, ['selfcheck', ...more], { env, encoding: 'utf8' })
+        .trim()
+        .split('\n');
+}
+
+// The instruction sets that this program has and this machine can run, as its own error lists them.
+function isas(program) {
+    try {
+        execFileSync(program, ['--version'], { env: { ...process.env, SMX_ISA: '?' }, stdio: 'pipe' });
+    } catch (error) {
+        return String(error.stderr)
+            .trim()
+            .replace(/^.*one of /, '')
+            .split(', ');
+    }
+    throw new Error(`${program} accepts SMX_ISA=?`);
+}
+
+for (const [compiler, program] of [
+    ['gcc', 'build/seqmix'],
+    ['clang', 'build/clang/seqmix'],
+]) {
+    const all = isas(program);
+    test(`${compiler} builds scalar and at least one more`, () =>
+        assert.ok(all.includes('scalar') && all.length >= 2, all.join()));
+    for (const isa of all) test(`${compiler}, ${isa}`, () => compare(native(program, isa)));
+    test(`${compiler}, ${all.at(-1)}, two threads`, () =>
+        compare(native(program, all.at(-1), '--threads', '2')));
+    if (process.arch === 'x64')
+        for (const isa of ['avx2', 'avx512'])
+            if (!all.includes(isa))
+                test(`${compiler}, ${isa}`, { skip: `this machine has no ${isa}` }, () => {});
+}
+
+// gcc 12 turns x0 c - x1 s beside x1 c + x0 s into vfmaddsub, -ffp-contract=off or not. The digests catch that only where a
+// case happens to round differently; the instructions tell for certain.
+const compiled = ['gcc', 'clang'].flatMap((compiler) =>
+    ['avx2', 'avx512'].map((isa) => `build/obj/${compiler}-pic/${isa}/kernels`),
+);
+for (const folder of compiled)
+    test(`no fused multiply-add in ${folder}`, { skip: process.arch !== 'x64' && 'x86 only' }, () => {
+        const objects = readdirSync(folder).filter((name) => name.endsWith('.o'));
+        assert.ok(objects.length > 10);
+        for (const object of objects) {
+            const code = execFileSync('objdump', ['-d', `${folder}/${object}`], {
+                encoding: 'utf8',
+                maxBuffer: 1 << 28,
+            });
+            assert.doesNotMatch(code, /\bvfn?m(add|sub)/, object);
+        }
+    });
+
+for (const module of ['seqmix.wasm', 'seqmix-scalar.wasm'])
+    test(`Node ${process.version}, ${module}`, async () => {
+        const bytes = (name) => readFileSync(new URL(`../../build/wasm/${name}`, import.meta.url));
+        const checks = await loadChecks(await load({ wasm: bytes(module) }), bytes('checks.wasm'));
+        compare(checks.digests().map(({ name, digest }) => `${digest}  ${name}`));
+    });

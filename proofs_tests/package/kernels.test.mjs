@@ -1,0 +1,598 @@
+// test_kernels.mjs: every kernel of kernels.ts as its callers have it, in Node: the table says what
+// kernels.def and smx.h say; every backward pass is the derivative of its forward pass; SIMD and scalar
+// modules give the same bits, and a mixer's own activations come back; what is wrong is refused in a
+// sentence; memory stays flat. Run by `make test` (node --test).
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { readNpy, writeNpy } from '../support/npy.mjs';
+import { KERNELS } from '../../build/wasm/kernels.js';
+import { load, SeqmixError } from '../../build/wasm/seqmix.js';
+
+const at = (file) => new URL(`../../${file}`, import.meta.url);
+const simd = await load();
+const scalar = await load({ wasm: at('build/wasm/seqmix-scalar.wasm') });
+
+// ---- Cases: arguments of every kernel that is not a backward pass -----------------------------------------
+
+let seed = 1;
+const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+const floats = (n, low = -1, high = 1) =>
+    Float32Array.from({ length: n }, () => low + (high - low) * random());
+const ints = (...values) => Int32Array.from(values);
+const qkv = (n) => ({ q: floats(n), k: floats(n), v: floats(n) });
+const sizes = { B: 2, L: 7, D: 6 };
+const x = () => ({ x: floats(84), ...sizes });
+const each = { x: floats(5), n: 5 };
+const rows = { N: 3, D: 4 };
+const filters = { alpha: floats(18), delta: floats(18), beta: floats(18), eta: floats(18), S: 3 };
+const mixing = { ...qkv(84), mix: floats(9), ...sizes, H: 3, causal: true };
+const CASES = {
+    gemm: { a: floats(6), b: floats(12), m: 2, k: 3, n: 4 },
+    bias: { x: floats(12), bias: floats(4), ...rows },
+    add: { a: floats(5), b: floats(5), n: 5 },
+    mul: { a: floats(5), b: floats(5), n: 5 },
+    scale: { ...each, s: 3 },
+    axpy: { ...each, y: floats(5), s: 3 },
+    gelu: each,
+    silu: each,
+    sigmoid: each,
+    tanh: each,
+    exp: each,
+    log: { x: floats(5, 0.5, 2), n: 5 },
+    sincos: each,
+    sum: each,
+    dot: { ...each, y: floats(5) },
+    attention: {
+        ...qkv(84),
+        ...sizes,
+        H: 3,
+        causal: true,
+        mult: floats(39, 0.5, 1),
+        bias: floats(39),
+        chunk: 5,
+        masked: 3,
+        scale: 0.7,
+    },
+    attentionMap: { q: floats(42), k: floats(42), B: 1, L: 7, D: 6, H: 3, b: 0, head: 2 },
+    attentionMaps: mixing,
+    elu1: each,
+    linearAttention: { ...qkv(84), ...sizes, H: 3, C: 3, norm: 'rms' },
+    blockFilter: { ...x(), block: 3, forget: 0.2 },
+    landmark: { ...qkv(84), marks: floats(84), ...sizes, H: 3, block: 2 },
+    conv: { ...x(), f: floats(8), groups: 2, W: 4, future: 1 },
+    convHeads: { ...x(), f: floats(36), H: 3, W: 4 },
+    layernorm: { x: floats(12), gain: floats(4), bias: floats(4), ...rows },
+    rmsnorm: { x: floats(12), gain: floats(4), ...rows },
+    unitnorm: { x: floats(12), ...rows },
+    rope: { ...x(), D: 4, x: floats(56), cs: floats(14), H: 2 },
+    embedding: { table: floats(20), tokens: ints(0, 4, 4, -1), N: 4, D: 4, V: 5 },
+    meanpool: x(),
+    gather: { x: floats(12), rows: ints(2, -1), M: 2, ...rows },
+    crossEntropy: { logits: floats(15), target: ints(0, 4, -1), N: 3, V: 5, scale: 0.5 },
+    mse: { y: floats(5), target: floats(5), N: 5, scale: 0.5 },
+    argmax: { x: floats(15), N: 3, V: 5 },
+    adamw: {
+        p: floats(5),
+        m: floats(5),
+        v: floats(5, 0.1, 1),
+        g: floats(5),
+        n: 5,
+        lr: 0.1,
+        c1: 0.1,
+        c2: 0.001,
+    },
+    sumsq: { g: floats(5), n: 5 },
+    rfft: { x: floats(48), B: 2, N: 8, D: 3 },
+    irfft: { spectrum: floats(60), B: 2, N: 8, D: 3 },
+    longConv: { ...x(), k: floats(24), skip: floats(6), taps: 4, lambda: 0.01 },
+    iir: { ...x(), L: 6, x: floats(72), theta: floats(96, -0.4, 0.4), bins: 2, F: 2, mode: 'carry' },
+    theta: { raw: floats(6), n: 6, triangle: true },
+    maxpool: { ...x(), bins: 2, O: 2 },
+    affine: { x: floats(12), gain: floats(4), bias: floats(4), ...rows },
+    gate: { g: floats(5), a: floats(5), b: floats(5), n: 5 },
+    softplus: each,
+    ema: { ...x(), ...filters, skip: floats(6) },
+    scan: {
+        ...x(),
+        dt: floats(84, 0.1, 1),
+        aLog: floats(18),
+        b: floats(42),
+        c: floats(42),
+        skip: floats(6),
+        S: 3,
+    },
+    s4d: { logDt: floats(3, -2, -1), logA: floats(6), aIm: floats(6, 0, 3), C: floats(12), L: 7, D: 3, S: 2 },
+    lasDecay: { alphas: floats(3, 0, 1), H: 3, L: 7 },
+};
+/** Where another setting takes another path. */
+const VARIANTS = [
+    ['attention', { ...qkv(84), ...sizes, H: 2 }],
+    [
+        'linearAttention',
+        { q: floats(84, 0.1, 1), k: floats(84, 0.1, 1), v: floats(84), ...sizes, H: 2, norm: 'sum' },
+    ],
+    ['iir', { ...CASES.iir, mode: 'literal' }],
+    ['iir', { ...CASES.iir, mode: 'causal' }],
+    ['s4d', { logDt: floats(3, -2, -1), logA: floats(6), C: floats(6), L: 7, D: 3, S: 2 }],
+    ['longConv', { ...x(), k: floats(24), taps: 4 }],
+    ['theta', { raw: floats(6), n: 6 }],
+];
+
+// ---- The lines, read once more ----------------------------------------------------------------------------
+
+const head = (name) => KERNELS[name].split(': ')[0].split('>')[0];
+const tokens = (name) => KERNELS[name].split(': ')[1].split(' ');
+const bare = (token) => /^[&>~-]?(\w+)/.exec(token)?.[1];
+const given = (name) =>
+    tokens(name)
+        .filter((token) => /^[\w&~-]/.test(token))
+        .map(bare);
+const results = (name) =>
+    tokens(name)
+        .filter((token) => /^[>&]/.test(token))
+        .map(bare);
+const arrays = (name) =>
+    tokens(name)
+        .filter((token) => /^[\w&][^=]*\[/.test(token))
+        .map(bare);
+const take = (names, from) =>
+    Object.fromEntries(names.filter((name) => name in from).map((name) => [name, from[name]]));
+const forwards = Object.keys(KERNELS).filter((name) => !name.endsWith('Backward'));
+const CALLS = [...Object.entries(CASES), ...VARIANTS];
+const forward = (lab, name, all) => lab.kernels[name](take(given(name), all));
+/** Of the backward pass: what the call was given, what it gave, a gradient of its first result. */
+function backwardArguments(name, all, found) {
+    const back = `${name}Backward`;
+    const gradient = `d${results(name)[0]}`;
+    const size = (found[results(name)[0]] ?? []).length;
+    const weights = Float32Array.from({ length: size }, (_, i) => 0.3 + ((i * 7) % 5) / 4);
+    return { weights, args: take(given(back), { ...all, ...found, [gradient]: weights, dout: weights }) };
+}
+const words = (array) => [...new Uint32Array(array.buffer, array.byteOffset, array.length)];
+function same(one, other, what) {
+    assert.deepEqual(Object.keys(one).sort(), Object.keys(other).sort(), what);
+    for (const [name, value] of Object.entries(one))
+        if (typeof value === 'number') assert.equal(other[name], value, `${what}: ${name}`);
+        else assert.deepEqual(words(other[name]), words(value), `${what}: ${name}`);
+}
+function refused(call, key) {
+    try {
+        call();
+    } catch (error) {
+        assert.ok(error instanceof SeqmixError, `${error.stack} is no SeqmixError`);
+        assert.match(error.message, /^\w+[ :].*allowed: |is missing and does not follow/);
+        assert.ok(!error.message.includes('\n'));
+        if (key) assert.equal(error.key, key);
+        return error;
+    }
+    return assert.fail('nothing was refused');
+}
+
+// ---- Tests ------------------------------------------------------------------------------------------------
+
+test('the table has every kernel of kernels.def, arguments in order, fields of its struct', async () => {
+    const def = await readFile(at('kernels/kernels.def'), 'utf8');
+    const header = await readFile(at('include/seqmix/smx.h'), 'utf8');
+    const plain = (name) => name.toLowerCase().replaceAll('_', '').replace('norms', 'norm');
+    const lines = new Map(Object.keys(KERNELS).map((name) => [head(name), name]));
+    let seen = 0;
+    for (const [, cName, parameters, list] of def.matchAll(
+        /^SMX_KERNEL\(\w+, (\w+), \((.*?)\), \((.*?)\)\)$/gm,
+    )) {
+        seen++;
+        const name = lines.get(cName);
+        assert.ok(name, `${cName} is not in the table`);
+        const top = tokens(name)
+            .join(' ')
+            .replace(/\{ (.*?) \}/, '{')
+            .split(' ')
+            .filter((token) => !/^[-/]/.test(token));
+        const wanted = list.split(', ');
+        assert.equal(top.length, wanted.length, `${name}: ${top}`);
+        for (const [i, token] of top.entries()) {
+            if (token[0] === '{') assert.match(parameters, new RegExp(`smx_\\w+ \\*${wanted[i]}(,|$)`));
+            else if (token[0] === '@') assert.equal(wanted[i], 'scratch');
+            else if (token[0] === '%') assert.equal(wanted[i], 'table');
+            else if (token[0] !== '=') assert.equal(plain(bare(token)), plain(wanted[i]), name);
+        }
+        const struct = /const (smx_\w+) \*\w+/.exec(parameters)?.[1];
+        if (!struct) continue;
+        const body = new RegExp(`typedef struct \\{([^}]*)\\} ${struct};`)
+            .exec(header)[1]
+            .replace(/\/\/.*/g, '');
+        const fields = body
+            .split(';')
+            .flatMap((line) => (line.trim() ? line.split(',').map((one) => /(\w+)\s*$/.exec(one)[1]) : []));
+        const own = /\{ (.*?) \}/.exec(KERNELS[name])[1].split(' ');
+        assert.equal(own.length, fields.length, struct);
+        for (const [i, token] of own.entries())
+            if (token[0] !== '=') assert.equal(bare(token), fields[i], name);
+    }
+    assert.ok(seen >= 80, `${seen} kernels`);
+    assert.equal(lines.size, seen + 1); // lasDecay
+});
+
+test('every kernel has a case, and gives the same bits in the SIMD and the scalar module', () => {
+    assert.deepEqual(Object.keys(CASES).sort(), forwards.sort());
+    for (const [name, all] of CALLS) {
+        const found = forward(simd, name, all);
+        same(found, forward(scalar, name, all), name);
+        const back = `${name}Backward`;
+        if (!KERNELS[back]) continue;
+        const { args } = backwardArguments(name, all, found);
+        same(simd.kernels[back](args), scalar.kernels[back](args), back);
+    }
+});
+
+test('every backward pass is the derivative of its forward pass', () => {
+    const checked = new Set();
+    for (const [name, all] of CALLS) {
+        const back = `${name}Backward`;
+        if (!KERNELS[back]) continue;
+        const out = results(name)[0];
+        const found = forward(simd, name, all);
+        const { weights, args } = backwardArguments(name, all, found);
+        const scale = args.scale ?? 1; // the losses take one weight for all rows
+        const total = (changed) => {
+            const y = forward(simd, name, changed)[out];
+            if (out === 'loss') return y.reduce((sum, value) => sum + scale * value, 0);
+            return y.reduce((sum, value, i) => sum + weights[i] * value, 0);
+        };
+        for (const [gradient, values] of Object.entries(simd.kernels[back](args))) {
+            const of = arrays(name).find((key) => `d${key}`.toLowerCase() === gradient.toLowerCase());
+            assert.ok(of, `${back}: ${gradient} is the gradient of nothing`);
+            assert.equal(values.length, all[of].length, `${back}: ${gradient}`);
+            const largest = Math.max(...values.map(Math.abs));
+            assert.ok(largest > 1e-3, `${back}: ${gradient} is 0`);
+            for (let i = 0; i < values.length; i += Math.ceil(values.length / 9)) {
+                const difference = (h) => {
+                    const moved = (by) => {
+                        const copy = all[of].slice();
+                        copy[i] += by;
+                        return total({ ...all, [of]: copy });
+                    };
+                    return (moved(h) - moved(-h)) / (2 * h);
+                };
+                // Richardson: what is left is of fourth order in h, beside rounding over h.
+                const expected = (4 * difference(1 / 64) - difference(1 / 32)) / 3;
+                assert.ok(
+                    Math.abs(values[i] - expected) <= 1e-3 * Math.max(1, largest),
+                    `${back}: ${gradient}[${i}] is ${values[i]}, by differences ${expected}`,
+                );
+            }
+        }
+        checked.add(back);
+    }
+    const backs = Object.keys(KERNELS).filter((name) => name.endsWith('Backward'));
+    assert.deepEqual([...checked].sort(), backs.sort());
+});
+
+test('what has no backward pass, against its definition', () => {
+    const near = (got, wanted, what) => {
+        assert.equal(got.length, wanted.length, what);
+        for (const [i, value] of wanted.entries())
+            assert.ok(Math.abs(got[i] - value) < 1e-5, `${what}[${i}]: ${got[i]}`);
+    };
+    const {
+        gemm,
+        add,
+        mul,
+        scale,
+        axpy,
+        exp,
+        log,
+        sincos,
+        sum,
+        dot,
+        rfft,
+        irfft,
+        argmax,
+        adamw,
+        sumsq,
+        lasDecay,
+    } = CASES;
+    const k = simd.kernels;
+    const product = (turnA, turnB) =>
+        Array.from({ length: 8 }, (_, at) => {
+            const [i, j] = [Math.floor(at / 4), at % 4];
+            let total = 0;
+            for (let l = 0; l < 3; l++)
+                total += gemm.a[turnA ? l * 2 + i : i * 3 + l] * gemm.b[turnB ? j * 3 + l : l * 4 + j];
+            return total;
+        });
+    for (const transA of [false, true])
+        for (const transB of [false, true])
+            near(k.gemm({ ...gemm, transA, transB }).c, product(transA, transB), `gemm ${transA} ${transB}`);
+    near(
+        k.add(add).y,
+        add.a.map((a, i) => a + add.b[i]),
+        'add',
+    );
+    near(
+        k.mul(mul).y,
+        mul.a.map((a, i) => a * mul.b[i]),
+        'mul',
+    );
+    near(
+        k.scale(scale).y,
+        scale.x.map((a) => 3 * a),
+        'scale',
+    );
+    near(
+        k.axpy(axpy).y,
+        axpy.x.map((a, i) => axpy.y[i] + 3 * a),
+        'axpy',
+    );
+    near(k.exp(exp).y, exp.x.map(Math.exp), 'exp');
+    near(k.log(log).y, log.x.map(Math.log), 'log');
+    near(k.sincos(sincos).s, sincos.x.map(Math.sin), 'sin');
+    near(k.sincos(sincos).c, sincos.x.map(Math.cos), 'cos');
+    near([k.sum(sum).sum], [sum.x.reduce((a, b) => a + b)], 'sum');
+    near([k.dot(dot).dot], [dot.x.reduce((a, b, i) => a + b * dot.y[i], 0)], 'dot');
+    near([k.sumsq(sumsq).sum], [sumsq.g.reduce((a, b) => a + b * b, 0)], 'sumsq');
+    near(
+        k.argmax(argmax).best,
+        [0, 1, 2].map((n) => {
+            const row = argmax.x.slice(5 * n, 5 * n + 5);
+            return row.indexOf(Math.max(...row));
+        }),
+        'argmax',
+    );
+    const first = Array.from({ length: 5 }, (_, bin) =>
+        [Math.cos, (angle) => -Math.sin(angle)].map((wave) =>
+            Array.from({ length: 8 }, (_, t) => rfft.x[3 * t] * wave((2 * Math.PI * bin * t) / 8)).reduce(
+                (a, b) => a + b,
+            ),
+        ),
+    ).flat();
+    const { spectrum } = k.rfft(rfft);
+    near(
+        Array.from({ length: 10 }, (_, i) => spectrum[3 * i]),
+        first,
+        'rfft',
+    );
+    near(k.irfft({ ...irfft, spectrum }).x, rfft.x, 'irfft');
+    const step = k.adamw(adamw);
+    near(
+        step.m,
+        adamw.m.map((m, i) => 0.9 * m + 0.1 * adamw.g[i]),
+        'adamw m',
+    );
+    near(
+        step.v,
+        adamw.v.map((v, i) => 0.999 * v + 0.001 * adamw.g[i] ** 2),
+        'adamw v',
+    );
+    near(
+        step.p,
+        adamw.p.map((p, i) => p - (0.1 * step.m[i]) / 0.1 / (Math.sqrt(step.v[i] / 0.001) + 1e-8)),
+        'adamw p',
+    );
+    near(
+        k.lasDecay(lasDecay).mult,
+        Array.from({ length: 39 }, (_, i) =>
+            Math.exp(-lasDecay.alphas[Math.floor(i / 13)] * Math.max(0, 6 - (i % 13))),
+        ),
+        'lasDecay',
+    );
+    const { q, k: keys } = CASES.attentionMap;
+    const score = Array.from({ length: 7 }, (_, j) =>
+        Math.exp((q[4] * keys[6 * j + 4] + q[5] * keys[6 * j + 5]) / Math.SQRT2),
+    );
+    const whole = score.reduce((a, b) => a + b);
+    near(
+        k.attentionMap(CASES.attentionMap).map.slice(0, 7),
+        score.map((s) => s / whole),
+        'attentionMap',
+    );
+});
+
+const POOLS = [
+    ['trailing', 4],
+    ['centred', 5],
+    ['masked', 3],
+    ['none', 3],
+];
+for (const [pool, window] of POOLS)
+    test(`lasAttention, pool ${pool}: the bits of the mixer, and its own derivative`, () => {
+        const run = simd.open(
+            'mixer=las&task=mqar&length=32&seed=2&blocks=1&heads=4&decay_range=2' +
+                `&pool=${pool}&window=${window}`,
+        );
+        run.look(0);
+        const data = (name) => run.tensor(`block0.mixer.${name}`).data.slice();
+        const [q, k, v] = ['q', 'k', 'v'].map(data);
+        const { las, back } = { las: simd.kernels.lasAttention, back: simd.kernels.lasAttentionBackward };
+        const all = { q, k, v, L: 32, H: 4, range: 2, pool, window };
+        const found = las(all);
+        assert.deepEqual(words(found.o), words(data('o')));
+        run.close();
+        const dout = floats(q.length);
+        const gradients = back({ ...all, ...found, dout });
+        const total = (changed) => las(changed).o.reduce((sum, value, i) => sum + dout[i] * value, 0);
+        for (const name of ['q', 'k', 'v'])
+            for (const i of [5, 300, 777]) {
+                const moved = (by) => {
+                    const copy = all[name].slice();
+                    copy[i] += by;
+                    return total({ ...all, [name]: copy });
+                };
+                const expected = (moved(1 / 64) - moved(-1 / 64)) * 32;
+                assert.ok(Math.abs(gradients[`d${name}`][i] - expected) < 2e-3, `${name}[${i}]: ${expected}`);
+            }
+        refused(() => las({ ...all, window: 2.5 }), 'window');
+        refused(() => las({ ...all, pool: 'some' }), 'pool');
+        refused(() => las({ ...all, colour: 1 }), 'colour');
+        refused(() => las({ ...all, causal: false }), 'causal');
+        refused(() => las({ ...all, chunk: -1 }), 'chunk');
+    });
+
+test('lasAttention against the oracle in double precision, every pool, with gradients', (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'seqmix-kernels-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const [L, D, H] = [19, 12, 3];
+    const all = { ...qkv(L * D), L, H };
+    const dout = floats(L * D);
+    for (const [name, data] of Object.entries({ q: all.q, k: all.k, v: all.v, dy: dout }))
+        writeNpy(join(folder, `${name}.npy`), [L, D], data);
+    const CHUNKS = [0, 8, 30]; // of 19 rows: off, two and a short one, more than all
+    for (const [pool, window, chunk] of POOLS.flatMap((one) => CHUNKS.map((chunk) => [...one, chunk]))) {
+        const habits = { pool, window, range: 2, chunk };
+        const out = join(folder, `${pool}${chunk}`);
+        const params = [`H=${H}`, `P=${window}`, 'B=2', `pool=${pool}`, `chunk=${chunk}`].flatMap((one) => [
+            '--param',
+            one,
+        ]);
+        const folders = ['--in', folder, '--out', out];
+        execFileSync(at('build/seqmix').pathname, ['oracle', 'las_attention_qkv', ...params, ...folders]);
+        const found = simd.kernels.lasAttention({ ...all, ...habits });
+        const gradients = simd.kernels.lasAttentionBackward({ ...all, ...habits, ...found, dout });
+        for (const [name, got] of Object.entries({ y: found.o, ...gradients })) {
+            const { data } = readNpy(join(out, `${name.replace(/^d/, 'd_')}.npy`));
+            assert.equal(got.length, data.length);
+            const worst = Math.max(...got.map((value, i) => Math.abs(value - data[i])));
+            assert.ok(worst < 1e-6, `${pool}, chunk ${chunk}: ${name} differs by ${worst}`); // some 8 units of the last place of 1
+        }
+    }
+});
+
+test('lasAttention: the chunks of a batch are sequences of their own', () => {
+    const [B, L, D, H, chunk] = [3, 24, 6, 2, 8];
+    const all = qkv(B * L * D);
+    for (const [pool, window] of POOLS) {
+        const habits = { H, pool, window, alphas: Float32Array.of(0.1, 0.4) };
+        const together = simd.kernels.lasAttention({ ...all, ...habits, B, L, chunk });
+        same(
+            { o: simd.kernels.lasAttention({ ...all, ...habits, B: (B * L) / chunk, L: chunk }).o },
+            { o: together.o },
+            pool,
+        );
+        const short = simd.kernels.lasAttention({ ...all, ...habits, B, L, chunk: 7 });
+        const row = (of, b) => of.slice(b * L * D, (b + 1) * L * D);
+        const last = ['q', 'k', 'v'].map((name) => [name, row(all[name], B - 1)]);
+        const alone = simd.kernels.lasAttention({ ...Object.fromEntries(last), ...habits, L, chunk: 7 });
+        same({ o: row(short.o, B - 1) }, { o: alone.o }, `${pool}, a short last chunk`);
+    }
+});
+
+test('sizes that are left out follow from the arrays, or the refusal names one', () => {
+    let inferred = 0;
+    for (const [name, all] of CALLS) {
+        const args = take(given(name), all);
+        const full = simd.kernels[name](args);
+        for (const key of Object.keys(args)) {
+            if (!Number.isInteger(args[key]) || tokens(name).some((token) => token.startsWith(`${key}=`)))
+                continue;
+            const { [key]: _, ...rest } = args;
+            if (tokens(name).includes(`~${key}`)) continue;
+            try {
+                same(simd.kernels[name](rest), full, `${name} without ${key}`);
+                inferred++;
+            } catch (error) {
+                assert.ok(error instanceof SeqmixError, `${error.stack}`);
+                assert.ok(given(name).includes(error.key), error.message);
+            }
+        }
+    }
+    assert.ok(inferred > 60, `${inferred}`);
+    const { q, k, v } = qkv(64);
+    assert.equal(simd.kernels.attention({ q, k, v, D: 8 }).stats.length, 16); // one sequence, one head
+});
+
+test('wrong lengths, sizes, kinds and names are refused in a sentence', () => {
+    for (const [name, all] of CALLS) {
+        const call = simd.kernels[name];
+        const args = take(given(name), all);
+        for (const array of arrays(name)) {
+            if (!(array in args)) continue;
+            const n = args[array].length;
+            for (const length of [0, n - 1, n + 1, 2 * n])
+                refused(() => call({ ...args, [array]: new args[array].constructor(length) }));
+            refused(() => call({ ...args, [array]: [...args[array]] }), array);
+            refused(() => call({ ...args, [array]: new Float64Array(n) }), array);
+            const { [array]: _, ...rest } = args;
+            if (!tokens(name).some((token) => token.startsWith(`${array}?`)))
+                refused(() => call(rest), array);
+        }
+        for (const [key, value] of Object.entries(args))
+            if (typeof value === 'number')
+                for (const bad of [NaN, Infinity, '3', null])
+                    refused(() => call({ ...args, [key]: bad }), key);
+        for (const size of tokens(name).filter((token) => /^[A-Za-z]\w*$/.test(token)))
+            for (const bad of [0, -1, 1.5, 2 ** 31, 2 ** 32 + args[size]])
+                refused(() => call({ ...args, [size]: bad }), size);
+        refused(() => call({ ...args, colour: 1 }), 'colour');
+        refused(() => call());
+    }
+    const k = simd.kernels;
+    refused(() => k.attention({ ...CASES.attention, H: 4, mult: undefined, bias: undefined }), 'H');
+    refused(() => k.attention({ ...CASES.attention, masked: 2 }), 'masked');
+    refused(() => k.attention({ ...CASES.attention, causal: 1 }), 'causal');
+    refused(() => k.linearAttention({ ...CASES.linearAttention, norm: 'some' }), 'norm');
+    refused(() => k.attentionMap({ ...CASES.attentionMap, head: 3 }), 'head');
+    refused(() => k.conv({ ...CASES.conv, future: 4 }), 'future');
+    refused(() => k.rfft({ x: floats(18), B: 1, N: 6, D: 3 }), 'N');
+    refused(() => k.gather({ ...CASES.gather, rows: ints(0, 3) }), 'rows');
+    refused(() => k.landmark({ ...CASES.landmark, block: 8 }), 'block');
+    const pooled = k.maxpool(CASES.maxpool);
+    pooled.where[3] = 7;
+    refused(() => k.maxpoolBackward({ de: pooled.e, where: pooled.where, ...sizes, bins: 2, O: 2 }), 'where');
+    refused(() => k.bias({ x: new Float32Array(0), bias: new Float32Array(0), N: 1, D: 1 }));
+    refused(() => k.lasAttention(), 'q');
+    assert.equal(k.rfft({ x: floats(3), N: 1, D: 3 }).spectrum.length, 6);
+    assert.throws(() => k.s4d({ ...CASES.s4d, L: 2 ** 31 - 1 }), /out of memory/);
+});
+
+test('settings at their ends leave the module as it was', () => {
+    const run = simd.open('mixer=cat&task=mqar&length=16&pairs=2');
+    run.step(2);
+    const before = run.digest();
+    const most = 2 ** 31 - 1;
+    const k = simd.kernels;
+    const all = { ...qkv(84), ...sizes, H: 3 };
+    const plain = k.attention({ ...all, causal: true });
+    same(k.attention({ ...all, causal: true, chunk: most }), plain, 'a chunk of everything');
+    same(
+        k.linearAttention({ ...all, C: most }),
+        k.linearAttention({ ...all, C: 7 }),
+        'a block of everything',
+    );
+    const masked = k.attention({ ...all, causal: true, masked: most });
+    assert.ok(masked.o.every((value) => Math.abs(value) < 1e-6)); // averages over 2^31 columns
+    for (const block of [1, 7]) k.landmark({ ...all, marks: floats(84), block });
+    k.blockFilter({ ...x(), block: 7 });
+    k.maxpool({ ...x(), bins: 1, O: 100 });
+    refused(() => k.maxpool({ ...x(), bins: 1, O: most }), 'O');
+    k.conv({ ...x(), f: floats(1000), groups: 1, W: 1000, future: 999 });
+    k.convHeads({ ...x(), f: floats(450), H: 3, W: 50 });
+    k.longConv({ ...x(), k: floats(600), taps: 100 });
+    for (const bins of [1, 7]) k.iir({ ...x(), theta: floats(24 * bins), bins, F: 1, mode: 'literal' });
+    k.embedding({ table: floats(20), tokens: ints(most, -most - 1), N: 2, D: 4, V: 5 });
+    for (const window of [1, 65535]) k.lasAttention({ ...all, window, pool: 'masked' });
+    assert.throws(() => k.attentionMap({ q: floats(40000), k: floats(40000), D: 1 }), /out of memory/);
+    assert.equal(run.digest(), before);
+    run.step(2);
+    run.close();
+});
+
+test('memory stays flat over 10,000 calls, refused ones among them', () => {
+    const names = forwards.slice(0, 50);
+    const round = () => {
+        for (const name of names) {
+            const all = CASES[name];
+            const found = forward(simd, name, all);
+            if (!KERNELS[`${name}Backward`])
+                refused(() => simd.kernels[name]({ ...take(given(name), all), colour: 1 }));
+            else simd.kernels[`${name}Backward`](backwardArguments(name, all, found).args);
+        }
+    };
+    round();
+    const before = simd.bytes;
+    for (let i = 0; i < 10_000 / (2 * names.length); i++) round();
+    assert.equal(simd.bytes, before);
+});

@@ -1,0 +1,450 @@
+// package.mjs: the npm package as its users have it: the packed tarball is installed into fresh copies of
+// examples/embed, built by each bundler, and trains in a real browser to the digests that Node gets;
+// docs/EMBED.md is run as it stands; the types pass tsc --strict; opening and closing leaves memory flat.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import puppeteer from 'puppeteer-core';
+import { serve } from '../../scripts/serve.mjs';
+import { findChromium, findProgram } from '../page/browser.mjs';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+const tarball = join(root, `build/seqmix-${version}.tgz`);
+const chromium = findChromium();
+// Deno, and a Node 18 beside the one that runs this: `npm install deno@2.9.6 node@18.20.8` in any folder has both.
+const deno = findProgram('DENO', ['deno']);
+const node18 = findProgram('NODE18', ['node18']);
+
+let folder;
+let browser;
+before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'seqmix-package-'));
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+    await install(folder);
+    if (chromium.path)
+        browser = await puppeteer.launch({
+            executablePath: chromium.path,
+            args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+        });
+});
+after(async () => {
+    await browser?.close();
+    await rm(folder, { recursive: true, force: true });
+});
+/** The package has no dependencies, so this needs no network. */
+const install = (cwd) =>
+    run('npm', ['install', '--offline', '--omit=dev', '--no-audit', '--no-fund', '--no-save', tarball], {
+        cwd,
+    });
+
+const builders = {
+    plain: async () => {},
+    vite: async (cwd) => (await import('vite')).build({ root: cwd, base: './', logLevel: 'warn' }),
+    webpack: async (cwd) => {
+        const { default: webpack } = await import('webpack');
+        const { default: config } = await import(pathToFileURL(join(cwd, 'webpack.config.js')));
+        const stats = await promisify(webpack)({
+            ...config,
+            context: cwd,
+            output: { path: join(cwd, 'dist') },
+        });
+        assert.deepEqual(stats.toJson().errors.concat(stats.toJson().warnings), []);
+    },
+    esbuild: async (cwd) => {
+        const { build } = await import('esbuild');
+        const options = {
+            bundle: true,
+            format: 'esm',
+            outfile: join(cwd, 'dist/main.js'),
+            logLevel: 'silent',
+        };
+        const { warnings } = await build({ ...options, entryPoints: [join(cwd, 'main.js')] });
+        assert.deepEqual(warnings, []);
+    },
+    rollup: async (cwd) => {
+        const { rollup } = await import('@rollup/wasm-node');
+        const seqmix = join(cwd, 'node_modules/seqmix/package/index.js');
+        const bundle = await rollup({
+            input: join(cwd, 'main.js'),
+            plugins: [{ name: 'packages', resolveId: (id) => (id === 'seqmix' ? seqmix : null) }],
+            onwarn: (warning) => assert.fail(warning.message),
+        });
+        await bundle.write({ dir: join(cwd, 'dist'), format: 'es' });
+    },
+};
+/** The example in a folder of its own, with the package; `inside`: the entry that has the module inside. */
+async function copied(example, inside = false) {
+    const cwd = await mkdtemp(join(folder, `in-${example}-`));
+    await cp(join(root, 'examples/embed', example), cwd, { recursive: true });
+    await writeFile(join(cwd, 'package.json'), '{ "type": "module" }');
+    for (const file of inside ? await readdir(cwd) : []) {
+        const text = await readFile(join(cwd, file), 'utf8');
+        await writeFile(
+            join(cwd, file),
+            text.replaceAll('seqmix/url', 'seqmix').replace('package/url.js', 'package/index.js'),
+        );
+    }
+    await install(cwd);
+    return cwd;
+}
+async function project(example, inside) {
+    const cwd = await copied(example === 'rollup' ? 'esbuild' : example, inside);
+    await builders[example](cwd);
+    return example === 'vite' ? join(cwd, 'dist') : cwd;
+}
+/** What the example's <output> ends with. */
+async function result(at) {
+    const server = await serve(at, 0);
+    try {
+        return await resultAt(server.address);
+    } finally {
+        await server.close();
+    }
+}
+async function resultAt(address) {
+    const page = await browser.newPage();
+    const complaints = [];
+    page.on('pageerror', (error) => complaints.push(error.message));
+    try {
+        await page.goto(address);
+        const text = await page.waitForFunction(
+            () => {
+                const host = document.querySelector('seqmix-run');
+                const text = (host?.shadowRoot ?? document).querySelector('output')?.textContent ?? '';
+                return text.includes('accuracy') && text;
+            },
+            { timeout: 60_000 },
+        );
+        return await text.jsonValue();
+    } catch (error) {
+        throw new Error(`${error.message}; the page said: ${complaints.join('; ')}`, { cause: error });
+    } finally {
+        await page.close();
+    }
+}
+async function inNode(config, steps) {
+    const { load } = await import(pathToFileURL(join(folder, 'node_modules/seqmix/package/index.js')));
+    const experiment = (await load()).open(config);
+    experiment.step(steps);
+    return `${experiment.digest()} accuracy ${experiment.evaluate({ count: 100 }).accuracy}`;
+}
+for (const example of ['plain', 'vite', 'webpack'])
+    for (const inside of [false, true])
+        test(
+            `${example}: builds from the tarball${inside ? ', the module inside,' : ''} and trains to the same bits in Chromium`,
+            { skip: chromium.why },
+            async () => {
+                const steps = example === 'plain' ? '&steps=200' : '';
+                assert.equal(
+                    await result(await project(example, inside)),
+                    await inNode(`mixer=cat&task=mqar&seed=1${steps}`, 200),
+                );
+            },
+        );
+test("vite: the development server's pages train, too", { skip: chromium.why }, async () => {
+    const { createServer } = await import('vite');
+    for (const inside of [false, true]) {
+        const root = await copied('vite', inside);
+        const server = await createServer({ root, logLevel: 'silent', server: { port: 0 } });
+        try {
+            await server.listen();
+            assert.equal(
+                await resultAt(server.resolvedUrls.local[0]),
+                await inNode('mixer=cat&task=mqar&seed=1', 200),
+            );
+        } finally {
+            await server.close();
+        }
+    }
+});
+for (const example of ['esbuild', 'rollup'])
+    test(
+        `${example}: builds from the tarball and learns data of the page's own`,
+        { skip: chromium.why },
+        async () => {
+            const [, accuracy] =
+                /^[0-9a-f]{16} accuracy ([0-9.]+)$/.exec(await result(await project(example))) ?? [];
+            assert.ok(Number(accuracy) > 0.9, accuracy);
+        },
+    );
+
+for (const [name, { path, why }, args] of [
+    ['Node', { path: process.execPath }, []],
+    ['Node 18', node18, []],
+    ['Deno, which grants nothing', deno, ['run', '--no-prompt', '--no-remote']],
+])
+    test(`the example without a page, installed from the tarball, in ${name}`, { skip: why }, async () => {
+        const cwd = await copied('deno');
+        const { stdout } = await run(path, [...args, 'main.js'], { cwd, timeout: 120_000 });
+        const expected = await inNode('mixer=cat&task=mqar&seed=1', 200);
+        assert.equal(stdout, `${expected}\n${expected}\n`);
+        await writeFile(
+            join(cwd, 'url.js'),
+            `import { createWorker, load, SeqmixError } from 'seqmix/url';
+            (await load()).open('mixer=cat').close();
+            const worker = await createWorker();
+            const refused = await worker.open('mixer=cta').catch((error) => error);
+            console.log(refused instanceof SeqmixError && refused.key);
+            worker.close();`,
+        );
+        const read = name.startsWith('Deno') ? ['--allow-read'] : []; // the module is a file here
+        const url = await run(path, [...args, ...read, 'url.js'], { cwd, timeout: 120_000 });
+        assert.equal(url.stdout, 'mixer\n');
+        if (!name.startsWith('Deno')) return;
+        await assert.rejects(
+            run(path, [...args, 'url.js'], { cwd }),
+            /SeqmixError.*seqmix\.wasm.*read access/s,
+        );
+        await writeFile(
+            join(cwd, 'use.ts'),
+            `import { load, type Run } from 'seqmix';
+            using one: Run = (await load()).open('mixer=cat');
+            one.step(1);
+            console.log(one.metrics.step);`,
+        );
+        assert.equal((await run(path, [...args, '--check', 'use.ts'], { cwd })).stdout, '1\n');
+    });
+
+test('the examples stay short', async () => {
+    for (const example of await readdir(join(root, 'examples/embed'), { withFileTypes: true })) {
+        if (!example.isDirectory()) continue;
+        for (const file of await readdir(join(root, 'examples/embed', example.name))) {
+            const lines = (await readFile(join(root, 'examples/embed', example.name, file), 'utf8')).split(
+                '\n',
+            ).length;
+            assert.ok(lines < 60, `${example.name}/${file}: ${lines} lines`);
+        }
+    }
+});
+
+test('docs/EMBED.md runs as it stands', async () => {
+    const page = await readFile(join(root, 'docs/EMBED.md'), 'utf8');
+    const blocks = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code);
+    assert.ok(blocks.length >= 6);
+    const script = join(folder, 'embed.mjs');
+    await writeFile(script, ["import assert from 'node:assert/strict';", ...blocks].join('\n'));
+    await run(process.execPath, [script], { cwd: folder });
+});
+
+test('every script of the package has its source map, with the source in it', async () => {
+    const at = join(folder, 'node_modules/seqmix');
+    const scripts = (await readdir(at, { recursive: true })).filter((name) => name.endsWith('.js'));
+    const bare = scripts.filter((name) => /embedded|worker-source/.test(name)); // data
+    assert.equal(bare.length, 4);
+    for (const name of scripts.filter((name) => !bare.includes(name))) {
+        const script = await readFile(join(at, name), 'utf8');
+        const [, link] = /\n\/\/# sourceMappingURL=(.*)\s*$/.exec(script) ?? [];
+        const { sources, sourcesContent, mappings } = JSON.parse(
+            await readFile(join(dirname(join(at, name)), link), 'utf8'),
+        );
+        assert.equal(sources.length, 1);
+        assert.equal(basename(sources[0], '.ts'), basename(name, '.js'));
+        const source = join(root, 'wasm', name.replace(/\.js$/, '.ts'));
+        assert.equal(sourcesContent[0], await readFile(source, 'utf8'));
+        assert.ok(mappings.length > 100);
+    }
+    for (const name of [...scripts.map((script) => script.replace(/js$/, 'd.ts')), 'README.md', 'LICENSE'])
+        assert.ok(existsSync(join(at, name)), name);
+    for (const name of ['seqmix.wasm', 'seqmix-scalar.wasm'])
+        assert.ok(WebAssembly.validate(await readFile(join(at, 'package', name))));
+});
+
+test('the self-check of the package: the committed digests, and no others', async () => {
+    const inPackage = (name) => import(pathToFileURL(join(folder, 'node_modules/seqmix/package', name)));
+    const [{ load, SeqmixError }, { loadChecks }] = [
+        await inPackage('index.js'),
+        await inPackage('checks.js'),
+    ];
+    const checks = await loadChecks(await load());
+    const found = checks.digests().map(({ name, digest }) => `${digest}  ${name}`);
+    assert.deepEqual(
+        found,
+        (await readFile(join(root, 'proofs_tests/digests.txt'), 'utf8')).trim().split('\n'),
+    );
+    for (const i of [-1, 0.5, found.length])
+        assert.throws(
+            () => checks.digest(i),
+            (error) => error instanceof SeqmixError && error.value === String(i),
+        );
+});
+
+test('the types pass tsc --strict', async () => {
+    const use = `import { load, createWorker, SeqmixError } from 'seqmix';
+        import type { Run, Tensor, WorkerRun } from 'seqmix';
+        import { load as loadUrl } from 'seqmix/url';
+        const lab = await load();
+        const run: Run = lab.open('mixer=cat', { batch: (step: number) => ({ tokens: [step], targets: [0] }) });
+        const tensor: Tensor = run.tensor('embedding');
+        const first: number = tensor.data[0]! + run.metrics.loss;
+        const remote: WorkerRun = await (await createWorker()).open('mixer=cat');
+        const loss: number = (await remote.metrics).loss;
+        { using one = lab.open('mixer=cat'); one.step(); await using other = remote; await other.step(); }
+        const { y }: { y: Float32Array } = lab.kernels.gelu({ x: new Float32Array(3) });
+        // @ts-expect-error x is missing
+        lab.kernels.gelu({});
+        // @ts-expect-error these are no floats
+        lab.kernels.gelu({ x: [1, 2] });
+        // @ts-expect-error no such argument
+        lab.kernels.gelu({ x: y, z: 3 });
+        // @ts-expect-error no such word
+        lab.kernels.linearAttention({ q: y, k: y, v: y, D: 3, norm: 'some' });
+        // @ts-expect-error a config is text
+        lab.open(3);
+        // @ts-expect-error a promise is no number
+        const wrong: number = remote.metrics;
+        export { first, loss, wrong, loadUrl, SeqmixError };`;
+    await writeFile(join(folder, 'use.ts'), use);
+    const options = [
+        '--strict',
+        '--noEmit',
+        '--target',
+        'es2022',
+        '--module',
+        'nodenext',
+        '--lib',
+        'es2022,dom',
+    ];
+    await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...options, 'use.ts'], {
+        cwd: folder,
+    }).catch(({ stdout }) => assert.fail(stdout));
+});
+
+test('without SIMD the scalar module runs, says so, and computes the same', async () => {
+    const script = `
+        const validate = WebAssembly.validate;
+        WebAssembly.validate = () => false;
+        const { load } = await import('seqmix');
+        const lab = await load();
+        WebAssembly.validate = validate;
+        const [run, same] = [lab, await load()].map((one) => one.open('mixer=cat&task=mqar&seed=1'));
+        run.step(5), same.step(5);
+        console.log(JSON.stringify([lab.isa, lab.notice, run.digest() === same.digest()]));`;
+    await writeFile(join(folder, 'scalar.mjs'), script);
+    const { stdout } = await run(process.execPath, ['scalar.mjs'], { cwd: folder });
+    const [isa, notice, same] = JSON.parse(stdout);
+    assert.equal(isa, 'scalar');
+    assert.match(notice, /no WebAssembly SIMD/);
+    assert.ok(same);
+});
+
+test('a worker of Node, its errors and its end', async () => {
+    const { createWorker, SeqmixError } = await import(
+        pathToFileURL(join(folder, 'node_modules/seqmix/package/url.js'))
+    );
+    const lab = await createWorker();
+    await assert.rejects(
+        lab.open('mixer=cat&width=x'),
+        (error) => error instanceof SeqmixError && error.key === 'width',
+    );
+    const one = await lab.open('mixer=cat&task=mqar');
+    const x = Float32Array.of(-1, 0, 2);
+    assert.deepEqual((await lab.kernels.elu1({ x })).y.slice(1), Float32Array.of(1, 3));
+    await assert.rejects(lab.kernels.elu1({}), (error) => error instanceof SeqmixError && error.key === 'x');
+    await one.step(2);
+    const weight = await one.tensor('embedding');
+    assert.equal(weight.data.buffer.byteLength, 4 * weight.data.length, 'the weight alone, not all memory');
+    assert.equal(weight.data.length, weight.shape[0] * weight.shape[1]);
+    const other = await lab.load(await one.save());
+    assert.equal(await other.digest(), await one.digest());
+    await one.close();
+    await one.close();
+    await assert.rejects(one.step(1), /closed/);
+    const disposed = await lab.open('mixer=cat');
+    await disposed[Symbol.asyncDispose ?? 'close']();
+    await assert.rejects(disposed.step(1), /closed/);
+    const waiting = other.step(1e6);
+    lab.close();
+    await assert.rejects(waiting, /closed/);
+    await assert.rejects(lab.open('mixer=cat'), /closed/);
+});
+
+test('a batch of your own is checked', async () => {
+    const { load, SeqmixError } = await import(
+        pathToFileURL(join(folder, 'node_modules/seqmix/package/index.js'))
+    );
+    const lab = await load();
+    const own = lab.open('mixer=cat&task=mqar&vocab=16&length=16&pairs=2&batch=2');
+    const tokens = new Int32Array(32);
+    const targets = new Int32Array(32).fill(-1);
+    const refuses = (batch, what) =>
+        assert.throws(
+            () => own.stepOn(batch),
+            (error) => error instanceof SeqmixError && what.test(error.message),
+        );
+    const before = own.digest();
+    refuses({ tokens: [1], targets }, /there are 1 tokens; allowed: 32/);
+    refuses({ tokens: tokens.with(9, 16), targets }, /token 9 is 16/);
+    refuses({ tokens, targets: targets.with(3, -2) }, /target 3 is -2/);
+    refuses({ tokens, targets: targets.with(31, 99) }, /target 31 is 99/);
+    refuses({ tokens, targets: new Int32Array(32).fill(1) }, /one of 16 in sequence 0; allowed: at most 2/);
+    refuses({ targets }, /no tokens; allowed: 32 whole numbers/);
+    refuses({ values: new Float32Array(32), targets }, /no tokens/);
+    refuses({ tokens: [...tokens].with(5, 0.5), targets }, /number 5 of the tokens is 0.5; allowed: whole/);
+    const pixels = lab.open('mixer=cat&task=smnist&data=digits&blocks=1&batch=1');
+    assert.throws(() => pixels.stepOn({ tokens: new Int32Array(784), targets: [1] }), /no values/);
+    assert.throws(() => pixels.predict(new Float32Array(29)), /29 values; allowed: whole rows of 28/);
+    assert.equal(own.digest(), before);
+    own.stepOn({ tokens, targets: targets.with(30, 5) });
+    assert.notEqual(own.digest(), before);
+});
+
+test('batches of the task’s own samples train and are judged to its bits, here and across a worker', async () => {
+    const { load, createWorker } = await import(
+        pathToFileURL(join(folder, 'node_modules/seqmix/package/index.js'))
+    );
+    const lab = await load();
+    const worker = await createWorker();
+    for (const config of [
+        'mixer=cat&task=mqar&vocab=16&length=16&pairs=2&batch=2',
+        'mixer=las&task=cumsum&length=16&batch=2',
+        'mixer=cat&task=smnist&data=digits&blocks=1&batch=2',
+    ]) {
+        const [its, source] = [lab.open(config), lab.open(config)];
+        const { sequences, channels, classes } = source.batch;
+        const samples = (first, stream) => {
+            const all = Array.from({ length: sequences }, (_, b) => source.data(first + b, { stream }));
+            const join = (key) => all.flatMap((sample) => [...sample[key]]);
+            const targets = join(classes ? 'targets' : 'targetValues');
+            return channels ? { values: join('values'), targets } : { tokens: join('tokens'), targets };
+        };
+        const batch = (step) => samples(step * sequences, 'train');
+        const here = lab.open(config, { batch });
+        const there = await worker.open(config, { batch });
+        its.step(3);
+        here.step(3);
+        await there.step(3);
+        assert.equal(here.digest(), its.digest(), config);
+        assert.equal(await there.digest(), its.digest(), config);
+        const held = samples(0, 'eval');
+        const wanted = its.evaluate({ count: sequences });
+        assert.deepEqual(here.evaluateOn(held), wanted);
+        assert.deepEqual(await there.evaluateOn(held), wanted);
+        const { confidence } = here.data(0);
+        const input = (held.values ?? held.tokens).slice(0, (held.values ?? held.tokens).length / sequences);
+        assert.equal(here.predict(input).confidence.at(-1), confidence.at(-1));
+        for (const one of [its, source, here]) one.close();
+    }
+    worker.close();
+});
+
+test('10,000 times open, step, close: memory stays flat', async () => {
+    const { load } = await import(pathToFileURL(join(folder, 'node_modules/seqmix/package/index.js')));
+    const lab = await load();
+    const cycle = () => {
+        const one = lab.open('mixer=cat&task=mqar&vocab=16&length=16&pairs=2&width=16&batch=1');
+        one.step();
+        one.close();
+    };
+    for (let i = 0; i < 100; i++) cycle();
+    const bytes = lab.bytes;
+    for (let i = 0; i < 9900; i++) cycle();
+    assert.equal(lab.bytes, bytes);
+});

@@ -1,0 +1,77 @@
+// testing.mjs: what the page's tests share: a browser with the built page, and short words for what is done there.
+import assert from 'node:assert/strict';
+import { mkdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { findChromium, launch } from './browser.mjs';
+
+export const at = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+export const skip = findChromium().why ? `no browser: ${findChromium().why}` : false;
+export const RACE = '#mixer=cat&task=mqar~mixer=attention';
+
+/** The browser of this test file, from its first test on. */
+export const browser = { lab: null };
+before(async () => {
+    if (skip) return;
+    await mkdir(at('build/screens'), { recursive: true });
+    browser.lab = await launch(at('dist'));
+});
+after(() => browser.lab?.close());
+
+/** A test with its own page; nothing may complain in the console meanwhile. */
+export function onPage(name, hash, options, body) {
+    test(name, { skip, timeout: 180_000 }, async () => {
+        const { page, complaints, close } = await browser.lab.open(hash, options);
+        try {
+            await body(page);
+            assert.deepEqual(complaints, []);
+        } finally {
+            await close();
+        }
+    });
+}
+export const runs = (page) => page.evaluate(() => globalThis.seqmix.runs());
+export const until = (page, condition, ...values) =>
+    page.waitForFunction(condition, { timeout: 120_000, polling: 50 }, ...values);
+export const hash = (page) => page.evaluate(() => location.hash);
+/** Press the button that is called so. (By role and name through the browser, Firefox takes long while a page is busy.) */
+export async function press(page, name) {
+    const button = await page.waitForFunction(
+        (wanted) => {
+            const called = (one) =>
+                one.getAttribute('aria-label') ?? one.textContent.replace(/\s+/g, ' ').trim();
+            return [...document.querySelectorAll('button')].find(
+                (one) => called(one) === wanted && !one.disabled,
+            );
+        },
+        { timeout: 20_000, polling: 50 },
+        name,
+    );
+    await button.click();
+}
+export const allDone = (page) =>
+    until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'done'));
+export const allReady = (page) =>
+    until(page, () => globalThis.seqmix.runs().every(({ status }) => status !== 'opening'));
+export const text = (page, selector) =>
+    page.$eval(selector, (element) => element.textContent.replace(/\s+/g, ' ').trim());
+export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+
+/** What axe-core finds wrong with the page as it stands, one line each. */
+export async function violations(page) {
+    const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+    await page.evaluate(source); // past the page's own policy, which would not let a script in
+    return page.evaluate(async () => {
+        const { violations } = await globalThis.axe.run(document);
+        return violations.map(
+            ({ id, help, nodes }) =>
+                `${id}: ${help}: ${nodes
+                    .map(({ html }) => html)
+                    .slice(0, 3)
+                    .join(' | ')}`,
+        );
+    });
+}
+/** Pixels that the page sticks out to the right of the screen. */
+export const sticksOut = (page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

@@ -1,0 +1,52 @@
+// proof.h: what the proof_*.c files share: figures that are printed in one form and asserted, seeded numbers, and bounds
+// on a share from counted trials. The index of theorems is made from the first comment of each file (Claim, Statement,
+// Needs, Model, Check) and from the lines "figure: ..." that it prints.
+#ifndef PROOF_H
+#define PROOF_H
+
+#include "proofs_tests/support/check.h"
+#include "proofs_tests/constructions/constructions.h"
+
+#define PROOF_EACH_PRECISION(p) for (con_precision p = CON_FLOAT; p <= CON_DOUBLE; p++)
+// Unit roundoff: u = 2^-24 or 2^-53.
+static CHECK_UNUSED double proof_u(con_precision p) { return p == CON_FLOAT ? 0x1p-24 : 0x1p-53; }
+static CHECK_UNUSED const char *proof_short(con_precision p) { return p == CON_FLOAT ? "float32" : "double"; }
+
+// A figure with the bound that it must keep; NaN keeps none. `what` is a printf format.
+static CHECK_UNUSED void proof_figure(int most, double value, double bound, const char *what, ...)
+    __attribute__((format(printf, 4, 5)));
+static CHECK_UNUSED void proof_figure(int most, double value, double bound, const char *what, ...) {
+    char text[300];
+    va_list arguments;
+    va_start(arguments, what);
+    vsnprintf(text, sizeof text, what, arguments);
+    va_end(arguments);
+    print_message("figure: %s: %.6g (%s %.6g)\n", text, value, most ? "at most" : "at least", bound);
+    if (most ? !(value <= bound) : !(value >= bound))
+        fail_msg("%s is %.17g, not %s %.17g", text, value, most ? "at most" : "at least", bound);
+}
+#define proof_at_most(value, bound, ...) proof_figure(1, value, bound, __VA_ARGS__)
+#define proof_at_least(value, bound, ...) proof_figure(0, value, bound, __VA_ARGS__)
+#define proof_ok(call)                                                                                       \
+    do {                                                                                                     \
+        if ((call) != 0) fail_msg("no memory for %s", #call);                                                \
+    } while (0)
+
+static CHECK_UNUSED double proof_largest(double a, double b) {
+    return isnan(b) || b > a ? b : a;
+} // NaN stays
+
+static CHECK_UNUSED double proof_normal(void) { // Box & Muller
+    double u = check_uniform(0x1p-53, 1), turn = check_uniform(0, 1);
+    return sqrt(-2 * log(u)) * cos(6.283185307179586 * turn);
+}
+
+// Wilson's interval for a share of which `hits` of n trials were seen, at z standard deviations (2.576: 99 %).
+static CHECK_UNUSED void proof_wilson(double *low, double *high, double hits, double n, double z) {
+    const double share = hits / n, middle = (share + z * z / (2 * n)) / (1 + z * z / n);
+    const double half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n));
+    *low = middle - half;
+    *high = middle + half;
+}
+
+#endif

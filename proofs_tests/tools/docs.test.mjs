@@ -1,0 +1,86 @@
+// docs.test.mjs: the generated pages say what the program's tables say, and a table that lacks an entry is noticed.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+
+const root = join(import.meta.dirname, '../..');
+const check = (at) => spawnSync('node', [join(at, 'scripts/docs.mjs'), '--check'], { encoding: 'utf8' });
+
+// A copy of what the pages are made from, to be spoilt.
+const copy = mkdtempSync(join(tmpdir(), 'seqmix-docs-'));
+after(() => rmSync(copy, { recursive: true }));
+mkdirSync(join(copy, 'scripts'));
+cpSync(join(root, 'docs'), join(copy, 'docs'), { recursive: true });
+cpSync(join(root, 'scripts/docs.mjs'), join(copy, 'scripts/docs.mjs'));
+for (const folder of ['kernels', 'ref', 'model', 'build'])
+    symlinkSync(join(root, folder), join(copy, folder));
+const table = join(copy, 'docs/definitions.json');
+const whole = readFileSync(table, 'utf8');
+
+test('docs/MECHANISMS.md and docs/TASKS.md are up to date', () => {
+    const { status, stderr } = check(root);
+    assert.equal(status, 0, stderr);
+});
+
+test('a page that was edited is noticed', () => {
+    const page = join(copy, 'docs/TASKS.md');
+    const text = readFileSync(page, 'utf8');
+    writeFileSync(page, text.replace('Selective copy', 'Selective copying'));
+    const { status, stderr } = check(copy);
+    writeFileSync(page, text);
+    assert.equal(status, 1);
+    assert.match(stderr, /docs\/TASKS\.md is not what/);
+    assert.doesNotMatch(stderr, /MECHANISMS/);
+});
+
+const spoilt = [
+    ['a mixer without formulas', (d) => delete d.mixers.lcat, /mixers lack lcat/],
+    ['a task that is none', (d) => (d.tasks.sort = d.tasks.sc), /there are no tasks sort/],
+    [
+        'a file that is none',
+        (d) => d.mixers.cat.kernels.push('kernels/cat.c'),
+        /there is no file kernels\/cat\.c/,
+    ],
+];
+for (const [name, spoil, sentence] of spoilt)
+    test(`noticed: ${name}`, () => {
+        const definitions = JSON.parse(whole);
+        spoil(definitions);
+        writeFileSync(table, JSON.stringify(definitions));
+        const { status, stderr } = check(copy);
+        writeFileSync(table, whole);
+        assert.notEqual(status, 0);
+        assert.match(stderr, sentence);
+    });
+
+const results = join(copy, 'docs/presets.json');
+const measured = readFileSync(results, 'utf8');
+const lies = [
+    [
+        'a seed that was not measured',
+        (p) =>
+            p.measured.splice(
+                p.measured.findIndex((m) => m.seed === 2),
+                1,
+            ),
+        /lacks seeds of preset/,
+    ],
+    [
+        'a value beyond its claim',
+        (p) => (p.measured.find((m) => m.preset === 'recall').value = 0.5),
+        /recall.* is 0\.5, the claim is/,
+    ],
+];
+for (const [name, spoil, sentence] of lies)
+    test(`noticed: ${name}`, () => {
+        const kept = JSON.parse(measured);
+        spoil(kept);
+        writeFileSync(results, JSON.stringify(kept));
+        const { status, stderr } = check(copy);
+        writeFileSync(results, measured);
+        assert.notEqual(status, 0);
+        assert.match(stderr, sentence);
+    });

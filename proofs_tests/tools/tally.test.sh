@@ -1,0 +1,92 @@
+#!/bin/bash
+# Tests run-test.sh and tally.sh on made-up test programs that pass, fail, skip, crash, hang and say nothing.
+# Prints TAP, so it runs under run-test.sh itself. Works in a copy of its own, away from build/test.
+set -u
+cd "$(dirname "$0")/../../scripts" || exit 2
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+mkdir "$copy/scripts"
+cp run-test.sh tally.sh "$copy/scripts"
+cd "$copy" || exit 2
+
+tests=0
+check() { # WHAT EXPECTED GOT
+    tests=$((tests + 1))
+    if [ "$2" = "$3" ]; then
+        echo "ok $tests - $1"
+    else
+        echo "not ok $tests - $1"
+        printf '# expected: %s\n# got:      %s\n' "$2" "$3"
+    fi
+}
+
+# COUNTS EXIT OUTPUT: a program that prints OUTPUT (with printf) and leaves with EXIT has these counts.
+counted() { # WHAT COUNTS EXIT OUTPUT
+    # shellcheck disable=SC2016
+    scripts/run-test.sh program bash -c 'printf "$1"; exit "$2"' - "$4" "$3" >/dev/null 2>&1
+    verdict=$?
+    check "$1" "$2" "$(cut -d' ' -f1-3 build/test/program.count)"
+    read -r _ failures _ <<<"$2"
+    check "$1: the exit status agrees" $((failures > 0)) "$verdict"
+}
+
+run='[==========] Running'
+counted 'cmocka: one of each' '1 1 1' 1 "$run 3 test(s).\n[ RUN      ] a\n[       OK ] a\n[ RUN      ] b\n[  ERROR   ] --- 1 != 2\n\
+[  FAILED  ] b\n[ RUN      ] c\nno folder\n[  SKIPPED ] c\n[==========] 3 test(s) run.\n[  PASSED  ] 1 test(s).\n\
+[  SKIPPED ] 1 test(s), listed below:\n[  SKIPPED ] c\n[  FAILED  ] 1 test(s), listed below:\n[  FAILED  ] b\n"
+check 'cmocka: the reason of a skip is what was printed before it' 'skipped	c	no folder' \
+    "$(grep skipped build/test/program.notes)"
+check 'cmocka: the reason of a failure is kept' 'failed	b	1 != 2' "$(grep failed build/test/program.notes)"
+counted 'cmocka: two groups, text before the tag' '2 0 0' 0 \
+    "$run 1 test(s).\n[ RUN      ] a\nhalf a line[       OK ] a\n$run 1 test(s).\n[ RUN      ] a\n[       OK ] a\n"
+counted 'cmocka: ends within a test with status 0' '1 2 0' 0 \
+    "$run 3 test(s).\n[ RUN      ] a\n[       OK ] a\n[ RUN      ] b\n"
+counted 'cmocka: all pass and then a bad status' '1 1 0' 3 "$run 1 test(s).\n[ RUN      ] a\n[       OK ] a\n"
+counted 'cmocka: an empty group' '0 1 0' 0 "$run 0 test(s).\n[==========] 0 test(s) run.\n"
+counted 'TAP: one of each' '1 1 1' 1 '1..3\nok 1 - a\nnot ok 2 - b\nok 3 - c # SKIP no folder\n'
+check 'TAP: the reason of a skip' 'skipped	c	no folder' "$(grep skipped build/test/program.notes)"
+counted 'TAP: a planned test is missing' '1 1 0' 0 '1..2\nok 1 - a\n'
+counted 'TAP: no plan' '1 1 0' 0 'ok 1 - a\n'
+counted 'TAP: still to do' '1 1 0' 0 '1..2\nok 1 - a\nok 2 - b # TODO later\n'
+counted 'TAP: nested tests belong to the test above' '1 0 0' 0 '1..1\n    ok 1 - in\n    ok 2 - in\nok 1 - a\n'
+end_of_node() { printf '# tests 9\\n# suites 1\\n# pass %s\\n# fail %s\\n# cancelled %s\\n# skipped %s\\n# todo %s\\n' "$@"; }
+counted 'node: counts nested tests too' '4 0 2' 0 "ok 1 - a\n1..1\n$(end_of_node 4 0 0 2 0)"
+counted 'node: failed, cancelled and still to do are failures' '4 6 0' 1 "1..1\n$(end_of_node 4 1 2 0 3)"
+counted 'node: the spec reporter' '4 0 1' 0 "﹣ c (0.1ms) # no browser\n$(end_of_node 4 0 0 1 0 | sed 's/#/ℹ/g')"
+check 'node: the reason of a skip, spec reporter' 'skipped	c	no browser' "$(grep skipped build/test/program.notes)"
+counted 'node: a file without a test' '0 1 0' 0 "ok 1 - /x/empty.test.mjs\n1..1\n$(end_of_node 1 0 0 0 0)"
+counted 'node: a test that prints a count' '0 1 0' 0 '# pass 5\n'
+counted 'silence' '0 1 0' 0 ''
+counted 'silence and a bad status' '0 1 0' 2 ''
+
+of() { cut -d' ' -f1-3 "build/test/$1.count"; }
+# shellcheck disable=SC2016
+scripts/run-test.sh crash bash -c 'kill -SEGV $$' >/dev/null 2>&1
+check 'a crash fails' '0 1 0' "$(of crash)"
+check 'a crash names its signal' 'failed	crash	ended by signal 11' "$(cat build/test/crash.notes)"
+scripts/run-test.sh --timeout 1 hang sleep 60 >/dev/null 2>&1
+check 'a program that hangs is stopped and fails' '0 1 0' "$(of hang)"
+scripts/run-test.sh absent ./absent >/dev/null 2>&1
+check 'a program that is not there fails' '0 1 0' "$(of absent)"
+scripts/run-test.sh --status good true >/dev/null
+check '--status: status 0 passes' '1 0 0' "$(of good)"
+scripts/run-test.sh --status bad false >/dev/null
+check '--status: status 1 fails' '0 1 0' "$(of bad)"
+touch newer
+check 'a failed run is older than anything, so that make repeats it' yes "$([ build/test/bad.count -ot newer ] && echo yes)"
+
+last_line() { scripts/tally.sh "$@" 2>/dev/null | tail -n 1; }
+status_of() { scripts/tally.sh "$@" >/dev/null 2>&1; echo $?; }
+check 'tally: the sum over the named' '1 passed, 1 failed, 0 skipped' "$(last_line good bad)"
+check 'tally: a failure is a failure' 1 "$(status_of good bad)"
+check 'tally: all is well' 0 "$(status_of good)"
+check 'tally: what did not run has failed' '1 passed, 1 failed, 0 skipped' "$(last_line good never)"
+check 'tally: what did not run fails the sum' 1 "$(status_of good never)"
+scripts/run-test.sh skips printf '1..5\nok 1 # SKIP no x\nok 2 # SKIP no x\nok 3 # SKIP no x\nok 4 # SKIP no x\nok 5 - y\n' >/dev/null
+check 'tally: skipped tests are counted' '1 passed, 0 failed, 4 skipped' "$(last_line skips)"
+check 'tally: and their reason is said' 1 "$(scripts/tally.sh skips | grep -c 'no x')"
+rm -r build/test
+check 'tally: nothing ran' '0 passed, 0 failed, 0 skipped' "$(last_line)"
+check 'tally: nothing ran, so it fails' 1 "$(status_of)"
+check 'no stray file is left' 'build newer scripts' "$(echo *)"
+echo "1..$tests"

@@ -1,0 +1,210 @@
+// pixels.c: a digit's image as a sequence: smnist (raster order) and pmnist (one fixed random order of the
+// pixels). Images are MNIST's (data=mnist) or drawn (data=digits, digits.c).
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tasks/files/data.h"
+#include "digits.h"
+#include "tasks/files/idx.h"
+#include "tasks/util.h"
+
+enum { TRAIN_DRAWN, EVAL_DRAWN, EVAL_ON_TRAIN, IMAGES, POOL }; // of instance->n
+
+typedef struct {
+    idx_set train, test; // count 0: not loaded
+    data_file *file[4];
+    uint16_t order[IDX_PIXELS]; // position t shows pixel order[t]
+    float level[4 * 255 + 1];   // sum of four pixels (or 4 x one) -> standardised value
+} pixels;
+
+static void pixels_release(void *data) {
+    pixels *p = data;
+    for (int i = 0; i < 4; i++) data_close(p->file[i]);
+    free(p);
+}
+
+static int load(idx_set *set, data_file **file, const char *images, const char *labels, smx_error *error) {
+    if (!(file[0] = data_open(images, "data", error)) || !(file[1] = data_open(labels, "data", error))) {
+        size_t n = strlen(error->message);
+        snprintf(error->message + n, sizeof error->message - n, " (data=digits needs no files)");
+        return -1;
+    }
+    return idx_open(set, file[0]->bytes, file[0]->size, images, file[1]->bytes, file[1]->size, labels, error);
+}
+
+// MNIST's customary mean and standard deviation (Xiao et al. print 0.1307, 0.3081), for drawn digits as well.
+static void set_levels(float *level) {
+    for (int i = 0; i <= 4 * 255; i++) level[i] = (float)((i / 1020.0 - 0.1307) / 0.3081);
+}
+
+// order [n]: the identity, or a random permutation that belongs to `permutation` alone (Fisher & Yates).
+static void set_order(uint16_t *order, uint32_t n, int permuted, uint64_t permutation) {
+    smx_rng rng = rng_open(permutation, RNG_SHUFFLE, 0);
+    for (uint32_t i = 0; i < n; i++) order[i] = (uint16_t)i;
+    for (uint32_t i = n - 1; permuted && i > 0; i--) {
+        uint32_t j = rng_below(&rng, i + 1);
+        uint16_t t = order[i];
+        order[i] = order[j], order[j] = t;
+    }
+}
+
+static int pixels_open(smx_task_instance *in, const config *c, size_t length, int permuted,
+                       smx_error *error) {
+    int rows = config_is(c, "input", "rows") || (config_is(c, "input", "auto") && length == IDX_SIDE);
+    int half =
+        config_is(c, "input", "pixels14") || (config_is(c, "input", "auto") && length == IDX_PIXELS / 4);
+    int full = config_is(c, "input", "pixels") || (config_is(c, "input", "auto") && length == IDX_PIXELS);
+    size_t right = rows ? IDX_SIDE : half ? IDX_PIXELS / 4 : IDX_PIXELS;
+    if (!rows && !half && !full)
+        return length_fail(error, length, "28 (rows of pixels), 196 (14x14 pixels) or 784 (28x28 pixels)");
+    if (length != right)
+        return length_fail(error, length, "%zu, with input=%s", right, config_word(c, "input"));
+
+    pixels *p = calloc(1, sizeof *p);
+    if (!p) return length_fail(error, length, "there is no memory for the images");
+    int drawn = config_is(c, "data", "digits");
+    int same = config_is(c, "test", "same"), on_train = config_is(c, "test", "mnist_train");
+    int eval_drawn = same ? drawn : config_is(c, "test", "digits");
+    if ((!drawn || on_train) &&
+        load(&p->train, p->file, "train-images-idx3-ubyte", "train-labels-idx1-ubyte", error))
+        goto fail;
+    if (!eval_drawn && !on_train &&
+        load(&p->test, p->file + 2, "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte", error))
+        goto fail;
+    int64_t images = config_int(c, "images");
+    if (!drawn && images > (int64_t)p->train.count) {
+        config_fail(error, c, "images", "at most %zu, the training images (0: all)", p->train.count);
+        goto fail;
+    }
+    set_levels(p->level);
+    set_order(p->order, half ? IDX_PIXELS / 4 : IDX_PIXELS, permuted,
+              permuted ? (uint64_t)config_int(c, "permutation") : 0);
+    in->data = p;
+    in->release = pixels_release;
+    in->length = length;
+    in->vocab = 0;
+    in->channels = rows ? IDX_SIDE : 1;
+    in->classes = 10;
+    in->per_position = 0;
+    in->max_targets = 1;
+    in->n[TRAIN_DRAWN] = drawn;
+    in->n[EVAL_DRAWN] = eval_drawn;
+    in->n[EVAL_ON_TRAIN] = on_train;
+    in->n[IMAGES] = (long)(images ? (size_t)images : p->train.count);
+    in->n[POOL] = half;
+    return 0;
+fail:
+    pixels_release(p);
+    return -1;
+}
+
+static int smnist_open(smx_task_instance *in, const config *c, size_t length, smx_error *error) {
+    return pixels_open(in, c, length, 0, error);
+}
+
+static int pmnist_open(smx_task_instance *in, const config *c, size_t length, smx_error *error) {
+    return pixels_open(in, c, length, 1, error);
+}
+
+// Element i of a random order of 0..n-1 that belongs to (seed, pass): a Feistel network over the next power
+// of four (Black & Rogaway 2002), walked until it lands below n. Nothing is stored, so any image of any pass
+// is found at once.
+static uint64_t shuffled(uint64_t i, uint64_t n, uint64_t seed, uint64_t pass) {
+    unsigned bits = 1;
+    while (n > (uint64_t)1 << (2 * bits)) bits++;
+    uint32_t mask = (uint32_t)(((uint64_t)1 << bits) - 1);
+    do {
+        uint32_t left = (uint32_t)(i >> bits), right = (uint32_t)i & mask;
+        for (uint32_t round = 0; round < 6; round++) {
+            smx_rng rng = rng_open(seed, RNG_SHUFFLE, pass);
+            rng.counter[0] = right << 3 | round;
+            uint32_t next = left ^ (rng_u32(&rng) & mask);
+            left = right;
+            right = next;
+        }
+        i = (uint64_t)left << bits | right;
+    } while (i >= n);
+    return i;
+}
+
+static void pixels_image(const smx_task_instance *in, const uint8_t *image, float *values) {
+    const pixels *p = in->data;
+    if (!in->n[POOL]) {
+        for (size_t t = 0; t < IDX_PIXELS; t++) values[t] = p->level[4 * image[p->order[t]]];
+        return;
+    }
+    for (size_t t = 0; t < IDX_PIXELS / 4; t++) { // means of 2x2
+        const uint8_t *q = image + p->order[t] / 14 * 2 * IDX_SIDE + p->order[t] % 14 * 2;
+        values[t] = p->level[q[0] + q[1] + q[IDX_SIDE] + q[IDX_SIDE + 1]];
+    }
+}
+
+static void pixels_generate(const smx_task_instance *in, uint64_t seed, uint32_t stream, uint64_t index,
+                            smx_task_sample *sample) {
+    const pixels *p = in->data;
+    uint8_t drawn[IDX_PIXELS];
+    const uint8_t *image = drawn;
+    uint64_t count = (uint64_t)in->n[IMAGES];
+    int train = stream == RNG_TRAIN;
+    if (in->n[train ? TRAIN_DRAWN : EVAL_DRAWN]) {
+        if (train && count) index = shuffled(index % count, count, seed, index / count);
+        smx_rng rng = rng_open(seed, stream, index);
+        int digit = (int)rng_below(&rng, 10);
+        digits_draw(drawn, &rng, digit);
+        sample->targets[0] = digit;
+    } else {
+        const idx_set *set = train || in->n[EVAL_ON_TRAIN] ? &p->train : &p->test;
+        uint64_t i = train ? shuffled(index % count, count, seed, index / count) : index % set->count;
+        image = set->pixels + i * IDX_PIXELS;
+        sample->targets[0] = set->labels[i];
+    }
+    pixels_image(in, image, sample->values);
+}
+
+#define INPUT_KEY                                                                                            \
+    "input", KEY_WORD, "auto", 0, 0, "auto|rows|pixels|pixels14",                                            \
+        "what a step sees: a row of 28 pixels, one pixel, one of 14x14 (2x2 means); auto: by length", "task"
+#define DATA_KEY                                                                                             \
+    "data", KEY_WORD, "digits", 0, 0, "digits|mnist",                                                        \
+        "images to train on: procedural digits (drawn, no download) or MNIST", "task"
+#define TEST_KEY                                                                                             \
+    "test", KEY_WORD, "same", 0, 0, "same|digits|mnist|mnist_train",                                         \
+        "images to evaluate on; same: newly drawn digits, or MNIST's test images", "task"
+#define IMAGES_KEY                                                                                           \
+    "images", KEY_INT, "0", 0, 1e9, NULL,                                                                    \
+        "different training images; 0: all of MNIST, or ever new drawn ones", "task"
+
+static const config_key smnist_keys[] = {{INPUT_KEY}, {DATA_KEY}, {TEST_KEY}, {IMAGES_KEY}, {0}};
+static const config_key pmnist_keys[] = {
+    {INPUT_KEY},
+    {DATA_KEY},
+    {TEST_KEY},
+    {IMAGES_KEY},
+    {"permutation", KEY_INT, "1", 0, 1e9, NULL, "number of the order in which the pixels are shown", "task"},
+    {0},
+};
+
+const smx_task task_smnist = {
+    .name = "smnist",
+    .title = "Sequential digits",
+    .help = "Which digit do the pixels show, read as a sequence: 28 rows (length=28), 14x14 pixels (196) or "
+            "28x28 (784)?",
+    .source = "Le, Jaitly & Hinton (2015); LeCun, Cortes & Burges, MNIST",
+    .defaults = "length=28&width=32&batch=32",
+    .keys = smnist_keys,
+    .open = smnist_open,
+    .generate = pixels_generate,
+    .image = pixels_image,
+};
+
+const smx_task task_pmnist = {
+    .name = "pmnist",
+    .title = "Permuted digits",
+    .help = "Sequential digits, their pixels in one fixed random order.",
+    .source = "Le, Jaitly & Hinton (2015); LeCun, Cortes & Burges, MNIST",
+    .defaults = "length=196&width=32&batch=32",
+    .keys = pmnist_keys,
+    .open = pmnist_open,
+    .generate = pixels_generate,
+    .image = pixels_image,
+};

@@ -1,0 +1,666 @@
+// kernels.ts: the engine's kernels on arrays of the caller: one line of KERNELS for each. A call checks
+// names, types, lengths and sizes, copies the arrays into the module's memory, runs the kernel there and
+// copies the results out. Nothing is computed here.
+import { SeqmixError } from './error.js';
+
+const ATTENTION =
+    '{ B=1 L D H=1 =D causal! ~scale=rootd mult?[H,span] bias?[H,span] chunk=0 masked=0 } /heads /masked';
+const LINEAR = '{ B=1 L D H=1 =D C=0 norm:none|rms|sum ~eps=1e-6 } /heads';
+const LANDMARK = '{ B=1 L D H=1 =D block ~scale=rootd } /heads /block';
+const CONV = 'B=1 L D groups=1 W future=0 =D =D /groups /future';
+const HEADS = 'B=1 L D H W =D =D /heads';
+const IIR = '{ B=1 L D bins=1 F=1 mode:causal|carry|literal } /bins';
+const QKV = 'q[B,L,D] k[B,L,D] v[B,L,D]';
+const EMA = 'alpha[D,S] delta[D,S] beta[D,S] eta[D,S] skip?[D]';
+const SCAN = 'dt[B,L,D] aLog[D,S] b[B,L,S] c[B,L,S] skip?[D]';
+const S4D = 'logDt[D] logA[D,S] aIm?[D,S] C[D,S,parts]';
+const LONG = 'B=1 L D taps ~lambda=0 =D /lambda';
+
+/**
+ * One line for each kernel: its C name, then its arguments in the C order (include/seqmix/smx.h says what they mean):
+ *
+ *   x[N,D]          an array and its shape        >y[..]    a result
+ *   x?[..]          may be left out               &p[..]    given and returned, changed
+ *   x#[..]          integers: an Int32Array       N         a whole number from 1
+ *   N=1, future=0   a default; 0: from 0          ~eps=1e-5 a real number
+ *   norm:none|rms   one of these words            causal!   true or false
+ *   { .. }          the fields of the C struct    =name     worked out from the others
+ *   @ and %         scratch and a table           -transA!  not handed on itself
+ *   /name           a rule that sizes keep        sum>sum:  what the C function returns
+ *
+ * Sizes that follow from the arrays may be left out. A result of an array left out (dskip of skip) is left out too.
+ */
+export const KERNELS = {
+    gemm: 'gemm: >c[m,n] a[m,k] b[k,n] @gemm_scratch_bytes(m,n,k) m n k =lda =ldb =n =flags -transA! -transB!',
+    bias: 'bias_fwd: >y[N,D] x[N,D] bias[D] N D',
+    biasBackward: 'bias_bwd: >dbias[D] dy[N,D] N D',
+    add: 'add: >y[n] a[n] b[n] n',
+    mul: 'mul: >y[n] a[n] b[n] n',
+    scale: 'scale: >y[n] x[n] ~s n',
+    axpy: 'axpy: &y[n] x[n] ~s n',
+    gelu: 'gelu_fwd: >y[n] x[n] n',
+    geluBackward: 'gelu_bwd: >dx[n] dy[n] x[n] n',
+    silu: 'silu_fwd: >y[n] x[n] n',
+    siluBackward: 'silu_bwd: >dx[n] dy[n] x[n] n',
+    sigmoid: 'sigmoid_fwd: >y[n] x[n] n',
+    sigmoidBackward: 'sigmoid_bwd: >dx[n] dy[n] y[n] n',
+    tanh: 'tanh_fwd: >y[n] x[n] n',
+    tanhBackward: 'tanh_bwd: >dx[n] dy[n] y[n] n',
+    exp: 'exp_fwd: >y[n] x[n] n',
+    log: 'log_fwd: >y[n] x[n] n',
+    sincos: 'sincos_fwd: >s[n] >c[n] x[n] n',
+    sum: 'sum>sum: x[n] n',
+    dot: 'dot>dot: x[n] y[n] n',
+    attention: `attention_fwd: >o[B,L,D] >stats[B,H,L,2] ${QKV} @attention_fwd_scratch_bytes(p) ${ATTENTION}`,
+    attentionBackward: `attention_bwd: >dq[B,L,D] >dk[B,L,D] >dv[B,L,D] dout[B,L,D] ${QKV} o[B,L,D] stats[B,H,L,2] @attention_bwd_scratch_bytes(p) ${ATTENTION}`,
+    attentionMap: `attention_map: >map[L,L] q[B,L,D] k[B,L,D] @attention_fwd_scratch_bytes(p) ${ATTENTION} b=0 head=0 /map`,
+    attentionMaps: `attention_maps_fwd: >o[B,L,D] >stats[B,H,L,2] ${QKV} mix[H,H] @attention_maps_fwd_scratch_bytes(p) ${ATTENTION}`,
+    attentionMapsBackward: `attention_maps_bwd: >dq[B,L,D] >dk[B,L,D] >dv[B,L,D] >dmix[H,H] dout[B,L,D] ${QKV} mix[H,H] stats[B,H,L,2] @attention_maps_bwd_scratch_bytes(p) ${ATTENTION}`,
+    elu1: 'elu1_fwd: >y[n] x[n] n',
+    elu1Backward: 'elu1_bwd: >dx[n] dy[n] y[n] n',
+    linearAttention: `linattn_fwd: >y[B,L,D] >norms[B,H,L] ${QKV} @linattn_fwd_scratch_bytes(p) ${LINEAR}`,
+    linearAttentionBackward: `linattn_bwd: >dq[B,L,D] >dk[B,L,D] >dv[B,L,D] dy[B,L,D] ${QKV} y[B,L,D] norms[B,H,L] @linattn_bwd_scratch_bytes(p) ${LINEAR}`,
+    blockFilter: 'block_filter_fwd: >y[B,L,D] x[B,L,D] B=1 L D block ~forget=0 /block /forget',
+    blockFilterBackward: 'block_filter_bwd: >dx[B,L,D] dy[B,L,D] B=1 L D block ~forget=0 /block /forget',
+    landmark: `landmark_fwd: >o[B,L,D] >stats[B,H,L,2] >chosen#[B,H,L] ${QKV} marks[B,L,D] @landmark_fwd_scratch_bytes(p) ${LANDMARK}`,
+    landmarkBackward: `landmark_bwd: >dq[B,L,D] >dk[B,L,D] >dv[B,L,D] dout[B,L,D] ${QKV} o[B,L,D] stats[B,H,L,2] chosen#[B,H,L] @landmark_bwd_scratch_bytes(p) ${LANDMARK}`,
+    conv: `conv_fwd: >y[B,L,D] x[B,L,D] f[groups,W] @conv_scratch_bytes(L,D,groups,W) ${CONV}`,
+    convBackward: `conv_bwd: >dx[B,L,D] >df[groups,W] dy[B,L,D] x[B,L,D] f[groups,W] @conv_scratch_bytes(L,D,groups,W) ${CONV}`,
+    convHeads: `conv_heads_fwd: >y[B,L,D] x[B,L,D] f[W,H,H] @conv_heads_scratch_bytes(L,D,H,W) ${HEADS}`,
+    convHeadsBackward: `conv_heads_bwd: >dx[B,L,D] >df[W,H,H] dy[B,L,D] x[B,L,D] f[W,H,H] @conv_heads_scratch_bytes(L,D,H,W) ${HEADS}`,
+    layernorm: 'layernorm_fwd: >y[N,D] >stats[N,2] x[N,D] gain[D] bias[D] N D ~eps=1e-5',
+    layernormBackward: 'layernorm_bwd: >dx[N,D] >dgain[D] >dbias[D] dy[N,D] x[N,D] gain[D] stats[N,2] N D',
+    rmsnorm: 'rmsnorm_fwd: >y[N,D] >rstd[N] x[N,D] gain[D] N D ~eps=1e-5',
+    rmsnormBackward: 'rmsnorm_bwd: >dx[N,D] >dgain[D] dy[N,D] x[N,D] gain[D] rstd[N] N D',
+    unitnorm: 'unitnorm_fwd: >y[N,D] >rnorm[N] x[N,D] N D',
+    unitnormBackward: 'unitnorm_bwd: >dx[N,D] dy[N,D] x[N,D] rnorm[N] N D',
+    rope: 'rope_fwd: >y[B,L,D] x[B,L,D] cs[L,half,2] B=1 L D H=1 =D =D /pairs',
+    ropeBackward: 'rope_bwd: >dx[B,L,D] dy[B,L,D] cs[L,half,2] B=1 L D H=1 =D =D /pairs',
+    embedding: 'embedding_fwd: >y[N,D] table[V,D] tokens#[N] N D V',
+    embeddingBackward: 'embedding_bwd: >dtable[V,D] dy[N,D] tokens#[N] N D V',
+    meanpool: 'meanpool_fwd: >y[B,D] x[B,L,D] B=1 L D',
+    meanpoolBackward: 'meanpool_bwd: >dx[B,L,D] dy[B,D] B=1 L D',
+    gather: 'gather_fwd: >y[M,D] x[N,D] rows#[M] M N D',
+    gatherBackward: 'gather_bwd: >dx[N,D] dy[M,D] rows#[M] M N D',
+    crossEntropy: 'cross_entropy_fwd>count: >loss[N] >stats[N,2] logits[N,V] target#[N] N V',
+    crossEntropyBackward: 'cross_entropy_bwd: >dlogits[N,V] logits[N,V] target#[N] stats[N,2] N V ~scale=1',
+    mse: 'mse_fwd>count: >loss[N] y[N] target[N] N',
+    mseBackward: 'mse_bwd: >dy[N] y[N] target[N] N ~scale=1',
+    argmax: 'argmax: >best#[N] x[N,V] N V',
+    adamw: 'adamw: &p[n] &m[n] &v[n] g[n] n { ~lr ~b1=0.9 ~b2=0.999 ~eps=1e-8 ~wd=0 ~c1 ~c2 ~clip=1 }',
+    sumsq: 'sumsq>sum: g[n] n',
+    rfft: 'rfft_fwd: >spectrum[B,bands,2,D] x[B,N,D] %fft_table(N) @rfft_scratch_bytes(N) B=1 N D /power',
+    irfft: 'rfft_inv: >x[B,N,D] spectrum[B,bands,2,D] %fft_table(N) @rfft_scratch_bytes(N) B=1 N D /power',
+    longConv: `longconv_fwd: >y[B,L,D] >spectrum[spectrumFloats] x[B,L,D] k[D,taps] skip?[D] %fft_table(rows) @longconv_scratch_bytes(L) ${LONG}`,
+    longConvBackward: `longconv_bwd: >dx[B,L,D] >dk[D,taps] >dskip?[D] dy[B,L,D] x[B,L,D] k[D,taps] skip?[D] spectrum[spectrumFloats] %fft_table(rows) @longconv_scratch_bytes(L) ${LONG}`,
+    iir: `iir_fwd: >y[B,L,D] x[B,L,D] theta[B,bins,D,F,2] %iir_table(binRows) @iir_scratch_bytes(p) ${IIR}`,
+    iirBackward: `iir_bwd: >dx[B,L,D] >dtheta[B,bins,D,F,2] dy[B,L,D] x[B,L,D] theta[B,bins,D,F,2] %iir_table(binRows) @iir_scratch_bytes(p) ${IIR}`,
+    theta: 'theta_fwd: >theta[n] raw[n] n triangle! /even',
+    thetaBackward: 'theta_bwd: >draw[n] dtheta[n] raw[n] n triangle! /even',
+    maxpool: 'maxpool_fwd: >e[B,bins,D,O] >where#[B,bins,D,O] x[B,L,D] B=1 L D bins O=1 /pool',
+    maxpoolBackward: 'maxpool_bwd: >dx[B,L,D] de[B,bins,D,O] where#[B,bins,D,O] B=1 L D bins O=1 /pool',
+    affine: 'affine_fwd: >y[N,D] x[N,D] gain[D] bias[D] N D',
+    affineBackward: 'affine_bwd: >dx[N,D] >dgain[D] >dbias[D] dy[N,D] x[N,D] gain[D] N D',
+    gate: 'gate_fwd: >y[n] g[n] a[n] b[n] n',
+    gateBackward: 'gate_bwd: >dg[n] >da[n] >db[n] dy[n] g[n] a[n] b[n] n',
+    softplus: 'softplus_fwd: >y[n] x[n] n',
+    softplusBackward: 'softplus_bwd: >dx[n] dy[n] x[n] n',
+    ema: `ema_fwd: >y[B,L,D] >states[B,stateFloats] x[B,L,D] ${EMA} @scan_scratch_bytes(L,D,S) B=1 L D S`,
+    emaBackward: `ema_bwd: >dx[B,L,D] >dalpha[D,S] >ddelta[D,S] >dbeta[D,S] >deta[D,S] >dskip?[D] dy[B,L,D] x[B,L,D] ${EMA} states[B,stateFloats] @scan_scratch_bytes(L,D,S) B=1 L D S`,
+    scan: `scan_fwd: >y[B,L,D] >states[B,stateFloats] x[B,L,D] ${SCAN} @scan_scratch_bytes(L,D,S) B=1 L D S`,
+    scanBackward: `scan_bwd: >dx[B,L,D] >ddt[B,L,D] >daLog[D,S] >db[B,L,S] >dc[B,L,S] >dskip?[D] dy[B,L,D] x[B,L,D] ${SCAN} states[B,stateFloats] @scan_scratch_bytes(L,D,S) B=1 L D S`,
+    s4d: `s4d_fwd: >kernel[D,L] ${S4D} @s4d_scratch_bytes(L) L D S`,
+    s4dBackward: `s4d_bwd: >dlogDt[D] >dlogA[D,S] >daIm?[D,S] >dC[D,S,parts] dkernel[D,L] ${S4D} @s4d_scratch_bytes(L) L D S`,
+    lasDecay: 'lab_las_decay: >mult[H,span] alphas?[H] H L ~range=1 /las',
+} as const;
+
+// ---- Types, read from the lines ---------------------------------------------------------------------------
+
+type Tokens<S extends string, All = never> = S extends `${infer T} ${infer Rest}`
+    ? Tokens<Rest, All | T>
+    : All | S;
+type LineTokens<Line> = Line extends `${string}: ${infer Body}` ? Tokens<Body> : never;
+type Words<S extends string> = S extends `${infer W}|${infer Rest}` ? W | Words<Rest> : S;
+/** The token of an argument that the caller gives, without its mark. */
+type Given<T> = T extends `${'>' | '=' | '@' | '%' | '/' | '{' | '}'}${string}`
+    ? never
+    : T extends `&${infer Name}` | `-${infer Name}`
+      ? Name
+      : T;
+type Argument<T> = T extends `${infer Name}#[${string}`
+    ? { [K in Name]: Int32Array }
+    : T extends `${infer Name}?[${string}`
+      ? { [K in Name]?: Float32Array | undefined }
+      : T extends `${infer Name}[${string}`
+        ? { [K in Name]: Float32Array }
+        : T extends `~${infer Name}=${string}`
+          ? { [K in Name]?: number }
+          : T extends `~${infer Name}`
+            ? { [K in Name]: number }
+            : T extends `${infer Name}:${infer All}`
+              ? { [K in Name]?: Words<All> }
+              : T extends `${infer Name}!`
+                ? { [K in Name]?: boolean }
+                : T extends `${infer Name}=${string}`
+                  ? { [K in Name]?: number }
+                  : T extends string
+                    ? { [K in T]?: number }
+                    : never;
+type Result<T> = T extends `>${infer Name}#[${string}`
+    ? { [K in Name]: Int32Array<ArrayBuffer> }
+    : T extends `>${infer Name}?[${string}`
+      ? { [K in Name]?: Float32Array<ArrayBuffer> }
+      : T extends `${'>' | '&'}${infer Name}[${string}`
+        ? { [K in Name]: Float32Array<ArrayBuffer> }
+        : never;
+type Returned<Line> = Line extends `${string}: ${string}`
+    ? Line extends `${infer Head}: ${string}`
+        ? Head extends `${string}>${infer Name}`
+            ? { [K in Name]: number }
+            : unknown
+        : unknown
+    : unknown;
+type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer I) => void
+    ? I
+    : never;
+type Flat<T> = { [K in keyof T]: T[K] };
+
+/** The names of the kernels in the table. */
+export type KernelName = keyof typeof KERNELS;
+/** What a kernel takes. */
+export type KernelArguments<Name extends KernelName> = Flat<
+    All<Argument<Given<LineTokens<(typeof KERNELS)[Name]>>>>
+>;
+/** What a kernel gives back. */
+export type KernelResults<Name extends KernelName> = Flat<
+    ([Result<LineTokens<(typeof KERNELS)[Name]>>] extends [never]
+        ? unknown
+        : All<Result<LineTokens<(typeof KERNELS)[Name]>>>) &
+        Returned<(typeof KERNELS)[Name]>
+>;
+
+/** Sizes and habits of LaS attention, as the mixer's keys. */
+export interface LasOptions {
+    B?: number;
+    L?: number;
+    D?: number;
+    H?: number;
+    scale?: number;
+    /** Decay of each head; without it exp(-alpha) is spaced evenly from 1 to exp(-range). */
+    alphas?: Float32Array;
+    range?: number;
+    /** What is averaged over `window` columns of the attention map; docs/MECHANISMS.md tells them apart. Default: trailing, 3. */
+    pool?: 'trailing' | 'centred' | 'masked' | 'none';
+    window?: number;
+    /** Rows that attend among themselves only; 0: all. */
+    chunk?: number;
+}
+export interface LasAttention extends LasOptions {
+    q: Float32Array;
+    k: Float32Array;
+    v: Float32Array;
+}
+export interface LasAttentionBackward extends LasAttention {
+    dout: Float32Array;
+    /** Of the forward call. */
+    o: Float32Array;
+    stats: Float32Array;
+}
+/** Every kernel of the table, and LaS attention, which is three of them: decay, pooling, attention. */
+export type Kernels = {
+    readonly [Name in KernelName]: (given: KernelArguments<Name>) => KernelResults<Name>;
+} & {
+    lasAttention(given: LasAttention): KernelResults<'attention'>;
+    lasAttentionBackward(given: LasAttentionBackward): KernelResults<'attentionBackward'>;
+};
+
+// ---- Lines, read when first called ------------------------------------------------------------------------
+
+type Values = Record<string, number>;
+type Bytes = Float32Array | Int32Array;
+/** What kernels need of the module. */
+export interface KernelModule {
+    memory: WebAssembly.Memory;
+    lab_alloc(bytes: number): number;
+    lab_free(at: number): void;
+}
+type Call = (...args: number[]) => number;
+
+interface Part {
+    mark: string;
+    name: string;
+    shape: string[] | null;
+    integers: boolean;
+    optional: boolean;
+    fallback: string | undefined;
+    words: string[] | null;
+    flag: boolean;
+    /** What a function of the module is called with. */
+    inputs: string[];
+    field: boolean;
+}
+interface Plan {
+    call: string;
+    returned: string | undefined;
+    parts: Part[];
+}
+
+const PART = /^([>&~=@%/{}-]?)(\w*)(#?)(\??)(?:\[([^\]]*)\])?(?:=([\w.-]+))?(?::([\w|]+))?(!?)(?:\((.*)\))?$/;
+function readPart(token: string): Part {
+    const [, mark, name, hash, question, shape, fallback, words, flag, inputs] = PART.exec(token)!;
+    return {
+        mark: mark!,
+        name: name!,
+        shape: shape?.split(',') ?? null,
+        integers: hash === '#',
+        optional: question === '?',
+        fallback,
+        words: words?.split('|') ?? null,
+        flag: flag === '!',
+        inputs: inputs?.split(',') ?? [],
+        field: false,
+    };
+}
+function readLine(line: string): Plan {
+    const [head, body] = line.split(': ') as [string, string];
+    const [name, returned] = head.split('>') as [string, string | undefined];
+    const parts: Part[] = [];
+    let field = false;
+    for (const token of body.split(' ')) {
+        const part = readPart(token);
+        if (part.mark === '}') field = false;
+        else parts.push({ ...part, field });
+        if (part.mark === '{') field = true;
+    }
+    return { call: name.startsWith('lab_') ? name : `smx_${name}`, returned, parts };
+}
+const isGivenArray = ({ mark, shape }: Part) => shape !== null && mark !== '>';
+const isNumber = ({ mark, shape, name }: Part) =>
+    shape === null && name !== '' && !'=@%/'.includes(mark || '?');
+const isSize = (part: Part) => isNumber(part) && part.mark !== '~' && !part.flag && !part.words;
+
+// ---- Sizes ------------------------------------------------------------------------------------------------
+
+/** Sizes that follow from others: what they need, and how. `x?`: 1 where the array x was given. */
+const DERIVED: Record<string, [string, (x: Record<string, Call>, ...sizes: number[]) => number]> = {
+    span: ['L', (_, L) => 2 * L! - 1],
+    bands: ['N', (_, N) => Math.floor(N! / 2) + 1],
+    half: ['D H', (_, D, H) => D! / H! / 2],
+    parts: ['aIm?', (_, given) => 1 + given!],
+    blocks: ['L block', (_, L, block) => Math.floor(L! / block!)],
+    binRows: ['L bins', (_, L, bins) => L! / bins!],
+    rootd: ['D H', (_, D, H) => 1 / Math.sqrt(D! / H!)],
+    lda: ['m k transA', (_, m, k, turned) => (turned ? m! : k!)],
+    ldb: ['k n transB', (_, k, n, turned) => (turned ? k! : n!)],
+    flags: ['transA transB', (_, a, b) => a! + 2 * b!],
+    rows: ['L', (x, L) => x.smx_longconv_rows!(L!) >>> 0],
+    spectrumFloats: ['L D', (x, L, D) => x.smx_longconv_spectrum_floats!(L!, D!) >>> 0],
+    stateFloats: ['L D S', (x, L, D, S) => x.smx_scan_state_floats!(L!, D!, S!) >>> 0],
+};
+/** What sizes have to keep: the one at fault, what it needs, whether it is right, and what is allowed. */
+const RULES: Record<string, [string, string, (...sizes: number[]) => boolean, string]> = {
+    heads: ['H', 'D', (H, D) => D! % H! === 0, 'a divisor of the width D'],
+    pairs: ['H', 'D', (H, D) => D! % (2 * H!) === 0, 'a divisor of half the width D'],
+    groups: ['groups', 'D', (groups, D) => D! % groups! === 0, 'a divisor of the width D'],
+    future: ['future', 'W', (future, W) => future! < W!, 'less than the taps W'],
+    bins: ['bins', 'L', (bins, L) => L! % bins! === 0, 'a divisor of the length L'],
+    block: ['block', 'L', (block, L) => block! <= L!, 'at most the length L'],
+    power: ['N', '', (N) => Number.isInteger(Math.log2(N!)), 'a power of two'],
+    even: ['n', '', (n) => n! % 2 === 0, 'even'],
+    masked: [
+        'masked',
+        'causal',
+        (masked, causal) => !masked || (masked % 2 === 1 && causal === 1),
+        '0, or odd with causal: true',
+    ],
+    map: ['head', 'b H B', (head, b, H, B) => head! < H! && b! < B!, 'less than H, and b less than B'],
+    pool: [
+        'O',
+        'bins L',
+        (O, bins, L) => O! * bins! * L! < 2 ** 32 && L! < 2 ** 24,
+        'small enough that O bins L < 2^32',
+    ],
+    forget: ['forget', '', (forget) => forget! >= 0 && forget! <= 1, 'from 0 to 1'],
+    lambda: ['lambda', '', (lambda) => lambda! >= 0, 'at least 0'],
+    las: ['H', '', (H) => H! <= 256, 'at most 256'],
+};
+/** Arrays of row numbers: the least and, by its size, what they stay below. Other integers may be anything. */
+const INDICES: Record<string, [number, string]> = {
+    rows: [-(2 ** 31), 'N'],
+    where: [0, 'L'],
+    chosen: [-1, 'blocks'],
+};
+const MOST = 2 ** 31 - 1;
+// So that no size of scratch passes 32 bits: attention pads each row of a head to 16 floats and holds some 160 of them.
+const MOST_ELEMENTS = 2 ** 22;
+
+const product = (factors: number[]) => factors.reduce((a, b) => a * b, 1);
+function shown(value: unknown): string {
+    if (value === undefined) return 'missing';
+    if (ArrayBuffer.isView(value)) return `${value.constructor.name}(${(value as Float32Array).length})`;
+    if (typeof value === 'string') return `'${value}'`;
+    return typeof value === 'object' && value ? 'an object of another kind' : String(value);
+}
+
+class Sizes {
+    readonly #kernel: string;
+    readonly #plan: Plan;
+    readonly #x: Record<string, Call>;
+    readonly values: Values = {};
+    readonly arrays: Record<string, Bytes> = {};
+
+    constructor(kernel: string, plan: Plan, x: Record<string, Call>, given: Record<string, unknown>) {
+        this.#kernel = kernel;
+        this.#plan = plan;
+        this.#x = x;
+        this.#read(given);
+        this.#infer();
+        this.#check();
+    }
+    refuse(key: string, value: unknown, allowed: string): SeqmixError {
+        const text = shown(value);
+        return new SeqmixError(`${this.#kernel}: ${key} is ${text}; allowed: ${allowed}`, key, text, allowed);
+    }
+    /** A size, a number, or what follows from them; undefined while it is not known. */
+    of(name: string): number | undefined {
+        if (/^\d/.test(name)) return Number(name);
+        const derived = DERIVED[name];
+        if (!derived) return this.values[name];
+        const needs = derived[0].split(' ').map((need) => this.values[need]);
+        return needs.includes(undefined) ? undefined : derived[1](this.#x, ...(needs as number[]));
+    }
+    known(name: string): number {
+        const value = this.of(name);
+        if (value === undefined)
+            throw new SeqmixError(
+                `${this.#kernel}: ${name} is missing and does not follow from the arrays`,
+                name,
+                '',
+                'a whole number',
+            );
+        return value;
+    }
+    elements(part: Part): number {
+        return product(part.shape!.map((name) => this.known(name)));
+    }
+    /** Whether a result is wanted: dskip where skip was given. */
+    wanted({ name, optional }: Part): boolean {
+        const of = name.slice(1).toLowerCase();
+        return !optional || Object.keys(this.arrays).some((given) => given.toLowerCase() === of);
+    }
+
+    #read(given: Record<string, unknown>) {
+        if (typeof given !== 'object' || given === null)
+            throw this.refuse('the argument', given, 'an object');
+        const parts = this.#plan.parts.filter((part) => isGivenArray(part) || isNumber(part));
+        const names = new Set(parts.map(({ name }) => name));
+        for (const key of Object.keys(given))
+            if (!names.has(key)) {
+                const allowed = [...names].join(', ');
+                throw new SeqmixError(
+                    `${this.#kernel} takes no '${key}'; allowed: ${allowed}`,
+                    key,
+                    shown(given[key]),
+                    allowed,
+                );
+            }
+        for (const part of parts) {
+            const value = given[part.name];
+            if (part.shape) this.#readArray(part, value);
+            else if (value !== undefined) this.values[part.name] = this.#number(part, value);
+            else if (part.words || part.flag) this.values[part.name] = 0;
+            else if (part.mark === '~' && part.fallback === undefined)
+                throw this.refuse(part.name, undefined, 'a finite number');
+        }
+    }
+    #readArray({ name, integers, optional, shape }: Part, value: unknown) {
+        if (optional) this.values[`${name}?`] = value === undefined ? 0 : 1;
+        if (optional && value === undefined) return;
+        const kind = integers ? Int32Array : Float32Array;
+        if (!(value instanceof kind))
+            throw this.refuse(
+                name,
+                value,
+                `${integers ? 'an Int32Array' : 'a Float32Array'} [${shape!.join(', ')}]`,
+            );
+        const most = this.#plan.parts.some(({ mark }) => mark === '@') ? MOST_ELEMENTS : MOST / 8;
+        if (value.length > most) throw this.refuse(name, value, `at most ${Math.floor(most)} elements`);
+        this.arrays[name] = value;
+    }
+    #number(part: Part, value: unknown): number {
+        const { name, words, flag, mark, fallback } = part;
+        if (flag) {
+            if (typeof value !== 'boolean') throw this.refuse(name, value, 'true or false');
+            return Number(value);
+        }
+        if (words) {
+            const at = words.indexOf(value as string);
+            if (at < 0) throw this.refuse(name, value, words.join(', '));
+            return at;
+        }
+        if (mark === '~') {
+            if (typeof value !== 'number' || !Number.isFinite(value))
+                throw this.refuse(name, value, 'a finite number');
+            return value;
+        }
+        const least = fallback === '0' ? 0 : 1;
+        if (!Number.isInteger(value) || (value as number) < least || (value as number) > MOST)
+            throw this.refuse(name, value, `a whole number from ${least} to ${MOST}`);
+        return value as number;
+    }
+    /** Sizes that are the one unknown of an array's shape; where there is none such, the next default. */
+    #infer() {
+        const arrays = this.#plan.parts.filter((part) => isGivenArray(part) && this.arrays[part.name]);
+        const defaults = this.#plan.parts.filter((part) => isNumber(part) && part.fallback !== undefined);
+        for (let going = true; going;) {
+            going = false;
+            for (const { name, shape } of arrays) {
+                const unknown = shape!.filter((factor) => this.of(factor) === undefined);
+                if (unknown.length !== 1 || DERIVED[unknown[0]!]) continue;
+                const rest = product(
+                    shape!.filter((factor) => factor !== unknown[0]).map((factor) => this.known(factor)),
+                );
+                const size = this.arrays[name]!.length / rest;
+                if (!Number.isInteger(size) || size < 1) throw this.#length(name, shape!);
+                this.values[unknown[0]!] = size;
+                going = true;
+            }
+            if (going) continue;
+            const next = defaults.find(
+                ({ name, fallback }) =>
+                    this.values[name] === undefined && this.#fallback(fallback!) !== undefined,
+            );
+            if (next) {
+                this.values[next.name] = this.#fallback(next.fallback!)!;
+                going = true;
+            }
+        }
+    }
+    #fallback(text: string): number | undefined {
+        return DERIVED[text] ? this.of(text) : Number(text);
+    }
+    #length(name: string, shape: string[]) {
+        const sizes = shape
+            .filter((factor) => !/^\d/.test(factor))
+            .map((factor) => `${factor} = ${this.of(factor) ?? '?'}`);
+        const allowed = `[${shape.join(', ')}] with ${sizes.join(', ')}`;
+        return this.refuse(name, this.arrays[name], allowed);
+    }
+    #check() {
+        for (const part of this.#plan.parts) if (isSize(part)) this.known(part.name);
+        for (const { mark, name } of this.#plan.parts) {
+            if (mark !== '/') continue;
+            const [fault, needs, right, allowed] = RULES[name]!;
+            const others = needs.split(' ').filter(Boolean);
+            if (right(this.known(fault), ...others.map((other) => this.known(other)))) continue;
+            const beside = others.map((other) => `${other} = ${this.known(other)}`).join(', ');
+            throw this.refuse(fault, this.known(fault), allowed + (beside && `; here ${beside}`));
+        }
+        for (const part of this.#plan.parts) {
+            const array = this.arrays[part.name];
+            if (!isGivenArray(part) || !array) continue;
+            if (array.length !== this.elements(part)) throw this.#length(part.name, part.shape!);
+            const [least, below] = (part.integers && INDICES[part.name]) || [0, ''];
+            if (!below) continue;
+            const wrong = array.find((index) => index < least || index >= this.known(below));
+            if (wrong !== undefined)
+                throw this.refuse(part.name, wrong, `row numbers from ${least} to ${this.known(below) - 1}`);
+        }
+    }
+}
+
+// ---- Calls ------------------------------------------------------------------------------------------------
+
+const ALIGN = 64; // of scratch, see smx.h
+
+function run(kernel: string, plan: Plan, module: KernelModule, given: Record<string, unknown>) {
+    const x = module as unknown as Record<string, Call>;
+    const sizes = new Sizes(kernel, plan, x, given);
+    for (const [name, array] of Object.entries(sizes.arrays))
+        // a run's tensor: it ends where memory grows
+        if (array.buffer === module.memory.buffer) sizes.arrays[name] = array.slice();
+    const held: number[] = [];
+    /** Zeroed memory until the call ends. */
+    const hold = (bytes: number): number => {
+        const at = bytes < MOST ? module.lab_alloc(bytes + ALIGN) : 0;
+        if (!at) throw new SeqmixError(`${kernel}: out of memory: ${bytes} bytes were asked for`);
+        held.push(at);
+        const aligned = Math.ceil((at >>> 0) / ALIGN) * ALIGN;
+        new Uint8Array(module.memory.buffer, aligned, bytes).fill(0);
+        return aligned;
+    };
+    const view = (part: Part, at: number, n: number) =>
+        part.integers
+            ? new Int32Array(module.memory.buffer, at, n)
+            : new Float32Array(module.memory.buffer, at, n);
+    const results: Record<string, number | Bytes> = {};
+    try {
+        const at = new Map<Part, number>();
+        for (const part of plan.parts) {
+            if (!part.shape) continue;
+            const array = part.mark === '>' ? undefined : sizes.arrays[part.name];
+            if (part.mark === '>' ? !sizes.wanted(part) : !array) continue;
+            const n = sizes.elements(part);
+            at.set(part, hold(4 * n));
+            if (array) view(part, at.get(part)!, n).set(array);
+        }
+        const struct = plan.parts.some(({ field }) => field) ? hold(ALIGN) : 0;
+        /** What C gets for a part: an address, a number, a word's place. */
+        const word = (part: Part): number => {
+            if (part.shape) return at.get(part) ?? 0;
+            if (part.mark === '{') return struct;
+            const inputs = () => part.inputs.map((name) => (name === 'p' ? struct : sizes.known(name)));
+            if (part.mark === '@') return hold(x[`smx_${part.name}`]!(...inputs()) >>> 0);
+            if (part.mark !== '%') return sizes.known(part.name);
+            const table = hold(4 * (x[`smx_${part.name}_floats`]!(...inputs()) >>> 0));
+            x[`smx_${part.name}`]!(table, ...inputs());
+            return table;
+        };
+        let offset = struct;
+        for (const part of plan.parts) {
+            if (!part.field) continue;
+            const value = word(part);
+            const fields = new DataView(module.memory.buffer);
+            if (part.mark === '~') fields.setFloat32(offset, value, true);
+            else fields.setUint32(offset, value, true);
+            offset += 4;
+        }
+        const handed = plan.parts.filter(({ mark, field }) => !field && mark !== '/' && mark !== '-');
+        const returned = x[plan.call]!(...handed.map(word));
+        if (plan.returned) results[plan.returned] = returned;
+        for (const part of plan.parts)
+            if ((part.mark === '>' || part.mark === '&') && at.has(part))
+                results[part.name] = view(part, at.get(part)!, sizes.elements(part)).slice();
+        return results;
+    } finally {
+        for (const each of held) module.lab_free(each);
+    }
+}
+
+/** For Lab. */
+export function kernelsOf(module: KernelModule): Kernels {
+    const plans = new Map<string, Plan>();
+    const planOf = (name: KernelName) => {
+        if (!plans.has(name)) plans.set(name, readLine(KERNELS[name]));
+        return plans.get(name)!;
+    };
+    const all: Record<string, unknown> = {};
+    for (const name of Object.keys(KERNELS) as KernelName[])
+        all[name] = (given: object) => run(name, planOf(name), module, given as Record<string, unknown>);
+    const kernels = all as Kernels;
+
+    /** LaS as the mixer composes it: the decay's table, the filter that averages values, and what attention is told. */
+    const las = <T extends LasAttention>(given: T) => {
+        const { alphas, range, pool = 'trailing', window = 3, ...rest } = given ?? ({} as T);
+        const refuse = (key: string, value: unknown, allowed: string) =>
+            new SeqmixError(
+                `lasAttention: ${key} is ${shown(value)}; allowed: ${allowed}`,
+                key,
+                shown(value),
+                allowed,
+            );
+        const pools = ['trailing', 'centred', 'masked', 'none'];
+        if (!pools.includes(pool)) throw refuse('pool', pool, pools.join(', '));
+        const odd = pool === 'centred' || pool === 'masked';
+        if (!Number.isInteger(window) || window < 1 || window > 65535 || (odd && window % 2 === 0))
+            throw refuse('window', window, `a whole number from 1 to 65535${odd ? ', odd' : ''}`);
+        const own = Object.keys(rest).find((key) => ['mult', 'bias', 'causal', 'masked'].includes(key));
+        if (own)
+            throw refuse(own, rest[own as keyof typeof rest], 'left out: decay, pool and window settle it');
+        const { q, k, v, B, L, D, H, scale, chunk } = rest;
+        const x = module as unknown as Record<string, Call>;
+        const known = only({ q, k, v, B, L, D, H, scale, chunk });
+        const sizes = new Sizes('lasAttention', planOf('attention'), x, known);
+        const [batch, rows, width, heads] = ['B', 'L', 'D', 'H'].map((name) => sizes.known(name)) as [
+            number,
+            number,
+            number,
+            number,
+        ];
+        const { mult } = kernels.lasDecay(only({ alphas, H: heads, L: rows, range }));
+        // The map is averaged inside chunks, so values are too: each chunk a sequence, the last filled up with zero rows.
+        const chunkRows = Math.min(chunk || rows, rows);
+        const filled = Math.ceil(rows / chunkRows) * chunkRows;
+        const turned = (array: Float32Array, from: number, to: number) => {
+            if (from === to) return array;
+            const all = new Float32Array(batch * to * width);
+            const least = Math.min(from, to) * width;
+            for (let b = 0; b < batch; b++)
+                all.set(array.subarray(b * from * width, b * from * width + least), b * to * width);
+            return all;
+        };
+        const settings = {
+            f: new Float32Array(window).fill(1 / window),
+            B: (batch * filled) / chunkRows,
+            L: chunkRows,
+            D: width,
+            groups: 1,
+            W: window,
+            future: pool === 'centred' ? (window - 1) / 2 : 0,
+        };
+        const averages = pool === 'trailing' || pool === 'centred';
+        const average = (array: Float32Array) =>
+            averages
+                ? turned(kernels.conv({ x: turned(array, rows, filled), ...settings }).y, filled, rows)
+                : array;
+        const averageBackward = (dy: Float32Array) => {
+            if (!averages) return dy;
+            const [full, values] = [turned(dy, rows, filled), turned(v, rows, filled)];
+            return turned(kernels.convBackward({ dy: full, x: values, ...settings }).dx, filled, rows);
+        };
+        const masked = pool === 'masked' ? window : 0;
+        return { averageBackward, told: { ...rest, v: average(v), mult, causal: true, masked } };
+    };
+    kernels.lasAttention = (given) => kernels.attention(only(las(given).told));
+    kernels.lasAttentionBackward = (given) => {
+        const { averageBackward, told } = las(given);
+        const found = kernels.attentionBackward(only(told));
+        return { ...found, dv: averageBackward(found.dv) as Float32Array<ArrayBuffer> };
+    };
+    return kernels;
+}
+
+/** Without what is undefined. */
+function only<T extends object>(given: T): T {
+    return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
+}

@@ -1,0 +1,123 @@
+// session.ts: what was trained survives a reload: checkpoints and curves in the browser's IndexedDB, offered when the page
+// is opened again. Nothing is taken up without being asked for.
+import { effect, signal } from '@preact/signals';
+import { del, get, set } from 'idb-keyval';
+import { membersOf } from './entry.ts';
+import type { Point } from '../training/protocol.ts';
+import { textOfAll } from './setup.ts';
+import {
+    begun,
+    checkpointOf,
+    engaged,
+    lab,
+    playing,
+    resume,
+    runs,
+    trouble,
+    view,
+    type Saved,
+} from './state.ts';
+
+const KEY = 'seqmix.session';
+const EVERY = 10_000; // milliseconds between two savings
+const MOST = 64 << 20; // bytes of checkpoints that are kept
+
+interface Stored {
+    version: 1;
+    when: number;
+    config: string;
+    seeds: number;
+    runs: { bytes: Uint8Array; losses: Float32Array<ArrayBuffer>; points: Point[]; seconds: number }[][];
+}
+
+/** What the last visit left: when, and how far it had come. */
+export const offer = signal<{ when: number; steps: number; runs: number } | null>(null);
+let stored: Stored | null = null;
+let saved = '';
+let saving = false;
+
+const progress = () =>
+    membersOf(runs.value)
+        .map(({ ticket, live }) => `${ticket}:${live.peek().step}`)
+        .join();
+
+async function save(): Promise<void> {
+    const now = progress();
+    if (saving || offer.value || engaged.value === 0 || !begun.value || now === saved) return;
+    saving = true;
+    try {
+        const entries = runs.value;
+        let total = 0;
+        const all: Stored['runs'] = [];
+        for (const { members } of entries) {
+            const own: Stored['runs'][number] = [];
+            for (const member of members) {
+                const bytes = await checkpointOf(member);
+                if (!bytes) return;
+                total += bytes.length;
+                if (total > MOST) return;
+                const { history, live } = member;
+                // The checkpoint may be a few steps ahead of what was reported by now: what is missing is told again.
+                own.push({
+                    bytes,
+                    losses: history.losses.slice(),
+                    points: [...history.points],
+                    seconds: live.value.seconds,
+                });
+            }
+            all.push(own);
+        }
+        const config = textOfAll(
+            lab(),
+            entries.map(({ values }) => values),
+        );
+        const kept: Stored = { version: 1, when: Date.now(), config, seeds: view.value.seeds, runs: all };
+        await set(KEY, kept);
+        saved = now;
+    } catch {
+        // storage is switched off or full: the visit is not remembered
+    } finally {
+        saving = false;
+    }
+}
+
+export function takeUp(): void {
+    const old = stored;
+    forget();
+    if (!old) return;
+    const problem = resume(old.config, old.seeds, old.runs as Saved[][]);
+    if (problem) trouble.value = { from: 'control', problem };
+}
+export function forget(): void {
+    stored = null;
+    offer.value = null;
+    void del(KEY).catch(() => {});
+}
+
+/** Look for what the last visit left, and keep what this one does. */
+export async function watchSession(): Promise<void> {
+    try {
+        const found = await get<Stored>(KEY);
+        if (found?.version === 1 && found.runs.length > 0) {
+            stored = found;
+            const steps = Math.max(...found.runs.flat().map(({ losses }) => losses.length));
+            offer.value = { when: found.when, steps, runs: found.runs.length };
+        }
+    } catch {
+        return; // no storage here
+    }
+    // Whoever trains something of their own has declined.
+    effect(() => {
+        if (engaged.value > 0 && offer.peek()) {
+            offer.value = null;
+            stored = null;
+        }
+    });
+    effect(() => {
+        if (!playing.value) setTimeout(() => void save(), 500);
+    });
+    setInterval(() => void save(), EVERY);
+    document.addEventListener('visibilitychange', () => {
+        if (document.hidden) void save();
+    });
+}

@@ -1,0 +1,164 @@
+// setup.ts: what is to be trained, as data: the complete config of each run, and the shortest text that says
+// it. Pure functions over the engine's own parser (`complete`) and table; nothing here knows the page.
+import type { ConfigKey, ConfigTable } from '../../wasm/loader/seqmix.ts';
+
+/** The complete config of one run: every key that means something to it. */
+export type Values = Readonly<Record<string, string>>;
+
+export interface Engine {
+    config: ConfigTable;
+    complete(config: string): string;
+}
+
+/** Runs on one task, and in all. */
+export const MAX_RUNS = 6;
+export const MAX_ALL = 9;
+/** Keys that all runs on a task share, so that they face the same sequences; and those that all runs share. */
+const TASK_GROUP = 'task';
+const RUN_GROUP = 'run';
+/** Keys that say nothing on this page. */
+const HIDDEN = ['v', 'threads', 'fast'];
+
+export function parse(text: string): Values {
+    const pairs = text
+        .split('&')
+        .filter(Boolean)
+        .map((pair) => {
+            const at = pair.indexOf('=');
+            return [pair.slice(0, at), decodeURIComponent(pair.slice(at + 1))] as const;
+        });
+    return Object.fromEntries(pairs);
+}
+export function format(values: Values): string {
+    const code = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+    const safe = (value: string) => value.replace(/[&~#%=! ]/g, code);
+    return Object.entries(values)
+        .map(([key, value]) => `${key}=${safe(value)}`)
+        .join('&');
+}
+
+/** The complete runs that a config text (from the address, a preset …) stands for. Throws the engine's error. */
+export function runsOf(engine: Engine, text: string): Values[] {
+    return engine.complete(text).split('~').map(parse);
+}
+
+const cache = new Map<string, Values>();
+function defaults(engine: Engine, task: string, mixer: string): Values {
+    const text = format({ task, mixer });
+    let values = cache.get(text);
+    if (!values) cache.set(text, (values = parse(engine.complete(text))));
+    return values;
+}
+
+/** What a run changes from the defaults of its mixer and task; mixer and task first. */
+export function given(engine: Engine, values: Values): Values {
+    const mixer = values['mixer'] ?? '';
+    const task = values['task'] ?? '';
+    const start = defaults(engine, task, mixer);
+    const changed = Object.entries(values).filter(([key, value]) => start[key] !== value);
+    return { mixer, task, ...Object.fromEntries(changed) };
+}
+export function isDefault(engine: Engine, values: Values, key: string): boolean {
+    return defaults(engine, values['task'] ?? '', values['mixer'] ?? '')[key] === values[key];
+}
+
+/** The shortest config text of one run, as the command line takes it. */
+export function textOf(engine: Engine, values: Values): string {
+    return format(given(engine, values));
+}
+
+/** The shortest text of all runs: the first, then what each other changes in it. */
+export function textOfAll(engine: Engine, runs: readonly Values[]): string {
+    const [first, ...others] = runs;
+    if (!first) return '';
+    const base = given(engine, first);
+    const deltas = others.map((values) => {
+        const own = given(engine, values);
+        const delta: Record<string, string> = {};
+        for (const [key, value] of Object.entries(own)) if (base[key] !== value) delta[key] = value;
+        // What the first run changes and this one does not has to be said too.
+        for (const key of Object.keys(base)) if (!(key in own) && key in values) delta[key] = values[key]!;
+        return format(delta);
+    });
+    return [format({ v: first['v'] ?? '1', ...base }), ...deltas].join('~');
+}
+
+/** The run with `key` changed; another mixer or task brings its own defaults for all that was not changed. */
+export function changed(engine: Engine, values: Values, key: string, value: string | null): Values {
+    const next = { ...given(engine, values) };
+    if (value === null) delete next[key];
+    else next[key] = value;
+    return parse(engine.complete(format(next)));
+}
+
+/** Keys whose value differs between the runs, or from its default: what a reader has to know of a run. */
+export function badges(engine: Engine, runs: readonly Values[], values: Values): string[] {
+    const own = given(engine, values);
+    return Object.keys(values).filter((key) => {
+        if (key === 'mixer' || key === 'task' || HIDDEN.includes(key)) return false;
+        const rivals = runs.filter((other) => other['task'] === values['task']);
+        const shared = rivals.every((other) => other[key] === values[key]);
+        return key in own && !(shared && isShared(engine, key));
+    });
+}
+
+/** The keys that mean something to a run: the common ones, its task's and its mixer's. */
+function keysOf({ config }: Engine, values: Values): ConfigKey[] {
+    const task = config.tasks.find(({ name }) => name === values['task']);
+    const mixer = config.mixers.find(({ name }) => name === values['mixer']);
+    const keys = new Map<string, ConfigKey>();
+    for (const key of [...config.keys, ...(task?.keys ?? []), ...(mixer?.keys ?? [])])
+        if (!keys.has(key.name) && !HIDDEN.includes(key.name)) keys.set(key.name, key);
+    return [...keys.values()];
+}
+/** What has a key in common: one run, the runs on its task, or all. */
+export function scopeOf({ config }: Engine, name: string): 'run' | 'task' | 'all' {
+    const tasks = config.tasks.flatMap(({ keys }) => keys);
+    const groups = [...config.keys, ...tasks].filter((key) => key.name === name).map(({ group }) => group);
+    return groups.includes(RUN_GROUP) ? 'all' : groups.includes(TASK_GROUP) ? 'task' : 'run';
+}
+const isShared = (engine: Engine, name: string) => scopeOf(engine, name) !== 'run';
+
+/** The keys of a run that are set for all runs together, the task itself left out. */
+export function sharedKeys(engine: Engine, values: Values): ConfigKey[] {
+    return keysOf(engine, values).filter(
+        ({ name }) => name in values && name !== 'task' && isShared(engine, name),
+    );
+}
+/** The other keys of a run by group, the mixer's own first, the mixer itself left out. */
+export function ownKeys(engine: Engine, values: Values): { group: string; keys: ConfigKey[] }[] {
+    const groups = new Map<string, ConfigKey[]>([['mixer', []]]);
+    for (const key of keysOf(engine, values)) {
+        if (!(key.name in values) || key.name === 'mixer' || isShared(engine, key.name)) continue;
+        groups.set(key.group, [...(groups.get(key.group) ?? []), key]);
+    }
+    return [...groups].filter(([, keys]) => keys.length).map(([group, keys]) => ({ group, keys }));
+}
+
+/** Refuses more runs than the page trains. */
+export function tooMany(runs: readonly Values[]): string | null {
+    const most = Math.max(0, ...[...byTask(runs).values()].map((group) => group.length));
+    if (runs.length <= MAX_ALL && most <= MAX_RUNS) return null;
+    const asked = most > MAX_RUNS ? `${most} runs on one task` : `${runs.length} runs`;
+    return `${asked} were asked for; this page trains up to ${MAX_RUNS} on a task and ${MAX_ALL} in all`;
+}
+function byTask(runs: readonly Values[]): Map<string, Values[]> {
+    const groups = new Map<string, Values[]>();
+    for (const values of runs) {
+        const task = values['task'] ?? '';
+        groups.set(task, [...(groups.get(task) ?? []), values]);
+    }
+    return groups;
+}
+
+/** The tasks to choose from. `own` is the form of data that a program hands over: noise here, so only a run of it has it. */
+export function offeredTasks(engine: Engine, values: Values) {
+    return engine.config.tasks.filter(({ name }) => name !== 'own' || values['task'] === 'own');
+}
+
+export function taskTitle(engine: Engine, values: Values): string {
+    return engine.config.tasks.find(({ name }) => name === values['task'])?.title ?? values['task'] ?? '';
+}
+export function mixerTitle(engine: Engine, values: Values): string {
+    return engine.config.mixers.find(({ name }) => name === values['mixer'])?.title ?? values['mixer'] ?? '';
+}

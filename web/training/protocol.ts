@@ -1,0 +1,117 @@
+// protocol.ts: what the page and its workers tell each other. Types and the few numbers both must know.
+import type { Evaluation, Sample, Tensor } from '../../wasm/loader/seqmix.ts';
+
+/** A worker trains one run no longer than this before it looks at the next and at its messages (milliseconds). */
+export const SLICE = 16;
+/** A worker reports no more often than this (milliseconds). */
+export const REPORT_EVERY = 60;
+/** Held-out draws are tried every so many steps, with so many answers where the products that takes allow it. */
+export const EVALUATE_EVERY = 10;
+export const EVALUATE_ANSWERS = 512;
+export const EVALUATE_PRODUCTS = 1e9;
+/** A run has solved its task from this held-out accuracy on. */
+export const SOLVED = 0.99;
+
+/** Other lengths are tried for this share of a worker's time while a view shows them, with so many answers (half of
+ * them where a sequence has one). */
+export const LENGTH_SHARE = 0.3;
+export const LENGTH_ANSWERS = 256;
+/** Snapshots of a run that are kept to look back at, and the bytes that they may take together. */
+export const SNAPSHOTS = 48;
+export const SNAPSHOT_BYTES = 24 << 20;
+
+/** An error that survives the way between threads. */
+export interface Problem {
+    message: string;
+    key: string;
+    value: string;
+    allowed: string;
+}
+
+export interface Opened {
+    config: string;
+    params: number;
+    steps: number;
+    /** Products of one training step, backward included. */
+    flops: number;
+    /** Memory that the run holds. */
+    bytes: number;
+    /** What should be known of a run that is allowed but may mislead; '': nothing. */
+    warning: string;
+    /** Of a loaded run: the steps that it had taken. */
+    step: number;
+}
+
+export interface Point extends Evaluation {
+    step: number;
+    /** Seconds of this run's own training so far, evaluations left out. */
+    seconds: number;
+}
+
+/** A try at another length: what came of it, or why it cannot be. */
+export interface LengthPoint {
+    length: number;
+    step: number;
+    result: Evaluation | null;
+    problem: string | null;
+}
+
+/** What happened to one run since its last report. */
+export interface Report {
+    id: number;
+    step: number;
+    /** Losses of the steps since the last report, the first of them step number `from` + 1. */
+    from: number;
+    losses: Float32Array<ArrayBuffer>;
+    points: Point[];
+    lengths: LengthPoint[];
+    /** Steps that can be looked back at, oldest first. */
+    snapshots: number[];
+    seconds: number;
+    /** The hash of the weights; given whenever the run stands still. */
+    digest: string | null;
+    state: 'going' | 'still' | 'done' | 'failed';
+    problem: Problem | null;
+}
+
+/** What is to be followed: a sample of a run, now or as it was at an earlier step. */
+export interface Watch {
+    id: number;
+    index: number;
+    block: number;
+    /** The snapshot to look at; null: the run as it is. */
+    at: number | null;
+    /** Every tensor of the block is wanted, and the weights of the run. */
+    detail: boolean;
+}
+
+/** One image through the eyes of a run. */
+export interface Seen {
+    sample: Sample;
+    /** [length][classes]: class probabilities when that many rows have been read. */
+    reading: Float32Array<ArrayBuffer>;
+    /** [length][channels]: gradient of ln p(answer) by the input. */
+    saliency: Float32Array<ArrayBuffer>;
+    step: number;
+}
+
+/** One sample as the watched run sees it now. */
+export interface Look {
+    id: number;
+    index: number;
+    step: number;
+    sample: Sample;
+    /** Blocks that show an attention map, and the map of the one asked for: [heads][length][length]. */
+    blocks: number[];
+    block: number;
+    heads: number;
+    map: Float32Array<ArrayBuffer> | null;
+    /** With `detail`: the block's tensors, the weights and their gradients. */
+    tensors: Tensor[];
+    problem: string | null;
+}
+
+export interface Told {
+    reports: Report[];
+    look: Look | null;
+}

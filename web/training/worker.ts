@@ -1,0 +1,416 @@
+// worker.ts: trains the runs that the page gives it, a slice of time each in turn, and reports. One instance
+// of the module per run, so that a closed run leaves nothing behind and a broken one takes no other with it.
+// The page's side is pool.ts.
+import * as Comlink from 'comlink';
+import { load, SeqmixError, type Lab, type Run } from '../../wasm/loader/seqmix.ts';
+import { trials, type Trial } from './lengths.ts';
+import * as limits from './protocol.ts';
+import { EVALUATE_EVERY, REPORT_EVERY, SLICE } from './protocol.ts';
+import type { LengthPoint, Look, Opened, Point, Problem, Report, Seen, Told, Watch } from './protocol.ts';
+import { lookAt, noLook, seeImage, Snapshots, transfers } from './seeing.ts';
+import { parse } from '../state/setup.ts';
+
+interface Job {
+    id: number;
+    lab: Lab;
+    run: Run;
+    steps: number;
+    /** Steps that may be taken before the run stands still; Infinity while it plays. */
+    wanted: number;
+    /** When the next step is due (performance.now()), where a pace is set. */
+    due: number;
+    /** Held-out sequences of one try; 0: not yet known. */
+    sequences: number;
+    /** Time had in this worker, milliseconds: who had least comes next. */
+    spent: number;
+    /** Own training time, seconds. */
+    seconds: number;
+    /** Losses told so far, and the steps that it had taken when it was loaded. */
+    reported: number;
+    base: number;
+    points: Point[];
+    snapshots: Snapshots;
+    /** Other lengths to try, the one that comes next, the step of its last try, and what came of them. */
+    trials: Trial[];
+    trial: number;
+    tried: Map<number, number>;
+    lengths: LengthPoint[];
+    /** What stopped it. */
+    fault: unknown;
+    /** Something happened since the last report. */
+    news: boolean;
+}
+
+function problem(error: unknown): Problem {
+    if (error instanceof SeqmixError)
+        return { message: error.message, key: error.key, value: error.value, allowed: error.allowed };
+    return {
+        message: `the run broke: ${(error as Error)?.message ?? String(error)}`,
+        key: '',
+        value: '',
+        allowed: '',
+    };
+}
+
+const MOST_SPARE = 64 << 20; // bytes of an instance that is kept for the next run
+
+/** Held-out sequences to try: the same on every machine, so that curves are. */
+function sequencesFor(run: Run): number {
+    const { targets, sequences } = run.evaluate({ count: 8 });
+    const batch = Number(/(?:^|&)batch=(\d+)/.exec(run.config)?.[1] ?? 1);
+    const products = run.metrics.flops / (3 * batch); // forward, one sequence
+    const wanted = Math.ceil((limits.EVALUATE_ANSWERS * sequences) / Math.max(1, targets));
+    const affordable = Math.floor(limits.EVALUATE_PRODUCTS / Math.max(1, products));
+    return Math.max(16, Math.min(limits.EVALUATE_ANSWERS, wanted, affordable));
+}
+
+// A turn of the event loop: messages are read, timers fire. setTimeout would wait 4 ms.
+const turns = new MessageChannel();
+const waiting: (() => void)[] = [];
+turns.port1.onmessage = () => waiting.shift()?.();
+const turn = () => new Promise<void>((done) => (waiting.push(done), turns.port2.postMessage(0)));
+const sleep = (ms: number) => new Promise<void>((done) => setTimeout(done, ms));
+
+export class Host {
+    #module: WebAssembly.Module | null = null;
+    #tell: (told: Told) => unknown = () => {};
+    #jobs = new Map<number, Job>();
+    #spare: Lab[] = [];
+    #pace = Infinity;
+    #looping = false;
+    #telling = false;
+    #told = 0;
+    #watch: Watch | null = null;
+    #look: Look | null = null;
+    #lookDue = 0;
+    #lookStale = false;
+    #files: ReadonlyMap<string, Uint8Array> = new Map();
+    #lengths = false;
+    #lengthDue = 0;
+
+    /** Bytes that all instances of the module hold. */
+    get bytes(): number {
+        const labs = [...this.#spare, ...[...this.#jobs.values()].map(({ lab }) => lab)];
+        return labs.reduce((sum, lab) => sum + lab.bytes, 0);
+    }
+    init(module: WebAssembly.Module, tell: (told: Told) => unknown): void {
+        this.#module = module;
+        this.#tell = tell;
+    }
+
+    open(id: number, config: string): Promise<Opened | { problem: Problem }> {
+        return this.#admit(id, config, (lab) => lab.open(config));
+    }
+    /** Go on with a saved run. `seconds` it has been trained, `losses` it has reported. */
+    load(id: number, bytes: Uint8Array, seconds = 0): Promise<Opened | { problem: Problem }> {
+        return this.#admit(
+            id,
+            new TextDecoder().decode(bytes.subarray(0, 4096)),
+            (lab) => lab.load(bytes),
+            seconds,
+        );
+    }
+    async #admit(
+        id: number,
+        config: string,
+        make: (lab: Lab) => Run,
+        seconds = 0,
+    ): Promise<Opened | { problem: Problem }> {
+        try {
+            const lab = this.#spare.pop() ?? (await load({ wasm: this.#module!, scalar: this.#module! }));
+            let run: Run;
+            try {
+                const digits = /(data|test)=mnist/.test(config);
+                for (const [name, bytes] of this.#files)
+                    if ((digits && name.endsWith('-ubyte')) || config.includes(`text=${name}`))
+                        lab.provide(name, bytes);
+                run = make(lab);
+            } catch (error) {
+                this.#keep(lab, error);
+                throw error;
+            }
+            const { params, steps, flops, bytes, step } = run.metrics;
+            const job: Job = {
+                id,
+                lab,
+                run,
+                steps,
+                wanted: 0,
+                due: 0,
+                spent: 0,
+                sequences: 0,
+                seconds,
+                reported: 0,
+                base: step,
+                points: [],
+                snapshots: new Snapshots(),
+                trials: trials(parse(run.config)),
+                trial: 0,
+                tried: new Map(),
+                lengths: [],
+                fault: null,
+                news: true,
+            };
+            this.#jobs.set(id, job);
+            this.#evaluate(job);
+            job.snapshots.take(run);
+            void this.#loop();
+            return { config: run.config, params, steps, flops, bytes, step, warning: run.warning };
+        } catch (error) {
+            return { problem: problem(error) };
+        }
+    }
+    /** Data files for the runs that will read them. */
+    files(files: ReadonlyMap<string, Uint8Array>): void {
+        this.#files = files;
+    }
+    /** Whether other lengths are tried while runs train. */
+    tryLengths(on: boolean): void {
+        this.#lengths = on;
+        void this.#loop();
+    }
+    see(id: number, what: Uint8Array | number): Seen | { problem: Problem } {
+        const job = this.#jobs.get(id);
+        if (!job) return { problem: problem(new SeqmixError('this run is not open')) };
+        try {
+            return seeImage(job.run, what);
+        } catch (error) {
+            return { problem: problem(error) };
+        }
+    }
+    /** How often row was wanted and column answered, over so many held-out sequences. */
+    confusion(id: number, count: number): number[][] | null {
+        const run = this.#jobs.get(id)?.run;
+        run?.evaluate({ count });
+        return run?.confusion() ?? null;
+    }
+    close(id: number): void {
+        const job = this.#jobs.get(id);
+        if (!job) return;
+        this.#jobs.delete(id);
+        if (this.#watch?.id === id) this.#watch = null;
+        try {
+            job.snapshots.close();
+            job.run.close();
+            this.#keep(job.lab, job.fault);
+        } catch {
+            // a broken instance is left to the garbage collector
+        }
+    }
+    /** Use the instance again, unless something other than a refused request happened in it, or it grew large. */
+    #keep(lab: Lab, fault: unknown): void {
+        if ((fault === null || fault instanceof SeqmixError) && lab.bytes <= MOST_SPARE)
+            this.#spare.push(lab);
+    }
+    /** Train these runs on, or `steps` steps each. */
+    play(ids: readonly number[], steps = Infinity): void {
+        const most = Math.max(0, ...[...this.#jobs.values()].map(({ spent }) => spent));
+        for (const job of this.#jobs.values()) {
+            if (!ids.includes(job.id)) continue;
+            // Who comes late, or was at rest, is not owed the time that the others had.
+            if (job.wanted === 0) job.spent = most;
+            job.wanted = steps;
+            job.due = performance.now();
+        }
+        void this.#loop();
+    }
+    pause(): void {
+        for (const job of this.#jobs.values()) {
+            if (job.wanted > 0) job.news = true;
+            job.wanted = 0;
+        }
+    }
+    /** Steps per second of each run; Infinity: as fast as it goes. */
+    pace(stepsPerSecond: number): void {
+        this.#pace = stepsPerSecond;
+        for (const job of this.#jobs.values()) job.due = performance.now();
+    }
+    watch(watch: Watch | null): void {
+        this.#watch = watch;
+        this.#lookStale = true;
+        this.#lookDue = 0;
+        void this.#loop();
+    }
+    save(id: number): Uint8Array {
+        const job = this.#jobs.get(id);
+        if (!job) throw new SeqmixError('this run is not open');
+        const bytes = job.run.save();
+        return Comlink.transfer(bytes, [bytes.buffer]);
+    }
+
+    #goes(job: Job): boolean {
+        return job.wanted > 0 && job.fault === null && job.run.metrics.step < job.steps;
+    }
+
+    async #loop(): Promise<void> {
+        if (this.#looping) return;
+        this.#looping = true;
+        try {
+            for (;;) {
+                const going = [...this.#jobs.values()].filter((job) => this.#goes(job));
+                const due = going.filter((job) => job.due <= performance.now());
+                // Whose turn: the one that has had the least time.
+                if (due.length > 0) this.#slice(due.reduce((a, b) => (b.spent < a.spent ? b : a)));
+                const tried = this.#tryLength();
+                this.#see();
+                const told = this.#report();
+                if (going.length === 0 && !this.#news() && !this.#lookStale && !tried) return;
+                const next = Math.min(...going.map((job) => job.due)); // when there is something to do
+                const wait = going.length > 0 ? next - performance.now() : told ? 0 : REPORT_EVERY / 4;
+                if (wait > 1) await sleep(Math.min(wait, REPORT_EVERY));
+                else await turn();
+            }
+        } finally {
+            this.#looping = false;
+        }
+    }
+
+    #slice(job: Job): void {
+        const start = performance.now();
+        try {
+            do {
+                const before = performance.now();
+                job.run.step(1);
+                job.seconds += (performance.now() - before) / 1000;
+                job.wanted--;
+                job.news = true;
+                if (job.id === this.#watch?.id && this.#watch.at === null) this.#lookStale = true;
+                const { step } = job.run.metrics;
+                if (step % EVALUATE_EVERY === 0 || step === job.steps) this.#evaluate(job);
+                // A pace that cannot be held does not pile up a debt.
+                if (this.#pace < Infinity)
+                    job.due = Math.max(job.due + 1000 / this.#pace, start - 1000 / this.#pace);
+            } while (this.#goes(job) && job.due <= performance.now() && performance.now() - start < SLICE);
+        } catch (error) {
+            job.fault = error;
+            job.news = true;
+        }
+        job.spent += performance.now() - start;
+    }
+
+    #evaluate(job: Job): void {
+        job.sequences ||= sequencesFor(job.run);
+        const result = job.run.evaluate({ count: job.sequences });
+        const { step } = job.run.metrics;
+        job.points.push({ ...result, step, seconds: job.seconds });
+        if (step > 0) job.snapshots.take(job.run);
+        job.news = true;
+    }
+
+    /** Try the run whose curve over lengths is oldest at its next length; false: they are all as new as can be. */
+    #tryLength(): boolean {
+        if (!this.#lengths) return false;
+        const behind = (job: Job) => {
+            const step = job.tried.get(job.trials[job.trial]?.length ?? 0) ?? -1;
+            return job.fault === null && job.trials.length > 0 ? job.run.metrics.step - step : 0;
+        };
+        const job = [...this.#jobs.values()].reduce<Job | null>(
+            (most, one) => (behind(one) > (most ? behind(most) : 0) ? one : most),
+            null,
+        );
+        if (!job) return false;
+        const start = performance.now();
+        if (start < this.#lengthDue) return true;
+        const { length, changes } = job.trials[job.trial]!;
+        const { step } = job.run.metrics;
+        job.trial = (job.trial + 1) % job.trials.length;
+        job.tried.set(length, step);
+        try {
+            const pairs = Number(/pairs=(\d+)/.exec(changes)?.[1] ?? 2);
+            const count = 32 * Math.max(1, Math.round(limits.LENGTH_ANSWERS / (32 * pairs)));
+            const result = job.run.evaluate({ count, changes });
+            job.lengths.push({ length, step, result, problem: null });
+        } catch (error) {
+            if (!(error instanceof SeqmixError)) job.fault = error;
+            // A length that the model or the task refuses is refused for good.
+            else job.tried.set(length, Infinity);
+            job.lengths.push({ length, step, result: null, problem: problem(error).message });
+        }
+        job.news = true;
+        const share = limits.LENGTH_SHARE;
+        const rest = this.#goes(job) ? (1 - share) / share : 0;
+        this.#lengthDue = performance.now() + rest * (performance.now() - start);
+        return true;
+    }
+
+    #news(): boolean {
+        return this.#look !== null || [...this.#jobs.values()].some((job) => job.news);
+    }
+
+    /** Look at the watched sample again, at most a tenth of the time. */
+    #see(): void {
+        const job = this.#watch && this.#jobs.get(this.#watch.id);
+        if (!job || !this.#watch) this.#lookStale = false;
+        if (!job || !this.#watch || !this.#lookStale || performance.now() < this.#lookDue) return;
+        const start = performance.now();
+        const { at } = this.#watch;
+        const step = job.run.metrics.step;
+        try {
+            const run = (at !== null && at < step && job.snapshots.at(job.lab, at)) || job.run;
+            this.#look = lookAt(run, this.#watch, run.metrics.step);
+        } catch (error) {
+            this.#look = noLook(this.#watch, step, problem(error).message);
+        }
+        this.#lookStale = false;
+        this.#lookDue = performance.now() + Math.max(2 * REPORT_EVERY, 9 * (performance.now() - start));
+    }
+
+    /** Tell the page what is new, unless it was told just now or has not taken the last telling yet. */
+    #report(): boolean {
+        const now = performance.now();
+        if (this.#telling || now - this.#told < REPORT_EVERY || !this.#news()) return false;
+        const reports: Report[] = [];
+        const transfer: Transferable[] = [];
+        for (const job of this.#jobs.values()) {
+            if (!job.news) continue;
+            const losses = job.run.losses(job.reported);
+            const { step } = job.run.metrics;
+            const state =
+                job.fault !== null
+                    ? 'failed'
+                    : step >= job.steps
+                      ? 'done'
+                      : this.#goes(job)
+                        ? 'going'
+                        : 'still';
+            transfer.push(losses.buffer);
+            reports.push({
+                id: job.id,
+                step,
+                from: job.base + job.reported,
+                losses,
+                points: job.points,
+                lengths: job.lengths,
+                snapshots: job.snapshots.steps,
+                seconds: job.seconds,
+                digest: state === 'going' ? null : job.run.digest(),
+                state,
+                problem: job.fault === null ? null : problem(job.fault),
+            });
+            job.reported += losses.length;
+            job.points = [];
+            job.lengths = [];
+            job.news = false;
+        }
+        if (this.#look) transfer.push(...transfers(this.#look));
+        const told: Told = { reports, look: this.#look };
+        this.#look = null;
+        this.#told = now;
+        this.#telling = true;
+        void Promise.resolve(this.#tell(Comlink.transfer(told, transfer))).finally(
+            () => (this.#telling = false),
+        );
+        return true;
+    }
+}
+
+// What breaks outside a call ends the worker, and the page hears of it.
+self.addEventListener('unhandledrejection', (event) => {
+    setTimeout(() => {
+        throw event.reason;
+    });
+});
+const host = new Host();
+/** Bytes that the modules of this worker hold, for the soak. */
+Object.assign(self, { seqmixBytes: () => host.bytes });
+Comlink.expose(host);
