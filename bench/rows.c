@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/philox.h"
+#include "model/base/error.h"
 
 static bench_row *rows;
 static size_t n_rows, room;
@@ -45,19 +46,12 @@ static const char *isa_before; // of a row that chose another
 int bench_open(bench_row *r, smx_error *error) {
     memset(error, 0, sizeof *error);
     isa_before = smx_isa();
-    if (r->isa && smx_isa_choose(r->isa)) {
-        snprintf(error->message, sizeof error->message, "%s is not usable on this machine", r->isa);
-        return -1;
-    }
-    if (r->fast && !smx_fast_isa()) {
-        snprintf(error->message, sizeof error->message, "%s has no copies with fused multiply-add here",
-                 smx_isa());
-        return -1;
-    }
+    if (r->isa && smx_isa_choose(r->isa)) return error_say(error, "%s is not usable on this machine", r->isa);
+    if (r->fast && !smx_fast_isa())
+        return error_say(error, "%s has no copies with fused multiply-add here", smx_isa());
     smx_fast(r->fast);
     if (r->open(r, error)) {
-        if (!error->message[0])
-            snprintf(error->message, sizeof error->message, "out of memory for %s", r->name);
+        if (!error->message[0]) error_say(error, "out of memory for %s", r->name);
         bench_close(r);
         return -1;
     }

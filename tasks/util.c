@@ -4,18 +4,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "model/base/error.h"
+
 int length_fail(smx_error *error, size_t length, const char *allowed, ...) {
-    if (!error) return -1;
+    char text[sizeof error->allowed], value[24];
     va_list args;
     va_start(args, allowed);
-    vsnprintf(error->allowed, sizeof error->allowed, allowed, args);
+    vsnprintf(text, sizeof text, allowed, args);
     va_end(args);
-    snprintf(error->key, sizeof error->key, "length");
-    snprintf(error->value, sizeof error->value, "%zu", length);
-    // The words of config_fail (model/settings/config.c).
-    snprintf(error->message, sizeof error->message, "%s=%s does not fit: it must be %s", error->key,
-             error->value, error->allowed);
-    return -1;
+    snprintf(value, sizeof value, "%zu", length);
+    return error_unfit(error, "length", value, "%s", text);
 }
 
 void draw_distinct(smx_rng *rng, int32_t *out, size_t stride, size_t n, int32_t low, uint32_t range) {

@@ -15,6 +15,12 @@
 
 static smx_error failure;
 
+// Records: structs of run.h as arrays, their fields in the order of records.def.
+enum { RECORD_MOST = 16 };
+#define NUMBER(x) (x)
+#define FLAG(x) ((x) != 0)
+#define ADDRESS(x) ((uintptr_t)(x))
+
 void *lab_alloc(size_t bytes) { return malloc(bytes ? bytes : 1); }
 void lab_free(void *memory) { free(memory); }
 
@@ -44,26 +50,24 @@ int lab_step_on(smx_run *run, const int32_t *tokens, const float *values, const 
                 const float *target_values) {
     return smx_run_step_on(run, &(smx_batch){tokens, values, targets, target_values}, &failure);
 }
-const smx_batch_form *lab_batch(const smx_run *run) { // seven words: size_t is one here
-    static smx_batch_form form;
-    smx_run_batch(run, &form);
-    return &form;
+const uint32_t *lab_batch(const smx_run *run) {
+    static uint32_t out[RECORD_MOST];
+    smx_batch_form form, *from = &form;
+    smx_run_batch(run, from);
+    uint32_t *to = out;
+#define BATCH_FORM(kind, member) *to++ = (uint32_t)kind(from->member);
+#include "records.def"
+    return out;
 }
 const char *lab_config(const smx_run *run) { return smx_run_config(run); }
 
 const char *lab_warning(smx_run *run) { return smx_run_warning(run); }
 
-// loss, accuracy, sequence accuracy, r2, targets, sequences, free accuracy, free sequence accuracy
-static const double *flat_evaluation(const smx_evaluation *e) {
-    static double out[8];
-    out[0] = e->loss;
-    out[1] = e->accuracy;
-    out[2] = e->sequence_accuracy;
-    out[3] = e->r2;
-    out[4] = (double)e->targets;
-    out[5] = (double)e->sequences;
-    out[6] = e->free_accuracy;
-    out[7] = e->free_sequence_accuracy;
+static const double *flat_evaluation(const smx_evaluation *from) {
+    static double out[RECORD_MOST];
+    double *to = out;
+#define EVALUATION(kind, member) *to++ = (double)kind(from->member);
+#include "records.def"
     return out;
 }
 const double *lab_evaluate(smx_run *run, size_t count,
@@ -90,20 +94,13 @@ const double *lab_confusion(const smx_run *run) {
     return out;
 }
 
-// step, loss, accuracy, rate, gradient norm, params, steps, bytes, flops
 const double *lab_metrics(const smx_run *run) {
-    static double out[9];
-    smx_metrics m;
-    smx_run_metrics(run, &m);
-    out[0] = (double)m.step;
-    out[1] = m.loss;
-    out[2] = m.accuracy;
-    out[3] = m.rate;
-    out[4] = m.gradient_norm;
-    out[5] = (double)m.params;
-    out[6] = (double)m.steps;
-    out[7] = (double)m.bytes;
-    out[8] = (double)m.flops;
+    static double out[RECORD_MOST];
+    smx_metrics metrics, *from = &metrics;
+    smx_run_metrics(run, from);
+    double *to = out;
+#define METRICS(kind, member) *to++ = (double)kind(from->member);
+#include "records.def"
     return out;
 }
 
@@ -126,14 +123,11 @@ const char *lab_digest(const smx_run *run) { return hex(smx_run_digest(run)); }
 
 // ---- Tensors --------------------------------------------------------------------------------------------
 
-// name, data, rank, shape[4], is_weight
-static const uint32_t *flat_tensor(const smx_tensor *t) {
-    static uint32_t out[8];
-    out[0] = (uint32_t)(uintptr_t)t->name;
-    out[1] = (uint32_t)(uintptr_t)t->data;
-    out[2] = t->rank;
-    memcpy(out + 3, t->shape, sizeof t->shape);
-    out[7] = t->is_weight != 0;
+static const uint32_t *flat_tensor(const smx_tensor *from) {
+    static uint32_t out[RECORD_MOST];
+    uint32_t *to = out;
+#define TENSOR(kind, member) *to++ = (uint32_t)kind(from->member);
+#include "records.def"
     return out;
 }
 size_t lab_tensor_count(const smx_run *run) { return smx_run_tensor_count(run); }
@@ -148,19 +142,11 @@ const uint32_t *lab_tensor(const smx_run *run, const char *name) {
 
 // ---- Samples --------------------------------------------------------------------------------------------
 
-// length, classes, channels, target count, then addresses: tokens, values, targets, predicted, confidence, target values (0: none)
-static const uint32_t *flat_sample(const smx_sample *s) {
-    static uint32_t out[10];
-    out[0] = (uint32_t)s->length;
-    out[1] = (uint32_t)s->classes;
-    out[2] = (uint32_t)s->channels;
-    out[3] = (uint32_t)s->target_count;
-    out[4] = (uint32_t)(uintptr_t)s->tokens;
-    out[5] = (uint32_t)(uintptr_t)s->values;
-    out[6] = (uint32_t)(uintptr_t)s->targets;
-    out[7] = (uint32_t)(uintptr_t)s->predicted;
-    out[8] = (uint32_t)(uintptr_t)s->confidence;
-    out[9] = (uint32_t)(uintptr_t)s->target_values;
+static const uint32_t *flat_sample(const smx_sample *from) {
+    static uint32_t out[RECORD_MOST];
+    uint32_t *to = out;
+#define SAMPLE(kind, member) *to++ = (uint32_t)kind(from->member);
+#include "records.def"
     return out;
 }
 const uint32_t *lab_look(smx_run *run, int stream, double index, size_t length) {

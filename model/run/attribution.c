@@ -2,103 +2,104 @@
 // that was looked at last, of a task that reads real values and answers once.
 #include "run_private.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/mathd.h"
+#include "model/base/error.h"
 
 static int refuse(const smx_run *r, smx_error *error) {
-    const stage *s = &r->look;
+    const batch_graph *s = &r->look.graph;
     if (s->g && s->task.channels && s->task.classes && !s->task.per_position) return 0;
     return config_fail(error, r->c, "task",
                        "one that reads real values and names one class, after a look at a sample");
 }
 
 static int no_memory(smx_error *error) {
-    if (!error) return -1;
-    memset(error, 0, sizeof *error);
-    snprintf(error->message, sizeof error->message, "out of memory for the gradients of one sample");
+    return error_say(error, "out of memory for the gradients of one sample");
+}
+
+void attribution_close(attribution *a) {
+    batch_graph_close(&a->graph);
+    free(a->shares);
+    memset(a, 0, sizeof *a);
+}
+
+// A training graph of one sample, as long as the one looked at, whose input has a gradient too.
+static int open_trace(smx_run *r, smx_error *error) {
+    batch_graph *s = &r->attribution.graph;
+    if (s->g && s->L == r->look.graph.L) return 0;
+    batch_graph_close(s);
+    if (batch_graph_open(s, GRAPH_TRAIN, &r->weights, r->c, r->c, 1, r->look.length, error)) return -1;
+    s->model.values->needs_grad = 1;
+    if (!batch_graph_plan(s, error)) return 0;
+    batch_graph_close(s);
     return -1;
-}
-
-void attribution_close(smx_run *r) {
-    stage_close(&r->trace);
-    free(r->shares);
-    r->shares = NULL;
-}
-
-// A training graph of one sample whose input has a gradient too.
-static tensor *open_trace(smx_run *r, smx_error *error) {
-    stage *s = &r->trace;
-    if (!s->g) {
-        if (stage_open(s, GRAPH_TRAIN, &r->weights, r->c, r->c, 1, r->look_length, error)) return NULL;
-        for (size_t i = 0; i < s->g->n_nodes; i++)
-            if (!strcmp(s->g->nodes[i].op->name, "values")) s->g->nodes[i].out->needs_grad = 1;
-        if (stage_plan(s, error)) {
-            stage_close(s);
-            return NULL;
-        }
-    }
-    for (size_t i = 0; i < s->g->n_nodes; i++)
-        if (!strcmp(s->g->nodes[i].op->name, "values")) return s->g->nodes[i].out;
-    return NULL;
 }
 
 const float *smx_run_saliency(smx_run *r, int32_t answer, smx_error *error) {
     if (refuse(r, error)) return NULL;
-    if (answer < 0 || (size_t)answer >= r->look.task.classes) answer = r->predicted[0];
+    if (answer < 0 || (size_t)answer >= r->look.graph.task.classes) answer = r->look.predicted[0];
     const run_mode before = run_enter(r);
     const size_t bytes = r->weights.total * sizeof(float);
+    const float *gradient = NULL;
     float *kept = malloc(bytes + 1); // the gradients of the last training step are shown as well
-    tensor *values = kept ? open_trace(r, error) : (no_memory(error), NULL);
-    if (values) {
-        stage *s = &r->trace;
+    if (kept ? !open_trace(r, error) : (no_memory(error), 0)) {
+        batch_graph *s = &r->attribution.graph;
+        const tensor *values = s->model.values;
         memcpy(kept, r->weights.grad, bytes);
-        memcpy(s->g->values, r->look.g->values, values->n * sizeof(float));
+        memcpy(s->g->values, r->look.graph.g->values, values->n * sizeof(float));
         s->row_targets[0] = answer;
         float loss;
-        stage_backward(s, stage_forward(s, &loss));
+        batch_graph_backward(s, batch_graph_forward(s, &loss));
         for (size_t i = 0; i < values->n; i++) values->grad[i] = -values->grad[i]; // of ln p, not of the loss
+        gradient = values->grad;
         memcpy(r->weights.grad, kept, bytes);
     }
     free(kept);
     run_leave(before);
-    return values ? values->grad : NULL;
+    return gradient;
 }
 
-// The head is linear in the mean over the rows, so after t rows it is the head of their mean. Where the blocks are causal
-// this is the answer to the sequence that ends there.
+// The nodes after the one that made t once more, t holding something else.
+static void replay_after(graph *g, const tensor *t) {
+    for (size_t i = (size_t)t->produced_by + 1; i < g->n_nodes; i++) g->nodes[i].op->forward(g, &g->nodes[i]);
+}
+
+// After t rows the head reads their mean. Where the blocks are causal this is the answer to the sequence that ends there.
 static const float *read_on(smx_run *r, smx_error *error) {
-    const graph *g = r->look.g;
-    const tensor *rows = NULL;
-    for (size_t i = 0; i < g->n_nodes; i++)
-        if (!strcmp(g->nodes[i].op->name, "meanpool")) rows = g->nodes[i].in[0];
-    const tensor *head = graph_find(g, "head"), *bias = graph_find(g, "head_bias");
-    const size_t L = g->L, V = r->look.task.classes;
-    free(r->shares);
-    r->shares = malloc(L * V * sizeof *r->shares);
-    const size_t D = rows ? rows->n / L : 0;
-    double *sum = calloc(D + V + 1, sizeof *sum), *logit = sum ? sum + D : NULL;
-    if (!r->shares || !sum || !rows || !head || !bias) {
-        free(sum);
-        no_memory(error);
-        return NULL;
-    }
-    for (size_t t = 0; t < L; t++) {
-        double most = -1e300, total = 0.0;
-        for (size_t d = 0; d < D; d++) sum[d] += (double)rows->data[t * D + d];
-        for (size_t v = 0; v < V; v++) {
-            logit[v] = 0.0;
-            for (size_t d = 0; d < D; d++) logit[v] += sum[d] * (double)head->data[d * V + v];
-            logit[v] = logit[v] / (double)(t + 1) + (double)bias->data[v];
-            if (logit[v] > most) most = logit[v];
+    graph *g = r->look.graph.g;
+    const model *m = &r->look.graph.model;
+    const size_t L = g->L, D = m->pooled->n, V = m->logits->n;
+    free(r->attribution.shares);
+    float *shares = r->attribution.shares = malloc(L * V * sizeof *shares);
+    float *pooled = malloc(D * sizeof *pooled); // of the whole sequence
+    double *sum = calloc(D, sizeof *sum);
+    if (shares && pooled && sum) {
+        memcpy(pooled, m->pooled->data, D * sizeof *pooled);
+        for (size_t t = 0; t < L; t++) {
+            double most = -1e300, total = 0.0;
+            for (size_t d = 0; d < D; d++) {
+                sum[d] += (double)m->rows->data[t * D + d];
+                m->pooled->data[d] = (float)(sum[d] / (double)(t + 1));
+            }
+            replay_after(g, m->pooled);
+            const float *logits = m->logits->data;
+            for (size_t v = 0; v < V; v++)
+                if ((double)logits[v] > most) most = (double)logits[v];
+            for (size_t v = 0; v < V; v++) total += md_exp((double)logits[v] - most);
+            for (size_t v = 0; v < V; v++)
+                shares[t * V + v] = (float)(md_exp((double)logits[v] - most) / total);
         }
-        for (size_t v = 0; v < V; v++) total += logit[v] = md_exp(logit[v] - most);
-        for (size_t v = 0; v < V; v++) r->shares[t * V + v] = (float)(logit[v] / total);
+        memcpy(m->pooled->data, pooled, D * sizeof *pooled);
+        replay_after(g, m->pooled);
+    } else {
+        no_memory(error);
     }
+    const int done = pooled && sum;
+    free(pooled);
     free(sum);
-    return r->shares;
+    return done ? shares : NULL;
 }
 
 const float *smx_run_reading(smx_run *r, smx_error *error) {

@@ -1,11 +1,11 @@
-// stage.c: samples in, loss out.
+// batch_graph.c: samples in, loss out.
 #include "batch_graph.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-int stage_open(stage *s, enum graph_mode mode, params *p, const config *c, const config *of_task, size_t B,
-               size_t L, smx_error *error) {
+int batch_graph_open(batch_graph *s, enum graph_mode mode, params *p, const config *c, const config *of_task,
+                     size_t B, size_t L, smx_error *error) {
     memset(s, 0, sizeof *s);
     const smx_task *task = smx_task_find(config_word(c, "task"));
     if (task->open(&s->task, of_task, L, error)) return -1;
@@ -42,22 +42,22 @@ int stage_open(stage *s, enum graph_mode mode, params *p, const config *c, const
     s->row_stats = at, at += 2 * s->rows;
     s->best = (int32_t *)at;
     s->g->rows_n = s->rows;
-    s->logits = model_build(s->g, c, &s->task, mode == GRAPH_LOOK);
+    s->model = model_build(s->g, c, &s->task, mode == GRAPH_LOOK);
     if (s->g->failed) {
         if (error) *error = s->g->error;
         goto fail;
     }
     return 0;
 fail:
-    stage_close(s);
+    batch_graph_close(s);
     return -1;
 }
 
-int stage_plan(stage *s, smx_error *error) {
-    return graph_plan(s->g, s->g->mode == GRAPH_TRAIN ? s->logits : NULL, error);
+int batch_graph_plan(batch_graph *s, smx_error *error) {
+    return graph_plan(s->g, s->g->mode == GRAPH_TRAIN ? s->model.logits : NULL, error);
 }
 
-void stage_close(stage *s) {
+void batch_graph_close(batch_graph *s) {
     graph_free(s->g);
     free(s->memory);
     if (s->task.release) s->task.release(s->task.data);
@@ -65,7 +65,7 @@ void stage_close(stage *s) {
 }
 
 typedef struct {
-    stage *s;
+    batch_graph *s;
     uint64_t seed, first;
     uint32_t stream;
     size_t count;
@@ -73,7 +73,7 @@ typedef struct {
 
 static void fill_one(void *arg, size_t b) {
     const filling *f = arg;
-    stage *s = f->s;
+    batch_graph *s = f->s;
     const smx_task_instance *t = &s->task;
     smx_task_sample sample = {t->vocab ? s->g->tokens + b * s->L : NULL,
                               t->channels ? s->g->values + b * s->L * t->channels : NULL,
@@ -89,7 +89,7 @@ static void fill_one(void *arg, size_t b) {
 }
 
 // Which rows of the model's output are asked for.
-static void collect_rows(stage *s) {
+static void collect_rows(batch_graph *s) {
     const int classes = s->task.classes > 0;
     for (size_t b = 0; b < s->B; b++) {
         size_t used = 0, per = s->rows / s->B;
@@ -110,12 +110,12 @@ static void collect_rows(stage *s) {
     }
 }
 
-void stage_fill(stage *s, uint64_t seed, uint32_t stream, uint64_t first, size_t count) {
+void batch_graph_fill(batch_graph *s, uint64_t seed, uint32_t stream, uint64_t first, size_t count) {
     graph_pieces(s->g, s->B, fill_one, &(filling){s, seed, first, stream, count});
     collect_rows(s);
 }
 
-void stage_give(stage *s, const smx_batch *batch) {
+void batch_graph_give(batch_graph *s, const smx_batch *batch) {
     const size_t N = s->B * s->L, n = s->B * s->targets_per;
     if (batch->tokens) memcpy(s->g->tokens, batch->tokens, N * sizeof *batch->tokens);
     if (batch->values) memcpy(s->g->values, batch->values, N * s->task.channels * sizeof *batch->values);
@@ -126,31 +126,31 @@ void stage_give(stage *s, const smx_batch *batch) {
     collect_rows(s);
 }
 
-size_t stage_forward(stage *s, float *loss) {
+size_t batch_graph_forward(batch_graph *s, float *loss) {
     graph_forward(s->g);
-    size_t n = s->task.classes ? smx_cross_entropy_fwd(s->row_loss, s->row_stats, s->logits->data,
+    size_t n = s->task.classes ? smx_cross_entropy_fwd(s->row_loss, s->row_stats, s->model.logits->data,
                                                        s->row_targets, s->rows, s->task.classes)
-                               : smx_mse_fwd(s->row_loss, s->logits->data, s->row_values, s->rows);
+                               : smx_mse_fwd(s->row_loss, s->model.logits->data, s->row_values, s->rows);
     *loss = n ? smx_sum(s->row_loss, s->rows) / (float)n : 0.0f;
     return n;
 }
 
-void stage_backward(stage *s, size_t targets) {
+void batch_graph_backward(batch_graph *s, size_t targets) {
     const float scale = targets ? 1.0f / (float)targets : 0.0f;
     if (s->task.classes)
-        smx_cross_entropy_bwd(s->logits->grad, s->logits->data, s->row_targets, s->row_stats, s->rows,
-                              s->task.classes, scale);
+        smx_cross_entropy_bwd(s->model.logits->grad, s->model.logits->data, s->row_targets, s->row_stats,
+                              s->rows, s->task.classes, scale);
     else
-        smx_mse_bwd(s->logits->grad, s->logits->data, s->row_values, s->rows, scale);
+        smx_mse_bwd(s->model.logits->grad, s->model.logits->data, s->row_values, s->rows, scale);
     graph_backward(s->g);
 }
 
-size_t stage_right(stage *s, size_t *sequences_right) {
+size_t batch_graph_right(batch_graph *s, size_t *sequences_right) {
     if (!s->task.classes) { // regression has no right answers
         if (sequences_right) *sequences_right = 0;
         return 0;
     }
-    smx_argmax(s->best, s->logits->data, s->rows, s->task.classes);
+    smx_argmax(s->best, s->model.logits->data, s->rows, s->task.classes);
     size_t right = 0, per = s->rows / s->B, sequences = 0;
     for (size_t b = 0; b < s->B; b++) {
         size_t asked = 0, hit = 0;

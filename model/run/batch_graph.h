@@ -1,6 +1,6 @@
-// stage.h: a graph of the model at one length and batch together with the samples it is fed.
-#ifndef SMX_STAGE_H
-#define SMX_STAGE_H
+// batch_graph.h: a graph of the model at one length and batch together with the samples it is fed.
+#ifndef SMX_BATCH_GRAPH_H
+#define SMX_BATCH_GRAPH_H
 
 #include <seqmix/run.h>
 
@@ -8,7 +8,7 @@
 
 typedef struct {
     graph *g;
-    tensor *logits;
+    model model;
     smx_task_instance task;
     size_t B, L, targets_per, rows; // targets_per sequence in the arrays below; rows of logits that can count
     int32_t *targets;               // [B][targets_per], -1: none
@@ -18,25 +18,25 @@ typedef struct {
     float *row_loss, *row_stats; // [rows], [rows][2]
     int32_t *best;               // [rows]: the model's answers
     void *memory;
-} stage;
+} batch_graph;
 
-// Weights are added to p by the first stage and found there by the others. `of_task` is the config that the task reads: c, or
+// Weights are added to p by the first graph and found there by the others. `of_task` is the config that the task reads: c, or
 // c with changes to the task's keys.
-int stage_open(stage *s, enum graph_mode mode, params *p, const config *c, const config *of_task, size_t B,
-               size_t L, smx_error *error);
+int batch_graph_open(batch_graph *s, enum graph_mode mode, params *p, const config *c, const config *of_task,
+                     size_t B, size_t L, smx_error *error);
 // Second half of opening, once the weights exist.
-int stage_plan(stage *s, smx_error *error);
-void stage_close(stage *s);
+int batch_graph_plan(batch_graph *s, smx_error *error);
+void batch_graph_close(batch_graph *s);
 
 // Samples first..first+count-1 of the stream; the rest of the batch gets no targets.
-void stage_fill(stage *s, uint64_t seed, uint32_t stream, uint64_t first, size_t count);
-// A whole batch of the caller's, of the task's form.
-void stage_give(stage *s, const smx_batch *batch);
+void batch_graph_fill(batch_graph *s, uint64_t seed, uint32_t stream, uint64_t first, size_t count);
+// A whole batch of the caller's data, of the task's form.
+void batch_graph_give(batch_graph *s, const smx_batch *batch);
 // Forward and loss. Returns the number of targets; *loss their mean (0 without targets), float in canonical order.
-size_t stage_forward(stage *s, float *loss);
-// Gradient of the mean loss into the weights' gradients, after stage_forward.
-void stage_backward(stage *s, size_t targets);
+size_t batch_graph_forward(batch_graph *s, float *loss);
+// Gradient of the mean loss into the weights' gradients, after batch_graph_forward.
+void batch_graph_backward(batch_graph *s, size_t targets);
 // Targets answered right in the last forward; fills best. seq_right: sequences with every target right (may be NULL).
-size_t stage_right(stage *s, size_t *sequences_right);
+size_t batch_graph_right(batch_graph *s, size_t *sequences_right);
 
 #endif

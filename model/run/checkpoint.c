@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/base/error.h"
 #include "model/base/json.h"
 
 enum { KINDS = 3, MAX_HEADER = 1 << 24 };
@@ -14,14 +15,6 @@ static const char *const kinds[KINDS] = {"", "adam.m:", "adam.v:"};
 static float *kind_data(const smx_run *r, int kind, const param *p) {
     float *all[KINDS] = {r->weights.data, r->weights.m, r->weights.v};
     return all[kind] + p->offset;
-}
-
-static void *fail(smx_error *e, const char *message) {
-    if (e) {
-        memset(e, 0, sizeof *e);
-        snprintf(e->message, sizeof e->message, "%s", message);
-    }
-    return NULL;
 }
 
 // ---- Saving ---------------------------------------------------------------------------------------------
@@ -51,7 +44,10 @@ void *smx_run_save(const smx_run *r, size_t *size, smx_error *error) {
     for (size_t i = 0; i < r->weights.count; i++) floats += KINDS * r->weights.list[i]->n;
     *size = 8 + padded + 4 * floats;
     char *bytes = malloc(*size + 1);
-    if (!bytes) return fail(error, "out of memory for the checkpoint");
+    if (!bytes) {
+        error_say(error, "out of memory for the checkpoint");
+        return NULL;
+    }
     for (int i = 0; i < 8; i++) bytes[i] = (char)((uint64_t)padded >> (8 * i));
     write_header(r, bytes + 8, header + 1);
     memset(bytes + 8 + header, ' ', padded - header);
@@ -85,14 +81,10 @@ static int read_tensor(const tensors *file, const char *name, const param *p, fl
         same = json_size(dim, &x) && x == p->shape[d];
     if (!same || !dtype || !dtype->string || strcmp(dtype->string, "F32") || !range || range->count != 2 ||
         !json_size(range->child, &from) || !json_size(range->child->next, &end) || end > file->size ||
-        from > end || end - from != 4 * p->n) {
-        char message[300];
-        snprintf(message, sizeof message,
-                 "the checkpoint's tensor %.100s %s: it must be F32 with %zu numbers inside the file", name,
-                 t ? "does not fit" : "is missing", p->n);
-        fail(e, message);
-        return -1;
-    }
+        from > end || end - from != 4 * p->n)
+        return error_say(e,
+                         "the checkpoint's tensor %.100s %s: it must be F32 with %zu numbers inside the file",
+                         name, t ? "does not fit" : "is missing", p->n);
     if (to) memcpy(to, file->data + from, 4 * p->n);
     return 0;
 }
@@ -129,15 +121,16 @@ smx_run *smx_run_load(const void *bytes, size_t size, const char *changes, smx_e
     const unsigned char *b = bytes;
     uint64_t header = 0;
     for (int i = 7; size >= 8 && i >= 0; i--) header = header << 8 | b[i];
-    if (size < 10 || header > size - 8 || header > MAX_HEADER)
-        return fail(error,
-                    "this is not a checkpoint: a safetensors file starts with the length of its header");
+    if (size < 10 || header > size - 8 || header > MAX_HEADER) {
+        error_say(error, "this is not a checkpoint: a safetensors file starts with the length of its header");
+        return NULL;
+    }
     const char *text = (const char *)bytes + 8;
-    char why[200], whole[300];
+    char why[200];
     json *j = json_parse(text, (size_t)header, why, sizeof why);
     if (!j) {
-        snprintf(whole, sizeof whole, "the checkpoint's header is broken: %s", why);
-        return fail(error, whole);
+        error_say(error, "the checkpoint's header is broken: %s", why);
+        return NULL;
     }
     smx_run *r = NULL;
     char *full = NULL;
@@ -145,15 +138,17 @@ smx_run *smx_run_load(const void *bytes, size_t size, const char *changes, smx_e
                *s = json_get(meta, "step");
     if (!c || !c->string || !s || !s->string || !*s->string ||
         strspn(s->string, "0123456789") != strlen(s->string) || strlen(s->string) > 15) {
-        fail(error,
-             "the checkpoint has no config and step in its __metadata__: it was not written by seqmix");
+        error_say(error,
+                  "the checkpoint has no config and step in its __metadata__: it was not written by seqmix");
         goto done;
     }
     full = changed(c->string, changes);
     tensors file = {j, text + header, size - 8 - (size_t)header};
     uint64_t env = smx_fpenv_enter();
-    r = full ? run_from_config(config_parse(full, 0, error), check_weights, &file, error)
-             : fail(error, "out of memory");
+    if (full)
+        r = run_from_config(config_parse(full, 0, error), check_weights, &file, error);
+    else
+        error_say(error, "out of memory");
     smx_fpenv_leave(env);
     if (r && read_tensors(r, &file, error)) {
         smx_run_close(r);

@@ -7,18 +7,17 @@
 
 #include "model/settings/keys.h"
 #include "kernels/philox.h"
+#include "tally.h"
+#include "user_data.h"
 
 enum { EVAL_BATCH = 32, EVAL_ROWS = 2048, MOST_CONFUSED = 256 };
 
-void evaluation_close(smx_run *r) {
-    stage_close(&r->eval);
-    config_free(r->eval_config);
-    free(r->eval_text);
-    free(r->confusion);
-    r->eval_config = NULL;
-    r->eval_text = NULL;
-    r->confusion = NULL;
-    r->confusion_classes = 0;
+void evaluation_close(evaluation *e) {
+    batch_graph_close(&e->graph);
+    config_free(e->c);
+    free(e->changes);
+    free(e->confusion);
+    memset(e, 0, sizeof *e);
 }
 
 // Only what the task reads may differ: the model is what it was trained to be.
@@ -46,46 +45,44 @@ static size_t batch_of(const smx_run *r, size_t L) {
     return fit < 1 ? 1 : fit < EVAL_BATCH ? fit : EVAL_BATCH;
 }
 
-// The evaluation stage for these changes; the one that is open if it fits.
+// The graph for these changes; the one that is open if it fits.
 static int prepare(smx_run *r, const char *changes, smx_error *error) {
-    if (r->eval.g && !strcmp(r->eval_text, changes)) return 0;
-    evaluation_close(r);
+    evaluation *e = &r->evaluation;
+    if (e->graph.g && !strcmp(e->changes, changes)) return 0;
+    evaluation_close(e);
     size_t n = strlen(r->text) + strlen(changes) + 2;
     char *text = malloc(n);
-    r->eval_text = malloc(strlen(changes) + 1);
-    if (!text || !r->eval_text) {
+    e->changes = malloc(strlen(changes) + 1);
+    if (!text || !e->changes) {
         free(text);
         return config_fail(error, r->c, "length", "smaller: out of memory");
     }
-    strcpy(r->eval_text, changes);
+    strcpy(e->changes, changes);
     snprintf(text, n, "%s&%s", r->text, changes);
-    r->eval_config = config_parse(text, 0, error);
+    e->c = config_parse(text, 0, error);
     free(text);
-    if (!r->eval_config || same_model(r->c, r->eval_config, error)) return -1;
-    size_t L = (size_t)config_int(r->eval_config, "length");
-    if (stage_open(&r->eval, GRAPH_EVAL, &r->weights, r->c, r->eval_config, batch_of(r, L), L, error))
+    if (!e->c || same_model(r->c, e->c, error)) return -1;
+    size_t L = (size_t)config_int(e->c, "length");
+    if (batch_graph_open(&e->graph, GRAPH_EVAL, &r->weights, r->c, e->c, batch_of(r, L), L, error) ||
+        batch_graph_plan(&e->graph, error))
         return -1;
-    if (stage_plan(&r->eval, error)) {
-        stage_close(&r->eval);
-        return -1;
-    }
-    const size_t V = r->eval.task.classes;
+    const size_t V = e->graph.task.classes;
     if (V && V <= MOST_CONFUSED) {
-        r->confusion = calloc(V * V, sizeof *r->confusion);
-        if (!r->confusion) return config_fail(error, r->c, "length", "smaller: out of memory");
-        r->confusion_classes = V;
+        e->confusion = calloc(V * V, sizeof *e->confusion);
+        if (!e->confusion) return config_fail(error, r->c, "length", "smaller: out of memory");
+        e->classes = V;
     }
     return 0;
 }
 
 // One target after the other: the answer to each becomes the next row's input, as if nobody knew better. Afterwards the
 // answers are in s->best.
-static void run_free(stage *s) {
+static void run_free(batch_graph *s) {
     const size_t per = s->rows / s->B;
     float loss;
     for (size_t k = 0; k < per; k++) {
-        stage_forward(s, &loss);
-        stage_right(s, NULL);
+        batch_graph_forward(s, &loss);
+        batch_graph_right(s, NULL);
         for (size_t b = 0; b < s->B && k + 1 < per; b++) {
             const size_t i = b * per + k;
             if (s->g->rows[i] >= 0 && s->g->rows[i + 1] == s->g->rows[i] + 1)
@@ -94,66 +91,32 @@ static void run_free(stage *s) {
     }
 }
 
-static void count_confusion(smx_run *r) {
-    const stage *s = &r->eval;
-    for (size_t i = 0; r->confusion && i < s->rows; i++)
+static void count_confusion(evaluation *e) {
+    const batch_graph *s = &e->graph;
+    for (size_t i = 0; e->confusion && i < s->rows; i++)
         if (s->row_targets[i] >= 0)
-            r->confusion[(size_t)s->row_targets[i] * r->confusion_classes + (size_t)s->best[i]]++;
-}
-
-void tally_batch(tally *t, stage *s) {
-    size_t good;
-    float mean;
-    t->targets += stage_forward(s, &mean);
-    t->regression = !s->task.classes;
-    t->text = s->task.task->bytes;
-    for (size_t i = 0; i < s->rows; i++) {
-        const double value = (double)s->row_values[i];
-        t->loss += (double)s->row_loss[i];
-        if (s->task.classes || value != value) continue;
-        t->sum += value;
-        t->squares += value * value;
-    }
-    t->right += stage_right(s, &good);
-    t->sequences += good;
-}
-
-void tally_result(const tally *t, uint64_t sequences, smx_evaluation *result) {
-    const double per_target = t->targets ? 1.0 / (double)t->targets : 0.0,
-                 per_sequence = sequences ? 1.0 / (double)sequences : 0.0;
-    const double spread = t->squares - t->sum * t->sum * per_target, // of the targets about their mean
-        accuracy = (double)t->right * per_target, sequence_accuracy = (double)t->sequences * per_sequence;
-    *result = (smx_evaluation){.loss = t->loss * per_target,
-                               .accuracy = accuracy,
-                               .sequence_accuracy = sequence_accuracy,
-                               .r2 = spread > 0.0 ? 1.0 - t->loss / spread : 0.0,
-                               .free_accuracy = accuracy,
-                               .free_sequence_accuracy = sequence_accuracy,
-                               .targets = t->targets,
-                               .sequences = sequences,
-                               .regression = t->regression,
-                               .text = t->text};
+            e->confusion[(size_t)s->row_targets[i] * e->classes + (size_t)s->best[i]]++;
 }
 
 static int evaluate(smx_run *r, size_t count, const char *changes, smx_evaluation *result, smx_error *error) {
+    evaluation *e = &r->evaluation;
     if (prepare(r, changes, error)) {
-        evaluation_close(r);
+        evaluation_close(e);
         return -1;
     }
-    stage *s = &r->eval;
+    batch_graph *s = &e->graph;
     run_lend_pool(r, s);
-    if (r->confusion)
-        memset(r->confusion, 0, r->confusion_classes * r->confusion_classes * sizeof *r->confusion);
+    if (e->confusion) memset(e->confusion, 0, e->classes * e->classes * sizeof *e->confusion);
     tally all = {0};
     uint64_t free_right = 0, free_sequences = 0;
     for (size_t at = 0; at < count; at += s->B) {
         size_t n = count - at < s->B ? count - at : s->B, good;
-        stage_fill(s, run_seed(r), RNG_EVAL, at, n);
+        batch_graph_fill(s, run_seed(r), RNG_EVAL, at, n);
         tally_batch(&all, s);
-        count_confusion(r);
+        count_confusion(e);
         if (!s->task.emits) continue;
         run_free(s);
-        free_right += stage_right(s, &good);
+        free_right += batch_graph_right(s, &good);
         free_sequences += good;
     }
     tally_result(&all, count, result);
@@ -179,7 +142,21 @@ int smx_run_evaluate(smx_run *r, size_t count, size_t length, smx_evaluation *re
     return smx_run_evaluate_as(r, count, changes, result, error);
 }
 
+int smx_run_evaluate_on(smx_run *r, const smx_batch *batch, smx_evaluation *result, smx_error *error) {
+    const run_mode before = run_enter(r);
+    run_lend_pool(r, &r->train);
+    tally all = {0};
+    const int status = user_batch_check(&r->train, batch, error);
+    if (!status) {
+        batch_graph_give(&r->train, batch);
+        tally_batch(&all, &r->train);
+        tally_result(&all, r->train.B, result);
+    }
+    run_leave(before);
+    return status;
+}
+
 const uint64_t *smx_run_confusion(const smx_run *r, size_t *classes) {
-    *classes = r->confusion_classes;
-    return r->confusion;
+    *classes = r->evaluation.classes;
+    return r->evaluation.confusion;
 }

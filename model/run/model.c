@@ -71,16 +71,17 @@ static void fill_sinusoids(float *data, const uint32_t *shape, const void *arg) 
         }
 }
 
-tensor *model_build(graph *g, const config *c, const smx_task_instance *task, int all_rows) {
+model model_build(graph *g, const config *c, const smx_task_instance *task, int all_rows) {
     size_t D = (size_t)config_int(c, "width");
+    model m = {0};
     tensor *x;
     if (task->vocab) {
         init start = {INIT_NORMAL, config_real(c, "embed_std")};
         x = op_embedding(
             g, graph_param(g, "embedding", start, 1, 2, (uint32_t[]){(uint32_t)task->vocab, (uint32_t)D}));
     } else {
-        tensor *values = op_values(g, task->channels);
-        x = op_linear(g, values,
+        m.values = op_values(g, task->channels);
+        x = op_linear(g, m.values,
                       weight_matrix(g, "input_w", task->channels, D, start_matrix(c, task->channels, D)),
                       weight_vector(g, "input_bias", D, 0));
     }
@@ -98,10 +99,11 @@ tensor *model_build(graph *g, const config *c, const smx_task_instance *task, in
         graph_pop(g);
     }
     if (task->per_position && !all_rows) x = op_gather(g, x);
-    x = norm(g, c, x, "norm");
-    if (!task->per_position) x = op_meanpool(g, x);
+    x = m.rows = norm(g, c, x, "norm");
+    if (!task->per_position) x = m.pooled = op_meanpool(g, x);
     size_t classes = task->classes ? task->classes : 1;
-    tensor *logits = op_linear(g, x, weight_matrix(g, "head", D, classes, start_matrix(c, D, classes)),
-                               weight_vector(g, "head_bias", classes, 0));
-    return graph_name(g, logits, "logits");
+    m.logits = op_linear(g, x, weight_matrix(g, "head", D, classes, start_matrix(c, D, classes)),
+                         weight_vector(g, "head_bias", classes, 0));
+    graph_name(g, m.logits, "logits");
+    return m;
 }

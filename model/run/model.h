@@ -9,9 +9,17 @@
 // Is this config buildable at sequences of `length`? -1 with the error otherwise.
 int model_check(const config *c, size_t length, smx_error *error);
 
-// Builds the model on g (B and L set). Returns the logits: [rows_n][classes] when g->rows is used (training and evaluation
-// of per-position targets), [B][L][classes] when all_rows, or [B][classes] for one target a sequence.
-tensor *model_build(graph *g, const config *c, const smx_task_instance *task, int all_rows);
+// The tensors that are asked for by what they are.
+typedef struct {
+    tensor *values; // the input [B][L][channels]; NULL: tokens
+    tensor *rows;   // [..][D], what is left of the rows after the blocks
+    tensor *pooled; // [B][D], their mean, which the head reads; NULL: an answer at each row
+    tensor
+        *logits; // [rows_n][classes] when g->rows is used (training and evaluation of per-position targets),
+                 // [B][L][classes] when all_rows, [B][classes] for one target a sequence
+} model;
+// Builds the model on g (B and L set).
+model model_build(graph *g, const config *c, const smx_task_instance *task, int all_rows);
 
 // One block: x += mixer(norm(x)), x += mlp(norm(x)); weights are called norm_1, mixer, norm_2, mlp.
 tensor *model_block(graph *g, const config *c, tensor *x);

@@ -1,40 +1,28 @@
-// own.c: training and judging a run on batches of the caller's instead of the task's samples.
-#include "run_private.h"
+// user_data.c: see user_data.h.
+#include "user_data.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-void smx_run_batch(const smx_run *r, smx_batch_form *form) {
-    const smx_task_instance *t = &r->train.task;
-    *form = (smx_batch_form){.sequences = r->train.B,
-                             .length = r->train.L,
-                             .targets = r->train.targets_per,
-                             .most = r->train.rows / r->train.B,
-                             .vocab = t->vocab,
-                             .channels = t->channels,
-                             .classes = t->classes};
-}
+#include "model/base/error.h"
 
 // "token 9 is 16; allowed: 0 to 15, as task=mqar has it"
-static int refuse(smx_error *e, const stage *s, const char *key, size_t at, const char *value,
+static int refuse(smx_error *e, const batch_graph *s, const char *key, size_t at, const char *value,
                   const char *allowed) {
-    fill_error(e, key, value, allowed);
-    if (e)
-        snprintf(e->message, sizeof e->message, "%.*s %zu is %s; allowed: %s, as task=%s has it",
-                 (int)strlen(key) - 1, key, at, value, allowed, s->task.task->name);
-    return -1;
+    return error_about(e, key, value, allowed, "%.*s %zu is %s; allowed: %s, as task=%s has it",
+                       (int)strlen(key) - 1, key, at, value, allowed, s->task.task->name);
 }
 
-static int refuse_whole(smx_error *e, const stage *s, const char *key, size_t at, long value, size_t below,
-                        const char *more) {
+static int refuse_whole(smx_error *e, const batch_graph *s, const char *key, size_t at, long value,
+                        size_t below, const char *more) {
     char text[24], allowed[64];
     snprintf(text, sizeof text, "%ld", value);
     snprintf(allowed, sizeof allowed, "0 to %zu%s", below - 1, more);
     return refuse(e, s, key, at, text, allowed);
 }
 
-static int refuse_real(smx_error *e, const stage *s, const char *key, size_t at, float value) {
+static int refuse_real(smx_error *e, const batch_graph *s, const char *key, size_t at, float value) {
     return refuse(e, s, key, at,
                   value != value ? "NaN"
                   : value > 0    ? "Infinity"
@@ -42,7 +30,8 @@ static int refuse_real(smx_error *e, const stage *s, const char *key, size_t at,
                   "finite numbers");
 }
 
-int own_check(const stage *s, const int32_t *tokens, const float *values, size_t rows, smx_error *error) {
+int user_inputs_check(const batch_graph *s, const int32_t *tokens, const float *values, size_t rows,
+                      smx_error *error) {
     const size_t vocab = s->task.vocab, channels = s->task.channels;
     if (vocab ? !tokens || values : !values || tokens)
         return refuse(error, s, "inputs", 0, "of another kind", vocab ? "tokens" : "real numbers");
@@ -54,7 +43,7 @@ int own_check(const stage *s, const int32_t *tokens, const float *values, size_t
     return 0;
 }
 
-static int check_targets(const stage *s, const smx_batch *batch, smx_error *error) {
+static int check_targets(const batch_graph *s, const smx_batch *batch, smx_error *error) {
     const int32_t *ids = batch->targets;
     const float *reals = batch->target_values;
     const size_t classes = s->task.classes, most = s->rows / s->B;
@@ -78,31 +67,9 @@ static int check_targets(const stage *s, const smx_batch *batch, smx_error *erro
     return 0;
 }
 
-// The batch into the stage that trains; its samples are drawn anew for every step.
-static int take(smx_run *r, const smx_batch *batch, smx_error *error) {
-    const stage *s = &r->train;
-    if (own_check(s, batch->tokens, batch->values, s->B * s->L, error) || check_targets(s, batch, error))
-        return -1;
-    run_lend_pool(r, &r->train);
-    stage_give(&r->train, batch);
-    return 0;
-}
-
-int smx_run_step_on(smx_run *r, const smx_batch *batch, smx_error *error) {
-    const run_mode before = run_enter(r);
-    const int status = take(r, batch, error) ? -1 : run_one_step(r, error);
-    run_leave(before);
-    return status;
-}
-
-int smx_run_evaluate_on(smx_run *r, const smx_batch *batch, smx_evaluation *result, smx_error *error) {
-    const run_mode before = run_enter(r);
-    tally all = {0};
-    const int status = take(r, batch, error);
-    if (!status) {
-        tally_batch(&all, &r->train);
-        tally_result(&all, r->train.B, result);
-    }
-    run_leave(before);
-    return status;
+int user_batch_check(const batch_graph *s, const smx_batch *batch, smx_error *error) {
+    return user_inputs_check(s, batch->tokens, batch->values, s->B * s->L, error) ||
+                   check_targets(s, batch, error)
+               ? -1
+               : 0;
 }

@@ -12,6 +12,7 @@
 
 #include "keys.h"
 #include "model/mixers/mixer.h"
+#include "model/base/error.h"
 #include "model/base/number.h"
 #include "tasks/task.h"
 
@@ -85,14 +86,6 @@ static void allowed_text(const config_key *key, char *to, size_t size) {
 
 // ---- Errors ---------------------------------------------------------------------------------------------
 
-void fill_error(smx_error *e, const char *key, const char *value, const char *allowed) {
-    if (!e) return;
-    memset(e, 0, sizeof *e);
-    snprintf(e->key, sizeof e->key, "%s", key);
-    snprintf(e->value, sizeof e->value, "%s", value);
-    snprintf(e->allowed, sizeof e->allowed, "%s", allowed);
-}
-
 int config_fail(smx_error *e, const config *c, const char *key, const char *allowed, ...) {
     char text[256];
     va_list list;
@@ -100,20 +93,14 @@ int config_fail(smx_error *e, const config *c, const char *key, const char *allo
     vsnprintf(text, sizeof text, allowed, list);
     va_end(list);
     int i = c ? key_index(c, key) : -1;
-    fill_error(e, key, i < 0 ? "" : c->value[i], text);
-    if (e)
-        snprintf(e->message, sizeof e->message, "%s=%s does not fit: it must be %s", e->key, e->value, text);
-    return -1;
+    return error_unfit(e, key, i < 0 ? "" : c->value[i], "%s", text);
 }
 
 static int fail_value(smx_error *e, const config_key *key, const char *value) {
     char allowed[256];
     allowed_text(key, allowed, sizeof allowed);
-    fill_error(e, key->name, value, allowed);
-    if (e)
-        snprintf(e->message, sizeof e->message, "%s=%.80s is not allowed: %s must be %s", key->name, value,
-                 key->name, allowed);
-    return -1;
+    return error_about(e, key->name, value, allowed, "%s=%.80s is not allowed: %s must be %s", key->name,
+                       value, key->name, allowed);
 }
 
 static size_t distance(const char *a, const char *b) { // Levenshtein
@@ -138,11 +125,8 @@ static int fail_key(smx_error *e, const config *c, const char *name, const char 
     const char *nearest = c->key[0]->name;
     for (size_t i = 1; i < c->n; i++)
         if (distance(name, c->key[i]->name) < distance(name, nearest)) nearest = c->key[i]->name;
-    fill_error(e, name, value, nearest);
-    if (e)
-        snprintf(e->message, sizeof e->message, "there is no key %.60s (value %.60s); the nearest is %s",
-                 name, value, nearest);
-    return -1;
+    return error_about(e, name, value, nearest, "there is no key %.60s (value %.60s); the nearest is %s",
+                       name, value, nearest);
 }
 
 // ---- Values ---------------------------------------------------------------------------------------------
@@ -187,11 +171,7 @@ static char *copy_text(const char *s, size_t n) {
     return t;
 }
 
-static int out_of_memory(smx_error *e) {
-    fill_error(e, "", "", "");
-    if (e) snprintf(e->message, sizeof e->message, "out of memory");
-    return -1;
-}
+static int out_of_memory(smx_error *e) { return error_say(e, "out of memory"); }
 
 static int set_value(config *c, const char *name, const char *value, smx_error *e) {
     int i = key_index(c, name);
@@ -232,30 +212,18 @@ static int each_pair(const char *text, size_t n, int (*each)(void *, const char 
         while (at + len < n && text[at + len] != '&') len++;
         if (len) {
             char pair[MAX_VALUE];
-            if (len >= sizeof pair) {
-                fill_error(e, "", "", "");
-                if (e)
-                    snprintf(e->message, sizeof e->message,
-                             "'%.40s...' is %zu characters long; at most %d are allowed", text + at, len,
-                             MAX_VALUE - 1);
-                return -1;
-            }
+            if (len >= sizeof pair)
+                return error_say(e, "'%.40s...' is %zu characters long; at most %d are allowed", text + at,
+                                 len, MAX_VALUE - 1);
             memcpy(pair, text + at, len);
             pair[len] = 0;
             char *value = strchr(pair, '=');
-            if (!value || value == pair) {
-                fill_error(e, "", pair, "key=value");
-                if (e) snprintf(e->message, sizeof e->message, "'%.100s' is not of the form key=value", pair);
-                return -1;
-            }
+            if (!value || value == pair)
+                return error_about(e, "", pair, "key=value", "'%.100s' is not of the form key=value", pair);
             *value++ = 0;
-            if (decode(pair) || decode(value)) {
-                fill_error(e, pair, value, "printable text, with %XX for other characters");
-                if (e)
-                    snprintf(e->message, sizeof e->message,
-                             "'%.100s' has a broken %%XX or a control character", pair);
-                return -1;
-            }
+            if (decode(pair) || decode(value))
+                return error_about(e, pair, value, "printable text, with %XX for other characters",
+                                   "'%.100s' has a broken %%XX or a control character", pair);
             int stop = each(arg, pair, value, e);
             if (stop) return stop;
         }
@@ -303,15 +271,12 @@ static const preset *find_preset(const char *text, int *failed, smx_error *e) {
     if (*failed || !f.value[0]) return NULL;
     for (const preset *p = presets; p->name; p++)
         if (!strcmp(p->name, f.value)) return p;
-    fill_error(e, "preset", f.value, "");
+    char allowed[sizeof e->allowed];
     size_t at = 0;
-    for (const preset *p = presets; e && p->name && at < sizeof e->allowed; p++)
-        at +=
-            (size_t)snprintf(e->allowed + at, sizeof e->allowed - at, "%s%s", at ? ", " : "one of ", p->name);
-    if (e)
-        snprintf(e->message, sizeof e->message, "there is no preset %.60s; it must be %s", f.value,
-                 e->allowed);
-    *failed = -1;
+    for (const preset *p = presets; p->name && at < sizeof allowed; p++)
+        at += (size_t)snprintf(allowed + at, sizeof allowed - at, "%s%s", at ? ", " : "one of ", p->name);
+    *failed = error_about(e, "preset", f.value, allowed, "there is no preset %.60s; it must be %s", f.value,
+                          allowed);
     return NULL;
 }
 
@@ -357,21 +322,15 @@ static void add_given(given *g, const char *text, size_t run) {
 config *config_parse(const char *text, size_t which, smx_error *e) {
     if (!text) text = "";
     if (strlen(text) > MAX_TEXT || count_runs(text) > MAX_RUNS) {
-        fill_error(e, "", "", "");
-        if (e)
-            snprintf(e->message, sizeof e->message,
-                     "the config has %zu characters and %zu runs; at most %d and %d are allowed",
-                     strlen(text), count_runs(text), MAX_TEXT, MAX_RUNS);
+        error_say(e, "the config has %zu characters and %zu runs; at most %d and %d are allowed",
+                  strlen(text), count_runs(text), MAX_TEXT, MAX_RUNS);
         return NULL;
     }
     int failed;
     const preset *p = find_preset(text, &failed, e);
     if (failed) return NULL;
     if (which >= config_runs(text)) {
-        fill_error(e, "", "", "");
-        if (e)
-            snprintf(e->message, sizeof e->message, "run %zu was asked for, the config has %zu", which + 1,
-                     config_runs(text));
+        error_say(e, "run %zu was asked for, the config has %zu", which + 1, config_runs(text));
         return NULL;
     }
     // Base run of the preset, the given first run, then the delta of run `which`.
@@ -387,11 +346,9 @@ config *config_parse(const char *text, size_t which, smx_error *e) {
     find_arg again = {.key = "preset"};
     if (own && each_pair(g.part[g.n - 1], g.length[g.n - 1], find_pair, &again, e)) return NULL;
     if (again.value[0]) {
-        fill_error(e, "preset", again.value, "in the first run");
-        if (e)
-            snprintf(e->message, sizeof e->message,
-                     "preset=%.60s stands in run %zu; a preset belongs into the first run", again.value,
-                     own + 1);
+        error_about(e, "preset", again.value, "in the first run",
+                    "preset=%.60s stands in run %zu; a preset belongs into the first run", again.value,
+                    own + 1);
         return NULL;
     }
 

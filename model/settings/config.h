@@ -44,7 +44,5 @@ int config_put(config *c, const char *key, int64_t value); // 0, or -1: not allo
 // Fill an error about `key`: message is "key=value: <allowed>" in words. printf-like; always returns -1.
 int config_fail(smx_error *error, const config *c, const char *key, const char *allowed, ...)
     __attribute__((format(printf, 4, 5)));
-// The error's parts (it may be NULL), for whoever writes the sentence.
-void fill_error(smx_error *error, const char *key, const char *value, const char *allowed);
 
 #endif

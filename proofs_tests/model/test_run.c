@@ -232,8 +232,9 @@ static void looking_rounds_to_nearest(void **state) {
 static void errors_may_be_unread(void **state) {
     (void)state;
     static const char *const wrong[] = {
-        "length=7",    "task=lcat&length=7", "task=charlm&text=nofile", "nokey=1",
-        "preset=none", "width=3&heads=2",    "length=8~preset=recall",  "task=smnist&length=5"};
+        "length=7",           "task=lcat&length=7", "task=charlm&text=nofile", "nokey=1",
+        "preset=none",        "width=3&heads=2",    "length=8~preset=recall",  "task=smnist&length=5",
+        "task=charlm&text=./"};
     for (size_t i = 0; i < CHECK_COUNT(wrong); i++) {
         check_trying("%s", wrong[i]);
         const smx_run *r = smx_run_open(wrong[i], NULL);

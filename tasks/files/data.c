@@ -6,18 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/base/error.h"
+
 static data_file *files; // open or handed over
 
 int data_fail(smx_error *error, const char *key, const char *name, const char *what, ...) {
-    if (!error) return -1;
+    char text[sizeof error->allowed];
     va_list args;
     va_start(args, what);
-    vsnprintf(error->allowed, sizeof error->allowed, what, args);
+    vsnprintf(text, sizeof text, what, args);
     va_end(args);
-    snprintf(error->key, sizeof error->key, "%s", key);
-    snprintf(error->value, sizeof error->value, "%s", name);
-    snprintf(error->message, sizeof error->message, "%s: %s", error->value, error->allowed);
-    return -1;
+    return error_about(error, key, name, text, "%s: %s", name, text);
 }
 
 static data_file *find(const char *name) {
@@ -221,9 +220,9 @@ data_file *data_open(const char *name, const char *key, smx_error *error) {
     size_t size;
     int status = search(&bytes, &size, name, error);
     if (status > 0) return add(name, bytes, size, key, error);
-    if (status < 0)
-        snprintf(error->key, sizeof error->key, "%s", key);
-    else
+    if (status == 0)
         not_found(error, key, name);
+    else if (error)
+        snprintf(error->key, sizeof error->key, "%s", key);
     return NULL;
 }

@@ -25,7 +25,8 @@ static void pixels_release(void *data) {
 
 static int load(idx_set *set, data_file **file, const char *images, const char *labels, smx_error *error) {
     if (!(file[0] = data_open(images, "data", error)) || !(file[1] = data_open(labels, "data", error))) {
-        size_t n = strlen(error->message);
+        if (!error) return -1;
+        const size_t n = strlen(error->message);
         snprintf(error->message + n, sizeof error->message - n, " (data=digits needs no files)");
         return -1;
     }
