@@ -62,8 +62,3 @@ uninstall: ## remove what install put there
 	@rm -f $(foreach f,$(INSTALLED),'$(DESTDIR)$f')
 	@rmdir '$(DESTDIR)$(INCLUDEDIR)/seqmix' '$(DESTDIR)$(DATADIR)/doc/seqmix' 2>/dev/null || :
 	@echo "removed seqmix from $(DESTDIR)$(PREFIX)"
-
-build/test/install.count: proofs_tests/package/install.test.mjs scripts/exports.sh examples/oracle/check.c examples/oracle/check.py docs/ORACLE.md docs/API.md $(BIN)/seqmix $(LIBRARIES)
-	@$(RUN) install node --test --test-reporter=tap $< || :
-build/test/api.count: proofs_tests/tools/api.test.mjs scripts/api.mjs docs/API.md $(PUBLIC_HEADERS:%=include/seqmix/%) $(LOADER) wasm/tsconfig.json | setup
-	@$(RUN) api node --test --test-reporter=tap $< || :

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs one test program, keeps its output in build/test/NAME.log and its counts in build/test/NAME.count, for
-# tally.sh. Reads cmocka's output, TAP, and both reporters of node:test. Judges nothing beyond what these say,
+# Runs one test program, keeps its output in build/test/NAME.log, its counts in NAME.count, the names of its tests in NAME.tests
+# and why some failed or were skipped in NAME.notes, for tally.sh. Reads cmocka's output, TAP, and both reporters of node:test. Judges nothing beyond what these say,
 # except that silence is not success: a crash, a time-out, a planned test that never reported and a program
 # that reported no test at all each count as failed.
 set -u
@@ -14,8 +14,8 @@ usage: scripts/run-test.sh [--status] [--timeout SECONDS] NAME COMMAND...
   V=1        in the environment: show the output while it runs
 
 A skipped test gives its reason: in cmocka the last line printed (print_message) before skip(); in TAP and
-node:test the text after # SKIP. Exit status: 0 when nothing failed. The .count file of a failed run is dated
-1970, so that make runs it again.
+node:test the text after # SKIP. Exit status: 0 when nothing failed. The .count file of a run in which something
+failed or was skipped is dated 1970, so that make runs it again: what was missing may be there by then.
 EOF
 }
 
@@ -42,7 +42,7 @@ esac
 base=$(cd "$(dirname "$0")/.." && pwd)/build/test/$name
 log=$base.log
 mkdir -p "$(dirname "$base")"
-rm -f "$base.count" "$base.notes"
+rm -f "$base.count" "$base.notes" "$base.tests" "$base.current"
 : >"$log"
 
 clock() { echo "${EPOCHREALTIME:-$(date +%s)}"; }
@@ -70,9 +70,10 @@ if [ -n "$watching" ]; then
 fi
 trap - INT TERM HUP
 
-awk -v status="$status" -v by_status="$by_status" -v seconds_allowed="$timeout_seconds" -v notes="$base.notes" \
+awk -v status="$status" -v by_status="$by_status" -v seconds_allowed="$timeout_seconds" -v notes="$base.notes" -v tests="$base.tests" \
     -v name="$name" -v started="$started" -v ended="$(clock)" '
 function note(kind, what, why) { print kind "\t" what "\t" why >notes }
+function names(what) { if (what != "") print what >tests }
 function passes() { passed++ }
 function fails(what, why) { failed++; note("failed", what, why) }
 function skips(what, why) { skipped++; note("skipped", what, why == "" ? "no reason given" : why) }
@@ -85,9 +86,10 @@ by_status == "yes" { next }
 # The test may have printed before the tag without ending its line.
 /\[==========\] Running [0-9]+ test\(s\)/ { split(after("] Running "), words, " "); planned += words[1]; cmocka = 1; next }
 index($0, "[ RUN      ] ") { current = trimmed(after("[ RUN      ] ")); said = ""; next }
-current != "" && index($0, "[       OK ] " current) { passes(); reported++; current = ""; next }
-current != "" && index($0, "[  FAILED  ] " current) { fails(current, said); reported++; current = ""; next }
+current != "" && index($0, "[       OK ] " current) { names(current); passes(); reported++; current = ""; next }
+current != "" && index($0, "[  FAILED  ] " current) { names(current); fails(current, said); reported++; current = ""; next }
 current != "" && index($0, "[  SKIPPED ] " current) {
+    names(current)
     sub(/^[Ss][Kk][Ii][Pp][a-z]*: */, "", said)
     skips(current, said)
     reported++
@@ -130,11 +132,13 @@ at == 6 && /^(#|ℹ) todo [0-9]+$/ {
         # cmocka writes "not ok 3 # SKIP name" and has no place for a reason.
         if (title == "") { title = reason; reason = "" }
         note("skipped", title, reason == "" ? "no reason given" : reason)
+        names(title)
         if (!nested) { tap_skipped++; tap_reported++ }
         next
     }
     if (bad) note("failed", title, "")
     else if (title ~ /# *TODO/) { bad = 1; sub(/ *# *TODO.*/, "", title); note("failed", title, "still to do") }
+    names(title)
     if (!nested) { tap_reported++; if (bad) tap_failed++; else tap_passed++ }
     next
 }
@@ -146,6 +150,7 @@ at == 6 && /^(#|ℹ) todo [0-9]+$/ {
 
 END {
     if (by_status == "yes") {
+        names(name)
         if (status == 0) passes(); else fails(name, "exit status " status)
     } else {
         if (node) {
@@ -179,8 +184,9 @@ mv "$base.count.part" "$base.count"
 read -r passed failed skipped seconds _ <"$base.count"
 if [ "$failed" = 0 ]; then mark=ok; else mark=FAILED; fi
 printf '%-6s %-32s %5d passed, %d failed, %d skipped  %8s s\n' "$mark" "$name" "$passed" "$failed" "$skipped" "$seconds"
+touch "$base.current"
+if [ "$failed" != 0 ] || [ "$skipped" != 0 ]; then touch -t 197001020000 "$base.count"; fi
 if [ "$failed" != 0 ]; then
-    touch -t 197001020000 "$base.count"
     if [ "${V:-}" != 1 ]; then
         echo "---- the end of build/test/$name.log"
         tail -n 40 "$log"

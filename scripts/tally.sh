@@ -1,21 +1,30 @@
 #!/bin/bash
 # Sums what run-test.sh left in build/test: a line per test program, why tests were skipped or failed, and the closing
 # line `N passed, N failed, N skipped`. Runs nothing. Exit status 0 only if something passed and nothing failed.
+# Failed is also: a program whose verdict is not of today's sources (no .current: judge.mk), and a test that
+# proofs_tests/tests.txt lists and nobody reported: tests do not vanish unnoticed.
 set -u
 
 usage() {
-    cat <<'EOF'
-usage: scripts/tally.sh [NAME...]     the sum over these test programs (each must have run), or over all that ran
-       scripts/tally.sh --start       before the first: what ran earlier and was up to date is marked from here on
-EOF
+    cat <<'EOT'
+usage: scripts/tally.sh [--all] [NAME...]  the sum over these test programs (each must have run), or over all that ran;
+                                           --all: and every program of proofs_tests/tests.txt must be among them
+       scripts/tally.sh --start            before the first: what ran earlier and was up to date is marked from here on
+       scripts/tally.sh --record NAME...   write into proofs_tests/tests.txt the tests that these programs reported
+STRICT=1 in the environment: a skip that proofs_tests/skips.txt does not expect on this machine fails, and so does a test
+that proofs_tests/tests.txt does not list.
+EOT
 }
 
 cd "$(dirname "$0")/.." || exit 2
-folder=build/test
+folder=build/test list=proofs_tests/tests.txt skips=proofs_tests/skips.txt
+whole=no record=no
 case ${1:-} in
     -h | --help) usage; exit 0 ;;
     --start) mkdir -p $folder && date +%s >$folder/started; exit ;;
-    -*) echo "tally: unknown option '$1'; allowed: --start" >&2; exit 2 ;;
+    --all) whole=yes; shift ;;
+    --record) record=yes; shift ;;
+    -*) echo "tally: unknown option '$1'; allowed: --start, --all, --record" >&2; exit 2 ;;
 esac
 
 names=("$@")
@@ -30,19 +39,107 @@ if [ ${#names[@]} = 0 ]; then
     echo '0 passed, 0 failed, 0 skipped'
     exit 1
 fi
+
+# "PROGRAM: TEST", sorted, as in the list: of every program, or of the one named. A program stands in it once, whatever
+# compiler (clang/test_gemm) or mode (fast/test_gemm) it also runs under.
+reported() { # NAME
+    awk -v program="${1##*/}" '{ print program ": " $0 }' "$folder/$1.tests" 2>/dev/null | LC_ALL=C sort -u
+}
+machine=$(uname -s -m)
+
+if [ $record = yes ]; then
+    for name in "${names[@]}"; do
+        [ -s "$folder/$name.tests" ] && continue
+        echo "tally: $name has not run; the list is left as it is" >&2
+        exit 1
+    done
+    {
+        echo "# Every test, by program, as $machine has them. Written by \`make test-list\`, held by \`make test\`:"
+        echo '# a test that stands here and does not report has failed.'
+        {
+            for name in "${names[@]}"; do reported "$name"; done
+            # What other programs have there stays.
+            printf '%s\n' "${names[@]##*/}" | awk -F: 'NR == FNR { mine[$1]; next } !/^#/ && !($1 in mine)' - $list 2>/dev/null
+        } | LC_ALL=C sort -u
+    } >"$list.part" && mv "$list.part" $list
+    echo "wrote $list: $(grep -vc '^#' $list) tests"
+    exit
+fi
+
+# Whether the list is of this kind of machine: others have other instruction sets, and so other tests.
+judged=no
+if [ -s $list ]; then
+    read -r first <$list
+    case $first in *"as $machine has"*) judged=yes ;; esac
+fi
+
+# Does skips.txt expect this reason on this machine? Each probe is run once.
+declare -A expected=()
+expects() { # REASON
+    local pattern probe
+    if [ -z "${expected[$1]+known}" ]; then
+        expected[$1]=no
+        while IFS=$'\t' read -r pattern probe; do
+            case $pattern in '' | '#'*) continue ;; esac
+            if [[ $1 =~ $pattern ]] && ! bash -c "$probe" >/dev/null 2>&1; then expected[$1]=yes; fi
+        done < <(cat $skips 2>/dev/null)
+    fi
+    [ "${expected[$1]}" = yes ]
+}
+
+# The tests of a program that are in the list alone, and those that it alone has.
+listed() { awk -v program="${1##*/}: " 'index($0, program) == 1' $list | LC_ALL=C sort; }
+missing() { LC_ALL=C comm -23 <(listed "$1") <(reported "$1"); }
+unlisted() { LC_ALL=C comm -13 <(listed "$1") <(reported "$1"); }
+
+gather() {
+    local name count line kind what why new=0
+    for name in "${names[@]}"; do
+        if [ ! -s "$folder/$name.count" ]; then
+            echo "count	$name	0 1 0 0 0 0"
+            echo "note	$name	failed	$name	did not run"
+            continue
+        elif [ ! -e "$folder/$name.current" ]; then
+            echo "count	$name	0 1 0 0 0 0"
+            echo "note	$name	failed	$name	could not be made of today's sources: make says why"
+            continue
+        fi
+        read -r -a count <"$folder/$name.count"
+        while IFS=$'\t' read -r kind what why; do
+            if [ "$kind" = skipped ] && [ "${STRICT:-}" = 1 ] && ! expects "$why"; then
+                kind=failed why="skipped, which $skips does not expect here: $why"
+                count[1]=$((count[1] + 1)) count[2]=$((count[2] - 1))
+            fi
+            echo "note	$name	$kind	$what	$why"
+        done < <(cat "$folder/$name.notes" 2>/dev/null)
+        # A program that broke off has said so already.
+        if [ $judged = yes ] && [ "${count[1]}" = 0 ]; then
+            while IFS= read -r line; do
+                count[1]=$((count[1] + 1))
+                echo "note	$name	failed	${line#*: }	stands in $list and did not report"
+            done < <(missing "$name")
+            while IFS= read -r line; do
+                new=$((new + 1))
+                if [ "${STRICT:-}" = 1 ]; then
+                    count[1]=$((count[1] + 1))
+                    echo "note	$name	failed	${line#*: }	does not stand in $list (make test-list)"
+                fi
+            done < <(unlisted "$name")
+        fi
+        echo "count	$name	${count[*]}"
+    done
+    if [ $judged = yes ] && [ $whole = yes ]; then
+        while IFS= read -r name; do
+            echo "count	$name	0 1 0 0 0 0"
+            echo "note	$name	failed	$name	its tests stand in $list, and it is no program of \`make test\`"
+        done < <(LC_ALL=C comm -23 <(grep -v '^#' $list | cut -d: -f1 | LC_ALL=C sort -u) \
+            <(printf '%s\n' "${names[@]##*/}" | LC_ALL=C sort -u))
+    fi
+    if [ $new -gt 0 ]; then echo "new	$new"; fi
+}
 started=$(cat $folder/started 2>/dev/null || echo 0)
 
-for name in "${names[@]}"; do
-    if [ -s "$folder/$name.count" ]; then
-        echo "count	$name	$(cat "$folder/$name.count")"
-        if [ -s "$folder/$name.notes" ]; then
-            while IFS= read -r line; do echo "note	$name	$line"; done <"$folder/$name.notes"
-        fi
-    else
-        echo "count	$name	0 1 0 0 0 0"
-        echo "note	$name	failed	$name	did not run"
-    fi
-done | awk -F '\t' -v started="$started" '
+gather | awk -F '\t' -v started="$started" -v list=$list '
 $1 == "count" {
     split($3, n, " ")
     names[++rows] = $2
@@ -57,6 +154,7 @@ $1 == "note" && $3 == "skipped" {
     if (reason_count[$5]++ < 3) reason_tests[$5] = reason_tests[$5] (reason_tests[$5] == "" ? "" : ", ") $4
 }
 $1 == "note" && $3 == "failed" { failures[++failure_rows] = $2 ": " ($4 == $2 ? "" : $4 ($5 == "" ? "" : ": ")) $5 }
+$1 == "new" { fresh = $2 }
 END {
     if (widest < 12) widest = 12
     printf "\n%-" widest "s  %7s %7s %7s %9s\n", "test program", "passed", "failed", "skipped", "seconds"
@@ -70,6 +168,7 @@ END {
     }
     if (failure_rows) print "\nfailed:"
     for (i = 1; i <= failure_rows; i++) print "  " failures[i]
+    if (fresh) printf "\n%d new test%s: make test-list puts them into %s\n", fresh, (fresh > 1 ? "s" : ""), list
     printf "\n%d passed, %d failed, %d skipped\n", total_passed, total_failed, total_skipped
     exit (total_failed > 0 || total_passed == 0)
 }'

@@ -1,12 +1,12 @@
 #!/bin/bash
-# Tests run-test.sh and tally.sh on made-up test programs that pass, fail, skip, crash, hang and say nothing.
+# Tests run-test.sh, tally.sh and judge.mk on made-up test programs that pass, fail, skip, crash, hang and say nothing.
 # Prints TAP, so it runs under run-test.sh itself. Works in a copy of its own, away from build/test.
 set -u
 cd "$(dirname "$0")/../../scripts" || exit 2
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 mkdir "$copy/scripts"
-cp run-test.sh tally.sh "$copy/scripts"
+cp run-test.sh tally.sh judge.mk "$copy/scripts"
 cd "$copy" || exit 2
 
 tests=0
@@ -85,6 +85,69 @@ check 'tally: what did not run fails the sum' 1 "$(status_of good never)"
 scripts/run-test.sh skips printf '1..5\nok 1 # SKIP no x\nok 2 # SKIP no x\nok 3 # SKIP no x\nok 4 # SKIP no x\nok 5 - y\n' >/dev/null
 check 'tally: skipped tests are counted' '1 passed, 0 failed, 4 skipped' "$(last_line skips)"
 check 'tally: and their reason is said' 1 "$(scripts/tally.sh skips | grep -c 'no x')"
+
+# make: programs of one source each, judged as `make test` judges.
+cat >Makefile <<'END'
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.SECONDARY:
+include scripts/judge.mk
+build/test/%.count: build/%
+	@$(RUN) $* $< $(JUDGED)
+build/made build/other: build/%: %.c
+	@gcc $< -o $@
+test: ; $(call judge,,made other)
+END
+source_of() { printf '#include <stdio.h>\nint main(void) { puts("%s"); }\n' "$2" >"$1"; } # FILE TAP
+judged() { make test >out 2>&1; echo "$? $(grep -E '^[0-9]+ passed, ' out)"; }
+unset MAKEFLAGS MAKELEVEL MFLAGS STRICT
+source_of made.c '1..1\nok 1 - a'
+source_of other.c '1..1\nok 1 - b'
+check 'make: both pass' '0 2 passed, 0 failed, 0 skipped' "$(judged)"
+sleep 1.1 # what ran earlier is known by the second
+check 'make: they pass again' '0 2 passed, 0 failed, 0 skipped' "$(judged)"
+check 'make: without being run again' 2 "$(grep -c 'earlier; nothing changed' out)"
+echo 'no C' >made.c
+check 'make: a test that no longer compiles fails, its older verdict notwithstanding' \
+    '2 1 passed, 1 failed, 0 skipped' "$(judged)"
+check 'make: and is named' 1 "$(grep -c '^  made: could not be made' out)"
+source_of made.c '1..1\nok 1 - a # SKIP no x'
+check 'make: a skip' '0 1 passed, 0 failed, 1 skipped' "$(judged)"
+printf '#!/bin/bash\nprintf "1..1\\nok 1 - a\\n"\n' >build/made # what was missing is there now, and no source changed
+touch -t 200001010000 made.c build/made
+check 'make: a program that skipped is run again' '0 2 passed, 0 failed, 0 skipped' "$(judged)"
+rm -r Makefile made.c other.c out build/made build/other
+
+# The list of tests.
+tests_of() { scripts/run-test.sh "$1" printf "$2" >/dev/null; }
+mkdir proofs_tests
+tests_of good '1..2\nok 1 - a\nok 2 - b\n'
+tests_of fast/good '1..2\nok 1 - a\nok 2 - b\n'
+check 'list: written' 'wrote proofs_tests/tests.txt: 2 tests' "$(scripts/tally.sh --record good fast/good)"
+check 'list: all is well' '4 passed, 0 failed, 0 skipped' "$(last_line --all good fast/good)"
+tests_of good '1..1\nok 1 - a\n'
+check 'list: a test that is gone' '3 passed, 1 failed, 0 skipped' "$(last_line good fast/good)"
+check 'list: is named' 1 "$(scripts/tally.sh good | grep -c '^  good: b: stands in proofs_tests/tests.txt')"
+tests_of bad '1..1\nok 1 - c\n'
+check 'list: a program that is gone' '1 passed, 1 failed, 0 skipped' "$(last_line --all bad)"
+check 'list: a new test is told' 1 "$(scripts/tally.sh bad | grep -c '^1 new test')"
+check 'list: and fails where STRICT=1' '1 passed, 1 failed, 0 skipped' "$(STRICT=1 last_line bad)"
+sed -i.old '1s/as .* has them/as Plan9 mips has them/' proofs_tests/tests.txt
+check 'list: of another machine, it is not held against this one' '1 passed, 0 failed, 0 skipped' \
+    "$(STRICT=1 last_line good)"
+check 'list: one program more, the others as they were' 'bad: c good: a good: b' \
+    "$(scripts/tally.sh --record bad >/dev/null; grep -v '^#' proofs_tests/tests.txt | paste -sd' ')"
+
+# What may be skipped.
+printf '# a line of words\n^no cat$\tfalse\n^no dog$\ttrue\n' >proofs_tests/skips.txt
+tests_of skips '1..3\nok 1 - a\nok 2 - b # SKIP no cat\nok 3 - c # SKIP no dog\n'
+check 'skips: told' '1 passed, 0 failed, 2 skipped' "$(last_line skips)"
+check 'skips: STRICT=1 forgives what the machine lacks, and nothing else' '1 passed, 1 failed, 1 skipped' \
+    "$(STRICT=1 last_line skips)"
+tests_of skips '1..2\nok 1 - a\nok 2 - b # SKIP no bird\n'
+check 'skips: STRICT=1 and a reason that nobody expects' '1 passed, 1 failed, 0 skipped' "$(STRICT=1 last_line skips)"
+rm -r proofs_tests
+
 rm -r build/test
 check 'tally: nothing ran' '0 passed, 0 failed, 0 skipped' "$(last_line)"
 check 'tally: nothing ran, so it fails' 1 "$(status_of)"

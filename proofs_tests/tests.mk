@@ -1,0 +1,93 @@
+# tests.mk: the test programs: what each is made of and what it needs. Included by the Makefile after wasm/wasm.mk, as it
+# names the modules. How they are judged: scripts/judge.mk.
+
+# ---- In C: proofs_tests/ROOM/test_NAME.c and proof_NAME.c are build/tests/NAME, found by their names ----------------
+TEST_BIN := $(TESTS:%=$(BIN)/tests/%)
+
+# The theorems' models, and Arb for the certificates in ball arithmetic where it is there (else the test says so).
+CONSTRUCTIONS := $(patsubst %.c,$(OBJ)/%.o,$(wildcard proofs_tests/constructions/*.c))
+ARB_HEADER := $(firstword $(wildcard /usr/include/arb.h /usr/local/include/arb.h /usr/include/flint/arb.h /usr/local/include/flint/arb.h))
+ARB_LIBS := $(if $(ARB_HEADER),$(if $(findstring flint/,$(ARB_HEADER)),,-lflint-arb) -lflint)
+$(BIN)/libconstructions.a: $(CONSTRUCTIONS)
+	@mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
+$(foreach f,$(TEST_SRC) proofs_tests/kernels/ulp.c,$(eval $(BIN)/tests/$(notdir $(f:.c=)): $(OBJ)/$(f:.c=.o)))
+$(BIN)/tests/%: $(BIN)/libconstructions.a $(BIN)/libcli.a $(LIB) $(REF)
+	@mkdir -p $(@D) && $(CC) $(LDFLAGS) $(OPENMP) $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LZ) -lm $(EXTRA_LIBS) -o $@
+$(BIN)/tests/proof_certificates: EXTRA_LIBS := $(ARB_LIBS)
+$(OBJ)/proofs_tests/proofs/proof_certificates.o: CPPFLAGS += $(if $(ARB_HEADER),-DSEQMIX_ARB)
+# The library's own allocations, so that each can be made to fail.
+$(BIN)/tests/test_memory: EXTRA_LIBS := -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=free
+
+# Under the compiler's and sanitizers' name where that is not gcc: clang/test_gemm.
+PREFIX_OF_TESTS := $(if $(filter gcc,$(VARIANT)),,$(VARIANT)/)
+NATIVE_TESTS := $(TESTS:%=$(PREFIX_OF_TESTS)%)
+$(NATIVE_TESTS:%=build/test/%.count): build/test/$(PREFIX_OF_TESTS)%.count: $(BIN)/tests/% $(BIN)/seqmix
+	@$(RUN) $(PREFIX_OF_TESTS)$* $< $(JUDGED)
+
+# The kernels once more in fast mode, within the same tolerances. (test_reduce asks for words: exact mode only.)
+FAST_TESTS := $(patsubst %,$(PREFIX_OF_TESTS)fast/test_%,$(if $(FUSED),activation adamw attention attention_maps conv elementwise \
+	embedding fft gemm iir landmark las linattn long_vectors loss norm scan settle vectors vmath))
+$(FAST_TESTS:%=build/test/%.count): build/test/$(PREFIX_OF_TESTS)fast/%.count: $(BIN)/tests/%
+	@SMX_FAST=1 $(RUN) $(PREFIX_OF_TESTS)fast/$* $< $(JUDGED)
+
+# ---- Scripts: a name, the file in proofs_tests/, what it needs besides --------------------------------------------------
+NPY := proofs_tests/support/npy.mjs
+MODULE := build/wasm/seqmix.wasm build/wasm/seqmix.js
+MODULES := $(MODULE) build/wasm/seqmix-scalar.wasm
+CHECKS := build/wasm/checks.wasm proofs_tests/digests.txt
+PAGE := dist/index.html build/single/seqmix.html build/seqmix build/wasm/seqmix.js $(addprefix proofs_tests/page/,testing.mjs browser.mjs)
+# The proofs in WebAssembly give the native programs' figures again.
+VERIFIED := $(filter-out %/proof_certificates %/proof_cat_prop12 %/proof_cat_thm2 %/proof_cat_thm3,$(PROOF_SRC:proofs_tests/proofs/%.c=build/tests/%)) build/tests/test_errata
+C_FILES := $(shell find bench cli examples include kernels model proofs_tests ref tasks wasm -name node_modules -prune -o -name '*.[ch]' -print)
+WEB_FILES = bench examples proofs_tests scripts wasm web index.html vite.config.ts
+
+# $(call script,NAME,FILE,NEEDS)
+define program
+SCRIPT_TESTS += $1
+build/test/$1.count: proofs_tests/$2 $3
+	@$$(RUN) $$(RUN_OPTIONS) $1 $$(if $$(filter %.mjs,$$<),node --test --test-reporter=tap) $$< $$(JUDGED)
+endef
+script = $(eval $(call program,$(strip $1),$(strip $2),$3))
+
+# The same bits: every instruction set, gcc and clang, WebAssembly with and without SIMD, Chromium and Firefox.
+$(call script, digests,  package/digests.test.mjs,          build/seqmix build/clang/seqmix $(MODULES) $(CHECKS))
+$(call script, browsers, package/digests_browsers.test.mjs, $(MODULES) $(CHECKS))
+# The module, its packages, and the libraries.
+$(call script, wasm,     package/wasm.test.mjs,             wasm/exports.txt $(NPY) build/seqmix $(MODULES))
+$(call script, kernels,  package/kernels.test.mjs,          kernels/kernels.def include/seqmix/smx.h $(NPY) build/seqmix $(MODULES))
+$(call script, verify,   package/verify.test.mjs,           build/wasm/verify.wasm build/wasm/seqmix.js $(VERIFIED))
+# (judged where `make relaxed` was called; elsewhere it says that it was not)
+$(call script, relaxed,  package/relaxed.test.mjs,          $(if $(RELAXED_CLANG),$(wildcard build/wasm/seqmix-relaxed.wasm)) $(CHECKS) build/wasm/seqmix.js)
+$(call script, package,  package/package.test.mjs,          docs/EMBED.md $(wildcard examples/embed/*/*) build/package/package.json)
+$(call script, install,  package/install.test.mjs,          scripts/exports.sh $(wildcard examples/oracle/check.*) docs/ORACLE.md docs/API.md $(BIN)/seqmix $(LIBRARIES))
+$(call script, pytorch,  package/pytorch.test.mjs,          $(wildcard examples/pytorch/*.py) build/seqmix $(MODULE))
+$(call script, arm,      package/arm.sh,                    build/seqmix proofs_tests/digests.txt)
+# The page in real browsers: each file of proofs_tests/page/ is one program.
+PAGE_TESTS := $(patsubst proofs_tests/page/%.test.mjs,%,$(wildcard proofs_tests/page/*.test.mjs))
+$(foreach p,$(PAGE_TESTS),$(call script, $p, page/$p.test.mjs, $(PAGE)))
+# The program.
+$(call script, cli,      cli/cli.test.mjs,                  $(NPY) build/seqmix)
+$(call script, oracle,   cli/oracle.test.mjs,               $(NPY) docs/ORACLE.md build/seqmix)
+# The tools and what they write.
+$(call script, scripts,  tools/tally.test.sh,               $(addprefix scripts/,run-test.sh tally.sh judge.mk))
+$(call script, api,      tools/api.test.mjs,                scripts/api.mjs docs/API.md $(wildcard include/seqmix/*.h) $(LOADER) wasm/tsconfig.json | setup)
+$(call script, theorems, tools/theorems.test.mjs,           scripts/theorems.mjs docs/THEOREMS.md docs/ERRATA.md $(PROOF_SRC) proofs_tests/proofs/test_errata.c)
+$(call script, docs,     tools/docs.test.mjs,               scripts/docs.mjs docs/definitions.json docs/presets.json $(addprefix docs/,MECHANISMS.md TASKS.md PRESETS.md) build/seqmix)
+$(call script, format,   tools/format.test.mjs,             .clang-format .prettierrc.json .prettierignore $(C_FILES) $(shell find $(WEB_FILES) -name node_modules -prune -o -type f -print))
+$(call script, mnist,    tools/mnist.test.mjs,              scripts/mnist.mjs)
+$(call script, serve,    tools/serve.test.mjs,              scripts/serve.mjs)
+build/test/arm.count: RUN_OPTIONS := --timeout 1800
+build/test/format.count: export C_FILES := $(C_FILES)
+build/test/format.count: export WEB_FILES := $(WEB_FILES)
+
+# Every preset's quick claims, measured: one test.
+build/test/presets.count: build/seqmix
+	@$(RUN) --status presets build/seqmix presets --fast $(JUDGED)
+
+ifneq ($(VARIANT),clang)
+build/clang/seqmix: $(CLI_SRC) $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_SRC) $(REF_SRC) $(wildcard include/seqmix/*.h */*.h */*/*.h kernels/kernels.def)
+	@$(MAKE) --no-print-directory CC=clang $@
+endif
+
+QUICK_TESTS := $(NATIVE_TESTS) $(FAST_TESTS)
+ALL_TESTS := $(QUICK_TESTS) $(filter-out arm,$(SCRIPT_TESTS)) presets
