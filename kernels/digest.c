@@ -1,6 +1,7 @@
 // digest.c: seeded cases for every line of kernels.def, and the hash of what they give. Compiled once; calls
 // the public functions, so it sees what a caller sees. A kernel without a case does not link.
 #include "digest.h"
+#include "hash.h"
 #include <seqmix/smx.h>
 
 #include <assert.h>
@@ -649,16 +650,16 @@ static void hash(void *context, const char *what, const void *words, size_t n) {
     uint64_t h = *(uint64_t *)context;
     (void)what;
     for (size_t i = 0; i < n; i++) {
-        uint32_t w;
-        memcpy(&w, (const unsigned char *)words + 4 * i, 4);
-        if ((w & 0x7fffffffu) > 0x7f800000u) w = 0x7fc00000u; // NaN: sign and payload are the machine's own
-        for (int byte = 0; byte < 4; byte++) h = (h ^ (w >> (8 * byte) & 0xff)) * 0x100000001b3u;
+        float x;
+        memcpy(&x, (const unsigned char *)words + 4 * i, 4);
+        const uint32_t w = hash_word_of(x);
+        for (int byte = 0; byte < 4; byte++) h = hash_bytes(h, &(unsigned char){(w >> (8 * byte)) & 0xff}, 1);
     }
     *(uint64_t *)context = h;
 }
 
 uint64_t smx_digest_kernel(size_t i, const char **name) {
-    uint64_t h = 0xcbf29ce484222325u;
+    uint64_t h = HASH_START;
     if (name) *name = smx_digest_name(i);
     return smx_digest_run(i, 0x5EED, hash, &h) == 0 ? h : 0;
 }

@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/commands/compare.h"
 #include "oracle.h"
+#include "kernels/hash.h"
 #include "kernels/philox.h"
 
 enum {
@@ -43,10 +44,7 @@ static int fail(const work *w, const char *why) { return cli_fail("vectors: case
 
 // ---- Inputs
 
-static uint64_t hash(const char *text, uint64_t from) {
-    for (; *text; text++) from = (from ^ (unsigned char)*text) * 0x100000001b3u; // FNV-1a
-    return from;
-}
+static uint64_t hash(const char *text, uint64_t from) { return hash_bytes(from, text, strlen(text)); }
 
 static int left_out(const vectors_case *is, const char *name) {
     const char *at = is->without;
@@ -57,7 +55,7 @@ static int left_out(const vectors_case *is, const char *name) {
 
 static void draw(work *w, const oracle_slot *s, npy *to, unsigned attempt) {
     const vectors_range *r = vectors_range_of(w->mechanism->name, s->is->name);
-    uint64_t index = hash(s->is->name, hash(".", hash(w->name, 0xcbf29ce484222325u)));
+    uint64_t index = hash(s->is->name, hash(".", hash(w->name, HASH_START)));
     smx_rng rng = rng_open(w->seed, STREAM + attempt, index);
     for (size_t i = 0; i < to->count; i++)
         if (to->dtype == NPY_I4) // a class, or none

@@ -97,7 +97,8 @@ const char *smx_run_config(const smx_run *run);
 // nothing to be fast with. Valid until close.
 const char *smx_run_warning(smx_run *run);
 
-// FNV-1a 64 over the words of all weights in order of name, NaN canonical.
+// 64-bit hash of all weights in order of name: from 0xcbf29ce484222325, for each float32 word (h ^ word) * 0x100000001b3, a NaN
+// taken as 0x7fc00000. (The constants of FNV-1a, but a word at a time.)
 uint64_t smx_run_digest(const smx_run *run);
 
 // Tensors. A weight by its name ("embedding", "block0.mixer.filter_q", ...; "grad:NAME" is its last gradient), or after

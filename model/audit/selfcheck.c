@@ -3,9 +3,9 @@
 #include "selfcheck.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "kernels/digest.h"
+#include "kernels/hash.h"
 #include "model/mixers/mixer.h"
 #include <seqmix/run.h>
 
@@ -58,12 +58,7 @@ static uint64_t train(const char *config, smx_parallel_for hook, void *pool) {
     }
     size_t n;
     const float *losses = smx_run_losses(r, &n);
-    uint64_t h = smx_run_digest(r);
-    for (size_t i = 0; i < n; i++) {
-        uint32_t word;
-        memcpy(&word, &losses[i], 4);
-        h = (h ^ word) * 1099511628211u;
-    }
+    const uint64_t h = hash_words(smx_run_digest(r), losses, n);
     smx_run_close(r);
     return h;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/hash.h"
 #include "model/base/error.h"
 
 smx_run *run_from_config(config *c, run_check check, const void *context, smx_error *error) {
@@ -90,16 +91,10 @@ const float *smx_run_losses(const smx_run *r, size_t *count) {
 const char *smx_run_config(const smx_run *r) { return r->text; }
 
 uint64_t smx_run_digest(const smx_run *r) {
-    uint64_t h = 14695981039346656037u;
+    uint64_t h = HASH_START;
     for (size_t i = 0; i < r->weights.count; i++) {
         const param *p = r->weights.list[i];
-        for (size_t j = 0; j < p->n; j++) {
-            float x = r->weights.data[p->offset + j];
-            uint32_t word;
-            memcpy(&word, &x, 4);
-            if (x != x) word = 0x7fc00000;
-            h = (h ^ word) * 1099511628211u;
-        }
+        h = hash_words(h, r->weights.data + p->offset, p->n);
     }
     return h;
 }
