@@ -33,6 +33,19 @@ tensor *output_projection(graph *g, const config *c, tensor *o) {
     return op_linear(g, o, weight_matrix(g, "w_o", D, D, start_output(c, D, D)), NULL);
 }
 
+const float *table_alibi(graph *g, size_t heads, double scale) {
+    size_t L = g->L;
+    float *t = graph_own(g, heads * (2 * L - 1) * sizeof *t);
+    for (size_t h = 0; t && h < heads; h++) {
+        double slope = scale * md_exp(-8.0 * (double)(h + 1) / (double)heads * 0.69314718055994530942);
+        for (size_t i = 0; i < 2 * L - 1; i++) {
+            double distance = i < L - 1 ? (double)(L - 1 - i) : (double)(i - (L - 1));
+            t[h * (2 * L - 1) + i] = (float)(-slope * distance);
+        }
+    }
+    return t;
+}
+
 tensor *softmax_attention(graph *g, const config *c, tensor *q, tensor *k, tensor *v, attention_opts opts,
                           tensor *mix) {
     size_t H = (size_t)config_int(c, "heads"), D = q->shape[q->rank - 1];

@@ -96,13 +96,13 @@ static tensor *build(graph *g, const config *c, tensor *x) {
     tensor *k = graph_name(g, projected(g, c, x, "w_k"), "k");
     tensor *v = graph_name(g, projected(g, c, x, "w_v"), "v");
     attention_opts opts = {.causal = 1, .chunk = M};
-    if (config_is(c, "las_decay", "exp")) opts.mult = table_decay(g, c, H);
+    if (config_is(c, "las_decay", "exp")) opts.decay_table = table_decay(g, c, H);
     if (config_is(c, "las_decay", "alibi")) opts.bias = table_alibi(g, H, 1.0);
     if (config_is(c, "las_decay", "alibi_scaled"))
         opts.bias = table_alibi(g, H, 1.0 / md_sqrt((double)(D / H)));
     if (config_is(c, "pool", "centred")) v = graph_name(g, op_pool(g, v, P, (P - 1) / 2, M), "pooled_v");
     if (config_is(c, "pool", "trailing")) v = graph_name(g, op_pool(g, v, P, 0, M), "pooled_v");
-    if (config_is(c, "pool", "masked")) opts.masked = P;
+    if (config_is(c, "pool", "masked")) opts.pool_window = P;
     tensor *o = graph_name(g, softmax_attention(g, c, q, k, v, opts, NULL), "o");
     return output_projection(g, c, o);
 }

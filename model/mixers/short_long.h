@@ -4,6 +4,7 @@
 
 #include "model/settings/config.h"
 #include "model/ops/ops.h"
+#include "weights.h"
 
 // Keys of every mixer with a long convolution, and of the short ones before it.
 #define KEY_SQUASH                                                                                           \

@@ -1,52 +1,87 @@
-// ops_linear.c: linear attention and its feature map as graph nodes.
-#include "ops_private.h"
+// linear.c: y = x w + bias, row-wise.
+#include "pieces.h"
+#include "ops.h"
 
-static const unary elu1 = {
-    {"elu1", rows_forward, rows_backward, 0, 1, 0, unary_rows, unary_bwd_rows}, smx_elu1_fwd, smx_elu1_bwd};
-tensor *op_elu1(graph *g, tensor *x) { return apply_unary(g, &elu1, x); }
+#include <string.h>
 
-// saved: the normaliser of each row, [B][H][L]. a: L, D, H, C, norm; a[9]: scratch of a piece.
-static smx_linattn shape_of(const node *n, size_t B) {
-    return (smx_linattn){B, n->a[0], n->a[1], n->a[2], n->a[1], n->a[3], (int)n->a[4], n->f[0]};
-}
-static void linattn_fwd_piece(void *arg, size_t i) {
-    const job *j = arg;
-    const node *n = j->n;
-    const size_t from = shard_start(j->g->B, i), at = from * n->a[0] * n->a[1];
-    const smx_linattn p = shape_of(n, shard_start(j->g->B, i + 1) - from);
-    smx_linattn_fwd(n->out->data + at, n->saved + from * p.H * p.L, n->in[0]->data + at, n->in[1]->data + at,
-                    n->in[2]->data + at, n->scratch + i * n->a[9], &p);
-}
-static void linattn_fwd(graph *g, node *n) {
-    graph_pieces(g, shard_count(g->B), linattn_fwd_piece, &(job){g, n});
-}
-static void linattn_bwd_piece(void *arg, size_t i) {
-    const job *j = arg;
-    const node *n = j->n;
-    const size_t from = shard_start(j->g->B, i), at = from * n->a[0] * n->a[1];
-    const smx_linattn p = shape_of(n, shard_start(j->g->B, i + 1) - from);
-    smx_linattn_bwd(n->in_grad[0] + at, n->in_grad[1] + at, n->in_grad[2] + at, n->out->grad + at,
-                    n->in[0]->data + at, n->in[1]->data + at, n->in[2]->data + at, n->out->data + at,
-                    n->saved + from * p.H * p.L, n->back_scratch + i * n->a[9], &p);
-}
-static void linattn_bwd(graph *g, node *n) {
-    graph_pieces(g, shard_count(g->B), linattn_bwd_piece, &(job){g, n});
-}
-static const op_kind linattn = {"linear_attention", linattn_fwd, linattn_bwd, 7, 1, 0, NULL, NULL};
+// in: x [N][I], w [I][O], bias [O] or not
+static size_t inner(const node *n) { return n->in[1]->shape[0]; }
+static size_t outer(const node *n) { return n->in[1]->shape[1]; }
 
-tensor *op_linear_attention(graph *g, tensor *q, tensor *k, tensor *v, size_t heads, int normaliser,
-                            size_t block) {
-    tensor *y = like(g, v);
-    node *n = graph_node(g, &linattn, y, 3, (tensor *[]){q, k, v});
-    n->a[0] = g->L, n->a[1] = last_dim(q), n->a[2] = heads, n->a[3] = block, n->a[4] = (size_t)normaliser;
-    n->f[0] = 1e-5f;
-    if (g->failed) return y;
-    const smx_linattn p = shape_of(n, 1);
-    n->saved_n = g->B * heads * g->L;
-    n->a[9] = floats(g->mode == GRAPH_TRAIN ? smx_linattn_bwd_scratch_bytes(&p)
-                                            : smx_linattn_fwd_scratch_bytes(&p));
-    n->scratch_n = shard_count(g->B) * n->a[9];
-    const uint64_t C = block && block < g->L ? block : g->L, d = p.D / p.H;
-    n->flops = 2 * (uint64_t)q->n * (C + 1 + 2 * (C < g->L) * d);
-    return y;
+static void linear_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g;
+    const size_t I = inner(n), O = outer(n);
+    float *y = n->out->data + from * O;
+    smx_gemm(y, n->in[0]->data + from * I, n->in[1]->data, scratch_of(n, piece), count, O, I, I, O, O, 0);
+    if (n->n_in > 2) smx_bias_fwd(y, y, n->in[2]->data, count, O);
+}
+
+// On several threads, pieces: rows of dx, then rows of dW, then dbias.
+static void backward_piece(void *arg, size_t i) {
+    const node *n = arg;
+    const size_t I = inner(n), O = outer(n), N = rows_of(n->out),
+                 for_dx = n->in_grad[0] ? pieces_of(N, ROW_UNIT) : 0;
+    const float *dy = n->out->grad;
+    size_t from, count;
+    if (i < for_dx) {
+        piece_at(N, ROW_UNIT, i, &from, &count);
+        smx_gemm(n->in_grad[0] + from * I, dy + from * O, n->in[1]->data, back_scratch_of(n, i), count, I, O,
+                 O, O, I, SMX_TRANS_B | (n->adds[0] ? SMX_ACCUMULATE : 0));
+    } else if (i < for_dx + pieces_of(I, ROW_UNIT)) {
+        piece_at(I, ROW_UNIT, i - for_dx, &from, &count);
+        smx_gemm(n->in_grad[1] + from * O, n->in[0]->data + from, dy, back_scratch_of(n, i), count, O, N, I,
+                 O, O, SMX_TRANS_A | SMX_ACCUMULATE);
+    } else {
+        smx_bias_bwd(n->in_grad[2], dy, N, O);
+    }
+}
+// One thread takes rows while they are in the cache: dx of some rows, then what they add to dW and dbias, in the same order
+// of blocks.
+static void linear_bwd_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g;
+    const size_t I = inner(n), O = outer(n);
+    const float *dy = out_grad_rows(n, from);
+    float *scratch = back_scratch_of(n, piece);
+    if (n->in_grad[0])
+        smx_gemm(in_grad_rows(n, 0, from), dy, n->in[1]->data, scratch, count, I, O, O, O, I,
+                 SMX_TRANS_B | (n->adds[0] ? SMX_ACCUMULATE : 0));
+    smx_gemm(n->in_grad[1], n->in[0]->data + from * I, dy, scratch, I, O, count, I, O, O,
+             SMX_TRANS_A | SMX_ACCUMULATE);
+    if (n->n_in > 2) smx_bias_bwd(n->in_grad[2], dy, count, O);
+}
+static void linear_bwd(graph *g, node *n) {
+    const size_t N = rows_of(n->out), for_dx = n->in_grad[0] ? pieces_of(N, ROW_UNIT) : 0;
+    if (g->parallel)
+        graph_pieces(g, for_dx + pieces_of(inner(n), ROW_UNIT) + (n->n_in > 2), backward_piece, n);
+    else
+        for (size_t from = 0; from < N; from += BLOCK_ROWS)
+            linear_bwd_rows(g, n, 0, from, N - from < BLOCK_ROWS ? N - from : BLOCK_ROWS);
+}
+
+static uint32_t linear_shape(const graph *g, const node *n, uint32_t *shape) {
+    (void)g;
+    const uint32_t rank = n->in[0]->rank;
+    memcpy(shape, n->in[0]->shape, sizeof n->in[0]->shape);
+    shape[rank - 1] = (uint32_t)outer(n);
+    return rank;
+}
+static void linear_size(graph *g, node *n) {
+    (void)g;
+    const size_t I = inner(n), O = outer(n), most = I > O ? I : O;
+    scratch_size(n, 2 * SHARDS, 0, smx_gemm_scratch_bytes(most, most, SMX_KC));
+    n->flops = 2 * (uint64_t)rows_of(n->out) * I * O;
+}
+static const op linear = {
+    .name = "linear",
+    .shape = linear_shape,
+    .size = linear_size,
+    .forward = rows_forward,
+    .backward = linear_bwd,
+    .backward_reads = READS_IN(0) | READS_IN(1),
+    .can_add = 1,
+    .forward_rows = linear_rows,
+    .backward_rows = linear_bwd_rows,
+};
+tensor *op_linear(graph *g, tensor *x, tensor *w, tensor *bias) {
+    return graph_node(g, &linear, bias ? 3 : 2, (tensor *[]){x, w, bias}, NULL);
 }

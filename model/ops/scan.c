@@ -1,90 +1,87 @@
-// ops_scan.c: MEGA's moving average and Mamba's selective scan as graph nodes. Pieces are sequences; each sums its own
-// part of the weights' gradients.
-#include "ops_private.h"
+// scan.c: recurrences with S states a channel: MEGA's moving average and Mamba's selective scan. Pieces are sequences; saved: the
+// states of every sequence at the start of each segment.
+#include "pieces.h"
+#include "ops.h"
 
-// saved: states of every sequence at the start of each segment
-static float *states_of(const node *n, size_t sequence) {
-    return n->saved + sequence * smx_scan_state_floats(n->a[0], n->a[1], n->a[2]);
+static float *states_of(const graph *g, const node *n, size_t sequence, size_t S) {
+    return n->saved + sequence * smx_scan_state_floats(g->L, last_dim(n->out), S);
+}
+// sums: of a piece, of all its weights' gradients
+static void scan_size(graph *g, node *n, size_t sums, size_t S) {
+    const size_t D = last_dim(n->out);
+    scratch_size(n, SHARDS, sums, smx_scan_scratch_bytes(g->L, D, S));
+    n->saved_n = g->B * smx_scan_state_floats(g->L, D, S);
+    n->flops = 6 * (uint64_t)n->out->n * S;
 }
 
-// in: x, alpha, delta, beta, eta, skip. a: L, D, S; a[5]: floats of a piece's scratch, a[9]: those of its part
-static void ema_fwd_piece(void *arg, size_t i) {
-    const job *j = arg;
-    const node *n = j->n;
-    const size_t from = shard_start(j->g->B, i), count = shard_start(j->g->B, i + 1) - from,
-                 at = from * n->a[0] * n->a[1];
-    smx_ema_fwd(n->out->data + at, states_of(n, from), n->in[0]->data + at, n->in[1]->data, n->in[2]->data,
-                n->in[3]->data, n->in[4]->data, n->in[5]->data, n->scratch + i * n->a[9], count, n->a[0],
-                n->a[1], n->a[2]);
+// ---- in: x, alpha, delta, beta, eta [D][S], skip [D] --------------------------------------------------------
+static size_t ema_states(const node *n) { return n->in[1]->n / last_dim(n->out); }
+static void ema_fwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    const size_t D = last_dim(n->out), S = ema_states(n), at = from * g->L * D;
+    smx_ema_fwd(n->out->data + at, states_of(g, n, from, S), n->in[0]->data + at, n->in[1]->data,
+                n->in[2]->data, n->in[3]->data, n->in[4]->data, n->in[5]->data, scratch_of(n, piece), count,
+                g->L, D, S);
 }
-static void ema_fwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), ema_fwd_piece, &(job){g, n}); }
-static void ema_bwd_piece(void *arg, size_t i) {
-    const job *j = arg;
-    const node *n = j->n;
-    const size_t from = shard_start(j->g->B, i), count = shard_start(j->g->B, i + 1) - from,
-                 at = from * n->a[0] * n->a[1];
-    const size_t size = n->in[1]->n;
-    float *d = part(n, i, 4 * size + n->a[1]);
+static void ema_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    const size_t D = last_dim(n->out), S = ema_states(n), at = from * g->L * D, size = n->in[1]->n;
+    float *d = sums_of(n, piece);
     smx_ema_bwd(n->in_grad[0] ? n->in_grad[0] + at : NULL, d, d + size, d + 2 * size, d + 3 * size,
                 d + 4 * size, n->out->grad + at, n->in[0]->data + at, n->in[1]->data, n->in[2]->data,
-                n->in[3]->data, n->in[4]->data, n->in[5]->data, states_of(n, from),
-                n->back_scratch + i * n->a[9] + n->a[5], count, n->a[0], n->a[1], n->a[2]);
+                n->in[3]->data, n->in[4]->data, n->in[5]->data, states_of(g, n, from, S),
+                back_scratch_of(n, piece), count, g->L, D, S);
 }
+static void ema_fwd(graph *g, node *n) { sequences_in_pieces(g, n, ema_fwd_piece); }
 static void ema_bwd(graph *g, node *n) {
-    graph_pieces(g, shard_count(g->B), ema_bwd_piece, &(job){g, n});
-    for (size_t k = 1; k < 6; k++) add_parts(n, k, shard_count(g->B), (k - 1) * n->in[1]->n);
+    sequences_in_pieces(g, n, ema_bwd_piece);
+    for (size_t i = 1; i < 6; i++) add_sums(n, i, shard_count(g->B), (i - 1) * n->in[1]->n);
 }
-static const op_kind ema = {"ema", ema_fwd, ema_bwd, 63, 0, 0, NULL, NULL};
+static void ema_size(graph *g, node *n) {
+    scan_size(g, n, 4 * n->in[1]->n + last_dim(n->out), ema_states(n));
+}
+#define SCAN_READS (READS_IN(0) | READS_IN(1) | READS_IN(2) | READS_IN(3) | READS_IN(4) | READS_IN(5))
+static const op ema = {
+    .name = "ema",
+    .size = ema_size,
+    .forward = ema_fwd,
+    .backward = ema_bwd,
+    .backward_reads = SCAN_READS,
+};
 tensor *op_ema(graph *g, tensor *x, tensor *alpha, tensor *delta, tensor *beta, tensor *eta, tensor *skip) {
-    tensor *y = like(g, x);
-    node *n = graph_node(g, &ema, y, 6, (tensor *[]){x, alpha, delta, beta, eta, skip});
-    n->a[0] = g->L, n->a[1] = last_dim(x), n->a[2] = alpha->n / n->a[1];
-    n->a[5] = floats((4 * alpha->n + n->a[1]) * sizeof(float));
-    n->a[9] = n->a[5] + floats(smx_scan_scratch_bytes(n->a[0], n->a[1], n->a[2]));
-    n->scratch_n = SHARDS * n->a[9];
-    n->saved_n = g->B * smx_scan_state_floats(n->a[0], n->a[1], n->a[2]);
-    n->flops = 6 * (uint64_t)x->n * n->a[2];
-    return y;
+    return graph_node(g, &ema, 6, (tensor *[]){x, alpha, delta, beta, eta, skip}, NULL);
 }
 
-// in: x, dt, a_log, b, c, skip
-static void scan_fwd_piece(void *arg, size_t i) {
-    const job *j = arg;
-    const node *n = j->n;
-    const size_t from = shard_start(j->g->B, i), count = shard_start(j->g->B, i + 1) - from;
-    const size_t at = from * n->a[0] * n->a[1], as = from * n->a[0] * n->a[2];
-    smx_scan_fwd(n->out->data + at, states_of(n, from), n->in[0]->data + at, n->in[1]->data + at,
+// ---- in: x, dt as x, a_log [D][S], b, c [B][L][S], skip [D] -------------------------------------------------
+static void selective_fwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    const size_t D = last_dim(n->out), S = last_dim(n->in[3]), at = from * g->L * D, as = from * g->L * S;
+    smx_scan_fwd(n->out->data + at, states_of(g, n, from, S), n->in[0]->data + at, n->in[1]->data + at,
                  n->in[2]->data, n->in[3]->data + as, n->in[4]->data + as, n->in[5]->data,
-                 n->scratch + i * n->a[9], count, n->a[0], n->a[1], n->a[2]);
+                 scratch_of(n, piece), count, g->L, D, S);
 }
-static void scan_fwd(graph *g, node *n) { graph_pieces(g, shard_count(g->B), scan_fwd_piece, &(job){g, n}); }
-static void scan_bwd_piece(void *arg, size_t i) {
-    const job *j = arg;
-    const node *n = j->n;
-    const size_t from = shard_start(j->g->B, i), count = shard_start(j->g->B, i + 1) - from,
-                 size = n->in[2]->n;
-    const size_t at = from * n->a[0] * n->a[1], as = from * n->a[0] * n->a[2];
-    float *d = part(n, i, size + n->a[1]);
-    smx_scan_bwd(n->in_grad[0] + at, n->in_grad[1] + at, d, n->in_grad[3] + as, n->in_grad[4] + as, d + size,
-                 n->out->grad + at, n->in[0]->data + at, n->in[1]->data + at, n->in[2]->data,
-                 n->in[3]->data + as, n->in[4]->data + as, n->in[5]->data, states_of(n, from),
-                 n->back_scratch + i * n->a[9] + n->a[5], count, n->a[0], n->a[1], n->a[2]);
+static void selective_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    const size_t D = last_dim(n->out), S = last_dim(n->in[3]), at = from * g->L * D, as = from * g->L * S;
+    float *d = sums_of(n, piece);
+    smx_scan_bwd(n->in_grad[0] + at, n->in_grad[1] + at, d, n->in_grad[3] + as, n->in_grad[4] + as,
+                 d + n->in[2]->n, n->out->grad + at, n->in[0]->data + at, n->in[1]->data + at, n->in[2]->data,
+                 n->in[3]->data + as, n->in[4]->data + as, n->in[5]->data, states_of(g, n, from, S),
+                 back_scratch_of(n, piece), count, g->L, D, S);
 }
-static void scan_bwd(graph *g, node *n) {
-    graph_pieces(g, shard_count(g->B), scan_bwd_piece, &(job){g, n});
-    add_parts(n, 2, shard_count(g->B), 0);
-    add_parts(n, 5, shard_count(g->B), n->in[2]->n);
+static void selective_fwd(graph *g, node *n) { sequences_in_pieces(g, n, selective_fwd_piece); }
+static void selective_bwd(graph *g, node *n) {
+    sequences_in_pieces(g, n, selective_bwd_piece);
+    add_sums(n, 2, shard_count(g->B), 0);
+    add_sums(n, 5, shard_count(g->B), n->in[2]->n);
 }
-static const op_kind scan = {"scan", scan_fwd, scan_bwd, 63, 0, 0, NULL, NULL};
+static void selective_size(graph *g, node *n) {
+    scan_size(g, n, n->in[2]->n + last_dim(n->out), last_dim(n->in[3]));
+}
+static const op selective_scan = {
+    .name = "scan",
+    .size = selective_size,
+    .forward = selective_fwd,
+    .backward = selective_bwd,
+    .backward_reads = SCAN_READS,
+};
 tensor *op_selective_scan(graph *g, tensor *x, tensor *dt, tensor *a_log, tensor *b, tensor *c,
                           tensor *skip) {
-    tensor *y = like(g, x);
-    node *n = graph_node(g, &scan, y, 6, (tensor *[]){x, dt, a_log, b, c, skip});
-    n->a[0] = g->L, n->a[1] = last_dim(x), n->a[2] = last_dim(b);
-    n->a[5] = floats((a_log->n + n->a[1]) * sizeof(float));
-    n->a[9] = n->a[5] + floats(smx_scan_scratch_bytes(n->a[0], n->a[1], n->a[2]));
-    n->scratch_n = SHARDS * n->a[9];
-    n->saved_n = g->B * smx_scan_state_floats(n->a[0], n->a[1], n->a[2]);
-    n->flops = 6 * (uint64_t)x->n * n->a[2];
-    return y;
+    return graph_node(g, &selective_scan, 6, (tensor *[]){x, dt, a_log, b, c, skip}, NULL);
 }

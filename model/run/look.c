@@ -7,7 +7,6 @@
 
 #include "kernels/philox.h"
 #include "model/base/error.h"
-#include "model/ops/ops.h"
 #include "user_data.h"
 
 void look_close(look *l) {
@@ -52,7 +51,7 @@ static int make_list(smx_run *r, smx_error *error) {
         const tensor *t = g->tensors[i];
         if (t->weight || strchr(t->name, '#')) continue; // unnamed steps stay inside
         list(l, t->name, t->data, t->rank, t->shape, 0);
-        size_t H = op_attention_heads(g, t), L = g->L;
+        size_t H = graph_map_heads(g, t), L = g->L;
         if (!H) continue;
         char name[80]; // block0.mixer.o -> block0.mixer.map
         snprintf(name, sizeof name, "%s", t->name);
@@ -74,7 +73,7 @@ static int open_look(smx_run *r, size_t length, smx_error *error) {
     const graph *g = l->graph.g;
     uint64_t maps = 0;
     for (size_t i = 0; i < g->n_tensors && maps <= GRAPH_MOST; i++)
-        maps += (uint64_t)op_attention_heads(g, g->tensors[i]) * g->L * g->L;
+        maps += (uint64_t)graph_map_heads(g, g->tensors[i]) * g->L * g->L;
     l->maps = maps <= GRAPH_MOST ? calloc((size_t)maps + 1, sizeof *l->maps) : NULL;
     l->predicted = calloc(l->graph.rows + 1, sizeof *l->predicted);
     l->confidence = calloc(l->graph.rows + 1, sizeof *l->confidence);
@@ -95,9 +94,9 @@ static int replay(smx_run *r, smx_sample *out, smx_error *error) {
     batch_graph_forward(s, &loss);
     size_t at = 0, V = s->task.classes;
     for (size_t i = 0; i < s->g->n_tensors; i++) {
-        size_t H = op_attention_heads(s->g, s->g->tensors[i]);
+        size_t H = graph_map_heads(s->g, s->g->tensors[i]);
         if (!H) continue;
-        op_attention_map(s->g, s->g->tensors[i], l->maps + at);
+        graph_map(s->g, s->g->tensors[i], l->maps + at);
         at += H * s->L * s->L;
     }
     for (size_t i = 0; !V && i < s->rows; i++)

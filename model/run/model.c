@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/mathd.h"
+#include "model/mixers/weights.h"
 #include "model/ops/ops.h"
 
 int model_check(const config *c, size_t length, smx_error *error) {
@@ -58,8 +59,7 @@ tensor *model_block(graph *g, const config *c, tensor *x) {
 }
 
 // Sinusoidal positions (Vaswani et al.): column 2m is sin(t / 10000^(2m/D)), column 2m+1 its cosine.
-static void fill_sinusoids(float *data, const uint32_t *shape, const void *arg) {
-    (void)arg;
+static void fill_sinusoids(float *data, const uint32_t *shape) {
     size_t L = shape[0], D = shape[1];
     for (size_t t = 0; t < L; t++)
         for (size_t c = 0; c < D; c++) {

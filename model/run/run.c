@@ -55,7 +55,7 @@ void smx_run_parallel(smx_run *r, smx_parallel_for hook, void *pool) {
     r->parallel = hook;
     r->pool = pool;
     run_lend_pool(r, &r->train);
-    if (hook && r->train.g->near) batch_graph_plan(&r->train, NULL);
+    if (hook && r->train.g->blocked) batch_graph_plan(&r->train, NULL);
 }
 
 // ---- Reading --------------------------------------------------------------------------------------------

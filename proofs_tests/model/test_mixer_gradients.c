@@ -155,13 +155,13 @@ static void maps_are_used(void **state) {
             lone_mixer_run(&m, NULL);
             for (size_t t = 0; t < m.g->n_tensors; t++) {
                 const tensor *o = m.g->tensors[t];
-                const size_t H = op_attention_heads(m.g, o), L = m.g->L;
+                const size_t H = graph_map_heads(m.g, o), L = m.g->L;
                 if (!H) continue;
                 const size_t D = o->n / L, d = D / H;
                 const float *v = m.g->nodes[o->produced_by].in[2]->data;
                 float *map = check_floats(H * L * L);
                 double *want = check_doubles(L * D);
-                op_attention_map(m.g, o, map);
+                graph_map(m.g, o, map);
                 for (size_t row = 0; row < L; row++)
                     for (size_t c = 0; c < D; c++) {
                         want[row * D + c] = 0;

@@ -1,0 +1,24 @@
+// graph_private.h: what the files of this folder share: lists that grow, and neighbours that run block of rows by block of rows.
+#ifndef SMX_GRAPH_PRIVATE_H
+#define SMX_GRAPH_PRIVATE_H
+
+#include "graph.h"
+
+// Room for one more element in a growing list; 0 when memory is out.
+int graph_grow(void **list, size_t count, size_t *room, size_t size);
+
+// Rows that the node takes in blocks, forward or backward; 0: all at once.
+static inline size_t blocked_rows(const node *n, int backward) {
+    const int row_wise = (backward ? n->op->backward_rows : n->op->forward_rows) != NULL;
+    const size_t rows = row_wise ? n->out->n / n->out->shape[n->out->rank - 1] : 0;
+    return rows > FEW_ROWS ? rows : 0;
+}
+// One past the last node of the group that begins at node k: neighbours that take as many rows in blocks.
+static inline size_t group_end(const graph *g, size_t k, int backward) {
+    const size_t rows = blocked_rows(&g->nodes[k], backward);
+    size_t end = k + 1;
+    while (rows && end < g->n_nodes && blocked_rows(&g->nodes[end], backward) == rows) end++;
+    return end;
+}
+
+#endif

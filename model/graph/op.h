@@ -1,0 +1,47 @@
+// op.h: what an operation is: one entry, in the file of model/ops/ that calls its kernels. The graph knows operations by their
+// entries only; nobody asks for one by name. All entries are written with designated initialisers: what is left out is not there.
+#ifndef SMX_OP_H
+#define SMX_OP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct graph graph;
+typedef struct tensor tensor;
+typedef struct node node;
+
+enum { MAX_IN = 6 };
+// What op.backward_reads is made of: the input i, the output.
+#define READS_IN(i) (1u << (i))
+#define READS_OUT (1u << MAX_IN)
+
+// Some of a node's work: count rows (sequences, groups of channels) from number `from` on. piece: whose scratch it is, where a
+// pool's threads take pieces at once; else 0.
+typedef void op_part(graph *g, node *n, size_t piece, size_t from, size_t count);
+
+typedef struct op {
+    const char *name;  // of the tensors that it makes: "linear#12"
+    size_t attributes; // bytes of its attribute struct, what node.attributes points at; 0: it has none
+
+    // ---- Building
+    // The output's shape from inputs and attributes; returns its rank. NULL: that of the first input.
+    uint32_t (*shape)(const graph *g, const node *n, uint32_t *shape);
+    // Floats of saved and scratch, products, and tables of its own. NULL: none of these.
+    void (*size)(graph *g, node *n);
+
+    // ---- Replay
+    void (*forward)(graph *g, node *n);
+    void (*backward)(graph *g, node *n); // writes into in_grad; NULL: no gradient
+    unsigned backward_reads;             // READS_IN, READS_OUT: the data that backward reads
+    int can_add;                         // backward itself adds to in_grad[i] where adds[i]
+    // Row-wise operations: the same for some rows of every array; NULL where rows hang together. One thread takes neighbours
+    // of this kind block of rows by block of rows, so that what lies between them stays in the cache.
+    op_part *forward_rows, *backward_rows;
+
+    // ---- Looking
+    // Of an attention: its heads, and, after a replay that kept every tensor, its weights on sequence 0, map [H][L][L].
+    size_t (*map_heads)(const node *n);
+    void (*map)(graph *g, node *n, float *map);
+} op;
+
+#endif

@@ -1,0 +1,116 @@
+// params.c: the weights of a model and how they start.
+#include "params.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/philox.h"
+
+void params_free(params *p) {
+    for (size_t i = 0; i < p->count; i++) free(p->list[i]);
+    free(p->list);
+    free(p->data);
+    memset(p, 0, sizeof *p);
+}
+
+const param *params_find(const params *p, const char *name) {
+    for (size_t i = 0; i < p->count; i++)
+        if (!strcmp(p->list[i]->name, name)) return p->list[i];
+    return NULL;
+}
+
+static uint64_t name_hash(const char *name) { // FNV-1a
+    uint64_t h = 14695981039346656037u;
+    for (; *name; name++) h = (h ^ (unsigned char)*name) * 1099511628211u;
+    return h;
+}
+
+static void start_param(const param *w, float *data, uint64_t seed) {
+    smx_rng r = rng_open(seed, RNG_START, name_hash(w->name));
+    size_t last = w->shape[w->rank - 1];
+    switch (w->start.kind) {
+    case INIT_NORMAL:
+        for (size_t i = 0; i < w->n; i++) data[i] = (float)(w->start.scale * rng_normal(&r));
+        break;
+    case INIT_UNIFORM:
+        for (size_t i = 0; i < w->n; i++) data[i] = (float)(w->start.scale * (2.0 * rng_uniform(&r) - 1.0));
+        break;
+    case INIT_CONSTANT:
+        for (size_t i = 0; i < w->n; i++) data[i] = (float)w->start.scale;
+        break;
+    case INIT_DECAY: {
+        double rho = 1.0 - 1.0 / (double)last, square = 0.0, tap = 1.0;
+        for (size_t i = 0; i < last; i++, tap *= rho) square += tap * tap;
+        for (size_t i = 0; i < w->n; i++) {
+            tap = i % last ? tap * rho : 1.0 / md_sqrt(square);
+            data[i] = (float)(w->start.scale * rng_normal(&r) + tap);
+        }
+        break;
+    }
+    case INIT_IDENTITY:
+        for (size_t i = 0; i < w->n; i++)
+            data[i] = (float)(w->start.scale * rng_normal(&r) + (i % last == 0));
+        break;
+    case INIT_IDENTITY_MIDDLE:
+        for (size_t i = 0; i < w->n; i++)
+            data[i] = (float)(w->start.scale * rng_normal(&r) + (i % last == last / 2));
+        break;
+    case INIT_IDENTITY_HEADS:
+        for (size_t i = 0; i < w->n; i++)
+            data[i] = (float)(w->start.scale * rng_normal(&r) + (i < last * last && i % (last + 1) == 0));
+        break;
+    case INIT_LONG:
+        for (size_t i = 0; i < w->n; i++) {
+            double channel = (double)(i / last) / (double)(w->n / last > 1 ? w->n / last - 1 : 1);
+            double rate = md_exp(-channel * md_log((double)last));
+            double size = w->start.scale * md_sqrt(1.0 - md_exp(-2.0 * rate));
+            data[i] = (float)(size * md_exp(-rate * (double)(i % last)) * rng_normal(&r));
+        }
+        break;
+    case INIT_STEP:
+    case INIT_STEP_PLUS:
+        for (size_t i = 0; i < w->n; i++) {
+            double step = md_log(0.001) + rng_uniform(&r) * (md_log(0.1) - md_log(0.001));
+            data[i] = (float)(w->start.kind == INIT_STEP ? step : md_log(md_exp(md_exp(step)) - 1.0));
+        }
+        break;
+    case INIT_COUNT:
+        for (size_t i = 0; i < w->n; i++) data[i] = (float)(w->start.scale * (double)(i % last));
+        break;
+    case INIT_LOG_COUNT:
+        for (size_t i = 0; i < w->n; i++) data[i] = (float)md_log((double)(i % last + 1));
+        break;
+    }
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp((*(param *const *)a)->name, (*(param *const *)b)->name);
+}
+
+int params_create(params *p, uint64_t seed, smx_error *error) {
+    p->seed = seed;
+    // In order of name: compilers differ in the order in which they evaluate arguments, so the order of building is no order.
+    qsort(p->list, p->count, sizeof *p->list, by_name);
+    uint64_t total = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        p->list[i]->offset = (size_t)total;
+        total += (p->list[i]->n + 15) / 16 * 16;
+    }
+    p->sealed = 1;
+    p->data = total > GRAPH_MOST ? NULL : calloc(4 * (size_t)total + 16, sizeof *p->data);
+    if (!p->data) {
+        if (error) {
+            memset(error, 0, sizeof *error);
+            snprintf(error->message, sizeof error->message, "out of memory for %llu weights",
+                     (unsigned long long)total);
+        }
+        return -1;
+    }
+    p->total = (size_t)total;
+    p->grad = p->data + p->total;
+    p->m = p->grad + p->total;
+    p->v = p->m + p->total;
+    for (size_t i = 0; i < p->count; i++) start_param(p->list[i], p->data + p->list[i]->offset, seed);
+    return 0;
+}

@@ -1,0 +1,149 @@
+// attention.c: softmax attention. Pieces are sequences, or chunks of rows where these are sequences of their own.
+#include "attention.h"
+
+#include <string.h>
+
+#include "kernels/mathd.h"
+
+float attention_scale(const node *n, size_t heads) {
+    return (float)(1.0 / md_sqrt((double)(last_dim(n->out) / heads)));
+}
+smx_attention attention_shape(const node *n, const attention_opts *o, size_t B, size_t L) {
+    const size_t D = last_dim(n->out);
+    return (smx_attention){.B = B,
+                           .L = L,
+                           .D = D,
+                           .H = o->heads,
+                           .stride = D,
+                           .causal = o->causal,
+                           .scale = attention_scale(n, o->heads),
+                           .mult = o->decay_table,
+                           .bias = o->bias,
+                           .chunk = o->chunk,
+                           .masked = o->pool_window};
+}
+uint64_t attention_pairs(const smx_attention *p) {
+    const uint64_t M = p->chunk && p->chunk < p->L ? p->chunk : p->L;
+    return p->L * (p->causal ? M + 1 : 2 * M) / 2;
+}
+int chunks_are_rows(const graph *g, size_t M) {
+    return M && M < g->L && g->L % M == 0 && BLOCK_ROWS % M == 0;
+}
+
+// in: q, k, v. saved: statistics of each row and head, two numbers
+typedef struct {
+    attention_opts opts;
+    attention_opts chunk; // of a chunk as a sequence of its own, where chunks are rows
+} attention_attributes;
+
+// `B` sequences of L rows from row `from` of all rows on; a row-wise node's gradients may be blocked.
+static void forward_from(node *n, size_t piece, size_t from, const smx_attention *p) {
+    const size_t at = from * p->D;
+    smx_attention_fwd(n->out->data + at, n->saved + from * p->H * 2, n->in[0]->data + at, n->in[1]->data + at,
+                      n->in[2]->data + at, scratch_of(n, piece), p);
+}
+static void backward_from(node *n, size_t piece, size_t from, const smx_attention *p) {
+    const size_t at = from * p->D;
+    smx_attention_bwd(in_grad_rows(n, 0, from), in_grad_rows(n, 1, from), in_grad_rows(n, 2, from),
+                      out_grad_rows(n, from), n->in[0]->data + at, n->in[1]->data + at, n->in[2]->data + at,
+                      n->out->data + at, n->saved + from * p->H * 2, back_scratch_of(n, piece), p);
+}
+
+// ---- Whole sequences --------------------------------------------------------------------------------------
+static smx_attention sequences(const graph *g, const node *n, size_t count) {
+    return attention_shape(n, &((const attention_attributes *)n->attributes)->opts, count, g->L);
+}
+static void attention_fwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    const smx_attention p = sequences(g, n, count);
+    forward_from(n, piece, from * g->L, &p);
+}
+static void attention_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    const smx_attention p = sequences(g, n, count);
+    backward_from(n, piece, from * g->L, &p);
+}
+static void attention_fwd(graph *g, node *n) { sequences_in_pieces(g, n, attention_fwd_piece); }
+static void attention_bwd(graph *g, node *n) { sequences_in_pieces(g, n, attention_bwd_piece); }
+
+static void attention_size(graph *g, node *n) {
+    const smx_attention p = sequences(g, n, 1);
+    const int in_chunks = chunks_are_rows(g, p.chunk);
+    n->saved_n = g->B * p.H * p.L * 2;
+    scratch_size(n, pieces_of(rows_of(n->out), in_chunks ? p.chunk : p.L), 0,
+                 g->mode == GRAPH_TRAIN ? smx_attention_bwd_scratch_bytes(&p)
+                                        : smx_attention_fwd_scratch_bytes(&p));
+    n->flops = 4 * g->B * attention_pairs(&p) * p.D;
+}
+static size_t attention_map_heads(const node *n) {
+    return ((const attention_attributes *)n->attributes)->opts.heads;
+}
+static void attention_map(graph *g, node *n, float *map) {
+    const smx_attention p = sequences(g, n, g->B);
+    for (size_t h = 0; h < p.H; h++)
+        smx_attention_map(map + h * p.L * p.L, n->in[0]->data, n->in[1]->data, n->scratch, &p, 0, h);
+}
+#define ATTENTION_READS (READS_IN(0) | READS_IN(1) | READS_IN(2) | READS_OUT)
+static const op attention = {
+    .name = "attention",
+    .attributes = sizeof(attention_attributes),
+    .size = attention_size,
+    .forward = attention_fwd,
+    .backward = attention_bwd,
+    .backward_reads = ATTENTION_READS,
+    .map_heads = attention_map_heads,
+    .map = attention_map,
+};
+
+// ---- Chunks that fill every sequence and every block of rows ----------------------------------------------
+static size_t chunk_rows(const node *n) { return ((const attention_attributes *)n->attributes)->opts.chunk; }
+static smx_attention chunks(const node *n, size_t rows) {
+    const size_t M = chunk_rows(n);
+    return attention_shape(n, &((const attention_attributes *)n->attributes)->chunk, rows / M, M);
+}
+static void chunks_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g;
+    const smx_attention p = chunks(n, count);
+    forward_from(n, piece, from, &p);
+}
+static void chunks_bwd_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g;
+    const smx_attention p = chunks(n, count);
+    backward_from(n, piece, from, &p);
+}
+static void chunks_fwd(graph *g, node *n) { in_pieces(g, n, rows_of(n->out), chunk_rows(n), chunks_rows); }
+static void chunks_bwd(graph *g, node *n) {
+    in_pieces(g, n, rows_of(n->out), chunk_rows(n), chunks_bwd_rows);
+}
+
+// table [H][2L-1] by distance: what chunks of M rows see of it, [H][2M-1].
+static const float *table_of_chunk(graph *g, const float *table, size_t H, size_t M) {
+    float *t = table ? graph_own(g, H * (2 * M - 1) * sizeof *t) : NULL;
+    for (size_t h = 0; t && h < H; h++)
+        memcpy(t + h * (2 * M - 1), table + h * (2 * g->L - 1) + g->L - M, (2 * M - 1) * sizeof *t);
+    return t;
+}
+static void chunks_size(graph *g, node *n) {
+    attention_attributes *at = n->attributes;
+    const size_t M = at->opts.chunk;
+    at->chunk = at->opts;
+    at->chunk.chunk = 0;
+    at->chunk.decay_table = table_of_chunk(g, at->opts.decay_table, at->opts.heads, M);
+    at->chunk.bias = table_of_chunk(g, at->opts.bias, at->opts.heads, M);
+    attention_size(g, n);
+}
+static const op attention_chunks = {
+    .name = "attention",
+    .attributes = sizeof(attention_attributes),
+    .size = chunks_size,
+    .forward = chunks_fwd,
+    .backward = chunks_bwd,
+    .backward_reads = ATTENTION_READS,
+    .forward_rows = chunks_rows,
+    .backward_rows = chunks_bwd_rows,
+    .map_heads = attention_map_heads,
+    .map = attention_map,
+};
+
+tensor *op_attention(graph *g, tensor *q, tensor *k, tensor *v, const attention_opts *opts) {
+    return graph_node(g, chunks_are_rows(g, opts->chunk) ? &attention_chunks : &attention, 3,
+                      (tensor *[]){q, k, v}, &(attention_attributes){.opts = *opts});
+}

@@ -1,0 +1,93 @@
+// broadcast.c: weights that meet every row: a bias, a gain with a bias, a weight repeated.
+#include "pieces.h"
+#include "ops.h"
+
+#include <string.h>
+
+// ---- y = x + b ------------------------------------------------------------------------------------------
+// The numbers of b that are used: of a longer table of positions its first rows.
+static size_t bias_width(const graph *g, const node *n) {
+    const tensor *x = n->in[0], *b = n->in[1];
+    return b->rank == 2 ? g->L * last_dim(x) : b->n < x->n ? b->n : x->n;
+}
+static void bias_fwd(graph *g, node *n) {
+    const size_t width = bias_width(g, n);
+    smx_bias_fwd(n->out->data, n->in[0]->data, n->in[1]->data, n->out->n / width, width);
+}
+static void bias_bwd(graph *g, node *n) {
+    const size_t width = bias_width(g, n);
+    if (n->in_grad[0]) memcpy(n->in_grad[0], n->out->grad, n->out->n * sizeof(float));
+    if (n->in_grad[1]) smx_bias_bwd(n->in_grad[1], n->out->grad, n->out->n / width, width);
+}
+static const op bias = {.name = "bias", .forward = bias_fwd, .backward = bias_bwd};
+tensor *op_bias(graph *g, tensor *x, tensor *b) { return graph_node(g, &bias, 2, (tensor *[]){x, b}, NULL); }
+
+// ---- y = gain x + bias ----------------------------------------------------------------------------------
+static void affine_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g, (void)piece;
+    const size_t D = last_dim(n->out), at = from * D;
+    smx_affine_fwd(n->out->data + at, n->in[0]->data + at, n->in[1]->data, n->in[2]->data, count, D);
+}
+static void affine_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g;
+    const size_t D = last_dim(n->out), at = from * D;
+    float *sums = sums_of(n, piece);
+    smx_affine_bwd(n->in_grad[0] + at, sums, sums + D, n->out->grad + at, n->in[0]->data + at, n->in[1]->data,
+                   count, D);
+}
+static void affine_bwd(graph *g, node *n) {
+    const size_t rows = rows_of(n->out), pieces = pieces_of(rows, ROW_UNIT);
+    in_pieces(g, n, rows, ROW_UNIT, affine_bwd_piece);
+    add_sums(n, 1, pieces, 0);
+    add_sums(n, 2, pieces, last_dim(n->out));
+}
+static void affine_size(graph *g, node *n) {
+    (void)g;
+    scratch_size(n, SHARDS, 2 * last_dim(n->out), 0);
+}
+static const op affine = {
+    .name = "affine",
+    .size = affine_size,
+    .forward = rows_forward,
+    .backward = affine_bwd,
+    .backward_reads = READS_IN(0) | READS_IN(1),
+    .forward_rows = affine_rows,
+};
+tensor *op_affine(graph *g, tensor *x, tensor *gain, tensor *b) {
+    return graph_node(g, &affine, 3, (tensor *[]){x, gain, b}, NULL);
+}
+
+// ---- A weight, once for each bin of each sequence -------------------------------------------------------
+typedef struct {
+    size_t times;
+} repeat_attributes;
+static size_t copies(const graph *g, const node *n) {
+    return g->B * ((const repeat_attributes *)n->attributes)->times;
+}
+static uint32_t repeat_shape(const graph *g, const node *n, uint32_t *shape) {
+    const tensor *w = n->in[0];
+    const uint32_t last = w->shape[w->rank - 1];
+    shape[0] = (uint32_t)g->B;
+    shape[1] = (uint32_t)((const repeat_attributes *)n->attributes)->times;
+    shape[2] = (uint32_t)(w->n / last);
+    shape[3] = last;
+    return 4;
+}
+static void repeat_fwd(graph *g, node *n) {
+    const size_t size = n->in[0]->n;
+    for (size_t i = 0; i < copies(g, n); i++)
+        memcpy(n->out->data + i * size, n->in[0]->data, size * sizeof(float));
+}
+static void repeat_bwd(graph *g, node *n) {
+    if (n->in_grad[0]) smx_bias_bwd(n->in_grad[0], n->out->grad, copies(g, n), n->in[0]->n);
+}
+static const op repeat = {
+    .name = "repeat",
+    .attributes = sizeof(repeat_attributes),
+    .shape = repeat_shape,
+    .forward = repeat_fwd,
+    .backward = repeat_bwd,
+};
+tensor *op_repeat(graph *g, tensor *w, size_t times) {
+    return graph_node(g, &repeat, 1, &w, &(repeat_attributes){times});
+}

@@ -1,0 +1,80 @@
+// conv.c: short convolutions over time, one filter a group of columns, or filters that mix heads. Pieces are sequences.
+#include "pieces.h"
+#include "ops.h"
+
+// ---- f [groups][W]; attributes: taps ahead ----------------------------------------------------------------
+typedef struct {
+    size_t future;
+} conv_attributes;
+
+static void conv_fwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    const size_t L = g->L, D = last_dim(n->out), at = from * L * D;
+    const tensor *f = n->in[1];
+    smx_conv_fwd(n->out->data + at, n->in[0]->data + at, f->data, scratch_of(n, piece), count, L, D,
+                 f->shape[0], f->shape[1], ((const conv_attributes *)n->attributes)->future, D, D);
+}
+static void conv_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    const size_t L = g->L, D = last_dim(n->out), at = from * L * D;
+    const tensor *f = n->in[1];
+    smx_conv_bwd(n->in_grad[0] ? n->in_grad[0] + at : NULL, sums_of(n, piece), n->out->grad + at,
+                 n->in[0]->data + at, f->data, back_scratch_of(n, piece), count, L, D, f->shape[0],
+                 f->shape[1], ((const conv_attributes *)n->attributes)->future, D, D);
+}
+static void conv_fwd(graph *g, node *n) { sequences_in_pieces(g, n, conv_fwd_piece); }
+static void conv_bwd(graph *g, node *n) {
+    sequences_in_pieces(g, n, conv_bwd_piece);
+    add_sums(n, 1, shard_count(g->B), 0);
+}
+static void conv_size(graph *g, node *n) {
+    const tensor *f = n->in[1];
+    const size_t D = last_dim(n->out), groups = f->shape[0], W = f->shape[1];
+    scratch_size(n, shard_count(g->B), f->n, smx_conv_scratch_bytes(g->L, D, groups, W));
+    n->flops = 2 * (uint64_t)n->out->n * W;
+}
+static const op conv = {
+    .name = "conv",
+    .attributes = sizeof(conv_attributes),
+    .size = conv_size,
+    .forward = conv_fwd,
+    .backward = conv_bwd,
+    .backward_reads = READS_IN(0) | READS_IN(1),
+};
+tensor *op_conv(graph *g, tensor *x, tensor *f, size_t future) {
+    return graph_node(g, &conv, 2, (tensor *[]){x, f}, &(conv_attributes){future});
+}
+
+// ---- f [W][H][H] --------------------------------------------------------------------------------------------
+static void heads_fwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    const size_t L = g->L, D = last_dim(n->out), at = from * L * D;
+    const tensor *f = n->in[1];
+    smx_conv_heads_fwd(n->out->data + at, n->in[0]->data + at, f->data, scratch_of(n, piece), count, L, D,
+                       f->shape[1], f->shape[0], D, D);
+}
+static void heads_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    const size_t L = g->L, D = last_dim(n->out), at = from * L * D;
+    const tensor *f = n->in[1];
+    smx_conv_heads_bwd(n->in_grad[0] ? n->in_grad[0] + at : NULL, sums_of(n, piece), n->out->grad + at,
+                       n->in[0]->data + at, f->data, back_scratch_of(n, piece), count, L, D, f->shape[1],
+                       f->shape[0], D, D);
+}
+static void heads_fwd(graph *g, node *n) { sequences_in_pieces(g, n, heads_fwd_piece); }
+static void heads_bwd(graph *g, node *n) {
+    sequences_in_pieces(g, n, heads_bwd_piece);
+    add_sums(n, 1, shard_count(g->B), 0);
+}
+static void heads_size(graph *g, node *n) {
+    const tensor *f = n->in[1];
+    const size_t D = last_dim(n->out), H = f->shape[1], W = f->shape[0];
+    scratch_size(n, shard_count(g->B), f->n, smx_conv_heads_scratch_bytes(g->L, D, H, W));
+    n->flops = 2 * (uint64_t)n->out->n * W * H;
+}
+static const op conv_heads = {
+    .name = "conv",
+    .size = heads_size,
+    .forward = heads_fwd,
+    .backward = heads_bwd,
+    .backward_reads = READS_IN(0) | READS_IN(1),
+};
+tensor *op_conv_heads(graph *g, tensor *x, tensor *f) {
+    return graph_node(g, &conv_heads, 2, (tensor *[]){x, f}, NULL);
+}

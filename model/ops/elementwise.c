@@ -1,0 +1,122 @@
+// elementwise.c: sums, products and functions of arrays of one shape, row-wise.
+#include "pieces.h"
+#include "ops.h"
+
+#include <string.h>
+
+// ---- y = a + b ------------------------------------------------------------------------------------------
+static void add_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g, (void)piece;
+    const size_t D = last_dim(n->out), at = from * D;
+    smx_add(n->out->data + at, n->in[0]->data + at, n->in[1]->data + at, count * D);
+}
+static void add_bwd_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g, (void)piece;
+    const size_t D = last_dim(n->out);
+    const float *dy = out_grad_rows(n, from);
+    for (size_t i = 0; i < 2; i++) {
+        float *dx = in_grad_rows(n, i, from);
+        if (!dx) continue;
+        if (n->adds[i])
+            smx_add(dx, dx, dy, count * D);
+        else
+            memcpy(dx, dy, count * D * sizeof(float));
+    }
+}
+static const op add = {
+    .name = "add",
+    .forward = rows_forward,
+    .backward = rows_backward,
+    .can_add = 1,
+    .forward_rows = add_rows,
+    .backward_rows = add_bwd_rows,
+};
+tensor *op_add(graph *g, tensor *a, tensor *b) { return graph_node(g, &add, 2, (tensor *[]){a, b}, NULL); }
+
+// ---- y = a b --------------------------------------------------------------------------------------------
+static void mul_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g, (void)piece;
+    const size_t D = last_dim(n->out), at = from * D;
+    smx_mul(n->out->data + at, n->in[0]->data + at, n->in[1]->data + at, count * D);
+}
+static void mul_bwd_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g, (void)piece;
+    const size_t D = last_dim(n->out), at = from * D;
+    for (size_t i = 0; i < 2; i++)
+        if (n->in_grad[i])
+            smx_mul(in_grad_rows(n, i, from), out_grad_rows(n, from), n->in[1 - i]->data + at, count * D);
+}
+static const op mul = {
+    .name = "mul",
+    .forward = rows_forward,
+    .backward = rows_backward,
+    .backward_reads = READS_IN(0) | READS_IN(1),
+    .forward_rows = mul_rows,
+    .backward_rows = mul_bwd_rows,
+};
+tensor *op_mul(graph *g, tensor *a, tensor *b) { return graph_node(g, &mul, 2, (tensor *[]){a, b}, NULL); }
+
+// ---- y = gate a + (1 - gate) b --------------------------------------------------------------------------
+static void gate_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g, (void)piece;
+    const size_t D = last_dim(n->out), at = from * D;
+    smx_gate_fwd(n->out->data + at, n->in[0]->data + at, n->in[1]->data + at, n->in[2]->data + at, count * D);
+}
+static void gate_bwd_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g, (void)piece;
+    const size_t D = last_dim(n->out), at = from * D;
+    smx_gate_bwd(in_grad_rows(n, 0, from), in_grad_rows(n, 1, from), in_grad_rows(n, 2, from),
+                 out_grad_rows(n, from), n->in[0]->data + at, n->in[1]->data + at, n->in[2]->data + at,
+                 count * D);
+}
+static const op gate = {
+    .name = "gate",
+    .forward = rows_forward,
+    .backward = rows_backward,
+    .backward_reads = READS_IN(0) | READS_IN(1) | READS_IN(2),
+    .forward_rows = gate_rows,
+    .backward_rows = gate_bwd_rows,
+};
+tensor *op_gate(graph *g, tensor *by, tensor *a, tensor *b) {
+    return graph_node(g, &gate, 3, (tensor *[]){by, a, b}, NULL);
+}
+
+// ---- Functions of one array -----------------------------------------------------------------------------
+// The entry, then its kernels; backward's takes x or y, whichever the entry says that it reads.
+typedef struct {
+    op op;
+    void (*fwd)(float *y, const float *x, size_t n);
+    void (*bwd)(float *dx, const float *dy, const float *x_or_y, size_t n);
+} function;
+
+static void function_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g, (void)piece;
+    const size_t D = last_dim(n->out);
+    ((const function *)n->op)->fwd(n->out->data + from * D, n->in[0]->data + from * D, count * D);
+}
+static void function_bwd_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g, (void)piece;
+    const size_t D = last_dim(n->out);
+    const float *seen = n->op->backward_reads & READS_OUT ? n->out->data : n->in[0]->data;
+    if (n->in_grad[0])
+        ((const function *)n->op)
+            ->bwd(in_grad_rows(n, 0, from), out_grad_rows(n, from), seen + from * D, count * D);
+}
+#define FUNCTION(NAME, READS)                                                                                \
+    {                                                                                                        \
+        .name = NAME, .forward = rows_forward, .backward = rows_backward, .backward_reads = READS,           \
+        .forward_rows = function_rows, .backward_rows = function_bwd_rows                                    \
+    }
+static const function gelu = {FUNCTION("gelu", READS_IN(0)), smx_gelu_fwd, smx_gelu_bwd};
+static const function silu = {FUNCTION("silu", READS_IN(0)), smx_silu_fwd, smx_silu_bwd};
+static const function sigmoid = {FUNCTION("sigmoid", READS_OUT), smx_sigmoid_fwd, smx_sigmoid_bwd};
+static const function hyperbolic = {FUNCTION("tanh", READS_OUT), smx_tanh_fwd, smx_tanh_bwd};
+static const function softplus = {FUNCTION("softplus", READS_IN(0)), smx_softplus_fwd, smx_softplus_bwd};
+static const function elu1 = {FUNCTION("elu1", READS_OUT), smx_elu1_fwd, smx_elu1_bwd};
+
+tensor *op_gelu(graph *g, tensor *x) { return graph_node(g, &gelu.op, 1, &x, NULL); }
+tensor *op_silu(graph *g, tensor *x) { return graph_node(g, &silu.op, 1, &x, NULL); }
+tensor *op_sigmoid(graph *g, tensor *x) { return graph_node(g, &sigmoid.op, 1, &x, NULL); }
+tensor *op_tanh(graph *g, tensor *x) { return graph_node(g, &hyperbolic.op, 1, &x, NULL); }
+tensor *op_softplus(graph *g, tensor *x) { return graph_node(g, &softplus.op, 1, &x, NULL); }
+tensor *op_elu1(graph *g, tensor *x) { return graph_node(g, &elu1.op, 1, &x, NULL); }

@@ -1,0 +1,123 @@
+// norm.c: LayerNorm, RMSNorm, and rows of unit length.
+#include "pieces.h"
+#include "ops.h"
+
+static const float eps = 1e-5f;
+
+// Backward takes a piece's rows in blocks of SMX_KC: where dx is added to a gradient that is there, it is made in scratch first.
+static size_t block_rows(size_t row, size_t end) { return end - row < SMX_KC ? end - row : SMX_KC; }
+static float *made_dx(const node *n, size_t piece, float *dx) {
+    return n->adds[0] ? back_scratch_of(n, piece) : dx;
+}
+static void scratch_of_norm(node *n) {
+    const size_t D = last_dim(n->out), rows = block_rows(0, rows_of(n->out));
+    scratch_size(n, SHARDS, 2 * D, rows * D * sizeof(float));
+}
+
+// ---- LayerNorm: saved: mean and 1 / deviation of each row ---------------------------------------------------
+static void layernorm_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g, (void)piece;
+    const size_t D = last_dim(n->out);
+    smx_layernorm_fwd(n->out->data + from * D, n->saved + from * 2, n->in[0]->data + from * D, n->in[1]->data,
+                      n->in[2]->data, count, D, eps);
+}
+static void layernorm_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g;
+    const size_t D = last_dim(n->out);
+    float *sums = sums_of(n, piece);
+    for (size_t row = from, end = from + count, rows; row < end; row += rows) {
+        rows = block_rows(row, end);
+        float *dx = n->in_grad[0] + row * D, *made = made_dx(n, piece, dx);
+        smx_layernorm_bwd(made, sums, sums + D, n->out->grad + row * D, n->in[0]->data + row * D,
+                          n->in[1]->data, n->saved + row * 2, rows, D);
+        if (made != dx) smx_add(dx, dx, made, rows * D);
+    }
+}
+static void layernorm_bwd(graph *g, node *n) {
+    const size_t rows = rows_of(n->out), pieces = pieces_of(rows, ROW_UNIT);
+    in_pieces(g, n, rows, ROW_UNIT, layernorm_bwd_piece);
+    add_sums(n, 1, pieces, 0);
+    add_sums(n, 2, pieces, last_dim(n->out));
+}
+static void layernorm_size(graph *g, node *n) {
+    (void)g;
+    n->saved_n = 2 * rows_of(n->out);
+    scratch_of_norm(n);
+}
+static const op layernorm = {
+    .name = "layernorm",
+    .size = layernorm_size,
+    .forward = rows_forward,
+    .backward = layernorm_bwd,
+    .backward_reads = READS_IN(0) | READS_IN(1),
+    .can_add = 1,
+    .forward_rows = layernorm_rows,
+};
+tensor *op_layernorm(graph *g, tensor *x, tensor *gain, tensor *b) {
+    return graph_node(g, &layernorm, 3, (tensor *[]){x, gain, b}, NULL);
+}
+
+// ---- RMSNorm: saved: 1 / root mean square of each row -----------------------------------------------------
+static void rmsnorm_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g, (void)piece;
+    const size_t D = last_dim(n->out);
+    smx_rmsnorm_fwd(n->out->data + from * D, n->saved + from, n->in[0]->data + from * D, n->in[1]->data,
+                    count, D, eps);
+}
+static void rmsnorm_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g;
+    const size_t D = last_dim(n->out);
+    float *sums = sums_of(n, piece);
+    for (size_t row = from, end = from + count, rows; row < end; row += rows) {
+        rows = block_rows(row, end);
+        float *dx = n->in_grad[0] + row * D, *made = made_dx(n, piece, dx);
+        smx_rmsnorm_bwd(made, sums, n->out->grad + row * D, n->in[0]->data + row * D, n->in[1]->data,
+                        n->saved + row, rows, D);
+        if (made != dx) smx_add(dx, dx, made, rows * D);
+    }
+}
+static void rmsnorm_bwd(graph *g, node *n) {
+    const size_t rows = rows_of(n->out);
+    in_pieces(g, n, rows, ROW_UNIT, rmsnorm_bwd_piece);
+    add_sums(n, 1, pieces_of(rows, ROW_UNIT), 0);
+}
+static void rmsnorm_size(graph *g, node *n) {
+    (void)g;
+    n->saved_n = rows_of(n->out);
+    scratch_of_norm(n);
+}
+static const op rmsnorm = {
+    .name = "rmsnorm",
+    .size = rmsnorm_size,
+    .forward = rows_forward,
+    .backward = rmsnorm_bwd,
+    .backward_reads = READS_IN(0) | READS_IN(1),
+    .can_add = 1,
+    .forward_rows = rmsnorm_rows,
+};
+tensor *op_rmsnorm(graph *g, tensor *x, tensor *gain) {
+    return graph_node(g, &rmsnorm, 2, (tensor *[]){x, gain}, NULL);
+}
+
+// ---- Rows of unit length: saved: 1 / length of each row ---------------------------------------------------
+static void unitnorm_fwd(graph *g, node *n) {
+    (void)g;
+    smx_unitnorm_fwd(n->out->data, n->saved, n->in[0]->data, rows_of(n->out), last_dim(n->out));
+}
+static void unitnorm_bwd(graph *g, node *n) {
+    (void)g;
+    smx_unitnorm_bwd(n->in_grad[0], n->out->grad, n->in[0]->data, n->saved, rows_of(n->out),
+                     last_dim(n->out));
+}
+static void unitnorm_size(graph *g, node *n) {
+    (void)g;
+    n->saved_n = rows_of(n->out);
+}
+static const op unitnorm = {
+    .name = "unitnorm",
+    .size = unitnorm_size,
+    .forward = unitnorm_fwd,
+    .backward = unitnorm_bwd,
+    .backward_reads = READS_IN(0),
+};
+tensor *op_unitnorm(graph *g, tensor *x) { return graph_node(g, &unitnorm, 1, &x, NULL); }

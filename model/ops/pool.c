@@ -1,0 +1,53 @@
+// pool.c: the mean over P rows (LaS's filter on values), inside chunks. Row-wise where chunks are.
+#include "attention.h"
+
+typedef struct {
+    size_t window, future; // P, rows ahead
+    size_t chunk;          // rows; the last one of a sequence may be shorter
+    float *taps;
+} pool_attributes;
+
+// Rows of the chunk that begins at row t of all sequences.
+static size_t chunk_at(const graph *g, const pool_attributes *at, size_t t) {
+    const size_t rest = g->L - t % g->L;
+    return rest < at->chunk ? rest : at->chunk;
+}
+static void pool_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    const pool_attributes *at = n->attributes;
+    const size_t D = last_dim(n->out);
+    for (size_t t = from, rows; t < from + count; t += rows) {
+        rows = chunk_at(g, at, t);
+        smx_conv_fwd(n->out->data + t * D, n->in[0]->data + t * D, at->taps, scratch_of(n, piece), 1, rows, D,
+                     1, at->window, at->future, D, D);
+    }
+}
+static void pool_bwd_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    const pool_attributes *at = n->attributes;
+    const size_t D = last_dim(n->out);
+    float *dx = in_grad_rows(n, 0, from);
+    const float *dy = out_grad_rows(n, from);
+    for (size_t t = from, rows; t < from + count; t += rows) {
+        rows = chunk_at(g, at, t);
+        smx_conv_bwd(dx + (t - from) * D, NULL, dy + (t - from) * D, n->in[0]->data + t * D, at->taps,
+                     back_scratch_of(n, piece), 1, rows, D, 1, at->window, at->future, D, D);
+    }
+}
+static void pool_fwd(graph *g, node *n) { in_pieces(g, n, rows_of(n->out), g->L, pool_rows); }
+static void pool_bwd(graph *g, node *n) { in_pieces(g, n, rows_of(n->out), g->L, pool_bwd_rows); }
+static void pool_size(graph *g, node *n) {
+    pool_attributes *at = n->attributes;
+    at->taps = graph_own(g, at->window * sizeof *at->taps);
+    for (size_t i = 0; at->taps && i < at->window; i++) at->taps[i] = 1.0f / (float)at->window;
+    if (!at->chunk || at->chunk > g->L) at->chunk = g->L;
+    scratch_size(n, shard_count(g->B), 0, smx_conv_scratch_bytes(at->chunk, last_dim(n->out), 1, at->window));
+    n->flops = 2 * (uint64_t)n->out->n * at->window;
+}
+#define POOL                                                                                                 \
+    .name = "pool", .attributes = sizeof(pool_attributes), .size = pool_size, .forward = pool_fwd,           \
+    .backward = pool_bwd
+static const op pool = {POOL};
+static const op pool_in_chunks = {POOL, .forward_rows = pool_rows, .backward_rows = pool_bwd_rows};
+tensor *op_pool(graph *g, tensor *x, size_t P, size_t future, size_t chunk) {
+    return graph_node(g, chunks_are_rows(g, chunk) ? &pool_in_chunks : &pool, 1, &x,
+                      &(pool_attributes){.window = P, .future = future, .chunk = chunk});
+}
