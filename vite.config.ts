@@ -9,8 +9,8 @@ import { aboutPlugin } from './scripts/page-data.mjs';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-// What the page may do: run its own files and WebAssembly, nothing inline, nothing from elsewhere. In the built page
-// only: the development server injects its own.
+// What the page may do: run its own files and WebAssembly, nothing inline, nothing from elsewhere. In the
+// built page only: the development server injects its own.
 const POLICY = [
     "default-src 'none'",
     "script-src 'self' 'wasm-unsafe-eval'",
@@ -125,12 +125,13 @@ export default defineConfig(({ mode }) => ({
             // The page calls no kernel by itself: their table stays out of it.
             { find: /^\.\/kernels\.js$/, replacement: at('web/training/no_kernels.ts') },
             ...(mode === 'single'
-                ? [{ find: /^.*\/hire\.ts$/, replacement: at('web/training/hire_inline.ts') }]
+                ? [{ find: /^.*\/spawn\.ts$/, replacement: at('web/training/spawn_inline.ts') }]
                 : []),
         ],
     },
     build: {
         target: 'es2022',
+        cssTarget: ['chrome105', 'firefox110', 'safari16'], // container queries, which the layout cannot do without
         outDir: mode === 'single' ? 'build/single' : 'dist',
         assetsInlineLimit: mode === 'single' ? 1 << 20 : 0,
         cssCodeSplit: mode !== 'single',

@@ -1,20 +1,27 @@
 // main.tsx: loads the engine, starts the state, puts the page up.
 import { render } from 'preact';
 import 'uplot/dist/uPlot.min.css';
-import './styles/style.css';
+import './styles/palette.css';
+import './styles/base.css';
+import './styles/layout.css';
+import './styles/controls.css';
+import './styles/runs.css';
+import './styles/race.css';
+import './styles/inside.css';
 import wasm from '../build/wasm/seqmix.wasm?url';
 import scalar from '../build/wasm/seqmix-scalar.wasm?url';
 import { load } from '../wasm/loader/seqmix.ts';
-import { restoreFiles } from './training/mnist.ts';
+import { restoreFiles } from './state/mnist.ts';
 import { watchSession } from './state/session.ts';
-import { inspect, start } from './state/state.ts';
-import { restoreText } from './core/text.ts';
+import { inspect, start } from './state/start.ts';
+import { restoreText } from './state/own_text.ts';
 import { applyTheme } from './core/theme.ts';
 import { App } from './views/app.tsx';
 import { Broken } from './views/notice.tsx';
 import { listen } from './views/shortcuts.tsx';
 
-/** Keep the page's files, so that it opens without a network next time; later, when the first view has its numbers. */
+/** Keep the page's files, so that it opens without a network next time; later, when the first view has its
+ * numbers. */
 function keepOffline(): void {
     if (!import.meta.env.PROD || import.meta.env.MODE === 'single' || !('serviceWorker' in navigator)) return;
     setTimeout(() => {

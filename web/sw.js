@@ -1,5 +1,5 @@
-// sw.js: the service worker: keeps the page's files, so that it opens without a network after the first visit. The build
-// writes VERSION and FILES above this text.
+// sw.js: the service worker: keeps the page's files, so that it opens without a network after the first
+// visit. The build writes VERSION and FILES above this text.
 /* global VERSION, FILES */
 
 const CACHE = `seqmix ${VERSION}`;
@@ -25,7 +25,8 @@ self.addEventListener('fetch', (event) => {
     const { request } = event;
     if (request.method !== 'GET' || new URL(request.url).origin !== location.origin) return;
     const kept = () => caches.match(request, { ignoreSearch: true });
-    // The page itself from the network where there is one, so that a new version is seen; its files have names that change.
+    // The page itself from the network where there is one, so that a new version is seen; its files have
+    // names that change.
     const answer =
         request.mode === 'navigate'
             ? fetch(request).catch(async () => (await kept()) ?? Response.error())

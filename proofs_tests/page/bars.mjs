@@ -128,8 +128,9 @@ if (!findFirefox().why) {
 }
 
 {
-    // The page tries 64 held-out sequences every 10 steps; the clock stops when it knows. Workers and code are warm after the
-    // first time. The native program confirms on 500: the weights are the same to the last bit.
+    // The page tries 64 held-out sequences every 10 steps; the clock stops when it knows. Workers and code
+    // are warm after the first time. The native program confirms on 500: the weights are the same to the last
+    // bit.
     const config = 'mixer=cat&task=mqar&vocab=64&length=64&pairs=8&width=32&seed=1';
     const { page, close } = await lab.open(`#${config}!speed=full`);
     const times = [];

@@ -1,5 +1,6 @@
-// test_page_charts.mjs: what the Inside view works out by itself from the engine's tensors is what the engine computes with:
-// LaS's maps step by step, the kernel that MEGA's moving averages are, Focus's filters. No browser.
+// test_page_charts.mjs: what the Inside view works out by itself from the engine's tensors is what the engine
+// computes with: LaS's maps step by step, the kernel that MEGA's moving averages are, Focus's filters. No
+// browser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';

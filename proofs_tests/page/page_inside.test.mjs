@@ -1,5 +1,5 @@
-// test_page_inside.mjs: the Inside view, and the questions that a newcomer answers by looking into a run: why does attention
-// fail at recall, what does the filter learn?
+// test_page_inside.mjs: the Inside view, and the questions that a newcomer answers by looking into a run: why
+// does attention fail at recall, what does the filter learn?
 import assert from 'node:assert/strict';
 import { allReady, onPage, press, runs, text, until } from './testing.mjs';
 

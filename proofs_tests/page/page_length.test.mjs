@@ -10,7 +10,8 @@ onPage(
     {},
     async (page) => {
         await allReady(page);
-        // Attention needs a thousand steps to learn its own length: here it is stopped where it falls already.
+        // Attention needs a thousand steps to learn its own length: here it is stopped where it falls
+        // already.
         await press(page, 'Start');
         await until(page, () => {
             const [cat, attention] = globalThis.seqmix.runs();

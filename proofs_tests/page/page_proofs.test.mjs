@@ -1,6 +1,6 @@
-// test_page_proofs.mjs: the views Theorems, Verify and About in a real browser: the pictures say what the theorems say and say it
-// when it does not hold, the self-check agrees with the committed list and tells a word that differs, the formulas are there.
-// Screenshots go to build/screens.
+// test_page_proofs.mjs: the views Theorems, Verify and About in a real browser: the pictures say what the
+// theorems say and say it when it does not hold, the self-check agrees with the committed list and tells a
+// word that differs, the formulas are there. Screenshots go to build/screens.
 import assert from 'node:assert/strict';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

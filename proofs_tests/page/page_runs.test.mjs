@@ -1,5 +1,5 @@
-// test_page_runs.mjs: what the Experiment view offers around its runs: lessons, tasks of their own, seeds, undo, files,
-// taking up an earlier visit.
+// test_page_runs.mjs: what the Experiment view offers around its runs: lessons, tasks of their own, seeds,
+// undo, files, taking up an earlier visit.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
@@ -105,7 +105,7 @@ onPage(
     },
 );
 
-onPage('a reset can be undone until training starts', RACE, {}, async (page) => {
+onPage('a reset can be undone, and done again', RACE, {}, async (page) => {
     await allReady(page);
     await press(page, 'Start');
     await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 10));
@@ -120,8 +120,73 @@ onPage('a reset can be undone until training starts', RACE, {}, async (page) => 
         (await runs(page)).map(({ digest }) => digest),
         before.map(({ digest }) => digest),
     );
+    await press(page, 'Redo the reset');
+    await until(page, () =>
+        globalThis.seqmix.runs().every(({ status, step }) => status === 'ready' && !step),
+    );
+    await press(page, 'Undo the reset');
     await press(page, 'Go on');
     await until(page, (step) => globalThis.seqmix.runs()[1].step > step, before[1].step + 5);
+});
+
+onPage(
+    'a lesson, a change of the task and a removal can be undone: the runs go on where they were',
+    RACE,
+    {},
+    async (page) => {
+        await allReady(page);
+        await press(page, 'Start');
+        await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 10));
+        await press(page, 'Pause');
+        await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'paused'));
+        const before = await runs(page);
+        const address = await hash(page);
+        const words = await page.evaluate(() => globalThis.seqmix.words(1));
+        const isBack = async () => {
+            await until(
+                page,
+                () => globalThis.seqmix.runs().length === 2 && globalThis.seqmix.runs()[0].step > 0,
+            );
+            const now = await runs(page);
+            assert.deepEqual(
+                now.map(({ config, digest }) => [config, digest]),
+                before.map(({ config, digest }) => [config, digest]),
+            );
+            assert.equal(await hash(page), address);
+            assert.deepEqual(await page.evaluate(() => globalThis.seqmix.words(1)), words);
+        };
+        const titles = await page.$$eval('.card strong', (all) => all.map((one) => one.textContent));
+        await (await page.$$('.card'))[titles.indexOf('Copying in order')].click();
+        await until(page, (config) => globalThis.seqmix.runs()[0].config !== config, before[0].config);
+        await until(page, () => globalThis.seqmix.runs()[0].step > 3);
+        await press(page, 'Undo the lesson');
+        await isBack();
+        await page.select('.setup .wide select', 'ar');
+        await until(page, () => /task=ar\b/.test(globalThis.seqmix.runs()[0].config));
+        await press(page, 'Undo the change');
+        await isBack();
+        await (await page.$$('.run .run-head button'))[0].click();
+        await until(page, () => globalThis.seqmix.runs().length === 1);
+        await press(page, 'Undo the removal');
+        await isBack();
+    },
+);
+
+onPage('a lesson starts every run anew, in the same colours on each task', RACE, {}, async (page) => {
+    await allReady(page);
+    await press(page, 'Start');
+    await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 30));
+    const titles = await page.$$eval('.card strong', (all) => all.map((one) => one.textContent));
+    await page.select('.transport select', 'slow');
+    await (await page.$$('.card'))[titles.indexOf('Three mechanisms, three tasks')].click();
+    await until(page, () => globalThis.seqmix.runs().length === 9);
+    assert.ok(
+        (await runs(page)).every(({ step }) => step < 20),
+        'nothing goes on from before',
+    );
+    const signs = await page.$$eval('.run .mark', (marks) => marks.map((mark) => mark.getAttribute('class')));
+    assert.deepEqual(signs.slice(3, 6), signs.slice(0, 3));
+    assert.deepEqual(signs.slice(6), signs.slice(0, 3));
 });
 
 onPage(

@@ -1,5 +1,5 @@
-// test_page_single.mjs: the page in one file, opened from disk, in Chromium and Firefox; and the site without a network after
-// its first visit.
+// test_page_single.mjs: the page in one file, opened from disk, in Chromium and Firefox; and the site without
+// a network after its first visit.
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { test } from 'node:test';

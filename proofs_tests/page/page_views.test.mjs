@@ -1,5 +1,5 @@
-// test_page_views.mjs: every view at every size, light and dark: axe-core finds nothing, nothing sticks out, and a screenshot
-// is left in build/screens to be looked at.
+// test_page_views.mjs: every view at every size, light and dark: axe-core finds nothing, nothing sticks out,
+// and a screenshot is left in build/screens to be looked at.
 import assert from 'node:assert/strict';
 import { allReady, at, onPage, pause, press, sticksOut, until, violations } from './testing.mjs';
 

@@ -1,5 +1,6 @@
-// soak.mjs: does memory stay flat? The page is started, reset and changed over and over for SOAK_MINUTES (10): `make soak`.
-// The heap of the page (after a collection) and the memory of its workers' modules must not grow.
+// soak.mjs: does memory stay flat? The page is started, reset and changed over and over for SOAK_MINUTES
+// (10): `make soak`. The heap of the page (after a collection) and the memory of its workers' modules must
+// not grow.
 import { fileURLToPath } from 'node:url';
 import { findChromium, launch } from './browser.mjs';
 

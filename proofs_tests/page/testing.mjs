@@ -1,4 +1,5 @@
-// testing.mjs: what the page's tests share: a browser with the built page, and short words for what is done there.
+// testing.mjs: what the page's tests share: a browser with the built page, and short words for what is done
+// there.
 import assert from 'node:assert/strict';
 import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -35,7 +36,8 @@ export const runs = (page) => page.evaluate(() => globalThis.seqmix.runs());
 export const until = (page, condition, ...values) =>
     page.waitForFunction(condition, { timeout: 120_000, polling: 50 }, ...values);
 export const hash = (page) => page.evaluate(() => location.hash);
-/** Press the button that is called so. (By role and name through the browser, Firefox takes long while a page is busy.) */
+/** Press the button that is called so. (By role and name through the browser, Firefox takes long while a page
+ * is busy.) */
 export async function press(page, name) {
     const button = await page.waitForFunction(
         (wanted) => {

@@ -1,7 +1,9 @@
-// curves.ts: uPlot dressed for this page: curves with their run's colour and shape, and a band where a run has
-// several seeds. Knows nothing of runs; takes points.
+// curves.ts: uPlot dressed for this page: curves with their run's colour and shape, and a band where a run
+// has several seeds. Knows nothing of runs; takes points.
 import uPlot from 'uplot';
+import { colourOf } from '../core/colour.ts';
 import type { Mark } from '../core/marks.ts';
+import { decades, fromZero } from './axes.ts';
 import type { Curve } from './series.ts';
 
 const PARTS = 4; // columns of a run in uPlot's table: raw, low, high, line
@@ -24,15 +26,13 @@ export interface Kind {
 
 const SPACE = 36; // pixels between two marks of a curve
 
-function colour(name: string): string {
-    return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-}
-
 /** One chart in `host`, of the host's width and height. */
 export class Curves {
     readonly #host: HTMLElement;
     readonly #kind: Kind;
     readonly #marks: readonly Mark[];
+    readonly #colours: readonly string[];
+    readonly #paper: string;
     readonly #plot: uPlot;
     readonly #size: ResizeObserver;
     #range: [number, number] = [0, 100];
@@ -42,21 +42,23 @@ export class Curves {
         this.#kind = kind;
         this.#marks = marks;
         if (kind.doubling) this.#range = [8, 64]; // a logarithm has no zero
-        const ink = colour('--ink-2');
-        const rule = colour('--rule');
+        const ink = colourOf('--ink-2');
+        const rule = colourOf('--rule');
+        this.#paper = colourOf('--paper');
+        this.#colours = marks.map((mark) => colourOf(mark.colour));
         const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
-        const font = `${0.75 * rem}px ${colour('--sans')}`;
+        // uPlot scales fonts of whole pixels only.
+        const font = `${Math.round(0.75 * rem)}px ${getComputedStyle(document.body).fontFamily}`;
         const grid = { stroke: rule, width: 1 };
         const ticks = { show: false };
-        const series: uPlot.Series[] = marks.flatMap((mark) => {
-            const stroke = colour(mark.colour);
+        const series: uPlot.Series[] = this.#colours.flatMap((stroke) => {
             const line: uPlot.Series = { stroke, width: 2, points: { show: false }, spanGaps: true };
             const edge = { ...line, width: 0 };
             return [{ ...line, width: 1, alpha: 0.3 }, edge, edge, line];
         });
-        const bands = marks.map((mark, i) => ({
+        const bands = this.#colours.map((fill, i) => ({
             series: [PARTS * i + 3, PARTS * i + 2] as uPlot.Band.Bounds,
-            fill: `color-mix(in srgb, ${colour(mark.colour)} 20%, transparent)`,
+            fill: `color-mix(in srgb, ${fill} 20%, transparent)`,
         }));
         this.#plot = new uPlot(
             {
@@ -74,7 +76,10 @@ export class Curves {
                     x: { time: false, range: () => this.#range, distr: kind.doubling ? 3 : 1, log: 2 },
                     y: kind.range
                         ? { range: kind.range }
-                        : { distr: kind.log ? 3 : 1, range: kind.log ? undefined : fromZero },
+                        : {
+                              distr: kind.log ? 3 : 1,
+                              range: kind.log ? undefined : (_, low, high) => fromZero(low, high),
+                          },
                 },
                 axes: [
                     {
@@ -164,7 +169,6 @@ export class Curves {
         const { ctx } = plot;
         const ratio = devicePixelRatio;
         const { left, top, width, height } = plot.bbox;
-        const paper = colour('--paper');
         this.#marks.forEach((mark, run) => {
             const curve = plot.data[(run + 1) * PARTS] as (number | null | undefined)[] | undefined;
             if (!curve) return;
@@ -181,8 +185,8 @@ export class Curves {
                 from = x;
                 const scale = (i === last ? 0.75 : 0.5) * ratio;
                 ctx.setTransform(scale, 0, 0, scale, x, y);
-                ctx.fillStyle = colour(mark.colour);
-                ctx.strokeStyle = paper;
+                ctx.fillStyle = this.#colours[run]!;
+                ctx.strokeStyle = this.#paper;
                 ctx.lineWidth = 3;
                 ctx.stroke(shape);
                 ctx.fill(shape);
@@ -212,17 +216,4 @@ function dashed(
     ctx.lineTo(...to);
     ctx.stroke();
     ctx.setLineDash([]);
-}
-
-/** Powers of ten from low to high, five of them or a few more. */
-function decades(low: number, high: number): number[] {
-    const first = Math.ceil(Math.log10(low) - 1e-9);
-    const count = Math.floor(Math.log10(high) + 1e-9) - first + 1;
-    const every = Math.max(1, Math.ceil(count / 6));
-    return Array.from({ length: Math.max(0, Math.ceil(count / every)) }, (_, i) => 10 ** (first + i * every));
-}
-
-function fromZero(_: uPlot, low: number | null, high: number | null): [number, number] {
-    if (low === null || high === null || !Number.isFinite(high)) return [0, 1];
-    return [Math.min(0, low), high > 0 ? high * 1.05 : 1];
 }

@@ -1,12 +1,13 @@
-// diverging.ts: signed values as colours: blue below zero, vermillion above, the ground at zero; lighter on a dark ground.
+// diverging.ts: signed values as colours: blue below zero, vermillion above, the ground at zero; lighter on a
+// dark ground.
+import { isDark } from '../core/theme.ts';
 import { drawPixels } from './heat.ts';
 
 export type Ground = 'page' | 'white';
 const LIGHT = { below: [0, 90, 160], above: [200, 70, 0] } as const;
 const DARK = { below: [70, 170, 255], above: [255, 130, 50] } as const;
 function coloursOn(ground: Ground) {
-    const dark = ground === 'page' && getComputedStyle(document.documentElement).colorScheme === 'dark';
-    return dark ? DARK : LIGHT;
+    return ground === 'page' && isDark() ? DARK : LIGHT;
 }
 
 /** Draw rows x columns values from -top to top; zero is clear. */

@@ -1,6 +1,7 @@
-// las.ts: LaS's attention map of one head step by step, worked out again from its queries and keys: softmax alone, with the
-// decay of its logits, and as it acts after pooling (model/mixers/las.c). What is drawn; none of it goes back into a model.
-import type { Values } from '../state/setup.ts';
+// las.ts: LaS's attention map of one head step by step, worked out again from its queries and keys: softmax
+// alone, with the decay of its logits, and as it acts after pooling (model/mixers/las.c). What is drawn; none
+// of it goes back into a model.
+import type { Values } from '../core/config.ts';
 
 export interface Projected {
     /** [length][width], before rotary positions. */

@@ -1,5 +1,5 @@
-// picture.ts: any part of the page as an SVG file that stands by itself: its canvases as images, its drawings with the colours
-// that they have here, its words where they stand.
+// picture.ts: any part of the page as an SVG file that stands by itself: its canvases as images, its drawings
+// with the colours that they have here, its words where they stand.
 
 const PAINT = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'vector-effect'];
 const WORDS = ['font-size', 'font-family', 'font-weight', 'font-style', 'text-anchor', 'dominant-baseline'];

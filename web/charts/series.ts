@@ -1,11 +1,18 @@
 // series.ts: from runs' histories to the points of curves. Pure functions.
-import { score, type History } from '../state/history.ts';
-import type { Axis } from '../state/url.ts';
 
-/** What a chart needs of one run: what each of its seeds has lived through, and what a step costs. */
-export interface Track {
-    histories: readonly History[];
-    /** Products of one step. */
+/** What curves stand over: training steps, seconds of training, products computed. */
+export const AXES = ['step', 'second', 'flop'] as const;
+export type Axis = (typeof AXES)[number];
+
+/** One training as it went: the loss of each step, and its tries on held-out draws. */
+export interface Trace<Try extends { readonly step: number }> {
+    readonly losses: Float32Array;
+    readonly points: readonly Try[];
+    secondsAt(step: number): number;
+}
+/** What a chart needs of one run: the training from each of its seeds, and the products of one step. */
+export interface Track<Try extends { readonly step: number } = { readonly step: number }> {
+    histories: readonly Trace<Try>[];
     flops: number;
 }
 
@@ -94,8 +101,12 @@ function smooth(curve: readonly (number | null)[], span: number): (number | null
     });
 }
 
-/** Held-out accuracy (R² for regression) of each run at the steps where it was tried. */
-export function scoreCurves(tracks: readonly Track[], axis: Axis): Curve[] {
+/** What `score` makes of each try of a run, at the steps where it was tried. */
+export function scoreCurves<Try extends { readonly step: number }>(
+    tracks: readonly Track<Try>[],
+    axis: Axis,
+    score: (tried: Try) => number,
+): Curve[] {
     return tracks.map((track) => {
         const lines = track.histories.map(({ points }) => points.map(score));
         const longest = track.histories.reduce((a, b) => (b.points.length > a.points.length ? b : a));
@@ -107,11 +118,4 @@ export function scoreCurves(tracks: readonly Track[], axis: Axis): Curve[] {
             none,
         );
     });
-}
-
-/** The end of an axis: round, and not further than it must be. */
-export function roundEnd(end: number, least: number): number {
-    if (end <= least) return least;
-    const unit = 10 ** Math.floor(Math.log10(end));
-    return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((m) => m * unit).find((round) => round >= end * (1 - 1e-9))!;
 }

@@ -1,5 +1,5 @@
-// signal.ts: what views derive from the engine's tensors to draw them: kernels over time, spectra, responses. None of it goes
-// back into a model.
+// signal.ts: what views derive from the engine's tensors to draw them: kernels over time, spectra, responses.
+// None of it goes back into a model.
 
 export const FREQUENCIES = 64;
 

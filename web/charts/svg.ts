@@ -1,5 +1,6 @@
-// svg.ts: a chart as an SVG file, for papers and slides: axes with units, curves with their shapes, a legend. Made from
-// the same curves as the chart on the page.
+// svg.ts: a chart as an SVG file, for papers and slides: axes with units, curves with their shapes, a legend.
+// Made from the same curves as the chart on the page.
+import { ticks } from './axes.ts';
 import type { Curve } from './series.ts';
 
 export interface Drawn {
@@ -19,17 +20,6 @@ const [LEFT, RIGHT, TOP, BOTTOM] = [64, 24, 48, 56];
 const escaped = (text: string) =>
     text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]!);
 const round = (n: number) => Math.round(n * 100) / 100;
-
-/** About five round values from low to high. */
-function ticks(low: number, high: number): number[] {
-    const span = high - low;
-    if (!(span > 0)) return [low];
-    const unit = 10 ** Math.floor(Math.log10(span / 4));
-    const step = [1, 2, 2.5, 5, 10].map((m) => m * unit).find((s) => span / s <= 6)!;
-    const first = Math.ceil(low / step - 1e-9);
-    const count = Math.floor(high / step + 1e-9) - first + 1;
-    return Array.from({ length: count }, (_, i) => (first + i) * step);
-}
 
 export function svgOf(chart: Drawn): string {
     const { curves, log, xEnd, yRange } = chart;

@@ -1,5 +1,6 @@
-// digit.ts: a drawing as MNIST's images were made (LeCun, Cortes & Burges): its ink scaled to 20 pixels in the larger
-// direction, then moved so that its centre of mass stands in the middle of 28 x 28. Pure functions.
+// digit.ts: a drawing as MNIST's images were made (LeCun, Cortes & Burges): its ink scaled to 20 pixels in
+// the larger direction, then moved so that its centre of mass stands in the middle of 28 x 28. Pure
+// functions.
 
 export const SIDE = 28;
 const BOX = 20;
@@ -9,7 +10,8 @@ export interface Fitted {
     box: { pixels: Uint8Array; width: number; height: number };
     /** The image that the model reads: 28 x 28, ink bright. */
     image: Uint8Array;
-    /** Where the centre of mass was moved from, in pixels right and down of where the box would stand in the middle. */
+    /** Where the centre of mass was moved from, in pixels right and down of where the box would stand in the
+     * middle. */
     moved: [number, number];
 }
 

@@ -25,7 +25,8 @@ export function pick(accept: string, multiple = false): Promise<File[]> {
 
 const MOST = 2 ** 28; // bytes of a data file, unpacked: what the engine reads (tasks/files/data.h)
 
-/** The bytes of a file, unpacked where it is gzip. Throws where they are no gzip or too many: a few kilobytes unpack to any size. */
+/** The bytes of a file, unpacked where it is gzip. Throws where they are no gzip or too many: a few kilobytes
+ * unpack to any size. */
 export async function unpacked(file: Blob): Promise<Uint8Array<ArrayBuffer>> {
     if (file.size > MOST) throw new Error(`it has ${file.size} bytes; at most ${MOST} are read`);
     const bytes = new Uint8Array(await file.arrayBuffer());

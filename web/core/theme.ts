@@ -10,14 +10,15 @@ export const theme = signal<Theme>(THEMES.find((name) => name === found) ?? 'aut
 /** Counts changes of the colours that are drawn, for what is painted on canvases. */
 export const painted = signal(0);
 
+const system = () => matchMedia('(prefers-color-scheme: dark)');
+/** The ground is dark now. */
+export const isDark = (): boolean => (theme.value === 'auto' ? system().matches : theme.value === 'dark');
+
 export function applyTheme(): void {
     effect(() => {
         document.documentElement.dataset['theme'] = theme.value;
         painted.value = painted.peek() + 1;
         remember('theme', theme.value);
     });
-    matchMedia('(prefers-color-scheme: dark)').addEventListener(
-        'change',
-        () => (painted.value = painted.peek() + 1),
-    );
+    system().addEventListener('change', () => (painted.value = painted.peek() + 1));
 }

@@ -1,9 +1,10 @@
-// entry.ts: one run of the page as data: its setup, its sign, and one member for each seed that it is trained from.
+// entry.ts: one run of the page as data: its setup, its sign, and one member for each seed that it is trained
+// from.
 import type { Signal } from '@preact/signals';
 import type { History } from './history.ts';
 import type { Mark } from '../core/marks.ts';
-import type { Problem } from '../training/protocol.ts';
-import type { Values } from './setup.ts';
+import type { Values } from '../core/config.ts';
+import type { Point, Problem } from '../training/protocol.ts';
 
 export type Status = 'opening' | 'ready' | 'going' | 'paused' | 'done' | 'failed';
 export interface Live {
@@ -23,7 +24,8 @@ export interface Live {
     digest: string | null;
     problem: Problem | null;
 }
-export const UNBORN: Live = {
+/** Of a run that its worker has not opened yet. */
+export const OPENING: Live = {
     status: 'opening',
     step: 0,
     steps: 0,
@@ -36,6 +38,20 @@ export const UNBORN: Live = {
     digest: null,
     problem: null,
 };
+
+/** A run as it was kept: its checkpoint, and what it had gone through. */
+export interface Saved {
+    bytes: Uint8Array;
+    losses: Float32Array<ArrayBuffer>;
+    points: Point[];
+    /** Of training. */
+    seconds: number;
+}
+/** The file that a run was loaded from: what it starts with. */
+export interface RunFile {
+    readonly name: string;
+    readonly saved: Saved;
+}
 
 /** The run from one seed. `ticket` names it in the pool: a new one whenever it starts over. */
 export interface Member {
@@ -51,14 +67,21 @@ export interface Entry {
     readonly mark: Mark;
     readonly values: Values;
     readonly members: readonly Member[];
+    readonly file: RunFile | null;
     readonly ticket: number;
     readonly history: History;
     readonly live: Signal<Live>;
 }
 
-export function entryOf(id: number, mark: Mark, values: Values, members: readonly Member[]): Entry {
+export function entryOf(
+    id: number,
+    mark: Mark,
+    values: Values,
+    members: readonly Member[],
+    file: RunFile | null,
+): Entry {
     const { ticket, history, live } = members[0]!;
-    return { id, mark, values, members, ticket, history, live };
+    return { id, mark, values, members, file, ticket, history, live };
 }
 export const ticketsOf = (entries: readonly Entry[]): number[] =>
     entries.flatMap(({ members }) => members.map(({ ticket }) => ticket));

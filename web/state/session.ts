@@ -1,22 +1,12 @@
-// session.ts: what was trained survives a reload: checkpoints and curves in the browser's IndexedDB, offered when the page
-// is opened again. Nothing is taken up without being asked for.
+// session.ts: what was trained survives a reload: checkpoints and curves in the browser's IndexedDB, offered
+// when the page is opened again. Nothing is taken up without being asked for.
 import { effect, signal } from '@preact/signals';
 import { del, get, set } from 'idb-keyval';
-import { membersOf } from './entry.ts';
-import type { Point } from '../training/protocol.ts';
+import { membersOf, type Saved } from './entry.ts';
+import { begun, engaged, lab, playing, runs, trouble, view } from './page.ts';
+import { resume } from './roster.ts';
 import { textOfAll } from './setup.ts';
-import {
-    begun,
-    checkpointOf,
-    engaged,
-    lab,
-    playing,
-    resume,
-    runs,
-    trouble,
-    view,
-    type Saved,
-} from './state.ts';
+import { checkpointOf } from './watching.ts';
 
 const KEY = 'seqmix.session';
 const EVERY = 10_000; // milliseconds between two savings
@@ -27,7 +17,7 @@ interface Stored {
     when: number;
     config: string;
     seeds: number;
-    runs: { bytes: Uint8Array; losses: Float32Array<ArrayBuffer>; points: Point[]; seconds: number }[][];
+    runs: Saved[][];
 }
 
 /** What the last visit left: when, and how far it had come. */
@@ -57,7 +47,8 @@ async function save(): Promise<void> {
                 total += bytes.length;
                 if (total > MOST) return;
                 const { history, live } = member;
-                // The checkpoint may be a few steps ahead of what was reported by now: what is missing is told again.
+                // The checkpoint may be a few steps ahead of what was reported by now: what is missing is
+                // told again.
                 own.push({
                     bytes,
                     losses: history.losses.slice(),
@@ -85,7 +76,7 @@ export function takeUp(): void {
     const old = stored;
     forget();
     if (!old) return;
-    const problem = resume(old.config, old.seeds, old.runs as Saved[][]);
+    const problem = resume(old.config, old.seeds, old.runs);
     if (problem) trouble.value = { from: 'control', problem };
 }
 export function forget(): void {

@@ -1,9 +1,7 @@
 // setup.ts: what is to be trained, as data: the complete config of each run, and the shortest text that says
 // it. Pure functions over the engine's own parser (`complete`) and table; nothing here knows the page.
 import type { ConfigKey, ConfigTable } from '../../wasm/loader/seqmix.ts';
-
-/** The complete config of one run: every key that means something to it. */
-export type Values = Readonly<Record<string, string>>;
+import { format, parse, type Values } from '../core/config.ts';
 
 export interface Engine {
     config: ConfigTable;
@@ -19,25 +17,8 @@ const RUN_GROUP = 'run';
 /** Keys that say nothing on this page. */
 const HIDDEN = ['v', 'threads', 'fast'];
 
-export function parse(text: string): Values {
-    const pairs = text
-        .split('&')
-        .filter(Boolean)
-        .map((pair) => {
-            const at = pair.indexOf('=');
-            return [pair.slice(0, at), decodeURIComponent(pair.slice(at + 1))] as const;
-        });
-    return Object.fromEntries(pairs);
-}
-export function format(values: Values): string {
-    const code = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
-    const safe = (value: string) => value.replace(/[&~#%=! ]/g, code);
-    return Object.entries(values)
-        .map(([key, value]) => `${key}=${safe(value)}`)
-        .join('&');
-}
-
-/** The complete runs that a config text (from the address, a preset …) stands for. Throws the engine's error. */
+/** The complete runs that a config text (from the address, a preset …) stands for. Throws the engine's
+ * error. */
 export function runsOf(engine: Engine, text: string): Values[] {
     return engine.complete(text).split('~').map(parse);
 }
@@ -151,7 +132,8 @@ function byTask(runs: readonly Values[]): Map<string, Values[]> {
     return groups;
 }
 
-/** The tasks to choose from. `own` is the form of data that a program hands over: noise here, so only a run of it has it. */
+/** The tasks to choose from. `own` is the form of data that a program hands over: noise here, so only a run
+ * of it has it. */
 export function offeredTasks(engine: Engine, values: Values) {
     return engine.config.tasks.filter(({ name }) => name !== 'own' || values['task'] === 'own');
 }

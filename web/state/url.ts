@@ -1,10 +1,9 @@
 // url.ts: the address after '#': the config language, then, after '!', what the page itself adds (speed,
 // what is looked at). Pure text in, data out.
+import { AXES, type Axis } from '../charts/series.ts';
 
 export const SPEEDS = ['slow', 'gentle', 'full'] as const;
 export type Speed = (typeof SPEEDS)[number];
-export const AXES = ['step', 'second', 'flop'] as const;
-export type Axis = (typeof AXES)[number];
 
 /** What is looked at, and how fast time goes; changes nothing in the numbers. */
 export interface View {

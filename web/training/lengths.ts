@@ -1,10 +1,12 @@
 // lengths.ts: at which lengths a run is tried, and what else of its task grows with them. Pure functions.
-import type { Values } from '../state/setup.ts';
+import type { Values } from '../core/config.ts';
 
 export interface Trial {
     length: number;
     /** The keys of the task that change with it, as the engine's evaluation takes them. */
     changes: string;
+    /** Answers that a sequence of that length has, about: pairs where the task has them. */
+    answers: number;
 }
 
 export const LONGEST = 1024;
@@ -17,14 +19,19 @@ export function trials(values: Values): Trial[] {
     for (let length = trained; length >= Math.max(8, trained / 4) && length % 1 === 0; length /= 2)
         lengths.unshift(length);
     for (let length = 2 * trained; length <= most; length *= 2) lengths.push(length);
-    return lengths.map((length) => ({ length, changes: changesAt(values, length) }));
+    return lengths.map((length) => {
+        const pairs = pairsAt(values, length);
+        const changes = `length=${length}${pairs ? `&pairs=${pairs}` : ''}`;
+        return { length, changes, answers: pairs ?? 2 };
+    });
 }
 
-// The number of pairs grows with the sequence, else a longer one would only be padded; as many as the vocabulary allows.
-function changesAt(values: Values, length: number): string {
+// The number of pairs grows with the sequence, else a longer one would only be padded; as many as the
+// vocabulary allows.
+function pairsAt(values: Values, length: number): number | null {
     const pairs = Number(values['pairs']);
-    if (!pairs) return `length=${length}`;
+    if (!pairs) return null;
     const most = Math.max(1, Math.floor(Number(values['vocab']) / 2) - 1);
     const grown = Math.max(1, Math.round((pairs * length) / Number(values['length'])));
-    return `length=${length}&pairs=${Math.min(grown, most)}`;
+    return Math.min(grown, most);
 }

@@ -1,4 +1,5 @@
-// no_kernels.ts: stands in the page for wasm/loader/kernels.ts, whose table of every kernel the page has no use for.
+// no_kernels.ts: stands in the page for wasm/loader/kernels.ts, whose table of every kernel the page has no
+// use for.
 import type { Kernels } from '../../wasm/loader/kernels.ts';
 
 export const kernelsOf = (): Kernels => ({}) as Kernels;

@@ -1,8 +1,8 @@
 // pool.ts: the page's workers. The only file that talks to them: it spreads runs over max(1, cores - 1)
 // workers, passes commands on, and replaces a worker that dies.
 import * as Comlink from 'comlink';
-import { hire } from './hire.ts';
 import type { Look, Opened, Problem, Report, Seen, Watch } from './protocol.ts';
+import { spawnTrainer } from './spawn.ts';
 import type { Host } from './worker.ts';
 
 export interface Listener {
@@ -34,8 +34,8 @@ export class Pool {
         this.#size = Math.max(1, cores - 1);
     }
 
-    #hire(): Seat {
-        const worker = hire();
+    #spawn(): Seat {
+        const worker = spawnTrainer();
         const host = Comlink.wrap<Host>(worker);
         const seat: Seat = { worker, host, ids: new Set(), ready: Promise.resolve() };
         const lost = (message: string) => {
@@ -82,7 +82,8 @@ export class Pool {
         const least = this.#seats.length
             ? this.#seats.reduce((a, b) => (b.ids.size < a.ids.size ? b : a))
             : null;
-        const seat = !least || (least.ids.size > 0 && this.#seats.length < this.#size) ? this.#hire() : least;
+        const seat =
+            !least || (least.ids.size > 0 && this.#seats.length < this.#size) ? this.#spawn() : least;
         seat.ids.add(id);
         await seat.ready;
         const opened = await make(seat.host);
@@ -103,8 +104,9 @@ export class Pool {
             if (own.length) void seat.host.play(own, steps);
         }
     }
-    pause(): void {
-        for (const { host } of this.#seats) void host.pause();
+    /** Let these runs stand still; without `ids` all of them. */
+    pause(ids?: readonly number[]): void {
+        for (const { host } of this.#seats) void host.pause(ids);
     }
     pace(stepsPerSecond: number): void {
         this.#pace = stepsPerSecond;

@@ -1,12 +1,11 @@
-// proofs.ts: the page's way to verify.wasm, which is fetched when it is first asked for and lives in a worker of its own.
-// The only file that talks to that worker.
+// proofs.ts: the page's way to verify.wasm, which is fetched when it is first asked for and lives in a worker
+// of its own. The only file that talks to that worker.
 import * as Comlink from 'comlink';
-import { useEffect, useRef, useState } from 'preact/hooks';
 import checksAddress from '../../build/wasm/checks.wasm?url';
 import address from '../../build/wasm/verify.wasm?url';
 import type { Checks } from '../../wasm/loader/checks.ts';
 import type { Verify } from '../../wasm/loader/verify.ts';
-import { hireProver } from './hire.ts';
+import { spawnProver } from './spawn.ts';
 import type { Host } from './verify_worker.ts';
 
 export type Proofs = Comlink.Remote<Verify>;
@@ -32,7 +31,7 @@ export async function openBench(): Promise<Bench> {
     compiled ??= compile(address);
     compiled.catch(() => (compiled = null));
     const module = await compiled;
-    const worker = hireProver();
+    const worker = spawnProver();
     const stopped = new Promise<never>((_, fail) => {
         worker.onerror = (event) => {
             event.preventDefault();
@@ -61,7 +60,8 @@ export async function openBench(): Promise<Bench> {
 }
 
 let shared: Promise<Bench> | null = null;
-/** Ask the worker that all pictures share. One that could not be started, or died, has a successor at the next question. */
+/** Ask the worker that all pictures share. One that could not be started, or died, has a successor at the
+ * next question. */
 export async function asking<T>(ask: (v: Proofs) => Promise<T>): Promise<T> {
     const mine = (shared ??= openBench());
     try {
@@ -74,38 +74,4 @@ export async function asking<T>(ask: (v: Proofs) => Promise<T>): Promise<T> {
         if (shared === mine && !(await mine.then(Boolean, () => false))) shared = null;
         throw error;
     }
-}
-
-export interface Answer<T> {
-    value: T | null;
-    problem: string | null;
-}
-/**
- * What `ask` answers, asked again whenever `given` changes. One question at a time, and of those that came meanwhile only
- * the last: what is dragged stays under the finger.
- */
-export function useAnswer<T>(ask: (v: Proofs) => Promise<T>, given: readonly unknown[]): Answer<T> {
-    const [answer, setAnswer] = useState<Answer<T>>({ value: null, problem: null });
-    const state = useRef({ busy: false, next: null as null | typeof ask, gone: false });
-    useEffect(() => () => void (state.current.gone = true), []);
-    useEffect(() => {
-        const mine = state.current;
-        mine.next = ask;
-        if (mine.busy) return;
-        mine.busy = true;
-        void (async () => {
-            while (mine.next && !mine.gone) {
-                const now = mine.next;
-                mine.next = null;
-                try {
-                    const value = await asking(now);
-                    if (!mine.gone) setAnswer({ value, problem: null });
-                } catch (error) {
-                    if (!mine.gone) setAnswer((old) => ({ ...old, problem: (error as Error).message }));
-                }
-            }
-            mine.busy = false;
-        })();
-    }, given);
-    return answer;
 }

@@ -1,19 +1,21 @@
 // protocol.ts: what the page and its workers tell each other. Types and the few numbers both must know.
 import type { Evaluation, Sample, Tensor } from '../../wasm/loader/seqmix.ts';
 
-/** A worker trains one run no longer than this before it looks at the next and at its messages (milliseconds). */
+/** A worker trains one run no longer than this before it looks at the next and at its messages
+ * (milliseconds). */
 export const SLICE = 16;
 /** A worker reports no more often than this (milliseconds). */
 export const REPORT_EVERY = 60;
-/** Held-out draws are tried every so many steps, with so many answers where the products that takes allow it. */
+/** Held-out draws are tried every so many steps, with so many answers where the products that takes allow
+ * it. */
 export const EVALUATE_EVERY = 10;
 export const EVALUATE_ANSWERS = 512;
 export const EVALUATE_PRODUCTS = 1e9;
 /** A run has solved its task from this held-out accuracy on. */
 export const SOLVED = 0.99;
 
-/** Other lengths are tried for this share of a worker's time while a view shows them, with so many answers (half of
- * them where a sequence has one). */
+/** Other lengths are tried for this share of a worker's time while a view shows them, with so many answers
+ * (half of them where a sequence has one). */
 export const LENGTH_SHARE = 0.3;
 export const LENGTH_ANSWERS = 256;
 /** Snapshots of a run that are kept to look back at, and the bytes that they may take together. */

@@ -1,4 +1,5 @@
-// seeing.ts: what a worker shows of the inside of a run: a sample's way through it, now or at an earlier step.
+// seeing.ts: what a worker shows of the inside of a run: a sample's way through it, now or at an earlier
+// step.
 import type { Lab, Run, Sample, Tensor } from '../../wasm/loader/seqmix.ts';
 import { SNAPSHOT_BYTES, SNAPSHOTS, type Look, type Seen, type Watch } from './protocol.ts';
 

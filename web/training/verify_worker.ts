@@ -1,4 +1,5 @@
-// verify_worker.ts: the worker in which the proofs, the constructions and the self-check run; proofs.ts talks to it.
+// verify_worker.ts: the worker in which the proofs, the constructions and the self-check run; proofs.ts talks
+// to it.
 import * as Comlink from 'comlink';
 import { Checks } from '../../wasm/loader/checks.ts';
 import { load } from '../../wasm/loader/seqmix.ts';

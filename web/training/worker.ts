@@ -1,68 +1,14 @@
 // worker.ts: trains the runs that the page gives it, a slice of time each in turn, and reports. One instance
 // of the module per run, so that a closed run leaves nothing behind and a broken one takes no other with it.
-// The page's side is pool.ts.
+// One run in it is job.ts; the page's side is pool.ts.
 import * as Comlink from 'comlink';
 import { load, SeqmixError, type Lab, type Run } from '../../wasm/loader/seqmix.ts';
-import { trials, type Trial } from './lengths.ts';
-import * as limits from './protocol.ts';
-import { EVALUATE_EVERY, REPORT_EVERY, SLICE } from './protocol.ts';
-import type { LengthPoint, Look, Opened, Point, Problem, Report, Seen, Told, Watch } from './protocol.ts';
-import { lookAt, noLook, seeImage, Snapshots, transfers } from './seeing.ts';
-import { parse } from '../state/setup.ts';
-
-interface Job {
-    id: number;
-    lab: Lab;
-    run: Run;
-    steps: number;
-    /** Steps that may be taken before the run stands still; Infinity while it plays. */
-    wanted: number;
-    /** When the next step is due (performance.now()), where a pace is set. */
-    due: number;
-    /** Held-out sequences of one try; 0: not yet known. */
-    sequences: number;
-    /** Time had in this worker, milliseconds: who had least comes next. */
-    spent: number;
-    /** Own training time, seconds. */
-    seconds: number;
-    /** Losses told so far, and the steps that it had taken when it was loaded. */
-    reported: number;
-    base: number;
-    points: Point[];
-    snapshots: Snapshots;
-    /** Other lengths to try, the one that comes next, the step of its last try, and what came of them. */
-    trials: Trial[];
-    trial: number;
-    tried: Map<number, number>;
-    lengths: LengthPoint[];
-    /** What stopped it. */
-    fault: unknown;
-    /** Something happened since the last report. */
-    news: boolean;
-}
-
-function problem(error: unknown): Problem {
-    if (error instanceof SeqmixError)
-        return { message: error.message, key: error.key, value: error.value, allowed: error.allowed };
-    return {
-        message: `the run broke: ${(error as Error)?.message ?? String(error)}`,
-        key: '',
-        value: '',
-        allowed: '',
-    };
-}
+import { evaluate, jobOf, problemOf, reportOf, stepsBehind, tryNextLength, type Job } from './job.ts';
+import { EVALUATE_EVERY, LENGTH_SHARE, REPORT_EVERY, SLICE } from './protocol.ts';
+import type { Look, Opened, Problem, Report, Seen, Told, Watch } from './protocol.ts';
+import { lookAt, noLook, seeImage, transfers } from './seeing.ts';
 
 const MOST_SPARE = 64 << 20; // bytes of an instance that is kept for the next run
-
-/** Held-out sequences to try: the same on every machine, so that curves are. */
-function sequencesFor(run: Run): number {
-    const { targets, sequences } = run.evaluate({ count: 8 });
-    const batch = Number(/(?:^|&)batch=(\d+)/.exec(run.config)?.[1] ?? 1);
-    const products = run.metrics.flops / (3 * batch); // forward, one sequence
-    const wanted = Math.ceil((limits.EVALUATE_ANSWERS * sequences) / Math.max(1, targets));
-    const affordable = Math.floor(limits.EVALUATE_PRODUCTS / Math.max(1, products));
-    return Math.max(16, Math.min(limits.EVALUATE_ANSWERS, wanted, affordable));
-}
 
 // A turn of the event loop: messages are read, timers fire. setTimeout would wait 4 ms.
 const turns = new MessageChannel();
@@ -130,34 +76,14 @@ export class Host {
                 throw error;
             }
             const { params, steps, flops, bytes, step } = run.metrics;
-            const job: Job = {
-                id,
-                lab,
-                run,
-                steps,
-                wanted: 0,
-                due: 0,
-                spent: 0,
-                sequences: 0,
-                seconds,
-                reported: 0,
-                base: step,
-                points: [],
-                snapshots: new Snapshots(),
-                trials: trials(parse(run.config)),
-                trial: 0,
-                tried: new Map(),
-                lengths: [],
-                fault: null,
-                news: true,
-            };
+            const job = jobOf(id, lab, run, seconds);
             this.#jobs.set(id, job);
-            this.#evaluate(job);
+            evaluate(job);
             job.snapshots.take(run);
             void this.#loop();
             return { config: run.config, params, steps, flops, bytes, step, warning: run.warning };
         } catch (error) {
-            return { problem: problem(error) };
+            return { problem: problemOf(error) };
         }
     }
     /** Data files for the runs that will read them. */
@@ -171,11 +97,11 @@ export class Host {
     }
     see(id: number, what: Uint8Array | number): Seen | { problem: Problem } {
         const job = this.#jobs.get(id);
-        if (!job) return { problem: problem(new SeqmixError('this run is not open')) };
+        if (!job) return { problem: problemOf(new SeqmixError('this run is not open')) };
         try {
             return seeImage(job.run, what);
         } catch (error) {
-            return { problem: problem(error) };
+            return { problem: problemOf(error) };
         }
     }
     /** How often row was wanted and column answered, over so many held-out sequences. */
@@ -197,7 +123,8 @@ export class Host {
             // a broken instance is left to the garbage collector
         }
     }
-    /** Use the instance again, unless something other than a refused request happened in it, or it grew large. */
+    /** Use the instance again, unless something other than a refused request happened in it, or it grew
+     * large. */
     #keep(lab: Lab, fault: unknown): void {
         if ((fault === null || fault instanceof SeqmixError) && lab.bytes <= MOST_SPARE)
             this.#spare.push(lab);
@@ -214,8 +141,10 @@ export class Host {
         }
         void this.#loop();
     }
-    pause(): void {
+    /** Let these runs stand still; without `ids` all of them. */
+    pause(ids?: readonly number[]): void {
         for (const job of this.#jobs.values()) {
+            if (ids && !ids.includes(job.id)) continue;
             if (job.wanted > 0) job.news = true;
             job.wanted = 0;
         }
@@ -276,7 +205,7 @@ export class Host {
                 job.news = true;
                 if (job.id === this.#watch?.id && this.#watch.at === null) this.#lookStale = true;
                 const { step } = job.run.metrics;
-                if (step % EVALUATE_EVERY === 0 || step === job.steps) this.#evaluate(job);
+                if (step % EVALUATE_EVERY === 0 || step === job.steps) evaluate(job);
                 // A pace that cannot be held does not pile up a debt.
                 if (this.#pace < Infinity)
                     job.due = Math.max(job.due + 1000 / this.#pace, start - 1000 / this.#pace);
@@ -288,46 +217,19 @@ export class Host {
         job.spent += performance.now() - start;
     }
 
-    #evaluate(job: Job): void {
-        job.sequences ||= sequencesFor(job.run);
-        const result = job.run.evaluate({ count: job.sequences });
-        const { step } = job.run.metrics;
-        job.points.push({ ...result, step, seconds: job.seconds });
-        if (step > 0) job.snapshots.take(job.run);
-        job.news = true;
-    }
-
-    /** Try the run whose curve over lengths is oldest at its next length; false: they are all as new as can be. */
+    /** Try the run whose curve over lengths is oldest at its next length; false: they are all as new as can
+     * be. */
     #tryLength(): boolean {
         if (!this.#lengths) return false;
-        const behind = (job: Job) => {
-            const step = job.tried.get(job.trials[job.trial]?.length ?? 0) ?? -1;
-            return job.fault === null && job.trials.length > 0 ? job.run.metrics.step - step : 0;
-        };
         const job = [...this.#jobs.values()].reduce<Job | null>(
-            (most, one) => (behind(one) > (most ? behind(most) : 0) ? one : most),
+            (most, one) => (stepsBehind(one) > (most ? stepsBehind(most) : 0) ? one : most),
             null,
         );
         if (!job) return false;
         const start = performance.now();
         if (start < this.#lengthDue) return true;
-        const { length, changes } = job.trials[job.trial]!;
-        const { step } = job.run.metrics;
-        job.trial = (job.trial + 1) % job.trials.length;
-        job.tried.set(length, step);
-        try {
-            const pairs = Number(/pairs=(\d+)/.exec(changes)?.[1] ?? 2);
-            const count = 32 * Math.max(1, Math.round(limits.LENGTH_ANSWERS / (32 * pairs)));
-            const result = job.run.evaluate({ count, changes });
-            job.lengths.push({ length, step, result, problem: null });
-        } catch (error) {
-            if (!(error instanceof SeqmixError)) job.fault = error;
-            // A length that the model or the task refuses is refused for good.
-            else job.tried.set(length, Infinity);
-            job.lengths.push({ length, step, result: null, problem: problem(error).message });
-        }
-        job.news = true;
-        const share = limits.LENGTH_SHARE;
+        tryNextLength(job);
+        const share = LENGTH_SHARE;
         const rest = this.#goes(job) ? (1 - share) / share : 0;
         this.#lengthDue = performance.now() + rest * (performance.now() - start);
         return true;
@@ -349,7 +251,7 @@ export class Host {
             const run = (at !== null && at < step && job.snapshots.at(job.lab, at)) || job.run;
             this.#look = lookAt(run, this.#watch, run.metrics.step);
         } catch (error) {
-            this.#look = noLook(this.#watch, step, problem(error).message);
+            this.#look = noLook(this.#watch, step, problemOf(error).message);
         }
         this.#lookStale = false;
         this.#lookDue = performance.now() + Math.max(2 * REPORT_EVERY, 9 * (performance.now() - start));
@@ -363,34 +265,9 @@ export class Host {
         const transfer: Transferable[] = [];
         for (const job of this.#jobs.values()) {
             if (!job.news) continue;
-            const losses = job.run.losses(job.reported);
-            const { step } = job.run.metrics;
-            const state =
-                job.fault !== null
-                    ? 'failed'
-                    : step >= job.steps
-                      ? 'done'
-                      : this.#goes(job)
-                        ? 'going'
-                        : 'still';
-            transfer.push(losses.buffer);
-            reports.push({
-                id: job.id,
-                step,
-                from: job.base + job.reported,
-                losses,
-                points: job.points,
-                lengths: job.lengths,
-                snapshots: job.snapshots.steps,
-                seconds: job.seconds,
-                digest: state === 'going' ? null : job.run.digest(),
-                state,
-                problem: job.fault === null ? null : problem(job.fault),
-            });
-            job.reported += losses.length;
-            job.points = [];
-            job.lengths = [];
-            job.news = false;
+            const report = reportOf(job, this.#goes(job));
+            transfer.push(report.losses.buffer);
+            reports.push(report);
         }
         if (this.#look) transfer.push(...transfers(this.#look));
         const told: Told = { reports, look: this.#look };

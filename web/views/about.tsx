@@ -1,7 +1,7 @@
-// about.tsx: what each mechanism is: the engine's own words, its formulas, the code, the source and its errata; how to cite;
-// licences. All of it is made from the project's documents when the page is built.
+// about.tsx: what each mechanism is: the engine's own words, its formulas, the code, the source and its
+// errata; how to cite; licences. All of it is made from the project's documents when the page is built.
 import about from 'virtual:about';
-import { lab } from '../state/state.ts';
+import { lab } from '../state/page.ts';
 import '../styles/about.css';
 
 const PAPERS: readonly { key: string; text: string; title: string; mixers: readonly string[] }[] = [

@@ -1,5 +1,5 @@
 // app.tsx: the page around its views.
-import { said } from '../state/state.ts';
+import { said } from '../state/page.ts';
 import { Header } from './header.tsx';
 import { Notice } from './notice.tsx';
 import { Offer } from './offer.tsx';

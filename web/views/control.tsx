@@ -4,8 +4,9 @@
 import { useId, useState } from 'preact/hooks';
 import type { ConfigKey } from '../../wasm/loader/seqmix.ts';
 import type { Problem } from '../training/protocol.ts';
-import { isDefault, type Values } from '../state/setup.ts';
-import { lab } from '../state/state.ts';
+import type { Values } from '../core/config.ts';
+import { isDefault } from '../state/setup.ts';
+import { lab } from '../state/page.ts';
 
 interface Props {
     config: ConfigKey;

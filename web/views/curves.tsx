@@ -1,69 +1,24 @@
-// curves.tsx: accuracy and loss of all runs, one pair of charts for each task, and what they read where the pointer
-// stands.
+// curves.tsx: accuracy and loss of all runs, one pair of charts for each task, and what they read where the
+// pointer stands.
 import { effect, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Curves, type Kind } from '../charts/curves.ts';
-import { lossCurves, roundEnd, scoreCurves, stepAt, xOf, type Curve, type Track } from '../charts/series.ts';
+import { AXIS_NAMES, formatX, lossTick, shareTick } from '../charts/axes.ts';
+import { AXES, stepAt, type Axis, type Curve } from '../charts/series.ts';
 import type { Entry } from '../state/entry.ts';
-import { powerOfTen } from '../core/figures.ts';
 import { lossAt } from '../state/history.ts';
 import { SOLVED } from '../training/protocol.ts';
 import { taskTitle } from '../state/setup.ts';
-import { groups, lab, lossText, scoreText, setView, view } from '../state/state.ts';
+import { groups, lab, view } from '../state/page.ts';
+import { setView } from '../state/viewing.ts';
+import { lossText, scoreText } from '../state/wording.ts';
 import { painted } from '../core/theme.ts';
-import { AXES, type Axis } from '../state/url.ts';
 import { Export } from './export.tsx';
 import { RunName } from './mark.tsx';
+import { endOf, isRegression, ofAccuracy, ofLoss, trackOf } from './plotted.ts';
 
 /** Where the pointer stands, on the axis of all charts. */
 const hover = signal<number | null>(null);
-
-export const AXIS_NAMES: Record<Axis, string> = {
-    step: 'training steps',
-    second: 'seconds of training',
-    flop: 'products computed',
-};
-const LEAST: Record<Axis, number> = { step: 100, second: 0.1, flop: 1e6 };
-const UNITS: readonly (readonly [number, string])[] = [
-    [1e12, 'T'],
-    [1e9, 'G'],
-    [1e6, 'M'],
-    [1e3, 'k'],
-];
-export function formatX(axis: Axis, value: number): string {
-    if (axis !== 'flop') return String(Number(value.toPrecision(3)));
-    const [unit, letter] = UNITS.find(([least]) => value >= least) ?? [1, ''];
-    return `${Number((value / unit).toPrecision(3))}${letter ? ` ${letter}` : ''}`;
-}
-
-/** A loss on its axis. */
-export const lossTick =
-    (log: boolean) =>
-    (value: number): string =>
-        log && (value < 0.01 || value > 1000)
-            ? powerOfTen(Math.round(Math.log10(value)))
-            : String(Number(value.toPrecision(3)));
-
-export const trackOf = (entry: Entry): Track => ({
-    histories: entry.members.map(({ history }) => history),
-    flops: entry.live.peek().flops,
-});
-/** The task asks for numbers: a share of variance explained stands for the accuracy. */
-export const isRegression = (entries: readonly Entry[]): boolean =>
-    entries.some(({ live, history }) => live.value.step >= 0 && history.points.some(({ r2 }) => r2 !== 0));
-
-export const ofAccuracy = (entries: readonly Entry[]): Curve[] =>
-    scoreCurves(entries.map(trackOf), view.peek().x);
-export const ofLoss = (entries: readonly Entry[]): Curve[] =>
-    lossCurves(entries.map(trackOf), view.peek().x, view.peek().smooth);
-export function endOf(entries: readonly Entry[]): number {
-    const { x } = view.peek();
-    const ends = entries.flatMap((entry) => {
-        const step = Math.max(...entry.members.map(({ live }) => live.peek().step));
-        return xOf(trackOf(entry), x, step);
-    });
-    return roundEnd(Math.max(0, ...ends), LEAST[x]);
-}
 
 export function CurvesView() {
     return (
@@ -137,7 +92,7 @@ function Group({ entries, several }: { entries: readonly Entry[]; several: boole
         log: false,
         range: [0, 1.04],
         line: { at: SOLVED, label: '99 %' },
-        format: (value) => `${Math.round(100 * value)} %`,
+        format: shareTick,
         formatX: (value) => formatX(x, value),
     };
     const loss: Kind = {

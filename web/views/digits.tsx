@@ -1,5 +1,5 @@
-// digits.tsx: images read as sequences: draw a digit or take a held-out one, see the answer form while it is read, which
-// pixels it hangs on, which digits are taken for which, and hand over the real MNIST.
+// digits.tsx: images read as sequences: draw a digit or take a held-out one, see the answer form while it is
+// read, which pixels it hangs on, which digits are taken for which, and hand over the real MNIST.
 import { effect, signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { drawSigned, drawSignedLegend } from '../charts/diverging.ts';
@@ -7,22 +7,17 @@ import { drawHeat, drawInk, drawLegend } from '../charts/heat.ts';
 import type { Fitted } from '../core/digit.ts';
 import type { Entry } from '../state/entry.ts';
 import type { Problem, Seen } from '../training/protocol.ts';
-import {
-    confusionOf,
-    nameOf,
-    openLesson,
-    percent,
-    runs,
-    said,
-    seeImage,
-    setView,
-    view,
-} from '../state/state.ts';
+import { runs, said, view } from '../state/page.ts';
+import { openLesson } from '../state/start.ts';
+import { setView } from '../state/viewing.ts';
+import { confusionOf, seeImage } from '../state/watching.ts';
+import { nameOf, percent } from '../state/wording.ts';
 import { Confusion } from './confusion.tsx';
 import { RunName } from './mark.tsx';
 import { MnistFiles } from './mnist_files.tsx';
 import { Pad, Steps } from './pad.tsx';
 import { Transport } from './transport.tsx';
+import '../styles/digits.css';
 
 const TASKS = ['smnist', 'pmnist'];
 const EVERY = 250; // milliseconds between two looks

@@ -1,6 +1,6 @@
-// experiment.tsx: the first view: the task and the runs, their curves, and a look inside one of them. The order is
-// that of a phone; wide screens move the setup to the left.
-import { lesson } from '../state/state.ts';
+// experiment.tsx: the first view: the task and the runs, their curves, and a look inside one of them. The
+// order is that of a phone; wide screens move the setup to the left.
+import { lesson } from '../state/lesson.ts';
 import { CurvesView } from './curves.tsx';
 import { Inside } from './inside.tsx';
 import { Lessons } from './lessons.tsx';

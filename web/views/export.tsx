@@ -1,10 +1,13 @@
 // export.tsx: what can be taken from the curves: the numbers as CSV, each chart as SVG or PNG.
+import { AXIS_NAMES, formatX, lossTick, shareTick } from '../charts/axes.ts';
 import type { Drawn } from '../charts/svg.ts';
 import type { Entry } from '../state/entry.ts';
+import { colourOf } from '../core/colour.ts';
 import { download } from '../core/files.ts';
 import { taskTitle, textOf } from '../state/setup.ts';
-import { groups, lab, nameOf, runs, said, view } from '../state/state.ts';
-import { AXIS_NAMES, endOf, formatX, isRegression, lossTick, ofAccuracy, ofLoss } from './curves.tsx';
+import { groups, lab, runs, said, view } from '../state/page.ts';
+import { nameOf } from '../state/wording.ts';
+import { endOf, isRegression, ofAccuracy, ofLoss } from './plotted.ts';
 
 const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
 
@@ -40,7 +43,6 @@ function drawn(entries: readonly Entry[], of: 'accuracy' | 'loss'): Drawn {
         .filter((value): value is number => value !== null && (!logarithmic || value > 0));
     const most = values.length ? Math.max(...values) : 1;
     const least = values.length ? Math.min(...values) : 0.1;
-    const style = getComputedStyle(document.documentElement);
     const regression = isRegression(entries);
     const what =
         of === 'loss' ? 'Training loss' : `${regression ? 'R²' : 'Accuracy'} on sequences never trained on`;
@@ -51,11 +53,11 @@ function drawn(entries: readonly Entry[], of: 'accuracy' | 'loss'): Drawn {
         yRange: of === 'accuracy' ? [0, 1] : logarithmic ? [least, most] : [Math.min(0, least), most],
         log: logarithmic,
         formatX: (value) => formatX(x, value),
-        formatY: of === 'accuracy' ? (value) => `${Math.round(100 * value)} %` : lossTick(logarithmic),
+        formatY: of === 'accuracy' ? shareTick : lossTick(logarithmic),
         curves: curves.map((curve, i) => ({
             ...curve,
             name: nameOf(entries[i]!),
-            colour: style.getPropertyValue(entries[i]!.mark.colour).trim(),
+            colour: colourOf(entries[i]!.mark.colour),
             path: entries[i]!.mark.path,
         })),
     };

@@ -1,6 +1,10 @@
-// inside.tsx: one held-out sample through the eyes of one run. The sample is in sample.tsx, the map in map.tsx.
+// inside.tsx: one held-out sample through the eyes of one run. The sample is in sample.tsx, the map in
+// map.tsx.
 import type { Look } from '../training/protocol.ts';
-import { look, nameOf, runs, selected, setView, view, type Entry } from '../state/state.ts';
+import type { Entry } from '../state/entry.ts';
+import { look, runs, selected, view } from '../state/page.ts';
+import { setView } from '../state/viewing.ts';
+import { nameOf } from '../state/wording.ts';
 import { AttentionMap } from './map.tsx';
 import { RunName } from './mark.tsx';
 import { asked, Answer, questionsOf, Tokens } from './sample.tsx';

@@ -1,9 +1,10 @@
-// learnt.tsx: what a mechanism has learnt, in its own terms: CAT's filters, Focus's resonators, long and short kernels.
+// learnt.tsx: what a mechanism has learnt, in its own terms: CAT's filters, Focus's resonators, long and
+// short kernels.
 import { useState } from 'preact/hooks';
 import { averageKernel, FREQUENCIES, impulse, response, spectrum } from '../charts/signal.ts';
 import { round } from '../core/figures.ts';
 import type { Look } from '../training/protocol.ts';
-import type { Values } from '../state/setup.ts';
+import type { Values } from '../core/config.ts';
 import type { Tensor } from '../../wasm/loader/seqmix.ts';
 import { Matrix, Plot } from './matrix.tsx';
 
@@ -193,7 +194,8 @@ function kernelsOf(now: Look): Kernel[] {
     const average = averageOf(now);
     return average ? [...found, average] : found;
 }
-/** All moving averages of a channel together are one kernel: what an input still counts so many tokens later. */
+/** All moving averages of a channel together are one kernel: what an input still counts so many tokens
+ * later. */
 function averageOf(now: Look): Kernel | null {
     const weights = ['alpha', 'delta', 'beta', 'eta', 'ema_skip'].map((name) => find(now, `mixer.${name}`));
     if (weights.some((tensor) => !tensor)) return null;

@@ -1,7 +1,8 @@
-// length.tsx: does a run still work on longer input than it was trained on? Accuracy against length, tried again and
-// again while the runs train.
+// length.tsx: does a run still work on longer input than it was trained on? Accuracy against length, tried
+// again and again while the runs train.
 import { effect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { shareTick } from '../charts/axes.ts';
 import { Curves, type Kind } from '../charts/curves.ts';
 import type { Curve } from '../charts/series.ts';
 import type { Entry } from '../state/entry.ts';
@@ -9,7 +10,11 @@ import { score } from '../state/history.ts';
 import { trials } from '../training/lengths.ts';
 import { SOLVED } from '../training/protocol.ts';
 import { taskTitle } from '../state/setup.ts';
-import { groups, lab, measuring, nameOf, openLesson, percent, setView } from '../state/state.ts';
+import { groups, lab } from '../state/page.ts';
+import { openLesson } from '../state/start.ts';
+import { setView } from '../state/viewing.ts';
+import { measuring } from '../state/watching.ts';
+import { nameOf, percent } from '../state/wording.ts';
 import { painted } from '../core/theme.ts';
 import { RunName } from './mark.tsx';
 import { Transport } from './transport.tsx';
@@ -175,7 +180,7 @@ function Chart({
             range: [0, 1.04],
             line: { at: SOLVED, label: '99 %' },
             rule: trained,
-            format: (value) => `${Math.round(100 * value)} %`,
+            format: shareTick,
             formatX: (length) => (length === trained ? `${length} trained` : String(length)),
         };
         let chart: Curves | null = null;

@@ -1,5 +1,7 @@
 // lessons.tsx: the engine's presets as cards: what each teaches, and one press to see it.
-import { lab, lesson, openLesson } from '../state/state.ts';
+import { lesson } from '../state/lesson.ts';
+import { lab } from '../state/page.ts';
+import { openLesson } from '../state/start.ts';
 
 export function Lessons() {
     const now = lesson.value.name;

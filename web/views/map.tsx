@@ -1,9 +1,11 @@
-// map.tsx: the attention map of the sample: one head of one block, with its scale, read out under the pointer.
+// map.tsx: the attention map of the sample: one head of one block, with its scale, read out under the
+// pointer.
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { drawHeat, drawLegend } from '../charts/heat.ts';
 import type { Look } from '../training/protocol.ts';
-import { inspecting, setView } from '../state/state.ts';
+import { setView } from '../state/viewing.ts';
+import { inspecting } from '../state/watching.ts';
 import { futureClear, roundTop } from './matrix.tsx';
 
 const pointed = signal<{ row: number; column: number } | null>(null);

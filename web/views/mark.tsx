@@ -1,5 +1,7 @@
 // mark.tsx: the sign of a run, and its name beside it.
-import { groups, nameOf, type Entry } from '../state/state.ts';
+import type { Entry } from '../state/entry.ts';
+import { groups } from '../state/page.ts';
+import { nameOf } from '../state/wording.ts';
 import type { Mark } from '../core/marks.ts';
 
 export function MarkSign({ mark }: { mark: Mark }) {

@@ -1,5 +1,5 @@
-// matrix.tsx: numbers as a heat map with its scale, read out under the pointer; and short sequences of numbers as lines and
-// stems with their axes.
+// matrix.tsx: numbers as a heat map with its scale, read out under the pointer; and short sequences of
+// numbers as lines and stems with their axes.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { drawSigned, drawSignedLegend } from '../charts/diverging.ts';
 import { drawHeat, drawLegend } from '../charts/heat.ts';
@@ -12,7 +12,8 @@ export function futureClear(map: Float32Array, size: number): Float32Array {
     const causal = map.every((weight, i) => !ahead(i) || weight === 0);
     return causal ? map.map((weight, i) => (ahead(i) ? NaN : weight)) : map;
 }
-/** The end of a map's scale: a round number that no weight is above, but for the first rows, which have few to share. */
+/** The end of a map's scale: a round number that no weight is above, but for the first rows, which have few
+ * to share. */
 export function roundTop(map: Float32Array, size: number): number {
     const most = map.subarray(Math.ceil(size / 8) * size).reduce((a, b) => Math.max(a, b || 0), 0);
     return [0.01, 0.02, 0.05, 0.1, 0.2, 0.5].find((top) => top >= most) ?? 1;

@@ -2,8 +2,9 @@
 import { useState } from 'preact/hooks';
 import type { Entry } from '../state/entry.ts';
 import { pick } from '../core/files.ts';
-import { complete, FILES, forgetFiles, held, take } from '../training/mnist.ts';
-import { openView, setKey } from '../state/state.ts';
+import { complete, FILES, forgetFiles, held, take } from '../state/mnist.ts';
+import { setKey } from '../state/roster.ts';
+import { openView } from '../state/viewing.ts';
 
 export function MnistFiles({ readers }: { readers: readonly Entry[] }) {
     const [problems, tell] = useState<string[]>([]);

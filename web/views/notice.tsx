@@ -1,6 +1,7 @@
 // notice.tsx: what went wrong, in words, above everything else; and the page that stands in for one that
 // cannot start.
-import { dismiss, trouble } from '../state/state.ts';
+import { trouble } from '../state/page.ts';
+import { dismiss } from '../state/start.ts';
 
 export function Notice() {
     const now = trouble.value;

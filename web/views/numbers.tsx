@@ -1,7 +1,9 @@
 // numbers.tsx: the race as a table: where each run stands, when it reached 99 %, and what proves its numbers.
 import { useState } from 'preact/hooks';
 import { lossAt } from '../state/history.ts';
-import { groups, lab, lossText, nameOf, runs, scoreText, type Entry } from '../state/state.ts';
+import type { Entry } from '../state/entry.ts';
+import { groups, lab, runs } from '../state/page.ts';
+import { lossText, nameOf, scoreText } from '../state/wording.ts';
 import { taskTitle, textOf } from '../state/setup.ts';
 import { RunName } from './mark.tsx';
 

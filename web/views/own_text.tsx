@@ -1,8 +1,10 @@
 // own_text.tsx: handing over a text for the task of the next character.
 import { useState } from 'preact/hooks';
 import { pick } from '../core/files.ts';
-import { restart, runs, setKey, type Entry } from '../state/state.ts';
-import { forgetText, heldText, takeText } from '../core/text.ts';
+import type { Entry } from '../state/entry.ts';
+import { runs } from '../state/page.ts';
+import { restart, setKey } from '../state/roster.ts';
+import { forgetText, heldText, takeText } from '../state/own_text.ts';
 
 export function OwnText({ first }: { first: Entry }) {
     const [problem, tell] = useState('');
@@ -13,7 +15,7 @@ export function OwnText({ first }: { first: Entry }) {
             const name = await takeText(file);
             tell('');
             if (first.values['text'] !== name) setKey(first, 'text', name);
-            else for (const run of runs.value) if (run.values['text'] === name) restart(run); // another text of that name
+            else restart(runs.value.filter(({ values }) => values['text'] === name)); // another text of that name
         } catch (error) {
             tell(`${file.name} cannot be read: ${(error as Error).message}`);
         }

@@ -1,4 +1,5 @@
-// pad.tsx: where a digit is drawn, by mouse, finger or keys, and how the drawing becomes an image like MNIST's.
+// pad.tsx: where a digit is drawn, by mouse, finger or keys, and how the drawing becomes an image like
+// MNIST's.
 import { useEffect, useRef } from 'preact/hooks';
 import { drawInk } from '../charts/heat.ts';
 import { fitted, SIDE, type Fitted } from '../core/digit.ts';

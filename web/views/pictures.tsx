@@ -1,7 +1,7 @@
 // pictures.tsx: every chart, map and drawing of the open view, to be taken along as SVG or PNG.
 import { signal } from '@preact/signals';
 import { download } from '../core/files.ts';
-import { said } from '../state/state.ts';
+import { said } from '../state/page.ts';
 import { Dialog } from './dialog.tsx';
 
 export const album = signal(false);

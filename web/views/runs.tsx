@@ -1,19 +1,11 @@
 // runs.tsx: the runs of the race: their mechanism, what each changes, adding and removing them.
 import { download, pick } from '../core/files.ts';
 import { MAX_ALL, offeredTasks, ownKeys } from '../state/setup.ts';
-import {
-    addRun,
-    addSaved,
-    checkpointOf,
-    lab,
-    nameOf,
-    removeRun,
-    restart,
-    runs,
-    setKey,
-    setOwnTask,
-    type Entry,
-} from '../state/state.ts';
+import type { Entry } from '../state/entry.ts';
+import { lab, runs } from '../state/page.ts';
+import { addRun, addSaved, removeRun, restart, setKey, setOwnTask } from '../state/roster.ts';
+import { checkpointOf } from '../state/watching.ts';
+import { nameOf } from '../state/wording.ts';
 import { Control } from './control.tsx';
 import { useLive } from './part.ts';
 import { Badge, MarkSign } from './mark.tsx';
@@ -97,7 +89,7 @@ function RunCard({ entry }: { entry: Entry }) {
                         {problem.key ? 'Cannot be trained' : 'Stopped'}: {problem.message}.
                     </p>
                     {!problem.key && (
-                        <button type="button" onClick={() => restart(entry)}>
+                        <button type="button" onClick={() => restart([entry])}>
                             Start it again
                         </button>
                     )}

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { Sample } from '../../wasm/loader/seqmix.ts';
 import type { Look } from '../training/protocol.ts';
-import type { Values } from '../state/setup.ts';
+import type { Values } from '../core/config.ts';
 
 /** The row whose answer is looked at; null: the first question. */
 export const asked = signal<number | null>(null);

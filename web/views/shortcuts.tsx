@@ -1,18 +1,9 @@
 // shortcuts.tsx: the keyboard: what each key does, and the sheet that says so.
 import { signal } from '@preact/signals';
-import {
-    openView,
-    pause,
-    play,
-    playing,
-    reset,
-    runs,
-    setView,
-    stepOnce,
-    undo,
-    undoable,
-    view,
-} from '../state/state.ts';
+import { playing, runs, view } from '../state/page.ts';
+import { pause, play, reset, stepOnce } from '../state/transport.ts';
+import { undo } from '../state/undo.ts';
+import { openView, setView } from '../state/viewing.ts';
 import { Dialog } from './dialog.tsx';
 import { VIEWS } from './list.ts';
 import { album } from './pictures.tsx';
@@ -29,7 +20,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     { keys: 'k', says: 'start or pause', does: () => (playing.value ? pause() : play()) },
     { keys: '.', says: 'one step', does: stepOnce },
     { keys: 'r', says: 'reset', does: reset },
-    { keys: 'u', says: 'undo the reset', does: () => undoable.value && undo() },
+    { keys: 'u', says: 'undo the last change of the runs, or redo it', does: undo },
     { keys: 'n', says: 'look into the next run', does: () => turn(1) },
     { keys: 'p', says: 'look into the previous run', does: () => turn(-1) },
     { keys: 's', says: 'the next sample', does: () => setView({ sample: view.value.sample + 1 }) },

@@ -1,8 +1,10 @@
-// switcher.tsx: the tabs, and the view that is open. Tabs are links, so that they can be opened elsewhere; which one
-// is open stands in the address.
+// switcher.tsx: the tabs, and the view that is open. Tabs are links, so that they can be opened elsewhere;
+// which one is open stands in the address.
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import { addressOf, openView, said, view } from '../state/state.ts';
+import { addressOf } from '../state/address.ts';
+import { said, view } from '../state/page.ts';
+import { openView } from '../state/viewing.ts';
 import Experiment from './experiment.tsx';
 import { FIRST_VIEW, VIEWS, type ViewEntry } from './list.ts';
 

@@ -1,6 +1,8 @@
 // task.tsx: what is to be learnt: each task of the page's runs, and the keys that they share there.
 import { offeredTasks, sharedKeys, taskTitle } from '../state/setup.ts';
-import { groups, lab, setKey, type Entry } from '../state/state.ts';
+import type { Entry } from '../state/entry.ts';
+import { groups, lab } from '../state/page.ts';
+import { setKey } from '../state/roster.ts';
 import { Control } from './control.tsx';
 import { OwnText } from './own_text.tsx';
 import { useLive } from './part.ts';

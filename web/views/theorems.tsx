@@ -1,5 +1,5 @@
-// theorems.tsx: the papers' claims as pictures that can be changed. Each is computed by verify.wasm, in a worker, from the
-// constructions that the proofs use.
+// theorems.tsx: the papers' claims as pictures that can be changed. Each is computed by verify.wasm, in a
+// worker, from the constructions that the proofs use.
 import { useLayoutEffect, useState } from 'preact/hooks';
 import '../styles/theorems.css';
 import { Causality } from './theorems/causality.tsx';

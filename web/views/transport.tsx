@@ -1,19 +1,8 @@
 // transport.tsx: start, pause, one step, reset, and how fast time goes.
-import {
-    begun,
-    finished,
-    pause,
-    play,
-    playing,
-    remaining,
-    reset,
-    runs,
-    setView,
-    stepOnce,
-    undo,
-    undoable,
-    view,
-} from '../state/state.ts';
+import { begun, finished, playing, remaining, runs, view } from '../state/page.ts';
+import { pause, play, reset, stepOnce } from '../state/transport.ts';
+import { undo, undoable } from '../state/undo.ts';
+import { setView } from '../state/viewing.ts';
 import { membersOf } from '../state/entry.ts';
 import { SPEEDS, type Speed } from '../state/url.ts';
 
@@ -70,7 +59,7 @@ export function Transport() {
             </label>
             {undoable.value && (
                 <button type="button" onClick={undo}>
-                    Undo the reset
+                    {undoable.value.redo ? 'Redo' : 'Undo'} {undoable.value.what}
                 </button>
             )}
             <span class="state number">

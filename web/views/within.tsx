@@ -1,11 +1,14 @@
-// within.tsx: the Inside view: one run, one sample, every part of one block, now or at an earlier step of its training.
+// within.tsx: the Inside view: one run, one sample, every part of one block, now or at an earlier step of its
+// training.
 import { useEffect } from 'preact/hooks';
 import { lasMaps } from '../charts/las.ts';
 import type { Entry } from '../state/entry.ts';
 import type { Look } from '../training/protocol.ts';
-import type { Values } from '../state/setup.ts';
+import type { Values } from '../core/config.ts';
 import type { Tensor } from '../../wasm/loader/seqmix.ts';
-import { inspecting, look, selected, setView, view } from '../state/state.ts';
+import { look, selected, view } from '../state/page.ts';
+import { setView } from '../state/viewing.ts';
+import { inspecting } from '../state/watching.ts';
 import { Nothing, Picker, Seen } from './inside.tsx';
 import { find, Learnt } from './learnt.tsx';
 import { futureClear, Matrix, roundTop } from './matrix.tsx';

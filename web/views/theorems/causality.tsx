@@ -1,8 +1,8 @@
-// causality.tsx: who sees the future: the audit of the engine on a mechanism in its literal and its corrected form, every pair
-// of rows measured.
+// causality.tsx: who sees the future: the audit of the engine on a mechanism in its literal and its corrected
+// form, every pair of rows measured.
 import { useMemo } from 'preact/hooks';
 import type { Audit } from '../../../wasm/loader/verify.ts';
-import { useAnswer } from '../../training/proofs.ts';
+import { useAnswer } from './answer.ts';
 import { show } from '../../core/figures.ts';
 import { Heat, Problem, Theorem, Verdict } from './parts.tsx';
 import { choice } from './settings.ts';

@@ -1,5 +1,6 @@
-// convolution.tsx: [LaS] Theorem B.1: a head of attention that is a convolution, its kernel drawn by the reader.
-import { useAnswer } from '../../training/proofs.ts';
+// convolution.tsx: [LaS] Theorem B.1: a head of attention that is a convolution, its kernel drawn by the
+// reader.
+import { useAnswer } from './answer.ts';
 import { show } from '../../core/figures.ts';
 import { causal, Choice, Heat, Problem, Switch, Theorem, Verdict } from './parts.tsx';
 import { choice, flag, numbers } from './settings.ts';

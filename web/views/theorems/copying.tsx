@@ -1,6 +1,6 @@
-// copying.tsx: [CAT] Theorem 3: signals copied in their order by one layer whose queries pass a decaying filter, one emitted
-// token after another.
-import { useAnswer } from '../../training/proofs.ts';
+// copying.tsx: [CAT] Theorem 3: signals copied in their order by one layer whose queries pass a decaying
+// filter, one emitted token after another.
+import { useAnswer } from './answer.ts';
 import { show } from '../../core/figures.ts';
 import { Drawing, Problem, Slider, Theorem, Verdict } from './parts.tsx';
 import { TextField } from './recall.tsx';

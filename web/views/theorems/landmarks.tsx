@@ -1,5 +1,6 @@
-// landmarks.tsx: [CAT] Propositions 1 and 2: how wide must tokens be, so that a block's landmark betrays the copy in it?
-// Trials are drawn by the construction while one looks; the line is the exact probability as an integral.
+// landmarks.tsx: [CAT] Propositions 1 and 2: how wide must tokens be, so that a block's landmark betrays the
+// copy in it? Trials are drawn by the construction while one looks; the line is the exact probability as an
+// integral.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { asking } from '../../training/proofs.ts';
 import { show } from '../../core/figures.ts';

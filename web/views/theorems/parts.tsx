@@ -1,5 +1,5 @@
-// parts.tsx: what the pictures share: the frame around one, a drawing that knows its width, heat maps, sliders, buttons
-// that choose.
+// parts.tsx: what the pictures share: the frame around one, a drawing that knows its width, heat maps,
+// sliders, buttons that choose.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { drawHeat, drawLegend } from '../../charts/heat.ts';

@@ -1,5 +1,6 @@
 // recall.tsx: [CAT] Theorem 1 and Corollary 1: what followed the last time? A sequence typed by the reader.
-import { useAnswer, type Proofs } from '../../training/proofs.ts';
+import type { Proofs } from '../../training/proofs.ts';
+import { useAnswer } from './answer.ts';
 import { show } from '../../core/figures.ts';
 import { causal, Choice, Drawing, Heat, Problem, Slider, Switch, Theorem, Verdict } from './parts.tsx';
 import { choice, flag, number, text } from './settings.ts';

@@ -1,7 +1,9 @@
-// settings.ts: what the reader set in each picture, by name, mirrored in the address (`detail=name:value;name:value`). A
-// value is its default until it is changed; text that does not parse is left out.
+// settings.ts: what the reader set in each picture, by name, mirrored in the address
+// (`detail=name:value;name:value`). A value is its default until it is changed; text that does not parse is
+// left out.
 import { signal, type Signal } from '@preact/signals';
-import { setView, view } from '../../state/state.ts';
+import { view } from '../../state/page.ts';
+import { setView } from '../../state/viewing.ts';
 
 interface Kind<T> {
     read(text: string): T | undefined;

@@ -1,5 +1,5 @@
-// stems.tsx: a short signal as stems on a zero line; with `set`, each is a slider: drag over them to draw, or focus one and
-// use the arrow keys.
+// stems.tsx: a short signal as stems on a zero line; with `set`, each is a slider: drag over them to draw, or
+// focus one and use the arrow keys.
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { show } from '../../core/figures.ts';

@@ -1,7 +1,8 @@
-// triangle.tsx: [Focus] the second-order filter 1/(1 + a1 z^-1 + a2 z^-2), its coefficients dragged over the triangle of
-// stable ones: poles, impulse response by the kernel, frequency response, and the square that a sigmoid can reach.
+// triangle.tsx: [Focus] the second-order filter 1/(1 + a1 z^-1 + a2 z^-2), its coefficients dragged over the
+// triangle of stable ones: poles, impulse response by the kernel, frequency response, and the square that a
+// sigmoid can reach.
 import { useRef } from 'preact/hooks';
-import { useAnswer } from '../../training/proofs.ts';
+import { useAnswer } from './answer.ts';
 import { show } from '../../core/figures.ts';
 import { Drawing, Problem, Slider, Theorem, Verdict } from './parts.tsx';
 import { number } from './settings.ts';

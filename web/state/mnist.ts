@@ -1,9 +1,9 @@
-// mnist.ts: the MNIST files that the visitor hands over: known by their headers, kept in this browser's IndexedDB, given to
-// the workers.
+// mnist.ts: the MNIST files that the visitor hands over: known by their headers, kept in this browser's
+// IndexedDB, given to the workers.
 import { signal } from '@preact/signals';
 import { del, get, set } from 'idb-keyval';
 import { unpacked } from '../core/files.ts';
-import { provideFiles, retryFailed } from '../state/state.ts';
+import { provideFiles, retryFailed } from './files.ts';
 
 const KEY = 'seqmix.mnist';
 export const FILES = [

@@ -1,9 +1,9 @@
-// text.ts: a text that the visitor hands over, for the task of the next character: kept in this browser's IndexedDB, given to the
-// workers under the name that configs then have.
+// own_text.ts: a text that the visitor hands over, for the task of the next character: kept in this browser's
+// IndexedDB, given to the workers under the name that configs then have.
 import { del, get, set } from 'idb-keyval';
 import { signal } from '@preact/signals';
-import { unpacked } from './files.ts';
-import { provideFiles, retryFailed } from '../state/state.ts';
+import { unpacked } from '../core/files.ts';
+import { provideFiles, retryFailed } from './files.ts';
 
 const KEY = 'seqmix.text';
 type Text = { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> };

@@ -1,0 +1,25 @@
+// config.ts: the config of one run as keys and values, and as the text that the engine takes.
+
+/** The complete config of one run: every key that means something to it. */
+export type Values = Readonly<Record<string, string>>;
+
+export function parse(text: string): Values {
+    const pairs = text
+        .split('&')
+        .filter(Boolean)
+        .map((pair) => {
+            const at = pair.indexOf('=');
+            return [pair.slice(0, at), decodeURIComponent(pair.slice(at + 1))] as const;
+        });
+    return Object.fromEntries(pairs);
+}
+export function format(values: Values): string {
+    const code = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+    const safe = (value: string) => value.replace(/[&~#%=! ]/g, code);
+    return Object.entries(values)
+        .map(([key, value]) => `${key}=${safe(value)}`)
+        .join('&');
+}
+export const sameValues = (a: Values, b: Values): boolean =>
+    Object.keys(a).length === Object.keys(b).length &&
+    Object.entries(a).every(([key, value]) => b[key] === value);

@@ -1,0 +1,74 @@
+// members.ts: making runs: each with one member for each seed, opened in a worker.
+import { signal } from '@preact/signals';
+import type { Values } from '../core/config.ts';
+import type { Mark } from '../core/marks.ts';
+import type { Opened, Problem } from '../training/protocol.ts';
+import { entryOf, OPENING, type Entry, type Member, type RunFile, type Saved, type Status } from './entry.ts';
+import { History } from './history.ts';
+import { lab, playing, pool, runs, said, view } from './page.ts';
+import { textOfAll } from './setup.ts';
+import { follow } from './watching.ts';
+import { nameOf } from './wording.ts';
+
+let last = 0;
+/** A number that nothing else on the page has. */
+export const newId = (): number => ++last;
+
+function createMember(values: Values, saved?: Saved): Member {
+    const member: Member = { ticket: newId(), values, history: new History(), live: signal(OPENING) };
+    const { ticket, live } = member;
+    if (saved) member.history.add({ from: 0, losses: saved.losses, points: [...saved.points] });
+    const opening = saved
+        ? pool().load(ticket, saved.bytes, saved.seconds)
+        : pool().open(ticket, textOfAll(lab(), [values]));
+    void opening.then((opened) => admit(member, opened));
+    live.value = { ...OPENING, step: saved ? saved.losses.length : 0, seconds: saved?.seconds ?? 0 };
+    return member;
+}
+function admit(member: Member, opened: Opened | { problem: Problem }): void {
+    const { live, ticket } = member;
+    if ('problem' in opened) {
+        live.value = { ...live.value, status: 'failed', problem: opened.problem };
+        const entry = runs.value.find(({ members }) => members.includes(member));
+        if (entry) said.value = `${nameOf(entry)} cannot be trained: ${opened.problem.message}`;
+        return;
+    }
+    const { params, steps, flops, bytes, warning, step } = opened;
+    const status: Status = step >= steps ? 'done' : step > 0 ? 'paused' : 'ready';
+    live.value = { ...live.value, status, params, steps, flops, bytes, warning, step };
+    if (playing.value && runs.value.some(({ members }) => members.includes(member))) pool().play([ticket]);
+    follow();
+}
+
+/** The setups of a run's members: the run's own, then the same from the seeds that follow. */
+function repeats(values: Values): Values[] {
+    const seed = Number(values['seed']);
+    return Array.from({ length: view.value.seeds }, (_, i) =>
+        i === 0 ? values : { ...values, seed: String(seed + i) },
+    );
+}
+
+interface Origin {
+    /** The place in the page that it takes. */
+    id?: number;
+    /** Where its members go on from. */
+    saved?: readonly Saved[];
+    file?: RunFile | null;
+}
+export function createEntry(
+    values: Values,
+    mark: Mark,
+    { id = newId(), saved, file = null }: Origin = {},
+): Entry {
+    const from = saved ?? (file ? [file.saved] : []);
+    const members = repeats(values).map((own, i) => createMember(own, from[i]));
+    return entryOf(id, mark, values, members, file);
+}
+/** The same run from its start: its first step, or the file that it was loaded from. */
+export const afresh = ({ values, mark, id, file }: Entry): Entry => createEntry(values, mark, { id, file });
+/** The run with as many members as the view asks for; those that it has go on. */
+export function withSeeds(entry: Entry): Entry {
+    if (entry.members.length === view.value.seeds) return entry;
+    const members = repeats(entry.values).map((own, i) => entry.members[i] ?? createMember(own));
+    return entryOf(entry.id, entry.mark, entry.values, members, entry.file);
+}

@@ -1,0 +1,182 @@
+// roster.ts: which runs the page has: changed by a key, added, removed, loaded, taken up from an earlier
+// visit.
+import { batch } from '@preact/signals';
+import { SeqmixError } from '../../wasm/loader/seqmix.ts';
+import { sameValues, type Values } from '../core/config.ts';
+import { MARKS, type Mark } from '../core/marks.ts';
+import type { Problem } from '../training/protocol.ts';
+import { remember } from './address.ts';
+import type { Entry, Saved } from './entry.ts';
+import { afresh, createEntry, newId, withSeeds } from './members.ts';
+import { engaged, lab, playing, pool, runs, said, trouble, view } from './page.ts';
+import { changed, runsOf, scopeOf, tooMany } from './setup.ts';
+import { replaceRuns } from './undo.ts';
+import { setView } from './viewing.ts';
+
+/** A mark for a run that none of `used` has; the one that its mechanism has elsewhere, if it can be had. */
+function freeMark(values: Values, used: ReadonlySet<Mark>, others: readonly Entry[]): Mark {
+    const alike = others.find((entry) => entry.values['mixer'] === values['mixer'] && !used.has(entry.mark));
+    return alike?.mark ?? MARKS.find((mark) => !used.has(mark))!;
+}
+
+/** The entries for these setups. Runs that are there already go on, unless all are to be `fresh`. */
+function entriesFor(wanted: readonly Values[], fresh: boolean): Entry[] {
+    const old: (Entry | undefined)[] = fresh ? [] : [...runs.value];
+    const kept = wanted.map((values, i) => {
+        const here = old[i] && sameValues(old[i].values, values);
+        const at = here ? i : old.findIndex((entry) => entry && sameValues(entry.values, values));
+        const entry = at < 0 ? undefined : old[at];
+        if (entry) old[at] = undefined;
+        return entry;
+    });
+    // Runs on one task differ in their marks. What is left of the old lends its mark to the new run in its
+    // place, so that an edited run keeps its colour.
+    const used = new Map<string, Set<Mark>>();
+    const marksOf = ({ task = '' }: Values) => {
+        if (!used.has(task)) used.set(task, new Set());
+        return used.get(task)!;
+    };
+    for (const entry of kept) if (entry) marksOf(entry.values).add(entry.mark);
+    const made: Entry[] = [];
+    for (const [i, values] of wanted.entries()) {
+        const marks = marksOf(values);
+        const place = old[i];
+        const inherits = place && !marks.has(place.mark);
+        const others = [...kept.filter((entry) => entry !== undefined), ...made];
+        const mark = kept[i]?.mark ?? (inherits ? place.mark : freeMark(values, marks, others));
+        marks.add(mark);
+        const going = kept[i] && withSeeds(kept[i]);
+        made.push(going ?? createEntry(values, mark, inherits ? { id: place.id } : {}));
+    }
+    return made;
+}
+
+function problemOf(error: unknown): Problem {
+    if (error instanceof SeqmixError) {
+        const { message, key, value, allowed } = error;
+        return { message, key, value, allowed };
+    }
+    return { message: (error as Error).message, key: '', value: '', allowed: '' };
+}
+
+/** Make the page train these runs; returns what is wrong with them, or null. Where something is wrong nothing
+ * changes. `seeds`: those that the runs had until now. */
+export function attempt(
+    make: () => readonly Values[],
+    what: string,
+    { fresh = false, seeds = view.value.seeds } = {},
+): Problem | null {
+    try {
+        const wanted = make();
+        const refusal = tooMany(wanted);
+        if (refusal) throw new SeqmixError(refusal);
+        batch(() => {
+            const next = entriesFor(wanted, fresh);
+            if (next.length !== runs.value.length || next.some((entry, i) => entry !== runs.value[i]))
+                replaceRuns(next, what, seeds);
+            trouble.value = null;
+        });
+        return null;
+    } catch (error) {
+        return problemOf(error);
+    }
+}
+/** The same for what was asked for by a control: into the address, or said above the page. */
+function attemptFromControl(make: () => readonly Values[], what: string): Problem | null {
+    const problem = attempt(make, what);
+    if (problem) trouble.value = { from: 'control', problem };
+    else remember('push');
+    return problem;
+}
+
+/** Set a key of one run, or of all that have it in common; null: back to the default. */
+export function setKey(entry: Entry, key: string, value: string | null): Problem | null {
+    const scope = scopeOf(lab(), key);
+    const along = (other: Entry) =>
+        other === entry ||
+        scope === 'all' ||
+        (scope === 'task' && other.values['task'] === entry.values['task']);
+    const make = () =>
+        runs.value.map((other) => (along(other) ? changed(lab(), other.values, key, value) : other.values));
+    const problem = attempt(make, 'the change');
+    if (!problem) remember('push');
+    return problem;
+}
+/** Give one run a task of its own. */
+export function setOwnTask(entry: Entry, task: string): Problem | null {
+    const own = (other: Entry) =>
+        other === entry ? changed(lab(), other.values, 'task', task) : other.values;
+    return attemptFromControl(() => runs.value.map(own), 'the change');
+}
+export function addRun(): void {
+    const last = runs.value[runs.value.length - 1];
+    if (!last) return;
+    // The next mechanism that is not yet in the race, else the last run again.
+    const used = new Set(runs.value.map(({ values }) => values['mixer']));
+    const fresh = lab().config.mixers.find(({ name }) => !used.has(name));
+    const values = runs.value.map((entry) => entry.values);
+    attemptFromControl(
+        () => [...values, fresh ? changed(lab(), last.values, 'mixer', fresh.name) : { ...last.values }],
+        'the new run',
+    );
+}
+export function removeRun(entry: Entry): void {
+    if (runs.value.length <= 1) return;
+    replaceRuns(
+        runs.value.filter((other) => other !== entry),
+        'the removal',
+    );
+    remember('push');
+}
+/** Runs from their start, for those that failed. */
+export function restart(these: readonly Entry[]): void {
+    if (these.length)
+        replaceRuns(
+            runs.value.map((entry) => (these.includes(entry) ? afresh(entry) : entry)),
+            null,
+        );
+}
+/** Add a run from a checkpoint file; returns why it cannot be, or null. */
+export async function addSaved(bytes: Uint8Array, name: string): Promise<string | null> {
+    const ticket = newId();
+    const opened = await pool().load(ticket, bytes, 0); // what is in it, and whether it can be trained
+    pool().close(ticket);
+    if ('problem' in opened) return opened.problem.message;
+    const values = runsOf(lab(), opened.config)[0]!;
+    const refusal = tooMany([...runs.value.map((entry) => entry.values), values]);
+    if (refusal) return refusal;
+    const rivals = runs.value.filter((other) => other.values['task'] === values['task']);
+    const mark = freeMark(values, new Set(rivals.map((other) => other.mark)), []);
+    const file = { name, saved: { bytes, losses: new Float32Array(0), points: [], seconds: 0 } };
+    batch(() => {
+        replaceRuns([...runs.value, createEntry(values, mark, { file })], 'the loading');
+        setView({ run: runs.value.length - 1 });
+    });
+    said.value = `${name} was loaded at step ${opened.step}.`;
+    return null;
+}
+/** Put saved runs in the place of all: `saved` has the members of each run of the config. */
+export function resume(config: string, seeds: number, saved: readonly (readonly Saved[])[]): Problem | null {
+    try {
+        const wanted = runsOf(lab(), config);
+        batch(() => {
+            playing.value = false;
+            const before = view.value.seeds;
+            view.value = { ...view.value, seeds, run: 0 };
+            const counts = new Map<string, number>();
+            const entries = wanted.map((values, i) => {
+                const task = values['task'] ?? '';
+                const at = counts.get(task) ?? 0;
+                counts.set(task, at + 1);
+                return createEntry(values, MARKS[at]!, { ...(saved[i] && { saved: saved[i] }) });
+            });
+            replaceRuns(entries, 'the taking up', before);
+            engaged.value++;
+        });
+        remember('push');
+        said.value = 'The runs are back where they were.';
+        return null;
+    } catch (error) {
+        return problemOf(error);
+    }
+}

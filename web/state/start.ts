@@ -1,0 +1,105 @@
+// start.ts: the page begins: what its address asks for, or the first lesson, and what follows from one signal
+// to another.
+import { effect } from '@preact/signals';
+import type { Lab } from '../../wasm/loader/seqmix.ts';
+import { pauseHidden } from '../core/prefs.ts';
+import { Pool } from '../training/pool.ts';
+import { remember } from './address.ts';
+import { score } from './history.ts';
+import { LESSON } from './lesson.ts';
+import { connect, lab, look, playing, pool, runs, said, selected, trouble, view } from './page.ts';
+import { listener } from './reports.ts';
+import { attempt } from './roster.ts';
+import { runsOf, textOfAll } from './setup.ts';
+import { go, pause, play } from './transport.ts';
+import { readAddress, VIEW, type Speed } from './url.ts';
+import { setView } from './viewing.ts';
+import { follow, measuring } from './watching.ts';
+import { nameOf } from './wording.ts';
+
+const PACE: Record<Speed, number> = { slow: 4, gentle: 24, full: Infinity }; // steps a second
+
+/** Do what the address says. A wrong one is reported, and what was there stays. */
+function obey(): void {
+    const address = readAddress(location.hash);
+    const text = address.config || LESSON.config;
+    const { seeds } = view.value;
+    view.value = { ...view.value, seeds: address.view.seeds };
+    const problem = attempt(() => runsOf(lab(), text), 'the change', { seeds });
+    if (problem) {
+        view.value = { ...view.value, seeds };
+        trouble.value = { from: 'address', problem };
+        said.value = problem.message;
+        return;
+    }
+    view.value = { ...address.view, run: Math.min(address.view.run, runs.value.length - 1) };
+}
+export function openLesson(config: string): void {
+    const problem = attempt(() => runsOf(lab(), config), 'the lesson', { fresh: true });
+    if (problem) trouble.value = { from: 'control', problem };
+    else {
+        setView({ view: VIEW.view, run: 0, sample: 0, block: 0, head: 0 });
+        remember('push');
+        play();
+    }
+}
+export function dismiss(): void {
+    trouble.value = null;
+    remember('replace');
+}
+
+/** Begin: the address's setup, or on a first visit the lesson, which starts by itself. */
+export function start(loaded: Lab): void {
+    connect(loaded, new Pool(loaded.module, listener));
+    const first = location.hash.length <= 1;
+    if (!first) obey();
+    if (runs.value.length === 0) {
+        const bad = trouble.value; // of the address; the lesson stands in for it and does not hide it
+        attempt(() => runsOf(lab(), LESSON.config), 'the change');
+        trouble.value = bad;
+    }
+    effect(() => pool().pace(PACE[view.value.speed]));
+    effect(() => {
+        if (look.peek()?.id !== selected.value?.ticket) look.value = null;
+        follow();
+    });
+    effect(() => pool().tryLengths(measuring.value));
+    addEventListener('hashchange', obey);
+    let waiting = false; // for the tab to be seen again
+    document.addEventListener('visibilitychange', () => {
+        if (document.hidden && playing.value && pauseHidden.value) {
+            waiting = true;
+            pause();
+        } else if (!document.hidden && waiting) {
+            waiting = false;
+            go();
+        }
+    });
+    if (first) {
+        remember('replace');
+        go();
+    } else if (!trouble.value) remember('replace');
+}
+
+/** For the console and the tests: what the page knows, and the loss words that the native program prints
+ * too. */
+export const inspect = {
+    runs: () =>
+        runs.value.map((entry) => ({
+            name: nameOf(entry),
+            config: textOfAll(lab(), [entry.values]),
+            ...entry.live.value,
+            accuracy: entry.history.points.length
+                ? score(entry.history.points[entry.history.points.length - 1]!)
+                : 0,
+            solved: entry.history.solved,
+            lengths: [...entry.history.lengths.values()],
+            members: entry.members.map(({ values, live, history }) => ({
+                seed: values['seed'],
+                ...live.value,
+                solved: history.solved,
+            })),
+        })),
+    words: (run: number) => runs.value[run]?.history.words() ?? [],
+    crash: (run: number) => runs.value[run] && pool().crash(runs.value[run].ticket),
+};

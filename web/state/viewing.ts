@@ -1,0 +1,22 @@
+// viewing.ts: changes of what is looked at.
+import { batch } from '@preact/signals';
+import { remember } from './address.ts';
+import { withSeeds } from './members.ts';
+import { runs, view } from './page.ts';
+import { replaceRuns } from './undo.ts';
+import type { View } from './url.ts';
+
+export function setView(change: Partial<View>): void {
+    const { seeds } = view.value;
+    batch(() => {
+        view.value = { ...view.value, ...change };
+        if (view.value.seeds !== seeds) replaceRuns(runs.value.map(withSeeds), 'the change of seeds', seeds);
+    });
+    remember('replace');
+}
+/** Open another view of the page; Back leads to the one before. */
+export function openView(id: string): void {
+    if (id === view.value.view) return;
+    view.value = { ...view.value, view: id, detail: '' };
+    remember('push');
+}

@@ -1,0 +1,32 @@
+// wording.ts: how a run and its numbers are called on the page.
+import { tenth } from '../core/figures.ts';
+import type { Entry } from './entry.ts';
+import { bitsAt, scoreAt } from './history.ts';
+import { groups, lab, runs } from './page.ts';
+import { badges, mixerTitle, taskTitle } from './setup.ts';
+
+/** Short name of a run: its mechanism, its task where there are several, what was changed, the file that it
+ * came from. */
+export function nameOf(entry: Entry): string {
+    const all = runs.value.map(({ values }) => values);
+    const changes = badges(lab(), all, entry.values).map((key) => `${key}=${entry.values[key]}`);
+    const task = groups.value.length > 1 ? [taskTitle(lab(), entry.values)] : [];
+    const file = entry.file ? [entry.file.name] : [];
+    return [mixerTitle(lab(), entry.values), ...task, ...changes, ...file].join(' · ');
+}
+
+export function percent(share: number): string {
+    return `${(100 * share).toFixed(1)} %`;
+}
+/** How good a run was when it was last tried by a step; a text is judged in bits per character. */
+export function scoreText(entry: Entry, step: number): string {
+    const share = scoreAt(entry, step);
+    if (share === undefined) return '–';
+    const bits = entry.values['task'] === 'charlm' ? bitsAt(entry, step) : undefined;
+    return bits === undefined ? percent(share) : `${percent(share)}, ${bits.toFixed(2)} bits`;
+}
+/** A loss to four figures after the point, or what is left of it below that. */
+export function lossText(loss: number | undefined): string {
+    if (loss === undefined) return '–';
+    return loss !== 0 && Math.abs(loss) < 0.001 ? tenth(loss) : loss.toFixed(4);
+}
