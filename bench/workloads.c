@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/settings/keys.h"
+#include "model/run/recipes.h"
+#include "model/run/language.h"
 #include "model/mixers/mixer.h"
 #include "rows.h"
 

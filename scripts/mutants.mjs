@@ -50,7 +50,7 @@ const faults = [
     ["model/mixers/cat.c", 'filtered(g, c, x, "k", "w_k", "filter_k"', 'filtered(g, c, x, "k", "w_k", "filter_q"', "CAT's keys share the queries' filter", ["test_mixer_oracle"]],
     ["model/mixers/las.c", "op_pool(g, v, P, 0, M)", "op_pool(g, v, P, 1, M)", "trailing pooling looks one token ahead", ["test_mixer_oracle"]],
     ["model/mixers/chela.c", 'linear(g, c, z, "w_g", "b_g")', 'linear(g, c, x, "w_g", "b_g")', "CHELA's gate reads x instead of z", ["test_mixer_oracle"]],
-    ["model/mixers/focus.c", 'coefficients(g, c, raw, 1);', 'coefficients(g, c, raw, 0);', "Focus's filters are not shifted by a bin: not causal", ["test_mixer_oracle"]],
+    ["model/mixers/focus.c", 'coefficients(g, s, raw, 1);', 'coefficients(g, s, raw, 0);', "Focus's filters are not shifted by a bin: not causal", ["test_mixer_oracle"]],
     ["model/mixers/lcat.c", "op_landmark(g, q, dense_filtered ? marks : k, v, marks,", "op_landmark(g, q, dense_filtered ? k : marks, v, marks,", "LCAT attends to filtered keys where plain ones are asked for", ["test_mixer_oracle"]],
     ["model/mixers/las.c", "op_pool(g, v, P, (P - 1) / 2, M)", "op_pool(g, v, P, (P + 1) / 2, M)", "centred pooling is off its middle", ["test_mixer_oracle"]],
     ["tasks/generators/recall.c", "x[t] += x[t] >= query[n - 1];", "x[t] += x[t] > query[n - 1];", "a second copy of the query can appear", ["test_tasks"]],

@@ -40,6 +40,7 @@ struct smx_task {
     const char *source;       // paper and definition
     const char *defaults;     // config text: this task's defaults
     const config_key *keys;   // its own keys, ended by a NULL name
+    size_t settings;          // bytes of the struct that they fill: config.task
     const char *const *words; // what each token is called; NULL: its number
     int bytes;                // 1: tokens are a text's bytes: an answer is judged in bits per character
     // Read the parameters for sequences of `length` rows (the config's, or another for length generalisation).

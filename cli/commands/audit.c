@@ -1,5 +1,6 @@
 // audit.c: seqmix audit: how far ahead each mixer sees in each of its modes, as a Markdown table; or one config in detail.
 #include "cli/cli.h"
+#include "model/run/language.h"
 
 #include <stdio.h>
 #include <stdlib.h>

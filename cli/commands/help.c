@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/settings/keys.h"
+#include "model/run/recipes.h"
 #include "model/mixers/mixer.h"
 #include "tasks/task.h"
 
 static void allowed(const config_key *k, char *to, size_t size) {
-    if (k->type == KEY_WORD && k->choices[0] != '@')
+    if (k->choices && k->choices[0] != '@')
         snprintf(to, size, "%s", k->choices);
-    else if (k->type == KEY_WORD || k->type == KEY_TEXT)
+    else if (k->choices || k->type == KEY_TEXT)
         snprintf(to, size, "%s", k->type == KEY_TEXT ? "text" : "name");
     else
         snprintf(to, size, "%.10g..%.10g", k->min, k->max);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "model/settings/keys.h"
+#include "model/run/recipes.h"
 #include "model/mixers/mixer.h"
 #include "tasks/task.h"
 
@@ -68,7 +68,7 @@ static void man_keys(const config_key *keys) {
         line(".TP\n.B ", k->name);
         put(k->help);
         fputs(" (", stdout);
-        if (k->type == KEY_WORD && k->choices[0] != '@')
+        if (k->choices && k->choices[0] != '@')
             put(k->choices);
         else if (k->type == KEY_INT || k->type == KEY_REAL)
             printf("%s from %.10g to %.10g", k->type == KEY_INT ? "whole number" : "number", k->min, k->max);

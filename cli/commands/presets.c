@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/settings/keys.h"
+#include "model/run/recipes.h"
 
 enum { MOST_RUNS = 64, MOST_SEEDS = 9, HELD_OUT = 500, MNIST_TEST = 10000 };
 

@@ -107,7 +107,7 @@ int audit_mixer(audit_result *r, double *share, const config *c, smx_error *erro
     const int status = open_bench(&b, c, error);
     *r = (audit_result){.length = (size_t)config_int(c, "length")};
     if (!status) {
-        r->claimed = mixer_reach(c, r->length);
+        r->claimed = mixer_lookahead(c, r->length);
         if (share) memset(share, 0, r->length * r->length * sizeof *share);
         smx_rng random = rng_open(1, RNG_EVAL, 0);
         float *start = malloc(b.weights.total * sizeof *start + 1);

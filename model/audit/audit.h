@@ -7,7 +7,7 @@
 
 typedef struct {
     size_t length;   // rows
-    size_t claimed;  // what the mixer says: mixer_reach
+    size_t claimed;  // what the mixer says: mixer_lookahead
     size_t measured; // largest j - i for which changing input row j moved output row i < j beyond rounding
     double
         rounding; // largest move of a row further ahead than claimed, as a share of its draw's largest; 0: not one bit

@@ -4,9 +4,15 @@
 #include "mixer.h"
 #include "attention_parts.h"
 
+typedef struct {
+    int causal;
+    size_t chunk;
+} attention_settings;
+
 static const config_key keys[] = {
-    {"causal", KEY_WORD, "1", 0, 0, "1|0", "1: a token sees only itself and what came before", "mixer"},
-    KEY_CHUNK,
+    FLAG_KEY("causal", attention_settings, causal, "1|0", "1",
+             "1: a token sees only itself and what came before", "mixer"),
+    KEY_CHUNK(attention_settings),
     {0},
 };
 
@@ -16,7 +22,8 @@ static int check(const config *c, size_t length, smx_error *error) {
 }
 
 static tensor *build(graph *g, const config *c, tensor *x) {
-    attention_opts opts = {.causal = config_is(c, "causal", "1"), .chunk = (size_t)config_int(c, "chunk")};
+    const attention_settings *s = c->mixer;
+    attention_opts opts = {.causal = s->causal, .chunk = s->chunk};
     tensor *q = graph_name(g, projected(g, c, x, "w_q"), "q");
     tensor *k = graph_name(g, projected(g, c, x, "w_k"), "k");
     tensor *v = graph_name(g, projected(g, c, x, "w_v"), "v");
@@ -24,8 +31,9 @@ static tensor *build(graph *g, const config *c, tensor *x) {
     return output_projection(g, c, o);
 }
 
-static size_t reach(const config *c, size_t length) {
-    return config_is(c, "causal", "1") ? 0 : reach_of_chunk(c, length);
+static size_t lookahead(const config *c, size_t length) {
+    const attention_settings *s = c->mixer;
+    return s->causal ? 0 : lookahead_of_chunk(s->chunk, length);
 }
 
 const mixer mixer_attention = {
@@ -35,9 +43,10 @@ const mixer mixer_attention = {
     .source = "Vaswani et al. 2017, Eq. 1",
     .cost = "L^2 D; with chunk=M: L M D",
     .keys = keys,
+    .settings = sizeof(attention_settings),
     .check = check,
     .build = build,
-    .reach = reach,
+    .lookahead = lookahead,
     .modes = MODES(
         "position=rope~position=alibi~position=alibi_scaled~chunk=7~causal=0~causal=0&position=alibi~causal=0&chunk=7"),
 };

@@ -7,16 +7,12 @@
 #include "weights.h"
 
 // Keys that several of these mixers have, for their tables.
-#define KEY_CHUNK                                                                                            \
-    {                                                                                                        \
-        "chunk", KEY_INT, "0", 0, 1 << 20, NULL,                                                             \
-            "attention inside blocks of so many tokens; the last one may be shorter; 0: off", "mixer"        \
-    }
-#define KEY_TILE                                                                                             \
-    {                                                                                                        \
-        "tile", KEY_INT, "64", 1, 1 << 20, NULL,                                                             \
-            "rows of a tile of linear attention (C); only its speed depends on it", "mixer"                  \
-    }
+#define KEY_CHUNK(S)                                                                                         \
+    INT_KEY("chunk", S, chunk, "0", 0, 1 << 20,                                                              \
+            "attention inside blocks of so many tokens; the last one may be shorter; 0: off", "mixer")
+#define KEY_TILE(S)                                                                                          \
+    INT_KEY("tile", S, tile, "64", 1, 1 << 20,                                                               \
+            "rows of a tile of linear attention (C); only its speed depends on it", "mixer")
 
 // heads divides width, and rope finds pairs of columns. 0, or -1 with the error.
 int check_heads(const config *c, smx_error *error);
@@ -37,6 +33,6 @@ tensor *softmax_attention(graph *g, const config *c, tensor *q, tensor *k, tenso
 const float *table_alibi(graph *g, size_t heads, double scale);
 
 // Tokens ahead that attention over whole chunks (0: the whole length) sees.
-size_t reach_of_chunk(const config *c, size_t length);
+size_t lookahead_of_chunk(size_t chunk, size_t length);
 
 #endif

@@ -6,55 +6,67 @@
 #include "mixer.h"
 #include "filtered.h"
 
+#define FILTER_NORMS(W) W(FILTER_NORM_NONE, "none") W(FILTER_NORM_QK, "qk") W(FILTER_NORM_QKV, "qkv")
+#define VALUE_FILTERS(W) W(VALUE_CAUSAL, "causal") W(VALUE_TWO_SIDED, "two_sided")
+
+typedef struct {
+    filter_settings filters;
+    filter_kind kind;
+    enum { FILTER_NORMS(WORD_NAME) } norm;
+    enum { VALUE_FILTERS(WORD_NAME) } value;
+} cat_settings;
+
 static const config_key keys[] = {
-    KEY_FILTER,
-    KEY_FILTERS,
-    KEY_FILTER_KIND,
-    {"filter_norm", KEY_WORD, "none", 0, 0, "none|qk|qkv",
-     "whose filtered rows are scaled to unit length (per_head only)", "mixer"},
-    {"value_filter", KEY_WORD, "causal", 0, 0, "causal|two_sided",
-     "two_sided: the filter on v also has filter taps ahead (per_head only)", "mixer"},
-    KEY_FILTER_START,
-    KEY_FILTER_STD,
+    KEY_FILTER(cat_settings),
+    KEY_FILTERS(cat_settings),
+    KEY_FILTER_KIND(cat_settings),
+    WORD_KEY("filter_norm", cat_settings, norm, FILTER_NORMS, "none",
+             "whose filtered rows are scaled to unit length (per_head only)", "mixer"),
+    WORD_KEY("value_filter", cat_settings, value, VALUE_FILTERS, "causal",
+             "two_sided: the filter on v also has filter taps ahead (per_head only)", "mixer"),
+    KEY_FILTER_START(cat_settings),
+    KEY_FILTER_STD(cat_settings),
     {0},
 };
 
 static int check(const config *c, size_t length, smx_error *error) {
     (void)length;
-    if (check_filters(c, "qkv", error)) return -1;
-    if (!config_is(c, "filter_kind", "per_head")) {
-        if (!config_is(c, "filter_norm", "none"))
+    const cat_settings *s = c->mixer;
+    if (check_filters(c, &s->filters, "qkv", error)) return -1;
+    if (s->kind != FILTER_PER_HEAD) {
+        if (s->norm != FILTER_NORM_NONE)
             return config_fail(error, c, "filter_norm",
                                "none with filter_kind=%s: the norm belongs to per_head filters",
-                               config_word(c, "filter_kind"));
-        if (!config_is(c, "value_filter", "causal"))
+                               config_get(c, "filter_kind"));
+        if (s->value != VALUE_CAUSAL)
             return config_fail(error, c, "value_filter",
                                "causal with filter_kind=%s: taps ahead belong to per_head filters",
-                               config_word(c, "filter_kind"));
+                               config_get(c, "filter_kind"));
     }
     return check_heads(c, error);
 }
 
-static int two_sided(const config *c) {
-    return config_is(c, "value_filter", "two_sided") && is_filtered(c, 'v');
+static int two_sided(const cat_settings *s) {
+    return s->value == VALUE_TWO_SIDED && is_filtered(&s->filters, 'v');
 }
 
 static tensor *build(graph *g, const config *c, tensor *x) {
-    uint32_t H = (uint32_t)config_int(c, "heads");
+    const cat_settings *s = c->mixer;
+    const uint32_t H = (uint32_t)c->common.heads;
     tensor *qkv[3], *mix = NULL;
-    if (config_is(c, "filter_kind", "maps")) {
+    if (s->kind == FILTER_MAPS) {
         qkv[0] = graph_name(g, projected(g, c, x, "w_q"), "q");
         qkv[1] = graph_name(g, projected(g, c, x, "w_k"), "k");
         qkv[2] = graph_name(g, projected(g, c, x, "w_v"), "v");
-        init start = {INIT_IDENTITY_HEADS, config_real(c, "filter_std")};
+        init start = {INIT_IDENTITY_HEADS, s->filters.std};
         mix = graph_param(g, "filter_maps", start, 0, 2, (uint32_t[]){H, H});
     } else {
-        const int multi_head = config_is(c, "filter_kind", "multi_head");
-        filtered_qkv(g, c, x,
-                     (filter_opts){.multi_head = multi_head, .unit = !config_is(c, "filter_norm", "none")},
+        const int multi_head = s->kind == FILTER_MULTI_HEAD;
+        filtered_qkv(g, c, &s->filters, x,
+                     (filter_opts){.multi_head = multi_head, .unit = s->norm != FILTER_NORM_NONE},
                      (filter_opts){.multi_head = multi_head,
-                                   .unit = config_is(c, "filter_norm", "qkv"),
-                                   .two_sided = two_sided(c)},
+                                   .unit = s->norm == FILTER_NORM_QKV,
+                                   .two_sided = two_sided(s)},
                      qkv);
     }
     tensor *o = graph_name(
@@ -62,9 +74,10 @@ static tensor *build(graph *g, const config *c, tensor *x) {
     return output_projection(g, c, o);
 }
 
-static size_t reach(const config *c, size_t length) {
-    size_t W = (size_t)config_int(c, "filter");
-    return !two_sided(c) ? 0 : W < length - 1 ? W : length - 1;
+static size_t lookahead(const config *c, size_t length) {
+    const cat_settings *s = c->mixer;
+    const size_t W = s->filters.taps;
+    return !two_sided(s) ? 0 : W < length - 1 ? W : length - 1;
 }
 
 const mixer mixer_cat = {
@@ -75,9 +88,10 @@ const mixer mixer_cat = {
     .source = "Li, Zhang, Huang & Oymak 2025, Def. 1",
     .cost = "L^2 D + L W D",
     .keys = keys,
+    .settings = sizeof(cat_settings),
     .check = check,
     .build = build,
-    .reach = reach,
+    .lookahead = lookahead,
     .modes =
         MODES("filters=k~filters=none~filter_kind=multi_head~filter_kind=maps~filter_norm=qk~filter_norm=qkv~"
               "value_filter=two_sided~value_filter=two_sided&filter_norm=qkv&filter=99~position=rope"),

@@ -11,13 +11,19 @@
 #include "attention_parts.h"
 #include "short_long.h"
 
+typedef struct {
+    int residual, fused;
+    long_settings conv;
+    size_t tile;
+} chela_settings;
+
 static const config_key keys[] = {
-    {"residual", KEY_WORD, "0", 0, 0, "0|1",
-     "0: the block as printed, x = CHELA(norm(x)); 1: x + CHELA(norm(x))", "mixer"},
-    KEY_SQUASH,
-    KEY_SKIP,
-    KEY_FUSED,
-    KEY_TILE,
+    FLAG_KEY("residual", chela_settings, residual, "0|1", "0",
+             "0: the block as printed, x = CHELA(norm(x)); 1: x + CHELA(norm(x))", "mixer"),
+    KEY_SQUASH(chela_settings),
+    KEY_SKIP(chela_settings),
+    KEY_FUSED(chela_settings),
+    KEY_TILE(chela_settings),
     {0},
 };
 
@@ -38,19 +44,22 @@ static tensor *linear(graph *g, const config *c, tensor *x, const char *w_name, 
 }
 
 static tensor *build(graph *g, const config *c, tensor *x) {
-    size_t H = (size_t)config_int(c, "heads"), tile = (size_t)config_int(c, "tile");
-    tensor *z = graph_name(g, short_long(g, c, x), "z");
+    const chela_settings *s = c->mixer;
+    tensor *z = graph_name(g, short_long(g, c, &s->conv, s->fused, x), "z");
     tensor *q = graph_name(g, scaled(g, z, "alpha_q", "beta_q"), "q");
     tensor *k = graph_name(g, scaled(g, z, "alpha_k", "beta_k"), "k");
     tensor *v = graph_name(g, op_silu(g, linear(g, c, x, "w_v", "b_v")), "v");
     tensor *g_a = graph_name(g, op_silu(g, linear(g, c, z, "w_g", "b_g")), "g_a");
-    tensor *attended = op_linear_attention(g, q, k, v, H, SMX_LINATTN_RMS, tile);
+    tensor *attended = op_linear_attention(g, q, k, v, c->common.heads, SMX_LINATTN_RMS, s->tile);
     tensor *m = graph_name(g, op_mul(g, attended, g_a), "m");
     tensor *g_o = graph_name(g, op_sigmoid(g, linear(g, c, z, "w_o", "b_o")), "g_o");
     return op_gate(g, g_o, m, x);
 }
 
-static int complete(const config *c) { return config_is(c, "residual", "0"); }
+static int has_residual(const config *c) {
+    const chela_settings *s = c->mixer;
+    return !s->residual;
+}
 
 const mixer mixer_chela = {
     .name = "chela",
@@ -61,8 +70,9 @@ const mixer mixer_chela = {
     .cost = "L D (log L + C + d)",
     .defaults = "norm=rms&embed_std=0.1",
     .keys = keys,
+    .settings = sizeof(chela_settings),
     .check = check,
     .build = build,
-    .complete = complete,
+    .has_residual = has_residual,
     .modes = MODES("residual=1~squash=0.05~skip=0~fused=1~tile=5"),
 };

@@ -5,8 +5,13 @@
 #include "mixer.h"
 #include "attention_parts.h"
 
+typedef struct {
+    size_t states;
+} ema_settings;
+
 static const config_key keys[] = {
-    {"ema_states", KEY_INT, "16", 1, 256, NULL, "averages of each channel (h of the paper)", "mixer"},
+    INT_KEY("ema_states", ema_settings, states, "16", 1, 256, "averages of each channel (h of the paper)",
+            "mixer"),
     {0},
 };
 
@@ -23,7 +28,8 @@ static tensor *linear(graph *g, const config *c, tensor *x, const char *w_name, 
 
 // Starts as in the authors' program: alpha and delta N(0, 0.2^2), eta N(0, 1); beta near 1 of either sign is a choice of ours.
 static tensor *moving_average(graph *g, const config *c, tensor *x) {
-    const uint32_t D = x->shape[x->rank - 1], S = (uint32_t)config_int(c, "ema_states"), shape[] = {D, S};
+    const ema_settings *s = c->mixer;
+    const uint32_t D = x->shape[x->rank - 1], S = (uint32_t)s->states, shape[] = {D, S};
     tensor *alpha = graph_param(g, "alpha", (init){INIT_NORMAL, 0.2}, 0, 2, shape);
     tensor *delta = graph_param(g, "delta", (init){INIT_NORMAL, 0.2}, 0, 2, shape);
     tensor *beta = graph_param(g, "beta", (init){INIT_NORMAL, 1}, 0, 2, shape);
@@ -37,7 +43,7 @@ static tensor *build(graph *g, const config *c, tensor *x) {
     tensor *phi = graph_name(g, op_sigmoid(g, linear(g, c, average, "w_phi", "b_phi")), "phi");
     return op_gate(g, phi, z, x);
 }
-static int complete(const config *c) {
+static int has_residual(const config *c) {
     (void)c;
     return 1;
 }
@@ -50,7 +56,8 @@ const mixer mixer_ema = {
     .cost = "L D S",
     .defaults = "norm=rms&embed_std=0.1",
     .keys = keys,
+    .settings = sizeof(ema_settings),
     .check = check,
     .build = build,
-    .complete = complete,
+    .has_residual = has_residual,
 };

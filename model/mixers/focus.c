@@ -15,71 +15,75 @@
 
 #include "kernels/mathd.h"
 
-#define KEYS_OF_BOTH                                                                                           \
-    {"bins",                                                                                                   \
-     KEY_INT,                                                                                                  \
-     "8",                                                                                                      \
-     1,                                                                                                        \
-     1 << 20,                                                                                                  \
-     NULL,                                                                                                     \
-     "bins (N_bins), each with its own filters; divides length and follows it",                                \
-     "mixer"},                                                                                                 \
-        {"iir",                                                                                                \
-         KEY_WORD,                                                                                             \
-         "causal",                                                                                             \
-         0,                                                                                                    \
-         0,                                                                                                    \
-         "causal|carry|literal",                                                                               \
-         "causal: a recurrence that starts anew in each bin; carry: its state goes on; literal: times "        \
-         "conj(H), sees ahead in the bin",                                                                     \
-         "mixer"},                                                                                             \
-        {"iir_filters", KEY_INT, "1", 1, 64, NULL, "filters of each channel, added up (F)", "mixer"},          \
-        {"theta",                                                                                              \
-         KEY_WORD,                                                                                             \
-         "sigmoid",                                                                                            \
-         0,                                                                                                    \
-         0,                                                                                                    \
-         "sigmoid|triangle|bounded",                                                                           \
-         "coefficients in (0,1)^2, of every stable filter, or of a sum below theta_sum",                       \
-         "mixer"},                                                                                             \
-        {"theta_sum", KEY_REAL, "0.9", 0, 0.999999, NULL, "their sum is below this (theta=bounded)", "mixer"}, \
-    {                                                                                                          \
-        "chunks", KEY_INT, "1", 1, 1 << 20, NULL,                                                              \
-            "attention inside so many chunks of the sequence (C); divides length", "mixer"                     \
-    }
+#define IIRS(W) W(IIR_CAUSAL, "causal") W(IIR_CARRY, "carry") W(IIR_LITERAL, "literal")
+#define THETAS(W) W(THETA_SIGMOID, "sigmoid") W(THETA_TRIANGLE, "triangle") W(THETA_BOUNDED, "bounded")
+#define HYPERS(W) W(HYPER_PER_CHANNEL, "per_channel") W(HYPER_JOINT, "joint")
+
+// The first four lines are Focus-H's too.
+typedef struct {
+    size_t bins, iir_filters, chunks;
+    enum { IIRS(WORD_NAME) } iir;
+    enum { THETAS(WORD_NAME) } theta;
+    double theta_sum;
+    size_t oversample, hidden;
+    enum { HYPERS(WORD_NAME) } hyper;
+    long_settings conv;
+    int share_conv;
+} focus_settings;
+#define S focus_settings
+
+#define KEYS_OF_BOTH                                                                                         \
+    INT_KEY("bins", S, bins, "8", 1, 1 << 20,                                                                \
+            "bins (N_bins), each with its own filters; divides length and follows it", "mixer"),             \
+        WORD_KEY("iir", S, iir, IIRS, "causal",                                                              \
+                 "causal: a recurrence that starts anew in each bin; carry: its state goes on; literal: "    \
+                 "times conj(H), sees ahead in the bin",                                                     \
+                 "mixer"),                                                                                   \
+        INT_KEY("iir_filters", S, iir_filters, "1", 1, 64, "filters of each channel, added up (F)",          \
+                "mixer"),                                                                                    \
+        WORD_KEY("theta", S, theta, THETAS, "sigmoid",                                                       \
+                 "coefficients in (0,1)^2, of every stable filter, or of a sum below theta_sum", "mixer"),   \
+        REAL_KEY("theta_sum", S, theta_sum, "0.9", 0, 0.999999, "their sum is below this (theta=bounded)",   \
+                 "mixer"),                                                                                   \
+        INT_KEY("chunks", S, chunks, "1", 1, 1 << 20,                                                        \
+                "attention inside so many chunks of the sequence (C); divides length", "mixer")
 
 static const config_key keys[] = {
     KEYS_OF_BOTH,
-    {"oversample", KEY_INT, "1", 1, 1024, NULL, "pooled values of each channel and bin (O)", "mixer"},
-    {"hyper", KEY_WORD, "per_channel", 0, 0, "per_channel|joint",
-     "hypernetwork: one for every channel alone, or one that sees all channels of a bin", "mixer"},
-    {"hidden", KEY_INT, "16", 1, 65536, NULL, "hidden width of the hypernetwork", "mixer"},
-    KEY_SKIP,
-    KEY_SQUASH,
-    {"share_conv", KEY_WORD, "0", 0, 0, "0|1", "1: one global convolution for all blocks", "mixer"},
+    INT_KEY("oversample", S, oversample, "1", 1, 1024, "pooled values of each channel and bin (O)", "mixer"),
+    WORD_KEY("hyper", S, hyper, HYPERS, "per_channel",
+             "hypernetwork: one for every channel alone, or one that sees all channels of a bin", "mixer"),
+    INT_KEY("hidden", S, hidden, "16", 1, 65536, "hidden width of the hypernetwork", "mixer"),
+    KEY_SKIP(S),
+    KEY_SQUASH(S),
+    FLAG_KEY("share_conv", S, share_conv, "0|1", "0", "1: one global convolution for all blocks", "mixer"),
     {0},
 };
 static const config_key keys_h[] = {KEYS_OF_BOTH, {0}};
 
 // Bins and chunks keep the length that they have at the config's length.
-static size_t bin_length(const config *c) { return trained_length(c) / (size_t)config_int(c, "bins"); }
-static size_t chunk_length(const config *c) { return trained_length(c) / (size_t)config_int(c, "chunks"); }
+static size_t bin_length(const config *c) {
+    return c->common.length / ((const focus_settings *)c->mixer)->bins;
+}
+static size_t chunk_length(const config *c) {
+    return c->common.length / ((const focus_settings *)c->mixer)->chunks;
+}
 
 // Bins that were not asked for keep their usual length, or the nearest one that divides the sequence.
-static void settle(config *c, size_t usual) {
-    const size_t L = trained_length(c), bins = (size_t)config_int(c, "bins");
+static void follow_length(config *c, size_t usual) {
+    const size_t L = c->common.length, bins = ((const focus_settings *)c->mixer)->bins;
     if (config_given(c, "bins") || L == usual) return;
     size_t R = usual > bins ? usual / bins : 1, off = 0;
     if (R > L) R = L;
     while (L % (R - off) && (L % (R + off))) off++;
-    config_put(c, "bins", (int64_t)(L / (L % (R - off) ? R + off : R - off)));
+    config_put(c, "bins", L / (L % (R - off) ? R + off : R - off));
 }
 
 static int check(const config *c, size_t length, smx_error *error) {
-    size_t L = trained_length(c);
-    if (L % (size_t)config_int(c, "bins")) return config_fail(error, c, "bins", "a divisor of length=%zu", L);
-    if (L % (size_t)config_int(c, "chunks"))
-        return config_fail(error, c, "chunks", "a divisor of length=%zu", L);
+    const focus_settings *s = c->mixer;
+    const size_t L = c->common.length;
+    if (L % s->bins) return config_fail(error, c, "bins", "a divisor of length=%zu", L);
+    if (L % s->chunks) return config_fail(error, c, "chunks", "a divisor of length=%zu", L);
     if (length % bin_length(c))
         return config_fail(
             error, c, "bins",
@@ -95,22 +99,22 @@ static tensor *linear(graph *g, const config *c, tensor *x, const char *w_name, 
 }
 
 // Raw pairs to Theta. bounded: Theta_0 + Theta_1 < s < 1, so |y| <= max|x| / (1 - s) even where carry switches filters.
-static tensor *coefficients(graph *g, const config *c, tensor *raw, int shift) {
-    const double factor = config_is(c, "theta", "bounded") ? config_real(c, "theta_sum") / 2 : 1;
-    return op_theta(g, raw, config_is(c, "theta", "triangle"), factor, shift);
+static tensor *coefficients(graph *g, const focus_settings *s, tensor *raw, int shift) {
+    const double factor = s->theta == THETA_BOUNDED ? s->theta_sum / 2 : 1;
+    return op_theta(g, raw, s->theta == THETA_TRIANGLE, factor, shift);
 }
 
 // Steps 1-4: Theta [B][bins][D][F][2], from the bins before. The hidden layer starts by Xavier; the last by hyperfan-in
 // (Chang et al. 2020): Var(W_2) = 1/(d_j d_k E[h^2]) with d_j = 2 coefficients, d_k = hidden and E[h^2] = 1/4 of sigma(0).
 static tensor *hypernetwork(graph *g, const config *c, tensor *x, size_t bins) {
-    size_t D = x->shape[x->rank - 1], F = (size_t)config_int(c, "iir_filters"),
-           O = (size_t)config_int(c, "oversample");
-    size_t hidden = (size_t)config_int(c, "hidden"), joint = config_is(c, "hyper", "joint");
+    const focus_settings *s = c->mixer;
+    const size_t D = x->shape[x->rank - 1], F = s->iir_filters, O = s->oversample;
+    const size_t hidden = s->hidden, joint = s->hyper == HYPER_JOINT;
     size_t in = joint ? D * O : O, out = joint ? D * F * 2 : F * 2;
     char prefix[sizeof g->prefix];
     memcpy(prefix, g->prefix, sizeof prefix);
-    if (config_is(c, "share_conv", "1")) strcpy(g->prefix, "shared.");
-    tensor *filtered = long_conv(g, c, x);
+    if (s->share_conv) strcpy(g->prefix, "shared.");
+    tensor *filtered = long_conv(g, c, &s->conv, x);
     memcpy(g->prefix, prefix, sizeof prefix);
     graph_name(g, filtered, "g");
     tensor *e = graph_name(g, op_maxpool(g, filtered, bins, O, (int)joint), "e");
@@ -120,22 +124,24 @@ static tensor *hypernetwork(graph *g, const config *c, tensor *x, size_t bins) {
     tensor *w_2 =
         weight_matrix(g, "hyper_w2", hidden, out, (init){INIT_NORMAL, md_sqrt(2.0 / (double)hidden)});
     tensor *raw = op_linear(g, h, w_2, weight_vector(g, "hyper_b2", out, 0.0));
-    return coefficients(g, c, raw, 1);
+    return coefficients(g, s, raw, 1);
 }
 
 // Focus-H: one Theta for every bin, bin 0 included.
 static tensor *constant_filters(graph *g, const config *c, tensor *x, size_t bins) {
-    uint32_t D = x->shape[x->rank - 1], F = (uint32_t)config_int(c, "iir_filters");
+    const focus_settings *s = c->mixer;
+    const uint32_t D = x->shape[x->rank - 1], F = (uint32_t)s->iir_filters;
     tensor *raw = graph_param(g, "theta_raw", (init){INIT_NORMAL, 1}, 0, 3, (uint32_t[]){D, F, 2});
-    return coefficients(g, c, op_repeat(g, raw, bins), 0);
+    return coefficients(g, s, op_repeat(g, raw, bins), 0);
 }
 
 // Steps 5-7.
 static tensor *filter_and_attend(graph *g, const config *c, tensor *x, tensor *theta, size_t bins) {
-    size_t D = x->shape[x->rank - 1], F = (size_t)config_int(c, "iir_filters");
-    int mode = config_is(c, "iir", "literal") ? SMX_IIR_LITERAL
-               : config_is(c, "iir", "carry") ? SMX_IIR_CARRY
-                                              : SMX_IIR_CAUSAL;
+    const focus_settings *s = c->mixer;
+    const size_t D = x->shape[x->rank - 1], F = s->iir_filters;
+    const int mode = s->iir == IIR_LITERAL ? SMX_IIR_LITERAL
+                     : s->iir == IIR_CARRY ? SMX_IIR_CARRY
+                                           : SMX_IIR_CAUSAL;
     tensor *x_f = graph_name(g, op_iir(g, x, theta, bins, F, mode), "x_f");
     tensor *q = graph_name(g, projected(g, c, x, "w_q"), "q");
     tensor *k = graph_name(g, projected(g, c, x_f, "w_k"), "k");
@@ -162,11 +168,11 @@ static tensor *build_h(graph *g, const config *c, tensor *x) {
     return filter_and_attend(g, c, x, theta, bins);
 }
 
-static size_t reach(const config *c, size_t length) {
+static size_t lookahead(const config *c, size_t length) {
     (void)length;
-    return config_is(c, "iir", "literal") ? bin_length(c) - 1 : 0;
+    return ((const focus_settings *)c->mixer)->iir == IIR_LITERAL ? bin_length(c) - 1 : 0;
 }
-static int complete(const config *c) {
+static int has_residual(const config *c) {
     (void)c;
     return 1;
 }
@@ -180,11 +186,12 @@ const mixer mixer_focus = {
     .cost = "L D log L + L (L/C) D",
     .defaults = "norm=rms&embed_std=0.1&skip=0",
     .keys = keys,
-    .settle = settle,
+    .settings = sizeof(focus_settings),
+    .follow_length = follow_length,
     .check = check,
     .build = build,
-    .reach = reach,
-    .complete = complete,
+    .lookahead = lookahead,
+    .has_residual = has_residual,
     .modes =
         MODES("iir=carry~iir=literal~iir=literal&bins=2&iir_filters=2&oversample=2~theta=triangle&iir=carry~"
               "theta=bounded&iir=carry~"
@@ -199,10 +206,11 @@ const mixer mixer_focus_h = {
     .cost = "L D F + L (L/C) D",
     .defaults = "norm=rms&embed_std=0.1",
     .keys = keys_h,
-    .settle = settle,
+    .settings = sizeof(focus_settings),
+    .follow_length = follow_length,
     .check = check,
     .build = build_h,
-    .reach = reach,
-    .complete = complete,
+    .lookahead = lookahead,
+    .has_residual = has_residual,
     .modes = MODES("iir=carry~iir=literal~theta=triangle&iir_filters=2~theta=bounded&iir=carry~chunks=2"),
 };

@@ -7,23 +7,40 @@
 #include "las.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "kernels/mathd.h"
 #include "model/base/number.h"
 
+#define POOLS(W)                                                                                             \
+    W(POOL_TRAILING, "trailing") W(POOL_CENTRED, "centred") W(POOL_MASKED, "masked") W(POOL_NONE, "none")
+#define LAS_DECAYS(W)                                                                                        \
+    W(DECAY_EXP, "exp") W(DECAY_ALIBI, "alibi") W(DECAY_ALIBI_SCALED, "alibi_scaled") W(DECAY_NONE, "none")
+
+typedef struct {
+    enum { POOLS(WORD_NAME) } pool;
+    enum { LAS_DECAYS(WORD_NAME) } decay;
+    size_t window, chunk;
+    double range;
+    const char *alphas;
+} las_settings;
+
 static const config_key keys[] = {
-    {"pool", KEY_WORD, "trailing", 0, 0, "trailing|centred|masked|none",
-     "averaging of the attention map: over past columns; around each (literal, sees ahead); around each, then cut; none (the L ablation)",
-     "mixer"},
-    {"window", KEY_INT, "3", 1, 65535, NULL, "columns averaged (P); odd for centred and masked", "mixer"},
-    {"las_decay", KEY_WORD, "exp", 0, 0, "exp|alibi|alibi_scaled|none",
-     "what weakens distant logits: a factor exp(-alpha distance), ALiBi's bias, or nothing (the S ablation)",
-     "mixer"},
-    {"decay_range", KEY_REAL, "1", 0, 700, NULL,
-     "largest alpha (B); exp(-alpha) is evenly spaced over the heads", "mixer"},
-    {"alphas", KEY_TEXT, "spaced", 0, 0, NULL,
-     "decay of each head, separated by commas; spaced: by decay_range", "mixer"},
-    KEY_CHUNK,
+    WORD_KEY(
+        "pool", las_settings, pool, POOLS, "trailing",
+        "averaging of the attention map: over past columns; around each (literal, sees ahead); around each, then cut; none (the L ablation)",
+        "mixer"),
+    INT_KEY("window", las_settings, window, "3", 1, 65535, "columns averaged (P); odd for centred and masked",
+            "mixer"),
+    WORD_KEY(
+        "las_decay", las_settings, decay, LAS_DECAYS, "exp",
+        "what weakens distant logits: a factor exp(-alpha distance), ALiBi's bias, or nothing (the S ablation)",
+        "mixer"),
+    REAL_KEY("decay_range", las_settings, range, "1", 0, 700,
+             "largest alpha (B); exp(-alpha) is evenly spaced over the heads", "mixer"),
+    TEXT_KEY("alphas", las_settings, alphas, "spaced",
+             "decay of each head, separated by commas; spaced: by decay_range", "mixer"),
+    KEY_CHUNK(las_settings),
     {0},
 };
 
@@ -36,13 +53,12 @@ void las_alphas(double *alphas, size_t H, double B) {
 }
 
 // The alphas of the config. 0, or -1 when the text is not H non-negative numbers.
-static int read_alphas(const config *c, double *alphas) {
-    size_t H = (size_t)config_int(c, "heads");
-    if (config_is(c, "alphas", "spaced")) {
-        las_alphas(alphas, H, config_real(c, "decay_range"));
+static int read_alphas(const las_settings *s, size_t H, double *alphas) {
+    const char *text = s->alphas;
+    if (!strcmp(text, "spaced")) {
+        las_alphas(alphas, H, s->range);
         return 0;
     }
-    const char *text = config_word(c, "alphas");
     for (size_t h = 0; h < H; h++) {
         char *end;
         alphas[h] = number_read(text, &end);
@@ -56,18 +72,18 @@ static int read_alphas(const config *c, double *alphas) {
 static int check(const config *c, size_t length, smx_error *error) {
     (void)length;
     double alphas[LAS_MAX_HEADS];
-    if ((config_is(c, "pool", "centred") || config_is(c, "pool", "masked")) &&
-        config_int(c, "window") % 2 == 0)
+    const las_settings *s = c->mixer;
+    const size_t H = c->common.heads;
+    if ((s->pool == POOL_CENTRED || s->pool == POOL_MASKED) && s->window % 2 == 0)
         return config_fail(error, c, "window", "odd with pool=%s, so that it has a middle",
-                           config_word(c, "pool"));
-    if (read_alphas(c, alphas))
+                           config_get(c, "pool"));
+    if (read_alphas(s, H, alphas))
         return config_fail(error, c, "alphas",
-                           "spaced, or heads=%lld non-negative numbers separated by commas",
-                           (long long)config_int(c, "heads"));
-    if (config_is(c, "position", "alibi") || config_is(c, "position", "alibi_scaled"))
+                           "spaced, or heads=%zu non-negative numbers separated by commas", H);
+    if (c->common.position == POSITION_ALIBI || c->common.position == POSITION_ALIBI_SCALED)
         return config_fail(error, c, "position",
                            "none, learned, sinusoidal or rope with mixer=las; las_decay=%s is LaS with ALiBi",
-                           config_word(c, "position"));
+                           config_get(c, "position"));
     return check_heads(c, error);
 }
 
@@ -80,36 +96,36 @@ void las_decay(float *mult, const double *alphas, size_t H, size_t L) {
 }
 
 // The same by the config's alphas; the graph owns it.
-static const float *table_decay(graph *g, const config *c, size_t H) {
+static const float *table_decay(graph *g, const las_settings *s, size_t H) {
     double alphas[LAS_MAX_HEADS];
     size_t L = g->L;
     float *t = graph_own(g, H * (2 * L - 1) * sizeof *t);
-    read_alphas(c, alphas);
+    read_alphas(s, H, alphas);
     if (t) las_decay(t, alphas, H, L);
     return t;
 }
 
 static tensor *build(graph *g, const config *c, tensor *x) {
-    size_t H = (size_t)config_int(c, "heads"), D = (size_t)config_int(c, "width");
-    size_t P = (size_t)config_int(c, "window"), M = (size_t)config_int(c, "chunk");
+    const las_settings *s = c->mixer;
+    const size_t H = c->common.heads, D = c->common.width, P = s->window, M = s->chunk;
     tensor *q = graph_name(g, projected(g, c, x, "w_q"), "q");
     tensor *k = graph_name(g, projected(g, c, x, "w_k"), "k");
     tensor *v = graph_name(g, projected(g, c, x, "w_v"), "v");
     attention_opts opts = {.causal = 1, .chunk = M};
-    if (config_is(c, "las_decay", "exp")) opts.decay_table = table_decay(g, c, H);
-    if (config_is(c, "las_decay", "alibi")) opts.bias = table_alibi(g, H, 1.0);
-    if (config_is(c, "las_decay", "alibi_scaled"))
-        opts.bias = table_alibi(g, H, 1.0 / md_sqrt((double)(D / H)));
-    if (config_is(c, "pool", "centred")) v = graph_name(g, op_pool(g, v, P, (P - 1) / 2, M), "pooled_v");
-    if (config_is(c, "pool", "trailing")) v = graph_name(g, op_pool(g, v, P, 0, M), "pooled_v");
-    if (config_is(c, "pool", "masked")) opts.pool_window = P;
+    if (s->decay == DECAY_EXP) opts.decay_table = table_decay(g, s, H);
+    if (s->decay == DECAY_ALIBI) opts.bias = table_alibi(g, H, 1.0);
+    if (s->decay == DECAY_ALIBI_SCALED) opts.bias = table_alibi(g, H, 1.0 / md_sqrt((double)(D / H)));
+    if (s->pool == POOL_CENTRED) v = graph_name(g, op_pool(g, v, P, (P - 1) / 2, M), "pooled_v");
+    if (s->pool == POOL_TRAILING) v = graph_name(g, op_pool(g, v, P, 0, M), "pooled_v");
+    if (s->pool == POOL_MASKED) opts.pool_window = P;
     tensor *o = graph_name(g, softmax_attention(g, c, q, k, v, opts, NULL), "o");
     return output_projection(g, c, o);
 }
 
-static size_t reach(const config *c, size_t length) {
-    if (!config_is(c, "pool", "centred")) return 0;
-    size_t half = (size_t)(config_int(c, "window") - 1) / 2, most = reach_of_chunk(c, length);
+static size_t lookahead(const config *c, size_t length) {
+    const las_settings *s = c->mixer;
+    if (s->pool != POOL_CENTRED) return 0;
+    const size_t half = (s->window - 1) / 2, most = lookahead_of_chunk(s->chunk, length);
     return half < most ? half : most;
 }
 
@@ -122,9 +138,10 @@ const mixer mixer_las = {
     .cost = "L^2 D + L P D; with chunk=M: L M D",
     .defaults = "heads=4",
     .keys = keys,
+    .settings = sizeof(las_settings),
     .check = check,
     .build = build,
-    .reach = reach,
+    .lookahead = lookahead,
     .modes =
         MODES("pool=centred&window=5~pool=masked&window=5~pool=trailing&window=4~pool=none~las_decay=none~"
               "las_decay=alibi&pool=masked~las_decay=alibi_scaled&pool=none~pool=centred&window=5&chunk=7~"

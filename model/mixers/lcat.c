@@ -5,33 +5,45 @@
 #include "mixer.h"
 #include "filtered.h"
 
+#define LANDMARKS(W) W(LANDMARK_BOX, "box") W(LANDMARK_RHO, "rho")
+#define DENSE_KEYS(W) W(DENSE_PLAIN, "plain") W(DENSE_FILTERED, "filtered")
+
+typedef struct {
+    size_t block;
+    enum { LANDMARKS(WORD_NAME) } landmark;
+    enum { DENSE_KEYS(WORD_NAME) } dense_keys;
+    filter_settings filters;
+} lcat_settings;
+
 static const config_key keys[] = {
-    {"block", KEY_INT, "8", 1, 65536, NULL,
-     "rows from one landmark to the next (B); the last block may be shorter", "mixer"},
-    {"landmark", KEY_WORD, "box", 0, 0, "box|rho",
-     "filter that makes a landmark: the block's sum, or a decaying sum of all before", "mixer"},
-    {"dense_keys", KEY_WORD, "plain", 0, 0, "plain|filtered", "keys of the dense part", "mixer"},
-    KEY_FILTER,
-    KEY_FILTERS,
-    KEY_FILTER_START,
-    KEY_FILTER_STD,
+    INT_KEY("block", lcat_settings, block, "8", 1, 65536,
+            "rows from one landmark to the next (B); the last block may be shorter", "mixer"),
+    WORD_KEY("landmark", lcat_settings, landmark, LANDMARKS, "box",
+             "filter that makes a landmark: the block's sum, or a decaying sum of all before", "mixer"),
+    WORD_KEY("dense_keys", lcat_settings, dense_keys, DENSE_KEYS, "plain", "keys of the dense part", "mixer"),
+    KEY_FILTER(lcat_settings),
+    KEY_FILTERS(lcat_settings),
+    KEY_FILTER_START(lcat_settings),
+    KEY_FILTER_STD(lcat_settings),
     {0},
 };
 
 static int check(const config *c, size_t length, smx_error *error) {
     (void)length;
-    return check_filters(c, "v", error) ? -1 : check_heads_without_inner_position(c, error);
+    const lcat_settings *s = c->mixer;
+    return check_filters(c, &s->filters, "v", error) ? -1 : check_heads_without_inner_position(c, error);
 }
 
 static tensor *build(graph *g, const config *c, tensor *x) {
-    size_t B = (size_t)config_int(c, "block");
-    int dense_filtered = config_is(c, "dense_keys", "filtered");
+    const lcat_settings *s = c->mixer;
+    const size_t B = s->block;
+    const int dense_filtered = s->dense_keys == DENSE_FILTERED;
     tensor *q = graph_name(g, projected(g, c, x, "w_q"), "q");
     tensor *k = graph_name(g, projected(g, c, x, "w_k"), "k");
-    tensor *v = filtered(g, c, x, "v", "w_v", "filter_v", (filter_opts){0});
+    tensor *v = filtered(g, c, &s->filters, x, "v", "w_v", "filter_v", (filter_opts){0});
     tensor *marks =
-        graph_name(g, op_block_filter(g, k, B, config_is(c, "landmark", "rho"), dense_filtered), "marks");
-    tensor *o = op_landmark(g, q, dense_filtered ? marks : k, v, marks, (size_t)config_int(c, "heads"), B);
+        graph_name(g, op_block_filter(g, k, B, s->landmark == LANDMARK_RHO, dense_filtered), "marks");
+    tensor *o = op_landmark(g, q, dense_filtered ? marks : k, v, marks, c->common.heads, B);
     return output_projection(g, c, graph_name(g, o, "o"));
 }
 
@@ -44,6 +56,7 @@ const mixer mixer_lcat = {
     .cost = "L D (L / B + B)",
     .defaults = "filters=none",
     .keys = keys,
+    .settings = sizeof(lcat_settings),
     .check = check,
     .build = build,
     .modes = MODES(

@@ -4,10 +4,17 @@
 #include "mixer.h"
 #include "attention_parts.h"
 
+#define NORMALISERS(W) W(NORMALISER_SUM, "sum") W(NORMALISER_RMS, "rms") W(NORMALISER_NONE, "none")
+
+typedef struct {
+    enum { NORMALISERS(WORD_NAME) } normaliser;
+    size_t tile;
+} linear_settings;
+
 static const config_key keys[] = {
-    {"normaliser", KEY_WORD, "sum", 0, 0, "sum|rms|none",
-     "sum: a weighted mean, by elu+1 features; rms: each head scaled to size 1; none", "mixer"},
-    KEY_TILE,
+    WORD_KEY("normaliser", linear_settings, normaliser, NORMALISERS, "sum",
+             "sum: a weighted mean, by elu+1 features; rms: each head scaled to size 1; none", "mixer"),
+    KEY_TILE(linear_settings),
     {0},
 };
 
@@ -17,17 +24,17 @@ static int check(const config *c, size_t length, smx_error *error) {
 }
 
 static tensor *build(graph *g, const config *c, tensor *x) {
+    const linear_settings *s = c->mixer;
     tensor *q = graph_name(g, projected(g, c, x, "w_q"), "q");
     tensor *k = graph_name(g, projected(g, c, x, "w_k"), "k");
     tensor *v = graph_name(g, projected(g, c, x, "w_v"), "v");
-    int normaliser = config_is(c, "normaliser", "rms") ? SMX_LINATTN_RMS : SMX_LINATTN_NONE;
-    if (config_is(c, "normaliser", "sum")) {
+    int normaliser = s->normaliser == NORMALISER_RMS ? SMX_LINATTN_RMS : SMX_LINATTN_NONE;
+    if (s->normaliser == NORMALISER_SUM) {
         normaliser = SMX_LINATTN_SUM;
         q = op_elu1(g, q);
         k = op_elu1(g, k);
     }
-    tensor *o = op_linear_attention(g, q, k, v, (size_t)config_int(c, "heads"), normaliser,
-                                    (size_t)config_int(c, "tile"));
+    tensor *o = op_linear_attention(g, q, k, v, c->common.heads, normaliser, s->tile);
     return output_projection(g, c, graph_name(g, o, "o"));
 }
 
@@ -39,6 +46,7 @@ const mixer mixer_linear = {
     .source = "Katharopoulos et al. 2020, Eqs. 8-12",
     .cost = "L D (C + d)",
     .keys = keys,
+    .settings = sizeof(linear_settings),
     .check = check,
     .build = build,
     .modes = MODES("normaliser=rms~normaliser=none~tile=1~tile=5&heads=2"),

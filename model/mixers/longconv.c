@@ -5,7 +5,11 @@
 #include "attention_parts.h"
 #include "short_long.h"
 
-static const config_key keys[] = {KEY_SQUASH, KEY_SKIP, {0}};
+typedef struct {
+    long_settings conv;
+} longconv_settings;
+
+static const config_key keys[] = {KEY_SQUASH(longconv_settings), KEY_SKIP(longconv_settings), {0}};
 
 static int check(const config *c, size_t length, smx_error *error) {
     (void)length;
@@ -13,7 +17,8 @@ static int check(const config *c, size_t length, smx_error *error) {
 }
 
 static tensor *build(graph *g, const config *c, tensor *x) {
-    tensor *y = graph_name(g, long_conv(g, c, x), "conv");
+    const longconv_settings *s = c->mixer;
+    tensor *y = graph_name(g, long_conv(g, c, &s->conv, x), "conv");
     return output_projection(g, c, op_gelu(g, y));
 }
 
@@ -25,6 +30,7 @@ const mixer mixer_longconv = {
     .cost = "L D log L",
     .defaults = "norm=rms&embed_std=0.1",
     .keys = keys,
+    .settings = sizeof(longconv_settings),
     .check = check,
     .build = build,
     .modes = MODES("squash=0.05~skip=0"),

@@ -9,10 +9,17 @@
 
 #include "kernels/mathd.h"
 
+typedef struct {
+    size_t states, conv, expand;
+} mamba_settings;
+
 static const config_key keys[] = {
-    {"mamba_states", KEY_INT, "16", 1, 256, NULL, "states of each channel (N of the paper)", "mixer"},
-    {"mamba_conv", KEY_INT, "4", 1, 256, NULL, "taps of the convolution before the scan", "mixer"},
-    {"expand", KEY_INT, "2", 1, 16, NULL, "inner channels as a multiple of width (E)", "mixer"},
+    INT_KEY("mamba_states", mamba_settings, states, "16", 1, 256, "states of each channel (N of the paper)",
+            "mixer"),
+    INT_KEY("mamba_conv", mamba_settings, conv, "4", 1, 256, "taps of the convolution before the scan",
+            "mixer"),
+    INT_KEY("expand", mamba_settings, expand, "2", 1, 16, "inner channels as a multiple of width (E)",
+            "mixer"),
     {0},
 };
 
@@ -27,8 +34,9 @@ static tensor *matrix(graph *g, const config *c, tensor *x, const char *name, si
 }
 
 static tensor *build(graph *g, const config *c, tensor *x) {
-    size_t D = x->shape[x->rank - 1], E = D * (size_t)config_int(c, "expand"), rank = (D + 15) / 16;
-    size_t S = (size_t)config_int(c, "mamba_states"), W = (size_t)config_int(c, "mamba_conv");
+    const mamba_settings *s = c->mixer;
+    const size_t D = x->shape[x->rank - 1], E = D * s->expand, rank = (D + 15) / 16;
+    const size_t S = s->states, W = s->conv;
     const uint32_t taps[] = {(uint32_t)E, (uint32_t)W}, states[] = {(uint32_t)E, (uint32_t)S},
                    inner = (uint32_t)E;
     tensor *u = matrix(g, c, x, "w_x", E);
@@ -59,6 +67,7 @@ const mixer mixer_mamba = {
     .cost = "L E D S",
     .defaults = "norm=rms&embed_std=0.1",
     .keys = keys,
+    .settings = sizeof(mamba_settings),
     .check = check,
     .build = build,
     .modes = MODES("expand=1&mamba_states=4~mamba_conv=1"),

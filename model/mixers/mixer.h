@@ -18,24 +18,25 @@ typedef struct mixer {
     const char *cost;       // in L
     const char *defaults;   // config text
     const config_key *keys; // its own keys, ended by a NULL name
+    size_t settings;        // bytes of the struct that they fill: config.mixer
     // Let keys that were not given follow the config's length; defaults and recipes were made for `usual`. May be NULL.
-    void (*settle)(config *c, size_t usual);
+    void (*follow_length)(config *c, size_t usual);
     // Reject what cannot be built, in words, for sequences of `length`. May be NULL.
     int (*check)(const config *c, size_t length, smx_error *error);
     // x [B][L][D] -> [B][L][D]. At most one op_... in an argument list: C leaves the order of arguments open.
     tensor *(*build)(graph *g, const config *c, tensor *x);
     // 0: this configuration is causal; otherwise how many tokens ahead an output of one block may see. NULL: always 0.
-    size_t (*reach)(const config *c, size_t length);
+    size_t (*lookahead)(const config *c, size_t length);
     // What differs in kind from the defaults, for audits and tests: "pool=masked~pool=none", each a change of the defaults.
     // Written MODES("..."): no call of the module, which is downloaded, asks for them.
     const char *modes;
     // 1: the mechanism brings its own residual (Focus, CHELA as printed): the block adds none. NULL: 0.
-    int (*complete)(const config *c);
+    int (*has_residual)(const config *c);
 } mixer;
 
 extern const mixer *const mixers[]; // ended by NULL
 const mixer *mixer_find(const char *name);
-const char *mixer_name(size_t i);                   // of the i-th; NULL past the last
-size_t mixer_reach(const config *c, size_t length); // of the config's mixer
+const char *mixer_name(size_t i);                       // of the i-th; NULL past the last
+size_t mixer_lookahead(const config *c, size_t length); // of the config's mixer
 
 #endif

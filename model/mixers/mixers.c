@@ -22,7 +22,7 @@ const mixer *mixer_find(const char *name) {
     return NULL;
 }
 
-size_t mixer_reach(const config *c, size_t length) {
-    const mixer *m = mixer_find(config_word(c, "mixer"));
-    return m->reach ? m->reach(c, length) : 0;
+size_t mixer_lookahead(const config *c, size_t length) {
+    const mixer *m = mixers[c->common.mixer];
+    return m->lookahead ? m->lookahead(c, length) : 0;
 }

@@ -6,10 +6,18 @@
 #include "mixer.h"
 #include "attention_parts.h"
 
+#define S4D_KINDS(W) W(S4D_COMPLEX, "complex") W(S4D_REAL, "real")
+
+typedef struct {
+    size_t states;
+    enum { S4D_KINDS(WORD_NAME) } kind;
+} s4d_settings;
+
 static const config_key keys[] = {
-    {"s4d_states", KEY_INT, "16", 1, 256, NULL,
-     "states of each channel; complex ones are halves of conjugate pairs", "mixer"},
-    {"s4d_kind", KEY_WORD, "complex", 0, 0, "complex|real", "diagonal entries of the state matrix", "mixer"},
+    INT_KEY("s4d_states", s4d_settings, states, "16", 1, 256,
+            "states of each channel; complex ones are halves of conjugate pairs", "mixer"),
+    WORD_KEY("s4d_kind", s4d_settings, kind, S4D_KINDS, "complex", "diagonal entries of the state matrix",
+             "mixer"),
     {0},
 };
 
@@ -19,8 +27,9 @@ static int check(const config *c, size_t length, smx_error *error) {
 }
 
 static tensor *build(graph *g, const config *c, tensor *x) {
-    const uint32_t D = x->shape[x->rank - 1], S = (uint32_t)config_int(c, "s4d_states"), shape[] = {D, S, 2};
-    const int complex_states = config_is(c, "s4d_kind", "complex");
+    const s4d_settings *s = c->mixer;
+    const uint32_t D = x->shape[x->rank - 1], S = (uint32_t)s->states, shape[] = {D, S, 2};
+    const int complex_states = s->kind == S4D_COMPLEX;
     init half = {INIT_CONSTANT, -0.69314718055994530942}, count = {INIT_LOG_COUNT, 1},
          frequency = {INIT_COUNT, 3.14159265358979323846};
     tensor *log_dt = graph_param(g, "log_dt", (init){INIT_STEP, 1}, 0, 1, shape);
@@ -41,6 +50,7 @@ const mixer mixer_s4d = {
     .cost = "L D (log L + S)",
     .defaults = "norm=rms&embed_std=0.1",
     .keys = keys,
+    .settings = sizeof(s4d_settings),
     .check = check,
     .build = build,
     .modes = MODES("s4d_kind=real"),

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-size_t trained_length(const config *c) { return (size_t)config_int(c, "length"); }
-
 size_t short_taps(size_t length) {
     size_t k = 0;
     for (uint64_t power = 1; power < (uint64_t)length * length; power *= 10) k++;
@@ -16,17 +14,17 @@ static tensor *kernels(graph *g, const char *name, size_t D, size_t taps, init s
     return graph_param(g, name, start, 0, 2, (uint32_t[]){(uint32_t)D, (uint32_t)taps});
 }
 
-tensor *long_conv(graph *g, const config *c, tensor *x) {
+tensor *long_conv(graph *g, const config *c, const long_settings *s, tensor *x) {
     size_t D = x->shape[x->rank - 1];
-    tensor *k = kernels(g, "conv_k", D, trained_length(c), (init){INIT_LONG, 0.3});
-    tensor *skip = config_is(c, "skip", "1") ? weight_vector(g, "conv_skip", D, 1.0) : NULL;
-    return op_longconv(g, x, k, skip, config_real(c, "squash"));
+    tensor *k = kernels(g, "conv_k", D, c->common.length, (init){INIT_LONG, 0.3});
+    tensor *skip = s->skip ? weight_vector(g, "conv_skip", D, 1.0) : NULL;
+    return op_longconv(g, x, k, skip, s->squash);
 }
 
-tensor *short_long(graph *g, const config *c, tensor *x) {
-    size_t D = x->shape[x->rank - 1], n = short_taps(trained_length(c));
+tensor *short_long(graph *g, const config *c, const long_settings *conv, int fused, tensor *x) {
+    size_t D = x->shape[x->rank - 1], n = short_taps(c->common.length);
     tensor *s;
-    if (config_is(c, "fused", "1")) {
+    if (fused) {
         s = op_conv(g, x, kernels(g, "short", D, n > 3 ? n : 3, (init){INIT_IDENTITY, 0.1}), 0);
     } else {
         tensor *s_3 = op_conv(g, x, kernels(g, "short_3", D, 3, (init){INIT_IDENTITY, 0.1}), 0);
@@ -34,7 +32,7 @@ tensor *short_long(graph *g, const config *c, tensor *x) {
         s = op_add(g, s_3, s_n);
     }
     s = graph_name(g, op_silu(g, s), "short");
-    return long_conv(g, c, s);
+    return long_conv(g, c, conv, s);
 }
 
 // Taps of channel c added to the first taps of `to`.

@@ -11,12 +11,12 @@ tensor *weight_vector(graph *g, const char *name, size_t n, double start) {
 }
 
 init start_matrix(const config *c, size_t in, size_t out) {
-    if (config_is(c, "init", "normal")) return (init){INIT_NORMAL, 0.02};
-    if (config_is(c, "init", "xavier")) return (init){INIT_UNIFORM, md_sqrt(6.0 / (double)(in + out))};
+    if (c->common.init == START_NORMAL) return (init){INIT_NORMAL, 0.02};
+    if (c->common.init == START_XAVIER) return (init){INIT_UNIFORM, md_sqrt(6.0 / (double)(in + out))};
     return (init){INIT_NORMAL, 1.0 / md_sqrt((double)in)};
 }
 init start_output(const config *c, size_t in, size_t out) {
     init s = start_matrix(c, in, out);
-    s.scale /= md_sqrt(2.0 * config_real(c, "blocks"));
+    s.scale /= md_sqrt(2.0 * (double)c->common.blocks);
     return s;
 }

@@ -1,11 +1,11 @@
 // evaluate.c: how good a run is on sequences it was not trained on, also at other lengths, and on its own answers.
 #include "run_private.h"
+#include "language.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/settings/keys.h"
 #include "kernels/philox.h"
 #include "tally.h"
 #include "user_data.h"

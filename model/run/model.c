@@ -47,7 +47,7 @@ tensor *model_block(graph *g, const config *c, tensor *x) {
     graph_push(g, "mixer");
     tensor *y = m->build(g, c, normed);
     graph_pop(g);
-    x = m->complete && m->complete(c) ? y : op_add(g, x, y);
+    x = m->has_residual && m->has_residual(c) ? y : op_add(g, x, y);
     if (config_int(c, "mlp")) {
         normed = norm(g, c, x, "norm_2");
         graph_push(g, "mlp");

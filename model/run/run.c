@@ -1,5 +1,6 @@
 // run.c: opening, closing and reading a run. See run.h.
 #include "run_private.h"
+#include "language.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 const char *smx_run_warning(smx_run *r) {
     const smx_task_instance *task = &r->train.task;
-    const size_t ahead = mixer_reach(r->c, task->length);
+    const size_t ahead = mixer_lookahead(r->c, task->length);
     r->warning[0] = 0;
     if (config_is(r->c, "fast", "1") && !smx_fast_isa())
         snprintf(r->warning, sizeof r->warning, "fast=1 runs exactly here: %s has no fused multiply-add",

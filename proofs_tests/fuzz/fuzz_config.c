@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/settings/config.h"
-#include "model/settings/keys.h"
+#include "model/run/language.h"
+#include "model/run/recipes.h"
 #include "model/mixers/mixer.h"
 #include <seqmix/run.h>
 #include "tasks/task.h"
@@ -66,7 +66,7 @@ static void value(char *to, size_t size, const config_key *k, uint8_t kind, uint
         snprintf(to, size, "%s", mixers[which % n_mixers]->name);
     else if (!strcmp(k->name, "task"))
         snprintf(to, size, "%s", smx_tasks[which % n_tasks]->name);
-    else if (k->type == KEY_WORD && k->choices && k->choices[0] != '@')
+    else if (k->choices && k->choices[0] != '@')
         choice(to, size, k->choices, which);
     else if (kind % 4 == 0)
         snprintf(to, size, "%.17g", k->min + (which - 128.0) / 16);

@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "tasks/files/data.h"
+#include "model/run/language.h"
 #include "tasks/files/idx.h"
-#include "model/settings/keys.h"
+#include "model/run/recipes.h"
 #include "kernels/philox.h"
 #include <seqmix/run.h>
 #include "tasks/task.h"
@@ -54,7 +55,7 @@ static size_t write_key(char *to, size_t size, const config_key *k, input *in) {
     char word[64];
     if (k->type == KEY_INT) {
         snprintf(word, sizeof word, "%ld", whole(in, k->min, k->max));
-    } else if (k->type == KEY_WORD) {
+    } else if (k->choices) {
         const char *choice = k->choices;
         for (unsigned skip = next(in) % 8; skip; skip--)
             choice = strchr(choice, '|') ? strchr(choice, '|') + 1 : k->choices;

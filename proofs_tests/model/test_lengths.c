@@ -4,7 +4,7 @@
 #include "proofs_tests/support/check.h"
 
 #include "model/audit/audit.h"
-#include "model/settings/config.h"
+#include "model/run/language.h"
 #include "model/mixers/mixer.h"
 #include <seqmix/run.h>
 

@@ -10,7 +10,7 @@
 //   Without the delay the row returns a mixture of its own token and the error is of order 1.
 #include "proof.h"
 
-#include "model/settings/config.h"
+#include "model/run/language.h"
 #include "tasks/task.h"
 
 enum { MAX_V = 64, MAX_D = 64, MAX_L = 1024 };

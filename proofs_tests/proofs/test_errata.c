@@ -2,7 +2,7 @@
 // corrected one holds, with the figure. docs/ERRATA.md tells each in a paragraph; the numbers are those of that page.
 #include "proof.h"
 
-#include "model/settings/config.h"
+#include "model/run/language.h"
 #include <seqmix/ref.h>
 #include "tasks/task.h"
 

@@ -6,6 +6,13 @@
 #include "tasks/files/text_sample.h"
 #include "tasks/util.h"
 
+#define SPLITS(W) W(SPLIT_TENTH, "tenth") W(SPLIT_TEXT8, "text8") W(SPLIT_TEXT8_VALID, "text8_valid")
+
+typedef struct {
+    const char *text;
+    enum { SPLITS(WORD_NAME) } split;
+} charlm_settings;
+
 typedef struct {
     const uint8_t *train, *eval; // inside the file
     size_t train_size, eval_size;
@@ -18,9 +25,10 @@ static void text_release(void *data) {
 }
 
 static int charlm_open(smx_task_instance *in, const config *c, size_t length, smx_error *error) {
+    const charlm_settings *s = c->task;
     text *t = calloc(1, sizeof *t);
     if (!t) return length_fail(error, length, "there is no memory for the text");
-    const char *name = config_word(c, "text");
+    const char *name = s->text;
     const uint8_t *bytes = (const uint8_t *)text_sample;
     size_t size = sizeof text_sample - 1;
     if (strcmp(name, "sample")) {
@@ -34,14 +42,14 @@ static int charlm_open(smx_task_instance *in, const config *c, size_t length, sm
     t->train_size = size - size / 10;
     t->eval = bytes + t->train_size;
     t->eval_size = size / 10;
-    if (!config_is(c, "split", "tenth")) { // Mahoney's files: 90, 5 and 5 million bytes
+    if (s->split != SPLIT_TENTH) { // Mahoney's files: 90, 5 and 5 million bytes
         if (size < 100000000) {
             config_fail(error, c, "split", "tenth for a text of %zu bytes: text8 and enwik8 have 100,000,000",
                         size);
             goto fail;
         }
         t->train_size = 90000000;
-        t->eval = bytes + (config_is(c, "split", "text8") ? 95000000 : 90000000);
+        t->eval = bytes + (s->split == SPLIT_TEXT8 ? 95000000 : 90000000);
         t->eval_size = 5000000;
     }
     if (t->eval_size < 2) {
@@ -84,12 +92,13 @@ static void charlm_generate(const smx_task_instance *in, uint64_t seed, uint32_t
 }
 
 static const config_key charlm_keys[] = {
-    {"text", KEY_TEXT, "sample", 0, 0, NULL,
-     "a file (any bytes, .gz too), or sample: the opening of Coriolanus", "task"},
-    {"split", KEY_WORD, "tenth", 0, 0, "tenth|text8|text8_valid",
-     "what is kept for evaluation: the last tenth, or of 100,000,000 bytes the last 5 million or those "
-     "before",
-     "task"},
+    TEXT_KEY("text", charlm_settings, text, "sample",
+             "a file (any bytes, .gz too), or sample: the opening of Coriolanus", "task"),
+    WORD_KEY(
+        "split", charlm_settings, split, SPLITS, "tenth",
+        "what is kept for evaluation: the last tenth, or of 100,000,000 bytes the last 5 million or those "
+        "before",
+        "task"),
     {0},
 };
 
@@ -100,6 +109,7 @@ const smx_task task_charlm = {
     .source = "Mahoney, Large Text Compression Benchmark (text8, enwik8: 90, 5 and 5 million bytes)",
     .defaults = "length=64&vocab=256&width=64&batch=32",
     .keys = charlm_keys,
+    .settings = sizeof(charlm_settings),
     .bytes = 1,
     .open = charlm_open,
     .generate = charlm_generate,

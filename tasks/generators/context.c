@@ -5,11 +5,17 @@
 
 enum { DIMENSION, BLOCK }; // of instance->n; x[0] is sigma
 
+typedef struct {
+    size_t width, block;
+    double sigma;
+} lcat_settings;
+
 // Rows x_t ~ N(0, sigma^2/d I); the last row is the query, of length 1 in a uniformly random direction, and
 // one row of an earlier block is its copy. The answer is that block. (Prop. 1: a box landmark finds it when d
 // exceeds about 2 sigma^2 B ln(L/B).)
 static int lcat_open(smx_task_instance *in, const config *c, size_t length, smx_error *error) {
-    size_t d = (size_t)config_int(c, "lcat_width"), block = (size_t)config_int(c, "lcat_block");
+    const lcat_settings *s = c->task;
+    const size_t d = s->width, block = s->block;
     if (length % block || length / block < 2)
         return length_fail(error, length, "a multiple of lcat_block=%zu, two blocks at least", block);
     in->length = length;
@@ -20,7 +26,7 @@ static int lcat_open(smx_task_instance *in, const config *c, size_t length, smx_
     in->max_targets = 1;
     in->n[DIMENSION] = (long)d;
     in->n[BLOCK] = (long)block;
-    in->x[0] = config_real(c, "lcat_sigma");
+    in->x[0] = s->sigma;
     return 0;
 }
 
@@ -43,10 +49,12 @@ static void lcat_generate(const smx_task_instance *in, uint64_t seed, uint32_t s
 }
 
 static const config_key lcat_keys[] = {
-    {"lcat_width", KEY_INT, "64", 1, 4096, NULL, "numbers of a row of the random context", "task"},
-    {"lcat_block", KEY_INT, "8", 1, 65536, NULL, "rows that share a landmark in the random context", "task"},
-    {"lcat_sigma", KEY_REAL, "1", 0, 1000, NULL, "length of a row of the random context; the query's is 1",
-     "task"},
+    INT_KEY("lcat_width", lcat_settings, width, "64", 1, 4096, "numbers of a row of the random context",
+            "task"),
+    INT_KEY("lcat_block", lcat_settings, block, "8", 1, 65536,
+            "rows that share a landmark in the random context", "task"),
+    REAL_KEY("lcat_sigma", lcat_settings, sigma, "1", 0, 1000,
+             "length of a row of the random context; the query's is 1", "task"),
     {0},
 };
 
@@ -57,6 +65,7 @@ const smx_task task_lcat = {
     .source = "Li et al., On the Power of Convolution Augmented Transformer (2025), Def. 6, Props. 1-2",
     .defaults = "length=256&lcat_width=64&lcat_block=8",
     .keys = lcat_keys,
+    .settings = sizeof(lcat_settings),
     .open = lcat_open,
     .generate = lcat_generate,
 };

@@ -4,12 +4,20 @@
 
 enum { SIGNALS, NOISE, UNIQUE, EMITTED }; // of instance->n
 
+#define SLOTS(W) W(SLOTS_BLANK, "blank") W(SLOTS_EMITTED, "emitted")
+
+typedef struct {
+    size_t signals, noise;
+    enum { SLOTS(WORD_NAME) } slots;
+} copy_settings;
+
 // Tokens: noise 0..noise-1 | the marker | signal kinds marker+1..vocab-1.
 // Rows: C = length - 1 - n rows of noise with the n signals at random places among them | the marker | n
 // slots. Answers: signal i at row C + i, so the first at the marker; the last slot asks nothing.
 static int sc_open_unique(smx_task_instance *in, const config *c, size_t length, int unique,
                           smx_error *error) {
-    long vocab = config_int(c, "vocab"), noise = config_int(c, "noise"), n = config_int(c, "signals");
+    const copy_settings *s = c->task;
+    long vocab = (long)c->common.vocab, noise = (long)s->noise, n = (long)s->signals;
     if (noise > vocab - 2)
         return config_fail(error, c, "noise",
                            "at most vocab - 2 = %ld: one token marks the end, one must be a signal",
@@ -32,7 +40,7 @@ static int sc_open_unique(smx_task_instance *in, const config *c, size_t length,
     in->n[SIGNALS] = n;
     in->n[NOISE] = noise;
     in->n[UNIQUE] = unique;
-    in->n[EMITTED] = config_is(c, "slots", "emitted");
+    in->n[EMITTED] = s->slots == SLOTS_EMITTED;
     in->emits = (int)in->n[EMITTED];
     return 0;
 }
@@ -67,11 +75,12 @@ static void sc_generate(const smx_task_instance *in, uint64_t seed, uint32_t str
 }
 
 static const config_key sc_keys[] = {
-    {"signals", KEY_INT, "8", 1, 1 << 19, NULL, "tokens to copy", "task"},
-    {"noise", KEY_INT, "4", 1, 1 << 19, NULL,
-     "kinds of noise token; the kinds of signal are vocab - noise - 1", "task"},
-    {"slots", KEY_WORD, "blank", 0, 0, "blank|emitted",
-     "what stands where the answer is written: the marker, or the signals as they are given out", "task"},
+    INT_KEY("signals", copy_settings, signals, "8", 1, 1 << 19, "tokens to copy", "task"),
+    INT_KEY("noise", copy_settings, noise, "4", 1, 1 << 19,
+            "kinds of noise token; the kinds of signal are vocab - noise - 1", "task"),
+    WORD_KEY("slots", copy_settings, slots, SLOTS, "blank",
+             "what stands where the answer is written: the marker, or the signals as they are given out",
+             "task"),
     {0},
 };
 
@@ -82,6 +91,7 @@ const smx_task task_sc = {
     .source = "Gu & Dao, Mamba (2023), Sec. 4.1.1; Li et al. (2025), Def. 4",
     .defaults = "length=64&vocab=21&noise=4&signals=8",
     .keys = sc_keys,
+    .settings = sizeof(copy_settings),
     .open = sc_open,
     .generate = sc_generate,
 };
@@ -93,6 +103,7 @@ const smx_task task_sc_unique = {
     .source = "Li et al., On the Power of Convolution Augmented Transformer (2025), Thm. 3",
     .defaults = "length=64&vocab=21&noise=4&signals=8",
     .keys = sc_keys,
+    .settings = sizeof(copy_settings),
     .open = sc_unique_open,
     .generate = sc_generate,
 };

@@ -8,6 +8,10 @@ enum { PAD, DIGIT, MIN = DIGIT + 10, MAX, MED, SM, CLOSE, TOKENS };
 enum { ARGUMENTS_MAX = 16, DEPTH_MAX = 16 };
 
 typedef struct {
+    size_t least, depth, arguments;
+} listops_settings;
+
+typedef struct {
     smx_rng rng;
     int32_t *tokens;
     size_t at, owed,
@@ -77,16 +81,16 @@ static void listops_generate(const smx_task_instance *in, uint64_t seed, uint32_
 }
 
 static int listops_open(smx_task_instance *in, const config *c, size_t length, smx_error *error) {
-    long least = config_int(c, "least"), depth = config_int(c, "depth"),
-         arguments = config_int(c, "arguments");
+    const listops_settings *s = c->task;
+    const size_t least = s->least, depth = s->depth, arguments = s->arguments;
     if (length < 4) return length_fail(error, length, "at least 4: an operation on two digits");
     // Half the mean size at the largest share of lists, so that drawing again comes to an end.
     double mean = 1;
-    for (long d = 0; d < depth && mean < 1e9; d++)
+    for (size_t d = 0; d < depth && mean < 1e9; d++)
         mean = 2 + (2 + (double)arguments) / 2 * (d == 0 ? 1 : 0.05 + 0.95 * mean);
     size_t most = mean < (double)length ? (size_t)(mean / 2) : length / 2;
-    if (least > (long)most)
-        return config_fail(error, c, "least", "at most %zu at length %zu, depth=%ld and arguments=%ld", most,
+    if (least > most)
+        return config_fail(error, c, "least", "at most %zu at length %zu, depth=%zu and arguments=%zu", most,
                            length, depth, arguments);
     in->length = length;
     in->vocab = TOKENS;
@@ -94,17 +98,18 @@ static int listops_open(smx_task_instance *in, const config *c, size_t length, s
     in->classes = 10;
     in->per_position = 0;
     in->max_targets = 1;
-    in->n[LEAST] = least;
-    in->n[DEPTH] = depth;
-    in->n[ARGUMENTS] = arguments;
+    in->n[LEAST] = (long)least;
+    in->n[DEPTH] = (long)depth;
+    in->n[ARGUMENTS] = (long)arguments;
     return 0;
 }
 
 static const config_key listops_keys[] = {
-    {"least", KEY_INT, "16", 1, 1 << 20, NULL, "tokens of the shortest expression; the longest is length",
-     "task"},
-    {"depth", KEY_INT, "5", 1, DEPTH_MAX, NULL, "lists within lists, at most", "task"},
-    {"arguments", KEY_INT, "5", 2, ARGUMENTS_MAX, NULL, "arguments of an operation, at most", "task"},
+    INT_KEY("least", listops_settings, least, "16", 1, 1 << 20,
+            "tokens of the shortest expression; the longest is length", "task"),
+    INT_KEY("depth", listops_settings, depth, "5", 1, DEPTH_MAX, "lists within lists, at most", "task"),
+    INT_KEY("arguments", listops_settings, arguments, "5", 2, ARGUMENTS_MAX,
+            "arguments of an operation, at most", "task"),
     {0},
 };
 
@@ -119,6 +124,7 @@ const smx_task task_listops = {
     .source = "Nangia & Bowman, ListOps (2018); Tay et al., Long Range Arena (2021)",
     .defaults = "length=64&vocab=16",
     .keys = listops_keys,
+    .settings = sizeof(listops_settings),
     .words = words,
     .open = listops_open,
     .generate = listops_generate,

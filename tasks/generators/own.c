@@ -1,15 +1,23 @@
 // own.c: task own, a form for data of the caller's (model/run/user_data.c): inputs and answers of any kind. Its own samples are noise.
 #include "tasks/util.h"
 
+#define ANSWERS(W) W(ANSWERS_ROWS, "rows") W(ANSWERS_ONE, "one")
+
+typedef struct {
+    size_t channels, classes;
+    enum { ANSWERS(WORD_NAME) } answers;
+} own_settings;
+
 static int own_open(smx_task_instance *in, const config *c, size_t length, smx_error *error) {
     if (length < 1) return length_fail(error, length, "at least 1");
-    const size_t channels = (size_t)config_int(c, "channels"), classes = (size_t)config_int(c, "classes");
+    const own_settings *s = c->task;
+    const size_t channels = s->channels, classes = s->classes;
     if (classes == 1) return config_fail(error, c, "classes", "0, for real numbers, or at least 2");
     in->length = length;
-    in->vocab = channels ? 0 : (size_t)config_int(c, "vocab");
+    in->vocab = channels ? 0 : c->common.vocab;
     in->channels = channels;
     in->classes = classes;
-    in->per_position = config_is(c, "answers", "rows");
+    in->per_position = s->answers == ANSWERS_ROWS;
     in->max_targets = in->per_position ? length : 1;
     return 0;
 }
@@ -28,9 +36,9 @@ static void own_generate(const smx_task_instance *in, uint64_t seed, uint32_t st
 }
 
 static const config_key own_keys[] = {
-    {"channels", KEY_INT, "1", 0, 4096, NULL, "numbers of a row; 0: tokens", "task"},
-    {"classes", KEY_INT, "0", 0, 65536, NULL, "classes to answer; 0: one number", "task"},
-    {"answers", KEY_WORD, "rows", 0, 0, "rows|one", "an answer for each row, or one", "task"},
+    INT_KEY("channels", own_settings, channels, "1", 0, 4096, "numbers of a row; 0: tokens", "task"),
+    INT_KEY("classes", own_settings, classes, "0", 0, 65536, "classes to answer; 0: one number", "task"),
+    WORD_KEY("answers", own_settings, answers, ANSWERS, "rows", "an answer for each row, or one", "task"),
     {0},
 };
 
@@ -41,6 +49,7 @@ const smx_task task_own = {
     .source = "docs/EMBED.md",
     .defaults = "length=64",
     .keys = own_keys,
+    .settings = sizeof(own_settings),
     .open = own_open,
     .generate = own_generate,
 };

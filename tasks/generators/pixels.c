@@ -10,6 +10,19 @@
 
 enum { TRAIN_DRAWN, EVAL_DRAWN, EVAL_ON_TRAIN, IMAGES, POOL }; // of instance->n
 
+#define INPUTS(W)                                                                                            \
+    W(INPUT_AUTO, "auto") W(INPUT_ROWS, "rows") W(INPUT_PIXELS, "pixels") W(INPUT_PIXELS14, "pixels14")
+#define TRAINED_ON(W) W(TRAIN_DIGITS, "digits") W(TRAIN_MNIST, "mnist")
+#define TESTED_ON(W)                                                                                         \
+    W(TEST_SAME, "same") W(TEST_DIGITS, "digits") W(TEST_MNIST, "mnist") W(TEST_MNIST_TRAIN, "mnist_train")
+
+typedef struct {
+    enum { INPUTS(WORD_NAME) } input;
+    enum { TRAINED_ON(WORD_NAME) } data;
+    enum { TESTED_ON(WORD_NAME) } test;
+    size_t images, permutation;
+} pixels_settings;
+
 typedef struct {
     idx_set train, test; // count 0: not loaded
     data_file *file[4];
@@ -51,35 +64,33 @@ static void set_order(uint16_t *order, uint32_t n, int permuted, uint64_t permut
 
 static int pixels_open(smx_task_instance *in, const config *c, size_t length, int permuted,
                        smx_error *error) {
-    int rows = config_is(c, "input", "rows") || (config_is(c, "input", "auto") && length == IDX_SIDE);
-    int half =
-        config_is(c, "input", "pixels14") || (config_is(c, "input", "auto") && length == IDX_PIXELS / 4);
-    int full = config_is(c, "input", "pixels") || (config_is(c, "input", "auto") && length == IDX_PIXELS);
+    const pixels_settings *s = c->task;
+    const int by_length = s->input == INPUT_AUTO;
+    const int rows = s->input == INPUT_ROWS || (by_length && length == IDX_SIDE);
+    const int half = s->input == INPUT_PIXELS14 || (by_length && length == IDX_PIXELS / 4);
+    const int full = s->input == INPUT_PIXELS || (by_length && length == IDX_PIXELS);
     size_t right = rows ? IDX_SIDE : half ? IDX_PIXELS / 4 : IDX_PIXELS;
     if (!rows && !half && !full)
         return length_fail(error, length, "28 (rows of pixels), 196 (14x14 pixels) or 784 (28x28 pixels)");
     if (length != right)
-        return length_fail(error, length, "%zu, with input=%s", right, config_word(c, "input"));
+        return length_fail(error, length, "%zu, with input=%s", right, config_get(c, "input"));
 
     pixels *p = calloc(1, sizeof *p);
     if (!p) return length_fail(error, length, "there is no memory for the images");
-    int drawn = config_is(c, "data", "digits");
-    int same = config_is(c, "test", "same"), on_train = config_is(c, "test", "mnist_train");
-    int eval_drawn = same ? drawn : config_is(c, "test", "digits");
+    const int drawn = s->data == TRAIN_DIGITS, on_train = s->test == TEST_MNIST_TRAIN;
+    const int eval_drawn = s->test == TEST_SAME ? drawn : s->test == TEST_DIGITS;
     if ((!drawn || on_train) &&
         load(&p->train, p->file, "train-images-idx3-ubyte", "train-labels-idx1-ubyte", error))
         goto fail;
     if (!eval_drawn && !on_train &&
         load(&p->test, p->file + 2, "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte", error))
         goto fail;
-    int64_t images = config_int(c, "images");
-    if (!drawn && images > (int64_t)p->train.count) {
+    if (!drawn && s->images > p->train.count) {
         config_fail(error, c, "images", "at most %zu, the training images (0: all)", p->train.count);
         goto fail;
     }
     set_levels(p->level);
-    set_order(p->order, half ? IDX_PIXELS / 4 : IDX_PIXELS, permuted,
-              permuted ? (uint64_t)config_int(c, "permutation") : 0);
+    set_order(p->order, half ? IDX_PIXELS / 4 : IDX_PIXELS, permuted, permuted ? s->permutation : 0);
     in->data = p;
     in->release = pixels_release;
     in->length = length;
@@ -91,7 +102,7 @@ static int pixels_open(smx_task_instance *in, const config *c, size_t length, in
     in->n[TRAIN_DRAWN] = drawn;
     in->n[EVAL_DRAWN] = eval_drawn;
     in->n[EVAL_ON_TRAIN] = on_train;
-    in->n[IMAGES] = (long)(images ? (size_t)images : p->train.count);
+    in->n[IMAGES] = (long)(s->images ? s->images : p->train.count);
     in->n[POOL] = half;
     return 0;
 fail:
@@ -162,26 +173,22 @@ static void pixels_generate(const smx_task_instance *in, uint64_t seed, uint32_t
     pixels_image(in, image, sample->values);
 }
 
-#define INPUT_KEY                                                                                            \
-    "input", KEY_WORD, "auto", 0, 0, "auto|rows|pixels|pixels14",                                            \
-        "what a step sees: a row of 28 pixels, one pixel, one of 14x14 (2x2 means); auto: by length", "task"
-#define DATA_KEY                                                                                             \
-    "data", KEY_WORD, "digits", 0, 0, "digits|mnist",                                                        \
-        "images to train on: procedural digits (drawn, no download) or MNIST", "task"
-#define TEST_KEY                                                                                             \
-    "test", KEY_WORD, "same", 0, 0, "same|digits|mnist|mnist_train",                                         \
-        "images to evaluate on; same: newly drawn digits, or MNIST's test images", "task"
-#define IMAGES_KEY                                                                                           \
-    "images", KEY_INT, "0", 0, 1e9, NULL,                                                                    \
-        "different training images; 0: all of MNIST, or ever new drawn ones", "task"
+#define KEYS_OF_BOTH                                                                                         \
+    WORD_KEY("input", pixels_settings, input, INPUTS, "auto",                                                \
+             "what a step sees: a row of 28 pixels, one pixel, one of 14x14 (2x2 means); auto: by length",   \
+             "task"),                                                                                        \
+        WORD_KEY("data", pixels_settings, data, TRAINED_ON, "digits",                                        \
+                 "images to train on: procedural digits (drawn, no download) or MNIST", "task"),             \
+        WORD_KEY("test", pixels_settings, test, TESTED_ON, "same",                                           \
+                 "images to evaluate on; same: newly drawn digits, or MNIST's test images", "task"),         \
+        INT_KEY("images", pixels_settings, images, "0", 0, 1e9,                                              \
+                "different training images; 0: all of MNIST, or ever new drawn ones", "task")
 
-static const config_key smnist_keys[] = {{INPUT_KEY}, {DATA_KEY}, {TEST_KEY}, {IMAGES_KEY}, {0}};
+static const config_key smnist_keys[] = {KEYS_OF_BOTH, {0}};
 static const config_key pmnist_keys[] = {
-    {INPUT_KEY},
-    {DATA_KEY},
-    {TEST_KEY},
-    {IMAGES_KEY},
-    {"permutation", KEY_INT, "1", 0, 1e9, NULL, "number of the order in which the pixels are shown", "task"},
+    KEYS_OF_BOTH,
+    INT_KEY("permutation", pixels_settings, permutation, "1", 0, 1e9,
+            "number of the order in which the pixels are shown", "task"),
     {0},
 };
 
@@ -193,6 +200,7 @@ const smx_task task_smnist = {
     .source = "Le, Jaitly & Hinton (2015); LeCun, Cortes & Burges, MNIST",
     .defaults = "length=28&width=32&batch=32",
     .keys = smnist_keys,
+    .settings = sizeof(pixels_settings),
     .open = smnist_open,
     .generate = pixels_generate,
     .image = pixels_image,
@@ -205,6 +213,7 @@ const smx_task task_pmnist = {
     .source = "Le, Jaitly & Hinton (2015); LeCun, Cortes & Burges, MNIST",
     .defaults = "length=196&width=32&batch=32",
     .keys = pmnist_keys,
+    .settings = sizeof(pixels_settings),
     .open = pmnist_open,
     .generate = pixels_generate,
     .image = pixels_image,

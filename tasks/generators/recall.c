@@ -6,18 +6,28 @@
 
 enum { PAIRS, LEAD, NOMATCH, NGRAM, RANDOM_FILLER, SLOTS }; // of instance->n
 
-#define NGRAM_KEY "ngram", KEY_INT, "2", 1, 8, NULL, "tokens in a key", "task"
-#define PAIRS_KEY "pairs", KEY_INT, "8", 1, 32767, NULL, "key-value pairs of a sequence", "task"
-#define LEAD_KEY "lead", KEY_INT, "0", 0, 1048576, NULL, "zero tokens before the first pair", "task"
+#define FILLERS(W) W(FILLER_ZERO, "zero") W(FILLER_RANDOM, "random")
+
+typedef struct { // each task has some of the keys
+    size_t pairs, ngram, lead, nomatch;
+    enum { FILLERS(WORD_NAME) } filler;
+} recall_settings;
+
+#define NGRAM_KEY INT_KEY("ngram", recall_settings, ngram, "2", 1, 8, "tokens in a key", "task")
+#define PAIRS_KEY                                                                                            \
+    INT_KEY("pairs", recall_settings, pairs, "8", 1, 32767, "key-value pairs of a sequence", "task")
+#define LEAD_KEY                                                                                             \
+    INT_KEY("lead", recall_settings, lead, "0", 0, 1048576, "zero tokens before the first pair", "task")
 #define NOMATCH_KEY                                                                                          \
-    "nomatch", KEY_INT, "0", 0, 32767, NULL, "queries of keys that have no pair: the answer is token 0",     \
-        "task"
-#define FILLER_KEY "filler", KEY_WORD, "zero", 0, 0, "zero|random", "what stands between the queries", "task"
+    INT_KEY("nomatch", recall_settings, nomatch, "0", 0, 32767,                                              \
+            "queries of keys that have no pair: the answer is token 0", "task")
+#define FILLER_KEY                                                                                           \
+    WORD_KEY("filler", recall_settings, filler, FILLERS, "zero", "what stands between the queries", "task")
 
 // ---- ar, nar ----
 
 static int nar_open_n(smx_task_instance *in, const config *c, size_t length, size_t n, smx_error *error) {
-    long vocab = config_int(c, "vocab");
+    const size_t vocab = c->common.vocab;
     if (vocab < 2)
         return config_fail(error, c, "vocab", "at least 2, so that something else can stand between");
     if (length < 2 * n)
@@ -37,7 +47,7 @@ static int ar_open(smx_task_instance *in, const config *c, size_t length, smx_er
 }
 
 static int nar_open(smx_task_instance *in, const config *c, size_t length, smx_error *error) {
-    return nar_open_n(in, c, length, (size_t)config_int(c, "ngram"), error);
+    return nar_open_n(in, c, length, ((const recall_settings *)c->task)->ngram, error);
 }
 
 static int same(const int32_t *a, const int32_t *b, size_t n) { return memcmp(a, b, n * sizeof *a) == 0; }
@@ -85,7 +95,7 @@ const smx_task task_ar = {
     .generate = nar_generate,
 };
 
-static const config_key nar_keys[] = {{NGRAM_KEY}, {0}};
+static const config_key nar_keys[] = {NGRAM_KEY, {0}};
 
 const smx_task task_nar = {
     .name = "nar",
@@ -94,6 +104,7 @@ const smx_task task_nar = {
     .source = "Li et al., On the Power of Convolution Augmented Transformer (2025), Def. 3",
     .defaults = "length=64&vocab=16&ngram=2",
     .keys = nar_keys,
+    .settings = sizeof(recall_settings),
     .open = nar_open,
     .generate = nar_generate,
 };
@@ -104,8 +115,8 @@ const smx_task task_nar = {
 // distinct from [V/2, V).
 
 static int mqar_open_n(smx_task_instance *in, const config *c, size_t length, size_t n, smx_error *error) {
-    size_t vocab = (size_t)config_int(c, "vocab"), pairs = (size_t)config_int(c, "pairs");
-    size_t lead = (size_t)config_int(c, "lead"), nomatch = (size_t)config_int(c, "nomatch");
+    const recall_settings *s = c->task;
+    const size_t vocab = c->common.vocab, pairs = s->pairs, lead = s->lead, nomatch = s->nomatch;
     size_t queries = pairs + nomatch, half = vocab / 2;
     if (vocab < 4) return config_fail(error, c, "vocab", "at least 4: a filler, a key and two values");
     if (vocab > 2 * TASK_DISTINCT_MAX - 1)
@@ -142,7 +153,7 @@ static int mqar_open_n(smx_task_instance *in, const config *c, size_t length, si
     in->n[LEAD] = (long)lead;
     in->n[NOMATCH] = (long)nomatch;
     in->n[NGRAM] = (long)n;
-    in->n[RANDOM_FILLER] = config_is(c, "filler", "random");
+    in->n[RANDOM_FILLER] = s->filler == FILLER_RANDOM;
     in->n[SLOTS] = (long)slots;
     return 0;
 }
@@ -152,7 +163,7 @@ static int mqar_open(smx_task_instance *in, const config *c, size_t length, smx_
 }
 
 static int mqnar_open(smx_task_instance *in, const config *c, size_t length, smx_error *error) {
-    return mqar_open_n(in, c, length, (size_t)config_int(c, "ngram"), error);
+    return mqar_open_n(in, c, length, ((const recall_settings *)c->task)->ngram, error);
 }
 
 // A free slot with probability proportional to its weight among the free ones (a slot is taken when its first
@@ -218,7 +229,7 @@ static void mqar_generate(const smx_task_instance *in, uint64_t seed, uint32_t s
             if (!sample->tokens[t]) sample->tokens[t] = (int32_t)rng_below(&rng, (uint32_t)in->vocab);
 }
 
-static const config_key mqar_keys[] = {{PAIRS_KEY}, {FILLER_KEY}, {LEAD_KEY}, {NOMATCH_KEY}, {0}};
+static const config_key mqar_keys[] = {PAIRS_KEY, FILLER_KEY, LEAD_KEY, NOMATCH_KEY, {0}};
 
 const smx_task task_mqar = {
     .name = "mqar",
@@ -227,12 +238,12 @@ const smx_task task_mqar = {
     .source = "Arora et al., Zoology (2024); Li et al. (2025), Def. 4",
     .defaults = "length=64&vocab=64&pairs=8",
     .keys = mqar_keys,
+    .settings = sizeof(recall_settings),
     .open = mqar_open,
     .generate = mqar_generate,
 };
 
-static const config_key mqnar_keys[] = {{PAIRS_KEY}, {NGRAM_KEY},   {FILLER_KEY},
-                                        {LEAD_KEY},  {NOMATCH_KEY}, {0}};
+static const config_key mqnar_keys[] = {PAIRS_KEY, NGRAM_KEY, FILLER_KEY, LEAD_KEY, NOMATCH_KEY, {0}};
 
 const smx_task task_mqnar = {
     .name = "mqnar",
@@ -242,6 +253,7 @@ const smx_task task_mqnar = {
     .source = "Li et al., On the Power of Convolution Augmented Transformer (2025), Def. 5",
     .defaults = "length=64&vocab=64&pairs=8&ngram=2",
     .keys = mqnar_keys,
+    .settings = sizeof(recall_settings),
     .open = mqnar_open,
     .generate = mqar_generate,
 };
@@ -253,7 +265,7 @@ const smx_task task_mqnar = {
 enum { DICT_MAX = 2048 }; // entries, on the stack
 
 static int dict_open(smx_task_instance *in, const config *c, size_t length, smx_error *error) {
-    long vocab = config_int(c, "vocab"), pairs = config_int(c, "pairs");
+    long vocab = (long)c->common.vocab, pairs = (long)((const recall_settings *)c->task)->pairs;
     if (vocab < 4) return config_fail(error, c, "vocab", "at least 4: a filler, a key and two values");
     if (vocab > 2 * TASK_DISTINCT_MAX - 1)
         return config_fail(error, c, "vocab", "at most %d", 2 * TASK_DISTINCT_MAX - 1);
@@ -296,7 +308,7 @@ static void dict_generate(const smx_task_instance *in, uint64_t seed, uint32_t s
     sample->targets[length - 1] = value[entry];
 }
 
-static const config_key dict_keys[] = {{PAIRS_KEY}, {0}};
+static const config_key dict_keys[] = {PAIRS_KEY, {0}};
 
 const smx_task task_dict_ar = {
     .name = "dict_ar",
@@ -306,6 +318,7 @@ const smx_task task_dict_ar = {
     .source = "Lutati et al., Focus (2023), Sec. 5.1; Poli et al., Hyena (2023)",
     .defaults = "length=31&vocab=30&pairs=8",
     .keys = dict_keys,
+    .settings = sizeof(recall_settings),
     .open = dict_open,
     .generate = dict_generate,
 };

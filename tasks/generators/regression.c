@@ -4,6 +4,10 @@
 
 enum { PICKS }; // of instance->n
 
+typedef struct {
+    size_t picks;
+} select_settings;
+
 static int sums_open(smx_task_instance *in, const config *c, size_t length, smx_error *error) {
     (void)c;
     if (length < 1) return length_fail(error, length, "at least 1");
@@ -39,7 +43,7 @@ static void cummax_generate(const smx_task_instance *in, uint64_t seed, uint32_t
 }
 
 static int select_open(smx_task_instance *in, const config *c, size_t length, smx_error *error) {
-    size_t picks = (size_t)config_int(c, "picks");
+    const size_t picks = ((const select_settings *)c->task)->picks;
     if (length < 2 * picks) return length_fail(error, length, "at least 2 * picks = %zu", 2 * picks);
     in->length = length;
     in->vocab = in->classes = 0;
@@ -72,7 +76,7 @@ static void select_generate(const smx_task_instance *in, uint64_t seed, uint32_t
 
 static const config_key sums_keys[] = {{0}};
 static const config_key select_keys[] = {
-    {"picks", KEY_INT, "8", 1, 1 << 19, NULL, "marked values to give back", "task"},
+    INT_KEY("picks", select_settings, picks, "8", 1, 1 << 19, "marked values to give back", "task"),
     {0},
 };
 
@@ -83,6 +87,7 @@ const smx_task task_select = {
     .source = "Zimerman & Wolf, LaS (2024), Tab. 7; Gupta, Mehta & Berant, DLR (2022)",
     .defaults = "length=64&picks=8",
     .keys = select_keys,
+    .settings = sizeof(select_settings),
     .open = select_open,
     .generate = select_generate,
 };

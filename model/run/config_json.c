@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "keys.h"
+#include <seqmix/run.h>
+
 #include "model/mixers/mixer.h"
 #include "model/base/number.h"
+#include "recipes.h"
 #include "tasks/task.h"
 
 typedef struct {
@@ -56,14 +58,14 @@ static void put_choices(writer *w, const config_key *k) {
 }
 
 static void put_keys(writer *w, const config_key *keys, int *first) {
-    static const char *const types[] = {"int", "real", "word", "text"};
+    static const char *const types[] = {"int", "real", "word", "word", "text"};
     for (; keys && keys->name; keys++) {
         put(w, *first ? "{" : ",{");
         *first = 0;
         put_field(w, "name", keys->name);
         put_field(w, "type", types[keys->type]);
         put_field(w, "default", keys->fallback);
-        if (keys->type == KEY_WORD) put_choices(w, keys);
+        if (keys->choices) put_choices(w, keys);
         if (keys->type == KEY_INT || keys->type == KEY_REAL) {
             char min[NUMBER_TEXT], max[NUMBER_TEXT];
             put(w, "\"min\":%s,\"max\":%s,", number_write(min, keys->min), number_write(max, keys->max));

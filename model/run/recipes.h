@@ -1,23 +1,10 @@
-// keys.h: the tables that config.c reads.
-#ifndef SMX_KEYS_H
-#define SMX_KEYS_H
+// recipes.h: settings that were measured to learn, and the named presets with what is claimed of them.
+#ifndef SMX_RECIPES_H
+#define SMX_RECIPES_H
 
-#include "config.h"
+#include "model/settings/language.h"
 
-extern const config_key common_keys[]; // ended by a NULL name
-
-// Good settings for a mixer on a task (either may be "*"); later lines override earlier ones.
-typedef struct {
-    const char *task, *mixer, *config;
-} recipe;
 extern const recipe recipes[]; // ended by a NULL task
-
-typedef struct {
-    const char *name, *title;
-    const char *config; // may hold several runs
-    const char *lesson; // the sentence it teaches
-    const char *expect; // what was measured, over seeds 1, 2, 3
-} preset;
 extern const preset presets[]; // ended by a NULL name
 
 // What was measured of run `run` of a preset after its steps, for each of seeds 1, 2, 3: metric (accuracy, free, r2, bits) on

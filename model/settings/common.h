@@ -1,0 +1,45 @@
+// common.h: the keys that every experiment has, as a struct. A mixer's or a task's own keys stand in its file.
+#ifndef SMX_COMMON_SETTINGS_H
+#define SMX_COMMON_SETTINGS_H
+
+#include "key.h"
+
+#define NORMS(W) W(NORM_NONE, "none") W(NORM_LAYER, "layer") W(NORM_RMS, "rms")
+#define ACTIVATIONS(W) W(ACTIVATION_GELU, "gelu") W(ACTIVATION_SILU, "silu")
+#define POSITIONS(W)                                                                                         \
+    W(POSITION_NONE, "none")                                                                                 \
+    W(POSITION_LEARNED, "learned")                                                                           \
+    W(POSITION_SINUSOIDAL, "sinusoidal")                                                                     \
+    W(POSITION_ROPE, "rope")                                                                                 \
+    W(POSITION_ALIBI, "alibi")                                                                               \
+    W(POSITION_ALIBI_SCALED, "alibi_scaled")
+#define STARTS(W) W(START_FAN_IN, "fan_in") W(START_NORMAL, "normal") W(START_XAVIER, "xavier")
+#define SCHEDULES(W) W(SCHEDULE_CONSTANT, "constant") W(SCHEDULE_COSINE, "cosine")
+
+typedef enum { NORMS(WORD_NAME) } norm_word;
+typedef enum { ACTIVATIONS(WORD_NAME) } activation_word;
+typedef enum { POSITIONS(WORD_NAME) } position_word;
+typedef enum { STARTS(WORD_NAME) } start_word;
+typedef enum { SCHEDULES(WORD_NAME) } schedule_word;
+
+// What each means: the rows of common_keys.
+typedef struct {
+    size_t version;
+    unsigned task, mixer; // places in the lists of the language
+    size_t length, vocab;
+    size_t width, blocks, heads, mlp;
+    norm_word norm;
+    activation_word activation;
+    position_word position;
+    start_word init;
+    double embed_std, position_std;
+    uint64_t seed;
+    size_t batch, steps, warmup, threads;
+    schedule_word schedule;
+    double rate, decay, clip, beta1, beta2, epsilon;
+    int fast;
+} common_settings;
+
+extern const config_key common_keys[]; // ended by a NULL name
+
+#endif

@@ -1,0 +1,74 @@
+// pairs.c: see pairs.h.
+#include "pairs.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/base/error.h"
+
+enum { MAX_PAIR = 1024 };
+
+size_t pairs_runs(const char *text) {
+    size_t n = 1;
+    for (; *text; text++) n += *text == '~';
+    return n;
+}
+
+config_span pairs_run(const char *text, size_t i) {
+    while (i-- > 0) text = strchr(text, '~') + 1;
+    return (config_span){text, strcspn(text, "~")};
+}
+
+// Decode %XX in place; -1 when broken or a control character.
+static int decode(char *s) {
+    char *to = s;
+    for (; *s; s++) {
+        int ch = (unsigned char)*s;
+        if (ch == '%') {
+            if (!isxdigit((unsigned char)s[1]) || !isxdigit((unsigned char)s[2])) return -1;
+            char hex[3] = {s[1], s[2], 0};
+            ch = (int)strtol(hex, NULL, 16);
+            s += 2;
+        }
+        if (ch < 32 || ch == 127) return -1;
+        *to++ = (char)ch;
+    }
+    *to = 0;
+    return 0;
+}
+
+int pairs_visit(config_span run, pairs_each *each, void *arg, smx_error *e) {
+    for (size_t at = 0; at < run.n;) {
+        size_t len = 0;
+        while (at + len < run.n && run.text[at + len] != '&') len++;
+        if (len) {
+            char pair[MAX_PAIR];
+            if (len >= sizeof pair)
+                return error_say(e, "'%.40s...' is %zu characters long; at most %d are allowed",
+                                 run.text + at, len, MAX_PAIR - 1);
+            memcpy(pair, run.text + at, len);
+            pair[len] = 0;
+            char *value = strchr(pair, '=');
+            if (!value || value == pair)
+                return error_about(e, "", pair, "key=value", "'%.100s' is not of the form key=value", pair);
+            *value++ = 0;
+            if (decode(pair) || decode(value))
+                return error_about(e, pair, value, "printable text, with %XX for other characters",
+                                   "'%.100s' has a broken %%XX or a control character", pair);
+            int stop = each(arg, pair, value, e);
+            if (stop) return stop;
+        }
+        at += len + 1;
+    }
+    return 0;
+}
+
+char *pairs_encode(char *to, const char *value) {
+    for (; *value; value++)
+        to += strchr("&~#%= \"\\", *value) || (unsigned char)*value > 126
+                  ? sprintf(to, "%%%02X", (unsigned char)*value)
+                  : sprintf(to, "%c", *value);
+    return to;
+}
