@@ -1,4 +1,4 @@
-// iir.c: Focus's adaptive second-order filters ([Focus] Eqs. 5-8; MECHANISMS 4, step 5), a pair of coefficients for each
+// iir.c: Focus's adaptive second-order filters ([Focus] Eqs. 5-8; docs/MECHANISMS.md#focus), a pair of coefficients for each
 // bin, channel and filter; the adaptive max pool and the squashing that lead to them. Lanes are channels, time runs in
 // order.
 #include "iir_layout.h"

@@ -1,4 +1,4 @@
-// landmark.c: landmark attention (LCAT, CAT Sec. 5; MECHANISMS 3) and the filter that makes its landmarks. Each query picks
+// landmark.c: landmark attention (LCAT, CAT Sec. 5; docs/MECHANISMS.md#lcat) and the filter that makes its landmarks. Each query picks
 // the earlier block whose landmark it agrees with most, then attends to that block and to its own: O(d (L/B + B)) a query.
 #include "attention_rows.h"
 #include "landmark_layout.h"

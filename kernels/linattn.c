@@ -1,4 +1,4 @@
-// linattn.c: causal linear attention (Katharopoulos et al. 2020; CHELA Eqs. 9-12; MECHANISMS 6) in blocks of C rows: inside a
+// linattn.c: causal linear attention (Katharopoulos et al. 2020; CHELA Eqs. 9-12; docs/MECHANISMS.md#linear) in blocks of C rows: inside a
 // block the masked product of all pairs, between blocks the state S = sum k v^T. C = 1 is the recurrence, C >= L the
 // quadratic form; the three agree to rounding.
 //   o_t = S^T q_t + sum_{s <= t in the block} (q_t.k_s) v_s            y = o r,  r: 1, 1/rms(o), or 1/(q_t . sum_{s<=t} k_s)

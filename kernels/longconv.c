@@ -1,5 +1,5 @@
 // longconv.c: the depthwise causal convolution with a kernel as long as the sequence, by the transform of fft_rows.h
-// (MECHANISMS 5). N >= 2L rows make the circular product linear; kernel and sequence fill half of them, so the first
+// (docs/MECHANISMS.md#longconv). N >= 2L rows make the circular product linear; kernel and sequence fill half of them, so the first
 // split copies.
 #include "fft_rows.h"
 

@@ -1,4 +1,4 @@
-// cat.c: convolution-augmented attention ([CAT] Def. 1; MECHANISMS 3): filtered projections, then softmax
+// cat.c: convolution-augmented attention ([CAT] Def. 1; docs/MECHANISMS.md#cat): filtered projections, then softmax
 // attention (CAT) or linear attention (LinCAT).
 #include <seqmix/ref.h>
 

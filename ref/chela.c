@@ -1,4 +1,4 @@
-// chela.c: the CHELA layer and block ([CHELA] Eqs. 9-15; MECHANISMS 6).
+// chela.c: the CHELA layer and block ([CHELA] Eqs. 9-15; docs/MECHANISMS.md#chela).
 #include <seqmix/ref.h>
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// focus_filter.c: Focus's adaptive second-order IIR filters ([Focus] Eqs. 5-8; MECHANISMS 4, step 5), for
+// focus_filter.c: Focus's adaptive second-order IIR filters ([Focus] Eqs. 5-8; docs/MECHANISMS.md#focus), for
 // each bin, channel and filter H(w) = 1 / (1 + theta_0 e^-jw + theta_1 e^-2jw), summed over the filters.
 //   literal  a bin's DFT of length R times conj(H): circular and reversed in time, so a token sees later ones
 //   causal   y_t = x_t - theta_0 y_{t-1} - theta_1 y_{t-2}, the state zero at the start of each bin

@@ -1,4 +1,4 @@
-// lcat.c: landmark CAT ([CAT], LCAT; MECHANISMS 3): K = (X * F_k) W_k gives the landmarks; the dense
+// lcat.c: landmark CAT ([CAT], LCAT; docs/MECHANISMS.md#lcat): K = (X * F_k) W_k gives the landmarks; the dense
 // part attends to plain or filtered keys.
 #include <seqmix/ref.h>
 

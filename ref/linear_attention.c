@@ -1,4 +1,4 @@
-// linear_attention.c: causal linear attention as [CHELA] and LinCAT use it (MECHANISMS 6), and the three
+// linear_attention.c: causal linear attention as [CHELA] and LinCAT use it (docs/MECHANISMS.md#linear), and the three
 // equal forms of its core: quadratic, recurrent, tiled.
 #include <seqmix/ref.h>
 

@@ -1,4 +1,4 @@
-// long_conv.c: the long convolution (Fu et al. 2023; MECHANISMS 5), summed directly, and the real transform
+// long_conv.c: the long convolution (Fu et al. 2023; docs/MECHANISMS.md#longconv), summed directly, and the real transform
 // along time that fast versions of it use, by its definition.
 #include <seqmix/ref.h>
 

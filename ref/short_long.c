@@ -1,4 +1,4 @@
-// short_long.c: the short-long convolution ([CHELA] Eqs. 7-8; MECHANISMS 5).
+// short_long.c: the short-long convolution ([CHELA] Eqs. 7-8; docs/MECHANISMS.md#chela).
 #include <seqmix/ref.h>
 
 #include <stdlib.h>

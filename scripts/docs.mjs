@@ -95,6 +95,8 @@ function mixer(part) {
         ? table.modes[part.name].split('~').map((mode) => `\`${mode}\``)
         : [];
     return [
+        `<a id="${part.name}"></a>`,
+        '',
         `## ${part.title} (\`mixer=${part.name}\`)`,
         '',
         part.help,
@@ -135,9 +137,10 @@ function mechanisms() {
         '| mixer | what it is | cost | source |',
         '|---|---|---|---|',
         ...table.mixers.map(
-            (m) =>
-                `| [\`${m.name}\`](#${anchor(`${m.title} (mixer=${m.name})`)}) | ${cell(m.help)} | ${cell(m.cost)} | ${cell(m.source)} |`,
+            (m) => `| [\`${m.name}\`](#${m.name}) | ${cell(m.help)} | ${cell(m.cost)} | ${cell(m.source)} |`,
         ),
+        '',
+        '<a id="model"></a>',
         '',
         '## The model around a mixer',
         '',

@@ -226,7 +226,7 @@ double ref_clip_factor(double sumsq, double max_norm); // min(1, max_norm / sqrt
 
 // ==== Mechanisms, one sequence [L][D] at a time, L >= 1
 
-// ---- softmax_attention.c: MECHANISMS 1
+// ---- softmax_attention.c: docs/MECHANISMS.md#attention
 typedef enum { REF_POS_NONE, REF_POS_ROPE, REF_POS_ALIBI, REF_POS_ALIBI_SCALED } ref_pos;
 typedef struct {
     size_t L, D, H;
@@ -249,7 +249,7 @@ int ref_softmax_attention_fwd(double *y, const double *x, const ref_qkvo *w, con
 int ref_softmax_attention_bwd(double *dx, const ref_qkvo *dw, const double *dy, const double *x,
                               const ref_qkvo *w, const ref_heads *p);
 
-// ---- las.c: MECHANISMS 2, [LaS] Eq. 4
+// ---- las.c: docs/MECHANISMS.md#las, [LaS] Eq. 4
 typedef enum { REF_DECAY_NONE, REF_DECAY_EXP, REF_DECAY_ALIBI, REF_DECAY_ALIBI_SCALED } ref_decay;
 typedef enum { REF_POOL_NONE, REF_POOL_CENTRED, REF_POOL_MASKED, REF_POOL_TRAILING } ref_pool;
 typedef struct {
@@ -273,7 +273,7 @@ int ref_las_attention_fwd(double *y, const double *x, const ref_qkvo *w, const r
 int ref_las_attention_bwd(double *dx, const ref_qkvo *dw, const double *dy, const double *x,
                           const ref_qkvo *w, const ref_las *p);
 
-// ---- linear_attention.c: MECHANISMS 6, the mechanism: ref_linattn on q, k, v, with phi = elu + 1
+// ---- linear_attention.c: docs/MECHANISMS.md#linear, the mechanism: ref_linattn on q, k, v, with phi = elu + 1
 // on q and k for the sum normaliser. B = 1, stride = D.
 int ref_linear_attention_fwd(double *y, const double *q, const double *k, const double *v,
                              const ref_linattn *p);
@@ -287,7 +287,7 @@ int ref_linattn_recurrent(double *o, const double *q, const double *k, const dou
 int ref_linattn_tiled(double *o, const double *q, const double *k, const double *v, size_t L, size_t D,
                       size_t H, size_t C);
 
-// ---- cat.c: MECHANISMS 3, [CAT] Def. 1
+// ---- cat.c: docs/MECHANISMS.md#cat, [CAT] Def. 1
 typedef struct {
     size_t L, D, H, W;
     int multi_head; // 0: f [H][W]; 1: f [W][H][H] on projected heads
@@ -338,7 +338,7 @@ int ref_lcat_fwd(double *y, int32_t *chosen, const double *x, const ref_lcat_wei
 int ref_lcat_bwd(double *dx, const ref_lcat_weights *dw, const double *dy, const double *x,
                  const ref_lcat_weights *w, const ref_lcat *p);
 
-// ---- short_long.c: MECHANISMS 5, [CHELA] Eqs. 7-8
+// ---- short_long.c: docs/MECHANISMS.md#chela, [CHELA] Eqs. 7-8
 // The long convolution of one sequence with a kernel of its length, [D][L].
 void ref_long_conv_fwd(double *y, const double *x, const double *k, const double *skip, size_t L, size_t D,
                        double lambda);

@@ -100,7 +100,7 @@ float smx_sum(const float *x, size_t n);                 // 16 canonical lanes, 
 float smx_dot(const float *x, const float *y, size_t n); // the same over products
 
 // ---- Attention ------------------------------------------------------------------------------------------
-// Softmax attention (Vaswani et al.; MECHANISMS 1-2), all heads of B sequences:
+// Softmax attention (Vaswani et al.; docs/MECHANISMS.md#attention and #las), all heads of B sequences:
 //   s_ij = scale * q_i . k_j,  l_ij = s_ij * mult_h(i-j) + bias_h(i-j),  A = softmax over the allowed j,  o_i = sum_j A_ij v_j
 typedef struct {
     size_t B, L, D, H;
@@ -142,7 +142,7 @@ void smx_attention_maps_bwd(float *dq, float *dk, float *dv, float *dmix, const 
 // Feature map elu + 1 (Katharopoulos et al. 2020): x + 1 for x > 0, exp(x) otherwise. Backward takes the OUTPUT y.
 void smx_elu1_fwd(float *y, const float *x, size_t n);
 void smx_elu1_bwd(float *dx, const float *dy, const float *y, size_t n);
-// Causal linear attention, all heads of B sequences (MECHANISMS 6): o_t = sum_{s<=t} (q_t . k_s) v_s, y_t = r_t o_t with
+// Causal linear attention, all heads of B sequences (docs/MECHANISMS.md#linear): o_t = sum_{s<=t} (q_t . k_s) v_s, y_t = r_t o_t with
 //   NONE r = 1;   RMS r = 1/sqrt(mean(o_t^2) + eps) over the head's d outputs;
 //   SUM  r = 1/(q_t . sum_{s<=t} k_s), 0 with zero gradient where that is below FLT_MIN (q and k are to be non-negative).
 enum { SMX_LINATTN_NONE, SMX_LINATTN_RMS, SMX_LINATTN_SUM };

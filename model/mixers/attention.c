@@ -1,4 +1,4 @@
-// attention.c: softmax attention, the baseline (Vaswani et al. 2017; MECHANISMS 1).
+// attention.c: softmax attention, the baseline (Vaswani et al. 2017; docs/MECHANISMS.md#attention).
 //   S = Q K^T / sqrt(d), masked j > i, A = softmax(S), O = A V, then W_o
 // chunk = M: rows [0,M), [M,2M), ... attend among themselves only (local attention in blocks).
 #include "mixer.h"

@@ -1,4 +1,4 @@
-// cat.c: Convolution-Augmented Transformer (Li et al., AAAI 2025, Def. 1; MECHANISMS 3).
+// cat.c: Convolution-Augmented Transformer (Li et al., AAAI 2025, Def. 1; docs/MECHANISMS.md#cat).
 //   K = (X * F_k) W_k, the same for Q and V; then causal softmax attention.
 //   maps (Table 2): no filters over time; A'_h = sum_g M_hg A_g
 //   filter_norm (Theorem 1): rows of X * F scaled to unit length before the projection

@@ -1,4 +1,4 @@
-// focus.c: Focus (Lutati, Zimerman & Wolf, EMNLP 2023, Eqs. 1-14; MECHANISMS 4): second-order filters whose coefficients a
+// focus.c: Focus (Lutati, Zimerman & Wolf, EMNLP 2023, Eqs. 1-14; docs/MECHANISMS.md#focus): second-order filters whose coefficients a
 // hypernetwork chooses bin by bin, then attention in chunks and gates. focus_h: learned constant filters instead.
 //   g = GlobalConv(x)                                                   depthwise, as long as the sequence
 //   e = adaptive max pool of g to O values a bin and channel

@@ -1,4 +1,4 @@
-// model.c: embedding, blocks, head (MECHANISMS 7).
+// model.c: embedding, blocks, head (docs/MECHANISMS.md#model).
 //   x = embedding (+ positions);  N times: x += mixer(norm(x)), x += mlp(norm(x));  logits = norm(x) W + b
 #include "model.h"
 

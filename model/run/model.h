@@ -1,4 +1,4 @@
-// model.h: embedding, blocks, head: a whole model as one graph (MECHANISMS 7).
+// model.h: embedding, blocks, head: a whole model as one graph (docs/MECHANISMS.md#model).
 #ifndef SMX_MODEL_H
 #define SMX_MODEL_H
 

@@ -1,5 +1,5 @@
-// test_long_vectors.c: Focus, CHELA, their parts and long convolutions against the shared set of test vectors
-// ($SEQMIX_VECTORS, else ../shared/vectors), outputs and all gradients through the float kernels on every instruction set;
+// test_long_vectors.c: Focus, CHELA, their parts and long convolutions against the test vectors
+// (proofs_tests/vectors, or $SEQMIX_VECTORS), outputs and all gradients through the float kernels on every instruction set;
 // and the fusion of short kernels on a whole model. The vectors are skipped where the set is not there.
 #include "proofs_tests/model/mixer_vectors.h"
 

@@ -1,5 +1,5 @@
-// test_vectors.c: `seqmix oracle` and `seqmix compare` on sets of test vectors: on the shared set where it is
-// present ($SEQMIX_VECTORS, else ../shared/vectors), and on a small set made here, whole and damaged.
+// test_vectors.c: `seqmix oracle` and `seqmix compare` on sets of test vectors: on proofs_tests/vectors
+// (or $SEQMIX_VECTORS), and on a small set made here, whole and damaged.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,11 +77,11 @@ static int tear_down(void **unused) {
     return 0;
 }
 
-// ---- The shared set
-static const char *shared_manifest(void) {
+// ---- The set of proofs_tests/vectors
+static const char *committed_manifest(void) {
     static char path[TEXT];
     const char *folder = getenv("SEQMIX_VECTORS");
-    snprintf(path, sizeof path, "%s/manifest.json", folder && *folder ? folder : "../shared/vectors");
+    snprintf(path, sizeof path, "%s/manifest.json", folder && *folder ? folder : "proofs_tests/vectors");
     if (access(path, R_OK) == 0) return path;
     print_message("no test vectors: %s is not there (SEQMIX_VECTORS names their folder)\n", path);
     return NULL;
@@ -89,7 +89,7 @@ static const char *shared_manifest(void) {
 
 static void oracle_agrees_with_the_vectors(void **unused) {
     (void)unused;
-    const char *manifest = shared_manifest(), *out = at(work, "shared");
+    const char *manifest = committed_manifest(), *out = at(work, "committed");
     if (!manifest) skip();
     assert_int_equal(run_oracle(manifest, out), 0);
     assert_int_equal(run_compare(manifest, out, NULL), 0);

@@ -67,7 +67,7 @@ static CHECK_UNUSED void lone_mixer_run(lone_mixer *m, const float *dy) {
 // ---- The manifest ---------------------------------------------------------------------------------------
 static CHECK_UNUSED const char *vectors_folder(void) {
     const char *named = getenv("SEQMIX_VECTORS");
-    return named && *named ? named : "../shared/vectors";
+    return named && *named ? named : "proofs_tests/vectors";
 }
 static CHECK_UNUSED json *vectors_manifest(void) {
     char path[1024], err[256];

@@ -48,7 +48,7 @@ static void claims_are_measured(void **state) {
     assert_true(modes > 40);
 }
 
-// The leaks of the sources (MECHANISMS 10) and the modes that mend them, written out.
+// The leaks of the sources (docs/ERRATA.md) and the modes that mend them, written out.
 static void known_reaches(void **state) {
     (void)state;
     static const struct {

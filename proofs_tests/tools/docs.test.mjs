@@ -25,6 +25,31 @@ test('docs/MECHANISMS.md and docs/TASKS.md are up to date', () => {
     assert.equal(status, 0, stderr);
 });
 
+test('places in docs/ that comments cite are there', () => {
+    const files = spawnSync('git', ['grep', '-lE', 'docs/[A-Z]+\\.md#'], {
+        cwd: root,
+        encoding: 'utf8',
+    }).stdout;
+    const cited = files
+        .split('\n')
+        .filter((file) => /\.([ch]|ts|tsx|mjs)$/.test(file))
+        .flatMap((file) =>
+            [
+                ...readFileSync(join(root, file), 'utf8').matchAll(
+                    /docs\/([A-Z]+)\.md#(\w+)(?: and #(\w+))?/g,
+                ),
+            ].flatMap(([, name, ...anchors]) =>
+                anchors.filter(Boolean).map((anchor) => ({ file, name, anchor })),
+            ),
+        );
+    assert.ok(cited.length > 30, `${cited.length} citations`);
+    const absent = cited.filter(
+        ({ name, anchor }) =>
+            !readFileSync(join(root, `docs/${name}.md`), 'utf8').includes(`<a id="${anchor}">`),
+    );
+    assert.deepEqual(absent, []);
+});
+
 test('a page that was edited is noticed', () => {
     const page = join(copy, 'docs/TASKS.md');
     const text = readFileSync(page, 'utf8');

@@ -189,7 +189,7 @@ export interface LasOptions {
     /** Decay of each head; without it exp(-alpha) is spaced evenly from 1 to exp(-range). */
     alphas?: Float32Array;
     range?: number;
-    /** What is averaged over `window` columns of the attention map; docs/MECHANISMS.md tells them apart. Default: trailing, 3. */
+    /** What is averaged over `window` columns of the attention map; docs/MECHANISMS.md#las tells them apart. Default: trailing, 3. */
     pool?: 'trailing' | 'centred' | 'masked' | 'none';
     window?: number;
     /** Rows that attend among themselves only; 0: all. */
