@@ -307,8 +307,25 @@ onPage('runs, numbers and charts leave as files, and a saved run comes back', RA
         // What is no run says so.
         const [again] = await Promise.all([page.waitForFileChooser(), press(page, 'Load a run …')]);
         await again.accept([join(folder, 'seqmix.csv')]);
-        await until(page, () => /seqmix\.csv: /.test(document.querySelector('.notice')?.textContent ?? ''));
+        await until(page, () =>
+            /seqmix\.csv: /.test(document.querySelector('.row + .why')?.textContent ?? ''),
+        );
         assert.equal((await runs(page)).length, 3);
+        assert.equal(await page.$('.notice'), null, 'it is said beside the button, nowhere else');
+        // It is called by its file, and starts from it again.
+        assert.match((await runs(page))[2].name, new RegExp(`^CAT · ${name.replaceAll('.', '\\.')}$`));
+        await press(page, 'Go on');
+        await until(page, (step) => globalThis.seqmix.runs()[2].step > step, cat.step);
+        await press(page, 'Reset');
+        await until(
+            page,
+            () => globalThis.seqmix.runs()[0].status === 'ready' && globalThis.seqmix.runs()[2].digest,
+        );
+        assert.deepEqual(
+            (await runs(page)).map(({ step }) => step),
+            [0, 0, cat.step],
+        );
+        assert.equal((await runs(page))[2].digest, cat.digest);
     } finally {
         await rm(folder, { recursive: true, force: true });
     }

@@ -109,8 +109,8 @@ function Reached({ entry: { members, history, live } }: { entry: Entry }) {
             <span class="tick" aria-hidden="true">
                 ✓
             </span>{' '}
-            {history.solved.step}
-            <span class="of"> {history.solved.seconds.toFixed(2)} s</span>
+            {history.solvedBefore ? `by ${history.solved.step}` : history.solved.step}
+            {!history.solvedBefore && <span class="of"> {history.solved.seconds.toFixed(2)} s</span>}
         </>
     );
 }

@@ -1,4 +1,5 @@
 // runs.tsx: the runs of the race: their mechanism, what each changes, adding and removing them.
+import { useState } from 'preact/hooks';
 import { download, pick } from '../core/files.ts';
 import { MAX_ALL, offeredTasks, ownKeys } from '../state/setup.ts';
 import type { Entry } from '../state/entry.ts';
@@ -13,6 +14,7 @@ import { Badge, MarkSign } from './mark.tsx';
 const GROUP_NAMES: Record<string, string> = { mixer: 'Mechanism', model: 'Model', training: 'Training' };
 
 export function RunsView() {
+    const [refused, refuse] = useState<readonly string[]>([]);
     return (
         <section aria-labelledby="runs-title">
             <h2 id="runs-title">Runs</h2>
@@ -28,17 +30,27 @@ export function RunsView() {
                 <button type="button" onClick={addRun} disabled={runs.value.length >= MAX_ALL}>
                     Add a run
                 </button>
-                <button type="button" onClick={() => void loadRuns()}>
+                <button type="button" onClick={() => void loadRuns().then(refuse)}>
                     Load a run …
                 </button>
             </div>
+            {refused.map((problem) => (
+                <p key={problem} class="why" role="alert">
+                    {problem}.
+                </p>
+            ))}
         </section>
     );
 }
 
-async function loadRuns(): Promise<void> {
-    for (const file of await pick('.safetensors', true))
-        await addSaved(new Uint8Array(await file.arrayBuffer()), file.name);
+/** Add the runs of files that the visitor picks; what is wrong with those that cannot be. */
+async function loadRuns(): Promise<string[]> {
+    const problems: string[] = [];
+    for (const file of await pick('.safetensors', true)) {
+        const problem = await addSaved(new Uint8Array(await file.arrayBuffer()), file.name);
+        if (problem) problems.push(`${file.name}: ${problem}`);
+    }
+    return problems;
 }
 async function saveRun(entry: Entry): Promise<void> {
     const bytes = await checkpointOf(entry.members[0]!);
