@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/hash.h"
 #include "kernels/philox.h"
+#include "model/base/error.h"
 
 void params_free(params *p) {
     for (size_t i = 0; i < p->count; i++) free(p->list[i]);
@@ -20,14 +22,8 @@ const param *params_find(const params *p, const char *name) {
     return NULL;
 }
 
-static uint64_t name_hash(const char *name) { // FNV-1a
-    uint64_t h = 14695981039346656037u;
-    for (; *name; name++) h = (h ^ (unsigned char)*name) * 1099511628211u;
-    return h;
-}
-
 static void start_param(const param *w, float *data, uint64_t seed) {
-    smx_rng r = rng_open(seed, RNG_START, name_hash(w->name));
+    smx_rng r = rng_open(seed, RNG_START, hash_bytes(HASH_START, w->name, strlen(w->name)));
     size_t last = w->shape[w->rank - 1];
     switch (w->start.kind) {
     case INIT_NORMAL:
@@ -99,14 +95,7 @@ int params_create(params *p, uint64_t seed, smx_error *error) {
     }
     p->sealed = 1;
     p->data = total > GRAPH_MOST ? NULL : calloc(4 * (size_t)total + 16, sizeof *p->data);
-    if (!p->data) {
-        if (error) {
-            memset(error, 0, sizeof *error);
-            snprintf(error->message, sizeof error->message, "out of memory for %llu weights",
-                     (unsigned long long)total);
-        }
-        return -1;
-    }
+    if (!p->data) return error_say(error, "out of memory for %llu weights", (unsigned long long)total);
     p->total = (size_t)total;
     p->grad = p->data + p->total;
     p->m = p->grad + p->total;

@@ -146,15 +146,11 @@ static void plan_tensor(plan *p, graph *g, tensor *t, const tensor *loss) {
 
 static void plan_node(plan *p, graph *g, int k) {
     node *n = &g->nodes[k];
-    const int train = g->mode == GRAPH_TRAIN, back = 2 * (int)g->n_nodes - 1 - k, for_ever = back + k + 1;
-    // Who looks asks for maps after the replay: they are made from what was saved, in the node's scratch.
-    const int looked_at = g->mode == GRAPH_LOOK && n->op->map;
-    n->saved_buffer = n->saved_n ? add_buffer(p, n->saved_n, k,
-                                              train       ? back
-                                              : looked_at ? for_ever
-                                                          : k)
-                                 : no_buffer;
-    n->scratch_buffer = n->scratch_n ? add_life(p, n->scratch_n, k, looked_at ? for_ever : k) : no_buffer;
+    const int N = (int)g->n_nodes, train = g->mode == GRAPH_TRAIN, back = 2 * N - 1 - k;
+    // Who looks asks for maps after the replay: they are made of what was saved, in the node's scratch.
+    const int to = g->mode == GRAPH_LOOK && n->op->map ? 2 * N : k;
+    n->saved_buffer = n->saved_n ? add_buffer(p, n->saved_n, k, train ? back : to) : no_buffer;
+    n->scratch_buffer = n->scratch_n ? add_life(p, n->scratch_n, k, to) : no_buffer;
     for (size_t j = 0; j < n->n_in; j++) {
         const tensor *t = n->in[j];
         n->temp_buffer[j] = no_buffer;

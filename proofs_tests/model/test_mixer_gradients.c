@@ -1,9 +1,11 @@
 // test_mixer_gradients.c: every mixer in every mode of its list, as a whole: the gradient of its input and of each weight
-// against differences of its output, a replay that gives the same words, a batch that is its sequences one by one, and the same
-// words on every instruction set.
+// against differences of its output, a replay that gives the same words, a batch that is its sequences one by one, the same words on
+// every instruction set, and attention maps that are the ones used.
 #include "mixer_vectors.h"
 
+#include "kernels/philox.h"
 #include "model/audit/audit.h"
+#include "model/run/batch_graph.h"
 
 // ---- Differences ----------------------------------------------------------------------------------------
 // sum of weight * y in double, at start + step * direction in weight w
@@ -142,7 +144,29 @@ static void same_words(void **state) {
     }
 }
 
-// Where a mixer shows attention maps, they are the ones it uses: map times values is the attention's output.
+// Where something attends, its map is the one that was used: map times values is the attention's output. Returns how many do.
+static size_t check_maps(graph *g) {
+    size_t shown = 0;
+    for (size_t t = 0; t < g->n_tensors; t++) {
+        const tensor *o = g->tensors[t];
+        const size_t H = graph_map_heads(g, o), L = g->L;
+        if (!H) continue;
+        const size_t D = o->n / L, d = D / H;
+        const float *v = g->nodes[o->produced_by].in[2]->data;
+        float *map = check_floats(H * L * L);
+        double *want = check_doubles(L * D);
+        graph_map(g, o, map);
+        for (size_t row = 0; row < L; row++)
+            for (size_t c = 0; c < D; c++) {
+                want[row * D + c] = 0;
+                for (size_t j = 0; j < L; j++)
+                    want[row * D + c] += (double)map[(c / d * L + row) * L + j] * (double)v[j * D + c];
+            }
+        check_close("map times values", o->data, want, L * D, 2e-6, 0);
+        shown++;
+    }
+    return shown;
+}
 static void maps_are_used(void **state) {
     (void)state;
     size_t shown = 0;
@@ -153,25 +177,7 @@ static void maps_are_used(void **state) {
             lone_mixer m;
             lone_mixer_open_as(&m, GRAPH_LOOK, text, 1);
             lone_mixer_run(&m, NULL);
-            for (size_t t = 0; t < m.g->n_tensors; t++) {
-                const tensor *o = m.g->tensors[t];
-                const size_t H = graph_map_heads(m.g, o), L = m.g->L;
-                if (!H) continue;
-                const size_t D = o->n / L, d = D / H;
-                const float *v = m.g->nodes[o->produced_by].in[2]->data;
-                float *map = check_floats(H * L * L);
-                double *want = check_doubles(L * D);
-                graph_map(m.g, o, map);
-                for (size_t row = 0; row < L; row++)
-                    for (size_t c = 0; c < D; c++) {
-                        want[row * D + c] = 0;
-                        for (size_t j = 0; j < L; j++)
-                            want[row * D + c] +=
-                                (double)map[(c / d * L + row) * L + j] * (double)v[j * D + c];
-                    }
-                check_close("map times values", o->data, want, L * D, 2e-6, 0);
-                shown++;
-            }
+            shown += check_maps(m.g);
             lone_mixer_close(&m);
             check_done();
         }
@@ -179,8 +185,52 @@ static void maps_are_used(void **state) {
     assert_true(shown >= 30);
 }
 
+// In a whole model too, where later blocks come by after the attention and before anybody looks: every map is the one that was
+// used, and looking leaves every tensor as the replay made it.
+static size_t look_at(const char *text) {
+    check_trying("%s", text);
+    smx_error e = {0};
+    config *c = config_parse(text, 0, &e);
+    params p = {0};
+    batch_graph s;
+    if (!c || batch_graph_open(&s, GRAPH_LOOK, &p, c, c, 1, (size_t)config_int(c, "length"), &e) ||
+        params_create(&p, 1, &e) || batch_graph_plan(&s, &e))
+        check_fail("%s", e.message);
+    float loss;
+    batch_graph_fill(&s, 1, RNG_EVAL, 0, 1);
+    batch_graph_forward(&s, &loss);
+    float **kept = calloc(s.g->n_tensors, sizeof *kept);
+    for (size_t t = 0; t < s.g->n_tensors; t++)
+        kept[t] = check_copy(s.g->tensors[t]->data, s.g->tensors[t]->n);
+    const size_t shown = check_maps(s.g);
+    for (size_t t = 0; t < s.g->n_tensors; t++)
+        check_same(s.g->tensors[t]->name, s.g->tensors[t]->data, kept[t], s.g->tensors[t]->n);
+    free(kept);
+    batch_graph_close(&s);
+    params_free(&p);
+    config_free(c);
+    check_done();
+    return shown;
+}
+static void looking(void **state) {
+    (void)state;
+    size_t shown = 0;
+    for (size_t k = 0; mixers[k]; k++) {
+        char mode[1024], text[1100];
+        for (size_t i = 0; audit_mode(mode, sizeof mode, mixers[k]->name, i);
+             i++) { // chunk=7 does not divide 48
+            snprintf(text, sizeof text, "%s&blocks=2&mlp=2&norm=layer", mode);
+            shown += look_at(text);
+        }
+    }
+    assert_true(shown >= 60);
+    // So long that an attention's scratch is the largest: what is made later would lie in it.
+    assert_int_equal(look_at("mixer=attention&task=nar&length=1400&width=64&heads=1&blocks=2"), 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(gradients), cmocka_unit_test(batches),
-                                       cmocka_unit_test(same_words), cmocka_unit_test(maps_are_used)};
+                                       cmocka_unit_test(same_words), cmocka_unit_test(maps_are_used),
+                                       cmocka_unit_test(looking)};
     return cmocka_run_group_tests_name("mixer_gradients", tests, NULL, NULL);
 }
