@@ -67,8 +67,7 @@ static void add_presets(void) {
         for (size_t i = 0; i < config_runs(p->config); i++) {
             config *c = config_parse(p->config, i, NULL);
             char *text = c ? config_text(c) : NULL, name[96];
-            snprintf(name, sizeof name, "preset/%s/%zu %s", p->name, i + 1,
-                     c ? config_word(c, "mixer") : "?");
+            snprintf(name, sizeof name, "preset/%s/%zu %s", p->name, i + 1, c ? c->of_mixer.name : "?");
             if (text) add_run(name, text);
             free(text);
             config_free(c);

@@ -54,5 +54,6 @@ struct smx_task {
 
 extern const smx_task *const smx_tasks[]; // ended by NULL
 const smx_task *smx_task_find(const char *name);
+const smx_task *smx_task_of(const config *c); // the config's
 
 #endif

@@ -18,3 +18,5 @@ const smx_task *smx_task_find(const char *name) {
         if (strcmp(smx_tasks[i]->name, name) == 0) return smx_tasks[i];
     return NULL;
 }
+
+const smx_task *smx_task_of(const config *c) { return smx_tasks[c->common.task]; }

@@ -39,7 +39,7 @@ static int audit_one(const char *text) {
     smx_error e = {0};
     config *c = config_parse(text, 0, &e);
     if (!c) return cli_fail("%s", e.message);
-    const size_t L = (size_t)config_int(c, "length");
+    const size_t L = c->common.length;
     double *share = L <= MAX_LENGTH ? malloc(L * L * sizeof *share) : NULL;
     audit_result r;
     int status = 0;

@@ -128,8 +128,8 @@ int cli_data(int argc, char **argv) {
     config *c = config_parse(o.config, 0, &e);
     if (!c) return cli_fail("%s", e.message);
     smx_task_instance t = {0};
-    const smx_task *task = smx_task_find(config_word(c, "task"));
-    if (task->open(&t, c, (size_t)config_int(c, "length"), &e)) {
+    const smx_task *task = smx_task_of(c);
+    if (task->open(&t, c, c->common.length, &e)) {
         config_free(c);
         return cli_fail("%s", e.message);
     }
@@ -141,13 +141,13 @@ int cli_data(int argc, char **argv) {
     if (too_much(&o, &t))
         status = 2;
     else if (o.show)
-        status = show_samples(&o, &t, (uint64_t)config_int(c, "seed"));
+        status = show_samples(&o, &t, c->common.seed);
     else if (mkdir(o.out, 0777) && errno != EEXIST)
         status = cli_fail("the folder %s cannot be made: %s", o.out, strerror(errno));
     else if (stat(o.out, &st) || !S_ISDIR(st.st_mode))
         status = cli_fail("%s is not a folder", o.out);
     else
-        status = write_samples(&o, &t, (uint64_t)config_int(c, "seed"));
+        status = write_samples(&o, &t, c->common.seed);
     if (t.release) t.release(t.data);
     config_free(c);
     return status;

@@ -25,8 +25,8 @@ typedef struct {
 } bench;
 
 static int open_bench(bench *b, const config *c, smx_error *error) {
-    const mixer *m = mixer_find(config_word(c, "mixer"));
-    const size_t L = (size_t)config_int(c, "length"), D = (size_t)config_int(c, "width");
+    const mixer *m = mixer_of(c);
+    const size_t L = c->common.length, D = c->common.width;
     memset(b, 0, sizeof *b);
     if (m->check && m->check(c, L, error)) return -1;
     b->g = graph_new(GRAPH_EVAL, &b->weights, 1, L);
@@ -105,7 +105,7 @@ int audit_mixer(audit_result *r, double *share, const config *c, smx_error *erro
     const uint64_t env = smx_fpenv_enter();
     const int fast = smx_fast(0);
     const int status = open_bench(&b, c, error);
-    *r = (audit_result){.length = (size_t)config_int(c, "length")};
+    *r = (audit_result){.length = c->common.length};
     if (!status) {
         r->claimed = mixer_lookahead(c, r->length);
         if (share) memset(share, 0, r->length * r->length * sizeof *share);

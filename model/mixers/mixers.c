@@ -22,7 +22,9 @@ const mixer *mixer_find(const char *name) {
     return NULL;
 }
 
+const mixer *mixer_of(const config *c) { return mixers[c->common.mixer]; }
+
 size_t mixer_lookahead(const config *c, size_t length) {
-    const mixer *m = mixers[c->common.mixer];
+    const mixer *m = mixer_of(c);
     return m->lookahead ? m->lookahead(c, length) : 0;
 }

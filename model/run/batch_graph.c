@@ -7,7 +7,7 @@
 int batch_graph_open(batch_graph *s, enum graph_mode mode, params *p, const config *c, const config *of_task,
                      size_t B, size_t L, smx_error *error) {
     memset(s, 0, sizeof *s);
-    const smx_task *task = smx_task_find(config_word(c, "task"));
+    const smx_task *task = smx_task_of(c);
     if (task->open(&s->task, of_task, L, error)) return -1;
     s->task.task = task;
     s->B = B;

@@ -1,12 +1,12 @@
 // checkpoint.c: a run as safetensors: weights under their names, the optimiser's state under adam.m:NAME and adam.v:NAME,
 // config and step in __metadata__. 8 bytes of header length (little-endian), the JSON header, then the float32 words.
 #include "run_private.h"
-#include "language.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "language.h"
 #include "model/base/error.h"
 #include "model/base/json.h"
 

@@ -1,12 +1,12 @@
 // evaluate.c: how good a run is on sequences it was not trained on, also at other lengths, and on its own answers.
 #include "run_private.h"
-#include "language.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/philox.h"
+#include "language.h"
 #include "tally.h"
 #include "user_data.h"
 
@@ -21,20 +21,14 @@ void evaluation_close(evaluation *e) {
 }
 
 // Only what the task reads may differ: the model is what it was trained to be.
-static int same_keys(const config_key *k, const config *was, const config *is, smx_error *error) {
-    for (; k && k->name; k++)
-        if (strcmp(k->group, "task") && !config_is(was, k->name, config_word(is, k->name)))
-            return config_fail(error, is, k->name,
-                               "%s as in training: an evaluation changes keys of the task only",
-                               config_word(was, k->name));
-    return 0;
-}
 static int same_model(const config *was, const config *is, smx_error *error) {
-    if (same_keys(common_keys, was, is, error) ||
-        same_keys(mixer_find(config_word(was, "mixer"))->keys, was, is, error))
-        return -1;
-    if (!config_is(was, "task", config_word(is, "task")))
-        return config_fail(error, is, "task", "%s as in training", config_word(was, "task"));
+    const config_key *k = config_difference(was, is, "task");
+    if (k)
+        return config_fail(error, is, k->name,
+                           "%s as in training: an evaluation changes keys of the task only",
+                           config_get(was, k->name));
+    if (was->common.task != is->common.task)
+        return config_fail(error, is, "task", "%s as in training", was->of_task.name);
     return 0;
 }
 
@@ -62,7 +56,7 @@ static int prepare(smx_run *r, const char *changes, smx_error *error) {
     e->c = config_parse(text, 0, error);
     free(text);
     if (!e->c || same_model(r->c, e->c, error)) return -1;
-    size_t L = (size_t)config_int(e->c, "length");
+    const size_t L = e->c->common.length;
     if (batch_graph_open(&e->graph, GRAPH_EVAL, &r->weights, r->c, e->c, batch_of(r, L), L, error) ||
         batch_graph_plan(&e->graph, error))
         return -1;

@@ -121,7 +121,7 @@ static int replay(smx_run *r, smx_sample *out, smx_error *error) {
 int smx_run_look(smx_run *r, int stream, uint64_t index, size_t length, smx_sample *sample,
                  smx_error *error) {
     const run_mode before = run_enter(r);
-    int status = open_look(r, length ? length : (size_t)config_int(r->c, "length"), error);
+    int status = open_look(r, length ? length : r->c->common.length, error);
     if (!status) {
         batch_graph_fill(&r->look.graph, run_seed(r), stream == SMX_STREAM_TRAIN ? RNG_TRAIN : RNG_EVAL,
                          index, 1);
@@ -159,7 +159,7 @@ int smx_run_predict_values(smx_run *r, const float *values, size_t length, smx_s
     return predict(r, NULL, values, NULL, length, sample, error);
 }
 int smx_run_predict_image(smx_run *r, const uint8_t *pixels, smx_sample *sample, smx_error *error) {
-    return predict(r, NULL, NULL, pixels, (size_t)config_int(r->c, "length"), sample, error);
+    return predict(r, NULL, NULL, pixels, r->c->common.length, sample, error);
 }
 
 size_t smx_run_tensor_count(const smx_run *r) {

@@ -9,21 +9,21 @@
 #include "model/ops/ops.h"
 
 int model_check(const config *c, size_t length, smx_error *error) {
-    const mixer *m = mixer_find(config_word(c, "mixer"));
-    if (config_is(c, "position", "learned") && length > (size_t)config_int(c, "length"))
+    const mixer *m = mixer_of(c);
+    if (c->common.position == POSITION_LEARNED && length > c->common.length)
         return config_fail(
             error, c, "position",
-            "none, sinusoidal, rope or alibi at length %zu: learned positions end at length=%lld", length,
-            (long long)config_int(c, "length"));
+            "none, sinusoidal, rope or alibi at length %zu: learned positions end at length=%zu", length,
+            c->common.length);
     return m->check ? m->check(c, length, error) : 0;
 }
 
 static tensor *norm(graph *g, const config *c, tensor *x, const char *name) {
     size_t D = x->shape[x->rank - 1];
-    if (config_is(c, "norm", "none")) return x;
+    if (c->common.norm == NORM_NONE) return x;
     graph_push(g, "%s", name);
     tensor *gain = weight_vector(g, "gain", D, 1.0), *y;
-    if (config_is(c, "norm", "rms"))
+    if (c->common.norm == NORM_RMS)
         y = op_rmsnorm(g, x, gain);
     else
         y = op_layernorm(g, x, gain, weight_vector(g, "bias", D, 0.0));
@@ -33,22 +33,22 @@ static tensor *norm(graph *g, const config *c, tensor *x, const char *name) {
 
 // MLP: D -> m D -> D
 static tensor *mlp(graph *g, const config *c, tensor *x) {
-    size_t D = (size_t)config_int(c, "width"), hidden = D * (size_t)config_int(c, "mlp");
+    const size_t D = c->common.width, hidden = D * c->common.mlp;
     tensor *h = op_linear(g, x, weight_matrix(g, "w_1", D, hidden, start_matrix(c, D, hidden)),
                           weight_vector(g, "b_1", hidden, 0));
-    h = config_is(c, "activation", "gelu") ? op_gelu(g, h) : op_silu(g, h);
+    h = c->common.activation == ACTIVATION_GELU ? op_gelu(g, h) : op_silu(g, h);
     return op_linear(g, h, weight_matrix(g, "w_2", hidden, D, start_output(c, hidden, D)),
                      weight_vector(g, "b_2", D, 0));
 }
 
 tensor *model_block(graph *g, const config *c, tensor *x) {
-    const mixer *m = mixer_find(config_word(c, "mixer"));
+    const mixer *m = mixer_of(c);
     tensor *normed = norm(g, c, x, "norm_1");
     graph_push(g, "mixer");
     tensor *y = m->build(g, c, normed);
     graph_pop(g);
     x = m->has_residual && m->has_residual(c) ? y : op_add(g, x, y);
-    if (config_int(c, "mlp")) {
+    if (c->common.mlp) {
         normed = norm(g, c, x, "norm_2");
         graph_push(g, "mlp");
         y = mlp(g, c, normed);
@@ -72,11 +72,11 @@ static void fill_sinusoids(float *data, const uint32_t *shape) {
 }
 
 model model_build(graph *g, const config *c, const smx_task_instance *task, int all_rows) {
-    size_t D = (size_t)config_int(c, "width");
+    const size_t D = c->common.width;
     model m = {0};
     tensor *x;
     if (task->vocab) {
-        init start = {INIT_NORMAL, config_real(c, "embed_std")};
+        init start = {INIT_NORMAL, c->common.embed_std};
         x = op_embedding(
             g, graph_param(g, "embedding", start, 1, 2, (uint32_t[]){(uint32_t)task->vocab, (uint32_t)D}));
     } else {
@@ -85,15 +85,15 @@ model model_build(graph *g, const config *c, const smx_task_instance *task, int 
                       weight_matrix(g, "input_w", task->channels, D, start_matrix(c, task->channels, D)),
                       weight_vector(g, "input_bias", D, 0));
     }
-    if (config_is(c, "position", "learned")) {
-        init start = {INIT_NORMAL, config_real(c, "position_std")};
-        uint32_t trained = (uint32_t)config_int(c, "length");
+    if (c->common.position == POSITION_LEARNED) {
+        init start = {INIT_NORMAL, c->common.position_std};
+        uint32_t trained = (uint32_t)c->common.length;
         x = op_bias(g, x, graph_param(g, "position", start, 1, 2, (uint32_t[]){trained, (uint32_t)D}));
-    } else if (config_is(c, "position", "sinusoidal")) {
+    } else if (c->common.position == POSITION_SINUSOIDAL) {
         x = op_bias(g, x, op_constant(g, fill_sinusoids, 2, (uint32_t[]){(uint32_t)g->L, (uint32_t)D}));
     }
     graph_name(g, x, "input");
-    for (int64_t i = 0; i < config_int(c, "blocks"); i++) {
+    for (size_t i = 0; i < c->common.blocks; i++) {
         graph_push(g, "block%d", (int)i);
         x = model_block(g, c, x);
         graph_pop(g);

@@ -1,11 +1,11 @@
 // run.c: opening, closing and reading a run. See run.h.
 #include "run_private.h"
-#include "language.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/hash.h"
+#include "language.h"
 #include "model/base/error.h"
 
 smx_run *run_from_config(config *c, run_check check, const void *context, smx_error *error) {
@@ -21,7 +21,7 @@ smx_run *run_from_config(config *c, run_check check, const void *context, smx_er
         error_say(error, "out of memory");
         goto bad;
     }
-    size_t B = (size_t)config_int(c, "batch"), L = (size_t)config_int(c, "length");
+    const size_t B = c->common.batch, L = c->common.length;
     if (batch_graph_open(&r->train, GRAPH_TRAIN, &r->weights, c, c, B, L, error) ||
         (check && check(&r->weights, context, error)) || params_create(&r->weights, run_seed(r), error) ||
         batch_graph_plan(&r->train, error))
@@ -67,7 +67,7 @@ void smx_run_metrics(const smx_run *r, smx_metrics *m) {
                        .accuracy = r->accuracy,
                        .rate = r->rate,
                        .gradient_norm = r->gradient_norm,
-                       .steps = (uint64_t)config_int(r->c, "steps")};
+                       .steps = r->c->common.steps};
     for (size_t i = 0; i < r->weights.count; i++) m->params += r->weights.list[i]->n;
     m->bytes = r->train.g->bytes + 4 * sizeof(float) * r->weights.total;
     for (size_t i = 0; i < r->train.g->n_nodes; i++) m->flops += 3 * r->train.g->nodes[i].flops;

@@ -30,11 +30,11 @@ typedef int (*run_check)(const params *needed, const void *context, smx_error *e
 // Takes the config, also on failure. check may be NULL.
 smx_run *run_from_config(config *c, run_check check, const void *context, smx_error *error);
 
-static inline uint64_t run_seed(const smx_run *r) { return (uint64_t)config_int(r->c, "seed"); }
+static inline uint64_t run_seed(const smx_run *r) { return r->c->common.seed; }
 static inline void run_lend_pool(const smx_run *r, batch_graph *b) {
     b->g->parallel = r->parallel;
     b->g->pool = r->pool;
-    b->g->fast = config_is(r->c, "fast", "1");
+    b->g->fast = r->c->common.fast;
 }
 // Around everything that computes: the floating-point environment of exact numbers, and the mode that the run asks for.
 typedef struct {
@@ -42,7 +42,7 @@ typedef struct {
     int fast;
 } run_mode;
 static inline run_mode run_enter(const smx_run *r) {
-    return (run_mode){smx_fpenv_enter(), smx_fast(config_is(r->c, "fast", "1"))};
+    return (run_mode){smx_fpenv_enter(), smx_fast(r->c->common.fast)};
 }
 static inline void run_leave(run_mode before) {
     smx_fast(before.fast);

@@ -11,34 +11,32 @@
 #include "user_data.h"
 
 // Linear warm-up, then constant or a half cosine that reaches 0 at `steps`. step counts from 1.
-static double rate_at(const config *c, uint64_t step) {
-    double rate = config_real(c, "rate"), warmup = config_real(c, "warmup"), steps = config_real(c, "steps");
-    double t = (double)step;
+static double rate_at(const common_settings *c, uint64_t step) {
+    const double rate = c->rate, warmup = (double)c->warmup, steps = (double)c->steps, t = (double)step;
     if (t < warmup) return rate * t / warmup;
-    if (config_is(c, "schedule", "constant") || steps <= warmup) return rate;
+    if (c->schedule == SCHEDULE_CONSTANT || steps <= warmup) return rate;
     double done = (t - warmup) / (steps - warmup), s, cosine;
     md_sincos(&s, &cosine, 3.14159265358979323846 * (done < 1.0 ? done : 1.0));
     return rate * 0.5 * (1.0 + cosine);
 }
 
 static void update(smx_run *r) {
-    const config *c = r->c;
+    const common_settings *c = &r->c->common;
     params *w = &r->weights;
-    double clip = config_real(c, "clip"), norm = md_sqrt(smx_sumsq(w->grad, w->total)),
-           t = (double)(r->step + 1);
+    const double clip = c->clip, norm = md_sqrt(smx_sumsq(w->grad, w->total)), t = (double)(r->step + 1);
     r->gradient_norm = norm;
     r->rate = rate_at(c, r->step + 1);
     smx_adamw_opts o = {.lr = (float)r->rate,
-                        .b1 = (float)config_real(c, "beta1"),
-                        .b2 = (float)config_real(c, "beta2"),
-                        .eps = (float)config_real(c, "epsilon"),
+                        .b1 = (float)c->beta1,
+                        .b2 = (float)c->beta2,
+                        .eps = (float)c->epsilon,
                         .clip = clip > 0.0 && norm > clip ? (float)(clip / norm) : 1.0f};
     // 1 - b^t; b = 0 is allowed
     o.c1 = o.b1 > 0.0f ? (float)(1.0 - md_exp(t * md_log((double)o.b1))) : 1.0f;
     o.c2 = o.b2 > 0.0f ? (float)(1.0 - md_exp(t * md_log((double)o.b2))) : 1.0f;
     for (size_t i = 0; i < w->count; i++) {
         const param *p = w->list[i];
-        o.wd = p->decays ? (float)config_real(c, "decay") : 0.0f;
+        o.wd = p->decays ? (float)c->decay : 0.0f;
         smx_adamw(w->data + p->offset, w->m + p->offset, w->v + p->offset, w->grad + p->offset, p->n, &o);
     }
 }

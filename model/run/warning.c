@@ -8,7 +8,7 @@ const char *smx_run_warning(smx_run *r) {
     const smx_task_instance *task = &r->train.task;
     const size_t ahead = mixer_lookahead(r->c, task->length);
     r->warning[0] = 0;
-    if (config_is(r->c, "fast", "1") && !smx_fast_isa())
+    if (r->c->common.fast && !smx_fast_isa())
         snprintf(r->warning, sizeof r->warning, "fast=1 runs exactly here: %s has no fused multiply-add",
                  smx_isa());
     // A single target a sequence is asked for where everything has been read (at the last row, or of the mean).
@@ -17,6 +17,6 @@ const char *smx_run_warning(smx_run *r) {
             r->warning, sizeof r->warning,
             "in this mode mixer=%s sees %zu token%s ahead in each block, and task=%s asks before the end: what it learns may be read "
             "off the future; seqmix audit lists the causal modes",
-            config_word(r->c, "mixer"), ahead, ahead == 1 ? "" : "s", config_word(r->c, "task"));
+            r->c->of_mixer.name, ahead, ahead == 1 ? "" : "s", r->c->of_task.name);
     return r->warning;
 }

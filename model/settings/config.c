@@ -294,15 +294,3 @@ int config_fail(smx_error *e, const config *c, const char *key, const char *allo
     const config_value *v = find(c, key);
     return error_unfit(e, key, v ? v->text : "", "%s", text);
 }
-
-const char *config_word(const config *c, const char *key) { return find(c, key)->text; }
-double config_real(const config *c, const char *key) {
-    double x = 0.0;
-    config_value *v = find(c, key);
-    value_read(c->language, v->key, v->text, &x, NULL);
-    return x;
-}
-int64_t config_int(const config *c, const char *key) { return (int64_t)config_real(c, key); }
-int config_is(const config *c, const char *key, const char *word) {
-    return !strcmp(config_word(c, key), word);
-}

@@ -45,12 +45,6 @@ const config_key *config_difference(const config *a, const config *b, const char
 int config_given(const config *c, const char *key);
 int config_put(config *c, const char *key, size_t value); // 0, or -1: not allowed, or no memory
 
-// Being replaced by the structs.
-int64_t config_int(const config *c, const char *key);
-double config_real(const config *c, const char *key);
-const char *config_word(const config *c, const char *key);
-int config_is(const config *c, const char *key, const char *word);
-
 // "key=value does not fit: it must be <allowed>", about a key of the config. printf-like; always returns -1.
 int config_fail(smx_error *error, const config *c, const char *key, const char *allowed, ...)
     __attribute__((format(printf, 4, 5)));

@@ -146,7 +146,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     smx_task_instance t = {0};
     t.task = task;
-    if (task->open(&t, c, elsewhere ? elsewhere : (size_t)config_int(c, "length"), &e)) {
+    if (task->open(&t, c, elsewhere ? elsewhere : c->common.length, &e)) {
         check_error(&e);
         if (t.data) abort();
     } else {

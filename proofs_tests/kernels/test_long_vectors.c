@@ -7,6 +7,7 @@
 #include "model/run/model.h"
 
 static const json *params_now; // of the case that is being built
+static int skip_now;           // does it have a skip?
 
 static uint32_t size_now(const char *key) { return (uint32_t)vector_number(params_now, key); }
 static tensor *weight(graph *g, const char *name, uint32_t rank, const uint32_t *shape) {
@@ -23,6 +24,12 @@ static tensor *build_filter(graph *g, const config *c, tensor *x) {
                   !strcmp(mode, "literal") ? SMX_IIR_LITERAL
                   : !strcmp(mode, "carry") ? SMX_IIR_CARRY
                                            : SMX_IIR_CAUSAL);
+}
+static tensor *build_long(graph *g, const config *c, tensor *x) {
+    return long_conv(g, c, &(long_settings){vector_number(params_now, "lambda"), skip_now}, x);
+}
+static tensor *build_short_long(graph *g, const config *c, tensor *x) {
+    return short_long(g, c, &(long_settings){vector_number(params_now, "lambda"), skip_now}, 0, x);
 }
 static tensor *build_short(graph *g, const config *c, tensor *x) {
     const uint32_t D = size_now("D");
@@ -78,8 +85,8 @@ static const part parts[] = {
     {{"focus_filter", filter_case, NULL}, build_filter},
     {{"focus_layer", focus_case, qkv}, NULL},
     {{"focus_h", focus_case, qkv}, NULL},
-    {{"long_conv", long_case, NULL}, long_conv},
-    {{"short_long", long_case, NULL}, short_long},
+    {{"long_conv", long_case, NULL}, build_long},
+    {{"short_long", long_case, NULL}, build_short_long},
     {{"short_fuse", filter_case, NULL}, build_short},
     {{"chela_layer", chela_case, NULL}, NULL},
     {{"chela_block", block_case, in_block}, model_block},
@@ -105,6 +112,7 @@ static void on_vectors(void **state) {
                      vector_number(p, "D"), vector_number(p, "H") > 0 ? vector_number(p, "H") : 1,
                      json_get(json_get(c, "inputs"), "conv_skip") != NULL, text);
             params_now = p;
+            skip_now = json_get(json_get(c, "inputs"), "conv_skip") != NULL;
             lone_build = parts[i].build;
             vector_case(c, &parts[i].m, full);
             lone_build = NULL;

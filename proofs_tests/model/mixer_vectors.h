@@ -29,8 +29,8 @@ static CHECK_UNUSED void lone_mixer_open_as(lone_mixer *m, enum graph_mode mode,
     memset(m, 0, sizeof *m);
     m->c = config_parse(text, 0, &e);
     if (!m->c) check_fail("config %s: %s", text, e.message);
-    const mixer *mix = mixer_find(config_word(m->c, "mixer"));
-    const size_t L = (size_t)config_int(m->c, "length"), D = (size_t)config_int(m->c, "width");
+    const mixer *mix = mixer_of(m->c);
+    const size_t L = m->c->common.length, D = m->c->common.width;
     if (mix->check && mix->check(m->c, L, &e)) check_fail("config %s: %s", text, e.message);
     m->g = graph_new(mode, &m->p, B, L);
     m->values = calloc(B * L * D, sizeof *m->values);

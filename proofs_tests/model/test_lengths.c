@@ -111,12 +111,12 @@ static void bins(void **state) {
         check_trying("%s", text);
         config *c = config_parse(text, 0, &e);
         if (!c) check_fail("%s", e.message);
-        const size_t L = (size_t)config_int(c, "length");
+        const size_t L = c->common.length;
         const int bad = mixer_find("focus")->check(c, L, &e);
         if (!cases[i].bins && (!bad || !refused_by_divisor(&e))) check_fail("is not refused");
         if (cases[i].bins && bad) check_fail("%s", e.message);
-        if (cases[i].bins && config_int(c, "bins") != cases[i].bins)
-            check_fail("%s bins", config_word(c, "bins"));
+        const char *bins = config_get(c, "bins");
+        if (cases[i].bins && atoi(bins) != cases[i].bins) check_fail("%s bins", bins);
         config_free(c);
     }
 }

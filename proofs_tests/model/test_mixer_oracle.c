@@ -116,7 +116,7 @@ static void cat(void **state) {
         const ref_cat p = {L,
                            D,
                            H,
-                           (size_t)config_int(m.c, "filter"),
+                           (size_t)atoi(config_get(m.c, "filter")),
                            cases[i].multi_head,
                            cases[i].two_sided,
                            cases[i].norm,
@@ -143,8 +143,13 @@ static void lcat(void **state) {
         double *x = run(&m, text, 1), *want = check_doubles(L * D);
         const ref_lcat_weights w = {need(&m, "w_q"), need(&m, "w_k"), need(&m, "w_v"), need(&m, "w_o"),
                                     weight(&m, "filter_v")};
-        const ref_lcat p = {
-            L, D, H, 5, (size_t)config_int(m.c, "filter"), i & 1 ? REF_LCAT_RHO : REF_LCAT_BOX, (i & 2) != 0};
+        const ref_lcat p = {L,
+                            D,
+                            H,
+                            5,
+                            (size_t)atoi(config_get(m.c, "filter")),
+                            i & 1 ? REF_LCAT_RHO : REF_LCAT_BOX,
+                            (i & 2) != 0};
         assert_int_equal(ref_lcat_fwd(want, NULL, x, &w, &p), REF_OK);
         judge(&m, want);
     }
@@ -171,7 +176,7 @@ static void chela(void **state) {
             need(&m, "b_g"),
             need(&m, "w_o"),
             need(&m, "b_o")};
-        const ref_chela p = {L, D, H, ref_short_n(L), config_real(m.c, "squash"), 1e-5};
+        const ref_chela p = {L, D, H, ref_short_n(L), atof(config_get(m.c, "squash")), 1e-5};
         assert_int_equal(ref_chela_layer_fwd(want, NULL, NULL, x, &w, &p), REF_OK);
         judge(&m, want);
     }

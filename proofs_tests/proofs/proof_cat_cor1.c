@@ -103,8 +103,8 @@ static void own_tasks(void **state) {
         config *c = config_parse(texts[n], 0, &e);
         if (!c) fail_msg("%s: %s", texts[n], e.message);
         smx_task_instance in = {0};
-        in.task = smx_task_find(config_word(c, "task"));
-        const size_t L = (size_t)config_int(c, "length");
+        in.task = smx_task_of(c);
+        const size_t L = c->common.length;
         if (in.task->open(&in, c, L, &e)) fail_msg("%s: %s", texts[n], e.message);
         const con_recall m = model(L, 64, 48);
         int32_t tokens[MAX_L], targets[MAX_L];

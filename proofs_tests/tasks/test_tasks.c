@@ -44,8 +44,8 @@ static int open_at(opened *o, const char *text, size_t length, smx_error *error)
     snprintf(full + n, sizeof full - (size_t)n, "&%s&%s", task->defaults, text);
     o->c = config_parse(full, 0, error);
     if (!o->c) fail_msg("%s: %s", full, error->message);
-    o->in.task = smx_task_find(config_word(o->c, "task"));
-    if (o->in.task->open(&o->in, o->c, length ? length : (size_t)config_int(o->c, "length"), error)) {
+    o->in.task = smx_task_of(o->c);
+    if (o->in.task->open(&o->in, o->c, length ? length : o->c->common.length, error)) {
         config_free(o->c);
         return -1;
     }
@@ -333,7 +333,7 @@ static void check_mqar(const char *text, size_t n, size_t pairs, size_t nomatch,
     opened o = open_task(text);
     size_t L = o.in.length, cell = n + 1, slots = (L - lead) / cell - pairs;
     int32_t V = (int32_t)o.in.vocab, half = V / 2;
-    int zero = config_is(o.c, "filler", "zero");
+    int zero = !strcmp(config_get(o.c, "filler"), "zero");
     check_trying("%s", text);
     for (int i = 0; i < samples; i++) {
         draw(&o, 6, RNG_EVAL, (uint64_t)i);
@@ -465,7 +465,7 @@ static void dictionary(void **state) {
 static void check_signals(const char *text, size_t n, int unique, int emitted) {
     opened o = open_task(text);
     size_t L = o.in.length, C = L - 1 - n;
-    int32_t noise = (int32_t)config_int(o.c, "noise"), V = (int32_t)o.in.vocab;
+    int32_t noise = atoi(config_get(o.c, "noise")), V = (int32_t)o.in.vocab;
     int samples = 3000;
     int *count = calloc(C, sizeof *count);
     double *expected = calloc(C, sizeof *expected);

@@ -138,7 +138,7 @@ const double *verify_audit(double *share, size_t rows, const char *text) {
     config *c = config_parse(text, 0, &failure);
     if (!c) return NULL;
     int status = -1;
-    if ((size_t)config_int(c, "length") != rows)
+    if (c->common.length != rows)
         config_fail(&failure, c, "length", "as long as the map that was asked for");
     else
         status = audit_mixer(&r, share, c, &failure);
