@@ -193,7 +193,7 @@ static size_t look_at(const char *text) {
     config *c = config_parse(text, 0, &e);
     params p = {0};
     batch_graph s;
-    if (!c || batch_graph_open(&s, GRAPH_LOOK, &p, c, c, 1, (size_t)config_int(c, "length"), &e) ||
+    if (!c || batch_graph_open(&s, GRAPH_LOOK, &p, c, c, 1, c->common.length, &e) ||
         params_create(&p, 1, &e) || batch_graph_plan(&s, &e))
         check_fail("%s", e.message);
     float loss;
