@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import puppeteer from 'puppeteer-core';
 import { serve } from '../scripts/serve.mjs';
-import { findChromium } from '../proofs_tests/page/browser.mjs';
+import { findChromium } from '../scripts/browser.mjs';
 
 export { findChromium };
 

@@ -35,7 +35,7 @@ NPY := proofs_tests/support/npy.mjs
 MODULE := build/wasm/seqmix.wasm build/wasm/seqmix.js
 MODULES := $(MODULE) build/wasm/seqmix-scalar.wasm
 CHECKS := build/wasm/checks.wasm proofs_tests/digests.txt
-PAGE := dist/index.html build/single/seqmix.html build/seqmix build/wasm/seqmix.js $(addprefix proofs_tests/page/,testing.mjs browser.mjs)
+PAGE := dist/index.html build/single/seqmix.html build/seqmix build/wasm/seqmix.js proofs_tests/page/testing.mjs scripts/browser.mjs
 # The proofs in WebAssembly give the native programs' figures again.
 VERIFIED := $(filter-out %/proof_certificates %/proof_cat_prop12 %/proof_cat_thm2 %/proof_cat_thm3,$(PROOF_SRC:proofs_tests/proofs/%.c=build/tests/%)) build/tests/test_errata
 C_FILES := $(shell find bench cli examples include kernels model proofs_tests ref tasks wasm -name node_modules -prune -o -name '*.[ch]' -print)

@@ -17,12 +17,6 @@ int oracle_fail(oracle_case *c, const char *format, ...) {
     return -1;
 }
 
-const oracle_mechanism *oracle_find(const char *name) {
-    for (const oracle_mechanism *m = oracle_mechanisms; m->name; m++)
-        if (strcmp(m->name, name) == 0) return m;
-    return NULL;
-}
-
 // ---- Declared parameters
 int oracle_next_declared(const char **at, oracle_declared *d) {
     while (**at == ' ') ++*at;

@@ -660,3 +660,9 @@ const oracle_mechanism oracle_mechanisms[] = {
             INPUT("a_log", "D S"), INPUT("skip", "D"), RESULT("L D")),
      NULL, run_s6},
     {NULL, NULL, NULL, NULL, NULL, NULL}};
+
+const oracle_mechanism *oracle_find(const char *name) {
+    for (const oracle_mechanism *m = oracle_mechanisms; m->name; m++)
+        if (strcmp(m->name, name) == 0) return m;
+    return NULL;
+}

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/commands/compare.h"
+#include "compare.h"
 #include "oracle.h"
 #include "kernels/hash.h"
 #include "kernels/philox.h"

@@ -12,7 +12,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import puppeteer from 'puppeteer-core';
 import { serve } from '../../scripts/serve.mjs';
-import { findChromium, findProgram } from '../page/browser.mjs';
+import { findChromium, findProgram } from '../../scripts/browser.mjs';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -3,7 +3,7 @@
 // fail it.
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { findChromium, findFirefox, launch } from './browser.mjs';
+import { findChromium, findFirefox, launch } from '../../scripts/browser.mjs';
 
 const { why } = findChromium();
 if (why) {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { findFirefox, launch } from './browser.mjs';
+import { findFirefox, launch } from '../../scripts/browser.mjs';
 import { allDone, allReady, at, press, runs, until } from './testing.mjs';
 
 const skip = findFirefox().why ? `no browser: ${findFirefox().why}` : false;

@@ -6,7 +6,7 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { launch } from './browser.mjs';
+import { launch } from '../../scripts/browser.mjs';
 import { at, browser, onPage as onAnyPage, skip, text, violations } from './testing.mjs';
 
 const VIEW = '#mixer=cat&task=mqar!view=';

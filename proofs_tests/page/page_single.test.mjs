@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { findFirefox, launch } from './browser.mjs';
+import { findFirefox, launch } from '../../scripts/browser.mjs';
 import { allReady, at, browser, onPage, pause, press, runs, skip, until } from './testing.mjs';
 
 const FILE = at('build/single/seqmix.html');

@@ -2,7 +2,7 @@
 // (10): `make soak`. The heap of the page (after a collection) and the memory of its workers' modules must
 // not grow.
 import { fileURLToPath } from 'node:url';
-import { findChromium, launch } from './browser.mjs';
+import { findChromium, launch } from '../../scripts/browser.mjs';
 
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 10);
 const GROWTH = 1.15; // from a third of the time to the end: code still being compiled, the browser's own records of the visit

@@ -5,7 +5,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { findChromium, launch } from './browser.mjs';
+import { findChromium, launch } from '../../scripts/browser.mjs';
 
 export const at = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 export const skip = findChromium().why ? `no browser: ${findChromium().why}` : false;

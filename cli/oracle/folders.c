@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli.h"
-#include "cli/oracle/oracle.h"
+#include "cli/cli.h"
+#include "oracle.h"
 
 static int has(const char *path) {
     struct stat st;

@@ -1,11 +1,11 @@
-// browser.mjs: for the page's tests and bars: a served folder, a real browser with a fresh profile, and its
+// browser.mjs: for tests, bars and benchmarks: a served folder, a real browser with a fresh profile, and its
 // pages.
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import puppeteer from 'puppeteer-core';
-import { serve } from '../../scripts/serve.mjs';
+import { serve } from './serve.mjs';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 const FLAGS = [
