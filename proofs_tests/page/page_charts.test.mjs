@@ -3,24 +3,17 @@
 // browser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import { load } from '../../build/wasm/seqmix.js';
+import { pageModule } from './bundle.mjs';
 
 const L = 32;
 const TASK = `task=mqar&length=${L}&pairs=4&heads=2`;
 const CLOSE = 2e-6; // float32 sums of 32 products of order one
 
-async function charts() {
-    const files = ['las', 'signal'].map((name) => `export * from '../../web/charts/${name}.ts';`);
-    const stdin = {
-        contents: files.join(''),
-        resolveDir: fileURLToPath(new URL('../../web', import.meta.url)),
-    };
-    const { outputFiles } = await build({ stdin, bundle: true, format: 'esm', write: false });
-    return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`);
-}
-const { averageKernel, impulse, lasMaps, response, spectrum } = await charts();
+const { averageKernel, impulse, lasMaps, response, spectrum } = await pageModule(
+    'charts/las',
+    'charts/signal',
+);
 const lab = await load();
 
 /** A run with 20 steps behind it that has looked at a sample; a tensor of its block by name. */

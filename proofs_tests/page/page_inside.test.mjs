@@ -54,6 +54,33 @@ onPage(
             await text(page, '.score'),
         );
         assert.equal(token, answer);
+        // The map shows that: its row of the question, outlined, is brightest where the sentence says.
+        const [, asks, most] = /At position (\d+) .* most at position (\d+)/.exec(await text(page, '.score'));
+        const drawn = await page.$eval(
+            '.map-frame',
+            (frame, row) => {
+                const canvas = frame.querySelector('canvas');
+                const { data } = canvas.getContext('2d').getImageData(0, row, canvas.width, 1);
+                const light = Array.from(
+                    { length: canvas.width },
+                    (_, x) => data[4 * x + 3] && data[4 * x] + data[4 * x + 1] + data[4 * x + 2],
+                );
+                const outlined = frame.querySelector('.row-mark rect').getBoundingClientRect();
+                const box = canvas.getBoundingClientRect();
+                return {
+                    brightest: light.indexOf(Math.max(...light)),
+                    seen: light.filter(Boolean).length,
+                    outlined: ((outlined.top - box.top) / box.height) * canvas.height,
+                };
+            },
+            Number(asks),
+        );
+        assert.equal(drawn.brightest, Number(most));
+        assert.equal(drawn.seen, Number(asks) + 1, 'a row sees itself and what is before it');
+        assert.ok(
+            Math.abs(drawn.outlined - Number(asks)) < 0.5,
+            `row ${asks} is outlined at ${drawn.outlined}`,
+        );
         // Attention looks at the value of no question: of eight, at most a few are met by chance.
         await page.focus('.tabs input:checked');
         await page.keyboard.press('ArrowRight');

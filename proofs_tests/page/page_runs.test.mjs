@@ -6,6 +6,7 @@ import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { pageModule } from './bundle.mjs';
 import {
     RACE,
     allDone,
@@ -19,6 +20,8 @@ import {
     text,
     until,
 } from './testing.mjs';
+
+const { endOfAxis } = await pageModule('charts/axes');
 
 onPage('preset=mission is one press away: three mechanisms on three tasks', RACE, {}, async (page) => {
     await allReady(page);
@@ -92,14 +95,55 @@ onPage(
             'the run went on',
         );
         assert.match(await text(page, '.numbers tbody tr:nth-child(1)'), /3 of 3 by \d+/);
-        // The range of the seeds is a band of the run's colour, a fifth as strong.
-        const band = await page.$eval('.chart canvas', (canvas) => {
-            const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-            const paint = [0, 114, 178, 51];
-            const like = (i) => paint.every((part, c) => Math.abs(data[i + c] - part) <= 6);
-            return Array.from({ length: data.length / 4 }, (_, i) => 4 * i).filter(like).length;
-        });
-        assert.ok(band > 100, `${band} pixels of a band`);
+        // The range of the seeds is a band of the run's colour, a fifth as strong, from the worst to the
+        // best.
+        await press(page, 'Pause');
+        await until(page, () =>
+            globalThis.seqmix
+                .runs()
+                .every(({ members }) => members.every(({ status }) => status !== 'going')),
+        );
+        await pause(1500); // charts are painted no more often than leaves time for training
+        const all = await runs(page);
+        const end = endOfAxis(
+            'step',
+            Math.max(...all.flatMap(({ members }) => members.map(({ step }) => step))),
+        );
+        const shares = all[0].members.map(
+            ({ tried }) => new Map(tried.map(({ step, accuracy }) => [step, accuracy])),
+        );
+        const rangeAt = (step) => shares.map((of) => of.get(step)).sort((a, b) => a - b);
+        const steps = [...shares[0].keys()].filter((step) => shares.every((of) => of.has(step)));
+        const apart = (step) => (rangeAt(step)[0] > 0.3 ? rangeAt(step)[2] - rangeAt(step)[0] : 0);
+        const widest = steps.reduce((a, b) => (apart(b) > apart(a) ? b : a));
+        const [low, , high] = rangeAt(widest);
+        assert.ok(
+            high - low > 0.05,
+            `the seeds differ: ${low} to ${high} at step ${widest} ${JSON.stringify(shares.map((m) => [...m]))}`,
+        );
+        const band = await page.$eval(
+            '.chart canvas',
+            (canvas, across) => {
+                const over = canvas.closest('.chart').querySelector('.u-over').getBoundingClientRect();
+                const box = canvas.getBoundingClientRect();
+                const x = Math.round(over.left - box.left + across * over.width);
+                const { data } = canvas.getContext('2d').getImageData(x, 0, 1, canvas.height);
+                const paint = [0, 114, 178, 51];
+                const like = (y) => paint.every((part, c) => Math.abs(data[4 * y + c] - part) <= 6);
+                const rows = Array.from({ length: canvas.height }, (_, y) => y).filter(like);
+                const share = (y) => 1.04 * (1 - (y - (over.top - box.top)) / over.height);
+                return { low: share(rows.at(-1)), high: share(rows[0]), pixel: 1.04 / over.height };
+            },
+            widest / end,
+        );
+        for (const [found, wanted] of [
+            [band.low, low],
+            [band.high, high],
+        ])
+            assert.ok(
+                Math.abs(found - wanted) <= 6 * band.pixel,
+                `the band at step ${widest} is ${band.low} to ${band.high}, the seeds ${low} to ${high}`,
+            );
         await box.click();
         await until(page, () => globalThis.seqmix.runs().every(({ members }) => members.length === 1));
     },

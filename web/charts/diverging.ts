@@ -6,8 +6,17 @@ import { drawPixels } from './heat.ts';
 export type Ground = 'page' | 'white';
 const LIGHT = { below: [0, 90, 160], above: [200, 70, 0] } as const;
 const DARK = { below: [70, 170, 255], above: [255, 130, 50] } as const;
-function coloursOn(ground: Ground) {
-    return ground === 'page' && isDark() ? DARK : LIGHT;
+/** The colour of a value from -top to top; zero and NaN are clear. */
+export function signedColour(
+    value: number,
+    top: number,
+    dark: boolean,
+): readonly [number, number, number, number] {
+    if (Number.isNaN(value)) return [0, 0, 0, 0];
+    const share = Math.max(-1, Math.min(1, top > 0 ? value / top : 0));
+    const { below, above } = dark ? DARK : LIGHT;
+    const [red, green, blue] = share < 0 ? below : above;
+    return [red, green, blue, Math.round(255 * Math.abs(share))];
 }
 
 /** Draw rows x columns values from -top to top; zero is clear. */
@@ -19,14 +28,8 @@ export function drawSigned(
     top: number,
     ground: Ground = 'page',
 ): void {
-    const { below, above } = coloursOn(ground);
-    drawPixels(canvas, rows, columns, (i) => {
-        const value = values[i]!;
-        if (Number.isNaN(value)) return [0, 0, 0, 0];
-        const share = Math.max(-1, Math.min(1, top > 0 ? value / top : 0));
-        const [red, green, blue] = share < 0 ? below : above;
-        return [red, green, blue, Math.round(255 * Math.abs(share))];
-    });
+    const dark = ground === 'page' && isDark();
+    drawPixels(canvas, rows, columns, (i) => signedColour(values[i]!, top, dark));
 }
 
 export function drawSignedLegend(canvas: HTMLCanvasElement, ground: Ground = 'page'): void {

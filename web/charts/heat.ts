@@ -2,12 +2,14 @@
 // the page.
 import { HEAT } from './scale.ts';
 
-/** One canvas pixel for each of rows x columns entries: red, green, blue, opacity. */
+type Pixel = readonly [red: number, green: number, blue: number, opacity: number];
+
+/** One canvas pixel for each of rows x columns entries, the first row on top. */
 export function drawPixels(
     canvas: HTMLCanvasElement,
     rows: number,
     columns: number,
-    colour: (i: number) => readonly [number, number, number, number],
+    colour: (i: number) => Pixel,
 ): void {
     if (canvas.width !== columns || canvas.height !== rows) {
         canvas.width = columns;
@@ -16,20 +18,27 @@ export function drawPixels(
     const context = canvas.getContext('2d');
     if (!context || !rows || !columns) return;
     const image = context.createImageData(columns, rows);
-    for (let i = 0; i < rows * columns; i++) {
-        const [red, green, blue, opacity] = colour(i);
-        image.data[4 * i] = red;
-        image.data[4 * i + 1] = green;
-        image.data[4 * i + 2] = blue;
-        image.data[4 * i + 3] = opacity;
-    }
+    image.data.set(pixelsOf(rows * columns, colour));
     context.putImageData(image, 0, 0);
 }
+/** Their bytes, row by row from the top. */
+export function pixelsOf(count: number, colour: (i: number) => Pixel): Uint8ClampedArray {
+    const bytes = new Uint8ClampedArray(4 * count);
+    for (let i = 0; i < count; i++) bytes.set(colour(i), 4 * i);
+    return bytes;
+}
 
-const CLEAR = [0, 0, 0, 0] as const;
-const SOLID = HEAT.map(([red, green, blue]) => [red, green, blue, 255] as const);
+const CLEAR: Pixel = [0, 0, 0, 0];
+const SOLID: readonly Pixel[] = HEAT.map(([red, green, blue]) => [red, green, blue, 255]);
 
-/** Draw rows x columns values, from 0 (dark) to `top` (bright); NaN stays clear. */
+/** The colour of a value from 0 (dark) to `top` (bright); NaN is clear. */
+export function heatColour(value: number, top: number): Pixel {
+    if (Number.isNaN(value)) return CLEAR;
+    const step = top > 0 ? Math.round((255 * value) / top) : 0;
+    return SOLID[Math.max(0, Math.min(255, step))]!;
+}
+
+/** Draw rows x columns values, from 0 to `top`. */
 export function drawHeat(
     canvas: HTMLCanvasElement,
     values: ArrayLike<number>,
@@ -37,11 +46,7 @@ export function drawHeat(
     columns: number,
     top: number,
 ): void {
-    const scale = top > 0 ? 255 / top : 0;
-    drawPixels(canvas, rows, columns, (i) => {
-        const value = values[i]!;
-        return Number.isNaN(value) ? CLEAR : SOLID[Math.max(0, Math.min(255, Math.round(value * scale)))]!;
-    });
+    drawPixels(canvas, rows, columns, (i) => heatColour(values[i]!, top));
 }
 
 /** Grey from paper (0) to ink (255), whatever the theme. */

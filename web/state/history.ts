@@ -10,7 +10,8 @@ export class History {
     /** The last try at each length. */
     readonly lengths = new Map<number, LengthPoint>();
     snapshots: readonly number[] = [];
-    /** The first try that was good enough; it is when the run got there unless nothing is known of it before. */
+    /** The first try that was good enough; it is when the run got there unless nothing is known of it
+     * before. */
     solved: Point | null = null;
     get solvedBefore(): boolean {
         return this.solved !== null && this.solved.step > 0 && this.solved === this.points[0];

@@ -6,7 +6,8 @@ import type { Status } from './entry.ts';
 import { score } from './history.ts';
 import { finished, look, playing, runs, said, selected } from './page.ts';
 import { allEntries } from './undo.ts';
-import { nameOf, percent } from './wording.ts';
+import { percent } from '../core/figures.ts';
+import { nameOf } from './wording.ts';
 
 const RATE_EVERY = 500; // milliseconds over which steps are counted
 const STATUS = { going: 'going', done: 'done', failed: 'failed' } as const;

@@ -98,6 +98,7 @@ export const inspect = {
                 seed: values['seed'],
                 ...live.value,
                 solved: history.solved,
+                tried: history.points.map(({ step, accuracy }) => ({ step, accuracy })),
             })),
         })),
     words: (run: number) => runs.value[run]?.history.words() ?? [],

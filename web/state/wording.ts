@@ -1,5 +1,5 @@
 // wording.ts: how a run and its numbers are called on the page.
-import { tenth } from '../core/figures.ts';
+import { percent } from '../core/figures.ts';
 import type { Entry } from './entry.ts';
 import { bitsAt, scoreAt } from './history.ts';
 import { groups, lab, runs } from './page.ts';
@@ -15,18 +15,10 @@ export function nameOf(entry: Entry): string {
     return [mixerTitle(lab(), entry.values), ...task, ...changes, ...file].join(' · ');
 }
 
-export function percent(share: number): string {
-    return `${(100 * share).toFixed(1)} %`;
-}
 /** How good a run was when it was last tried by a step; a text is judged in bits per character. */
 export function scoreText(entry: Entry, step: number): string {
     const share = scoreAt(entry, step);
     if (share === undefined) return '–';
     const bits = entry.values['task'] === 'charlm' ? bitsAt(entry, step) : undefined;
     return bits === undefined ? percent(share) : `${percent(share)}, ${bits.toFixed(2)} bits`;
-}
-/** A loss to four figures after the point, or what is left of it below that. */
-export function lossText(loss: number | undefined): string {
-    if (loss === undefined) return '–';
-    return loss !== 0 && Math.abs(loss) < 0.001 ? tenth(loss) : loss.toFixed(4);
 }

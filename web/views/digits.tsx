@@ -3,6 +3,7 @@
 import { effect, signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { drawSigned, drawSignedLegend } from '../charts/diverging.ts';
+import { pointedCell, turned } from '../charts/grid.ts';
 import { drawHeat, drawInk, drawLegend } from '../charts/heat.ts';
 import type { Fitted } from '../core/digit.ts';
 import type { Entry } from '../state/entry.ts';
@@ -11,7 +12,8 @@ import { runs, said, view } from '../state/page.ts';
 import { openLesson } from '../state/start.ts';
 import { setView } from '../state/viewing.ts';
 import { confusionOf, seeImage } from '../state/watching.ts';
-import { nameOf, percent } from '../state/wording.ts';
+import { percent } from '../core/figures.ts';
+import { nameOf } from '../state/wording.ts';
 import { Confusion } from './confusion.tsx';
 import { RunName } from './mark.tsx';
 import { MnistFiles } from './mnist_files.tsx';
@@ -204,11 +206,7 @@ function Reading({ now }: { now: Seen }) {
     const legend = useRef<HTMLCanvasElement>(null);
     const [row, point] = useState<number | null>(null);
     useEffect(() => {
-        const turned = Float32Array.from(
-            reading,
-            (_, i) => reading[(i % length) * classes + Math.floor(i / length)]!,
-        );
-        if (canvas.current) drawHeat(canvas.current, turned, classes, length, 1);
+        if (canvas.current) drawHeat(canvas.current, turned(reading, length, classes), classes, length, 1);
         if (legend.current) drawLegend(legend.current);
     }, [now]);
     const read = Math.min(row ?? length - 1, length - 1);
@@ -239,10 +237,7 @@ function Reading({ now }: { now: Seen }) {
                     ref={canvas}
                     role="img"
                     aria-label="Class probabilities (rows) after each row of the sequence (columns)"
-                    onPointerMove={({ currentTarget, clientX }) => {
-                        const box = currentTarget.getBoundingClientRect();
-                        point(Math.floor(((clientX - box.left) / box.width) * length));
-                    }}
+                    onPointerMove={(event) => point(pointedCell(event, classes, length)?.column ?? null)}
                     onPointerLeave={() => point(null)}
                 />
                 <ol class="shares" aria-hidden="true">
@@ -305,10 +300,9 @@ function Saliency({ now, permuted }: { now: Seen; permuted: boolean }) {
                     ref={over}
                     role="img"
                     aria-label="Gradient of the answer by each pixel"
-                    onPointerMove={({ currentTarget, clientX, clientY }) => {
-                        const box = currentTarget.getBoundingClientRect();
-                        const x = Math.floor(((clientX - box.left) / box.width) * side);
-                        point(Math.floor(((clientY - box.top) / box.height) * side) * side + x);
+                    onPointerMove={(event) => {
+                        const cell = pointedCell(event, side, side);
+                        point(cell && cell.row * side + cell.column);
                     }}
                     onPointerLeave={() => point(null)}
                 />

@@ -1,5 +1,6 @@
 // inside.tsx: one held-out sample through the eyes of one run. The sample is in sample.tsx, the map in
 // map.tsx.
+import { mapRows } from '../charts/grid.ts';
 import type { Look } from '../training/protocol.ts';
 import type { Entry } from '../state/entry.ts';
 import { look, runs, selected, view } from '../state/page.ts';
@@ -113,9 +114,7 @@ export function Seen({ now, entry }: { now: Look; entry: Entry }) {
     const row =
         asked.value !== null && questions.includes(asked.value) ? asked.value : (questions[0] ?? null);
     const head = Math.min(view.value.head, Math.max(0, heads - 1));
-    const of = (start: number, end: number) =>
-        map!.subarray((head * size + start) * size, (head * size + end) * size);
-    const weights = map && row !== null ? of(row, row + 1) : null;
+    const weights = map && row !== null ? mapRows(map, size, head, row) : null;
     return (
         <>
             {sample.tokens ? (
@@ -125,7 +124,13 @@ export function Seen({ now, entry }: { now: Look; entry: Entry }) {
             )}
             <Answer now={now} row={row} weights={weights} task={entry.values} />
             {map ? (
-                <AttentionMap now={now} map={of(0, size)} head={head} row={row} name={nameOf(entry)} />
+                <AttentionMap
+                    now={now}
+                    map={mapRows(map, size, head, 0, size)}
+                    head={head}
+                    row={row}
+                    name={nameOf(entry)}
+                />
             ) : (
                 <p class="say">This mechanism has no attention map to show.</p>
             )}

@@ -2,11 +2,11 @@
 // pointer.
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { futureClear, pointedCell, roundTop } from '../charts/grid.ts';
 import { drawHeat, drawLegend } from '../charts/heat.ts';
 import type { Look } from '../training/protocol.ts';
 import { setView } from '../state/viewing.ts';
 import { inspecting } from '../state/watching.ts';
-import { futureClear, roundTop } from './matrix.tsx';
 
 const pointed = signal<{ row: number; column: number } | null>(null);
 
@@ -32,12 +32,8 @@ export function AttentionMap({ now, map, head, row, name }: Props) {
         if (legend.current) drawLegend(legend.current);
     }, []);
     const heads = Array.from({ length: now.heads }, (_, i) => i);
-    const point = ({ currentTarget, clientX, clientY }: PointerEvent & { currentTarget: HTMLElement }) => {
-        const box = currentTarget.getBoundingClientRect();
-        const row = Math.floor(((clientY - box.top) / box.height) * size);
-        const column = Math.floor(((clientX - box.left) / box.width) * size);
-        pointed.value = { row, column };
-    };
+    const point = (event: PointerEvent & { currentTarget: HTMLElement }) =>
+        (pointed.value = pointedCell(event, size, size));
     return (
         <figure class="map">
             <figcaption>
@@ -91,7 +87,7 @@ function Reading({ now, map }: Pick<Props, 'now' | 'map'>) {
     const { tokens, length } = now.sample;
     const at = pointed.value;
     const name = (i: number) => (tokens ? `${i} (token ${tokens[i]})` : `${i}`);
-    const weight = at && at.row < length && at.column < length ? map[at.row * length + at.column] : undefined;
+    const weight = at ? map[at.row * length + at.column] : undefined;
     return (
         <p class="read number">
             {at && weight !== undefined

@@ -2,22 +2,10 @@
 // numbers as lines and stems with their axes.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { drawSigned, drawSignedLegend } from '../charts/diverging.ts';
+import { pointedCell } from '../charts/grid.ts';
 import { drawHeat, drawLegend } from '../charts/heat.ts';
 import { round, signed as withMinus } from '../core/figures.ts';
 import { painted } from '../core/theme.ts';
-
-/** An attention map with what no row may look at left clear, where that is so for every row. */
-export function futureClear(map: Float32Array, size: number): Float32Array {
-    const ahead = (i: number) => i % size > Math.floor(i / size);
-    const causal = map.every((weight, i) => !ahead(i) || weight === 0);
-    return causal ? map.map((weight, i) => (ahead(i) ? NaN : weight)) : map;
-}
-/** The end of a map's scale: a round number that no weight is above, but for the first rows, which have few
- * to share. */
-export function roundTop(map: Float32Array, size: number): number {
-    const most = map.subarray(Math.ceil(size / 8) * size).reduce((a, b) => Math.max(a, b || 0), 0);
-    return [0.01, 0.02, 0.05, 0.1, 0.2, 0.5].find((top) => top >= most) ?? 1;
-}
 
 interface MatrixProps {
     label: string;
@@ -50,7 +38,7 @@ export function Matrix({
 }: MatrixProps) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const legend = useRef<HTMLCanvasElement>(null);
-    const [pointed, setPointed] = useState<[number, number] | null>(null);
+    const [pointed, setPointed] = useState<{ row: number; column: number } | null>(null);
     let most = top ?? 0;
     if (top === undefined)
         for (let i = 0; i < values.length; i++) most = Math.max(most, Math.abs(values[i]!) || 0);
@@ -58,13 +46,9 @@ export function Matrix({
         if (canvas.current) (signed ? drawSigned : drawHeat)(canvas.current, values, rows, columns, most);
         if (legend.current) (signed ? drawSignedLegend : drawLegend)(legend.current);
     }, [values, rows, columns, painted.value]);
-    const value = pointed && values[pointed[0] * columns + pointed[1]];
-    const point = ({ currentTarget, clientX, clientY }: PointerEvent & { currentTarget: HTMLElement }) => {
-        const box = currentTarget.getBoundingClientRect();
-        const y = Math.floor(((clientY - box.top) / box.height) * rows);
-        const x = Math.floor(((clientX - box.left) / box.width) * columns);
-        setPointed(y >= 0 && y < rows && x >= 0 && x < columns ? [y, x] : null);
-    };
+    const value = pointed && values[pointed.row * columns + pointed.column];
+    const point = (event: PointerEvent & { currentTarget: HTMLElement }) =>
+        setPointed(pointedCell(event, rows, columns));
     return (
         <figure class="matrix">
             <figcaption>
@@ -86,7 +70,7 @@ export function Matrix({
             <div class="map-legend">
                 <span class="number">
                     {pointed && value !== undefined && value !== null && !Number.isNaN(value)
-                        ? `${row} ${pointed[0]}, ${column} ${at(pointed[1])}: ${withMinus(value.toPrecision(4))}`
+                        ? `${row} ${pointed.row}, ${column} ${at(pointed.column)}: ${withMinus(value.toPrecision(4))}`
                         : `${rows} × ${columns}`}
                 </span>
                 <span class="scale">

@@ -3,7 +3,8 @@ import { useState } from 'preact/hooks';
 import { lossAt } from '../state/history.ts';
 import type { Entry } from '../state/entry.ts';
 import { groups, lab, runs } from '../state/page.ts';
-import { lossText, nameOf, scoreText } from '../state/wording.ts';
+import { brief, lossText } from '../core/figures.ts';
+import { nameOf, scoreText } from '../state/wording.ts';
 import { taskTitle, textOf } from '../state/setup.ts';
 import { RunName } from './mark.tsx';
 
@@ -87,7 +88,7 @@ function Row({ entry }: { entry: Entry }) {
                 <Reached entry={entry} />
             </td>
             <td>{speed ? speed.toFixed(1) : '–'}</td>
-            <td>{speed ? short(speed * Number(values['batch']) * Number(values['length'])) : '–'}</td>
+            <td>{speed ? brief(speed * Number(values['batch']) * Number(values['length'])) : '–'}</td>
             <td>{params ? params.toLocaleString('en') : '–'}</td>
         </tr>
     );
@@ -113,10 +114,6 @@ function Reached({ entry: { members, history, live } }: { entry: Entry }) {
             {!history.solvedBefore && <span class="of"> {history.solved.seconds.toFixed(2)} s</span>}
         </>
     );
-}
-
-function short(n: number): string {
-    return n >= 1e6 ? `${(n / 1e6).toFixed(1)} M` : n >= 1e4 ? `${Math.round(n / 1e3)} k` : n.toFixed(0);
 }
 
 /** A text to copy. */

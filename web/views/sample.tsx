@@ -1,6 +1,7 @@
 // sample.tsx: the tokens of a sample with the model's answers, right or wrong, and one answer in a sentence.
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { mostLookedAt } from '../charts/grid.ts';
 import type { Sample } from '../../wasm/loader/seqmix.ts';
 import type { Look } from '../training/protocol.ts';
 import type { Values } from '../core/config.ts';
@@ -117,7 +118,7 @@ export function Answer({ now, row, weights, task }: AnswerProps) {
 function Sentence({ sample, row, weights, task }: Omit<TokensProps, 'row'> & { row: number }) {
     const { tokens, targets, predicted, confidence } = sample;
     const token = (i: number) => <Number>{written(tokens?.[i], task)}</Number>;
-    const most = weights?.reduce((best, weight, i) => (weight > weights[best]! ? i : best), 0) ?? 0;
+    const most = weights ? mostLookedAt(weights) : 0;
     return (
         <>
             At position {row} token {token(row)} asks; the model answers{' '}

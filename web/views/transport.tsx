@@ -3,15 +3,12 @@ import { begun, finished, playing, remaining, runs, view } from '../state/page.t
 import { pause, play, reset, stepOnce } from '../state/transport.ts';
 import { undo, undoable } from '../state/undo.ts';
 import { setView } from '../state/viewing.ts';
+import { duration } from '../core/figures.ts';
 import { membersOf } from '../state/entry.ts';
 import { SPEEDS, type Speed } from '../state/url.ts';
 
 const SPEED_NAMES: Record<Speed, string> = { slow: '4 steps/s', gentle: '24 steps/s', full: 'full speed' };
 
-function duration(seconds: number): string {
-    if (seconds < 90) return `${Math.ceil(seconds)} s`;
-    return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
-}
 function count(n: number): string {
     return n >= 100 ? n.toFixed(0) : n.toFixed(1);
 }

@@ -1,6 +1,7 @@
 // within.tsx: the Inside view: one run, one sample, every part of one block, now or at an earlier step of its
 // training.
 import { useEffect } from 'preact/hooks';
+import { futureClear, mapRows, roundTop } from '../charts/grid.ts';
 import { lasMaps } from '../charts/las.ts';
 import type { Entry } from '../state/entry.ts';
 import type { Look } from '../training/protocol.ts';
@@ -11,7 +12,7 @@ import { setView } from '../state/viewing.ts';
 import { inspecting } from '../state/watching.ts';
 import { Nothing, Picker, Seen } from './inside.tsx';
 import { find, Learnt } from './learnt.tsx';
-import { futureClear, Matrix, roundTop } from './matrix.tsx';
+import { Matrix } from './matrix.tsx';
 import { Transport } from './transport.tsx';
 
 const MOST_ROWS = 256; // of a sequence whose maps are worked out again here
@@ -145,7 +146,7 @@ function Heads({ now }: { now: Look }) {
     const size = now.sample.length;
     const maps = Array.from(
         { length: now.heads },
-        (_, h) => [`head ${h + 1}`, now.map!.subarray(h * size * size, (h + 1) * size * size)] as const,
+        (_, h) => [`head ${h + 1}`, mapRows(now.map!, size, h, 0, size)] as const,
     );
     return (
         <section aria-labelledby="heads-title" class="learnt">

@@ -1,0 +1,290 @@
+// page_arithmetic.test.mjs: what the page's charts, maps and numbers say, on values written by hand: every
+// expectation is worked out here on paper, not by the code that is tested. No browser.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pageModule } from './bundle.mjs';
+
+const page = await pageModule(
+    'charts/axes',
+    'charts/diverging',
+    'charts/grid',
+    'charts/heat',
+    'charts/series',
+    'charts/svg',
+    'core/figures',
+    'state/history',
+);
+const { History, lossAt, scoreAt, bitsAt, score } = page;
+const near = (found, wanted, within = 1e-6) =>
+    found.length === wanted.length &&
+    found.every((x, i) => (wanted[i] === null ? x === null : Math.abs(x - wanted[i]) <= within));
+const assertNear = (found, wanted, within) =>
+    assert.ok(
+        near(found, wanted, within),
+        `${JSON.stringify(found)} where ${JSON.stringify(wanted)} is right`,
+    );
+
+const tried = (step, accuracy, seconds, more = {}) => ({
+    step,
+    accuracy,
+    seconds,
+    loss: 2 * Math.LN2,
+    targets: 8,
+    r2: 0,
+    ...more,
+});
+function lived(losses, points, from = 0) {
+    const history = new History();
+    history.add({ from, losses: Float32Array.from(losses), points });
+    return history;
+}
+/** One run of three seeds: losses 4 3 2 1, 8 6 4 2 and 6 6 6 6, tried at steps 0, 2 and 4. */
+const seeds = () => [
+    lived([4, 3, 2, 1], [tried(0, 0, 0), tried(2, 0.5, 1), tried(4, 1, 4)]),
+    lived([8, 6, 4, 2], [tried(0, 0.1, 0), tried(2, 0.2, 2), tried(4, 0.4, 4)]),
+    lived([6, 6, 6, 6], [tried(0, 0.2, 0), tried(2, 0.2, 3), tried(4, 0.1, 8)]),
+];
+const track = (histories, flops = 100) => ({ histories, flops });
+
+test('the loss of a step is the one of that step, not of its neighbour', () => {
+    const run = { members: seeds().map((history) => ({ history })) };
+    assertNear(
+        [1, 2, 3, 4].map((step) => lossAt(run, step)),
+        [6, 5, 4, 3],
+    );
+    assert.equal(lossAt(run, 0), undefined);
+    assert.equal(lossAt(run, 5), undefined);
+});
+
+test('the accuracy that is read is of the last try by then; bits are nats over ln 2', () => {
+    const run = {
+        members: seeds()
+            .slice(0, 2)
+            .map((history) => ({ history })),
+    };
+    assertNear(
+        [0, 1, 2, 3, 4].map((step) => scoreAt(run, step)),
+        [0.05, 0.05, 0.35, 0.35, 0.7],
+    );
+    assert.ok(Math.abs(bitsAt(run, 4) - 2) < 1e-12);
+    assert.equal(scoreAt({ members: [{ history: lived([], []) }] }, 4), undefined);
+    assert.equal(score(tried(1, 0, 1, { r2: 0.75 })), 0.75, 'a regression is judged by R²');
+});
+
+test('seconds between two tries go along the straight line', () => {
+    const [history] = seeds();
+    assertNear(
+        [0, 1, 2, 3, 4].map((step) => history.secondsAt(step)),
+        [0, 0.5, 1, 2.5, 4],
+    );
+});
+
+test('when a run solved its task is its first try of 99 %; of a loaded one only by when', () => {
+    const history = lived([1, 1], [tried(1, 0.989, 1), tried(2, 0.991, 2), tried(3, 1, 3)]);
+    assert.equal(history.solved.step, 2);
+    assert.equal(history.solvedBefore, false);
+    const loaded = lived([], [tried(40, 1, 0)], 40);
+    assert.equal(loaded.solved.step, 40);
+    assert.equal(loaded.solvedBefore, true);
+});
+
+test('losses that come in pieces are in their places, unknown ones are no number', () => {
+    const history = lived([5, 4], []);
+    history.add({ from: 4, losses: Float32Array.of(2, 1), points: [] });
+    assertNear([...history.losses.slice(0, 2), ...history.losses.slice(4)], [5, 4, 2, 1]);
+    assert.ok(history.losses.slice(2, 4).every(Number.isNaN));
+    assert.deepEqual(lived([1, -2], []).words(), ['3f800000', 'c0000000']);
+});
+
+test('curves stand over steps, seconds of the first seed, and products of one run', () => {
+    const at = (axis) => page.lossCurves([track(seeds())], axis, 1)[0].xs;
+    assertNear(at('step'), [1, 2, 3, 4]);
+    assertNear(at('flop'), [100, 200, 300, 400]);
+    assertNear(at('second'), [0.5, 1, 2.5, 4]);
+    const scores = (axis) => page.scoreCurves([track(seeds())], axis, score)[0].xs;
+    assertNear(scores('step'), [0, 2, 4]);
+    assertNear(scores('flop'), [0, 200, 400]);
+    assertNear(scores('second'), [0, 1, 4]);
+});
+
+test('where the pointer stands on an axis, the step is the last that is not beyond', () => {
+    const run = track(seeds());
+    assertNear(
+        [0, 1.4, 2.6, 9].map((x) => page.stepAt(run, 'step', x)),
+        [0, 1, 3, 4],
+    );
+    assertNear(
+        [0, 290, 1e9].map((x) => page.stepAt(run, 'flop', x)),
+        [0, 3, 4],
+    );
+    assertNear(
+        [0, 0.5, 0.99, 1, 2.6, 9].map((x) => page.stepAt(run, 'second', x)),
+        [0, 1, 1, 2, 3, 4],
+    );
+});
+
+test('several seeds are their mean, between the lowest and the highest', () => {
+    const [loss] = page.lossCurves([track(seeds())], 'step', 1);
+    assertNear(loss.line, [6, 5, 4, 3]);
+    assertNear(loss.low, [4, 3, 2, 1]);
+    assertNear(loss.high, [8, 6, 6, 6]);
+    assertNear(loss.raw, [null, null, null, null]);
+    const [accuracy] = page.scoreCurves([track(seeds())], 'step', score);
+    assertNear(accuracy.line, [0.1, 0.3, 0.5]);
+    assertNear(accuracy.low, [0, 0.2, 0.1]);
+    assertNear(accuracy.high, [0.2, 0.5, 1]);
+});
+
+test('seeds that have not come as far end the band, and one seed has none', () => {
+    const [a, b] = seeds();
+    const short = lived([8, 6], [tried(0, 0.1, 0)]);
+    const [loss] = page.lossCurves([track([a, short])], 'step', 1);
+    assertNear(loss.line, [6, 4.5, null, null]);
+    assertNear(loss.high, [8, 6, null, null]);
+    const [accuracy] = page.scoreCurves([track([short, a])], 'step', score);
+    assertNear(accuracy.xs, [0, 2, 4]);
+    assertNear(accuracy.line, [0.05, null, null]);
+    const [alone] = page.lossCurves([track([b])], 'step', 1);
+    assertNear(alone.line, [8, 6, 4, 2]);
+    assertNear(alone.low, [null, null, null, null]);
+});
+
+test('smoothing forgets by 1 - 1/span a step, and is no average with zero at its start', () => {
+    const [curve] = page.lossCurves([track([lived([4, 8, 0], [])])], 'step', 2);
+    assertNear(curve.line, [4, (4 / 4 + 8 / 2) / (3 / 4), (4 / 8 + 8 / 4 + 0) / (7 / 8)]);
+    assertNear(curve.raw, [4, 8, 0], 0);
+    const [constant] = page.lossCurves([track([lived(Array(50).fill(3), [])])], 'step', 20);
+    assertNear(constant.line, Array(50).fill(3));
+});
+
+test('a long curve shows the mean of each stretch, at the last step of it', () => {
+    const losses = Array.from({ length: 3001 }, (_, i) => i);
+    const [curve] = page.lossCurves([track([lived(losses, [])])], 'step', 1); // three steps a point
+    assert.equal(curve.xs.length, 1001);
+    assertNear(curve.xs.slice(0, 2), [3, 6]);
+    assertNear(curve.line.slice(0, 2), [1, 4]);
+    assertNear([curve.xs.at(-1), curve.line.at(-1)], [3001, 3000]);
+});
+
+test('axes end at round places, and say their values in three figures', () => {
+    assertNear(
+        [0, 100, 101, 160, 599, 600, 601, 1000].map((end) => page.endOfAxis('step', end)),
+        [100, 100, 150, 200, 600, 600, 800, 1000],
+    );
+    assert.equal(page.endOfAxis('flop', 2.1e9), 3e9);
+    assert.equal(page.endOfAxis('second', 0.04), 0.1);
+    assert.deepEqual(
+        [0, 950, 1500, 2.5e6, 3e9, 4e12].map((x) => page.formatX('flop', x)),
+        ['0', '950', '1.5 k', '2.5 M', '3 G', '4 T'],
+    );
+    assert.equal(page.formatX('second', 1.2345), '1.23');
+    assert.equal(page.lossTick(false)(0.25), '0.25');
+    assert.deepEqual([0.001, 0.1, 100, 10_000].map(page.lossTick(true)), ['10⁻³', '0.1', '100', '10⁴']);
+    assert.equal(page.shareTick(0.25), '25 %');
+    assertNear(page.decades(0.05, 20), [0.1, 1, 10]);
+    assertNear(page.ticks(0, 100), [0, 20, 40, 60, 80, 100]);
+    assert.deepEqual(page.fromZero(2, 4), [0, 4.2]);
+    assert.deepEqual(page.fromZero(-1, -0.5), [-1, 1]);
+});
+
+test('an exported chart has its points where its axes say', () => {
+    const curve = {
+        xs: [0, 50, 100],
+        raw: [null, null, null],
+        line: [0, 0.5, 1],
+        low: [0, 0.25, 0.5],
+        high: [0.5, 0.75, 1],
+        name: 'a < b',
+        colour: 'rgb(1, 2, 3)',
+        path: 'M0 0Z',
+    };
+    const svg = page.svgOf({
+        title: 'T',
+        xLabel: 'steps',
+        xEnd: 100,
+        yRange: [0, 1],
+        log: false,
+        formatX: String,
+        formatY: page.shareTick,
+        curves: [curve],
+    });
+    // 720 x 400 less 64 left, 24 right, 48 above, 56 below: 632 x 296.
+    assert.match(svg, /<polyline points="64,344 380,196 696,48" fill="none" stroke="rgb\(1, 2, 3\)"/);
+    assert.match(svg, /<polygon points="64,196 380,122 696,48 696,196 380,270 64,344"/);
+    assert.match(svg, /<text x="56" y="348" text-anchor="end">0 %<\/text>/);
+    assert.match(svg, /<text x="56" y="52" text-anchor="end">100 %<\/text>/);
+    assert.match(
+        svg,
+        /<text x="380" y="362" text-anchor="middle">50?<\/text>|<text x="316.8" y="362" [^>]*>40</,
+    );
+    assert.match(svg, /a &lt; b/);
+});
+
+test('a map is drawn row by row from the top, dark at 0, bright at its top', () => {
+    const map = Float32Array.of(1, 0, 0.25, 0.75); // row 0 looks at column 0, row 1 mostly at column 1
+    const bytes = page.pixelsOf(4, (i) => page.heatColour(map[i], 1));
+    const light = [0, 1, 2, 3].map((i) => bytes[4 * i] + bytes[4 * i + 1] + bytes[4 * i + 2]);
+    assert.ok(light[0] > light[3] && light[3] > light[2] && light[2] > light[1], `${light}`);
+    assert.deepEqual([...bytes.slice(0, 4)], [254, 232, 56, 255]);
+    assert.deepEqual([...bytes.slice(4, 8)], [0, 34, 78, 255]);
+    assert.deepEqual(page.heatColour(NaN, 1), [0, 0, 0, 0]);
+    assert.deepEqual(
+        page.heatColour(2, 0.5),
+        page.heatColour(0.5, 0.5),
+        'what is above the scale is its end',
+    );
+});
+
+test('signed values are blue below zero and vermillion above, as strong as they are large', () => {
+    assert.deepEqual(page.signedColour(-2, 2, false), [0, 90, 160, 255]);
+    assert.deepEqual(page.signedColour(1, 2, false), [200, 70, 0, 128]);
+    assert.deepEqual(page.signedColour(1, 2, true), [255, 130, 50, 128]);
+    assert.equal(page.signedColour(0, 2, false)[3], 0);
+    assert.equal(page.signedColour(NaN, 2, false)[3], 0);
+});
+
+test('rows of maps, what is pointed at, what is looked at most', () => {
+    // Two heads of three rows: entry = 100 head + 10 row + column.
+    const maps = Float32Array.from(
+        { length: 18 },
+        (_, i) => 100 * Math.floor(i / 9) + 10 * Math.floor((i % 9) / 3) + (i % 3),
+    );
+    assertNear([...page.mapRows(maps, 3, 1, 2)], [120, 121, 122]);
+    assertNear([...page.mapRows(maps, 3, 0, 1, 2)], [10, 11, 12, 20, 21, 22]);
+    const at = (x, y) => page.cellAt({ x, y, width: 90, height: 30 }, 3, 9);
+    assert.deepEqual(at(0, 0), { row: 0, column: 0 });
+    assert.deepEqual(at(89, 29), { row: 2, column: 8 });
+    assert.deepEqual(at(15, 25), { row: 2, column: 1 });
+    assert.equal(at(90, 0), null);
+    assert.equal(at(0, -1), null);
+    assert.equal(page.mostLookedAt(Float32Array.of(0.1, 0.2, 0.6, 0.1)), 2);
+    assertNear([...page.turned(Float32Array.of(1, 2, 3, 4, 5, 6), 3, 2)], [1, 3, 5, 2, 4, 6]);
+});
+
+test('what no row may look at is left clear, and the scale ends at a round number', () => {
+    const causal = page.futureClear(Float32Array.of(1, 0, 0.5, 0.5), 2);
+    assert.ok(Number.isNaN(causal[1]) && causal[0] === 1 && causal[3] === 0.5);
+    const both = Float32Array.of(0.5, 0.5, 0.5, 0.5);
+    assert.equal(page.futureClear(both, 2), both);
+    const map = new Float32Array(64 * 64).fill(0.03);
+    map[0] = 1; // the first rows have few to share
+    assert.equal(page.roundTop(map, 64), 0.05);
+    map[64 * 64 - 1] = 0.3;
+    assert.equal(page.roundTop(map, 64), 0.5);
+});
+
+test('numbers as they are written', () => {
+    assert.deepEqual([0, 1.23456, -1234.5, 0.000123, 1e6, Infinity, NaN].map(page.show), [
+        '0',
+        '1.23',
+        '−1230',
+        '1.2·10⁻⁴',
+        '1.0·10⁶',
+        '∞',
+        'no number',
+    ]);
+    assert.equal(page.percent(0.12345), '12.3 %');
+    assert.deepEqual([undefined, 2, 0, 0.00012].map(page.lossText), ['–', '2.0000', '0.0000', '1.2·10⁻⁴']);
+    assert.deepEqual([9999, 12_345, 654_321, 1.25e6].map(page.brief), ['9999', '12 k', '654 k', '1.3 M']);
+    assert.deepEqual([0.2, 89.5, 600, 7200].map(page.duration), ['1 s', '90 s', '10 min', '2.0 h']);
+});
