@@ -36,6 +36,7 @@ const char *lab_config_json(void) { return smx_config_json(); }
 char *lab_config_complete(const char *config) {
     return smx_config_complete(config, &failure);
 } // free with lab_free
+char *lab_config_values(const char *config) { return smx_config_values(config, &failure); } // the same
 
 // ---- Runs -----------------------------------------------------------------------------------------------
 
@@ -60,6 +61,7 @@ const uint32_t *lab_batch(const smx_run *run) {
     return out;
 }
 const char *lab_config(const smx_run *run) { return smx_run_config(run); }
+const char *lab_config_value(const smx_run *run, const char *key) { return smx_run_config_value(run, key); }
 
 const char *lab_warning(smx_run *run) { return smx_run_warning(run); }
 

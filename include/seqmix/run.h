@@ -92,6 +92,9 @@ const float *smx_run_losses(const smx_run *run, size_t *count);
 
 // The full config, every key in table order. Valid until close.
 const char *smx_run_config(const smx_run *run);
+// The value of one key of it, decoded: "0.01"; NULL where there is no such key, or it is another task's or mixer's. Valid until
+// close.
+const char *smx_run_config_value(const smx_run *run, const char *key);
 
 // A sentence to show beside the run, "" when there is nothing to say: its mixer sees tokens ahead of the targets, or fast=1 has
 // nothing to be fast with. Valid until close.
@@ -160,6 +163,9 @@ const char *smx_config_json(void);
 // Parse and complete a config; returns a malloc'ed string (every key, table order), NULL on error. Several runs
 // joined by ~ stay several.
 char *smx_config_complete(const char *config, smx_error *error);
+// The same as JSON, for who wants values instead of a text: [{"v":"1","task":"mqar",...},...], one object for each run, every
+// value a string; malloc'ed, NULL on error.
+char *smx_config_values(const char *config, smx_error *error);
 
 #ifdef __cplusplus
 }

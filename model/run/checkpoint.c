@@ -110,14 +110,6 @@ static int read_tensors(smx_run *r, const tensors *file, smx_error *e) {
     return 0;
 }
 
-// "config&changes", malloc'ed.
-static char *changed(const char *text, const char *changes) {
-    size_t n = strlen(text), more = changes ? strlen(changes) : 0;
-    char *all = malloc(n + more + 2);
-    if (all) sprintf(all, "%s%s%s", text, more ? "&" : "", more ? changes : "");
-    return all;
-}
-
 smx_run *smx_run_load(const void *bytes, size_t size, const char *changes, smx_error *error) {
     const unsigned char *b = bytes;
     uint64_t header = 0;
@@ -134,7 +126,6 @@ smx_run *smx_run_load(const void *bytes, size_t size, const char *changes, smx_e
         return NULL;
     }
     smx_run *r = NULL;
-    char *full = NULL;
     const json *meta = json_get(j, "__metadata__"), *c = json_get(meta, "config"),
                *s = json_get(meta, "step");
     if (!c || !c->string || !s || !s->string || !*s->string ||
@@ -143,13 +134,9 @@ smx_run *smx_run_load(const void *bytes, size_t size, const char *changes, smx_e
                   "the checkpoint has no config and step in its __metadata__: it was not written by seqmix");
         goto done;
     }
-    full = changed(c->string, changes);
     tensors file = {j, text + header, size - 8 - (size_t)header};
     uint64_t env = smx_fpenv_enter();
-    if (full)
-        r = run_from_config(config_parse(full, 0, error), check_weights, &file, error);
-    else
-        error_say(error, "out of memory");
+    r = run_from_config(config_change(c->string, changes, error), check_weights, &file, error);
     smx_fpenv_leave(env);
     if (r && read_tensors(r, &file, error)) {
         smx_run_close(r);
@@ -157,7 +144,6 @@ smx_run *smx_run_load(const void *bytes, size_t size, const char *changes, smx_e
     }
     if (r) r->step = strtoull(s->string, NULL, 10);
 done:
-    free(full);
     json_free(j);
     return r;
 }

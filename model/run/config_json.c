@@ -1,4 +1,5 @@
-// config_json.c: the config table as JSON, for the page's controls. One list, read from the same tables as the parser.
+// config_json.c: the config table as JSON, for the page's controls, and a config's values. One list, read from the same tables as
+// the parser.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +7,8 @@
 
 #include <seqmix/run.h>
 
+#include "language.h"
+#include "model/base/error.h"
 #include "model/mixers/mixer.h"
 #include "model/base/number.h"
 #include "recipes.h"
@@ -132,4 +135,38 @@ const char *smx_config_json(void) {
     if (!w.text) return "{}";
     put_all(&w);
     return text = w.text;
+}
+
+// Pass 1 measures, pass 2 writes. -1 with the error where the text is no config.
+static int put_values(writer *w, const char *text, smx_error *error) {
+    put(w, "[");
+    for (size_t run = 0; run < config_runs(text); run++) {
+        config *c = config_parse(text, run, error);
+        if (!c) return -1;
+        const char *before = run ? ",{" : "{";
+        for (size_t i = 0; i < c->n; i++) {
+            if (!c->values[i].said) continue;
+            put(w, "%s\"%s\":", before, c->values[i].key->name);
+            put_string(w, c->values[i].text);
+            before = ",";
+        }
+        put(w, "}");
+        config_free(c);
+    }
+    put(w, "]");
+    return 0;
+}
+
+char *smx_config_values(const char *text, smx_error *error) {
+    if (!text) text = "";
+    writer measure = {0}, w = {0};
+    if (put_values(&measure, text, error)) return NULL;
+    w.room = measure.n + 1;
+    w.text = malloc(w.room);
+    if (!w.text) error_say(error, "out of memory");
+    if (w.text && put_values(&w, text, error)) {
+        free(w.text);
+        return NULL;
+    }
+    return w.text;
 }

@@ -44,17 +44,10 @@ static int prepare(smx_run *r, const char *changes, smx_error *error) {
     evaluation *e = &r->evaluation;
     if (e->graph.g && !strcmp(e->changes, changes)) return 0;
     evaluation_close(e);
-    size_t n = strlen(r->text) + strlen(changes) + 2;
-    char *text = malloc(n);
     e->changes = malloc(strlen(changes) + 1);
-    if (!text || !e->changes) {
-        free(text);
-        return config_fail(error, r->c, "length", "smaller: out of memory");
-    }
+    if (!e->changes) return config_fail(error, r->c, "length", "smaller: out of memory");
     strcpy(e->changes, changes);
-    snprintf(text, n, "%s&%s", r->text, changes);
-    e->c = config_parse(text, 0, error);
-    free(text);
+    e->c = config_change(r->text, changes, error);
     if (!e->c || same_model(r->c, e->c, error)) return -1;
     const size_t L = e->c->common.length;
     if (batch_graph_open(&e->graph, GRAPH_EVAL, &r->weights, r->c, e->c, batch_of(r, L), L, error) ||

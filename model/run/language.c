@@ -25,6 +25,9 @@ const config_language language = {task_part, mixer_part, recipes, presets};
 config *config_parse(const char *text, size_t which, smx_error *e) {
     return config_read(&language, text, which, e);
 }
+config *config_change(const char *text, const char *changes, smx_error *e) {
+    return config_read_changed(&language, text, changes, e);
+}
 size_t config_runs(const char *text) { return config_read_runs(&language, text); }
 
 char *smx_config_complete(const char *text, smx_error *e) {

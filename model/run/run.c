@@ -90,6 +90,7 @@ const float *smx_run_losses(const smx_run *r, size_t *count) {
 }
 
 const char *smx_run_config(const smx_run *r) { return r->text; }
+const char *smx_run_config_value(const smx_run *r, const char *key) { return config_get(r->c, key); }
 
 uint64_t smx_run_digest(const smx_run *r) {
     uint64_t h = HASH_START;

@@ -41,11 +41,6 @@ static void add_all_keys(config *c) {
     for (size_t i = 0; l->mixer(i).name; i++) add_keys(c, l->mixer(i).keys);
 }
 
-// Keys of other mixers and tasks say nothing about this run.
-static int relevant(const config *c, const char *name) {
-    return declares(common_keys, name) || declares(c->of_task.keys, name) || declares(c->of_mixer.keys, name);
-}
-
 static const char *key_name(const void *c, size_t i) {
     return i < ((const config *)c)->n ? ((const config *)c)->values[i].key->name : NULL;
 }
@@ -71,6 +66,15 @@ static int set_fallbacks(config *c, smx_error *e) {
     for (size_t i = 0; i < c->n; i++)
         if (set_value(c, c->values[i].key->name, c->values[i].key->fallback, e)) return -1;
     return 0;
+}
+
+// Keys of other mixers and tasks say nothing about this run.
+static void mark_said(config *c) {
+    for (size_t i = 0; i < c->n; i++) {
+        const char *name = c->values[i].key->name;
+        c->values[i].said = declares(common_keys, name) || declares(c->of_task.keys, name) ||
+                            declares(c->of_mixer.keys, name);
+    }
 }
 
 // The values of these keys, which were looked at when they were set, into the struct of the table.
@@ -196,6 +200,7 @@ static int resolve(config *c, const given *g, smx_error *e) {
     c->task = calloc(1, c->of_task.bytes + 1);
     c->mixer = calloc(1, c->of_mixer.bytes + 1);
     if (!c->task || !c->mixer) return out_of_memory(e);
+    mark_said(c);
     if (set_fallbacks(c, e) || assign_text(c, c->of_task.defaults, e) ||
         assign_text(c, c->of_mixer.defaults, e))
         return -1;
@@ -231,6 +236,30 @@ config *config_read(const config_language *language, const char *text, size_t wh
     return NULL;
 }
 
+config *config_read_changed(const config_language *language, const char *text, const char *changes,
+                            smx_error *e) {
+    if (!changes || !*changes) return config_read(language, text, 0, e);
+    preset_name asked = {""};
+    if (pairs_visit(pairs_run(changes, 0), find_preset_name, &asked, e)) return NULL;
+    if (asked.name[0]) {
+        error_about(
+            e, "preset", asked.name, "keys",
+            "preset=%s does not fit: a saved run has every key already, and a preset gives way to keys",
+            asked.name);
+        return NULL;
+    }
+    const size_t size = strlen(text) + strlen(changes) + 2;
+    char *all = malloc(size);
+    if (!all) {
+        out_of_memory(e);
+        return NULL;
+    }
+    snprintf(all, size, "%s&%s", text, changes);
+    config *c = config_read(language, all, 0, e);
+    free(all);
+    return c;
+}
+
 void config_free(config *c) {
     if (!c) return;
     for (size_t i = 0; i < c->n; i++) free(c->values[i].text);
@@ -251,7 +280,7 @@ char *config_text(const config *c) {
     *to = 0;
     for (size_t i = 0; i < c->n; i++) {
         const config_value *v = &c->values[i];
-        if (!relevant(c, v->key->name)) continue;
+        if (!v->said) continue;
         to += sprintf(to, "%s%s=", to == text ? "" : "&", v->key->name);
         to = pairs_encode(to, v->text);
     }
@@ -259,15 +288,14 @@ char *config_text(const config *c) {
 }
 
 const char *config_get(const config *c, const char *key) {
-    return relevant(c, key) ? find(c, key)->text : NULL;
+    const config_value *v = find(c, key);
+    return v && v->said ? v->text : NULL;
 }
 
 const config_key *config_difference(const config *a, const config *b, const char *group) {
     for (size_t i = 0; i < a->n; i++) {
-        const config_key *key = a->values[i].key;
-        if (relevant(a, key->name) && strcmp(key->group, group) &&
-            strcmp(a->values[i].text, b->values[i].text))
-            return key;
+        const config_value *v = &a->values[i];
+        if (v->said && strcmp(v->key->group, group) && strcmp(v->text, b->values[i].text)) return v->key;
     }
     return NULL;
 }

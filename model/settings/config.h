@@ -13,23 +13,26 @@ typedef struct {
     const config_key *key;
     char *text;    // its value
     uint8_t given; // 1: the value stands in the config's text or in its preset
+    uint8_t said;  // 1: it says something about this run; 0: of another task or mixer
 } config_value;
 
 // A complete config: every key has a value.
 typedef struct smx_config {
     common_settings common;
     void *task, *mixer; // the own keys of its task and mixer, in the struct that their file declares
-    // What follows is for this folder.
-    const config_language *language;
     config_part of_task, of_mixer;
+    const config_language *language;
     size_t n;
-    config_value *values; // [n], every key of the language
+    config_value *values; // [n], every key of the language, as text: for this folder, and for who lists them
 } config;
 
 // Resolution, later wins: key fallback < task defaults < mixer defaults < recipe (task, mixer) < preset < given keys.
 // Then task and mixer may let keys that were not given follow the length (config_part.follow_length).
 // Returns NULL with the error filled in; free with config_free. `text` may hold several runs ("a~b~c"): `which` picks.
 config *config_read(const config_language *language, const char *text, size_t which, smx_error *error);
+// The same of a complete text with `changes` (NULL: none), which may not name a preset: that would give way to every key.
+config *config_read_changed(const config_language *language, const char *text, const char *changes,
+                            smx_error *error);
 size_t config_read_runs(const config_language *language, const char *text); // runs in the text, at least 1
 void config_free(config *c);
 

@@ -180,6 +180,23 @@ test('wrong calls are refused in words', () => {
     assert.throws(() => used.step(), /closed/);
 });
 
+test('values are those of the complete text, of each run, and a run tells one', () => {
+    const text = 'mixer=cat&seed=7&rate=0.02~task=charlm&text=a%22b%26c&mixer=attention';
+    const runs = simd.values(text);
+    assert.equal(runs.length, 2);
+    const plain = (one) =>
+        Object.fromEntries(one.split('&').map((pair) => pair.split('=').map(decodeURIComponent)));
+    assert.deepEqual(runs, simd.complete(text).split('~').map(plain));
+    assert.equal(runs[1].text, 'a"b&c');
+    refusal(() => simd.values('mixer=cat~length=x'), 'length', 'x');
+    const run = simd.open('mixer=cat&rate=0.02');
+    assert.equal(run.value('rate'), '0.02');
+    assert.equal(run.value('batch'), simd.values('mixer=cat&rate=0.02')[0].batch);
+    assert.equal(run.value('window'), null);
+    assert.equal(run.value('no key'), null);
+    run.close();
+});
+
 test('complete says every key, and several runs stay several', () => {
     const [first, second, ...more] = simd.complete('mixer=cat&seed=7~mixer=attention').split('~');
     assert.equal(more.length, 0);

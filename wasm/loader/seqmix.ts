@@ -163,6 +163,7 @@ interface Exports extends KernelModule {
     lab_isa(): Pointer;
     lab_config_json(): Pointer;
     lab_config_complete(config: Pointer): Pointer;
+    lab_config_values(config: Pointer): Pointer;
     lab_open(config: Pointer): Pointer;
     lab_load(bytes: Pointer, size: number, changes: Pointer): Pointer;
     lab_close(run: Pointer): void;
@@ -170,6 +171,7 @@ interface Exports extends KernelModule {
     lab_step_on(run: Pointer, ...batch: BatchPointers): number;
     lab_batch(run: Pointer): Pointer;
     lab_config(run: Pointer): Pointer;
+    lab_config_value(run: Pointer, key: Pointer): Pointer;
     lab_warning(run: Pointer): Pointer;
     lab_evaluate(run: Pointer, count: number, changes: Pointer): Pointer;
     lab_evaluate_on(run: Pointer, ...batch: BatchPointers): Pointer;
@@ -411,6 +413,12 @@ export class Run {
     get config(): string {
         return this.#memory.text(this.#memory.x.lab_config(this.#open));
     }
+    /** The value of one key of the full config; null where the key says nothing about this run. */
+    value(key: string): string | null {
+        const run = this.#open;
+        const at = this.#memory.withText(key, (name) => this.#memory.x.lab_config_value(run, name));
+        return at ? this.#memory.text(at) : null;
+    }
     /** 64-bit hash of all weights, 16 hex digits: equal exactly when the models are equal, on any machine. */
     digest(): string {
         return this.#memory.text(this.#memory.x.lab_digest(this.#open));
@@ -606,6 +614,12 @@ export class Lab {
         return this.#memory.owned(
             this.#memory.found(this.#memory.withText(config, (at) => this.#memory.x.lab_config_complete(at))),
         );
+    }
+    /** The same as values by their keys, an object for each run. */
+    values(config: string): Record<string, string>[] {
+        const m = this.#memory;
+        const json = m.owned(m.found(m.withText(config, (at) => m.x.lab_config_values(at))));
+        return JSON.parse(json) as Record<string, string>[];
     }
     /** The module's own functions and memory, which checks.ts binds to. */
     get exports(): WebAssembly.Exports {

@@ -3,16 +3,7 @@
 /** The complete config of one run: every key that means something to it. */
 export type Values = Readonly<Record<string, string>>;
 
-export function parse(text: string): Values {
-    const pairs = text
-        .split('&')
-        .filter(Boolean)
-        .map((pair) => {
-            const at = pair.indexOf('=');
-            return [pair.slice(0, at), decodeURIComponent(pair.slice(at + 1))] as const;
-        });
-    return Object.fromEntries(pairs);
-}
+/** The text that says them; the engine reads it, and nothing of the page does. */
 export function format(values: Values): string {
     const code = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
     const safe = (value: string) => value.replace(/[&~#%=! ]/g, code);

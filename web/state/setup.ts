@@ -1,11 +1,11 @@
 // setup.ts: what is to be trained, as data: the complete config of each run, and the shortest text that says
-// it. Pure functions over the engine's own parser (`complete`) and table; nothing here knows the page.
+// it. Pure functions over the engine's own parser (`values`) and table; nothing here knows the page.
 import type { ConfigKey, ConfigTable } from '../../wasm/loader/seqmix.ts';
-import { format, parse, type Values } from '../core/config.ts';
+import { format, type Values } from '../core/config.ts';
 
 export interface Engine {
     config: ConfigTable;
-    complete(config: string): string;
+    values(config: string): Values[];
 }
 
 /** Runs on one task, and in all. */
@@ -20,14 +20,14 @@ const HIDDEN = ['v', 'threads', 'fast'];
 /** The complete runs that a config text (from the address, a preset …) stands for. Throws the engine's
  * error. */
 export function runsOf(engine: Engine, text: string): Values[] {
-    return engine.complete(text).split('~').map(parse);
+    return engine.values(text);
 }
 
 const cache = new Map<string, Values>();
 function defaults(engine: Engine, task: string, mixer: string): Values {
     const text = format({ task, mixer });
     let values = cache.get(text);
-    if (!values) cache.set(text, (values = parse(engine.complete(text))));
+    if (!values) cache.set(text, (values = engine.values(text)[0]!));
     return values;
 }
 
@@ -69,7 +69,7 @@ export function changed(engine: Engine, values: Values, key: string, value: stri
     const next = { ...given(engine, values) };
     if (value === null) delete next[key];
     else next[key] = value;
-    return parse(engine.complete(format(next)));
+    return engine.values(format(next))[0]!;
 }
 
 /** Keys whose value differs between the runs, or from its default: what a reader has to know of a run. */

@@ -1,7 +1,6 @@
 // job.ts: one run in a worker: what is known of it there, its tries on held-out draws and at other lengths,
 // its reports.
 import { SeqmixError, type Lab, type Run } from '../../wasm/loader/seqmix.ts';
-import { parse } from '../core/config.ts';
 import { trials, type Trial } from './lengths.ts';
 import { EVALUATE_ANSWERS, EVALUATE_PRODUCTS, LENGTH_ANSWERS } from './protocol.ts';
 import type { LengthPoint, Point, Problem, Report } from './protocol.ts';
@@ -54,7 +53,7 @@ export function jobOf(id: number, lab: Lab, run: Run, seconds: number): Job {
         base: step,
         points: [],
         snapshots: new Snapshots(),
-        trials: trials(parse(run.config)),
+        trials: trials(lab.values(run.config)[0]!),
         trial: 0,
         tried: new Map(),
         lengths: [],
@@ -78,7 +77,7 @@ export function problemOf(error: unknown): Problem {
 /** Held-out sequences to try: the same on every machine, so that curves are. */
 function sequencesFor(run: Run): number {
     const { targets, sequences } = run.evaluate({ count: 8 });
-    const batch = Number(/(?:^|&)batch=(\d+)/.exec(run.config)?.[1] ?? 1);
+    const batch = Number(run.value('batch'));
     const products = run.metrics.flops / (3 * batch); // forward, one sequence
     const wanted = Math.ceil((EVALUATE_ANSWERS * sequences) / Math.max(1, targets));
     const affordable = Math.floor(EVALUATE_PRODUCTS / Math.max(1, products));
