@@ -114,7 +114,9 @@ function writeHeader([file, installed, library, what], out) {
 
 // ---- TypeScript
 
-/** Declarations of every file of wasm/tsconfig.json, as the compiler writes them: [{file, text}]. */
+const ENTRIES = ['seqmix', 'checks', 'verify'].map((name) => `wasm/loader/${name}.ts`);
+
+/** What each entry exports: [{file, parts: [{file, text, tree, names}]}], parts in the order in which the entry names them. */
 async function declarations() {
     const ts = (await import('typescript')).default;
     const configFile = resolve(root, 'wasm/tsconfig.json');
@@ -127,37 +129,52 @@ async function declarations() {
         emitDeclarationOnly: true,
         removeComments: false,
     });
-    const files = [];
-    for (const name of fileNames)
-        program.emit(program.getSourceFile(name), (_, text) =>
-            files.push({ file: relative(root, name), text }),
-        );
-    return files.map(({ file, text }) => ({
-        file,
-        text,
-        tree: ts.createSourceFile('x.d.ts', text, ts.ScriptTarget.Latest, true),
-    }));
+    const checker = program.getTypeChecker();
+    const part = (source, names) => {
+        let text = '';
+        program.emit(source, (_, emitted) => (text = emitted));
+        const tree = ts.createSourceFile('x.d.ts', text, ts.ScriptTarget.Latest, true);
+        return { file: relative(root, source.fileName), text, tree, names };
+    };
+    return ENTRIES.map((file) => {
+        const entry = program.getSourceFile(resolve(root, file));
+        const sources = new Map();
+        for (const statement of entry.statements.filter(ts.isExportDeclaration)) {
+            const [named] = checker.getSymbolAtLocation(statement.moduleSpecifier).declarations;
+            sources.set(named, new Set());
+        }
+        for (const symbol of checker.getExportsOfModule(checker.getSymbolAtLocation(entry))) {
+            const aliased = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+            const source = aliased.declarations[0].getSourceFile();
+            if (!sources.has(source)) sources.set(source, new Set());
+            sources.get(source).add(aliased.name);
+        }
+        return { file, parts: [...sources].map(([source, names]) => part(source, names)) };
+    });
 }
 
-function writeTypes({ file, text, tree }, out) {
-    const names = [];
-    out.push(`## TypeScript: ${file.replace(/^.*\//, '').replace(/\.ts$/, '')}`, '');
-    const intro = /^(?:\/\/.*\n)+/.exec(readFileSync(resolve(root, file), 'utf8'));
-    if (intro)
-        out.push(
-            prose(
-                intro[0]
-                    .trim()
-                    .split('\n')
-                    .map((line) => line.replace(/^\/\/ ?/, '')),
-            ),
-            '',
-        );
+/** The comment that a file begins with. */
+function introOf(file) {
+    const lines = /^(?:\/\/.*\n)*/
+        .exec(readFileSync(resolve(root, file), 'utf8'))[0]
+        .trim()
+        .split('\n');
+    return prose(lines.map((line) => line.replace(/^\/\/ ?/, '')));
+}
+
+function writeTypes({ file, parts }, out) {
+    out.push(`## TypeScript: ${file.replace(/^.*\//, '').replace(/\.ts$/, '')}`, '', introOf(file), '');
+    for (const part of parts) {
+        if (part.file !== file) out.push(introOf(part.file), '');
+        writeDeclarations(part, out);
+    }
+}
+
+function writeDeclarations({ text, tree, names }, out) {
     for (const node of tree.statements) {
         const code = text.slice(node.getStart(tree), node.end);
         const name = node.name?.text ?? node.declarationList?.declarations[0]?.name.text;
-        if (!/^export /.test(code) || !name) continue;
-        names.push(name);
+        if (!/^export /.test(code) || !names.has(name)) continue;
         const comment = (node.jsDoc ?? []).map((doc) => doc.getText()).join('\n');
         out.push(`### ${escaped(name)}`, '');
         if (comment)
@@ -171,7 +188,6 @@ function writeTypes({ file, text, tree }, out) {
             );
         out.push('```ts', code.replace(/^export (declare )?/, '').replace(/\n\s*#private;/g, ''), '```', '');
     }
-    return names;
 }
 
 // ---- The page

@@ -1,7 +1,7 @@
 // package.mjs: puts the npm package together in build/package and packs it as build/seqmix-VERSION.tgz,
 // from the built modules and the sources in wasm/. Nothing is published.
 import { execFileSync } from 'node:child_process';
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -19,17 +19,13 @@ execFileSync(
     { stdio: 'inherit' },
 );
 for (const folder of ['loader', 'package']) await mkdir(at(`${out}${folder}`), { recursive: true });
-for (const name of [
-    'loader/seqmix',
-    'loader/kernels',
-    'loader/error',
-    'loader/checks',
-    'package/index',
-    'package/url',
-    'package/remote',
-    'package/inflated',
-    'package/checks',
-])
+// worker.ts becomes a text, below; verify.ts is the page's.
+const scripts = [];
+for (const folder of ['loader', 'package'])
+    for (const file of await readdir(at(`wasm/${folder}`)))
+        if (/(?<!\.d)\.ts$/.test(file) && !['worker.ts', 'verify.ts'].includes(file))
+            scripts.push(`${folder}/${file.slice(0, -3)}`);
+for (const name of scripts)
     for (const kind of ['js', 'js.map', 'd.ts'])
         await cp(at(`${compiled}${name}.${kind}`), at(`${out}${name}.${kind}`));
 

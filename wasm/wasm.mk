@@ -44,13 +44,13 @@ build/wasm/verify.wasm: $(VERIFY_OBJ) proofs_tests/proofs/wasm/exports.txt proof
 -include $(shell find build/obj/emcc -name '*.d' 2>/dev/null)
 
 # The loader, and what it is made of.
-LOADER := wasm/loader/seqmix.ts wasm/loader/kernels.ts wasm/loader/error.ts
+LOADER := $(wildcard wasm/loader/*.ts)
 # The loaders as plain JavaScript with their types, beside the modules.
-build/wasm/seqmix.js: $(LOADER) wasm/loader/checks.ts wasm/loader/verify.ts wasm/tsconfig.json tsconfig.json package-lock.json | setup
+build/wasm/seqmix.js: $(LOADER) wasm/tsconfig.json tsconfig.json package-lock.json | setup
 	@mkdir -p $(@D) && node_modules/.bin/tsc --project wasm/tsconfig.json && touch $@ && echo "built $@"
 
 # The npm package.
-build/package/package.json: scripts/package.mjs $(wildcard wasm/package/*) $(LOADER) wasm/loader/checks.ts package.json package-lock.json build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/checks.wasm | setup
+build/package/package.json: scripts/package.mjs $(wildcard wasm/package/*) $(LOADER) package.json package-lock.json build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/checks.wasm | setup
 	@node scripts/package.mjs
 .PHONY: package
 package: build/package/package.json ## pack the npm package into build/ (nothing is published)
@@ -61,7 +61,7 @@ wasm: build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/checks.was
 # The page, for any static host.
 SITE_SRC := index.html vite.config.ts tsconfig.json package-lock.json $(shell find web -type f -not -name '*.mjs')
 PAGE_DATA := scripts/page-data.mjs docs/definitions.json docs/ERRATA.md proofs_tests/digests.txt LICENSE
-dist/index.html: $(SITE_SRC) $(PAGE_DATA) $(LOADER) wasm/loader/checks.ts wasm/loader/verify.ts build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/checks.wasm build/wasm/verify.wasm | setup
+dist/index.html: $(SITE_SRC) $(PAGE_DATA) $(LOADER) build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/checks.wasm build/wasm/verify.wasm | setup
 	@node_modules/.bin/tsc --noEmit && node_modules/.bin/vite build --logLevel warn && touch $@ && echo "built dist/"
 build/single/seqmix.html: dist/index.html
 	@node_modules/.bin/vite build --logLevel warn --mode single && touch $@ && echo "built $@"

@@ -1,7 +1,7 @@
 // digests_browsers.mjs: the same bits in the browsers that people use: every digest of both WebAssembly modules, computed in
 // Chromium and in Firefox, compared with the committed list. A browser that is not here is skipped, and said so.
 import assert from 'node:assert/strict';
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -50,14 +50,9 @@ for (const kind of BROWSERS) {
         const profile = await mkdtemp(join(tmpdir(), 'seqmix-digests-'));
         let server, browser;
         try {
-            for (const file of [
-                'seqmix.js',
-                'kernels.js',
-                'error.js',
-                'checks.js',
-                'checks.wasm',
-                ...MODULES,
-            ])
+            const built = await readdir(new URL('../../build/wasm/', import.meta.url));
+            const scripts = built.filter((file) => file.endsWith('.js'));
+            for (const file of [...scripts, 'checks.wasm', ...MODULES])
                 await copyFile(new URL(`../../build/wasm/${file}`, import.meta.url), join(folder, file));
             for (const [i, module] of MODULES.entries())
                 await writeFile(join(folder, `${i}.html`), PAGE(module));

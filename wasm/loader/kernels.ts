@@ -1,6 +1,6 @@
-// kernels.ts: the engine's kernels on arrays of the caller: one line of KERNELS for each. A call checks
-// names, types, lengths and sizes, copies the arrays into the module's memory, runs the kernel there and
-// copies the results out. Nothing is computed here.
+// kernels.ts: the engine's kernels on the caller's arrays. Long because it is a table: one line of KERNELS for each kernel, the
+// language of those lines, and their types read from them. A call checks names, types, lengths and sizes, copies the
+// arrays into the module's memory, runs the kernel there and copies the results out. Nothing is computed here.
 import { SeqmixError } from './error.js';
 
 const ATTENTION =

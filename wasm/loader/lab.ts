@@ -1,0 +1,80 @@
+// lab.ts: one instance of the module: its config table and kernels, files for tasks, and runs.
+import { kernelsOf, type Kernels } from './kernels.js';
+import type { Memory } from './memory.js';
+import { Run } from './run.js';
+import type { ConfigTable, OpenOptions } from './types.js';
+
+/** One instance of the module. */
+export class Lab {
+    readonly #memory: Memory;
+    /** The compiled module, to hand to a worker: `load({ wasm: lab.module })`. */
+    readonly module: WebAssembly.Module;
+    readonly version: string;
+    /** 'wasm' (SIMD) or 'scalar' (the engine has no SIMD; same numbers, slower). */
+    readonly isa: string;
+    /** What a user should know about this engine: '' or a sentence, such as that it has no SIMD. */
+    readonly notice: string;
+    /** Every key, mixer, task and preset of the config language. */
+    readonly config: ConfigTable;
+    /** Every kernel of the engine, on arrays of your own: `lab.kernels.gelu({ x })`. */
+    readonly kernels: Kernels;
+
+    /** For load. */
+    constructor(module: WebAssembly.Module, memory: Memory) {
+        this.module = module;
+        this.#memory = memory;
+        this.version = memory.text(memory.x.lab_version());
+        this.isa = memory.text(memory.x.lab_isa());
+        this.notice =
+            this.isa === 'scalar'
+                ? 'this engine has no WebAssembly SIMD: seqmix runs its scalar module, with the same numbers but slower'
+                : '';
+        this.config = JSON.parse(memory.text(memory.x.lab_config_json())) as ConfigTable;
+        this.kernels = kernelsOf(memory.x);
+    }
+    /** Open an experiment: 'mixer=cat&task=mqar&seed=1'. */
+    open(config: string, options: OpenOptions = {}): Run {
+        const { x } = this.#memory;
+        return new Run(
+            this.#memory,
+            this.#memory.found(this.#memory.withText(config, (at) => x.lab_open(at))),
+            options,
+        );
+    }
+    /** Open a checkpoint, with changes such as 'steps=900'. */
+    load(bytes: Uint8Array, changes = ''): Run {
+        const m = this.#memory;
+        const run = m.withBytes(bytes, (at) => m.withText(changes, (c) => m.x.lab_load(at, bytes.length, c)));
+        return new Run(m, m.found(run));
+    }
+    /** Hand over a file that a task reads, such as MNIST's 'train-images-idx3-ubyte', uncompressed; null: forget it. */
+    provide(name: string, bytes: Uint8Array | null): void {
+        const m = this.#memory;
+        const failed = m.withText(name, (at) =>
+            bytes
+                ? m.withBytes(bytes, (from) => m.x.lab_provide(at, from, bytes.length))
+                : m.x.lab_provide(at, 0, 0),
+        );
+        if (failed) throw m.error();
+    }
+    /** Every key of the given config with its value; several runs joined by ~ stay several. */
+    complete(config: string): string {
+        return this.#memory.owned(
+            this.#memory.found(this.#memory.withText(config, (at) => this.#memory.x.lab_config_complete(at))),
+        );
+    }
+    /** The same as values by their keys, an object for each run. */
+    values(config: string): Record<string, string>[] {
+        const m = this.#memory;
+        const json = m.owned(m.found(m.withText(config, (at) => m.x.lab_config_values(at))));
+        return JSON.parse(json) as Record<string, string>[];
+    }
+    /** The module's own functions and memory, which checks.ts binds to. */
+    get exports(): WebAssembly.Exports {
+        return this.#memory.x as unknown as WebAssembly.Exports;
+    }
+    /** Bytes of memory that the module holds now. */
+    get bytes(): number {
+        return this.#memory.x.memory.buffer.byteLength;
+    }
+}

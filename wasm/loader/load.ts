@@ -1,0 +1,82 @@
+// load.ts: finds the module for this engine, compiles it and starts a lab.
+import { SeqmixError } from './error.js';
+import { Lab } from './lab.js';
+import { type Exports, Memory } from './memory.js';
+import { hasRelaxedSimd, hasSimd } from './simd.js';
+
+export type WasmSource = URL | string | BufferSource | WebAssembly.Module;
+/** A source, or what fetches it when it is wanted. */
+export type LazySource = WasmSource | (() => Promise<WasmSource>);
+export interface LoadOptions {
+    /** The module: its address, its bytes, or compiled. Default: seqmix.wasm beside this file. */
+    wasm?: LazySource;
+    /** The module for engines without WebAssembly SIMD. Default: seqmix-scalar.wasm beside this file. */
+    scalar?: LazySource;
+    /**
+     * The module for `fast=1`, with relaxed SIMD: true where seqmix-relaxed.wasm lies beside this file, or a source. Configs without
+     * `fast=1` keep their bits in it. Refused where the engine has no relaxed SIMD; ask `hasRelaxedSimd` first.
+     */
+    relaxed?: boolean | LazySource;
+}
+
+async function bytesOf(address: URL | string): Promise<BufferSource> {
+    const here = (globalThis as { location?: { href: string } }).location?.href ?? import.meta.url;
+    try {
+        const url = new URL(address, here);
+        if (url.protocol === 'file:' && typeof process === 'object' && process.versions?.node) {
+            const fs = 'node:fs/promises'; // a variable, so that bundlers for the page do not look for it
+            const { readFile } = (await import(
+                /* @vite-ignore */ /* webpackIgnore: true */ fs
+            )) as typeof import('node:fs/promises');
+            return await readFile(url);
+        }
+        const response = await fetch(url);
+        if (!response.ok) throw new Error(`the answer was ${response.status} ${response.statusText}`);
+        return await response.arrayBuffer();
+    } catch (error) {
+        const why = (error as Error).message;
+        throw new SeqmixError(`${String(address)} cannot be read: ${why}`, 'wasm', String(address));
+    }
+}
+
+async function compile(lazy: LazySource): Promise<WebAssembly.Module> {
+    const source = typeof lazy === 'function' ? await lazy() : lazy;
+    if (source instanceof WebAssembly.Module) return source;
+    const bytes = typeof source === 'string' || source instanceof URL ? await bytesOf(source) : source;
+    try {
+        return await WebAssembly.compile(bytes);
+    } catch (error) {
+        throw new SeqmixError(
+            `the WebAssembly module cannot be compiled: ${(error as Error).message}`,
+            'wasm',
+        );
+    }
+}
+
+/** Load the module; `await load()` is enough where seqmix.wasm lies beside this file. */
+export async function load(options: LoadOptions = {}): Promise<Lab> {
+    const beside = (file: string) =>
+        new URL(/* @vite-ignore */ /* webpackIgnore: true */ file, import.meta.url);
+    const { relaxed } = options;
+    if (relaxed && !hasRelaxedSimd())
+        throw new SeqmixError(
+            'this engine has no relaxed SIMD; without `relaxed` the same configs run, exactly',
+            'relaxed',
+            'no relaxed SIMD',
+            'an engine where hasRelaxedSimd() is true',
+        );
+    const source = relaxed
+        ? relaxed === true
+            ? beside('seqmix-relaxed.wasm')
+            : relaxed
+        : hasSimd()
+          ? (options.wasm ?? beside('seqmix.wasm'))
+          : (options.scalar ?? beside('seqmix-scalar.wasm'));
+    const module = await compile(source);
+    // Emscripten's one import; it tells that memory grew, which `Memory` never relies on.
+    const imports = { env: { emscripten_notify_memory_growth() {} } };
+    const instance = await WebAssembly.instantiate(module, imports);
+    const x = instance.exports as unknown as Exports;
+    x._initialize();
+    return new Lab(module, new Memory(x));
+}

@@ -1,0 +1,109 @@
+// memory.ts: what exports.c exports, and the module's memory: text, numbers and arrays in and out. That memory moves when it
+// grows, and every view of it ends then, so none is kept here.
+import { SeqmixError } from './error.js';
+import type { KernelModule } from './kernels.js';
+
+export type Pointer = number;
+/** Of tokens, values, targets, target values; 0: none. */
+export type BatchPointers = [Pointer, Pointer, Pointer, Pointer];
+export interface Exports extends KernelModule {
+    _initialize(): void;
+    lab_error(field: number): Pointer;
+    lab_version(): Pointer;
+    lab_isa(): Pointer;
+    lab_config_json(): Pointer;
+    lab_config_complete(config: Pointer): Pointer;
+    lab_config_values(config: Pointer): Pointer;
+    lab_open(config: Pointer): Pointer;
+    lab_load(bytes: Pointer, size: number, changes: Pointer): Pointer;
+    lab_close(run: Pointer): void;
+    lab_step(run: Pointer, n: number): number;
+    lab_step_on(run: Pointer, ...batch: BatchPointers): number;
+    lab_batch(run: Pointer): Pointer;
+    lab_config(run: Pointer): Pointer;
+    lab_config_value(run: Pointer, key: Pointer): Pointer;
+    lab_warning(run: Pointer): Pointer;
+    lab_evaluate(run: Pointer, count: number, changes: Pointer): Pointer;
+    lab_evaluate_on(run: Pointer, ...batch: BatchPointers): Pointer;
+    lab_confusion(run: Pointer): Pointer;
+    lab_metrics(run: Pointer): Pointer;
+    lab_loss_count(run: Pointer): number;
+    lab_losses(run: Pointer): Pointer;
+    lab_digest(run: Pointer): Pointer;
+    lab_tensor_count(run: Pointer): number;
+    lab_tensor_at(run: Pointer, i: number): Pointer;
+    lab_tensor(run: Pointer, name: Pointer): Pointer;
+    lab_look(run: Pointer, stream: number, index: number, length: number): Pointer;
+    lab_predict(run: Pointer, tokens: Pointer, length: number): Pointer;
+    lab_predict_values(run: Pointer, values: Pointer, length: number): Pointer;
+    lab_predict_image(run: Pointer, pixels: Pointer): Pointer;
+    lab_saliency(run: Pointer, answer: number): Pointer;
+    lab_reading(run: Pointer): Pointer;
+    lab_provide(name: Pointer, bytes: Pointer, size: number): number;
+    lab_save(run: Pointer): Pointer;
+    lab_saved_size(): number;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** Reading and writing the module's memory; every view is made anew, since growth detaches the old ones. */
+export class Memory {
+    readonly x: Exports;
+    constructor(x: Exports) {
+        this.x = x;
+    }
+    text(at: Pointer): string {
+        const bytes = new Uint8Array(this.x.memory.buffer);
+        return decoder.decode(bytes.slice(at, bytes.indexOf(0, at)));
+    }
+    /** Copy text in, call with its address, free it. */
+    withText<T>(text: string, call: (at: Pointer) => T): T {
+        return this.withBytes(encoder.encode(`${text}\0`), call);
+    }
+    withBytes<T>(bytes: Uint8Array, call: (at: Pointer) => T): T {
+        const at = this.x.lab_alloc(bytes.length);
+        if (!at) throw new SeqmixError(`out of memory: ${bytes.length} bytes were asked for`);
+        try {
+            new Uint8Array(this.x.memory.buffer).set(bytes, at);
+            return call(at);
+        } finally {
+            this.x.lab_free(at);
+        }
+    }
+    /** Text that the module allocated: read, then freed. */
+    owned(at: Pointer): string {
+        try {
+            return this.text(at);
+        } finally {
+            this.x.lab_free(at);
+        }
+    }
+    words(at: Pointer, n: number): Uint32Array {
+        return new Uint32Array(this.x.memory.buffer, at, n);
+    }
+    doubles(at: Pointer, n: number): Float64Array {
+        return new Float64Array(this.x.memory.buffer, at, n);
+    }
+    view(at: Pointer, n: number): Float32Array<ArrayBuffer> {
+        return new Float32Array(this.x.memory.buffer, at, n) as Float32Array<ArrayBuffer>;
+    }
+    floats(at: Pointer, n: number): Float32Array<ArrayBuffer> {
+        return this.view(at, n).slice();
+    }
+    ints(at: Pointer, n: number): Int32Array<ArrayBuffer> {
+        return new Int32Array(this.x.memory.buffer, at, n).slice() as Int32Array<ArrayBuffer>;
+    }
+    bytes(at: Pointer, n: number): Uint8Array<ArrayBuffer> {
+        return new Uint8Array(this.x.memory.buffer, at, n).slice() as Uint8Array<ArrayBuffer>;
+    }
+    error(): SeqmixError {
+        const field = (i: number) => this.text(this.x.lab_error(i));
+        return new SeqmixError(field(0), field(1), field(2), field(3));
+    }
+    /** `at`, or the module's error when it is 0. */
+    found(at: Pointer): Pointer {
+        if (!at) throw this.error();
+        return at;
+    }
+}

@@ -1,0 +1,299 @@
+// run.ts: one experiment of a lab: train, evaluate, look inside, save.
+/// <reference lib="esnext.disposable" preserve="true" />
+import { SeqmixError } from './error.js';
+import type { BatchPointers, Memory, Pointer } from './memory.js';
+import type { Batch, BatchForm, Evaluation, Metrics, OpenOptions, Sample, Tensor } from './types.js';
+
+function count(n: number, what: string): number {
+    if (!Number.isInteger(n) || n < 0 || n > 0xffffffff)
+        throw new SeqmixError(
+            `${what} is ${n}; it must be a whole number from 0 to 4294967295`,
+            what,
+            String(n),
+        );
+    return n;
+}
+
+/** The bytes of `n` numbers for the module: floats, or whole numbers of 32 bits. */
+function numbers(what: string, x: ArrayLike<number> | undefined, n: number, real: boolean): Uint8Array {
+    const refuse = (value: string, allowed: string, is = `there are ${value} ${what}`) =>
+        new SeqmixError(`${is}; allowed: ${allowed}`, what, value, allowed);
+    if (!x) throw refuse('no', `${n} ${real ? 'real' : 'whole'} numbers`);
+    if (x.length !== n) throw refuse(String(x.length), String(n));
+    if (real) return new Uint8Array(Float32Array.from(x).buffer);
+    const whole = Int32Array.from(x);
+    for (let i = 0; i < n; i++)
+        if (whole[i] !== x[i])
+            throw refuse(String(x[i]), 'whole numbers', `number ${i} of the ${what} is ${x[i]}`);
+    return new Uint8Array(whole.buffer);
+}
+
+/** One experiment: a model, its task and its optimiser. `close` it (or use `using`) when done. */
+export class Run {
+    readonly #memory: Memory;
+    #run: Pointer;
+    readonly #batch: OpenOptions['batch'];
+
+    /** For Lab; use `lab.open` or `lab.load`. */
+    constructor(memory: Memory, run: Pointer, options: OpenOptions = {}) {
+        this.#memory = memory;
+        this.#run = run;
+        this.#batch = options.batch;
+    }
+    get #open(): Pointer {
+        if (!this.#run) throw new SeqmixError('this run was closed');
+        return this.#run;
+    }
+
+    /** Train n steps. Throws where the loss is no longer finite, naming step and tensor. */
+    step(n = 1): void {
+        count(n, 'steps');
+        if (this.#batch) for (let i = 0; i < n; i++) this.stepOn(this.#batch(this.metrics.step));
+        else if (this.#memory.x.lab_step(this.#open, n)) throw this.#memory.error();
+    }
+    /** What a batch of your own has to be. */
+    get batch(): BatchForm {
+        const w = this.#memory.words(this.#memory.x.lab_batch(this.#open), 7);
+        return {
+            sequences: w[0]!,
+            length: w[1]!,
+            targets: w[2]!,
+            most: w[3]!,
+            vocab: w[4]!,
+            channels: w[5]!,
+            classes: w[6]!,
+        };
+    }
+    /** Call with the addresses of a batch, once its lengths and kinds of numbers are right. */
+    #withBatch<T>({ tokens, values, targets }: Batch, call: (...at: BatchPointers) => T): T {
+        const { sequences, length, targets: each, channels, classes } = this.batch;
+        const inputs = channels
+            ? numbers('values', values, sequences * length * channels, true)
+            : numbers('tokens', tokens, sequences * length, false);
+        const wanted = numbers('targets', targets, sequences * each, !classes);
+        const m = this.#memory;
+        return m.withBytes(inputs, (from) =>
+            m.withBytes(wanted, (to) =>
+                call(channels ? 0 : from, channels ? from : 0, classes ? to : 0, classes ? 0 : to),
+            ),
+        );
+    }
+    /** Train one step on a batch of your own. */
+    stepOn(batch: Batch): void {
+        const run = this.#open;
+        if (this.#withBatch(batch, (...at) => this.#memory.x.lab_step_on(run, ...at)))
+            throw this.#memory.error();
+    }
+    /** Try the model on a batch of your own; nothing is learnt. */
+    evaluateOn(batch: Batch): Evaluation {
+        const run = this.#open;
+        return this.#evaluation(
+            this.#withBatch(batch, (...at) => this.#memory.x.lab_evaluate_on(run, ...at)),
+        );
+    }
+    /**
+     * Try the model on `count` held-out sequences, at `length` rows (default: the config's), or with other changes to the
+     * task's keys: 'length=256&pairs=32'.
+     */
+    evaluate(options: { count?: number; length?: number; changes?: string } = {}): Evaluation {
+        const run = this.#open;
+        const sequences = count(options.count ?? 128, 'count');
+        const length = options.length ? [`length=${count(options.length, 'length')}`] : [];
+        const changes = [...length, ...(options.changes ? [options.changes] : [])].join('&');
+        const at = this.#memory.withText(changes, (text) =>
+            this.#memory.x.lab_evaluate(run, sequences, text),
+        );
+        return this.#evaluation(at);
+    }
+    #evaluation(at: Pointer): Evaluation {
+        const d = this.#memory.doubles(this.#memory.found(at), 8);
+        return {
+            loss: d[0]!,
+            accuracy: d[1]!,
+            sequenceAccuracy: d[2]!,
+            r2: d[3]!,
+            targets: d[4]!,
+            sequences: d[5]!,
+            freeAccuracy: d[6]!,
+            freeSequenceAccuracy: d[7]!,
+        };
+    }
+    /** Of the last evaluation: how often class `row` was wanted and `column` answered; null beyond 256 classes. */
+    confusion(): number[][] | null {
+        const at = this.#memory.x.lab_confusion(this.#open);
+        if (!at) return null;
+        const n = this.#memory.doubles(at, 1)[0]!;
+        const counts = [...this.#memory.doubles(at + 8, n * n)];
+        return Array.from({ length: n }, (_, i) => counts.slice(i * n, (i + 1) * n));
+    }
+    /** A sentence to show beside the run ('': none): its mixer sees tokens ahead of the targets. */
+    get warning(): string {
+        return this.#memory.text(this.#memory.x.lab_warning(this.#open));
+    }
+    get metrics(): Metrics {
+        const d = this.#memory.doubles(this.#memory.x.lab_metrics(this.#open), 9);
+        return {
+            step: d[0]!,
+            loss: d[1]!,
+            accuracy: d[2]!,
+            rate: d[3]!,
+            gradientNorm: d[4]!,
+            params: d[5]!,
+            steps: d[6]!,
+            bytes: d[7]!,
+            flops: d[8]!,
+        };
+    }
+    /** Training loss of every step since open or load, from step number `from` of them on. */
+    losses(from = 0): Float32Array<ArrayBuffer> {
+        const { x } = this.#memory;
+        const n = x.lab_loss_count(this.#open);
+        const start = Math.min(count(from, 'from'), n);
+        return this.#memory.floats(x.lab_losses(this.#open) + 4 * start, n - start);
+    }
+    /** The full config, every key in the table's order. */
+    get config(): string {
+        return this.#memory.text(this.#memory.x.lab_config(this.#open));
+    }
+    /** The value of one key of the full config; null where the key says nothing about this run. */
+    value(key: string): string | null {
+        const run = this.#open;
+        const at = this.#memory.withText(key, (name) => this.#memory.x.lab_config_value(run, name));
+        return at ? this.#memory.text(at) : null;
+    }
+    /** 64-bit hash of all weights, 16 hex digits: equal exactly when the models are equal, on any machine. */
+    digest(): string {
+        return this.#memory.text(this.#memory.x.lab_digest(this.#open));
+    }
+    /** A weight, its gradient ('grad:NAME'), or, after look or predict, what the sample went through: a view, see `Tensor`. */
+    tensor(name: string): Tensor {
+        const run = this.#open;
+        return this.#tensorFrom(
+            this.#memory.found(this.#memory.withText(name, (at) => this.#memory.x.lab_tensor(run, at))),
+        );
+    }
+    /** Names and shapes of all tensors that `tensor` can read now. */
+    tensors(): { name: string; shape: number[]; weight: boolean }[] {
+        const all = [];
+        for (let i = 0; i < this.#memory.x.lab_tensor_count(this.#open); i++) {
+            const { name, shape, weight } = this.#describe(
+                this.#memory.found(this.#memory.x.lab_tensor_at(this.#open, i)),
+            );
+            all.push({ name, shape, weight });
+        }
+        return all;
+    }
+    #describe(at: Pointer) {
+        const w = this.#memory.words(at, 8).slice();
+        return {
+            name: this.#memory.text(w[0]!),
+            data: w[1]!,
+            shape: [...w.slice(3, 3 + w[2]!)],
+            weight: w[7] === 1,
+        };
+    }
+    #tensorFrom(at: Pointer): Tensor {
+        const t = this.#describe(at);
+        return {
+            ...t,
+            data: this.#memory.view(
+                t.data,
+                t.shape.reduce((a, b) => a * b, 1),
+            ),
+        };
+    }
+    /** Sample `index` of the task's held-out (or training) stream, with the model's answers: another name of `look`. */
+    data(index: number, options: { stream?: 'eval' | 'train'; length?: number } = {}): Sample {
+        return this.look(index, options);
+    }
+    /** Run the model on one held-out (or training) sample and keep what happened inside for `tensor`. */
+    look(index: number, options: { stream?: 'eval' | 'train'; length?: number } = {}): Sample {
+        if (!Number.isSafeInteger(index) || index < 0)
+            throw new SeqmixError(
+                `the sample is ${index}; it must be a whole number from 0`,
+                'index',
+                String(index),
+            );
+        const stream = options.stream === 'train' ? 1 : 0;
+        return this.#sample(
+            this.#memory.x.lab_look(this.#open, stream, index, count(options.length ?? 0, 'length')),
+        );
+    }
+    /** The same on inputs of your own: tokens [length], or values [length][channels] where the task reads those. */
+    predict(input: ArrayLike<number>): Sample {
+        const run = this.#open;
+        const { x } = this.#memory;
+        const { channels } = this.batch;
+        if (channels && input.length % channels)
+            throw new SeqmixError(
+                `there are ${input.length} values; allowed: whole rows of ${channels}`,
+                'values',
+                String(input.length),
+                `whole rows of ${channels}`,
+            );
+        const bytes = numbers(channels ? 'values' : 'tokens', input, input.length, channels > 0);
+        return this.#sample(
+            this.#memory.withBytes(bytes, (at) =>
+                channels
+                    ? x.lab_predict_values(run, at, input.length / channels)
+                    : x.lab_predict(run, at, input.length),
+            ),
+        );
+    }
+    /** The same on a drawn image: 28 x 28 bytes, ink bright; for tasks on images. */
+    predictImage(pixels: Uint8Array): Sample {
+        if (pixels.length !== 784)
+            throw new SeqmixError(`the image has ${pixels.length} pixels; it must have 28 x 28`, 'pixels');
+        const run = this.#open;
+        return this.#sample(
+            this.#memory.withBytes(pixels, (at) => this.#memory.x.lab_predict_image(run, at)),
+        );
+    }
+    /**
+     * Of the sample looked at last, where a task reads real values and names one class: the gradient of ln p(answer) by
+     * the input values, [length][channels]. Default: the model's own answer.
+     */
+    saliency(sample: Sample, answer = -1): Float32Array<ArrayBuffer> {
+        const at = this.#memory.found(this.#memory.x.lab_saliency(this.#open, answer));
+        return this.#memory.floats(at, sample.length * sample.channels);
+    }
+    /** Of the same sample: the class probabilities when only the first t + 1 rows have been read, [length][classes]. */
+    reading(sample: Sample): Float32Array<ArrayBuffer> {
+        const at = this.#memory.found(this.#memory.x.lab_reading(this.#open));
+        return this.#memory.floats(at, sample.length * sample.classes);
+    }
+    #sample(at: Pointer): Sample {
+        const w = this.#memory.words(this.#memory.found(at), 10).slice();
+        const [length, classes, channels, targets] = w as unknown as [number, number, number, number];
+        const ints = (i: number, n: number) => (w[i] ? this.#memory.ints(w[i], n) : null);
+        const floats = (i: number, n: number) => (w[i] ? this.#memory.floats(w[i], n) : null);
+        return {
+            length,
+            classes,
+            channels,
+            tokens: ints(4, length),
+            values: floats(5, length * channels),
+            targets: ints(6, targets),
+            predicted: ints(7, targets),
+            confidence: floats(8, targets),
+            targetValues: floats(9, targets),
+        };
+    }
+    /** A checkpoint (safetensors): weights, config, step and optimiser. A loaded run goes on bit for bit. */
+    save(): Uint8Array<ArrayBuffer> {
+        const at = this.#memory.found(this.#memory.x.lab_save(this.#open));
+        try {
+            return this.#memory.bytes(at, this.#memory.x.lab_saved_size());
+        } finally {
+            this.#memory.x.lab_free(at);
+        }
+    }
+    /** Free the run. Twice is once. */
+    close(): void {
+        if (this.#run) this.#memory.x.lab_close(this.#run);
+        this.#run = 0;
+    }
+    [Symbol.dispose](): void {
+        this.close();
+    }
+}

@@ -1,0 +1,131 @@
+// types.ts: what goes into a lab and its runs, and what comes out of them. Arrays handed out are copies, but for those of `tensor`.
+
+/** One key of the config language, from the engine's own table. */
+export interface ConfigKey {
+    readonly name: string;
+    readonly type: 'int' | 'real' | 'word' | 'text';
+    readonly default: string;
+    readonly min?: number;
+    readonly max?: number;
+    readonly choices?: readonly string[];
+    readonly help: string;
+    readonly group: string;
+}
+/** A mixer or a task, with the keys that only it has. */
+export interface ConfigPart {
+    readonly name: string;
+    readonly title: string;
+    readonly help: string;
+    readonly source: string;
+    readonly defaults: string;
+    readonly keys: readonly ConfigKey[];
+    /** Mixers only: cost in L. */
+    readonly cost?: string;
+}
+export interface ConfigPreset {
+    readonly name: string;
+    readonly title: string;
+    readonly config: string;
+    readonly lesson: string;
+    readonly expect: string;
+}
+export interface ConfigTable {
+    /** What every experiment has. */
+    readonly keys: readonly ConfigKey[];
+    readonly mixers: readonly ConfigPart[];
+    readonly tasks: readonly ConfigPart[];
+    readonly presets: readonly ConfigPreset[];
+}
+
+export interface Metrics {
+    /** Steps taken so far. */
+    step: number;
+    /** Training loss and accuracy of the last step. */
+    loss: number;
+    accuracy: number;
+    /** Learning rate and gradient norm (before clipping) of the last step. */
+    rate: number;
+    gradientNorm: number;
+    /** Number of weights. */
+    params: number;
+    /** Steps that the config plans. */
+    steps: number;
+    /** Memory held by the run. */
+    bytes: number;
+    /** Products of one training step, backward included. */
+    flops: number;
+}
+export interface Evaluation {
+    /** Mean over the targets. */
+    loss: number;
+    /** Share of targets answered right; of sequences with every target right. */
+    accuracy: number;
+    sequenceAccuracy: number;
+    /** Regression only. */
+    r2: number;
+    /** Where a task's later inputs are the earlier answers: the model reads its own. Otherwise as the two above. */
+    freeAccuracy: number;
+    freeSequenceAccuracy: number;
+    targets: number;
+    sequences: number;
+}
+export interface Tensor {
+    name: string;
+    /** Row-major, the last index fastest; as many numbers as the product says. */
+    shape: number[];
+    /**
+     * A view of the module's memory, no copy. Of a weight or gradient it shows the new values after each step, and what is
+     * written into a weight is the model's. It ends when the module's memory grows, which any call to the lab or a run of
+     * it may do: its length is 0 then, and `tensor` gives another. What a sample went through is valid until the run's
+     * next `look`, `data`, `predict` or `predictImage`, and everything until its `close`, after which the memory is
+     * another's: `data.slice()` is what keeps. From a worker it is such a copy.
+     */
+    data: Float32Array<ArrayBuffer>;
+    /** A trained weight (or its gradient), not something a sample went through. */
+    weight: boolean;
+}
+export interface Sample {
+    length: number;
+    classes: number;
+    channels: number;
+    /** [length], or null where the input is real-valued. */
+    tokens: Int32Array<ArrayBuffer> | null;
+    /** [length][channels], or null where the input is tokens. */
+    values: Float32Array<ArrayBuffer> | null;
+    /** The wanted class at each row, or one for the whole sequence; -1: none. null in regression. */
+    targets: Int32Array<ArrayBuffer> | null;
+    /** The model's answers, as many as there are targets, and the probability it gave them; in regression the answers themselves. */
+    predicted: Int32Array<ArrayBuffer> | null;
+    confidence: Float32Array<ArrayBuffer> | null;
+    /** Regression: the wanted number at each row, or one; NaN: none. Otherwise null. */
+    targetValues: Float32Array<ArrayBuffer> | null;
+}
+
+/** What a batch of your own has to be; the config's task settles it. */
+export interface BatchForm {
+    /** Sequences of a batch, and rows of a sequence. */
+    sequences: number;
+    length: number;
+    /** Targets of a sequence: as many as rows, or one; and how many of them may be asked for. */
+    targets: number;
+    most: number;
+    /** Tokens are whole numbers below this; 0: rows are real numbers. */
+    vocab: number;
+    /** Numbers of a row; 0: tokens. */
+    channels: number;
+    /** Answers are whole numbers below this; 0: real numbers (regression). */
+    classes: number;
+}
+/** One batch: as many sequences as the config's batch says, one after another, and the wanted answers. */
+export interface Batch {
+    /** [sequences][length], where the task reads tokens. */
+    tokens?: ArrayLike<number>;
+    /** [sequences][length][channels], where it reads real numbers. */
+    values?: ArrayLike<number>;
+    /** [sequences][targets]: classes, -1 for none; in regression numbers, NaN for none. */
+    targets: ArrayLike<number>;
+}
+export interface OpenOptions {
+    /** Data of your own instead of the task's: the batch for a step, counted from 0. The config's task gives its form. */
+    batch?: (step: number) => Batch;
+}
