@@ -1,5 +1,5 @@
 // exports.c: the flat functions that JavaScript calls, over include/seqmix/run.h: pointers, 32-bit sizes and doubles only (no
-// structs, no 64-bit integers). exports.txt lists them; seqmix.ts is their only caller. The kernels of
+// structs, no 64-bit integers). exports.txt lists them; wasm/loader is their only caller. The kernels of
 // smx.h are flat as they are: exports.txt lists them too, and kernels.ts calls them. Nothing is computed here.
 //
 // A function that can fail returns 0 (or -1 where 0 is a result) and leaves the error for lab_error. Results that do

@@ -45,6 +45,8 @@ build/wasm/verify.wasm: $(VERIFY_OBJ) proofs_tests/proofs/wasm/exports.txt proof
 
 # The loader, and what it is made of.
 LOADER := $(wildcard wasm/loader/*.ts)
+wasm/loader/records.ts: wasm/records.def scripts/records.mjs | setup
+	@node scripts/records.mjs && touch $@
 # The loaders as plain JavaScript with their types, beside the modules.
 build/wasm/seqmix.js: $(LOADER) wasm/tsconfig.json tsconfig.json package-lock.json | setup
 	@mkdir -p $(@D) && node_modules/.bin/tsc --project wasm/tsconfig.json && touch $@ && echo "built $@"

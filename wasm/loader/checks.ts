@@ -1,7 +1,8 @@
 // checks.ts: binds checks.wasm (checks.c), the self-check, to a loaded module: a side module with no memory of its own, whose
 // kernels are that module's. Works in a page, a worker and Node. What it takes from memory is freed with the instance.
 import { SeqmixError } from './error.js';
-import type { Lab } from './seqmix.js';
+import type { Lab } from './lab.js';
+import { moduleOf, type WasmSource } from './source.js';
 
 type Pointer = number;
 interface Host extends Record<string, unknown> {
@@ -98,16 +99,6 @@ export class Checks {
 }
 
 /** The self-check for a loaded module; `source`: checks.wasm's address, its bytes, or compiled. */
-export async function loadChecks(
-    lab: Lab,
-    source: BufferSource | URL | string | WebAssembly.Module,
-): Promise<Checks> {
-    if (source instanceof WebAssembly.Module) return new Checks(lab, source);
-    let bytes = source;
-    if (typeof bytes === 'string' || bytes instanceof URL) {
-        const response = await fetch(bytes);
-        if (!response.ok) throw new SeqmixError(`${response.url} answered ${response.status}`);
-        bytes = await response.arrayBuffer();
-    }
-    return new Checks(lab, await WebAssembly.compile(bytes));
+export async function loadChecks(lab: Lab, source: WasmSource): Promise<Checks> {
+    return new Checks(lab, await moduleOf(source));
 }

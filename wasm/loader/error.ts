@@ -14,4 +14,9 @@ export class SeqmixError extends Error {
         this.value = value;
         this.allowed = allowed;
     }
+    /** What JSON.stringify writes: an Error's own message is no enumerable property, and would be left out. */
+    toJSON(): { name: string; message: string; key: string; value: string; allowed: string } {
+        const { name, message, key, value, allowed } = this;
+        return { name, message, key, value, allowed };
+    }
 }

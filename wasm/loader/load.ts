@@ -1,10 +1,10 @@
-// load.ts: finds the module for this engine, compiles it and starts a lab.
+// load.ts: chooses the module for this engine and starts a lab with it.
 import { SeqmixError } from './error.js';
 import { Lab } from './lab.js';
 import { type Exports, Memory } from './memory.js';
 import { hasRelaxedSimd, hasSimd } from './simd.js';
+import { moduleOf, type WasmSource } from './source.js';
 
-export type WasmSource = URL | string | BufferSource | WebAssembly.Module;
 /** A source, or what fetches it when it is wanted. */
 export type LazySource = WasmSource | (() => Promise<WasmSource>);
 export interface LoadOptions {
@@ -17,40 +17,6 @@ export interface LoadOptions {
      * `fast=1` keep their bits in it. Refused where the engine has no relaxed SIMD; ask `hasRelaxedSimd` first.
      */
     relaxed?: boolean | LazySource;
-}
-
-async function bytesOf(address: URL | string): Promise<BufferSource> {
-    const here = (globalThis as { location?: { href: string } }).location?.href ?? import.meta.url;
-    try {
-        const url = new URL(address, here);
-        if (url.protocol === 'file:' && typeof process === 'object' && process.versions?.node) {
-            const fs = 'node:fs/promises'; // a variable, so that bundlers for the page do not look for it
-            const { readFile } = (await import(
-                /* @vite-ignore */ /* webpackIgnore: true */ fs
-            )) as typeof import('node:fs/promises');
-            return await readFile(url);
-        }
-        const response = await fetch(url);
-        if (!response.ok) throw new Error(`the answer was ${response.status} ${response.statusText}`);
-        return await response.arrayBuffer();
-    } catch (error) {
-        const why = (error as Error).message;
-        throw new SeqmixError(`${String(address)} cannot be read: ${why}`, 'wasm', String(address));
-    }
-}
-
-async function compile(lazy: LazySource): Promise<WebAssembly.Module> {
-    const source = typeof lazy === 'function' ? await lazy() : lazy;
-    if (source instanceof WebAssembly.Module) return source;
-    const bytes = typeof source === 'string' || source instanceof URL ? await bytesOf(source) : source;
-    try {
-        return await WebAssembly.compile(bytes);
-    } catch (error) {
-        throw new SeqmixError(
-            `the WebAssembly module cannot be compiled: ${(error as Error).message}`,
-            'wasm',
-        );
-    }
 }
 
 /** Load the module; `await load()` is enough where seqmix.wasm lies beside this file. */
@@ -72,7 +38,7 @@ export async function load(options: LoadOptions = {}): Promise<Lab> {
         : hasSimd()
           ? (options.wasm ?? beside('seqmix.wasm'))
           : (options.scalar ?? beside('seqmix-scalar.wasm'));
-    const module = await compile(source);
+    const module = await moduleOf(typeof source === 'function' ? await source() : source);
     // Emscripten's one import; it tells that memory grew, which `Memory` never relies on.
     const imports = { env: { emscripten_notify_memory_growth() {} } };
     const instance = await WebAssembly.instantiate(module, imports);

@@ -44,6 +44,18 @@ export interface Exports extends KernelModule {
     lab_saved_size(): number;
 }
 
+/** One of the lists of records.ts. */
+type Fields = Readonly<Record<string, 'number' | 'flag' | 'address'>>;
+type RecordOf<F extends Fields> = { -readonly [K in keyof F]: F[K] extends 'flag' ? boolean : number };
+
+function named<F extends Fields>(fields: F, values: ArrayLike<number>): RecordOf<F> {
+    const entries = Object.entries(fields).map(([name, kind], i) => [
+        name,
+        kind === 'flag' ? values[i] !== 0 : values[i],
+    ]);
+    return Object.fromEntries(entries) as RecordOf<F>;
+}
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -79,11 +91,16 @@ export class Memory {
             this.x.lab_free(at);
         }
     }
-    words(at: Pointer, n: number): Uint32Array {
-        return new Uint32Array(this.x.memory.buffer, at, n);
-    }
     doubles(at: Pointer, n: number): Float64Array {
         return new Float64Array(this.x.memory.buffer, at, n);
+    }
+    /** A record of doubles, by the names of its fields. */
+    record<F extends Fields>(fields: F, at: Pointer): RecordOf<F> {
+        return named(fields, this.doubles(at, Object.keys(fields).length));
+    }
+    /** The same of 32-bit words. */
+    wordRecord<F extends Fields>(fields: F, at: Pointer): RecordOf<F> {
+        return named(fields, new Uint32Array(this.x.memory.buffer, at, Object.keys(fields).length));
     }
     view(at: Pointer, n: number): Float32Array<ArrayBuffer> {
         return new Float32Array(this.x.memory.buffer, at, n) as Float32Array<ArrayBuffer>;

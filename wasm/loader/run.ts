@@ -2,6 +2,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { SeqmixError } from './error.js';
 import type { BatchPointers, Memory, Pointer } from './memory.js';
+import { BATCH_FORM, EVALUATION, METRICS, SAMPLE, TENSOR } from './records.js';
 import type { Batch, BatchForm, Evaluation, Metrics, OpenOptions, Sample, Tensor } from './types.js';
 
 function count(n: number, what: string): number {
@@ -53,16 +54,7 @@ export class Run {
     }
     /** What a batch of your own has to be. */
     get batch(): BatchForm {
-        const w = this.#memory.words(this.#memory.x.lab_batch(this.#open), 7);
-        return {
-            sequences: w[0]!,
-            length: w[1]!,
-            targets: w[2]!,
-            most: w[3]!,
-            vocab: w[4]!,
-            channels: w[5]!,
-            classes: w[6]!,
-        };
+        return this.#memory.wordRecord(BATCH_FORM, this.#memory.x.lab_batch(this.#open));
     }
     /** Call with the addresses of a batch, once its lengths and kinds of numbers are right. */
     #withBatch<T>({ tokens, values, targets }: Batch, call: (...at: BatchPointers) => T): T {
@@ -106,17 +98,7 @@ export class Run {
         return this.#evaluation(at);
     }
     #evaluation(at: Pointer): Evaluation {
-        const d = this.#memory.doubles(this.#memory.found(at), 8);
-        return {
-            loss: d[0]!,
-            accuracy: d[1]!,
-            sequenceAccuracy: d[2]!,
-            r2: d[3]!,
-            targets: d[4]!,
-            sequences: d[5]!,
-            freeAccuracy: d[6]!,
-            freeSequenceAccuracy: d[7]!,
-        };
+        return this.#memory.record(EVALUATION, this.#memory.found(at));
     }
     /** Of the last evaluation: how often class `row` was wanted and `column` answered; null beyond 256 classes. */
     confusion(): number[][] | null {
@@ -131,18 +113,7 @@ export class Run {
         return this.#memory.text(this.#memory.x.lab_warning(this.#open));
     }
     get metrics(): Metrics {
-        const d = this.#memory.doubles(this.#memory.x.lab_metrics(this.#open), 9);
-        return {
-            step: d[0]!,
-            loss: d[1]!,
-            accuracy: d[2]!,
-            rate: d[3]!,
-            gradientNorm: d[4]!,
-            params: d[5]!,
-            steps: d[6]!,
-            bytes: d[7]!,
-            flops: d[8]!,
-        };
+        return this.#memory.record(METRICS, this.#memory.x.lab_metrics(this.#open));
     }
     /** Training loss of every step since open or load, from step number `from` of them on. */
     losses(from = 0): Float32Array<ArrayBuffer> {
@@ -184,12 +155,12 @@ export class Run {
         return all;
     }
     #describe(at: Pointer) {
-        const w = this.#memory.words(at, 8).slice();
+        const { name, data, rank, isWeight, ...sizes } = this.#memory.wordRecord(TENSOR, at);
         return {
-            name: this.#memory.text(w[0]!),
-            data: w[1]!,
-            shape: [...w.slice(3, 3 + w[2]!)],
-            weight: w[7] === 1,
+            name: this.#memory.text(name),
+            data,
+            shape: Object.values(sizes).slice(0, rank),
+            weight: isWeight,
         };
     }
     #tensorFrom(at: Pointer): Tensor {
@@ -263,20 +234,20 @@ export class Run {
         return this.#memory.floats(at, sample.length * sample.classes);
     }
     #sample(at: Pointer): Sample {
-        const w = this.#memory.words(this.#memory.found(at), 10).slice();
-        const [length, classes, channels, targets] = w as unknown as [number, number, number, number];
-        const ints = (i: number, n: number) => (w[i] ? this.#memory.ints(w[i], n) : null);
-        const floats = (i: number, n: number) => (w[i] ? this.#memory.floats(w[i], n) : null);
+        const record = this.#memory.wordRecord(SAMPLE, this.#memory.found(at));
+        const { length, classes, channels, targetCount } = record;
+        const ints = (from: Pointer, n: number) => (from ? this.#memory.ints(from, n) : null);
+        const floats = (from: Pointer, n: number) => (from ? this.#memory.floats(from, n) : null);
         return {
             length,
             classes,
             channels,
-            tokens: ints(4, length),
-            values: floats(5, length * channels),
-            targets: ints(6, targets),
-            predicted: ints(7, targets),
-            confidence: floats(8, targets),
-            targetValues: floats(9, targets),
+            tokens: ints(record.tokens, length),
+            values: floats(record.values, length * channels),
+            targets: ints(record.targets, targetCount),
+            predicted: ints(record.predicted, targetCount),
+            confidence: floats(record.confidence, targetCount),
+            targetValues: floats(record.targetValues, targetCount),
         };
     }
     /** A checkpoint (safetensors): weights, config, step and optimiser. A loaded run goes on bit for bit. */

@@ -61,13 +61,19 @@ export interface Evaluation {
     /** Share of targets answered right; of sequences with every target right. */
     accuracy: number;
     sequenceAccuracy: number;
-    /** Regression only. */
+    /** Regression only: the share of the targets' variance that the answers explain; 0 where the targets are all the same. */
     r2: number;
     /** Where a task's later inputs are the earlier answers: the model reads its own. Otherwise as the two above. */
     freeAccuracy: number;
     freeSequenceAccuracy: number;
     targets: number;
     sequences: number;
+    /** The targets are numbers: `r2` says how good, not `accuracy`. */
+    regression: boolean;
+    /** The targets are bytes of a text: `loss / Math.LN2`, the bits per character, says how good. */
+    text: boolean;
+    /** The model was also run on its own answers. */
+    freeRunning: boolean;
 }
 export interface Tensor {
     name: string;
@@ -81,7 +87,7 @@ export interface Tensor {
      * another's: `data.slice()` is what keeps. From a worker it is such a copy.
      */
     data: Float32Array<ArrayBuffer>;
-    /** A trained weight (or its gradient), not something a sample went through. */
+    /** A trained weight; neither its gradient nor something that a sample went through. */
     weight: boolean;
 }
 export interface Sample {

@@ -1,6 +1,7 @@
 // verify.ts: loads verify.wasm (proofs_tests/proofs/wasm) and gives it a typed face: the proofs one test at a time, every kernel's
 // error in units of the last place, and the constructions of the theorems. Works in a page, a worker and Node. Knows nothing
 // of the page; a page calls it in a worker, since some tests take seconds. Every array handed out is a copy.
+import { moduleOf, type WasmSource } from './source.js';
 
 /** The kernels in float32, or the oracle in double. */
 export type Precision = 'float32' | 'double';
@@ -354,14 +355,7 @@ export class Verify {
     }
 }
 
-async function bytesAt(address: URL | string): Promise<BufferSource> {
-    const response = await fetch(address);
-    if (!response.ok) throw new Error(`${response.url} answered ${response.status}`);
-    return response.arrayBuffer();
-}
 /** Load the module: its address, its bytes, or compiled. */
-export async function loadVerify(source: BufferSource | URL | string | WebAssembly.Module): Promise<Verify> {
-    if (source instanceof WebAssembly.Module) return new Verify(source);
-    const bytes = typeof source === 'string' || source instanceof URL ? await bytesAt(source) : source;
-    return new Verify(await WebAssembly.compile(bytes as BufferSource));
+export async function loadVerify(source: WasmSource): Promise<Verify> {
+    return new Verify(await moduleOf(source));
 }
