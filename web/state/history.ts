@@ -67,7 +67,11 @@ function mean(values: readonly (number | undefined)[]): number | undefined {
 /** The mean loss of a run's seeds at a step, and their mean score when they were last tried by then. */
 export const lossAt = ({ members }: Lived, step: number): number | undefined =>
     mean(members.map(({ history }) => history.losses[step - 1]));
-const triedBy = (step: number, of: (point: Point) => number, { members }: Lived): number | undefined =>
+const triedBy = (
+    step: number,
+    of: (point: Point) => number | undefined,
+    { members }: Lived,
+): number | undefined =>
     mean(
         members.map(({ history: { points } }) => {
             const point = points.filter((tried) => tried.step <= step).at(-1);
@@ -75,11 +79,11 @@ const triedBy = (step: number, of: (point: Point) => number, { members }: Lived)
         }),
     );
 export const scoreAt = (run: Lived, step: number): number | undefined => triedBy(step, score, run);
-/** Held-out bits an answer: per character where the task is a text. */
+/** Held-out bits per character, where the task is a text. */
 export const bitsAt = (run: Lived, step: number): number | undefined =>
-    triedBy(step, ({ loss }) => loss / Math.LN2, run);
+    triedBy(step, ({ loss, text }) => (text ? loss / Math.LN2 : undefined), run);
 
 /** The share of answers that are right; for regression the share of variance explained. */
 export function score(point: Evaluation): number {
-    return point.targets > 0 && point.accuracy === 0 && point.r2 !== 0 ? point.r2 : point.accuracy;
+    return point.regression ? point.r2 : point.accuracy;
 }

@@ -13,7 +13,8 @@ const EVERY = 10_000; // milliseconds between two savings
 const MOST = 64 << 20; // bytes of checkpoints that are kept
 
 interface Stored {
-    version: 1;
+    /** 1: tries do not say yet whether they were of numbers or of a text. */
+    version: 1 | 2;
     when: number;
     config: string;
     seeds: number;
@@ -62,7 +63,7 @@ async function save(): Promise<void> {
             lab(),
             entries.map(({ values }) => values),
         );
-        const kept: Stored = { version: 1, when: Date.now(), config, seeds: view.value.seeds, runs: all };
+        const kept: Stored = { version: 2, when: Date.now(), config, seeds: view.value.seeds, runs: all };
         await set(KEY, kept);
         saved = now;
     } catch {
@@ -89,7 +90,8 @@ export function forget(): void {
 export async function watchSession(): Promise<void> {
     try {
         const found = await get<Stored>(KEY);
-        if (found?.version === 1 && found.runs.length > 0) {
+        if (found?.version === 1) for (const own of found.runs.flat()) own.points = [];
+        if (found && [1, 2].includes(found.version) && found.runs.length > 0) {
             stored = found;
             const steps = Math.max(...found.runs.flat().map(({ losses }) => losses.length));
             offer.value = { when: found.when, steps, runs: found.runs.length };

@@ -19,6 +19,6 @@ export function nameOf(entry: Entry): string {
 export function scoreText(entry: Entry, step: number): string {
     const share = scoreAt(entry, step);
     if (share === undefined) return '–';
-    const bits = entry.values['task'] === 'charlm' ? bitsAt(entry, step) : undefined;
+    const bits = bitsAt(entry, step);
     return bits === undefined ? percent(share) : `${percent(share)}, ${bits.toFixed(2)} bits`;
 }

@@ -12,7 +12,9 @@ export const trackOf = (entry: Entry): Track<Point> => ({
 });
 /** The task asks for numbers: a share of variance explained stands for the accuracy. */
 export const isRegression = (entries: readonly Entry[]): boolean =>
-    entries.some(({ live, history }) => live.value.step >= 0 && history.points.some(({ r2 }) => r2 !== 0));
+    entries.some(
+        ({ live, history }) => live.value.step >= 0 && history.points.some(({ regression }) => regression),
+    );
 
 export const ofAccuracy = (entries: readonly Entry[]): Curve[] =>
     scoreCurves(entries.map(trackOf), view.peek().x, score);

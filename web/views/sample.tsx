@@ -17,10 +17,12 @@ export function questionsOf({ classes, length, targets }: Sample): number[] {
     return [...targets.keys()].filter((i) => targets[i]! >= 0);
 }
 
+/** Tokens are the bytes of a text: of tasks that have one. */
+const isText = (task: Values) => 'text' in task;
 /** How a token is written: bytes of text as characters, filler as a dot. */
 function written(token: number | undefined, task: Values): string {
     if (token === undefined) return '–';
-    if (task['task'] === 'charlm') {
+    if (isText(task)) {
         if (token === 10) return '⏎';
         if (token === 32) return '␣';
         return token > 32 && token < 127 ? String.fromCharCode(token) : `#${token}`;
@@ -40,7 +42,7 @@ export function Tokens({ sample, row, weights, task }: TokensProps) {
     const { tokens, targets, predicted } = sample;
     const questions = new Set(questionsOf(sample));
     const shown = Math.min(tokens!.length, MOST_TOKENS);
-    const long = sample.classes > 100 && task['task'] !== 'charlm';
+    const long = sample.classes > 100 && !isText(task);
     return (
         <div class="sample">
             <ol class={`tokens${long ? ' long' : ''}`} aria-label="Tokens of the sample">

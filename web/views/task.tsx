@@ -58,7 +58,7 @@ function Task({ first, several }: { first: Entry; several: boolean }) {
             {['smnist', 'pmnist'].includes(name) && first.values['data'] === 'digits' && (
                 <p class="say">The images are procedural digits: drawn by a generator, not MNIST.</p>
             )}
-            {name === 'charlm' && <OwnText first={first} />}
+            {'text' in first.values && <OwnText first={first} />}
             {several ? (
                 <details>
                     <summary>Settings of this task</summary>
