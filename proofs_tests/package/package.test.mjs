@@ -249,7 +249,7 @@ test('every script of the package has its source map, with the source in it', as
         assert.equal(basename(sources[0], '.ts'), basename(name, '.js'));
         const source = join(root, 'wasm', name.replace(/\.js$/, '.ts'));
         assert.equal(sourcesContent[0], await readFile(source, 'utf8'));
-        assert.ok(mappings.length > 100);
+        if (!/^export {};$/m.test(script)) assert.ok(mappings.length > 100); // types alone leave no code
     }
     for (const name of [...scripts.map((script) => script.replace(/js$/, 'd.ts')), 'README.md', 'LICENSE'])
         assert.ok(existsSync(join(at, name)), name);
