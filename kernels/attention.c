@@ -1,7 +1,7 @@
 // attention.c: softmax attention, forward and backward, one head of one chunk at a time, QUERY_ROWS query rows at a time:
 // scores [QUERY_ROWS][n] in scratch, never n x n, and under the causal mask only the columns up to the group's end.
-//   s = scale q.k   l = s mult + bias   p = exp(l - max)/sum   o = p v
-//   dv = p^T do     dp = do v^T         dl = p (dp - do.o)     ds = dl mult   dq = scale ds k   dk = ds^T (scale q)
+//   s = scale q.k   l = s factor + bias   p = exp(l - max)/sum   o = p v
+//   dv = p^T do     dp = do v^T         dl = p (dp - do.o)     ds = dl factor   dq = scale ds k   dk = ds^T (scale q)
 // Masked pooling of window P, h = (P-1)/2 (docs/MECHANISMS.md#las): column c <= i - h meets the mean of v over its whole window, which
 // ends by row i. The last h columns see less of theirs: with u_r = (1/P) sum of p_c over the near c <= min(i, r + h), they
 // add sum u_r v_r over r <= i. Sums run from the edges, so that nothing is subtracted and no later row is touched.
@@ -20,7 +20,7 @@ static head_scratch split_scratch(void *scratch, const smx_attention *p, int bac
     // clang-format off
     return (head_scratch){a, a.n, a.Lp, a.d, a.dp, a.half, a.band, base + a.q, base + a.kt, base + a.v, base + a.s, base + a.o,
                           base + a.pooled, base + a.near, base + a.k, base + a.dout, base + a.vt, base + a.ds,
-                          base + a.raw_vt, base + a.dpooled, base + a.dnear, p->masked ? 1.0f / (float)p->masked : 0.0f};
+                          base + a.raw_vt, base + a.dpooled, base + a.dnear, p->pool_window ? 1.0f / (float)p->pool_window : 0.0f};
     // clang-format on
 }
 
@@ -185,9 +185,9 @@ static void chunk_bwd(float *dq, float *dk, float *dv, const float *dout, const 
             const v16 delta = v16_set(row_dot(dout + i * p->D, o + i * p->D, d));
             for (size_t j = 0; j < m; j += 16)
                 v16_store(ds + j, v16_mul(v16_load(s + j), v16_sub(v16_load(ds + j), delta)));
-            if (p->mult) {
-                const float *mult = p->mult + head * (2 * p->L - 1) + (p->L - 1) - i;
-                V16_MAP(ds, m, v16_mul(LOAD(ds), LOAD(mult)));
+            if (p->decay_table) {
+                const float *factor = p->decay_table + head * (2 * p->L - 1) + (p->L - 1) - i;
+                V16_MAP(ds, m, v16_mul(LOAD(ds), LOAD(factor)));
             }
             if (w->half) near_weights(w->near + r * w->band, s, w, i, base);
         }

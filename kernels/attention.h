@@ -18,13 +18,14 @@ static inline size_t attention_rows(const smx_attention *p) {
 // One head of one chunk in scratch, offsets in floats.
 typedef struct {
     size_t n, Lp, d, dp; // rows; n and d rounded up to whole tiles and registers
-    size_t half, band; // masked pooling: (P-1)/2, at most n, and the length of a row of near weights; 0: off
-    size_t q;          // [n][dp], times scale
-    size_t kt;         // [Lp/TILE_N][d][TILE_N]: k transposed, panel by panel
-    size_t v;          // [n][dp]
-    size_t s;          // [QUERY_ROWS][Lp]
-    size_t o;          // [QUERY_ROWS][dp]
-    size_t pooled, near; // masked pooling: pooled v [n][dp]; near weights [QUERY_ROWS][band]
+    size_t half,
+        band; // masked pooling: (P-1)/2, at most n, and the length of a row of weights near the diagonal; 0: off
+    size_t q;            // [n][dp], times scale
+    size_t kt;           // [Lp/TILE_N][d][TILE_N]: k transposed, panel by panel
+    size_t v;            // [n][dp]
+    size_t s;            // [QUERY_ROWS][Lp]
+    size_t o;            // [QUERY_ROWS][dp]
+    size_t pooled, near; // masked pooling: pooled v [n][dp]; weights near the diagonal [QUERY_ROWS][band]
     // backward only
     size_t k, dout;                // [n][dp]
     size_t vt;                     // as kt: of v, or of pooled v
@@ -40,8 +41,8 @@ static inline attention_layout attention_layout_of(const smx_attention *p, int b
     w.d = p->D / p->H;
     w.Lp = attention_padded(w.n);
     w.dp = attention_padded_width(w.d);
-    if (p->masked > 1) {
-        w.half = (p->masked - 1) / 2 < w.n ? (p->masked - 1) / 2 : w.n;
+    if (p->pool_window > 1) {
+        w.half = (p->pool_window - 1) / 2 < w.n ? (p->pool_window - 1) / 2 : w.n;
         w.band = attention_padded(2 * w.half + QUERY_ROWS + 32);
     }
     const size_t rows = w.n * w.dp, panels = w.d * w.Lp;

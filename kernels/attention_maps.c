@@ -84,9 +84,9 @@ static void group_bwd(float *dq, float *dk, float *dmix, const float *mix, const
             combine(ds, w->da + r * w->Lp, w->scores, mix + g, H, H, columns);
             const v16 delta = v16_set(row_dot(ds, a, m));
             V16_MAP(ds, m, v16_mul(LOAD(a), v16_sub(LOAD(ds), delta)));
-            if (p->mult) {
-                const float *mult = p->mult + g * (2 * p->L - 1) + (p->L - 1) - (i0 + r);
-                V16_MAP(ds, m, v16_mul(LOAD(ds), LOAD(mult)));
+            if (p->decay_table) {
+                const float *factor = p->decay_table + g * (2 * p->L - 1) + (p->L - 1) - (i0 + r);
+                V16_MAP(ds, m, v16_mul(LOAD(ds), LOAD(factor)));
             }
             zero_from(ds, m, columns);
         }

@@ -221,12 +221,12 @@ static void attention(run *r, const int which) {
             smx_attention p = shapes[s];
             if (options == 2) {
                 p.chunk = 40;
-                p.masked = p.causal ? 7 : 0;
+                p.pool_window = p.causal ? 7 : 0;
             }
             const size_t n = p.B * p.L * p.stride, m = p.B * p.L * p.D, taps = p.H * (2 * p.L - 1);
             float *q = uniform(r, n, 0, 2), *k = uniform(r, n, 0, 2), *v = unit(r, n);
             if (options == 1) {
-                p.mult = uniform(r, taps, 1.0f, 0.5f);
+                p.decay_table = uniform(r, taps, 1.0f, 0.5f);
                 p.bias = unit(r, taps);
             }
             if (which == 2) {
@@ -269,7 +269,7 @@ static void attention_maps(run *r, const int backward) {
         const size_t n = p.B * p.L * p.stride, m = p.B * p.L * p.D;
         float *q = uniform(r, n, 0, 2), *k = uniform(r, n, 0, 2), *v = unit(r, n), *mix = unit(r, p.H * p.H);
         float *o = blank(r, m), *stats = blank(r, p.B * p.H * p.L * 2);
-        p.mult = s == 1 ? uniform(r, p.H * (2 * p.L - 1), 1.0f, 0.5f) : NULL;
+        p.decay_table = s == 1 ? uniform(r, p.H * (2 * p.L - 1), 1.0f, 0.5f) : NULL;
         smx_attention_maps_fwd(o, stats, q, k, v, mix, scratch(r, smx_attention_maps_fwd_scratch_bytes(&p)),
                                &p);
         if (!backward) {

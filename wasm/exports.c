@@ -186,11 +186,11 @@ size_t lab_saved_size(void) { return saved_size; }
 
 const char *lab_mixer(size_t i) { return mixer_name(i); } // NULL past the last
 
-// The factors by distance of LaS, mult [H][2L-1]: alphas [H], or NULL: as the mixer spaces them up to `range`.
-void lab_las_decay(float *mult, const float *alphas, size_t H, size_t L, float range) {
+// The factors by distance of LaS, table [H][2L-1]: alphas [H], or NULL: as the mixer spaces them up to `range`.
+void lab_las_decay(float *table, const float *alphas, size_t H, size_t L, float range) {
     double decay[LAS_MAX_HEADS];
     if (H > LAS_MAX_HEADS) return;
     las_alphas(decay, H, range);
     for (size_t h = 0; alphas && h < H; h++) decay[h] = alphas[h];
-    las_decay(mult, decay, H, L);
+    las_decay(table, decay, H, L);
 }

@@ -101,18 +101,17 @@ float smx_dot(const float *x, const float *y, size_t n); // the same over produc
 
 // ---- Attention ------------------------------------------------------------------------------------------
 // Softmax attention (Vaswani et al.; docs/MECHANISMS.md#attention and #las), all heads of B sequences:
-//   s_ij = scale * q_i . k_j,  l_ij = s_ij * mult_h(i-j) + bias_h(i-j),  A = softmax over the allowed j,  o_i = sum_j A_ij v_j
+//   s_ij = scale * q_i . k_j,  l_ij = s_ij * decay_h(i-j) + bias_h(i-j),  A = softmax over the allowed j,  o_i = sum_j A_ij v_j
 typedef struct {
     size_t B, L, D, H;
-    size_t stride;     // floats between rows of q, k, v (and dq, dk, dv): D, or 3D when they share one array
-    int causal;        // 1: j <= i only
-    float scale;       // usually 1/sqrt(d)
-    const float *mult; // [H][2L-1], entry (L-1) + j - i multiplies the scaled logit (LaS decay); NULL: 1
-    const float *bias; // [H][2L-1], entry (L-1) + j - i is added (ALiBi); NULL: 0
-    size_t
-        chunk; // M: rows [0,M), [M,2M), ... attend among themselves only, the last chunk may be shorter; 0: off
-    size_t
-        masked; // P, odd: A is averaged over P columns, divisor always P, then cut to j <= i (LaS); needs causal; 0: off
+    size_t stride; // floats between rows of q, k, v (and dq, dk, dv): D, or 3D when they share one array
+    int causal;    // 1: j <= i only
+    float scale;   // usually 1/sqrt(d)
+    const float *decay_table; // [H][2L-1], entry (L-1) + j - i multiplies the scaled logit (LaS); NULL: 1
+    const float *bias;        // [H][2L-1], entry (L-1) + j - i is added (ALiBi); NULL: 0
+    size_t chunk; // M: rows [0,M), [M,2M), ... attend among themselves only, the last may be shorter; 0: off
+    size_t pool_window; // P, odd: A is averaged over P columns, divisor always P, then cut to j <= i (LaS's
+                        // masked pooling); needs causal; 0: off
 } smx_attention;
 // o [B][L][D]; stats [B][H][L][2] (row maximum, 1 / row sum) is what backward needs. A row whose logits are all -inf
 // gives 0. Scores are held for 24 query rows at a time, never L x L; scratch grows with the chunk, not with L.
@@ -129,7 +128,7 @@ void smx_attention_map(float *SMX_RESTRICT map, const float *q, const float *k, 
                        const smx_attention *p, size_t b, size_t head); // scratch as for forward
 
 // The same with the maps mixed across heads before they meet the values (CAT Table 2, W = 1): o_h = sum_g mix_hg A_g v_h,
-// mix [H][H]. p->masked is not used. dmix accumulates, the rest is overwritten.
+// mix [H][H]. p->pool_window is not used. dmix accumulates, the rest is overwritten.
 size_t smx_attention_maps_fwd_scratch_bytes(const smx_attention *p);
 void smx_attention_maps_fwd(float *SMX_RESTRICT o, float *SMX_RESTRICT stats, const float *q, const float *k,
                             const float *v, const float *mix, void *scratch, const smx_attention *p);

@@ -87,11 +87,11 @@ static int check(const config *c, size_t length, smx_error *error) {
     return check_heads(c, error);
 }
 
-void las_decay(float *mult, const double *alphas, size_t H, size_t L) {
+void las_decay(float *table, const double *alphas, size_t H, size_t L) {
     for (size_t h = 0; h < H; h++)
         for (size_t at = 0; at < 2 * L - 1; at++) {
             const double factor = at < L ? md_exp(-alphas[h] * (double)(L - 1 - at)) : 1.0;
-            mult[h * (2 * L - 1) + at] = factor < 0x1p-60 ? 0.0f : (float)factor;
+            table[h * (2 * L - 1) + at] = factor < 0x1p-60 ? 0.0f : (float)factor;
         }
 }
 

@@ -17,10 +17,10 @@ smx_attention attention_shape(const node *n, const attention_opts *o, size_t B, 
                            .stride = D,
                            .causal = o->causal,
                            .scale = attention_scale(n, o->heads),
-                           .mult = o->decay_table,
+                           .decay_table = o->decay_table,
                            .bias = o->bias,
                            .chunk = o->chunk,
-                           .masked = o->pool_window};
+                           .pool_window = o->pool_window};
 }
 uint64_t attention_pairs(const smx_attention *p) {
     const uint64_t M = p->chunk && p->chunk < p->L ? p->chunk : p->L;

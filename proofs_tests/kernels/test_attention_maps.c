@@ -86,7 +86,7 @@ static void unit_mix(void **state) {
                                  .stride = D,
                                  .causal = 1,
                                  .scale = 0.5f,
-                                 .mult = mult,
+                                 .decay_table = mult,
                                  .chunk = 27};
         smx_attention_maps_fwd(o, stats, q, k, v, mix,
                                check_scratch(smx_attention_maps_fwd_scratch_bytes(&p)), &p);

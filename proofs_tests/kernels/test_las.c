@@ -55,10 +55,10 @@ static void one(const shape *s) {
         .stride = D,
         .causal = 1,
         .scale = (float)scale,
-        .mult = s->decay == REF_DECAY_EXP ? table_f : NULL,
+        .decay_table = s->decay == REF_DECAY_EXP ? table_f : NULL,
         .bias = s->decay == REF_DECAY_ALIBI || s->decay == REF_DECAY_ALIBI_SCALED ? table_f : NULL,
         .chunk = s->chunk,
-        .masked = s->pool == REF_POOL_MASKED ? s->P : 0};
+        .pool_window = s->pool == REF_POOL_MASKED ? s->P : 0};
     smx_attention_fwd(o, stats, q, k, v, check_scratch(smx_attention_fwd_scratch_bytes(&p)), &p);
     smx_attention_bwd(dq, dk, dv, dout, q, k, v, o, stats, check_scratch(smx_attention_bwd_scratch_bytes(&p)),
                       &p);
@@ -103,7 +103,7 @@ static void map_is_used(void **state) {
                                  .causal = 1,
                                  .scale = 0.5f,
                                  .chunk = 17,
-                                 .masked = 7};
+                                 .pool_window = 7};
         float *x = check_random(3 * L * D, -1, 1), *o = check_floats(L * D), *stats = check_floats(2 * L),
               *map = check_floats(L * L);
         void *scratch = check_scratch(smx_attention_fwd_scratch_bytes(&p));
@@ -130,7 +130,7 @@ static void causal_words(void **state) {
         float *x = check_random(3 * L * D, -1, 1), *o = check_floats(L * D), *again = check_floats(L * D),
               *stats = check_floats(2 * L);
         const smx_attention p = {
-            .B = 1, .L = L, .D = D, .H = 1, .stride = D, .causal = 1, .scale = 0.25f, .masked = P};
+            .B = 1, .L = L, .D = D, .H = 1, .stride = D, .causal = 1, .scale = 0.25f, .pool_window = P};
         void *scratch = check_scratch(smx_attention_fwd_scratch_bytes(&p));
         smx_attention_fwd(o, stats, x, x + L * D, x + 2 * L * D, scratch, &p);
         for (size_t t = 0; t < L; t += 5) {

@@ -52,10 +52,10 @@ const CASES = {
         ...sizes,
         H: 3,
         causal: true,
-        mult: floats(39, 0.5, 1),
+        decayTable: floats(39, 0.5, 1),
         bias: floats(39),
         chunk: 5,
-        masked: 3,
+        poolWindow: 3,
         scale: 0.7,
     },
     attentionMap: { q: floats(42), k: floats(42), B: 1, L: 7, D: 6, H: 3, b: 0, head: 2 },
@@ -374,7 +374,7 @@ test('what has no backward pass, against its definition', () => {
         'adamw p',
     );
     near(
-        k.lasDecay(lasDecay).mult,
+        k.lasDecay(lasDecay).decayTable,
         Array.from({ length: 39 }, (_, i) =>
             Math.exp(-lasDecay.alphas[Math.floor(i / 13)] * Math.max(0, 6 - (i % 13))),
         ),
@@ -395,7 +395,7 @@ test('what has no backward pass, against its definition', () => {
 const POOLS = [
     ['trailing', 4],
     ['centred', 5],
-    ['masked', 3],
+    ['poolWindow', 3],
     ['none', 3],
 ];
 for (const [pool, window] of POOLS)
@@ -530,8 +530,8 @@ test('wrong lengths, sizes, kinds and names are refused in a sentence', () => {
         refused(() => call());
     }
     const k = simd.kernels;
-    refused(() => k.attention({ ...CASES.attention, H: 4, mult: undefined, bias: undefined }), 'H');
-    refused(() => k.attention({ ...CASES.attention, masked: 2 }), 'masked');
+    refused(() => k.attention({ ...CASES.attention, H: 4, decayTable: undefined, bias: undefined }), 'H');
+    refused(() => k.attention({ ...CASES.attention, poolWindow: 2 }), 'poolWindow');
     refused(() => k.attention({ ...CASES.attention, causal: 1 }), 'causal');
     refused(() => k.linearAttention({ ...CASES.linearAttention, norm: 'some' }), 'norm');
     refused(() => k.attentionMap({ ...CASES.attentionMap, head: 3 }), 'head');
@@ -562,7 +562,7 @@ test('settings at their ends leave the module as it was', () => {
         k.linearAttention({ ...all, C: 7 }),
         'a block of everything',
     );
-    const masked = k.attention({ ...all, causal: true, masked: most });
+    const masked = k.attention({ ...all, causal: true, poolWindow: most });
     assert.ok(masked.o.every((value) => Math.abs(value) < 1e-6)); // averages over 2^31 columns
     for (const block of [1, 7]) k.landmark({ ...all, marks: floats(84), block });
     k.blockFilter({ ...x(), block: 7 });

@@ -4,7 +4,7 @@
 import { SeqmixError } from './error.js';
 
 const ATTENTION =
-    '{ B=1 L D H=1 =D causal! ~scale=rootd mult?[H,span] bias?[H,span] chunk=0 masked=0 } /heads /masked';
+    '{ B=1 L D H=1 =D causal! ~scale=rootd decayTable?[H,span] bias?[H,span] chunk=0 poolWindow=0 } /heads /poolWindow';
 const LINEAR = '{ B=1 L D H=1 =D C=0 norm:none|rms|sum ~eps=1e-6 } /heads';
 const LANDMARK = '{ B=1 L D H=1 =D block ~scale=rootd } /heads /block';
 const CONV = 'B=1 L D groups=1 W future=0 =D =D /groups /future';
@@ -111,7 +111,7 @@ export const KERNELS = {
     scanBackward: `scan_bwd: >dx[B,L,D] >ddt[B,L,D] >daLog[D,S] >db[B,L,S] >dc[B,L,S] >dskip?[D] dy[B,L,D] x[B,L,D] ${SCAN} states[B,stateFloats] @scan_scratch_bytes(L,D,S) B=1 L D S`,
     s4d: `s4d_fwd: >kernel[D,L] ${S4D} @s4d_scratch_bytes(L) L D S`,
     s4dBackward: `s4d_bwd: >dlogDt[D] >dlogA[D,S] >daIm?[D,S] >dC[D,S,parts] dkernel[D,L] ${S4D} @s4d_scratch_bytes(L) L D S`,
-    lasDecay: 'lab_las_decay: >mult[H,span] alphas?[H] H L ~range=1 /las',
+    lasDecay: 'lab_las_decay: >decayTable[H,span] alphas?[H] H L ~range=1 /las',
 } as const;
 
 // ---- Types, read from the lines ---------------------------------------------------------------------------
@@ -307,10 +307,10 @@ const RULES: Record<string, [string, string, (...sizes: number[]) => boolean, st
     block: ['block', 'L', (block, L) => block! <= L!, 'at most the length L'],
     power: ['N', '', (N) => Number.isInteger(Math.log2(N!)), 'a power of two'],
     even: ['n', '', (n) => n! % 2 === 0, 'even'],
-    masked: [
-        'masked',
+    poolWindow: [
+        'poolWindow',
         'causal',
-        (masked, causal) => !masked || (masked % 2 === 1 && causal === 1),
+        (window, causal) => !window || (window % 2 === 1 && causal === 1),
         '0, or odd with causal: true',
     ],
     map: ['head', 'b H B', (head, b, H, B) => head! < H! && b! < B!, 'less than H, and b less than B'],
@@ -604,7 +604,9 @@ export function kernelsOf(module: KernelModule): Kernels {
         const odd = pool === 'centred' || pool === 'masked';
         if (!Number.isInteger(window) || window < 1 || window > 65535 || (odd && window % 2 === 0))
             throw refuse('window', window, `a whole number from 1 to 65535${odd ? ', odd' : ''}`);
-        const own = Object.keys(rest).find((key) => ['mult', 'bias', 'causal', 'masked'].includes(key));
+        const own = Object.keys(rest).find((key) =>
+            ['decayTable', 'bias', 'causal', 'poolWindow'].includes(key),
+        );
         if (own)
             throw refuse(own, rest[own as keyof typeof rest], 'left out: decay, pool and window settle it');
         const { q, k, v, B, L, D, H, scale, chunk } = rest;
@@ -617,7 +619,7 @@ export function kernelsOf(module: KernelModule): Kernels {
             number,
             number,
         ];
-        const { mult } = kernels.lasDecay(only({ alphas, H: heads, L: rows, range }));
+        const { decayTable } = kernels.lasDecay(only({ alphas, H: heads, L: rows, range }));
         // The map is averaged inside chunks, so values are too: each chunk a sequence, the last filled up with zero rows.
         const chunkRows = Math.min(chunk || rows, rows);
         const filled = Math.ceil(rows / chunkRows) * chunkRows;
@@ -648,8 +650,8 @@ export function kernelsOf(module: KernelModule): Kernels {
             const [full, values] = [turned(dy, rows, filled), turned(v, rows, filled)];
             return turned(kernels.convBackward({ dy: full, x: values, ...settings }).dx, filled, rows);
         };
-        const masked = pool === 'masked' ? window : 0;
-        return { averageBackward, told: { ...rest, v: average(v), mult, causal: true, masked } };
+        const poolWindow = pool === 'masked' ? window : 0;
+        return { averageBackward, told: { ...rest, v: average(v), decayTable, causal: true, poolWindow } };
     };
     kernels.lasAttention = (given) => kernels.attention(only(las(given).told));
     kernels.lasAttentionBackward = (given) => {
