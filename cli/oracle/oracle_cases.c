@@ -126,6 +126,14 @@ static int check_given(oracle_case *c, const oracle_declared *d, const json *v) 
     return 0;
 }
 
+int oracle_allows(const oracle_mechanism *mechanism, const char *name, const json *word) {
+    oracle_declared d;
+    for (const char *at = mechanism->params; oracle_next_declared(&at, &d);)
+        if (!strcmp(d.name, name))
+            return is_choice(&d) && word->type == JSON_STRING && word_index(d.type, word->string) >= 0;
+    return 0;
+}
+
 // Does every "name=word" of the condition hold?
 static int holds(const oracle_case *c, const char *when) {
     char name[24], word[32];

@@ -50,6 +50,9 @@ typedef struct {
 // Reads the entry at *at (begin with mechanism->params) and moves on; 0 at the end.
 int oracle_next_declared(const char **at, oracle_declared *d);
 
+// Whether the mechanism has a parameter of that name which may be that word.
+int oracle_allows(const oracle_mechanism *mechanism, const char *name, const json *word);
+
 typedef struct {
     const oracle_array *is;
     size_t ndim, shape[NPY_MAX_DIMS], count;

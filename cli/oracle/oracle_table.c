@@ -553,6 +553,76 @@ static int run_s6(oracle_case *c) {
     return status;
 }
 
+// ---- States that rows are written into (ref/gla.c, ref/delta.c)
+static const oracle_array gla_arrays[] = {
+    INPUT("q", "L H*dk"),
+    INPUT("k", "L H*dk"),
+    INPUT("v", "L H*dv"),
+    INPUT_IF("mode=head", "g", "L H"),
+    INPUT_IF("mode=channel", "g", "L H*dk"),
+    MAYBE("s0", "H dk dv"),
+    OUTPUT("state", "H dk dv"),
+    RESULT("L H*dv"),
+    END,
+};
+static const oracle_array delta_arrays[] = {
+    INPUT("q", "L H*dk"),
+    INPUT("k", "L H*dk"),
+    INPUT("v", "L H*dv"),
+    INPUT("beta", "L H"),
+    INPUT_IF("mode=head", "g", "L H"),
+    INPUT_IF("mode=channel", "g", "L H*dk"),
+    MAYBE("s0", "H dk dv"),
+    OUTPUT("state", "H dk dv"),
+    RESULT("L H*dv"),
+    END,
+};
+
+static int gates_fit(oracle_case *c) {
+    const json *g = oracle_param(c, "g");
+    if (g && g->count != SIZE(H))
+        return oracle_fail(c, "g has %zu numbers; H = %zu are needed", g->count, SIZE(H));
+    return 0;
+}
+
+static ref_state state_params(const oracle_case *c, ref_gates gates) {
+    const double scale = oracle_real(c, "scale");
+    return (ref_state){
+        1, SIZE(L), SIZE(H), SIZE(dk), SIZE(dv), gates, scale > 0 ? scale : 1 / sqrt((double)SIZE(dk))};
+}
+
+static int run_gla(oracle_case *c) {
+    static const ref_gates of_mode[] = {REF_GATES_NONE, REF_GATES_FIXED, REF_GATES_HEAD, REF_GATES_CHANNEL};
+    const ref_state p = state_params(c, of_mode[oracle_choice(c, "mode")]);
+    double *g = IN("g"), *fixed;
+    void *memory = ref_carve(&fixed, SIZE(H), REF_END);
+    if (!memory) return REF_NO_MEMORY;
+    if (p.gates == REF_GATES_FIXED) { // retention's, where none are given: ln(1 - 2^(-5-h))
+        const json *given = oracle_param(c, "g"), *m = given ? given->child : NULL;
+        for (size_t h = 0; h < SIZE(H); h++, m = m ? m->next : NULL)
+            fixed[h] = m ? m->number : log1p(-exp2(-5.0 - (double)h));
+        g = fixed;
+    }
+    ref_gla_fwd(OUT("y"), OUT("state"), IN("q"), IN("k"), IN("v"), g, IN("s0"), &p);
+    int status = 0;
+    if (IN("dy"))
+        status = ref_gla_bwd(GRAD("q"), GRAD("k"), GRAD("v"), GRAD("g"), GRAD("s0"), IN("dy"), NULL, IN("q"),
+                             IN("k"), IN("v"), g, IN("s0"), &p);
+    free(memory);
+    return status;
+}
+
+static int run_delta(oracle_case *c) {
+    static const ref_gates of_mode[] = {REF_GATES_NONE, REF_GATES_HEAD, REF_GATES_CHANNEL};
+    const ref_state p = state_params(c, of_mode[oracle_choice(c, "mode")]);
+    int status =
+        ref_delta_fwd(OUT("y"), OUT("state"), IN("q"), IN("k"), IN("v"), IN("beta"), IN("g"), IN("s0"), &p);
+    if (!status && IN("dy"))
+        status = ref_delta_bwd(GRAD("q"), GRAD("k"), GRAD("v"), GRAD("beta"), GRAD("g"), GRAD("s0"), IN("dy"),
+                               NULL, IN("q"), IN("k"), IN("v"), IN("beta"), IN("g"), IN("s0"), &p);
+    return status;
+}
+
 // ---- The list
 #define ARRAYS(...)                                                                                          \
     (const oracle_array[]) { __VA_ARGS__, END }
@@ -659,6 +729,12 @@ const oracle_mechanism oracle_mechanisms[] = {
             INPUT("w_c", "D S"), INPUT("w_dt1", "D rank"), INPUT("w_dt2", "rank D"), INPUT("b_dt", "D"),
             INPUT("a_log", "D S"), INPUT("skip", "D"), RESULT("L D")),
      NULL, run_s6},
+    {"gla_core",
+     "Yang et al. 2023, Eq. 3; channel, head: Mamba-2's SSD (Dao & Gu 2024), retention: Sun et al. 2023",
+     "L:size H:size dk:size dv:size mode:none|retention|head|channel=channel g:reals scale:real=0",
+     gla_arrays, gates_fit, run_gla},
+    {"delta_core", "Yang et al. 2024; gated: Yang, Kautz & Hatamizadeh 2024",
+     "L:size H:size dk:size dv:size mode:none|head|channel=none scale:real=0", delta_arrays, NULL, run_delta},
     {NULL, NULL, NULL, NULL, NULL, NULL}};
 
 const oracle_mechanism *oracle_find(const char *name) {

@@ -87,6 +87,12 @@ const vectors_case vectors_cases[] = {
     {"s4d", "real", "{\"L\":32,\"D\":4,\"S\":4,\"diagonal\":\"real\"}", "skip"},
     {"selective_scan", "scan", "{\"L\":32,\"D\":6,\"S\":4}", NULL},
     {"s6_layer", "layer", "{\"L\":32,\"D\":8,\"S\":4,\"W\":4,\"rank\":2}", NULL},
+    {"gla_core", "channel", "{\"L\":33,\"H\":2,\"dk\":8,\"dv\":6,\"mode\":\"channel\"}", NULL},
+    {"gla_core", "head", "{\"L\":70,\"H\":2,\"dk\":8,\"dv\":8,\"mode\":\"head\"}", "s0"},
+    {"gla_core", "retention", "{\"L\":33,\"H\":3,\"dk\":4,\"dv\":4,\"mode\":\"retention\"}", "s0"},
+    {"delta_core", "none", "{\"L\":33,\"H\":2,\"dk\":8,\"dv\":6}", "s0"},
+    {"delta_core", "head", "{\"L\":70,\"H\":2,\"dk\":8,\"dv\":8,\"mode\":\"head\"}", NULL},
+    {"delta_core", "channel", "{\"L\":33,\"H\":1,\"dk\":8,\"dv\":8,\"mode\":\"channel\"}", NULL},
     {NULL, NULL, NULL, NULL}};
 
 // The first that fits; the last fits all: weights, at about 1/sqrt(width).
@@ -95,7 +101,11 @@ static const vectors_range ranges[] = {
     {NULL, "v", -255, 255, 7},
     {NULL, "x", -255, 255, 7},
     {NULL, "q", -255, 255, 7},
+    {"delta_core", "k", -90, 90, 8}, // rows shorter than 1: stable
     {NULL, "k", -255, 255, 7},
+    {NULL, "g", -128, -1, 7},
+    {"delta_core", "beta", 1, 255, 8},
+    {NULL, "s0", -255, 255, 8},
     {"cross_entropy", "dy", 1, 1, 0},
     {NULL, "dy", -255, 255, 7},
     {NULL, "marks", -255, 255, 7},

@@ -122,6 +122,30 @@ void ref_linattn_fwd(double *y, double *norm, const double *q, const double *k, 
 void ref_linattn_bwd(double *dq, double *dk, double *dv, const double *dy, const double *q, const double *k,
                      const double *v, const double *y, const double *norm, const ref_linattn *p);
 
+// ---- gla.c, delta.c: a state S [B][H][dk][dv] that rows are written into and read from; q, k [B][L][H][dk], v, y
+// [B][L][H][dv]
+typedef enum { REF_GATES_NONE, REF_GATES_FIXED, REF_GATES_HEAD, REF_GATES_CHANNEL } ref_gates;
+typedef struct {
+    size_t B, L, H, dk, dv;
+    ref_gates gates; // g <= 0: none, [H], [B][L][H] or [B][L][H][dk]
+    double scale;    // of y, usually 1/sqrt(dk)
+} ref_state;
+// S_t = diag(e^{g_t}) S_{t-1} + k_t v_t^T, y_t = scale S_t^T q_t. start: S before the first row, NULL: 0; state: S after the
+// last. dg accumulates (NULL: not wanted), dstart (NULL: not wanted) and the others are overwritten; dstate: gradient of the
+// last state, NULL: 0.
+void ref_gla_fwd(double *y, double *state, const double *q, const double *k, const double *v, const double *g,
+                 const double *start, const ref_state *p);
+int ref_gla_bwd(double *dq, double *dk, double *dv, double *dg, double *dstart, const double *dy,
+                const double *dstate, const double *q, const double *k, const double *v, const double *g,
+                const double *start, const ref_state *p);
+// The delta rule: R = diag(e^{g_t}) S_{t-1}, S_t = R + k_t (beta_t (v_t - R^T k_t))^T, y_t = scale S_t^T q_t; beta
+// [B][L][H]. Gradients as above.
+int ref_delta_fwd(double *y, double *state, const double *q, const double *k, const double *v,
+                  const double *beta, const double *g, const double *start, const ref_state *p);
+int ref_delta_bwd(double *dq, double *dk, double *dv, double *dbeta, double *dg, double *dstart,
+                  const double *dy, const double *dstate, const double *q, const double *k, const double *v,
+                  const double *beta, const double *g, const double *start, const ref_state *p);
+
 // ---- landmark.c: landmark attention ([CAT] LCAT)
 // x, y [B][L][D]. forget = 0: y_t = sum of the `block` rows up to t; else y_t = x_t + (1 - forget) y_{t-1}.
 void ref_block_filter_fwd(double *y, const double *x, size_t B, size_t L, size_t D, size_t block,
