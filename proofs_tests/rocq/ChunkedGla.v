@@ -1,13 +1,15 @@
 (* ChunkedGla.v: gated linear attention in chunks equals its recurrence.
 
-   The core gla (Yang et al. 2023): S_t = diag(e^{g_t}) S_{t-1} + k_t v_t^T, o_t = scale S_t^T q_t, with S [dk][dv] and
-   a gate for every row and key channel. A chunk that begins at row t0 with the state S0 multiplies pairs of its rows
-   by e^{G_t - G_s}, G the running sum of g from the chunk's start, and adds what S0 contributes. Proved for every
-   length, every input, every start state and every tiling, lengths of chunks mixed as one likes:
+   The core gla (Yang et al. 2023): S_t = diag(e^{g_t}) S_{t-1} + k_t v_t^T, o_t = scale S_t^T q_t, S
+   [dk][dv], with a gate for every row and key channel. A chunk that begins at row t0 with the state S0
+   multiplies pairs of its rows by e^{G_t - G_s}, G the running sum of g from the chunk's start, and adds
+   what S0 contributes. Proved for every length, every input, every start state and every tiling, lengths of
+   chunks mixed as one likes:
    - the outputs and the final state of the chunks are those of the recurrence;
    - where g <= 0 every factor e^{G_t - G_s} lies in (0, 1], so none overflows (e^{-G_s} alone would);
-   - one gate a head is a factor before the plain product q_t . k_s; one gate for all rows (retention) is a power.
-   Kernel: the ring's gla. Without gates it is linear attention: linattn.c, tested in test_linattn.c, proof_chela.c. *)
+   - one gate a head is a factor before the plain product q_t . k_s; one gate for all rows (retention) a
+     power.
+   Kernel: the ring's gla. Without gates it is linear attention: linattn.c, proof_chela.c. *)
 
 From Coq Require Import Reals Lra Lia List.
 Import ListNotations.
@@ -130,7 +132,8 @@ Proof.
   simpl list_sum. rewrite seq_app, map_app. simpl chunked. f_equal.
   - apply map_ext. intros t. apply chunk_output_is_recurrence.
   - rewrite IH, (seq_from (0 + n)), map_map. simpl Nat.add.
-    apply map_ext. intros t. rewrite Nat.add_assoc. unfold output. f_equal. apply sum_ext. intros c _. f_equal.
+    apply map_ext. intros t. rewrite Nat.add_assoc. unfold output.
+    f_equal. apply sum_ext. intros c _. f_equal.
     rewrite <- Nat.add_succ_r, recurrence_in_pieces. apply recurrence_ext.
     intros. apply chunk_state_is_recurrence.
 Qed.
