@@ -5,6 +5,7 @@
    - both poles lie inside the unit circle if and only if |a2| < 1 and |a1| < 1 + a2: the triangle;
    - the response to one impulse tends to 0 if and only if they do, and |h_t| <= (t + 1) r^t where no pole
      exceeds r;
+   - then the recurrence, which is the convolution with h, answers bounded inputs with bounded outputs;
    - a filter of (0,1)^2, what sigma gives, lies in the triangle: stable, as the paper concludes. Not for
      its reason (erratum 7): negative real parts of the roots of a S^2 + b S + 1 hold for (b, a) = (0.5,
      1.5) too, whose poles lie outside the unit circle and whose response does not tend to 0;
@@ -16,6 +17,7 @@
    constructions_focus.c. *)
 
 From Coq Require Import Reals Lra Lia List.
+#[local] Set Warnings "-ambiguous-paths". (* Coquelicot's own *)
 From Coquelicot Require Import Coquelicot.
 Import ListNotations.
 Open Scope R_scope.
@@ -33,6 +35,14 @@ Fixpoint h (a1 a2 : R) (t : nat) : R :=
   | S O => - a1
   | S (S n as m) => - a1 * h a1 a2 m - a2 * h a1 a2 n
   end.
+
+(* The recurrence y_t = x_t - a1 y_{t-1} - a2 y_{t-2} from rest: (y_{t-1}, y_{t-2}) before row t, and y_t. *)
+Fixpoint state (a1 a2 : R) (x : nat -> R) (t : nat) : R * R :=
+  match t with
+  | O => (0, 0)
+  | S n => let (y1, y2) := state a1 a2 x n in (x n - a1 * y1 - a2 * y2, y1)
+  end.
+Definition y (a1 a2 : R) (x : nat -> R) (t : nat) : R := fst (state a1 a2 x (S t)).
 
 (* H at the frequency w: z^-1 is e^{-jw} = cos w - j sin w. A bank adds its filters' outputs. *)
 Definition e_minus_j (w : R) : C := (cos w, - sin w).
@@ -226,6 +236,85 @@ Proof.
       destruct Hz as [-> | ->]; [apply Rmax_l | apply Rmax_r].
     + apply is_lim_seq_const.
     + now apply linear_times_geometric.
+Qed.
+
+(* ---- The recurrence ---- *)
+
+(* f 0 + ... + f (n-1) *)
+Fixpoint sum (n : nat) (f : nat -> R) : R := match n with O => 0 | S m => sum m f + f m end.
+
+Lemma sum_ext n f g : (forall i, (i < n)%nat -> f i = g i) -> sum n f = sum n g.
+Proof. induction n; simpl; intros E; [easy | rewrite IHn, E; auto]. Qed.
+Lemma sum_scale n f c : sum n (fun i => c * f i) = c * sum n f.
+Proof. induction n; simpl; [ring | rewrite IHn; ring]. Qed.
+Lemma sum_minus n f g : sum n (fun i => f i - g i) = sum n f - sum n g.
+Proof. induction n; simpl; [ring | rewrite IHn; ring]. Qed.
+
+Theorem recurrence_is_convolution : forall a1 a2 x t,
+  y a1 a2 x t = sum (S t) (fun s => h a1 a2 (t - s) * x s).
+Proof.
+  intros a1 a2 x.
+  assert (B : forall t, y a1 a2 x t = sum (S t) (fun s => h a1 a2 (t - s) * x s) /\
+                        y a1 a2 x (S t) = sum (S (S t)) (fun s => h a1 a2 (S t - s) * x s)).
+  { induction t as [| t [IH IH']]; split.
+    - unfold y. simpl. ring.
+    - unfold y. simpl. ring.
+    - easy.
+    - replace (y a1 a2 x (S (S t))) with (x (S (S t)) - a1 * y a1 a2 x (S t) - a2 * y a1 a2 x t)
+        by (unfold y; simpl; destruct (state a1 a2 x t); easy).
+      rewrite IH', IH. cbn [sum]. rewrite !Nat.sub_diag.
+      replace (S (S t) - S t)%nat with 1%nat by lia.
+      replace (S (S t) - t)%nat with 2%nat by lia. replace (S t - t)%nat with 1%nat by lia.
+      rewrite (sum_ext t (fun s => h a1 a2 (S (S t) - s) * x s)
+        (fun s => (- a1) * (h a1 a2 (S t - s) * x s) - a2 * (h a1 a2 (t - s) * x s))).
+      + rewrite sum_minus, !sum_scale. simpl. ring.
+      + intros s Hs. replace (S (S t) - s)%nat with (S (S (t - s))) by lia.
+        replace (S t - s)%nat with (S (t - s)) by lia.
+        change (h a1 a2 (S (S (t - s)))) with (- a1 * h a1 a2 (S (t - s)) - a2 * h a1 a2 (t - s)). ring. }
+  intros t. apply B.
+Qed.
+
+(* 1 + 2 r + ... + n r^(n-1) <= 1 / (1 - r)^2, summed from its end. *)
+Lemma sum_of_linear_times_geometric r n : 0 <= r < 1 ->
+  sum n (fun s => INR (S (n - 1 - s)) * r ^ (n - 1 - s)) * ((1 - r) * (1 - r)) <= 1.
+Proof.
+  intros Hr.
+  assert (E : sum n (fun s => INR (S (n - 1 - s)) * r ^ (n - 1 - s)) * ((1 - r) * (1 - r)) =
+              1 - r ^ n - INR n * r ^ n * (1 - r)).
+  { induction n as [| n IH]; [simpl; ring |].
+    assert (Sh : forall m f, sum (S m) f = f O + sum m (fun i => f (S i))).
+    { clear. intros m f. induction m as [| m IH]; [simpl; ring |]. cbn [sum] in *. rewrite IH. ring. }
+    rewrite Sh. replace (S n - 1 - 0)%nat with n by lia.
+    rewrite (sum_ext n _ (fun s => INR (S (n - 1 - s)) * r ^ (n - 1 - s)))
+      by (intros i Hi; now replace (S n - 1 - S i)%nat with (n - 1 - i)%nat by lia).
+    rewrite Rmult_plus_distr_r, IH, S_INR. simpl. ring. }
+  rewrite E. assert (0 <= r ^ n) by now apply pow_le. pose proof (pos_INR n).
+  assert (0 <= INR n * r ^ n * (1 - r)) by (repeat apply Rmult_le_pos; lra). lra.
+Qed.
+
+(* A stable filter answers bounded inputs with bounded outputs. *)
+Theorem stable_is_bounded : forall a1 a2, stable a1 a2 ->
+  exists gain, forall x X, (forall t, Rabs (x t) <= X) -> forall t, Rabs (y a1 a2 x t) <= gain * X.
+Proof.
+  intros a1 a2 St. destruct (two_poles a1 a2) as (p & q & Sum & Product).
+  pose proof (two_poles_are_poles a1 a2 p q Sum Product) as P. set (r := Rmax (Cmod p) (Cmod q)).
+  assert (Hr : 0 <= r < 1).
+  { split; [eapply Rle_trans; [apply (Cmod_ge_0 p) | apply Rmax_l] |].
+    apply Rmax_lub_lt; apply St, P; auto. }
+  assert (Hh : forall t, Rabs (h a1 a2 t) <= INR (S t) * r ^ t).
+  { apply response_bound. intros z Hz. apply P in Hz.
+    destruct Hz as [-> | ->]; [apply Rmax_l | apply Rmax_r]. }
+  exists (/ ((1 - r) * (1 - r))). intros x X Hx t. rewrite recurrence_is_convolution.
+  assert (X0 : 0 <= X) by (pose proof (Rabs_pos (x O)); specialize (Hx O); lra).
+  apply Rle_trans with (X * sum (S t) (fun s => INR (S (S t - 1 - s)) * r ^ (S t - 1 - s))).
+  - rewrite <- sum_scale. generalize (S t) at 1 2 as n. induction n as [| n IH]; cbn [sum].
+    + rewrite Rabs_R0. lra.
+    + eapply Rle_trans; [apply Rabs_triang |]. apply Rplus_le_compat; [apply IH |].
+      replace (S t - 1 - n)%nat with (t - n)%nat by lia. rewrite Rabs_mult, Rmult_comm.
+      apply Rmult_le_compat; auto using Rabs_pos.
+  - pose proof (sum_of_linear_times_geometric r (S t) Hr) as L. assert (0 < (1 - r) * (1 - r)) by nra.
+    rewrite Rmult_comm. apply Rmult_le_compat_r; [easy |].
+    apply Rmult_le_reg_r with ((1 - r) * (1 - r)); [easy |]. rewrite Rinv_l by lra. exact L.
 Qed.
 
 (* ---- Erratum 7: the printed reason ---- *)
