@@ -1,14 +1,16 @@
-(* Chela.v: [CHELA] Eqs. 8-9: linear attention's three forms agree, and which kernels fuse.
+(* Chela.v: [CHELA] Eqs. 8-13: linear attention's three forms agree, and which kernels fuse.
 
    Causal linear attention o_t = q_t^T sum_{s<=t} k_s v_s^T as the masked product (Q K^T o mask) V, as a
-   recurrence over a d x d state, and in tiles with a state between them; the short-long convolution
-   Z = K_l * SiLU(K_s * X), channel by channel. Proved for every length and every input:
+   recurrence over a d x d state, and in tiles with a state between them; the short-long convolution Z = K_l
+   * SiLU(K_s * X), channel by channel. Proved for every length and every input:
    - the three forms agree, for every tiling, lengths of tiles mixed as one likes;
    - the divisor of the normaliser `sum`, q_t . sum_{s<=t} k_s, is the same attention over values of 1;
    - parallel short convolutions of any sizes equal one with the sum of their kernels, the smaller padded
      with zeros (Eq. 8's re-parameterisation);
-   - the short kernels do not fuse into the long one (erratum 10): if neither is zero, no single kernel
-     computes K_l * SiLU(K_s * x) for all x, for SiLU stands between; an instance in figures.
+   - without SiLU the long kernel would fuse with them too, into K_l * K_s; with it (erratum 10) no single
+     kernel computes K_l * SiLU(K_s * x) for all x, unless one of the two is zero; an instance in figures;
+   - Eqs. 10 and 13 as printed share W_v (erratum 9): a gate that is open alike for every row makes every
+     row's values alike; with a W_g of its own it does not.
    Kernels: linattn.c, conv.c, longconv.c.
    Tested on floats in proof_chela.c, test_linattn.c, test_errata.c. *)
 
@@ -192,6 +194,28 @@ Proof.
   intros M N F H w HM. unfold taps. destruct (Nat.ltb_spec w N), (Nat.ltb_spec w M); try lia; ring.
 Qed.
 
+(* Two convolutions in turn are one, of the kernel F * G. *)
+Lemma triangle_sum n (f : nat -> nat -> R) :
+  sum n (fun w => sum (n - w) (f w)) = sum n (fun s => sum (S s) (fun w => f w (s - w)%nat)).
+Proof.
+  induction n as [| n IH]; [easy |]. change (sum (S n) (fun w => sum (S n - w) (f w)))
+    with (sum n (fun w => sum (S n - w) (f w)) + sum (S n - n) (f n)).
+  rewrite (sum_ext n _ (fun w => sum (n - w) (f w) + f w (n - w)%nat))
+    by (intros w Hw; now replace (S n - w)%nat with (S (n - w)) by lia).
+  rewrite sum_plus, IH. replace (S n - n)%nat with 1%nat by lia. simpl. rewrite Nat.sub_diag. ring.
+Qed.
+
+Theorem convolutions_in_turn : forall F G x t, conv F (conv G x) t = conv (conv F G) x t.
+Proof.
+  intros F G x t. unfold conv.
+  rewrite (sum_ext (S t) _ (fun w => sum (S t - w) (fun v => F w * G v * x (t - (w + v))%nat))).
+  - rewrite (triangle_sum (S t) (fun w v => F w * G v * x (t - (w + v))%nat)).
+    apply sum_ext. intros s Hs. rewrite Rmult_comm, <- sum_scale. apply sum_ext. intros w Hw.
+    replace (w + (s - w))%nat with s by lia. ring.
+  - intros w Hw. replace (S t - w)%nat with (S (t - w)) by lia. rewrite <- sum_scale. apply sum_ext.
+    intros v Hv. replace (t - w - v)%nat with (t - (w + v))%nat by lia. ring.
+Qed.
+
 Definition SiLU (x : R) : R := x / (1 + exp (- x)).
 Definition short_long (Ks Kl x : nat -> R) : nat -> R := conv Kl (fun t => SiLU (conv Ks x t)).
 
@@ -262,4 +286,32 @@ Proof.
   - unfold short_long, SiLU, conv, identity_tap, impulse. simpl.
     replace (- (0 + 1 * 1)) with (- (1)) by ring. rewrite exp_Ropp. field. split; lra.
   - apply Rmult_lt_reg_r with (1 + exp 1); [lra |]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l; lra.
+Qed.
+
+(* ---- Erratum 9: the gate's matrix ---- *)
+
+(* One channel: the gate SiLU(z w + b_g) beside the value SiLU(x w + b_v), one w as printed. *)
+Theorem shared_matrix_closes_the_values : forall w bg bv,
+  (forall z z', SiLU (z * w + bg) = SiLU (z' * w + bg)) ->
+  forall x x', SiLU (x * w + bv) = SiLU (x' * w + bv).
+Proof.
+  intros w bg bv H x x'. destruct (Req_dec w 0) as [-> | N]; [now rewrite !Rmult_0_r |]. exfalso.
+  specialize (H ((1 - bg) / w) (- bg / w)).
+  replace ((1 - bg) / w * w + bg) with 1 in H by (field; easy).
+  replace (- bg / w * w + bg) with 0 in H by (field; easy). rewrite SiLU_0 in H. unfold SiLU in H.
+  pose proof (exp_pos (- (1))). assert (0 < 1 / (1 + exp (- (1)))) by (apply Rdiv_lt_0_compat; lra). lra.
+Qed.
+
+(* With w_g = 0 beside w = 1 the gate is one and the same, and the values differ. *)
+Theorem own_matrix_opens_the_gate :
+  (forall z z', SiLU (z * 0 + 1) = SiLU (z' * 0 + 1)) /\ SiLU (1 * 0 + 1) <> 0 /\
+  SiLU (1 * 1 + 0) <> SiLU (0 * 1 + 0).
+Proof.
+  assert (P : SiLU 1 <> 0).
+  { unfold SiLU. pose proof (exp_pos (- (1))).
+    assert (0 < 1 / (1 + exp (- (1)))) by (apply Rdiv_lt_0_compat; lra). lra. }
+  repeat split.
+  - intros. now rewrite !Rmult_0_r.
+  - now replace (1 * 0 + 1) with 1 by ring.
+  - replace (1 * 1 + 0) with 1 by ring. replace (0 * 1 + 0) with 0 by ring. now rewrite SiLU_0.
 Qed.
