@@ -7,13 +7,14 @@
    here, for every length, every input and every mask:
    - the result is softmax attention, whatever number is taken off the logits (the largest, for safety);
    - with the largest taken off, every exponential is at most 1 and their sum at least 1: nothing overflows;
-   - reading in any pieces gives the rows of the full pass under the causal mask;
+   - reading row by row, in any pieces, gives the rows of the full pass: causal, over the last W rows, or in
+     chunks of M, with a state of no more rows than the newest one sees;
    - the online form, with a running maximum, sum and output, gives the same (our kernel does not use it);
    - weights of 0 past the diagonal change nothing. (That values must be finite there: MaskTimesZero.v.)
    Kernel: attention.c, attention_rows.h (softmax_row, triangle_times).
    Tested on floats in test_attention.c, test_vectors.c. *)
 
-From Coq Require Import Reals Lra Lia List.
+From Coq Require Import Reals Lra Lia List PeanoNat.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -65,6 +66,11 @@ Lemma sum_tail_zero n m f : (forall i, (n <= i)%nat -> f i = 0) -> sum (n + m) f
 Proof.
   intros Z. induction m; [now rewrite Nat.add_0_r |].
   rewrite Nat.add_succ_r. simpl. rewrite IHm, Z by lia. ring.
+Qed.
+
+Lemma sum_split m n f : sum (m + n) f = sum m f + sum n (fun i => f (m + i)%nat).
+Proof.
+  induction n; [rewrite Nat.add_0_r; simpl; ring |]. rewrite Nat.add_succ_r. simpl. rewrite IHn. ring.
 Qed.
 
 Lemma attention_ext n l l' v v' :
@@ -141,24 +147,28 @@ Proof.
   apply sum_tail_zero. intros j Hj. rewrite Hw by lia. ring.
 Qed.
 
-(* The causal mask: row i of the full pass over n rows is softmax over its first i + 1 logits. *)
-Definition causal (i : nat) (s : nat -> R) (j : nat) : logit := if (j <=? i)%nat then Some (s j) else None.
+(* Row i of the full pass sees rows a .. i of n; the others are masked, and weigh nothing. *)
+Definition seen (a i : nat) (s : nat -> R) (j : nat) : logit :=
+  if ((a <=? j) && (j <=? i))%nat%bool then Some (s j) else None.
 
-Theorem causal_row : forall n i s v,
-  (i < n)%nat -> attention n (causal i s) v = attention (S i) (fun j => Some (s j)) v.
+Theorem seen_row : forall n a i s v, (a <= i < n)%nat ->
+  attention n (seen a i s) v = attention (S i - a) (fun j => Some (s (a + j)%nat)) (fun j => v (a + j)%nat).
 Proof.
-  intros n i s v Hi. unfold attention.
-  assert (C : forall j, (j <= i)%nat -> causal i s j = Some (s j)).
-  { intros j Hj. unfold causal. destruct (Nat.leb_spec j i); [easy | lia]. }
-  assert (N : forall j, (i < j)%nat -> causal i s j = None).
-  { intros j Hj. unfold causal. destruct (Nat.leb_spec j i); [lia | easy]. }
-  assert (Z : sum n (fun j => masked_exp (causal i s j)) =
-              sum (S i) (fun j => masked_exp (Some (s j)))).
-  { replace n with (S i + (n - S i))%nat by lia. rewrite sum_tail_zero by (intros; rewrite N by lia; easy).
-    apply sum_ext. intros. rewrite C by lia. easy. }
-  rewrite (tile_past_the_diagonal i n (softmax n (causal i s)) v Hi)
-    by (intros j Hj; unfold softmax; rewrite N by lia; simpl; unfold Rdiv; ring).
-  apply sum_ext. intros j Hj. unfold softmax. rewrite Z, C by lia. easy.
+  intros n a i s v Hi. unfold attention.
+  assert (C : forall j, (a <= j <= i)%nat -> seen a i s j = Some (s j)).
+  { intros j Hj. unfold seen. destruct (Nat.leb_spec a j), (Nat.leb_spec j i); simpl; try lia; easy. }
+  assert (N : forall j, (j < a \/ i < j)%nat -> seen a i s j = None).
+  { intros j Hj. unfold seen. destruct (Nat.leb_spec a j), (Nat.leb_spec j i); simpl; try lia; easy. }
+  assert (Part : forall f, (forall j, (j < a \/ i < j)%nat -> f j = 0) ->
+                           sum n f = sum (S i - a) (fun j => f (a + j)%nat)).
+  { intros f Z. replace n with (a + (S i - a) + (n - S i))%nat by lia.
+    rewrite sum_tail_zero by (intros; apply Z; lia). rewrite sum_split.
+    rewrite (sum_ext a f (fun _ => 0)) by (intros; apply Z; lia). rewrite sum_const. ring. }
+  rewrite (Part (fun j => softmax n (seen a i s) j * v j))
+    by (intros j Hj; unfold softmax; rewrite N by easy; simpl; unfold Rdiv; ring).
+  apply sum_ext. intros j Hj. unfold softmax.
+  rewrite (Part (fun j => masked_exp (seen a i s j))) by (intros m Hm; now rewrite N).
+  rewrite C by lia. f_equal. f_equal. apply sum_ext. intros m Hm. now rewrite C by lia.
 Qed.
 
 (* ---- Row by row with a state ---- *)
@@ -168,41 +178,48 @@ Record row := { q : nat -> R; k : nat -> R; v : nat -> R }.
 Definition nothing : row := {| q := fun _ => 0; k := fun _ => 0; v := fun _ => 0 |}.
 Definition score (d : nat) (scale : R) (a b : row) : R := scale * sum d (fun c => q a c * k b c).
 
+Section States.
+(* Row i sees the rows from first i on, itself included; what is out of sight stays so. *)
+Variables (d : nat) (scale : R) (first : nat -> nat).
+Definition sees_itself_and_forgets : Prop := forall i, (first i <= i /\ first i <= first (S i))%nat.
+
 (* Row i, column e of the full pass over a sequence xs. *)
-Definition full_pass (d : nat) (scale : R) (xs : list row) (i e : nat) : R :=
+Definition full_pass (xs : list row) (i e : nat) : R :=
   attention (length xs)
-    (causal i (fun j => score d scale (nth i xs nothing) (nth j xs nothing)))
+    (seen (first i) i (fun j => score d scale (nth i xs nothing) (nth j xs nothing)))
     (fun j => v (nth j xs nothing) e).
 
-(* The state is what has been read. A push of one row gives its output over all that has been read. *)
-Definition newest (d : nat) (scale : R) (read : list row) (x : row) (e : nat) : R :=
-  let all := read ++ [x] in
-  attention (length all)
-    (fun j => Some (score d scale x (nth j all nothing)))
-    (fun j => v (nth j all nothing) e).
-Fixpoint push (d : nat) (scale : R) (read : list row) (xs : list row) (e : nat) : list R :=
+(* The state holds rows that have been read. Row i keeps those that it sees, adds itself, and attends to
+   them all. *)
+Definition last_rows (n : nat) (rows : list row) : list row := skipn (length rows - n) rows.
+Definition step (i : nat) (state : list row) (x : row) : list row := last_rows (i - first i) state ++ [x].
+Definition newest (state : list row) (x : row) (e : nat) : R :=
+  attention (length state)
+    (fun j => Some (score d scale x (nth j state nothing)))
+    (fun j => v (nth j state nothing) e).
+
+(* Reading xs from row i on: column e of the outputs, and the state left. *)
+Fixpoint push (i : nat) (state : list row) (xs : list row) (e : nat) : list R :=
   match xs with
   | [] => []
-  | x :: rest => newest d scale read x e :: push d scale (read ++ [x]) rest e
+  | x :: rest => newest (step i state x) x e :: push (S i) (step i state x) rest e
   end.
-
-Lemma push_length d scale xs : forall read e, length (push d scale read xs e) = length xs.
-Proof. induction xs; simpl; auto. Qed.
+Fixpoint pushed (i : nat) (state : list row) (xs : list row) : list row :=
+  match xs with [] => state | x :: rest => pushed (S i) (step i state x) rest end.
 
 (* Any split gives the same rows. *)
-Theorem push_in_pieces : forall d scale read xs ys e,
-  push d scale read (xs ++ ys) e = push d scale read xs e ++ push d scale (read ++ xs) ys e.
+Theorem push_in_pieces : forall xs ys i state e,
+  push i state (xs ++ ys) e = push i state xs e ++ push (i + length xs) (pushed i state xs) ys e.
 Proof.
-  intros d scale read xs. revert read. induction xs as [| x xs IH]; intros read ys e; simpl.
-  - now rewrite app_nil_r.
-  - rewrite IH, <- app_assoc. easy.
+  induction xs as [| x xs IH]; intros ys i state e; simpl; [now rewrite Nat.add_0_r |].
+  rewrite IH. now replace (i + S (length xs))%nat with (S i + length xs)%nat by lia.
 Qed.
 
-Lemma push_row d scale xs : forall read e i, (i < length xs)%nat ->
-  nth i (push d scale read xs e) 0 = newest d scale (read ++ firstn i xs) (nth i xs nothing) e.
+Lemma push_row xs : forall i0 state e i, (i < length xs)%nat ->
+  nth i (push i0 state xs e) 0 = newest (pushed i0 state (firstn (S i) xs)) (nth i xs nothing) e.
 Proof.
-  induction xs as [| x xs IH]; simpl; intros read e i Hi; [lia |].
-  destruct i; simpl; [now rewrite app_nil_r |]. rewrite IH by lia. rewrite <- app_assoc. easy.
+  induction xs as [| x xs IH]; intros i0 state e i Hi; [simpl in Hi; lia |].
+  destruct i; [easy |]. apply (IH (S i0) (step i0 state x) e i). simpl in Hi. lia.
 Qed.
 
 Lemma firstn_snoc (xs : list row) : forall i,
@@ -212,20 +229,69 @@ Proof.
   change (x :: (firstn i xs ++ [nth i xs nothing]) = x :: firstn (S i) xs). now rewrite IH by lia.
 Qed.
 
-Lemma nth_firstn (xs : list row) : forall n j, (j < n)%nat -> nth j (firstn n xs) nothing = nth j xs nothing.
+Lemma nth_part (xs : list row) a n j :
+  (j < n)%nat -> nth j (skipn a (firstn (a + n) xs)) nothing = nth (a + j) xs nothing.
 Proof.
-  induction xs as [| x xs IH]; intros n j Hj; [now rewrite firstn_nil |].
-  destruct n; [lia |]. destruct j; simpl; [easy |]. apply IH. lia.
+  revert a n j. induction xs as [| x xs IH]; intros a n j Hj.
+  - rewrite firstn_nil, skipn_nil. now destruct j, a.
+  - destruct a as [| a]; [| now apply IH].
+    destruct n as [| n], j as [| j]; try lia; [easy |]. apply (IH O n j). lia.
+Qed.
+
+Lemma skipn_snoc (x : row) : forall a rows,
+  (a <= length rows)%nat -> skipn a rows ++ [x] = skipn a (rows ++ [x]).
+Proof.
+  induction a; intros [| y rows] H; simpl in *; try lia; try easy. apply IHa. lia.
+Qed.
+
+Lemma skipn_twice n : forall m (rows : list row), skipn m (skipn n rows) = skipn (n + m) rows.
+Proof.
+  induction n; intros m rows; [easy |]. destruct rows; simpl; [now rewrite skipn_nil | apply IHn].
+Qed.
+
+(* After i + 1 rows the state holds rows first i .. i. *)
+Lemma pushed_is_part xs : sees_itself_and_forgets -> forall i, (i < length xs)%nat ->
+  pushed 0 [] (firstn (S i) xs) = skipn (first i) (firstn (S i) xs).
+Proof.
+  intros Hf.
+  assert (App : forall ys i0 state x,
+                pushed i0 state (ys ++ [x]) = step (i0 + length ys) (pushed i0 state ys) x).
+  { induction ys as [| y ys IH]; intros i0 state x; simpl; [now rewrite Nat.add_0_r |].
+    rewrite IH. now replace (i0 + S (length ys))%nat with (S i0 + length ys)%nat by lia. }
+  induction i as [| i IH]; intros Hi; rewrite <- (firstn_snoc xs _ Hi), App, firstn_length_le by lia.
+  - destruct (Hf O) as [F _]. now replace (first O) with O by lia.
+  - rewrite IH by lia. unfold step, last_rows. rewrite skipn_length, firstn_length_le by lia.
+    destruct (Hf i) as [F G], (Hf (S i)) as [F' _]. change (0 + S i)%nat with (S i).
+    rewrite skipn_twice, skipn_snoc by (rewrite firstn_length_le; lia). f_equal. lia.
 Qed.
 
 (* Row by row equals the full pass. *)
-Theorem push_is_full_pass : forall d scale xs e i,
-  (i < length xs)%nat -> nth i (push d scale [] xs e) 0 = full_pass d scale xs i e.
+Theorem push_is_full_pass : sees_itself_and_forgets -> forall xs e i, (i < length xs)%nat ->
+  nth i (push 0 [] xs e) 0 = full_pass xs i e.
 Proof.
-  intros d scale xs e i Hi. rewrite push_row by easy.
-  unfold full_pass, newest. rewrite causal_row by easy. simpl app.
-  rewrite firstn_snoc by easy. rewrite firstn_length, Nat.min_l by lia.
-  apply attention_ext. intros j Hj. now rewrite !nth_firstn by lia.
+  intros Hf xs e i Hi. destruct (Hf i) as [F _].
+  rewrite push_row, pushed_is_part by easy. unfold full_pass, newest. rewrite seen_row by lia.
+  rewrite skipn_length, firstn_length_le by lia. apply attention_ext. intros j Hj.
+  replace (S i) with (first i + (S i - first i))%nat by lia. now rewrite nth_part by lia.
+Qed.
+
+(* And the state holds no more than is seen. *)
+Theorem state_size : sees_itself_and_forgets -> forall xs i, (i < length xs)%nat ->
+  length (pushed 0 [] (firstn (S i) xs)) = (S i - first i)%nat.
+Proof.
+  intros Hf xs i Hi. rewrite pushed_is_part by easy. now rewrite skipn_length, firstn_length_le by lia.
+Qed.
+End States.
+
+(* Causal attention, over the last W rows, and within chunks of M rows. *)
+Theorem modes_see_themselves_and_forget :
+  sees_itself_and_forgets (fun _ => O) /\
+  (forall W, (0 < W)%nat -> sees_itself_and_forgets (fun i => S i - W)%nat) /\
+  (forall M, (0 < M)%nat -> sees_itself_and_forgets (fun i => i / M * M)%nat).
+Proof.
+  unfold sees_itself_and_forgets. repeat split; try lia.
+  - rewrite Nat.mul_comm. apply Nat.mul_div_le. lia.
+  - apply Nat.mul_le_mono_r, Nat.div_le_mono; lia.
 Qed.
 
 (* ---- The online form ---- *)
