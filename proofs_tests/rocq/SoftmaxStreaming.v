@@ -171,6 +171,23 @@ Proof.
   rewrite C by lia. f_equal. f_equal. apply sum_ext. intros m Hm. now rewrite C by lia.
 Qed.
 
+(* The kernel's row i whole: exponentials over 0 .. i, zeros on to the tile's end e, the product with V, then
+   1 / sum. *)
+Theorem causal_kernel_row : forall n i e s v c, (i < n)%nat -> (i < e)%nat ->
+  sum e (fun j => (if (j <=? i)%nat then exp (s j - c) else 0) * v j)
+  * (1 / sum (S i) (fun j => exp (s j - c)))
+  = attention n (seen 0 i s) v.
+Proof.
+  intros n i e s v c Hi He. rewrite seen_row by lia. rewrite Nat.sub_0_r.
+  change (attention (S i) _ _) with (attention (S i) (fun j => Some (s j)) v).
+  rewrite (tile_past_the_diagonal i e (fun j => if (j <=? i)%nat then exp (s j - c) else 0) v He)
+    by (intros m Hm; now destruct (Nat.leb_spec m i); [lia |]).
+  rewrite <- (kernel_row_is_attention (S i) (fun j => Some (s j)) v c)
+    by (exists O, (s O); split; [lia | easy]).
+  unfold kernel_row, kernel_sum. f_equal. apply sum_ext. intros j Hj. simpl.
+  now destruct (Nat.leb_spec j i); [| lia].
+Qed.
+
 (* ---- Row by row with a state ---- *)
 
 (* A row of the sequence: query, key and value, of d, d and any number of columns. *)
