@@ -290,19 +290,24 @@ Qed.
 
 (* ---- Erratum 9: the gate's matrix ---- *)
 
-(* One channel: the gate SiLU(z w + b_g) beside the value SiLU(x w + b_v), one w as printed. *)
-Theorem shared_matrix_closes_the_values : forall w bg bv,
-  (forall z z', SiLU (z * w + bg) = SiLU (z' * w + bg)) ->
-  forall x x', SiLU (x * w + bv) = SiLU (x' * w + bv).
+(* A column w of W_v, as printed in both: the gate SiLU(z w + b_g) beside the value SiLU(x w + b_v). *)
+Theorem shared_matrix_closes_the_values : forall d (w : nat -> R) bg bv,
+  (forall z z', SiLU (dot d z w + bg) = SiLU (dot d z' w + bg)) ->
+  forall x x', SiLU (dot d x w + bv) = SiLU (dot d x' w + bv).
 Proof.
-  intros w bg bv H x x'. destruct (Req_dec w 0) as [-> | N]; [now rewrite !Rmult_0_r |]. exfalso.
-  specialize (H ((1 - bg) / w) (- bg / w)).
-  replace ((1 - bg) / w * w + bg) with 1 in H by (field; easy).
-  replace (- bg / w * w + bg) with 0 in H by (field; easy). rewrite SiLU_0 in H. unfold SiLU in H.
-  pose proof (exp_pos (- (1))). assert (0 < 1 / (1 + exp (- (1)))) by (apply Rdiv_lt_0_compat; lra). lra.
+  intros d w bg bv H. assert (Z : forall x, dot d x w = 0).
+  { intros x. destruct (Req_dec (dot d x w) 0) as [| N]; [easy |]. exfalso.
+    assert (Sc : forall a, dot d (fun c => a * x c) w = a * dot d x w)
+      by (intros; unfold dot; rewrite <- sum_scale; apply sum_ext; intros; ring).
+    specialize (H (fun c => (1 - bg) / dot d x w * x c) (fun c => - bg / dot d x w * x c)).
+    rewrite !Sc in H. replace ((1 - bg) / dot d x w * dot d x w + bg) with 1 in H by (field; easy).
+    replace (- bg / dot d x w * dot d x w + bg) with 0 in H by (field; easy).
+    rewrite SiLU_0 in H. unfold SiLU in H. pose proof (exp_pos (- (1))).
+    assert (0 < 1 / (1 + exp (- (1)))) by (apply Rdiv_lt_0_compat; lra). lra. }
+  intros x x'. now rewrite !Z.
 Qed.
 
-(* With w_g = 0 beside w = 1 the gate is one and the same, and the values differ. *)
+(* With a W_g of its own, here 0 beside W_v = 1, the gate is one and the same, and the values differ. *)
 Theorem own_matrix_opens_the_gate :
   (forall z z', SiLU (z * 0 + 1) = SiLU (z' * 0 + 1)) /\ SiLU (1 * 0 + 1) <> 0 /\
   SiLU (1 * 1 + 0) <> SiLU (0 * 1 + 0).
