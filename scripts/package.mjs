@@ -52,6 +52,8 @@ const worker = await build({
     logOverride: { 'empty-import-meta': 'silent' }, // it is handed a compiled module
 });
 await textModule('worker-source', worker.outputFiles[0].text);
+// The same as a file, for sites whose policy lets workers come from files of their own only.
+await writeFile(at(`${out}package/worker.js`), `const seqmixPort = self;\n${worker.outputFiles[0].text}`);
 
 const { version } = JSON.parse(await readFile(at('package.json'), 'utf8'));
 const description = JSON.parse(await readFile(at('wasm/package/package.json'), 'utf8'));

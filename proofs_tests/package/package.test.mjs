@@ -237,8 +237,8 @@ test('docs/EMBED.md runs as it stands', async () => {
 test('every script of the package has its source map, with the source in it', async () => {
     const at = join(folder, 'node_modules/seqmix');
     const scripts = (await readdir(at, { recursive: true })).filter((name) => name.endsWith('.js'));
-    const bare = scripts.filter((name) => /embedded|worker-source/.test(name)); // data
-    assert.equal(bare.length, 4);
+    const bare = scripts.filter((name) => /embedded|worker/.test(name)); // data, and the worker's one script
+    assert.equal(bare.length, 5);
     for (const name of scripts.filter((name) => !bare.includes(name))) {
         const script = await readFile(join(at, name), 'utf8');
         const [, link] = /\n\/\/# sourceMappingURL=(.*)\s*$/.exec(script) ?? [];
@@ -251,7 +251,8 @@ test('every script of the package has its source map, with the source in it', as
         assert.equal(sourcesContent[0], await readFile(source, 'utf8'));
         if (!/^export {};$/m.test(script)) assert.ok(mappings.length > 100); // types alone leave no code
     }
-    for (const name of [...scripts.map((script) => script.replace(/js$/, 'd.ts')), 'README.md', 'LICENSE'])
+    const typed = scripts.filter((name) => !name.endsWith('worker.js'));
+    for (const name of [...typed.map((script) => script.replace(/js$/, 'd.ts')), 'README.md', 'LICENSE'])
         assert.ok(existsSync(join(at, name)), name);
     for (const name of ['seqmix.wasm', 'seqmix-scalar.wasm'])
         assert.ok(WebAssembly.validate(await readFile(join(at, 'package', name))));
@@ -334,6 +335,109 @@ test('without SIMD the scalar module runs, says so, and computes the same', asyn
     assert.match(notice, /no WebAssembly SIMD/);
     assert.ok(same);
 });
+
+test('without Blob streams and Response, as jsdom leaves a page, the module is unpacked', async () => {
+    const script = `
+        delete Blob.prototype.stream, delete Blob.prototype.arrayBuffer, delete globalThis.Response;
+        const { load } = await import('seqmix');
+        const { loadChecks } = await import('seqmix/checks');
+        const lab = await load();
+        console.log(lab.isa, (await loadChecks(lab)).names.length > 50);`;
+    await writeFile(join(folder, 'bare.mjs'), script);
+    const { stdout } = await run(process.execPath, ['bare.mjs'], { cwd: folder });
+    assert.equal(stdout, 'wasm true\n');
+});
+
+test('steps in a worker: told of one by one, and ended by a signal', async () => {
+    const { createWorker, load, SeqmixError } = await import(
+        pathToFileURL(join(folder, 'node_modules/seqmix/package/index.js'))
+    );
+    const config = 'mixer=cat&task=mqar&vocab=16&length=16&pairs=2&width=16&batch=1&steps=1000000';
+    const worker = await createWorker();
+    const there = await worker.open(config);
+    const here = (await load()).open(config);
+    const told = [];
+    await there.step(7, { onStep: ({ step, loss }) => told.push([step, loss]) });
+    here.step(7);
+    assert.deepEqual(
+        told,
+        [...here.losses()].map((loss, i) => [i + 1, loss]),
+    );
+    assert.equal(await there.digest(), here.digest());
+
+    const stop = new AbortController();
+    const steps = there.step(4e9, { signal: stop.signal });
+    const { loss } = await there.metrics; // answered meanwhile
+    assert.ok(loss > 0);
+    setTimeout(() => stop.abort(new Error('enough')), 100);
+    await assert.rejects(steps, /enough/);
+    const { step } = await there.metrics;
+    assert.ok(step > 7 && step < 1e6, `${step}`);
+    here.step(step - 7);
+    assert.equal(await there.digest(), here.digest(), 'whole steps were taken');
+    await assert.rejects(there.step(1, { signal: AbortSignal.abort() }), { name: 'AbortError' });
+    assert.equal((await there.metrics).step, step);
+    const refused = (error) => error instanceof SeqmixError && error.value === '-1';
+    await assert.rejects(there.step(-1, { onStep() {} }), refused);
+    await assert.rejects(there.step(-1), refused);
+    worker.close();
+});
+
+test('a checkpoint goes on with the batches of its owner, here and in a worker', async () => {
+    const { createWorker, load } = await import(
+        pathToFileURL(join(folder, 'node_modules/seqmix/package/index.js'))
+    );
+    const config = 'mixer=cat&task=own&channels=0&vocab=16&classes=16&length=16&batch=2&width=16';
+    const batch = (step) => ({
+        tokens: Array.from({ length: 32 }, (_, i) => (i * step + i) % 16),
+        targets: Array.from({ length: 32 }, (_, i) => (i * step + i + 1) % 16),
+    });
+    const lab = await load();
+    const worker = await createWorker();
+    const whole = lab.open(config, { batch });
+    whole.step(6);
+    const half = lab.open(config, { batch });
+    half.step(3);
+    const bytes = half.save();
+    const here = lab.load(bytes, { batch, changes: 'steps=900' });
+    const there = await worker.load(bytes, { batch });
+    here.step(3);
+    await there.step(3);
+    assert.equal(here.metrics.steps, 900);
+    assert.equal(here.digest(), whole.digest());
+    assert.equal(await there.digest(), whole.digest());
+    worker.close();
+});
+
+test(
+    "under worker-src 'self' a worker starts from its own file, and without it says what to do",
+    {
+        skip: chromium.why,
+    },
+    async () => {
+        const cwd = await mkdtemp(join(folder, 'in-policy-'));
+        await writeFile(join(cwd, 'package.json'), '{ "type": "module" }');
+        await install(cwd);
+        const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'";
+        await writeFile(
+            join(cwd, 'index.html'),
+            `<!doctype html><meta http-equiv="Content-Security-Policy" content="${policy}"><script type="module" src="main.js"></script><output></output>`,
+        );
+        await writeFile(
+            join(cwd, 'main.js'),
+            `import { createWorker } from './node_modules/seqmix/package/url.js';
+        const refused = await createWorker().catch(({ message }) => message);
+        const worker = await createWorker({ worker: 'node_modules/seqmix/package/worker.js' });
+        const one = await worker.open('mixer=cat&task=mqar&seed=1');
+        await one.step(20);
+        const { accuracy } = await one.evaluate({ count: 100 });
+        document.querySelector('output').textContent = (await one.digest()) + ' accuracy ' + accuracy + ' ' + refused;`,
+        );
+        const text = await result(cwd);
+        assert.ok(text.startsWith(await inNode('mixer=cat&task=mqar&seed=1', 20)), text);
+        assert.match(text, /the worker did not start: .* worker-src blob: gives `worker`/);
+    },
+);
 
 test('a worker of Node, its errors and its end', async () => {
     const { createWorker, SeqmixError } = await import(

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { loadChecks } from '../../build/wasm/checks.js';
 import { load, SeqmixError } from '../../build/wasm/seqmix.js';
 import { readNpy } from '../support/npy.mjs';
 
@@ -411,6 +412,29 @@ test('no module, or a broken one, is said in words', async () => {
     await assert.rejects(load({ wasm: `http://localhost:${port}/absent.wasm` }), /the answer was 404/);
     server.close().closeAllConnections();
     await assert.rejects(load({ wasm: `http://localhost:${port}/absent.wasm` }), absent);
+});
+
+test("a host's page in the module's place is named, here and for the self-check", async () => {
+    const page = '<!doctype html><title>My app</title>';
+    const server = createServer((_, answer) => answer.writeHead(200).end(page)).listen(0);
+    const address = `http://localhost:${server.address().port}/seqmix.wasm`;
+    const named = (error) =>
+        error instanceof SeqmixError &&
+        error.value === address &&
+        error.message.startsWith(`${address} is no WebAssembly module: it begins with "<!doctype html>`);
+    try {
+        await assert.rejects(load({ wasm: address }), named);
+        await assert.rejects(loadChecks(simd, address), named);
+    } finally {
+        server.close().closeAllConnections();
+    }
+});
+
+test('an error as JSON keeps its sentence', () => {
+    const error = refusal(() => simd.open('mixer=cta'), 'mixer', 'cta');
+    const { name, message, key, value, allowed } = JSON.parse(JSON.stringify({ error })).error;
+    assert.deepEqual([name, message, key, value], ['SeqmixError', error.message, 'mixer', 'cta']);
+    assert.ok(message.includes('cta') && allowed.includes('cat'));
 });
 
 test('opening and closing leaves memory flat', async () => {

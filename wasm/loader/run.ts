@@ -5,7 +5,8 @@ import type { BatchPointers, Memory, Pointer } from './memory.js';
 import { BATCH_FORM, EVALUATION, METRICS, SAMPLE, TENSOR } from './records.js';
 import type { Batch, BatchForm, Evaluation, Metrics, OpenOptions, Sample, Tensor } from './types.js';
 
-function count(n: number, what: string): number {
+/** `n`, if it is a count. */
+export function count(n: number, what: string): number {
     if (!Number.isInteger(n) || n < 0 || n > 0xffffffff)
         throw new SeqmixError(
             `${what} is ${n}; it must be a whole number from 0 to 4294967295`,

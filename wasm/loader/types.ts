@@ -135,3 +135,7 @@ export interface OpenOptions {
     /** Data of your own instead of the task's: the batch for a step, counted from 0. The config's task gives its form. */
     batch?: (step: number) => Batch;
 }
+export interface ResumeOptions extends OpenOptions {
+    /** Changes to the checkpoint's config: 'steps=900'. */
+    changes?: string;
+}

@@ -2,10 +2,10 @@
 // JavaScript runs, bundled or not. `seqmix/url` keeps them as files.
 import { type Lab, load as loadFrom, type LoadOptions } from '../loader/seqmix.js';
 import { inflated } from './inflated.js';
-import { startWorker, type WorkerLab } from './remote.js';
+import { startWorker, type WorkerLab, type WorkerOptions } from './remote.js';
 
 export * from '../loader/seqmix.js';
-export type { WorkerLab, WorkerRun } from './remote.js';
+export type { StepOptions, WorkerLab, WorkerOptions, WorkerRun } from './remote.js';
 
 const wasm = async () => inflated((await import('./embedded.js')).default);
 const scalar = async () => inflated((await import('./embedded-scalar.js')).default);
@@ -15,6 +15,6 @@ export async function load(options: LoadOptions = {}): Promise<Lab> {
     return loadFrom({ wasm, scalar, ...options });
 }
 /** The same lab in a worker of its own: every call and property is a promise. `close` ends the worker. */
-export async function createWorker(options: LoadOptions = {}): Promise<WorkerLab> {
-    return startWorker((await load(options)).module);
+export async function createWorker(options: WorkerOptions = {}): Promise<WorkerLab> {
+    return startWorker((await load(options)).module, options.worker);
 }

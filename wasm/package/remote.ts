@@ -4,10 +4,14 @@ import {
     type ConfigTable,
     type Kernels,
     type Lab,
+    type LoadOptions,
+    type Metrics,
     type OpenOptions,
+    type ResumeOptions,
     Run,
     SeqmixError,
 } from '../loader/seqmix.js';
+import { count } from '../loader/run.js';
 import source from './worker-source.js';
 
 type Promised<T> = {
@@ -15,8 +19,17 @@ type Promised<T> = {
         ? (...args: A) => Promise<Awaited<R>>
         : Promise<T[K]>;
 };
+export interface StepOptions {
+    /** Aborted: the step under way is the last, and the promise is rejected with the signal's reason. */
+    signal?: AbortSignal;
+    /** Called after each step. */
+    onStep?: (metrics: Metrics) => void;
+}
 /** A run in a worker: `await run.step(10)`, `(await run.metrics).loss`, `await using run = …`. */
-export interface WorkerRun extends Promised<Omit<Run, typeof Symbol.dispose>>, AsyncDisposable {}
+export interface WorkerRun extends Promised<Omit<Run, typeof Symbol.dispose | 'step'>>, AsyncDisposable {
+    /** As `run.step`; other calls of the run are answered meanwhile where there is a signal or `onStep`. */
+    step(n?: number, options?: StepOptions): Promise<void>;
+}
 /** A lab in a worker. */
 export interface WorkerLab extends Promised<Pick<Lab, 'provide' | 'complete' | 'bytes'>> {
     readonly version: string;
@@ -27,7 +40,7 @@ export interface WorkerLab extends Promised<Pick<Lab, 'provide' | 'complete' | '
     readonly kernels: Promised<Kernels>;
     /** As `lab.open`; the function for batches stays on this side. */
     open(config: string, options?: OpenOptions): Promise<WorkerRun>;
-    load(bytes: Uint8Array, changes?: string): Promise<WorkerRun>;
+    load(bytes: Uint8Array, options?: string | ResumeOptions): Promise<WorkerRun>;
     /** End the worker; calls that wait are refused. */
     close(): void;
 }
@@ -64,15 +77,24 @@ async function startInNode(): Promise<Port> {
         end: () => void worker.terminate(),
     };
 }
-function startInPage(): Port {
+/** `script`: the address of the package's worker.js; without, the worker is made of text, which needs `worker-src blob:`. */
+function startInPage(script?: URL | string): Port {
     const text = `const seqmixPort = self;\n${source}`;
-    const address = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
-    const worker = new Worker(address, { type: 'module' });
+    const address = script ? '' : URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
+    const unstarted = script
+        ? `the worker did not start: is ${String(script)} the package's seqmix/worker.js, and does the page's policy allow it?`
+        : "the worker did not start: a page whose policy has no worker-src blob: gives `worker`, its own copy's address of seqmix/worker.js";
+    let worker: Worker;
+    try {
+        worker = new Worker(script ?? address, { type: 'module' });
+    } catch {
+        throw new SeqmixError(unstarted, 'worker', String(script ?? ''));
+    }
     return {
         post: (message) => worker.postMessage(message),
         listen(heard, broke) {
             worker.addEventListener('message', ({ data }) => heard(data));
-            worker.addEventListener('error', (event) => broke(event.message || 'the worker did not start'));
+            worker.addEventListener('error', (event) => broke(event.message || unstarted));
         },
         end() {
             worker.terminate();
@@ -91,9 +113,17 @@ interface Waiting {
     failed(error: Error): void;
 }
 
+export interface WorkerOptions extends LoadOptions {
+    /** In pages: the address of your copy of `seqmix/worker.js`, where a policy asks for `worker-src 'self'`. */
+    worker?: URL | string;
+}
+
 /** For index.ts and url.ts. */
-export async function startWorker(module: WebAssembly.Module): Promise<WorkerLab> {
-    const port = typeof Worker === 'undefined' ? await startInNode() : startInPage();
+export async function startWorker(
+    module: WebAssembly.Module,
+    script: URL | string | undefined,
+): Promise<WorkerLab> {
+    const port = typeof Worker === 'undefined' ? await startInNode() : startInPage(script);
     const waiting = new Map<number, Waiting>();
     let calls = 0;
     let ended = '';
@@ -120,19 +150,30 @@ export async function startWorker(module: WebAssembly.Module): Promise<WorkerLab
     const members = Object.entries(Object.getOwnPropertyDescriptors(Run.prototype));
     const remoteRun = ({ run: number }: { run: number }, batch?: OpenOptions['batch']): WorkerRun => {
         const run = {};
+        const takeSteps = async (n: number, { signal, onStep }: StepOptions) => {
+            let { step } = await ask<Metrics>(number, 'metrics');
+            // As many steps a call as take some 20 ms; one where each is told of, or has its data here.
+            let most = 1;
+            for (let left = count(n, 'steps'); left > 0;) {
+                signal?.throwIfAborted();
+                const now = Math.min(left, most);
+                const start = performance.now();
+                if (batch) await ask(number, 'stepOn', [batch(step)]);
+                else await ask(number, 'step', [now]);
+                step += now;
+                left -= now;
+                if (onStep) onStep(await ask<Metrics>(number, 'metrics'));
+                else if (!batch) most = performance.now() - start < 20 ? 2 * most : Math.max(1, most >> 1);
+            }
+        };
         for (const [name, { get }] of members)
             if (get) Object.defineProperty(run, name, { get: () => ask(number, name) });
-            else if (name !== 'constructor' && !(batch && name === 'step'))
+            else if (name !== 'constructor' && name !== 'step')
                 Object.defineProperty(run, name, { value: (...args: unknown[]) => ask(number, name, args) });
-        if (batch)
-            Object.defineProperty(run, 'step', {
-                value: async (n = 1) => {
-                    for (let i = 0; i < n; i++) {
-                        const { step } = await ask<{ step: number }>(number, 'metrics');
-                        await ask(number, 'stepOn', [batch(step)]);
-                    }
-                },
-            });
+        Object.defineProperty(run, 'step', {
+            value: (n = 1, options: StepOptions = {}) =>
+                batch || options.signal || options.onStep ? takeSteps(n, options) : ask(number, 'step', [n]),
+        });
         if (Symbol.asyncDispose)
             Object.defineProperty(run, Symbol.asyncDispose, { value: () => ask(number, 'close', []) });
         return run as WorkerRun;
@@ -149,7 +190,10 @@ export async function startWorker(module: WebAssembly.Module): Promise<WorkerLab
             return ask<number>(0, 'bytes');
         },
         open: async (config, options = {}) => remoteRun(await ask(0, 'open', [config]), options.batch),
-        load: async (bytes, changes = '') => remoteRun(await ask(0, 'load', [bytes, changes])),
+        load: async (bytes, options = {}) => {
+            const { changes = '', batch } = typeof options === 'string' ? { changes: options } : options;
+            return remoteRun(await ask(0, 'load', [bytes, changes]), batch);
+        },
         provide: (name, bytes) => ask(0, 'provide', [name, bytes]),
         complete: (config) => ask(0, 'complete', [config]),
         close: () => end('this worker was closed'),

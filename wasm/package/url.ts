@@ -1,10 +1,10 @@
 // url.ts: `seqmix/url`: as the default entry, with the modules as files beside it, for what knows `new
 // URL(…, import.meta.url)`: Vite, webpack, pages without a bundler, Node and Deno.
 import { type Lab, load as loadFrom, type LoadOptions } from '../loader/seqmix.js';
-import { startWorker, type WorkerLab } from './remote.js';
+import { startWorker, type WorkerLab, type WorkerOptions } from './remote.js';
 
 export * from '../loader/seqmix.js';
-export type { WorkerLab, WorkerRun } from './remote.js';
+export type { StepOptions, WorkerLab, WorkerOptions, WorkerRun } from './remote.js';
 
 /** Load the module from beside this file, or from where `wasm` says. */
 export async function load(options: LoadOptions = {}): Promise<Lab> {
@@ -13,6 +13,6 @@ export async function load(options: LoadOptions = {}): Promise<Lab> {
     return loadFrom({ wasm, scalar, ...options });
 }
 /** The same lab in a worker of its own: every call and property is a promise. `close` ends the worker. */
-export async function createWorker(options: LoadOptions = {}): Promise<WorkerLab> {
-    return startWorker((await load(options)).module);
+export async function createWorker(options: WorkerOptions = {}): Promise<WorkerLab> {
+    return startWorker((await load(options)).module, options.worker);
 }
