@@ -106,6 +106,8 @@ uint64_t smx_run_digest(const smx_run *run);
 
 // Tensors. A weight by its name ("embedding", "block0.mixer.filter_q", ...; "grad:NAME" is its last gradient), or after
 // smx_run_look what the model did with that sample ("logits", "block0.mixer.q", "block0.mixer.map" [H][L][L], ...).
+// Where an attention decays, has a bias or pools: its map_plain (softmax of the products alone), map_decayed (with decay or bias)
+// and map_acting (pooled: times the values before pooling it gives the same output).
 // `data` of a weight or gradient is valid until close, and shows the new values after each step; that of the others until the
 // next look or predict, and `name` until the next call that takes the run.
 typedef struct {

@@ -119,9 +119,10 @@ void graph_backward(graph *g);
 const char *graph_first_nonfinite(graph *g);
 tensor *graph_find(const graph *g, const char *name);
 // Heads of the attention that computed t (0: t is something else); after a forward replay of a GRAPH_LOOK, the weights that it
-// gave sequence 0: map [H][L][L].
+// gave sequence 0 at a stage: map [H][L][L]. Staged: the stages differ.
 size_t graph_map_heads(const graph *g, const tensor *t);
-void graph_map(graph *g, const tensor *t, float *map);
+int graph_map_staged(const graph *g, const tensor *t);
+void graph_map(graph *g, const tensor *t, enum map_stage stage, float *map);
 
 // Run n pieces, in parallel where the caller has a pool. Pieces must write disjoint outputs; which pieces there are
 // depends on shapes only.

@@ -19,6 +19,10 @@ enum { MAX_IN = 6 };
 // pool's threads take pieces at once; else 0.
 typedef void op_part(graph *g, node *n, size_t piece, size_t from, size_t count);
 
+// An attention map on its way: softmax of the products alone; with decay or bias; as the kernel weighs the values with it
+// (MAP_WEIGHTS); on the values as they were before they were smoothed.
+enum map_stage { MAP_WEIGHTS, MAP_PLAIN, MAP_DECAYED, MAP_ACTING, MAP_STAGES };
+
 typedef struct op {
     const char *name;  // of the tensors that it makes: "linear#12"
     size_t attributes; // bytes of its attribute struct, what node.attributes points at; 0: it has none
@@ -41,7 +45,11 @@ typedef struct op {
     // ---- Looking
     // Of an attention: its heads, and, after a replay that kept every tensor, its weights on sequence 0, map [H][L][L].
     size_t (*map_heads)(const node *n);
-    void (*map)(graph *g, node *n, float *map);
+    void (*map)(graph *g, node *n, enum map_stage stage, float *map);
+    // Whether what came before MAP_WEIGHTS is another map; NULL: no.
+    int (*map_staged)(const node *n);
+    // Of a linear mix of a sequence's rows: maps [H][L][L] on its output's rows become maps on its input's rows, in place.
+    void (*map_back)(graph *g, node *n, float *map, size_t H);
 } op;
 
 #endif

@@ -148,7 +148,7 @@ static void plan_node(plan *p, graph *g, int k) {
     node *n = &g->nodes[k];
     const int N = (int)g->n_nodes, train = g->mode == GRAPH_TRAIN, back = 2 * N - 1 - k;
     // Who looks asks for maps after the replay: they are made of what was saved, in the node's scratch.
-    const int to = g->mode == GRAPH_LOOK && n->op->map ? 2 * N : k;
+    const int to = g->mode == GRAPH_LOOK && (n->op->map || n->op->map_back) ? 2 * N : k;
     n->saved_buffer = n->saved_n ? add_buffer(p, n->saved_n, k, train ? back : to) : no_buffer;
     n->scratch_buffer = n->scratch_n ? add_life(p, n->scratch_n, k, to) : no_buffer;
     for (size_t j = 0; j < n->n_in; j++) {

@@ -106,7 +106,19 @@ size_t graph_map_heads(const graph *g, const tensor *t) {
     const node *n = t->produced_by < 0 ? NULL : &g->nodes[t->produced_by];
     return n && n->op->map_heads ? n->op->map_heads(n) : 0;
 }
-void graph_map(graph *g, const tensor *t, float *map) {
+// Of what made t where that mixes rows of its input, else NULL.
+static node *row_mix(const graph *g, const tensor *t) {
+    node *n = t->produced_by < 0 ? NULL : &g->nodes[t->produced_by];
+    return n && n->op->map_back ? n : NULL;
+}
+int graph_map_staged(const graph *g, const tensor *t) {
+    const node *n = &g->nodes[t->produced_by];
+    return n->op->map_staged && (n->op->map_staged(n) || row_mix(g, n->in[2]));
+}
+void graph_map(graph *g, const tensor *t, enum map_stage stage, float *map) {
     node *n = &g->nodes[t->produced_by];
-    n->op->map(g, n, map);
+    n->op->map(g, n, stage, map);
+    if (stage != MAP_ACTING) return;
+    for (node *v = row_mix(g, n->in[2]); v; v = row_mix(g, v->in[0]))
+        v->op->map_back(g, v, map, n->op->map_heads(n));
 }

@@ -76,10 +76,16 @@ static void attention_size(graph *g, node *n) {
 static size_t attention_map_heads(const node *n) {
     return ((const attention_attributes *)n->attributes)->opts.heads;
 }
-static void attention_map(graph *g, node *n, float *map) {
-    const smx_attention p = sequences(g, n, g->B);
+static void attention_map(graph *g, node *n, enum map_stage stage, float *map) {
+    smx_attention p = sequences(g, n, g->B);
+    if (stage == MAP_PLAIN) p.decay_table = p.bias = NULL;
+    if (stage == MAP_PLAIN || stage == MAP_DECAYED) p.pool_window = 0;
     for (size_t h = 0; h < p.H; h++)
         smx_attention_map(map + h * p.L * p.L, n->in[0]->data, n->in[1]->data, n->scratch, &p, 0, h);
+}
+static int attention_staged(const node *n) {
+    const attention_opts *o = &((const attention_attributes *)n->attributes)->opts;
+    return o->decay_table || o->bias || o->pool_window;
 }
 #define ATTENTION_READS (READS_IN(0) | READS_IN(1) | READS_IN(2) | READS_OUT)
 static const op attention = {
@@ -91,6 +97,7 @@ static const op attention = {
     .backward_reads = ATTENTION_READS,
     .map_heads = attention_map_heads,
     .map = attention_map,
+    .map_staged = attention_staged,
 };
 
 // ---- Chunks that fill every sequence and every block of rows ----------------------------------------------
@@ -141,6 +148,7 @@ static const op attention_chunks = {
     .backward_rows = chunks_bwd_rows,
     .map_heads = attention_map_heads,
     .map = attention_map,
+    .map_staged = attention_staged,
 };
 
 tensor *op_attention(graph *g, tensor *q, tensor *k, tensor *v, const attention_opts *opts) {

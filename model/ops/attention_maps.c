@@ -39,7 +39,8 @@ static void maps_size(graph *g, node *n) {
 
 static size_t maps_heads(const node *n) { return ((const maps_attributes *)n->attributes)->opts.heads; }
 // A'_h = sum_g mix_hg A_g, in place
-static void mixed_map(graph *g, node *n, float *map) {
+static void mixed_map(graph *g, node *n, enum map_stage stage, float *map) {
+    (void)stage;
     const smx_attention p = sequences(g, n, g->B);
     const size_t H = p.H, L = p.L;
     float a[256]; // as many as the key heads allows

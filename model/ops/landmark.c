@@ -93,7 +93,8 @@ static void map_row(float *row, const node *n, const smx_landmark *p, size_t h, 
     }
     for (size_t j = 0; j <= i; j++) row[j] /= sum;
 }
-static void landmark_map(graph *g, node *n, float *map) {
+static void landmark_map(graph *g, node *n, enum map_stage stage, float *map) {
+    (void)stage;
     const smx_landmark p = sequences(g, n, g->B);
     memset(map, 0, p.H * p.L * p.L * sizeof *map);
     for (size_t h = 0; h < p.H; h++)

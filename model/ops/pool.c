@@ -1,10 +1,12 @@
 // pool.c: the mean over P rows (LaS's filter on values), inside chunks. Row-wise where chunks are.
 #include "attention.h"
 
+#include <string.h>
+
 typedef struct {
     size_t window, future; // P, rows ahead
     size_t chunk;          // rows; the last one of a sequence may be shorter
-    float *taps;
+    float *taps, *row;     // row: of who looks, as long as a sequence
 } pool_attributes;
 
 // Rows of the chunk that begins at row t of all sequences.
@@ -34,17 +36,30 @@ static void pool_bwd_rows(graph *g, node *n, size_t piece, size_t from, size_t c
 }
 static void pool_fwd(graph *g, node *n) { in_pieces(g, n, rows_of(n->out), g->L, pool_rows); }
 static void pool_bwd(graph *g, node *n) { in_pieces(g, n, rows_of(n->out), g->L, pool_bwd_rows); }
+// Row i of a map weighs pooled rows: spread over the rows that each is the mean of.
+static void pool_map_back(graph *g, node *n, float *map, size_t H) {
+    const pool_attributes *at = n->attributes;
+    for (size_t i = 0; i < H * g->L; i++, map += g->L) {
+        memcpy(at->row, map, g->L * sizeof *map);
+        for (size_t t = 0, rows; t < g->L; t += rows) {
+            rows = chunk_at(g, at, t);
+            smx_conv_bwd(map + t, NULL, at->row + t, at->row + t, at->taps, n->scratch, 1, rows, 1, 1,
+                         at->window, at->future, 1, 1);
+        }
+    }
+}
 static void pool_size(graph *g, node *n) {
     pool_attributes *at = n->attributes;
     at->taps = graph_own(g, at->window * sizeof *at->taps);
     for (size_t i = 0; at->taps && i < at->window; i++) at->taps[i] = 1.0f / (float)at->window;
+    if (g->mode == GRAPH_LOOK) at->row = graph_own(g, g->L * sizeof *at->row);
     if (!at->chunk || at->chunk > g->L) at->chunk = g->L;
     scratch_size(n, shard_count(g->B), 0, smx_conv_scratch_bytes(at->chunk, last_dim(n->out), 1, at->window));
     n->flops = 2 * (uint64_t)n->out->n * at->window;
 }
 #define POOL                                                                                                 \
     .name = "pool", .attributes = sizeof(pool_attributes), .size = pool_size, .forward = pool_fwd,           \
-    .backward = pool_bwd
+    .backward = pool_bwd, .map_back = pool_map_back
 static const op pool = {POOL};
 static const op pool_in_chunks = {POOL, .forward_rows = pool_rows, .backward_rows = pool_bwd_rows};
 tensor *op_pool(graph *g, tensor *x, size_t P, size_t future, size_t chunk) {

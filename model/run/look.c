@@ -28,11 +28,18 @@ static void list(look *l, const char *name, const float *data, uint32_t rank, co
     memcpy(t->shape, shape, rank * sizeof *shape);
 }
 
+static const char *const MAP_NAMES[MAP_STAGES] = {[MAP_WEIGHTS] = "map",
+                                                  [MAP_PLAIN] = "map_plain",
+                                                  [MAP_DECAYED] = "map_decayed",
+                                                  [MAP_ACTING] = "map_acting"};
+// Maps of an attention's output that differ.
+static int stages(const graph *g, const tensor *t) { return graph_map_staged(g, t) ? MAP_STAGES : 1; }
+
 // The table of everything that has a name: weights, their gradients, and what the last look kept.
 static int make_list(smx_run *r, smx_error *error) {
     look *l = &r->look;
     const graph *g = l->graph.g;
-    size_t room = 2 * r->weights.count + (g ? 2 * g->n_tensors : 0);
+    size_t room = 2 * r->weights.count + (g ? (1 + MAP_STAGES) * g->n_tensors : 0);
     free(l->list);
     free(l->names);
     l->listed = 0;
@@ -53,12 +60,13 @@ static int make_list(smx_run *r, smx_error *error) {
         list(l, t->name, t->data, t->rank, t->shape, 0);
         size_t H = graph_map_heads(g, t), L = g->L;
         if (!H) continue;
-        char name[80]; // block0.mixer.o -> block0.mixer.map
-        snprintf(name, sizeof name, "%s", t->name);
-        char *dot = strrchr(name, '.');
-        snprintf(dot ? dot + 1 : name, 8, "map");
-        list(l, name, l->maps + at, 3, (uint32_t[]){(uint32_t)H, (uint32_t)L, (uint32_t)L}, 0);
-        at += H * L * L;
+        const char *dot = strrchr(t->name, '.'); // block0.mixer.o -> block0.mixer.map
+        const int prefix = dot ? (int)(dot + 1 - t->name) : 0;
+        for (int stage = 0; stage < stages(g, t); stage++, at += H * L * L) {
+            char name[80];
+            snprintf(name, sizeof name, "%.*s%s", prefix, t->name, MAP_NAMES[stage]);
+            list(l, name, l->maps + at, 3, (uint32_t[]){(uint32_t)H, (uint32_t)L, (uint32_t)L}, 0);
+        }
     }
     return 0;
 }
@@ -72,8 +80,10 @@ static int open_look(smx_run *r, size_t length, smx_error *error) {
     l->length = length;
     const graph *g = l->graph.g;
     uint64_t maps = 0;
-    for (size_t i = 0; i < g->n_tensors && maps <= GRAPH_MOST; i++)
-        maps += (uint64_t)graph_map_heads(g, g->tensors[i]) * g->L * g->L;
+    for (size_t i = 0; i < g->n_tensors && maps <= GRAPH_MOST; i++) {
+        const uint64_t H = graph_map_heads(g, g->tensors[i]);
+        if (H) maps += H * g->L * g->L * (uint64_t)stages(g, g->tensors[i]);
+    }
     l->maps = maps <= GRAPH_MOST ? calloc((size_t)maps + 1, sizeof *l->maps) : NULL;
     l->predicted = calloc(l->graph.rows + 1, sizeof *l->predicted);
     l->confidence = calloc(l->graph.rows + 1, sizeof *l->confidence);
@@ -94,10 +104,10 @@ static int replay(smx_run *r, smx_sample *out, smx_error *error) {
     batch_graph_forward(s, &loss);
     size_t at = 0, V = s->task.classes;
     for (size_t i = 0; i < s->g->n_tensors; i++) {
-        size_t H = graph_map_heads(s->g, s->g->tensors[i]);
-        if (!H) continue;
-        graph_map(s->g, s->g->tensors[i], l->maps + at);
-        at += H * s->L * s->L;
+        const tensor *t = s->g->tensors[i];
+        const size_t H = graph_map_heads(s->g, t);
+        for (int stage = 0; H && stage < stages(s->g, t); stage++, at += H * s->L * s->L)
+            graph_map(s->g, t, (enum map_stage)stage, l->maps + at);
     }
     for (size_t i = 0; !V && i < s->rows; i++)
         l->confidence[i] = s->model.logits->data[i]; // regression: the answer itself

@@ -155,7 +155,7 @@ static size_t check_maps(graph *g) {
         const float *v = g->nodes[o->produced_by].in[2]->data;
         float *map = check_floats(H * L * L);
         double *want = check_doubles(L * D);
-        graph_map(g, o, map);
+        graph_map(g, o, MAP_WEIGHTS, map);
         for (size_t row = 0; row < L; row++)
             for (size_t c = 0; c < D; c++) {
                 want[row * D + c] = 0;

@@ -1,19 +1,16 @@
-// test_page_charts.mjs: what the Inside view works out by itself from the engine's tensors is what the engine
-// computes with: LaS's maps step by step, the kernel that MEGA's moving averages are, Focus's filters. No
-// browser.
+// page_charts.test.mjs: what the Inside view draws of a mechanism is what the engine computes with: LaS's maps
+// step by step, the kernel that MEGA's moving averages are, Focus's filters. No browser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from '../../build/wasm/seqmix.js';
 import { pageModule } from './bundle.mjs';
+import { lasMaps } from './las_maps.mjs';
 
 const L = 32;
 const TASK = `task=mqar&length=${L}&pairs=4&heads=2`;
 const CLOSE = 2e-6; // float32 sums of 32 products of order one
 
-const { averageKernel, impulse, lasMaps, response, spectrum } = await pageModule(
-    'charts/las',
-    'charts/signal',
-);
+const { averageKernel, impulse, response, spectrum } = await pageModule('charts/signal');
 const lab = await load();
 
 /** A run with 20 steps behind it that has looked at a sample; a tensor of its block by name. */
@@ -24,7 +21,9 @@ function looked(config) {
     const values = Object.fromEntries(run.config.split('&').map((pair) => pair.split('=')));
     return { values, of: (name) => run.tensor(`block0.mixer.${name}`), input: run.tensor('input').data };
 }
-const farthest = (a, b) => a.reduce((most, x, i) => Math.max(most, Math.abs(x - b[i]) || 0), 0);
+// NaN is as far as can be.
+const farthest = (a, b) =>
+    a.reduce((most, x, i) => Math.max(most, Number.isNaN(x - b[i]) ? Infinity : Math.abs(x - b[i])), 0);
 
 for (const mode of [
     'pool=none&las_decay=none&position=rope',
@@ -37,14 +36,22 @@ for (const mode of [
 ])
     test(`LaS's maps are those that act: ${mode}`, () => {
         const { values, of } = looked(`mixer=las&${mode}`);
-        const [q, k, v, o, map] = ['q', 'k', 'v', 'o', 'map'].map(of);
+        const [q, k, v, o] = ['q', 'k', 'v', 'o'].map(of);
+        const staged = !(values.pool === 'none' && values.las_decay === 'none');
+        const maps = ['plain', 'decayed', 'acting'].map((step) => of(staged ? `map_${step}` : 'map').data);
         const width = q.shape[2];
         const size = width / 2;
         for (const head of [0, 1]) {
             const projected = { q: q.data, k: k.data, length: L, width, heads: 2 };
-            const { plain, decayed, acting } = lasMaps(projected, head, values);
-            const engine = map.data.subarray(head * L * L, (head + 1) * L * L);
-            assert.ok(farthest(values.pool === 'masked' ? acting : decayed, engine) < CLOSE);
+            const wanted = lasMaps(projected, head, values);
+            const [plain, decayed, acting] = maps.map((map) =>
+                map.subarray(head * L * L, (head + 1) * L * L),
+            );
+            for (const [step, found] of Object.entries({ plain, decayed, acting }))
+                assert.ok(
+                    farthest(found, wanted[step]) < CLOSE,
+                    `${step}, head ${head}: off by ${farthest(found, wanted[step])}`,
+                );
             // The first head does not decay by exp, and none does without decay.
             const same = values.las_decay === 'none' || (values.las_decay === 'exp' && head === 0);
             assert.equal(farthest(plain, decayed) < CLOSE, same);

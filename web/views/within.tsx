@@ -2,7 +2,6 @@
 // training.
 import { useEffect } from 'preact/hooks';
 import { futureClear, mapRows, roundTop } from '../charts/grid.ts';
-import { lasMaps } from '../charts/las.ts';
 import type { Entry } from '../state/entry.ts';
 import type { Look } from '../training/protocol.ts';
 import type { Values } from '../core/config.ts';
@@ -15,7 +14,7 @@ import { find, Learnt } from './learnt.tsx';
 import { Matrix } from './matrix.tsx';
 import { Transport } from './transport.tsx';
 
-const MOST_ROWS = 256; // of a sequence whose maps are worked out again here
+const MOST_ROWS = 256; // of a sequence whose maps are shown step by step
 
 export default function Within() {
     useEffect(() => {
@@ -158,12 +157,13 @@ function Heads({ now }: { now: Look }) {
 
 /** LaS: the map without its decay, with it, and as it acts after pooling. */
 function LasMaps({ now, entry: { values } }: { now: Look; entry: Entry }) {
-    const [q, k] = [find(now, 'mixer.q'), find(now, 'mixer.k')];
     const { length } = now.sample;
-    if (values['mixer'] !== 'las' || !q || !k || length > MOST_ROWS) return null;
+    const steps = ['plain', 'decayed', 'acting'].map(
+        (step) => find(now, `mixer.map_${step}`)?.data ?? now.map,
+    );
+    if (values['mixer'] !== 'las' || length > MOST_ROWS) return null;
     const head = Math.min(view.value.head, now.heads - 1);
-    const projected = { q: q.data, k: k.data, length, width: q.shape[2]!, heads: now.heads };
-    const { plain, decayed, acting } = lasMaps(projected, head, values);
+    const [plain, decayed, acting] = steps.map((map) => mapRows(map!, length, head, 0, length));
     const { pool, window } = values;
     const pooled = pool === 'none' ? 'and not pooled' : `and pooled over ${window}`;
     return (
@@ -171,9 +171,9 @@ function LasMaps({ now, entry: { values } }: { now: Look; entry: Entry }) {
             <h3 id="las-title">LaS step by step, head {head + 1}</h3>
             <Maps
                 maps={[
-                    ['softmax alone', plain],
-                    ['with the decay', decayed],
-                    [pool === 'masked' ? `${pooled}, then cut` : pooled, acting],
+                    ['softmax alone', plain!],
+                    ['with the decay', decayed!],
+                    [pool === 'masked' ? `${pooled}, then cut` : pooled, acting!],
                 ]}
                 size={length}
             />
@@ -227,7 +227,8 @@ function stepName(name: string, values: Values): string {
 
 function Activations({ now, values }: { now: Look; values: Values }) {
     const all = now.tensors.filter(
-        ({ weight, name, shape }) => !weight && !name.startsWith('grad:') && shape.length === 3,
+        ({ weight, name, shape }) =>
+            !weight && !name.startsWith('grad:') && !name.includes('.map_') && shape.length === 3,
     );
     if (!all.length) return null;
     return (
