@@ -31,6 +31,8 @@ const tried = (step, accuracy, seconds, more = {}) => ({
     loss: 2 * Math.LN2,
     targets: 8,
     r2: 0,
+    regression: false,
+    text: true,
     ...more,
 });
 function lived(losses, points, from = 0) {
@@ -68,7 +70,7 @@ test('the accuracy that is read is of the last try by then; bits are nats over l
     );
     assert.ok(Math.abs(bitsAt(run, 4) - 2) < 1e-12);
     assert.equal(scoreAt({ members: [{ history: lived([], []) }] }, 4), undefined);
-    assert.equal(score(tried(1, 0, 1, { r2: 0.75 })), 0.75, 'a regression is judged by R²');
+    assert.equal(score(tried(1, 0, 1, { r2: 0.75, regression: true })), 0.75, 'a regression is judged by R²');
 });
 
 test('seconds between two tries go along the straight line', () => {
