@@ -19,10 +19,9 @@ typedef struct {
     size_t classes;     // outputs per answer; 0: regression on one real value
     int per_position;   // 1: a target at each row (-1: none); 0: one target for the sequence
     size_t max_targets; // largest number of targets in a sequence
-    int emits;  // 1: the row after a target holds that target, so a model can be run on its own answers
-    long n[12]; // the task's own parameters
-    double x[4];
-    void *data; // loaded data (MNIST, text), owned by the instance; NULL for generators
+    int emits; // 1: the row after a target holds that target, so a model can be run on its own answers
+    void *
+        data; // what generate needs besides, in the task's own struct: parameters, MNIST, a text; NULL: nothing
     void (*release)(void *data);
 } smx_task_instance;
 

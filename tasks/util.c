@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "model/base/error.h"
 
@@ -14,6 +15,13 @@ int length_fail(smx_error *error, size_t length, const char *allowed, ...) {
     va_end(args);
     snprintf(value, sizeof value, "%zu", length);
     return error_unfit(error, "length", value, "%s", text);
+}
+
+void *instance_data(smx_task_instance *instance, size_t bytes, size_t length, smx_error *error) {
+    instance->data = calloc(1, bytes);
+    instance->release = free;
+    if (!instance->data) length_fail(error, length, "less: there is no memory for the task");
+    return instance->data;
 }
 
 void draw_distinct(smx_rng *rng, int32_t *out, size_t stride, size_t n, int32_t low, uint32_t range) {

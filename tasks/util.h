@@ -15,6 +15,9 @@ enum { TASK_DISTINCT_MAX = 65536 }; // largest range for draw_distinct: 8 KiB of
 int length_fail(smx_error *error, size_t length, const char *allowed, ...)
     __attribute__((format(printf, 3, 4)));
 
+// Zeroed memory for instance->data, which free releases. NULL with the error.
+void *instance_data(smx_task_instance *instance, size_t bytes, size_t length, smx_error *error);
+
 static inline void fill_tokens(int32_t *tokens, int32_t value, size_t n) {
     for (size_t i = 0; i < n; i++) tokens[i] = value;
 }

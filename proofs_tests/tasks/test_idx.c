@@ -153,6 +153,8 @@ static void write_file(const char *path, const void *bytes, size_t size) {
 static void finds_files(void **state) {
     (void)state;
     char folder[] = "/tmp/seqmix_test_XXXXXX", path[64];
+    const char *set = getenv("SEQMIX_DATA");
+    char *before = set ? strdup(set) : NULL; // for mnist_itself
     assert_non_null(mkdtemp(folder));
     setenv("SEQMIX_DATA", folder, 1);
     snprintf(path, sizeof path, "%s/one.gz", folder);
@@ -196,9 +198,26 @@ static void finds_files(void **state) {
     assert_null(data_open("here.txt", "data", &error));
     assert_null(strstr(error.message, "./here.txt"));
     unlink("here.txt");
+    // In data, and in no folder beside this one.
+    assert_int_equal(mkdir("data", 0700) | mkdir("shared", 0700) | mkdir("shared/data", 0700), 0);
+    write_file("data/there", "abcd", 4);
+    write_file("shared/data/beside", "abc", 3);
+    f = data_open("there", "text", &error);
+    assert_true(f && f->size == 4);
+    data_close(f);
+    assert_int_equal(chdir("data"), 0);
+    assert_null(data_open("beside", "text", &error));
+    assert_non_null(strstr(error.message, "not found in $SEQMIX_DATA or data"));
+    assert_int_equal(chdir(".."), 0);
+    assert_int_equal(unlink("data/there") | unlink("shared/data/beside"), 0);
+    assert_int_equal(rmdir("data") | rmdir("shared/data") | rmdir("shared"), 0);
     assert_int_equal(chdir(back), 0);
     rmdir(folder);
-    unsetenv("SEQMIX_DATA");
+    if (before)
+        setenv("SEQMIX_DATA", before, 1);
+    else
+        unsetenv("SEQMIX_DATA");
+    free(before);
 }
 
 static void takes_files_from_memory(void **state) {

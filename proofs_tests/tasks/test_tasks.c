@@ -743,6 +743,17 @@ static void pixels_of_files(void **state) {
     }
     close_task(&few);
     close_task(&own);
+
+    // Drawn digits are ever new, also where they are judged on MNIST's training images.
+    opened drawn = open_task("task=smnist&data=digits"),
+           judged = open_task("task=smnist&data=digits&test=mnist_train");
+    for (uint64_t i = 0; i < 3 * TRAIN; i++) {
+        draw(&drawn, 1, RNG_TRAIN, i);
+        draw(&judged, 1, RNG_TRAIN, i);
+        assert_int_equal(sample_digest(&drawn), sample_digest(&judged));
+    }
+    close_task(&drawn);
+    close_task(&judged);
 }
 
 static void permuted_pixels(void **state) {

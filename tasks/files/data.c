@@ -164,12 +164,11 @@ fail:
 }
 
 static int search(uint8_t **out, size_t *out_size, const char *name, smx_error *error) {
-    const char *folders[] = {getenv("SEQMIX_DATA"), "data", "../shared/data"},
-               *inside[] = {"", "mnist/", "text/"};
+    const char *folders[] = {getenv("SEQMIX_DATA"), "data"}, *inside[] = {"", "mnist/", "text/"};
     const char *packed[] = {"", ".gz"};
     char path[4096];
     int direct = strchr(name, '/') != NULL;
-    for (int f = 0; f < (direct ? 1 : 3); f++)
+    for (int f = 0; f < (direct ? 1 : 2); f++)
         for (int i = 0; i < (direct ? 1 : 3); i++)
             for (int p = 0; p < 2; p++) {
                 int n;
@@ -190,7 +189,7 @@ static int not_found(smx_error *error, const char *key, const char *name) {
     struct stat st;
     if (strchr(name, '/')) return data_fail(error, key, name, "no such file");
     const int here = !strcmp(key, "text") && stat(name, &st) == 0 && S_ISREG(st.st_mode);
-    return data_fail(error, key, name, "not found in $SEQMIX_DATA, data or ../shared/data%s%s",
+    return data_fail(error, key, name, "not found in $SEQMIX_DATA or data%s%s",
                      here ? "; the one in this folder is ./" : "", here ? name : "");
 }
 #else

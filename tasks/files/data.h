@@ -21,7 +21,7 @@ typedef struct data_file {
 enum { DATA_MOST = 1 << 28 }; // bytes of a file, uncompressed
 
 // A file handed over, or natively found on disk, as itself or as name.gz: a name with a slash as it stands;
-// others in $SEQMIX_DATA, data and ../shared/data, there also in mnist/ and text/. key: the config key that
+// others in $SEQMIX_DATA and data, there also in mnist/ and text/. key: the config key that
 // errors are about. The same name opened twice is one file.
 data_file *data_open(const char *name, const char *key, smx_error *error);
 void data_close(data_file *file); // NULL allowed

@@ -3,8 +3,6 @@
 // model.
 #include "tasks/util.h"
 
-enum { DIMENSION, BLOCK }; // of instance->n; x[0] is sigma
-
 typedef struct {
     size_t width, block;
     double sigma;
@@ -24,18 +22,18 @@ static int lcat_open(smx_task_instance *in, const config *c, size_t length, smx_
     in->classes = length / block;
     in->per_position = 0;
     in->max_targets = 1;
-    in->n[DIMENSION] = (long)d;
-    in->n[BLOCK] = (long)block;
-    in->x[0] = s->sigma;
-    return 0;
+    lcat_settings *own = instance_data(in, sizeof *own, length, error);
+    if (own) *own = *s;
+    return own ? 0 : -1;
 }
 
 static void lcat_generate(const smx_task_instance *in, uint64_t seed, uint32_t stream, uint64_t index,
                           smx_task_sample *sample) {
     smx_rng rng = rng_open(seed, stream, index);
-    size_t d = (size_t)in->n[DIMENSION], block = (size_t)in->n[BLOCK], length = in->length;
+    const lcat_settings *s = in->data;
+    const size_t d = s->width, block = s->block, length = in->length;
     float *query = sample->values + (length - 1) * d;
-    double norm = 0, scale = in->x[0] / md_sqrt((double)d);
+    double norm = 0, scale = s->sigma / md_sqrt((double)d);
     size_t place = rng_below(&rng, (uint32_t)(length - block));
     for (size_t i = 0; i < (length - 1) * d; i++) sample->values[i] = (float)(scale * rng_normal(&rng));
     for (size_t i = 0; i < d; i++) {

@@ -2,8 +2,6 @@
 // 3's setting).
 #include "tasks/util.h"
 
-enum { SIGNALS, NOISE, UNIQUE, EMITTED }; // of instance->n
-
 #define SLOTS(W) W(SLOTS_BLANK, "blank") W(SLOTS_EMITTED, "emitted")
 
 typedef struct {
@@ -11,38 +9,40 @@ typedef struct {
     enum { SLOTS(WORD_NAME) } slots;
 } copy_settings;
 
+typedef struct {
+    size_t signals, noise;
+    int unique;
+} copy;
+
 // Tokens: noise 0..noise-1 | the marker | signal kinds marker+1..vocab-1.
 // Rows: C = length - 1 - n rows of noise with the n signals at random places among them | the marker | n
 // slots. Answers: signal i at row C + i, so the first at the marker; the last slot asks nothing.
 static int sc_open_unique(smx_task_instance *in, const config *c, size_t length, int unique,
                           smx_error *error) {
     const copy_settings *s = c->task;
-    long vocab = (long)c->common.vocab, noise = (long)s->noise, n = (long)s->signals;
+    const size_t vocab = c->common.vocab, noise = s->noise, n = s->signals;
     if (noise > vocab - 2)
         return config_fail(error, c, "noise",
-                           "at most vocab - 2 = %ld: one token marks the end, one must be a signal",
+                           "at most vocab - 2 = %zu: one token marks the end, one must be a signal",
                            vocab - 2);
-    long kinds = vocab - noise - 1;
+    const size_t kinds = vocab - noise - 1;
     if (unique && n > kinds)
         return config_fail(error, c, "signals",
-                           "at most %ld, the kinds of signal at vocab=%ld and noise=%ld, as none recurs",
+                           "at most %zu, the kinds of signal at vocab=%zu and noise=%zu, as none recurs",
                            kinds, vocab, noise);
     if (unique && kinds > TASK_DISTINCT_MAX)
-        return config_fail(error, c, "vocab", "at most %ld: noise, the marker and %d kinds of signal",
+        return config_fail(error, c, "vocab", "at most %zu: noise, the marker and %d kinds of signal",
                            TASK_DISTINCT_MAX + noise + 1, TASK_DISTINCT_MAX);
-    if (length < 2 * (size_t)n + 1)
-        return length_fail(error, length, "at least 2 * signals + 1 = %ld", 2 * n + 1);
+    if (length < 2 * n + 1) return length_fail(error, length, "at least 2 * signals + 1 = %zu", 2 * n + 1);
     in->length = length;
-    in->vocab = in->classes = (size_t)vocab;
+    in->vocab = in->classes = vocab;
     in->channels = 0;
     in->per_position = 1;
-    in->max_targets = (size_t)n;
-    in->n[SIGNALS] = n;
-    in->n[NOISE] = noise;
-    in->n[UNIQUE] = unique;
-    in->n[EMITTED] = s->slots == SLOTS_EMITTED;
-    in->emits = (int)in->n[EMITTED];
-    return 0;
+    in->max_targets = n;
+    in->emits = s->slots == SLOTS_EMITTED;
+    copy *own = instance_data(in, sizeof *own, length, error);
+    if (own) *own = (copy){s->signals, s->noise, unique};
+    return own ? 0 : -1;
 }
 
 static int sc_open(smx_task_instance *in, const config *c, size_t length, smx_error *error) {
@@ -56,11 +56,12 @@ static int sc_unique_open(smx_task_instance *in, const config *c, size_t length,
 static void sc_generate(const smx_task_instance *in, uint64_t seed, uint32_t stream, uint64_t index,
                         smx_task_sample *sample) {
     smx_rng rng = rng_open(seed, stream, index);
-    size_t n = (size_t)in->n[SIGNALS], rows = in->length - 1 - n;
-    int32_t marker = (int32_t)in->n[NOISE], *x = sample->tokens, *answer = sample->targets + rows;
+    const copy *own = in->data;
+    const size_t n = own->signals, rows = in->length - 1 - n;
+    int32_t marker = (int32_t)own->noise, *x = sample->tokens, *answer = sample->targets + rows;
     uint32_t kinds = (uint32_t)in->vocab - 1 - (uint32_t)marker;
     fill_tokens(sample->targets, -1, in->length);
-    if (in->n[UNIQUE])
+    if (own->unique)
         draw_distinct(&rng, answer, 1, n, marker + 1, kinds);
     else
         for (size_t i = 0; i < n; i++) answer[i] = marker + 1 + (int32_t)rng_below(&rng, kinds);
@@ -71,7 +72,7 @@ static void sc_generate(const smx_task_instance *in, uint64_t seed, uint32_t str
         else
             x[t] = (int32_t)rng_below(&rng, (uint32_t)marker);
     x[rows] = marker;
-    for (size_t i = 0; i < n; i++) x[rows + 1 + i] = in->n[EMITTED] ? answer[i] : marker;
+    for (size_t i = 0; i < n; i++) x[rows + 1 + i] = in->emits ? answer[i] : marker;
 }
 
 static const config_key sc_keys[] = {

@@ -1,7 +1,6 @@
 // listops.c: nested lists of operations on digits (Nangia & Bowman 2018; Long Range Arena, Tay et al. 2021).
 #include "tasks/util.h"
 
-enum { LEAST, DEPTH, ARGUMENTS }; // of instance->n
 // Tokens: 0 pads the end, 1..10 are the digits, then the operations (each with its opening bracket) and the
 // bracket.
 enum { PAD, DIGIT, MIN = DIGIT + 10, MAX, MED, SM, CLOSE, TOKENS };
@@ -65,17 +64,18 @@ static int write_argument(writer *w, int level) {
 // `least` it is drawn again, and after every 16 draws the share of lists rises, up to 0.95.
 static void listops_generate(const smx_task_instance *in, uint64_t seed, uint32_t stream, uint64_t index,
                              smx_task_sample *sample) {
+    const listops_settings *s = in->data;
     writer w = {.rng = rng_open(seed, stream, index),
                 .tokens = sample->tokens,
                 .length = in->length,
-                .depth = (int)in->n[DEPTH],
-                .arguments = (int)in->n[ARGUMENTS]};
+                .depth = (int)s->depth,
+                .arguments = (int)s->arguments};
     for (int draw = 0;; draw++) {
         w.list_share = draw < 224 ? 0.25 + 0.05 * (draw / 16) : 0.95;
         w.at = 0;
         w.owed = 1;
         sample->targets[0] = write_argument(&w, 0);
-        if (w.at >= (size_t)in->n[LEAST]) break;
+        if (w.at >= s->least) break;
     }
     fill_tokens(sample->tokens + w.at, PAD, in->length - w.at);
 }
@@ -98,10 +98,9 @@ static int listops_open(smx_task_instance *in, const config *c, size_t length, s
     in->classes = 10;
     in->per_position = 0;
     in->max_targets = 1;
-    in->n[LEAST] = (long)least;
-    in->n[DEPTH] = (long)depth;
-    in->n[ARGUMENTS] = (long)arguments;
-    return 0;
+    listops_settings *own = instance_data(in, sizeof *own, length, error);
+    if (own) *own = *s;
+    return own ? 0 : -1;
 }
 
 static const config_key listops_keys[] = {

@@ -8,8 +8,6 @@
 #include "tasks/files/idx.h"
 #include "tasks/util.h"
 
-enum { TRAIN_DRAWN, EVAL_DRAWN, EVAL_ON_TRAIN, IMAGES, POOL }; // of instance->n
-
 #define INPUTS(W)                                                                                            \
     W(INPUT_AUTO, "auto") W(INPUT_ROWS, "rows") W(INPUT_PIXELS, "pixels") W(INPUT_PIXELS14, "pixels14")
 #define TRAINED_ON(W) W(TRAIN_DIGITS, "digits") W(TRAIN_MNIST, "mnist")
@@ -28,6 +26,8 @@ typedef struct {
     data_file *file[4];
     uint16_t order[IDX_PIXELS]; // position t shows pixel order[t]
     float level[4 * 255 + 1];   // sum of four pixels (or 4 x one) -> standardised value
+    int train_drawn, eval_drawn, eval_on_train, half;
+    uint64_t images; // different ones to train on; 0: ever new
 } pixels;
 
 static void pixels_release(void *data) {
@@ -99,11 +99,11 @@ static int pixels_open(smx_task_instance *in, const config *c, size_t length, in
     in->classes = 10;
     in->per_position = 0;
     in->max_targets = 1;
-    in->n[TRAIN_DRAWN] = drawn;
-    in->n[EVAL_DRAWN] = eval_drawn;
-    in->n[EVAL_ON_TRAIN] = on_train;
-    in->n[IMAGES] = (long)(s->images ? s->images : p->train.count);
-    in->n[POOL] = half;
+    p->train_drawn = drawn;
+    p->eval_drawn = eval_drawn;
+    p->eval_on_train = on_train;
+    p->images = s->images ? s->images : drawn ? 0 : p->train.count;
+    p->half = half;
     return 0;
 fail:
     pixels_release(p);
@@ -141,7 +141,7 @@ static uint64_t shuffled(uint64_t i, uint64_t n, uint64_t seed, uint64_t pass) {
 
 static void pixels_image(const smx_task_instance *in, const uint8_t *image, float *values) {
     const pixels *p = in->data;
-    if (!in->n[POOL]) {
+    if (!p->half) {
         for (size_t t = 0; t < IDX_PIXELS; t++) values[t] = p->level[4 * image[p->order[t]]];
         return;
     }
@@ -156,16 +156,16 @@ static void pixels_generate(const smx_task_instance *in, uint64_t seed, uint32_t
     const pixels *p = in->data;
     uint8_t drawn[IDX_PIXELS];
     const uint8_t *image = drawn;
-    uint64_t count = (uint64_t)in->n[IMAGES];
+    const uint64_t count = p->images;
     int train = stream == RNG_TRAIN;
-    if (in->n[train ? TRAIN_DRAWN : EVAL_DRAWN]) {
+    if (train ? p->train_drawn : p->eval_drawn) {
         if (train && count) index = shuffled(index % count, count, seed, index / count);
         smx_rng rng = rng_open(seed, stream, index);
         int digit = (int)rng_below(&rng, 10);
         digits_draw(drawn, &rng, digit);
         sample->targets[0] = digit;
     } else {
-        const idx_set *set = train || in->n[EVAL_ON_TRAIN] ? &p->train : &p->test;
+        const idx_set *set = train || p->eval_on_train ? &p->train : &p->test;
         uint64_t i = train ? shuffled(index % count, count, seed, index / count) : index % set->count;
         image = set->pixels + i * IDX_PIXELS;
         sample->targets[0] = set->labels[i];

@@ -4,14 +4,19 @@
 
 #include "tasks/util.h"
 
-enum { PAIRS, LEAD, NOMATCH, NGRAM, RANDOM_FILLER, SLOTS }; // of instance->n
-
 #define FILLERS(W) W(FILLER_ZERO, "zero") W(FILLER_RANDOM, "random")
 
 typedef struct { // each task has some of the keys
     size_t pairs, ngram, lead, nomatch;
     enum { FILLERS(WORD_NAME) } filler;
 } recall_settings;
+
+typedef struct {
+    size_t pairs, ngram, lead, nomatch;
+    int random_filler;
+    size_t slots;
+    double weight[]; // [slots], of mqar and mqnar
+} recall;
 
 #define NGRAM_KEY INT_KEY("ngram", recall_settings, ngram, "2", 1, 8, "tokens in a key", "task")
 #define PAIRS_KEY                                                                                            \
@@ -34,12 +39,13 @@ static int nar_open_n(smx_task_instance *in, const config *c, size_t length, siz
         return length_fail(error, length, "at least %zu, to hold the last %zu token%s and an earlier copy",
                            2 * n, n, n == 1 ? "" : "s");
     in->length = length;
-    in->vocab = in->classes = (size_t)vocab;
+    in->vocab = in->classes = vocab;
     in->channels = 0;
     in->per_position = 1;
     in->max_targets = 1;
-    in->n[NGRAM] = (long)n;
-    return 0;
+    recall *own = instance_data(in, sizeof *own, length, error);
+    if (own) own->ngram = n;
+    return own ? 0 : -1;
 }
 
 static int ar_open(smx_task_instance *in, const config *c, size_t length, smx_error *error) {
@@ -58,7 +64,7 @@ static int same(const int32_t *a, const int32_t *b, size_t n) { return memcmp(a,
 static void nar_generate(const smx_task_instance *in, uint64_t seed, uint32_t stream, uint64_t index,
                          smx_task_sample *sample) {
     smx_rng rng = rng_open(seed, stream, index);
-    size_t length = in->length, n = (size_t)in->n[NGRAM], last = length - n;
+    const size_t length = in->length, n = ((const recall *)in->data)->ngram, last = length - n;
     uint32_t vocab = (uint32_t)in->vocab;
     int32_t *x = sample->tokens, *query = x + last;
     size_t place, matches;
@@ -139,22 +145,15 @@ static int mqar_open_n(smx_task_instance *in, const config *c, size_t length, si
                            "at least %zu = lead + %zu * (2 * pairs + nomatch), to hold pairs and queries",
                            need, n + 1);
     size_t slots = (length - lead) / (n + 1) - pairs;
-    double *weight = malloc(slots * sizeof *weight);
-    if (!weight) return length_fail(error, length, "less: there is no memory for %zu gaps", slots);
-    for (size_t g = 0; g < slots; g++) weight[g] = md_pow((double)(g + 1), 0.01 - 1);
-    in->data = weight;
-    in->release = free;
     in->length = length;
     in->vocab = in->classes = vocab;
     in->channels = 0;
     in->per_position = 1;
     in->max_targets = queries;
-    in->n[PAIRS] = (long)pairs;
-    in->n[LEAD] = (long)lead;
-    in->n[NOMATCH] = (long)nomatch;
-    in->n[NGRAM] = (long)n;
-    in->n[RANDOM_FILLER] = s->filler == FILLER_RANDOM;
-    in->n[SLOTS] = (long)slots;
+    recall *own = instance_data(in, sizeof *own + slots * sizeof *own->weight, length, error);
+    if (!own) return -1;
+    *own = (recall){pairs, n, lead, nomatch, s->filler == FILLER_RANDOM, slots};
+    for (size_t g = 0; g < slots; g++) own->weight[g] = md_pow((double)(g + 1), 0.01 - 1);
     return 0;
 }
 
@@ -198,9 +197,9 @@ static void draw_key(smx_rng *rng, int32_t *key, const int32_t *cells, size_t co
 static void mqar_generate(const smx_task_instance *in, uint64_t seed, uint32_t stream, uint64_t index,
                           smx_task_sample *sample) {
     smx_rng rng = rng_open(seed, stream, index);
-    size_t pairs = (size_t)in->n[PAIRS], nomatch = (size_t)in->n[NOMATCH], n = (size_t)in->n[NGRAM],
-           cell = n + 1;
-    size_t lead = (size_t)in->n[LEAD], slots = (size_t)in->n[SLOTS], length = in->length;
+    const recall *own = in->data;
+    const size_t pairs = own->pairs, nomatch = own->nomatch, n = own->ngram, cell = n + 1;
+    const size_t lead = own->lead, slots = own->slots, length = in->length;
     uint32_t half = (uint32_t)in->vocab / 2;
     int32_t *context = sample->tokens + lead, *query = context + cell * pairs;
     fill_tokens(sample->tokens, 0, length);
@@ -210,7 +209,7 @@ static void mqar_generate(const smx_task_instance *in, uint64_t seed, uint32_t s
     else
         for (size_t i = 0; i < pairs; i++) draw_key(&rng, context + i * cell, context, i, n, half - 1);
     draw_distinct(&rng, context + n, cell, pairs, (int32_t)half, (uint32_t)in->vocab - half);
-    const double *weight = in->data;
+    const double *weight = own->weight;
     double total = 0;
     for (size_t g = 0; g < slots; g++) total += weight[g];
     for (size_t i = 0; i < pairs + nomatch; i++) {
@@ -224,7 +223,7 @@ static void mqar_generate(const smx_task_instance *in, uint64_t seed, uint32_t s
             *answer = 0;
         }
     }
-    if (in->n[RANDOM_FILLER])
+    if (own->random_filler)
         for (size_t t = lead + cell * pairs; t < length; t++)
             if (!sample->tokens[t]) sample->tokens[t] = (int32_t)rng_below(&rng, (uint32_t)in->vocab);
 }
@@ -265,30 +264,31 @@ const smx_task task_mqnar = {
 enum { DICT_MAX = 2048 }; // entries, on the stack
 
 static int dict_open(smx_task_instance *in, const config *c, size_t length, smx_error *error) {
-    long vocab = (long)c->common.vocab, pairs = (long)((const recall_settings *)c->task)->pairs;
+    const size_t vocab = c->common.vocab, pairs = ((const recall_settings *)c->task)->pairs;
     if (vocab < 4) return config_fail(error, c, "vocab", "at least 4: a filler, a key and two values");
     if (vocab > 2 * TASK_DISTINCT_MAX - 1)
         return config_fail(error, c, "vocab", "at most %d", 2 * TASK_DISTINCT_MAX - 1);
     if (pairs > vocab / 2 - 1)
-        return config_fail(error, c, "pairs", "at most %ld, the number of keys at vocab=%ld", vocab / 2 - 1,
+        return config_fail(error, c, "pairs", "at most %zu, the number of keys at vocab=%zu", vocab / 2 - 1,
                            vocab);
     if (pairs > DICT_MAX)
         return config_fail(error, c, "pairs", "at most %d entries of a dictionary", DICT_MAX);
     if (length < 3) return length_fail(error, length, "at least 3: a pair and a query");
     in->length = length;
-    in->vocab = in->classes = (size_t)vocab;
+    in->vocab = in->classes = vocab;
     in->channels = 0;
     in->per_position = 1;
     in->max_targets = 1;
-    in->n[PAIRS] = pairs;
-    return 0;
+    recall *own = instance_data(in, sizeof *own, length, error);
+    if (own) own->pairs = pairs;
+    return own ? 0 : -1;
 }
 
 static void dict_generate(const smx_task_instance *in, uint64_t seed, uint32_t stream, uint64_t index,
                           smx_task_sample *sample) {
     smx_rng rng = rng_open(seed, stream, index);
     size_t length = in->length, rows = (length - 1) / 2, lead = (length - 1) % 2;
-    uint32_t pairs = (uint32_t)in->n[PAIRS], half = (uint32_t)in->vocab / 2;
+    const uint32_t pairs = (uint32_t)((const recall *)in->data)->pairs, half = (uint32_t)in->vocab / 2;
     int32_t key[DICT_MAX], value[DICT_MAX], *x = sample->tokens + lead;
     uint8_t occurred[DICT_MAX] = {0};
     draw_distinct(&rng, key, 1, pairs, 1, half - 1);

@@ -2,8 +2,6 @@
 // by R^2. Values are standard normal.
 #include "tasks/util.h"
 
-enum { PICKS }; // of instance->n
-
 typedef struct {
     size_t picks;
 } select_settings;
@@ -50,8 +48,9 @@ static int select_open(smx_task_instance *in, const config *c, size_t length, sm
     in->channels = 2;
     in->per_position = 1;
     in->max_targets = picks;
-    in->n[PICKS] = (long)picks;
-    return 0;
+    select_settings *own = instance_data(in, sizeof *own, length, error);
+    if (own) own->picks = picks;
+    return own ? 0 : -1;
 }
 
 // Rows of (value, mark): length - n values, n of them marked 1 and the others 0, then n rows (0, -1) that ask
@@ -59,7 +58,7 @@ static int select_open(smx_task_instance *in, const config *c, size_t length, sm
 static void select_generate(const smx_task_instance *in, uint64_t seed, uint32_t stream, uint64_t index,
                             smx_task_sample *sample) {
     smx_rng rng = rng_open(seed, stream, index);
-    size_t n = (size_t)in->n[PICKS], rows = in->length - n;
+    const size_t n = ((const select_settings *)in->data)->picks, rows = in->length - n;
     float nan = (float)MD_NAN, *answer = sample->target_values + rows;
     for (size_t t = 0, picked = 0; t < rows; t++) {
         int marked = rng_below(&rng, (uint32_t)(rows - t)) < n - picked;
