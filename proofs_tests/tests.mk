@@ -60,7 +60,7 @@ $(call script, verify,   package/verify.test.mjs,           build/wasm/verify.wa
 # (judged where `make relaxed` was called; elsewhere it says that it was not)
 $(call script, relaxed,  package/relaxed.test.mjs,          $(if $(RELAXED_CLANG),$(wildcard build/wasm/seqmix-relaxed.wasm)) $(CHECKS) build/wasm/seqmix.js)
 $(call script, package,  package/package.test.mjs,          docs/EMBED.md $(wildcard examples/embed/*/*) build/package/package.json)
-$(call script, install,  package/install.test.mjs,          scripts/exports.sh $(wildcard examples/oracle/check.*) docs/ORACLE.md docs/API.md $(BIN)/seqmix $(LIBRARIES))
+$(call script, install,  package/install.test.mjs,          scripts/exports.sh scripts/install.mk $(wildcard scripts/*.cmake.in) $(wildcard examples/oracle/check.*) docs/ORACLE.md docs/API.md $(BIN)/seqmix $(LIBRARIES))
 $(call script, pytorch,  package/pytorch.test.mjs,          $(wildcard examples/pytorch/*.py) build/seqmix $(MODULE))
 $(call script, arm,      package/arm.sh,                    build/seqmix proofs_tests/digests.txt)
 # The page in real browsers: each file of proofs_tests/page/ is one program.
@@ -75,6 +75,7 @@ $(call script, api,      tools/api.test.mjs,                scripts/api.mjs docs
 $(call script, theorems, tools/theorems.test.mjs,           scripts/theorems.mjs docs/THEOREMS.md docs/ERRATA.md $(PROOF_SRC) proofs_tests/proofs/test_errata.c)
 $(call script, docs,     tools/docs.test.mjs,               scripts/docs.mjs docs/definitions.json docs/presets.json $(addprefix docs/,MECHANISMS.md TASKS.md PRESETS.md) build/seqmix)
 $(call script, format,   tools/format.test.mjs,             .clang-format .prettierrc.json .prettierignore $(C_FILES) $(shell find $(WEB_FILES) -name node_modules -prune -o -type f -print))
+$(call script, workflows, tools/workflows.test.mjs,         $(wildcard .github/workflows/*.yml))
 $(call script, mnist,    tools/mnist.test.mjs,              scripts/mnist.mjs)
 $(call script, serve,    tools/serve.test.mjs,              scripts/serve.mjs)
 build/test/arm.count: RUN_OPTIONS := --timeout 1800

@@ -1,5 +1,5 @@
 # install.mk: `make install`: libseqmix (kernels, model, tasks), libseqmix_ref (the oracle alone), each static
-# and shared, headers, pkg-config files, the program, man pages, docs and examples. Every library is one
+# and shared, headers, pkg-config and CMake files, the program, man pages, docs and examples. Every library is one
 # object, linked from position-independent code, whose only global symbols are the functions of its headers
 # (scripts/exports.sh): inner names can meet nothing, in the shared library or in the static one.
 PREFIX ?= /usr/local
@@ -36,7 +36,8 @@ define pkgconfig
 prefix=$(PREFIX)\nlibdir=$(LIBDIR)\nincludedir=$(INCLUDEDIR)\n\nName: $1\nDescription: $2\nVersion: $(VERSION)\nLibs: -L$${libdir} -l$1\nLibs.private: $3\nCflags: -I$${includedir}\n
 endef
 
-INSTALLED := $(BINDIR)/seqmix $(foreach l,seqmix seqmix_ref,$(foreach f,a so so.$(SOVERSION) so.$(VERSION),$(LIBDIR)/lib$l.$f) $(LIBDIR)/pkgconfig/$l.pc) \
+CMAKE_FILES := seqmix-config.cmake seqmix-config-version.cmake
+INSTALLED := $(BINDIR)/seqmix $(foreach l,seqmix seqmix_ref,$(foreach f,a so so.$(SOVERSION) so.$(VERSION),$(LIBDIR)/lib$l.$f) $(LIBDIR)/pkgconfig/$l.pc) $(CMAKE_FILES:%=$(LIBDIR)/cmake/seqmix/%) \
     $(foreach h,$(PUBLIC_HEADERS),$(INCLUDEDIR)/seqmix/$h) $(DATADIR)/man/man1/seqmix.1 $(DATADIR)/man/man5/seqmix-config.5 \
     $(foreach d,LICENSE ORACLE.md API.md check.c check.py,$(DATADIR)/doc/seqmix/$d)
 
@@ -52,6 +53,9 @@ install: $(BIN)/seqmix $(LIBRARIES) ## libraries, headers, program, man pages to
 	    ln -sf lib$$l.so.$(SOVERSION) '$(DESTDIR)$(LIBDIR)'/lib$$l.so || exit 1; done
 	@printf '$(call pkgconfig,seqmix,sequence-mixing kernels and tiny models that train,-lz -lm)' >'$(DESTDIR)$(LIBDIR)/pkgconfig/seqmix.pc'
 	@printf '$(call pkgconfig,seqmix_ref,double-precision oracle of sequence-mixing mechanisms,-lm)' >'$(DESTDIR)$(LIBDIR)/pkgconfig/seqmix_ref.pc'
+	@for f in $(CMAKE_FILES); do \
+	    sed -e 's|@VERSION@|$(VERSION)|; s|@SOVERSION@|$(SOVERSION)|' -e "s|@INCLUDE@|$$(realpath -m --relative-to='$(LIBDIR)' '$(INCLUDEDIR)')|" \
+	        scripts/$$f.in >'$(DESTDIR)$(LIBDIR)/cmake/seqmix/'$$f || exit 1; done
 	@install -m 644 $(PUBLIC_HEADERS:%=include/seqmix/%) '$(DESTDIR)$(INCLUDEDIR)/seqmix'
 	@$(BIN)/seqmix help --man >'$(DESTDIR)$(DATADIR)/man/man1/seqmix.1'
 	@$(BIN)/seqmix help --man=config >'$(DESTDIR)$(DATADIR)/man/man5/seqmix-config.5'
@@ -60,5 +64,5 @@ install: $(BIN)/seqmix $(LIBRARIES) ## libraries, headers, program, man pages to
 
 uninstall: ## remove what install put there
 	@rm -f $(foreach f,$(INSTALLED),'$(DESTDIR)$f')
-	@rmdir '$(DESTDIR)$(INCLUDEDIR)/seqmix' '$(DESTDIR)$(DATADIR)/doc/seqmix' 2>/dev/null || :
+	@rmdir '$(DESTDIR)$(INCLUDEDIR)/seqmix' '$(DESTDIR)$(LIBDIR)/cmake/seqmix' '$(DESTDIR)$(LIBDIR)/cmake' '$(DESTDIR)$(DATADIR)/doc/seqmix' 2>/dev/null || :
 	@echo "removed seqmix from $(DESTDIR)$(PREFIX)"

@@ -3,7 +3,18 @@
 // again.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+    copyFileSync,
+    cpSync,
+    existsSync,
+    mkdirSync,
+    mkdtempSync,
+    readdirSync,
+    readFileSync,
+    rmSync,
+    statSync,
+    writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -47,6 +58,7 @@ const wanted = [
         `lib/pkgconfig/${name}.pc`,
     ]),
     ...['API.md', 'LICENSE', 'ORACLE.md', 'check.c', 'check.py'].map((name) => `share/doc/seqmix/${name}`),
+    ...['', '-version'].map((end) => `lib/cmake/seqmix/seqmix-config${end}.cmake`),
     'share/man/man1/seqmix.1',
     'share/man/man5/seqmix-config.5',
 ].sort();
@@ -250,6 +262,67 @@ test(
         run('gcc', [...strict, example, ...flags, '-o', at('check-static')]);
         assert.doesNotMatch(run('ldd', [at('check-static')]), /seqmix/);
         assert.equal(run(at('check-static'), []), said);
+    },
+);
+
+// The blocks of ORACLE.md, as it was installed, that come after `make install`.
+const printed = () => {
+    const [, after] = readFileSync(join(prefix, 'share/doc/seqmix/ORACLE.md'), 'utf8').split(
+        'After `make install',
+    );
+    return [...after.matchAll(/(?:^ {4}.*\n)+/gm)].map(([block]) => block.replace(/^ {4}/gm, ''));
+};
+const { LD_LIBRARY_PATH, ...bare } = environment;
+
+test(
+    "ORACLE.md's lines in C run as they are printed",
+    { skip: !has('pkg-config') && 'needs pkg-config' },
+    () => {
+        const cwd = at('as-printed');
+        mkdirSync(cwd);
+        copyFileSync(join(prefix, 'share/doc/seqmix/check.c'), join(cwd, 'check.c'));
+        assert.match(run('sh', ['-ec', printed()[0]], { cwd, env: bare }), /./);
+    },
+);
+
+test(
+    "ORACLE.md's lines for CMake find the libraries, shared and static, in a tree that was moved, too",
+    {
+        skip: !has('cmake') && 'needs cmake',
+    },
+    () => {
+        const moved = at('moved');
+        cpSync(prefix, moved, { recursive: true, verbatimSymlinks: true });
+        for (const [place, fixed] of [
+            [prefix, false],
+            [moved, true],
+        ]) {
+            const cwd = mkdtempSync(at('cmake-'));
+            copyFileSync(join(prefix, 'share/doc/seqmix/check.c'), join(cwd, 'check.c'));
+            const lines = fixed ? printed()[1].replaceAll(/seqmix::\w+/g, '$&_static') : printed()[1];
+            writeFileSync(
+                join(cwd, 'CMakeLists.txt'),
+                `cmake_minimum_required(VERSION 3.13)\nproject(check C)\n${lines}`,
+            );
+            const built = join(cwd, 'build');
+            run('cmake', ['-S', cwd, '-B', built, `-DCMAKE_PREFIX_PATH=${place}`], { env: bare });
+            run('cmake', ['--build', built], { env: bare });
+            assert.match(run(join(built, 'check'), [], { env: bare }), /./);
+            const needed = run('readelf', ['-d', join(built, 'check')]);
+            assert.equal(/NEEDED.*libseqmix/.test(needed), !fixed);
+            writeFileSync(
+                join(cwd, 'CMakeLists.txt'),
+                'cmake_minimum_required(VERSION 3.13)\nproject(check C)\nfind_package(seqmix 99 REQUIRED)\n',
+            );
+            const newer = spawnSync('cmake', [
+                '-S',
+                cwd,
+                '-B',
+                `${built}-99`,
+                `-DCMAKE_PREFIX_PATH=${place}`,
+            ]);
+            assert.notEqual(newer.status, 0, 'version 99 is not there');
+        }
     },
 );
 

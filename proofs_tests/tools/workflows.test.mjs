@@ -1,0 +1,42 @@
+// workflows.test.mjs: what the host runs: every action by a hash, with the release's name beside it; the page is deployed
+// only after `make test` on every machine; no step gets rights that it has no use for.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+const folder = '.github/workflows/';
+const workflows = Object.fromEntries(
+    readdirSync(folder).map((name) => [name, readFileSync(folder + name, 'utf8')]),
+);
+/** The lines of a job: what is indented below its name. */
+const job = (text, name) =>
+    new RegExp(`^    ${name}:\\n((?:        .*\\n|\\n)+)`, 'm').exec(`${text}\n`)?.[1] ?? '';
+
+test('every action is pinned by a hash', () => {
+    let pinned = 0;
+    for (const [name, text] of Object.entries(workflows))
+        for (const [, used] of text.matchAll(/uses: (.*)/g)) {
+            if (used.startsWith('./')) continue; // a workflow of this very commit
+            assert.match(used, /^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/, `${name}: ${used}`);
+            pinned++;
+        }
+    assert.ok(pinned >= 5);
+});
+
+test('pull requests run make test on three kinds of machine, with no rights but reading', () => {
+    const text = workflows['test.yml'];
+    assert.match(text, /^ {4}pull_request:$/m);
+    assert.match(text, /^permissions:\n {4}contents: read\njobs:/m);
+    assert.match(job(text, 'test'), /- run: make test$/m);
+    for (const runner of ['ubuntu-24.04', 'ubuntu-24.04-arm', 'macos-15'])
+        assert.ok(text.includes(`runner: ${runner} }`), runner);
+    assert.ok(!text.includes('continue-on-error'));
+});
+
+test('the page is deployed only when those tests have passed', () => {
+    const text = workflows['pages.yml'];
+    assert.match(job(text, 'test'), /uses: \.\/\.github\/workflows\/test\.yml$/m);
+    assert.match(job(text, 'deploy'), /^ {8}needs: test$/m);
+    assert.ok(!/if: .*always/.test(text));
+    assert.match(text, /^permissions:\n {4}contents: read\n(?! )/m);
+});
