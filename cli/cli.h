@@ -35,14 +35,10 @@ void cli_use_threads(smx_run *run);
 int cli_has_threads(void); // whether this build has them at all
 // n threads as smx_run_parallel takes them; NULL where one is enough.
 smx_parallel_for cli_threads(int n, void **pool);
-// The value of one key of a complete config text, copied; "" if it is not there.
-void cli_config_value(const char *config, const char *key, char *to, size_t size);
 
 // options.c. A whole number in lo..hi, or a file's name, after option argv[*i]: 0, or 2 with the sentence printed.
 int cli_read_count(int argc, char **argv, int *i, long lo, long hi, long *to);
 int cli_read_path(int argc, char **argv, int *i, const char **to);
-// Changes to a saved run with a preset among them, which would change nothing: 2 with the sentence printed, or 0.
-int cli_refuse_preset(const char *changes);
 // The run of a checkpoint with changes to its config (NULL: none); NULL with the sentence printed.
 smx_run *cli_load_run(const char *file, const char *changes);
 // Says that a complete config's images, under changes to it ("": none), are procedural digits; "" where they are not.

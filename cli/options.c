@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/run/language.h"
+
 // A whole number in lo..hi after an option, or 2.
 int cli_read_count(int argc, char **argv, int *i, long lo, long hi, long *to) {
     if (*i + 1 >= argc) return cli_fail("%s needs a whole number from %ld to %ld after it", argv[*i], lo, hi);
@@ -26,20 +28,9 @@ int cli_read_path(int argc, char **argv, int *i, const char **to) {
     return 0;
 }
 
-int cli_refuse_preset(const char *changes) {
-    char name[64] = "";
-    if (changes) cli_config_value(changes, "preset", name, sizeof name);
-    return *name
-               ? cli_fail(
-                     "preset=%s does not fit: a saved run has every key already, and a preset gives way to keys",
-                     name)
-               : 0;
-}
-
 smx_run *cli_load_run(const char *file, const char *changes) {
     size_t size;
     smx_error e = {0};
-    if (cli_refuse_preset(changes)) return NULL;
     void *bytes = cli_read_file(file, &size);
     if (!bytes) return NULL;
     smx_run *run = smx_run_load(bytes, size, changes, &e);
@@ -48,20 +39,21 @@ smx_run *cli_load_run(const char *file, const char *changes) {
     return run;
 }
 
-// The value under the changes if they give one, else the config's.
-static void value_under(const char *config, const char *changes, const char *key, char *to, size_t size) {
-    cli_config_value(changes, key, to, size);
-    if (!*to) cli_config_value(config, key, to, size);
+// Whether the value of a key, where there is one, is this word.
+static int is(const config *c, const char *key, const char *word) {
+    const char *value = config_get(c, key);
+    return value && !strcmp(value, word);
 }
 
-const char *cli_images(const char *config, const char *changes) {
-    char task[48], data[48], test[48];
-    value_under(config, changes, "task", task, sizeof task);
-    value_under(config, changes, "data", data, sizeof data);
-    value_under(config, changes, "test", test, sizeof test);
-    if (strcmp(task, "smnist") && strcmp(task, "pmnist")) return "";
-    const int trained = !strcmp(data, "digits");
-    const int judged = !strcmp(test, "same") ? trained : !strcmp(test, "digits");
+const char *cli_images(const char *text, const char *changes) {
+    config *c = config_change(text, changes, NULL); // what is wrong with it says who uses it
+    if (!c || !config_get(c, "images")) {
+        config_free(c);
+        return "";
+    }
+    const int trained = is(c, "data", "digits"),
+              judged = is(c, "test", "same") ? trained : is(c, "test", "digits");
+    config_free(c);
     return trained && judged ? "procedural digits"
            : trained         ? "trained on procedural digits"
            : judged          ? "judged on procedural digits"

@@ -26,19 +26,9 @@ int cli_has_threads(void) {
 #endif
 }
 
-void cli_config_value(const char *config, const char *key, char *to, size_t size) {
-    size_t n = strlen(key);
-    *to = 0;
-    for (const char *p = config; p; p = strchr(p, '&') ? strchr(p, '&') + 1 : NULL)
-        if (!strncmp(p, key, n) && p[n] == '=')
-            snprintf(to, size, "%.*s", (int)strcspn(p + n + 1, "&"), p + n + 1);
-}
-
 void cli_use_threads(smx_run *run) {
     static int threads;
-    char value[32];
-    cli_config_value(smx_run_config(run), "threads", value, sizeof value);
-    threads = atoi(value);
+    threads = atoi(smx_run_config_value(run, "threads"));
     if (threads > 1) smx_run_parallel(run, parallel_for, &threads);
 }
 

@@ -1,5 +1,6 @@
-// task.h: what a task is. Sample number i of a stream is a pure function of (parameters, seed, stream, i), so it is the
-// same in every program, thread and language. A new task is one file with a `const smx_task` and one line in tasks.c.
+// task.h: what a task is. Sample number i of a stream is a pure function of (parameters, seed, stream, i),
+// so it is the same in every program, thread and language. A new task is one file with a `const smx_task`
+// and one line in tasks.c.
 #ifndef SMX_TASK_H
 #define SMX_TASK_H
 
@@ -20,8 +21,8 @@ typedef struct {
     int per_position;   // 1: a target at each row (-1: none); 0: one target for the sequence
     size_t max_targets; // largest number of targets in a sequence
     int emits; // 1: the row after a target holds that target, so a model can be run on its own answers
-    void *
-        data; // what generate needs besides, in the task's own struct: parameters, MNIST, a text; NULL: nothing
+    // What generate needs besides, in the task's own struct: parameters, MNIST, a text. NULL: nothing.
+    void *data;
     void (*release)(void *data);
 } smx_task_instance;
 
@@ -42,12 +43,13 @@ struct smx_task {
     size_t settings;          // bytes of the struct that they fill: config.task
     const char *const *words; // what each token is called; NULL: its number
     int bytes;                // 1: tokens are a text's bytes: an answer is judged in bits per character
-    // Read the parameters for sequences of `length` rows (the config's, or another for length generalisation).
-    // Returns 0, or -1 with the error naming key, value and what is allowed.
+    // Read the parameters for sequences of `length` rows (the config's, or another for length
+    // generalisation). Returns 0, or -1 with the error naming key, value and what is allowed.
     int (*open)(smx_task_instance *instance, const config *c, size_t length, smx_error *error);
     void (*generate)(const smx_task_instance *instance, uint64_t seed, uint32_t stream, uint64_t index,
                      smx_task_sample *sample);
-    // An image of the caller's, 28x28 bytes (ink is bright), as this task's input values. NULL: it reads no images.
+    // An image of the caller's, 28x28 bytes (ink is bright), as this task's input values. NULL: it reads no
+    // images.
     void (*image)(const smx_task_instance *instance, const uint8_t *pixels, float *values);
 };
 

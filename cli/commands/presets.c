@@ -1,11 +1,12 @@
 // presets.c: seqmix presets: trains every run of every preset over several seeds and holds what it measures against the
-// claims in model/settings/recipes.c. A claim that does not hold is a failure, not a footnote.
+// claims in model/run/presets.c. A claim that does not hold is a failure, not a footnote.
 #include "cli/cli.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/run/language.h"
 #include "model/run/recipes.h"
 
 enum { MOST_RUNS = 64, MOST_SEEDS = 9, HELD_OUT = 500, MNIST_TEST = 10000 };
@@ -38,20 +39,17 @@ static int is_baseline(const options *o, const char *preset, size_t run) {
     return 0;
 }
 
-// The config of run `i` of the preset with this seed, complete; malloc'ed.
-static char *run_config(const preset *p, size_t i, long seed, smx_error *e) {
+// The config of run `i` of the preset with this seed.
+static config *run_config(const preset *p, size_t i, long seed, smx_error *e) {
     char text[256];
     snprintf(text, sizeof text, "preset=%s&seed=%ld", p->name, seed);
-    char *all = smx_config_complete(text, e), *at = all;
-    for (; at && i > 0; i--) at = strchr(at, '~') ? strchr(at, '~') + 1 : NULL;
-    char *one = at ? malloc(strlen(at) + 1) : NULL;
-    if (one) {
-        size_t n = strcspn(at, "~");
-        memcpy(one, at, n);
-        one[n] = 0;
-    }
-    free(all);
-    return one;
+    return config_parse(text, i, e);
+}
+
+// The value of a key, "" where this run has none.
+static const char *value(const config *c, const char *key) {
+    const char *text = config_get(c, key);
+    return text ? text : "";
 }
 
 typedef struct {
@@ -108,16 +106,18 @@ static int judge_run(options *o, training *t, smx_run *run, size_t count) {
 static int judge(options *o, const preset *p, size_t i, long seed) {
     smx_error e = {0};
     training t = {.p = p, .i = i, .seed = seed, .images = ""};
-    char *text = run_config(p, i, seed, &e), data[48] = "", test[48] = "";
+    config *c = run_config(p, i, seed, &e);
+    char *text = c ? config_text(c) : NULL, data[48] = "", test[48] = "";
     smx_run *run = text ? smx_run_open(text, &e) : NULL;
     if (text) {
-        cli_config_value(text, "mixer", t.mixer, sizeof t.mixer);
-        cli_config_value(text, "task", t.task, sizeof t.task);
-        cli_config_value(text, "data", data, sizeof data);
-        cli_config_value(text, "test", test, sizeof test);
+        snprintf(t.mixer, sizeof t.mixer, "%s", c->of_mixer.name);
+        snprintf(t.task, sizeof t.task, "%s", c->of_task.name);
+        snprintf(data, sizeof data, "%s", value(c, "data"));
+        snprintf(test, sizeof test, "%s", value(c, "test"));
         t.images = cli_images(text, "");
     }
     free(text);
+    config_free(c);
     const int real =
         !strcmp(test, "mnist") || (!strcmp(data, "mnist") && !strcmp(test, "same")); // MNIST's test images
     if (!run && (real || !strcmp(data, "mnist")) && strstr(e.message, "not found")) {
@@ -136,14 +136,8 @@ static int judge(options *o, const preset *p, size_t i, long seed) {
     return status;
 }
 
-static size_t runs_of(const preset *p) {
-    size_t n = 1;
-    for (const char *t = p->config; *t; t++) n += *t == '~';
-    return n;
-}
-
 static int judge_preset(options *o, const preset *p) {
-    for (size_t i = 0; i < runs_of(p); i++) {
+    for (size_t i = 0; i < config_runs(p->config); i++) {
         int any = is_baseline(o, p->name, i);
         for (const claim *c = claims; c->preset; c++) any |= wanted(o, c, p->name, i);
         for (long seed = 1; any && seed <= o->seeds; seed++) {

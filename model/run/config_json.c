@@ -1,5 +1,5 @@
-// config_json.c: the config table as JSON, for the page's controls, and a config's values. One list, read from the same tables as
-// the parser.
+// config_json.c: the config table as JSON, for the page's controls, and a config's values. One list, read
+// from the same tables as the parser.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

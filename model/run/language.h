@@ -1,4 +1,5 @@
-// language.h: the config language with all its tasks, mixers, recipes and presets: what a config text is read with.
+// language.h: the config language with all its tasks, mixers, recipes and presets: what a config text is
+// read with.
 #ifndef SMX_RUN_LANGUAGE_H
 #define SMX_RUN_LANGUAGE_H
 

@@ -1,4 +1,5 @@
-// common.h: the keys that every experiment has, as a struct. A mixer's or a task's own keys stand in its file.
+// common.h: the keys that every experiment has, as a struct. A mixer's or a task's own keys stand in its
+// file.
 #ifndef SMX_COMMON_SETTINGS_H
 #define SMX_COMMON_SETTINGS_H
 

@@ -147,7 +147,8 @@ static int assign_text(config *c, const char *text, smx_error *e) {
     return text ? pairs_visit((config_span){text, strlen(text)}, assign, c, e) : 0;
 }
 
-// What is given for one run, in order: base run of the preset, its change of that, the text's first run, its change of that.
+// What is given for one run, in order: base run of the preset, its change of that, the text's first run,
+// its change of that.
 typedef struct {
     config_span part[4];
     size_t n;

@@ -1,6 +1,7 @@
-// config.h: the one config language, "mixer=cat&task=mqar&length=64&seed=1". This folder is its only parser: a text is read
-// once, into structs. Keys are declared as tables (key.h): the common ones in common.c, each mixer's and task's own in its
-// file; help, the page's controls and the docs are generated from them.
+// config.h: the one config language, "mixer=cat&task=mqar&length=64&seed=1". This folder is its only
+// parser: a text is read once, into structs. Keys are declared as tables (key.h): the common ones in
+// common.c, each mixer's and task's own in its file; help, the page's controls and the docs are generated
+// from them.
 #ifndef SMX_CONFIG_H
 #define SMX_CONFIG_H
 
@@ -26,11 +27,13 @@ typedef struct smx_config {
     config_value *values; // [n], every key of the language, as text: for this folder, and for who lists them
 } config;
 
-// Resolution, later wins: key fallback < task defaults < mixer defaults < recipe (task, mixer) < preset < given keys.
-// Then task and mixer may let keys that were not given follow the length (config_part.follow_length).
-// Returns NULL with the error filled in; free with config_free. `text` may hold several runs ("a~b~c"): `which` picks.
+// Resolution, later wins: key fallback < task defaults < mixer defaults < recipe (task, mixer) < preset <
+// given keys. Then task and mixer may let keys that were not given follow the length
+// (config_part.follow_length). Returns NULL with the error filled in; free with config_free. `text` may
+// hold several runs ("a~b~c"): `which` picks.
 config *config_read(const config_language *language, const char *text, size_t which, smx_error *error);
-// The same of a complete text with `changes` (NULL: none), which may not name a preset: that would give way to every key.
+// The same of a complete text with `changes` (NULL: none), which may not name a preset: that would give way
+// to every key.
 config *config_read_changed(const config_language *language, const char *text, const char *changes,
                             smx_error *error);
 size_t config_read_runs(const config_language *language, const char *text); // runs in the text, at least 1
@@ -38,13 +41,14 @@ void config_free(config *c);
 
 // "key=value&..." of every key that says something about this run, table order; malloc'ed.
 char *config_text(const config *c);
-// The value of a key by its name, as text; NULL where it says nothing about this run. For sentences and clients: what runs
-// reads the structs.
+// The value of a key by its name, as text; NULL where it says nothing about this run. For sentences and
+// clients: what runs reads the structs.
 const char *config_get(const config *c, const char *key);
 // The first key outside `group` whose value is not the same in both, or NULL. `b` is a change of a's text.
 const config_key *config_difference(const config *a, const config *b, const char *group);
 
-// For follow_length. Does the value stand in the text or its preset (1), or does it come from defaults and recipes (0)?
+// For follow_length. Does the value stand in the text or its preset (1), or does it come from defaults and
+// recipes (0)?
 int config_given(const config *c, const char *key);
 int config_put(config *c, const char *key, size_t value); // 0, or -1: not allowed, or no memory
 

@@ -1,5 +1,6 @@
-// key.h: a key of the config language as a row of a table: what may be given, what help says of it, and the field of a
-// settings struct that holds its value once a config has been read. The row macros check that the field is of the key's type.
+// key.h: a key of the config language as a row of a table: what may be given, what help says of it, and the
+// field of a settings struct that holds its value once a config has been read. The row macros check that
+// the field is of the key's type.
 #ifndef SMX_KEY_H
 #define SMX_KEY_H
 
@@ -24,7 +25,8 @@ typedef struct {
 #define KEY_ROW(name, type, fallback, min, max, choices, help, group, S, field, at)                          \
     { name, type, fallback, min, max, choices, help, group, at, sizeof KEY_FIELD(S, field) }
 
-// A table's rows: ROW("name", struct, field of it, "fallback", ..., "help", "group"). A table ends with a row of zeros.
+// A table's rows: ROW("name", struct, field of it, "fallback", ..., "help", "group"). A table ends with a
+// row of zeros.
 #define INT_KEY(name, S, field, fallback, min, max, help, group) /* size_t */                                \
     KEY_ROW(name, KEY_INT, fallback, min, max, NULL, help, group, S, field,                                  \
             _Generic(KEY_FIELD(S, field), size_t                                                             \

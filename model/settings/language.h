@@ -1,5 +1,5 @@
-// language.h: what the config language is made of besides its common keys. Who knows the tasks and mixers that there are hands
-// this to the parser (model/run/language.c), which knows none.
+// language.h: what the config language is made of besides its common keys. Who knows the tasks and mixers
+// that there are hands this to the parser (model/run/language.c), which knows none.
 #ifndef SMX_LANGUAGE_H
 #define SMX_LANGUAGE_H
 
@@ -13,7 +13,8 @@ typedef struct {
     const char *defaults;   // config text, or NULL
     const config_key *keys; // its own, ended by a NULL name; or NULL
     size_t bytes;           // of the struct that its keys fill; 0: it has none
-    // Let keys that were not given follow the config's length; defaults and recipes were made for `usual`. May be NULL.
+    // Let keys that were not given follow the config's length; defaults and recipes were made for `usual`.
+    // May be NULL.
     void (*follow_length)(struct smx_config *c, size_t usual);
 } config_part;
 

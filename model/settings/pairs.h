@@ -14,12 +14,13 @@ typedef struct {
 size_t pairs_runs(const char *text);               // runs in it, at least 1
 config_span pairs_run(const char *text, size_t i); // its i-th run
 
-// Call `each` for every key=value of a run; stops at the first that returns non-zero, and returns that; -1 where the text is
-// broken, with the error.
+// Call `each` for every key=value of a run; stops at the first that returns non-zero, and returns that; -1
+// where the text is broken, with the error.
 typedef int pairs_each(void *arg, const char *key, const char *value, smx_error *error);
 int pairs_visit(config_span run, pairs_each *each, void *arg, smx_error *error);
 
-// The value as it stands in a text, with %XX for what would end it: at most 3 bytes for each, and returns the end.
+// The value as it stands in a text, with %XX for what would end it: at most 3 bytes for each, and returns
+// the end.
 char *pairs_encode(char *to, const char *value);
 
 #endif

@@ -6,7 +6,8 @@
 
 #include "language.h"
 
-// The value as a number: of a word its place among the choices, of a text 0. -1 with the error where the key does not allow it.
+// The value as a number: of a word its place among the choices, of a text 0. -1 with the error where the
+// key does not allow it.
 int value_read(const config_language *language, const config_key *key, const char *text, double *x,
                smx_error *error);
 // Into the key's field of `settings`: the number, or the text itself, which has to stay.

@@ -1,5 +1,5 @@
-// test_settings.c: a config's values arrive in the fields of the structs that run, each its own; clients get them by name, as text
-// or as JSON; wrong names lead to the right key.
+// test_settings.c: a config's values arrive in the fields of the structs that run, each its own; clients
+// get them by name, as text or as JSON; wrong names lead to the right key.
 #include "proofs_tests/support/check.h"
 
 #include "model/base/json.h"

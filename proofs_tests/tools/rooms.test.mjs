@@ -124,6 +124,30 @@ test('no file outside the tests knows a test', () => {
     );
 });
 
+// model/settings is the only parser: clients ask it for values (smx_run_config_value, smx_config_values, config_get).
+test('no client takes a config text apart', () => {
+    const clients = [...arrows.keys()].filter((file) => /^(web|wasm|cli|bench)\//.test(file));
+    const parsing = [
+        /split\((['"`])[&=~]\1\)/, // 'a=1&b=2'.split('&')
+        /indexOf\((['"`])[&=~]\1/,
+        /str(chr|tok)\([^()]*, ['"]&/, // and the same in C
+        /strcspn\([^()]*, "[^"]*&/,
+        /\b[a-z_]+=\(/, // /(?:^|&)batch=(\d+)/
+        /\(\?:\^\|&\)/,
+    ];
+    // The address's own part, view=..., is the page's.
+    const found = clients
+        .filter((file) => file !== 'web/state/url.ts')
+        .flatMap((file) =>
+            readFileSync(join(root, file), 'utf8')
+                .split('\n')
+                .filter((line) => parsing.some((pattern) => pattern.test(line)))
+                .map((line) => `${file}: ${line.trim()}`),
+        );
+    assert.ok(clients.length > 100, `${clients.length} files`);
+    assert.deepEqual(found, []);
+});
+
 test('includes and imports make no circle', () => assert.deepEqual(circles(arrows), []));
 
 test('names that objects take from each other point down and make no circle', (t) => {
