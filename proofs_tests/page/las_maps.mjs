@@ -1,5 +1,6 @@
-// las_maps.mjs: LaS's attention map of one head step by step, in double precision from its queries and keys: softmax alone,
-// with the decay of its logits, and as it acts after pooling (MECHANISMS, LaS). What the engine's maps are compared with.
+// las_maps.mjs: LaS's attention map of one head step by step, in double precision from its queries and keys:
+// softmax alone, with the decay of its logits, and as it acts after pooling (MECHANISMS, LaS). What the
+// engine's maps are compared with.
 
 function decayOf(values, head, heads, size) {
     const kind = values['las_decay'];

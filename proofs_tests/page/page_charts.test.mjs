@@ -1,5 +1,5 @@
-// page_charts.test.mjs: what the Inside view draws of a mechanism is what the engine computes with: LaS's maps
-// step by step, the kernel that MEGA's moving averages are, Focus's filters. No browser.
+// page_charts.test.mjs: what the Inside view draws of a mechanism is what the engine computes with: LaS's
+// maps step by step, the kernel that MEGA's moving averages are, Focus's filters. No browser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from '../../build/wasm/seqmix.js';

@@ -54,6 +54,13 @@ onPage('a drawn digit is recentred, read row by row, and answered', DIGITS, {}, 
         return [data.filter((value, i) => i % 4 === 3 && value > 20).length, canvas.width];
     });
     assert.ok(coloured[0] > 20 && coloured[1] === 28, coloured.join());
+    // Another run reads the same drawing.
+    await page.focus('.digits-runs input:checked');
+    await page.keyboard.press('ArrowRight');
+    await until(page, () => /CAT/.test(document.querySelector('.digits-runs .picked').textContent));
+    assert.equal((await page.$$('.fit li')).length, 2, 'the drawing stays');
+    await until(page, () => document.querySelector('.answer'));
+    await page.keyboard.press('ArrowLeft');
     // By the keyboard, too.
     await press(page, 'Clear the drawing');
     await until(page, () => document.querySelectorAll('.fit li').length === 0);
@@ -143,7 +150,10 @@ onPage('MNIST files: told what is wrong, kept over a reload, trained on', DIGITS
         await page.goto('about:blank');
         await page.goto(`${browser.lab.address}#${config}!view=digits`);
         await until(page, () => globalThis.seqmix?.runs().every(({ status }) => status === 'failed'));
-        assert.match(await text(page, '[aria-labelledby=reading-title] .why'), /has not been loaded/);
+        assert.match(
+            await text(page, '[aria-labelledby=reading-title] .why'),
+            /data=mnist reads MNIST, whose files are not here/,
+        );
     } finally {
         await rm(folder, { recursive: true, force: true });
     }

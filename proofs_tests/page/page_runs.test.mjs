@@ -473,10 +473,25 @@ onPage(
             await page.goto('about:blank');
             await page.goto(`${browser.lab.address}#${config}`);
             await until(page, () => globalThis.seqmix?.runs().every(({ status }) => status === 'ready'));
-            // Another text of the same name starts the run anew.
+            // One that the run cannot read changes nothing; another of the same name starts it anew.
+            const [before] = await runs(page);
             await hand('My text.txt', 'too short');
-            await until(page, () => globalThis.seqmix.runs()[0].status === 'failed');
-            assert.match(await text(page, 'main'), /a text of at least 20 bytes, and this one has 9/);
+            await until(page, () =>
+                /a text of at least 20 bytes, and this one has 9/.test(
+                    document.querySelector('main').textContent,
+                ),
+            );
+            assert.match(await text(page, 'main'), /1,500 bytes of My_text\.txt/);
+            assert.deepEqual((await runs(page))[0], before);
+            await hand('My text.txt', 'seven words, and then others. '.repeat(40));
+            await until(page, () =>
+                /1,200 bytes of My_text/.test(document.querySelector('main').textContent),
+            );
+            await allReady(page);
+            assert.deepEqual(
+                (await runs(page)).map(({ status, step }) => [status, step]),
+                [['ready', 0]],
+            );
             await hand('bad.gz', Buffer.from([0x1f, 0x8b, 8, 0, 0]));
             await until(page, () =>
                 /bad\.gz cannot be read/.test(document.querySelector('main').textContent),

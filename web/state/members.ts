@@ -6,7 +6,7 @@ import type { Opened, Problem } from '../training/protocol.ts';
 import { entryOf, OPENING, type Entry, type Member, type RunFile, type Saved, type Status } from './entry.ts';
 import { History } from './history.ts';
 import { lab, playing, pool, runs, said, view } from './page.ts';
-import { textOfAll } from './setup.ts';
+import { MNIST_FILES, mnistKey, textOfAll } from './setup.ts';
 import { follow } from './watching.ts';
 import { nameOf } from './wording.ts';
 
@@ -28,9 +28,10 @@ function createMember(values: Values, saved?: Saved): Member {
 function admit(member: Member, opened: Opened | { problem: Problem }): void {
     const { live, ticket } = member;
     if ('problem' in opened) {
-        live.value = { ...live.value, status: 'failed', problem: opened.problem };
+        const problem = explained(member.values, opened.problem);
+        live.value = { ...live.value, status: 'failed', problem };
         const entry = runs.value.find(({ members }) => members.includes(member));
-        if (entry) said.value = `${nameOf(entry)} cannot be trained: ${opened.problem.message}`;
+        if (entry) said.value = `${nameOf(entry)} cannot be trained: ${problem.message}`;
         return;
     }
     const { params, steps, flops, bytes, warning, step } = opened;
@@ -38,6 +39,25 @@ function admit(member: Member, opened: Opened | { problem: Problem }): void {
     live.value = { ...live.value, status, params, steps, flops, bytes, warning, step };
     if (playing.value && runs.value.some(({ members }) => members.includes(member))) pool().play([ticket]);
     follow();
+}
+
+/** The engine names the file that is missing; here MNIST is handed over, and a key may ask for it that is not
+ * `data`. */
+function explained(values: Values, problem: Problem): Problem {
+    const key = mnistKey(values);
+    if (!key || problem.key !== 'data' || !(MNIST_FILES as readonly string[]).includes(problem.value))
+        return problem;
+    const instead = key === 'data' ? 'data=digits' : 'test=same';
+    const message = `${key}=${values[key]} reads MNIST, whose files are not here: hand them over in the view Digits, or choose ${instead}`;
+    return { ...problem, key, value: values[key] ?? '', message };
+}
+
+/** Whether such a run could be opened now; null: yes. */
+export async function refusalOf(values: Values): Promise<Problem | null> {
+    const ticket = newId();
+    const opened = await pool().open(ticket, textOfAll(lab(), [values]));
+    pool().close(ticket);
+    return 'problem' in opened ? explained(values, opened.problem) : null;
 }
 
 /** The setups of a run's members: the run's own, then the same from the seeds that follow. */

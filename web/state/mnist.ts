@@ -4,14 +4,10 @@ import { signal } from '@preact/signals';
 import { del, get, set } from 'idb-keyval';
 import { unpacked } from '../core/files.ts';
 import { provideFiles, retryFailed } from './files.ts';
+import { MNIST_FILES as FILES } from './setup.ts';
 
 const KEY = 'seqmix.mnist';
-export const FILES = [
-    'train-images-idx3-ubyte',
-    'train-labels-idx1-ubyte',
-    't10k-images-idx3-ubyte',
-    't10k-labels-idx1-ubyte',
-] as const;
+export { FILES };
 type Name = (typeof FILES)[number];
 
 export const held = signal<ReadonlyMap<string, Uint8Array>>(new Map());

@@ -72,16 +72,30 @@ export function changed(engine: Engine, values: Values, key: string, value: stri
     return engine.values(format(next))[0]!;
 }
 
-/** Keys whose value differs between the runs, or from its default: what a reader has to know of a run. */
+/** Keys of a run that are not their default and that a reader has to know to tell it from its rivals on
+ * the task: what all of those share is said once (sharedChanges). A run without rivals says all that is
+ * its own. */
 export function badges(engine: Engine, runs: readonly Values[], values: Values): string[] {
     const own = given(engine, values);
-    return Object.keys(values).filter((key) => {
-        if (key === 'mixer' || key === 'task' || HIDDEN.includes(key)) return false;
-        const rivals = runs.filter((other) => other['task'] === values['task']);
-        const shared = rivals.every((other) => other[key] === values[key]);
-        return key in own && !(shared && isShared(engine, key));
-    });
+    const rivals = runs.filter((other) => other['task'] === values['task']);
+    const alike = (key: string) => rivals.every((other) => other[key] === values[key]);
+    return changeable(values).filter(
+        (key) => key in own && !(alike(key) && (rivals.length > 1 || isShared(engine, key))),
+    );
 }
+/** Keys of single runs that all rivals on a task set alike, away from their defaults. */
+export function sharedChanges(engine: Engine, rivals: readonly Values[]): string[] {
+    const [first, ...others] = rivals;
+    if (!first || !others.length) return [];
+    return changeable(first).filter(
+        (key) =>
+            !isShared(engine, key) &&
+            others.every((other) => other[key] === first[key]) &&
+            rivals.some((values) => key in given(engine, values)),
+    );
+}
+const changeable = (values: Values): string[] =>
+    Object.keys(values).filter((key) => key !== 'mixer' && key !== 'task' && !HIDDEN.includes(key));
 
 /** The keys that mean something to a run: the common ones, its task's and its mixer's. */
 function keysOf({ config }: Engine, values: Values): ConfigKey[] {
@@ -137,6 +151,20 @@ function byTask(runs: readonly Values[]): Map<string, Values[]> {
 export function offeredTasks(engine: Engine, values: Values) {
     return engine.config.tasks.filter(({ name }) => name !== 'own' || values['task'] === 'own');
 }
+
+/** The files of MNIST, which tasks of digits may ask for. */
+export const MNIST_FILES = [
+    'train-images-idx3-ubyte',
+    'train-labels-idx1-ubyte',
+    't10k-images-idx3-ubyte',
+    't10k-labels-idx1-ubyte',
+] as const;
+/** The key by which a run asks for MNIST, or null. */
+export const mnistKey = (values: Values): 'data' | 'test' | null =>
+    values['data'] === 'mnist' ? 'data' : values['test']?.startsWith('mnist') ? 'test' : null;
+/** The run with drawn digits where it asks for MNIST. */
+export const drawnInstead = (engine: Engine, values: Values): Values =>
+    mnistKey(values) ? changed(engine, changed(engine, values, 'data', 'digits'), 'test', 'same') : values;
 
 export function taskTitle(engine: Engine, values: Values): string {
     return engine.config.tasks.find(({ name }) => name === values['task'])?.title ?? values['task'] ?? '';

@@ -31,6 +31,12 @@ export function Control({ config, values, set, problem }: Props) {
         id,
         'aria-describedby': `${id}-help${why ? ` ${id}-why` : ''}`,
         'aria-invalid': why ? true : undefined,
+        onKeyUp: ({
+            key,
+            currentTarget,
+        }: KeyboardEvent & { currentTarget: HTMLInputElement | HTMLSelectElement }) => {
+            if (key === 'Enter') commit(currentTarget.value);
+        },
         onChange: ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLSelectElement }) =>
             commit(currentTarget.value),
     };
@@ -53,6 +59,13 @@ export function Control({ config, values, set, problem }: Props) {
                     type="text"
                     inputMode={type === 'int' ? 'numeric' : type === 'real' ? 'decimal' : 'text'}
                     autocomplete="off"
+                    onKeyDown={(event) => {
+                        const next = stepped(config, event.currentTarget.value, event.key);
+                        if (next === null) return;
+                        event.preventDefault();
+                        event.currentTarget.value = next;
+                    }}
+                    onBlur={({ currentTarget }) => commit(currentTarget.value)}
                     spellcheck={false}
                     value={value}
                 />
@@ -82,6 +95,24 @@ export function Control({ config, values, set, problem }: Props) {
             )}
         </div>
     );
+}
+
+/** A number after an arrow key: the next whole one, or one more of its last decimal; null: no such key or
+ * number. Taken when the field is left or Enter pressed. */
+function stepped(
+    { type, min = -Infinity, max = Infinity }: ConfigKey,
+    text: string,
+    key: string,
+): string | null {
+    const by = { ArrowUp: 1, ArrowDown: -1 }[key];
+    const value = Number(text);
+    if (!by || (type !== 'int' && type !== 'real') || text.trim() === '' || !Number.isFinite(value))
+        return null;
+    if (type === 'int') return String(Math.max(min, Math.min(max, value + by)));
+    const [digits = '', power = '0'] = text.toLowerCase().split('e');
+    const places = (digits.split('.')[1] ?? '').length - Number(power);
+    const next = value + by * 10 ** -places;
+    return String(Number(Math.max(min, Math.min(max, next)).toPrecision(12)));
 }
 
 function range({ type, min, max }: ConfigKey): string {

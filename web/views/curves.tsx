@@ -9,12 +9,13 @@ import type { Entry } from '../state/entry.ts';
 import { lossAt } from '../state/history.ts';
 import { SOLVED } from '../training/protocol.ts';
 import { taskTitle } from '../state/setup.ts';
-import { groups, lab, view } from '../state/page.ts';
+import { begun, groups, lab, playing, view } from '../state/page.ts';
 import { setView } from '../state/viewing.ts';
 import { lossText } from '../core/figures.ts';
 import { scoreText } from '../state/wording.ts';
 import { painted } from '../core/theme.ts';
 import { Export } from './export.tsx';
+import { play } from '../state/transport.ts';
 import { RunName } from './mark.tsx';
 import { endOf, isRegression, ofAccuracy, ofLoss, trackOf } from './plotted.ts';
 
@@ -116,7 +117,17 @@ function Group({ entries, several }: { entries: readonly Entry[]; several: boole
                     </Heading>
                 </figcaption>
                 <Legend of="accuracy" entries={entries} />
-                <Chart kind={accuracy} curves={ofAccuracy} entries={entries} label="Held-out accuracy" />
+                <div class="chart-place">
+                    <Chart kind={accuracy} curves={ofAccuracy} entries={entries} label="Held-out accuracy" />
+                    {!begun.value && !playing.value && (
+                        <p class="chart-note">
+                            Nothing has been trained yet.{' '}
+                            <button type="button" onClick={play}>
+                                Train these runs
+                            </button>
+                        </p>
+                    )}
+                </div>
                 <p class="axis">{AXIS_NAMES[x]}</p>
             </figure>
             <figure>

@@ -54,7 +54,7 @@ export default function Digits() {
                 <MnistFiles readers={[]} />
             </div>
         );
-    return <Reader key={entry.id} entry={entry} readers={readers} />;
+    return <Reader entry={entry} readers={readers} />;
 }
 
 /** Keep looking at the image through the run while it trains. */
@@ -62,6 +62,7 @@ function useSeen(entry: Entry): void {
     const { ticket } = entry;
     useEffect(() => {
         let [open, asking, due, again] = [true, false, 0, false];
+        seen.value = null; // another run's
         const ask = async () => {
             if (asking) {
                 again = true;
@@ -96,12 +97,13 @@ function useSeen(entry: Entry): void {
 
 function Reader({ entry, readers }: { entry: Entry; readers: readonly Entry[] }) {
     useSeen(entry);
-    const [table, tabulate] = useState<{ counts: number[][]; step: number } | null>(null);
+    const [counted, tabulate] = useState<{ counts: number[][]; step: number; of: Entry } | null>(null);
+    const table = counted?.of === entry ? counted : null;
     const count = async () => {
         const { step } = entry.live.value;
         const counts = await confusionOf(entry, 1024);
         if (counts) {
-            tabulate({ counts, step });
+            tabulate({ counts, step, of: entry });
             said.value = 'The confusion matrix is counted.';
         }
     };

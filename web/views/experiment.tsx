@@ -1,6 +1,9 @@
 // experiment.tsx: the first view: the task and the runs, their curves, and a look inside one of them. The
 // order is that of a phone; wide screens move the setup to the left.
 import { lesson } from '../state/lesson.ts';
+import { complete } from '../state/mnist.ts';
+import { openLesson } from '../state/start.ts';
+import { openView } from '../state/viewing.ts';
 import { CurvesView } from './curves.tsx';
 import { Inside } from './inside.tsx';
 import { Lessons } from './lessons.tsx';
@@ -16,6 +19,7 @@ export default function Experiment() {
                 <Transport />
                 <p class="lesson">{lesson.value.sentence}</p>
                 {lesson.value.expect && <p class="say">To expect: {lesson.value.expect}</p>}
+                {lesson.value.drawn && <DrawnInstead />}
                 <CurvesView />
                 <Numbers />
             </section>
@@ -28,5 +32,25 @@ export default function Experiment() {
                 <Inside />
             </section>
         </div>
+    );
+}
+
+/** A lesson about MNIST, on drawn digits: where the real ones come from. */
+function DrawnInstead() {
+    const { name } = lesson.value;
+    return (
+        <p class="say">
+            This lesson is about MNIST. {complete() ? 'It ran' : 'Its files are not here, so it runs'} on
+            digits drawn by a generator.{' '}
+            {complete() ? (
+                <button type="button" onClick={() => openLesson(`preset=${name}`)}>
+                    Train on MNIST
+                </button>
+            ) : (
+                <button type="button" onClick={() => openView('digits')}>
+                    Bring the MNIST files …
+                </button>
+            )}
+        </p>
     );
 }

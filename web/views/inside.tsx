@@ -18,8 +18,11 @@ export function Inside() {
         <>
             <h2 id="inside-title">Inside</h2>
             <p class="say">
-                One sequence that was never trained on. Pick a question: the bars show where the model looks
-                for the answer.
+                One sequence that was never trained on.{' '}
+                {now &&
+                    !now.problem &&
+                    questionsOf(now.sample).length > 0 &&
+                    'Pick a question: the bars show where the model looks for the answer.'}
             </p>
             <Picker entry={entry} />
             {now?.problem ? (

@@ -12,7 +12,9 @@ export function OwnText({ first }: { first: Entry }) {
     const accept = async ([file]: File[]) => {
         if (!file) return;
         try {
-            const name = await takeText(file);
+            const taken = await takeText(file, first);
+            if ('problem' in taken) return tell(`${file.name} was not taken: ${taken.problem}`);
+            const { name } = taken;
             tell('');
             if (first.values['text'] !== name) setKey(first, 'text', name);
             else restart(runs.value.filter(({ values }) => values['text'] === name)); // another text of that name

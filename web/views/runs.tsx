@@ -1,9 +1,9 @@
 // runs.tsx: the runs of the race: their mechanism, what each changes, adding and removing them.
 import { useState } from 'preact/hooks';
 import { download, pick } from '../core/files.ts';
-import { MAX_ALL, offeredTasks, ownKeys } from '../state/setup.ts';
+import { MAX_ALL, offeredTasks, ownKeys, sharedChanges, taskTitle } from '../state/setup.ts';
 import type { Entry } from '../state/entry.ts';
-import { lab, runs } from '../state/page.ts';
+import { groups, lab, runs } from '../state/page.ts';
 import { addRun, addSaved, removeRun, restart, setKey, setOwnTask } from '../state/roster.ts';
 import { checkpointOf } from '../state/watching.ts';
 import { nameOf } from '../state/wording.ts';
@@ -21,6 +21,9 @@ export function RunsView() {
             <p class="say">
                 Runs on a task get the same sequences in the same order; each changes what it is made of.
             </p>
+            {groups.value.map((entries) => (
+                <Shared key={entries[0]!.id} entries={entries} />
+            ))}
             <ul class="runs">
                 {runs.value.map((entry) => (
                     <RunCard key={entry.id} entry={entry} />
@@ -153,6 +156,22 @@ function RunCard({ entry }: { entry: Entry }) {
                 </fieldset>
             </details>
         </li>
+    );
+}
+
+/** What all runs on a task set alike. */
+function Shared({ entries }: { entries: readonly Entry[] }) {
+    const { values } = entries[0]!;
+    const changes = sharedChanges(
+        lab(),
+        entries.map((entry) => entry.values),
+    );
+    if (!changes.length) return null;
+    return (
+        <p class="say">
+            {groups.value.length > 1 ? `${taskTitle(lab(), values)}, all runs: ` : 'All runs: '}
+            {changes.map((key) => [<Badge key={key}>{`${key}=${values[key]}`}</Badge>, ' '])}
+        </p>
     );
 }
 

@@ -19,13 +19,15 @@ export function questionsOf({ classes, length, targets }: Sample): number[] {
 
 /** Tokens are the bytes of a text: of tasks that have one. */
 const isText = (task: Values) => 'text' in task;
-/** How a token is written: bytes of text as characters, filler as a dot. */
+/** How a token is written: bytes of text as characters, or in hexadecimal where they are none; filler as a
+ * dot. */
 function written(token: number | undefined, task: Values): string {
     if (token === undefined) return '–';
     if (isText(task)) {
         if (token === 10) return '⏎';
         if (token === 32) return '␣';
-        return token > 32 && token < 127 ? String.fromCharCode(token) : `#${token}`;
+        if (token > 32 && token < 127) return String.fromCharCode(token);
+        return token.toString(16).padStart(2, '0').toUpperCase();
     }
     return token === 0 && 'filler' in task ? '·' : `${token}`;
 }
@@ -42,7 +44,8 @@ export function Tokens({ sample, row, weights, task }: TokensProps) {
     const { tokens, targets, predicted } = sample;
     const questions = new Set(questionsOf(sample));
     const shown = Math.min(tokens!.length, MOST_TOKENS);
-    const long = sample.classes > 100 && !isText(task);
+    const widest = Math.max(...Array.from(tokens!.subarray(0, shown), (one) => written(one, task).length));
+    const long = widest > 2 || (sample.classes > 100 && !isText(task));
     return (
         <div class="sample">
             <ol class={`tokens${long ? ' long' : ''}`} aria-label="Tokens of the sample">

@@ -19,10 +19,10 @@ export function Transport() {
     const planned = members.reduce((sum, { live }) => sum + live.value.steps, 0);
     const taken = members.reduce((sum, { live }) => sum + live.value.step, 0);
     const left = remaining.value;
-    const rate = going.reduce((sum, { live }) => sum + live.value.rate, 0);
+    const rate = going.length ? going.reduce((sum, { live }) => sum + live.value.rate, 0) / going.length : 0;
     const failed = members.every(({ live }) => live.value.status === 'failed');
     const still = failed ? 'stopped' : finished.value ? 'done' : begun.value ? 'paused' : 'ready';
-    const state = playing.value ? `${count(rate)} steps/s` : still;
+    const state = playing.value ? `${count(rate)} steps/s${going.length > 1 ? ' each' : ''}` : still;
     return (
         <div class="transport" role="group" aria-label="Training control">
             {playing.value ? (
@@ -55,15 +55,26 @@ export function Transport() {
                 </select>
             </label>
             {undoable.value && (
-                <button type="button" onClick={undo}>
-                    {undoable.value.redo ? 'Redo' : 'Undo'} {undoable.value.what}
+                <button
+                    type="button"
+                    aria-label={`${undoable.value.redo ? 'Redo' : 'Undo'} ${undoable.value.what}`}
+                    title={`${undoable.value.redo ? 'Redo' : 'Undo'} ${undoable.value.what} (u)`}
+                    onClick={undo}
+                >
+                    {undoable.value.redo ? 'Redo' : 'Undo'}
                 </button>
             )}
-            <span class="state number">
-                {state}
-                {left !== null && left > 2 && `, ${duration(left)} left`}
-            </span>
-            <progress max={Math.max(1, planned)} value={taken} aria-label="Steps taken of those planned" />
+            <div class="course">
+                <progress
+                    max={Math.max(1, planned)}
+                    value={taken}
+                    aria-label="Steps taken of those planned"
+                />
+                <span class="state number">
+                    {state}
+                    {left !== null && left > 2 && `, ${duration(left)} left`}
+                </span>
+            </div>
         </div>
     );
 }

@@ -1,0 +1,177 @@
+// page_manners.test.mjs: what a visitor stumbled over once: numbers too small to read, fields that move,
+// lessons without their data, words that do not fit what is shown.
+import assert from 'node:assert/strict';
+import { RACE, allReady, hash, onPage, pause, press, runs, sticksOut, text, until } from './testing.mjs';
+
+/** Height in CSS pixels of the topmost number at the vertical axis of the first chart: rows with ink in it. */
+const tickHeight = (page, chart) =>
+    page.$eval(chart, (canvas) => {
+        const over = canvas.closest('.chart').querySelector('.u-over').getBoundingClientRect();
+        const box = canvas.getBoundingClientRect();
+        const ratio = canvas.width / box.width;
+        const [width, height] = [Math.floor((over.left - box.left - 4) * ratio), canvas.height];
+        const { data } = canvas.getContext('2d').getImageData(0, 0, width, height);
+        const inked = (y) => {
+            for (let x = 0; x < width; x++) if (data[4 * (y * width + x) + 3] > 128) return true;
+            return false;
+        };
+        let top = 0;
+        while (top < height && !inked(top)) top++;
+        let end = top;
+        while (end < height && inked(end)) end++;
+        return (end - top) / ratio;
+    });
+
+for (const ratio of [1, 2, 3])
+    for (const [name, address] of [
+        ['Experiment', RACE],
+        ['Length', `${RACE}!view=length`],
+    ])
+        onPage(
+            `${name}: numbers at the axes are as tall at ${ratio} pixels a pixel`,
+            address,
+            { ratio },
+            async (page) => {
+                await allReady(page);
+                await page.waitForSelector('.chart canvas');
+                await pause(1000); // painted
+                const tall = await tickHeight(page, '.chart canvas');
+                assert.ok(tall >= 7 && tall <= 12, `a number is ${tall} px tall`); // 11 px type
+            },
+        );
+
+onPage('help moves no field, and the pointer reaches the field that it lies over', RACE, {}, async (page) => {
+    await allReady(page);
+    const places = () =>
+        page.$$eval('.setup input', (all) => all.map((one) => Math.round(one.getBoundingClientRect().top)));
+    const before = await places();
+    await page.focus('.control input');
+    await until(page, () => getComputedStyle(document.querySelector('.control .help')).display === 'block');
+    assert.deepEqual(await places(), before);
+    const second = (await page.$$('.control input'))[1];
+    await second.click();
+    assert.ok(await second.evaluate((one) => one === document.activeElement));
+});
+
+onPage('arrow keys count a number up and down; Enter takes it', RACE, {}, async (page) => {
+    await allReady(page);
+    const input = await page.waitForSelector('::-p-aria([name="vocab"][role="textbox"])');
+    await input.focus();
+    for (const key of ['ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowDown']) await page.keyboard.press(key);
+    assert.equal(await input.evaluate((one) => one.value), '66');
+    assert.doesNotMatch(await hash(page), /vocab/, 'nothing is taken while it is counted');
+    await page.keyboard.press('Enter');
+    await until(page, () => /vocab=66/.test(location.hash));
+    await page.$$eval('.run details', (all) => all.forEach((one) => (one.open = true)));
+    const rate = await page.waitForSelector('.run ::-p-aria([name="rate"][role="textbox"])');
+    const was = Number(await rate.evaluate((one) => one.value));
+    await rate.focus();
+    await page.keyboard.press('ArrowUp');
+    const now = Number(await rate.evaluate((one) => one.value));
+    assert.ok(now > was && now <= 2 * was, `${was} became ${now}`);
+});
+
+onPage(
+    'a lesson about MNIST runs on drawn digits where the files are not here, and says so',
+    RACE,
+    {},
+    async (page) => {
+        await allReady(page);
+        for (const title of ['Digits in one pass', 'Drawn digits teach real ones']) {
+            const titles = await page.$$eval('.card strong', (all) => all.map((one) => one.textContent));
+            await (await page.$$('.card'))[titles.indexOf(title)].click();
+            await until(page, () => /task=smnist/.test(globalThis.seqmix.runs()[0].config));
+            await until(page, () => globalThis.seqmix.runs()[0].step > 2);
+            assert.equal((await page.$$('.why')).length, 0, 'nothing is red');
+            assert.match(await text(page, '.race'), /This lesson is about MNIST\. Its files are not here/);
+            assert.equal(await text(page, '.card[aria-pressed=true] strong'), title);
+            await press(page, 'Pause');
+        }
+        await press(page, 'Bring the MNIST files …');
+        await until(page, () => /view=digits/.test(location.hash));
+        assert.match(await text(page, '.drop'), /Drop its four files here/);
+    },
+);
+
+onPage(
+    'what asks for MNIST is named by its own key',
+    '#mixer=cat&task=smnist&data=digits&test=mnist',
+    {},
+    async (page) => {
+        await until(page, () => globalThis.seqmix.runs()[0].status === 'failed');
+        assert.match(await text(page, '.run .why'), /test=mnist reads MNIST.*choose test=same/);
+        const marked = await page.$$eval('.setup [aria-invalid]', (all) =>
+            all.map((one) => one.closest('.control').querySelector('label').textContent),
+        );
+        assert.deepEqual(marked, ['test']);
+    },
+);
+
+for (const width of [390, 1280])
+    for (const [name, address] of [
+        ['a text before training', '#mixer=cat&task=charlm~mixer=attention'],
+        [
+            'five runs of long names',
+            '#mixer=cat&task=mqar~mixer=attention&blocks=2&position=alibi_scaled~mixer=las&las_decay=alibi_scaled' +
+                '&pool=masked&window=5~mixer=focus~mixer=chela',
+        ],
+    ])
+        onPage(`${name}: nothing sticks out at ${width} px`, address, { width }, async (page) => {
+            await allReady(page);
+            await until(page, () => document.querySelector('.tokens li'));
+            assert.ok((await sticksOut(page)) <= 0);
+            const outside = await page.$$eval('.tokens button, .picker select', (all) => {
+                const wide = (one) => one.scrollWidth - one.clientWidth;
+                return all
+                    .filter((one) => one.matches('.tokens *') && wide(one) > 1)
+                    .map((one) => one.textContent);
+            });
+            assert.deepEqual(outside, []);
+        });
+
+onPage('a link opens with a word in its empty chart, which starts it', RACE, {}, async (page) => {
+    await allReady(page);
+    assert.match(await text(page, '.chart-note'), /Nothing has been trained yet/);
+    await press(page, 'Train these runs');
+    await until(page, () => globalThis.seqmix.runs()[0].step > 3 && !document.querySelector('.chart-note'));
+});
+
+onPage('the speed that is shown is the one that was chosen', RACE, {}, async (page) => {
+    await allReady(page);
+    await page.select('.transport select', 'slow');
+    await press(page, 'Start');
+    await until(page, () => /[1-9]\S* steps\/s each/.test(document.querySelector('.state').textContent));
+    await until(page, () => globalThis.seqmix.runs()[0].step > 8);
+    const [, rate] = /^([\d.]+) steps\/s each/.exec(await text(page, '.state'));
+    assert.ok(Number(rate) <= 5.5, `${rate} steps/s where 4 were chosen`);
+});
+
+onPage(
+    'names say what tells runs apart, once what they share',
+    '#mixer=cat&task=mqar&blocks=2~mixer=attention&position=rope',
+    {},
+    async (page) => {
+        await allReady(page);
+        const names = (await runs(page)).map(({ name }) => name);
+        assert.deepEqual(names, ['CAT', 'Softmax attention · position=rope']);
+        assert.match(await text(page, '.setup'), /All runs: blocks=2/);
+    },
+);
+
+onPage(
+    'nobody is asked to pick a question where there is none',
+    '#mixer=cat&task=smnist',
+    {},
+    async (page) => {
+        await allReady(page);
+        await until(page, () => document.querySelector('.score'));
+        assert.doesNotMatch(await text(page, '.inside'), /Pick a question/);
+        await page.evaluate(() => (location.hash = '#mixer=cat&task=mqar'));
+        await until(page, () => /Pick a question/.test(document.querySelector('.inside').textContent));
+        const colours = await page.$eval('.row-mark', (mark) => [
+            getComputedStyle(mark).stroke,
+            ...[1, 2, 3, 4, 5, 6].map((n) => getComputedStyle(mark).getPropertyValue(`--run-${n}`)),
+        ]);
+        assert.equal(colours[0], 'rgb(255, 255, 255)', 'the chosen row has no run’s colour');
+    },
+);
