@@ -219,7 +219,8 @@ int graph_plan(graph *g, tensor *loss, smx_error *error) {
     const size_t total = place(&p);
     g->bytes = p.failed ? SIZE_MAX : (total + 32) * sizeof(float);
     g->memory = p.failed || !back_scratch ? NULL : zeroed(g->bytes);
-    if (p.failed) graph_fail(g, "out of memory: this model's activations need more than can be addressed");
+    if (p.failed)
+        graph_fail(g, "out of memory: this model's activations need more than can be addressed");
     else if (!g->memory)
         graph_fail(g, "out of memory: this model needs %zu bytes for its activations", g->bytes);
     if (!g->failed) point(g, &p, back_scratch);
