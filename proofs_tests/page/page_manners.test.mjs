@@ -175,3 +175,45 @@ onPage(
         assert.equal(colours[0], 'rgb(255, 255, 255)', 'the chosen row has no run’s colour');
     },
 );
+
+onPage('nothing moves when training starts and ends, or when it can be undone', RACE, {}, async (page) => {
+    await allReady(page);
+    const places = () =>
+        page.$$eval('.lesson, .options, .numbers, .setup h2, .inside h2', (all) =>
+            all.map((one) => Math.round(one.getBoundingClientRect().top)),
+        );
+    const before = await places();
+    await press(page, 'Start');
+    await until(page, () => / steps\/s each, \d+ s left/.test(document.querySelector('.state').textContent));
+    assert.deepEqual(await places(), before, 'while it trains');
+    await press(page, 'Pause');
+    await press(page, 'Reset');
+    await page.waitForSelector('[aria-label="Undo the reset"]');
+    assert.deepEqual(await places(), before, 'with Undo');
+});
+
+onPage(
+    'a phone sees every length of the table',
+    `${RACE}!view=length&speed=full`,
+    { width: 390 },
+    async (page) => {
+        await allReady(page);
+        await until(page, () => document.querySelectorAll('.at-lengths td').length >= 14);
+        await until(page, () =>
+            [...document.querySelectorAll('.at-lengths td')].every((one) => one.textContent !== '–'),
+        );
+        const outside = await page.$$eval('.at-lengths :is(th, td)', (all) =>
+            all
+                .filter((one) => {
+                    const { left, right } = one.getBoundingClientRect();
+                    return left < 0 || right > innerWidth;
+                })
+                .map((one) => one.textContent),
+        );
+        assert.deepEqual(outside, []);
+        const tops = await page.$$eval('.at-lengths tr', (rows) =>
+            rows.map((row) => [...row.children].map((cell) => Math.round(cell.getBoundingClientRect().top))),
+        );
+        for (const column of tops) assert.deepEqual(column, tops[0], 'each value stands beside its length');
+    },
+);
