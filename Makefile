@@ -21,7 +21,7 @@ PIC := -fPIC $(if $(filter Linux,$(shell uname -s)),-fno-semantic-interposition)
 CFLAGS := -std=gnu11 -g $(WARN) $(EXACT) $(PIC) $(if $(SAN),-O1 -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer,-O2)
 KERNEL_CFLAGS := $(CFLAGS) $(if $(SAN),,-O3)
 CPPFLAGS := -Iinclude -I.
-LDFLAGS := $(if $(SAN),-fsanitize=$(SAN))
+LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN))
 OPENMP := $(if $(findstring gcc,$(notdir $(CC))),-fopenmp)
 
 # ---- Sources ----------------------------------------------------------------------------------------------------
@@ -31,7 +31,7 @@ MODEL_SRC := $(wildcard model/*/*.c)
 TASK_SRC := $(wildcard tasks/*.c tasks/*/*.c)
 REF_SRC := $(wildcard ref/*.c)
 CLI_SRC := $(wildcard cli/*.c cli/*/*.c)
-BENCH_SRC := bench/rows.c bench/workloads.c
+BENCH_SRC := $(addprefix bench/,rows.c ceilings.c kernel_rows.c workloads.c list.c)
 PROOF_SRC := $(wildcard proofs_tests/proofs/proof_*.c)
 TEST_SRC := $(wildcard proofs_tests/*/test_*.c) $(PROOF_SRC)
 TESTS := $(notdir $(TEST_SRC:.c=))

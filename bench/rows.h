@@ -31,7 +31,7 @@ struct bench_row {
     smx_run *lab;
 };
 
-// The list, made at the first call.
+// list.c: the list, made at the first call.
 size_t bench_count(void);
 bench_row *bench_at(size_t i);
 int bench_open(bench_row *r, smx_error *error); // chooses the row's instruction set
@@ -43,11 +43,16 @@ double bench_ceiling(const char *isa, size_t n);
 // a = b + s c over n floats.
 void bench_triad(const char *isa, float *a, const float *b, const float *c, float s, size_t n);
 
-// For rows of workloads.c.
+// For the files that add rows, each at the end of the list so far.
 bench_row *bench_add(const char *name, int (*open)(bench_row *, smx_error *), void (*run)(bench_row *));
 // The row of that name once more, with keys added to its config; "fast=1" also for kernels.
 bench_row *bench_add_variant(const char *of, const char *keys, const char *target);
+void bench_add_ceilings(void);
+void bench_add_kernels(void);
 void bench_add_workloads(void);
+size_t bench_made(void); // rows so far
+bench_row *bench_row_at(size_t i);
 float *bench_floats(bench_row *r, size_t slot, size_t n); // n seeded values in -1..1
+int bench_scratch(bench_row *r, size_t bytes);            // 0, or -1: out of memory
 
 #endif

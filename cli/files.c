@@ -1,76 +1,218 @@
-// files.c: whole files in and out.
+// files.c: whole files in and out. A reader of a path that is written here sees the old file or the new one, never a part, also
+// after a crash: the bytes go to a temporary beside it (O_EXCL, O_NOFOLLOW, synced), which is renamed and its folder synced.
+// A symbolic link stays, and what it points to is written; mode and owner of a file stay as they were; a device or a FIFO is
+// written into. A temporary is locked while its writer lives, so that the next one can remove what a dead one left.
 #include "cli.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { LONGEST = 4096, MOST_LINKS = 40 };
+#define TEMPORARY ".seqmix-"
+#define ENDING ".part"
+
 void *cli_read_file(const char *path, size_t *size) {
+    // Not blocking: a FIFO is refused, and does not wait for a writer first.
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
-    FILE *f = fopen(path, "rb");
-    if (!f || fstat(fileno(f), &st)) {
+    if (fd < 0 || fstat(fd, &st)) {
         cli_fail("%s cannot be read: %s", path, strerror(errno));
-        if (f) fclose(f);
+        if (fd >= 0) close(fd);
         return NULL;
     }
+    char *bytes = NULL;
     if (!S_ISREG(st.st_mode) || st.st_size > (off_t)1 << 31) {
         cli_fail("%s is not a file of at most 2 GiB", path);
-        fclose(f);
-        return NULL;
+    } else if (!(bytes = malloc((size_t)st.st_size + 1))) {
+        cli_fail("%s cannot be read: out of memory", path);
+    } else {
+        size_t got = 0;
+        while (got < (size_t)st.st_size) {
+            const ssize_t n = read(fd, bytes + got, (size_t)st.st_size - got);
+            if (n == 0 || (n < 0 && errno != EINTR)) break;
+            if (n > 0) got += (size_t)n;
+        }
+        *size = (size_t)st.st_size;
+        if (got < *size) {
+            cli_fail("%s cannot be read: it ended early", path);
+            free(bytes);
+            bytes = NULL;
+        } else {
+            bytes[*size] = 0;
+        }
     }
-    *size = (size_t)st.st_size;
-    char *bytes = malloc(*size + 1);
-    if (!bytes || fread(bytes, 1, *size, f) != *size) {
-        cli_fail("%s cannot be read: %s", path, bytes ? "it ended early" : "out of memory");
-        free(bytes);
-        bytes = NULL;
-    }
-    fclose(f);
-    if (bytes) bytes[*size] = 0;
+    close(fd);
     return bytes;
 }
 
-// Where the bytes go first: beside the file, so that renaming it cannot fail half-way.
-static FILE *open_temporary(const char *path, char *temporary, size_t size) {
-    if ((size_t)snprintf(temporary, size, "%s.%ld.part", path, (long)getpid()) >= size) {
-        cli_fail("the path of %zu characters is too long; at most %zu are allowed", strlen(path), size - 32);
-        return NULL;
+// Where a path leads through symbolic links, also to a file that is not there yet; -1 with errno.
+static int follow(const char *path, char to[LONGEST]) {
+    char link[LONGEST];
+    if ((size_t)snprintf(to, LONGEST, "%s", path) >= LONGEST) return errno = ENAMETOOLONG, -1;
+    for (int i = 0; i < MOST_LINKS; i++) {
+        const ssize_t n = readlink(to, link, sizeof link - 1);
+        if (n < 0) return 0; // no link, or nothing there
+        link[n] = 0;
+        char *slash = strrchr(to, '/');
+        if (*link == '/' || !slash) slash = to - 1; // the link alone names it
+        const size_t folder = (size_t)(slash + 1 - to);
+        if (folder + (size_t)n >= LONGEST) return errno = ENAMETOOLONG, -1;
+        memcpy(to + folder, link, (size_t)n + 1);
     }
-    FILE *f = fopen(temporary, "wb");
-    if (!f) cli_fail("%s cannot be written: %s", path, strerror(errno));
-    return f;
+    return errno = ELOOP, -1;
 }
 
-int cli_can_write(const char *path) {
-    char temporary[4096];
-    struct stat there;
-    if (!stat(path, &there) && S_ISDIR(there.st_mode))
-        return cli_fail("%s cannot be written: it is a folder; a file's name is wanted", path);
-    FILE *f = open_temporary(path, temporary, sizeof temporary);
-    if (!f) return 2;
-    fclose(f);
-    remove(temporary);
+static void folder_of(const char *path, char to[LONGEST]) {
+    const char *slash = strrchr(path, '/');
+    snprintf(to, LONGEST, "%.*s", slash ? (int)(slash - path) + (slash == path) : 1, slash ? path : ".");
+}
+
+// Temporaries in the folder that nobody holds any more: their writers died.
+void cli_sweep_folder(const char *folder) {
+    char path[LONGEST];
+    DIR *d = opendir(folder);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        const size_t n = strlen(e->d_name);
+        if (strncmp(e->d_name, TEMPORARY, strlen(TEMPORARY)) || n < strlen(ENDING) ||
+            strcmp(e->d_name + n - strlen(ENDING), ENDING) ||
+            (size_t)snprintf(path, sizeof path, "%s/%s", folder, e->d_name) >= sizeof path)
+            continue;
+        struct stat st;
+        const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (fd < 0) continue;
+        if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !flock(fd, LOCK_EX | LOCK_NB)) unlink(path);
+        close(fd);
+    }
+    if (d) closedir(d);
+}
+
+// A new file in the folder, locked; its descriptor, or -1 with errno.
+static int open_temporary(const char *folder, char path[LONGEST]) {
+    static unsigned counter;
+    for (int i = 0; i < 100; i++) {
+        struct stat st;
+        if ((size_t)snprintf(path, LONGEST, "%s/" TEMPORARY "%ld-%u" ENDING, folder, (long)getpid(),
+                             __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED)) >= LONGEST)
+            return errno = ENAMETOOLONG, -1;
+        const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST) return -1;
+        if (fd < 0) continue;
+        // Where there are no locks, nobody sweeps. A sweeper may have been faster than the lock.
+        if ((!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK) && !fstat(fd, &st) && st.st_nlink)
+            return fd;
+        close(fd);
+    }
+    return errno = EEXIST, -1;
+}
+
+static int write_all(int fd, const cli_piece *pieces, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t at = 0; at < pieces[i].size;) {
+            const ssize_t k = write(fd, (const char *)pieces[i].bytes + at, pieces[i].size - at);
+            if (k < 0 && errno != EINTR) return -1;
+            if (k > 0) at += (size_t)k;
+        }
     return 0;
 }
 
+// As the file was that it replaces. An owner who may not give files away keeps them.
+static int dress(int fd, const struct stat *old) {
+    struct stat mine;
+    if (fstat(fd, &mine)) return -1;
+    if ((old->st_uid != mine.st_uid || old->st_gid != mine.st_gid) && fchown(fd, old->st_uid, old->st_gid) &&
+        fchown(fd, (uid_t)-1, old->st_gid) && errno != EPERM)
+        return -1;
+    return fchmod(fd, old->st_mode & 0777);
+}
+
+static int sync_folder(const char *folder) {
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int bad = fd < 0 || (fsync(fd) && errno != EINVAL);
+    if (fd >= 0) close(fd);
+    return bad ? -1 : 0;
+}
+
+static int replace(const char *path, const struct stat *old, const cli_piece *pieces, size_t n, int durable) {
+    char folder[LONGEST], temporary[LONGEST];
+    folder_of(path, folder);
+    if (durable) cli_sweep_folder(folder);
+    const int fd = open_temporary(folder, temporary);
+    if (fd < 0) return -1;
+    int bad = write_all(fd, pieces, n) || (old && dress(fd, old)) || (durable && fsync(fd)) ||
+              rename(temporary, path);
+    const int why = errno;
+    if (bad) unlink(temporary);
+    bad |= close(fd) && !bad;
+    if (!bad) return durable ? sync_folder(folder) : 0;
+    errno = why;
+    return -1;
+}
+
+static int write_into(const char *path, const cli_piece *pieces, size_t n) {
+    const int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0) return -1;
+    int bad = write_all(fd, pieces, n);
+    const int why = errno;
+    bad |= close(fd);
+    errno = why;
+    return bad ? -1 : 0;
+}
+
+// What stands at the path: 0, or -1 with a sentence: nothing that can be written.
+static int look(const char *path, char target[LONGEST], struct stat *st, int *there, char *why, size_t size) {
+    if (follow(path, target)) {
+        snprintf(why, size, "%s cannot be written: %s", path, strerror(errno));
+        return -1;
+    }
+    *there = !stat(target, st);
+    const int missing = !*there && errno != ENOENT;
+    if (missing || (*there && !S_ISDIR(st->st_mode) && access(target, W_OK)))
+        snprintf(why, size, "%s cannot be written: %s", path, strerror(errno));
+    else if (*there && S_ISDIR(st->st_mode))
+        snprintf(why, size, "%s cannot be written: it is a folder; a file's name is wanted", path);
+    else if (*there && S_ISSOCK(st->st_mode))
+        snprintf(why, size, "%s cannot be written: it is a socket; a file, a device or a FIFO is wanted",
+                 path);
+    else
+        return 0;
+    return -1;
+}
+
+int cli_write_pieces(const char *path, const cli_piece *pieces, size_t n, int durable, char *why,
+                     size_t size) {
+    char target[LONGEST];
+    struct stat st;
+    int there;
+    if (look(path, target, &st, &there, why, size)) return -1;
+    const int bad = there && !S_ISREG(st.st_mode) ? write_into(target, pieces, n)
+                                                  : replace(target, there ? &st : NULL, pieces, n, durable);
+    if (bad) snprintf(why, size, "%s cannot be written: %s", path, strerror(errno));
+    return bad;
+}
+
 int cli_write_file(const char *path, const void *bytes, size_t size) {
-    char temporary[4096];
-    FILE *f = open_temporary(path, temporary, sizeof temporary);
-    if (!f) return 2;
-    int bad = fwrite(bytes, 1, size, f) != size;
-    bad |= fflush(f) != 0 || fsync(fileno(f)) != 0;
-    int why = errno;
-    bad |= fclose(f) != 0;
-    if (!bad && rename(temporary, path)) {
-        bad = 1;
-        why = errno;
-    }
-    if (bad) {
-        remove(temporary);
-        return cli_fail("%s cannot be written: %s", path, strerror(why));
-    }
+    char why[LONGEST + 200];
+    const cli_piece all = {bytes, size};
+    return cli_write_pieces(path, &all, 1, 1, why, sizeof why) ? cli_fail("%s", why) : 0;
+}
+
+int cli_can_write(const char *path) {
+    char target[LONGEST], folder[LONGEST], temporary[LONGEST], why[LONGEST + 200];
+    struct stat st;
+    int there;
+    if (look(path, target, &st, &there, why, sizeof why)) return cli_fail("%s", why);
+    if (there && !S_ISREG(st.st_mode)) return 0;
+    folder_of(target, folder);
+    const int fd = open_temporary(folder, temporary);
+    if (fd < 0) return cli_fail("%s cannot be written: %s", path, strerror(errno));
+    unlink(temporary);
+    close(fd);
     return 0;
 }

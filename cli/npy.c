@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli.h"
+
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "npy.c is written for little-endian machines"
 #endif
@@ -240,7 +242,7 @@ int npy_read(npy *a, const char *path, char *err, size_t errlen) {
 
 int npy_write(const char *path, npy_dtype dtype, size_t ndim, const size_t *shape, const void *data,
               char *err, size_t errlen) {
-    char head[512], part[4096];
+    char head[512];
     size_t count = 1, n;
     n = (size_t)snprintf(head, sizeof head, "{'descr': '%s', 'fortran_order': False, 'shape': (",
                          npy_dtype_name(dtype));
@@ -254,15 +256,6 @@ int npy_write(const char *path, npy_dtype dtype, size_t ndim, const size_t *shap
     head[n++] = '\n';
     unsigned char start[PREFIX] = {
         0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)n, (unsigned char)(n >> 8)};
-    if ((size_t)snprintf(part, sizeof part, "%s.part", path) >= sizeof part)
-        return fail(err, errlen, "%s: the path is too long", path);
-    FILE *f = fopen(part, "wb");
-    if (!f) return fail(err, errlen, "%s: cannot be written: %s", path, strerror(errno));
-    int ok = fwrite(start, 1, PREFIX, f) == PREFIX && fwrite(head, 1, n, f) == n &&
-             fwrite(data, npy_item_size(dtype), count, f) == count;
-    ok = fclose(f) == 0 && ok;
-    if (ok && rename(part, path) == 0) return 0;
-    int why = errno;
-    remove(part);
-    return fail(err, errlen, "%s: cannot be written: %s", path, strerror(why));
+    const cli_piece pieces[] = {{start, PREFIX}, {head, n}, {data, count * npy_item_size(dtype)}};
+    return cli_write_pieces(path, pieces, 3, 0, err, errlen);
 }

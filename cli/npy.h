@@ -22,7 +22,7 @@ typedef struct {
 int npy_read(npy *a, const char *path, char *err, size_t errlen);
 // The same from bytes in memory; name stands in the errors.
 int npy_decode(npy *a, const unsigned char *bytes, size_t length, const char *name, char *err, size_t errlen);
-// Writes beside path and renames, so that path is either whole or untouched.
+// path is either whole or untouched (files.c); it is synced with the rest of its set (cli_finish_folder).
 int npy_write(const char *path, npy_dtype dtype, size_t ndim, const size_t *shape, const void *data,
               char *err, size_t errlen);
 void npy_free(npy *a);

@@ -2,6 +2,7 @@
 // environment, call through the table and restore it. Compiled once, for the baseline.
 #include <seqmix/smx.h>
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,13 +129,13 @@ static const choice choices[] = {
 };
 enum { N_CHOICES = sizeof choices / sizeof *choices };
 
-static const choice *chosen;
+static const choice *_Atomic chosen;            // constants: whoever reads it needs no order beside it
 static _Thread_local const kernel_table *fused; // this thread's, while it is in fast mode
 
 int smx_isa_choose(const char *name) {
     for (size_t i = 0; name && i < N_CHOICES; i++)
         if (!strcmp(choices[i].table->name, name) && choices[i].usable()) {
-            chosen = &choices[i];
+            atomic_store_explicit(&chosen, &choices[i], memory_order_relaxed);
             return 0;
         }
     return -1;
@@ -147,14 +148,14 @@ const char *smx_isa_name(size_t i) {
 }
 
 static const choice *selected(void) {
-    if (!chosen) {
+    const choice *c = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (c) return c;
 #ifndef __wasm__
-        // An unknown name falls back to the best; programs that want to complain call smx_isa_choose themselves.
-        if (smx_isa_choose(getenv("SMX_ISA")) == 0) return chosen;
+    // An unknown name falls back to the best; programs that want to complain call smx_isa_choose themselves.
+    if (smx_isa_choose(getenv("SMX_ISA")))
 #endif
         smx_isa_choose(smx_isa_name(0));
-    }
-    return chosen;
+    return atomic_load_explicit(&chosen, memory_order_relaxed);
 }
 static const kernel_table *kernels(void) { return fused ? fused : selected()->table; }
 

@@ -52,6 +52,27 @@ static int32_t choose(const double *q, const double *marks, const ref_landmark *
     return best;
 }
 
+double ref_landmark_lead(const double *q, const double *marks, const ref_landmark *p) {
+    double lead = INFINITY, squares = 0;
+    size_t scores = 0;
+    for (size_t b = 0; b < p->B; b++)
+        for (size_t h = 0; h < p->H; h++)
+            for (size_t i = 0; i < p->L; i++) {
+                double best = -INFINITY, next = -INFINITY;
+                for (size_t block = 0; block < i / p->block; block++) {
+                    size_t last = (block + 1) * p->block - 1;
+                    double score =
+                        ref_dot(q + row_of(p, b, h, i), marks + row_of(p, b, h, last), p->D / p->H);
+                    squares += score * score;
+                    scores++;
+                    next = fmax(next, fmin(score, best));
+                    best = fmax(best, score);
+                }
+                if (isfinite(next)) lead = fmin(lead, best - next);
+            }
+    return scores ? lead / sqrt(squares / (double)scores) : INFINITY;
+}
+
 static int attended(const ref_landmark *p, size_t i, size_t j, int32_t chosen) {
     return j <= i && (j / p->block == i / p->block || (int64_t)(j / p->block) == chosen);
 }

@@ -1,5 +1,5 @@
 // native.c: OpenBLAS, oneDNN or FFTW (one per build: -DPEER_OPENBLAS, ...) on the kernels' shapes and numbers: prints a sum of what
-// the first call computed, as bench/rows.c has it, and the processor time in ms of the median call. native NAME SECONDS, with NAME a
+// the first call computed, as bench/kernel_rows.c has it, and the processor time in ms of the median call. native NAME SECONDS, with NAME a
 // row of `seqmix bench`.
 #include <stdint.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
-static float value(size_t which, size_t i) { // shared_value of bench/rows.c
+static float value(size_t which, size_t i) { // shared_value of bench/kernel_rows.c
     const uint32_t h = ((uint32_t)i + 0x9e3779b9u * (uint32_t)(which + 1)) * 2654435761u;
     return (float)((double)(h >> 8) / 8388608.0 - 1.0);
 }

@@ -16,7 +16,7 @@ FOLDER = sys.argv[1]
 
 
 def shared_value(which, count, first=0):
-    """Element i of array `which`, as bench/rows.c makes it."""
+    """Element i of array `which`, as bench/kernel_rows.c makes it."""
     i = np.arange(first, first + count, dtype=np.uint64)
     h = ((i + np.uint64(0x9E3779B9 * (which + 1) & 0xFFFFFFFF)) * np.uint64(2654435761)) & np.uint64(0xFFFFFFFF)
     return ((h >> np.uint64(8)).astype(np.float64) / 8388608.0 - 1.0).astype(np.float32)

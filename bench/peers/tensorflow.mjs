@@ -3,7 +3,7 @@ import { setWasmPaths } from '@tensorflow/tfjs-backend-wasm';
 import * as tf from '@tensorflow/tfjs-core';
 import '@tensorflow/tfjs-core/dist/public/chained_ops/register_all_chained_ops.js';
 import '@tensorflow/tfjs-core/dist/register_all_gradients.js';
-import { causalBias, decays, oneHot, sharedValue } from './browser.mjs';
+import { causalBias, decays, oneHot, sharedValue } from './shared.mjs';
 
 const norm = (x, w, stem) => {
     const centred = tf.sub(x, tf.mean(x, -1, true));

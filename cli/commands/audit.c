@@ -65,7 +65,19 @@ static int audit_one(const char *text) {
     return status;
 }
 
-int cli_audit(int argc, char **argv) {
-    if (argc > 1) return cli_fail("audit takes one config, not %d; in quotes", argc);
-    return argc ? audit_one(argv[0]) : audit_all();
+static int audit(int argc, char **argv);
+const cli_command cli_audit = {
+    "audit",
+    "['CONFIG']",
+    "how far ahead each mixer sees in each mode, measured; or one config in detail",
+    NULL,
+    0,
+    1,
+    "seqmix audit 'mixer=las&length=64'",
+    audit};
+
+static int audit(int argc, char **argv) {
+    const char *config = NULL;
+    if (cli_read_options(&cli_audit, argc, argv, &config) || cli_refuse_several("audit", config)) return 2;
+    return config ? audit_one(config) : audit_all();
 }

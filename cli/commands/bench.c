@@ -97,24 +97,15 @@ static double growth(const bench_row *r, const summary *m) {
     return now / first;
 }
 
-// The sentences and configs below hold no control characters.
-static void print_quoted(const char *text) {
-    putchar('"');
-    for (; text && *text; text++) {
-        if (*text == '"' || *text == '\\') putchar('\\');
-        putchar(*text);
-    }
-    putchar('"');
-}
 static void print_json(const bench_row *r, const summary *m, const char *isa) {
     printf(
         "{\"engine\":\"native\",\"isa\":\"%s\",\"name\":\"%s\",\"unit\":\"ms\",\"median\":%.6g,\"spread\":%.3g,\"wall\":%.6g,"
         "\"samples\":%zu,\"gflops\":%.4g,\"share\":%.4g,\"gbytes\":%.4g,\"bytes\":%zu,\"check\":%.9g,\"growth\":%.4g,\"config\":",
         isa, r->name, m->median, (m->high - m->low) / m->median, m->wall, m->samples,
         r->flops / m->median * 1e-6, m->share, r->moved / m->median * 1e-6, r->bytes, r->check, growth(r, m));
-    print_quoted(r->config);
+    cli_json_text(r->config);
     fputs(",\"target\":", stdout);
-    print_quoted(r->target);
+    cli_json_text(r->target);
     puts("}");
 }
 
@@ -142,13 +133,13 @@ static int is_row(const char *name) {
 static int means(const char *given, const char *row) {
     return !strcmp(row, given) || (*given && strstr(row, given) && !is_row(given));
 }
-static int wanted(const char *row, char **names, size_t n) {
+static int wanted(const char *row, const char **names, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (means(names[i], row)) return 1;
     return n == 0;
 }
 // Every name given must mean a row; those that there are, by how they begin.
-static int check_names(char **names, size_t n) {
+static int check_names(const char **names, size_t n) {
     for (size_t i = 0, k; i < n; i++) {
         for (k = 0; k < bench_count() && !means(names[i], bench_at(k)->name);) k++;
         if (k < bench_count()) continue;
@@ -164,35 +155,46 @@ static int check_names(char **names, size_t n) {
     return 0;
 }
 
-int cli_bench(int argc, char **argv) {
-    int json = 0, quick = 0;
-    size_t n_names = 0, shown = 0;
-    double seconds = 0.0;
-    for (int i = 0; i < argc; i++) {
-        if (!strcmp(argv[i], "--json")) {
-            json = 1;
-        } else if (!strcmp(argv[i], "--quick")) {
-            quick = 1;
-        } else if (!strcmp(argv[i], "--seconds")) {
-            char *end = NULL;
-            seconds = i + 1 < argc ? strtod(argv[i + 1], &end) : 0.0;
-            if (!end || *end || !(seconds >= 0.01 && seconds <= 3600.0))
-                return cli_fail("--seconds is '%s'; it must be the time for each row, 0.01 to 3600",
-                                i + 1 < argc ? argv[i + 1] : "");
-            i++;
-        } else if (argv[i][0] == '-') {
-            return cli_fail("bench takes --json, --quick, --seconds S and names of rows, not '%s'", argv[i]);
-        } else {
-            argv[n_names++] = argv[i];
-        }
-    }
-    if (seconds == 0.0) seconds = quick ? 0.2 : 1.0;
-    if (check_names(argv, n_names)) return 2;
+typedef struct {
+    cli_list names;
+    int json, quick;
+    double seconds;
+} options;
+static const cli_option table[] = {
+    {"--json", NULL, "a JSON object a line", OPTION_FLAG, offsetof(options, json), 0, 0},
+    {"--quick", NULL, "half a minute: short, and without the long rows", OPTION_FLAG,
+     offsetof(options, quick), 0, 0},
+    {"--seconds", "S", "time for each row (1; quick: 0.2)", OPTION_REAL, offsetof(options, seconds), 0.01,
+     3600},
+    {0},
+};
+
+static int bench(int argc, char **argv);
+const cli_command cli_bench = {
+    "bench",
+    "[NAME...]",
+    "time kernels and training steps against this machine's ceilings; a name is a row, or "
+    "a part of the names of several",
+    table,
+    offsetof(options, names),
+    CLI_MOST_EACH,
+    "seqmix bench --seconds 0.3 'mqar step'",
+    bench};
+
+static int bench(int argc, char **argv) {
+    options o = {0};
+    size_t shown = 0;
+    if (cli_read_options(&cli_bench, argc, argv, &o)) return 2;
+    const int json = o.json, quick = o.quick;
+    const double seconds = o.seconds > 0.0 ? o.seconds : quick ? 0.2 : 1.0;
+    const char **const names = o.names.value;
+    const size_t n_names = o.names.n;
+    if (check_names(names, n_names)) return 2;
     // Where nothing can be printed, nothing need be measured.
     for (size_t i = 0; i < bench_count() && !ferror(stdout); i++) {
         bench_row *r = bench_at(i);
         smx_error error;
-        if (!wanted(r->name, argv, n_names) || (quick && !n_names && !in_quick(r->name))) continue;
+        if (!wanted(r->name, names, n_names) || (quick && !n_names && !in_quick(r->name))) continue;
         if (!shown++ && !json)
             printf(
                 "seqmix %s on %s, one core; CPU time of the median run, spread from the tenth to the ninetieth percentile\n"
@@ -206,7 +208,7 @@ int cli_bench(int argc, char **argv) {
         if (skipped) {
             if (json) {
                 printf("{\"engine\":\"native\",\"name\":\"%s\",\"skipped\":", r->name);
-                print_quoted(error.message);
+                cli_json_text(error.message);
                 puts("}");
             } else {
                 printf("%-32s skipped: %s\n", r->name, error.message);

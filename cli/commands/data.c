@@ -2,11 +2,9 @@
 #include "cli/cli.h"
 #include "model/run/language.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "data_show.h"
 #include "cli/npy.h"
@@ -16,45 +14,37 @@
 typedef struct {
     const char *config, *out;
     long count, first;
-    uint32_t stream;
-    int show;
+    int show, held_out;
 } options;
 
+static const cli_option table[] = {
+    {"--out", "DIR", "write tokens.npy or values.npy, and targets.npy, there", OPTION_TEXT,
+     offsetof(options, out), 0, 0},
+    {"--show", NULL, "draw them in the terminal instead", OPTION_FLAG, offsetof(options, show), 0, 0},
+    {"--count", "N", "so many samples (1000 to write, 1 to show)", OPTION_COUNT, offsetof(options, count), 1,
+     100000000},
+    {"--first", "N", "from this one on (0)", OPTION_COUNT, offsetof(options, first), 0, 100000000},
+    {"--stream", "train|eval", "those that training sees, or the held-out ones", OPTION_WORD,
+     offsetof(options, held_out), 0, 0},
+    {0},
+};
+
+static int data(int argc, char **argv);
+const cli_command cli_data = {"data",
+                              "'CONFIG'",
+                              "samples of a task as .npy, or drawn in the terminal",
+                              table,
+                              offsetof(options, config),
+                              1,
+                              "seqmix data 'task=mqar' --count 1000 --out DIR",
+                              data};
+
 static int read_options(int argc, char **argv, options *o) {
-    *o = (options){.stream = RNG_TRAIN};
-    for (int i = 0; i < argc; i++) {
-        const int more = i + 1 < argc;
-        if (!strcmp(argv[i], "--show")) {
-            o->show = 1;
-        } else if (!strcmp(argv[i], "--out") && more) {
-            o->out = argv[++i];
-        } else if ((!strcmp(argv[i], "--count") || !strcmp(argv[i], "--first")) && more) {
-            char *end;
-            long x = strtol(argv[i + 1], &end, 10), low = !strcmp(argv[i], "--count");
-            if (*end || end == argv[i + 1] || x < low || x > 100000000)
-                return cli_fail("%s %s is not allowed: it must be a whole number from %ld to 100000000",
-                                argv[i], argv[i + 1], low);
-            *(low ? &o->count : &o->first) = x;
-            i++;
-        } else if (!strcmp(argv[i], "--stream") && more) {
-            if (strcmp(argv[i + 1], "train") && strcmp(argv[i + 1], "eval"))
-                return cli_fail("--stream %s is not allowed: it must be train or eval", argv[i + 1]);
-            o->stream = !strcmp(argv[++i], "eval") ? RNG_EVAL : RNG_TRAIN;
-        } else if (argv[i][0] == '-') {
-            return cli_fail(
-                "%s does not stand alone here; data has --out DIR, --show, --count N, --first N and --stream train|eval",
-                argv[i]);
-        } else if (o->config) {
-            return cli_fail("'%s' comes after the config '%s'; give one config, in quotes", argv[i],
-                            o->config);
-        } else {
-            o->config = argv[i];
-        }
-    }
+    *o = (options){0};
+    if (cli_read_options(&cli_data, argc, argv, o) || cli_refuse_several("data", o->config)) return 2;
     if (!o->count) o->count = o->show ? 1 : 1000;
     if (!o->config || !(o->out || o->show))
-        return cli_fail(
-            "data needs a config and --out DIR or --show, as in: data 'task=mqar' --count 1000 --out DIR");
+        return cli_usage_error(&cli_data, "a config and --out DIR or --show");
     return 0;
 }
 
@@ -83,7 +73,7 @@ static int show_samples(const options *o, const smx_task_instance *t, uint64_t s
     const int enough = whole && real;
     for (long i = 0; enough && i < o->count; i++) {
         smx_task_sample s = {whole, real + T, whole + L, real};
-        t->task->generate(t, seed, o->stream, (uint64_t)o->first + (uint64_t)i, &s);
+        t->task->generate(t, seed, o->held_out ? RNG_EVAL : RNG_TRAIN, (uint64_t)o->first + (uint64_t)i, &s);
         if (i) putchar('\n');
         show_sample(t, &s);
     }
@@ -102,7 +92,7 @@ static int write_samples(const options *o, const smx_task_instance *t, uint64_t 
     for (size_t i = 0; i < N; i++) {
         smx_task_sample s = {t->vocab ? tokens + i * L : NULL, C ? values + i * L * C : NULL, targets + i * T,
                              numbers + i * T};
-        t->task->generate(t, seed, o->stream, (uint64_t)o->first + i, &s);
+        t->task->generate(t, seed, o->held_out ? RNG_EVAL : RNG_TRAIN, (uint64_t)o->first + i, &s);
     }
     int bad = t->vocab ? write_array(o->out, "tokens", NPY_I4, 2, (size_t[]){N, L}, tokens)
                        : write_array(o->out, "values", NPY_F4, 3, (size_t[]){N, L, C}, values);
@@ -111,6 +101,7 @@ static int write_samples(const options *o, const smx_task_instance *t, uint64_t 
                           (size_t[]){N, T}, t->classes ? (void *)targets : (void *)numbers);
     free(memory);
     if (bad) return 2;
+    cli_finish_folder();
     printf("%zu samples of %s in %s: %s [%zu][%zu]", N, t->task->name, o->out, t->vocab ? "tokens" : "values",
            N, L);
     if (C) printf("[%zu]", C);
@@ -120,7 +111,7 @@ static int write_samples(const options *o, const smx_task_instance *t, uint64_t 
     return 0;
 }
 
-int cli_data(int argc, char **argv) {
+static int data(int argc, char **argv) {
     options o;
     int status = read_options(argc, argv, &o);
     if (status) return status;
@@ -137,15 +128,12 @@ int cli_data(int argc, char **argv) {
     char *all = config_text(c);
     if (all) cli_note_images(all, "");
     free(all);
-    struct stat st;
     if (too_much(&o, &t))
         status = 2;
     else if (o.show)
         status = show_samples(&o, &t, c->common.seed);
-    else if (mkdir(o.out, 0777) && errno != EEXIST)
-        status = cli_fail("the folder %s cannot be made: %s", o.out, strerror(errno));
-    else if (stat(o.out, &st) || !S_ISDIR(st.st_mode))
-        status = cli_fail("%s is not a folder", o.out);
+    else if (cli_make_folder(o.out, "--out"))
+        status = 2;
     else
         status = write_samples(&o, &t, c->common.seed);
     if (t.release) t.release(t.data);

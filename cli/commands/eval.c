@@ -2,6 +2,7 @@
 // which.
 #include "cli/cli.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 enum { MOST_LENGTHS = 64, LONGEST = 1 << 20 };
 
 typedef struct {
-    const char *file, *changes; // changes: "length=128&pairs=16~length=256&pairs=32"
+    const char *file, *changes, *list; // changes: "length=128&pairs=16~length=256&pairs=32"; list: of lengths
     long length[MOST_LENGTHS], count;
     size_t lengths;
     int json, confusion;
@@ -29,33 +30,34 @@ static int read_lengths(const char *text, options *o) {
         text, LONGEST, MOST_LENGTHS);
 }
 
+static const cli_option table[] = {
+    {"--length", "N,N...", "at these lengths, a line for each, instead of its own", OPTION_TEXT,
+     offsetof(options, list), 0, 0},
+    {"--count", "N", "on so many held-out sequences (1000)", OPTION_COUNT, offsetof(options, count), 1,
+     10000000},
+    {"--confusion", NULL, "how often which answer was given for which", OPTION_FLAG,
+     offsetof(options, confusion), 0, 0},
+    {"--json", NULL, "a JSON object a line", OPTION_FLAG, offsetof(options, json), 0, 0},
+    {0},
+};
+
+static int evaluate(int argc, char **argv);
+const cli_command cli_eval = {
+    "eval",
+    "FILE ['CHANGES']",
+    "accuracy, R^2 or bits of a saved run, also at other lengths and, under changes to the "
+    "task's keys, on other data (several with ~ between them); a line for each",
+    table,
+    offsetof(options, file),
+    2,
+    "seqmix eval run.safetensors --length 64,128,256",
+    evaluate};
+
 static int read_options(int argc, char **argv, options *o) {
     *o = (options){.count = 1000};
-    for (int i = 0; i < argc; i++) {
-        int bad = 0;
-        if (!strcmp(argv[i], "--json"))
-            o->json = 1;
-        else if (!strcmp(argv[i], "--confusion"))
-            o->confusion = 1;
-        else if (!strcmp(argv[i], "--length"))
-            bad = i + 1 < argc ? read_lengths(argv[++i], o)
-                               : cli_fail("--length needs a length after it, or several separated by commas");
-        else if (!strcmp(argv[i], "--count"))
-            bad = cli_read_count(argc, argv, &i, 1, 10000000, &o->count);
-        else if (argv[i][0] == '-')
-            bad = cli_fail("there is no option %s; eval has --length N, --count N, --confusion and --json",
-                           argv[i]);
-        else if (!o->file)
-            o->file = argv[i];
-        else if (!o->changes)
-            o->changes = argv[i];
-        else
-            bad =
-                cli_fail("'%s' is too much: eval takes a checkpoint and changes to the task's keys", argv[i]);
-        if (bad) return bad;
-    }
-    if (!o->file) return cli_fail("eval needs a checkpoint, written by seqmix train 'CONFIG' --save FILE");
-    return 0;
+    if (cli_read_options(&cli_eval, argc, argv, o) || (o->list && read_lengths(o->list, o))) return 2;
+    return o->file ? 0
+                   : cli_usage_error(&cli_eval, "a checkpoint, written by seqmix train 'CONFIG' --save FILE");
 }
 
 // NULL, with the sentence printed, where there is none.
@@ -67,13 +69,24 @@ static const uint64_t *confusion(const smx_run *run, size_t *classes) {
 
 // table [V][V], row: what was right, column: what was answered; NULL if it was not asked for.
 static void print_json(const char *changes, const smx_evaluation *e, const uint64_t *table, size_t V) {
-    printf("{\"changes\":\"");
-    for (; *changes; changes++) printf(strchr("\"\\", *changes) ? "\\%c" : "%c", *changes);
-    printf(
-        "\",\"loss\":%.9g,\"bits\":%.9g,\"accuracy\":%.6f,\"sequence_accuracy\":%.6f,\"free_accuracy\":%.6f,"
-        "\"free_sequence_accuracy\":%.6f,\"r2\":%.6f,\"targets\":%llu,\"sequences\":%llu",
-        e->loss, cli_bits(e), e->accuracy, e->sequence_accuracy, e->free_accuracy, e->free_sequence_accuracy,
-        e->r2, (unsigned long long)e->targets, (unsigned long long)e->sequences);
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {{"loss", e->loss},
+                   {"bits", cli_bits(e)},
+                   {"accuracy", e->accuracy},
+                   {"sequence_accuracy", e->sequence_accuracy},
+                   {"free_accuracy", e->free_accuracy},
+                   {"free_sequence_accuracy", e->free_sequence_accuracy},
+                   {"r2", e->r2}};
+    printf("{\"changes\":");
+    cli_json_text(changes);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        printf(",\"%s\":", numbers[i].name);
+        cli_json_number(numbers[i].value, 9);
+    }
+    printf(",\"targets\":%llu,\"sequences\":%llu", (unsigned long long)e->targets,
+           (unsigned long long)e->sequences);
     for (size_t i = 0; table && i < V * V; i++)
         printf("%s%llu", i == 0 ? ",\"confusion\":[[" : i % V ? "," : "],[", (unsigned long long)table[i]);
     puts(table ? "]]}" : "}");
@@ -105,7 +118,10 @@ static int one(smx_run *run, const options *o, const char *changes) {
     size_t V = 0;
     const uint64_t *table = o->confusion ? confusion(run, &V) : NULL;
     (o->json ? print_json : print_words)(changes, &ev, table, V);
-    return o->confusion && !table ? 2 : 0;
+    if (o->confusion && !table) return 2;
+    if (isfinite(ev.loss)) return 0;
+    cli_fail("%s: its loss is not a finite number", o->file);
+    return 1;
 }
 
 static int all(smx_run *run, const options *o) {
@@ -125,7 +141,7 @@ static int all(smx_run *run, const options *o) {
     }
 }
 
-int cli_eval(int argc, char **argv) {
+static int evaluate(int argc, char **argv) {
     options o;
     int status = read_options(argc, argv, &o);
     if (status) return status;

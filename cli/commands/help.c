@@ -1,4 +1,4 @@
-// help.c: seqmix help [KEY]: the config language, from the same tables that the parser reads.
+// help.c: seqmix help [NAME]: the config language and the commands, from the same tables that the parsers read.
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -44,6 +44,8 @@ static void print_preset(const preset *p) {
 
 static int print_named(const char *name) {
     int found = 0;
+    for (size_t i = 0; cli_commands[i]; i++)
+        if (!strcmp(cli_commands[i]->name, name)) cli_print_help(cli_commands[i]), found = 1;
     const int every_preset = !strcmp(name, "preset") || !strcmp(name, "presets");
     for (const config_key *k = common_keys; k->name; k++)
         if (!strcmp(k->name, name)) print_key(k), found = 1;
@@ -64,6 +66,23 @@ static int print_named(const char *name) {
     return found;
 }
 
+// For shells that complete what is typed, among others.
+static void print_command(const cli_command *c, int more) {
+    printf("%s{\"name\":\"%s\",\"arguments\":", more ? "," : "", c->name);
+    cli_json_text(c->usage);
+    printf(",\"help\":");
+    cli_json_text(c->help);
+    printf(",\"options\":[");
+    for (const cli_option *o = c->options; o && o->name; o++) {
+        printf("%s{\"name\":\"%s\",\"argument\":", o == c->options ? "" : ",", o->name);
+        cli_json_text(o->argument);
+        printf(",\"help\":");
+        cli_json_text(o->help);
+        putchar('}');
+    }
+    printf("]}");
+}
+
 // The table that the page reads, and what only the documents need: recipes, and the modes of each mixer.
 static void print_json(void) {
     const char *table = smx_config_json();
@@ -74,19 +93,47 @@ static void print_json(void) {
     printf("],\"modes\":{");
     for (size_t i = 0; mixers[i]; i++)
         printf("%s\"%s\":\"%s\"", i ? "," : "", mixers[i]->name, mixers[i]->modes ? mixers[i]->modes : "");
-    puts("}}");
+    printf("},\"commands\":[");
+    for (size_t i = 0; cli_commands[i]; i++) print_command(cli_commands[i], i > 0);
+    puts("]}");
 }
 
-int cli_help(int argc, char **argv) {
-    if (argc > 1) return cli_fail("help takes one key, not %d", argc);
-    if (argc == 1 && !strcmp(argv[0], "--json")) {
-        print_json();
-        return 0;
-    }
-    if (argc == 1)
-        return print_named(argv[0])
+typedef struct {
+    const char *name;
+    int json, page, config_page;
+} options;
+static const cli_option table[] = {
+    {"--json", NULL, "the tables of keys, mixers, tasks, presets and commands", OPTION_FLAG,
+     offsetof(options, json), 0, 0},
+    {"--man", NULL, "the manual page seqmix(1)", OPTION_FLAG, offsetof(options, page), 0, 0},
+    {"--man=config", NULL, "the manual page seqmix-config(5)", OPTION_FLAG, offsetof(options, config_page), 0,
+     0},
+    {0},
+};
+
+static int help(int argc, char **argv);
+const cli_command cli_help = {"help",
+                              "[NAME]",
+                              "the config language; or a command, key, mixer, task or preset",
+                              table,
+                              offsetof(options, name),
+                              1,
+                              "seqmix help filter",
+                              help};
+
+static int help(int argc, char **argv) {
+    options o = {0};
+    if (cli_read_options(&cli_help, argc, argv, &o)) return 2;
+    if (o.json) print_json();
+    if (o.page) cli_man_program();
+    if (o.config_page) cli_man_config();
+    if (o.json || o.page || o.config_page) return 0;
+    if (o.name)
+        return print_named(o.name)
                    ? 0
-                   : cli_fail("there is no key, mixer, task or preset '%s'; seqmix help lists them", argv[0]);
+                   : cli_fail(
+                         "there is no command, key, mixer, task or preset '%.60s'; seqmix help lists them",
+                         o.name);
     printf("A config is key=value&key=value, for example\n"
            "  seqmix train 'mixer=cat&task=mqar&length=64&vocab=64&pairs=8&width=32&seed=1'\n"
            "Several runs, each with what it changes: 'mixer=cat&task=mqar~mixer=attention'.\n"
@@ -99,7 +146,10 @@ int cli_help(int argc, char **argv) {
     for (size_t i = 0; smx_tasks[i]; i++) printf(" %s", smx_tasks[i]->name);
     printf("\npresets:");
     for (const preset *p = presets; p->name; p++) printf(" %s", p->name);
-    printf("\nseqmix help NAME tells more of a key, mixer, task or preset (help mixer, help task, help "
-           "preset: of all).\n");
+    printf("\ncommands:");
+    for (size_t i = 0; cli_commands[i]; i++) printf(" %s", cli_commands[i]->name);
+    printf(
+        "\nseqmix help NAME tells more of a command, key, mixer, task or preset (help mixer, help task, help "
+        "preset: of all).\n");
     return 0;
 }

@@ -34,7 +34,7 @@ static void title(const char *name, int section, const char *what) {
     printf(" \\- %s\n", what);
 }
 
-static int man_program(const cli_command *commands, size_t n) {
+void cli_man_program(void) {
     title("seqmix", 1, "train, measure and check sequence-mixing mechanisms");
     printf(".SH SYNOPSIS\n.B seqmix\n.I COMMAND\n[...]\n.SH DESCRIPTION\n");
     line("", "Kernels of LaS attention, CAT, Focus, CHELA and the baselines that they are measured against, "
@@ -43,12 +43,18 @@ static int man_program(const cli_command *commands, size_t n) {
              "oracle to check\n"
              "other implementations against. A CONFIG is key=value&key=value: see seqmix-config(5).");
     printf(".SH COMMANDS\n");
-    for (size_t i = 0; i < n; i++) {
-        const char *help = commands[i].help, *what = strstr(help, ": ");
-        char usage[512];
-        snprintf(usage, sizeof usage, "%.*s", (int)(what ? (size_t)(what - help) : strlen(help)), help);
-        line(".TP\n.B seqmix ", usage);
-        if (what) line("", what + 2);
+    for (size_t i = 0; cli_commands[i]; i++) {
+        const cli_command *c = cli_commands[i];
+        char usage[1024];
+        cli_usage(c, usage, sizeof usage);
+        line(".SS seqmix ", usage);
+        line("", c->help);
+        for (const cli_option *o = c->options; o && o->name; o++) {
+            fputs(".TP\n.BI ", stdout);
+            put(o->name);
+            if (o->argument) fputs(" \" \" ", stdout), put(o->argument);
+            line("\n", o->help);
+        }
     }
     printf(".SH EXIT STATUS\n");
     line("", "0: done. 1: a check failed. 2: bad input; one sentence on standard error names it.");
@@ -60,7 +66,6 @@ static int man_program(const cli_command *commands, size_t n) {
                   "seqmix vectors --out vectors\n"
                   "seqmix compare --manifest vectors/manifest.json results --bf16");
     printf(".fi\n.SH SEE ALSO\n.BR seqmix\\-config (5)\n");
-    return 0;
 }
 
 static void man_keys(const config_key *keys) {
@@ -79,7 +84,7 @@ static void man_keys(const config_key *keys) {
     }
 }
 
-static int man_config(void) {
+void cli_man_config(void) {
     title("seqmix-config", 5, "the config language of seqmix");
     printf(".SH DESCRIPTION\n");
     line("", "A config is key=value&key=value; several runs, each with what it changes, are joined by ~. "
@@ -107,11 +112,4 @@ static int man_config(void) {
         line("", p->lesson);
     }
     printf(".SH SEE ALSO\n.BR seqmix (1)\n");
-    return 0;
-}
-
-int cli_man(const char *which, const cli_command *commands, size_t n) {
-    if (!strcmp(which, "--man")) return man_program(commands, n);
-    if (!strcmp(which, "--man=config")) return man_config();
-    return cli_fail("help: '%s' is not known; the manual pages are --man and --man=config", which);
 }

@@ -158,26 +158,27 @@ static void list_claims(const options *o) {
                    c->minus);
 }
 
-int cli_presets(int argc, char **argv) {
+static const cli_option table[] = {
+    {"--fast", NULL, "the quick claims alone", OPTION_FLAG, offsetof(options, fast), 0, 0},
+    {"--seeds", "N", "with seeds 1 to N (3)", OPTION_COUNT, offsetof(options, seeds), 1, MOST_SEEDS},
+    {"--list", NULL, "say the claims and measure nothing", OPTION_FLAG, offsetof(options, list), 0, 0},
+    {"--json", NULL, "a JSON object a line", OPTION_FLAG, offsetof(options, json), 0, 0},
+    {0},
+};
+
+static int measure_presets(int argc, char **argv);
+const cli_command cli_presets = {"presets",
+                                 "[NAME]",
+                                 "measure every preset's claims again, or list them",
+                                 table,
+                                 offsetof(options, name),
+                                 1,
+                                 "seqmix presets recall --seeds 1",
+                                 measure_presets};
+
+static int measure_presets(int argc, char **argv) {
     options o = {.seeds = 3};
-    for (int i = 0; i < argc; i++) {
-        if (!strcmp(argv[i], "--fast"))
-            o.fast = 1;
-        else if (!strcmp(argv[i], "--list"))
-            o.list = 1;
-        else if (!strcmp(argv[i], "--json"))
-            o.json = 1;
-        else if (!strcmp(argv[i], "--seeds")) {
-            if (cli_read_count(argc, argv, &i, 1, MOST_SEEDS, &o.seeds)) return 2;
-        } else if (argv[i][0] == '-')
-            return cli_fail(
-                "presets takes --fast, --list, --json, --seeds 1 to 9 and a preset's name, not '%s'",
-                argv[i]);
-        else if (o.name)
-            return cli_fail("'%s' is too much: presets takes one preset's name, or none for all", argv[i]);
-        else
-            o.name = argv[i];
-    }
+    if (cli_read_options(&cli_presets, argc, argv, &o)) return 2;
     int known = 0, status = 0;
     for (const preset *p = presets; p->name && !status; p++) {
         if (o.name && strcmp(o.name, p->name)) continue;

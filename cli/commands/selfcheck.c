@@ -19,22 +19,32 @@ static void listed(const char *list, const char *name, char digest[17]) {
     }
 }
 
-int cli_selfcheck(int argc, char **argv) {
-    const char *against = NULL;
-    long threads = 1;
-    for (int i = 0; i < argc; i += 2) {
-        char *end = "?";
-        if (i + 1 < argc && !strcmp(argv[i], "--against"))
-            against = argv[i + 1];
-        else if (i + 1 < argc && !strcmp(argv[i], "--threads")) {
-            threads = strtol(argv[i + 1], &end, 10);
-            if (*end || threads < 1 || threads > 64)
-                return cli_fail("--threads is '%s'; it must be a whole number from 1 to 64", argv[i + 1]);
-        } else
-            return cli_fail("selfcheck takes --against FILE and --threads N, not '%s'", argv[i]);
-    }
+typedef struct {
+    const char *against;
+    long threads;
+} options;
+static const cli_option table[] = {
+    {"--against", "FILE", "the list to agree with", OPTION_TEXT, offsetof(options, against), 0, 0},
+    {"--threads", "N", "with so many threads (1)", OPTION_COUNT, offsetof(options, threads), 1, 64},
+    {0},
+};
+
+static int selfcheck(int argc, char **argv);
+const cli_command cli_selfcheck = {"selfcheck",
+                                   "",
+                                   "a digest of every kernel and of short trainings, the same everywhere",
+                                   table,
+                                   0,
+                                   0,
+                                   "seqmix selfcheck --against proofs_tests/digests.txt",
+                                   selfcheck};
+
+static int selfcheck(int argc, char **argv) {
+    options o = {.threads = 1};
+    if (cli_read_options(&cli_selfcheck, argc, argv, &o)) return 2;
+    const char *const against = o.against;
     void *pool;
-    smx_parallel_for hook = cli_threads((int)threads, &pool);
+    smx_parallel_for hook = cli_threads((int)o.threads, &pool);
     size_t size, differing = 0, count = smx_selfcheck_count();
     char *list = against ? cli_read_file(against, &size) : NULL;
     if (against && !list) return 2;

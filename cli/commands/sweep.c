@@ -19,25 +19,28 @@ typedef struct {
     unsigned long long params, steps;
 } outcome;
 
+static const cli_option table[] = {
+    {"--seeds", "N", "seeds 1 to N for each value (its own seed alone)", OPTION_COUNT,
+     offsetof(options, seeds), 1, MOST_SEEDS},
+    {"--eval", "N", "judged on so many held-out sequences (1000)", OPTION_COUNT, offsetof(options, count), 1,
+     10000000},
+    {"--json", NULL, "a JSON object a line", OPTION_FLAG, offsetof(options, json), 0, 0},
+    {0},
+};
+
+static int sweep(int argc, char **argv);
+const cli_command cli_sweep = {"sweep",
+                               "'CONFIG' KEY=A,B...",
+                               "a training for each value and seed, and how good each came out",
+                               table,
+                               offsetof(options, config),
+                               2,
+                               "seqmix sweep 'mixer=cat&task=mqar' filter=1,2,3 --seeds 3",
+                               sweep};
+
 static int read_options(int argc, char **argv, options *o) {
     *o = (options){.seeds = 1, .count = 1000};
-    for (int i = 0; i < argc; i++) {
-        if (!strcmp(argv[i], "--json")) {
-            o->json = 1;
-        } else if (!strcmp(argv[i], "--seeds")) {
-            if (cli_read_count(argc, argv, &i, 1, MOST_SEEDS, &o->seeds)) return 2;
-        } else if (!strcmp(argv[i], "--eval")) {
-            if (cli_read_count(argc, argv, &i, 1, 10000000, &o->count)) return 2;
-        } else if (argv[i][0] == '-') {
-            return cli_fail("there is no option %s; sweep has --seeds N, --eval N and --json", argv[i]);
-        } else if (!o->config) {
-            o->config = argv[i];
-        } else if (!o->list) {
-            o->list = argv[i];
-        } else {
-            return cli_fail("'%s' is too much: sweep takes a config and one key with its values", argv[i]);
-        }
-    }
+    if (cli_read_options(&cli_sweep, argc, argv, o)) return 2;
     const char *equals = o->list ? strchr(o->list, '=') : NULL;
     if (!equals || equals == o->list || !equals[1])
         return cli_fail("sweep needs a config and a key with values, as in: sweep "
@@ -101,9 +104,20 @@ static void print_row(const options *o, const char *key, const char *value, cons
                       const char *metric, int first) {
     const double mean = out->sum / (double)o->seeds, seconds = out->seconds / (double)o->seeds;
     if (o->json) {
-        printf("{\"%s\":\"%s\",\"%s\":%.6f,\"low\":%.6f,\"high\":%.6f,\"seeds\":%ld,\"params\":%llu,"
-               "\"steps\":%llu,\"seconds\":%.3f}\n",
-               key, value, metric, mean, out->low, out->high, o->seeds, out->params, out->steps, seconds);
+        const struct {
+            const char *name;
+            double value;
+        } numbers[] = {{metric, mean}, {"low", out->low}, {"high", out->high}};
+        putchar('{');
+        cli_json_text(key);
+        putchar(':');
+        cli_json_text(value);
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+            printf(",\"%s\":", numbers[i].name);
+            cli_json_number(numbers[i].value, 9);
+        }
+        printf(",\"seeds\":%ld,\"params\":%llu,\"steps\":%llu,\"seconds\":%.3f}\n", o->seeds, out->params,
+               out->steps, seconds);
     } else {
         if (first)
             printf("%-12s %9s %9s %9s %9s %8s %9s\n", key, metric, "lowest", "highest", "weights", "steps",
@@ -136,7 +150,7 @@ static int check_values(const options *o, const char *key, const char *list) {
     return status;
 }
 
-int cli_sweep(int argc, char **argv) {
+static int sweep(int argc, char **argv) {
     options o;
     int status = read_options(argc, argv, &o);
     if (status) return status;
@@ -144,7 +158,7 @@ int cli_sweep(int argc, char **argv) {
     char key[64], value[128], changes[256];
     snprintf(key, sizeof key, "%.*s", (int)(key_length < 63 ? key_length : 63), o.list);
     const char *at = o.list + key_length + 1;
-    if (strchr(o.config, '~')) return cli_fail("sweep takes one run; '%s' has several", o.config);
+    if (cli_refuse_several("sweep", o.config) || cli_refuse_several("sweep", o.list)) return 2;
     if (!strcmp(key, "seed") && o.seeds > 1)
         return cli_fail("seed is the key of the sweep: leave --seeds out");
     if ((status = check_values(&o, key, at)) != 0) return status;

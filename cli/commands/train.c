@@ -1,20 +1,13 @@
 // train.c: seqmix train: one run, its progress, its checkpoint.
 #include "cli/cli.h"
 
-#include <errno.h>
-#include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t interrupted;
-static void on_interrupt(int signal_number) {
-    (void)signal_number;
-    interrupted = 1;
-}
+#include "train_signals.h"
 
 static double clock_seconds(clockid_t which) {
     struct timespec t;
@@ -25,58 +18,108 @@ double cli_seconds(void) { return clock_seconds(CLOCK_MONOTONIC); }
 double cli_processor_seconds(void) { return clock_seconds(CLOCK_PROCESS_CPUTIME_ID); }
 
 typedef struct {
-    const char *config, *save, *load;
+    const char *config, *save, *load, *save_every;
     long every, eval; // evaluate every N steps (0: at the end only) on so many sequences
     int json;
 } options;
 
-static int read_options(int argc, char **argv, options *o) {
-    *o = (options){.eval = 1000};
-    for (int i = 0; i < argc; i++) {
-        int bad = 0;
-        if (!strcmp(argv[i], "--json"))
-            o->json = 1;
-        else if (!strcmp(argv[i], "--save"))
-            bad = cli_read_path(argc, argv, &i, &o->save);
-        else if (!strcmp(argv[i], "--load"))
-            bad = cli_read_path(argc, argv, &i, &o->load);
-        else if (!strcmp(argv[i], "--every"))
-            bad = cli_read_count(argc, argv, &i, 0, 1000000000, &o->every);
-        else if (!strcmp(argv[i], "--eval"))
-            bad = cli_read_count(argc, argv, &i, 0, 10000000, &o->eval);
-        else if (argv[i][0] == '-' && argv[i][1])
-            bad = cli_fail(
-                "there is no option %s; train has --json, --save FILE, --load FILE, --every N and --eval N",
-                argv[i]);
-        else if (o->config)
-            bad =
-                cli_fail("'%s' comes after the config '%s'; give one config, in quotes", argv[i], o->config);
-        else
-            o->config = argv[i];
-        if (bad) return bad;
-    }
-    if (!o->config && !o->load)
-        return cli_fail("train needs a config, such as 'mixer=cat&task=mqar'; seqmix help lists the keys");
+static const cli_option table[] = {
+    {"--json", NULL, "a JSON object a line on standard output: the start, every step, evaluations, the end",
+     OPTION_FLAG, offsetof(options, json), 0, 0},
+    {"--save", "FILE", "write a checkpoint at the end, also after HUP, INT (Ctrl-C) or TERM; on USR1 at once",
+     OPTION_TEXT, offsetof(options, save), 0, 0},
+    {"--save-every", "N|Ns", "write it every N steps, or every N seconds, too", OPTION_TEXT,
+     offsetof(options, save_every), 0, 0},
+    {"--load", "FILE", "go on with this checkpoint; the config holds what changes", OPTION_TEXT,
+     offsetof(options, load), 0, 0},
+    {"--every", "N", "evaluate on held-out sequences every N steps", OPTION_COUNT, offsetof(options, every),
+     0, 1000000000},
+    {"--eval", "N", "on so many of them (1000); 0: no evaluation at all", OPTION_COUNT,
+     offsetof(options, eval), 0, 10000000},
+    {0},
+};
+
+static int train(int argc, char **argv);
+const cli_command cli_train = {"train",
+                               "'CONFIG'",
+                               "train one run",
+                               table,
+                               offsetof(options, config),
+                               1,
+                               "seqmix train 'mixer=cat&task=mqar' --save run.safetensors --save-every 60s",
+                               train};
+
+typedef struct {
+    options o;
+    uint64_t save_steps; // 0: not by steps
+    double save_seconds; // 0: not by seconds
+    smx_run *run;
+    smx_metrics m;
+    smx_evaluation held_out;
+    double start, busy, saved; // seconds
+    char words[64];            // the last evaluation, "" before one
+    int failed;                // a step or an evaluation: the exit status
+    int deaf;                  // nobody reads standard output any more
+} training;
+
+static int read_save_every(training *t) {
+    char *end;
+    const char *text = t->o.save_every;
+    if (!text) return 0;
+    const long n = strtol(text, &end, 10);
+    const int seconds = *end == 's';
+    if (end == text || end[seconds] || n < 1 || n > 1000000000)
+        return cli_fail(
+            "--save-every %.40s is not allowed: it must be steps, as 500, or seconds, as 60s, from 1 to "
+            "1000000000",
+            text);
+    if (!t->o.save) return cli_fail("--save-every needs --save FILE beside it");
+    if (seconds)
+        t->save_seconds = (double)n;
+    else
+        t->save_steps = (uint64_t)n;
     return 0;
 }
 
 static smx_run *open_run(const options *o) {
-    if (o->load) return cli_load_run(o->load, o->config);
     smx_error e = {0};
-    char *all = smx_config_complete(o->config, &e); // every run is looked at, though only one is trained
-    smx_run *run = all ? smx_run_open(o->config, &e) : NULL;
-    if (!run) cli_fail("%s", e.message);
-    if (run && strchr(all, '~')) fprintf(stderr, "seqmix: note: of several runs this trains the first\n");
+    if (o->load)
+        return cli_refuse_several("train --load", o->config) ? NULL : cli_load_run(o->load, o->config);
+    char *all = smx_config_complete(o->config, &e);
+    size_t runs = 1;
+    for (const char *at = all; at && *at; at++) runs += *at == '~';
+    smx_run *run = all && runs == 1 ? smx_run_open(o->config, &e) : NULL;
+    if (all && runs > 1)
+        cli_fail(
+            "train takes one run, and '%.200s' are %zu: write out the one that is meant (seqmix help preset has "
+            "the configs of presets)",
+            o->config, runs);
+    else if (!run)
+        cli_fail("%s", e.message);
     free(all);
     return run;
 }
 
-static int save_run(const smx_run *run, const char *path) {
+static void *checkpoint(const training *t, size_t *size) {
     smx_error e = {0};
+    void *bytes = smx_run_save(t->run, size, &e);
+    if (!bytes) cli_fail("%s", e.message);
+    return bytes;
+}
+
+// A run that failed leaves what was saved before alone.
+static int save(training *t) {
+    char name[4096];
     size_t size;
-    void *bytes = smx_run_save(run, &size, &e);
-    int status = bytes ? cli_write_file(path, bytes, size) : cli_fail("%s", e.message);
+    snprintf(name, sizeof name, "%s%s", t->o.save, t->failed ? ".stopped" : "");
+    void *bytes = checkpoint(t, &size);
+    if (!bytes) return 2;
+    signals_lock();
+    const int status = cli_write_file(name, bytes, size);
+    signals_unlock(!status);
     free(bytes);
+    t->saved = cli_seconds();
+    if (!status && t->failed) cli_note("what there was before it went wrong is in %s", name);
     return status;
 }
 
@@ -97,104 +140,177 @@ static void held_out_words(char *to, size_t size, const smx_evaluation *e) {
         snprintf(to, size, "accuracy %.2f %%", 100 * e->accuracy);
 }
 
-// held_out: "" before the first evaluation.
-static void show_bar(const smx_metrics *m, const char *held_out, double seconds) {
+static void show_bar(const training *t) {
     enum { CELLS = 24 };
+    const smx_metrics *m = &t->m;
+    const double seconds = cli_seconds() - t->start;
     int full = m->steps ? (int)(m->step * CELLS / m->steps) : 0;
     fprintf(stderr, "\r[%.*s%*s] %llu/%llu  loss %.4f", full > CELLS ? CELLS : full,
             "########################", CELLS - (full > CELLS ? CELLS : full), "",
             (unsigned long long)m->step, (unsigned long long)m->steps, m->loss);
-    if (*held_out) fprintf(stderr, "  held-out %s", held_out);
+    if (*t->words) fprintf(stderr, "  held-out %s", t->words);
     fprintf(stderr, "  %.0f steps/s \x1b[K", seconds > 0 ? (double)m->step / seconds : 0.0);
 }
 
-int cli_train(int argc, char **argv) {
-    options o;
-    int status = read_options(argc, argv, &o);
-    if (!status && o.save) status = cli_can_write(o.save);
-    if (status) return status;
-    smx_run *run = open_run(&o);
-    if (!run) return 2;
-    cli_use_threads(run);
-    if (*smx_run_warning(run)) fprintf(stderr, "seqmix: note: %s\n", smx_run_warning(run));
-    cli_note_images(smx_run_config(run), "");
-    // The first one ends the training in good order, a second one the program (during a long evaluation, say).
-    const struct sigaction once = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGINT, &once, NULL);
-    sigaction(SIGTERM, &once, NULL);
+// ---- JSON lines
 
-    const int bar = !o.json && isatty(STDERR_FILENO);
-    const double start = cli_seconds(), busy_before = cli_processor_seconds();
-    double shown = 0.0;
-    char held_out[64] = "";
-    smx_error e = {0};
-    smx_metrics m;
-    smx_evaluation ev = {0};
-    smx_run_metrics(run, &m);
-    if (o.json)
-        printf("{\"start\":true,\"step\":%llu,\"params\":%llu,\"bytes\":%llu,\"flops\":%llu}\n",
-               (unsigned long long)m.step, (unsigned long long)m.params, (unsigned long long)m.bytes,
-               (unsigned long long)m.flops);
-    else
+// What makes the run: in the first line and the last.
+static void print_identity(const training *t) {
+    printf(",\"version\":\"%s\",\"isa\":\"%s\",\"seed\":\"%s\",\"config\":", SMX_VERSION, smx_isa(),
+           smx_run_config_value(t->run, "seed"));
+    cli_json_text(smx_run_config(t->run));
+}
+
+static void print_start(const training *t) {
+    const smx_metrics *m = &t->m;
+    if (!t->o.json) {
         fprintf(stderr, "%llu weights, %.1f MB to train, %.1f million products a step\n",
-                (unsigned long long)m.params, (double)m.bytes * 1e-6, (double)m.flops * 1e-6);
-    fflush(stdout);
-    while (m.step < m.steps && !interrupted) {
-        if (smx_run_step(run, 1, &e)) {
-            status = cli_fail("%s", e.message);
+                (unsigned long long)m->params, (double)m->bytes * 1e-6, (double)m->flops * 1e-6);
+        return;
+    }
+    printf("{\"start\":true,\"step\":%llu,\"params\":%llu,\"bytes\":%llu,\"flops\":%llu",
+           (unsigned long long)m->step, (unsigned long long)m->params, (unsigned long long)m->bytes,
+           (unsigned long long)m->flops);
+    print_identity(t);
+    puts("}");
+}
+
+static void print_step(const training *t) {
+    const smx_metrics *m = &t->m;
+    printf("{\"step\":%llu,\"loss\":", (unsigned long long)m->step);
+    cli_json_number(m->loss, 9);
+    printf(",\"word\":\"%08x\",\"accuracy\":%.6g,\"rate\":%.9g}\n", word_of(m->loss), m->accuracy, m->rate);
+}
+
+static void print_final(const training *t, double seconds, double busy) {
+    const smx_metrics *m = &t->m;
+    const smx_evaluation *e = &t->held_out;
+    printf("{\"final\":true,\"step\":%llu,\"loss\":", (unsigned long long)m->step);
+    cli_json_number(m->loss, 9);
+    printf(",\"accuracy\":%.6f,\"r2\":", e->accuracy);
+    cli_json_number(e->r2, 9);
+    printf(",\"bits\":");
+    cli_json_number(cli_bits(e), 9);
+    printf(
+        ",\"seconds\":%.3f,\"processor_seconds\":%.3f,\"params\":%llu,\"bytes\":%llu,\"digest\":\"%016llx\"",
+        seconds, busy, (unsigned long long)m->params, (unsigned long long)m->bytes,
+        (unsigned long long)smx_run_digest(t->run));
+    print_identity(t);
+    puts("}");
+}
+
+static void print_words(const training *t, double seconds) {
+    printf("%llu steps in %.2f s, loss %.4f", (unsigned long long)t->m.step, seconds, t->m.loss);
+    if (t->held_out.targets)
+        printf(", held-out %s (%llu targets)", t->words, (unsigned long long)t->held_out.targets);
+    printf(", %llu weights, digest %016llx\n", (unsigned long long)t->m.params,
+           (unsigned long long)smx_run_digest(t->run));
+}
+
+// ---- Training
+
+static void evaluate(training *t) {
+    smx_error e = {0};
+    if (smx_run_evaluate(t->run, (size_t)t->o.eval, 0, &t->held_out, &e))
+        t->failed = cli_fail("%s", e.message);
+    else
+        held_out_words(t->words, sizeof t->words, &t->held_out);
+}
+
+static void evaluate_between(training *t) {
+    double value;
+    evaluate(t);
+    if (t->failed || !t->o.json) return;
+    const char *metric = cli_measure(&t->held_out, &value);
+    printf("{\"step\":%llu,\"held_out\":", (unsigned long long)t->m.step);
+    cli_json_number(value, 9);
+    printf(",\"metric\":\"%s\"}\n", metric);
+}
+
+// A reader of JSON that goes away loses no training: where it is saved, it goes on.
+static int nobody_reads(training *t) {
+    if (!t->deaf && t->o.json && ferror(stdout)) {
+        t->deaf = 1;
+        if (t->o.save)
+            cli_note("nobody reads standard output any more: the training goes on to %s", t->o.save);
+    }
+    return t->deaf && !t->o.save;
+}
+
+static int due(const training *t) {
+    return signals_save_now() || (t->save_steps && t->m.step % t->save_steps == 0) ||
+           (t->save_seconds > 0.0 && cli_seconds() - t->saved >= t->save_seconds);
+}
+
+static int train_steps(training *t) {
+    const int bar = !t->o.json && isatty(STDERR_FILENO);
+    double shown = 0.0, took = 1.0; // the first step may be a long one
+    smx_error e = {0};
+    while (t->m.step < t->m.steps && !signals_stop() && !nobody_reads(t)) {
+        size_t size;
+        void *kept = t->o.save && took > 0.3 ? checkpoint(t, &size) : NULL;
+        if (kept) signals_keep(kept, size, t->m.step);
+        const double begun = cli_seconds();
+        if (smx_run_step(t->run, 1, &e)) {
+            t->failed = cli_fail("%s", e.message);
             break;
         }
-        smx_run_metrics(run, &m);
-        if (o.json)
-            printf("{\"step\":%llu,\"loss\":%.9g,\"word\":\"%08x\",\"accuracy\":%.6g,\"rate\":%.9g}\n",
-                   (unsigned long long)m.step, m.loss, word_of(m.loss), m.accuracy, m.rate);
-        if (o.every && m.step % (uint64_t)o.every == 0 && o.eval) {
-            if (smx_run_evaluate(run, (size_t)o.eval, 0, &ev, &e)) {
-                status = cli_fail("%s", e.message);
-                break;
-            }
-            held_out_words(held_out, sizeof held_out, &ev);
-            double value;
-            const char *metric = cli_measure(&ev, &value);
-            if (o.json)
-                printf("{\"step\":%llu,\"held_out\":%.6f,\"metric\":\"%s\"}\n", (unsigned long long)m.step,
-                       value, metric);
-        }
-        double now = cli_seconds();
-        if (bar && now - shown > 0.1) {
-            show_bar(&m, held_out, now - start);
-            shown = now;
+        took = cli_seconds() - begun;
+        smx_run_metrics(t->run, &t->m);
+        if (t->o.json) print_step(t);
+        if (t->o.every && t->m.step % (uint64_t)t->o.every == 0 && t->o.eval) evaluate_between(t);
+        if (t->failed) break;
+        if (t->o.save && due(t) && save(t)) return 2;
+        if (bar && cli_seconds() - shown > 0.1) {
+            show_bar(t);
+            shown = cli_seconds();
         }
     }
-    const double seconds = cli_seconds() - start, busy = cli_processor_seconds() - busy_before;
     if (bar) {
-        show_bar(&m, held_out, seconds);
+        show_bar(t);
         fputc('\n', stderr);
     }
-    // Also after Ctrl-C or a loss that went wrong: what was learnt is kept.
-    if (o.save) {
-        int bad = save_run(run, o.save);
-        status = status ? status : bad;
+    return 0;
+}
+
+static int run(training *t) {
+    smx_run_metrics(t->run, &t->m);
+    t->start = t->saved = cli_seconds();
+    t->busy = cli_processor_seconds();
+    print_start(t);
+    fflush(stdout);
+    int status = train_steps(t);
+    const double seconds = cli_seconds() - t->start, busy = cli_processor_seconds() - t->busy;
+    // Also after a signal or a loss that went wrong: what was learnt is kept.
+    if (t->o.save && !status) status = save(t);
+    if (!status) status = t->failed;
+    const int stopped = signals_stop();
+    if (!status && t->o.eval && !stopped) evaluate(t);
+    if (!status) status = t->failed;
+    signals_end();
+    if (!status && t->o.json) print_final(t, seconds, busy);
+    if (!status && !t->o.json) print_words(t, seconds);
+    if (stopped && !status)
+        fprintf(stderr, "seqmix: stopped at step %llu%s%s\n", (unsigned long long)t->m.step,
+                t->o.save ? ", saved to " : "", t->o.save ? t->o.save : "");
+    return status ? status : stopped ? 128 + stopped : 0;
+}
+
+static int train(int argc, char **argv) {
+    training t = {.o = {.eval = 1000}};
+    if (cli_read_options(&cli_train, argc, argv, &t.o) || read_save_every(&t)) return 2;
+    if (!t.o.config && !t.o.load)
+        return cli_usage_error(&cli_train, "a config, such as 'mixer=cat&task=mqar'");
+    if (t.o.save && cli_can_write(t.o.save)) return 2;
+    t.run = open_run(&t.o);
+    if (!t.run) return 2;
+    int status = signals_start(t.o.save);
+    if (!status) {
+        cli_use_threads(t.run);
+        if (*smx_run_warning(t.run)) cli_note("%s", smx_run_warning(t.run));
+        cli_note_images(smx_run_config(t.run), "");
+        status = run(&t);
     }
-    if (!status && o.eval && !interrupted && smx_run_evaluate(run, (size_t)o.eval, 0, &ev, &e))
-        status = cli_fail("%s", e.message);
-    if (!status && o.json)
-        printf(
-            "{\"final\":true,\"step\":%llu,\"loss\":%.9g,\"accuracy\":%.6f,\"r2\":%.6f,\"bits\":%.6f,\"seconds\":%.3f,\"processor_seconds\":%.3f,\"params\":%llu,\"bytes\":%llu,"
-            "\"digest\":\"%016llx\"}\n",
-            (unsigned long long)m.step, m.loss, ev.accuracy, ev.r2, cli_bits(&ev), seconds, busy,
-            (unsigned long long)m.params, (unsigned long long)m.bytes,
-            (unsigned long long)smx_run_digest(run));
-    else if (!status) {
-        held_out_words(held_out, sizeof held_out, &ev);
-        printf("%llu steps in %.2f s, loss %.4f", (unsigned long long)m.step, seconds, m.loss);
-        if (ev.targets) printf(", held-out %s (%llu targets)", held_out, (unsigned long long)ev.targets);
-        printf(", %llu weights, digest %016llx\n", (unsigned long long)m.params,
-               (unsigned long long)smx_run_digest(run));
-    }
-    if (interrupted && !status)
-        fprintf(stderr, "seqmix: stopped at step %llu%s%s\n", (unsigned long long)m.step,
-                o.save ? ", saved to " : "", o.save ? o.save : "");
-    smx_run_close(run);
-    return status ? status : interrupted ? 130 : 0;
+    smx_run_close(t.run);
+    return status;
 }

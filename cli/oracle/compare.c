@@ -11,10 +11,12 @@
 #include <string.h>
 
 typedef struct {
-    const char *manifest, *results, *reference; // reference: of two files
-    const char *only;                           // cases whose names begin so; NULL: all
-    const compare_format *format;               // NULL: f64 for a manifest
-    double tol;                                 // 0: the manifest's
+    const char *results, *reference; // reference: of two files
+    const char *manifest;
+    const char *only;             // cases whose names begin so; NULL: all
+    const compare_format *format; // NULL: f64 for a manifest
+    double tol;                   // 0: the manifest's
+    int as[4];                    // asked for, in the order of compare_formats
 } options;
 
 typedef struct {
@@ -26,7 +28,8 @@ typedef struct {
 static double scale_of(const manifest_array *is, const npy *ref) {
     double scale = 0;
     if (is->scale >= 0) return is->scale;
-    for (size_t i = 0; i < ref->count; i++) scale = fmax(scale, fabs(npy_value(ref, i)));
+    for (size_t i = 0; i < ref->count; i++)
+        if (isfinite(npy_value(ref, i))) scale = fmax(scale, fabs(npy_value(ref, i)));
     return scale;
 }
 
@@ -54,7 +57,7 @@ static void judge(verdict *v, const options *o, const manifest *m, const manifes
     }
     v->arrays++;
     if (ref->count == 0) return;
-    int past = !(worst <= tol * scale);
+    int past = !(worst <= tol * scale) || isinf(worst) || isinf(tol * scale); // an infinite tolerance is none
     double share = worst == 0 ? 0 : worst / (tol * scale);
     char index[160];
     compare_place(index, sizeof index, ref, where);
@@ -98,6 +101,11 @@ static int compare_manifest(const options *o) {
     for (const json *c = m.cases->child; c; c = c->next) {
         if (o->only && strncmp(manifest_case_name(c), o->only, strlen(o->only))) continue;
         cases++;
+        const json *outputs = json_get(c, "outputs");
+        if (!outputs || !outputs->child) {
+            cli_fail("case %s: it has no outputs to be judged by", manifest_case_name(c));
+            v.bad++;
+        }
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
             const json *part = json_get(c, parts[i]);
             for (const json *a = part ? part->child : NULL; a; a = a->next)
@@ -116,33 +124,41 @@ static int compare_manifest(const options *o) {
     return v.bad ? 2 : v.past ? 1 : 0;
 }
 
-int cli_compare(int argc, char **argv) {
+static const cli_option table[] = {
+    {"--manifest", "FILE", "judge a folder of results against this set of test vectors", OPTION_TEXT,
+     offsetof(options, manifest), 0, 0},
+    {"--only", "CASE", "of it, the cases whose names begin so", OPTION_TEXT, offsetof(options, only), 0, 0},
+    {"--tol", "X", "allowed: X times the scale (the format's, or the manifest's)", OPTION_REAL,
+     offsetof(options, tol), 5e-324, 1.7976931348623157e308},
+    {"--f64", NULL, "judge as float64", OPTION_FLAG, offsetof(options, as[0]), 0, 0},
+    {"--f32", NULL, "as float32", OPTION_FLAG, offsetof(options, as[1]), 0, 0},
+    {"--f16", NULL, "as float16", OPTION_FLAG, offsetof(options, as[2]), 0, 0},
+    {"--bf16", NULL, "as bfloat16", OPTION_FLAG, offsetof(options, as[3]), 0, 0},
+    {0},
+};
+
+static int compare(int argc, char **argv);
+const cli_command cli_compare = {"compare",
+                                 "A.npy B.npy | --manifest FILE DIR",
+                                 "judge results against the reference: two files, or a folder against a set",
+                                 table,
+                                 offsetof(options, results),
+                                 2,
+                                 "seqmix compare --manifest vectors/manifest.json results --bf16",
+                                 compare};
+
+static int compare(int argc, char **argv) {
     options o = {0};
-    const char *usage =
-        "it takes A.npy B.npy or --manifest FILE DIR [--only CASE], and --f64, --f32, --f16, --bf16, --tol X";
-    for (int i = 0; i < argc; i++) {
-        if (strncmp(argv[i], "--", 2) == 0 && compare_format_named(argv[i] + 2)) {
-            if (o.format) return cli_fail("compare: a second format, %s; %s", argv[i], usage);
-            o.format = compare_format_named(argv[i] + 2);
-        } else if (!strcmp(argv[i], "--manifest") || !strcmp(argv[i], "--only") ||
-                   !strcmp(argv[i], "--tol")) {
-            if (i + 1 == argc) return cli_fail("compare: %s needs a value", argv[i]);
-            if (strcmp(argv[i], "--tol")) {
-                *(argv[i][2] == 'm' ? &o.manifest : &o.only) = argv[i + 1];
-                i++;
-                continue;
-            }
-            char *end;
-            o.tol = strtod(argv[++i], &end);
-            if (*end || !(o.tol > 0) || !isfinite(o.tol))
-                return cli_fail("compare: --tol is '%s'; it must be a number above 0", argv[i]);
-        } else if (argv[i][0] == '-' || o.reference) {
-            return cli_fail("compare: '%s' is not known; %s", argv[i], usage);
-        } else {
-            *(o.results ? &o.reference : &o.results) = argv[i];
-        }
+    if (cli_read_options(&cli_compare, argc, argv, &o)) return 2;
+    for (size_t i = 0; i < sizeof o.as / sizeof *o.as; i++) {
+        if (!o.as[i]) continue;
+        if (o.format)
+            return cli_fail("compare: a second format, --%s, beside --%s", compare_formats[i].name,
+                            o.format->name);
+        o.format = &compare_formats[i];
     }
     if (o.manifest ? !o.results || o.reference : !o.reference || o.only)
-        return cli_fail("compare: %s", usage);
+        return cli_usage_error(&cli_compare,
+                               "A.npy B.npy, or --manifest FILE DIR, of which alone --only takes a part");
     return o.manifest ? compare_manifest(&o) : compare_pair(o.results, o.reference, o.format, o.tol);
 }

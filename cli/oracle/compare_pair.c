@@ -78,7 +78,7 @@ static int judge(const npy *got, const npy *ref, const compare_format *format, d
         take(&absolute, error, i);
         take(&relative, error / fabs(b), i);
         take(&ulp, error / compare_ulp(format, b), i);
-        if (!(error <= tol * scale) && !past++) first_past = i;
+        if ((!(error <= tol * scale) || isinf(error)) && !past++) first_past = i;
     }
     printf("  largest difference       %.3g\n", absolute.value);
     printf("  relative to the scale    %.3g of %.6g, the reference's largest; %.3g is allowed\n",

@@ -46,6 +46,8 @@ void manifest_close(manifest *m) {
 }
 
 static int plain_name(const char *file) {
+    for (const unsigned char *c = (const unsigned char *)file; *c; c++)
+        if (*c < 0x20 || *c == 0x7f) return 0; // it is printed
     return file[0] && file[0] != '.' && !strpbrk(file, "/\\") && strlen(file) < 256;
 }
 

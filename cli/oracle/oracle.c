@@ -74,17 +74,16 @@ static const oracle_mechanism *find(const char *name) {
 }
 
 typedef struct {
-    const char *manifest, *in, *out, *layout, *mechanism;
-    int list;
+    const char *mechanism, *manifest, *in, *out;
+    int heads_apart, list;
+    cli_list params;
 } options;
 
 static int run_folder(const options *o, params *p) {
     oracle_request r = {find(o->mechanism), NULL, 0, o->in, o->out};
     if (!r.mechanism) return 2;
     if (!o->in || !o->out) return cli_fail("oracle: %s needs --in DIR and --out DIR", o->mechanism);
-    if (o->layout && strcmp(o->layout, "bhld") && strcmp(o->layout, "bld"))
-        return cli_fail("oracle: --layout is '%.40s'; it must be bld or bhld", o->layout);
-    r.heads_apart = o->layout && strcmp(o->layout, "bhld") == 0;
+    r.heads_apart = o->heads_apart;
     if (r.heads_apart && !oracle_has_heads(r.mechanism)) {
         char names[300] = "";
         for (const oracle_mechanism *m = oracle_mechanisms; m->name; m++)
@@ -99,52 +98,60 @@ static int run_folder(const options *o, params *p) {
     return oracle_folder_run(&r);
 }
 
-int cli_oracle(int argc, char **argv) {
-    options o = {0};
-    params p = {.length = 0};
-    const struct {
-        const char *name, **to;
-    } takes[] = {{"--manifest", &o.manifest}, {"--in", &o.in}, {"--out", &o.out}, {"--layout", &o.layout}};
-    for (int i = 0; i < argc; i++) {
-        const char **to = NULL;
-        for (size_t k = 0; k < sizeof takes / sizeof *takes; k++)
-            if (strcmp(argv[i], takes[k].name) == 0) to = takes[k].to;
-        int param = strcmp(argv[i], "--param") == 0, mode = strcmp(argv[i], "--mode") == 0;
-        if (strcmp(argv[i], "--list") == 0) {
-            o.list = 1;
-        } else if (to || param || mode) {
-            if (to && *to) return cli_fail("oracle: %s is given twice", argv[i]);
-            if (++i == argc) return cli_fail("oracle: %s needs a value", argv[i - 1]);
-            if (to) {
-                *to = argv[i];
-                continue;
-            }
-            if (!o.mechanism)
-                return cli_fail("oracle: %s must stand behind the mechanism's name", argv[i - 1]);
-            const oracle_mechanism *m = find(o.mechanism);
-            size_t n = strcspn(argv[i], "=");
-            if (!m) return 2;
-            if (param && !argv[i][n])
-                return cli_fail("oracle: --param is '%.60s'; it must be NAME=VALUE", argv[i]);
-            if (param ? add_param(&p, m, argv[i], n, argv[i] + n + 1) : add_param(&p, m, "mode", 4, argv[i]))
-                return 2;
-        } else if (argv[i][0] == '-' || o.mechanism) {
-            return cli_fail(
-                "oracle: '%.60s' is not known; it takes MECHANISM [--mode NAME] [--param NAME=VALUE]... "
-                "[--layout bld|bhld] --in DIR --out DIR, or --manifest FILE --out DIR, or --list",
-                argv[i]);
-        } else {
-            o.mechanism = argv[i];
+static const cli_option table[] = {
+    {"--in", "DIR", "the inputs, NAME.npy each", OPTION_TEXT, offsetof(options, in), 0, 0},
+    {"--out", "DIR", "the results", OPTION_TEXT, offsetof(options, out), 0, 0},
+    {"--mode", "NAME", "the mechanism's mode: short for --param mode=NAME", OPTION_EACH,
+     offsetof(options, params), 0, 0},
+    {"--param", "NAME=VALUE", "a parameter of the mechanism", OPTION_EACH, offsetof(options, params), 0, 0},
+    {"--layout", "bld|bhld", "q, k, v as [...][L][H*d] or as [...][H][L][d]", OPTION_WORD,
+     offsetof(options, heads_apart), 0, 0},
+    {"--list", NULL, "every mechanism with its parameters and arrays, or that of one", OPTION_FLAG,
+     offsetof(options, list), 0, 0},
+    {"--manifest", "FILE", "every case of a set of test vectors", OPTION_TEXT, offsetof(options, manifest), 0,
+     0},
+    {0},
+};
+
+static int oracle(int argc, char **argv);
+const cli_command cli_oracle = {
+    "oracle",
+    "MECHANISM --in DIR --out DIR | --list [MECHANISM] | --manifest FILE --out DIR",
+    "the double-precision oracle on .npy files",
+    table,
+    offsetof(options, mechanism),
+    1,
+    "seqmix oracle softmax_attention_qkv --layout bhld --in CASE --out RIGHT",
+    oracle};
+
+static int add_params(params *p, const options *o) {
+    const oracle_mechanism *m = find(o->mechanism);
+    for (size_t i = 0; m && i < o->params.n; i++) {
+        const char *value = o->params.value[i];
+        const size_t n = strcspn(value, "=");
+        if (!strcmp(o->params.option[i], "--mode")) {
+            if (add_param(p, m, "mode", 4, value)) return 2;
+        } else if (!value[n]) {
+            return cli_fail("oracle: --param is '%.60s'; it must be NAME=VALUE", value);
+        } else if (add_param(p, m, value, n, value + n + 1)) {
+            return 2;
         }
     }
+    return m ? 0 : 2;
+}
+
+static int oracle(int argc, char **argv) {
+    options o = {0};
+    params p = {.length = 0};
+    if (cli_read_options(&cli_oracle, argc, argv, &o)) return 2;
     if (o.list) {
         const oracle_mechanism *only = o.mechanism ? find(o.mechanism) : NULL;
         if (o.mechanism && !only) return 2;
         oracle_list(only);
         return 0;
     }
-    if (o.mechanism && !o.manifest) return run_folder(&o, &p);
-    if (!o.manifest || !o.out || o.mechanism || o.in || o.layout)
+    if (o.mechanism && !o.manifest) return add_params(&p, &o) ? 2 : run_folder(&o, &p);
+    if (!o.manifest || !o.out || o.mechanism || o.in || o.heads_apart || o.params.n)
         return cli_fail("oracle: it needs a MECHANISM with --in DIR and --out DIR, or --manifest FILE and "
                         "--out DIR alone");
     return oracle_manifest_run(o.manifest, o.out);

@@ -5,9 +5,6 @@
 
 #include "oracle_cases.h"
 
-// The folder and those above it; 0, or 2 with a message that begins with `option`.
-int cli_make_folder(const char *path, const char *option);
-
 // oracle_manifest.c: every case of a set of test vectors.
 int oracle_manifest_run(const char *manifest, const char *out);
 

@@ -261,6 +261,7 @@ static int run(folder_run *f) {
     if (cli_make_folder(f->r->out, "--out")) return 2;
     for (size_t i = 0; i < f->n_results; i++)
         if (write_result(f, &f->results[i])) return 2;
+    cli_finish_folder();
     printf("oracle: %s: %zu arrays written to %s\n", f->r->mechanism->name, f->n_results, f->r->out);
     return 0;
 }

@@ -81,6 +81,7 @@ int oracle_manifest_run(const char *path, const char *out) {
         oracle_close(&c);
     }
     manifest_close(&m);
+    cli_finish_folder();
     if (!status)
         printf("oracle: %zu of %zu cases, %zu arrays written to %s\n", cases - failed, cases, written, out);
     return status || failed ? 2 : 0;

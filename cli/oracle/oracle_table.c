@@ -37,6 +37,7 @@
     { ORACLE_INPUT, NULL, NULL, NULL, 0 }
 
 static int divides(oracle_case *c, const char *part, const char *whole) {
+    if (!oracle_size(c, part)) return oracle_fail(c, "the parameter %s is missing", part);
     if (oracle_size(c, whole) % oracle_size(c, part) == 0) return 0;
     return oracle_fail(c, "%s = %zu does not divide %s = %zu", part, oracle_size(c, part), whole,
                        oracle_size(c, whole));

@@ -253,6 +253,7 @@ static int make_set(work *w) {
     if (!status && bad) status = cli_fail("vectors: out of memory");
     snprintf(path, sizeof path, "%s/README.md", w->out);
     if (!status) status = cli_write_file(path, vectors_readme, strlen(vectors_readme));
+    cli_finish_folder();
     snprintf(path, sizeof path, "%s/manifest.json", w->out);
     if (!status) status = cli_write_file(path, text, size);
     free(text);
@@ -260,17 +261,32 @@ static int make_set(work *w) {
     return status;
 }
 
-int cli_vectors(int argc, char **argv) {
-    const char *out = NULL, *seed = "1";
-    for (int i = 0; i < argc; i++) {
-        const char **to = strcmp(argv[i], "--out") == 0    ? &out
-                          : strcmp(argv[i], "--seed") == 0 ? &seed
-                                                           : NULL;
-        if (!to) return cli_fail("vectors: '%.60s' is not known; it takes --out DIR [--seed N]", argv[i]);
-        if (++i == argc) return cli_fail("vectors: %s needs a value", argv[i - 1]);
-        *to = argv[i];
-    }
-    if (!out || !*out || strlen(out) > 3500) return cli_fail("vectors: --out DIR is needed");
+typedef struct {
+    const char *out;
+    const char *seed;
+} options;
+static const cli_option table[] = {
+    {"--out", "DIR", "where to; manifest.json is written last", OPTION_TEXT, offsetof(options, out), 0, 0},
+    {"--seed", "N", "the same seed draws the same inputs everywhere (1)", OPTION_TEXT,
+     offsetof(options, seed), 0, 0},
+    {0},
+};
+
+static int vectors(int argc, char **argv);
+const cli_command cli_vectors = {"vectors",
+                                 "--out DIR",
+                                 "a set of test vectors for judging other implementations",
+                                 table,
+                                 0,
+                                 0,
+                                 "seqmix vectors --out vectors",
+                                 vectors};
+
+static int vectors(int argc, char **argv) {
+    options o = {NULL, "1"};
+    if (cli_read_options(&cli_vectors, argc, argv, &o)) return 2;
+    if (!o.out || strlen(o.out) > 3500) return cli_usage_error(&cli_vectors, "--out DIR");
+    const char *const out = o.out, *const seed = o.seed;
     if (!*seed || strlen(seed) > 18 || strspn(seed, "0123456789") != strlen(seed))
         return cli_fail("vectors: --seed is '%.60s'; it must be a whole number of at most 18 digits", seed);
     work *w = calloc(1, sizeof *w);

@@ -160,6 +160,9 @@ typedef struct {
 } ref_landmark;
 // A query picks, among the complete blocks before its own, the one whose last row in marks has the largest q
 // . mark (the lowest on a tie), and attends to it and to its own block up to itself. o [B][L][D], stats
+// The smallest lead of a chosen landmark's score over the next best, relative to the scores' root mean square: a choice that
+// rounding could turn has a small one. Infinite where no query has two landmarks to choose from.
+double ref_landmark_lead(const double *q, const double *marks, const ref_landmark *p);
 // [B][H][L][2], chosen [B][H][L], -1 where there is none.
 void ref_landmark_fwd(double *o, double *stats, int32_t *chosen, const double *q, const double *k,
                       const double *v, const double *marks, const ref_landmark *p);

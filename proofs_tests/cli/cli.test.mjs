@@ -42,6 +42,10 @@ test('train prints one JSON line a step and a final one', () => {
     const first = lines.shift(); // known before the first step
     assert.equal(first.start, true);
     assert.equal(first.params, 8265);
+    for (const key of ['version', 'isa', 'seed', 'config']) assert.equal(first[key], lines.at(-1)[key], key);
+    assert.match(first.config, /^v=1&task=mqar&.*&mixer=cat&/);
+    assert.equal(first.version, '0.1.0');
+    assert.equal(first.seed, '1');
     for (const key of ['bytes', 'flops']) assert.ok(first[key] > 100_000, `${key}: ${first[key]}`);
     assert.deepEqual(
         lines.slice(0, 20).map((line) => line.step),
@@ -473,6 +477,11 @@ test('help --json is the table that the page reads', () => {
     assert.ok(table.modes.cat.includes('filters=k'));
     assert.ok(table.recipes.some((r) => r.task === 'mqar' && r.mixer === 'focus'));
     assert.equal(table.tasks.length, 16);
+    // What a shell completes: every command, with its options.
+    const train = table.commands.find(({ name }) => name === 'train');
+    assert.deepEqual(train.options[1].name, '--save');
+    assert.equal(train.options[1].argument, 'FILE');
+    assert.equal(table.commands.length, 12);
 });
 
 test('help lists every mixer and task, and tells of one key', () => {
@@ -481,6 +490,7 @@ test('help lists every mixer and task, and tells of one key', () => {
     for (const word of ['mixer', 'length', 'cat', 'attention', 'mqar', 'recall'])
         assert.ok(all.stdout.includes(word), word);
     assert.match(seqmix('help', 'filter').stdout, /taps/);
+    assert.match(seqmix('help', 'train').stdout, /^seqmix train 'CONFIG'.*\n[^]*--save-every N\|Ns /);
     assert.match(seqmix('help', 'mixer').stdout, /CAT/);
     assert.equal(seqmix('--version').stdout, 'seqmix 0.1.0\n');
 });
@@ -508,7 +518,17 @@ const wrong = [
     [['train', recall, '--eval', 'x'], /--eval x.*whole number/],
     [['train', recall, '--every'], /--every/],
     [['train', recall, '--what'], /--what/],
-    [['train', recall, recall], /one config/],
+    [['train', recall, recall], /is too much: train takes 'CONFIG'/],
+    [['train', recall, '--sav', 'x'], /no option '--sav'; the nearest is --save/],
+    [['train', recall, '--eval', '1', '--eval', '2'], /--eval is given twice/],
+    [['train', recall, '--save-every', '9'], /--save-every needs --save/],
+    [['train', recall, '--save', file('a'), '--save-every', '9m'], /--save-every 9m is not allowed/],
+    [['train', 'preset=recall'], /train takes one run, and 'preset=recall' are \d+/],
+    [['train', '--load', file('a'), 'steps=30~steps=40'], /train --load takes one run/],
+    [['data', 'task=mqar~task=nar', '--show'], /data takes one run/],
+    [['data', 'task=mqar', '--show', '--stream', 'test'], /--stream test is not allowed.*train\|eval/],
+    [['audit', `${recall}~mixer=las`], /audit takes one run/],
+    [['eval', file('esc\x1b[2Jape\n')], /esc\\x1b\[2Jape\\x0a cannot be read/],
     [['train', '--load', file('junk')], /not a checkpoint/],
     [['train', '--load', file('nowhere')], /nowhere.*No such file/],
     [['train', '--load', folder], /not a file/],
@@ -538,13 +558,14 @@ const wrong = [
     [['sweep', recall, 'seed=1,2', '--seeds', '2'], /seed is the key of the sweep/],
     [['sweep', `${recall}~mixer=las`, 'filter=1,2'], /one run/],
     [['train', `${recall}~nonsense=1`], /nonsense/],
+    [['train', `${recall}~mixer=las`], /train takes one run, and .* are 2/],
     [['train', `${recall}~preset=recall`], /preset=recall stands in run 2/],
     [['train', recall, '--save', folder], /it is a folder/],
     [['help', 'nothing'], /nothing/],
     [['selfcheck', '--against', file('nowhere')], /nowhere/],
     [['bench', '--jsn'], /'--jsn'/],
-    [['bench', '--seconds', '1x'], /--seconds is '1x'/],
-    [['bench', '--seconds'], /--seconds is ''/],
+    [['bench', '--seconds', '1x'], /--seconds '1x' is not allowed/],
+    [['bench', '--seconds'], /--seconds needs S/],
     [['bench', 'mqar step', 'nosuch'], /no row is called 'nosuch'.* sgemm, .*length$/m],
     [['bench', ''], /no row is called ''/],
 ];
@@ -615,9 +636,10 @@ test('bench: a JSON line for each row asked for, on the instruction set asked fo
 });
 
 test('every command says how it is used', () => {
-    for (const command of ['train', 'eval', 'data', 'sweep', 'presets', 'bench', 'oracle', 'compare']) {
+    for (const { name: command } of JSON.parse(seqmix('help', '--json').stdout).commands) {
         const { status, stdout } = seqmix(command, '--help');
         assert.equal(status, 0);
+        assert.ok(seqmix('help', command).stdout.includes(stdout), command);
         assert.match(stdout, new RegExp(`^seqmix ${command} `));
     }
 });

@@ -288,8 +288,15 @@ test('one sentence for each wrong request, and nothing written', () => {
     refuses(/no mechanism 'softmax'/, 'oracle', '--list', 'softmax');
     refuses(/needs --in DIR and --out DIR/, ...attention, '--in', good);
     refuses(/--in is given twice/, ...attention, '--in', good, '--in', good);
-    refuses(/--out needs a value/, ...attention, '--in', good, '--out');
-    refuses(/'--output' is not known/, ...attention, '--in', good, '--output', at('never'));
+    refuses(/--out needs DIR/, ...attention, '--in', good, '--out');
+    refuses(
+        /no option '--output'; the nearest is --out/,
+        ...attention,
+        '--in',
+        good,
+        '--output',
+        at('never'),
+    );
     refuses(
         /no parameter 'P'; it takes L, D, H, causal, pos, rope_base/,
         ...attention,
@@ -324,19 +331,10 @@ test('one sentence for each wrong request, and nothing written', () => {
         ...out,
     );
     refuses(/pos is 'a"b'/, ...attention, '--param', 'pos=a"b', '--in', good, ...out);
-    refuses(
-        /stand behind the mechanism/,
-        'oracle',
-        '--param',
-        'H=1',
-        'softmax_attention_qkv',
-        '--in',
-        good,
-        ...out,
-    );
+    refuses(/H is 'x'; it must be/, 'oracle', '--param', 'H=x', attention[1], '--in', good, ...out);
     refuses(/nowhere is not a folder/, ...attention, '--in', at('nowhere'), ...out);
     refuses(
-        /--layout is 'bhdl'; it must be bld or bhld/,
+        /--layout bhdl is not allowed: it must be one of bld\|bhld/,
         ...attention,
         '--layout',
         'bhdl',
@@ -454,8 +452,8 @@ test('the same seed makes the same set; another seed another', () => {
     const file = cases[0].inputs.x.file;
     assert.notDeepEqual(readFileSync(at('other', file)), readFileSync(at('vectors', file)));
     refuses(/--seed is '-1'/, 'vectors', '--out', at('never'), '--seed', '-1');
-    refuses(/--out DIR is needed/, 'vectors');
-    refuses(/'--to' is not known/, 'vectors', '--to', at('never'));
+    refuses(/needs --out DIR/, 'vectors');
+    refuses(/no option '--to'/, 'vectors', '--to', at('never'));
 });
 
 test('inputs have eight significant bits; scales and tolerances are what they are said to be', () => {
@@ -693,6 +691,7 @@ test('compare: kinds of numbers, shapes, NaN', () => {
         i4: { shape: [2], data: [1, 65504], dtype: '<i4' },
         j4: { shape: [2], data: [1, 65505], dtype: '<i4' },
         nan: { shape: [2], data: [1, NaN] },
+        inf: { shape: [2], data: [1, Infinity] },
         column: { shape: [2, 1], data: [1, 65504] },
         none: { shape: [0], data: [] },
     });
@@ -705,13 +704,15 @@ test('compare: kinds of numbers, shapes, NaN', () => {
     assert.equal(pair('nan', 'f8', '--tol', '1e300').status, 1);
     assert.equal(pair('nan', 'nan').status, 1);
     assert.equal(pair('none', 'none').status, 0);
+    assert.equal(pair('nan', 'inf', '--tol', '1e300').status, 1);
+    assert.equal(pair('inf', 'inf').status, 0);
     const of = (name) => join(dir, `${name}.npy`);
     refuses(/holds <i4, .* holds <f8/, 'compare', of('i4'), of('f8'));
     refuses(/has the shape \[2\], .* has \[2\]\[1\]/, 'compare', of('f8'), of('column'));
     refuses(/a second format, --f16/, 'compare', of('f8'), of('f8'), '--f32', '--f16');
-    refuses(/it takes A\.npy B\.npy or --manifest/, 'compare', of('f8'));
-    refuses(/it takes A\.npy B\.npy or --manifest/, 'compare', of('f8'), of('f8'), '--only', 'cat');
-    refuses(/--tol is 'x'/, 'compare', of('f8'), of('f8'), '--tol', 'x');
+    refuses(/needs A\.npy B\.npy, or --manifest/, 'compare', of('f8'));
+    refuses(/needs A\.npy B\.npy, or --manifest/, 'compare', of('f8'), of('f8'), '--only', 'cat');
+    refuses(/--tol 'x' is not allowed/, 'compare', of('f8'), of('f8'), '--tol', 'x');
 });
 
 // ---- The page
@@ -738,6 +739,121 @@ function runPage(chosen) {
     }
     return said;
 }
+
+test('compare: a set that cannot fail is refused', () => {
+    const set = (name, change) => {
+        const { cases, ...head } = structuredClone(manifest);
+        const one = cases.find((c) => c.name === 'focus_filter_causal');
+        const dir = at(name);
+        mkdirSync(dir);
+        for (const file of readdirSync(at('vectors')).filter((f) => f.startsWith(one.name)))
+            cpSync(at('vectors', file), join(dir, file));
+        change(one, dir);
+        writeFileSync(join(dir, 'manifest.json'), JSON.stringify({ ...head, cases: [one] }));
+        return seqmix('compare', '--manifest', join(dir, 'manifest.json'), dir);
+    };
+    assert.equal(set('whole', () => {}).status, 0);
+    const bare = set('bare', (one) => {
+        for (const part of ['outputs', 'intermediates', 'gradients']) delete one[part];
+    });
+    assert.equal(bare.status, 2);
+    assert.match(bare.stderr, /case focus_filter_causal: it has no outputs/);
+    assert.equal(set('empty', (one) => (one.outputs = {})).status, 2);
+    assert.equal(set('gone', (one, dir) => rmSync(join(dir, one.outputs.y.file))).status, 2);
+    // The reference holds an infinity, the results a NaN there: with a scale of its own, and with the array's largest.
+    for (const scale of [undefined, 1, 1e308]) {
+        const dir = newFolder();
+        const { status, stdout } = set(`inf${scale}`, (one, from) => {
+            const file = one.outputs.y.file,
+                { shape, data } = readNpy(join(from, file));
+            writeNpy(
+                join(from, file),
+                shape,
+                data.map((x, i) => (i === 3 ? Infinity : x)),
+            );
+            one.outputs.y.scale = scale;
+            for (const f of readdirSync(from)) cpSync(join(from, f), join(dir, f));
+            writeNpy(
+                join(dir, file),
+                shape,
+                data.map((x, i) => (i === 3 ? NaN : x)),
+            );
+        });
+        assert.equal(status, 0, stdout); // the set against itself
+        const judged = seqmix(
+            'compare',
+            '--manifest',
+            at(`inf${scale}`, 'manifest.json'),
+            dir,
+            '--tol',
+            '1e300',
+        );
+        assert.equal(judged.status, 1, judged.stdout);
+        assert.match(judged.stdout, /got nan, ref inf/);
+    }
+});
+
+/** All these cases in one run of the program: how many failed, each with its sentence; no signal, no sanitizer. */
+function attempt(name, cases) {
+    const dir = at(name);
+    cpSync(at('vectors'), dir, { recursive: true });
+    writeFileSync(join(dir, 'manifest.json'), JSON.stringify({ ...manifest, cases }));
+    const { status, stderr, stdout } = seqmix(
+        'oracle',
+        '--manifest',
+        join(dir, 'manifest.json'),
+        '--out',
+        dir,
+    );
+    assert.doesNotMatch(stderr, /Sanitizer/);
+    const failed = stderr.split('\n').filter((line) => /^seqmix: case /.test(line));
+    assert.equal(status, failed.length ? 2 : 0, stdout);
+    for (const line of failed) assert.match(line, /^seqmix: case [^:]+: .{12,}/);
+    return failed;
+}
+
+test('an input or a parameter that is left out is missed in a sentence, in every case', () => {
+    const cases = [];
+    for (const c of manifest.cases)
+        for (const part of ['inputs', 'params'])
+            for (const name of Object.keys(c[part])) {
+                const less = structuredClone(c);
+                delete less[part][name];
+                cases.push({ ...less, name: `${c.name}_without_${part}_${name}` });
+            }
+    assert.ok(cases.length > 700, `${cases.length}`);
+    const failed = attempt('dropped', cases);
+    assert.ok(failed.length > 300, `${failed.length}`);
+    assert.ok(
+        failed.some((line) => /focus_h.*without_params_n_bins: the parameter n_bins is missing/.test(line)),
+    );
+});
+
+test('parameters and arrays that mean nothing are refused or computed, in every case', () => {
+    // Nothing whose memory or time a test could not afford: what is large must not fit the arrays.
+    const values = [0, 1, 2, 3, 5, -1, 1.5, 2 ** 31, 1e300, 'word', '', null, true, [], [1], {}];
+    let at = 0; // a walk through the values and arrays: other ones for each case
+    const cases = manifest.cases.flatMap((c) => {
+        const mutants = [];
+        const mutate = (change) => {
+            const other = structuredClone(c);
+            if (change(other) !== false)
+                mutants.push({ ...other, name: `${c.name}_mutant${mutants.length}` });
+        };
+        for (const name of Object.keys(c.params))
+            for (let i = 0; i < 6; i++) mutate((o) => (o.params[name] = values[(at += 5) % values.length]));
+        for (const name of Object.keys(c.inputs)) {
+            const inputs = Object.values(c.inputs);
+            mutate((o) => (o.inputs[name] = inputs[at++ % inputs.length])); // another array's file
+            mutate((o) => o.inputs[name].shape.reverse());
+            mutate((o) => (o.inputs[name].dtype = '<i4'));
+        }
+        return mutants;
+    });
+    assert.ok(cases.length > 2400, `${cases.length}`);
+    const failed = attempt('mutated', cases);
+    assert.ok(failed.length > cases.length / 2, `${failed.length} of ${cases.length}`);
+});
 
 test(
     'docs/ORACLE.md: its blocks, one after another',

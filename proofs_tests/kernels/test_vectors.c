@@ -56,12 +56,12 @@ static void remove_all(const char *folder) {
 
 static int run_oracle(const char *manifest, const char *out) {
     char *argv[] = {"--manifest", (char *)manifest, "--out", (char *)out};
-    return cli_oracle(4, argv);
+    return cli_oracle.run(4, argv);
 }
 
 static int run_compare(const char *manifest, const char *results, const char *option) {
     char *argv[] = {"--manifest", (char *)manifest, (char *)results, (char *)option};
-    return cli_compare(option ? 4 : 3, argv);
+    return cli_compare.run(option ? 4 : 3, argv);
 }
 
 static int set_up(void **unused) {
@@ -216,15 +216,15 @@ static void arguments_are_checked(void **unused) {
     char *none[] = {"--manifest"}, *unknown[] = {"--manifest", "a", "--to", "b"},
          *half[] = {"--manifest", "a"};
     char *twice[] = {"--out", "a", "--out", "b"}, *tol[] = {"--manifest", "a", "b", "--tol", "-1"};
-    assert_int_equal(cli_oracle(0, none), 2);
-    assert_int_equal(cli_oracle(1, none), 2);
-    assert_int_equal(cli_oracle(4, unknown), 2);
-    assert_int_equal(cli_oracle(4, twice), 2);
-    assert_int_equal(cli_oracle(2, half), 2);
-    assert_int_equal(cli_compare(1, none), 2);
-    assert_int_equal(cli_compare(2, half), 2);
-    assert_int_equal(cli_compare(4, unknown), 2);
-    assert_int_equal(cli_compare(5, tol), 2);
+    assert_int_equal(cli_oracle.run(0, none), 2);
+    assert_int_equal(cli_oracle.run(1, none), 2);
+    assert_int_equal(cli_oracle.run(4, unknown), 2);
+    assert_int_equal(cli_oracle.run(4, twice), 2);
+    assert_int_equal(cli_oracle.run(2, half), 2);
+    assert_int_equal(cli_compare.run(1, none), 2);
+    assert_int_equal(cli_compare.run(2, half), 2);
+    assert_int_equal(cli_compare.run(4, unknown), 2);
+    assert_int_equal(cli_compare.run(5, tol), 2);
 }
 
 // ---- Malformed arrays

@@ -1,0 +1,52 @@
+// runs.c: what several commands do with a run: load it, name what it is judged by and on which images.
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/run/language.h"
+
+int cli_refuse_several(const char *command, const char *config) {
+    return config && strchr(config, '~')
+               ? cli_fail("%s takes one run; '%.200s' has several, with ~ between them", command, config)
+               : 0;
+}
+
+smx_run *cli_load_run(const char *file, const char *changes) {
+    size_t size;
+    smx_error e = {0};
+    void *bytes = cli_read_file(file, &size);
+    if (!bytes) return NULL;
+    smx_run *run = smx_run_load(bytes, size, changes, &e);
+    free(bytes);
+    if (!run) cli_fail("%s", e.message);
+    return run;
+}
+
+const char *cli_images(const char *config_text, const char *changes) {
+    config *c = config_change(config_text, changes, NULL);
+    const char *data = c ? config_get(c, "data") : NULL, *test = c ? config_get(c, "test") : NULL;
+    const int images = data && test; // only tasks on images have both
+    const int trained = images && !strcmp(data, "digits");
+    const int judged = images && (!strcmp(test, "same") ? trained : !strcmp(test, "digits"));
+    config_free(c);
+    return trained && judged ? "procedural digits"
+           : trained         ? "trained on procedural digits"
+           : judged          ? "judged on procedural digits"
+                             : "";
+}
+
+void cli_note_images(const char *config, const char *changes) {
+    static const char *said = "";
+    const char *now = cli_images(config, changes);
+    if (*now && now != said) cli_note("%s: drawn by a generator, not MNIST", now);
+    said = now;
+}
+
+double cli_bits(const smx_evaluation *e) { return e->regression ? 0 : e->loss / 0.69314718055994531; }
+
+const char *cli_measure(const smx_evaluation *e, double *value) {
+    if (value) *value = e->regression ? e->r2 : e->text ? cli_bits(e) : e->accuracy;
+    return e->regression ? "r2" : e->text ? "bits" : "accuracy";
+}

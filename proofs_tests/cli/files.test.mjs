@@ -1,0 +1,325 @@
+// files.test.mjs: nothing of the user's is lost: what the program writes over, links and devices that are in the way, writers that
+// die or overlap, and signals at every moment of a training. Nodes are made in a folder of the test's own.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import {
+    chmodSync,
+    existsSync,
+    lstatSync,
+    mkdirSync,
+    mkdtempSync,
+    readdirSync,
+    readFileSync,
+    rmSync,
+    statSync,
+    symlinkSync,
+    writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { readNpy } from '../support/npy.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'seqmix-files-'));
+after(() => rmSync(folder, { recursive: true }));
+const file = (...names) => join(folder, ...names);
+const program = process.env.SEQMIX ?? 'build/seqmix';
+function seqmix(...args) {
+    const { status, stdout, stderr, signal } = spawnSync(program, args, { encoding: 'utf8', timeout: 60000 });
+    assert.equal(signal, null, `seqmix ${args.join(' ')} died of ${signal}`);
+    return { status, stdout, stderr };
+}
+const strays = (dir = folder) => readdirSync(dir).filter((name) => name.endsWith('.part'));
+const tiny = 'mixer=cat&task=mqar&batch=2&steps=3';
+const endless = 'mixer=cat&task=mqar&batch=2&steps=100000000';
+const saved = seqmix('train', tiny, '--eval', '0', '--save', file('good'));
+assert.equal(saved.status, 0, saved.stderr);
+const good = readFileSync(file('good'));
+const save = (path) => seqmix('train', tiny, '--eval', '0', '--save', path);
+const step = (path) =>
+    JSON.parse(seqmix('train', '--load', path, '--json', '--eval', '0').stdout.split('\n')[0]).step;
+
+test('a symbolic link stays a link, and what it points to is written', () => {
+    mkdirSync(file('elsewhere'));
+    for (const [name, target] of [
+        ['link', 'elsewhere/real'], // relative, to a file that is there
+        ['dangling', join(folder, 'elsewhere', 'new')], // absolute, to one that is not
+        ['chain', 'link'],
+    ]) {
+        symlinkSync(target, file(name));
+        if (name === 'link') writeFileSync(file('elsewhere', 'real'), 'old');
+        assert.equal(save(file(name)).status, 0);
+        assert.ok(lstatSync(file(name)).isSymbolicLink(), name);
+        assert.deepEqual(readFileSync(file(name)), good, name);
+    }
+    symlinkSync('loop', file('loop'));
+    assert.match(save(file('loop')).stderr, /cannot be written: Too many levels/);
+    assert.deepEqual(strays(file('elsewhere')), []);
+});
+
+test('mode and owner of the file stay; a new one takes those of the umask', () => {
+    writeFileSync(file('private'), 'old');
+    chmodSync(file('private'), 0o640);
+    const owner = process.getuid() === 0 ? [12345, 12345] : [process.getuid(), process.getgid()];
+    if (process.getuid() === 0) spawnSync('chown', [owner.join(':'), file('private')]);
+    assert.equal(save(file('private')).status, 0);
+    const { mode, uid, gid } = statSync(file('private'));
+    assert.deepEqual([mode & 0o777, uid, gid], [0o640, ...owner]);
+    assert.equal(statSync(file('good')).mode & 0o777, 0o666 & ~process.umask());
+});
+
+test('a FIFO is written into, not replaced; a folder is refused', async () => {
+    assert.equal(spawnSync('mkfifo', [file('pipe')]).status, 0);
+    const reader = spawn('cat', [file('pipe')]);
+    const chunks = [];
+    reader.stdout.on('data', (chunk) => chunks.push(chunk));
+    const { status, stderr } = save(file('pipe'));
+    await new Promise((resolve) => reader.once('close', resolve));
+    assert.equal(status, 0, stderr);
+    assert.ok(lstatSync(file('pipe')).isFIFO());
+    assert.deepEqual(Buffer.concat(chunks), good);
+    // A FIFO is no checkpoint, and nobody waits for a writer.
+    assert.match(seqmix('eval', file('pipe')).stderr, /is not a file/);
+    assert.match(save(folder).stderr, /it is a folder/);
+});
+
+test(
+    'a device is written into, not replaced',
+    { skip: process.getuid() !== 0 && 'needs root to make a device' },
+    () => {
+        if (spawnSync('mknod', [file('null'), 'c', '1', '3']).status !== 0) return; // a container that may not
+        const { status, stderr } = save(file('null'));
+        assert.ok(lstatSync(file('null')).isCharacterDevice());
+        // A folder mounted without devices: refused, and still there.
+        assert.equal(status, /Permission denied/.test(stderr) ? 2 : 0, stderr);
+    },
+);
+
+test('what a dead writer left is swept, what a living one holds is not', async () => {
+    mkdirSync(file('busy'));
+    const dead = file('busy', '.seqmix-999999-0.part'),
+        held = file('busy', '.seqmix-999999-1.part'),
+        others = file('busy', 'mine.part');
+    for (const name of [dead, held, others]) writeFileSync(name, 'half a checkpoint');
+    const holder = spawn('flock', ['-x', held, '-c', 'echo held; sleep 60'], { detached: true });
+    await new Promise((resolve) => holder.stdout.once('data', resolve));
+    assert.equal(save(file('busy', 'run')).status, 0);
+    assert.deepEqual(readdirSync(file('busy')).sort(), ['.seqmix-999999-1.part', 'mine.part', 'run']);
+    process.kill(-holder.pid);
+    await new Promise((resolve) => holder.once('close', resolve));
+    assert.equal(save(file('busy', 'run')).status, 0);
+    assert.deepEqual(readdirSync(file('busy')).sort(), ['mine.part', 'run']);
+});
+
+test('a temporary that somebody planted is neither followed nor overwritten', () => {
+    // The names are unique and opened O_EXCL: a link in the way is stepped over.
+    writeFileSync(file('victim'), 'precious');
+    mkdirSync(file('planted'));
+    const { pid } = process;
+    for (let i = pid; i < pid + 400; i++) symlinkSync(file('victim'), file('planted', `.seqmix-${i}-0.part`));
+    assert.equal(save(file('planted', 'run')).status, 0);
+    assert.equal(readFileSync(file('victim'), 'utf8'), 'precious');
+    assert.deepEqual(readFileSync(file('planted', 'run')), good);
+});
+
+test('killed while it saves again and again: the file is always whole, and the next writer sweeps', async () => {
+    mkdirSync(file('killed'));
+    const run = file('killed', 'run');
+    for (let i = 0; i < 12; i++) {
+        const child = spawn(program, [
+            'train',
+            endless,
+            '--json',
+            '--eval',
+            '0',
+            '--save',
+            run,
+            '--save-every',
+            '1',
+        ]);
+        child.stdout.resume();
+        while (!existsSync(run)) await new Promise((resolve) => setTimeout(resolve, 5));
+        await new Promise((resolve) => setTimeout(resolve, 20 + 17 * i));
+        child.kill('SIGKILL');
+        await new Promise((resolve) => child.once('close', resolve));
+        const bytes = readFileSync(run);
+        const header = Number(bytes.readBigUInt64LE(0));
+        assert.doesNotThrow(() => JSON.parse(bytes.subarray(8, 8 + header).toString()));
+        assert.equal(bytes.length, good.length + header - Number(good.readBigUInt64LE(0)));
+    }
+    assert.equal(save(run).status, 0);
+    assert.deepEqual(strays(file('killed')), []);
+});
+
+test('data --out: overlapping writers never leave the tokens of one and the targets of another', async () => {
+    const out = file('data');
+    const words = (seed) => ['data', `task=mqar&seed=${seed}`, '--count', '300', '--out'];
+    const alone = [1, 2, 3].map((seed) => {
+        assert.equal(seqmix(...words(seed), `${out}${seed}`).status, 0);
+        return ['tokens', 'targets'].map((name) => readNpy(join(`${out}${seed}`, `${name}.npy`)).data.join());
+    });
+    for (let round = 0; round < 8; round++) {
+        await Promise.all(
+            [1, 2, 3].map(
+                (seed) =>
+                    new Promise((resolve) => spawn(program, [...words(seed), out]).once('close', resolve)),
+            ),
+        );
+        const [tokens, targets] = ['tokens', 'targets'].map((name) =>
+            readNpy(join(out, `${name}.npy`)).data.join(),
+        );
+        const writer = alone.findIndex(([t]) => t === tokens);
+        assert.ok(writer >= 0);
+        assert.equal(targets, alone[writer][1], `round ${round}: the tokens are those of seed ${writer + 1}`);
+    }
+});
+
+/** A training that prints JSON, once it has begun. */
+async function begin(...args) {
+    const child = spawn(program, ['train', '--json', ...args]);
+    child.text = '';
+    child.errors = '';
+    child.stderr.on('data', (chunk) => (child.errors += chunk));
+    await new Promise((resolve) => child.stdout.once('data', resolve));
+    child.stdout.on('data', (chunk) => (child.text += chunk));
+    child.ended = new Promise((resolve) => child.once('close', (code, signal) => resolve(code ?? signal)));
+    return child;
+}
+
+for (const [signal, code] of [
+    ['SIGHUP', 129],
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+])
+    test(`${signal}: saved, exit ${code}`, async () => {
+        const child = await begin(endless, '--save', file(signal));
+        child.kill(signal);
+        assert.equal(await child.ended, code);
+        assert.ok(step(file(signal)) > 0);
+        assert.equal(JSON.parse(child.text.trim().split('\n').at(-1)).final, true);
+    });
+
+test('what the program was started to ignore does not stop it: nohup', async () => {
+    const child = spawn('nohup', [program, 'train', '--json', endless, '--save', file('nohup')]);
+    await new Promise((resolve) => child.stdout.once('data', resolve));
+    child.stdout.resume();
+    child.kill('SIGHUP');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    assert.equal(child.exitCode ?? child.signalCode, null);
+    child.kill('SIGTERM');
+    assert.equal(await new Promise((resolve) => child.once('close', resolve)), 143);
+});
+
+test('USR1 saves and the training goes on; --save-every does so by itself', async () => {
+    const child = await begin(endless, '--save', file('usr1'));
+    assert.ok(!existsSync(file('usr1')));
+    child.kill('SIGUSR1');
+    while (!existsSync(file('usr1'))) await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(child.exitCode ?? child.signalCode, null);
+    const first = step(file('usr1'));
+    assert.ok(first > 0);
+    child.kill('SIGTERM');
+    assert.equal(await child.ended, 143);
+    assert.ok(step(file('usr1')) > first);
+
+    for (const every of ['7', '1s']) {
+        const path = file(`every${every}`),
+            often = await begin(endless, '--save', path, '--save-every', every);
+        while (!existsSync(path)) await new Promise((resolve) => setTimeout(resolve, 20));
+        often.kill('SIGKILL'); // nothing is saved at the end
+        await often.ended;
+        const at = step(path);
+        assert.ok(every === '1s' ? at > 0 : at > 0 && at % 7 === 0, `${every}: ${at}`);
+    }
+});
+
+test('a signal in the middle of a long step is answered within a second', { timeout: 120000 }, async () => {
+    // Seconds a step; the file holds the state before it.
+    const long =
+        'mixer=attention&task=mqar&length=4096&batch=32&width=128&pairs=64&vocab=8192&steps=1000&threads=1';
+    const child = await begin(long, '--save', file('long'), '--eval', '0');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const begun = Date.now();
+    child.kill('SIGTERM');
+    assert.equal(await child.ended, 143);
+    const seconds = (Date.now() - begun) / 1000;
+    assert.match(child.errors, /in the middle of a step: .*long holds step 0/);
+    assert.ok(seconds < 4, `${seconds} s`); // 0.7, and what a busy machine takes to write
+});
+
+test('a reader of JSON that goes away loses no training', async () => {
+    const path = file('unread');
+    const child = await begin('mixer=cat&task=mqar&batch=2&steps=3000', '--eval', '0', '--save', path);
+    child.stdout.destroy();
+    assert.equal(await child.ended, 2); // what it printed was lost, and is said
+    assert.match(child.errors, /nobody reads standard output/);
+    assert.equal(step(path), 3000);
+    // With nothing to save, nothing is gained by going on.
+    const idle = await begin(endless, '--eval', '0');
+    idle.stdout.destroy();
+    assert.equal(await idle.ended, 2);
+});
+
+test('a run that fails leaves the good checkpoint alone and writes NAME.stopped', () => {
+    writeFileSync(file('kept'), good);
+    // A learning rate that no weight survives.
+    const { status, stderr } = seqmix(
+        'train',
+        'mixer=cat&task=mqar&batch=2&width=8&steps=400&rate=10&warmup=0&decay=10&clip=0&norm=none',
+        '--eval',
+        '0',
+        '--save',
+        file('kept'),
+    );
+    assert.equal(status, 2, stderr);
+    assert.match(stderr, /kept\.stopped/);
+    assert.deepEqual(readFileSync(file('kept')), good);
+    assert.ok(existsSync(file('kept.stopped')));
+});
+
+test('eval --json is JSON whatever the weights are; what is no number is null, and exit 1', () => {
+    // Infinities among the weights: the loss is no number.
+    const header = Number(good.readBigUInt64LE(0));
+    const table = JSON.parse(good.subarray(8, 8 + header).toString());
+    const bytes = Buffer.from(good);
+    for (const [name, { data_offsets }] of Object.entries(table))
+        if (name !== '__metadata__' && !name.includes(':'))
+            for (let i = data_offsets[0]; i < data_offsets[1]; i += 4)
+                bytes.writeFloatLE(3e38, 8 + header + i);
+    writeFileSync(file('wild'), bytes);
+    const { status, stdout, stderr } = seqmix('eval', file('wild'), '--json', '--count', '4');
+    assert.equal(status, 1, stderr);
+    assert.equal(JSON.parse(stdout).loss, null);
+    assert.match(stderr, /its loss is not a finite number/);
+});
+
+test('control characters of a file reach no terminal raw', () => {
+    const esc = '\x1b]0;owned\x07\x9b2J\n';
+    const entry = { file: 'y.npy', shape: [1], dtype: '<f8' };
+    const manifests = [
+        { cases: [{ name: `case${esc}`, mechanism: 'cat', outputs: {} }] },
+        { cases: [{ name: 'case', mechanism: esc, inputs: {}, outputs: { y: entry } }] },
+        {
+            cases: [
+                {
+                    name: 'case',
+                    mechanism: 'las_alphas',
+                    inputs: {},
+                    outputs: { y: { ...entry, file: `${esc}y` } },
+                },
+            ],
+        },
+    ];
+    for (const [i, manifest] of manifests.entries()) {
+        const path = file(`hostile${i}.json`);
+        writeFileSync(path, JSON.stringify(manifest));
+        for (const args of [
+            ['oracle', '--manifest', path, '--out', file('hostile')],
+            ['compare', '--manifest', path, file('hostile')],
+        ]) {
+            const { status, stdout, stderr } = seqmix(...args);
+            assert.equal(status, 2);
+            assert.doesNotMatch(stdout + stderr, /[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
+        }
+    }
+});
