@@ -103,7 +103,8 @@ static const vectors_range ranges[] = {
     {NULL, "q", -255, 255, 7},
     {"delta_core", "k", -90, 90, 8}, // rows shorter than 1: stable
     {NULL, "k", -255, 255, 7},
-    {NULL, "g", -128, -1, 7},
+    {"gla_core", "g", -128, -1, 7}, // logarithms of gates
+    {"delta_core", "g", -128, -1, 7},
     {"delta_core", "beta", 1, 255, 8},
     {NULL, "s0", -255, 255, 8},
     {"cross_entropy", "dy", 1, 1, 0},
