@@ -113,6 +113,8 @@ tensor *graph_node(graph *g, const op *op, size_t n_in, tensor *const *in, const
 // or NULL. Again, once a pool is lent to a graph whose gradients are blocked: then whole ones, for pieces to be cut from.
 int graph_plan(graph *g, tensor *loss, smx_error *error);
 void graph_forward(graph *g);
+// The nodes after the one that made t once more, t now holding something else (a LOOK graph, which keeps every tensor).
+void graph_forward_after(graph *g, const tensor *t);
 // The caller has written loss->grad; weights' gradients accumulate into params->grad.
 void graph_backward(graph *g);
 // Name of the first tensor, in order of computation, that is not finite in a fresh forward replay; NULL if none.

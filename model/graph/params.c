@@ -1,7 +1,6 @@
 // params.c: the weights of a model and how they start.
 #include "params.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -44,6 +44,10 @@ void graph_forward(graph *g) {
     }
 }
 
+void graph_forward_after(graph *g, const tensor *t) {
+    for (size_t k = (size_t)t->produced_by + 1; k < g->n_nodes; k++) g->nodes[k].op->forward(g, &g->nodes[k]);
+}
+
 // What backward made apart is added to the gradient that is there, rows from..to-1 or as many as there are.
 static void add_apart(node *n, size_t from, size_t to) {
     for (size_t j = 0; j < n->n_in; j++) {

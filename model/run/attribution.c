@@ -61,11 +61,6 @@ const float *smx_run_saliency(smx_run *r, int32_t answer, smx_error *error) {
     return gradient;
 }
 
-// The nodes after the one that made t once more, t holding something else.
-static void replay_after(graph *g, const tensor *t) {
-    for (size_t i = (size_t)t->produced_by + 1; i < g->n_nodes; i++) g->nodes[i].op->forward(g, &g->nodes[i]);
-}
-
 // After t rows the head reads their mean. Where the blocks are causal this is the answer to the sequence that ends there.
 static const float *read_on(smx_run *r, smx_error *error) {
     graph *g = r->look.graph.g;
@@ -83,7 +78,7 @@ static const float *read_on(smx_run *r, smx_error *error) {
                 sum[d] += (double)m->rows->data[t * D + d];
                 m->pooled->data[d] = (float)(sum[d] / (double)(t + 1));
             }
-            replay_after(g, m->pooled);
+            graph_forward_after(g, m->pooled);
             const float *logits = m->logits->data;
             for (size_t v = 0; v < V; v++)
                 if ((double)logits[v] > most) most = (double)logits[v];
@@ -92,7 +87,7 @@ static const float *read_on(smx_run *r, smx_error *error) {
                 shares[t * V + v] = (float)(md_exp((double)logits[v] - most) / total);
         }
         memcpy(m->pooled->data, pooled, D * sizeof *pooled);
-        replay_after(g, m->pooled);
+        graph_forward_after(g, m->pooled);
     } else {
         no_memory(error);
     }
