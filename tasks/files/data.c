@@ -2,13 +2,22 @@
 #include "data.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/base/error.h"
 
+// The list of files, and each file's count of users, are every thread's: held for a few instructions, never while a file is read.
+static atomic_flag busy = ATOMIC_FLAG_INIT;
 static data_file *files; // open or handed over
+
+static void lock(void) {
+    while (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire)) {
+    }
+}
+static void unlock(void) { atomic_flag_clear_explicit(&busy, memory_order_release); }
 
 int data_fail(smx_error *error, const char *key, const char *name, const char *what, ...) {
     char text[sizeof error->allowed];
@@ -25,28 +34,47 @@ static data_file *find(const char *name) {
     return f;
 }
 
-// Takes the bytes (malloc'ed) in every case.
-static data_file *add(const char *name, uint8_t *bytes, size_t size, const char *key, smx_error *error) {
+// Takes the bytes (malloc'ed) in every case. One user, not in the list.
+static data_file *make(const char *name, uint8_t *bytes, size_t size, const char *key, smx_error *error) {
     data_file *f = malloc(sizeof *f + strlen(name) + 1);
     if (!f) {
         free(bytes);
         data_fail(error, key, name, "there is no memory for it");
         return NULL;
     }
-    *f = (data_file){bytes, size, (char *)(f + 1), 1, 0, files};
+    *f = (data_file){bytes, size, (char *)(f + 1), 1, 0, NULL};
     strcpy(f->name, name);
-    return files = f;
+    return f;
 }
 
-void data_close(data_file *file) {
-    if (!file || --file->users) return;
+static void insert(data_file *file) {
+    file->next = files;
+    files = file;
+}
+
+// One user less, the lock held; what nobody uses any more is taken out of the list and returned.
+static data_file *leave(data_file *file) {
+    if (--file->users) return NULL;
     for (data_file **at = &files; *at; at = &(*at)->next)
         if (*at == file) {
             *at = file->next;
             break;
         }
+    return file;
+}
+
+static void forget(data_file *file) {
+    if (!file) return;
     free((void *)file->bytes);
     free(file);
+}
+
+void data_close(data_file *file) {
+    if (!file) return;
+    lock();
+    data_file *unused = leave(file);
+    unlock();
+    forget(unused);
 }
 
 int smx_data_provide(const char *name, const void *bytes, size_t size, smx_error *error) {
@@ -63,20 +91,28 @@ int smx_data_provide(const char *name, const void *bytes, size_t size, smx_error
             memcpy(copy, in, size);
         }
     }
+    data_file *file = bytes ? make(name, copy, size, "", error) : NULL, *unused = NULL;
+    if (bytes && !file) return -1;
+    lock();
     data_file *old = find(name);
     if (old) { // runs that use it keep it, under a name that no one asks for
         old->name[0] = 0;
-        if (old->provided) data_close(old);
+        if (old->provided) unused = leave(old);
     }
-    if (!bytes) return 0;
-    data_file *f = add(name, copy, size, "", error);
-    if (f) f->provided = 1;
-    return f ? 0 : -1;
+    if (file) {
+        file->provided = 1;
+        insert(file);
+    }
+    unlock();
+    forget(unused);
+    return 0;
 }
 
 #ifdef SMX_ZLIB
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 static int grow(uint8_t **bytes, size_t *room) {
@@ -131,9 +167,20 @@ fail:
 
 // 1: read; 0: there is no such file; -1: it cannot be read.
 static int read_disk(uint8_t **out, size_t *out_size, const char *path, smx_error *error) {
-    FILE *f = fopen(path, "rb");
-    if (!f && (errno == ENOENT || errno == ENOTDIR)) return 0;
-    if (!f) return data_fail(error, "", path, "cannot be opened: %s", strerror(errno));
+    const int at =
+        open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); // a pipe without a writer is refused, not waited for
+    if (at < 0 && (errno == ENOENT || errno == ENOTDIR)) return 0;
+    struct stat st;
+    if (at >= 0 && !fstat(at, &st) && !S_ISREG(st.st_mode)) {
+        close(at);
+        return data_fail(error, "", path, "is no regular file");
+    }
+    FILE *f = at < 0 ? NULL : fdopen(at, "rb");
+    if (!f) {
+        data_fail(error, "", path, "cannot be opened: %s", strerror(errno));
+        if (at >= 0) close(at);
+        return -1;
+    }
     uint8_t *bytes = NULL;
     size_t used = 0, room = 0, got = 1;
     while (got) {
@@ -210,15 +257,29 @@ static int not_found(smx_error *error, const char *key, const char *name) {
 #endif
 
 data_file *data_open(const char *name, const char *key, smx_error *error) {
+    lock();
     data_file *f = find(name);
-    if (f) {
-        f->users++;
-        return f;
-    }
+    if (f) f->users++;
+    unlock();
+    if (f) return f;
     uint8_t *bytes;
     size_t size;
     int status = search(&bytes, &size, name, error);
-    if (status > 0) return add(name, bytes, size, key, error);
+    if (status > 0) {
+        data_file *file = make(name, bytes, size, key, error), *unused = NULL;
+        if (!file) return NULL;
+        lock();
+        f = find(name);
+        if (f) { // another thread was first
+            f->users++;
+            unused = file;
+        } else {
+            insert(f = file);
+        }
+        unlock();
+        forget(unused);
+        return f;
+    }
     if (status == 0)
         not_found(error, key, name);
     else if (error)

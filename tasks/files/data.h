@@ -1,11 +1,11 @@
 // data.h: the bytes behind a task: a file found on disk (native programs) or handed over in memory (the page,
-// which has no disk). Opening and closing are not for several threads at once; the bytes of an open file
-// never change.
+// which has no disk). Any thread may open and close files at any time; the bytes of an open file never change.
 #ifndef SMX_DATA_FILES_H
 #define SMX_DATA_FILES_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <seqmix/data.h>
 
@@ -25,6 +25,15 @@ enum { DATA_MOST = 1 << 28 }; // bytes of a file, uncompressed
 // errors are about. The same name opened twice is one file.
 data_file *data_open(const char *name, const char *key, smx_error *error);
 void data_close(data_file *file); // NULL allowed
+// Whether data_open takes the name for a path on disk.
+static inline int data_is_path(const char *name) {
+#ifdef __wasm__
+    (void)name; // there is none
+    return 0;
+#else
+    return strchr(name, '/') != NULL;
+#endif
+}
 
 // Unpack gzip bytes (all members): *out is malloc'ed. Without zlib (SMX_ZLIB not defined) it fails in words.
 int data_gunzip(uint8_t **out, size_t *out_size, const uint8_t *bytes, size_t size, const char *name,
