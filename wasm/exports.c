@@ -46,10 +46,10 @@ smx_run *lab_load(const void *bytes, size_t size, const char *changes) {
 }
 void lab_close(smx_run *run) { smx_run_close(run); }
 int lab_step(smx_run *run, size_t n) { return smx_run_step(run, n, &failure); }
-// Addresses of a batch's arrays, 0 those that the task does not use.
+// Addresses of a batch's arrays, 0 those that the task does not use; its sequences, 0: as many as the config's batch.
 int lab_step_on(smx_run *run, const int32_t *tokens, const float *values, const int32_t *targets,
-                const float *target_values) {
-    return smx_run_step_on(run, &(smx_batch){tokens, values, targets, target_values}, &failure);
+                const float *target_values, size_t sequences) {
+    return smx_run_step_on(run, &(smx_batch){tokens, values, targets, target_values, sequences}, &failure);
 }
 const uint32_t *lab_batch(const smx_run *run) {
     static uint32_t out[RECORD_MOST];
@@ -78,9 +78,9 @@ const double *lab_evaluate(smx_run *run, size_t count,
     return smx_run_evaluate_as(run, count, changes, &e, &failure) ? NULL : flat_evaluation(&e);
 }
 const double *lab_evaluate_on(smx_run *run, const int32_t *tokens, const float *values,
-                              const int32_t *targets, const float *target_values) {
+                              const int32_t *targets, const float *target_values, size_t sequences) {
     smx_evaluation e;
-    const smx_batch batch = {tokens, values, targets, target_values};
+    const smx_batch batch = {tokens, values, targets, target_values, sequences};
     return smx_run_evaluate_on(run, &batch, &e, &failure) ? NULL : flat_evaluation(&e);
 }
 // Of the last evaluation: number of classes, then how often row was wanted and column answered; NULL: there is none.

@@ -19,17 +19,21 @@ extern "C" {
 
 typedef struct smx_run smx_run;
 
+// Threads: separate runs may be opened, stepped, read and closed by separate threads at the same time; files that their tasks read are
+// shared and locked. One run is for one thread at a time: its own threads come from smx_run_parallel's hook. Choosing an instruction
+// set (SMX_ISA, smx_isa_choose) is for before the first run; smx_fast is a thread's own.
+
 // config: "mixer=cat&task=mqar&seed=1..."; a string "a~b~c" of several runs opens its first.
 smx_run *smx_run_open(const char *config, smx_error *error);
 void smx_run_close(smx_run *run); // NULL allowed
 // A long sequence needs more memory with a pool (smx_metrics.bytes); where there is none, the next step says so.
 void smx_run_parallel(smx_run *run, smx_parallel_for hook, void *pool);
 
-// Train n steps. Stops early at -1 when the loss is not finite, naming the step and the first tensor at fault; the
-// weights are then those before that step.
+// Train n steps. Stops early at -1 when loss, gradient or a weight is not finite, naming the step and the first tensor at fault; the
+// weights are then those before that step. -1 at once where the task has no samples of its own (task=own): smx_run_step_on.
 int smx_run_step(smx_run *run, size_t n, smx_error *error);
 
-// Data of the caller's. The config's task says what a batch is made of and what it means; its own samples are left aside.
+// The caller's data. The config's task says what a batch is made of and what it means; its own samples are left aside.
 typedef struct {
     size_t sequences, length; // B, L
     size_t targets;           // T of a sequence: L, one for each row, or 1
@@ -40,10 +44,11 @@ typedef struct {
 } smx_batch_form;
 void smx_run_batch(const smx_run *run, smx_batch_form *form);
 typedef struct {                // the arrays of the form, NULL the others
-    const int32_t *tokens;      // [B][L]
-    const float *values;        // [B][L][C], finite
-    const int32_t *targets;     // [B][T], -1: none
-    const float *target_values; // [B][T], NaN: none
+    const int32_t *tokens;      // [b][L]
+    const float *values;        // [b][L][C], finite
+    const int32_t *targets;     // [b][T], -1: none
+    const float *target_values; // [b][T], NaN: none
+    size_t sequences;           // b, at most B: a last batch may be smaller; 0: B
 } smx_batch;
 // One step on the batch. -1 also where it is not of the form; then nothing has changed.
 int smx_run_step_on(smx_run *run, const smx_batch *batch, smx_error *error);
@@ -66,10 +71,10 @@ int smx_run_evaluate(smx_run *run, size_t count, size_t length, smx_evaluation *
 // The same with changes to the task's keys, "length=256&pairs=32" (NULL: none): length generalisation in one call.
 int smx_run_evaluate_as(smx_run *run, size_t count, const char *changes, smx_evaluation *result,
                         smx_error *error);
-// The same on one batch of the caller's (see smx_run_step_on): nothing is learnt.
+// The same on one batch of the caller's data (see smx_run_step_on): nothing is learnt.
 int smx_run_evaluate_on(smx_run *run, const smx_batch *batch, smx_evaluation *result, smx_error *error);
-// Of the last evaluation but those on batches: how often the target was row r and the answer column c, [classes][classes]; NULL before one, for
-// regression, and beyond 256 classes. Valid until the next evaluation.
+// Of the last evaluation, on a batch too: how often the target was row r and the answer column c, [classes][classes]; NULL before one,
+// for regression, and beyond 256 classes. Valid until the next evaluation.
 const uint64_t *smx_run_confusion(const smx_run *run, size_t *classes);
 
 typedef struct {
@@ -86,7 +91,8 @@ typedef struct {
 // An evaluation at the same length takes at most `bytes` again, or what 2,048 rows take.
 void smx_run_metrics(const smx_run *run, smx_metrics *metrics);
 
-// Loss of every step taken since open or load, oldest first (float32 words, the ones that must agree everywhere).
+// Loss of every step taken, also before a load, oldest first (float32 words, the ones that must agree everywhere). Fewer than `step`
+// where the checkpoint that was loaded held none (an earlier version wrote it): the last ones then.
 // Valid until the next step, load or close.
 const float *smx_run_losses(const smx_run *run, size_t *count);
 
@@ -96,8 +102,8 @@ const char *smx_run_config(const smx_run *run);
 // close.
 const char *smx_run_config_value(const smx_run *run, const char *key);
 
-// A sentence to show beside the run, "" when there is nothing to say: its mixer sees tokens ahead of the targets, or fast=1 has
-// nothing to be fast with. Valid until close.
+// A sentence to show beside the run, "" when there is nothing to say: its mixer sees tokens ahead of the targets, fast=1 has
+// nothing to be fast with, or it was loaded from a checkpoint without a checksum. Valid until the next call of this.
 const char *smx_run_warning(smx_run *run);
 
 // 64-bit hash of all weights in order of name: from 0xcbf29ce484222325, for each float32 word (h ^ word) * 0x100000001b3, a NaN
@@ -136,12 +142,12 @@ typedef struct {
 enum { SMX_STREAM_EVAL = 0, SMX_STREAM_TRAIN = 1 };
 int smx_run_look(smx_run *run, int stream, uint64_t index, size_t length, smx_sample *sample,
                  smx_error *error);
-// The same on tokens of the caller's, [length], or on real values, [length][channels], for tasks that read those.
+// The same on the caller's tokens, [length], or on real values, [length][channels], for tasks that read those.
 int smx_run_predict(smx_run *run, const int32_t *tokens, size_t length, smx_sample *sample, smx_error *error);
 int smx_run_predict_values(smx_run *run, const float *values, size_t length, smx_sample *sample,
                            smx_error *error);
 
-// The same on an image of the caller's, 28x28 bytes with ink bright (tasks on images only); its place and size are the
+// The same on the caller's image, 28x28 bytes with ink bright (tasks on images only); its place and size are the
 // caller's business.
 int smx_run_predict_image(smx_run *run, const uint8_t *pixels, smx_sample *sample, smx_error *error);
 
@@ -152,10 +158,14 @@ const float *smx_run_saliency(smx_run *run, int32_t answer, smx_error *error);
 // Class probabilities when only the first t+1 rows have been read, [length][classes].
 const float *smx_run_reading(smx_run *run, smx_error *error);
 
-// Checkpoint: safetensors bytes with the config, the step and the optimiser's state; a loaded run goes on bit for bit.
+// Checkpoint: safetensors bytes with the config, the step, the optimiser's state, the losses and a checksum (FNV-1a 64 over the file,
+// its own 16 hexadecimal digits taken as zeros); a loaded run goes on bit for bit.
 // save: returns a malloc'ed buffer (free it), size in *size; NULL on failure.
 void *smx_run_save(const smx_run *run, size_t *size, smx_error *error);
-// open from checkpoint bytes; `changes` (may be NULL) is a config delta such as "steps=900".
+// open from checkpoint bytes; `changes` (may be NULL) is a config delta such as "steps=900". Refused: damage, another mixer or task,
+// tensors that are missing or that nothing would use, states that no training leaves (NaN, squares below 0), a step beyond `steps`,
+// and a path in the file's text= that `changes` do not repeat: a stranger's file opens none of yours. Files without a checksum, of
+// earlier versions or other programs, load, and smx_run_warning says so.
 smx_run *smx_run_load(const void *bytes, size_t size, const char *changes, smx_error *error);
 
 // The config table as JSON: {"keys":[{name,type,default,min,max,choices,help,group}...],

@@ -18,9 +18,16 @@ typedef struct block {
     json nodes[BLOCK_NODES];
 } block;
 
+// The members of one object in order of name.
+typedef struct order {
+    struct order *next;
+    json *member[];
+} order;
+
 typedef struct {
     json root; // first, so that the public pointer is the document
     block *blocks;
+    order *orders;
     char *strings;
 } document;
 
@@ -216,19 +223,24 @@ static int scalar(parser *p, json *v) {
     }
 }
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_name(const void *a, const void *b) {
+    return strcmp((*(json *const *)a)->key, (*(json *const *)b)->key);
+}
 
-static int keys_differ(parser *p, const json *object) {
+static int sort_members(parser *p, json *object) {
     if (object->count < 2) return 1;
-    const char **keys = malloc(object->count * sizeof *keys);
-    if (!keys) return fail(p, "out of memory");
+    order *o = malloc(sizeof *o + object->count * sizeof *o->member);
+    if (!o) return fail(p, "out of memory");
+    o->next = p->doc->orders;
+    p->doc->orders = o;
     size_t n = 0;
-    int ok = 1;
-    for (const json *m = object->child; m; m = m->next) keys[n++] = m->key;
-    qsort(keys, n, sizeof *keys, by_name);
-    for (size_t i = 1; i < n && ok; i++) ok = strcmp(keys[i - 1], keys[i]) != 0;
-    free(keys);
-    return ok ? 1 : fail(p, "an object has the same key twice");
+    for (json *m = object->child; m; m = m->next) o->member[n++] = m;
+    qsort(o->member, n, sizeof *o->member, by_name);
+    for (size_t i = 1; i < n; i++)
+        if (!strcmp(o->member[i - 1]->key, o->member[i]->key))
+            return fail(p, "an object has the same key twice");
+    object->sorted = o->member;
+    return 1;
 }
 
 // Reads one value with everything in it. open[] holds the containers that are not yet closed, last[] their
@@ -255,7 +267,7 @@ static int value(parser *p, json *root) {
             if (p->at == p->end) return fail(p, "the text ends inside an array or object");
             if (*p->at == close) {
                 p->at++;
-                if (in->type == JSON_OBJECT && !keys_differ(p, in)) return 0;
+                if (in->type == JSON_OBJECT && !sort_members(p, in)) return 0;
                 depth--;
                 continue;
             }
@@ -352,14 +364,27 @@ void json_free(json *root) {
         free(doc->blocks);
         doc->blocks = next;
     }
+    while (doc->orders) {
+        order *next = doc->orders->next;
+        free(doc->orders);
+        doc->orders = next;
+    }
     free(doc->strings);
     free(doc);
 }
 
 const json *json_get(const json *object, const char *key) {
     if (!object || object->type != JSON_OBJECT) return NULL;
-    for (const json *m = object->child; m; m = m->next)
-        if (strcmp(m->key, key) == 0) return m;
+    if (!object->sorted) return object->count && !strcmp(object->child->key, key) ? object->child : NULL;
+    for (size_t low = 0, high = object->count; low < high;) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = strcmp(key, object->sorted[middle]->key);
+        if (!order) return object->sorted[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
     return NULL;
 }
 

@@ -17,24 +17,25 @@ typedef enum {
 
 typedef struct json {
     json_type type;
-    const char *key;    // name inside an object, else NULL
-    const char *string; // UTF-8, NUL-terminated (JSON_STRING)
-    double number;      // JSON_NUMBER
-    size_t count;       // members of an array or object
-    struct json *child; // first member, NULL when empty
-    struct json *next;  // next member of the same parent
+    const char *key;      // name inside an object, else NULL
+    const char *string;   // UTF-8, NUL-terminated (JSON_STRING)
+    double number;        // JSON_NUMBER
+    size_t count;         // members of an array or object
+    struct json *child;   // first member, NULL when empty
+    struct json *next;    // next member of the same parent
+    struct json **sorted; // members of an object in order of name; NULL where there are fewer than two
 } json;
 
 // Reads exactly one value of at most 2^31 bytes. On failure NULL, and err [errlen] holds one sentence with
 // the line. Refused besides bad grammar: nesting deeper than 64, a key given twice, numbers outside double,
-// \u0000, bad UTF-8. Memory grows with the text (at most about 40 bytes a byte). Free the root (only) with
+// \u0000, bad UTF-8. Memory grows with the text (at most about 50 bytes a byte). Free the root (only) with
 // json_free.
 json *json_parse(const char *text, size_t length, char *err, size_t errlen);
 // The same for a file of at most max_bytes.
 json *json_read(const char *path, size_t max_bytes, char *err, size_t errlen);
 void json_free(json *root);
 
-// Member of an object, or NULL (also when it is not an object).
+// Member of an object, or NULL (also when it is not an object). Takes the logarithm of their number.
 const json *json_get(const json *object, const char *key);
 // 1 and *out when v is a whole number in 0..2^53, else 0.
 int json_size(const json *v, size_t *out);

@@ -71,6 +71,17 @@ typedef struct {
     size_t count;
 } filling;
 
+// A place without a sample: no targets.
+static void leave_empty(batch_graph *s, size_t b) {
+    if (s->task.vocab) memset(s->g->tokens + b * s->L, 0, s->L * sizeof *s->g->tokens);
+    const size_t n = s->L * s->task.channels;
+    if (n) memset(s->g->values + b * n, 0, n * sizeof *s->g->values);
+    for (size_t i = b * s->targets_per; i < (b + 1) * s->targets_per; i++) {
+        s->targets[i] = -1;
+        s->target_values[i] = __builtin_nanf("");
+    }
+}
+
 static void fill_one(void *arg, size_t b) {
     const filling *f = arg;
     batch_graph *s = f->s;
@@ -78,14 +89,10 @@ static void fill_one(void *arg, size_t b) {
     smx_task_sample sample = {t->vocab ? s->g->tokens + b * s->L : NULL,
                               t->channels ? s->g->values + b * s->L * t->channels : NULL,
                               s->targets + b * s->targets_per, s->target_values + b * s->targets_per};
-    if (b < f->count) {
+    if (b < f->count)
         t->task->generate(t, f->seed, f->stream, f->first + b, &sample);
-    } else { // a place without a sample
-        if (sample.tokens) memset(sample.tokens, 0, s->L * 4);
-        if (sample.values) memset(sample.values, 0, s->L * t->channels * 4);
-        for (size_t i = 0; i < s->targets_per; i++)
-            sample.targets[i] = -1, sample.target_values[i] = __builtin_nanf("");
-    }
+    else
+        leave_empty(s, b);
 }
 
 // Which rows of the model's output are asked for.
@@ -115,14 +122,15 @@ void batch_graph_fill(batch_graph *s, uint64_t seed, uint32_t stream, uint64_t f
     collect_rows(s);
 }
 
-void batch_graph_give(batch_graph *s, const smx_batch *batch) {
-    const size_t N = s->B * s->L, n = s->B * s->targets_per;
+void batch_graph_give(batch_graph *s, const smx_batch *batch, size_t sequences) {
+    const size_t N = sequences * s->L, n = sequences * s->targets_per;
     if (batch->tokens) memcpy(s->g->tokens, batch->tokens, N * sizeof *batch->tokens);
     if (batch->values) memcpy(s->g->values, batch->values, N * s->task.channels * sizeof *batch->values);
     for (size_t i = 0; i < n; i++) {
         s->targets[i] = batch->targets ? batch->targets[i] : -1;
         s->target_values[i] = batch->target_values ? batch->target_values[i] : __builtin_nanf("");
     }
+    for (size_t b = sequences; b < s->B; b++) leave_empty(s, b);
     collect_rows(s);
 }
 

@@ -30,8 +30,8 @@ void batch_graph_close(batch_graph *s);
 
 // Samples first..first+count-1 of the stream; the rest of the batch gets no targets.
 void batch_graph_fill(batch_graph *s, uint64_t seed, uint32_t stream, uint64_t first, size_t count);
-// A whole batch of the caller's data, of the task's form.
-void batch_graph_give(batch_graph *s, const smx_batch *batch);
+// Sequences of the caller's data, of the task's form; the rest of the batch gets no targets.
+void batch_graph_give(batch_graph *s, const smx_batch *batch, size_t sequences);
 // Forward and loss. Returns the number of targets; *loss their mean (0 without targets), float in canonical order.
 size_t batch_graph_forward(batch_graph *s, float *loss);
 // Gradient of the mean loss into the weights' gradients, after batch_graph_forward.

@@ -1,21 +1,43 @@
-// checkpoint.c: a run as safetensors: weights under their names, the optimiser's state under adam.m:NAME and adam.v:NAME,
-// config and step in __metadata__. 8 bytes of header length (little-endian), the JSON header, then the float32 words.
+// checkpoint.c: a run as safetensors: weights under their names, the optimiser's state under adam.m:NAME and adam.v:NAME, the loss of
+// every step under training:loss, config and step in __metadata__. 8 bytes of header length (little-endian), the JSON header, then
+// the float32 words. __metadata__'s checksum is FNV-1a over the whole file, its own 16 digits taken as zeros.
 #include "run_private.h"
+#include "language.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "language.h"
+#include "kernels/hash.h"
 #include "model/base/error.h"
 #include "model/base/json.h"
+#include "tasks/files/data.h"
 
-enum { KINDS = 3, MAX_HEADER = 1 << 24 };
+enum { KINDS = 3, MAX_HEADER = 1 << 24, DIGITS = 16 };
 static const char *const kinds[KINDS] = {"", "adam.m:", "adam.v:"};
+static const char losses_name[] = "training:loss";
+static const char format_with_checksum[] = "seqmix2"; // files of format seqmix have none
+static const char before_checksum[] = "\"checksum\":\"";
 
 static float *kind_data(const smx_run *r, int kind, const param *p) {
     float *all[KINDS] = {r->weights.data, r->weights.m, r->weights.v};
     return all[kind] + p->offset;
+}
+
+// Of `size` bytes with the checksum's digits at `digits`.
+static void write_checksum(char *to, const char *bytes, size_t size, size_t digits) {
+    uint64_t h = HASH_START;
+    for (size_t i = 0; i < size; i++) h = hash_bytes(h, i - digits < DIGITS ? "0" : bytes + i, 1);
+    for (int i = DIGITS; i-- > 0; h >>= 4) to[i] = "0123456789abcdef"[h & 15];
+}
+
+// Where the digits begin, at most at `size` - DIGITS; 0: nowhere.
+static size_t find_checksum(const char *bytes, size_t size) {
+    const size_t n = sizeof before_checksum - 1;
+    for (size_t i = 8; i + n + DIGITS <= size; i++)
+        if (!memcmp(bytes + i, before_checksum, n)) return i + n;
+    return 0;
 }
 
 // ---- Saving ---------------------------------------------------------------------------------------------
@@ -25,8 +47,8 @@ static size_t write_header(const smx_run *r, char *to, size_t room) {
     size_t n = 0, offset = 0;
 #define PUT(...) n += (size_t)snprintf(to ? to + n : NULL, to ? room - n : 0, __VA_ARGS__)
     // config_text encodes as %XX whatever JSON would have to escape and whatever is not ASCII
-    PUT("{\"__metadata__\":{\"format\":\"seqmix\",\"version\":\"%s\",\"config\":\"%s\",\"step\":\"%llu\"}",
-        SMX_VERSION, r->text, (unsigned long long)r->step);
+    PUT("{\"__metadata__\":{\"format\":\"%s\",\"version\":\"%s\",%s%016d\",\"config\":\"%s\",\"step\":\"%llu\"}",
+        format_with_checksum, SMX_VERSION, before_checksum, 0, r->text, (unsigned long long)r->step);
     for (int k = 0; k < KINDS; k++)
         for (size_t i = 0; i < r->weights.count; i++) {
             const param *p = r->weights.list[i];
@@ -35,13 +57,16 @@ static size_t write_header(const smx_run *r, char *to, size_t room) {
             PUT("],\"data_offsets\":[%zu,%zu]}", offset, offset + 4 * p->n);
             offset += 4 * p->n;
         }
+    if (r->n_losses)
+        PUT(",\"%s\":{\"dtype\":\"F32\",\"shape\":[%zu],\"data_offsets\":[%zu,%zu]}", losses_name,
+            r->n_losses, offset, offset + 4 * r->n_losses);
     PUT("}");
 #undef PUT
     return n;
 }
 
 void *smx_run_save(const smx_run *r, size_t *size, smx_error *error) {
-    size_t header = write_header(r, NULL, 0), padded = (header + 7) / 8 * 8, floats = 0;
+    size_t header = write_header(r, NULL, 0), padded = (header + 7) / 8 * 8, floats = r->n_losses;
     for (size_t i = 0; i < r->weights.count; i++) floats += KINDS * r->weights.list[i]->n;
     *size = 8 + padded + 4 * floats;
     char *bytes = malloc(*size + 1);
@@ -59,6 +84,9 @@ void *smx_run_save(const smx_run *r, size_t *size, smx_error *error) {
             memcpy(at, kind_data(r, k, p), 4 * p->n);
             at += 4 * p->n;
         }
+    if (r->n_losses) memcpy(at, r->losses, 4 * r->n_losses);
+    const size_t digits = find_checksum(bytes, *size);
+    write_checksum(bytes + digits, bytes, *size, digits);
     return bytes;
 }
 
@@ -70,8 +98,10 @@ typedef struct {
     size_t size; // of data
 } tensors;
 
-// One tensor of the file into `to` (NULL: only looked at); -1 with the error when it is missing or of another kind or shape.
-static int read_tensor(const tensors *file, const char *name, const param *p, float *to, smx_error *e) {
+// One tensor of the file into `to` (NULL: only looked at); -1 with the error when it is missing, of another kind or shape, or holds
+// what no training leaves: numbers that are not finite, squares below 0.
+static int read_tensor(const tensors *file, const char *name, const param *p, float *to, int square,
+                       smx_error *e) {
     const json *header = file->header;
     const json *t = json_get(header, name), *dtype = json_get(t, "dtype"), *shape = json_get(t, "shape");
     const json *range = json_get(t, "data_offsets");
@@ -86,28 +116,123 @@ static int read_tensor(const tensors *file, const char *name, const param *p, fl
         return error_say(e,
                          "the checkpoint's tensor %.100s %s: it must be F32 with %zu numbers inside the file",
                          name, t ? "does not fit" : "is missing", p->n);
-    if (to) memcpy(to, file->data + from, 4 * p->n);
+    if (!to) return 0;
+    memcpy(to, file->data + from, 4 * p->n);
+    for (size_t i = 0; i < p->n; i++)
+        if (!isfinite(to[i]) || (square && to[i] < 0.0f))
+            return error_say(e, "the checkpoint's tensor %.100s holds %s, which no training leaves", name,
+                             isfinite(to[i]) ? "a square below 0" : "NaN or an infinity");
     return 0;
 }
 
-// Before the run takes memory: a short file may hold a config of giant weights.
-static int check_weights(const params *needed, const void *file, smx_error *e) {
-    for (size_t i = 0; i < needed->count; i++)
-        if (read_tensor(file, needed->list[i]->name, needed->list[i], NULL, e)) return -1;
+static const char *kind_name(char to[96], int kind, const param *p) {
+    snprintf(to, 96, "%s%s", kinds[kind], p->name);
+    return to;
+}
+
+// How many kinds of tensors the file has: the optimiser's state is there whole, or not at all (weights from elsewhere: it starts afresh).
+static int kinds_of(const tensors *file, const params *needed) {
+    char name[96];
+    return json_get(file->header, kind_name(name, 1, needed->list[0])) ? KINDS : 1;
+}
+
+static int is_used(const params *needed, int n_kinds, const char *name) {
+    for (int k = 0; k < n_kinds; k++) {
+        const size_t n = strlen(kinds[k]);
+        if (!strncmp(name, kinds[k], n) && params_find(needed, name + n)) return 1;
+    }
+    return !strcmp(name, "__metadata__") || !strcmp(name, losses_name);
+}
+
+// Before the run takes memory, since a short file may hold a config of giant weights: all that it needs is there, and nothing that
+// it would drop.
+static int check_weights(const params *needed, const void *context, smx_error *e) {
+    const tensors *file = context;
+    const int n_kinds = kinds_of(file, needed);
+    char name[96];
+    for (int k = 0; k < n_kinds; k++)
+        for (size_t i = 0; i < needed->count; i++)
+            if (read_tensor(file, kind_name(name, k, needed->list[i]), needed->list[i], NULL, 0, e))
+                return -1;
+    for (const json *t = file->header->child; t; t = t->next)
+        if (!is_used(needed, n_kinds, t->key))
+            return error_say(e, "nothing in this config uses the checkpoint's tensor %.100s", t->key);
     return 0;
 }
 
 static int read_tensors(smx_run *r, const tensors *file, smx_error *e) {
-    for (int k = 0; k < KINDS; k++)
+    const int n_kinds = kinds_of(file, &r->weights);
+    char name[96];
+    for (int k = 0; k < n_kinds; k++)
         for (size_t i = 0; i < r->weights.count; i++) {
             const param *p = r->weights.list[i];
-            char name[96];
-            snprintf(name, sizeof name, "%s%s", kinds[k], p->name);
-            if (k && !json_get(file->header, name))
-                continue; // weights from elsewhere: the optimiser starts afresh
-            if (read_tensor(file, name, p, kind_data(r, k, p), e)) return -1;
+            if (read_tensor(file, kind_name(name, k, p), p, kind_data(r, k, p), k == 2, e)) return -1;
         }
     return 0;
+}
+
+// The losses of the last steps before this one.
+static int read_losses(smx_run *r, const tensors *file, smx_error *e) {
+    const json *t = json_get(file->header, losses_name), *shape = json_get(t, "shape");
+    size_t n;
+    if (!t) return 0;
+    if (!shape || !json_size(shape->child, &n) || n > r->step) n = (size_t)r->step;
+    r->losses = n > file->size / 4 ? NULL : malloc(4 * n + 4);
+    if (!r->losses) return error_say(e, "the checkpoint's tensor %s is too large", losses_name);
+    r->n_losses = n;
+    r->loss_room = n + 1;
+    const param like = {.rank = 1, .shape = {(uint32_t)n}, .n = n};
+    if (read_tensor(file, losses_name, &like, r->losses, 0, e)) return -1;
+    if (n) r->loss = (double)r->losses[n - 1];
+    return 0;
+}
+
+// Does "key=value&..." give this key?
+static int gives(const char *changes, const char *key) {
+    const size_t n = strlen(key);
+    for (const char *at = changes; at; at = strchr(at, '&'), at += at != NULL)
+        if (!strncmp(at, key, n) && at[n] == '=') return 1;
+    return 0;
+}
+
+// What the changes may not do to a trained model, and what a stranger's file may not do to whoever loads it.
+static int check_config(const config *was, const config *is, const char *changes, uint64_t step,
+                        smx_error *e) {
+    static const char *const fixed[] = {"mixer", "task"};
+    const char *text = config_get(is, "text");
+    for (int i = 0; i < 2; i++) {
+        const char *value = config_get(was, fixed[i]);
+        if (strcmp(value, config_get(is, fixed[i])))
+            return config_fail(e, is, fixed[i], "%s as in the checkpoint", value);
+    }
+    if (step > is->common.steps)
+        return config_fail(e, is, "steps", "at least %llu, where the checkpoint is",
+                           (unsigned long long)step);
+    if (text && data_is_path(text) && !gives(changes, "text"))
+        return config_fail(e, is, "text", "given again by whoever loads the checkpoint, being a path");
+    return 0;
+}
+
+// 1: the checksum is right; 0: there is none; -1 with the error.
+static int check_sum(const json *meta, const char *bytes, size_t size, size_t header, smx_error *e) {
+    const json *sum = json_get(meta, "checksum"), *format = json_get(meta, "format");
+    const int wanted = format && format->string && !strcmp(format->string, format_with_checksum);
+    if (!sum && !wanted) return 0;
+    char digits[DIGITS];
+    const size_t at = find_checksum(bytes, 8 + header);
+    if (at) write_checksum(digits, bytes, size, at);
+    if (sum && at && !memcmp(digits, bytes + at, DIGITS)) return 1;
+    return error_say(e, "the checkpoint is damaged, or was changed: its checksum does not fit");
+}
+
+static config *read_config(const char *text, const char *changes, uint64_t step, smx_error *e) {
+    config *was = config_parse(text, 0, e), *is = was ? config_change(text, changes, e) : NULL;
+    if (is && check_config(was, is, changes, step, e)) {
+        config_free(is);
+        is = NULL;
+    }
+    config_free(was);
+    return is;
 }
 
 smx_run *smx_run_load(const void *bytes, size_t size, const char *changes, smx_error *error) {
@@ -126,24 +251,30 @@ smx_run *smx_run_load(const void *bytes, size_t size, const char *changes, smx_e
         return NULL;
     }
     smx_run *r = NULL;
+    const uint64_t env = smx_fpenv_enter();
     const json *meta = json_get(j, "__metadata__"), *c = json_get(meta, "config"),
                *s = json_get(meta, "step");
+    const int checked = check_sum(meta, bytes, size, (size_t)header, error);
+    if (checked < 0) goto done;
     if (!c || !c->string || !s || !s->string || !*s->string ||
         strspn(s->string, "0123456789") != strlen(s->string) || strlen(s->string) > 15) {
         error_say(error,
                   "the checkpoint has no config and step in its __metadata__: it was not written by seqmix");
         goto done;
     }
-    tensors file = {j, text + header, size - 8 - (size_t)header};
-    uint64_t env = smx_fpenv_enter();
-    r = run_from_config(config_change(c->string, changes, error), check_weights, &file, error);
-    smx_fpenv_leave(env);
-    if (r && read_tensors(r, &file, error)) {
+    const uint64_t step = strtoull(s->string, NULL, 10);
+    const tensors file = {j, text + header, size - 8 - (size_t)header};
+    config *full = read_config(c->string, changes, step, error);
+    r = full ? run_from_config(full, check_weights, &file, error) : NULL;
+    if (!r) goto done;
+    r->step = step;
+    r->unchecked = !checked;
+    if (read_tensors(r, &file, error) || read_losses(r, &file, error)) {
         smx_run_close(r);
         r = NULL;
     }
-    if (r) r->step = strtoull(s->string, NULL, 10);
 done:
+    smx_fpenv_leave(env);
     json_free(j);
     return r;
 }

@@ -7,6 +7,7 @@
 
 #include "kernels/philox.h"
 #include "language.h"
+#include "model/base/error.h"
 #include "tally.h"
 #include "user_data.h"
 
@@ -53,12 +54,20 @@ static int prepare(smx_run *r, const char *changes, smx_error *error) {
     if (batch_graph_open(&e->graph, GRAPH_EVAL, &r->weights, r->c, e->c, batch_of(r, L), L, error) ||
         batch_graph_plan(&e->graph, error))
         return -1;
-    const size_t V = e->graph.task.classes;
-    if (V && V <= MOST_CONFUSED) {
-        e->confusion = calloc(V * V, sizeof *e->confusion);
-        if (!e->confusion) return config_fail(error, r->c, "length", "smaller: out of memory");
+    return 0;
+}
+
+// All zeros, for answers of this many classes.
+static int open_confusion(evaluation *e, size_t V, smx_error *error) {
+    if (!V || V > MOST_CONFUSED) return 0;
+    if (e->classes != V) {
+        free(e->confusion);
+        e->classes = 0;
+        e->confusion = malloc(V * V * sizeof *e->confusion);
+        if (!e->confusion) return error_say(error, "out of memory");
         e->classes = V;
     }
+    memset(e->confusion, 0, V * V * sizeof *e->confusion);
     return 0;
 }
 
@@ -78,8 +87,7 @@ static void run_free(batch_graph *s) {
     }
 }
 
-static void count_confusion(evaluation *e) {
-    const batch_graph *s = &e->graph;
+static void count_confusion(evaluation *e, const batch_graph *s) {
     for (size_t i = 0; e->confusion && i < s->rows; i++)
         if (s->row_targets[i] >= 0)
             e->confusion[(size_t)s->row_targets[i] * e->classes + (size_t)s->best[i]]++;
@@ -87,20 +95,20 @@ static void count_confusion(evaluation *e) {
 
 static int evaluate(smx_run *r, size_t count, const char *changes, smx_evaluation *result, smx_error *error) {
     evaluation *e = &r->evaluation;
-    if (prepare(r, changes, error)) {
+    if (own_samples_check(&r->train, r->c, error)) return -1;
+    if (prepare(r, changes, error) || open_confusion(e, e->graph.task.classes, error)) {
         evaluation_close(e);
         return -1;
     }
     batch_graph *s = &e->graph;
     run_lend_pool(r, s);
-    if (e->confusion) memset(e->confusion, 0, e->classes * e->classes * sizeof *e->confusion);
     tally all = {0};
     uint64_t free_right = 0, free_sequences = 0;
     for (size_t at = 0; at < count; at += s->B) {
         size_t n = count - at < s->B ? count - at : s->B, good;
         batch_graph_fill(s, run_seed(r), RNG_EVAL, at, n);
         tally_batch(&all, s);
-        count_confusion(e);
+        count_confusion(e, s);
         if (!s->task.emits) continue;
         run_free(s);
         free_right += batch_graph_right(s, &good);
@@ -133,11 +141,14 @@ int smx_run_evaluate_on(smx_run *r, const smx_batch *batch, smx_evaluation *resu
     const run_mode before = run_enter(r);
     run_lend_pool(r, &r->train);
     tally all = {0};
-    const int status = user_batch_check(&r->train, batch, error);
+    int status = user_batch_check(&r->train, batch, error);
+    if (!status) status = open_confusion(&r->evaluation, r->train.task.classes, error);
     if (!status) {
-        batch_graph_give(&r->train, batch);
+        const size_t sequences = user_batch_count(&r->train, batch);
+        batch_graph_give(&r->train, batch, sequences);
         tally_batch(&all, &r->train);
-        tally_result(&all, r->train.B, result);
+        count_confusion(&r->evaluation, &r->train);
+        tally_result(&all, sequences, result);
     }
     run_leave(before);
     return status;

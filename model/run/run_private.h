@@ -11,7 +11,8 @@
 struct smx_run {
     config *c;
     char *text; // the complete config
-    char warning[320];
+    char warning[640];
+    int unchecked; // loaded from a checkpoint without a checksum
     params weights;
     batch_graph train;
     uint64_t step;

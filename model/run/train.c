@@ -11,34 +11,80 @@
 #include "user_data.h"
 
 // Linear warm-up, then constant or a half cosine that reaches 0 at `steps`. step counts from 1.
-static double rate_at(const common_settings *c, uint64_t step) {
-    const double rate = c->rate, warmup = (double)c->warmup, steps = (double)c->steps, t = (double)step;
+static double rate_at(const common_settings *k, uint64_t step) {
+    double rate = k->rate, warmup = (double)k->warmup, steps = (double)k->steps, t = (double)step;
     if (t < warmup) return rate * t / warmup;
-    if (c->schedule == SCHEDULE_CONSTANT || steps <= warmup) return rate;
+    if (k->schedule == SCHEDULE_CONSTANT || steps <= warmup) return rate;
     double done = (t - warmup) / (steps - warmup), s, cosine;
     md_sincos(&s, &cosine, 3.14159265358979323846 * (done < 1.0 ? done : 1.0));
     return rate * 0.5 * (1.0 + cosine);
 }
 
-static void update(smx_run *r) {
-    const common_settings *c = &r->c->common;
-    params *w = &r->weights;
-    const double clip = c->clip, norm = md_sqrt(smx_sumsq(w->grad, w->total)), t = (double)(r->step + 1);
-    r->gradient_norm = norm;
-    r->rate = rate_at(c, r->step + 1);
+// One step of AdamW with gradients of this norm, into r->rate too.
+static smx_adamw_opts options(smx_run *r, double norm) {
+    const common_settings *k = &r->c->common;
+    const double clip = k->clip, t = (double)(r->step + 1);
+    r->rate = rate_at(k, r->step + 1);
     smx_adamw_opts o = {.lr = (float)r->rate,
-                        .b1 = (float)c->beta1,
-                        .b2 = (float)c->beta2,
-                        .eps = (float)c->epsilon,
+                        .b1 = (float)k->beta1,
+                        .b2 = (float)k->beta2,
+                        .eps = (float)k->epsilon,
                         .clip = clip > 0.0 && norm > clip ? (float)(clip / norm) : 1.0f};
     // 1 - b^t; b = 0 is allowed
     o.c1 = o.b1 > 0.0f ? (float)(1.0 - md_exp(t * md_log((double)o.b1))) : 1.0f;
     o.c2 = o.b2 > 0.0f ? (float)(1.0 - md_exp(t * md_log((double)o.b2))) : 1.0f;
+    return o;
+}
+
+static void update(smx_run *r, smx_adamw_opts o) {
+    const params *w = &r->weights;
+    const float decay = (float)r->c->common.decay;
     for (size_t i = 0; i < w->count; i++) {
         const param *p = w->list[i];
-        o.wd = p->decays ? (float)c->decay : 0.0f;
+        o.wd = p->decays ? decay : 0.0f;
         smx_adamw(w->data + p->offset, w->m + p->offset, w->v + p->offset, w->grad + p->offset, p->n, &o);
     }
+}
+
+// `what` is no longer finite, first in `where`.
+static int stopped(const smx_run *r, const char *what, const char *where, smx_error *error) {
+    return error_say(
+        error,
+        "the %s stopped being finite at step %llu, first in %s; the weights are those before that step; a smaller "
+        "rate or decay, or a norm, usually helps",
+        what, (unsigned long long)r->step + 1, where);
+}
+
+// No weight can leave the floats in this step: |w| (1 + rate decay) + rate |m| / (c1 epsilon) stays far below the largest. A look at
+// the weights and the first moments, so that nearly no step needs a copy to go back to.
+static int stays_finite(const smx_run *r, const smx_adamw_opts *o, double norm) {
+    const params *w = &r->weights;
+    const double weights = md_sqrt(smx_sumsq(w->data, w->total)),
+                 moments = md_sqrt(smx_sumsq(w->m, w->total)) + norm * (double)o->clip;
+    const double next = weights * (1.0 + (double)o->lr * r->c->common.decay) +
+                        (double)o->lr * moments / ((double)o->c1 * (double)o->eps);
+    return next < 1e37; // false for NaN as well
+}
+
+// An update after which a weight may not be finite: all of it, or none. (The moments are: the gradient's squares fit.)
+static int careful_update(smx_run *r, const smx_adamw_opts *o, smx_error *error) {
+    const params *w = &r->weights;
+    const size_t n = w->total, bytes = n * sizeof(float);
+    float *before = malloc(3 * bytes + 1);
+    if (!before) return error_say(error, "out of memory");
+    memcpy(before, w->data, bytes);
+    memcpy(before + n, w->m, 2 * bytes); // v lies behind m
+    update(r, *o);
+    const char *where = NULL;
+    for (size_t i = 0; i < w->count && !where; i++)
+        for (size_t j = 0; j < w->list[i]->n; j++)
+            if (!isfinite(w->data[w->list[i]->offset + j])) where = w->list[i]->name;
+    if (where) {
+        memcpy(w->data, before, bytes);
+        memcpy(w->m, before + n, 2 * bytes);
+    }
+    free(before);
+    return where ? stopped(r, "weights", where, error) : 0;
 }
 
 static int keep_loss(smx_run *r, float loss) {
@@ -63,24 +109,29 @@ static int one_step(smx_run *r, smx_error *error) {
     memset(r->weights.grad, 0, r->weights.total * sizeof(float));
     float loss;
     size_t targets = batch_graph_forward(s, &loss);
-    double norm2 = 0.0;
+    double norm = 0.0, accuracy = 0.0;
     if (isfinite(loss)) {
-        r->accuracy = targets ? (double)batch_graph_right(s, NULL) / (double)targets : 0.0;
+        accuracy = targets ? (double)batch_graph_right(s, NULL) / (double)targets : 0.0;
         batch_graph_backward(s, targets);
-        norm2 = smx_sumsq(r->weights.grad, r->weights.total);
+        norm = md_sqrt(smx_sumsq(r->weights.grad, r->weights.total));
     }
-    if (!isfinite(loss) || !isfinite(norm2)) {
+    if (!isfinite(loss) || !isfinite(norm)) {
         const char *where = graph_first_nonfinite(s->g);
-        return error_say(
-            error,
-            "the %s stopped being finite at step %llu, first in %s; the weights are those before that step; "
-            "a smaller rate or a norm usually helps",
-            isfinite(loss) ? "gradient" : "loss", (unsigned long long)r->step + 1,
-            where ? where : "the backward pass");
+        return stopped(r, isfinite(loss) ? "gradient" : "loss", where ? where : "the backward pass", error);
     }
     if (keep_loss(r, loss)) return error_say(error, "out of memory for the loss curve");
-    update(r);
+    const double rate = r->rate;
+    const smx_adamw_opts o = options(r, norm);
+    if (stays_finite(r, &o, norm))
+        update(r, o);
+    else if (careful_update(r, &o, error)) {
+        r->n_losses--;
+        r->rate = rate;
+        return -1;
+    }
     r->loss = loss;
+    r->accuracy = accuracy;
+    r->gradient_norm = norm;
     r->step++;
     return 0;
 }
@@ -88,7 +139,7 @@ static int one_step(smx_run *r, smx_error *error) {
 int smx_run_step(smx_run *r, size_t n, smx_error *error) {
     const run_mode before = run_enter(r);
     run_lend_pool(r, &r->train);
-    int status = 0;
+    int status = n ? own_samples_check(&r->train, r->c, error) : 0;
     for (size_t i = 0; i < n && !status; i++) {
         batch_graph_fill(&r->train, run_seed(r), RNG_TRAIN, r->step * r->train.B, r->train.B);
         status = one_step(r, error);
@@ -102,7 +153,7 @@ int smx_run_step_on(smx_run *r, const smx_batch *batch, smx_error *error) {
     run_lend_pool(r, &r->train);
     int status = user_batch_check(&r->train, batch, error);
     if (!status) {
-        batch_graph_give(&r->train, batch);
+        batch_graph_give(&r->train, batch, user_batch_count(&r->train, batch));
         status = one_step(r, error);
     }
     run_leave(before);

@@ -43,13 +43,13 @@ int user_inputs_check(const batch_graph *s, const int32_t *tokens, const float *
     return 0;
 }
 
-static int check_targets(const batch_graph *s, const smx_batch *batch, smx_error *error) {
+static int check_targets(const batch_graph *s, const smx_batch *batch, size_t sequences, smx_error *error) {
     const int32_t *ids = batch->targets;
     const float *reals = batch->target_values;
     const size_t classes = s->task.classes, most = s->rows / s->B;
     if (classes ? !ids || reals : !reals || ids)
         return refuse(error, s, "targets", 0, "of another kind", classes ? "classes" : "real numbers");
-    for (size_t b = 0; b < s->B; b++) {
+    for (size_t b = 0; b < sequences; b++) {
         size_t asked = 0;
         for (size_t i = b * s->targets_per; i < (b + 1) * s->targets_per; i++) {
             if (classes && (ids[i] < -1 || (ids[i] >= 0 && (size_t)ids[i] >= classes)))
@@ -68,8 +68,20 @@ static int check_targets(const batch_graph *s, const smx_batch *batch, smx_error
 }
 
 int user_batch_check(const batch_graph *s, const smx_batch *batch, smx_error *error) {
-    return user_inputs_check(s, batch->tokens, batch->values, s->B * s->L, error) ||
-                   check_targets(s, batch, error)
+    const size_t n = user_batch_count(s, batch);
+    if (n > s->B) {
+        char value[24];
+        snprintf(value, sizeof value, "%zu", n);
+        return error_unfit(error, "sequences", value, "at most batch=%zu", s->B);
+    }
+    return user_inputs_check(s, batch->tokens, batch->values, n * s->L, error) ||
+                   check_targets(s, batch, n, error)
                ? -1
                : 0;
+}
+
+int own_samples_check(const batch_graph *s, const config *c, smx_error *error) {
+    if (!s->task.task->own) return 0;
+    return config_fail(error, c, "task",
+                       "one with samples of its own here: these are handed over, batch by batch");
 }

@@ -1,4 +1,5 @@
-// own.c: task own, a form for data of the caller's (model/run/user_data.c): inputs and answers of any kind. Its own samples are noise.
+// own.c: task own, a form for the caller's data (model/run/user_data.c): inputs and answers of any kind. Its own samples are noise,
+// there to be looked at, not trained on.
 #include "tasks/util.h"
 
 #define ANSWERS(W) W(ANSWERS_ROWS, "rows") W(ANSWERS_ONE, "one")
@@ -49,6 +50,7 @@ const smx_task task_own = {
     .source = "docs/EMBED.md",
     .defaults = "length=64",
     .keys = own_keys,
+    .own = 1,
     .settings = sizeof(own_settings),
     .open = own_open,
     .generate = own_generate,

@@ -4,8 +4,8 @@ import { SeqmixError } from './error.js';
 import type { KernelModule } from './kernels.js';
 
 export type Pointer = number;
-/** Of tokens, values, targets, target values; 0: none. */
-export type BatchPointers = [Pointer, Pointer, Pointer, Pointer];
+/** Of tokens, values, targets, target values, 0: none; and the number of sequences. */
+export type BatchPointers = [Pointer, Pointer, Pointer, Pointer, number];
 export interface Exports extends KernelModule {
     _initialize(): void;
     lab_error(field: number): Pointer;

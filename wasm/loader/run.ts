@@ -47,7 +47,10 @@ export class Run {
         return this.#run;
     }
 
-    /** Train n steps. Throws where the loss is no longer finite, naming step and tensor. */
+    /**
+     * Train n steps. Throws where loss, gradient or a weight is no longer finite, naming step and tensor, and leaves the weights as before
+     * that step; and for `task=own` without `batch`, whose own samples are noise.
+     */
     step(n = 1): void {
         count(n, 'steps');
         if (this.#batch) for (let i = 0; i < n; i++) this.stepOn(this.#batch(this.metrics.step));
@@ -59,7 +62,9 @@ export class Run {
     }
     /** Call with the addresses of a batch, once its lengths and kinds of numbers are right. */
     #withBatch<T>({ tokens, values, targets }: Batch, call: (...at: BatchPointers) => T): T {
-        const { sequences, length, targets: each, channels, classes } = this.batch;
+        const { sequences: most, length, targets: each, channels, classes } = this.batch;
+        const given = (targets?.length ?? 0) / each; // a last batch may be smaller
+        const sequences = Number.isInteger(given) && given > 0 && given < most ? given : most;
         const inputs = channels
             ? numbers('values', values, sequences * length * channels, true)
             : numbers('tokens', tokens, sequences * length, false);
@@ -67,7 +72,7 @@ export class Run {
         const m = this.#memory;
         return m.withBytes(inputs, (from) =>
             m.withBytes(wanted, (to) =>
-                call(channels ? 0 : from, channels ? from : 0, classes ? to : 0, classes ? 0 : to),
+                call(channels ? 0 : from, channels ? from : 0, classes ? to : 0, classes ? 0 : to, sequences),
             ),
         );
     }
@@ -109,14 +114,20 @@ export class Run {
         const counts = [...this.#memory.doubles(at + 8, n * n)];
         return Array.from({ length: n }, (_, i) => counts.slice(i * n, (i + 1) * n));
     }
-    /** A sentence to show beside the run ('': none): its mixer sees tokens ahead of the targets. */
+    /**
+     * A sentence to show beside the run ('': none): its mixer sees tokens ahead of the targets, or it comes from a checkpoint without a
+     * checksum.
+     */
     get warning(): string {
         return this.#memory.text(this.#memory.x.lab_warning(this.#open));
     }
     get metrics(): Metrics {
         return this.#memory.record(METRICS, this.#memory.x.lab_metrics(this.#open));
     }
-    /** Training loss of every step since open or load, from step number `from` of them on. */
+    /**
+     * Training loss of every step, also before a load, from number `from` of them on. (Fewer than `metrics.step` where the checkpoint that
+     * was loaded held none: the last ones.)
+     */
     losses(from = 0): Float32Array<ArrayBuffer> {
         const { x } = this.#memory;
         const n = x.lab_loss_count(this.#open);

@@ -122,7 +122,7 @@ export interface BatchForm {
     /** Answers are whole numbers below this; 0: real numbers (regression). */
     classes: number;
 }
-/** One batch: as many sequences as the config's batch says, one after another, and the wanted answers. */
+/** One batch: as many sequences as the config's batch says, or fewer (a last batch), one after another, and the wanted answers. */
 export interface Batch {
     /** [sequences][length], where the task reads tokens. */
     tokens?: ArrayLike<number>;

@@ -21,7 +21,7 @@ export interface Job {
     spent: number;
     /** Own training time, seconds. */
     seconds: number;
-    /** Losses told so far, and the steps that it had taken when it was loaded. */
+    /** Losses told so far, and the steps before the first that it knows the loss of. */
     reported: number;
     base: number;
     points: Point[];
@@ -50,7 +50,7 @@ export function jobOf(id: number, lab: Lab, run: Run, seconds: number): Job {
         sequences: 0,
         seconds,
         reported: 0,
-        base: step,
+        base: step - run.losses().length,
         points: [],
         snapshots: new Snapshots(),
         trials: trials(lab.values(run.config)[0]!),
