@@ -24,6 +24,9 @@ export function pick(accept: string, multiple = false): Promise<File[]> {
 }
 
 const MOST = 2 ** 28; // bytes of a data file, unpacked: what the engine reads (tasks/files/data.h)
+// What is unpacked at a time. A browser unpacks all of what it is given before it says how much came of it:
+// at most a thousand times as much.
+const SLICE = 2 ** 12;
 
 /** The bytes of a file, unpacked where it is gzip. Throws where they are no gzip or too many: a few kilobytes
  * unpack to any size. */
@@ -31,7 +34,14 @@ export async function unpacked(file: Blob): Promise<Uint8Array<ArrayBuffer>> {
     if (file.size > MOST) throw new Error(`it has ${file.size} bytes; at most ${MOST} are read`);
     const bytes = new Uint8Array(await file.arrayBuffer());
     if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
-    const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')).getReader();
+    const { readable, writable } = new DecompressionStream('gzip');
+    const reader = readable.getReader();
+    const feed = async () => {
+        const writer = writable.getWriter();
+        for (let at = 0; at < bytes.length; at += SLICE) await writer.write(bytes.slice(at, at + SLICE));
+        await writer.close();
+    };
+    feed().catch(() => {}); // the reader hears of it
     const parts: Uint8Array<ArrayBuffer>[] = [];
     for (let size = 0; ;) {
         const { done, value } = await reader.read();

@@ -21,7 +21,11 @@ function createMember(values: Values, saved?: Saved): Member {
     const opening = saved
         ? pool().load(ticket, saved.bytes, saved.seconds)
         : pool().open(ticket, textOfAll(lab(), [values]));
-    void opening.then((opened) => admit(member, opened));
+    void opening
+        .catch((error: Error) => ({
+            problem: { message: `it could not be opened: ${error.message}`, key: '', value: '', allowed: '' },
+        }))
+        .then((opened) => admit(member, opened));
     live.value = { ...OPENING, step: saved ? saved.losses.length : 0, seconds: saved?.seconds ?? 0 };
     return member;
 }

@@ -73,6 +73,18 @@ async function save(): Promise<void> {
     }
 }
 
+/** Whether what lies in the browser's storage is what `save` put there: it may be half written, or another's. */
+function sound(found: Stored | undefined): found is Stored {
+    if (!found || ![1, 2].includes(found.version) || !Array.isArray(found.runs)) return false;
+    const whole = (one: Saved) =>
+        one?.bytes instanceof Uint8Array && one.losses instanceof Float32Array && Array.isArray(one.points);
+    return (
+        typeof found.config === 'string' &&
+        found.runs.length > 0 &&
+        found.runs.every((own) => Array.isArray(own) && own.length > 0 && own.every(whole))
+    );
+}
+
 export function takeUp(): void {
     const old = stored;
     forget();
@@ -90,8 +102,8 @@ export function forget(): void {
 export async function watchSession(): Promise<void> {
     try {
         const found = await get<Stored>(KEY);
-        if (found?.version === 1) for (const own of found.runs.flat()) own.points = [];
-        if (found && [1, 2].includes(found.version) && found.runs.length > 0) {
+        if (sound(found)) {
+            if (found.version === 1) for (const own of found.runs.flat()) own.points = [];
             stored = found;
             const steps = Math.max(...found.runs.flat().map(({ losses }) => losses.length));
             offer.value = { when: found.when, steps, runs: found.runs.length };

@@ -39,9 +39,15 @@ export class Host {
         const labs = [...this.#spare, ...[...this.#jobs.values()].map(({ lab }) => lab)];
         return labs.reduce((sum, lab) => sum + lab.bytes, 0);
     }
-    init(module: WebAssembly.Module, tell: (told: Told) => unknown): void {
+    /** `lock`: held as long as this worker lives, by which the page hears of its end; '': there are no locks. */
+    init(module: WebAssembly.Module, tell: (told: Told) => unknown, lock: string): Promise<void> {
         this.#module = module;
         this.#tell = tell;
+        return new Promise((held) => {
+            if (!lock) return held();
+            const hold = () => (held(), new Promise<void>(() => {}));
+            return void navigator.locks.request(lock, hold);
+        });
     }
 
     open(id: number, config: string): Promise<Opened | { problem: Problem }> {

@@ -1,0 +1,143 @@
+// page_faults.test.mjs: what goes wrong around the page: a session half written, a worker that ends without a word, an address with
+// a broken character, a small file that unpacks to gigabytes. Each is said, and nothing waits for ever.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { allReady, at, browser, onPage, press, RACE, runs, skip, text, until } from './testing.mjs';
+
+/** Put a value where the page keeps its session; with `undefined`, read what is there. */
+const session = (page, value) =>
+    page.evaluate(
+        (given) =>
+            new Promise((done, failed) => {
+                const opening = indexedDB.open('keyval-store');
+                opening.onupgradeneeded = () => opening.result.createObjectStore('keyval');
+                opening.onerror = () => failed(opening.error);
+                opening.onsuccess = () => {
+                    const store = opening.result.transaction('keyval', 'readwrite').objectStore('keyval');
+                    const revive = (one) => ({
+                        ...one,
+                        bytes: one.bytes && new Uint8Array(one.bytes),
+                        losses: one.losses && new Float32Array(one.losses),
+                    });
+                    const kept = { ...given, runs: given.runs?.map((own) => own.map(revive)) };
+                    const request = store.put(kept, 'seqmix.session');
+                    request.onsuccess = () => done(opening.result.close());
+                    request.onerror = () => failed(request.error);
+                };
+            }),
+        value,
+    );
+const CONFIG = 'mixer=cat&task=mqar';
+const offered = '[aria-label="Your last visit"]';
+
+onPage(
+    'a session whose runs are broken: each says so, none stays opening',
+    `#${CONFIG}!speed=full`,
+    {},
+    async (page) => {
+        await allReady(page);
+        const broken = [1, 2, 3].map((n) => ({
+            bytes: Array(n * 20).fill(7),
+            losses: [1, 2],
+            points: [],
+            seconds: 1,
+        }));
+        await session(page, {
+            version: 2,
+            when: Date.now(),
+            config: `${CONFIG}~mixer=attention~mixer=las`,
+            seeds: 1,
+            runs: broken.map((one) => [one]),
+        });
+        await page.reload();
+        await page.waitForSelector(offered);
+        await press(page, 'Take it up again');
+        await until(page, () => globalThis.seqmix.runs().length === 3);
+        await until(page, () => globalThis.seqmix.runs().every(({ status }) => status !== 'opening'));
+        for (const { status, problem } of await runs(page)) {
+            assert.equal(status, 'failed');
+            assert.ok(problem.message.length > 20, problem.message);
+        }
+    },
+);
+onPage('what is no session is not offered', `#${CONFIG}!speed=full`, {}, async (page) => {
+    for (const runs of [[[{ seconds: 1 }]], [[]], [null], 'runs']) {
+        await allReady(page);
+        await session(page, {
+            version: 2,
+            when: 0,
+            config: CONFIG,
+            seeds: 1,
+            ...(Array.isArray(runs[0]) ? { runs } : {}),
+        });
+        await page.reload();
+        await allReady(page);
+        await new Promise((done) => setTimeout(done, 500));
+        assert.equal(await page.$(offered), null, JSON.stringify(runs));
+    }
+});
+
+test('a worker that ends without an error event is noticed', { skip, timeout: 120_000 }, async () => {
+    const { page, close } = await browser.lab.open(`${RACE}!speed=full`);
+    try {
+        await allReady(page);
+        await press(page, 'Start');
+        await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 3));
+        for (const worker of page.workers()) await worker.evaluate(() => self.close()).catch(() => {});
+        await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'failed'));
+        for (const { problem } of await runs(page))
+            assert.match(problem.message, /its worker stopped: it ended/);
+    } finally {
+        await close();
+    }
+});
+
+onPage('an address with a broken character is a sentence', '#mixer=%FF&task=mqar', {}, async (page) => {
+    await until(page, () => document.querySelector('.notice'));
+    assert.match(await text(page, '.notice'), /mixer must be one of/);
+    await allReady(page);
+    for (const broken of ['%FF', '%', 'text=%FF%FE!detail=%FF', '!%FF=%FF']) {
+        await page.evaluate((hash) => (location.hash = hash), `#${broken}`);
+        await new Promise((done) => setTimeout(done, 100));
+        assert.ok((await runs(page)).length > 0, broken);
+    }
+});
+
+test('a gzip file is unpacked slice by slice, and refused before it fills memory', async () => {
+    const { outputFiles } = await build({
+        entryPoints: [at('web/core/files.ts')],
+        bundle: true,
+        write: false,
+        format: 'esm',
+    });
+    const Native = globalThis.DecompressionStream;
+    const given = [];
+    globalThis.DecompressionStream = class {
+        constructor(format) {
+            const { readable, writable } = new Native(format);
+            const writer = writable.getWriter();
+            this.readable = readable;
+            this.writable = new WritableStream({
+                write: (chunk) => (given.push(chunk.length), writer.write(chunk)),
+                close: () => writer.close(),
+                abort: (why) => writer.abort(why),
+            });
+        }
+    };
+    try {
+        const { unpacked } = await import(
+            `data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString('base64')}`
+        );
+        const plain = Uint8Array.from({ length: 300_000 }, (_, i) => (i * i) % 251);
+        assert.deepEqual(await unpacked(new Blob([gzipSync(plain)])), plain);
+        assert.deepEqual(await unpacked(new Blob([plain])), plain);
+        const bomb = gzipSync(new Uint8Array(2 ** 28 + 2 ** 26), { level: 9 });
+        given.length = 0;
+        await assert.rejects(unpacked(new Blob([bomb])), /more than 268435456 bytes when unpacked/);
+        assert.ok(Math.max(...given) <= 4096, `${Math.max(...given)} bytes at once`);
+    } finally {
+        globalThis.DecompressionStream = Native;
+    }
+});

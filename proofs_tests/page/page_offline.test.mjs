@@ -1,0 +1,142 @@
+// page_offline.test.mjs: a deploy while tabs are open, on a host that lets browsers keep every file for ten minutes, and that has
+// other sites: the new version is kept whole, the open tab finds the views of its own.
+import assert from 'node:assert/strict';
+import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { test } from 'node:test';
+import { at, browser, press, skip, until } from './testing.mjs';
+
+const TYPES = {
+    '.html': 'text/html',
+    '.js': 'text/javascript',
+    '.css': 'text/css',
+    '.svg': 'image/svg+xml',
+    '.wasm': 'application/wasm',
+};
+/** Serves `folders` by the first part of the path, each file to be kept for ten minutes, but for sw.js. */
+async function host(folders) {
+    const server = createServer(async (request, response) => {
+        const [, site, file] = /^\/(\w+)\/([^?]*)/.exec(request.url) ?? [];
+        const path = folders[site] && join(folders[site], file || 'index.html');
+        const bytes = path && (await readFile(path).catch(() => null));
+        if (!bytes) return response.writeHead(404).end();
+        return response
+            .writeHead(200, {
+                'Content-Type': TYPES[extname(path)] ?? 'application/octet-stream',
+                'Cache-Control': file === 'sw.js' ? 'no-cache' : 'max-age=600',
+            })
+            .end(bytes);
+    });
+    await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
+    return {
+        address: `http://localhost:${server.address().port}/`,
+        close: () => (server.close(), server.closeAllConnections()),
+    };
+}
+/** A build of another version: each file whose name has a hash gets another. */
+async function nextVersion(from, to) {
+    await cp(from, to, { recursive: true });
+    const assets = await readdir(join(to, 'assets'));
+    const names = assets.map((name) => [name, name.replace(/(\.\w+)$/, '2$1')]);
+    for (const [old, renamed] of names) await rename(join(to, 'assets', old), join(to, 'assets', renamed));
+    for (const file of ['index.html', 'sw.js', ...names.map(([, renamed]) => `assets/${renamed}`)]) {
+        if (!/\.(html|js|css)$/.test(file)) continue;
+        let text = await readFile(join(to, file), 'utf8');
+        for (const [old, renamed] of names) text = text.replaceAll(old, renamed);
+        await writeFile(join(to, file), text.replace(/const VERSION = '(\w+)'/, "const VERSION = '2$1'"));
+    }
+}
+
+test(
+    'a deploy: the open tab finds its views, and the new version is kept whole, beside other sites',
+    {
+        skip,
+        timeout: 240_000,
+    },
+    async () => {
+        const folder = await mkdtemp(join(tmpdir(), 'seqmix-deploy-'));
+        const folders = { mine: at('dist') };
+        await nextVersion(at('dist'), join(folder, 'next'));
+        const server = await host(folders);
+        const context = await browser.lab.browser.createBrowserContext();
+        const open = async () => {
+            const page = await context.newPage();
+            const broken = [];
+            page.on('pageerror', (error) => broken.push(error.message));
+            await page.goto(`${server.address}mine/#mixer=cat&task=mqar!speed=full`);
+            await until(page, () => globalThis.seqmix);
+            return { page, broken };
+        };
+        try {
+            const old = await open();
+            await old.page.evaluate(async () => {
+                await caches.open('seqmix /theirs/ 1'); // of another site on this host
+                await navigator.serviceWorker.ready;
+            });
+            await until(old.page, () => navigator.serviceWorker.controller !== null);
+
+            folders.mine = join(folder, 'next');
+            const second = await open();
+            await second.page.evaluate(async () => {
+                const registration = await navigator.serviceWorker.getRegistration();
+                await registration.update();
+            });
+            // Kept: the new version, whose page names its own files, though the browser holds the old page for ten minutes.
+            await until(second.page, async () => {
+                const names = (await caches.keys()).filter((name) => name.startsWith('seqmix /mine/ 2'));
+                const cache = names.length === 1 && (await caches.open(names[0]));
+                return cache && (await cache.match('./')) && (await cache.keys()).length > 10;
+            });
+            const missing = await second.page.evaluate(async () => {
+                const [name] = (await caches.keys()).filter((one) => one.startsWith('seqmix /mine/ 2'));
+                const cache = await caches.open(name);
+                const page = await (await cache.match('./')).text();
+                const files = [...page.matchAll(/(?:src|href)="(\.\/assets\/[^"]+)"/g)].map(
+                    ([, file]) => file,
+                );
+                const there = await Promise.all(files.map((file) => cache.match(file)));
+                return files.length < 2 ? ['the page names no files'] : files.filter((_, i) => !there[i]);
+            });
+            assert.deepEqual(missing, [], 'files that the kept page names and that are not kept');
+
+            // The old tab opens views that it never had open; the host no longer has their files.
+            await old.page.bringToFront();
+            for (const view of ['Length', 'Theorems']) {
+                await old.page.evaluate(
+                    (name) =>
+                        [...document.querySelectorAll('nav button, nav a')]
+                            .find((one) => one.textContent.includes(name))
+                            .click(),
+                    view,
+                );
+                await until(
+                    old.page,
+                    (name) => document.querySelector('.view-head h2')?.textContent.includes(name),
+                    view,
+                );
+            }
+            assert.deepEqual(old.broken, []);
+
+            // When no tab has the old version open it goes; what is another site's stays.
+            await old.page.close();
+            await second.page.close();
+            const third = await open();
+            await until(
+                third.page,
+                async () => (await caches.keys()).filter((name) => name.includes('/mine/')).length === 1,
+            );
+            const left = await third.page.evaluate(() => caches.keys());
+            assert.ok(
+                left.includes('seqmix /theirs/ 1') && left.some((name) => name.startsWith('seqmix /mine/ 2')),
+                left.join(),
+            );
+            assert.deepEqual(third.broken, []);
+        } finally {
+            await context.close();
+            server.close();
+            await rm(folder, { recursive: true, force: true });
+        }
+    },
+);
