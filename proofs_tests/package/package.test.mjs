@@ -384,7 +384,7 @@ test('steps in a worker: told of one by one, and ended by a signal', async () =>
 });
 
 test('a checkpoint goes on with the batches of its owner, here and in a worker', async () => {
-    const { createWorker, load } = await import(
+    const { createWorker, load, SeqmixError } = await import(
         pathToFileURL(join(folder, 'node_modules/seqmix/package/index.js'))
     );
     const config = 'mixer=cat&task=own&channels=0&vocab=16&classes=16&length=16&batch=2&width=16';
