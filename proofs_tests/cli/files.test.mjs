@@ -144,8 +144,9 @@ test('killed while it saves again and again: the file is always whole, and the n
         await new Promise((resolve) => child.once('close', resolve));
         const bytes = readFileSync(run);
         const header = Number(bytes.readBigUInt64LE(0));
-        assert.doesNotThrow(() => JSON.parse(bytes.subarray(8, 8 + header).toString()));
-        assert.equal(bytes.length, good.length + header - Number(good.readBigUInt64LE(0)));
+        const { __metadata__, ...tensors } = JSON.parse(bytes.subarray(8, 8 + header).toString());
+        const end = Math.max(...Object.values(tensors).map(({ data_offsets }) => data_offsets[1]));
+        assert.equal(bytes.length, 8 + header + end, `at step ${__metadata__.step}`);
     }
     assert.equal(save(run).status, 0);
     assert.deepEqual(strays(file('killed')), []);
@@ -278,10 +279,13 @@ test('a run that fails leaves the good checkpoint alone and writes NAME.stopped'
 });
 
 test('eval --json is JSON whatever the weights are; what is no number is null, and exit 1', () => {
-    // Infinities among the weights: the loss is no number.
+    // Weights near the largest float: the loss is no number. As another program would write it, without a checksum.
     const header = Number(good.readBigUInt64LE(0));
     const table = JSON.parse(good.subarray(8, 8 + header).toString());
     const bytes = Buffer.from(good);
+    delete table.__metadata__.checksum;
+    delete table.__metadata__.format;
+    bytes.write(JSON.stringify(table).padEnd(header), 8);
     for (const [name, { data_offsets }] of Object.entries(table))
         if (name !== '__metadata__' && !name.includes(':'))
             for (let i = data_offsets[0]; i < data_offsets[1]; i += 4)
