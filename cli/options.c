@@ -8,27 +8,9 @@
 #include <string.h>
 
 #include "cli.h"
+#include "model/base/names.h"
 
 const cli_command *const *cli_commands;
-
-enum { LONGEST_NAME = 32 };
-
-// Levenshtein's: how many letters lie between two names.
-static size_t distance(const char *a, const char *b) {
-    size_t row[LONGEST_NAME + 1], n = strlen(b);
-    if (n > LONGEST_NAME) return LONGEST_NAME;
-    for (size_t j = 0; j <= n; j++) row[j] = j;
-    for (size_t i = 0; a[i]; i++) {
-        size_t corner = row[0];
-        row[0] = i + 1;
-        for (size_t j = 1; j <= n; j++) {
-            size_t change = corner + (a[i] != b[j - 1]), least = row[j] < row[j - 1] ? row[j] : row[j - 1];
-            corner = row[j];
-            row[j] = change < least + 1 ? change : least + 1;
-        }
-    }
-    return row[n];
-}
 
 // The nearest, where one is near; and in any case what there is.
 static int unknown(const cli_command *c, const char *given) {
@@ -38,8 +20,8 @@ static int unknown(const cli_command *c, const char *given) {
     for (const cli_option *o = c->options; o && o->name; o++) {
         snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s%s%s", *all ? ", " : "", o->name,
                  o->argument ? " " : "", o->argument ? o->argument : "");
-        if (distance(given, o->name) < least) {
-            least = distance(given, o->name);
+        if (name_distance(given, o->name) < least) {
+            least = name_distance(given, o->name);
             nearest = o;
         }
     }

@@ -10,7 +10,7 @@
 
 #include "tasks/files/data.h"
 #include "model/mixers/mixer.h"
-#include "model/mixers/las.h"
+#include "model/ops/distance.h"
 #include <seqmix/run.h>
 
 static smx_error failure;

@@ -32,19 +32,6 @@ tensor *output_projection(graph *g, const config *c, tensor *o) {
     return op_linear(g, o, weight_matrix(g, "w_o", D, D, start_output(c, D, D)), NULL);
 }
 
-const float *table_alibi(graph *g, size_t heads, double scale) {
-    size_t L = g->L;
-    float *t = graph_own(g, heads * (2 * L - 1) * sizeof *t);
-    for (size_t h = 0; t && h < heads; h++) {
-        double slope = scale * md_exp(-8.0 * (double)(h + 1) / (double)heads * 0.69314718055994530942);
-        for (size_t i = 0; i < 2 * L - 1; i++) {
-            double distance = i < L - 1 ? (double)(L - 1 - i) : (double)(i - (L - 1));
-            t[h * (2 * L - 1) + i] = (float)(-slope * distance);
-        }
-    }
-    return t;
-}
-
 tensor *softmax_attention(graph *g, const config *c, tensor *q, tensor *k, tensor *v, attention_opts opts,
                           tensor *mix) {
     const size_t H = c->common.heads, D = q->shape[q->rank - 1];
@@ -54,8 +41,8 @@ tensor *softmax_attention(graph *g, const config *c, tensor *q, tensor *k, tenso
         q = op_rope(g, q, H);
         k = op_rope(g, k, H);
     }
-    if (position == POSITION_ALIBI) opts.bias = table_alibi(g, H, 1.0);
-    if (position == POSITION_ALIBI_SCALED) opts.bias = table_alibi(g, H, 1.0 / md_sqrt((double)(D / H)));
+    if (position == POSITION_ALIBI) opts.bias = alibi_table(g, H, 1.0);
+    if (position == POSITION_ALIBI_SCALED) opts.bias = alibi_table(g, H, 1.0 / md_sqrt((double)(D / H)));
     return mix ? op_attention_maps(g, q, k, v, mix, &opts) : op_attention(g, q, k, v, &opts);
 }
 

@@ -3,6 +3,7 @@
 #define SMX_ATTENTION_PARTS_H
 
 #include "model/settings/config.h"
+#include "model/ops/distance.h"
 #include "model/ops/ops.h"
 #include "weights.h"
 
@@ -28,9 +29,6 @@ tensor *output_projection(graph *g, const config *c, tensor *o);
 // [H][H] combines the maps of the heads; NULL: each its own.
 tensor *softmax_attention(graph *g, const config *c, tensor *q, tensor *k, tensor *v, attention_opts opts,
                           tensor *mix);
-
-// ALiBi (Press et al.) as attention_opts.bias, [H][2L-1], owned by the graph: -m_h |i-j|, m_h = 2^(-8(h+1)/H), times `scale`.
-const float *table_alibi(graph *g, size_t heads, double scale);
 
 // Tokens ahead that attention over whole chunks (0: the whole length) sees.
 size_t lookahead_of_chunk(size_t chunk, size_t length);

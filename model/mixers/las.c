@@ -4,7 +4,6 @@
 // tokens ahead) or up to j (trailing). masked: pooled, then cut to j <= i, which no fixed T gives; the kernel does it.
 #include "mixer.h"
 #include "attention_parts.h"
-#include "las.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,14 +43,6 @@ static const config_key keys[] = {
     {0},
 };
 
-// alpha_h = -ln((H-1-h + h e^-B) / (H-1)): finite for large B, alpha_0 = 0; one head does not decay.
-void las_alphas(double *alphas, size_t H, double B) {
-    for (size_t h = 0; h < H; h++) {
-        double last = (double)(H - 1);
-        alphas[h] = H == 1 ? 0.0 : -md_log(((last - (double)h) + (double)h * md_exp(-B)) / last);
-    }
-}
-
 // The alphas of the config. 0, or -1 when the text is not H non-negative numbers.
 static int read_alphas(const las_settings *s, size_t H, double *alphas) {
     const char *text = s->alphas;
@@ -87,22 +78,11 @@ static int check(const config *c, size_t length, smx_error *error) {
     return check_heads(c, error);
 }
 
-void las_decay(float *table, const double *alphas, size_t H, size_t L) {
-    for (size_t h = 0; h < H; h++)
-        for (size_t at = 0; at < 2 * L - 1; at++) {
-            const double factor = at < L ? md_exp(-alphas[h] * (double)(L - 1 - at)) : 1.0;
-            table[h * (2 * L - 1) + at] = factor < 0x1p-60 ? 0.0f : (float)factor;
-        }
-}
-
-// The same by the config's alphas; the graph owns it.
+// The factors by the config's alphas.
 static const float *table_decay(graph *g, const las_settings *s, size_t H) {
     double alphas[LAS_MAX_HEADS];
-    size_t L = g->L;
-    float *t = graph_own(g, H * (2 * L - 1) * sizeof *t);
     read_alphas(s, H, alphas);
-    if (t) las_decay(t, alphas, H, L);
-    return t;
+    return decay_table(g, alphas, H);
 }
 
 static tensor *build(graph *g, const config *c, tensor *x) {
@@ -113,8 +93,8 @@ static tensor *build(graph *g, const config *c, tensor *x) {
     tensor *v = graph_name(g, projected(g, c, x, "w_v"), "v");
     attention_opts opts = {.causal = 1, .chunk = M};
     if (s->decay == DECAY_EXP) opts.decay_table = table_decay(g, s, H);
-    if (s->decay == DECAY_ALIBI) opts.bias = table_alibi(g, H, 1.0);
-    if (s->decay == DECAY_ALIBI_SCALED) opts.bias = table_alibi(g, H, 1.0 / md_sqrt((double)(D / H)));
+    if (s->decay == DECAY_ALIBI) opts.bias = alibi_table(g, H, 1.0);
+    if (s->decay == DECAY_ALIBI_SCALED) opts.bias = alibi_table(g, H, 1.0 / md_sqrt((double)(D / H)));
     if (s->pool == POOL_CENTRED) v = graph_name(g, op_pool(g, v, P, (P - 1) / 2, M), "pooled_v");
     if (s->pool == POOL_TRAILING) v = graph_name(g, op_pool(g, v, P, 0, M), "pooled_v");
     if (s->pool == POOL_MASKED) opts.pool_window = P;

@@ -56,6 +56,34 @@ static const op mul = {
 };
 tensor *op_mul(graph *g, tensor *a, tensor *b) { return graph_node(g, &mul, 2, (tensor *[]){a, b}, NULL); }
 
+// ---- y = s x --------------------------------------------------------------------------------------------
+typedef struct {
+    float factor;
+} scale_attributes;
+static void scale_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g, (void)piece;
+    const size_t D = last_dim(n->out), at = from * D;
+    smx_scale(n->out->data + at, n->in[0]->data + at, ((const scale_attributes *)n->attributes)->factor,
+              count * D);
+}
+static void scale_bwd_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g, (void)piece;
+    if (n->in_grad[0])
+        smx_scale(in_grad_rows(n, 0, from), out_grad_rows(n, from),
+                  ((const scale_attributes *)n->attributes)->factor, count * last_dim(n->out));
+}
+static const op scale = {
+    .name = "scale",
+    .attributes = sizeof(scale_attributes),
+    .forward = rows_forward,
+    .backward = rows_backward,
+    .forward_rows = scale_rows,
+    .backward_rows = scale_bwd_rows,
+};
+tensor *op_scale(graph *g, tensor *x, double factor) {
+    return graph_node(g, &scale, 1, &x, &(scale_attributes){(float)factor});
+}
+
 // ---- y = gate a + (1 - gate) b --------------------------------------------------------------------------
 static void gate_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
     (void)g, (void)piece;

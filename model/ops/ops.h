@@ -12,6 +12,7 @@ tensor *op_linear(graph *g, tensor *x, tensor *w, tensor *bias);
 // ---- elementwise.c: all arrays of one shape
 tensor *op_add(graph *g, tensor *a, tensor *b);
 tensor *op_mul(graph *g, tensor *a, tensor *b);
+tensor *op_scale(graph *g, tensor *x, double factor);
 tensor *op_gate(graph *g, tensor *by, tensor *a, tensor *b); // by a + (1 - by) b
 tensor *op_gelu(graph *g, tensor *x);
 tensor *op_silu(graph *g, tensor *x);

@@ -61,7 +61,7 @@ static void put_choices(writer *w, const config_key *k) {
 }
 
 static void put_keys(writer *w, const config_key *keys, int *first) {
-    static const char *const types[] = {"int", "real", "word", "word", "text"};
+    static const char *const types[] = {"int", "real", "word", "word", "text", "lines"};
     for (; keys && keys->name; keys++) {
         put(w, *first ? "{" : ",{");
         *first = 0;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum { KEY_INT, KEY_REAL, KEY_WORD, KEY_FLAG, KEY_TEXT } key_type;
+typedef enum { KEY_INT, KEY_REAL, KEY_WORD, KEY_FLAG, KEY_TEXT, KEY_LINES } key_type;
 
 typedef struct {
     const char *name;
@@ -42,6 +42,9 @@ typedef struct {
 #define TEXT_KEY(name, S, field, fallback, help, group) /* const char *, the config's own copy */            \
     KEY_ROW(name, KEY_TEXT, fallback, 0, 0, NULL, help, group, S, field,                                     \
             _Generic(KEY_FIELD(S, field), const char *: offsetof(S, field)))
+#define LINES_KEY(name, S, field, fallback, help,                                                            \
+                  group) /* the same, of several lines and up to 8,192 bytes */                              \
+    KEY_ROW(name, KEY_LINES, fallback, 0, 0, NULL, help, group, S, field, _Generic(KEY_FIELD(S, field), const char *: offsetof(S, field)))
 // int, 1 or 0. choices: "0|1" or "1|0", the usual one first.
 #define FLAG_KEY(name, S, field, choices, fallback, help, group)                                             \
     KEY_ROW(name, KEY_FLAG, fallback, 0, 0, choices, help, group, S, field,                                  \

@@ -8,7 +8,7 @@
 
 #include "model/base/error.h"
 
-enum { MAX_PAIR = 1024 };
+enum { MAX_PAIR = 3 * 8192 + 64 }; // the longest value, every byte of it encoded
 
 size_t pairs_runs(const char *text) {
     size_t n = 1;
@@ -21,7 +21,7 @@ config_span pairs_run(const char *text, size_t i) {
     return (config_span){text, strcspn(text, "~")};
 }
 
-// Decode %XX in place; -1 when broken or a control character.
+// Decode %XX in place; -1 when broken or a control character other than the ends of lines and tabs.
 static int decode(char *s) {
     char *to = s;
     for (; *s; s++) {
@@ -32,7 +32,7 @@ static int decode(char *s) {
             ch = (int)strtol(hex, NULL, 16);
             s += 2;
         }
-        if (ch < 32 || ch == 127) return -1;
+        if ((ch < 32 && ch != '\n' && ch != '\t' && ch != '\r') || ch == 127) return -1;
         *to++ = (char)ch;
     }
     *to = 0;
@@ -67,7 +67,7 @@ int pairs_visit(config_span run, pairs_each *each, void *arg, smx_error *e) {
 
 char *pairs_encode(char *to, const char *value) {
     for (; *value; value++)
-        to += strchr("&~#%= \"\\", *value) || (unsigned char)*value > 126
+        to += strchr("&~#%= \"\\", *value) || (unsigned char)*value > 126 || (unsigned char)*value < 32
                   ? sprintf(to, "%%%02X", (unsigned char)*value)
                   : sprintf(to, "%c", *value);
     return to;

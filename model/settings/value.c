@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "model/base/error.h"
+#include "model/base/names.h"
 #include "model/base/number.h"
+
+enum { MOST_TEXT = 1023, MOST_LINES = 8192 }; // bytes of a value
 
 // The i-th word that a key may have, or NULL.
 static const char *choice(const config_language *l, const config_key *key, size_t i, char *buffer,
@@ -36,7 +39,9 @@ static void allowed_text(const config_language *l, const config_key *key, char *
         for (size_t i = 0; (w = choice(l, key, i, word, sizeof word)) && at < size; i++)
             at += (size_t)snprintf(to + at, size - at, "%s %s", i ? "," : "", w);
     } else if (key->type == KEY_TEXT) {
-        snprintf(to, size, "text without &, ~ and #");
+        snprintf(to, size, "text without &, ~ and #, at most %d bytes of one line", MOST_TEXT);
+    } else if (key->type == KEY_LINES) {
+        snprintf(to, size, "text of at most %d bytes", MOST_LINES);
     } else {
         char min[NUMBER_TEXT], max[NUMBER_TEXT];
         snprintf(to, size, "%s from %s to %s", key->type == KEY_INT ? "a whole number" : "a number",
@@ -65,7 +70,9 @@ int value_read(const config_language *l, const config_key *key, const char *text
                 return 0;
             }
     } else if (key->type == KEY_TEXT) {
-        return 0;
+        if (strlen(text) <= MOST_TEXT && !strpbrk(text, "\n\t\r")) return 0;
+    } else if (key->type == KEY_LINES) {
+        if (strlen(text) <= MOST_LINES) return 0;
     } else if (!read_number(text, x) && (key->type == KEY_REAL || *x == floor(*x)) && *x >= key->min &&
                *x <= key->max) {
         return 0;
@@ -80,7 +87,7 @@ void value_keep(void *settings, const config_key *key, const char *text, double 
     char *at = (char *)settings + key->at;
     if (key->type == KEY_REAL) {
         memcpy(at, &x, sizeof x);
-    } else if (key->type == KEY_TEXT) {
+    } else if (key->type == KEY_TEXT || key->type == KEY_LINES) {
         memcpy(at, &text, sizeof text);
     } else { // ranges end at 2^53
         const uint64_t large = (uint64_t)x;
@@ -90,24 +97,6 @@ void value_keep(void *settings, const config_key *key, const char *text, double 
 }
 
 // ---- Names that no key has ------------------------------------------------------------------------------
-
-static size_t distance(const char *a, const char *b) { // Levenshtein
-    size_t row[66], n = strlen(b);
-    if (n > 64 || strlen(a) > 64) return 99;
-    for (size_t j = 0; j <= n; j++) row[j] = j;
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
-            if (row[j] + 1 < best) best = row[j] + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            diagonal = row[j];
-            row[j] = best;
-        }
-    }
-    return row[n];
-}
 
 // What others call the same thing, or what does its work here.
 static const struct {
@@ -123,6 +112,6 @@ const char *value_meant_key(const char *name, const char *(*names)(const void *o
         if (!strcmp(name, usual_names[i].theirs)) return usual_names[i].ours;
     const char *nearest = names(of, 0), *one;
     for (size_t i = 1; (one = names(of, i)); i++)
-        if (distance(name, one) < distance(name, nearest)) nearest = one;
+        if (name_distance(name, one) < name_distance(name, nearest)) nearest = one;
     return nearest;
 }

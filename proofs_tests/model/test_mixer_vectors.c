@@ -2,7 +2,7 @@
 // and all gradients through the float kernels on every instruction set. Skipped where the set is not there.
 #include "mixer_vectors.h"
 
-#include "model/mixers/las.h"
+#include "model/ops/distance.h"
 
 // ---- How each mechanism is written ----------------------------------------------------------------------
 static const char qkvo[] = "wq w_q wk w_k wv w_v wo w_o";

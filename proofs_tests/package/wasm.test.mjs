@@ -76,7 +76,8 @@ test('the modules are what they say, and import only the memory-growth notice', 
 
 test('the module stays small to fetch', async () => {
     const { length } = gzipSync(await readFile(built('wasm/seqmix.wasm')), { level: 9 });
-    assert.ok(length <= 121_500, `${length} bytes gzipped`);
+    // 120,000 bytes; what checks of files and of steps may take; mixers as text.
+    assert.ok(length <= 120_000 + 1_500 + 8_000, `${length} bytes gzipped`);
 });
 
 test("the modules export what exports.txt lists, and Emscripten's own", async () => {
@@ -216,7 +217,7 @@ test('the table describes every key', () => {
     const all = [...keys, ...mixers.flatMap((part) => part.keys), ...tasks.flatMap((part) => part.keys)];
     for (const key of all) {
         assert.ok(key.help && key.group, key.name);
-        assert.ok(['int', 'real', 'word', 'text'].includes(key.type), key.name);
+        assert.ok(['int', 'real', 'word', 'text', 'lines'].includes(key.type), key.name);
         if (key.type === 'word') assert.ok(key.choices.includes(key.default), key.name);
     }
     for (const { name, config, lesson } of presets) {

@@ -3,7 +3,7 @@
 /** One key of the config language, from the engine's own table. */
 export interface ConfigKey {
     readonly name: string;
-    readonly type: 'int' | 'real' | 'word' | 'text';
+    readonly type: 'int' | 'real' | 'word' | 'text' | 'lines';
     readonly default: string;
     readonly min?: number;
     readonly max?: number;

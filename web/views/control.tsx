@@ -53,6 +53,17 @@ export function Control({ config, values, set, problem }: Props) {
                         </option>
                     ))}
                 </select>
+            ) : type === 'lines' ? (
+                <textarea
+                    id={id}
+                    aria-describedby={common['aria-describedby']}
+                    aria-invalid={common['aria-invalid']}
+                    rows={6}
+                    autocomplete="off"
+                    spellcheck={false}
+                    onBlur={({ currentTarget }) => commit(currentTarget.value)}
+                    value={value}
+                />
             ) : (
                 <input
                     {...common}

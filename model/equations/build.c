@@ -1,0 +1,416 @@
+// build.c: see build.h. One walk over the trees, depth first and from the left, so the order of nodes is that of the text.
+#include "build.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/base/names.h"
+#include "model/ops/ops.h"
+
+typedef struct {
+    int is_number;
+    double number;
+    tensor *tensor;
+} value; // neither: the text has failed
+
+// A name that the text has assigned; `line`: where, 0 the input.
+typedef struct {
+    const char *name;
+    value is;
+    size_t line;
+} binding;
+
+typedef struct {
+    const char *name; // of the weight
+    init start;
+    const equation_node *at;
+    int used;
+} given_start;
+
+typedef struct {
+    graph *g;
+    const equations *e;
+    const equation_surroundings *s;
+    binding names[EQUATION_LINES + 1];
+    size_t n_names;
+    uint8_t used[EQUATION_LINES + 1];
+    given_start starts[EQUATION_LINES];
+    size_t n_starts;
+    const equation_node *output; // a product that ends the text, if it does end with one
+} builder;
+
+enum { NAME_LETTERS = 16 }; // of a tensor or weight, behind the block's prefix
+static const value nothing;
+
+static value fail(builder *b, const equation_node *at, const char *sentence, ...)
+    __attribute__((format(printf, 3, 4)));
+static value fail(builder *b, const equation_node *at, const char *sentence, ...) {
+    if (b->g->failed) return nothing;
+    char text[320];
+    va_list list;
+    va_start(list, sentence);
+    vsnprintf(text, sizeof text, sentence, list);
+    va_end(list);
+    graph_fail(b->g, "eq");
+    equations_fail(&b->g->error, at->line, at->column, "%s", text);
+    return nothing;
+}
+static value of_tensor(builder *b, tensor *t) { return b->g->failed ? nothing : (value){.tensor = t}; }
+
+// ---- Names ------------------------------------------------------------------------------------------------
+static binding *find(builder *b, const char *name) {
+    for (size_t i = b->n_names; i-- > 0;)
+        if (!strcmp(b->names[i].name, name)) return &b->names[i];
+    return NULL;
+}
+static const char *nearest(builder *b, const char *name) {
+    const char *best = "x";
+    for (size_t i = 0; i < b->n_names; i++)
+        if (name_distance(name, b->names[i].name) < name_distance(name, best)) best = b->names[i].name;
+    return best;
+}
+static const char *nearest_function(const char *name) {
+    const char *best = equation_functions[0].name;
+    for (const equation_function *f = equation_functions; f->name; f++)
+        if (name_distance(name, f->name) < name_distance(name, best)) best = f->name;
+    return best;
+}
+
+// ---- Weights ----------------------------------------------------------------------------------------------
+static uint32_t weight_shape(const builder *b, weight_role role, size_t D, double size, uint32_t shape[3]) {
+    const uint32_t n = (uint32_t)size, H = (uint32_t)b->s->heads, taps = n ? n : (uint32_t)b->s->taps;
+    shape[0] = (uint32_t)D;
+    switch (role) {
+    case WEIGHT_MATRIX:
+    case WEIGHT_OUTPUT:
+        shape[1] = n ? n : (uint32_t)D;
+        return 2;
+    case WEIGHT_FILTER:
+        shape[0] = H, shape[1] = taps;
+        return 2;
+    case WEIGHT_CHANNEL_TAPS:
+        shape[1] = taps;
+        return 2;
+    case WEIGHT_HEAD_TAPS:
+        shape[0] = taps, shape[1] = shape[2] = H;
+        return 3;
+    case WEIGHT_MAPS:
+        shape[0] = shape[1] = H;
+        return 2;
+    case WEIGHT_KERNEL:
+        shape[1] = n ? n : (uint32_t)b->s->length;
+        return 2;
+    case WEIGHT_STATES:
+        shape[1] = n ? n : 16;
+        return 2;
+    case WEIGHT_STATE_PAIRS:
+        shape[1] = n ? n : 16, shape[2] = 2;
+        return 3;
+    case WEIGHT_GAIN:
+    case WEIGHT_BIAS:
+        break;
+    }
+    return 1;
+}
+// Tensors and weights have room for short names only.
+static int too_long(builder *b, const equation_node *at, const char *name) {
+    if (strlen(name) <= NAME_LETTERS) return 0;
+    fail(b, at, "the name %s has %zu letters; at most %d are allowed", name, strlen(name), NAME_LETTERS);
+    return 1;
+}
+static value weight(builder *b, const equation_node *at, weight_role role, size_t D) {
+    if (too_long(b, at, at->name)) return nothing;
+    uint32_t shape[4] = {0};
+    const uint32_t rank = weight_shape(b, role, D, at->number, shape);
+    if (at->number != 0.0 &&
+        (at->number < 1.0 || at->number > 65536.0 || at->number != (double)(uint32_t)at->number))
+        return fail(b, at, "%s[%g]: the size must be a whole number from 1 to 65536", at->name, at->number);
+    init start = b->s->start(b->s->config, role, shape);
+    for (size_t i = 0; i < b->n_starts; i++)
+        if (!strcmp(b->starts[i].name, at->name)) start = b->starts[i].start, b->starts[i].used = 1;
+    const int decays = role == WEIGHT_MATRIX || role == WEIGHT_OUTPUT;
+    return of_tensor(b, graph_param(b->g, at->name, start, decays, rank, shape));
+}
+// A word that is no assigned name: a weight, where one can stand.
+static int is_new(builder *b, const equation_node *n) {
+    return n->kind == EQUATION_WORD && !find(b, n->name);
+}
+
+// ---- Expressions ------------------------------------------------------------------------------------------
+static value eval(builder *b, const equation_node *n);
+
+static tensor *eval_tensor(builder *b, const equation_node *n, const char *what) {
+    const value v = eval(b, n);
+    if (v.is_number) fail(b, n, "%s is a number; it must be a tensor", what);
+    return b->g->failed ? NULL : v.tensor;
+}
+static size_t last(const tensor *t) { return t->shape[t->rank - 1]; }
+
+static value product_with_matrix(builder *b, const equation_node *n, const equation_node *bias) {
+    tensor *x = eval_tensor(b, n->first, "what stands left of @");
+    const equation_node *w = n->first->next;
+    if (!x) return nothing;
+    if (!is_new(b, w))
+        return fail(b, w, "right of @ stands the name of a weight%s%s%s",
+                    w->kind == EQUATION_WORD ? "; " : "", w->name,
+                    w->kind == EQUATION_WORD ? " is a tensor" : "");
+    const value m = weight(b, w, n == b->output ? WEIGHT_OUTPUT : WEIGHT_MATRIX, last(x));
+    if (!m.tensor) return nothing;
+    tensor *add = bias ? weight(b, bias, WEIGHT_BIAS, m.tensor->shape[1]).tensor : NULL;
+    return b->g->failed ? nothing : of_tensor(b, op_linear(b->g, x, m.tensor, add));
+}
+static value scaled(builder *b, tensor *t, double factor) { return of_tensor(b, op_scale(b->g, t, factor)); }
+static value sum_of(builder *b, const equation_node *n) {
+    const equation_node *l = n->first, *r = l->next;
+    const int minus = n->kind == EQUATION_SUB, bias = is_new(b, r) && !strncmp(r->name, "b_", 2);
+    if (bias && minus) return fail(b, r, "%s is a bias: it is added", r->name);
+    if (bias && l->kind == EQUATION_MATMUL) return product_with_matrix(b, l, r); // one operation
+    const value x = eval(b, l);
+    if (b->g->failed) return nothing;
+    if (bias) {
+        if (x.is_number) return fail(b, l, "a bias is added to a tensor, not to a number");
+        const value w = weight(b, r, WEIGHT_BIAS, last(x.tensor));
+        return w.tensor ? of_tensor(b, op_bias(b->g, x.tensor, w.tensor)) : nothing;
+    }
+    const value y = eval(b, r);
+    if (b->g->failed) return nothing;
+    if (x.is_number && y.is_number)
+        return (value){.is_number = 1, .number = minus ? x.number - y.number : x.number + y.number};
+    if (x.is_number || y.is_number)
+        return fail(b, n, "a number and a tensor cannot be added; + b_name adds a bias that is learnt");
+    if (last(x.tensor) != last(y.tensor) || x.tensor->n != y.tensor->n)
+        return fail(b, n, "the sides are %zu and %zu wide; they must be alike", last(x.tensor),
+                    last(y.tensor));
+    tensor *other = minus ? op_scale(b->g, y.tensor, -1.0) : y.tensor;
+    return of_tensor(b, op_add(b->g, x.tensor, other));
+}
+static value product_of(builder *b, const equation_node *n) {
+    const value x = eval(b, n->first);
+    if (b->g->failed) return nothing;
+    const value y = eval(b, n->first->next);
+    if (b->g->failed) return nothing;
+    if (x.is_number && y.is_number) return (value){.is_number = 1, .number = x.number * y.number};
+    if (x.is_number) return scaled(b, y.tensor, x.number);
+    if (y.is_number) return scaled(b, x.tensor, y.number);
+    if (last(x.tensor) != last(y.tensor) || x.tensor->n != y.tensor->n)
+        return fail(b, n,
+                    "the sides are %zu and %zu wide; they must be alike (@ is the product with a matrix)",
+                    last(x.tensor), last(y.tensor));
+    return of_tensor(b, op_mul(b->g, x.tensor, y.tensor));
+}
+
+// ---- Calls ------------------------------------------------------------------------------------------------
+static size_t argument_count(const equation_function *f) {
+    size_t n = 0;
+    while (f->arguments[n].kind != ARGUMENT_END) n++;
+    return n;
+}
+static int word_place(const char *words, const char *word) {
+    const size_t n = strlen(word);
+    for (int i = 0; *words; i++) {
+        const size_t m = strcspn(words, "|");
+        if (m == n && !memcmp(words, word, n)) return i;
+        words += m + (words[m] == '|');
+    }
+    return -1;
+}
+static int take_number(builder *b, const equation_node *n, const function_argument *a, function_call *c,
+                       size_t i) {
+    const int whole = a->kind == ARGUMENT_NUMBER;
+    const value v = eval(b, n);
+    if (b->g->failed) return -1;
+    if (!v.is_number || !(v.number >= a->least && v.number <= a->most) ||
+        (whole && v.number != (double)(size_t)v.number))
+        return fail(b, n, "%s must be a %snumber from %g to %g", a->name, whole ? "whole " : "", a->least,
+                    a->most),
+               -1;
+    c->number[i] = (size_t)v.number;
+    c->real[i] = v.number;
+    return 0;
+}
+static int take(builder *b, const equation_node *n, const function_argument *a, function_call *c, size_t i) {
+    int place;
+    switch (a->kind) {
+    case ARGUMENT_TENSOR:
+        c->tensor[i] = eval_tensor(b, n, a->name);
+        return c->tensor[i] ? 0 : -1;
+    case ARGUMENT_WEIGHT:
+        c->tensor[i] =
+            is_new(b, n) ? weight(b, n, a->role, last(c->tensor[0])).tensor : eval_tensor(b, n, a->name);
+        return c->tensor[i] ? 0 : -1;
+    case ARGUMENT_NUMBER:
+    case ARGUMENT_REAL:
+        return take_number(b, n, a, c, i);
+    case ARGUMENT_WORD:
+        place = n->kind == EQUATION_WORD ? word_place(a->words, n->name) : -1;
+        if (place < 0) return fail(b, n, "%s must be one of %s", a->name, a->words), -1;
+        c->number[i] = (size_t)place;
+        return 0;
+    case ARGUMENT_END:
+        break;
+    }
+    return -1;
+}
+static value call(builder *b, const equation_node *n) {
+    const equation_function *f = function_find(n->name);
+    if (!f)
+        return fail(b, n, "there is no function %s; the nearest is %s", n->name, nearest_function(n->name));
+    const size_t count = argument_count(f);
+    const equation_node *given[FUNCTION_ARGUMENTS] = {NULL};
+    size_t at = 0;
+    for (const equation_node *a = n->first; a; a = a->next) {
+        size_t i = at;
+        if (a->key[0]) {
+            for (i = 0; i < count && strcmp(f->arguments[i].name, a->key);) i++;
+            if (i == count) return fail(b, a, "%s has no argument %s", f->name, a->key);
+            at = FUNCTION_ARGUMENTS; // what follows needs a key too
+        } else if (at++ >= count) {
+            return fail(b, a,
+                        at > FUNCTION_ARGUMENTS ? "an argument without a key after one with a key"
+                                                : "%s takes %zu arguments",
+                        f->name, count);
+        }
+        if (given[i]) return fail(b, a, "%s is given twice", f->arguments[i].name);
+        given[i] = a;
+    }
+    function_call c = {.g = b->g, .heads = b->s->heads};
+    for (size_t i = 0; i < count; i++) {
+        const function_argument *a = &f->arguments[i];
+        if (given[i] ? take(b, given[i], a, &c, i) : 0) return nothing;
+        if (given[i]) continue;
+        if (a->kind == ARGUMENT_NUMBER || a->kind == ARGUMENT_REAL)
+            c.number[i] = (size_t)a->fallback, c.real[i] = a->fallback;
+        else if (a->kind != ARGUMENT_WORD && !a->optional)
+            return fail(b, n, "%s lacks its argument %s", f->name, a->name);
+    }
+    char why[160];
+    if (f->check && f->check(&c, why, sizeof why)) return fail(b, n, "%s: %s", f->name, why);
+    return of_tensor(b, f->apply(&c));
+}
+
+static value eval(builder *b, const equation_node *n) {
+    binding *name;
+    value v;
+    switch (n->kind) {
+    case EQUATION_NUMBER:
+        return (value){.is_number = 1, .number = n->number};
+    case EQUATION_WORD:
+        name = find(b, n->name);
+        if (!name)
+            return fail(b, n, "%s was not assigned, and no weight can stand here; the nearest name is %s",
+                        n->name, nearest(b, n->name));
+        if (n->number != 0.0)
+            return fail(b, n, "%s is a tensor: only a new weight takes a size in brackets", n->name);
+        b->used[name->line] = 1;
+        return name->is;
+    case EQUATION_NEGATE:
+        v = eval(b, n->first);
+        if (b->g->failed) return nothing;
+        return v.is_number ? (value){.is_number = 1, .number = -v.number} : scaled(b, v.tensor, -1.0);
+    case EQUATION_ADD:
+    case EQUATION_SUB:
+        return sum_of(b, n);
+    case EQUATION_MUL:
+        return product_of(b, n);
+    case EQUATION_MATMUL:
+        return product_with_matrix(b, n, NULL);
+    case EQUATION_CALL:
+        return call(b, n);
+    }
+    return nothing;
+}
+
+// ---- Lines ------------------------------------------------------------------------------------------------
+// start(w_dt, uniform, 0.1): how a weight starts, wherever the line stands.
+static const struct {
+    const char *name;
+    init_kind kind;
+} start_kinds[] = {{"normal", INIT_NORMAL},      {"uniform", INIT_UNIFORM},     {"constant", INIT_CONSTANT},
+                   {"identity", INIT_IDENTITY},  {"decay", INIT_DECAY},         {"long", INIT_LONG},
+                   {"step", INIT_STEP},          {"step_plus", INIT_STEP_PLUS}, {"count", INIT_COUNT},
+                   {"log_count", INIT_LOG_COUNT}};
+static int is_start(const equation_line *l) {
+    return !l->name[0] && l->value->kind == EQUATION_CALL && !strcmp(l->value->name, "start");
+}
+static void read_start(builder *b, const equation_node *n) {
+    const equation_node *name = n->first, *kind = name ? name->next : NULL, *scale = kind ? kind->next : NULL;
+    if (!kind || name->kind != EQUATION_WORD || kind->kind != EQUATION_WORD || (scale && scale->next)) {
+        fail(b, n, "start takes a weight, a kind and a number: start(w_dt, uniform, 0.1)");
+        return;
+    }
+    for (size_t i = 0; i < sizeof start_kinds / sizeof *start_kinds; i++) {
+        if (strcmp(start_kinds[i].name, kind->name)) continue;
+        value v = {.is_number = 1, .number = 1.0};
+        if (scale) v = eval(b, scale);
+        if (!b->g->failed && (!v.is_number || !(v.number >= -1e6 && v.number <= 1e6)))
+            fail(b, scale, "a number from -1e6 to 1e6");
+        b->starts[b->n_starts++] = (given_start){name->name, {start_kinds[i].kind, v.number}, name, 0};
+        return;
+    }
+    fail(
+        b, kind,
+        "a weight cannot start as %s: normal, uniform, constant, identity, decay, long, step, step_plus, count or log_count",
+        kind->name);
+}
+
+// The line whose value is the text's: that of y, else the last.
+static size_t output_line(const equations *e) {
+    size_t at = 0;
+    for (size_t i = 0; i < e->n_lines; i++)
+        if (!is_start(&e->lines[i])) at = i;
+    for (size_t i = 0; i < e->n_lines; i++)
+        if (!strcmp(e->lines[i].name, "y")) at = i;
+    return at;
+}
+
+static void read_line(builder *b, size_t i) {
+    const equation_line *l = &b->e->lines[i];
+    const equation_node *at = l->value;
+    const equation_node here = {.line = l->line, .column = l->column};
+    if (function_find(l->name) || !strcmp(l->name, "start")) {
+        fail(b, &here, "%s is a function; a tensor needs another name", l->name);
+        return;
+    }
+    if (!strcmp(l->name, "x")) {
+        fail(b, &here, "x is the input; a tensor needs another name");
+        return;
+    }
+    if (too_long(b, &here, l->name)) return;
+    const value v = eval(b, at);
+    if (b->g->failed) return;
+    if (v.tensor && l->name[0] && strchr(v.tensor->name, '#'))
+        graph_name(b->g, v.tensor, l->name); // not yet named
+    b->names[b->n_names++] = (binding){l->name[0] ? l->name : "y", v, i + 1};
+}
+
+tensor *equations_build(graph *g, const equations *e, const equation_surroundings *s, tensor *x) {
+    builder *b = graph_own(g, sizeof *b);
+    if (!b) return x;
+    *b = (builder){.g = g, .e = e, .s = s};
+    b->names[b->n_names++] = (binding){"x", {.tensor = x}, 0};
+    const size_t out = output_line(e);
+    if (e->lines[out].value->kind == EQUATION_MATMUL) b->output = e->lines[out].value;
+    for (size_t i = 0; i < e->n_lines && !g->failed; i++)
+        if (is_start(&e->lines[i])) read_start(b, e->lines[i].value);
+    tensor *y = NULL;
+    for (size_t i = 0; i < e->n_lines && !g->failed; i++) {
+        if (is_start(&e->lines[i])) continue;
+        read_line(b, i);
+        if (i == out && !g->failed) y = b->names[b->n_names - 1].is.tensor;
+    }
+    const equation_line *last_line = &e->lines[out];
+    const equation_node at = {.line = last_line->line, .column = last_line->column};
+    if (!g->failed && !y) fail(b, &at, "the result is a number; it must be a tensor as wide as x");
+    if (!g->failed && (y->rank != x->rank || y->n != x->n || last(y) != last(x)))
+        fail(b, &at, "the result is %zu wide; it must be as wide as x, %zu", last(y), last(x));
+    for (size_t i = 0; i < e->n_lines && !g->failed; i++) {
+        const equation_line *l = &e->lines[i];
+        const equation_node here = {.line = l->line, .column = l->column};
+        if (i != out && !is_start(l) && !b->used[i + 1])
+            fail(b, &here, "nothing uses %s", l->name[0] ? l->name : "this result");
+    }
+    for (size_t i = 0; i < b->n_starts && !g->failed; i++)
+        if (!b->starts[i].used) fail(b, b->starts[i].at, "there is no weight %s", b->starts[i].name);
+    return g->failed ? x : y;
+}

@@ -1,0 +1,230 @@
+// syntax.c: see syntax.h. Recursive descent, one function a rule.
+#include "syntax.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/base/error.h"
+#include "model/base/number.h"
+
+typedef struct {
+    equations *e;
+    const char *at, *line_start;
+    unsigned line, depth;
+    smx_error *error;
+} parser;
+
+int equations_fail(smx_error *error, unsigned line, unsigned column, const char *sentence, ...) {
+    char text[320];
+    va_list list;
+    va_start(list, sentence);
+    vsnprintf(text, sizeof text, sentence, list);
+    va_end(list);
+    return error_about(error, "eq", "", "", "eq, line %u, column %u: %s", line, column, text);
+}
+
+// Letters and digits of any locale are those of ASCII.
+static int is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static int is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static void skip_blanks(parser *p) {
+    while (*p->at == ' ' || *p->at == '\t' || *p->at == '\r') p->at++;
+    if (*p->at == '#')
+        while (*p->at && *p->at != '\n') p->at++;
+}
+static unsigned column(const parser *p) { return (unsigned)(p->at - p->line_start) + 1; }
+
+// What stands at the parser's place, for a sentence.
+static const char *found(const parser *p, char *to, size_t size) {
+    const unsigned char c = (unsigned char)*p->at;
+    if (!c || c == '\n')
+        snprintf(to, size, "the line ends");
+    else if (c < 32 || c > 126)
+        snprintf(to, size, "there is the byte %u", c);
+    else
+        snprintf(to, size, "there is '%c'", c);
+    return to;
+}
+static equation_node *expected(parser *p, const char *what) {
+    char is[40];
+    equations_fail(p->error, p->line, column(p), "%s where %s is expected", found(p, is, sizeof is), what);
+    return NULL;
+}
+
+static equation_node *make(parser *p, equation_kind kind, unsigned at_column) {
+    if (p->e->n_nodes == EQUATION_NODES) {
+        equations_fail(p->error, p->line, at_column, "the text has more than %d parts", EQUATION_NODES);
+        return NULL;
+    }
+    equation_node *n = &p->e->nodes[p->e->n_nodes++];
+    *n = (equation_node){.kind = kind, .line = (uint16_t)p->line, .column = (uint16_t)at_column};
+    return n;
+}
+
+// A name that stands at the parser's place; 0, or -1 with the error.
+static int read_name(parser *p, char name[EQUATION_NAME]) {
+    size_t n = 0;
+    while (is_letter(p->at[n]) || is_digit(p->at[n])) n++;
+    if (n >= EQUATION_NAME)
+        return equations_fail(p->error, p->line, column(p),
+                              "the name %.20s... has %zu letters; at most %d are allowed", p->at, n,
+                              EQUATION_NAME - 1);
+    memcpy(name, p->at, n);
+    name[n] = 0;
+    p->at += n;
+    return 0;
+}
+
+static int read_number(parser *p, double *x) {
+    char digits[40];
+    size_t n = 0;
+    for (const char *c = p->at; n + 1 < sizeof digits; c++) {
+        const int sign = n && (*c == '+' || *c == '-') && (c[-1] == 'e' || c[-1] == 'E');
+        if (!is_digit(*c) && *c != '.' && !sign && !(n && (*c == 'e' || *c == 'E'))) break;
+        digits[n++] = *c;
+    }
+    digits[n] = 0;
+    char *end;
+    *x = number_read(digits, &end);
+    if (end == digits || *end || !(*x - *x == 0.0)) return expected(p, "a number"), -1;
+    p->at += n;
+    return 0;
+}
+
+static equation_node *sum(parser *p);
+
+static equation_node *call(parser *p, equation_node *n) {
+    equation_node **last = &n->first;
+    n->kind = EQUATION_CALL;
+    p->at++;
+    skip_blanks(p);
+    while (*p->at != ')') {
+        char key[EQUATION_NAME] = "";
+        const char *back = p->at;
+        if (is_letter(*p->at)) { // a key, if = follows
+            if (read_name(p, key)) return NULL;
+            skip_blanks(p);
+            if (*p->at == '=')
+                p->at++;
+            else
+                p->at = back, key[0] = 0;
+        }
+        equation_node *argument = sum(p);
+        if (!argument) return NULL;
+        memcpy(argument->key, key, sizeof key);
+        *last = argument;
+        last = &argument->next;
+        skip_blanks(p);
+        if (*p->at != ',') break;
+        p->at++;
+        skip_blanks(p);
+        if (*p->at == ')') return expected(p, "an argument");
+    }
+    if (*p->at != ')') return expected(p, n->first ? "',' or ')'" : "an argument or ')'");
+    p->at++;
+    return n;
+}
+
+static equation_node *factor(parser *p) {
+    skip_blanks(p);
+    equation_node *n;
+    const unsigned at = column(p);
+    if (++p->depth > EQUATION_DEPTH) {
+        equations_fail(p->error, p->line, at, "nested deeper than %d", EQUATION_DEPTH);
+        return NULL;
+    }
+    if (*p->at == '-') {
+        p->at++;
+        n = make(p, EQUATION_NEGATE, at);
+        if (n && !(n->first = factor(p))) n = NULL;
+    } else if (*p->at == '(') {
+        p->at++;
+        n = sum(p);
+        if (n) skip_blanks(p);
+        if (n && *p->at != ')')
+            n = expected(p, "')'");
+        else if (n)
+            p->at++;
+    } else if (is_letter(*p->at)) {
+        n = make(p, EQUATION_WORD, at);
+        if (n && read_name(p, n->name)) n = NULL;
+        if (n) skip_blanks(p);
+        if (n && *p->at == '(') {
+            n = call(p, n);
+        } else if (n && *p->at == '[') {
+            p->at++;
+            skip_blanks(p);
+            if (read_number(p, &n->number)) return NULL;
+            skip_blanks(p);
+            if (*p->at != ']') return expected(p, "']'");
+            p->at++;
+        }
+    } else if (is_digit(*p->at) || *p->at == '.') {
+        n = make(p, EQUATION_NUMBER, at);
+        if (n && read_number(p, &n->number)) n = NULL;
+    } else {
+        n = expected(p, "a name, a number or '('");
+    }
+    p->depth--;
+    return n;
+}
+
+// left { sign right }: of equal rank, from the left.
+static equation_node *chain(parser *p, equation_node *(*part)(parser *), char one, equation_kind kind_one,
+                            char other, equation_kind kind_other) {
+    equation_node *left = part(p);
+    for (;;) {
+        if (!left) return NULL;
+        skip_blanks(p);
+        if (*p->at != one && *p->at != other) return left;
+        equation_node *n = make(p, *p->at == one ? kind_one : kind_other, column(p));
+        p->at++;
+        if (!n) return NULL;
+        n->first = left;
+        left->next = part(p);
+        left = left->next ? n : NULL;
+    }
+}
+static equation_node *product(parser *p) { return chain(p, factor, '*', EQUATION_MUL, '@', EQUATION_MATMUL); }
+static equation_node *sum(parser *p) { return chain(p, product, '+', EQUATION_ADD, '-', EQUATION_SUB); }
+
+// The line at the parser's place, if there is something on it. 0, or -1 with the error.
+static int line(parser *p) {
+    skip_blanks(p);
+    if (*p->at == '\n' || !*p->at) return 0;
+    if (p->e->n_lines == EQUATION_LINES)
+        return equations_fail(p->error, p->line, column(p), "more than %d equations", EQUATION_LINES);
+    equation_line *l = &p->e->lines[p->e->n_lines++];
+    *l = (equation_line){.line = (uint16_t)p->line, .column = (uint16_t)column(p)};
+    const char *back = p->at;
+    if (is_letter(*p->at)) { // a name, if = follows
+        if (read_name(p, l->name)) return -1;
+        skip_blanks(p);
+        if (*p->at == '=')
+            p->at++;
+        else
+            p->at = back, l->name[0] = 0;
+    }
+    if (!(l->value = sum(p))) return -1;
+    skip_blanks(p);
+    if (*p->at && *p->at != '\n') return expected(p, "an operator or the end of the line"), -1;
+    return 0;
+}
+
+int equations_parse(equations *e, const char *text, smx_error *error) {
+    e->n_lines = e->n_nodes = 0;
+    if (strlen(text) > EQUATION_TEXT)
+        return error_about(error, "eq", "", "", "eq has %zu bytes; at most %d are allowed", strlen(text),
+                           EQUATION_TEXT);
+    parser p = {e, text, text, 1, 0, error};
+    for (;;) {
+        if (line(&p)) return -1;
+        if (!*p.at) break;
+        p.line_start = ++p.at;
+        p.line++;
+    }
+    return e->n_lines
+               ? 0
+               : error_about(error, "eq", "", "", "eq holds no equation; a line such as y = x @ w is one");
+}

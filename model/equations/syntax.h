@@ -1,0 +1,62 @@
+// syntax.h: a mixer's text as trees. One equation a line, `#` starts a comment:
+//   text     = line { newline line }
+//   line     = [ NAME "=" ] sum
+//   sum      = product { ("+" | "-") product }
+//   product  = factor { ("*" | "@") factor }
+//   factor   = "-" factor | "(" sum ")" | NUMBER | NAME [ "[" NUMBER "]" ] | NAME "(" [ argument { "," argument } ] ")"
+//   argument = [ NAME "=" ] sum
+// Nothing is looked up here: what a name means is build.c's business. A text is data: it can name operations and weights only.
+#ifndef SMX_EQUATION_SYNTAX_H
+#define SMX_EQUATION_SYNTAX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <seqmix/error.h>
+
+// What a text may be at most; more is refused with a sentence.
+enum {
+    EQUATION_TEXT = 8192,
+    EQUATION_LINES = 200,
+    EQUATION_DEPTH = 32,
+    EQUATION_NODES = 2048,
+    EQUATION_NAME = 32
+};
+
+typedef enum {
+    EQUATION_NUMBER,
+    EQUATION_WORD,
+    EQUATION_CALL,
+    EQUATION_ADD,
+    EQUATION_SUB,
+    EQUATION_MUL,
+    EQUATION_MATMUL,
+    EQUATION_NEGATE
+} equation_kind;
+typedef struct equation_node {
+    equation_kind kind;
+    uint16_t line, column;              // where it begins, from 1; of an operator: its sign
+    char name[EQUATION_NAME];           // of a word, or of the function that is called
+    char key[EQUATION_NAME];            // of an argument given as key=value, else ""
+    double number;                      // of a number; of a word: the size in brackets, 0: none
+    struct equation_node *first, *next; // operands or arguments in order
+} equation_node;
+typedef struct {
+    char name[EQUATION_NAME]; // assigned; "": a result without a name
+    uint16_t line, column;
+    equation_node *value;
+} equation_line;
+typedef struct {
+    equation_line lines[EQUATION_LINES];
+    size_t n_lines;
+    size_t n_nodes;
+    equation_node nodes[EQUATION_NODES];
+} equations; // about 150 KB: on the heap
+
+// 0; -1 with a sentence that names line, column, the thing and what is allowed. No memory is taken.
+int equations_parse(equations *e, const char *text, smx_error *error);
+// Always -1: "eq, line 3, column 5: <sentence>".
+int equations_fail(smx_error *error, unsigned line, unsigned column, const char *sentence, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,236 @@
+// test_equations.c: mixers as text: each built-in's equations give the very words of its C builder, weights bear the same names,
+// and a text that cannot be built is refused with the place and the reason.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <seqmix/run.h>
+
+#include "model/equations/syntax.h"
+#include "model/run/language.h"
+#include "proofs_tests/support/check.h"
+#include "tasks/task.h"
+
+#define QKV "q = x @ w_q\nk = x @ w_k\nv = x @ w_v\n"
+#define CAT "q = conv(x @ w_q, filter_q)\nk = conv(x @ w_k, filter_k)\nv = conv(x @ w_v, filter_v)\n"
+#define MULTI                                                                                                \
+    "q = conv_heads(x @ w_q, filter_q)\nk = conv_heads(x @ w_k, filter_k)\nv = conv_heads(x @ w_v, filter_v)\n"
+#define UNIT(f)                                                                                              \
+    "q = unit_projection(x, w_q, filter_q)\nk = unit_projection(x, w_k, filter_k)\n" f                       \
+    "\ny = attention(q, k, v) @ w_o"
+#define CHELA                                                                                                \
+    "q = affine(z, alpha_q, beta_q)\nk = affine(z, alpha_k, beta_k)\nv = silu(x @ w_v + b_v)\n"              \
+    "g = silu(z @ w_g + b_g)\nm = linear_attention(q, k, v, normaliser=rms) * g\n"                           \
+    "y = gate(sigmoid(z @ w_o + b_o), m, x)\n"
+#define S4D_STARTS "start(log_dt, step, 1)\n"
+
+// A built-in's config, and its equations.
+static const struct {
+    const char *config, *text;
+} pairs[] = {
+    {"mixer=attention", QKV "y = attention(q, k, v) @ w_o"},
+    {"mixer=attention&chunk=7", QKV "y = attention(q, k, v, chunk=7) @ w_o"},
+    {"mixer=attention&position=rope",
+     "q = rope(x @ w_q)\nk = rope(x @ w_k)\ny = attention(q, k, x @ w_v) @ w_o"},
+    {"mixer=attention&position=alibi", QKV "y = attention(q, k, v, decay=alibi) @ w_o"},
+    {"mixer=cat", CAT "y = attention(q, k, v) @ w_o"},
+    {"mixer=cat&filters=k", "y = attention(x @ w_q, conv(x @ w_k, filter_k), x @ w_v) @ w_o"},
+    {"mixer=cat&filters=none", QKV "y = attention(q, k, v) @ w_o"},
+    {"mixer=cat&filter_kind=multi_head", MULTI "y = attention(q, k, v) @ w_o"},
+    {"mixer=cat&filter_kind=maps", QKV "y = attention_maps(q, k, v, filter_maps) @ w_o"},
+    {"mixer=cat&filter_norm=qkv", UNIT("v = unit_projection(x, w_v, filter_v)")},
+    {"mixer=cat&filter_norm=qk", UNIT("v = conv(x @ w_v, filter_v)")},
+    {"mixer=lcat", QKV "m = landmark_keys(k)\ny = landmark_attention(q, k, v, m) @ w_o"},
+    {"mixer=lcat&landmark=rho&dense_keys=filtered",
+     QKV "m = landmark_keys(k, kind=rho, learns=yes)\ny = landmark_attention(q, m, v, m) @ w_o"},
+    {"mixer=lincat", CAT "y = linear_attention(elu1(q), elu1(k), v) @ w_o"},
+    {"mixer=linear", QKV "y = linear_attention(elu1(q), elu1(k), v) @ w_o"},
+    {"mixer=linear&normaliser=rms", QKV "y = linear_attention(q, k, v, normaliser=rms) @ w_o"},
+    {"mixer=linear&normaliser=none&tile=5", QKV "y = linear_attention(q, k, v, none, 5) @ w_o"},
+    {"mixer=las&decay_range=2", QKV "y = attention(q, k, pool(v, 3), decay=exp, range=2) @ w_o"},
+    {"mixer=las&pool=none&las_decay=none", QKV "y = attention(q, k, v) @ w_o"},
+    {"mixer=las&pool=masked&las_decay=alibi_scaled",
+     QKV "y = attention(q, k, v, decay=alibi_scaled, pool=3) @ w_o"},
+    {"mixer=las&pool=trailing&chunk=7&decay_range=1",
+     QKV "y = attention(q, k, pool(v, 3, chunk=7), decay=exp, chunk=7) @ w_o"},
+    {"mixer=longconv", "y = gelu(longconv(x, conv_k, conv_skip)) @ w_o"},
+    {"mixer=longconv&skip=0", "y = gelu(longconv(x, conv_k)) @ w_o"},
+    {"mixer=s4d",
+     "y = gelu(s4d(x, log_dt, log_a, a_im, c, skip)) @ w_o\n" S4D_STARTS
+     "start(log_a, constant, -0.69314718055994530942)\nstart(a_im, count, 3.14159265358979323846)"},
+    {"mixer=mamba",
+     "u = silu(bias(conv_each(x @ w_x[32], conv_k[4]), conv_b))\n"
+     "dt = softplus(u @ w_dt1[1] @ w_dt2[32] + b_dt)\n"
+     "y = (selective_scan(u, dt, a_log, u @ w_b[16], u @ w_c[16], skip) * silu(x @ w_z[32])) @ w_o[16]\n"
+     "start(conv_k, uniform, 0.5)\nstart(w_dt2, uniform, 1)\nstart(b_dt, step_plus)\nstart(a_log, log_count)"},
+    {"mixer=chela&residual=1", "s = silu(conv_each(x, short_3[3]) + conv_each(x, short_n[5]))\n"
+                               "z = longconv(s, conv_k, conv_skip)\n" CHELA "start(short_n, normal, 0.1)"},
+    {"mixer=chela&residual=1&fused=1&skip=0", "z = longconv(silu(conv_each(x, short[5])), conv_k)\n" CHELA},
+};
+
+#define EXPERIMENT                                                                                           \
+    "task=mqar&length=40&vocab=32&pairs=4&width=16&heads=2&blocks=2&mlp=2&norm=rms&batch=3&seed=5&"
+
+// The value of a key of a config text, encoded, or NULL; in `to`.
+static int is_mixers_own(const char *key) {
+    for (const config_key *k = common_keys; k->name; k++)
+        if (!strcmp(k->name, key)) return 0;
+    for (const config_key *k = smx_task_find("mqar")->keys; k && k->name; k++)
+        if (!strcmp(k->name, key)) return 0;
+    return 1;
+}
+// The same experiment with a text for a mixer.
+static void with_text(char *to, size_t size, const char *config, const char *text) {
+    char copy[4096], *save = NULL;
+    size_t n = 0;
+    snprintf(copy, sizeof copy, "%s", config);
+    for (char *pair = strtok_r(copy, "&", &save); pair; pair = strtok_r(NULL, "&", &save)) {
+        char *value = strchr(pair, '=');
+        *value++ = 0;
+        if (is_mixers_own(pair) || !strcmp(pair, "mixer")) continue;
+        if (!strcmp(pair, "position")) value = "none"; // the text says what it does with positions
+        n += (size_t)snprintf(to + n, size - n, "%s=%s&", pair, value);
+    }
+    n += (size_t)snprintf(to + n, size - n, "mixer=equations&eq=");
+    for (; *text; text++) n += (size_t)snprintf(to + n, size - n, "%%%02X", (unsigned char)*text);
+}
+
+static smx_run *opened(const char *config) {
+    smx_error error;
+    smx_run *r = smx_run_open(config, &error);
+    if (!r) fail_msg("%s", error.message);
+    return r;
+}
+
+static void texts_give_the_builders_words(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char config[512], same[16384];
+        smx_error error;
+        check_trying("%s", pairs[i].config);
+        snprintf(config, sizeof config, EXPERIMENT "%s", pairs[i].config);
+        smx_run *built = opened(config);
+        with_text(same, sizeof same, smx_run_config(built), pairs[i].text);
+        smx_run *told = opened(same);
+        assert_int_equal(smx_run_step(built, 4, &error), 0);
+        assert_int_equal(smx_run_step(told, 4, &error), 0);
+        size_t n, m;
+        const float *a = smx_run_losses(built, &n), *b = smx_run_losses(told, &m);
+        assert_int_equal(n, m);
+        assert_memory_equal(a, b, n * sizeof *a);
+        assert_true(smx_run_digest(built) == smx_run_digest(told));
+        for (size_t t = 0; t < smx_run_tensor_count(built); t++) {
+            smx_tensor mine, theirs;
+            smx_run_tensor_at(built, t, &mine);
+            if (mine.is_weight) assert_int_equal(smx_run_tensor(told, mine.name, &theirs, &error), 0);
+        }
+        smx_run_close(built);
+        smx_run_close(told);
+    }
+}
+
+// A text that something is wrong with, and the beginning of what is said of it.
+static const struct {
+    const char *text, *sentence;
+} wrong[] = {
+    {"", "eq holds no equation"},
+    {"# nothing", "eq holds no equation"},
+    {"y = x @", "eq, line 1, column 8: the line ends where a name, a number or '('"},
+    {"y = (x", "eq, line 1, column 7: the line ends where ')'"},
+    {"y = x $ 2", "eq, line 1, column 7: there is '$' where an operator or the end of the line"},
+    {"y = x\xff", "eq, line 1, column 6: there is the byte 255"},
+    {"y = 1..2 * x", "eq, line 1, column 5: there is '1' where a number"},
+    {"y = atention(x, x, x)",
+     "eq, line 1, column 5: there is no function atention; the nearest is attention"},
+    {"q = x @ w_q\ny = qq",
+     "eq, line 2, column 5: qq was not assigned, and no weight can stand here; the nearest name is q"},
+    {"y = x * w", "eq, line 1, column 9: w was not assigned"},
+    {"y = x @ x", "eq, line 1, column 9: right of @ stands the name of a weight; x is a tensor"},
+    {"y = x @ w[0.5]", "eq, line 1, column 9: w[0.5]: the size must be a whole number"},
+    {"y = x @ w[48]", "eq, line 1, column 1: the result is 48 wide; it must be as wide as x, 16"},
+    {"u = x @ w[48]\ny = x + u", "eq, line 2, column 7: the sides are 16 and 48 wide"},
+    {"y = x + 1", "eq, line 1, column 7: a number and a tensor cannot be added"},
+    {"y = x - b_o", "eq, line 1, column 9: b_o is a bias: it is added"},
+    {"y = 3", "eq, line 1, column 1: the result is a number"},
+    {"x = x @ w", "eq, line 1, column 1: x is the input"},
+    {"conv = x @ w", "eq, line 1, column 1: conv is a function"},
+    {"u = x @ w_u\ny = x @ w_o", "eq, line 1, column 1: nothing uses u"},
+    {"y = attention(x, x)", "eq, line 1, column 5: attention lacks its argument v"},
+    {"y = attention(x, x, x, x)", "eq, line 1, column 24: decay must be one of none|exp|alibi|alibi_scaled"},
+    {"y = attention(x, x, x, window=3)", "eq, line 1, column 31: attention has no argument window"},
+    {"y = attention(x, x, x, chunk=-1)", "eq, line 1, column 30: chunk must be a whole number"},
+    {"y = attention(x, x, x, chunk=0.5)", "eq, line 1, column 30: chunk must be a whole number"},
+    {"y = attention(q=x, k=x, v=x, q=x)", "eq, line 1, column 32: q is given twice"},
+    {"y = attention(x, x, x, pool=2)", "eq, line 1, column 5: attention: pool must be odd"},
+    {"y = attention(x @ w[15], x @ u[15], x @ v[15]) @ w_o[16]",
+     "eq, line 1, column 5: attention: heads=2 does not divide"},
+    {"y = gelu(x, x)", "eq, line 1, column 13: gelu takes 1 arguments"},
+    {"start(w, normal, 1)\ny = x @ v", "eq, line 1, column 7: there is no weight w"},
+    {"start(w, gauss, 1)\ny = x @ w", "eq, line 1, column 10: a weight cannot start as gauss"},
+    {"start(w)\ny = x @ w", "eq, line 1, column 1: start takes a weight, a kind and a number"},
+    {"y = x @ a_name_that_is_too_long",
+     "eq, line 1, column 9: the name a_name_that_is_too_long has 23 letters; at most 16"},
+    {"y = conv(x @ w[8], f[3]) @ w[8]", "weight block0.mixer.w is 16 x 8"},
+};
+
+static void what_is_wrong_is_said(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char config[1024];
+        smx_error error = {.message = ""};
+        check_trying("%s", wrong[i].text);
+        with_text(config, sizeof config, "task=mqar&width=16&heads=2", wrong[i].text);
+        smx_run *r = smx_run_open(config, &error);
+        if (r) fail_msg("opened");
+        if (!strncmp(error.message, wrong[i].sentence, strlen(wrong[i].sentence))) continue;
+        fail_msg("says: %s", error.message);
+    }
+}
+
+static int parsed(const char *text) {
+    smx_error error;
+    equations *e = malloc(sizeof *e);
+    const int status = equations_parse(e, text, &error);
+    free(e);
+    return status;
+}
+// The sizes of the language, at their edges.
+static void limits_are_held(void **state) {
+    (void)state;
+    char *text = malloc(EQUATION_TEXT + 2);
+    memset(text, ' ', EQUATION_TEXT + 1);
+    text[0] = 'x', text[EQUATION_TEXT] = 0;
+    assert_int_equal(parsed(text), 0);
+    text[EQUATION_TEXT] = ' ', text[EQUATION_TEXT + 1] = 0;
+    assert_int_equal(parsed(text), -1);
+    for (int deep = EQUATION_DEPTH - 1; deep <= EQUATION_DEPTH; deep++) {
+        memset(text, '(', (size_t)deep);
+        text[deep] = 'x';
+        memset(text + deep + 1, ')', (size_t)deep);
+        text[2 * deep + 1] = 0;
+        assert_int_equal(parsed(text), deep < EQUATION_DEPTH ? 0 : -1);
+    }
+    memset(text, '-', 5000);
+    strcpy(text + 5000, "x");
+    assert_int_equal(parsed(text), -1);
+    for (int lines = EQUATION_LINES; lines <= EQUATION_LINES + 1; lines++) {
+        text[0] = 0;
+        for (int i = 0; i < lines; i++) strcat(text, "x\n");
+        assert_int_equal(parsed(text), lines == EQUATION_LINES ? 0 : -1);
+    }
+    free(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts_give_the_builders_words),
+        cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(limits_are_held),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
