@@ -79,7 +79,7 @@ $(BIN)/libcli.a: $(filter-out %/main.o,$(CLI_SRC:%.c=$(OBJ)/%.o))
 # ---- The other rooms ----------------------------------------------------------------------------------------------
 include wasm/wasm.mk
 include scripts/install.mk scripts/judge.mk
-include proofs_tests/tests.mk proofs_tests/fuzz/fuzz.mk
+include proofs_tests/tests.mk proofs_tests/fuzz/fuzz.mk proofs_tests/rocq/rocq.mk
 include bench/bench.mk
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
@@ -148,4 +148,4 @@ format: ## lay out C with clang-format, TypeScript with prettier
 	@node_modules/.bin/prettier --log-level warn --write $(WEB_FILES)
 
 clean: ## remove what was built (not the tools that setup fetched)
-	rm -rf build/obj build/tests build/wasm build/test build/clang build/lib build/seqmix build/*.a dist
+	rm -rf build/obj build/rocq build/tests build/wasm build/test build/clang build/lib build/seqmix build/*.a dist

@@ -1,0 +1,34 @@
+# rocq.mk: compiles the machine-checked proofs, proofs_tests/rocq/*.v, into build/rocq. Included by the Makefile.
+#   make proofs      all of them; prints every theorem of theorems.txt as Rocq states it, with the axioms it rests on
+# In `make test` the test `rocq` compiles what has changed, on a clean clone all but the files below; without coqc it is
+# skipped and says so. `make test-all` compiles everything.
+ROCQ := proofs_tests/rocq
+COQC ?= coqc
+HAVE_COQ := $(shell command -v $(COQC) 2>/dev/null)
+# What takes longer than a clean clone's minute allows: compiled by `make proofs` and `make test-all`, from then on by
+# `make test` as well where it has changed.
+ROCQ_SLOW :=
+ROCQ_ALL := $(sort $(basename $(notdir $(wildcard $(ROCQ)/*.v))))
+ROCQ_NOW := $(filter-out $(filter-out $(basename $(notdir $(wildcard build/rocq/*.vo))),$(ROCQ_SLOW)),$(ROCQ_ALL))
+
+ifneq ($(HAVE_COQ),)
+# In build/rocq, where coqc leaves its caches; the names stay those of the source.
+build/rocq/%.vo: $(ROCQ)/%.v
+	@mkdir -p build/rocq && cd build/rocq && $(COQC) -q -noglob -Q . Seqmix -o $*.vo ../../$< && echo "proved  $<"
+# Which file builds on which, from their lines "From Seqmix Require Import ...".
+build/rocq/depends.mk: $(wildcard $(ROCQ)/*.v)
+	@mkdir -p build/rocq && cd $(ROCQ) && coqdep -Q . Seqmix $(ROCQ_ALL:%=%.v) | awk '$$1 ~ /\.vo$$/ { \
+		printf "build/rocq/%s:", $$1; \
+		for (i = 2; i <= NF; i++) if ($$i ~ /^[A-Za-z0-9_]+\.vo$$/ && past) printf " build/rocq/%s", $$i; else past = past || $$i ~ /\.v$$/; \
+		past = 0; print "" }' >$(CURDIR)/$@
+-include build/rocq/depends.mk
+endif
+
+proofs: $(ROCQ_ALL:%=build/rocq/%.vo) ## compile the machine-checked proofs, print every statement and its axioms
+	@node $(ROCQ)/statements.mjs
+build/test/rocq.count: export ROCQ_FILES := $(ROCQ_NOW)
+build/test/rocq.count: $(wildcard $(ROCQ)/*) $(if $(HAVE_COQ),$(ROCQ_NOW:%=build/rocq/%.vo))
+	@$(RUN) rocq node --test --test-reporter=tap $(ROCQ)/assumptions.test.mjs || :
+proofs-all: $(if $(HAVE_COQ),$(ROCQ_ALL:%=build/rocq/%.vo))
+	@rm -f build/test/rocq.count && $(MAKE) --no-print-directory build/test/rocq.count && scripts/tally.sh rocq
+.PHONY: proofs proofs-all
