@@ -30,12 +30,6 @@ Definition copy_logit (M : nat) (rho c : R) (x : nat -> nat) (t j : nat) : R :=
 Definition copy_layer (M : nat) (rho c : R) (x : nat -> nat) (t e : nat) : R :=
   attention (S t) (copy_logit M rho c x t) (fun j => linear (width M) (embedding M (x j)) (copy_Wv M) e).
 
-(* The first of the largest among f 0 .. f (n-1). *)
-Fixpoint argmax (n : nat) (f : nat -> R) : nat :=
-  match n with
-  | O => O
-  | S m => if Rlt_dec (f (argmax m f)) (f m) then m else argmax m f
-  end.
 (* The signal that the last row of a sequence answers, and n answers, each appended before the next is asked for. *)
 Definition row (M : nat) (l : list nat) (t : nat) : nat := nth t l (noise M).
 Definition answer (M : nat) (rho c : R) (l : list nat) : nat := argmax M (copy_layer M rho c (row M l) (length l - 1)).
@@ -52,16 +46,6 @@ Definition copy_rho (L : nat) : R := 1 - / INR L.
 Definition copy_c (L : nat) (epsilon : R) : R := exp 1 * INR L * ln (2 * INR L / epsilon).
 
 (* ---- What the rows hold ----------------------------------------------------------------------------------------- *)
-Lemma argmax_is n f p : (p < n)%nat -> (forall s, (s < n)%nat -> s <> p -> f s < f p) -> argmax n f = p.
-Proof.
-  induction n as [|n IH]; intros Hp H; [lia|]. cbn [argmax]. destruct (Nat.eq_dec p n) as [->|E].
-  - destruct (Rlt_dec _ _) as [Q|Q]; auto. destruct (Nat.eq_dec (argmax n f) n) as [A|A]; auto. exfalso. apply Q.
-    apply H; auto. clear. assert (B : forall m, (argmax m f <= m)%nat); [|pose proof (B n); lia].
-    induction m; cbn [argmax]; [lia|]. destruct (Rlt_dec _ _); lia.
-  - rewrite IH by (try lia; intros; apply H; lia). destruct (Rlt_dec _ _) as [Q|Q]; auto.
-    pose proof (H n ltac:(lia) ltac:(auto)). lra.
-Qed.
-
 Lemma embedding_linear M token W e :
   (token <= M + 1)%nat -> linear (width M) (embedding M token) W e = W token e + W (M + 2)%nat e.
 Proof.
@@ -103,12 +87,6 @@ Proof.
 Qed.
 
 (* ---- One answer -------------------------------------------------------------------------------------------------- *)
-Lemma pow_falls r m n : 0 <= r <= 1 -> (m <= n)%nat -> r ^ n <= r ^ m.
-Proof.
-  intros Hr H. replace n with (m + (n - m))%nat by lia. rewrite pow_add. rewrite <- (Rmult_1_r (r ^ m)) at 2.
-  apply Rmult_le_compat_l; [apply pow_le; lra|]. rewrite <- (pow1 (n - m)). now apply pow_incr.
-Qed.
-
 (* The margin between the oldest signal and the next, for the constants of the construction. *)
 Lemma gap L epsilon n :
   (2 <= L)%nat -> (n < L)%nat -> 0 < epsilon <= 1 ->

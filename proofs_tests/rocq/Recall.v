@@ -16,7 +16,30 @@ Definition temperature (L : nat) (rho epsilon : R) : R := ln (4 * INR L / epsilo
 (* The embeddings E_0 .. E_{V-1}: unit rows. *)
 Definition unit_rows (V d : nat) (E : nat -> nat -> R) : Prop := forall a, (a < V)%nat -> norm d (E a) = 1.
 
+(* The first of the largest among f 0 .. f (n-1). *)
+Fixpoint argmax (n : nat) (f : nat -> R) : nat :=
+  match n with
+  | O => O
+  | S m => if Rlt_dec (f (argmax m f)) (f m) then m else argmax m f
+  end.
+
 (* ---- Steps ------------------------------------------------------------------------------------------------ *)
+Lemma argmax_is n f p : (p < n)%nat -> (forall s, (s < n)%nat -> s <> p -> f s < f p) -> argmax n f = p.
+Proof.
+  induction n as [|n IH]; intros Hp H; [lia|]. cbn [argmax]. destruct (Nat.eq_dec p n) as [->|E].
+  - destruct (Rlt_dec _ _) as [Q|Q]; auto. destruct (Nat.eq_dec (argmax n f) n) as [A|A]; auto. exfalso. apply Q.
+    apply H; auto. clear. assert (B : forall m, (argmax m f <= m)%nat); [|pose proof (B n); lia].
+    induction m; cbn [argmax]; [lia|]. destruct (Rlt_dec _ _); lia.
+  - rewrite IH by (try lia; intros; apply H; lia). destruct (Rlt_dec _ _) as [Q|Q]; auto.
+    pose proof (H n ltac:(lia) ltac:(auto)). lra.
+Qed.
+
+Lemma pow_falls r m n : 0 <= r <= 1 -> (m <= n)%nat -> r ^ n <= r ^ m.
+Proof.
+  intros Hr H. replace n with (m + (n - m))%nat by lia. rewrite pow_add. rewrite <- (Rmult_1_r (r ^ m)) at 2.
+  apply Rmult_le_compat_l; [apply pow_le; lra|]. rewrite <- (pow1 (n - m)). now apply pow_incr.
+Qed.
+
 Lemma recall_logit_dot d c q k : (0 < d)%nat -> recall_logit d c q k = c * dot d q k.
 Proof.
   intros Hd. unfold recall_logit, dot. assert (sqrt (INR d) <> 0) by (apply Rgt_not_eq, sqrt_lt_R0, lt_0_INR; lia).
