@@ -1,10 +1,11 @@
-(* Attention.v: what the proofs share: finite sums, products of rows, causal convolution, softmax attention over the reals.
-   No theorem of a paper stands here. A row or a signal is a function nat -> R, of which only the first entries count; a
-   matrix is a function nat -> nat -> R. The C twin: constructions.c, smx_attention_fwd and ref_attention_fwd. *)
+(* Attention.v: what the proofs share: finite sums, products of rows, causal convolution, softmax attention
+   over the reals. No theorem of a paper stands here. A row or a signal is a function nat -> R, of which only
+   the first entries count; a matrix is a function nat -> nat -> R. The C twin: constructions.c,
+   smx_attention_fwd and ref_attention_fwd. *)
 From Coq Require Import Reals Lra Lia Arith.
 Open Scope R_scope.
 
-(* ---- Definitions ---------------------------------------------------------------------------------------- *)
+(* ---- Definitions --------------------------------------------------------------------------------------- *)
 (* f 0 + ... + f (n-1) *)
 Fixpoint sum (n : nat) (f : nat -> R) : R :=
   match n with O => 0 | S m => sum m f + f m end.
@@ -12,26 +13,28 @@ Fixpoint sum (n : nat) (f : nat -> R) : R :=
 Definition dot (d : nat) (x y : nat -> R) : R := sum d (fun c => x c * y c).
 Definition norm (d : nat) (x : nat -> R) : R := sqrt (dot d x x).
 (* y = x W: a row of n entries by a matrix *)
-Definition linear (n : nat) (x : nat -> R) (W : nat -> nat -> R) (e : nat) : R := sum n (fun c => x c * W c e).
+Definition linear (n : nat) (x : nat -> R) (W : nat -> nat -> R) (e : nat) : R :=
+  sum n (fun c => x c * W c e).
 (* the identity matrix; its rows are the one-hot vectors *)
 Definition one_hot (i j : nat) : R := if Nat.eqb i j then 1 else 0.
 (* (F * x)_t = sum of F_w x_{t-w} over w <= t: causal, x is 0 before the sequence *)
 Definition conv (F x : nat -> R) (t : nat) : R := sum (S t) (fun w => F w * x (t - w)%nat).
 
-(* The average of v_0 .. v_{n-1} with the weights w, and softmax attention of one row over n keys: weights e^s. A causal row
-   i attends to n = i + 1 keys, under the strict mask to n = i. *)
+(* The average of v_0 .. v_{n-1} with the weights w, and softmax attention of one row over n keys: weights
+   e^s. A causal row i attends to n = i + 1 keys, under the strict mask to n = i. *)
 Definition average (n : nat) (w v : nat -> R) : R := sum n (fun j => w j * v j) / sum n w.
 Definition attention (n : nat) (s v : nat -> R) : R := average n (fun j => exp (s j)) v.
 (* The weight of key p. *)
 Definition softmax (n : nat) (s : nat -> R) (p : nat) : R := exp (s p) / sum n (fun j => exp (s j)).
 
-(* One causal head as in the C code: tokens X [row][n], W_q, W_k, W_v [n][d], logits by 1/sqrt(d); column e of row t. *)
+(* One causal head as in the C code: tokens X [row][n], W_q, W_k, W_v [n][d], logits by 1/sqrt(d); column e of
+   row t. *)
 Definition head_logit (n d : nat) (Wq Wk X : nat -> nat -> R) (t j : nat) : R :=
   dot d (linear n (X t) Wq) (linear n (X j) Wk) / sqrt (INR d).
 Definition head (n d : nat) (Wq Wk Wv X : nat -> nat -> R) (t e : nat) : R :=
   attention (S t) (head_logit n d Wq Wk X t) (fun j => linear n (X j) Wv e).
 
-(* ---- Sums ------------------------------------------------------------------------------------------------ *)
+(* ---- Sums ---------------------------------------------------------------------------------------------- *)
 Lemma sum_ext n f g : (forall i, (i < n)%nat -> f i = g i) -> sum n f = sum n g.
 Proof. induction n; simpl; intros H; auto. rewrite IHn by (intros; apply H; lia). now rewrite H by lia. Qed.
 
@@ -68,7 +71,8 @@ Proof. intros H. pose proof (sum_le n (fun _ => 0) f H) as Z. rewrite sum_const 
 Lemma sum_pos n f : (0 < n)%nat -> (forall i, (i < n)%nat -> 0 < f i) -> 0 < sum n f.
 Proof.
   intros Hn H. destruct n; [lia|]. simpl.
-  assert (0 <= sum n f) by (apply sum_nonneg; intros i Hi; left; apply H; lia). pose proof (H n ltac:(lia)). lra.
+  assert (0 <= sum n f) by (apply sum_nonneg; intros i Hi; left; apply H; lia). pose proof (H n ltac:(lia)).
+  lra.
 Qed.
 
 Lemma sum_abs n f : Rabs (sum n f) <= sum n (fun i => Rabs (f i)).
@@ -118,7 +122,7 @@ Proof.
   f_equal; [f_equal; lia|]. apply sum_ext. intros i Hi. f_equal. lia.
 Qed.
 
-(* ---- Rows ------------------------------------------------------------------------------------------------ *)
+(* ---- Rows ---------------------------------------------------------------------------------------------- *)
 Lemma linear_one_hot n i W e : (i < n)%nat -> linear n (one_hot i) W e = W i e.
 Proof.
   intros H. unfold linear, one_hot. rewrite (sum_only n _ i H).
@@ -208,7 +212,7 @@ Proof.
   induction n; cbn [sum]; [rewrite norm_0; lra|]. eapply Rle_trans; [apply norm_triangle|]. lra.
 Qed.
 
-(* ---- Softmax --------------------------------------------------------------------------------------------- *)
+(* ---- Softmax ------------------------------------------------------------------------------------------- *)
 Lemma exp_sum_pos n s : (0 < n)%nat -> 0 < sum n (fun j => exp (s j)).
 Proof. intros H. apply sum_pos; auto. intros. apply exp_pos. Qed.
 
@@ -228,7 +232,8 @@ Qed.
 (* Logits count only up to a constant. *)
 Lemma softmax_shift n s a p : softmax n (fun j => s j + a) p = softmax n s p.
 Proof.
-  unfold softmax. rewrite exp_plus. rewrite (sum_ext n _ (fun j => exp (s j) * exp a)) by (intros; apply exp_plus).
+  unfold softmax. rewrite exp_plus.
+  rewrite (sum_ext n _ (fun j => exp (s j) * exp a)) by (intros; apply exp_plus).
   rewrite sum_scal_r. pose proof (exp_pos a). unfold Rdiv.
   destruct (Req_dec (sum n (fun j => exp (s j))) 0) as [E|E].
   - rewrite E, Rmult_0_l, !Rinv_0. lra.

@@ -1,15 +1,18 @@
-(* CatCor1.v: [CAT] Corollary 1: attention with the filter D_1 = (0, 1, 0, ..) on its keys alone, queries and values unfiltered,
-   solves associative recall in one layer, at every length L and at every row whose token has exactly one earlier occurrence:
-   with the temperature c = ln(4L/epsilon) / (1 - max(rho, 0)), rho < 1 the largest cosine of two different embeddings, the
-   output is within epsilon/2 of the embedding of the token that followed that occurrence. With the paper's epsilon, the least
-   distance of two embeddings, the nearest embedding is therefore the answer (cat_cor1_solves).
+(* CatCor1.v: [CAT] Corollary 1: attention with the filter D_1 = (0, 1, 0, ..) on its keys alone, queries and
+   values unfiltered, solves associative recall in one layer, at every length L and at every row whose token
+   has exactly one earlier occurrence: with the temperature c = ln(4L/epsilon) / (1 - max(rho, 0)), rho < 1
+   the largest cosine of two different embeddings, the output is within epsilon/2 of the embedding of the
+   token that followed that occurrence. With the paper's epsilon, the least distance of two embeddings, the
+   nearest embedding is therefore the answer (cat_cor1_solves).
    proof_cat_cor1.c tests it on floats: con_recall_fwd with N = 1, F = (1), key delay, no norm. *)
 From Coq Require Import Reals Lra Lia Arith.
 From Seqmix Require Import Attention Recall.
 Open Scope R_scope.
 
-(* K = X * D_1; V = X; column e of the output at row i. x_t is the token of row t, E its table of embeddings. *)
-Definition cor1_key (E : nat -> nat -> R) (x : nat -> nat) (j e : nat) : R := conv (one_hot 1) (fun t => E (x t) e) j.
+(* K = X * D_1; V = X; column e of the output at row i. x_t is the token of row t, E its table of embeddings.
+   *)
+Definition cor1_key (E : nat -> nat -> R) (x : nat -> nat) (j e : nat) : R :=
+  conv (one_hot 1) (fun t => E (x t) e) j.
 Definition cor1_layer (d : nat) (E : nat -> nat -> R) (c : R) (x : nat -> nat) (i e : nat) : R :=
   attention (S i) (fun j => recall_logit d c (E (x i)) (cor1_key E x j)) (fun j => E (x j) e).
 
@@ -27,7 +30,8 @@ Qed.
 
 Theorem cat_cor1 (V d L : nat) (E : nat -> nat -> R) (rho epsilon : R) (x : nat -> nat) (p i : nat) :
   unit_rows V d E -> (forall a b, (a < V)%nat -> (b < V)%nat -> a <> b -> dot d (E a) (E b) <= rho) ->
-  rho < 1 -> 0 < epsilon <= 4 -> (i < L)%nat -> (forall t, (t <= i)%nat -> (x t < V)%nat) -> only_earlier x p i ->
+  rho < 1 -> 0 < epsilon <= 4 -> (i < L)%nat -> (forall t, (t <= i)%nat -> (x t < V)%nat) ->
+    only_earlier x p i ->
   norm d (fun e => cor1_layer d E (temperature L rho epsilon) x i e - E (x (S p)) e) < epsilon / 2.
 Proof.
   intros HE Hrho Hr He Hi Hx (Hp & Hxp & Hone). set (c := temperature L rho epsilon).
@@ -51,9 +55,11 @@ Qed.
 Theorem cat_cor1_solves (V d L : nat) (E : nat -> nat -> R) (rho epsilon : R) (x : nat -> nat) (p i : nat) :
   unit_rows V d E -> (forall a b, (a < V)%nat -> (b < V)%nat -> a <> b -> dot d (E a) (E b) <= rho) ->
   (forall a b, (a < V)%nat -> (b < V)%nat -> a <> b -> epsilon <= norm d (fun e => E a e - E b e)) ->
-  rho < 1 -> 0 < epsilon <= 4 -> (i < L)%nat -> (forall t, (t <= i)%nat -> (x t < V)%nat) -> only_earlier x p i ->
+  rho < 1 -> 0 < epsilon <= 4 -> (i < L)%nat -> (forall t, (t <= i)%nat -> (x t < V)%nat) ->
+    only_earlier x p i ->
   let y := cor1_layer d E (temperature L rho epsilon) x i in
-  forall b, (b < V)%nat -> b <> x (S p) -> norm d (fun e => y e - E (x (S p)) e) < norm d (fun e => y e - E b e).
+  forall b, (b < V)%nat -> b <> x (S p) -> norm d (fun e => y e - E (x (S p)) e)
+    < norm d (fun e => y e - E b e).
 Proof.
   intros HE Hrho Hmin Hr He Hi Hx Hp y. apply (nearest_is_right V d E y (x (S p)) epsilon); auto.
   - now apply (cat_cor1 V).

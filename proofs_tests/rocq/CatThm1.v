@@ -1,20 +1,22 @@
-(* CatThm1.v: [CAT] Theorem 1: one layer solves N-gram associative recall, for every length, table of embeddings and sequence,
-   in its three forms: value delay (the answer in the last row), key delay, and value delay under the strict mask j < i (an
-   answer at every row). c = ln(4L/epsilon) / (1 - max(rho, 0)) gives an error below epsilon/2, rho < 1 the best wrong cosine of
-   two filtered N-grams (cat_thm1_value_delay, cat_thm1_key_delay, cat_thm1_strict).
-   "Almost all F": the keys of the first N - 1 rows, whose N-gram reaches before the sequence, are 0 (mask_starts). Then rho < 1
-   exists for every F outside finitely many hyperplanes: those on which some combination of F_0 .. F_{N-1} with coefficients -1,
-   0, 1, not all 0, vanishes; the embeddings are linearly independent (cat_thm1_almost_all). No hyperplane is everything:
-   F_r = 2^r lies on none of them (powers_of_two_are_generic).
-   Erratum 11: without that mask the theorem as printed is false on an open set of filters. Wherever F_0 (F_0 + F_1) > 0 the
-   first row a and the pair a a have one and the same key (the_start_collides), and on a c c a a b a a the answer is off by at
-   least 1/3, whatever the temperature (the_printed_theorem_fails).
+(* CatThm1.v: [CAT] Theorem 1: one layer solves N-gram associative recall, for every length, table of
+   embeddings and sequence, in its three forms: value delay (the answer in the last row), key delay, and value
+   delay under the strict mask j < i (an answer at every row). c = ln(4L/epsilon) / (1 - max(rho, 0)) gives an
+   error below epsilon/2, rho < 1 the best wrong cosine of two filtered N-grams (cat_thm1_value_delay,
+   cat_thm1_key_delay, cat_thm1_strict).
+   "Almost all F": the keys of the first N - 1 rows, whose N-gram reaches before the sequence, are 0
+   (mask_starts). Then rho < 1 exists for every F outside finitely many hyperplanes: those on which some
+   combination of F_0 .. F_{N-1} with coefficients -1, 0, 1, not all 0, vanishes; the embeddings are linearly
+   independent (cat_thm1_almost_all). No hyperplane is everything: F_r = 2^r lies on none of them
+   (powers_of_two_are_generic).
+   Erratum 11: without that mask the theorem as printed is false on an open set of filters. Wherever
+   F_0 (F_0 + F_1) > 0 the first row a and the pair a a have one and the same key (the_start_collides), and on
+   a c c a a b a a the answer is off by at least 1/3, whatever the temperature (the_printed_theorem_fails).
    proof_cat_thm1.c and test_errata.c test the same on floats, with con_recall_fwd. *)
 From Coq Require Import Reals Lra Lia Arith FunctionalExtensionality.
 From Seqmix Require Import Attention Recall.
 Open Scope R_scope.
 
-(* ---- The layer: con_recall_fwd ------------------------------------------------------------------------------ *)
+(* ---- The layer: con_recall_fwd ------------------------------------------------------------------------- *)
 (* The filter of N taps, and the same with D_1 behind it. *)
 Definition taps (N : nat) (F : nat -> R) (w : nat) : R := if Nat.ltb w N then F w else 0.
 Definition delay (f : nat -> R) (w : nat) : R := match w with O => 0 | S v => f v end.
@@ -26,9 +28,11 @@ Definition filtered (d : nat) (E : nat -> nat -> R) (f : nat -> R) (x : nat -> n
 (* mask_starts: the rows before `start` are 0 *)
 Definition masked (start : nat) (K : nat -> nat -> R) (t e : nat) : R := if Nat.ltb t start then 0 else K t e.
 
-(* Q = c norm(X * F), K = norm(X * F) with its first rows 0, V = 2 X * D_{-1}: at the last row i, after which nothing comes. *)
+(* Q = c norm(X * F), K = norm(X * F) with its first rows 0, V = 2 X * D_{-1}: at the last row i, after which
+   nothing comes. *)
 Definition value_delay (d N start : nat) E F (c : R) (x : nat -> nat) (i e : nat) : R :=
-  attention (S i) (fun j => recall_logit d c (filtered d E (taps N F) x i) (masked start (filtered d E (taps N F) x) j))
+  attention (S i) (fun j => recall_logit d c (filtered d E (taps N F) x i)
+    (masked start (filtered d E (taps N F) x) j))
     (fun j => if Nat.eqb j i then 0 else 2 * E (x (S j)) e).
 (* K = norm(X * F * D_1), V = X *)
 Definition key_delay (d N start : nat) E F (c : R) (x : nat -> nat) (i e : nat) : R :=
@@ -36,12 +40,14 @@ Definition key_delay (d N start : nat) E F (c : R) (x : nat -> nat) (i e : nat) 
     (masked (S start) (filtered d E (delay (taps N F)) x) j)) (fun j => E (x j) e).
 (* K = norm(X * F), V = X * D_{-1}, and no row attends to itself *)
 Definition strict (d N start : nat) E F (c : R) (x : nat -> nat) (i e : nat) : R :=
-  attention i (fun j => recall_logit d c (filtered d E (taps N F) x i) (masked start (filtered d E (taps N F) x) j))
+  attention i (fun j => recall_logit d c (filtered d E (taps N F) x i)
+    (masked start (filtered d E (taps N F) x) j))
     (fun j => E (x (S j)) e).
 
-(* ---- The task ------------------------------------------------------------------------------------------------ *)
+(* ---- The task ------------------------------------------------------------------------------------------ *)
 (* The N tokens that end at j are those that end at i. *)
-Definition same_ngram (N : nat) (x : nat -> nat) (j i : nat) : Prop := forall r, (r < N)%nat -> x (j - r)%nat = x (i - r)%nat.
+Definition same_ngram (N : nat) (x : nat -> nat) (j i : nat) : Prop :=
+  forall r, (r < N)%nat -> x (j - r)%nat = x (i - r)%nat.
 (* The only earlier copy of the N tokens that end at i ends at p. *)
 Definition only_copy (N : nat) (x : nat -> nat) (p i : nat) : Prop :=
   (N - 1 <= p < i)%nat /\ same_ngram N x p i /\
@@ -55,9 +61,10 @@ Definition differ (N : nat) (a b : nat -> nat) : Prop := exists r, (r < N)%nat /
 (* No N-gram is filtered to nothing, and two different ones have a cosine of at most rho. *)
 Definition separates (V d : nat) E F (N : nat) (rho : R) : Prop :=
   (forall a, is_gram V N a -> 0 < norm d (gram E F N a)) /\
-  forall a b, is_gram V N a -> is_gram V N b -> differ N a b -> dot d (unit d (gram E F N a)) (unit d (gram E F N b)) <= rho.
+  forall a b, is_gram V N a -> is_gram V N b -> differ N a b ->
+    dot d (unit d (gram E F N a)) (unit d (gram E F N b)) <= rho.
 
-(* ---- Steps ---------------------------------------------------------------------------------------------------- *)
+(* ---- Steps --------------------------------------------------------------------------------------------- *)
 Lemma conv_taps N F x t : (N <= S t)%nat -> conv (taps N F) x t = sum N (fun r => F r * x (t - r)%nat).
 Proof.
   intros H. unfold conv. replace (S t) with (N + (S t - N))%nat at 1 by lia. rewrite sum_app.
@@ -69,7 +76,8 @@ Qed.
 Lemma conv_delay f x t : conv (delay f) x (S t) = conv f x t.
 Proof. unfold conv. rewrite sum_first. simpl delay. rewrite Rmult_0_l, Rplus_0_l. now apply sum_ext. Qed.
 
-Lemma filtered_gram d E N F x t : (N <= S t)%nat -> filtered d E (taps N F) x t = unit d (gram E F N (fun r => x (t - r)%nat)).
+Lemma filtered_gram d E N F x t : (N <= S t)%nat -> filtered d E (taps N F) x t = unit d
+  (gram E F N (fun r => x (t - r)%nat)).
 Proof.
   intros H. unfold filtered. f_equal. apply functional_extensionality. intros e. now rewrite conv_taps.
 Qed.
@@ -93,8 +101,10 @@ Qed.
 (* Every row but the copy has a logit that is lower by the margin. *)
 Section Recall.
 Variables (V d N L : nat) (E : nat -> nat -> R) (F : nat -> R) (rho epsilon : R) (x : nat -> nat) (p i : nat).
-Hypothesis (unit_E : unit_rows V d E) (sep : separates V d E F N rho) (rho_1 : rho < 1) (eps : 0 < epsilon <= 4).
-Hypothesis (N_1 : (1 <= N)%nat) (i_L : (i < L)%nat) (x_V : forall t, (t <= i)%nat -> (x t < V)%nat) (copy : only_copy N x p i).
+Hypothesis (unit_E : unit_rows V d E) (sep : separates V d E F N rho) (rho_1 : rho < 1)
+  (eps : 0 < epsilon <= 4).
+Hypothesis (N_1 : (1 <= N)%nat) (i_L : (i < L)%nat) (x_V : forall t, (t <= i)%nat -> (x t < V)%nat)
+  (copy : only_copy N x p i).
 Let c := temperature L rho epsilon.
 Let u t := filtered d E (taps N F) x t.
 
@@ -103,7 +113,8 @@ Proof. intros H r _. apply x_V. lia. Qed.
 
 Lemma query_unit : dot d (u i) (u i) = 1.
 Proof.
-  unfold u. destruct copy as (Hp & _). rewrite filtered_gram by lia. apply unit_dot, unit_norm, (proj1 sep), grams. lia.
+  unfold u. destruct copy as (Hp & _). rewrite filtered_gram by lia.
+  apply unit_dot, unit_norm, (proj1 sep), grams. lia.
 Qed.
 
 Lemma width : (0 < d)%nat.
@@ -111,9 +122,11 @@ Proof. apply (width_pos d (E (x i))), unit_E, x_V. lia. Qed.
 
 Lemma copy_logit : recall_logit d c (u i) (masked (N - 1) u p) = c * 1.
 Proof.
-  destruct copy as (Hp & Hs & _). rewrite recall_logit_dot by apply width. f_equal. rewrite <- query_unit. unfold u.
+  destruct copy as (Hp & Hs & _). rewrite recall_logit_dot by apply width. f_equal. rewrite <- query_unit.
+  unfold u.
   apply sum_ext. intros e _. unfold masked. rewrite (proj2 (Nat.ltb_ge p (N - 1))) by lia.
-  rewrite !filtered_gram by lia. now rewrite (gram_ext E F N (fun r => x (p - r)%nat) (fun r => x (i - r)%nat)) by exact Hs.
+  rewrite !filtered_gram by lia.
+  now rewrite (gram_ext E F N (fun r => x (p - r)%nat) (fun r => x (i - r)%nat)) by exact Hs.
 Qed.
 
 Lemma other_logit j : (j < i)%nat -> j <> p ->
@@ -123,7 +136,8 @@ Proof.
   unfold masked. destruct (Nat.ltb_spec j (N - 1)) as [H|H].
   - unfold dot. rewrite sum_0 by (intros; lra). apply Rmax_r.
   - eapply Rle_trans; [|apply Rmax_l]. destruct copy as (Hp & _ & Hone).
-    change (dot d (u i) (u j) <= rho). unfold u. rewrite !filtered_gram by lia. apply (proj2 sep); try (apply grams; lia).
+    change (dot d (u i) (u j) <= rho). unfold u. rewrite !filtered_gram by lia.
+    apply (proj2 sep); try (apply grams; lia).
     destruct (same_or_differ N (fun r => x (i - r)%nat) (fun r => x (j - r)%nat)) as [A|B]; [|exact B].
     exfalso. apply (Hone j); [lia|auto|]. intros r Hr. symmetry. now apply A.
 Qed.
@@ -132,7 +146,8 @@ Lemma cat_thm1_value_delay_ :
   norm d (fun e => value_delay d N (N - 1) E F c x i e - E (x (S p)) e) < epsilon / 2.
 Proof.
   destruct copy as (Hp & Hs & Hone). eapply Rle_lt_trans.
-  - apply (two_matches (S i) d (fun j => recall_logit d c (u i) (masked (N - 1) u j)) p i (ln (4 * INR L / epsilon))
+  - apply (two_matches (S i) d (fun j => recall_logit d c (u i) (masked (N - 1) u j)) p i
+      (ln (4 * INR L / epsilon))
       (fun j => E (x (S j)))); try lia.
     + rewrite copy_logit, recall_logit_dot by apply width. f_equal. rewrite <- query_unit.
       apply sum_ext. intros e _. unfold masked. now rewrite (proj2 (Nat.ltb_ge i (N - 1))) by lia.
@@ -153,7 +168,8 @@ Qed.
 
 Lemma delayed_key j e : masked (S (N - 1)) (filtered d E (delay (taps N F)) x) (S j) e = masked (N - 1) u j e.
 Proof.
-  unfold masked. change (Nat.ltb (S j) (S (N - 1))) with (Nat.ltb j (N - 1)). destruct (Nat.ltb j (N - 1)); auto.
+  unfold masked. change (Nat.ltb (S j) (S (N - 1))) with (Nat.ltb j (N - 1)).
+  destruct (Nat.ltb j (N - 1)); auto.
   unfold u, filtered. f_equal. apply functional_extensionality. intros f. apply conv_delay.
 Qed.
 
@@ -162,10 +178,12 @@ Proof.
   destruct copy as (Hp & Hs & Hone).
   assert (K : forall j, recall_logit d c (u i) (masked (S (N - 1)) (filtered d E (delay (taps N F)) x) (S j))
     = recall_logit d c (u i) (masked (N - 1) u j)).
-  { intros j. rewrite !recall_logit_dot by apply width. f_equal. apply sum_ext. intros e _. now rewrite delayed_key. }
+  { intros j. rewrite !recall_logit_dot by apply width. f_equal. apply sum_ext. intros e _.
+    now rewrite delayed_key. }
   eapply Rle_lt_trans.
   - apply (one_match (S i) d (fun j => recall_logit d c (u i)
-      (masked (S (N - 1)) (filtered d E (delay (taps N F)) x) j)) (S p) (ln (4 * INR L / epsilon)) (fun j => E (x j))); [lia| |].
+      (masked (S (N - 1)) (filtered d E (delay (taps N F)) x) j)) (S p) (ln (4 * INR L / epsilon))
+        (fun j => E (x j))); [lia| |].
     + intros [|j] Hj Hn; rewrite (K p), copy_logit; [|rewrite K; apply other_logit; lia].
       rewrite recall_logit_dot by apply width. apply temperature_margin; auto; [lia|].
       unfold dot, masked. rewrite sum_0; [apply Rmax_r|]. intros e _. simpl. lra.
@@ -174,11 +192,12 @@ Proof.
 Qed.
 End Recall.
 
-(* ---- The three forms -------------------------------------------------------------------------------------------- *)
+(* ---- The three forms ----------------------------------------------------------------------------------- *)
 Theorem cat_thm1_value_delay (V d N L : nat) E F (rho epsilon : R) (x : nat -> nat) (p i : nat) :
   unit_rows V d E -> separates V d E F N rho -> rho < 1 -> 0 < epsilon <= 4 -> (1 <= N)%nat -> (i < L)%nat ->
   (forall t, (t <= i)%nat -> (x t < V)%nat) -> only_copy N x p i ->
-  norm d (fun e => value_delay d N (N - 1) E F (temperature L rho epsilon) x i e - E (x (S p)) e) < epsilon / 2.
+  norm d (fun e => value_delay d N (N - 1) E F (temperature L rho epsilon) x i e - E (x (S p)) e)
+    < epsilon / 2.
 Proof. intros. now apply (cat_thm1_value_delay_ V). Qed.
 
 Theorem cat_thm1_key_delay (V d N L : nat) E F (rho epsilon : R) (x : nat -> nat) (p i : nat) :
@@ -193,18 +212,21 @@ Theorem cat_thm1_strict (V d N L : nat) E F (rho epsilon : R) (x : nat -> nat) (
   norm d (fun e => strict d N (N - 1) E F (temperature L rho epsilon) x i e - E (x (S p)) e) < epsilon / 2.
 Proof. intros. now apply (cat_thm1_strict_ V). Qed.
 
-(* ---- Almost every filter ------------------------------------------------------------------------------------------ *)
+(* ---- Almost every filter ------------------------------------------------------------------------------- *)
 Definition independent (V d : nat) (E : nat -> nat -> R) : Prop :=
-  forall alpha, (forall e, (e < d)%nat -> sum V (fun a => alpha a * E a e) = 0) -> forall a, (a < V)%nat -> alpha a = 0.
+  forall alpha, (forall e, (e < d)%nat -> sum V (fun a => alpha a * E a e) = 0) -> forall a, (a < V)%nat ->
+    alpha a = 0.
 (* F lies on none of the hyperplanes sum sigma_r F_r = 0, sigma in {-1, 0, 1}^N but not 0. *)
 Definition generic (N : nat) (F : nat -> R) : Prop :=
   forall sigma, (forall r, (r < N)%nat -> sigma r = -1 \/ sigma r = 0 \/ sigma r = 1) ->
   (exists r, (r < N)%nat /\ sigma r <> 0) -> sum N (fun r => sigma r * F r) <> 0.
 
 (* How much of token a N-gram holds, filtered. *)
-Definition weight (F : nat -> R) (N : nat) (a : nat -> nat) (token : nat) : R := sum N (fun r => F r * one_hot (a r) token).
+Definition weight (F : nat -> R) (N : nat) (a : nat -> nat) (token : nat) : R :=
+  sum N (fun r => F r * one_hot (a r) token).
 
-Lemma gram_weight V E F N a e : is_gram V N a -> gram E F N a e = sum V (fun token => weight F N a token * E token e).
+Lemma gram_weight V E F N a e : is_gram V N a -> gram E F N a e = sum V
+  (fun token => weight F N a token * E token e).
 Proof.
   intros H. unfold gram, weight.
   rewrite (sum_ext V _ (fun token => sum N (fun r => F r * one_hot (a r) token * E token e)))
@@ -229,7 +251,8 @@ Proof.
 Qed.
 
 Lemma norm_zero d u : norm d u = 0 -> forall e, (e < d)%nat -> u e = 0.
-Proof. intros H e He. pose proof (norm_entry d u e He). pose proof (Rabs_pos (u e)). destruct (Req_dec (u e) 0); auto.
+Proof. intros H e He. pose proof (norm_entry d u e He). pose proof (Rabs_pos (u e)).
+destruct (Req_dec (u e) 0); auto.
   pose proof (Rabs_pos_lt (u e) ltac:(auto)). lra. Qed.
 
 Lemma generic_nonzero V d E F N a :
@@ -241,7 +264,8 @@ Proof.
 Qed.
 
 (* Unit rows whose product is 1 are equal. *)
-Lemma equal_units d u v : norm d u = 1 -> norm d v = 1 -> 1 <= dot d u v -> forall e, (e < d)%nat -> u e = v e.
+Lemma equal_units d u v : norm d u = 1 -> norm d v = 1 -> 1 <= dot d u v -> forall e, (e < d)%nat -> u e
+  = v e.
 Proof.
   intros Hu Hv H e He. apply Rminus_diag_uniq. apply (norm_zero d (fun e => u e - v e)); auto.
   unfold norm. replace (dot d _ _) with (dot d u u - 2 * dot d u v + dot d v v).
@@ -254,11 +278,13 @@ Lemma generic_separates V d E F N a b :
   dot d (unit d (gram E F N a)) (unit d (gram E F N b)) < 1.
 Proof.
   intros HN HE HF Ha Hb (r & Hr & Hab). apply Rnot_le_lt. intros H.
-  pose proof (generic_nonzero V d E F N a HN HE HF Ha) as Pa. pose proof (generic_nonzero V d E F N b HN HE HF Hb) as Pb.
+  pose proof (generic_nonzero V d E F N a HN HE HF Ha) as Pa.
+  pose proof (generic_nonzero V d E F N b HN HE HF Hb) as Pb.
   pose proof (equal_units d _ _ (unit_norm d _ Pa) (unit_norm d _ Pb) H) as Q. unfold unit in Q.
   set (na := norm d (gram E F N a)) in *. set (nb := norm d (gram E F N b)) in *.
   assert (W : forall t, (t < V)%nat -> weight F N a t / na - weight F N b t / nb = 0).
-  { apply HE. intros e He. rewrite (sum_ext V _ (fun t => / na * (weight F N a t * E t e) - / nb * (weight F N b t * E t e)))
+  { apply HE. intros e He. rewrite
+      (sum_ext V _ (fun t => / na * (weight F N a t * E t e) - / nb * (weight F N b t * E t e)))
       by (intros; unfold Rdiv; lra).
     rewrite sum_minus, !sum_scal, <- !gram_weight by auto. pose proof (Q e He). unfold Rdiv in *. lra. }
   assert (T : sum N F / na - sum N F / nb = 0).
@@ -271,7 +297,8 @@ Proof.
   rewrite <- Eq in W. pose proof (W (a r) (Ha r Hr)) as Z.
   apply (HF (fun s => one_hot (a s) (a r) - one_hot (b s) (a r))).
   - intros s _. unfold one_hot. destruct (Nat.eqb (a s) (a r)), (Nat.eqb (b s) (a r)); lra.
-  - exists r. split; auto. unfold one_hot. rewrite Nat.eqb_refl, (proj2 (Nat.eqb_neq (b r) (a r))) by auto. lra.
+  - exists r. split; auto. unfold one_hot. rewrite Nat.eqb_refl, (proj2 (Nat.eqb_neq (b r) (a r))) by auto.
+    lra.
   - rewrite (sum_ext N _ (fun s => F s * one_hot (a s) (a r) - F s * one_hot (b s) (a r))) by (intros; lra).
     rewrite sum_minus. fold (weight F N a (a r)) (weight F N b (a r)).
     transitivity ((weight F N a (a r) / na - weight F N b (a r) / na) * na); [field; lra|rewrite Z; lra].
@@ -290,8 +317,10 @@ Proof.
 Qed.
 
 Lemma uniform_over_grams V N (Q : (nat -> nat) -> R -> Prop) :
-  (forall a r s, r <= s -> Q a r -> Q a s) -> (forall a b r, (forall k, (k < N)%nat -> a k = b k) -> Q a r -> Q b r) ->
-  (forall a, is_gram V N a -> exists r, r < 1 /\ Q a r) -> exists r, r < 1 /\ forall a, is_gram V N a -> Q a r.
+  (forall a r s, r <= s -> Q a r -> Q a s) ->
+    (forall a b r, (forall k, (k < N)%nat -> a k = b k) -> Q a r -> Q b r) ->
+  (forall a, is_gram V N a -> exists r, r < 1 /\ Q a r) -> exists r, r < 1 /\ forall a, is_gram V N a ->
+    Q a r.
 Proof.
   revert Q. induction N as [|N IH]; intros Q M X H.
   - destruct (H (fun _ => O)) as (r & Hr & A); [intros k Hk; lia|]. exists r. split; auto.
@@ -320,11 +349,13 @@ Proof.
   - intros a Ha. apply (uniform_over_grams V N (fun b r => differ N a b ->
       dot d (unit d (gram E F N a)) (unit d (gram E F N b)) <= r)).
     + intros b r s Hrs H D. eapply Rle_trans; eauto.
-    + intros b b' r Hbb H (j & Hj & D). rewrite <- (gram_ext E F N b b' Hbb). apply H. exists j. split; auto. now rewrite Hbb.
+    + intros b b' r Hbb H (j & Hj & D). rewrite <- (gram_ext E F N b b' Hbb). apply H. exists j. split; auto.
+      now rewrite Hbb.
     + intros b Hb. destruct (same_or_differ N a b) as [S|D].
       * exists 0. split; [lra|]. intros (j & Hj & D). now apply S in Hj.
       * eexists. split; [apply (generic_separates V d E F N a b); auto|]. intros _. apply Rle_refl.
-  - exists rho. split; auto. split; [|exact (fun a b Ha => A a Ha b)]. intros a Ha. now apply (generic_nonzero V).
+  - exists rho. split; auto. split; [|exact (fun a b Ha => A a Ha b)]. intros a Ha.
+    now apply (generic_nonzero V).
 Qed.
 
 Theorem cat_thm1_almost_all (V d N : nat) E F :
@@ -340,7 +371,8 @@ Proof.
   assert (R1 : Rmax rho 0 < 1) by (apply Rmax_lub_lt; lra).
   exists (/ (1 - Rmax rho 0)). split; [apply Rinv_0_lt_compat; lra|]. intros L epsilon x p i He Hi Hx Hp c.
   replace c with (temperature L rho epsilon) by (unfold c, temperature, Rdiv; ring).
-  split; [|split]; [apply (cat_thm1_value_delay V)|apply (cat_thm1_key_delay V)|apply (cat_thm1_strict V)]; auto.
+  split; [|split]; [apply (cat_thm1_value_delay V)|apply (cat_thm1_key_delay V)|apply (cat_thm1_strict V)];
+    auto.
 Qed.
 
 (* The hyperplanes leave something: the set of filters that is left out is proper, for every N. *)
@@ -361,15 +393,17 @@ Proof.
   - unfold Rabs in Bn. destruct (Rcase_abs _), (H n ltac:(lia)) as [E | [E | E]]; rewrite E in *; lra.
 Qed.
 
-(* ---- Erratum 11 --------------------------------------------------------------------------------------------------- *)
+(* ---- Erratum 11 ---------------------------------------------------------------------------------------- *)
 (* Rows 0 and t have one key, if the sequence begins with a and row t ends the pair a a. *)
 Theorem the_start_collides (d : nat) E F (x : nat -> nat) (t e : nat) :
-  0 < F 0%nat * (F 0%nat + F 1%nat) -> (1 <= t)%nat -> x t = x O -> x (t - 1)%nat = x O -> 0 < norm d (E (x O)) ->
+  0 < F 0%nat * (F 0%nat + F 1%nat) -> (1 <= t)%nat -> x t = x O -> x (t - 1)%nat = x O ->
+  0 < norm d (E (x O)) ->
   filtered d E (taps 2 F) x t e = filtered d E (taps 2 F) x 0 e.
 Proof.
   intros HF Ht H0 H1 Hn.
   assert (A : (fun e => conv (taps 2 F) (fun i => E (x i) e) t) = (fun e => (F 0%nat + F 1%nat) * E (x O) e)).
-  { apply functional_extensionality. intros f. rewrite conv_taps by lia. cbn [sum]. rewrite Nat.sub_0_r, H0, H1. lra. }
+  { apply functional_extensionality. intros f. rewrite conv_taps by lia. cbn [sum].
+    rewrite Nat.sub_0_r, H0, H1. lra. }
   assert (B : (fun e => conv (taps 2 F) (fun i => E (x i) e) 0) = (fun e => F 0%nat * E (x O) e)).
   { apply functional_extensionality. intros f. unfold conv, taps. cbn. lra. }
   unfold filtered. rewrite A, B. unfold unit. rewrite !norm_scal. unfold Rabs.
@@ -377,7 +411,8 @@ Proof.
 Qed.
 
 (* a c c a a b a a, where the pair a a is followed by b: tokens a = 0, b = 1, c = 2. *)
-Definition a_c_c_a_a_b_a_a (t : nat) : nat := List.nth t (cons 0 (cons 2 (cons 2 (cons 0 (cons 0 (cons 1 (cons 0 (cons 0 nil))))))))%nat O.
+Definition a_c_c_a_a_b_a_a (t : nat) : nat :=
+  List.nth t (cons 0 (cons 2 (cons 2 (cons 0 (cons 0 (cons 1 (cons 0 (cons 0 nil))))))))%nat O.
 Theorem the_printed_theorem_fails (d : nat) F (c : R) :
   (3 <= d)%nat -> 0 < F 0%nat * (F 0%nat + F 1%nat) ->
   only_copy 2 a_c_c_a_a_b_a_a 4 7 /\
@@ -390,7 +425,8 @@ Proof.
   { apply Rlt_le_trans with (Rabs (one_hot 0 0)); [|apply (norm_entry d (one_hot 0)); lia].
     unfold one_hot. simpl. rewrite Rabs_R1. lra. }
   assert (U4 : u 4%nat = u O) by (apply functional_extensionality; intros e; apply the_start_collides; auto).
-  assert (U7 : u 7%nat = u O) by (apply functional_extensionality; intros e; apply the_start_collides; auto; lia).
+  assert (U7 : u 7%nat = u O) by (apply functional_extensionality; intros e; apply the_start_collides; auto;
+    lia).
   set (s := fun j => recall_logit d c (u 7%nat) (masked 0 u j)).
   assert (S4 : s 4%nat = s O) by (unfold s; change (masked 0 u 4) with (u 4%nat); now rewrite U4).
   assert (S7 : s 7%nat = s O) by (unfold s; change (masked 0 u 7) with (u 7%nat); now rewrite U7).
@@ -407,7 +443,8 @@ Proof.
     pose proof (softmax_sum 8 s ltac:(lia)) as One. cbn [sum] in One |- *.
     assert (softmax 8 s 4 = softmax 8 s 0) by (unfold softmax; now rewrite S4).
     assert (softmax 8 s 7 = softmax 8 s 0) by (unfold softmax; now rewrite S7).
-    pose proof (P 0%nat). pose proof (P 1%nat). pose proof (P 2%nat). pose proof (P 3%nat). pose proof (P 5%nat).
+    pose proof (P 0%nat). pose proof (P 1%nat). pose proof (P 2%nat). pose proof (P 3%nat).
+    pose proof (P 5%nat).
     pose proof (P 6%nat). unfold one_hot, x, a_c_c_a_a_b_a_a. cbn [Nat.eqb List.nth].
     unfold Rabs. destruct (Rcase_abs _); lra.
   - eapply Rle_trans; [|apply entry]. unfold key_delay. rewrite attention_softmax. fold u.
@@ -419,14 +456,16 @@ Proof.
     assert (P : forall j, 0 < softmax 8 k j) by (intros; apply softmax_pos; lia).
     pose proof (softmax_sum 8 k ltac:(lia)) as One. cbn [sum] in One |- *.
     assert (softmax 8 k 5 = softmax 8 k 1) by (unfold softmax; now rewrite !K, S4).
-    pose proof (P 0%nat). pose proof (P 1%nat). pose proof (P 2%nat). pose proof (P 3%nat). pose proof (P 4%nat).
+    pose proof (P 0%nat). pose proof (P 1%nat). pose proof (P 2%nat). pose proof (P 3%nat).
+    pose proof (P 4%nat).
     pose proof (P 6%nat). pose proof (P 7%nat). unfold one_hot, x, a_c_c_a_a_b_a_a. cbn [Nat.eqb List.nth].
     unfold Rabs. destruct (Rcase_abs _); lra.
   - eapply Rle_trans; [|apply entry]. unfold strict. rewrite attention_softmax. fold u s.
     assert (P : forall j, 0 < softmax 7 s j) by (intros; apply softmax_pos; lia).
     pose proof (softmax_sum 7 s ltac:(lia)) as One. cbn [sum] in One |- *.
     assert (softmax 7 s 4 = softmax 7 s 0) by (unfold softmax; now rewrite S4).
-    pose proof (P 0%nat). pose proof (P 1%nat). pose proof (P 2%nat). pose proof (P 3%nat). pose proof (P 5%nat).
+    pose proof (P 0%nat). pose proof (P 1%nat). pose proof (P 2%nat). pose proof (P 3%nat).
+    pose proof (P 5%nat).
     pose proof (P 6%nat). unfold one_hot, x, a_c_c_a_a_b_a_a. cbn [Nat.eqb List.nth].
     unfold Rabs. destruct (Rcase_abs _); lra.
 Qed.

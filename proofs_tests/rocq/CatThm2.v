@@ -1,25 +1,29 @@
-(* CatThm2.v: [CAT] Theorem 2: a model that solves associative recall at one length solves it at every length. The model is
-   f(X) = (X * F)^T softmax(X W x_L), F >= 0 with taps at the offsets -R .. R, R < L. If its error on every recall sequence of
-   length L >= 3 is at most epsilon, and 4 L eta <= 1 with eta = epsilon / Delta, then F is near the delay,
-   |F - 2 D_{-1}|_1 <= 9 L eta (cat_thm2_filter), and at every length L' the attention is within 2 L' eta, in l1, of 1/2 on both
-   occurrences of the query (cat_thm2_attention) and the error is at most (9 L + 4 L') eta (cat_thm2_error), for L' >= L at
-   most 13 L' eta (cat_thm2). Delta^2 = 1 - the largest squared cosine of two different embeddings, as in the paper.
-   As printed F comes near D_{-1}; the factor 2 of Theorem 1's value delay is missing there: near_the_printed_delay shows that
-   no such F comes near D_{-1}. The premises are met by the model constructed (the_construction_meets_the_premises). The constants here are explicit where the paper has unnamed ones.
-   The model is con_ar_fwd; proof_cat_thm2.c measures the three distances on disturbed and on trained models. *)
+(* CatThm2.v: [CAT] Theorem 2: a model that solves associative recall at one length solves it at every length.
+   The model is f(X) = (X * F)^T softmax(X W x_L), F >= 0 with taps at the offsets -R .. R, R < L. If its
+   error on every recall sequence of length L >= 3 is at most epsilon, and 4 L eta <= 1 with eta = epsilon /
+   Delta, then F is near the delay, |F - 2 D_{-1}|_1 <= 9 L eta (cat_thm2_filter), and at every length L' the
+   attention is within 2 L' eta, in l1, of 1/2 on both occurrences of the query (cat_thm2_attention) and the
+   error is at most (9 L + 4 L') eta (cat_thm2_error), for L' >= L at most 13 L' eta (cat_thm2). Delta^2 = 1 -
+   the largest squared cosine of two different embeddings, as in the paper. As printed F comes near D_{-1};
+   the factor 2 of Theorem 1's value delay is missing there: near_the_printed_delay shows that no such F comes
+   near D_{-1}. The premises are met by the model constructed (the_construction_meets_the_premises). The
+   constants here are explicit where the paper has unnamed ones. The model is con_ar_fwd; proof_cat_thm2.c
+   measures the three distances on disturbed and on trained models. *)
 From Coq Require Import Reals Lra Lia Arith FunctionalExtensionality.
 From Seqmix Require Import Attention Recall.
 Open Scope R_scope.
 
-(* ---- The model: con_ar_fwd ----------------------------------------------------------------------------------------- *)
-(* F_{j-m}, the tap with which row m enters row j of X * F. F has 2 rad + 1 taps (rad is the C code's R), stored from the offset
-   -rad to rad, so F_{-1} is F (rad - 1). *)
+(* ---- The model: con_ar_fwd ----------------------------------------------------------------------------- *)
+(* F_{j-m}, the tap with which row m enters row j of X * F. F has 2 rad + 1 taps (rad is the C code's R),
+   stored from the offset -rad to rad, so F_{-1} is F (rad - 1). *)
 Definition tap (rad : nat) (F : nat -> R) (j m : nat) : R :=
   if andb (Nat.leb m (j + rad)) (Nat.leb j (m + rad)) then F (rad + j - m)%nat else 0.
 (* X * F, rows outside 0 .. n-1 counting 0 *)
-Definition ar_values (n rad : nat) (F : nat -> R) (X : nat -> nat -> R) (j e : nat) : R := sum n (fun m => tap rad F j m * X m e).
+Definition ar_values (n rad : nat) (F : nat -> R) (X : nat -> nat -> R) (j e : nat) : R :=
+  sum n (fun m => tap rad F j m * X m e).
 (* score_j = x_j . W x_{n-1} *)
-Definition ar_score (d : nat) (W X : nat -> nat -> R) (n j : nat) : R := dot d (X j) (fun c => dot d (W c) (X (n - 1)%nat)).
+Definition ar_score (d : nat) (W X : nat -> nat -> R) (n j : nat) : R :=
+  dot d (X j) (fun c => dot d (W c) (X (n - 1)%nat)).
 Definition ar_fwd (n d rad : nat) (W : nat -> nat -> R) (F : nat -> R) (X : nat -> nat -> R) (e : nat) : R :=
   attention n (ar_score d W X n) (fun j => ar_values n rad F X j e).
 
@@ -29,47 +33,54 @@ Definition recall (V n : nat) (x : nat -> nat) (i : nat) : Prop :=
   forall j, (j < n - 1)%nat -> j <> i -> x j <> x (n - 1)%nat.
 (* The error on every such sequence is at most epsilon. *)
 Definition solves (V d rad : nat) E W F (n : nat) (epsilon : R) : Prop :=
-  forall x i, recall V n x i -> norm d (fun e => ar_fwd n d rad W F (fun t => E (x t)) e - E (x (S i)) e) <= epsilon.
+  forall x i, recall V n x i -> norm d (fun e => ar_fwd n d rad W F (fun t => E (x t)) e - E (x (S i)) e)
+    <= epsilon.
 Definition near_delay (rad : nat) (r : nat) : R := if Nat.eqb (S r) rad then 2 else 0.
 
-(* ---- Steps ------------------------------------------------------------------------------------------------------------ *)
+(* ---- Steps --------------------------------------------------------------------------------------------- *)
 Lemma tap_in rad F j m : (m <= j + rad)%nat -> (j <= m + rad)%nat -> tap rad F j m = F (rad + j - m)%nat.
 Proof. intros. unfold tap. now rewrite !leb_correct by lia. Qed.
 
 Lemma tap_nonneg rad F j m : (forall r, (r < 2 * rad + 1)%nat -> 0 <= F r) -> 0 <= tap rad F j m.
 Proof.
-  intros H. unfold tap. destruct (Nat.leb_spec m (j + rad)), (Nat.leb_spec j (m + rad)); cbn [andb]; try lra. apply H. lia.
+  intros H. unfold tap. destruct (Nat.leb_spec m (j + rad)), (Nat.leb_spec j (m + rad)); cbn [andb]; try lra.
+  apply H. lia.
 Qed.
 
 Lemma tap_shift rad F j m : tap rad F (S j) (S m) = tap rad F j m.
 Proof. unfold tap. cbn [Nat.add Nat.leb]. rewrite Nat.add_succ_r. now cbn [Nat.sub]. Qed.
 
-(* A combination of two unit rows of squared cosine at most 1 - Delta^2 is at least Delta times either coefficient. *)
+(* A combination of two unit rows of squared cosine at most 1 - Delta^2 is at least Delta times either
+   coefficient. *)
 Lemma coefficient d u v alpha beta Delta epsilon :
   norm d u = 1 -> norm d v = 1 -> 0 < Delta -> dot d u v * dot d u v <= 1 - Delta * Delta ->
   norm d (fun e => alpha * u e + beta * v e) <= epsilon -> Rabs alpha <= epsilon / Delta.
 Proof.
-  intros Hu Hv HD Hc Hn. apply Rmult_le_reg_r with Delta; auto. unfold Rdiv. rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra.
+  intros Hu Hv HD Hc Hn. apply Rmult_le_reg_r with Delta; auto. unfold Rdiv.
+  rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra.
   eapply Rle_trans; [|exact Hn]. rewrite <- (Rabs_pos_eq Delta) by lra. rewrite <- Rabs_mult.
   rewrite <- sqrt_Rsqr_abs. apply sqrt_le_1_alt.
-  replace (dot d _ _) with (alpha * alpha * dot d u u + 2 * alpha * beta * dot d u v + beta * beta * dot d v v).
+  replace (dot d _ _) with (alpha * alpha * dot d u u + 2 * alpha * beta * dot d u v
+    + beta * beta * dot d v v).
   - rewrite (unit_dot d u Hu), (unit_dot d v Hv). unfold Rsqr. set (t := dot d u v) in *.
     assert (0 <= (beta + alpha * t) * (beta + alpha * t)) by apply Rle_0_sqr.
-    assert (alpha * alpha * (t * t) <= alpha * alpha * (1 - Delta * Delta)) by (apply Rmult_le_compat_l; [apply Rle_0_sqr|lra]).
+    assert (alpha * alpha * (t * t) <= alpha * alpha * (1 - Delta * Delta))
+      by (apply Rmult_le_compat_l; [apply Rle_0_sqr|lra]).
     lra.
   - unfold dot. rewrite <- !sum_scal, <- !sum_plus. apply sum_ext. intros. lra.
 Qed.
 
 Lemma coefficients d u v alpha beta Delta epsilon :
   norm d u = 1 -> norm d v = 1 -> 0 < Delta -> dot d u v * dot d u v <= 1 - Delta * Delta ->
-  norm d (fun e => alpha * u e + beta * v e) <= epsilon -> Rabs alpha <= epsilon / Delta /\ Rabs beta <= epsilon / Delta.
+  norm d (fun e => alpha * u e + beta * v e) <= epsilon -> Rabs alpha <= epsilon / Delta /\ Rabs beta
+    <= epsilon / Delta.
 Proof.
   intros Hu Hv HD Hc Hn. split; [now apply (coefficient d u v alpha beta)|].
   apply (coefficient d v u beta alpha); auto; [now rewrite dot_comm|].
   rewrite (norm_ext d _ (fun e => alpha * u e + beta * v e)) by (intros; lra). exact Hn.
 Qed.
 
-(* ---- Two tokens at the length L = k + 2 ------------------------------------------------------------------------------------ *)
+(* ---- Two tokens at the length L = k + 2 ---------------------------------------------------------------- *)
 Section Short.
 Variables (V d rad k : nat) (E W : nat -> nat -> R) (F : nat -> R) (Delta epsilon : R) (a q : nat).
 Hypothesis (unit_E : unit_rows V d E) (F_0 : forall r, (r < 2 * rad + 1)%nat -> 0 <= F r).
@@ -103,21 +114,24 @@ Proof. unfold sq, sa. pose proof Z_pos. field. lra. Qed.
 Lemma x_last i : x i (S k) = q.
 Proof. unfold x, is_q. rewrite Nat.eqb_refl. now destruct (Nat.eqb (S k) i). Qed.
 
-Lemma score_sum i : (i <= k)%nat -> sum n (fun j => exp (ar_score d W (fun t => E (x i t)) n j)) = 2 * g q + INR k * g a.
+Lemma score_sum i : (i <= k)%nat -> sum n (fun j => exp (ar_score d W (fun t => E (x i t)) n j))
+  = 2 * g q + INR k * g a.
 Proof.
   intros Hi. rewrite (sum_ext n _ (fun j => if is_q i j then g q else g a)).
   - unfold n. rewrite sum_S. unfold is_q at 2. rewrite Nat.eqb_refl, Bool.orb_true_r.
     rewrite (sum_pick (S k) _ i) by lia. unfold is_q at 1. rewrite Nat.eqb_refl. cbn [orb].
     rewrite (sum_ext (S k) _ (fun j => if Nat.eqb j i then 0 else g a)).
     + rewrite (sum_other (S k) i) by lia. rewrite S_INR. lra.
-    + intros j Hj. unfold is_q. destruct (Nat.eqb j i); auto. now rewrite (proj2 (Nat.eqb_neq j (S k))) by lia.
+    + intros j Hj. unfold is_q. destruct (Nat.eqb j i); auto.
+      now rewrite (proj2 (Nat.eqb_neq j (S k))) by lia.
   - intros j Hj. unfold ar_score, n. replace (S (S k) - 1)%nat with (S k) by lia. rewrite x_last. unfold x, g.
     now destruct (is_q i j).
 Qed.
 
 Lemma weight_is i j : (i <= k)%nat -> softmax n (ar_score d W (fun t => E (x i t)) n) j = wt i j.
 Proof.
-  intros Hi. unfold softmax. rewrite score_sum by auto. unfold ar_score, n. replace (S (S k) - 1)%nat with (S k) by lia.
+  intros Hi. unfold softmax. rewrite score_sum by auto. unfold ar_score, n.
+  replace (S (S k) - 1)%nat with (S k) by lia.
   rewrite x_last. unfold wt, x, sq, sa, g. now destruct (is_q i j).
 Qed.
 
@@ -125,14 +139,16 @@ Lemma output i e : (i <= k)%nat -> ar_fwd n d rad W F (fun t => E (x i t)) e = A
 Proof.
   intros Hi. unfold ar_fwd. rewrite attention_softmax.
   rewrite (sum_ext n _ (fun j => sum n (fun m => wt i j * tap rad F j m * E (x i m) e))).
-  2:{ intros j _. rewrite weight_is by auto. unfold ar_values. rewrite <- sum_scal. apply sum_ext. intros. lra. }
+  2:{ intros j _. rewrite weight_is by auto. unfold ar_values. rewrite <- sum_scal. apply sum_ext. intros.
+  lra. }
   rewrite sum_swap. unfold A, B. rewrite <- !sum_scal_r, <- sum_plus. apply sum_ext. intros m _.
   rewrite sum_scal_r. fold (col i m). unfold x. destruct (is_q i m); lra.
 Qed.
 
 Lemma is_recall i : (i <= k)%nat -> recall V n (x i) i.
 Proof.
-  intros Hi. unfold recall, n. replace (S (S k) - 1)%nat with (S k) by lia. rewrite x_last. split; [|split; [lia|split]].
+  intros Hi. unfold recall, n. replace (S (S k) - 1)%nat with (S k) by lia. rewrite x_last.
+  split; [|split; [lia|split]].
   - intros t _. unfold x. now destruct (is_q i t).
   - unfold x, is_q. now rewrite Nat.eqb_refl.
   - intros j Hj Hn. unfold x, is_q. rewrite !(proj2 (Nat.eqb_neq _ _)) by lia. exact aq.
@@ -141,20 +157,24 @@ Qed.
 (* What the error at length L says of the two coefficients. *)
 Lemma answered_a i : (i < k)%nat -> Rabs (A i - 1) <= eta /\ Rabs (B i) <= eta.
 Proof.
-  intros Hi. apply (coefficients d (E a) (E q)); auto. pose proof (solved (x i) i (is_recall i ltac:(lia))) as H.
-  erewrite norm_ext; [exact H|]. intros e _. cbv beta. change (S (S k)) with n. rewrite (output i e) by lia. unfold x, is_q.
+  intros Hi. apply (coefficients d (E a) (E q)); auto.
+  pose proof (solved (x i) i (is_recall i ltac:(lia))) as H.
+  erewrite norm_ext; [exact H|]. intros e _. cbv beta. change (S (S k)) with n. rewrite (output i e) by lia.
+  unfold x, is_q.
   rewrite !(proj2 (Nat.eqb_neq _ _)) by lia. cbn [orb]. lra.
 Qed.
 Lemma answered_q : Rabs (A k) <= eta /\ Rabs (B k - 1) <= eta.
 Proof.
   apply (coefficients d (E a) (E q)); auto. pose proof (solved (x k) k (is_recall k ltac:(lia))) as H.
-  erewrite norm_ext; [exact H|]. intros e _. cbv beta. change (S (S k)) with n. rewrite (output k e) by lia. rewrite x_last. lra.
+  erewrite norm_ext; [exact H|]. intros e _. cbv beta. change (S (S k)) with n. rewrite (output k e) by lia.
+  rewrite x_last. lra.
 Qed.
 
 (* All terms are nonnegative, so each is at most the sum. *)
 Lemma col_term i m j : (j < n)%nat -> wt i j * tap rad F j m <= col i m.
 Proof.
-  intros Hj. apply (sum_term_le n (fun j => wt i j * tap rad F j m)); auto. intros. apply Rmult_le_pos; [left; apply wt_pos|].
+  intros Hj. apply (sum_term_le n (fun j => wt i j * tap rad F j m)); auto. intros.
+  apply Rmult_le_pos; [left; apply wt_pos|].
   now apply tap_nonneg.
 Qed.
 Lemma col_nonneg i m : 0 <= col i m.
@@ -186,12 +206,14 @@ Proof.
   intros Hr Hn. destruct (Nat.lt_trichotomy r rad) as [H|[H|H]].
   - (* -rad .. -2: the last token, seen from its copy *)
     set (i := (S k - (rad - r))%nat). destruct (answered_a i) as [_ Bi]; [unfold i; lia|].
-    pose proof (B_term i (S k) ltac:(unfold n; lia) (q_last i)) as H1. pose proof (col_term i (S k) i ltac:(unfold n, i; lia)) as H2.
+    pose proof (B_term i (S k) ltac:(unfold n; lia) (q_last i)) as H1.
+    pose proof (col_term i (S k) i ltac:(unfold n, i; lia)) as H2.
     rewrite (wt_q i i) in H2 by apply q_i. rewrite tap_in in H2 by (unfold i; lia).
     replace (rad + i - S k)%nat with r in H2 by (unfold i; lia). pose proof (Rle_abs (B i)). lra.
   - (* 0 *)
     destruct (answered_a 0%nat) as [_ Bi]; [lia|].
-    pose proof (B_term 0 0 ltac:(unfold n; lia) (q_i 0)) as H1. pose proof (col_term 0 0 0 ltac:(unfold n; lia)) as H2.
+    pose proof (B_term 0 0 ltac:(unfold n; lia) (q_i 0)) as H1.
+    pose proof (col_term 0 0 0 ltac:(unfold n; lia)) as H2.
     rewrite (wt_q 0 0) in H2 by apply q_i. rewrite tap_in in H2 by lia.
     replace (rad + 0 - 0)%nat with r in H2 by lia. pose proof (Rle_abs (B 0)). lra.
   - (* 1 .. rad: what came before the copy *)
@@ -201,7 +223,8 @@ Proof.
       rewrite (wt_q k k) in H2 by apply q_i. rewrite tap_in in H2 by lia.
       replace (rad + k - (k - 1))%nat with r in H2 by lia. lra.
     + set (m := (S k - (r - rad))%nat).
-      pose proof (A_term k m ltac:(unfold n, m; lia) (q_not k m ltac:(unfold m; lia) ltac:(unfold m; lia))) as H1.
+      pose proof (A_term k m ltac:(unfold n, m; lia) (q_not k m ltac:(unfold m; lia) ltac:(unfold m; lia))) as
+        H1.
       pose proof (col_term k m (S k) ltac:(unfold n; lia)) as H2.
       rewrite (wt_q k (S k)) in H2 by apply q_last. rewrite tap_in in H2 by (unfold m; lia).
       replace (rad + S k - m)%nat with r in H2 by (unfold m; lia). lra.
@@ -223,8 +246,10 @@ Qed.
 
 Lemma next_from_filler : sa * F1 <= eta.
 Proof.
-  destruct (answered_a 0%nat) as [_ B0]; [lia|]. pose proof (B_term 0 (S k) ltac:(unfold n; lia) (q_last 0)) as H1.
-  pose proof (col_term 0 (S k) k ltac:(unfold n; lia)) as H2. rewrite tap_next, wt_a in H2 by (apply q_not; lia).
+  destruct (answered_a 0%nat) as [_ B0]; [lia|].
+  pose proof (B_term 0 (S k) ltac:(unfold n; lia) (q_last 0)) as H1.
+  pose proof (col_term 0 (S k) k ltac:(unfold n; lia)) as H2.
+  rewrite tap_next, wt_a in H2 by (apply q_not; lia).
   pose proof (Rle_abs (B 0)). lra.
 Qed.
 
@@ -246,15 +271,18 @@ Proof.
     unfold A, n. rewrite !sum_S. rewrite q_i, q_last, !Rplus_0_r. apply sum_le. intros m Hm.
     rewrite (q_not k m) by lia. unfold col, n. rewrite !sum_S.
     assert (0 <= wt k k * tap rad F k m) by (apply Rmult_le_pos; [left; apply wt_pos|now apply tap_nonneg]).
-    assert (0 <= wt k (S k) * tap rad F (S k) m) by (apply Rmult_le_pos; [left; apply wt_pos|now apply tap_nonneg]).
+    assert (0 <= wt k (S k) * tap rad F (S k) m)
+      by (apply Rmult_le_pos; [left; apply wt_pos|now apply tap_nonneg]).
     assert (sum k (fun j => sa * tap rad F j m) = sum k (fun j => wt k j * tap rad F j m)); [|lra].
     apply sum_ext. intros j Hj. now rewrite wt_a by (apply q_not; lia). }
   assert (U : A 0 <= mid + INR k * eta + (sq * F1 + INR k * eta)).
   { unfold A, n. rewrite sum_S, sum_first. rewrite q_i, q_last, Rplus_0_l, Rplus_0_r.
-    rewrite (sum_ext k _ (fun m => sum k (fun j => sa * tap rad F j m) + sq * tap rad F (S k) (S m) + sq * tap rad F 0 (S m))).
+    rewrite (sum_ext k _ (fun m => sum k (fun j => sa * tap rad F j m) + sq * tap rad F (S k) (S m)
+      + sq * tap rad F 0 (S m))).
     - rewrite !sum_plus. fold mid. apply Rplus_le_compat; [apply Rplus_le_compat_l|].
       + rewrite <- sum_const. apply sum_le. intros m Hm. apply other_tap; lia.
-      + rewrite (sum_pick k _ 0) by lia. fold F1. apply Rplus_le_compat_l. rewrite <- sum_const. apply sum_le. intros m Hm.
+      + rewrite (sum_pick k _ 0) by lia. fold F1. apply Rplus_le_compat_l. rewrite <- sum_const. apply sum_le.
+        intros m Hm.
         destruct (Nat.eqb_spec m 0); [apply eta_nonneg|]. apply other_tap; lia.
     - intros m Hm. rewrite (q_not 0 (S m)) by lia. unfold col, n. rewrite sum_S, sum_first.
       rewrite (wt_q 0 0), (wt_q 0 (S k)) by (apply q_i || apply q_last).
@@ -273,7 +301,8 @@ Proof. pose proof next_at_least. pose proof small_k. pose proof eta_nonneg. lra.
 
 Lemma R_1 : (1 <= rad)%nat.
 Proof.
-  destruct (Nat.eq_dec rad 0) as [Z|]; [|lia]. pose proof next_half as H. unfold F1, tap in H. rewrite Z in H. simpl in H. lra.
+  destruct (Nat.eq_dec rad 0) as [Z|]; [|lia]. pose proof next_half as H. unfold F1, tap in H. rewrite Z in H.
+  simpl in H. lra.
 Qed.
 
 (* The other token's weight beside the query's. *)
@@ -289,7 +318,8 @@ Proof.
 Qed.
 Lemma sq_low : 2 / 5 <= sq.
 Proof.
-  pose proof weights_1. pose proof weight_ratio. pose proof small_k. pose proof (pos_INR k). pose proof sq_pos.
+  pose proof weights_1. pose proof weight_ratio. pose proof small_k. pose proof (pos_INR k).
+  pose proof sq_pos.
   pose proof eta_nonneg.
   assert (INR k * sa <= INR k * (2 * eta * sq)) by (apply Rmult_le_compat_l; auto).
   assert (INR k * eta * sq <= 1 / 4 * sq) by (apply Rmult_le_compat_r; lra). lra.
@@ -297,11 +327,13 @@ Qed.
 
 Lemma filter_near : sum (2 * rad + 1) (fun r => Rabs (F r - near_delay rad r)) <= 9 * INR n * eta.
 Proof.
-  pose proof R_1 as R1. pose proof eta_nonneg as E0. pose proof sq_low as S5. pose proof small_k as sk. pose proof (pos_INR k) as K0.
+  pose proof R_1 as R1. pose proof eta_nonneg as E0. pose proof sq_low as S5. pose proof small_k as sk.
+  pose proof (pos_INR k) as K0.
   assert (Rk : INR rad <= INR k + 1) by (rewrite <- S_INR; now apply le_INR).
   assert (Nn : INR n = INR k + 2) by (unfold n; rewrite !S_INR; lra).
   rewrite (sum_pick (2 * rad + 1) _ (rad - 1)) by lia.
-  assert (others : sum (2 * rad + 1) (fun i => if Nat.eqb i (rad - 1) then 0 else Rabs (F i - near_delay rad i)) <= 5 * (INR rad * eta)).
+  assert (others : sum (2 * rad + 1)
+    (fun i => if Nat.eqb i (rad - 1) then 0 else Rabs (F i - near_delay rad i)) <= 5 * (INR rad * eta)).
   { apply Rle_trans with (sum (2 * rad + 1) (fun i => if Nat.eqb i (rad - 1) then 0 else 5 / 2 * eta)).
     - apply sum_le. intros r Hr. destruct (Nat.eqb_spec r (rad - 1)); [lra|]. unfold near_delay.
       rewrite (proj2 (Nat.eqb_neq (S r) rad)) by lia. rewrite Rminus_0_r, Rabs_pos_eq by now apply F_0.
@@ -310,7 +342,8 @@ Proof.
   assert (main : Rabs (F (rad - 1)%nat - near_delay rad (rad - 1)) <= 4 * INR n * eta).
   { unfold near_delay. replace (S (rad - 1)) with rad by lia. rewrite Nat.eqb_refl.
     assert (EF : F (rad - 1)%nat = F1) by (unfold F1; rewrite tap_in by lia; f_equal; lia). rewrite EF.
-    pose proof next_at_least as lo. pose proof next_at_most as hi. pose proof weights_1 as w1. pose proof weight_ratio as wr.
+    pose proof next_at_least as lo. pose proof next_at_most as hi. pose proof weights_1 as w1.
+    pose proof weight_ratio as wr.
     pose proof sa_pos as sa0. pose proof sq_pos as sq0.
     assert (k1 : INR k * sa <= 2 * (INR k * eta) * sq).
     { replace (2 * (INR k * eta) * sq) with (INR k * (2 * eta * sq)) by ring. now apply Rmult_le_compat_l. }
@@ -326,13 +359,14 @@ Proof.
       { replace F1 with ((2 * sq + INR k * sa) * F1) at 1 by (rewrite w1; lra).
         replace ((sq * F1) * (2 + 2 * (INR k * eta))) with ((2 * sq + 2 * (INR k * eta) * sq) * F1) by ring.
         apply Rmult_le_compat_r; lra. }
-      assert ((sq * F1) * (2 + 2 * (INR k * eta)) <= (1 + eta) * (2 + 2 * (INR k * eta))) by (apply Rmult_le_compat_r; lra).
+      assert ((sq * F1) * (2 + 2 * (INR k * eta)) <= (1 + eta) * (2 + 2 * (INR k * eta)))
+        by (apply Rmult_le_compat_r; lra).
       assert (eta * (INR k * eta) <= eta * (1 / 4)) by (apply Rmult_le_compat_l; lra). nra. }
   assert (INR rad * eta <= (INR k + 1) * eta) by (apply Rmult_le_compat_r; auto). rewrite Nn in *. nra.
 Qed.
 End Short.
 
-(* ---- Any length ------------------------------------------------------------------------------------------------------------ *)
+(* ---- Any length ---------------------------------------------------------------------------------------- *)
 (* A row of X * F is within |F - 2 D_{-1}|_1 of twice the next row. *)
 Lemma values_near d n rad F X j :
   (1 <= rad)%nat -> (j < n)%nat -> (forall m, (m < n)%nat -> norm d (X m) <= 1) ->
@@ -340,27 +374,34 @@ Lemma values_near d n rad F X j :
   <= sum (2 * rad + 1) (fun r => Rabs (F r - near_delay rad r)).
 Proof.
   intros R1 Hj HX. set (G := fun r => Rabs (F r - near_delay rad r)).
-  rewrite (norm_ext d _ (fun e => sum n (fun m => (tap rad F j m - (if Nat.eqb m (S j) then 2 else 0)) * X m e))).
-  2:{ intros e _. rewrite (sum_ext n _ (fun m => tap rad F j m * X m e - (if Nat.eqb m (S j) then 2 else 0) * X m e))
+  rewrite (norm_ext d _ (fun e => sum n
+    (fun m => (tap rad F j m - (if Nat.eqb m (S j) then 2 else 0)) * X m e))).
+  2:{ intros e _. rewrite (sum_ext n _
+    (fun m => tap rad F j m * X m e - (if Nat.eqb m (S j) then 2 else 0) * X m e))
         by (intros; lra).
       rewrite sum_minus. unfold ar_values. f_equal. destruct (Nat.eqb_spec j (n - 1)) as [Q|Q].
       - symmetry. apply sum_0. intros m Hm. rewrite (proj2 (Nat.eqb_neq m (S j))) by lia. lra.
       - rewrite (sum_only n _ (S j)); [now rewrite Nat.eqb_refl|lia|].
         intros m _ Hm. rewrite (proj2 (Nat.eqb_neq m (S j))) by auto. lra. }
   eapply Rle_trans; [apply norm_sum|].
-  apply Rle_trans with (sum n (fun m => sum (2 * rad + 1) (fun r => if Nat.eqb (r + m) (rad + j) then G r else 0))).
+  apply Rle_trans with (sum n (fun m => sum (2 * rad + 1)
+    (fun r => if Nat.eqb (r + m) (rad + j) then G r else 0))).
   - apply sum_le. intros m Hm. rewrite norm_scal.
     apply Rle_trans with (Rabs (tap rad F j m - (if Nat.eqb m (S j) then 2 else 0)) * 1);
       [apply Rmult_le_compat_l; [apply Rabs_pos|auto]|]. rewrite Rmult_1_r.
-    unfold tap. destruct (Nat.leb_spec m (j + rad)) as [H1|H1], (Nat.leb_spec j (m + rad)) as [H2|H2]; cbn [andb].
-    2-4: rewrite (proj2 (Nat.eqb_neq m (S j))) by lia; rewrite Rminus_0_r, Rabs_R0; apply sum_nonneg; intros r _;
+    unfold tap. destruct (Nat.leb_spec m (j + rad)) as [H1|H1], (Nat.leb_spec j (m + rad)) as [H2|H2];
+      cbn [andb].
+    2-4: rewrite (proj2 (Nat.eqb_neq m (S j)))
+      by lia; rewrite Rminus_0_r, Rabs_R0; apply sum_nonneg; intros r _;
       destruct (Nat.eqb _ _); [apply Rabs_pos|lra].
     rewrite (sum_only _ _ (rad + j - m)); [| lia |].
-    + rewrite (proj2 (Nat.eqb_eq (rad + j - m + m) (rad + j))) by lia. unfold G, near_delay. right. f_equal. f_equal.
+    + rewrite (proj2 (Nat.eqb_eq (rad + j - m + m) (rad + j))) by lia. unfold G, near_delay. right. f_equal.
+      f_equal.
       destruct (Nat.eqb_spec m (S j)), (Nat.eqb_spec (S (rad + j - m)) rad); auto; lia.
     + intros r Hr Hn. now rewrite (proj2 (Nat.eqb_neq _ _)) by lia.
   - rewrite sum_swap. apply sum_le. intros r Hr. assert (0 <= G r) by apply Rabs_pos.
-    destruct (Nat.le_gt_cases r (rad + j)) as [H1|H1]; [destruct (Nat.lt_ge_cases (rad + j - r) n) as [H2|H2]|].
+    destruct (Nat.le_gt_cases r (rad + j)) as [H1|H1];
+      [destruct (Nat.lt_ge_cases (rad + j - r) n) as [H2|H2]|].
     + rewrite (sum_only n _ (rad + j - r)); auto.
       * rewrite (proj2 (Nat.eqb_eq _ _)) by lia. lra.
       * intros m _ Hm. now rewrite (proj2 (Nat.eqb_neq _ _)) by lia.
@@ -371,7 +412,8 @@ Qed.
 Lemma error_split n d rad W F X y :
   (1 <= n)%nat -> (1 <= rad)%nat -> (forall m, (m < n)%nat -> norm d (X m) <= 1) ->
   norm d (fun e => ar_fwd n d rad W F X e - y e) <= sum (2 * rad + 1) (fun r => Rabs (F r - near_delay rad r))
-  + norm d (fun e => attention n (ar_score d W X n) (fun j => if Nat.eqb j (n - 1) then 0 else 2 * X (S j) e) - y e).
+  + norm d (fun e => attention n (ar_score d W X n) (fun j => if Nat.eqb j (n - 1) then 0 else 2 * X (S j) e)
+      - y e).
 Proof.
   intros Hn HR HX. set (w := softmax n (ar_score d W X n)). set (phi := sum (2 * rad + 1) _).
   set (v := fun j e => if Nat.eqb j (n - 1) then 0 else 2 * X (S j) e).
@@ -382,7 +424,8 @@ Proof.
         by (intros; lra). rewrite sum_minus. lra. }
   eapply Rle_trans; [apply norm_triangle|]. apply Rplus_le_compat_r. eapply Rle_trans; [apply norm_sum|].
   apply Rle_trans with (sum n (fun j => w j * phi)).
-  - apply sum_le. intros j Hj. assert (0 < w j) by (apply softmax_pos; lia). rewrite norm_scal, Rabs_pos_eq by lra.
+  - apply sum_le. intros j Hj. assert (0 < w j) by (apply softmax_pos; lia).
+    rewrite norm_scal, Rabs_pos_eq by lra.
     apply Rmult_le_compat_l; [lra|]. now apply values_near.
   - rewrite sum_scal_r. unfold w. rewrite softmax_sum by lia. lra.
 Qed.
@@ -390,8 +433,10 @@ Qed.
 (* The premises, as they are used: at the length L the model solves recall up to epsilon, small enough. *)
 Definition premises (V d rad L : nat) E W F (Delta epsilon : R) : Prop :=
   (2 <= V)%nat /\ (3 <= L)%nat /\ (rad < L)%nat /\ unit_rows V d E /\ 0 < Delta /\
-  (forall a b, (a < V)%nat -> (b < V)%nat -> a <> b -> dot d (E a) (E b) * dot d (E a) (E b) <= 1 - Delta * Delta) /\
-  (forall r, (r < 2 * rad + 1)%nat -> 0 <= F r) /\ solves V d rad E W F L epsilon /\ 4 * INR L * (epsilon / Delta) <= 1.
+  (forall a b, (a < V)%nat -> (b < V)%nat -> a <> b -> dot d (E a) (E b) * dot d (E a) (E b)
+    <= 1 - Delta * Delta) /\
+  (forall r, (r < 2 * rad + 1)%nat -> 0 <= F r) /\ solves V d rad E W F L epsilon /\
+    4 * INR L * (epsilon / Delta) <= 1.
 
 Theorem cat_thm2_filter (V d rad L : nat) E W F (Delta epsilon : R) :
   premises V d rad L E W F Delta epsilon ->
@@ -402,7 +447,8 @@ Proof.
 Qed.
 
 Section Long.
-Variables (V d rad L : nat) (E W : nat -> nat -> R) (F : nat -> R) (Delta epsilon : R) (n : nat) (x : nat -> nat) (i : nat).
+Variables (V d rad L : nat) (E W : nat -> nat -> R) (F : nat -> R) (Delta epsilon : R) (n : nat)
+  (x : nat -> nat) (i : nat).
 Hypothesis (P : premises V d rad L E W F Delta epsilon) (task : recall V n x i).
 Let eta := epsilon / Delta.
 Let s := ar_score d W (fun t => E (x t)) n.
@@ -418,7 +464,8 @@ Proof. destruct task as (_ & _ & H & _). unfold s, ar_score. now rewrite H. Qed.
 
 Lemma long_ratio j : (j < n)%nat -> j <> i -> j <> (n - 1)%nat -> exp (s j) <= 2 * eta * exp (s i).
 Proof.
-  destruct P as (HV & HL & HR & HE & HD & Hc & HF & Hs & Hsm). destruct task as (Hx & Hi & Hq & Hone). intros Hj Hji Hjn.
+  destruct P as (HV & HL & HR & HE & HD & Hc & HF & Hs & Hsm). destruct task as (Hx & Hi & Hq & Hone).
+  intros Hj Hji Hjn.
   destruct L as [|[|k]]; [lia|lia|]. unfold s, ar_score. rewrite Hq.
   apply (score_ratio V d rad k E W F Delta epsilon (x j) (x (n - 1)%nat)); auto; try lia.
   - apply Hx. lia.
@@ -443,25 +490,32 @@ Proof.
 Qed.
 
 Lemma cat_thm2_attention_ :
-  sum n (fun j => Rabs (softmax n s j - (if orb (Nat.eqb j i) (Nat.eqb j (n - 1)) then 1 / 2 else 0))) <= 2 * INR n * eta.
+  sum n (fun j => Rabs (softmax n s j - (if orb (Nat.eqb j i) (Nat.eqb j (n - 1)) then 1 / 2 else 0)))
+    <= 2 * INR n * eta.
 Proof.
-  destruct task as (_ & Hi & _ & _). set (w := softmax n s). assert (W0 : forall j, 0 < w j) by (intros; apply softmax_pos; lia).
+  destruct task as (_ & Hi & _ & _). set (w := softmax n s).
+  assert (W0 : forall j, 0 < w j) by (intros; apply softmax_pos; lia).
   assert (same : w (n - 1)%nat = w i) by (unfold w, softmax; now rewrite long_same).
   set (o := sum n (fun j => if Nat.eqb j (n - 1) then 0 else if Nat.eqb j i then 0 else w j)).
   assert (pick : forall f, sum n f = f i + f (n - 1)%nat
     + sum n (fun j => if Nat.eqb j (n - 1) then 0 else if Nat.eqb j i then 0 else f j)).
-  { intros f. rewrite (sum_pick n f i) by lia. rewrite (sum_pick n (fun j => if Nat.eqb j i then 0 else f j) (n - 1)) by lia.
+  { intros f. rewrite (sum_pick n f i) by lia.
+    rewrite (sum_pick n (fun j => if Nat.eqb j i then 0 else f j) (n - 1)) by lia.
     rewrite (proj2 (Nat.eqb_neq (n - 1) i)) by lia. lra. }
-  assert (One : w i + w (n - 1)%nat + o = 1) by (rewrite <- (softmax_sum n s) by lia; fold w; now rewrite (pick w)).
+  assert (One : w i + w (n - 1)%nat + o = 1)
+    by (rewrite <- (softmax_sum n s) by lia; fold w; now rewrite (pick w)).
   assert (O0 : 0 <= o).
   { apply sum_nonneg. intros j _. pose proof (W0 j). destruct (Nat.eqb j (n - 1)), (Nat.eqb j i); lra. }
   assert (O1 : o <= INR n * eta).
-  { rewrite <- sum_const. apply sum_le. intros j Hj. pose proof eta_pos. destruct (Nat.eqb_spec j (n - 1)); [lra|].
-    destruct (Nat.eqb_spec j i); [lra|]. pose proof (long_softmax j Hj ltac:(auto) ltac:(auto)) as H1. fold w in H1. nra. }
+  { rewrite <- sum_const. apply sum_le. intros j Hj. pose proof eta_pos.
+    destruct (Nat.eqb_spec j (n - 1)); [lra|].
+    destruct (Nat.eqb_spec j i); [lra|]. pose proof (long_softmax j Hj ltac:(auto) ltac:(auto)) as H1.
+    fold w in H1. nra. }
   rewrite pick. rewrite !Nat.eqb_refl, Bool.orb_true_r. cbn [orb].
   rewrite (sum_ext n _ (fun j => if Nat.eqb j (n - 1) then 0 else if Nat.eqb j i then 0 else w j)).
   - fold o. rewrite !Rabs_left1 by lra. lra.
-  - intros j _. destruct (Nat.eqb j (n - 1)), (Nat.eqb j i); auto. cbn [orb]. rewrite Rminus_0_r. apply Rabs_pos_eq. left. apply W0.
+  - intros j _. destruct (Nat.eqb j (n - 1)), (Nat.eqb j i); auto. cbn [orb]. rewrite Rminus_0_r.
+    apply Rabs_pos_eq. left. apply W0.
 Qed.
 
 Lemma cat_thm2_error_ :
@@ -470,7 +524,8 @@ Proof.
   pose proof (cat_thm2_filter V d rad L E W F Delta epsilon P) as near. fold eta in near.
   pose proof P as (HV & HL & HR & HE & HD & Hc & HF & Hs & Hsm). pose proof task as (Hx & Hi & Hq & Hone).
   pose proof eta_pos as E0.
-  eapply Rle_trans; [apply (error_split n d rad W F (fun t => E (x t)) (E (x (S i))))|]; try lia; [apply long_rad| |].
+  eapply Rle_trans; [apply (error_split n d rad W F (fun t => E (x t)) (E (x (S i))))|]; try lia;
+    [apply long_rad| |].
   { intros m Hm. right. apply HE, Hx, Hm. }
   fold s. rewrite Rmult_plus_distr_r. apply Rplus_le_compat; [exact near|].
   eapply Rle_trans; [apply (two_matches n d s i (n - 1) (- ln (2 * eta)) (fun j => E (x (S j))))|]; try lia.
@@ -492,15 +547,18 @@ Proof. intros P T. now apply (cat_thm2_attention_ V d rad L E W F). Qed.
 
 Theorem cat_thm2_error (V d rad L : nat) E W F (Delta epsilon : R) (n : nat) (x : nat -> nat) (i : nat) :
   premises V d rad L E W F Delta epsilon -> recall V n x i ->
-  norm d (fun e => ar_fwd n d rad W F (fun t => E (x t)) e - E (x (S i)) e) <= (9 * INR L + 4 * INR n) * (epsilon / Delta).
+  norm d (fun e => ar_fwd n d rad W F (fun t => E (x t)) e - E (x (S i)) e)
+    <= (9 * INR L + 4 * INR n) * (epsilon / Delta).
 Proof. intros P T. now apply (cat_thm2_error_ V). Qed.
 
 (* Length generalisation: solved at L up to epsilon, solved at every n >= L up to 13 n epsilon / Delta. *)
 Theorem cat_thm2 (V d rad L : nat) E W F (Delta epsilon : R) (n : nat) :
-  premises V d rad L E W F Delta epsilon -> (L <= n)%nat -> solves V d rad E W F n (13 * INR n * (epsilon / Delta)).
+  premises V d rad L E W F Delta epsilon -> (L <= n)%nat ->
+    solves V d rad E W F n (13 * INR n * (epsilon / Delta)).
 Proof.
   intros P Hn x i T. eapply Rle_trans; [now apply (cat_thm2_error V d rad L E W F Delta epsilon n x i)|].
-  pose proof (eta_pos V d rad L E W F Delta epsilon P). apply Rmult_le_compat_r; [lra|]. apply le_INR in Hn. lra.
+  pose proof (eta_pos V d rad L E W F Delta epsilon P). apply Rmult_le_compat_r; [lra|]. apply le_INR in Hn.
+  lra.
 Qed.
 
 (* As printed |F - D_{-1}|_1 is small, D_{-1} being near_delay / 2. It is not: it is at least 1 - 9 L eta. *)
@@ -508,31 +566,41 @@ Theorem near_the_printed_delay (V d rad L : nat) E W F (Delta epsilon : R) :
   premises V d rad L E W F Delta epsilon ->
   1 - 9 * INR L * (epsilon / Delta) <= sum (2 * rad + 1) (fun r => Rabs (F r - near_delay rad r / 2)).
 Proof.
-  intros P. pose proof (cat_thm2_filter V d rad L E W F Delta epsilon P) as H. pose proof (long_rad V d rad L E W F Delta epsilon P).
-  assert (1 <= sum (2 * rad + 1) (fun r => Rabs (F r - near_delay rad r) + Rabs (F r - near_delay rad r / 2))).
+  intros P. pose proof (cat_thm2_filter V d rad L E W F Delta epsilon P) as H.
+  pose proof (long_rad V d rad L E W F Delta epsilon P).
+  assert (1 <= sum (2 * rad + 1) (fun r => Rabs (F r - near_delay rad r)
+    + Rabs (F r - near_delay rad r / 2))).
   - eapply Rle_trans; [|apply (sum_term_le _ _ (rad - 1)); [lia|]].
-    + cbv beta. unfold near_delay. rewrite (proj2 (Nat.eqb_eq _ _)) by lia. unfold Rabs. repeat destruct (Rcase_abs _); lra.
-    + intros r _. pose proof (Rabs_pos (F r - near_delay rad r)). pose proof (Rabs_pos (F r - near_delay rad r / 2)). lra.
+    + cbv beta. unfold near_delay. rewrite (proj2 (Nat.eqb_eq _ _)) by lia. unfold Rabs.
+      repeat destruct (Rcase_abs _); lra.
+    + intros r _. pose proof (Rabs_pos (F r - near_delay rad r)).
+      pose proof (Rabs_pos (F r - near_delay rad r / 2)). lra.
   - rewrite sum_plus in H1. lra.
 Qed.
 
-(* The premises can be met, at every length and vocabulary: by W = c I, F = 2 D_{-1} and one-hot embeddings, once c is large. *)
+(* The premises can be met, at every length and vocabulary: by W = c I, F = 2 D_{-1} and one-hot embeddings,
+   once c is large. *)
 Theorem the_construction_meets_the_premises (V L : nat) (c : R) :
   (2 <= V)%nat -> (3 <= L)%nat -> ln (8 * INR L * INR L) <= c ->
   premises V V 1 L one_hot (fun a b => c * one_hot a b) (near_delay 1) 1 (2 * INR L * exp (- c)).
 Proof.
   intros HV HL Hc. assert (L3 : 3 <= INR L) by (apply le_INR in HL; simpl in HL; lra).
   assert (unit1 : unit_rows V V one_hot).
-  { intros a Ha. unfold norm. rewrite dot_one_hot by auto. unfold one_hot. rewrite Nat.eqb_refl. apply sqrt_1. }
-  unfold premises. split; [auto|]. split; [auto|]. split; [lia|]. split; [auto|]. split; [lra|]. split; [|split; [|split]].
-  - intros a b Ha Hb Hab. rewrite dot_one_hot by auto. unfold one_hot. rewrite (proj2 (Nat.eqb_neq a b)) by auto. lra.
+  { intros a Ha. unfold norm. rewrite dot_one_hot by auto. unfold one_hot. rewrite Nat.eqb_refl. apply sqrt_1.
+    }
+  unfold premises. split; [auto|]. split; [auto|]. split; [lia|]. split; [auto|]. split; [lra|].
+  split; [|split; [|split]].
+  - intros a b Ha Hb Hab. rewrite dot_one_hot by auto. unfold one_hot.
+    rewrite (proj2 (Nat.eqb_neq a b)) by auto. lra.
   - intros r Hr. unfold near_delay. destruct (Nat.eqb _ _); lra.
   - intros x i (Hx & Hi & Hq & Hone). eapply Rle_trans; [apply error_split; try lia|].
     + intros m Hm. right. apply unit1, Hx, Hm.
     + rewrite sum_0 by (intros; rewrite Rminus_diag_eq by auto; apply Rabs_R0). rewrite Rplus_0_l.
-      assert (score : forall j, (j < L)%nat -> ar_score V (fun a b => c * one_hot a b) (fun t => one_hot (x t)) L j
+      assert (score : forall j, (j < L)%nat ->
+        ar_score V (fun a b => c * one_hot a b) (fun t => one_hot (x t)) L j
         = c * one_hot (x j) (x (L - 1)%nat)).
-      { intros j Hj. unfold ar_score. rewrite <- (dot_one_hot V (one_hot (x j))) by (apply Hx; lia). rewrite <- dot_scal_r.
+      { intros j Hj. unfold ar_score. rewrite <- (dot_one_hot V (one_hot (x j))) by (apply Hx; lia).
+        rewrite <- dot_scal_r.
         apply sum_ext. intros e He. f_equal. unfold dot. rewrite (sum_only V _ e He).
         - unfold one_hot. rewrite Nat.eqb_refl. lra.
         - intros b _ Hb. unfold one_hot. rewrite (proj2 (Nat.eqb_neq e b)) by auto. lra. }
@@ -546,7 +614,8 @@ Proof.
     assert (B : exp (- c) <= / (8 * INR L * INR L)).
     { rewrite <- (exp_ln (8 * INR L * INR L)) by auto. rewrite <- exp_Ropp.
       destruct (Req_dec (- c) (- ln (8 * INR L * INR L))) as [->|]; [lra|]. left. apply exp_increasing. lra. }
-    replace (2 * INR L * exp (- c) / 1) with (2 * INR L * exp (- c)) by lra. apply Rle_trans with (8 * INR L * INR L * / (8 * INR L * INR L)); [|rewrite Rinv_r; lra].
+    replace (2 * INR L * exp (- c) / 1) with (2 * INR L * exp (- c)) by lra.
+    apply Rle_trans with (8 * INR L * INR L * / (8 * INR L * INR L)); [|rewrite Rinv_r; lra].
     replace (4 * INR L * (2 * INR L * exp (- c))) with (8 * INR L * INR L * exp (- c)) by ring.
     apply Rmult_le_compat_l; lra.
 Qed.

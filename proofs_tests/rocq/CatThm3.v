@@ -1,18 +1,20 @@
-(* CatThm3.v: [CAT] Theorem 3: one layer with the filter rho^i on its queries alone solves selective copying of unique signals.
-   After any body of signals, each at most once, and noise, and the marker, the layer's own answers, each fed back as the next
-   token, are the body's signals in their order: for every number of signals, every body and every length, by induction over the
-   answers (cat_thm3). At every answer the output is within epsilon, in l1, of the signal's unit vector (cat_thm3_error).
-   With S signals the width is S + 3, rho = 1 - 1/L and c = e L ln(2L/epsilon) for sequences of at most L tokens.
-   What it excludes is proved as well: a body with a repeated signal, a . b . a, is answered b first (repeated_signals_fail);
-   where the slots after the marker stay blank, the first signal comes again (blank_slots_repeat).
+(* CatThm3.v: [CAT] Theorem 3: one layer with the filter rho^i on its queries alone solves selective copying
+   of unique signals. After any body of signals, each at most once, and noise, and the marker, the layer's own
+   answers, each fed back as the next token, are the body's signals in their order: for every number of
+   signals, every body and every length, by induction over the answers (cat_thm3). At every answer the output
+   is within epsilon, in l1, of the signal's unit vector (cat_thm3_error). With S signals the width is S + 3,
+   rho = 1 - 1/L and c = e L ln(2L/epsilon) for sequences of at most L tokens. What it excludes is proved as
+   well: a body with a repeated signal, a . b . a, is answered b first (repeated_signals_fail); where the
+   slots after the marker stay blank, the first signal comes again (blank_slots_repeat).
    The construction is con_copy_fwd and con_copy_generate; proof_cat_thm3.c tests it on floats. *)
 From Coq Require Import Reals Lra Lia Arith List.
 From Seqmix Require Import Attention Recall.
 Import ListNotations.
 Open Scope R_scope.
 
-(* ---- The construction ------------------------------------------------------------------------------------------ *)
-(* M is the C code's S: tokens 0 .. M-1 are signals, M noise, M+1 the marker. Columns: one for each token, and K = M+2. *)
+(* ---- The construction ---------------------------------------------------------------------------------- *)
+(* M is the C code's S: tokens 0 .. M-1 are signals, M noise, M+1 the marker. Columns: one for each token, and
+   K = M+2. *)
 Definition noise (M : nat) : nat := M.
 Definition marker (M : nat) : nat := (M + 1)%nat.
 Definition width (M : nat) : nat := (M + 3)%nat.
@@ -30,9 +32,11 @@ Definition copy_logit (M : nat) (rho c : R) (x : nat -> nat) (t j : nat) : R :=
 Definition copy_layer (M : nat) (rho c : R) (x : nat -> nat) (t e : nat) : R :=
   attention (S t) (copy_logit M rho c x t) (fun j => linear (width M) (embedding M (x j)) (copy_Wv M) e).
 
-(* The signal that the last row of a sequence answers, and n answers, each appended before the next is asked for. *)
+(* The signal that the last row of a sequence answers, and n answers, each appended before the next is asked
+   for. *)
 Definition row (M : nat) (l : list nat) (t : nat) : nat := nth t l (noise M).
-Definition answer (M : nat) (rho c : R) (l : list nat) : nat := argmax M (copy_layer M rho c (row M l) (length l - 1)).
+Definition answer (M : nat) (rho c : R) (l : list nat) : nat :=
+  argmax M (copy_layer M rho c (row M l) (length l - 1)).
 Fixpoint generate (M : nat) (rho c : R) (prompt : list nat) (n : nat) : list nat :=
   match n with
   | O => prompt
@@ -45,12 +49,14 @@ Definition signals (M : nat) (body : list nat) : list nat := filter (fun a => Na
 Definition copy_rho (L : nat) : R := 1 - / INR L.
 Definition copy_c (L : nat) (epsilon : R) : R := exp 1 * INR L * ln (2 * INR L / epsilon).
 
-(* ---- What the rows hold ----------------------------------------------------------------------------------------- *)
+(* ---- What the rows hold -------------------------------------------------------------------------------- *)
 Lemma embedding_linear M token W e :
   (token <= M + 1)%nat -> linear (width M) (embedding M token) W e = W token e + W (M + 2)%nat e.
 Proof.
-  intros H. unfold linear, embedding, width. rewrite (sum_ext _ _ (fun c => one_hot token c * W c e + one_hot (M + 2) c * W c e))
-    by (intros; lra). rewrite sum_plus. fold (linear (M + 3) (one_hot token) W e) (linear (M + 3) (one_hot (M + 2)) W e).
+  intros H. unfold linear, embedding, width.
+  rewrite (sum_ext _ _ (fun c => one_hot token c * W c e + one_hot (M + 2) c * W c e))
+    by (intros; lra). rewrite sum_plus.
+    fold (linear (M + 3) (one_hot token) W e) (linear (M + 3) (one_hot (M + 2)) W e).
   now rewrite !linear_one_hot by lia.
 Qed.
 
@@ -70,9 +76,11 @@ Proof.
 Qed.
 
 Lemma copy_value M token e :
-  (token <= M + 1)%nat -> linear (width M) (embedding M token) (copy_Wv M) e = if Nat.ltb token M then one_hot token e else 0.
+  (token <= M + 1)%nat -> linear (width M) (embedding M token) (copy_Wv M) e
+    = if Nat.ltb token M then one_hot token e else 0.
 Proof.
-  intros H. rewrite embedding_linear by auto. unfold copy_Wv. rewrite (proj2 (Nat.ltb_ge (M + 2) M)) by lia. lra.
+  intros H. rewrite embedding_linear by auto. unfold copy_Wv. rewrite (proj2 (Nat.ltb_ge (M + 2) M)) by lia.
+  lra.
 Qed.
 
 (* A column's sum of rho^age is at least any one of its terms. *)
@@ -86,7 +94,7 @@ Proof.
     destruct (Nat.eqb _ _), (Nat.eqb _ _); lra.
 Qed.
 
-(* ---- One answer -------------------------------------------------------------------------------------------------- *)
+(* ---- One answer ---------------------------------------------------------------------------------------- *)
 (* The margin between the oldest signal and the next, for the constants of the construction. *)
 Lemma gap L epsilon n :
   (2 <= L)%nat -> (n < L)%nat -> 0 < epsilon <= 1 ->
@@ -114,7 +122,8 @@ Proof.
     with (exp 1 * rho ^ n * (INR L * (1 - rho)) * ln (2 * INR L / epsilon)) by (unfold copy_c; simpl; ring).
   replace (INR L * (1 - rho)) with 1 by (unfold rho, copy_rho; field; lra).
   assert (1 <= exp 1 * rho ^ n); [|nra].
-  replace 1 with (exp 1 * exp (-1)) at 1 by (rewrite <- exp_plus; replace (1 + -1) with 0 by lra; apply exp_0).
+  replace 1 with (exp 1 * exp (-1)) at 1
+    by (rewrite <- exp_plus; replace (1 + -1) with 0 by lra; apply exp_0).
   apply Rmult_le_compat_l; [left; apply exp_pos|auto].
 Qed.
 
@@ -126,7 +135,8 @@ Proof.
   apply Rmult_lt_reg_r with epsilon; [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra.
 Qed.
 
-(* A sequence l = b1 a tail, in which the signal a stands once and every signal before it comes again after it. *)
+(* A sequence l = b1 a tail, in which the signal a stands once and every signal before it comes again after
+   it. *)
 Section Step.
 Variables (M L : nat) (epsilon : R) (b1 tail : list nat) (a : nat).
 Let l := b1 ++ a :: tail.
@@ -135,7 +145,8 @@ Let t := (length l - 1)%nat.
 Let s := copy_logit M (copy_rho L) (copy_c L epsilon) x t.
 Let p := length b1.
 Hypothesis (a_S : (a < M)%nat) (a_b1 : ~ In a b1) (a_tail : ~ In a tail) (tail_1 : tail <> []).
-Hypothesis (again : forall b, In b b1 -> (b < M)%nat -> In b tail) (tokens : forall b, In b l -> (b <= M + 1)%nat).
+Hypothesis (again : forall b, In b b1 -> (b < M)%nat -> In b tail)
+  (tokens : forall b, In b l -> (b <= M + 1)%nat).
 Hypothesis (l_L : (length l <= L)%nat) (eps : 0 < epsilon <= 1).
 
 Lemma l_length : length l = S (p + length tail).
@@ -152,7 +163,8 @@ Proof. unfold x, row, l, p. rewrite app_nth2 by lia. now rewrite Nat.sub_diag. Q
 
 Lemma row_after i : x (S (p + i)) = nth i tail (noise M).
 Proof.
-  unfold x, row, l, p. rewrite app_nth2 by lia. now replace (S (length b1 + i) - length b1)%nat with (S i) by lia.
+  unfold x, row, l, p. rewrite app_nth2 by lia.
+  now replace (S (length b1 + i) - length b1)%nat with (S i) by lia.
 Qed.
 
 Lemma row_token j : (x j <= M + 1)%nat.
@@ -161,11 +173,13 @@ Proof.
   rewrite nth_overflow by auto. unfold noise. lia.
 Qed.
 
-Lemma row_other j : (j <= t)%nat -> j <> p -> x j <> a /\ ((x j < M)%nat -> exists i, (i < length tail)%nat /\ x (S (p + i)) = x j).
+Lemma row_other j : (j <= t)%nat -> j <> p -> x j <> a /\
+  ((x j < M)%nat -> exists i, (i < length tail)%nat /\ x (S (p + i)) = x j).
 Proof.
   intros Hj Hn. pose proof l_length as E. unfold t in Hj.
   assert (T : forall b, In b tail -> exists i, (i < length tail)%nat /\ x (S (p + i)) = b).
-  { intros b Hb. destruct (In_nth tail b (noise M) Hb) as (i & Hi & Q). exists i. split; auto. now rewrite row_after. }
+  { intros b Hb. destruct (In_nth tail b (noise M) Hb) as (i & Hi & Q). exists i. split; auto.
+    now rewrite row_after. }
   destruct (Nat.lt_ge_cases j p) as [B|B].
   - pose proof (row_before j B) as I. split; [congruence|]. intros H. apply T. now apply again.
   - assert (I : In (x j) tail).
@@ -182,9 +196,11 @@ Qed.
 
 Lemma query_a : copy_query M (copy_rho L) x t a = copy_rho L ^ length tail.
 Proof.
-  unfold copy_query, conv. pose proof l_length as E. assert (Et : t = (p + length tail)%nat) by (unfold t; lia).
+  unfold copy_query, conv. pose proof l_length as E.
+  assert (Et : t = (p + length tail)%nat) by (unfold t; lia).
   rewrite (sum_only _ _ (length tail)); [| lia |].
-  - replace (t - length tail)%nat with p by lia. rewrite row_p. unfold embedding, one_hot. rewrite Nat.eqb_refl.
+  - replace (t - length tail)%nat with p by lia. rewrite row_p. unfold embedding, one_hot.
+    rewrite Nat.eqb_refl.
     rewrite (proj2 (Nat.eqb_neq (M + 2) a)) by lia. lra.
   - intros w Hw Hn. destruct (row_other (t - w)) as [H _]; try lia. unfold embedding, one_hot.
     rewrite (proj2 (Nat.eqb_neq _ a)) by auto. rewrite (proj2 (Nat.eqb_neq (M + 2) a)) by lia. lra.
@@ -237,7 +253,8 @@ Qed.
 Lemma layer_sum e : copy_layer M (copy_rho L) (copy_c L epsilon) x t e
   = sum (S t) (fun j => softmax (S t) s j * (if Nat.ltb (x j) M then one_hot (x j) e else 0)).
 Proof.
-  unfold copy_layer. rewrite attention_softmax. apply sum_ext. intros j _. now rewrite copy_value by apply row_token.
+  unfold copy_layer. rewrite attention_softmax. apply sum_ext. intros j _.
+  now rewrite copy_value by apply row_token.
 Qed.
 
 Lemma weights_pos j : 0 < softmax (S t) s j.
@@ -269,7 +286,8 @@ Proof.
   - rewrite sum_0; [lra|auto].
 Qed.
 
-Lemma step_error : sum (width M) (fun e => Rabs (copy_layer M (copy_rho L) (copy_c L epsilon) x t e - one_hot a e)) <= epsilon.
+Lemma step_error : sum (width M)
+  (fun e => Rabs (copy_layer M (copy_rho L) (copy_c L epsilon) x t e - one_hot a e)) <= epsilon.
 Proof.
   pose proof others_weigh_little. pose proof layer_total as T. pose proof layer_a as A.
   rewrite (sum_pick _ _ a) by (unfold width; lia). rewrite (sum_pick _ _ a) in T by (unfold width; lia).
@@ -286,14 +304,15 @@ Proof.
   pose proof others_weigh_little. pose proof layer_total as T. pose proof layer_a as A.
   rewrite (sum_pick _ _ a) in T by (unfold width; lia).
   assert (copy_layer M (copy_rho L) (copy_c L epsilon) x t e <=
-    sum (width M) (fun i => if Nat.eqb i a then 0 else copy_layer M (copy_rho L) (copy_c L epsilon) x t i)); [|lra].
+    sum (width M) (fun i => if Nat.eqb i a then 0 else copy_layer M (copy_rho L) (copy_c L epsilon) x t i));
+      [|lra].
   eapply Rle_trans; [|apply (sum_term_le _ _ e)]; [|unfold width; lia|].
   - cbv beta. rewrite (proj2 (Nat.eqb_neq e a)) by auto. lra.
   - intros i _. destruct (Nat.eqb i a); [lra|apply layer_nonneg].
 Qed.
 End Step.
 
-(* ---- The theorem --------------------------------------------------------------------------------------------------- *)
+(* ---- The theorem --------------------------------------------------------------------------------------- *)
 (* The body around its k-th signal. *)
 Lemma split_signals M body k :
   (k < length (signals M body))%nat ->
@@ -305,7 +324,8 @@ Proof.
   - destruct k as [|k].
     + exists [], b, body. auto.
     + destruct (IH k) as (b1 & a & b2 & -> & Ha & E1 & E2); [simpl in H; lia|]. exists (b :: b1), a, b2.
-      cbn [filter app]. rewrite (proj2 (Nat.ltb_lt b M)) by auto. cbn [firstn app]. rewrite <- E1, <- E2. auto.
+      cbn [filter app]. rewrite (proj2 (Nat.ltb_lt b M)) by auto. cbn [firstn app]. rewrite <- E1, <- E2.
+      auto.
   - destruct (IH k H) as (b1 & a & b2 & -> & Ha & E1 & E2). exists (b :: b1), a, b2.
     cbn [filter app]. rewrite (proj2 (Nat.ltb_ge b M)) by auto. auto.
 Qed.
@@ -317,7 +337,8 @@ Lemma before_answer M L body k :
   let l := body ++ [marker M] ++ firstn k (signals M body) in
   exists b1 tail, let a := nth k (signals M body) (noise M) in
   l = b1 ++ a :: tail /\ (a < M)%nat /\ ~ In a b1 /\ ~ In a tail /\ tail <> [] /\
-  (forall b, In b b1 -> (b < M)%nat -> In b tail) /\ (forall b, In b l -> (b <= M + 1)%nat) /\ (length l <= L)%nat /\
+  (forall b, In b b1 -> (b < M)%nat -> In b tail) /\ (forall b, In b l -> (b <= M + 1)%nat) /\
+    (length l <= L)%nat /\
   firstn (S k) (signals M body) = firstn k (signals M body) ++ [a].
 Proof.
   intros Hb Hd HL Hk l. destruct (split_signals M body k Hk) as (b1 & a & b2 & E & Ha & E1 & E2).
@@ -356,16 +377,20 @@ Theorem cat_thm3 (M L : nat) (body : list nat) (epsilon : R) :
 Proof.
   intros Hb Hd HL He.
   assert (G : forall k, (k <= length (signals M body))%nat ->
-    generate M (copy_rho L) (copy_c L epsilon) (body ++ [marker M]) k = body ++ [marker M] ++ firstn k (signals M body)).
+    generate M (copy_rho L) (copy_c L epsilon) (body ++ [marker M]) k
+      = body ++ [marker M] ++ firstn k (signals M body)).
   { induction k as [|k IH]; intros Hk; [now rewrite firstn_O|]. cbn [generate]. rewrite IH by lia.
-    destruct (before_answer M L body k Hb Hd HL ltac:(lia)) as (b1 & tail & E & H1 & H2 & H3 & H4 & H5 & H6 & H7 & H8).
-    rewrite H8. rewrite E in H6, H7 |- *. rewrite step_answer by auto. rewrite <- E. now rewrite <- !app_assoc. }
+    destruct (before_answer M L body k Hb Hd HL ltac:(lia)) as
+      (b1 & tail & E & H1 & H2 & H3 & H4 & H5 & H6 & H7 & H8).
+    rewrite H8. rewrite E in H6, H7 |- *. rewrite step_answer by auto. rewrite <- E.
+    now rewrite <- !app_assoc. }
   rewrite G by lia. now rewrite firstn_all.
 Qed.
 
 Theorem cat_thm3_error (M L k : nat) (body : list nat) (epsilon : R) :
   (forall b, In b body -> (b <= M)%nat) -> NoDup (signals M body) ->
-  (length body + 1 + length (signals M body) <= L)%nat -> 0 < epsilon <= 1 -> (k < length (signals M body))%nat ->
+  (length body + 1 + length (signals M body) <= L)%nat -> 0 < epsilon <= 1 ->
+    (k < length (signals M body))%nat ->
   let l := body ++ [marker M] ++ firstn k (signals M body) in
   sum (width M) (fun e => Rabs (copy_layer M (copy_rho L) (copy_c L epsilon) (row M l) (length l - 1) e
     - one_hot (nth k (signals M body) (noise M)) e)) <= epsilon.
@@ -375,7 +400,7 @@ Proof.
   fold l in E, H6, H7. rewrite E in H6, H7 |- *. now apply step_error.
 Qed.
 
-(* ---- What it excludes ------------------------------------------------------------------------------------------------ *)
+(* ---- What it excludes ---------------------------------------------------------------------------------- *)
 (* Blank slots: however many markers follow, the first signal is answered again. *)
 Theorem blank_slots_repeat (M L n a : nat) (b1 b2 : list nat) (epsilon : R) :
   (forall b, In b b1 -> b = noise M) -> (a < M)%nat -> (forall b, In b b2 -> (b <= M)%nat /\ b <> a) ->
@@ -383,16 +408,19 @@ Theorem blank_slots_repeat (M L n a : nat) (b1 b2 : list nat) (epsilon : R) :
   answer M (copy_rho L) (copy_c L epsilon) (b1 ++ a :: b2 ++ repeat (marker M) (n + 1)) = a.
 Proof.
   intros H1 Ha H2 HL He.
-  assert (marks : forall b, In b (repeat (marker M) (n + 1)) -> b = marker M) by (intros; now apply (repeat_spec (n + 1) (marker M))).
+  assert (marks : forall b, In b (repeat (marker M) (n + 1)) -> b = marker M)
+    by (intros; now apply (repeat_spec (n + 1) (marker M))).
   apply step_answer; auto.
   - intros H. apply H1 in H. unfold noise in H. lia.
-  - intros H. apply in_app_or in H. destruct H as [H|H]; [now apply H2 in H|]. apply marks in H. unfold marker in H. lia.
+  - intros H. apply in_app_or in H. destruct H as [H|H]; [now apply H2 in H|]. apply marks in H.
+    unfold marker in H. lia.
   - intros H. apply app_eq_nil in H. destruct H as [_ H]. rewrite Nat.add_1_r in H. discriminate.
   - intros b H. apply H1 in H. unfold noise in H. lia.
   - intros b H. apply in_app_or in H. destruct H as [H|[H|H]].
     + apply H1 in H. unfold noise in H. lia.
     + lia.
-    + apply in_app_or in H. destruct H as [H|H]; [apply H2 in H; lia|]. apply marks in H. unfold marker in H. lia.
+    + apply in_app_or in H. destruct H as [H|H]; [apply H2 in H; lia|]. apply marks in H. unfold marker in H.
+      lia.
   - rewrite app_length. simpl. rewrite app_length, repeat_length. lia.
 Qed.
 
@@ -408,20 +436,25 @@ Proof.
   { unfold c, copy_c. assert (1 <= ln (2 * INR 9 / epsilon)).
     { rewrite <- (ln_exp 1) at 1. pose proof exp_le_3. pose proof (exp_pos 1).
       assert (3 < 2 * INR 9 / epsilon); [|left; apply ln_increasing; lra].
-      apply Rmult_lt_reg_r with epsilon; [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. simpl. lra. }
+      apply Rmult_lt_reg_r with epsilon; [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. simpl. lra.
+      }
     pose proof (exp_ineq1 1 ltac:(lra)). simpl in *. nra. }
   assert (R9 : rho = 8 / 9) by (unfold rho, copy_rho; simpl; lra).
   set (x := row 3 (body ++ [marker 3])). set (s := copy_logit 3 rho c x 5).
   assert (X : forall j, (x j <= 4)%nat).
-  { intros j. unfold x, row, body, marker, noise. do 6 (destruct j as [|j]; [simpl; lia|]). destruct j; simpl; lia. }
+  { intros j. unfold x, row, body, marker, noise. do 6 (destruct j as [|j]; [simpl; lia|]).
+    destruct j; simpl; lia. }
   assert (s0 : s 0%nat = - c * (rho + rho ^ 5)).
-  { unfold s. rewrite copy_logit_column by apply X. unfold copy_query, conv, x, row, body, marker, noise, embedding, one_hot, column.
+  { unfold s. rewrite copy_logit_column by apply X.
+    unfold copy_query, conv, x, row, body, marker, noise, embedding, one_hot, column.
     cbn. ring. }
   assert (s4 : s 4%nat = - c * (rho + rho ^ 5)).
-  { unfold s. rewrite copy_logit_column by apply X. unfold copy_query, conv, x, row, body, marker, noise, embedding, one_hot, column.
+  { unfold s. rewrite copy_logit_column by apply X.
+    unfold copy_query, conv, x, row, body, marker, noise, embedding, one_hot, column.
     cbn. ring. }
   assert (s2 : s 2%nat = - c * rho ^ 3).
-  { unfold s. rewrite copy_logit_column by apply X. unfold copy_query, conv, x, row, body, marker, noise, embedding, one_hot, column.
+  { unfold s. rewrite copy_logit_column by apply X.
+    unfold copy_query, conv, x, row, body, marker, noise, embedding, one_hot, column.
     cbn. ring. }
   assert (A : answer 3 rho c (body ++ [marker 3]) = 1%nat).
   { unfold answer. fold x. change (length (body ++ [marker 3]) - 1)%nat with 5%nat. apply argmax_is; [lia|].

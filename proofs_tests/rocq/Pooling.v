@@ -1,22 +1,28 @@
-(* Pooling.v: [LaS] Eq. 4, the smooth operator: average pooling of an attention map over its columns is a filter on the values,
-   AP(A) V = A (T V), for every map, length, window, divisor and padding (pooling_is_a_filter_on_the_values); with zero padding
-   and the divisor P, T is the same P taps of 1/P at every row, for the centred and the trailing window and any other
-   (pooling_is_a_box_filter), so S-attention is attention on filtered values (smooth_attention). A map that is pooled and then
-   cut at the diagonal (pool=masked) has its own form, a window that ends at the query (a_cut_map_has_its_own_form), which no
+(* Pooling.v: [LaS] Eq. 4, the smooth operator: average pooling of an attention map over its columns is a
+   filter on the values, AP(A) V = A (T V), for every map, length, window, divisor and padding
+   (pooling_is_a_filter_on_the_values); with zero padding and the divisor P, T is the same P taps of 1/P at
+   every row, for the centred and the trailing window and any other (pooling_is_a_box_filter), so S-attention
+   is attention on filtered values (smooth_attention). A map that is pooled and then cut at the diagonal
+   (pool=masked) has its own form, a window that ends at the query (a_cut_map_has_its_own_form), which no
    fixed map of the values gives, linear or not (a_cut_map_is_no_fixed_filter).
-   proof_las_smooth.c tests the same on floats; its con_conv with `future` columns ahead is box_filter here. *)
+   proof_las_smooth.c tests the same on floats; its con_conv with `future` columns ahead is box_filter here.
+   *)
 From Coq Require Import Reals Lra Lia Arith.
 From Seqmix Require Import Attention.
 Open Scope R_scope.
 
-(* ---- Pooling in general ----------------------------------------------------------------------------------- *)
-(* Column j of the pooled row collects P entries of the row a: entry r is column `at_ j r` of it with the weight w j r (one over
-   the divisor there), or padding that counts 0 (None). Padding that repeats or mirrors columns is `at_` as well. *)
-Definition pooled (P : nat) (at_ : nat -> nat -> option nat) (w : nat -> nat -> R) (a : nat -> R) (j : nat) : R :=
+(* ---- Pooling in general -------------------------------------------------------------------------------- *)
+(* Column j of the pooled row collects P entries of the row a: entry r is column `at_ j r` of it with the
+   weight w j r (one over the divisor there), or padding that counts 0 (None). Padding that repeats or mirrors
+   columns is `at_` as well. *)
+Definition pooled (P : nat) (at_ : nat -> nat -> option nat) (w : nat -> nat -> R) (a : nat -> R)
+  (j : nat) : R :=
   sum P (fun r => match at_ j r with Some s => w j r * a s | None => 0 end).
 (* Row s of T V: the values of the columns that entry s of the map was pooled into. *)
-Definition values_filtered (n P : nat) (at_ : nat -> nat -> option nat) (w : nat -> nat -> R) (v : nat -> R) (s : nat) : R :=
-  sum n (fun j => sum P (fun r => match at_ j r with Some c => if Nat.eqb c s then w j r * v j else 0 | None => 0 end)).
+Definition values_filtered (n P : nat) (at_ : nat -> nat -> option nat) (w : nat -> nat -> R) (v : nat -> R)
+  (s : nat) : R :=
+  sum n (fun j => sum P (fun r => match at_ j r with Some c => if Nat.eqb c s then w j r * v j
+    else 0 | None => 0 end)).
 
 Theorem pooling_is_a_filter_on_the_values (n P : nat) at_ w (a v : nat -> R) :
   (forall j r s, (j < n)%nat -> (r < P)%nat -> at_ j r = Some s -> (s < n)%nat) ->
@@ -36,31 +42,38 @@ Proof.
   - rewrite sum_0; [lra|]. intros. lra.
 Qed.
 
-(* ---- The window of the paper: P columns, zero padding, divisor P ------------------------------------------ *)
-(* Column j collects the columns j - ahead .. j - ahead + P - 1 of a row of n: centred for P = 2 ahead + 1, trailing for
-   ahead = 0. *)
+(* ---- The window of the paper: P columns, zero padding, divisor P --------------------------------------- *)
+(* Column j collects the columns j - ahead .. j - ahead + P - 1 of a row of n: centred for P = 2 ahead + 1,
+   trailing for ahead = 0. *)
 Definition average_pool (n P ahead : nat) (a : nat -> R) (j : nat) : R :=
-  sum P (fun r => if andb (Nat.leb ahead (j + r)) (Nat.ltb (j + r - ahead) n) then a (j + r - ahead)%nat else 0) / INR P.
+  sum P (fun r => if andb (Nat.leb ahead (j + r)) (Nat.ltb (j + r - ahead) n) then a (j + r - ahead)%nat
+    else 0) / INR P.
 (* (T V)_s = (1/P) (v_{s+ahead} + .. + v_{s+ahead-P+1}), rows outside 0 .. n-1 counting 0 *)
 Definition box_filter (n P ahead : nat) (v : nat -> R) (s : nat) : R :=
-  sum P (fun r => if andb (Nat.leb r (s + ahead)) (Nat.ltb (s + ahead - r) n) then v (s + ahead - r)%nat else 0) / INR P.
+  sum P (fun r => if andb (Nat.leb r (s + ahead)) (Nat.ltb (s + ahead - r) n) then v (s + ahead - r)%nat
+    else 0) / INR P.
 
 Theorem pooling_is_a_box_filter (n P ahead : nat) (a v : nat -> R) :
   sum n (fun j => average_pool n P ahead a j * v j) = sum n (fun s => a s * box_filter n P ahead v s).
 Proof.
-  set (at_ := fun j r => if andb (Nat.leb ahead (j + r)) (Nat.ltb (j + r - ahead) n) then Some (j + r - ahead)%nat else None).
+  set (at_ := fun j r => if andb (Nat.leb ahead (j + r)) (Nat.ltb (j + r - ahead) n) then Some (j
+    + r - ahead)%nat else None).
   set (w := fun _ _ : nat => / INR P).
   transitivity (sum n (fun j => pooled P at_ w a j * v j)).
-  - apply sum_ext. intros j _. f_equal. unfold average_pool, pooled, Rdiv. rewrite <- sum_scal_r. apply sum_ext. intros r _.
+  - apply sum_ext. intros j _. f_equal. unfold average_pool, pooled, Rdiv. rewrite <- sum_scal_r.
+    apply sum_ext. intros r _.
     unfold at_, w. destruct (andb _ _); lra.
   - rewrite pooling_is_a_filter_on_the_values.
-    + apply sum_ext. intros s Hs. f_equal. unfold values_filtered, box_filter, Rdiv. rewrite sum_swap, <- sum_scal_r.
+    + apply sum_ext. intros s Hs. f_equal. unfold values_filtered, box_filter, Rdiv.
+      rewrite sum_swap, <- sum_scal_r.
       apply sum_ext. intros r Hr. destruct (andb (Nat.leb r (s + ahead)) (Nat.ltb (s + ahead - r) n)) eqn:E.
       * apply andb_prop in E. destruct E as [E1 E2]. apply Nat.leb_le in E1. apply Nat.ltb_lt in E2.
         rewrite (sum_only n _ (s + ahead - r)%nat); auto.
-        -- unfold at_, w. rewrite (leb_correct ahead) by lia. rewrite (proj2 (Nat.ltb_lt _ n)) by lia. cbn [andb].
+        -- unfold at_, w. rewrite (leb_correct ahead) by lia. rewrite (proj2 (Nat.ltb_lt _ n)) by lia.
+        cbn [andb].
            rewrite (proj2 (Nat.eqb_eq _ s)) by lia. lra.
-        -- intros j Hj Hn. unfold at_. destruct (andb (Nat.leb ahead (j + r)) (Nat.ltb (j + r - ahead) n)) eqn:F; auto.
+        -- intros j Hj Hn. unfold at_.
+        destruct (andb (Nat.leb ahead (j + r)) (Nat.ltb (j + r - ahead) n)) eqn:F; auto.
            apply andb_prop in F. destruct F as [F1 _]. apply Nat.leb_le in F1.
            rewrite (proj2 (Nat.eqb_neq _ s)) by lia. lra.
       * rewrite Rmult_0_l. apply sum_0. intros j Hj. unfold at_.
@@ -72,12 +85,13 @@ Proof.
       apply andb_prop in E. destruct E as [_ E]. now apply Nat.ltb_lt in E.
 Qed.
 
-(* For the map of softmax attention, causal (n = i + 1) or not: smoothing costs P additions a value, never a second map. *)
+(* For the map of softmax attention, causal (n = i + 1) or not: smoothing costs P additions a value, never a
+   second map. *)
 Theorem smooth_attention (n P ahead : nat) (s v : nat -> R) :
   sum n (fun j => average_pool n P ahead (softmax n s) j * v j) = attention n s (box_filter n P ahead v).
 Proof. rewrite attention_softmax. apply pooling_is_a_box_filter. Qed.
 
-(* ---- Pooled, then cut at the diagonal ---------------------------------------------------------------------- *)
+(* ---- Pooled, then cut at the diagonal ------------------------------------------------------------------ *)
 (* Row i of a causal map of L columns: softmax over the keys 0 .. i, 0 beyond. *)
 Definition causal_row (i : nat) (s : nat -> R) (j : nat) : R := if Nat.leb j i then softmax (S i) s j else 0.
 (* Its output once the map is pooled over all L columns and then cut to j <= i. *)
@@ -105,25 +119,32 @@ Proof.
   assert (box0 : box_filter 1 P p v 0 = 0).
   { unfold box_filter. rewrite sum_0; [unfold Rdiv; lra|]. intros r Hr.
     destruct (Nat.leb r (0 + p)) eqn:E; cbn [andb]; auto.
-    destruct (Nat.ltb_spec (0 + p - r) 1); auto. unfold v, one_hot. now rewrite (proj2 (Nat.eqb_neq _ _)) by lia. }
+    destruct (Nat.ltb_spec (0 + p - r) 1); auto. unfold v, one_hot.
+    now rewrite (proj2 (Nat.eqb_neq _ _)) by lia. }
   (* row 1 sees v_1 = 1 once from either key *)
   assert (box1 : forall j, (j < 2)%nat -> box_filter 2 P p v j = / INR P).
   { intros j Hj. unfold box_filter. rewrite (sum_only P _ (j + p - 1)); [| unfold P; lia |].
-    - rewrite leb_correct by lia. replace (j + p - (j + p - 1))%nat with 1%nat by lia. unfold v, one_hot. simpl. lra.
+    - rewrite leb_correct by lia. replace (j + p - (j + p - 1))%nat with 1%nat by lia. unfold v, one_hot.
+      simpl. lra.
     - intros r Hr Hn. destruct (Nat.leb r (j + p)) eqn:E; cbn [andb]; auto. apply Nat.leb_le in E.
-      destruct (Nat.ltb_spec (j + p - r) 2); auto. unfold v, one_hot. now rewrite (proj2 (Nat.eqb_neq _ _)) by lia. }
+      destruct (Nat.ltb_spec (j + p - r) 2); auto. unfold v, one_hot.
+      now rewrite (proj2 (Nat.eqb_neq _ _)) by lia. }
   assert (T0 : T v 0%nat = 0).
   { pose proof (H 0%nat (fun _ => 0) v ltac:(lia)) as E. rewrite a_cut_map_has_its_own_form in E by lia.
-    rewrite !attention_softmax in E. unfold softmax in E. cbn [sum] in E. fold P in E. rewrite box0, exp_0 in E. lra. }
+    rewrite !attention_softmax in E. unfold softmax in E. cbn [sum] in E. fold P in E.
+    rewrite box0, exp_0 in E. lra. }
   assert (R1 : forall s, softmax 2 s 1 * T v 1%nat = / INR P).
   { intros s. pose proof (H 1%nat s v ltac:(lia)) as E. rewrite a_cut_map_has_its_own_form in E by lia.
-    rewrite !attention_softmax in E. pose proof (softmax_sum 2 s ltac:(lia)) as One. cbn [sum] in E, One. fold P in E.
+    rewrite !attention_softmax in E. pose proof (softmax_sum 2 s ltac:(lia)) as One. cbn [sum] in E, One.
+    fold P in E.
     rewrite !box1, T0 in E by lia. rewrite <- (Rmult_1_l (/ INR P)), <- One. lra. }
   (* but how much of the attention v_1 has is free *)
   pose proof (R1 (fun _ => 0)) as A. pose proof (R1 INR) as B. unfold softmax in A, B. cbn [sum INR] in A, B.
   rewrite exp_0 in A, B. pose proof (exp_increasing 0 1 ltac:(lra)) as E1. rewrite exp_0 in E1.
-  assert (T1 : T v 1%nat = 2 / INR P) by (apply Rmult_eq_reg_l with (1 / (0 + 1 + 1)); [rewrite A; field|]; lra).
+  assert (T1 : T v 1%nat = 2 / INR P)
+    by (apply Rmult_eq_reg_l with (1 / (0 + 1 + 1)); [rewrite A; field|]; lra).
   assert (2 * exp 1 = 1 + exp 1); [|lra].
-  replace (2 * exp 1) with (exp 1 / (0 + 1 + exp 1) * T v 1%nat * (INR P * (0 + 1 + exp 1))) by (rewrite T1; field; lra).
+  replace (2 * exp 1) with (exp 1 / (0 + 1 + exp 1) * T v 1%nat * (INR P * (0 + 1 + exp 1)))
+    by (rewrite T1; field; lra).
   rewrite B. field. lra.
 Qed.

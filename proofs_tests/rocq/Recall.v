@@ -1,16 +1,18 @@
-(* Recall.v: what [CAT] Corollary 1 and Theorems 1 to 3 share: the layer's logits, and how far softmax attention is from the one
-   or two keys that it should pick when their logits lead by a margin. No theorem of the paper stands here. *)
+(* Recall.v: what [CAT] Corollary 1 and Theorems 1 to 3 share: the layer's logits, and how far softmax
+   attention is from the one or two keys that it should pick when their logits lead by a margin. No theorem of
+   the paper stands here. *)
 From Coq Require Import Reals Lra Lia Arith.
 From Seqmix Require Import Attention.
 Open Scope R_scope.
 
-(* ---- Definitions ------------------------------------------------------------------------------------------ *)
+(* ---- Definitions --------------------------------------------------------------------------------------- *)
 (* W_q = c sqrt(d) I, W_k = I, logits by 1/sqrt(d) as everywhere: what con_recall_fwd computes. *)
 Definition recall_Wq (d : nat) (c : R) (a b : nat) : R := c * sqrt (INR d) * one_hot a b.
-Definition recall_logit (d : nat) (c : R) (q k : nat -> R) : R := dot d (linear d q (recall_Wq d c)) k / sqrt (INR d).
+Definition recall_logit (d : nat) (c : R) (q k : nat -> R) : R :=
+  dot d (linear d q (recall_Wq d c)) k / sqrt (INR d).
 
-(* The temperature of the theorems: the margin c (1 - max(rho, 0)) is ln(4L / epsilon). A wrong cosine below 0 counts as 0,
-   since a masked key, and the one before the sequence, has the logit 0. *)
+(* The temperature of the theorems: the margin c (1 - max(rho, 0)) is ln(4L / epsilon). A wrong cosine below 0
+   counts as 0, since a masked key, and the one before the sequence, has the logit 0. *)
 Definition temperature (L : nat) (rho epsilon : R) : R := ln (4 * INR L / epsilon) / (1 - Rmax rho 0).
 
 (* The embeddings E_0 .. E_{V-1}: unit rows. *)
@@ -23,11 +25,12 @@ Fixpoint argmax (n : nat) (f : nat -> R) : nat :=
   | S m => if Rlt_dec (f (argmax m f)) (f m) then m else argmax m f
   end.
 
-(* ---- Steps ------------------------------------------------------------------------------------------------ *)
+(* ---- Steps --------------------------------------------------------------------------------------------- *)
 Lemma argmax_is n f p : (p < n)%nat -> (forall s, (s < n)%nat -> s <> p -> f s < f p) -> argmax n f = p.
 Proof.
   induction n as [|n IH]; intros Hp H; [lia|]. cbn [argmax]. destruct (Nat.eq_dec p n) as [->|E].
-  - destruct (Rlt_dec _ _) as [Q|Q]; auto. destruct (Nat.eq_dec (argmax n f) n) as [A|A]; auto. exfalso. apply Q.
+  - destruct (Rlt_dec _ _) as [Q|Q]; auto. destruct (Nat.eq_dec (argmax n f) n) as [A|A]; auto. exfalso.
+    apply Q.
     apply H; auto. clear. assert (B : forall m, (argmax m f <= m)%nat); [|pose proof (B n); lia].
     induction m; cbn [argmax]; [lia|]. destruct (Rlt_dec _ _); lia.
   - rewrite IH by (try lia; intros; apply H; lia). destruct (Rlt_dec _ _) as [Q|Q]; auto.
@@ -42,7 +45,8 @@ Qed.
 
 Lemma recall_logit_dot d c q k : (0 < d)%nat -> recall_logit d c q k = c * dot d q k.
 Proof.
-  intros Hd. unfold recall_logit, dot. assert (sqrt (INR d) <> 0) by (apply Rgt_not_eq, sqrt_lt_R0, lt_0_INR; lia).
+  intros Hd. unfold recall_logit, dot.
+  assert (sqrt (INR d) <> 0) by (apply Rgt_not_eq, sqrt_lt_R0, lt_0_INR; lia).
   rewrite (sum_ext d _ (fun e => c * sqrt (INR d) * (q e * k e))).
   - rewrite sum_scal. field. auto.
   - intros e He. unfold linear, recall_Wq, one_hot. rewrite (sum_only d _ e He); [rewrite Nat.eqb_refl; lra|].
@@ -57,7 +61,8 @@ Proof. intros H. rewrite <- norm_sq, H. lra. Qed.
 
 Lemma unit_cosine d x y : norm d x <= 1 -> norm d y <= 1 -> dot d x y <= 1.
 Proof.
-  intros Hx Hy. pose proof (cauchy_schwarz d x y). pose proof (norm_nonneg d x). pose proof (norm_nonneg d y). nra.
+  intros Hx Hy. pose proof (cauchy_schwarz d x y). pose proof (norm_nonneg d x). pose proof (norm_nonneg d y).
+  nra.
 Qed.
 
 Lemma norm_opp d x : norm d (fun c => - x c) = norm d x.
@@ -67,7 +72,8 @@ Qed.
 
 Lemma norm_sub d x y : norm d (fun c => x c - y c) <= norm d x + norm d y.
 Proof.
-  rewrite <- (norm_opp d y). rewrite (norm_ext d _ (fun c => x c + - y c)) by (intros; lra). apply norm_triangle.
+  rewrite <- (norm_opp d y). rewrite (norm_ext d _ (fun c => x c + - y c)) by (intros; lra).
+  apply norm_triangle.
 Qed.
 
 Lemma norm_entry d x c : (c < d)%nat -> Rabs (x c) <= norm d x.
@@ -102,26 +108,30 @@ Lemma one_match n d s p m V :
 Proof.
   intros Hp Hm HV.
   rewrite (norm_ext d _ (fun c => sum n (fun j => softmax n s j * (V j c - V p c)))).
-  2:{ intros c _. rewrite attention_softmax. rewrite <- (Rmult_1_l (V p c)) at 1. rewrite <- (softmax_sum n s) at 1 by lia.
+  2:{ intros c _. rewrite attention_softmax. rewrite <- (Rmult_1_l (V p c)) at 1.
+  rewrite <- (softmax_sum n s) at 1 by lia.
       rewrite <- sum_scal_r, <- sum_minus. apply sum_ext. intros. lra. }
   eapply Rle_trans; [apply norm_sum|].
-  replace (2 * (INR n - 1) * exp (- m)) with ((INR n - 1) * (exp (- m) * 2)) by lra. rewrite <- (sum_other n p) by auto.
+  replace (2 * (INR n - 1) * exp (- m)) with ((INR n - 1) * (exp (- m) * 2)) by lra.
+  rewrite <- (sum_other n p) by auto.
   apply sum_le. intros j Hj. rewrite norm_scal. destruct (Nat.eqb_spec j p) as [->|E].
   - rewrite (norm_ext d _ (fun _ => 0)) by (intros; lra). rewrite norm_0. lra.
   - pose proof (softmax_pos n s j ltac:(lia)). rewrite Rabs_pos_eq by lra.
     pose proof (softmax_ratio n s p j m ltac:(lia) (Hm j Hj E)). pose proof (softmax_le_1 n s p Hp).
-    pose proof (exp_pos (- m)). pose proof (norm_sub d (V j) (V p)). pose proof (HV j Hj). pose proof (HV p Hp).
+    pose proof (exp_pos (- m)). pose proof (norm_sub d (V j) (V p)). pose proof (HV j Hj).
+    pose proof (HV p Hp).
     pose proof (norm_nonneg d (fun c => V j c - V p c)).
     apply Rmult_le_compat; try lra. eapply Rle_trans; [eassumption|]. nra.
 Qed.
 
-(* Two keys lead by m with the same logit, the values are twice the rows X and 0 at the second: the output is X_p up to
-   2 n e^{-m}. *)
+(* Two keys lead by m with the same logit, the values are twice the rows X and 0 at the second: the output is
+   X_p up to 2 n e^{-m}. *)
 Lemma two_matches n d s p q m X :
   (p < n)%nat -> (q < n)%nat -> p <> q -> s q = s p ->
   (forall j, (j < n)%nat -> j <> p -> j <> q -> s j + m <= s p) ->
   (forall j, (j < n)%nat -> j <> q -> norm d (X j) <= 1) ->
-  norm d (fun c => attention n s (fun j => if Nat.eqb j q then 0 else 2 * X j c) - X p c) <= 2 * (INR n - 2) * exp (- m).
+  norm d (fun c => attention n s (fun j => if Nat.eqb j q then 0 else 2 * X j c) - X p c)
+    <= 2 * (INR n - 2) * exp (- m).
 Proof.
   intros Hp Hq Hpq Hs Hm HX. set (w := softmax n s).
   assert (W : forall j, 0 < w j) by (intros; apply softmax_pos; lia).
@@ -129,14 +139,16 @@ Proof.
   set (z := fun j => if Nat.eqb j p then 0 else if Nat.eqb j q then 0 else w j).
   assert (One : 2 * w p + sum n z = 1).
   { rewrite <- (softmax_sum n s) by lia. fold w. rewrite (sum_pick n w p Hp).
-    rewrite (sum_pick n (fun i => if Nat.eqb i p then 0 else w i) q Hq). rewrite (proj2 (Nat.eqb_neq q p)) by auto. rewrite Wq.
+    rewrite (sum_pick n (fun i => if Nat.eqb i p then 0 else w i) q Hq).
+    rewrite (proj2 (Nat.eqb_neq q p)) by auto. rewrite Wq.
     assert (sum n z = sum n (fun i => if Nat.eqb i q then 0 else if Nat.eqb i p then 0 else w i)); [|lra].
     apply sum_ext. intros j _. unfold z. destruct (Nat.eqb j p), (Nat.eqb j q); auto. }
   assert (Z : 2 * sum n z <= (INR n - 2) * exp (- m)).
   { pose proof (sum_pick n (fun _ => exp (- m) / 2) p Hp) as A. rewrite sum_const in A.
     rewrite (sum_pick n (fun i => if Nat.eqb i p then 0 else exp (- m) / 2) q Hq) in A.
     rewrite (proj2 (Nat.eqb_neq q p)) in A by auto.
-    assert (sum n z <= sum n (fun i => if Nat.eqb i q then 0 else if Nat.eqb i p then 0 else exp (- m) / 2)); [|lra].
+    assert (sum n z <= sum n (fun i => if Nat.eqb i q then 0 else if Nat.eqb i p then 0 else exp (- m) / 2));
+      [|lra].
     assert (P2 : w p <= 1 / 2).
     { assert (0 <= sum n z); [|lra]. apply sum_nonneg. intros j _. unfold z. pose proof (W j).
       destruct (Nat.eqb j p), (Nat.eqb j q); lra. }
@@ -148,27 +160,32 @@ Proof.
       rewrite <- (Rmult_1_l (X p c)) at 1. rewrite <- One, Rmult_plus_distr_r.
       rewrite (sum_ext n (fun j => z j * _) (fun j => z j * (2 * X j c) - z j * X p c)) by (intros; lra).
       rewrite sum_minus, sum_scal_r.
-      rewrite (sum_pick n (fun j => w j * (if Nat.eqb j q then 0 else 2 * X j c)) p Hp). rewrite (proj2 (Nat.eqb_neq p q)) by auto.
+      rewrite (sum_pick n (fun j => w j * (if Nat.eqb j q then 0 else 2 * X j c)) p Hp).
+      rewrite (proj2 (Nat.eqb_neq p q)) by auto.
       assert (E : sum n (fun i => if Nat.eqb i p then 0 else w i * (if Nat.eqb i q then 0 else 2 * X i c))
         = sum n (fun j => z j * (2 * X j c))); [|lra].
       apply sum_ext. intros j _. unfold z. destruct (Nat.eqb j p), (Nat.eqb j q); lra. }
   eapply Rle_trans; [apply norm_sum|].
   apply Rle_trans with (sum n (fun j => z j * 3)).
   - apply sum_le. intros j Hj. rewrite norm_scal. unfold z.
-    destruct (Nat.eqb_spec j p); [rewrite Rabs_R0; lra|]. destruct (Nat.eqb_spec j q); [rewrite Rabs_R0; lra|].
+    destruct (Nat.eqb_spec j p); [rewrite Rabs_R0; lra|].
+    destruct (Nat.eqb_spec j q); [rewrite Rabs_R0; lra|].
     pose proof (W j). rewrite Rabs_pos_eq by lra. apply Rmult_le_compat_l; [lra|].
     pose proof (norm_sub d (fun c => 2 * X j c) (X p)) as T. rewrite norm_scal, Rabs_pos_eq in T by lra.
     pose proof (HX j Hj ltac:(auto)). pose proof (HX p Hp ltac:(auto)). lra.
-  - rewrite sum_scal_r. assert (0 <= sum n z); [|lra]. apply sum_nonneg. intros j _. unfold z. pose proof (W j).
+  - rewrite sum_scal_r. assert (0 <= sum n z); [|lra]. apply sum_nonneg. intros j _. unfold z.
+    pose proof (W j).
     destruct (Nat.eqb j p), (Nat.eqb j q); lra.
 Qed.
 
 (* The temperature gives the margin. *)
-Lemma temperature_nonneg L rho epsilon : rho < 1 -> (1 <= L)%nat -> 0 < epsilon <= 4 -> 0 <= temperature L rho epsilon.
+Lemma temperature_nonneg L rho epsilon : rho < 1 -> (1 <= L)%nat -> 0 < epsilon <= 4 -> 0
+  <= temperature L rho epsilon.
 Proof.
   intros Hr HL He. unfold temperature. assert (Rmax rho 0 < 1) by (apply Rmax_lub_lt; lra).
   apply Rmult_le_pos; [|left; apply Rinv_0_lt_compat; lra].
-  rewrite <- ln_1. destruct (Req_dec (4 * INR L / epsilon) 1) as [->|N]; [lra|]. left. apply ln_increasing; [lra|].
+  rewrite <- ln_1. destruct (Req_dec (4 * INR L / epsilon) 1) as [->|N]; [lra|]. left.
+  apply ln_increasing; [lra|].
   apply le_INR in HL. simpl in HL. assert (1 <= 4 * INR L / epsilon); [|lra].
   apply Rmult_le_reg_r with epsilon; [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra.
 Qed.
@@ -179,7 +196,8 @@ Lemma temperature_margin L rho epsilon cosine :
 Proof.
   intros Hr HL He Hc. pose proof (temperature_nonneg L rho epsilon Hr HL He).
   assert (Rmax rho 0 < 1) by (apply Rmax_lub_lt; lra).
-  assert (E : ln (4 * INR L / epsilon) = temperature L rho epsilon * (1 - Rmax rho 0)) by (unfold temperature; field; lra).
+  assert (E : ln (4 * INR L / epsilon) = temperature L rho epsilon * (1 - Rmax rho 0))
+    by (unfold temperature; field; lra).
   rewrite E. nra.
 Qed.
 
