@@ -79,7 +79,7 @@ $(BIN)/libcli.a: $(filter-out %/main.o,$(CLI_SRC:%.c=$(OBJ)/%.o))
 # ---- The other rooms ----------------------------------------------------------------------------------------------
 include wasm/wasm.mk
 include scripts/install.mk scripts/judge.mk
-include proofs_tests/tests.mk proofs_tests/fuzz/fuzz.mk proofs_tests/rocq/rocq.mk
+include proofs_tests/tests.mk proofs_tests/fuzz/fuzz.mk
 include bench/bench.mk
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
@@ -107,9 +107,10 @@ test-quick: ## the native tests only
 test-list: ## after a test was added, renamed or removed, and make test: write proofs_tests/tests.txt
 	@scripts/tally.sh --record $(ALL_TESTS)
 
-test-all: ## make test, and what is slow: emulated Arm, every preset's claims, planted faults, fuzzing
+test-all: ## make test, and what is slow: emulated Arm, every proof, every preset's claims, planted faults, fuzzing
 	@$(MAKE) --no-print-directory test
 	$(call judge,,arm)
+	@$(MAKE) --no-print-directory proofs-all
 	@$(MAKE) --no-print-directory presets
 	@$(MAKE) --no-print-directory mutants
 	@$(MAKE) --no-print-directory fuzz

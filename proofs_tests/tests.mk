@@ -80,6 +80,9 @@ $(call script, format,   tools/format.test.mjs,             .clang-format .prett
 $(call script, workflows, tools/workflows.test.mjs,         $(wildcard .github/workflows/*.yml))
 $(call script, mnist,    tools/mnist.test.mjs,              scripts/mnist.mjs)
 $(call script, serve,    tools/serve.test.mjs,              scripts/serve.mjs)
+# The theorems proved in Rocq.
+include proofs_tests/rocq/rocq.mk
+
 build/test/arm.count: RUN_OPTIONS := --timeout 1800
 build/test/format.count: export C_FILES := $(C_FILES)
 build/test/format.count: export WEB_FILES := $(WEB_FILES)

@@ -1,4 +1,4 @@
-# rocq.mk: compiles the machine-checked proofs, proofs_tests/rocq/*.v, into build/rocq. Included by the Makefile.
+# rocq.mk: compiles the machine-checked proofs, proofs_tests/rocq/*.v, into build/rocq. Included by tests.mk.
 #   make proofs      all of them; prints every theorem of theorems.txt as Rocq states it, with the axioms it rests on
 # In `make test` the test `rocq` compiles what has changed, on a clean clone all but the files below; without coqc it is
 # skipped and says so. `make test-all` compiles everything.
@@ -26,10 +26,14 @@ endif
 
 proofs: $(ROCQ_ALL:%=build/rocq/%.vo) ## compile the machine-checked proofs, print every statement and its axioms
 	@node $(ROCQ)/statements.mjs
+
+SCRIPT_TESTS += rocq
 build/test/rocq.count: export ROCQ_FILES := $(ROCQ_NOW)
 build/test/rocq.count: $(wildcard $(ROCQ)/*)
 	@$(if $(HAVE_COQ),$(MAKE) -s --no-print-directory -k $(ROCQ_NOW:%=build/rocq/%.vo) || :)
-	@$(RUN) rocq node --test --test-reporter=tap $(ROCQ)/assumptions.test.mjs || :
+	@$(RUN) rocq node --test --test-reporter=tap $(ROCQ)/assumptions.test.mjs $(JUDGED)
+# The slow ones as well.
 proofs-all: $(if $(HAVE_COQ),$(ROCQ_ALL:%=build/rocq/%.vo))
-	@rm -f build/test/rocq.count && $(MAKE) --no-print-directory build/test/rocq.count && scripts/tally.sh rocq
+	@rm -f build/test/rocq.count
+	$(call judge,,rocq)
 .PHONY: proofs proofs-all
