@@ -1,6 +1,6 @@
 // statements.mjs: what Rocq says of the theorems of theorems.txt, once their files are compiled into build/rocq: each one's
 // statement, and the axioms it rests on.
-//   node proofs_tests/rocq/statements.mjs     print them
+//   node proofs_tests/rocq/statements.mjs     print them, and write the statements to statements.txt
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -42,7 +42,7 @@ export function stated(text) {
 // What coqc answers to the commands, each answer by itself. Throws with Rocq's words.
 function answers(files, commands) {
     mkdirSync(build, { recursive: true });
-    let text = 'From Coq Require Import Reals.\nOpen Scope R_scope.\nSet Printing Width 118.\n';
+    let text = 'From Coq Require Import Reals.\nOpen Scope R_scope.\nSet Printing Width 110.\n';
     text += files.map((f) => `From Seqmix Require Import ${f}.\n`).join('');
     text += commands.map((c) => `Goal True. idtac "==== answer". Abort.\n${c}\n`).join('');
     writeFileSync(join(build, 'Statements.v'), text);
@@ -69,13 +69,28 @@ function axiomsIn(answer) {
 const filesOf = (theorems) => [...new Set(theorems.map((t) => t.file))];
 const full = (t) => `Seqmix.${t.file}.${t.name}`;
 
-// The statement of each, as Rocq prints it.
+// The statement of each, as Rocq prints it to one who has imported what its file imports.
 export function statements(theorems) {
+    const texts = sources();
+    const imported = (file) => [
+        ...(texts[file].match(/From Seqmix Require Import ([^.]*)\./)?.[1].split(/\s+/) ?? []),
+        file,
+    ];
     const found = answers(
         filesOf(theorems),
-        theorems.map((t) => `Check @${full(t)}.`),
+        theorems.map(
+            (t) =>
+                `Import ${imported(t.file)
+                    .map((f) => `Seqmix.${f}`)
+                    .join(' ')}.\nCheck @${full(t)}.`,
+        ),
     );
-    return found.map((a) => a.replace(/^\S+\s*\n?\s*: /, '').trimEnd());
+    return found.map((a) =>
+        a
+            .replace(/^\S+\s*\n?\s*: /, '')
+            .trimEnd()
+            .replaceAll('\n       ', '\n'),
+    );
 }
 // The axioms that each rests on; a second for each of them.
 export function axioms(theorems) {
@@ -97,6 +112,12 @@ export function axiomsOfFiles(theorems) {
     return Object.fromEntries(files.map((f, i) => [f, axiomsIn(found[i])]));
 }
 
+// statements.txt: a theorem's name and below it what it states, so that a change of either is seen, and read without Rocq.
+export const written = join(folder, 'statements.txt');
+export function page(theorems, said) {
+    return theorems.map((t, i) => `${t.file}.${t.name}\n  ${said[i].replaceAll('\n', '\n  ')}\n`).join('\n');
+}
+
 if (process.argv[1] === import.meta.filename) {
     const theorems = listed();
     const said = statements(theorems);
@@ -106,5 +127,6 @@ if (process.argv[1] === import.meta.filename) {
             `${t.file}.${t.name}\n  ${said[i].replaceAll('\n', '\n  ')}\n  rests on: ${rests[i].join(', ') || 'no axiom'}\n`,
         ),
     );
-    console.log(`${theorems.length} theorems`);
+    writeFileSync(written, page(theorems, said));
+    console.log(`${theorems.length} theorems; wrote proofs_tests/rocq/statements.txt`);
 }
