@@ -66,6 +66,47 @@ function figures(name) {
     if (!found.length) throw new Error(`build/tests/${name} prints no figure`);
     return found;
 }
+
+// What Rocq has proved, by the C program that a .v file's first comment names: { proof_las_b1: { LasB1: [[name, statement], ..] } }.
+const rocq = join(root, 'proofs_tests/rocq');
+const proved = {};
+const inPart = new Set(); // programs whose file says "Not proved"
+const errataProved = new Set();
+for (const block of readFileSync(join(rocq, 'statements.txt'), 'utf8').split(/\n(?=\S)/)) {
+    const [, file, name] = block.match(/^(\w+)\.(\S+)/);
+    const comment = readFileSync(join(rocq, `${file}.v`), 'utf8').split('*)')[0];
+    for (const c of new Set(comment.match(/\bproof_\w+(?=\.c\b)/g))) {
+        ((proved[c] ??= {})[file] ??= []).push([name, block.slice(block.indexOf('\n') + 1).trimEnd()]);
+        if (/\bNot proved\b/.test(comment)) inPart.add(c);
+    }
+    for (const [, n] of comment.matchAll(/\b[Ee]rratum\s+(\d+)/g)) errataProved.add(Number(n));
+}
+// What kind of truth a claim has. proof_certificates names the programs whose claims it certifies.
+function kinds(name) {
+    if (name === 'test_errata') {
+        const found = [...errataProved].sort((a, b) => a - b);
+        return `tested${found.length ? `; proved: ${found.join(', ')}` : ''}`;
+    }
+    const all = Object.values(proved[name] ?? {}).flat().length;
+    const certifies = name === 'proof_certificates';
+    const certified = certifies || fields('proof_certificates').Statement.includes(`${name}.c`);
+    return [
+        all && `[proved ${inPart.has(name) ? 'in part' : 'for all'}](#${name}), ${all} theorems`,
+        certified && 'certified on instances',
+        !certifies && 'tested',
+    ]
+        .filter(Boolean)
+        .join('; ');
+}
+function proofsOf(name) {
+    const files = Object.entries(proved[name] ?? {});
+    return files
+        .map(([file, theorems]) => {
+            const text = theorems.map(([n, statement]) => `${n}:\n${statement}`).join('\n\n');
+            return `*Proved* in Rocq: [proofs_tests/rocq/${file}.v](../proofs_tests/rocq/${file}.v)\n\n\`\`\`\n${text}\n\`\`\`\n\n`;
+        })
+        .join('');
+}
 const cell = (text) => text.replaceAll('|', '\\|');
 
 if (process.argv.includes('--check')) {
@@ -74,6 +115,10 @@ if (process.argv.includes('--check')) {
         (n) => !text.includes(`proofs_tests/proofs/${n}.c`) || !text.includes(cell(fields(n).Claim)),
     );
     if (!text.includes('proofs_tests/proofs/test_errata.c')) missing.push('test_errata');
+    for (const files of Object.values(proved))
+        for (const [n, statement] of Object.values(files).flat())
+            if (!text.includes(`${n}:\n${statement}`)) missing.push(n);
+    for (const n of [...proofs, 'test_errata']) if (!text.includes(` | ${kinds(n)} | `)) missing.push(n);
     for (const n of missing)
         console.error(
             `docs/THEOREMS.md: ${n} is missing or its claim has changed; make theorems writes the page`,
@@ -88,26 +133,31 @@ by itself with \`make build/tests/NAME && build/tests/NAME\`; \`make test\` runs
 proofs_tests/constructions/constructions.h, made from the public kernels (float32) and from the oracle (double). The page's Theorems view lets
 one change their inputs by hand; its Verify view runs these very tests in the browser (proofs_tests/proofs/wasm).
 
+What kind of truth a claim has: proved for all lengths, inputs and weights, over the real numbers, by a machine
+([proofs_tests/rocq](../proofs_tests/rocq/README.md)); certified on exact instances, in ball arithmetic; tested, the kernels' own
+floats against a bound.
+
 Sources: [LaS] Zimerman & Wolf, ICML 2024; [CAT] Li, Zhang, Huang & Oymak, AAAI 2025; [Focus] Lutati, Zimerman & Wolf, EMNLP 2023;
 [CHELA] Liu et al., ICML 2024.
 
-| claim | file | figures |
-|---|---|---|
+| claim | file | truth | figures |
+|---|---|---|---|
 `;
 let body = '';
 for (const name of proofs) {
     const f = fields(name),
         all = figures(name);
-    out += `| ${cell(f.Claim)} | [proofs_tests/proofs/${name}.c](../proofs_tests/proofs/${name}.c) | [${all.length}](#${name}) |\n`;
+    out += `| ${cell(f.Claim)} | [proofs_tests/proofs/${name}.c](../proofs_tests/proofs/${name}.c) | ${kinds(name)} | [${all.length}](#${name}) |\n`;
     body += `\n## ${name}\n\n**${cell(f.Claim)}**\n\n`;
     for (const p of parts.slice(1))
         body += `*${p}.* ${f[p].replaceAll('*', '\\*').replaceAll('_', '\\_')}\n\n`;
+    body += proofsOf(name);
     body += `\`make build/tests/${name} && build/tests/${name}\`\n\n| check | figure | value | bound |\n|---|---|---|---|\n`;
     for (const [test, text, value, bound] of all)
         body += `| ${test} | ${cell(text)} | ${value} | ${bound} |\n`;
 }
 const errata = figures('test_errata');
-out += `| what is wrong or unsaid in the sources, [15 errata](ERRATA.md) | [proofs_tests/proofs/test_errata.c](../proofs_tests/proofs/test_errata.c) | [${errata.length}](#test_errata) |\n`;
+out += `| what is wrong or unsaid in the sources, [15 errata](ERRATA.md) | [proofs_tests/proofs/test_errata.c](../proofs_tests/proofs/test_errata.c) | ${kinds('test_errata')} | [${errata.length}](#test_errata) |\n`;
 body += `\n## test_errata\n\n\`make build/tests/test_errata && build/tests/test_errata\`\n\n| erratum | figure | value | bound |\n|---|---|---|---|\n`;
 for (const [test, text, value, bound] of errata)
     body += `| ${test} | ${cell(text)} | ${value} | ${bound} |\n`;

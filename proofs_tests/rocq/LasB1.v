@@ -1,6 +1,6 @@
 (* LasB1.v: [LaS] Theorem B.1, for every length, every causal kernel and every input: one head of softmax
    attention computes the causal convolution with a kernel k >= 0; two heads compute a signed one; no single
-   head computes a kernel that has taps of both signs, whatever its weights.
+   head computes a kernel that has taps of both signs, whatever its weights (erratum 4).
    The construction is con_las_b1 of constructions.c, which proof_las_b1.c tests on floats: row 0 is one extra
    token whose value is 0, row t + 1 carries the one-hot position t + 1 beside the value x_t; W_q holds
    sqrt(d) times the logarithms, W_k picks the position, W_v the value, and W_o multiplies by c = slack + k_0
