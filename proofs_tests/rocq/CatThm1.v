@@ -6,7 +6,8 @@
    "Almost all F": the keys of the first N - 1 rows, whose N-gram reaches before the sequence, are 0
    (mask_starts). Then rho < 1 exists for every F outside finitely many hyperplanes: those on which some
    combination of F_0 .. F_{N-1} with coefficients -1, 0, 1, not all 0, vanishes; the embeddings are linearly
-   independent (cat_thm1_almost_all). No hyperplane is everything: F_r = 2^r lies on none of them
+   independent (cat_thm1_almost_all). On each of these hyperplanes the theorem does fail
+   (filters_on_a_hyperplane_fail), and no hyperplane is everything: F_r = 2^r lies on none of them
    (powers_of_two_are_generic).
    Erratum 11: without that mask the theorem as printed is false on an open set of filters. Wherever
    F_0 (F_0 + F_1) > 0 the first row a and the pair a a have one and the same key (the_start_collides), and on
@@ -373,6 +374,28 @@ Proof.
   replace c with (temperature L rho epsilon) by (unfold c, temperature, Rdiv; ring).
   split; [|split]; [apply (cat_thm1_value_delay V)|apply (cat_thm1_key_delay V)|apply (cat_thm1_strict V)];
     auto.
+Qed.
+
+(* And no filter that lies on one of them will do: two different N-grams of tokens 0 and 1 are filtered to the
+   same row, whatever the embeddings. So (0, 0), (1, 0) and (1, 1) fail. *)
+Theorem filters_on_a_hyperplane_fail (V N : nat) (F sigma : nat -> R) :
+  (2 <= V)%nat -> (forall r, (r < N)%nat -> sigma r = -1 \/ sigma r = 0 \/ sigma r = 1) ->
+  (exists r, (r < N)%nat /\ sigma r <> 0) -> sum N (fun r => sigma r * F r) = 0 ->
+  exists a b, is_gram V N a /\ is_gram V N b /\ differ N a b /\ forall E e, gram E F N a e = gram E F N b e.
+Proof.
+  intros HV H (r & Hr & Hs) Z. exists (fun r => if Req_EM_T (sigma r) 1 then 0%nat else 1%nat).
+  exists (fun r => if Req_EM_T (sigma r) (-1) then 0%nat else 1%nat). split; [|split; [|split]].
+  - intros k _. destruct (Req_EM_T (sigma k) 1); lia.
+  - intros k _. destruct (Req_EM_T (sigma k) (-1)); lia.
+  - exists r. split; auto. destruct (Req_EM_T (sigma r) 1), (Req_EM_T (sigma r) (-1)); try lra; try lia.
+    destruct (H r Hr) as [|[|]]; contradiction.
+  - intros E e. apply Rminus_diag_uniq. unfold gram. rewrite <- sum_minus.
+    rewrite (sum_ext N _ (fun k => (E 0%nat e - E 1%nat e) * (sigma k * F k))).
+    + rewrite sum_scal, Z. lra.
+    + intros k Hk. destruct (Req_EM_T (sigma k) 1) as [P|P], (Req_EM_T (sigma k) (-1)) as [Q|Q]; try lra.
+      * rewrite P. lra.
+      * rewrite Q. lra.
+      * destruct (H k Hk) as [A|[A|A]]; [contradiction| |contradiction]. rewrite A. lra.
 Qed.
 
 (* The hyperplanes leave something: the set of filters that is left out is proper, for every N. *)
