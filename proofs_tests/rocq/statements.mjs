@@ -43,7 +43,7 @@ export function stated(text) {
 function answers(files, commands) {
     mkdirSync(build, { recursive: true });
     let text = 'From Coq Require Import Reals.\nOpen Scope R_scope.\nSet Printing Width 110.\n';
-    text += files.map((f) => `From Seqmix Require Import ${f}.\n`).join('');
+    text += files.map((f) => `From Seqmix Require ${f}.\n`).join('');
     text += commands.map((c) => `Goal True. idtac "==== answer". Abort.\n${c}\n`).join('');
     writeFileSync(join(build, 'Statements.v'), text);
     const r = spawnSync(coqc, ['-q', '-noglob', '-Q', '.', 'Seqmix', 'Statements.v'], {
