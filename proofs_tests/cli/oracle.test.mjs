@@ -793,6 +793,47 @@ test('compare: a set that cannot fail is refused', () => {
     }
 });
 
+test('a state that is detached every 64 rows fails in every format', () => {
+    const cases = manifest.cases.filter(
+        ({ name }) => /_long(_carry)?$/.test(name) && !name.startsWith('long_conv'),
+    );
+    assert.equal(cases.length, 7);
+    for (const one of cases.filter(({ mechanism }) => mechanism !== 'focus_filter')) {
+        const dir = newFolder();
+        for (const entry of results(one)) cpSync(at('vectors', entry.file), join(dir, entry.file));
+        const pieces = [0, 64, 128].map((from) => {
+            // Arrays whose first size is L are cut, the others are everybody's; the forward pass alone.
+            const rows = ({ shape, data }) => {
+                const to = Math.min(from + 64, shape[0]),
+                    n = data.length / shape[0];
+                return {
+                    shape: [to - from, ...shape.slice(1)],
+                    data: Array.from(data.slice(from * n, to * n)),
+                };
+            };
+            const inputs = Object.entries(one.inputs)
+                .filter(([name]) => name !== 'dy')
+                .map(([name, { file, shape }]) => [
+                    name,
+                    shape[0] === one.params.L ? rows(vector(file)) : vector(file),
+                ]);
+            const part = newFolder(Object.fromEntries(inputs)),
+                { L, ...others } = one.params;
+            works('oracle', one.mechanism, ...params(others), '--in', part, '--out', part);
+            return Array.from(readNpy(join(part, 'y.npy')).data);
+        });
+        const { file, shape } = one.outputs.y;
+        writeNpy(join(dir, file), shape, pieces.flat());
+        for (const format of ['--f64', '--f32', '--f16', '--bf16']) {
+            const judged = seqmix(
+                'compare',
+                ...['--manifest', at('vectors', 'manifest.json'), dir, '--only', one.name, format],
+            );
+            assert.equal(judged.status, 1, `${one.name} ${format}: ${judged.stdout}${judged.stderr}`);
+        }
+    }
+});
+
 /** All these cases in one run of the program: how many failed, each with its sentence; no signal, no sanitizer. */
 function attempt(name, cases) {
     const dir = at(name);
