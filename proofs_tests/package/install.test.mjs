@@ -413,7 +413,7 @@ test('the manual pages have every command and key', () => {
         .split('\n')
         .map((line) => /^ {2}(\w+) +\w/.exec(line)?.[1])
         .filter(Boolean);
-    assert.equal(commands.length, 12);
+    assert.ok(commands.length >= 12);
     for (const command of commands)
         assert.match(page('man1/seqmix.1'), new RegExp(`^\\.SS seqmix ${command}`, 'm'));
     const keys = run(join(prefix, 'bin/seqmix'), ['help'])
