@@ -33,7 +33,7 @@ int cli_has_threads(void); // whether this build has them at all
 // n threads as smx_run_parallel takes them; NULL where one is enough.
 smx_parallel_for cli_threads(int n, void **pool);
 
-// runs.c. Where one run is meant, a config with ~ in it would be read in part, and is refused: 2 with the sentence printed, or 0.
+// runs.c. Where one run is meant, a config of several (~ in it, or a preset that has them) would be read in part, and is refused: 2 with the sentence printed, or 0.
 int cli_refuse_several(const char *command, const char *config);
 // The run of a checkpoint with changes to its config (NULL: none); NULL with the sentence printed.
 smx_run *cli_load_run(const char *file, const char *changes);

@@ -8,8 +8,12 @@
 #include "model/run/language.h"
 
 int cli_refuse_several(const char *command, const char *config) {
-    return config && strchr(config, '~')
-               ? cli_fail("%s takes one run; '%.200s' has several, with ~ between them", command, config)
+    const size_t runs = config ? config_runs(config) : 1;
+    return runs > 1
+               ? cli_fail(
+                     "%s takes one run, and '%.200s' are %zu: write out the one that is meant (seqmix help preset has "
+                     "the configs of presets)",
+                     command, config, runs)
                : 0;
 }
 

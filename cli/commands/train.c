@@ -83,20 +83,10 @@ static int read_save_every(training *t) {
 
 static smx_run *open_run(const options *o) {
     smx_error e = {0};
-    if (o->load)
-        return cli_refuse_several("train --load", o->config) ? NULL : cli_load_run(o->load, o->config);
-    char *all = smx_config_complete(o->config, &e);
-    size_t runs = 1;
-    for (const char *at = all; at && *at; at++) runs += *at == '~';
-    smx_run *run = all && runs == 1 ? smx_run_open(o->config, &e) : NULL;
-    if (all && runs > 1)
-        cli_fail(
-            "train takes one run, and '%.200s' are %zu: write out the one that is meant (seqmix help preset has "
-            "the configs of presets)",
-            o->config, runs);
-    else if (!run)
-        cli_fail("%s", e.message);
-    free(all);
+    if (cli_refuse_several(o->load ? "train --load" : "train", o->config)) return NULL;
+    if (o->load) return cli_load_run(o->load, o->config);
+    smx_run *run = smx_run_open(o->config, &e);
+    if (!run) cli_fail("%s", e.message);
     return run;
 }
 
