@@ -9,12 +9,15 @@
 
 int cli_refuse_several(const char *command, const char *config) {
     const size_t runs = config ? config_runs(config) : 1;
-    return runs > 1
-               ? cli_fail(
-                     "%s takes one run, and '%.200s' are %zu: write out the one that is meant (seqmix help preset has "
-                     "the configs of presets)",
-                     command, config, runs)
-               : 0;
+    if (runs == 1) return 0;
+    smx_error e = {0};
+    char *all = smx_config_complete(config, &e); // what is wrong with one of them says more
+    if (!all) return cli_fail("%s", e.message);
+    free(all);
+    return cli_fail(
+        "%s takes one run, and '%.200s' are %zu: write out the one that is meant (seqmix help preset has "
+        "the configs of presets)",
+        command, config, runs);
 }
 
 smx_run *cli_load_run(const char *file, const char *changes) {

@@ -83,8 +83,11 @@ static int read_save_every(training *t) {
 
 static smx_run *open_run(const options *o) {
     smx_error e = {0};
-    if (cli_refuse_several(o->load ? "train --load" : "train", o->config)) return NULL;
-    if (o->load) return cli_load_run(o->load, o->config);
+    if (o->load) // the library refuses a preset among changes
+        return o->config && strchr(o->config, '~') && cli_refuse_several("train --load", o->config)
+                   ? NULL
+                   : cli_load_run(o->load, o->config);
+    if (cli_refuse_several("train", o->config)) return NULL;
     smx_run *run = smx_run_open(o->config, &e);
     if (!run) cli_fail("%s", e.message);
     return run;
