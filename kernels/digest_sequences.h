@@ -229,6 +229,55 @@ static void scan(run *r, const int backward) {
 static void run_scan_fwd(run *r) { scan(r, 0); }
 static void run_scan_bwd(run *r) { scan(r, 1); }
 
+// Every kind of gates, some closed; a start and the gradient of the end; shared keys; lengths around the blocks of 16 and 64.
+static void state(run *r, const int backward, const int delta) {
+    static const smx_state shapes[] = {
+        {.B = 2, .L = 1, .H = 2, .dk = 1, .dv = 3, .gates = SMX_GATES_CHANNEL, .scale = 1},
+        {.B = 1, .L = 17, .H = 3, .dk = 5, .dv = 16, .gates = SMX_GATES_NONE, .scale = 0.5f},
+        {.B = 2, .L = 65, .H = 2, .dk = 18, .dv = 6, .gates = SMX_GATES_CHANNEL, .scale = 0.25f},
+        {.B = 1, .L = 79, .H = 2, .dk = 4, .dv = 20, .gates = SMX_GATES_HEAD, .shared = 1, .scale = 1},
+        {.B = 1, .L = 130, .H = 2, .dk = 16, .dv = 16, .gates = SMX_GATES_FIXED, .scale = 0.25f},
+    };
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        r->used = 0;
+        const smx_state p = shapes[s];
+        const size_t rows = p.B * p.L, nk = rows * p.dk * (p.shared ? 1 : p.H), nv = rows * p.H * p.dv;
+        const size_t ends = p.B * p.H * p.dk * p.dv, kept = p.B * smx_state_floats(p.L, p.H, p.dk, p.dv);
+        const size_t ng = p.gates == SMX_GATES_FIXED     ? p.H
+                          : p.gates == SMX_GATES_CHANNEL ? rows * p.H * p.dk
+                                                         : rows * p.H;
+        const float size = 1.0f / (float)p.dk;
+        float *q = unit(r, nk), *k = uniform(r, nk, 0, delta ? size : 1.0f), *v = unit(r, nv);
+        float *beta = uniform(r, rows * p.H, 0.5f, 0.5f), *g = uniform(r, ng, -0.5f, 0.5f);
+        for (size_t i = 0; i < ng; i++)
+            if (next(r) % 16 == 0) g[i] *= 200.0f;
+        float *start = s % 2 ? NULL : unit(r, ends), *y = blank(r, nv), *last = blank(r, ends);
+        float *states = blank(r, kept);
+        (delta ? smx_delta_fwd : smx_gla_fwd)(y, last, states, q, k, v, beta, g, start,
+                                              scratch(r, smx_state_fwd_scratch_bytes(&p)), &p);
+        if (!backward) {
+            out(r, "y", y, nv);
+            out(r, "last", last, ends);
+            continue;
+        }
+        float *dq = blank(r, nk), *dk = blank(r, nk), *dv = blank(r, nv), *dbeta = blank(r, rows * p.H);
+        float *dg = unit(r, ng), *dstart = blank(r, ends), *dy = unit(r, nv);
+        float *dlast = s % 2 ? NULL : unit(r, ends);
+        (delta ? smx_delta_bwd : smx_gla_bwd)(dq, dk, dv, dbeta, dg, dstart, dy, dlast, q, k, v, beta, g,
+                                              states, scratch(r, smx_state_bwd_scratch_bytes(&p)), &p);
+        out(r, "dq", dq, nk);
+        out(r, "dk", dk, nk);
+        out(r, "dv", dv, nv);
+        out(r, "dbeta", dbeta, rows * p.H);
+        if (p.gates) out(r, "dg", dg, ng);
+        out(r, "dstart", dstart, ends);
+    }
+}
+static void run_gla_fwd(run *r) { state(r, 0, 0); }
+static void run_gla_bwd(run *r) { state(r, 1, 0); }
+static void run_delta_fwd(run *r) { state(r, 0, 1); }
+static void run_delta_bwd(run *r) { state(r, 1, 1); }
+
 static void s4d(run *r, const int backward) {
     EACH_SEQUENCE(B, L, D) {
         const size_t S = B, real = L % 2;

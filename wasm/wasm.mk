@@ -11,7 +11,7 @@ WASM_LEVEL = $(if $(filter $(WASM_HOT),$<),-O2 -DSMX_HOT,$(if $(filter $(WASM_CO
 WASM_FLAGS_wasm := -msimd128 -DSMX_HAVE_wasm -DSMX_ISA_NAME=wasm
 WASM_FLAGS_scalar := -DSMX_SCALAR -DSMX_HAVE_scalar -DSMX_ISA_NAME=scalar
 # gzip looks back 32 KB: kernels that resemble each other stand together (2 KB; the order was found by trying).
-WASM_NEAR := $(patsubst %,kernels/%.c,norm adamw gemm linattn landmark conv attention_maps attention loss rope mse elementwise feature \
+WASM_NEAR := $(patsubst %,kernels/%.c,norm adamw gemm linattn state landmark conv attention_maps attention loss rope mse elementwise feature \
 	embedding gate s4d scan ema longconv iir fft activation)
 WASM_KERNELS := $(filter-out %/digest.c,$(KERNEL_ONCE)) $(filter-out $(WASM_NEAR),$(KERNEL_SRC)) $(WASM_NEAR)
 WASM_SRC := wasm/exports.c wasm/print.c $(filter-out %/selfcheck.c,$(MODEL_SRC)) $(TASK_SRC) $(WASM_KERNELS)

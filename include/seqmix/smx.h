@@ -161,6 +161,39 @@ size_t smx_linattn_bwd_scratch_bytes(const smx_linattn *p);
 void smx_linattn_bwd(float *dq, float *dk, float *dv, const float *dy, const float *q, const float *k,
                      const float *v, const float *y, const float *norm, void *scratch, const smx_linattn *p);
 
+// ---- A state of keys and values -------------------------------------------------------------------------
+// Every head carries a matrix S [dk][dv] along its sequence; each row lets it fade, writes into it and reads from it
+// With a = e^g, R = diag(a_t) S_{t-1}:
+//   gla    S_t = R + k_t (beta_t v_t)^T             gated linear attention (Yang et al. 2023, Eq. 3), Mamba-2's SSD, retention
+//   delta  S_t = R + k_t (beta_t (v_t - R^T k_t))^T the delta rule (Yang et al. 2024), gated or not; |k_t| <= 1 and beta in [0, 1]
+// y_t = scale S_t^T q_t. O(dk dv) a row: blocks of 16 rows, in which pairs are multiplied by products of a, never by e^-g.
+enum { SMX_GATES_NONE, SMX_GATES_FIXED, SMX_GATES_HEAD, SMX_GATES_CHANNEL };
+typedef struct {
+    size_t B, L, H, dk, dv;
+    int gates;  // g <= 0 is NULL, [H] for every row, [B][L][H] or [B][L][H][dk]; down to -infinity
+    int shared; // 0: q and k are [B][L][H][dk]; else [B][L][dk], the same for all heads
+    float scale;
+} smx_state;
+// y, v [B][L][H][dv], beta [B][L][H] (NULL in gla: 1). start [B][H][dk][dv] (NULL: zeros) is S before the first row, last (or
+// NULL) S after the last, so that a sequence may come in parts. states [B][smx_state_floats], one in 64 rows, is what
+// backward needs (NULL: not wanted). dbeta, dg and dstart may be NULL; dlast (NULL: zeros) is the gradient of last. dg of fixed gates
+// accumulates, everything else is overwritten.
+size_t smx_state_floats(size_t L, size_t H, size_t dk, size_t dv);
+size_t smx_state_fwd_scratch_bytes(const smx_state *p); // of both
+size_t smx_state_bwd_scratch_bytes(const smx_state *p);
+void smx_gla_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT last, float *SMX_RESTRICT states, const float *q,
+                 const float *k, const float *v, const float *beta, const float *g, const float *start,
+                 void *scratch, const smx_state *p);
+void smx_gla_bwd(float *dq, float *dk, float *dv, float *dbeta, float *dg, float *dstart, const float *dy,
+                 const float *dlast, const float *q, const float *k, const float *v, const float *beta,
+                 const float *g, const float *states, void *scratch, const smx_state *p);
+void smx_delta_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT last, float *SMX_RESTRICT states,
+                   const float *q, const float *k, const float *v, const float *beta, const float *g,
+                   const float *start, void *scratch, const smx_state *p);
+void smx_delta_bwd(float *dq, float *dk, float *dv, float *dbeta, float *dg, float *dstart, const float *dy,
+                   const float *dlast, const float *q, const float *k, const float *v, const float *beta,
+                   const float *g, const float *states, void *scratch, const smx_state *p);
+
 // ---- Landmark attention (LCAT, CAT Sec. 5) --------------------------------------------------------------
 // The filter of the landmarks, x, y [B][L][D]: forget = 0: y_t = sum of the `block` rows up to t; forget in (0,1]:
 // y_t = x_t + (1 - forget) y_{t-1} (the rho filter with forget = 1 - e^{-1/block}, which keeps more digits than rho).

@@ -589,6 +589,48 @@ static void ulp_scan(int back) {
 }
 static void ulp_scan_fwd(void) { ulp_scan(0); }
 static void ulp_scan_bwd(void) { ulp_scan(1); }
+// Gates of each row and channel with a start state; keys no longer than 1. gla's beta is of size 1 in the oracle's v.
+static void ulp_state(int back, int delta) {
+    const size_t L = ulp_size(70, 500, 5), H = 2, dk = 6, dv = 5, nk = L * H * dk, nv = L * H * dv,
+                 nb = L * H, ns = H * dk * dv;
+    const smx_state p = {1, L, H, dk, dv, SMX_GATES_CHANNEL, 0, 0.5f};
+    const ref_state r = {1, L, H, dk, dv, REF_GATES_CHANNEL, 0.5};
+    float *q = ulp_in(nk), *k = delta ? ulp_range(nk, -0.4, 0.4) : ulp_in(nk), *v = ulp_in(nv),
+          *beta = delta ? ulp_range(nb, 0, 1) : NULL, *g = ulp_range(nk, -2, 0), *start = ulp_in(ns),
+          *dy = ulp_in(nv);
+    float *y = check_floats(nv), *last = check_floats(ns),
+          *states = check_floats(smx_state_floats(L, H, dk, dv));
+    float *dq = check_floats(nk), *dk_ = check_floats(nk), *dv_ = check_floats(nv),
+          *db = delta ? check_floats(nb) : NULL, *dg = check_floats(nk), *ds = check_floats(ns);
+    double *qd = ulp_wide(q, nk), *kd = ulp_wide(k, nk), *vd = ulp_wide(v, nv), *gd = ulp_wide(g, nk),
+           *sd = ulp_wide(start, ns), *bd = delta ? ulp_wide(beta, nb) : NULL;
+    double *yd = check_doubles(nv), *lastd = check_doubles(ns), *wq = check_doubles(nk),
+           *wk = check_doubles(nk), *wv = check_doubles(nv), *wb = check_doubles(nb), *wg = ulp_zero_wide(nk),
+           *ws = check_doubles(ns);
+    (delta ? smx_delta_fwd : smx_gla_fwd)(y, last, states, q, k, v, beta, g, start,
+                                          check_scratch(smx_state_fwd_scratch_bytes(&p)), &p);
+    if (!back) {
+        if (!delta)
+            ref_gla_fwd(yd, lastd, qd, kd, vd, gd, sd, &r);
+        else if (ref_delta_fwd(yd, lastd, qd, kd, vd, bd, gd, sd, &r))
+            check_fail("no memory");
+        ulp_array(y, yd, nv), ulp_array(last, lastd, ns);
+        return;
+    }
+    (delta ? smx_delta_bwd : smx_gla_bwd)(dq, dk_, dv_, db, dg, ds, dy, NULL, q, k, v, beta, g, states,
+                                          check_scratch(smx_state_bwd_scratch_bytes(&p)), &p);
+    double *dyd = ulp_wide(dy, nv);
+    if (delta ? ref_delta_bwd(wq, wk, wv, wb, wg, ws, dyd, NULL, qd, kd, vd, bd, gd, sd, &r)
+              : ref_gla_bwd(wq, wk, wv, wg, ws, dyd, NULL, qd, kd, vd, gd, sd, &r))
+        check_fail("no memory");
+    ulp_array(dq, wq, nk), ulp_array(dk_, wk, nk), ulp_array(dv_, wv, nv), ulp_array(dg, wg, nk),
+        ulp_array(ds, ws, ns);
+    if (delta) ulp_array(db, wb, nb);
+}
+static void ulp_gla_fwd(void) { ulp_state(0, 0); }
+static void ulp_gla_bwd(void) { ulp_state(1, 0); }
+static void ulp_delta_fwd(void) { ulp_state(0, 1); }
+static void ulp_delta_bwd(void) { ulp_state(1, 1); }
 static void ulp_s4d_fwd(void) { // angles dt a_im l up to some hundred: their rounding is the error
     const size_t L = ulp_size(70, 500, 5), D = 4, S = 3, n = L * D, m = D * S;
     float *dt = ulp_range(D, -7, -2), *a = ulp_range(m, -1, 0), *im = ulp_range(m, 0, 10), *c = ulp_in(2 * m),
@@ -893,6 +935,10 @@ static const ulp_case ulp_cases[] = {
     {"scan_bwd", ulp_scan_bwd, "array", {7, 10, 4}},
     {"s4d_fwd", ulp_s4d_fwd, "array", {5, 4, 2.5}},
     {"s4d_bwd", ulp_s4d_bwd, "array", {9, 300, 4}},
+    {"gla_fwd", ulp_gla_fwd, "array", {3.5, 4.5, 2.5}},
+    {"gla_bwd", ulp_gla_bwd, "array", {11, 12, 20}},
+    {"delta_fwd", ulp_delta_fwd, "array", {4.5, 6.5, 5.5}},
+    {"delta_bwd", ulp_delta_bwd, "array", {11, 15, 8.5}},
 };
 
 // Largest error of a case over `draws` seeds.

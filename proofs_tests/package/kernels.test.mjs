@@ -107,6 +107,24 @@ const CASES = {
         S: 3,
     },
     s4d: { logDt: floats(3, -2, -1), logA: floats(6), aIm: floats(6, 0, 3), C: floats(12), L: 7, D: 3, S: 2 },
+    gla: {
+        q: floats(56),
+        k: floats(56),
+        v: floats(84),
+        beta: floats(28, 0, 1),
+        g: floats(56, -1, 0),
+        start: floats(24),
+        ...{ B: 2, L: 7, H: 2, keys: 2, values: 3, gates: 'channel' },
+    },
+    delta: {
+        q: floats(28),
+        k: floats(28, -0.5, 0.5),
+        v: floats(84),
+        beta: floats(28, 0, 1),
+        g: floats(28, -1, 0),
+        start: floats(24),
+        ...{ B: 2, L: 7, H: 2, keys: 2, values: 3, gates: 'head', shared: true },
+    },
     lasDecay: { alphas: floats(3, 0, 1), H: 3, L: 7 },
 };
 /** Where another setting takes another path. */
@@ -121,6 +139,21 @@ const VARIANTS = [
     ['s4d', { logDt: floats(3, -2, -1), logA: floats(6), C: floats(6), L: 7, D: 3, S: 2 }],
     ['longConv', { ...x(), k: floats(24), taps: 4 }],
     ['theta', { raw: floats(6), n: 6 }],
+    ['gla', { q: floats(14), k: floats(14), v: floats(21), start: floats(6), L: 7, keys: 2, values: 3 }],
+    [
+        'gla',
+        {
+            q: floats(14),
+            k: floats(14),
+            v: floats(21),
+            g: floats(1, -1, 0),
+            start: floats(6),
+            L: 7,
+            keys: 2,
+            values: 3,
+            gates: 'fixed',
+        },
+    ],
 ];
 
 // ---- The lines, read once more ----------------------------------------------------------------------------
@@ -178,7 +211,9 @@ function refused(call, key) {
 test('the table has every kernel of kernels.def, arguments in order, fields of its struct', async () => {
     const def = await readFile(at('kernels/kernels.def'), 'utf8');
     const header = await readFile(at('include/seqmix/smx.h'), 'utf8');
-    const plain = (name) => name.toLowerCase().replaceAll('_', '').replace('norms', 'norm');
+    // What C may call the same as a gradient has a name of its own.
+    const named = { norms: 'norm', keys: 'dk', values: 'dv' };
+    const plain = (name) => named[name] ?? name.toLowerCase().replaceAll('_', '');
     const lines = new Map(Object.keys(KERNELS).map((name) => [head(name), name]));
     let seen = 0;
     for (const [, cName, parameters, list] of def.matchAll(
@@ -539,6 +574,11 @@ test('wrong lengths, sizes, kinds and names are refused in a sentence', () => {
     refused(() => k.rfft({ x: floats(18), B: 1, N: 6, D: 3 }), 'N');
     refused(() => k.gather({ ...CASES.gather, rows: ints(0, 3) }), 'rows');
     refused(() => k.landmark({ ...CASES.landmark, block: 8 }), 'block');
+    refused(() => k.gla({ ...CASES.gla, gates: 'none' }), 'gates');
+    refused(() => k.gla({ ...CASES.gla, gates: 'head' }), 'g');
+    refused(() => k.delta({ ...CASES.delta, beta: undefined }), 'beta');
+    const wide = new Float32Array(2 ** 20);
+    refused(() => k.gla({ q: wide, k: wide, v: wide, L: 1, keys: 2 ** 20, values: 2 ** 20 }), 'keys');
     const pooled = k.maxpool(CASES.maxpool);
     pooled.where[3] = 7;
     refused(() => k.maxpoolBackward({ de: pooled.e, where: pooled.where, ...sizes, bins: 2, O: 2 }), 'where');

@@ -14,6 +14,8 @@ const QKV = 'q[B,L,D] k[B,L,D] v[B,L,D]';
 const EMA = 'alpha[D,S] delta[D,S] beta[D,S] eta[D,S] skip?[D]';
 const SCAN = 'dt[B,L,D] aLog[D,S] b[B,L,S] c[B,L,S] skip?[D]';
 const S4D = 'logDt[D] logA[D,S] aIm?[D,S] C[D,S,parts]';
+const STATE =
+    '{ B=1 L H=1 keys values gates:none|fixed|head|channel shared! ~scale=rootkeys } /gates /states';
 const LONG = 'B=1 L D taps ~lambda=0 =D /lambda';
 
 /**
@@ -111,6 +113,10 @@ export const KERNELS = {
     scanBackward: `scan_bwd: >dx[B,L,D] >ddt[B,L,D] >daLog[D,S] >db[B,L,S] >dc[B,L,S] >dskip?[D] dy[B,L,D] x[B,L,D] ${SCAN} states[B,stateFloats] @scan_scratch_bytes(L,D,S) B=1 L D S`,
     s4d: `s4d_fwd: >kernel[D,L] ${S4D} @s4d_scratch_bytes(L) L D S`,
     s4dBackward: `s4d_bwd: >dlogDt[D] >dlogA[D,S] >daIm?[D,S] >dC[D,S,parts] dkernel[D,L] ${S4D} @s4d_scratch_bytes(L) L D S`,
+    gla: `gla_fwd: >y[B,L,H,values] >last[B,H,keys,values] >states[B,keptFloats] q[B,L,keyWidth] k[B,L,keyWidth] v[B,L,H,values] beta?[B,L,H] g?[gateFloats] start?[B,H,keys,values] @state_fwd_scratch_bytes(p) ${STATE}`,
+    glaBackward: `gla_bwd: >dq[B,L,keyWidth] >dk[B,L,keyWidth] >dv[B,L,H,values] >dbeta?[B,L,H] >dg?[gateFloats] >dstart[B,H,keys,values] dy[B,L,H,values] dlast?[B,H,keys,values] q[B,L,keyWidth] k[B,L,keyWidth] v[B,L,H,values] beta?[B,L,H] g?[gateFloats] states[B,keptFloats] @state_bwd_scratch_bytes(p) ${STATE}`,
+    delta: `delta_fwd: >y[B,L,H,values] >last[B,H,keys,values] >states[B,keptFloats] q[B,L,keyWidth] k[B,L,keyWidth] v[B,L,H,values] beta[B,L,H] g?[gateFloats] start?[B,H,keys,values] @state_fwd_scratch_bytes(p) ${STATE}`,
+    deltaBackward: `delta_bwd: >dq[B,L,keyWidth] >dk[B,L,keyWidth] >dv[B,L,H,values] >dbeta[B,L,H] >dg?[gateFloats] >dstart[B,H,keys,values] dy[B,L,H,values] dlast?[B,H,keys,values] q[B,L,keyWidth] k[B,L,keyWidth] v[B,L,H,values] beta[B,L,H] g?[gateFloats] states[B,keptFloats] @state_bwd_scratch_bytes(p) ${STATE}`,
     lasDecay: 'lab_las_decay: >decayTable[H,span] alphas?[H] H L ~range=1 /las',
 } as const;
 
@@ -295,6 +301,16 @@ const DERIVED: Record<string, [string, (x: Record<string, Call>, ...sizes: numbe
     flags: ['transA transB', (_, a, b) => a! + 2 * b!],
     rows: ['L', (x, L) => x.smx_longconv_rows!(L!) >>> 0],
     spectrumFloats: ['L D', (x, L, D) => x.smx_longconv_spectrum_floats!(L!, D!) >>> 0],
+    keyWidth: ['shared H keys', (_, shared, H, keys) => (shared ? keys! : H! * keys!)],
+    gateFloats: [
+        'gates B L H keys',
+        (_, gates, B, L, H, keys) => H! * (gates === 1 ? 1 : B! * L! * (gates === 3 ? keys! : 1)),
+    ],
+    rootkeys: ['keys', (_, keys) => 1 / Math.sqrt(keys!)],
+    keptFloats: [
+        'L H keys values',
+        (x, L, H, keys, values) => x.smx_state_floats!(L!, H!, keys!, values!) >>> 0,
+    ],
     stateFloats: ['L D S', (x, L, D, S) => x.smx_scan_state_floats!(L!, D!, S!) >>> 0],
 };
 /** What sizes have to keep: the one at fault, what it needs, whether it is right, and what is allowed. */
@@ -319,6 +335,18 @@ const RULES: Record<string, [string, string, (...sizes: number[]) => boolean, st
         'bins L',
         (O, bins, L) => O! * bins! * L! < 2 ** 32 && L! < 2 ** 24,
         'small enough that O bins L < 2^32',
+    ],
+    gates: [
+        'gates',
+        'g?',
+        (gates, given) => (gates! > 0 ? 1 : 0) === given,
+        'none without g, another kind with g',
+    ],
+    states: [
+        'keys',
+        'values H L B',
+        (keys, values, H, L, B) => keys! * (values! + 15) * H! * (B! * Math.ceil(L! / 64) + 8) < 2 ** 28,
+        'small enough that H keys values (B L / 64 + 8) < 2^28',
     ],
     forget: ['forget', '', (forget) => forget! >= 0 && forget! <= 1, 'from 0 to 1'],
     lambda: ['lambda', '', (lambda) => lambda! >= 0, 'at least 0'],

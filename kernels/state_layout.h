@@ -1,0 +1,76 @@
+// state_layout.h: how state.c divides its scratch, in floats. Also what state_scratch.c reports.
+#ifndef SMX_STATE_LAYOUT_H
+#define SMX_STATE_LAYOUT_H
+
+#include <seqmix/smx.h>
+
+// Rows of a block, one for each lane of a group; blocks of a segment, at whose start forward keeps the states.
+enum { STATE_ROWS = 16, STATE_BLOCKS = 4, STATE_SEGMENT = STATE_ROWS * STATE_BLOCKS };
+
+// What one block of one head holds: rows of width dkp or dvp (dk and dv rounded up to whole groups).
+typedef struct {
+    size_t dkp, dvp, size; // size: of a state [dk][dvp]
+    size_t q, k;           // [rows][dkp], q times scale
+    size_t alpha, decay;   // [rows][dkp]: e^g of the row, and of all from the block's first row on
+    size_t late;           // [dk][rows]: k as it has decayed by the block's end
+    size_t reads, answers; // [rows][rows]: q_t . k_s for s <= t and k_t . k_s for s < t, decayed
+    size_t beta, miss, u;  // [rows]; [rows][dvp]: v minus what the state answers; beta times that
+    size_t state;          // before the block
+    size_t block;          // all these
+    // Behind the blocks
+    size_t end;                  // the state after the last one
+    size_t work;                 // [rows][dkp]
+    size_t out;                  // [rows][dvp]: y, or its gradients
+    size_t states;               // [H]: states that are carried (backward: their gradients)
+    size_t written, dmiss;       // backward only: gradients of u and, negative, of miss, [rows][dvp]
+    size_t turned;               // [dvp][2 rows]: dy and dmiss, transposed
+    size_t turned_u;             // [dvp][rows]
+    size_t dreads, danswers;     // [rows][rows]
+    size_t sides;                // [dkp][2 rows]: products with a state, rows in lanes
+    size_t dq, as_query, as_key; // [rows][dkp]
+    size_t dg;                   // [rows][dkp]
+    size_t floats;
+} state_layout;
+
+static inline state_layout state_layout_of(const smx_state *p, int backward) {
+    state_layout w = {0};
+    size_t at = 0;
+    w.dkp = (p->dk + 15) / 16 * 16;
+    w.dvp = (p->dv + 15) / 16 * 16;
+    w.size = p->dk * w.dvp;
+    const size_t rows = STATE_ROWS, square = rows * rows;
+    w.q = at, at += rows * w.dkp;
+    w.k = at, at += rows * w.dkp;
+    w.alpha = at, at += rows * w.dkp;
+    w.decay = at, at += rows * w.dkp;
+    w.late = at, at += p->dk * rows;
+    w.reads = at, at += square;
+    w.answers = at, at += square;
+    w.beta = at, at += rows;
+    w.miss = at, at += rows * w.dvp;
+    w.u = at, at += rows * w.dvp;
+    w.state = at, at += w.size;
+    w.block = at;
+    at *= backward ? STATE_BLOCKS : 1;
+    w.end = at, at += w.size;
+    w.work = at, at += rows * w.dkp;
+    w.out = at, at += rows * w.dvp;
+    w.states = at, at += p->H * w.size;
+    if (backward) {
+        w.written = at, at += rows * w.dvp;
+        w.dmiss = at, at += rows * w.dvp;
+        w.turned = at, at += 2 * w.dvp * rows;
+        w.turned_u = at, at += w.dvp * rows;
+        w.dreads = at, at += square;
+        w.danswers = at, at += square;
+        w.sides = at, at += 2 * w.dkp * rows;
+        w.dq = at, at += rows * w.dkp;
+        w.as_query = at, at += rows * w.dkp;
+        w.as_key = at, at += rows * w.dkp;
+        w.dg = at, at += rows * w.dkp;
+    }
+    w.floats = at;
+    return w;
+}
+
+#endif

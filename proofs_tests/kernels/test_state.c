@@ -1,0 +1,302 @@
+// test_state.c: gated linear attention and the delta rule against the oracle: every kind of gates, lengths around the blocks of
+// 16 and 64 rows, widths around whole groups, closed gates, shared keys; a sequence in two parts equals the whole; nothing leaks
+// to earlier rows; 2,100 rows stay finite.
+#include "proofs_tests/support/check.h"
+#include <seqmix/ref.h>
+
+typedef void forward(float *, float *, float *, const float *, const float *, const float *, const float *,
+                     const float *, const float *, void *, const smx_state *);
+typedef void backward(float *, float *, float *, float *, float *, float *, const float *, const float *,
+                      const float *, const float *, const float *, const float *, const float *,
+                      const float *, void *, const smx_state *);
+static forward *const forwards[] = {smx_gla_fwd, smx_delta_fwd};
+static backward *const backwards[] = {smx_gla_bwd, smx_delta_bwd};
+
+// One problem and what the kernel makes of it; numbers of floats: of q, v, beta, g and a state.
+typedef struct {
+    smx_state p;
+    int delta, carried; // carried: with a start and a gradient of the last state
+    size_t nk, nv, nb, ng, ns, kept;
+    float *q, *k, *v, *beta, *g, *start, *dy, *dlast;
+    float *y, *last, *states, *dq, *dk, *dv, *dbeta, *dg, *dstart;
+} problem;
+
+// hard: gates near 0 and down to -1e4, half of them closed
+static problem problem_of(smx_state p, int delta, int carried, int hard) {
+    problem m = {.p = p, .delta = delta, .carried = carried};
+    const size_t rows = p.B * p.L;
+    m.nk = rows * p.dk * (p.shared ? 1 : p.H);
+    m.nv = rows * p.H * p.dv;
+    m.nb = rows * p.H;
+    m.ng = p.gates == SMX_GATES_FIXED ? p.H : p.gates == SMX_GATES_CHANNEL ? m.nb * p.dk : m.nb;
+    m.ns = p.B * p.H * p.dk * p.dv;
+    m.kept = p.B * smx_state_floats(p.L, p.H, p.dk, p.dv);
+    const double size = delta ? 1 / sqrt((double)p.dk) : 1;
+    m.q = check_random(m.nk, -1, 1);
+    m.k = check_random(m.nk, -size, size);
+    m.v = check_random(m.nv, -1, 1);
+    m.beta = check_random(m.nb, 0, 1);
+    m.g = check_random(m.ng, -1, 0);
+    for (size_t i = 0; i < m.ng && hard; i++)
+        m.g[i] = (float)-exp(check_uniform(-30, check_next() % 2 ? -1 : log(1e4)));
+    m.start = carried ? check_random(m.ns, -1, 1) : NULL;
+    m.dy = check_random(m.nv, -1, 1);
+    m.dlast = carried ? check_random(m.ns, -1, 1) : NULL;
+    m.y = check_floats(m.nv), m.last = check_floats(m.ns), m.states = check_floats(m.kept);
+    m.dq = check_floats(m.nk), m.dk = check_floats(m.nk), m.dv = check_floats(m.nv);
+    m.dbeta = check_floats(m.nb), m.dg = check_filled(m.ng, 0), m.dstart = check_floats(m.ns);
+    return m;
+}
+static void run(const problem *m) {
+    forwards[m->delta](m->y, m->last, m->states, m->q, m->k, m->v, m->beta, m->g, m->start,
+                       check_scratch(smx_state_fwd_scratch_bytes(&m->p)), &m->p);
+    backwards[m->delta](m->dq, m->dk, m->dv, m->dbeta, m->dg, m->dstart, m->dy, m->dlast, m->q, m->k, m->v,
+                        m->beta, m->g, m->states, check_scratch(smx_state_bwd_scratch_bytes(&m->p)), &m->p);
+}
+
+// Keys that heads share, once for each head; and the sum of the heads' gradients.
+static double *keys(const float *x, const problem *m) {
+    const size_t H = m->p.H, dk = m->p.dk, rows = m->p.B * m->p.L;
+    double *to = check_doubles(rows * H * dk);
+    for (size_t i = 0; i < rows * H * dk; i++) to[i] = x[m->p.shared ? i / (H * dk) * dk + i % dk : i];
+    return to;
+}
+static double *summed(const double *x, const problem *m) {
+    const size_t H = m->p.H, dk = m->p.dk, rows = m->p.B * m->p.L;
+    double *to = check_doubles(m->nk);
+    memset(to, 0, m->nk * sizeof *to);
+    for (size_t i = 0; i < rows * H * dk; i++) to[m->p.shared ? i / (H * dk) * dk + i % dk : i] += x[i];
+    return to;
+}
+
+// A gradient that cancels to 0 keeps the rounding of its terms, which are about 1.
+static void agree(const char *what, const float *got, const double *want, size_t n, double tolerance) {
+    double largest = 1;
+    for (size_t i = 0; i < n; i++) largest = fmax(largest, fabs(want[i]));
+    check_close(what, got, want, n, tolerance, largest);
+}
+// The oracle's gla has no beta: it takes v times beta, and so gives the gradient of both.
+static void against_ref(const problem *m) {
+    const smx_state *p = &m->p;
+    const ref_state w = {p->B, p->L, p->H, p->dk, p->dv, (ref_gates)p->gates, p->scale};
+    const size_t all = p->B * p->L * p->H * p->dk;
+    double *q = keys(m->q, m), *k = keys(m->k, m), *v = check_widen(m->v, m->nv),
+           *g = check_widen(m->g, m->ng);
+    double *beta = check_widen(m->beta, m->nb), *start = m->start ? check_widen(m->start, m->ns) : NULL;
+    double *dy = check_widen(m->dy, m->nv), *dlast = m->dlast ? check_widen(m->dlast, m->ns) : NULL;
+    double *y = check_doubles(m->nv), *last = check_doubles(m->ns), *dq = check_doubles(all),
+           *dk = check_doubles(all), *dv = check_doubles(m->nv), *dbeta = check_doubles(m->nb),
+           *dg = check_doubles(m->ng), *dstart = check_doubles(m->ns);
+    memset(dg, 0, m->ng * sizeof *dg);
+    if (m->delta) {
+        assert_int_equal(ref_delta_fwd(y, last, q, k, v, beta, g, start, &w), REF_OK);
+        assert_int_equal(ref_delta_bwd(dq, dk, dv, dbeta, dg, dstart, dy, dlast, q, k, v, beta, g, start, &w),
+                         REF_OK);
+    } else {
+        double *weighted = check_doubles(m->nv);
+        for (size_t i = 0; i < m->nv; i++) weighted[i] = v[i] * beta[i / p->dv];
+        ref_gla_fwd(y, last, q, k, weighted, g, start, &w);
+        assert_int_equal(ref_gla_bwd(dq, dk, dv, dg, dstart, dy, dlast, q, k, weighted, g, start, &w),
+                         REF_OK);
+        memset(dbeta, 0, m->nb * sizeof *dbeta);
+        for (size_t i = 0; i < m->nv; i++) {
+            dbeta[i / p->dv] += dv[i] * v[i];
+            dv[i] *= beta[i / p->dv];
+        }
+    }
+    const double tolerance = 2e-6; // those of gates sum what cancels, over channels and, fixed, over rows
+    const size_t terms = p->dk * (p->gates == SMX_GATES_FIXED ? p->B * p->L : 1);
+    agree("y", m->y, y, m->nv, tolerance);
+    agree("last", m->last, last, m->ns, tolerance);
+    agree("dq", m->dq, summed(dq, m), m->nk, tolerance);
+    agree("dk", m->dk, summed(dk, m), m->nk, tolerance);
+    agree("dv", m->dv, dv, m->nv, tolerance);
+    agree("dbeta", m->dbeta, dbeta, m->nb, tolerance);
+    if (p->gates) agree("dg", m->dg, dg, m->ng, tolerance + 1e-6 * sqrt((double)terms));
+    agree("dstart", m->dstart, dstart, m->ns, tolerance);
+}
+
+static void against_oracle(void **state) {
+    (void)state;
+    static const size_t lengths[] = {1, 15, 16, 17, 63, 64, 65, 150};
+    static const struct {
+        size_t B, H, dk, dv;
+        int shared;
+    } widths[] = {{1, 1, 1, 1, 0}, {2, 3, 4, 6, 0}, {1, 2, 17, 5, 0}, {2, 2, 16, 33, 1}};
+    CHECK_EACH_ISA(isa) {
+        check_seed(1901);
+        for (int delta = 0; delta < 2; delta++)
+            for (int gates = SMX_GATES_NONE; gates <= SMX_GATES_CHANNEL; gates++)
+                for (size_t i = 0; i < CHECK_COUNT(lengths); i++)
+                    for (size_t j = 0; j < CHECK_COUNT(widths); j++)
+                        for (int hard = 0; hard <= (gates > SMX_GATES_NONE); hard++) {
+                            const smx_state p = {widths[j].B,  lengths[i], widths[j].H,      widths[j].dk,
+                                                 widths[j].dv, gates,      widths[j].shared, 0.5f};
+                            check_trying("%s L=%zu H=%zu dk=%zu dv=%zu gates=%d shared=%d hard=%d",
+                                         delta ? "delta" : "gla", p.L, p.H, p.dk, p.dv, gates, p.shared,
+                                         hard);
+                            const problem m = problem_of(p, delta, (i + j) % 2, hard);
+                            run(&m);
+                            against_ref(&m);
+                            check_done();
+                        }
+    }
+}
+
+// What may be left out: beta of gla is 1, no states are kept, gradients that nobody wants are not written.
+static void left_out(void **state) {
+    (void)state;
+    CHECK_EACH_ISA(isa) {
+        check_seed(1902);
+        check_trying("gla without beta, start, last, states");
+        const smx_state p = {1, 40, 2, 4, 4, SMX_GATES_HEAD, 0, 1};
+        problem m = problem_of(p, 0, 0, 0);
+        for (size_t i = 0; i < m.nb; i++) m.beta[i] = 1;
+        run(&m);
+        float *y = check_floats(m.nv), *dq = check_floats(m.nk), *dk = check_floats(m.nk),
+              *dv = check_floats(m.nv);
+        smx_gla_fwd(y, NULL, NULL, m.q, m.k, m.v, NULL, m.g, NULL,
+                    check_scratch(smx_state_fwd_scratch_bytes(&p)), &p);
+        check_same("y", y, m.y, m.nv);
+        smx_gla_bwd(dq, dk, dv, NULL, NULL, NULL, m.dy, NULL, m.q, m.k, m.v, NULL, m.g, m.states,
+                    check_scratch(smx_state_bwd_scratch_bytes(&p)), &p);
+        check_same("dq", dq, m.dq, m.nk);
+        check_same("dk", dk, m.dk, m.nk);
+        check_same("dv", dv, m.dv, m.nv);
+        const smx_state none[] = {{0, 4, 2, 3, 3, SMX_GATES_NONE, 0, 1},
+                                  {1, 0, 2, 3, 3, SMX_GATES_NONE, 0, 1}};
+        for (int i = 0; i < 2; i++) { // no sequences; no rows: the state stays
+            const problem e = problem_of(none[i], 1, 1, 0);
+            run(&e);
+            check_same("last", e.last, e.start, e.ns);
+            check_same("dstart", e.dstart, e.dlast, e.ns);
+        }
+        check_done();
+    }
+}
+
+// The first rows, then the others from the state that they left: to the bit at a multiple of 64, to rounding elsewhere.
+static void in_two_parts(void **state) {
+    (void)state;
+    static const size_t cuts[] = {64, 1, 37, 128};
+    enum { L = 150, H = 2, dk = 8, dv = 12 };
+    CHECK_EACH_ISA(isa) {
+        check_seed(1903);
+        for (int delta = 0; delta < 2; delta++)
+            for (size_t i = 0; i < CHECK_COUNT(cuts); i++) {
+                const size_t cut = cuts[i], rest = L - cut;
+                check_trying("%s cut at %zu", delta ? "delta" : "gla", cut);
+                problem m = problem_of((smx_state){1, L, H, dk, dv, SMX_GATES_CHANNEL, 0, 0.4f}, delta, 1, 0);
+                run(&m);
+                problem a = m, b = m; // the later part first: its dstart is what the earlier one gets
+                a.p.L = cut, b.p.L = rest;
+                a.y = check_floats(m.nv), a.last = check_floats(m.ns), b.last = check_floats(m.ns);
+                a.dq = check_floats(m.nk), a.dg = check_floats(m.ng), a.dstart = check_floats(m.ns);
+                a.states = check_floats(m.kept), b.states = check_floats(m.kept);
+                a.dk = check_floats(m.nk), a.dv = check_floats(m.nv), a.dbeta = check_floats(m.nb);
+                forwards[delta](a.y, a.last, a.states, m.q, m.k, m.v, m.beta, m.g, m.start,
+                                check_scratch(smx_state_fwd_scratch_bytes(&a.p)), &a.p);
+                b.q += cut * H * dk, b.k += cut * H * dk, b.g += cut * H * dk, b.v += cut * H * dv;
+                b.beta += cut * H, b.dy += cut * H * dv, b.start = a.last;
+                b.y = a.y + cut * H * dv, b.dq = a.dq + cut * H * dk, b.dk = a.dk + cut * H * dk;
+                b.dg = a.dg + cut * H * dk, b.dv = a.dv + cut * H * dv, b.dbeta = a.dbeta + cut * H;
+                b.dstart = check_floats(m.ns);
+                run(&b);
+                backwards[delta](a.dq, a.dk, a.dv, a.dbeta, a.dg, a.dstart, m.dy, b.dstart, m.q, m.k, m.v,
+                                 m.beta, m.g, a.states, check_scratch(smx_state_bwd_scratch_bytes(&a.p)),
+                                 &a.p);
+                const struct {
+                    const char *name;
+                    float *got, *want;
+                    size_t n;
+                } pairs[] = {{"y", a.y, m.y, m.nv},    {"last", b.last, m.last, m.ns},
+                             {"dq", a.dq, m.dq, m.nk}, {"dk", a.dk, m.dk, m.nk},
+                             {"dv", a.dv, m.dv, m.nv}, {"dbeta", a.dbeta, m.dbeta, m.nb},
+                             {"dg", a.dg, m.dg, m.ng}, {"dstart", a.dstart, m.dstart, m.ns}};
+                for (size_t j = 0; j < CHECK_COUNT(pairs); j++)
+                    if (cut % 64 == 0)
+                        check_same(pairs[j].name, pairs[j].got, pairs[j].want, pairs[j].n);
+                    else
+                        check_close(pairs[j].name, pairs[j].got, check_widen(pairs[j].want, pairs[j].n),
+                                    pairs[j].n, 3e-6, 0);
+                check_done();
+            }
+    }
+}
+
+static void causal_words(void **state) {
+    (void)state;
+    enum { L = 70, H = 1, dk = 6, dv = 5 };
+    CHECK_EACH_ISA(isa)
+    for (int delta = 0; delta < 2; delta++) {
+        check_seed(1904);
+        problem m = problem_of((smx_state){1, L, H, dk, dv, SMX_GATES_CHANNEL, 0, 1}, delta, 0, 0);
+        void *scratch = check_scratch(smx_state_fwd_scratch_bytes(&m.p));
+        run(&m);
+        float *again = check_floats(m.nv);
+        for (size_t t = 0; t < L; t += 3) {
+            check_trying("%s, row %zu changed", delta ? "delta" : "gla", t);
+            for (size_t c = 0; c < dk; c++) m.q[t * dk + c] += 1, m.k[t * dk + c] += 1, m.g[t * dk + c] *= 2;
+            for (size_t c = 0; c < dv; c++) m.v[t * dv + c] += 1;
+            m.beta[t] *= 0.5f;
+            forwards[delta](again, NULL, NULL, m.q, m.k, m.v, m.beta, m.g, NULL, scratch, &m.p);
+            check_same("earlier rows", again, m.y, t * dv);
+            if (!memcmp(again + t * dv, m.y + t * dv, dv * sizeof *again))
+                check_fail("its own row is as before");
+            memcpy(m.y, again, m.nv * sizeof *again);
+        }
+        check_done();
+    }
+}
+
+// 2,100 rows with gates of all sizes, unit keys for the delta rule as its layer gives them.
+static void long_sequences(void **state) {
+    (void)state;
+    CHECK_EACH_ISA(isa)
+    for (int delta = 0; delta < 2; delta++)
+        for (int gates = SMX_GATES_HEAD; gates <= SMX_GATES_CHANNEL; gates++) {
+            check_seed(1905);
+            check_trying("%s of 2,100 rows, gates=%d", delta ? "delta" : "gla", gates);
+            problem m = problem_of((smx_state){1, 2100, 2, 8, 4, gates, 0, 0.35f}, delta, 1, 1);
+            for (size_t row = 0; row < m.nk / 8 && delta; row++) {
+                double square = 0;
+                for (size_t c = 0; c < 8; c++) square += m.k[row * 8 + c] * m.k[row * 8 + c];
+                for (size_t c = 0; c < 8; c++) m.k[row * 8 + c] /= (float)sqrt(square);
+            }
+            run(&m);
+            against_ref(&m);
+            check_done();
+        }
+}
+
+// Gates of -infinity forget everything, and say so in finite gradients.
+static void closed(void **state) {
+    (void)state;
+    CHECK_EACH_ISA(isa)
+    for (int delta = 0; delta < 2; delta++) {
+        check_seed(1906);
+        check_trying("%s, gates of -infinity", delta ? "delta" : "gla");
+        problem m = problem_of((smx_state){1, 50, 2, 4, 4, SMX_GATES_HEAD, 0, 1}, delta, 1, 0);
+        for (size_t i = 0; i < m.ng; i++) m.g[i] = -INFINITY;
+        run(&m);
+        for (size_t row = 0; row < m.nb; row++) // what is read is what was just written
+            for (size_t e = 0; e < 4; e++) {
+                double along = 0;
+                for (size_t c = 0; c < 4; c++) along += (double)m.q[row * 4 + c] * (double)m.k[row * 4 + c];
+                const double want = along * (double)m.beta[row] * (double)m.v[row * 4 + e];
+                if (fabs((double)m.y[row * 4 + e] - want) > 1e-6) check_fail("row %zu remembers", row);
+            }
+        for (size_t i = 0; i < m.ng; i++)
+            if (!(fabsf(m.dg[i]) < 1e-5f)) check_fail("dg[%zu] is %g, expected 0", i, m.dg[i]);
+        for (size_t i = 0; i < m.ns; i++)
+            if (m.dstart[i] != 0) check_fail("dstart[%zu] is %g, expected 0", i, m.dstart[i]);
+        check_done();
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(against_oracle), cmocka_unit_test(left_out),
+                                       cmocka_unit_test(in_two_parts),   cmocka_unit_test(causal_words),
+                                       cmocka_unit_test(long_sequences), cmocka_unit_test(closed)};
+    return cmocka_run_group_tests_name("state", tests, NULL, NULL);
+}
