@@ -16,7 +16,7 @@ static size_t row_of(const ref_attention *p, size_t b, size_t h, size_t t) {
 static double logit(const double *q, const double *k, const ref_attention *p, size_t b, size_t h, size_t i,
                     size_t j) {
     double s = p->scale * ref_dot(q + row_of(p, b, h, i), k + row_of(p, b, h, j), p->D / p->H);
-    if (p->mult) s *= p->mult[table_entry(p, h, i, j)];
+    if (p->decay_table) s *= p->decay_table[table_entry(p, h, i, j)];
     if (p->bias) s += p->bias[table_entry(p, h, i, j)];
     return s;
 }
@@ -60,7 +60,7 @@ static double weight(const double *q, const double *k, const double *stats, cons
 // The columns near[0] .. near[1] that share the value of column m with it: AP(A)_ij = (1/P) sum over |j - m|
 // <= (P-1)/2, then j <= i; without pooling m alone.
 static void pooled_columns(size_t near[2], const ref_attention *p, size_t i, size_t m) {
-    size_t half = p->masked ? p->masked / 2 : 0;
+    size_t half = p->pool_window ? p->pool_window / 2 : 0;
     near[0] = m - row_first(p, i) > half ? m - half : row_first(p, i);
     near[1] = m + half < row_end(p, i) ? m + half : row_end(p, i) - 1;
 }
@@ -76,7 +76,8 @@ void ref_attention_fwd(double *o, double *stats, const double *q, const double *
                 row_stats(&st[0], &st[1], q, k, p, b, h, i);
                 for (size_t e = 0; e < d; e++) out[e] = 0;
                 for (size_t m = row_first(p, i); m < row_end(p, i); m++) {
-                    double a = weight(q, k, stats, p, b, h, i, m) / (double)(p->masked ? p->masked : 1);
+                    double a =
+                        weight(q, k, stats, p, b, h, i, m) / (double)(p->pool_window ? p->pool_window : 1);
                     pooled_columns(near, p, i, m);
                     for (size_t j = near[0]; j <= near[1]; j++) ref_axpy(out, v + row_of(p, b, h, j), a, d);
                 }
@@ -84,7 +85,7 @@ void ref_attention_fwd(double *o, double *stats, const double *q, const double *
 }
 
 // dA_im = (1/P) sum_j do_i . v_j over the columns that share A_im;
-// dl_im = A_im (dA_im - do_i . o_i), since sum_m A_im dA_im = do_i . o_i;  ds_im = scale mult dl_im.
+// dl_im = A_im (dA_im - do_i . o_i), since sum_m A_im dA_im = do_i . o_i;  ds_im = scale decay dl_im.
 void ref_attention_bwd(double *dq, double *dk, double *dv, const double *dout, const double *q,
                        const double *k, const double *v, const double *o, const double *stats,
                        const ref_attention *p) {
@@ -99,7 +100,7 @@ void ref_attention_bwd(double *dq, double *dk, double *dv, const double *dout, c
                 double mean = ref_dot(grad, o + (b * p->L + i) * p->D + h * d, d);
                 for (size_t m = row_first(p, i); m < row_end(p, i); m++) {
                     double a = weight(q, k, stats, p, b, h, i, m),
-                           share = 1 / (double)(p->masked ? p->masked : 1);
+                           share = 1 / (double)(p->pool_window ? p->pool_window : 1);
                     double da = 0;
                     pooled_columns(near, p, i, m);
                     for (size_t j = near[0]; j <= near[1]; j++) {
@@ -108,7 +109,7 @@ void ref_attention_bwd(double *dq, double *dk, double *dv, const double *dout, c
                     }
                     if (a == 0) continue; // also where nothing may be attended to and the logit is infinite
                     double ds = a * (da - mean) * p->scale;
-                    if (p->mult) ds *= p->mult[table_entry(p, h, i, m)];
+                    if (p->decay_table) ds *= p->decay_table[table_entry(p, h, i, m)];
                     ref_axpy(dq + row_of(p, b, h, i), k + row_of(p, b, h, m), ds, d);
                     ref_axpy(dk + row_of(p, b, h, m), q + row_of(p, b, h, i), ds, d);
                 }
@@ -135,7 +136,7 @@ void ref_attention_map_bwd(double *dq, double *dk, const double *dmap, const dou
         double mean = ref_dot(map + i * L, dmap + i * L, L);
         for (size_t j = row_first(p, i); j < row_end(p, i); j++) {
             double ds = map[i * L + j] * (dmap[i * L + j] - mean) * p->scale;
-            if (p->mult) ds *= p->mult[table_entry(p, head, i, j)];
+            if (p->decay_table) ds *= p->decay_table[table_entry(p, head, i, j)];
             ref_axpy(dq + row_of(p, b, head, i), k + row_of(p, b, head, j), ds, d);
             ref_axpy(dk + row_of(p, b, head, j), q + row_of(p, b, head, i), ds, d);
         }
@@ -197,7 +198,7 @@ void ref_attention_maps_bwd(double *dq, double *dk, double *dv, double *dmix, co
                     }
                     if (a == 0) continue;
                     double ds = a * (mixed_grad(dout, v, mix, p, b, g, i, j) - mean) * p->scale;
-                    if (p->mult) ds *= p->mult[table_entry(p, g, i, j)];
+                    if (p->decay_table) ds *= p->decay_table[table_entry(p, g, i, j)];
                     ref_axpy(dq + row_of(p, b, g, i), k + row_of(p, b, g, j), ds, d);
                     ref_axpy(dk + row_of(p, b, g, j), q + row_of(p, b, g, i), ds, d);
                 }

@@ -70,15 +70,21 @@ int ref_filtered_linear_bwd(double *dx, double *dw, double *df, const double *dy
 }
 
 static ref_filtered filtered(const ref_cat *p, int is_v) {
-    return (ref_filtered){
-        p->L, p->D, p->H, p->W, p->multi_head, is_v && p->two_sided, is_v ? p->norm_v : p->norm};
+    return (ref_filtered){.L = p->L,
+                          .D = p->D,
+                          .H = p->H,
+                          .W = p->W,
+                          .multi_head = p->multi_head,
+                          .two_sided = is_v && p->two_sided,
+                          .unit = is_v ? p->norm_v : p->norm};
 }
 
 // Both kinds of attention on the filtered q, k, v.
 static int mix_fwd(double *o, const double *q, const double *k, const double *v, const ref_cat_weights *w,
                    const ref_cat *p, int linear) {
-    ref_heads heads = {p->L, p->D, p->H, 1, p->pos, p->rope_base};
-    ref_linattn sum = {1, p->L, p->D, p->H, p->D, 0, REF_LINATTN_SUM, 0};
+    ref_heads heads = {
+        .L = p->L, .D = p->D, .H = p->H, .causal = 1, .pos = p->pos, .rope_base = p->rope_base};
+    ref_linattn sum = {.B = 1, .L = p->L, .D = p->D, .H = p->H, .stride = p->D, .norm = REF_LINATTN_SUM};
     return linear ? ref_linear_attention_fwd(o, q, k, v, &sum)
                   : ref_heads_fwd(o, q, k, v, w->filter_maps, &heads);
 }
@@ -86,8 +92,9 @@ static int mix_fwd(double *o, const double *q, const double *k, const double *v,
 static int mix_bwd(double *dq, double *dk, double *dv, const ref_cat_weights *dw, const double *dout,
                    const double *q, const double *k, const double *v, const ref_cat_weights *w,
                    const ref_cat *p, int linear) {
-    ref_heads heads = {p->L, p->D, p->H, 1, p->pos, p->rope_base};
-    ref_linattn sum = {1, p->L, p->D, p->H, p->D, 0, REF_LINATTN_SUM, 0};
+    ref_heads heads = {
+        .L = p->L, .D = p->D, .H = p->H, .causal = 1, .pos = p->pos, .rope_base = p->rope_base};
+    ref_linattn sum = {.B = 1, .L = p->L, .D = p->D, .H = p->H, .stride = p->D, .norm = REF_LINATTN_SUM};
     return linear ? ref_linear_attention_bwd(dq, dk, dv, dout, q, k, v, &sum)
                   : ref_heads_bwd(dq, dk, dv, dw->filter_maps, dout, q, k, v, w->filter_maps, &heads);
 }

@@ -22,8 +22,9 @@ static int forward(state *s, const double *x, const ref_chela_weights *w, const 
     s->memory = ref_carve(&s->z, n, &s->q, n, &s->k, n, &s->v_pre, n, &s->v, n, &s->ga_pre, n, &s->ga, n,
                           &s->a, n, &s->m, n, &s->go, n, REF_END);
     if (!s->memory) return REF_NO_MEMORY;
-    s->conv = (ref_short_long){L, D, p->n, p->lambda};
-    s->attn = (ref_linattn){1, L, D, p->H, D, 0, REF_LINATTN_RMS, p->eps};
+    s->conv = (ref_short_long){.L = L, .D = D, .n = p->n, .lambda = p->lambda};
+    s->attn =
+        (ref_linattn){.B = 1, .L = L, .D = D, .H = p->H, .stride = D, .norm = REF_LINATTN_RMS, .eps = p->eps};
     // Z = ShortLong(X);  Q = alpha_q o Z + beta_q;  K = alpha_k o Z + beta_k
     int status = ref_short_long_fwd(s->z, x, &w->conv, &s->conv);
     scale_shift(s->q, s->z, w->alpha_q, w->beta_q, L, D);

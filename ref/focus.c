@@ -86,12 +86,12 @@ static int forward(state *s, const double *x, const ref_focus_weights *w, const 
         // step 4, shifted by one bin: bin b takes what bin b-1 said; bin 0 has theta = 0, so x_f = F x there
         memcpy(s->theta + nt / nb, s->squashed, (nt - nt / nb) * sizeof *s->theta);
     }
-    s->filter = (ref_focus_filter){L, D, nb, p->F, p->mode};
+    s->filter = (ref_focus_filter){.L = L, .D = D, .n_bins = nb, .F = p->F, .mode = p->mode};
     if (!status) status = ref_focus_filter_fwd(s->x_f, x, s->theta, &s->filter); // step 5, Eqs. 5-8
     ref_linear_fwd(s->q, x, w->wq, NULL, L, D, D);
     ref_linear_fwd(s->k, s->x_f, w->wk, NULL, L, D, D);
     ref_linear_fwd(s->v, s->x_f, w->wv, NULL, L, D, D);
-    s->heads = (ref_heads){L / p->C, D, p->H, 1, REF_POS_NONE, 0};
+    s->heads = (ref_heads){.L = L / p->C, .D = D, .H = p->H, .causal = 1, .pos = REF_POS_NONE};
     for (size_t i = 0; i < p->C && !status; i++) { // step 6, causal inside the chunk
         size_t at = i * (L / p->C) * D;
         status = ref_heads_fwd(s->att + at, s->q + at, s->k + at, s->v + at, NULL, &s->heads);

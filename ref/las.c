@@ -15,10 +15,10 @@ void ref_las_alphas(double *alphas, size_t H, double bound) {
     }
 }
 
-void ref_las_decay(double *mult, const double *alphas, size_t L, size_t H) {
+void ref_las_decay(double *table, const double *alphas, size_t L, size_t H) {
     for (size_t h = 0; h < H; h++)
         for (size_t at = 0; at < 2 * L - 1; at++)
-            mult[h * (2 * L - 1) + at] = at < L ? exp(-alphas[h] * (double)(L - 1 - at)) : 1;
+            table[h * (2 * L - 1) + at] = at < L ? exp(-alphas[h] * (double)(L - 1 - at)) : 1;
 }
 
 // The window of columns j + lo .. j + hi that column j of the pooled map averages.
@@ -68,7 +68,7 @@ static ref_attention core_of(const ref_las *p, size_t n, double *table) {
         .B = 1, .L = n, .D = p->D, .H = p->H, .stride = p->D, .causal = 1, .scale = 1 / sqrt((double)d)};
     if (p->decay == REF_DECAY_EXP) {
         ref_las_decay(table, p->alphas, n, p->H);
-        a.mult = table;
+        a.decay_table = table;
     } else if (p->decay != REF_DECAY_NONE) {
         ref_alibi_bias(table, n, p->H, p->decay == REF_DECAY_ALIBI ? 1 : a.scale);
         a.bias = table;

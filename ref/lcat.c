@@ -43,7 +43,13 @@ static int forward(state *s, const double *x, const ref_lcat_weights *w, const r
         s->taps[i] = p->filter == REF_LCAT_RHO ? exp(-(double)i / (double)p->block) : i < p->block;
     ref_conv_fwd(s->marks, s->k, s->taps, 1, L, D, 1, L, 0, D, D);
     s->keys = p->filtered ? s->marks : s->k;
-    s->core = (ref_landmark){1, L, D, p->H, D, p->block, 1 / sqrt((double)(D / p->H))};
+    s->core = (ref_landmark){.B = 1,
+                             .L = L,
+                             .D = D,
+                             .H = p->H,
+                             .stride = D,
+                             .block = p->block,
+                             .scale = 1 / sqrt((double)(D / p->H))};
     ref_landmark_fwd(s->o, s->stats, s->chosen, s->q, s->keys, s->v, s->marks, &s->core);
     return REF_OK;
 }
@@ -53,6 +59,14 @@ int ref_lcat_fwd(double *y, int32_t *chosen, const double *x, const ref_lcat_wei
     if (forward(&s, x, w, p)) return REF_NO_MEMORY;
     ref_linear_fwd(y, s.o, w->wo, NULL, p->L, p->D, p->D);
     if (chosen) memcpy(chosen, s.chosen, p->H * p->L * sizeof *chosen);
+    release(&s);
+    return REF_OK;
+}
+
+int ref_lcat_lead(double *lead, const double *x, const ref_lcat_weights *w, const ref_lcat *p) {
+    state s;
+    if (forward(&s, x, w, p)) return REF_NO_MEMORY;
+    *lead = ref_landmark_lead(s.q, s.marks, &s.core);
     release(&s);
     return REF_OK;
 }

@@ -49,7 +49,13 @@ int lab_step(smx_run *run, size_t n) { return smx_run_step(run, n, &failure); }
 // Addresses of a batch's arrays, 0 those that the task does not use; its sequences, 0: as many as the config's batch.
 int lab_step_on(smx_run *run, const int32_t *tokens, const float *values, const int32_t *targets,
                 const float *target_values, size_t sequences) {
-    return smx_run_step_on(run, &(smx_batch){tokens, values, targets, target_values, sequences}, &failure);
+    return smx_run_step_on(run,
+                           &(smx_batch){.tokens = tokens,
+                                        .values = values,
+                                        .targets = targets,
+                                        .target_values = target_values,
+                                        .sequences = sequences},
+                           &failure);
 }
 const uint32_t *lab_batch(const smx_run *run) {
     static uint32_t out[RECORD_MOST];
@@ -80,7 +86,11 @@ const double *lab_evaluate(smx_run *run, size_t count,
 const double *lab_evaluate_on(smx_run *run, const int32_t *tokens, const float *values,
                               const int32_t *targets, const float *target_values, size_t sequences) {
     smx_evaluation e;
-    const smx_batch batch = {tokens, values, targets, target_values, sequences};
+    const smx_batch batch = {.tokens = tokens,
+                             .values = values,
+                             .targets = targets,
+                             .target_values = target_values,
+                             .sequences = sequences};
     return smx_run_evaluate_on(run, &batch, &e, &failure) ? NULL : flat_evaluation(&e);
 }
 // Of the last evaluation: number of classes, then how often row was wanted and column answered; NULL: there is none.

@@ -67,14 +67,13 @@ static int audit_one(const char *text) {
 
 static int audit(int argc, char **argv);
 const cli_command cli_audit = {
-    "audit",
-    "['CONFIG']",
-    "how far ahead each mixer sees in each mode, measured; or one config in detail",
-    NULL,
-    0,
-    1,
-    "seqmix audit 'mixer=las&length=64'",
-    audit};
+    .name = "audit",
+    .usage = "['CONFIG']",
+    .help = "how far ahead each mixer sees in each mode, measured; or one config in detail",
+    .most = 1,
+    .example = "seqmix audit 'mixer=las&length=64'",
+    .run = audit,
+};
 
 static int audit(int argc, char **argv) {
     const char *config = NULL;

@@ -171,15 +171,16 @@ static const cli_option table[] = {
 
 static int bench(int argc, char **argv);
 const cli_command cli_bench = {
-    "bench",
-    "[NAME...]",
-    "time kernels and training steps against this machine's ceilings; a name is a row, or "
-    "a part of the names of several",
-    table,
-    offsetof(options, names),
-    CLI_MOST_EACH,
-    "seqmix bench --seconds 0.3 'mqar step'",
-    bench};
+    .name = "bench",
+    .usage = "[NAME...]",
+    .help = "time kernels and training steps against this machine's ceilings; a name is a row, or "
+            "a part of the names of several",
+    .options = table,
+    .plain = offsetof(options, names),
+    .most = CLI_MOST_EACH,
+    .example = "seqmix bench --seconds 0.3 'mqar step'",
+    .run = bench,
+};
 
 static int bench(int argc, char **argv) {
     options o = {0};

@@ -30,14 +30,16 @@ static const cli_option table[] = {
 };
 
 static int data(int argc, char **argv);
-const cli_command cli_data = {"data",
-                              "'CONFIG'",
-                              "samples of a task as .npy, or drawn in the terminal",
-                              table,
-                              offsetof(options, config),
-                              1,
-                              "seqmix data 'task=mqar' --count 1000 --out DIR",
-                              data};
+const cli_command cli_data = {
+    .name = "data",
+    .usage = "'CONFIG'",
+    .help = "samples of a task as .npy, or drawn in the terminal",
+    .options = table,
+    .plain = offsetof(options, config),
+    .most = 1,
+    .example = "seqmix data 'task=mqar' --count 1000 --out DIR",
+    .run = data,
+};
 
 static int read_options(int argc, char **argv, options *o) {
     *o = (options){0};

@@ -70,11 +70,10 @@ static int list(int argc, char **argv) {
     return 0;
 }
 
-const cli_command cli_equations = {"equations",
-                                   "",
-                                   "the functions that a mixer's equations may use (mixer=equations&eq=...)",
-                                   NULL,
-                                   0,
-                                   0,
-                                   "seqmix equations",
-                                   list};
+const cli_command cli_equations = {
+    .name = "equations",
+    .usage = "",
+    .help = "the functions that a mixer's equations may use (mixer=equations&eq=...)",
+    .example = "seqmix equations",
+    .run = list,
+};

@@ -43,15 +43,16 @@ static const cli_option table[] = {
 
 static int evaluate(int argc, char **argv);
 const cli_command cli_eval = {
-    "eval",
-    "FILE ['CHANGES']",
-    "accuracy, R^2 or bits of a saved run, also at other lengths and, under changes to the "
-    "task's keys, on other data (several with ~ between them); a line for each",
-    table,
-    offsetof(options, file),
-    2,
-    "seqmix eval run.safetensors --length 64,128,256",
-    evaluate};
+    .name = "eval",
+    .usage = "FILE ['CHANGES']",
+    .help = "accuracy, R^2 or bits of a saved run, also at other lengths and, under changes to the "
+            "task's keys, on other data (several with ~ between them); a line for each",
+    .options = table,
+    .plain = offsetof(options, file),
+    .most = 2,
+    .example = "seqmix eval run.safetensors --length 64,128,256",
+    .run = evaluate,
+};
 
 static int read_options(int argc, char **argv, options *o) {
     *o = (options){.count = 1000};

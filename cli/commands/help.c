@@ -112,14 +112,16 @@ static const cli_option table[] = {
 };
 
 static int help(int argc, char **argv);
-const cli_command cli_help = {"help",
-                              "[NAME]",
-                              "the config language; or a command, key, mixer, task or preset",
-                              table,
-                              offsetof(options, name),
-                              1,
-                              "seqmix help filter",
-                              help};
+const cli_command cli_help = {
+    .name = "help",
+    .usage = "[NAME]",
+    .help = "the config language; or a command, key, mixer, task or preset",
+    .options = table,
+    .plain = offsetof(options, name),
+    .most = 1,
+    .example = "seqmix help filter",
+    .run = help,
+};
 
 static int help(int argc, char **argv) {
     options o = {0};

@@ -167,14 +167,16 @@ static const cli_option table[] = {
 };
 
 static int measure_presets(int argc, char **argv);
-const cli_command cli_presets = {"presets",
-                                 "[NAME]",
-                                 "measure every preset's claims again, or list them",
-                                 table,
-                                 offsetof(options, name),
-                                 1,
-                                 "seqmix presets recall --seeds 1",
-                                 measure_presets};
+const cli_command cli_presets = {
+    .name = "presets",
+    .usage = "[NAME]",
+    .help = "measure every preset's claims again, or list them",
+    .options = table,
+    .plain = offsetof(options, name),
+    .most = 1,
+    .example = "seqmix presets recall --seeds 1",
+    .run = measure_presets,
+};
 
 static int measure_presets(int argc, char **argv) {
     options o = {.seeds = 3};

@@ -30,14 +30,14 @@ static const cli_option table[] = {
 };
 
 static int selfcheck(int argc, char **argv);
-const cli_command cli_selfcheck = {"selfcheck",
-                                   "",
-                                   "a digest of every kernel and of short trainings, the same everywhere",
-                                   table,
-                                   0,
-                                   0,
-                                   "seqmix selfcheck --against proofs_tests/digests.txt",
-                                   selfcheck};
+const cli_command cli_selfcheck = {
+    .name = "selfcheck",
+    .usage = "",
+    .help = "a digest of every kernel and of short trainings, the same everywhere",
+    .options = table,
+    .example = "seqmix selfcheck --against proofs_tests/digests.txt",
+    .run = selfcheck,
+};
 
 static int selfcheck(int argc, char **argv) {
     options o = {.threads = 1};

@@ -29,14 +29,16 @@ static const cli_option table[] = {
 };
 
 static int sweep(int argc, char **argv);
-const cli_command cli_sweep = {"sweep",
-                               "'CONFIG' KEY=A,B...",
-                               "a training for each value and seed, and how good each came out",
-                               table,
-                               offsetof(options, config),
-                               2,
-                               "seqmix sweep 'mixer=cat&task=mqar' filter=1,2,3 --seeds 3",
-                               sweep};
+const cli_command cli_sweep = {
+    .name = "sweep",
+    .usage = "'CONFIG' KEY=A,B...",
+    .help = "a training for each value and seed, and how good each came out",
+    .options = table,
+    .plain = offsetof(options, config),
+    .most = 2,
+    .example = "seqmix sweep 'mixer=cat&task=mqar' filter=1,2,3 --seeds 3",
+    .run = sweep,
+};
 
 static int read_options(int argc, char **argv, options *o) {
     *o = (options){.seeds = 1, .count = 1000};

@@ -40,14 +40,16 @@ static const cli_option table[] = {
 };
 
 static int train(int argc, char **argv);
-const cli_command cli_train = {"train",
-                               "'CONFIG'",
-                               "train one run",
-                               table,
-                               offsetof(options, config),
-                               1,
-                               "seqmix train 'mixer=cat&task=mqar' --save run.safetensors --save-every 60s",
-                               train};
+const cli_command cli_train = {
+    .name = "train",
+    .usage = "'CONFIG'",
+    .help = "train one run",
+    .options = table,
+    .plain = offsetof(options, config),
+    .most = 1,
+    .example = "seqmix train 'mixer=cat&task=mqar' --save run.safetensors --save-every 60s",
+    .run = train,
+};
 
 typedef struct {
     options o;

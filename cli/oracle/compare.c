@@ -138,14 +138,16 @@ static const cli_option table[] = {
 };
 
 static int compare(int argc, char **argv);
-const cli_command cli_compare = {"compare",
-                                 "A.npy B.npy | --manifest FILE DIR",
-                                 "judge results against the reference: two files, or a folder against a set",
-                                 table,
-                                 offsetof(options, results),
-                                 2,
-                                 "seqmix compare --manifest vectors/manifest.json results --bf16",
-                                 compare};
+const cli_command cli_compare = {
+    .name = "compare",
+    .usage = "A.npy B.npy | --manifest FILE DIR",
+    .help = "judge results against the reference: two files, or a folder against a set",
+    .options = table,
+    .plain = offsetof(options, results),
+    .most = 2,
+    .example = "seqmix compare --manifest vectors/manifest.json results --bf16",
+    .run = compare,
+};
 
 static int compare(int argc, char **argv) {
     options o = {0};

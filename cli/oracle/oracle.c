@@ -115,14 +115,15 @@ static const cli_option table[] = {
 
 static int oracle(int argc, char **argv);
 const cli_command cli_oracle = {
-    "oracle",
-    "MECHANISM --in DIR --out DIR | --list [MECHANISM] | --manifest FILE --out DIR",
-    "the double-precision oracle on .npy files",
-    table,
-    offsetof(options, mechanism),
-    1,
-    "seqmix oracle softmax_attention_qkv --layout bhld --in CASE --out RIGHT",
-    oracle};
+    .name = "oracle",
+    .usage = "MECHANISM --in DIR --out DIR | --list [MECHANISM] | --manifest FILE --out DIR",
+    .help = "the double-precision oracle on .npy files",
+    .options = table,
+    .plain = offsetof(options, mechanism),
+    .most = 1,
+    .example = "seqmix oracle softmax_attention_qkv --layout bhld --in CASE --out RIGHT",
+    .run = oracle,
+};
 
 static int add_params(params *p, const options *o) {
     const oracle_mechanism *m = find(o->mechanism);

@@ -273,14 +273,14 @@ static const cli_option table[] = {
 };
 
 static int vectors(int argc, char **argv);
-const cli_command cli_vectors = {"vectors",
-                                 "--out DIR",
-                                 "a set of test vectors for judging other implementations",
-                                 table,
-                                 0,
-                                 0,
-                                 "seqmix vectors --out vectors",
-                                 vectors};
+const cli_command cli_vectors = {
+    .name = "vectors",
+    .usage = "--out DIR",
+    .help = "a set of test vectors for judging other implementations",
+    .options = table,
+    .example = "seqmix vectors --out vectors",
+    .run = vectors,
+};
 
 static int vectors(int argc, char **argv) {
     options o = {NULL, "1"};

@@ -71,16 +71,16 @@ double ref_sum(const double *x, size_t n);
 double ref_dot(const double *x, const double *y, size_t n);
 
 // ---- attention.c: softmax attention
-//   l_ij = scale q_i.k_j mult_h(i-j) + bias_h(i-j),  A = softmax over the allowed j,  o_i = sum_j A_ij v_j
+//   l_ij = scale q_i.k_j decay_h(i-j) + bias_h(i-j),  A = softmax over the allowed j,  o_i = sum_j A_ij v_j
 typedef struct {
     size_t B, L, D, H;
-    size_t stride;      // between rows of q, k, v, dq, dk, dv
-    int causal;         // 1: j <= i only
-    double scale;       // usually 1/sqrt(d)
-    const double *mult; // [H][2L-1], entry (L-1) + j - i; NULL: 1
-    const double *bias; // [H][2L-1], entry (L-1) + j - i; NULL: 0
-    size_t chunk;       // M: rows [0,M), [M,2M), ... attend among themselves only; 0: off
-    size_t masked;      // P, odd: A averaged over P columns, then cut to j <= i (LaS); needs causal; 0: off
+    size_t stride;             // between rows of q, k, v, dq, dk, dv
+    int causal;                // 1: j <= i only
+    double scale;              // usually 1/sqrt(d)
+    const double *decay_table; // [H][2L-1], entry (L-1) + j - i; NULL: 1
+    const double *bias;        // [H][2L-1], entry (L-1) + j - i; NULL: 0
+    size_t chunk;              // M: rows [0,M), [M,2M), ... attend among themselves only; 0: off
+    size_t pool_window; // P, odd: A averaged over P columns, then cut to j <= i (LaS); needs causal; 0: off
 } ref_attention;
 // o [B][L][D], stats [B][H][L][2] = (row maximum, 1 / row sum); a row whose logits are all -inf gives 0,
 // stats (0, 0).
@@ -95,7 +95,7 @@ void ref_attention_map(double *map, const double *q, const double *k, const ref_
 // Backward of the map: ADDS to that head's part of dq and dk.
 void ref_attention_map_bwd(double *dq, double *dk, const double *dmap, const double *map, const double *q,
                            const double *k, const ref_attention *p, size_t b, size_t head);
-// Maps mixed across heads, o_h = sum_g mix[h][g] A_g v_h; p->masked is not used. dmix [H][H] accumulates.
+// Maps mixed across heads, o_h = sum_g mix[h][g] A_g v_h; p->pool_window is not used. dmix [H][H] accumulates.
 void ref_attention_maps_fwd(double *o, double *stats, const double *q, const double *k, const double *v,
                             const double *mix, const ref_attention *p);
 void ref_attention_maps_bwd(double *dq, double *dk, double *dv, double *dmix, const double *dout,
@@ -288,8 +288,8 @@ typedef struct {
     const double *alphas; // [H], for the exp decay
 } ref_las;
 void ref_las_alphas(double *alphas, size_t H, double bound);
-// mult [H][2L-1]: exp(-alpha_h (i-j)), 1 above the diagonal (masked anyway).
-void ref_las_decay(double *mult, const double *alphas, size_t L, size_t H);
+// table [H][2L-1]: exp(-alpha_h (i-j)), 1 above the diagonal (masked anyway).
+void ref_las_decay(double *table, const double *alphas, size_t L, size_t H);
 // pooled [L][L] from a causal map [L][L]; backward overwrites dmap.
 void ref_pool_fwd(double *pooled, const double *map, size_t L, size_t P, ref_pool pool);
 void ref_pool_bwd(double *dmap, const double *dpooled, size_t L, size_t P, ref_pool pool);
@@ -364,6 +364,8 @@ typedef struct {
 int ref_lcat_fwd(double *y, int32_t *chosen, const double *x, const ref_lcat_weights *w, const ref_lcat *p);
 int ref_lcat_bwd(double *dx, const ref_lcat_weights *dw, const double *dy, const double *x,
                  const ref_lcat_weights *w, const ref_lcat *p);
+// ref_landmark_lead of the landmarks that the forward pass chooses among.
+int ref_lcat_lead(double *lead, const double *x, const ref_lcat_weights *w, const ref_lcat *p);
 
 // ---- short_long.c: docs/MECHANISMS.md#chela, [CHELA] Eqs. 7-8
 // The long convolution of one sequence with a kernel of its length, [D][L].

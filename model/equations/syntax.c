@@ -217,7 +217,7 @@ int equations_parse(equations *e, const char *text, smx_error *error) {
     if (strlen(text) > EQUATION_TEXT)
         return error_about(error, "eq", "", "", "eq has %zu bytes; at most %d are allowed", strlen(text),
                            EQUATION_TEXT);
-    parser p = {e, text, text, 1, 0, error};
+    parser p = {.e = e, .at = text, .line_start = text, .line = 1, .error = error};
     for (;;) {
         if (line(&p)) return -1;
         if (!*p.at) break;

@@ -54,7 +54,8 @@ typedef struct {
 } iir_attributes;
 static smx_iir sequences(const graph *g, const node *n, size_t count) {
     const iir_attributes *at = n->attributes;
-    return (smx_iir){count, g->L, last_dim(n->out), at->bins, at->F, at->mode};
+    return (smx_iir){
+        .B = count, .L = g->L, .D = last_dim(n->out), .bins = at->bins, .F = at->F, .mode = at->mode};
 }
 static void forward_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
     const smx_iir p = sequences(g, n, count);

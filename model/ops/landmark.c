@@ -44,7 +44,13 @@ typedef struct {
 static smx_landmark sequences(const graph *g, const node *n, size_t count) {
     const landmark_attributes *at = n->attributes;
     const size_t D = last_dim(n->out);
-    return (smx_landmark){count, g->L, D, at->heads, D, at->block, attention_scale(n, at->heads)};
+    return (smx_landmark){.B = count,
+                          .L = g->L,
+                          .D = D,
+                          .H = at->heads,
+                          .stride = D,
+                          .block = at->block,
+                          .scale = attention_scale(n, at->heads)};
 }
 static int32_t *chosen_of(const node *n) { return (int32_t *)(n->saved + n->saved_n / 3 * 2); }
 

@@ -11,7 +11,14 @@ typedef struct {
 static smx_linattn sequences(const graph *g, const node *n, size_t count) {
     const linear_attention_attributes *at = n->attributes;
     const size_t D = last_dim(n->out);
-    return (smx_linattn){count, g->L, D, at->heads, D, at->block, at->normaliser, 1e-5f};
+    return (smx_linattn){.B = count,
+                         .L = g->L,
+                         .D = D,
+                         .H = at->heads,
+                         .stride = D,
+                         .C = at->block,
+                         .norm = at->normaliser,
+                         .eps = 1e-5f};
 }
 static void forward_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
     const smx_linattn p = sequences(g, n, count);

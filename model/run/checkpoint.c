@@ -12,6 +12,7 @@
 #include "kernels/hash.h"
 #include "model/base/error.h"
 #include "model/base/json.h"
+#include "model/settings/pairs.h"
 #include "tasks/files/data.h"
 
 enum { KINDS = 3, MAX_HEADER = 1 << 24, DIGITS = 16 };
@@ -187,12 +188,13 @@ static int read_losses(smx_run *r, const tensors *file, smx_error *e) {
     return 0;
 }
 
-// Does "key=value&..." give this key?
-static int gives(const char *changes, const char *key) {
-    const size_t n = strlen(key);
-    for (const char *at = changes; at; at = strchr(at, '&'), at += at != NULL)
-        if (!strncmp(at, key, n) && at[n] == '=') return 1;
-    return 0;
+// Do the changes, one run of "key=value&...", give text?
+static int is_text(void *unused, const char *key, const char *value, smx_error *error) {
+    (void)unused, (void)value, (void)error;
+    return !strcmp(key, "text");
+}
+static int gives_text(const char *changes) {
+    return changes && pairs_visit(pairs_run(changes, 0), is_text, NULL, NULL) == 1;
 }
 
 // What the changes may not do to a trained model, and what a stranger's file may not do to whoever loads it.
@@ -208,7 +210,7 @@ static int check_config(const config *was, const config *is, const char *changes
     if (step > is->common.steps)
         return config_fail(e, is, "steps", "at least %llu, where the checkpoint is",
                            (unsigned long long)step);
-    if (text && data_is_path(text) && !gives(changes, "text"))
+    if (text && data_is_path(text) && !gives_text(changes))
         return config_fail(e, is, "text", "given again by whoever loads the checkpoint, being a path");
     return 0;
 }

@@ -13,14 +13,21 @@
 
 static config_part task_part(size_t i) {
     const smx_task *t = smx_tasks[i];
-    return t ? (config_part){t->name, t->defaults, t->keys, t->settings, NULL} : (config_part){0};
+    return t ? (config_part){.name = t->name, .defaults = t->defaults, .keys = t->keys, .bytes = t->settings}
+             : (config_part){0};
 }
 static config_part mixer_part(size_t i) {
     const mixer *m = mixers[i];
-    return m ? (config_part){m->name, m->defaults, m->keys, m->settings, m->follow_length} : (config_part){0};
+    return m ? (config_part){.name = m->name,
+                             .defaults = m->defaults,
+                             .keys = m->keys,
+                             .bytes = m->settings,
+                             .follow_length = m->follow_length}
+             : (config_part){0};
 }
 
-const config_language language = {task_part, mixer_part, recipes, presets};
+const config_language language = {
+    .task = task_part, .mixer = mixer_part, .recipes = recipes, .presets = presets};
 
 config *config_parse(const char *text, size_t which, smx_error *e) {
     return config_read(&language, text, which, e);

@@ -57,7 +57,7 @@ static void one(const shape *s) {
                        .stride = stride,
                        .causal = s->causal,
                        .scale = p.scale,
-                       .mult = s->mult ? check_widen(table_m, s->H * (2 * s->L - 1)) : NULL,
+                       .decay_table = s->mult ? check_widen(table_m, s->H * (2 * s->L - 1)) : NULL,
                        .bias = s->bias ? check_widen(table_b, s->H * (2 * s->L - 1)) : NULL};
     double *qd = check_widen(q, n), *kd = check_widen(k, n), *vd = check_widen(v, n), *od = check_doubles(no);
     double *sd = check_doubles(s->B * s->H * s->L * 2), *gd = check_widen(dout, no);

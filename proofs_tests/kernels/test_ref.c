@@ -293,18 +293,27 @@ static void attention_with_tables(void **unused) {
     enum { B = 2, L = 5, D = 6, H = 2, S = 3 * D };
     static const struct {
         int causal;
-        size_t chunk, masked;
+        size_t chunk, window;
     } kinds[] = {{0, 0, 0}, {1, 0, 0}, {1, 2, 0}, {0, 3, 0}, {1, 0, 3}, {1, 3, 5}, {1, 9, 1}};
     for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
         double qkv[B * L * S], dqkv[B * L * S], o[B * L * D], stats[B * H * L * 2], w[B * L * D];
-        double mult[H * (2 * L - 1)], bias[H * (2 * L - 1)], map[L * L], pooled[L * L];
+        double decay[H * (2 * L - 1)], bias[H * (2 * L - 1)], map[L * L], pooled[L * L];
         state = 7 + kind;
         fill(qkv, B * L * S, 1);
         fill(w, B * L * D, 1);
-        fill(mult, H * (2 * L - 1), 1);
+        fill(decay, H * (2 * L - 1), 1);
         fill(bias, H * (2 * L - 1), 1);
-        ref_attention p = {
-            B, L, D, H, S, kinds[kind].causal, 0.7, mult, bias, kinds[kind].chunk, kinds[kind].masked};
+        ref_attention p = {.B = B,
+                           .L = L,
+                           .D = D,
+                           .H = H,
+                           .stride = S,
+                           .causal = kinds[kind].causal,
+                           .scale = 0.7,
+                           .decay_table = decay,
+                           .bias = bias,
+                           .chunk = kinds[kind].chunk,
+                           .pool_window = kinds[kind].window};
         attention_case a = {p, qkv, qkv + D, qkv + 2 * D, o, stats, w};
         attention_sum(&a);
         ref_attention_bwd(dqkv, dqkv + D, dqkv + 2 * D, w, a.q, a.k, a.v, o, stats, &a.p);
@@ -315,7 +324,7 @@ static void attention_with_tables(void **unused) {
             for (size_t h = 0; h < H; h++) {
                 double out[L * D / H];
                 ref_attention_map(map, a.q, a.k, &a.p, b, h);
-                ref_pool_fwd(pooled, map, L, p.masked, p.masked ? REF_POOL_MASKED : REF_POOL_NONE);
+                ref_pool_fwd(pooled, map, L, p.pool_window, p.pool_window ? REF_POOL_MASKED : REF_POOL_NONE);
                 for (size_t i = 0; i < L && p.chunk; i++) // the pool stops at the border of the chunk
                     for (size_t j = 0; j < i / p.chunk * p.chunk; j++) pooled[i * L + j] = 0;
                 ref_gemm(out, pooled, a.v + b * L * S + h * D / H, L, D / H, L, L, S, D / H, 0);
@@ -343,13 +352,21 @@ static void mixed_maps(void **unused) {
     enum { B = 2, L = 4, D = 6, H = 3, S = 3 * D };
     for (size_t chunk = 0; chunk < 4; chunk += 3) {
         double qkv[B * L * S], dqkv[B * L * S], o[B * L * D], stats[B * H * L * 2], w[B * L * D];
-        double mix[H * H], dmix[H * H] = {0}, mult[H * (2 * L - 1)];
+        double mix[H * H], dmix[H * H] = {0}, decay[H * (2 * L - 1)];
         state = 80 + chunk;
         fill(qkv, B * L * S, 1);
         fill(w, B * L * D, 1);
         fill(mix, H * H, 1);
-        fill(mult, H * (2 * L - 1), 1);
-        ref_attention p = {B, L, D, H, S, 1, 0.7, mult, NULL, chunk, 0};
+        fill(decay, H * (2 * L - 1), 1);
+        ref_attention p = {.B = B,
+                           .L = L,
+                           .D = D,
+                           .H = H,
+                           .stride = S,
+                           .causal = 1,
+                           .scale = 0.7,
+                           .decay_table = decay,
+                           .chunk = chunk};
         maps_case m = {{p, qkv, qkv + D, qkv + 2 * D, o, stats, w}, mix};
         maps_sum(&m);
         ref_attention_maps_bwd(dqkv, dqkv + D, dqkv + 2 * D, dmix, w, m.a.q, m.a.k, m.a.v, mix, stats, &p);

@@ -41,7 +41,7 @@ static int sc_open_unique(smx_task_instance *in, const config *c, size_t length,
     in->max_targets = n;
     in->emits = s->slots == SLOTS_EMITTED;
     copy *own = instance_data(in, sizeof *own, length, error);
-    if (own) *own = (copy){s->signals, s->noise, unique};
+    if (own) *own = (copy){.signals = s->signals, .noise = s->noise, .unique = unique};
     return own ? 0 : -1;
 }
 

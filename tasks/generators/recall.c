@@ -152,7 +152,12 @@ static int mqar_open_n(smx_task_instance *in, const config *c, size_t length, si
     in->max_targets = queries;
     recall *own = instance_data(in, sizeof *own + slots * sizeof *own->weight, length, error);
     if (!own) return -1;
-    *own = (recall){pairs, n, lead, nomatch, s->filler == FILLER_RANDOM, slots};
+    *own = (recall){.pairs = pairs,
+                    .ngram = n,
+                    .lead = lead,
+                    .nomatch = nomatch,
+                    .random_filler = s->filler == FILLER_RANDOM,
+                    .slots = slots};
     for (size_t g = 0; g < slots; g++) own->weight[g] = md_pow((double)(g + 1), 0.01 - 1);
     return 0;
 }
