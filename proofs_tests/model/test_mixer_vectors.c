@@ -130,6 +130,82 @@ static void linear_attention_on_vectors(void **state) {
     json_free(root);
 }
 
+// Gated linear attention and the delta rule of given q, k, v: kernels of their own.
+static float *vector_floats(const json *from, size_t n) {
+    npy a = vector_array(from);
+    if (a.count != n) check_fail("an array has %zu numbers, expected %zu", a.count, n);
+    float *to = check_floats(n);
+    for (size_t i = 0; i < n; i++) to[i] = (float)npy_value(&a, i);
+    npy_free(&a);
+    return to;
+}
+static void states_on_vectors(void **state) {
+    (void)state;
+    json *root = vectors_manifest();
+    if (!root) {
+        print_message("%s/manifest.json is not there\n", vectors_folder());
+        skip();
+    }
+    size_t done[2] = {0};
+    CHECK_EACH_ISA(isa)
+    for (const json *c = json_get(root, "cases")->child; c; c = c->next) {
+        const int delta = !strcmp(vector_word(c, "mechanism"), "delta_core");
+        if (!delta && strcmp(vector_word(c, "mechanism"), "gla_core")) continue;
+        check_trying("%s", vector_word(c, "name"));
+        const json *p = json_get(c, "params"), *in = json_get(c, "inputs"), *out = json_get(c, "outputs"),
+                   *gradients = json_get(c, "gradients"), *fixed = json_get(p, "g");
+        const char *mode = vector_word(c, "mode");
+        smx_state s = {.B = 1,
+                       .L = (size_t)vector_number(p, "L"),
+                       .H = (size_t)vector_number(p, "H"),
+                       .dk = (size_t)vector_number(p, "dk"),
+                       .dv = (size_t)vector_number(p, "dv"),
+                       .gates = !strcmp(mode, "retention") ? SMX_GATES_FIXED
+                                : !strcmp(mode, "head")    ? SMX_GATES_HEAD
+                                : !strcmp(mode, "channel") ? SMX_GATES_CHANNEL
+                                                           : SMX_GATES_NONE};
+        s.scale = (float)(json_get(p, "scale") ? vector_number(p, "scale") : 1 / sqrt((double)s.dk));
+        const size_t nk = s.L * s.H * s.dk, nv = s.L * s.H * s.dv, nb = s.L * s.H, ns = s.H * s.dk * s.dv,
+                     ng = s.gates == SMX_GATES_CHANNEL ? nk
+                          : s.gates == SMX_GATES_FIXED ? s.H
+                                                       : nb;
+        float *q = vector_floats(json_get(in, "q"), nk), *k = vector_floats(json_get(in, "k"), nk),
+              *v = vector_floats(json_get(in, "v"), nv), *dy = vector_floats(json_get(in, "dy"), nv),
+              *beta = delta ? vector_floats(json_get(in, "beta"), nb) : NULL, *g = NULL,
+              *start = json_get(in, "s0") ? vector_floats(json_get(in, "s0"), ns) : NULL;
+        if (json_get(in, "g")) g = vector_floats(json_get(in, "g"), ng);
+        if (s.gates == SMX_GATES_FIXED) {
+            g = check_floats(ng);
+            const json *number = fixed ? fixed->child : NULL;
+            for (size_t h = 0; h < s.H; h++, number = number ? number->next : NULL)
+                g[h] = (float)(number ? number->number : log1p(-exp2(-5.0 - (double)h)));
+        }
+        float *y = check_floats(nv), *last = check_floats(ns),
+              *states = check_floats(smx_state_floats(s.L, s.H, s.dk, s.dv)), *dq = check_floats(nk),
+              *dk = check_floats(nk), *dv = check_floats(nv), *dbeta = delta ? check_floats(nb) : NULL,
+              *dg = check_filled(ng, 0), *dstart = check_floats(ns);
+        (delta ? smx_delta_fwd : smx_gla_fwd)(y, last, states, q, k, v, beta, g, start,
+                                              check_scratch(smx_state_fwd_scratch_bytes(&s)), &s);
+        (delta ? smx_delta_bwd : smx_gla_bwd)(dq, dk, dv, dbeta, dg, dstart, dy, NULL, q, k, v, beta, g,
+                                              states, check_scratch(smx_state_bwd_scratch_bytes(&s)), &s);
+        vector_compare("y", json_get(out, "y"), y, nv);
+        vector_compare("state", json_get(out, "state"), last, ns);
+        const struct {
+            const char *name;
+            const float *got;
+            size_t n;
+        } found[] = {{"q", dq, nk},       {"k", dk, nk}, {"v", dv, nv},
+                     {"beta", dbeta, nb}, {"g", dg, ng}, {"s0", dstart, ns}};
+        for (size_t i = 0; i < CHECK_COUNT(found); i++)
+            if (json_get(gradients, found[i].name))
+                vector_compare(found[i].name, json_get(gradients, found[i].name), found[i].got, found[i].n);
+        done[delta]++;
+        check_done();
+    }
+    if (!done[0] || !done[1]) check_fail("the manifest has no case of gla_core or delta_core");
+    json_free(root);
+}
+
 static void las_alphas_on_vectors(void **state) {
     (void)state;
     json *root = vectors_manifest();
@@ -155,8 +231,8 @@ static void las_alphas_on_vectors(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(mixers_on_vectors),
-                                       cmocka_unit_test(linear_attention_on_vectors),
-                                       cmocka_unit_test(las_alphas_on_vectors)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mixers_on_vectors), cmocka_unit_test(linear_attention_on_vectors),
+        cmocka_unit_test(states_on_vectors), cmocka_unit_test(las_alphas_on_vectors)};
     return cmocka_run_group_tests_name("mixer_vectors", tests, NULL, NULL);
 }
