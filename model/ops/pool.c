@@ -54,7 +54,12 @@ static void pool_size(graph *g, node *n) {
     for (size_t i = 0; at->taps && i < at->window; i++) at->taps[i] = 1.0f / (float)at->window;
     if (g->mode == GRAPH_LOOK) at->row = graph_own(g, g->L * sizeof *at->row);
     if (!at->chunk || at->chunk > g->L) at->chunk = g->L;
-    scratch_size(n, shard_count(g->B), 0, smx_conv_scratch_bytes(at->chunk, last_dim(n->out), 1, at->window));
+    size_t bytes = smx_conv_scratch_bytes(at->chunk, last_dim(n->out), 1, at->window);
+    if (g->mode == GRAPH_LOOK) { // pool_map_back: rows of one column ask for more than wide ones
+        const size_t narrow = smx_conv_scratch_bytes(at->chunk, 1, 1, at->window);
+        if (narrow > bytes) bytes = narrow;
+    }
+    scratch_size(n, shard_count(g->B), 0, bytes);
     n->flops = 2 * (uint64_t)n->out->n * at->window;
 }
 #define POOL                                                                                                 \
