@@ -87,8 +87,12 @@ function weights(name) {
     }
 }
 
+// Where this project had to choose, or differs from its source.
+const readings = (list) =>
+    list?.length ? ['**Readings of the source**', '', ...list.map((says) => `- ${says}`), ''] : [];
+
 function mixer(part) {
-    const { formulas: list, kernels, oracle, mixer: own } = definitions.mixers[part.name];
+    const { formulas: list, readings: said, kernels, oracle, mixer: own } = definitions.mixers[part.name];
     const shapes = weights(part.name);
     const count = shapes.reduce((sum, [, shape]) => sum + shape.reduce((a, b) => a * b, 1), 0);
     const modes = table.modes[part.name]
@@ -103,6 +107,7 @@ function mixer(part) {
         '',
         ...formulas(list),
         '',
+        ...readings(said),
         `- **Source**: ${part.source}`,
         `- **Cost** in multiplications: ${part.cost}`,
         '- **Shapes**: input and output `[B][L][D]`. Weights at L 64, D 32, H 2 (' +
@@ -171,13 +176,14 @@ const metrics = {
 };
 
 function task(part) {
-    const { text, show, metric } = definitions.tasks[part.name];
+    const { text, readings: said, show, metric } = definitions.tasks[part.name];
     const learnt = table.recipes.filter((r) => r.task === part.name || (r.task === '*' && r.mixer !== '*'));
     return [
         `## ${part.title} (\`task=${part.name}\`)`,
         '',
         `${part.help} ${text}`,
         '',
+        ...readings(said),
         `- **Source**: ${part.source}`,
         `- **Metric**: ${metrics[metric]}`,
         `- **Defaults**: \`${part.defaults}\``,

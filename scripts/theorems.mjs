@@ -157,7 +157,8 @@ for (const name of proofs) {
         body += `| ${test} | ${cell(text)} | ${value} | ${bound} |\n`;
 }
 const errata = figures('test_errata');
-out += `| what is wrong or unsaid in the sources, [15 errata](ERRATA.md) | [proofs_tests/proofs/test_errata.c](../proofs_tests/proofs/test_errata.c) | ${kinds('test_errata')} | [${errata.length}](#test_errata) |\n`;
+const count = readFileSync(join(root, 'docs/ERRATA.md'), 'utf8').match(/^\*\*\d+\. /gm).length;
+out += `| what is wrong or unsaid in the sources, [${count} errata](ERRATA.md) | [proofs_tests/proofs/test_errata.c](../proofs_tests/proofs/test_errata.c) | ${kinds('test_errata')} | [${errata.length}](#test_errata) |\n`;
 body += `\n## test_errata\n\n\`make build/tests/test_errata && build/tests/test_errata\`\n\n| erratum | figure | value | bound |\n|---|---|---|---|\n`;
 for (const [test, text, value, bound] of errata)
     body += `| ${test} | ${cell(text)} | ${value} | ${bound} |\n`;

@@ -346,7 +346,7 @@ onPage('every mechanism has its formulas, its code and its errata', 'about', {},
     }
     assert.equal(
         mixers.reduce((sum, { errata }) => sum + errata, 0),
-        15,
+        20,
     );
     for (const href of new Set(mixers.flatMap(({ links }) => links))) {
         const response = await fetch(new URL(href, browser.lab.address));

@@ -1,4 +1,5 @@
-// theorems.test.mjs: docs/THEOREMS.md holds every proof with its present claim, and docs/ERRATA.md every erratum that is tested.
+// theorems.test.mjs: docs/THEOREMS.md holds every proof with its present claim, and docs/ERRATA.md every erratum that is tested,
+// by its number.
 import assert from 'node:assert';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -17,13 +18,26 @@ test('every erratum has its paragraph', () => {
             /cmocka_unit_test\((\w+)\)/g,
         ),
     ].map((m) => m[1]);
-    const page = readFileSync(join(root, 'docs/ERRATA.md'), 'utf8');
-    assert.equal(names.length, 15);
-    names.forEach((name, i) => {
-        const paragraph = page.split('\n\n').find((p) => p.startsWith(`**${i + 1}. `));
+    const page = readFileSync(join(root, 'docs/ERRATA.md'), 'utf8').split('\n\n');
+    const errata = page.filter((p) => /^\*\*\d+\. /.test(p));
+    errata.forEach((paragraph, i) => {
+        const number = i + 1;
+        const start = `erratum_${String(number).padStart(2, '0')}_`;
         assert.ok(
-            paragraph?.includes(`\`${name}\``),
-            `docs/ERRATA.md: paragraph ${i + 1} does not name ${name}`,
+            paragraph.startsWith(`**${number}. `),
+            `docs/ERRATA.md: paragraph ${number} has another number`,
+        );
+        const tests = names.filter((name) => name.startsWith(start));
+        assert.ok(tests.length <= 1, `test_errata.c has ${tests.join(' and ')}`);
+        const ends = tests.length ? `\`${tests[0]}\`` : '*No test.*';
+        assert.ok(
+            paragraph.trimEnd().endsWith(ends),
+            `docs/ERRATA.md: paragraph ${number} does not end in ${ends}`,
         );
     });
+    const last = errata.length;
+    assert.ok(
+        names.length >= 15 && names.every((name) => Number(name.slice(8, 10)) <= last),
+        names.join(' '),
+    );
 });

@@ -239,7 +239,7 @@ const smx_task task_mqar = {
     .name = "mqar",
     .title = "Multi-query associative recall",
     .help = "Pairs of key and value, then the keys again, each once: the answer at each is its value.",
-    .source = "Arora et al., Zoology (2024); Li et al. (2025), Def. 4",
+    .source = "Arora et al., Zoology (2024); Li et al. (2025), Def. 5",
     .defaults = "length=64&vocab=64&pairs=8",
     .keys = mqar_keys,
     .settings = sizeof(recall_settings),

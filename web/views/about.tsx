@@ -78,7 +78,8 @@ export default function About() {
                     </ul>
                     <p class="say">
                         What is wrong or unsaid in them stands with each mechanism, {about.errata.length}{' '}
-                        errata in all. Each has a test that shows it; the Verify view runs them here.
+                        errata in all. Each that can be computed has a test that shows it; the Verify view
+                        runs them here.
                     </p>
                 </section>
                 <section aria-labelledby="about-cite">

@@ -26,7 +26,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
     cat_prop12: 'CAT, Propositions 1 and 2: landmarks',
     focus: 'Focus: stability, and order 1 as a linear RNN',
     chela: 'CHELA: three forms of linear attention, fused kernels, FFT',
-    errata: 'The fifteen errata',
+    errata: 'The errata',
 };
 
 interface Digest {
