@@ -1,5 +1,6 @@
 // digest.c: seeded cases for every line of kernels.def, and the hash of what they give. Compiled once; calls
 // the public functions, so it sees what a caller sees. A kernel without a case does not link.
+// Long because it is a list: one case for each kernel.
 #include "digest.h"
 #include "hash.h"
 #include <seqmix/smx.h>

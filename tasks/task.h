@@ -49,7 +49,7 @@ struct smx_task {
     int (*open)(smx_task_instance *instance, const config *c, size_t length, smx_error *error);
     void (*generate)(const smx_task_instance *instance, uint64_t seed, uint32_t stream, uint64_t index,
                      smx_task_sample *sample);
-    // An image of the caller's, 28x28 bytes (ink is bright), as this task's input values. NULL: it reads no
+    // The caller's image, 28x28 bytes (ink is bright), as this task's input values. NULL: it reads no
     // images.
     void (*image)(const smx_task_instance *instance, const uint8_t *pixels, float *values);
 };

@@ -1,6 +1,6 @@
 // oracle_table.c: the list of the oracle's mechanisms: parameters, arrays with shapes, and the function of
 // ref/ that each runs. A new mechanism is one entry of oracle_mechanisms and the few lines that
-// unpack its arrays.
+// unpack its arrays. Long because it is that list.
 #include "oracle_cases.h"
 #include <seqmix/ref.h>
 

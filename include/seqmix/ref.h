@@ -1,6 +1,6 @@
 // ref.h: the oracle of seqmix: every kernel and every mechanism in double precision, as plain loops that can
 // be read beside the papers. It is for judging other code, not for speed; it shares no code with what it
-// judges.
+// judges. Long because it has a prototype for each of them.
 //
 // Legend, used by every prototype
 //   B batch   L length   D width   H heads   d = D/H head width   W filter taps   N rows   n element count

@@ -1,4 +1,4 @@
-// user_data.h: whether arrays of the caller's are what a task reads and asks for.
+// user_data.h: whether the caller's arrays are what a task reads and asks for.
 #ifndef SMX_USER_DATA_H
 #define SMX_USER_DATA_H
 

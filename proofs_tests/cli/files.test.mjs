@@ -1,4 +1,4 @@
-// files.test.mjs: nothing of the user's is lost: what the program writes over, links and devices that are in the way, writers that
+// files.test.mjs: no file of the user is lost: what the program writes over, links and devices that are in the way, writers that
 // die or overlap, and signals at every moment of a training. Nodes are made in a folder of the test's own.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// test_user_data.c: batches of the caller's data: the bits that the task's own samples train to, smaller last batches, confusions, and
+// test_user_data.c: the caller's batches: the bits that the task's own samples train to, smaller last batches, confusions, and
 // what is refused.
 #include "proofs_tests/support/check.h"
 

@@ -240,7 +240,7 @@ static void keys_agree(void **state) {
         }
 }
 
-// ---- Data of the caller's ----
+// ---- The caller's data ----
 // Every form that its keys describe, and those that they cannot.
 static void own_has_the_form_asked_for(void **state) {
     (void)state;

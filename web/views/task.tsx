@@ -55,7 +55,7 @@ function Task({ first, several }: { first: Entry; several: boolean }) {
                 </label>
             )}
             <p class="say">{task?.help}</p>
-            {['smnist', 'pmnist'].includes(name) && first.values['data'] === 'digits' && (
+            {first.values['data'] === 'digits' && (
                 <p class="say">The images are procedural digits: drawn by a generator, not MNIST.</p>
             )}
             {'text' in first.values && <OwnText first={first} />}
