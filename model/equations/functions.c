@@ -74,7 +74,7 @@ ONE(softplus)
 ONE(elu1)
 ONE(unitnorm)
 
-    static tensor *call_layernorm(const function_call *c) {
+static tensor *call_layernorm(const function_call *c) {
     return op_layernorm(c->g, c->tensor[0], c->tensor[1], c->tensor[2]);
 }
 static tensor *call_rmsnorm(const function_call *c) { return op_rmsnorm(c->g, c->tensor[0], c->tensor[1]); }
