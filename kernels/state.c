@@ -6,6 +6,7 @@
 //   triangular system, solved by forward substitution
 // D is multiplied up row by row: every factor lies in [0, 1], so a closed gate gives 0, however far the sums of g have gone, and
 // no e^-g is ever formed. Lanes are the 16 rows s there, key channels in the gradients of q, k and g, else columns of v.
+// Longer than 400 lines: backward runs the blocks of forward again.
 #include "tile.h"
 #include "state_layout.h"
 

@@ -72,12 +72,14 @@ ONE(sigmoid)
 ONE(tanh)
 ONE(softplus)
 ONE(elu1)
-ONE(unitnorm)
 
 static tensor *call_layernorm(const function_call *c) {
     return op_layernorm(c->g, c->tensor[0], c->tensor[1], c->tensor[2]);
 }
-static tensor *call_rmsnorm(const function_call *c) { return op_rmsnorm(c->g, c->tensor[0], c->tensor[1]); }
+static tensor *call_unitnorm(const function_call *c) { return op_unitnorm(c->g, c->tensor[0], 1); }
+static tensor *call_rmsnorm(const function_call *c) {
+    return op_rmsnorm(c->g, c->tensor[0], c->tensor[1], 1);
+}
 static tensor *call_affine(const function_call *c) {
     return op_affine(c->g, c->tensor[0], c->tensor[1], c->tensor[2]);
 }

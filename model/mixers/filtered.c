@@ -41,7 +41,7 @@ static tensor *filter(graph *g, const config *c, const filter_settings *s, tenso
 tensor *filtered(graph *g, const config *c, const filter_settings *s, tensor *x, const char *which,
                  const char *w_name, const char *f_name, filter_opts opts) {
     if (!opts.unit) return filter(g, c, s, projected(g, c, x, w_name), which, f_name, opts);
-    if (!is_filtered(s, which[0])) return graph_name(g, projected(g, c, op_unitnorm(g, x), w_name), which);
+    if (!is_filtered(s, which[0])) return graph_name(g, projected(g, c, op_unitnorm(g, x, 1), w_name), which);
     const uint32_t D = (uint32_t)c->common.width, H = (uint32_t)c->common.heads;
     const uint32_t W = (uint32_t)s->taps, taps = opts.two_sided ? 2 * W + 1 : W;
     tensor *w = weight_matrix(g, w_name, D, D, start_matrix(c, D, D));

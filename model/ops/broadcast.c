@@ -38,6 +38,8 @@ static void affine_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_
 static void affine_bwd(graph *g, node *n) {
     const size_t rows = rows_of(n->out), pieces = pieces_of(rows, ROW_UNIT);
     in_pieces(g, n, rows, ROW_UNIT, affine_bwd_piece);
+    for (size_t i = 1; i < 3; i++) // what was computed is overwritten
+        if (n->in_grad[i] && !n->in[i]->weight) memset(n->in_grad[i], 0, n->in[i]->n * sizeof(float));
     add_sums(n, 1, pieces, 0);
     add_sums(n, 2, pieces, last_dim(n->out));
 }
@@ -90,4 +92,31 @@ static const op repeat = {
 };
 tensor *op_repeat(graph *g, tensor *w, size_t times) {
     return graph_node(g, &repeat, 1, &w, &(repeat_attributes){times});
+}
+
+// ---- A weight [n] as [n times]: each number for so many columns -----------------------------------------
+static uint32_t spread_shape(const graph *g, const node *n, uint32_t *shape) {
+    (void)g;
+    shape[0] = (uint32_t)(n->in[0]->n * ((const repeat_attributes *)n->attributes)->times);
+    return 1;
+}
+static void spread_fwd(graph *g, node *n) {
+    (void)g;
+    const size_t times = ((const repeat_attributes *)n->attributes)->times;
+    for (size_t i = 0; i < n->out->n; i++) n->out->data[i] = n->in[0]->data[i / times];
+}
+static void spread_bwd(graph *g, node *n) {
+    (void)g;
+    const size_t times = ((const repeat_attributes *)n->attributes)->times;
+    for (size_t i = 0; i < n->out->n && n->in_grad[0]; i++) n->in_grad[0][i / times] += n->out->grad[i];
+}
+static const op spread = {
+    .name = "spread",
+    .attributes = sizeof(repeat_attributes),
+    .shape = spread_shape,
+    .forward = spread_fwd,
+    .backward = spread_bwd,
+};
+tensor *op_spread(graph *g, tensor *w, size_t times) {
+    return graph_node(g, &spread, 1, &w, &(repeat_attributes){times});
 }

@@ -140,6 +140,7 @@ static const function silu = {FUNCTION("silu", READS_IN(0)), smx_silu_fwd, smx_s
 static const function sigmoid = {FUNCTION("sigmoid", READS_OUT), smx_sigmoid_fwd, smx_sigmoid_bwd};
 static const function hyperbolic = {FUNCTION("tanh", READS_OUT), smx_tanh_fwd, smx_tanh_bwd};
 static const function softplus = {FUNCTION("softplus", READS_IN(0)), smx_softplus_fwd, smx_softplus_bwd};
+static const function exponential = {FUNCTION("exp", READS_OUT), smx_exp_fwd, smx_mul}; // dx = dy y
 static const function elu1 = {FUNCTION("elu1", READS_OUT), smx_elu1_fwd, smx_elu1_bwd};
 
 tensor *op_gelu(graph *g, tensor *x) { return graph_node(g, &gelu.op, 1, &x, NULL); }
@@ -148,3 +149,4 @@ tensor *op_sigmoid(graph *g, tensor *x) { return graph_node(g, &sigmoid.op, 1, &
 tensor *op_tanh(graph *g, tensor *x) { return graph_node(g, &hyperbolic.op, 1, &x, NULL); }
 tensor *op_softplus(graph *g, tensor *x) { return graph_node(g, &softplus.op, 1, &x, NULL); }
 tensor *op_elu1(graph *g, tensor *x) { return graph_node(g, &elu1.op, 1, &x, NULL); }
+tensor *op_exp(graph *g, tensor *x) { return graph_node(g, &exponential.op, 1, &x, NULL); }

@@ -57,23 +57,28 @@ tensor *op_layernorm(graph *g, tensor *x, tensor *gain, tensor *b) {
     return graph_node(g, &layernorm, 3, (tensor *[]){x, gain, b}, NULL);
 }
 
-// ---- RMSNorm: saved: 1 / root mean square of each row -----------------------------------------------------
+// ---- RMSNorm: saved: 1 / root mean square of each row, or of each of its parts ------------------------------
+typedef struct {
+    size_t parts;
+} parts_attributes;
+static size_t parts_of(const node *n) { return ((const parts_attributes *)n->attributes)->parts; }
+
 static void rmsnorm_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
     (void)g, (void)piece;
-    const size_t D = last_dim(n->out);
-    smx_rmsnorm_fwd(n->out->data + from * D, n->saved + from, n->in[0]->data + from * D, n->in[1]->data,
-                    count, D, eps);
+    const size_t H = parts_of(n), d = last_dim(n->out) / H, at = from * H;
+    smx_rmsnorm_fwd(n->out->data + at * d, n->saved + at, n->in[0]->data + at * d, n->in[1]->data, count * H,
+                    d, eps);
 }
 static void rmsnorm_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
     (void)g;
-    const size_t D = last_dim(n->out);
+    const size_t H = parts_of(n), d = last_dim(n->out) / H;
     float *sums = sums_of(n, piece);
-    for (size_t row = from, end = from + count, rows; row < end; row += rows) {
+    for (size_t row = from * H, end = (from + count) * H, rows; row < end; row += rows) {
         rows = block_rows(row, end);
-        float *dx = n->in_grad[0] + row * D, *made = made_dx(n, piece, dx);
-        smx_rmsnorm_bwd(made, sums, n->out->grad + row * D, n->in[0]->data + row * D, n->in[1]->data,
-                        n->saved + row, rows, D);
-        if (made != dx) smx_add(dx, dx, made, rows * D);
+        float *dx = n->in_grad[0] + row * d, *made = made_dx(n, piece, dx);
+        smx_rmsnorm_bwd(made, sums, n->out->grad + row * d, n->in[0]->data + row * d, n->in[1]->data,
+                        n->saved + row, rows, d);
+        if (made != dx) smx_add(dx, dx, made, rows * d);
     }
 }
 static void rmsnorm_bwd(graph *g, node *n) {
@@ -83,11 +88,12 @@ static void rmsnorm_bwd(graph *g, node *n) {
 }
 static void rmsnorm_size(graph *g, node *n) {
     (void)g;
-    n->saved_n = rows_of(n->out);
+    n->saved_n = rows_of(n->out) * parts_of(n);
     scratch_of_norm(n);
 }
 static const op rmsnorm = {
     .name = "rmsnorm",
+    .attributes = sizeof(parts_attributes),
     .size = rmsnorm_size,
     .forward = rows_forward,
     .backward = rmsnorm_bwd,
@@ -95,29 +101,34 @@ static const op rmsnorm = {
     .can_add = 1,
     .forward_rows = rmsnorm_rows,
 };
-tensor *op_rmsnorm(graph *g, tensor *x, tensor *gain) {
-    return graph_node(g, &rmsnorm, 2, (tensor *[]){x, gain}, NULL);
+tensor *op_rmsnorm(graph *g, tensor *x, tensor *gain, size_t parts) {
+    return graph_node(g, &rmsnorm, 2, (tensor *[]){x, gain}, &(parts_attributes){parts});
 }
 
-// ---- Rows of unit length: saved: 1 / length of each row ---------------------------------------------------
+// ---- Rows of unit length, or parts of them: saved: 1 / length of each -----------------------------------------
 static void unitnorm_fwd(graph *g, node *n) {
     (void)g;
-    smx_unitnorm_fwd(n->out->data, n->saved, n->in[0]->data, rows_of(n->out), last_dim(n->out));
+    const size_t H = parts_of(n);
+    smx_unitnorm_fwd(n->out->data, n->saved, n->in[0]->data, rows_of(n->out) * H, last_dim(n->out) / H);
 }
 static void unitnorm_bwd(graph *g, node *n) {
     (void)g;
-    smx_unitnorm_bwd(n->in_grad[0], n->out->grad, n->in[0]->data, n->saved, rows_of(n->out),
-                     last_dim(n->out));
+    const size_t H = parts_of(n);
+    smx_unitnorm_bwd(n->in_grad[0], n->out->grad, n->in[0]->data, n->saved, rows_of(n->out) * H,
+                     last_dim(n->out) / H);
 }
 static void unitnorm_size(graph *g, node *n) {
     (void)g;
-    n->saved_n = rows_of(n->out);
+    n->saved_n = rows_of(n->out) * parts_of(n);
 }
 static const op unitnorm = {
     .name = "unitnorm",
+    .attributes = sizeof(parts_attributes),
     .size = unitnorm_size,
     .forward = unitnorm_fwd,
     .backward = unitnorm_bwd,
     .backward_reads = READS_IN(0),
 };
-tensor *op_unitnorm(graph *g, tensor *x) { return graph_node(g, &unitnorm, 1, &x, NULL); }
+tensor *op_unitnorm(graph *g, tensor *x, size_t parts) {
+    return graph_node(g, &unitnorm, 1, &x, &(parts_attributes){parts});
+}

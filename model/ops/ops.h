@@ -20,6 +20,7 @@ tensor *op_sigmoid(graph *g, tensor *x);
 tensor *op_tanh(graph *g, tensor *x);
 tensor *op_softplus(graph *g, tensor *x);
 tensor *op_elu1(graph *g, tensor *x); // elu + 1
+tensor *op_exp(graph *g, tensor *x);
 
 // ---- broadcast.c
 // y = x + b, b repeated over the leading rows: [D], or [L][D] for positions
@@ -27,11 +28,14 @@ tensor *op_bias(graph *g, tensor *x, tensor *b);
 tensor *op_affine(graph *g, tensor *x, tensor *gain, tensor *bias); // gain x + bias, both [D]
 // A weight [..][last] as [B][times][..][last]
 tensor *op_repeat(graph *g, tensor *w, size_t times);
+// A weight [n] as [n times]: each number for so many columns
+tensor *op_spread(graph *g, tensor *w, size_t times);
 
 // ---- norm.c
 tensor *op_layernorm(graph *g, tensor *x, tensor *gain, tensor *bias);
-tensor *op_rmsnorm(graph *g, tensor *x, tensor *gain);
-tensor *op_unitnorm(graph *g, tensor *x);
+// Each row as `parts` (1: the whole) of one width d, such as heads; gain [d]
+tensor *op_rmsnorm(graph *g, tensor *x, tensor *gain, size_t parts);
+tensor *op_unitnorm(graph *g, tensor *x, size_t parts);
 
 // ---- tokens.c
 // Tokens of the graph -> [B][L][D]
@@ -105,5 +109,14 @@ tensor *op_iir(graph *g, tensor *x, tensor *coefficients, size_t bins, size_t F,
 tensor *op_ema(graph *g, tensor *x, tensor *alpha, tensor *delta, tensor *beta, tensor *eta, tensor *skip);
 // Mamba's selective scan; dt as x, a_log [D][S], b, c [B][L][S], skip [D]
 tensor *op_selective_scan(graph *g, tensor *x, tensor *dt, tensor *a_log, tensor *b, tensor *c, tensor *skip);
+
+// ---- state.c
+// Gated linear attention: q, k [B][L][H dk], or [B][L][dk] that all heads share, v [B][L][H dv], beta [B][L][H] or NULL, gates g
+// [H] that do not learn, [B][L][H] or [B][L][H dk], or NULL
+tensor *op_gla(graph *g, tensor *q, tensor *k, tensor *v, tensor *beta, tensor *gates, size_t heads,
+               int shared, double scale);
+// The delta rule, gated or not
+tensor *op_delta(graph *g, tensor *q, tensor *k, tensor *v, tensor *beta, tensor *gates, size_t heads,
+                 double scale);
 
 #endif

@@ -24,7 +24,7 @@ static tensor *norm(graph *g, const config *c, tensor *x, const char *name) {
     graph_push(g, "%s", name);
     tensor *gain = weight_vector(g, "gain", D, 1.0), *y;
     if (c->common.norm == NORM_RMS)
-        y = op_rmsnorm(g, x, gain);
+        y = op_rmsnorm(g, x, gain, 1);
     else
         y = op_layernorm(g, x, gain, weight_vector(g, "bias", D, 0.0));
     graph_pop(g);

@@ -238,9 +238,115 @@ static void focus(void **state) {
     }
 }
 
+// ---- States of keys and values: the layers' equations over the oracle's cores
+static double sigma(double x) { return 1 / (1 + exp(-x)); }
+static double softplus(double x) { return log1p(exp(x)); }
+// x W + b, b NULL: 0
+static double *product(const double *x, const double *w, const double *b, size_t in, size_t out) {
+    double *y = check_doubles(L * out);
+    ref_gemm(y, x, w, L, out, in, in, out, out, 0);
+    for (size_t i = 0; b && i < L * out; i++) y[i] += b[i % out];
+    return y;
+}
+// SiLU(conv(x W)), 4 taps, the newest first
+static double *convolved(const double *x, const double *w, const double *taps, size_t out) {
+    double *z = product(x, w, NULL, D, out), *y = check_doubles(L * out);
+    for (size_t t = 0; t < L; t++)
+        for (size_t c = 0; c < out; c++) {
+            double sum = 0;
+            for (size_t i = 0; i < 4 && i <= t; i++) sum += taps[c * 4 + i] * z[(t - i) * out + c];
+            y[t * out + c] = sum * sigma(sum);
+        }
+    return y;
+}
+// Parts of so many columns by their length, or by their root mean square (eps 1e-5) and the columns' gain.
+static void normed(double *x, size_t width, size_t part, const double *gain) {
+    for (size_t i = 0; i < L * width; i += part) {
+        double square = 0;
+        for (size_t c = 0; c < part; c++) square += x[i + c] * x[i + c];
+        const double r = 1 / sqrt(gain ? square / (double)part + 1e-5 : square);
+        for (size_t c = 0; c < part; c++) x[i + c] *= r * (gain ? gain[(i + c) % width] : 1);
+    }
+}
+static void gated_by(double *y, const double *z, size_t n) {
+    for (size_t i = 0; i < n; i++) y[i] *= z[i] * sigma(z[i]);
+}
+
+static void gla(void **state) {
+    (void)state;
+    lone_mixer m;
+    check_seed(91);
+    double *x = run(&m, "mixer=gla&heads=2&gate_rank=3", 1);
+    double *q = product(x, need(&m, "w_q"), NULL, D, D), *k = product(x, need(&m, "w_k"), NULL, D, D),
+           *v = product(x, need(&m, "w_v"), NULL, D, D), *low = product(x, need(&m, "w_g1"), NULL, D, 3),
+           *g = product(low, need(&m, "w_g2"), need(&m, "b_g"), 3, D), *o = check_doubles(L * D),
+           *last = check_doubles(D * D / H);
+    for (size_t i = 0; i < L * D; i++) g[i] = -softplus(-g[i]) / 16;
+    const ref_state p = {1, L, H, D / H, D / H, REF_GATES_CHANNEL, 1 / sqrt((double)(D / H))};
+    ref_gla_fwd(o, last, q, k, v, g, NULL, &p);
+    normed(o, D, D / H, need(&m, "gain"));
+    gated_by(o, product(x, need(&m, "w_r"), need(&m, "b_r"), D, D), L * D);
+    judge(&m, product(o, need(&m, "w_o"), NULL, D, D));
+}
+
+static void deltanet(void **state) {
+    (void)state;
+    for (int gated = 0; gated < 2; gated++) {
+        lone_mixer m;
+        check_seed(92);
+        double *x = run(&m, gated ? "mixer=gated_deltanet&heads=2" : "mixer=deltanet&heads=2", 1);
+        double *q = convolved(x, need(&m, "w_q"), need(&m, "conv_q"), D),
+               *k = convolved(x, need(&m, "w_k"), need(&m, "conv_k"), D),
+               *v = convolved(x, need(&m, "w_v"), need(&m, "conv_v"), D),
+               *beta = product(x, need(&m, "w_beta"), NULL, D, H), *g = NULL, *o = check_doubles(L * D),
+               *last = check_doubles(D * D / H);
+        normed(q, D, D / H, NULL);
+        normed(k, D, D / H, NULL);
+        for (size_t i = 0; i < L * H; i++) beta[i] = sigma(beta[i]);
+        if (gated) {
+            g = product(x, need(&m, "w_a"), need(&m, "dt_bias"), D, H);
+            for (size_t i = 0; i < L * H; i++) g[i] = -exp(need(&m, "a_log")[i % H]) * softplus(g[i]);
+        }
+        const ref_state p = {
+            1, L, H, D / H, D / H, gated ? REF_GATES_HEAD : REF_GATES_NONE, 1 / sqrt((double)(D / H))};
+        assert_int_equal(ref_delta_fwd(o, last, q, k, v, beta, g, NULL, &p), REF_OK);
+        normed(o, D, D / H, need(&m, "gain"));
+        if (gated) gated_by(o, product(x, need(&m, "w_gate"), NULL, D, D), L * D);
+        judge(&m, product(o, need(&m, "w_o"), NULL, D, D));
+    }
+}
+
+static void mamba2(void **state) {
+    (void)state;
+    enum { N = 5, E = 2 * D };
+    lone_mixer m;
+    check_seed(93);
+    double *x = run(&m, "mixer=mamba2&heads=2&ssd_states=5", 1);
+    double *u = convolved(x, need(&m, "w_x"), need(&m, "conv_x"), E),
+           *b = convolved(x, need(&m, "w_b"), need(&m, "conv_b"), N),
+           *c = convolved(x, need(&m, "w_c"), need(&m, "conv_c"), N),
+           *dt = product(x, need(&m, "w_dt"), need(&m, "dt_bias"), D, H), *a = need(&m, "a_log"),
+           *skip = need(&m, "skip"), *g = check_doubles(L * H), *v = check_doubles(L * E),
+           *bs = check_doubles(L * H * N), *cs = check_doubles(L * H * N), *y = check_doubles(L * E),
+           *last = check_doubles(E * N);
+    for (size_t i = 0; i < L * H; i++) dt[i] = softplus(dt[i]), g[i] = -exp(a[i % H]) * dt[i];
+    for (size_t i = 0; i < L * E; i++) v[i] = dt[i / (E / H)] * u[i];
+    for (size_t i = 0; i < L * H * N; i++) { // every head reads the same B and C
+        bs[i] = b[i / (H * N) * N + i % N];
+        cs[i] = c[i / (H * N) * N + i % N];
+    }
+    const ref_state p = {1, L, H, N, E / H, REF_GATES_HEAD, 1};
+    ref_gla_fwd(y, last, cs, bs, v, g, NULL, &p);
+    for (size_t i = 0; i < L * E; i++) y[i] += skip[i / (E / H) % H] * u[i];
+    gated_by(y, product(x, need(&m, "w_z"), NULL, D, E), L * E);
+    normed(y, E, E, need(&m, "gain"));
+    judge(&m, product(y, need(&m, "w_o"), NULL, E, D));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(attention), cmocka_unit_test(las),
-                                       cmocka_unit_test(cat),       cmocka_unit_test(lcat),
-                                       cmocka_unit_test(chela),     cmocka_unit_test(focus)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(attention), cmocka_unit_test(las),      cmocka_unit_test(cat),
+        cmocka_unit_test(lcat),      cmocka_unit_test(chela),    cmocka_unit_test(focus),
+        cmocka_unit_test(gla),       cmocka_unit_test(deltanet), cmocka_unit_test(mamba2)};
     return cmocka_run_group_tests_name("mixer_oracle", tests, NULL, NULL);
 }

@@ -339,7 +339,7 @@ onPage('every mechanism has its formulas, its code and its errata', 'about', {},
             errata: entry.querySelectorAll('details').length,
         })),
     );
-    assert.equal(mixers.length, 14);
+    assert.equal(mixers.length, 18);
     for (const { id, formulas, errors, links } of mixers) {
         assert.ok(formulas > 0 && errors === 0, id);
         assert.ok(links.length >= 2, id);
