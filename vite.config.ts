@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
-import { aboutPlugin } from './scripts/page-data.mjs';
+import { documentsPlugin } from './scripts/page-data.mjs';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -141,6 +141,6 @@ export default defineConfig(({ mode }) => ({
     },
     plugins:
         mode === 'single'
-            ? [policy(POLICY_SINGLE), packedWasm, aboutPlugin({ sources: false }), oneFile]
-            : [policy(POLICY), aboutPlugin(), offline],
+            ? [policy(POLICY_SINGLE), packedWasm, documentsPlugin({ sources: false }), oneFile]
+            : [policy(POLICY), documentsPlugin(), offline],
 }));

@@ -1,2 +1,2 @@
 import type { Plugin } from 'vite';
-export function aboutPlugin(options?: { sources?: boolean }): Plugin;
+export function documentsPlugin(options?: { sources?: boolean }): Plugin;

@@ -1,10 +1,12 @@
-// page-data.mjs: what the page's About view shows, made when the page is built: formulas of docs/definitions.json as MathML
-// (Temml; no formula library at run time), the errata of docs/ERRATA.md, the licences of the packages that the page holds.
-// As a Vite plugin it answers `virtual:about` and puts the source files that are named there into the built folder.
+// page-data.mjs: what the page's About and Theorems views show of the project's documents, made when the page is built: formulas of
+// docs/definitions.json as MathML (Temml; no formula library at run time), the errata of docs/ERRATA.md, the licences of the packages
+// that the page holds; the claims and what kind of truth each has (truth.mjs).
+// As a Vite plugin it answers `virtual:about` and `virtual:truth` and puts the source files that About names into the built folder.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import temml from 'temml';
+import { claims, sources as claimSources } from './truth.mjs';
 
 const root = join(import.meta.dirname, '..');
 const read = (path) => readFileSync(join(root, path), 'utf8');
@@ -65,16 +67,21 @@ export function about() {
  * `sources`: whether the files are put beside the page, so that it can link to them; without them (the page in one file) the
  * rest is packed, too.
  */
-export function aboutPlugin({ sources = true } = {}) {
-    const id = 'virtual:about';
+export function documentsPlugin({ sources = true } = {}) {
+    const made = {
+        '\0virtual:about': {
+            from: ['docs/definitions.json', 'docs/ERRATA.md', 'LICENSE'],
+            make: () => ({ ...about(), sources }),
+        },
+        '\0virtual:truth': { from: claimSources(), make: claims },
+    };
     return {
-        name: 'about',
-        resolveId: (wanted) => (wanted === id ? `\0${id}` : null),
+        name: 'documents',
+        resolveId: (wanted) => (made[`\0${wanted}`] ? `\0${wanted}` : null),
         load(wanted) {
-            if (wanted !== `\0${id}`) return null;
-            for (const file of ['docs/definitions.json', 'docs/ERRATA.md', 'LICENSE'])
-                this.addWatchFile(join(root, file));
-            const json = JSON.stringify({ ...about(), sources });
+            if (!made[wanted]) return null;
+            for (const file of made[wanted].from) this.addWatchFile(join(root, file));
+            const json = JSON.stringify(made[wanted].make());
             if (sources) return `export default ${json};`;
             const packed = gzipSync(json, { level: 9 }).toString('base64');
             return `const packed = Uint8Array.from(atob('${packed}'), (c) => c.charCodeAt(0));

@@ -1,51 +1,18 @@
-// theorems.mjs: writes docs/THEOREMS.md: for each claim of the papers the file that checks it, the command, and the figures
-// that it prints. Made from the first comment of every proofs_tests/proofs/proof_*.c (Claim, Statement, Needs, Model, Check) and from
-// the lines "figure: ..." of a run; the programs must have been built.
+// theorems.mjs: writes docs/THEOREMS.md: for each claim the file that checks it, what kind of truth it has (truth.mjs), the command, and
+// the figures that it prints. Made from the first comment of every proofs_tests/proofs/proof_*.c (Claim, Statement, Needs, Model, Check),
+// from proofs_tests/rocq and from the lines "figure: ..." of a run; the programs must have been built.
 //   node scripts/theorems.mjs            write the page
 //   node scripts/theorems.mjs --check    say whether the page holds every proof with its claim and each of its figures' names
 import { spawnSync } from 'node:child_process';
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { claims, errataProved, fields, parts } from './truth.mjs';
 
 const root = join(import.meta.dirname, '..');
 const page = join(root, 'docs/THEOREMS.md');
-const order = [
-    'las_b1',
-    'las_smooth',
-    'cat_thm1',
-    'cat_cor1',
-    'cat_thm2',
-    'cat_thm3',
-    'cat_prop12',
-    'focus',
-    'chela',
-    'certificates',
-];
-const parts = ['Claim', 'Statement', 'Needs', 'Model', 'Check'];
-
-// The fields of a proof's first comment; throws where one is missing.
-function fields(name) {
-    const lines = readFileSync(join(root, 'proofs_tests/proofs', `${name}.c`), 'utf8').split('\n');
-    const found = {};
-    let part;
-    for (const line of lines.slice(1)) {
-        if (!line.startsWith('//')) break;
-        const start = line.match(/^\/\/ (\w+): (.*)$/);
-        if (start && parts.includes(start[1])) found[(part = start[1])] = start[2];
-        else if (part) found[part] += ` ${line.slice(2).trim()}`;
-    }
-    for (const p of parts)
-        if (!found[p]) throw new Error(`proofs_tests/proofs/${name}.c: its first comment has no "${p}: ..."`);
-    return found;
-}
-function rank(name) {
-    const i = order.indexOf(name.replace('proof_', ''));
-    return i < 0 ? order.length : i;
-}
-const proofs = readdirSync(join(root, 'proofs_tests/proofs'))
-    .filter((n) => /^proof_.*\.c$/.test(n))
-    .map((n) => n.replace(/\.c$/, ''))
-    .sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
+const all = claims();
+const papers = all.filter(({ paper }) => paper);
+const own = all.filter(({ paper }) => !paper);
 
 // [test, text, value, bound] of every figure.
 function figures(name) {
@@ -67,58 +34,46 @@ function figures(name) {
     return found;
 }
 
-// What Rocq has proved, by the C program that a .v file's first comment names: { proof_las_b1: { LasB1: [[name, statement], ..] } }.
-const rocq = join(root, 'proofs_tests/rocq');
-const proved = {};
-const inPart = new Set(); // programs whose file says "Not proved"
-const errataProved = new Set();
-for (const block of readFileSync(join(rocq, 'statements.txt'), 'utf8').split(/\n(?=\S)/)) {
-    const [, file, name] = block.match(/^(\w+)\.(\S+)/);
-    const comment = readFileSync(join(rocq, `${file}.v`), 'utf8').split('*)')[0];
-    for (const c of new Set(comment.match(/\bproof_\w+(?=\.c\b)/g))) {
-        ((proved[c] ??= {})[file] ??= []).push([name, block.slice(block.indexOf('\n') + 1).trimEnd()]);
-        if (/\bNot proved\b/.test(comment)) inPart.add(c);
-    }
-    for (const [, n] of comment.matchAll(/\b[Ee]rratum\s+(\d+)/g)) errataProved.add(Number(n));
-}
-// What kind of truth a claim has. proof_certificates names the programs whose claims it certifies.
-function kinds(name) {
-    if (name === 'test_errata') {
-        const found = [...errataProved].sort((a, b) => a - b);
-        return `tested${found.length ? `; proved: ${found.join(', ')}` : ''}`;
-    }
-    const all = Object.values(proved[name] ?? {}).flat().length;
-    const certifies = name === 'proof_certificates';
-    const certified = certifies || fields('proof_certificates').Statement.includes(`${name}.c`);
-    return [
-        all && `[proved ${inPart.has(name) ? 'in part' : 'for all'}](#${name}), ${all} theorems`,
-        certified && 'certified on instances',
-        !certifies && 'tested',
-    ]
-        .filter(Boolean)
+// The cells of a claim's row.
+const cell = (text) => text.replaceAll('|', '\\|');
+const link = (file) => `[${file}](../${file})`;
+function truth({ name, kinds, proved, errata }) {
+    const count = proved.flatMap(({ theorems }) => theorems).length;
+    return kinds
+        .map(({ kind, words }) =>
+            kind === 'proved'
+                ? `[${words}](#${name.toLowerCase()}), ${count} theorems${errata && `, with ${errata}`}`
+                : words,
+        )
         .join('; ');
 }
-function proofsOf(name) {
-    const files = Object.entries(proved[name] ?? {});
-    return files
-        .map(([file, theorems]) => {
-            const text = theorems.map(([n, statement]) => `${n}:\n${statement}`).join('\n\n');
-            return `*Proved* in Rocq: [proofs_tests/rocq/${file}.v](../proofs_tests/rocq/${file}.v)\n\n\`\`\`\n${text}\n\`\`\`\n\n`;
+const row = (claim, figures) =>
+    `| ${cell(claim.claim)} | ${link(claim.file)} | ${truth(claim)} | ${figures} |\n`;
+function errataTruth() {
+    const found = errataProved();
+    return `tested${found.length ? `; proved: ${found.join(', ')}` : ''}`;
+}
+function proofsOf({ proved }) {
+    return proved
+        .map(({ file, theorems }) => {
+            const text = theorems
+                .map(({ name, statement }) => `${name}:\n  ${statement.replaceAll('\n', '\n  ')}`)
+                .join('\n\n');
+            return `*Proved* in Rocq: ${link(`proofs_tests/rocq/${file}.v`)}\n\n\`\`\`\n${text}\n\`\`\`\n\n`;
         })
         .join('');
 }
-const cell = (text) => text.replaceAll('|', '\\|');
 
 if (process.argv.includes('--check')) {
     const text = readFileSync(page, 'utf8');
-    const missing = proofs.filter(
-        (n) => !text.includes(`proofs_tests/proofs/${n}.c`) || !text.includes(cell(fields(n).Claim)),
-    );
-    if (!text.includes('proofs_tests/proofs/test_errata.c')) missing.push('test_errata');
-    for (const files of Object.values(proved))
-        for (const [n, statement] of Object.values(files).flat())
-            if (!text.includes(`${n}:\n${statement}`)) missing.push(n);
-    for (const n of [...proofs, 'test_errata']) if (!text.includes(` | ${kinds(n)} | `)) missing.push(n);
+    const missing = all
+        .filter(
+            (claim) =>
+                !text.includes(row(claim, '').slice(0, -4)) || !text.includes(proofsOf(claim).trimEnd()),
+        )
+        .map(({ name }) => name);
+    if (!text.includes(`proofs_tests/proofs/test_errata.c) | ${errataTruth()} | `))
+        missing.push('test_errata');
     for (const n of missing)
         console.error(
             `docs/THEOREMS.md: ${n} is missing or its claim has changed; make theorems writes the page`,
@@ -133,9 +88,10 @@ by itself with \`make build/tests/NAME && build/tests/NAME\`; \`make test\` runs
 proofs_tests/constructions/constructions.h, made from the public kernels (float32) and from the oracle (double). The page's Theorems view lets
 one change their inputs by hand; its Verify view runs these very tests in the browser (proofs_tests/proofs/wasm).
 
-What kind of truth a claim has: proved for all lengths, inputs and weights, over the real numbers, by a machine
-([proofs_tests/rocq](../proofs_tests/rocq/README.md)); certified on exact instances, in ball arithmetic; tested, the kernels' own
-floats against a bound.
+What kind of truth a claim has: proved for all lengths, inputs and weights, by machine: over the real numbers, rounding over IEEE 754
+([proofs_tests/rocq](../proofs_tests/rocq/README.md)); proved in part, where a file there says what is not proved; certified on exact
+instances, in ball arithmetic; tested, the kernels' own floats against a bound. An erratum: what is printed is false or unclear, and
+the theorems prove that it fails and what holds instead.
 
 Sources: [LaS] Zimerman & Wolf, ICML 2024; [CAT] Li, Zhang, Huang & Oymak, AAAI 2025; [Focus] Lutati, Zimerman & Wolf, EMNLP 2023;
 [CHELA] Liu et al., ICML 2024.
@@ -144,23 +100,30 @@ Sources: [LaS] Zimerman & Wolf, ICML 2024; [CAT] Li, Zhang, Huang & Oymak, AAAI 
 |---|---|---|---|
 `;
 let body = '';
-for (const name of proofs) {
-    const f = fields(name),
-        all = figures(name);
-    out += `| ${cell(f.Claim)} | [proofs_tests/proofs/${name}.c](../proofs_tests/proofs/${name}.c) | ${kinds(name)} | [${all.length}](#${name}) |\n`;
+for (const claim of papers) {
+    const { name } = claim;
+    const f = fields(name);
+    const found = figures(name);
+    out += row(claim, `[${found.length}](#${name})`);
     body += `\n## ${name}\n\n**${cell(f.Claim)}**\n\n`;
     for (const p of parts.slice(1))
         body += `*${p}.* ${f[p].replaceAll('*', '\\*').replaceAll('_', '\\_')}\n\n`;
-    body += proofsOf(name);
+    body += proofsOf(claim);
     body += `\`make build/tests/${name} && build/tests/${name}\`\n\n| check | figure | value | bound |\n|---|---|---|---|\n`;
-    for (const [test, text, value, bound] of all)
+    for (const [test, text, value, bound] of found)
         body += `| ${test} | ${cell(text)} | ${value} | ${bound} |\n`;
 }
 const errata = figures('test_errata');
 const count = readFileSync(join(root, 'docs/ERRATA.md'), 'utf8').match(/^\*\*\d+\. /gm).length;
-out += `| what is wrong or unsaid in the sources, [${count} errata](ERRATA.md) | [proofs_tests/proofs/test_errata.c](../proofs_tests/proofs/test_errata.c) | ${kinds('test_errata')} | [${errata.length}](#test_errata) |\n`;
+out += `| what is wrong or unsaid in the sources, [${count} errata](ERRATA.md) | ${link('proofs_tests/proofs/test_errata.c')} | ${errataTruth()} | [${errata.length}](#test_errata) |\n`;
 body += `\n## test_errata\n\n\`make build/tests/test_errata && build/tests/test_errata\`\n\n| erratum | figure | value | bound |\n|---|---|---|---|\n`;
 for (const [test, text, value, bound] of errata)
     body += `| ${test} | ${cell(text)} | ${value} | ${bound} |\n`;
+out += `\nWhat our own code rests on:\n\n| claim | file | truth | tested in |\n|---|---|---|---|\n`;
+for (const claim of own) {
+    out += row(claim, claim.tests.join(', '));
+    if (claim.proved.length)
+        body += `\n## ${claim.name}\n\n**${cell(claim.claim)}**\n\n${proofsOf(claim).trimEnd()}\n`;
+}
 writeFileSync(page, out + body);
-console.log(`wrote docs/THEOREMS.md: ${proofs.length} proofs`);
+console.log(`wrote docs/THEOREMS.md: ${all.length} claims`);

@@ -212,6 +212,65 @@ onPage('the causality maps show the leaks and their cures', 'theorems', {}, asyn
     await says(page, 'causality', /✓Sees nothing/);
 });
 
+onPage(
+    'beside each claim stands its kind of truth, and what Rocq says it states',
+    'theorems',
+    {},
+    async (page) => {
+        await page.waitForSelector('#theorem-rest .truth');
+        const shown = await page.$$eval('.truth > li', (all) =>
+            all.map((li) => ({
+                claim: li.querySelector('.hint').textContent,
+                section: li.closest('.theorem').id,
+                kinds: [...li.querySelectorAll('.kind')].map((kind) => kind.textContent).join('; '),
+                open: li.querySelector('details')?.open ?? false,
+                theorems: [...li.querySelectorAll('dl > div')].map((each) => [
+                    each.querySelector('dt').textContent,
+                    each.querySelector('pre').textContent,
+                ]),
+            })),
+        );
+        // docs/THEOREMS.md: "| claim | file | [kind](#where), n theorems; kind | ..". The links go, and what follows a comma and a digit.
+        const rows = (await readFile(at('docs/THEOREMS.md'), 'utf8'))
+            .split('\n')
+            .map((line) => /^\| (.*) \| \[(proofs_tests\/.*)\]\(.*\) \| (.*) \| .* \|$/.exec(line)?.slice(1))
+            .filter((row) => row && !row[1].endsWith('test_errata.c'));
+        const kinds = (truth) =>
+            truth
+                .split('; ')
+                .map((kind) => kind.replace(/^\[(.*)\]\(.*\).*$/, '$1'))
+                .join('; ');
+        assert.ok(rows.length > 10, `docs/THEOREMS.md has ${rows.length} claims`);
+        assert.deepEqual(
+            shown.map(({ claim, kinds }) => `${claim} ${kinds}`).sort(),
+            rows.map(([claim, , truth]) => `${claim.replaceAll('\\|', '|')} ${kinds(truth)}`).sort(),
+        );
+        // The theorems: those of theorems.txt, each once, in the words of statements.txt.
+        const listed = (await readFile(at('proofs_tests/rocq/theorems.txt'), 'utf8'))
+            .split('\n')
+            .filter((line) => line && !line.startsWith('#'))
+            .map((line) => line.replace(' ', '.'));
+        const theorems = new Map(shown.flatMap((each) => each.theorems));
+        assert.deepEqual([...theorems.keys()].sort(), listed.sort());
+        const words = (text) => text.trim().split(/\s+/).join(' ');
+        for (const block of (await readFile(at('proofs_tests/rocq/statements.txt'), 'utf8')).split(
+            /\n(?=\S)/,
+        )) {
+            const [name] = block.split('\n', 1);
+            assert.equal(words(theorems.get(name)), words(block.slice(name.length)), name);
+        }
+        for (const { claim, kinds, theorems } of shown)
+            assert.equal(/^proved/.test(kinds), theorems.length > 0, `${claim}: ${kinds}`);
+        // The pictures have theirs; theorems open on demand, by the keyboard too.
+        assert.match(shown.find(({ section }) => section === 'theorem-convolution').claim, /Theorem B\.1/);
+        assert.equal(shown.filter(({ section }) => section === 'theorem-recall').length, 2);
+        assert.ok(shown.every(({ open }) => !open));
+        await page.focus(`${claim('convolution')} .truth summary`);
+        await page.keyboard.press('Enter');
+        await page.waitForSelector(`${claim('convolution')} .truth details[open] pre`, { visible: true });
+    },
+);
+
 onPage('every check holds in this browser, and the page stays awake', 'verify', {}, async (page) => {
     const gap = page.evaluate(
         () =>

@@ -7,8 +7,10 @@ import { Convolution } from './theorems/convolution.tsx';
 import { Copying } from './theorems/copying.tsx';
 import { Landmarks } from './theorems/landmarks.tsx';
 import { Recall } from './theorems/recall.tsx';
+import { PICTURED } from './theorems/pictured.ts';
 import { obey } from './theorems/settings.ts';
 import { Triangle } from './theorems/triangle.tsx';
+import { Unpictured } from './theorems/truth.tsx';
 
 const CONTENTS: readonly (readonly [string, string])[] = [
     ['convolution', 'Attention is a convolution'],
@@ -17,6 +19,7 @@ const CONTENTS: readonly (readonly [string, string])[] = [
     ['landmarks', 'Landmarks'],
     ['triangle', 'The stability triangle'],
     ['causality', 'Who sees the future'],
+    ['rest', 'Without a picture'],
 ];
 
 export default function Theorems() {
@@ -38,7 +41,7 @@ export default function Theorems() {
                                     const section = document.getElementById(`theorem-${id}`)!;
                                     section.scrollIntoView({ block: 'start' });
                                     section
-                                        .querySelector<HTMLElement>('button, input')
+                                        .querySelector<HTMLElement>('button, input, summary')
                                         ?.focus({ preventScroll: true });
                                 }}
                             >
@@ -55,6 +58,7 @@ export default function Theorems() {
                 <Landmarks />
                 <Triangle />
                 <Causality />
+                <Unpictured pictured={Object.values(PICTURED).flat()} />
                 <p class="say">
                     Nothing here is a picture of a result: verify.wasm holds the kernels, the double-precision
                     oracle and the very constructions that the proofs in proofs_tests use. docs/THEOREMS.md

@@ -4,9 +4,11 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { drawHeat, drawLegend } from '../../charts/heat.ts';
 import { show } from '../../core/figures.ts';
+import { PICTURED } from './pictured.ts';
+import { Truth } from './truth.tsx';
 
 interface FigureProps {
-    id: string;
+    id: keyof typeof PICTURED;
     title: string;
     /** The claim, and whose it is. */
     source: ComponentChildren;
@@ -17,6 +19,7 @@ export function Theorem({ id, title, source, children }: FigureProps) {
         <section class="theorem" id={`theorem-${id}`} aria-labelledby={`theorem-${id}-title`}>
             <h3 id={`theorem-${id}-title`}>{title}</h3>
             <p class="source">{source}</p>
+            <Truth of={PICTURED[id]} />
             {children}
         </section>
     );

@@ -1,0 +1,73 @@
+// truth.tsx: beside a claim, what kind of truth it has, and on demand its theorems as Rocq prints them. Nothing of it is
+// written here: scripts/truth.mjs reads it from the proofs when the page is built.
+import claims, { type Claim } from 'virtual:truth';
+
+/** The claims of these names, each with its kinds of truth. */
+export function Truth({ of }: { of: readonly string[] }) {
+    return (
+        <ul class="truth" aria-label="What kind of truth this has">
+            {of.map((name) => (
+                <Row key={name} {...claims.find((claim) => claim.name === name)!} />
+            ))}
+        </ul>
+    );
+}
+
+function Row({ name, claim, proved, errata, kinds }: Claim) {
+    const count = proved.reduce((sum, { theorems }) => sum + theorems.length, 0);
+    return (
+        <li data-claim={name}>
+            <p class="kinds">
+                {kinds.map(({ kind, words }) => (
+                    <span key={kind} class={`kind ${kind}`}>
+                        {words}
+                    </span>
+                ))}
+            </p>
+            <p class="hint">{claim}</p>
+            {count > 0 && (
+                <details>
+                    <summary>
+                        {count} theorems as Rocq states them
+                        {errata && `, with ${errata}`}
+                    </summary>
+                    {proved.map(({ file, theorems }) => (
+                        <dl key={file}>
+                            {theorems.map((theorem) => (
+                                <div key={theorem.name}>
+                                    <dt>
+                                        <code>
+                                            {file}.{theorem.name}
+                                        </code>
+                                    </dt>
+                                    <dd>
+                                        <Statement text={theorem.statement} />
+                                    </dd>
+                                </div>
+                            ))}
+                        </dl>
+                    ))}
+                </details>
+            )}
+        </li>
+    );
+}
+
+/** As Rocq prints it; a line that is too long breaks, but in no arrow. */
+function Statement({ text }: { text: string }) {
+    return (
+        <pre>{text.split('->').flatMap((part, i) => (i ? [<span key={i}>-&gt;</span>, part] : [part]))}</pre>
+    );
+}
+
+/** The claims that no picture shows. */
+export function Unpictured({ pictured }: { pictured: readonly string[] }) {
+    const rest = claims.filter(({ name }) => !pictured.includes(name));
+    return (
+        <section class="theorem" id="theorem-rest" aria-labelledby="theorem-rest-title">
+            <h3 id="theorem-rest-title">Without a picture</h3>
+            <p class="source">The papers’ other claims, and what the kernels themselves rest on.</p>
+            <Truth of={rest.map(({ name }) => name)} />
+        </section>
+    );
+}
