@@ -66,6 +66,7 @@ $(call script, arm,      package/arm.sh,                    build/seqmix proofs_
 # The page in real browsers: each file of proofs_tests/page/ is one program.
 PAGE_TESTS := $(patsubst proofs_tests/page/%.test.mjs,%,$(wildcard proofs_tests/page/*.test.mjs))
 $(foreach p,$(PAGE_TESTS),$(call script, $p, page/$p.test.mjs, $(PAGE)))
+build/test/page_proofs.count: docs/THEOREMS.md proofs_tests/rocq/theorems.txt
 # The program.
 $(call script, cli,      cli/cli.test.mjs,                  $(NPY) build/seqmix)
 $(call script, files,    cli/files.test.mjs,                $(NPY) build/seqmix)

@@ -1,6 +1,6 @@
-// theorems.mjs: writes docs/THEOREMS.md: for each claim the file that checks it, what kind of truth it has (truth.mjs), the command, and
-// the figures that it prints. Made from the first comment of every proofs_tests/proofs/proof_*.c (Claim, Statement, Needs, Model, Check),
-// from proofs_tests/rocq and from the lines "figure: ..." of a run; the programs must have been built.
+// theorems.mjs: writes docs/THEOREMS.md: for each claim the file that checks it, what kind of truth it has (truth.mjs), the
+// command, and the figures that it prints. Made from the first comment of every proofs_tests/proofs/proof_*.c (Claim, Statement,
+// Needs, Model, Check), from proofs_tests/rocq and from the lines "figure: ..." of a run; the programs must have been built.
 //   node scripts/theorems.mjs            write the page
 //   node scripts/theorems.mjs --check    say whether the page holds every proof with its claim and each of its figures' names
 import { spawnSync } from 'node:child_process';
@@ -88,10 +88,9 @@ by itself with \`make build/tests/NAME && build/tests/NAME\`; \`make test\` runs
 proofs_tests/constructions/constructions.h, made from the public kernels (float32) and from the oracle (double). The page's Theorems view lets
 one change their inputs by hand; its Verify view runs these very tests in the browser (proofs_tests/proofs/wasm).
 
-What kind of truth a claim has: proved for all lengths, inputs and weights, by machine: over the real numbers, rounding over IEEE 754
-([proofs_tests/rocq](../proofs_tests/rocq/README.md)); proved in part, where a file there says what is not proved; certified on exact
-instances, in ball arithmetic; tested, the kernels' own floats against a bound. An erratum: what is printed is false or unclear, and
-the theorems prove that it fails and what holds instead.
+What kind of truth a claim has: proved for all lengths, inputs and weights, by machine ([proofs_tests/rocq](../proofs_tests/rocq/README.md)),
+or in part, where a file there says what is not proved; certified on exact instances, in ball arithmetic; tested, the kernels' own
+floats against a bound. An erratum: what is printed is false or unclear, and theorems prove that it fails or what holds instead.
 
 Sources: [LaS] Zimerman & Wolf, ICML 2024; [CAT] Li, Zhang, Huang & Oymak, AAAI 2025; [Focus] Lutati, Zimerman & Wolf, EMNLP 2023;
 [CHELA] Liu et al., ICML 2024.

@@ -12,7 +12,7 @@
      way);
    - outputs and final state of the chunks are those of the recurrence;
    - the system of one gate a head, and of none (DeltaNet), written out.
-   Kernel: the ring's delta, and its tests of chunks against the recurrence and the oracle. *)
+   Kernel: state.c (delta), which solves one system, for U - W S0. Tested on floats in test_state.c. *)
 
 From Coq Require Import Reals Lra Lia List PeanoNat.
 Import ListNotations.
