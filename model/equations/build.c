@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "model/base/names.h"
+#include "model/base/number.h"
 #include "model/ops/ops.h"
 
 typedef struct {
     int is_number;
     double number;
     tensor *tensor;
-} value; // neither: the text has failed
+} value; // neither: the graph has failed
 
 // A name that the text has assigned; `line`: where, 0 the input.
 typedef struct {
@@ -41,12 +42,12 @@ typedef struct {
 } builder;
 
 enum { NAME_LETTERS = 16 }; // of a tensor or weight, behind the block's prefix
-static const value nothing;
+static const value failed;
 
 static value fail(builder *b, const equation_node *at, const char *sentence, ...)
     __attribute__((format(printf, 3, 4)));
 static value fail(builder *b, const equation_node *at, const char *sentence, ...) {
-    if (b->g->failed) return nothing;
+    if (b->g->failed) return failed;
     char text[320];
     va_list list;
     va_start(list, sentence);
@@ -54,9 +55,9 @@ static value fail(builder *b, const equation_node *at, const char *sentence, ...
     va_end(list);
     graph_fail(b->g, "eq");
     equations_fail(&b->g->error, at->line, at->column, "%s", text);
-    return nothing;
+    return failed;
 }
-static value of_tensor(builder *b, tensor *t) { return b->g->failed ? nothing : (value){.tensor = t}; }
+static value of_tensor(builder *b, tensor *t) { return b->g->failed ? failed : (value){.tensor = t}; }
 
 // ---- Names ------------------------------------------------------------------------------------------------
 static binding *find(builder *b, const char *name) {
@@ -120,12 +121,14 @@ static int too_long(builder *b, const equation_node *at, const char *name) {
     return 1;
 }
 static value weight(builder *b, const equation_node *at, weight_role role, size_t D) {
-    if (too_long(b, at, at->name)) return nothing;
+    if (too_long(b, at, at->name)) return failed;
+    char size[NUMBER_TEXT];
     uint32_t shape[4] = {0};
     const uint32_t rank = weight_shape(b, role, D, at->number, shape);
     if (at->number != 0.0 &&
         (at->number < 1.0 || at->number > 65536.0 || at->number != (double)(uint32_t)at->number))
-        return fail(b, at, "%s[%g]: the size must be a whole number from 1 to 65536", at->name, at->number);
+        return fail(b, at, "%s[%s]: the size must be a whole number from 1 to 65536", at->name,
+                    number_write(size, at->number));
     init start = b->s->start(b->s->config, role, shape);
     for (size_t i = 0; i < b->n_starts; i++)
         if (!strcmp(b->starts[i].name, at->name)) start = b->starts[i].start, b->starts[i].used = 1;
@@ -150,15 +153,15 @@ static size_t last(const tensor *t) { return t->shape[t->rank - 1]; }
 static value product_with_matrix(builder *b, const equation_node *n, const equation_node *bias) {
     tensor *x = eval_tensor(b, n->first, "what stands left of @");
     const equation_node *w = n->first->next;
-    if (!x) return nothing;
+    if (!x) return failed;
     if (!is_new(b, w))
         return fail(b, w, "right of @ stands the name of a weight%s%s%s",
                     w->kind == EQUATION_WORD ? "; " : "", w->name,
                     w->kind == EQUATION_WORD ? " is a tensor" : "");
     const value m = weight(b, w, n == b->output ? WEIGHT_OUTPUT : WEIGHT_MATRIX, last(x));
-    if (!m.tensor) return nothing;
+    if (!m.tensor) return failed;
     tensor *add = bias ? weight(b, bias, WEIGHT_BIAS, m.tensor->shape[1]).tensor : NULL;
-    return b->g->failed ? nothing : of_tensor(b, op_linear(b->g, x, m.tensor, add));
+    return b->g->failed ? failed : of_tensor(b, op_linear(b->g, x, m.tensor, add));
 }
 static value scaled(builder *b, tensor *t, double factor) { return of_tensor(b, op_scale(b->g, t, factor)); }
 static value sum_of(builder *b, const equation_node *n) {
@@ -167,14 +170,14 @@ static value sum_of(builder *b, const equation_node *n) {
     if (bias && minus) return fail(b, r, "%s is a bias: it is added", r->name);
     if (bias && l->kind == EQUATION_MATMUL) return product_with_matrix(b, l, r); // one operation
     const value x = eval(b, l);
-    if (b->g->failed) return nothing;
+    if (b->g->failed) return failed;
     if (bias) {
         if (x.is_number) return fail(b, l, "a bias is added to a tensor, not to a number");
         const value w = weight(b, r, WEIGHT_BIAS, last(x.tensor));
-        return w.tensor ? of_tensor(b, op_bias(b->g, x.tensor, w.tensor)) : nothing;
+        return w.tensor ? of_tensor(b, op_bias(b->g, x.tensor, w.tensor)) : failed;
     }
     const value y = eval(b, r);
-    if (b->g->failed) return nothing;
+    if (b->g->failed) return failed;
     if (x.is_number && y.is_number)
         return (value){.is_number = 1, .number = minus ? x.number - y.number : x.number + y.number};
     if (x.is_number || y.is_number)
@@ -187,9 +190,9 @@ static value sum_of(builder *b, const equation_node *n) {
 }
 static value product_of(builder *b, const equation_node *n) {
     const value x = eval(b, n->first);
-    if (b->g->failed) return nothing;
+    if (b->g->failed) return failed;
     const value y = eval(b, n->first->next);
-    if (b->g->failed) return nothing;
+    if (b->g->failed) return failed;
     if (x.is_number && y.is_number) return (value){.is_number = 1, .number = x.number * y.number};
     if (x.is_number) return scaled(b, y.tensor, x.number);
     if (y.is_number) return scaled(b, x.tensor, y.number);
@@ -221,10 +224,12 @@ static int take_number(builder *b, const equation_node *n, const function_argume
     const value v = eval(b, n);
     if (b->g->failed) return -1;
     if (!v.is_number || !(v.number >= a->least && v.number <= a->most) ||
-        (whole && v.number != (double)(size_t)v.number))
-        return fail(b, n, "%s must be a %snumber from %g to %g", a->name, whole ? "whole " : "", a->least,
-                    a->most),
-               -1;
+        (whole && v.number != (double)(size_t)v.number)) {
+        char least[NUMBER_TEXT], most[NUMBER_TEXT];
+        fail(b, n, "%s must be a %snumber from %s to %s", a->name, whole ? "whole " : "",
+             number_write(least, a->least), number_write(most, a->most));
+        return -1;
+    }
     c->number[i] = (size_t)v.number;
     c->real[i] = v.number;
     return 0;
@@ -277,7 +282,7 @@ static value call(builder *b, const equation_node *n) {
     function_call c = {.g = b->g, .heads = b->s->heads};
     for (size_t i = 0; i < count; i++) {
         const function_argument *a = &f->arguments[i];
-        if (given[i] ? take(b, given[i], a, &c, i) : 0) return nothing;
+        if (given[i] ? take(b, given[i], a, &c, i) : 0) return failed;
         if (given[i]) continue;
         if (a->kind == ARGUMENT_NUMBER || a->kind == ARGUMENT_REAL)
             c.number[i] = (size_t)a->fallback, c.real[i] = a->fallback;
@@ -306,7 +311,7 @@ static value eval(builder *b, const equation_node *n) {
         return name->is;
     case EQUATION_NEGATE:
         v = eval(b, n->first);
-        if (b->g->failed) return nothing;
+        if (b->g->failed) return failed;
         return v.is_number ? (value){.is_number = 1, .number = -v.number} : scaled(b, v.tensor, -1.0);
     case EQUATION_ADD:
     case EQUATION_SUB:
@@ -318,7 +323,7 @@ static value eval(builder *b, const equation_node *n) {
     case EQUATION_CALL:
         return call(b, n);
     }
-    return nothing;
+    return failed;
 }
 
 // ---- Lines ------------------------------------------------------------------------------------------------

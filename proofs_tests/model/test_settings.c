@@ -26,7 +26,7 @@ static double unlike(const config_key *k, size_t i, char *text, size_t size) {
         word_at(text, size, k->choices, at);
         return k->type == KEY_FLAG ? *text == '1' : (double)at;
     }
-    if (k->type == KEY_TEXT) {
+    if (k->type == KEY_TEXT || k->type == KEY_LINES) {
         snprintf(text, size, "text%zu", i);
         return 0;
     }
