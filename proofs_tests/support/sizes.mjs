@@ -1,0 +1,7 @@
+// sizes.mjs: what may be fetched, gzipped: the sum of what each part of the engine may take. Held by the tests of the module
+// and of the page.
+export const MODULE =
+    120_000 + // kernels, mixers, tasks and runs
+    3_000 + // what files, steps and data are checked for
+    8_000 + // mixers as text
+    8_200; // gated linear attention, the delta rule and their mixers
