@@ -185,12 +185,14 @@ static void ema(run *r, const int backward) {
         float *skip = unit(r, D), *y = blank(r, n);
         void *work = scratch(r, smx_scan_scratch_bytes(L, D, S));
         float *states = blank(r, B * smx_scan_state_floats(L, D, S));
-        smx_ema_fwd(y, states, x, alpha, delta, beta, eta, skip, work, B, L, D, S);
+        const smx_ema p = {B, L, D, S};
+        const smx_ema_weights weights = {alpha, delta, beta, eta, skip};
+        smx_ema_fwd(y, states, x, &weights, work, &p);
         if (backward) {
             float *d[4], *dskip = unit(r, D), *dy = unit(r, n);
             for (int i = 0; i < 4; i++) d[i] = unit(r, ns);
-            smx_ema_bwd(y, d[0], d[1], d[2], d[3], dskip, dy, x, alpha, delta, beta, eta, skip, states, work,
-                        B, L, D, S);
+            const smx_ema_gradients dweights = {d[0], d[1], d[2], d[3], dskip};
+            smx_ema_bwd(y, &dweights, dy, x, &weights, states, work, &p);
             out(r, "dx", y, n);
             for (int i = 0; i < 4; i++) out(r, "dalpha, ddelta, dbeta, deta", d[i], ns);
             out(r, "dskip", dskip, D);
@@ -209,12 +211,14 @@ static void scan(run *r, const int backward) {
         float *c = unit(r, ns), *skip = unit(r, D), *y = blank(r, n);
         void *work = scratch(r, smx_scan_scratch_bytes(L, D, S));
         float *states = blank(r, B * smx_scan_state_floats(L, D, S));
-        smx_scan_fwd(y, states, x, dt, a_log, b, c, skip, work, B, L, D, S);
+        const smx_scan p = {B, L, D, S};
+        const smx_scan_system system = {dt, a_log, b, c, skip};
+        smx_scan_fwd(y, states, x, &system, work, &p);
         if (backward) {
             float *dy = unit(r, n), *ddt = blank(r, n), *da_log = unit(r, D * S), *db = blank(r, ns);
             float *dc = blank(r, ns), *dskip = unit(r, D);
-            smx_scan_bwd(y, ddt, da_log, db, dc, dskip, dy, x, dt, a_log, b, c, skip, states, work, B, L, D,
-                         S);
+            const smx_scan_gradients dsystem = {ddt, da_log, db, dc, dskip};
+            smx_scan_bwd(y, &dsystem, dy, x, &system, states, work, &p);
             out(r, "dx", y, n);
             out(r, "ddt", ddt, n);
             out(r, "da_log", da_log, D * S);
@@ -284,17 +288,19 @@ static void s4d(run *r, const int backward) {
         float *log_dt = uniform(r, D, -3.0f, 2.0f), *log_a = uniform(r, D * S, -1.0f, 1.0f);
         float *a_im = uniform(r, D * S, 0.0f, 20.0f), *C = unit(r, 2 * D * S), *K = unit(r, D * L);
         void *work = scratch(r, smx_s4d_scratch_bytes(L));
+        const smx_s4d p = {L, D, S};
+        const smx_s4d_weights weights = {log_dt, log_a, real ? NULL : a_im, C};
         if (backward) {
             float *dlog_dt = unit(r, D), *dlog_a = unit(r, D * S), *da_im = unit(r, D * S),
                   *dC = unit(r, 2 * D * S);
-            smx_s4d_bwd(dlog_dt, dlog_a, real ? NULL : da_im, dC, K, log_dt, log_a, real ? NULL : a_im, C,
-                        work, L, D, S);
+            const smx_s4d_gradients dweights = {dlog_dt, dlog_a, real ? NULL : da_im, dC};
+            smx_s4d_bwd(&dweights, K, &weights, work, &p);
             out(r, "dlog_dt", dlog_dt, D);
             out(r, "dlog_a", dlog_a, D * S);
             out(r, "da_im", da_im, D * S);
             out(r, "dC", dC, 2 * D * S);
         } else {
-            smx_s4d_fwd(K, log_dt, log_a, real ? NULL : a_im, C, work, L, D, S);
+            smx_s4d_fwd(K, &weights, work, &p);
             out(r, "kernel", K, D * L);
         }
     }

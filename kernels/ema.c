@@ -6,20 +6,19 @@
 #include "scan_rows.h"
 
 // Coefficients in, keep and eta of every group of 16 channels, each [S][16], one group after the other.
-static void load_coefficients(float *k, const float *alpha, const float *delta, const float *beta,
-                              const float *eta, size_t D, size_t S) {
+static void load_coefficients(float *k, const smx_ema_weights *weights, size_t D, size_t S) {
     for (size_t c = 0; c < D; c += 16, k += 3 * S * 16) {
         const size_t n = smx_min(16, D - c);
         float *in = k, *keep = in + S * 16, *out = keep + S * 16;
-        scan_load(in, alpha + c * S, n, S);
-        scan_load(keep, delta + c * S, n, S);
-        scan_load(out, beta + c * S, n, S);
+        scan_load(in, weights->alpha + c * S, n, S);
+        scan_load(keep, weights->delta + c * S, n, S);
+        scan_load(out, weights->beta + c * S, n, S);
         for (size_t i = 0; i < S * 16; i += 16) {
             const v16 a = v16_sigmoid(v16_load(in + i)), d = v16_sigmoid(v16_load(keep + i));
             v16_store(in + i, v16_mul(a, v16_load(out + i)));
             v16_store(keep + i, v16_sub(v16_set(1.0f), v16_mul(a, d)));
         }
-        scan_load(out, eta + c * S, n, S);
+        scan_load(out, weights->eta + c * S, n, S);
     }
 }
 // One row: the state after it from the one before.
@@ -29,12 +28,13 @@ SMX_INLINE void step(float *after, const float *before, const float *k, v16 now,
                   v16_madd(v16_load(k + i), now, v16_mul(v16_load(k + block + i), v16_load(before + i))));
 }
 
-void SMX_FN(ema_fwd)(float *restrict y, float *restrict states, const float *x, const float *alpha,
-                     const float *delta, const float *beta, const float *eta, const float *skip,
-                     void *scratch, size_t B, size_t L, size_t D, size_t S) {
+void SMX_FN(ema_fwd)(float *restrict y, float *restrict states, const float *x,
+                     const smx_ema_weights *weights, void *scratch, const smx_ema *p) {
+    const size_t B = p->B, L = p->L, D = p->D, S = p->S;
+    const float *skip = weights->skip;
     const scan_layout l = scan_layout_of(L, D, S);
     float *coefficients = (float *)scratch + l.coefficients, *state = (float *)scratch + l.state;
-    load_coefficients(coefficients, alpha, delta, beta, eta, D, S);
+    load_coefficients(coefficients, weights, D, S);
     for (size_t b = 0; b < B; b++) {
         memset(state, 0, l.all * sizeof *state);
         for (size_t t0 = 0; t0 < L; t0 += SCAN_ROWS, states += l.all) {
@@ -88,15 +88,16 @@ SMX_INLINE v16 back_segment(float *dx, float *sums, float *g, const float *dy, c
     return d_skip;
 }
 
-void SMX_FN(ema_bwd)(float *dx, float *dalpha, float *ddelta, float *dbeta, float *deta, float *dskip,
-                     const float *dy, const float *x, const float *alpha, const float *delta,
-                     const float *beta, const float *eta, const float *skip, const float *states,
-                     void *scratch, size_t B, size_t L, size_t D, size_t S) {
+void SMX_FN(ema_bwd)(float *dx, const smx_ema_gradients *dweights, const float *dy, const float *x,
+                     const smx_ema_weights *weights, const float *states, void *scratch, const smx_ema *p) {
+    const size_t B = p->B, L = p->L, D = p->D, S = p->S;
+    const float *skip = weights->skip;
+    float *dskip = dweights->skip;
     const scan_layout l = scan_layout_of(L, D, S);
     float *base = scratch, *coefficients = base + l.coefficients, *state = base + l.state,
           *part = base + l.part;
     float *total = base + l.total, *h = base + l.rows;
-    load_coefficients(coefficients, alpha, delta, beta, eta, D, S);
+    load_coefficients(coefficients, weights, D, S);
     memset(total, 0, 3 * l.all * sizeof *total);
     for (size_t b = 0; b < B; b++) {
         memset(state, 0, l.all * sizeof *state);
@@ -129,9 +130,9 @@ void SMX_FN(ema_bwd)(float *dx, float *dalpha, float *ddelta, float *dbeta, floa
     for (size_t c = 0; c < D; c += 16) {
         const size_t n = smx_min(16, D - c);
         const float *sums = total + 3 * c * S;
-        scan_load(part, alpha + c * S, n, S);
-        scan_load(part + l.block, delta + c * S, n, S);
-        scan_load(part + 2 * l.block, beta + c * S, n, S);
+        scan_load(part, weights->alpha + c * S, n, S);
+        scan_load(part + l.block, weights->delta + c * S, n, S);
+        scan_load(part + 2 * l.block, weights->beta + c * S, n, S);
         for (size_t i = 0; i < l.block; i += 16) {
             const v16 one = v16_set(1.0f), a = v16_sigmoid(v16_load(part + i));
             const v16 d = v16_sigmoid(v16_load(part + l.block + i)), bt = v16_load(part + 2 * l.block + i);
@@ -141,9 +142,9 @@ void SMX_FN(ema_bwd)(float *dx, float *dalpha, float *ddelta, float *dbeta, floa
             v16_store(part + l.block + i, v16_neg(v16_mul(v16_mul(a, dk), v16_mul(d, v16_sub(one, d)))));
             v16_store(part + 2 * l.block + i, v16_mul(a, di));
         }
-        scan_add(dalpha + c * S, part, n, S);
-        scan_add(ddelta + c * S, part + l.block, n, S);
-        scan_add(dbeta + c * S, part + 2 * l.block, n, S);
-        scan_add(deta + c * S, sums + 2 * l.block, n, S);
+        scan_add(dweights->alpha + c * S, part, n, S);
+        scan_add(dweights->delta + c * S, part + l.block, n, S);
+        scan_add(dweights->beta + c * S, part + 2 * l.block, n, S);
+        scan_add(dweights->eta + c * S, sums + 2 * l.block, n, S);
     }
 }

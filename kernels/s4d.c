@@ -49,8 +49,8 @@ typedef struct {
 } mode;
 
 // One mode, and its powers e^{z b}, b < 64, to w [2][64].
-static mode mode_of(float *w, const float *log_dt, const float *log_a, const float *a_im, const float *C,
-                    size_t c, size_t s, size_t S) {
+static mode mode_of(float *w, const smx_s4d_weights *weights, size_t c, size_t s, size_t S) {
+    const float *log_dt = weights->log_dt, *log_a = weights->log_a, *a_im = weights->a_im, *C = weights->C;
     const size_t at = c * S + s;
     mode k;
     k.m = a_im ? 2 : 1;
@@ -74,14 +74,15 @@ static mode mode_of(float *w, const float *log_dt, const float *log_a, const flo
 // |e^z| < 1: from here on a mode adds less than any sum can hold, and then only subnormal numbers.
 static int faded(cd power) { return power.re * power.re + power.im * power.im < 0x1p-192; }
 
-void SMX_FN(s4d_fwd)(float *restrict kernel, const float *log_dt, const float *log_a, const float *a_im,
-                     const float *C, void *scratch, size_t L, size_t D, size_t S) {
+void SMX_FN(s4d_fwd)(float *restrict kernel, const smx_s4d_weights *weights, void *scratch,
+                     const smx_s4d *p) {
+    const size_t L = p->L, D = p->D, S = p->S;
     float *w = scratch;
     for (size_t c = 0; c < D; c++) {
         float *K = kernel + c * L;
         for (size_t l = 0; l < L; l++) K[l] = 0.0f;
         for (size_t s = 0; s < S; s++) {
-            const mode k = mode_of(w, log_dt, log_a, a_im, C, c, s, S);
+            const mode k = mode_of(w, weights, c, s, S);
             cd power = cd_scale(cd_mul(k.C, k.B), k.m);
             for (size_t l = 0; l < L && !faded(power); l += S4D_BLOCK) {
                 const v16 re = v16_set((float)power.re), im = v16_set((float)power.im);
@@ -97,16 +98,17 @@ void SMX_FN(s4d_fwd)(float *restrict kernel, const float *log_dt, const float *l
 
 // f = C B e^{z l} is analytic: d Re f / d(re u) = Re f_u, d Re f / d(im u) = -Im f_u. Needed are sum g_l e^{z l} and
 // sum g_l l e^{z l}: canonical sums within blocks, in order (and double) over blocks.
-void SMX_FN(s4d_bwd)(float *dlog_dt, float *dlog_a, float *da_im, float *dC, const float *dkernel,
-                     const float *log_dt, const float *log_a, const float *a_im, const float *C,
-                     void *scratch, size_t L, size_t D, size_t S) {
+void SMX_FN(s4d_bwd)(const smx_s4d_gradients *dweights, const float *dkernel, const smx_s4d_weights *weights,
+                     void *scratch, const smx_s4d *p) {
+    const size_t L = p->L, D = p->D, S = p->S;
+    float *dC = dweights->C;
     float *w = scratch, count[S4D_BLOCK];
     for (size_t b = 0; b < S4D_BLOCK; b++) count[b] = (float)b;
     for (size_t c = 0; c < D; c++) {
         double d_dt = 0;
         for (size_t s = 0; s < S; s++) {
             const size_t at = c * S + s;
-            const mode k = mode_of(w, log_dt, log_a, a_im, C, c, s, S);
+            const mode k = mode_of(w, weights, c, s, S);
             cd power = {1, 0}, sum = {0, 0}, weighted = {0, 0};
             for (size_t l = 0; l < L && !faded(power); l += S4D_BLOCK) {
                 const float *g = dkernel + c * L + l;
@@ -114,7 +116,7 @@ void SMX_FN(s4d_bwd)(float *dlog_dt, float *dlog_a, float *da_im, float *dC, con
                 float re, im = 0.0f, re_b, im_b = 0.0f;
                 re = row_dot(g, w, n);
                 V16_SUM(re_b, n, v16_mul(v16_mul(LOAD(g), LOAD(count)), LOAD(w)));
-                if (a_im) {
+                if (weights->a_im) {
                     im = row_dot(g, w + S4D_BLOCK, n);
                     V16_SUM(im_b, n, v16_mul(v16_mul(LOAD(g), LOAD(count)), LOAD(w + S4D_BLOCK)));
                 }
@@ -130,15 +132,15 @@ void SMX_FN(s4d_bwd)(float *dlog_dt, float *dlog_a, float *da_im, float *dC, con
             const cd f_z = cd_mul(k.C, cd_add(cd_scale(cd_mul(sum, k.slope), k.dt), cd_mul(weighted, k.B)));
             const cd f_A = cd_scale(f_z, k.dt); // z = dt A, and the factor dt of B
             d_dt += cd_mul(f_z, k.A).re * k.dt + f.re;
-            dlog_a[at] += (float)(f_A.re * k.A.re);
-            if (a_im) {
-                da_im[at] -= (float)f_A.im;
+            dweights->log_a[at] += (float)(f_A.re * k.A.re);
+            if (weights->a_im) {
+                dweights->a_im[at] -= (float)f_A.im;
                 dC[2 * at] += (float)f_C.re;
                 dC[2 * at + 1] -= (float)f_C.im;
             } else {
                 dC[at] += (float)f_C.re;
             }
         }
-        dlog_dt[c] += (float)d_dt;
+        dweights->log_dt[c] += (float)d_dt;
     }
 }

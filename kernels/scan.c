@@ -18,12 +18,13 @@ static void load_a(float *A, const float *a_log, size_t D, size_t S) {
     }
 }
 
-void SMX_FN(scan_fwd)(float *restrict y, float *restrict states, const float *x, const float *dt,
-                      const float *a_log, const float *b, const float *c, const float *skip, void *scratch,
-                      size_t B, size_t L, size_t D, size_t S) {
+void SMX_FN(scan_fwd)(float *restrict y, float *restrict states, const float *x,
+                      const smx_scan_system *system, void *scratch, const smx_scan *p) {
+    const size_t B = p->B, L = p->L, D = p->D, S = p->S;
+    const float *dt = system->dt, *b = system->b, *c = system->c, *skip = system->skip;
     const scan_layout l = scan_layout_of(L, D, S);
     float *A = (float *)scratch + l.coefficients, *state = (float *)scratch + l.state;
-    load_a(A, a_log, D, S);
+    load_a(A, system->a_log, D, S);
     for (size_t q = 0; q < B; q++) {
         memset(state, 0, l.all * sizeof *state);
         for (size_t t0 = 0; t0 < L; t0 += SCAN_ROWS, states += l.all) {
@@ -53,14 +54,15 @@ void SMX_FN(scan_fwd)(float *restrict y, float *restrict states, const float *x,
 }
 
 // Adjoint: g_t = c_t dy_t + decay_{t+1} g_{t+1}. db and dc sum over channels: 16 lanes, then group by group.
-void SMX_FN(scan_bwd)(float *dx, float *ddt, float *da_log, float *db, float *dc, float *dskip,
-                      const float *dy, const float *x, const float *dt, const float *a_log, const float *b,
-                      const float *c, const float *skip, const float *states, void *scratch, size_t B,
-                      size_t L, size_t D, size_t S) {
+void SMX_FN(scan_bwd)(float *dx, const smx_scan_gradients *dsystem, const float *dy, const float *x,
+                      const smx_scan_system *system, const float *states, void *scratch, const smx_scan *p) {
+    const size_t B = p->B, L = p->L, D = p->D, S = p->S;
+    const float *dt = system->dt, *b = system->b, *c = system->c, *skip = system->skip;
+    float *ddt = dsystem->dt, *db = dsystem->b, *dc = dsystem->c, *dskip = dsystem->skip;
     const scan_layout l = scan_layout_of(L, D, S);
     float *base = scratch, *A = base + l.coefficients, *state = base + l.state, *total = base + l.total;
     float *part = base + l.part, *h = base + l.rows, *decays = base + l.decays;
-    load_a(A, a_log, D, S);
+    load_a(A, system->a_log, D, S);
     memset(total, 0, l.all * sizeof *total);
     for (size_t i = 0; i < B * L * S; i++) db[i] = dc[i] = 0.0f;
     for (size_t q = 0; q < B; q++) {
@@ -115,5 +117,6 @@ void SMX_FN(scan_bwd)(float *dx, float *ddt, float *da_log, float *db, float *dc
             }
         }
     }
-    for (size_t ch = 0; ch < D; ch += 16) scan_add(da_log + ch * S, total + ch * S, smx_min(16, D - ch), S);
+    for (size_t ch = 0; ch < D; ch += 16)
+        scan_add(dsystem->a_log + ch * S, total + ch * S, smx_min(16, D - ch), S);
 }

@@ -10,6 +10,9 @@
 // Contracts
 //   Order     outputs, inputs, what forward saved, scratch, sizes. Backward: gradients out, gradient in, then
 //             what forward saw.
+//   Structs   sizes, strides and options, where there are many, stand in one const struct p at the end; arrays that make
+//             up one thing (weights of an average, the system of a scan) in a const struct of pointers, their gradients
+//             in one with the same fields. Arrays of data stay arguments.
 //   Gradients input gradients OVERWRITE; parameter gradients ACCUMULATE (the caller zeroes them once per step).
 //   Aliasing  arguments must not overlap unless "in place" is said: then y == x (or dx == dy) exactly.
 //   Scratch   64-byte aligned, of smx_<op>_scratch_bytes(...) bytes; contents are lost. Data pointers need only
@@ -366,37 +369,66 @@ void smx_softplus_fwd(float *y, const float *x, size_t n); // log(1 + e^x); in p
 void smx_softplus_bwd(float *dx, const float *dy, const float *x, size_t n);
 // S below: states a channel. MEGA's damped moving average (Ma et al. 2023, Eqs. 5-6), a = sigma(alpha), d = sigma(delta):
 //   h_t[s] = a_s beta_s x_t + (1 - a_s d_s) h_{t-1}[s],  y_t = sum_s eta_s h_t[s] (+ skip x_t)
-// x, y [B][L][D], alpha, delta, beta, eta [D][S], skip [D] or NULL; states [B][smx_scan_state_floats], one in 32 rows, is
-// what backward needs, as in the scan below. dx overwritten (or NULL), the others accumulate.
+// x, y [B][L][D]; states [B][smx_scan_state_floats], one in 32 rows, is what backward needs, as in the scan below. dx
+// overwritten (or NULL), the gradients of the weights accumulate.
+typedef struct {
+    size_t B, L, D, S;
+} smx_ema;
+typedef struct {
+    const float *alpha, *delta, *beta, *eta; // [D][S]
+    const float *skip;                       // [D] or NULL
+} smx_ema_weights;
+typedef struct {
+    float *alpha, *delta, *beta, *eta; // [D][S]
+    float *skip;                       // [D], or NULL: not wanted
+} smx_ema_gradients;
 size_t smx_scan_state_floats(size_t L, size_t D, size_t S);
 size_t smx_scan_scratch_bytes(size_t L, size_t D, size_t S); // of both
-void smx_ema_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT states, const float *x, const float *alpha,
-                 const float *delta, const float *beta, const float *eta, const float *skip, void *scratch,
-                 size_t B, size_t L, size_t D, size_t S);
-void smx_ema_bwd(float *dx, float *dalpha, float *ddelta, float *dbeta, float *deta, float *dskip,
-                 const float *dy, const float *x, const float *alpha, const float *delta, const float *beta,
-                 const float *eta, const float *skip, const float *states, void *scratch, size_t B, size_t L,
-                 size_t D, size_t S);
+void smx_ema_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT states, const float *x,
+                 const smx_ema_weights *weights, void *scratch, const smx_ema *p);
+void smx_ema_bwd(float *dx, const smx_ema_gradients *dweights, const float *dy, const float *x,
+                 const smx_ema_weights *weights, const float *states, void *scratch, const smx_ema *p);
 // Mamba's selective scan (Gu & Dao 2023, Eq. 2, Alg. 2), A = -exp(a_log) [D][S]:
 //   h_t[s] = exp(dt_t A_s) h_{t-1}[s] + dt_t b_t[s] x_t,  y_t = sum_s c_t[s] h_t[s] (+ skip x_t)
-// x, dt (> 0), y [B][L][D], b, c [B][L][S] (shared by the channels), skip [D] or NULL. dx, ddt, db, dc overwritten, da_log
-// and dskip (or NULL) accumulate.
-void smx_scan_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT states, const float *x, const float *dt,
-                  const float *a_log, const float *b, const float *c, const float *skip, void *scratch,
-                  size_t B, size_t L, size_t D, size_t S);
-void smx_scan_bwd(float *dx, float *ddt, float *da_log, float *db, float *dc, float *dskip, const float *dy,
-                  const float *x, const float *dt, const float *a_log, const float *b, const float *c,
-                  const float *skip, const float *states, void *scratch, size_t B, size_t L, size_t D,
-                  size_t S);
+// x, y [B][L][D]. The system is what the paper calls Delta, A, B, C, D. dx and the gradients of dt, b, c are overwritten,
+// those of a_log and skip accumulate.
+typedef struct {
+    size_t B, L, D, S;
+} smx_scan;
+typedef struct {
+    const float *dt;    // [B][L][D], > 0
+    const float *a_log; // [D][S]
+    const float *b, *c; // [B][L][S], shared by the channels
+    const float *skip;  // [D] or NULL
+} smx_scan_system;
+typedef struct {
+    float *dt;    // [B][L][D]
+    float *a_log; // [D][S]
+    float *b, *c; // [B][L][S]
+    float *skip;  // [D], or NULL: not wanted
+} smx_scan_gradients;
+void smx_scan_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT states, const float *x,
+                  const smx_scan_system *system, void *scratch, const smx_scan *p);
+void smx_scan_bwd(float *dx, const smx_scan_gradients *dsystem, const float *dy, const float *x,
+                  const smx_scan_system *system, const float *states, void *scratch, const smx_scan *p);
 // The convolution kernel [D][L] of S4D (Gu et al. 2022): K[l] = m Re sum_s C_s B_s e^{dt A_s l}, B_s = (e^{dt A_s} - 1)/A_s,
-// A = -e^{log_a} + i a_im, dt = e^{log_dt}. log_dt [D], log_a, a_im [D][S], C [D][S][2] and m = 2; a_im NULL: real, C [D][S]
-// and m = 1. |a_im| dt <= 2^15. Gradients accumulate (da_im NULL where a_im is).
+// A = -e^{log_a} + i a_im, dt = e^{log_dt}, m = 2; a_im NULL: real, m = 1. |a_im| dt <= 2^15. Gradients accumulate.
+typedef struct {
+    size_t L, D, S;
+} smx_s4d;
+typedef struct {
+    const float *log_dt; // [D]
+    const float *log_a;  // [D][S]
+    const float *a_im;   // [D][S] or NULL
+    const float *C;      // [D][S][2], or [D][S] where a_im is NULL
+} smx_s4d_weights;
+typedef struct {
+    float *log_dt, *log_a, *a_im, *C; // as the weights; a_im is read only where the weights have one
+} smx_s4d_gradients;
 size_t smx_s4d_scratch_bytes(size_t L);
-void smx_s4d_fwd(float *SMX_RESTRICT kernel, const float *log_dt, const float *log_a, const float *a_im,
-                 const float *C, void *scratch, size_t L, size_t D, size_t S);
-void smx_s4d_bwd(float *dlog_dt, float *dlog_a, float *da_im, float *dC, const float *dkernel,
-                 const float *log_dt, const float *log_a, const float *a_im, const float *C, void *scratch,
-                 size_t L, size_t D, size_t S);
+void smx_s4d_fwd(float *SMX_RESTRICT kernel, const smx_s4d_weights *weights, void *scratch, const smx_s4d *p);
+void smx_s4d_bwd(const smx_s4d_gradients *dweights, const float *dkernel, const smx_s4d_weights *weights,
+                 void *scratch, const smx_s4d *p);
 
 // ---- Optimiser ------------------------------------------------------------------------------------------
 // AdamW (Loshchilov & Hutter), one array: m, v, p updated in place.

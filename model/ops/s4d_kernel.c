@@ -8,18 +8,27 @@ static uint32_t s4d_shape(const graph *g, const node *n, uint32_t *shape) {
     shape[1] = (uint32_t)g->L;
     return 2;
 }
+static smx_s4d_weights weights_of(const node *n, size_t from) {
+    const size_t S = n->in[1]->shape[1], last = n->n_in - 1, real = n->n_in == 3;
+    return (smx_s4d_weights){.log_dt = n->in[0]->data + from,
+                             .log_a = n->in[1]->data + from * S,
+                             .a_im = real ? NULL : n->in[2]->data + from * S,
+                             .C = n->in[last]->data + from * S * (real ? 1 : 2)};
+}
 static void forward_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
-    const size_t L = g->L, S = n->in[1]->shape[1], last = n->n_in - 1, real = n->n_in == 3;
-    smx_s4d_fwd(n->out->data + from * L, n->in[0]->data + from, n->in[1]->data + from * S,
-                real ? NULL : n->in[2]->data + from * S, n->in[last]->data + from * S * (real ? 1 : 2),
-                scratch_of(n, piece), L, count, S);
+    const smx_s4d p = {.L = g->L, .D = count, .S = n->in[1]->shape[1]};
+    const smx_s4d_weights weights = weights_of(n, from);
+    smx_s4d_fwd(n->out->data + from * p.L, &weights, scratch_of(n, piece), &p);
 }
 static void backward_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
-    const size_t L = g->L, S = n->in[1]->shape[1], last = n->n_in - 1, real = n->n_in == 3;
-    smx_s4d_bwd(n->in_grad[0] + from, n->in_grad[1] + from * S, real ? NULL : n->in_grad[2] + from * S,
-                n->in_grad[last] + from * S * (real ? 1 : 2), n->out->grad + from * L, n->in[0]->data + from,
-                n->in[1]->data + from * S, real ? NULL : n->in[2]->data + from * S,
-                n->in[last]->data + from * S * (real ? 1 : 2), back_scratch_of(n, piece), L, count, S);
+    const smx_s4d p = {.L = g->L, .D = count, .S = n->in[1]->shape[1]};
+    const size_t last = n->n_in - 1, real = n->n_in == 3;
+    const smx_s4d_weights weights = weights_of(n, from);
+    const smx_s4d_gradients dweights = {.log_dt = n->in_grad[0] + from,
+                                        .log_a = n->in_grad[1] + from * p.S,
+                                        .a_im = real ? NULL : n->in_grad[2] + from * p.S,
+                                        .C = n->in_grad[last] + from * p.S * (real ? 1 : 2)};
+    smx_s4d_bwd(&dweights, n->out->grad + from * p.L, &weights, back_scratch_of(n, piece), &p);
 }
 static void s4d_fwd(graph *g, node *n) { in_pieces(g, n, n->in[0]->n, CHANNEL_UNIT, forward_piece); }
 static void s4d_bwd(graph *g, node *n) { in_pieces(g, n, n->in[0]->n, CHANNEL_UNIT, backward_piece); }

@@ -16,19 +16,29 @@ static void scan_size(graph *g, node *n, size_t sums, size_t S) {
 
 // ---- in: x, alpha, delta, beta, eta [D][S], skip [D] --------------------------------------------------------
 static size_t ema_states(const node *n) { return n->in[1]->n / last_dim(n->out); }
+static smx_ema_weights ema_weights(const node *n) {
+    return (smx_ema_weights){.alpha = n->in[1]->data,
+                             .delta = n->in[2]->data,
+                             .beta = n->in[3]->data,
+                             .eta = n->in[4]->data,
+                             .skip = n->in[5]->data};
+}
 static void ema_fwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
-    const size_t D = last_dim(n->out), S = ema_states(n), at = from * g->L * D;
-    smx_ema_fwd(n->out->data + at, states_of(g, n, from, S), n->in[0]->data + at, n->in[1]->data,
-                n->in[2]->data, n->in[3]->data, n->in[4]->data, n->in[5]->data, scratch_of(n, piece), count,
-                g->L, D, S);
+    const smx_ema p = {.B = count, .L = g->L, .D = last_dim(n->out), .S = ema_states(n)};
+    const size_t at = from * p.L * p.D;
+    const smx_ema_weights weights = ema_weights(n);
+    smx_ema_fwd(n->out->data + at, states_of(g, n, from, p.S), n->in[0]->data + at, &weights,
+                scratch_of(n, piece), &p);
 }
 static void ema_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
-    const size_t D = last_dim(n->out), S = ema_states(n), at = from * g->L * D, size = n->in[1]->n;
+    const smx_ema p = {.B = count, .L = g->L, .D = last_dim(n->out), .S = ema_states(n)};
+    const size_t at = from * p.L * p.D, size = n->in[1]->n;
     float *d = sums_of(n, piece);
-    smx_ema_bwd(n->in_grad[0] ? n->in_grad[0] + at : NULL, d, d + size, d + 2 * size, d + 3 * size,
-                d + 4 * size, n->out->grad + at, n->in[0]->data + at, n->in[1]->data, n->in[2]->data,
-                n->in[3]->data, n->in[4]->data, n->in[5]->data, states_of(g, n, from, S),
-                back_scratch_of(n, piece), count, g->L, D, S);
+    const smx_ema_weights weights = ema_weights(n);
+    const smx_ema_gradients dweights = {
+        .alpha = d, .delta = d + size, .beta = d + 2 * size, .eta = d + 3 * size, .skip = d + 4 * size};
+    smx_ema_bwd(n->in_grad[0] ? n->in_grad[0] + at : NULL, &dweights, n->out->grad + at, n->in[0]->data + at,
+                &weights, states_of(g, n, from, p.S), back_scratch_of(n, piece), &p);
 }
 static void ema_fwd(graph *g, node *n) { sequences_in_pieces(g, n, ema_fwd_piece); }
 static void ema_bwd(graph *g, node *n) {
@@ -51,19 +61,33 @@ tensor *op_ema(graph *g, tensor *x, tensor *alpha, tensor *delta, tensor *beta, 
 }
 
 // ---- in: x, dt as x, a_log [D][S], b, c [B][L][S], skip [D] -------------------------------------------------
+static smx_scan_system system_of(const graph *g, const node *n, size_t from) {
+    const size_t at = from * g->L * last_dim(n->out), as = from * g->L * last_dim(n->in[3]);
+    return (smx_scan_system){.dt = n->in[1]->data + at,
+                             .a_log = n->in[2]->data,
+                             .b = n->in[3]->data + as,
+                             .c = n->in[4]->data + as,
+                             .skip = n->in[5]->data};
+}
 static void selective_fwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
-    const size_t D = last_dim(n->out), S = last_dim(n->in[3]), at = from * g->L * D, as = from * g->L * S;
-    smx_scan_fwd(n->out->data + at, states_of(g, n, from, S), n->in[0]->data + at, n->in[1]->data + at,
-                 n->in[2]->data, n->in[3]->data + as, n->in[4]->data + as, n->in[5]->data,
-                 scratch_of(n, piece), count, g->L, D, S);
+    const smx_scan p = {.B = count, .L = g->L, .D = last_dim(n->out), .S = last_dim(n->in[3])};
+    const size_t at = from * p.L * p.D;
+    const smx_scan_system system = system_of(g, n, from);
+    smx_scan_fwd(n->out->data + at, states_of(g, n, from, p.S), n->in[0]->data + at, &system,
+                 scratch_of(n, piece), &p);
 }
 static void selective_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
-    const size_t D = last_dim(n->out), S = last_dim(n->in[3]), at = from * g->L * D, as = from * g->L * S;
+    const smx_scan p = {.B = count, .L = g->L, .D = last_dim(n->out), .S = last_dim(n->in[3])};
+    const size_t at = from * p.L * p.D, as = from * p.L * p.S;
     float *d = sums_of(n, piece);
-    smx_scan_bwd(n->in_grad[0] + at, n->in_grad[1] + at, d, n->in_grad[3] + as, n->in_grad[4] + as,
-                 d + n->in[2]->n, n->out->grad + at, n->in[0]->data + at, n->in[1]->data + at, n->in[2]->data,
-                 n->in[3]->data + as, n->in[4]->data + as, n->in[5]->data, states_of(g, n, from, S),
-                 back_scratch_of(n, piece), count, g->L, D, S);
+    const smx_scan_system system = system_of(g, n, from);
+    const smx_scan_gradients dsystem = {.dt = n->in_grad[1] + at,
+                                        .a_log = d,
+                                        .b = n->in_grad[3] + as,
+                                        .c = n->in_grad[4] + as,
+                                        .skip = d + n->in[2]->n};
+    smx_scan_bwd(n->in_grad[0] + at, &dsystem, n->out->grad + at, n->in[0]->data + at, &system,
+                 states_of(g, n, from, p.S), back_scratch_of(n, piece), &p);
 }
 static void selective_fwd(graph *g, node *n) { sequences_in_pieces(g, n, selective_fwd_piece); }
 static void selective_bwd(graph *g, node *n) {

@@ -40,11 +40,12 @@ static void ema(void **state) {
             }
             const size_t bytes = smx_scan_scratch_bytes(s->L, s->D, s->S);
             float *states = check_floats(s->B * smx_scan_state_floats(s->L, s->D, s->S));
-            smx_ema_fwd(y, states, x, w[0], w[1], w[2], w[3], w[4], check_scratch(bytes), s->B, s->L, s->D,
-                        s->S);
+            const smx_ema p = {s->B, s->L, s->D, s->S};
+            const smx_ema_weights weights = {w[0], w[1], w[2], w[3], w[4]};
+            const smx_ema_gradients dweights = {dw[0], dw[1], dw[2], dw[3], dw[4]};
+            smx_ema_fwd(y, states, x, &weights, check_scratch(bytes), &p);
             check_close("y", y, want_y, n, 3e-6, 0);
-            smx_ema_bwd(dx, dw[0], dw[1], dw[2], dw[3], dw[4], dy, x, w[0], w[1], w[2], w[3], w[4], states,
-                        check_scratch(bytes), s->B, s->L, s->D, s->S);
+            smx_ema_bwd(dx, &dweights, dy, x, &weights, states, check_scratch(bytes), &p);
             check_close("dx", dx, want_dx, n, 3e-6, 0);
             static const char *names[] = {"dalpha", "ddelta", "dbeta", "deta", "dskip"};
             for (int i = 0; i < 4 + s->skip; i++)
@@ -84,10 +85,12 @@ static void scan(void **state) {
             }
             const size_t bytes = smx_scan_scratch_bytes(s->L, s->D, s->S);
             float *states = check_floats(s->B * smx_scan_state_floats(s->L, s->D, s->S));
-            smx_scan_fwd(y, states, x, dt, a_log, b, c, skip, check_scratch(bytes), s->B, s->L, s->D, s->S);
+            const smx_scan p = {s->B, s->L, s->D, s->S};
+            const smx_scan_system system = {dt, a_log, b, c, skip};
+            const smx_scan_gradients dsystem = {ddt, da, db, dc, dskip};
+            smx_scan_fwd(y, states, x, &system, check_scratch(bytes), &p);
             check_close("y", y, want_y, n, 3e-6, 0);
-            smx_scan_bwd(dx, ddt, da, db, dc, dskip, dy, x, dt, a_log, b, c, skip, states,
-                         check_scratch(bytes), s->B, s->L, s->D, s->S);
+            smx_scan_bwd(dx, &dsystem, dy, x, &system, states, check_scratch(bytes), &p);
             check_close("dx", dx, want_dx, n, 3e-6, 0);
             check_close("ddt", ddt, want_ddt, n, 6e-6, 0);
             check_close("db", db, want_db, nb, 5e-6, 0);
@@ -113,10 +116,12 @@ static void scan_forgets(void **state) {
         double *want = check_widen(x, L * D);
         const size_t bytes = smx_scan_scratch_bytes(L, D, 1);
         float *states = check_floats(smx_scan_state_floats(L, D, 1));
-        smx_scan_fwd(y, states, x, dt, a_log, b, c, NULL, check_scratch(bytes), 1, L, D, 1);
+        const smx_scan p = {1, L, D, 1};
+        const smx_scan_system system = {dt, a_log, b, c, NULL};
+        const smx_scan_gradients dsystem = {ddt, da, db, dc, NULL};
+        smx_scan_fwd(y, states, x, &system, check_scratch(bytes), &p);
         check_close("y", y, want, L * D, 1e-6, 1);
-        smx_scan_bwd(dx, ddt, da, db, dc, NULL, x, x, dt, a_log, b, c, NULL, states, check_scratch(bytes), 1,
-                     L, D, 1);
+        smx_scan_bwd(dx, &dsystem, x, x, &system, states, check_scratch(bytes), &p);
         check_close("dx", dx, want, L * D, 1e-6, 1);
         double zero[D] = {0};
         check_close("da_log", da, zero, D, 0, 1);
@@ -158,10 +163,12 @@ static void s4d(void **state) {
                 for (size_t c = 0; c < D; c++) x0[t * D + c] = t == 0, dy[t * D + c] = dK[c * L + t];
             ref_s4d_bwd(dx, &g, dy, x0, &w, L, D, S);
             const size_t bytes = smx_s4d_scratch_bytes(L);
-            smx_s4d_fwd(K, log_dt, log_a, real ? NULL : a_im, C, check_scratch(bytes), L, D, S);
+            const smx_s4d p = {L, D, S};
+            const smx_s4d_weights weights = {log_dt, log_a, real ? NULL : a_im, C};
+            const smx_s4d_gradients dweights = {d_dt, d_a, real ? NULL : d_im, dC};
+            smx_s4d_fwd(K, &weights, check_scratch(bytes), &p);
             check_close("kernel", K, want_K, D * L, 1e-6, 0);
-            smx_s4d_bwd(d_dt, d_a, real ? NULL : d_im, dC, dK, log_dt, log_a, real ? NULL : a_im, C,
-                        check_scratch(bytes), L, D, S);
+            smx_s4d_bwd(&dweights, dK, &weights, check_scratch(bytes), &p);
             check_close("dlog_dt", d_dt, gd[0], D, 2e-5, 0);
             check_close("dlog_a", d_a, gd[1], ns, 2e-5, 0);
             if (!real) check_close("da_im", d_im, gd[2], ns, 2e-5, 0);

@@ -49,11 +49,13 @@ static void ema(void **state) {
         const ref_mega_weights rw = {wd[0], wd[1], wd[2], wd[3], NULL},
                                rdw = {dwd[0], dwd[1], dwd[2], dwd[3], NULL};
         float *states = check_floats(smx_scan_state_floats(L, D, S));
-        smx_ema_fwd(y, states, x, w[0], w[1], w[2], w[3], NULL, check_scratch(bytes), 1, L, D, S);
+        const smx_ema p = {1, L, D, S};
+        const smx_ema_weights weights = {w[0], w[1], w[2], w[3], NULL};
+        const smx_ema_gradients dweights = {dw[0], dw[1], dw[2], dw[3], NULL};
+        smx_ema_fwd(y, states, x, &weights, check_scratch(bytes), &p);
         ref_mega_ema_fwd(want, xd, &rw, L, D, S);
         check_settled("y", y, want, D);
-        smx_ema_bwd(dx, dw[0], dw[1], dw[2], dw[3], NULL, dy, x, w[0], w[1], w[2], w[3], NULL, states,
-                    check_scratch(bytes), 1, L, D, S);
+        smx_ema_bwd(dx, &dweights, dy, x, &weights, states, check_scratch(bytes), &p);
         ref_mega_ema_bwd(want, &rdw, dyd, xd, &rw, L, D, S);
         check_settled("dx", dx, want, D);
         check_done();
@@ -79,12 +81,14 @@ static void scan(void **state) {
         double *want_ddt = check_doubles(n), *want_da = check_widen(da, ns), *want_db = check_doubles(nb);
         double *want_dc = check_doubles(nb);
         float *states = check_floats(smx_scan_state_floats(L, D, S));
-        smx_scan_fwd(y, states, x, dt, a_log, b, c, NULL, check_scratch(bytes), 1, L, D, S);
+        const smx_scan p = {1, L, D, S};
+        const smx_scan_system system = {dt, a_log, b, c, NULL};
+        const smx_scan_gradients dsystem = {ddt, da, db, dc, NULL};
+        smx_scan_fwd(y, states, x, &system, check_scratch(bytes), &p);
         ref_selective_scan_fwd(want, xd, dtd, ad, bd, cd, NULL, L, D, S);
         check_settled("y", y, want, D);
-        smx_scan_fwd(y, states, everywhere, dt, a_log, b, c, NULL, check_scratch(bytes), 1, L, D, S);
-        smx_scan_bwd(dx, ddt, da, db, dc, NULL, dy, everywhere, dt, a_log, b, c, NULL, states,
-                     check_scratch(bytes), 1, L, D, S);
+        smx_scan_fwd(y, states, everywhere, &system, check_scratch(bytes), &p);
+        smx_scan_bwd(dx, &dsystem, dy, everywhere, &system, states, check_scratch(bytes), &p);
         ref_selective_scan_bwd(want, want_ddt, want_da, want_db, want_dc, NULL, dyd, ed, dtd, ad, bd, cd,
                                NULL, L, D, S);
         check_settled("dx", dx, want, D);

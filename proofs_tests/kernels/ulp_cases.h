@@ -549,9 +549,12 @@ static void ulp_ema(int back) {
                            g = {wa, wd, wb, we, ws};
     void *scratch = check_scratch(smx_scan_scratch_bytes(L, D, S));
     float *states = check_floats(smx_scan_state_floats(L, D, S));
-    smx_ema_fwd(y, states, x, a, d, b, e, skip, scratch, 1, L, D, S);
+    const smx_ema p = {1, L, D, S};
+    const smx_ema_weights weights = {a, d, b, e, skip};
+    const smx_ema_gradients dweights = {da, dd, db, de, ds};
+    smx_ema_fwd(y, states, x, &weights, scratch, &p);
     if (back) {
-        smx_ema_bwd(y, da, dd, db, de, ds, dy, x, a, d, b, e, skip, states, scratch, 1, L, D, S);
+        smx_ema_bwd(y, &dweights, dy, x, &weights, states, scratch, &p);
         if (ref_mega_ema_bwd(want, &g, ulp_wide(dy, n), ulp_wide(x, n), &w, L, D, S)) check_fail("no memory");
         ulp_array(da, wa, m), ulp_array(dd, wd, m), ulp_array(db, wb, m), ulp_array(de, we, m),
             ulp_array(ds, ws, D);
@@ -574,9 +577,12 @@ static void ulp_scan(int back) {
            *cd = ulp_wide(c, m), *sd = ulp_wide(skip, D);
     void *scratch = check_scratch(smx_scan_scratch_bytes(L, D, S));
     float *states = check_floats(smx_scan_state_floats(L, D, S));
-    smx_scan_fwd(y, states, x, dt, a, b, c, skip, scratch, 1, L, D, S);
+    const smx_scan p = {1, L, D, S};
+    const smx_scan_system system = {dt, a, b, c, skip};
+    const smx_scan_gradients dsystem = {ddt, da, db, dc, ds};
+    smx_scan_fwd(y, states, x, &system, scratch, &p);
     if (back) {
-        smx_scan_bwd(y, ddt, da, db, dc, ds, dy, x, dt, a, b, c, skip, states, scratch, 1, L, D, S);
+        smx_scan_bwd(y, &dsystem, dy, x, &system, states, scratch, &p);
         if (ref_selective_scan_bwd(want, wdt, wa, wb, wc, ws, ulp_wide(dy, n), xd, td, ad, bd, cd, sd, L, D,
                                    S))
             check_fail("no memory");
@@ -637,7 +643,8 @@ static void ulp_s4d_fwd(void) { // angles dt a_im l up to some hundred: their ro
           *k = check_floats(n);
     double *want = check_doubles(n);
     const ref_s4d_weights w = {ulp_wide(dt, D), ulp_wide(a, m), ulp_wide(im, m), ulp_wide(c, 2 * m), NULL};
-    smx_s4d_fwd(k, dt, a, im, c, check_scratch(smx_s4d_scratch_bytes(L)), L, D, S);
+    const smx_s4d_weights weights = {dt, a, im, c};
+    smx_s4d_fwd(k, &weights, check_scratch(smx_s4d_scratch_bytes(L)), &(smx_s4d){L, D, S});
     if (ref_s4d_kernel_fwd(want, &w, L, D, S)) check_fail("no memory");
     ulp_array(k, want, n);
 }
@@ -650,8 +657,9 @@ ulp_s4d_bwd(void) { // the adjoint: <dK, K(w + h v)>' = <gradient, v>, against c
     float *g[4] = {ulp_zero(D), ulp_zero(m), ulp_zero(m), ulp_zero(2 * m)};
     double *w[4], *up = check_doubles(n), *down = check_doubles(n);
     for (int i = 0; i < 4; i++) w[i] = ulp_wide(at[i], count[i]);
-    smx_s4d_bwd(g[0], g[1], g[2], g[3], dk, at[0], at[1], at[2], at[3],
-                check_scratch(smx_s4d_scratch_bytes(L)), L, D, S);
+    const smx_s4d_weights weights = {at[0], at[1], at[2], at[3]};
+    const smx_s4d_gradients dweights = {g[0], g[1], g[2], g[3]};
+    smx_s4d_bwd(&dweights, dk, &weights, check_scratch(smx_s4d_scratch_bytes(L)), &(smx_s4d){L, D, S});
     for (int i = 0; i < 4; i++) {
         double *want = check_doubles(count[i]);
         for (size_t j = 0; j < count[i]; j++) {

@@ -208,7 +208,7 @@ function refused(call, key) {
 
 // ---- Tests ------------------------------------------------------------------------------------------------
 
-test('the table has every kernel of kernels.def, arguments in order, fields of its struct', async () => {
+test('the table has every kernel of kernels.def, arguments in order, fields of its structs', async () => {
     const def = await readFile(at('kernels/kernels.def'), 'utf8');
     const header = await readFile(at('include/seqmix/smx.h'), 'utf8');
     // What C may call the same as a gradient has a name of its own.
@@ -224,7 +224,7 @@ test('the table has every kernel of kernels.def, arguments in order, fields of i
         assert.ok(name, `${cName} is not in the table`);
         const top = tokens(name)
             .join(' ')
-            .replace(/\{ (.*?) \}/, '{')
+            .replace(/\{ (.*?) \}/g, '{')
             .split(' ')
             .filter((token) => !/^[-/]/.test(token));
         const wanted = list.split(', ');
@@ -235,18 +235,23 @@ test('the table has every kernel of kernels.def, arguments in order, fields of i
             else if (token[0] === '%') assert.equal(wanted[i], 'table');
             else if (token[0] !== '=') assert.equal(plain(bare(token)), plain(wanted[i]), name);
         }
-        const struct = /const (smx_\w+) \*\w+/.exec(parameters)?.[1];
-        if (!struct) continue;
-        const body = new RegExp(`typedef struct \\{([^}]*)\\} ${struct};`)
-            .exec(header)[1]
-            .replace(/\/\/.*/g, '');
-        const fields = body
-            .split(';')
-            .flatMap((line) => (line.trim() ? line.split(',').map((one) => /(\w+)\s*$/.exec(one)[1]) : []));
-        const own = /\{ (.*?) \}/.exec(KERNELS[name])[1].split(' ');
-        assert.equal(own.length, fields.length, struct);
-        for (const [i, token] of own.entries())
-            if (token[0] !== '=') assert.equal(plain(bare(token)), plain(fields[i]), name);
+        const structs = [...parameters.matchAll(/const (smx_\w+) \*\w+/g)].map(([, struct]) => struct);
+        const groups = [...KERNELS[name].matchAll(/\{ (.*?) \}/g)].map(([, fields]) => fields.split(' '));
+        assert.equal(groups.length, structs.length, name);
+        for (const [s, struct] of structs.entries()) {
+            const body = new RegExp(`typedef struct \\{([^}]*)\\} ${struct};`)
+                .exec(header)[1]
+                .replace(/\/\/.*/g, '');
+            const fields = body
+                .split(';')
+                .flatMap((line) =>
+                    line.trim() ? line.split(',').map((one) => /(\w+)\s*$/.exec(one)[1]) : [],
+                );
+            const prefix = struct.endsWith('_gradients') ? 'd' : '';
+            const wanted = fields.map((field) => plain(prefix + field));
+            const own = groups[s].map((token, i) => (token[0] === '=' ? wanted[i] : plain(bare(token))));
+            assert.deepEqual(own, wanted, `${name}: ${struct}`);
+        }
     }
     assert.ok(seen >= 80, `${seen} kernels`);
     assert.equal(lines.size, seen + 1); // lasDecay

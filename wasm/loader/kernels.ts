@@ -11,9 +11,10 @@ const CONV = 'B=1 L D groups=1 W future=0 =D =D /groups /future';
 const HEADS = 'B=1 L D H W =D =D /heads';
 const IIR = '{ B=1 L D bins=1 F=1 mode:causal|carry|literal } /bins';
 const QKV = 'q[B,L,D] k[B,L,D] v[B,L,D]';
-const EMA = 'alpha[D,S] delta[D,S] beta[D,S] eta[D,S] skip?[D]';
-const SCAN = 'dt[B,L,D] aLog[D,S] b[B,L,S] c[B,L,S] skip?[D]';
-const S4D = 'logDt[D] logA[D,S] aIm?[D,S] C[D,S,parts]';
+const EMA = '{ alpha[D,S] delta[D,S] beta[D,S] eta[D,S] skip?[D] }';
+const SCAN = '{ dt[B,L,D] aLog[D,S] b[B,L,S] c[B,L,S] skip?[D] }';
+const STATES = '@scan_scratch_bytes(L,D,S) { B=1 L D S }';
+const S4D = '{ logDt[D] logA[D,S] aIm?[D,S] C[D,S,parts] } @s4d_scratch_bytes(L) { L D S }';
 const STATE =
     '{ B=1 L H=1 keys values gates:none|fixed|head|channel shared! ~scale=rootkeys } /gates /states';
 const LONG = 'B=1 L D taps ~lambda=0 =D /lambda';
@@ -26,7 +27,7 @@ const LONG = 'B=1 L D taps ~lambda=0 =D /lambda';
  *   x#[..]          integers: an Int32Array       N         a whole number from 1
  *   N=1, future=0   a default; 0: from 0          ~eps=1e-5 a real number
  *   norm:none|rms   one of these words            causal!   true or false
- *   { .. }          the fields of the C struct    =name     worked out from the others
+ *   { .. }          the fields of a C struct      =name     worked out from the others
  *   @ and %         scratch and a table           -transA!  not handed on itself
  *   /name           a rule that sizes keep        sum>sum:  what the C function returns
  *
@@ -107,12 +108,12 @@ export const KERNELS = {
     gateBackward: 'gate_bwd: >dg[n] >da[n] >db[n] dy[n] g[n] a[n] b[n] n',
     softplus: 'softplus_fwd: >y[n] x[n] n',
     softplusBackward: 'softplus_bwd: >dx[n] dy[n] x[n] n',
-    ema: `ema_fwd: >y[B,L,D] >states[B,stateFloats] x[B,L,D] ${EMA} @scan_scratch_bytes(L,D,S) B=1 L D S`,
-    emaBackward: `ema_bwd: >dx[B,L,D] >dalpha[D,S] >ddelta[D,S] >dbeta[D,S] >deta[D,S] >dskip?[D] dy[B,L,D] x[B,L,D] ${EMA} states[B,stateFloats] @scan_scratch_bytes(L,D,S) B=1 L D S`,
-    scan: `scan_fwd: >y[B,L,D] >states[B,stateFloats] x[B,L,D] ${SCAN} @scan_scratch_bytes(L,D,S) B=1 L D S`,
-    scanBackward: `scan_bwd: >dx[B,L,D] >ddt[B,L,D] >daLog[D,S] >db[B,L,S] >dc[B,L,S] >dskip?[D] dy[B,L,D] x[B,L,D] ${SCAN} states[B,stateFloats] @scan_scratch_bytes(L,D,S) B=1 L D S`,
-    s4d: `s4d_fwd: >kernel[D,L] ${S4D} @s4d_scratch_bytes(L) L D S`,
-    s4dBackward: `s4d_bwd: >dlogDt[D] >dlogA[D,S] >daIm?[D,S] >dC[D,S,parts] dkernel[D,L] ${S4D} @s4d_scratch_bytes(L) L D S`,
+    ema: `ema_fwd: >y[B,L,D] >states[B,stateFloats] x[B,L,D] ${EMA} ${STATES}`,
+    emaBackward: `ema_bwd: >dx[B,L,D] { >dalpha[D,S] >ddelta[D,S] >dbeta[D,S] >deta[D,S] >dskip?[D] } dy[B,L,D] x[B,L,D] ${EMA} states[B,stateFloats] ${STATES}`,
+    scan: `scan_fwd: >y[B,L,D] >states[B,stateFloats] x[B,L,D] ${SCAN} ${STATES}`,
+    scanBackward: `scan_bwd: >dx[B,L,D] { >ddt[B,L,D] >daLog[D,S] >db[B,L,S] >dc[B,L,S] >dskip?[D] } dy[B,L,D] x[B,L,D] ${SCAN} states[B,stateFloats] ${STATES}`,
+    s4d: `s4d_fwd: >kernel[D,L] ${S4D}`,
+    s4dBackward: `s4d_bwd: { >dlogDt[D] >dlogA[D,S] >daIm?[D,S] >dC[D,S,parts] } dkernel[D,L] ${S4D}`,
     gla: `gla_fwd: >y[B,L,H,values] >last[B,H,keys,values] >states[B,keptFloats] q[B,L,keyWidth] k[B,L,keyWidth] v[B,L,H,values] beta?[B,L,H] g?[gateFloats] start?[B,H,keys,values] @state_fwd_scratch_bytes(p) ${STATE}`,
     glaBackward: `gla_bwd: >dq[B,L,keyWidth] >dk[B,L,keyWidth] >dv[B,L,H,values] >dbeta?[B,L,H] >dg?[gateFloats] >dstart[B,H,keys,values] dy[B,L,H,values] dlast?[B,H,keys,values] q[B,L,keyWidth] k[B,L,keyWidth] v[B,L,H,values] beta?[B,L,H] g?[gateFloats] states[B,keptFloats] @state_bwd_scratch_bytes(p) ${STATE}`,
     delta: `delta_fwd: >y[B,L,H,values] >last[B,H,keys,values] >states[B,keptFloats] q[B,L,keyWidth] k[B,L,keyWidth] v[B,L,H,values] beta[B,L,H] g?[gateFloats] start?[B,H,keys,values] @state_fwd_scratch_bytes(p) ${STATE}`,
@@ -243,7 +244,8 @@ interface Part {
     flag: boolean;
     /** What a function of the module is called with. */
     inputs: string[];
-    field: boolean;
+    /** The `{` of the struct that it is a field of. */
+    struct: Part | undefined;
 }
 interface Plan {
     call: string;
@@ -264,19 +266,19 @@ function readPart(token: string): Part {
         words: words?.split('|') ?? null,
         flag: flag === '!',
         inputs: inputs?.split(',') ?? [],
-        field: false,
+        struct: undefined,
     };
 }
 function readLine(line: string): Plan {
     const [head, body] = line.split(': ') as [string, string];
     const [name, returned] = head.split('>') as [string, string | undefined];
     const parts: Part[] = [];
-    let field = false;
+    let struct: Part | undefined;
     for (const token of body.split(' ')) {
-        const part = readPart(token);
-        if (part.mark === '}') field = false;
-        else parts.push({ ...part, field });
-        if (part.mark === '{') field = true;
+        const part = { ...readPart(token), struct };
+        if (part.mark === '}') struct = undefined;
+        else parts.push(part);
+        if (part.mark === '{') struct = part;
     }
     return { call: name.startsWith('lab_') ? name : `smx_${name}`, returned, parts };
 }
@@ -572,28 +574,26 @@ function run(kernel: string, plan: Plan, module: KernelModule, given: Record<str
             at.set(part, hold(4 * n));
             if (array) view(part, at.get(part)!, n).set(array);
         }
-        const struct = plan.parts.some(({ field }) => field) ? hold(ALIGN) : 0;
+        const structs = plan.parts.filter(({ mark }) => mark === '{');
+        for (const struct of structs) at.set(struct, hold(ALIGN));
         /** What C gets for a part: an address, a number, a word's place. */
         const word = (part: Part): number => {
-            if (part.shape) return at.get(part) ?? 0;
-            if (part.mark === '{') return struct;
-            const inputs = () => part.inputs.map((name) => (name === 'p' ? struct : sizes.known(name)));
+            if (part.shape || part.mark === '{') return at.get(part) ?? 0;
+            const inputs = () =>
+                part.inputs.map((name) => (name === 'p' ? at.get(structs.at(-1)!)! : sizes.known(name)));
             if (part.mark === '@') return hold(x[`smx_${part.name}`]!(...inputs()) >>> 0);
             if (part.mark !== '%') return sizes.known(part.name);
             const table = hold(4 * (x[`smx_${part.name}_floats`]!(...inputs()) >>> 0));
             x[`smx_${part.name}`]!(table, ...inputs());
             return table;
         };
-        let offset = struct;
-        for (const part of plan.parts) {
-            if (!part.field) continue;
-            const value = word(part);
-            const fields = new DataView(module.memory.buffer);
-            if (part.mark === '~') fields.setFloat32(offset, value, true);
-            else fields.setUint32(offset, value, true);
-            offset += 4;
+        for (const struct of structs) {
+            const fields = new DataView(module.memory.buffer, at.get(struct)!, ALIGN);
+            for (const [i, part] of plan.parts.filter((each) => each.struct === struct).entries())
+                if (part.mark === '~') fields.setFloat32(4 * i, word(part), true);
+                else fields.setUint32(4 * i, word(part), true);
         }
-        const handed = plan.parts.filter(({ mark, field }) => !field && mark !== '/' && mark !== '-');
+        const handed = plan.parts.filter(({ mark, struct }) => !struct && mark !== '/' && mark !== '-');
         const returned = x[plan.call]!(...handed.map(word));
         if (plan.returned) results[plan.returned] = returned;
         for (const part of plan.parts)
