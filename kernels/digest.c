@@ -78,7 +78,7 @@ static void out(run *r, const char *what, const void *words, size_t n) {
     if (!r->overflow) r->sink(r->context, what, words, n);
 }
 
-// ---- Cases: run_<kernel> for each line of kernels.def ---------------------------------------------------
+// ---- Cases: run_<kernel> for each line of kernels.def -----------------------------------------------------
 // Never two draws in one call: compilers choose the order of arguments.
 // -----------------------------------------------------------
 static const size_t lengths[] = {1, 15, 16, 17, 64, 1000};
@@ -207,8 +207,8 @@ static void run_dot(run *r) {
     }
 }
 
-// Attention with tables, in chunks with masked pooling, and without, L around the block of 24 rows and past
-// SMX_KC. `which`: 0 forward, 1 backward, 2 map.
+// Attention with tables, in chunks with masked pooling, and without, L around the block of 24 rows and past SMX_KC. `which`: 0 forward, 1
+// backward, 2 map.
 static void attention(run *r, const int which) {
     static const smx_attention shapes[] = {
         {.B = 2, .L = 1, .D = 4, .H = 2, .stride = 4, .causal = 1, .scale = 0.7f},

@@ -1,5 +1,4 @@
-// scratch.c: how much scratch the kernels of gemm.c, attention.c and attention_maps.c need. The same for
-// every instruction set.
+// scratch.c: how much scratch the kernels of gemm.c, attention.c and attention_maps.c need. The same for every instruction set.
 #include <seqmix/smx.h>
 #include "attention.h"
 #include "attention_maps_layout.h"

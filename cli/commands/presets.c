@@ -1,5 +1,5 @@
-// presets.c: seqmix presets: trains every run of every preset over several seeds and holds what it measures
-// against the claims in model/run/presets.c. A claim that does not hold is a failure, not a footnote.
+// presets.c: seqmix presets: trains every run of every preset over several seeds and holds what it measures against the
+// claims in model/run/presets.c. A claim that does not hold is a failure, not a footnote.
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -16,8 +16,9 @@ typedef struct {
     long seeds;
     const char *name; // NULL: all
     size_t held, broken;
-    double plain[MOST_RUNS][MOST_SEEDS]; // of the preset at hand: what each run reached without changes, NaN:
-                                         // not measured
+    double
+        plain[MOST_RUNS]
+             [MOST_SEEDS]; // of the preset at hand: what each run reached without changes, NaN: not measured
 } options;
 
 static double measured(const smx_evaluation *e, const char *metric) {

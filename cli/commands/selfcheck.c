@@ -1,5 +1,4 @@
-// selfcheck.c: seqmix selfcheck: every digest of model/audit/selfcheck.h, one a line, and what differs from a
-// list.
+// selfcheck.c: seqmix selfcheck: every digest of model/audit/selfcheck.h, one a line, and what differs from a list.
 #include "cli/cli.h"
 
 #include <stdio.h>

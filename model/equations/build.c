@@ -1,5 +1,4 @@
-// build.c: see build.h. One walk over the trees, depth first and from the left, so the order of nodes is that
-// of the text.
+// build.c: see build.h. One walk over the trees, depth first and from the left, so the order of nodes is that of the text.
 #include "build.h"
 
 #include <stdarg.h>
@@ -60,7 +59,7 @@ static value fail(builder *b, const equation_node *at, const char *sentence, ...
 }
 static value of_tensor(builder *b, tensor *t) { return b->g->failed ? failed : (value){.tensor = t}; }
 
-// ---- Names ----------------------------------------------------------------------------------------------
+// ---- Names ------------------------------------------------------------------------------------------------
 static binding *find(builder *b, const char *name) {
     for (size_t i = b->n_names; i-- > 0;)
         if (!strcmp(b->names[i].name, name)) return &b->names[i];
@@ -79,7 +78,7 @@ static const char *nearest_function(const char *name) {
     return best;
 }
 
-// ---- Weights --------------------------------------------------------------------------------------------
+// ---- Weights ----------------------------------------------------------------------------------------------
 static uint32_t weight_shape(const builder *b, weight_role role, size_t D, double size, uint32_t shape[3]) {
     const uint32_t n = (uint32_t)size, H = (uint32_t)b->s->heads, taps = n ? n : (uint32_t)b->s->taps;
     shape[0] = (uint32_t)D;
@@ -141,7 +140,7 @@ static int is_new(builder *b, const equation_node *n) {
     return n->kind == EQUATION_WORD && !find(b, n->name);
 }
 
-// ---- Expressions ----------------------------------------------------------------------------------------
+// ---- Expressions ------------------------------------------------------------------------------------------
 static value eval(builder *b, const equation_node *n);
 
 static tensor *eval_tensor(builder *b, const equation_node *n, const char *what) {
@@ -204,7 +203,7 @@ static value product_of(builder *b, const equation_node *n) {
     return of_tensor(b, op_mul(b->g, x.tensor, y.tensor));
 }
 
-// ---- Calls ----------------------------------------------------------------------------------------------
+// ---- Calls ------------------------------------------------------------------------------------------------
 static size_t argument_count(const equation_function *f) {
     size_t n = 0;
     while (f->arguments[n].kind != ARGUMENT_END) n++;
@@ -327,7 +326,7 @@ static value eval(builder *b, const equation_node *n) {
     return failed;
 }
 
-// ---- Lines ----------------------------------------------------------------------------------------------
+// ---- Lines ------------------------------------------------------------------------------------------------
 // start(w_dt, uniform, 0.1): how a weight starts, wherever the line stands.
 static const struct {
     const char *name;

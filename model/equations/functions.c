@@ -13,7 +13,7 @@ static int same_shape(const tensor *a, const tensor *b) {
     return a->rank == b->rank && !memcmp(a->shape, b->shape, a->rank * sizeof *a->shape);
 }
 
-// ---- What must fit together -----------------------------------------------------------------------------
+// ---- What must fit together -------------------------------------------------------------------------------
 static int all_alike(const function_call *c, size_t n, char *why, size_t size) {
     for (size_t i = 1; i < n; i++)
         if (c->tensor[i] && !same_shape(c->tensor[0], c->tensor[i])) {
@@ -63,7 +63,7 @@ static int scan_fits(const function_call *c, char *why, size_t size) {
     return -1;
 }
 
-// ---- The functions --------------------------------------------------------------------------------------
+// ---- The functions ----------------------------------------------------------------------------------------
 #define ONE(NAME)                                                                                            \
     static tensor *call_##NAME(const function_call *c) { return op_##NAME(c->g, c->tensor[0]); }
 ONE(gelu)

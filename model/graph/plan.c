@@ -1,7 +1,6 @@
 // plan.c: which memory every tensor, gradient and scratch has.
-// Time runs over the forward nodes 0..N-1, then backward N..2N-1 (node i at 2N-1-i); time 2N is for ever.
-// Each buffer lives from its first write to its last read; buffers whose lives do not overlap share memory:
-// largest first, lowest free place.
+// Time runs over the forward nodes 0..N-1, then backward N..2N-1 (node i at 2N-1-i); time 2N is for ever. Each buffer lives from
+// its first write to its last read; buffers whose lives do not overlap share memory: largest first, lowest free place.
 #include "graph_private.h"
 
 #include <stdlib.h>
@@ -31,8 +30,7 @@ static size_t add_life(plan *p, size_t n, int from, int to) {
     p->list[p->count] = (buffer){(n + 15) / 16 * 16, 0, from, to};
     return p->count++;
 }
-// What a group writes at one time and reads at another lives as long as the group runs, which is block after
-// block.
+// What a group writes at one time and reads at another lives as long as the group runs, which is block after block.
 static size_t add_buffer(plan *p, size_t n, int from, int to) {
     return add_life(p, n, p->first[from], p->last[to]);
 }
@@ -77,8 +75,8 @@ static size_t place(plan *p) {
     return top;
 }
 
-// Long sequences walk through hundreds of megabytes: on pages of 2 MB where Linux gives them on request, the
-// processor finds their addresses faster (2 to 5 % of a step at 65,536 tokens).
+// Long sequences walk through hundreds of megabytes: on pages of 2 MB where Linux gives them on request, the processor finds
+// their addresses faster (2 to 5 % of a step at 65,536 tokens).
 static void *zeroed(size_t bytes) {
     char *p = calloc(1, bytes);
 #ifdef MADV_HUGEPAGE
@@ -88,7 +86,7 @@ static void *zeroed(size_t bytes) {
     return p;
 }
 
-// ---- Groups of nodes ------------------------------------------------------------------------------------
+// ---- Groups of nodes --------------------------------------------------------------------------------------
 
 // The times of each group.
 static void group_times(plan *p, const graph *g) {
@@ -118,7 +116,7 @@ static size_t gradient_floats(const tensor *t, int blocked) {
     return blocked ? BLOCK_ROWS * (size_t)t->shape[t->rank - 1] : t->n;
 }
 
-// ---- Lifetimes ------------------------------------------------------------------------------------------
+// ---- Lifetimes --------------------------------------------------------------------------------------------
 
 // The last time at which the data of t is read.
 static int last_read(const graph *g, const tensor *t, int from) {

@@ -1,5 +1,4 @@
-// attention.c: softmax attention. Pieces are sequences, or chunks of rows where these are sequences of their
-// own.
+// attention.c: softmax attention. Pieces are sequences, or chunks of rows where these are sequences of their own.
 #include "attention.h"
 
 #include <string.h>
@@ -50,7 +49,7 @@ static void backward_from(node *n, size_t piece, size_t from, const smx_attentio
                       n->out->data + at, n->saved + from * p->H * 2, back_scratch_of(n, piece), p);
 }
 
-// ---- Whole sequences ------------------------------------------------------------------------------------
+// ---- Whole sequences --------------------------------------------------------------------------------------
 static smx_attention sequences(const graph *g, const node *n, size_t count) {
     return attention_shape(n, &((const attention_attributes *)n->attributes)->opts, count, g->L);
 }
@@ -101,7 +100,7 @@ static const op attention = {
     .map_staged = attention_staged,
 };
 
-// ---- Chunks that fill every sequence and every block of rows --------------------------------------------
+// ---- Chunks that fill every sequence and every block of rows ----------------------------------------------
 static size_t chunk_rows(const node *n) { return ((const attention_attributes *)n->attributes)->opts.chunk; }
 static smx_attention chunks(const node *n, size_t rows) {
     const size_t M = chunk_rows(n);

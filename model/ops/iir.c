@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-// ---- Raw pairs to coefficients, bin by bin --------------------------------------------------------------
+// ---- Raw pairs to coefficients, bin by bin ----------------------------------------------------------------
 typedef struct {
     int triangle;
     float factor;
@@ -46,7 +46,7 @@ tensor *op_theta(graph *g, tensor *raw, int triangle, double factor, int shift) 
     return graph_node(g, &theta, 1, &raw, &(theta_attributes){triangle, (float)factor, (size_t)shift});
 }
 
-// ---- The filters: in: x, coefficients [B][bins][D][F][2]. Pieces are sequences --------------------------
+// ---- The filters: in: x, coefficients [B][bins][D][F][2]. Pieces are sequences ------------------------------
 typedef struct {
     size_t bins, F;
     int mode;

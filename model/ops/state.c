@@ -1,5 +1,4 @@
-// state.c: a state of keys and values carried along each head: gated linear attention and the delta rule.
-// Pieces are sequences.
+// state.c: a state of keys and values carried along each head: gated linear attention and the delta rule. Pieces are sequences.
 #include "pieces.h"
 #include "ops.h"
 

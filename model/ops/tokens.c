@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-// ---- Tokens of the graph --------------------------------------------------------------------------------
+// ---- Tokens of the graph ----------------------------------------------------------------------------------
 static uint32_t embedding_shape(const graph *g, const node *n, uint32_t *shape) {
     shape[0] = (uint32_t)g->B;
     shape[1] = (uint32_t)g->L;
@@ -27,7 +27,7 @@ static const op embedding = {
 };
 tensor *op_embedding(graph *g, tensor *table) { return graph_node(g, &embedding, 1, &table, NULL); }
 
-// ---- Real values of the graph ---------------------------------------------------------------------------
+// ---- Real values of the graph -----------------------------------------------------------------------------
 typedef struct {
     size_t channels;
 } values_attributes;
@@ -48,7 +48,7 @@ tensor *op_values(graph *g, size_t channels) {
     return graph_node(g, &values, 0, NULL, &(values_attributes){channels});
 }
 
-// ---- A table that does not learn ------------------------------------------------------------------------
+// ---- A table that does not learn --------------------------------------------------------------------------
 typedef struct {
     uint32_t rank, shape[4];
     void (*fill)(float *data, const uint32_t *shape);
@@ -82,7 +82,7 @@ tensor *op_constant(graph *g, void (*fill)(float *, const uint32_t *), uint32_t 
     return graph_node(g, &constant, 0, NULL, &at);
 }
 
-// ---- The mean over a sequence's rows --------------------------------------------------------------------
+// ---- The mean over a sequence's rows ------------------------------------------------------------------------
 static uint32_t meanpool_shape(const graph *g, const node *n, uint32_t *shape) {
     (void)g;
     shape[0] = n->in[0]->shape[0];
@@ -107,7 +107,7 @@ static const op meanpool = {
 };
 tensor *op_meanpool(graph *g, tensor *x) { return graph_node(g, &meanpool, 1, &x, NULL); }
 
-// ---- Chosen rows ----------------------------------------------------------------------------------------
+// ---- Chosen rows ------------------------------------------------------------------------------------------
 static uint32_t gather_shape(const graph *g, const node *n, uint32_t *shape) {
     shape[0] = (uint32_t)g->rows_n;
     shape[1] = (uint32_t)last_dim(n->in[0]);

@@ -14,8 +14,9 @@ typedef struct {
     tensor *values; // the input [B][L][channels]; NULL: tokens
     tensor *rows;   // [..][D], what is left of the rows after the blocks
     tensor *pooled; // [B][D], their mean, which the head reads; NULL: an answer at each row
-    tensor *logits; // [rows_n][classes] when g->rows is used (training and evaluation of per-position
-                    // targets), [B][L][classes] when all_rows, [B][classes] for one target a sequence
+    tensor
+        *logits; // [rows_n][classes] when g->rows is used (training and evaluation of per-position targets),
+                 // [B][L][classes] when all_rows, [B][classes] for one target a sequence
 } model;
 // Builds the model on g (B and L set).
 model model_build(graph *g, const config *c, const smx_task_instance *task, int all_rows);

@@ -1,5 +1,4 @@
-// test_attention_maps.c: attention whose maps are mixed across heads, against the oracle, gradient of the mix
-// included.
+// test_attention_maps.c: attention whose maps are mixed across heads, against the oracle, gradient of the mix included.
 #include "proofs_tests/support/check.h"
 #include <seqmix/ref.h>
 
