@@ -183,7 +183,8 @@ async function begin(...args) {
     child.stderr.on('data', (chunk) => (child.errors += chunk));
     child.stdout.on('data', (chunk) => (child.text += chunk));
     // trained for a step at least, of which it says every so often
-    while (!/"step":[1-9]/.test(child.text)) await new Promise((resolve) => child.stdout.once('data', resolve));
+    while (!/"step":[1-9]/.test(child.text))
+        await new Promise((resolve) => child.stdout.once('data', resolve));
     child.ended = new Promise((resolve) => child.once('close', (code, signal) => resolve(code ?? signal)));
     return child;
 }

@@ -65,8 +65,9 @@ static CHECK_UNUSED void lone_mixer_run(lone_mixer *m, const float *dy) {
 }
 
 // ---- The manifest ---------------------------------------------------------------------------------------
+static CHECK_UNUSED const char *vectors_variable = "SEQMIX_VECTORS"; // names the folder, where it is set
 static CHECK_UNUSED const char *vectors_folder(void) {
-    const char *named = getenv("SEQMIX_VECTORS");
+    const char *named = getenv(vectors_variable);
     return named && *named ? named : "proofs_tests/vectors";
 }
 static CHECK_UNUSED json *vectors_manifest(void) {

@@ -170,8 +170,10 @@ static float *vector_floats(const json *from, size_t n) {
     npy_free(&a);
     return to;
 }
+// These cases have a set of their own where one is named: $SEQMIX_VECTORS_RING.
 static void states_on_vectors(void **state) {
     (void)state;
+    vectors_variable = "SEQMIX_VECTORS_RING";
     json *root = vectors_manifest();
     if (!root) {
         print_message("%s/manifest.json is not there\n", vectors_folder());
@@ -235,6 +237,7 @@ static void states_on_vectors(void **state) {
     }
     if (!done[0] || !done[1]) check_fail("the manifest has no case of gla_core or delta_core");
     json_free(root);
+    vectors_variable = "SEQMIX_VECTORS";
 }
 
 static void las_alphas_on_vectors(void **state) {

@@ -60,7 +60,7 @@ static void check_fields(const expected *e, size_t n, const void *settings, size
         const char *at = (const char *)settings + k->at;
         check_trying("%s=%s", k->name, e[i].text);
         if ((size_t)k->at + k->bytes > bytes) check_fail("outside of its struct of %zu bytes", bytes);
-        if (k->type == KEY_TEXT) {
+        if (k->type == KEY_TEXT || k->type == KEY_LINES) {
             const char *text;
             memcpy(&text, at, sizeof text);
             assert_string_equal(text, e[i].text);

@@ -42,6 +42,7 @@ static void writes_what_the_c_library_writes(void **state) {
             SAME(unsigned_ones[f], (unsigned long long)values[i]);
         SAME("%d %u %08x %04x", (int)values[i], (unsigned)values[i], (unsigned)values[i],
              (unsigned)values[i]);
+        SAME("%016d|", (int)values[i]);
         SAME("%ld %zu %02X%%", (long)values[i], (size_t)values[i], (unsigned)values[i]);
     }
     static const char *const texts[] = {"", "x", "a sentence of some length", "% signs %s"};
@@ -62,8 +63,8 @@ static void writes_unterminated_text(void **state) {
 // Conversions inside the sources' strings. audit.c writes a table for the program only.
 static void sources_ask_for_nothing_else(void **state) {
     (void)state;
-    static const char *const known[] = {"%",   "s",   "d",   "u",   "c",   "zu",  "ld",
-                                        "lld", "llu", "02X", "04x", "08x", ".*s", "X" /* of %%XX */};
+    static const char *const known[] = {"%",   "s",   "d",   "u",   "c",    "zu",  "ld", "lld",
+                                        "llu", "02X", "04x", "08x", "016d", ".*s", "X" /* of %%XX */};
     glob_t files;
     size_t found = 0;
     assert_int_equal(glob("model/*/*.c", 0, NULL, &files), 0);
