@@ -181,10 +181,8 @@ async function begin(...args) {
     child.text = '';
     child.errors = '';
     child.stderr.on('data', (chunk) => (child.errors += chunk));
+    await new Promise((resolve) => child.stdout.once('data', resolve));
     child.stdout.on('data', (chunk) => (child.text += chunk));
-    // trained for a step at least, of which it says every so often
-    while (!/"step":[1-9]/.test(child.text))
-        await new Promise((resolve) => child.stdout.once('data', resolve));
     child.ended = new Promise((resolve) => child.once('close', (code, signal) => resolve(code ?? signal)));
     return child;
 }
@@ -195,7 +193,9 @@ for (const [signal, code] of [
     ['SIGTERM', 143],
 ])
     test(`${signal}: saved, exit ${code}`, async () => {
-        const child = await begin(endless, '--save', file(signal));
+        const child = await begin(endless, '--every', '1', '--save', file(signal));
+        while (!/"step":[1-9]/.test(child.text))
+            await new Promise((resolve) => child.stdout.once('data', resolve));
         child.kill(signal);
         assert.equal(await child.ended, code);
         assert.ok(step(file(signal)) > 0);
