@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { MODULE } from '../support/sizes.mjs';
+import { MODULE, PROOFS } from '../support/sizes.mjs';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import {
@@ -391,6 +391,6 @@ test(
         assert.ok(!/unsafe-inline|'unsafe-eval'|https?:/.test(policy), policy);
         assert.ok(code > 0 && code < 200_000, `${code} bytes of scripts and styles`);
         assert.ok(module > 0 && module <= MODULE, `${module} bytes of WebAssembly`);
-        assert.ok(proofs > 0 && proofs <= 200_000, `${proofs} bytes of proofs`);
+        assert.ok(proofs > 0 && proofs <= PROOFS, `${proofs} bytes of proofs`);
     },
 );
