@@ -9,15 +9,17 @@ import { MODULE, PROOFS } from '../support/sizes.mjs';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import {
-    RACE,
     allDone,
     allReady,
     at,
     browser,
+    goto,
     hash,
     onPage,
     pause,
     press,
+    RACE,
+    reload,
     runs,
     skip,
     sticksOut,
@@ -107,8 +109,7 @@ onPage(
         // What it writes means the same to the engine as what it was given.
         const [config, view] = (await hash(page)).slice(1).split('!');
         assert.equal(view, 'speed=slow&run=1&sample=3');
-        await page.goto(`about:blank`);
-        await page.goto(`${browser.lab.address}#${config}`);
+        await goto(page, `${browser.lab.address}#${config}`);
         await until(page, () => globalThis.seqmix);
         await allReady(page);
         assert.deepEqual(
@@ -166,7 +167,7 @@ onPage('choices of this browser: the theme, motion, pausing in a hidden tab', RA
     await page.select('.tools select', 'dark');
     const dark = await style('body', 'backgroundColor');
     assert.notEqual(dark, light);
-    await page.reload();
+    await reload(page);
     await allReady(page);
     assert.equal(await style('body', 'backgroundColor'), dark, 'it is remembered');
     const motion = (value) => page.emulateMediaFeatures([{ name: 'prefers-reduced-motion', value }]);

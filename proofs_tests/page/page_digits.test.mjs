@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { allReady, browser, onPage, press, runs, text, until } from './testing.mjs';
+import { allReady, browser, goto, onPage, press, runs, text, until } from './testing.mjs';
 
 const DIGITS = '#mixer=chela&task=smnist~mixer=cat!view=digits&speed=full';
 
@@ -142,13 +142,11 @@ onPage('MNIST files: told what is wrong, kept over a reload, trained on', DIGITS
                 .every(({ config, status }) => /data=mnist/.test(config) && status === 'ready'),
         );
         const config = (await runs(page))[0].config;
-        await page.goto('about:blank');
-        await page.goto(`${browser.lab.address}#${config}!view=digits`);
+        await goto(page, `${browser.lab.address}#${config}!view=digits`);
         await until(page, () => globalThis.seqmix?.runs().every(({ status }) => status === 'ready'));
         assert.match(await text(page, 'main'), /Trained on MNIST/);
         await press(page, 'Forget them');
-        await page.goto('about:blank');
-        await page.goto(`${browser.lab.address}#${config}!view=digits`);
+        await goto(page, `${browser.lab.address}#${config}!view=digits`);
         await until(page, () => globalThis.seqmix?.runs().every(({ status }) => status === 'failed'));
         assert.match(
             await text(page, '[aria-labelledby=reading-title] .why'),

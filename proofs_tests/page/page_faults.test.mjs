@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { allReady, at, browser, onPage, press, RACE, runs, skip, text, until } from './testing.mjs';
+import { allReady, at, browser, onPage, press, RACE, reload, runs, skip, text, until } from './testing.mjs';
 
 /** Put a value where the page keeps its session; with `undefined`, read what is there. */
 const session = (page, value) =>
@@ -51,7 +51,7 @@ onPage(
             seeds: 1,
             runs: broken.map((one) => [one]),
         });
-        await page.reload();
+        await reload(page);
         await page.waitForSelector(offered);
         await press(page, 'Take it up again');
         await until(page, () => globalThis.seqmix.runs().length === 3);
@@ -72,7 +72,7 @@ onPage('what is no session is not offered', `#${CONFIG}!speed=full`, {}, async (
             seeds: 1,
             ...(Array.isArray(runs[0]) ? { runs } : {}),
         });
-        await page.reload();
+        await reload(page);
         await allReady(page);
         await new Promise((done) => setTimeout(done, 500));
         assert.equal(await page.$(offered), null, JSON.stringify(runs));

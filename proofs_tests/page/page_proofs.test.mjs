@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { launch } from '../../scripts/browser.mjs';
-import { at, browser, onPage as onAnyPage, skip, text, violations } from './testing.mjs';
+import { at, browser, onPage as onAnyPage, reload, skip, text, violations } from './testing.mjs';
 
 const VIEW = '#mixer=cat&task=mqar!view=';
 const onPage = (name, view, options, body) => onAnyPage(name, VIEW + view, options, body);
@@ -112,7 +112,7 @@ onPage('a head of attention is the convolution that is drawn', 'theorems', {}, a
         { timeout: 5000 },
         now,
     );
-    await page.reload();
+    await reload(page);
     await says(page, 'convolution', /✓.*Largest difference/);
     assert.equal(
         await page.$eval(`${claim('convolution')} [aria-label="tap 3"]`, (handle) =>

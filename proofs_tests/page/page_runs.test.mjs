@@ -8,14 +8,15 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { pageModule } from './bundle.mjs';
 import {
-    RACE,
     allDone,
     allReady,
     browser,
+    goto,
     hash,
     onPage,
     pause,
     press,
+    RACE,
     runs,
     text,
     until,
@@ -261,8 +262,7 @@ onPage(
         const [{ step, digest }] = await runs(page);
         const words = await page.evaluate(() => globalThis.seqmix.words(0));
         await pause(1500); // it is kept half a second after a pause
-        await page.goto('about:blank');
-        await page.goto(`${browser.lab.address}#mixer=attention&task=ar`);
+        await goto(page, `${browser.lab.address}#mixer=attention&task=ar`);
         await until(
             page,
             () => globalThis.seqmix && document.querySelector('[aria-label="Your last visit"]'),
@@ -470,8 +470,7 @@ onPage(
                 await page.evaluate(() => globalThis.seqmix.words(0)),
                 lines.flatMap(({ word }) => word ?? []),
             );
-            await page.goto('about:blank');
-            await page.goto(`${browser.lab.address}#${config}`);
+            await goto(page, `${browser.lab.address}#${config}`);
             await until(page, () => globalThis.seqmix?.runs().every(({ status }) => status === 'ready'));
             // One that the run cannot read changes nothing; another of the same name starts it anew.
             const [before] = await runs(page);

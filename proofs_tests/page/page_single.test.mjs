@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { findFirefox, launch } from '../../scripts/browser.mjs';
-import { allReady, at, browser, onPage, pause, press, runs, skip, until } from './testing.mjs';
+import { allReady, at, browser, goto, onPage, pause, press, runs, skip, until } from './testing.mjs';
 
 const FILE = at('build/single/seqmix.html');
 const noFirefox = findFirefox().why ? `no browser: ${findFirefox().why}` : false;
@@ -40,8 +40,7 @@ for (const [name, why] of [
                 // Kept half a second after it stood still, and offered when the file is opened again.
                 await press(page, 'Pause').catch(() => {});
                 await pause(1500);
-                await page.goto('about:blank');
-                await page.goto(`${pathToFileURL(FILE).href}#mixer=cat&task=ar`);
+                await goto(page, `${pathToFileURL(FILE).href}#mixer=cat&task=ar`);
                 await page.waitForSelector('[aria-label="Your last visit"]', { timeout: 20_000 });
                 const tabs = await page.$$eval('.views a', (all) => all.map((tab) => tab.textContent));
                 assert.equal(tabs.length, 7);
@@ -81,8 +80,7 @@ onPage(
         const server = browser.lab.address;
         await browser.lab.silence(true);
         try {
-            await page.goto('about:blank');
-            await page.goto(`${server}#mixer=cat&task=mqar&steps=30!speed=full&view=digits`);
+            await goto(page, `${server}#mixer=cat&task=mqar&steps=30!speed=full&view=digits`);
             await until(page, () => globalThis.seqmix?.runs().every(({ status }) => status === 'ready'));
             await until(page, () => document.querySelector('.digits-none'));
             await page.evaluate(() => (location.hash = '#mixer=cat&task=mqar&steps=30!speed=full'));

@@ -35,6 +35,19 @@ export function onPage(name, hash, options, body) {
 export const runs = (page) => page.evaluate(() => globalThis.seqmix.runs());
 export const until = (page, condition, ...values) =>
     page.waitForFunction(condition, { timeout: 120_000, polling: 50 }, ...values);
+/** A page that was reloaded, or sent elsewhere, once it can be asked: what asks before that throws, and a wait that
+ * throws at its first look never looks again. */
+export const settled = (page) =>
+    page.waitForFunction(() => Boolean(globalThis.seqmix), { timeout: 120_000, polling: 50 });
+export async function reload(page) {
+    await page.reload();
+    await settled(page);
+}
+export async function goto(page, address) {
+    await page.goto('about:blank');
+    await page.goto(address);
+    await settled(page);
+}
 export const hash = (page) => page.evaluate(() => location.hash);
 /** Press the button that is called so. (By role and name through the browser, Firefox takes long while a page
  * is busy.) */
