@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { launch } from '../../scripts/browser.mjs';
-import { at, browser, onPage as onAnyPage, reload, skip, text, violations } from './testing.mjs';
+import { at, browser, onPage as onAnyPage, prefer, reload, skip, text, violations } from './testing.mjs';
 
 const VIEW = '#mixer=cat&task=mqar!view=';
 const onPage = (name, view, options, body) => onAnyPage(name, VIEW + view, options, body);
@@ -429,9 +429,9 @@ for (const view of ['theorems', 'verify', 'about'])
             { timeout: 170_000 },
         );
         await page.$$eval('details', (all) => all.forEach((one) => (one.open = true)));
-        for (const value of ['light', 'dark']) {
-            await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }]);
-            assert.deepEqual(await violations(page), [], value);
+        for (const scheme of ['light', 'dark']) {
+            await prefer(page, scheme);
+            assert.deepEqual(await violations(page), [], scheme);
         }
     });
 

@@ -1,7 +1,7 @@
 // test_page_views.mjs: every view at every size, light and dark: axe-core finds nothing, nothing sticks out,
 // and a screenshot is left in build/screens to be looked at.
 import assert from 'node:assert/strict';
-import { allReady, at, onPage, pause, press, sticksOut, until, violations } from './testing.mjs';
+import { allReady, at, onPage, pause, prefer, press, sticksOut, until, violations } from './testing.mjs';
 
 /** A setup for each view that fills it; views without one are opened as they are. */
 const SETUPS = {
@@ -18,40 +18,36 @@ const SIZES = [
 ];
 
 for (const view of VIEWS)
-    for (const dark of [false, true])
-        onPage(
-            `${view}, ${dark ? 'dark' : 'light'}: accessible and whole at every size`,
-            SETUPS[view],
-            { dark },
-            async (page) => {
-                await allReady(page);
-                await page.evaluate((view) => (location.hash += `&view=${view}`), view);
-                await press(page, 'Start');
-                await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 25));
-                if (view === 'digits') await press(page, 'Count');
-                if (view === 'length')
-                    await until(page, () => globalThis.seqmix.runs()[0].lengths.length > 6);
-                await pause(500);
-                await press(page, 'Pause');
-                await pause(500);
-                for (const [width, height] of SIZES) {
-                    await page.setViewport({ width, height });
-                    await pause(300);
-                    const wide = await sticksOut(page);
-                    assert.ok(wide <= 0, `at ${width} px the page is ${wide} px wider than the screen`);
-                    await page.screenshot({
-                        path: at(`build/screens/${view}-${width}-${dark ? 'dark' : 'light'}.png`),
-                        fullPage: width < 2000,
-                    });
-                }
-                await page.$$eval('details', (all) => all.forEach((one) => (one.open = true)));
-                assert.deepEqual(await violations(page), []);
-                await page.setViewport({ width: 360, height: 640 });
-                await pause(200);
+    onPage(`${view}: accessible and whole at every size, light and dark`, SETUPS[view], {}, async (page) => {
+        await allReady(page);
+        await page.evaluate((view) => (location.hash += `&view=${view}`), view);
+        await press(page, 'Start');
+        await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 25));
+        if (view === 'digits') await press(page, 'Count');
+        if (view === 'length') await until(page, () => globalThis.seqmix.runs()[0].lengths.length > 6);
+        await pause(500);
+        await press(page, 'Pause');
+        await pause(500);
+        for (const scheme of ['light', 'dark']) {
+            await prefer(page, scheme);
+            for (const [width, height] of SIZES) {
+                await page.setViewport({ width, height });
+                await pause(300);
                 const wide = await sticksOut(page);
-                assert.ok(
-                    wide <= 0,
-                    `at 360 px with everything open the page is ${wide} px wider than the screen`,
-                );
-            },
-        );
+                assert.ok(wide <= 0, `at ${width} px the page is ${wide} px wider than the screen`);
+                await page.screenshot({
+                    path: at(`build/screens/${view}-${width}-${scheme}.png`),
+                    fullPage: width < 2000,
+                });
+            }
+        }
+        await page.$$eval('details', (all) => all.forEach((one) => (one.open = true)));
+        for (const scheme of ['light', 'dark']) {
+            await prefer(page, scheme);
+            assert.deepEqual(await violations(page), [], scheme);
+        }
+        await page.setViewport({ width: 360, height: 640 });
+        await pause(200);
+        const wide = await sticksOut(page);
+        assert.ok(wide <= 0, `at 360 px with everything open the page is ${wide} px wider than the screen`);
+    });

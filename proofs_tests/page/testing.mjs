@@ -88,5 +88,11 @@ export async function violations(page) {
         );
     });
 }
+/** Show the page as a visitor sees it who prefers this `scheme`, once its colours have stopped changing. */
+export async function prefer(page, scheme) {
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+    await until(page, () => document.getAnimations().every(({ playState }) => playState !== 'running'));
+}
 /** Pixels that the page sticks out to the right of the screen. */
 export const sticksOut = (page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
