@@ -24,7 +24,7 @@ CPPFLAGS := -Iinclude -I.
 LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN))
 OPENMP := $(if $(findstring gcc,$(notdir $(CC))),-fopenmp)
 
-# ---- Sources ----------------------------------------------------------------------------------------------------
+# ---- Sources -----------------------------------------------------------------------------------------------
 KERNEL_ONCE := kernels/dispatch.c $(wildcard kernels/*scratch.c kernels/digest.c)
 KERNEL_SRC := $(filter-out $(KERNEL_ONCE),$(wildcard kernels/*.c))
 MODEL_SRC := $(wildcard model/*/*.c)
@@ -36,7 +36,7 @@ PROOF_SRC := $(wildcard proofs_tests/proofs/proof_*.c)
 TEST_SRC := $(wildcard proofs_tests/*/test_*.c) $(PROOF_SRC)
 TESTS := $(notdir $(TEST_SRC:.c=))
 
-# ---- Instruction sets of this machine's kind ----------------------------------------------------------------------
+# ---- Instruction sets of this machine's kind ---------------------------------------------------------------
 MACHINE ?= $(shell uname -m)
 ISAS := scalar $(if $(filter x86_64,$(MACHINE)),sse2 avx2 avx512)$(if $(filter aarch64,$(MACHINE)),neon)$(if $(filter arm64,$(MACHINE)),neon)
 FLAGS_scalar := -DSMX_SCALAR
@@ -76,7 +76,7 @@ $(BIN)/libcli.a: $(filter-out %/main.o,$(CLI_SRC:%.c=$(OBJ)/%.o))
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
 
-# ---- The other rooms ----------------------------------------------------------------------------------------------
+# ---- The other rooms ---------------------------------------------------------------------------------------
 include wasm/wasm.mk
 include scripts/install.mk scripts/judge.mk
 include proofs_tests/tests.mk proofs_tests/fuzz/fuzz.mk
@@ -91,7 +91,8 @@ help: ## list the targets
 setup: ## install what is missing (says what first)
 	@scripts/setup.sh --quiet $(SETUP_FOR)
 
-# Setup comes first by itself: what it installs (the compiler, for one) decides what the rest of this file sees.
+# Setup comes first by itself: what it installs (the compiler, for one) decides what the rest of this file
+# sees.
 demo: ## set up, build, serve the page and print its address
 	@scripts/setup.sh --quiet demo
 	@$(MAKE) --no-print-directory -j$(JOBS) SETUP_FOR=demo site

@@ -131,7 +131,8 @@ export default defineConfig(({ mode }) => ({
     },
     build: {
         target: 'es2022',
-        cssTarget: ['chrome105', 'firefox110', 'safari16'], // container queries, which the layout cannot do without
+        // Container queries, which the layout cannot do without.
+        cssTarget: ['chrome105', 'firefox110', 'safari16'],
         outDir: mode === 'single' ? 'build/single' : 'dist',
         assetsInlineLimit: mode === 'single' ? 1 << 20 : 0,
         cssCodeSplit: mode !== 'single',

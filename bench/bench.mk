@@ -1,5 +1,5 @@
-# bench.mk: the measurements: this machine's ceilings, the kernels, the workloads, and the same work in other programs.
-# Included by the Makefile after wasm/wasm.mk. Results lie in build/bench/.
+# bench.mk: the measurements: this machine's ceilings, the kernels, the workloads, and the same work in other
+# programs. Included by the Makefile after wasm/wasm.mk. Results lie in build/bench/.
 BENCH_WASM_OBJ := $(BENCH_SRC:%.c=build/obj/emcc/wasm/%.o) build/obj/emcc/wasm/bench/ceiling.o build/obj/emcc/wasm/bench/exports.o
 build/obj/emcc/wasm/bench/%.o: WASM_LEVEL := -O3
 build/wasm/bench.wasm: $(WASM_SRC:%.c=build/obj/emcc/wasm/%.o) $(BENCH_WASM_OBJ) bench/exports.txt

@@ -1,12 +1,14 @@
-// ceiling.c: what the arithmetic units and the memory of this machine give at best, measured the same way as the kernels.
-// Compiled once per instruction set, as the kernels are; with fused multiply-add too, for the names that end in "fma".
+// ceiling.c: what the arithmetic units and the memory of this machine give at best, measured the same way as
+// the kernels. Compiled once per instruction set, as the kernels are; with fused multiply-add too, for the
+// names that end in "fma".
 #include "kernels/simd.h"
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define BENCH_FN(name) JOIN(bench_##name##_, SMX_ISA_NAME)
 
-// Chains enough to keep three units busy through the latency of both operations, few enough for the registers.
+// Chains enough to keep three units busy through the latency of both operations,
+// few enough for the registers.
 #if SMX_W == 16
 #define CHAINS 16 // what SMX_UNROLL unrolls at most
 #elif defined(__wasm__)

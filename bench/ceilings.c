@@ -1,4 +1,5 @@
-// ceilings.c: what this machine can at most: rows of arithmetic in registers and of memory, for every instruction set of ceilings.def.
+// ceilings.c: what this machine can at most: rows of arithmetic in registers and of memory,
+// for every instruction set of ceilings.def.
 #include "rows.h"
 
 #include <stdio.h>

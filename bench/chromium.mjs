@@ -1,4 +1,5 @@
-// chromium.mjs: a headless Chromium on one empty page of this project, with the processor time of its renderer.
+// chromium.mjs: a headless Chromium on one empty page of this project,
+// with the processor time of its renderer.
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// exports.c: the rows for JavaScript: bench.wasm is the module's own objects with these functions. Timing is bench/wasm.mjs's.
+// exports.c: the rows for JavaScript: bench.wasm is the module's own objects with these functions.
+// Timing is bench/wasm.mjs's.
 #include <string.h>
 
 #include "rows.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- What other programs compute as well -------------------------------------------------------------------
+// ---- What other programs compute as well ------------------------------------------------------------------
 // Element i of array `which` of a workload: a value that another program can make again.
 static float shared_value(size_t which, size_t i) {
     const uint32_t h = ((uint32_t)i + 0x9e3779b9u * (uint32_t)(which + 1)) * 2654435761u;
@@ -223,7 +223,8 @@ static void run_w3(bench_row *r) {
                      L, D, L, 0.0f, D);
 }
 
-// W4: o_t = 1/d sum_{s <= t} (q_t.k_s) v_s. 0 y, 1 q, 2 k, 3 v, 4 g, 5.. dq, dk, dv, 8 norm. The factor 1/d lies in q.
+// W4: o_t = 1/d sum_{s <= t} (q_t.k_s) v_s. 0 y, 1 q, 2 k, 3 v, 4 g, 5.. dq, dk, dv, 8 norm.
+// The factor 1/d lies in q.
 static smx_linattn linattn_shape(const bench_row *r) {
     return (smx_linattn){.B = r->a[0],
                          .L = r->a[1],

@@ -1,5 +1,5 @@
-// measure.mjs: times the rows of bench.wasm, in Node and in a browser alike. `cpu` gives the milliseconds of processor time
-// used so far: other programs on the machine do not count.
+// measure.mjs: times the rows of bench.wasm, in Node and in a browser alike. `cpu` gives the milliseconds of
+// processor time used so far: other programs on the machine do not count.
 
 const CEILING_ROUNDS = 40_000; // about a tenth of a millisecond
 
@@ -77,8 +77,10 @@ async function measure({ x }, row, cpu, seconds, ceiling) {
     };
 }
 
-/** Measure the wanted rows and hand each to `out`; a whole name means that row, anything else every row that it is part of. The
- * answer is a name that no row has, if there is one: then nothing was measured. */
+/**
+ * Measure the wanted rows and hand each to `out`; a whole name means that row, anything else every row that
+ * it is part of. The answer is a name that no row has, if there is one: then nothing was measured.
+ */
 export async function bench(
     lab,
     engine,

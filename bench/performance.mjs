@@ -1,5 +1,5 @@
-// performance.mjs: writes the measured part of docs/PERFORMANCE.md: node bench/performance.mjs [--seconds S] [--rounds N]. What stands
-// below the line in that file was written by hand and stays.
+// performance.mjs: writes the measured part of docs/PERFORMANCE.md: node bench/performance.mjs [--seconds S]
+// [--rounds N]. What stands below the line in that file was written by hand and stays.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release } from 'node:os';

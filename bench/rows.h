@@ -1,5 +1,5 @@
-// rows.h: what `seqmix bench` and bench/wasm.mjs measure: ceilings of the machine, kernels, and whole training steps. A row is
-// opened, run as often as the measurement wants, and closed; timing is the caller's.
+// rows.h: what `seqmix bench` and bench/wasm.mjs measure: ceilings of the machine, kernels, and whole
+// training steps. A row is opened, run as often as the measurement wants, and closed; timing is the caller's.
 #ifndef SMX_BENCH_ROWS_H
 #define SMX_BENCH_ROWS_H
 
@@ -37,8 +37,8 @@ bench_row *bench_at(size_t i);
 int bench_open(bench_row *r, smx_error *error); // chooses the row's instruction set
 void bench_close(bench_row *r);                 // and goes back to the one before
 
-// n rounds of independent multiply-then-add chains in registers of that instruction set; returns their FLOPs. Names may end
-// in "fma": the same with fused instructions. 0: unknown.
+// n rounds of independent multiply-then-add chains in registers of that instruction set; returns their FLOPs.
+// Names may end in "fma": the same with fused instructions. 0: unknown.
 double bench_ceiling(const char *isa, size_t n);
 // a = b + s c over n floats.
 void bench_triad(const char *isa, float *a, const float *b, const float *c, float s, size_t n);

@@ -1,4 +1,5 @@
-// wasm.mjs: the rows of `seqmix bench` in WebAssembly: node bench/wasm.mjs [--chromium] [--relaxed] [--json] [--quick] [--seconds S] [NAME...]
+// wasm.mjs: the rows of `seqmix bench` in WebAssembly: node bench/wasm.mjs [--chromium] [--relaxed] [--json]
+// [--quick] [--seconds S] [NAME...]
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';

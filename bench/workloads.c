@@ -1,5 +1,6 @@
-// workloads.c: rows that are whole training steps of configs: W1, W2, the recall preset, every preset, and the cost of long
-// sequences. Data are made, gradients taken and weights updated in each step, as in training.
+// workloads.c: rows that are whole training steps of configs: W1, W2, the recall preset, every preset, and
+// the cost of long sequences. Data are made, gradients taken and weights updated in each step, as in
+// training.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,8 @@ static const char W1[] =
     "mixer=cat&task=mqar&length=64&vocab=64&pairs=16&width=64&heads=1&blocks=1&filter=3&norm=layer&mlp=0"
     "&position=none&embed_std=1&init=fan_in&batch=32&rate=0.001&warmup=0&schedule=constant&decay=0.01"
     "&clip=0&beta1=0.9&beta2=0.999&epsilon=1e-8&steps=1000000&seed=1";
-// W2: two blocks of attention over the 196 pixels of a 14x14 image; a norm before the mean, no biases on q, k, v and o.
+// W2: two blocks of attention over the 196 pixels of a 14x14 image;
+// a norm before the mean, no biases on q, k, v and o.
 static const char W2[] =
     "mixer=attention&task=smnist&data=digits&length=196&width=64&heads=4&blocks=2&norm=layer&mlp=2"
     "&activation=gelu&position=learned&position_std=0.3&init=fan_in&batch=16&rate=0.001&warmup=0"
@@ -46,7 +48,8 @@ static bench_row *add_run(const char *name, const char *config) {
     return r;
 }
 
-// From the config to 99 % of held-out answers right, tried on 64 sequences every 10 steps; check: the steps it took.
+// From the config to 99 % of held-out answers right, tried on 64 sequences every 10 steps;
+// check: the steps it took.
 static void run_until_solved(bench_row *r) {
     smx_error error;
     smx_evaluation e = {0};
@@ -74,8 +77,8 @@ static void add_presets(void) {
         }
 }
 
-// Time and memory per token of every mechanism whose cost is linear in the length, attention in blocks of 64 among them: one
-// sequence of 1,024 to 65,536 tokens. `work` is what a token costs beyond a constant.
+// Time and memory per token of every mechanism whose cost is linear in the length, attention in blocks of 64
+// among them: one sequence of 1,024 to 65,536 tokens. `work` is what a token costs beyond a constant.
 static double no_work(double L) { return L > 0.0; }
 static double of_transform(double L) { return log2(2.0 * L); }
 static double of_landmarks(double L) { return L / 8.0 + 8.0; }

@@ -1,5 +1,5 @@
-// cli.h: what the program's commands share. A command returns the exit status: 0 done, 1 a check failed, 2 bad input (one
-// sentence on standard error).
+// cli.h: what the program's commands share. A command returns the exit status: 0 done, 1 a check failed, 2
+// bad input (one sentence on standard error).
 #ifndef SMX_CLI_H
 #define SMX_CLI_H
 
@@ -14,13 +14,15 @@ extern const cli_command *const *cli_commands; // every one, ends with NULL; mai
 void cli_man_program(void);
 void cli_man_config(void);
 
-// "seqmix: message" on standard error, control characters of what a file or an argument said made harmless; returns 2.
+// "seqmix: message" on standard error, control characters of what a file or an argument said made harmless;
+// returns 2.
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // The same as a note: "seqmix: note: ..."
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // text with every control character as \xNN, cut to size.
 void cli_printable(char *to, size_t size, const char *text);
-// JSON on standard output, valid whatever the value: a string in quotes; a number with so many digits, null where it is not finite.
+// JSON on standard output, valid whatever the value: a string in quotes;
+// a number with so many digits, null where it is not finite.
 void cli_json_text(const char *text);
 void cli_json_number(double x, int digits);
 
@@ -33,24 +35,28 @@ int cli_has_threads(void); // whether this build has them at all
 // n threads as smx_run_parallel takes them; NULL where one is enough.
 smx_parallel_for cli_threads(int n, void **pool);
 
-// runs.c. Where one run is meant, a config of several (~ in it, or a preset that has them) would be read in part, and is refused: 2 with the sentence printed, or 0.
+// runs.c. Where one run is meant, a config of several (~ in it, or a preset that has them) would be read in
+// part, and is refused: 2 with the sentence printed, or 0.
 int cli_refuse_several(const char *command, const char *config);
 // The run of a checkpoint with changes to its config (NULL: none); NULL with the sentence printed.
 smx_run *cli_load_run(const char *file, const char *changes);
-// Says that a complete config's images, under changes to it ("": none), are procedural digits; "" where they are not.
+// Says that a complete config's images, under changes to it ("": none), are procedural digits;
+// "" where they are not.
 const char *cli_images(const char *config, const char *changes);
 // The same as a note on standard error, once until it changes.
 void cli_note_images(const char *config, const char *changes);
-// What an evaluation is judged by: "r2", "bits" (per character) or "accuracy"; *value (NULL allowed): how much of it.
+// What an evaluation is judged by: "r2", "bits" (per character) or "accuracy";
+// *value (NULL allowed): how much of it.
 const char *cli_measure(const smx_evaluation *e, double *value);
 double cli_bits(const smx_evaluation *e); // 0 for regression
 
 // files.c: whole files. read: malloc'ed, NULL with a message printed.
 void *cli_read_file(const char *path, size_t *size);
-// write: readers of path see the old file or the new one, whole, also after a crash; 0 or 2. See files.c for links, devices, owners.
+// write: readers of path see the old file or the new one, whole, also after a crash; 0 or 2.
+// See files.c for links, devices, owners.
 int cli_write_file(const char *path, const void *bytes, size_t size);
-// The same of several pieces, with the reason left to the caller: 0, or -1 with one sentence in why. Not durable: one of a set that
-// is synced when it is whole.
+// The same of several pieces, with the reason left to the caller: 0, or -1 with one sentence in why. Not
+// durable: one of a set that is synced when it is whole.
 typedef struct {
     const void *bytes;
     size_t size;
@@ -61,10 +67,12 @@ void cli_sweep_folder(const char *folder); // removes what dead writers left the
 // Would cli_write_file find its folder writable? 0 or 2: asked before a long training, not after it.
 int cli_can_write(const char *path);
 
-// folders.c. Makes the folder and those above it, and holds it until the program ends or makes another: programs that write a set of files into the
-// same folder take turns. 0, or 2 with a message that begins with `option`.
+// folders.c. Makes the folder and those above it, and holds it until the program ends or makes another:
+// programs that write a set of files into the same folder take turns. 0, or 2 with a message that begins with
+// `option`.
 int cli_make_folder(const char *path, const char *option);
-// After the files of the set (all but the manifest that says it is whole, if it has one): they are on the disk.
+// After the files of the set (all but the manifest that says it is whole, if it has one):
+// they are on the disk.
 void cli_finish_folder(void);
 
 #endif

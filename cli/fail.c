@@ -1,5 +1,5 @@
-// fail.c: what the program says: sentences on standard error, values in JSON. Text from files and arguments reaches a terminal with
-// its control characters spelt out, so that it can move no cursor and hide no line.
+// fail.c: what the program says: sentences on standard error, values in JSON. Text from files and arguments
+// reaches a terminal with its control characters spelt out, so that it can move no cursor and hide no line.
 #include "cli.h"
 
 #include <math.h>

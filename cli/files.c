@@ -1,7 +1,8 @@
-// files.c: whole files in and out. A reader of a path that is written here sees the old file or the new one, never a part, also
-// after a crash: the bytes go to a temporary beside it (O_EXCL, O_NOFOLLOW, synced), which is renamed and its folder synced.
-// A symbolic link stays, and what it points to is written; mode and owner of a file stay as they were; a device or a FIFO is
-// written into. A temporary is locked while its writer lives, so that the next one can remove what a dead one left.
+// files.c: whole files in and out. A reader of a path that is written here sees the old file or the new one,
+// never a part, also after a crash: the bytes go to a temporary beside it (O_EXCL, O_NOFOLLOW, synced), which
+// is renamed and its folder synced. A symbolic link stays, and what it points to is written; mode and owner
+// of a file stay as they were; a device or a FIFO is written into. A temporary is locked while its writer
+// lives, so that the next one can remove what a dead one left.
 #include "cli.h"
 
 #include <dirent.h>

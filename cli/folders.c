@@ -1,5 +1,5 @@
-// folders.c: folders for the sets of files that the program writes. Syncing each of a thousand small files would take longer than
-// making them, so a set is synced once.
+// folders.c: folders for the sets of files that the program writes. Syncing each of a thousand small files
+// would take longer than making them, so a set is synced once.
 #define _GNU_SOURCE // syncfs
 #include <errno.h>
 #include <fcntl.h>

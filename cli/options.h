@@ -1,5 +1,5 @@
-// options.h: a command and its options as tables. What it takes, what it refuses and what `seqmix help COMMAND`, the manual page
-// and `help --json` say all come from them.
+// options.h: a command and its options as tables. What it takes, what it refuses and what
+// `seqmix help COMMAND`, the manual page and `help --json` say all come from them.
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
@@ -28,8 +28,8 @@ typedef struct {
     const char *option[CLI_MOST_EACH], *value[CLI_MOST_EACH]; // which option it was, and what stood behind it
 } cli_list;
 
-// What stands without a dash goes, in order, into const char *[] at the offset `plain`, at most `most`; several: cli_list,
-// and `most` is CLI_MOST_EACH.
+// What stands without a dash goes, in order, into const char *[] at the offset `plain`, at most `most`;
+// several: cli_list, and `most` is CLI_MOST_EACH.
 typedef struct {
     const char *name, *usage;  // "train", "'CONFIG'": what stands without a dash, as the user reads it
     const char *help;          // what it does
@@ -39,7 +39,8 @@ typedef struct {
     int (*run)(int argc, char **argv);
 } cli_command;
 
-// Reads argv by the command's table into `to`, whose defaults are there already: 0, or 2 with the sentence printed.
+// Reads argv by the command's table into `to`, whose defaults are there already:
+// 0, or 2 with the sentence printed.
 int cli_read_options(const cli_command *c, int argc, char **argv, void *to);
 // "train needs a config: seqmix train 'CONFIG' ...": 2.
 int cli_usage_error(const cli_command *c, const char *wanted);

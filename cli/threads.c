@@ -1,4 +1,5 @@
-// threads.c: the only place that knows OpenMP. Pieces are independent, so their number of threads moves no bit.
+// threads.c: the only place that knows OpenMP. Pieces are independent,
+// so their number of threads moves no bit.
 #include "cli.h"
 
 #include <stdio.h>

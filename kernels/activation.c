@@ -2,8 +2,8 @@
 // functions have long been constant or linear, so that no product of 0 and infinity arises; a NaN stays NaN.
 #include "kernel.h"
 
-// The loop over whole groups of 16; the rest goes through the same loop by way of padded copies, so that a module has each
-// expression once, and no call within a loop.
+// The loop over whole groups of 16; the rest goes through the same loop by way of padded copies, so that a
+// module has each expression once, and no call within a loop.
 #define FORWARD(name, expression)                                                                            \
     void SMX_FN(name)(float *y, const float *x, size_t n) {                                                  \
         const size_t whole = n / 16 * 16, rest = n - whole;                                                  \

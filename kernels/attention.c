@@ -1,10 +1,12 @@
-// attention.c: softmax attention, forward and backward, one head of one chunk at a time, QUERY_ROWS query rows at a time:
-// scores [QUERY_ROWS][n] in scratch, never n x n, and under the causal mask only the columns up to the group's end.
+// attention.c: softmax attention, forward and backward, one head of one chunk at a time, QUERY_ROWS query
+// rows at a time: scores [QUERY_ROWS][n] in scratch, never n x n, and under the causal mask only the columns
+// up to the group's end.
 //   s = scale q.k   l = s factor + bias   p = exp(l - max)/sum   o = p v
-//   dv = p^T do     dp = do v^T         dl = p (dp - do.o)     ds = dl factor   dq = scale ds k   dk = ds^T (scale q)
-// Masked pooling of window P, h = (P-1)/2 (docs/MECHANISMS.md#las): column c <= i - h meets the mean of v over its whole window, which
-// ends by row i. The last h columns see less of theirs: with u_r = (1/P) sum of p_c over the near c <= min(i, r + h), they
-// add sum u_r v_r over r <= i. Sums run from the edges, so that nothing is subtracted and no later row is touched.
+//   dv = p^T do   dp = do v^T   dl = p (dp - do.o)   ds = dl factor   dq = scale ds k   dk = ds^T (scale q)
+// Masked pooling of window P, h = (P-1)/2 (docs/MECHANISMS.md#las): column c <= i - h meets the mean of v
+// over its whole window, which ends by row i. The last h columns see less of theirs: with u_r = (1/P) sum of
+// p_c over the near c <= min(i, r + h), they add sum u_r v_r over r <= i. Sums run from the edges, so that
+// nothing is subtracted and no later row is touched.
 #include "attention_rows.h"
 
 typedef struct {

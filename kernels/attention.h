@@ -1,11 +1,12 @@
-// attention.h: sizes that the kernels of softmax attention and their scratch functions share, the same at every width.
+// attention.h: sizes that the kernels of softmax attention and their scratch functions share,
+// the same at every width.
 #ifndef SMX_ATTENTION_H
 #define SMX_ATTENTION_H
 
 #include <seqmix/smx.h>
 
-// Query rows held at a time: a multiple of every register tile's height (12 and 4). The same everywhere, because the
-// gradients of keys and values are summed block by block.
+// Query rows held at a time: a multiple of every register tile's height (12 and 4). The same everywhere,
+// because the gradients of keys and values are summed block by block.
 enum { QUERY_ROWS = 24 };
 
 static inline size_t attention_padded(size_t L) { return (L + 31) / 32 * 32; }
@@ -18,8 +19,8 @@ static inline size_t attention_rows(const smx_attention *p) {
 // One head of one chunk in scratch, offsets in floats.
 typedef struct {
     size_t n, Lp, d, dp; // rows; n and d rounded up to whole tiles and registers
-    size_t half,
-        band; // masked pooling: (P-1)/2, at most n, and the length of a row of weights near the diagonal; 0: off
+    size_t half;         // masked pooling: (P-1)/2, at most n; 0: off
+    size_t band;         // masked pooling: the length of a row of weights near the diagonal; 0: off
     size_t q;            // [n][dp], times scale
     size_t kt;           // [Lp/TILE_N][d][TILE_N]: k transposed, panel by panel
     size_t v;            // [n][dp]

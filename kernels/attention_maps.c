@@ -1,6 +1,8 @@
-// attention_maps.c: softmax attention whose maps are mixed across heads before they meet the values (CAT Table 2, W = 1):
+// attention_maps.c: softmax attention whose maps are mixed across heads before they meet the values (CAT
+// Table 2, W = 1):
 //   A'_h = sum_g mix_hg A_g    o_h = A'_h v_h
-//   dA'_h = do_h v_h^T   dmix_hg = <dA'_h, A_g>   dA_g = sum_h mix_hg dA'_h   dl_g = A_g (dA_g - rowsum(A_g dA_g))
+//   dA'_h = do_h v_h^T   dmix_hg = <dA'_h, A_g>   dA_g = sum_h mix_hg dA'_h
+//   dl_g = A_g (dA_g - rowsum(A_g dA_g))
 // All heads of QUERY_ROWS rows at a time, so scratch holds [H][QUERY_ROWS][n] scores, never n x n.
 #include "attention_rows.h"
 #include "attention_maps_layout.h"

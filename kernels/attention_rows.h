@@ -1,5 +1,6 @@
-// attention_rows.h: the steps that attention.c, attention_maps.c and landmark.c share: gathering one head's rows into padded
-// scratch, scores of a group of query rows, and their softmax. What is summed in which order is fixed here.
+// attention_rows.h: the steps that attention.c, attention_maps.c and landmark.c share: gathering one head's
+// rows into padded scratch, scores of a group of query rows, and their softmax. What is summed in which order
+// is fixed here.
 #ifndef SMX_ATTENTION_ROWS_H
 #define SMX_ATTENTION_ROWS_H
 
@@ -49,16 +50,17 @@ ATTENTION_PART void clear_after(float *s, size_t n, size_t columns) {
     for (size_t j = fill_group(s, n, 0.0f); j < columns; j += 16) v16_store(s + j, v16_set(0.0f));
 }
 
-// rows [count][ld], columns from..to-1 of x [count][d] y^T, y transposed in panels; from is a multiple of 32, and whole
-// panels are written.
+// rows [count][ld], columns from..to-1 of x [count][d] y^T, y transposed in panels; from is a multiple of 32,
+// and whole panels are written.
 ATTENTION_PART void row_products(float *rows, size_t ld, const float *x, size_t ldx, const float *yt,
                                  size_t count, size_t d, size_t from, size_t to) {
     for (size_t j = from; j < to; j += TILE_N)
         tile_product(rows + (j - from), ld, x, ldx, 1, yt + j * d, TILE_N, count, TILE_N, d, 0);
 }
 
-// The triangle under the diagonal: row r of `count` rows sees columns 0..i0 + r, i0 a multiple of 24. Rows are taken
-// TILE_M at a time, so that little above the diagonal is computed; what is left out there are products with zeros.
+// The triangle under the diagonal: row r of `count` rows sees columns 0..i0 + r, i0 a multiple of 24. Rows
+// are taken TILE_M at a time, so that little above the diagonal is computed; what is left out there are
+// products with zeros.
 // rows [count][ld] = x y^T; what lies above the diagonal is undefined.
 ATTENTION_PART void triangle_products(float *rows, size_t ld, const float *x, size_t ldx, const float *yt,
                                       size_t count, size_t d, size_t i0) {
@@ -95,7 +97,8 @@ ATTENTION_PART void triangle_transposed_times(float *out, size_t ldo, const floa
                      smx_min(TILE_M, count - r), n, count - r, 1);
 }
 
-// Logits of row i in place: s factor + bias over n columns, then -inf up to the next whole group. i counts within the chunk.
+// Logits of row i in place: s factor + bias over n columns, then -inf up to the next whole group.
+// i counts within the chunk.
 ATTENTION_PART void finish_logits(float *s, const smx_attention *p, size_t head, size_t i, size_t n) {
     const size_t table = head * (2 * p->L - 1) + (p->L - 1) - i;
     if (p->decay_table) V16_MAP(s, n, v16_mul(LOAD(s), LOAD(p->decay_table + table)));
@@ -118,8 +121,8 @@ ATTENTION_PART void zero_from(float *s, size_t from, size_t to) {
     if (from < to) memset(s + from, 0, (to - from) * sizeof *s);
 }
 
-// Exponentials of a row of scores over n columns, zeros from there to `columns`; stats (row maximum, 1 / row sum). A row whose
-// logits are all -inf becomes 0 with 1 / sum = 0.
+// Exponentials of a row of scores over n columns, zeros from there to `columns`; stats (row maximum, 1 / row
+// sum). A row whose logits are all -inf becomes 0 with 1 / sum = 0.
 ATTENTION_PART void softmax_row(float *s, float *stats, const smx_attention *p, size_t head, size_t i,
                                 size_t n, size_t columns) {
     const size_t n16 = smx_round_up(n, 16);

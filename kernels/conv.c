@@ -55,7 +55,8 @@ SMX_INLINE void conv_rows(float *out, size_t ldo, const float *in, size_t ldi, c
     }
 }
 
-// Rows t0..end-1, all columns of some rows before the next rows: those lie in the cache when their other columns are read.
+// Rows t0..end-1, all columns of some rows before the next rows:
+// those lie in the cache when their other columns are read.
 SMX_INLINE void conv_block(float *out, size_t ldo, const float *in, size_t ldi, const float *taps, size_t Dp,
                            size_t L, size_t W, ptrdiff_t shift, const int step, size_t t0, size_t end) {
     for (size_t group = 0; group < Dp; group += 16) {
@@ -74,7 +75,8 @@ SMX_LARGE void conv_sequence(float *out, size_t ldo, const float *in, size_t ldi
         conv_block(out, ldo, in, ldi, taps, Dp, L, W, shift, -1, t0, smx_min(L, t0 + SMX_KC));
 }
 
-// K taps of 16 columns: partial[w] (+)= sum_t dy[t] x[t + future - w] over the block of SMX_KC rows at t0, t in order.
+// K taps of 16 columns: partial[w] (+)= sum_t dy[t] x[t + future - w] over the block of SMX_KC rows at t0, t
+// in order.
 SMX_INLINE void conv_taps(float *partial, size_t ldp, const float *dy, size_t ldy, const float *x, size_t ldx,
                           size_t L, size_t w0, ptrdiff_t future, size_t t0, const int K) {
     const ptrdiff_t first = (ptrdiff_t)t0, end = (ptrdiff_t)smx_min(L, t0 + SMX_KC);
@@ -134,7 +136,8 @@ void SMX_FN(conv_fwd)(float *restrict y, const float *x, const float *f, void *s
     }
 }
 
-// partial [W][ldp]: 16 columns a group; the last group's overlap those before it where D is no multiple of 16.
+// partial [W][ldp]: 16 columns a group; the last group's overlap those before it where D is no multiple of
+// 16.
 SMX_INLINE void conv_df_block(float *partial, size_t ldp, const float *dy, size_t ldy, const float *x,
                               size_t ldx, size_t Dp, size_t L, size_t W, ptrdiff_t future, size_t t0) {
     for (size_t group = 0; group < Dp; group += 16) {

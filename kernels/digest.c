@@ -207,8 +207,8 @@ static void run_dot(run *r) {
     }
 }
 
-// Attention with tables, in chunks with masked pooling, and without, L around the block of 24 rows and past SMX_KC. `which`: 0 forward, 1
-// backward, 2 map.
+// Attention with tables, in chunks with masked pooling, and without, L around the block of 24 rows and past
+// SMX_KC. `which`: 0 forward, 1 backward, 2 map.
 static void attention(run *r, const int which) {
     static const smx_attention shapes[] = {
         {.B = 2, .L = 1, .D = 4, .H = 2, .stride = 4, .causal = 1, .scale = 0.7f},

@@ -1,5 +1,5 @@
-// digest_sequences.h: the cases of digest.c for the kernels that run along time: transforms, long convolutions,
-// recurrences. Included by digest.c only.
+// digest_sequences.h: the cases of digest.c for the kernels that run along time: transforms, long
+// convolutions, recurrences. Included by digest.c only.
 
 static const struct {
     size_t B, L, D;
@@ -233,7 +233,8 @@ static void scan(run *r, const int backward) {
 static void run_scan_fwd(run *r) { scan(r, 0); }
 static void run_scan_bwd(run *r) { scan(r, 1); }
 
-// Every kind of gates, some closed; a start and the gradient of the end; shared keys; lengths around the blocks of 16 and 64.
+// Every kind of gates, some closed; a start and the gradient of the end; shared keys;
+// lengths around the blocks of 16 and 64.
 static void state(run *r, const int backward, const int delta) {
     static const smx_state shapes[] = {
         {.B = 2, .L = 1, .H = 2, .dk = 1, .dv = 3, .gates = SMX_GATES_CHANNEL, .scale = 1},

@@ -1,5 +1,5 @@
-// dispatch.c: one table of kernels per instruction set, chosen once; the public functions, which set the floating-point
-// environment, call through the table and restore it. Compiled once, for the baseline.
+// dispatch.c: one table of kernels per instruction set, chosen once; the public functions, which set the
+// floating-point environment, call through the table and restore it. Compiled once, for the baseline.
 #include <seqmix/smx.h>
 
 #include <stdatomic.h>

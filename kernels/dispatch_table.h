@@ -1,4 +1,5 @@
-// dispatch_table.h: prototypes and table of the instruction set SMX_ISA_NAME. Included by dispatch.c once for each.
+// dispatch_table.h: prototypes and table of the instruction set SMX_ISA_NAME.
+// Included by dispatch.c once for each.
 #define SMX_KERNEL(result, name, parameters, arguments) result SMX_FN(name) parameters;
 #include "kernels.def"
 #undef SMX_KERNEL

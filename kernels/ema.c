@@ -1,7 +1,9 @@
-// ema.c: MEGA's multi-dimensional damped moving average (Ma et al. 2023, "Mega", Eqs. 5-6), S states a channel:
-//   h_t[s] = a_s beta_s x_t + (1 - a_s d_s) h_{t-1}[s],  y_t = sum_s eta_s h_t[s] (+ skip x_t),  a = sigma(alpha), d = sigma(delta)
-// Lanes are channels, time runs in order, SCAN_ROWS rows of all channels at a time. Forward keeps the states at the start
-// of each such segment; backward runs the rows between again.
+// ema.c: MEGA's multi-dimensional damped moving average (Ma et al. 2023, "Mega", Eqs. 5-6),
+// S states a channel:
+//   h_t[s] = a_s beta_s x_t + (1 - a_s d_s) h_{t-1}[s],  y_t = sum_s eta_s h_t[s] (+ skip x_t),
+//   a = sigma(alpha), d = sigma(delta)
+// Lanes are channels, time runs in order, SCAN_ROWS rows of all channels at a time. Forward keeps the states
+// at the start of each such segment; backward runs the rows between again.
 #include "scan_layout.h"
 #include "scan_rows.h"
 
@@ -62,8 +64,8 @@ void SMX_FN(ema_fwd)(float *restrict y, float *restrict states, const float *x,
     }
 }
 
-// Adjoint: g_t = eta dy_t + keep g_{t+1}. Rows t0..end-1 of 16 channels: h holds their states, that before t0 first; sums
-// [3][S][16] over time of g x, g h_{t-1}, dy h.
+// Adjoint: g_t = eta dy_t + keep g_{t+1}. Rows t0..end-1 of 16 channels: h holds their states, that before t0
+// first; sums [3][S][16] over time of g x, g h_{t-1}, dy h.
 SMX_INLINE v16 back_segment(float *dx, float *sums, float *g, const float *dy, const float *x, const float *h,
                             const float *k, v16 through, size_t t0, size_t end, size_t n, size_t L, size_t D,
                             size_t block) {

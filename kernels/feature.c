@@ -1,5 +1,6 @@
-// feature.c: elu + 1, the feature map of linear attention (Katharopoulos et al. 2020): x + 1 above 0, exp(x) below, which
-// keeps the digits that elu(x) + 1 would lose. Its slope is the output where that is at most 1, and 1 above.
+// feature.c: elu + 1, the feature map of linear attention (Katharopoulos et al. 2020): x + 1 above 0, exp(x)
+// below, which keeps the digits that elu(x) + 1 would lose. Its slope is the output where that is at most 1,
+// and 1 above.
 #include "kernel.h"
 
 SMX_INLINE v16 elu1(v16 x) {

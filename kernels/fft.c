@@ -1,9 +1,10 @@
-// fft.c: the real Fourier transform along time of every channel, for powers of two; its frequencies in natural order.
-// Convolutions do not come through here: longconv.c multiplies spectra in the order in which fft_rows.h leaves them.
+// fft.c: the real Fourier transform along time of every channel, for powers of two; its frequencies in
+// natural order. Convolutions do not come through here: longconv.c multiplies spectra in the order in which
+// fft_rows.h leaves them.
 #include "fft_rows.h"
 
-// Where value i of part j (of 2^{j-1}) of the spectrum belongs: P(e^{2 pi i a}) is the conjugate of frequency a N for
-// a < 1/2, and frequency (1 - a) N for a > 1/2.
+// Where value i of part j (of 2^{j-1}) of the spectrum belongs: P(e^{2 pi i a}) is the conjugate of frequency
+// a N for a < 1/2, and frequency (1 - a) N for a > 1/2.
 static size_t frequency(size_t N, size_t node, int *conjugate) {
     uint64_t numerator, denominator;
     fft_angle(node, &numerator, &denominator);

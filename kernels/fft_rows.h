@@ -1,5 +1,6 @@
-// fft_rows.h: the passes of the Fourier transform along time, on rows of 16 channels. See fft_layout.h for what they
-// compute and in which order. Not scaled: fft_inverse gives N times the sequence where the complex values were doubled.
+// fft_rows.h: the passes of the Fourier transform along time, on rows of 16 channels. See fft_layout.h for
+// what they compute and in which order. Not scaled: fft_inverse gives N times the sequence where the complex
+// values were doubled.
 #ifndef SMX_FFT_ROWS_H
 #define SMX_FFT_ROWS_H
 
@@ -164,7 +165,8 @@ static __attribute__((unused, noinline)) void fft_join_real(float *rows, size_t 
     }
 }
 
-// The complex parts of N real rows have M = 1, 2, 4 .. N/4 values, those of node 1: from row 2M on, imaginary parts from 3M.
+// The complex parts of N real rows have M = 1, 2, 4 .. N/4 values, those of node 1:
+// from row 2M on, imaginary parts from 3M.
 SMX_INLINE void fft_split_parts(float *rows, size_t N, const float *table) {
     for (size_t M = 1; 2 * M < N; M *= 2)
         fft_split_complex(rows + 2 * M * FFT_LANES, rows + 3 * M * FFT_LANES, M, 1, table);

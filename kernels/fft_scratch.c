@@ -1,5 +1,5 @@
-// fft_scratch.c: tables and scratch sizes of the kernels of fft.c and longconv.c. The same for every instruction set; the
-// angles are computed in double (float32 ones are off by 4e-3 rad at L = 65,536).
+// fft_scratch.c: tables and scratch sizes of the kernels of fft.c and longconv.c. The same for every
+// instruction set; the angles are computed in double (float32 ones are off by 4e-3 rad at L = 65,536).
 #include "fft_layout.h"
 #include "mathd.h"
 #include <seqmix/smx.h>

@@ -1,5 +1,5 @@
-// gate.c: the small rowwise pieces of gated layers: a scale and shift per channel, the mix of two arrays by a gate,
-// softplus.
+// gate.c: the small rowwise pieces of gated layers: a scale and shift per channel, the mix of two arrays by a
+// gate, softplus.
 #include "kernel.h"
 
 // y = gain x + bias

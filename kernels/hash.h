@@ -1,5 +1,5 @@
-// hash.h: the two 64-bit hashes, both from FNV's start and prime. What they give is public (digests, the seeds of weights): neither
-// changes.
+// hash.h: the two 64-bit hashes, both from FNV's start and prime. What they give is public (digests, the
+// seeds of weights): neither changes.
 #ifndef SMX_HASH_H
 #define SMX_HASH_H
 

@@ -1,6 +1,6 @@
-// iir.c: Focus's adaptive second-order filters ([Focus] Eqs. 5-8; docs/MECHANISMS.md#focus), a pair of coefficients for each
-// bin, channel and filter; the adaptive max pool and the squashing that lead to them. Lanes are channels, time runs in
-// order.
+// iir.c: Focus's adaptive second-order filters ([Focus] Eqs. 5-8; docs/MECHANISMS.md#focus), a pair of
+// coefficients for each bin, channel and filter; the adaptive max pool and the squashing that lead to them.
+// Lanes are channels, time runs in order.
 #include "iir_layout.h"
 #include "fft_rows.h"
 
@@ -16,8 +16,8 @@ static void store_theta(float *theta, const float *th, size_t n, size_t F) {
 
 // ---- The recurrence: y_t = x_t - theta_0 y_{t-1} - theta_1 y_{t-2} --------------------------------------
 
-// One filter of 16 channels over rows t0..end-1 of x [L][ld], from and to its state (y_{t-1}, y_{t-2}). The outputs go to s
-// [end - t0][16] (or NULL), and are added to y (or NULL; `first` overwrites).
+// One filter of 16 channels over rows t0..end-1 of x [L][ld], from and to its state (y_{t-1}, y_{t-2}). The
+// outputs go to s [end - t0][16] (or NULL), and are added to y (or NULL; `first` overwrites).
 SMX_LARGE void recur(float *y, float *s, float *state, const float *x, const float *th, size_t t0, size_t end,
                      size_t n, const smx_iir *p, const int first) {
     const v16 a1 = v16_load(th), a2 = v16_load(th + FFT_LANES);
@@ -66,9 +66,9 @@ static void recur_sequence(float *y, float *starts, const float *x, const float 
     }
 }
 
-// Adjoint: a_t = dy_t - theta_1(t+2) a_{t+2} - theta_0(t+1) a_{t+1}, theta of the bin of the later row; dx = sum over
-// filters of a, dtheta_m = - sum over the bin of a_t y_{t-m-1}, segment by segment from the end. s holds y from t0 - 2 on;
-// back: theta_0(t+1) a_{t+1}, theta_1(t+2) a_{t+2}, theta_1(t+1) a_{t+1}.
+// Adjoint: a_t = dy_t - theta_1(t+2) a_{t+2} - theta_0(t+1) a_{t+1}, theta of the bin of the later row;
+// dx = sum over filters of a, dtheta_m = - sum over the bin of a_t y_{t-m-1}, segment by segment from the
+// end. s holds y from t0 - 2 on; back: theta_0(t+1) a_{t+1}, theta_1(t+2) a_{t+2}, theta_1(t+1) a_{t+1}.
 SMX_LARGE void recur_back(float *dx, float *sum, float *back, const float *dy, const float *s,
                           const float *th, size_t t0, size_t end, size_t n, const smx_iir *p,
                           const int first) {
@@ -212,8 +212,8 @@ static void literal(float *y, const float *x, const float *theta, const float *t
     }
 }
 
-// With Y = H X on each value: dX = conj(H) dY, dtheta_m -= weight Re(conj(dY) X H^2 e^{-i (m+1) w}), weight 1/R for real
-// values and 2/R for complex ones.
+// With Y = H X on each value: dX = conj(H) dY, dtheta_m -= weight Re(conj(dY) X H^2 e^{-i (m+1) w}), weight
+// 1/R for real values and 2/R for complex ones.
 static void literal_back(float *dx, float *dtheta, const float *dy, const float *x, const float *theta,
                          const float *table, float *th, float *dth, float *rows, void *gemm, size_t n,
                          const smx_iir *p) {

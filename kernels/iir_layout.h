@@ -1,15 +1,15 @@
-// iir_layout.h: how iir.c divides its scratch and its table of frequencies, in floats. Also what iir_scratch.c reports and
-// fills.
+// iir_layout.h: how iir.c divides its scratch and its table of frequencies, in floats. Also what
+// iir_scratch.c reports and fills.
 #ifndef SMX_IIR_LAYOUT_H
 #define SMX_IIR_LAYOUT_H
 
 #include "fft_layout.h"
 #include <seqmix/smx.h>
 
-// Literal filters multiply the spectrum of a bin of R rows. A power of two has the spectrum of fft_layout.h; any other
-// length that of a direct sum: row 0 is P(1), row 1 P(-1) where R is even, then the real and the imaginary parts of
-// P(e^{2 pi i k / R}), 0 < k < R/2. The table: cos and sin of the angle and of twice the angle for each complex value, then
-// twiddles or the matrix [R][R] of the sum.
+// Literal filters multiply the spectrum of a bin of R rows. A power of two has the spectrum of fft_layout.h;
+// any other length that of a direct sum: row 0 is P(1), row 1 P(-1) where R is even, then the real and the
+// imaginary parts of P(e^{2 pi i k / R}), 0 < k < R/2. The table: cos and sin of the angle and of twice the
+// angle for each complex value, then twiddles or the matrix [R][R] of the sum.
 typedef struct {
     int power;            // R is a power of two
     size_t reals, values; // rows that are real; complex values
@@ -31,12 +31,14 @@ static inline size_t iir_imaginary_row(const iir_spectrum *s, size_t q) {
     return iir_real_row(s, q) + (iir_real_row(s, q) - (q + 1));
 }
 
-// The recurrence runs over all channels in segments of a bin, so that rows are still near when they are read again.
+// The recurrence runs over all channels in segments of a bin,
+// so that rows are still near when they are read again.
 enum { IIR_ROWS = 64 };
 static inline size_t iir_segments(size_t R) { return (R + IIR_ROWS - 1) / IIR_ROWS; } // of a bin
 
-// Scratch. Recurrence: coefficients of 16 channels; the state of every channel and filter (two rows), sums of its
-// coefficients' gradients (two), what flows back (three); states of a segment; states at the start of every segment.
+// Scratch. Recurrence: coefficients of 16 channels; the state of every channel and filter (two rows), sums of
+// its coefficients' gradients (two), what flows back (three); states of a segment; states at the start of
+// every segment.
 // Literal: coefficients, their gradients, three blocks of R rows, what their product needs.
 typedef struct {
     size_t theta, state, sum, back, rows, starts, gemm, floats;

@@ -1,4 +1,5 @@
-// iir_scratch.c: table and scratch size of the kernels of iir.c. The same for every instruction set; angles in double.
+// iir_scratch.c: table and scratch size of the kernels of iir.c. The same for every instruction set;
+// angles in double.
 #include "iir_layout.h"
 #include "mathd.h"
 

@@ -1,11 +1,13 @@
-// landmark.c: landmark attention (LCAT, CAT Sec. 5; docs/MECHANISMS.md#lcat) and the filter that makes its landmarks. Each query picks
-// the earlier block whose landmark it agrees with most, then attends to that block and to its own: O(d (L/B + B)) a query.
+// landmark.c: landmark attention (LCAT, CAT Sec. 5; docs/MECHANISMS.md#lcat) and the filter that makes its
+// landmarks. Each query picks the earlier block whose landmark it agrees with most, then attends to that
+// block and to its own: O(d (L/B + B)) a query.
 #include "attention_rows.h"
 #include "landmark_layout.h"
 
 // ---- The filter over time -------------------------------------------------------------------------------
-// rho: y_t = x_t + (1 - forget) y_{t-1}. Box of `block` rows: the part of the window in its own block is a running sum from
-// the block's start, the part in the block before a running sum from that block's end. Nothing is ever subtracted.
+// rho: y_t = x_t + (1 - forget) y_{t-1}. Box of `block` rows: the part of the window in its own block is a
+// running sum from the block's start, the part in the block before a running sum from that block's end.
+// Nothing is ever subtracted.
 
 SMX_INLINE v16 load_columns(const float *p, size_t n) {
     return n == 16 ? v16_load(p) : v16_load_n(p, n, 0.0f);
@@ -43,7 +45,8 @@ static void box_columns(float *y, const float *x, size_t D, size_t L, size_t blo
         }
     }
 }
-// dx_s = sum of dy over rows s .. s + block - 1: to the end of the own block, then from the start of the next.
+// dx_s = sum of dy over rows s .. s + block - 1: to the end of the own block,
+// then from the start of the next.
 static void box_columns_back(float *dx, const float *dy, size_t D, size_t L, size_t block, size_t columns) {
     for (size_t start = 0; start < L; start += block) {
         const size_t n = smx_min(block, L - start);
@@ -89,7 +92,8 @@ void SMX_FN(block_filter_bwd)(float *restrict dx, const float *dy, size_t B, siz
 }
 
 // ---- One row times a matrix -----------------------------------------------------------------------------
-// out [n] (+)= x [k] m [k][n], n a multiple of 16: the tile's own sums over k in order, wide enough for one row.
+// out [n] (+)= x [k] m [k][n], n a multiple of 16: the tile's own sums over k in order, wide enough for one
+// row.
 #define ROW_GROUPS (SMX_W == 16 ? 8 : SMX_W == 8 ? 4 : SMX_W == 4 ? 2 : 1)
 SMX_INLINE void row_times(float *out, const float *x, const float *m, size_t ld, size_t k, const int G,
                           int add) {
@@ -151,7 +155,8 @@ static int32_t best_of(const float *score, size_t n) {
     return n ? (int32_t)best : -1;
 }
 
-// Logits of rows of one block: columns 0..Bp-1 the chosen block, Bp..2Bp-1 the own one, -inf where nothing may be seen.
+// Logits of rows of one block: columns 0..Bp-1 the chosen block, Bp..2Bp-1 the own one,
+// -inf where nothing may be seen.
 static void logits(const landmark_scratch *w, const smx_landmark *p, const int32_t *chosen, size_t own,
                    size_t i0, size_t rows) {
     const size_t Bp = w->Bp, panel = w->d * Bp;

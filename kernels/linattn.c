@@ -1,8 +1,10 @@
-// linattn.c: causal linear attention (Katharopoulos et al. 2020; CHELA Eqs. 9-12; docs/MECHANISMS.md#linear) in blocks of C rows: inside a
-// block the masked product of all pairs, between blocks the state S = sum k v^T. C = 1 is the recurrence, C >= L the
-// quadratic form; the three agree to rounding.
-//   o_t = S^T q_t + sum_{s <= t in the block} (q_t.k_s) v_s            y = o r,  r: 1, 1/rms(o), or 1/(q_t . sum_{s<=t} k_s)
-//   da_ts = do_t.v_s + dden_t    dq_t = sum_{s<=t} da_ts k_s    dk_s = sum_{t>=s} da_ts q_t    dv_s = sum_{t>=s} a_ts do_t
+// linattn.c: causal linear attention (Katharopoulos et al. 2020; CHELA Eqs. 9-12; docs/MECHANISMS.md#linear)
+// in blocks of C rows: inside a block the masked product of all pairs, between blocks the state S =
+// sum k v^T. C = 1 is the recurrence, C >= L the quadratic form; the three agree to rounding.
+//   o_t = S^T q_t + sum_{s <= t in the block} (q_t.k_s) v_s
+//   y = o r,  r: 1, 1/rms(o), or 1/(q_t . sum_{s<=t} k_s)
+//   da_ts = do_t.v_s + dden_t        dq_t = sum_{s<=t} da_ts k_s
+//   dk_s = sum_{t>=s} da_ts q_t      dv_s = sum_{t>=s} a_ts do_t
 // Backward makes two passes, forward in time for dq and backward for dk and dv, so no state is kept.
 #include "attention_rows.h"
 #include "linattn_layout.h"
@@ -80,7 +82,8 @@ static void block_fwd(float *restrict y, float *restrict norm, const float *q, c
     if (p->norm == SMX_LINATTN_SUM) add_rows(w->sum, ks, NULL, n, dp);
 }
 
-// Heads take turns within a block of rows, so that whole rows are read while they are near; each has its own state.
+// Heads take turns within a block of rows, so that whole rows are read while they are near;
+// each has its own state.
 static block_scratch of_head(const block_scratch *all, size_t h) {
     block_scratch w = *all;
     w.state += h * w.d * w.dp;
@@ -107,7 +110,8 @@ void SMX_FN(linattn_fwd)(float *restrict y, float *restrict norm, const float *q
 
 // ---- Backward -------------------------------------------------------------------------------------------
 
-// Gradients of o (in w->dout, or those of y where they are the same) and of the denominators (w->dden) from those of y.
+// Gradients of o (in w->dout, or those of y where they are the same) and of the denominators (w->dden) from
+// those of y.
 static rows_view through_normaliser(const block_scratch *w, const float *dy, const float *y,
                                     const float *norm, const smx_linattn *p, size_t n) {
     if (p->norm == SMX_LINATTN_NONE) {
@@ -163,7 +167,8 @@ static void block_dq(float *dq, const float *dy, const float *k, const float *v,
     if (p->norm == SMX_LINATTN_SUM) add_rows(w->sum, ks, NULL, n, dp);
 }
 
-// dk and dv of a block; the states R = sum q do^T, R^T and u = sum dden q are those after the block, then include it.
+// dk and dv of a block; the states R = sum q do^T, R^T and u = sum dden q are those after the block, then
+// include it.
 static void block_dkv(float *dk, float *dv, const float *dy, const float *q, const float *k, const float *v,
                       const float *y, const float *norm, const block_scratch *w, const smx_linattn *p,
                       size_t n, int last) {

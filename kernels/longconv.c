@@ -1,6 +1,6 @@
-// longconv.c: the depthwise causal convolution with a kernel as long as the sequence, by the transform of fft_rows.h
-// (docs/MECHANISMS.md#longconv). N >= 2L rows make the circular product linear; kernel and sequence fill half of them, so the first
-// split copies.
+// longconv.c: the depthwise causal convolution with a kernel as long as the sequence, by the transform of
+// fft_rows.h (docs/MECHANISMS.md#longconv). N >= 2L rows make the circular product linear; kernel and
+// sequence fill half of them, so the first split copies.
 #include "fft_rows.h"
 
 // Soft threshold (Fu et al. 2023): sign(k) max(|k| - lambda, 0); lambda = 0 leaves k alone, its gradient too.
@@ -8,8 +8,8 @@ static float squash(float k, float lambda) {
     return k > lambda ? k - lambda : k < -lambda ? k + lambda : 0.0f;
 }
 
-// 16 channels of a sequence, padded to N rows and split down to complex parts: both halves of the first split are the
-// sequence.
+// 16 channels of a sequence, padded to N rows and split down to complex parts: both halves of the first split
+// are the sequence.
 static void load_padded(float *rows, const float *x, size_t n, size_t L, size_t ld, size_t N) {
     float *second = rows + N / 2 * FFT_LANES;
     for (size_t t = 0; t < N / 2; t++) {
@@ -25,7 +25,8 @@ static void scale_spectrum(float *rows, size_t count, float by) {
     for (size_t i = 0; i < count * FFT_LANES; i += SMX_W) vf_store(rows + i, vf_set(by) * vf_load(rows + i));
 }
 
-// Kernel k [n][taps] transposed to rows, squashed, cut at L, and transformed; scaled by 1/N once for all products.
+// Kernel k [n][taps] transposed to rows, squashed, cut at L, and transformed;
+// scaled by 1/N once for all products.
 static void kernel_spectrum(float *rows, const float *k, size_t n, size_t taps, float lambda, size_t L,
                             size_t N, const float *table) {
     memset(rows, 0, N / 2 * FFT_LANES * sizeof *rows);

@@ -1,13 +1,13 @@
-// reduce.h: the canonical sums. Element i goes to lane i mod 16 in order of i, the tail is padded with zeros, and the
-// 16 lanes meet in the tree 16 -> 8 -> 4 -> 2 -> 1. The same bits at every register width.
+// reduce.h: the canonical sums. Element i goes to lane i mod 16 in order of i, the tail is padded with zeros,
+// and the 16 lanes meet in the tree 16 -> 8 -> 4 -> 2 -> 1. The same bits at every register width.
 #ifndef SMX_REDUCE_H
 #define SMX_REDUCE_H
 
 #include <seqmix/smx.h> // SMX_KC
 #include "simd.h"
 
-// The tree for one operation: lanes i and i + half meet, half = 8, 4, 2, 1. Narrow registers meet as they are, wide ones
-// are folded.
+// The tree for one operation: lanes i and i + half meet, half = 8, 4, 2, 1. Narrow registers meet as they
+// are, wide ones are folded.
 #if SMX_W == 1
 #define V16_FOLD(name, op8, op4, op, one)                                                                    \
     SMX_INLINE float name(v16 x) {                                                                           \
@@ -44,8 +44,8 @@ V16_FOLD(v16_hsum, _mm256_add_ps, _mm_add_ps, vf_add, one_add)
 // Exact in any order (NaN lanes may be passed over; whoever sums the row meets them again).
 V16_FOLD(v16_hmax, _mm256_max_ps, _mm_max_ps, vf_max, one_max)
 
-// s = canonical sum over n elements of EXPRESSION, in which LOAD(p) reads as in V16_MAP. The expression must be 0 where
-// every LOAD is 0.
+// s = canonical sum over n elements of EXPRESSION, in which LOAD(p) reads as in V16_MAP. The expression must
+// be 0 where every LOAD is 0.
 #if defined(__wasm__) && !defined(SMX_HOT)
 #define V16_SUM(s, n, expression)                                                                            \
     do {                                                                                                     \
@@ -92,8 +92,8 @@ SMX_INLINE float row_max(const float *x, size_t n) {
     return v16_hmax(m);
 }
 
-// Sixteen columns of a row-major array, of which `n` mean something: all 16 are read where `room`, the floats from p
-// to the end of the array, allows it, so that only the last rows pay for a narrow tail.
+// Sixteen columns of a row-major array, of which `n` mean something: all 16 are read where `room`, the floats
+// from p to the end of the array, allows it, so that only the last rows pay for a narrow tail.
 SMX_INLINE v16 v16_load_columns(const float *p, size_t n, size_t room) {
     return room >= 16 ? v16_load(p) : v16_load_n(p, n, 0.0f);
 }

@@ -1,8 +1,10 @@
-// s4d.c: the convolution kernel of S4D (Gu, Gupta, Goel & Re 2022), a diagonal state space model per channel under
-// zero-order hold:
-//   K[l] = m Re sum_s C_s B_s e^{z_s l},  z = dt A,  B = dt (e^z - 1)/z,  dt = e^{log_dt},  A = -e^{log_a} + i a_im
-// with m = 2 (half of each conjugate pair is kept); without a_im all is real and m = 1. The convolution itself is
-// longconv.c. Powers come from double recurrences over blocks of 64 steps, e^{z(64a + b)} = e^{64za} e^{zb}; lanes are b.
+// s4d.c: the convolution kernel of S4D (Gu, Gupta, Goel & Re 2022), a diagonal state space model per channel
+// under zero-order hold:
+//   K[l] = m Re sum_s C_s B_s e^{z_s l},  z = dt A,  B = dt (e^z - 1)/z,
+//   dt = e^{log_dt},  A = -e^{log_a} + i a_im
+// with m = 2 (half of each conjugate pair is kept); without a_im all is real and m = 1. The convolution
+// itself is longconv.c. Powers come from double recurrences over blocks of 64 steps,
+// e^{z(64a + b)} = e^{64za} e^{zb}; lanes are b.
 #include "mathd.h"
 #include "s4d_layout.h"
 #include "kernel.h"
@@ -96,8 +98,8 @@ void SMX_FN(s4d_fwd)(float *restrict kernel, const smx_s4d_weights *weights, voi
     }
 }
 
-// f = C B e^{z l} is analytic: d Re f / d(re u) = Re f_u, d Re f / d(im u) = -Im f_u. Needed are sum g_l e^{z l} and
-// sum g_l l e^{z l}: canonical sums within blocks, in order (and double) over blocks.
+// f = C B e^{z l} is analytic: d Re f / d(re u) = Re f_u, d Re f / d(im u) = -Im f_u. Needed are sum g_l
+// e^{z l} and sum g_l l e^{z l}: canonical sums within blocks, in order (and double) over blocks.
 void SMX_FN(s4d_bwd)(const smx_s4d_gradients *dweights, const float *dkernel, const smx_s4d_weights *weights,
                      void *scratch, const smx_s4d *p) {
     const size_t L = p->L, D = p->D, S = p->S;

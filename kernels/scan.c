@@ -1,8 +1,10 @@
-// scan.c: Mamba's selective scan (Gu & Dao 2023, Eq. 2 and Alg. 2), S states a channel, input dependent steps:
-//   h_t[s] = exp(dt_t A_s) h_{t-1}[s] + dt_t b_t[s] x_t,  y_t = sum_s c_t[s] h_t[s] (+ skip x_t),  A = -exp(a_log)
-// The decays are powers taken one step at a time, so no long product is ever formed; exp flushes below 2^-126. Lanes are
-// channels, time runs in order, SCAN_ROWS rows of all channels at a time. Forward keeps the states at the start of each
-// such segment; backward runs the rows between again.
+// scan.c: Mamba's selective scan (Gu & Dao 2023, Eq. 2 and Alg. 2), S states a channel, input dependent
+// steps:
+//   h_t[s] = exp(dt_t A_s) h_{t-1}[s] + dt_t b_t[s] x_t,  y_t = sum_s c_t[s] h_t[s] (+ skip x_t),
+//   A = -exp(a_log)
+// The decays are powers taken one step at a time, so no long product is ever formed; exp flushes below
+// 2^-126. Lanes are channels, time runs in order, SCAN_ROWS rows of all channels at a time. Forward keeps the
+// states at the start of each such segment; backward runs the rows between again.
 #include "scan_layout.h"
 #include "scan_rows.h"
 

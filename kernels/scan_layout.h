@@ -6,8 +6,9 @@
 
 enum { SCAN_ROWS = 32 }; // rows of a segment: backward holds this many states of 16 channels
 
-// A block is S states of 16 channels; `all` those of every channel. Coefficients (3 blocks a group in ema, one in scan),
-// the running state, sums over time (3 a group), the part of a segment (3 blocks), and a segment's states and decays.
+// A block is S states of 16 channels; `all` those of every channel. Coefficients (3 blocks a group in ema,
+// one in scan), the running state, sums over time (3 a group), the part of a segment (3 blocks), and a
+// segment's states and decays.
 typedef struct {
     size_t block, all, segments, coefficients, state, total, part, rows, decays, floats;
 } scan_layout;

@@ -13,7 +13,8 @@ SMX_INLINE void scan_store(float *y, v16 row, size_t n) {
     else
         v16_store_n(y, row, n);
 }
-// Row t will be needed soon: 16 columns of a long matrix stand in pages of their own, no processor guesses the next.
+// Row t will be needed soon: 16 columns of a long matrix stand in pages of their own,
+// no processor guesses the next.
 SMX_INLINE void scan_fetch(const float *x, size_t t, size_t ld) { __builtin_prefetch(x + t * ld); }
 // [n][S] to [S][16], the other channels 0; and += back.
 static void scan_load(float *to, const float *from, size_t n, size_t S) {

@@ -1,4 +1,5 @@
-// scan_scratch.c: scratch sizes of the kernels of ema.c, scan.c and s4d.c. The same for every instruction set.
+// scan_scratch.c: scratch sizes of the kernels of ema.c, scan.c and s4d.c.
+// The same for every instruction set.
 #include "scan_layout.h"
 #include "s4d_layout.h"
 #include <seqmix/smx.h>

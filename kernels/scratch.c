@@ -1,4 +1,5 @@
-// scratch.c: how much scratch the kernels of gemm.c, attention.c and attention_maps.c need. The same for every instruction set.
+// scratch.c: how much scratch the kernels of gemm.c, attention.c and attention_maps.c need.
+// The same for every instruction set.
 #include <seqmix/smx.h>
 #include "attention.h"
 #include "attention_maps_layout.h"

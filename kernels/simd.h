@@ -1,6 +1,7 @@
-// simd.h: the whole SIMD vocabulary. One register is `vf` of SMX_W floats (compile-time: 1, 4, 8 or 16); one canonical
-// group is `v16`, always 16 lanes in SMX_R registers. Kernels are written in v16 wherever lanes meet in a sum, so that
-// the order of every sum is the same at each width. Compiler vector extensions, no intrinsics but square root.
+// simd.h: the whole SIMD vocabulary. One register is `vf` of SMX_W floats (compile-time: 1, 4, 8 or 16); one
+// canonical group is `v16`, always 16 lanes in SMX_R registers. Kernels are written in v16 wherever lanes
+// meet in a sum, so that the order of every sum is the same at each width. Compiler vector extensions, no
+// intrinsics but square root.
 #ifndef SMX_SIMD_H
 #define SMX_SIMD_H
 
@@ -30,7 +31,8 @@
 #endif
 #define SMX_R (16 / SMX_W)
 
-// What is large: inlined natively and in the files that a module spends its time in (SMX_HOT), else one function a file.
+// What is large: inlined natively and in the files that a module spends its time in (SMX_HOT),
+// else one function a file.
 #if defined(__wasm__) && !defined(SMX_HOT)
 #define SMX_LARGE static __attribute__((noinline, unused))
 #else
@@ -60,8 +62,8 @@ typedef int32_t vi_u __attribute__((vector_size(4 * SMX_W), aligned(4), may_alia
 SMX_INLINE vf vf_load(const float *p) { return *(const vf_u *)p; }
 SMX_INLINE void vf_store(float *p, vf x) { *(vf_u *)p = x; }
 
-// a * b + c, rounded twice: the one spelling, so that no reader expects an FMA. Once only in fast mode's copies: the compiler
-// fuses there natively, while for WebAssembly it must be told.
+// a * b + c, rounded twice: the one spelling, so that no reader expects an FMA. Once only in fast mode's
+// copies: the compiler fuses there natively, while for WebAssembly it must be told.
 SMX_INLINE vf vf_madd(vf a, vf b, vf c) {
 #if defined(__wasm_relaxed_simd__)
     return __builtin_wasm_relaxed_madd_f32x4(a, b, c);
@@ -160,8 +162,9 @@ SMX_INLINE vf vf_sqrt(vf x) {
 #endif
 }
 
-// Loops over the registers of a group must vanish: gcc needs to be told, clang unrolls constant trips by itself.
-// Sanitizers look at every access, and unrolled scalar groups would take them minutes to compile: loops stay loops.
+// Loops over the registers of a group must vanish: gcc needs to be told, clang unrolls constant trips by
+// itself. Sanitizers look at every access, and unrolled scalar groups would take them minutes to compile:
+// loops stay loops.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(undefined_behavior_sanitizer)
 #define SMX_SANITIZED
@@ -175,7 +178,8 @@ SMX_INLINE vf vf_sqrt(vf x) {
 #define SMX_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-// The compiler forgets what it knows of a pointer: addresses of many rows, all computed ahead, would fill the registers.
+// The compiler forgets what it knows of a pointer: addresses of many rows, all computed ahead,
+// would fill the registers.
 #define SMX_OPAQUE(pointer) __asm__("" : "+r"(pointer))
 
 // ---- The canonical group of 16 lanes --------------------------------------------------------------------
@@ -282,7 +286,8 @@ SMX_TAIL void v16_store_n(float *p, v16 x, size_t n) {
 #endif
 }
 
-// Neighbours 2m, 2m+1: swapped, both the even one, both the odd one; and lanes +-a, a of the sign given for even lanes.
+// Neighbours 2m, 2m+1: swapped, both the even one, both the odd one;
+// and lanes +-a, a of the sign given for even lanes.
 #if SMX_W == 1
 #define VF_PAIRS(name, even, odd)                                                                            \
     SMX_INLINE v16 name(v16 x) {                                                                             \
@@ -343,7 +348,8 @@ SMX_INLINE void transpose4(float *to, size_t ldt, const float *from, size_t ldf)
 }
 #endif
 
-// y[i] = EXPRESSION over n elements, 16 at a time; LOAD(p) inside reads p[i .. i+15] (the tail padded with zeros).
+// y[i] = EXPRESSION over n elements, 16 at a time; LOAD(p) inside reads p[i .. i+15] (the tail padded with
+// zeros).
 // Elementwise, so in place is safe. Usage: V16_MAP(y, n, v16_add(LOAD(a), LOAD(b)))
 #if defined(__wasm__) && !defined(SMX_HOT) // the module is downloaded: one copy of the expression
 #define V16_MAP(y, n, expression)                                                                            \

@@ -1,12 +1,14 @@
-// state.c: gated linear attention (Yang et al. 2023, Eq. 3; Mamba-2's SSD, retention) and the delta rule (Yang et al. 2024;
-// gated: Yang, Kautz & Hatamizadeh 2024), a matrix S [dk][dv] carried along each head:
-//   R_t = diag(a_t) S_{t-1},  u_t = beta_t v_t  or  beta_t (v_t - R_t^T k_t),  S_t = R_t + k_t u_t^T,  y_t = S_t^T q_t,  a = e^g
-// in blocks of 16 rows. With D_ts the product of a over s+1 .. t, and A_t that from the block's first row to t:
-//   y_t = (A_t q_t)^T S + sum_{s<=t} reads_ts u_s,  reads_ts = q_t . D_ts k_s;  v - u/beta the same with k_t and s < t: a unit lower
-//   triangular system, solved by forward substitution
-// D is multiplied up row by row: every factor lies in [0, 1], so a closed gate gives 0, however far the sums of g have gone, and
-// no e^-g is ever formed. Lanes are the 16 rows s there, key channels in the gradients of q, k and g, else columns of v.
-// Longer than 400 lines: backward runs the blocks of forward again.
+// state.c: gated linear attention (Yang et al. 2023, Eq. 3; Mamba-2's SSD, retention) and the delta rule
+// (Yang et al. 2024; gated: Yang, Kautz & Hatamizadeh 2024), a matrix S [dk][dv] carried along each head:
+//   R_t = diag(a_t) S_{t-1},  u_t = beta_t v_t  or  beta_t (v_t - R_t^T k_t),
+//   S_t = R_t + k_t u_t^T,  y_t = S_t^T q_t,  a = e^g
+// in blocks of 16 rows. With D_ts the product of a over s+1 .. t, and A_t that from the block's first row
+// to t:
+//   y_t = (A_t q_t)^T S + sum_{s<=t} reads_ts u_s,  reads_ts = q_t . D_ts k_s;
+//   v - u/beta the same with k_t and s < t: a unit lower triangular system, solved by forward substitution
+// D is multiplied up row by row: every factor lies in [0, 1], so a closed gate gives 0, however far the sums
+// of g have gone, and no e^-g is ever formed. Lanes are the 16 rows s there, key channels in the gradients of
+// q, k and g, else columns of v. Longer than 400 lines: backward runs the blocks of forward again.
 #include "tile.h"
 #include "state_layout.h"
 
@@ -49,8 +51,9 @@ static void load_rows(float *to, const float *from, size_t stride, size_t n, siz
                       v16_mul(columns == 16 ? v16_load(x) : v16_load_n(x, columns, 0.0f), s));
         }
 }
-// e^g of each row and key channel, 1 where there is no row; and e to the sum from the first row on, rounded once a block: were it
-// multiplied up, gates that are the same in every row would be off by the same in every row.
+// e^g of each row and key channel, 1 where there is no row; and e to the sum from the first row on, rounded
+// once a block: were it multiplied up, gates that are the same in every row would be off by the same in every
+// row.
 static void load_gates(const block *w, const call *c, size_t row, size_t h) {
     const smx_state *p = c->p;
     const size_t dkp = c->l.dkp;
@@ -104,7 +107,8 @@ static void fade(float *to, const float *state, const float *decay, const state_
 
 static const float lanes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
-// reads, answers and late: keys of all 16 rows, one channel after the other, decay as time goes on, each from its own row.
+// reads, answers and late: keys of all 16 rows, one channel after the other, decay as time goes on,
+// each from its own row.
 static void pairs(const block *w, const call *c) {
     const size_t dkp = c->l.dkp;
     const v16 lane = v16_load(lanes), one = v16_set(1.0f), zero = v16_set(0.0f);
@@ -214,8 +218,8 @@ typedef struct {
     const float *dy, *dlast;
 } gradients;
 
-// Of 16 key channels i.. of one block, gradients of q and k through what lies in the block. dreads and danswers [ROWS][ROWS] are
-// those of reads and answers. Keys decay forward in time, queries backward.
+// Of 16 key channels i.. of one block, gradients of q and k through what lies in the block. dreads and
+// danswers [ROWS][ROWS] are those of reads and answers. Keys decay forward in time, queries backward.
 static void pairs_bwd(float *dq, float *as_query, float *as_key, const float *dreads, const float *danswers,
                       const block *w, const call *c, size_t i) {
     const size_t dkp = c->l.dkp, n = w->n;
@@ -251,8 +255,8 @@ static void pairs_bwd(float *dq, float *as_query, float *as_key, const float *dr
     }
 }
 
-// d log a at each row: what crosses it. From the block's end, where that is <dS, S>, each row adds what reads there and
-// takes away what is written there.
+// d log a at each row: what crosses it. From the block's end, where that is <dS, S>, each row adds what reads
+// there and takes away what is written there.
 static void gates_bwd(float *dg, const float *dq, const float *as_query, const float *as_key,
                       const float *back, const float *end, const block *w, const call *c) {
     const size_t dkp = c->l.dkp, dk = c->p->dk, dvp = c->l.dvp;
@@ -279,7 +283,8 @@ static void store_keys(float *to, const float *from, float scale, size_t dk, int
         V16_MAP(to, dk, v16_mul(LOAD(from), s));
 }
 
-// One block, back to front: `back` is the gradient of the state after it (`end`) and becomes that of the state before.
+// One block, back to front: `back` is the gradient of the state after it (`end`) and becomes that of the
+// state before.
 static void block_bwd(const gradients *d, const block *w, float *back, const float *end, float *scratch,
                       const call *c, size_t row, size_t h) {
     const smx_state *p = c->p;

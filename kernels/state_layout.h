@@ -4,7 +4,8 @@
 
 #include <seqmix/smx.h>
 
-// Rows of a block, one for each lane of a group; blocks of a segment, at whose start forward keeps the states.
+// Rows of a block, one for each lane of a group; blocks of a segment,
+// at whose start forward keeps the states.
 enum { STATE_ROWS = 16, STATE_BLOCKS = 4, STATE_SEGMENT = STATE_ROWS * STATE_BLOCKS };
 
 // What one block of one head holds: rows of width dkp or dvp (dk and dv rounded up to whole groups).

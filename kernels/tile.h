@@ -1,17 +1,20 @@
-// tile.h: the one micro-kernel under gemm.c and attention.c. Each output is a sum over k in order, multiply then add, in
-// blocks of SMX_KC; which outputs share registers changes with the width, the order of a sum never does.
+// tile.h: the one micro-kernel under gemm.c and attention.c. Each output is a sum over k in order, multiply
+// then add, in blocks of SMX_KC; which outputs share registers changes with the width, the order of a
+// sum never does.
 #ifndef SMX_TILE_H
 #define SMX_TILE_H
 
 #include "kernel.h"
 
-// Register tile: TILE_M rows by TILE_V registers. 12 x 2 fills the 32 registers of AVX-512, 4 x 2 the 16 of the others.
+// Register tile: TILE_M rows by TILE_V registers. 12 x 2 fills the 32 registers of AVX-512,
+// 4 x 2 the 16 of the others.
 #define TILE_M (SMX_W == 16 ? 12 : 4)
 #define TILE_V (SMX_W == 1 ? 4 : 2)
 #define TILE_N (TILE_V * SMX_W)
 
-// C [M][V registers] (+)= A B, k <= SMX_KC. A(i, k) = a[i*ra + k*ca]; B(k, j) = b[k*rb + j]. `columns` < V*SMX_W are
-// stored where C is narrower than the tile. M, V and add are constants after inlining.
+// C [M][V registers] (+)= A B, k <= SMX_KC. A(i, k) = a[i*ra + k*ca]; B(k, j) = b[k*rb + j].
+// `columns` < V*SMX_W are stored where C is narrower than the tile. M, V and add are constants after
+// inlining.
 SMX_INLINE void tile_one(float *c, size_t ldc, const float *a, size_t ra, size_t ca, const float *b,
                          size_t rb, size_t k, size_t columns, const int M, const int V, const int add) {
     vf s[TILE_M][TILE_V];
@@ -63,7 +66,8 @@ SMX_INLINE void tile_rows(float *c, size_t ldc, const float *a, size_t ra, size_
 
 // C [m][n] (row stride ldc) (+)= A B with A as above. B must be readable (not meaningful) up to column
 // round_up(n, SMX_W). add = 0 overwrites C and never reads it.
-// A module that is downloaded holds it once, in gemm.c; natively each file has its own, which the compiler may specialise.
+// A module that is downloaded holds it once, in gemm.c; natively each file has its own,
+// which the compiler may specialise.
 #if defined(__wasm__)
 #define tile_product SMX_FN(tile_product)
 #define TILE_LINKAGE

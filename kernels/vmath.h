@@ -12,7 +12,8 @@
 // Round to the nearest integer by adding 1.5 * 2^23: valid for |x| < 2^22, needs round-to-nearest.
 #define SMX_ROUND_MAGIC 12582912.0f
 
-// e^(c - k ln 2) on |c - k ln 2| <= 0.347, k = c / ln 2 to the nearest integer; *magic is k + SMX_ROUND_MAGIC.
+// e^(c - k ln 2) on |c - k ln 2| <= 0.347, k = c / ln 2 to the nearest integer;
+// *magic is k + SMX_ROUND_MAGIC.
 SMX_INLINE vf exp_of_rest(vf c, vf *magic) {
     *magic = c * vf_set(1.44269504f) + vf_set(SMX_ROUND_MAGIC);
     const vf k = *magic - vf_set(SMX_ROUND_MAGIC);
@@ -45,13 +46,15 @@ SMX_INLINE vf vf_exp(vf x) {
     return vf_select(vf_eq(x, x), y, x);
 }
 
-// The same in two thirds of the work for SMX_EXP_FLOOR <= c <= SMX_EXP_CEILING, but +inf from 88.37 on. NaN stays NaN.
+// The same in two thirds of the work for SMX_EXP_FLOOR <= c <= SMX_EXP_CEILING,
+// but +inf from 88.37 on. NaN stays NaN.
 SMX_INLINE vf exp_between(vf c) {
     vf magic, p = exp_of_rest(c, &magic);
     // 2^k: the shift drops the magic; k = 128 gives inf
     return p * vi_float(vi_shl(vf_bits(magic), 23) + vi_set(127 << 23));
 }
-// exp(x) for x <= 88: the same bits down to `floor` >= SMX_EXP_FLOOR, 0 below; anything above 88. NaN stays NaN.
+// exp(x) for x <= 88: the same bits down to `floor` >= SMX_EXP_FLOOR, 0 below;
+// anything above 88. NaN stays NaN.
 SMX_INLINE vf vf_exp_down(vf x, float floor) {
     const vf lo = vf_set(floor); // vf_max: the second operand where one is NaN
     return vf_select(vf_lt(x, lo), vf_set(0.0f), exp_between(vf_max(lo, x)));
@@ -152,8 +155,9 @@ SMX_LARGE v16 v16_exp_down(v16 a) {
     return a;
 }
 
-// exp(x) of a softmax, x <= 0: 0 below x = -41.5 (2^-60). Beside a largest term of 1 such weights are 2^36 times smaller than
-// the rounding of their sum, but their products with small gradients are denormal, which halves the speed of a solved model.
+// exp(x) of a softmax, x <= 0: 0 below x = -41.5 (2^-60). Beside a largest term of 1 such weights are 2^36
+// times smaller than the rounding of their sum, but their products with small gradients are denormal, which
+// halves the speed of a solved model.
 SMX_LARGE v16 v16_softmax_exp(v16 a) {
     SMX_EACH a.r[r] = vf_exp_down(a.r[r], -41.5f);
     return a;

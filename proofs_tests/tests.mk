@@ -1,10 +1,11 @@
-# tests.mk: the test programs: what each is made of and what it needs. Included by the Makefile after wasm/wasm.mk, as it
-# names the modules. How they are judged: scripts/judge.mk.
+# tests.mk: the test programs: what each is made of and what it needs. Included by the Makefile after
+# wasm/wasm.mk, as it names the modules. How they are judged: scripts/judge.mk.
 
-# ---- In C: proofs_tests/ROOM/test_NAME.c and proof_NAME.c are build/tests/NAME, found by their names ----------------
+# ---- In C: proofs_tests/ROOM/test_NAME.c and proof_NAME.c are build/tests/NAME, found by their names -------
 TEST_BIN := $(TESTS:%=$(BIN)/tests/%)
 
-# The theorems' models, and Arb for the certificates in ball arithmetic where it is there (else the test says so).
+# The theorems' models, and Arb for the certificates in ball arithmetic where it is there (else the test says
+# so).
 CONSTRUCTIONS := $(patsubst %.c,$(OBJ)/%.o,$(wildcard proofs_tests/constructions/*.c))
 ARB_HEADER := $(firstword $(wildcard /usr/include/arb.h /usr/local/include/arb.h /usr/include/flint/arb.h /usr/local/include/flint/arb.h))
 ARB_LIBS := $(if $(ARB_HEADER),$(if $(findstring flint/,$(ARB_HEADER)),,-lflint-arb) -lflint)
@@ -24,13 +25,14 @@ NATIVE_TESTS := $(TESTS:%=$(PREFIX_OF_TESTS)%)
 $(NATIVE_TESTS:%=build/test/%.count): build/test/$(PREFIX_OF_TESTS)%.count: $(BIN)/tests/% $(BIN)/seqmix
 	@$(RUN) $(PREFIX_OF_TESTS)$* $< $(JUDGED)
 
-# The kernels once more in fast mode, within the same tolerances. (test_reduce asks for words: exact mode only.)
+# The kernels once more in fast mode, within the same tolerances.
+# (test_reduce asks for words: exact mode only.)
 FAST_TESTS := $(patsubst %,$(PREFIX_OF_TESTS)fast/test_%,$(if $(FUSED),activation adamw attention attention_maps conv elementwise \
 	embedding fft gemm iir landmark las linattn long_vectors loss norm scan settle state vectors vmath))
 $(FAST_TESTS:%=build/test/%.count): build/test/$(PREFIX_OF_TESTS)fast/%.count: $(BIN)/tests/%
 	@SMX_FAST=1 $(RUN) $(PREFIX_OF_TESTS)fast/$* $< $(JUDGED)
 
-# ---- Scripts: a name, the file in proofs_tests/, what it needs besides --------------------------------------------------
+# ---- Scripts: a name, the file in proofs_tests/, what it needs besides -------------------------------------
 NPY := proofs_tests/support/npy.mjs
 MODULE := build/wasm/seqmix.wasm build/wasm/seqmix.js
 MODULES := $(MODULE) build/wasm/seqmix-scalar.wasm
@@ -49,7 +51,8 @@ build/test/$1.count: proofs_tests/$2 $3
 endef
 script = $(eval $(call program,$(strip $1),$(strip $2),$3))
 
-# The same bits: every instruction set, gcc and clang, WebAssembly with and without SIMD, Chromium and Firefox.
+# The same bits: every instruction set, gcc and clang, WebAssembly with and without SIMD,
+# Chromium and Firefox.
 $(call script, digests,  package/digests.test.mjs,          build/seqmix build/clang/seqmix $(MODULES) $(CHECKS))
 $(call script, browsers, package/digests_browsers.test.mjs, $(MODULES) $(CHECKS))
 # The module, its packages, and the libraries.

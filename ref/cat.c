@@ -1,5 +1,5 @@
-// cat.c: convolution-augmented attention ([CAT] Def. 1; docs/MECHANISMS.md#cat): filtered projections, then softmax
-// attention (CAT) or linear attention (LinCAT).
+// cat.c: convolution-augmented attention ([CAT] Def. 1; docs/MECHANISMS.md#cat): filtered projections, then
+// softmax attention (CAT) or linear attention (LinCAT).
 #include <seqmix/ref.h>
 
 #include <stdlib.h>

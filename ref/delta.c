@@ -1,5 +1,7 @@
-// delta.c: the delta rule (Schlag et al. 2021; Yang et al. 2024), gated (Yang, Kautz & Hatamizadeh 2024), row by row:
-//   R_t = diag(e^{g_t}) S_{t-1},  u_t = beta_t (v_t - R_t^T k_t),  S_t = R_t + k_t u_t^T,  y_t = scale S_t^T q_t
+// delta.c: the delta rule (Schlag et al. 2021; Yang et al. 2024),
+// gated (Yang, Kautz & Hatamizadeh 2024), row by row:
+//   R_t = diag(e^{g_t}) S_{t-1},  u_t = beta_t (v_t - R_t^T k_t),  S_t = R_t + k_t u_t^T,
+//   y_t = scale S_t^T q_t
 // What the state answers to k_t moves towards v_t by the share beta_t.
 #include "gates.h"
 
@@ -39,7 +41,8 @@ int ref_delta_fwd(double *y, double *state, const double *q, const double *k, co
 }
 
 // The adjoint of the state, from the last row back. With G = dS_t and miss = v - R^T k:
-//   du = G^T k, dbeta = du . miss, dv = beta du, dR = G - k dv^T, dk = beta G miss - R dv, dS_{t-1} = diag(e^g) dR
+//   du = G^T k, dbeta = du . miss, dv = beta du, dR = G - k dv^T, dk = beta G miss - R dv,
+//   dS_{t-1} = diag(e^g) dR
 int ref_delta_bwd(double *dq, double *dk, double *dv, double *dbeta, double *dg, double *dstart,
                   const double *dy, const double *dstate, const double *q, const double *k, const double *v,
                   const double *beta, const double *g, const double *start, const ref_state *p) {

@@ -1,6 +1,6 @@
-// focus.c: the whole Focus layer ([Focus] Eqs. 1-14; the steps are those of docs/MECHANISMS.md#focus): a hypernetwork
-// sets the filters of the next bin; the filtered sequence feeds chunked attention and the gates. With
-// theta_raw it is Focus-H: learned constant filters.
+// focus.c: the whole Focus layer ([Focus] Eqs. 1-14; the steps are those of docs/MECHANISMS.md#focus): a
+// hypernetwork sets the filters of the next bin; the filtered sequence feeds chunked attention and the gates.
+// With theta_raw it is Focus-H: learned constant filters.
 #include <seqmix/ref.h>
 
 #include <math.h>

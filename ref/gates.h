@@ -1,4 +1,5 @@
-// gates.h: where a state begins and how its rows decay, as gla.c and delta.c read and differentiate it. For those two only.
+// gates.h: where a state begins and how its rows decay, as gla.c and delta.c read and differentiate it.
+// For those two only.
 #ifndef REF_GATES_H
 #define REF_GATES_H
 
@@ -15,7 +16,8 @@ static inline void state_begin(double *S, const double *start, size_t head, size
         memset(S, 0, size * sizeof *S);
 }
 
-// Where the gate of key channel a of head h at row t of sequence b stands; NULL: there is none, the state does not decay.
+// Where the gate of key channel a of head h at row t of sequence b stands;
+// NULL: there is none, the state does not decay.
 static inline const double *gate_at(const double *g, const ref_state *p, size_t b, size_t t, size_t h,
                                     size_t a) {
     const size_t row = b * p->L + t;

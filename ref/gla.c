@@ -1,6 +1,7 @@
 // gla.c: gated linear attention (Yang et al. 2023, Eq. 3), row by row:
 //   S_t = diag(e^{g_t}) S_{t-1} + k_t v_t^T,  y_t = scale S_t^T q_t
-// One gate a head and row is Mamba-2's SSD (Dao & Gu 2024, Sec. 6), one a head for ever is retention (Sun et al. 2023).
+// One gate a head and row is Mamba-2's SSD (Dao & Gu 2024, Sec. 6),
+// one a head for ever is retention (Sun et al. 2023).
 #include "gates.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// las.c: LaS attention ([LaS] Eq. 4; docs/MECHANISMS.md#las): decay on the logits, average pooling of the attention
-// map, optionally inside chunks. The pooling is done on the map, as printed; that it
+// las.c: LaS attention ([LaS] Eq. 4; docs/MECHANISMS.md#las): decay on the logits, average pooling of the
+// attention map, optionally inside chunks. The pooling is done on the map, as printed; that it
 // commutes with V is for tests.
 #include <seqmix/ref.h>
 

@@ -1,5 +1,5 @@
-// lcat.c: landmark CAT ([CAT], LCAT; docs/MECHANISMS.md#lcat): K = (X * F_k) W_k gives the landmarks; the dense
-// part attends to plain or filtered keys.
+// lcat.c: landmark CAT ([CAT], LCAT; docs/MECHANISMS.md#lcat): K = (X * F_k) W_k gives the landmarks; the
+// dense part attends to plain or filtered keys.
 #include <seqmix/ref.h>
 
 #include <math.h>

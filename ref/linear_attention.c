@@ -1,5 +1,5 @@
-// linear_attention.c: causal linear attention as [CHELA] and LinCAT use it (docs/MECHANISMS.md#linear), and the three
-// equal forms of its core: quadratic, recurrent, tiled.
+// linear_attention.c: causal linear attention as [CHELA] and LinCAT use it (docs/MECHANISMS.md#linear), and
+// the three equal forms of its core: quadratic, recurrent, tiled.
 #include <seqmix/ref.h>
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// long_conv.c: the long convolution (Fu et al. 2023; docs/MECHANISMS.md#longconv), summed directly, and the real transform
-// along time that fast versions of it use, by its definition.
+// long_conv.c: the long convolution (Fu et al. 2023; docs/MECHANISMS.md#longconv), summed directly, and the
+// real transform along time that fast versions of it use, by its definition.
 #include <seqmix/ref.h>
 
 #include <math.h>

@@ -1,5 +1,6 @@
-// softmax_attention.c: multi-head softmax attention with positions (Vaswani et al. 2017; docs/MECHANISMS.md#attention). The
-// attention maps are held whole, so that what other mechanisms do to them can be read as it is printed.
+// softmax_attention.c: multi-head softmax attention with positions (Vaswani et al. 2017;
+// docs/MECHANISMS.md#attention). The attention maps are held whole, so that what other mechanisms do to them
+// can be read as it is printed.
 #include <seqmix/ref.h>
 
 #include <math.h>

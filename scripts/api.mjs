@@ -116,7 +116,10 @@ function writeHeader([file, installed, library, what], out) {
 
 const ENTRIES = ['seqmix', 'checks', 'verify'].map((name) => `wasm/loader/${name}.ts`);
 
-/** What each entry exports: [{file, parts: [{file, text, tree, names}]}], parts in the order in which the entry names them. */
+/**
+ * What each entry exports: [{file, parts: [{file, text, tree, names}]}],
+ * parts in the order in which the entry names them.
+ */
 async function declarations() {
     const ts = (await import('typescript')).default;
     const configFile = resolve(root, 'wasm/tsconfig.json');

@@ -1,5 +1,6 @@
-// compile-commands.mjs: what `make -nB native` would do (standard input) as compile_commands.json (standard output): one entry for
-// each C file; of the instruction sets that a kernel is compiled for, the last, which is the widest in exact mode.
+// compile-commands.mjs: what `make -nB native` would do (standard input) as compile_commands.json (standard
+// output): one entry for each C file; of the instruction sets that a kernel is compiled for, the last, which
+// is the widest in exact mode.
 import { readFileSync } from 'node:fs';
 
 const entries = new Map();

@@ -1,6 +1,7 @@
-// docs.mjs: writes docs/MECHANISMS.md and docs/TASKS.md from the engine's own tables (`seqmix help --json`), the formulas and
-// definitions in docs/definitions.json, the weights of a fresh model of every mixer, and samples that the generators draw; and
-// docs/PRESETS.md from the presets, their claims and what `make presets` measured (docs/presets.json).
+// docs.mjs: writes docs/MECHANISMS.md and docs/TASKS.md from the engine's own tables (`seqmix help --json`),
+// the formulas and definitions in docs/definitions.json, the weights of a fresh model of every mixer, and
+// samples that the generators draw; and docs/PRESETS.md from the presets, their claims and what
+// `make presets` measured (docs/presets.json).
 //   node scripts/docs.mjs            write the pages
 //   node scripts/docs.mjs --check    say which of them is not what this would write
 import { spawnSync } from 'node:child_process';
@@ -238,7 +239,8 @@ const metricWords = {
     bits: 'bits per character',
 };
 
-// One row of a preset's table: a claim and what each seed gave; throws where that is missing or beyond the claim.
+// One row of a preset's table: a claim and what each seed gave;
+// throws where that is missing or beyond the claim.
 function claimRow(claim) {
     const { preset, run, metric, changes, minus, low, high } = claim;
     const found = measured

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Runs libFuzzer programs one after another, each on its own corpus in build/fuzz; fails where one finds a fault.
+# Runs libFuzzer programs one after another, each on its own corpus in build/fuzz;
+# fails where one finds a fault.
 # usage: scripts/fuzz.sh SECONDS PROGRAM...
 set -u
 case ${1:-} in

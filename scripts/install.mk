@@ -1,7 +1,7 @@
 # install.mk: `make install`: libseqmix (kernels, model, tasks), libseqmix_ref (the oracle alone), each static
-# and shared, headers, pkg-config and CMake files, the program, man pages, docs and examples. Every library is one
-# object, linked from position-independent code, whose only global symbols are the functions of its headers
-# (scripts/exports.sh): inner names can meet nothing, in the shared library or in the static one.
+# and shared, headers, pkg-config and CMake files, the program, man pages, docs and examples. Every library is
+# one object, linked from position-independent code, whose only global symbols are the functions of its
+# headers (scripts/exports.sh): inner names can meet nothing, in the shared library or in the static one.
 PREFIX ?= /usr/local
 DESTDIR ?=
 BINDIR ?= $(PREFIX)/bin

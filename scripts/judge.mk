@@ -1,6 +1,7 @@
-# judge.mk: how make and the two scripts beside this file judge test programs. A program's verdict is build/test/NAME.count,
-# left by run-test.sh; one that passed entire runs again only when something that it is made of changed. NAME.current says that
-# the verdict is of today's sources: without it (a source that no longer compiles) an older verdict counts for nothing.
+# judge.mk: how make and the two scripts beside this file judge test programs. A program's verdict is
+# build/test/NAME.count, left by run-test.sh; one that passed entire runs again only when something that it is
+# made of changed. NAME.current says that the verdict is of today's sources: without it (a source that no
+# longer compiles) an older verdict counts for nothing.
 RUN := scripts/run-test.sh
 # After a command of run-test.sh: a test that failed is in the count, and is no failure of make.
 JUDGED := || [ $$? = 1 ]

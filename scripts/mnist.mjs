@@ -1,4 +1,5 @@
-// mnist.mjs: `make mnist`: MNIST into data/mnist, each file checked against its published SHA-256 before it gets its name.
+// mnist.mjs: `make mnist`: MNIST into data/mnist, each file checked against its published SHA-256 before it
+// gets its name.
 //   node scripts/mnist.mjs [--from URL]... [--to FOLDER]
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -67,8 +68,8 @@ async function get(url, { bytes, sha256 }, patience) {
     }
 }
 
-// Fetches what is missing or damaged; throws one sentence when a file cannot be had from any place. What has its name in the
-// folder is whole: a file is written under another name first.
+// Fetches what is missing or damaged; throws one sentence when a file cannot be had from any place. What has
+// its name in the folder is whole: a file is written under another name first.
 export async function fetchFiles({
     folder,
     from = mirrors,

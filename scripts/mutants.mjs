@@ -1,6 +1,7 @@
-// mutants.mjs: whether the tests notice a fault. Puts one-token faults into kernels, mixers, optimiser and generators, one at a
-// time, in a copy of the tree under build/mutants, builds the native tests named beside each and requires that one of them
-// fails. Exits with 1 when a fault survives. Changes nothing outside build/mutants.
+// mutants.mjs: whether the tests notice a fault. Puts one-token faults into kernels, mixers, optimiser and
+// generators, one at a time, in a copy of the tree under build/mutants, builds the native tests named beside
+// each and requires that one of them fails. Exits with 1 when a fault survives. Changes nothing outside
+// build/mutants.
 //   node scripts/mutants.mjs [WORD...]    only faults whose file or description holds one of the words
 import { spawnSync } from 'node:child_process';
 import {
@@ -192,7 +193,8 @@ for (const [file, from, to, what, by] of chosen) {
         const line = lines.find((l) => l.includes('[  FAILED  ]')) ?? '';
         noticed = `${test}: ${line.replace('[  FAILED  ]', '').trim()}`;
     }
-    if (!noticed || result.status !== 0) survivors++; // a fault that does not build shows nothing about the tests
+    // (A fault that does not build shows nothing about the tests.)
+    if (!noticed || result.status !== 0) survivors++;
     console.log(
         `${!noticed ? 'SURVIVED  ' : result.status !== 0 ? 'NO FAULT  ' : 'caught    '} ${file}: ${what}  [${noticed || by.join(', ')}; ${seconds(begun)} s]`,
     );

@@ -39,7 +39,8 @@ for (const [wasm, name] of [
     ['checks.wasm', 'embedded-checks'],
 ]) {
     const bytes = await readFile(at(`build/wasm/${wasm}`));
-    if (wasm !== 'checks.wasm') await writeFile(at(`${out}package/${wasm}`), bytes); // it has no entry as a file
+    // checks.wasm has no entry as a file.
+    if (wasm !== 'checks.wasm') await writeFile(at(`${out}package/${wasm}`), bytes);
     await textModule(name, gzipSync(bytes, { level: 9 }).toString('base64'));
 }
 const worker = await build({

@@ -1,7 +1,8 @@
-// page-data.mjs: what the page's About and Theorems views show of the project's documents, made when the page is built: formulas of
-// docs/definitions.json as MathML (Temml; no formula library at run time), the errata of docs/ERRATA.md, the licences of the packages
-// that the page holds; the claims and what kind of truth each has (truth.mjs).
-// As a Vite plugin it answers `virtual:about` and `virtual:truth` and puts the source files that About names into the built folder.
+// page-data.mjs: what the page's About and Theorems views show of the project's documents, made when the page
+// is built: formulas of docs/definitions.json as MathML (Temml; no formula library at run time), the errata
+// of docs/ERRATA.md, the licences of the packages that the page holds; the claims and what kind of truth each
+// has (truth.mjs). As a Vite plugin it answers `virtual:about` and `virtual:truth` and puts the source files
+// that About names into the built folder.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -64,8 +65,8 @@ export function about() {
 }
 
 /**
- * `sources`: whether the files are put beside the page, so that it can link to them; without them (the page in one file) the
- * rest is packed, too.
+ * `sources`: whether the files are put beside the page, so that it can link to them; without them (the page
+ * in one file) the rest is packed, too.
  */
 export function documentsPlugin({ sources = true } = {}) {
     const made = {

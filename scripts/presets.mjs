@@ -1,8 +1,10 @@
-// presets.mjs: `make presets`: measures every preset's claims again for seeds 1, 2 and 3, keeps what it measured in
-// docs/presets.json, and writes docs/PRESETS.md from it. Exit status 1 when a claim does not hold.
+// presets.mjs: `make presets`: measures every preset's claims again for seeds 1, 2 and 3, keeps what it
+// measured in docs/presets.json, and writes docs/PRESETS.md from it. Exit status 1 when a claim does not
+// hold.
 //   node scripts/presets.mjs [NAME]...          these presets, or all
 //   node scripts/presets.mjs --sweeps           the two sweeps at the page's end
-//   node scripts/presets.mjs --long [WORD]      the long trainings on all 784 pixels whose config has WORD, or all (hours)
+//   node scripts/presets.mjs --long [WORD]      the long trainings on all 784 pixels whose config has WORD,
+//                                               or all (hours)
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// records.mjs: writes wasm/loader/records.ts, the fields of the module's records by name and place, from wasm/records.def, by which
-// exports.c fills them. `make` calls it when the table has changed.
+// records.mjs: writes wasm/loader/records.ts, the fields of the module's records by name and place, from
+// wasm/records.def, by which exports.c fills them. `make` calls it when the table has changed.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -20,8 +20,8 @@ export function recordsModule() {
         const lines = fields.map(([name, kind]) => `    ${/\W/.test(name) ? `'${name}'` : name}: '${kind}',`);
         return `export const ${record} = {\n${lines.join('\n')}\n} as const;\n`;
     });
-    return `// records.ts: written by \`node scripts/records.mjs\` from wasm/records.def; change that. Fields in the order in which the module
-// hands them out: a number, a flag (0 or 1) or an address (0: none).
+    return `// records.ts: written by \`node scripts/records.mjs\` from wasm/records.def; change that. Fields in the
+// order in which the module hands them out: a number, a flag (0 or 1) or an address (0: none).
 ${lists.join('')}`;
 }
 

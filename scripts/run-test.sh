@@ -1,8 +1,9 @@
 #!/bin/bash
-# Runs one test program, keeps its output in build/test/NAME.log, its counts in NAME.count, the names of its tests in NAME.tests
-# and why some failed or were skipped in NAME.notes, for tally.sh. Reads cmocka's output, TAP, and both reporters of node:test. Judges nothing beyond what these say,
-# except that silence is not success: a crash, a time-out, a planned test that never reported and a program
-# that reported no test at all each count as failed.
+# Runs one test program, keeps its output in build/test/NAME.log, its counts in NAME.count, the names of its
+# tests in NAME.tests and why some failed or were skipped in NAME.notes, for tally.sh. Reads cmocka's output,
+# TAP, and both reporters of node:test. Judges nothing beyond what these say, except that silence is not
+# success: a crash, a time-out, a planned test that never reported and a program that reported no test at all
+# each count as failed.
 set -u
 
 usage() {
@@ -50,7 +51,8 @@ started=$(clock)
 
 limit=()
 if command -v timeout >/dev/null; then limit=(timeout -k 10 "$timeout_seconds"); fi
-# cmocka's own format is read in preference to its TAP: its tags are found after a test's unfinished line, too.
+# cmocka's own format is read in preference to its TAP: its tags are found after a test's unfinished line,
+# too.
 export CMOCKA_MESSAGE_OUTPUT=STDOUT
 "${limit[@]+"${limit[@]}"}" "$@" >>"$log" 2>&1 </dev/null &
 running=$!
@@ -82,8 +84,8 @@ function trimmed(text) { gsub(/^[ \t]+|[ \t\r]+$/, "", text); return text }
 
 by_status == "yes" { next }
 
-# cmocka. A result belongs to the RUN line before it; the lists at the end of a group repeat results and count not.
-# The test may have printed before the tag without ending its line.
+# cmocka. A result belongs to the RUN line before it; the lists at the end of a group repeat results and count
+# not. The test may have printed before the tag without ending its line.
 /\[==========\] Running [0-9]+ test\(s\)/ { split(after("] Running "), words, " "); planned += words[1]; cmocka = 1; next }
 index($0, "[ RUN      ] ") { current = trimmed(after("[ RUN      ] ")); said = ""; next }
 current != "" && index($0, "[       OK ] " current) { names(current); passes(); reported++; current = ""; next }
@@ -98,8 +100,9 @@ current != "" && index($0, "[  SKIPPED ] " current) {
 }
 current != "" && trimmed($0) != "" { said = trimmed($0); sub(/^\[[ A-Z]*\] --- /, "", said) }
 
-# The closing block of node:test, in order and unbroken ("# " in its TAP reporter, "ℹ " in its spec reporter), so that
-# a test which prints "pass 5" is not taken for it. It counts nested tests, which TAP lines at the margin do not.
+# The closing block of node:test, in order and unbroken ("# " in its TAP reporter, "ℹ " in its spec reporter),
+# so that a test which prints "pass 5" is not taken for it. It counts nested tests, which TAP lines at the
+# margin do not.
 /^(#|ℹ) tests [0-9]+$/ { at = 1; next }
 at == 1 && /^(#|ℹ) suites [0-9]+$/ { at = 2; next }
 at == 2 && /^(#|ℹ) pass [0-9]+$/ { node_pass = $3; at = 3; next }

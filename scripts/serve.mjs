@@ -33,7 +33,9 @@ function refuse(response, status, sentence) {
     response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(`${sentence}\n`);
 }
 
-/** The file that a request path names: {file, size}, {folder} where a slash is missing, or {status, sentence}. */
+/**
+ * The file that a request path names: {file, size}, {folder} where a slash is missing, or {status, sentence}.
+ */
 async function locate(root, pathname) {
     let path;
     try {

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Makes sure that what the build uses is there: compilers, libraries, Node.js, npm packages, a browser for the tests.
-# Says what is missing; installs it where it may (apt, as root or through sudo); otherwise names the packages and
-# stops. Builds nothing of the project itself. Looks at the machine each time, so it notices what was removed.
+# Makes sure that what the build uses is there: compilers, libraries, Node.js, npm packages, a browser for the
+# tests. Says what is missing; installs it where it may (apt, as root or through sudo); otherwise names the
+# packages and stops. Builds nothing of the project itself. Looks at the machine each time, so it notices what
+# was removed.
 set -eu
 
 usage() {
@@ -83,7 +84,8 @@ has_packages() {
     [ -f node_modules/.seqmix-setup ] && [ "$(cat node_modules/.seqmix-setup)" = "$(packages_stamp)" ]
 }
 
-# Fills $missing (words), $apt, $dnf, $brew, $cask (package names); what Node.js's version needs comes after these.
+# Fills $missing (words), $apt, $dnf, $brew, $cask (package names);
+# what Node.js's version needs comes after these.
 need() { # WHAT APT DNF BREW CHECK...
     what=$1 for_apt=$2 for_dnf=$3 for_brew=$4
     shift 4

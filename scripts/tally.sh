@@ -1,8 +1,8 @@
 #!/bin/bash
-# Sums what run-test.sh left in build/test: a line per test program, why tests were skipped or failed, and the closing
-# line `N passed, N failed, N skipped`. Runs nothing. Exit status 0 only if something passed and nothing failed.
-# Failed is also: a program whose verdict is not of today's sources (no .current: judge.mk), and a test that
-# proofs_tests/tests.txt lists and nobody reported: tests do not vanish unnoticed.
+# Sums what run-test.sh left in build/test: a line per test program, why tests were skipped or failed, and the
+# closing line `N passed, N failed, N skipped`. Runs nothing. Exit status 0 only if something passed and
+# nothing failed. Failed is also: a program whose verdict is not of today's sources (no .current: judge.mk),
+# and a test that proofs_tests/tests.txt lists and nobody reported: tests do not vanish unnoticed.
 set -u
 
 usage() {
@@ -40,8 +40,8 @@ if [ ${#names[@]} = 0 ]; then
     exit 1
 fi
 
-# "PROGRAM: TEST", sorted, as in the list: of every program, or of the one named. A program stands in it once, whatever
-# compiler (clang/test_gemm) or mode (fast/test_gemm) it also runs under.
+# "PROGRAM: TEST", sorted, as in the list: of every program, or of the one named. A program stands in it once,
+# whatever compiler (clang/test_gemm) or mode (fast/test_gemm) it also runs under.
 reported() { # NAME
     awk -v program="${1##*/}" '{ print program ": " $0 }' "$folder/$1.tests" 2>/dev/null | LC_ALL=C sort -u
 }

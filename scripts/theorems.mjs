@@ -1,8 +1,10 @@
-// theorems.mjs: writes docs/THEOREMS.md: for each claim the file that checks it, what kind of truth it has (truth.mjs), the
-// command, and the figures that it prints. Made from the first comment of every proofs_tests/proofs/proof_*.c (Claim, Statement,
-// Needs, Model, Check), from proofs_tests/rocq and from the lines "figure: ..." of a run; the programs must have been built.
+// theorems.mjs: writes docs/THEOREMS.md: for each claim the file that checks it, what kind of truth it has
+// (truth.mjs), the command, and the figures that it prints. Made from the first comment of every
+// proofs_tests/proofs/proof_*.c (Claim, Statement, Needs, Model, Check), from proofs_tests/rocq and from the
+// lines "figure: ..." of a run; the programs must have been built.
 //   node scripts/theorems.mjs            write the page
-//   node scripts/theorems.mjs --check    say whether the page holds every proof with its claim and each of its figures' names
+//   node scripts/theorems.mjs --check    say whether the page holds every proof with its claim and each of
+//                                        its figures' names
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// truth.mjs: the claims and what kind of truth each has: proved by machine (proofs_tests/rocq), certified on exact instances
-// (proof_certificates.c), tested on the kernels' own floats. docs/THEOREMS.md and the page's Theorems view are both made of this.
+// truth.mjs: the claims and what kind of truth each has: proved by machine (proofs_tests/rocq), certified on
+// exact instances (proof_certificates.c), tested on the kernels' own floats. docs/THEOREMS.md and the page's
+// Theorems view are both made of this.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -93,9 +94,10 @@ function kinds({ proved, inPart, certified, tested }) {
     ].filter(Boolean);
 }
 /**
- * [{ name, claim, file, paper, proved: [{ file, theorems: [{ name, statement }] }], errata, kinds: [{ kind, words }] }]. First the
- * papers' claims (paper: true), a program each; then what our own code rests on, a Rocq file or a test each. A Rocq file whose
- * comment begins with a paper's tag, "[CAT] ...", belongs to the programs that the comment names.
+ * [{ name, claim, file, paper, proved: [{ file, theorems: [{ name, statement }] }], errata, kinds: [{ kind,
+ * words }] }]. First the papers' claims (paper: true), a program each; then what our own code rests on, a
+ * Rocq file or a test each. A Rocq file whose comment begins with a paper's tag, "[CAT] ...", belongs to the
+ * programs that the comment names.
  */
 export function claims() {
     const all = rocqFiles();

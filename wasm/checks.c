@@ -1,7 +1,7 @@
-// checks.c: the exports of checks.wasm: model/audit/selfcheck.h and kernels/digest.c as a side module, which shares the memory and
-// calls the kernels of a seqmix.wasm that is already loaded. So a visitor's own module is what gets checked, and only who asks
-// downloads the checks. wasm/loader/checks.ts is the only caller. Below, the parts of run.h that selfcheck.c uses, through the exports
-// of that module.
+// checks.c: the exports of checks.wasm: model/audit/selfcheck.h and kernels/digest.c as a side module, which
+// shares the memory and calls the kernels of a seqmix.wasm that is already loaded. So a visitor's own module
+// is what gets checked, and only who asks downloads the checks. wasm/loader/checks.ts is the only caller.
+// Below, the parts of run.h that selfcheck.c uses, through the exports of that module.
 #include <stdint.h>
 
 #include "model/mixers/mixer.h"

@@ -1,9 +1,11 @@
-// exports.c: the flat functions that JavaScript calls, over include/seqmix/run.h: pointers, 32-bit sizes and doubles only (no
-// structs, no 64-bit integers). exports.txt lists them; wasm/loader is their only caller. The kernels of
-// smx.h are flat as they are: exports.txt lists them too, and kernels.ts calls them. Nothing is computed here.
+// exports.c: the flat functions that JavaScript calls, over include/seqmix/run.h: pointers, 32-bit sizes and
+// doubles only (no structs, no 64-bit integers). exports.txt lists them; wasm/loader is their only caller.
+// The kernels of smx.h are flat as they are: exports.txt lists them too, and kernels.ts calls them. Nothing
+// is computed here.
 //
-// A function that can fail returns 0 (or -1 where 0 is a result) and leaves the error for lab_error. Results that do
-// not fit a return value lie in static arrays of this file, valid until the next call of the same function.
+// A function that can fail returns 0 (or -1 where 0 is a result) and leaves the error for lab_error. Results
+// that do not fit a return value lie in static arrays of this file, valid until the next call of the same
+// function.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +48,8 @@ smx_run *lab_load(const void *bytes, size_t size, const char *changes) {
 }
 void lab_close(smx_run *run) { smx_run_close(run); }
 int lab_step(smx_run *run, size_t n) { return smx_run_step(run, n, &failure); }
-// Addresses of a batch's arrays, 0 those that the task does not use; its sequences, 0: as many as the config's batch.
+// Addresses of a batch's arrays, 0 those that the task does not use;
+// its sequences, 0: as many as the config's batch.
 int lab_step_on(smx_run *run, const int32_t *tokens, const float *values, const int32_t *targets,
                 const float *target_values, size_t sequences) {
     return smx_run_step_on(run,
@@ -93,7 +96,8 @@ const double *lab_evaluate_on(smx_run *run, const int32_t *tokens, const float *
                              .sequences = sequences};
     return smx_run_evaluate_on(run, &batch, &e, &failure) ? NULL : flat_evaluation(&e);
 }
-// Of the last evaluation: number of classes, then how often row was wanted and column answered; NULL: there is none.
+// Of the last evaluation: number of classes, then how often row was wanted and column answered;
+// NULL: there is none.
 const double *lab_confusion(const smx_run *run) {
     static double *out;
     size_t classes;
@@ -196,7 +200,8 @@ size_t lab_saved_size(void) { return saved_size; }
 
 const char *lab_mixer(size_t i) { return mixer_name(i); } // NULL past the last
 
-// The factors by distance of LaS, table [H][2L-1]: alphas [H], or NULL: as the mixer spaces them up to `range`.
+// The factors by distance of LaS, table [H][2L-1]: alphas [H], or NULL:
+// as the mixer spaces them up to `range`.
 void lab_las_decay(float *table, const float *alphas, size_t H, size_t L, float range) {
     double decay[LAS_MAX_HEADS];
     if (H > LAS_MAX_HEADS) return;

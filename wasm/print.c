@@ -1,7 +1,8 @@
-// print.c: snprintf and its kin for the modules, in place of the C library's, whose floating-point conversions nothing here
-// uses (model/base/number.c writes decimals): a tenth of its size. Not for the native program. Handles what the sources ask for:
-// %s %c %d %u %x %X %ld %zu %lld %llu %llx %%, a width with or without 0, a precision on %s. test_print.c compares it with
-// the C library's.
+// print.c: snprintf and its kin for the modules, in place of the C library's, whose floating-point
+// conversions nothing here uses (model/base/number.c writes decimals): a tenth of its size. Not for the
+// native program. Handles what the sources ask for:
+// %s %c %d %u %x %X %ld %zu %lld %llu %llx %%, a width with or without 0, a precision on %s. test_print.c
+// compares it with the C library's.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

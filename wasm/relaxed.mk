@@ -1,6 +1,7 @@
-# relaxed.mk: seqmix-relaxed.wasm, for fast mode in engines with relaxed SIMD: the same sources, the kernels twice, once with fused
-# multiply-add. By clang 16 or later and its linker, since emcc 3.1.6 encodes these instructions in an outdated way; emcc gives
-# the C library. Never part of another target: where the compiler is missing, `make relaxed` says so. Included by wasm.mk.
+# relaxed.mk: seqmix-relaxed.wasm, for fast mode in engines with relaxed SIMD: the same sources, the kernels
+# twice, once with fused multiply-add. By clang 16 or later and its linker, since emcc 3.1.6 encodes these
+# instructions in an outdated way; emcc gives the C library. Never part of another target: where the compiler
+# is missing, `make relaxed` says so. Included by wasm.mk.
 RELAXED_VERSION := $(firstword $(foreach v,16 17 18 19 20 21,$(if $(shell command -v clang-$v),$(if $(shell command -v wasm-ld-$v),$v))))
 RELAXED_CLANG := $(if $(RELAXED_VERSION),clang-$(RELAXED_VERSION))
 RELAXED_SYSROOT = $(shell em-config CACHE)/sysroot

@@ -1,16 +1,18 @@
-# wasm.mk: the WebAssembly modules and their loader. Included by the Makefile, whose KERNEL_SRC, KERNEL_ONCE, MODEL_SRC,
-# TASK_SRC, CPPFLAGS and EXACT it uses. One object per file and module, so that a change rebuilds what it must.
+# wasm.mk: the WebAssembly modules and their loader. Included by the Makefile, whose KERNEL_SRC, KERNEL_ONCE,
+# MODEL_SRC, TASK_SRC, CPPFLAGS and EXACT it uses. One object per file and module, so that a change rebuilds
+# what it must.
 # (emcc from Debian finds its JavaScript in /usr/share/nodejs; elsewhere the variable changes nothing.)
 EMCC := NODE_PATH=$${NODE_PATH:-/usr/share/nodejs} emcc
 WASM_CFLAGS := -std=gnu11 -DNDEBUG -Wall -Wextra -Werror $(EXACT) -fno-builtin-sprintf -DSMX_ONLY
-# Time goes into these, and they inline everything; the rest is there to be small. Lanes are written out in the sources: what
-# the compiler would unroll or vectorise besides costs bytes and gains nothing measurable.
+# Time goes into these, and they inline everything; the rest is there to be small. Lanes are written out in
+# the sources: what the compiler would unroll or vectorise besides costs bytes and gains nothing measurable.
 WASM_HOT := kernels/gemm.c kernels/attention.c kernels/conv.c kernels/activation.c kernels/norm.c kernels/loss.c
 WASM_COLD := wasm/exports.c wasm/print.c $(MODEL_SRC) $(TASK_SRC)
 WASM_LEVEL = $(if $(filter $(WASM_HOT),$<),-O2 -DSMX_HOT,$(if $(filter $(WASM_COLD),$<),-Oz,-Os)) -fno-vectorize -fno-slp-vectorize -fno-unroll-loops
 WASM_FLAGS_wasm := -msimd128 -DSMX_HAVE_wasm -DSMX_ISA_NAME=wasm
 WASM_FLAGS_scalar := -DSMX_SCALAR -DSMX_HAVE_scalar -DSMX_ISA_NAME=scalar
-# gzip looks back 32 KB: kernels that resemble each other stand together (2 KB; the order was found by trying).
+# gzip looks back 32 KB: kernels that resemble each other stand together (2 KB; the order was found by
+# trying).
 WASM_NEAR := $(patsubst %,kernels/%.c,norm adamw gemm linattn state landmark conv attention_maps attention loss rope mse elementwise feature \
 	embedding gate s4d scan ema longconv iir fft activation)
 WASM_KERNELS := $(filter-out %/digest.c,$(KERNEL_ONCE)) $(filter-out $(WASM_NEAR),$(KERNEL_SRC)) $(WASM_NEAR)
@@ -33,8 +35,8 @@ build/obj/emcc/checks/%.o: %.c wasm/wasm.mk | setup
 build/wasm/checks.wasm: $(CHECKS_OBJ)
 	@mkdir -p $(@D) && $(EMCC) -Oz -sSIDE_MODULE=2 -sWASM_BIGINT -sEXPORTED_FUNCTIONS=_check_count,_check_name,_check_digest $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
 
-# verify.wasm: the proofs, the oracle and the constructions beside the same kernels, for who wants to see them run again.
-# Loaded by the page only when it is asked for.
+# verify.wasm: the proofs, the oracle and the constructions beside the same kernels, for who wants to see them
+# run again. Loaded by the page only when it is asked for.
 VERIFY_SRC := $(wildcard proofs_tests/proofs/wasm/*.c proofs_tests/constructions/*.c) $(filter-out %/proof_certificates.c,$(PROOF_SRC)) proofs_tests/proofs/test_errata.c $(REF_SRC)
 VERIFY_OBJ := $(VERIFY_SRC:%.c=build/obj/emcc/verify/%.o) $(filter-out %/wasm/exports.o %/wasm/print.o,$(WASM_SRC:%.c=build/obj/emcc/wasm/%.o))
 build/obj/emcc/verify/%.o: %.c wasm/wasm.mk | setup

@@ -1,8 +1,9 @@
 // sw.js: the service worker: keeps the page's files, so that it opens without a network after the first
 // visit. The build writes VERSION and FILES above this text.
 //
-// A new version waits until no tab has the old one open, and what the old one keeps goes only then: an open tab
-// finds the parts of its own version, which the host no longer has. (The page itself comes from the network.)
+// A new version waits until no tab has the old one open, and what the old one keeps goes only then: an open
+// tab finds the parts of its own version, which the host no longer has. (The page itself comes from the
+// network.)
 /* global VERSION, FILES */
 
 // One host may have several sites; each has its own caches.

@@ -1,5 +1,6 @@
-// browser.mjs: jax-js, TensorFlow.js and this project's own module side by side in one page, for run.mjs. Each workload is the config's
-// model on the batches of data.mjs; q, k and v projections lie side by side in one weight.
+// browser.mjs: jax-js, TensorFlow.js and this project's own module side by side in one page, for run.mjs.
+// Each workload is the config's model on the batches of data.mjs; q, k and v projections lie side by side in
+// one weight.
 import { open } from '../measure.mjs';
 import { jaxWorks } from './jax.mjs';
 import { tensorflowWorks } from './tensorflow.mjs';
@@ -58,7 +59,10 @@ export async function start() {
     return failures;
 }
 
-/** The losses of ten steps, or the one number that the work computes; undefined: this peer does not have that work. */
+/**
+ * The losses of ten steps, or the one number that the work computes;
+ * undefined: this peer does not have that work.
+ */
 export async function check(peer, name) {
     const work = works[peer][name];
     if (!work) return undefined;
@@ -68,7 +72,10 @@ export async function check(peer, name) {
     return losses;
 }
 
-/** Processor time in ms of one step, over `seconds`; what takes seconds a step is run once to warm up and once for its time. */
+/**
+ * Processor time in ms of one step, over `seconds`; what takes seconds a step is run once to warm up and once
+ * for its time.
+ */
 export async function time(who, name, seconds) {
     let step;
     const row = ownRow[name];

@@ -1,6 +1,6 @@
-// data.mjs: what the peers compute from: the weights of W1 and W2 at step 0, ten batches, and the ten losses that this project
-// gets, as build/bench/peers/NAME.json and NAME.bin. The numbers come from the WebAssembly module, which gives the same bits as
-// the program.
+// data.mjs: what the peers compute from: the weights of W1 and W2 at step 0, ten batches, and the ten losses
+// that this project gets, as build/bench/peers/NAME.json and NAME.bin. The numbers come from the WebAssembly
+// module, which gives the same bits as the program.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,5 @@
-// jax.mjs: W1 to W4 in jax-js (WebAssembly device): a whole training step, loss, gradients and AdamW, is one compiled function.
+// jax.mjs: W1 to W4 in jax-js (WebAssembly device): a whole training step, loss, gradients and AdamW, is
+// one compiled function.
 // jax-js counts references: each use of an array consumes it, `.ref` keeps it.
 import { blockUntilReady, defaultDevice, init, jit, nn, numpy as np, tree, valueAndGrad } from '@jax-js/jax';
 import { causalBias, decays, oneHot, sharedValue } from './shared.mjs';

@@ -1,6 +1,6 @@
-// native.c: OpenBLAS, oneDNN or FFTW (one per build: -DPEER_OPENBLAS, ...) on the kernels' shapes and numbers: prints a sum of what
-// the first call computed, as bench/kernel_rows.c has it, and the processor time in ms of the median call. native NAME SECONDS, with NAME a
-// row of `seqmix bench`.
+// native.c: OpenBLAS, oneDNN or FFTW (one per build: -DPEER_OPENBLAS, ...) on the kernels' shapes and
+// numbers: prints a sum of what the first call computed, as bench/kernel_rows.c has it, and the processor
+// time in ms of the median call. native NAME SECONDS, with NAME a row of `seqmix bench`.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,8 @@
-// run.mjs: the workloads and kernels beside what else a user would pick: node bench/peers/run.mjs [--rounds N] [NAME...].
-// Losses, or sums of what a kernel computes, must agree before anything is timed. Then both sides run in turns, and the ratio is the
-// median of the pairs' ratios: what the machine does meanwhile meets both. A peer that is not installed is skipped with a line.
+// run.mjs: the workloads and kernels beside what else a user would pick:
+// node bench/peers/run.mjs [--rounds N] [NAME...].
+// Losses, or sums of what a kernel computes, must agree before anything is timed. Then both sides run in
+// turns, and the ratio is the median of the pairs' ratios: what the machine does meanwhile meets both. A peer
+// that is not installed is skipped with a line.
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -34,7 +36,8 @@ if (unknown !== undefined || !(Number.isInteger(rounds) && rounds > 0)) {
     process.exit(2);
 }
 const SECONDS = 0.4;
-// An OpenBLAS older than the processor falls back to its slowest kernels: it gets the best that fit (PyTorch uses it too).
+// An OpenBLAS older than the processor falls back to its slowest kernels:
+// it gets the best that fit (PyTorch uses it too).
 const flags = existsSync('/proc/cpuinfo') ? readFileSync('/proc/cpuinfo', 'utf8') : '';
 const core = / avx512f /.test(flags) ? 'SKYLAKEX' : / avx2 /.test(flags) ? 'HASWELL' : '';
 const one = {
@@ -116,8 +119,9 @@ async function pair(peer, name, theirs, ours, target) {
 }
 
 /**
- * Losses of ten steps of training, or one number, against ours. Of training the largest relative difference that passes is 5e-6: peers
- * were seen to differ by 1.2e-6, another GELU or a forgotten weight decay moves 1e-5. W3 and W4 are sums that cancel.
+ * Losses of ten steps of training, or one number, against ours. Of training the largest relative difference
+ * that passes is 5e-6: peers were seen to differ by 1.2e-6, another GELU or a forgotten weight decay moves
+ * 1e-5. W3 and W4 are sums that cancel.
  */
 function agree(peer, name, losses, expected) {
     const most = /^W[12]/.test(name) ? 5e-6 : 1e-4;
@@ -135,7 +139,7 @@ function agree(peer, name, losses, expected) {
 }
 const expectedOf = (name) => (name === 'W1' || name === 'W2' ? spec(name).losses : [native(name).check]);
 
-// ---- PyTorch -----------------------------------------------------------------------------------------------------
+// ---- PyTorch ----------------------------------------------------------------------------------------------
 
 function findTorch() {
     for (const python of [process.env.PYTHON, 'python3', '/usr/bin/python3'].filter(Boolean))
@@ -185,7 +189,7 @@ async function torch() {
     }
 }
 
-// ---- Libraries ---------------------------------------------------------------------------------------------------
+// ---- Libraries --------------------------------------------------------------------------------------------
 
 const LIBRARIES = [
     ['OpenBLAS', 'PEER_OPENBLAS', ['-lopenblas'], 'libopenblas-dev', 'sgemm'],
@@ -215,7 +219,7 @@ async function library([peer, define, link, debian, kind]) {
     }
 }
 
-// ---- In the browser ----------------------------------------------------------------------------------------------
+// ---- In the browser ---------------------------------------------------------------------------------------
 
 async function browser() {
     if (!existsSync(`${here}node_modules`))

@@ -1,4 +1,5 @@
-// shared.mjs: what every peer in the browser is given: the same targets, bias, values, and which weights decay.
+// shared.mjs: what every peer in the browser is given: the same targets, bias, values,
+// and which weights decay.
 
 /** Batch i of the targets as rows that already carry 1 / count, so that the loss is a sum. */
 export function oneHot(spec, i) {

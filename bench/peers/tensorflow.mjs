@@ -1,4 +1,5 @@
-// tensorflow.mjs: W1, W2 and one product in TensorFlow.js (WebAssembly backend, one thread): eager, with hand-written AdamW.
+// tensorflow.mjs: W1, W2 and one product in TensorFlow.js (WebAssembly backend, one thread):
+// eager, with hand-written AdamW.
 import { setWasmPaths } from '@tensorflow/tfjs-backend-wasm';
 import * as tf from '@tensorflow/tfjs-core';
 import '@tensorflow/tfjs-core/dist/public/chained_ops/register_all_chained_ops.js';

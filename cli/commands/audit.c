@@ -1,4 +1,5 @@
-// audit.c: seqmix audit: how far ahead each mixer sees in each of its modes, as a Markdown table; or one config in detail.
+// audit.c: seqmix audit: how far ahead each mixer sees in each of its modes, as a Markdown table;
+// or one config in detail.
 #include "cli/cli.h"
 #include "model/run/language.h"
 

@@ -1,6 +1,6 @@
-// bench.c: seqmix bench: times the rows of bench/rows.h. Processor time is what counts (other programs do not; wall time for
-// rows with threads), wall time stands beside it; every sample is followed by a slice of the arithmetic ceiling, so that a
-// share of the ceiling compares what was measured at the same moment.
+// bench.c: seqmix bench: times the rows of bench/rows.h. Processor time is what counts (other programs do
+// not; wall time for rows with threads), wall time stands beside it; every sample is followed by a slice of
+// the arithmetic ceiling, so that a share of the ceiling compares what was measured at the same moment.
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -83,7 +83,8 @@ static summary measure(bench_row *r, double seconds) {
                      .samples = n};
 }
 
-// Cost of a token, over what it is divided by, as a multiple of the same at the first length; 0 for other rows.
+// Cost of a token, over what it is divided by, as a multiple of the same at the first length;
+// 0 for other rows.
 static double growth(const bench_row *r, const summary *m) {
     static char mechanism[96];
     static double first;

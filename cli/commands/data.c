@@ -1,4 +1,5 @@
-// data.c: seqmix data 'CONFIG' --count N --out DIR: samples of a task as .npy, for use elsewhere; --show draws them.
+// data.c: seqmix data 'CONFIG' --count N --out DIR: samples of a task as .npy, for use elsewhere;
+// --show draws them.
 #include "cli/cli.h"
 #include "model/run/language.h"
 

@@ -1,4 +1,5 @@
-// data_show.c: seqmix data 'CONFIG' --show: one sample as a person reads it: tokens over their targets, numbers, or an image.
+// data_show.c: seqmix data 'CONFIG' --show: one sample as a person reads it:
+// tokens over their targets, numbers, or an image.
 #include "data_show.h"
 
 #include <math.h>
@@ -47,7 +48,8 @@ static void numbers_line(const char *name, const float *x, size_t channels, size
     putchar('\n');
 }
 
-// Two characters a pixel, from the standardised values of tasks/generators/pixels.c (mean 0.1307, deviation 0.3081).
+// Two characters a pixel, from the standardised values of tasks/generators/pixels.c (mean 0.1307, deviation
+// 0.3081).
 static void image(const float *values, size_t side) {
     static const char shades[] = " .:-=+*#%@";
     for (size_t y = 0; y < side; y++) {

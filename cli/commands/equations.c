@@ -1,5 +1,5 @@
-// equations.c: seqmix equations: the functions of the language in which mixers are written as text (docs/EQUATIONS.md), from
-// their table, as Markdown.
+// equations.c: seqmix equations: the functions of the language in which mixers are written as text
+// (docs/EQUATIONS.md), from their table, as Markdown.
 #include "cli/cli.h"
 
 #include <stdio.h>

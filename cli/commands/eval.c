@@ -1,5 +1,5 @@
-// eval.c: seqmix eval: how good a saved run is, at its own length and at others, one line for each; and which answer it gave for
-// which.
+// eval.c: seqmix eval: how good a saved run is, at its own length and at others, one line for each; and which
+// answer it gave for which.
 #include "cli/cli.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-// help.c: seqmix help [NAME]: the config language and the commands, from the same tables that the parsers read.
+// help.c: seqmix help [NAME]: the config language and the commands,
+// from the same tables that the parsers read.
 #include "cli/cli.h"
 
 #include <stdio.h>

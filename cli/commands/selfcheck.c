@@ -1,4 +1,5 @@
-// selfcheck.c: seqmix selfcheck: every digest of model/audit/selfcheck.h, one a line, and what differs from a list.
+// selfcheck.c: seqmix selfcheck: every digest of model/audit/selfcheck.h, one a line,
+// and what differs from a list.
 #include "cli/cli.h"
 
 #include <stdio.h>

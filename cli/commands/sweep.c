@@ -1,5 +1,5 @@
-// sweep.c: seqmix sweep 'CONFIG' KEY=A,B,C: one training per value and seed, and how good each came out. The papers' two sweeps
-// are chunk=... (context window) and images=... (size of the training set).
+// sweep.c: seqmix sweep 'CONFIG' KEY=A,B,C: one training per value and seed, and how good each came out. The
+// papers' two sweeps are chunk=... (context window) and images=... (size of the training set).
 #include "cli/cli.h"
 
 #include <stdio.h>

@@ -1,19 +1,21 @@
-// train_signals.h: what a training hears while it computes. A thread waits for signals, so that one is answered within a second
-// however long a step takes: the training itself answers between steps; where it does not get there in time, the thread saves what
-// was kept before the step.
+// train_signals.h: what a training hears while it computes. A thread waits for signals, so that one is
+// answered within a second however long a step takes: the training itself answers between steps; where it
+// does not get there in time, the thread saves what was kept before the step.
 #ifndef CLI_TRAIN_SIGNALS_H
 #define CLI_TRAIN_SIGNALS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-// Before any other thread is made. save: where to (NULL: nowhere). HUP, INT and TERM end the training, USR1 saves; PIPE is ignored.
+// Before any other thread is made. save: where to (NULL: nowhere).
+// HUP, INT and TERM end the training, USR1 saves; PIPE is ignored.
 int signals_start(const char *save);
 int signals_stop(void);     // the signal that ends the training, 0: none
 int signals_save_now(void); // was USR1 heard since the last save?
 // The checkpoint as it is before the step to come; the bytes are the thread's from here on (freed by it).
 void signals_keep(void *bytes, size_t size, uint64_t step);
-// Around whatever the training itself saves, so that it and the thread take turns; saved: the file holds the newest state.
+// Around whatever the training itself saves, so that it and the thread take turns;
+// saved: the file holds the newest state.
 void signals_lock(void);
 void signals_unlock(int saved);
 void signals_end(void); // the training is over: what comes is the program's own business

@@ -1,4 +1,5 @@
-// error.h: how a function that can fail says why: one sentence, and its parts for whoever shows them beside a field.
+// error.h: how a function that can fail says why: one sentence,
+// and its parts for whoever shows them beside a field.
 #ifndef SMX_ERROR_H
 #define SMX_ERROR_H
 

@@ -34,8 +34,8 @@ enum { REF_OK = 0, REF_NO_MEMORY = -1 };
 void *ref_carve(double **first, size_t count, ...);
 #define REF_END ((double **)0)
 
-// ==== Primitives: the twins of include/seqmix/smx.h, same names after the prefix, same order of parameters, no
-// scratch.
+// ==== Primitives: the twins of include/seqmix/smx.h, same names after the prefix, same order of parameters,
+// no scratch.
 
 // ---- gemm.c: matrix product
 enum { REF_TRANS_A = 1, REF_TRANS_B = 2, REF_ACCUMULATE = 4 };
@@ -95,7 +95,8 @@ void ref_attention_map(double *map, const double *q, const double *k, const ref_
 // Backward of the map: ADDS to that head's part of dq and dk.
 void ref_attention_map_bwd(double *dq, double *dk, const double *dmap, const double *map, const double *q,
                            const double *k, const ref_attention *p, size_t b, size_t head);
-// Maps mixed across heads, o_h = sum_g mix[h][g] A_g v_h; p->pool_window is not used. dmix [H][H] accumulates.
+// Maps mixed across heads, o_h = sum_g mix[h][g] A_g v_h; p->pool_window is not used.
+// dmix [H][H] accumulates.
 void ref_attention_maps_fwd(double *o, double *stats, const double *q, const double *k, const double *v,
                             const double *mix, const ref_attention *p);
 void ref_attention_maps_bwd(double *dq, double *dk, double *dv, double *dmix, const double *dout,
@@ -122,24 +123,24 @@ void ref_linattn_fwd(double *y, double *norm, const double *q, const double *k, 
 void ref_linattn_bwd(double *dq, double *dk, double *dv, const double *dy, const double *q, const double *k,
                      const double *v, const double *y, const double *norm, const ref_linattn *p);
 
-// ---- gla.c, delta.c: a state S [B][H][dk][dv] that rows are written into and read from; q, k [B][L][H][dk], v, y
-// [B][L][H][dv]
+// ---- gla.c, delta.c: a state S [B][H][dk][dv] that rows are written into and read from; q, k [B][L][H][dk],
+// v, y [B][L][H][dv]
 typedef enum { REF_GATES_NONE, REF_GATES_FIXED, REF_GATES_HEAD, REF_GATES_CHANNEL } ref_gates;
 typedef struct {
     size_t B, L, H, dk, dv;
     ref_gates gates; // g <= 0: none, [H], [B][L][H] or [B][L][H][dk]
     double scale;    // of y, usually 1/sqrt(dk)
 } ref_state;
-// S_t = diag(e^{g_t}) S_{t-1} + k_t v_t^T, y_t = scale S_t^T q_t. start: S before the first row, NULL: 0; state: S after the
-// last. dg accumulates (NULL: not wanted), dstart (NULL: not wanted) and the others are overwritten; dstate: gradient of the
-// last state, NULL: 0.
+// S_t = diag(e^{g_t}) S_{t-1} + k_t v_t^T, y_t = scale S_t^T q_t. start: S before the first row, NULL: 0;
+// state: S after the last. dg accumulates (NULL: not wanted), dstart (NULL: not wanted) and the others are
+// overwritten; dstate: gradient of the last state, NULL: 0.
 void ref_gla_fwd(double *y, double *state, const double *q, const double *k, const double *v, const double *g,
                  const double *start, const ref_state *p);
 int ref_gla_bwd(double *dq, double *dk, double *dv, double *dg, double *dstart, const double *dy,
                 const double *dstate, const double *q, const double *k, const double *v, const double *g,
                 const double *start, const ref_state *p);
-// The delta rule: R = diag(e^{g_t}) S_{t-1}, S_t = R + k_t (beta_t (v_t - R^T k_t))^T, y_t = scale S_t^T q_t; beta
-// [B][L][H]. Gradients as above.
+// The delta rule: R = diag(e^{g_t}) S_{t-1}, S_t = R + k_t (beta_t (v_t - R^T k_t))^T, y_t = scale S_t^T q_t;
+// beta [B][L][H]. Gradients as above.
 int ref_delta_fwd(double *y, double *state, const double *q, const double *k, const double *v,
                   const double *beta, const double *g, const double *start, const ref_state *p);
 int ref_delta_bwd(double *dq, double *dk, double *dv, double *dbeta, double *dg, double *dstart,
@@ -160,8 +161,9 @@ typedef struct {
 } ref_landmark;
 // A query picks, among the complete blocks before its own, the one whose last row in marks has the largest q
 // . mark (the lowest on a tie), and attends to it and to its own block up to itself. o [B][L][D], stats
-// The smallest lead of a chosen landmark's score over the next best, relative to the scores' root mean square: a choice that
-// rounding could turn has a small one. Infinite where no query has two landmarks to choose from.
+// The smallest lead of a chosen landmark's score over the next best, relative to the scores' root mean
+// square: a choice that rounding could turn has a small one. Infinite where no query has two landmarks to
+// choose from.
 double ref_landmark_lead(const double *q, const double *marks, const ref_landmark *p);
 // [B][H][L][2], chosen [B][H][L], -1 where there is none.
 void ref_landmark_fwd(double *o, double *stats, int32_t *chosen, const double *q, const double *k,
@@ -300,8 +302,8 @@ int ref_las_attention_fwd(double *y, const double *x, const ref_qkvo *w, const r
 int ref_las_attention_bwd(double *dx, const ref_qkvo *dw, const double *dy, const double *x,
                           const ref_qkvo *w, const ref_las *p);
 
-// ---- linear_attention.c: docs/MECHANISMS.md#linear, the mechanism: ref_linattn on q, k, v, with phi = elu + 1
-// on q and k for the sum normaliser. B = 1, stride = D.
+// ---- linear_attention.c: docs/MECHANISMS.md#linear, the mechanism: ref_linattn on q, k, v, with
+// phi = elu + 1 on q and k for the sum normaliser. B = 1, stride = D.
 int ref_linear_attention_fwd(double *y, const double *q, const double *k, const double *v,
                              const ref_linattn *p);
 int ref_linear_attention_bwd(double *dq, double *dk, double *dv, const double *dy, const double *q,

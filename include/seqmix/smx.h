@@ -10,19 +10,20 @@
 // Contracts
 //   Order     outputs, inputs, what forward saved, scratch, sizes. Backward: gradients out, gradient in, then
 //             what forward saw.
-//   Structs   sizes, strides and options, where there are many, stand in one const struct p at the end; arrays that make
-//             up one thing (weights of an average, the system of a scan) in a const struct of pointers, their gradients
-//             in one with the same fields. Arrays of data stay arguments.
-//   Gradients input gradients OVERWRITE; parameter gradients ACCUMULATE (the caller zeroes them once per step).
+//   Structs   sizes, strides and options, where there are many, stand in one const struct p at the end;
+//             arrays that make up one thing (weights of an average, the system of a scan) in a const struct
+//             of pointers, their gradients in one with the same fields. Arrays of data stay arguments.
+//   Gradients input gradients OVERWRITE; parameter gradients ACCUMULATE (the caller zeroes them once
+//             per step).
 //   Aliasing  arguments must not overlap unless "in place" is said: then y == x (or dx == dy) exactly.
-//   Scratch   64-byte aligned, of smx_<op>_scratch_bytes(...) bytes; contents are lost. Data pointers need only
-//             float alignment.
-//   Bits      the result is the same to the last bit on every instruction set and compiler (exact mode): sums run in
-//             16 canonical lanes and one fixed tree, products over k run in order in blocks of SMX_KC, nothing is
-//             contracted to FMA unless the thread asks for smx_fast. Rounding mode and flush-to-zero of the caller are
-//             set aside for the call and restored.
-//   Errors    kernels cannot fail; sizes are the caller's promise. Size 0 is allowed where the prototype does not
-//             say otherwise and does nothing.
+//   Scratch   64-byte aligned, of smx_<op>_scratch_bytes(...) bytes; contents are lost. Data pointers need
+//             only float alignment.
+//   Bits      the result is the same to the last bit on every instruction set and compiler (exact mode): sums
+//             run in 16 canonical lanes and one fixed tree, products over k run in order in blocks of
+//             SMX_KC, nothing is contracted to FMA unless the thread asks for smx_fast. Rounding mode and
+//             flush-to-zero of the caller are set aside for the call and restored.
+//   Errors    kernels cannot fail; sizes are the caller's promise. Size 0 is allowed where the prototype does
+//             not say otherwise and does nothing.
 #ifndef SMX_H
 #define SMX_H
 
@@ -43,34 +44,36 @@ enum {
 };
 
 // ---- Instruction sets -----------------------------------------------------------------------------------
-// One of "scalar", "sse2", "avx2", "avx512", "neon", "wasm". The best that machine and system support is chosen at the
-// first call; the environment variable SMX_ISA forces one.
+// One of "scalar", "sse2", "avx2", "avx512", "neon", "wasm". The best that machine and system support is
+// chosen at the first call; the environment variable SMX_ISA forces one.
 const char *smx_isa(void);
-// Choose by name; returns 0, or -1 when that one is unknown, not built in, or not supported here (then nothing
-// changes). Not to be called while kernels run.
+// Choose by name; returns 0, or -1 when that one is unknown, not built in, or not supported here (then
+// nothing changes). Not to be called while kernels run.
 int smx_isa_choose(const char *name);
 // Name of the i-th instruction set that is built in and usable here, or NULL past the last.
 const char *smx_isa_name(size_t i);
 
 // ---- Fast mode ------------------------------------------------------------------------------------------
-// Kernels that the calling thread calls from now on may contract a product and a sum into one fused multiply-add, where the
-// chosen instruction set has such copies and the machine the instruction (avx2, avx512). Faster, within the same tolerances,
-// but not the same bits as elsewhere. off: exact again. Returns whether it was on. Each thread has its own.
+// Kernels that the calling thread calls from now on may contract a product and a sum into one fused
+// multiply-add, where the chosen instruction set has such copies and the machine the instruction (avx2,
+// avx512). Faster, within the same tolerances, but not the same bits as elsewhere. off: exact again. Returns
+// whether it was on. Each thread has its own.
 int smx_fast(int on);
 // Name of the copies that fast mode would use here ("avx512fma"), or NULL: it changes nothing.
 const char *smx_fast_isa(void);
 
 // ---- Floating-point environment -------------------------------------------------------------------------
-// Round to nearest, denormals kept. Every kernel does this by itself; code that computes numbers between kernels
-// brackets itself with the pair. leave takes what enter returned.
+// Round to nearest, denormals kept. Every kernel does this by itself; code that computes numbers between
+// kernels brackets itself with the pair. leave takes what enter returned.
 uint64_t smx_fpenv_enter(void);
 void smx_fpenv_leave(uint64_t saved);
 
 // ---- Matrix product -------------------------------------------------------------------------------------
 enum { SMX_TRANS_A = 1, SMX_TRANS_B = 2, SMX_ACCUMULATE = 4 };
-// C [m][n] = op(A) op(B), or += with SMX_ACCUMULATE. op(A) is [m][k]: A is [m][k] with row stride lda, or with
-// SMX_TRANS_A [k][m]; op(B) is [k][n]: B is [k][n] with row stride ldb, or with SMX_TRANS_B [n][k].
-// Without SMX_ACCUMULATE C is never read. k = 0 gives C = 0 (or unchanged). Each output is summed over k in order.
+// C [m][n] = op(A) op(B), or += with SMX_ACCUMULATE. op(A) is [m][k]: A is [m][k] with row stride lda, or
+// with SMX_TRANS_A [k][m]; op(B) is [k][n]: B is [k][n] with row stride ldb, or with SMX_TRANS_B [n][k].
+// Without SMX_ACCUMULATE C is never read. k = 0 gives C = 0 (or unchanged). Each output is summed over k in
+// order.
 size_t smx_gemm_scratch_bytes(size_t m, size_t n, size_t k);
 void smx_gemm(float *SMX_RESTRICT c, const float *a, const float *b, void *scratch, size_t m, size_t n,
               size_t k, size_t lda, size_t ldb, size_t ldc, unsigned flags);
@@ -104,7 +107,8 @@ float smx_dot(const float *x, const float *y, size_t n); // the same over produc
 
 // ---- Attention ------------------------------------------------------------------------------------------
 // Softmax attention (Vaswani et al.; docs/MECHANISMS.md#attention and #las), all heads of B sequences:
-//   s_ij = scale * q_i . k_j,  l_ij = s_ij * decay_h(i-j) + bias_h(i-j),  A = softmax over the allowed j,  o_i = sum_j A_ij v_j
+//   s_ij = scale * q_i . k_j,  l_ij = s_ij * decay_h(i-j) + bias_h(i-j),
+//   A = softmax over the allowed j,  o_i = sum_j A_ij v_j
 typedef struct {
     size_t B, L, D, H;
     size_t stride; // floats between rows of q, k, v (and dq, dk, dv): D, or 3D when they share one array
@@ -116,8 +120,9 @@ typedef struct {
     size_t pool_window; // P, odd: A is averaged over P columns, divisor always P, then cut to j <= i (LaS's
                         // masked pooling); needs causal; 0: off
 } smx_attention;
-// o [B][L][D]; stats [B][H][L][2] (row maximum, 1 / row sum) is what backward needs. A row whose logits are all -inf
-// gives 0. Scores are held for 24 query rows at a time, never L x L; scratch grows with the chunk, not with L.
+// o [B][L][D]; stats [B][H][L][2] (row maximum, 1 / row sum) is what backward needs. A row whose logits are
+// all -inf gives 0. Scores are held for 24 query rows at a time, never L x L; scratch grows with the chunk,
+// not with L.
 size_t smx_attention_fwd_scratch_bytes(const smx_attention *p);
 void smx_attention_fwd(float *SMX_RESTRICT o, float *SMX_RESTRICT stats, const float *q, const float *k,
                        const float *v, void *scratch, const smx_attention *p);
@@ -130,8 +135,9 @@ void smx_attention_bwd(float *dq, float *dk, float *dv, const float *dout, const
 void smx_attention_map(float *SMX_RESTRICT map, const float *q, const float *k, void *scratch,
                        const smx_attention *p, size_t b, size_t head); // scratch as for forward
 
-// The same with the maps mixed across heads before they meet the values (CAT Table 2, W = 1): o_h = sum_g mix_hg A_g v_h,
-// mix [H][H]. p->pool_window is not used. dmix accumulates, the rest is overwritten.
+// The same with the maps mixed across heads before they meet the values (CAT Table 2, W = 1):
+// o_h = sum_g mix_hg A_g v_h, mix [H][H]. p->pool_window is not used. dmix accumulates, the rest is
+// overwritten.
 size_t smx_attention_maps_fwd_scratch_bytes(const smx_attention *p);
 void smx_attention_maps_fwd(float *SMX_RESTRICT o, float *SMX_RESTRICT stats, const float *q, const float *k,
                             const float *v, const float *mix, void *scratch, const smx_attention *p);
@@ -141,18 +147,21 @@ void smx_attention_maps_bwd(float *dq, float *dk, float *dv, float *dmix, const 
                             void *scratch, const smx_attention *p);
 
 // ---- Linear attention -----------------------------------------------------------------------------------
-// Feature map elu + 1 (Katharopoulos et al. 2020): x + 1 for x > 0, exp(x) otherwise. Backward takes the OUTPUT y.
+// Feature map elu + 1 (Katharopoulos et al. 2020): x + 1 for x > 0, exp(x) otherwise. Backward takes the
+// OUTPUT y.
 void smx_elu1_fwd(float *y, const float *x, size_t n);
 void smx_elu1_bwd(float *dx, const float *dy, const float *y, size_t n);
-// Causal linear attention, all heads of B sequences (docs/MECHANISMS.md#linear): o_t = sum_{s<=t} (q_t . k_s) v_s, y_t = r_t o_t with
+// Causal linear attention, all heads of B sequences (docs/MECHANISMS.md#linear):
+// o_t = sum_{s<=t} (q_t . k_s) v_s, y_t = r_t o_t with
 //   NONE r = 1;   RMS r = 1/sqrt(mean(o_t^2) + eps) over the head's d outputs;
-//   SUM  r = 1/(q_t . sum_{s<=t} k_s), 0 with zero gradient where that is below FLT_MIN (q and k are to be non-negative).
+//   SUM  r = 1/(q_t . sum_{s<=t} k_s), 0 with zero gradient where that is below FLT_MIN (q and k are to be
+//        non-negative).
 enum { SMX_LINATTN_NONE, SMX_LINATTN_RMS, SMX_LINATTN_SUM };
 typedef struct {
     size_t B, L, D, H;
     size_t stride; // floats between rows of q, k, v (and dq, dk, dv)
-    size_t
-        C; // rows of a block, between which a state is carried: 1 is the recurrence, 0 or >= L the quadratic form
+    size_t C;      // rows of a block, between which a state is carried: 1 is the recurrence, 0 or >= L the
+                   // quadratic form
     int norm;
     float eps; // of RMS
 } smx_linattn;
@@ -165,11 +174,14 @@ void smx_linattn_bwd(float *dq, float *dk, float *dv, const float *dy, const flo
                      const float *v, const float *y, const float *norm, void *scratch, const smx_linattn *p);
 
 // ---- A state of keys and values -------------------------------------------------------------------------
-// Every head carries a matrix S [dk][dv] along its sequence; each row lets it fade, writes into it and reads from it
-// With a = e^g, R = diag(a_t) S_{t-1}:
-//   gla    S_t = R + k_t (beta_t v_t)^T             gated linear attention (Yang et al. 2023, Eq. 3), Mamba-2's SSD, retention
-//   delta  S_t = R + k_t (beta_t (v_t - R^T k_t))^T the delta rule (Yang et al. 2024), gated or not; |k_t| <= 1 and beta in [0, 1]
-// y_t = scale S_t^T q_t. O(dk dv) a row: blocks of 16 rows, in which pairs are multiplied by products of a, never by e^-g.
+// Every head carries a matrix S [dk][dv] along its sequence; each row lets it fade, writes into it and reads
+// from it. With a = e^g, R = diag(a_t) S_{t-1}:
+//   gla    S_t = R + k_t (beta_t v_t)^T             gated linear attention (Yang et al. 2023, Eq. 3),
+//                                                   Mamba-2's SSD, retention
+//   delta  S_t = R + k_t (beta_t (v_t - R^T k_t))^T the delta rule (Yang et al. 2024), gated or not;
+//                                                   |k_t| <= 1 and beta in [0, 1]
+// y_t = scale S_t^T q_t. O(dk dv) a row: blocks of 16 rows, in which pairs are multiplied by products of a,
+// never by e^-g.
 enum { SMX_GATES_NONE, SMX_GATES_FIXED, SMX_GATES_HEAD, SMX_GATES_CHANNEL };
 typedef struct {
     size_t B, L, H, dk, dv;
@@ -177,10 +189,11 @@ typedef struct {
     int shared; // 0: q and k are [B][L][H][dk]; else [B][L][dk], the same for all heads
     float scale;
 } smx_state;
-// y, v [B][L][H][dv], beta [B][L][H] (NULL in gla: 1). start [B][H][dk][dv] (NULL: zeros) is S before the first row, last (or
-// NULL) S after the last, so that a sequence may come in parts. states [B][smx_state_floats], one in 64 rows, is what
-// backward needs (NULL: not wanted). dbeta, dg and dstart may be NULL; dlast (NULL: zeros) is the gradient of last. dg of fixed gates
-// accumulates, everything else is overwritten.
+// y, v [B][L][H][dv], beta [B][L][H] (NULL in gla: 1). start [B][H][dk][dv] (NULL: zeros) is S before the
+// first row, last (or NULL) S after the last, so that a sequence may come in parts. states
+// [B][smx_state_floats], one in 64 rows, is what backward needs (NULL: not wanted). dbeta, dg and dstart may
+// be NULL; dlast (NULL: zeros) is the gradient of last. dg of fixed gates accumulates, everything else is
+// overwritten.
 size_t smx_state_floats(size_t L, size_t H, size_t dk, size_t dv);
 size_t smx_state_fwd_scratch_bytes(const smx_state *p); // of both
 size_t smx_state_bwd_scratch_bytes(const smx_state *p);
@@ -198,22 +211,24 @@ void smx_delta_bwd(float *dq, float *dk, float *dv, float *dbeta, float *dg, flo
                    const float *g, const float *states, void *scratch, const smx_state *p);
 
 // ---- Landmark attention (LCAT, CAT Sec. 5) --------------------------------------------------------------
-// The filter of the landmarks, x, y [B][L][D]: forget = 0: y_t = sum of the `block` rows up to t; forget in (0,1]:
-// y_t = x_t + (1 - forget) y_{t-1} (the rho filter with forget = 1 - e^{-1/block}, which keeps more digits than rho).
+// The filter of the landmarks, x, y [B][L][D]: forget = 0: y_t = sum of the `block` rows up to t;
+// forget in (0,1]: y_t = x_t + (1 - forget) y_{t-1} (the rho filter with forget = 1 - e^{-1/block}, which
+// keeps more digits than rho).
 void smx_block_filter_fwd(float *SMX_RESTRICT y, const float *x, size_t B, size_t L, size_t D, size_t block,
                           float forget);
 void smx_block_filter_bwd(float *SMX_RESTRICT dx, const float *dy, size_t B, size_t L, size_t D, size_t block,
                           float forget);
-// Query i of a head picks, among the blocks of `block` rows that ended before its own, the one whose landmark (last row of
-// the block in `marks`) has the largest q_i . landmark, the lowest index on a tie; then softmax attention over the rows of
-// that block and of its own up to i. O(d (L/block + block)) a query.
+// Query i of a head picks, among the blocks of `block` rows that ended before its own, the one whose landmark
+// (last row of the block in `marks`) has the largest q_i . landmark, the lowest index on a tie; then softmax
+// attention over the rows of that block and of its own up to i. O(d (L/block + block)) a query.
 typedef struct {
     size_t B, L, D, H;
     size_t stride; // floats between rows of q, k, v, marks (and dq, dk, dv)
     size_t block;  // > 0; the last block may be shorter and is never picked
     float scale;   // of the softmax, usually 1/sqrt(d)
 } smx_landmark;
-// o [B][L][D]; stats [B][H][L][2] as for attention; chosen [B][H][L]: the block picked, -1 where there is none.
+// o [B][L][D]; stats [B][H][L][2] as for attention; chosen [B][H][L]:
+// the block picked, -1 where there is none.
 size_t smx_landmark_fwd_scratch_bytes(const smx_landmark *p);
 void smx_landmark_fwd(float *SMX_RESTRICT o, float *SMX_RESTRICT stats, int32_t *SMX_RESTRICT chosen,
                       const float *q, const float *k, const float *v, const float *marks, void *scratch,
@@ -227,12 +242,13 @@ void smx_landmark_bwd(float *dq, float *dk, float *dv, const float *dout, const 
 // ---- Short convolution ----------------------------------------------------------------------------------
 // Causal convolution over time, one filter per group of channels (CAT Def. 1; groups = D: depthwise):
 //   y_t[c] = sum_w f[g(c)][w] x_{t - w + future}[c],   rows outside 0..L-1 are 0, g(c) = c / (D/groups).
-// x, y [B][L][D] (row strides ldx, ldy >= D), f [groups][W], future < W taps look ahead (0: causal; CAT's two-sided
-// value filter has 2W+1 taps and future = W).
+// x, y [B][L][D] (row strides ldx, ldy >= D), f [groups][W], future < W taps look ahead (0: causal; CAT's
+// two-sided value filter has 2W+1 taps and future = W).
 size_t smx_conv_scratch_bytes(size_t L, size_t D, size_t groups, size_t W);
 void smx_conv_fwd(float *SMX_RESTRICT y, const float *x, const float *f, void *scratch, size_t B, size_t L,
                   size_t D, size_t groups, size_t W, size_t future, size_t ldx, size_t ldy);
-// dx overwritten; df [groups][W] accumulates, sequence by sequence in order. dx or df may be NULL (not wanted).
+// dx overwritten; df [groups][W] accumulates, sequence by sequence in order.
+// dx or df may be NULL (not wanted).
 void smx_conv_bwd(float *dx, float *df, const float *dy, const float *x, const float *f, void *scratch,
                   size_t B, size_t L, size_t D, size_t groups, size_t W, size_t future, size_t ldx,
                   size_t ldy);
@@ -257,14 +273,16 @@ void smx_rmsnorm_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT rstd, const floa
                      size_t N, size_t D, float eps);
 void smx_rmsnorm_bwd(float *SMX_RESTRICT dx, float *SMX_RESTRICT dgain, const float *dy, const float *x,
                      const float *gain, const float *rstd, size_t N, size_t D);
-// Unit l2 norm (CAT's norm): y = x / |x|; rows with |x| <= 1e-12 give 0 with zero gradient. rnorm [N] saved (1/|x| or 0).
+// Unit l2 norm (CAT's norm): y = x / |x|; rows with |x| <= 1e-12 give 0 with zero gradient.
+// rnorm [N] saved (1/|x| or 0).
 void smx_unitnorm_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT rnorm, const float *x, size_t N, size_t D);
 void smx_unitnorm_bwd(float *SMX_RESTRICT dx, const float *dy, const float *x, const float *rnorm, size_t N,
                       size_t D);
 
 // ---- Positions, tokens, pooling -------------------------------------------------------------------------
-// Rotary positions (Su et al.): adjacent pairs (2m, 2m+1) of each head turned by the angle whose cosine and sine are
-// cs [L][d/2][2]. x, y [B][L][D] (row strides ldx, ldy), d even. In place allowed. Backward is the turn back.
+// Rotary positions (Su et al.): adjacent pairs (2m, 2m+1) of each head turned by the angle whose cosine and
+// sine are cs [L][d/2][2]. x, y [B][L][D] (row strides ldx, ldy), d even. In place allowed. Backward is the
+// turn back.
 void smx_rope_fwd(float *y, const float *x, const float *cs, size_t B, size_t L, size_t D, size_t H,
                   size_t ldx, size_t ldy);
 void smx_rope_bwd(float *dx, const float *dy, const float *cs, size_t B, size_t L, size_t D, size_t H,
@@ -277,43 +295,46 @@ void smx_embedding_bwd(float *SMX_RESTRICT dtable, const float *dy, const int32_
 // y [B][D] = mean over t of x [B][L][D]; L > 0.
 void smx_meanpool_fwd(float *SMX_RESTRICT y, const float *x, size_t B, size_t L, size_t D);
 void smx_meanpool_bwd(float *SMX_RESTRICT dx, const float *dy, size_t B, size_t L, size_t D);
-// Rows of x [N][D] picked by index: y [M][D] = x[rows[m]]; a negative index gives a zero row and no gradient. Backward:
-// dx overwritten, rows not picked get 0; no row is picked twice.
+// Rows of x [N][D] picked by index: y [M][D] = x[rows[m]]; a negative index gives a zero row and no gradient.
+// Backward: dx overwritten, rows not picked get 0; no row is picked twice.
 void smx_gather_fwd(float *SMX_RESTRICT y, const float *x, const int32_t *rows, size_t M, size_t N, size_t D);
 void smx_gather_bwd(float *SMX_RESTRICT dx, const float *dy, const int32_t *rows, size_t M, size_t N,
                     size_t D);
 
 // ---- Loss -----------------------------------------------------------------------------------------------
-// Cross-entropy of logits [N][V] against target [N], rows with target outside 0..V-1 ignored. loss [N] (0 for ignored rows),
-// stats [N][2] (row maximum, 1 / row sum). Returns the number of rows that count.
+// Cross-entropy of logits [N][V] against target [N], rows with target outside 0..V-1 ignored. loss [N] (0 for
+// ignored rows), stats [N][2] (row maximum, 1 / row sum). Returns the number of rows that count.
 size_t smx_cross_entropy_fwd(float *SMX_RESTRICT loss, float *SMX_RESTRICT stats, const float *logits,
                              const int32_t *target, size_t N, size_t V);
 // dlogits [N][V] = scale (softmax - onehot), 0 for ignored rows. scale is d(total)/d(row loss), e.g. 1/count.
 void smx_cross_entropy_bwd(float *SMX_RESTRICT dlogits, const float *logits, const int32_t *target,
                            const float *stats, size_t N, size_t V, float scale);
-// Squared error of y [N] against target [N], NaN: no target. loss [N] = (y - target)^2, 0 where there is none. Returns the
-// number of targets. Backward: dy = 2 scale (y - target), overwritten.
+// Squared error of y [N] against target [N], NaN: no target. loss [N] = (y - target)^2, 0 where there is
+// none. Returns the number of targets. Backward: dy = 2 scale (y - target), overwritten.
 size_t smx_mse_fwd(float *SMX_RESTRICT loss, const float *y, const float *target, size_t N);
 void smx_mse_bwd(float *dy, const float *y, const float *target, size_t N, float scale);
 // best [N]: column of the largest of each row of x [N][V], the first one on a tie; V > 0.
 void smx_argmax(int32_t *SMX_RESTRICT best, const float *x, size_t N, size_t V);
 
 // ---- Transforms along time ------------------------------------------------------------------------------
-// Tables of twiddles, computed once (in double) and only read afterwards; one for N serves every smaller power of two.
+// Tables of twiddles, computed once (in double) and only read afterwards; one for N serves every smaller
+// power of two.
 size_t smx_fft_table_floats(size_t N);
 void smx_fft_table(float *SMX_RESTRICT table, size_t N);
-// Real transform of every channel, N a power of two: spectrum [B][N/2+1][2][D], row (k, 0) the real and (k, 1) the
-// imaginary part of sum_t x_t e^{-2 pi i k t / N}, from x [B][N][D]. Inverse: divided by N, so that it gives x back; the
-// imaginary parts of k = 0 and N/2 are not read. Error: see test_fft.c.
+// Real transform of every channel, N a power of two: spectrum [B][N/2+1][2][D], row (k, 0) the real and (k,
+// 1) the imaginary part of sum_t x_t e^{-2 pi i k t / N}, from x [B][N][D]. Inverse: divided by N, so that it
+// gives x back; the imaginary parts of k = 0 and N/2 are not read. Error: see test_fft.c.
 size_t smx_rfft_scratch_bytes(size_t N);
 void smx_rfft_fwd(float *SMX_RESTRICT spectrum, const float *x, const float *table, void *scratch, size_t B,
                   size_t N, size_t D);
 void smx_rfft_inv(float *SMX_RESTRICT x, const float *spectrum, const float *table, void *scratch, size_t B,
                   size_t N, size_t D);
-// Long convolution (Fu et al. 2023; [CHELA] Eq. 7): y_t[c] = sum_{s <= t, s < taps} K_c[s] x_{t-s}[c] (+ skip_c x_t[c]),
-// K = sign(k) max(|k| - lambda, 0), lambda >= 0. x, y [B][L] rows with row stride ld >= D, k [D][taps] (cut at L), skip [D]
-// or NULL; table for smx_longconv_rows(L). spectrum [smx_longconv_spectrum_floats] is kept for backward; that of
-// channels c.. of a wider array (c a multiple of 16) starts at c * smx_longconv_rows(L), and needs the same scratch.
+// Long convolution (Fu et al. 2023; [CHELA] Eq. 7):
+//   y_t[c] = sum_{s <= t, s < taps} K_c[s] x_{t-s}[c] (+ skip_c x_t[c]),
+// K = sign(k) max(|k| - lambda, 0), lambda >= 0. x, y [B][L] rows with row stride ld >= D, k [D][taps] (cut
+// at L), skip [D] or NULL; table for smx_longconv_rows(L). spectrum [smx_longconv_spectrum_floats] is kept
+// for backward; that of channels c.. of a wider array (c a multiple of 16) starts at
+// c * smx_longconv_rows(L), and needs the same scratch.
 size_t smx_longconv_rows(size_t L); // the power of two >= 2L, at least 2
 size_t smx_longconv_spectrum_floats(size_t L, size_t D);
 size_t smx_longconv_scratch_bytes(size_t L);
@@ -326,18 +347,20 @@ void smx_longconv_bwd(float *dx, float *dk, float *dskip, const float *dy, const
                       size_t L, size_t D, size_t taps, float lambda, size_t ld);
 
 // ---- Adaptive filters and state space models ------------------------------------------------------------
-// Focus's second-order filters ([Focus] Eqs. 5-8): y = sum over F filters of x through 1/(1 + theta_0 z^-1 + theta_1 z^-2),
-// coefficients theta [B][bins][D][F][2] for each bin of R = L/bins rows.
+// Focus's second-order filters ([Focus] Eqs. 5-8): y = sum over F filters of x through
+// 1/(1 + theta_0 z^-1 + theta_1 z^-2), coefficients theta [B][bins][D][F][2] for each bin of R = L/bins rows.
 enum {
     SMX_IIR_CAUSAL, // y_t = x_t - theta_0 y_{t-1} - theta_1 y_{t-2}, the state zero at the start of each bin
     SMX_IIR_CARRY,  // the state carried from bin to bin
-    SMX_IIR_LITERAL // the DFT of length R of a bin times conj(H): circular and reversed in time, a token sees later ones
+    SMX_IIR_LITERAL // the DFT of length R of a bin times conj(H): circular and reversed in time, a token sees
+                    // later ones
 };
 typedef struct {
     size_t B, L, D, bins, F; // bins divides L
     int mode;
 } smx_iir;
-// Table for bins of R rows; the literal filter reads it, the others take NULL. R not a power of two costs R^2 a bin.
+// Table for bins of R rows; the literal filter reads it, the others take NULL.
+// R not a power of two costs R^2 a bin.
 size_t smx_iir_table_floats(size_t R);
 void smx_iir_table(float *SMX_RESTRICT table, size_t R);
 size_t smx_iir_scratch_bytes(const smx_iir *p);
@@ -347,12 +370,13 @@ void smx_iir_fwd(float *SMX_RESTRICT y, const float *x, const float *theta, cons
 void smx_iir_bwd(float *dx, float *SMX_RESTRICT dtheta, const float *dy, const float *x, const float *theta,
                  const float *table, void *scratch, const smx_iir *p);
 // Raw pairs to coefficients, n floats (even): sigma of both, or with `triangle` theta_1 = tanh u_1 and
-// theta_0 = (1 + theta_1) tanh u_0, which covers every stable filter. sigma and |tanh| are held at 1 - 2^-20, with zero
-// gradient beyond. In place allowed.
+// theta_0 = (1 + theta_1) tanh u_0, which covers every stable filter. sigma and |tanh| are held at 1 - 2^-20,
+// with zero gradient beyond. In place allowed.
 void smx_theta_fwd(float *theta, const float *raw, size_t n, int triangle);
 void smx_theta_bwd(float *draw, const float *dtheta, const float *raw, size_t n, int triangle);
-// Adaptive max pool over time: window w = i O + o of bins * O takes rows floor(w L / n) .. ceil((w+1) L / n) - 1, n = bins O.
-// e [B][bins][D][O], where [B][bins][D][O] the rows (0 .. L-1) of the maxima, the first on a tie. L > 0, L < 2^24.
+// Adaptive max pool over time: window w = i O + o of bins * O takes rows floor(w L / n) ..
+// ceil((w+1) L / n) - 1, n = bins O. e [B][bins][D][O], where [B][bins][D][O] the rows (0 .. L-1) of the
+// maxima, the first on a tie. L > 0, L < 2^24.
 void smx_maxpool_fwd(float *SMX_RESTRICT e, int32_t *SMX_RESTRICT where, const float *x, size_t B, size_t L,
                      size_t D, size_t bins, size_t O);
 void smx_maxpool_bwd(float *SMX_RESTRICT dx, const float *de, const int32_t *where, size_t B, size_t L,
@@ -367,10 +391,11 @@ void smx_gate_bwd(float *SMX_RESTRICT dg, float *SMX_RESTRICT da, float *SMX_RES
                   const float *g, const float *a, const float *b, size_t n);
 void smx_softplus_fwd(float *y, const float *x, size_t n); // log(1 + e^x); in place allowed
 void smx_softplus_bwd(float *dx, const float *dy, const float *x, size_t n);
-// S below: states a channel. MEGA's damped moving average (Ma et al. 2023, Eqs. 5-6), a = sigma(alpha), d = sigma(delta):
+// S below: states a channel. MEGA's damped moving average (Ma et al. 2023, Eqs. 5-6), a = sigma(alpha),
+// d = sigma(delta):
 //   h_t[s] = a_s beta_s x_t + (1 - a_s d_s) h_{t-1}[s],  y_t = sum_s eta_s h_t[s] (+ skip x_t)
-// x, y [B][L][D]; states [B][smx_scan_state_floats], one in 32 rows, is what backward needs, as in the scan below. dx
-// overwritten (or NULL), the gradients of the weights accumulate.
+// x, y [B][L][D]; states [B][smx_scan_state_floats], one in 32 rows, is what backward needs, as in the scan
+// below. dx overwritten (or NULL), the gradients of the weights accumulate.
 typedef struct {
     size_t B, L, D, S;
 } smx_ema;
@@ -390,8 +415,8 @@ void smx_ema_bwd(float *dx, const smx_ema_gradients *dweights, const float *dy, 
                  const smx_ema_weights *weights, const float *states, void *scratch, const smx_ema *p);
 // Mamba's selective scan (Gu & Dao 2023, Eq. 2, Alg. 2), A = -exp(a_log) [D][S]:
 //   h_t[s] = exp(dt_t A_s) h_{t-1}[s] + dt_t b_t[s] x_t,  y_t = sum_s c_t[s] h_t[s] (+ skip x_t)
-// x, y [B][L][D]. The system is what the paper calls Delta, A, B, C, D. dx and the gradients of dt, b, c are overwritten,
-// those of a_log and skip accumulate.
+// x, y [B][L][D]. The system is what the paper calls Delta, A, B, C, D. dx and the gradients of dt, b, c are
+// overwritten, those of a_log and skip accumulate.
 typedef struct {
     size_t B, L, D, S;
 } smx_scan;
@@ -411,8 +436,9 @@ void smx_scan_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT states, const float
                   const smx_scan_system *system, void *scratch, const smx_scan *p);
 void smx_scan_bwd(float *dx, const smx_scan_gradients *dsystem, const float *dy, const float *x,
                   const smx_scan_system *system, const float *states, void *scratch, const smx_scan *p);
-// The convolution kernel [D][L] of S4D (Gu et al. 2022): K[l] = m Re sum_s C_s B_s e^{dt A_s l}, B_s = (e^{dt A_s} - 1)/A_s,
-// A = -e^{log_a} + i a_im, dt = e^{log_dt}, m = 2; a_im NULL: real, m = 1. |a_im| dt <= 2^15. Gradients accumulate.
+// The convolution kernel [D][L] of S4D (Gu et al. 2022): K[l] = m Re sum_s C_s B_s e^{dt A_s l},
+// B_s = (e^{dt A_s} - 1)/A_s, A = -e^{log_a} + i a_im, dt = e^{log_dt}, m = 2; a_im NULL: real, m = 1.
+// |a_im| dt <= 2^15. Gradients accumulate.
 typedef struct {
     size_t L, D, S;
 } smx_s4d;
@@ -439,7 +465,8 @@ typedef struct {
 } smx_adamw_opts;
 void smx_adamw(float *SMX_RESTRICT p, float *SMX_RESTRICT m, float *SMX_RESTRICT v, const float *g, size_t n,
                const smx_adamw_opts *o);
-// Sum of squares of g [n], float lanes within blocks of 4096 and double across blocks: the global norm's square.
+// Sum of squares of g [n], float lanes within blocks of 4096 and double across blocks:
+// the global norm's square.
 double smx_sumsq(const float *g, size_t n);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-// audit.c: the causality audit. A row may hide from one change (a maximum elsewhere, a choice that stays), so there are several
-// starts of the weights, several inputs and several sizes of change for each row.
+// audit.c: the causality audit. A row may hide from one change (a maximum elsewhere, a choice that stays), so
+// there are several starts of the weights, several inputs and several sizes of change for each row.
 #include "audit.h"
 
 #include <stdio.h>
@@ -54,7 +54,8 @@ static void close_bench(bench *b) {
     free(b->moved);
 }
 
-// How far each output row moved from `before`, and the furthest of all. NaN on one side only counts as infinitely far.
+// How far each output row moved from `before`, and the furthest of all.
+// NaN on one side only counts as infinitely far.
 static double moves(bench *b, size_t L, size_t D) {
     double top = 0.0;
     for (size_t i = 0; i < L; i++) {

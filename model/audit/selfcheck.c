@@ -1,5 +1,5 @@
-// selfcheck.c: see selfcheck.h. Kernels come from kernels/digest.c; trainings are a few steps of every mixer and of the
-// model's other parts, weights and loss words hashed together.
+// selfcheck.c: see selfcheck.h. Kernels come from kernels/digest.c; trainings are a few steps of every mixer
+// and of the model's other parts, weights and loss words hashed together.
 #include "selfcheck.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-// error.h: the one place where an smx_error (include/seqmix/error.h) is filled. `e` may be NULL: nobody asks. All return -1.
+// error.h: the one place where an smx_error (include/seqmix/error.h) is filled.
+// `e` may be NULL: nobody asks. All return -1.
 #ifndef SMX_ERROR_FILL_H
 #define SMX_ERROR_FILL_H
 

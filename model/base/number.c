@@ -1,5 +1,5 @@
-// number.c: see number.h. Few digits and a small power of ten are one exact operation (Clinger); the rest is an exact
-// quotient of two big integers, rounded once.
+// number.c: see number.h. Few digits and a small power of ten are one exact operation (Clinger); the rest is
+// an exact quotient of two big integers, rounded once.
 #include "number.h"
 
 #include <limits.h>
@@ -9,7 +9,8 @@
 
 #include "kernels/mathd.h"
 
-// Digits that can matter to the rounding of a double are fewer than 770; a last digit stands for all that follow.
+// Digits that can matter to the rounding of a double are fewer than 770;
+// a last digit stands for all that follow.
 enum { DIGITS = 800, LIMBS = 136 };
 
 typedef struct {
@@ -48,8 +49,8 @@ static void big_subtract(big *a, const big *b) { // a >= b
     while (a->n && !a->limb[a->n - 1]) a->n--;
 }
 
-// (m + fraction) 2^e to nearest, ties to even, m below 2^63; `more`: the fraction is not 0. e is at least -1075 and m has 54
-// bits at least where e is more.
+// (m + fraction) 2^e to nearest, ties to even, m below 2^63; `more`: the fraction is not 0. e is at least
+// -1075 and m has 54 bits at least where e is more.
 static double assemble(uint64_t m, int e, int more) {
     const int bits = m ? 64 - __builtin_clzll(m) : 0;
     const int extra = bits - 53 > -1074 - e ? bits - 53 : -1074 - e;

@@ -6,9 +6,9 @@
 
 #include <stddef.h>
 
-// The double nearest to the decimal number at the start of `text`, ties to even; *end (if wanted) is what follows it, `text`
-// itself where there is none. A sign, digits with or without a point, an exponent: no spaces, no hexadecimal, no infinity or
-// NaN; what is too large becomes infinity.
+// The double nearest to the decimal number at the start of `text`, ties to even; *end (if wanted) is what
+// follows it, `text` itself where there is none. A sign, digits with or without a point, an exponent: no
+// spaces, no hexadecimal, no infinity or NaN; what is too large becomes infinity.
 double number_read(const char *text, char **end);
 
 // The shortest decimal that reads back as the finite x. `to` holds NUMBER_TEXT bytes; returns it.

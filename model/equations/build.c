@@ -1,4 +1,5 @@
-// build.c: see build.h. One walk over the trees, depth first and from the left, so the order of nodes is that of the text.
+// build.c: see build.h. One walk over the trees, depth first and from the left,
+// so the order of nodes is that of the text.
 #include "build.h"
 
 #include <stdarg.h>

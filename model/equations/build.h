@@ -13,8 +13,8 @@ typedef struct {
     const void *config;
 } equation_surroundings;
 
-// x [B][L][D] -> y [B][L][D]. Assigned tensors and weights bear the text's names. What does not fit fails the graph with a
-// sentence about eq, line and column.
+// x [B][L][D] -> y [B][L][D]. Assigned tensors and weights bear the text's names. What does not fit fails the
+// graph with a sentence about eq, line and column.
 tensor *equations_build(graph *g, const equations *e, const equation_surroundings *s, tensor *x);
 
 #endif

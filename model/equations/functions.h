@@ -1,5 +1,5 @@
-// functions.h: what a text may call: the operations of model/ops as functions, with their arguments and ranges. A new one is one
-// row of functions.c.
+// functions.h: what a text may call: the operations of model/ops as functions, with their arguments and
+// ranges. A new one is one row of functions.c.
 #ifndef SMX_EQUATION_FUNCTIONS_H
 #define SMX_EQUATION_FUNCTIONS_H
 
@@ -7,8 +7,8 @@
 
 #include "model/graph/graph.h"
 
-// What a weight is for: its shape, and how it starts where the text does not say. D is the width of what it meets, H the
-// config's heads, n the size in brackets.
+// What a weight is for: its shape, and how it starts where the text does not say. D is the width of what it
+// meets, H the config's heads, n the size in brackets.
 typedef enum {
     WEIGHT_MATRIX,       // [D][n or D]
     WEIGHT_OUTPUT,       // the same, of the product that ends the text

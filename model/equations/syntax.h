@@ -3,9 +3,11 @@
 //   line     = [ NAME "=" ] sum
 //   sum      = product { ("+" | "-") product }
 //   product  = factor { ("*" | "@") factor }
-//   factor   = "-" factor | "(" sum ")" | NUMBER | NAME [ "[" NUMBER "]" ] | NAME "(" [ argument { "," argument } ] ")"
+//   factor   = "-" factor | "(" sum ")" | NUMBER | NAME [ "[" NUMBER "]" ]
+//            | NAME "(" [ argument { "," argument } ] ")"
 //   argument = [ NAME "=" ] sum
-// Nothing is looked up here: what a name means is build.c's business. A text is data: it can name operations and weights only.
+// Nothing is looked up here: what a name means is build.c's business.
+// A text is data: it can name operations and weights only.
 #ifndef SMX_EQUATION_SYNTAX_H
 #define SMX_EQUATION_SYNTAX_H
 

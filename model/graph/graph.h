@@ -1,5 +1,6 @@
-// graph.h: the static graph. Built once as equations over tensors (build.c), its memory planned once (plan.c), then replayed
-// forward and backward (replay.c); nothing is allocated after graph_plan. Its weights live apart (params.h).
+// graph.h: the static graph. Built once as equations over tensors (build.c), its memory planned once
+// (plan.c), then replayed forward and backward (replay.c); nothing is allocated after graph_plan. Its weights
+// live apart (params.h).
 #ifndef SMX_GRAPH_H
 #define SMX_GRAPH_H
 
@@ -35,8 +36,9 @@ struct node {
     // Where backward writes: weights accumulate, activations overwrite; NULL: not wanted.
     float *in_grad[MAX_IN];
     void *attributes; // the operation's own struct, owned by the graph
-    // Memory besides in and out, in floats: set by op.size, pointers by graph_plan. Scratch is that of the pieces, one after
-    // another: of each first its partial sums of weights' gradients, then what its kernels ask for.
+    // Memory besides in and out, in floats: set by op.size, pointers by graph_plan. Scratch is that of the
+    // pieces, one after another: of each first its partial sums of weights' gradients, then what its kernels
+    // ask for.
     size_t saved_n, scratch_n, piece_n, sums_n;
     float *saved, *scratch, *back_scratch; // saved: forward to backward; scratch: within one call
     uint64_t flops;                        // products, forward
@@ -56,7 +58,8 @@ static inline float *in_grad_rows(const node *n, size_t i, size_t from) {
 }
 static inline const float *out_grad_rows(const node *n, size_t from) { return grad_rows(n->out, from); }
 
-// Rows of such a block: a multiple of SMX_KC, so that sums over rows keep their order. FEW_ROWS stay in the cache anyway.
+// Rows of such a block: a multiple of SMX_KC, so that sums over rows keep their order.
+// FEW_ROWS stay in the cache anyway.
 enum { BLOCK_ROWS = 4 * SMX_KC, FEW_ROWS = 4 * BLOCK_ROWS };
 
 // ---- The graph ------------------------------------------------------------------------------------------
@@ -69,7 +72,8 @@ struct graph {
     size_t n_nodes, node_room;
     tensor **tensors;
     size_t n_tensors, tensor_room;
-    int direct; // long convolutions are summed directly, not by FFT, whose rounding reaches every row: for audits
+    int direct;      // long convolutions are summed directly, not by FFT, whose rounding reaches every row:
+                     // for audits
     char prefix[48]; // of names: "block0.mixer."
     int failed;
     smx_error error;
@@ -77,7 +81,8 @@ struct graph {
     tensor failed_tensor;
     float *memory;
     size_t bytes;
-    int blocked; // some gradients hold one block of rows: groups run block by block, also where there is a pool
+    int blocked;  // some gradients hold one block of rows: groups run block by block, also where there is a
+                  // pool
     void **owned; // freed with the graph
     size_t n_owned;
     // inputs, filled by the caller before a replay
@@ -103,31 +108,34 @@ tensor *graph_name(graph *g, tensor *t, const char *name); // returns t
 
 // A weight; decays: 1 for matrices.
 tensor *graph_param(graph *g, const char *name, init start, int decays, uint32_t rank, const uint32_t *shape);
-// A node of this operation, its output returned; attributes (NULL where the operation has none) are copied. Nodes run in the
-// order in which they are made, and gradients meet in the reverse order: make at most one node in an argument list (C leaves
-// the order of arguments open). Weights may be made anywhere.
+// A node of this operation, its output returned; attributes (NULL where the operation has none) are copied.
+// Nodes run in the order in which they are made, and gradients meet in the reverse order: make at most one
+// node in an argument list (C leaves the order of arguments open). Weights may be made anywhere.
 tensor *graph_node(graph *g, const op *op, size_t n_in, tensor *const *in, const void *attributes);
 
 // ---- Replay ---------------------------------------------------------------------------------------------
-// Assign memory by lifetime, point every tensor at its data. loss: the tensor whose gradient starts backward (TRAIN),
-// or NULL. Again, once a pool is lent to a graph whose gradients are blocked: then whole ones, for pieces to be cut from.
+// Assign memory by lifetime, point every tensor at its data. loss: the tensor whose gradient starts backward
+// (TRAIN), or NULL. Again, once a pool is lent to a graph whose gradients are blocked: then whole ones, for
+// pieces to be cut from.
 int graph_plan(graph *g, tensor *loss, smx_error *error);
 void graph_forward(graph *g);
-// The nodes after the one that made t once more, t now holding something else (a LOOK graph, which keeps every tensor).
+// The nodes after the one that made t once more, t now holding something else (a LOOK graph, which keeps
+// every tensor).
 void graph_forward_after(graph *g, const tensor *t);
 // The caller has written loss->grad; weights' gradients accumulate into params->grad.
 void graph_backward(graph *g);
-// Name of the first tensor, in order of computation, that is not finite in a fresh forward replay; NULL if none.
+// Name of the first tensor, in order of computation, that is not finite in a fresh forward replay; NULL if
+// none.
 const char *graph_first_nonfinite(graph *g);
 tensor *graph_find(const graph *g, const char *name);
-// Heads of the attention that computed t (0: t is something else); after a forward replay of a GRAPH_LOOK, the weights that it
-// gave sequence 0 at a stage: map [H][L][L]. Staged: the stages differ.
+// Heads of the attention that computed t (0: t is something else); after a forward replay of a GRAPH_LOOK,
+// the weights that it gave sequence 0 at a stage: map [H][L][L]. Staged: the stages differ.
 size_t graph_map_heads(const graph *g, const tensor *t);
 int graph_map_staged(const graph *g, const tensor *t);
 void graph_map(graph *g, const tensor *t, enum map_stage stage, float *map);
 
-// Run n pieces, in parallel where the caller has a pool. Pieces must write disjoint outputs; which pieces there are
-// depends on shapes only.
+// Run n pieces, in parallel where the caller has a pool. Pieces must write disjoint outputs; which pieces
+// there are depends on shapes only.
 enum { SHARDS = 8 };
 void graph_pieces(graph *g, size_t n, smx_piece piece, void *context);
 static inline size_t shard_count(size_t n) { return n < SHARDS ? n : SHARDS; }

@@ -1,4 +1,5 @@
-// graph_private.h: what the files of this folder share: lists that grow, and neighbours that run block of rows by block of rows.
+// graph_private.h: what the files of this folder share: lists that grow,
+// and neighbours that run block of rows by block of rows.
 #ifndef SMX_GRAPH_PRIVATE_H
 #define SMX_GRAPH_PRIVATE_H
 

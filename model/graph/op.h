@@ -1,5 +1,6 @@
-// op.h: what an operation is: one entry, in the file of model/ops/ that calls its kernels. The graph knows operations by their
-// entries only; nobody asks for one by name. All entries are written with designated initialisers: what is left out is not there.
+// op.h: what an operation is: one entry, in the file of model/ops/ that calls its kernels. The graph knows
+// operations by their entries only; nobody asks for one by name. All entries are written with designated
+// initialisers: what is left out is not there.
 #ifndef SMX_OP_H
 #define SMX_OP_H
 
@@ -15,12 +16,12 @@ enum { MAX_IN = 6 };
 #define READS_IN(i) (1u << (i))
 #define READS_OUT (1u << MAX_IN)
 
-// Some of a node's work: count rows (sequences, groups of channels) from number `from` on. piece: whose scratch it is, where a
-// pool's threads take pieces at once; else 0.
+// Some of a node's work: count rows (sequences, groups of channels) from number `from` on. piece: whose
+// scratch it is, where a pool's threads take pieces at once; else 0.
 typedef void op_part(graph *g, node *n, size_t piece, size_t from, size_t count);
 
-// An attention map on its way: softmax of the products alone; with decay or bias; as the kernel weighs the values with it
-// (MAP_WEIGHTS); on the values as they were before they were smoothed.
+// An attention map on its way: softmax of the products alone; with decay or bias; as the kernel weighs the
+// values with it (MAP_WEIGHTS); on the values as they were before they were smoothed.
 enum map_stage { MAP_WEIGHTS, MAP_PLAIN, MAP_DECAYED, MAP_ACTING, MAP_STAGES };
 
 typedef struct op {
@@ -38,17 +39,20 @@ typedef struct op {
     void (*backward)(graph *g, node *n); // writes into in_grad; NULL: no gradient
     unsigned backward_reads;             // READS_IN, READS_OUT: the data that backward reads
     int can_add;                         // backward itself adds to in_grad[i] where adds[i]
-    // Row-wise operations: the same for some rows of every array; NULL where rows hang together. One thread takes neighbours
-    // of this kind block of rows by block of rows, so that what lies between them stays in the cache.
+    // Row-wise operations: the same for some rows of every array; NULL where rows hang together. One thread
+    // takes neighbours of this kind block of rows by block of rows, so that what lies between them stays in
+    // the cache.
     op_part *forward_rows, *backward_rows;
 
     // ---- Looking
-    // Of an attention: its heads, and, after a replay that kept every tensor, its weights on sequence 0, map [H][L][L].
+    // Of an attention: its heads, and, after a replay that kept every tensor,
+    // its weights on sequence 0, map [H][L][L].
     size_t (*map_heads)(const node *n);
     void (*map)(graph *g, node *n, enum map_stage stage, float *map);
     // Whether what came before MAP_WEIGHTS is another map; NULL: no.
     int (*map_staged)(const node *n);
-    // Of a linear mix of a sequence's rows: maps [H][L][L] on its output's rows become maps on its input's rows, in place.
+    // Of a linear mix of a sequence's rows: maps [H][L][L] on its output's rows become maps on its input's
+    // rows, in place.
     void (*map_back)(graph *g, node *n, float *map, size_t H);
 } op;
 

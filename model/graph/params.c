@@ -85,7 +85,8 @@ static int by_name(const void *a, const void *b) {
 
 int params_create(params *p, uint64_t seed, smx_error *error) {
     p->seed = seed;
-    // In order of name: compilers differ in the order in which they evaluate arguments, so the order of building is no order.
+    // In order of name: compilers differ in the order in which they evaluate arguments,
+    // so the order of building is no order.
     qsort(p->list, p->count, sizeof *p->list, by_name);
     uint64_t total = 0;
     for (size_t i = 0; i < p->count; i++) {

@@ -1,4 +1,5 @@
-// params.h: the weights of a model, apart from its graphs, so that one model is built at any length and batch.
+// params.h: the weights of a model, apart from its graphs, so that one model is built at any length and
+// batch.
 #ifndef SMX_PARAMS_H
 #define SMX_PARAMS_H
 
@@ -7,23 +8,25 @@
 
 #include <seqmix/error.h>
 
-// Elements of a tensor, of all weights: sums and products of a few of them, in bytes, stay below what size_t holds (a gigabyte
-// where that has 32 bits).
+// Elements of a tensor, of all weights: sums and products of a few of them, in bytes, stay below what size_t
+// holds (a gigabyte where that has 32 bits).
 #define GRAPH_MOST (SIZE_MAX / 64)
 
 typedef enum {
-    INIT_NORMAL,   // N(0, scale^2)
-    INIT_UNIFORM,  // U(-scale, scale)
-    INIT_CONSTANT, // scale
-    INIT_DECAY, // filters [..][W]: tap i is rho^i, rho = 1 - 1/W, scaled to unit l2 norm, plus N(0, scale^2) everywhere
+    INIT_NORMAL,          // N(0, scale^2)
+    INIT_UNIFORM,         // U(-scale, scale)
+    INIT_CONSTANT,        // scale
+    INIT_DECAY,           // filters [..][W]: tap i is rho^i, rho = 1 - 1/W, scaled to unit l2 norm, plus
+                          // N(0, scale^2) everywhere
     INIT_IDENTITY,        // filters [..][W]: tap 0 is 1, plus N(0, scale^2) everywhere
     INIT_IDENTITY_HEADS,  // filters [W][H][H]: tap 0 is the unit matrix, plus N(0, scale^2) everywhere
     INIT_IDENTITY_MIDDLE, // filters [..][2W+1]: tap W is 1, plus N(0, scale^2) everywhere
-    INIT_LONG, // long kernels [D][L]: N(0, 1) e^{-r t} scaled to energy scale^2, r log-spaced over channels from 1 to 1/L
-    INIT_STEP,      // ln of steps drawn log-uniformly from 0.001 to 0.1
-    INIT_STEP_PLUS, // the same steps before a softplus
-    INIT_COUNT,     // scale times 0, 1, 2 ... along the last axis
-    INIT_LOG_COUNT  // ln 1, ln 2, ln 3 ... along the last axis
+    INIT_LONG,            // long kernels [D][L]: N(0, 1) e^{-r t} scaled to energy scale^2, r log-spaced over
+                          // channels from 1 to 1/L
+    INIT_STEP,            // ln of steps drawn log-uniformly from 0.001 to 0.1
+    INIT_STEP_PLUS,       // the same steps before a softplus
+    INIT_COUNT,           // scale times 0, 1, 2 ... along the last axis
+    INIT_LOG_COUNT        // ln 1, ln 2, ln 3 ... along the last axis
 } init_kind;
 typedef struct {
     init_kind kind;

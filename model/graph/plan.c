@@ -1,6 +1,7 @@
 // plan.c: which memory every tensor, gradient and scratch has.
-// Time runs over the forward nodes 0..N-1, then backward N..2N-1 (node i at 2N-1-i); time 2N is for ever. Each buffer lives from
-// its first write to its last read; buffers whose lives do not overlap share memory: largest first, lowest free place.
+// Time runs over the forward nodes 0..N-1, then backward N..2N-1 (node i at 2N-1-i); time 2N is for ever.
+// Each buffer lives from its first write to its last read; buffers whose lives do not overlap share memory:
+// largest first, lowest free place.
 #include "graph_private.h"
 
 #include <stdlib.h>
@@ -30,7 +31,8 @@ static size_t add_life(plan *p, size_t n, int from, int to) {
     p->list[p->count] = (buffer){(n + 15) / 16 * 16, 0, from, to};
     return p->count++;
 }
-// What a group writes at one time and reads at another lives as long as the group runs, which is block after block.
+// What a group writes at one time and reads at another lives as long as the group runs,
+// which is block after block.
 static size_t add_buffer(plan *p, size_t n, int from, int to) {
     return add_life(p, n, p->first[from], p->last[to]);
 }
@@ -75,8 +77,8 @@ static size_t place(plan *p) {
     return top;
 }
 
-// Long sequences walk through hundreds of megabytes: on pages of 2 MB where Linux gives them on request, the processor finds
-// their addresses faster (2 to 5 % of a step at 65,536 tokens).
+// Long sequences walk through hundreds of megabytes: on pages of 2 MB where Linux gives them on request, the
+// processor finds their addresses faster (2 to 5 % of a step at 65,536 tokens).
 static void *zeroed(size_t bytes) {
     char *p = calloc(1, bytes);
 #ifdef MADV_HUGEPAGE

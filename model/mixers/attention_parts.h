@@ -25,8 +25,8 @@ tensor *projected(graph *g, const config *c, tensor *x, const char *w_name);
 // The output projection W_o.
 tensor *output_projection(graph *g, const config *c, tensor *o);
 
-// Softmax attention of q, k, v [B][L][D] with the positions that live inside it (rope, alibi); opts gives the rest. mix
-// [H][H] combines the maps of the heads; NULL: each its own.
+// Softmax attention of q, k, v [B][L][D] with the positions that live inside it (rope, alibi); opts gives the
+// rest. mix [H][H] combines the maps of the heads; NULL: each its own.
 tensor *softmax_attention(graph *g, const config *c, tensor *q, tensor *k, tensor *v, attention_opts opts,
                           tensor *mix);
 

@@ -2,7 +2,8 @@
 //   K = (X * F_k) W_k, the same for Q and V; then causal softmax attention.
 //   maps (Table 2): no filters over time; A'_h = sum_g M_hg A_g
 //   filter_norm (Theorem 1): rows of X * F scaled to unit length before the projection
-//   value_filter = two_sided (Theorem 2's model): F_v has taps on W tokens ahead too; for a target at the last position
+//   value_filter = two_sided (Theorem 2's model): F_v has taps on W tokens ahead too; for a target at
+//   the last position
 #include "mixer.h"
 #include "filtered.h"
 

@@ -1,4 +1,5 @@
-// chela.c: CHELA (Liu et al., ICML 2024, Eqs. 9-15; docs/MECHANISMS.md#chela): short-long convolutions feed gated linear attention.
+// chela.c: CHELA (Liu et al., ICML 2024, Eqs. 9-15; docs/MECHANISMS.md#chela):
+// short-long convolutions feed gated linear attention.
 //   Z = ShortLong(X)                                        Eqs. 7-8
 //   Q = alpha_q o Z + beta_q,  K = alpha_k o Z + beta_k
 //   V = SiLU(X W_v + b_v)

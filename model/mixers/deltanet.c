@@ -1,7 +1,9 @@
-// deltanet.c: the delta rule (Yang et al. 2024; docs/MECHANISMS.md#deltanet), and gated (Yang, Kautz & Hatamizadeh 2024).
+// deltanet.c: the delta rule (Yang et al. 2024; docs/MECHANISMS.md#deltanet),
+// and gated (Yang, Kautz & Hatamizadeh 2024).
 //   q, k, v = SiLU(conv_4(X W)), q and k to unit rows by heads, beta = sigma(X W_beta)
 //   R = e^{g_t} S_{t-1},  S_t = R + k_t (beta_t (v_t - R^T k_t))^T,  o_t = S_t^T q_t / sqrt(d)
-//   out = (rms(o) gain) W_o;  gated: g = -e^{a_log} softplus(X W_a + dt_bias), and rms(o) gain o SiLU(X W_gate)
+//   out = (rms(o) gain) W_o
+//   gated: g = -e^{a_log} softplus(X W_a + dt_bias), and rms(o) gain o SiLU(X W_gate)
 #include "mixer.h"
 #include "state_parts.h"
 

@@ -1,6 +1,7 @@
-// ema.c: MEGA's multi-dimensional damped moving average (Ma et al. 2023, "Mega: Moving Average Equipped Gated Attention",
-// Eqs. 5-6 and 12-14), a comparator: its layer without the attention between.
-//   h_t = a o beta x_t + (1 - a o d) o h_{t-1},  x'_t = eta . h_t + skip x_t,  a = sigma(alpha), d = sigma(delta), per channel
+// ema.c: MEGA's multi-dimensional damped moving average (Ma et al. 2023, "Mega: Moving Average Equipped Gated
+// Attention", Eqs. 5-6 and 12-14), a comparator: its layer without the attention between.
+//   h_t = a o beta x_t + (1 - a o d) o h_{t-1},  x'_t = eta . h_t + skip x_t,
+//   a = sigma(alpha), d = sigma(delta), per channel
 //   z = SiLU(x' W_h + b_h),  phi = sigma(x' W_phi + b_phi),  y = phi o z + (1 - phi) o x
 #include "mixer.h"
 #include "attention_parts.h"
@@ -26,7 +27,8 @@ static tensor *linear(graph *g, const config *c, tensor *x, const char *w_name, 
     return op_linear(g, x, w, weight_vector(g, b_name, D, 0.0));
 }
 
-// Starts as in the authors' program: alpha and delta N(0, 0.2^2), eta N(0, 1); beta near 1 of either sign is a choice of ours.
+// Starts as in the authors' program: alpha and delta N(0, 0.2^2), eta N(0, 1);
+// beta near 1 of either sign is a choice of ours.
 static tensor *moving_average(graph *g, const config *c, tensor *x) {
     const ema_settings *s = c->mixer;
     const uint32_t D = x->shape[x->rank - 1], S = (uint32_t)s->states, shape[] = {D, S};

@@ -1,4 +1,5 @@
-// equations.c: a mixer as text: its equations are the value of the key eq (model/equations, docs/EQUATIONS.md).
+// equations.c: a mixer as text: its equations are the value of the key eq (model/equations,
+// docs/EQUATIONS.md).
 #include "attention_parts.h"
 #include "mixer.h"
 

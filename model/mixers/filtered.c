@@ -1,5 +1,6 @@
-// filtered.c: (X * F) W. Convolution over time and projection over width commute, so the filter runs after the projection,
-// on D columns instead of H copies of them; only the unit norm between the two keeps them in the paper's order.
+// filtered.c: (X * F) W. Convolution over time and projection over width commute, so the filter runs after
+// the projection, on D columns instead of H copies of them; only the unit norm between the two keeps them in
+// the paper's order.
 #include "filtered.h"
 
 #include <string.h>

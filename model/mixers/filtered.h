@@ -17,7 +17,8 @@ typedef struct {
     double std;
 } filter_settings;
 
-// Their keys, for a struct of settings with such `filters`; KEY_FILTER_KIND for one with a filter_kind `kind`.
+// Their keys, for a struct of settings with such `filters`; KEY_FILTER_KIND for one with a filter_kind
+// `kind`.
 #define KEY_FILTER(S) INT_KEY("filter", S, filters.taps, "3", 1, 4096, "taps of each filter (W)", "mixer")
 #define KEY_FILTERS(S)                                                                                       \
     TEXT_KEY("filters", S, filters.on, "qkv", "which of q, k and v are filtered; none: plain attention",     \
@@ -47,7 +48,8 @@ typedef struct {
 // (X * F) W called `which`; X W where its filter is switched off.
 tensor *filtered(graph *g, const config *c, const filter_settings *s, tensor *x, const char *which,
                  const char *w_name, const char *f_name, filter_opts opts);
-// Queries, keys and values so: out[0..2]. Where nothing stands between x and the projections, the three of them read x together.
+// Queries, keys and values so: out[0..2]. Where nothing stands between x and the projections,
+// the three of them read x together.
 void filtered_qkv(graph *g, const config *c, const filter_settings *s, tensor *x, filter_opts qk,
                   filter_opts v, tensor *out[3]);
 

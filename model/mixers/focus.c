@@ -1,8 +1,9 @@
-// focus.c: Focus (Lutati, Zimerman & Wolf, EMNLP 2023, Eqs. 1-14; docs/MECHANISMS.md#focus): second-order filters whose coefficients a
-// hypernetwork chooses bin by bin, then attention in chunks and gates. focus_h: learned constant filters instead.
-//   g = GlobalConv(x)                                                   depthwise, as long as the sequence
+// focus.c: Focus (Lutati, Zimerman & Wolf, EMNLP 2023, Eqs. 1-14; docs/MECHANISMS.md#focus): second-order
+// filters whose coefficients a hypernetwork chooses bin by bin, then attention in chunks and gates. focus_h:
+// learned constant filters instead.
+//   g = GlobalConv(x)                                        depthwise, as long as the sequence
 //   e = adaptive max pool of g to O values a bin and channel
-//   Theta = sigma(W_2 sigma(W_1 e + b_1) + b_2)                         bin b uses what bin b-1 said, bin 0: Theta = 0
+//   Theta = sigma(W_2 sigma(W_1 e + b_1) + b_2)              bin b uses what bin b-1 said, bin 0: Theta = 0
 //   x_f = sum over F filters of x through 1/(1 + Theta_0 z^-1 + Theta_1 z^-2)
 //   y = Attention(x W_q, x_f W_k, x_f W_v) inside chunks of L/C tokens
 //   gamma = SiLU(x_f W_gamma + b_gamma),  phi = sigma(x_f W_phi + b_phi)
@@ -98,14 +99,16 @@ static tensor *linear(graph *g, const config *c, tensor *x, const char *w_name, 
     return op_linear(g, x, w, weight_vector(g, b_name, D, 0.0));
 }
 
-// Raw pairs to Theta. bounded: Theta_0 + Theta_1 < s < 1, so |y| <= max|x| / (1 - s) even where carry switches filters.
+// Raw pairs to Theta. bounded: Theta_0 + Theta_1 < s < 1, so |y| <= max|x| / (1 - s) even where carry
+// switches filters.
 static tensor *coefficients(graph *g, const focus_settings *s, tensor *raw, int shift) {
     const double factor = s->theta == THETA_BOUNDED ? s->theta_sum / 2 : 1;
     return op_theta(g, raw, s->theta == THETA_TRIANGLE, factor, shift);
 }
 
-// Steps 1-4: Theta [B][bins][D][F][2], from the bins before. The hidden layer starts by Xavier; the last by hyperfan-in
-// (Chang et al. 2020): Var(W_2) = 1/(d_j d_k E[h^2]) with d_j = 2 coefficients, d_k = hidden and E[h^2] = 1/4 of sigma(0).
+// Steps 1-4: Theta [B][bins][D][F][2], from the bins before. The hidden layer starts by Xavier; the last by
+// hyperfan-in (Chang et al. 2020): Var(W_2) = 1/(d_j d_k E[h^2]) with d_j = 2 coefficients, d_k = hidden and
+// E[h^2] = 1/4 of sigma(0).
 static tensor *hypernetwork(graph *g, const config *c, tensor *x, size_t bins) {
     const focus_settings *s = c->mixer;
     const size_t D = x->shape[x->rank - 1], F = s->iir_filters, O = s->oversample;

@@ -1,5 +1,7 @@
-// gla.c: gated linear attention (Yang et al. 2023, Sec. 4; docs/MECHANISMS.md#gla), gates of each row and key channel.
-//   S_t = diag(e^{g_t}) S_{t-1} + k_t v_t^T,  o_t = S_t^T q_t / sqrt(d),  g = logsigmoid(X W_g1 W_g2 + b_g) / 16
+// gla.c: gated linear attention (Yang et al. 2023, Sec. 4; docs/MECHANISMS.md#gla),
+// gates of each row and key channel.
+//   S_t = diag(e^{g_t}) S_{t-1} + k_t v_t^T,  o_t = S_t^T q_t / sqrt(d),
+//   g = logsigmoid(X W_g1 W_g2 + b_g) / 16
 //   out = (rms(o) gain o SiLU(X W_r + b_r)) W_o, rms by heads
 #include "mixer.h"
 #include "state_parts.h"

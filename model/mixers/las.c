@@ -1,7 +1,9 @@
 // las.c: LaS attention (Zimerman & Wolf, ICML 2024, Eq. 4; docs/MECHANISMS.md#las).
-//   A = softmax(exp(-alpha_h (i-j)) o S) over j <= i, then AP(A) V: average pooling of every row over P columns
-// Pooling commutes with V: AP(A) V = A (T V), (T V)_j = (1/P) sum of P rows of V around j (centred, literal: it sees (P-1)/2
-// tokens ahead) or up to j (trailing). masked: pooled, then cut to j <= i, which no fixed T gives; the kernel does it.
+//   A = softmax(exp(-alpha_h (i-j)) o S) over j <= i,
+//   then AP(A) V: average pooling of every row over P columns
+// Pooling commutes with V: AP(A) V = A (T V), (T V)_j = (1/P) sum of P rows of V around j (centred, literal:
+// it sees (P-1)/2 tokens ahead) or up to j (trailing). masked: pooled, then cut to j <= i, which no fixed T
+// gives; the kernel does it.
 #include "mixer.h"
 #include "attention_parts.h"
 

@@ -1,6 +1,7 @@
 // lcat.c: Landmark CAT (Li et al., AAAI 2025, Sec. 5; docs/MECHANISMS.md#lcat).
 //   K = (X * F_k) W_k with F_k a box of B rows or rho^i, rho = e^{-1/B}; landmarks: every B-th row of K
-//   b = argmax over earlier blocks of landmark_b . q_i, then softmax attention over block b and the own block up to i
+//   b = argmax over earlier blocks of landmark_b . q_i,
+//   then softmax attention over block b and the own block up to i
 // The dense part sees the plain keys X W_k, or the filtered ones. No gradient flows through the choice.
 #include "mixer.h"
 #include "filtered.h"

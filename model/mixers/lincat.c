@@ -1,5 +1,7 @@
-// lincat.c: LinCAT (Li et al., AAAI 2025, Sec. 3; docs/MECHANISMS.md#lincat): CAT's filtered q, k and v into linear attention.
-//   K = (X * F_k) W_k, the same for Q and V;  o_t = phi(q_t)^T sum phi(k_s) v_s^T / phi(q_t).sum phi(k_s), s <= t, phi = elu + 1
+// lincat.c: LinCAT (Li et al., AAAI 2025, Sec. 3; docs/MECHANISMS.md#lincat):
+// CAT's filtered q, k and v into linear attention.
+//   K = (X * F_k) W_k, the same for Q and V;
+//   o_t = phi(q_t)^T sum phi(k_s) v_s^T / phi(q_t).sum phi(k_s), s <= t, phi = elu + 1
 #include "mixer.h"
 #include "filtered.h"
 

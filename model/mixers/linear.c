@@ -1,6 +1,7 @@
 // linear.c: causal linear attention (Katharopoulos et al. 2020; docs/MECHANISMS.md#linear).
 //   o_t = q_t^T sum_{s <= t} k_s v_s^T, computed in tiles of C rows with a d x d state between them
-//   sum: q and k through phi = elu + 1, o_t divided by phi(q_t).sum phi(k_s);  rms: each head's o_t by its root mean square
+//   sum: q and k through phi = elu + 1, o_t divided by phi(q_t).sum phi(k_s);
+//   rms: each head's o_t by its root mean square
 #include "mixer.h"
 #include "attention_parts.h"
 

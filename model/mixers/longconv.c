@@ -1,5 +1,6 @@
-// longconv.c: long convolution (Fu et al. 2023, "Simple Hardware-Efficient Long Convolutions for Sequence Modeling",
-// Sec. 3), a comparator: a kernel as long as the sequence for each channel, squashed, in the layer of state space models:
+// longconv.c: long convolution (Fu et al. 2023, "Simple Hardware-Efficient Long Convolutions for Sequence
+// Modeling", Sec. 3), a comparator: a kernel as long as the sequence for each channel, squashed, in the layer
+// of state space models:
 //   K = sign(k) max(|k| - lambda, 0),  y = GELU(K * x + D x) W_o
 #include "mixer.h"
 #include "attention_parts.h"

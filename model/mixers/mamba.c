@@ -1,9 +1,11 @@
-// mamba.c: Mamba's block around the selective scan S6 (Gu & Dao 2023, "Mamba", Alg. 2 and Fig. 3), a comparator.
+// mamba.c: Mamba's block around the selective scan S6 (Gu & Dao 2023, "Mamba", Alg. 2 and Fig. 3), a
+// comparator.
 //   x' = SiLU(conv(X W_x) + b_conv),  depthwise, causal, W taps, on E D channels
 //   dt = softplus(x' W_dt1 W_dt2 + b_dt),  B = x' W_B,  C = x' W_C
 //   h_t[s] = exp(dt_t A_s) h_{t-1}[s] + dt_t B_t[s] x'_t,  y_t = C_t . h_t + skip x'_t,  A = -exp(a_log)
 //   o = (y o SiLU(X W_z)) W_o
-// Starts as in the authors' program: A_s = -(s + 1), softplus(b_dt) log-uniform in [0.001, 0.1], W_dt2 U(+-rank^-1/2).
+// Starts as in the authors' program: A_s = -(s + 1), softplus(b_dt) log-uniform in [0.001, 0.1],
+// W_dt2 U(+-rank^-1/2).
 #include "mixer.h"
 #include "attention_parts.h"
 

@@ -1,4 +1,5 @@
-// mamba2.c: Mamba-2's block (Dao & Gu 2024, Secs. 6-7; docs/MECHANISMS.md#mamba2): E = 2 D inner channels in heads.
+// mamba2.c: Mamba-2's block (Dao & Gu 2024, Secs. 6-7; docs/MECHANISMS.md#mamba2):
+// E = 2 D inner channels in heads.
 //   u, B, C = SiLU(conv_4(X W)), B and C [L][N] shared by the heads;  dt = softplus(X W_dt + dt_bias) [L][H]
 //   S_t = e^{-e^{a_log} dt_t} S_{t-1} + B_t (dt_t u_t)^T,  y_t = S_t^T C_t + skip u_t
 //   out = rms(y o SiLU(X W_z)) gain W_o, rms over all E

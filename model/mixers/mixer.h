@@ -1,5 +1,5 @@
-// mixer.h: what a mixer is: a mechanism written as its equations over graph ops. A new one is a file in mixers/ with a
-// `const mixer` and one line in mixers.c.
+// mixer.h: what a mixer is: a mechanism written as its equations over graph ops. A new one is a file in
+// mixers/ with a `const mixer` and one line in mixers.c.
 #ifndef SMX_MIXER_H
 #define SMX_MIXER_H
 
@@ -19,16 +19,18 @@ typedef struct mixer {
     const char *defaults;   // config text
     const config_key *keys; // its own keys, ended by a NULL name
     size_t settings;        // bytes of the struct that they fill: config.mixer
-    // Let keys that were not given follow the config's length; defaults and recipes were made for `usual`. May be NULL.
+    // Let keys that were not given follow the config's length;
+    // defaults and recipes were made for `usual`. May be NULL.
     void (*follow_length)(config *c, size_t usual);
     // Reject what cannot be built, in words, for sequences of `length`. May be NULL.
     int (*check)(const config *c, size_t length, smx_error *error);
     // x [B][L][D] -> [B][L][D]. At most one op_... in an argument list: C leaves the order of arguments open.
     tensor *(*build)(graph *g, const config *c, tensor *x);
-    // 0: this configuration is causal; otherwise how many tokens ahead an output of one block may see. NULL: always 0.
+    // 0: this configuration is causal; otherwise how many tokens ahead an output of one block may see. NULL:
+    // always 0.
     size_t (*lookahead)(const config *c, size_t length);
-    // What differs in kind from the defaults, for audits and tests: "pool=masked~pool=none", each a change of the defaults.
-    // Written MODES("..."): no call of the module, which is downloaded, asks for them.
+    // What differs in kind from the defaults, for audits and tests: "pool=masked~pool=none", each a change of
+    // the defaults. Written MODES("..."): no call of the module, which is downloaded, asks for them.
     const char *modes;
     // 1: the mechanism brings its own residual (Focus, CHELA as printed): the block adds none. NULL: 0.
     int (*has_residual)(const config *c);

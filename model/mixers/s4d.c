@@ -1,6 +1,7 @@
-// s4d.c: S4D (Gu, Gupta, Goel & Re 2022, "On the Parameterization and Initialization of Diagonal State Space Models"), a
-// comparator: a diagonal state space model per channel, run as a long convolution.
-//   K[l] = m Re sum_s C_s (e^{dt A_s} - 1)/A_s e^{dt A_s l},  A = -e^{log_a} + i a_im,  m = 2 (real: a_im = 0, m = 1)
+// s4d.c: S4D (Gu, Gupta, Goel & Re 2022, "On the Parameterization and Initialization of Diagonal State Space
+// Models"), a comparator: a diagonal state space model per channel, run as a long convolution.
+//   K[l] = m Re sum_s C_s (e^{dt A_s} - 1)/A_s e^{dt A_s l},  A = -e^{log_a} + i a_im,
+//   m = 2 (real: a_im = 0, m = 1)
 //   y = GELU(K * x + D x) W_o
 // Starts: S4D-Lin, A_s = -1/2 + i pi s; real: A_s = -(s + 1). dt is log-uniform in [0.001, 0.1].
 #include "mixer.h"

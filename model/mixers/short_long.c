@@ -1,4 +1,5 @@
-// short_long.c: the short-long convolution ([CHELA] Eqs. 7-8; docs/MECHANISMS.md#chela) as a part of mixers, and its exact fusion.
+// short_long.c: the short-long convolution ([CHELA] Eqs. 7-8; docs/MECHANISMS.md#chela) as a part of mixers,
+// and its exact fusion.
 #include "short_long.h"
 
 #include <stdio.h>

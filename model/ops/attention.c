@@ -1,4 +1,5 @@
-// attention.c: softmax attention. Pieces are sequences, or chunks of rows where these are sequences of their own.
+// attention.c: softmax attention. Pieces are sequences, or chunks of rows where these are sequences of their
+// own.
 #include "attention.h"
 
 #include <string.h>

@@ -11,7 +11,8 @@ smx_attention attention_shape(const node *n, const attention_opts *o, size_t B, 
 float attention_scale(const node *n, size_t heads);
 // Pairs of query and key that a sequence looks at.
 uint64_t attention_pairs(const smx_attention *p);
-// Whether chunks of M rows fill every sequence and every block of rows that a group of nodes takes: then they are row-wise.
+// Whether chunks of M rows fill every sequence and every block of rows that a group of nodes takes:
+// then they are row-wise.
 int chunks_are_rows(const graph *g, size_t M);
 
 #endif

@@ -1,4 +1,5 @@
-// conv.c: short convolutions over time, one filter a group of columns, or filters that mix heads. Pieces are sequences.
+// conv.c: short convolutions over time, one filter a group of columns, or filters that mix heads.
+// Pieces are sequences.
 #include "pieces.h"
 #include "ops.h"
 
@@ -43,7 +44,7 @@ tensor *op_conv(graph *g, tensor *x, tensor *f, size_t future) {
     return graph_node(g, &conv, 2, (tensor *[]){x, f}, &(conv_attributes){future});
 }
 
-// ---- f [W][H][H] --------------------------------------------------------------------------------------------
+// ---- f [W][H][H] ------------------------------------------------------------------------------------------
 static void heads_fwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
     const size_t L = g->L, D = last_dim(n->out), at = from * L * D;
     const tensor *f = n->in[1];

@@ -46,7 +46,7 @@ tensor *op_theta(graph *g, tensor *raw, int triangle, double factor, int shift) 
     return graph_node(g, &theta, 1, &raw, &(theta_attributes){triangle, (float)factor, (size_t)shift});
 }
 
-// ---- The filters: in: x, coefficients [B][bins][D][F][2]. Pieces are sequences ------------------------------
+// ---- The filters: in: x, coefficients [B][bins][D][F][2]. Pieces are sequences ----------------------------
 typedef struct {
     size_t bins, F;
     int mode;

@@ -1,4 +1,5 @@
-// landmark.c: keys filtered into landmarks, and the attention that chooses a block by them (LCAT). Pieces are sequences.
+// landmark.c: keys filtered into landmarks, and the attention that chooses a block by them (LCAT).
+// Pieces are sequences.
 #include "attention.h"
 
 #include <string.h>
@@ -35,9 +36,9 @@ tensor *op_block_filter(graph *g, tensor *x, size_t block, int rho, int gradient
     return graph_node(g, gradient ? &block_filter : &landmark_keys, 1, &x, &at);
 }
 
-// ---- Attention ----------------------------------------------------------------------------------------------
-// in: q, k, v, and the landmark-filtered keys unless k are those. saved: statistics of each row and head, two numbers,
-// [B][H][L][2], then the block that each chose, [B][H][L].
+// ---- Attention --------------------------------------------------------------------------------------------
+// in: q, k, v, and the landmark-filtered keys unless k are those. saved: statistics of each row and head, two
+// numbers, [B][H][L][2], then the block that each chose, [B][H][L].
 typedef struct {
     size_t heads, block;
 } landmark_attributes;

@@ -35,8 +35,8 @@ static void backward_piece(void *arg, size_t i) {
         smx_bias_bwd(n->in_grad[2], dy, N, O);
     }
 }
-// One thread takes rows while they are in the cache: dx of some rows, then what they add to dW and dbias, in the same order
-// of blocks.
+// One thread takes rows while they are in the cache: dx of some rows, then what they add to dW and dbias, in
+// the same order of blocks.
 static void linear_bwd_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
     (void)g;
     const size_t I = inner(n), O = outer(n);

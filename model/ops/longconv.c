@@ -1,5 +1,5 @@
-// longconv.c: convolutions as long as the sequence, a kernel a channel. Pieces are groups of channels: each has its own
-// kernels, spectra and gradients, so no sum crosses pieces.
+// longconv.c: convolutions as long as the sequence, a kernel a channel. Pieces are groups of channels: each
+// has its own kernels, spectra and gradients, so no sum crosses pieces.
 #include "pieces.h"
 #include "ops.h"
 
@@ -57,7 +57,7 @@ static const op longconv = {
     .backward_reads = READS_IN(0) | READS_IN(1) | READS_IN(2),
 };
 
-// ---- As a direct sum, forward only: no row hears of a later one, not even by rounding ------------------------
+// ---- As a direct sum, forward only: no row hears of a later one, not even by rounding ---------------------
 // Scratch: what the sum asks for, then the squashed kernels with the skip in their first taps.
 static void direct_fwd(graph *g, node *n) {
     const size_t D = last_dim(n->out), taps = n->in[1]->shape[1];

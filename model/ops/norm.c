@@ -4,7 +4,8 @@
 
 static const float eps = 1e-5f;
 
-// Backward takes a piece's rows in blocks of SMX_KC: where dx is added to a gradient that is there, it is made in scratch first.
+// Backward takes a piece's rows in blocks of SMX_KC: where dx is added to a gradient that is there,
+// it is made in scratch first.
 static size_t block_rows(size_t row, size_t end) { return end - row < SMX_KC ? end - row : SMX_KC; }
 static float *made_dx(const node *n, size_t piece, float *dx) {
     return n->adds[0] ? back_scratch_of(n, piece) : dx;
@@ -14,7 +15,7 @@ static void scratch_of_norm(node *n) {
     scratch_size(n, SHARDS, 2 * D, rows * D * sizeof(float));
 }
 
-// ---- LayerNorm: saved: mean and 1 / deviation of each row ---------------------------------------------------
+// ---- LayerNorm: saved: mean and 1 / deviation of each row -------------------------------------------------
 static void layernorm_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
     (void)g, (void)piece;
     const size_t D = last_dim(n->out);
@@ -57,7 +58,7 @@ tensor *op_layernorm(graph *g, tensor *x, tensor *gain, tensor *b) {
     return graph_node(g, &layernorm, 3, (tensor *[]){x, gain, b}, NULL);
 }
 
-// ---- RMSNorm: saved: 1 / root mean square of each row, or of each of its parts ------------------------------
+// ---- RMSNorm: saved: 1 / root mean square of each row, or of each of its parts ----------------------------
 typedef struct {
     size_t parts;
 } parts_attributes;
@@ -105,7 +106,7 @@ tensor *op_rmsnorm(graph *g, tensor *x, tensor *gain, size_t parts) {
     return graph_node(g, &rmsnorm, 2, (tensor *[]){x, gain}, &(parts_attributes){parts});
 }
 
-// ---- Rows of unit length, or parts of them: saved: 1 / length of each -----------------------------------------
+// ---- Rows of unit length, or parts of them: saved: 1 / length of each -------------------------------------
 static void unitnorm_fwd(graph *g, node *n) {
     (void)g;
     const size_t H = parts_of(n);

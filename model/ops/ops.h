@@ -1,5 +1,5 @@
-// ops.h: the operations that mechanisms are written in, as functions that add a node to a graph. Shapes at each line; B, L as
-// in the graph. What an operation is, its entry, stands in the file named above its group.
+// ops.h: the operations that mechanisms are written in, as functions that add a node to a graph. Shapes at
+// each line; B, L as in the graph. What an operation is, its entry, stands in the file named above its group.
 #ifndef SMX_OPS_H
 #define SMX_OPS_H
 
@@ -55,8 +55,8 @@ tensor *op_conv(graph *g, tensor *x, tensor *f, size_t future);
 // f [W][H][H] (CAT's multi-head filter)
 tensor *op_conv_heads(graph *g, tensor *x, tensor *f);
 // ---- unit_projection.c
-// norm(X * F_h) W_h: rows of the filtered x scaled to unit length at full width, then the projection (CAT Theorem 1);
-// f [H][W], `future` taps ahead
+// norm(X * F_h) W_h: rows of the filtered x scaled to unit length at full width, then the projection (CAT
+// Theorem 1); f [H][W], `future` taps ahead
 tensor *op_unit_projection(graph *g, tensor *x, tensor *w, tensor *f, size_t future);
 // ---- rope.c
 // Turn pairs of columns of each head by angle t * 10000^(-2m/d) (Su et al.)
@@ -66,7 +66,8 @@ tensor *op_rope(graph *g, tensor *x, size_t heads);
 typedef struct {
     size_t heads;
     int causal;
-    // By distance, [H][2L-1], or NULL: factors of the logits (LaS), and what is added. Must live as long as the graph.
+    // By distance, [H][2L-1], or NULL: factors of the logits (LaS), and what is added.
+    // Must live as long as the graph.
     const float *decay_table, *bias;
     size_t chunk;       // rows [0,M), [M,2M), ... attend among themselves only; 0: off
     size_t pool_window; // of LaS's masked pooling; 0: off
@@ -99,7 +100,8 @@ tensor *op_s4d_kernel(graph *g, tensor *log_dt, tensor *log_a, tensor *a_im, ten
 // Adaptive max pool over time to O values a bin: [B][bins][D][O], or joint [B][bins][D O]
 tensor *op_maxpool(graph *g, tensor *x, size_t bins, size_t O, int joint);
 // ---- iir.c
-// Raw [B][bins][..] to filter coefficients times factor; shift: bin b takes what bin b-1 said, bin 0 gets zeros
+// Raw [B][bins][..] to filter coefficients times factor; shift:
+// bin b takes what bin b-1 said, bin 0 gets zeros
 tensor *op_theta(graph *g, tensor *raw, int triangle, double factor, int shift);
 // Sum over F second-order filters of x with coefficients [B][bins][D][F][2]; mode: SMX_IIR_...
 tensor *op_iir(graph *g, tensor *x, tensor *coefficients, size_t bins, size_t F, int mode);
@@ -111,8 +113,8 @@ tensor *op_ema(graph *g, tensor *x, tensor *alpha, tensor *delta, tensor *beta, 
 tensor *op_selective_scan(graph *g, tensor *x, tensor *dt, tensor *a_log, tensor *b, tensor *c, tensor *skip);
 
 // ---- state.c
-// Gated linear attention: q, k [B][L][H dk], or [B][L][dk] that all heads share, v [B][L][H dv], beta [B][L][H] or NULL, gates g
-// [H] that do not learn, [B][L][H] or [B][L][H dk], or NULL
+// Gated linear attention: q, k [B][L][H dk], or [B][L][dk] that all heads share, v [B][L][H dv], beta
+// [B][L][H] or NULL, gates g [H] that do not learn, [B][L][H] or [B][L][H dk], or NULL
 tensor *op_gla(graph *g, tensor *q, tensor *k, tensor *v, tensor *beta, tensor *gates, size_t heads,
                int shared, double scale);
 // The delta rule, gated or not

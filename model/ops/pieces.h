@@ -1,6 +1,7 @@
-// pieces.h: how the files of this folder cut work into pieces, and what belongs to a piece. The number of pieces depends on
-// shapes only, and each writes outputs of its own; where weights' gradients sum over rows or sequences, each piece has its own
-// partial sums, which are added in order. So the bits do not depend on how many threads there are.
+// pieces.h: how the files of this folder cut work into pieces, and what belongs to a piece. The number of
+// pieces depends on shapes only, and each writes outputs of its own; where weights' gradients sum over rows
+// or sequences, each piece has its own partial sums, which are added in order. So the bits do not depend on
+// how many threads there are.
 #ifndef SMX_PIECES_H
 #define SMX_PIECES_H
 
@@ -13,7 +14,8 @@ static inline size_t floats(size_t bytes) {
     return (bytes + SMX_ALIGN - 1) / SMX_ALIGN * (SMX_ALIGN / sizeof(float));
 }
 
-// `total` rows, channels or sequences are cut at multiples of `unit`: of every register tile's height, or of what hangs together.
+// `total` rows, channels or sequences are cut at multiples of `unit`:
+// of every register tile's height, or of what hangs together.
 enum { ROW_UNIT = 24, CHANNEL_UNIT = 16, SEQUENCE_UNIT = 1 };
 static inline size_t pieces_of(size_t total, size_t unit) { return shard_count((total + unit - 1) / unit); }
 void piece_at(size_t total, size_t unit, size_t i, size_t *from, size_t *count);
@@ -24,7 +26,8 @@ void sequences_in_pieces(graph *g, node *n, op_part *part);
 void rows_forward(graph *g, node *n);
 void rows_backward(graph *g, node *n);
 
-// Scratch of `pieces` pieces (op.size): of each, `sums` partial sums of weights' gradients, then so many bytes for its kernels.
+// Scratch of `pieces` pieces (op.size): of each, `sums` partial sums of weights' gradients,
+// then so many bytes for its kernels.
 void scratch_size(node *n, size_t pieces, size_t sums, size_t kernel_bytes);
 static inline float *scratch_of(const node *n, size_t piece) {
     return n->scratch + piece * n->piece_n + n->sums_n;
@@ -32,7 +35,8 @@ static inline float *scratch_of(const node *n, size_t piece) {
 static inline float *back_scratch_of(const node *n, size_t piece) {
     return n->back_scratch + piece * n->piece_n + n->sums_n;
 }
-// In backward: a piece's sums, zeroed; and those of all pieces, from number `at` on, added to the gradient of in[i].
+// In backward: a piece's sums, zeroed; and those of all pieces, from number `at` on,
+// added to the gradient of in[i].
 float *sums_of(const node *n, size_t piece);
 void add_sums(node *n, size_t i, size_t pieces, size_t at);
 

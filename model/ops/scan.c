@@ -1,5 +1,5 @@
-// scan.c: recurrences with S states a channel: MEGA's moving average and Mamba's selective scan. Pieces are sequences; saved: the
-// states of every sequence at the start of each segment.
+// scan.c: recurrences with S states a channel: MEGA's moving average and Mamba's selective scan. Pieces are
+// sequences; saved: the states of every sequence at the start of each segment.
 #include "pieces.h"
 #include "ops.h"
 
@@ -14,7 +14,7 @@ static void scan_size(graph *g, node *n, size_t sums, size_t S) {
     n->flops = 6 * (uint64_t)n->out->n * S;
 }
 
-// ---- in: x, alpha, delta, beta, eta [D][S], skip [D] --------------------------------------------------------
+// ---- in: x, alpha, delta, beta, eta [D][S], skip [D] ------------------------------------------------------
 static size_t ema_states(const node *n) { return n->in[1]->n / last_dim(n->out); }
 static smx_ema_weights ema_weights(const node *n) {
     return (smx_ema_weights){.alpha = n->in[1]->data,
@@ -60,7 +60,7 @@ tensor *op_ema(graph *g, tensor *x, tensor *alpha, tensor *delta, tensor *beta, 
     return graph_node(g, &ema, 6, (tensor *[]){x, alpha, delta, beta, eta, skip}, NULL);
 }
 
-// ---- in: x, dt as x, a_log [D][S], b, c [B][L][S], skip [D] -------------------------------------------------
+// ---- in: x, dt as x, a_log [D][S], b, c [B][L][S], skip [D] -----------------------------------------------
 static smx_scan_system system_of(const graph *g, const node *n, size_t from) {
     const size_t at = from * g->L * last_dim(n->out), as = from * g->L * last_dim(n->in[3]);
     return (smx_scan_system){.dt = n->in[1]->data + at,

@@ -1,4 +1,5 @@
-// state.c: a state of keys and values carried along each head: gated linear attention and the delta rule. Pieces are sequences.
+// state.c: a state of keys and values carried along each head: gated linear attention and the delta rule.
+// Pieces are sequences.
 #include "pieces.h"
 #include "ops.h"
 

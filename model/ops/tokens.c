@@ -82,7 +82,7 @@ tensor *op_constant(graph *g, void (*fill)(float *, const uint32_t *), uint32_t 
     return graph_node(g, &constant, 0, NULL, &at);
 }
 
-// ---- The mean over a sequence's rows ------------------------------------------------------------------------
+// ---- The mean over a sequence's rows ----------------------------------------------------------------------
 static uint32_t meanpool_shape(const graph *g, const node *n, uint32_t *shape) {
     (void)g;
     shape[0] = n->in[0]->shape[0];

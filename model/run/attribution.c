@@ -1,5 +1,5 @@
-// attribution.c: which inputs an answer hangs on, and how the answer forms while the sequence is read. For the sample
-// that was looked at last, of a task that reads real values and answers once.
+// attribution.c: which inputs an answer hangs on, and how the answer forms while the sequence is read. For
+// the sample that was looked at last, of a task that reads real values and answers once.
 #include "run_private.h"
 
 #include <stdlib.h>
@@ -61,7 +61,8 @@ const float *smx_run_saliency(smx_run *r, int32_t answer, smx_error *error) {
     return gradient;
 }
 
-// After t rows the head reads their mean. Where the blocks are causal this is the answer to the sequence that ends there.
+// After t rows the head reads their mean. Where the blocks are causal this is the answer to the sequence that
+// ends there.
 static const float *read_on(smx_run *r, smx_error *error) {
     graph *g = r->look.graph.g;
     const model *m = &r->look.graph.model;

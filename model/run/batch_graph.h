@@ -20,8 +20,8 @@ typedef struct {
     void *memory;
 } batch_graph;
 
-// Weights are added to p by the first graph and found there by the others. `of_task` is the config that the task reads: c, or
-// c with changes to the task's keys.
+// Weights are added to p by the first graph and found there by the others. `of_task` is the config that the
+// task reads: c, or c with changes to the task's keys.
 int batch_graph_open(batch_graph *s, enum graph_mode mode, params *p, const config *c, const config *of_task,
                      size_t B, size_t L, smx_error *error);
 // Second half of opening, once the weights exist.
@@ -32,11 +32,13 @@ void batch_graph_close(batch_graph *s);
 void batch_graph_fill(batch_graph *s, uint64_t seed, uint32_t stream, uint64_t first, size_t count);
 // Sequences of the caller's data, of the task's form; the rest of the batch gets no targets.
 void batch_graph_give(batch_graph *s, const smx_batch *batch, size_t sequences);
-// Forward and loss. Returns the number of targets; *loss their mean (0 without targets), float in canonical order.
+// Forward and loss. Returns the number of targets; *loss their mean (0 without targets),
+// float in canonical order.
 size_t batch_graph_forward(batch_graph *s, float *loss);
 // Gradient of the mean loss into the weights' gradients, after batch_graph_forward.
 void batch_graph_backward(batch_graph *s, size_t targets);
-// Targets answered right in the last forward; fills best. seq_right: sequences with every target right (may be NULL).
+// Targets answered right in the last forward; fills best. seq_right:
+// sequences with every target right (may be NULL).
 size_t batch_graph_right(batch_graph *s, size_t *sequences_right);
 
 #endif

@@ -1,6 +1,7 @@
-// checkpoint.c: a run as safetensors: weights under their names, the optimiser's state under adam.m:NAME and adam.v:NAME, the loss of
-// every step under training:loss, config and step in __metadata__. 8 bytes of header length (little-endian), the JSON header, then
-// the float32 words. __metadata__'s checksum is FNV-1a over the whole file, its own 16 digits taken as zeros.
+// checkpoint.c: a run as safetensors: weights under their names, the optimiser's state under adam.m:NAME and
+// adam.v:NAME, the loss of every step under training:loss, config and step in __metadata__. 8 bytes of header
+// length (little-endian), the JSON header, then the float32 words. __metadata__'s checksum is FNV-1a over the
+// whole file, its own 16 digits taken as zeros.
 #include "run_private.h"
 #include "language.h"
 
@@ -99,8 +100,8 @@ typedef struct {
     size_t size; // of data
 } tensors;
 
-// One tensor of the file into `to` (NULL: only looked at); -1 with the error when it is missing, of another kind or shape, or holds
-// what no training leaves: numbers that are not finite, squares below 0.
+// One tensor of the file into `to` (NULL: only looked at); -1 with the error when it is missing, of another
+// kind or shape, or holds what no training leaves: numbers that are not finite, squares below 0.
 static int read_tensor(const tensors *file, const char *name, const param *p, float *to, int square,
                        smx_error *e) {
     const json *header = file->header;
@@ -131,7 +132,8 @@ static const char *kind_name(char to[96], int kind, const param *p) {
     return to;
 }
 
-// How many kinds of tensors the file has: the optimiser's state is there whole, or not at all (weights from elsewhere: it starts afresh).
+// How many kinds of tensors the file has: the optimiser's state is there whole,
+// or not at all (weights from elsewhere: it starts afresh).
 static int kinds_of(const tensors *file, const params *needed) {
     char name[96];
     return json_get(file->header, kind_name(name, 1, needed->list[0])) ? KINDS : 1;
@@ -145,8 +147,8 @@ static int is_used(const params *needed, int n_kinds, const char *name) {
     return !strcmp(name, "__metadata__") || !strcmp(name, losses_name);
 }
 
-// Before the run takes memory, since a short file may hold a config of giant weights: all that it needs is there, and nothing that
-// it would drop.
+// Before the run takes memory, since a short file may hold a config of giant weights: all that it needs is
+// there, and nothing that it would drop.
 static int check_weights(const params *needed, const void *context, smx_error *e) {
     const tensors *file = context;
     const int n_kinds = kinds_of(file, needed);

@@ -1,4 +1,5 @@
-// evaluate.c: how good a run is on sequences it was not trained on, also at other lengths, and on its own answers.
+// evaluate.c: how good a run is on sequences it was not trained on, also at other lengths,
+// and on its own answers.
 #include "run_private.h"
 
 #include <stdio.h>
@@ -33,8 +34,8 @@ static int same_model(const config *was, const config *is, smx_error *error) {
     return 0;
 }
 
-// Sequences at a time. Long ones come in smaller batches: no more rows than a training step has (or EVAL_ROWS), so that an
-// evaluation takes no more memory than training. No figure depends on it.
+// Sequences at a time. Long ones come in smaller batches: no more rows than a training step has (or
+// EVAL_ROWS), so that an evaluation takes no more memory than training. No figure depends on it.
 static size_t batch_of(const smx_run *r, size_t L) {
     const size_t trained = r->train.B * r->train.L, fit = (trained > EVAL_ROWS ? trained : EVAL_ROWS) / L;
     return fit < 1 ? 1 : fit < EVAL_BATCH ? fit : EVAL_BATCH;
@@ -71,8 +72,8 @@ static int open_confusion(evaluation *e, size_t V, smx_error *error) {
     return 0;
 }
 
-// One target after the other: the answer to each becomes the next row's input, as if nobody knew better. Afterwards the
-// answers are in s->best.
+// One target after the other: the answer to each becomes the next row's input, as if nobody knew better.
+// Afterwards the answers are in s->best.
 static void run_free(batch_graph *s) {
     const size_t per = s->rows / s->B;
     float loss;

@@ -1,4 +1,5 @@
-// look.c: looking inside a run: one sample on a batch-1 graph that keeps every tensor, and access to tensors by name.
+// look.c: looking inside a run: one sample on a batch-1 graph that keeps every tensor,
+// and access to tensors by name.
 #include "run_private.h"
 
 #include <stdio.h>

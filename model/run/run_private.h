@@ -1,4 +1,5 @@
-// run_private.h: the inside of smx_run. The files of this folder stand on each other in this order, and call downwards only:
+// run_private.h: the inside of smx_run. The files of this folder stand on each other in this order,
+// and call downwards only:
 //   model, batch_graph | tally, user_data | train, evaluate, look | attribution | step, run | checkpoint
 #ifndef SMX_RUN_PRIVATE_H
 #define SMX_RUN_PRIVATE_H
@@ -37,7 +38,8 @@ static inline void run_lend_pool(const smx_run *r, batch_graph *b) {
     b->g->pool = r->pool;
     b->g->fast = r->c->common.fast;
 }
-// Around everything that computes: the floating-point environment of exact numbers, and the mode that the run asks for.
+// Around everything that computes: the floating-point environment of exact numbers,
+// and the mode that the run asks for.
 typedef struct {
     uint64_t environment;
     int fast;

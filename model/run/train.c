@@ -55,8 +55,9 @@ static int stopped(const smx_run *r, const char *what, const char *where, smx_er
         what, (unsigned long long)r->step + 1, where);
 }
 
-// No weight can leave the floats in this step: |w| (1 + rate decay) + rate |m| / (c1 epsilon) stays far below the largest. A look at
-// the weights and the first moments, so that nearly no step needs a copy to go back to.
+// No weight can leave the floats in this step: |w| (1 + rate decay) + rate |m| / (c1 epsilon) stays far below
+// the largest. A look at the weights and the first moments, so that nearly no step needs a copy to go back
+// to.
 static int stays_finite(const smx_run *r, const smx_adamw_opts *o, double norm) {
     const params *w = &r->weights;
     const double weights = md_sqrt(smx_sumsq(w->data, w->total)),
@@ -66,7 +67,8 @@ static int stays_finite(const smx_run *r, const smx_adamw_opts *o, double norm) 
     return next < 1e37; // false for NaN as well
 }
 
-// An update after which a weight may not be finite: all of it, or none. (The moments are: the gradient's squares fit.)
+// An update after which a weight may not be finite: all of it, or none.
+// (The moments are: the gradient's squares fit.)
 static int careful_update(smx_run *r, const smx_adamw_opts *o, smx_error *error) {
     const params *w = &r->weights;
     const size_t n = w->total, bytes = n * sizeof(float);

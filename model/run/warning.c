@@ -1,5 +1,6 @@
-// warning.c: what a user should hear in words about a run that is allowed but may mislead: a mixer that sees ahead on a task
-// whose targets stand before the end of the sequence; fast mode where there is none; a checkpoint that nothing vouches for.
+// warning.c: what a user should hear in words about a run that is allowed but may mislead: a mixer that sees
+// ahead on a task whose targets stand before the end of the sequence; fast mode where there is none; a
+// checkpoint that nothing vouches for.
 #include "run_private.h"
 
 #include <stdarg.h>
@@ -23,7 +24,8 @@ const char *smx_run_warning(smx_run *r) {
     r->warning[0] = 0;
     if (r->c->common.fast && !smx_fast_isa())
         add(r, "fast=1 runs exactly here: %s has no fused multiply-add", smx_isa());
-    // A single target a sequence is asked for where everything has been read (at the last row, or of the mean).
+    // A single target a sequence is asked for where everything has been read (at the last row, or of the
+    // mean).
     if (ahead && task->per_position && task->max_targets > 1)
         add(r,
             "in this mode mixer=%s sees %zu token%s ahead in each block, and task=%s asks before the end: what it learns may be read "

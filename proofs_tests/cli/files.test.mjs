@@ -1,5 +1,6 @@
-// files.test.mjs: no file of the user is lost: what the program writes over, links and devices that are in the way, writers that
-// die or overlap, and signals at every moment of a training. Nodes are made in a folder of the test's own.
+// files.test.mjs: no file of the user is lost: what the program writes over, links and devices that are in
+// the way, writers that die or overlap, and signals at every moment of a training. Nodes are made in a folder
+// of the test's own.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -87,7 +88,8 @@ test(
     'a device is written into, not replaced',
     { skip: process.getuid() !== 0 && 'needs root to make a device' },
     () => {
-        if (spawnSync('mknod', [file('null'), 'c', '1', '3']).status !== 0) return; // a container that may not
+        // (A container may not.)
+        if (spawnSync('mknod', [file('null'), 'c', '1', '3']).status !== 0) return;
         const { status, stderr } = save(file('null'));
         assert.ok(lstatSync(file('null')).isCharacterDevice());
         // A folder mounted without devices: refused, and still there.
@@ -286,7 +288,8 @@ test('a run that fails leaves the good checkpoint alone and writes NAME.stopped'
 });
 
 test('eval --json is JSON whatever the weights are; what is no number is null, and exit 1', () => {
-    // Weights near the largest float: the loss is no number. As another program would write it, without a checksum.
+    // Weights near the largest float: the loss is no number.
+    // As another program would write it, without a checksum.
     const header = Number(good.readBigUInt64LE(0));
     const table = JSON.parse(good.subarray(8, 8 + header).toString());
     const bytes = Buffer.from(good);

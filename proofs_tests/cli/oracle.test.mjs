@@ -760,7 +760,8 @@ test('compare: a set that cannot fail is refused', () => {
     assert.match(bare.stderr, /case focus_filter_causal: it has no outputs/);
     assert.equal(set('empty', (one) => (one.outputs = {})).status, 2);
     assert.equal(set('gone', (one, dir) => rmSync(join(dir, one.outputs.y.file))).status, 2);
-    // The reference holds an infinity, the results a NaN there: with a scale of its own, and with the array's largest.
+    // The reference holds an infinity, the results a NaN there:
+    // with a scale of its own, and with the array's largest.
     for (const scale of [undefined, 1, 1e308]) {
         const dir = newFolder();
         const { status, stdout } = set(`inf${scale}`, (one, from) => {
@@ -834,7 +835,10 @@ test('a state that is detached every 64 rows fails in every format', () => {
     }
 });
 
-/** All these cases in one run of the program: how many failed, each with its sentence; no signal, no sanitizer. */
+/**
+ * All these cases in one run of the program: how many failed, each with its sentence;
+ * no signal, no sanitizer.
+ */
 function attempt(name, cases) {
     const dir = at(name);
     cpSync(at('vectors'), dir, { recursive: true });

@@ -1,5 +1,5 @@
-// constructions.c: the operations in both precisions, and the head of attention that is a convolution ([LaS] Theorem
-// B.1).
+// constructions.c: the operations in both precisions, and the head of attention that is a convolution ([LaS]
+// Theorem B.1).
 #include "constructions.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-// constructions_cat.c: the layers of [CAT]'s Theorems 1 to 3 and Corollary 1, from the operations of constructions.c.
+// constructions_cat.c: the layers of [CAT]'s Theorems 1 to 3 and Corollary 1,
+// from the operations of constructions.c.
 #include "constructions.h"
 
 #include <math.h>
@@ -43,8 +44,9 @@ int con_recall_fwd(double *y, double *map, const double *x, const con_recall *m,
     return status;
 }
 
-// The filtered, normalised N-gram whose token i steps back is digit i of `code` (base V + 1; V: before the sequence).
-// Returns 0 where that is no N-gram: a token before one that is before the sequence, or nothing at all.
+// The filtered, normalised N-gram whose token i steps back is digit i of `code` (base V + 1; V: before the
+// sequence). Returns 0 where that is no N-gram: a token before one that is before the sequence, or nothing at
+// all.
 static int encode(double *u, size_t code, const double *table, size_t V, size_t D, const double *filter,
                   size_t N, int starts) {
     int before = 0;
@@ -115,8 +117,9 @@ int con_ar_fwd(double *y, double *weights, const double *x, const double *W, con
 // Columns: signals 0..S-1, N, B, K.
 //   embeddings   signal s: e_s + e_K    noise: e_N + e_K    marker: e_B + e_K
 //   W_k          e_s -> -e_s    e_N, e_B -> -e_K    e_K -> 0        W_v: the identity on signals
-//   query filter rho^i over the whole past: q_s = rho^(age of s), so the oldest signal that was not emitted since has the
-//   least q_s and the largest logit -c q_s; noise and marker have -c sum_i rho^i, the least of all.
+//   query filter rho^i over the whole past: q_s = rho^(age of s), so the oldest signal that was not emitted
+//   since has the least q_s and the largest logit -c q_s; noise and marker have -c sum_i rho^i, the least of
+//   all.
 static void copy_weights(double *wq, double *wk, double *wv, double *taps, size_t length, const con_copy *m) {
     const size_t S = m->S, D = S + 3;
     const double L = (double)m->L, c = exp(1) * L * log(2 * L / m->epsilon);

@@ -13,8 +13,8 @@ double con_landmark_threshold(size_t L, size_t block, double sigma) {
     return 2 * sigma * sigma * (double)block * log((double)L / (double)block);
 }
 
-// Rows N(0, sigma^2/D I); the last one, the query, of unit length in a random direction, and a copy of it in an earlier
-// block, whose number is returned. Float32 words in both precisions.
+// Rows N(0, sigma^2/D I); the last one, the query, of unit length in a random direction, and a copy of it in
+// an earlier block, whose number is returned. Float32 words in both precisions.
 static size_t draw(double *x, const con_landmark *m, uint64_t seed, size_t trial) {
     smx_rng rng = rng_open(seed, 4, trial);
     const size_t D = m->D, last = m->L - 1, place = rng_below(&rng, (uint32_t)(m->L - m->block));

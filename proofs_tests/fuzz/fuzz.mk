@@ -1,6 +1,6 @@
-# fuzz.mk: `make fuzz`: every proofs_tests/fuzz/fuzz_*.c under libFuzzer with the address and undefined-behaviour
-# sanitizers, for FUZZ_SECONDS each, with the scalar kernels alone. What was found is kept in build/fuzz, so
-# that the next run goes on from there.
+# fuzz.mk: `make fuzz`: every proofs_tests/fuzz/fuzz_*.c under libFuzzer with the address and
+# undefined-behaviour sanitizers, for FUZZ_SECONDS each, with the scalar kernels alone. What was found is kept
+# in build/fuzz, so that the next run goes on from there.
 FUZZ_SECONDS ?= 60
 FUZZ := $(patsubst proofs_tests/fuzz/%.c,%,$(wildcard proofs_tests/fuzz/fuzz_*.c))
 

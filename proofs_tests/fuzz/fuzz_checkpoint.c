@@ -1,6 +1,7 @@
 // fuzz_checkpoint.c: libFuzzer target for the loader of checkpoints. Whatever the bytes: a run that saves,
 // loads and steps again, or NULL with a sentence. Bytes are those of the input, or a good checkpoint with
-// edits in its header. That one has no checksum, as an earlier version wrote it: else nothing behind the checksum would be tried.
+// edits in its header. That one has no checksum, as an earlier version wrote it: else nothing behind the
+// checksum would be tried.
 #define _GNU_SOURCE // memmem
 #include <stdint.h>
 #include <stdio.h>

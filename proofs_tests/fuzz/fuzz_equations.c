@@ -1,5 +1,5 @@
-// fuzz_equations.c: any bytes as a mixer's text: a sentence with its place, or a model that trains a step and whose every
-// weight bears a name.
+// fuzz_equations.c: any bytes as a mixer's text: a sentence with its place, or a model that trains a step and
+// whose every weight bears a name.
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>

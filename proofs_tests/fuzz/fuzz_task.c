@@ -1,6 +1,6 @@
-// fuzz_task.c: libFuzzer target for the tasks: any parameters that the config allows, at any length. A task is refused
-// in a sentence, or every sample of it comes to an end, stays inside its arrays, holds what the instance says and is
-// the same the second time.
+// fuzz_task.c: libFuzzer target for the tasks: any parameters that the config allows, at any length. A task
+// is refused in a sentence, or every sample of it comes to an end, stays inside its arrays, holds what the
+// instance says and is the same the second time.
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

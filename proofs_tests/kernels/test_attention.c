@@ -1,5 +1,6 @@
-// test_attention.c: softmax attention against the oracle: causal and not, decay and bias by distance, strided rows, lengths
-// around the block of query rows, rows with nothing to see, huge logits, and the cheap gradient check.
+// test_attention.c: softmax attention against the oracle: causal and not, decay and bias by distance, strided
+// rows, lengths around the block of query rows, rows with nothing to see, huge logits, and the cheap gradient
+// check.
 #include "proofs_tests/support/check.h"
 #include <seqmix/ref.h>
 

@@ -1,4 +1,5 @@
-// test_attention_maps.c: attention whose maps are mixed across heads, against the oracle, gradient of the mix included.
+// test_attention_maps.c: attention whose maps are mixed across heads, against the oracle,
+// gradient of the mix included.
 #include "proofs_tests/support/check.h"
 #include <seqmix/ref.h>
 

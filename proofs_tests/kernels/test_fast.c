@@ -1,5 +1,6 @@
-// test_fast.c: fast mode is on where it was asked for, and nowhere else: kernels fuse, runs learn the same, and an exact run
-// beside a fast one keeps its bits. The tolerances of every kernel in fast mode: the other tests with SMX_FAST=1.
+// test_fast.c: fast mode is on where it was asked for, and nowhere else: kernels fuse, runs learn the same,
+// and an exact run beside a fast one keeps its bits. The tolerances of every kernel in fast mode: the other
+// tests with SMX_FAST=1.
 #include "proofs_tests/support/check.h"
 
 #include <pthread.h>
@@ -85,7 +86,8 @@ static void an_exact_run_beside_a_fast_one_keeps_its_bits(void **state) {
     smx_run_close(fast);
 }
 
-// Whatever mode the caller's thread is in: looking into an exact run and the digests of the kernels are exact.
+// Whatever mode the caller's thread is in: looking into an exact run and the digests of the kernels are
+// exact.
 static void the_callers_mode_is_not_the_runs(void **state) {
     (void)state;
     skip_without();

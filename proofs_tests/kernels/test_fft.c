@@ -1,5 +1,6 @@
-// test_fft.c: the real transform against a sum in double, there and back; the long convolution by it against the
-// oracle's direct sums: lengths around powers of two, taps short of L and past it, squash, skip, part of a wider array.
+// test_fft.c: the real transform against a sum in double, there and back; the long convolution by it against
+// the oracle's direct sums: lengths around powers of two, taps short of L and past it, squash, skip, part of
+// a wider array.
 #include "proofs_tests/support/check.h"
 #include <seqmix/ref.h>
 

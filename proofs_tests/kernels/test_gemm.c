@@ -1,10 +1,11 @@
-// test_gemm.c: the matrix product against the oracle, all four transposes, sizes around every register tile and the block
-// of SMX_KC products, with row strides larger than the rows.
+// test_gemm.c: the matrix product against the oracle, all four transposes, sizes around every register tile
+// and the block of SMX_KC products, with row strides larger than the rows.
 #include "proofs_tests/support/check.h"
 #include <seqmix/ref.h>
 
-// A product of k terms of size <= 1: each term is rounded once, the running sum of a block of 256 once a term. The error is
-// bounded by (256 + k/256 + 1) 2^-24 times the sum of |terms|; random signs keep it near the root. 4e-6 sqrt(k) |C| scale.
+// A product of k terms of size <= 1: each term is rounded once, the running sum of a block of 256 once a
+// term. The error is bounded by (256 + k/256 + 1) 2^-24 times the sum of |terms|; random signs keep it near
+// the root. 4e-6 sqrt(k) |C| scale.
 static double tolerance(size_t k) { return 2e-7 * sqrt((double)k) + 2e-7; }
 
 static void one(size_t m, size_t n, size_t k, unsigned flags, size_t pad) {

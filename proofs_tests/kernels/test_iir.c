@@ -1,5 +1,5 @@
-// test_iir.c: Focus's adaptive filters against the oracle in their three modes (a bin's length a power of two or not), the
-// max pool with its ties, the squashing of coefficients at and beyond its limit.
+// test_iir.c: Focus's adaptive filters against the oracle in their three modes (a bin's length a power of two
+// or not), the max pool with its ties, the squashing of coefficients at and beyond its limit.
 #include "proofs_tests/support/check.h"
 #include <seqmix/ref.h>
 
@@ -48,7 +48,8 @@ static void iir(void **state) {
                 check_trying("iir %s B=%zu L=%zu D=%zu bins=%zu F=%zu", mode_name[mode], p.B, p.L, p.D,
                              p.bins, p.F);
                 const size_t n = p.B * p.L * p.D, nt = p.B * p.bins * p.D * p.F * 2, R = p.L / p.bins;
-                // Poles at most 0.87 from the origin: rounding of the state is not carried further than ~8 steps.
+                // Poles at most 0.87 from the origin: rounding of the state is not carried further than ~8
+                // steps.
                 float *x = check_random(n, -1, 1), *theta = check_random(nt, 0.02, 0.75),
                       *dy = check_random(n, -1, 1);
                 float *y = check_floats(n), *dx = check_floats(n), *dtheta = check_floats(nt),
@@ -75,7 +76,8 @@ static void iir(void **state) {
     }
 }
 
-// theta = 0 in bin 0 (the shift by one bin): every filter is the identity there, to the last bit, and y = F x.
+// theta = 0 in bin 0 (the shift by one bin): every filter is the identity there,
+// to the last bit, and y = F x.
 static void identity(void **state) {
     (void)state;
     enum { L = 24, D = 18, F = 2 };

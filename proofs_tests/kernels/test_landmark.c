@@ -1,5 +1,5 @@
-// test_landmark.c: landmark attention and its filter against the oracle: blocks of 1 to beyond the sequence, the last one
-// shorter, ties, the choices themselves, and that no word of a row depends on a later one.
+// test_landmark.c: landmark attention and its filter against the oracle: blocks of 1 to beyond the sequence,
+// the last one shorter, ties, the choices themselves, and that no word of a row depends on a later one.
 #include "proofs_tests/support/check.h"
 #include <seqmix/ref.h>
 
@@ -41,7 +41,8 @@ static const shape shapes[] = {
     {40, 16, 1, 15, 0}, {50, 17, 1, 16, 0}, {60, 8, 2, 17, 0}, {100, 8, 1, 25, 5},   {130, 32, 1, 33, 0},
     {200, 5, 2, 60, 0}, {30, 8, 2, 30, 0},  {30, 8, 2, 31, 0}, {300, 64, 1, 128, 0},
 };
-// Plain loops in double over given q, k, v and landmarks; `margin` is by how much the best block wins at least.
+// Plain loops in double over given q, k, v and landmarks; `margin` is by how much the best block wins at
+// least.
 static void plain(double *o, int32_t *chosen, double *margin, const double *q, const double *k,
                   const double *v, const double *marks, const shape *s, double scale) {
     const size_t L = s->L, d = s->d, D = d * s->H;

@@ -1,5 +1,6 @@
-// test_las.c: attention in chunks and with LaS's masked pooling against the oracle, which pools the map as printed; windows
-// of 1 to beyond the sequence, chunks around the group of query rows, and that no word of a row depends on a later one.
+// test_las.c: attention in chunks and with LaS's masked pooling against the oracle, which pools the map as
+// printed; windows of 1 to beyond the sequence, chunks around the group of query rows, and that no word of a
+// row depends on a later one.
 #include "proofs_tests/support/check.h"
 #include <seqmix/ref.h>
 

@@ -1,5 +1,6 @@
-// test_linattn.c: linear attention against the oracle, with each normaliser, and in its three forms (recurrent, quadratic,
-// tiled at any block) against the oracle's three; the zero denominator; elu + 1 with its slope; the edge of causality.
+// test_linattn.c: linear attention against the oracle, with each normaliser, and in its three forms
+// (recurrent, quadratic, tiled at any block) against the oracle's three; the zero denominator; elu + 1 with
+// its slope; the edge of causality.
 #include "proofs_tests/support/check.h"
 #include <seqmix/ref.h>
 #include <float.h>
@@ -86,7 +87,8 @@ static void against_oracle(void **state) {
     }
 }
 
-// Recurrent (C = 1), quadratic (C = L) and tiled, the last block shorter or not, against the oracle's own three.
+// Recurrent (C = 1), quadratic (C = L) and tiled, the last block shorter or not,
+// against the oracle's own three.
 static void three_forms(void **state) {
     (void)state;
     enum { L = 77, D = 20, H = 2, N = L * D };
@@ -112,7 +114,8 @@ static void three_forms(void **state) {
     }
 }
 
-// Where the sum of weights is below FLT_MIN the row is 0 and sends no gradient; the rows after it are as ever.
+// Where the sum of weights is below FLT_MIN the row is 0 and sends no gradient;
+// the rows after it are as ever.
 static void zero_denominator(void **state) {
     (void)state;
     enum { L = 9, D = 4, N = L * D };

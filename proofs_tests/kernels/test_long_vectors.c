@@ -1,6 +1,7 @@
 // test_long_vectors.c: Focus, CHELA, their parts and long convolutions against the test vectors
-// (proofs_tests/vectors, or $SEQMIX_VECTORS), outputs and all gradients through the float kernels on every instruction set;
-// and the fusion of short kernels on a whole model. The vectors are skipped where the set is not there.
+// (proofs_tests/vectors, or $SEQMIX_VECTORS), outputs and all gradients through the float kernels on every
+// instruction set; and the fusion of short kernels on a whole model. The vectors are skipped where the set is
+// not there.
 #include "proofs_tests/model/mixer_vectors.h"
 
 #include "model/mixers/short_long.h"
@@ -124,7 +125,8 @@ static void on_vectors(void **state) {
 }
 
 // ---- Fusion ---------------------------------------------------------------------------------------------
-// A CHELA layer and the one with its short kernels fused give the same output on every length class: n < 3, n = 3, n > 3.
+// A CHELA layer and the one with its short kernels fused give the same output on every length class: n < 3,
+// n = 3, n > 3.
 static void fusion(void **state) {
     (void)state;
     static const size_t lengths[] = {1, 2, 3, 10, 11, 64, 100, 101};

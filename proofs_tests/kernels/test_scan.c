@@ -1,6 +1,6 @@
-// test_scan.c: the comparators' kernels against the oracle: MEGA's moving average, Mamba's selective scan, S4D's
-// convolution kernel; and the small pieces of gated layers. Lengths around the rows between kept states (32) and the
-// block of powers (64).
+// test_scan.c: the comparators' kernels against the oracle: MEGA's moving average, Mamba's selective scan,
+// S4D's convolution kernel; and the small pieces of gated layers. Lengths around the rows between kept states
+// (32) and the block of powers (64).
 #include "proofs_tests/support/check.h"
 #include <seqmix/ref.h>
 

@@ -1,6 +1,7 @@
-// test_settle.c: recurrences leave no subnormal numbers (kernel.h, smx_settle). An impulse in one row decays over 2,048: what
-// is above 2^-90 agrees with the oracle, no result is subnormal, and where the oracle is below every float all is 0 (without
-// settling, rounding holds a state at the smallest float for ever). Forward from the first row, backward from the last.
+// test_settle.c: recurrences leave no subnormal numbers (kernel.h, smx_settle). An impulse in one row decays
+// over 2,048: what is above 2^-90 agrees with the oracle, no result is subnormal, and where the oracle is
+// below every float all is 0 (without settling, rounding holds a state at the smallest float for ever).
+// Forward from the first row, backward from the last.
 #include "proofs_tests/support/check.h"
 #include <seqmix/ref.h>
 

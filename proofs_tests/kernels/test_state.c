@@ -1,6 +1,6 @@
-// test_state.c: gated linear attention and the delta rule against the oracle: every kind of gates, lengths around the blocks of
-// 16 and 64 rows, widths around whole groups, closed gates, shared keys; a sequence in two parts equals the whole; nothing leaks
-// to earlier rows; 2,100 rows stay finite.
+// test_state.c: gated linear attention and the delta rule against the oracle: every kind of gates, lengths
+// around the blocks of 16 and 64 rows, widths around whole groups, closed gates, shared keys; a sequence in
+// two parts equals the whole; nothing leaks to earlier rows; 2,100 rows stay finite.
 #include "proofs_tests/support/check.h"
 #include <seqmix/ref.h>
 
@@ -175,7 +175,8 @@ static void left_out(void **state) {
     }
 }
 
-// The first rows, then the others from the state that they left: to the bit at a multiple of 64, to rounding elsewhere.
+// The first rows, then the others from the state that they left:
+// to the bit at a multiple of 64, to rounding elsewhere.
 static void in_two_parts(void **state) {
     (void)state;
     static const size_t cuts[] = {64, 1, 37, 128};

@@ -1,5 +1,6 @@
-// test_ulp.c: the ceilings of docs/ACCURACY.md: every kernel's largest error against the oracle on random, adversarial and
-// edge inputs, in units of the last place of its scale (ulp_cases.h); and that no kernel is missing from that list.
+// test_ulp.c: the ceilings of docs/ACCURACY.md: every kernel's largest error against the oracle on random,
+// adversarial and edge inputs, in units of the last place of its scale (ulp_cases.h); and that no kernel is
+// missing from that list.
 #include "ulp_cases.h"
 
 static void under_the_ceilings(void **state) {

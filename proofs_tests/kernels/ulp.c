@@ -1,4 +1,5 @@
-// ulp.c: measures every kernel's largest error (ulp_cases.h) and the vector functions over float32, and writes docs/ACCURACY.md.
+// ulp.c: measures every kernel's largest error (ulp_cases.h) and the vector functions over float32,
+// and writes docs/ACCURACY.md.
 //   ulp FILE          the table, with the exhaustive figures that FILE already holds
 //   ulp --full FILE   the functions of one number over all 2^32 floats as well (minutes, all processors)
 #include "ulp_cases.h"
@@ -56,7 +57,8 @@ static void *sweep_part(void *argument) {
             memcpy(&x[i], &bits, 4);
         }
         for (size_t f = 0; f < CHECK_COUNT(functions); f++) {
-            // Words of one block share sign and exponent, so a block is inside the range, outside, or on an end of it.
+            // Words of one block share sign and exponent, so a block is inside the range, outside,
+            // or on an end of it.
             if (!(x[0] <= functions[f].high && x[0] >= functions[f].low) &&
                 !(x[BLOCK - 1] <= functions[f].high && x[BLOCK - 1] >= functions[f].low))
                 continue;

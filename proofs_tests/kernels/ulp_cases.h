@@ -1,9 +1,12 @@
-// ulp_cases.h: every kernel on random, adversarial and edge inputs, and its largest error against the double oracle in units
-// of the last place. For ulp.c, which writes docs/ACCURACY.md, and test_ulp.c, which holds the ceilings.
+// ulp_cases.h: every kernel on random, adversarial and edge inputs, and its largest error against the double
+// oracle in units of the last place. For ulp.c, which writes docs/ACCURACY.md, and test_ulp.c, which holds
+// the ceilings.
 //
-// The unit is the last place of a scale s: 2^(floor(log2 s) - 23), s at least FLT_MIN. What s is, for each kernel:
-//   each   the exact result itself                     terms  the sum of the absolute values of what is added
-//   array  the largest exact result of the array       input  a bound of the result that is named beside the kernel
+// The unit is the last place of a scale s: 2^(floor(log2 s) - 23), s at least FLT_MIN.
+// What s is, for each kernel:
+//   each   the exact result itself              terms  the sum of the absolute values of what is added
+//   array  the largest exact result of the array
+//   input  a bound of the result that is named beside the kernel
 //   norm   |x|_2 |k|_2 or |x|_2 sqrt(N), as transforms mix all rows
 // Inputs are float32 words, the same for both sides, so that only the kernel's own rounding counts.
 #ifndef ULP_CASES_H
@@ -41,8 +44,8 @@ static void ulp_array(const float *got, const double *want, size_t n) {
 }
 
 // ---- Inputs ---------------------------------------------------------------------------------------------
-// Adversarial: magnitudes over 12 octaves in pairs that cancel but for 2^-18. Edge: zeros, denormals, powers of two and their
-// neighbours.
+// Adversarial: magnitudes over 12 octaves in pairs that cancel but for 2^-18. Edge: zeros, denormals, powers
+// of two and their neighbours.
 static float *ulp_in(size_t n) {
     static const float edges[] = {0.0f,          -0.0f,          1.0f,      -1.0f, 0x1p-126f,      -0x1p-130f,
                                   0x1.fffffep0f, -0x1.000002p0f, 0x1p-24f,  4.0f,  -0x1.fffffep1f, 0x1p-60f,
@@ -595,7 +598,8 @@ static void ulp_scan(int back) {
 }
 static void ulp_scan_fwd(void) { ulp_scan(0); }
 static void ulp_scan_bwd(void) { ulp_scan(1); }
-// Gates of each row and channel with a start state; keys no longer than 1. gla's beta is of size 1 in the oracle's v.
+// Gates of each row and channel with a start state; keys no longer than 1.
+// gla's beta is of size 1 in the oracle's v.
 static void ulp_state(int back, int delta) {
     const size_t L = ulp_size(70, 500, 5), H = 2, dk = 6, dv = 5, nk = L * H * dk, nv = L * H * dv,
                  nb = L * H, ns = H * dk * dv;

@@ -1,5 +1,6 @@
-// mixer_vectors.h: runs a case of a set of test vectors through the float kernels: the case's weights and input are put into
-// the graph of a mixer, and the output and every gradient are judged by the manifest's own scales and tolerances.
+// mixer_vectors.h: runs a case of a set of test vectors through the float kernels: the case's weights and
+// input are put into the graph of a mixer, and the output and every gradient are judged by the manifest's own
+// scales and tolerances.
 #ifndef MIXER_VECTORS_H
 #define MIXER_VECTORS_H
 
@@ -23,7 +24,8 @@ typedef struct {
 // Built in place of the mixer where it is not NULL: a part of one, or a whole block.
 static CHECK_UNUSED tensor *(*lone_build)(graph *g, const config *c, tensor *x);
 
-// From a config text, on B sequences that are x plus m->values [B][L][D] (0 at first); fails the test where that cannot be built.
+// From a config text, on B sequences that are x plus m->values [B][L][D] (0 at first);
+// fails the test where that cannot be built.
 static CHECK_UNUSED void lone_mixer_open_as(lone_mixer *m, enum graph_mode mode, const char *text, size_t B) {
     smx_error e = {0};
     memset(m, 0, sizeof *m);
@@ -111,8 +113,8 @@ static CHECK_UNUSED void vector_compare(const char *what, const json *a, const f
 }
 
 // ---- Cases ----------------------------------------------------------------------------------------------
-// How a mechanism of the manifest is written in the config language, and what its inputs are called in the model where the
-// names differ: "wq w_q wk w_k". Appends to text [size]; 0: this case is not one for a mixer.
+// How a mechanism of the manifest is written in the config language, and what its inputs are called in the
+// model where the names differ: "wq w_q wk w_k". Appends to text [size]; 0: this case is not one for a mixer.
 typedef struct {
     const char *mechanism;
     int (*write)(char *text, size_t size, const json *params);

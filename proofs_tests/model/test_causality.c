@@ -1,5 +1,6 @@
-// test_causality.c: the audit of every mixer in every mode: what is measured is what the mixer says of itself, causal modes
-// keep every earlier word (or, through an FFT, its value up to rounding), and the known leaks are found.
+// test_causality.c: the audit of every mixer in every mode: what is measured is what the mixer says of
+// itself, causal modes keep every earlier word (or, through an FFT, its value up to rounding), and the known
+// leaks are found.
 #include "proofs_tests/support/check.h"
 #include "model/run/language.h"
 

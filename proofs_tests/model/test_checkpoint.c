@@ -1,5 +1,5 @@
-// test_checkpoint.c: what a checkpoint must not be: damaged by one bit, of another model, of a state that no training leaves, or slow.
-// (That a loaded run goes on to the same bits is in test_run.c.)
+// test_checkpoint.c: what a checkpoint must not be: damaged by one bit, of another model, of a state that no
+// training leaves, or slow. (That a loaded run goes on to the same bits is in test_run.c.)
 #define _GNU_SOURCE // memmem
 #include "proofs_tests/support/check.h"
 
@@ -159,7 +159,8 @@ static void another_model_is_refused(void **state) {
     free(f.bytes);
 }
 
-// Time grows with the header's length, not with its keys times the model's weights. (Keys of a list, searched one after the other:
+// Time grows with the header's length, not with its keys times the model's weights.
+// (Keys of a list, searched one after the other:
 // a minute.)
 static void junk_is_quick(void **state) {
     (void)state;

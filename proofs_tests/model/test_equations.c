@@ -1,5 +1,5 @@
-// test_equations.c: mixers as text: each built-in's equations give the very words of its C builder, weights bear the same names,
-// and a text that cannot be built is refused with the place and the reason.
+// test_equations.c: mixers as text: each built-in's equations give the very words of its C builder, weights
+// bear the same names, and a text that cannot be built is refused with the place and the reason.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

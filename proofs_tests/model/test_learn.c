@@ -1,5 +1,5 @@
-// test_learn.c: every mixer learns something at once: on recall and on copying, with the settings that a bare config gives,
-// the mean loss of steps 41 to 50 lies at least 5 % below that of steps 1 to 10.
+// test_learn.c: every mixer learns something at once: on recall and on copying, with the settings that a bare
+// config gives, the mean loss of steps 41 to 50 lies at least 5 % below that of steps 1 to 10.
 #include "proofs_tests/support/check.h"
 
 #include "model/mixers/mixer.h"

@@ -1,6 +1,7 @@
-// test_lengths.c: every mixer in every mode at the edges of length: one row, fewer rows than its window, filter, block, chunk
-// or tile, a last part that is not whole. Each trains with finite losses, changes its weights and is evaluated at another length,
-// or is refused in one sentence that names the divisor. Keys that nobody gave follow the length.
+// test_lengths.c: every mixer in every mode at the edges of length: one row, fewer rows than its window,
+// filter, block, chunk or tile, a last part that is not whole. Each trains with finite losses, changes its
+// weights and is evaluated at another length, or is refused in one sentence that names the divisor. Keys that
+// nobody gave follow the length.
 #include "proofs_tests/support/check.h"
 
 #include "model/audit/audit.h"
@@ -82,7 +83,8 @@ static void defaults_follow(void **state) {
             }
 }
 
-// Focus's bins keep their usual length where it divides the sequence, else the nearest that does; what was given stays.
+// Focus's bins keep their usual length where it divides the sequence, else the nearest that does;
+// what was given stays.
 static void bins(void **state) {
     (void)state;
     static const struct {

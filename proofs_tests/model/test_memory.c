@@ -1,7 +1,7 @@
-// test_memory.c: memory that runs out anywhere. The i-th allocation of a whole experiment fails, for every i: each time a
-// call says so in a sentence, nothing crashes, nothing leaks, and what was answered without an error is right. And what a run
-// says it will hold is what it holds. (Linked with --wrap, so that malloc, calloc, realloc and free of the library are the
-// ones below.)
+// test_memory.c: memory that runs out anywhere. The i-th allocation of a whole experiment fails, for every i:
+// each time a call says so in a sentence, nothing crashes, nothing leaks, and what was answered without an
+// error is right. And what a run says it will hold is what it holds. (Linked with --wrap, so that malloc,
+// calloc, realloc and free of the library are the ones below.)
 #include "proofs_tests/support/check.h"
 
 #include <malloc.h>
@@ -46,7 +46,8 @@ static void one_by_one(void *pool, size_t n, smx_piece piece, void *context) {
     for (size_t i = 0; i < n; i++) piece(context, i);
 }
 
-// Opens, trains with a pool, evaluates, looks, saves, loads, completes: 0, or -1 with the sentence. `whole` to 0: opens and trains only.
+// Opens, trains with a pool, evaluates, looks, saves, loads, completes: 0, or -1 with the sentence.
+// `whole` to 0: opens and trains only.
 static int experiment(const char *text, int whole, smx_error *e) {
     size_t size = 0;
     smx_evaluation evaluation;
@@ -117,8 +118,8 @@ static void every_mixer(void **state) {
     assert_true(tried > 1000);
 }
 
-// What a run says before its first step is what training holds (a tenth more: samples, tables of positions), and an evaluation
-// takes as much again at most.
+// What a run says before its first step is what training holds (a tenth more: samples, tables of positions),
+// and an evaluation takes as much again at most.
 static void what_is_said_is_held(void **state) {
     (void)state;
     double worst = 1.0, worst_evaluation = 0.0;

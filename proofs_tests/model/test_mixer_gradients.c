@@ -1,6 +1,6 @@
-// test_mixer_gradients.c: every mixer in every mode of its list, as a whole: the gradient of its input and of each weight
-// against differences of its output, a replay that gives the same words, a batch that is its sequences one by one, the same words on
-// every instruction set, and attention maps that are the ones used.
+// test_mixer_gradients.c: every mixer in every mode of its list, as a whole: the gradient of its input and of
+// each weight against differences of its output, a replay that gives the same words, a batch that is its
+// sequences one by one, the same words on every instruction set, and attention maps that are the ones used.
 #include "mixer_vectors.h"
 
 #include "kernels/philox.h"
@@ -20,9 +20,9 @@ static double loss_at(lone_mixer *m, const param *w, const float *start, const f
     return s;
 }
 
-// Does the gradient along some of a few random directions equal the slope? Central differences at h and 2h, to fourth order:
-// what is left is float's rounding of y (about 1e-6 of the loss over h). A hard choice may flip along one direction, less
-// often the shorter the step; a wrong gradient fails along all.
+// Does the gradient along some of a few random directions equal the slope? Central differences at h and 2h,
+// to fourth order: what is left is float's rounding of y (about 1e-6 of the loss over h). A hard choice may
+// flip along one direction, less often the shorter the step; a wrong gradient fails along all.
 static void check_weight(lone_mixer *m, const param *w, const float *weight, double noise) {
     float *start = check_copy(m->p.data + w->offset, w->n), *direction = check_floats(w->n);
     const float *gradient = m->p.grad + w->offset;
@@ -144,7 +144,8 @@ static void same_words(void **state) {
     }
 }
 
-// Where something attends, its map is the one that was used: map times values is the attention's output. Returns how many do.
+// Where something attends, its map is the one that was used: map times values is the attention's output.
+// Returns how many do.
 static size_t check_maps(graph *g) {
     size_t shown = 0;
     for (size_t t = 0; t < g->n_tensors; t++) {
@@ -185,8 +186,8 @@ static void maps_are_used(void **state) {
     assert_true(shown >= 30);
 }
 
-// In a whole model too, where later blocks come by after the attention and before anybody looks: every map is the one that was
-// used, and looking leaves every tensor as the replay made it.
+// In a whole model too, where later blocks come by after the attention and before anybody looks: every map is
+// the one that was used, and looking leaves every tensor as the replay made it.
 static size_t look_at(const char *text) {
     check_trying("%s", text);
     smx_error e = {0};

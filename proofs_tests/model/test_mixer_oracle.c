@@ -1,7 +1,7 @@
-// test_mixer_oracle.c: every mixer of the papers against the oracle's layer on random weights and inputs, in each of its forms:
-// which weight meets which input, filter, gate and mask, as the equations say. Needs no set of vectors. Every key is named: the
-// good settings that a task and mixer come with may change. Gradients are
-// test_mixer_gradients.c's subject.
+// test_mixer_oracle.c: every mixer of the papers against the oracle's layer on random weights and inputs,
+// in each of its forms: which weight meets which input, filter, gate and mask, as the equations say. Needs no
+// set of vectors. Every key is named: the good settings that a task and mixer come with may change. Gradients
+// are test_mixer_gradients.c's subject.
 #include "mixer_vectors.h"
 
 #include <seqmix/ref.h>

@@ -1,5 +1,6 @@
-// test_mixer_vectors.c: the mixers against the test vectors (proofs_tests/vectors, or $SEQMIX_VECTORS), outputs
-// and all gradients through the float kernels on every instruction set. Skipped where the set is not there.
+// test_mixer_vectors.c: the mixers against the test vectors (proofs_tests/vectors, or $SEQMIX_VECTORS),
+// outputs and all gradients through the float kernels on every instruction set. Skipped where the set is not
+// there.
 #include "mixer_vectors.h"
 
 #include "model/ops/distance.h"

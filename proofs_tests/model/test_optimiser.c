@@ -1,6 +1,6 @@
-// test_optimiser.c: what a training step does to the weights, from outside: warm-up and schedule, the clip by the global norm,
-// both moments with their corrections, and weight decay on matrices only, each recomputed in double by the oracle from the
-// gradients that the run shows.
+// test_optimiser.c: what a training step does to the weights, from outside: warm-up and schedule, the clip by
+// the global norm, both moments with their corrections, and weight decay on matrices only, each recomputed in
+// double by the oracle from the gradients that the run shows.
 #include "proofs_tests/support/check.h"
 #include <seqmix/ref.h>
 #include <seqmix/run.h>
@@ -82,7 +82,8 @@ static void steps_are_adamw(const char *change, int cosine, double clip) {
             if (smx_run_tensor(r, w->name, &now, &e)) check_fail("%s", e.message);
             ref_adamw(w->p, w->m, w->v, gradient, w->n, &o);
             for (size_t j = 0; j < w->n; j++) {
-                // Steps are at most a few rates long; a gradient that is near 0 has its rounding in the step's direction.
+                // Steps are at most a few rates long; a gradient that is near 0 has its rounding in the
+                // step's direction.
                 const double unsure = sqrt(w->v[j] / o.c2) < 1e-6 ? 3 * rate : 0;
                 if (!(fabs((double)now.data[j] - w->p[j]) <= 2e-4 * rate + 1e-6 * fabs(w->p[j]) + unsure))
                     check_fail("step %d: %s[%zu] is %.9g, expected %.9g", step, w->name, j,

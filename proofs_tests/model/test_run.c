@@ -1,5 +1,6 @@
-// test_run.c: whole runs: the presets' claims, the same bits whatever the threads and the floating-point environment,
-// checkpoints that continue bit for bit, what happens when a loss is not finite, and looking inside.
+// test_run.c: whole runs: the presets' claims, the same bits whatever the threads and the floating-point
+// environment, checkpoints that continue bit for bit, what happens when a loss is not finite, and looking
+// inside.
 #include "proofs_tests/support/check.h"
 
 #include <fenv.h>
@@ -116,9 +117,11 @@ static void threads_change_nothing(void **state) {
     }
 }
 
-// One thread takes many rows block by block through neighbouring operations, a pool takes them operation by operation.
+// One thread takes many rows block by block through neighbouring operations,
+// a pool takes them operation by operation.
 static int blocks_change_nothing(const char *mode, size_t i) {
-    // 4,752 rows, 4,608 in an evaluation: the last block is no multiple of a tile, a width of 18 none of a register
+    // 4,752 rows, 4,608 in an evaluation: the last block is no multiple of a tile,
+    // a width of 18 none of a register
     static const char *const norms[] = {"layer", "rms", "none"};
     static size_t one = 1;
     char text[1280];
@@ -332,8 +335,9 @@ static void nan_stops_with_a_name(void **state) {
     smx_run_close(r);
 }
 
-// A step that takes the weights out of the floats leaves them as they were: all of them, with their state. A rate of 10 with a decay of
-// 10 multiplies every matrix by -99; without a gradient so large that the loss or it would have stopped the run before.
+// A step that takes the weights out of the floats leaves them as they were: all of them, with their state. A
+// rate of 10 with a decay of 10 multiplies every matrix by -99; without a gradient so large that the loss or
+// it would have stopped the run before.
 static void weights_that_leave_the_floats_stop(void **state) {
     (void)state;
     static const char *const configs[] = {
@@ -483,8 +487,8 @@ static void looking_inside(void **state) {
     smx_run_close(r);
 }
 
-// With slots=emitted a model reads the right answers while it is trained; run on its own answers it cannot do better, and
-// an untrained one does no better than chance either way. Changes to the model are refused.
+// With slots=emitted a model reads the right answers while it is trained; run on its own answers it cannot do
+// better, and an untrained one does no better than chance either way. Changes to the model are refused.
 static void on_its_own_answers(void **state) {
     (void)state;
     smx_error e = {0};

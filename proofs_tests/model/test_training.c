@@ -1,5 +1,5 @@
-// test_training.c: every mixer trains on recall (mqar) and on selective copying (sc): the mean loss of steps 41 to 50 is at
-// least 5 % below that of steps 1 to 10, with the settings it comes with.
+// test_training.c: every mixer trains on recall (mqar) and on selective copying (sc): the mean loss of steps
+// 41 to 50 is at least 5 % below that of steps 1 to 10, with the settings it comes with.
 #include "proofs_tests/support/check.h"
 
 #include "model/mixers/mixer.h"

@@ -1,5 +1,5 @@
-// test_user_data.c: the caller's batches: the bits that the task's own samples train to, smaller last batches, confusions, and
-// what is refused.
+// test_user_data.c: the caller's batches: the bits that the task's own samples train to, smaller last
+// batches, confusions, and what is refused.
 #include "proofs_tests/support/check.h"
 
 #include <seqmix/run.h>
@@ -55,7 +55,8 @@ static const char *const own_tasks[] = {
     "mixer=las&task=cumsum&length=16&width=16&batch=3",                // numbers, numbers
     "mixer=focus&task=select&length=24&picks=3&width=16&batch=2",      // rows of two numbers, few targets
     "mixer=cat&task=smnist&data=digits&width=16&blocks=1&batch=2",     // rows of 28, one class
-    "mixer=cat&task=own&channels=3&classes=4&answers=one&length=16&width=16&batch=2", // every form of task own
+    // every form of task own
+    "mixer=cat&task=own&channels=3&classes=4&answers=one&length=16&width=16&batch=2",
     "mixer=las&task=own&channels=2&classes=5&answers=rows&length=16&width=16&batch=2",
     "mixer=chela&task=own&channels=2&classes=0&answers=one&length=16&width=16&batch=2",
     "mixer=focus&task=own&channels=1&classes=0&answers=rows&length=16&width=16&batch=2",
@@ -65,7 +66,8 @@ static const char *const own_tasks[] = {
     "mixer=cat&task=own&channels=0&vocab=9&classes=0&answers=rows&length=16&width=16&batch=2",
 };
 
-// A copy of the confusions, which name every target once and every right answer on the diagonal; NULL: regression.
+// A copy of the confusions, which name every target once and every right answer on the diagonal;
+// NULL: regression.
 static uint64_t *confusion_of(const smx_run *r, const smx_evaluation *ev) {
     size_t V;
     const uint64_t *counts = smx_run_confusion(r, &V);
@@ -146,7 +148,8 @@ static void own_batches(void **state) {
     }
 }
 
-// A last batch that is not full trains, and is judged, as one whose other sequences ask for nothing; those are not looked at.
+// A last batch that is not full trains, and is judged, as one whose other sequences ask for nothing;
+// those are not looked at.
 static void smaller_batches(void **state) {
     (void)state;
     for (size_t k = 0; k < sizeof own_tasks / sizeof *own_tasks; k++) {

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Arm's NEON, emulated: cross-compiles the program and compares every digest with the committed list. Skipped (said so)
-# without the cross compiler or qemu. TAP on standard output.
+# Arm's NEON, emulated: cross-compiles the program and compares every digest with the committed list. Skipped
+# (said so) without the cross compiler or qemu. TAP on standard output.
 set -u
 compiler=aarch64-linux-gnu-gcc
 if ! command -v $compiler >/dev/null || ! command -v qemu-aarch64 >/dev/null; then

@@ -1,7 +1,7 @@
-// digests.mjs: the same bits everywhere. Every digest of `seqmix selfcheck` (each kernel, short trainings of each mixer) on
-// every instruction set of this machine, built by gcc and by clang, with one thread and with two, and of both WebAssembly
-// modules in Node (digests_browsers.mjs: in browsers), compared with the one committed list, digests.txt. When a change moves
-// bits on purpose:
+// digests.mjs: the same bits everywhere. Every digest of `seqmix selfcheck` (each kernel, short trainings of
+// each mixer) on every instruction set of this machine, built by gcc and by clang, with one thread and with
+// two, and of both WebAssembly modules in Node (digests_browsers.mjs: in browsers), compared with the one
+// committed list, digests.txt. When a change moves bits on purpose:
 //   build/seqmix selfcheck > proofs_tests/digests.txt     and say why in the commit.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -57,8 +57,8 @@ for (const [compiler, program] of [
                 test(`${compiler}, ${isa}`, { skip: `this machine has no ${isa}` }, () => {});
 }
 
-// gcc 12 turns x0 c - x1 s beside x1 c + x0 s into vfmaddsub, -ffp-contract=off or not. The digests catch that only where a
-// case happens to round differently; the instructions tell for certain.
+// gcc 12 turns x0 c - x1 s beside x1 c + x0 s into vfmaddsub, -ffp-contract=off or not. The digests catch
+// that only where a case happens to round differently; the instructions tell for certain.
 const compiled = ['gcc', 'clang'].flatMap((compiler) =>
     ['avx2', 'avx512'].map((isa) => `build/obj/${compiler}-pic/${isa}/kernels`),
 );

@@ -1,6 +1,7 @@
-// fields.test.mjs: what the module says about a run arrives under its own name: each field of the evaluation, the metrics, the batch
-// form, a tensor and a sample against arithmetic done here, from samples, weights and the config alone. Catches fields
-// that change places on the way to JavaScript, a rule that is counted by half, and flags that are guessed.
+// fields.test.mjs: what the module says about a run arrives under its own name: each field of the evaluation,
+// the metrics, the batch form, a tensor and a sample against arithmetic done here, from samples, weights and
+// the config alone. Catches fields that change places on the way to JavaScript, a rule that is counted by
+// half, and flags that are guessed.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
@@ -130,7 +131,8 @@ test('a model that reads its own answers: the free accuracies, by asking it row 
     const whole = free.filter(({ right, asked }) => right === asked).length;
     near(is.freeAccuracy, sum(free.map(({ right }) => right)) / targets, 1e-12, 'the free accuracy');
     near(is.freeSequenceAccuracy, whole / count, 1e-12, 'the free sequence accuracy');
-    // A sequence that is right throughout is right when it reads its own answers; the other three differ, or a swap is not seen.
+    // A sequence that is right throughout is right when it reads its own answers;
+    // the other three differ, or a swap is not seen.
     assert.equal(is.sequenceAccuracy, is.freeSequenceAccuracy);
     assert.equal(new Set([is.accuracy, is.sequenceAccuracy, is.freeAccuracy]).size, 3);
     run.close();
@@ -191,12 +193,14 @@ test('metrics: the products of a step, counted weight by weight and pair by pair
             const run = lab.open(
                 `mixer=attention&task=own&channels=0&vocab=11&classes=7&answers=rows&length=${L}&batch=${B}&width=${D}&heads=${heads}&blocks=2&mlp=${mlp}`,
             );
-            // Every matrix but the token table meets each row once: a product and a sum for each of its numbers.
+            // Every matrix but the token table meets each row once:
+            // a product and a sum for each of its numbers.
             const matrices = run
                 .tensors()
                 .filter(({ weight, name, shape }) => weight && shape.length === 2 && name !== 'embedding');
             let products = sum(matrices.map(({ shape }) => 2 * B * L * product(shape)));
-            // Two blocks of attention: each row with each that it sees, once for the score and once for the value.
+            // Two blocks of attention: each row with each that it sees,
+            // once for the score and once for the value.
             for (let row = 0; row < L; row++) products += 2 * B * (row + 1) * 4 * D;
             assert.equal(run.metrics.flops, 3 * products, `heads=${heads}, mlp=${mlp}`);
             run.close();

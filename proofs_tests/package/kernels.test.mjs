@@ -496,7 +496,8 @@ test('lasAttention against the oracle in double precision, every pool, with grad
             const { data } = readNpy(join(out, `${name.replace(/^d/, 'd_')}.npy`));
             assert.equal(got.length, data.length);
             const worst = Math.max(...got.map((value, i) => Math.abs(value - data[i])));
-            assert.ok(worst < 1e-6, `${pool}, chunk ${chunk}: ${name} differs by ${worst}`); // some 8 units of the last place of 1
+            // Some 8 units of the last place of 1.
+            assert.ok(worst < 1e-6, `${pool}, chunk ${chunk}: ${name} differs by ${worst}`);
         }
     }
 });

@@ -19,7 +19,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 const tarball = join(root, `build/seqmix-${version}.tgz`);
 const chromium = findChromium();
-// Deno, and a Node 18 beside the one that runs this: `npm install deno@2.9.6 node@18.20.8` in any folder has both.
+// Deno, and a Node 18 beside the one that runs this: `npm install deno@2.9.6 node@18.20.8` in any folder has
+// both.
 const deno = findProgram('DENO', ['deno']);
 const node18 = findProgram('NODE18', ['node18']);
 

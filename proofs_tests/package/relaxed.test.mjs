@@ -1,5 +1,5 @@
-// relaxed.mjs: seqmix-relaxed.wasm (make relaxed): an exact run in it keeps its bits, fast=1 gives other bits near them, and an
-// engine without relaxed SIMD refuses it. Skipped where the module is not built.
+// relaxed.mjs: seqmix-relaxed.wasm (make relaxed): an exact run in it keeps its bits, fast=1 gives other bits
+// near them, and an engine without relaxed SIMD refuses it. Skipped where the module is not built.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -50,7 +50,8 @@ function losses(config, steps) {
         fast.close();
     }
 }
-// As natively (test_fast.c): a thousandth after 20 steps; before the first update only a forward pass differs.
+// As natively (test_fast.c): a thousandth after 20 steps; before the first update only a forward pass
+// differs.
 for (const { name } of skip ? [{ name: 'every mixer' }] : lab.config.mixers)
     test(`${name}: fast=1 gives other bits and the same losses`, { skip }, () => {
         const { exact, fast, same } = losses(

@@ -1,5 +1,6 @@
-// test_print.c: the modules' snprintf (wasm/print.c, included here under other names) against the C library's: every conversion
-// that the modules' sources ask for, extreme values, every room; and that they ask for no other.
+// test_print.c: the modules' snprintf (wasm/print.c, included here under other names) against the C
+// library's: every conversion that the modules' sources ask for, extreme values, every room; and that they
+// ask for no other.
 #include "proofs_tests/support/check.h"
 
 #include <glob.h>

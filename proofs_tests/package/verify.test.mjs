@@ -1,5 +1,6 @@
-// verify.mjs: verify.wasm in Node: the same proofs give the same figures as the native programs, every kernel keeps its
-// ceilings, a failing check is told and does no harm, and the constructions that the page shows agree with each other.
+// verify.mjs: verify.wasm in Node: the same proofs give the same figures as the native programs, every kernel
+// keeps its ceilings, a failing check is told and does no harm, and the constructions that the page shows
+// agree with each other.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -41,8 +42,9 @@ test('every proof is here but the certificates, which need Arb', () => {
     assert.equal(verify.checks.filter(({ group }) => group === 'errata').length, 18);
 });
 
-// float32 comes from the kernels, which give the same words everywhere. What the oracle adds in double goes through the C
-// library's exp and log, whose last bits differ between libraries: one unit in the last of six printed places.
+// float32 comes from the kernels, which give the same words everywhere. What the oracle adds in double goes
+// through the C library's exp and log, whose last bits differ between libraries: one unit in the last of six
+// printed places.
 function same(mine, theirs) {
     const [a, b] = [mine, theirs].map((line) => /^(.*: )(\S+)( \(.*)$/.exec(line));
     assert.equal(a[1] + a[3], b[1] + b[3]);

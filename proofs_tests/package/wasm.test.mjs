@@ -511,7 +511,8 @@ test('drawn images: the answer while reading, and what it hangs on', async () =>
         const saliency = experiment.saliency(sample, 3);
         assert.deepEqual(experiment.tensor('grad:head').data, before, 'the gradients of training are kept');
         if (sample.length !== 28) continue; // of the others a value is no single pixel
-        // Central differences over 8 levels of grey: their error is the third derivative's, far below the half allowed.
+        // Central differences over 8 levels of grey: their error is the third derivative's,
+        // far below the half allowed.
         let against = 0;
         let size = 0;
         for (let i = 10; i < 784; i += 28) {

@@ -1,5 +1,6 @@
-// page_faults.test.mjs: what goes wrong around the page: a session half written, a worker that ends without a word, an address with
-// a broken character, a small file that unpacks to gigabytes. Each is said, and nothing waits for ever.
+// page_faults.test.mjs: what goes wrong around the page: a session half written, a worker that ends without a
+// word, an address with a broken character, a small file that unpacks to gigabytes. Each is said, and nothing
+// waits for ever.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';

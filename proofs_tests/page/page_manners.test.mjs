@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict';
 import { RACE, allReady, hash, onPage, pause, press, runs, sticksOut, text, until } from './testing.mjs';
 
-/** Height in CSS pixels of the topmost number at the vertical axis of the first chart: rows with ink in it. */
+/**
+ * Height in CSS pixels of the topmost number at the vertical axis of the first chart: rows with ink in it.
+ */
 const tickHeight = (page, chart) =>
     page.$eval(chart, (canvas) => {
         const over = canvas.closest('.chart').querySelector('.u-over').getBoundingClientRect();

@@ -1,5 +1,5 @@
-// page_offline.test.mjs: a deploy while tabs are open, on a host that lets browsers keep every file for ten minutes, and that has
-// other sites: the new version is kept whole, the open tab finds the views of its own.
+// page_offline.test.mjs: a deploy while tabs are open, on a host that lets browsers keep every file for ten
+// minutes, and that has other sites: the new version is kept whole, the open tab finds the views of its own.
 import assert from 'node:assert/strict';
 import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -83,7 +83,8 @@ test(
                 const registration = await navigator.serviceWorker.getRegistration();
                 await registration.update();
             });
-            // Kept: the new version, whose page names its own files, though the browser holds the old page for ten minutes.
+            // Kept: the new version, whose page names its own files,
+            // though the browser holds the old page for ten minutes.
             await until(second.page, async () => {
                 const names = (await caches.keys()).filter((name) => name.startsWith('seqmix /mine/ 2'));
                 const cache = names.length === 1 && (await caches.open(names[0]));

@@ -230,7 +230,8 @@ onPage(
                 ]),
             })),
         );
-        // docs/THEOREMS.md: "| claim | file | [kind](#where), n theorems; kind | ..". The links go, and what follows a comma and a digit.
+        // docs/THEOREMS.md: "| claim | file | [kind](#where), n theorems; kind | ..".
+        // The links go, and what follows a comma and a digit.
         const rows = (await readFile(at('docs/THEOREMS.md'), 'utf8'))
             .split('\n')
             .map((line) => /^\| (.*) \| \[(proofs_tests\/.*)\]\(.*\) \| (.*) \| .* \|$/.exec(line)?.slice(1))

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { findChromium, launch } from '../../scripts/browser.mjs';
 
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 10);
-const GROWTH = 1.15; // from a third of the time to the end: code still being compiled, the browser's own records of the visit
+// From a third of the time to the end: code still being compiled, the browser's own records of the visit.
+const GROWTH = 1.15;
 
 const { why } = findChromium();
 if (why) {

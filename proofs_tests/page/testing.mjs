@@ -35,8 +35,10 @@ export function onPage(name, hash, options, body) {
 export const runs = (page) => page.evaluate(() => globalThis.seqmix.runs());
 export const until = (page, condition, ...values) =>
     page.waitForFunction(condition, { timeout: 120_000, polling: 50 }, ...values);
-/** A page that was reloaded, or sent elsewhere, once it can be asked: what asks before that throws, and a wait that
- * throws at its first look never looks again. */
+/**
+ * A page that was reloaded, or sent elsewhere, once it can be asked: what asks before that throws, and a
+ * wait that throws at its first look never looks again.
+ */
 export const settled = (page) =>
     page.waitForFunction(() => Boolean(globalThis.seqmix), { timeout: 120_000, polling: 50 });
 export async function reload(page) {

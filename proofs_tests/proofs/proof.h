@@ -1,6 +1,6 @@
-// proof.h: what the proof_*.c files share: figures that are printed in one form and asserted, seeded numbers, and bounds
-// on a share from counted trials. The index of theorems is made from the first comment of each file (Claim, Statement,
-// Needs, Model, Check) and from the lines "figure: ..." that it prints.
+// proof.h: what the proof_*.c files share: figures that are printed in one form and asserted, seeded numbers,
+// and bounds on a share from counted trials. The index of theorems is made from the first comment of each
+// file (Claim, Statement, Needs, Model, Check) and from the lines "figure: ..." that it prints.
 #ifndef PROOF_H
 #define PROOF_H
 
@@ -41,7 +41,8 @@ static CHECK_UNUSED double proof_normal(void) { // Box & Muller
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * turn);
 }
 
-// Wilson's interval for a share of which `hits` of n trials were seen, at z standard deviations (2.576: 99 %).
+// Wilson's interval for a share of which `hits` of n trials were seen,
+// at z standard deviations (2.576: 99 %).
 static CHECK_UNUSED void proof_wilson(double *low, double *high, double hits, double n, double z) {
     const double share = hits / n, middle = (share + z * z / (2 * n)) / (1 + z * z / n);
     const double half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n));

@@ -1,13 +1,16 @@
 // proof_cat_cor1.c
-// Claim: [CAT] Corollary 1: attention with the filter (0,1) on its keys alone solves associative recall in one layer.
-// Statement: with K = (X*F_k) W_k, F_k = D_1 = (0, 1, 0, ..), unfiltered queries and values, one layer of causal softmax
-//   attention returns what followed the earlier occurrence of the current token.
-// Needs: unit embeddings, best cosine rho < 1 between two of them; exactly one earlier occurrence. Causal, so the answer
-//   stands at every such row (multi-query recall), not only at the last.
-// Model: con_recall_fwd with N = 1, F = (1), key delay, no norm; W_q = c sqrt(d) I, c = log(4L/eps) / (1 - max(rho, 0)).
-// Check: |y - answer| <= eps (float32: + 8 c u) at every row whose token has exactly one earlier occurrence, over all
-//   sequences of up to 7 tokens from 4; on the project's own `mqar` and `ar` samples every target is the nearest embedding.
-//   Without the delay the row returns a mixture of its own token and the error is of order 1.
+// Claim: [CAT] Corollary 1: attention with the filter (0,1) on its keys alone solves associative recall in
+//   one layer.
+// Statement: with K = (X*F_k) W_k, F_k = D_1 = (0, 1, 0, ..), unfiltered queries and values, one layer of
+//   causal softmax attention returns what followed the earlier occurrence of the current token.
+// Needs: unit embeddings, best cosine rho < 1 between two of them; exactly one earlier occurrence. Causal, so
+//   the answer stands at every such row (multi-query recall), not only at the last.
+// Model: con_recall_fwd with N = 1, F = (1), key delay, no norm; W_q = c sqrt(d) I,
+//   c = log(4L/eps) / (1 - max(rho, 0)).
+// Check: |y - answer| <= eps (float32: + 8 c u) at every row whose token has exactly one earlier occurrence,
+//   over all sequences of up to 7 tokens from 4; on the project's own `mqar` and `ar` samples every target is
+//   the nearest embedding. Without the delay the row returns a mixture of its own token and the error is of
+//   order 1.
 #include "proof.h"
 
 #include "model/run/language.h"

@@ -1,15 +1,20 @@
 // proof_cat_prop12.c
-// Claim: [CAT] Propositions 1 and 2: a landmark finds the block that holds the query's copy when d exceeds 2 sigma^2 B ln(L/B).
-// Statement: rows x_t ~ N(0, sigma^2/d I), a query of unit length and one copy of it in an earlier block of B rows. The
-//   landmark that is the sum of its block's rows (Prop. 1), or the one filtered with e^{-i/B} (Prop. 2), of the copy's block
-//   has the largest product with the query with high probability once d is of the order th = 2 sigma^2 B ln(L/B).
-// Needs: success means that the chosen block holds the copy. At sizes that can be tested the transition is soft.
-// Model: con_landmark_trials: Philox draws, the landmark filter and the choice by the kernels, or by the oracle.
-// Check: the box landmark's success is an integral, P(1 + s1 Z > every one of n others N(0, s2^2)), s1^2 = sigma^2 (B-1)/d,
-//   s2^2 = sigma^2 B/d, n = floor((L-1)/B) - 1. Counted trials of fixed seeds lie within 3.3 standard deviations of it (99.9 %)
-//   at th/4, th and 4 th. The integral itself: for L/B = 16 to 1024 between 0.65 and 0.74 at th, at least 0.995 at 4 th, at most
-//   0.33 at th/4; from L/B = 32 on at least 0.997 and at most 0.3. So d grows in proportion to B. With e^{-i/B} the share is
-//   between 0.8 and 0.97 at 3 th. Kernels and oracle choose the same block in every trial but those that rounding decides.
+// Claim: [CAT] Propositions 1 and 2: a landmark finds the block that holds the query's copy when d exceeds 2
+//   sigma^2 B ln(L/B).
+// Statement: rows x_t ~ N(0, sigma^2/d I), a query of unit length and one copy of it in an earlier block of B
+//   rows. The landmark that is the sum of its block's rows (Prop. 1), or the one filtered with e^{-i/B}
+//   (Prop. 2), of the copy's block has the largest product with the query with high probability once d is of
+//   the order th = 2 sigma^2 B ln(L/B).
+// Needs: success means that the chosen block holds the copy. At sizes that can be tested the transition is
+//   soft.
+// Model: con_landmark_trials: Philox draws, the landmark filter and the choice by the kernels, or by the
+//   oracle.
+// Check: the box landmark's success is an integral, P(1 + s1 Z > every one of n others N(0, s2^2)),
+//   s1^2 = sigma^2 (B-1)/d, s2^2 = sigma^2 B/d, n = floor((L-1)/B) - 1. Counted trials of fixed seeds lie
+//   within 3.3 standard deviations of it (99.9 %) at th/4, th and 4 th. The integral itself: for L/B = 16 to
+//   1024 between 0.65 and 0.74 at th, at least 0.995 at 4 th, at most 0.33 at th/4; from L/B = 32 on at least
+//   0.997 and at most 0.3. So d grows in proportion to B. With e^{-i/B} the share is between 0.8 and 0.97 at
+//   3 th. Kernels and oracle choose the same block in every trial but those that rounding decides.
 #include "proof.h"
 
 #define Z999 3.2905 // 99.9 %
@@ -30,7 +35,8 @@ static con_landmark at(size_t L, size_t block, double sigma, double times, int r
 }
 
 static double below(double z) { return erfc(-z / sqrt(2)) / 2; } // of the normal distribution
-// Simpson's rule over 8 deviations. Blocks but the copy's have independent N(0, s2^2) products with the unit query.
+// Simpson's rule over 8 deviations. Blocks but the copy's have independent N(0, s2^2) products with the unit
+// query.
 static double exact(size_t L, size_t block, double sigma, double d) {
     enum { STEPS = 2000 };
     const double s1 = sigma * sqrt((double)(block - 1) / d), s2 = sigma * sqrt((double)block / d);
@@ -88,8 +94,8 @@ static void box_landmarks(void **state) {
     }
 }
 
-// "d grows linearly in B" (Fig. 4): with d fixed at the need of B = 8, half the block succeeds more often, twice the block
-// less; with d in proportion all three agree within their intervals' width.
+// "d grows linearly in B" (Fig. 4): with d fixed at the need of B = 8, half the block succeeds more often,
+// twice the block less; with d in proportion all three agree within their intervals' width.
 static void width_grows_with_the_block(void **state) {
     (void)state;
     double low[6], high[6];

@@ -1,16 +1,19 @@
 // proof_cat_thm1.c
-// Claim: [CAT] Theorem 1: one layer solves N-gram associative recall at every length, for almost every filter.
-// Statement: let norm() scale rows to unit length and F be a causal filter of N taps. With Q = c norm(X*F) and either
-//   value delay (K = norm(X*F), V = 2 X*D_{-1}) or key delay (K = norm(X*F*D_1), V = X), for almost all F there is c_0
-//   such that with c = c_0 log(4L/eps) the last row of the layer is the answer's embedding up to eps, for every sequence
-//   of at most L tokens whose last N tokens have exactly one earlier copy.
-// Needs: unit embeddings; best wrong cosine rho < 1 between filtered N-grams, c_0 = 1/(1 - rho). "Almost all F" is not
-//   enough by itself: see constant_runs. With 1/sqrt(d) in the layer W_q = c sqrt(d) I.
-// Model: con_recall_fwd, three forms: value delay (attention 1/2 on the copy and 1/2 on the query itself), key delay, and,
-//   for an answer at every row, value delay under the strict mask j < i.
-// Check: |y - answer| <= eps on every valid sequence of small lengths (all of them) and on random long ones, in double and
-//   in float32 (there plus the rounding of a logit of size c: c u 8); the attention's distance from 1/2, 1/2 (or 1) is at
-//   most eps as well. Filters 0, (1,0) and (1,1) fail, with the error that their collision predicts.
+// Claim: [CAT] Theorem 1: one layer solves N-gram associative recall at every length, for almost every
+//   filter.
+// Statement: let norm() scale rows to unit length and F be a causal filter of N taps. With Q = c norm(X*F)
+//   and either value delay (K = norm(X*F), V = 2 X*D_{-1}) or key delay (K = norm(X*F*D_1), V = X), for
+//   almost all F there is c_0 such that with c = c_0 log(4L/eps) the last row of the layer is the answer's
+//   embedding up to eps, for every sequence of at most L tokens whose last N tokens have exactly one earlier
+//   copy.
+// Needs: unit embeddings; best wrong cosine rho < 1 between filtered N-grams, c_0 = 1/(1 - rho). "Almost all
+//   F" is not enough by itself: see constant_runs. With 1/sqrt(d) in the layer W_q = c sqrt(d) I.
+// Model: con_recall_fwd, three forms: value delay (attention 1/2 on the copy and 1/2 on the query itself),
+//   key delay, and, for an answer at every row, value delay under the strict mask j < i.
+// Check: |y - answer| <= eps on every valid sequence of small lengths (all of them) and on random long ones,
+//   in double and in float32 (there plus the rounding of a logit of size c: c u 8); the attention's distance
+//   from 1/2, 1/2 (or 1) is at most eps as well. Filters 0, (1,0) and (1,1) fail, with the error that their
+//   collision predicts.
 #include "proof.h"
 
 enum { V = 3, D = 5, MAX_L = 512 };
@@ -76,7 +79,8 @@ static con_recall model(const double *filter, int N, int L, con_delay delay, dou
 static double allowed(const con_recall *m, con_precision p) { return EPSILON + 8 * m->c * proof_u(p); }
 
 static const char *const delays[] = {"value delay", "key delay", "strict mask"};
-// The best of 30 random filters, so that c stays in the hundreds or low thousands; any with a wrong cosine below 1 would do.
+// The best of 30 random filters, so that c stays in the hundreds or low thousands;
+// any with a wrong cosine below 1 would do.
 static double draw_filter(double *filter, int N) {
     double least = 2;
     for (int draw = 0; draw < 30; draw++) {
@@ -90,8 +94,8 @@ static double draw_filter(double *filter, int N) {
     return least;
 }
 
-// Every sequence of up to 7 tokens from 3 that is an instance of the task, filters drawn for each N. Rows before t = N-1
-// are masked, so constant runs are no exception.
+// Every sequence of up to 7 tokens from 3 that is an instance of the task, filters drawn for each N. Rows
+// before t = N-1 are masked, so constant runs are no exception.
 static void all_short_sequences(void **state) {
     (void)state;
     make_table();
@@ -142,7 +146,8 @@ static void random_long_sequences(void **state) {
                 const double wrong = draw_filter(filter, N);
                 con_recall m = model(filter, N, L, delay, wrong);
                 m.mask_starts = 1;
-                // A query of 2 and after it tokens 0 and 1 only, but for the planted copy: no other one can arise.
+                // A query of 2 and after it tokens 0 and 1 only, but for the planted copy:
+                // no other one can arise.
                 const int place = N + (int)(check_next() % (uint64_t)(L - 3 * N));
                 for (int t = 0; t < L; t++) x[t] = (int32_t)(check_next() % 2);
                 for (int i = 0; i < N; i++)
@@ -156,8 +161,8 @@ static void random_long_sequences(void **state) {
     }
 }
 
-// F = 0 filters everything to nothing: uniform attention. (1,0) sees one token of two, (1,1) not their order: two N-grams
-// share the weight, so the answer is half (or a third) of the right one, however large c is.
+// F = 0 filters everything to nothing: uniform attention. (1,0) sees one token of two, (1,1) not their order:
+// two N-grams share the weight, so the answer is half (or a third) of the right one, however large c is.
 static void failing_filters(void **state) {
     (void)state;
     make_table();
@@ -188,9 +193,9 @@ static void failing_filters(void **state) {
     }
 }
 
-// The boundary case. Under zero padding the first row holds F_0 a, and norm() makes of it what it makes of (F_0 + F_1) a,
-// the query a a, whenever the two signs agree: three quarters of all Gaussian filters, not a set of measure zero. Masking the rows t < N-1, or
-// leaving such sequences out, restores the theorem.
+// The boundary case. Under zero padding the first row holds F_0 a, and norm() makes of it what it makes of
+// (F_0 + F_1) a, the query a a, whenever the two signs agree: three quarters of all Gaussian filters, not a
+// set of measure zero. Masking the rows t < N-1, or leaving such sequences out, restores the theorem.
 static void constant_runs(void **state) {
     (void)state;
     make_table();

@@ -1,14 +1,16 @@
 // proof_cat_thm2.c
 // Claim: [CAT] Theorem 2: a model that solves associative recall at one length solves it at every length.
-// Statement: consider f(X) = (X*F)^T softmax(X W x_L), F with W+1 taps into the past and W into the future. If its error on
-//   every recall sequence of length L is at most eps, small enough, then F is near the delay, |F - 2 D_{-1}|_1 = O(L eps),
-//   the attention is near 1/2 on both occurrences of the query, |s - s*|_1 = O(L' eps), and the error at any length L' is
-//   O(L' eps) as well.
+// Statement: consider f(X) = (X*F)^T softmax(X W x_L), F with W+1 taps into the past and W into the future.
+//   If its error on every recall sequence of length L is at most eps, small enough, then F is near the delay,
+//   |F - 2 D_{-1}|_1 = O(L eps), the attention is near 1/2 on both occurrences of the query,
+//   |s - s*|_1 = O(L' eps), and the error at any length L' is O(L' eps) as well.
 // Needs: linearly independent unit embeddings; the answer read in the last row.
-// Model: con_ar_fwd. Constructed: W = c I, F = 2 D_{-1}, and the same disturbed, so that the error at the short length is not
-//   0. Trained: the project's own CAT (value_filter=two_sided) after training on `ar`, its filter and weights read back.
-// Check: for disturbances of W and F over two decades, the three quantities stay within L eps or L' eps at every L' up to 1000,
-//   eps measured on every sequence of length 4. A model far from solving the task at length 4 is no counter-example.
+// Model: con_ar_fwd. Constructed: W = c I, F = 2 D_{-1}, and the same disturbed, so that the error at the
+//   short length is not 0. Trained: the project's own CAT (value_filter=two_sided) after training on `ar`,
+//   its filter and weights read back.
+// Check: for disturbances of W and F over two decades, the three quantities stay within L eps or L' eps at
+//   every L' up to 1000, eps measured on every sequence of length 4. A model far from solving the task at
+//   length 4 is no counter-example.
 #include "proof.h"
 
 #include <seqmix/run.h>
@@ -101,7 +103,8 @@ static void disturbed_constructions(void **state) {
     }
 }
 
-// The premise matters: at c = 2 the error at length 4 is of order 1, and so it is at 1000; nothing is claimed.
+// The premise matters: at c = 2 the error at length 4 is of order 1, and so it is at 1000;
+// nothing is claimed.
 static void without_the_premise(void **state) {
     (void)state;
     make_table();
@@ -116,8 +119,9 @@ static void without_the_premise(void **state) {
 }
 
 // ---- Models trained by the project ----------------------------------------------------------------------
-// One block with the two-sided value filter alone, on `ar`; no positions, no norm. The trained model has more freedom than
-// the theorem's (a residual, W_v, W_o, a head behind), so only the direction of F is determined, and the error is its loss.
+// One block with the two-sided value filter alone, on `ar`; no positions, no norm. The trained model has more
+// freedom than the theorem's (a residual, W_v, W_o, a head behind), so only the direction of F is determined,
+// and the error is its loss.
 #define TRAINED                                                                                                     \
     "mixer=cat&task=ar&filters=v&value_filter=two_sided&filter=1&filter_std=0.02&norm=none&mlp=0&blocks=1&heads=1&" \
     "position=none&init=fan_in&embed_std=1&batch=32&rate=0.01&warmup=20&clip=1&decay=0&schedule=cosine&steps=1000"
@@ -129,7 +133,8 @@ static smx_run *trained(const char *rest, int seed) {
     if (!r || smx_run_step(r, 1000, &e)) fail_msg("%s: %s", config, e.message);
     return r;
 }
-// Largest distance (l1) of the last row's attention from 1/2 on both occurrences, over 20 samples of the evaluation stream.
+// Largest distance (l1) of the last row's attention from 1/2 on both occurrences,
+// over 20 samples of the evaluation stream.
 static double attention_distance(smx_run *r, size_t length) {
     double worst = 0;
     smx_error e = {0};
@@ -183,7 +188,8 @@ static void trained_models(void **state) {
         proof_at_least(accuracy, 1, "seed %d: least accuracy at L' = 3 .. 1000", seed);
         smx_run_close(r);
     }
-    // What the premise excludes: with a residual, a free W_v and a head behind, three tokens can be answered another way.
+    // What the premise excludes: with a residual, a free W_v and a head behind,
+    // three tokens can be answered another way.
     smx_run *r = trained("length=3&vocab=8&width=16", 1);
     proof_at_least(evaluated(r, 3).accuracy, 0.99, "trained at L = 3 in this larger class: accuracy at 3");
     proof_at_most(evaluated(r, 1000).accuracy, 0.5,

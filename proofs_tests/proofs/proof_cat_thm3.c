@@ -1,16 +1,19 @@
 // proof_cat_thm3.c
-// Claim: [CAT] Theorem 3: one layer with a long filter on its queries solves selective copying of unique signals.
-// Statement: there is a one-layer CAT with embedding width |S| + 3 and the query filter rho^i that, on every sequence of up
-//   to L tokens made of signals (each at most once), noise and the marker, gives out the signals in their order after the
-//   marker, each output fed back as the next token.
-// Needs: every signal at most once; the slots hold the emitted tokens (in blank slots the first signal would come again).
-// Model: con_copy_fwd: signal s: e_s + e_K, noise e_N + e_K, marker e_B + e_K; taps rho^i, rho = 1 - 1/L, W >= L;
-//   W_q = c sqrt(d) I; W_k: e_s -> -e_s, e_N, e_B -> -e_K, e_K -> 0; W_v the identity on signals; c = e L ln(2L/eps). Query
-//   column s holds rho^age(s): the oldest signal not emitted since has the largest logit, and the next one follows at a gap
-//   of c rho^L (1 - rho) >= ln(2L/eps).
-// Check: every answer right, free-running, over all short sequences and random ones; at L = 4096, |S| = 64 fed with the
-//   right answers, which is the same as free-running as long as every answer is right. Distance (l1) of the output from the
-//   signal's unit vector at most eps, and sharper, eps/L (float32: times e^(8 c u), the rounding of a logit). Repeated signals fail.
+// Claim: [CAT] Theorem 3: one layer with a long filter on its queries solves selective copying of unique
+//   signals.
+// Statement: there is a one-layer CAT with embedding width |S| + 3 and the query filter rho^i that, on every
+//   sequence of up to L tokens made of signals (each at most once), noise and the marker, gives out the
+//   signals in their order after the marker, each output fed back as the next token.
+// Needs: every signal at most once; the slots hold the emitted tokens (in blank slots the first signal would
+//   come again).
+// Model: con_copy_fwd: signal s: e_s + e_K, noise e_N + e_K, marker e_B + e_K; taps rho^i, rho = 1 - 1/L,
+//   W >= L; W_q = c sqrt(d) I; W_k: e_s -> -e_s, e_N, e_B -> -e_K, e_K -> 0; W_v the identity on signals;
+//   c = e L ln(2L/eps). Query column s holds rho^age(s): the oldest signal not emitted since has the largest
+//   logit, and the next one follows at a gap of c rho^L (1 - rho) >= ln(2L/eps).
+// Check: every answer right, free-running, over all short sequences and random ones; at L = 4096, |S| = 64
+//   fed with the right answers, which is the same as free-running as long as every answer is right. Distance
+//   (l1) of the output from the signal's unit vector at most eps, and sharper, eps/L (float32: times e^(8 c
+//   u), the rounding of a logit). Repeated signals fail.
 #include "proof.h"
 
 enum { MAX_L = 4096, MAX_S = 64 };
@@ -107,7 +110,8 @@ static void long_sequences(void **state) {
         const double c = exp(1) * (double)L * log(2 * (double)L / EPSILON);
         proof_at_most((double)wrong, 0, "%s, L = %zu, %zu signals%s: wrong answers", proof_short(p), L, n,
                       where);
-        // The k-th next signal is k gaps of ln(2L/eps) behind: twice the geometric sum of eps/2L; noise is nowhere.
+        // The k-th next signal is k gaps of ln(2L/eps) behind: twice the geometric sum of eps/2L;
+        // noise is nowhere.
         const double sharp = 1.01 * EPSILON / (double)L * exp(8 * c * proof_u(p)) + 8 * proof_u(p);
         proof_at_most(worst, sharp, "%s, L = %zu, %zu signals%s: l1 error", proof_short(p), L, n, where);
     }

@@ -1,11 +1,13 @@
 // proof_certificates.c
 // Claim: [LaS] Theorem B.1, [CAT] Theorem 1, Corollary 1 and Theorem 3, certified in ball arithmetic.
 // Statement: as in proof_las_b1.c, proof_cat_thm1.c, proof_cat_cor1.c and proof_cat_thm3.c.
-// Needs: Arb (Debian: libflint-arb-dev; part of FLINT from version 3). Where it is absent this test is skipped and says so.
-// Model: the same constructions on exact rational kernels, embeddings, filters and inputs; logarithm, exponential and square
-//   root as balls of 256 bits. A ball holds every real number that the exact construction could return.
-// Check: the ball of the error lies wholly under the bound. That is a proof of the bound for these inputs, not a sample of
-//   rounding; what float32 adds is measured in the other files.
+// Needs: Arb (Debian: libflint-arb-dev; part of FLINT from version 3). Where it is absent this test is
+//   skipped and says so.
+// Model: the same constructions on exact rational kernels, embeddings, filters and inputs; logarithm,
+//   exponential and square root as balls of 256 bits. A ball holds every real number that the exact
+//   construction could return.
+// Check: the ball of the error lies wholly under the bound. That is a proof of the bound for these inputs,
+//   not a sample of rounding; what float32 adds is measured in the other files.
 #include "proof.h"
 
 #ifdef SEQMIX_ARB // the Makefile saw the header and links the library
@@ -154,7 +156,8 @@ static void ngram(arb_ptr u, const int32_t *x, int t, const slong *filter, int N
 static int is_copy(const int32_t *x, int t, int L, int N) {
     return t >= N - 1 && t < L - 1 && !memcmp(x + t - N + 1, x + L - N, (size_t)N * sizeof *x);
 }
-// Certifies |y - answer|^2 <= eps^2 for every instance of length 2N..6. c_0 = 1/(1 - rho) with rho a ball over all pairs.
+// Certifies |y - answer|^2 <= eps^2 for every instance of length 2N..6.
+// c_0 = 1/(1 - rho) with rho a ball over all pairs.
 static void recall(certificate *one, con_delay delay, const slong *filter, int N, const arb_t epsilon,
                    int norm) {
     arb_ptr u = _arb_vec_init(D), v = _arb_vec_init(D), logits = _arb_vec_init(L1),

@@ -1,13 +1,15 @@
 // proof_chela.c
-// Claim: [CHELA] Eqs. 7-11: linear attention's three forms agree, short kernels fuse exactly, the FFT computes the convolution.
-// Statement: o_t = q_t^T sum_{s<=t} k_s v_s^T as the masked product (Q K^T o mask) V, as a recurrence over a d x d state, and
-//   in tiles with a state between them; the two parallel short convolutions equal one with the sum of their kernels; the long
-//   convolution with K_bar = sign(K) max(|K| - lambda, 0) by FFTs of length >= 2L equals the direct sum.
+// Claim: [CHELA] Eqs. 7-11: linear attention's three forms agree, short kernels fuse exactly, the FFT
+//   computes the convolution.
+// Statement: o_t = q_t^T sum_{s<=t} k_s v_s^T as the masked product (Q K^T o mask) V, as a recurrence over a
+//   d x d state, and in tiles with a state between them; the two parallel short convolutions equal one with
+//   the sum of their kernels; the long convolution with K_bar = sign(K) max(|K| - lambda, 0) by FFTs of
+//   length >= 2L equals the direct sum.
 // Needs: exact arithmetic for equality; so each pair is compared within the rounding of its sums.
-// Model: the kernels with block C = 1, 7, 64 and L, the oracle's three functions; smx_conv and the oracle; smx_longconv with
-//   transforms against the oracle's direct sum.
-// Check: differences at most 6 u times the sum of the absolute terms for attention, 4 u for fusing; for the FFT 4 u
-//   |K|_2 |x|_2, as norm-wise error bounds of the FFT say.
+// Model: the kernels with block C = 1, 7, 64 and L, the oracle's three functions; smx_conv and the oracle;
+//   smx_longconv with transforms against the oracle's direct sum.
+// Check: differences at most 6 u times the sum of the absolute terms for attention, 4 u for fusing; for the
+//   FFT 4 u |K|_2 |x|_2, as norm-wise error bounds of the FFT say.
 #include "proof.h"
 
 #include <seqmix/ref.h>

@@ -1,13 +1,16 @@
 // proof_focus.c
-// Claim: [Focus] every frozen filter with coefficients in (0,1) is stable; order 1 is a diagonal linear RNN (Eqs. 29-32).
-// Statement: for Theta in (0,1)^2 the filter 1/(1 + Theta_0 z^-1 + Theta_1 z^-2) has its poles inside the unit circle, so its
-//   response is bounded; a filter of order 1 computes y_t = A y_{t-1} + (CB + D) x_t - A D x_{t-1}, a state space layer.
-// Needs: one filter throughout, or the state reset at each bin. Where the state is carried across bins and the filters
-//   change, stable ones can diverge together; Theta_0 + Theta_1 <= s < 1 is sufficient, |y| <= max|x| / (1 - s).
+// Claim: [Focus] every frozen filter with coefficients in (0,1) is stable; order 1 is a diagonal linear RNN
+//   (Eqs. 29-32).
+// Statement: for Theta in (0,1)^2 the filter 1/(1 + Theta_0 z^-1 + Theta_1 z^-2) has its poles inside the
+//   unit circle, so its response is bounded; a filter of order 1 computes y_t = A y_{t-1} + (CB + D) x_t - A
+//   D x_{t-1}, a state space layer.
+// Needs: one filter throughout, or the state reset at each bin. Where the state is carried across bins and
+//   the filters change, stable ones can diverge together; Theta_0 + Theta_1 <= s < 1 is sufficient,
+//   |y| <= max|x| / (1 - s).
 // Model: con_focus_filter: smx_iir (causal, carry), and the oracle.
-// Check: pole radius < 1 where and only where |a_2| < 1 and |a_1| < 1 + a_2; |h_t| <= (t + 1) r^t, since h_t is a sum of t + 1
-//   products of t poles; the counter-example's growth; the bound 1/(1 - s) against inputs that work for it; the residual of
-//   the recurrence.
+// Check: pole radius < 1 where and only where |a_2| < 1 and |a_1| < 1 + a_2; |h_t| <= (t + 1) r^t, since h_t
+//   is a sum of t + 1 products of t poles; the counter-example's growth; the bound 1/(1 - s) against inputs
+//   that work for it; the residual of the recurrence.
 #include "proof.h"
 
 static void triangle_is_the_unit_disc(void **state) {
@@ -88,7 +91,8 @@ static void carried_state_can_diverge(void **state) {
     }
 }
 
-// Theta_0 + Theta_1 <= s: whatever the switching. Inputs +-1 with the sign that makes |y_t| largest come near the bound.
+// Theta_0 + Theta_1 <= s: whatever the switching. Inputs +-1 with the sign that makes |y_t| largest come near
+// the bound.
 static void small_sums_are_safe(void **state) {
     (void)state;
     enum { R = 8, L = 1024, BINS = L / R };
@@ -120,8 +124,9 @@ static void small_sums_are_safe(void **state) {
     }
 }
 
-// Order 1: a state space layer h_t = A h_{t-1} + B x_t, y_t = C h_t + D x_t is the filter (A, 0) with its sign turned, after the
-// two taps (CB + D, -A D); three of them in parallel are a diagonal layer of three states.
+// Order 1: a state space layer h_t = A h_{t-1} + B x_t, y_t = C h_t + D x_t is the filter (A, 0) with its
+// sign turned, after the two taps (CB + D, -A D); three of them in parallel are a diagonal layer of three
+// states.
 static void order_one_is_a_diagonal_rnn(void **state) {
     (void)state;
     enum { L = 300, N = 3 };
@@ -162,8 +167,8 @@ static void order_one_is_a_diagonal_rnn(void **state) {
     }
 }
 
-// The recurrence is the product with the 2R-point transform of its response cut at R taps. Sampling H there instead adds the
-// response's tail, wrapped: R = 16, pole radius 0.95.
+// The recurrence is the product with the 2R-point transform of its response cut at R taps.
+// Sampling H there instead adds the response's tail, wrapped: R = 16, pole radius 0.95.
 static void sampling_h_aliases(void **state) {
     (void)state;
     enum { R = 16, N = 2 * R };

@@ -1,14 +1,15 @@
 // proof_las_b1.c
-// Claim: [LaS] Theorem B.1: one head of softmax attention computes any causal convolution with a non-negative kernel.
-// Statement: for k_0..k_{L-1} >= 0 there are W_q, W_k, W_v, one-hot positions and one extra token before the sequence
-//   such that causal softmax attention returns y_t = sum_s k_s x_{t-s}. (The printed proof takes ln k_t, so it covers
-//   non-negative kernels; a signed one is the difference of two heads, k = k+ - k-.)
+// Claim: [LaS] Theorem B.1: one head of softmax attention computes any causal convolution with a non-negative
+//   kernel.
+// Statement: for k_0..k_{L-1} >= 0 there are W_q, W_k, W_v, one-hot positions and one extra token before the
+//   sequence such that causal softmax attention returns y_t = sum_s k_s x_{t-s}. (The printed proof takes ln
+//   k_t, so it covers non-negative kernels; a signed one is the difference of two heads, k = k+ - k-.)
 // Needs: c = slack + sum k > 0 for a kernel of zeros (slack > 0); the extra token's logit as a suffix sum.
-// Model: con_las_b1. Row i's logits are ln k_{i-j}, and ln(slack + sum_{t>i} k_t) for the extra token, whose value is 0:
-//   every row sums to c, so softmax gives k_{i-j} / c, and W_o multiplies by c.
-// Check: |y - k*x| <= u (8 + 2 max|ln k|) (|k|*|x|), u the unit roundoff: every weight carries the rounding of its own
-//   logarithm (three roundings of a number up to max|ln|: q, scale, difference from the maximum) and a few of exp, sum,
-//   division and the products. Where no tap reaches, both sides are exactly 0.
+// Model: con_las_b1. Row i's logits are ln k_{i-j}, and ln(slack + sum_{t>i} k_t) for the extra token, whose
+//   value is 0: every row sums to c, so softmax gives k_{i-j} / c, and W_o multiplies by c.
+// Check: |y - k*x| <= u (8 + 2 max|ln k|) (|k|*|x|), u the unit roundoff: every weight carries the rounding
+//   of its own logarithm (three roundings of a number up to max|ln|: q, scale, difference from the maximum)
+//   and a few of exp, sum, division and the products. Where no tap reaches, both sides are exactly 0.
 #include "proof.h"
 
 enum { MAX_L = 130, MAX_D = 3 };
@@ -62,7 +63,8 @@ static double error_units(const double *y, const double *k, const double *x, siz
     double worst = 0;
     for (size_t t = 0; t < L; t++)
         for (size_t c = 0; c < D; c++) {
-            // Kernel and values are float32 words, so every product is exact; the sum keeps what each addition loses.
+            // Kernel and values are float32 words, so every product is exact;
+            // the sum keeps what each addition loses.
             double want = 0, lost = 0, scale = 0;
             for (size_t s = 0; s <= t; s++) {
                 const double term = k[s] * x[(t - s) * D + c], sum = want + term;
@@ -99,8 +101,9 @@ static void a_head_is_a_convolution(void **state) {
     }
 }
 
-// Why the signed kernel needs two heads: a head's weights are non-negative, so its response has one sign, and its
-// distance from (1, -1) is at least 1 whatever Q, K and the scalar behind it. The least over random heads:
+// Why the signed kernel needs two heads: a head's weights are non-negative, so its response has one sign, and
+// its distance from (1, -1) is at least 1 whatever Q, K and the scalar behind it. The least over random
+// heads:
 static void one_head_has_one_sign(void **state) {
     (void)state;
     check_seed(7);
@@ -119,7 +122,8 @@ static void one_head_has_one_sign(void **state) {
     proof_at_most(fabs(y[0] - 3) + fabs(y[1] - 2), 8e-7, "float32, two heads: error on the kernel (1, -1)");
 }
 
-// Why the extra token takes a suffix sum: c minus the running sum is negative, or not 0, at the last row for most kernels.
+// Why the extra token takes a suffix sum: c minus the running sum is negative, or not 0,
+// at the last row for most kernels.
 static void a_prefix_sum_goes_negative(void **state) {
     (void)state;
     check_seed(11);

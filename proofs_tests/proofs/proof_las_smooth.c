@@ -1,14 +1,17 @@
 // proof_las_smooth.c
-// Claim: [LaS] Eq. 4: pooling the attention map over its columns is a box filter on the values, so smoothing costs O(L P d).
-// Statement: for any map A, average pooling of every row over P columns (stride 1, zero padding, divisor P) satisfies
-//   AP(A) V = A (T V), (T V)_j = (1/P) sum_{|r| <= p} V_{j+r}, p = (P-1)/2: S-attention is CAT with a fixed box filter on v.
-// Needs: P odd and divisor P also at the borders. It does not hold for pooling that is cut at the diagonal afterwards: there
-//   column c of row i counts (1/P) sum V over rows c-p .. min(i, c+p), which no fixed T gives.
-// Model: con_attention on con_conv(V) with P taps 1/P, p of them ahead (centred) or none (trailing), against the map pooled
-//   entry by entry.
-// Check: |difference| <= 16 u: weights that sum to 1 and values below 1; the weights of both sides, their sums and the filter
-//   each round to a few u. For the cut map its own form, equality at the last row, which has no future, and elsewhere a
-//   distance from the fixed filter that is seen.
+// Claim: [LaS] Eq. 4: pooling the attention map over its columns is a box filter on the values, so smoothing
+//   costs O(L P d).
+// Statement: for any map A, average pooling of every row over P columns (stride 1, zero padding, divisor P)
+//   satisfies AP(A) V = A (T V), (T V)_j = (1/P) sum_{|r| <= p} V_{j+r}, p = (P-1)/2: S-attention is CAT with
+//   a fixed box filter on v.
+// Needs: P odd and divisor P also at the borders. It does not hold for pooling that is cut at the
+//   diagonal afterwards: there column c of row i counts (1/P) sum V over rows c-p .. min(i, c+p), which no
+//   fixed T gives.
+// Model: con_attention on con_conv(V) with P taps 1/P, p of them ahead (centred) or none (trailing), against
+//   the map pooled entry by entry.
+// Check: |difference| <= 16 u: weights that sum to 1 and values below 1; the weights of both sides, their
+//   sums and the filter each round to a few u. For the cut map its own form, equality at the last row, which
+//   has no future, and elsewhere a distance from the fixed filter that is seen.
 #include "proof.h"
 
 enum { L = 60, D = 5, MAX_P = 9 };

@@ -1,6 +1,6 @@
-// test_errata.c: what is wrong or unsaid in the sources, each shown: the printed formula is evaluated and fails, the corrected
-// one holds, with the figure. Tables are evaluated as printed, row by row. docs/ERRATA.md tells each in a paragraph; the
-// numbers are those of that page.
+// test_errata.c: what is wrong or unsaid in the sources, each shown: the printed formula is evaluated and
+// fails, the corrected one holds, with the figure. Tables are evaluated as printed, row by row.
+// docs/ERRATA.md tells each in a paragraph; the numbers are those of that page.
 #include "proof.h"
 
 #include "model/run/language.h"
@@ -47,8 +47,8 @@ static void erratum_01_pooling_leaks(void **state) {
     check_done();
 }
 
-// 2. [LaS] Eq. 4: D_L = exp(-alpha distance * causal mask) is exp(0) = 1 above the diagonal: nothing is masked. With unit
-// vectors for values the oracle's output is its map.
+// 2. [LaS] Eq. 4: D_L = exp(-alpha distance * causal mask) is exp(0) = 1 above the diagonal: nothing is
+// masked. With unit vectors for values the oracle's output is its map.
 static void erratum_02_decay_does_not_mask(void **state) {
     (void)state;
     enum { L = 12 };
@@ -78,9 +78,9 @@ static void erratum_02_decay_does_not_mask(void **state) {
     check_done();
 }
 
-// 3. [LaS] states the range [0, B] for alpha and for exp(-alpha). Evenly spaced exp(-alpha) on [0, B] contains 0, alpha = inf;
-// no other alpha lies in [0, B] either, and no head is left without a decay. With exp(-alpha) on [exp(-B), 1] alpha spans
-// [0, B] and the first head is plain attention.
+// 3. [LaS] states the range [0, B] for alpha and for exp(-alpha). Evenly spaced exp(-alpha) on [0, B]
+// contains 0, alpha = inf; no other alpha lies in [0, B] either, and no head is left without a decay. With
+// exp(-alpha) on [exp(-B), 1] alpha spans [0, B] and the first head is plain attention.
 static void erratum_03_ranges(void **state) {
     (void)state;
     static const double bounds[] = {1e-4, 1e-3, 1, 6, 700};
@@ -146,7 +146,8 @@ static void erratum_04_signed_kernels(void **state) {
     proof_at_most(worst, 1e-14, "two heads: error");
 }
 
-// 5. [Focus] Eq. 6 multiplies a bin's DFT by conj(H): a circular, time-reversed filter, so tokens see later ones of their bin.
+// 5. [Focus] Eq. 6 multiplies a bin's DFT by conj(H): a circular, time-reversed filter,
+// so tokens see later ones of their bin.
 static void erratum_05_not_causal_in_a_bin(void **state) {
     (void)state;
     enum { L = 32, BINS = 2, R = 16 };
@@ -178,8 +179,8 @@ static void erratum_05_not_causal_in_a_bin(void **state) {
     check_done();
 }
 
-// 6. [Focus] Eq. 31: from h_t = A h_{t-1} + B x_t, y_t = C h_t + D x_t follows y_t = A y_{t-1} + (CB + D) x_t - A D x_{t-1};
-// the last sign is printed as +.
+// 6. [Focus] Eq. 31: from h_t = A h_{t-1} + B x_t, y_t = C h_t + D x_t follows y_t = A y_{t-1} + (CB + D)
+// x_t - A D x_{t-1}; the last sign is printed as +.
 static void erratum_06_sign(void **state) {
     (void)state;
     enum { L = 50 };
@@ -211,9 +212,10 @@ static double fastest_over_constant(double a1, double a2) {
     return fastest / fabs(response(a1, a2, 1, 1, RESPONSE)[RESPONSE - 1]);
 }
 
-// 7. [Focus] argues by the poles in s = e^{-jw} as if it were Laplace's s (negative real parts). That test passes for
-// diverging filters too; what decides is |z| < 1. The conclusion holds on (0,1)^2, but a filter with positive coefficients
-// answers more to the fastest oscillation than to a constant: no low-pass, no moving average.
+// 7. [Focus] argues by the poles in s = e^{-jw} as if it were Laplace's s (negative real parts). That test
+// passes for diverging filters too; what decides is |z| < 1. The conclusion holds on (0,1)^2, but a filter
+// with positive coefficients answers more to the fastest oscillation than to a constant: no low-pass, no
+// moving average.
 static void erratum_07_no_low_pass(void **state) {
     (void)state;
     check_seed(7);
@@ -242,8 +244,8 @@ static void erratum_07_no_low_pass(void **state) {
     proof_at_most(fastest_over_constant(-0.9, 0), 0.06, "the same ratio of a moving average with factor 0.9");
 }
 
-// 8. [Focus] Sec. 5.1: with 30 symbols, the key that is asked occurred a few dozen tokens ago, whatever the length: local
-// recall. In this project's layout they make 14 keys; were every symbol a key, 30.
+// 8. [Focus] Sec. 5.1: with 30 symbols, the key that is asked occurred a few dozen tokens ago, whatever the
+// length: local recall. In this project's layout they make 14 keys; were every symbol a key, 30.
 static void erratum_08_evidence_is_near(void **state) {
     (void)state;
     static int32_t tokens[8192], targets[8192];
@@ -275,8 +277,9 @@ static void erratum_08_evidence_is_near(void **state) {
         }
 }
 
-// 9. [CHELA] Eq. 10 gives the gate the values' matrix: G_a = SiLU(Z W_v + b_g). Then the gate is the same for every row only
-// if the values are; a layer that passes its values through an open gate does not exist. With W_g of its own it does.
+// 9. [CHELA] Eq. 10 gives the gate the values' matrix: G_a = SiLU(Z W_v + b_g). Then the gate is the same for
+// every row only if the values are; a layer that passes its values through an open gate does not exist. With
+// W_g of its own it does.
 static void erratum_09_gate_matrix(void **state) {
     (void)state;
     enum { L = 10, D = 4, N = 3 };
@@ -313,7 +316,8 @@ static void erratum_09_gate_matrix(void **state) {
     check_done();
 }
 
-// 10. [CHELA] Sec. 4.2 fuses the short kernels, exactly, and only them: SiLU stands between them and the long one.
+// 10. [CHELA] Sec. 4.2 fuses the short kernels, exactly, and only them:
+// SiLU stands between them and the long one.
 static void erratum_10_fusing(void **state) {
     (void)state;
     enum { L = 40, D = 3, N = 5 };
@@ -339,8 +343,8 @@ static void erratum_10_fusing(void **state) {
     check_done();
 }
 
-// 11. [CAT] Theorem 1's "almost all F": under zero padding and norm() the first row a and the pair a a are one direction
-// whenever F_0 (F_0 + F_1) > 0. proof_cat_thm1.c shows what it does to the answer.
+// 11. [CAT] Theorem 1's "almost all F": under zero padding and norm() the first row a and the pair a a are
+// one direction whenever F_0 (F_0 + F_1) > 0. proof_cat_thm1.c shows what it does to the answer.
 static void erratum_11_almost_all_filters(void **state) {
     (void)state;
     check_seed(11);
@@ -360,8 +364,8 @@ static void erratum_11_almost_all_filters(void **state) {
     proof_at_least(distinct, 2000, "filters of 2000 that tell all pairs apart once the first row is masked");
 }
 
-// 12. [Focus] starts each bin anew. With this project's iir=carry, which does not, every frozen filter is stable, and
-// switching between stable ones while the state lives is not.
+// 12. [Focus] starts each bin anew. With this project's iir=carry, which does not, every frozen filter is
+// stable, and switching between stable ones while the state lives is not.
 static void erratum_12_switching_diverges(void **state) {
     (void)state;
     enum { R = 16, L = 2048, BINS = L / R };
@@ -381,8 +385,9 @@ static void erratum_12_switching_diverges(void **state) {
     proof_at_most(reset, 1.1, "state reset at each bin: largest response");
 }
 
-// 13. [LaS] Sec. 5.2 calls its gaps .08, 3.25, 3.20, 3.52 "removing the smooth operator"; they are LaS minus row S of Table 4,
-// and S is the row with the smooth operator only. What removing it leaves is L: pooling with P = 1 is no pooling.
+// 13. [LaS] Sec. 5.2 calls its gaps .08, 3.25, 3.20, 3.52 "removing the smooth operator"; they are LaS minus
+// row S of Table 4, and S is the row with the smooth operator only. What removing it leaves is L: pooling
+// with P = 1 is no pooling.
 static void erratum_13_which_ablation(void **state) {
     (void)state;
     // Table 4 and Sec. 5.2: ListOps, Text, Retrieval, Image.
@@ -417,8 +422,8 @@ static void erratum_13_which_ablation(void **state) {
     check_done();
 }
 
-// 14. [Focus] Eq. 33 is (1/L) log2 of the cross-entropy; bits per character are the mean cross-entropy in base 2. Letters from
-// random logits, and from equal ones; the cross-entropy is the oracle's.
+// 14. [Focus] Eq. 33 is (1/L) log2 of the cross-entropy; bits per character are the mean cross-entropy in
+// base 2. Letters from random logits, and from equal ones; the cross-entropy is the oracle's.
 static void erratum_14_bits_per_character(void **state) {
     (void)state;
     enum { L = 512, V = 27 };
@@ -483,8 +488,9 @@ static double mean_of_scores(const double *score) {
     return sum / tasks;
 }
 
-// 15. [CHELA] Sec. 5.1 gives 88.26 as the average, Table 1 gives 88.19, the mean of its row. Table 6 gives the same model
-// 98.65 on PathX where Table 1 has 98.15; with that the mean is what Sec. 5.1 has, cut after two decimals.
+// 15. [CHELA] Sec. 5.1 gives 88.26 as the average, Table 1 gives 88.19, the mean of its row. Table 6 gives
+// the same model 98.65 on PathX where Table 1 has 98.15; with that the mean is what Sec. 5.1 has, cut after
+// two decimals.
 static void erratum_15_average(void **state) {
     (void)state;
     double score[6];
@@ -495,8 +501,8 @@ static void erratum_15_average(void **state) {
     proof_at_most(fabs(mean_of_scores(score) - 88.26), 0.01, "with Table 6's PathX: its mean less 88.26");
 }
 
-// 16. [CHELA] Table 1: rows whose average is not the mean of their scores. DSS is S4-v2 of [LaS] Table 2 one column too far
-// right, with that row's average; so is S4, whose later columns are S4-v1's.
+// 16. [CHELA] Table 1: rows whose average is not the mean of their scores. DSS is S4-v2 of [LaS] Table 2 one
+// column too far right, with that row's average; so is S4, whose later columns are S4-v1's.
 static void erratum_16_rows_of_table_1(void **state) {
     (void)state;
     static const char *apart[] = {
@@ -528,8 +534,9 @@ static void erratum_16_rows_of_table_1(void **state) {
     proof_at_most(shifted, 0, "S4: difference from S4-v2's first two and S4-v1's second to fourth");
 }
 
-// 17. [Focus] Eq. 20: the frequency sqrt(Delta)/(2a) of a filter whose Delta is negative. sqrt(-Delta)/(2a) is the imaginary
-// part of a root of a S^2 + b S + 1; but Eq. 21 with it is still not how the filter answers (erratum 7).
+// 17. [Focus] Eq. 20: the frequency sqrt(Delta)/(2a) of a filter whose Delta is negative. sqrt(-Delta)/(2a)
+// is the imaginary part of a root of a S^2 + b S + 1; but Eq. 21 with it is still not how the filter answers
+// (erratum 7).
 static void erratum_17_frequency(void **state) {
     (void)state;
     enum { L = 64 };
@@ -559,7 +566,8 @@ static void erratum_17_frequency(void **state) {
     check_done();
 }
 
-// 18. [CAT] Theorem 2 says that the filter comes near D_{-1}. Attention splits between the query and its copy, and there is no
+// 18. [CAT] Theorem 2 says that the filter comes near D_{-1}. Attention splits between the query and its
+// copy, and there is no
 // W_v = 2 I as in Theorem 1: the filter has to be 2 D_{-1}.
 static void erratum_18_delay_of_theorem_2(void **state) {
     (void)state;

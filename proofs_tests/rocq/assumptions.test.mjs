@@ -1,5 +1,6 @@
-// assumptions.test.mjs: the theorems of theorems.txt are there, nothing in the files is left unproved, and no theorem rests on
-// an axiom but those of Rocq's own real numbers, functional extensionality and classical logic.
+// assumptions.test.mjs: the theorems of theorems.txt are there, nothing in the files is left unproved, and no
+// theorem rests on an axiom but those of Rocq's own real numbers, functional extensionality and
+// classical logic.
 import assert from 'node:assert';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,18 +1,20 @@
 # rocq.mk: compiles the machine-checked proofs, proofs_tests/rocq/*.v, into build/rocq. Included by tests.mk.
-#   make proofs      all of them; prints every theorem of theorems.txt as Rocq states it, with the axioms it rests on
-# In `make test` the test `rocq` compiles what has changed, on a clean clone all but the files below; without coqc it is
-# skipped and says so. `make test-all` compiles everything.
+#   make proofs      all of them; prints every theorem of theorems.txt as Rocq states it, with the axioms it
+#                    rests on
+# In `make test` the test `rocq` compiles what has changed, on a clean clone all but the files below; without
+# coqc it is skipped and says so. `make test-all` compiles everything.
 ROCQ := proofs_tests/rocq
 COQC ?= coqc
 HAVE_COQ := $(shell command -v $(COQC) 2>/dev/null)
-# What takes longer than a clean clone's minute allows: compiled by `make proofs` and `make test-all`, from then on by
-# `make test` as well where it has changed.
+# What takes longer than a clean clone's minute allows: compiled by `make proofs` and `make test-all`, from
+# then on by `make test` as well where it has changed.
 ROCQ_SLOW :=
 ROCQ_ALL := $(sort $(basename $(notdir $(wildcard $(ROCQ)/*.v))))
 ROCQ_NOW := $(filter-out $(filter-out $(basename $(notdir $(wildcard build/rocq/*.vo))),$(ROCQ_SLOW)),$(ROCQ_ALL))
 
 ifneq ($(HAVE_COQ),)
-# In build/rocq, where coqc leaves its caches; the names stay those of the source. What no longer compiles is not there.
+# In build/rocq, where coqc leaves its caches; the names stay those of the source.
+# What no longer compiles is not there.
 build/rocq/%.vo: $(ROCQ)/%.v
 	@mkdir -p build/rocq && rm -f $@ && cd build/rocq && $(COQC) -q -noglob -Q . Seqmix -o $*.vo ../../$< && echo "proved  $<"
 # Which file builds on which, from their lines "From Seqmix Require Import ...".

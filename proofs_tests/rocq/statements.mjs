@@ -1,5 +1,5 @@
-// statements.mjs: what Rocq says of the theorems of theorems.txt, once their files are compiled into build/rocq: each one's
-// statement, and the axioms it rests on.
+// statements.mjs: what Rocq says of the theorems of theorems.txt, once their files are compiled into
+// build/rocq: each one's statement, and the axioms it rests on.
 //   node proofs_tests/rocq/statements.mjs     print them, and write the statements to statements.txt
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -112,7 +112,8 @@ export function axiomsOfFiles(theorems) {
     return Object.fromEntries(files.map((f, i) => [f, axiomsIn(found[i])]));
 }
 
-// statements.txt: a theorem's name and below it what it states, so that a change of either is seen, and read without Rocq.
+// statements.txt: a theorem's name and below it what it states, so that a change of either is seen,
+// and read without Rocq.
 export const written = join(folder, 'statements.txt');
 export function page(theorems, said) {
     return theorems.map((t, i) => `${t.file}.${t.name}\n  ${said[i].replaceAll('\n', '\n  ')}\n`).join('\n');

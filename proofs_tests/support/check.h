@@ -34,8 +34,8 @@ static CHECK_UNUSED __attribute__((format(printf, 1, 2))) void check_trying(cons
         fail_msg("%s [%s]: %s", check_case, smx_isa(), text_);                                               \
     } while (0)
 
-// Runs the statement that follows once for each usable instruction set; `name` is bound to its name. With SMX_FAST=1 in the
-// environment: in fast mode, on those that have one.
+// Runs the statement that follows once for each usable instruction set; `name` is bound to its name. With
+// SMX_FAST=1 in the environment: in fast mode, on those that have one.
 #define CHECK_EACH_ISA(name)                                                                                 \
     for (const char *name = smx_isa_name(0), **once_ = &name; *once_; *once_ = check_next_isa(name))         \
         if (smx_isa_choose(name) != 0)                                                                       \
@@ -68,8 +68,9 @@ static CHECK_UNUSED double check_uniform(double low, double high) {
 }
 
 // ---- Guarded arrays -------------------------------------------------------------------------------------
-// Data starts 4 bytes past a multiple of 64 (scratch: at one). 64 guard bytes stand on both sides; with AddressSanitizer the
-// array ends where the block ends, so that reading past it is caught as well. check_done looks at every guard.
+// Data starts 4 bytes past a multiple of 64 (scratch: at one). 64 guard bytes stand on both sides; with
+// AddressSanitizer the array ends where the block ends, so that reading past it is caught as well. check_done
+// looks at every guard.
 #if defined(__SANITIZE_ADDRESS__)
 #define CHECK_ASAN 1
 #elif defined(__has_feature)

@@ -1,5 +1,5 @@
-// sizes.mjs: what may be fetched, gzipped: the sum of what each part of the engine may take. Held by the tests of the module
-// and of the page.
+// sizes.mjs: what may be fetched, gzipped: the sum of what each part of the engine may take. Held by the
+// tests of the module and of the page.
 export const MODULE =
     120_000 + // kernels, mixers, tasks and runs
     3_000 + // what files, steps and data are checked for

@@ -26,8 +26,9 @@ static int remove_folder(void **state) {
     return rmdir(folder);
 }
 
-// Every thread opens and closes a file that stays, one that is handed over anew all the time, and one of the disk, by themselves and
-// under runs. Without a lock around the list of files the first one's users are miscounted, and two threads free one file.
+// Every thread opens and closes a file that stays, one that is handed over anew all the time, and one of the
+// disk, by themselves and under runs. Without a lock around the list of files the first one's users are
+// miscounted, and two threads free one file.
 enum { THREADS = 8, ROUNDS = 400000, RUNS = 40 };
 static void *open_and_close(void *arg) {
     const size_t thread = (size_t)arg;

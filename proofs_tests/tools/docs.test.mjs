@@ -1,4 +1,5 @@
-// docs.test.mjs: the generated pages say what the program's tables say, and a table that lacks an entry is noticed.
+// docs.test.mjs: the generated pages say what the program's tables say,
+// and a table that lacks an entry is noticed.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,8 +1,12 @@
-// Layout: every C file is as clang-format leaves it, every script and page file as prettier does. `make format` mends both.
-// Files are named by the caller, so that the two cannot look at different ones:
-//   node --test proofs_tests/tools/format.test.mjs     with C_FILES and WEB_FILES in the environment, as the Makefile sets them
+// Layout: every C file is as clang-format leaves it, every script and page file as prettier does.
+// `make format` mends both; comments, which neither breaks, are looked at here. Files are named by the
+// caller, so that make and this test cannot look at different ones:
+//   node --test proofs_tests/tools/format.test.mjs
+// with C_FILES and WEB_FILES in the environment, as the Makefile sets them.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
 const MAJOR = 14; // another one's choices differ in small ways
@@ -35,5 +39,58 @@ test('scripts and page files are laid out by prettier', () => {
         [status, stdout.split('\n').filter(Boolean), stderr],
         [0, [], ''],
         'make format mends these',
+    );
+});
+
+const COLUMNS = 110;
+const HASH = /(?:^Makefile|\.(?:mk|sh|py))$/;
+const SLASHES = /\.(?:c|h|def|js|mjs|ts|tsx|css)$/;
+/** A line with a comment in it, else ''. What is quoted is no comment: "https://..". */
+function commentOf(line, file) {
+    if (HASH.test(file)) return /^\s*#/.test(line) ? line : '';
+    if (/^\s*(?:\/\/|\/?\*)/.test(line)) return line;
+    const code = line.replace(/\\./g, '__').replace(/(["'`]).*?\1/g, (quoted) => '_'.repeat(quoted.length));
+    return /\s(?:\/\/|\/\*)\s/.test(code) ? line : '';
+}
+/** Numbers of the lines whose comments are too wide; one word (an address) cannot be broken. */
+const wideComments = (text, file) =>
+    text
+        .split('\n')
+        .map((line, n) => [commentOf(line, file), n + 1])
+        .filter(
+            ([comment]) => comment.length > COLUMNS && /\s/.test(comment.replace(/^[\s/*#]+/, '').trimEnd()),
+        )
+        .map(([, n]) => `${file}:${n}`);
+function* filesBelow(path) {
+    if (!statSync(path).isDirectory()) yield path;
+    else
+        for (const name of readdirSync(path))
+            if (name !== 'node_modules' && !name.startsWith('.')) yield* filesBelow(join(path, name));
+}
+
+test(`comments stay within ${COLUMNS} columns`, () => {
+    const wide = 'word '.repeat(30);
+    for (const [line, file] of [
+        [`// ${wide}`, 'a.c'],
+        [`int i; // ${wide}`, 'a.c'],
+        [` * ${wide}`, 'a.ts'],
+        [`f('${'x'.repeat(99)}'); // more`, 'a.mjs'],
+        [`# ${wide}`, 'a.mk'],
+    ])
+        assert.deepEqual(wideComments(line, file), [`${file}:1`], line);
+    for (const [line, file] of [
+        [`// ${'word'.repeat(30)}`, 'a.c'],
+        [`const char *s = "${wide} // ${wide}";`, 'a.c'],
+        [`f(${wide});`, 'a.mjs'],
+        [`\techo ${wide}`, 'a.mk'],
+    ])
+        assert.deepEqual(wideComments(line, file), [], line);
+    const folders = [...words('WEB_FILES'), 'kernels', 'Makefile'];
+    const all = new Set([...words('C_FILES'), ...folders.flatMap((f) => [...filesBelow(f)])]);
+    const files = [...all].filter((file) => HASH.test(file) || SLASHES.test(file));
+    assert.ok(files.length > 450, `${files.length} files are looked at`);
+    assert.deepEqual(
+        files.flatMap((file) => wideComments(readFileSync(file, 'utf8'), file)),
+        [],
     );
 });

@@ -1,5 +1,6 @@
-// mnist.test.mjs: fetching against a local server that sends whole files, short ones, others, too much, nothing: what has its
-// name in the folder is whole and as published, and every failure is one sentence that leaves no part of a file behind.
+// mnist.test.mjs: fetching against a local server that sends whole files, short ones, others, too much,
+// nothing: what has its name in the folder is whole and as published, and every failure is one sentence that
+// leaves no part of a file behind.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -157,7 +158,8 @@ test('four files, and every address is https', () => {
     for (const place of mirrors) assert.match(place, /^https:\/\/.*\/$/);
 });
 
-// Where MNIST is at hand. (Its training images are also about as a copy with other bytes, so they are left aside.)
+// Where MNIST is at hand. (Its training images are also about as a copy with other bytes, so they are left
+// aside.)
 test('the sums are those of the originals', (t) => {
     const at = join(process.env.SEQMIX_DATA || 'data', 'mnist');
     let seen = 0;

@@ -1,6 +1,7 @@
-// rooms.test.mjs: arrows between the rooms of the house only point down. The order of rooms is read from docs/ARCHITECTURE.md
-// (the block after "lowest first"), so what the page prints is what is held. An arrow is an include, an import, or, between
-// objects of the program, a name that one object lacks and another has: an `extern` hides nothing.
+// rooms.test.mjs: arrows between the rooms of the house only point down. The order of rooms is read from
+// docs/ARCHITECTURE.md (the block after "lowest first"), so what the page prints is what is held. An arrow is
+// an include, an import, or, between objects of the program, a name that one object lacks and another has: an
+// `extern` hides nothing.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -124,7 +125,8 @@ test('no file outside the tests knows a test', () => {
     );
 });
 
-// model/settings is the only parser: others ask it for values (smx_run_config_value, smx_config_values, config_get).
+// model/settings is the only parser: others ask it for values (smx_run_config_value, smx_config_values,
+// config_get).
 test('only model/settings takes a config text apart', () => {
     const clients = [...arrows.keys()].filter(
         (file) => /^(web|wasm|cli|bench|model|tasks)\//.test(file) && roomOf(file) !== 'model/settings',

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Tests run-test.sh, tally.sh and judge.mk on made-up test programs that pass, fail, skip, crash, hang and say nothing.
-# Prints TAP, so it runs under run-test.sh itself. Works in a copy of its own, away from build/test.
+# Tests run-test.sh, tally.sh and judge.mk on made-up test programs that pass, fail, skip, crash, hang and say
+# nothing. Prints TAP, so it runs under run-test.sh itself. Works in a copy of its own, away from build/test.
 set -u
 unset STRICT # what a run around this one asks for
 cd "$(dirname "$0")/../../scripts" || exit 2

@@ -1,5 +1,5 @@
-// theorems.test.mjs: docs/THEOREMS.md holds every proof with its present claim, and docs/ERRATA.md every erratum that is tested,
-// by its number.
+// theorems.test.mjs: docs/THEOREMS.md holds every proof with its present claim, and docs/ERRATA.md every
+// erratum that is tested, by its number.
 import assert from 'node:assert';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// workflows.test.mjs: what the host runs: every action by a hash, with the release's name beside it; the page is deployed
-// only after `make test` on every machine; no step gets rights that it has no use for.
+// workflows.test.mjs: what the host runs: every action by a hash, with the release's name beside it; the page
+// is deployed only after `make test` on every machine; no step gets rights that it has no use for.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';

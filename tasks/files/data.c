@@ -9,7 +9,8 @@
 
 #include "model/base/error.h"
 
-// The list of files, and each file's count of users, are every thread's: held for a few instructions, never while a file is read.
+// The list of files, and each file's count of users, are every thread's:
+// held for a few instructions, never while a file is read.
 static atomic_flag busy = ATOMIC_FLAG_INIT;
 static data_file *files; // open or handed over
 

@@ -1,5 +1,6 @@
 // data.h: the bytes behind a task: a file found on disk (native programs) or handed over in memory (the page,
-// which has no disk). Any thread may open and close files at any time; the bytes of an open file never change.
+// which has no disk). Any thread may open and close files at any time; the bytes of an open file never
+// change.
 #ifndef SMX_DATA_FILES_H
 #define SMX_DATA_FILES_H
 

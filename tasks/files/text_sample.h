@@ -1,4 +1,5 @@
-// text_sample.h: the opening of Coriolanus (Shakespeare, public domain), so that charlm runs without a file. Long: it is a text.
+// text_sample.h: the opening of Coriolanus (Shakespeare, public domain), so that charlm runs without a file.
+// Long: it is a text.
 #ifndef SMX_TEXT_SAMPLE_H
 #define SMX_TEXT_SAMPLE_H
 

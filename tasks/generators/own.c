@@ -1,5 +1,5 @@
-// own.c: task own, a form for the caller's data (model/run/user_data.c): inputs and answers of any kind. Its own samples are noise,
-// there to be looked at, not trained on.
+// own.c: task own, a form for the caller's data (model/run/user_data.c): inputs and answers of any kind. Its
+// own samples are noise, there to be looked at, not trained on.
 #include "tasks/util.h"
 
 #define ANSWERS(W) W(ANSWERS_ROWS, "rows") W(ANSWERS_ONE, "one")

@@ -1,5 +1,6 @@
-// checks.ts: binds checks.wasm (checks.c), the self-check, to a loaded module: a side module with no memory of its own, whose
-// kernels are that module's. Works in a page, a worker and Node. What it takes from memory is freed with the instance.
+// checks.ts: binds checks.wasm (checks.c), the self-check, to a loaded module: a side module with no memory
+// of its own, whose kernels are that module's. Works in a page, a worker and Node. What it takes from memory
+// is freed with the instance.
 import { SeqmixError } from './error.js';
 import type { Lab } from './lab.js';
 import { moduleOf, type WasmSource } from './source.js';
@@ -20,7 +21,9 @@ interface Exports {
 const STACK_BYTES = 1 << 16;
 const decoder = new TextDecoder();
 
-/** How much memory and table the side module wants: the first two and third numbers of its section "dylink.0". */
+/**
+ * How much memory and table the side module wants: the first two and third numbers of its section "dylink.0".
+ */
 function wanted(module: WebAssembly.Module): { bytes: number; functions: number } {
     const section = new Uint8Array(WebAssembly.Module.customSections(module, 'dylink.0')[0]!);
     let at = 2; // behind the subsection's kind and length

@@ -1,7 +1,8 @@
 // error.ts: the one kind of error that the module and its loader throw.
 
 /**
- * What was wrong with a request: `message` is a sentence, the rest are its parts ('' where they do not apply).
+ * What was wrong with a request: `message` is a sentence, the rest are its parts ('' where they do not
+ * apply).
  */
 export class SeqmixError extends Error {
     override readonly name = 'SeqmixError';
@@ -14,7 +15,9 @@ export class SeqmixError extends Error {
         this.value = value;
         this.allowed = allowed;
     }
-    /** What JSON.stringify writes: an Error's own message is no enumerable property, and would be left out. */
+    /**
+     * What JSON.stringify writes: an Error's own message is no enumerable property, and would be left out.
+     */
     toJSON(): { name: string; message: string; key: string; value: string; allowed: string } {
         const { name, message, key, value, allowed } = this;
         return { name, message, key, value, allowed };

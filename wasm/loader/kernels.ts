@@ -1,6 +1,7 @@
-// kernels.ts: the engine's kernels on the caller's arrays. Long because it is a table: one line of KERNELS for each kernel, the
-// language of those lines, and their types read from them. A call checks names, types, lengths and sizes, copies the
-// arrays into the module's memory, runs the kernel there and copies the results out. Nothing is computed here.
+// kernels.ts: the engine's kernels on the caller's arrays. Long because it is a table: one line of KERNELS
+// for each kernel, the language of those lines, and their types read from them. A call checks names, types,
+// lengths and sizes, copies the arrays into the module's memory, runs the kernel there and copies the results
+// out. Nothing is computed here.
 import { SeqmixError } from './error.js';
 
 const ATTENTION =
@@ -20,7 +21,8 @@ const STATE =
 const LONG = 'B=1 L D taps ~lambda=0 =D /lambda';
 
 /**
- * One line for each kernel: its C name, then its arguments in the C order (include/seqmix/smx.h says what they mean):
+ * One line for each kernel: its C name, then its arguments in the C order (include/seqmix/smx.h says what
+ * they mean):
  *
  *   x[N,D]          an array and its shape        >y[..]    a result
  *   x?[..]          may be left out               &p[..]    given and returned, changed
@@ -31,7 +33,8 @@ const LONG = 'B=1 L D taps ~lambda=0 =D /lambda';
  *   @ and %         scratch and a table           -transA!  not handed on itself
  *   /name           a rule that sizes keep        sum>sum:  what the C function returns
  *
- * Sizes that follow from the arrays may be left out. A result of an array left out (dskip of skip) is left out too.
+ * Sizes that follow from the arrays may be left out. A result of an array left out (dskip of skip) is left
+ * out too.
  */
 export const KERNELS = {
     gemm: 'gemm: >c[m,n] a[m,k] b[k,n] @gemm_scratch_bytes(m,n,k) m n k =lda =ldb =n =flags -transA! -transB!',
@@ -196,7 +199,10 @@ export interface LasOptions {
     /** Decay of each head; without it exp(-alpha) is spaced evenly from 1 to exp(-range). */
     alphas?: Float32Array;
     range?: number;
-    /** What is averaged over `window` columns of the attention map; docs/MECHANISMS.md#las tells them apart. Default: trailing, 3. */
+    /**
+     * What is averaged over `window` columns of the attention map; docs/MECHANISMS.md#las tells them apart.
+     * Default: trailing, 3.
+     */
     pool?: 'trailing' | 'centred' | 'masked' | 'none';
     window?: number;
     /** Rows that attend among themselves only; 0: all. */
@@ -354,14 +360,17 @@ const RULES: Record<string, [string, string, (...sizes: number[]) => boolean, st
     lambda: ['lambda', '', (lambda) => lambda! >= 0, 'at least 0'],
     las: ['H', '', (H) => H! <= 256, 'at most 256'],
 };
-/** Arrays of row numbers: the least and, by its size, what they stay below. Other integers may be anything. */
+/**
+ * Arrays of row numbers: the least and, by its size, what they stay below. Other integers may be anything.
+ */
 const INDICES: Record<string, [number, string]> = {
     rows: [-(2 ** 31), 'N'],
     where: [0, 'L'],
     chosen: [-1, 'blocks'],
 };
 const MOST = 2 ** 31 - 1;
-// So that no size of scratch passes 32 bits: attention pads each row of a head to 16 floats and holds some 160 of them.
+// So that no size of scratch passes 32 bits: attention pads each row of a head to 16 floats and holds some
+// 160 of them.
 const MOST_ELEMENTS = 2 ** 22;
 
 const product = (factors: number[]) => factors.reduce((a, b) => a * b, 1);
@@ -617,7 +626,10 @@ export function kernelsOf(module: KernelModule): Kernels {
         all[name] = (given: object) => run(name, planOf(name), module, given as Record<string, unknown>);
     const kernels = all as Kernels;
 
-    /** LaS as the mixer composes it: the decay's table, the filter that averages values, and what attention is told. */
+    /**
+     * LaS as the mixer composes it: the decay's table, the filter that averages values,
+     * and what attention is told.
+     */
     const las = <T extends LasAttention>(given: T) => {
         const { alphas, range, pool = 'trailing', window = 3, ...rest } = given ?? ({} as T);
         const refuse = (key: string, value: unknown, allowed: string) =>
@@ -648,7 +660,8 @@ export function kernelsOf(module: KernelModule): Kernels {
             number,
         ];
         const { decayTable } = kernels.lasDecay(only({ alphas, H: heads, L: rows, range }));
-        // The map is averaged inside chunks, so values are too: each chunk a sequence, the last filled up with zero rows.
+        // The map is averaged inside chunks, so values are too:
+        // each chunk a sequence, the last filled up with zero rows.
         const chunkRows = Math.min(chunk || rows, rows);
         const filled = Math.ceil(rows / chunkRows) * chunkRows;
         const turned = (array: Float32Array, from: number, to: number) => {

@@ -41,14 +41,19 @@ export class Lab {
             options,
         );
     }
-    /** Open a checkpoint: with changes such as 'steps=900', and your own batches where it was trained on such. */
+    /**
+     * Open a checkpoint: with changes such as 'steps=900', and your own batches where it was trained on such.
+     */
     load(bytes: Uint8Array, options: string | ResumeOptions = {}): Run {
         const m = this.#memory;
         const { changes = '', ...rest } = typeof options === 'string' ? { changes: options } : options;
         const run = m.withBytes(bytes, (at) => m.withText(changes, (c) => m.x.lab_load(at, bytes.length, c)));
         return new Run(m, m.found(run), rest);
     }
-    /** Hand over a file that a task reads, such as MNIST's 'train-images-idx3-ubyte', uncompressed; null: forget it. */
+    /**
+     * Hand over a file that a task reads, such as MNIST's 'train-images-idx3-ubyte', uncompressed; null:
+     * forget it.
+     */
     provide(name: string, bytes: Uint8Array | null): void {
         const m = this.#memory;
         const failed = m.withText(name, (at) =>

@@ -13,8 +13,9 @@ export interface LoadOptions {
     /** The module for engines without WebAssembly SIMD. Default: seqmix-scalar.wasm beside this file. */
     scalar?: LazySource;
     /**
-     * The module for `fast=1`, with relaxed SIMD: true where seqmix-relaxed.wasm lies beside this file, or a source. Configs without
-     * `fast=1` keep their bits in it. Refused where the engine has no relaxed SIMD; ask `hasRelaxedSimd` first.
+     * The module for `fast=1`, with relaxed SIMD: true where seqmix-relaxed.wasm lies beside this file, or a
+     * source. Configs without `fast=1` keep their bits in it. Refused where the engine has no relaxed SIMD;
+     * ask `hasRelaxedSimd` first.
      */
     relaxed?: boolean | LazySource;
 }

@@ -1,5 +1,5 @@
-// memory.ts: what exports.c exports, and the module's memory: text, numbers and arrays in and out. That memory moves when it
-// grows, and every view of it ends then, so none is kept here.
+// memory.ts: what exports.c exports, and the module's memory: text, numbers and arrays in and out. That
+// memory moves when it grows, and every view of it ends then, so none is kept here.
 import { SeqmixError } from './error.js';
 import type { KernelModule } from './kernels.js';
 

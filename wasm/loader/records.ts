@@ -1,5 +1,5 @@
-// records.ts: written by `node scripts/records.mjs` from wasm/records.def; change that. Fields in the order in which the module
-// hands them out: a number, a flag (0 or 1) or an address (0: none).
+// records.ts: written by `node scripts/records.mjs` from wasm/records.def; change that. Fields in the
+// order in which the module hands them out: a number, a flag (0 or 1) or an address (0: none).
 export const EVALUATION = {
     loss: 'number',
     accuracy: 'number',

@@ -48,8 +48,9 @@ export class Run {
     }
 
     /**
-     * Train n steps. Throws where loss, gradient or a weight is no longer finite, naming step and tensor, and leaves the weights as before
-     * that step; and for `task=own` without `batch`, whose own samples are noise.
+     * Train n steps. Throws where loss, gradient or a weight is no longer finite, naming step and tensor, and
+     * leaves the weights as before that step; and for `task=own` without `batch`, whose own samples are
+     * noise.
      */
     step(n = 1): void {
         count(n, 'steps');
@@ -90,8 +91,8 @@ export class Run {
         );
     }
     /**
-     * Try the model on `count` held-out sequences, at `length` rows (default: the config's), or with other changes to the
-     * task's keys: 'length=256&pairs=32'.
+     * Try the model on `count` held-out sequences, at `length` rows (default: the config's), or with other
+     * changes to the task's keys: 'length=256&pairs=32'.
      */
     evaluate(options: { count?: number; length?: number; changes?: string } = {}): Evaluation {
         const run = this.#open;
@@ -106,7 +107,10 @@ export class Run {
     #evaluation(at: Pointer): Evaluation {
         return this.#memory.record(EVALUATION, this.#memory.found(at));
     }
-    /** Of the last evaluation: how often class `row` was wanted and `column` answered; null beyond 256 classes. */
+    /**
+     * Of the last evaluation: how often class `row` was wanted and `column` answered;
+     * null beyond 256 classes.
+     */
     confusion(): number[][] | null {
         const at = this.#memory.x.lab_confusion(this.#open);
         if (!at) return null;
@@ -115,8 +119,8 @@ export class Run {
         return Array.from({ length: n }, (_, i) => counts.slice(i * n, (i + 1) * n));
     }
     /**
-     * A sentence to show beside the run ('': none): its mixer sees tokens ahead of the targets, or it comes from a checkpoint without a
-     * checksum.
+     * A sentence to show beside the run ('': none): its mixer sees tokens ahead of the targets, or it comes
+     * from a checkpoint without a checksum.
      */
     get warning(): string {
         return this.#memory.text(this.#memory.x.lab_warning(this.#open));
@@ -125,8 +129,8 @@ export class Run {
         return this.#memory.record(METRICS, this.#memory.x.lab_metrics(this.#open));
     }
     /**
-     * Training loss of every step, also before a load, from number `from` of them on. (Fewer than `metrics.step` where the checkpoint that
-     * was loaded held none: the last ones.)
+     * Training loss of every step, also before a load, from number `from` of them on. (Fewer than
+     * `metrics.step` where the checkpoint that was loaded held none: the last ones.)
      */
     losses(from = 0): Float32Array<ArrayBuffer> {
         const { x } = this.#memory;
@@ -148,7 +152,10 @@ export class Run {
     digest(): string {
         return this.#memory.text(this.#memory.x.lab_digest(this.#open));
     }
-    /** A weight, its gradient ('grad:NAME'), or, after look or predict, what the sample went through: a view, see `Tensor`. */
+    /**
+     * A weight, its gradient ('grad:NAME'), or, after look or predict, what the sample went through:
+     * a view, see `Tensor`.
+     */
     tensor(name: string): Tensor {
         const run = this.#open;
         return this.#tensorFrom(
@@ -185,7 +192,10 @@ export class Run {
             ),
         };
     }
-    /** Sample `index` of the task's held-out (or training) stream, with the model's answers: another name of `look`. */
+    /**
+     * Sample `index` of the task's held-out (or training) stream, with the model's answers:
+     * another name of `look`.
+     */
     data(index: number, options: { stream?: 'eval' | 'train'; length?: number } = {}): Sample {
         return this.look(index, options);
     }
@@ -202,7 +212,10 @@ export class Run {
             this.#memory.x.lab_look(this.#open, stream, index, count(options.length ?? 0, 'length')),
         );
     }
-    /** The same on inputs of your own: tokens [length], or values [length][channels] where the task reads those. */
+    /**
+     * The same on inputs of your own: tokens [length], or values [length][channels] where the task reads
+     * those.
+     */
     predict(input: ArrayLike<number>): Sample {
         const run = this.#open;
         const { x } = this.#memory;
@@ -233,14 +246,17 @@ export class Run {
         );
     }
     /**
-     * Of the sample looked at last, where a task reads real values and names one class: the gradient of ln p(answer) by
-     * the input values, [length][channels]. Default: the model's own answer.
+     * Of the sample looked at last, where a task reads real values and names one class: the gradient of ln
+     * p(answer) by the input values, [length][channels]. Default: the model's own answer.
      */
     saliency(sample: Sample, answer = -1): Float32Array<ArrayBuffer> {
         const at = this.#memory.found(this.#memory.x.lab_saliency(this.#open, answer));
         return this.#memory.floats(at, sample.length * sample.channels);
     }
-    /** Of the same sample: the class probabilities when only the first t + 1 rows have been read, [length][classes]. */
+    /**
+     * Of the same sample: the class probabilities when only the first t + 1 rows have been read,
+     * [length][classes].
+     */
     reading(sample: Sample): Float32Array<ArrayBuffer> {
         const at = this.#memory.found(this.#memory.x.lab_reading(this.#open));
         return this.#memory.floats(at, sample.length * sample.classes);

@@ -1,4 +1,5 @@
-// source.ts: a WebAssembly module from where it is: an address, bytes, or compiled already. What cannot be had is said in words.
+// source.ts: a WebAssembly module from where it is: an address, bytes, or compiled already.
+// What cannot be had is said in words.
 import { SeqmixError } from './error.js';
 
 export type WasmSource = URL | string | BufferSource | WebAssembly.Module;

@@ -1,4 +1,5 @@
-// types.ts: what goes into a lab and its runs, and what comes out of them. Arrays handed out are copies, but for those of `tensor`.
+// types.ts: what goes into a lab and its runs, and what comes out of them.
+// Arrays handed out are copies, but for those of `tensor`.
 
 /** One key of the config language, from the engine's own table. */
 export interface ConfigKey {
@@ -61,9 +62,15 @@ export interface Evaluation {
     /** Share of targets answered right; of sequences with every target right. */
     accuracy: number;
     sequenceAccuracy: number;
-    /** Regression only: the share of the targets' variance that the answers explain; 0 where the targets are all the same. */
+    /**
+     * Regression only: the share of the targets' variance that the answers explain;
+     * 0 where the targets are all the same.
+     */
     r2: number;
-    /** Where a task's later inputs are the earlier answers: the model reads its own. Otherwise as the two above. */
+    /**
+     * Where a task's later inputs are the earlier answers: the model reads its own.
+     * Otherwise as the two above.
+     */
     freeAccuracy: number;
     freeSequenceAccuracy: number;
     targets: number;
@@ -80,11 +87,12 @@ export interface Tensor {
     /** Row-major, the last index fastest; as many numbers as the product says. */
     shape: number[];
     /**
-     * A view of the module's memory, no copy. Of a weight or gradient it shows the new values after each step, and what is
-     * written into a weight is the model's. It ends when the module's memory grows, which any call to the lab or a run of
-     * it may do: its length is 0 then, and `tensor` gives another. What a sample went through is valid until the run's
-     * next `look`, `data`, `predict` or `predictImage`, and everything until its `close`, after which the memory is
-     * another's: `data.slice()` is what keeps. From a worker it is such a copy.
+     * A view of the module's memory, no copy. Of a weight or gradient it shows the new values after each
+     * step, and what is written into a weight is the model's. It ends when the module's memory grows, which
+     * any call to the lab or a run of it may do: its length is 0 then, and `tensor` gives another. What a
+     * sample went through is valid until the run's next `look`, `data`, `predict` or `predictImage`, and
+     * everything until its `close`, after which the memory is another's: `data.slice()` is what keeps. From a
+     * worker it is such a copy.
      */
     data: Float32Array<ArrayBuffer>;
     /** A trained weight; neither its gradient nor something that a sample went through. */
@@ -100,7 +108,10 @@ export interface Sample {
     values: Float32Array<ArrayBuffer> | null;
     /** The wanted class at each row, or one for the whole sequence; -1: none. null in regression. */
     targets: Int32Array<ArrayBuffer> | null;
-    /** The model's answers, as many as there are targets, and the probability it gave them; in regression the answers themselves. */
+    /**
+     * The model's answers, as many as there are targets, and the probability it gave them;
+     * in regression the answers themselves.
+     */
     predicted: Int32Array<ArrayBuffer> | null;
     confidence: Float32Array<ArrayBuffer> | null;
     /** Regression: the wanted number at each row, or one; NaN: none. Otherwise null. */
@@ -122,7 +133,10 @@ export interface BatchForm {
     /** Answers are whole numbers below this; 0: real numbers (regression). */
     classes: number;
 }
-/** One batch: as many sequences as the config's batch says, or fewer (a last batch), one after another, and the wanted answers. */
+/**
+ * One batch: as many sequences as the config's batch says, or fewer (a last batch), one after another,
+ * and the wanted answers.
+ */
 export interface Batch {
     /** [sequences][length], where the task reads tokens. */
     tokens?: ArrayLike<number>;
@@ -132,7 +146,10 @@ export interface Batch {
     targets: ArrayLike<number>;
 }
 export interface OpenOptions {
-    /** Data of your own instead of the task's: the batch for a step, counted from 0. The config's task gives its form. */
+    /**
+     * Data of your own instead of the task's: the batch for a step, counted from 0.
+     * The config's task gives its form.
+     */
     batch?: (step: number) => Batch;
 }
 export interface ResumeOptions extends OpenOptions {

@@ -1,6 +1,7 @@
-// verify.ts: loads verify.wasm (proofs_tests/proofs/wasm) and gives it a typed face: the proofs one test at a time, every kernel's
-// error in units of the last place, and the constructions of the theorems. Works in a page, a worker and Node. Knows nothing
-// of the page; a page calls it in a worker, since some tests take seconds. Every array handed out is a copy.
+// verify.ts: loads verify.wasm (proofs_tests/proofs/wasm) and gives it a typed face: the proofs one test at a
+// time, every kernel's error in units of the last place, and the constructions of the theorems. Works in a
+// page, a worker and Node. Knows nothing of the page; a page calls it in a worker, since some tests take
+// seconds. Every array handed out is a copy.
 import { moduleOf, type WasmSource } from './source.js';
 
 /** The kernels in float32, or the oracle in double. */
@@ -111,7 +112,9 @@ export interface Audit {
     measured: number;
     draws: number;
     rounding: number;
-    /** [L][L]: how far input row j ever moved output row i, as a share of the largest move of the same draw. */
+    /**
+     * [L][L]: how far input row j ever moved output row i, as a share of the largest move of the same draw.
+     */
     share: Float64Array;
 }
 
@@ -273,7 +276,9 @@ export class Verify {
             ),
         );
     }
-    /** [CAT] Theorem 3: tokens 0..S-1 are signals, S noise, S+1 the marker; constants for sequences up to L. */
+    /**
+     * [CAT] Theorem 3: tokens 0..S-1 are signals, S noise, S+1 the marker; constants for sequences up to L.
+     */
     copy(tokens: readonly number[], S: number, L: number, epsilon: number, precision: Precision) {
         const n = tokens.length;
         const D = S + 3;
@@ -335,7 +340,9 @@ export class Verify {
             return this.#doubles(y, x.length);
         });
     }
-    /** Which input rows move which output rows of a config's mixer, measured; `rows` is the config's length. */
+    /**
+     * Which input rows move which output rows of a config's mixer, measured; `rows` is the config's length.
+     */
     audit(config: string, rows: number): Audit {
         return this.#with((take) => {
             const share = take(rows * rows);

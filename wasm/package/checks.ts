@@ -5,7 +5,10 @@ import { inflated } from './inflated.js';
 
 export type { Checks } from '../loader/checks.js';
 
-/** Every kernel of this very module, and short trainings of every mixer, each with a hash that is the same on every machine. */
+/**
+ * Every kernel of this very module, and short trainings of every mixer,
+ * each with a hash that is the same on every machine.
+ */
 export async function loadChecks(lab: Lab): Promise<Checks> {
     return loadFrom(lab, await inflated((await import('./embedded-checks.js')).default));
 }

@@ -1,5 +1,5 @@
-// inflated.ts: bytes of a module that lies in the package as text: gzip, base64. Without Blob and Response, which test
-// environments for pages (jsdom) have in part only.
+// inflated.ts: bytes of a module that lies in the package as text: gzip, base64. Without Blob and Response,
+// which test environments for pages (jsdom) have in part only.
 export async function inflated(base64: string): Promise<Uint8Array<ArrayBuffer>> {
     const packed = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
     const { readable, writable } = new DecompressionStream('gzip');

@@ -77,7 +77,10 @@ async function startInNode(): Promise<Port> {
         end: () => void worker.terminate(),
     };
 }
-/** `script`: the address of the package's worker.js; without, the worker is made of text, which needs `worker-src blob:`. */
+/**
+ * `script`: the address of the package's worker.js; without, the worker is made of text,
+ * which needs `worker-src blob:`.
+ */
 function startInPage(script?: URL | string): Port {
     const text = `const seqmixPort = self;\n${source}`;
     const address = script ? '' : URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
@@ -114,7 +117,9 @@ interface Waiting {
 }
 
 export interface WorkerOptions extends LoadOptions {
-    /** In pages: the address of your copy of `seqmix/worker.js`, where a policy asks for `worker-src 'self'`. */
+    /**
+     * In pages: the address of your copy of `seqmix/worker.js`, where a policy asks for `worker-src 'self'`.
+     */
     worker?: URL | string;
 }
 

@@ -8,7 +8,9 @@ interface Place {
     readonly width: number;
     readonly height: number;
 }
-/** The entry of a grid that is drawn over the whole of an element, where the pointer stands; null: outside. */
+/**
+ * The entry of a grid that is drawn over the whole of an element, where the pointer stands; null: outside.
+ */
 export function cellAt(
     { x, y, width, height }: Place,
     rows: number,

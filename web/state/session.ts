@@ -73,7 +73,9 @@ async function save(): Promise<void> {
     }
 }
 
-/** Whether what lies in the browser's storage is what `save` put there: it may be half written, or another's. */
+/**
+ * Whether what lies in the browser's storage is what `save` put there: it may be half written, or another's.
+ */
 function sound(found: Stored | undefined): found is Stored {
     if (!found || ![1, 2].includes(found.version) || !Array.isArray(found.runs)) return false;
     const whole = (one: Saved) =>

@@ -11,7 +11,9 @@ export interface Engine {
 /** Runs on one task, and in all. */
 export const MAX_RUNS = 6;
 export const MAX_ALL = 9;
-/** Keys that all runs on a task share, so that they face the same sequences; and those that all runs share. */
+/**
+ * Keys that all runs on a task share, so that they face the same sequences; and those that all runs share.
+ */
 const TASK_GROUP = 'task';
 const RUN_GROUP = 'run';
 /** Keys that say nothing on this page. */

@@ -56,7 +56,8 @@ export class Pool {
             this.#listener.reports(told.reports.filter(({ id }) => seat.ids.has(id)));
             if (told.look && seat.ids.has(told.look.id)) this.#listener.look(told.look);
         });
-        // A worker may end without a word (memory taken away by the system): its lock tells. (From disk there are none.)
+        // A worker may end without a word (memory taken away by the system): its lock tells.
+        // (From disk there are none.)
         const lock = navigator.locks ? `seqmix worker ${crypto.randomUUID()}` : '';
         const watch = () => lock && void navigator.locks.request(lock, () => lost('it ended without a word'));
         seat.ready = host

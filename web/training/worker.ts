@@ -39,7 +39,9 @@ export class Host {
         const labs = [...this.#spare, ...[...this.#jobs.values()].map(({ lab }) => lab)];
         return labs.reduce((sum, lab) => sum + lab.bytes, 0);
     }
-    /** `lock`: held as long as this worker lives, by which the page hears of its end; '': there are no locks. */
+    /**
+     * `lock`: held as long as this worker lives, by which the page hears of its end; '': there are no locks.
+     */
     init(module: WebAssembly.Module, tell: (told: Told) => unknown, lock: string): Promise<void> {
         this.#module = module;
         this.#tell = tell;

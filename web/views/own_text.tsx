@@ -17,7 +17,8 @@ export function OwnText({ first }: { first: Entry }) {
             const { name } = taken;
             tell('');
             if (first.values['text'] !== name) setKey(first, 'text', name);
-            else restart(runs.value.filter(({ values }) => values['text'] === name)); // another text of that name
+            // Another text of that name.
+            else restart(runs.value.filter(({ values }) => values['text'] === name));
         } catch (error) {
             tell(`${file.name} cannot be read: ${(error as Error).message}`);
         }

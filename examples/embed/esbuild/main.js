@@ -1,4 +1,5 @@
-// Data of your own: each sequence counts up from a random token, and the model learns to say the next one, at every row.
+// Data of your own: each sequence counts up from a random token,
+// and the model learns to say the next one, at every row.
 import { load } from 'seqmix';
 
 const [VOCAB, sequences, length] = [16, 8, 32];

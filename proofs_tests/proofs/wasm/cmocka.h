@@ -1,5 +1,6 @@
-// cmocka.h: the part of cmocka that the proofs use, for the WebAssembly module that runs them in a browser. A group's tests
-// are listed instead of run; a check that fails says why and traps, which ends the instance, as a failed process would.
+// cmocka.h: the part of cmocka that the proofs use, for the WebAssembly module that runs them in a browser. A
+// group's tests are listed instead of run; a check that fails says why and traps, which ends the instance, as
+// a failed process would.
 #ifndef VERIFY_CMOCKA_H
 #define VERIFY_CMOCKA_H
 

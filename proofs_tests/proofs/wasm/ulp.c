@@ -1,5 +1,5 @@
-// ulp.c: every kernel's error in units of the last place (ulp_cases.h), for verify.wasm. The oracle and the inputs are those
-// of the native test; the kernels are the ones that were compiled to WebAssembly.
+// ulp.c: every kernel's error in units of the last place (ulp_cases.h), for verify.wasm. The oracle and the
+// inputs are those of the native test; the kernels are the ones that were compiled to WebAssembly.
 #include "proofs_tests/kernels/ulp_cases.h"
 
 size_t verify_ulp_count(void) { return CHECK_COUNT(ulp_cases); }

@@ -1,6 +1,7 @@
-// verify.c: the exports of verify.wasm: the proofs and errata as the native tests have them, one test at a time, and the
-// constructions as flat functions (pointers, 32-bit sizes and doubles). wasm/loader/verify.ts is the only caller. Nothing is
-// computed here. A precision is 0 (float32, kernels) or 1 (double, oracle); a result of -1 means no memory.
+// verify.c: the exports of verify.wasm: the proofs and errata as the native tests have them, one test at a
+// time, and the constructions as flat functions (pointers, 32-bit sizes and doubles). wasm/loader/verify.ts
+// is the only caller. Nothing is computed here. A precision is 0 (float32, kernels) or 1 (double, oracle); a
+// result of -1 means no memory.
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -131,7 +132,8 @@ int verify_focus(double *y, const double *x, const double *theta, size_t L, size
 // ---- Who sees the future --------------------------------------------------------------------------------
 static smx_error failure;
 const char *verify_error(void) { return failure.message; }
-// claimed, measured, draws, rounding; share [L][L] as audit_mixer says, L the config's length, at most `rows`. NULL: verify_error.
+// claimed, measured, draws, rounding; share [L][L] as audit_mixer says, L the config's length,
+// at most `rows`. NULL: verify_error.
 const double *verify_audit(double *share, size_t rows, const char *text) {
     static double out[4];
     audit_result r;

@@ -7,8 +7,8 @@ export interface Answer<T> {
     problem: string | null;
 }
 /**
- * What `ask` answers, asked again whenever `given` changes. One question at a time, and of those that came meanwhile only
- * the last: what is dragged stays under the finger.
+ * What `ask` answers, asked again whenever `given` changes. One question at a time, and of those that came
+ * meanwhile only the last: what is dragged stays under the finger.
  */
 export function useAnswer<T>(ask: (v: Proofs) => Promise<T>, given: readonly unknown[]): Answer<T> {
     const [answer, setAnswer] = useState<Answer<T>>({ value: null, problem: null });

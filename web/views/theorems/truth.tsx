@@ -1,5 +1,5 @@
-// truth.tsx: beside a claim, what kind of truth it has, and on demand its theorems as Rocq prints them. Nothing of it is
-// written here: scripts/truth.mjs reads it from the proofs when the page is built.
+// truth.tsx: beside a claim, what kind of truth it has, and on demand its theorems as Rocq prints them.
+// Nothing of it is written here: scripts/truth.mjs reads it from the proofs when the page is built.
 import claims, { type Claim } from 'virtual:truth';
 
 /** The claims of these names, each with its kinds of truth. */
