@@ -3,12 +3,14 @@
 #ifndef SMX_CLI_H
 #define SMX_CLI_H
 
+#include <stdio.h>
+
 #include <seqmix/run.h>
 
 #include "options.h"
 
 extern const cli_command cli_train, cli_eval, cli_data, cli_sweep, cli_presets, cli_selfcheck, cli_bench,
-    cli_oracle, cli_vectors, cli_compare, cli_audit, cli_equations, cli_help;
+    cli_oracle, cli_vectors, cli_compare, cli_audit, cli_equations, cli_grid, cli_job, cli_collect, cli_help;
 extern const cli_command *const *cli_commands; // every one, ends with NULL; main says which
 // A manual page: of the program, or of the config language.
 void cli_man_program(void);
@@ -25,7 +27,10 @@ void cli_printable(char *to, size_t size, const char *text);
 // a number with so many digits, null where it is not finite.
 void cli_json_text(const char *text);
 void cli_json_number(double x, int digits);
+void cli_put_json_text(FILE *to, const char *text); // the same elsewhere
+void cli_put_json_number(FILE *to, double x, int digits);
 
+// clock.c
 double cli_seconds(void);           // monotonic
 double cli_processor_seconds(void); // of all threads: what other programs do hardly changes it
 
@@ -63,6 +68,9 @@ typedef struct {
 } cli_piece;
 int cli_write_pieces(const char *path, const cli_piece *pieces, size_t n, int durable, char *why,
                      size_t size);
+// cli_write_file into a folder that other machines write into, too: their temporaries are left alone, as a
+// lock says little about them over a network. Two that write the same path do no harm: the last one stays.
+int cli_write_shared(const char *path, const void *bytes, size_t size);
 void cli_sweep_folder(const char *folder); // removes what dead writers left there
 // Would cli_write_file find its folder writable? 0 or 2: asked before a long training, not after it.
 int cli_can_write(const char *path);
@@ -71,6 +79,8 @@ int cli_can_write(const char *path);
 // programs that write a set of files into the same folder take turns. 0, or 2 with a message that begins with
 // `option`.
 int cli_make_folder(const char *path, const char *option);
+// The folders alone, without taking turns.
+int cli_make_folders(const char *path, const char *option);
 // After the files of the set (all but the manifest that says it is whole, if it has one):
 // they are on the disk.
 void cli_finish_folder(void);

@@ -42,21 +42,24 @@ void cli_note(const char *format, ...) {
     va_end(list);
 }
 
-void cli_json_text(const char *text) {
-    putchar('"');
+void cli_put_json_text(FILE *to, const char *text) {
+    putc('"', to);
     for (; text && *text; text++)
         if (*text == '"' || *text == '\\')
-            printf("\\%c", *text);
+            fprintf(to, "\\%c", *text);
         else if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            printf("\\u%04x", (unsigned)*text);
+            fprintf(to, "\\u%04x", (unsigned)*text);
         else
-            putchar(*text);
-    putchar('"');
+            putc(*text, to);
+    putc('"', to);
 }
 
-void cli_json_number(double x, int digits) {
+void cli_put_json_number(FILE *to, double x, int digits) {
     if (isfinite(x))
-        printf("%.*g", digits, x);
+        fprintf(to, "%.*g", digits, x);
     else
-        fputs("null", stdout);
+        fputs("null", to);
 }
+
+void cli_json_text(const char *text) { cli_put_json_text(stdout, text); }
+void cli_json_number(double x, int digits) { cli_put_json_number(stdout, x, digits); }

@@ -140,10 +140,12 @@ static int sync_folder(const char *folder) {
     return bad ? -1 : 0;
 }
 
-static int replace(const char *path, const struct stat *old, const cli_piece *pieces, size_t n, int durable) {
+// shared: other machines write there, too.
+static int replace(const char *path, const struct stat *old, const cli_piece *pieces, size_t n, int durable,
+                   int shared) {
     char folder[LONGEST], temporary[LONGEST];
     folder_of(path, folder);
-    if (durable) cli_sweep_folder(folder);
+    if (durable && !shared) cli_sweep_folder(folder);
     const int fd = open_temporary(folder, temporary);
     if (fd < 0) return -1;
     int bad = write_all(fd, pieces, n) || (old && dress(fd, old)) || (durable && fsync(fd)) ||
@@ -186,16 +188,28 @@ static int look(const char *path, char target[LONGEST], struct stat *st, int *th
     return -1;
 }
 
-int cli_write_pieces(const char *path, const cli_piece *pieces, size_t n, int durable, char *why,
-                     size_t size) {
+static int write_pieces(const char *path, const cli_piece *pieces, size_t n, int durable, int shared,
+                        char *why, size_t size) {
     char target[LONGEST];
     struct stat st;
     int there;
     if (look(path, target, &st, &there, why, size)) return -1;
-    const int bad = there && !S_ISREG(st.st_mode) ? write_into(target, pieces, n)
-                                                  : replace(target, there ? &st : NULL, pieces, n, durable);
+    const int bad = there && !S_ISREG(st.st_mode)
+                        ? write_into(target, pieces, n)
+                        : replace(target, there ? &st : NULL, pieces, n, durable, shared);
     if (bad) snprintf(why, size, "%s cannot be written: %s", path, strerror(errno));
     return bad;
+}
+
+int cli_write_pieces(const char *path, const cli_piece *pieces, size_t n, int durable, char *why,
+                     size_t size) {
+    return write_pieces(path, pieces, n, durable, 0, why, size);
+}
+
+int cli_write_shared(const char *path, const void *bytes, size_t size) {
+    char why[LONGEST + 200];
+    const cli_piece all = {bytes, size};
+    return write_pieces(path, &all, 1, 1, 1, why, sizeof why) ? cli_fail("%s", why) : 0;
 }
 
 int cli_write_file(const char *path, const void *bytes, size_t size) {

@@ -35,7 +35,7 @@ void cli_finish_folder(void) {
 #endif
 }
 
-int cli_make_folder(const char *path, const char *option) {
+int cli_make_folders(const char *path, const char *option) {
     char part[4096];
     size_t n = strlen(path);
     if (n == 0 || n >= sizeof part)
@@ -44,10 +44,16 @@ int cli_make_folder(const char *path, const char *option) {
         if (path[i] && path[i] != '/') continue;
         memcpy(part, path, i);
         part[i] = 0;
-        if (mkdir(part, 0777) && !has(part))
+        const int why = mkdir(part, 0777) ? errno : 0;
+        if (why && !has(part))
             return cli_fail("%s: %s cannot be made a folder: %s", option, part,
-                            errno == EEXIST ? "it is not a folder" : strerror(errno));
+                            why == EEXIST ? "it is not a folder" : strerror(why));
     }
+    return 0;
+}
+
+int cli_make_folder(const char *path, const char *option) {
+    if (cli_make_folders(path, option)) return 2;
     take_turns(path);
     return 0;
 }

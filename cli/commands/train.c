@@ -4,18 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "train_signals.h"
-
-static double clock_seconds(clockid_t which) {
-    struct timespec t;
-    clock_gettime(which, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-double cli_seconds(void) { return clock_seconds(CLOCK_MONOTONIC); }
-double cli_processor_seconds(void) { return clock_seconds(CLOCK_PROCESS_CPUTIME_ID); }
 
 typedef struct {
     const char *config, *save, *load, *save_every;
@@ -299,7 +290,7 @@ static int train(int argc, char **argv) {
     if (t.o.save && cli_can_write(t.o.save)) return 2;
     t.run = open_run(&t.o);
     if (!t.run) return 2;
-    int status = signals_start(t.o.save);
+    int status = signals_start(&(signals_rules){.save = t.o.save, .write = cli_write_file});
     if (!status) {
         cli_use_threads(t.run);
         if (*smx_run_warning(t.run)) cli_note("%s", smx_run_warning(t.run));

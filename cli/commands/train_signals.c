@@ -17,7 +17,7 @@ enum { PATIENCE_MS = 700 }; // that the training has to answer by itself
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    const char *save;
+    signals_rules rules;
     int stop, save_now, over;
     sigset_t heard;
     void *kept;
@@ -55,9 +55,10 @@ static int wait_until_down(const int *flag) {
 
 // With the lock, in the middle of a step. 0, or the exit status.
 static int save_kept(void) {
-    const int status = at.save && at.kept ? cli_write_file(at.save, at.kept, at.size) : 0;
-    if (!status && at.save && at.kept)
-        cli_note("in the middle of a step: %s holds step %llu", at.save, (unsigned long long)at.step);
+    const char *save = at.rules.save;
+    const int status = save && at.kept ? at.rules.write(save, at.kept, at.size) : 0;
+    if (!status && save && at.kept)
+        cli_note("in the middle of a step: %s holds step %llu", save, (unsigned long long)at.step);
     forget_kept();
     return status;
 }
@@ -66,7 +67,7 @@ static void *listen(void *unused) {
     (void)unused;
     for (int number; !sigwait(&at.heard, &number);) {
         pthread_mutex_lock(&at.lock);
-        if (number == SIGUSR1) {
+        if (number == SIGUSR1 && !at.rules.status) {
             at.save_now = 1;
             if (!wait_until_down(&at.save_now) && !save_kept()) at.save_now = 0;
             pthread_mutex_unlock(&at.lock);
@@ -79,7 +80,7 @@ static void *listen(void *unused) {
         if (!wait_until_down(&waiting)) {
             const int status = save_kept();
             if (!ftrylockfile(stdout)) fflush(stdout);
-            _exit(status ? status : 128 + number);
+            _exit(status ? status : at.rules.status ? at.rules.status : 128 + number);
         }
         pthread_mutex_unlock(&at.lock);
         return NULL;
@@ -87,9 +88,9 @@ static void *listen(void *unused) {
     return NULL;
 }
 
-int signals_start(const char *save) {
+int signals_start(const signals_rules *rules) {
     pthread_t thread;
-    at.save = save;
+    at.rules = *rules;
     signal(SIGPIPE, SIG_IGN);
     find_heard();
     pthread_sigmask(SIG_BLOCK, &at.heard,

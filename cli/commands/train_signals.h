@@ -7,9 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Before any other thread is made. save: where to (NULL: nowhere).
-// HUP, INT and TERM end the training, USR1 saves; PIPE is ignored.
-int signals_start(const char *save);
+typedef struct {
+    const char *save;                                               // where to, NULL: nowhere
+    int (*write)(const char *path, const void *bytes, size_t size); // cli_write_file, cli_write_shared
+    int status; // not 0: USR1 ends the training as well, and this is the exit status after any of them
+} signals_rules;
+// Before any other thread is made. HUP, INT and TERM end the training (128 + number), USR1 saves; PIPE is
+// ignored.
+int signals_start(const signals_rules *rules);
 int signals_stop(void);     // the signal that ends the training, 0: none
 int signals_save_now(void); // was USR1 heard since the last save?
 // The checkpoint as it is before the step to come; the bytes are the thread's from here on (freed by it).

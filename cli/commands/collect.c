@@ -1,0 +1,244 @@
+// collect.c: seqmix collect DIR: the results of a grid as tables, and some of them computed again.
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/grid/summary.h"
+#include "cli/grid/training.h"
+#include "kernels/hash.h"
+#include "model/run/language.h"
+
+typedef struct {
+    const char *folder, *out, *best, *baseline, *recheck;
+    long draw;
+} options;
+
+static const cli_option table_of_options[] = {
+    {"--out", "FOLDER",
+     "where the tables go (DIR itself): results.jsonl, results.csv, summary.csv, machines.csv", OPTION_TEXT,
+     offsetof(options, out), 0, 0},
+    {"--best", "KEY,...", "choose the best of these for each setting (rate)", OPTION_TEXT,
+     offsetof(options, best), 0, 0},
+    {"--baseline", "KEY=VALUE", "compare the best with the best of this, seed by seed: pairs.csv",
+     OPTION_TEXT, offsetof(options, baseline), 0, 0},
+    {"--recheck", "N|N%", "train so many of them again here, and compare to the bit", OPTION_TEXT,
+     offsetof(options, recheck), 0, 0},
+    {"--draw", "N", "which of them: another number is another sample (1)", OPTION_COUNT,
+     offsetof(options, draw), 0, 1000000000},
+    {0},
+};
+
+static int collect(int argc, char **argv);
+const cli_command cli_collect = {
+    .name = "collect",
+    .usage = "DIR",
+    .help =
+        "the results of jobs as tables, the same bytes whatever machines wrote them: all, over seeds, the best of each",
+    .options = table_of_options,
+    .plain = offsetof(options, folder),
+    .most = 1,
+    .example = "seqmix collect results --baseline mixer=attention --recheck 1%",
+    .run = collect,
+};
+
+// ---- Files ----------------------------------------------------------------------------------------------
+
+typedef struct {
+    const table *t;
+    const summary *s;
+    const comparison *pairs;
+    size_t n_pairs;
+} content;
+
+static void print_results_json(const content *c, FILE *to) { table_print_json(c->t, to); }
+static void print_results(const content *c, FILE *to) { table_print_csv(c->t, to); }
+static void print_machines(const content *c, FILE *to) { table_print_machines(c->t, to); }
+static void print_summary(const content *c, FILE *to) { summary_print_csv(c->s, to); }
+static void print_pairs(const content *c, FILE *to) {
+    summary_print_pairs_csv(c->s, c->pairs, c->n_pairs, to);
+}
+
+static int write_one(const char *folder, const char *name, const content *c,
+                     void (*print)(const content *c, FILE *to)) {
+    char path[JOB_PATH], *text = NULL;
+    size_t size;
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
+        return cli_fail("collect: --out: the path is too long");
+    FILE *to = open_memstream(&text, &size);
+    if (!to) return cli_fail("out of memory for %s", name);
+    print(c, to);
+    const int bad = fclose(to);
+    const int status = bad ? cli_fail("out of memory for %s", name) : cli_write_file(path, text, size);
+    free(text);
+    return status;
+}
+
+static int write_all(const options *o, const content *c) {
+    const char *folder = o->out ? o->out : o->folder;
+    return (o->out && cli_make_folders(folder, "collect: --out")) ||
+                   write_one(folder, "results.jsonl", c, print_results_json) ||
+                   write_one(folder, "results.csv", c, print_results) ||
+                   write_one(folder, "summary.csv", c, print_summary) ||
+                   write_one(folder, "machines.csv", c, print_machines) ||
+                   (o->baseline && write_one(folder, "pairs.csv", c, print_pairs))
+               ? 2
+               : 0;
+}
+
+// ---- Again ----------------------------------------------------------------------------------------------
+
+static int read_recheck(const options *o, size_t n, size_t *wanted) {
+    char *end;
+    const double x = strtod(o->recheck, &end);
+    const int share = *end == '%';
+    if (end == o->recheck || end[share] || !(x > 0.0) || x > (share ? 100.0 : 1e9))
+        return cli_fail(
+            "collect: --recheck %.40s is not allowed: it must be a number of jobs, as 20, or a share of them, "
+            "as 1%%",
+            o->recheck);
+    const double count = ceil(share ? x / 100.0 * (double)n : x);
+    *wanted = count < (double)n ? (size_t)count : n;
+    return 0;
+}
+
+typedef struct {
+    uint64_t lot;
+    const table_row *row;
+} lot;
+static int by_lot(const void *a, const void *b) {
+    const lot *x = a, *y = b;
+    return (x->lot > y->lot) - (x->lot < y->lot);
+}
+
+static char *text_of(const result *r) {
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    if (!to) return NULL;
+    result_print(r, to);
+    return fclose(to) ? NULL : text;
+}
+
+static void say_difference(const options *o, const result *was, const result *is) {
+    cli_note(
+        "%s/%.2s/%s.json is not what this machine computes: digest %016llx there (%s, %s), %016llx here (%s)",
+        o->folder, was->name, was->name, (unsigned long long)was->digest, was->machine.host, was->machine.isa,
+        (unsigned long long)is->digest, smx_isa());
+    if (was->digest == is->digest) cli_note("the weights are the same: what is written about them is not");
+}
+
+// 1: the same; 0: not; -1: it could not be computed, with the sentence printed.
+static int same_again(const options *o, const result *was) {
+    smx_error e = {0};
+    job j;
+    result is;
+    config *c = config_parse(was->config, 0, &e);
+    const int opened = c ? job_of(&j, c, was->eval) : cli_fail("%s", e.message);
+    config_free(c);
+    if (opened) return -1;
+    const int failed = training_whole(&is, &j);
+    job_free(&j);
+    if (failed) return -1;
+    char *there = text_of(was), *here = text_of(&is);
+    const int same = there && here ? !strcmp(there, here) : -1;
+    if (same == 0) say_difference(o, was, &is);
+    free(there);
+    free(here);
+    result_free(&is);
+    return same;
+}
+
+static int is_fast(const result *r) {
+    config *c = config_parse(r->config, 0, NULL);
+    const int fast = c && c->common.fast;
+    config_free(c);
+    return fast;
+}
+
+// 0: all the same; 1: not; 2.
+static int recheck(const options *o, const table *t) {
+    size_t wanted = 0, same = 0, others = 0, fast = 0;
+    if (read_recheck(o, t->n, &wanted)) return 2;
+    lot *lots = malloc((t->n + 1) * sizeof *lots);
+    if (!lots) return cli_fail("out of memory");
+    // By a hash of name and draw: whoever takes part of a grid's results rechecks the same ones.
+    for (size_t i = 0; i < t->n; i++) {
+        char text[64];
+        const int n = snprintf(text, sizeof text, "%ld/%s", o->draw, t->rows[i].r.name);
+        lots[i] = (lot){hash_bytes(HASH_START, text, (size_t)n), &t->rows[i]};
+        lots[i].lot ^= lots[i].lot >> 29; // the last digits of names reach all bits
+        lots[i].lot *= UINT64_C(0xbf58476d1ce4e5b9);
+        lots[i].lot ^= lots[i].lot >> 32;
+    }
+    qsort(lots, t->n, sizeof *lots, by_lot);
+    int status = 0;
+    for (size_t i = 0; i < wanted && !status; i++) {
+        if (is_fast(&lots[i].row->r)) {
+            fast++;
+            continue;
+        }
+        const int again = same_again(o, &lots[i].row->r);
+        if (again < 0) status = 2;
+        same += again == 1;
+        others += again == 0;
+    }
+    free(lots);
+    if (status) return status;
+    printf("\n%zu of %zu trained again on %s: %zu the same to the bit, %zu not\n", wanted - fast, t->n,
+           smx_isa(), same, others);
+    if (fast) printf("(%zu of the sample are of fast=1, whose bits are a machine's own: left out)\n", fast);
+    return others ? 1 : 0;
+}
+
+// ---- The command ----------------------------------------------------------------------------------------
+
+static void print_state(const table *t, const summary *s) {
+    size_t stopped = 0, most = 0, fewer = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        stopped += s->settings[i].stopped;
+        if (s->settings[i].n > most) most = s->settings[i].n;
+    }
+    for (size_t i = 0; i < s->n; i++) fewer += s->settings[i].n < most;
+    printf("%zu results, %zu settings", t->n, s->n);
+    if (stopped) printf(", %zu stopped before their last step", stopped);
+    if (t->begun) printf(", %zu begun", t->begun);
+    puts("");
+    if (fewer) printf("%zu settings have fewer than %zu seeds so far\n", fewer, most);
+    putchar('\n');
+}
+
+static int run(const options *o, const table *t) {
+    summary s = {0};
+    comparison *pairs = NULL;
+    size_t n_pairs = 0;
+    if (!t->n)
+        return cli_fail("there is no result in %s: it must be the folder that jobs were given with --out",
+                        o->folder);
+    int status = summary_of(&s, t, o->best);
+    if (!status && o->baseline) status = summary_pairs(&s, o->baseline, &pairs, &n_pairs);
+    if (!status) status = write_all(o, &(content){t, &s, pairs, n_pairs});
+    if (!status) {
+        print_state(t, &s);
+        summary_print(&s, stdout);
+        if (o->baseline) summary_print_pairs(&s, o->baseline, pairs, n_pairs, stdout);
+        fflush(stdout);
+        if (o->recheck) status = recheck(o, t);
+    }
+    free(pairs);
+    summary_free(&s);
+    return status;
+}
+
+static int collect(int argc, char **argv) {
+    options o = {.draw = 1};
+    table t;
+    if (cli_read_options(&cli_collect, argc, argv, &o)) return 2;
+    if (!o.folder) return cli_usage_error(&cli_collect, "DIR, the folder that jobs were given with --out");
+    const int left_out = table_read(&t, o.folder);
+    int status = left_out < 2 ? run(&o, &t) : 2;
+    if (!status) status = left_out;
+    table_free(&t);
+    return status;
+}

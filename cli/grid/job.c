@@ -1,0 +1,57 @@
+// job.c: see job.h.
+#include "job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/hash.h"
+#include "model/base/number.h"
+#include "model/settings/pairs.h"
+
+// The same number is the same text, however it was given.
+static const char *spelling(const config_value *v, char number[NUMBER_TEXT]) {
+    if (v->key->type != KEY_INT && v->key->type != KEY_REAL) return v->text;
+    const double x = number_read(v->text, NULL);
+    return number_write(number, x == 0.0 ? 0.0 : x);
+}
+
+static char *canonical(const config *c) {
+    size_t size = 1;
+    for (size_t i = 0; i < c->n; i++)
+        size += strlen(c->values[i].key->name) + 3 * strlen(c->values[i].text) + 2 + NUMBER_TEXT;
+    char *text = malloc(size), *to = text, number[NUMBER_TEXT];
+    for (size_t i = 0; text && i < c->n; i++) {
+        const config_value *v = &c->values[i];
+        if (!v->said || !strcmp(v->key->name, "threads")) continue;
+        to += sprintf(to, "%s%s=", to == text ? "" : "&", v->key->name);
+        to = pairs_encode(to, spelling(v, number));
+    }
+    return text;
+}
+
+void job_name(char to[JOB_NAME], const char *config_text, long eval) {
+    uint64_t h = hash_bytes(HASH_START, config_text, strlen(config_text));
+    char judged[32] = "";
+    if (eval != JOB_EVAL) snprintf(judged, sizeof judged, "#%ld", eval);
+    h = hash_bytes(h, judged, strlen(judged));
+    snprintf(to, JOB_NAME, "%016llx", (unsigned long long)h);
+}
+
+int job_of(job *j, const config *c, long eval) {
+    *j = (job){.config = canonical(c), .eval = eval, .threads = strdup(config_get(c, "threads"))};
+    if (!j->config || !j->threads) return -1;
+    job_name(j->name, j->config, eval);
+    return 0;
+}
+
+void job_free(job *j) {
+    free(j->config);
+    free(j->threads);
+    *j = (job){0};
+}
+
+int job_path(const job *j, const char *folder, const char *ending, char path[JOB_PATH]) {
+    const int n = snprintf(path, JOB_PATH, "%s/%.2s/%s%s", folder, j->name, j->name, ending);
+    return n < JOB_PATH ? 0 : -1;
+}

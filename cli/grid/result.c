@@ -1,0 +1,214 @@
+// result.c: see result.h.
+#include "result.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "kernels/hash.h"
+#include "model/base/json.h"
+
+#define FORMAT "seqmix-job 1"
+static const char before_checksum[] = ",\"checksum\":\"";
+enum { DIGITS = 16 };
+
+void result_free(result *r) {
+    free(r->config);
+    free(r->stopped);
+    free(r->machine.host);
+    free(r->machine.isa);
+    *r = (result){0};
+}
+
+// ---- Of a run -------------------------------------------------------------------------------------------
+
+static void thin(result *r, const float *losses, size_t n) {
+    r->stride = n ? (n + RESULT_CURVE - 1) / RESULT_CURVE : 1;
+    for (size_t from = 0; from < n; from += r->stride) {
+        const size_t count = n - from < r->stride ? n - from : r->stride;
+        double sum = 0.0;
+        for (size_t i = 0; i < count; i++) sum += (double)losses[from + i];
+        r->curve[r->n_curve++] = sum / (double)count;
+    }
+}
+
+int result_of(result *r, const job *j, smx_run *run, const char *stopped, const smx_evaluation *e) {
+    smx_metrics m;
+    size_t n;
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    smx_run_metrics(run, &m);
+    const float *losses = smx_run_losses(run, &n);
+    *r = (result){.config = strdup(j->config),
+                  .eval = j->eval,
+                  .stopped = strdup(stopped),
+                  .step = m.step,
+                  .params = m.params,
+                  .digest = smx_run_digest(run),
+                  .loss = n ? (double)losses[n - 1] : NAN,
+                  .word = n ? hash_word_of(losses[n - 1]) : 0,
+                  .value = NAN,
+                  .machine = {.host = strdup(host),
+                              .isa = strdup(smx_isa()),
+                              .threads = atol(j->threads),
+                              .ended = (double)time(NULL)}};
+    memcpy(r->name, j->name, sizeof r->name);
+    thin(r, losses, n);
+    if (!*stopped) {
+        snprintf(r->metric, sizeof r->metric, "%s", cli_measure(e, &r->value));
+        r->accuracy = e->accuracy;
+        r->sequence_accuracy = e->sequence_accuracy;
+        r->r2 = e->r2;
+        r->bits = cli_bits(e);
+        r->held_out_loss = e->loss;
+    }
+    return r->config && r->stopped && r->machine.host && r->machine.isa ? 0 : -1;
+}
+
+// ---- As text --------------------------------------------------------------------------------------------
+
+static void put_number(FILE *to, const char *name, double x) {
+    fprintf(to, ",\"%s\":", name);
+    cli_put_json_number(to, x, 9);
+}
+
+void result_print(const result *r, FILE *to) {
+    fprintf(to, "{\"name\":\"%s\",\"config\":", r->name);
+    cli_put_json_text(to, r->config);
+    fprintf(to, ",\"eval\":%ld,\"stopped\":", r->eval);
+    cli_put_json_text(to, r->stopped);
+    fprintf(to, ",\"step\":%llu,\"params\":%llu,\"digest\":\"%016llx\"", (unsigned long long)r->step,
+            (unsigned long long)r->params, (unsigned long long)r->digest);
+    put_number(to, "loss", r->loss);
+    fprintf(to, ",\"word\":\"%08x\",\"metric\":\"%s\"", r->word, r->metric);
+    put_number(to, "value", r->value);
+    put_number(to, "accuracy", r->accuracy);
+    put_number(to, "sequence_accuracy", r->sequence_accuracy);
+    put_number(to, "r2", r->r2);
+    put_number(to, "bits", r->bits);
+    put_number(to, "held_out_loss", r->held_out_loss);
+    fprintf(to, ",\"stride\":%llu,\"curve\":[", (unsigned long long)r->stride);
+    for (size_t i = 0; i < r->n_curve; i++) {
+        if (i) fputc(',', to);
+        cli_put_json_number(to, r->curve[i], 6);
+    }
+    fputc(']', to);
+}
+
+void result_print_machine(const result *r, FILE *to) {
+    const result_machine *m = &r->machine;
+    fputs("{\"host\":", to);
+    cli_put_json_text(to, m->host);
+    fputs(",\"isa\":", to);
+    cli_put_json_text(to, m->isa);
+    fprintf(to, ",\"threads\":%ld,\"from\":%llu,\"seconds\":%.3f,\"processor_seconds\":%.3f,\"ended\":%.0f}",
+            m->threads, (unsigned long long)m->from, m->seconds, m->processor_seconds, m->ended);
+}
+
+char *result_text(const result *r, size_t *size) {
+    char *text = NULL;
+    FILE *to = open_memstream(&text, size);
+    if (!to) return NULL;
+    fputs("{\"format\":\"" FORMAT "\",\"version\":\"" SMX_VERSION "\",\"result\":", to);
+    result_print(r, to);
+    fputs("},\"machine\":", to);
+    result_print_machine(r, to);
+    fflush(to);
+    const uint64_t sum = hash_bytes(HASH_START, text, *size);
+    fprintf(to, "%s%016llx\"}\n", before_checksum, (unsigned long long)sum);
+    if (!fclose(to)) return text;
+    free(text);
+    return NULL;
+}
+
+// ---- Reading --------------------------------------------------------------------------------------------
+
+// The text ends with its checksum, and that fits.
+static int is_whole(const char *text, size_t size) {
+    const size_t tail = sizeof before_checksum - 1 + DIGITS + 3; // "}\n
+    char right[sizeof before_checksum + DIGITS + 3];
+    if (size <= tail) return 0;
+    snprintf(right, sizeof right, "%s%016llx\"}\n", before_checksum,
+             (unsigned long long)hash_bytes(HASH_START, text, size - tail));
+    return !memcmp(text + size - tail, right, tail);
+}
+
+static const char *text_at(const json *o, const char *key) {
+    const json *v = json_get(o, key);
+    return v && v->type == JSON_STRING ? v->string : NULL;
+}
+static double number_at(const json *o, const char *key) {
+    const json *v = json_get(o, key);
+    return v && v->type == JSON_NUMBER ? v->number : NAN;
+}
+static uint64_t count_at(const json *o, const char *key) {
+    size_t n = 0;
+    return json_size(json_get(o, key), &n) ? n : 0;
+}
+
+static int fill(result *r, const json *o, const json *machine) {
+    const char *name = text_at(o, "name"), *config_text = text_at(o, "config"), *why = text_at(o, "stopped"),
+               *metric = text_at(o, "metric"), *digest = text_at(o, "digest"), *word = text_at(o, "word"),
+               *host = text_at(machine, "host"), *isa = text_at(machine, "isa");
+    const json *curve = json_get(o, "curve");
+    if (!name || !config_text || !why || !metric || !digest || !word || !host || !isa || !curve) return -1;
+    if (strlen(name) != JOB_NAME - 1 || curve->count > RESULT_CURVE) return -1;
+    *r = (result){.config = strdup(config_text),
+                  .eval = (long)count_at(o, "eval"),
+                  .stopped = strdup(why),
+                  .step = count_at(o, "step"),
+                  .params = count_at(o, "params"),
+                  .digest = strtoull(digest, NULL, 16),
+                  .loss = number_at(o, "loss"),
+                  .word = (uint32_t)strtoul(word, NULL, 16),
+                  .value = number_at(o, "value"),
+                  .accuracy = number_at(o, "accuracy"),
+                  .sequence_accuracy = number_at(o, "sequence_accuracy"),
+                  .r2 = number_at(o, "r2"),
+                  .bits = number_at(o, "bits"),
+                  .held_out_loss = number_at(o, "held_out_loss"),
+                  .stride = count_at(o, "stride"),
+                  .machine = {.host = strdup(host),
+                              .isa = strdup(isa),
+                              .threads = (long)count_at(machine, "threads"),
+                              .from = count_at(machine, "from"),
+                              .seconds = number_at(machine, "seconds"),
+                              .processor_seconds = number_at(machine, "processor_seconds"),
+                              .ended = number_at(machine, "ended")}};
+    memcpy(r->name, name, sizeof r->name);
+    snprintf(r->metric, sizeof r->metric, "%s", metric);
+    for (const json *p = curve->child; p; p = p->next)
+        r->curve[r->n_curve++] = p->type == JSON_NUMBER ? p->number : NAN;
+    return r->config && r->stopped && r->machine.host && r->machine.isa ? 0 : -1;
+}
+
+int result_read(result *r, const char *text, size_t size, char *why, size_t why_size) {
+    *r = (result){0};
+    if (!is_whole(text, size)) {
+        snprintf(why, why_size, "is no whole result of a job: its checksum is missing or does not fit");
+        return RESULT_DAMAGED;
+    }
+    char parse[200];
+    json *j = json_parse(text, size, parse, sizeof parse);
+    const char *format = text_at(j, "format"), *version = text_at(j, "version");
+    int kind = RESULT_DAMAGED;
+    if (!format || !version)
+        snprintf(why, why_size, "is no result of a job: it has no format and version");
+    else if (strcmp(format, FORMAT) || strcmp(version, SMX_VERSION)) {
+        snprintf(
+            why, why_size,
+            "was written by seqmix %.20s (%.20s); this is seqmix %s (%s), and results of several versions "
+            "are not mixed: give each its own folder",
+            version, format, SMX_VERSION, FORMAT);
+        kind = RESULT_OTHER;
+    } else if (fill(r, json_get(j, "result"), json_get(j, "machine")))
+        snprintf(why, why_size, "is no result of a job: a part of it is missing");
+    else
+        kind = RESULT_WHOLE;
+    json_free(j);
+    if (kind != RESULT_WHOLE) result_free(r);
+    return kind;
+}

@@ -1,0 +1,40 @@
+// table.h: the results of a folder as one table, the same whatever order, number and kinds of machines wrote
+// them.
+#ifndef CLI_GRID_TABLE_H
+#define CLI_GRID_TABLE_H
+
+#include "result.h"
+
+typedef struct {
+    result r;
+    char **values; // [keys] of the table: what its config says of each, NULL: nothing
+    char *texts;   // what they point into
+} table_row;
+
+typedef struct {
+    size_t n, room;
+    table_row *rows; // in order of the keys that vary, then of seeds
+    size_t n_keys;
+    char **keys;                    // every key of the language, in its order
+    char *numeric;                  // [n_keys]
+    char *varies;                   // [n_keys] at least two of the rows say different things of it
+    size_t seed, mixer, task, rate; // among the keys
+    // What else was found.
+    size_t begun, damaged, foreign; // checkpoints; files that are no whole results; of other versions, names
+} table;
+
+// Every DIR/ab/*.json. 0; 1: some files are not in it, each with a note; 2 with the sentence printed.
+int table_read(table *t, const char *folder);
+void table_free(table *t);
+
+// Compares what two rows say of a key: nothing first, numbers by their value.
+int table_compare(const table *t, size_t key, const table_row *a, const table_row *b);
+// A better value of a's metric than b's?
+int table_better(const char *metric, double a, double b);
+
+void table_print_json(const table *t, FILE *to);
+void table_print_csv(const table *t, FILE *to);
+void table_print_machines(const table *t, FILE *to); // CSV: who computed what, and how long it took
+void table_put_csv(FILE *to, const char *text);      // in quotes where it has to be; NULL: nothing
+
+#endif

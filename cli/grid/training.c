@@ -1,0 +1,47 @@
+// training.c: see training.h.
+#include "training.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+char *training_config(const job *j) {
+    const size_t size = strlen(j->config) + strlen(j->threads) + 16;
+    char *text = malloc(size);
+    if (text) snprintf(text, size, "%s&threads=%s", j->config, j->threads);
+    return text;
+}
+
+// train.c's sentence about a loss, a gradient or weights; whatever else fails (memory, data) is the
+// machine's.
+static int is_a_result(const smx_error *e) { return strstr(e->message, "stopped being finite") != NULL; }
+
+int training_result(result *r, const job *j, smx_run *run, const smx_error *failed) {
+    smx_error e = {0};
+    smx_evaluation held_out = {0};
+    if (failed && !is_a_result(failed)) return cli_fail("%s", failed->message);
+    if (!failed && smx_run_evaluate(run, (size_t)j->eval, 0, &held_out, &e)) return cli_fail("%s", e.message);
+    if (!result_of(r, j, run, failed ? failed->message : "", &held_out)) return 0;
+    result_free(r);
+    return cli_fail("out of memory");
+}
+
+int training_whole(result *r, const job *j) {
+    smx_error e = {0};
+    char *text = training_config(j);
+    smx_run *run = text ? smx_run_open(text, &e) : NULL;
+    free(text);
+    if (!run) return cli_fail("%s", text ? e.message : "out of memory");
+    cli_use_threads(run);
+    smx_metrics m;
+    smx_run_metrics(run, &m);
+    const double wall = cli_seconds(), busy = cli_processor_seconds();
+    const int failed = smx_run_step(run, m.steps, &e);
+    const int status = training_result(r, j, run, failed ? &e : NULL);
+    smx_run_close(run);
+    if (status) return status;
+    r->machine.seconds = cli_seconds() - wall;
+    r->machine.processor_seconds = cli_processor_seconds() - busy;
+    return 0;
+}

@@ -1,0 +1,377 @@
+// grid.test.mjs: many trainings: what a grid prints, what a job leaves behind however often it is stopped,
+// and what it does with what stands in its way. A job is stopped by signals at moments that the test waits
+// for; nothing here is a matter of speed.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import {
+    chmodSync,
+    existsSync,
+    mkdirSync,
+    mkdtempSync,
+    readdirSync,
+    readFileSync,
+    rmSync,
+    statSync,
+    writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { after, test } from 'node:test';
+
+const folder = mkdtempSync(join(tmpdir(), 'seqmix-grid-'));
+after(() => rmSync(folder, { recursive: true }));
+const file = (...names) => join(folder, ...names);
+const env = { ...process.env, PATH: resolve('build') + delimiter + process.env.PATH };
+function seqmix(...args) {
+    const { status, stdout, stderr, signal } = spawnSync('build/seqmix', args, { encoding: 'utf8', env });
+    assert.equal(signal, null, `seqmix ${args.join(' ')} died of ${signal}`);
+    return { status, stdout, stderr };
+}
+const linesOf = (text) => text.split('\n').filter(Boolean);
+const tiny = 'task=mqar&batch=2&steps=6&width=8';
+const job = (config, out, ...more) => seqmix('job', config, '--out', out, '--eval', '20', ...more);
+/** Every file below, by its name. */
+const filesIn = (dir) =>
+    readdirSync(dir, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+        .sort();
+/** What training decides of a result. */
+const resultOf = (path) => JSON.parse(readFileSync(path, 'utf8')).result;
+const shell = (script, cwd = folder) => spawnSync('bash', ['-c', script], { encoding: 'utf8', env, cwd });
+
+test('a grid is one command a line: runs times values times seeds, and no job twice', () => {
+    const { status, stdout, stderr } = seqmix(
+        ...['grid', `${tiny}&mixer=cat~mixer=attention`, 'rate=1e-3:1e-1:3log', 'filter=1,2'],
+        ...['--seeds', '2', '--out', file('a b'), '--eval', '20'],
+    );
+    assert.equal(status, 0, stderr);
+    const lines = linesOf(stdout);
+    assert.equal(lines.length, 3 * 2 * (2 + 1)); // attention has no filter
+    assert.equal(new Set(lines).size, lines.length);
+    for (const line of lines)
+        assert.match(line, /^seqmix job 'v=1&task=mqar&[^']*' --out '.*a b' --eval 20$/);
+    assert.deepEqual(
+        [...new Set(lines.map((line) => /&rate=([^&]*)/.exec(line)[1]))],
+        ['0.001', '0.01', '0.1'],
+    );
+    // --count counts them, --part deals them out.
+    const more = [`${tiny}&mixer=cat~mixer=attention`, 'rate=1e-3:1e-1:3log', 'filter=1,2', '--seeds', '2'];
+    assert.match(seqmix('grid', ...more, '--count').stdout, /^18 jobs of about [\d.]+ s each, /);
+    const parts = [1, 2, 3, 4].flatMap((i) =>
+        linesOf(seqmix('grid', ...more, '--out', file('a b'), '--eval', '20', '--part', `${i}/4`).stdout),
+    );
+    assert.deepEqual(parts.sort(), lines.sort());
+});
+
+test('a range is spaced evenly, or in the logarithm', () => {
+    const values = (key, axis) =>
+        linesOf(seqmix('grid', tiny, axis, '--out', 'x').stdout).map(
+            (line) => new RegExp(`&${key}=([^&]*)`).exec(line)[1],
+        );
+    assert.deepEqual(values('rate', 'rate=1e-4:1e-2:5log'), [
+        '0.0001',
+        '0.000316228',
+        '0.001',
+        '0.00316228',
+        '0.01',
+    ]);
+    assert.deepEqual(values('width', 'width=8:24:3'), ['8', '16', '24']);
+    assert.deepEqual(values('decay', 'decay=0:1:4'), ['0', '0.333333', '0.666667', '1']);
+});
+
+test('a bad value anywhere is refused before the first line', () => {
+    const refused = (sentence, ...args) => {
+        const { status, stdout, stderr } = seqmix('grid', ...args, '--out', file('none'));
+        assert.equal(status, 2, stderr);
+        assert.equal(stdout, '');
+        assert.match(stderr, sentence);
+        assert.equal(linesOf(stderr).length, 1);
+    };
+    refused(/rate=11 is not allowed: .* from 0 to 10; nothing was printed/, tiny, 'rate=0.1,11');
+    refused(/no key filtr .* nearest is filter/, tiny, 'filtr=1,2');
+    refused(/width=9 does not fit|heads=2 does not fit/, `${tiny}&heads=2`, 'width=8,9');
+    refused(/width=8.5 is not allowed/, tiny, 'width=8:9:3');
+    refused(/no run here has the key filter/, `${tiny}&mixer=attention`, 'filter=1,2');
+    refused(/the value 1e-2 twice/, tiny, 'rate=0.01,1e-2');
+    refused(
+        /job 3 is the same as an earlier one/,
+        `${tiny}&mixer=cat~mixer=attention`,
+        'mixer=cat,attention',
+    );
+    refused(/rate=1:0.1:3 is not allowed: a range/, tiny, 'rate=1:0.1:3');
+    refused(/rate=0:1:3log is not allowed: .* above 0/, tiny, 'rate=0:1:3log');
+    refused(/results do not depend on it/, tiny, 'threads=1,2');
+    refused(/write a preset into the config/, tiny, 'preset=recall,copy');
+    refused(/'rate' is no key with values/, tiny, 'rate');
+    refused(/rate is given twice/, tiny, 'rate=1', 'rate=2');
+    refused(/leave --seeds out/, tiny, 'seed=1,2', '--seeds', '2');
+    refused(/10000000 are allowed in one grid/, tiny, 'seed=1:1000:1000', 'rate=0:1:1000', 'decay=0:1:1000');
+    refused(/--part '3\/2' is not allowed/, tiny, '--part', '3/2');
+    refused(/exclude each other/, tiny, '--count', '--slurm');
+    assert.ok(!existsSync(file('none')));
+    assert.match(seqmix('grid', tiny).stderr, /grid needs --out DIR/);
+    assert.match(seqmix('job', tiny).stderr, /job needs --out DIR/);
+    assert.match(seqmix('job', `${tiny}~mixer=attention`, '--out', 'x').stderr, /job takes one run/);
+});
+
+test("lines go through a shell whole, whatever the names: quotes, spaces, $, mixers' texts", () => {
+    const out = file('it\'s $HOME `x` "q"');
+    const eq = encodeURIComponent("k = x @ w_k\ny = attention(x @ w_q, k, x @ w_v) @ w_o # it's").replace(
+        /'/g,
+        "'",
+    );
+    const { stdout, stderr, status } = seqmix(
+        ...['grid', `${tiny}&mixer=equations&eq=${eq}`, 'rate=0.1,0.2', '--out', out, '--eval', '20'],
+    );
+    assert.equal(status, 0, stderr);
+    writeFileSync(file('lines'), stdout);
+    const ran = shell("tr '\\n' '\\0' <lines | xargs -0 -n 1 -P 2 sh -c");
+    assert.equal(ran.status, 0, ran.stderr);
+    assert.equal(filesIn(out).length, 2);
+    for (const path of filesIn(out)) assert.match(resultOf(path).config, /&eq=k%20%3D/);
+});
+
+test('a job: named by its config, however that is written; done at once where it is done', () => {
+    const out = file('named');
+    const first = job(tiny, out);
+    assert.equal(first.status, 0, first.stderr);
+    const [path] = filesIn(out);
+    const name = /^([0-9a-f]{16}) accuracy /.exec(first.stdout)[1];
+    assert.ok(path.endsWith(join(name.slice(0, 2), `${name}.json`)), path);
+    const before = statSync(path);
+    for (const same of [
+        'steps=6&width=8.0&batch=2&task=mqar&threads=2',
+        `${tiny}&rate=2e-2`,
+        'v=1&' + tiny,
+    ]) {
+        const again = job(same, out);
+        assert.equal(again.stdout, first.stdout, again.stderr);
+        assert.equal(again.status, 0);
+    }
+    assert.deepEqual([statSync(path).ino, statSync(path).mtimeMs], [before.ino, before.mtimeMs]);
+    assert.equal(filesIn(out).length, 1);
+    // Judged on another number of sequences, it is another job; and train says the same of the weights.
+    assert.equal(job(tiny, out, '--save-every', '5').stdout, first.stdout);
+    assert.equal(seqmix('job', tiny, '--out', out).status, 0);
+    assert.equal(filesIn(out).length, 2);
+    const train = seqmix('train', tiny, '--json', '--eval', '20').stdout.trim().split('\n').at(-1);
+    assert.equal(resultOf(path).digest, JSON.parse(train).digest);
+    assert.equal(resultOf(path).curve.length, 6);
+});
+
+test('a loss that stops being finite is a result: it is not tried again', () => {
+    const config =
+        'task=cumsum&mixer=linear&batch=2&steps=50&width=8&rate=10&clip=0&epsilon=1e-30&warmup=0&decay=10';
+    const first = job(config, file('wild'));
+    assert.equal(first.status, 0, first.stderr);
+    assert.match(first.stdout, /stopped at step \d+$/m);
+    const [path] = filesIn(file('wild'));
+    assert.match(resultOf(path).stopped, /stopped being finite at step/);
+    assert.equal(resultOf(path).value, null);
+    assert.equal(job(config, file('wild')).stdout, first.stdout);
+});
+
+// ---- Stopped and gone on with
+
+const long = 'task=mqar&batch=2&width=8&steps=4000';
+const exitOf = (child) => new Promise((done) => child.once('close', (code, signal) => done(code ?? signal)));
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+function start(out, ...more) {
+    const args = ['job', long, '--out', out, '--eval', '20', ...more];
+    const child = spawn('build/seqmix', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.said = '';
+    child.stderr.on('data', (text) => (child.said += text));
+    return child;
+}
+const straight = (() => {
+    assert.equal(job(long, file('straight')).status, 0);
+    return readFileSync(filesIn(file('straight'))[0], 'utf8').replace(/,"machine".*/s, '');
+})();
+const endsAsStraight = (out) => {
+    const files = filesIn(out).filter((path) => !path.includes('.seqmix-'));
+    assert.deepEqual(
+        files.map((path) => readFileSync(path, 'utf8').replace(/,"machine".*/s, '')),
+        [straight],
+    );
+};
+
+test('TERM, INT, HUP and USR1 save and end with 75; the same command goes on to the same bytes', async () => {
+    const out = file('stopped');
+    let sittings = 0;
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1', 'SIGTERM', 'SIGUSR1']) {
+        const child = start(out);
+        const end = exitOf(child);
+        await pause(30 + 40 * sittings);
+        child.kill(signal);
+        const code = await end;
+        // Before the signals are heard it may die of one; at the end of the last step it may be done.
+        assert.ok(code === 75 || code === signal || code === 0, `${code} ${child.said}`);
+        if (code === 75) sittings++;
+    }
+    assert.ok(sittings > 0);
+    assert.equal(job(long, out).status, 0);
+    endsAsStraight(out);
+});
+
+test('killed outright, it goes on from its last checkpoint', async () => {
+    const out = file('killed');
+    const child = start(out, '--save-every', '1');
+    const end = exitOf(child);
+    // A checkpoint by time, or the end.
+    while (
+        child.exitCode === null &&
+        !(existsSync(out) && filesIn(out).some((path) => path.endsWith('.safetensors')))
+    )
+        await pause(20);
+    child.kill('SIGKILL');
+    await end;
+    assert.equal(job(long, out).status, 0);
+    endsAsStraight(out);
+});
+
+test('several workers on one job do no harm: one result, the same bytes, no checkpoint left', async () => {
+    const out = file('several');
+    const children = [1, 2, 3].map(() => start(out, '--save-every', '1'));
+    assert.deepEqual(await Promise.all(children.map(exitOf)), [0, 0, 0]);
+    endsAsStraight(out);
+});
+
+// ---- What stands in the way
+
+test('half a result, a flipped bit, a foreign file: kept under another name, and the job done again', () => {
+    const out = file('damaged');
+    assert.equal(job(tiny, out).status, 0);
+    const [path] = filesIn(out);
+    const whole = readFileSync(path);
+    const flipped = Buffer.from(whole);
+    flipped[whole.indexOf('"digest":"') + 12] ^= 1;
+    for (const [i, bytes] of [
+        whole.subarray(0, 300),
+        flipped,
+        Buffer.alloc(0),
+        Buffer.from('{}\n'),
+    ].entries()) {
+        writeFileSync(path, bytes);
+        const { status, stderr } = job(tiny, out);
+        assert.equal(status, 0, stderr);
+        assert.match(
+            stderr,
+            /note: .* no whole result of a job: .* it is now .*damaged-\d, and the job is done again/,
+        );
+        assert.deepEqual(readFileSync(`${path}.damaged-${i + 1}`), bytes);
+        assert.deepEqual(resultOf(path), JSON.parse(whole).result);
+    }
+    // A checkpoint that is none, and one of another training.
+    seqmix('train', `${tiny}&seed=2&steps=2`, '--save', file('other'), '--eval', '0');
+    for (const bytes of [Buffer.from('no checkpoint'), readFileSync(file('other'))]) {
+        rmSync(path);
+        writeFileSync(path.replace('.json', '.safetensors'), bytes);
+        const { status, stderr } = job(tiny, out);
+        assert.equal(status, 0, stderr);
+        assert.match(stderr, /is no checkpoint of this job: /);
+        assert.deepEqual(resultOf(path), JSON.parse(whole).result);
+    }
+});
+
+test('a result of another version, or of another config under its name, is left alone', () => {
+    const out = file('version');
+    assert.equal(job(tiny, out).status, 0);
+    const [path] = filesIn(out);
+    const text = readFileSync(path, 'utf8');
+    const sum = (body) => {
+        let h = 0xcbf29ce484222325n;
+        for (const byte of Buffer.from(body)) h = BigInt.asUintN(64, (h ^ BigInt(byte)) * 0x100000001b3n);
+        return `${body},"checksum":"${h.toString(16).padStart(16, '0')}"}\n`;
+    };
+    const body = text.slice(0, text.lastIndexOf(',"checksum"'));
+    assert.equal(sum(body), text);
+    for (const [edited, sentence] of [
+        [
+            sum(body.replace('"version":"0.1.0"', '"version":"0.0.9"')),
+            /written by seqmix 0\.0\.9 .* give each its own folder/,
+        ],
+        [sum(body.replace('seed=1', 'seed=7')), /is the result of another config/],
+    ]) {
+        writeFileSync(path, edited);
+        const { status, stderr } = job(tiny, out);
+        assert.equal(status, 2);
+        assert.match(stderr, sentence);
+        assert.equal(readFileSync(path, 'utf8'), edited);
+    }
+});
+
+test('no folder, a full disk: a sentence, before the training where that can be known', () => {
+    writeFileSync(file('plain'), '');
+    assert.match(
+        job(tiny, file('plain')).stderr,
+        /--out: .*plain cannot be made a folder: it is not a folder/,
+    );
+    assert.match(job(tiny, '/proc/seqmix').stderr, /cannot be made a folder/);
+    // No room for a byte: as on a full disk, the write itself fails.
+    const full = shell(`trap '' XFSZ; ulimit -f 0; seqmix job '${tiny}' --out full --eval 20`);
+    assert.equal(full.status, 2);
+    assert.match(full.stderr, /cannot be written: File too large/);
+    assert.deepEqual(filesIn(file('full')), []);
+    assert.equal(job(tiny, file('full')).status, 0);
+});
+
+// ---- Slurm's script, without Slurm: its variables, and an scontrol that takes notes. (With it: make
+// test-cluster.)
+
+test('--slurm prints a whole array script: parts, logs, requeue after a signal', async () => {
+    const grid = [
+        'grid',
+        `${long}&mixer=cat~mixer=attention`,
+        'rate=0.01,0.02',
+        '--out',
+        'results',
+        '--eval',
+        '20',
+    ];
+    const script = spawnSync(resolve('build/seqmix'), [...grid, '--slurm', '--tasks', '2'], {
+        encoding: 'utf8',
+        cwd: folder,
+    });
+    assert.equal(script.status, 0, script.stderr);
+    writeFileSync(file('grid.sbatch'), script.stdout);
+    assert.match(script.stdout, /^#!\/bin\/bash\n# 4 jobs in 2 array tasks/);
+    for (const line of [
+        '--array=1-2',
+        '--requeue',
+        '--signal=B:USR1@120',
+        '--output="results/logs/%A_%a.log"',
+    ])
+        assert.ok(script.stdout.includes(`#SBATCH ${line}\n`), line);
+    assert.ok(existsSync(file('results', 'logs'))); // Slurm makes none
+    mkdirSync(file('bin'));
+    writeFileSync(file('bin', 'scontrol'), '#!/bin/sh\necho "$@" >>notes\n');
+    chmodSync(file('bin', 'scontrol'), 0o755);
+    const task = (i, cpus = '1') => {
+        const child = spawn('bash', ['grid.sbatch'], {
+            cwd: folder,
+            env: {
+                ...env,
+                PATH: file('bin') + delimiter + env.PATH,
+                SLURM_ARRAY_TASK_ID: String(i),
+                SLURM_JOB_ID: String(40 + i),
+                SLURM_CPUS_PER_TASK: cpus,
+            },
+        });
+        return child;
+    };
+    const done = () => filesIn(file('results')).filter((path) => path.endsWith('.json')).length;
+    // Stopped in the middle of its jobs: 75, and asks for its turn again.
+    const first = task(1, '2');
+    const end = exitOf(first);
+    while (first.exitCode === null && readdirSync(file('results')).length < 2) await pause(10);
+    first.kill('SIGUSR1');
+    const code = await end;
+    if (done() < 2) {
+        assert.equal(code, 75);
+        assert.equal(readFileSync(file('notes'), 'utf8'), 'requeue 41\n');
+    }
+    assert.deepEqual(await Promise.all([exitOf(task(1, '2')), exitOf(task(2))]), [0, 0]);
+    assert.equal(done(), 4);
+    assert.equal(filesIn(file('results')).length, 4);
+});
