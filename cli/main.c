@@ -6,6 +6,8 @@
 #include <string.h>
 #include <stdlib.h>
 
+#include "model/settings/pairs.h"
+
 static const cli_command *const commands[] = {
     &cli_train, &cli_eval,   &cli_data,    &cli_sweep,   &cli_presets, &cli_selfcheck,
     &cli_bench, &cli_oracle, &cli_vectors, &cli_compare, &cli_audit,   &cli_equations,
@@ -19,6 +21,18 @@ static void usage(FILE *to) {
                 "SMX_ISA=NAME forces an instruction set.\n");
 }
 
+// A text of equations: bytes without a zero among them.
+static char *read_text(const char *path) {
+    size_t size;
+    char *bytes = cli_read_file(path, &size);
+    if (!bytes) return NULL;
+    bytes[size] = 0; // there is room for it
+    if (strlen(bytes) == size && size <= 8192) return bytes;
+    cli_fail("%s is no text of at most 8192 bytes", path);
+    free(bytes);
+    return NULL;
+}
+
 // A full disk or a closed pipe behind standard output is a failure, too.
 static int run_command(const cli_command *c, int argc, char **argv) {
     for (int i = 0; i < argc; i++)
@@ -26,7 +40,17 @@ static int run_command(const cli_command *c, int argc, char **argv) {
             cli_print_help(c);
             return 0;
         }
-    const int status = c->run(argc, argv);
+    char *with_files[16] = {NULL}; // arguments in which eq=@FILE is written out
+    int n = 0, status = 0;
+    for (int i = 0; i < argc && !status; i++) {
+        if (!strstr(argv[i], "eq=@") || n == 16) continue;
+        if ((with_files[n] = pairs_with_files(argv[i], "eq", read_text)))
+            argv[i] = with_files[n++];
+        else
+            status = 2;
+    }
+    if (!status) status = c->run(argc, argv);
+    while (n > 0) free(with_files[--n]);
     if (fflush(stdout) || ferror(stdout))
         return cli_fail("standard output cannot be written: %s", strerror(errno));
     return status;

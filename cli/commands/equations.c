@@ -1,79 +1,67 @@
 // equations.c: seqmix equations: the functions of the language in which mixers are written as text
-// (docs/EQUATIONS.md), from their table, as Markdown.
+// (docs/EQUATIONS.md), and built-in mixers written in it.
 #include "cli/cli.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "model/equations/functions.h"
+#include "cli/operations.h"
+#include "cli/texts.h"
+#include "model/mixers/mixer.h"
+#include "model/run/language.h"
 
-// What a weight's shape is, in the words of the page.
-static const char *shape_of(weight_role role) {
-    switch (role) {
-    case WEIGHT_MATRIX:
-    case WEIGHT_OUTPUT:
-        return "[D][n or D]";
-    case WEIGHT_FILTER:
-        return "[H][n or filter]";
-    case WEIGHT_CHANNEL_TAPS:
-        return "[D][n or filter]";
-    case WEIGHT_HEAD_TAPS:
-        return "[n or filter][H][H]";
-    case WEIGHT_MAPS:
-        return "[H][H]";
-    case WEIGHT_KERNEL:
-        return "[D][n or length]";
-    case WEIGHT_STATES:
-        return "[D][n or 16]";
-    case WEIGHT_STATE_PAIRS:
-        return "[D][n or 16][2]";
-    case WEIGHT_GAIN:
-    case WEIGHT_BIAS:
-        break;
+// A mixer's equations, or the config that trains them.
+static int print_text(const char *config_of, int as_config) {
+    smx_error e = {0};
+    char text[8192];
+    config *c = config_parse(config_of, 0, &e);
+    int status = c ? cli_text(text, sizeof text, c, &e) : -1;
+    if (status) {
+        cli_fail("%s", e.message);
+    } else if (as_config) {
+        const mixer *m = mixer_of(c);
+        char *all = cli_text_config(c, text, m->has_residual && m->has_residual(c));
+        puts(all ? all : "");
+        free(all);
+    } else {
+        fputs(text, stdout);
     }
-    return "[D]";
+    config_free(c);
+    return status ? 2 : 0;
 }
 
-static void print_argument(const function_argument *a) {
-    switch (a->kind) {
-    case ARGUMENT_TENSOR:
-        printf("`%s`", a->name);
-        break;
-    case ARGUMENT_WEIGHT:
-        printf("%s`%s` %s", a->optional ? "perhaps " : "", a->name, shape_of(a->role));
-        break;
-    case ARGUMENT_NUMBER:
-    case ARGUMENT_REAL:
-        printf("`%s=%.0f` (%.0f to %.0f)", a->name, a->fallback, a->least, a->most);
-        break;
-    case ARGUMENT_WORD:
-        printf("`%s=`", a->name);
-        for (const char *c = a->words; *c; c++) printf(*c == '|' ? " or " : "%c", *c);
-        break;
-    case ARGUMENT_END:
-        break;
-    }
-}
-
-static int list(int argc, char **argv) {
-    const char *none[1];
-    if (cli_read_options(&cli_equations, argc, argv, none)) return 2;
-    puts("| function | arguments | what it computes |\n|---|---|---|");
-    for (const equation_function *f = equation_functions; f->name; f++) {
-        printf("| `%s` | ", f->name);
-        for (const function_argument *a = f->arguments; a->kind != ARGUMENT_END; a++) {
-            if (a != f->arguments) printf(", ");
-            print_argument(a);
-        }
-        printf(" | %s |\n", f->help);
-    }
-    return 0;
+typedef struct {
+    const char *config;
+    int as_config, json, markdown;
+} options;
+static const cli_option table[] = {
+    {"--config", NULL, "the complete config that trains the same run, its mixer as text", OPTION_FLAG,
+     offsetof(options, as_config), 0, 0},
+    {"--json", NULL, "the functions with formulas, shapes, costs and examples, for programs", OPTION_FLAG,
+     offsetof(options, json), 0, 0},
+    {"--markdown", NULL, "the same as docs/OPERATIONS.md has it", OPTION_FLAG, offsetof(options, markdown), 0,
+     0},
+    {0},
+};
+static int equations_command(int argc, char **argv) {
+    options o = {0};
+    if (cli_read_options(&cli_equations, argc, argv, &o)) return 2;
+    if (o.as_config && !o.config) return cli_usage_error(&cli_equations, "a config beside --config");
+    if (o.json) return operations_json(), 0;
+    if (o.markdown) return operations_markdown(), 0;
+    if (!o.config) return operations_table(), 0;
+    return cli_refuse_several("equations", o.config) ? 2 : print_text(o.config, o.as_config);
 }
 
 const cli_command cli_equations = {
     .name = "equations",
-    .usage = "",
-    .help = "the functions that a mixer's equations may use (mixer=equations&eq=...)",
-    .example = "seqmix equations",
-    .run = list,
+    .usage = "['CONFIG']",
+    .help =
+        "the functions that a mixer's equations may use (mixer=equations&eq=...); or a built-in mixer as equations",
+    .options = table,
+    .plain = offsetof(options, config),
+    .most = 1,
+    .example = "seqmix equations 'mixer=cat&filters=k'",
+    .run = equations_command,
 };

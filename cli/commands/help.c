@@ -1,6 +1,7 @@
 // help.c: seqmix help [NAME]: the config language and the commands,
 // from the same tables that the parsers read.
 #include "cli/cli.h"
+#include "cli/operations.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -64,6 +65,7 @@ static int print_named(const char *name) {
     for (size_t i = 0; smx_tasks[i]; i++)
         for (const config_key *k = smx_tasks[i]->keys; k && k->name; k++)
             if (!strcmp(k->name, name)) printf("task=%s:\n", smx_tasks[i]->name), print_key(k), found = 1;
+    if (operation_help(name)) found = 1;
     return found;
 }
 
@@ -116,7 +118,7 @@ static int help(int argc, char **argv);
 const cli_command cli_help = {
     .name = "help",
     .usage = "[NAME]",
-    .help = "the config language; or a command, key, mixer, task or preset",
+    .help = "the config language; or a command, key, mixer, task, preset or operation",
     .options = table,
     .plain = offsetof(options, name),
     .most = 1,
@@ -135,7 +137,7 @@ static int help(int argc, char **argv) {
         return print_named(o.name)
                    ? 0
                    : cli_fail(
-                         "there is no command, key, mixer, task or preset '%.60s'; seqmix help lists them",
+                         "there is no command, key, mixer, task, preset or operation '%.60s'; seqmix help lists them",
                          o.name);
     printf("A config is key=value&key=value, for example\n"
            "  seqmix train 'mixer=cat&task=mqar&length=64&vocab=64&pairs=8&width=32&seed=1'\n"
@@ -151,8 +153,10 @@ static int help(int argc, char **argv) {
     for (const preset *p = presets; p->name; p++) printf(" %s", p->name);
     printf("\ncommands:");
     for (size_t i = 0; cli_commands[i]; i++) printf(" %s", cli_commands[i]->name);
+    printf("\noperations:");
+    operations_names();
     printf(
-        "\nseqmix help NAME tells more of a command, key, mixer, task or preset (help mixer, help task, help "
+        "\nseqmix help NAME tells more of a command, key, mixer, task, preset or operation (help mixer, help task, help "
         "preset: of all).\n");
     return 0;
 }

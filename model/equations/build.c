@@ -2,19 +2,21 @@
 // so the order of nodes is that of the text.
 #include "build.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "model/base/names.h"
 #include "model/base/number.h"
-#include "model/ops/ops.h"
+#include "model/settings/language.h"
 
 typedef struct {
     int is_number;
     double number;
     tensor *tensor;
-} value; // neither: the graph has failed
+    long ahead; // rows that the tensor sees ahead of its own
+} value;        // neither: the graph has failed
 
 // A name that the text has assigned; `line`: where, 0 the input.
 typedef struct {
@@ -39,6 +41,9 @@ typedef struct {
     uint8_t used[EQUATION_LINES + 1];
     given_start starts[EQUATION_LINES];
     size_t n_starts;
+    size_t n_keys;
+    unsigned line; // that is read
+    equation_trace *trace;
     const equation_node *output; // a product that ends the text, if it does end with one
 } builder;
 
@@ -59,6 +64,7 @@ static value fail(builder *b, const equation_node *at, const char *sentence, ...
     return failed;
 }
 static value of_tensor(builder *b, tensor *t) { return b->g->failed ? failed : (value){.tensor = t}; }
+static size_t last(const tensor *t) { return t->shape[t->rank - 1]; }
 
 // ---- Names ------------------------------------------------------------------------------------------------
 static binding *find(builder *b, const char *name) {
@@ -80,8 +86,8 @@ static const char *nearest_function(const char *name) {
 }
 
 // ---- Weights ----------------------------------------------------------------------------------------------
-static uint32_t weight_shape(const builder *b, weight_role role, size_t D, double size, uint32_t shape[3]) {
-    const uint32_t n = (uint32_t)size, H = (uint32_t)b->s->heads, taps = n ? n : (uint32_t)b->s->taps;
+static uint32_t weight_shape(const builder *b, weight_role role, size_t D, uint32_t n, uint32_t shape[3]) {
+    const uint32_t H = (uint32_t)b->s->heads, taps = n ? n : (uint32_t)b->s->taps;
     shape[0] = (uint32_t)D;
     switch (role) {
     case WEIGHT_MATRIX:
@@ -109,8 +115,16 @@ static uint32_t weight_shape(const builder *b, weight_role role, size_t D, doubl
     case WEIGHT_STATE_PAIRS:
         shape[1] = n ? n : 16, shape[2] = 2;
         return 3;
+    case WEIGHT_PAIRS:
+        shape[1] = n ? n : 1, shape[2] = 2;
+        return 3;
+    case WEIGHT_HEADS:
+    case WEIGHT_RATES:
+        shape[0] = H;
+        break;
     case WEIGHT_GAIN:
     case WEIGHT_BIAS:
+    case WEIGHT_SUM_BIAS:
         break;
     }
     return 1;
@@ -121,15 +135,26 @@ static int too_long(builder *b, const equation_node *at, const char *name) {
     fail(b, at, "the name %s has %zu letters; at most %d are allowed", name, strlen(name), NAME_LETTERS);
     return 1;
 }
+static value eval(builder *b, const equation_node *n);
+
+// What stands in a weight's brackets, 0: nothing; -1 where it is no size.
+static long size_in_brackets(builder *b, const equation_node *at) {
+    char text[NUMBER_TEXT];
+    if (!at->first) return 0;
+    const value v = eval(b, at->first);
+    if (b->g->failed) return -1;
+    if (v.is_number && v.number >= 1.0 && v.number <= 65536.0 && v.number == (double)(uint32_t)v.number)
+        return (long)v.number;
+    fail(b, at, "%s[%s]: the size must be a whole number from 1 to 65536", at->name,
+         v.is_number ? number_write(text, v.number) : "a tensor");
+    return -1;
+}
 static value weight(builder *b, const equation_node *at, weight_role role, size_t D) {
     if (too_long(b, at, at->name)) return failed;
-    char size[NUMBER_TEXT];
+    const long size = size_in_brackets(b, at);
+    if (size < 0) return failed;
     uint32_t shape[4] = {0};
-    const uint32_t rank = weight_shape(b, role, D, at->number, shape);
-    if (at->number != 0.0 &&
-        (at->number < 1.0 || at->number > 65536.0 || at->number != (double)(uint32_t)at->number))
-        return fail(b, at, "%s[%s]: the size must be a whole number from 1 to 65536", at->name,
-                    number_write(size, at->number));
+    const uint32_t rank = weight_shape(b, role, D, (uint32_t)size, shape);
     init start = b->s->start(b->s->config, role, shape);
     for (size_t i = 0; i < b->n_starts; i++)
         if (!strcmp(b->starts[i].name, at->name)) start = b->starts[i].start, b->starts[i].used = 1;
@@ -142,29 +167,69 @@ static int is_new(builder *b, const equation_node *n) {
 }
 
 // ---- Expressions ------------------------------------------------------------------------------------------
-static value eval(builder *b, const equation_node *n);
-
-static tensor *eval_tensor(builder *b, const equation_node *n, const char *what) {
+static tensor *eval_tensor(builder *b, const equation_node *n, const char *what, long *ahead) {
     const value v = eval(b, n);
     if (v.is_number) fail(b, n, "%s is a number; it must be a tensor", what);
+    if (v.ahead > *ahead) *ahead = v.ahead;
     return b->g->failed ? NULL : v.tensor;
 }
-static size_t last(const tensor *t) { return t->shape[t->rank - 1]; }
+// The function on arguments that fit their kinds; ahead: the most that one of them sees ahead.
+static value apply(builder *b, const equation_node *at, const equation_function *f, const function_call *c,
+                   long ahead) {
+    char why[160];
+    for (size_t i = 0; i < FUNCTION_ARGUMENTS && !f->any_shape; i++) {
+        const tensor *t = c->tensor[i];
+        if (t && !t->weight && (t->rank != 3 || t->shape[0] != b->g->B || t->shape[1] != b->g->L))
+            return fail(b, at, "%s: %s has no row for each row of x", f->name, f->arguments[i].name);
+    }
+    if (f->check && f->check(c, why, sizeof why)) return fail(b, at, "%s: %s", f->name, why);
+    if (f->ahead) ahead += f->ahead(c);
+    value v = of_tensor(b, function_apply(f, c));
+    v.ahead = ahead;
+    if (b->trace && v.tensor && b->trace->n < EQUATION_STEPS) {
+        equation_step *step = &b->trace->steps[b->trace->n++];
+        step->function = f;
+        memcpy(&step->call, c, sizeof *c);
+        step->out = v.tensor;
+        step->line = b->line;
+    }
+    return v;
+}
+// The function that a sign stands for, of up to three tensors, or of one and a number.
+static value sign(builder *b, const equation_node *at, const char *name, value x, tensor *y, tensor *z,
+                  double number) {
+    function_call c = {.g = b->g, .heads = b->s->heads};
+    c.tensor[0] = x.tensor, c.tensor[1] = y, c.tensor[2] = z;
+    c.real[1] = number;
+    return b->g->failed ? failed : apply(b, at, function_find(name), &c, x.ahead);
+}
+static value scaled(builder *b, const equation_node *at, value x, double factor) {
+    return sign(b, at, "scale", x, NULL, NULL, factor);
+}
+static value binary(builder *b, const equation_node *at, const char *name, value x, value y) {
+    if (y.ahead > x.ahead) x.ahead = y.ahead;
+    return sign(b, at, name, x, y.tensor, NULL, 0.0);
+}
 
 static value product_with_matrix(builder *b, const equation_node *n, const equation_node *bias) {
-    tensor *x = eval_tensor(b, n->first, "what stands left of @");
+    value x = {.ahead = LONG_MIN};
+    x.tensor = eval_tensor(b, n->first, "what stands left of @", &x.ahead);
     const equation_node *w = n->first->next;
-    if (!x) return failed;
+    if (!x.tensor) return failed;
     if (!is_new(b, w))
         return fail(b, w, "right of @ stands the name of a weight%s%s%s",
                     w->kind == EQUATION_WORD ? "; " : "", w->name,
                     w->kind == EQUATION_WORD ? " is a tensor" : "");
-    const value m = weight(b, w, n == b->output ? WEIGHT_OUTPUT : WEIGHT_MATRIX, last(x));
+    const value m = weight(b, w, n == b->output ? WEIGHT_OUTPUT : WEIGHT_MATRIX, last(x.tensor));
     if (!m.tensor) return failed;
     tensor *add = bias ? weight(b, bias, WEIGHT_BIAS, m.tensor->shape[1]).tensor : NULL;
-    return b->g->failed ? failed : of_tensor(b, op_linear(b->g, x, m.tensor, add));
+    return sign(b, n, "linear", x, m.tensor, add, 0.0);
 }
-static value scaled(builder *b, tensor *t, double factor) { return of_tensor(b, op_scale(b->g, t, factor)); }
+static int alike(builder *b, const equation_node *n, const tensor *x, const tensor *y, const char *hint) {
+    if (last(x) == last(y) && x->n == y->n && x->rank == y->rank) return 1;
+    fail(b, n, "the sides are %zu and %zu wide; they must be alike%s", last(x), last(y), hint);
+    return 0;
+}
 static value sum_of(builder *b, const equation_node *n) {
     const equation_node *l = n->first, *r = l->next;
     const int minus = n->kind == EQUATION_SUB, bias = is_new(b, r) && !strncmp(r->name, "b_", 2);
@@ -174,42 +239,35 @@ static value sum_of(builder *b, const equation_node *n) {
     if (b->g->failed) return failed;
     if (bias) {
         if (x.is_number) return fail(b, l, "a bias is added to a tensor, not to a number");
-        const value w = weight(b, r, WEIGHT_BIAS, last(x.tensor));
-        return w.tensor ? of_tensor(b, op_bias(b->g, x.tensor, w.tensor)) : failed;
+        return sign(b, n, "bias", x, weight(b, r, WEIGHT_BIAS, last(x.tensor)).tensor, NULL, 0.0);
     }
-    const value y = eval(b, r);
+    value y = eval(b, r);
     if (b->g->failed) return failed;
     if (x.is_number && y.is_number)
         return (value){.is_number = 1, .number = minus ? x.number - y.number : x.number + y.number};
     if (x.is_number || y.is_number)
         return fail(b, n, "a number and a tensor cannot be added; + b_name adds a bias that is learnt");
-    if (last(x.tensor) != last(y.tensor) || x.tensor->n != y.tensor->n)
-        return fail(b, n, "the sides are %zu and %zu wide; they must be alike", last(x.tensor),
-                    last(y.tensor));
-    tensor *other = minus ? op_scale(b->g, y.tensor, -1.0) : y.tensor;
-    return of_tensor(b, op_add(b->g, x.tensor, other));
+    if (!alike(b, n, x.tensor, y.tensor, "")) return failed;
+    if (minus) y = scaled(b, n, y, -1.0);
+    return b->g->failed ? failed : binary(b, n, "add", x, y);
 }
 static value product_of(builder *b, const equation_node *n) {
+    const int divided = n->kind == EQUATION_DIVIDE;
     const value x = eval(b, n->first);
     if (b->g->failed) return failed;
     const value y = eval(b, n->first->next);
     if (b->g->failed) return failed;
-    if (x.is_number && y.is_number) return (value){.is_number = 1, .number = x.number * y.number};
-    if (x.is_number) return scaled(b, y.tensor, x.number);
-    if (y.is_number) return scaled(b, x.tensor, y.number);
-    if (last(x.tensor) != last(y.tensor) || x.tensor->n != y.tensor->n)
-        return fail(b, n,
-                    "the sides are %zu and %zu wide; they must be alike (@ is the product with a matrix)",
-                    last(x.tensor), last(y.tensor));
-    return of_tensor(b, op_mul(b->g, x.tensor, y.tensor));
+    if (divided && y.is_number && y.number == 0.0) return fail(b, n, "a division by 0");
+    if (x.is_number && y.is_number)
+        return (value){.is_number = 1, .number = divided ? x.number / y.number : x.number * y.number};
+    if (divided && x.is_number) return fail(b, n, "a number divided by a tensor; a tensor can be divided");
+    if (x.is_number) return scaled(b, n, y, x.number);
+    if (y.is_number) return scaled(b, n, x, divided ? 1.0 / y.number : y.number);
+    if (!alike(b, n, x.tensor, y.tensor, divided ? "" : " (@ is the product with a matrix)")) return failed;
+    return binary(b, n, divided ? "divide" : "mul", x, y);
 }
 
 // ---- Calls ------------------------------------------------------------------------------------------------
-static size_t argument_count(const equation_function *f) {
-    size_t n = 0;
-    while (f->arguments[n].kind != ARGUMENT_END) n++;
-    return n;
-}
 static int word_place(const char *words, const char *word) {
     const size_t n = strlen(word);
     for (int i = 0; *words; i++) {
@@ -235,15 +293,18 @@ static int take_number(builder *b, const equation_node *n, const function_argume
     c->real[i] = v.number;
     return 0;
 }
-static int take(builder *b, const equation_node *n, const function_argument *a, function_call *c, size_t i) {
+static int take(builder *b, const equation_node *n, const function_argument *a, function_call *c, size_t i,
+                long *ahead) {
     int place;
-    switch (a->kind) {
+    switch ((argument_kind)a->kind) {
     case ARGUMENT_TENSOR:
-        c->tensor[i] = eval_tensor(b, n, a->name);
+        c->tensor[i] = eval_tensor(b, n, a->name, ahead);
         return c->tensor[i] ? 0 : -1;
     case ARGUMENT_WEIGHT:
-        c->tensor[i] =
-            is_new(b, n) ? weight(b, n, a->role, last(c->tensor[0])).tensor : eval_tensor(b, n, a->name);
+        if (!is_new(b, n)) return fail(b, n, "%s must be the name of a weight", a->name), -1;
+        c->tensor[i] = weight(b, n, (weight_role)a->role,
+                              a->role == WEIGHT_SUM_BIAS ? last(c->tensor[1]) : last(c->tensor[0]))
+                           .tensor;
         return c->tensor[i] ? 0 : -1;
     case ARGUMENT_NUMBER:
     case ARGUMENT_REAL:
@@ -262,7 +323,7 @@ static value call(builder *b, const equation_node *n) {
     const equation_function *f = function_find(n->name);
     if (!f)
         return fail(b, n, "there is no function %s; the nearest is %s", n->name, nearest_function(n->name));
-    const size_t count = argument_count(f);
+    const size_t count = function_arguments(f);
     const equation_node *given[FUNCTION_ARGUMENTS] = {NULL};
     size_t at = 0;
     for (const equation_node *a = n->first; a; a = a->next) {
@@ -281,20 +342,30 @@ static value call(builder *b, const equation_node *n) {
         given[i] = a;
     }
     function_call c = {.g = b->g, .heads = b->s->heads};
+    long ahead = LONG_MIN;
     for (size_t i = 0; i < count; i++) {
         const function_argument *a = &f->arguments[i];
-        if (given[i] ? take(b, given[i], a, &c, i) : 0) return failed;
+        if (given[i] ? take(b, given[i], a, &c, i, &ahead) : 0) return failed;
         if (given[i]) continue;
         if (a->kind == ARGUMENT_NUMBER || a->kind == ARGUMENT_REAL)
             c.number[i] = (size_t)a->fallback, c.real[i] = a->fallback;
         else if (a->kind != ARGUMENT_WORD && !a->optional)
             return fail(b, n, "%s lacks its argument %s", f->name, a->name);
     }
-    char why[160];
-    if (f->check && f->check(&c, why, sizeof why)) return fail(b, n, "%s: %s", f->name, why);
-    return of_tensor(b, f->apply(&c));
+    return apply(b, n, f, &c, ahead);
 }
 
+// Numbers of the config, where the text has assigned nothing of that name.
+static int number_of_config(const builder *b, const char *name, double *number) {
+    const equation_surroundings *s = b->s;
+    const struct {
+        const char *name;
+        size_t is;
+    } list[] = {{"width", s->width}, {"heads", s->heads}, {"length", s->length}, {"filter", s->taps}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (!strcmp(list[i].name, name)) return *number = (double)list[i].is, 1;
+    return 0;
+}
 static value eval(builder *b, const equation_node *n) {
     binding *name;
     value v;
@@ -303,21 +374,24 @@ static value eval(builder *b, const equation_node *n) {
         return (value){.is_number = 1, .number = n->number};
     case EQUATION_WORD:
         name = find(b, n->name);
+        v = (value){.is_number = 1};
+        if (!name && !n->first && number_of_config(b, n->name, &v.number)) return v;
         if (!name)
             return fail(b, n, "%s was not assigned, and no weight can stand here; the nearest name is %s",
                         n->name, nearest(b, n->name));
-        if (n->number != 0.0)
+        if (n->first)
             return fail(b, n, "%s is a tensor: only a new weight takes a size in brackets", n->name);
         b->used[name->line] = 1;
         return name->is;
     case EQUATION_NEGATE:
         v = eval(b, n->first);
         if (b->g->failed) return failed;
-        return v.is_number ? (value){.is_number = 1, .number = -v.number} : scaled(b, v.tensor, -1.0);
+        return v.is_number ? (value){.is_number = 1, .number = -v.number} : scaled(b, n, v, -1.0);
     case EQUATION_ADD:
     case EQUATION_SUB:
         return sum_of(b, n);
     case EQUATION_MUL:
+    case EQUATION_DIVIDE:
         return product_of(b, n);
     case EQUATION_MATMUL:
         return product_with_matrix(b, n, NULL);
@@ -332,10 +406,18 @@ static value eval(builder *b, const equation_node *n) {
 static const struct {
     const char *name;
     init_kind kind;
-} start_kinds[] = {{"normal", INIT_NORMAL},      {"uniform", INIT_UNIFORM},     {"constant", INIT_CONSTANT},
-                   {"identity", INIT_IDENTITY},  {"decay", INIT_DECAY},         {"long", INIT_LONG},
-                   {"step", INIT_STEP},          {"step_plus", INIT_STEP_PLUS}, {"count", INIT_COUNT},
-                   {"log_count", INIT_LOG_COUNT}};
+} start_kinds[] = {{"normal", INIT_NORMAL},
+                   {"uniform", INIT_UNIFORM},
+                   {"constant", INIT_CONSTANT},
+                   {"identity", INIT_IDENTITY},
+                   {"decay", INIT_DECAY},
+                   {"long", INIT_LONG},
+                   {"step", INIT_STEP},
+                   {"step_plus", INIT_STEP_PLUS},
+                   {"count", INIT_COUNT},
+                   {"log_count", INIT_LOG_COUNT},
+                   {"middle", INIT_IDENTITY_MIDDLE},
+                   {"heads", INIT_IDENTITY_HEADS}};
 static int is_start(const equation_line *l) {
     return !l->name[0] && l->value->kind == EQUATION_CALL && !strcmp(l->value->name, "start");
 }
@@ -356,7 +438,7 @@ static void read_start(builder *b, const equation_node *n) {
     }
     fail(
         b, kind,
-        "a weight cannot start as %s: normal, uniform, constant, identity, decay, long, step, step_plus, count or log_count",
+        "a weight cannot start as %s: normal, uniform, constant, identity, decay, long, step, step_plus, count, log_count, middle or heads",
         kind->name);
 }
 
@@ -383,27 +465,40 @@ static void read_line(builder *b, size_t i) {
         return;
     }
     if (too_long(b, &here, l->name)) return;
-    const value v = eval(b, at);
+    double number;
+    value v;
+    b->line = l->line;
+    if (equations_key(l, &number)) {
+        if (find(b, l->name)) fail(b, &here, "%s is assigned already; a key is assigned once", l->name);
+        if (b->n_keys == CONFIG_OWN_KEYS) fail(b, &here, "more than %d keys", CONFIG_OWN_KEYS);
+        v = (value){.is_number = 1, .number = b->g->failed ? number : b->s->keys[b->n_keys++]};
+    } else {
+        v = eval(b, at);
+    }
     if (b->g->failed) return;
     if (v.tensor && l->name[0] && strchr(v.tensor->name, '#'))
         graph_name(b->g, v.tensor, l->name); // not yet named
     b->names[b->n_names++] = (binding){l->name[0] ? l->name : "y", v, i + 1};
 }
 
-tensor *equations_build(graph *g, const equations *e, const equation_surroundings *s, tensor *x) {
+tensor *equations_build(graph *g, const equations *e, const equation_surroundings *s, tensor *x,
+                        equation_trace *trace) {
     builder *b = graph_own(g, sizeof *b);
     if (!b) return x;
-    *b = (builder){.g = g, .e = e, .s = s};
+    *b = (builder){.g = g, .e = e, .s = s, .trace = trace};
+    if (trace) trace->n = 0;
     b->names[b->n_names++] = (binding){"x", {.tensor = x}, 0};
     const size_t out = output_line(e);
     if (e->lines[out].value->kind == EQUATION_MATMUL) b->output = e->lines[out].value;
     for (size_t i = 0; i < e->n_lines && !g->failed; i++)
         if (is_start(&e->lines[i])) read_start(b, e->lines[i].value);
     tensor *y = NULL;
+    long ahead = 0;
     for (size_t i = 0; i < e->n_lines && !g->failed; i++) {
         if (is_start(&e->lines[i])) continue;
         read_line(b, i);
-        if (i == out && !g->failed) y = b->names[b->n_names - 1].is.tensor;
+        if (i == out && !g->failed)
+            y = b->names[b->n_names - 1].is.tensor, ahead = b->names[b->n_names - 1].is.ahead;
     }
     const equation_line *last_line = &e->lines[out];
     const equation_node at = {.line = last_line->line, .column = last_line->column};
@@ -418,5 +513,6 @@ tensor *equations_build(graph *g, const equations *e, const equation_surrounding
     }
     for (size_t i = 0; i < b->n_starts && !g->failed; i++)
         if (!b->starts[i].used) fail(b, b->starts[i].at, "there is no weight %s", b->starts[i].name);
+    if (trace) trace->ahead = ahead < 0 ? 0 : ahead >= (long)g->L ? (long)g->L - 1 : ahead;
     return g->failed ? x : y;
 }

@@ -1,4 +1,4 @@
-// functions.c: see functions.h. One row a function.
+// functions.c: see functions.h. One row a function. Long because it is the one list of them.
 #include "functions.h"
 
 #include <stdio.h>
@@ -14,88 +14,172 @@ static int same_shape(const tensor *a, const tensor *b) {
 }
 
 // ---- What must fit together -------------------------------------------------------------------------------
+// -1 with the sentence, for `return unless(...)`.
+static int unless(int fits, char *why, size_t size, const char *sentence, size_t a, size_t b) {
+    if (!fits) snprintf(why, size, sentence, a, b);
+    return fits ? 0 : -1;
+}
 static int all_alike(const function_call *c, size_t n, char *why, size_t size) {
     for (size_t i = 1; i < n; i++)
-        if (c->tensor[i] && !same_shape(c->tensor[0], c->tensor[i])) {
-            snprintf(why, size, "its arguments are %zu and %zu wide; they must be alike", width(c->tensor[0]),
-                     width(c->tensor[i]));
-            return -1;
-        }
+        if (c->tensor[i] && !same_shape(c->tensor[0], c->tensor[i]))
+            return unless(0, why, size, "its arguments are %zu and %zu wide; they must be alike",
+                          width(c->tensor[0]), width(c->tensor[i]));
     return 0;
 }
+static int two_alike(const function_call *c, char *why, size_t size) { return all_alike(c, 2, why, size); }
+static int three_alike(const function_call *c, char *why, size_t size) { return all_alike(c, 3, why, size); }
 static int heads_divide(const function_call *c, char *why, size_t size) {
-    if (width(c->tensor[0]) % c->heads == 0) return 0;
-    snprintf(why, size, "heads=%zu does not divide the width %zu", c->heads, width(c->tensor[0]));
-    return -1;
+    return unless(width(c->tensor[0]) % c->heads == 0, why, size, "heads=%zu does not divide the width %zu",
+                  c->heads, width(c->tensor[0]));
 }
 static int qkv_fit(const function_call *c, char *why, size_t size) {
     return all_alike(c, 3, why, size) || heads_divide(c, why, size) ? -1 : 0;
 }
-static int rope_fits(const function_call *c, char *why, size_t size) {
-    if (heads_divide(c, why, size)) return -1;
-    if (width(c->tensor[0]) / c->heads % 2 == 0) return 0;
-    snprintf(why, size, "a head has the odd width %zu; pairs of columns turn",
-             width(c->tensor[0]) / c->heads);
-    return -1;
-}
-static int attention_fits(const function_call *c, char *why, size_t size) {
-    if (c->number[6] % 2 == 1 || c->number[6] == 0) return qkv_fit(c, why, size);
-    snprintf(why, size, "pool must be odd, so that the window has a middle");
-    return -1;
-}
 static int marks_fit(const function_call *c, char *why, size_t size) {
     return all_alike(c, 4, why, size) || heads_divide(c, why, size) ? -1 : 0;
 }
-static int three_alike(const function_call *c, char *why, size_t size) { return all_alike(c, 3, why, size); }
-static int kernel_fits(const function_call *c, char *why, size_t size) {
-    const tensor *k = c->tensor[1];
-    if (k->rank == 2 && k->shape[0] == width(c->tensor[0])) return 0;
-    snprintf(why, size, "its kernel must be [%zu][taps], a row a channel", width(c->tensor[0]));
-    return -1;
+static int rope_fits(const function_call *c, char *why, size_t size) {
+    const size_t d = width(c->tensor[0]) / c->heads;
+    if (heads_divide(c, why, size)) return -1;
+    return unless(d % 2 == 0, why, size, "a head has the odd width %zu; pairs of columns turn", d, 0);
+}
+static int attention_fits(const function_call *c, char *why, size_t size) {
+    if (unless(!c->number[6] || (c->number[6] % 2 && !c->number[7]), why, size,
+               "pool must be odd, so that the window has a middle, and causal=yes", 0, 0))
+        return -1;
+    return qkv_fit(c, why, size);
+}
+static int future_fits(size_t future, size_t taps, char *why, size_t size) {
+    return unless(future < taps, why, size, "future must be below the %zu taps", taps, 0);
+}
+static int pool_fits(const function_call *c, char *why, size_t size) {
+    return future_fits(c->number[3], c->number[1], why, size);
+}
+static int taps_fit(const function_call *c, char *why, size_t size) {
+    return future_fits(c->number[2], width(c->tensor[1]), why, size);
+}
+static int head_taps_fit(const function_call *c, char *why, size_t size) {
+    return heads_divide(c, why, size) || taps_fit(c, why, size) ? -1 : 0;
+}
+static int unit_fits(const function_call *c, char *why, size_t size) {
+    if (heads_divide(c, why, size) || future_fits(c->number[3], width(c->tensor[2]), why, size)) return -1;
+    return unless(width(c->tensor[1]) % c->heads == 0, why, size,
+                  "heads=%zu does not divide the %zu columns of w", c->heads, width(c->tensor[1]));
 }
 static int scan_fits(const function_call *c, char *why, size_t size) {
-    if (!same_shape(c->tensor[0], c->tensor[1]) || !same_shape(c->tensor[3], c->tensor[4])) {
-        snprintf(why, size, "x and dt must be alike, b and c too");
+    if (unless(same_shape(c->tensor[0], c->tensor[1]) && same_shape(c->tensor[3], c->tensor[4]), why, size,
+               "x and dt must be alike, b and c too", 0, 0))
         return -1;
-    }
-    if (c->tensor[2]->shape[1] == width(c->tensor[3])) return 0;
-    snprintf(why, size, "a_log has %u states, b and c have %zu", c->tensor[2]->shape[1], width(c->tensor[3]));
-    return -1;
+    return unless(width(c->tensor[2]) == width(c->tensor[3]), why, size,
+                  "a_log has %zu states, b and c have %zu", width(c->tensor[2]), width(c->tensor[3]));
+}
+// Of a state: beta a column a head, gates a column a head or key column.
+static int state_fits(const function_call *c, char *why, size_t size) {
+    const size_t H = c->heads, dk = width(c->tensor[0]);
+    const tensor *beta = c->tensor[3], *gates = c->tensor[4];
+    if (unless(dk % H == 0 && width(c->tensor[1]) == dk && width(c->tensor[2]) % H == 0, why, size,
+               "q and k must be alike, and heads=%zu divide them and v", H, 0) ||
+        unless(!beta || width(beta) == H, why, size, "beta must have a column a head: heads=%zu", H, 0))
+        return -1;
+    return unless(!gates || width(gates) == H || width(gates) == dk, why, size,
+                  "gates must have a column a head (heads=%zu) or a column of k (%zu)", H, dk);
+}
+static int shared_state_fits(const function_call *c, char *why, size_t size) {
+    const size_t H = c->heads;
+    return unless(width(c->tensor[0]) == width(c->tensor[1]) && width(c->tensor[2]) % H == 0 &&
+                      width(c->tensor[3]) == H && width(c->tensor[4]) == H,
+                  why, size, "c and b must be alike, heads=%zu divide u, dt and gates have a column a head",
+                  H, 0);
+}
+static int heads_wide(const function_call *c, char *why, size_t size) {
+    return unless(width(c->tensor[0]) == c->heads, why, size,
+                  "dt must have a column a head: heads=%zu, its width is %zu", c->heads, width(c->tensor[0]));
+}
+static int columns_fit(const function_call *c, char *why, size_t size) {
+    const size_t end = c->number[1] + c->number[2];
+    return unless(end <= width(c->tensor[0]), why, size, "columns up to %zu of %zu", end - 1,
+                  width(c->tensor[0]));
+}
+static int bins_fit(const function_call *c, size_t bin, char *why, size_t size) {
+    return unless(c->g->L % bin == 0, why, size, "bin=%zu does not divide the length %zu", bin, c->g->L);
+}
+static int bin_max_fits(const function_call *c, char *why, size_t size) {
+    return bins_fit(c, c->number[1], why, size);
+}
+static int repeat_fits(const function_call *c, char *why, size_t size) {
+    return bins_fit(c, c->number[2], why, size);
+}
+static int coefficients_fit(const function_call *c, char *why, size_t size) {
+    const tensor *raw = c->tensor[0];
+    return unless(raw->rank >= 3 && width(raw) % 2 == 0, why, size, "it takes pairs, some for each bin", 0,
+                  0);
+}
+static int resonate_fits(const function_call *c, char *why, size_t size) {
+    const size_t bin = c->number[2], all = c->g->B * (c->g->L / bin) * width(c->tensor[0]) * 2;
+    const tensor *x = c->tensor[0], *t = c->tensor[1];
+    if (bins_fit(c, bin, why, size)) return -1;
+    return unless(x->rank == 3 && x->shape[1] == c->g->L && t->rank >= 3 && t->shape[1] == c->g->L / bin &&
+                      t->n % all == 0 && t->n / all <= 64,
+                  why, size,
+                  "it needs pairs of coefficients for each bin of %zu rows and each of %zu columns", bin,
+                  width(c->tensor[0]));
+}
+
+// ---- How far ahead ----------------------------------------------------------------------------------------
+static long within(size_t rows, size_t chunk, size_t L) {
+    const size_t most = (chunk && chunk < L ? chunk : L) - 1;
+    return (long)(rows < most ? rows : most);
+}
+static long conv_ahead(const function_call *c) { return within(c->number[2], 0, c->g->L); }
+static long unit_ahead(const function_call *c) { return within(c->number[3], 0, c->g->L); }
+static long pool_ahead(const function_call *c) { return within(c->number[3], c->number[2], c->g->L); }
+static long attention_ahead(const function_call *c) {
+    return c->number[7] ? within(c->g->L, c->number[5], c->g->L) : 0;
+}
+enum { RESONATE_CAUSAL, RESONATE_CARRY, RESONATE_LITERAL };
+static long resonate_ahead(const function_call *c) {
+    return c->number[3] == RESONATE_LITERAL ? (long)c->number[2] - 1 : 0;
+}
+static long bin_ahead(const function_call *c) { return (long)c->number[1] - 1; }
+static long shift_ahead(const function_call *c) { return -(long)c->number[1]; }
+static long coefficients_ahead(const function_call *c) {
+    return c->number[3] ? 0 : -(long)(c->g->L / c->tensor[0]->shape[1]);
 }
 
 // ---- The functions ----------------------------------------------------------------------------------------
-#define ONE(NAME)                                                                                            \
-    static tensor *call_##NAME(const function_call *c) { return op_##NAME(c->g, c->tensor[0]); }
-ONE(gelu)
-ONE(silu)
-ONE(sigmoid)
-ONE(tanh)
-ONE(softplus)
-ONE(elu1)
-
-static tensor *call_layernorm(const function_call *c) {
-    return op_layernorm(c->g, c->tensor[0], c->tensor[1], c->tensor[2]);
-}
+static tensor *call_scale(const function_call *c) { return op_scale(c->g, c->tensor[0], c->real[1]); }
 static tensor *call_unitnorm(const function_call *c) { return op_unitnorm(c->g, c->tensor[0], 1); }
+static tensor *call_unitnorm_heads(const function_call *c) {
+    return op_unitnorm(c->g, c->tensor[0], c->heads);
+}
 static tensor *call_rmsnorm(const function_call *c) {
     return op_rmsnorm(c->g, c->tensor[0], c->tensor[1], 1);
 }
-static tensor *call_affine(const function_call *c) {
-    return op_affine(c->g, c->tensor[0], c->tensor[1], c->tensor[2]);
+static tensor *call_rms_heads(const function_call *c) { return op_rms(c->g, c->tensor[0], c->heads); }
+static tensor *call_gain_heads(const function_call *c) {
+    return op_gain(c->g, c->tensor[0], op_spread(c->g, c->tensor[1], width(c->tensor[0]) / c->heads));
 }
-static tensor *call_gate(const function_call *c) {
-    return op_gate(c->g, c->tensor[0], c->tensor[1], c->tensor[2]);
+static tensor *call_decays(const function_call *c) {
+    tensor *rate = op_exp(c->g, c->tensor[1]);
+    return op_gain(c->g, c->tensor[0], op_scale(c->g, rate, -1.0));
 }
-static tensor *call_conv(const function_call *c) { return op_conv(c->g, c->tensor[0], c->tensor[1], 0); }
-static tensor *call_conv_heads(const function_call *c) {
-    return op_conv_heads(c->g, c->tensor[0], c->tensor[1]);
+static tensor *call_divide(const function_call *c) {
+    tensor *l = op_log(c->g, c->tensor[1]);
+    tensor *inverse = op_exp(c->g, op_scale(c->g, l, -1.0));
+    return op_mul(c->g, c->tensor[0], inverse);
 }
-static tensor *call_bias(const function_call *c) { return op_bias(c->g, c->tensor[0], c->tensor[1]); }
+static tensor *call_shift(const function_call *c) { return op_shift(c->g, c->tensor[0], c->number[1]); }
+static tensor *call_columns(const function_call *c) {
+    return op_columns(c->g, c->tensor[0], c->number[1], c->number[2]);
+}
+static tensor *call_conv(const function_call *c) {
+    return op_conv(c->g, c->tensor[0], c->tensor[1], c->number[2]);
+}
 static tensor *call_unit_projection(const function_call *c) {
-    return op_unit_projection(c->g, c->tensor[0], c->tensor[1], c->tensor[2], 0);
+    return op_unit_projection(c->g, c->tensor[0], c->tensor[1], c->tensor[2], c->number[3]);
 }
 static tensor *call_pool(const function_call *c) {
-    return op_pool(c->g, c->tensor[0], c->number[1], 0, c->number[2]);
+    return op_pool(c->g, c->tensor[0], c->number[1], c->number[3], c->number[2]);
 }
 static tensor *call_landmark_keys(const function_call *c) {
     return op_block_filter(c->g, c->tensor[0], c->number[1], c->number[2] == 1, c->number[3] == 1);
@@ -107,11 +191,16 @@ static tensor *call_s4d(const function_call *c) {
     tensor *k = op_s4d_kernel(c->g, c->tensor[1], c->tensor[2], c->tensor[3], c->tensor[4]);
     return op_longconv(c->g, c->tensor[0], k, c->tensor[5], 0.0);
 }
+static tensor *call_s4d_real(const function_call *c) {
+    tensor *k = op_s4d_kernel(c->g, c->tensor[1], c->tensor[2], NULL, c->tensor[3]);
+    return op_longconv(c->g, c->tensor[0], k, c->tensor[4], 0.0);
+}
 static tensor *call_rope(const function_call *c) { return op_rope(c->g, c->tensor[0], c->heads); }
 enum { DECAY_NONE, DECAY_EXP, DECAY_ALIBI, DECAY_ALIBI_SCALED };
-static tensor *call_attention(const function_call *c) {
+static attention_opts attention_of(const function_call *c) {
     const size_t H = c->heads, d = width(c->tensor[0]) / H;
-    attention_opts opts = {.heads = H, .causal = 1, .chunk = c->number[5], .pool_window = c->number[6]};
+    attention_opts opts = {
+        .heads = H, .causal = c->number[7] == 0, .chunk = c->number[5], .pool_window = c->number[6]};
     double alphas[LAS_MAX_HEADS];
     if (c->number[3] == DECAY_EXP) {
         las_alphas(alphas, H, c->real[4]);
@@ -119,10 +208,17 @@ static tensor *call_attention(const function_call *c) {
     }
     if (c->number[3] == DECAY_ALIBI) opts.bias = alibi_table(c->g, H, 1.0);
     if (c->number[3] == DECAY_ALIBI_SCALED) opts.bias = alibi_table(c->g, H, 1.0 / md_sqrt((double)d));
+    return opts;
+}
+static tensor *call_attention(const function_call *c) {
+    const attention_opts opts = attention_of(c);
     return op_attention(c->g, c->tensor[0], c->tensor[1], c->tensor[2], &opts);
 }
 static tensor *call_attention_maps(const function_call *c) {
-    const attention_opts opts = {.heads = c->heads, .causal = 1};
+    const size_t H = c->heads, d = width(c->tensor[0]) / H;
+    attention_opts opts = {.heads = H, .causal = 1};
+    if (c->number[4] == 1) opts.bias = alibi_table(c->g, H, 1.0);
+    if (c->number[4] == 2) opts.bias = alibi_table(c->g, H, 1.0 / md_sqrt((double)d));
     return op_attention_maps(c->g, c->tensor[0], c->tensor[1], c->tensor[2], c->tensor[3], &opts);
 }
 static tensor *call_linear_attention(const function_call *c) {
@@ -130,8 +226,23 @@ static tensor *call_linear_attention(const function_call *c) {
     return op_linear_attention(c->g, c->tensor[0], c->tensor[1], c->tensor[2], c->heads,
                                normaliser[c->number[3]], c->number[4]);
 }
+static double root_scale(const function_call *c) {
+    return 1.0 / md_sqrt((double)(width(c->tensor[0]) / c->heads));
+}
+static tensor *call_gla(const function_call *c) {
+    return op_gla(c->g, c->tensor[0], c->tensor[1], c->tensor[2], c->tensor[3], c->tensor[4], c->heads, 0,
+                  root_scale(c));
+}
+static tensor *call_ssd(const function_call *c) {
+    return op_gla(c->g, c->tensor[0], c->tensor[1], c->tensor[2], c->tensor[3], c->tensor[4], c->heads, 1,
+                  1.0);
+}
+static tensor *call_delta(const function_call *c) {
+    return op_delta(c->g, c->tensor[0], c->tensor[1], c->tensor[2], c->tensor[3], c->tensor[4], c->heads,
+                    root_scale(c));
+}
 static tensor *call_longconv(const function_call *c) {
-    return op_longconv(c->g, c->tensor[0], c->tensor[1], c->tensor[2], 0.0);
+    return op_longconv(c->g, c->tensor[0], c->tensor[1], c->tensor[2], c->real[3]);
 }
 static tensor *call_ema(const function_call *c) {
     return op_ema(c->g, c->tensor[0], c->tensor[1], c->tensor[2], c->tensor[3], c->tensor[4], c->tensor[5]);
@@ -140,16 +251,27 @@ static tensor *call_scan(const function_call *c) {
     return op_selective_scan(c->g, c->tensor[0], c->tensor[1], c->tensor[2], c->tensor[3], c->tensor[4],
                              c->tensor[5]);
 }
+static tensor *call_bin_max(const function_call *c) {
+    return op_maxpool(c->g, c->tensor[0], c->g->L / c->number[1], c->number[2], c->number[3] == 1);
+}
+static tensor *call_repeat(const function_call *c) {
+    return op_repeat(c->g, c->tensor[1], c->g->L / c->number[2]);
+}
+static tensor *call_coefficients(const function_call *c) {
+    return op_theta(c->g, c->tensor[0], c->number[1] == 1, c->real[2], c->number[3] == 0);
+}
+static tensor *call_resonate(const function_call *c) {
+    static const int mode[] = {SMX_IIR_CAUSAL, SMX_IIR_CARRY, SMX_IIR_LITERAL};
+    const size_t bins = c->g->L / c->number[2];
+    return op_iir(c->g, c->tensor[0], c->tensor[1], bins,
+                  c->tensor[1]->n / (c->g->B * bins * width(c->tensor[0]) * 2), mode[c->number[3]]);
+}
 
-// Help stays out of the module that is downloaded.
-#ifdef __wasm__
-#define HELP(text) NULL
-#else
-#define HELP(text) text
-#endif
 // Lines of the rows
 #define TENSOR(n)                                                                                            \
     { .kind = ARGUMENT_TENSOR, .name = n }
+#define MAYBE_TENSOR(n)                                                                                      \
+    { .kind = ARGUMENT_TENSOR, .name = n, .optional = 1 }
 #define WEIGHT(n, r)                                                                                         \
     { .kind = ARGUMENT_WEIGHT, .name = n, .role = r }
 #define MAYBE_WEIGHT(n, r)                                                                                   \
@@ -161,123 +283,442 @@ static tensor *call_scan(const function_call *c) {
 #define WORD(n, w)                                                                                           \
     { .kind = ARGUMENT_WORD, .name = n, .words = w }
 #define QKV TENSOR("q"), TENSOR("k"), TENSOR("v")
+#define ARGUMENTS(...) .arguments = {__VA_ARGS__}
+// What readers are told stays out of the module that is downloaded.
+#ifdef __wasm__
+#define TOLD(...) .help = NULL
+#else
+#define TOLD(...) __VA_ARGS__
+#endif
 enum { MOST_ROWS = 1 << 20 };
 
 const equation_function equation_functions[] = {
-    {"gelu", HELP("x Phi(x), entry by entry (tanh form)"), {TENSOR("x")}, NULL, call_gelu},
-    {"silu", HELP("x sigmoid(x)"), {TENSOR("x")}, NULL, call_silu},
-    {"sigmoid", HELP("1 / (1 + e^-x)"), {TENSOR("x")}, NULL, call_sigmoid},
-    {"tanh", HELP("hyperbolic tangent"), {TENSOR("x")}, NULL, call_tanh},
-    {"softplus", HELP("ln(1 + e^x)"), {TENSOR("x")}, NULL, call_softplus},
-    {"elu1",
-     HELP("x + 1 where x > 0, else e^x: positive features for linear attention"),
-     {TENSOR("x")},
-     NULL,
-     call_elu1},
-    {"gate", HELP("by a + (1 - by) b"), {TENSOR("by"), TENSOR("a"), TENSOR("b")}, three_alike, call_gate},
-    {"affine",
-     HELP("gain x + bias, a number each a column"),
-     {TENSOR("x"), WEIGHT("gain", WEIGHT_GAIN), WEIGHT("bias", WEIGHT_BIAS)},
-     NULL,
-     call_affine},
-    {"layernorm",
-     HELP("rows to mean 0 and deviation 1, then gain and bias"),
-     {TENSOR("x"), WEIGHT("gain", WEIGHT_GAIN), WEIGHT("bias", WEIGHT_BIAS)},
-     NULL,
-     call_layernorm},
-    {"rmsnorm",
-     HELP("rows over their root mean square, times gain"),
-     {TENSOR("x"), WEIGHT("gain", WEIGHT_GAIN)},
-     NULL,
-     call_rmsnorm},
-    {"unitnorm", HELP("rows to length 1"), {TENSOR("x")}, NULL, call_unitnorm},
-    {"conv",
-     HELP("each head its own short filter over time; tap 0 meets the current row (CAT Def. 1)"),
-     {TENSOR("x"), WEIGHT("filter", WEIGHT_FILTER)},
-     heads_divide,
-     call_conv},
-    {"conv_each",
-     HELP("each column its own short filter over time"),
-     {TENSOR("x"), WEIGHT("filter", WEIGHT_CHANNEL_TAPS)},
-     NULL,
-     call_conv},
-    {"conv_heads",
-     HELP("filters over time that also mix the heads (CAT's multi-head filter)"),
-     {TENSOR("x"), WEIGHT("filter", WEIGHT_HEAD_TAPS)},
-     heads_divide,
-     call_conv_heads},
-    {"bias",
-     HELP("x + b, b repeated over the rows; x + b_name says the same"),
-     {TENSOR("x"), WEIGHT("b", WEIGHT_BIAS)},
-     NULL,
-     call_bias},
-    {"unit_projection",
-     HELP("each head: rows of the filtered x to length 1, then its part of w (CAT Theorem 1)"),
-     {TENSOR("x"), WEIGHT("w", WEIGHT_MATRIX), WEIGHT("filter", WEIGHT_FILTER)},
-     heads_divide,
-     call_unit_projection},
-    {"pool",
-     HELP("mean over the last `window` rows, divisor always `window`; inside chunks"),
-     {TENSOR("x"), NUMBER("window", 3, 1, 65535), NUMBER("chunk", 0, 0, MOST_ROWS)},
-     NULL,
-     call_pool},
-    {"landmark_keys",
-     HELP(
-         "what a block's last row says of the block: the sum of its rows (box), or a decaying sum of all before (rho)"),
-     {TENSOR("k"), NUMBER("block", 8, 1, 65536), WORD("kind", "box|rho"), WORD("learns", "no|yes")},
-     NULL,
-     call_landmark_keys},
-    {"landmark_attention",
-     HELP("each query: softmax over its own block and the earlier block whose landmark it likes best (LCAT)"),
-     {QKV, TENSOR("marks"), NUMBER("block", 8, 1, 65536)},
-     marks_fit,
-     call_landmark},
-    {"s4d",
-     HELP("the impulse response of a small linear system a column, as a filter as long as the sequence"),
-     {TENSOR("x"), WEIGHT("log_dt", WEIGHT_BIAS), WEIGHT("log_a", WEIGHT_STATES),
-      WEIGHT("a_im", WEIGHT_STATES), WEIGHT("c", WEIGHT_STATE_PAIRS), WEIGHT("skip", WEIGHT_GAIN)},
-     NULL,
-     call_s4d},
-    {"rope",
-     HELP("turns pairs of columns of each head by an angle that grows with the row (Su et al.)"),
-     {TENSOR("x")},
-     rope_fits,
-     call_rope},
-    {"attention",
-     HELP(
-         "causal softmax attention, a head each; decay: e^(-alpha distance) on the logits (LaS) or ALiBi; pool: masked average pooling of its map"),
-     {QKV, WORD("decay", "none|exp|alibi|alibi_scaled"), REAL("range", 1, 0, 700),
-      NUMBER("chunk", 0, 0, MOST_ROWS), NUMBER("pool", 0, 0, 65535)},
-     attention_fits,
-     call_attention},
-    {"attention_maps",
-     HELP("the same, its maps mixed across the heads (CAT Table 2)"),
-     {QKV, WEIGHT("mix", WEIGHT_MAPS)},
-     qkv_fit,
-     call_attention_maps},
-    {"linear_attention",
-     HELP(
-         "running sums of keys times values, read by the queries; sum: divided by the sum of weights, rms: each head to size 1"),
-     {QKV, WORD("normaliser", "sum|rms|none"), NUMBER("tile", 64, 1, MOST_ROWS)},
-     qkv_fit,
-     call_linear_attention},
-    {"longconv",
-     HELP("a filter as long as the sequence a column, and skip x"),
-     {TENSOR("x"), WEIGHT("kernel", WEIGHT_KERNEL), MAYBE_WEIGHT("skip", WEIGHT_GAIN)},
-     kernel_fits,
-     call_longconv},
-    {"ema",
-     HELP("several damped moving averages a column (MEGA)"),
-     {TENSOR("x"), WEIGHT("alpha", WEIGHT_STATES), WEIGHT("delta", WEIGHT_STATES),
-      WEIGHT("beta", WEIGHT_STATES), WEIGHT("eta", WEIGHT_STATES), WEIGHT("skip", WEIGHT_GAIN)},
-     NULL,
-     call_ema},
-    {"selective_scan",
-     HELP("a state space model whose step, input and output depend on the row (Mamba)"),
-     {TENSOR("x"), TENSOR("dt"), WEIGHT("a_log", WEIGHT_STATES), TENSOR("b"), TENSOR("c"),
-      WEIGHT("skip", WEIGHT_GAIN)},
-     scan_fits,
-     call_scan},
+    {.name = "linear",
+     ARGUMENTS(TENSOR("x"), WEIGHT("w", WEIGHT_MATRIX), MAYBE_WEIGHT("b", WEIGHT_SUM_BIAS)),
+     .any_shape = 1,
+     .three = op_linear,
+     TOLD(.help = "the product with a matrix, and b added; x @ w and x @ w + b_name say the same",
+          .formula = "y = x W + b", .gives = "[..][n]", .cost = "D n", .example = "y = linear(x, w_1, b_1)",
+          .twin = "ref_linear")},
+    {.name = "add",
+     ARGUMENTS(TENSOR("a"), TENSOR("b")),
+     .any_shape = 1,
+     .check = two_alike,
+     .two = op_add,
+     TOLD(.help = "entry by entry; a + b says the same", .formula = "y = a + b", .cost = "0",
+          .example = "q = x @ w_q\ny = add(x, q)", .twin = "ref_add")},
+    {.name = "mul",
+     ARGUMENTS(TENSOR("a"), TENSOR("b")),
+     .any_shape = 1,
+     .check = two_alike,
+     .two = op_mul,
+     TOLD(.help = "entry by entry; a * b says the same", .formula = "y = a \\odot b", .cost = "D",
+          .example = "y = mul(x, sigmoid(x @ w_g)) @ w_o", .twin = "ref_mul")},
+    {.name = "scale",
+     ARGUMENTS(TENSOR("x"), REAL("by", 1, -1000000, 1000000)),
+     .any_shape = 1,
+     .apply = call_scale,
+     TOLD(.help = "times a number; x * 2, 2 * x, -x and x / 2 say the same", .formula = "y = s x",
+          .cost = "D", .example = "y = scale(x @ w_o, 0.5)", .twin = "ref_scale")},
+    {.name = "divide",
+     ARGUMENTS(TENSOR("a"), TENSOR("b")),
+     .any_shape = 1,
+     .check = two_alike,
+     .apply = call_divide,
+     TOLD(.help = "a e^(-ln b), entry by entry, b positive; a / b says the same", .formula = "y = a / b",
+          .cost = "2 D", .example = "u = softplus(x @ w_u)\ny = divide(x, u) @ w_o",
+          .twin = "ref_log, ref_exp, ref_mul")},
+    {.name = "max",
+     ARGUMENTS(TENSOR("a"), TENSOR("b")),
+     .any_shape = 1,
+     .check = two_alike,
+     .two = op_max,
+     TOLD(.help = "the larger of two, entry by entry; the gradient goes to it (to b where they are equal)",
+          .formula = "y = \\max(a, b)", .cost = "0", .example = "y = max(x @ w_a, x @ w_b) @ w_o",
+          .twin = "ref_max")},
+    {.name = "bias",
+     ARGUMENTS(TENSOR("x"), WEIGHT("b", WEIGHT_BIAS)),
+     .any_shape = 1,
+     .two = op_bias,
+     TOLD(.help = "b added to every row; x + b_name says the same", .formula = "y = x + b", .cost = "0",
+          .example = "y = bias(conv(x, f), b_f) @ w_o", .twin = "ref_bias")},
+    {.name = "gain",
+     ARGUMENTS(TENSOR("x"), WEIGHT("gain", WEIGHT_GAIN)),
+     .any_shape = 1,
+     .two = op_gain,
+     TOLD(.help = "each column times a number of its own", .formula = "y_{tc} = g_c x_{tc}", .cost = "D",
+          .example = "y = gain(x, g) @ w_o", .twin = "ref_mul")},
+    {.name = "gain_heads",
+     ARGUMENTS(TENSOR("x"), WEIGHT("gain", WEIGHT_HEADS)),
+     .any_shape = 1,
+     .check = heads_divide,
+     .apply = call_gain_heads,
+     TOLD(.help = "each head times a number of its own", .formula = "y_{tc} = g_{h(c)} x_{tc}", .cost = "D",
+          .example = "y = gain_heads(x, g) @ w_o", .twin = "ref_mul")},
+    {.name = "affine",
+     ARGUMENTS(TENSOR("x"), WEIGHT("gain", WEIGHT_GAIN), WEIGHT("bias", WEIGHT_BIAS)),
+     .any_shape = 1,
+     .three = op_affine,
+     TOLD(.help = "each column times a number, and one added", .formula = "y_{tc} = g_c x_{tc} + b_c",
+          .cost = "D", .example = "y = affine(x, alpha, beta) @ w_o", .twin = "ref_mul, ref_bias")},
+    {.name = "gelu",
+     ARGUMENTS(TENSOR("x")),
+     .any_shape = 1,
+     .one = op_gelu,
+     TOLD(.help = "x Phi(x), entry by entry (tanh form)", .formula = "y = x \\Phi(x)", .cost = "0",
+          .example = "y = gelu(x @ w_1) @ w_o", .twin = "ref_gelu")},
+    {.name = "silu",
+     ARGUMENTS(TENSOR("x")),
+     .any_shape = 1,
+     .one = op_silu,
+     TOLD(.help = "x sigmoid(x)", .formula = "y = x \\sigma(x)", .cost = "0",
+          .example = "y = silu(x @ w_1) @ w_o", .twin = "ref_silu")},
+    {.name = "sigmoid",
+     ARGUMENTS(TENSOR("x")),
+     .any_shape = 1,
+     .one = op_sigmoid,
+     TOLD(.help = "1 / (1 + e^-x)", .formula = "y = 1 / (1 + e^{-x})", .cost = "0",
+          .example = "y = sigmoid(x @ w_1) @ w_o", .twin = "ref_sigmoid")},
+    {.name = "tanh",
+     ARGUMENTS(TENSOR("x")),
+     .any_shape = 1,
+     .one = op_tanh,
+     TOLD(.help = "hyperbolic tangent", .formula = "y = \\tanh x", .cost = "0",
+          .example = "y = tanh(x @ w_1) @ w_o", .twin = "ref_tanh")},
+    {.name = "softplus",
+     ARGUMENTS(TENSOR("x")),
+     .any_shape = 1,
+     .one = op_softplus,
+     TOLD(.help = "ln(1 + e^x)", .formula = "y = \\ln(1 + e^x)", .cost = "0",
+          .example = "y = softplus(x @ w_1) @ w_o", .twin = "ref_softplus")},
+    {.name = "elu1",
+     ARGUMENTS(TENSOR("x")),
+     .any_shape = 1,
+     .one = op_elu1,
+     TOLD(.help = "x + 1 where x > 0, else e^x: positive features for linear attention",
+          .formula = "y = x + 1 \\text{ where } x > 0, \\text{ else } e^x", .cost = "0",
+          .example = "y = elu1(x @ w_1) @ w_o", .twin = "ref_elu1")},
+    {.name = "exp",
+     ARGUMENTS(TENSOR("x")),
+     .any_shape = 1,
+     .one = op_exp,
+     TOLD(.help = "e^x: infinite above 88", .formula = "y = e^x", .cost = "0",
+          .example = "y = exp(x @ w_1) @ w_o", .twin = "ref_exp")},
+    {.name = "log",
+     ARGUMENTS(TENSOR("x")),
+     .any_shape = 1,
+     .one = op_log,
+     TOLD(.help = "natural logarithm of positive numbers", .formula = "y = \\ln x", .cost = "0",
+          .example = "y = log(softplus(x @ w_1)) @ w_o", .twin = "ref_log")},
+    {.name = "gate",
+     ARGUMENTS(TENSOR("by"), TENSOR("a"), TENSOR("b")),
+     .any_shape = 1,
+     .check = three_alike,
+     .three = op_gate,
+     TOLD(.help = "between b and a, as far as `by` says", .formula = "y = g \\odot a + (1 - g) \\odot b",
+          .cost = "2 D", .example = "y = gate(sigmoid(x @ w_g), x @ w_a, x)", .twin = "ref_gate")},
+    {.name = "layernorm",
+     ARGUMENTS(TENSOR("x"), WEIGHT("gain", WEIGHT_GAIN), WEIGHT("bias", WEIGHT_BIAS)),
+     .any_shape = 1,
+     .three = op_layernorm,
+     TOLD(.help = "rows to mean 0 and deviation 1, then gain and bias",
+          .formula = "y = g \\odot (x - \\mu) / \\sqrt{\\sigma^2 + 10^{-5}} + b", .cost = "3 D",
+          .example = "y = layernorm(x, g, b) @ w_o", .twin = "ref_layernorm")},
+    {.name = "rmsnorm",
+     ARGUMENTS(TENSOR("x"), WEIGHT("gain", WEIGHT_GAIN)),
+     .any_shape = 1,
+     .apply = call_rmsnorm,
+     TOLD(.help = "rows over their root mean square, times gain",
+          .formula = "y = g \\odot x / \\sqrt{\\overline{x^2} + 10^{-5}}", .cost = "3 D",
+          .example = "y = rmsnorm(x, g) @ w_o", .twin = "ref_rmsnorm")},
+    {.name = "rms_heads",
+     ARGUMENTS(TENSOR("x")),
+     .any_shape = 1,
+     .check = heads_divide,
+     .apply = call_rms_heads,
+     TOLD(.help = "each head of a row over its root mean square",
+          .formula = "y_h = x_h / \\sqrt{\\overline{x_h^2} + 10^{-5}}", .cost = "2 D",
+          .example = "y = rms_heads(x @ w_1) @ w_o", .twin = "ref_rmsnorm")},
+    {.name = "unitnorm",
+     ARGUMENTS(TENSOR("x")),
+     .any_shape = 1,
+     .apply = call_unitnorm,
+     TOLD(.help = "rows to length 1", .formula = "y = x / |x|", .cost = "2 D",
+          .example = "y = unitnorm(x @ w_1) @ w_o", .twin = "ref_unitnorm")},
+    {.name = "unitnorm_heads",
+     ARGUMENTS(TENSOR("x")),
+     .any_shape = 1,
+     .check = heads_divide,
+     .apply = call_unitnorm_heads,
+     TOLD(.help = "each head of a row to length 1", .formula = "y_h = x_h / |x_h|", .cost = "2 D",
+          .example = "q = unitnorm_heads(x @ w_q)\ny = attention(q, q, x) @ w_o", .twin = "ref_unitnorm")},
+    {.name = "shift",
+     ARGUMENTS(TENSOR("x"), NUMBER("by", 1, 0, MOST_ROWS)),
+     .apply = call_shift,
+     .ahead = shift_ahead,
+     TOLD(.help = "each row what stood `by` rows before it; zeros first", .formula = "y_t = x_{t-n}",
+          .cost = "0", .example = "k = shift(x) @ w_k\ny = attention(x @ w_q, k, x) @ w_o",
+          .twin = "ref_shift")},
+    {.name = "columns",
+     ARGUMENTS(TENSOR("x"), NUMBER("from", 0, 0, 65535), NUMBER("count", 1, 1, 65536)),
+     .any_shape = 1,
+     .check = columns_fit,
+     .apply = call_columns,
+     TOLD(.help = "`count` columns from number `from` on", .formula = "y_{tc} = x_{t, a + c}",
+          .gives = "[..][count]", .cost = "0", .example = "u = x @ w_u[8]\ny = columns(u, 2, 4) @ w_o[width]",
+          .twin = "ref_columns")},
+    {.name = "join",
+     ARGUMENTS(TENSOR("a"), TENSOR("b")),
+     .two = op_join,
+     TOLD(.help = "the columns of a, then those of b", .formula = "y = [a \\mid b]",
+          .gives = "[L][D of a + D of b]", .cost = "0", .example = "y = join(x, shift(x)) @ w_o[width]",
+          .twin = "ref_join")},
+    {.name = "mean",
+     ARGUMENTS(TENSOR("x")),
+     .one = op_mean,
+     TOLD(.help = "the mean of the rows so far", .formula = "y_t = \\frac{1}{t+1} \\sum_{s \\le t} x_s",
+          .cost = "D", .example = "y = gelu(mean(x) @ w_1) @ w_o", .twin = "ref_mean")},
+    {.name = "conv",
+     ARGUMENTS(TENSOR("x"), WEIGHT("filter", WEIGHT_FILTER), NUMBER("future", 0, 0, 65535)),
+     .check = head_taps_fit,
+     .apply = call_conv,
+     .ahead = conv_ahead,
+     TOLD(.help = "each head its own short filter over time; tap `future` meets the current row (CAT Def. 1)",
+          .formula = "y_{tc} = \\sum_w f_{h(c),w} x_{t - w + n, c}", .cost = "D taps",
+          .example = "y = attention(x @ w_q, conv(x @ w_k, filter_k), x @ w_v) @ w_o", .twin = "ref_conv")},
+    {.name = "conv_each",
+     ARGUMENTS(TENSOR("x"), WEIGHT("filter", WEIGHT_CHANNEL_TAPS), NUMBER("future", 0, 0, 65535)),
+     .check = taps_fit,
+     .apply = call_conv,
+     .ahead = conv_ahead,
+     TOLD(.help = "each column its own short filter over time",
+          .formula = "y_{tc} = \\sum_w f_{c,w} x_{t - w + n, c}", .cost = "D taps",
+          .example = "y = silu(conv_each(x, f[4])) @ w_o", .twin = "ref_conv")},
+    {.name = "conv_heads",
+     ARGUMENTS(TENSOR("x"), WEIGHT("filter", WEIGHT_HEAD_TAPS)),
+     .check = heads_divide,
+     .two = op_conv_heads,
+     TOLD(.help = "filters over time that also mix the heads (CAT's multi-head filter)",
+          .formula = "y_{t,h} = \\sum_w \\sum_g f_{w,h,g} x_{t - w, g}", .cost = "D H taps",
+          .example = "y = attention(x @ w_q, conv_heads(x @ w_k, f), x @ w_v) @ w_o",
+          .twin = "ref_conv_heads")},
+    {.name = "unit_projection",
+     ARGUMENTS(TENSOR("x"), WEIGHT("w", WEIGHT_MATRIX), WEIGHT("filter", WEIGHT_FILTER),
+               NUMBER("future", 0, 0, 65535)),
+     .check = unit_fits,
+     .apply = call_unit_projection,
+     .ahead = unit_ahead,
+     TOLD(.help = "each head: rows of the filtered x to length 1, then its part of w (CAT Theorem 1)",
+          .formula = "y_h = \\frac{x * f_h}{|x * f_h|} W_h", .gives = "[L][n]", .cost = "H D taps + D n",
+          .example = "q = unit_projection(x, w_q, filter_q)\ny = attention(q, q, x @ w_v) @ w_o",
+          .twin = "ref_filtered_linear")},
+    {.name = "pool",
+     ARGUMENTS(TENSOR("x"), NUMBER("window", 3, 1, 65535), NUMBER("chunk", 0, 0, MOST_ROWS),
+               NUMBER("future", 0, 0, 65535)),
+     .check = pool_fits,
+     .apply = call_pool,
+     .ahead = pool_ahead,
+     TOLD(.help = "mean over `window` rows, `future` of them ahead, divisor always `window`; inside chunks",
+          .formula = "y_t = \\frac{1}{P} \\sum_{p < P} x_{t - p + n}", .cost = "D P",
+          .example = "y = attention(x @ w_q, x @ w_k, pool(x @ w_v)) @ w_o", .twin = "ref_conv")},
+    {.name = "rope",
+     ARGUMENTS(TENSOR("x")),
+     .check = rope_fits,
+     .apply = call_rope,
+     TOLD(.help = "turns pairs of columns of each head by an angle that grows with the row (Su et al.)",
+          .formula = "y_{t,m} = e^{i t\\, 10000^{-2m/d}} x_{t,m}", .cost = "2 D",
+          .example = "q = rope(x @ w_q)\nk = rope(x @ w_k)\ny = attention(q, k, x @ w_v) @ w_o",
+          .twin = "ref_rope")},
+    {.name = "attention",
+     ARGUMENTS(QKV, WORD("decay", "none|exp|alibi|alibi_scaled"), REAL("range", 1, 0, 700),
+               NUMBER("chunk", 0, 0, MOST_ROWS), NUMBER("pool", 0, 0, 65535), WORD("causal", "yes|no")),
+     .check = attention_fits,
+     .apply = call_attention,
+     .ahead = attention_ahead,
+     TOLD(.help =
+              "causal softmax attention, a head each; decay: e^(-alpha distance) on the logits (LaS) or ALiBi; pool: masked average pooling of its map",
+          .formula = "y_i = \\sum_{j \\le i} \\operatorname{softmax}_j(q_i \\cdot k_j / \\sqrt{d})\\, v_j",
+          .cost = "D L", .example = "y = attention(x @ w_q, x @ w_k, x @ w_v) @ w_o",
+          .twin = "ref_attention")},
+    {.name = "attention_maps",
+     ARGUMENTS(QKV, WEIGHT("mix", WEIGHT_MAPS), WORD("decay", "none|alibi|alibi_scaled")),
+     .check = qkv_fit,
+     .apply = call_attention_maps,
+     TOLD(.help = "the same, its maps mixed across the heads (CAT Table 2)",
+          .formula = "A'_h = \\sum_g M_{hg} A_g,\\quad y_h = A'_h v_h", .cost = "D L + H^2 L / 2",
+          .example = "y = attention_maps(x @ w_q, x @ w_k, x @ w_v, mix) @ w_o",
+          .twin = "ref_attention_maps")},
+    {.name = "linear_attention",
+     ARGUMENTS(QKV, WORD("normaliser", "sum|rms|none"), NUMBER("tile", 64, 1, MOST_ROWS)),
+     .check = qkv_fit,
+     .apply = call_linear_attention,
+     TOLD(.help =
+              "running sums of keys times values, read by the queries; sum: divided by the sum of weights, rms: each head to size 1",
+          .formula = "y_t = r_t \\sum_{s \\le t} (q_t \\cdot k_s) v_s", .cost = "D (tile + d)",
+          .example = "y = linear_attention(elu1(x @ w_q), elu1(x @ w_k), x @ w_v) @ w_o",
+          .twin = "ref_linattn")},
+    {.name = "gla",
+     ARGUMENTS(QKV, MAYBE_TENSOR("beta"), MAYBE_TENSOR("gates")),
+     .check = state_fits,
+     .apply = call_gla,
+     TOLD(.help =
+              "a state of keys and values that fades by e^gates (gates at most 0: a column a head or key column) and takes in beta k v",
+          .formula =
+              "S_t = e^{g_t} S_{t-1} + k_t (\\beta_t v_t)^\\top,\\quad y_t = S_t^\\top q_t / \\sqrt{d}",
+          .gives = "as v", .cost = "2 D d",
+          .example = "g = -softplus(x @ w_g[heads])\ny = gla(x @ w_q, x @ w_k, x @ w_v, gates=g) @ w_o",
+          .twin = "ref_gla")},
+    {.name = "ssd",
+     ARGUMENTS(TENSOR("c"), TENSOR("b"), TENSOR("u"), TENSOR("dt"), TENSOR("gates")),
+     .check = shared_state_fits,
+     .apply = call_ssd,
+     TOLD(.help = "Mamba-2's scan: c and b are shared by the heads of u, dt and gates have a column a head",
+          .formula = "S_t = e^{g_t} S_{t-1} + b_t (dt_t u_t)^\\top,\\quad y_t = S_t^\\top c_t",
+          .gives = "as u", .cost = "2 D N",
+          .example =
+              "dt = softplus(x @ w_dt[heads])\ny = ssd(x @ w_c[4], x @ w_b[4], x @ w_u, dt, decays(dt, a_log)) @ w_o",
+          .twin = "ref_gla")},
+    {.name = "delta",
+     ARGUMENTS(QKV, TENSOR("beta"), MAYBE_TENSOR("gates")),
+     .check = state_fits,
+     .apply = call_delta,
+     TOLD(.help =
+              "a state that corrects itself: what it answers to a key moves by beta towards the value (the delta rule)",
+          .formula =
+              "S_t = R + k_t (\\beta_t (v_t - R^\\top k_t))^\\top,\\quad R = e^{g_t} S_{t-1},\\quad y_t = S_t^\\top q_t / \\sqrt{d}",
+          .gives = "as v", .cost = "3 D d",
+          .example =
+              "k = unitnorm_heads(x @ w_k)\nq = unitnorm_heads(x @ w_q)\ny = delta(q, k, x @ w_v, sigmoid(x @ w_b[heads])) @ w_o",
+          .twin = "ref_delta")},
+    {.name = "decays",
+     ARGUMENTS(TENSOR("dt"), WEIGHT("a_log", WEIGHT_RATES)),
+     .any_shape = 1,
+     .check = heads_wide,
+     .apply = call_decays,
+     TOLD(.help = "-e^a_log dt, a column a head: log decays for gla, ssd and delta",
+          .formula = "g_{th} = -e^{a_h} dt_{th}", .cost = "H",
+          .example =
+              "dt = softplus(x @ w_dt[heads])\ny = gla(x @ w_q, x @ w_k, x @ w_v, gates=decays(dt, a_log)) @ w_o",
+          .twin = "ref_exp, ref_mul")},
+    {.name = "landmark_keys",
+     ARGUMENTS(TENSOR("k"), NUMBER("block", 8, 1, 65536), WORD("kind", "box|rho"), WORD("learns", "no|yes")),
+     .apply = call_landmark_keys,
+     TOLD(.help =
+              "what a block's last row says of the block: the sum of its rows (box), or a decaying sum of all before (rho)",
+          .formula = "m_t = \\sum_{s = t-B+1}^{t} k_s \\text{ or } k_t + e^{-1/B} m_{t-1}", .cost = "D",
+          .example =
+              "k = x @ w_k\nm = landmark_keys(k)\ny = landmark_attention(x @ w_q, k, x @ w_v, m) @ w_o",
+          .twin = "ref_block_filter")},
+    {.name = "landmark_attention",
+     ARGUMENTS(QKV, TENSOR("marks"), NUMBER("block", 8, 1, 65536)),
+     .check = marks_fit,
+     .apply = call_landmark,
+     TOLD(.help =
+              "each query: softmax over its own block and the earlier block whose landmark it likes best (LCAT)",
+          .formula =
+              "b_i = \\arg\\max_b m_b \\cdot q_i,\\quad y_i = \\operatorname{attention}(q_i; b_i \\cup \\text{own block})",
+          .cost = "D (L / B + B)",
+          .example =
+              "k = x @ w_k\nm = landmark_keys(k)\ny = landmark_attention(x @ w_q, k, x @ w_v, m) @ w_o",
+          .twin = "ref_landmark")},
+    {.name = "longconv",
+     ARGUMENTS(TENSOR("x"), WEIGHT("kernel", WEIGHT_KERNEL), MAYBE_WEIGHT("skip", WEIGHT_GAIN),
+               REAL("squash", 0, 0, 10)),
+     .apply = call_longconv,
+     TOLD(.help =
+              "a filter as long as the sequence a column, and skip x; squash: kernels moved towards 0 by so much",
+          .formula = "y_t = \\sum_{s \\le t} K_s x_{t-s} + d\\, x_t", .cost = "5 D log2 L",
+          .example = "y = gelu(longconv(x, k, skip)) @ w_o", .twin = "ref_longconv")},
+    {.name = "s4d",
+     ARGUMENTS(TENSOR("x"), WEIGHT("log_dt", WEIGHT_BIAS), WEIGHT("log_a", WEIGHT_STATES),
+               WEIGHT("a_im", WEIGHT_STATES), WEIGHT("c", WEIGHT_STATE_PAIRS), WEIGHT("skip", WEIGHT_GAIN)),
+     .apply = call_s4d,
+     TOLD(.help =
+              "the impulse response of a small linear system a column, as a filter as long as the sequence",
+          .formula =
+              "K_l = 2 \\Re \\sum_s c_s \\frac{e^{dt A_s} - 1}{A_s} e^{dt A_s l},\\quad A_s = -e^{a_s} + i b_s",
+          .cost = "5 D log2 L + D S",
+          .example =
+              "y = gelu(s4d(x, log_dt, log_a, a_im, c, skip)) @ w_o\nstart(log_dt, step)\nstart(log_a, constant, -0.7)\nstart(a_im, count, 3.14159)",
+          .twin = "ref_s4d")},
+    {.name = "s4d_real",
+     ARGUMENTS(TENSOR("x"), WEIGHT("log_dt", WEIGHT_BIAS), WEIGHT("log_a", WEIGHT_STATES),
+               WEIGHT("c", WEIGHT_STATES), WEIGHT("skip", WEIGHT_GAIN)),
+     .apply = call_s4d_real,
+     TOLD(.help = "the same of real states",
+          .formula = "K_l = \\sum_s c_s \\frac{e^{dt A_s} - 1}{A_s} e^{dt A_s l},\\quad A_s = -e^{a_s}",
+          .cost = "5 D log2 L + D S",
+          .example =
+              "y = gelu(s4d_real(x, log_dt, log_a, c, skip)) @ w_o\nstart(log_dt, step)\nstart(log_a, log_count)",
+          .twin = "ref_s4d")},
+    {.name = "ema",
+     ARGUMENTS(TENSOR("x"), WEIGHT("alpha", WEIGHT_STATES), WEIGHT("delta", WEIGHT_STATES),
+               WEIGHT("beta", WEIGHT_STATES), WEIGHT("eta", WEIGHT_STATES), WEIGHT("skip", WEIGHT_GAIN)),
+     .apply = call_ema,
+     TOLD(.help = "several damped moving averages a column (MEGA)",
+          .formula =
+              "h_t = a \\odot \\beta x_t + (1 - a \\odot d) \\odot h_{t-1},\\quad y_t = \\eta \\cdot h_t + s x_t",
+          .cost = "3 D S", .example = "y = silu(ema(x, alpha, delta, beta, eta, skip)) @ w_o",
+          .twin = "ref_mega_ema")},
+    {.name = "selective_scan",
+     ARGUMENTS(TENSOR("x"), TENSOR("dt"), WEIGHT("a_log", WEIGHT_STATES), TENSOR("b"), TENSOR("c"),
+               WEIGHT("skip", WEIGHT_GAIN)),
+     .check = scan_fits,
+     .apply = call_scan,
+     TOLD(.help = "a state space model whose step, input and output depend on the row (Mamba)",
+          .formula =
+              "h_t = e^{dt_t A} h_{t-1} + dt_t b_t x_t,\\quad y_t = c_t \\cdot h_t + s x_t,\\quad A = -e^{a}",
+          .cost = "4 D S",
+          .example =
+              "dt = softplus(x @ w_dt)\ny = selective_scan(x, dt, a_log, x @ w_b[16], x @ w_c[16], skip) @ w_o\nstart(a_log, log_count)",
+          .twin = "ref_selective_scan")},
+    {.name = "bin_max",
+     ARGUMENTS(TENSOR("x"), NUMBER("bin", 8, 1, MOST_ROWS), NUMBER("values", 1, 1, 1024),
+               WORD("joint", "no|yes")),
+     .check = bin_max_fits,
+     .apply = call_bin_max,
+     .ahead = bin_ahead,
+     TOLD(.help = "the largest of each column in `values` parts of each bin of `bin` rows (Focus)",
+          .formula = "e_{b,c,o} = \\max_{t \\in \\text{part } o \\text{ of bin } b} x_{tc}",
+          .gives = "[L / bin][D][values], joint: [L / bin][D values]", .cost = "0",
+          .example =
+              "e = bin_max(x, 4)\nt = coefficients(linear(e, w_e[2], b_e))\ny = resonate(x, t, 4) @ w_o",
+          .twin = "ref_maxpool")},
+    {.name = "repeat_pairs",
+     ARGUMENTS(TENSOR("x"), WEIGHT("raw", WEIGHT_PAIRS), NUMBER("bin", 8, 1, MOST_ROWS)),
+     .check = repeat_fits,
+     .apply = call_repeat,
+     TOLD(.help =
+              "a weight of pairs, the same for every bin; x only says how many columns there are (Focus-H)",
+          .formula = "y_b = r", .gives = "[L / bin][D][n][2]", .cost = "0",
+          .example = "t = coefficients(repeat_pairs(x, raw, 4), shift=no)\ny = resonate(x, t, 4) @ w_o",
+          .twin = "ref_repeat")},
+    {.name = "coefficients",
+     ARGUMENTS(TENSOR("raw"), WORD("kind", "sigmoid|triangle"), REAL("factor", 1, 0, 1),
+               WORD("shift", "yes|no")),
+     .any_shape = 1,
+     .check = coefficients_fit,
+     .apply = call_coefficients,
+     .ahead = coefficients_ahead,
+     TOLD(.help =
+              "pairs to filter coefficients; shift: a bin takes what the bin before said, the first gets zeros (Focus)",
+          .formula = "\\theta_b = f \\sigma(r_{b-1})", .cost = "0",
+          .example =
+              "e = bin_max(x, 4)\nt = coefficients(linear(e, w_e[2], b_e))\ny = resonate(x, t, 4) @ w_o",
+          .twin = "ref_theta")},
+    {.name = "resonate",
+     ARGUMENTS(TENSOR("x"), TENSOR("coefficients"), NUMBER("bin", 8, 1, MOST_ROWS),
+               WORD("mode", "causal|carry|literal")),
+     .any_shape = 1,
+     .check = resonate_fits,
+     .apply = call_resonate,
+     .ahead = resonate_ahead,
+     TOLD(.help =
+              "second-order filters whose coefficients change from bin to bin (Focus); causal: each bin from rest, carry: on with the state, literal: sees ahead in the bin",
+          .formula = "y_t = x_t - \\theta_{b,0} y_{t-1} - \\theta_{b,1} y_{t-2}", .cost = "2 D F",
+          .example =
+              "e = bin_max(x, 4)\nt = coefficients(linear(e, w_e[2], b_e))\ny = resonate(x, t, 4) @ w_o",
+          .twin = "ref_focus_filter")},
     {0},
 };
 
@@ -285,4 +726,17 @@ const equation_function *function_find(const char *name) {
     for (const equation_function *f = equation_functions; f->name; f++)
         if (!strcmp(f->name, name)) return f;
     return NULL;
+}
+
+tensor *function_apply(const equation_function *f, const function_call *c) {
+    if (f->one) return f->one(c->g, c->tensor[0]);
+    if (f->two) return f->two(c->g, c->tensor[0], c->tensor[1]);
+    if (f->three) return f->three(c->g, c->tensor[0], c->tensor[1], c->tensor[2]);
+    return f->apply(c);
+}
+
+size_t function_arguments(const equation_function *f) {
+    size_t n = 0;
+    while (f->arguments[n].kind != ARGUMENT_END) n++;
+    return n;
 }

@@ -20,7 +20,11 @@ typedef enum {
     WEIGHT_STATES,       // [D][n or 16]
     WEIGHT_STATE_PAIRS,  // [D][n or 16][2]
     WEIGHT_GAIN,         // [D], 1
-    WEIGHT_BIAS          // [D], 0
+    WEIGHT_BIAS,         // [D], 0
+    WEIGHT_SUM_BIAS,     // [columns of the product], 0
+    WEIGHT_HEADS,        // [H], 1
+    WEIGHT_RATES,        // [H], ln 1, ln 2, ...
+    WEIGHT_PAIRS         // [D][n or 1][2]
 } weight_role;
 
 typedef enum {
@@ -32,13 +36,12 @@ typedef enum {
     ARGUMENT_WORD
 } argument_kind;
 typedef struct {
-    argument_kind kind;
     const char *name;
-    weight_role role;   // of a weight; a tensor may stand there too
-    int optional;       // tensor or weight: may be left out
-    double fallback;    // of a number
-    double least, most; // of a number, whole or real
-    const char *words;  // "none|sum": the first is the fallback
+    const char *words;             // "none|sum": the first is the fallback
+    uint8_t kind;                  // argument_kind
+    uint8_t role;                  // weight_role, of a weight
+    uint8_t optional;              // tensor or weight: may be left out
+    int32_t fallback, least, most; // of a number, whole or real
 } function_argument;
 
 enum { FUNCTION_ARGUMENTS = 8 };
@@ -51,15 +54,32 @@ typedef struct {
     double real[FUNCTION_ARGUMENTS];
 } function_call;
 
+// An operation of the language. What stands under "for readers" is NULL in the module that is downloaded.
 typedef struct {
-    const char *name, *help; // help: what it computes, one line; NULL in the module
+    const char *name;
     function_argument arguments[FUNCTION_ARGUMENTS + 1]; // ended by ARGUMENT_END
+    int any_shape; // 1: row by row, on tensors of any shape; 0: tensors are [B][L][columns]
     // What does not fit, in words, into `why`: 0, or -1. May be NULL.
     int (*check)(const function_call *c, char *why, size_t size);
+    // What it makes: an operation of so many tensors, or a function of the call.
+    tensor *(*one)(graph *g, tensor *a);
+    tensor *(*two)(graph *g, tensor *a, tensor *b);
+    tensor *(*three)(graph *g, tensor *a, tensor *b, tensor *c);
     tensor *(*apply)(const function_call *c);
+    long (*ahead)(
+        const function_call *c); // rows that it sees ahead; below 0: only what is so long past. NULL: 0
+    // ---- For readers
+    const char *help;    // what it computes, one line
+    const char *formula; // LaTeX
+    const char *gives;   // the result's shape where it is not that of the first argument
+    const char *cost;    // products a row
+    const char *example; // a text that runs as it is
+    const char *twin;    // of the oracle (include/seqmix/ref.h)
 } equation_function;
 
 extern const equation_function equation_functions[]; // ended by a NULL name
 const equation_function *function_find(const char *name);
+tensor *function_apply(const equation_function *f, const function_call *c);
+size_t function_arguments(const equation_function *f);
 
 #endif

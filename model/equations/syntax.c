@@ -154,8 +154,7 @@ static equation_node *factor(parser *p) {
             n = call(p, n);
         } else if (n && *p->at == '[') {
             p->at++;
-            skip_blanks(p);
-            if (read_number(p, &n->number)) return NULL;
+            if (!(n->first = sum(p))) return NULL;
             skip_blanks(p);
             if (*p->at != ']') return expected(p, "']'");
             p->at++;
@@ -170,15 +169,16 @@ static equation_node *factor(parser *p) {
     return n;
 }
 
-// left { sign right }: of equal rank, from the left.
-static equation_node *chain(parser *p, equation_node *(*part)(parser *), char one, equation_kind kind_one,
-                            char other, equation_kind kind_other) {
+// left { sign right }: of equal rank, from the left. kinds: of each of the signs.
+static equation_node *chain(parser *p, equation_node *(*part)(parser *), const char *signs,
+                            const equation_kind *kinds) {
     equation_node *left = part(p);
     for (;;) {
         if (!left) return NULL;
         skip_blanks(p);
-        if (*p->at != one && *p->at != other) return left;
-        equation_node *n = make(p, *p->at == one ? kind_one : kind_other, column(p));
+        const char *sign = *p->at ? strchr(signs, *p->at) : NULL;
+        if (!sign) return left;
+        equation_node *n = make(p, kinds[sign - signs], column(p));
         p->at++;
         if (!n) return NULL;
         n->first = left;
@@ -186,8 +186,23 @@ static equation_node *chain(parser *p, equation_node *(*part)(parser *), char on
         left = left->next ? n : NULL;
     }
 }
-static equation_node *product(parser *p) { return chain(p, factor, '*', EQUATION_MUL, '@', EQUATION_MATMUL); }
-static equation_node *sum(parser *p) { return chain(p, product, '+', EQUATION_ADD, '-', EQUATION_SUB); }
+static equation_node *product(parser *p) {
+    static const equation_kind kinds[] = {EQUATION_MUL, EQUATION_MATMUL, EQUATION_DIVIDE};
+    return chain(p, factor, "*@/", kinds);
+}
+static equation_node *sum(parser *p) {
+    static const equation_kind kinds[] = {EQUATION_ADD, EQUATION_SUB};
+    return chain(p, product, "+-", kinds);
+}
+
+int equations_key(const equation_line *l, double *value) {
+    const equation_node *n = l->value;
+    const double sign = n->kind == EQUATION_NEGATE ? -1.0 : 1.0;
+    if (n->kind == EQUATION_NEGATE) n = n->first;
+    if (!l->name[0] || n->kind != EQUATION_NUMBER) return 0;
+    *value = sign * n->number;
+    return 1;
+}
 
 // The line at the parser's place, if there is something on it. 0, or -1 with the error.
 static int line(parser *p) {

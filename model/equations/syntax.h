@@ -2,12 +2,12 @@
 //   text     = line { newline line }
 //   line     = [ NAME "=" ] sum
 //   sum      = product { ("+" | "-") product }
-//   product  = factor { ("*" | "@") factor }
-//   factor   = "-" factor | "(" sum ")" | NUMBER | NAME [ "[" NUMBER "]" ]
-//            | NAME "(" [ argument { "," argument } ] ")"
+//   product  = factor { ("*" | "@" | "/") factor }
+//   factor   = "-" factor | "(" sum ")" | NUMBER | NAME [ "[" sum "]" ] | NAME "(" [ argument { "," argument
+//    } ] ")"
 //   argument = [ NAME "=" ] sum
-// Nothing is looked up here: what a name means is build.c's business.
-// A text is data: it can name operations and weights only.
+// Nothing is looked up here: what a name means is build.c's business. A text is data: it can name operations
+// and weights only.
 #ifndef SMX_EQUATION_SYNTAX_H
 #define SMX_EQUATION_SYNTAX_H
 
@@ -33,6 +33,7 @@ typedef enum {
     EQUATION_SUB,
     EQUATION_MUL,
     EQUATION_MATMUL,
+    EQUATION_DIVIDE,
     EQUATION_NEGATE
 } equation_kind;
 typedef struct equation_node {
@@ -40,8 +41,8 @@ typedef struct equation_node {
     uint16_t line, column;              // where it begins, from 1; of an operator: its sign
     char name[EQUATION_NAME];           // of a word, or of the function that is called
     char key[EQUATION_NAME];            // of an argument given as key=value, else ""
-    double number;                      // of a number; of a word: the size in brackets, 0: none
-    struct equation_node *first, *next; // operands or arguments in order
+    double number;                      // of a number
+    struct equation_node *first, *next; // operands or arguments in order; of a word: the size in brackets
 } equation_node;
 typedef struct {
     char name[EQUATION_NAME]; // assigned; "": a result without a name
@@ -54,6 +55,10 @@ typedef struct {
     size_t n_nodes;
     equation_node nodes[EQUATION_NODES];
 } equations; // about 150 KB: on the heap
+
+// A line such as taps = 3, a number alone: a key of the text, whose value a config may give. *value: the
+// text's own.
+int equations_key(const equation_line *l, double *value);
 
 // 0; -1 with a sentence that names line, column, the thing and what is allowed. No memory is taken.
 int equations_parse(equations *e, const char *text, smx_error *error);

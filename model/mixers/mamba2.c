@@ -30,7 +30,7 @@ static tensor *build(graph *g, const config *c, tensor *x) {
     tensor *dt = graph_name(g, steps(g, c, x, "w_dt"), "dt");
     tensor *y = op_gla(g, C, B, u, dt, decays(g, dt, H), H, 1, 1.0);
     tensor *skip = op_spread(g, weight_vector(g, "skip", H, 1.0), E / H);
-    y = graph_name(g, op_add(g, y, by_gain(g, u, skip)), "y");
+    y = graph_name(g, op_add(g, y, op_gain(g, u, skip)), "y");
     tensor *z = op_silu(g, state_matrix(g, c, x, "w_z", E));
     y = op_mul(g, y, z);
     y = op_rmsnorm(g, y, weight_vector(g, "gain", E, 1.0), 1);

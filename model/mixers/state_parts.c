@@ -15,25 +15,15 @@ tensor *convolved(graph *g, const config *c, tensor *x, const char *w_name, cons
     return op_silu(g, op_conv(g, y, taps, 0));
 }
 
-static void fill_ones(float *data, const uint32_t *shape) {
-    for (size_t i = 0; i < shape[0]; i++) data[i] = 1.0f;
-}
-static void fill_zeros(float *data, const uint32_t *shape) {
-    for (size_t i = 0; i < shape[0]; i++) data[i] = 0.0f;
-}
-tensor *by_gain(graph *g, tensor *x, tensor *gain) {
-    return op_affine(g, x, gain, op_constant(g, fill_zeros, 1, &x->shape[x->rank - 1]));
-}
 tensor *normed_heads(graph *g, const config *c, tensor *o) {
     const size_t D = o->shape[o->rank - 1], H = c->common.heads;
-    tensor *ones = op_constant(g, fill_ones, 1, (uint32_t[]){(uint32_t)(D / H)});
-    tensor *normed = op_rmsnorm(g, o, ones, H);
-    return by_gain(g, normed, weight_vector(g, "gain", D, 1.0));
+    tensor *normed = op_rms(g, o, H);
+    return op_gain(g, normed, weight_vector(g, "gain", D, 1.0));
 }
 tensor *decays(graph *g, tensor *dt, size_t heads) {
     tensor *a_log = graph_param(g, "a_log", (init){INIT_LOG_COUNT, 1}, 0, 1, (uint32_t[]){(uint32_t)heads});
     tensor *rate = op_exp(g, a_log);
-    return by_gain(g, dt, op_scale(g, rate, -1.0));
+    return op_gain(g, dt, op_scale(g, rate, -1.0));
 }
 tensor *steps(graph *g, const config *c, tensor *x, const char *w_name) {
     const size_t D = x->shape[x->rank - 1], H = c->common.heads;

@@ -9,8 +9,6 @@ tensor *state_matrix(graph *g, const config *c, tensor *x, const char *w_name, s
 // SiLU(conv(x W)): depthwise, causal, 4 taps [out][4] called conv_name.
 tensor *convolved(graph *g, const config *c, tensor *x, const char *w_name, const char *conv_name,
                   size_t out);
-// gain x, by columns; gain may have been computed
-tensor *by_gain(graph *g, tensor *x, tensor *gain);
 // Each head by its root mean square, then by the columns' gain.
 tensor *normed_heads(graph *g, const config *c, tensor *o);
 // -e^{a_log} dt, dt [B][L][H]: log decays of Mamba's kind.

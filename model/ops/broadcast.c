@@ -58,6 +58,12 @@ static const op affine = {
 tensor *op_affine(graph *g, tensor *x, tensor *gain, tensor *b) {
     return graph_node(g, &affine, 3, (tensor *[]){x, gain, b}, NULL);
 }
+static void fill_zeros(float *data, const uint32_t *shape) {
+    for (size_t i = 0; i < shape[0]; i++) data[i] = 0.0f;
+}
+tensor *op_gain(graph *g, tensor *x, tensor *gain) {
+    return op_affine(g, x, gain, op_constant(g, fill_zeros, 1, &x->shape[x->rank - 1]));
+}
 
 // ---- A weight, once for each bin of each sequence -------------------------------------------------------
 typedef struct {

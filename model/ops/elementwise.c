@@ -56,6 +56,32 @@ static const op mul = {
 };
 tensor *op_mul(graph *g, tensor *a, tensor *b) { return graph_node(g, &mul, 2, (tensor *[]){a, b}, NULL); }
 
+// ---- y = max(a, b), b where they are equal ----------------------------------------------------------------
+static void max_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g, (void)piece;
+    const size_t D = last_dim(n->out), at = from * D;
+    const float *a = n->in[0]->data + at, *b = n->in[1]->data + at;
+    for (size_t i = 0; i < count * D; i++) n->out->data[at + i] = a[i] > b[i] ? a[i] : b[i];
+}
+static void max_bwd_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g, (void)piece;
+    const size_t D = last_dim(n->out), at = from * D;
+    const float *a = n->in[0]->data + at, *b = n->in[1]->data + at, *dy = out_grad_rows(n, from);
+    for (size_t k = 0; k < 2; k++) {
+        float *dx = in_grad_rows(n, k, from);
+        for (size_t i = 0; dx && i < count * D; i++) dx[i] = (a[i] > b[i]) == (k == 0) ? dy[i] : 0.0f;
+    }
+}
+static const op max = {
+    .name = "max",
+    .forward = rows_forward,
+    .backward = rows_backward,
+    .backward_reads = READS_IN(0) | READS_IN(1),
+    .forward_rows = max_rows,
+    .backward_rows = max_bwd_rows,
+};
+tensor *op_max(graph *g, tensor *a, tensor *b) { return graph_node(g, &max, 2, (tensor *[]){a, b}, NULL); }
+
 // ---- y = s x --------------------------------------------------------------------------------------------
 typedef struct {
     float factor;
@@ -141,6 +167,12 @@ static const function sigmoid = {FUNCTION("sigmoid", READS_OUT), smx_sigmoid_fwd
 static const function hyperbolic = {FUNCTION("tanh", READS_OUT), smx_tanh_fwd, smx_tanh_bwd};
 static const function softplus = {FUNCTION("softplus", READS_IN(0)), smx_softplus_fwd, smx_softplus_bwd};
 static const function exponential = {FUNCTION("exp", READS_OUT), smx_exp_fwd, smx_mul}; // dx = dy y
+static void log_bwd(float *dx, const float *dy, const float *y, size_t n) {             // dy / x = dy e^-y
+    smx_scale(dx, y, -1.0f, n);
+    smx_exp_fwd(dx, dx, n);
+    smx_mul(dx, dx, dy, n);
+}
+static const function logarithm = {FUNCTION("log", READS_OUT), smx_log_fwd, log_bwd};
 static const function elu1 = {FUNCTION("elu1", READS_OUT), smx_elu1_fwd, smx_elu1_bwd};
 
 tensor *op_gelu(graph *g, tensor *x) { return graph_node(g, &gelu.op, 1, &x, NULL); }
@@ -149,4 +181,5 @@ tensor *op_sigmoid(graph *g, tensor *x) { return graph_node(g, &sigmoid.op, 1, &
 tensor *op_tanh(graph *g, tensor *x) { return graph_node(g, &hyperbolic.op, 1, &x, NULL); }
 tensor *op_softplus(graph *g, tensor *x) { return graph_node(g, &softplus.op, 1, &x, NULL); }
 tensor *op_elu1(graph *g, tensor *x) { return graph_node(g, &elu1.op, 1, &x, NULL); }
+tensor *op_log(graph *g, tensor *x) { return graph_node(g, &logarithm.op, 1, &x, NULL); }
 tensor *op_exp(graph *g, tensor *x) { return graph_node(g, &exponential.op, 1, &x, NULL); }

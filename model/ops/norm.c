@@ -105,6 +105,13 @@ static const op rmsnorm = {
 tensor *op_rmsnorm(graph *g, tensor *x, tensor *gain, size_t parts) {
     return graph_node(g, &rmsnorm, 2, (tensor *[]){x, gain}, &(parts_attributes){parts});
 }
+static void fill_ones(float *data, const uint32_t *shape) {
+    for (size_t i = 0; i < shape[0]; i++) data[i] = 1.0f;
+}
+tensor *op_rms(graph *g, tensor *x, size_t parts) {
+    const uint32_t d = (uint32_t)(last_dim(x) / parts);
+    return op_rmsnorm(g, x, op_constant(g, fill_ones, 1, &d), parts);
+}
 
 // ---- Rows of unit length, or parts of them: saved: 1 / length of each -------------------------------------
 static void unitnorm_fwd(graph *g, node *n) {

@@ -13,6 +13,7 @@ tensor *op_linear(graph *g, tensor *x, tensor *w, tensor *bias);
 tensor *op_add(graph *g, tensor *a, tensor *b);
 tensor *op_mul(graph *g, tensor *a, tensor *b);
 tensor *op_scale(graph *g, tensor *x, double factor);
+tensor *op_max(graph *g, tensor *a, tensor *b);
 tensor *op_gate(graph *g, tensor *by, tensor *a, tensor *b); // by a + (1 - by) b
 tensor *op_gelu(graph *g, tensor *x);
 tensor *op_silu(graph *g, tensor *x);
@@ -21,20 +22,29 @@ tensor *op_tanh(graph *g, tensor *x);
 tensor *op_softplus(graph *g, tensor *x);
 tensor *op_elu1(graph *g, tensor *x); // elu + 1
 tensor *op_exp(graph *g, tensor *x);
+tensor *op_log(graph *g, tensor *x); // of positive numbers
 
 // ---- broadcast.c
 // y = x + b, b repeated over the leading rows: [D], or [L][D] for positions
 tensor *op_bias(graph *g, tensor *x, tensor *b);
 tensor *op_affine(graph *g, tensor *x, tensor *gain, tensor *bias); // gain x + bias, both [D]
+tensor *op_gain(graph *g, tensor *x, tensor *gain);                 // gain x, [D]
 // A weight [..][last] as [B][times][..][last]
 tensor *op_repeat(graph *g, tensor *w, size_t times);
 // A weight [n] as [n times]: each number for so many columns
 tensor *op_spread(graph *g, tensor *w, size_t times);
 
+// ---- rows.c
+tensor *op_shift(graph *g, tensor *x, size_t by); // y_t = x_{t - by}, zeros first
+tensor *op_columns(graph *g, tensor *x, size_t from, size_t count);
+tensor *op_join(graph *g, tensor *a, tensor *b); // columns of a, then of b
+tensor *op_mean(graph *g, tensor *x);            // of the rows so far
+
 // ---- norm.c
 tensor *op_layernorm(graph *g, tensor *x, tensor *gain, tensor *bias);
 // Each row as `parts` (1: the whole) of one width d, such as heads; gain [d]
 tensor *op_rmsnorm(graph *g, tensor *x, tensor *gain, size_t parts);
+tensor *op_rms(graph *g, tensor *x, size_t parts); // the same without a gain
 tensor *op_unitnorm(graph *g, tensor *x, size_t parts);
 
 // ---- tokens.c

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/base/error.h"
+#include "model/mixers/equations.h"
 #include "model/mixers/mixer.h"
 #include "recipes.h"
 #include "tasks/task.h"
@@ -26,8 +27,13 @@ static config_part mixer_part(size_t i) {
              : (config_part){0};
 }
 
-const config_language language = {
-    .task = task_part, .mixer = mixer_part, .recipes = recipes, .presets = presets};
+const config_language language = {.task = task_part,
+                                  .mixer = mixer_part,
+                                  .bringer = "equations",
+                                  .bringing = "eq",
+                                  .brings = equations_keys,
+                                  .recipes = recipes,
+                                  .presets = presets};
 
 config *config_parse(const char *text, size_t which, smx_error *e) {
     return config_read(&language, text, which, e);

@@ -73,7 +73,7 @@ static void mark_said(config *c) {
     for (size_t i = 0; i < c->n; i++) {
         const char *name = c->values[i].key->name;
         c->values[i].said = declares(common_keys, name) || declares(c->of_task.keys, name) ||
-                            declares(c->of_mixer.keys, name);
+                            declares(c->of_mixer.keys, name) || (c->own && declares(c->own->keys, name));
     }
 }
 
@@ -91,6 +91,7 @@ static void keep_all(config *c) {
     keep(c, &c->common, common_keys);
     keep(c, c->task, c->of_task.keys);
     keep(c, c->mixer, c->of_mixer.keys);
+    if (c->own) keep(c, c->mixer, c->own->keys);
 }
 
 // ---- Presets --------------------------------------------------------------------------------------------
@@ -191,10 +192,59 @@ static int fits(const char *pattern, const char *name) {
     return !strcmp(pattern, "*") || !strcmp(pattern, name);
 }
 
+// ---- Keys that a value brings
+typedef struct {
+    const config_language *language;
+    int is_mixer;
+    char *value; // of the key that brings others
+} bringing;
+static int find_bringing(void *arg, const char *key, const char *value, smx_error *e) {
+    bringing *b = arg;
+    if (!strcmp(key, "mixer")) b->is_mixer = !strcmp(value, b->language->bringer);
+    if (strcmp(key, b->language->bringing)) return 0;
+    free(b->value);
+    b->value = malloc(strlen(value) + 1);
+    if (!b->value) return out_of_memory(e);
+    strcpy(b->value, value);
+    return 0;
+}
+
+// Common and tasks' keys, and those of the mixer itself, keep their names; a key of another mixer gives way.
+static int add_own_key(config *c, const config_key *k, smx_error *e) {
+    const config_language *l = c->language;
+    int taken = declares(common_keys, k->name);
+    for (size_t i = 0; l->task(i).name; i++) taken |= declares(l->task(i).keys, k->name);
+    for (size_t i = 0; l->mixer(i).name; i++)
+        taken |= !strcmp(l->mixer(i).name, l->bringer) && declares(l->mixer(i).keys, k->name);
+    if (taken)
+        return error_about(e, k->name, k->fallback, "",
+                           "%s: %s = %s needs another name: there is a key %s already", l->bringing, k->name,
+                           k->fallback, k->name);
+    config_value *v = find(c, k->name);
+    if (!v && c->n < MAX_KEYS) v = &c->values[c->n++];
+    if (v) v->key = k;
+    return 0;
+}
+
+static int add_own_keys(config *c, const given *g, smx_error *e) {
+    bringing b = {.language = c->language};
+    int status = 0;
+    for (size_t i = 0; i < g->n && !status; i++) status = pairs_visit(g->part[i], find_bringing, &b, e);
+    if (!status && b.is_mixer && b.value) {
+        c->own = calloc(1, sizeof *c->own);
+        if (!c->own) status = out_of_memory(e);
+        if (c->own) c->language->brings(b.value, c->own);
+    }
+    for (const config_key *k = c->own ? c->own->keys : NULL; !status && k && k->name; k++)
+        status = add_own_key(c, k, e);
+    free(b.value);
+    return status;
+}
+
 // Two passes: the first finds task and mixer, the second lays their defaults under the given values.
 static int resolve(config *c, const given *g, smx_error *e) {
     const config_language *l = c->language;
-    if (set_fallbacks(c, e) || assign_all_given(c, g, e)) return -1;
+    if (add_own_keys(c, g, e) || set_fallbacks(c, e) || assign_all_given(c, g, e)) return -1;
     keep(c, &c->common, common_keys);
     c->of_task = l->task(c->common.task);
     c->of_mixer = l->mixer(c->common.mixer);
@@ -265,6 +315,7 @@ void config_free(config *c) {
     if (!c) return;
     for (size_t i = 0; i < c->n; i++) free(c->values[i].text);
     free(c->values);
+    free(c->own);
     free(c->task);
     free(c->mixer);
     free(c);
@@ -296,7 +347,9 @@ const char *config_get(const config *c, const char *key) {
 const config_key *config_difference(const config *a, const config *b, const char *group) {
     for (size_t i = 0; i < a->n; i++) {
         const config_value *v = &a->values[i];
-        if (v->said && strcmp(v->key->group, group) && strcmp(v->text, b->values[i].text)) return v->key;
+        const config_value *other = find(b, v->key->name);
+        if (v->said && strcmp(v->key->group, group) && (!other || strcmp(v->text, other->text)))
+            return v->key;
     }
     return NULL;
 }

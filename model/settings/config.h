@@ -23,6 +23,7 @@ typedef struct smx_config {
     void *task, *mixer; // the own keys of its task and mixer, in the struct that their file declares
     config_part of_task, of_mixer;
     const config_language *language;
+    config_own *own; // keys that a value brings, or NULL
     size_t n;
     config_value *values; // [n], every key of the language, as text: for this folder, and for who lists them
 } config;

@@ -7,6 +7,13 @@
 
 struct smx_config;
 
+// Keys that the value of another key brings: the numbers of a mixer's text.
+enum { CONFIG_OWN_KEYS = 16, CONFIG_OWN_NAME = 32 };
+typedef struct {
+    config_key keys[CONFIG_OWN_KEYS + 1]; // ended by a NULL name; names and fallbacks stand below
+    char name[CONFIG_OWN_KEYS][CONFIG_OWN_NAME], fallback[CONFIG_OWN_KEYS][CONFIG_OWN_NAME];
+} config_own;
+
 // A task or a mixer, as the parser sees it.
 typedef struct {
     const char *name;       // NULL: there is none
@@ -32,8 +39,12 @@ typedef struct {
 
 typedef struct {
     config_part (*task)(size_t i), (*mixer)(size_t i); // the i-th; a name of NULL past the last
-    const recipe *recipes;                             // ended by a NULL task
-    const preset *presets;                             // ended by a NULL name
+    // The mixer whose key `bringing` has a value that brings keys, and what it brings: rows are filled from
+    // the first on.
+    const char *bringer, *bringing;
+    void (*brings)(const char *value, config_own *own);
+    const recipe *recipes; // ended by a NULL task
+    const preset *presets; // ended by a NULL name
 } config_language;
 
 #endif

@@ -72,3 +72,30 @@ char *pairs_encode(char *to, const char *value) {
                   : sprintf(to, "%c", *value);
     return to;
 }
+
+char *pairs_with_files(const char *text, const char *key, char *(*read)(const char *path)) {
+    const size_t n = strlen(key);
+    char *all = malloc(strlen(text) + 1), *to = all;
+    for (const char *at = text, *end; all && *at; at = end) {
+        const int separator = *at == '&' || *at == '~';
+        if (separator) *to++ = *at++;
+        end = at + strcspn(at, "&~");
+        const int is_file = !strncmp(at, key, n) && !strncmp(at + n, "=@", 2);
+        char *path = is_file ? strndup(at + n + 2, (size_t)(end - at) - n - 2) : NULL;
+        char *value = path ? read(path) : NULL;
+        const size_t done = (size_t)(to - all);
+        char *longer = is_file && !value
+                           ? NULL
+                           : realloc(all, done + 3 * (value ? strlen(value) : 0) + n + 2 + strlen(at));
+        if (!longer) free(all);
+        all = longer;
+        if (all && value)
+            to = pairs_encode(all + done + sprintf(all + done, "%s=", key), value);
+        else if (all)
+            to = (char *)memcpy(all + done, at, (size_t)(end - at)) + (end - at);
+        free(path);
+        free(value);
+    }
+    if (all) *to = 0;
+    return all;
+}

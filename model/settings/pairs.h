@@ -23,4 +23,8 @@ int pairs_visit(config_span run, pairs_each *each, void *arg, smx_error *error);
 // the end.
 char *pairs_encode(char *to, const char *value);
 
+// The text with each key=@PATH as key=VALUE, read(PATH) giving the value, malloc'ed: for who has files. NULL
+// where read gave none (it has said why) or there is no memory.
+char *pairs_with_files(const char *text, const char *key, char *(*read)(const char *path));
+
 #endif

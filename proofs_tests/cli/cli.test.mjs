@@ -696,3 +696,27 @@ test('an unknown instruction set is refused', () => {
     assert.equal(status, 2);
     assert.match(stderr, /SMX_ISA=mmx.*scalar/);
 });
+
+test('equations: a built-in as text, its config trains the same run, eq=@FILE reads one', () => {
+    const config = 'mixer=cat&task=mqar&length=16&vocab=8&pairs=2&width=8&heads=2&batch=2&steps=2&rate=0.01';
+    const words = (text) => seqmix('train', text, '--json', '--eval', '0').stdout.match(/"word":"\w+"/g);
+    const text = seqmix('equations', config).stdout;
+    assert.match(text, /^k = conv\(x @ w_k, filter_k\[taps\]\)$/m);
+    const same = seqmix('equations', config, '--config').stdout.trim();
+    assert.equal(words(config).length, 2);
+    assert.deepEqual(words(same), words(config));
+    writeFileSync(file('cat.eq'), text);
+    const own = config.replace('mixer=cat', `mixer=equations&eq=@${file('cat.eq')}&taps=3`);
+    assert.deepEqual(words(own), words(config));
+    assert.notDeepEqual(words(own.replace('taps=3', 'taps=2')), words(config));
+    for (const [wrong, sentence] of [
+        [`mixer=equations&eq=@${file('none.eq')}`, /none\.eq cannot be read/],
+        ['mixer=equations&eq=@build/seqmix', /is no text of at most 8192 bytes/],
+    ]) {
+        const { status, stderr } = seqmix('train', wrong);
+        assert.equal(status, 2);
+        assert.match(stderr, sentence);
+    }
+    assert.match(seqmix('equations', 'mixer=las&alphas=1,2,3,4').stderr, /cannot say this of mixer=las/);
+    assert.match(seqmix('help', 'landmark_keys').stdout, /formula .*oracle +ref_block_filter/s);
+});

@@ -11,7 +11,11 @@
 
 #include <seqmix/run.h>
 
+#include "cli/texts.h"
+#include "model/audit/audit.h"
+#include "model/equations/functions.h"
 #include "model/equations/syntax.h"
+#include "model/mixers/mixer.h"
 #include "model/run/language.h"
 #include "proofs_tests/support/check.h"
 #include "tasks/task.h"
@@ -122,7 +126,7 @@ static void texts_give_the_builders_words(void **state) {
         size_t n, m;
         const float *a = smx_run_losses(built, &n), *b = smx_run_losses(told, &m);
         assert_int_equal(n, m);
-        assert_memory_equal(a, b, n * sizeof *a);
+        if (memcmp(a, b, n * sizeof *a)) fail_msg("other losses: %s", config);
         assert_true(smx_run_digest(built) == smx_run_digest(told));
         for (size_t t = 0; t < smx_run_tensor_count(built); t++) {
             smx_tensor mine, theirs;
@@ -132,6 +136,102 @@ static void texts_give_the_builders_words(void **state) {
         smx_run_close(built);
         smx_run_close(told);
     }
+}
+
+// Steps of both on few sequences: the same loss words and, at the end, the same bits of state.
+static void judge_same_run(const char *config, const char *same) {
+    smx_error error;
+    size_t n, m;
+    smx_run *built = opened(config), *told = opened(same);
+    assert_int_equal(smx_run_step(built, 2, &error), 0);
+    assert_int_equal(smx_run_step(told, 2, &error), 0);
+    const float *a = smx_run_losses(built, &n), *b = smx_run_losses(told, &m);
+    assert_int_equal(n, m);
+    if (memcmp(a, b, n * sizeof *a)) fail_msg("other losses: %s", same);
+    assert_true(smx_run_digest(built) == smx_run_digest(told));
+    smx_run_close(built);
+    smx_run_close(told);
+}
+// Every mixer in every mode that it names, as `seqmix equations CONFIG --config` gives it; and how far ahead
+// it says it sees.
+static void printed_texts_train_the_same_run(void **state) {
+    (void)state;
+    size_t runs = 0;
+    for (size_t i = 0; mixers[i]; i++) {
+        char config[1024], text[8192];
+        for (size_t mode = 0; audit_mode(config, sizeof config, mixers[i]->name, mode); mode++, runs++) {
+            smx_error error = {.message = ""};
+            strcat(config, "&blocks=2&mlp=2&batch=2&seed=5");
+            check_trying("%s", config);
+            struct smx_config *c = config_parse(config, 0, &error), *as_text;
+            assert_non_null(c);
+            if (cli_text(text, sizeof text, c, &error)) fail_msg("%s", error.message);
+            char *same = cli_text_config(c, text, mixers[i]->has_residual && mixers[i]->has_residual(c));
+            judge_same_run(config, same);
+            as_text = config_parse(same, 0, &error);
+            assert_non_null(as_text);
+            assert_int_equal(mixer_lookahead(as_text, 48), mixer_lookahead(c, 48));
+            assert_int_equal(mixer_lookahead(as_text, 96), mixer_lookahead(c, 96));
+            config_free(as_text);
+            config_free(c);
+            free(same);
+        }
+    }
+    assert_in_range(runs, 60, 1000);
+}
+
+// Every operation's example is a text that trains, and its row says all that readers are told.
+static void examples_train(void **state) {
+    (void)state;
+    for (const equation_function *f = equation_functions; f->name; f++) {
+        char config[4096];
+        smx_error error;
+        check_trying("%s", f->name);
+        assert_true(f->help && f->formula && f->cost && f->example && f->twin);
+        assert_non_null(strstr(f->example, f->name));
+        with_text(config, sizeof config, "task=mqar&length=16&vocab=8&pairs=2&width=8&heads=2&batch=2",
+                  f->example);
+        smx_run *r = opened(config);
+        if (smx_run_step(r, 2, &error)) fail_msg("%s", error.message);
+        smx_run_close(r);
+    }
+}
+
+// A number alone on its line is a key of the config: its value reaches the text, and other names are refused
+// with the nearest.
+static void numbers_are_keys(void **state) {
+    (void)state;
+#define KEYED                                                                                                \
+    "mixer=equations&task=mqar&length=40&width=16&heads=2&batch=2&eq=taps = %s%%0Ay = attention(x @ w_q, conv(x @ w_k, f[taps]), x) @ w_o"
+    char config[512], same[512];
+    smx_error error;
+    snprintf(config, sizeof config, KEYED "&taps=5", "3");
+    snprintf(same, sizeof same, KEYED, "5");
+    judge_same_run(config, same);
+    smx_run *r = opened(config);
+    assert_non_null(strstr(smx_run_config(r), "&taps=5"));
+    smx_tensor f;
+    assert_int_equal(smx_run_tensor(r, "block0.mixer.f", &f, &error), 0);
+    assert_int_equal(f.shape[1], 5);
+    smx_run_close(r);
+    static const struct {
+        const char *change, *sentence;
+    } refused[] = {{"&tap=5", "there is no key tap (value 5); the nearest is taps"},
+                   {"&taps=x", "taps=x is not allowed: taps must be a number"},
+                   {"&taps=0", "eq, line 2, column 38: f[0]: the size must be a whole number from 1"},
+                   {"&mixer=cat&taps=5", "there is no key taps"}};
+    for (size_t i = 0; i < CHECK_COUNT(refused); i++) {
+        snprintf(config, sizeof config, KEYED "%s", "3", refused[i].change);
+        check_trying("%s", config);
+        assert_null(smx_run_open(config, &error));
+        if (strncmp(error.message, refused[i].sentence, strlen(refused[i].sentence)))
+            fail_msg("says: %s", error.message);
+    }
+    assert_null(smx_run_open("mixer=equations&eq=heads = 4%0Ay = x @ w", &error));
+    assert_string_equal(error.message, "eq: heads = 4 needs another name: there is a key heads already");
+    // A key of another mixer's gives way.
+    r = opened("mixer=equations&task=nar&eq=window = 4%0Ay = pool(x, window) @ w&window=2");
+    smx_run_close(r);
 }
 
 // A text that something is wrong with, and the beginning of what is said of it.
@@ -151,6 +251,16 @@ static const struct {
      "eq, line 2, column 5: qq was not assigned, and no weight can stand here; the nearest name is q"},
     {"y = x * w", "eq, line 1, column 9: w was not assigned"},
     {"y = x @ x", "eq, line 1, column 9: right of @ stands the name of a weight; x is a tensor"},
+    {"y = 2 / x", "eq, line 1, column 7: a number divided by a tensor"},
+    {"y = x / 0", "eq, line 1, column 7: a division by 0"},
+    {"y = conv(x, x)", "eq, line 1, column 13: filter must be the name of a weight"},
+    {"y = conv(x, f[3], future=3)", "eq, line 1, column 5: conv: future must be below the 3 taps"},
+    {"y = conv(bin_max(x), f)", "eq, line 1, column 5: conv: x has no row for each row of x"},
+    {"y = columns(x, 10, 7)", "eq, line 1, column 5: columns: columns up to 16 of 16"},
+    {"y = delta(x, x, x, x)", "eq, line 1, column 5: delta: beta must have a column a head"},
+    {"y = resonate(x, coefficients(bin_max(x)))", "eq, line 1, column 17: coefficients: it takes pairs"},
+    {"y = bin_max(x, 7)", "eq, line 1, column 5: bin_max: bin=7 does not divide the length"},
+    {"a = 1\na = 2\ny = x * a", "eq, line 2, column 1: a is assigned already"},
     {"y = x @ w[0.5]", "eq, line 1, column 9: w[0.5]: the size must be a whole number"},
     {"y = x @ w[48]", "eq, line 1, column 1: the result is 48 wide; it must be as wide as x, 16"},
     {"u = x @ w[48]\ny = x + u", "eq, line 2, column 7: the sides are 16 and 48 wide"},
@@ -229,6 +339,9 @@ static void limits_are_held(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_give_the_builders_words),
+        cmocka_unit_test(printed_texts_train_the_same_run),
+        cmocka_unit_test(examples_train),
+        cmocka_unit_test(numbers_are_keys),
         cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(limits_are_held),
     };

@@ -1,0 +1,13 @@
+// texts.h: built-in mixers as texts.
+#ifndef SMX_CLI_TEXTS_H
+#define SMX_CLI_TEXTS_H
+
+#include "model/settings/config.h"
+
+// The equations of the config's mixer into to[size]; 0, or -1 with why the language cannot say them.
+int cli_text(char *to, size_t size, const config *c, smx_error *error);
+// The complete config that trains the same run by its text, malloc'ed; own_residual: the mixer brings its
+// residual itself.
+char *cli_text_config(const config *c, const char *text, int own_residual);
+
+#endif

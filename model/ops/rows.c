@@ -1,0 +1,153 @@
+// rows.c: rows moved in time, columns taken and joined, the mean so far. Pieces are sequences, or rows.
+#include "pieces.h"
+#include "ops.h"
+
+#include <string.h>
+
+// ---- y_t = x_{t - by}, rows before the first are 0 --------------------------------------------------------
+typedef struct {
+    size_t by;
+} shift_attributes;
+static size_t shifted(const graph *g, const node *n) {
+    const size_t by = ((const shift_attributes *)n->attributes)->by;
+    return (by < g->L ? by : g->L) * last_dim(n->out);
+}
+static void shift_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)piece;
+    const size_t size = g->L * last_dim(n->out), zeros = shifted(g, n);
+    for (size_t b = from; b < from + count; b++) {
+        memset(n->out->data + b * size, 0, zeros * sizeof(float));
+        memcpy(n->out->data + b * size + zeros, n->in[0]->data + b * size, (size - zeros) * sizeof(float));
+    }
+}
+static void shift_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)piece;
+    const size_t size = g->L * last_dim(n->out), zeros = shifted(g, n);
+    for (size_t b = from; b < from + count; b++) {
+        memcpy(n->in_grad[0] + b * size, n->out->grad + b * size + zeros, (size - zeros) * sizeof(float));
+        memset(n->in_grad[0] + (b + 1) * size - zeros, 0, zeros * sizeof(float));
+    }
+}
+static void shift_fwd(graph *g, node *n) { sequences_in_pieces(g, n, shift_piece); }
+static void shift_bwd(graph *g, node *n) {
+    if (n->in_grad[0]) sequences_in_pieces(g, n, shift_bwd_piece);
+}
+static const op shift = {
+    .name = "shift", .attributes = sizeof(shift_attributes), .forward = shift_fwd, .backward = shift_bwd};
+tensor *op_shift(graph *g, tensor *x, size_t by) {
+    return graph_node(g, &shift, 1, &x, &(shift_attributes){by});
+}
+
+// ---- Some columns ----------------------------------------------------------------------------------------
+typedef struct {
+    size_t from, count;
+} columns_attributes;
+static uint32_t columns_shape(const graph *g, const node *n, uint32_t *shape) {
+    (void)g;
+    const tensor *x = n->in[0];
+    memcpy(shape, x->shape, x->rank * sizeof *shape);
+    shape[x->rank - 1] = (uint32_t)((const columns_attributes *)n->attributes)->count;
+    return x->rank;
+}
+// d columns of so many rows, from rows of `from_width` to rows of `to_width`.
+static void copy_columns(float *to, size_t to_width, const float *from, size_t from_width, size_t d,
+                         size_t rows) {
+    for (; rows > 0; rows--, to += to_width, from += from_width) memcpy(to, from, d * sizeof *to);
+}
+static void columns_fwd(graph *g, node *n) {
+    (void)g;
+    const size_t d = last_dim(n->out), at = ((const columns_attributes *)n->attributes)->from;
+    copy_columns(n->out->data, d, n->in[0]->data + at, last_dim(n->in[0]), d, rows_of(n->out));
+}
+static void columns_bwd(graph *g, node *n) {
+    (void)g;
+    const size_t d = last_dim(n->out), at = ((const columns_attributes *)n->attributes)->from;
+    if (!n->in_grad[0]) return;
+    memset(n->in_grad[0], 0, n->in[0]->n * sizeof(float));
+    copy_columns(n->in_grad[0] + at, last_dim(n->in[0]), n->out->grad, d, d, rows_of(n->out));
+}
+static const op columns = {
+    .name = "columns",
+    .attributes = sizeof(columns_attributes),
+    .shape = columns_shape,
+    .forward = columns_fwd,
+    .backward = columns_bwd,
+};
+tensor *op_columns(graph *g, tensor *x, size_t from, size_t count) {
+    return graph_node(g, &columns, 1, &x, &(columns_attributes){from, count});
+}
+
+// ---- Columns of a, then those of b ------------------------------------------------------------------------
+static uint32_t join_shape(const graph *g, const node *n, uint32_t *shape) {
+    (void)g;
+    const tensor *a = n->in[0], *b = n->in[1];
+    memcpy(shape, a->shape, a->rank * sizeof *shape);
+    shape[a->rank - 1] += b->shape[b->rank - 1];
+    return a->rank;
+}
+static void join_fwd(graph *g, node *n) {
+    (void)g;
+    for (size_t k = 0, at = 0, d; k < 2; k++, at += d) {
+        d = last_dim(n->in[k]);
+        copy_columns(n->out->data + at, last_dim(n->out), n->in[k]->data, d, d, rows_of(n->out));
+    }
+}
+static void join_bwd(graph *g, node *n) {
+    (void)g;
+    for (size_t k = 0, at = 0, d; k < 2; k++, at += d) {
+        d = last_dim(n->in[k]);
+        if (n->in_grad[k])
+            copy_columns(n->in_grad[k], d, n->out->grad + at, last_dim(n->out), d, rows_of(n->out));
+    }
+}
+static const op join = {.name = "join", .shape = join_shape, .forward = join_fwd, .backward = join_bwd};
+tensor *op_join(graph *g, tensor *a, tensor *b) { return graph_node(g, &join, 2, (tensor *[]){a, b}, NULL); }
+
+// ---- y_t = (x_0 + ... + x_t) / (t + 1) -------------------------------------------------------------------
+// Scratch: the sum so far.
+typedef struct {
+    float *weight; // 1 / (t + 1)
+} mean_attributes;
+static float weight_of(const node *n, size_t t) {
+    return ((const mean_attributes *)n->attributes)->weight[t];
+}
+static void mean_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    const size_t D = last_dim(n->out);
+    float *sum = scratch_of(n, piece);
+    for (size_t b = from; b < from + count; b++) {
+        memset(sum, 0, D * sizeof *sum);
+        for (size_t t = 0; t < g->L; t++) {
+            const size_t at = (b * g->L + t) * D;
+            smx_add(sum, sum, n->in[0]->data + at, D);
+            smx_scale(n->out->data + at, sum, weight_of(n, t), D);
+        }
+    }
+}
+// dx_t = dx_{t+1} + dy_t / (t + 1)
+static void mean_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)piece;
+    const size_t D = last_dim(n->out);
+    for (size_t b = from; b < from + count; b++)
+        for (size_t t = g->L; t-- > 0;) {
+            const size_t at = (b * g->L + t) * D;
+            float *dx = n->in_grad[0] + at;
+            smx_scale(dx, n->out->grad + at, weight_of(n, t), D);
+            if (t + 1 < g->L) smx_add(dx, dx, dx + D, D);
+        }
+}
+static void mean_fwd(graph *g, node *n) { sequences_in_pieces(g, n, mean_piece); }
+static void mean_bwd(graph *g, node *n) {
+    if (n->in_grad[0]) sequences_in_pieces(g, n, mean_bwd_piece);
+}
+static void mean_size(graph *g, node *n) {
+    mean_attributes *at = n->attributes;
+    at->weight = graph_own(g, g->L * sizeof *at->weight);
+    for (size_t t = 0; at->weight && t < g->L; t++) at->weight[t] = 1.0f / (float)(t + 1);
+    scratch_size(n, shard_count(g->B), 0, last_dim(n->out) * sizeof(float));
+}
+static const op mean = {.name = "mean",
+                        .attributes = sizeof(mean_attributes),
+                        .size = mean_size,
+                        .forward = mean_fwd,
+                        .backward = mean_bwd};
+tensor *op_mean(graph *g, tensor *x) { return graph_node(g, &mean, 1, &x, &(mean_attributes){NULL}); }
