@@ -171,8 +171,49 @@ static void causal_words(void **state) {
     }
 }
 
+// Three sequences at once are each what it is alone: outputs, statistics, choices and gradients, to the word.
+// (Every choice is kept by sequence, head and row: an offset that forgets one of these reads another's.)
+static void batches(void **state) {
+    (void)state;
+    enum { B = 3, L = 45, d = 5, H = 2, D = d * H, block = 7, N = L * D, S = H * L };
+    CHECK_EACH_ISA(isa) {
+        check_seed(65);
+        check_trying("three sequences");
+        const smx_landmark all = {B, L, D, H, D, block, 0.4f}, alone = {1, L, D, H, D, block, 0.4f};
+        float *in[5], *out[2][4],
+            *stats[2] = {check_floats(2 * B * S), check_floats(2 * S)}; // q, k, v, marks, do
+        int32_t *chosen[2] = {check_ints(B * S), check_ints(S)};
+        for (int a = 0; a < 5; a++) in[a] = check_random(B * N, -1, 1);
+        for (int w = 0; w < 2; w++)
+            for (int a = 0; a < 4; a++) out[w][a] = check_floats((w ? 1 : B) * N); // o, dq, dk, dv
+        void *forward = check_scratch(smx_landmark_fwd_scratch_bytes(&all)),
+             *backward = check_scratch(smx_landmark_bwd_scratch_bytes(&all));
+        smx_landmark_fwd(out[0][0], stats[0], chosen[0], in[0], in[1], in[2], in[3], forward, &all);
+        smx_landmark_bwd(out[0][1], out[0][2], out[0][3], in[4], in[0], in[1], in[2], out[0][0], stats[0],
+                         chosen[0], backward, &all);
+        int differ = 0;
+        for (size_t b = 0; b < B; b++) {
+            const float *q = in[0] + b * N, *k = in[1] + b * N, *v = in[2] + b * N;
+            check_trying("sequence %zu of three", b);
+            smx_landmark_fwd(out[1][0], stats[1], chosen[1], q, k, v, in[3] + b * N, forward, &alone);
+            smx_landmark_bwd(out[1][1], out[1][2], out[1][3], in[4] + b * N, q, k, v, out[1][0], stats[1],
+                             chosen[1], backward, &alone);
+            static const char *const names[] = {"o", "dq", "dk", "dv"};
+            for (int a = 0; a < 4; a++) check_same(names[a], out[0][a] + b * N, out[1][a], N);
+            check_same("stats", stats[0] + 2 * b * S, stats[1], 2 * S);
+            for (size_t i = 0; i < S; i++) {
+                if (chosen[0][b * S + i] != chosen[1][i]) check_fail("query %zu chose another block", i);
+                differ += chosen[0][i] != chosen[1][i];
+            }
+        }
+        assert_true(differ > 10); // the sequences choose differently, so a mix-up shows
+        check_done();
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(filter), cmocka_unit_test(against_plain),
-                                       cmocka_unit_test(ties), cmocka_unit_test(causal_words)};
+                                       cmocka_unit_test(ties), cmocka_unit_test(causal_words),
+                                       cmocka_unit_test(batches)};
     return cmocka_run_group_tests_name("landmark", tests, NULL, NULL);
 }

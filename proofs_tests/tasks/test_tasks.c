@@ -654,6 +654,60 @@ static void text(void **state) {
     assert_int_equal(smx_data_provide("a_text", NULL, 0, &error), 0);
 }
 
+// Mahoney's files: of 100,000,000 bytes the first 90 million train, the next 5 validate, the last 5 test. No
+// byte of one part is in another, and each part is reached to its last byte. (The bytes say where they
+// stand: 27 of them in a row are a number and a letter that no other place has.)
+static void parts_of_a_long_text(void **state) {
+    (void)state;
+    enum { SIZE = 100000000, L = 64 };
+    smx_error error = {0};
+    uint8_t *bytes = malloc(SIZE);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < SIZE; i += 8) // eight hexadecimal digits of the place
+        for (size_t k = 0; k < 8; k++) bytes[i + k] = (uint8_t) "0123456789abcdef"[i >> (28 - 4 * k) & 15];
+    assert_int_equal(smx_data_provide("long_text", bytes, SIZE, &error), 0);
+    const struct {
+        const char *split;
+        size_t from, to;
+    } parts[] = {{"text8", 95000000, 100000000}, {"text8_valid", 90000000, 95000000}};
+    for (size_t p = 0; p < CHECK_COUNT(parts); p++) {
+        char config[96];
+        snprintf(config, sizeof config, "task=charlm&text=long_text&length=%d&split=%s", L, parts[p].split);
+        opened o = open_task(config);
+        size_t least[2] = {SIZE, SIZE}, most[2] = {0, 0};
+        const uint32_t streams[2] = {RNG_TRAIN, RNG_EVAL};
+        // (The parts that are evaluated follow in order, so that their last window is number 78,124.)
+        for (int w = 0; w < 2; w++)
+            for (uint64_t i = 0; i < 5000; i++) {
+                draw(&o, 1, streams[w], w ? i * 79 % 78125 : i);
+                char digits[9] = "";
+                size_t skip = 0, at = 0;
+                for (skip = 0; skip < 8; skip++) { // the window starts anywhere in a number: which one fits?
+                    for (size_t k = 0; k < 8; k++) digits[k] = (char)o.s.tokens[skip + k];
+                    at = strtoul(digits, NULL, 16);
+                    if (at % 8 == 0 && at >= skip && at + L < SIZE + 8 && at - skip + 8 < SIZE &&
+                        !memcmp(bytes + at, digits, 8) && bytes[at - skip] == (uint8_t)o.s.tokens[0] &&
+                        bytes[at + 8] == (uint8_t)o.s.tokens[skip + 8] &&
+                        bytes[at + 15] == (uint8_t)o.s.tokens[skip + 15])
+                        break;
+                }
+                assert_true(skip < 8);
+                const size_t first = at - skip, last = first + L; // the last target is a byte on
+                assert_int_equal(o.s.targets[L - 1], bytes[last]);
+                if (first < least[w]) least[w] = first;
+                if (last > most[w]) most[w] = last;
+            }
+        if (!(most[0] < 90000000 && most[0] > 89900000 && least[0] < 100000))
+            check_fail("%s trains on %zu to %zu", parts[p].split, least[0], most[0]);
+        if (!(least[1] == parts[p].from && most[1] < parts[p].to && most[1] > parts[p].to - 10000))
+            check_fail("%s evaluates %zu to %zu, expected %zu to %zu", parts[p].split, least[1], most[1],
+                       parts[p].from, parts[p].to);
+        close_task(&o);
+    }
+    assert_int_equal(smx_data_provide("long_text", NULL, 0, &error), 0);
+    free(bytes);
+}
+
 // ---- Pixels ----
 
 enum { TRAIN = 7, TEST = 3 };
@@ -967,6 +1021,7 @@ int main(void) {
         cmocka_unit_test(regression),
         cmocka_unit_test(listops),
         cmocka_unit_test(text),
+        cmocka_unit_test(parts_of_a_long_text),
         cmocka_unit_test_setup_teardown(pixels_of_files, provide_idx, forget_idx),
         cmocka_unit_test_setup_teardown(permuted_pixels, provide_idx, forget_idx),
         cmocka_unit_test(drawn_digits),
