@@ -22,7 +22,6 @@ CFLAGS := -std=gnu11 -g $(WARN) $(EXACT) $(PIC) $(if $(SAN),-O1 -fsanitize=$(SAN
 KERNEL_CFLAGS := $(CFLAGS) $(if $(SAN),,-O3)
 CPPFLAGS := -Iinclude -I.
 LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN))
-OPENMP := $(if $(findstring gcc,$(notdir $(CC))),-fopenmp)
 
 # ---- Sources -----------------------------------------------------------------------------------------------
 KERNEL_ONCE := kernels/dispatch.c $(wildcard kernels/*scratch.c kernels/digest.c)
@@ -54,7 +53,6 @@ $(OBJ)/kernels/%.o: CPPFLAGS += $(HAVE)
 ZLIB ?= 1
 LZ := $(if $(filter 1,$(ZLIB)),-lz)
 $(OBJ)/tasks/%.o: CPPFLAGS += $(if $(filter 1,$(ZLIB)),-DSMX_ZLIB)
-$(OBJ)/cli/main.o $(OBJ)/cli/threads.o: CFLAGS += $(OPENMP)
 $(OBJ)/%.o: %.c | setup
 	@mkdir -p $(@D) && $(CC) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
@@ -67,7 +65,7 @@ $(REF): $(REF_SRC:%.c=$(OBJ)/%.o)
 BENCH_OBJ := $(BENCH_SRC:%.c=$(OBJ)/%.o) $(foreach i,$(ISAS) $(FUSED),$(OBJ)/$i/bench/ceiling.o)
 $(OBJ)/bench/%.o: CPPFLAGS += $(HAVE)
 $(BIN)/seqmix: $(CLI_SRC:%.c=$(OBJ)/%.o) $(BENCH_OBJ) $(LIB) $(REF)
-	@$(CC) $(LDFLAGS) $(OPENMP) $^ $(LZ) -lm -o $@ && echo "built $@"
+	@$(CC) $(LDFLAGS) $^ $(LZ) -lm -o $@ && echo "built $@"
 
 # The commands as a library, for the tests in C.
 $(BIN)/libcli.a: $(filter-out %/main.o,$(CLI_SRC:%.c=$(OBJ)/%.o))

@@ -36,8 +36,7 @@ double cli_processor_seconds(void); // of all threads: what other programs do ha
 
 // threads.c: give the run as many threads as its config asks for.
 void cli_use_threads(smx_run *run);
-int cli_has_threads(void); // whether this build has them at all
-// n threads as smx_run_parallel takes them; NULL where one is enough.
+// n threads as smx_run_parallel takes them, the pool valid until the program ends; NULL where one is enough.
 smx_parallel_for cli_threads(int n, void **pool);
 
 // runs.c. Where one run is meant, a config of several (~ in it, or a preset that has them) would be read in

@@ -13,7 +13,7 @@ $(BIN)/libconstructions.a: $(CONSTRUCTIONS)
 	@mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
 $(foreach f,$(TEST_SRC) proofs_tests/kernels/ulp.c,$(eval $(BIN)/tests/$(notdir $(f:.c=)): $(OBJ)/$(f:.c=.o)))
 $(BIN)/tests/%: $(BIN)/libconstructions.a $(BIN)/libcli.a $(LIB) $(REF)
-	@mkdir -p $(@D) && $(CC) $(LDFLAGS) $(OPENMP) $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LZ) -lm $(EXTRA_LIBS) -o $@
+	@mkdir -p $(@D) && $(CC) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LZ) -lm $(EXTRA_LIBS) -o $@
 $(BIN)/tests/proof_certificates: EXTRA_LIBS := $(ARB_LIBS)
 $(OBJ)/proofs_tests/proofs/proof_certificates.o: CPPFLAGS += $(if $(ARB_HEADER),-DSEQMIX_ARB)
 # The library's own allocations, so that each can be made to fail.

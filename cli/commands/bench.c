@@ -203,10 +203,6 @@ static int bench(int argc, char **argv) {
                 "%-32s %10s %8s %8s %7s %7s %8s  %s\n",
                 SMX_VERSION, smx_isa(), "", "ms", "spread", "GFLOP/s", "ceiling", "GB/s", "MB", "target");
         int skipped = bench_open(r, &error);
-        if (!skipped && r->threads > 1 && !cli_has_threads()) {
-            bench_close(r);
-            skipped = snprintf(error.message, sizeof error.message, "this build has no threads (no OpenMP)");
-        }
         if (skipped) {
             if (json) {
                 printf("{\"engine\":\"native\",\"name\":\"%s\",\"skipped\":", r->name);
