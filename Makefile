@@ -77,6 +77,7 @@ $(BIN)/libcli.a: $(filter-out %/main.o,$(CLI_SRC:%.c=$(OBJ)/%.o))
 # ---- The other rooms ---------------------------------------------------------------------------------------
 include wasm/wasm.mk
 include scripts/install.mk scripts/judge.mk
+include python/python.mk
 include proofs_tests/tests.mk proofs_tests/fuzz/fuzz.mk
 include bench/bench.mk
 

@@ -1,5 +1,6 @@
-// team.c: see team.h. Pieces are independent, so who takes which moves no bit. `left` is the round and the pieces that nobody has
-// taken, in one word: a thread that comes late cannot take a piece of another round, and none has to come at all.
+// team.c: see team.h. Pieces are independent, so who takes which moves no bit. `left` is the round and the
+// pieces that nobody has taken, in one word: a thread that comes late cannot take a piece of another round,
+// and none has to come at all.
 #include "team.h"
 
 #include <pthread.h>

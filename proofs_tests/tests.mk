@@ -40,7 +40,7 @@ CHECKS := build/wasm/checks.wasm proofs_tests/digests.txt
 PAGE := dist/index.html build/single/seqmix.html build/seqmix build/wasm/seqmix.js proofs_tests/page/testing.mjs scripts/browser.mjs
 # The proofs in WebAssembly give the native programs' figures again.
 VERIFIED := $(filter-out %/proof_certificates %/proof_cat_prop12 %/proof_cat_thm2 %/proof_cat_thm3,$(PROOF_SRC:proofs_tests/proofs/%.c=build/tests/%)) build/tests/test_errata
-C_FILES := $(shell find bench cli examples include kernels model proofs_tests ref tasks wasm -name node_modules -prune -o -name '*.[ch]' -print)
+C_FILES := $(shell find bench cli examples include kernels model proofs_tests python ref tasks wasm -name node_modules -prune -o -name '*.[ch]' -print)
 WEB_FILES = bench examples proofs_tests scripts wasm web index.html vite.config.ts
 
 # $(call script,NAME,FILE,NEEDS)
@@ -85,6 +85,13 @@ $(call script, format,   tools/format.test.mjs,             .clang-format .prett
 $(call script, workflows, tools/workflows.test.mjs,         $(wildcard .github/workflows/*.yml))
 $(call script, mnist,    tools/mnist.test.mjs,              scripts/mnist.mjs)
 $(call script, serve,    tools/serve.test.mjs,              scripts/serve.mjs)
+# The Python package, from its wheel in an environment of its own: python/test_NAME.py is python_NAME.
+PY_TESTS := $(patsubst proofs_tests/python/test_%.py,python_%,$(wildcard proofs_tests/python/test_*.py))
+SCRIPT_TESTS += $(PY_TESTS)
+$(PY_OUT)/venv.made: $(PY_PARTS) $(PY_SOURCES) $(PAGE_IN_WHEEL) proofs_tests/python/venv.sh
+	@proofs_tests/python/venv.sh $(PY_OUT)/venv '$(MAKE)' && touch $@
+$(PY_TESTS:%=build/test/%.count): build/test/python_%.count: proofs_tests/python/test_%.py proofs_tests/python/run.py $(PY_OUT)/venv.made
+	@$(RUN) python_$* python3 proofs_tests/python/run.py $(PY_OUT)/venv $< $(JUDGED)
 # The theorems proved in Rocq.
 include proofs_tests/rocq/rocq.mk
 

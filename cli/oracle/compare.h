@@ -4,7 +4,7 @@
 
 #include "cli/npy.h"
 
-// A number format by which results are judged. What tol is and why: docs/ORACLE.md.
+// compare_formats.c: a number format by which results are judged. What tol is and why: docs/ORACLE.md.
 typedef struct {
     const char *name;
     int digits;   // p: bits of the significand; unit roundoff u = 2^-p

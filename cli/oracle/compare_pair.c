@@ -8,18 +8,6 @@
 
 #include "cli/cli.h"
 
-const compare_format compare_formats[] = {
-    {"f64", 53, -1022, 1e-12}, {"f32", 24, -126, 2e-5}, {"f16", 11, -14, 0x1p-8}, // 8 u
-    {"bf16", 8, -126, 0x1p-5},                                                    // 8 u
-    {NULL, 0, 0, 0},
-};
-
-const compare_format *compare_format_named(const char *name) {
-    for (const compare_format *f = compare_formats; f->name; f++)
-        if (strcmp(f->name, name) == 0) return f;
-    return NULL;
-}
-
 double compare_ulp(const compare_format *format, double x) {
     int exponent = format->exponent;
     if (x != 0 && isfinite(x)) {

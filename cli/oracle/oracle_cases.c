@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/base/number.h"
+
 enum { MAX_SIZE = 1 << 30 };
 
 int oracle_fail(oracle_case *c, const char *format, ...) {
@@ -61,7 +63,7 @@ double oracle_real(const oracle_case *c, const char *name) {
     oracle_declared d;
     const json *v = oracle_param(c, name);
     if (v) return v->number;
-    return find_declared(c, name, &d) ? strtod(d.value, NULL) : 0;
+    return find_declared(c, name, &d) ? number_read(d.value, NULL) : 0;
 }
 
 int oracle_flag(const oracle_case *c, const char *name) {

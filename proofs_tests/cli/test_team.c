@@ -1,5 +1,6 @@
-// test_team.c: a team of threads takes every piece exactly once, whatever the number of pieces and however late its threads
-// are; what pieces wrote is there when the call returns; a forked child, whose threads are gone, does not wait for them.
+// test_team.c: a team of threads takes every piece exactly once, whatever the number of pieces and however
+// late its threads are; what pieces wrote is there when the call returns; a forked child, whose threads are
+// gone, does not wait for them.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,0 +1,178 @@
+"""seqmix.ref: the oracle in Python is the oracle of the program: every case of the set of test vectors, outputs, intermediates and
+gradients; batches, layouts, names; and what does not fit is refused in one sentence."""
+import json
+import inspect
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import seqmix
+
+VECTORS = Path(__file__).parents[1] / "vectors"
+MANIFEST = json.loads((VECTORS / "manifest.json").read_text())
+CASES = {case["name"]: case for case in MANIFEST["cases"]}
+rng = np.random.default_rng(1)
+
+
+def load(arrays):
+    return {name: np.load(VECTORS / a["file"]) for name, a in arrays.items()}
+
+
+def known(mechanism, case):
+    """Of a manifest's parameters those that the oracle has, the others are remarks; its mode where that is a parameter."""
+    params = {name: value for name, value in case["params"].items() if name in mechanism.params and name not in case["inputs"]}
+    if case.get("mode") in mechanism.params.get("mode", {"type": ""})["type"].split("|"):
+        params.setdefault("mode", case["mode"])
+    return {seqmix.ref._python_name(name): value for name, value in params.items()}
+
+
+def test_every_mechanism_of_the_set_is_here():
+    assert {case["mechanism"] for case in CASES.values()} <= set(seqmix.ref.names())
+    assert len(seqmix.ref.names()) >= 31
+    assert set(seqmix.ref.names()) <= set(dir(seqmix.ref))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_vectors(name):
+    case = CASES[name]
+    mechanism = getattr(seqmix.ref, case["mechanism"])
+    inputs = load(case["inputs"])
+    dy = inputs.pop("dy", None)
+    given = {**inputs, **known(mechanism, case)}
+    found = mechanism.parts(**given)
+    for part in ("outputs", "intermediates"):
+        for array, right in load(case.get(part, {})).items():
+            seqmix.testing.assert_close(found[array], right, "f64", tol=MANIFEST.get("f64_tol", 1e-12), name=array)
+            assert found[array].dtype == np.float64
+    if not case.get("gradients"):
+        return
+    value, slopes = mechanism.value_and_grad(**given, dy=dy)
+    y = value if isinstance(value, np.ndarray) else value.y
+    assert np.array_equal(y, found["y"])
+    gradients = load(case["gradients"])
+    assert slopes.keys() == {array.removeprefix("d_") for array in gradients}
+    for array, right in gradients.items():
+        error, scale = abs(slopes[array.removeprefix("d_")] - right).max(), case["gradients"][array]["scale"]
+        assert error <= 1e-12 * scale, array
+
+
+def test_short_names_and_positions():
+    x, *w = rng.standard_normal((5, 9, 9))
+    whole = seqmix.ref.cat_attention(x, *w, filter_q=np.ones((3, 2)), H=3)
+    assert np.array_equal(whole, seqmix.ref.cat(x, *w, np.ones((3, 2)), H=3))
+    with pytest.raises(AttributeError, match="no mechanism dog"):
+        seqmix.ref.dog
+
+
+def test_a_batch_is_its_sequences_and_weights_are_summed():
+    x, dy = rng.standard_normal((2, 3, 2, 11, 8))
+    w = rng.standard_normal((4, 8, 8))
+    f = rng.standard_normal((2, 3))
+    y, slopes = seqmix.ref.cat.value_and_grad(x, *w, filter_k=f, H=2, dy=dy)
+    one = [[seqmix.ref.cat.value_and_grad(x[i, j], *w, filter_k=f, H=2, dy=dy[i, j]) for j in range(2)] for i in range(3)]
+    assert y.shape == (3, 2, 11, 8)
+    assert all(np.array_equal(y[i, j], one[i][j][0]) and np.array_equal(slopes["x"][i, j], one[i][j][1]["x"]) for i in range(3) for j in range(2))
+    for name in ("wq", "filter_k"):
+        assert np.allclose(slopes[name], sum(one[i][j][1][name] for i in range(3) for j in range(2)), rtol=1e-13, atol=1e-13)
+
+
+def test_layout_bhld_is_bld_with_heads_apart():
+    q, k, v, dy = rng.standard_normal((4, 2, 4, 13, 8))
+
+    def flat(a):
+        return a.transpose(0, 2, 1, 3).reshape(2, 13, 32)
+
+    y, slopes = seqmix.ref.softmax_attention_qkv.value_and_grad(q, k, v, dy=dy, layout="bhld")
+    other, others = seqmix.ref.softmax_attention_qkv.value_and_grad(flat(q), flat(k), flat(v), dy=flat(dy), H=4)
+    assert y.shape == q.shape and np.array_equal(flat(y), other)
+    assert all(np.array_equal(flat(slopes[n]), others[n]) for n in "qkv")
+
+
+def test_layout_bhld_of_gates():
+    q, k = rng.standard_normal((2, 2, 3, 9, 4))
+    v, g = rng.standard_normal((2, 3, 9, 6)), -rng.random((2, 3, 9))
+    y, state = seqmix.ref.gla_core(q, k, v, g, mode="head", layout="bhld")
+    assert y.shape == (2, 3, 9, 6) and state.shape == (2, 3, 4, 6)
+    s = np.zeros((2, 3, 4, 6))
+    for t in range(9):
+        s = s * np.exp(g[..., t])[..., None, None] + k[..., t, :, None] * v[..., t, None, :]
+        assert np.allclose(y[..., t, :], np.einsum("bhkv,bhk->bhv", s, q[..., t, :]) / 2)
+    assert np.allclose(state, s)
+
+
+def test_grad_of_dy():
+    q, k, v, dy = rng.standard_normal((4, 7, 4))
+    slopes = seqmix.ref.linear_attention.grad(dy)(q, k, v, normaliser="rms")
+    step = 1e-6
+    moved = q.copy()
+    moved[3, 2] += step
+    ahead = (seqmix.ref.linear_attention(moved, k, v, normaliser="rms") * dy).sum()
+    moved[3, 2] -= 2 * step
+    behind = (seqmix.ref.linear_attention(moved, k, v, normaliser="rms") * dy).sum()
+    assert abs((ahead - behind) / (2 * step) - slopes["q"][3, 2]) < 1e-6
+
+
+def test_integers_and_a_single_number():
+    logits, target = rng.standard_normal((6, 5)), [0, 4, -1, 2, 2, 1]
+    loss, slopes = seqmix.ref.cross_entropy.value_and_grad(logits, target)
+    p = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+    assert np.allclose(loss, -np.mean([np.log(p[i, t]) for i, t in enumerate(target) if t >= 0]))
+    assert not slopes["logits"][2].any()
+
+
+def test_tensors_of_any_dtype():
+    torch = pytest.importorskip("torch")
+    q = torch.randn(2, 9, 8)
+    exact = seqmix.ref.softmax_attention_qkv(q.bfloat16(), q.bfloat16(), q.bfloat16().requires_grad_(), H=2)
+    same = q.bfloat16().double().numpy()
+    assert np.array_equal(exact, seqmix.ref.softmax_attention_qkv(same, same, same, H=2))
+
+
+def test_documentation_says_what_it_takes():
+    for name in seqmix.ref.names():
+        m = getattr(seqmix.ref, name)
+        assert all(array in m.__doc__ for array in m.inputs) and m.source in m.__doc__
+        assert list(inspect.signature(m).parameters)[: len(m.inputs)] == m.inputs
+        assert all(seqmix.ref._python_name(p) in inspect.signature(m).parameters for p in m.params)
+
+
+X, W = np.ones((5, 4)), np.ones((4, 4))
+REFUSED = {
+    "missing": (lambda r: r.cat(X), "wq is missing"),
+    "too many": (lambda r: r.softmax_attention_qkv(*[X] * 9), "takes 4 inputs"),
+    "unknown": (lambda r: r.cat(X, W, W, W, W, filter_z=W), "no input or parameter filter_z"),
+    "twice": (lambda r: r.cat(X, W, W, W, W, wq=W), "wq is given twice"),
+    "not here": (lambda r: r.s4d(X, np.ones(4), np.ones((4, 2)), a_im=np.ones((4, 2)), c=np.ones((4, 2)), diagonal="real"), "no input a_im"),
+    "shape": (lambda r: r.cat(X, W[:3], W, W, W), r"wq has the shape \[3\]\[4\]; it must be \[4\]\[4\]"),
+    "heads": (lambda r: r.cat(X, W, W, W, W, H=3), "H = 3 does not divide D = 4"),
+    "word": (lambda r: r.las(X, W, W, W, W, pool="soft"), "pool is soft; it must be one of"),
+    "number": (lambda r: r.las(X, W, W, W, W, P=0), "P must be a whole number"),
+    "infinite": (lambda r: r.las(X, W, W, W, W, B=np.inf), "the parameter B is inf"),
+    "object": (lambda r: r.las(X, W, W, W, W, P=object()), "the parameter P is <object"),
+    "complex": (lambda r: r.cat(X + 1j, W, W, W, W), "x holds complex128"),
+    "text": (lambda r: r.cat(np.array(["a"]), W, W, W, W), "x holds <U1"),
+    "ragged": (lambda r: r.cat([[1.0], [2.0, 3.0]], W, W, W, W), "x "),
+    "floats for classes": (lambda r: r.cross_entropy(X, np.ones(5)), "target holds float64; integers"),
+    "beyond 32 bits": (lambda r: r.cross_entropy(X, np.full(5, 2**40)), "1099511627776"),
+    "batches": (lambda r: r.softmax_attention_qkv(np.ones((2, 5, 4)), np.ones((3, 5, 4)), X), r"batch \[3\].*\[2\]"),
+    "no batch": (lambda r: r.softmax_attention_qkv(np.ones((0, 5, 4)), X, X), "no entries"),
+    "dy without batch": (lambda r: r.softmax_attention_qkv.value_and_grad(*[np.ones((2, 5, 4))] * 3, dy=X), "dy has no batch"),
+    "dy in a call": (lambda r: r.softmax_attention_qkv(X, X, X, dy=X), "value_and_grad"),
+    "dy missing": (lambda r: r.softmax_attention_qkv.value_and_grad(X, X, X), "dy is missing"),
+    "no gradient": (lambda r: r.sinusoidal.value_and_grad(L=3, D=4), "has no gradient"),
+    "layout": (lambda r: r.softmax_attention_qkv(X, X, X, layout="lbd"), "layout is 'lbd'"),
+    "layout without heads": (lambda r: r.layer_norm(X, W[0], W[0], layout="bhld"), "takes no"),
+    "layout of two dimensions": (lambda r: r.softmax_attention_qkv(X, X, X, layout="bhld"), r"shape \[5\]\[4\]; layout='bhld' wants"),
+    "dimensions": (lambda r: r.cat(np.ones((1,) * 30 + (5, 4)), W, W, W, np.ones((1,) * 12)), r"batch|shape"),
+    "size by nothing": (lambda r: r.sinusoidal(), "the parameter L is missing"),
+    "enormous": (lambda r: r.sinusoidal(L=2**30, D=2**30), "not enough memory|too large"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_refused(what):
+    act, sentence = REFUSED[what]
+    with pytest.raises(seqmix.SeqmixError, match=sentence) as error:
+        act(seqmix.ref)
+    assert "\n" not in str(error.value)

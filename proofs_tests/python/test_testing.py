@@ -1,0 +1,196 @@
+"""seqmix.testing: what is right passes, every planted fault fails, and the report says what kind of fault it is."""
+import numpy as np
+import pytest
+
+import seqmix
+from seqmix.testing import assert_close, check_layer, draw, tolerances
+
+torch = pytest.importorskip("torch", reason="needs python3 with torch (python3-torch)")
+rng = np.random.default_rng(1)
+
+
+def heads_of(x, H):
+    return x.unflatten(-1, (H, -1)).transpose(-3, -2)
+
+
+def joined(x):
+    return x.transpose(-3, -2).flatten(-2)
+
+
+def weights(q, k, diagonal=1, scale=None, decay=1.0):
+    L, d = q.shape[-2:]
+    s = q @ k.transpose(-1, -2) * (d**-0.5 if scale is None else scale) * decay
+    return s.masked_fill(torch.ones(L, L).triu(diagonal).bool(), -torch.inf).softmax(-1)
+
+
+def attention(q, k, v, H, diagonal=1, scale=None):
+    q, k, v = (heads_of(x, H) for x in (q, k, v))
+    return joined(weights(q, k, diagonal, scale) @ v)
+
+
+def las(q, k, v, H, P, end=0):
+    """[LaS] Eq. 4, trailing pooling."""
+    q, k, v = (heads_of(x, H) for x in (q, k, v))
+    L = q.shape[-2]
+    alphas = torch.tensor(seqmix.ref.las_alphas(H=H, B=2.0)).to(q)
+    at = torch.arange(L)
+    decay = (-alphas[:, None, None] * (at[:, None] - at).clamp(min=0)).exp()
+    v = torch.nn.functional.pad(v, (0, 0, P - 1, 0)).unfold(-2, P, 1).sum(-1) / P
+    return joined(weights(q, k, decay=decay) @ v)
+
+
+def linear(q, k, v, H):
+    q, k, v = (heads_of(x, H) for x in (q, k, v))
+    return joined((q @ k.transpose(-1, -2)).tril() @ v)
+
+
+def cat(x, wq, wk, wv, wo, filter_q, H):
+    """[CAT] Def. 1: one filter a head, over all channels."""
+    W = filter_q.shape[1]
+    past = torch.nn.functional.pad(x, (0, 0, W - 1, 0)).unfold(-2, W, 1)  # [...][L][D][W]
+    filtered = torch.einsum("...ldw,hw->...hld", past, filter_q.flip(-1))
+    q = torch.einsum("...hld,dhe->...hle", filtered, wq.unflatten(1, (H, -1)))
+    return joined(weights(q, heads_of(x @ wk, H)) @ heads_of(x @ wv, H)) @ wo
+
+
+QUICK = dict(seeds=2, lengths=(1, 17, 70))
+RIGHT = {
+    "softmax_attention_qkv": (attention, dict(H=4, D=32)),
+    "las_attention_qkv": (las, dict(H=4, D=32, P=5)),
+    "linear_attention": (linear, dict(H=2)),
+    "cat_attention": (cat, dict(H=2, W=3)),
+    "mlp": (lambda x, w1, b1, w2, b2: torch.nn.functional.gelu(x @ w1 + b1, approximate="tanh") @ w2 + b2, {}),
+    "cross_entropy": (lambda logits, target: torch.nn.functional.cross_entropy(logits, target, ignore_index=-1).reshape(1), {}),
+    "layer_norm": (lambda x, gain, bias: torch.nn.functional.layer_norm(x, x.shape[-1:], gain, bias), {}),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_right(name):
+    function, params = RIGHT[name]
+    batch = () if name == "cross_entropy" else (2,)
+    report = check_layer(function, name, batch=batch, **QUICK, **params)
+    assert report and report.cases == 6 and max(report.worst.values()) < 1
+    assert set(report.worst) > {"y"}
+
+
+def test_right_bhld_and_bf16():
+    function = lambda q, k, v: weights(q, k) @ v
+    check_layer(function, "softmax_attention_qkv", layout="bhld", H=4, D=32, **QUICK)
+    check_layer(function, "softmax_attention_qkv", layout="bhld", H=4, D=32, dtype="bf16", **QUICK)
+    check_layer(function, "softmax_attention_qkv", layout="bhld", H=4, D=32, dtype=torch.float64, **QUICK)
+
+
+class WrongBackward(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, dy):
+        return dy.cumsum(-1)
+
+
+class ScaledBackward(WrongBackward):
+    @staticmethod
+    def backward(ctx, dy):
+        return dy * 0.5
+
+
+def late(y):
+    return torch.cat((torch.zeros_like(y[..., :1, :]), y[..., :-1, :]), -2)
+
+
+FAULTS = {
+    "not causal": (lambda q, k, v, H: attention(q, k, v, H, diagonal=10**6), "causal=False"),
+    "no 1/sqrt(d)": (lambda q, k, v, H: attention(q, k, v, H, scale=1), "without the factor 1/sqrt"),
+    "one head": (lambda q, k, v, H: attention(q, k, v, 1), "H=1"),
+    "exchanged": (lambda q, k, v, H: attention(q, v, k, H), "k and v exchanged"),
+    "mask one off": (lambda q, k, v, H: attention(q, k, v, H, diagonal=2), "looks ahead: row .* changes with row"),
+    "mask strict": (lambda q, k, v, H: attention(q, k, v, H, diagonal=0), "NaN or infinite, the first at .*masked"),
+    "detached": (lambda q, k, v, H: attention(q, k.detach(), v, H), "d_k .*all zero: is the graph cut"),
+    "twice": (lambda q, k, v, H: 2 * attention(q, k, v, H), "the reference times 2"),
+    "late": (lambda q, k, v, H: late(attention(q, k, v, H)), "one row late"),
+    "heads in rows": (lambda q, k, v, H: heads_of(attention(q, k, v, H), H).reshape(q.shape), "laid out the other way"),
+    "shape": (lambda q, k, v, H: heads_of(attention(q, k, v, H), H), "another layout"),
+    "backward": (lambda q, k, v, H: attention(WrongBackward.apply(q), k, v, H), "d_q .*the backward pass computes something else"),
+    "half a gradient": (lambda q, k, v, H: attention(q, k, ScaledBackward.apply(v), H), "d_v .*the reference times 1/2"),
+    "half precision": (lambda q, k, v, H: attention(q, k, v, H).half().float(), "within float16's tolerance"),
+    "dropout": (lambda q, k, v, H: torch.nn.functional.dropout(attention(q, k, v, H), 0.1), "two calls .* differ"),
+    "a last row": (lambda q, k, v, H: attention(q, k, v, H) * torch.cat((torch.ones(q.shape[-2] - 1, 1), torch.zeros(1, 1))), "right up to row 38, wrong from row 39"),
+    "a head": (lambda q, k, v, H: joined(heads_of(attention(q, k, v, H), H) * torch.tensor([1, 1, 0.9, 1.0])[:, None, None]), "only head 2 of 4"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults(fault):
+    function, sentence = FAULTS[fault]
+    with pytest.raises(AssertionError, match=sentence):
+        check_layer(function, "softmax_attention_qkv", H=4, D=32, seeds=1, lengths=(40,))
+
+
+def test_faults_of_other_mechanisms():
+    with pytest.raises(AssertionError, match="pool='trailing'"):
+        check_layer(las, "las_attention_qkv", H=4, D=32, P=5, pool="none", seeds=1, lengths=(40,))
+    with pytest.raises(AssertionError, match="taps of filter_q in reverse order"):
+        check_layer(lambda x, a, b, c, d, filter_q, H: cat(x, a, b, c, d, filter_q.flip(1), H), "cat_attention", H=2, W=3, seeds=1, lengths=(17,))
+    with pytest.raises(AssertionError, match="wo transposed"):
+        check_layer(lambda x, a, b, c, d, filter_q, H: cat(x, a, b, c, d.T, filter_q, H), "cat_attention", H=2, W=3, seeds=1, lengths=(17,))
+    # right where it is short: the report says at which lengths it is not
+    short = lambda q, k, v, H: linear(q, k, v, H) if q.shape[-2] < 64 else linear(q, k, v, H).roll(1, -1)
+    report = check_layer(short, "linear_attention", H=2, seeds=1, lengths=(1, 17, 70), raises=False)
+    assert not report and {f.length for f in report.faults} == {70}
+
+
+def test_a_function_that_gives_no_tensor():
+    with pytest.raises(seqmix.SeqmixError, match="must return the tensor y"):
+        check_layer(lambda q, k, v: None, "linear_attention", seeds=1)
+
+
+def test_draws_repeat_and_fit_every_format():
+    a, b = draw("las_attention", 3, 40, (2, 3)), draw("las_attention", 3, 40, (2, 3))
+    assert a["x"].shape == (2, 3, 40, 16) and a["wq"].shape == (16, 16)
+    assert all(np.array_equal(a[n], b[n]) for n in a if n != "params")
+    assert not np.array_equal(a["x"], draw("las_attention", 4, 40, (2, 3))["x"])
+    assert torch.equal(torch.tensor(a["x"]).bfloat16().double(), torch.tensor(a["x"]))
+
+
+@pytest.mark.parametrize("name", seqmix.ref.names())
+def test_every_mechanism_can_be_drawn_and_run(name):
+    m = getattr(seqmix.ref, name)
+    inputs = draw(name, 1, 32)
+    params = {n: v for n, v in inputs.pop("params").items() if n not in inputs}
+    if m.has_gradient and "dy" in inputs:
+        value, slopes = m.value_and_grad(**inputs, **params)
+        assert slopes and all(np.isfinite(s).all() for s in slopes.values())
+    else:
+        inputs.pop("dy", None)
+        m(**inputs, **params)
+
+
+def test_assert_close():
+    theirs = np.linspace(-3, 3, 7)
+    assert_close(theirs.astype(np.float32), theirs)
+    assert_close(theirs * (1 + 2**-7), theirs, dtype="bf16")
+    assert_close(torch.tensor(theirs).bfloat16(), theirs)
+    assert_close(theirs + 2.9e-12, theirs, "float64")
+    assert tolerances() == {"f64": 1e-12, "f32": 2e-5, "f16": 2**-8, "bf16": 2**-5}
+    for wrong, dtype, sentence in (
+        (theirs * (1 + 2**-7), "f32", "not within f32's tolerance"),
+        (theirs + 3.1e-12, "f64", "is past it|are past it"),
+        (np.where(theirs == 0, np.nan, theirs), "bf16", r"at \[3\] it is nan"),
+        (np.where(theirs == 0, np.inf, theirs), "bf16", "inf"),
+        (theirs[None], "f32", r"shape \[1\]\[7\]; the reference has \[7\]"),
+    ):
+        with pytest.raises(AssertionError, match=sentence):
+            assert_close(wrong, theirs, dtype)
+    with pytest.raises(seqmix.SeqmixError, match="dtype is f8"):
+        assert_close(theirs, theirs, "f8")
+    with pytest.raises(AssertionError):
+        assert_close(np.array([1e-30]), np.zeros(1))  # a scale of zero allows nothing
+
+
+def test_the_fixture(seqmix_oracle):
+    q = rng.standard_normal((2, 9, 8))
+    seqmix_oracle.assert_close(attention(*[torch.tensor(q)] * 3, 2), seqmix_oracle.ref.softmax_attention_qkv(q, q, q, H=2))
+    seqmix_oracle.check_layer(linear, "linear_attention", H=2, seeds=1, lengths=(5,))

@@ -1,0 +1,142 @@
+// oracle.c: see oracle.h.
+#include "oracle.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/oracle/compare.h"
+#include "cli/oracle/oracle_cases.h"
+#include "cli/oracle/vectors.h"
+
+// ---- The tables Names, shapes and parameters are ours, and sources hold no quotation marks or
+// backslashes: they stand in JSON as they are.
+static void write_params(FILE *to, const oracle_mechanism *m) {
+    oracle_declared d;
+    const char *between = "";
+    fputs("\"params\":[", to);
+    for (const char *at = m->params; oracle_next_declared(&at, &d); between = ",")
+        fprintf(to, "%s{\"name\":\"%s\",\"type\":\"%s\",\"default\":\"%s\"}", between, d.name, d.type,
+                d.value);
+    fputs("]", to);
+}
+
+static void write_arrays(FILE *to, const oracle_mechanism *m) {
+    static const char *const kinds[] = {"input", "output", "middle"};
+    fputs(",\"arrays\":[", to);
+    for (const oracle_array *a = m->arrays; a->name; a++)
+        fprintf(to,
+                "%s{\"kind\":\"%s\",\"name\":\"%s\",\"shape\":\"%s\",\"when\":\"%s\",\"optional\":%d,"
+                "\"integer\":%d,\"gradient\":%d}",
+                a == m->arrays ? "" : ",", kinds[a->kind], a->name, a->shape, a->when ? a->when : "",
+                !!(a->flags & ORACLE_OPTIONAL), !!(a->flags & ORACLE_INTEGER),
+                !(a->flags & ORACLE_NO_GRADIENT));
+    fputs("]", to);
+}
+
+// A size that is good to test with, and what each input is drawn from.
+static void write_draws(FILE *to, const oracle_mechanism *m) {
+    const vectors_case *first = vectors_cases;
+    while (first->mechanism && strcmp(first->mechanism, m->name)) first++;
+    fprintf(to, ",\"case\":%s,\"draws\":{", first->mechanism ? first->params : "{}");
+    const char *between = "";
+    for (const oracle_array *a = m->arrays; a->name; a++) {
+        int seen = a->kind != ORACLE_INPUT;
+        for (const oracle_array *b = m->arrays; b < a; b++) seen |= !strcmp(a->name, b->name);
+        if (seen) continue;
+        const vectors_range *r = vectors_range_of(m->name, a->name);
+        fprintf(to, "%s\"%s\":[%d,%d,%d]", between, a->name, r->low, r->high, r->shift);
+        between = ",";
+    }
+    fputs("}", to);
+}
+
+static void write_tables(FILE *to) {
+    fputs("{\"mechanisms\":[", to);
+    for (const oracle_mechanism *m = oracle_mechanisms; m->name; m++) {
+        fprintf(to, "%s{\"name\":\"%s\",\"source\":\"%s\",", m == oracle_mechanisms ? "" : ",", m->name,
+                m->source);
+        write_params(to, m);
+        write_arrays(to, m);
+        write_draws(to, m);
+        fputs("}", to);
+    }
+    fputs("],\"formats\":[", to);
+    for (const compare_format *f = compare_formats; f->name; f++) // as a fraction: no locale's point
+        fprintf(to, "%s{\"name\":\"%s\",\"digits\":%d,\"tol_is_1_in\":%.0f}", f == compare_formats ? "" : ",",
+                f->name, f->digits, 1 / f->tol);
+    fputs("]}", to);
+}
+
+const char *smx_oracle_tables(void) {
+    static char *text;
+    size_t length;
+    FILE *to = text ? NULL : open_memstream(&text, &length);
+    if (to) {
+        write_tables(to);
+        fclose(to);
+    }
+    return text;
+}
+
+// ---- A case
+struct smx_oracle {
+    oracle_case c;
+    json *params;
+};
+
+static void *refuse(smx_oracle *o, char *error, size_t length, const char *sentence, ...) {
+    va_list rest;
+    va_start(rest, sentence);
+    vsnprintf(error, length, sentence, rest);
+    va_end(rest);
+    smx_oracle_close(o);
+    return NULL;
+}
+
+smx_oracle *smx_oracle_open(const char *mechanism, const char *params, char *error, size_t length) {
+    const oracle_mechanism *m = oracle_find(mechanism);
+    if (!m) return refuse(NULL, error, length, "there is no mechanism '%.60s'", mechanism);
+    smx_oracle *o = calloc(1, sizeof *o);
+    if (!o) return refuse(NULL, error, length, "not enough memory");
+    o->params = json_parse(params, strlen(params), error, length);
+    if (!o->params) return refuse(o, error, length, "the parameters are no JSON object");
+    return oracle_open(&o->c, m, o->params) ? refuse(o, error, length, "%s", o->c.err) : o;
+}
+
+void smx_oracle_close(smx_oracle *o) {
+    if (!o) return;
+    oracle_close(&o->c);
+    json_free(o->params);
+    free(o);
+}
+
+const char *smx_oracle_error(const smx_oracle *o) { return o->c.err; }
+
+int smx_oracle_set(smx_oracle *o, const char *name, int integer, size_t n, const size_t *shape,
+                   const void *data) {
+    npy view = {.dtype = integer ? NPY_I4 : NPY_F8, .ndim = n, .count = 1, .data = (void *)data};
+    if (n > NPY_MAX_DIMS)
+        return oracle_fail(&o->c, "the input %.40s has %zu dimensions; %d are allowed", name, n,
+                           NPY_MAX_DIMS);
+    for (size_t i = 0; i < n; i++) view.count *= view.shape[i] = shape[i];
+    return oracle_set(&o->c, name, &view);
+}
+
+int smx_oracle_shapes(smx_oracle *o) { return oracle_shapes(&o->c); }
+int smx_oracle_run(smx_oracle *o) { return oracle_run(&o->c); }
+double smx_oracle_margin(const smx_oracle *o) { return vectors_margin(&o->c); }
+
+int smx_oracle_get(smx_oracle *o, int kind, const char *name, size_t *n, size_t *shape, const double **data) {
+    const oracle_slot *s = oracle_slot_of(&o->c,
+                                          kind == 'o'   ? ORACLE_OUTPUT
+                                          : kind == 'm' ? ORACLE_MIDDLE
+                                                        : ORACLE_INPUT,
+                                          name);
+    if (!s) return oracle_fail(&o->c, "%s has no array %.40s here", o->c.mechanism->name, name);
+    *n = s->ndim;
+    memcpy(shape, s->shape, sizeof s->shape);
+    *data = kind == 'd' ? s->grad : s->data;
+    return 0;
+}

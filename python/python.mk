@@ -1,0 +1,44 @@
+# python.mk: the Python package: the two libraries that it loads, the program, the wheel and the source
+# distribution. `make wheel` compiles nothing twice: the objects are the program's.
+PY_OUT := $(BIN)/python
+PY_STAGE := $(PY_OUT)/stage
+# The first that has what building takes; asked when it is used.
+PYTHON ?= $(firstword $(foreach p,python3 /usr/bin/python3,$(if $(shell $p -c 'import setuptools, wheel, build' 2>&1),,$p)) python3)
+
+$(PY_OUT)/%.map: scripts/exports.sh
+	@mkdir -p $(@D) && { echo '{ global:'; $^ | sed 's/$$/;/'; echo 'local: *; };'; } >$@
+$(PY_OUT)/libseqmix.map: $(addprefix include/seqmix/,smx.h run.h data.h) cli/team.h
+$(PY_OUT)/libseqmix_oracle.map: python/native/oracle.h
+
+PY_RUNS := $(KERNEL_OBJ) $(MODEL_SRC:%.c=$(OBJ)/%.o) $(TASK_SRC:%.c=$(OBJ)/%.o) $(OBJ)/cli/team.o
+PY_ORACLE := $(REF_SRC:%.c=$(OBJ)/%.o) $(patsubst %,$(OBJ)/%.o,python/native/oracle cli/npy cli/files cli/fail model/base/json \
+    model/base/number $(addprefix cli/oracle/,oracle_cases oracle_table compare_formats vectors_table vectors_margin))
+PY_LIBRARIES := $(PY_OUT)/libseqmix.so $(PY_OUT)/libseqmix_oracle.so
+$(PY_OUT)/libseqmix.so: $(PY_RUNS) $(PY_OUT)/libseqmix.map
+$(PY_OUT)/libseqmix_oracle.so: $(PY_ORACLE) $(PY_OUT)/libseqmix_oracle.map
+$(PY_LIBRARIES):
+	@$(CC) -shared -Wl,--version-script=$(filter %.map,$^) $(if $(SAN),,-Wl,-z,defs) $(LDFLAGS) $(filter %.o,$^) $(if $(filter %/libseqmix.so,$@),$(LZ)) -lm -o $@
+$(PY_OUT)/seqmix: $(CLI_SRC:%.c=$(OBJ)/%.o) $(BENCH_OBJ) $(PY_RUNS) $(REF_SRC:%.c=$(OBJ)/%.o)
+	@mkdir -p $(@D) && $(CC) $(LDFLAGS) $(sort $^) $(LZ) -lm -o $@
+
+# What `python3 -m build` builds from: the package with its libraries, and beside it, for the source
+# distribution, the C sources with the commands of this Makefile.
+PY_SOURCES := $(wildcard python/*.py python/*.toml python/*.in python/seqmix/*.py python/seqmix/*/*.py) python/seqmix/py.typed
+PAGE_IN_WHEEL ?= build/single/seqmix.html
+PY_PARTS := $(PY_LIBRARIES) $(PY_OUT)/seqmix
+$(PY_OUT)/staged: $(PY_PARTS) $(PY_SOURCES) $(PAGE_IN_WHEEL) $(addprefix include/seqmix/,$(PUBLIC_HEADERS)) LICENSE docs/PYTHON.md
+	@rm -rf $(PY_STAGE) && mkdir -p $(PY_STAGE)/seqmix/include/seqmix $(PY_STAGE)/seqmix/native $(PY_STAGE)/seqmix/page $(PY_STAGE)/sources
+	@cp python/*.py python/*.toml python/*.in LICENSE $(PY_STAGE) && cp docs/PYTHON.md $(PY_STAGE)/README.md
+	@cp -r python/seqmix $(PY_STAGE) && find $(PY_STAGE) -name __pycache__ -prune -exec rm -r {} +
+	@cp include/seqmix/*.h $(PY_STAGE)/seqmix/include/seqmix && cp $(PY_PARTS) $(PY_STAGE)/seqmix/native
+	@$(if $(SAN),,strip $(PY_STAGE)/seqmix/native/*)
+	@$(if $(PAGE_IN_WHEEL),cp $(PAGE_IN_WHEEL) $(PY_STAGE)/seqmix/page)
+	@$(PYTHON) python/record.py '$(MAKE)' $(PY_OUT) $(PY_STAGE)/sources && cp $(PY_OUT)/*.map $(PY_STAGE)/sources
+	@touch $@
+
+WHEEL_STAMP := $(PY_OUT)/wheel.made
+$(WHEEL_STAMP): $(PY_OUT)/staged
+	@rm -rf $(PY_OUT)/dist && cd $(PY_STAGE) && $(PYTHON) -m build --no-isolation --skip-dependency-check --wheel --sdist --outdir ../dist >../build.log 2>&1 || { tail -n 20 ../build.log; exit 1; }
+	@$(PYTHON) python/elf.py $(PY_OUT)/dist/*.whl >>$(PY_OUT)/build.log && touch $@ && ls -1 $(PY_OUT)/dist/* | sed 's/^/built /'
+.PHONY: wheel
+wheel: $(WHEEL_STAMP) ## the Python package: a wheel and a source distribution, in build/python/dist (PAGE_IN_WHEEL= : without the page)

@@ -1,0 +1,4 @@
+"""`python -m seqmix`: the program."""
+from ._program import main
+
+main()

@@ -1,0 +1,46 @@
+"""What callers hand over, as NumPy arrays: arrays, lists, numbers, tensors of PyTorch on any device."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._errors import SeqmixError
+
+
+def shape_text(shape: Any) -> str:
+    return "".join(f"[{n}]" for n in shape) or "[]"
+
+
+def to_numpy(value: Any, name: str) -> np.ndarray:
+    """As it is, any dtype; a tensor is detached and fetched, bfloat16 becomes float32, which is exact."""
+    if hasattr(value, "detach") and hasattr(value, "cpu"):
+        try:
+            value = value.detach().cpu()
+            if str(value.dtype) == "torch.bfloat16":
+                value = value.float()
+            return value.resolve_conj().resolve_neg().numpy()
+        except Exception as error:  # sparse, quantised, meta ...
+            raise SeqmixError(f"{name} is a tensor that has no numbers to read: {error}") from None
+    try:
+        return np.asarray(value)
+    except Exception as error:
+        raise SeqmixError(f"{name} is no array of numbers: {error}") from None
+
+
+def reals(value: Any, name: str, dtype: type = np.float64) -> np.ndarray:
+    """Real numbers, contiguous."""
+    array = to_numpy(value, name)
+    if array.dtype.kind not in "fiu":
+        raise SeqmixError(f"{name} holds {array.dtype}; real numbers are allowed")
+    return np.array(array, dtype=dtype, order="C", copy=not (array.dtype == dtype and array.flags.c_contiguous))
+
+
+def integers(value: Any, name: str) -> np.ndarray:
+    """int32, contiguous."""
+    array = to_numpy(value, name)
+    if array.dtype.kind not in "iu":
+        raise SeqmixError(f"{name} holds {array.dtype}; integers are allowed")
+    if array.size and (array.min() < -(2**31) or array.max() >= 2**31):
+        raise SeqmixError(f"{name} holds {array.max() if array.max() >= 2**31 else array.min()}; integers of 32 bits are allowed")
+    return np.array(array, dtype=np.int32, order="C")

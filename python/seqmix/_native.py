@@ -1,0 +1,74 @@
+"""The two libraries of the package: `runs` (kernels, models, tasks, a team of threads) and `oracle` (which shares no code with
+the kernels)."""
+from __future__ import annotations
+
+import ctypes
+import functools
+from pathlib import Path
+
+from ._errors import SeqmixError
+from ._headers import Headers
+
+FOLDER = Path(__file__).parent / "native"
+
+
+def _load(name: str) -> ctypes.CDLL:
+    try:
+        return ctypes.CDLL(str(FOLDER / name))
+    except OSError as error:
+        raise ImportError(f"seqmix: {name} cannot be loaded ({error}); was the package built for this machine?") from None
+
+
+@functools.lru_cache(maxsize=None)
+def headers() -> Headers:
+    return Headers("error.h", "parallel.h", "smx.h", "run.h", "data.h")
+
+
+@functools.lru_cache(maxsize=None)
+def runs() -> ctypes.CDLL:
+    library = _load("libseqmix.so")
+    headers().declare(library)
+    for name in ("smx_run_save", "smx_config_complete", "smx_config_values"):
+        getattr(library, name).restype = ctypes.c_void_p  # theirs to be freed
+    library.smx_team_open.restype, library.smx_team_open.argtypes = ctypes.c_void_p, [ctypes.c_int]
+    library.smx_team_close.restype, library.smx_team_close.argtypes = None, [ctypes.c_void_p]
+    return library
+
+
+def team_for() -> int:
+    """The address of the hook that a run takes with a team."""
+    return ctypes.cast(runs().smx_team_for, ctypes.c_void_p).value or 0
+
+
+def release(address: int) -> None:
+    """What the library allocated and gave away."""
+    free = ctypes.CDLL(None).free
+    free.restype, free.argtypes = None, [ctypes.c_void_p]
+    free(address)
+
+
+def fail(error: ctypes.Structure) -> None:
+    """Raise what an smx_error says."""
+    texts = {name: getattr(error, name).decode("utf-8", "replace") for name in ("message", "key", "value", "allowed")}
+    raise SeqmixError(texts["message"] or "there was not enough memory", texts["key"], texts["value"], texts["allowed"])
+
+
+@functools.lru_cache(maxsize=None)
+def oracle() -> ctypes.CDLL:
+    library = _load("libseqmix_oracle.so")
+    pointer, text, size = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t
+    sizes = ctypes.POINTER(size)
+    for name, result, arguments in (
+        ("tables", text, []),
+        ("open", pointer, [text, text, ctypes.c_char_p, size]),
+        ("close", None, [pointer]),
+        ("error", text, [pointer]),
+        ("set", ctypes.c_int, [pointer, text, ctypes.c_int, size, sizes, pointer]),
+        ("shapes", ctypes.c_int, [pointer]),
+        ("run", ctypes.c_int, [pointer]),
+        ("margin", ctypes.c_double, [pointer]),
+        ("get", ctypes.c_int, [pointer, ctypes.c_int, text, sizes, sizes, ctypes.POINTER(pointer)]),
+    ):
+        function = getattr(library, "smx_oracle_" + name)
+        function.restype, function.argtypes = result, arguments
+    return library

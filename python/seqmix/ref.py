@@ -1,0 +1,346 @@
+"""The oracle: every mechanism and core in double precision, as plain loops, by its name in the manifest of test vectors.
+
+    y = seqmix.ref.cat_attention(x, wq, wk, wv, wo, filter_q=f, H=2)          # float64
+    y, gradients = seqmix.ref.cat_attention.value_and_grad(x, wq, wk, wv, wo, H=2, dy=dy)
+
+`names()` lists them; `seqmix.ref.cat` is short for `cat_attention`, and so for every name that ends in `_attention`. What each
+takes, with shapes and source: `help(seqmix.ref.cat_attention)`. The rules for batches and layouts are those of docs/ORACLE.md.
+"""
+from __future__ import annotations
+
+import collections
+import ctypes
+import functools
+import inspect
+import json
+import keyword
+import math
+import numbers
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Callable, Iterator, Mapping, NamedTuple
+
+import numpy as np
+
+from . import _arrays, _native
+from ._arrays import shape_text
+from ._errors import SeqmixError
+
+__all__ = ["Mechanism", "names"]
+
+
+class _Array(NamedTuple):
+    kind: str
+    name: str
+    shape: str
+    when: str
+    optional: bool
+    integer: bool
+    gradient: bool
+
+
+class _Case:
+    """One run of the library on one sequence."""
+
+    def __init__(self, mechanism: str, params: Mapping[str, Any]) -> None:
+        self.name, self.library = mechanism, _native.oracle()
+        error = ctypes.create_string_buffer(512)
+        self.at = self.library.smx_oracle_open(mechanism.encode(), json.dumps(params).encode(), error, len(error))
+        if not self.at:
+            raise SeqmixError(f"{mechanism}: {error.value.decode()}")
+
+    def __enter__(self) -> _Case:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.library.smx_oracle_close(self.at)
+
+    def _check(self, status: int) -> None:
+        if status:
+            raise SeqmixError(f"{self.name}: {self.library.smx_oracle_error(self.at).decode()}")
+
+    def set(self, name: str, array: np.ndarray) -> None:
+        shape = (ctypes.c_size_t * 8)(*array.shape[:8])
+        self._check(self.library.smx_oracle_set(self.at, name.encode(), array.dtype == np.int32, array.ndim, shape, array.ctypes.data))
+
+    def run(self) -> None:
+        self._check(self.library.smx_oracle_run(self.at))
+
+    def shapes(self) -> None:
+        self._check(self.library.smx_oracle_shapes(self.at))
+
+    def margin(self) -> float:
+        return self.library.smx_oracle_margin(self.at)
+
+    def get(self, kind: str, name: str) -> tuple[tuple[int, ...], int | None]:
+        """Shape, and where the numbers are."""
+        n, shape, data = ctypes.c_size_t(), (ctypes.c_size_t * 8)(), ctypes.c_void_p()
+        self._check(self.library.smx_oracle_get(self.at, ord(kind), name.encode(), n, shape, data))
+        return tuple(shape[: n.value]), data.value
+
+    def copy(self, kind: str, name: str) -> np.ndarray | None:
+        shape, at = self.get(kind, name)
+        if at is None:
+            return None
+        return np.ctypeslib.as_array(ctypes.cast(at, ctypes.POINTER(ctypes.c_double)), shape).copy()
+
+
+# With layout="bhld": [...][L][H*d] in the library is [...][H][L][d] here, and [...][L][H] is [...][H][L].
+def _heads_columns(shape: str) -> str | None:
+    """Of a shape whose rows are all heads side by side, what a head's row is: "d", "" (one number), or None: it is no such shape."""
+    tokens = shape.split()
+    if len(tokens) != 2 or tokens[0] != "L":
+        return None
+    return {"D": "d", "H": ""}.get(tokens[1], tokens[1][2:] if tokens[1].startswith("H*") else None)
+
+
+def _join(array: np.ndarray, columns: str) -> np.ndarray:
+    if columns:
+        array = np.moveaxis(array, -3, -2)
+        return np.ascontiguousarray(array).reshape(*array.shape[:-2], -1)
+    return np.ascontiguousarray(np.swapaxes(array, -1, -2))
+
+
+def _split(array: np.ndarray, columns: str, heads: int) -> np.ndarray:
+    if columns:
+        array = array.reshape(*array.shape[:-1], heads, -1)
+        return np.ascontiguousarray(np.moveaxis(array, -2, -3))
+    return np.ascontiguousarray(np.swapaxes(array, -1, -2))
+
+
+def _python_name(name: str) -> str:
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def _default(param: Mapping[str, str]) -> Any:
+    kind, text = param["type"], param["default"]
+    if not text:
+        return None
+    return text == "true" if kind == "flag" else float(text) if kind == "real" else int(text) if "size" in kind else text
+
+
+class Mechanism:
+    """A mechanism of the oracle. Call it with its inputs, in order or by name, and its parameters by name."""
+
+    def __init__(self, table: Mapping[str, Any]) -> None:
+        self.name: str = table["name"]
+        self.source: str = table["source"]
+        self.params: dict[str, dict[str, str]] = {p["name"]: p for p in table["params"]}
+        self._arrays = [_Array(**a) for a in table["arrays"]]
+        self._case: dict[str, Any] = table["case"]
+        self._draws: dict[str, list[int]] = table["draws"]
+        self.inputs: list[str] = list(dict.fromkeys(a.name for a in self._arrays if a.kind == "input" and a.name != "dy"))
+        self.outputs: list[str] = sorted((a.name for a in self._arrays if a.kind == "output"), key=lambda n: n != "y")
+        self.has_gradient: bool = any(a.name == "dy" for a in self._arrays)
+        self.has_heads: bool = "q" in self.inputs
+        self.__name__ = self.__qualname__ = self.name
+        self.__doc__ = self._document()
+        self.__signature__ = self._signature()
+        self._result = collections.namedtuple(f"{self.name}_result", self.outputs)  # type: ignore[misc]
+
+    def __repr__(self) -> str:
+        return f"seqmix.ref.{self.name}{self.__signature__}"
+
+    # ---- What it says of itself
+    def _document(self) -> str:
+        lines = [f"{self.source}. Float64, by plain loops.", ""]
+        words = {"size": "int >= 1", "size0": "int >= 0", "real": "float", "reals": "floats", "flag": "bool"}
+        for a in self._arrays:
+            if a.kind == "middle" or a.name == "dy":
+                continue
+            notes = [f"where {a.when.replace(' ', ', ')}"] * bool(a.when) + ["optional"] * (a.optional)
+            notes += ["int32"] * a.integer + ["no gradient"] * (a.kind == "input" and not a.gradient)
+            text = f"{a.name} {shape_text(a.shape.split())}" + (f" ({'; '.join(notes)})" if notes else "")
+            lines.append(("returns " if a.kind == "output" else "") + text)
+        for p in self.params.values():
+            kind = words.get(p["type"], p["type"].replace("|", " | "))
+            default = f", default {p['default']}" if p["default"] else ""
+            lines.append(f"{_python_name(p['name'])}: {kind}{default}")
+        lines += ["", "Any input may have leading batch dimensions, all the same ones; one without them is shared, and its gradient"]
+        lines += ["is the sum over the batch. Sizes that a shape names are found from the arrays. Errors: SeqmixError."]
+        if self.has_heads:
+            lines += ['layout="bhld": q, k, v, y are [...][H][L][d] instead of [...][L][H*d].']
+        return "\n".join(lines)
+
+    def _signature(self) -> inspect.Signature:
+        of = inspect.Parameter
+        needed = {a.name for a in self._arrays if a.kind == "input" and not a.when and not a.optional}
+        inputs = sorted(self.inputs, key=lambda n: n not in needed)  # stable
+        self.inputs = inputs
+        listed = [of(n, of.POSITIONAL_OR_KEYWORD, default=of.empty if n in needed else None) for n in inputs]
+        listed += [of(_python_name(n), of.KEYWORD_ONLY, default=_default(p)) for n, p in self.params.items() if n not in inputs]
+        if self.has_heads:
+            listed.append(of("layout", of.KEYWORD_ONLY, default="bld"))
+        return inspect.Signature(listed)
+
+    # ---- Reading what was given
+    def _holds(self, when: str, params: Mapping[str, Any]) -> bool:
+        return all(params.get(name, self.params[name]["default"]) == word for name, word in (w.split("=") for w in when.split()))
+
+    def _active(self, params: Mapping[str, Any]) -> Iterator[_Array]:
+        return (a for a in self._arrays if self._holds(a.when, params))
+
+    def _param(self, name: str, value: Any) -> Any:
+        kind = self.params[name]["type"]
+        if kind == "reals":
+            return [float(x) for x in _arrays.reals(value, f"{self.name}: the parameter {name}").ravel()]
+        if isinstance(value, (bool, np.bool_)):
+            return bool(value)
+        if isinstance(value, numbers.Integral):
+            return int(value)
+        if isinstance(value, numbers.Real) and math.isfinite(value):
+            return float(value)
+        if isinstance(value, str):
+            return value
+        raise SeqmixError(f"{self.name}: the parameter {name} is {value!r:.60}; it must be {kind}")
+
+    def _sort(self, args: tuple, given: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Inputs and parameters apart, each of its type."""
+        if len(args) > len(self.inputs):
+            raise SeqmixError(f"{self.name} takes {len(self.inputs)} inputs ({', '.join(self.inputs)}), {len(args)} were given")
+        values = dict(zip(self.inputs, args))
+        for name, value in given.items():
+            name = name[:-1] if keyword.iskeyword(name[:-1]) else name
+            if name in values:
+                raise SeqmixError(f"{self.name}: {name} is given twice")
+            if name not in self.inputs and name not in self.params and name != "dy":
+                raise SeqmixError(f"{self.name} has no input or parameter {name}; it has {', '.join([*self.inputs, *self.params])}")
+            values[name] = value
+        values = {name: value for name, value in values.items() if value is not None}
+        params = {n: self._param(n, v) for n, v in values.items() if n in self.params and n not in self.inputs}
+        here = {a.name: a for a in self._active(params) if a.kind == "input"}
+        inputs = {}
+        for name, value in values.items():
+            if name in here:
+                read = _arrays.integers if here[name].integer else _arrays.reals
+                inputs[name] = read(value, f"{self.name}: {name}")
+            elif name in self.params and name not in params:
+                params[name] = self._param(name, value)
+            elif name not in self.params:
+                raise SeqmixError(f"{self.name} has no input {name} with these parameters")
+        return inputs, params
+
+    # ---- Running
+    def _run(self, args: tuple, given: dict[str, Any], layout: str) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        """Outputs and intermediates; gradients."""
+        if layout not in ("bld", "bhld"):
+            raise SeqmixError(f"layout is {layout!r}; it must be 'bld' or 'bhld'")
+        if layout == "bhld" and not self.has_heads:
+            raise SeqmixError(f"{self.name} takes no layout='bhld': it has no q, k, v")
+        inputs, params = self._sort(args, given)
+        specs = {a.name: a for a in self._active(params) if a.kind == "input"}
+        apart = {a.name: c for a in self._active(params) if layout == "bhld" and (c := _heads_columns(a.shape)) is not None}
+        for name in inputs.keys() & apart.keys():
+            least = 3 if apart[name] else 2
+            if inputs[name].ndim < least or not inputs[name].size:
+                wanted = "[...][H][L][d]" if apart[name] else "[...][H][L]"
+                raise SeqmixError(f"{self.name}: {name} has the shape {shape_text(inputs[name].shape)}; layout='bhld' wants {wanted}")
+            heads = inputs[name].shape[-least]
+            if params.setdefault("H", heads) != heads:
+                raise SeqmixError(f"{self.name}: {name} has {heads} heads; the parameter H or another array says {params['H']}")
+            inputs[name] = _join(inputs[name], apart[name])
+        heads = params.get("H", 1)
+        for name, array in inputs.items():  # dk of "L H*dk"
+            size = specs[name].shape.partition(" H*")[2]
+            if size in self.params and array.ndim and isinstance(heads, int) and heads > 0:
+                params.setdefault(size, max(1, array.shape[-1] // heads))
+        lead = {n: a.shape[: max(0, a.ndim - len(specs[n].shape.split()))] for n, a in inputs.items()}
+        batch = next(filter(None, lead.values()), ())
+        for name, own in lead.items():
+            if own and own != batch:
+                raise SeqmixError(f"{self.name}: {name} has the batch {shape_text(own)}; another array has {shape_text(batch)}")
+        if 0 in batch:
+            raise SeqmixError(f"{self.name}: the batch {shape_text(batch)} has no entries")
+        if batch and "dy" in lead and not lead["dy"]:
+            raise SeqmixError(f"{self.name}: dy has no batch dimensions, but other arrays have {shape_text(batch)}")
+        outputs: dict[str, np.ndarray] = {}
+        gradients: dict[str, np.ndarray] = {}
+        wanted = [a for a in self._active(params) if a.kind != "input"]
+        with_gradient = [n for n in inputs if "dy" in inputs and specs[n].gradient]
+
+        def piece(at: tuple) -> list[tuple[dict, str, Any, tuple, tuple]]:
+            with _Case(self.name, params) as case:
+                for name, array in inputs.items():
+                    case.set(name, array[at] if lead[name] else array)
+                case.run()
+                found = [(outputs, a.name, case.copy(a.kind[0], a.name), batch, at) for a in wanted]
+                for name in with_gradient:
+                    found.append((gradients, name, case.copy("d", name), *((batch, at) if lead[name] else ((), ()))))
+                return found
+
+        pieces = list(np.ndindex(*batch))
+        if len(pieces) == 1:
+            done = [piece(pieces[0])]
+        else:
+            with ThreadPoolExecutor(min(len(pieces), os.cpu_count() or 1)) as pool:
+                done = list(pool.map(piece, pieces))
+        for found in done:  # sums in order, whoever came first
+            for results in found:
+                self._keep(*results)
+        for results in (outputs, gradients):
+            for name in results.keys() & apart.keys():
+                results[name] = _split(results[name], apart[name], heads)
+        return outputs, gradients
+
+    @staticmethod
+    def _keep(results: dict[str, np.ndarray], name: str, piece: np.ndarray | None, batch: tuple, at: tuple) -> None:
+        if piece is None:
+            return
+        if name not in results:
+            results[name] = np.zeros(batch + piece.shape)
+        results[name][at] += piece
+
+    def _value(self, outputs: dict[str, np.ndarray]) -> Any:
+        return outputs[self.outputs[0]] if len(self.outputs) == 1 else self._result(*(outputs[n] for n in self.outputs))
+
+    def __call__(self, *inputs: Any, layout: str = "bld", **more: Any) -> Any:
+        self._no_dy(more)
+        return self._value(self._run(inputs, more, layout)[0])
+
+    def _no_dy(self, more: Mapping[str, Any]) -> None:
+        if "dy" in more:
+            raise SeqmixError(f"{self.name}: dy is for {self.name}.grad(dy)(...) and value_and_grad(..., dy=dy)")
+
+    def parts(self, *inputs: Any, layout: str = "bld", **more: Any) -> dict[str, np.ndarray]:
+        """Every output and intermediate, by name."""
+        self._no_dy(more)
+        return self._run(inputs, more, layout)[0]
+
+    def value_and_grad(self, *inputs: Any, dy: Any = None, layout: str = "bld", **more: Any) -> tuple[Any, dict[str, np.ndarray]]:
+        """The value, and the gradient of sum(y * dy) by every input that was given, by name. dy: as y; 1 where y is one number."""
+        if not self.has_gradient:
+            raise SeqmixError(f"{self.name} has no gradient")
+        if dy is None and "V" not in self.params:
+            raise SeqmixError(f"{self.name}: dy is missing: the gradient by y, of y's shape")
+        outputs, gradients = self._run(inputs, {**more, "dy": [1.0] if dy is None else dy}, layout)
+        return self._value(outputs), gradients
+
+    def grad(self, dy: Any) -> Callable[..., dict[str, np.ndarray]]:
+        """A function of the inputs: the gradients of sum(y * dy) by each."""
+        return lambda *inputs, **more: self.value_and_grad(*inputs, dy=dy, **more)[1]
+
+
+@functools.lru_cache(maxsize=None)
+def _tables() -> dict[str, Any]:
+    return json.loads(_native.oracle().smx_oracle_tables())
+
+
+@functools.lru_cache(maxsize=None)
+def _mechanisms() -> dict[str, Mechanism]:
+    return {table["name"]: Mechanism(table) for table in _tables()["mechanisms"]}
+
+
+def names() -> list[str]:
+    """Every mechanism and core, in the order of the manifest."""
+    return list(_mechanisms())
+
+
+def __getattr__(name: str) -> Mechanism:
+    found = _mechanisms()
+    if name in found or f"{name}_attention" in found:
+        return found.get(name) or found[f"{name}_attention"]
+    raise AttributeError(f"seqmix.ref has no mechanism {name}; it has {', '.join(found)}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *_mechanisms()]
