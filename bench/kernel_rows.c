@@ -109,23 +109,28 @@ static void add_attention(size_t B, size_t L, size_t D, size_t H) {
 }
 
 enum { TAPS = 3 };
+static smx_conv conv_of(const bench_row *r) {
+    const size_t D = r->a[2];
+    return (smx_conv){.B = r->a[0], .L = r->a[1], .D = D, .groups = 1, .W = TAPS, .ldx = D, .ldy = D};
+}
 static int open_conv(bench_row *r, smx_error *error) {
     (void)error;
-    const size_t L = r->a[1], D = r->a[2], n = r->a[0] * L * D;
+    const smx_conv p = conv_of(r);
+    const size_t D = p.D, n = p.B * p.L * D;
     for (size_t i = 0; i < 4; i++) // y, x, dy, dx
         if (!bench_floats(r, i, n)) return -1;
     r->flops = (r->a[4] ? 4.0 : 2.0) * TAPS * (double)n;
     r->moved = (r->a[4] ? 16.0 : 8.0) * (double)n;
     return bench_floats(r, 4, D * TAPS) && bench_floats(r, 5, D * TAPS)
-               ? bench_scratch(r, smx_conv_scratch_bytes(L, D, D, TAPS))
+               ? bench_scratch(r, smx_conv_scratch_bytes(&p))
                : -1;
 }
 static void run_conv(bench_row *r) {
-    const size_t B = r->a[0], L = r->a[1], D = r->a[2];
+    const smx_conv p = conv_of(r);
     if (r->a[4])
-        smx_conv_bwd(r->x[3], r->x[5], r->x[2], r->x[1], r->x[4], r->scratch, B, L, D, 1, TAPS, 0, D, D);
+        smx_conv_bwd(r->x[3], r->x[5], r->x[2], r->x[1], r->x[4], r->scratch, &p);
     else
-        smx_conv_fwd(r->x[0], r->x[1], r->x[4], r->scratch, B, L, D, 1, TAPS, 0, D, D);
+        smx_conv_fwd(r->x[0], r->x[1], r->x[4], r->scratch, &p);
 }
 
 // a: N, D
@@ -216,11 +221,13 @@ static int open_w3(bench_row *r, smx_error *error) {
 }
 static void run_w3(bench_row *r) {
     const size_t B = r->a[0], L = r->a[1], D = r->a[2];
-    smx_longconv_fwd(r->x[0], r->x[7], r->x[1], r->x[2], NULL, r->x[6], r->scratch, B, L, D, L, 0.0f, D);
+    const smx_longconv p = {.B = B, .L = L, .D = D, .taps = L, .ld = D};
+    const smx_longconv_weights weights = {.k = r->x[2]};
+    const smx_longconv_gradients dweights = {.k = r->x[5]};
+    smx_longconv_fwd(r->x[0], r->x[7], r->x[1], &weights, r->x[6], r->scratch, &p);
     if (r->check == 0.0) r->check = dot(r->x[0], r->x[3], B * L * D);
     memset(r->x[5], 0, D * L * sizeof(float));
-    smx_longconv_bwd(r->x[4], r->x[5], NULL, r->x[3], r->x[1], r->x[2], NULL, r->x[7], r->x[6], r->scratch, B,
-                     L, D, L, 0.0f, D);
+    smx_longconv_bwd(r->x[4], &dweights, r->x[3], r->x[1], &weights, r->x[7], r->x[6], r->scratch, &p);
 }
 
 // W4: o_t = 1/d sum_{s <= t} (q_t.k_s) v_s. 0 y, 1 q, 2 k, 3 v, 4 g, 5.. dq, dk, dv, 8 norm.

@@ -385,14 +385,15 @@ static void conv(run *r, const int backward) {
         const size_t B = convs[s].B, L = convs[s].L, D = convs[s].D, G = convs[s].groups, W = convs[s].W;
         const size_t ldx = D + 3, ldy = D, F = convs[s].future;
         float *x = unit(r, B * L * ldx), *f = unit(r, G * W), *y = unit(r, B * L * ldy);
-        void *work = scratch(r, smx_conv_scratch_bytes(L, D, G, W));
+        const smx_conv p = {B, L, D, G, W, F, ldx, ldy};
+        void *work = scratch(r, smx_conv_scratch_bytes(&p));
         if (backward) {
             float *dx = unit(r, B * L * ldx), *df = unit(r, G * W);
-            smx_conv_bwd(dx, df, y, x, f, work, B, L, D, G, W, F, ldx, ldy);
+            smx_conv_bwd(dx, df, y, x, f, work, &p);
             out(r, "dx", dx, B * L * ldx);
             out(r, "df", df, G * W);
         } else {
-            smx_conv_fwd(y, x, f, work, B, L, D, G, W, F, ldx, ldy);
+            smx_conv_fwd(y, x, f, work, &p);
             out(r, "y", y, B * L * ldy);
         }
     }
@@ -410,14 +411,15 @@ static void conv_heads(run *r, const int backward) {
         const size_t B = head_convs[s].B, L = head_convs[s].L, D = head_convs[s].D, H = head_convs[s].H;
         const size_t W = head_convs[s].W, ldx = D + 1, ldy = D;
         float *x = unit(r, B * L * ldx), *f = unit(r, W * H * H), *y = unit(r, B * L * ldy);
-        void *work = scratch(r, smx_conv_heads_scratch_bytes(L, D, H, W));
+        const smx_conv_heads p = {B, L, D, H, W, ldx, ldy};
+        void *work = scratch(r, smx_conv_heads_scratch_bytes(&p));
         if (backward) {
             float *dx = unit(r, B * L * ldx), *df = unit(r, W * H * H);
-            smx_conv_heads_bwd(dx, df, y, x, f, work, B, L, D, H, W, ldx, ldy);
+            smx_conv_heads_bwd(dx, df, y, x, f, work, &p);
             out(r, "dx", dx, B * L * ldx);
             out(r, "df", df, W * H * H);
         } else {
-            smx_conv_heads_fwd(y, x, f, work, B, L, D, H, W, ldx, ldy);
+            smx_conv_heads_fwd(y, x, f, work, &p);
             out(r, "y", y, B * L * ldy);
         }
     }

@@ -36,15 +36,17 @@ static void run_rfft_inv(run *r) {
 static void longconv(run *r, const int backward) {
     EACH_SEQUENCE(B, L, D) {
         const size_t taps = L > 20 ? L - 3 : L + 2, n = B * L * D;
-        const float lambda = L % 2 ? 0.0f : 0.25f;
+        const smx_longconv p = {B, L, D, taps, L % 2 ? 0.0f : 0.25f, D};
         float *x = unit(r, n), *k = unit(r, D * taps), *skip = unit(r, D),
               *table = fft_table(r, smx_longconv_rows(L));
         float *y = blank(r, n), *spectrum = blank(r, smx_longconv_spectrum_floats(L, D));
         void *work = scratch(r, smx_longconv_scratch_bytes(L));
-        smx_longconv_fwd(y, spectrum, x, k, skip, table, work, B, L, D, taps, lambda, D);
+        const smx_longconv_weights weights = {k, skip};
+        smx_longconv_fwd(y, spectrum, x, &weights, table, work, &p);
         if (backward) {
             float *dy = unit(r, n), *dx = blank(r, n), *dk = unit(r, D * taps), *dskip = unit(r, D);
-            smx_longconv_bwd(dx, dk, dskip, dy, x, k, skip, spectrum, table, work, B, L, D, taps, lambda, D);
+            const smx_longconv_gradients dweights = {dk, dskip};
+            smx_longconv_bwd(dx, &dweights, dy, x, &weights, spectrum, table, work, &p);
             out(r, "dx", dx, n);
             out(r, "dk", dk, D * taps);
             out(r, "dskip", dskip, D);

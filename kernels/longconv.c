@@ -119,15 +119,16 @@ static void store_sum(float *y, const float *rows, const float *x, const float *
     }
 }
 
-void SMX_FN(longconv_fwd)(float *restrict y, float *restrict spectrum, const float *x, const float *k,
-                          const float *skip, const float *table, void *scratch, size_t B, size_t L, size_t D,
-                          size_t taps, float lambda, size_t ld) {
-    const size_t N = fft_longconv_rows(L);
+void SMX_FN(longconv_fwd)(float *restrict y, float *restrict spectrum, const float *x,
+                          const smx_longconv_weights *weights, const float *table, void *scratch,
+                          const smx_longconv *p) {
+    const size_t B = p->B, L = p->L, D = p->D, taps = p->taps, ld = p->ld, N = fft_longconv_rows(L);
+    const float *skip = weights->skip;
     float *rows = scratch;
     for (size_t c = 0; L > 0 && c < D; c += FFT_LANES) {
         const size_t n = smx_min(FFT_LANES, D - c);
         float *kernel = spectrum + c * N;
-        kernel_spectrum(kernel, k + c * taps, n, taps, lambda, L, N, table);
+        kernel_spectrum(kernel, weights->k + c * taps, n, taps, p->lambda, L, N, table);
         for (size_t b = 0; b < B; b++) {
             const float *in = x + b * L * ld + c;
             load_padded(rows, in, n, L, ld, N);
@@ -151,10 +152,12 @@ static void skip_gradient(float *dskip, const float *dy, const float *x, size_t 
     }
 }
 
-void SMX_FN(longconv_bwd)(float *dx, float *dk, float *dskip, const float *dy, const float *x, const float *k,
-                          const float *skip, const float *spectrum, const float *table, void *scratch,
-                          size_t B, size_t L, size_t D, size_t taps, float lambda, size_t ld) {
-    const size_t N = fft_longconv_rows(L);
+void SMX_FN(longconv_bwd)(float *dx, const smx_longconv_gradients *dweights, const float *dy, const float *x,
+                          const smx_longconv_weights *weights, const float *spectrum, const float *table,
+                          void *scratch, const smx_longconv *p) {
+    const size_t B = p->B, L = p->L, D = p->D, taps = p->taps, ld = p->ld, N = fft_longconv_rows(L);
+    const float *k = weights->k, *skip = weights->skip, lambda = p->lambda;
+    float *dk = dweights->k, *dskip = dweights->skip;
     float *xs = scratch, *gs = xs + N * FFT_LANES, *ks = gs + N * FFT_LANES;
     for (size_t c = 0; L > 0 && B > 0 && c < D; c += FFT_LANES) {
         const size_t n = smx_min(FFT_LANES, D - c);

@@ -242,23 +242,32 @@ void smx_landmark_bwd(float *dq, float *dk, float *dv, const float *dout, const 
 // ---- Short convolution ----------------------------------------------------------------------------------
 // Causal convolution over time, one filter per group of channels (CAT Def. 1; groups = D: depthwise):
 //   y_t[c] = sum_w f[g(c)][w] x_{t - w + future}[c],   rows outside 0..L-1 are 0, g(c) = c / (D/groups).
-// x, y [B][L][D] (row strides ldx, ldy >= D), f [groups][W], future < W taps look ahead (0: causal; CAT's
-// two-sided value filter has 2W+1 taps and future = W).
-size_t smx_conv_scratch_bytes(size_t L, size_t D, size_t groups, size_t W);
-void smx_conv_fwd(float *SMX_RESTRICT y, const float *x, const float *f, void *scratch, size_t B, size_t L,
-                  size_t D, size_t groups, size_t W, size_t future, size_t ldx, size_t ldy);
+// x, y [B][L][D], f [groups][W].
+typedef struct {
+    size_t B, L, D;
+    size_t groups;   // divides D
+    size_t W;        // taps of a filter; CAT's two-sided value filter of W taps to either side has 2W+1
+    size_t future;   // taps that look ahead, < W; 0: causal
+    size_t ldx, ldy; // floats between rows of x (and dx) and of y (and dy), at least D
+} smx_conv;
+size_t smx_conv_scratch_bytes(const smx_conv *p); // of both; from L, D and W alone
+void smx_conv_fwd(float *SMX_RESTRICT y, const float *x, const float *f, void *scratch, const smx_conv *p);
 // dx overwritten; df [groups][W] accumulates, sequence by sequence in order.
 // dx or df may be NULL (not wanted).
 void smx_conv_bwd(float *dx, float *df, const float *dy, const float *x, const float *f, void *scratch,
-                  size_t B, size_t L, size_t D, size_t groups, size_t W, size_t future, size_t ldx,
-                  size_t ldy);
+                  const smx_conv *p);
 // Multi-head filter (CAT Sec. 3): f [W][H][H], y_t[h d + e] = sum_{w,g} f[w][h][g] x_{t-w}[g d + e].
 // Backward: dx overwritten, df accumulates; either may be NULL.
-size_t smx_conv_heads_scratch_bytes(size_t L, size_t D, size_t H, size_t W);
-void smx_conv_heads_fwd(float *SMX_RESTRICT y, const float *x, const float *f, void *scratch, size_t B,
-                        size_t L, size_t D, size_t H, size_t W, size_t ldx, size_t ldy);
+typedef struct {
+    size_t B, L, D, H;
+    size_t W;        // taps
+    size_t ldx, ldy; // as in smx_conv
+} smx_conv_heads;
+size_t smx_conv_heads_scratch_bytes(const smx_conv_heads *p); // of both; from L, D, H and W alone
+void smx_conv_heads_fwd(float *SMX_RESTRICT y, const float *x, const float *f, void *scratch,
+                        const smx_conv_heads *p);
 void smx_conv_heads_bwd(float *dx, float *df, const float *dy, const float *x, const float *f, void *scratch,
-                        size_t B, size_t L, size_t D, size_t H, size_t W, size_t ldx, size_t ldy);
+                        const smx_conv_heads *p);
 
 // ---- Norms over rows of [N][D] --------------------------------------------------------------------------
 // LayerNorm (Ba et al.): y = (x - mean) rstd * gain + bias, biased variance, rstd = 1/sqrt(var + eps).
@@ -331,20 +340,33 @@ void smx_rfft_inv(float *SMX_RESTRICT x, const float *spectrum, const float *tab
                   size_t N, size_t D);
 // Long convolution (Fu et al. 2023; [CHELA] Eq. 7):
 //   y_t[c] = sum_{s <= t, s < taps} K_c[s] x_{t-s}[c] (+ skip_c x_t[c]),
-// K = sign(k) max(|k| - lambda, 0), lambda >= 0. x, y [B][L] rows with row stride ld >= D, k [D][taps] (cut
-// at L), skip [D] or NULL; table for smx_longconv_rows(L). spectrum [smx_longconv_spectrum_floats] is kept
-// for backward; that of channels c.. of a wider array (c a multiple of 16) starts at
-// c * smx_longconv_rows(L), and needs the same scratch.
+// K = sign(k) max(|k| - lambda, 0). x, y [B][L] rows of D floats; table for smx_longconv_rows(L). spectrum
+// [smx_longconv_spectrum_floats] is kept for backward; that of channels c.. of a wider array (c a multiple of
+// 16) starts at c * smx_longconv_rows(L), and needs the same scratch.
+typedef struct {
+    size_t B, L, D;
+    size_t taps;  // of a kernel; those from L on are not used
+    float lambda; // >= 0, squashes the kernels' taps
+    size_t ld;    // floats between rows of x and y (and dx and dy), at least D
+} smx_longconv;
+typedef struct {
+    const float *k;    // [D][taps]
+    const float *skip; // [D] or NULL
+} smx_longconv_weights;
+typedef struct {
+    float *k;    // [D][taps]
+    float *skip; // [D], or NULL: not wanted
+} smx_longconv_gradients;
 size_t smx_longconv_rows(size_t L); // the power of two >= 2L, at least 2
 size_t smx_longconv_spectrum_floats(size_t L, size_t D);
 size_t smx_longconv_scratch_bytes(size_t L);
-void smx_longconv_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT spectrum, const float *x, const float *k,
-                      const float *skip, const float *table, void *scratch, size_t B, size_t L, size_t D,
-                      size_t taps, float lambda, size_t ld);
-// dx overwritten (or NULL: not wanted); dk [D][taps] and dskip [D] (or NULL) accumulate.
-void smx_longconv_bwd(float *dx, float *dk, float *dskip, const float *dy, const float *x, const float *k,
-                      const float *skip, const float *spectrum, const float *table, void *scratch, size_t B,
-                      size_t L, size_t D, size_t taps, float lambda, size_t ld);
+void smx_longconv_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT spectrum, const float *x,
+                      const smx_longconv_weights *weights, const float *table, void *scratch,
+                      const smx_longconv *p);
+// dx overwritten (or NULL: not wanted), the gradients of the weights accumulate.
+void smx_longconv_bwd(float *dx, const smx_longconv_gradients *dweights, const float *dy, const float *x,
+                      const smx_longconv_weights *weights, const float *spectrum, const float *table,
+                      void *scratch, const smx_longconv *p);
 
 // ---- Adaptive filters and state space models ------------------------------------------------------------
 // Focus's second-order filters ([Focus] Eqs. 5-8): y = sum over F filters of x through

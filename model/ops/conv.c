@@ -8,18 +8,28 @@ typedef struct {
     size_t future;
 } conv_attributes;
 
+static smx_conv conv_of(const graph *g, const node *n, size_t count) {
+    const conv_attributes *at = n->attributes;
+    const size_t D = last_dim(n->out);
+    return (smx_conv){.B = count,
+                      .L = g->L,
+                      .D = D,
+                      .groups = n->in[1]->shape[0],
+                      .W = n->in[1]->shape[1],
+                      .future = at->future,
+                      .ldx = D,
+                      .ldy = D};
+}
 static void conv_fwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
-    const size_t L = g->L, D = last_dim(n->out), at = from * L * D;
-    const tensor *f = n->in[1];
-    smx_conv_fwd(n->out->data + at, n->in[0]->data + at, f->data, scratch_of(n, piece), count, L, D,
-                 f->shape[0], f->shape[1], ((const conv_attributes *)n->attributes)->future, D, D);
+    const smx_conv p = conv_of(g, n, count);
+    const size_t at = from * p.L * p.D;
+    smx_conv_fwd(n->out->data + at, n->in[0]->data + at, n->in[1]->data, scratch_of(n, piece), &p);
 }
 static void conv_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
-    const size_t L = g->L, D = last_dim(n->out), at = from * L * D;
-    const tensor *f = n->in[1];
+    const smx_conv p = conv_of(g, n, count);
+    const size_t at = from * p.L * p.D;
     smx_conv_bwd(n->in_grad[0] ? n->in_grad[0] + at : NULL, sums_of(n, piece), n->out->grad + at,
-                 n->in[0]->data + at, f->data, back_scratch_of(n, piece), count, L, D, f->shape[0],
-                 f->shape[1], ((const conv_attributes *)n->attributes)->future, D, D);
+                 n->in[0]->data + at, n->in[1]->data, back_scratch_of(n, piece), &p);
 }
 static void conv_fwd(graph *g, node *n) { sequences_in_pieces(g, n, conv_fwd_piece); }
 static void conv_bwd(graph *g, node *n) {
@@ -27,10 +37,9 @@ static void conv_bwd(graph *g, node *n) {
     add_sums(n, 1, shard_count(g->B), 0);
 }
 static void conv_size(graph *g, node *n) {
-    const tensor *f = n->in[1];
-    const size_t D = last_dim(n->out), groups = f->shape[0], W = f->shape[1];
-    scratch_size(n, shard_count(g->B), f->n, smx_conv_scratch_bytes(g->L, D, groups, W));
-    n->flops = 2 * (uint64_t)n->out->n * W;
+    const smx_conv p = conv_of(g, n, g->B);
+    scratch_size(n, shard_count(g->B), n->in[1]->n, smx_conv_scratch_bytes(&p));
+    n->flops = 2 * (uint64_t)n->out->n * p.W;
 }
 static const op conv = {
     .name = "conv",
@@ -45,18 +54,21 @@ tensor *op_conv(graph *g, tensor *x, tensor *f, size_t future) {
 }
 
 // ---- f [W][H][H] ------------------------------------------------------------------------------------------
+static smx_conv_heads heads_of(const graph *g, const node *n, size_t count) {
+    const size_t D = last_dim(n->out);
+    return (smx_conv_heads){
+        .B = count, .L = g->L, .D = D, .H = n->in[1]->shape[1], .W = n->in[1]->shape[0], .ldx = D, .ldy = D};
+}
 static void heads_fwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
-    const size_t L = g->L, D = last_dim(n->out), at = from * L * D;
-    const tensor *f = n->in[1];
-    smx_conv_heads_fwd(n->out->data + at, n->in[0]->data + at, f->data, scratch_of(n, piece), count, L, D,
-                       f->shape[1], f->shape[0], D, D);
+    const smx_conv_heads p = heads_of(g, n, count);
+    const size_t at = from * p.L * p.D;
+    smx_conv_heads_fwd(n->out->data + at, n->in[0]->data + at, n->in[1]->data, scratch_of(n, piece), &p);
 }
 static void heads_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
-    const size_t L = g->L, D = last_dim(n->out), at = from * L * D;
-    const tensor *f = n->in[1];
+    const smx_conv_heads p = heads_of(g, n, count);
+    const size_t at = from * p.L * p.D;
     smx_conv_heads_bwd(n->in_grad[0] ? n->in_grad[0] + at : NULL, sums_of(n, piece), n->out->grad + at,
-                       n->in[0]->data + at, f->data, back_scratch_of(n, piece), count, L, D, f->shape[1],
-                       f->shape[0], D, D);
+                       n->in[0]->data + at, n->in[1]->data, back_scratch_of(n, piece), &p);
 }
 static void heads_fwd(graph *g, node *n) { sequences_in_pieces(g, n, heads_fwd_piece); }
 static void heads_bwd(graph *g, node *n) {
@@ -64,10 +76,9 @@ static void heads_bwd(graph *g, node *n) {
     add_sums(n, 1, shard_count(g->B), 0);
 }
 static void heads_size(graph *g, node *n) {
-    const tensor *f = n->in[1];
-    const size_t D = last_dim(n->out), H = f->shape[1], W = f->shape[0];
-    scratch_size(n, shard_count(g->B), f->n, smx_conv_heads_scratch_bytes(g->L, D, H, W));
-    n->flops = 2 * (uint64_t)n->out->n * W * H;
+    const smx_conv_heads p = heads_of(g, n, g->B);
+    scratch_size(n, shard_count(g->B), n->in[1]->n, smx_conv_heads_scratch_bytes(&p));
+    n->flops = 2 * (uint64_t)n->out->n * p.W * p.H;
 }
 static const op conv_heads = {
     .name = "conv",

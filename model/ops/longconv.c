@@ -12,24 +12,37 @@ typedef struct {
 } longconv_attributes;
 static const float *skip_of(const node *n) { return n->n_in > 2 ? n->in[2]->data : NULL; }
 
+static smx_longconv channels_of(const graph *g, const node *n, size_t count) {
+    const longconv_attributes *at = n->attributes;
+    return (smx_longconv){.B = g->B,
+                          .L = g->L,
+                          .D = count,
+                          .taps = n->in[1]->shape[1],
+                          .lambda = at->lambda,
+                          .ld = last_dim(n->out)};
+}
+static smx_longconv_weights weights_of(const node *n, size_t from) {
+    return (smx_longconv_weights){.k = n->in[1]->data + from * n->in[1]->shape[1],
+                                  .skip = skip_of(n) ? skip_of(n) + from : NULL};
+}
 static void forward_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
     const longconv_attributes *at = n->attributes;
-    const size_t L = g->L, D = last_dim(n->out), taps = n->in[1]->shape[1];
-    smx_longconv_fwd(n->out->data + from, n->saved + from * smx_longconv_rows(L), n->in[0]->data + from,
-                     n->in[1]->data + from * taps, skip_of(n) ? skip_of(n) + from : NULL, at->fft,
-                     scratch_of(n, piece), g->B, L, count, taps, at->lambda, D);
+    const smx_longconv p = channels_of(g, n, count);
+    const smx_longconv_weights weights = weights_of(n, from);
+    smx_longconv_fwd(n->out->data + from, n->saved + from * smx_longconv_rows(p.L), n->in[0]->data + from,
+                     &weights, at->fft, scratch_of(n, piece), &p);
 }
 static void backward_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
     const longconv_attributes *at = n->attributes;
-    const size_t L = g->L, D = last_dim(n->out), taps = n->in[1]->shape[1];
-    const float *skip = skip_of(n);
-    float *dk = n->in_grad[1] + from * taps;
-    if (!n->in[1]->weight)
-        memset(dk, 0, count * taps * sizeof *dk); // a kernel that was computed: overwritten
-    smx_longconv_bwd(n->in_grad[0] ? n->in_grad[0] + from : NULL, dk, skip ? n->in_grad[2] + from : NULL,
-                     n->out->grad + from, n->in[0]->data + from, n->in[1]->data + from * taps,
-                     skip ? skip + from : NULL, n->saved + from * smx_longconv_rows(L), at->fft,
-                     back_scratch_of(n, piece), g->B, L, count, taps, at->lambda, D);
+    const smx_longconv p = channels_of(g, n, count);
+    const smx_longconv_weights weights = weights_of(n, from);
+    const smx_longconv_gradients dweights = {.k = n->in_grad[1] + from * p.taps,
+                                             .skip = skip_of(n) ? n->in_grad[2] + from : NULL};
+    if (!n->in[1]->weight) // a kernel that was computed: overwritten
+        memset(dweights.k, 0, count * p.taps * sizeof *dweights.k);
+    smx_longconv_bwd(n->in_grad[0] ? n->in_grad[0] + from : NULL, &dweights, n->out->grad + from,
+                     n->in[0]->data + from, &weights, n->saved + from * smx_longconv_rows(p.L), at->fft,
+                     back_scratch_of(n, piece), &p);
 }
 static void longconv_fwd(graph *g, node *n) {
     in_pieces(g, n, last_dim(n->out), CHANNEL_UNIT, forward_piece);
@@ -59,6 +72,10 @@ static const op longconv = {
 
 // ---- As a direct sum, forward only: no row hears of a later one, not even by rounding ---------------------
 // Scratch: what the sum asks for, then the squashed kernels with the skip in their first taps.
+static smx_conv direct_of(const graph *g, const node *n) {
+    const size_t D = last_dim(n->out);
+    return (smx_conv){.B = g->B, .L = g->L, .D = D, .groups = D, .W = n->in[1]->shape[1], .ldx = D, .ldy = D};
+}
 static void direct_fwd(graph *g, node *n) {
     const size_t D = last_dim(n->out), taps = n->in[1]->shape[1];
     const float lambda = ((const longconv_attributes *)n->attributes)->lambda, *skip = skip_of(n);
@@ -68,11 +85,12 @@ static void direct_fwd(graph *g, node *n) {
         k[i] = v > lambda ? v - lambda : v < -lambda ? v + lambda : 0.0f;
         if (i % taps == 0 && skip) k[i] += skip[i / taps];
     }
-    smx_conv_fwd(n->out->data, n->in[0]->data, k, n->scratch, g->B, g->L, D, D, taps, 0, D, D);
+    const smx_conv p = direct_of(g, n);
+    smx_conv_fwd(n->out->data, n->in[0]->data, k, n->scratch, &p);
 }
 static void direct_size(graph *g, node *n) {
-    const size_t D = last_dim(n->out);
-    scratch_size(n, 1, 0, smx_conv_scratch_bytes(g->L, D, D, n->in[1]->shape[1]));
+    const smx_conv p = direct_of(g, n);
+    scratch_size(n, 1, 0, smx_conv_scratch_bytes(&p));
     n->scratch_n += n->in[1]->n;
 }
 static const op direct = {

@@ -14,13 +14,18 @@ static size_t chunk_at(const graph *g, const pool_attributes *at, size_t t) {
     const size_t rest = g->L - t % g->L;
     return rest < at->chunk ? rest : at->chunk;
 }
+// Of so many rows of D columns.
+static smx_conv filter_of(const pool_attributes *at, size_t rows, size_t D) {
+    return (smx_conv){
+        .B = 1, .L = rows, .D = D, .groups = 1, .W = at->window, .future = at->future, .ldx = D, .ldy = D};
+}
 static void pool_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
     const pool_attributes *at = n->attributes;
     const size_t D = last_dim(n->out);
     for (size_t t = from, rows; t < from + count; t += rows) {
         rows = chunk_at(g, at, t);
-        smx_conv_fwd(n->out->data + t * D, n->in[0]->data + t * D, at->taps, scratch_of(n, piece), 1, rows, D,
-                     1, at->window, at->future, D, D);
+        const smx_conv p = filter_of(at, rows, D);
+        smx_conv_fwd(n->out->data + t * D, n->in[0]->data + t * D, at->taps, scratch_of(n, piece), &p);
     }
 }
 static void pool_bwd_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
@@ -30,8 +35,9 @@ static void pool_bwd_rows(graph *g, node *n, size_t piece, size_t from, size_t c
     const float *dy = out_grad_rows(n, from);
     for (size_t t = from, rows; t < from + count; t += rows) {
         rows = chunk_at(g, at, t);
+        const smx_conv p = filter_of(at, rows, D);
         smx_conv_bwd(dx + (t - from) * D, NULL, dy + (t - from) * D, n->in[0]->data + t * D, at->taps,
-                     back_scratch_of(n, piece), 1, rows, D, 1, at->window, at->future, D, D);
+                     back_scratch_of(n, piece), &p);
     }
 }
 static void pool_fwd(graph *g, node *n) { in_pieces(g, n, rows_of(n->out), g->L, pool_rows); }
@@ -43,8 +49,8 @@ static void pool_map_back(graph *g, node *n, float *map, size_t H) {
         memcpy(at->row, map, g->L * sizeof *map);
         for (size_t t = 0, rows; t < g->L; t += rows) {
             rows = chunk_at(g, at, t);
-            smx_conv_bwd(map + t, NULL, at->row + t, at->row + t, at->taps, n->scratch, 1, rows, 1, 1,
-                         at->window, at->future, 1, 1);
+            const smx_conv p = filter_of(at, rows, 1);
+            smx_conv_bwd(map + t, NULL, at->row + t, at->row + t, at->taps, n->scratch, &p);
         }
     }
 }
@@ -54,10 +60,11 @@ static void pool_size(graph *g, node *n) {
     for (size_t i = 0; at->taps && i < at->window; i++) at->taps[i] = 1.0f / (float)at->window;
     if (g->mode == GRAPH_LOOK) at->row = graph_own(g, g->L * sizeof *at->row);
     if (!at->chunk || at->chunk > g->L) at->chunk = g->L;
-    size_t bytes = smx_conv_scratch_bytes(at->chunk, last_dim(n->out), 1, at->window);
+    const smx_conv wide = filter_of(at, at->chunk, last_dim(n->out)), narrow = filter_of(at, at->chunk, 1);
+    size_t bytes = smx_conv_scratch_bytes(&wide);
     if (g->mode == GRAPH_LOOK) { // pool_map_back: rows of one column ask for more than wide ones
-        const size_t narrow = smx_conv_scratch_bytes(at->chunk, 1, 1, at->window);
-        if (narrow > bytes) bytes = narrow;
+        const size_t more = smx_conv_scratch_bytes(&narrow);
+        if (more > bytes) bytes = more;
     }
     scratch_size(n, shard_count(g->B), 0, bytes);
     n->flops = 2 * (uint64_t)n->out->n * at->window;

@@ -29,12 +29,24 @@ static unit_scratch split(const graph *g, const node *n, float *base) {
                           base + 5 * rows,
                           base + 5 * rows + floats(gemm_bytes(g, n))};
 }
+// One head's filter over one sequence.
+static smx_conv filter_of(const graph *g, const node *n) {
+    const unit_attributes *at = n->attributes;
+    const size_t D = last_dim(n->out);
+    return (smx_conv){.B = 1,
+                      .L = g->L,
+                      .D = D,
+                      .groups = 1,
+                      .W = n->in[2]->shape[1],
+                      .future = at->future,
+                      .ldx = D,
+                      .ldy = D};
+}
 static void filter_rows(const graph *g, const node *n, const unit_scratch *s, const float *x, float *rnorm,
                         size_t h) {
-    const size_t L = g->L, D = last_dim(n->out), W = n->in[2]->shape[1];
-    smx_conv_fwd(s->u, x, n->in[2]->data + h * W, s->conv, 1, L, D, 1, W,
-                 ((const unit_attributes *)n->attributes)->future, D, D);
-    smx_unitnorm_fwd(s->unit, rnorm, s->u, L, D);
+    const smx_conv p = filter_of(g, n);
+    smx_conv_fwd(s->u, x, n->in[2]->data + h * p.W, s->conv, &p);
+    smx_unitnorm_fwd(s->unit, rnorm, s->u, p.L, p.D);
 }
 static void unit_fwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
     const size_t L = g->L, D = last_dim(n->out), H = n->in[2]->shape[0], d = D / H;
@@ -49,6 +61,7 @@ static void unit_fwd_piece(graph *g, node *n, size_t piece, size_t from, size_t 
 static void unit_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
     const size_t L = g->L, D = last_dim(n->out), H = n->in[2]->shape[0], W = n->in[2]->shape[1], d = D / H;
     const unit_scratch s = split(g, n, back_scratch_of(n, piece));
+    const smx_conv p = filter_of(g, n);
     float *dw = sums_of(n, piece), *df = dw + D * D;
     for (size_t b = from; b < from + count; b++) {
         const float *x = n->in[0]->data + b * L * D, *dy = n->out->grad + b * L * D;
@@ -58,8 +71,7 @@ static void unit_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t 
             smx_gemm(dw + h * d, s.unit, dy + h * d, s.gemm, D, d, L, D, D, D, SMX_TRANS_A | SMX_ACCUMULATE);
             smx_gemm(s.dunit, dy + h * d, n->in[1]->data + h * d, s.gemm, L, D, d, D, D, D, SMX_TRANS_B);
             smx_unitnorm_bwd(s.du, s.dunit, s.u, rnorm, L, D);
-            smx_conv_bwd(dx && h ? s.dx : dx, df + h * W, s.du, x, n->in[2]->data + h * W, s.conv, 1, L, D, 1,
-                         W, ((const unit_attributes *)n->attributes)->future, D, D);
+            smx_conv_bwd(dx && h ? s.dx : dx, df + h * W, s.du, x, n->in[2]->data + h * W, s.conv, &p);
             if (dx && h) smx_add(dx, dx, s.dx, L * D);
         }
     }
@@ -72,10 +84,11 @@ static void unit_bwd(graph *g, node *n) {
 }
 static void unit_size(graph *g, node *n) {
     const size_t D = last_dim(n->out), H = n->in[2]->shape[0], W = n->in[2]->shape[1];
+    const smx_conv p = filter_of(g, n);
     n->saved_n = g->B * H * g->L;
     scratch_size(n, shard_count(g->B), D * D + H * W,
                  (5 * row_floats(g, n) + floats(gemm_bytes(g, n))) * sizeof(float) +
-                     smx_conv_scratch_bytes(g->L, D, 1, W));
+                     smx_conv_scratch_bytes(&p));
     n->flops = 2 * (uint64_t)n->out->n * (D + H * W);
 }
 static const op unit_projection = {

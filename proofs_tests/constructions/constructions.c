@@ -60,9 +60,10 @@ int con_conv(double *y, const double *x, const double *f, size_t L, size_t D, si
         return CON_OK;
     }
     arena a;
-    if (arena_open(&a, 2 * L * D + W, 3, smx_conv_scratch_bytes(L, D, 1, W))) return CON_NO_MEMORY;
+    const smx_conv s = {.B = 1, .L = L, .D = D, .groups = 1, .W = W, .future = future, .ldx = D, .ldy = D};
+    if (arena_open(&a, 2 * L * D + W, 3, smx_conv_scratch_bytes(&s))) return CON_NO_MEMORY;
     float *xf = narrow(&a, x, L * D), *ff = narrow(&a, f, W), *yf = take(&a, L * D);
-    smx_conv_fwd(yf, xf, ff, a.at, 1, L, D, 1, W, future, D, D);
+    smx_conv_fwd(yf, xf, ff, a.at, &s);
     widen(y, yf, L * D);
     free(a.block);
     return CON_OK;

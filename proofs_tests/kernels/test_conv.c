@@ -44,7 +44,8 @@ static void conv(void **state) {
             check_trying("conv B=%zu L=%zu D=%zu groups=%zu W=%zu future=%zu extra=%zu", s->B, s->L, s->D,
                          s->groups, s->W, s->future, s->extra);
             const size_t ldx = s->D + s->extra, ldy = s->D + 2 * s->extra, nx = rows_x(s), ny = rows_y(s);
-            const size_t nf = s->groups * s->W, bytes = smx_conv_scratch_bytes(s->L, s->D, s->groups, s->W);
+            const smx_conv p = {s->B, s->L, s->D, s->groups, s->W, s->future, ldx, ldy};
+            const size_t nf = s->groups * s->W, bytes = smx_conv_scratch_bytes(&p);
             float *x = check_random(nx, -1, 1), *f = check_random(nf, -1, 1), *dy = check_random(ny, -1, 1);
             // What stands between rows must stay: the same 0.5 on both sides.
             float *y = check_filled(ny, 0.5f), *dx = check_filled(nx, 0.5f), *df = check_random(nf, -1, 1);
@@ -56,18 +57,14 @@ static void conv(void **state) {
             ref_conv_bwd(want_dx, want_df, dyd, xd, fd, s->B, s->L, s->D, s->groups, s->W, s->future, ldx,
                          ldy);
 
-            smx_conv_fwd(y, x, f, check_scratch(bytes), s->B, s->L, s->D, s->groups, s->W, s->future, ldx,
-                         ldy);
+            smx_conv_fwd(y, x, f, check_scratch(bytes), &p);
             check_close("y", y, want_y, ny, tolerance(s->W), 0);
-            smx_conv_bwd(dx, df, dy, x, f, check_scratch(bytes), s->B, s->L, s->D, s->groups, s->W, s->future,
-                         ldx, ldy);
+            smx_conv_bwd(dx, df, dy, x, f, check_scratch(bytes), &p);
             check_close("dx", dx, want_dx, nx, tolerance(s->W), 0);
             check_close("df", df, want_df, nf, tolerance(s->B * s->L * s->D / s->groups), 0);
-            smx_conv_bwd(dx_only, NULL, dy, x, f, check_scratch(bytes), s->B, s->L, s->D, s->groups, s->W,
-                         s->future, ldx, ldy);
+            smx_conv_bwd(dx_only, NULL, dy, x, f, check_scratch(bytes), &p);
             check_same("dx without df", dx_only, dx, nx);
-            smx_conv_bwd(NULL, df_only, dy, x, f, check_scratch(bytes), s->B, s->L, s->D, s->groups, s->W,
-                         s->future, ldx, ldy);
+            smx_conv_bwd(NULL, df_only, dy, x, f, check_scratch(bytes), &p);
             check_same("df without dx", df_only, df, nf);
 
             // The gaps between rows are no part of the loss.
@@ -76,8 +73,7 @@ static void conv(void **state) {
             for (size_t i = 0; i < nx; i++)
                 if (i % ldx >= s->D) dx[i] = 0.0f;
             float *df_zero = check_filled(nf, 0.0f);
-            smx_conv_bwd(NULL, df_zero, dy, x, f, check_scratch(bytes), s->B, s->L, s->D, s->groups, s->W,
-                         s->future, ldx, ldy);
+            smx_conv_bwd(NULL, df_zero, dy, x, f, check_scratch(bytes), &p);
             conv_context c = {s, xd, fd, dyd, check_doubles(ny)};
             check_direction("dx", conv_of_x, &c, x, dx, nx, 1e-5);
             check_direction("df", conv_of_f, &c, f, df_zero, nf, 1e-4);
@@ -92,15 +88,15 @@ static void conv_batch_splits(void **state) {
     enum { B = 3, L = 29, D = 24, G = 3, W = 5, N = L * D };
     CHECK_EACH_ISA(isa) {
         check_trying("conv_bwd of %d sequences", B);
-        const size_t bytes = smx_conv_scratch_bytes(L, D, G, W);
+        const smx_conv all = {B, L, D, G, W, 0, D, D}, one = {1, L, D, G, W, 0, D, D};
+        const size_t bytes = smx_conv_scratch_bytes(&all);
         float *x = check_random(B * N, -1, 1), *f = check_random(G * W, -1, 1),
               *dy = check_random(B * N, -1, 1);
         float *dx = check_floats(B * N), *df = check_filled(G * W, 0), *dx1 = check_floats(B * N);
         float *df1 = check_filled(G * W, 0);
-        smx_conv_bwd(dx, df, dy, x, f, check_scratch(bytes), B, L, D, G, W, 0, D, D);
+        smx_conv_bwd(dx, df, dy, x, f, check_scratch(bytes), &all);
         for (int b = 0; b < B; b++)
-            smx_conv_bwd(dx1 + b * N, df1, dy + b * N, x + b * N, f, check_scratch(bytes), 1, L, D, G, W, 0,
-                         D, D);
+            smx_conv_bwd(dx1 + b * N, df1, dy + b * N, x + b * N, f, check_scratch(bytes), &one);
         check_same("dx", dx1, dx, B * N);
         check_same("df", df1, df, G * W);
         check_done();
@@ -139,8 +135,8 @@ static void conv_heads(void **state) {
                          s->extra);
             const size_t ldx = s->D + s->extra, ldy = s->D + 2 * s->extra, nx = s->B * s->L * ldx,
                          ny = s->B * s->L * ldy;
-            const size_t nf = s->W * s->H * s->H,
-                         bytes = smx_conv_heads_scratch_bytes(s->L, s->D, s->H, s->W);
+            const smx_conv_heads p = {s->B, s->L, s->D, s->H, s->W, ldx, ldy};
+            const size_t nf = s->W * s->H * s->H, bytes = smx_conv_heads_scratch_bytes(&p);
             float *x = check_random(nx, -1, 1), *f = check_random(nf, -1, 1), *dy = check_random(ny, -1, 1);
             float *y = check_filled(ny, 0.5f), *dx = check_filled(nx, 0.5f), *df = check_random(nf, -1, 1);
             float *df_only = check_copy(df, nf), *dx_only = check_filled(nx, 0.5f);
@@ -150,17 +146,14 @@ static void conv_heads(void **state) {
             ref_conv_heads_fwd(want_y, xd, fd, s->B, s->L, s->D, s->H, s->W, ldx, ldy);
             ref_conv_heads_bwd(want_dx, want_df, dyd, xd, fd, s->B, s->L, s->D, s->H, s->W, ldx, ldy);
 
-            smx_conv_heads_fwd(y, x, f, check_scratch(bytes), s->B, s->L, s->D, s->H, s->W, ldx, ldy);
+            smx_conv_heads_fwd(y, x, f, check_scratch(bytes), &p);
             check_close("y", y, want_y, ny, tolerance(s->W * s->H), 0);
-            smx_conv_heads_bwd(dx, df, dy, x, f, check_scratch(bytes), s->B, s->L, s->D, s->H, s->W, ldx,
-                               ldy);
+            smx_conv_heads_bwd(dx, df, dy, x, f, check_scratch(bytes), &p);
             check_close("dx", dx, want_dx, nx, tolerance(s->W * s->H), 0);
             check_close("df", df, want_df, nf, tolerance(s->B * s->L * s->D / s->H), 0);
-            smx_conv_heads_bwd(dx_only, NULL, dy, x, f, check_scratch(bytes), s->B, s->L, s->D, s->H, s->W,
-                               ldx, ldy);
+            smx_conv_heads_bwd(dx_only, NULL, dy, x, f, check_scratch(bytes), &p);
             check_same("dx without df", dx_only, dx, nx);
-            smx_conv_heads_bwd(NULL, df_only, dy, x, f, check_scratch(bytes), s->B, s->L, s->D, s->H, s->W,
-                               ldx, ldy);
+            smx_conv_heads_bwd(NULL, df_only, dy, x, f, check_scratch(bytes), &p);
             check_same("df without dx", df_only, df, nf);
 
             for (size_t i = 0; i < ny; i++)
@@ -168,8 +161,7 @@ static void conv_heads(void **state) {
             for (size_t i = 0; i < nx; i++)
                 if (i % ldx >= s->D) dx[i] = 0.0f;
             float *df_zero = check_filled(nf, 0.0f);
-            smx_conv_heads_bwd(NULL, df_zero, dy, x, f, check_scratch(bytes), s->B, s->L, s->D, s->H, s->W,
-                               ldx, ldy);
+            smx_conv_heads_bwd(NULL, df_zero, dy, x, f, check_scratch(bytes), &p);
             heads_context c = {s, xd, fd, dyd, check_doubles(ny)};
             check_direction("dx", heads_of_x, &c, x, dx, nx, 1e-5);
             check_direction("df", heads_of_f, &c, f, df_zero, nf, 1e-4);

@@ -91,16 +91,17 @@ static void longconv(void **state) {
             ref_longconv_fwd(want_y, xd, kd, skip_d, s->B, s->L, s->D, s->taps, s->lambda, ld);
             ref_longconv_bwd(want_dx, want_dk, s->skip ? want_dskip : NULL, dyd, xd, kd, skip_d, s->B, s->L,
                              s->D, s->taps, s->lambda, ld);
-            smx_longconv_fwd(y, spectrum, x, k, s->skip ? skip : NULL, table, check_scratch(bytes), s->B,
-                             s->L, s->D, s->taps, s->lambda, ld);
+            const smx_longconv p = {s->B, s->L, s->D, s->taps, s->lambda, ld};
+            const smx_longconv_weights weights = {k, s->skip ? skip : NULL};
+            smx_longconv_fwd(y, spectrum, x, &weights, table, check_scratch(bytes), &p);
             check_close("y", y, want_y, n, tolerance, scale_of(want_y, n)); // the gaps between rows stay 0.5
-            smx_longconv_bwd(dx, dk, s->skip ? dskip : NULL, dy, x, k, s->skip ? skip : NULL, spectrum, table,
-                             check_scratch(bytes), s->B, s->L, s->D, s->taps, s->lambda, ld);
+            smx_longconv_bwd(dx, &(smx_longconv_gradients){dk, s->skip ? dskip : NULL}, dy, x, &weights,
+                             spectrum, table, check_scratch(bytes), &p);
             check_close("dx", dx, want_dx, n, tolerance, scale_of(want_dx, n));
             check_close("dk", dk, want_dk, nk, tolerance, scale_of(want_dk, nk));
             if (s->skip) check_close("dskip", dskip, want_dskip, s->D, tolerance, scale_of(want_dskip, s->D));
-            smx_longconv_bwd(NULL, dk_only, NULL, dy, x, k, s->skip ? skip : NULL, spectrum, table,
-                             check_scratch(bytes), s->B, s->L, s->D, s->taps, s->lambda, ld);
+            smx_longconv_bwd(NULL, &(smx_longconv_gradients){dk_only, NULL}, dy, x, &weights, spectrum, table,
+                             check_scratch(bytes), &p);
             check_same("dk without dx", dk_only, dk, nk);
             check_done();
         }
@@ -120,15 +121,18 @@ static void longconv_splits(void **state) {
         float *spectrum = check_floats(smx_longconv_spectrum_floats(L, D));
         float *spectrum1 = check_floats(smx_longconv_spectrum_floats(L, D));
         float *dx = check_floats(N), *dx1 = check_floats(N);
-        smx_longconv_fwd(y, spectrum, x, k, NULL, table, check_scratch(bytes), B, L, D, L, 0, D);
-        smx_longconv_bwd(dx, dk, NULL, y, x, k, NULL, spectrum, table, check_scratch(bytes), B, L, D, L, 0,
-                         D);
+        const smx_longconv whole = {B, L, D, L, 0, D};
+        smx_longconv_fwd(y, spectrum, x, &(smx_longconv_weights){k, NULL}, table, check_scratch(bytes),
+                         &whole);
+        smx_longconv_bwd(dx, &(smx_longconv_gradients){dk, NULL}, y, x, &(smx_longconv_weights){k, NULL},
+                         spectrum, table, check_scratch(bytes), &whole);
         for (size_t c = 0; c < D; c += 16) {
-            const size_t n = D - c < 16 ? D - c : 16;
-            smx_longconv_fwd(part + c, spectrum1 + c * rows, x + c, k + c * L, NULL, table,
-                             check_scratch(bytes), B, L, n, L, 0, D);
-            smx_longconv_bwd(dx1 + c, dk1 + c * L, NULL, y + c, x + c, k + c * L, NULL, spectrum1 + c * rows,
-                             table, check_scratch(bytes), B, L, n, L, 0, D);
+            const smx_longconv some = {B, L, D - c < 16 ? D - c : 16, L, 0, D};
+            const smx_longconv_weights weights = {k + c * L, NULL};
+            smx_longconv_fwd(part + c, spectrum1 + c * rows, x + c, &weights, table, check_scratch(bytes),
+                             &some);
+            smx_longconv_bwd(dx1 + c, &(smx_longconv_gradients){dk1 + c * L, NULL}, y + c, x + c, &weights,
+                             spectrum1 + c * rows, table, check_scratch(bytes), &some);
         }
         check_same("y", part, y, N);
         check_same("dx", dx1, dx, N);
@@ -151,8 +155,8 @@ static void long_impulse(void **state) {
     for (size_t c = 0; c < D; c++) x[at * D + c] = 1;
     for (size_t t = 0; t < L; t++)
         for (size_t c = 0; c < D; c++) want[t * D + c] = t >= at ? k[c * L + t - at] : 0;
-    smx_longconv_fwd(y, spectrum, x, k, NULL, table, check_scratch(smx_longconv_scratch_bytes(L)), 1, L, D, L,
-                     0, D);
+    smx_longconv_fwd(y, spectrum, x, &(smx_longconv_weights){k, NULL}, table,
+                     check_scratch(smx_longconv_scratch_bytes(L)), &(smx_longconv){1, L, D, L, 0, D});
     check_close("y", y, want, (size_t)L * D, fft_tolerance(2 * L), 0);
     check_done();
 }

@@ -424,13 +424,14 @@ static void ulp_conv(int back) {
     float *x = ulp_in(n), *f = ulp_in(G * W), *dy = ulp_in(n), *y = check_floats(n), *df = ulp_zero(G * W);
     double *want = check_doubles(n), *scale = check_doubles(n), *wf = ulp_zero_wide(G * W),
            *sf = ulp_zero_wide(G * W);
-    void *scratch = check_scratch(smx_conv_scratch_bytes(L, D, G, W));
+    const smx_conv p = {B, L, D, G, W, future, D, D};
+    void *scratch = check_scratch(smx_conv_scratch_bytes(&p));
     if (!back) {
-        smx_conv_fwd(y, x, f, scratch, B, L, D, G, W, future, D, D);
+        smx_conv_fwd(y, x, f, scratch, &p);
         ref_conv_fwd(want, ulp_wide(x, n), ulp_wide(f, G * W), B, L, D, G, W, future, D, D);
         ref_conv_fwd(scale, ulp_abs(x, n), ulp_abs(f, G * W), B, L, D, G, W, future, D, D);
     } else {
-        smx_conv_bwd(y, df, dy, x, f, scratch, B, L, D, G, W, future, D, D);
+        smx_conv_bwd(y, df, dy, x, f, scratch, &p);
         ref_conv_bwd(want, wf, ulp_wide(dy, n), ulp_wide(x, n), ulp_wide(f, G * W), B, L, D, G, W, future, D,
                      D);
         ref_conv_bwd(scale, sf, ulp_abs(dy, n), ulp_abs(x, n), ulp_abs(f, G * W), B, L, D, G, W, future, D,
@@ -447,13 +448,14 @@ static void ulp_conv_heads(int back) {
     float *x = ulp_in(n), *f = ulp_in(m), *dy = ulp_in(n), *y = check_floats(n), *df = ulp_zero(m);
     double *want = check_doubles(n), *scale = check_doubles(n), *wf = ulp_zero_wide(m),
            *sf = ulp_zero_wide(m);
-    void *scratch = check_scratch(smx_conv_heads_scratch_bytes(L, D, H, W));
+    const smx_conv_heads p = {B, L, D, H, W, D, D};
+    void *scratch = check_scratch(smx_conv_heads_scratch_bytes(&p));
     if (!back) {
-        smx_conv_heads_fwd(y, x, f, scratch, B, L, D, H, W, D, D);
+        smx_conv_heads_fwd(y, x, f, scratch, &p);
         ref_conv_heads_fwd(want, ulp_wide(x, n), ulp_wide(f, m), B, L, D, H, W, D, D);
         ref_conv_heads_fwd(scale, ulp_abs(x, n), ulp_abs(f, m), B, L, D, H, W, D, D);
     } else {
-        smx_conv_heads_bwd(y, df, dy, x, f, scratch, B, L, D, H, W, D, D);
+        smx_conv_heads_bwd(y, df, dy, x, f, scratch, &p);
         ref_conv_heads_bwd(want, wf, ulp_wide(dy, n), ulp_wide(x, n), ulp_wide(f, m), B, L, D, H, W, D, D);
         ref_conv_heads_bwd(scale, sf, ulp_abs(dy, n), ulp_abs(x, n), ulp_abs(f, m), B, L, D, H, W, D, D);
         ulp_terms(df, wf, sf, m);
@@ -492,10 +494,13 @@ static void ulp_longconv(int back) { // norm: |x|_2 |k|_2 of the channel
     double *want = check_doubles(n), *wk = ulp_zero_wide(n), *wskip = ulp_zero_wide(D);
     void *scratch = check_scratch(smx_longconv_scratch_bytes(L));
     smx_fft_table(table, smx_longconv_rows(L));
-    smx_longconv_fwd(y, spectrum, x, k, skip, table, scratch, 1, L, D, L, 0, D);
+    const smx_longconv p = {1, L, D, L, 0, D};
+    const smx_longconv_weights weights = {k, skip};
+    smx_longconv_fwd(y, spectrum, x, &weights, table, scratch, &p);
     ref_longconv_fwd(want, ulp_wide(x, n), ulp_wide(k, n), ulp_wide(skip, D), 1, L, D, L, 0, D);
     if (back) {
-        smx_longconv_bwd(y, dk, dskip, dy, x, k, skip, spectrum, table, scratch, 1, L, D, L, 0, D);
+        const smx_longconv_gradients dweights = {dk, dskip};
+        smx_longconv_bwd(y, &dweights, dy, x, &weights, spectrum, table, scratch, &p);
         ref_longconv_bwd(want, wk, wskip, ulp_wide(dy, n), ulp_wide(x, n), ulp_wide(k, n), ulp_wide(skip, D),
                          1, L, D, L, 0, D);
     }

@@ -71,11 +71,13 @@ static void short_kernels_fuse(void **state) {
     proof_ok(ref_short_sum_fwd(want, check_widen(x, L * D), check_widen(s3, D * 3), check_widen(sn, D * N), L,
                                D, N));
     ref_conv_fwd(yd, check_widen(x, L * D), fused_d, 1, L, D, D, N, 0, D, D);
-    void *scratch = check_scratch(smx_conv_scratch_bytes(L, D, D, N));
-    smx_conv_fwd(a, x, s3, scratch, 1, L, D, D, 3, 0, D, D);
-    smx_conv_fwd(b, x, sn, scratch, 1, L, D, D, N, 0, D, D);
+    const smx_conv three = {.B = 1, .L = L, .D = D, .groups = D, .W = 3, .ldx = D, .ldy = D};
+    const smx_conv all = {.B = 1, .L = L, .D = D, .groups = D, .W = N, .ldx = D, .ldy = D};
+    void *scratch = check_scratch(smx_conv_scratch_bytes(&all));
+    smx_conv_fwd(a, x, s3, scratch, &three);
+    smx_conv_fwd(b, x, sn, scratch, &all);
     smx_add(a, a, b, L * D);
-    smx_conv_fwd(y, x, fused, scratch, 1, L, D, D, N, 0, D, D);
+    smx_conv_fwd(y, x, fused, scratch, &all);
     double in_double = 0, in_float = 0;
     for (size_t t = 0; t < L; t++)
         for (size_t c = 0; c < D; c++) {
@@ -105,8 +107,10 @@ static void transforms_convolve(void **state) {
             float *table = check_floats(smx_fft_table_floats(N));
             double *want = check_doubles(M * D), worst = 0;
             smx_fft_table(table, N);
-            smx_longconv_fwd(y, spectrum, x, k, skip, table, check_scratch(smx_longconv_scratch_bytes(M)), 1,
-                             M, D, M, (float)lambda, D);
+            smx_longconv_fwd(
+                y, spectrum, x, &(smx_longconv_weights){k, skip}, table,
+                check_scratch(smx_longconv_scratch_bytes(M)),
+                &(smx_longconv){.B = 1, .L = M, .D = D, .taps = M, .lambda = (float)lambda, .ld = D});
             ref_long_conv_fwd(want, check_widen(x, M * D), check_widen(k, M * D), check_widen(skip, D), M, D,
                               lambda);
             for (size_t c = 0; c < D; c++) {

@@ -8,8 +8,8 @@ const ATTENTION =
     '{ B=1 L D H=1 =D causal! ~scale=rootd decayTable?[H,span] bias?[H,span] chunk=0 poolWindow=0 } /heads /poolWindow';
 const LINEAR = '{ B=1 L D H=1 =D C=0 norm:none|rms|sum ~eps=1e-6 } /heads';
 const LANDMARK = '{ B=1 L D H=1 =D block ~scale=rootd } /heads /block';
-const CONV = 'B=1 L D groups=1 W future=0 =D =D /groups /future';
-const HEADS = 'B=1 L D H W =D =D /heads';
+const CONV = '{ B=1 L D groups=1 W future=0 =D =D } /groups /future';
+const HEADS = '{ B=1 L D H W =D =D } /heads';
 const IIR = '{ B=1 L D bins=1 F=1 mode:causal|carry|literal } /bins';
 const QKV = 'q[B,L,D] k[B,L,D] v[B,L,D]';
 const EMA = '{ alpha[D,S] delta[D,S] beta[D,S] eta[D,S] skip?[D] }';
@@ -18,7 +18,8 @@ const STATES = '@scan_scratch_bytes(L,D,S) { B=1 L D S }';
 const S4D = '{ logDt[D] logA[D,S] aIm?[D,S] C[D,S,parts] } @s4d_scratch_bytes(L) { L D S }';
 const STATE =
     '{ B=1 L H=1 keys values gates:none|fixed|head|channel shared! ~scale=rootkeys } /gates /states';
-const LONG = 'B=1 L D taps ~lambda=0 =D /lambda';
+const LONG = '{ B=1 L D taps ~lambda=0 =D } /lambda';
+const LONG_WEIGHTS = '{ k[D,taps] skip?[D] }';
 
 /**
  * One line for each kernel: its C name, then its arguments in the C order (include/seqmix/smx.h says what
@@ -70,10 +71,10 @@ export const KERNELS = {
     blockFilterBackward: 'block_filter_bwd: >dx[B,L,D] dy[B,L,D] B=1 L D block ~forget=0 /block /forget',
     landmark: `landmark_fwd: >o[B,L,D] >stats[B,H,L,2] >chosen#[B,H,L] ${QKV} marks[B,L,D] @landmark_fwd_scratch_bytes(p) ${LANDMARK}`,
     landmarkBackward: `landmark_bwd: >dq[B,L,D] >dk[B,L,D] >dv[B,L,D] dout[B,L,D] ${QKV} o[B,L,D] stats[B,H,L,2] chosen#[B,H,L] @landmark_bwd_scratch_bytes(p) ${LANDMARK}`,
-    conv: `conv_fwd: >y[B,L,D] x[B,L,D] f[groups,W] @conv_scratch_bytes(L,D,groups,W) ${CONV}`,
-    convBackward: `conv_bwd: >dx[B,L,D] >df[groups,W] dy[B,L,D] x[B,L,D] f[groups,W] @conv_scratch_bytes(L,D,groups,W) ${CONV}`,
-    convHeads: `conv_heads_fwd: >y[B,L,D] x[B,L,D] f[W,H,H] @conv_heads_scratch_bytes(L,D,H,W) ${HEADS}`,
-    convHeadsBackward: `conv_heads_bwd: >dx[B,L,D] >df[W,H,H] dy[B,L,D] x[B,L,D] f[W,H,H] @conv_heads_scratch_bytes(L,D,H,W) ${HEADS}`,
+    conv: `conv_fwd: >y[B,L,D] x[B,L,D] f[groups,W] @conv_scratch_bytes(p) ${CONV}`,
+    convBackward: `conv_bwd: >dx[B,L,D] >df[groups,W] dy[B,L,D] x[B,L,D] f[groups,W] @conv_scratch_bytes(p) ${CONV}`,
+    convHeads: `conv_heads_fwd: >y[B,L,D] x[B,L,D] f[W,H,H] @conv_heads_scratch_bytes(p) ${HEADS}`,
+    convHeadsBackward: `conv_heads_bwd: >dx[B,L,D] >df[W,H,H] dy[B,L,D] x[B,L,D] f[W,H,H] @conv_heads_scratch_bytes(p) ${HEADS}`,
     layernorm: 'layernorm_fwd: >y[N,D] >stats[N,2] x[N,D] gain[D] bias[D] N D ~eps=1e-5',
     layernormBackward: 'layernorm_bwd: >dx[N,D] >dgain[D] >dbias[D] dy[N,D] x[N,D] gain[D] stats[N,2] N D',
     rmsnorm: 'rmsnorm_fwd: >y[N,D] >rstd[N] x[N,D] gain[D] N D ~eps=1e-5',
@@ -97,8 +98,8 @@ export const KERNELS = {
     sumsq: 'sumsq>sum: g[n] n',
     rfft: 'rfft_fwd: >spectrum[B,bands,2,D] x[B,N,D] %fft_table(N) @rfft_scratch_bytes(N) B=1 N D /power',
     irfft: 'rfft_inv: >x[B,N,D] spectrum[B,bands,2,D] %fft_table(N) @rfft_scratch_bytes(N) B=1 N D /power',
-    longConv: `longconv_fwd: >y[B,L,D] >spectrum[spectrumFloats] x[B,L,D] k[D,taps] skip?[D] %fft_table(rows) @longconv_scratch_bytes(L) ${LONG}`,
-    longConvBackward: `longconv_bwd: >dx[B,L,D] >dk[D,taps] >dskip?[D] dy[B,L,D] x[B,L,D] k[D,taps] skip?[D] spectrum[spectrumFloats] %fft_table(rows) @longconv_scratch_bytes(L) ${LONG}`,
+    longConv: `longconv_fwd: >y[B,L,D] >spectrum[spectrumFloats] x[B,L,D] ${LONG_WEIGHTS} %fft_table(rows) @longconv_scratch_bytes(L) ${LONG}`,
+    longConvBackward: `longconv_bwd: >dx[B,L,D] { >dk[D,taps] >dskip?[D] } dy[B,L,D] x[B,L,D] ${LONG_WEIGHTS} spectrum[spectrumFloats] %fft_table(rows) @longconv_scratch_bytes(L) ${LONG}`,
     iir: `iir_fwd: >y[B,L,D] x[B,L,D] theta[B,bins,D,F,2] %iir_table(binRows) @iir_scratch_bytes(p) ${IIR}`,
     iirBackward: `iir_bwd: >dx[B,L,D] >dtheta[B,bins,D,F,2] dy[B,L,D] x[B,L,D] theta[B,bins,D,F,2] %iir_table(binRows) @iir_scratch_bytes(p) ${IIR}`,
     theta: 'theta_fwd: >theta[n] raw[n] n triangle! /even',
