@@ -39,7 +39,10 @@ static int find_declared(const oracle_case *c, const char *name, oracle_declared
 static int is_size(const oracle_declared *d) { return strncmp(d->type, "size", 4) == 0; }
 static int is_choice(const oracle_declared *d) { return strchr(d->type, '|') != NULL; }
 
-const json *oracle_param(const oracle_case *c, const char *name) { return json_get(c->params, name); }
+const json *oracle_param(const oracle_case *c, const char *name) {
+    const json *given = json_get(c->params, name);
+    return !given && !strcmp(name, "mode") ? c->mode : given;
+}
 
 // Index of word among "a|b|c", or -1.
 static int word_index(const char *words, const char *word) {
@@ -148,11 +151,12 @@ static int holds(const oracle_case *c, const char *when) {
     return 1;
 }
 
-int oracle_open(oracle_case *c, const oracle_mechanism *mechanism, const json *params) {
+int oracle_open(oracle_case *c, const oracle_mechanism *mechanism, const json *params, const json *mode) {
     oracle_declared d;
     memset(c, 0, sizeof *c);
     c->mechanism = mechanism;
     c->params = params;
+    c->mode = mode;
     for (const char *at = mechanism->params; oracle_next_declared(&at, &d);) {
         const json *v = oracle_param(c, d.name);
         if (v && check_given(c, &d, v)) return -1;

@@ -64,6 +64,7 @@ typedef struct {
 struct oracle_case {
     const oracle_mechanism *mechanism;
     const json *params; // an object, borrowed
+    const json *mode;   // the parameter of that name where params has none; or NULL; borrowed
     oracle_slot slots[ORACLE_MAX_ARRAYS];
     size_t n_slots;
     struct {
@@ -76,7 +77,7 @@ struct oracle_case {
 
 // Each returns 0, or -1 with one sentence in c->err. open, then set every input, then run, then look,
 // then close (close also after a failure).
-int oracle_open(oracle_case *c, const oracle_mechanism *mechanism, const json *params);
+int oracle_open(oracle_case *c, const oracle_mechanism *mechanism, const json *params, const json *mode);
 int oracle_set(oracle_case *c, const char *name, const npy *value); // copies; "dy" asks for gradients
 int oracle_run(oracle_case *c);
 // Before anything is set: the shapes of all inputs (in their slots) as the parameters and defaults alone fix

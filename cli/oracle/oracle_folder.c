@@ -183,7 +183,7 @@ static void keep(folder_run *f, size_t *at, const oracle_slot *s, const double *
 }
 
 static int run_piece(folder_run *f, size_t piece) {
-    if (oracle_open(&f->c, f->r->mechanism, f->params)) return fail_case(f);
+    if (oracle_open(&f->c, f->r->mechanism, f->params, NULL)) return fail_case(f);
     for (size_t i = 0; i < f->n_inputs; i++) {
         const input *in = &f->inputs[i];
         npy view = in->value;
@@ -252,7 +252,7 @@ static int run(folder_run *f) {
     const json *given = json_get(f->params, "H");
     if (f->r->heads_apart && given && !json_size(given, &heads))
         return cli_fail("oracle: the parameter H must be a whole number");
-    if (oracle_open(&f->c, f->r->mechanism, f->params)) return fail_case(f);
+    if (oracle_open(&f->c, f->r->mechanism, f->params, NULL)) return fail_case(f);
     if (no_strangers(f) || read_inputs(f, &heads) || put_heads(f, heads)) return 2;
     for (size_t piece = 0; piece < f->pieces; piece++) {
         oracle_close(&f->c);

@@ -51,15 +51,9 @@ static int run_case(oracle_case *c, const manifest *m, const json *entry, const 
     const oracle_mechanism *is = oracle_find(mechanism->string);
     if (!is) return oracle_fail(c, "there is no mechanism '%.60s'", mechanism->string);
     // A mode that stands beside the parameters is one of them where the mechanism has such a parameter.
-    const json *params = json_get(entry, "params"), *mode = json_get(entry, "mode");
-    json named, with_mode;
-    if (params && mode && !json_get(params, "mode") && oracle_allows(is, "mode", mode)) {
-        named = *mode, with_mode = *params;
-        named.next = params->child;
-        with_mode.child = &named;
-        params = &with_mode;
-    }
-    if (oracle_open(c, is, params)) return -1;
+    const json *mode = json_get(entry, "mode");
+    if (mode && !oracle_allows(is, "mode", mode)) mode = NULL;
+    if (oracle_open(c, is, json_get(entry, "params"), mode)) return -1;
     if (set_inputs(c, m, json_get(entry, "inputs")) || oracle_run(c)) return -1;
     if (write_arrays(c, m, json_get(entry, "outputs"), ORACLE_OUTPUT, out, written)) return -1;
     if (write_arrays(c, m, json_get(entry, "intermediates"), ORACLE_MIDDLE, out, written)) return -1;

@@ -73,7 +73,7 @@ static void forget_inputs(work *w) {
 static int draw_inputs(work *w, unsigned attempt) {
     forget_inputs(w);
     oracle_close(&w->exact);
-    if (oracle_open(&w->exact, w->mechanism, w->params) || oracle_shapes(&w->exact))
+    if (oracle_open(&w->exact, w->mechanism, w->params, NULL) || oracle_shapes(&w->exact))
         return fail(w, w->exact.err);
     for (size_t i = 0; i < w->exact.n_slots; i++) {
         const oracle_slot *s = &w->exact.slots[i];
@@ -93,7 +93,7 @@ static int draw_inputs(work *w, unsigned attempt) {
 // Runs the case on the inputs, each number x replaced by x (1 +- u).
 static int compute(work *w, oracle_case *c, double u, smx_rng *signs) {
     oracle_close(c);
-    if (oracle_open(c, w->mechanism, w->params)) return fail(w, c->err);
+    if (oracle_open(c, w->mechanism, w->params, NULL)) return fail(w, c->err);
     for (size_t i = 0; i < c->n_slots; i++) {
         npy *a = &w->inputs[i];
         if (!a->data) continue;

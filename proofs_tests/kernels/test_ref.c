@@ -222,9 +222,9 @@ static void open_case(oracle_case *c, json **params, const gradient_case *g) {
     assert_non_null(m);
     *params = json_parse(g->params, strlen(g->params), err, sizeof err);
     if (!*params) fail_msg("%s", err);
-    if (oracle_open(&shapes, m, *params) || oracle_shapes(&shapes))
+    if (oracle_open(&shapes, m, *params, NULL) || oracle_shapes(&shapes))
         fail_msg("%s: %s", g->mechanism, shapes.err);
-    if (oracle_open(c, m, *params)) fail_msg("%s: %s", g->mechanism, c->err);
+    if (oracle_open(c, m, *params, NULL)) fail_msg("%s: %s", g->mechanism, c->err);
     for (size_t i = 0; i < shapes.n_slots; i++) {
         const oracle_slot *s = &shapes.slots[i];
         if (s->is->kind != ORACLE_INPUT || listed(g->without, s->is->name)) continue;
