@@ -57,11 +57,9 @@ Theorem cat_cor1_solves (V d L : nat) (E : nat -> nat -> R) (rho epsilon : R) (x
   (forall a b, (a < V)%nat -> (b < V)%nat -> a <> b -> epsilon <= norm d (fun e => E a e - E b e)) ->
   rho < 1 -> 0 < epsilon <= 4 -> (i < L)%nat -> (forall t, (t <= i)%nat -> (x t < V)%nat) ->
     only_earlier x p i ->
-  let y := cor1_layer d E (temperature L rho epsilon) x i in
-  forall b, (b < V)%nat -> b <> x (S p) -> norm d (fun e => y e - E (x (S p)) e)
-    < norm d (fun e => y e - E b e).
+  nearest V d E (cor1_layer d E (temperature L rho epsilon) x i) (x (S p)).
 Proof.
-  intros HE Hrho Hmin Hr He Hi Hx Hp y. apply (nearest_is_right V d E y (x (S p)) epsilon); auto.
+  intros HE Hrho Hmin Hr He Hi Hx Hp. apply (nearest_is_right V d E _ (x (S p)) epsilon); auto.
   - now apply (cat_cor1 V).
   - apply Hx. destruct Hp. lia.
 Qed.

@@ -1,7 +1,8 @@
 (* CatProp.v: [CAT] Propositions 1 (A) and 2: a landmark finds the block that holds the query's copy, but for
    a chance of at most e^{-t^2/4} (the paper has three times that), once d >= 2 sigma^2 B (sqrt(ln n) + t)^2
-   for the sum of a block's rows, and d >= 50 sigma^2 B (sqrt(ln n) + t)^2 for the filter e^{-i/B}, B >= 2,
-   among n blocks. Success means that the chosen block holds the copy.
+   for the sum of a block's rows, and d >= 50 sigma^2 B (sqrt(ln n) + t)^2 for the filter e^{-i/B}, B >= 2
+   (printed without the sigma^2, so for sigma <= 1), among n blocks. Success means that the chosen block holds
+   the copy.
    Proved: what the copy adds to each landmark's product with the query, that the choice is right wherever the
    noise is small, the tail of the normal distribution, the union over the blocks, the constants. A premise,
    not proved: that the rest of a landmark's product with the query, a sum of f_i <row, q> over independent
@@ -47,7 +48,8 @@ Definition bell (x : R) : R := exp (- (x * x) / 2).
 Definition half_mass (N : R) : Prop := is_lub (fun y => exists b, 0 <= b /\ y = RInt bell 0 b) N.
 (* The share of the mass beyond a: the chance that a standard normal number is at least a. *)
 Definition tail (N a : R) : R := (N - RInt bell 0 a) / (2 * N).
-(* z is normal with mean 0 and deviation s: its tails are; with deviation 0 it is 0. *)
+(* What is used of z being normal with mean 0 and deviation s: its two tails hold no more than the normal
+   distribution's; with deviation 0 it is 0. *)
 Definition normal {Omega : Type} (P : (Omega -> Prop) -> R) (N : R) (z : Omega -> R) (s : R) : Prop :=
   (s = 0 /\ forall w, z w = 0) \/
   (0 < s /\ forall a, 0 <= a -> P (fun w => a * s <= z w) <= tail N a /\ P (fun w => a * s <= - z w)

@@ -2,16 +2,18 @@
    embeddings and sequence, in its three forms: value delay (the answer in the last row), key delay, and value
    delay under the strict mask j < i (an answer at every row). c = ln(4L/epsilon) / (1 - max(rho, 0)) gives an
    error below epsilon/2, rho < 1 the best wrong cosine of two filtered N-grams (cat_thm1_value_delay,
-   cat_thm1_key_delay, cat_thm1_strict).
+   cat_thm1_key_delay, cat_thm1_strict); so with the paper's epsilon, the least distance of two embeddings,
+   the nearest embedding is the answer (cat_thm1_solves).
    "Almost all F": the keys of the first N - 1 rows, whose N-gram reaches before the sequence, are 0
    (mask_starts). Then rho < 1 exists for every F outside finitely many hyperplanes: those on which some
    combination of F_0 .. F_{N-1} with coefficients -1, 0, 1, not all 0, vanishes; the embeddings are linearly
-   independent (cat_thm1_almost_all). On each of these hyperplanes the theorem does fail
-   (filters_on_a_hyperplane_fail), and no hyperplane is everything: F_r = 2^r lies on none of them
-   (powers_of_two_are_generic).
+   independent (cat_thm1_almost_all). On each of these hyperplanes two different N-grams are
+   filtered to one row, which no temperature tells apart (filters_on_a_hyperplane_fail), and together they are
+   not everything: F_r = 2^r lies on none of them (powers_of_two_are_generic).
    Erratum 11: without that mask the theorem as printed is false on an open set of filters. Wherever
    F_0 (F_0 + F_1) > 0 the first row a and the pair a a have one and the same key (the_start_collides), and on
-   a c c a a b a a the answer is off by at least 1/3, whatever the temperature (the_printed_theorem_fails).
+   a c c a a b a a the answer b is not the nearest embedding and at least 1/3 away, whatever the temperature
+   (the_printed_theorem_fails).
    proof_cat_thm1.c and test_errata.c test the same on floats, with con_recall_fwd. *)
 From Coq Require Import Reals Lra Lia Arith FunctionalExtensionality.
 From Seqmix Require Import Attention Recall.
@@ -376,6 +378,25 @@ Proof.
     auto.
 Qed.
 
+(* So the layer solves the task as the paper means it: epsilon is the least distance of two embeddings, or
+   less, and the embedding nearest to the output is the answer's. *)
+Theorem cat_thm1_solves (V d N : nat) E F (epsilon : R) :
+  unit_rows V d E -> independent V d E -> (1 <= N)%nat -> generic N F -> 0 < epsilon <= 4 ->
+  (forall a b, (a < V)%nat -> (b < V)%nat -> a <> b -> epsilon <= norm d (fun e => E a e - E b e)) ->
+  exists c0, 0 < c0 /\ forall L x p i, (i < L)%nat -> (forall t, (t <= i)%nat -> (x t < V)%nat) ->
+    only_copy N x p i ->
+    let c := c0 * ln (4 * INR L / epsilon) in
+    nearest V d E (value_delay d N (N - 1) E F c x i) (x (S p)) /\
+    nearest V d E (key_delay d N (N - 1) E F c x i) (x (S p)) /\
+    nearest V d E (strict d N (N - 1) E F c x i) (x (S p)).
+Proof.
+  intros HE HI HN HF He Hmin. destruct (cat_thm1_almost_all V d N E F HE HI HN HF) as (c0 & C0 & H).
+  exists c0. split; [exact C0|]. intros L x p i Hi Hx Hp c.
+  destruct (H L epsilon x p i He Hi Hx Hp) as (A & B & S).
+  assert (Ha : (x (Datatypes.S p) < V)%nat) by (apply Hx; destruct Hp; lia).
+  split; [|split]; eapply nearest_is_right; eauto.
+Qed.
+
 (* And no filter that lies on one of them will do: two different N-grams of tokens 0 and 1 are filtered to the
    same row, whatever the embeddings. So (0, 0), (1, 0) and (1, 1) fail. *)
 Theorem filters_on_a_hyperplane_fail (V N : nat) (F sigma : nat -> R) :
@@ -436,14 +457,24 @@ Qed.
 (* a c c a a b a a, where the pair a a is followed by b: tokens a = 0, b = 1, c = 2. *)
 Definition a_c_c_a_a_b_a_a (t : nat) : nat :=
   List.nth t (cons 0 (cons 2 (cons 2 (cons 0 (cons 0 (cons 1 (cons 0 (cons 0 nil))))))))%nat O.
+(* The embedding nearest to y is not b's, which is at least `off` away. *)
+Definition not_b (d : nat) (y : nat -> R) (off : R) : Prop :=
+  ~ nearest 3 d one_hot y 1 /\ off <= norm d (fun e => y e - one_hot 1 e).
 Theorem the_printed_theorem_fails (d : nat) F (c : R) :
   (3 <= d)%nat -> 0 < F 0%nat * (F 0%nat + F 1%nat) ->
   only_copy 2 a_c_c_a_a_b_a_a 4 7 /\
-  1 / 3 <= norm d (fun e => value_delay d 2 0 one_hot F c a_c_c_a_a_b_a_a 7 e - one_hot 1 e) /\
-  1 / 2 <= norm d (fun e => key_delay d 2 0 one_hot F c a_c_c_a_a_b_a_a 7 e - one_hot 1 e) /\
-  1 / 2 <= norm d (fun e => strict d 2 0 one_hot F c a_c_c_a_a_b_a_a 7 e - one_hot 1 e).
+  not_b d (value_delay d 2 0 one_hot F c a_c_c_a_a_b_a_a 7) (1 / 3) /\
+  not_b d (key_delay d 2 0 one_hot F c a_c_c_a_a_b_a_a 7) (1 / 2) /\
+  not_b d (strict d 2 0 one_hot F c a_c_c_a_a_b_a_a 7) (1 / 2).
 Proof.
-  intros Hd HF. set (x := a_c_c_a_a_b_a_a). set (u := filtered d one_hot (taps 2 F) x).
+  intros Hd HF.
+  assert (wrong : forall y off, y 1%nat <= y 2%nat -> y 1%nat <= 1 - off -> not_b d y off).
+  { intros y off H H1. split.
+    - intros N. pose proof (N 2%nat ltac:(lia) ltac:(lia)).
+      pose proof (larger_entry_is_nearer d y 2 1 ltac:(lia) ltac:(lia) H). lra.
+    - pose proof (norm_entry d (fun e => y e - one_hot 1 e) 1 ltac:(lia)) as E. cbv beta in E.
+      change (one_hot 1 1) with 1 in E. unfold Rabs in E. destruct (Rcase_abs _); lra. }
+  set (x := a_c_c_a_a_b_a_a). set (u := filtered d one_hot (taps 2 F) x).
   assert (N0 : 0 < norm d (one_hot (x O))).
   { apply Rlt_le_trans with (Rabs (one_hot 0 0)); [|apply (norm_entry d (one_hot 0)); lia].
     unfold one_hot. simpl. rewrite Rabs_R1. lra. }
@@ -453,42 +484,36 @@ Proof.
   set (s := fun j => recall_logit d c (u 7%nat) (masked 0 u j)).
   assert (S4 : s 4%nat = s O) by (unfold s; change (masked 0 u 4) with (u 4%nat); now rewrite U4).
   assert (S7 : s 7%nat = s O) by (unfold s; change (masked 0 u 7) with (u 7%nat); now rewrite U7).
-  assert (entry : forall z, Rabs (z 1%nat - 1) <= norm d (fun e => z e - one_hot 1 e)).
-  { intros z. change (Rabs (z 1%nat - one_hot 1 1) <= norm d (fun e => z e - one_hot 1 e)).
-    apply (norm_entry d (fun e => z e - one_hot 1 e)). lia. }
   split; [|split; [|split]].
   - split; [lia|split].
     + intros [|[|r]] Hr; [reflexivity|reflexivity|lia].
     + intros j Hj Hn Hs. pose proof (Hs 0%nat ltac:(lia)) as A. pose proof (Hs 1%nat ltac:(lia)) as B.
       destruct j as [|[|[|[|[|[|[|j]]]]]]]; try lia; try discriminate A; discriminate B.
-  - eapply Rle_trans; [|apply entry]. unfold value_delay. rewrite attention_softmax. fold u s.
-    assert (P : forall j, 0 < softmax 8 s j) by (intros; apply softmax_pos; lia).
-    pose proof (softmax_sum 8 s ltac:(lia)) as One. cbn [sum] in One |- *.
+  - assert (P : forall j, 0 < softmax 8 s j) by (intros; apply softmax_pos; lia).
+    pose proof (softmax_sum 8 s ltac:(lia)) as One. cbn [sum] in One.
     assert (softmax 8 s 4 = softmax 8 s 0) by (unfold softmax; now rewrite S4).
     assert (softmax 8 s 7 = softmax 8 s 0) by (unfold softmax; now rewrite S7).
     pose proof (P 0%nat). pose proof (P 1%nat). pose proof (P 2%nat). pose proof (P 3%nat).
-    pose proof (P 5%nat).
-    pose proof (P 6%nat). unfold one_hot, x, a_c_c_a_a_b_a_a. cbn [Nat.eqb List.nth].
-    unfold Rabs. destruct (Rcase_abs _); lra.
-  - eapply Rle_trans; [|apply entry]. unfold key_delay. rewrite attention_softmax. fold u.
-    set (k := fun j => recall_logit d c (u 7%nat) (masked 1 (filtered d one_hot (delay (taps 2 F)) x) j)).
+    pose proof (P 5%nat). pose proof (P 6%nat).
+    apply wrong; unfold value_delay; rewrite !attention_softmax; fold u s; cbn [sum];
+      unfold one_hot, x, a_c_c_a_a_b_a_a; cbn [Nat.eqb List.nth]; lra.
+  - set (k := fun j => recall_logit d c (u 7%nat) (masked 1 (filtered d one_hot (delay (taps 2 F)) x) j)).
     assert (K : forall j, k (S j) = s j).
     { intros j. unfold k, s. rewrite !recall_logit_dot by lia. f_equal. apply sum_ext. intros e _. f_equal.
       unfold masked. change (Nat.ltb (S j) 1) with false. change (Nat.ltb j 0) with false. cbv iota.
       unfold u, filtered. f_equal. apply functional_extensionality. intros f. apply conv_delay. }
     assert (P : forall j, 0 < softmax 8 k j) by (intros; apply softmax_pos; lia).
-    pose proof (softmax_sum 8 k ltac:(lia)) as One. cbn [sum] in One |- *.
+    pose proof (softmax_sum 8 k ltac:(lia)) as One. cbn [sum] in One.
     assert (softmax 8 k 5 = softmax 8 k 1) by (unfold softmax; now rewrite !K, S4).
     pose proof (P 0%nat). pose proof (P 1%nat). pose proof (P 2%nat). pose proof (P 3%nat).
-    pose proof (P 4%nat).
-    pose proof (P 6%nat). pose proof (P 7%nat). unfold one_hot, x, a_c_c_a_a_b_a_a. cbn [Nat.eqb List.nth].
-    unfold Rabs. destruct (Rcase_abs _); lra.
-  - eapply Rle_trans; [|apply entry]. unfold strict. rewrite attention_softmax. fold u s.
-    assert (P : forall j, 0 < softmax 7 s j) by (intros; apply softmax_pos; lia).
-    pose proof (softmax_sum 7 s ltac:(lia)) as One. cbn [sum] in One |- *.
+    pose proof (P 4%nat). pose proof (P 6%nat). pose proof (P 7%nat).
+    apply wrong; unfold key_delay; rewrite !attention_softmax; fold u k; cbn [sum];
+      unfold one_hot, x, a_c_c_a_a_b_a_a; cbn [Nat.eqb List.nth]; lra.
+  - assert (P : forall j, 0 < softmax 7 s j) by (intros; apply softmax_pos; lia).
+    pose proof (softmax_sum 7 s ltac:(lia)) as One. cbn [sum] in One.
     assert (softmax 7 s 4 = softmax 7 s 0) by (unfold softmax; now rewrite S4).
     pose proof (P 0%nat). pose proof (P 1%nat). pose proof (P 2%nat). pose proof (P 3%nat).
-    pose proof (P 5%nat).
-    pose proof (P 6%nat). unfold one_hot, x, a_c_c_a_a_b_a_a. cbn [Nat.eqb List.nth].
-    unfold Rabs. destruct (Rcase_abs _); lra.
+    pose proof (P 5%nat). pose proof (P 6%nat).
+    apply wrong; unfold strict; rewrite !attention_softmax; fold u s; cbn [sum];
+      unfold one_hot, x, a_c_c_a_a_b_a_a; cbn [Nat.eqb List.nth]; lra.
 Qed.

@@ -5,10 +5,11 @@
    attention is within 2 L' eta, in l1, of 1/2 on both occurrences of the query (cat_thm2_attention) and the
    error is at most (9 L + 4 L') eta (cat_thm2_error), for L' >= L at most 13 L' eta (cat_thm2). Delta^2 = 1 -
    the largest squared cosine of two different embeddings, as in the paper. As printed F comes near D_{-1};
-   the factor 2 of Theorem 1's value delay is missing there: near_the_printed_delay shows that no such F comes
-   near D_{-1}. The premises are met by the model constructed (the_construction_meets_the_premises). The
-   constants here are explicit where the paper has unnamed ones. The model is con_ar_fwd; proof_cat_thm2.c
-   measures the three distances on disturbed and on trained models. *)
+   the factor 2 of Theorem 1's value delay is missing there (erratum 18): near_the_printed_delay shows that no
+   such F comes near D_{-1}, but keeps a distance of at least 1 - 9 L eta. The premises are met by the model
+   constructed (the_construction_meets_the_premises). The constants here are explicit where the paper has
+   unnamed ones. The model is con_ar_fwd; proof_cat_thm2.c measures the three distances on disturbed and on
+   trained models. *)
 From Coq Require Import Reals Lra Lia Arith FunctionalExtensionality.
 From Seqmix Require Import Attention Recall.
 Open Scope R_scope.

@@ -5,8 +5,8 @@
    * SiLU(K_s * X), channel by channel. Proved for every length and every input:
    - the three forms agree, for every tiling, lengths of tiles mixed as one likes;
    - the divisor of the normaliser `sum`, q_t . sum_{s<=t} k_s, is the same attention over values of 1;
-   - parallel short convolutions of any sizes equal one with the sum of their kernels, the smaller padded
-     with zeros (Eq. 8's re-parameterisation);
+   - two parallel short convolutions (the paper has two) of any sizes equal one with the sum of their kernels,
+     the smaller padded with zeros (Eq. 8's re-parameterisation);
    - without SiLU the long kernel would fuse with them too, into K_l * K_s; with it (erratum 10) no single
      kernel computes K_l * SiLU(K_s * x) for all x, unless one of the two is zero; an instance in figures;
    - Eqs. 10 and 13 as printed share W_v (erratum 9): a gate that is open alike for every row makes every

@@ -2,11 +2,12 @@
 
    The product of the weights with V goes by tiles of rows; past a row's diagonal the weights are 0, and the
    tile multiplies what stands there, later rows of the same sequence, by 0 instead of skipping it. For IEEE
-   754 numbers of any format (binary32 among them), rounded to nearest even, with every product and sum
-   rounded, or fused:
-   - for finite values the accumulator keeps its bits, signed zero included, since it starts at +0 and is
-     never -0;
-   - a value that is infinite or NaN makes it NaN: finite is needed, and such a value shows.
+   754 numbers of any format (binary32 among them), rounded to nearest even:
+   - with every product and sum rounded, for finite values the accumulator keeps its bits, signed zero
+     included, since it starts at +0 and is never -0;
+   - with product and sum fused (the kernels *fma) it keeps them too, unless it is -0, which then may become
+     +0: a fused sum can be -0, where a negative product is too small for the format (an instance);
+   - a value that is infinite or NaN makes it NaN, fused or not: finite is needed, and such a value shows.
    Kernels: attention_rows.h (triangle_times), linattn.c, tile.h. Tested on floats in test_causality.c,
    test_attention.c. *)
 
@@ -54,6 +55,23 @@ Proof.
   rewrite E. apply IH; [easy | intros; apply F; now right].
 Qed.
 
+(* Fused, -0 may become +0, and nothing else. *)
+Theorem fused_tail_keeps_the_value : forall vs acc,
+  (forall v, In v vs -> is_finite v = true) ->
+  fused_tail acc vs = acc \/ (acc = minus_zero /\ fused_tail acc vs = zero).
+Proof.
+  induction vs as [| v vs IH]; intros acc F; [now left |].
+  assert (D : acc = minus_zero \/ acc <> minus_zero) by (destruct acc as [[] | | |]; auto; now right).
+  destruct D as [-> | N]; [| left; now apply fused_tail_keeps_the_bits].
+  assert (E : fused zero v minus_zero = minus_zero \/ fused zero v minus_zero = zero).
+  { specialize (F v (or_introl eq_refl)).
+    destruct v as [[] | | | []]; simpl in F; try discriminate; (now left) || now right. }
+  unfold fused_tail in *. cbn [fold_left]. destruct E as [-> | ->].
+  - apply IH. intros. apply F. now right.
+  - right. split; [easy |]. apply (fused_tail_keeps_the_bits vs zero); [discriminate |].
+    intros. apply F. now right.
+Qed.
+
 Lemma negative (x : float) : is_finite x = true -> Bsign x = true -> (B2R x < 0)%R \/ x = minus_zero.
 Proof.
   destruct x as [[] | | | [] m e H]; simpl; intros; try discriminate; [now right |].
@@ -94,7 +112,8 @@ Proof.
 Qed.
 
 (* Finite is needed. *)
-Theorem not_finite_shows : forall acc v, is_finite v = false -> add acc (multiply zero v) = B754_nan.
+Theorem not_finite_shows : forall acc v, is_finite v = false ->
+  add acc (multiply zero v) = B754_nan /\ fused zero v acc = B754_nan.
 Proof. intros acc v F. destruct v, acc; simpl in *; easy. Qed.
 End MaskTimesZero.
 
@@ -108,3 +127,12 @@ Theorem binary32_masked_row : forall products vs : list binary32,
   @tail 24 128 p24 e128 (fold_left (@add 24 128 p24 e128) products (@zero 24 128)) vs =
   fold_left (@add 24 128 p24 e128) products (@zero 24 128).
 Proof. apply masked_row_keeps_the_bits. Qed.
+
+(* A fused row that begins at +0 and is -0, since 2^-149 (-2^-149) rounds to -0; a tail of one value 1 makes
+   it +0. *)
+Definition least (sign : bool) : binary32 := @B754_finite 24 128 sign 1 (-149) eq_refl.
+Theorem a_fused_row_can_be_minus_zero :
+  let acc := @fused 24 128 p24 e128 (least false) (least true) (@zero 24 128) in
+  acc = @minus_zero 24 128 /\
+  @fused_tail 24 128 p24 e128 acc [@Bone 24 128 p24 e128] = @zero 24 128.
+Proof. split; reflexivity. Qed.

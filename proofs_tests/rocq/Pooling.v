@@ -2,7 +2,9 @@
    filter on the values, AP(A) V = A (T V), for every map, length, window, divisor and padding
    (pooling_is_a_filter_on_the_values); with zero padding and the divisor P, T is the same P taps of 1/P at
    every row, for the centred and the trailing window and any other (pooling_is_a_box_filter), so S-attention
-   is attention on filtered values (smooth_attention). A map that is pooled and then cut at the diagonal
+   is attention on filtered values (smooth_attention, causal_smooth_attention). Erratum 1: a causal map that a
+   centred window pools gives every row but the last weight on the value after it (a_centred_window_leaks), a
+   trailing window none (a_trailing_window_does_not_leak). A map that is pooled and then cut at the diagonal
    (pool=masked) has its own form, a window that ends at the query (a_cut_map_has_its_own_form), which no
    fixed map of the values gives, linear or not (a_cut_map_is_no_fixed_filter).
    proof_las_smooth.c tests the same on floats; its con_conv with `future` columns ahead is box_filter here.
@@ -85,15 +87,48 @@ Proof.
       apply andb_prop in E. destruct E as [_ E]. now apply Nat.ltb_lt in E.
 Qed.
 
-(* For the map of softmax attention, causal (n = i + 1) or not: smoothing costs P additions a value, never a
-   second map. *)
+(* For a row of softmax attention over n keys: smoothing costs P additions a value, never a second map. *)
 Theorem smooth_attention (n P ahead : nat) (s v : nat -> R) :
   sum n (fun j => average_pool n P ahead (softmax n s) j * v j) = attention n s (box_filter n P ahead v).
 Proof. rewrite attention_softmax. apply pooling_is_a_box_filter. Qed.
 
-(* ---- Pooled, then cut at the diagonal ------------------------------------------------------------------ *)
 (* Row i of a causal map of L columns: softmax over the keys 0 .. i, 0 beyond. *)
 Definition causal_row (i : nat) (s : nat -> R) (j : nat) : R := if Nat.leb j i then softmax (S i) s j else 0.
+
+(* Pooled over all L columns: the filter is that of all L rows of values, one and the same at every row i. *)
+Theorem causal_smooth_attention (L P ahead i : nat) (s v : nat -> R) :
+  (i < L)%nat ->
+  sum L (fun j => average_pool L P ahead (causal_row i s) j * v j)
+  = attention (S i) s (box_filter L P ahead v).
+Proof.
+  intros Hi. rewrite pooling_is_a_box_filter, attention_softmax.
+  replace L with (S i + (L - S i))%nat at 1 by lia. rewrite sum_app, (sum_0 (L - S i)), Rplus_0_r.
+  - apply sum_ext. intros j Hj. unfold causal_row. now rewrite leb_correct by lia.
+  - intros j _. unfold causal_row. rewrite leb_correct_conv by lia. lra.
+Qed.
+
+(* Erratum 1: what the pooled map has above the diagonal. *)
+Theorem a_centred_window_leaks (L p i : nat) (s : nat -> R) :
+  (S i < L)%nat -> (1 <= p)%nat -> 0 < average_pool L (2 * p + 1) p (causal_row i s) (S i).
+Proof.
+  intros Hi Hp. unfold average_pool. apply Rdiv_lt_0_compat; [|apply lt_0_INR; lia].
+  assert (N : forall j, 0 <= causal_row i s j).
+  { intros j. unfold causal_row. destruct (Nat.leb j i); [left; apply softmax_pos; lia|lra]. }
+  set (f := fun r => _). apply Rlt_le_trans with (f (p - 1)%nat).
+  - unfold f. rewrite leb_correct, (proj2 (Nat.ltb_lt _ _)) by lia. cbn [andb].
+    replace (S i + (p - 1) - p)%nat with i by lia. unfold causal_row. rewrite leb_correct by lia.
+    apply softmax_pos. lia.
+  - apply (sum_term_le _ f); [lia|]. intros r _. unfold f. destruct (andb _ _); [apply N|lra].
+Qed.
+
+Theorem a_trailing_window_does_not_leak (L P i j : nat) (s : nat -> R) :
+  (i < j)%nat -> average_pool L P 0 (causal_row i s) j = 0.
+Proof.
+  intros H. unfold average_pool. rewrite sum_0; [unfold Rdiv; ring|]. intros r _. unfold causal_row.
+  rewrite (leb_correct_conv i (j + r - 0)) by lia. now destruct (andb _ _).
+Qed.
+
+(* ---- Pooled, then cut at the diagonal ------------------------------------------------------------------ *)
 (* Its output once the map is pooled over all L columns and then cut to j <= i. *)
 Definition cut (L P ahead i : nat) (s v : nat -> R) : R :=
   sum (S i) (fun j => average_pool L P ahead (causal_row i s) j * v j).

@@ -25,6 +25,10 @@ Fixpoint argmax (n : nat) (f : nat -> R) : nat :=
   | S m => if Rlt_dec (f (argmax m f)) (f m) then m else argmax m f
   end.
 
+(* How a token is read off a row y: embedding a, of V, is nearer to y than every other. *)
+Definition nearest (V d : nat) (E : nat -> nat -> R) (y : nat -> R) (a : nat) : Prop :=
+  forall b, (b < V)%nat -> b <> a -> norm d (fun c => y c - E a c) < norm d (fun c => y c - E b c).
+
 (* ---- Steps --------------------------------------------------------------------------------------------- *)
 Lemma argmax_is n f p : (p < n)%nat -> (forall s, (s < n)%nat -> s <> p -> f s < f p) -> argmax n f = p.
 Proof.
@@ -216,9 +220,25 @@ Qed.
 Lemma nearest_is_right V d E y answer epsilon :
   norm d (fun c => y c - E answer c) < epsilon / 2 -> (answer < V)%nat ->
   (forall a b, (a < V)%nat -> (b < V)%nat -> a <> b -> epsilon <= norm d (fun c => E a c - E b c)) ->
-  forall b, (b < V)%nat -> b <> answer -> norm d (fun c => y c - E answer c) < norm d (fun c => y c - E b c).
+  nearest V d E y answer.
 Proof.
   intros Hy Ha He b Hb Hn. pose proof (He b answer Hb Ha Hn) as D.
   rewrite (norm_ext d _ (fun c => (y c - E answer c) - (y c - E b c))) in D by (intros; lra).
   pose proof (norm_sub d (fun c => y c - E answer c) (fun c => y c - E b c)). cbv beta in *. lra.
 Qed.
+
+(* Of two one-hot embeddings the one with the larger entry is no farther. *)
+Lemma distance_one_hot d y a :
+  (a < d)%nat ->
+  dot d (fun c => y c - one_hot a c) (fun c => y c - one_hot a c) = dot d y y - 2 * y a + 1.
+Proof.
+  intros Ha. replace 1 with (dot d (one_hot a) (one_hot a))
+    by (rewrite dot_one_hot by auto; unfold one_hot; now rewrite Nat.eqb_refl).
+  rewrite <- (dot_one_hot d y a) by auto. unfold dot. rewrite <- sum_scal, <- sum_minus, <- sum_plus.
+  apply sum_ext. intros. ring.
+Qed.
+
+Lemma larger_entry_is_nearer d y a b :
+  (a < d)%nat -> (b < d)%nat -> y b <= y a ->
+  norm d (fun c => y c - one_hot a c) <= norm d (fun c => y c - one_hot b c).
+Proof. intros Ha Hb H. unfold norm. rewrite !distance_one_hot by auto. apply sqrt_le_1_alt. lra. Qed.

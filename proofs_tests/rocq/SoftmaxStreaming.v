@@ -110,7 +110,8 @@ Proof.
   rewrite !sum_scale. field. lra.
 Qed.
 
-(* A row whose logits are all minus infinity: the kernel's exponentials are 0, and so is its row. *)
+(* A row whose logits are all minus infinity: the kernel's exponentials are 0, and so is its row, whatever
+   stands for 1 / 0 (in the kernel 0). *)
 Theorem masked_row_is_zero : forall n l v c,
   (forall j, (j < n)%nat -> l j = None) -> kernel_row n l v c = 0.
 Proof.

@@ -1,8 +1,8 @@
 # rocq.mk: compiles the machine-checked proofs, proofs_tests/rocq/*.v, into build/rocq. Included by tests.mk.
 #   make proofs      all of them; prints every theorem of theorems.txt as Rocq states it, with the axioms it
 #                    rests on
-# In `make test` the test `rocq` compiles what has changed, on a clean clone all but the files below; without
-# coqc it is skipped and says so. `make test-all` compiles everything.
+# In `make test` the test `rocq` compiles what has changed, on a clean clone all but the files below; where
+# coqc or a library of theirs is missing it is skipped and says which. `make test-all` compiles everything.
 ROCQ := proofs_tests/rocq
 COQC ?= coqc
 HAVE_COQ := $(shell command -v $(COQC) 2>/dev/null)
@@ -26,16 +26,21 @@ build/rocq/depends.mk: $(wildcard $(ROCQ)/*.v)
 -include build/rocq/depends.mk
 endif
 
-proofs: $(ROCQ_ALL:%=build/rocq/%.vo) ## compile the machine-checked proofs, print every statement and its axioms
+# Compiles the files named, where coqc and their libraries are there.
+rocq_compile = node $(ROCQ)/statements.mjs --there && $(MAKE) -s --no-print-directory -k $(1:%=build/rocq/%.vo)
+
+proofs: ## compile the machine-checked proofs, print every statement and its axioms
+	@$(call rocq_compile,$(ROCQ_ALL))
 	@node $(ROCQ)/statements.mjs
 
 SCRIPT_TESTS += rocq
 build/test/rocq.count: export ROCQ_FILES := $(ROCQ_NOW)
 build/test/rocq.count: $(wildcard $(ROCQ)/*)
-	@$(if $(HAVE_COQ),$(MAKE) -s --no-print-directory -k $(ROCQ_NOW:%=build/rocq/%.vo) || :)
+	@$(call rocq_compile,$(ROCQ_NOW)) || :
 	@$(RUN) rocq node --test --test-reporter=tap $(ROCQ)/assumptions.test.mjs $(JUDGED)
 # The slow ones as well.
-proofs-all: $(if $(HAVE_COQ),$(ROCQ_ALL:%=build/rocq/%.vo))
+proofs-all:
+	@$(call rocq_compile,$(ROCQ_ALL)) || :
 	@rm -f build/test/rocq.count
 	$(call judge,,rocq)
 .PHONY: proofs proofs-all

@@ -1,6 +1,7 @@
 // statements.mjs: what Rocq says of the theorems of theorems.txt, once their files are compiled into
 // build/rocq: each one's statement, and the axioms it rests on.
-//   node proofs_tests/rocq/statements.mjs     print them, and write the statements to statements.txt
+//   node proofs_tests/rocq/statements.mjs          print them, and write the statements to statements.txt
+//   node proofs_tests/rocq/statements.mjs --there  are coqc and the libraries there? If not, says what is missing
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -39,6 +40,31 @@ export function stated(text) {
     );
 }
 
+const run = (file) =>
+    spawnSync(coqc, ['-q', '-noglob', '-Q', '.', 'Seqmix', file], {
+        cwd: build,
+        encoding: 'utf8',
+        maxBuffer: 1e9,
+    });
+// What keeps the files from being compiled, in words; '' where coqc and the libraries that they require are
+// there, for this coqc.
+export function missing() {
+    if (spawnSync(coqc, ['--version']).status !== 0) return 'there is no coqc (Debian: coq)';
+    const required = new Map();
+    for (const text of Object.values(sources()))
+        for (const [line, library] of text.matchAll(/\bFrom (\w+) Require Import \w+/g))
+            if (library !== 'Coq' && library !== 'Seqmix') required.set(library, line);
+    const loads = (lines) => {
+        mkdirSync(build, { recursive: true });
+        writeFileSync(join(build, 'Libraries.v'), `${lines.join('.\n')}.\n`);
+        return run('Libraries.v').status === 0;
+    };
+    if (loads([...required.values()])) return '';
+    const lost = [...required].filter(([, line]) => !loads([line])).map(([library]) => library);
+    const packages = lost.map((library) => `libcoq-${library.toLowerCase()}`);
+    return `${coqc} cannot load ${lost.join(', ')} (Debian: ${packages.join(', ')})`;
+}
+
 // What coqc answers to the commands, each answer by itself. Throws with Rocq's words.
 function answers(files, commands) {
     mkdirSync(build, { recursive: true });
@@ -46,11 +72,7 @@ function answers(files, commands) {
     text += files.map((f) => `From Seqmix Require ${f}.\n`).join('');
     text += commands.map((c) => `Goal True. idtac "==== answer". Abort.\n${c}\n`).join('');
     writeFileSync(join(build, 'Statements.v'), text);
-    const r = spawnSync(coqc, ['-q', '-noglob', '-Q', '.', 'Seqmix', 'Statements.v'], {
-        cwd: build,
-        encoding: 'utf8',
-        maxBuffer: 1e9,
-    });
+    const r = run('Statements.v');
     if (r.status !== 0) throw new Error(`coqc: ${r.error ?? r.stderr}`);
     const found = r.stdout.split('==== answer\n').slice(1);
     if (found.length !== commands.length)
@@ -119,7 +141,11 @@ export function page(theorems, said) {
     return theorems.map((t, i) => `${t.file}.${t.name}\n  ${said[i].replaceAll('\n', '\n  ')}\n`).join('\n');
 }
 
-if (process.argv[1] === import.meta.filename) {
+if (process.argv[1] === import.meta.filename && process.argv[2] === '--there') {
+    const lost = missing();
+    if (lost) console.error(`the proofs in Rocq cannot be compiled: ${lost}`);
+    process.exitCode = lost ? 1 : 0;
+} else if (process.argv[1] === import.meta.filename) {
     const theorems = listed();
     const said = statements(theorems);
     const rests = axioms(theorems);
