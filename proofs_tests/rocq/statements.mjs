@@ -1,7 +1,7 @@
 // statements.mjs: what Rocq says of the theorems of theorems.txt, once their files are compiled into
 // build/rocq: each one's statement, and the axioms it rests on.
 //   node proofs_tests/rocq/statements.mjs          print them, and write the statements to statements.txt
-//   node proofs_tests/rocq/statements.mjs --there  are coqc and the libraries there? If not, says what is missing
+//   node proofs_tests/rocq/statements.mjs --there  fails where coqc or a library is missing, and says which
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
