@@ -2,7 +2,8 @@
    of unique signals. After any body of signals, each at most once, and noise, and the marker, the layer's own
    answers, each fed back as the next token, are the body's signals in their order: for every number of
    signals, every body and every length, by induction over the answers (cat_thm3). At every answer the output
-   is within epsilon, in l1, of the signal's unit vector (cat_thm3_error). With S signals the width is S + 3,
+   is within epsilon, in l1, of the signal's unit vector (cat_thm3_error), and of all embeddings the signal's
+   is the nearest, as the paper reads the answer (cat_thm3_nearest). With S signals the width is S + 3,
    rho = 1 - 1/L and c = e L ln(2L/epsilon) for sequences of at most L tokens. What it excludes is proved as
    well: a body with a repeated signal, a . b . a, is answered b first (repeated_signals_fail); where the
    slots after the marker stay blank, the first signal comes again (blank_slots_repeat).
@@ -298,17 +299,49 @@ Proof.
     rewrite Rminus_0_r. apply Rabs_pos_eq, layer_nonneg.
 Qed.
 
-Lemma step_answer : answer M (copy_rho L) (copy_c L epsilon) l = a.
+Lemma others_are_less e : (e < width M)%nat -> e <> a ->
+  copy_layer M (copy_rho L) (copy_c L epsilon) x t e < copy_layer M (copy_rho L) (copy_c L epsilon) x t a.
 Proof.
-  unfold answer. fold x t. apply argmax_is; auto. intros e He Hn.
-  pose proof others_weigh_little. pose proof layer_total as T. pose proof layer_a as A.
+  intros He Hn. pose proof others_weigh_little. pose proof layer_total as T. pose proof layer_a as A.
   rewrite (sum_pick _ _ a) in T by (unfold width; lia).
   assert (copy_layer M (copy_rho L) (copy_c L epsilon) x t e <=
     sum (width M) (fun i => if Nat.eqb i a then 0 else copy_layer M (copy_rho L) (copy_c L epsilon) x t i));
       [|lra].
-  eapply Rle_trans; [|apply (sum_term_le _ _ e)]; [|unfold width; lia|].
+  eapply Rle_trans; [|apply (sum_term_le _ _ e)]; [|exact He|].
   - cbv beta. rewrite (proj2 (Nat.eqb_neq e a)) by auto. lra.
   - intros i _. destruct (Nat.eqb i a); [lra|apply layer_nonneg].
+Qed.
+
+Lemma step_answer : answer M (copy_rho L) (copy_c L epsilon) l = a.
+Proof.
+  unfold answer. fold x t. apply argmax_is; auto. intros e He Hn. apply others_are_less; auto.
+  unfold width. lia.
+Qed.
+
+Lemma distance_embedding y b : (b <= M + 1)%nat ->
+  dot (width M) (fun e => y e - embedding M b e) (fun e => y e - embedding M b e)
+  = dot (width M) y y - 2 * (y b + y (M + 2)%nat) + 2.
+Proof.
+  intros Hb. assert (one : forall i, (i < width M)%nat -> dot (width M) (one_hot i) (one_hot i) = 1).
+  { intros i Hi. rewrite dot_one_hot by auto. unfold one_hot. now rewrite Nat.eqb_refl. }
+  assert (two : dot (width M) (one_hot b) (one_hot (M + 2)) = 0).
+  { rewrite dot_one_hot by (unfold width; lia). unfold one_hot.
+    now rewrite (proj2 (Nat.eqb_neq b _)) by lia. }
+  pose proof (dot_one_hot (width M) y b ltac:(unfold width; lia)).
+  pose proof (dot_one_hot (width M) y (M + 2) ltac:(unfold width; lia)).
+  pose proof (one b ltac:(unfold width; lia)). pose proof (one (M + 2)%nat ltac:(unfold width; lia)).
+  unfold dot in *. rewrite (sum_ext _ _ (fun e => y e * y e + (- 2) * (y e * one_hot b e)
+    + (- 2) * (y e * one_hot (M + 2) e) + one_hot b e * one_hot b e + one_hot (M + 2) e * one_hot (M + 2) e
+    + 2 * (one_hot b e * one_hot (M + 2) e))) by (intros; unfold embedding; ring).
+  rewrite !sum_plus, !sum_scal. lra.
+Qed.
+
+Lemma step_nearest :
+  nearest (M + 2) (width M) (embedding M) (copy_layer M (copy_rho L) (copy_c L epsilon) x t) a.
+Proof.
+  intros b Hb Hn. unfold norm. rewrite !distance_embedding by lia.
+  pose proof (others_are_less b ltac:(unfold width; lia) Hn). apply sqrt_lt_1_alt. split; [|lra].
+  rewrite <- distance_embedding by lia. apply dot_nonneg.
 Qed.
 End Step.
 
@@ -398,6 +431,21 @@ Proof.
   intros Hb Hd HL He Hk l.
   destruct (before_answer M L body k Hb Hd HL Hk) as (b1 & tail & E & H1 & H2 & H3 & H4 & H5 & H6 & H7 & H8).
   fold l in E, H6, H7. rewrite E in H6, H7 |- *. now apply step_error.
+Qed.
+
+(* The answer read off as the paper reads it: of all M + 2 embeddings the nearest. *)
+Theorem cat_thm3_nearest (M L k : nat) (body : list nat) (epsilon : R) :
+  (forall b, In b body -> (b <= M)%nat) -> NoDup (signals M body) ->
+  (length body + 1 + length (signals M body) <= L)%nat -> 0 < epsilon <= 1 ->
+    (k < length (signals M body))%nat ->
+  let l := body ++ [marker M] ++ firstn k (signals M body) in
+  nearest (M + 2) (width M) (embedding M)
+    (copy_layer M (copy_rho L) (copy_c L epsilon) (row M l) (length l - 1))
+    (nth k (signals M body) (noise M)).
+Proof.
+  intros Hb Hd HL He Hk l.
+  destruct (before_answer M L body k Hb Hd HL Hk) as (b1 & tail & E & H1 & H2 & H3 & H4 & H5 & H6 & H7 & H8).
+  fold l in E, H6, H7. rewrite E in H6, H7 |- *. now apply step_nearest.
 Qed.
 
 (* ---- What it excludes ---------------------------------------------------------------------------------- *)

@@ -4,8 +4,9 @@
    tile multiplies what stands there, later rows of the same sequence, by 0 instead of skipping it. For IEEE
    754 numbers of any format (binary32 among them), rounded to nearest even:
    - with every product and sum rounded, for finite values the accumulator keeps its bits, signed zero
-     included, since it starts at +0 and is never -0;
-   - with product and sum fused (the kernels *fma) it keeps them too, unless it is -0, which then may become
+     included, since it starts at +0 and is never -0; also where a row is summed in blocks (tile.h), whole
+     blocks of zeros among them;
+   - with product and sum fused (fast mode) it keeps them too, unless it is -0, which then may become
      +0: a fused sum can be -0, where a negative product is too small for the format (an instance);
    - a value that is infinite or NaN makes it NaN, fused or not: finite is needed, and such a value shows.
    Kernels: attention_rows.h (triangle_times), linattn.c, tile.h. Tested on floats in test_causality.c,
@@ -109,6 +110,25 @@ Proof.
   { induction products as [| p ps IH]; simpl; intros acc N; [easy |].
     apply IH. now apply sums_are_not_minus_zero. }
   apply G. discriminate.
+Qed.
+
+(* The same in blocks of a row's products, each summed from +0 with a tail of its own (a block past the
+   diagonal has nothing else), then added to what the blocks before it gave. *)
+Definition blocks (sums : list float) (acc : float) : float := fold_left add sums acc.
+Theorem masked_blocks_keep_the_bits : forall (rows : list (list float * list float)) past acc,
+  acc <> minus_zero -> (forall b v, In b rows -> In v (snd b) -> is_finite v = true) ->
+  (forall vs v, In vs past -> In v vs -> is_finite v = true) ->
+  blocks (map (fun b => tail (fold_left add (fst b) zero) (snd b)) rows ++ map (tail zero) past) acc =
+  blocks (map (fun b => fold_left add (fst b) zero) rows) acc.
+Proof.
+  unfold blocks. induction rows as [| b rows IH]; intros past acc N F G; cbn [map app fold_left].
+  - induction past as [| vs past IH]; [easy |]. cbn [map fold_left].
+    rewrite (tail_keeps_the_bits vs zero) by (try discriminate; intros; now apply (G vs); [left |]).
+    change (add acc zero) with (add acc (B754_zero false)). rewrite add_zero by easy. apply IH.
+    intros ws v Hw. apply G. now right.
+  - rewrite masked_row_keeps_the_bits by (intros v; apply F; now left). apply IH; [| | easy].
+    + now apply sums_are_not_minus_zero.
+    + intros c v Hc. apply F. now right.
 Qed.
 
 (* Finite is needed. *)

@@ -9,6 +9,7 @@
    - |row_dot - sum x y| <= ((1 + u)^(ceil(n/16) + 4) - 1) sum |x y| where no product is below 2^-126 but 0;
    - so a sum of numbers of one sign, such as softmax's exponentials, errs relatively by that much;
    - the factor (1 + u)^k - 1 is at most k u / (1 - k u) while k u < 1.
+   Products and sums round one by one, as in all kernels but those of fast mode, which fuse them.
    Kernel: reduce.h (V16_SUM, V16_FOLD, row_sum, row_dot). Tested on floats in test_reduce.c. *)
 
 From Coq Require Import Reals ZArith Lra Lia.
