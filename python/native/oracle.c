@@ -102,7 +102,7 @@ smx_oracle *smx_oracle_open(const char *mechanism, const char *params, char *err
     if (!o) return refuse(NULL, error, length, "not enough memory");
     o->params = json_parse(params, strlen(params), error, length);
     if (!o->params) return refuse(o, error, length, "the parameters are no JSON object");
-    return oracle_open(&o->c, m, o->params) ? refuse(o, error, length, "%s", o->c.err) : o;
+    return oracle_open(&o->c, m, o->params, NULL) ? refuse(o, error, length, "%s", o->c.err) : o;
 }
 
 void smx_oracle_close(smx_oracle *o) {
