@@ -125,8 +125,11 @@ soak: site ## start, reset and change the page for SOAK_MINUTES (10): its memory
 	@node proofs_tests/page/soak.mjs
 .PHONY: soak
 
-mutants: setup ## put one-token faults into a copy of the tree: the tests must notice each
+mutants: setup ## put faults into a copy of the tree, those of a list and 50 at random: the tests must notice each
 	@node scripts/mutants.mjs
+	@$(MAKE) --no-print-directory random-mutants
+random-mutants: setup ## the random ones alone (SEED, COUNT), added to docs/MUTANTS.md
+	@node scripts/mutants/random.mjs $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
 ulp: build/tests/ulp ## measure every kernel's error in ULP, write docs/ACCURACY.md
 	@$< docs/ACCURACY.md
 ulp-full: build/tests/ulp ## the same, and the functions of one number over all 2^32 floats (minutes)
@@ -137,7 +140,7 @@ docs: build/seqmix ## write docs/MECHANISMS.md, TASKS.md and PRESETS.md from the
 	@node scripts/docs.mjs
 mnist: setup ## download MNIST into data/mnist, its checksums verified
 	@node scripts/mnist.mjs
-.PHONY: mutants ulp ulp-full theorems docs mnist
+.PHONY: mutants random-mutants ulp ulp-full theorems docs mnist
 
 native: $(BIN)/seqmix $(TEST_BIN) ## build the program and the native tests
 

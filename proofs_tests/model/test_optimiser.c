@@ -115,7 +115,7 @@ static void decay_on_matrices(void **state) {
     (void)state;
     steps_are_adamw("schedule=constant&clip=1&decay=0.5", 0, 1, 12, 12);
 }
-// Corrections of the moments by powers near 1, step numbers of more than a byte's or two's worth, a loss curve that grew.
+// Corrections of the moments by powers near 1, step numbers beyond a byte's, a loss curve that grew.
 static void a_thousand_steps(void **state) {
     (void)state;
     steps_are_adamw("schedule=cosine&clip=1&decay=0.5", 1, 1, 1000, 1000);
