@@ -141,24 +141,56 @@ static void longconv_splits(void **state) {
     }
 }
 
-// An impulse comes out as the kernel: shows any wrapping at the far end of a long sequence.
-static void long_impulse(void **state) {
+// As long as the transform recurses: rows, input gradients and taps' gradients here and there against the
+// direct sum in double. (2^15 rows and more transform in two levels; some lengths are no power of two.) A wrong
+// twiddle, a block that is read at the wrong place or a wrap at the far end moves some of the rows by more than
+// rounding does.
+static void long_rows(void **state) {
     (void)state;
-    enum { L = 65536, D = 16 };
-    check_trying("longconv of an impulse, L=%d", L);
-    float *x = check_filled((size_t)L * D, 0), *k = check_random((size_t)L * D, -1, 1),
-          *y = check_floats((size_t)L * D);
-    float *table = table_for(smx_longconv_rows(L));
-    float *spectrum = check_floats(smx_longconv_spectrum_floats(L, D));
-    double *want = check_doubles((size_t)L * D);
-    const size_t at = 5;
-    for (size_t c = 0; c < D; c++) x[at * D + c] = 1;
-    for (size_t t = 0; t < L; t++)
-        for (size_t c = 0; c < D; c++) want[t * D + c] = t >= at ? k[c * L + t - at] : 0;
-    smx_longconv_fwd(y, spectrum, x, &(smx_longconv_weights){k, NULL}, table,
-                     check_scratch(smx_longconv_scratch_bytes(L)), &(smx_longconv){1, L, D, L, 0, D});
-    check_close("y", y, want, (size_t)L * D, fft_tolerance(2 * L), 0);
-    check_done();
+    static const size_t lengths[] = {1 << 13, 20000, 1 << 15, 1 << 16, 100003, 1 << 17};
+    enum { D = 2, ROWS = 48 };
+    for (size_t l = 0; l < CHECK_COUNT(lengths); l++) {
+        const size_t L = lengths[l], n = L * D;
+        check_trying("longconv of %zu rows", L);
+        check_seed(80 + l);
+        float *x = check_random(n, -1, 1), *k = check_random(n, -1, 1), *dy = check_random(n, -1, 1);
+        float *y = check_floats(n), *dx = check_floats(n), *dk = check_filled(n, 0);
+        float *table = table_for(smx_longconv_rows(L)),
+              *spectrum = check_floats(smx_longconv_spectrum_floats(L, D));
+        void *scratch = check_scratch(smx_longconv_scratch_bytes(L));
+        const smx_longconv p = {1, L, D, L, 0, D};
+        const smx_longconv_weights weights = {k, NULL};
+        smx_longconv_fwd(y, spectrum, x, &weights, table, scratch, &p);
+        smx_longconv_bwd(dx, &(smx_longconv_gradients){dk, NULL}, dy, x, &weights, spectrum, table, scratch,
+                         &p);
+        // Rounding errors go in all directions: in proportion to the root of the rows.
+        const double tolerance = 2 * fft_tolerance(smx_longconv_rows(L)) * sqrt((double)L);
+        double worst = 0;
+        for (size_t r = 0; r < ROWS; r++) {
+            static const size_t ends[] = {0, 1, 15, 16};
+            const size_t t = r < 4   ? ends[r]
+                             : r < 8 ? L - 1 - ends[r - 4]
+                                     : (size_t)(check_next() % L),
+                         c = r % D;
+            double want[3] = {0, 0, 0};
+            for (size_t s = 0; s < L; s++) {
+                if (s <= t) want[0] += (double)k[c * L + s] * (double)x[(t - s) * D + c];
+                if (s + t < L) {
+                    want[1] += (double)k[c * L + s] * (double)dy[(t + s) * D + c];
+                    want[2] += (double)x[s * D + c] * (double)dy[(t + s) * D + c];
+                }
+            }
+            const double got[3] = {y[t * D + c], dx[t * D + c], dk[c * L + t]};
+            static const char *const names[] = {"y", "dx", "dk"};
+            for (int a = 0; a < 3; a++) worst = fmax(worst, fabs(got[a] - want[a]));
+            for (int a = 0; a < 3; a++)
+                if (!(fabs(got[a] - want[a]) <= tolerance))
+                    check_fail("%s at row %zu is %.9g, expected %.9g: off by %.3g, allowed %.3g", names[a], t,
+                               got[a], want[a], fabs(got[a] - want[a]), tolerance);
+        }
+        print_message("%zu rows: off by at most %.3g, allowed %.3g\n", L, worst, tolerance);
+        check_done();
+    }
 }
 
 int main(void) {
@@ -166,7 +198,7 @@ int main(void) {
         cmocka_unit_test(rfft),
         cmocka_unit_test(longconv),
         cmocka_unit_test(longconv_splits),
-        cmocka_unit_test(long_impulse),
+        cmocka_unit_test(long_rows),
     };
     return cmocka_run_group_tests_name("fft", tests, NULL, NULL);
 }
