@@ -146,24 +146,25 @@ static int open_run(work *w) {
     return 0;
 }
 
-static void *bytes_of(const work *w, size_t *size) {
-    smx_error e = {0};
-    void *bytes = smx_run_save(w->run, size, &e);
-    if (!bytes) cli_fail("%s", e.message);
-    return bytes;
+static int checkpoint(const void *of, void **bytes, size_t *size, uint64_t *step) {
+    const work *w = of;
+    *step = w->m.step;
+    *bytes = w->m.step > w->saved_step ? smx_run_save(w->run, size, NULL) : NULL;
+    return *bytes || w->m.step == w->saved_step ? 0 : -1;
 }
 
 static int save(work *w) {
     size_t size;
+    smx_error e = {0};
     w->saved = cli_seconds();
     if (w->m.step == w->saved_step) return 0;
-    void *bytes = bytes_of(w, &size);
-    if (!bytes) return 2;
+    void *bytes = smx_run_save(w->run, &size, &e);
+    if (!bytes) return cli_fail("%s", e.message);
     signals_lock();
     const int status = cli_write_shared(w->checkpoint, bytes, size);
-    signals_unlock(!status);
-    free(bytes);
     if (!status) w->saved_step = w->m.step;
+    signals_unlock();
+    free(bytes);
     return status;
 }
 
@@ -172,13 +173,12 @@ static int save(work *w) {
 static int train(work *w, int *failed, smx_error *e) {
     double took = 1.0; // the first step may be a long one
     while (w->m.step < w->m.steps && !*failed) {
-        size_t size;
-        void *kept = took > 0.3 && w->m.step > w->saved_step ? bytes_of(w, &size) : NULL;
-        if (kept) signals_keep(kept, size, w->m.step);
+        signals_compute(took > 0.3);
         const double begun = cli_seconds();
         *failed = smx_run_step(w->run, 1, e);
         took = cli_seconds() - begun;
         smx_run_metrics(w->run, &w->m);
+        signals_rest();
         const int stop = signals_stop(), due = cli_seconds() - w->saved >= (double)w->o.seconds;
         if (*failed || w->m.step == w->m.steps || !(stop || due)) continue;
         if (is_there(w->path)) return 0;
@@ -216,9 +216,7 @@ static int compute(work *w) {
         status = is_done(w);
         return status == 1 ? 0 : status ? status : TRY_AGAIN;
     }
-    size_t size;
-    void *kept = !failed && cli_seconds() - wall > 1.0 ? bytes_of(w, &size) : NULL;
-    if (kept) signals_keep(kept, size, w->m.step); // the evaluation may be long as well
+    signals_compute(!failed); // the evaluation may be long as well
     if ((status = training_result(&r, &w->j, w->run, failed ? &e : NULL)) != 0) return status;
     r.machine.from = w->from;
     r.machine.seconds = cli_seconds() - wall;
@@ -246,11 +244,16 @@ static int work_on(work *w) {
     if (status) return status == 1 ? 0 : status;
     if (make_folder(w)) return 2;
     // Before the run is opened: a signal that comes while it is read ends with 75, too.
-    const signals_rules rules = {.save = w->checkpoint, .write = cli_write_shared, .status = TRY_AGAIN};
+    const signals_rules rules = {.save = w->checkpoint,
+                                 .write = cli_write_shared,
+                                 .status = TRY_AGAIN,
+                                 .checkpoint = checkpoint,
+                                 .training = w};
     if (signals_start(&rules) || open_run(w)) return 2;
     if (*smx_run_warning(w->run)) cli_note("%s", smx_run_warning(w->run));
     cli_note_images(smx_run_config(w->run), "");
     status = compute(w);
+    signals_end();
     smx_run_close(w->run);
     return status;
 }

@@ -50,6 +50,8 @@ typedef struct {
     smx_metrics m;
     smx_evaluation held_out;
     double start, busy, saved; // seconds
+    double flushed;            // when what was printed was last handed over
+    double took[2];            // the last step, the last evaluation
     char words[64];            // the last evaluation, "" before one
     int failed;                // a step or an evaluation: the exit status
     int deaf;                  // nobody reads standard output any more
@@ -86,27 +88,39 @@ static smx_run *open_run(const options *o) {
     return run;
 }
 
-static void *checkpoint(const training *t, size_t *size) {
-    smx_error e = {0};
-    void *bytes = smx_run_save(t->run, size, &e);
-    if (!bytes) cli_fail("%s", e.message);
-    return bytes;
+static int checkpoint(const void *of, void **bytes, size_t *size, uint64_t *step) {
+    const training *t = of;
+    *step = t->m.step;
+    *bytes = smx_run_save(t->run, size, NULL);
+    return *bytes ? 0 : -1;
 }
 
 // A run that failed leaves what was saved before alone.
 static int save(training *t) {
     char name[4096];
     size_t size;
+    smx_error e = {0};
     snprintf(name, sizeof name, "%s%s", t->o.save, t->failed ? ".stopped" : "");
-    void *bytes = checkpoint(t, &size);
-    if (!bytes) return 2;
+    t->saved = cli_seconds();
+    void *bytes = smx_run_save(t->run, &size, &e);
+    if (!bytes) return cli_fail("%s", e.message);
     signals_lock();
     const int status = cli_write_file(name, bytes, size);
-    signals_unlock(!status);
+    signals_unlock();
     free(bytes);
-    t->saved = cli_seconds();
     if (!status && t->failed) cli_note("what there was before it went wrong is in %s", name);
     return status;
+}
+
+// Nothing comes after this one: a disk that is full for a moment loses no training.
+static int save_at_the_end(training *t) {
+    enum { TRIES = 3 };
+    for (int tries = 1;; tries++) {
+        const int status = save(t);
+        if (!status || tries == TRIES) return status;
+        cli_note("trying to save again");
+        sleep(1);
+    }
 }
 
 static uint32_t word_of(double loss) {
@@ -195,16 +209,36 @@ static void print_words(const training *t, double seconds) {
 
 // ---- Training
 
-static void evaluate(training *t) {
+// Whoever reads hears of a long step at once, of short ones together.
+static void flush(training *t, double seconds) {
+    if (!t->o.json || cli_seconds() - t->flushed < seconds) return;
+    fflush(stdout);
+    t->flushed = cli_seconds();
+}
+
+enum { STEP, EVALUATION };
+
+// A step or an evaluation. What may take long, as the one before did, has a checkpoint kept first.
+static void compute(training *t, int what) {
     smx_error e = {0};
-    if (smx_run_evaluate(t->run, (size_t)t->o.eval, 0, &t->held_out, &e))
+    signals_compute(t->took[what] > 0.3);
+    const double begun = cli_seconds();
+    if (what == STEP ? smx_run_step(t->run, 1, &e)
+                     : smx_run_evaluate(t->run, (size_t)t->o.eval, 0, &t->held_out, &e))
         t->failed = cli_fail("%s", e.message);
-    else
-        held_out_words(t->words, sizeof t->words, &t->held_out);
+    t->took[what] = cli_seconds() - begun;
+    if (what == STEP) smx_run_metrics(t->run, &t->m);
+    signals_rest();
+}
+
+static void evaluate(training *t) {
+    compute(t, EVALUATION);
+    if (!t->failed) held_out_words(t->words, sizeof t->words, &t->held_out);
 }
 
 static void evaluate_between(training *t) {
     double value;
+    flush(t, 0.0); // it may be long
     evaluate(t);
     if (t->failed || !t->o.json) return;
     const char *metric = cli_measure(&t->held_out, &value);
@@ -228,25 +262,17 @@ static int due(const training *t) {
            (t->save_seconds > 0.0 && cli_seconds() - t->saved >= t->save_seconds);
 }
 
-static int train_steps(training *t) {
+static void train_steps(training *t) {
     const int bar = !t->o.json && isatty(STDERR_FILENO);
-    double shown = 0.0, took = 1.0; // the first step may be a long one
-    smx_error e = {0};
+    double shown = 0.0;
     while (t->m.step < t->m.steps && !signals_stop() && !nobody_reads(t)) {
-        size_t size;
-        void *kept = t->o.save && took > 0.3 ? checkpoint(t, &size) : NULL;
-        if (kept) signals_keep(kept, size, t->m.step);
-        const double begun = cli_seconds();
-        if (smx_run_step(t->run, 1, &e)) {
-            t->failed = cli_fail("%s", e.message);
-            break;
-        }
-        took = cli_seconds() - begun;
-        smx_run_metrics(t->run, &t->m);
+        compute(t, STEP);
+        if (t->failed) break;
         if (t->o.json) print_step(t);
         if (t->o.every && t->m.step % (uint64_t)t->o.every == 0 && t->o.eval) evaluate_between(t);
         if (t->failed) break;
-        if (t->o.save && due(t) && save(t)) return 2;
+        if (t->o.save && due(t) && save(t)) cli_note("the training goes on; it is saved again later");
+        flush(t, 0.2);
         if (bar && cli_seconds() - shown > 0.1) {
             show_bar(t);
             shown = cli_seconds();
@@ -256,7 +282,6 @@ static int train_steps(training *t) {
         show_bar(t);
         fputc('\n', stderr);
     }
-    return 0;
 }
 
 static int run(training *t) {
@@ -265,10 +290,10 @@ static int run(training *t) {
     t->busy = cli_processor_seconds();
     print_start(t);
     fflush(stdout);
-    int status = train_steps(t);
+    train_steps(t);
     const double seconds = cli_seconds() - t->start, busy = cli_processor_seconds() - t->busy;
     // Also after a signal or a loss that went wrong: what was learnt is kept.
-    if (t->o.save && !status) status = save(t);
+    int status = t->o.save ? save_at_the_end(t) : 0;
     if (!status) status = t->failed;
     const int stopped = signals_stop();
     if (!status && t->o.eval && !stopped) evaluate(t);
@@ -283,14 +308,16 @@ static int run(training *t) {
 }
 
 static int train(int argc, char **argv) {
-    training t = {.o = {.eval = 1000}};
+    training t = {.o = {.eval = 1000}, .took = {1.0, 1.0}}; // the first may be long
     if (cli_read_options(&cli_train, argc, argv, &t.o) || read_save_every(&t)) return 2;
     if (!t.o.config && !t.o.load)
         return cli_usage_error(&cli_train, "a config, such as 'mixer=cat&task=mqar'");
     if (t.o.save && cli_can_write(t.o.save)) return 2;
     t.run = open_run(&t.o);
     if (!t.run) return 2;
-    int status = signals_start(&(signals_rules){.save = t.o.save, .write = cli_write_file});
+    const signals_rules rules = {
+        .save = t.o.save, .write = cli_write_file, .checkpoint = checkpoint, .training = &t};
+    int status = signals_start(&rules);
     if (!status) {
         cli_use_threads(t.run);
         if (*smx_run_warning(t.run)) cli_note("%s", smx_run_warning(t.run));
