@@ -107,9 +107,11 @@ test-quick: ## the native tests only
 test-list: ## after a test was added, renamed or removed, and make test: write proofs_tests/tests.txt
 	@scripts/tally.sh --record $(ALL_TESTS)
 
-test-all: ## make test, and what is slow: emulated Arm, every proof, every preset's claims, planted faults, fuzzing
+test-all: ## make test, and what is slow: emulated Arm, torture, threads, every proof and preset, planted faults, fuzzing
 	@$(MAKE) --no-print-directory test
 	$(call judge,,arm)
+	@$(MAKE) --no-print-directory torture
+	@$(MAKE) --no-print-directory tsan
 	@$(MAKE) --no-print-directory proofs-all
 	@$(MAKE) --no-print-directory presets
 	@$(MAKE) --no-print-directory mutants

@@ -2,6 +2,7 @@
 // floating-point environment, call through the table and restore it. Compiled once, for the baseline.
 #include <seqmix/smx.h>
 
+#include <float.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,10 @@
 #if !defined(__wasm__) && (defined(__x86_64__) || defined(_M_X64))
 #define SMX_X86 1
 #include <immintrin.h>
+#endif
+
+#if FLT_EVAL_METHOD != 0
+#error "float is computed in a wider type here, which gives other bits (32-bit x86: add -msse2 -mfpmath=sse)"
 #endif
 
 #define SMX_STRING_(a) #a

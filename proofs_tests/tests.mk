@@ -92,6 +92,8 @@ $(PY_OUT)/venv.made: $(PY_PARTS) $(PY_SOURCES) $(PAGE_IN_WHEEL) proofs_tests/pyt
 	@proofs_tests/python/venv.sh $(PY_OUT)/venv '$(MAKE)' && touch $@
 $(PY_TESTS:%=build/test/%.count): build/test/python_%.count: proofs_tests/python/test_%.py proofs_tests/python/run.py $(PY_OUT)/venv.made
 	@$(RUN) python_$* python3 proofs_tests/python/run.py $(PY_OUT)/venv $< $(JUDGED)
+# What is slow: files under attack, threads under ThreadSanitizer.
+include proofs_tests/torture/torture.mk
 # The theorems proved in Rocq.
 include proofs_tests/rocq/rocq.mk
 
@@ -109,4 +111,4 @@ build/clang/seqmix: $(CLI_SRC) $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_
 endif
 
 QUICK_TESTS := $(NATIVE_TESTS) $(FAST_TESTS)
-ALL_TESTS := $(QUICK_TESTS) $(filter-out arm,$(SCRIPT_TESTS)) presets
+ALL_TESTS := $(QUICK_TESTS) $(filter-out arm torture,$(SCRIPT_TESTS)) presets

@@ -35,7 +35,7 @@ static size_t mixer_count(void) {
 size_t smx_selfcheck_count(void) { return smx_digest_count() + mixer_count() + EXTRAS; }
 
 const char *smx_selfcheck_name(size_t i) {
-    static char name[96];
+    static _Thread_local char name[96];
     const size_t kernels = smx_digest_count(), n = mixer_count();
     if (i < kernels)
         snprintf(name, sizeof name, "kernel %s", smx_digest_name(i));

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 size_t smx_selfcheck_count(void);
-// "kernel gemm", "train cat", ...; NULL past the last. Valid until the next call.
+// "kernel gemm", "train cat", ...; NULL past the last. Valid until the thread's next call.
 const char *smx_selfcheck_name(size_t i);
 // 0 when it could not be run (out of memory).
 uint64_t smx_selfcheck_digest(size_t i);

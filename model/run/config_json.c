@@ -1,6 +1,7 @@
 // config_json.c: the config table as JSON, for the page's controls, and a config's values. One list, read
 // from the same tables as the parser.
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,14 +128,17 @@ static void put_all(writer *w) {
 }
 
 const char *smx_config_json(void) {
-    static char *text; // made once; the tables never change
+    static _Atomic(char *) made; // once; the tables never change
+    char *text = made;
     if (text) return text;
     writer measure = {0};
     put_all(&measure);
     writer w = {.text = malloc(measure.n + 1), .room = measure.n + 1};
     if (!w.text) return "{}";
     put_all(&w);
-    return text = w.text;
+    if (atomic_compare_exchange_strong(&made, &text, w.text)) return w.text;
+    free(w.text); // another thread was faster
+    return text;
 }
 
 // Pass 1 measures, pass 2 writes. -1 with the error where the text is no config.

@@ -4,7 +4,7 @@
 // committed list, digests.txt. When a change moves bits on purpose:
 //   build/seqmix selfcheck > proofs_tests/digests.txt     and say why in the commit.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { loadChecks } from '../../build/wasm/checks.js';
@@ -81,3 +81,20 @@ for (const module of ['seqmix.wasm', 'seqmix-scalar.wasm'])
         const checks = await loadChecks(await load({ wasm: bytes(module) }), bytes('checks.wasm'));
         compare(checks.digests().map(({ name, digest }) => `${digest}  ${name}`));
     });
+
+// 32-bit x86 by its old unit keeps what it computes in 80 bits, and rounds when it likes.
+const x86 = process.arch === 'x64' && spawnSync('gcc', ['--version']).status === 0;
+test('a compiler that computes floats in a wider type is refused', { skip: !x86 && 'needs gcc' }, () => {
+    const compile = (...flags) =>
+        spawnSync(
+            'gcc',
+            ['-std=gnu11', '-Iinclude', '-I.', ...flags, '-fsyntax-only', 'kernels/dispatch.c'],
+            {
+                encoding: 'utf8',
+            },
+        );
+    assert.equal(compile().status, 0);
+    const { status, stderr } = compile('-mfpmath=387');
+    assert.notEqual(status, 0);
+    assert.match(stderr, /float is computed in a wider type/);
+});

@@ -1,0 +1,196 @@
+// torture.test.mjs: what may happen to a training and its file, many times over: killed at any moment of a
+// save; every allocation, read, write, sync, rename and open failing once; any bit of a checkpoint flipped.
+// `make torture`, part of `make test-all`: minutes. TORTURE=0.01 does a hundredth of the kills and flips.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+    existsSync,
+    mkdirSync,
+    mkdtempSync,
+    readdirSync,
+    readFileSync,
+    rmSync,
+    writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, test } from 'node:test';
+
+const folder = mkdtempSync(join(tmpdir(), 'seqmix-torture-'));
+after(() => rmSync(folder, { recursive: true }));
+const file = (...names) => join(folder, ...names);
+const program = resolve(process.env.SEQMIX ?? 'build/seqmix');
+const failing = resolve('build/torture/failing.so');
+const times = (n) => Math.max(1, Math.round(n * Number(process.env.TORTURE ?? 1)));
+const strays = (dir) => readdirSync(dir).filter((name) => name.endsWith('.part'));
+
+function seqmix(args, env = {}) {
+    const options = { encoding: 'utf8', timeout: 300000, maxBuffer: 1 << 28, cwd: folder };
+    const done = spawnSync(program, args, { ...options, env: { ...process.env, ...env } });
+    const { status, stdout, stderr, signal } = done;
+    assert.equal(signal, null, `seqmix ${args.join(' ')} died of ${signal}: ${stderr}`);
+    return { status, stdout, stderr };
+}
+
+const tiny = 'mixer=cat&task=mqar&vocab=8&length=8&pairs=2&width=8&batch=2';
+function save(path, steps) {
+    const { status, stderr } = seqmix(['train', `${tiny}&steps=${steps}`, '--eval', '0', '--save', path]);
+    assert.equal(status, 0, stderr);
+    return readFileSync(path);
+}
+const good = save(file('good'), 3);
+const digest = (bytes) => createHash('sha256').update(bytes).digest('hex');
+/** What the program says that the file holds; it looks at the checksum of every byte. */
+function step(path) {
+    const { status, stderr } = seqmix(['eval', path, '--count', '1']);
+    assert.equal(status, 0, `${path}: ${stderr}`);
+    const bytes = readFileSync(path);
+    return Number(JSON.parse(bytes.subarray(8, 8 + Number(bytes.readBigUInt64LE(0)))).__metadata__.step);
+}
+
+test('killed at random moments of a save: nothing torn, nothing left', async () => {
+    const dir = file('killed'),
+        run = join(dir, 'run'),
+        kills = times(1000);
+    mkdirSync(dir);
+    save(run, 3);
+    let inSave = 0,
+        last = 3;
+    for (let i = 0; i < kills; i++) {
+        const args = ['train', 'steps=100000000', '--load', run, '--save', run, '--save-every', '1'];
+        const child = spawn(program, [...args, '--json', '--eval', '0']);
+        await new Promise((heard) => child.stdout.once('data', heard));
+        child.stdout.resume();
+        await new Promise((passed) => setTimeout(passed, 40 * Math.random()));
+        child.kill('SIGKILL');
+        await new Promise((ended) => child.once('close', ended));
+        const left = strays(dir).length;
+        assert.ok(left <= 1, `kill ${i}: the one before was not swept: ${readdirSync(dir)}`);
+        inSave += left;
+        const now = step(run);
+        assert.ok(now >= last, `kill ${i}: step ${now} after step ${last}`);
+        last = now;
+    }
+    console.log(`${kills} kills, ${inSave} of them in the middle of a save, step ${last}`);
+    // Most of such a training is saving; where few kills fall into one, this test sees little.
+    assert.ok(inSave >= kills / 10, `${inSave} of ${kills}`);
+    save(run, last);
+    assert.deepEqual(readdirSync(dir), ['run']);
+});
+
+test(
+    'the order of a save: written, synced, renamed, its folder synced',
+    { skip: !existsSync(failing) },
+    () => {
+        const trace = file('trace');
+        const args = ['train', `${tiny}&steps=3`, '--eval', '0', '--save', file('good')];
+        assert.equal(seqmix(args, { LD_PRELOAD: failing, FAIL_TRACE: trace }).status, 0);
+        const seen = readFileSync(trace, 'utf8')
+            .split('\n')
+            .filter((line) => line.includes(folder) && !line.startsWith('open'))
+            .map((line) => line.replace(/[^ ]*\.part$/, 'TEMPORARY').replace(folder, 'FOLDER'));
+        const order = seen.filter((line, i) => line !== seen[i - 1]); // a write may take several
+        assert.deepEqual(order.slice(-4), [
+            'write TEMPORARY',
+            'sync TEMPORARY',
+            'rename FOLDER/good',
+            'sync FOLDER',
+        ]);
+    },
+);
+
+// What each program leaves where nothing fails, and `entire` of what it left where something did.
+const programs = [
+    {
+        name: 'train',
+        args: ['train', `${tiny}&steps=2`, '--json', '--eval', '2', '--every', '1', '--save', 'kept'],
+        trains: true,
+    },
+    {
+        name: 'train --load',
+        args: [
+            'train',
+            'steps=6',
+            '--load',
+            'kept',
+            '--json',
+            '--eval',
+            '2',
+            '--save',
+            'kept',
+            '--save-every',
+            '2',
+        ],
+        trains: true,
+    },
+    { name: 'eval', args: ['eval', 'kept', '--count', '2', '--json'] },
+    { name: 'data', args: ['data', `${tiny}&seed=4`, '--count', '3', '--out', 'set'], set: 'set' },
+];
+
+for (const [kind, errno] of [
+    ['alloc', 12], // ENOMEM
+    ['read', 5], // EIO
+    ['write', 28], // ENOSPC
+    ['sync', 5],
+    ['rename', 28],
+    ['open', 24], // EMFILE
+])
+    test(`each ${kind} fails once: nothing is lost, and no part left`, { skip: !existsSync(failing) }, () => {
+        const kept = file('kept'),
+            says = file('says');
+        let tried = 0,
+            survived = 0;
+        for (const { name, args, trains, set } of programs) {
+            const env = { LD_PRELOAD: failing, FAIL_CALL: kind, FAIL_ERRNO: String(errno), FAIL_SAYS: says };
+            const fresh = () => {
+                writeFileSync(kept, good);
+                for (const made of [`${kept}.stopped`, file('set')])
+                    rmSync(made, { recursive: true, force: true });
+            };
+            const left = () =>
+                (set ? readdirSync(file(set)).map((part) => join(set, part)) : ['kept'])
+                    .map((path) => `${path} ${digest(readFileSync(file(path)))}`)
+                    .join(', ');
+            fresh();
+            assert.equal(seqmix(args, env).status, 0);
+            const calls = Number(readFileSync(says)),
+                entire = left();
+            for (let at = 0; at < calls; at++, tried++) {
+                fresh();
+                const { status, stdout, stderr } = seqmix(args, { ...env, FAIL_AT: String(at) });
+                const where = `${name}, ${kind} ${at} of ${calls}: status ${status}, ${stderr}`;
+                assert.ok(status === 0 || (status === 2 && stderr.length > 12), where);
+                assert.deepEqual(strays(folder), [], where);
+                if (existsSync(file('set'))) assert.deepEqual(strays(file('set')), [], where);
+                if (status === 0) assert.equal(left(), entire, where);
+                // The file of before, until something was learnt; then that of the whole training, or,
+                // beside the file of before, that of the steps until it failed.
+                const now = digest(readFileSync(kept)),
+                    steps = trains ? stdout.match(/"word"/g)?.length : 0,
+                    learnt = `kept ${now}` === entire;
+                if (steps && existsSync(`${kept}.stopped`))
+                    assert.ok(step(`${kept}.stopped`) >= steps, where);
+                else if (steps) assert.ok(learnt, where);
+                else assert.ok(learnt || now === digest(good), where);
+                survived += status === 0;
+            }
+        }
+        console.log(`${tried} of ${kind} failed once, ${survived} without harm, the others with a sentence`);
+        assert.ok(tried > 0);
+    });
+
+test('bits of a checkpoint flipped: each is a sentence', () => {
+    const flips = times(10000),
+        path = file('flipped');
+    for (let i = 0; i < flips; i++) {
+        const bytes = Buffer.from(good),
+            bit = Math.floor(Math.random() * 8 * bytes.length);
+        bytes[bit >> 3] ^= 1 << (bit & 7);
+        writeFileSync(path, bytes);
+        const { status, stdout, stderr } = seqmix(['eval', path, '--count', '1']);
+        assert.equal(status, 2, `bit ${bit} may be anything: ${stdout}${stderr}`);
+        assert.match(stderr, /^seqmix: .{10,}/, `bit ${bit}`);
+    }
+    console.log(`${flips} bits flipped, one at a time`);
+});
