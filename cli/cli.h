@@ -10,7 +10,8 @@
 #include "options.h"
 
 extern const cli_command cli_train, cli_eval, cli_data, cli_sweep, cli_presets, cli_selfcheck, cli_bench,
-    cli_oracle, cli_vectors, cli_compare, cli_audit, cli_equations, cli_grid, cli_job, cli_collect, cli_help;
+    cli_oracle, cli_vectors, cli_compare, cli_audit, cli_equations, cli_grid, cli_job, cli_collect,
+    cli_completion, cli_help;
 extern const cli_command *const *cli_commands; // every one, ends with NULL; main says which
 // A manual page: of the program, or of the config language.
 void cli_man_program(void);
@@ -38,6 +39,12 @@ double cli_processor_seconds(void); // of all threads: what other programs do ha
 void cli_use_threads(smx_run *run);
 // n threads as smx_run_parallel takes them, the pool valid until the program ends; NULL where one is enough.
 smx_parallel_for cli_threads(int n, void **pool);
+
+// memory.c: bytes that the program may take, of the machine whose files stand below root (""); *group: a
+// control group allows less than there is.
+double cli_memory(const char *root, int *group);
+// Where training holds more than that: 2 with the sentence printed; else 0.
+int cli_refuse_too_large(const smx_run *run);
 
 // runs.c. Where one run is meant, a config of several (~ in it, or a preset that has them) would be read in
 // part, and is refused: 2 with the sentence printed, or 0.

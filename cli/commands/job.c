@@ -140,6 +140,7 @@ static int open_run(work *w) {
         free(text);
         if (!w->run) return cli_fail("%s", text ? e.message : "out of memory");
     }
+    if (cli_refuse_too_large(w->run)) return 2;
     smx_run_metrics(w->run, &w->m);
     w->from = w->saved_step = w->m.step;
     cli_use_threads(w->run);

@@ -64,7 +64,9 @@ static smx_run *open_run(const options *o, const char *changes) {
     smx_run *run = text ? smx_run_open(text, &e) : NULL;
     if (!run) cli_fail("%s: %s", changes, text ? e.message : "out of memory");
     free(text);
-    return run;
+    if (!run || !cli_refuse_too_large(run)) return run;
+    smx_run_close(run);
+    return NULL;
 }
 
 // Every value is tried before the first training: opened, as data and sizes also have their say.

@@ -315,6 +315,10 @@ static int train(int argc, char **argv) {
     if (t.o.save && cli_can_write(t.o.save)) return 2;
     t.run = open_run(&t.o);
     if (!t.run) return 2;
+    if (cli_refuse_too_large(t.run)) {
+        smx_run_close(t.run);
+        return 2;
+    }
     const signals_rules rules = {
         .save = t.o.save, .write = cli_write_file, .checkpoint = checkpoint, .training = &t};
     int status = signals_start(&rules);

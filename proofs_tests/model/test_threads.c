@@ -1,5 +1,5 @@
 // test_threads.c: what run.h says of threads: eight of them open, train, save, load and close runs of their
-// own at the same time, some with a pool of threads of their own, some on the same files, and each gets the
+// own at the same time, some with a team of threads of their own, some on the same files, and each gets the
 // bits that it would get alone. SEQMIX_SECONDS: how long (1); `make tsan` takes a minute under
 // ThreadSanitizer, which looks for races.
 #include "proofs_tests/support/check.h"
@@ -8,77 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/team.h"
 #include "model/mixers/mixer.h"
 #include <seqmix/data.h>
 #include <seqmix/run.h>
 
-enum { THREADS = 8, HELPERS = 2, MOST = 64, STEPS = 3 };
-
-// ---- A pool: helpers of one thread, which take pieces beside it
-
-typedef struct {
-    pthread_t helper[HELPERS];
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    smx_piece piece;
-    void *context;
-    size_t next, n, done;
-    int over;
-} pool;
-
-// With the lock. A piece at a time, while there are any.
-static void take_pieces(pool *p) {
-    while (p->next < p->n) {
-        const size_t i = p->next++;
-        pthread_mutex_unlock(&p->lock);
-        const uint64_t env = smx_fpenv_enter();
-        p->piece(p->context, i);
-        smx_fpenv_leave(env);
-        pthread_mutex_lock(&p->lock);
-        if (++p->done == p->n) pthread_cond_broadcast(&p->changed);
-    }
-}
-
-static void *help(void *of) {
-    pool *p = of;
-    pthread_mutex_lock(&p->lock);
-    while (!p->over) {
-        take_pieces(p);
-        if (!p->over) pthread_cond_wait(&p->changed, &p->lock);
-    }
-    pthread_mutex_unlock(&p->lock);
-    return NULL;
-}
-
-static void parallel_for(void *of, size_t n, smx_piece piece, void *context) {
-    pool *p = of;
-    pthread_mutex_lock(&p->lock);
-    p->piece = piece;
-    p->context = context;
-    p->next = p->done = 0;
-    p->n = n;
-    pthread_cond_broadcast(&p->changed);
-    take_pieces(p);
-    while (p->done < p->n) pthread_cond_wait(&p->changed, &p->lock);
-    p->n = p->next = 0;
-    pthread_mutex_unlock(&p->lock);
-}
-
-static void open_pool(pool *p) {
-    *p = (pool){.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
-    for (size_t i = 0; i < HELPERS; i++)
-        if (pthread_create(&p->helper[i], NULL, help, p)) abort();
-}
-
-static void close_pool(pool *p) {
-    pthread_mutex_lock(&p->lock);
-    p->over = 1;
-    pthread_cond_broadcast(&p->changed);
-    pthread_mutex_unlock(&p->lock);
-    for (size_t i = 0; i < HELPERS; i++) pthread_join(p->helper[i], NULL);
-}
-
-// ---- Runs
+enum { THREADS = 8, TEAM = 3, MOST = 64, STEPS = 3 };
 
 static char text_file[] = "/tmp/seqmix-threads-XXXXXX";
 static char texts[MOST][256];
@@ -86,7 +21,7 @@ static uint64_t alone[MOST];
 static size_t n_texts;
 
 // Opens, trains, evaluates, saves, loads, goes on, closes: the digest of the weights, 0 with the sentence.
-static uint64_t life_of_a_run(const char *config, pool *p, smx_error *e) {
+static uint64_t life_of_a_run(const char *config, smx_team *team, smx_error *e) {
     uint64_t digest = 0;
     size_t size = 0;
     smx_evaluation evaluation;
@@ -94,14 +29,14 @@ static uint64_t life_of_a_run(const char *config, pool *p, smx_error *e) {
     smx_run *again = NULL, *r = smx_run_open(config, e);
     char *full = r ? smx_config_complete(config, e) : NULL;
     if (!full) goto end;
-    if (p) smx_run_parallel(r, parallel_for, p);
+    if (team) smx_run_parallel(r, smx_team_for, team);
     if (smx_run_step(r, STEPS - 1, e) || smx_run_evaluate(r, 2, 0, &evaluation, e)) goto end;
     // A path in a checkpoint is given again.
     const char *const path = strstr(config, "text=/");
     bytes = smx_run_save(r, &size, e);
     again = bytes ? smx_run_load(bytes, size, path, e) : NULL;
     if (!again) goto end;
-    if (p) smx_run_parallel(again, parallel_for, p);
+    if (team) smx_run_parallel(again, smx_team_for, team);
     if (!smx_run_step(again, 1, e)) digest = smx_run_digest(again);
 end:
     free(bytes);
@@ -128,20 +63,19 @@ static double now(void) {
 
 static void *work(void *of) {
     worker *w = of;
-    pool helpers;
     // All at once, and nobody before them: it is made by the first.
     w->table = smx_config_json();
-    open_pool(&helpers);
+    smx_team *team = smx_team_open(TEAM);
     // Neighbours begin at the same config, which is where they would meet.
     for (size_t i = w->number / 4 * 5; !*w->wrong && (now() < w->until || w->runs < 4); i++, w->runs++) {
         const size_t at = i % n_texts;
         smx_error e = {0};
-        const uint64_t digest = life_of_a_run(texts[at], (i + w->number) % 2 ? &helpers : NULL, &e);
+        const uint64_t digest = life_of_a_run(texts[at], (i + w->number) % 2 ? team : NULL, &e);
         if (digest != alone[at])
             snprintf(w->wrong, sizeof w->wrong, "%s: %016llx, alone %016llx. %s", texts[at],
                      (unsigned long long)digest, (unsigned long long)alone[at], e.message);
     }
-    close_pool(&helpers);
+    smx_team_close(team);
     return NULL;
 }
 
