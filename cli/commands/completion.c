@@ -104,7 +104,7 @@ static void zsh_spec(const cli_option *o) {
 static void zsh(void) {
     printf(
         "#compdef seqmix\n# seqmix completion zsh >DIR/_seqmix, DIR one of $fpath; or eval \"$(seqmix completion zsh)\"\n"
-        "_seqmix() {\n    local -a commands\n    commands=(\n");
+        "_seqmix() {\n    local -a commands\n    set -A commands");
     for (size_t i = 0; cli_commands[i]; i++) {
         char text[600];
         snprintf(text, sizeof text, "%s:%s", cli_commands[i]->name, cli_commands[i]->help);
