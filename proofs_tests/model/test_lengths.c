@@ -123,8 +123,51 @@ static void bins(void **state) {
     }
 }
 
+// A model evaluated at another length is the model of that length with the same weights: the same loss to the
+// word, whatever says where a token stands. (A table of positions that was made for the shorter length, and read
+// past its end, is another model.) Learned positions end where they were trained.
+static void positions_go_on(void **state) {
+    (void)state;
+    static const char *const positions[] = {"none", "sinusoidal", "rope", "alibi", "alibi_scaled"};
+    static const size_t lengths[] = {5, 33, 64, 700};
+    size_t differ = 0;
+    for (size_t p = 0; p < CHECK_COUNT(positions); p++) {
+        char text[256];
+        smx_error e = {0};
+        snprintf(
+            text, sizeof text,
+            "mixer=attention&task=cumsum&length=20&batch=2&width=16&blocks=2&steps=9&warmup=0&position=%s",
+            positions[p]);
+        check_trying("%s", text);
+        smx_run *r = smx_run_open(text, &e);
+        if (!r || smx_run_step(r, 3, &e)) check_fail("%s", e.message);
+        size_t bytes;
+        void *file = smx_run_save(r, &bytes, &e);
+        double before = 0;
+        for (size_t l = 0; l < CHECK_COUNT(lengths); l++) {
+            char change[32];
+            smx_evaluation here, there;
+            check_trying("%s evaluated at %zu", text, lengths[l]);
+            snprintf(change, sizeof change, "length=%zu", lengths[l]);
+            smx_run *longer = smx_run_load(file, bytes, change, &e);
+            if (!longer) check_fail("%s", e.message);
+            if (smx_run_evaluate(r, 3, lengths[l], &here, &e) || smx_run_evaluate(longer, 3, 0, &there, &e))
+                check_fail("%s", e.message);
+            assert_true(here.targets == 3 * lengths[l] && there.targets == here.targets);
+            if (memcmp(&here.loss, &there.loss, sizeof here.loss))
+                check_fail("the loss is %.9g, and %.9g where the run has that length", here.loss, there.loss);
+            differ += here.loss != before;
+            before = here.loss;
+            smx_run_close(longer);
+        }
+        free(file);
+        smx_run_close(r);
+    }
+    assert_true(differ == CHECK_COUNT(positions) * CHECK_COUNT(lengths));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_mode), cmocka_unit_test(defaults_follow),
-                                       cmocka_unit_test(bins)};
+                                       cmocka_unit_test(positions_go_on), cmocka_unit_test(bins)};
     return cmocka_run_group_tests_name("lengths", tests, NULL, NULL);
 }
