@@ -108,13 +108,11 @@ static void zsh(void) {
     for (size_t i = 0; cli_commands[i]; i++) {
         char text[600];
         snprintf(text, sizeof text, "%s:%s", cli_commands[i]->name, cli_commands[i]->help);
-        printf("        ");
+        printf(" \\\n        ");
         quoted(text, ZSH);
-        putchar('\n');
     }
-    printf(
-        "    )\n    if ((CURRENT == 2)); then\n        _describe command commands\n        return\n    fi\n"
-        "    local command=$words[2]\n    shift words\n    ((CURRENT--))\n    case $command in\n");
+    printf("\n    if ((CURRENT == 2)); then\n        _describe command commands\n        return\n    fi\n"
+           "    local command=$words[2]\n    shift words\n    ((CURRENT--))\n    case $command in\n");
     for (size_t i = 0; cli_commands[i]; i++) {
         const cli_command *c = cli_commands[i];
         printf("    %s)\n        _arguments '--help[its options]'", c->name);
