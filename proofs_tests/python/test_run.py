@@ -1,0 +1,238 @@
+"""seqmix.Run: the program's runs, to the bit; arrays that outlive the run that they show; data of one's own; one thread at a time;
+sweeps that do not depend on their workers; the page with a set-up in it."""
+import gc
+import json
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import seqmix
+from seqmix.run import config_values
+
+PROGRAM = Path(sys.prefix) / "bin/seqmix"
+SMALL = "task=mqar&length=32&vocab=32&pairs=4&width=16&batch=4"
+
+
+def small(**keys):
+    return seqmix.Run(f"mixer=cat&{SMALL}", **keys)
+
+
+def program(*arguments):
+    done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("mixer", ["cat", "attention", "las", "focus&bins=4", "gated_deltanet", "mamba", "s4d"])
+def test_the_same_bits_as_the_program(mixer, tmp_path):
+    config = f"mixer={mixer}&{SMALL}&steps=12"
+    saved = tmp_path / "a.st"
+    theirs = program("train", config, "--json", "--save", str(saved))[-1]
+    with seqmix.Run(config) as one, seqmix.Run(config, threads=2) as two:
+        one.step(12)
+        for _ in range(12):
+            two.step(1)
+        assert one.digest == two.digest == theirs["digest"]
+        assert np.array_equal(one.losses, two.losses) and one.losses.dtype == np.float32 and len(one.losses) == 12
+        assert one.metrics.loss == one.losses[-1]
+        again = seqmix.Run.load(saved)
+        assert again.digest == one.digest and np.array_equal(again.losses, one.losses)
+        assert again.evaluate(100) == one.evaluate(100) == two.evaluate(100)
+
+
+def test_evaluations_are_the_programs(tmp_path):
+    run = small(steps=20)
+    run.step()
+    assert run.metrics.step == 20
+    run.save(tmp_path / "a.st")
+    line = program("eval", str(tmp_path / "a.st"), "--length", "64", "--count", "50", "--json")[0]
+    assert run.evaluate(50, length=64).loss == pytest.approx(line["loss"], rel=1e-6)
+    assert run.evaluate(50, pairs=2).targets == 100 and run.evaluate(50).targets == 200
+    table = run.confusion
+    assert table.sum() == 200 and table.shape == (32, 32)
+
+
+def test_saved_and_taken_up_again(tmp_path):
+    run = small(steps=20)
+    run.step(7)
+    copies = [seqmix.Run.load(run.save()), pickle.loads(pickle.dumps(run))]
+    path = tmp_path / "run.st"
+    assert run.save(path) == path.read_bytes() and [p.name for p in tmp_path.iterdir()] == ["run.st"]
+    copies.append(seqmix.Run.load(path, steps=30))
+    run.step(5)
+    for copy in copies:
+        copy.step(5)
+        assert copy.digest == run.digest and len(copy.losses) == 12
+    assert copies[-1].metrics.steps == 30
+    with pytest.raises(seqmix.SeqmixError, match="cannot be written"):
+        run.save(tmp_path / "no" / "folder")
+    damaged = bytearray(path.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    with pytest.raises(seqmix.SeqmixError, match="checksum|damage"):
+        seqmix.Run.load(bytes(damaged))
+
+
+def test_weights_are_views_and_live_on():
+    run = small(steps=50)
+    weight, gradient = run.tensors["embedding"], run.tensors["grad:embedding"]
+    start = weight.copy()
+    run.step(1)
+    assert (weight != start).any() and gradient.any() and np.shares_memory(weight, run.tensors["embedding"])
+    with pytest.raises(ValueError):
+        weight[0, 0] = 1
+    last = weight.copy()
+    run.close()
+    del run
+    gc.collect()
+    others = [small() for _ in range(20)]  # take the memory, were it free
+    for other in others:
+        other.step(2)
+    assert np.array_equal(weight, last)
+    assert np.isfinite(gradient).all()
+
+
+def test_what_was_looked_at_is_a_copy():
+    run = small()
+    run.step(3)
+    sample = run.look(5)
+    first, names = run.tensors["block0.mixer.map"], list(run.tensors)
+    assert {"embedding", "logits", "block0.mixer.map"} <= set(names) and len(names) == len(run.tensors)
+    kept = first.copy()
+    again = run.predict(sample.tokens)
+    assert np.array_equal(run.tensors["block0.mixer.map"], kept)
+    assert np.array_equal(again.predicted[sample.targets >= 0], sample.predicted[sample.targets >= 0])
+    run.look(6)
+    assert np.array_equal(first, kept) and not np.array_equal(run.tensors["block0.mixer.map"], kept)
+    assert np.allclose(kept.sum(-1), 1, atol=1e-5) and kept.shape == (1, 32, 32)
+    with pytest.raises(KeyError):
+        run.tensors["block9.mixer.map"]
+    assert "block9.mixer.map" not in run.tensors
+
+
+def test_data_of_ones_own():
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((200, 16, 2)).astype(np.float32)
+    y = (x[:, :, 0].mean(1) > x[:, :, 1].mean(1)).astype(int)
+    config = "mixer=attention&task=own&length=16&channels=2&classes=2&answers=one&batch=16&width=16&steps=200&rate=0.01"
+    run, other = seqmix.Run(config), seqmix.Run(config)
+    form = run.form
+    assert (form.sequences, form.length, form.channels, form.classes) == (16, 16, 2, 2) and form.targets == 1
+    targets = y
+    run.fit((x, targets), steps=120)
+    assert run.evaluate_on(x[:16], targets[:16]).accuracy > 0.9
+    other.fit(run._shuffled(x, targets), steps=120)  # the same batches, from an iterator
+    assert other.digest == run.digest
+    other.fit([(x[:5], targets[:5])] * 3)
+    assert other.metrics.step == 123
+    assert run.predict(x[0]).values.shape == (16, 2)
+    refused = {
+        r"inputs has the shape \[16\]\[15\]\[2\]; \[1 to 16\]\[16\] is needed\[2\]|\[1 to 16\]\[16\]": (x[:16, 1:], targets[:16]),
+        "inputs has the shape .*is needed": (x[:17], targets[:17]),
+        "targets has the shape": (x[:4], targets[:3]),
+        "targets holds float64; integers": (x[:4], targets[:4] * 1.0),
+        "inputs holds <U1": (np.full((4, 16, 2), "a"), targets[:4]),
+        "target|answer|class": (x[:4], targets[:4] + 7),
+        "finite|NaN|nan": (np.full((4, 16, 2), np.nan), targets[:4]),
+    }
+    digest = run.digest
+    for sentence, batch in refused.items():
+        with pytest.raises(seqmix.SeqmixError, match=sentence):
+            run.step_on(*batch)
+    with pytest.raises(seqmix.SeqmixError, match="the data gave int"):
+        run.fit([3], steps=1)
+    with pytest.raises(seqmix.SeqmixError, match="the data is 3"):
+        run.fit(3, steps=1)
+    with pytest.raises(seqmix.SeqmixError, match="as many of both"):
+        run.fit((x, targets[:3]), steps=1)
+    assert run.digest == digest
+
+
+def test_one_thread_at_a_time():
+    run = seqmix.Run("mixer=attention&task=mqar&length=256&width=64&batch=16", steps=10**6)
+    seen, stop = [], threading.Event()
+
+    def train():
+        try:
+            while not stop.is_set():
+                run.step(1)
+        except seqmix.SeqmixError as error:
+            seen.append(str(error))
+
+    thread = threading.Thread(target=train)
+    thread.start()
+    refused = ""
+    while not refused and not seen:  # one of the two meets the other inside
+        try:
+            run.evaluate(8)
+        except seqmix.SeqmixError as error:
+            refused = str(error)
+    stop.set()
+    thread.join()
+    assert "one thread at a time" in (refused or seen[0])
+    run.step(1)
+
+
+def test_ctrl_c_between_steps():
+    run = seqmix.Run("mixer=attention&task=mqar&length=128&width=64&batch=16", steps=10**6)
+    timer = threading.Timer(0.3, signal.raise_signal, (signal.SIGINT,))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        run.step(10**6)
+    timer.join()
+    assert len(run.losses) == run.metrics.step < 10**6
+
+
+def test_a_fork_works_alone():
+    code = "import os, seqmix; r = seqmix.Run('mixer=cat&task=mqar', threads=2); r.step(2); pid = os.fork()\n"
+    code += "r.step(3); os.write(1, (r.digest + ' ').encode())\nif pid: os.wait()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    digests = done.stdout.split()
+    assert len(digests) == 2 and digests[0] == digests[1], done.stderr
+
+
+def test_sweep():
+    config = f"mixer=cat&{SMALL}&steps=6"
+    one = seqmix.sweep(config, seeds=2, count=20, workers=1, filter=[1, 3], norm="rms")
+    four = seqmix.sweep(config, seeds=2, count=20, workers=4, filter=[1, 3], norm="rms")
+    assert [{**r, "seconds": 0} for r in one] == [{**r, "seconds": 0} for r in four]
+    assert [(r["filter"], r["seed"]) for r in one] == [(1, 1), (1, 2), (3, 1), (3, 2)]
+    assert one[3]["digest"] == program("train", f"{config}&norm=rms&filter=3&seed=2", "--json")[-1]["digest"]
+    pandas = pytest.importorskip("pandas")
+    assert pandas.DataFrame(one).groupby("filter").loss.mean().shape == (2,)
+    with pytest.raises(seqmix.SeqmixError, match="filter=0"):
+        seqmix.sweep(config, filter=[1, 0])
+
+
+def test_configs():
+    assert small(rate=0.5, seed=3).values["rate"] == "0.5"
+    assert seqmix.Run({"mixer": "las", "task": "mqar", "alphas": [0, 1], "heads": 2}).values["alphas"] == "0,1"
+    text = "k = conv(x @ w_k, filter_k)\ny = attention(x @ w_q, k, x @ w_v) @ w_o"
+    assert seqmix.Run("mixer=equations&task=mqar", eq=text).values["eq"] == text
+    with pytest.raises(seqmix.SeqmixError, match="mixer must be one of") as error:
+        seqmix.Run("mixer=dog")
+    assert error.value.key == "mixer" and error.value.value == "dog" and "cat" in error.value.allowed
+    run = small()
+    run.close()
+    with pytest.raises(seqmix.SeqmixError, match="closed"):
+        run.step(1)
+    assert repr(run) == "<seqmix.Run, closed>"
+
+
+def test_the_page(tmp_path):
+    run = small(steps=77)
+    if not (Path(seqmix.__file__).parent / "page/seqmix.html").exists():
+        with pytest.raises(seqmix.SeqmixError, match="without the page"):
+            seqmix.view(run, tmp_path / "a.html", show=False)
+        pytest.skip("the wheel was built without the page")
+    text = seqmix.view([run, small(steps=78)], tmp_path / "a.html", show=False).read_text()
+    address = json.loads(re.search(r'location\.replace\((".*?")\)', text)[1])
+    assert [v["steps"] for v in config_values(address[1:])] == ["77", "78"]
+    assert text.index("location.replace") < text.index('<script type="module"')

@@ -1,0 +1,501 @@
+"""Runs: a model, a task, an optimiser and their metrics, opened from a config: what the program, the page and this package train,
+to the same bit everywhere."""
+from __future__ import annotations
+
+import collections
+import contextlib
+import ctypes
+import json
+import os
+import tempfile
+import threading
+import time
+import urllib.parse
+import weakref
+from pathlib import Path
+from typing import Any, Iterable, Iterator, Mapping, NamedTuple, Sequence
+
+import numpy as np
+
+from . import _arrays, _native
+from ._arrays import shape_text
+from ._errors import SeqmixError
+
+__all__ = ["Evaluation", "Metrics", "Run", "Sample"]
+
+SLICE = 0.1  # seconds of training between two looks at Ctrl-C and the progress bar
+
+
+def config_text(config: str | Mapping[str, Any], keys: Mapping[str, Any] = {}) -> str:
+    """A config and further keys, which win, as one text of the config language."""
+    if not isinstance(config, (str, Mapping)):
+        raise SeqmixError(f"the config is {config!r:.60}; it must be a text 'mixer=cat&task=mqar' or a dict of keys")
+    parts = [config] if isinstance(config, str) and config else []
+    for name, value in [*(config.items() if isinstance(config, Mapping) else ()), *keys.items()]:
+        value = int(value) if isinstance(value, (bool, np.bool_)) else value
+        value = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else value
+        parts.append(f"{name}={urllib.parse.quote(str(value), safe=',.+-_/:')}")
+    return "&".join(parts)
+
+
+def _record(name: str, struct: str) -> Any:
+    fields = [field for field, _ in _native.headers().structs[struct]._fields_]
+    return collections.namedtuple(name, fields, module=__name__)
+
+
+# The fields are those of run.h, which says what they mean.
+Metrics = _record("Metrics", "smx_metrics")
+Metrics.__doc__ = "step, loss, accuracy, rate, gradient_norm of the last step; params; steps planned; bytes and flops of training."
+Evaluation = _record("Evaluation", "smx_evaluation")
+Evaluation.__doc__ = "loss (nats, or squared error), accuracy, sequence_accuracy, r2, free_accuracy, ...: see smx_evaluation in docs/API.md."
+
+
+class Form(NamedTuple):
+    """What a batch of a run's task is made of: `sequences` [B] of `length` [L] rows, each a token below `vocab`, or `channels`
+    real numbers; `targets` a sequence (L, or 1), each a class below `classes`, or a real number where `classes` is 0."""
+
+    sequences: int
+    length: int
+    targets: int
+    most: int
+    vocab: int
+    channels: int
+    classes: int
+
+
+class Sample(NamedTuple):
+    """A sequence and what the model answered: tokens [L] or values [L][C]; targets [T] (-1: none) or target_values (NaN: none);
+    predicted as targets; confidence: the probability of `predicted`, or the answer itself in a regression. Copies."""
+
+    tokens: np.ndarray | None
+    values: np.ndarray | None
+    targets: np.ndarray | None
+    target_values: np.ndarray | None
+    predicted: np.ndarray | None
+    confidence: np.ndarray | None
+
+
+class _Memory:
+    """A piece of the run's memory, for NumPy: an array made of it keeps the run's memory alive."""
+
+    def __init__(self, owner: Any, at: int, shape: tuple[int, ...], kind: str = "<f4") -> None:
+        self.owner = owner
+        self.__array_interface__ = {"data": (at, True), "shape": shape, "typestr": kind, "version": 3}
+
+
+class _Handle:
+    """A run of the library, with the threads that it was lent; both end when nobody looks at its memory any more."""
+
+    def __init__(self, at: int) -> None:
+        library = _native.runs()
+        self.at = at
+        threads = library.smx_run_config_value(at, b"threads")
+        team = library.smx_team_open(int(threads or b"1"))
+        if team:
+            library.smx_run_parallel(at, _native.team_for(), team)
+        self._end = weakref.finalize(self, _close, at, team, os.getpid())
+
+
+def _close(at: int, team: int | None, process: int) -> None:
+    if process != os.getpid():
+        return  # a fork's copy: the memory goes with the process
+    _native.runs().smx_run_close(at)
+    _native.runs().smx_team_close(team)
+
+
+class Tensors(Mapping[str, np.ndarray]):
+    """Weights by name ("embedding", "block0.mixer.filter_q"), their last gradients ("grad:NAME"), and, after look or predict, what
+    the model did with that sample ("logits", "block0.mixer.map" [H][L][L]).
+
+    Weights and gradients are read-only views: they show every later step, and stay readable after close. The others are copies."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        tensor = _native.headers().structs["smx_tensor"]()
+        with self._run._use() as at:
+            if not isinstance(name, str) or self._run._call("smx_run_tensor", at, name.encode(), tensor, checked=False):
+                raise KeyError(name)
+            return self._array(tensor)
+
+    def _array(self, tensor: Any) -> np.ndarray:
+        shape = tuple(tensor.shape[: tensor.rank])
+        array = np.asarray(_Memory(self._run._handle, tensor.data, shape))
+        return array if tensor.is_weight or tensor.name.startswith(b"grad:") else array.copy()
+
+    def __iter__(self) -> Iterator[str]:
+        tensor = _native.headers().structs["smx_tensor"]()
+        library = _native.runs()
+        with self._run._use() as at:
+            names = []
+            for i in range(library.smx_run_tensor_count(at)):
+                library.smx_run_tensor_at(at, i, tensor)
+                names.append(tensor.name.decode())
+        return iter(names)
+
+    def __len__(self) -> int:
+        with self._run._use() as at:
+            return _native.runs().smx_run_tensor_count(at)
+
+
+class Run:
+    """One experiment.
+
+    config: "mixer=cat&task=mqar&steps=500", or a dict of keys; further keys by name win: Run(config, seed=2). `seqmix help config`
+    lists them. `threads=2` trains with two threads, to the same bit.
+
+    A run is for one thread at a time; separate runs may be used by separate threads. Calls release the interpreter's lock. Errors:
+    SeqmixError, one sentence; the run is then as it was before the call."""
+
+    def __init__(self, config: str | Mapping[str, Any] = "", **keys: Any) -> None:
+        error = _native.headers().structs["smx_error"]()
+        at = _native.runs().smx_run_open(_text(config_text(config, keys)), error)
+        if not at:
+            _native.fail(error)
+        self._take(at)
+
+    def _take(self, at: int) -> None:
+        self._handle: _Handle | None = _Handle(at)
+        self._lock = threading.Lock()
+        self.tensors = Tensors(self)
+
+    @classmethod
+    def load(cls, source: str | os.PathLike[str] | bytes, **changes: Any) -> Run:
+        """A run from a checkpoint: a path, or its bytes. changes: keys to change, steps=900. It goes on bit for bit."""
+        if isinstance(source, (str, os.PathLike)):
+            try:
+                source = Path(source).read_bytes()
+            except OSError as problem:
+                raise SeqmixError(f"{os.fspath(source)} cannot be read: {problem.strerror}") from None
+        if not isinstance(source, (bytes, bytearray, memoryview)):
+            raise SeqmixError(f"the checkpoint is {source!r:.60}; it must be a path or bytes")
+        data = bytes(source)
+        error = _native.headers().structs["smx_error"]()
+        text = _text(config_text("", changes)) if changes else None
+        at = _native.runs().smx_run_load(ctypes.cast(data, ctypes.c_void_p), len(data), text, error)
+        if not at:
+            _native.fail(error)
+        run = cls.__new__(cls)
+        run._take(at)
+        return run
+
+    # ---- Who may call
+    @contextlib.contextmanager
+    def _use(self) -> Iterator[int]:
+        if not self._lock.acquire(blocking=False):
+            raise SeqmixError("this run is at work in another thread; a run is for one thread at a time")
+        try:
+            if self._handle is None:
+                raise SeqmixError("this run is closed")
+            yield self._handle.at
+        finally:
+            self._lock.release()
+
+    def _call(self, name: str, *arguments: Any, checked: bool = True) -> int:
+        error = _native.headers().structs["smx_error"]()
+        status = getattr(_native.runs(), name)(*arguments, error)
+        if status and checked:
+            _native.fail(error)
+        return status
+
+    def close(self) -> None:
+        """Give its memory back, as soon as no array shows it any more. Called by itself when the run is forgotten."""
+        with self._lock:
+            self._handle = None
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        return Run.load, (self.save(),)
+
+    def __repr__(self) -> str:
+        if self._handle is None:
+            return "<seqmix.Run, closed>"
+        try:
+            values = self.values
+        except SeqmixError:
+            return "<seqmix.Run, at work in another thread>"
+        return f"<seqmix.Run mixer={values['mixer']} task={values['task']} seed={values['seed']}, step {self.metrics.step} of {values['steps']}>"
+
+    # ---- Training
+    def step(self, n: int | None = None, progress: bool = False) -> Metrics:  # type: ignore[valid-type]
+        """Train n steps; without n, the rest of the config's. progress: a bar, where tqdm is installed. Ctrl-C stops between steps.
+        Stops with a SeqmixError where loss, gradient or a weight is no longer finite; the weights are then those before."""
+        metrics = self.metrics
+        todo = max(0, metrics.steps - metrics.step) if n is None else _count(n, "n")
+        with _bar(todo, progress) as bar:
+            size = 1
+            while todo > 0:
+                size = min(size, todo)
+                began = time.monotonic()
+                with self._use() as at:
+                    self._call("smx_run_step", at, size)
+                bar.update(size)
+                todo -= size
+                size = max(1, min(4 * size, int(size * SLICE / max(time.monotonic() - began, 1e-9))))
+        return self.metrics
+
+    def step_on(self, inputs: Any, targets: Any) -> Metrics:  # type: ignore[valid-type]
+        """One step on a batch of one's own; see `form` for its shape. inputs [b][L] tokens, or [b][L][C] numbers; targets [b][T], or
+        [b] where T is 1: classes with -1 for none, or numbers with NaN for none. b is at most form.sequences."""
+        with self._use() as at:
+            batch, keep = self._batch(at, inputs, targets)
+            self._call("smx_run_step_on", at, batch)
+            del keep
+        return self.metrics
+
+    def fit(self, data: Any, steps: int | None = None, progress: bool = False) -> Metrics:  # type: ignore[valid-type]
+        """Train on data of one's own: a pair of arrays (inputs, targets), which is shuffled into batches anew in each pass by the
+        config's seed, or an iterable of batches (inputs, targets). steps: so many; without it, what is left of the config's, or
+        as many as the iterable has."""
+        metrics = self.metrics
+        most = max(0, metrics.steps - metrics.step) if steps is None else _count(steps, "steps")
+        try:
+            batches = self._shuffled(*data) if isinstance(data, tuple) and len(data) == 2 else iter(data)
+        except TypeError:
+            raise SeqmixError(f"the data is {data!r:.60}; it must be a pair of arrays, or an iterable of batches") from None
+        with _bar(most, progress) as bar:
+            for _, batch in zip(range(most), batches):
+                if not isinstance(batch, (tuple, list)) or len(batch) != 2:
+                    raise SeqmixError(f"the data gave {type(batch).__name__}; a batch is a pair (inputs, targets)")
+                self.step_on(*batch)
+                bar.update(1)
+        return self.metrics
+
+    def _shuffled(self, inputs: Any, targets: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        x, y = _arrays.to_numpy(inputs, "inputs"), _arrays.to_numpy(targets, "targets")
+        if not x.ndim or not y.ndim or len(x) != len(y) or not len(x):
+            raise SeqmixError(f"inputs has the shape {shape_text(x.shape)}, targets {shape_text(y.shape)}; as many of both are needed, at least one")
+        size, random = self.form.sequences, np.random.default_rng(int(self.values["seed"]))
+        while True:
+            order = random.permutation(len(x))
+            for first in range(0, len(x), size):
+                yield x[order[first : first + size]], y[order[first : first + size]]
+
+    # ---- Judging
+    def evaluate(self, count: int = 1000, length: int = 0, **changes: Any) -> Evaluation:  # type: ignore[valid-type]
+        """On `count` held-out sequences, at `length` tokens (0: the config's), or under changes to the task's keys: pairs=32."""
+        result = _native.headers().structs["smx_evaluation"]()
+        count, length = _count(count, "count"), _count(length, "length")
+        if length and changes:
+            changes = {"length": length, **changes}
+        with self._use() as at:
+            if changes:
+                self._call("smx_run_evaluate_as", at, count, _text(config_text("", changes)), result)
+            else:
+                self._call("smx_run_evaluate", at, count, length, result)
+        return _named(Evaluation, result)
+
+    def evaluate_on(self, inputs: Any, targets: Any) -> Evaluation:  # type: ignore[valid-type]
+        """On one batch of one's own (see step_on): nothing is learnt."""
+        result = _native.headers().structs["smx_evaluation"]()
+        with self._use() as at:
+            batch, keep = self._batch(at, inputs, targets)
+            self._call("smx_run_evaluate_on", at, batch, result)
+            del keep
+        return _named(Evaluation, result)
+
+    @property
+    def confusion(self) -> np.ndarray | None:
+        """Of the last evaluation: how often the target was the row and the answer the column, uint64 [classes][classes]; None before
+        one, for a regression, and beyond 256 classes."""
+        n = ctypes.c_size_t()
+        with self._use() as at:
+            table = _native.runs().smx_run_confusion(at, ctypes.byref(n))
+            return np.asarray(_Memory(self._handle, table, (n.value, n.value), "<u8")).copy() if table else None
+
+    # ---- Looking inside
+    def look(self, index: int = 0, stream: str = "eval", length: int = 0) -> Sample:
+        """Sample `index` of the evaluation or the training stream ("train"), run alone; afterwards `tensors` has all that the model did
+        with it."""
+        if stream not in ("eval", "train"):
+            raise SeqmixError(f"stream is {stream!r}; it must be 'eval' or 'train'")
+        return self._look("smx_run_look", int(stream == "train"), _count(index, "index"), _count(length, "length"))
+
+    def predict(self, inputs: Any) -> Sample:
+        """The same on a sequence of one's own: tokens [L], or numbers [L][C] ([L] where C is 1)."""
+        form = self.form
+        if form.channels:
+            values = self._rows(_arrays.reals(inputs, "inputs", np.float32), form.channels, 1)
+            return self._look("smx_run_predict_values", values.ctypes.data, len(values), keep=values)
+        tokens = _arrays.integers(inputs, "inputs")
+        if tokens.ndim != 1:
+            raise SeqmixError(f"inputs has the shape {shape_text(tokens.shape)}; a sequence of tokens [L] is needed")
+        return self._look("smx_run_predict", tokens.ctypes.data, len(tokens), keep=tokens)
+
+    @staticmethod
+    def _rows(values: np.ndarray, channels: int, lead: int) -> np.ndarray:
+        if values.ndim == lead and channels == 1:
+            values = values[..., None]
+        if values.ndim != lead + 1 or values.shape[-1] != channels:
+            raise SeqmixError(f"inputs has the shape {shape_text(values.shape)}; {'[b]' * (lead - 1)}[L][{channels}] is needed")
+        return np.ascontiguousarray(values)
+
+    def _look(self, name: str, *arguments: Any, keep: Any = None) -> Sample:
+        sample = _native.headers().structs["smx_sample"]()
+        with self._use() as at:
+            self._call(name, at, *arguments, sample)
+            rows = (sample.length, sample.channels) if sample.values else ()
+            shapes = {"tokens": (sample.length,), "values": rows}
+            found = {}
+            for field in Sample._fields:
+                where = getattr(sample, field)
+                kind = "<i4" if field in ("tokens", "targets", "predicted") else "<f4"
+                shape = shapes.get(field, (sample.target_count,))
+                found[field] = np.asarray(_Memory(self._handle, where, shape, kind)).copy() if where else None
+        del keep
+        return Sample(**found)
+
+    # ---- What it is
+    @property
+    def metrics(self) -> Metrics:  # type: ignore[valid-type]
+        result = _native.headers().structs["smx_metrics"]()
+        with self._use() as at:
+            _native.runs().smx_run_metrics(at, result)
+        return _named(Metrics, result)
+
+    @property
+    def losses(self) -> np.ndarray:
+        """The loss of every step taken, oldest first, float32: the words that are the same on every machine. A copy."""
+        n = ctypes.c_size_t()
+        with self._use() as at:
+            where = _native.runs().smx_run_losses(at, ctypes.byref(n))
+            return np.asarray(_Memory(self._handle, where, (n.value,))).copy() if n.value else np.zeros(0, np.float32)
+
+    @property
+    def digest(self) -> str:
+        """A hash of all weights, 16 hexadecimal digits: as the program prints it."""
+        with self._use() as at:
+            return f"{_native.runs().smx_run_digest(at):016x}"
+
+    @property
+    def config(self) -> str:
+        """The whole config, every key."""
+        with self._use() as at:
+            return _native.runs().smx_run_config(at).decode()
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The whole config as a dict; every value is a text."""
+        return config_values(self.config)[0]
+
+    @property
+    def warning(self) -> str:
+        """A sentence to show beside the run, "" where there is nothing to say."""
+        with self._use() as at:
+            return _native.runs().smx_run_warning(at).decode()
+
+    @property
+    def form(self) -> Form:
+        form = _native.headers().structs["smx_batch_form"]()
+        with self._use() as at:
+            _native.runs().smx_run_batch(at, form)
+        return _named(Form, form)
+
+    def _batch(self, at: int, inputs: Any, targets: Any) -> tuple[ctypes.Structure, list[np.ndarray]]:
+        struct = _native.headers().structs["smx_batch_form"]()
+        _native.runs().smx_run_batch(at, struct)
+        form = _named(Form, struct)
+        x = self._rows(_arrays.reals(inputs, "inputs", np.float32), form.channels, 2) if form.channels else _arrays.integers(inputs, "inputs")
+        y = _arrays.integers(targets, "targets") if form.classes else _arrays.reals(targets, "targets", np.float32)
+        if y.ndim == 1 and form.targets == 1:
+            y = y[:, None]
+        if x.ndim < 2 or x.shape[1] != form.length or not 1 <= len(x) <= form.sequences:
+            raise SeqmixError(f"inputs has the shape {shape_text(x.shape)}; [1 to {form.sequences}][{form.length}] is needed" + f"[{form.channels}]" * bool(form.channels))
+        if y.shape != (len(x), form.targets):
+            raise SeqmixError(f"targets has the shape {shape_text(y.shape)}; [{len(x)}][{form.targets}] is needed")
+        batch = _native.headers().structs["smx_batch"](sequences=len(x))
+        setattr(batch, "values" if form.channels else "tokens", x.ctypes.data)
+        setattr(batch, "targets" if form.classes else "target_values", y.ctypes.data)
+        return batch, [x, y]
+
+    # ---- Keeping
+    def save(self, path: str | os.PathLike[str] | None = None) -> bytes:
+        """The checkpoint (safetensors): config, weights, the optimiser's state, losses. With a path it is also written there, whole or
+        not at all."""
+        n = ctypes.c_size_t()
+        error = _native.headers().structs["smx_error"]()
+        with self._use() as at:
+            where = _native.runs().smx_run_save(at, ctypes.byref(n), error)
+            if not where:
+                _native.fail(error)
+            data = ctypes.string_at(where, n.value)
+            _native.release(where)
+        if path is not None:
+            write_whole(Path(path), data)
+        return data
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Beside its place, then renamed."""
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=".seqmix-", suffix=".part", dir=path.parent)
+    except OSError as problem:
+        raise SeqmixError(f"{path} cannot be written: {problem.strerror}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(handle)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except OSError as problem:
+        os.unlink(temporary)
+        raise SeqmixError(f"{path} cannot be written: {problem.strerror}") from None
+
+
+def config_values(config: str) -> list[dict[str, str]]:
+    """Every key of a config, completed, one dict for each run of it."""
+    error = _native.headers().structs["smx_error"]()
+    where = _native.runs().smx_config_values(_text(config), error)
+    if not where:
+        _native.fail(error)
+    text = ctypes.string_at(where)
+    _native.release(where)
+    return json.loads(text)
+
+
+def _text(text: str) -> bytes:
+    if "\0" in text:
+        raise SeqmixError("a config has no character 0")
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _count(n: Any, name: str) -> int:
+    try:
+        value = n.__index__()
+    except AttributeError:
+        raise SeqmixError(f"{name} is {n!r:.40}; it must be a whole number") from None
+    if not 0 <= value < 2**53:
+        raise SeqmixError(f"{name} is {value}; 0 to 2^53 are allowed")
+    return value
+
+
+def _named(kind: Any, struct: ctypes.Structure) -> Any:
+    return kind(*(getattr(struct, field) for field in kind._fields))
+
+
+class _NoBar:
+    def update(self, n: int) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def _bar(total: int, wanted: bool) -> Iterator[Any]:
+    if wanted:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            wanted = False
+    if not wanted:
+        yield _NoBar()
+        return
+    with tqdm(total=total, unit="step") as bar:
+        yield bar
