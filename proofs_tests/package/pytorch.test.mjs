@@ -12,7 +12,7 @@ const python = ['python3', '/usr/bin/python3'].find(
     (one) => spawnSync(one, ['-c', 'import torch']).status === 0,
 );
 const needed = { skip: !python && 'needs python3 with torch (python3-torch)' };
-const script = resolve('examples/pytorch/seqmix.py');
+const script = resolve('examples/pytorch/rebuild.py');
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-pytorch-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 const lab = await load();
@@ -45,8 +45,8 @@ function rebuild(cases) {
     const list = join(folder, 'cases.json');
     writeFileSync(list, JSON.stringify(cases.map(({ file, inputs }) => [file, inputs])));
     const each = [
-        'import json, sys, torch, seqmix',
-        `with torch.no_grad(): print(json.dumps([seqmix.logits(*seqmix.read(file), inputs).tolist()`,
+        'import json, sys, torch, rebuild',
+        `with torch.no_grad(): print(json.dumps([rebuild.logits(*rebuild.read(file), inputs).tolist()`,
         '    for file, inputs in json.load(open(sys.argv[1]))]))',
     ];
     const done = spawnSync(python, ['-c', each.join('\n'), list], {

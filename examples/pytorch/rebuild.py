@@ -1,6 +1,6 @@
-"""seqmix.py: rebuilds a model in PyTorch from a checkpoint of seqmix (safetensors) and prints its logits:
+"""rebuild.py: rebuilds a model in PyTorch from a checkpoint of seqmix (safetensors) and prints its logits:
 
-    python3 seqmix.py FILE INPUT...
+    python3 rebuild.py FILE INPUT...
 
 INPUT: the tokens, or the numbers of every row where the task has numbers. attention.py, chela.py and
 focus.py hold the mechanisms. What is not rebuilt is refused in a sentence. Weights are [in][out]."""

@@ -1,0 +1,89 @@
+"""seqmix.torch's modules: every mixer, in its modes, gives a run's logits from its checkpoint, and autograd the run's gradients."""
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs python3 with torch (python3-torch)")
+
+import seqmix
+import seqmix.torch as st
+
+SMALL = "&task=mqar&length=32&vocab=32&pairs=4&width=16&batch=4&steps=6"
+MODES = """attention attention&position=rope&heads=2&norm=layer&mlp=2 attention&position=alibi&heads=4&chunk=7&norm=rms
+attention&position=alibi_scaled&heads=2&causal=0 attention&position=learned&blocks=2 attention&position=sinusoidal&mlp=1&activation=silu
+las las&pool=masked&window=5 las&pool=centred&window=5&chunk=7 las&las_decay=alibi&pool=none las&las_decay=alibi_scaled las&las_decay=none
+las&alphas=0,1 las&position=rope cat&heads=2 cat&heads=2&filter_norm=qk cat&filter_norm=qkv cat&heads=2&filter_kind=multi_head
+cat&heads=2&value_filter=two_sided lincat&heads=2 lincat&heads=2&filter_kind=multi_head linear&heads=2 linear&normaliser=rms
+linear&normaliser=none lcat&heads=2 lcat&landmark=rho lcat&dense_keys=filtered longconv longconv&squash=0.02&skip=0 ema s4d
+s4d&s4d_kind=real mamba gla&heads=2 deltanet&heads=2 gated_deltanet&heads=2 mamba2&heads=2 chela chela&residual=1&squash=0.05
+chela&fused=1 focus&bins=4 focus&bins=4&iir=carry&theta=triangle&hyper=joint focus_h&bins=4&iir=literal&theta=bounded""".split()
+WITHOUT_MODULE = {"equations"}
+
+
+def test_every_mixer_is_here():
+    refused = str(pytest.raises(seqmix.SeqmixError, seqmix.Run, "mixer=none").value)
+    all_mixers = set(refused.split("one of ")[1].split(", "))
+    assert {mode.split("&")[0] for mode in MODES} == all_mixers - WITHOUT_MODULE
+    with pytest.raises(seqmix.SeqmixError, match="mixer=equations has no module"):
+        st.Model(seqmix.Run("mixer=equations&task=mqar", eq="y = attention(x @ w_q, x @ w_k, x @ w_v) @ w_o"))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_logits_and_gradients(mode):
+    run = seqmix.Run(f"mixer={mode}{SMALL}&clip=0")
+    run.step(5)
+    tokens = run.look(0).tokens
+    run.predict(tokens)
+    logits = run.tensors["logits"]
+    model = st.Model(run)
+    mine = model(torch.tensor(tokens)[None])[0].detach().numpy()
+    assert abs(mine - logits).max() <= 1e-5 * max(1, abs(logits).max())
+    # the next step's batch, its loss and its gradients
+    samples = [run.look(5 * 4 + i, "train") for i in range(4)]
+    tokens, targets = (torch.tensor(np.stack([getattr(s, f) for s in samples])) for f in ("tokens", "targets"))
+    loss = torch.nn.functional.cross_entropy(model(tokens).flatten(0, 1), targets.flatten().long(), ignore_index=-1)
+    loss.backward()
+    run.step(1)
+    assert abs(loss.item() - run.losses[-1]) <= 1e-5 * max(1, run.losses[-1])
+    most = max(p.grad.abs().max().item() for p in model.parameters())
+    for name, weight in model.named_parameters():
+        theirs = run.tensors[f"grad:{name}"]
+        assert abs(weight.grad.numpy() - theirs).max() <= 1e-4 * max(abs(theirs).max(), 0.1 * most), name
+
+
+def test_checkpoints_and_configs(tmp_path):
+    run = seqmix.Run(f"mixer=cat&heads=2&mlp=1&norm=layer{SMALL}")
+    run.step(3)
+    run.save(tmp_path / "a.st")
+    fresh = st.Model(f"mixer=cat&heads=2&mlp=1&norm=layer{SMALL}")
+    tokens = torch.tensor(run.look(0).tokens)[None]
+    before = fresh(tokens)
+    fresh.load_state_dict(st.weights(tmp_path / "a.st"))
+    assert torch.equal(fresh(tokens), st.Model(run.save())(tokens)) and not torch.equal(fresh(tokens), before)
+    assert st.weights(run).keys() == fresh.state_dict().keys()
+    # the module's weights are its own
+    run.step(2)
+    assert torch.equal(fresh(tokens), st.Model(tmp_path / "a.st")(tokens))
+    mixer = st.Mixer(run)
+    assert set(mixer.state_dict()) == {"w_q", "w_k", "w_v", "w_o", "filter_q", "filter_k", "filter_v"} & set(mixer.state_dict())
+    run.look(0)
+    q = run.tensors["block0.mixer.q"]
+    x = torch.randn(3, 21, 16, requires_grad=True)
+    mixer(x).sum().backward()
+    assert x.grad.shape == x.shape and q.shape[-1] == 16
+    with pytest.raises(seqmix.SeqmixError, match="block is 1; the model has 1"):
+        st.Mixer(run, block=1)
+
+
+def test_it_trains():
+    torch.manual_seed(1)
+    run = seqmix.Run("mixer=cat&task=mqar&length=32&vocab=32&pairs=4&width=32&batch=32&steps=200")
+    model = st.Model(run)
+    optimiser = torch.optim.AdamW(model.parameters(), 0.01)
+    for step in range(120):
+        samples = [run.look(32 * step + i, "train") for i in range(32)]
+        tokens, targets = (torch.tensor(np.stack([getattr(s, f) for s in samples])) for f in ("tokens", "targets"))
+        loss = torch.nn.functional.cross_entropy(model(tokens).flatten(0, 1), targets.flatten().long(), ignore_index=-1)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    assert loss.item() < 2

@@ -1,0 +1,224 @@
+"""seqmix.torch: every kernel under autograd against the oracle, forward and backward, at lengths around its blocks; in every layout,
+on strided memory without a copy; the same bits with any number of threads; what does not fit is one sentence."""
+import time
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs python3 with torch (python3-torch)")
+
+import seqmix
+import seqmix.torch as st
+from seqmix.testing import check_layer
+
+QUICK = dict(seeds=1, lengths=(1, 17, 130))
+torch.manual_seed(1)
+
+
+def las_alphas(H, B=2.0):
+    return torch.tensor(seqmix.ref.las_alphas(H=H, B=B)).float()
+
+
+def gla(q, k, v, g, H):
+    return st.gated_linear_attention(q, k, v, g)[0]
+
+
+def delta(q, k, v, beta, H):
+    return st.gated_delta_rule(q, k, v, beta)[0]
+
+
+def gated_delta(q, k, v, beta, g, H):
+    return st.gated_delta_rule(q, k, v, beta, g)[0]
+
+
+BHLD, BLD = dict(layout="bhld"), dict(layout="bld")
+KERNELS = {
+    "attention": (lambda q, k, v: st.attention(q, k, v), "softmax_attention_qkv", dict(H=4, D=32, **BHLD)),
+    "attention by rows": (lambda q, k, v, H: st.attention(q, k, v, heads=H, layout="bld"), "softmax_attention_qkv", dict(H=4, D=32)),
+    "attention both ways": (lambda q, k, v: st.attention(q, k, v, causal=False), "softmax_attention_qkv", dict(H=2, D=32, causal=False, **BHLD)),
+    "las": (lambda q, k, v, H: st.las_attention(q, k, v, alphas=las_alphas(H), window=5), "las_attention_qkv", dict(H=4, D=32, P=5, **BHLD)),
+    "las by rows": (lambda q, k, v, H: st.las_attention(q, k, v, heads=H, decay_range=2.0, layout="bld"), "las_attention_qkv", dict(H=4, D=32, P=3)),
+    "las masked": (lambda q, k, v: st.las_attention(q, k, v, decay_range=2.0, pool="masked"), "las_attention_qkv", dict(H=2, D=16, P=3, pool="masked", **BHLD)),
+    "las centred": (lambda q, k, v: st.las_attention(q, k, v, decay_range=2.0, pool="centred"), "las_attention_qkv", dict(H=2, D=16, P=3, pool="centred", **BHLD)),
+    "las in chunks": (lambda q, k, v: st.las_attention(q, k, v, decay_range=2.0, chunk=8), "las_attention_qkv", dict(H=2, D=16, P=3, chunk=8, **BHLD)),
+    "cat": (lambda x, q, k, v, o, filter_q, filter_k, filter_v, H: st.cat_attention(x, q, k, v, o, filter_q, filter_k, filter_v, heads=H), "cat_attention", dict(H=2, W=3)),
+    "cat norm": (lambda x, q, k, v, o, filter_q, filter_k, H: st.cat_attention(x, q, k, v, o, filter_q, filter_k, heads=H, norm=True), "cat_attention", dict(H=2, W=3, norm=True)),
+    "linear": (lambda q, k, v: st.linear_attention(q, k, v), "linear_attention", dict(H=2, **BHLD)),
+    "linear rms": (lambda q, k, v, H: st.linear_attention(q, k, v, heads=H, normaliser="rms", tile=16, layout="bld"), "linear_attention", dict(H=2, normaliser="rms")),
+    "linear sum": (lambda q, k, v: st.linear_attention(q, k, v, normaliser="sum"), "linear_attention", dict(H=2, normaliser="sum", **BHLD)),
+    "landmark": (lambda q, k, v, marks, B, H: st.landmark_attention(q, k, v, marks, block=B, heads=H, layout="bld"), "landmark_attention_qkv", dict(H=2)),
+    "gla": (gla, "gla_core", dict(H=2, dk=8, dv=6, **BHLD)),
+    "gla by heads": (gla, "gla_core", dict(H=2, dk=8, dv=8, mode="head", **BHLD)),
+    "delta": (delta, "delta_core", dict(H=2, dk=8, dv=6, **BHLD)),
+    "gated delta": (gated_delta, "delta_core", dict(H=2, dk=8, dv=6, mode="head", **BHLD)),
+    "conv1d": (lambda x, f: st.conv1d(x, f), "short_conv", {}),
+    "conv1d ahead": (lambda x, f: st.conv1d(x, f, future=3), "short_conv", dict(W=7, future=3)),
+    "long_conv": (lambda x, k, conv_skip: st.long_conv(x, k, conv_skip), "long_conv", {}),
+    "long_conv squashed": (lambda x, k: st.long_conv(x, k, squash=0.06298828125), "long_conv", {"lambda": 0.06298828125}),
+    "iir": (lambda x, theta: st.iir(x, theta.expand(2, *theta.shape)), "focus_filter", {}),
+    "iir carried": (lambda x, theta: st.iir(x, theta.expand(2, *theta.shape), mode="carry"), "focus_filter", dict(mode="carry")),
+    "iir literal": (lambda x, theta: st.iir(x, theta.expand(2, *theta.shape), mode="literal"), "focus_filter", dict(mode="literal")),
+    "ema": (lambda x, a, d, b, e, skip: st.ema(x, a, d, b, e, skip), "mega_ema", {}),
+    "selective_scan": (lambda x, dt, a_log, b, c, skip: st.selective_scan(x, dt, a_log, b, c, skip), "selective_scan", {}),
+    "s4d": (lambda x, log_dt, log_a, a_im, c, skip: st.s4d(x, log_dt, log_a, a_im, c, skip), "s4d", {}),
+    "s4d real": (lambda x, log_dt, log_a, c: st.s4d(x, log_dt, log_a, None, c), "s4d", dict(diagonal="real")),
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_against_the_oracle(name):
+    function, mechanism, options = KERNELS[name]
+    options = dict(options)
+    if mechanism == "focus_filter":  # theta belongs to the bins, not to the batch
+        options["lengths"] = (4, 20, 132)
+    report = check_layer(function, mechanism, **{**QUICK, **options}, raises=False)
+    assert report, str(report)
+
+
+def forms(B=2, L=37, H=4, d=8):
+    """q, k, v [B][H][L][d] in the same numbers, lying in four ways."""
+    whole = torch.randn(B, L, 3, H, d)
+    yield "contiguous", [whole[:, :, i].transpose(1, 2).contiguous() for i in range(3)]
+    yield "rows", [whole[:, :, i].contiguous().transpose(1, 2) for i in range(3)]
+    yield "one projection", [whole[:, :, i].transpose(1, 2) for i in range(3)]
+    yield "turned", [whole[:, :, i].permute(0, 2, 3, 1).contiguous().transpose(2, 3) for i in range(3)]
+
+
+@pytest.mark.parametrize("function", [st.attention, st.linear_attention, st.las_attention])
+def test_however_memory_lies(function):
+    first = None
+    dy = torch.randn(2, 4, 37, 8)
+    for seed_name, _ in forms():
+        torch.manual_seed(7)
+        tensors = [t.detach().requires_grad_() for t in dict(forms())[seed_name]]
+        y = function(*tensors)
+        y.backward(dy)
+        found = [y, *(t.grad for t in tensors)]
+        first = first or found
+        for a, b in zip(found, first):
+            assert torch.allclose(a, b, rtol=0, atol=2e-5 * b.abs().max().item()), seed_name
+        assert not any(t.grad.isnan().any() for t in tensors)
+
+
+def test_nothing_is_copied_where_it_need_not_be():
+    from seqmix.torch.attention import Rows
+
+    rows = dict(forms())
+    for name in ("contiguous", "rows", "one projection"):
+        taken = Rows("qkv", rows[name], None, "bhld", True)
+        assert [t.data_ptr() for t in taken.tensors] == [t.data_ptr() for t in rows[name]], name
+    taken = Rows("qkv", rows["turned"], None, "bhld", True)
+    assert all(a.data_ptr() != b.data_ptr() for a, b in zip(taken.tensors, rows["turned"]))
+    x = torch.randn(2, 9, 96)
+    q, k, v = x.chunk(3, -1)
+    assert Rows("qkv", [q, k, v], 4, "bld", True).tensors[2].data_ptr() == v.data_ptr()
+    y = st.attention(q, k, v, heads=4, layout="bld")
+    assert torch.equal(y, st.attention(q.contiguous(), k.contiguous(), v.contiguous(), heads=4, layout="bld"))
+
+
+def test_the_same_bits_with_any_number_of_threads():
+    x, w = torch.randn(11, 50, 16), torch.randn(4, 3)
+    found = []
+    for n in (1, 2, 5):
+        st.set_threads(n)
+        a, b = x.clone().requires_grad_(), w.clone().requires_grad_()
+        y = st.conv1d(a, b)
+        z = st.attention(*[y.unflatten(-1, (2, 8)).transpose(1, 2)] * 3)
+        z.pow(2).sum().backward()
+        found.append((z.detach(), a.grad, b.grad))
+    st.set_threads(None)
+    assert st.get_threads() == torch.get_num_threads()
+    for other in found[1:]:
+        assert all(torch.equal(a, b) for a, b in zip(found[0], other))
+
+
+def test_states_in_parts_are_the_whole():
+    q, k, v = torch.randn(3, 2, 3, 70, 8).unbind(0)
+    k = torch.nn.functional.normalize(k, dim=-1)
+    beta, g = torch.rand(2, 3, 70), -torch.rand(2, 3, 70)
+    whole, last = st.gated_delta_rule(q, k, v, beta, g)
+    a, state = st.gated_delta_rule(*(t[:, :, :33] for t in (q, k, v, beta, g)))
+    b, end = st.gated_delta_rule(*(t[:, :, 33:] for t in (q, k, v, beta, g)), start=state)
+    assert torch.allclose(torch.cat((a, b), 2), whole, atol=1e-5) and torch.allclose(end, last, atol=1e-5)
+    # and the gradient flows through the state
+    q, start = q.requires_grad_(), torch.randn(2, 3, 8, 8, requires_grad=True)
+    y, last = st.gated_linear_attention(q, k, v, g, start=start)
+    last.sum().backward()
+    decay = g.sum(-1).exp()
+    assert torch.allclose(start.grad, decay[..., None, None].expand_as(start), rtol=1e-4) and not q.grad.any()
+
+
+def test_shared_and_unused_inputs():
+    q = torch.randn(1, 2, 9, 4, requires_grad=True)
+    st.attention(q, q, q).sum().backward()
+    x = q.detach().double().requires_grad_()
+    s = (x @ x.transpose(2, 3) / 2).masked_fill(torch.ones(9, 9).triu(1).bool(), -torch.inf)
+    (s.softmax(-1) @ x).sum().backward()
+    assert torch.allclose(q.grad.double(), x.grad, atol=1e-5)
+    with torch.no_grad():
+        assert not st.attention(q, q, q).requires_grad
+    y = st.attention(q, q, q)
+    (grad,) = torch.autograd.grad(y.sum(), q, create_graph=True)
+    with pytest.raises(RuntimeError):
+        grad.sum().backward()
+
+
+T = torch.randn
+REFUSED = {
+    "no tensor": (lambda: st.attention(np.ones((1, 1, 2, 2)), T(1, 1, 2, 2), T(1, 1, 2, 2)), "q is ndarray"),
+    "double": (lambda: st.attention(*[T(1, 1, 2, 2).double()] * 3), "q holds torch.float64; the kernels take torch.float32"),
+    "half": (lambda: st.conv1d(T(1, 2, 2).half(), T(1, 1)), "x holds torch.float16"),
+    "integers": (lambda: st.conv1d(torch.ones(1, 2, 2, dtype=torch.int64), T(1, 1)), "x holds torch.int64"),
+    "shape": (lambda: st.attention(T(1, 1, 3, 2), T(1, 1, 2, 2), T(1, 1, 3, 2)), r"k has the shape \[1\]\[1\]\[2\]\[2\]; \[1\]\[1\]\[3\]\[2\] is needed"),
+    "dimensions": (lambda: st.attention(T(3, 2), T(3, 2), T(3, 2)), r"q has the shape \[3\]\[2\]"),
+    "empty": (lambda: st.attention(*[T(1, 1, 0, 2)] * 3), "holds nothing"),
+    "meta": (lambda: st.attention(*[torch.empty(1, 1, 2, 2, device="meta")] * 3), "on meta; the kernels take strided tensors on the cpu"),
+    "sparse": (lambda: st.conv1d(T(1, 2, 2).to_sparse(), T(1, 1)), "sparse"),
+    "layout": (lambda: st.attention(*[T(1, 1, 2, 2)] * 3, layout="lbhd"), "layout is 'lbhd'"),
+    "heads": (lambda: st.attention(*[T(1, 2, 4)] * 3, heads=3, layout="bld"), "heads = 3 does not divide the width 4"),
+    "heads missing": (lambda: st.attention(*[T(1, 2, 4)] * 3, layout="bld"), "heads is None"),
+    "other heads": (lambda: st.attention(*[T(1, 2, 2, 4)] * 3, heads=4), "heads is 4; q has 2"),
+    "scale": (lambda: st.attention(*[T(1, 1, 2, 2)] * 3, scale=float("nan")), "scale is nan"),
+    "chunk": (lambda: st.attention(*[T(1, 1, 2, 2)] * 3, chunk=-1), "chunk is -1"),
+    "table": (lambda: st.attention(*[T(1, 1, 2, 2)] * 3, bias=T(1, 4)), r"bias has the shape \[1\]\[4\]; \[1\]\[3\]"),
+    "table with gradient": (lambda: st.attention(*[T(1, 1, 2, 2)] * 3, bias=T(1, 3, requires_grad=True)), "bias requires a gradient"),
+    "even window": (lambda: st.attention(*[T(1, 1, 2, 2)] * 3, pool_window=2), "pool_window is 2; it must be odd"),
+    "pool": (lambda: st.las_attention(*[T(1, 1, 2, 2)] * 3, pool="max"), "pool is 'max'"),
+    "groups": (lambda: st.conv1d(T(1, 2, 4), T(3, 2)), "3 groups, which do not divide the width 4"),
+    "future": (lambda: st.conv1d(T(1, 2, 4), T(2, 2), future=2), "future is 2; it must be below the 2 taps"),
+    "squash": (lambda: st.long_conv(T(1, 2, 4), T(4, 2), squash=-1), "squash is -1"),
+    "bins": (lambda: st.iir(T(1, 5, 4), T(1, 2, 4, 1, 2)), "2 bins, which do not divide the length 5"),
+    "gates": (lambda: st.gated_linear_attention(*[T(1, 1, 2, 2)] * 3, g=T(1, 2)), "g has the shape"),
+    "beta": (lambda: st.gated_delta_rule(*[T(1, 1, 2, 2)] * 3, beta=None), "beta is missing"),
+    "threads": (lambda: st.set_threads(0), "threads is 0"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_refused(what):
+    act, sentence = REFUSED[what]
+    with pytest.raises(seqmix.SeqmixError, match=sentence) as error:
+        act()
+    assert "\n" not in str(error.value)
+
+
+def test_attention_of_a_training_step_against_eager_attention():
+    """W2's shapes (16 sequences of 196 rows, 4 heads of 16): the ratio is printed; that it is below 1 would be a fault."""
+
+    def eager(q, k, v):
+        s = q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5
+        return s.masked_fill(mask, -torch.inf).softmax(-1) @ v
+
+    mask = torch.ones(196, 196).triu(1).bool()
+    base = [torch.randn(16, 4, 196, 16) for _ in range(4)]
+
+    def once(function):
+        q, k, v = (t.clone().requires_grad_() for t in base[:3])
+        began = time.process_time()
+        function(q, k, v).backward(base[3])
+        return time.process_time() - began
+
+    pairs = [(once(eager), once(st.attention)) for _ in range(12)][2:]
+    ratio = sorted(a / b for a, b in pairs)[len(pairs) // 2]
+    print(f"eager attention takes {ratio:.2f} times as long")
+    assert ratio > 1

@@ -1,0 +1,156 @@
+"""Calling a kernel on tensors: checks, pointers, scratch memory, threads. Every kernel is float32 on the processor; a tensor that
+lies as the kernel wants it is used where it lies."""
+from __future__ import annotations
+
+import ctypes
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from .. import _native
+from .._arrays import shape_text
+from .._errors import SeqmixError
+
+GROUPS = 8  # of sequences, whose weights' gradients are summed apart and then in order: not by the number of threads
+
+_threads: int | None = None
+_pool: ThreadPoolExecutor | None = None
+_lock = threading.Lock()
+
+
+def set_threads(n: int | None) -> None:
+    """Let every kernel of this module use up to n threads; None: as many as torch.get_num_threads() says. Results do not depend on
+    it."""
+    global _threads
+    if n is not None and (not isinstance(n, int) or not 1 <= n <= 1024):
+        raise SeqmixError(f"threads is {n!r:.40}; it must be 1 to 1024, or None")
+    _threads = n
+
+
+def get_threads() -> int:
+    """How many threads a kernel may use."""
+    return _threads or torch.get_num_threads()
+
+
+def _helpers() -> ThreadPoolExecutor:
+    global _pool
+    with _lock:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(32, thread_name_prefix="seqmix")
+        return _pool
+
+
+def each(parts: Sequence[Any], work: Callable[..., None]) -> None:
+    """work(*part) for every part, by up to get_threads() threads; one takes the next when it is done."""
+    threads = min(get_threads(), len(parts), 32)
+    if threads <= 1:
+        for part in parts:
+            work(*part)
+        return
+    left = iter(parts)
+
+    def take() -> None:
+        while True:
+            with _lock:
+                part = next(left, None)
+            if part is None:
+                return
+            work(*part)
+
+    others = [_helpers().submit(take) for _ in range(threads - 1)]
+    take()
+    for other in others:
+        other.result()
+
+
+def spans(n: int, parts: int) -> list[tuple[int, int]]:
+    """n sequences in up to so many spans (first, end)."""
+    parts = max(1, min(parts, n))
+    return [(i * n // parts, (i + 1) * n // parts) for i in range(parts)]
+
+
+def given(name: str, value: Any, *shape: int | None, optional: bool = False) -> Tensor | None:
+    """The tensor, checked: float32, on the processor, of that shape (None: any size)."""
+    if value is None and optional:
+        return None
+    if not isinstance(value, Tensor):
+        raise SeqmixError(f"{name} is {type(value).__name__}; it must be a tensor")
+    if value.dtype is not torch.float32:
+        raise SeqmixError(f"{name} holds {value.dtype}; the kernels take torch.float32")
+    if value.device.type != "cpu" or value.layout is not torch.strided:
+        raise SeqmixError(f"{name} is {value.layout} on {value.device}; the kernels take strided tensors on the cpu")
+    if value.dim() != len(shape) or any(n is not None and n != m for n, m in zip(shape, value.shape)):
+        wanted = "".join(f"[{'any' if n is None else n}]" for n in shape)
+        raise SeqmixError(f"{name} has the shape {shape_text(value.shape)}; {wanted} is needed")
+    if not value.numel():
+        raise SeqmixError(f"{name} has the shape {shape_text(value.shape)}: it holds nothing")
+    return value
+
+
+def count(name: str, value: Any, least: int = 1) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 2**31:
+        raise SeqmixError(f"{name} is {value!r:.40}; a whole number from {least} on is needed")
+    return value
+
+
+def real(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value or abs(value) == float("inf"):
+        raise SeqmixError(f"{name} is {value!r:.40}; a finite number is needed")
+    return float(value)
+
+
+def word(name: str, value: Any, *allowed: str) -> int:
+    """Which of the words it is."""
+    if value not in allowed:
+        raise SeqmixError(f"{name} is {value!r:.40}; it must be one of {', '.join(allowed)}")
+    return allowed.index(value)
+
+
+def heads_divide(heads: int, width: int) -> None:
+    if width % count("heads", heads):
+        raise SeqmixError(f"heads = {heads} does not divide the width {width}")
+
+
+def at(tensor: Tensor | None) -> int | None:
+    return None if tensor is None else tensor.data_ptr()
+
+
+def struct(name: str, **fields: Any) -> ctypes.Structure:
+    """Of smx.h; tensors stand for where they lie."""
+    return _native.headers().structs[name](**{n: at(v) if isinstance(v, Tensor) else v for n, v in fields.items()})
+
+
+def kernel(name: str) -> Any:
+    return getattr(_native.runs(), "smx_" + name)
+
+
+def scratch(bytes: int) -> Tensor:
+    """That many bytes and more, to be handed over by `aligned`."""
+    return torch.empty(bytes + 64, dtype=torch.uint8)
+
+
+def aligned(memory: Tensor) -> int:
+    return memory.data_ptr() + -memory.data_ptr() % 64
+
+
+def flat(tensor: Tensor | None) -> Tensor | None:
+    """Contiguous: itself where it is."""
+    return None if tensor is None else tensor.contiguous()
+
+
+class Partial:
+    """Gradients of weights, which kernels add to: a part for each group of sequences, summed in order at the end."""
+
+    def __init__(self, weights: Sequence[Tensor | None], groups: int) -> None:
+        self.parts = [[None if w is None else torch.zeros_like(w) for w in weights] for _ in range(groups)]
+
+    def sums(self) -> list[Tensor | None]:
+        first = self.parts[0]
+        for part in self.parts[1:]:
+            for total, more in zip(first, part):
+                if total is not None:
+                    total += more
+        return first
