@@ -75,6 +75,7 @@ $(call script, cli,      cli/cli.test.mjs,                  $(NPY) build/seqmix)
 $(call script, files,    cli/files.test.mjs,                $(NPY) build/seqmix)
 $(call script, grid,     cli/grid.test.mjs,                 build/seqmix)
 $(call script, completion, cli/completion.test.mjs,         build/seqmix)
+$(call script, collect,  cli/collect.test.mjs,              build/seqmix)
 $(call script, oracle,   cli/oracle.test.mjs,               $(NPY) docs/ORACLE.md build/seqmix)
 # The tools and what they write.
 $(call script, scripts,  tools/tally.test.sh,               $(addprefix scripts/,run-test.sh tally.sh judge.mk))

@@ -115,14 +115,35 @@ void summary_free(summary *s) {
 
 // ---- Pairs ----------------------------------------------------------------------------------------------
 
-// All that both have alike, but the baseline's own key and what the best was chosen of.
-static int comparable(const summary *s, const table_row *a, const table_row *b, size_t key) {
+// Does what rows say of k hang on `key` alone? A mixer's own settings do, where it was tried with no others.
+static int hangs_on(const table *t, size_t k, size_t key) {
+    const table_row *known[64]; // one row of each value of key
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const table_row *row = &t->rows[i];
+        size_t j = 0;
+        while (j < n && table_compare(t, key, known[j], row)) j++;
+        if (j == n && n == sizeof known / sizeof *known) return 0;
+        if (j == n) known[n++] = row;
+        if (table_compare(t, k, known[j], row)) return 0;
+    }
+    return 1;
+}
+
+// Of each key: must pairs say the same of it? Not of the baseline's own and what hangs on it, nor of what the
+// best was chosen of.
+static char *find_shared(const summary *s, size_t key) {
     const table *t = s->t;
+    char *shared = malloc(t->n_keys);
+    for (size_t k = 0; shared && k < t->n_keys; k++)
+        shared[k] = t->varies[k] && k != t->seed && k != key && !is_over(s, k) && !hangs_on(t, k, key);
+    return shared;
+}
+
+static int comparable(const table *t, const table_row *a, const table_row *b, const char *shared) {
     if (a->r.eval != b->r.eval || strcmp(a->r.metric, b->r.metric)) return 0;
     for (size_t k = 0; k < t->n_keys; k++)
-        if (t->varies[k] && k != t->seed && k != key && !is_over(s, k) && a->values[k] && b->values[k] &&
-            table_compare(t, k, a, b))
-            return 0;
+        if (shared[k] && a->values[k] && b->values[k] && table_compare(t, k, a, b)) return 0;
     return 1;
 }
 
@@ -181,6 +202,8 @@ int summary_pairs(const summary *s, const char *baseline, comparison **pairs, si
         return cli_fail("collect: --baseline %.60s is not allowed: it must be a key and a value, such as "
                         "mixer=attention",
                         baseline);
+    char *shared = find_shared(s, key);
+    if (!shared) return cli_fail("out of memory");
     for (size_t j = 0; j < s->n; j++) {
         const setting *b = &s->settings[j];
         const char *value = first_of(s, b)->values[key];
@@ -190,12 +213,15 @@ int summary_pairs(const summary *s, const char *baseline, comparison **pairs, si
             const setting *a = &s->settings[i];
             const table_row *row = first_of(s, a);
             if (!a->best || (row->values[key] && !strcmp(row->values[key], equals + 1)) ||
-                !comparable(s, row, first_of(s, b), key))
+                !comparable(t, row, first_of(s, b), shared))
                 continue;
             if (*n == room) {
                 room = room ? 2 * room : 64;
                 comparison *longer = realloc(*pairs, room * sizeof *longer);
-                if (!longer) return cli_fail("out of memory");
+                if (!longer) {
+                    free(shared);
+                    return cli_fail("out of memory");
+                }
                 *pairs = longer;
             }
             (*pairs)[*n] = (comparison){.a = a, .b = b};

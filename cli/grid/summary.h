@@ -34,7 +34,8 @@ typedef struct {
 int summary_of(summary *s, const table *t, const char *over);
 void summary_free(summary *s);
 // The best settings where `baseline`, "mixer=attention", does not hold against those where it does, all else
-// that both have alike; malloc'ed. 0, or 2 with the sentence printed.
+// that both have alike (but what hangs on the baseline's key alone: each mixer may have its own heads);
+// malloc'ed. 0, or 2 with the sentence printed.
 int summary_pairs(const summary *s, const char *baseline, comparison **pairs, size_t *n);
 
 void summary_print_csv(const summary *s, FILE *to);

@@ -1,0 +1,264 @@
+// collect.test.mjs: what is made of a folder of results: the same bytes whatever machines wrote it and in whatever order, figures
+// that are computed again here from the table itself, and results that somebody spoilt.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+    copyFileSync,
+    cpSync,
+    existsSync,
+    mkdirSync,
+    mkdtempSync,
+    readdirSync,
+    readFileSync,
+    rmSync,
+    writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { after, test } from 'node:test';
+
+const folder = mkdtempSync(join(tmpdir(), 'seqmix-collect-'));
+after(() => rmSync(folder, { recursive: true }));
+const file = (...names) => join(folder, ...names);
+function seqmix(args, env = {}) {
+    const { status, stdout, stderr, signal } = spawnSync('build/seqmix', args, {
+        encoding: 'utf8',
+        env: { ...process.env, ...env },
+    });
+    assert.equal(signal, null, `seqmix ${args.join(' ')} died of ${signal}`);
+    return { status, stdout, stderr };
+}
+const linesOf = (text) => text.split('\n').filter(Boolean);
+const resultsIn = (dir) =>
+    readdirSync(dir, { recursive: true })
+        .filter((name) => /^..\/[0-9a-f]{16}\.json$/.test(name))
+        .map((name) => join(dir, name))
+        .sort();
+
+const isas = ['scalar', 'sse2', 'avx2', 'avx512', 'neon'].filter(
+    (isa) => seqmix(['selfcheck', '--help'], { SMX_ISA: isa }).status === 0,
+);
+const config = 'task=mqar&batch=4&steps=12&width=16&mixer=cat~mixer=attention~mixer=linear&heads=2';
+const commands = linesOf(
+    seqmix(['grid', config, 'rate=0.003,0.03', '--seeds', '5', '--out', 'DIR', '--eval', '40']).stdout,
+).map((line) => /'([^']*)'/.exec(line)[1]);
+assert.equal(commands.length, 3 * 2 * 5);
+const run = (one, dir, i) =>
+    assert.equal(
+        seqmix(['job', one, '--out', dir, '--eval', '40'], { SMX_ISA: isas[i % isas.length] }).status,
+        0,
+    );
+commands.forEach((one, i) => run(one, file('here'), i));
+[...commands].reverse().forEach((one, i) => run(`${one}&threads=2`, file('there'), i + 1));
+const tables = ['results.jsonl', 'results.csv', 'summary.csv', 'pairs.csv'];
+const collect = (dir, ...more) => seqmix(['collect', dir, '--baseline', 'mixer=attention', ...more]);
+const first = collect(file('here'));
+assert.equal(first.status, 0, first.stderr);
+const rows = linesOf(readFileSync(file('here', 'results.jsonl'), 'utf8')).map((line) => JSON.parse(line));
+const csv = (name) => {
+    const [head, ...body] = linesOf(readFileSync(file('here', name), 'utf8')).map((line) => line.split(','));
+    return body.map((cells) => Object.fromEntries(head.map((key, i) => [key, cells[i]])));
+};
+
+test('the same tables from other instruction sets, threads and orders, and from two folders in one', () => {
+    assert.ok(isas.length > 1, `instruction sets: ${isas}`);
+    const second = collect(file('there'));
+    assert.equal(second.stdout, first.stdout);
+    for (const name of tables)
+        assert.deepEqual(readFileSync(file('there', name)), readFileSync(file('here', name)), name);
+    // Half of the files from here, half from there: still the same; who computed them stands apart.
+    resultsIn(file('here')).forEach((path, i) => {
+        const from = i % 2 ? path : path.replace(file('here'), file('there'));
+        mkdirSync(dirname(from.replace(/here|there/, 'mixed')), { recursive: true });
+        copyFileSync(from, from.replace(/here|there/, 'mixed'));
+    });
+    assert.equal(collect(file('mixed'), '--out', file('mixed', 'tables')).stdout, first.stdout);
+    for (const name of tables)
+        assert.deepEqual(readFileSync(file('mixed', 'tables', name)), readFileSync(file('here', name)), name);
+    const machines = linesOf(readFileSync(file('here', 'machines.csv'), 'utf8'));
+    assert.equal(machines[0], 'name,host,isa,threads,from,seconds,processor_seconds,ended');
+    assert.deepEqual(
+        [...new Set(machines.slice(1).map((line) => line.split(',')[2]))].sort(),
+        [...isas].sort(),
+    );
+});
+
+test('rows stand in order of the keys that vary, then of seeds; the CSV says the same as the JSON', () => {
+    assert.deepEqual(
+        rows.map(({ mixer, rate, seed }) => `${mixer} ${rate} ${seed}`),
+        ['attention', 'cat', 'linear'].flatMap((mixer) =>
+            [0.003, 0.03].flatMap((rate) => [1, 2, 3, 4, 5].map((seed) => `${mixer} ${rate} ${seed}`)),
+        ),
+    );
+    const table = csv('results.csv');
+    assert.equal(table.length, rows.length);
+    for (const [i, row] of table.entries())
+        for (const [key, text] of Object.entries(row))
+            assert.equal(text, String(rows[i][key]), `${i} ${key}`);
+});
+
+const mean = (list) => list.reduce((a, b) => a + b) / list.length;
+const valuesOf = (mixer, rate) =>
+    rows.filter((row) => row.mixer === mixer && row.rate === rate).map((row) => row.value);
+
+test('mean and range over seeds, and the best rate of each mixer', () => {
+    const settings = csv('summary.csv');
+    assert.equal(settings.length, 6);
+    for (const row of settings) {
+        const values = valuesOf(row.mixer, Number(row.rate));
+        assert.equal(row.seeds, '5');
+        assert.ok(Math.abs(Number(row.mean) - mean(values)) < 1e-9);
+        assert.equal(Number(row.low), Math.min(...values));
+        assert.equal(Number(row.high), Math.max(...values));
+        const other = mean(valuesOf(row.mixer, row.rate === '0.03' ? 0.003 : 0.03));
+        if (Math.abs(other - mean(values)) > 1e-12) assert.equal(row.best === '1', mean(values) > other);
+    }
+    assert.equal(settings.filter((row) => row.best === '1').length, 3);
+    // Without a choice of rates each setting stands for itself.
+    assert.equal(linesOf(seqmix(['collect', file('there'), '--best', 'heads']).stdout).length, 1 + 1 + 6);
+});
+
+/** Every sign of every difference that is not 0: the share of sums of ranks as far from the middle. */
+function everySign(differences) {
+    const d = differences.filter((x) => x !== 0);
+    const size = d.map(Math.abs);
+    const rank = size.map((x) =>
+        mean(size.flatMap((_, j) => ([...size].sort((a, b) => a - b)[j] === x ? [j + 1] : []))),
+    );
+    const total = rank.reduce((a, b) => a + b, 0);
+    const off = (w) => Math.abs(w - total / 2);
+    const seen = off(rank.reduce((sum, r, i) => sum + (d[i] > 0 ? r : 0), 0));
+    let as = 0;
+    for (let signs = 0; signs < 2 ** d.length; signs++)
+        as += off(rank.reduce((sum, r, i) => sum + ((signs >> i) & 1 ? r : 0), 0)) >= seen - 1e-9;
+    return as / 2 ** d.length;
+}
+
+test("pairs against a baseline: Wilcoxon's test as all signs tell it, and Holm's correction", () => {
+    const pairs = csv('pairs.csv');
+    assert.deepEqual(
+        pairs.map((row) => [row.mixer, row.mixer_of_baseline]),
+        [
+            ['cat', 'attention'],
+            ['linear', 'attention'],
+        ],
+    );
+    const ps = pairs.map((row) => {
+        const a = valuesOf(row.mixer, Number(row.rate));
+        const b = valuesOf('attention', Number(row.rate_of_baseline));
+        const d = a.map((x, i) => x - b[i]);
+        assert.equal(row.pairs, '5');
+        assert.equal(Number(row.better), d.filter((x) => x > 0).length);
+        assert.ok(Math.abs(Number(row.mean_difference) - mean(d)) < 1e-9);
+        assert.ok(Math.abs(Number(row.p) - everySign(d)) < 1e-6, `${row.p} ${everySign(d)}`);
+        return Number(row.p);
+    });
+    const [low, high] = [...ps].sort((a, b) => a - b);
+    for (const row of pairs) {
+        const holm = Number(row.p) === low ? Math.min(1, 2 * low) : Math.min(1, Math.max(2 * low, high));
+        assert.ok(Math.abs(Number(row.p_holm) - holm) < 1e-6);
+    }
+    assert.match(collect(file('here'), '--best', 'colour').stderr, /there is no key colour/);
+    assert.match(
+        seqmix(['collect', file('here'), '--baseline', 'mixer=las']).stderr,
+        /no result in the table is of it/,
+    );
+    assert.match(
+        seqmix(['collect', file('here'), '--baseline', 'mixer']).stderr,
+        /must be a key and a value/,
+    );
+});
+
+// ---- What somebody spoilt
+
+const sum = (body) => {
+    let h = 0xcbf29ce484222325n;
+    for (const byte of Buffer.from(body)) h = BigInt.asUintN(64, (h ^ BigInt(byte)) * 0x100000001b3n);
+    return `${body},"checksum":"${h.toString(16).padStart(16, '0')}"}\n`;
+};
+/** As a program would have written it that computed something else. */
+function forge(path, change) {
+    const body = readFileSync(path, 'utf8').replace(/,"checksum".*/s, '');
+    const changed = change(body);
+    assert.notEqual(changed, body);
+    writeFileSync(path, sum(changed));
+}
+
+test('--recheck finds a wrong bit of a weight, a fast=1 result under an exact name, a figure that was improved', () => {
+    const all = collect(file('here'), '--recheck', '100%');
+    assert.equal(all.status, 0, all.stderr);
+    assert.match(all.stdout, /30 of 30 trained again on \w+: 30 the same to the bit, 0 not/);
+    assert.match(collect(file('here'), '--recheck', '7%').stdout, /\n3 of 30 trained again/);
+    const spoilt = file('spoilt');
+    cpSync(file('here'), spoilt, { recursive: true });
+    const paths = resultsIn(spoilt);
+    // A bit of a weight in a worker's memory: another digest, the rest as it was.
+    forge(paths[3], (text) => text.replace(/"digest":"(.)/, (_, c) => `"digest":"${c === '0' ? '1' : '0'}`));
+    forge(paths[11], (text) => text.replace(/"value":[\d.]+/, '"value":0.99'));
+    const wrong = [paths[3], paths[11]];
+    // A library of fast mode: what fast=1 computes, under the name of the exact job. Where nothing is fused, there is none.
+    const exact = /"config":"([^"]*)"/.exec(readFileSync(paths[20], 'utf8'))[1];
+    seqmix(['job', exact.replace('fast=0', 'fast=1'), '--out', file('fast'), '--eval', '40']);
+    const fast = readFileSync(resultsIn(file('fast'))[0], 'utf8');
+    const digest = (text) => /"digest":"(\w+)"/.exec(text)[1];
+    if (digest(fast) !== digest(readFileSync(paths[20], 'utf8'))) {
+        const name = basename(paths[20], '.json');
+        writeFileSync(paths[20], fast);
+        forge(paths[20], (text) =>
+            text.replace('fast=1', 'fast=0').replace(/"name":"\w+"/, `"name":"${name}"`),
+        );
+        wrong.push(paths[20]);
+    }
+    const { status, stdout, stderr } = collect(spoilt, '--recheck', '30');
+    assert.equal(status, 1);
+    assert.match(stdout, new RegExp(`${30 - wrong.length} the same to the bit, ${wrong.length} not`));
+    for (const path of wrong)
+        assert.match(stderr, new RegExp(`${basename(path)} is not what this machine computes`));
+    assert.equal(stderr.split('is not what').length - 1, wrong.length);
+    for (const bad of ['0', '101%', 'x', '3x'])
+        assert.match(collect(spoilt, '--recheck', bad).stderr, /--recheck .* is not allowed/);
+    // Results of fast=1 are a machine's own.
+    assert.match(seqmix(['collect', file('fast'), '--recheck', '1']).stdout, /1 of the sample are of fast=1/);
+});
+
+test('half-written, foreign and renamed files, other versions: each a note, none touched, the rest in the table', () => {
+    const odd = file('odd');
+    cpSync(file('here'), odd, { recursive: true });
+    const paths = resultsIn(odd);
+    writeFileSync(paths[0], readFileSync(paths[0]).subarray(0, 200));
+    forge(paths[1], (text) => text.replace('"version":"0.1.0"', '"version":"0.2.0"'));
+    forge(paths[2], (text) =>
+        text
+            .replace('seed=1', 'seed=9')
+            .replace('seed=2', 'seed=9')
+            .replace('seed=3', 'seed=9')
+            .replace('seed=4', 'seed=9')
+            .replace('seed=5', 'seed=9'),
+    );
+    writeFileSync(join(dirname(paths[3]), 'notes.txt'), 'mine');
+    writeFileSync(join(dirname(paths[3]), '.seqmix-1-1.part'), 'on its way');
+    writeFileSync(join(dirname(paths[3]), '0123456789abcdef.safetensors'), 'begun');
+    mkdirSync(join(odd, 'logs'));
+    const before = readdirSync(odd, { recursive: true }).length;
+    const { status, stdout, stderr } = collect(odd);
+    assert.equal(status, 1);
+    assert.match(
+        stdout,
+        /^27 results, 6 settings, 1 begun\n3 settings have fewer than 5 seeds|^27 results, \d settings, 1 begun/,
+    );
+    for (const sentence of [
+        /is no whole result of a job: .* left as it is/,
+        /written by seqmix 0\.2\.0/,
+        /a name that is not its config's/,
+        /notes\.txt is no file of a job/,
+    ])
+        assert.match(stderr, sentence);
+    assert.equal(linesOf(stderr).length, 4);
+    assert.equal(readdirSync(odd, { recursive: true }).length, before);
+    // Nothing there, and nowhere to write.
+    mkdirSync(file('empty'));
+    assert.match(seqmix(['collect', file('empty')]).stderr, /there is no result in .*empty/);
+    assert.match(seqmix(['collect', file('nowhere')]).stderr, /nowhere cannot be read: No such file/);
+    assert.match(collect(file('here'), '--out', '/proc/x').stderr, /cannot be made a folder/);
+    assert.ok(!existsSync(file('empty', 'results.csv')));
+});
