@@ -112,10 +112,15 @@ test-all: ## make test, and what is slow: emulated Arm, torture, threads, every 
 	$(call judge,,arm)
 	@$(MAKE) --no-print-directory torture
 	@$(MAKE) --no-print-directory tsan
+	@$(MAKE) --no-print-directory test-cluster
 	@$(MAKE) --no-print-directory proofs-all
 	@$(MAKE) --no-print-directory presets
 	@$(MAKE) --no-print-directory mutants
 	@$(MAKE) --no-print-directory fuzz
+
+test-cluster: build/seqmix ## 200 jobs on a Slurm of two nodes started here, and GNU parallel (skipped where they are not installed)
+	$(call judge,,cluster)
+.PHONY: test-cluster
 
 presets: build/seqmix ## measure every claim of every preset again (minutes), write docs/PRESETS.md
 	@node scripts/presets.mjs

@@ -76,6 +76,8 @@ $(call script, files,    cli/files.test.mjs,                $(NPY) build/seqmix)
 $(call script, grid,     cli/grid.test.mjs,                 build/seqmix)
 $(call script, completion, cli/completion.test.mjs,         build/seqmix)
 $(call script, collect,  cli/collect.test.mjs,              build/seqmix)
+# (Slurm and GNU parallel: make test-cluster, a part of make test-all)
+$(call script, cluster,  cli/cluster.test.mjs,              scripts/slurm-here.sh build/seqmix)
 $(call script, oracle,   cli/oracle.test.mjs,               $(NPY) docs/ORACLE.md build/seqmix)
 # The tools and what they write.
 $(call script, scripts,  tools/tally.test.sh,               $(addprefix scripts/,run-test.sh tally.sh judge.mk))
@@ -113,4 +115,4 @@ build/clang/seqmix: $(CLI_SRC) $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_
 endif
 
 QUICK_TESTS := $(NATIVE_TESTS) $(FAST_TESTS)
-ALL_TESTS := $(QUICK_TESTS) $(filter-out arm torture,$(SCRIPT_TESTS)) presets
+ALL_TESTS := $(QUICK_TESTS) $(filter-out arm torture cluster,$(SCRIPT_TESTS)) presets

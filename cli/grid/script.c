@@ -13,7 +13,7 @@ static const char body[] =
     "\n"
     "work=$(mktemp) || exit 1\n"
     "part \"$SLURM_ARRAY_TASK_ID/$tasks\" >\"$work\" || exit 1\n"
-    "stop=0 again=0 failed=0 pids=\n"
+    "stop=0 again=0 killed=0 failed=0 pids=\n"
     "hand_on() {\n"
     "    stop=1\n"
     "    [ -z \"$pids\" ] || kill -TERM $pids 2>/dev/null\n"
@@ -32,6 +32,7 @@ static const char body[] =
     "    case $status in\n"
     "        0) ;;\n"
     "        75) again=1 ;;\n"
+    "        137 | 143) killed=1 ;;\n"
     "        *) failed=$((failed + 1)) ;;\n"
     "    esac\n"
     "}\n"
@@ -44,11 +45,14 @@ static const char body[] =
     "done <\"$work\"\n"
     "while [ -n \"$pids\" ]; do reap; done\n"
     "rm -f \"$work\"\n"
+    "# Whoever kills once may kill always (memory): five times, then it is a failure.\n"
+    "[ $killed = 0 ] || [ \"${SLURM_RESTART_COUNT:-0}\" -ge 5 ] || again=1\n"
     "if [ $stop = 1 ] || [ $again = 1 ]; then\n"
     "    echo \"stopped before the end: queued again\"\n"
     "    scontrol requeue \"$SLURM_JOB_ID\"\n"
     "    exit 75\n"
     "fi\n"
+    "failed=$((failed + killed))\n"
     "[ $failed = 0 ] || { echo \"$failed jobs failed\" >&2; exit 1; }\n";
 
 int script_print(const script *s, void (*quote)(const char *)) {
