@@ -1,6 +1,6 @@
 #!/bin/bash
-# A Slurm of two nodes on this one machine, for trying and for tests: starts munge, slurmctld and two slurmd in a folder of their own,
-# runs a command with them, and ends them. Nothing of it outlives the command.
+# A Slurm of two nodes on this one machine, for trying and for tests: starts munge, slurmctld and two slurmd
+# in a folder of their own, runs a command with them, and ends them. Nothing of it outlives the command.
 set -u
 
 usage() {

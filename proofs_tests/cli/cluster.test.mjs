@@ -1,5 +1,6 @@
-// cluster.test.mjs: 200 jobs on a Slurm of two nodes, on this machine: workers are killed, a task is sent back to the queue and a
-// node dies on the way. In the end nothing is lost, nothing was done twice, and the tables are those of one machine.
+// cluster.test.mjs: 200 jobs on a Slurm of two nodes, on this machine: workers are killed, a task is sent
+// back to the queue and a node dies on the way. In the end nothing is lost, nothing was done twice, and the
+// tables are those of one machine.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -1,0 +1,129 @@
+// scale.mjs: how a grid scales, on this machine: the overhead of a job, the time and memory of collecting, and
+// a simulation of a million jobs on a thousand nodes at a tenth of it. docs/SCALE.md has what it printed.
+//   node bench/scale.mjs overhead|collect|simulate [N]
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const [what = '', count] = process.argv.slice(2);
+const folder = mkdtempSync(join(tmpdir(), 'seqmix-scale-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+const PATH = `${resolve('build')}:${process.env.PATH}`;
+const seconds = () => Number(process.hrtime.bigint()) / 1e9;
+function shell(script) {
+    const begun = seconds();
+    const { status, stdout, stderr } = spawnSync('bash', ['-c', script], {
+        encoding: 'utf8',
+        cwd: folder,
+        env: { ...process.env, PATH },
+        maxBuffer: 2 ** 31,
+    });
+    if (status !== 0) throw new Error(`${script}: ${stderr}`);
+    return { stdout, stderr, took: seconds() - begun };
+}
+const fnv = (text) => {
+    let [high, low] = [0xcbf29ce4, 0x84222325];
+    for (const byte of Buffer.from(text)) {
+        low = (low ^ byte) >>> 0;
+        // times 2^40 + 0x1b3, modulo 2^64
+        const product = low * 0x1b3;
+        high = (Math.imul(high, 0x1b3) + Math.floor(product / 2 ** 32) + (low << 8)) >>> 0;
+        low = product >>> 0;
+    }
+    return high.toString(16).padStart(8, '0') + low.toString(16).padStart(8, '0');
+};
+
+/** Processor time of jobs under xargs, beside the processor time that their trainings take. */
+function overhead(jobs) {
+    const config = 'task=mqar&steps=60&batch=16&mixer=cat';
+    shell(`seqmix grid '${config}' rate=1e-4:1e-1:${jobs / 10} --seeds 10 --out out >lines`);
+    const { stderr, took } = shell(
+        `TIMEFORMAT='%U %S'; time (tr '\\n' '\\0' <lines | xargs -0 -n 1 -P 2 sh -c >/dev/null)`,
+    );
+    const [user, system] = stderr.trim().split('\n').at(-1).split(' ').map(Number);
+    shell('seqmix collect out >/dev/null');
+    const machines = readFileSync(join(folder, 'out/machines.csv'), 'utf8').trim().split('\n').slice(1);
+    const work = machines.map((line) => Number(line.split(',')[6])).reduce((a, b) => a + b, 0);
+    const again = shell(`tr '\\n' '\\0' <lines | xargs -0 -n 1 -P 2 sh -c >/dev/null`);
+    console.log(
+        `${machines.length} jobs: ${(work / jobs).toFixed(3)} s of training each; processor time beyond it ` +
+            `${((1e3 * (user + system - work)) / jobs).toFixed(2)} ms a job, ${((100 * (user + system - work)) / work).toFixed(1)} % ` +
+            `of the work; ${took.toFixed(1)} s in all; once more, all done: ${((1e3 * again.took) / jobs).toFixed(2)} ms a job`,
+    );
+}
+
+/** So many results, made from one by changing what a config and a seed would change. */
+function forge(jobs, out) {
+    shell(`seqmix job 'task=mqar&steps=300&batch=2' --out one --eval 10`);
+    const [name] = readdirSync(join(folder, 'one'), { recursive: true }).filter((file) =>
+        file.endsWith('.json'),
+    );
+    const text = readFileSync(join(folder, 'one', name), 'utf8');
+    for (let i = 0; i < 256; i++)
+        mkdirSync(join(folder, out, i.toString(16).padStart(2, '0')), { recursive: true });
+    for (let i = 0; i < jobs; i++) {
+        const rate = 0.0001 * (1 + (Math.floor(i / 5) % 1000));
+        const decay = 0.001 * Math.floor(i / 5000);
+        const one = text
+            .replace('seed=1', `seed=${1 + (i % 5)}`)
+            .replace(/rate=[^&]*/, `rate=${Number(rate.toPrecision(6))}`)
+            .replace('decay=0&', `decay=${Number(decay.toPrecision(6))}&`)
+            .replace(/"value":[^,]*/, `"value":${((i * 7919) % 1000) / 1000}`);
+        const config = /"config":"([^"]*)"/.exec(one)[1];
+        const id = fnv(`${config}#10`);
+        const body = one.replace(/"name":"\w+"/, `"name":"${id}"`).replace(/,"checksum".*\n/, '');
+        writeFileSync(
+            join(folder, out, id.slice(0, 2), `${id}.json`),
+            `${body},"checksum":"${fnv(body)}"}\n`,
+        );
+    }
+}
+function collect(jobs) {
+    forge(jobs, 'many');
+    const { stdout, stderr, took } = shell(
+        `TIMEFORMAT='%U %S'; time python3 -c "import resource, subprocess; subprocess.check_call(['seqmix', 'collect', 'many'], ` +
+            `stdout=subprocess.DEVNULL); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"`,
+    );
+    const [user, system] = stderr.trim().split('\n').at(-1).split(' ').map(Number);
+    const size = statSync(join(folder, 'many/results.jsonl')).size;
+    console.log(
+        `${jobs} results: ${took.toFixed(1)} s (${(user + system).toFixed(1)} s of a processor), ` +
+            `${(Number(stdout) / 1024).toFixed(0)} MB; results.jsonl ${(size / 1e6).toFixed(0)} MB`,
+    );
+}
+
+/** The plan at a tenth: 100,000 jobs in 100 tasks; what a scheduler, a file system and a login node would see. */
+function simulate(jobs) {
+    const tasks = jobs / 1000;
+    const grid = `'task=mqar&mixer=cat~mixer=attention' rate=1e-4:1e-1:100log decay=0:0.1:${jobs / 1000 / 2} --seeds 10`;
+    const script = shell(`seqmix grid ${grid} --out plan --slurm --tasks ${tasks} >plan.sbatch`);
+    const size = statSync(join(folder, 'plan.sbatch')).size;
+    const names = new Map();
+    let [lines, slowest, most] = [0, 0, 0];
+    const folders = new Map();
+    for (let task = 1; task <= tasks; task++) {
+        const { stdout, took } = shell(`seqmix grid ${grid} --out plan --part ${task}/${tasks}`);
+        const part = stdout.trim().split('\n');
+        slowest = Math.max(slowest, took);
+        most = Math.max(most, part.length);
+        lines += part.length;
+        for (const line of part) {
+            const id = fnv(/'([^']*)'/.exec(line)[1]);
+            names.set(id, (names.get(id) ?? 0) + 1);
+            folders.set(id.slice(0, 2), (folders.get(id.slice(0, 2)) ?? 0) + 1);
+        }
+    }
+    console.log(
+        `${jobs} jobs planned: script of ${size} bytes in ${script.took.toFixed(1)} s; ${tasks} tasks of at most ${most} jobs; ` +
+            `${lines} lines, ${names.size} different; a task knows its part after ${slowest.toFixed(2)} s at most; ` +
+            `${folders.size} folders of at most ${Math.max(...folders.values())} results`,
+    );
+}
+
+const run = { overhead: [overhead, 1000], collect: [collect, 100000], simulate: [simulate, 100000] }[what];
+if (!run) {
+    console.error('node bench/scale.mjs overhead|collect|simulate [N]');
+    process.exit(2);
+}
+run[0](Number(count ?? run[1]));

@@ -1,0 +1,184 @@
+// report.c: seqmix report DIR: the results of a grid as one page that needs no server: tables, and curves by
+// the page's own chart (web/report, bundled into report_page.inc).
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/grid/summary.h"
+#include "report_page.inc"
+
+typedef struct {
+    const char *folder, *out, *best, *baseline;
+} options;
+
+static const cli_option table_of_options[] = {
+    {"--out", "FILE", "where it goes (DIR/report.html)", OPTION_TEXT, offsetof(options, out), 0, 0},
+    {"--best", "KEY,...", "choose the best of these for each setting (rate)", OPTION_TEXT,
+     offsetof(options, best), 0, 0},
+    {"--baseline", "KEY=VALUE", "compare the best with the best of this, seed by seed", OPTION_TEXT,
+     offsetof(options, baseline), 0, 0},
+    {0},
+};
+
+static int make_report(int argc, char **argv);
+const cli_command cli_report = {
+    .name = "report",
+    .usage = "DIR",
+    .help = "the results of jobs as one .html: curves and tables, without a server",
+    .options = table_of_options,
+    .plain = offsetof(options, folder),
+    .most = 1,
+    .example = "seqmix report results --baseline mixer=attention",
+    .run = make_report,
+};
+
+enum { MOST_CURVES = 200 }; // settings whose curves the file holds
+
+static int is_column(const summary *s, size_t k) {
+    const table *t = s->t;
+    return k != t->seed && (t->varies[k] || k == t->mixer || k == t->task);
+}
+
+static void put_keys(const summary *s, const setting *g, FILE *to) {
+    const table_row *row = &s->t->rows[g->from];
+    int any = 0;
+    putc('{', to);
+    for (size_t k = 0; k < s->t->n_keys; k++) {
+        if (!is_column(s, k) || !row->values[k]) continue;
+        fprintf(to, "%s\"%s\":", any++ ? "," : "", s->t->keys[k]);
+        cli_put_json_text(to, row->values[k]);
+    }
+    putc('}', to);
+}
+
+static void put_number(FILE *to, const char *name, double x) {
+    fprintf(to, ",\"%s\":", name);
+    cli_put_json_number(to, x, 9);
+}
+
+static void put_curves(const summary *s, const setting *g, FILE *to) {
+    fprintf(to, ",\"stride\":%llu,\"curves\":[", (unsigned long long)s->t->rows[g->from].r.stride);
+    for (size_t i = 0; i < g->n; i++) {
+        const result *r = &s->t->rows[g->from + i].r;
+        fputs(i ? ",[" : "[", to);
+        for (size_t j = 0; j < r->n_curve; j++) {
+            if (j) putc(',', to);
+            cli_put_json_number(to, r->curve[j], 6);
+        }
+        putc(']', to);
+    }
+    putc(']', to);
+}
+
+static void put_settings(const summary *s, FILE *to) {
+    size_t curves = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const setting *g = &s->settings[i];
+        fputs(i ? ",\n{\"keys\":" : "\n{\"keys\":", to);
+        put_keys(s, g, to);
+        fprintf(to, ",\"metric\":\"%s\",\"seeds\":%zu,\"stopped\":%zu,\"best\":%s",
+                s->t->rows[g->from].r.metric, g->n, g->stopped, g->best ? "true" : "false");
+        put_number(to, "mean", g->mean);
+        put_number(to, "low", g->low);
+        put_number(to, "high", g->high);
+        if (g->best && curves++ < MOST_CURVES) put_curves(s, g, to);
+        putc('}', to);
+    }
+}
+
+static void put_pairs(const summary *s, const comparison *c, size_t n, FILE *to) {
+    for (size_t i = 0; i < n; i++) {
+        fputs(i ? ",\n{\"setting\":" : "\n{\"setting\":", to);
+        put_keys(s, c[i].a, to);
+        fputs(",\"baseline\":", to);
+        put_keys(s, c[i].b, to);
+        fprintf(to, ",\"pairs\":%zu,\"better\":%zu", c[i].pairs, c[i].wins);
+        put_number(to, "difference", c[i].difference);
+        put_number(to, "p", c[i].p);
+        put_number(to, "holm", c[i].holm);
+        putc('}', to);
+    }
+}
+
+static void put_report(const options *o, const summary *s, const comparison *c, size_t n, FILE *to) {
+    fputs("{\"folder\":", to);
+    cli_put_json_text(to, o->folder);
+    fprintf(to, ",\"version\":\"" SMX_VERSION "\",\"results\":%zu,\"begun\":%zu,\"columns\":[", s->t->n,
+            s->t->begun);
+    for (size_t k = 0, any = 0; k < s->t->n_keys; k++)
+        if (is_column(s, k)) fprintf(to, "%s\"%s\"", any++ ? "," : "", s->t->keys[k]);
+    fputs("],\"over\":[", to);
+    for (size_t i = 0; i < s->n_over; i++) fprintf(to, "%s\"%s\"", i ? "," : "", s->t->keys[s->over[i]]);
+    fputs("],\"baseline\":", to);
+    if (o->baseline)
+        cli_put_json_text(to, o->baseline);
+    else
+        fputs("null", to);
+    fputs(",\"settings\":[", to);
+    put_settings(s, to);
+    fputs("],\"pairs\":[", to);
+    put_pairs(s, c, n, to);
+    fputs("]}", to);
+}
+
+// The page whole: what is text of a user's ends no element of it.
+static int write_page(const char *path, const char *json, size_t size) {
+    char *page = NULL;
+    size_t length;
+    FILE *to = open_memstream(&page, &length);
+    if (!to) return cli_fail("out of memory for the page");
+    fputs(page_before, to);
+    for (size_t i = 0; i < size; i++)
+        if (json[i] == '<')
+            fputs("\\u003c", to);
+        else
+            putc(json[i], to);
+    fputs(page_after, to);
+    const int status =
+        fclose(to) ? cli_fail("out of memory for the page") : cli_write_file(path, page, length);
+    free(page);
+    if (!status) printf("%s\n", path);
+    return status;
+}
+
+static int write_report(const options *o, const summary *s, const comparison *c, size_t n) {
+    char path[JOB_PATH], *json = NULL;
+    size_t size;
+    if (snprintf(path, sizeof path, "%s%s", o->out ? o->out : o->folder, o->out ? "" : "/report.html") >=
+        (int)sizeof path)
+        return cli_fail("report: the path is too long");
+    FILE *to = open_memstream(&json, &size);
+    if (!to) return cli_fail("out of memory for the page");
+    put_report(o, s, c, n, to);
+    const int status = fclose(to) ? cli_fail("out of memory for the page") : write_page(path, json, size);
+    free(json);
+    return status;
+}
+
+static int run(const options *o, const table *t) {
+    summary s = {0};
+    comparison *pairs = NULL;
+    size_t n = 0;
+    if (!t->n)
+        return cli_fail("there is no result in %s: it must be the folder that jobs were given with --out",
+                        o->folder);
+    int status = summary_of(&s, t, o->best);
+    if (!status && o->baseline) status = summary_pairs(&s, o->baseline, &pairs, &n);
+    if (!status) status = write_report(o, &s, pairs, n);
+    free(pairs);
+    summary_free(&s);
+    return status;
+}
+
+static int make_report(int argc, char **argv) {
+    options o = {0};
+    table t;
+    if (cli_read_options(&cli_report, argc, argv, &o)) return 2;
+    if (!o.folder) return cli_usage_error(&cli_report, "DIR, the folder that jobs were given with --out");
+    const int left_out = table_read(&t, o.folder);
+    int status = left_out < 2 ? run(&o, &t) : 2;
+    if (!status) status = left_out;
+    table_free(&t);
+    return status;
+}
