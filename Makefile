@@ -29,7 +29,7 @@ KERNEL_SRC := $(filter-out $(KERNEL_ONCE),$(wildcard kernels/*.c))
 MODEL_SRC := $(wildcard model/*/*.c)
 TASK_SRC := $(wildcard tasks/*.c tasks/*/*.c)
 REF_SRC := $(wildcard ref/*.c)
-CLI_SRC := $(wildcard cli/*.c cli/*/*.c)
+CLI_SRC := $(wildcard cli/*.c cli/*/*.c check/*.c)
 BENCH_SRC := $(addprefix bench/,rows.c ceilings.c kernel_rows.c workloads.c list.c)
 PROOF_SRC := $(wildcard proofs_tests/proofs/proof_*.c)
 TEST_SRC := $(wildcard proofs_tests/*/test_*.c) $(PROOF_SRC)
@@ -107,7 +107,7 @@ test-quick: ## the native tests only
 test-list: ## after a test was added, renamed or removed, and make test: write proofs_tests/tests.txt
 	@scripts/tally.sh --record $(ALL_TESTS)
 
-test-all: ## make test, and what is slow: emulated Arm, torture, threads, every proof and preset, planted faults, fuzzing
+test-all: ## make test, and what is slow: emulated Arm, torture, threads, every proof and preset, random texts, planted faults, fuzzing
 	@$(MAKE) --no-print-directory test
 	$(call judge,,arm)
 	@$(MAKE) --no-print-directory torture
@@ -115,6 +115,7 @@ test-all: ## make test, and what is slow: emulated Arm, torture, threads, every 
 	@$(MAKE) --no-print-directory test-cluster
 	@$(MAKE) --no-print-directory proofs-all
 	@$(MAKE) --no-print-directory presets
+	@SEQMIX_TEXTS=10000 $(BIN)/tests/test_random_texts
 	@$(MAKE) --no-print-directory mutants
 	@$(MAKE) --no-print-directory fuzz
 

@@ -40,7 +40,7 @@ CHECKS := build/wasm/checks.wasm proofs_tests/digests.txt
 PAGE := dist/index.html build/single/seqmix.html build/seqmix build/wasm/seqmix.js proofs_tests/page/testing.mjs scripts/browser.mjs
 # The proofs in WebAssembly give the native programs' figures again.
 VERIFIED := $(filter-out %/proof_certificates %/proof_cat_prop12 %/proof_cat_thm2 %/proof_cat_thm3,$(PROOF_SRC:proofs_tests/proofs/%.c=build/tests/%)) build/tests/test_errata
-C_FILES := $(shell find bench cli examples include kernels model proofs_tests python ref tasks wasm -name node_modules -prune -o -name '*.[ch]' -print)
+C_FILES := $(shell find bench check cli examples include kernels model proofs_tests python ref tasks wasm -name node_modules -prune -o -name '*.[ch]' -print)
 WEB_FILES = bench examples proofs_tests scripts wasm web index.html vite.config.ts
 
 # $(call script,NAME,FILE,NEEDS)

@@ -25,7 +25,8 @@ struct tensor {
     int needs_grad, produced_by; // index of the node, -1 for weights and inputs
     int blocked; // grad lives within a group of nodes: it holds one block of rows (BLOCK_ROWS)
     size_t buffer, grad_buffer;
-    int last_consumer; // the first to write grad in backward
+    int last_consumer; // node that reads it last
+    int first_giver;   // node that writes its gradient first in backward, -1: none gives one
 };
 
 // ---- Nodes ----------------------------------------------------------------------------------------------
@@ -72,6 +73,7 @@ struct graph {
     size_t n_nodes, node_room;
     tensor **tensors;
     size_t n_tensors, tensor_room;
+    int apart; // no two arrays share memory: for who looks for a fault in sharing
     int direct;      // long convolutions are summed directly, not by FFT, whose rounding reaches every row:
                      // for audits
     char prefix[48]; // of names: "block0.mixer."

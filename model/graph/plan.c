@@ -19,7 +19,7 @@ typedef struct {
     size_t count, room;
     int *first,
         *last; // [2N + 1]: of the group of nodes that runs at this time, block of rows by block of rows
-    int failed;
+    int failed, apart; // apart: nothing shares memory
 } plan;
 static const size_t no_buffer = (size_t)-1;
 
@@ -57,7 +57,7 @@ static size_t place(plan *p) {
         size_t m = 0; // already placed and alive at the same time, by offset
         for (size_t j = 0; j < i; j++) {
             const buffer *o = &p->list[order[j]];
-            if (o->from > b->to || b->from > o->to) continue;
+            if (!p->apart && (o->from > b->to || b->from > o->to)) continue;
             size_t at = m++;
             for (; at > 0 && p->list[beside[at - 1]].offset > o->offset; at--) beside[at] = beside[at - 1];
             beside[at] = order[j];
@@ -134,14 +134,30 @@ static int last_read(const graph *g, const tensor *t, int from) {
     return t->last_consumer;
 }
 
+// Who gives each tensor its gradient: a node without a backward gives none, nor does one whose own result
+// gets none. What gets none needs none, so that nothing reads a gradient that was never written.
+static void find_givers(graph *g, const tensor *loss) {
+    for (size_t i = 0; i < g->n_tensors; i++) g->tensors[i]->first_giver = -1;
+    for (int k = (int)g->n_nodes - 1; k >= 0; k--) {
+        const node *n = &g->nodes[k];
+        if (!n->op->backward || (n->out != loss && n->out->first_giver < 0)) continue;
+        for (size_t j = 0; j < n->n_in; j++)
+            if (n->in[j]->first_giver < 0) n->in[j]->first_giver = k;
+    }
+    for (size_t i = 0; i < g->n_tensors; i++) {
+        tensor *t = g->tensors[i];
+        if (t->weight || !t->needs_grad || t == loss) continue;
+        if (t->last_consumer < 0) graph_fail(g, "%s is computed but nothing uses it", t->name);
+        if (t->first_giver < 0) t->needs_grad = 0;
+    }
+}
+
 static void plan_tensor(plan *p, graph *g, tensor *t, const tensor *loss) {
     const int N = (int)g->n_nodes, from = t->produced_by < 0 ? 0 : t->produced_by;
     t->buffer = add_buffer(p, t->n, from, last_read(g, t, from));
     if (g->mode != GRAPH_TRAIN || !t->needs_grad) return;
-    if (t->last_consumer < 0 && t != loss) // its gradient would never be written
-        graph_fail(g, "%s is computed but nothing uses it", t->name);
-    const int first = t == loss ? N - 1 : 2 * N - 1 - t->last_consumer;
-    t->blocked = !g->parallel && t != loss && within_group(p, g, t->produced_by, t->last_consumer);
+    const int first = t == loss ? N - 1 : 2 * N - 1 - t->first_giver;
+    t->blocked = !g->parallel && t != loss && within_group(p, g, t->produced_by, t->first_giver);
     g->blocked |= t->blocked;
     t->grad_buffer = add_buffer(p, gradient_floats(t, t->blocked), first, 2 * N - 1 - t->produced_by);
 }
@@ -157,7 +173,7 @@ static void plan_node(plan *p, graph *g, int k) {
         const tensor *t = n->in[j];
         n->temp_buffer[j] = no_buffer;
         if (!train || !t->needs_grad || t->weight) continue;
-        n->adds[j] = t->last_consumer != k;
+        n->adds[j] = t->first_giver != k;
         for (size_t e = 0; e < j; e++) n->adds[j] |= n->in[e] == t; // the same tensor twice
         const int apart = n->adds[j] && !n->op->can_add;
         n->blocked[j] = apart ? !g->parallel && grouped(p, g, k) : t->blocked;
@@ -195,7 +211,7 @@ static void point(graph *g, const plan *p, const size_t *back_scratch) {
 
 int graph_plan(graph *g, tensor *loss, smx_error *error) {
     const int N = (int)g->n_nodes;
-    plan p = {0};
+    plan p = {.apart = g->apart};
     int *times = malloc((2 * (2 * g->n_nodes + 1)) * sizeof *times);
     if (!times) {
         graph_fail(g, "out of memory for a graph");
@@ -208,6 +224,7 @@ int graph_plan(graph *g, tensor *loss, smx_error *error) {
     p.first = times;
     p.last = times + 2 * g->n_nodes + 1;
     group_times(&p, g);
+    if (g->mode == GRAPH_TRAIN) find_givers(g, loss);
     for (size_t i = 0; i < g->n_tensors; i++) {
         g->tensors[i]->buffer = g->tensors[i]->grad_buffer = no_buffer;
         if (!g->tensors[i]->weight && !g->failed) plan_tensor(&p, g, g->tensors[i], loss);

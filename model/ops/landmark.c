@@ -70,7 +70,11 @@ static void landmark_bwd_piece(graph *g, node *n, size_t piece, size_t from, siz
                      n->saved + 2 * row, chosen_of(n) + row, back_scratch_of(n, piece), &p);
 }
 static void landmark_fwd(graph *g, node *n) { sequences_in_pieces(g, n, landmark_fwd_piece); }
-static void landmark_bwd(graph *g, node *n) { sequences_in_pieces(g, n, landmark_bwd_piece); }
+static void landmark_bwd(graph *g, node *n) {
+    sequences_in_pieces(g, n, landmark_bwd_piece);
+    // No gradient flows through the choice, whoever computed the marks.
+    if (n->n_in > 3 && n->in_grad[3]) memset(n->in_grad[3], 0, n->in[3]->n * sizeof(float));
+}
 static void landmark_size(graph *g, node *n) {
     const smx_landmark p = sequences(g, n, 1);
     n->saved_n = 3 * g->B * p.H * p.L;

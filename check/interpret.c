@@ -1,0 +1,126 @@
+// interpret.c: see interpret.h.
+#include "interpret.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/philox.h"
+#include "twins.h"
+
+typedef struct {
+    const void *key; // a weight, or the tensor itself
+    size_t n;
+    double *value, *gradient;
+} slot;
+struct interpreter {
+    const graph *g;
+    const equation_trace *t;
+    slot *slots;
+    size_t n_slots, largest;
+    double *part; // a gradient on its way, [FUNCTION_ARGUMENTS][largest]
+};
+
+static const void *key_of(const tensor *t) { return t->weight ? (const void *)t->weight : (const void *)t; }
+static slot *find(const interpreter *i, const tensor *t) {
+    const void *key = t ? key_of(t) : NULL;
+    for (size_t s = 0; key && s < i->n_slots; s++)
+        if (i->slots[s].key == key) return &i->slots[s];
+    return NULL;
+}
+static int add(interpreter *i, const tensor *t) {
+    if (!t || find(i, t)) return 0;
+    slot *s = &i->slots[i->n_slots++];
+    *s = (slot){key_of(t), t->n, calloc(t->n, sizeof(double)), calloc(t->n, sizeof(double))};
+    if (t->n > i->largest) i->largest = t->n;
+    return s->value && s->gradient ? 0 : -1;
+}
+
+interpreter *interpreter_open(const graph *g, const equation_trace *t) {
+    interpreter *i = calloc(1, sizeof *i);
+    int failed = !i;
+    if (i) {
+        i->g = g;
+        i->t = t;
+        i->slots = calloc(t->n * (FUNCTION_ARGUMENTS + 1) + 1, sizeof *i->slots);
+        failed = !i->slots;
+    }
+    for (size_t s = 0; !failed && s < t->n; s++) {
+        for (size_t a = 0; a < FUNCTION_ARGUMENTS; a++) failed |= add(i, t->steps[s].call.tensor[a]);
+        failed |= add(i, t->steps[s].out);
+    }
+    if (!failed) failed = !(i->part = calloc(FUNCTION_ARGUMENTS * i->largest + 1, sizeof *i->part));
+    if (!failed) return i;
+    interpreter_close(i);
+    return NULL;
+}
+void interpreter_close(interpreter *i) {
+    if (!i) return;
+    for (size_t s = 0; s < i->n_slots; s++) {
+        free(i->slots[s].value);
+        free(i->slots[s].gradient);
+    }
+    free(i->slots);
+    free(i->part);
+    free(i);
+}
+double *interpreter_value(interpreter *i, const tensor *t) {
+    slot *s = find(i, t);
+    return s ? s->value : NULL;
+}
+double *interpreter_gradient(interpreter *i, const tensor *t) {
+    slot *s = find(i, t);
+    return s ? s->gradient : NULL;
+}
+
+static void move(double *x, size_t n, double rounding, smx_rng *random) {
+    for (size_t i = 0; rounding > 0.0 && i < n; i++)
+        x[i] *= 1.0 + rounding * (2.0 * rng_uniform(random) - 1.0);
+}
+static twin_call call_of(const interpreter *i, const equation_step *s) {
+    twin_call c = {.step = s, .B = i->g->B, .L = i->g->L, .H = s->call.heads};
+    for (size_t a = 0; a < FUNCTION_ARGUMENTS; a++) {
+        const slot *in = find(i, s->call.tensor[a]);
+        c.in[a] = in ? in->value : NULL;
+    }
+    const slot *out = find(i, s->out);
+    c.out = out->value;
+    c.dout = out->gradient;
+    return c;
+}
+
+int interpreter_forward(interpreter *i, double rounding, uint64_t seed) {
+    smx_rng random = rng_open(seed, RNG_EVAL, 0);
+    for (size_t s = 0; s < i->t->n; s++) {
+        const equation_step *step = &i->t->steps[s];
+        const twin_call c = call_of(i, step);
+        const twin *t = twin_find(step->function->name);
+        if (!t || t->forward(&c)) return -1;
+        move(c.out, step->out->n, rounding, &random);
+    }
+    return 0;
+}
+
+int interpreter_backward(interpreter *i, const tensor *y, const double *dy, double rounding, uint64_t seed) {
+    smx_rng random = rng_open(seed, RNG_EVAL, 1);
+    for (size_t s = 0; s < i->n_slots; s++) memset(i->slots[s].gradient, 0, i->slots[s].n * sizeof(double));
+    memcpy(find(i, y)->gradient, dy, y->n * sizeof *dy);
+    for (size_t s = i->t->n; s-- > 0;) {
+        const equation_step *step = &i->t->steps[s];
+        twin_call c = call_of(i, step);
+        const twin *t = twin_find(step->function->name);
+        for (size_t a = 0; a < FUNCTION_ARGUMENTS; a++) {
+            const tensor *in = step->call.tensor[a];
+            if (!in) continue;
+            c.din[a] = i->part + a * i->largest;
+            memset(c.din[a], 0, in->n * sizeof(double));
+        }
+        if (!t || t->backward(&c)) return -1;
+        for (size_t a = 0; a < FUNCTION_ARGUMENTS; a++) {
+            if (!c.din[a]) continue;
+            const slot *in = find(i, step->call.tensor[a]);
+            move(c.din[a], in->n, rounding, &random);
+            for (size_t k = 0; k < in->n; k++) in->gradient[k] += c.din[a][k];
+        }
+    }
+    return 0;
+}

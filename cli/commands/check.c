@@ -1,0 +1,110 @@
+// check.c: seqmix check: what can be known of a mixer's equations without training them (check/check.h).
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+#include "cli/texts.h"
+#include "model/mixers/mixer.h"
+#include "model/run/language.h"
+
+// Line `wanted` of a text, without what a terminal would not show.
+static void print_line(const char *text, unsigned wanted) {
+    char line[200], clean[400];
+    for (unsigned n = 1; n < wanted && *text; text++) n += *text == '\n';
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(text, "\n"), text);
+    cli_printable(clean, sizeof clean, line);
+    printf("    %u: %s\n", wanted, clean);
+}
+
+static void print_rows(const check_report *r) {
+    printf("\n  %-18s %9s  %-18s %-18s\n", "", "numbers", "float32 - double", "central differences");
+    for (size_t i = 0; i < r->n_rows; i++) {
+        const check_row *row = &r->rows[i];
+        printf("  %-18s %9zu  %8.1e of %6.0e  ", i ? row->name : "y", row->n, row->error, row->allowed);
+        if (row->difference >= 0)
+            printf("%8.1e of  1e-05", row->difference);
+        else
+            printf("%s", i ? "(a gradient stops)" : "");
+        printf("%s\n", row->fine ? "" : "  WRONG");
+    }
+    printf("  (of y the values, of x and the weights the gradients; by the largest number)\n\n");
+}
+static void print_rest(const check_report *r, const char *text) {
+    printf(r->ahead ? "It sees %zu rows ahead, because of\n"
+                    : "It is causal: no output hears of a later row.\n",
+           r->ahead);
+    if (r->ahead) print_line(text, r->ahead_line);
+    if (r->ahead != r->says_ahead)
+        printf("Its operations say that it may see %zu rows ahead.\n", r->says_ahead);
+    if (r->n_lengths) {
+        printf(r->stable ? "Its gradients stay: |dx| for a unit gradient at the last row is"
+                         : "Its gradients GROW with the length: |dx| for a unit gradient at the last row is");
+        for (size_t i = 0; i < r->n_lengths; i++)
+            printf("%s %.3g (L %zu)", i ? "," : "", r->growth[i], r->lengths[i]);
+        puts(".");
+    }
+    for (size_t i = 0; i < CHECK_COSTS; i++)
+        if (r->cost[i].products >= 0)
+            printf("At length %zu a token costs %.0f products forward and %.0f bytes kept for backward.\n",
+                   r->cost[i].length, r->cost[i].products, r->cost[i].bytes);
+    printf("It has %zu weights.\n", r->weights);
+}
+
+static int check(int argc, char **argv);
+const cli_command cli_check = {
+    .name = "check",
+    .usage = "'CONFIG'",
+    .help =
+        "a mixer's equations against the oracle in double, their gradients, causality, stability and cost",
+    .most = 1,
+    .example = "seqmix check 'mixer=equations&eq=@my.eq'",
+    .run = check,
+};
+
+// Of a built-in mixer the text that trains the same run.
+static config *with_text(const char *text, char *equations, size_t size, smx_error *e) {
+    config *c = config_parse(text, 0, e);
+    if (!c || cli_text(equations, size, c, e)) {
+        config_free(c);
+        return NULL;
+    }
+    if (!strcmp(c->of_mixer.name, "equations")) return c;
+    char *all = cli_text_config(c, equations, 1);
+    config_free(c);
+    c = all ? config_parse(all, 0, e) : NULL;
+    free(all);
+    return c;
+}
+
+static int check(int argc, char **argv) {
+    const char *text = NULL;
+    smx_error e = {0};
+    char equations[8300];
+    if (cli_read_options(&cli_check, argc, argv, &text) || cli_refuse_several("check", text)) return 2;
+    if (!text) return cli_usage_error(&cli_check, "a config");
+    check_report *r = calloc(1, sizeof *r);
+    config *c = r ? with_text(text, equations, sizeof equations, &e) : NULL;
+    int status = !c ? 2 : 0;
+    if (c) {
+        const mixer *m = mixer_of(c);
+        status = (m->check && m->check(c, c->common.length, &e)) || check_config(r, c, 1, &e) ? 2 : 0;
+    }
+    if (status) {
+        cli_fail("%s", e.message);
+    } else {
+        printf("%s\n", check_passes(r) ? "The equations pass." : "The equations do NOT pass.");
+        printf(
+            "On %zu rows: the float32 run %s what the oracle computes in double, and its gradients %s gradients.\n",
+            r->length, r->computes ? "computes" : "does NOT compute", r->differentiates ? "are" : "are NOT");
+        print_rows(r);
+        print_rest(r, equations);
+        status = !check_passes(r);
+    }
+    config_free(c);
+    free(r);
+    return status;
+}

@@ -1,0 +1,172 @@
+// test_check.c: what seqmix check says of a text: every operation's example and every built-in mixer as text
+// pass; a leak is found with its equation, growing gradients are told, and an interpreter that computes
+// something else is noticed.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+#include "check/interpret.h"
+#include "check/twins.h"
+#include "cli/texts.h"
+#include "model/audit/audit.h"
+#include "model/mixers/equations.h"
+#include "model/mixers/mixer.h"
+#include "model/ops/ops.h"
+#include "model/run/language.h"
+#include "model/settings/pairs.h"
+#include "proofs_tests/support/check.h"
+
+static config *of_text(const char *text) {
+    char all[3 * 8192 + 100];
+    smx_error e = {.message = ""};
+    pairs_encode(all + sprintf(all, "mixer=equations&task=nar&length=24&width=8&heads=2&eq="), text)[0] = 0;
+    config *c = config_parse(all, 0, &e);
+    if (!c) fail_msg("%s", e.message);
+    return c;
+}
+static check_report checked(const char *text) {
+    smx_error e = {.message = ""};
+    check_report r;
+    config *c = of_text(text);
+    if (check_config(&r, c, 1, &e)) fail_msg("%s", e.message);
+    config_free(c);
+    return r;
+}
+static void must_compute(const check_report *r) {
+    for (size_t i = 0; i < r->n_rows; i++)
+        if (!r->rows[i].fine)
+            fail_msg("%s: float32 off by %g of %g, differences by %g", r->rows[i].name, r->rows[i].error,
+                     r->rows[i].allowed, r->rows[i].difference);
+    assert_true(r->computes && r->differentiates && r->n_rows > 1);
+}
+
+static void examples_pass(void **state) {
+    (void)state;
+    for (const equation_function *f = equation_functions; f->name; f++) {
+        check_trying("%s", f->name);
+        if (!twin_find(f->name)) fail_msg("no twin");
+        const check_report r = checked(f->example);
+        must_compute(&r);
+        assert_int_equal(r.ahead, 0);
+        assert_true(r.cost[0].products > 0 && r.cost[0].bytes > 0);
+    }
+}
+
+static void built_in_texts_pass(void **state) {
+    (void)state;
+    static check_report r;
+    for (size_t i = 0; mixers[i]; i++) {
+        char text[1024], equations[8192];
+        for (size_t mode = 0; audit_mode(text, sizeof text, mixers[i]->name, mode); mode++) {
+            smx_error e = {.message = ""};
+            check_trying("%s", text);
+            config *c = config_parse(text, 0, &e);
+            if (!c || cli_text(equations, sizeof equations, c, &e)) fail_msg("%s", e.message);
+            char *all = cli_text_config(c, equations, 1);
+            config *told = config_parse(all, 0, &e);
+            if (!told || check_numbers(&r, told, 48, 1, &e)) fail_msg("%s", e.message);
+            must_compute(&r);
+            config_free(told);
+            config_free(c);
+            free(all);
+        }
+    }
+}
+
+static void leaks_are_blamed(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t ahead, says;
+        unsigned line;
+    } cases[] = {
+        {"q = x @ w_q\n# a comment\nk = conv(q, f[5], future=2)\ny = attention(q, k, q) @ w_o", 2, 2, 3},
+        {"q = conv(x, f[5], future=2)\ny = shift(q, 2) @ w_o", 0, 0, 0},
+        {"y = attention(x, x, x, causal=no, chunk=6) @ w_o", 5, 5, 1},
+        {"e = bin_max(x, 4)\nt = coefficients(linear(e, w_e[2], b_e))\ny = resonate(x, t, 4) @ w_o", 0, 0, 0},
+        {"e = bin_max(x, 4)\nt = coefficients(linear(e, w_e[2], b_e), shift=no)\ny = resonate(x, t, 4) @ w_o",
+         2, 3, 3},
+    };
+    for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
+        check_trying("%s", cases[i].text);
+        const check_report r = checked(cases[i].text);
+        assert_int_equal(r.ahead, cases[i].ahead);
+        assert_int_equal(r.ahead_line, cases[i].line);
+        assert_int_equal(r.says_ahead, cases[i].says);
+        assert_int_equal(r.causal, !cases[i].ahead);
+    }
+}
+
+static void growing_gradients_are_told(void **state) {
+    (void)state;
+    const check_report grows = checked("k = x @ w_k\ny = gla(gla(k, k, k), k, gla(k, k, k)) @ w_o");
+    assert_false(grows.stable);
+    assert_false(check_passes(&grows));
+    const check_report stays = checked("y = attention(x @ w_q, x @ w_k, x) @ w_o");
+    assert_true(stays.stable);
+    assert_true(check_passes(&stays));
+}
+
+// Of each kind of step: a number, a weight, an input changed by a little in the double run alone.
+static void another_computation_is_noticed(void **state) {
+    (void)state;
+    config *c = of_text(
+        "q = scale(x @ w_q, 0.5)\ny = attention(q, pool(q, 3), conv(x, f), decay=exp, range=1) @ w_o");
+    params p = {.seed = 0};
+    equation_trace *t = malloc(sizeof *t);
+    graph *g = graph_new(GRAPH_EVAL, &p, 1, 24);
+    tensor *x = op_values(g, 8), *y = equations_mixer(g, c, x, t);
+    assert_false(g->failed);
+    interpreter *i = interpreter_open(g, t);
+    for (size_t s = 0; s < t->n; s++)
+        for (size_t a = 0; a < FUNCTION_ARGUMENTS; a++) {
+            tensor *in = t->steps[s].call.tensor[a];
+            for (size_t k = 0; in && (in->weight || in == x) && k < in->n; k++)
+                interpreter_value(i, in)[k] = sin((double)(k + 7 * s + 1));
+        }
+    double before[24 * 8];
+    assert_int_equal(interpreter_forward(i, 0, 0), 0);
+    memcpy(before, interpreter_value(i, y), sizeof before);
+    assert_int_equal(interpreter_forward(i, 0, 0), 0);
+    assert_memory_equal(before, interpreter_value(i, y), sizeof before);
+    size_t tried = 0;
+    for (size_t s = 0; s < t->n; s++)
+        for (size_t a = 0; a < function_arguments(t->steps[s].function); a++) {
+            const function_argument *arg = &t->steps[s].function->arguments[a];
+            const function_call was = t->steps[s].call;
+            if (arg->kind == ARGUMENT_REAL) t->steps[s].call.real[a] += 0.1;
+            if (!strcmp(arg->name, "window") || !strcmp(arg->name, "future")) t->steps[s].call.number[a]++;
+            if (!memcmp(&was, &t->steps[s].call, sizeof was)) continue;
+            tried++;
+            assert_int_equal(interpreter_forward(i, 0, 0), 0);
+            double most = 0;
+            for (size_t k = 0; k < y->n; k++) most = fmax(most, fabs(before[k] - interpreter_value(i, y)[k]));
+            if (!(most > 1e-5))
+                fail_msg("%s of %s moves y by %g only", arg->name, t->steps[s].function->name, most);
+            t->steps[s].call = was;
+        }
+    assert_true(tried >= 4);
+    interpreter_close(i);
+    graph_free(g);
+    params_free(&p);
+    free(t);
+    config_free(c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(examples_pass),
+        cmocka_unit_test(built_in_texts_pass),
+        cmocka_unit_test(leaks_are_blamed),
+        cmocka_unit_test(growing_gradients_are_told),
+        cmocka_unit_test(another_computation_is_noticed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,326 @@
+// test_random_texts.c: texts of equations drawn at random drive the whole engine: float32 against the oracle in
+// double, gradients against central differences, the same bits whether arrays share memory or not, whatever the
+// order of pieces, on the narrowest and the widest instruction set. A text that fails is made as short as it can
+// be and still fail.
+//   SEQMIX_TEXTS=10000 SEQMIX_TEXTS_SEED=7 build/tests/test_random_texts
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <seqmix/smx.h>
+
+#include "check/check.h"
+#include "kernels/philox.h"
+#include "model/mixers/equations.h"
+#include "model/ops/ops.h"
+#include "model/run/language.h"
+#include "proofs_tests/support/check.h"
+
+// ---- Drawing ------------------------------------------------------------------------------------------------
+// A equals a tensor as wide as the line's result, B one with a column a head, C one of 4 columns; # a number of
+// the line's own; K the width less one.
+// Growing results are brought back to size: gradients that only huge numbers make tell nothing of a fault, as the
+// kernels round them to the size of their parts (gates that are shut, softmax of huge logits). Long convolutions
+// round each row to the size of the largest (their transform), so none is divided by its own size.
+static const char *const templates[] = {
+    "gelu(A)",
+    "silu(A)",
+    "sigmoid(A)",
+    "tanh(A)",
+    "softplus(A)",
+    "elu1(A)",
+    "exp(tanh(A))",
+    "log(softplus(tanh(A)))",
+    "A + A",
+    "A - A",
+    "A * tanh(A)",
+    "A / softplus(tanh(A))",
+    "max(A, A)",
+    "scale(A, -0.7)",
+    "A / 3 + b_#",
+    "bias(A, n#)",
+    "gain(A, n#)",
+    "gain_heads(A, n#)",
+    "affine(A, n#, m#)",
+    "gate(sigmoid(A), A, A)",
+    "layernorm(A, n#, m#)",
+    "rmsnorm(A, n#)",
+    "rms_heads(A)",
+    "unitnorm(A)",
+    "unitnorm_heads(A)",
+    "shift(A, 2)",
+    "shift(A, 40)",
+    "join(columns(A, 0, 1), columns(A, 1, K))",
+    "mean(A)",
+    "add(A, mul(A, sigmoid(A)))",
+    "linear(A, n#[width], m#) @ o#[K + 1]",
+    "divide(A, exp(tanh(A)))",
+    "conv(A, n#[3])",
+    "conv(A, n#[3], future=1)",
+    "conv_each(A, n#[4])",
+    "conv_heads(A, n#[2])",
+    "unit_projection(A, n#, m#[2])",
+    "pool(A)",
+    "pool(A, 3, chunk=5, future=1)",
+    "rope(A)",
+    "attention(A, A, A)",
+    "attention(A, A, A, decay=exp, range=2)",
+    "attention(A, A, A, decay=alibi, chunk=5)",
+    "attention(A, A, A, decay=alibi_scaled, causal=no)",
+    "attention(A, A, A, decay=exp, pool=3)",
+    "attention(A, A, A, chunk=4)",
+    "attention_maps(A, A, A, n#)",
+    "attention_maps(A, A, A, n#, decay=alibi)",
+    "linear_attention(elu1(A), elu1(A), A, tile=5)",
+    "linear_attention(A, A, A, rms)",
+    "rms_heads(linear_attention(A, A, A, none, 3))",
+    "rms_heads(gla(A, A, A, gates=-softplus(B)))",
+    "rms_heads(gla(A, A, A, beta=sigmoid(B), gates=-softplus(A)))",
+    "rms_heads(gla(A, A, A))",
+    "rms_heads(ssd(C, C, A, softplus(B), decays(softplus(B), n#)))",
+    "rms_heads(delta(unitnorm_heads(A), unitnorm_heads(A), A, sigmoid(B)))",
+    "rms_heads(delta(unitnorm_heads(A), unitnorm_heads(A), A, sigmoid(B), -softplus(B)))",
+    "landmark_attention(A, A, A, landmark_keys(A, 4, rho, yes), 4)",
+    "landmark_attention(A, A, A, landmark_keys(A, 5), 5)",
+    "landmark_keys(A, 3, box, yes)",
+    "tanh(longconv(A, n#))",
+    "tanh(longconv(A, n#[5], m#, squash=0.01))",
+    "tanh(s4d(A, n#, m#[4], o#[4], p#[4], q#))",
+    "tanh(s4d_real(A, n#, m#[4], o#[4], q#))",
+    "rms_heads(ema(A, n#[3], m#[3], o#[3], p#[3], q#))",
+    "rms_heads(selective_scan(A, softplus(A), n#[4], C, C, m#))",
+    "rms_heads(resonate(A, coefficients(linear(bin_max(A, 4), n#[2], m#)), 4, carry))",
+    "rms_heads(resonate(A, coefficients(linear(bin_max(A, 4, 2), n#[4], m#), triangle), 4))",
+    "rms_heads(resonate(x, coefficients(repeat_pairs(x, n#, 4), factor=0.45, shift=no), 4, literal) @ r#[K + 1])",
+};
+enum { LENGTH = 16, WIDTH = 8, HEADS = 2, MOST = 10, BODY = 400, TEXT = 8000 };
+typedef struct {
+    char body[BODY];
+    size_t width;
+    int used; // by a later line
+} line;
+typedef struct {
+    line lines[MOST];
+    size_t n;
+} random_text;
+
+static size_t below(smx_rng *r, size_t n) { return (size_t)(rng_uniform(r) * (double)n); }
+
+// A tensor of that width: one that is there, or any through a fresh matrix.
+static void write_tensor(random_text *t, smx_rng *r, size_t width, char *to, size_t size, size_t *fresh) {
+    size_t fitting[MOST + 1], n = 0;
+    if (width == WIDTH) fitting[n++] = MOST; // x
+    for (size_t i = 0; i < t->n; i++)
+        if (t->lines[i].width == width) fitting[n++] = i;
+    const int matrix = !n || rng_uniform(r) < 0.3;
+    const size_t from = matrix ? below(r, t->n + 1) : fitting[below(r, n)];
+    const int is_x = matrix ? from == t->n : from == MOST;
+    char name[16] = "x";
+    if (!is_x) {
+        snprintf(name, sizeof name, "t%zu", from);
+        t->lines[from].used = 1;
+    }
+    if (matrix)
+        snprintf(to, size, "(%s @ w%zu_%zu[%zu])", name, t->n, (*fresh)++, width);
+    else
+        snprintf(to, size, "%s", name);
+}
+static void draw_line(random_text *t, smx_rng *r) {
+    static const size_t widths[] = {WIDTH, WIDTH, 4, 12};
+    line l = {.width = widths[below(r, 4)]};
+    size_t n = 0, fresh = 0;
+    for (const char *c = templates[below(r, sizeof templates / sizeof *templates)]; *c; c++) {
+        char *to = l.body + n;
+        const size_t size = sizeof l.body - n;
+        if (*c == 'A' || *c == 'B' || *c == 'C')
+            write_tensor(t, r, *c == 'A' ? l.width : *c == 'B' ? HEADS : 4, to, size, &fresh);
+        else if (*c == '#')
+            snprintf(to, size, "%zu", t->n);
+        else if (*c == 'K')
+            snprintf(to, size, "%zu", l.width - 1);
+        else
+            snprintf(to, size, "%c", *c);
+        n += strlen(to);
+    }
+    t->lines[t->n++] = l;
+}
+static random_text draw(uint64_t seed, uint64_t i) {
+    random_text t = {.n = 0};
+    smx_rng r = rng_open(seed, RNG_EVAL, i);
+    const size_t n = 1 + below(&r, 6);
+    while (t.n < n) draw_line(&t, &r);
+    return t;
+}
+// As a text: results that nothing uses are added up in y.
+static void write_text(const random_text *t, char *to) {
+    int used[MOST] = {0}, terms = 0;
+    char name[16], sum[2000] = "";
+    for (size_t i = 0; i < t->n; i++)
+        for (size_t k = 0; k < i; k++) {
+            snprintf(name, sizeof name, "t%zu", k);
+            const char *at = t->lines[i].body;
+            while ((at = strstr(at, name)) != NULL) { // t1, not t12 or at1
+                const char after = at[strlen(name)], before = at > t->lines[i].body ? at[-1] : ' ';
+                if (!(after >= '0' && after <= '9') && strchr("( ,-", before)) used[k] = 1;
+                at++;
+            }
+        }
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        n += (size_t)snprintf(to + n, TEXT - n, "t%zu = %s\n", i, t->lines[i].body);
+        if (used[i]) continue;
+        snprintf(sum + strlen(sum), sizeof sum - strlen(sum), "%st%zu @ w_y%zu[%d]", terms++ ? " + " : "", i,
+                 i, WIDTH);
+    }
+    snprintf(to + n, TEXT - n, "y = %s\n", sum);
+}
+
+// ---- Trying ---------------------------------------------------------------------------------------------------
+static config *read_text(const char *text, smx_error *error) {
+    char all[3 * TEXT + 200];
+    size_t n = (size_t)snprintf(
+        all, sizeof all, "mixer=equations&task=nar&length=%d&width=%d&heads=%d&eq=", LENGTH, WIDTH, HEADS);
+    for (; *text; text++) n += (size_t)snprintf(all + n, sizeof all - n, "%%%02X", (unsigned char)*text);
+    return config_parse(all, 0, error);
+}
+
+static void backwards(void *pool, size_t n, smx_piece piece, void *context) { // the pieces, from the last on
+    (void)pool;
+    while (n > 0) piece(context, --n);
+}
+static uint64_t hash(uint64_t h, const float *x, size_t n) {
+    const unsigned char *bytes = (const unsigned char *)x;
+    for (size_t i = 0; i < n * sizeof *x; i++) h = (h ^ bytes[i]) * 1099511628211u;
+    return h;
+}
+// Forward and backward of three sequences; the hash of y and all gradients, 0 where it cannot be built.
+static uint64_t words(const config *c, int apart, smx_parallel_for parallel, const char *isa) {
+    params p = {.seed = 0};
+    smx_error error;
+    if (smx_isa_choose(isa)) fail_msg("no %s", isa);
+    const uint64_t env = smx_fpenv_enter();
+    graph *g = graph_new(GRAPH_TRAIN, &p, 3, LENGTH);
+    float *values = malloc(3 * LENGTH * WIDTH * sizeof *values);
+    smx_rng r = rng_open(5, RNG_EVAL, 0);
+    for (size_t i = 0; i < 3 * LENGTH * WIDTH; i++) values[i] = (float)rng_normal(&r);
+    g->values = values;
+    g->apart = apart;
+    g->parallel = parallel;
+    tensor *start = graph_param(g, "x", (init){INIT_NORMAL, 1}, 0, 2, (uint32_t[]){LENGTH, WIDTH});
+    tensor *x = op_bias(g, op_values(g, WIDTH), start);
+    tensor *y = equations_mixer(g, c, x, NULL);
+    uint64_t h = 0;
+    if (!g->failed && !params_create(&p, 1, &error) && !graph_plan(g, y, &error)) {
+        graph_forward(g);
+        h = hash(14695981039346656037u, y->data, y->n);
+        for (size_t i = 0; i < y->n; i++) y->grad[i] = values[i];
+        graph_backward(g);
+        for (size_t i = 0; i < p.count; i++) h = hash(h, p.grad + p.list[i]->offset, p.list[i]->n);
+    }
+    graph_free(g);
+    params_free(&p);
+    free(values);
+    smx_fpenv_leave(env);
+    return h;
+}
+
+static const char *widest;
+// Why the text fails, into `why`; 0: it does not.
+static int fails(const char *text, char *why, size_t size) {
+    static check_report r;
+    smx_error error = {.message = ""};
+    config *c = read_text(text, &error);
+    if (!c) return snprintf(why, size, "%s", error.message), 1;
+    int failed = 0;
+    // A choice decided by a hair may fall otherwise in float32: a fault fails on every draw.
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        failed = 1;
+        if (check_numbers(&r, c, LENGTH, seed, &error)) {
+            snprintf(why, size, "%s", error.message);
+            break;
+        }
+        if (r.computes && r.differentiates) {
+            failed = 0;
+            break;
+        }
+        for (size_t i = 0; i < r.n_rows; i++)
+            if (!r.rows[i].fine)
+                snprintf(why, size, "%s: float32 off by %.2g of %.2g, central differences by %.2g",
+                         r.rows[i].name, r.rows[i].error, r.rows[i].allowed, r.rows[i].difference);
+    }
+    const uint64_t usual = failed ? 0 : words(c, 0, NULL, widest);
+    if (!failed && (failed = words(c, 1, NULL, widest) != usual))
+        snprintf(why, size, "sharing memory changes bits");
+    if (!failed && (failed = words(c, 0, backwards, widest) != usual))
+        snprintf(why, size, "the order of pieces changes bits");
+    if (!failed && (failed = words(c, 0, NULL, "scalar") != usual))
+        snprintf(why, size, "scalar and %s differ", widest);
+    smx_isa_choose(widest);
+    config_free(c);
+    return failed;
+}
+
+// Lines become plain projections, then go, as long as the text still fails.
+static void shrink(random_text *t) {
+    char text[TEXT], why[400];
+    for (size_t i = t->n; i-- > 0;) {
+        random_text smaller = *t;
+        snprintf(smaller.lines[i].body, BODY, "x @ s%zu[%zu]", i, smaller.lines[i].width);
+        write_text(&smaller, text);
+        if (fails(text, why, sizeof why)) *t = smaller;
+    }
+    for (size_t i = t->n; i-- > 0 && t->n > 1;) {
+        random_text smaller = *t;
+        smaller.n--; // the last line goes
+        write_text(&smaller, text);
+        if (!fails(text, why, sizeof why)) break;
+        *t = smaller;
+    }
+}
+
+static size_t number_of(const char *variable, size_t fallback) {
+    const char *text = getenv(variable);
+    return text && *text ? (size_t)strtoull(text, NULL, 10) : fallback;
+}
+static void texts_agree(void **state) {
+    (void)state;
+    const size_t n = number_of("SEQMIX_TEXTS", 300), seed = number_of("SEQMIX_TEXTS_SEED", 1);
+    size_t failed = 0;
+    for (size_t i = 0; i < n; i++) {
+        char text[TEXT], why[400];
+        random_text t = draw(seed, i);
+        write_text(&t, text);
+        if (!fails(text, why, sizeof why)) continue;
+        failed++;
+        shrink(&t);
+        write_text(&t, text);
+        fails(text, why, sizeof why);
+        print_message("text %zu of seed %zu: %s\n%s\n", i, seed, why, text);
+    }
+    assert_int_equal(failed, 0);
+}
+// Each operation of the table is drawn by some template, so that none escapes.
+static void every_operation_is_drawn(void **state) {
+    (void)state;
+    for (const equation_function *f = equation_functions; f->name; f++) {
+        int found = 0;
+        char call[64];
+        snprintf(call, sizeof call, "%s(", f->name);
+        for (size_t i = 0; i < sizeof templates / sizeof *templates; i++)
+            found |= strstr(templates[i], call) != NULL;
+        if (!found) fail_msg("no template has %s", f->name);
+    }
+}
+int main(void) {
+    widest = smx_isa();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_operation_is_drawn),
+        cmocka_unit_test(texts_agree),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
