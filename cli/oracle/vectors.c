@@ -18,18 +18,22 @@
 #include "kernels/philox.h"
 
 enum {
-    STREAM = 64,     // of the generator: apart from those of the tasks
-    ATTEMPTS = 4096, // at inputs that are good to test with
-    DRAWS = 4,       // of roundings, for the tolerances
-    FORMATS = 3      // f32, f16, bf16
+    STREAM = 64,       // of the generator: apart from those of the tasks
+    ATTEMPTS = 4096,   // at inputs that are good to test with
+    FEW_ATTEMPTS = 32, // where other sizes were asked for
+    DRAWS = 4,         // of roundings, for the tolerances
+    FORMATS = 3        // f32, f16, bf16
 };
 static const double clear_lead = 0x1p-4, loosest = 0x1p-4;
 
 typedef struct {
     const char *out;
     uint64_t seed;
+    long length, width; // 0: the case's own
+    int may_fail;       // whether the mechanism can have these sizes is being tried
     const vectors_case *is;
     const oracle_mechanism *mechanism;
+    char text[400]; // the parameters, as JSON
     json *params;
     char name[96];
     npy inputs[ORACLE_MAX_ARRAYS];               // by slot; data NULL: none
@@ -40,7 +44,11 @@ typedef struct {
     size_t arrays;
 } work;
 
-static int fail(const work *w, const char *why) { return cli_fail("vectors: case %s: %s", w->name, why); }
+static int fail(const work *w, const char *why) {
+    if (!w->may_fail) return cli_fail("vectors: case %s: %s", w->name, why);
+    cli_note("case %s is left out: %s", w->name, why);
+    return 2;
+}
 
 // ---- Inputs
 
@@ -57,13 +65,14 @@ static void draw(work *w, const oracle_slot *s, npy *to, unsigned attempt) {
     const vectors_range *r = vectors_range_of(w->mechanism->name, s->is->name);
     uint64_t index = hash(s->is->name, hash(".", hash(w->name, HASH_START)));
     smx_rng rng = rng_open(w->seed, STREAM + attempt, index);
+    const int louder = !strcmp(s->is->name, "q") || !strcmp(s->is->name, "k") ? w->is->louder : 0;
     for (size_t i = 0; i < to->count; i++)
         if (to->dtype == NPY_I4) // a class, or none
             ((int32_t *)to->data)[i] =
                 (int32_t)rng_below(&rng, (uint32_t)oracle_size(&w->exact, "V") + 1) - 1;
         else
             ((double *)to->data)[i] =
-                ldexp(r->low + (int)rng_below(&rng, (uint32_t)(r->high - r->low + 1)), -r->shift);
+                ldexp(r->low + (int)rng_below(&rng, (uint32_t)(r->high - r->low + 1)), louder - r->shift);
 }
 
 static void forget_inputs(work *w) {
@@ -209,23 +218,53 @@ static int write_results(work *w, const char *part, oracle_kind kind, const char
     return 0;
 }
 
-static int make_case(work *w, int first) {
+// In the parameters the number of `key`, where it is there, becomes n (0: stays).
+static void put_size(char *text, size_t size, const char *key, long n) {
+    char name[16], rest[400];
+    snprintf(name, sizeof name, "\"%s\":", key);
+    char *at = n ? strstr(text, name) : NULL;
+    if (!at) return;
+    at += strlen(name);
+    snprintf(rest, sizeof rest, "%s", at + strspn(at, "0123456789"));
+    snprintf(at, size - (size_t)(at - text), "%ld%s", n, rest);
+}
+
+// The case by its name, with the sizes that were asked for.
+static int open_case(work *w) {
     char err[200];
     w->mechanism = oracle_find(w->is->mechanism);
     snprintf(w->name, sizeof w->name, "%s_%s", w->is->mechanism, w->is->name);
+    snprintf(w->text, sizeof w->text, "%s", w->is->params);
+    put_size(w->text, sizeof w->text, "L", w->length);
+    put_size(w->text, sizeof w->text, "D", w->width);
     json_free(w->params);
-    w->params = json_parse(w->is->params, strlen(w->is->params), err, sizeof err);
-    if (!w->mechanism || !w->params) return fail(w, w->mechanism ? err : "there is no such mechanism");
+    w->params = json_parse(w->text, strlen(w->text), err, sizeof err);
+    return w->mechanism && w->params ? 0 : fail(w, w->mechanism ? err : "there is no such mechanism");
+}
+
+static int find_inputs(work *w) {
     for (int good = 0, attempt = 0; !good; attempt++) {
-        if (attempt == ATTEMPTS) return fail(w, "no inputs were found that rounding does not move far");
+        if (attempt == (w->length || w->width ? FEW_ATTEMPTS : ATTEMPTS))
+            return fail(w, "no inputs were found that rounding does not move far");
         if (draw_inputs(w, (unsigned)attempt) || compute(w, &w->exact, 0, NULL)) return 2;
         if (vectors_margin(&w->exact) < clear_lead) continue;
         find_scales(w);
         if (find_tolerances(w, &good)) return 2;
     }
+    return 0;
+}
+
+// *n counts the cases that are in the set.
+static int make_case(work *w, size_t *n) {
+    if (open_case(w)) return 2;
+    w->may_fail = w->length || w->width; // a case that cannot have these sizes is left out, which is said
+    const int found = !find_inputs(w), left_out = !found && w->may_fail;
+    w->may_fail = 0;
+    if (!found) return left_out ? 0 : 2;
+    const int first = !(*n)++;
     fprintf(w->manifest,
             "%s\n  {\"name\": \"%s\", \"mechanism\": \"%s\", \"mode\": \"%s\",\n   \"params\": %s",
-            first ? "" : ",", w->name, w->mechanism->name, w->is->name, w->is->params);
+            first ? "" : ",", w->name, w->mechanism->name, w->is->name, w->text);
     if (write_inputs(w) || write_results(w, "outputs", ORACLE_OUTPUT, "") ||
         write_results(w, "intermediates", ORACLE_MIDDLE, "mid_") ||
         write_results(w, "gradients", ORACLE_INPUT, "d_"))
@@ -246,7 +285,7 @@ static int make_set(work *w) {
             " \"f64_tol\": %.3g,\n \"cases\": [",
             SMX_VERSION, (unsigned long long)w->seed, compare_formats[0].tol);
     int status = 0;
-    for (w->is = vectors_cases; w->is->mechanism && !status; w->is++) status = make_case(w, cases++ == 0);
+    for (w->is = vectors_cases; w->is->mechanism && !status; w->is++) status = make_case(w, &cases);
     fprintf(w->manifest, "\n ]}\n");
     int bad = ferror(w->manifest);
     bad |= fclose(w->manifest);
@@ -264,11 +303,15 @@ static int make_set(work *w) {
 typedef struct {
     const char *out;
     const char *seed;
+    long length, width;
 } options;
 static const cli_option table[] = {
     {"--out", "DIR", "where to; manifest.json is written last", OPTION_TEXT, offsetof(options, out), 0, 0},
     {"--seed", "N", "the same seed draws the same inputs everywhere (1)", OPTION_TEXT,
      offsetof(options, seed), 0, 0},
+    {"--length", "N", "every case at this length, where its mechanism can have it", OPTION_COUNT,
+     offsetof(options, length), 1, 4096},
+    {"--width", "N", "and at this width", OPTION_COUNT, offsetof(options, width), 1, 1024},
     {0},
 };
 
@@ -283,7 +326,7 @@ const cli_command cli_vectors = {
 };
 
 static int vectors(int argc, char **argv) {
-    options o = {NULL, "1"};
+    options o = {.seed = "1"};
     if (cli_read_options(&cli_vectors, argc, argv, &o)) return 2;
     if (!o.out || strlen(o.out) > 3500) return cli_usage_error(&cli_vectors, "--out DIR");
     const char *const out = o.out, *const seed = o.seed;
@@ -293,6 +336,8 @@ static int vectors(int argc, char **argv) {
     if (!w) return cli_fail("vectors: out of memory");
     w->out = out;
     w->seed = strtoull(seed, NULL, 10);
+    w->length = o.length;
+    w->width = o.width;
     int status = make_set(w);
     forget_inputs(w);
     oracle_close(&w->exact);

@@ -794,6 +794,59 @@ test('compare: a set that cannot fail is refused', () => {
     }
 });
 
+test('a softmax without its maximum fails on large logits, in float32 and below, and nowhere else', () => {
+    // float32 throughout, but for the sums' order: exp(x) / sum of exp(x).
+    const naive = ({ params: { L, D, H, causal = true }, inputs }, keepMaximum) => {
+        const [q, k, v] = ['q', 'k', 'v'].map((name) => vector(inputs[name].file).data),
+            d = D / H,
+            y = new Array(L * D).fill(0);
+        for (let h = 0; h < H; h++)
+            for (let i = 0; i < L; i++) {
+                const keys = causal ? i + 1 : L,
+                    logit = Array.from({ length: keys }, (_, j) => {
+                        let sum = 0;
+                        for (let c = h * d; c < h * d + d; c++) sum += q[i * D + c] * k[j * D + c];
+                        return sum / Math.sqrt(d);
+                    }),
+                    most = keepMaximum ? Math.max(...logit) : 0,
+                    weight = logit.map((x) => Math.fround(Math.exp(Math.fround(x - most)))),
+                    all = Math.fround(weight.reduce((a, b) => Math.fround(a + b), 0));
+                for (let c = h * d; c < h * d + d; c++) {
+                    for (let j = 0; j < keys; j++) y[i * D + c] += (weight[j] / all) * v[j * D + c];
+                }
+            }
+        return y;
+    };
+    const cases = manifest.cases.filter(
+        ({ mechanism, params }) => mechanism === 'softmax_attention_qkv' && !params.pos,
+    );
+    const failing = [];
+    for (const one of cases.filter(({ inputs }) => !inputs.filter_maps))
+        for (const keepMaximum of [true, false]) {
+            const dir = newFolder();
+            for (const entry of results(one)) cpSync(at('vectors', entry.file), join(dir, entry.file));
+            writeNpy(join(dir, one.outputs.y.file), one.outputs.y.shape, naive(one, keepMaximum));
+            const judged = compare(dir, '--only', one.name, '--f32');
+            if (judged.status !== 0) failing.push(`${one.name} ${keepMaximum}`);
+        }
+    assert.deepEqual(failing, ['softmax_attention_qkv_large_logits false']);
+});
+
+test('vectors: other lengths and widths, where a mechanism can have them', () => {
+    works('vectors', '--out', at('sized'), '--length', '23', '--width', '24');
+    const sized = JSON.parse(readFileSync(at('sized', 'manifest.json'), 'utf8'));
+    assert.ok(sized.cases.length > manifest.cases.length / 2, `${sized.cases.length} cases`);
+    for (const { name, params } of sized.cases)
+        for (const [key, size] of [
+            ['L', 23],
+            ['D', 24],
+        ])
+            assert.ok(!(key in params) || params[key] === size, name);
+    works('oracle', '--manifest', at('sized', 'manifest.json'), '--out', at('sized-again'));
+    works('compare', '--manifest', at('sized', 'manifest.json'), at('sized-again'));
+    refuses(/--length 0 is not allowed/, 'vectors', '--out', at('never'), '--length', '0');
+});
+
 test('a state that is detached every 64 rows fails in every format', () => {
     const cases = manifest.cases.filter(
         ({ name }) => /_long(_carry)?$/.test(name) && !name.startsWith('long_conv'),
