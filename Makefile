@@ -56,6 +56,12 @@ $(OBJ)/tasks/%.o: CPPFLAGS += $(if $(filter 1,$(ZLIB)),-DSMX_ZLIB)
 $(OBJ)/%.o: %.c | setup
 	@mkdir -p $(@D) && $(CC) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
+# Python that the program writes, as C strings.
+$(OBJ)/export/%.inc: cli/export/%.py | setup
+	@mkdir -p $(@D) && sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $< >$@
+$(OBJ)/cli/commands/export.o: CPPFLAGS += -I$(OBJ)
+$(OBJ)/cli/commands/export.o: $(OBJ)/export/operations.inc $(OBJ)/export/model.inc
+
 LIB := $(BIN)/libseqmix.a
 REF := $(BIN)/libseqmix_ref.a
 $(LIB): $(KERNEL_OBJ) $(MODEL_SRC:%.c=$(OBJ)/%.o) $(TASK_SRC:%.c=$(OBJ)/%.o)

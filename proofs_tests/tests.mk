@@ -65,6 +65,7 @@ $(call script, relaxed,  package/relaxed.test.mjs,          $(if $(RELAXED_CLANG
 $(call script, package,  package/package.test.mjs,          docs/EMBED.md $(wildcard examples/embed/*/*) build/package/package.json)
 $(call script, install,  package/install.test.mjs,          scripts/exports.sh scripts/install.mk $(wildcard scripts/*.cmake.in) $(wildcard examples/oracle/check.*) docs/ORACLE.md docs/API.md $(BIN)/seqmix $(LIBRARIES))
 $(call script, pytorch,  package/pytorch.test.mjs,          $(wildcard examples/pytorch/*.py) build/seqmix $(MODULE))
+$(call script, export,   package/export.test.mjs,           build/seqmix $(MODULE))
 $(call script, arm,      package/arm.sh,                    build/seqmix proofs_tests/digests.txt)
 # The page in real browsers: each file of proofs_tests/page/ is one program.
 PAGE_TESTS := $(patsubst proofs_tests/page/%.test.mjs,%,$(wildcard proofs_tests/page/*.test.mjs))
