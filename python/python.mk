@@ -42,3 +42,12 @@ $(WHEEL_STAMP): $(PY_OUT)/staged
 	@$(PYTHON) python/elf.py $(PY_OUT)/dist/*.whl >>$(PY_OUT)/build.log && touch $@ && ls -1 $(PY_OUT)/dist/* | sed 's/^/built /'
 .PHONY: wheel
 wheel: $(WHEEL_STAMP) ## the Python package: a wheel and a source distribution, in build/python/dist (PAGE_IN_WHEEL= : without the page)
+
+# The libraries alone, beside the package as it stands: under sanitizers the interpreter that loads them does not have any.
+.PHONY: python-fuzz
+python-fuzz: $(PY_LIBRARIES) ## bad input for the Python package, SEQMIX_FUZZ_EXAMPLES (1000) of each kind; with SAN=address,undefined
+	@rm -rf $(PY_OUT)/fuzz && mkdir -p $(PY_OUT)/fuzz && cp -r python/seqmix $(PY_OUT)/fuzz && mkdir -p $(PY_OUT)/fuzz/seqmix/include/seqmix $(PY_OUT)/fuzz/seqmix/native
+	@cp include/seqmix/*.h $(PY_OUT)/fuzz/seqmix/include/seqmix && cp $(PY_LIBRARIES) $(PY_OUT)/fuzz/seqmix/native
+	@SEQMIX_FUZZ_EXAMPLES=$${SEQMIX_FUZZ_EXAMPLES:-1000} PYTHONPATH=$(PY_OUT)/fuzz PYTHONDONTWRITEBYTECODE=1 \
+	    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 LD_PRELOAD='$(if $(findstring address,$(SAN)),$(shell $(CC) -print-file-name=libasan.so) $(shell $(CC) -print-file-name=libubsan.so))' \
+	    $(PYTHON) -m pytest -q -p no:cacheprovider proofs_tests/python/test_fuzz.py

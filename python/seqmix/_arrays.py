@@ -33,7 +33,8 @@ def reals(value: Any, name: str, dtype: type = np.float64) -> np.ndarray:
     array = to_numpy(value, name)
     if array.dtype.kind not in "fiu":
         raise SeqmixError(f"{name} holds {array.dtype}; real numbers are allowed")
-    return np.array(array, dtype=dtype, order="C", copy=not (array.dtype == dtype and array.flags.c_contiguous))
+    with np.errstate(over="ignore"):  # infinite then, which whoever minds refuses
+        return np.array(array, dtype=dtype, order="C", copy=not (array.dtype == dtype and array.flags.c_contiguous))
 
 
 def integers(value: Any, name: str) -> np.ndarray:

@@ -104,7 +104,7 @@ def real(name: str, value: Any) -> float:
 
 def word(name: str, value: Any, *allowed: str) -> int:
     """Which of the words it is."""
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise SeqmixError(f"{name} is {value!r:.40}; it must be one of {', '.join(allowed)}")
     return allowed.index(value)
 

@@ -21,7 +21,7 @@ class Rows:
     def __init__(self, names: str, tensors: list[Tensor], heads: int | None, layout: str, apart: bool) -> None:
         """apart: heads may also be taken as sequences of their own."""
         word("layout", layout, "bhld", "bld")
-        self.layout, self.shape = layout, tensors[0].shape
+        self.layout = layout
         if layout == "bld":
             first = given("q", tensors[0], None, None, None)
             B, L, D = first.shape
@@ -40,7 +40,7 @@ class Rows:
             else:  # a view where memory is [B][L][H][d]
                 checked = [t.transpose(1, 2) for t in checked]
                 checked = [t.reshape(B, L, D) if t.stride()[2:] == (d, 1) else t.contiguous().view(B, L, D) for t in checked]
-        self.B, self.L, self.D = B, L, D
+        self.shape, self.B, self.L, self.D = first.shape, B, L, D
         stride = checked[0].stride(1) if L > 1 else D
         lies_well = all(t.stride() == (L * stride, stride, 1) for t in checked) and (stride == D or stride >= 3 * D)
         self.stride = stride if lies_well else D

@@ -1,0 +1,72 @@
+"""docs/PYTHON.md block by block, README's lines, and the examples, each as it is printed."""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs python3 with torch (python3-torch)")
+
+ROOT = Path(__file__).parents[2]
+BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs/PYTHON.md").read_text(), re.S)
+names: dict = {}
+
+
+@pytest.mark.parametrize("i", range(len(BLOCKS)))
+def test_block(i, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(BLOCKS[i], f"docs/PYTHON.md, block {i}", "exec"), names)
+
+
+def test_there_are_blocks():
+    assert len(BLOCKS) >= 10
+
+
+def test_the_lines_of_the_readme(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    assert len(blocks) == 1 and len(blocks[0].strip().splitlines()) == 5
+    exec(compile(blocks[0], "README.md", "exec"), {"my_attention": names["mine"]})
+
+
+def run(tmp_path, name, *arguments):
+    done = subprocess.run([sys.executable, ROOT / "examples/python" / name, *arguments], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 or "matplotlib is not installed" in done.stderr, done.stderr
+    return done.stdout
+
+
+def test_check_layer(tmp_path):
+    right, wrong = run(tmp_path, "check_layer.py").split("\n", 1)
+    assert "right in 6 cases" in right and "it looks ahead" in wrong
+
+
+def test_train(tmp_path):
+    out = run(tmp_path, "train.py", "3")
+    losses = re.search(r"loss (\S+) with our kernel, (\S+) eagerly", out)
+    assert abs(float(losses[1]) - float(losses[2])) < 1e-3
+
+
+def test_grid(tmp_path):
+    out = run(tmp_path, "grid.py", "--steps", "2", "--count", "4", "--out", "a.png")
+    assert re.search(r"focus( +\d+\.\d%){3}", out)
+    if "drawn" in out:
+        assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_every_public_name_says_what_it_takes():
+    """A docstring and hints for each."""
+    import inspect
+
+    import seqmix
+    import seqmix.torch
+
+    for module in (seqmix, seqmix.testing, seqmix.torch):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if not callable(thing) or name == "__version__":
+                continue
+            assert thing.__doc__ and len(thing.__doc__) > 30, name
+            function = thing if inspect.isfunction(thing) else None
+            for p in inspect.signature(function).parameters.values() if function else ():
+                assert p.annotation is not p.empty, f"{name}: {p.name}"
