@@ -43,7 +43,8 @@ $(WHEEL_STAMP): $(PY_OUT)/staged
 .PHONY: wheel
 wheel: $(WHEEL_STAMP) ## the Python package: a wheel and a source distribution, in build/python/dist (PAGE_IN_WHEEL= : without the page)
 
-# The libraries alone, beside the package as it stands: under sanitizers the interpreter that loads them does not have any.
+# The libraries alone, beside the package as it stands: under sanitizers the interpreter that loads them
+# does not have any.
 .PHONY: python-fuzz
 python-fuzz: $(PY_LIBRARIES) ## bad input for the Python package, SEQMIX_FUZZ_EXAMPLES (1000) of each kind; with SAN=address,undefined
 	@rm -rf $(PY_OUT)/fuzz && mkdir -p $(PY_OUT)/fuzz && cp -r python/seqmix $(PY_OUT)/fuzz && mkdir -p $(PY_OUT)/fuzz/seqmix/include/seqmix $(PY_OUT)/fuzz/seqmix/native

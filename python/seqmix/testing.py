@@ -314,11 +314,12 @@ class _Judge:
 
 
 FOLLOWS = "as y is wrong"
-# A gradient's scale is at least this share of the largest one of its case: one that is zero but for rounding (of queries, where
-# there is one row) is a difference of terms as large as the others.
+# A gradient's scale is at least this share of the largest one of its case: one that is zero but for
+# rounding (of queries, where there is one row) is a difference of terms as large as the others.
 LEAST = 0.1
-# What is allowed where an array is sensitive: so many times what it moves by when every input moves by one unit roundoff. Float64
-# and float32 do all their sums in the format, the two others store results in it (docs/ORACLE.md).
+# What is allowed where an array is sensitive: so many times what it moves by when every input moves by one
+# unit roundoff. Float64 and float32 do all their sums in the format, the two others store results in it
+# (docs/ORACLE.md).
 SENSITIVE = {"f64": 16, "f32": 16, "f16": 2, "bf16": 2}
 
 
