@@ -156,6 +156,10 @@ const uint32_t *lab_tensor(const smx_run *run, const char *name) {
     return smx_run_tensor(run, name, &t, &failure) ? NULL : flat_tensor(&t);
 }
 
+int lab_set_weight(smx_run *run, const char *name, const float *data, size_t count) {
+    return smx_run_set_weight(run, name, data, count, &failure);
+}
+
 // ---- Samples --------------------------------------------------------------------------------------------
 
 static const uint32_t *flat_sample(const smx_sample *from) {

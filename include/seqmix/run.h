@@ -134,6 +134,10 @@ typedef struct {
 size_t smx_run_tensor_count(const smx_run *run);
 int smx_run_tensor_at(const smx_run *run, size_t i, smx_tensor *tensor);
 int smx_run_tensor(const smx_run *run, const char *name, smx_tensor *tensor, smx_error *error);
+// Write a weight: `count` finite numbers in place of those of the weight `name`, in its layout (row-major).
+// The optimiser's moments and the gradients stay. -1 where no weight has that name, or the numbers do not
+// fit; then nothing has changed.
+int smx_run_set_weight(smx_run *run, const char *name, const float *data, size_t count, smx_error *error);
 
 // Look at sample `index` of the evaluation stream (or of training, stream 1): runs the model on it alone,
 // with every intermediate kept. tokens and targets have `length` entries (a target of -1 is none); predicted

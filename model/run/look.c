@@ -2,6 +2,7 @@
 // and access to tensors by name.
 #include "run_private.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,4 +195,19 @@ int smx_run_tensor(const smx_run *r, const char *name, smx_tensor *tensor, smx_e
         error, "", name, "a name that smx_run_tensor_at lists",
         "there is no tensor %.100s here; weights can be read at once, what the model computes after a look",
         name);
+}
+
+int smx_run_set_weight(smx_run *r, const char *name, const float *data, size_t count, smx_error *error) {
+    smx_tensor t;
+    if (smx_run_tensor(r, name, &t, error)) return -1;
+    size_t size = (size_t)t.is_weight;
+    for (uint32_t i = 0; i < t.rank; i++) size *= t.shape[i];
+    size_t good = 0;
+    while (good < count && isfinite(data[good])) good++;
+    if (good < count || count != size)
+        return error_about(error, name, "", "a weight, and as many finite numbers as it has",
+                           "%.100s takes %zu numbers; it was given %zu, of which the first %zu are finite",
+                           name, size, count, good);
+    memcpy((float *)t.data, data, count * sizeof *data);
+    return 0;
 }

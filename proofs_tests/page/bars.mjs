@@ -45,6 +45,9 @@ const until = (page, condition) => page.waitForFunction(condition, { timeout: 60
         );
     });
     bar('first view painted after opening', interactive, 'ms', { most: 1000 });
+    await until(page, () => document.querySelector('#step-1 .choices button'));
+    bar('the first step can be answered after opening', (await sinceOpening()) / 1000, 's', { most: 2 });
+    await press(page, 'Open the laboratory');
     await until(page, () => globalThis.seqmix.runs().some(({ step }) => step > 0));
     bar('the lesson runs after opening', (await sinceOpening()) / 1000, 's', { most: 2 });
     await until(page, () => globalThis.seqmix.runs().some(({ solved }) => solved));

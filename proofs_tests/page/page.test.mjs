@@ -30,10 +30,11 @@ import {
 } from './testing.mjs';
 
 onPage(
-    'a first visit: the lesson starts by itself, CAT reaches 99 %, one block of attention does not',
+    'the laboratory, first opened: the lesson starts by itself, CAT reaches 99 %, one block of attention does not',
     '',
     {},
     async (page) => {
+        await press(page, 'Open the laboratory');
         await until(page, () => globalThis.seqmix.runs()[0].solved);
         const [cat] = await runs(page);
         assert.match(cat.config, /mixer=cat/);
@@ -136,7 +137,7 @@ onPage(
 onPage('views are opened from the tabs, by Back and by the address', RACE, {}, async (page) => {
     await allReady(page);
     const tabs = await page.$$eval('.views a', (all) => all.map((tab) => tab.textContent));
-    assert.equal(tabs[0], 'Experiment');
+    assert.deepEqual(tabs.slice(0, 2), ['Start', 'Experiment']);
     const open = () => text(page, '.views [aria-current=page]');
     assert.equal(await open(), 'Experiment');
     const last = tabs.length - 1;

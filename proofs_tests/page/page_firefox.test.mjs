@@ -44,9 +44,11 @@ test(
     { skip, timeout: 180_000 },
     async () => {
         const { page, complaints, close } = await lab.open('');
+        await page.waitForSelector('.start');
+        await page.click('.start-head button');
         await until(page, () => globalThis.seqmix.runs()[0].solved);
         const tabs = await page.$$eval('.views a', (all) => all.map((tab) => tab.textContent));
-        for (const name of tabs.slice(1)) {
+        for (const name of tabs.slice(2)) {
             await page.evaluate(
                 (name) =>
                     [...document.querySelectorAll('.views a')]

@@ -33,6 +33,7 @@ export interface Exports extends KernelModule {
     lab_tensor_count(run: Pointer): number;
     lab_tensor_at(run: Pointer, i: number): Pointer;
     lab_tensor(run: Pointer, name: Pointer): Pointer;
+    lab_set_weight(run: Pointer, name: Pointer, data: Pointer, count: number): number;
     lab_look(run: Pointer, stream: number, index: number, length: number): Pointer;
     lab_predict(run: Pointer, tokens: Pointer, length: number): Pointer;
     lab_predict_values(run: Pointer, values: Pointer, length: number): Pointer;

@@ -162,6 +162,19 @@ export class Run {
             this.#memory.found(this.#memory.withText(name, (at) => this.#memory.x.lab_tensor(run, at))),
         );
     }
+    /**
+     * Write a weight: as many finite numbers as it has, in its layout. The optimiser's moments stay; throws
+     * where they do not fit, and nothing has changed then.
+     */
+    setWeight(name: string, data: ArrayLike<number>): void {
+        const run = this.#open;
+        const m = this.#memory;
+        const bytes = numbers(name, data, data.length, true);
+        const failed = m.withText(name, (text) =>
+            m.withBytes(bytes, (at) => m.x.lab_set_weight(run, text, at, data.length)),
+        );
+        if (failed) throw m.error();
+    }
     /** Names and shapes of all tensors that `tensor` can read now. */
     tensors(): { name: string; shape: number[]; weight: boolean }[] {
         const all = [];

@@ -24,6 +24,8 @@ export function connect(loaded: Lab, trainers: Pool): void {
 }
 
 export const runs = signal<readonly Entry[]>([]);
+/** Runs that a view has for itself, beside those. */
+export const guests = signal<readonly Entry[]>([]);
 export const view = signal<View>(VIEW);
 export const playing = signal(false);
 export const trouble = signal<Trouble | null>(null);

@@ -2,12 +2,12 @@
 // to another.
 import { effect } from '@preact/signals';
 import type { Lab } from '../../wasm/loader/seqmix.ts';
-import { pauseHidden } from '../core/prefs.ts';
+import { pauseHidden, remembered } from '../core/prefs.ts';
 import { Pool } from '../training/pool.ts';
 import { remember } from './address.ts';
 import { score } from './history.ts';
 import { LESSON } from './lesson.ts';
-import { connect, lab, look, playing, pool, runs, said, selected, trouble, view } from './page.ts';
+import { begun, connect, lab, look, playing, pool, runs, said, selected, trouble, view } from './page.ts';
 import { listener } from './reports.ts';
 import { attempt } from './roster.ts';
 import { complete } from './mnist.ts';
@@ -80,8 +80,14 @@ export function start(loaded: Lab): void {
         }
     });
     if (first) {
+        if (remembered('front') !== 'experiment') view.value = { ...view.value, view: 'start' };
         remember('replace');
-        go();
+        // The lesson starts by itself, once it is to be seen.
+        const stop = effect(() => {
+            if (view.value.view !== VIEW.view) return;
+            if (!begun.peek()) go();
+            queueMicrotask(() => stop());
+        });
     } else if (!trouble.value) remember('replace');
 }
 

@@ -4,7 +4,7 @@ import { batch, signal } from '@preact/signals';
 import { remember } from './address.ts';
 import { membersOf, ticketsOf, type Entry, type Member } from './entry.ts';
 import { afresh } from './members.ts';
-import { playing, pool, runs, said, view } from './page.ts';
+import { guests, playing, pool, runs, said, view } from './page.ts';
 
 interface Before {
     entries: readonly Entry[];
@@ -19,8 +19,12 @@ export const undoable = signal<Before | null>(null);
 const MOST_KEPT = 256 << 20; // bytes of runs that are kept open for undo; beyond it only their setups are
 const closed = new Set<number>(); // tickets in `undoable` that are no longer open
 
-/** Every run that is open: the page's, and those that undo brings back. */
-export const allEntries = (): readonly Entry[] => [...runs.value, ...(undoable.peek()?.entries ?? [])];
+/** Every run that is open: the page's, a view's own, and those that undo brings back. */
+export const allEntries = (): readonly Entry[] => [
+    ...runs.value,
+    ...guests.peek(),
+    ...(undoable.peek()?.entries ?? []),
+];
 
 const without = (entries: readonly Entry[], kept: readonly Entry[]): Member[] => {
     const tickets = new Set(ticketsOf(kept));

@@ -1,5 +1,6 @@
 // viewing.ts: changes of what is looked at.
 import { batch } from '@preact/signals';
+import { remember as remembering } from '../core/prefs.ts';
 import { remember } from './address.ts';
 import { withSeeds } from './members.ts';
 import { runs, view } from './page.ts';
@@ -17,6 +18,7 @@ export function setView(change: Partial<View>): void {
 /** Open another view of the page; Back leads to the one before. */
 export function openView(id: string): void {
     if (id === view.value.view) return;
+    if (id === 'start' || id === 'experiment') remembering('front', id);
     view.value = { ...view.value, view: id, detail: '' };
     remember('push');
 }

@@ -16,7 +16,15 @@ export function follow(): void {
     const { sample: index, block } = view.value;
     const detail = inspecting.value;
     if (entry)
-        pool().watch({ id: entry.ticket, index, block, at: detail?.at ?? null, detail: detail !== null });
+        pool().watch({
+            id: entry.ticket,
+            index,
+            tokens: null,
+            edits: {},
+            block,
+            at: detail?.at ?? null,
+            detail: detail !== null,
+        });
 }
 
 export const seeImage = (

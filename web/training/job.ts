@@ -13,6 +13,8 @@ export interface Job {
     steps: number;
     /** Steps that may be taken before the run stands still; Infinity while it plays. */
     wanted: number;
+    /** Steps a second of this run alone; null: as of all. */
+    pace: number | null;
     /** When the next step is due (performance.now()), where a pace is set. */
     due: number;
     /** Held-out sequences of one try; 0: not yet known. */
@@ -45,6 +47,7 @@ export function jobOf(id: number, lab: Lab, run: Run, seconds: number): Job {
         run,
         steps,
         wanted: 0,
+        pace: null,
         due: 0,
         spent: 0,
         sequences: 0,

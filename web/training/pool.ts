@@ -1,7 +1,8 @@
 // pool.ts: the page's workers. The only file that talks to them: it spreads runs over max(1, cores - 1)
 // workers, passes commands on, and replaces a worker that dies.
 import * as Comlink from 'comlink';
-import type { Look, Opened, Problem, Report, Seen, Watch } from './protocol.ts';
+import type { Evaluation } from '../../wasm/loader/seqmix.ts';
+import type { Edits, Look, Opened, Problem, Report, Seen, Watch } from './protocol.ts';
 import { spawnTrainer } from './spawn.ts';
 import type { Host } from './worker.ts';
 
@@ -102,11 +103,11 @@ export class Pool {
         seat?.ids.delete(id);
         void seat?.host.close(id);
     }
-    /** Train these runs on, or `steps` steps each. */
-    play(ids: readonly number[], steps?: number): void {
+    /** Train these runs on, or `steps` steps each; `pace`: steps a second of these, whatever others have. */
+    play(ids: readonly number[], steps?: number, pace?: number): void {
         for (const seat of this.#seats) {
             const own = ids.filter((id) => seat.ids.has(id));
-            if (own.length) void seat.host.play(own, steps);
+            if (own.length) void seat.host.play(own, steps, pace);
         }
     }
     /** Let these runs stand still; without `ids` all of them. */
@@ -134,6 +135,19 @@ export class Pool {
     /** An image through the eyes of a run: drawn, or a held-out sample by its number. */
     async see(id: number, what: Uint8Array | number): Promise<Seen | { problem: Problem } | null> {
         return (await this.#seat(id)?.host.see(id, what)) ?? null;
+    }
+    /** What a run makes of a sample or of tokens, perhaps with other weights; null: it is not here. */
+    async ask(watch: Watch): Promise<Look | { problem: Problem } | null> {
+        return (await this.#seat(watch.id)?.host.ask(watch)) ?? null;
+    }
+    /** The run tried on so many held-out sequences, with changes to the task's keys and other weights. */
+    async try(
+        id: number,
+        count: number,
+        changes = '',
+        edits: Edits = {},
+    ): Promise<Evaluation | { problem: Problem } | null> {
+        return (await this.#seat(id)?.host.try(id, count, changes, edits)) ?? null;
     }
     async confusion(id: number, count: number): Promise<number[][] | null> {
         return (await this.#seat(id)?.host.confusion(id, count)) ?? null;

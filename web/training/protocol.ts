@@ -76,10 +76,16 @@ export interface Report {
     problem: Problem | null;
 }
 
+/** Weights by name, to be put in the place of a run's own for as long as one question is asked of it. */
+export type Edits = Readonly<Record<string, readonly number[]>>;
+
 /** What is to be followed: a sample of a run, now or as it was at an earlier step. */
 export interface Watch {
     id: number;
     index: number;
+    /** Tokens of the visitor's own, in place of the sample. */
+    tokens: readonly number[] | null;
+    edits: Edits;
     block: number;
     /** The snapshot to look at; null: the run as it is. */
     at: number | null;

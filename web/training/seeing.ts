@@ -1,7 +1,7 @@
 // seeing.ts: what a worker shows of the inside of a run: a sample's way through it, now or at an earlier
 // step.
 import type { Lab, Run, Sample, Tensor } from '../../wasm/loader/seqmix.ts';
-import { SNAPSHOT_BYTES, SNAPSHOTS, type Look, type Seen, type Watch } from './protocol.ts';
+import { SNAPSHOT_BYTES, SNAPSHOTS, type Edits, type Look, type Seen, type Watch } from './protocol.ts';
 
 const NOTHING: Sample = {
     length: 0,
@@ -15,9 +15,23 @@ const NOTHING: Sample = {
     targetValues: null,
 };
 
+/** What `body` gives while the run has these weights; then it has its own again, to the bit. */
+export function withWeights<T>(run: Run, edits: Edits, body: () => T): T {
+    const own = Object.keys(edits).map((name) => [name, run.tensor(name).data.slice()] as const);
+    try {
+        for (const [name, values] of Object.entries(edits)) run.setWeight(name, values);
+        return body();
+    } finally {
+        for (const [name, values] of own) run.setWeight(name, values);
+    }
+}
+
 /** What `run` does with the watched sample. */
 export function lookAt(run: Run, watch: Watch, step: number): Look {
-    const sample = run.look(watch.index);
+    return withWeights(run, watch.edits, () => looked(run, watch, step));
+}
+function looked(run: Run, watch: Watch, step: number): Look {
+    const sample = watch.tokens ? run.predict(watch.tokens) : run.look(watch.index);
     const all = run.tensors();
     const maps = new Map<number, string>(); // block -> name of its attention map
     const numbers = new Set<number>();

@@ -2,11 +2,11 @@
 // of the module per run, so that a closed run leaves nothing behind and a broken one takes no other with it.
 // One run in it is job.ts; the page's side is pool.ts.
 import * as Comlink from 'comlink';
-import { load, SeqmixError, type Lab, type Run } from '../../wasm/loader/seqmix.ts';
+import { load, SeqmixError, type Evaluation, type Lab, type Run } from '../../wasm/loader/seqmix.ts';
 import { evaluate, jobOf, problemOf, reportOf, stepsBehind, tryNextLength, type Job } from './job.ts';
 import { EVALUATE_EVERY, LENGTH_SHARE, REPORT_EVERY, SLICE } from './protocol.ts';
-import type { Look, Opened, Problem, Report, Seen, Told, Watch } from './protocol.ts';
-import { lookAt, noLook, seeImage, transfers } from './seeing.ts';
+import type { Edits, Look, Opened, Problem, Report, Seen, Told, Watch } from './protocol.ts';
+import { lookAt, noLook, seeImage, transfers, withWeights } from './seeing.ts';
 
 const MOST_SPARE = 64 << 20; // bytes of an instance that is kept for the next run
 
@@ -137,14 +137,35 @@ export class Host {
         if ((fault === null || fault instanceof SeqmixError) && lab.bytes <= MOST_SPARE)
             this.#spare.push(lab);
     }
-    /** Train these runs on, or `steps` steps each. */
-    play(ids: readonly number[], steps = Infinity): void {
+    /** What a run makes of a sample or of tokens, perhaps with other weights, now. */
+    ask(watch: Watch): Look | { problem: Problem } {
+        const job = this.#jobs.get(watch.id);
+        if (!job) return { problem: problemOf(new SeqmixError('this run is not open')) };
+        try {
+            return lookAt(job.run, watch, job.run.metrics.step);
+        } catch (error) {
+            return { problem: problemOf(error) };
+        }
+    }
+    /** The run tried on so many held-out sequences, with changes to the task's keys and other weights. */
+    try(id: number, count: number, changes: string, edits: Edits): Evaluation | { problem: Problem } {
+        const job = this.#jobs.get(id);
+        if (!job) return { problem: problemOf(new SeqmixError('this run is not open')) };
+        try {
+            return withWeights(job.run, edits, () => job.run.evaluate({ count, changes }));
+        } catch (error) {
+            return { problem: problemOf(error) };
+        }
+    }
+    /** Train these runs on, or `steps` steps each; `pace`: steps a second of these, whatever others have. */
+    play(ids: readonly number[], steps = Infinity, pace: number | null = null): void {
         const most = Math.max(0, ...[...this.#jobs.values()].map(({ spent }) => spent));
         for (const job of this.#jobs.values()) {
             if (!ids.includes(job.id)) continue;
             // Who comes late, or was at rest, is not owed the time that the others had.
             if (job.wanted === 0) job.spent = most;
             job.wanted = steps;
+            job.pace = pace;
             job.due = performance.now();
         }
         void this.#loop();
@@ -215,8 +236,8 @@ export class Host {
                 const { step } = job.run.metrics;
                 if (step % EVALUATE_EVERY === 0 || step === job.steps) evaluate(job);
                 // A pace that cannot be held does not pile up a debt.
-                if (this.#pace < Infinity)
-                    job.due = Math.max(job.due + 1000 / this.#pace, start - 1000 / this.#pace);
+                const pace = job.pace ?? this.#pace;
+                if (pace < Infinity) job.due = Math.max(job.due + 1000 / pace, start - 1000 / pace);
             } while (this.#goes(job) && job.due <= performance.now() && performance.now() - start < SLICE);
         } catch (error) {
             job.fault = error;

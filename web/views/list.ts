@@ -12,9 +12,16 @@ export interface ViewEntry {
     readonly load: () => Promise<{ default: ComponentType }>;
 }
 
+/** Where an address that names no view leads. */
 export const FIRST_VIEW = 'experiment';
 
 export const VIEWS: readonly ViewEntry[] = [
+    {
+        id: 'start',
+        title: 'Start',
+        sentence: '',
+        load: () => import('./start.tsx'),
+    },
     {
         id: FIRST_VIEW,
         title: 'Experiment',

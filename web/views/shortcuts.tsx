@@ -26,8 +26,8 @@ export const SHORTCUTS: readonly Shortcut[] = [
     { keys: 's', says: 'the next sample', does: () => setView({ sample: view.value.sample + 1 }) },
     { keys: 'e', says: 'save pictures of the view', does: () => (album.value = true) },
     { keys: 'l', says: 'logarithmic loss', does: () => setView({ log: 1 - view.value.log }) },
-    ...VIEWS.slice(0, 9).map(({ id, title }, i) => ({
-        keys: String(i + 1),
+    ...VIEWS.slice(0, 10).map(({ id, title }, i) => ({
+        keys: String(i),
         says: `open ${title}`,
         does: () => openView(id),
     })),

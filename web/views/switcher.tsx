@@ -12,7 +12,8 @@ const loaded = signal<ReadonlyMap<string, ComponentType>>(new Map([[FIRST_VIEW, 
 const failed = signal<{ id: string; message: string } | null>(null);
 
 function current(): ViewEntry {
-    return VIEWS.find(({ id }) => id === view.value.view) ?? VIEWS[0]!;
+    const called = (name: string) => VIEWS.find(({ id }) => id === name);
+    return called(view.value.view) ?? called(FIRST_VIEW)!;
 }
 
 async function fetchView({ id, title, load }: ViewEntry): Promise<void> {

@@ -2,7 +2,8 @@
 // filter, one emitted token after another.
 import { useAnswer } from './answer.ts';
 import { show } from '../../core/figures.ts';
-import { Drawing, Problem, Slider, Theorem, Verdict } from './parts.tsx';
+import { Drawing } from '../drawing.tsx';
+import { Problem, Slider, Theorem, Verdict } from './parts.tsx';
 import { TextField } from './recall.tsx';
 import { number, text } from './settings.ts';
 

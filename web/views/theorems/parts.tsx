@@ -1,7 +1,7 @@
 // parts.tsx: what the pictures share: the frame around one, a drawing that knows its width, heat maps,
 // sliders, buttons that choose.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { drawHeat, drawLegend } from '../../charts/heat.ts';
 import { show } from '../../core/figures.ts';
 import { PICTURED } from './pictured.ts';
@@ -22,49 +22,6 @@ export function Theorem({ id, title, source, children }: FigureProps) {
             <Truth of={PICTURED[id]} />
             {children}
         </section>
-    );
-}
-
-/** A drawing as wide as its place: `children` gets the width in pixels. */
-export function Drawing({
-    height,
-    label,
-    class: name = '',
-    held = false,
-    children,
-}: {
-    height: number | ((width: number) => number);
-    label: string;
-    class?: string;
-    /** It has parts to take hold of, so that it is more than an image. */
-    held?: boolean;
-    children: (width: number, height: number) => ComponentChildren;
-}) {
-    const host = useRef<HTMLDivElement>(null);
-    const [width, setWidth] = useState(0);
-    useLayoutEffect(() => {
-        const place = host.current!;
-        const measure = () => setWidth(place.clientWidth);
-        measure();
-        const observer = new ResizeObserver(measure);
-        observer.observe(place);
-        return () => observer.disconnect();
-    }, []);
-    const tall = typeof height === 'number' ? height : height(width);
-    return (
-        <div class={`drawing ${name}`} ref={host}>
-            {width > 0 && (
-                <svg
-                    width={width}
-                    height={tall}
-                    viewBox={`0 0 ${width} ${tall}`}
-                    role={held ? 'group' : 'img'}
-                    aria-label={label}
-                >
-                    {children(width, tall)}
-                </svg>
-            )}
-        </div>
     );
 }
 

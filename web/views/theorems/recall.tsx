@@ -2,7 +2,8 @@
 import type { Proofs } from '../../training/proofs.ts';
 import { useAnswer } from './answer.ts';
 import { show } from '../../core/figures.ts';
-import { causal, Choice, Drawing, Heat, Problem, Slider, Switch, Theorem, Verdict } from './parts.tsx';
+import { Drawing } from '../drawing.tsx';
+import { causal, Choice, Heat, Problem, Slider, Switch, Theorem, Verdict } from './parts.tsx';
 import { choice, flag, number, text } from './settings.ts';
 
 const LETTERS = 'abcdefgh';

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { show } from '../../core/figures.ts';
-import { Drawing } from './parts.tsx';
+import { Drawing } from '../drawing.tsx';
 
 export interface Series {
     values: ArrayLike<number>;

@@ -4,7 +4,8 @@
 import { useRef } from 'preact/hooks';
 import { useAnswer } from './answer.ts';
 import { show } from '../../core/figures.ts';
-import { Drawing, Problem, Slider, Theorem, Verdict } from './parts.tsx';
+import { Drawing } from '../drawing.tsx';
+import { Problem, Slider, Theorem, Verdict } from './parts.tsx';
 import { number } from './settings.ts';
 import { Stems } from './stems.tsx';
 

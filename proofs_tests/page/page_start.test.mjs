@@ -1,0 +1,174 @@
+// page_start.test.mjs: the view Start: its models learn while it is read, the filter can be taken in hand and
+// put back, its numbers are the models', and it needs neither a pointer nor a wide screen.
+import assert from 'node:assert/strict';
+import {
+    allReady,
+    at,
+    goto,
+    hash,
+    onPage,
+    pause,
+    prefer,
+    press,
+    RACE,
+    runs,
+    sticksOut,
+    text,
+    until,
+    violations,
+} from './testing.mjs';
+
+/** Bring a step under the eye, as scrolling does. */
+async function read(page, step) {
+    await page.$eval(`#step-${step}`, (one) => one.scrollIntoView({ block: 'start' }));
+    await until(
+        page,
+        (step) => document.querySelector('.steps [aria-current]').textContent.startsWith(String(step)),
+        step,
+    );
+}
+const trained = (page) =>
+    until(page, () =>
+        /this is the filter that it learnt/i.test(document.querySelector('#step-4').textContent),
+    );
+const heldOut = async (page) =>
+    Number(/([\d.]+) % over held-out/.exec(await text(page, '#step-4 .verdict-line'))[1]);
+const settledOn = (page, pattern) =>
+    until(
+        page,
+        (source) => new RegExp(source).test(document.querySelector('#step-4 .verdict-line').textContent),
+        pattern,
+    );
+
+onPage(
+    'a first visit reads; attention guesses, the filter learns, and dies in the hand',
+    '',
+    {},
+    async (page) => {
+        await page.waitForSelector('#step-1 .choices button');
+        assert.match(await hash(page), /view=start/);
+        assert.equal((await runs(page))[0].step, 0, 'the laboratory waits until it is opened');
+        // The puzzle has one right answer: the number after the letter.
+        const letter = (await text(page, '.asked b')).trim();
+        const value = await page.$$eval(
+            '.pairs .pair',
+            (all, letter) =>
+                all.find((pair) => pair.querySelector('b').textContent === letter).querySelector('span')
+                    .textContent,
+            letter,
+        );
+        const choices = await page.$$('.asked .choices button');
+        const names = await page.$$eval('.asked .choices button', (all) => all.map((one) => one.textContent));
+        assert.equal(names.length, 8);
+        const wrong = names.findIndex((name) => name !== value);
+        await choices[wrong].click();
+        assert.match(
+            await text(page, '#step-1 .words'),
+            new RegExp(`Not that one: after ${letter} stands ${value}\\.`),
+        );
+        await choices[names.indexOf(value)].click();
+        assert.match(await text(page, '#step-1 .words'), /Right\. You looked for/);
+        await press(page, 'It learns it');
+        await press(page, 'filter off');
+        await trained(page);
+        await until(page, () => /It does not\./.test(document.querySelector('#step-2').textContent));
+        assert.match(await text(page, '#step-3'), /seen 120 of 120 batches and answers (99|100)\.\d % right/);
+        // In hand: without the tap of the token before, recall is gone; put back, it is there again.
+        await read(page, 4);
+        assert.ok((await heldOut(page)) >= 99);
+        assert.equal((await page.$$('#step-4 .cell .right')).length, 8);
+        await press(page, 'Second to 0');
+        await settledOn(page, 'Recall is gone');
+        assert.ok((await heldOut(page)) < 25);
+        assert.ok((await page.$$('#step-4 .cell .right')).length < 5, 'and on the line that is shown');
+        await press(page, 'Put it back');
+        await settledOn(page, 'This is the filter that it learnt');
+        assert.ok((await heldOut(page)) >= 99);
+        // With the keyboard: a slider one step down still works.
+        await page.focus('#step-4 .tap:nth-child(2) input');
+        await page.keyboard.press('ArrowLeft');
+        await settledOn(page, 'It still works');
+        assert.match(
+            await text(page, '.steps [aria-current]'),
+            /^4/,
+            'the arrow moved the slider, not the step',
+        );
+        await press(page, 'Put it back');
+        await settledOn(page, 'This is the filter that it learnt');
+        // What a filter on the values does is tried when it was predicted.
+        await press(page, 'It recalls');
+        await until(page, () => /No: \d/.test(document.querySelector('.predict').textContent));
+        // Longer lines.
+        await read(page, 6);
+        await page.focus('#step-6 input');
+        for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowRight');
+        await until(page, () =>
+            /With the filter (9\d|100)\.\d %, without it \d\.\d %\. A neighbour/.test(
+                document.querySelector('#step-6').textContent,
+            ),
+        );
+        assert.equal(await text(page, '#step-6 output'), '1,024');
+        // Torn apart, attention answers as before: for the one reason that it cannot tell.
+        await read(page, 7);
+        await until(page, () => /8 of 8 stay the same/.test(document.querySelector('#step-7').textContent));
+        await until(page, () => /differ by at most/.test(document.querySelector('#step-7').textContent));
+    },
+);
+
+onPage(
+    'Start by keyboard, on a phone, without motion; links and the choice are kept',
+    '',
+    {},
+    async (page) => {
+        await page.setViewport({ width: 390, height: 844 });
+        await page.waitForSelector('#step-1');
+        for (const step of [2, 3, 4]) {
+            await page.keyboard.press('ArrowRight');
+            await until(
+                page,
+                (step) =>
+                    document.querySelector('.steps [aria-current]').textContent.startsWith(String(step)),
+                step,
+            );
+            assert.equal(await page.evaluate(() => document.activeElement.id), `step-${step}-title`);
+        }
+        await trained(page); // step 4 needs a trained model, and has one made
+        assert.match(await hash(page), /detail=4/);
+        await press(page, 'It guesses');
+        await until(page, () => /Right: \d/.test(document.querySelector('.predict').textContent));
+        await read(page, 7);
+        await until(page, () => /differ by at most/.test(document.querySelector('#step-7').textContent));
+        for (const [width, height] of [
+            [390, 844],
+            [1280, 900],
+            [2560, 1440],
+        ])
+            for (const scheme of ['light', 'dark']) {
+                await page.setViewport({ width, height });
+                await prefer(page, scheme);
+                await page.evaluate(() => scrollTo(0, 0));
+                await pause(200);
+                assert.ok((await sticksOut(page)) <= 0, `at ${width} px nothing sticks out`);
+                await page.screenshot({
+                    path: at(`build/screens/start-${width}-${scheme}.png`),
+                    fullPage: true,
+                });
+                if (width === 1280) assert.deepEqual(await violations(page), [], scheme);
+            }
+        await page.setViewport({ width: 360, height: 640 });
+        assert.ok((await sticksOut(page)) <= 0, 'at 360 px nothing sticks out');
+        // The laboratory is remembered; a link opens what it names, whatever was chosen.
+        const home = (await page.evaluate(() => location.href)).replace(/#.*/, '');
+        await press(page, 'Open the laboratory');
+        await until(page, () => globalThis.seqmix.runs()[0].step > 2);
+        await goto(page, home);
+        assert.equal(await text(page, '.views [aria-current]'), 'Experiment');
+        await until(page, () => globalThis.seqmix.runs()[0].step > 2);
+        await goto(page, `${home}${RACE}!view=start&detail=6`);
+        await until(page, () => document.querySelector('.steps [aria-current]')?.textContent.startsWith('6'));
+        await goto(page, `${home}${RACE}`);
+        await allReady(page);
+        assert.equal(await text(page, '.views [aria-current]'), 'Experiment');
+        assert.equal((await runs(page))[0].step, 0, 'a link waits for Start');
+    },
+);

@@ -1,0 +1,170 @@
+// story.ts: what the view Start is about: three small models of its own, apart from the laboratory's, the
+// line that they are asked, and the filter that the reader has in hand.
+import { computed, effect, signal } from '@preact/signals';
+import type { Evaluation } from '../../wasm/loader/seqmix.ts';
+import { MARKS } from '../core/marks.ts';
+import type { Edits, Look, Problem } from '../training/protocol.ts';
+import type { Entry } from './entry.ts';
+import { createEntry } from './members.ts';
+import { guests, lab, pool } from './page.ts';
+import { runsOf } from './setup.ts';
+
+/** 25 keys, written as letters, and 26 values; from this seed the tap that matters comes out above zero. */
+const TASK = 'task=mqar&vocab=52&seed=3&steps=120';
+const FIRST_VALUE = 26;
+export const PAIRS = 8;
+export const TRAINED_LENGTH = 64;
+const SHORTEST = 4 * PAIRS; // the task's least length: the line is filled up to it with what stands for nothing
+const PACE = 40; // steps a second: three seconds in all
+const HELD_OUT = 64; // sequences that a change of the filter is judged on
+const FILTER = 'block0.mixer.filter_k';
+
+const CONFIGS = {
+    attention: `mixer=attention&${TASK}`,
+    keys: `mixer=cat&filters=k&${TASK}`,
+    values: `mixer=cat&filters=v&${TASK}`,
+};
+export type Kind = keyof typeof CONFIGS;
+export const KINDS = ['attention', 'keys', 'values'] as const;
+/** Colours as in the first lesson: CAT's blue, attention's vermillion. */
+const MARK = { attention: MARKS[1]!, keys: MARKS[0]!, values: MARKS[2]! };
+
+const made = signal<Partial<Record<Kind, Entry>>>({});
+export const modelOf = (kind: Kind): Entry | null => made.value[kind] ?? null;
+const known = (kind: Kind) => {
+    const points = modelOf(kind)?.history.points;
+    return points?.[points.length - 1]?.accuracy;
+};
+/** Share of held-out answers that are right now; undefined: not yet tried. */
+export function accuracyOf(kind: Kind): number | undefined {
+    void modelOf(kind)?.live.value; // its reports bring the tries
+    return known(kind);
+}
+export const isTrained = (kind: Kind): boolean => modelOf(kind)?.live.value.status === 'done';
+
+// ---- The line ---------------------------------------------------------------------------------------------
+
+/** Which held-out line is shown. */
+export const page = signal(0);
+
+/** 8 pairs, then the 8 keys again, as tokens; without what the task puts between them. */
+export const line = computed((): readonly number[] => {
+    const run = lab().open(`${CONFIGS.attention}&batch=1`);
+    const tokens = [...run.look(page.value).tokens!].filter((token) => token > 0);
+    run.close();
+    return tokens;
+});
+/** The value that stands after the key that place `i` asks for. */
+export const wanted = (tokens: readonly number[], i: number): number =>
+    tokens[tokens.indexOf(tokens[i]!) + 1]!;
+/** Pair of a token's place, counted from 0: a question has its key's. */
+export const pairOf = (tokens: readonly number[], i: number): number =>
+    Math.floor((i < 2 * PAIRS ? i : tokens.indexOf(tokens[i]!)) / 2);
+export const isKey = (token: number): boolean => token < FIRST_VALUE;
+export const written = (token: number): string =>
+    isKey(token) ? String.fromCharCode(64 + token) : `${token - FIRST_VALUE + 1}`;
+export const QUESTIONS = Array.from({ length: PAIRS }, (_, i) => 2 * PAIRS + i);
+/** The question whose answer is followed. */
+export const question = signal(2 * PAIRS);
+
+/** The pairs' tokens in another order, always the same; the questions stay. */
+export const torn = (tokens: readonly number[]): number[] => [
+    ...Array.from({ length: 2 * PAIRS }, (_, i) => tokens[(5 * i + 3) % (2 * PAIRS)]!),
+    ...tokens.slice(2 * PAIRS),
+];
+/** How many of the line's questions a model answers right. */
+export const rightOf = (tokens: readonly number[], look: Look | null | undefined): number =>
+    look ? QUESTIONS.filter((i) => look.sample.predicted?.[i] === wanted(tokens, i)).length : 0;
+const filled = (tokens: readonly number[]): number[] =>
+    Array.from({ length: SHORTEST }, (_, i) => tokens[i] ?? 0);
+
+// ---- The filter in hand -----------------------------------------------------------------------------------
+
+/** The taps as they are; null: as they were learnt. */
+export const hand = signal<readonly number[] | null>(null);
+export const learnt = signal<readonly number[] | null>(null);
+const editsNow = (): Edits => (hand.value ? { [FILTER]: hand.value } : {});
+
+// ---- Asking -----------------------------------------------------------------------------------------------
+
+export interface Told {
+    /** The line as each model sees it now, with its attention map. */
+    look: Look;
+    /** Held-out share of right answers with the filter as it is in hand. */
+    share: number | undefined;
+}
+export const told = signal<Partial<Record<Kind, Told>>>({});
+
+const isProblem = <T extends object>(
+    answer: T | { problem: Problem } | null,
+): answer is { problem: Problem } => answer !== null && 'problem' in answer && answer.problem !== null;
+
+export function ask(kind: Kind, tokens: readonly number[], edits: Edits = {}): Promise<Look | null> {
+    const entry = modelOf(kind);
+    if (!entry) return Promise.resolve(null);
+    const watch = {
+        id: entry.ticket,
+        index: 0,
+        tokens: filled(tokens),
+        edits,
+        block: 0,
+        at: null,
+        detail: true,
+    };
+    return pool()
+        .ask(watch)
+        .then((look) => (isProblem(look) ? null : look));
+}
+export async function tryAt(kind: Kind, count: number, changes: string, edits: Edits = {}) {
+    const entry = modelOf(kind);
+    const found = entry && (await pool().try(entry.ticket, count, changes, edits));
+    return isProblem(found) ? null : (found as Evaluation | null);
+}
+
+/** Calls `body` again when it was called meanwhile: the last question wins. */
+function latest(body: () => Promise<void>): () => void {
+    let busy = false;
+    let again = false;
+    return () => {
+        again = true;
+        if (busy) return;
+        busy = true;
+        void (async () => {
+            while (again) {
+                again = false;
+                await body().catch(() => {}); // its worker went: the run says so
+            }
+            busy = false;
+        })();
+    };
+}
+async function follow(kind: Kind): Promise<void> {
+    const edits = kind === 'keys' ? editsNow() : {};
+    const look = await ask(kind, line.value, edits);
+    if (!look) return;
+    const still = Object.keys(edits).length > 0;
+    const share = still ? (await tryAt(kind, HELD_OUT, '', edits))?.accuracy : undefined;
+    told.value = { ...told.value, [kind]: { look, share } };
+    if (kind === 'keys' && !still)
+        learnt.value = [...(look.tensors.find(({ name }) => name === FILTER)?.data ?? [])];
+}
+
+/** Let a model learn, from its first call on. */
+export function learn(kind: Kind): void {
+    if (made.peek()[kind]) return;
+    const entry = createEntry(runsOf(lab(), CONFIGS[kind])[0]!, MARK[kind]);
+    guests.value = [...guests.peek(), entry];
+    made.value = { ...made.peek(), [kind]: entry };
+    const status = computed(() => entry.live.value.status);
+    const step = computed(() => entry.live.value.step);
+    effect(() => {
+        if (status.value === 'ready' || status.value === 'paused')
+            pool().play([entry.ticket], undefined, PACE);
+    });
+    const again = latest(() => follow(kind));
+    effect(() => {
+        if (status.value === 'opening' || status.value === 'failed') return;
+        void [step.value, line.value, kind === 'keys' && hand.value];
+        again();
+    });
+}

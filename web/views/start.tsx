@@ -1,0 +1,123 @@
+// start.tsx: the first view: why a filter of three taps matters, in eight short steps, each beside a live
+// model that is trained while it is read.
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import '../styles/theorems.css';
+import '../styles/start.css';
+import { learn } from '../state/story.ts';
+import { view } from '../state/page.ts';
+import { openView, setView } from '../state/viewing.ts';
+import { Bring, Limits } from './start/beyond.tsx';
+import { Answer, Hands, Lengths } from './start/mechanism.tsx';
+import { Fail, Puzzle, SwitchOn } from './start/task.tsx';
+
+const STEPS = [
+    ['Remember', 'A line to remember', Puzzle],
+    ['Guess', 'Can attention do it?', Fail],
+    ['Learn', 'Switch a filter on', SwitchOn],
+    ['Take hold', 'Take the filter in your hands', Hands],
+    ['Follow', 'How one answer comes about', Answer],
+    ['Stretch', 'Make the line longer', Lengths],
+    ['Limits', 'What attention can, and what it cannot', Limits],
+    ['Yours', 'Now yours', Bring],
+] as const;
+
+/** The step that is read now; models that it needs are trained by then. */
+function reach(step: number): void {
+    if (step >= 3) learn('attention');
+    if (step >= 4) learn('keys');
+}
+const place = (step: number) => document.getElementById(`step-${step}`);
+
+export default function Start() {
+    const [now, setNow] = useState(1);
+    const host = useRef<HTMLDivElement>(null);
+    const begun = useRef(false);
+    const go = (step: number) => {
+        const to = Math.max(1, Math.min(STEPS.length, step));
+        const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+        place(to)?.scrollIntoView({ block: 'start', behavior: still ? 'auto' : 'smooth' });
+        place(to)?.querySelector<HTMLElement>('h3')?.focus({ preventScroll: true });
+        reach(to);
+    };
+    useEffect(() => {
+        const wanted = Number(view.peek().detail);
+        // Once drawings have their heights.
+        if (wanted > 1 && wanted <= STEPS.length)
+            setTimeout(() => place(wanted)?.scrollIntoView({ block: 'start' }), 100);
+        const observer = new IntersectionObserver(
+            (seen) => {
+                const found = seen.filter(({ isIntersecting }) => isIntersecting)[0];
+                if (found) setNow(Number(found.target.id.slice(5)));
+            },
+            { rootMargin: '-25% 0px -70% 0px' },
+        );
+        for (const section of host.current!.querySelectorAll('.step')) observer.observe(section);
+        return () => observer.disconnect();
+    }, []);
+    useLayoutEffect(() => {
+        reach(now);
+        if (begun.current && view.peek().view === 'start') setView({ detail: now > 1 ? String(now) : '' });
+        begun.current = true; // the address is not forgotten before it was obeyed
+        const turn = (event: KeyboardEvent) => {
+            const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+            const held = (event.target as HTMLElement).closest(
+                'input, select, textarea, dialog, [role=slider]',
+            );
+            if (!by || held || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+            event.preventDefault();
+            go(now + by);
+        };
+        addEventListener('keydown', turn);
+        return () => removeEventListener('keydown', turn);
+    }, [now]);
+    return (
+        <div class="start" ref={host}>
+            <div class="start-head">
+                <h2>Three numbers that let attention look things up</h2>
+                <p>
+                    Eight short steps. Every model in them is trained here, now, in this browser; every number
+                    is its own. Scroll, or use the arrow keys ← and →.
+                </p>
+                <button type="button" onClick={() => openView('experiment')}>
+                    Open the laboratory
+                </button>
+            </div>
+            <nav class="steps" aria-label="Steps">
+                <ol>
+                    {STEPS.map(([name], i) => (
+                        <li key={name}>
+                            <button
+                                type="button"
+                                aria-current={now === i + 1 ? 'step' : undefined}
+                                onClick={() => go(i + 1)}
+                            >
+                                <span class="number">{i + 1}</span> <span class="step-name">{name}</span>
+                            </button>
+                        </li>
+                    ))}
+                </ol>
+            </nav>
+            {STEPS.map(([, title, Step], i) => (
+                <section
+                    key={title}
+                    class="step"
+                    id={`step-${i + 1}`}
+                    aria-labelledby={`step-${i + 1}-title`}
+                >
+                    <Step>
+                        <h3 id={`step-${i + 1}-title`} tabIndex={-1}>
+                            <span class="number">{i + 1}</span> {title}
+                        </h3>
+                    </Step>
+                    {i + 1 < STEPS.length && (
+                        <p class="onward">
+                            <button type="button" class="quiet" onClick={() => go(i + 2)}>
+                                {STEPS[i + 1]![1]} →
+                            </button>
+                        </p>
+                    )}
+                </section>
+            ))}
+        </div>
+    );
+}

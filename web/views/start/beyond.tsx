@@ -1,0 +1,235 @@
+// beyond.tsx: steps 7 and 8: what attention can and cannot express, and where to go from here.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { mapRows } from '../../charts/grid.ts';
+import { show } from '../../core/figures.ts';
+import type { Look } from '../../training/protocol.ts';
+import { ask, isTrained, line, question, QUESTIONS, rightOf, torn, written } from '../../state/story.ts';
+import { openLesson } from '../../state/start.ts';
+import { openView } from '../../state/viewing.ts';
+import { useAnswer } from '../theorems/answer.ts';
+import { Slider } from '../theorems/parts.tsx';
+import { Stems } from '../theorems/stems.tsx';
+import { Arcs } from './arcs.tsx';
+import { Beside, Live, Progress, type StepProps } from './frame.tsx';
+import { Line } from './line.tsx';
+
+export function Limits({ children }: StepProps) {
+    return (
+        <Beside
+            words={
+                <>
+                    {children}
+                    <p>
+                        <b>It cannot tell order.</b> To a block of attention without positions a line is a bag
+                        of tokens. Tear all pairs apart, and it answers as before.
+                    </p>
+                    <p>
+                        <b>It can be any convolution</b>, once something tells it where a token stands: with
+                        the right weights one head computes every filter whose taps are not negative. Try one.
+                    </p>
+                    <p>
+                        So the question is what a mechanism learns easily. On pixels, LaS lets near ones count
+                        more and smooths the rest. Focus lets a small network choose a filter for each
+                        stretch.
+                    </p>
+                    <div class="row">
+                        <button type="button" onClick={() => openLesson('preset=ablations')}>
+                            LaS in parts
+                        </button>
+                        <button type="button" onClick={() => openLesson('preset=mechanisms')}>
+                            One task, six mechanisms
+                        </button>
+                    </div>
+                </>
+            }
+        >
+            <Torn />
+            <Whenever>{() => <Same />}</Whenever>
+        </Beside>
+    );
+}
+
+/** The same tokens in another order, through both models. */
+function Torn() {
+    const tokens = line.value;
+    const other = torn(tokens);
+    const [apart, setApart] = useState(false);
+    const [seen, setSeen] = useState<{ before: Look; after: Look; keys: Look } | null>(null);
+    const ready = isTrained('attention') && isTrained('keys');
+    useEffect(() => {
+        if (!ready) return;
+        let gone = false;
+        void Promise.all([ask('attention', tokens), ask('attention', other), ask('keys', other)]).then(
+            ([before, after, keys]) => {
+                if (!gone && before && after && keys) setSeen({ before, after, keys });
+            },
+        );
+        return () => {
+            gone = true;
+        };
+    }, [ready, tokens]);
+    if (!ready || !seen)
+        return (
+            <>
+                <Progress kind="attention" name="Attention" />
+                <Progress kind="keys" name="The block with its filter" />
+            </>
+        );
+    const { before, after, keys } = seen;
+    const same = QUESTIONS.filter((i) => before.sample.predicted![i] === after.sample.predicted![i]).length;
+    const moved = Math.max(
+        ...QUESTIONS.map((i) => Math.abs(before.sample.confidence![i]! - after.sample.confidence![i]!)),
+    );
+    const look = apart ? after : before;
+    return (
+        <>
+            <Line tokens={apart ? other : tokens} asked={tokens} look={look} name="attention" />
+            <Arcs
+                count={tokens.length}
+                row={question.value}
+                weights={mapRows(look.map!, look.sample.length, 0, question.value)}
+                taps={null}
+                stage={2}
+                below
+                tone="tone-attention"
+                label={`Where attention looks from the question ${written(tokens[question.value]!)}`}
+            />
+            <div class="row">
+                <button type="button" aria-pressed={apart} onClick={() => setApart(!apart)}>
+                    {apart ? 'Put the pairs together' : 'Tear the pairs apart'}
+                </button>
+            </div>
+            <p class="verdict-line">
+                Of attention’s answers <Live>{same} of 8</Live> stay the same; none is surer or less sure by
+                more than <Live>{show(moved)}</Live>. With the filter{' '}
+                <Live>{rightOf(tokens, keys)} of 8</Live> stay: to it the line is another one.
+            </p>
+        </>
+    );
+}
+
+const L = 12;
+const X = [0, 1, 0.6, -0.4, 0, 0, 0.8, 0.8, 0.8, -0.6, 0.2, 0];
+/** Attention's output beside the convolution's, for a kernel of two sliders. */
+function Same() {
+    const [fade, setFade] = useState(0.7);
+    const [echo, setEcho] = useState(0.4);
+    const kernel = Array.from({ length: L }, (_, t) => Math.min(1, fade ** t + (t === 5 ? echo : 0)));
+    const { value: found, problem } = useAnswer(
+        async (v) => v.convolution(kernel, X, false, 'float32'),
+        [fade, echo],
+    );
+    if (problem) return <p class="why">This cannot be computed here: {problem}</p>;
+    if (!found) return <p class="caption">Loading the construction of the proof …</p>;
+    const difference = Math.max(...Array.from(found.y, (y, t) => Math.abs(y - found.direct[t]!)));
+    return (
+        <>
+            <Stems
+                label="What attention gives, and what the convolution gives"
+                series={[
+                    { values: found.y, tone: 'one', shape: 'ring' },
+                    { values: found.direct, tone: 'two', shape: 'cross', stems: false },
+                ]}
+                low={-2}
+                high={3}
+                foot={(i) => i}
+            />
+            <div class="theorem-controls">
+                <Slider
+                    label="how slowly the filter fades"
+                    value={fade}
+                    min={0}
+                    max={0.95}
+                    step={0.05}
+                    set={setFade}
+                />
+                <Slider
+                    label="an echo after five rows"
+                    value={echo}
+                    min={0}
+                    max={0.9}
+                    step={0.05}
+                    set={setEcho}
+                />
+            </div>
+            <p class="verdict-line">
+                ○ attention, ✕ convolution: they differ by at most <Live>{show(difference)}</Live>, which is
+                rounding (LaS, Theorem B.1).{' '}
+                <button type="button" class="link" onClick={() => openView('theorems')}>
+                    All theorems
+                </button>
+            </p>
+        </>
+    );
+}
+
+/** Made when it comes into sight: it fetches what it needs then. */
+function Whenever({ children }: { children: () => ComponentChildren }) {
+    const host = useRef<HTMLDivElement>(null);
+    const [seen, see] = useState(false);
+    useEffect(() => {
+        const observer = new IntersectionObserver((found) => {
+            if (found.some(({ isIntersecting }) => isIntersecting)) see(true);
+        });
+        observer.observe(host.current!);
+        return () => observer.disconnect();
+    }, []);
+    return (
+        <div ref={host} class="whenever">
+            {seen && children()}
+        </div>
+    );
+}
+
+const NEXT: readonly (readonly [string, string, () => void])[] = [
+    [
+        'Which filter matters',
+        'Queries, keys, values: train all of them side by side.',
+        () => openLesson('preset=filters'),
+    ],
+    [
+        'Look inside',
+        'Every weight and every step of a model, over its whole training.',
+        () => openView('inside'),
+    ],
+    [
+        'Draw a digit',
+        'An image is a sequence, too: draw one, and watch it being read.',
+        () => openView('digits'),
+    ],
+    [
+        'Bring a text',
+        'Train on a file of your own: choose the task “Characters of a text”.',
+        () => openView('experiment'),
+    ],
+    ['Trust nothing', 'Proofs and checks, run again in this browser.', () => openView('verify')],
+    ['The laboratory', 'Nineteen mechanisms, every setting, lessons.', () => openView('experiment')],
+];
+
+export function Bring({ children }: StepProps) {
+    return (
+        <Beside
+            words={
+                <>
+                    {children}
+                    <p>
+                        You know now what three numbers do for attention, and why. The laboratory has the same
+                        models with every setting, on tasks that you choose or bring.
+                    </p>
+                </>
+            }
+        >
+            <ul class="next">
+                {NEXT.map(([title, sentence, open]) => (
+                    <li key={title}>
+                        <button type="button" class="card" onClick={open}>
+                            <strong>{title}</strong>
+                            <span>{sentence}</span>
+                        </button>
+                    </li>
+                ))}
+            </ul>
+        </Beside>
+    );
+}

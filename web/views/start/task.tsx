@@ -1,0 +1,174 @@
+// task.tsx: steps 1 to 3: the task, attention that fails at it, the filter that lets it learn.
+import { useState } from 'preact/hooks';
+import {
+    accuracyOf,
+    isTrained,
+    learn,
+    learnt,
+    line,
+    modelOf,
+    page,
+    PAIRS,
+    question,
+    rightOf,
+    told,
+    wanted,
+    written,
+} from '../../state/story.ts';
+import { Climb } from './climb.tsx';
+import { Beside, Choices, Live, Progress, two, type StepProps } from './frame.tsx';
+import { Line, Pairs } from './line.tsx';
+
+export function Puzzle({ children }: StepProps) {
+    const tokens = line.value;
+    const [picked, pick] = useState<number | null>(null);
+    const answer = wanted(tokens, question.value);
+    const choices = tokens
+        .slice(0, 2 * PAIRS)
+        .filter((_, i) => i % 2 === 1)
+        .sort((a, b) => a - b);
+    return (
+        <Beside
+            words={
+                <>
+                    {children}
+                    <p>
+                        A line of keys and values: after each letter stands its number. Then one of the
+                        letters comes again, and the question is: which number stood after it?
+                    </p>
+                    <p aria-live="polite">
+                        {picked === null
+                            ? 'You can answer that. Do it.'
+                            : picked === answer
+                              ? `Right. You looked for ${written(tokens[question.value]!)}, and read what stands beside it. Those are two things: finding, and looking beside.`
+                              : `Not that one: after ${written(tokens[question.value]!)} stands ${written(answer)}.`}
+                    </p>
+                </>
+            }
+        >
+            <Pairs tokens={tokens} />
+            <p class="asked">
+                <span class={`pair pair-${picked === null ? 0 : Math.floor(tokens.indexOf(answer) / 2) + 1}`}>
+                    <b>{written(tokens[question.value]!)}</b>
+                    <span>?</span>
+                </span>
+                <Choices
+                    label={`Which number stood after ${written(tokens[question.value]!)}?`}
+                    choices={choices.map((value) => [value, written(value)] as const)}
+                    value={picked}
+                    set={pick}
+                />
+            </p>
+            <button
+                type="button"
+                class="quiet again"
+                onClick={() => {
+                    page.value++;
+                    pick(null);
+                }}
+            >
+                Another line
+            </button>
+        </Beside>
+    );
+}
+
+export function Fail({ children }: StepProps) {
+    const [guess, setGuess] = useState<'can' | 'cannot' | null>(null);
+    const begun = modelOf('attention') !== null;
+    const done = isTrained('attention');
+    return (
+        <Beside
+            words={
+                <>
+                    {children}
+                    <p>
+                        Attention is made for finding: every token looks at all earlier ones and takes what it
+                        likes best. Give one block of it thousands of such lines to learn from. Will it
+                        answer?
+                    </p>
+                    <Choices
+                        label="Your guess"
+                        choices={[
+                            ['can', 'It learns it'],
+                            ['cannot', 'It does not'],
+                        ]}
+                        value={guess}
+                        set={(value) => {
+                            setGuess(value);
+                            learn('attention');
+                        }}
+                    />
+                    <div class="live-words">
+                        {begun ? (
+                            <Progress kind="attention" name="Attention" />
+                        ) : (
+                            <p>Guess, and it is trained.</p>
+                        )}
+                        {done && (
+                            <p>
+                                {(accuracyOf('attention') ?? 1) < 0.25
+                                    ? `${guess === 'can' ? 'It does not. ' : guess ? 'You were right. ' : ''}A number in the line carries nothing of the letter before it. So a question cannot tell which of the ${PAIRS} numbers is its own, and guesses.`
+                                    : 'That is more than guessing gives.'}
+                            </p>
+                        )}
+                    </div>
+                </>
+            }
+        >
+            <Climb kinds={['attention']} />
+        </Beside>
+    );
+}
+
+export function SwitchOn({ children }: StepProps) {
+    const on = modelOf('keys') !== null;
+    const tokens = line.value;
+    const taps = learnt.value;
+    const look = told.value.keys?.look ?? null;
+    return (
+        <Beside
+            words={
+                <>
+                    {children}
+                    <p>
+                        The same block, with one thing more: before a token is looked for, three numbers mix
+                        into it the two tokens before it. That is all that CAT, a convolution-augmented
+                        transformer, adds here.
+                    </p>
+                    <button
+                        type="button"
+                        role="switch"
+                        aria-checked={on}
+                        class="switch"
+                        disabled={on}
+                        onClick={() => learn('keys')}
+                    >
+                        <span class="knob" aria-hidden="true" />
+                        filter {on ? 'on' : 'off'}
+                    </button>
+                    <div class="live-words">
+                        <Progress kind="keys" name="The block with its filter" />
+                        {taps && taps.length === 3 && (
+                            <p>
+                                Its three numbers are now <Live>{two(taps[0]!)}</Live> for the token itself,{' '}
+                                <Live>{two(taps[1]!)}</Live> for the one before, <Live>{two(taps[2]!)}</Live>{' '}
+                                for the one before that.
+                            </p>
+                        )}
+                    </div>
+                </>
+            }
+        >
+            <Climb kinds={['attention', 'keys']} />
+            {on && (
+                <>
+                    <Line tokens={tokens} look={look} name="the block with its filter" />
+                    <p class="caption">
+                        {rightOf(tokens, look)} of {PAIRS} questions of this line are answered right.
+                    </p>
+                </>
+            )}
+        </Beside>
+    );
+}
