@@ -3,7 +3,7 @@
 // tables are those of one machine.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { after, test } from 'node:test';
@@ -211,3 +211,25 @@ test(
         assert.equal(readFileSync(join(folder, 'joblog'), 'utf8').split('\n').length - 2, 20); // a header, a line a job
     },
 );
+
+test('the commands of docs/SCALE.md with Slurm alone lead to the table', { skip }, () => {
+    const text = readFileSync('docs/SCALE.md', 'utf8');
+    const blocks = [...text.matchAll(/^```sh(?: slurm)?\n([^]*?)^```/gm)].map(([, block]) => block);
+    const local = blocks.filter((block) => block.includes('xargs'));
+    assert.deepEqual([blocks.length, local.length], [5, 1]);
+    const script = blocks
+        .filter((block) => !local.includes(block))
+        .join('')
+        .replace('make build/seqmix\nexport PATH=$PWD/build:$PATH\n', '')
+        .replace('scripts/', `${resolve('scripts')}/`);
+    mkdirSync(join(folder, 'newcomer'));
+    const { SLURM_CONF: _, ...others } = env;
+    const ran = spawnSync('bash', ['-euc', script], {
+        cwd: join(folder, 'newcomer'),
+        encoding: 'utf8',
+        env: others,
+    });
+    assert.equal(ran.status, 0, ran.stderr);
+    assert.match(ran.stdout, /\n45 results, 9 settings\n/);
+    assert.match(ran.stdout, /3 the same to the bit, 0 not/);
+});

@@ -15,7 +15,7 @@ import {
     writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-collect-'));
@@ -318,4 +318,29 @@ test("what a mixer's text says ends no element of the page", () => {
     const page = readFileSync(file('text.html'), 'utf8');
     assert.equal(page.split('</script>').length - 1, 2);
     assert.match(page, /\\u003c\/script>\\u003cscript>alert/);
+});
+
+// ---- docs/SCALE.md as a newcomer reads it (its Slurm: cluster.test.mjs)
+
+test('the commands of docs/SCALE.md lead from the question to the table', () => {
+    const text = readFileSync('docs/SCALE.md', 'utf8');
+    const blocks = [...text.matchAll(/^```sh\n([^]*?)^```/gm)].map(([, block]) => block);
+    assert.equal(blocks.length, 4);
+    const here = file('newcomer');
+    mkdirSync(here);
+    const script = blocks.join('').replace('make build/seqmix\nexport PATH=$PWD/build:$PATH\n', '');
+    const { status, stdout, stderr } = spawnSync('bash', ['-euc', script], {
+        cwd: here,
+        encoding: 'utf8',
+        env: { ...process.env, PATH: resolve('build') + delimiter + process.env.PATH },
+    });
+    assert.equal(status, 0, stderr);
+    assert.match(stdout, /^45 jobs of about /);
+    assert.match(stdout, /\n45 results, 9 settings\n[^]*mqar +cat +[\d.]+ +accuracy +5 /);
+    assert.match(
+        stdout,
+        /against mixer=attention[^]*3 of 45 trained again on \w+: 3 the same to the bit, 0 not/,
+    );
+    for (const name of ['results.csv', 'summary.csv', 'pairs.csv', 'machines.csv', 'report.html', 'logs'])
+        assert.ok(existsSync(join(here, 'results', name)), name);
 });
