@@ -34,8 +34,7 @@ static int collect(int argc, char **argv);
 const cli_command cli_collect = {
     .name = "collect",
     .usage = "DIR",
-    .help =
-        "the results of jobs as tables, the same bytes whatever machines wrote them: all, over seeds, the best of each",
+    .help = "the results of jobs as tables, the same bytes whatever machines computed them",
     .options = table_of_options,
     .plain = offsetof(options, folder),
     .most = 1,

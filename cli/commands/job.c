@@ -25,8 +25,9 @@ static const cli_option table[] = {
      OPTION_TEXT, offsetof(options, out), 0, 0},
     {"--eval", "N", "judged on so many held-out sequences (1000)", OPTION_COUNT, offsetof(options, eval), 1,
      10000000},
-    {"--save-every", "N", "a checkpoint every N seconds (60)", OPTION_COUNT, offsetof(options, seconds), 1,
-     1000000},
+    {"--save-every", "N",
+     "a checkpoint every N seconds (60), and after TERM, INT, HUP and USR1, which end with 75", OPTION_COUNT,
+     offsetof(options, seconds), 1, 1000000},
     {0},
 };
 
@@ -35,8 +36,8 @@ const cli_command cli_job = {
     .name = "job",
     .usage = "'CONFIG'",
     .help =
-        "one training of a grid: its result into a folder; at once where it is there, from its checkpoint where it "
-        "was begun; after TERM, INT, HUP or USR1 it is saved and ends with 75",
+        "one training of a grid, its result into a folder: gone on with where it was begun, at once where "
+        "it is done",
     .options = table,
     .plain = offsetof(options, config),
     .most = 1,
@@ -250,7 +251,7 @@ static int work_on(work *w) {
                                  .status = TRY_AGAIN,
                                  .checkpoint = checkpoint,
                                  .training = w};
-    if (signals_start(&rules) || open_run(w)) return 2;
+    if (signals_start(&rules) || open_run(w) || cli_refuse_too_large(w->run)) return 2;
     if (*smx_run_warning(w->run)) cli_note("%s", smx_run_warning(w->run));
     cli_note_images(smx_run_config(w->run), "");
     status = compute(w);
