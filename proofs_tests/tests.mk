@@ -67,6 +67,7 @@ $(call script, install,  package/install.test.mjs,          scripts/exports.sh s
 $(call script, pytorch,  package/pytorch.test.mjs,          $(wildcard examples/pytorch/*.py) build/seqmix $(MODULE))
 $(call script, export,   package/export.test.mjs,           build/seqmix $(MODULE))
 $(call script, arm,      package/arm.sh,                    build/seqmix proofs_tests/digests.txt)
+$(call script, musl,     package/musl.sh,                   build/seqmix proofs_tests/digests.txt)
 # The page in real browsers: each file of proofs_tests/page/ is one program.
 PAGE_TESTS := $(patsubst proofs_tests/page/%.test.mjs,%,$(wildcard proofs_tests/page/*.test.mjs))
 $(foreach p,$(PAGE_TESTS),$(call script, $p, page/$p.test.mjs, $(PAGE)))
@@ -102,7 +103,7 @@ include proofs_tests/torture/torture.mk
 # The theorems proved in Rocq.
 include proofs_tests/rocq/rocq.mk
 
-build/test/arm.count: RUN_OPTIONS := --timeout 1800
+build/test/arm.count build/test/musl.count: RUN_OPTIONS := --timeout 1800
 build/test/format.count: export C_FILES := $(C_FILES)
 build/test/format.count: export WEB_FILES := $(WEB_FILES)
 

@@ -436,3 +436,16 @@ test('the manual pages are good roff', { skip: !has('groff') && 'needs groff' },
         assert.ok(stdout.length > 1000);
     }
 });
+
+const elf = process.platform === 'linux' && has('readelf') && 'build/seqmix';
+test(
+    'the program is hardened: stack protector, checked calls, no writable table of functions',
+    { skip: !elf && 'needs readelf' },
+    () => {
+        const symbols = run('readelf', ['-Ws', '--dyn-syms', elf]);
+        assert.match(symbols, /__stack_chk_fail/);
+        assert.match(symbols, /__snprintf_chk/);
+        assert.match(run('readelf', ['-Wd', elf]), /BIND_NOW|Flags:.* NOW/);
+        assert.match(run('readelf', ['-Wl', elf]), /GNU_RELRO/);
+    },
+);

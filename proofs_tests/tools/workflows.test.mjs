@@ -30,6 +30,7 @@ test('pull requests run make test on three kinds of machine, with no rights but 
     assert.match(job(text, 'test'), /- run: make test$/m);
     for (const runner of ['ubuntu-24.04', 'ubuntu-24.04-arm', 'macos-15'])
         assert.ok(text.includes(`runner: ${runner} }`), runner);
+    assert.match(job(text, 'elsewhere'), /- run: STRICT=1 make test-elsewhere$/m);
     assert.ok(!text.includes('continue-on-error'));
 });
 
