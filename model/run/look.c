@@ -202,12 +202,11 @@ int smx_run_set_weight(smx_run *r, const char *name, const float *data, size_t c
     if (smx_run_tensor(r, name, &t, error)) return -1;
     size_t size = (size_t)t.is_weight;
     for (uint32_t i = 0; i < t.rank; i++) size *= t.shape[i];
-    size_t good = 0;
-    while (good < count && isfinite(data[good])) good++;
-    if (good < count || count != size)
-        return error_about(error, name, "", "a weight, and as many finite numbers as it has",
-                           "%.100s takes %zu numbers; it was given %zu, of which the first %zu are finite",
-                           name, size, count, good);
+    size_t finite = 0;
+    while (finite < count && isfinite(data[finite])) finite++;
+    if (finite < count || count != size)
+        return error_about(error, name, "", "", "%.100s takes %zu finite numbers; it was given %zu of %zu", name,
+                           size, finite, count);
     memcpy((float *)t.data, data, count * sizeof *data);
     return 0;
 }

@@ -267,3 +267,28 @@ test('a tensor: its name, its shape, and whether it is trained', () => {
     assert.throws(() => run.tensor('nothing'), SeqmixError);
     run.close();
 });
+
+test('a weight: written, used by the next look, and written back to the bit; what does not fit changes nothing', () => {
+    const run = lab.open('mixer=cat&filters=k&task=mqar&vocab=16&length=16&pairs=2&batch=2');
+    const name = 'block0.mixer.filter_k';
+    const [digest, own] = [run.digest(), run.tensor(name).data.slice()];
+    const sure = () => run.look(0).confidence.join();
+    const before = sure();
+    run.setWeight(name, [0, 0.5, -1]);
+    assert.deepEqual([...run.tensor(name).data], [0, 0.5, -1]);
+    assert.notEqual(sure(), before);
+    run.setWeight(name, own);
+    assert.equal(sure(), before);
+    assert.equal(run.digest(), digest);
+    for (const [what, values, words] of [
+        ['nothing', [1], /there is no tensor nothing/],
+        [`grad:${name}`, [1, 2, 3], /takes 0 finite numbers/],
+        [name, [1, 2], /takes 3 finite numbers; it was given 2 of 2/],
+        [name, [1, 2, 3, 4], /takes 3 finite numbers; it was given 4 of 4/],
+        [name, [1, NaN, 3], /given 1 of 3/],
+        [name, [1, 2, Infinity], /given 2 of 3/],
+    ])
+        assert.throws(() => run.setWeight(what, values), words);
+    assert.equal(run.digest(), digest);
+    run.close();
+});

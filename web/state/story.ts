@@ -1,9 +1,8 @@
 // story.ts: what the view Start is about: three small models of its own, apart from the laboratory's, the
 // line that they are asked, and the filter that the reader has in hand.
 import { computed, effect, signal } from '@preact/signals';
-import type { Evaluation } from '../../wasm/loader/seqmix.ts';
 import { MARKS } from '../core/marks.ts';
-import type { Edits, Look, Problem } from '../training/protocol.ts';
+import { isProblem, type Edits, type Look } from '../training/protocol.ts';
 import type { Entry } from './entry.ts';
 import { createEntry } from './members.ts';
 import { guests, lab, pool } from './page.ts';
@@ -95,10 +94,6 @@ export interface Told {
 }
 export const told = signal<Partial<Record<Kind, Told>>>({});
 
-const isProblem = <T extends object>(
-    answer: T | { problem: Problem } | null,
-): answer is { problem: Problem } => answer !== null && 'problem' in answer && answer.problem !== null;
-
 export function ask(kind: Kind, tokens: readonly number[], edits: Edits = {}): Promise<Look | null> {
     const entry = modelOf(kind);
     if (!entry) return Promise.resolve(null);
@@ -113,12 +108,12 @@ export function ask(kind: Kind, tokens: readonly number[], edits: Edits = {}): P
     };
     return pool()
         .ask(watch)
-        .then((look) => (isProblem(look) ? null : look));
+        .then((look) => (look && !isProblem(look) ? look : null));
 }
 export async function tryAt(kind: Kind, count: number, changes: string, edits: Edits = {}) {
     const entry = modelOf(kind);
     const found = entry && (await pool().try(entry.ticket, count, changes, edits));
-    return isProblem(found) ? null : (found as Evaluation | null);
+    return found && !isProblem(found) ? found : null;
 }
 
 /** Calls `body` again when it was called meanwhile: the last question wins. */

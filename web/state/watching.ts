@@ -1,12 +1,16 @@
 // watching.ts: what the page asks of runs besides training: the sample that is looked into, other lengths,
 // one image, a confusion matrix, a checkpoint.
 import { signal } from '@preact/signals';
-import type { Problem, Seen } from '../training/protocol.ts';
+import { isProblem, type Edits, type Look, type Problem, type Seen } from '../training/protocol.ts';
 import type { Entry, Member } from './entry.ts';
+import { score } from './history.ts';
 import { pool, selected, view } from './page.ts';
 
 /** Something besides the first view looks inside: every tensor is wanted, and perhaps an earlier step. */
 export const inspecting = signal<{ at: number | null } | null>(null);
+/** In the view Inside: weights tried in place of a run's own, by name, and tokens asked in place of a sample. */
+export const edits = signal<Edits>({});
+export const typed = signal<readonly number[] | null>(null);
 /** Whether a view shows other lengths, so that they are tried. */
 export const measuring = signal(false);
 
@@ -19,8 +23,8 @@ export function follow(): void {
         pool().watch({
             id: entry.ticket,
             index,
-            tokens: null,
-            edits: {},
+            tokens: detail ? typed.value : null,
+            edits: detail ? edits.value : {},
             block,
             at: detail?.at ?? null,
             detail: detail !== null,
@@ -31,5 +35,17 @@ export const seeImage = (
     entry: Entry,
     what: Uint8Array | number,
 ): Promise<Seen | { problem: Problem } | null> => pool().see(entry.ticket, what);
+/** What a run makes of these tokens, with its own weights. */
+export async function answersOf({ ticket }: Entry, tokens: readonly number[]): Promise<Look | Problem> {
+    const watch = { id: ticket, index: 0, tokens, edits: {}, block: 0, at: null, detail: false };
+    const told = await pool().ask(watch);
+    if (told && !isProblem(told)) return told;
+    return told?.problem ?? { message: 'this run is not open', key: '', value: '', allowed: '' };
+}
+/** Share of so many held-out sequences' answers that are right with these weights; null: it cannot be. */
+export async function shareWith({ ticket }: Entry, changes: Edits, count: number): Promise<number | null> {
+    const told = await pool().try(ticket, count, '', changes);
+    return told && !isProblem(told) ? score(told) : null;
+}
 export const confusionOf = (entry: Entry, count: number) => pool().confusion(entry.ticket, count);
 export const checkpointOf = (member: Member): Promise<Uint8Array | null> => pool().save(member.ticket);

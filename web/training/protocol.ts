@@ -30,6 +30,11 @@ export interface Problem {
     allowed: string;
 }
 
+/** What was asked could not be answered. (A look has a problem of its own, null where there is none.) */
+export const isProblem = <T extends object>(
+    answer: T | { problem: Problem },
+): answer is { problem: Problem } => 'problem' in answer && answer.problem !== null;
+
 export interface Opened {
     config: string;
     params: number;

@@ -9,6 +9,7 @@ import { nameOf } from '../state/wording.ts';
 import { AttentionMap } from './map.tsx';
 import { RunName } from './mark.tsx';
 import { asked, Answer, questionsOf, Tokens } from './sample.tsx';
+import { Why } from './why.tsx';
 
 export function Inside() {
     const entry = selected.value;
@@ -126,6 +127,7 @@ export function Seen({ now, entry }: { now: Look; entry: Entry }) {
                 <p class="say">The input of this task is real numbers, {sample.channels} a row.</p>
             )}
             <Answer now={now} row={row} weights={weights} task={entry.values} />
+            {map && <Why sample={sample} map={mapRows(map, size, head, 0, size)} />}
             {map ? (
                 <AttentionMap
                     now={now}

@@ -18,10 +18,10 @@ export function questionsOf({ classes, length, targets }: Sample): number[] {
 }
 
 /** Tokens are the bytes of a text: of tasks that have one. */
-const isText = (task: Values) => 'text' in task;
+export const isText = (task: Values) => 'text' in task;
 /** How a token is written: bytes of text as characters, or in hexadecimal where they are none; filler as a
  * dot. */
-function written(token: number | undefined, task: Values): string {
+export function written(token: number | undefined, task: Values): string {
     if (token === undefined) return '–';
     if (isText(task)) {
         if (token === 10) return '⏎';

@@ -32,12 +32,14 @@ export default function Start() {
     const [now, setNow] = useState(1);
     const host = useRef<HTMLDivElement>(null);
     const begun = useRef(false);
+    const gone = useRef(-Infinity); // when a step was last gone to: what is passed on the way is not read
     const go = (step: number) => {
         const to = Math.max(1, Math.min(STEPS.length, step));
         const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
         place(to)?.scrollIntoView({ block: 'start', behavior: still ? 'auto' : 'smooth' });
         place(to)?.querySelector<HTMLElement>('h3')?.focus({ preventScroll: true });
-        reach(to);
+        gone.current = performance.now();
+        setNow(to);
     };
     useEffect(() => {
         const wanted = Number(view.peek().detail);
@@ -46,6 +48,7 @@ export default function Start() {
             setTimeout(() => place(wanted)?.scrollIntoView({ block: 'start' }), 100);
         const observer = new IntersectionObserver(
             (seen) => {
+                if (performance.now() - gone.current < 800) return;
                 const found = seen.filter(({ isIntersecting }) => isIntersecting)[0];
                 if (found) setNow(Number(found.target.id.slice(5)));
             },

@@ -9,6 +9,8 @@ import type { Tensor } from '../../wasm/loader/seqmix.ts';
 import { look, selected, view } from '../state/page.ts';
 import { setView } from '../state/viewing.ts';
 import { inspecting } from '../state/watching.ts';
+import { Asking } from './asking.tsx';
+import { Hand } from './hand.tsx';
 import { Nothing, Picker, Seen } from './inside.tsx';
 import { find, Learnt } from './learnt.tsx';
 import { Matrix } from './matrix.tsx';
@@ -106,8 +108,10 @@ function Parts({ now, entry }: { now: Look; entry: Entry }) {
             <div class="within">
                 <section class="within-sample" aria-label="Sample">
                     <Seen now={now} entry={entry} />
+                    <Asking now={now} entry={entry} />
                 </section>
                 <div class="within-parts">
+                    <Hand now={now} entry={entry} />
                     <Learnt now={now} values={entry.values} />
                     <LasMaps now={now} entry={entry} />
                     {now.heads > 1 && <Heads now={now} />}

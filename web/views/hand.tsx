@@ -1,0 +1,161 @@
+// hand.tsx: a weight of the trained model in the visitor's hand: a filter, a decay, a row of any matrix; what
+// the sample shows follows at once, and the model itself stays as it is.
+import { useEffect, useState } from 'preact/hooks';
+import { percent, round } from '../core/figures.ts';
+import { scoreAt } from '../state/history.ts';
+import type { Entry } from '../state/entry.ts';
+import { edits, inspecting, shareWith } from '../state/watching.ts';
+import type { Look } from '../training/protocol.ts';
+
+const MOST_SLIDERS = 12;
+const HELD_OUT = 64; // sequences that a change is judged on
+
+export function Hand({ now, entry }: { now: Look; entry: Entry }) {
+    const own = now.tensors.filter(({ weight }) => weight);
+    const usual = own.find(({ name }) => /mixer\.(filter_k|delta|alpha|filter)/.test(name)) ?? own[0];
+    const [picked, pick] = useState<string | null>(null);
+    const [row, setRow] = useState(0);
+    const [start, keep] = useState<{ name: string; values: readonly number[] } | null>(null);
+    const [share, judge] = useState<number | null>(null);
+    const tensor = own.find(({ name }) => name === picked) ?? usual;
+    const changes = edits.value;
+    const touched = Object.keys(changes).length > 0;
+    useEffect(() => () => void (edits.value = {}), [entry.ticket]);
+    useEffect(() => {
+        if (!touched) return judge(null);
+        let gone = false;
+        void shareWith(entry, changes, HELD_OUT).then((found) => gone || judge(found));
+        return () => {
+            gone = true;
+        };
+    }, [changes, entry.ticket]);
+    if (!tensor) return null;
+    const columns = tensor.shape[tensor.shape.length - 1] ?? 1;
+    const rows = tensor.data.length / columns;
+    const at = Math.min(row, rows - 1);
+    // What it was before it was taken in hand: the look shows what is in hand.
+    const before = start?.name === tensor.name ? start.values : [...tensor.data];
+    const values = changes[tensor.name] ?? before;
+    const mine = values.slice(at * columns, (at + 1) * columns);
+    const learnt = before.slice(at * columns, (at + 1) * columns);
+    const reach = Math.max(1.5, 2 * Math.max(...learnt.map(Math.abs)));
+    const set = (next: readonly number[]) => {
+        if (start?.name !== tensor.name) keep({ name: tensor.name, values: before });
+        edits.value = { [tensor.name]: values.map((old, i) => next[i - at * columns] ?? old) };
+    };
+    const norm = (all: readonly number[]) => Math.hypot(...all);
+    const factor = norm(learnt) > 0 ? norm(mine) / norm(learnt) : 0;
+    const step = entry.live.value.step;
+    const usually = scoreAt(entry, step);
+    const short = (name: string) => name.replace(`block${now.block}.`, '').replace('mixer.', '');
+    return (
+        <section aria-labelledby="hand-title" class="learnt in-hand">
+            <h3 id="hand-title">Take a weight in your hands</h3>
+            <div class="options">
+                <label>
+                    weight
+                    <select
+                        value={tensor.name}
+                        onChange={({ currentTarget }) => {
+                            edits.value = {};
+                            keep(null);
+                            setRow(0);
+                            pick(currentTarget.value);
+                        }}
+                    >
+                        {own.map(({ name, shape }) => (
+                            <option key={name} value={name}>
+                                {short(name)} ({shape.join(' × ')})
+                            </option>
+                        ))}
+                    </select>
+                </label>
+                {rows > 1 && (
+                    <label>
+                        row
+                        <select
+                            value={at}
+                            onChange={({ currentTarget }) => setRow(Number(currentTarget.value))}
+                        >
+                            {Array.from({ length: rows }, (_, i) => (
+                                <option key={i} value={i}>
+                                    {i}
+                                </option>
+                            ))}
+                        </select>
+                    </label>
+                )}
+                <button type="button" onClick={() => set(mine.map(() => 0))}>
+                    To zero
+                </button>
+                <button
+                    type="button"
+                    disabled={!touched}
+                    onClick={() => {
+                        edits.value = {};
+                        keep(null);
+                    }}
+                >
+                    Put it back
+                </button>
+            </div>
+            <div class="hand-sliders">
+                {columns <= MOST_SLIDERS ? (
+                    mine.map((value, i) => (
+                        <Knob
+                            key={i}
+                            name={`${short(tensor.name)} ${i}`}
+                            value={value}
+                            reach={reach}
+                            set={(next) => set(mine.map((old, j) => (j === i ? next : old)))}
+                        />
+                    ))
+                ) : (
+                    <Knob
+                        name={`its ${columns} numbers times`}
+                        value={factor}
+                        reach={2}
+                        low={0}
+                        set={(times) => set(learnt.map((old) => old * times))}
+                    />
+                )}
+            </div>
+            <p class="say" aria-live="polite">
+                {!touched
+                    ? 'The sample beside answers with what you set; the model that is trained keeps its own.'
+                    : share === null
+                      ? 'Trying it on held-out sequences …'
+                      : `${percent(share)} right over held-out sequences with yours${
+                            inspecting.value?.at === null && usually !== undefined
+                                ? `, ${percent(usually)} as learnt`
+                                : ''
+                        }.`}
+            </p>
+        </section>
+    );
+}
+
+function Knob(props: {
+    name: string;
+    value: number;
+    reach: number;
+    low?: number;
+    set: (value: number) => void;
+}) {
+    const { name, value, reach, low = -reach, set } = props;
+    return (
+        <label class="knob-label">
+            <span>{name}</span>
+            <output class="number">{round(value, 3)}</output>
+            <input
+                type="range"
+                min={low}
+                max={reach}
+                step={reach / 50}
+                value={value}
+                aria-valuetext={round(value, 3)}
+                onInput={({ currentTarget }) => set(Number(currentTarget.value))}
+            />
+        </label>
+    );
+}
