@@ -205,8 +205,8 @@ int smx_run_set_weight(smx_run *r, const char *name, const float *data, size_t c
     size_t finite = 0;
     while (finite < count && isfinite(data[finite])) finite++;
     if (finite < count || count != size)
-        return error_about(error, name, "", "", "%.100s takes %zu finite numbers; it was given %zu of %zu", name,
-                           size, finite, count);
+        return error_about(error, name, "", "", "%.100s takes %zu finite numbers; it was given %zu of %zu",
+                           name, size, finite, count);
     memcpy((float *)t.data, data, count * sizeof *data);
     return 0;
 }

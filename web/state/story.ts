@@ -13,7 +13,7 @@ const TASK = 'task=mqar&vocab=52&seed=3&steps=120';
 const FIRST_VALUE = 26;
 export const PAIRS = 8;
 export const TRAINED_LENGTH = 64;
-const SHORTEST = 4 * PAIRS; // the task's least length: the line is filled up to it with what stands for nothing
+const SHORTEST = 4 * PAIRS; // the least length of the task; the line is filled up to it with zeros
 const PACE = 40; // steps a second: three seconds in all
 const HELD_OUT = 64; // sequences that a change of the filter is judged on
 const FILTER = 'block0.mixer.filter_k';

@@ -69,13 +69,13 @@ export function Asking({ now, entry }: { now: Look; entry: Entry }) {
                     Tokens are whole numbers with spaces between.
                 </p>
             )}
-            {answers.length > 0 && (
+            {tokens && answers.length > 0 && (
                 <div class="scroll" tabIndex={0} role="region" aria-label="Answers of every run">
                     <table class="asked-table">
                         <tbody>
                             <tr>
                                 <th scope="row">tokens</th>
-                                {tokens!.map((token, i) => (
+                                {tokens.map((token, i) => (
                                     <td key={i}>{written(token, values)}</td>
                                 ))}
                             </tr>
@@ -85,7 +85,7 @@ export function Asking({ now, entry }: { now: Look; entry: Entry }) {
                                         <RunName entry={other} brief />
                                     </th>
                                     {typeof told === 'string' ? (
-                                        <td class="why" colSpan={tokens!.length}>
+                                        <td class="why" colSpan={tokens.length}>
                                             {told}
                                         </td>
                                     ) : (
