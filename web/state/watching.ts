@@ -8,7 +8,8 @@ import { pool, selected, view } from './page.ts';
 
 /** Something besides the first view looks inside: every tensor is wanted, and perhaps an earlier step. */
 export const inspecting = signal<{ at: number | null } | null>(null);
-/** In the view Inside: weights tried in place of a run's own, by name, and tokens asked in place of a sample. */
+/** In the view Inside: weights tried in place of a run's own, by name; tokens asked in place of a
+ * sample. */
 export const edits = signal<Edits>({});
 export const typed = signal<readonly number[] | null>(null);
 /** Whether a view shows other lengths, so that they are tried. */
