@@ -86,7 +86,7 @@ $(call script, scripts,  tools/tally.test.sh,               $(addprefix scripts/
 $(call script, api,      tools/api.test.mjs,                scripts/api.mjs docs/API.md $(wildcard include/seqmix/*.h) $(LOADER) wasm/tsconfig.json | setup)
 $(call script, theorems, tools/theorems.test.mjs,           scripts/theorems.mjs scripts/truth.mjs docs/THEOREMS.md docs/ERRATA.md $(PROOF_SRC) proofs_tests/model/test_causality.c proofs_tests/proofs/test_errata.c $(wildcard proofs_tests/rocq/*))
 $(call script, rooms,    tools/rooms.test.mjs,             docs/ARCHITECTURE.md build/seqmix $(C_FILES) $(shell find $(WEB_FILES) -name node_modules -prune -o -type f -print))
-$(call script, docs,     tools/docs.test.mjs,               scripts/docs.mjs docs/definitions.json docs/presets.json $(addprefix docs/,MECHANISMS.md TASKS.md PRESETS.md EQUATIONS.md OPERATIONS.md) build/seqmix)
+$(call script, docs,     tools/docs.test.mjs,               scripts/docs.mjs docs/definitions.json docs/presets.json docs/equations.json $(addprefix docs/,MECHANISMS.md TASKS.md PRESETS.md EQUATIONS.md OPERATIONS.md) build/seqmix)
 $(call script, format,   tools/format.test.mjs,             .clang-format .prettierrc.json .prettierignore $(C_FILES) $(shell find $(WEB_FILES) -name node_modules -prune -o -type f -print))
 $(call script, workflows, tools/workflows.test.mjs,         $(wildcard .github/workflows/*.yml))
 $(call script, mnist,    tools/mnist.test.mjs,              scripts/mnist.mjs)

@@ -21,6 +21,7 @@ function seqmix(...args) {
 }
 const table = JSON.parse(seqmix('help', '--json'));
 const definitions = JSON.parse(readFileSync(join(root, 'docs/definitions.json'), 'utf8'));
+const texts = JSON.parse(readFileSync(join(root, 'docs/equations.json'), 'utf8'));
 
 // Both tables name the same mixers and tasks; every file that is named is there.
 for (const [kind, extra] of [
@@ -412,6 +413,20 @@ function equationsPage() {
         '',
         '`seqmix export CHECKPOINT --pytorch model.py` writes the model of a checkpoint, a text or a built-in mixer, as a PyTorch module: each',
         'line of the text as a comment, under it the steps that it became.',
+        '',
+        '## Texts of our own, measured',
+        '',
+        `Texts of [examples/equations](../examples/equations), trained on recall (\`${texts.task}\`): held-out accuracy`,
+        'of seeds 1, 2 and 3 as `node scripts/equations.mjs` measured it. `shift_recall.eq` solves recall with a mixer that has no weight;',
+        'the delta rule without filters (DeltaNet without its convolutions) does not begin, with them one seed of three had not after 300',
+        'steps.',
+        '',
+        '| text | what it is | weights of the model | accuracy |',
+        '|---|---|---|---|',
+        ...texts.measured.map(
+            ({ file, says, weights, accuracy }) =>
+                `| [${file}](../examples/equations/${file}) | ${cell(says)} | ${weights} | ${accuracy.map((a) => a.toFixed(4)).join(', ')} |`,
+        ),
         '',
         '## Functions',
         '',

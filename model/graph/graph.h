@@ -73,7 +73,7 @@ struct graph {
     size_t n_nodes, node_room;
     tensor **tensors;
     size_t n_tensors, tensor_room;
-    int apart; // no two arrays share memory: for who looks for a fault in sharing
+    int apart;       // no two arrays share memory: for who looks for a fault in sharing
     int direct;      // long convolutions are summed directly, not by FFT, whose rounding reaches every row:
                      // for audits
     char prefix[48]; // of names: "block0.mixer."

@@ -697,6 +697,22 @@ test('an unknown instruction set is refused', () => {
     assert.match(stderr, /SMX_ISA=mmx.*scalar/);
 });
 
+test('check: the texts of examples/equations pass, a leak is told with its line', () => {
+    const texts = readdirSync('examples/equations').filter((name) => name.endsWith('.eq'));
+    assert.ok(texts.length >= 5);
+    const size = '&task=mqar&length=32&vocab=16&pairs=4&width=8&heads=1';
+    for (const name of texts) {
+        const { status, stdout } = seqmix('check', `mixer=equations&eq=@examples/equations/${name}${size}`);
+        assert.equal(status, 0, stdout);
+        assert.match(stdout, /^The equations pass\.\n[^]*It is causal/);
+    }
+    const leak = encodeURIComponent('u = x @ w\nk = conv(u, f[3], future=1)\ny = attention(u, k, u)');
+    assert.match(
+        seqmix('check', `mixer=equations&eq=${leak}${size}`).stdout,
+        /sees 1 rows ahead, because of\n +2: k = conv/,
+    );
+});
+
 test('equations: a built-in as text, its config trains the same run, eq=@FILE reads one', () => {
     const config = 'mixer=cat&task=mqar&length=16&vocab=8&pairs=2&width=8&heads=2&batch=2&steps=2&rate=0.01';
     const words = (text) => seqmix('train', text, '--json', '--eval', '0').stdout.match(/"word":"\w+"/g);

@@ -1,8 +1,7 @@
-// test_random_texts.c: texts of equations drawn at random drive the whole engine: float32 against the oracle in
-// double, gradients against central differences, the same bits whether arrays share memory or not, whatever the
-// order of pieces, on the narrowest and the widest instruction set. A text that fails is made as short as it can
-// be and still fail.
-//   SEQMIX_TEXTS=10000 SEQMIX_TEXTS_SEED=7 build/tests/test_random_texts
+// test_random_texts.c: texts of equations drawn at random drive the whole engine: float32 against the oracle
+// in double, gradients against central differences, the same bits whether arrays share memory or not,
+// whatever the order of pieces, on the narrowest and the widest instruction set. A text that fails is made as
+// short as it can be and still fail.   SEQMIX_TEXTS=10000 SEQMIX_TEXTS_SEED=7 build/tests/test_random_texts
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,12 +20,13 @@
 #include "model/run/language.h"
 #include "proofs_tests/support/check.h"
 
-// ---- Drawing ------------------------------------------------------------------------------------------------
-// A equals a tensor as wide as the line's result, B one with a column a head, C one of 4 columns; # a number of
-// the line's own; K the width less one.
-// Growing results are brought back to size: gradients that only huge numbers make tell nothing of a fault, as the
-// kernels round them to the size of their parts (gates that are shut, softmax of huge logits). Long convolutions
-// round each row to the size of the largest (their transform), so none is divided by its own size.
+// ---- Drawing
+// ------------------------------------------------------------------------------------------------ A equals a
+// tensor as wide as the line's result, B one with a column a head, C one of 4 columns; # a number of the
+// line's own; K the width less one. Growing results are brought back to size: gradients that only huge
+// numbers make tell nothing of a fault, as the kernels round them to the size of their parts (gates that are
+// shut, softmax of huge logits). Long convolutions round each row to the size of the largest (their
+// transform), so none is divided by its own size.
 static const char *const templates[] = {
     "gelu(A)",
     "silu(A)",
@@ -180,7 +180,8 @@ static void write_text(const random_text *t, char *to) {
     snprintf(to + n, TEXT - n, "y = %s\n", sum);
 }
 
-// ---- Trying ---------------------------------------------------------------------------------------------------
+// ---- Trying
+// ---------------------------------------------------------------------------------------------------
 static config *read_text(const char *text, smx_error *error) {
     char all[3 * TEXT + 200];
     size_t n = (size_t)snprintf(
