@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/run/language.h"
+#include "model/settings/pairs.h"
 
 int cli_refuse_several(const char *command, const char *config) {
     const size_t runs = config ? config_runs(config) : 1;
@@ -49,6 +50,17 @@ void cli_note_images(const char *config, const char *changes) {
     const char *now = cli_images(config, changes);
     if (*now && now != said) cli_note("%s: drawn by a generator, not MNIST", now);
     said = now;
+}
+
+static int note_unread(void *run, const char *key, const char *value, smx_error *error) {
+    (void)value, (void)error;
+    if (strcmp(key, "preset") && !smx_run_config_value(run, key)) // a preset becomes its keys
+        cli_note("%s is a key of another mixer or task: it says nothing in this run", key);
+    return 0;
+}
+
+void cli_note_unread(smx_run *run, const char *config) {
+    if (config) pairs_visit(pairs_run(config, 0), note_unread, run, NULL);
 }
 
 double cli_bits(const smx_evaluation *e) { return e->regression ? 0 : e->loss / 0.69314718055994531; }

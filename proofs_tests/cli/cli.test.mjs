@@ -736,3 +736,12 @@ test('equations: a built-in as text, its config trains the same run, eq=@FILE re
     assert.match(seqmix('equations', 'mixer=las&alphas=1,2,3,4').stderr, /cannot say this of mixer=las/);
     assert.match(seqmix('help', 'landmark_keys').stdout, /formula .*oracle +ref_block_filter/s);
 });
+
+test('train: a key of another mixer is read, and said to say nothing', () => {
+    const args = ['--eval', '0', 'mixer=cat&task=mqar&steps=1&width=8'];
+    const plain = seqmix('train', ...args);
+    assert.doesNotMatch(plain.stderr, /note/);
+    const { status, stderr } = seqmix('train', ...args.slice(0, 2), `${args[2]}&hidden=3`);
+    assert.equal(status, 0, stderr);
+    assert.match(stderr, /note: hidden is a key of another mixer or task: it says nothing in this run/);
+});
