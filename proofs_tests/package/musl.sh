@@ -1,6 +1,7 @@
 #!/bin/bash
 # Another C library: builds the program with musl, all of it in one file, and compares every digest with the
-# committed list; the program trains, saves and goes on. Skipped (said so) without musl-gcc. TAP on standard output.
+# committed list; the program trains, saves and goes on. Skipped (said so) without musl-gcc. TAP on standard
+# output.
 set -u
 if ! command -v musl-gcc >/dev/null; then
     echo 'ok 1 - musl # SKIP no musl-gcc here (package musl-tools)'
