@@ -65,6 +65,7 @@ $(call script, relaxed,  package/relaxed.test.mjs,          $(if $(RELAXED_CLANG
 $(call script, package,  package/package.test.mjs,          docs/EMBED.md $(wildcard examples/embed/*/*) build/package/package.json)
 $(call script, install,  package/install.test.mjs,          scripts/exports.sh scripts/install.mk $(wildcard scripts/*.cmake.in) $(wildcard examples/oracle/check.*) docs/ORACLE.md docs/API.md $(BIN)/seqmix $(LIBRARIES))
 $(call script, pytorch,  package/pytorch.test.mjs,          $(wildcard examples/pytorch/*.py) build/seqmix $(MODULE))
+$(call script, equations, package/equations.test.mjs,       build/seqmix $(MODULES))
 $(call script, export,   package/export.test.mjs,           build/seqmix $(MODULE))
 $(call script, arm,      package/arm.sh,                    build/seqmix proofs_tests/digests.txt)
 $(call script, musl,     package/musl.sh,                   build/seqmix proofs_tests/digests.txt)
