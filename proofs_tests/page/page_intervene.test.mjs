@@ -86,3 +86,30 @@ onPage(
         );
     },
 );
+
+onPage(
+    'fields fit the task, tokens are written as what they are, and positions can be counted',
+    '#task=listops&mixer=attention~mixer=cat',
+    {},
+    async (page) => {
+        await allReady(page);
+        await page.waitForSelector('.tokens');
+        const tokens = await page.$$eval('.tokens .token', (all) => all.map((one) => one.textContent));
+        assert.ok(
+            tokens.includes(']') && tokens.some((token) => /^\[(MIN|MAX|MED|SM)$/.test(token)),
+            tokens.join(' '),
+        );
+        const ruler = await page.$$eval('.tokens li[data-at]', (all) => all.map((one) => one.dataset.at));
+        assert.deepEqual(ruler.slice(0, 3), ['0', '8', '16']);
+        const fields = () =>
+            page.$$eval('.setup .control label', (all) => all.map((one) => one.textContent.trim()));
+        assert.ok(
+            (await fields()).some((name) => /^vocab/.test(name)),
+            'tokens have their number',
+        );
+        await page.evaluate(() => (location.hash = '#task=smnist&mixer=cat'));
+        await until(page, () => /task=smnist/.test(globalThis.seqmix.runs()[0].config));
+        assert.ok(!(await fields()).some((name) => /^vocab/.test(name)), 'images have none');
+        assert.equal(await text(page, '.card strong'), 'A filter solves recall');
+    },
+);

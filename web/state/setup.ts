@@ -116,10 +116,20 @@ export function scopeOf({ config }: Engine, name: string): 'run' | 'task' | 'all
 }
 const isShared = (engine: Engine, name: string) => scopeOf(engine, name) !== 'run';
 
+/** Whether a task is one of tokens, whose number is then a setting: its own defaults say how many (`own`
+ * leaves it open). */
+function hasTokens({ config }: Engine, values: Values): boolean {
+    const task = config.tasks.find(({ name }) => name === values['task']);
+    return task?.name === 'own' || /(^|&)vocab=/.test(task?.defaults ?? '');
+}
 /** The keys of a run that are set for all runs together, the task itself left out. */
 export function sharedKeys(engine: Engine, values: Values): ConfigKey[] {
     return keysOf(engine, values).filter(
-        ({ name }) => name in values && name !== 'task' && isShared(engine, name),
+        ({ name }) =>
+            name in values &&
+            name !== 'task' &&
+            isShared(engine, name) &&
+            (name !== 'vocab' || hasTokens(engine, values)),
     );
 }
 /** The other keys of a run by group, the mixer's own first, the mixer itself left out. */

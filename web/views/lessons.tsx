@@ -5,9 +5,9 @@ import { openLesson } from '../state/start.ts';
 
 export function Lessons() {
     const now = lesson.value.name;
-    // The whole grid first: it is what a visitor may have come for.
-    const first = (name: string) => Number(name !== 'mission');
-    const presets = [...lab().config.presets].sort((a, b) => first(a.name) - first(b.name));
+    // What all others build on, then the whole grid.
+    const first = (name: string) => ['mission', 'recall'].indexOf(name);
+    const presets = [...lab().config.presets].sort((a, b) => first(b.name) - first(a.name));
     return (
         <section class="lessons" aria-labelledby="lessons-title">
             <h2 id="lessons-title">Lessons</h2>

@@ -10,6 +10,7 @@ import type { Values } from '../core/config.ts';
 export const asked = signal<number | null>(null);
 
 const MOST_TOKENS = 256;
+const RULED = 8; // every so many tokens their position stands above
 
 /** Rows that have an answer; none where the sequence has one answer, or the answers are numbers. */
 export function questionsOf({ classes, length, targets }: Sample): number[] {
@@ -19,6 +20,14 @@ export function questionsOf({ classes, length, targets }: Sample): number[] {
 
 /** Tokens are the bytes of a text: of tasks that have one. */
 export const isText = (task: Values) => 'text' in task;
+/** ListOps: padding, the digits, an operation with its opening bracket, the closing one. */
+const LISTOPS = ['·', ...Array.from('0123456789'), '[MIN', '[MAX', '[MED', '[SM', ']'];
+/** A key of a recall with pairs: keys are of the lower half of the tokens. */
+const isKey = (token: number | undefined, task: Values) =>
+    /^mqn?ar$/.test(task['task'] ?? '') &&
+    token !== undefined &&
+    token > 0 &&
+    token < +(task['vocab'] ?? 0) / 2;
 /** How a token is written: bytes of text as characters, or in hexadecimal where they are none; filler as a
  * dot. */
 export function written(token: number | undefined, task: Values): string {
@@ -29,6 +38,7 @@ export function written(token: number | undefined, task: Values): string {
         if (token > 32 && token < 127) return String.fromCharCode(token);
         return token.toString(16).padStart(2, '0').toUpperCase();
     }
+    if (task['task'] === 'listops') return LISTOPS[token] ?? `${token}`;
     return token === 0 && 'filler' in task ? '·' : `${token}`;
 }
 
@@ -53,7 +63,11 @@ export function Tokens({ sample, row, weights, task }: TokensProps) {
                     const token = written(tokens![i], task);
                     if (!questions.has(i))
                         return (
-                            <li key={i} class={token === '·' ? 'filler' : ''}>
+                            <li
+                                key={i}
+                                class={token === '·' ? 'filler' : isKey(tokens![i], task) ? 'key-token' : ''}
+                                data-at={i % RULED ? undefined : i}
+                            >
                                 <Bar weight={weights?.[i] ?? 0} />
                                 <span class="token">{token}</span>
                             </li>
@@ -61,7 +75,7 @@ export function Tokens({ sample, row, weights, task }: TokensProps) {
                     const right = predicted![i] === targets![i];
                     const verdict = right ? 'right' : `wrong, wanted ${written(targets![i], task)}`;
                     return (
-                        <li key={i} class="question">
+                        <li key={i} class="question key-token" data-at={i % RULED ? undefined : i}>
                             <Bar weight={weights?.[i] ?? 0} />
                             <button type="button" aria-pressed={i === row} onClick={() => (asked.value = i)}>
                                 <span class="token">
