@@ -13,8 +13,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOMS = ("include", "kernels", "ref", "model", "tasks", "cli", "bench", "python/native")
-
 
 def commands_of(make: str, out: str, machine: str) -> dict[str, list[list[str]]]:
     wanted = [f"{out}/{name}" for name in ("libseqmix.so", "libseqmix_oracle.so", "seqmix")]
@@ -35,7 +33,7 @@ def commands_of(make: str, out: str, machine: str) -> dict[str, list[list[str]]]
 def main(make: str, out: str, folder: Path) -> None:
     recorded = {machine: commands_of(make, out, machine) for machine in ("x86_64", "aarch64")}
     used = {w for machine in recorded.values() for c in machine["compile"] for w in c if w.endswith(".c")}
-    for room in ROOMS:
+    for room in {"include", *(name.split("/")[0] for name in used)}:
         used |= {str(at) for end in ("h", "def") for at in Path(room).rglob(f"*.{end}")}
     for name in sorted(used):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

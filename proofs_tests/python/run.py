@@ -32,7 +32,7 @@ class Tap:
 
 def main(file):
     tap = Tap()
-    status = pytest.main(["-p", "no:cacheprovider", "-p", "no:terminal", file], plugins=[tap])
+    status = pytest.main(["-p", "no:cacheprovider", "-q", "--no-header", "--no-summary", "--tb=no", file], plugins=[tap])
     print(f"1..{tap.n}")
     return 0 if tap.n else int(status)
 '''

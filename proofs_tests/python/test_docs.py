@@ -42,7 +42,7 @@ def test_check_layer(tmp_path):
 
 
 def test_train(tmp_path):
-    out = run(tmp_path, "train.py", "3")
+    out = run(tmp_path, "train.py", "2")
     losses = re.search(r"loss (\S+) with our kernel, (\S+) eagerly", out)
     assert abs(float(losses[1]) - float(losses[2])) < 1e-3
 
