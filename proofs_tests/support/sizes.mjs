@@ -7,4 +7,4 @@ export const MODULE =
     300 + // weights that can be written
     8_200; // gated linear attention, the delta rule and their mixers
 /** verify.wasm, on demand: the proofs and the oracle, beside the same kernels. */
-export const PROOFS = 200_000 + 8_200;
+export const PROOFS = 200_000 + 8_200 + 3_000;
