@@ -9,10 +9,17 @@
 // nothing is subtracted and no later row is touched.
 #include "attention_rows.h"
 
+// Beside the inner loops: in a module that is downloaded as small as they can be, and once.
+#if defined(__wasm__) && defined(__clang__)
+#define BESIDE static __attribute__((minsize, noinline))
+#else
+#define BESIDE static
+#endif
+
 typedef struct {
     attention_layout at;
     size_t n, Lp, d, dp, half, band;
-    float *q, *kt, *v, *s, *o, *pooled, *near, *k, *dout, *vt, *ds, *raw_vt, *dpooled, *dnear;
+    float *q, *kt, *v, *s, *o, *pooled, *near, *stats, *k, *dout, *vt, *ds, *raw_vt, *dpooled, *dnear;
     float share; // 1/P
 } head_scratch;
 
@@ -21,7 +28,7 @@ static head_scratch split_scratch(void *scratch, const smx_attention *p, int bac
     float *base = scratch;
     // clang-format off
     return (head_scratch){a, a.n, a.Lp, a.d, a.dp, a.half, a.band, base + a.q, base + a.kt, base + a.v, base + a.s, base + a.o,
-                          base + a.pooled, base + a.near, base + a.k, base + a.dout, base + a.vt, base + a.ds,
+                          base + a.pooled, base + a.near, base + a.stats, base + a.k, base + a.dout, base + a.vt, base + a.ds,
                           base + a.raw_vt, base + a.dpooled, base + a.dnear, p->pool_window ? 1.0f / (float)p->pool_window : 0.0f};
     // clang-format on
 }
@@ -35,19 +42,25 @@ static size_t less(size_t a, size_t b) { return a > b ? a - b : 0; }
 // First column of the rows of near weights for the group that starts at row i0.
 static size_t band_base(size_t i0, size_t half) { return less(i0 + 1, 2 * half) / 32 * 32; }
 
-// y_c = share sum over |r| <= half of x_{c+r}, for c + half < n; zero rows after that. x, y [n][dp].
-static void pool_rows(float *restrict y, const float *x, const head_scratch *w, size_t n) {
+// y = share sum over |r| <= half of x_{c+r}
+BESIDE void pool_row(float *restrict y, const float *x, const head_scratch *w, size_t c) {
+    for (size_t e = 0; e < w->dp; e += 16) {
+        v16 sum = v16_set(0.0f);
+        for (size_t r = less(c, w->half); r <= c + w->half; r++)
+            sum = v16_add(sum, v16_load(x + r * w->dp + e));
+        v16_store(y + e, v16_mul(sum, v16_set(w->share)));
+    }
+}
+// y_c for c + half < n; zero rows after that. x, y [n][dp].
+BESIDE void pool_rows(float *restrict y, const float *x, const head_scratch *w, size_t n) {
     for (size_t c = 0; c < n; c++)
-        for (size_t e = 0; e < w->dp; e += 16) {
-            v16 sum = v16_set(0.0f);
-            if (c + w->half < n)
-                for (size_t r = less(c, w->half); r <= c + w->half; r++)
-                    sum = v16_add(sum, v16_load(x + r * w->dp + e));
-            v16_store(y + c * w->dp + e, v16_mul(sum, v16_set(w->share)));
-        }
+        if (c + w->half < n)
+            pool_row(y + c * w->dp, x, w, c);
+        else
+            memset(y + c * w->dp, 0, w->dp * sizeof *y);
 }
 // dx_r += share sum of dy_c over |c - r| <= half, c + half < n.
-static void pool_rows_back(float *dx, size_t stride, const float *dy, const head_scratch *w, size_t n) {
+BESIDE void pool_rows_back(float *dx, size_t stride, const float *dy, const head_scratch *w, size_t n) {
     for (size_t r = 0; r < n; r++) {
         const size_t end = smx_min(less(n, w->half), r + w->half + 1);
         for (size_t e = 0; e < w->d; e += 16) {
@@ -59,7 +72,7 @@ static void pool_rows_back(float *dx, size_t stride, const float *dy, const head
 }
 
 // Moves the weights of the near columns of row i out of s into u (entry r - base belongs to row r).
-static void near_weights(float *u, float *s, const head_scratch *w, size_t i, size_t base) {
+BESIDE void near_weights(float *u, float *s, const head_scratch *w, size_t i, size_t base) {
     const size_t half = w->half, c0 = near_first(i, half);
     float sum = 0.0f;
     memset(u, 0, w->band * sizeof *u);
@@ -71,7 +84,7 @@ static void near_weights(float *u, float *s, const head_scratch *w, size_t i, si
     for (size_t r = less(i, half); r <= i; r++) u[r - base] = sum * w->share;
 }
 // dp of the near columns from g_r = do . v_r (entry r - base).
-static void near_gradient(float *dp, const float *g, const head_scratch *w, size_t i, size_t base) {
+BESIDE void near_gradient(float *dp, const float *g, const head_scratch *w, size_t i, size_t base) {
     const size_t half = w->half, c0 = near_first(i, half);
     float sum = 0.0f;
     for (size_t r = i + 1; r-- > less(i, half);) sum += g[r - base];
@@ -132,6 +145,53 @@ void SMX_FN(attention_fwd)(float *restrict o, float *restrict stats, const float
             const size_t row = bh / p->H * L + t, head = bh % p->H, at = row * p->stride + head * w.d;
             chunk_fwd(o + row * p->D + head * w.d, stats + (bh * L + t) * 2, q + at, k + at, v + at, &w, p,
                       head, smx_min(M, L - t));
+        }
+}
+
+// ---- Row by row -----------------------------------------------------------------------------------------
+// What one head keeps of its chunk: k transposed in panels of 32 rows whatever the width, v, and v pooled.
+
+BESIDE void keep_rows(float *keys, const float *k, size_t stride, size_t i, size_t rows, size_t d) {
+    for (size_t t = i; t < i + rows; t++)
+        for (size_t c = 0; c < d; c++)
+            keys[t / KEPT_ROWS * KEPT_ROWS * d + c * KEPT_ROWS + t % KEPT_ROWS] = k[(t - i) * stride + c];
+}
+// Rows i .. i + rows - 1 of a chunk, of one group of QUERY_ROWS; all before them are kept.
+BESIDE void push_group(float *restrict o, const float *q, const float *k, const float *v, float *kept,
+                       const head_scratch *w, const smx_attention *p, size_t head, size_t i, size_t rows) {
+    const size_t d = w->d, dp = w->dp, columns = i + rows,
+                 base = band_base(i / QUERY_ROWS * QUERY_ROWS, w->half);
+    float *keys = kept, *values = keys + w->Lp * d, *pooled = w->half ? values + w->Lp * dp : values;
+    keep_rows(keys, k, p->stride, i, rows, d);
+    gather(values + i * dp, v, p->stride, rows, d, dp, 1.0f);
+    for (size_t t = i; t < columns && w->half; t++)
+        if (t >= w->half) pool_row(pooled + (t - w->half) * dp, values, w, t - w->half);
+    gather(w->q, q, p->stride, rows, d, dp, p->scale);
+    for (size_t j = 0; j < columns; j += KEPT_ROWS)
+        tile_product(w->s + j, w->Lp, w->q, dp, 1, keys + j * d, KEPT_ROWS, rows, KEPT_ROWS, d, 0);
+    for (size_t r = 0; r < rows; r++) {
+        float *s = w->s + r * w->Lp;
+        softmax_row(s, w->stats + r * 2, p, head, i + r, i + r + 1, columns);
+        if (w->half) near_weights(w->near + r * w->band, s, w, i + r, base);
+    }
+    tile_product(w->o, dp, w->s, w->Lp, 1, pooled, dp, rows, dp, columns, 0);
+    if (w->half)
+        tile_product(w->o, dp, w->near, w->band, 1, values + base * dp, dp, rows, dp, columns - base, 1);
+    for (size_t r = 0; r < rows; r++) {
+        const v16 inverse = v16_set(w->stats[r * 2 + 1]);
+        V16_MAP(o + r * p->D, d, v16_mul(LOAD(w->o + r * dp), inverse));
+    }
+}
+void SMX_FN(attention_push)(float *restrict o, float *restrict kept, const float *q, const float *k,
+                            const float *v, void *scratch, size_t at, size_t rows, const smx_attention *p) {
+    const head_scratch w = split_scratch(scratch, p, ATTENTION_PUSH);
+    const size_t M = attention_rows(p);
+    for (size_t bh = 0; bh < p->B * p->H; bh++, kept += attention_kept_floats(&w.at))
+        for (size_t t = 0, n; t < rows; t += n) {
+            const size_t i = (at + t) % M, row = bh / p->H * rows + t, head = bh % p->H;
+            const size_t from = row * p->stride + head * w.d;
+            n = smx_min(smx_min(QUERY_ROWS - i % QUERY_ROWS, rows - t), M - i);
+            push_group(o + row * p->D + head * w.d, q + from, k + from, v + from, kept, &w, p, head, i, n);
         }
 }
 
@@ -235,7 +295,7 @@ void SMX_FN(attention_bwd)(float *dq, float *dk, float *dv, const float *dout, c
 // ---- Looking --------------------------------------------------------------------------------------------
 
 // The pooled row: A'_ic' sums A_ic over the windows that reach c'. Written as printed, O(L P) a row.
-static void pool_map_row(float *to, const float *s, const head_scratch *w, size_t i) {
+BESIDE void pool_map_row(float *to, const float *s, const head_scratch *w, size_t i) {
     for (size_t c = 0; c <= i; c++) {
         float sum = 0.0f;
         for (size_t m = less(c, w->half); m <= i && m <= c + w->half; m++) sum += s[m];

@@ -27,6 +27,7 @@ typedef struct {
     size_t s;            // [QUERY_ROWS][Lp]
     size_t o;            // [QUERY_ROWS][dp]
     size_t pooled, near; // masked pooling: pooled v [n][dp]; weights near the diagonal [QUERY_ROWS][band]
+    size_t stats;        // row by row only: [QUERY_ROWS][2]
     // backward only
     size_t k, dout;                // [n][dp]
     size_t vt;                     // as kt: of v, or of pooled v
@@ -35,7 +36,8 @@ typedef struct {
     size_t floats;
 } attention_layout;
 
-static inline attention_layout attention_layout_of(const smx_attention *p, int backward) {
+enum { ATTENTION_FORWARD, ATTENTION_BACKWARD, ATTENTION_PUSH };
+static inline attention_layout attention_layout_of(const smx_attention *p, int what) {
     attention_layout w = {0};
     size_t at = 0;
     w.n = attention_rows(p);
@@ -46,16 +48,18 @@ static inline attention_layout attention_layout_of(const smx_attention *p, int b
         w.half = (p->pool_window - 1) / 2 < w.n ? (p->pool_window - 1) / 2 : w.n;
         w.band = attention_padded(2 * w.half + QUERY_ROWS + 32);
     }
-    const size_t rows = w.n * w.dp, panels = w.d * w.Lp;
+    const int backward = what == ATTENTION_BACKWARD, push = what == ATTENTION_PUSH;
+    const size_t rows = (push ? QUERY_ROWS : w.n) * w.dp, panels = push ? 0 : w.d * w.Lp;
     w.q = at, at += rows;
-    w.v = at, at += rows;
+    w.v = at, at += push ? 0 : rows;
     w.kt = at, at += panels;
     w.s = at, at += QUERY_ROWS * w.Lp;
     w.o = at, at += QUERY_ROWS * w.dp;
     if (w.half) {
-        w.pooled = at, at += rows;
+        w.pooled = at, at += push ? 0 : rows;
         w.near = at, at += QUERY_ROWS * w.band;
     }
+    w.stats = at, at += push ? 2 * QUERY_ROWS : 0;
     if (backward) {
         w.k = at, at += rows;
         w.dout = at, at += rows;
@@ -69,6 +73,13 @@ static inline attention_layout attention_layout_of(const smx_attention *p, int b
     }
     w.floats = at;
     return w;
+}
+
+// What one head keeps when rows come in pieces: k [Lp/KEPT_ROWS][d][KEPT_ROWS], v [Lp][dp], and v pooled,
+// [Lp][dp].
+enum { KEPT_ROWS = 32 };
+static inline size_t attention_kept_floats(const attention_layout *w) {
+    return w->Lp * (w->d + w->dp * (w->half ? 2 : 1));
 }
 
 #endif

@@ -207,8 +207,14 @@ static void run_dot(run *r) {
     }
 }
 
+// Rows of the piece that begins at row t when a sequence comes in pieces; more than one sequence come whole.
+static size_t piece(size_t t, size_t L, size_t B) {
+    const size_t rows = B > 1 ? L : 1 + t % 7 * t % 41;
+    return rows < L - t ? rows : L - t;
+}
+
 // Attention with tables, in chunks with masked pooling, and without, L around the block of 24 rows and past
-// SMX_KC. `which`: 0 forward, 1 backward, 2 map.
+// SMX_KC. `which`: 0 forward, 1 backward, 2 map, 3 row by row.
 static void attention(run *r, const int which) {
     static const smx_attention shapes[] = {
         {.B = 2, .L = 1, .D = 4, .H = 2, .stride = 4, .causal = 1, .scale = 0.7f},
@@ -237,7 +243,19 @@ static void attention(run *r, const int which) {
                 out(r, "map", map, p.L * p.L);
                 continue;
             }
-            float *o = blank(r, m), *stats = blank(r, p.B * p.H * p.L * 2);
+            float *o = blank(r, m);
+            if (which == 3) {
+                float *kept = uniform(r, smx_attention_kept_floats(&p), 0, 0);
+                void *work = scratch(r, smx_attention_push_scratch_bytes(&p));
+                for (size_t t = 0, rows; t < p.L && p.causal; t += rows) {
+                    const size_t at = t * p.stride;
+                    rows = piece(t, p.L, p.B);
+                    smx_attention_push(o + t * p.D, kept, q + at, k + at, v + at, work, t, rows, &p);
+                }
+                if (p.causal) out(r, "o", o, m);
+                continue;
+            }
+            float *stats = blank(r, p.B * p.H * p.L * 2);
             smx_attention_fwd(o, stats, q, k, v, scratch(r, smx_attention_fwd_scratch_bytes(&p)), &p);
             if (which == 0) {
                 out(r, "o", o, m);
@@ -256,6 +274,7 @@ static void attention(run *r, const int which) {
 static void run_attention_fwd(run *r) { attention(r, 0); }
 static void run_attention_bwd(run *r) { attention(r, 1); }
 static void run_attention_map(run *r) { attention(r, 2); }
+static void run_attention_push(run *r) { attention(r, 3); }
 
 static void attention_maps(run *r, const int backward) {
     static const smx_attention shapes[] = {
@@ -293,7 +312,7 @@ static void run_attention_maps_bwd(run *r) { attention_maps(r, 1); }
 static void run_elu1_fwd(run *r) { unary(r, smx_elu1_fwd, 0.0f, 20.0f); }
 static void run_elu1_bwd(run *r) { binary(r, smx_elu1_bwd, 2.0f); }
 
-static void linattn(run *r, const int backward) {
+static void linattn(run *r, const int backward, const int push) {
     static const smx_linattn shapes[] = {
         {.B = 2, .L = 1, .D = 4, .H = 2, .stride = 4, .C = 1, .norm = SMX_LINATTN_SUM},
         {.B = 2, .L = 23, .D = 24, .H = 3, .stride = 72, .C = 0, .norm = SMX_LINATTN_NONE},
@@ -306,7 +325,19 @@ static void linattn(run *r, const int backward) {
         const size_t n = p.B * p.L * p.stride, m = p.B * p.L * p.D;
         const float centre = p.norm == SMX_LINATTN_SUM ? 1.0f : 0.0f;
         float *q = uniform(r, n, centre, 1), *k = uniform(r, n, centre, 1), *v = unit(r, n);
-        float *y = blank(r, m), *norm = blank(r, p.B * p.H * p.L);
+        float *y = blank(r, m);
+        if (push) {
+            float *carried = uniform(r, smx_linattn_carried_floats(&p), 0, 0);
+            void *work = scratch(r, smx_linattn_fwd_scratch_bytes(&p));
+            for (size_t t = 0, rows; t < p.L; t += rows) {
+                const size_t at = t * p.stride;
+                rows = piece(t, p.L, p.B);
+                smx_linattn_push(y + t * p.D, carried, q + at, k + at, v + at, work, t, rows, &p);
+            }
+            out(r, "y", y, m);
+            continue;
+        }
+        float *norm = blank(r, p.B * p.H * p.L);
         smx_linattn_fwd(y, norm, q, k, v, scratch(r, smx_linattn_fwd_scratch_bytes(&p)), &p);
         if (!backward) {
             out(r, "y", y, m);
@@ -321,8 +352,9 @@ static void linattn(run *r, const int backward) {
         out(r, "dv", dv, n);
     }
 }
-static void run_linattn_fwd(run *r) { linattn(r, 0); }
-static void run_linattn_bwd(run *r) { linattn(r, 1); }
+static void run_linattn_fwd(run *r) { linattn(r, 0, 0); }
+static void run_linattn_bwd(run *r) { linattn(r, 1, 0); }
+static void run_linattn_push(run *r) { linattn(r, 0, 1); }
 
 static void block_filter(run *r,
                          void (*kernel)(float *, const float *, size_t, size_t, size_t, size_t, float)) {

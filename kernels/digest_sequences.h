@@ -179,7 +179,7 @@ static void run_softplus_bwd(run *r) {
     }
 }
 
-static void ema(run *r, const int backward) {
+static void ema(run *r, const int backward, const int push) {
     EACH_SEQUENCE(B, L, D) {
         const size_t S = 1 + L % 4, n = B * L * D, ns = D * S;
         float *x = unit(r, n), *alpha = unit(r, ns), *delta = unit(r, ns), *beta = unit(r, ns),
@@ -189,6 +189,15 @@ static void ema(run *r, const int backward) {
         float *states = blank(r, B * smx_scan_state_floats(L, D, S));
         const smx_ema p = {B, L, D, S};
         const smx_ema_weights weights = {alpha, delta, beta, eta, skip};
+        for (size_t t = 0, rows; t < L && push; t += rows) {
+            rows = piece(t, L, B);
+            if (!t) memset(states, 0, B * smx_scan_state_floats(1, D, S) * sizeof *states);
+            smx_ema_push(y + t * D, states, x + t * D, &weights, work, t, &(smx_ema){B, rows, D, S});
+        }
+        if (push) {
+            out(r, "y", y, n);
+            continue;
+        }
         smx_ema_fwd(y, states, x, &weights, work, &p);
         if (backward) {
             float *d[4], *dskip = unit(r, D), *dy = unit(r, n);
@@ -203,10 +212,11 @@ static void ema(run *r, const int backward) {
         }
     }
 }
-static void run_ema_fwd(run *r) { ema(r, 0); }
-static void run_ema_bwd(run *r) { ema(r, 1); }
+static void run_ema_fwd(run *r) { ema(r, 0, 0); }
+static void run_ema_bwd(run *r) { ema(r, 1, 0); }
+static void run_ema_push(run *r) { ema(r, 0, 1); }
 
-static void scan(run *r, const int backward) {
+static void scan(run *r, const int backward, const int push) {
     EACH_SEQUENCE(B, L, D) {
         const size_t S = 1 + L % 4, n = B * L * D, ns = B * L * S;
         float *x = unit(r, n), *dt = uniform(r, n, 0.5f, 0.5f), *a_log = unit(r, D * S), *b = unit(r, ns);
@@ -215,6 +225,16 @@ static void scan(run *r, const int backward) {
         float *states = blank(r, B * smx_scan_state_floats(L, D, S));
         const smx_scan p = {B, L, D, S};
         const smx_scan_system system = {dt, a_log, b, c, skip};
+        for (size_t t = 0, rows; t < L && push; t += rows) {
+            rows = piece(t, L, B);
+            if (!t) memset(states, 0, B * smx_scan_state_floats(1, D, S) * sizeof *states);
+            const smx_scan_system later = {dt + t * D, a_log, b + t * S, c + t * S, skip};
+            smx_scan_push(y + t * D, states, x + t * D, &later, work, t, &(smx_scan){B, rows, D, S});
+        }
+        if (push) {
+            out(r, "y", y, n);
+            continue;
+        }
         smx_scan_fwd(y, states, x, &system, work, &p);
         if (backward) {
             float *dy = unit(r, n), *ddt = blank(r, n), *da_log = unit(r, D * S), *db = blank(r, ns);
@@ -232,8 +252,9 @@ static void scan(run *r, const int backward) {
         }
     }
 }
-static void run_scan_fwd(run *r) { scan(r, 0); }
-static void run_scan_bwd(run *r) { scan(r, 1); }
+static void run_scan_fwd(run *r) { scan(r, 0, 0); }
+static void run_scan_bwd(run *r) { scan(r, 1, 0); }
+static void run_scan_push(run *r) { scan(r, 0, 1); }
 
 // Every kind of gates, some closed; a start and the gradient of the end; shared keys;
 // lengths around the blocks of 16 and 64.

@@ -30,24 +30,30 @@ SMX_INLINE void step(float *after, const float *before, const float *k, v16 now,
                   v16_madd(v16_load(k + i), now, v16_mul(v16_load(k + block + i), v16_load(before + i))));
 }
 
-void SMX_FN(ema_fwd)(float *restrict y, float *restrict states, const float *x,
-                     const smx_ema_weights *weights, void *scratch, const smx_ema *p) {
+// at: number of the first row; carried [B][all]: the states before it, then those after the last; NULL:
+// zeros.
+static void forward(float *restrict y, float *states, float *carried, const float *x,
+                    const smx_ema_weights *weights, void *scratch, size_t at, const smx_ema *p) {
     const size_t B = p->B, L = p->L, D = p->D, S = p->S;
     const float *skip = weights->skip;
     const scan_layout l = scan_layout_of(L, D, S);
     float *coefficients = (float *)scratch + l.coefficients, *state = (float *)scratch + l.state;
     load_coefficients(coefficients, weights, D, S);
     for (size_t b = 0; b < B; b++) {
-        memset(state, 0, l.all * sizeof *state);
-        for (size_t t0 = 0; t0 < L; t0 += SCAN_ROWS, states += l.all) {
-            smx_settle(state, l.all);
-            memcpy(states, state, l.all * sizeof *states);
+        if (carried)
+            state = carried + b * l.all;
+        else
+            memset(state, 0, l.all * sizeof *state);
+        for (size_t t0 = 0, end; t0 < L; t0 = end) {
+            end = scan_segment_end(at, t0, L);
+            if ((at + t0) % SCAN_ROWS == 0) smx_settle(state, l.all);
+            if (states) memcpy(states, state, l.all * sizeof *states), states += l.all;
             for (size_t c = 0; c < D; c += 16) {
                 const size_t n = smx_min(16, D - c);
                 const float *in = x + b * L * D + c, *k = coefficients + 3 * c * S;
                 float *out = y + b * L * D + c, *h = state + c * S;
                 const v16 through = skip ? v16_load_n(skip + c, n, 0.0f) : v16_set(0.0f);
-                for (size_t t = t0; t < smx_min(L, t0 + SCAN_ROWS); t++) {
+                for (size_t t = t0; t < end; t++) {
                     const v16 now = scan_row(in, t, n, L, D);
                     if (t + SCAN_ROWS < L) { // the rows that come next are on their way
                         scan_fetch(in, t + SCAN_ROWS, D);
@@ -62,6 +68,14 @@ void SMX_FN(ema_fwd)(float *restrict y, float *restrict states, const float *x,
             }
         }
     }
+}
+void SMX_FN(ema_fwd)(float *restrict y, float *restrict states, const float *x,
+                     const smx_ema_weights *weights, void *scratch, const smx_ema *p) {
+    forward(y, states, NULL, x, weights, scratch, 0, p);
+}
+void SMX_FN(ema_push)(float *restrict y, float *restrict carried, const float *x,
+                      const smx_ema_weights *weights, void *scratch, size_t at, const smx_ema *p) {
+    forward(y, NULL, carried, x, weights, scratch, at, p);
 }
 
 // Adjoint: g_t = eta dy_t + keep g_{t+1}. Rows t0..end-1 of 16 channels: h holds their states, that before t0

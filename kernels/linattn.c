@@ -108,6 +108,48 @@ void SMX_FN(linattn_fwd)(float *restrict y, float *restrict norm, const float *q
     }
 }
 
+// Rows `from` .. from + rows - 1 of a block, one after another or some at a time; w's k and v keep the
+// block's rows, its state and sum are those before the block until its last row has come.
+ATTENTION_PART void block_push(float *restrict y, const float *q, const float *k, const float *v,
+                               const block_scratch *w, const smx_linattn *p, size_t from, size_t rows,
+                               int first) {
+    const size_t d = w->d, dp = w->dp, n = from + rows;
+    const rows_view qs = view(w->q, q, p->stride, rows, w);
+    gather(w->k + from * dp, k, p->stride, rows, d, dp, 1.0f);
+    gather(w->v + from * dp, v, p->stride, rows, d, dp, 1.0f);
+    gather_transposed(w->kt, w->k, dp, n, attention_padded(n), d);
+    row_products(w->a, w->Cp, qs.x, qs.ld, w->kt, rows, d, 0, n);
+    for (size_t r = 0; r < rows; r++) clear_after(w->a + r * w->Cp, from + r + 1, n);
+    if (!first) tile_product(w->o, dp, qs.x, qs.ld, 1, w->state, dp, rows, dp, d, 0);
+    tile_product(w->o, dp, w->a, w->Cp, 1, w->v, dp, rows, dp, n, !first);
+    for (size_t r = 0; r < rows; r++) {
+        const float *o = w->o + r * dp;
+        const v16 s = v16_set(normaliser(o, w->a + r * w->Cp, from + r + 1, qs.x + r * qs.ld, w, p));
+        V16_MAP(y + r * p->D, d, v16_mul(LOAD(o), s));
+    }
+    if (n < w->C) return;
+    tile_product(w->state, dp, w->k, 1, dp, w->v, dp, d, dp, n, 1);
+    if (p->norm == SMX_LINATTN_SUM) add_rows(w->sum, (rows_view){w->k, dp}, NULL, n, dp);
+}
+
+void SMX_FN(linattn_push)(float *restrict y, float *restrict carried, const float *q, const float *k,
+                          const float *v, void *scratch, size_t at, size_t rows, const smx_linattn *p) {
+    const block_scratch all = split_scratch(scratch, p, 0);
+    const linattn_layout l = linattn_layout_of(p, 0);
+    for (size_t bh = 0; bh < p->B * p->H; bh++, carried += linattn_carried_floats(&l))
+        for (size_t t = 0, n; t < rows; t += n) {
+            const size_t from = (at + t) % all.C, row = bh / p->H * rows + t, head = bh % p->H * all.d;
+            const size_t i = row * p->stride + head;
+            block_scratch w = all;
+            n = smx_min(smx_min(QUERY_ROWS, rows - t), all.C - from);
+            w.state = carried;
+            w.sum = w.state + w.d * w.dp;
+            w.k = w.sum + w.dp;
+            w.v = w.k + w.C * w.dp;
+            block_push(y + row * p->D + head, q + i, k + i, v + i, &w, p, from, n, at + t < all.C);
+        }
+}
+
 // ---- Backward -------------------------------------------------------------------------------------------
 
 // Gradients of o (in w->dout, or those of y where they are the same) and of the denominators (w->dden) from

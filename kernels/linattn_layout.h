@@ -45,4 +45,10 @@ static inline linattn_layout linattn_layout_of(const smx_linattn *p, int backwar
     return w;
 }
 
+// What one head carries from push to push: state [d][dp] and sum [dp] before its block, then the block's k
+// and v [C][dp].
+static inline size_t linattn_carried_floats(const linattn_layout *l) {
+    return l->d * l->dp + l->dp + 2 * l->C * l->dp;
+}
+
 #endif

@@ -7,3 +7,7 @@ size_t smx_linattn_fwd_scratch_bytes(const smx_linattn *p) {
 size_t smx_linattn_bwd_scratch_bytes(const smx_linattn *p) {
     return linattn_layout_of(p, 1).floats * sizeof(float);
 }
+size_t smx_linattn_carried_floats(const smx_linattn *p) {
+    const linattn_layout l = linattn_layout_of(p, 0);
+    return p->B * p->H * linattn_carried_floats(&l);
+}

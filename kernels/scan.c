@@ -20,24 +20,30 @@ static void load_a(float *A, const float *a_log, size_t D, size_t S) {
     }
 }
 
-void SMX_FN(scan_fwd)(float *restrict y, float *restrict states, const float *x,
-                      const smx_scan_system *system, void *scratch, const smx_scan *p) {
+// first: number of the first row; carried [B][all]: the states before it, then those after the last; NULL:
+// zeros.
+static void forward(float *restrict y, float *states, float *carried, const float *x,
+                    const smx_scan_system *system, void *scratch, size_t first, const smx_scan *p) {
     const size_t B = p->B, L = p->L, D = p->D, S = p->S;
     const float *dt = system->dt, *b = system->b, *c = system->c, *skip = system->skip;
     const scan_layout l = scan_layout_of(L, D, S);
     float *A = (float *)scratch + l.coefficients, *state = (float *)scratch + l.state;
     load_a(A, system->a_log, D, S);
     for (size_t q = 0; q < B; q++) {
-        memset(state, 0, l.all * sizeof *state);
-        for (size_t t0 = 0; t0 < L; t0 += SCAN_ROWS, states += l.all) {
-            smx_settle(state, l.all);
-            memcpy(states, state, l.all * sizeof *states);
+        if (carried)
+            state = carried + q * l.all;
+        else
+            memset(state, 0, l.all * sizeof *state);
+        for (size_t t0 = 0, end; t0 < L; t0 = end) {
+            end = scan_segment_end(first, t0, L);
+            if ((first + t0) % SCAN_ROWS == 0) smx_settle(state, l.all);
+            if (states) memcpy(states, state, l.all * sizeof *states), states += l.all;
             for (size_t ch = 0; ch < D; ch += 16) {
                 const size_t n = smx_min(16, D - ch), at = q * L * D + ch;
                 const v16 through = skip ? v16_load_n(skip + ch, n, 0.0f) : v16_set(0.0f);
                 const float *a = A + ch * S;
                 float *h = state + ch * S;
-                for (size_t t = t0; t < smx_min(L, t0 + SCAN_ROWS); t++) {
+                for (size_t t = t0; t < end; t++) {
                     const float *bt = b + (q * L + t) * S, *ct = c + (q * L + t) * S;
                     const v16 now = channels(x + at, t, n, L, D), step = channels(dt + at, t, n, L, D);
                     const v16 in = v16_mul(step, now);
@@ -53,6 +59,14 @@ void SMX_FN(scan_fwd)(float *restrict y, float *restrict states, const float *x,
             }
         }
     }
+}
+void SMX_FN(scan_fwd)(float *restrict y, float *restrict states, const float *x,
+                      const smx_scan_system *system, void *scratch, const smx_scan *p) {
+    forward(y, states, NULL, x, system, scratch, 0, p);
+}
+void SMX_FN(scan_push)(float *restrict y, float *restrict carried, const float *x,
+                       const smx_scan_system *system, void *scratch, size_t at, const smx_scan *p) {
+    forward(y, NULL, carried, x, system, scratch, at, p);
 }
 
 // Adjoint: g_t = c_t dy_t + decay_{t+1} g_{t+1}. db and dc sum over channels: 16 lanes, then group by group.

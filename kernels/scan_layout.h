@@ -26,4 +26,10 @@ static inline scan_layout scan_layout_of(size_t L, size_t D, size_t S) {
     return l;
 }
 
+// Where the segment of row t0 ends, at most at L; row 0 is row `at` of its sequence.
+static inline size_t scan_segment_end(size_t at, size_t t0, size_t L) {
+    const size_t rest = SCAN_ROWS - (at + t0) % SCAN_ROWS;
+    return L - t0 < rest ? L : t0 + rest;
+}
+
 #endif

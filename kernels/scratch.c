@@ -15,6 +15,13 @@ size_t smx_attention_fwd_scratch_bytes(const smx_attention *p) {
 size_t smx_attention_bwd_scratch_bytes(const smx_attention *p) {
     return attention_layout_of(p, 1).floats * sizeof(float);
 }
+size_t smx_attention_push_scratch_bytes(const smx_attention *p) {
+    return attention_layout_of(p, ATTENTION_PUSH).floats * sizeof(float);
+}
+size_t smx_attention_kept_floats(const smx_attention *p) {
+    const attention_layout w = attention_layout_of(p, ATTENTION_PUSH);
+    return p->B * p->H * attention_kept_floats(&w);
+}
 size_t smx_attention_maps_fwd_scratch_bytes(const smx_attention *p) {
     return maps_layout_of(p, 0).floats * sizeof(float);
 }

@@ -6,7 +6,7 @@
 
 // Rows of a block, one for each lane of a group; blocks of a segment,
 // at whose start forward keeps the states.
-enum { STATE_ROWS = 16, STATE_BLOCKS = 4, STATE_SEGMENT = STATE_ROWS * STATE_BLOCKS };
+enum { STATE_ROWS = SMX_STATE_ROWS, STATE_BLOCKS = 4, STATE_SEGMENT = STATE_ROWS * STATE_BLOCKS };
 
 // What one block of one head holds: rows of width dkp or dvp (dk and dv rounded up to whole groups).
 typedef struct {

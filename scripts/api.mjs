@@ -9,6 +9,7 @@ const page = resolve(root, 'docs/API.md');
 const headers = [
     ['include/seqmix/smx.h', 'seqmix/smx.h', 'libseqmix', 'kernels'],
     ['include/seqmix/run.h', 'seqmix/run.h', 'libseqmix', 'runs'],
+    ['include/seqmix/state.h', 'seqmix/state.h', 'libseqmix', 'reading on, and text that is written'],
     ['include/seqmix/data.h', 'seqmix/data.h', 'libseqmix', 'files for the tasks'],
     ['include/seqmix/error.h', 'seqmix/error.h', 'libseqmix', 'errors'],
     ['include/seqmix/parallel.h', 'seqmix/parallel.h', 'libseqmix', 'threads'],

@@ -18,7 +18,7 @@ $(PACK)/seqmix.whole.o: $(KERNEL_OBJ) $(MODEL_SRC:%.c=$(OBJ)/%.o) $(TASK_SRC:%.c
 $(PACK)/seqmix_ref.whole.o: $(REF_SRC:%.c=$(OBJ)/%.o)
 $(PACK)/%.whole.o:
 	@mkdir -p $(@D) && ld -r $^ -o $@
-$(PACK)/seqmix.exports: scripts/exports.sh $(addprefix include/seqmix/,smx.h run.h data.h)
+$(PACK)/seqmix.exports: scripts/exports.sh $(addprefix include/seqmix/,smx.h run.h state.h data.h)
 	@mkdir -p $(@D) && $^ >$@
 $(PACK)/seqmix_ref.exports: scripts/exports.sh include/seqmix/ref.h
 	@mkdir -p $(@D) && $^ >$@

@@ -131,6 +131,14 @@ size_t smx_attention_bwd_scratch_bytes(const smx_attention *p);
 void smx_attention_bwd(float *dq, float *dk, float *dv, const float *dout, const float *q, const float *k,
                        const float *v, const float *o, const float *stats, void *scratch,
                        const smx_attention *p);
+// Row by row: `rows` more rows of each of the B sequences, from number `at` on; q, k, v and o are
+// [B][rows][..], L is the most that a sequence may have, causal is taken for granted. kept
+// [smx_attention_kept_floats], zeros at first, holds the keys and values of the chunk so far, at every width
+// alike. Any pieces give the words of smx_attention_fwd over the whole sequence.
+size_t smx_attention_kept_floats(const smx_attention *p);
+size_t smx_attention_push_scratch_bytes(const smx_attention *p);
+void smx_attention_push(float *SMX_RESTRICT o, float *SMX_RESTRICT kept, const float *q, const float *k,
+                        const float *v, void *scratch, size_t at, size_t rows, const smx_attention *p);
 // map [L][L]: the attention weights of one head of sequence b, for looking at.
 void smx_attention_map(float *SMX_RESTRICT map, const float *q, const float *k, void *scratch,
                        const smx_attention *p, size_t b, size_t head); // scratch as for forward
@@ -169,6 +177,11 @@ typedef struct {
 size_t smx_linattn_fwd_scratch_bytes(const smx_linattn *p);
 void smx_linattn_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT norm, const float *q, const float *k,
                      const float *v, void *scratch, const smx_linattn *p);
+// Row by row, as smx_attention_push: carried [smx_linattn_carried_floats], zeros at first; scratch as for
+// forward.
+size_t smx_linattn_carried_floats(const smx_linattn *p);
+void smx_linattn_push(float *SMX_RESTRICT y, float *SMX_RESTRICT carried, const float *q, const float *k,
+                      const float *v, void *scratch, size_t at, size_t rows, const smx_linattn *p);
 size_t smx_linattn_bwd_scratch_bytes(const smx_linattn *p);
 void smx_linattn_bwd(float *dq, float *dk, float *dv, const float *dy, const float *q, const float *k,
                      const float *v, const float *y, const float *norm, void *scratch, const smx_linattn *p);
@@ -183,6 +196,9 @@ void smx_linattn_bwd(float *dq, float *dk, float *dv, const float *dy, const flo
 // y_t = scale S_t^T q_t. O(dk dv) a row: blocks of 16 rows, in which pairs are multiplied by products of a,
 // never by e^-g.
 enum { SMX_GATES_NONE, SMX_GATES_FIXED, SMX_GATES_HEAD, SMX_GATES_CHANNEL };
+// Rows of a block: a sequence in parts gives the words of the whole where the parts, but for the last, are
+// whole blocks.
+enum { SMX_STATE_ROWS = 16 };
 typedef struct {
     size_t B, L, H, dk, dv;
     int gates;  // g <= 0 is NULL, [H] for every row, [B][L][H] or [B][L][H][dk]; down to -infinity
@@ -433,6 +449,10 @@ size_t smx_scan_state_floats(size_t L, size_t D, size_t S);
 size_t smx_scan_scratch_bytes(size_t L, size_t D, size_t S); // of both
 void smx_ema_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT states, const float *x,
                  const smx_ema_weights *weights, void *scratch, const smx_ema *p);
+// Row by row: L rows more of each sequence, from number `at` on; carried [B][smx_scan_state_floats of one
+// row], zeros at first. Any pieces give the words of the whole sequence; smx_scan_push likewise.
+void smx_ema_push(float *SMX_RESTRICT y, float *SMX_RESTRICT carried, const float *x,
+                  const smx_ema_weights *weights, void *scratch, size_t at, const smx_ema *p);
 void smx_ema_bwd(float *dx, const smx_ema_gradients *dweights, const float *dy, const float *x,
                  const smx_ema_weights *weights, const float *states, void *scratch, const smx_ema *p);
 // Mamba's selective scan (Gu & Dao 2023, Eq. 2, Alg. 2), A = -exp(a_log) [D][S]:
@@ -456,6 +476,8 @@ typedef struct {
 } smx_scan_gradients;
 void smx_scan_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT states, const float *x,
                   const smx_scan_system *system, void *scratch, const smx_scan *p);
+void smx_scan_push(float *SMX_RESTRICT y, float *SMX_RESTRICT carried, const float *x,
+                   const smx_scan_system *system, void *scratch, size_t at, const smx_scan *p);
 void smx_scan_bwd(float *dx, const smx_scan_gradients *dsystem, const float *dy, const float *x,
                   const smx_scan_system *system, const float *states, void *scratch, const smx_scan *p);
 // The convolution kernel [D][L] of S4D (Gu et al. 2022): K[l] = m Re sum_s C_s B_s e^{dt A_s l},

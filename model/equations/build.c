@@ -179,7 +179,7 @@ static value apply(builder *b, const equation_node *at, const equation_function 
     char why[160];
     for (size_t i = 0; i < FUNCTION_ARGUMENTS && !f->any_shape; i++) {
         const tensor *t = c->tensor[i];
-        if (t && !t->weight && (t->rank != 3 || t->shape[0] != b->g->B || t->shape[1] != b->g->L))
+        if (t && !t->weight && (t->rank != 3 || t->shape[0] != b->g->B || t->shape[1] != b->g->span))
             return fail(b, at, "%s: %s has no row for each row of x", f->name, f->arguments[i].name);
     }
     if (f->check && f->check(c, why, sizeof why)) return fail(b, at, "%s: %s", f->name, why);

@@ -13,6 +13,7 @@ graph *graph_new(enum graph_mode mode, params *p, size_t B, size_t L) {
     g->params = p;
     g->B = B;
     g->L = L;
+    g->span = mode == GRAPH_STREAM && L > STREAM_ROWS ? STREAM_ROWS : L;
     g->failed_tensor = (tensor){.rank = 4, .shape = {1 << 20, 1 << 20, 1 << 20, 1 << 20}, .n = 1};
     return g;
 }
@@ -166,6 +167,22 @@ static void *own_attributes(graph *g, const op *op, const void *attributes) {
     return own;
 }
 
+// A node of a stream: is it still, which rows does it keep? Returns the most rows of a sequence that it runs
+// over.
+static size_t stream_node(graph *g, node *n) {
+    n->still = !n->op->enters;
+    for (size_t i = 0; i < n->n_in; i++) n->still &= is_still(g, n->in[i]);
+    if (!runs_again(n)) {
+        g->grows |= !n->still && n->op->grows && n->op->grows(g, n);
+        return g->L;
+    }
+    const op_reach reach = reach_of(g, n);
+    n->keeps = reach.rows == SIZE_MAX ? g->L : reach.rows + reach.unit - 1;
+    g->grows |= reach.rows == SIZE_MAX;
+    if (n->keeps > g->L && !g->endless) n->keeps = g->L;
+    return n->keeps + g->span;
+}
+
 tensor *graph_node(graph *g, const op *op, size_t n_in, tensor *const *in, const void *attributes) {
     node made = {.op = op, .n_in = n_in, .attributes = own_attributes(g, op, attributes)};
     uint32_t shape[4];
@@ -185,6 +202,9 @@ tensor *graph_node(graph *g, const op *op, size_t n_in, tensor *const *in, const
     out->produced_by = k;
     snprintf(out->name, sizeof out->name, "%.47s%s#%d", g->prefix, op->name, k % 1000);
     g->nodes[g->n_nodes++] = made;
+    const size_t L = g->L;
+    if (g->mode == GRAPH_STREAM) g->L = stream_node(g, &g->nodes[k]);
     if (op->size) op->size(g, &g->nodes[k]);
+    g->L = L;
     return out;
 }

@@ -43,6 +43,11 @@ struct node {
     size_t saved_n, scratch_n, piece_n, sums_n;
     float *saved, *scratch, *back_scratch; // saved: forward to backward; scratch: within one call
     uint64_t flops;                        // products, forward
+    // Reading on: what the operation carries from unit to unit, else NULL; where its part of a state begins;
+    // how many rows of each input it keeps there at most; whether no row reaches it.
+    float *start, *last;
+    size_t state_at, keeps;
+    int still;
     // for the plan
     size_t saved_buffer, scratch_buffer, temp_buffer[MAX_IN];
     int adds[MAX_IN];    // this gradient is not the first: written to a temporary and added
@@ -64,10 +69,13 @@ static inline const float *out_grad_rows(const node *n, size_t from) { return gr
 enum { BLOCK_ROWS = 4 * SMX_KC, FEW_ROWS = 4 * BLOCK_ROWS };
 
 // ---- The graph ------------------------------------------------------------------------------------------
-enum graph_mode { GRAPH_TRAIN, GRAPH_EVAL, GRAPH_LOOK }; // LOOK keeps every tensor, and what maps are made of
+// LOOK keeps every tensor, and what maps are made of; STREAM reads a sequence of at most L rows in pieces
+// (stream.c).
+enum graph_mode { GRAPH_TRAIN, GRAPH_EVAL, GRAPH_LOOK, GRAPH_STREAM };
 struct graph {
     enum graph_mode mode;
     size_t B, L; // of this graph
+    size_t span; // rows of a sequence that its tensors hold: L, or of a stream what is pushed at a time
     params *params;
     node *nodes;
     size_t n_nodes, node_room;
@@ -95,6 +103,11 @@ struct graph {
     int fast; // kernels may use fused multiply-add: smx_fast
     smx_parallel_for parallel;
     void *pool;
+    // of a stream
+    size_t state_n; // floats of a state
+    float *again;   // inputs and output of an operation that is run again
+    int endless;    // the sequence may be longer than L: nothing may hang on L
+    int grows;      // a state needs more memory the longer the sequence may be
 };
 
 // ---- Building -------------------------------------------------------------------------------------------
@@ -135,6 +148,17 @@ tensor *graph_find(const graph *g, const char *name);
 size_t graph_map_heads(const graph *g, const tensor *t);
 int graph_map_staged(const graph *g, const tensor *t);
 void graph_map(graph *g, const tensor *t, enum map_stage stage, float *map);
+
+// ---- Reading on (stream.c) --------------------------------------------------------------------------------
+enum { STREAM_ROWS = 64 }; // pushed at a time
+// Plan a GRAPH_STREAM, once it is built: the memory of a push, and how large a state is (g->state_n floats,
+// zeros at first).
+int graph_stream_plan(graph *g, smx_error *error);
+// What no row reaches: tables, kernels of weights. Once, and after weights have changed.
+void graph_stream_begin(graph *g);
+// `rows` <= g->span rows more of each sequence, from number `at` on, in g->tokens or g->values [B][rows].
+// Every tensor that rows reach then holds [B][rows][..] at the front of its data.
+void graph_push_rows(graph *g, float *state, size_t at, size_t rows);
 
 // Run n pieces, in parallel where the caller has a pool. Pieces must write disjoint outputs; which pieces
 // there are depends on shapes only.

@@ -22,4 +22,15 @@ static inline size_t group_end(const graph *g, size_t k, int backward) {
     return end;
 }
 
+// Of a stream (stream.c): whether no row reaches t; whether node n runs again on rows that it keeps; how far
+// back.
+static inline int is_still(const graph *g, const tensor *t) {
+    return t->weight || (t->produced_by >= 0 && g->nodes[t->produced_by].still);
+}
+static inline int runs_again(const node *n) { return !n->still && !n->op->forward_rows && !n->op->push; }
+
+static inline op_reach reach_of(const graph *g, const node *n) {
+    return n->op->reach ? n->op->reach(g, n) : (op_reach){SIZE_MAX, 1};
+}
+
 #endif

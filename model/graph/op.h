@@ -24,6 +24,11 @@ typedef void op_part(graph *g, node *n, size_t piece, size_t from, size_t count)
 // values with it (MAP_WEIGHTS); on the values as they were before they were smoothed.
 enum map_stage { MAP_WEIGHTS, MAP_PLAIN, MAP_DECAYED, MAP_ACTING, MAP_STAGES };
 
+// What row t of an output hangs on: its inputs from row (t - rows) / unit * unit on (0 where rows > t).
+typedef struct {
+    size_t rows, unit;
+} op_reach;
+
 typedef struct op {
     const char *name;  // of the tensors that it makes: "linear#12"
     size_t attributes; // bytes of its attribute struct, what node.attributes points at; 0: it has none
@@ -43,6 +48,21 @@ typedef struct op {
     // takes neighbours of this kind block of rows by block of rows, so that what lies between them stays in
     // the cache.
     op_part *forward_rows, *backward_rows;
+
+    // ---- Reading on (graph/stream.c): a sequence that comes in pieces
+    // Row-wise operations need none of this; what has neither reach nor push runs again over all rows.
+    // Rows that are kept and run again, so that the new ones come out as in the whole sequence.
+    op_reach (*reach)(const graph *g, const node *n);
+    // Floats carried along: beside reach, as node.start where a unit begins and node.last where one ends;
+    // else for push.
+    size_t (*state_n)(const graph *g, const node *n);
+    // `rows` new rows of each sequence, from number `at` on, lie without gaps in the inputs' data,
+    // [B][rows][..], and so does the output. state: what the last push left, zeros before the first.
+    void (*push)(graph *g, node *n, float *state, size_t at, size_t rows);
+    // Whether push needs more memory, or a longer table, the longer the sequence; NULL: it does not.
+    int (*grows)(const graph *g, const node *n);
+    int enters; // its rows are the graph's own inputs
+    int whole;  // it needs the whole sequence at once: it cannot be read in pieces
 
     // ---- Looking
     // Of an attention: its heads, and, after a replay that kept every tensor,

@@ -154,6 +154,10 @@ static void find_givers(graph *g, const tensor *loss) {
 
 static void plan_tensor(plan *p, graph *g, tensor *t, const tensor *loss) {
     const int N = (int)g->n_nodes, from = t->produced_by < 0 ? 0 : t->produced_by;
+    if (t->produced_by >= 0 && g->nodes[t->produced_by].still) { // a stream computes it once
+        t->buffer = add_buffer(p, t->n, 0, 2 * N);
+        return;
+    }
     t->buffer = add_buffer(p, t->n, from, last_read(g, t, from));
     if (g->mode != GRAPH_TRAIN || !t->needs_grad) return;
     const int first = t == loss ? N - 1 : 2 * N - 1 - t->first_giver;

@@ -28,7 +28,7 @@ uint64_t attention_pairs(const smx_attention *p) {
     return p->L * (p->causal ? M + 1 : 2 * M) / 2;
 }
 int chunks_are_rows(const graph *g, size_t M) {
-    return M && M < g->L && g->L % M == 0 && BLOCK_ROWS % M == 0;
+    return g->mode != GRAPH_STREAM && M && M < g->L && g->L % M == 0 && BLOCK_ROWS % M == 0;
 }
 
 // in: q, k, v. saved: statistics of each row and head, two numbers
@@ -68,6 +68,10 @@ static void attention_bwd(graph *g, node *n) { sequences_in_pieces(g, n, attenti
 static void attention_size(graph *g, node *n) {
     const smx_attention p = sequences(g, n, 1);
     const int in_chunks = chunks_are_rows(g, p.chunk);
+    if (g->mode == GRAPH_STREAM) {
+        scratch_size(n, shard_count(g->B), 0, smx_attention_push_scratch_bytes(&p));
+        return;
+    }
     n->saved_n = g->B * p.H * p.L * 2;
     scratch_size(n, pieces_of(rows_of(n->out), in_chunks ? p.chunk : p.L), 0,
                  g->mode == GRAPH_TRAIN ? smx_attention_bwd_scratch_bytes(&p)
@@ -88,6 +92,21 @@ static int attention_staged(const node *n) {
     const attention_opts *o = &((const attention_attributes *)n->attributes)->opts;
     return o->decay_table || o->bias || o->pool_window;
 }
+
+// ---- Reading on: keys and values of a chunk are kept ------------------------------------------------------
+static size_t attention_state(const graph *g, const node *n) {
+    const smx_attention p = sequences(g, n, g->B);
+    return smx_attention_kept_floats(&p);
+}
+static void attention_push(graph *g, node *n, float *state, size_t at, size_t rows) {
+    const smx_attention p = sequences(g, n, g->B);
+    smx_attention_push(n->out->data, state, n->in[0]->data, n->in[1]->data, n->in[2]->data, n->scratch, at,
+                       rows, &p);
+}
+static int attention_grows(const graph *g, const node *n) {
+    const size_t M = ((const attention_attributes *)n->attributes)->opts.chunk;
+    return !M || M > g->L;
+}
 #define ATTENTION_READS (READS_IN(0) | READS_IN(1) | READS_IN(2) | READS_OUT)
 static const op attention = {
     .name = "attention",
@@ -96,6 +115,9 @@ static const op attention = {
     .forward = attention_fwd,
     .backward = attention_bwd,
     .backward_reads = ATTENTION_READS,
+    .state_n = attention_state,
+    .push = attention_push,
+    .grows = attention_grows,
     .map_heads = attention_map_heads,
     .map = attention_map,
     .map_staged = attention_staged,

@@ -19,7 +19,25 @@ static void bias_bwd(graph *g, node *n) {
     if (n->in_grad[0]) memcpy(n->in_grad[0], n->out->grad, n->out->n * sizeof(float));
     if (n->in_grad[1]) smx_bias_bwd(n->in_grad[1], n->out->grad, n->out->n / width, width);
 }
-static const op bias = {.name = "bias", .forward = bias_fwd, .backward = bias_bwd};
+static void bias_push(graph *g, node *n, float *state, size_t at, size_t rows) {
+    (void)state;
+    const size_t D = last_dim(n->out), size = rows * D;
+    const int positions = n->in[1]->rank == 2;
+    for (size_t b = 0; b < g->B; b++)
+        smx_bias_fwd(n->out->data + b * size, n->in[0]->data + b * size,
+                     n->in[1]->data + (positions ? at * D : 0), positions ? 1 : rows, positions ? size : D);
+}
+static int bias_grows(const graph *g, const node *n) {
+    (void)g;
+    return n->in[1]->rank == 2;
+}
+static const op bias = {
+    .name = "bias",
+    .forward = bias_fwd,
+    .backward = bias_bwd,
+    .push = bias_push,
+    .grows = bias_grows,
+};
 tensor *op_bias(graph *g, tensor *x, tensor *b) { return graph_node(g, &bias, 2, (tensor *[]){x, b}, NULL); }
 
 // ---- y = gain x + bias ----------------------------------------------------------------------------------

@@ -41,8 +41,13 @@ static void conv_size(graph *g, node *n) {
     scratch_size(n, shard_count(g->B), n->in[1]->n, smx_conv_scratch_bytes(&p));
     n->flops = 2 * (uint64_t)n->out->n * p.W;
 }
+static op_reach conv_reach(const graph *g, const node *n) {
+    (void)g;
+    return (op_reach){n->in[1]->shape[1] - 1, 1};
+}
 static const op conv = {
     .name = "conv",
+    .reach = conv_reach,
     .attributes = sizeof(conv_attributes),
     .size = conv_size,
     .forward = conv_fwd,
@@ -80,8 +85,13 @@ static void heads_size(graph *g, node *n) {
     scratch_size(n, shard_count(g->B), n->in[1]->n, smx_conv_heads_scratch_bytes(&p));
     n->flops = 2 * (uint64_t)n->out->n * p.W * p.H;
 }
+static op_reach heads_reach(const graph *g, const node *n) {
+    (void)g;
+    return (op_reach){n->in[1]->shape[0] - 1, 1};
+}
 static const op conv_heads = {
     .name = "conv",
+    .reach = heads_reach,
     .size = heads_size,
     .forward = heads_fwd,
     .backward = heads_bwd,

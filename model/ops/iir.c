@@ -37,6 +37,7 @@ static void theta_bwd(graph *g, node *n) {
 }
 static const op theta = {
     .name = "theta",
+    .whole = 1,
     .attributes = sizeof(theta_attributes),
     .forward = theta_fwd,
     .backward = theta_bwd,
@@ -84,6 +85,7 @@ static void iir_size(graph *g, node *n) {
 }
 static const op iir = {
     .name = "iir",
+    .whole = 1,
     .attributes = sizeof(iir_attributes),
     .size = iir_size,
     .forward = iir_fwd,

@@ -19,8 +19,15 @@ static void filter_bwd(graph *g, node *n) {
     const filter_attributes *at = n->attributes;
     smx_block_filter_bwd(n->in_grad[0], n->out->grad, g->B, g->L, last_dim(n->out), at->block, at->rho);
 }
+// A box hears of the block before its own; rho of all rows.
+static op_reach filter_reach(const graph *g, const node *n) {
+    (void)g;
+    const filter_attributes *at = n->attributes;
+    return at->rho > 0.0f ? (op_reach){SIZE_MAX, 1} : (op_reach){at->block, at->block};
+}
 static const op block_filter = {
     .name = "block_filter",
+    .reach = filter_reach,
     .attributes = sizeof(filter_attributes),
     .forward = filter_fwd,
     .backward = filter_bwd,
@@ -28,6 +35,7 @@ static const op block_filter = {
 // Keys for the choice only: no gradient.
 static const op landmark_keys = {
     .name = "landmark_keys",
+    .reach = filter_reach,
     .attributes = sizeof(filter_attributes),
     .forward = filter_fwd,
 };

@@ -41,6 +41,7 @@ static void maxpool_size(graph *g, node *n) {
 }
 static const op maxpool = {
     .name = "maxpool",
+    .whole = 1,
     .attributes = sizeof(maxpool_attributes),
     .shape = maxpool_shape,
     .size = maxpool_size,

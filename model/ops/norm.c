@@ -129,8 +129,13 @@ static void unitnorm_size(graph *g, node *n) {
     (void)g;
     n->saved_n = rows_of(n->out) * parts_of(n);
 }
+static op_reach unitnorm_reach(const graph *g, const node *n) {
+    (void)g, (void)n;
+    return (op_reach){0, 1};
+}
 static const op unitnorm = {
     .name = "unitnorm",
+    .reach = unitnorm_reach,
     .attributes = sizeof(parts_attributes),
     .size = unitnorm_size,
     .forward = unitnorm_fwd,

@@ -6,6 +6,7 @@
 typedef struct {
     size_t window, future; // P, rows ahead
     size_t chunk;          // rows; the last one of a sequence may be shorter
+    int whole;             // the chunk is the whole sequence
     float *taps, *row;     // row: of who looks, as long as a sequence
 } pool_attributes;
 
@@ -59,6 +60,7 @@ static void pool_size(graph *g, node *n) {
     at->taps = graph_own(g, at->window * sizeof *at->taps);
     for (size_t i = 0; at->taps && i < at->window; i++) at->taps[i] = 1.0f / (float)at->window;
     if (g->mode == GRAPH_LOOK) at->row = graph_own(g, g->L * sizeof *at->row);
+    at->whole = !at->chunk;
     if (!at->chunk || at->chunk > g->L) at->chunk = g->L;
     const smx_conv wide = filter_of(at, at->chunk, last_dim(n->out)), narrow = filter_of(at, at->chunk, 1);
     size_t bytes = smx_conv_scratch_bytes(&wide);
@@ -69,9 +71,14 @@ static void pool_size(graph *g, node *n) {
     scratch_size(n, shard_count(g->B), 0, bytes);
     n->flops = 2 * (uint64_t)n->out->n * at->window;
 }
+static op_reach pool_reach(const graph *g, const node *n) {
+    (void)g;
+    const pool_attributes *at = n->attributes; // a chunk from its start on, so that it ends where it ended
+    return at->whole || !at->chunk ? (op_reach){at->window - 1, 1} : (op_reach){0, at->chunk};
+}
 #define POOL                                                                                                 \
     .name = "pool", .attributes = sizeof(pool_attributes), .size = pool_size, .forward = pool_fwd,           \
-    .backward = pool_bwd, .map_back = pool_map_back
+    .backward = pool_bwd, .reach = pool_reach, .map_back = pool_map_back
 static const op pool = {POOL};
 static const op pool_in_chunks = {POOL, .forward_rows = pool_rows, .backward_rows = pool_bwd_rows};
 tensor *op_pool(graph *g, tensor *x, size_t P, size_t future, size_t chunk) {

@@ -32,12 +32,24 @@ static void rope_size(graph *g, node *n) {
             turns[(t * (d / 2) + m) * 2 + 1] = (float)s;
         }
 }
+static void rope_push(graph *g, node *n, float *state, size_t at, size_t rows) {
+    (void)state;
+    const rope_attributes *a = n->attributes;
+    const size_t D = last_dim(n->out);
+    smx_rope_fwd(n->out->data, n->in[0]->data, a->turns + at * (D / a->heads), g->B, rows, D, a->heads, D, D);
+}
+static int rope_grows(const graph *g, const node *n) {
+    (void)g, (void)n;
+    return 1; // its table
+}
 static const op rope = {
     .name = "rope",
     .attributes = sizeof(rope_attributes),
     .size = rope_size,
     .forward = rope_fwd,
     .backward = rope_bwd,
+    .push = rope_push,
+    .grows = rope_grows,
 };
 tensor *op_rope(graph *g, tensor *x, size_t heads) {
     return graph_node(g, &rope, 1, &x, &(rope_attributes){.heads = heads});

@@ -10,7 +10,7 @@ static float *states_of(const graph *g, const node *n, size_t sequence, size_t S
 static void scan_size(graph *g, node *n, size_t sums, size_t S) {
     const size_t D = last_dim(n->out);
     scratch_size(n, SHARDS, sums, smx_scan_scratch_bytes(g->L, D, S));
-    n->saved_n = g->B * smx_scan_state_floats(g->L, D, S);
+    n->saved_n = g->mode == GRAPH_STREAM ? 0 : g->B * smx_scan_state_floats(g->L, D, S);
     n->flops = 6 * (uint64_t)n->out->n * S;
 }
 
@@ -48,9 +48,19 @@ static void ema_bwd(graph *g, node *n) {
 static void ema_size(graph *g, node *n) {
     scan_size(g, n, 4 * n->in[1]->n + last_dim(n->out), ema_states(n));
 }
+static size_t ema_state(const graph *g, const node *n) {
+    return g->B * smx_scan_state_floats(1, last_dim(n->out), ema_states(n));
+}
+static void ema_push(graph *g, node *n, float *state, size_t at, size_t rows) {
+    const smx_ema p = {.B = g->B, .L = rows, .D = last_dim(n->out), .S = ema_states(n)};
+    const smx_ema_weights weights = ema_weights(n);
+    smx_ema_push(n->out->data, state, n->in[0]->data, &weights, scratch_of(n, 0), at, &p);
+}
 #define SCAN_READS (READS_IN(0) | READS_IN(1) | READS_IN(2) | READS_IN(3) | READS_IN(4) | READS_IN(5))
 static const op ema = {
     .name = "ema",
+    .state_n = ema_state,
+    .push = ema_push,
     .size = ema_size,
     .forward = ema_fwd,
     .backward = ema_bwd,
@@ -98,8 +108,18 @@ static void selective_bwd(graph *g, node *n) {
 static void selective_size(graph *g, node *n) {
     scan_size(g, n, n->in[2]->n + last_dim(n->out), last_dim(n->in[3]));
 }
+static size_t selective_state(const graph *g, const node *n) {
+    return g->B * smx_scan_state_floats(1, last_dim(n->out), last_dim(n->in[3]));
+}
+static void selective_push(graph *g, node *n, float *state, size_t at, size_t rows) {
+    const smx_scan p = {.B = g->B, .L = rows, .D = last_dim(n->out), .S = last_dim(n->in[3])};
+    const smx_scan_system system = system_of(g, n, 0);
+    smx_scan_push(n->out->data, state, n->in[0]->data, &system, scratch_of(n, 0), at, &p);
+}
 static const op selective_scan = {
     .name = "scan",
+    .state_n = selective_state,
+    .push = selective_push,
     .size = selective_size,
     .forward = selective_fwd,
     .backward = selective_bwd,

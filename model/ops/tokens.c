@@ -7,7 +7,7 @@
 // ---- Tokens of the graph ----------------------------------------------------------------------------------
 static uint32_t embedding_shape(const graph *g, const node *n, uint32_t *shape) {
     shape[0] = (uint32_t)g->B;
-    shape[1] = (uint32_t)g->L;
+    shape[1] = (uint32_t)g->span;
     shape[2] = n->in[0]->shape[1];
     return 3;
 }
@@ -19,11 +19,18 @@ static void embedding_bwd(graph *g, node *n) {
     const uint32_t *table = n->in[0]->shape;
     smx_embedding_bwd(n->in_grad[0], n->out->grad, g->tokens, rows_of(n->out), table[1], table[0]);
 }
+static void embedding_push(graph *g, node *n, float *state, size_t at, size_t rows) {
+    (void)state, (void)at;
+    const uint32_t *table = n->in[0]->shape;
+    smx_embedding_fwd(n->out->data, n->in[0]->data, g->tokens, g->B * rows, table[1], table[0]);
+}
 static const op embedding = {
     .name = "embedding",
     .shape = embedding_shape,
     .forward = embedding_fwd,
     .backward = embedding_bwd,
+    .push = embedding_push,
+    .enters = 1,
 };
 tensor *op_embedding(graph *g, tensor *table) { return graph_node(g, &embedding, 1, &table, NULL); }
 
@@ -33,16 +40,22 @@ typedef struct {
 } values_attributes;
 static uint32_t values_shape(const graph *g, const node *n, uint32_t *shape) {
     shape[0] = (uint32_t)g->B;
-    shape[1] = (uint32_t)g->L;
+    shape[1] = (uint32_t)g->span;
     shape[2] = (uint32_t)((const values_attributes *)n->attributes)->channels;
     return 3;
 }
 static void values_fwd(graph *g, node *n) { memcpy(n->out->data, g->values, n->out->n * sizeof(float)); }
+static void values_push(graph *g, node *n, float *state, size_t at, size_t rows) {
+    (void)state, (void)at;
+    memcpy(n->out->data, g->values, g->B * rows * last_dim(n->out) * sizeof(float));
+}
 static const op values = {
     .name = "values",
     .attributes = sizeof(values_attributes),
     .shape = values_shape,
     .forward = values_fwd,
+    .push = values_push,
+    .enters = 1,
 };
 tensor *op_values(graph *g, size_t channels) {
     return graph_node(g, &values, 0, NULL, &(values_attributes){channels});
@@ -84,7 +97,10 @@ tensor *op_constant(graph *g, void (*fill)(float *, const uint32_t *), uint32_t 
 
 // ---- The mean over a sequence's rows ----------------------------------------------------------------------
 static uint32_t meanpool_shape(const graph *g, const node *n, uint32_t *shape) {
-    (void)g;
+    if (g->mode == GRAPH_STREAM) { // of the rows so far, after each
+        memcpy(shape, n->in[0]->shape, sizeof n->in[0]->shape);
+        return 3;
+    }
     shape[0] = n->in[0]->shape[0];
     shape[1] = n->in[0]->shape[2];
     return 2;
@@ -99,11 +115,30 @@ static void meanpool_bwd(graph *g, node *n) {
     const uint32_t *x = n->in[0]->shape;
     smx_meanpool_bwd(n->in_grad[0], n->out->grad, x[0], x[1], x[2]);
 }
+// state [B][2][D]: sums of whole blocks of SMX_KC rows, and of the open one, as the kernel takes them.
+static size_t meanpool_state(const graph *g, const node *n) { return 2 * g->B * last_dim(n->out); }
+static void meanpool_push(graph *g, node *n, float *state, size_t at, size_t rows) {
+    const size_t D = last_dim(n->out);
+    for (size_t b = 0; b < g->B; b++)
+        for (size_t t = 0; t < rows; t++) {
+            const float *x = n->in[0]->data + (b * rows + t) * D;
+            float *y = n->out->data + (b * rows + t) * D, *whole = state + 2 * b * D, *open = whole + D;
+            const size_t count = at + t + 1;
+            for (size_t c = 0; c < D; c++) {
+                open[c] += x[c];
+                const float sum = whole[c] + open[c];
+                y[c] = sum / (float)count;
+                if (count % SMX_KC == 0) whole[c] = sum, open[c] = 0.0f;
+            }
+        }
+}
 static const op meanpool = {
     .name = "meanpool",
     .shape = meanpool_shape,
     .forward = meanpool_fwd,
     .backward = meanpool_bwd,
+    .state_n = meanpool_state,
+    .push = meanpool_push,
 };
 tensor *op_meanpool(graph *g, tensor *x) { return graph_node(g, &meanpool, 1, &x, NULL); }
 
@@ -123,6 +158,7 @@ static void gather_bwd(graph *g, node *n) {
 }
 static const op gather = {
     .name = "gather",
+    .whole = 1,
     .shape = gather_shape,
     .forward = gather_fwd,
     .backward = gather_bwd,

@@ -91,7 +91,12 @@ static void unit_size(graph *g, node *n) {
                      smx_conv_scratch_bytes(&p));
     n->flops = 2 * (uint64_t)n->out->n * (D + H * W);
 }
+static op_reach unit_reach(const graph *g, const node *n) {
+    (void)g;
+    return (op_reach){n->in[2]->shape[1] - 1, 1};
+}
 static const op unit_projection = {
+    .reach = unit_reach,
     .name = "unit_projection",
     .attributes = sizeof(unit_attributes),
     .size = unit_size,

@@ -45,6 +45,7 @@ void smx_run_close(smx_run *r) {
     evaluation_close(&r->evaluation);
     attribution_close(&r->attribution);
     look_close(&r->look);
+    streams_close(r->streams);
     params_free(&r->weights);
     config_free(r->c);
     free(r->text);

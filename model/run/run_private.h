@@ -1,6 +1,7 @@
 // run_private.h: the inside of smx_run. The files of this folder stand on each other in this order,
 // and call downwards only:
-//   model, batch_graph | tally, user_data | train, evaluate, look | attribution | step, run | checkpoint
+//   model, batch_graph | tally, user_data, stream.h | train, evaluate, look | attribution | step, run |
+//   checkpoint, state | draw
 #ifndef SMX_RUN_PRIVATE_H
 #define SMX_RUN_PRIVATE_H
 
@@ -8,6 +9,8 @@
 #include "batch_graph.h"
 #include "evaluate.h"
 #include "look.h"
+#include "stream.h"
+#include "user_data.h"
 
 struct smx_run {
     config *c;
@@ -25,6 +28,7 @@ struct smx_run {
     evaluation evaluation;
     look look;
     attribution attribution;
+    stream *streams; // of its states
 };
 
 // run.c. Asked about the weights that a config needs before memory is taken for them; 0: go on.

@@ -19,6 +19,7 @@ static void under_the_ceilings(void **state) {
 }
 
 #define SMX_KERNEL(result, name, parameters, arguments) #name,
+#define SMX_KERNEL_PUSH(result, name, parameters, arguments) // the words of another
 static const char *const kernels[] = {
 #include "kernels/kernels.def"
 };

@@ -52,7 +52,9 @@ function filesBelow(root, below = '') {
 }
 const wanted = [
     'bin/seqmix',
-    ...['data.h', 'error.h', 'parallel.h', 'ref.h', 'run.h', 'smx.h'].map((name) => `include/seqmix/${name}`),
+    ...['data.h', 'error.h', 'parallel.h', 'ref.h', 'run.h', 'smx.h', 'state.h'].map(
+        (name) => `include/seqmix/${name}`,
+    ),
     ...['seqmix', 'seqmix_ref'].flatMap((name) => [
         ...['a', 'so', `so.${version.split('.')[0]}`, `so.${version}`].map((end) => `lib/lib${name}.${end}`),
         `lib/pkgconfig/${name}.pc`,

@@ -83,7 +83,7 @@ enum { CHECK_AFTER = 0 };
 #else
 enum { CHECK_AFTER = 64 };
 #endif
-enum { CHECK_GUARD = 0xA5, CHECK_MAX_BLOCKS = 256 };
+enum { CHECK_GUARD = 0xA5, CHECK_MAX_BLOCKS = 1024 };
 static struct {
     unsigned char *block;
     size_t before, bytes;

@@ -5,6 +5,7 @@ export const MODULE =
     3_000 + // what files, steps and data are checked for
     11_000 + // mixers as text
     300 + // weights that can be written
-    8_200; // gated linear attention, the delta rule and their mixers
+    8_200 + // gated linear attention, the delta rule and their mixers
+    4_000; // states, and text that is written
 /** verify.wasm, on demand: the proofs and the oracle, beside the same kernels. */
 export const PROOFS = 200_000 + 8_200 + 3_000;

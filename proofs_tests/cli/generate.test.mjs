@@ -1,0 +1,153 @@
+// generate.test.mjs: seqmix generate and seqmix read: text that goes on as it is drawn, whole characters, surprise, an end by signal,
+// streams in constant memory, and a sentence for whatever does not fit.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+
+const folder = mkdtempSync(join(tmpdir(), 'seqmix-generate-'));
+after(() => rmSync(folder, { recursive: true }));
+const file = (name) => join(folder, name);
+function seqmix(args, input) {
+    const { status, stdout, stderr, signal } = spawnSync('build/seqmix', args, {
+        input,
+        timeout: 60000,
+        maxBuffer: 1 << 28,
+    });
+    assert.equal(signal, null, args.join(' '));
+    return { status, stdout: stdout.toString(), bytes: stdout, stderr: stderr.toString() };
+}
+function train(name, config) {
+    const { status, stderr } = seqmix(['train', config, '--save', file(name)]);
+    assert.equal(status, 0, stderr);
+    return file(name);
+}
+// Letters of two and four bytes, and one that begins another way.
+const book = 'grün 🙂 über ß, '.repeat(60);
+writeFileSync(file('book.txt'), book);
+const text = train('text', `task=charlm&text=${file('book.txt')}&mixer=gla&length=32&batch=8&steps=60`);
+const sample = train('sample', 'task=charlm&mixer=attention&length=32&batch=4&steps=10');
+const states = train('states', 'task=cumsum&mixer=mamba&length=32&batch=4&steps=10');
+const recall = train('recall', 'task=mqar&vocab=6&pairs=1&length=16&mixer=cat&steps=3');
+
+function refused(args, ...words) {
+    const { status, stdout, stderr } = seqmix(args);
+    assert.equal(status, 2, args.join(' '));
+    assert.equal(stdout, '');
+    assert.match(stderr, /^seqmix: [^\n]*\n$/);
+    for (const word of words) assert.ok(stderr.includes(word), stderr);
+}
+
+test('generate: the same seed writes the same text, another another; greedy has no seed', () => {
+    const write = (...more) => seqmix(['generate', sample, '--prompt', 'First', '--tokens', '60', ...more]);
+    const one = write('--seed', '5');
+    assert.equal(one.status, 0, one.stderr);
+    assert.ok(one.stdout.startsWith('First'));
+    assert.equal(one.bytes.length, 5 + 60 + 1);
+    assert.equal(write('--seed', '5').stdout, one.stdout);
+    assert.notEqual(write('--seed', '6').stdout, one.stdout);
+    assert.equal(write('--temperature', '0').stdout, write('--temperature', '0', '--seed', '9').stdout);
+    assert.equal(write('--top-k', '1').stdout, write('--temperature', '0').stdout);
+    assert.equal(write('--top-p', '0.000001').stdout, write('--temperature', '0').stdout);
+});
+
+test('generate: from a file and from standard input; the text that it was trained on need not be there', () => {
+    writeFileSync(file('start'), 'grün');
+    const write = (prompt, input) =>
+        seqmix(['generate', text, '--prompt', prompt, '--tokens', '20', '--temperature', '0'], input).stdout;
+    assert.equal(write(`@${file('start')}`), write('grün'));
+    assert.equal(write('-', 'grün'), write('grün'));
+    rmSync(file('book.txt'));
+    assert.ok(write('grün').startsWith('grün'));
+    writeFileSync(file('book.txt'), book);
+});
+
+test('generate --json and --bits: whole characters with their surprise, valid JSON whatever the bytes', () => {
+    for (const seed of ['1', '2', '3']) {
+        const args = [
+            'generate',
+            text,
+            '--prompt',
+            'gr',
+            '--tokens',
+            '80',
+            '--temperature',
+            '3',
+            '--seed',
+            seed,
+        ];
+        const lines = seqmix([...args, '--json'])
+            .stdout.trim()
+            .split('\n')
+            .map((line) => JSON.parse(line));
+        const end = lines.pop();
+        assert.equal(end.tokens, 80);
+        const sum = lines.reduce((all, { bits }) => all + bits, 0);
+        assert.ok(Math.abs(sum / 80 - end.bits) < 1e-3 && end.bits > 0);
+        assert.ok(lines.every((line) => [...line.text].length === 1));
+        const raw = seqmix(args).bytes.subarray(2, 82).toString(); // the same bytes, where they are characters
+        const known = lines
+            .map((line) => line.text)
+            .join('')
+            .replaceAll('\ufffd', '');
+        assert.equal(known, raw.replaceAll(/[\ufffd\0]/g, ''));
+    }
+    const coloured = seqmix(['generate', sample, '--prompt', 'A', '--tokens', '9', '--bits']).stdout;
+    // eslint-disable-next-line no-control-regex
+    assert.equal(coloured.match(/\x1b\[38;5;\d+m/g).length, coloured.match(/\x1b\[0m/g).length);
+});
+
+test('generate streams, and an interrupt ends it cleanly', async () => {
+    const child = spawn('build/seqmix', ['generate', sample, '--prompt', 'A', '--tokens', '10000000']);
+    let out = '';
+    child.stdout.on('data', (data) => {
+        out += data;
+        // Once: more tokens than there is time for, so it must have come early.
+        if (out.length > 20 && !child.killed) child.kill('SIGINT');
+    });
+    const [code, signal] = await new Promise((done) => child.on('close', (...ends) => done(ends)));
+    assert.equal(signal, null);
+    assert.equal(code, 130);
+    assert.ok(out.endsWith('\n') && out.length < 10000000);
+});
+
+test('generate: tokens that are no text; what it refuses', () => {
+    const { stdout, status } = seqmix(['generate', recall, '--prompt', '1 2 3', '--tokens', '5']);
+    assert.equal(status, 0);
+    assert.match(stdout, /^([0-5] ){4}[0-5]\n$/);
+    refused(['generate', recall, '--prompt', '1 6'], 'numbers from 0 to 5', "'6'");
+    refused(['generate', recall, '--prompt', 'a'], 'numbers from 0 to 5');
+    refused(['generate', states], 'reads real numbers');
+    refused(['generate', sample, '--prompt', ''], '--prompt is empty');
+    refused(['generate', sample, '--prompt', `@${file('none')}`], 'cannot be read');
+    refused(['generate', sample, '--temperature', '-1'], '--temperature');
+    refused(['generate', sample, '--top-p', '0'], '--top-p');
+    refused(['generate'], 'needs a checkpoint');
+    writeFileSync(file('empty'), '');
+    refused(['generate', sample, '--prompt', `@${file('empty')}`], 'empty');
+    refused(['generate', file('book.txt')], 'not a checkpoint');
+});
+
+test('read: bits per character of a text of any length, an answer a row, in the same memory', () => {
+    const once = JSON.parse(seqmix(['read', text, '--in', '-', '--json'], book).stdout);
+    const long = JSON.parse(seqmix(['read', text, '--in', '-', '--json'], book.repeat(100)).stdout);
+    assert.equal(once.bytes, Buffer.byteLength(book));
+    assert.equal(long.bytes, 100 * once.bytes);
+    assert.equal(long.state_bytes, once.state_bytes);
+    assert.ok(once.bits > 0 && once.bits < 6 && Math.abs(long.bits - once.bits) < 0.5);
+    const rows = Array.from({ length: 300 }, (_, i) => Math.sin(i).toFixed(4));
+    const answers = seqmix(['read', states, '--in', '-'], rows.join('\n')).stdout.trim().split('\n');
+    assert.equal(answers.length, 300);
+    // any beginning has the same answers
+    const few = seqmix(['read', states, '--in', '-'], rows.slice(0, 40).join('\n')).stdout.trim().split('\n');
+    assert.deepEqual(few, answers.slice(0, 40));
+    writeFileSync(file('rows'), '0.5\nx\n');
+    const { status, stderr } = seqmix(['read', states, '--in', file('rows')]);
+    assert.equal(status, 2);
+    assert.match(stderr, /line 2 is 'x': it must be 1 numbers/);
+    refused(['read', states], 'needs --in');
+    writeFileSync(file('long'), 'a'.repeat(300));
+    refused(['read', sample, '--in', file('long'), '--most', '200'], 'at most 200');
+});
