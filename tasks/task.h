@@ -42,8 +42,11 @@ struct smx_task {
     const config_key *keys;   // its own keys, ended by a NULL name
     size_t settings;          // bytes of the struct that they fill: config.task
     const char *const *words; // what each token is called; NULL: its number
-    int own;                  // 1: its samples are noise: data are handed over batch by batch
-    int bytes;                // 1: tokens are a text's bytes: an answer is judged in bits per character
+    // Facts for whoever shows it (smx_config_json), 1: yes.
+    int recall;   // an answer is the token that followed the ones at hand where they stood before
+    int permuted; // its rows are pixels in a random order
+    int own;      // 1: its samples are noise: data are handed over batch by batch
+    int bytes;    // 1: tokens are a text's bytes: an answer is judged in bits per character
     // Read the parameters for sequences of `length` rows (the config's, or another for length
     // generalisation). Returns 0, or -1 with the error naming key, value and what is allowed.
     int (*open)(smx_task_instance *instance, const config *c, size_t length, smx_error *error);

@@ -81,7 +81,7 @@ static void put_keys(writer *w, const config_key *keys, int *first) {
     }
 }
 
-// {"keys":[own keys],...,"defaults":...}
+// {...,"keys":[own keys]: the caller closes it.
 static void put_owner(writer *w, const char *name, const char *title, const char *help, const char *source,
                       const char *cost, const char *defaults, const config_key *keys) {
     int first = 1;
@@ -94,8 +94,10 @@ static void put_owner(writer *w, const char *name, const char *title, const char
     put_field(w, "defaults", defaults);
     put(w, "\"keys\":[");
     put_keys(w, keys, &first);
-    put(w, "]}");
+    put(w, "]");
 }
+
+static const char *truth(int fact) { return fact ? "true" : "false"; }
 
 static void put_all(writer *w) {
     int first = 1;
@@ -106,12 +108,15 @@ static void put_all(writer *w) {
         const mixer *m = mixers[i];
         if (i) put(w, ",");
         put_owner(w, m->name, m->title, m->help, m->source, m->cost, m->defaults, m->keys);
+        put(w, "}");
     }
     put(w, "],\"tasks\":[");
     for (size_t i = 0; smx_tasks[i]; i++) {
         const smx_task *t = smx_tasks[i];
         if (i) put(w, ",");
         put_owner(w, t->name, t->title, t->help, t->source, NULL, t->defaults, t->keys);
+        put(w, ",\"images\":%s,\"own\":%s,\"permuted\":%s,\"recall\":%s}", truth(t->image != NULL),
+            truth(t->own), truth(t->permuted), truth(t->recall));
     }
     put(w, "],\"presets\":[");
     for (const preset *p = presets; p->name; p++) {

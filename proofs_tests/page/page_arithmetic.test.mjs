@@ -208,6 +208,7 @@ test('an exported chart has its points where its axes say', () => {
         log: false,
         formatX: String,
         formatY: page.shareTick,
+        colours: { sheet: 'white', ink: 'rgb(4, 5, 6)', rule: 'rgb(7, 8, 9)' },
         curves: [curve],
     });
     // 720 x 400 less 64 left, 24 right, 48 above, 56 below: 632 x 296.
@@ -220,6 +221,8 @@ test('an exported chart has its points where its axes say', () => {
         /<text x="380" y="362" text-anchor="middle">50?<\/text>|<text x="316.8" y="362" [^>]*>40</,
     );
     assert.match(svg, /a &lt; b/);
+    assert.match(svg, /^<svg [^>]*fill="rgb\(4, 5, 6\)"><rect [^>]*fill="white"\/>/);
+    assert.match(svg, /<line [^>]*stroke="rgb\(7, 8, 9\)"/);
 });
 
 test('a map is drawn row by row from the top, dark at 0, bright at its top', () => {

@@ -10,7 +10,8 @@ const L = 32;
 const TASK = `task=mqar&length=${L}&pairs=4&heads=2`;
 const CLOSE = 2e-6; // float32 sums of 32 products of order one
 
-const { averageKernel, impulse, response, spectrum } = await pageModule('charts/signal');
+const { response, spectrum } = await pageModule('charts/signal');
+const { averageKernel, impulse } = await pageModule('views/impulse');
 const lab = await load();
 
 /** A run with 20 steps behind it that has looked at a sample; a tensor of its block by name. */
@@ -81,7 +82,8 @@ function convolved(kernel, x) {
 test("MEGA's moving averages are the kernel that is drawn", () => {
     const { of, input } = looked('mixer=ema&norm=none');
     const weights = ['alpha', 'delta', 'beta', 'eta'].map((name) => [name, of(name).data]);
-    const kernel = averageKernel({ ...Object.fromEntries(weights), skip: of('ema_skip').data }, L);
+    const skip = of('ema_skip').data;
+    const kernel = averageKernel(lab.kernels, { ...Object.fromEntries(weights), skip }, L);
     const given = convolved(kernel, input);
     assert.ok(farthest(given, of('average').data) < CLOSE, `off by ${farthest(given, of('average').data)}`);
     assert.ok(farthest(given, input) > 0.01, 'it does more than pass the input on');
@@ -94,8 +96,8 @@ test("Focus's impulse response is what its filter does, and its spectrum the fre
     const kernel = new Float32Array(channels * L);
     for (let c = 0; c < channels; c++) {
         const [a, b] = [theta[2 * c], theta[2 * c + 1]];
-        kernel.set(impulse(a, b, L), c * L);
-        const long = spectrum(impulse(a, b, 4000));
+        kernel.set(impulse(lab.kernels, a, b, L), c * L);
+        const long = spectrum(impulse(lab.kernels, a, b, 4000));
         assert.ok(farthest(response(a, b), long) < 1e-3 * Math.max(...long), `channel ${c}`);
     }
     const given = convolved(kernel, input);

@@ -217,4 +217,5 @@ const smx_task task_pmnist = {
     .open = pmnist_open,
     .generate = pixels_generate,
     .image = pixels_image,
+    .permuted = 1,
 };

@@ -99,6 +99,7 @@ const smx_task task_ar = {
     .keys = ar_keys,
     .open = ar_open,
     .generate = nar_generate,
+    .recall = 1,
 };
 
 static const config_key nar_keys[] = {NGRAM_KEY, {0}};
@@ -113,6 +114,7 @@ const smx_task task_nar = {
     .settings = sizeof(recall_settings),
     .open = nar_open,
     .generate = nar_generate,
+    .recall = 1,
 };
 
 // ---- mqar, mqnar ----
@@ -245,6 +247,7 @@ const smx_task task_mqar = {
     .settings = sizeof(recall_settings),
     .open = mqar_open,
     .generate = mqar_generate,
+    .recall = 1,
 };
 
 static const config_key mqnar_keys[] = {PAIRS_KEY, NGRAM_KEY, FILLER_KEY, LEAD_KEY, NOMATCH_KEY, {0}};
@@ -260,6 +263,7 @@ const smx_task task_mqnar = {
     .settings = sizeof(recall_settings),
     .open = mqnar_open,
     .generate = mqar_generate,
+    .recall = 1,
 };
 
 // ---- dict_ar ----
@@ -326,4 +330,5 @@ const smx_task task_dict_ar = {
     .settings = sizeof(recall_settings),
     .open = dict_open,
     .generate = dict_generate,
+    .recall = 1,
 };

@@ -23,6 +23,17 @@ export interface ConfigPart {
     /** Mixers only: cost in L. */
     readonly cost?: string;
 }
+/** A task, and facts that its name does not tell. */
+export interface ConfigTask extends ConfigPart {
+    /** It reads images: `predictImage` takes one. */
+    readonly images: boolean;
+    /** It has no samples of its own: data are handed over. */
+    readonly own: boolean;
+    /** Its rows are an image's pixels in a random order. */
+    readonly permuted: boolean;
+    /** An answer is the token that followed the ones at hand where they stood before. */
+    readonly recall: boolean;
+}
 export interface ConfigPreset {
     readonly name: string;
     readonly title: string;
@@ -34,7 +45,7 @@ export interface ConfigTable {
     /** What every experiment has. */
     readonly keys: readonly ConfigKey[];
     readonly mixers: readonly ConfigPart[];
-    readonly tasks: readonly ConfigPart[];
+    readonly tasks: readonly ConfigTask[];
     readonly presets: readonly ConfigPreset[];
 }
 

@@ -11,6 +11,8 @@ export interface Drawn {
     log: boolean;
     formatX(value: number): string;
     formatY(value: number): string;
+    /** Of the ground, the text and the lines behind the curves. */
+    colours: { sheet: string; ink: string; rule: string };
     curves: readonly (Curve & { name: string; colour: string; path: string })[];
 }
 
@@ -22,7 +24,7 @@ const escaped = (text: string) =>
 const round = (n: number) => Math.round(n * 100) / 100;
 
 export function svgOf(chart: Drawn): string {
-    const { curves, log, xEnd, yRange } = chart;
+    const { colours, curves, log, xEnd, yRange } = chart;
     const height = HEIGHT - TOP - BOTTOM;
     const full = TOP + height;
     const scale = (value: number) => (log ? Math.log10(value) : value);
@@ -38,7 +40,7 @@ export function svgOf(chart: Drawn): string {
     const parts: string[] = [];
     for (const tick of yTicks)
         parts.push(
-            `<line x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y(tick)}" y2="${y(tick)}" stroke="#e3e1db"/>`,
+            `<line x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y(tick)}" y2="${y(tick)}" stroke="${colours.rule}"/>`,
             `<text x="${LEFT - 8}" y="${y(tick) + 4}" text-anchor="end">${escaped(chart.formatY(tick))}</text>`,
         );
     for (const tick of ticks(0, xEnd))
@@ -74,8 +76,8 @@ export function svgOf(chart: Drawn): string {
     const total = full + 64 + 20 * curves.length;
     return (
         `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${total}" width="${WIDTH}" height="${total}" ` +
-        `font-family="system-ui, sans-serif" font-size="13" fill="#1b1b19">` +
-        `<rect width="${WIDTH}" height="${total}" fill="#ffffff"/>` +
+        `font-family="system-ui, sans-serif" font-size="13" fill="${colours.ink}">` +
+        `<rect width="${WIDTH}" height="${total}" fill="${colours.sheet}"/>` +
         `<text x="${LEFT}" y="26" font-size="16" font-weight="600">${escaped(chart.title)}</text>${parts.join('')}</svg>`
     );
 }

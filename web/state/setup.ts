@@ -99,9 +99,13 @@ export function sharedChanges(engine: Engine, rivals: readonly Values[]): string
 const changeable = (values: Values): string[] =>
     Object.keys(values).filter((key) => key !== 'mixer' && key !== 'task' && !HIDDEN.includes(key));
 
+/** The task of a run, as the engine describes it. */
+export const taskOf = (engine: Engine, values: Values) =>
+    engine.config.tasks.find(({ name }) => name === values['task']);
 /** The keys that mean something to a run: the common ones, its task's and its mixer's. */
-function keysOf({ config }: Engine, values: Values): ConfigKey[] {
-    const task = config.tasks.find(({ name }) => name === values['task']);
+function keysOf(engine: Engine, values: Values): ConfigKey[] {
+    const { config } = engine;
+    const task = taskOf(engine, values);
     const mixer = config.mixers.find(({ name }) => name === values['mixer']);
     const keys = new Map<string, ConfigKey>();
     for (const key of [...config.keys, ...(task?.keys ?? []), ...(mixer?.keys ?? [])])
@@ -158,10 +162,10 @@ function byTask(runs: readonly Values[]): Map<string, Values[]> {
     return groups;
 }
 
-/** The tasks to choose from. `own` is the form of data that a program hands over: noise here, so only a run
- * of it has it. */
+/** The tasks to choose from. One without samples of its own is the form of data that a program hands over:
+ * noise here, so only a run of it has it. */
 export function offeredTasks(engine: Engine, values: Values) {
-    return engine.config.tasks.filter(({ name }) => name !== 'own' || values['task'] === 'own');
+    return engine.config.tasks.filter(({ name, own }) => !own || values['task'] === name);
 }
 
 /** The files of MNIST, which tasks of digits may ask for. */
@@ -179,7 +183,7 @@ export const drawnInstead = (engine: Engine, values: Values): Values =>
     mnistKey(values) ? changed(engine, changed(engine, values, 'data', 'digits'), 'test', 'same') : values;
 
 export function taskTitle(engine: Engine, values: Values): string {
-    return engine.config.tasks.find(({ name }) => name === values['task'])?.title ?? values['task'] ?? '';
+    return taskOf(engine, values)?.title ?? values['task'] ?? '';
 }
 export function mixerTitle(engine: Engine, values: Values): string {
     return engine.config.mixers.find(({ name }) => name === values['mixer'])?.title ?? values['mixer'] ?? '';

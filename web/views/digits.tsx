@@ -8,7 +8,8 @@ import { drawHeat, drawInk, drawLegend } from '../charts/heat.ts';
 import type { Fitted } from '../core/digit.ts';
 import type { Entry } from '../state/entry.ts';
 import type { Problem, Seen } from '../training/protocol.ts';
-import { runs, said, view } from '../state/page.ts';
+import { lab, runs, said, view } from '../state/page.ts';
+import { taskOf } from '../state/setup.ts';
 import { openLesson } from '../state/start.ts';
 import { setView } from '../state/viewing.ts';
 import { confusionOf, seeImage } from '../state/watching.ts';
@@ -21,7 +22,6 @@ import { Pad, Steps } from './pad.tsx';
 import { Transport } from './transport.tsx';
 import '../styles/digits.css';
 
-const TASKS = ['smnist', 'pmnist'];
 const EVERY = 250; // milliseconds between two looks
 
 const chosen = signal(0);
@@ -32,7 +32,7 @@ const seen = signal<Seen | null>(null);
 const problem = signal<string | null>(null);
 
 export default function Digits() {
-    const readers = runs.value.filter(({ values }) => TASKS.includes(values['task'] ?? ''));
+    const readers = runs.value.filter(({ values }) => taskOf(lab(), values)?.images);
     const entry = readers[Math.min(chosen.value, readers.length - 1)];
     if (!entry)
         return (
@@ -163,7 +163,7 @@ function Reader({ entry, readers }: { entry: Entry; readers: readonly Entry[] })
                 </section>
                 <section aria-labelledby="pixels-title" data-picture="Which pixels matter">
                     <h3 id="pixels-title">Which pixels matter</h3>
-                    {now && <Saliency now={now} permuted={values['task'] === 'pmnist'} />}
+                    {now && <Saliency now={now} permuted={taskOf(lab(), values)?.permuted ?? false} />}
                 </section>
                 <section aria-labelledby="confusion-title" data-picture="What is taken for what">
                     <h3 id="confusion-title">What is taken for what</h3>

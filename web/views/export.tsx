@@ -54,10 +54,16 @@ function drawn(entries: readonly Entry[], of: 'accuracy' | 'loss'): Drawn {
         log: logarithmic,
         formatX: (value) => formatX(x, value),
         formatY: of === 'accuracy' ? shareTick : lossTick(logarithmic),
+        // For paper: light whatever the page is.
+        colours: {
+            sheet: colourOf('--sheet'),
+            ink: colourOf('--ink', 'light'),
+            rule: colourOf('--rule', 'light'),
+        },
         curves: curves.map((curve, i) => ({
             ...curve,
             name: nameOf(entries[i]!),
-            colour: colourOf(entries[i]!.mark.colour),
+            colour: colourOf(entries[i]!.mark.colour, 'light'),
             path: entries[i]!.mark.path,
         })),
     };

@@ -1,11 +1,14 @@
 // learnt.tsx: what a mechanism has learnt, in its own terms: CAT's filters, Focus's resonators, long and
 // short kernels.
 import { useState } from 'preact/hooks';
-import { averageKernel, FREQUENCIES, impulse, response, spectrum } from '../charts/signal.ts';
+import { FREQUENCIES, response, spectrum } from '../charts/signal.ts';
 import { round } from '../core/figures.ts';
 import type { Look } from '../training/protocol.ts';
 import type { Values } from '../core/config.ts';
+import { lab } from '../state/page.ts';
+import { taskOf } from '../state/setup.ts';
 import type { Tensor } from '../../wasm/loader/seqmix.ts';
+import { averageKernel, impulse } from './impulse.ts';
 import { Matrix, Plot } from './matrix.tsx';
 
 export const find = (now: Look, name: string): Tensor | undefined =>
@@ -32,7 +35,7 @@ function Filters({ now, values }: { now: Look; values: Values }) {
         return tensor && tensor.shape.length === 2 ? [{ role, tensor }] : [];
     });
     if (!found.length) return null;
-    const recall = /^(ar|mqar|dict_ar|mqnar|nar)$/.test(values['task'] ?? '');
+    const recall = taskOf(lab(), values)?.recall;
     const keys = found.find(({ role }) => role === 'k')?.tensor;
     return (
         <section aria-labelledby="filters-title" class="learnt">
@@ -148,7 +151,7 @@ function Theta({ now }: { now: Look }) {
                 />
                 <Plot
                     label="impulse response"
-                    values={impulse(a, b)}
+                    values={impulse(lab().kernels, a, b)}
                     stems
                     xLabel="tokens later"
                     from="0"
@@ -197,12 +200,18 @@ function kernelsOf(now: Look): Kernel[] {
 /** All moving averages of a channel together are one kernel: what an input still counts so many tokens
  * later. */
 function averageOf(now: Look): Kernel | null {
-    const weights = ['alpha', 'delta', 'beta', 'eta', 'ema_skip'].map((name) => find(now, `mixer.${name}`));
-    if (weights.some((tensor) => !tensor)) return null;
-    const [alpha, delta, beta, eta, skip] = weights.map((tensor) => tensor!.data) as Float32Array[];
+    const found = ['alpha', 'delta', 'beta', 'eta', 'ema_skip'].map((name) => find(now, `mixer.${name}`));
+    if (found.some((tensor) => !tensor)) return null;
+    const [alpha, delta, beta, eta, skip] = found.map((tensor) => tensor!.data) as [
+        Float32Array,
+        Float32Array,
+        Float32Array,
+        Float32Array,
+        Float32Array,
+    ];
     const taps = now.sample.length;
-    const data = averageKernel({ alpha: alpha!, delta: delta!, beta: beta!, eta: eta!, skip: skip! }, taps);
-    return { label: 'moving averages as one kernel', data, channels: skip!.length, taps };
+    const data = averageKernel(lab().kernels, { alpha, delta, beta, eta, skip }, taps);
+    return { label: 'moving averages as one kernel', data, channels: skip.length, taps };
 }
 
 /** Kernels over time, one a channel, with their spectra. */

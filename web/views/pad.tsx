@@ -2,6 +2,7 @@
 // MNIST's.
 import { useEffect, useRef } from 'preact/hooks';
 import { drawInk } from '../charts/heat.ts';
+import { colourOf } from '../core/colour.ts';
 import { fitted, SIDE, type Fitted } from '../core/digit.ts';
 
 const SIZE = 200; // pixels of the pad's own canvas
@@ -14,7 +15,7 @@ export function Pad({ drawn }: { drawn: (fit: Fitted | null) => void }) {
     const context = () => canvas.current!.getContext('2d', { willReadFrequently: true })!;
     const clear = () => {
         const ground = context();
-        ground.fillStyle = '#ffffff';
+        ground.fillStyle = colourOf('--sheet');
         ground.fillRect(0, 0, SIZE, SIZE);
         last.current = null;
         drawn(null);
@@ -31,7 +32,7 @@ export function Pad({ drawn }: { drawn: (fit: Fitted | null) => void }) {
     };
     const line = (from: [number, number], to: [number, number]) => {
         const brush = context();
-        brush.strokeStyle = '#000000';
+        brush.strokeStyle = colourOf('--pen');
         brush.lineWidth = PEN;
         brush.lineCap = brush.lineJoin = 'round';
         brush.beginPath();
