@@ -4,27 +4,19 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cli.h"
+#include "model/base/error.h"
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "npy.c is written for little-endian machines"
 #endif
 
 enum { PREFIX = 10 }; // magic, version, header length
-
-static int fail(char *err, size_t errlen, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    vsnprintf(err, errlen, format, args);
-    va_end(args);
-    return -1;
-}
 
 size_t npy_item_size(npy_dtype dtype) { return dtype == NPY_F8 ? 8 : dtype == NPY_F2 ? 2 : 4; }
 
@@ -123,38 +115,38 @@ static int shape_tuple(text *t, npy *a) {
 }
 
 // Fills dtype, ndim, shape, count; *bytes is the size of the data.
-static int header(npy *a, size_t *bytes, const char *start, size_t length, const char *name, char *err,
-                  size_t errlen) {
+static int header(npy *a, size_t *bytes, const char *start, size_t length, const char *name,
+                  smx_error *error) {
     text t = {start, start + length};
     char key[24], descr[24] = "";
     int seen_order = 0, seen_shape = 0, fortran = 0;
     const char *malformed = "%s: its .npy header is malformed";
-    if (!take(&t, "{")) return fail(err, errlen, malformed, name);
+    if (!take(&t, "{")) return error_say(error, malformed, name);
     while (!take(&t, "}")) {
-        if (!quoted(&t, key, sizeof key) || !take(&t, ":")) return fail(err, errlen, malformed, name);
+        if (!quoted(&t, key, sizeof key) || !take(&t, ":")) return error_say(error, malformed, name);
         if (strcmp(key, "descr") == 0 && !descr[0]) {
             if (!quoted(&t, descr, sizeof descr))
-                return fail(
-                    err, errlen,
-                    "%s: its elements are a record or a name too long; <f8, <f4, <f2 and <i4 are read", name);
+                return error_say(
+                    error, "%s: its elements are a record or a name too long; <f8, <f4, <f2 and <i4 are read",
+                    name);
         } else if (strcmp(key, "fortran_order") == 0 && !seen_order) {
             seen_order = 1;
             fortran = take(&t, "True");
-            if (!fortran && !take(&t, "False")) return fail(err, errlen, malformed, name);
+            if (!fortran && !take(&t, "False")) return error_say(error, malformed, name);
         } else if (strcmp(key, "shape") == 0 && !seen_shape) {
             seen_shape = 1;
             if (!shape_tuple(&t, a))
-                return fail(err, errlen, "%s: its shape is not a tuple of at most %d sizes", name,
-                            NPY_MAX_DIMS);
+                return error_say(error, "%s: its shape is not a tuple of at most %d sizes", name,
+                                 NPY_MAX_DIMS);
         } else {
-            return fail(err, errlen, malformed, name);
+            return error_say(error, malformed, name);
         }
         if (take(&t, ",")) continue;
-        if (!take(&t, "}")) return fail(err, errlen, malformed, name);
+        if (!take(&t, "}")) return error_say(error, malformed, name);
         break;
     }
     skip_space(&t);
-    if (t.at != t.end || !descr[0] || !seen_order || !seen_shape) return fail(err, errlen, malformed, name);
+    if (t.at != t.end || !descr[0] || !seen_order || !seen_shape) return error_say(error, malformed, name);
     if (strcmp(descr, "<f8") == 0)
         a->dtype = NPY_F8;
     else if (strcmp(descr, "<f4") == 0)
@@ -164,84 +156,83 @@ static int header(npy *a, size_t *bytes, const char *start, size_t length, const
     else if (strcmp(descr, "<i4") == 0)
         a->dtype = NPY_I4;
     else
-        return fail(err, errlen, "%s: its elements are '%s'; <f8, <f4, <f2 and <i4 are read", name, descr);
+        return error_say(error, "%s: its elements are '%s'; <f8, <f4, <f2 and <i4 are read", name, descr);
     if (fortran)
-        return fail(err, errlen,
-                    "%s: is in Fortran order; only C order is read, such as numpy.ascontiguousarray gives",
-                    name);
+        return error_say(
+            error, "%s: is in Fortran order; only C order is read, such as numpy.ascontiguousarray gives",
+            name);
     int empty = 0;
     for (size_t i = 0; i < a->ndim; i++) empty |= a->shape[i] == 0;
     a->count = !empty;
     for (size_t i = 0; i < a->ndim && !empty; i++) {
         if (a->count > SIZE_MAX / 16 / a->shape[i])
-            return fail(err, errlen, "%s: its shape has more elements than fit in memory", name);
+            return error_say(error, "%s: its shape has more elements than fit in memory", name);
         a->count *= a->shape[i];
     }
     *bytes = a->count * npy_item_size(a->dtype);
     return 0;
 }
 
-static int prefix(size_t *length, const unsigned char *p, size_t n, const char *name, char *err,
-                  size_t errlen) {
-    if (n < PREFIX || memcmp(p, "\x93NUMPY", 6)) return fail(err, errlen, "%s: is not a .npy file", name);
+static int prefix(size_t *length, const unsigned char *p, size_t n, const char *name, smx_error *error) {
+    if (n < PREFIX || memcmp(p, "\x93NUMPY", 6)) return error_say(error, "%s: is not a .npy file", name);
     if (p[6] != 1 || p[7] != 0)
-        return fail(err, errlen, "%s: is .npy format %d.%d; only 1.0 is read", name, p[6], p[7]);
+        return error_say(error, "%s: is .npy format %d.%d; only 1.0 is read", name, p[6], p[7]);
     *length = (size_t)p[8] | (size_t)p[9] << 8;
     return 0;
 }
 
-static int wrong_size(const npy *a, size_t have, size_t want, const char *name, char *err, size_t errlen) {
+static int wrong_size(const npy *a, size_t have, size_t want, const char *name, smx_error *error) {
     char shape[160];
-    return fail(err, errlen, "%s: %s %s needs %zu bytes of data, the file has %zu", name,
-                npy_shape_text(shape, sizeof shape, a->ndim, a->shape), npy_dtype_name(a->dtype), want, have);
+    return error_say(error, "%s: %s %s needs %zu bytes of data, the file has %zu", name,
+                     npy_shape_text(shape, sizeof shape, a->ndim, a->shape), npy_dtype_name(a->dtype), want,
+                     have);
 }
 
-int npy_decode(npy *a, const unsigned char *bytes, size_t length, const char *name, char *err,
-               size_t errlen) {
+int npy_decode(npy *a, const unsigned char *bytes, size_t length, const char *name, smx_error *error) {
     size_t head, want;
     memset(a, 0, sizeof *a);
-    if (prefix(&head, bytes, length, name, err, errlen)) return -1;
-    if (length - PREFIX < head) return fail(err, errlen, "%s: ends inside its header", name);
-    if (header(a, &want, (const char *)bytes + PREFIX, head, name, err, errlen)) return -1;
-    if (length - PREFIX - head != want) return wrong_size(a, length - PREFIX - head, want, name, err, errlen);
+    if (prefix(&head, bytes, length, name, error)) return -1;
+    if (length - PREFIX < head) return error_say(error, "%s: ends inside its header", name);
+    if (header(a, &want, (const char *)bytes + PREFIX, head, name, error)) return -1;
+    if (length - PREFIX - head != want) return wrong_size(a, length - PREFIX - head, want, name, error);
     a->data = malloc(want ? want : 1);
-    if (!a->data) return fail(err, errlen, "%s: not enough memory for its %zu bytes", name, want);
+    if (!a->data) return error_say(error, "%s: not enough memory for its %zu bytes", name, want);
     memcpy(a->data, bytes + PREFIX + head, want);
     return 0;
 }
 
-static int read_open(npy *a, FILE *f, const char *path, char *err, size_t errlen) {
+static int read_open(npy *a, FILE *f, const char *path, smx_error *error) {
     unsigned char start[PREFIX];
     char head[65536];
     size_t length, want;
     struct stat st;
-    if (fstat(fileno(f), &st) || !S_ISREG(st.st_mode)) return fail(err, errlen, "%s: is not a file", path);
+    if (fstat(fileno(f), &st) || !S_ISREG(st.st_mode)) return error_say(error, "%s: is not a file", path);
     size_t got = fread(start, 1, PREFIX, f);
-    if (prefix(&length, start, got, path, err, errlen)) return -1;
-    if (fread(head, 1, length, f) != length) return fail(err, errlen, "%s: ends inside its header", path);
-    if (header(a, &want, head, length, path, err, errlen)) return -1;
+    if (prefix(&length, start, got, path, error)) return -1;
+    if (fread(head, 1, length, f) != length) return error_say(error, "%s: ends inside its header", path);
+    if (header(a, &want, head, length, path, error)) return -1;
     size_t have = (size_t)st.st_size - PREFIX - length;
-    if (have != want) return wrong_size(a, have, want, path, err, errlen);
+    if (have != want) return wrong_size(a, have, want, path, error);
     a->data = malloc(want ? want : 1);
-    if (!a->data) return fail(err, errlen, "%s: not enough memory for its %zu bytes", path, want);
+    if (!a->data) return error_say(error, "%s: not enough memory for its %zu bytes", path, want);
     if (fread(a->data, 1, want, f) != want) {
         npy_free(a);
-        return fail(err, errlen, "%s: cannot be read to its end", path);
+        return error_say(error, "%s: cannot be read to its end", path);
     }
     return 0;
 }
 
-int npy_read(npy *a, const char *path, char *err, size_t errlen) {
+int npy_read(npy *a, const char *path, smx_error *error) {
     memset(a, 0, sizeof *a);
     FILE *f = fopen(path, "rb");
-    if (!f) return fail(err, errlen, "%s: cannot be opened: %s", path, strerror(errno));
-    int status = read_open(a, f, path, err, errlen);
+    if (!f) return error_say(error, "%s: cannot be opened: %s", path, strerror(errno));
+    int status = read_open(a, f, path, error);
     fclose(f);
     return status;
 }
 
 int npy_write(const char *path, npy_dtype dtype, size_t ndim, const size_t *shape, const void *data,
-              char *err, size_t errlen) {
+              smx_error *error) {
     char head[512];
     size_t count = 1, n;
     n = (size_t)snprintf(head, sizeof head, "{'descr': '%s', 'fortran_order': False, 'shape': (",
@@ -257,5 +248,6 @@ int npy_write(const char *path, npy_dtype dtype, size_t ndim, const size_t *shap
     unsigned char start[PREFIX] = {
         0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)n, (unsigned char)(n >> 8)};
     const cli_piece pieces[] = {{start, PREFIX}, {head, n}, {data, count * npy_item_size(dtype)}};
-    return cli_write_pieces(path, pieces, 3, 0, err, errlen);
+    char why[sizeof error->message];
+    return cli_write_pieces(path, pieces, 3, 0, why, sizeof why) ? error_say(error, "%s", why) : 0;
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <seqmix/error.h>
+
 enum { NPY_MAX_DIMS = 8 };
 typedef enum { NPY_F8, NPY_F4, NPY_F2, NPY_I4 } npy_dtype;
 
@@ -17,14 +19,14 @@ typedef struct {
     void *data;   // count elements, owned; free with npy_free
 } npy;
 
-// All return 0, or -1 with one sentence in err [errlen] that begins with the file's name (and nothing to
+// All return 0, or -1 with one sentence in `error` that begins with the file's name (and nothing to
 // free). A file whose size is not what its header promises is refused before memory is taken.
-int npy_read(npy *a, const char *path, char *err, size_t errlen);
+int npy_read(npy *a, const char *path, smx_error *error);
 // The same from bytes in memory; name stands in the errors.
-int npy_decode(npy *a, const unsigned char *bytes, size_t length, const char *name, char *err, size_t errlen);
+int npy_decode(npy *a, const unsigned char *bytes, size_t length, const char *name, smx_error *error);
 // path is either whole or untouched (files.c); it is synced with the rest of its set (cli_finish_folder).
 int npy_write(const char *path, npy_dtype dtype, size_t ndim, const size_t *shape, const void *data,
-              char *err, size_t errlen);
+              smx_error *error);
 void npy_free(npy *a);
 
 size_t npy_item_size(npy_dtype dtype);

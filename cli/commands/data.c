@@ -53,10 +53,11 @@ static int read_options(int argc, char **argv, options *o) {
 
 static int write_array(const char *folder, const char *name, npy_dtype type, size_t ndim, const size_t *shape,
                        const void *data) {
-    char path[4096], why[512];
+    char path[4096];
+    smx_error error;
     if ((size_t)snprintf(path, sizeof path, "%s/%s.npy", folder, name) >= sizeof path)
         return cli_fail("the path of %zu characters is too long", strlen(folder));
-    return npy_write(path, type, ndim, shape, data, why, sizeof why) ? cli_fail("%s", why) : 0;
+    return npy_write(path, type, ndim, shape, data, &error) ? cli_fail("%s", error.message) : 0;
 }
 
 // Samples that are held at once: all of them to be written, one to be shown.

@@ -191,8 +191,7 @@ int result_read(result *r, const char *text, size_t size, char *why, size_t why_
         snprintf(why, why_size, "is no whole result of a job: its checksum is missing or does not fit");
         return RESULT_DAMAGED;
     }
-    char parse[200];
-    json *j = json_parse(text, size, parse, sizeof parse);
+    json *j = json_parse(text, size, NULL);
     const char *format = text_at(j, "format"), *version = text_at(j, "version");
     int kind = RESULT_DAMAGED;
     if (!format || !version)

@@ -71,19 +71,19 @@ static void judge(verdict *v, const options *o, const manifest *m, const manifes
            npy_value(got, where), npy_value(ref, where), worst, tol * scale, tol, scale);
 }
 
-static int compare_array(verdict *v, const options *o, const manifest *m, const json *entry, char *err,
-                         size_t errlen) {
+static int compare_array(verdict *v, const options *o, const manifest *m, const json *entry,
+                         smx_error *error) {
     manifest_array is;
     char ref_path[MANIFEST_PATH], got_path[MANIFEST_PATH];
     npy ref, got;
-    if (manifest_array_of(m, entry, m->folder, ref_path, &is, err, errlen) ||
-        manifest_array_of(m, entry, o->results, got_path, &is, err, errlen))
+    if (manifest_array_of(m, entry, m->folder, ref_path, &is, error) ||
+        manifest_array_of(m, entry, o->results, got_path, &is, error))
         return -1;
-    if (npy_read(&ref, ref_path, err, errlen)) return -1;
-    int status = manifest_fits(&is, &ref, ref_path, err, errlen);
-    if (!status) status = npy_read(&got, got_path, err, errlen);
+    if (npy_read(&ref, ref_path, error)) return -1;
+    int status = manifest_fits(&is, &ref, ref_path, error);
+    if (!status) status = npy_read(&got, got_path, error);
     if (!status) {
-        status = manifest_fits(&is, &got, got_path, err, errlen);
+        status = manifest_fits(&is, &got, got_path, error);
         if (!status) judge(v, o, m, &is, &ref, &got, is.file);
         npy_free(&got);
     }
@@ -96,8 +96,8 @@ static int compare_manifest(const options *o) {
     manifest m;
     verdict v = {0};
     size_t cases = 0;
-    char err[400];
-    if (manifest_open(&m, o->manifest, err, sizeof err)) return cli_fail("%s", err);
+    smx_error error;
+    if (manifest_open(&m, o->manifest, &error)) return cli_fail("%s", error.message);
     for (const json *c = m.cases->child; c; c = c->next) {
         if (o->only && strncmp(manifest_case_name(c), o->only, strlen(o->only))) continue;
         cases++;
@@ -109,8 +109,8 @@ static int compare_manifest(const options *o) {
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
             const json *part = json_get(c, parts[i]);
             for (const json *a = part ? part->child : NULL; a; a = a->next)
-                if (compare_array(&v, o, &m, a, err, sizeof err)) {
-                    cli_fail("case %s: %s", manifest_case_name(c), err);
+                if (compare_array(&v, o, &m, a, &error)) {
+                    cli_fail("case %s: %s", manifest_case_name(c), error.message);
                     v.bad++;
                 }
         }

@@ -106,9 +106,9 @@ static int compare_read(const npy *got, const npy *ref, const char *got_path, co
 
 int compare_pair(const char *got_path, const char *ref_path, const compare_format *format, double tol) {
     npy got, ref;
-    char err[400];
-    if (npy_read(&got, got_path, err, sizeof err)) return cli_fail("compare: %s", err);
-    int status = npy_read(&ref, ref_path, err, sizeof err) ? cli_fail("compare: %s", err) : -1;
+    smx_error error;
+    if (npy_read(&got, got_path, &error)) return cli_fail("compare: %s", error.message);
+    int status = npy_read(&ref, ref_path, &error) ? cli_fail("compare: %s", error.message) : -1;
     if (status < 0) {
         status = compare_read(&got, &ref, got_path, ref_path, format, tol);
         npy_free(&ref);

@@ -1,23 +1,25 @@
 // manifest.c: see manifest.h.
 #include "manifest.h"
 
+#include "model/base/error.h"
+
 #include <stdio.h>
 #include <string.h>
 
 enum { MAX_BYTES = 64 << 20 };
 
-int manifest_open(manifest *m, const char *path, char *err, size_t errlen) {
+int manifest_open(manifest *m, const char *path, smx_error *error) {
     memset(m, 0, sizeof *m);
     const char *slash = strrchr(path, '/');
     size_t n = slash ? (size_t)(slash - path) : 1;
     if (n >= sizeof m->folder) {
-        snprintf(err, errlen, "the manifest's path has %zu characters; at most %d are allowed", n,
-                 MANIFEST_PATH - 1);
+        error_say(error, "the manifest's path has %zu characters; at most %d are allowed", n,
+                  MANIFEST_PATH - 1);
         return -1;
     }
     memcpy(m->folder, slash ? path : ".", n);
     if (slash == path) strcpy(m->folder, "/");
-    m->root = json_read(path, MAX_BYTES, err, errlen);
+    m->root = json_read(path, MAX_BYTES, error);
     if (!m->root) return -1;
     const json *tol = json_get(m->root, "f64_tol");
     m->f64_tol = tol && tol->type == JSON_NUMBER ? tol->number : 1e-12;
@@ -35,7 +37,7 @@ int manifest_open(manifest *m, const char *path, char *err, size_t errlen) {
         }
     }
     if (!wrong) return 0;
-    snprintf(err, errlen, "%s: %s", path, wrong);
+    error_say(error, "%s: %s", path, wrong);
     manifest_close(m);
     return -1;
 }
@@ -57,33 +59,33 @@ static double number_or(const json *entry, const char *key, double otherwise) {
 }
 
 int manifest_array_of(const manifest *m, const json *entry, const char *folder, char path[MANIFEST_PATH],
-                      manifest_array *out, char *err, size_t errlen) {
+                      manifest_array *out, smx_error *error) {
     (void)m;
     const json *file = json_get(entry, "file"), *shape = json_get(entry, "shape"),
                *dtype = json_get(entry, "dtype");
     memset(out, 0, sizeof *out);
     if (!file || file->type != JSON_STRING || !plain_name(file->string)) {
-        snprintf(err, errlen, "%.40s: \"file\" must be the plain name of a file", entry->key);
+        error_say(error, "%.40s: \"file\" must be the plain name of a file", entry->key);
         return -1;
     }
     out->file = file->string;
     if ((size_t)snprintf(path, MANIFEST_PATH, "%s/%s", folder, file->string) >= MANIFEST_PATH) {
-        snprintf(err, errlen, "%s: the path is too long", file->string);
+        error_say(error, "%s: the path is too long", file->string);
         return -1;
     }
     int ok = shape && shape->type == JSON_ARRAY && shape->count <= NPY_MAX_DIMS;
     for (const json *s = ok ? shape->child : NULL; s && ok; s = s->next)
         ok = json_size(s, &out->shape[out->ndim++]);
     if (!ok) {
-        snprintf(err, errlen, "%.40s: \"shape\" must be an array of at most %d whole numbers", entry->key,
-                 NPY_MAX_DIMS);
+        error_say(error, "%.40s: \"shape\" must be an array of at most %d whole numbers", entry->key,
+                  NPY_MAX_DIMS);
         return -1;
     }
     const char *name = dtype && dtype->type == JSON_STRING ? dtype->string : "";
     for (out->dtype = NPY_F8; out->dtype <= NPY_I4; out->dtype++)
         if (strcmp(name, npy_dtype_name(out->dtype)) == 0) break;
     if (out->dtype > NPY_I4) {
-        snprintf(err, errlen, "%.40s: \"dtype\" must be <f8, <f4, <f2 or <i4", entry->key);
+        error_say(error, "%.40s: \"dtype\" must be <f8, <f4, <f2 or <i4", entry->key);
         return -1;
     }
     out->scale = number_or(entry, "scale", -1);
@@ -93,17 +95,17 @@ int manifest_array_of(const manifest *m, const json *entry, const char *folder, 
     return 0;
 }
 
-int manifest_fits(const manifest_array *is, const npy *value, const char *path, char *err, size_t errlen) {
+int manifest_fits(const manifest_array *is, const npy *value, const char *path, smx_error *error) {
     char want[160], got[160];
     if ((is->dtype == NPY_I4) != (value->dtype == NPY_I4)) {
-        snprintf(err, errlen, "%s: holds %s; %s is wanted", path, npy_dtype_name(value->dtype),
-                 npy_dtype_name(is->dtype));
+        error_say(error, "%s: holds %s; %s is wanted", path, npy_dtype_name(value->dtype),
+                  npy_dtype_name(is->dtype));
         return -1;
     }
     if (is->ndim != value->ndim || memcmp(is->shape, value->shape, is->ndim * sizeof *is->shape)) {
-        snprintf(err, errlen, "%s: has the shape %s; %s is wanted", path,
-                 npy_shape_text(got, sizeof got, value->ndim, value->shape),
-                 npy_shape_text(want, sizeof want, is->ndim, is->shape));
+        error_say(error, "%s: has the shape %s; %s is wanted", path,
+                  npy_shape_text(got, sizeof got, value->ndim, value->shape),
+                  npy_shape_text(want, sizeof want, is->ndim, is->shape));
         return -1;
     }
     return 0;

@@ -22,14 +22,14 @@ typedef struct {
     double scale, f32_tol, f16_tol, bf16_tol; // negative when not given
 } manifest_array;
 
-// All return 0, or -1 with one sentence in err.
-int manifest_open(manifest *m, const char *path, char *err, size_t errlen);
+// All return 0, or -1 with one sentence in `error`.
+int manifest_open(manifest *m, const char *path, smx_error *error);
 void manifest_close(manifest *m);
 // One array entry; path becomes folder/file. A file name that leaves the folder is refused.
 int manifest_array_of(const manifest *m, const json *entry, const char *folder, char path[MANIFEST_PATH],
-                      manifest_array *out, char *err, size_t errlen);
+                      manifest_array *out, smx_error *error);
 // Does what was read have the shape and the kind of number (whole or real) that the manifest says?
-int manifest_fits(const manifest_array *is, const npy *value, const char *path, char *err, size_t errlen);
+int manifest_fits(const manifest_array *is, const npy *value, const char *path, smx_error *error);
 const char *manifest_case_name(const json *entry);
 
 #endif

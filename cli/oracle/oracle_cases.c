@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/base/error.h"
 #include "model/base/number.h"
 
 enum { MAX_SIZE = 1 << 30 };
@@ -14,7 +15,7 @@ enum { MAX_SIZE = 1 << 30 };
 int oracle_fail(oracle_case *c, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vsnprintf(c->err, sizeof c->err, format, args);
+    error_say_list(&c->error, format, args);
     va_end(args);
     return -1;
 }
@@ -330,7 +331,7 @@ int oracle_run(oracle_case *c) {
         if (is_size(&d) && !known_size(c, d.name, strlen(d.name)))
             return oracle_fail(c, "the parameter %s is missing", d.name);
     if (take_memory(c)) return -1;
-    if (c->mechanism->run(c)) return c->err[0] ? -1 : oracle_fail(c, "not enough memory");
+    if (c->mechanism->run(c)) return c->error.message[0] ? -1 : oracle_fail(c, "not enough memory");
     return 0;
 }
 

@@ -72,10 +72,10 @@ struct oracle_case {
         size_t value;
     } sizes[ORACLE_MAX_SIZES];
     size_t n_sizes;
-    char err[400];
+    smx_error error;
 };
 
-// Each returns 0, or -1 with one sentence in c->err. open, then set every input, then run, then look,
+// Each returns 0, or -1 with one sentence in c->error. open, then set every input, then run, then look,
 // then close (close also after a failure).
 int oracle_open(oracle_case *c, const oracle_mechanism *mechanism, const json *params, const json *mode);
 int oracle_set(oracle_case *c, const char *name, const npy *value); // copies; "dy" asks for gradients

@@ -35,7 +35,7 @@ typedef struct {
 } folder_run;
 
 static int fail_case(const folder_run *f) {
-    return cli_fail("oracle: %s: %s", f->r->mechanism->name, f->c.err);
+    return cli_fail("oracle: %s: %s", f->r->mechanism->name, f->c.error.message);
 }
 
 static size_t dims_of(const oracle_array *a) {
@@ -142,7 +142,8 @@ static int batch_of(folder_run *f, input *in, const char *path) {
 }
 
 static int read_inputs(folder_run *f, size_t *heads) {
-    char path[4096], err[400];
+    char path[4096];
+    smx_error error;
     for (size_t i = 0; i < f->c.n_slots; i++) {
         const oracle_array *is = f->c.slots[i].is;
         if (is->kind != ORACLE_INPUT) continue;
@@ -150,7 +151,7 @@ static int read_inputs(folder_run *f, size_t *heads) {
             return cli_fail("oracle: --in: the path is too long");
         if (access(path, F_OK) && is->flags & ORACLE_OPTIONAL) continue;
         input *in = &f->inputs[f->n_inputs];
-        if (npy_read(&in->value, path, err, sizeof err)) return cli_fail("oracle: %s", err);
+        if (npy_read(&in->value, path, &error)) return cli_fail("oracle: %s", error.message);
         in->is = is;
         f->n_inputs++;
         if (apart(f, is) && join_heads(&in->value, path, heads)) return 2;
@@ -210,7 +211,8 @@ static int run_piece(folder_run *f, size_t piece) {
 // ---- Writing
 
 static int write_result(const folder_run *f, result *r) {
-    char path[4096], err[400];
+    char path[4096];
+    smx_error error;
     size_t shape[NPY_MAX_DIMS], ndim = r->shared ? 0 : f->batch_ndim, pieces = r->shared ? 1 : f->pieces;
     const char *prefix = r->gradient ? "d_" : r->is->kind == ORACLE_MIDDLE ? "mid_" : "";
     memcpy(shape, f->batch, sizeof shape);
@@ -229,25 +231,26 @@ static int write_result(const folder_run *f, result *r) {
         shape[ndim] = H, shape[ndim + 1] = L, shape[ndim + 2] = d;
         ndim++;
     }
-    if (npy_write(path, NPY_F8, ndim + r->ndim, shape, r->data, err, sizeof err))
-        return cli_fail("oracle: %s", err);
+    if (npy_write(path, NPY_F8, ndim + r->ndim, shape, r->data, &error))
+        return cli_fail("oracle: %s", error.message);
     return 0;
 }
 
 // H as the arrays have it, among the parameters.
 static int put_heads(folder_run *f, size_t heads) {
-    char text[4200], err[200];
+    char text[4200];
+    smx_error error;
     if (!heads || json_get(f->params, "H")) return 0;
     snprintf(text, sizeof text, "{\"H\":%zu%s%s", heads, f->params->child ? "," : "", f->r->params + 1);
     json_free(f->params);
-    f->params = json_parse(text, strlen(text), err, sizeof err);
-    return f->params ? 0 : cli_fail("oracle: %s", err);
+    f->params = json_parse(text, strlen(text), &error);
+    return f->params ? 0 : cli_fail("oracle: %s", error.message);
 }
 
 static int run(folder_run *f) {
-    char err[200];
-    f->params = json_parse(f->r->params, strlen(f->r->params), err, sizeof err);
-    if (!f->params) return cli_fail("oracle: the parameters: %s", err);
+    smx_error error;
+    f->params = json_parse(f->r->params, strlen(f->r->params), &error);
+    if (!f->params) return cli_fail("oracle: the parameters: %s", error.message);
     size_t heads = 0;
     const json *given = json_get(f->params, "H");
     if (f->r->heads_apart && given && !json_size(given, &heads))

@@ -13,9 +13,9 @@ static int set_inputs(oracle_case *c, const manifest *m, const json *inputs) {
         manifest_array is;
         npy value;
         char path[MANIFEST_PATH];
-        if (manifest_array_of(m, a, m->folder, path, &is, c->err, sizeof c->err)) return -1;
-        if (npy_read(&value, path, c->err, sizeof c->err)) return -1;
-        int status = manifest_fits(&is, &value, path, c->err, sizeof c->err);
+        if (manifest_array_of(m, a, m->folder, path, &is, &c->error)) return -1;
+        if (npy_read(&value, path, &c->error)) return -1;
+        int status = manifest_fits(&is, &value, path, &c->error);
         if (!status) status = oracle_set(c, a->key, &value);
         npy_free(&value);
         if (status) return -1;
@@ -33,12 +33,12 @@ static int write_arrays(oracle_case *c, const manifest *m, const json *arrays, o
         if (!data)
             return oracle_fail(c, "%s gives no %s%.40s here", c->mechanism->name,
                                kind == ORACLE_INPUT ? "gradient of " : "", a->key);
-        if (manifest_array_of(m, a, out, path, &is, c->err, sizeof c->err)) return -1;
+        if (manifest_array_of(m, a, out, path, &is, &c->error)) return -1;
         if (is.ndim != s->ndim || memcmp(is.shape, s->shape, s->ndim * sizeof *s->shape))
             return oracle_fail(c, "%.40s: the manifest says the shape %s, it is %s", a->key,
                                npy_shape_text(want, sizeof want, is.ndim, is.shape),
                                npy_shape_text(got, sizeof got, s->ndim, s->shape));
-        if (npy_write(path, NPY_F8, s->ndim, s->shape, data, c->err, sizeof c->err)) return -1;
+        if (npy_write(path, NPY_F8, s->ndim, s->shape, data, &c->error)) return -1;
         ++*written;
     }
     return 0;
@@ -62,14 +62,14 @@ static int run_case(oracle_case *c, const manifest *m, const json *entry, const 
 
 int oracle_manifest_run(const char *path, const char *out) {
     manifest m;
-    char err[400];
+    smx_error error;
     size_t cases = 0, failed = 0, written = 0;
-    if (manifest_open(&m, path, err, sizeof err)) return cli_fail("%s", err);
+    if (manifest_open(&m, path, &error)) return cli_fail("%s", error.message);
     int status = cli_make_folder(out, "--out");
     for (const json *entry = m.cases->child; entry && !status; entry = entry->next, cases++) {
         oracle_case c;
         if (run_case(&c, &m, entry, out, &written)) {
-            cli_fail("case %s: %s", manifest_case_name(entry), c.err);
+            cli_fail("case %s: %s", manifest_case_name(entry), c.error.message);
             failed++;
         }
         oracle_close(&c);

@@ -83,7 +83,7 @@ static int draw_inputs(work *w, unsigned attempt) {
     forget_inputs(w);
     oracle_close(&w->exact);
     if (oracle_open(&w->exact, w->mechanism, w->params, NULL) || oracle_shapes(&w->exact))
-        return fail(w, w->exact.err);
+        return fail(w, w->exact.error.message);
     for (size_t i = 0; i < w->exact.n_slots; i++) {
         const oracle_slot *s = &w->exact.slots[i];
         npy *a = &w->inputs[i];
@@ -102,15 +102,15 @@ static int draw_inputs(work *w, unsigned attempt) {
 // Runs the case on the inputs, each number x replaced by x (1 +- u).
 static int compute(work *w, oracle_case *c, double u, smx_rng *signs) {
     oracle_close(c);
-    if (oracle_open(c, w->mechanism, w->params, NULL)) return fail(w, c->err);
+    if (oracle_open(c, w->mechanism, w->params, NULL)) return fail(w, c->error.message);
     for (size_t i = 0; i < c->n_slots; i++) {
         npy *a = &w->inputs[i];
         if (!a->data) continue;
-        if (oracle_set(c, c->slots[i].is->name, a)) return fail(w, c->err);
+        if (oracle_set(c, c->slots[i].is->name, a)) return fail(w, c->error.message);
         if (u > 0 && a->dtype == NPY_F8)
             for (size_t k = 0; k < a->count; k++) c->slots[i].data[k] *= rng_u32(signs) & 1 ? 1 + u : 1 - u;
     }
-    return oracle_run(c) ? fail(w, c->err) : 0;
+    return oracle_run(c) ? fail(w, c->error.message) : 0;
 }
 
 // ---- Scales and tolerances
@@ -171,12 +171,13 @@ static double tolerance(const work *w, int f, int gradient, size_t i) {
 
 static int write_array(work *w, const char *prefix, const char *name, const npy *a, const double *tolerances,
                        double scale, int first) {
-    char path[4096], file[256], err[400];
+    char path[4096], file[256];
+    smx_error error;
     snprintf(file, sizeof file, "%s.%s%s.npy", w->name, prefix, name);
     if ((size_t)snprintf(path, sizeof path, "%s/%s", w->out, file) >= sizeof path)
         return cli_fail("vectors: --out: the path is too long");
-    if (npy_write(path, a->dtype, a->ndim, a->shape, a->data, err, sizeof err))
-        return cli_fail("vectors: %s", err);
+    if (npy_write(path, a->dtype, a->ndim, a->shape, a->data, &error))
+        return cli_fail("vectors: %s", error.message);
     fprintf(w->manifest, "%s\n    \"%s\": {\"file\": \"%s\", \"shape\": [", first ? "" : ",", name, file);
     for (size_t d = 0; d < a->ndim; d++) fprintf(w->manifest, d ? ", %zu" : "%zu", a->shape[d]);
     fprintf(w->manifest, "], \"dtype\": \"%s\"", npy_dtype_name(a->dtype));
@@ -231,15 +232,16 @@ static void put_size(char *text, size_t size, const char *key, long n) {
 
 // The case by its name, with the sizes that were asked for.
 static int open_case(work *w) {
-    char err[200];
+    smx_error error;
     w->mechanism = oracle_find(w->is->mechanism);
     snprintf(w->name, sizeof w->name, "%s_%s", w->is->mechanism, w->is->name);
     snprintf(w->text, sizeof w->text, "%s", w->is->params);
     put_size(w->text, sizeof w->text, "L", w->length);
     put_size(w->text, sizeof w->text, "D", w->width);
     json_free(w->params);
-    w->params = json_parse(w->text, strlen(w->text), err, sizeof err);
-    return w->mechanism && w->params ? 0 : fail(w, w->mechanism ? err : "there is no such mechanism");
+    w->params = json_parse(w->text, strlen(w->text), &error);
+    return w->mechanism && w->params ? 0
+                                     : fail(w, w->mechanism ? error.message : "there is no such mechanism");
 }
 
 static int find_inputs(work *w) {

@@ -1,16 +1,20 @@
 // error.c: see error.h.
 #include "error.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
-int error_say(smx_error *e, const char *sentence, ...) {
+int error_say_list(smx_error *e, const char *sentence, va_list list) {
     if (!e) return -1;
+    vsnprintf(e->message, sizeof e->message, sentence, list);
+    e->key[0] = e->value[0] = e->allowed[0] = 0;
+    return -1;
+}
+
+int error_say(smx_error *e, const char *sentence, ...) {
     va_list list;
     va_start(list, sentence);
-    vsnprintf(e->message, sizeof e->message, sentence, list);
+    error_say_list(e, sentence, list);
     va_end(list);
-    e->key[0] = e->value[0] = e->allowed[0] = 0;
     return -1;
 }
 
@@ -19,7 +23,7 @@ int error_about(smx_error *e, const char *key, const char *value, const char *al
     if (!e) return -1;
     va_list list;
     va_start(list, sentence);
-    vsnprintf(e->message, sizeof e->message, sentence, list);
+    error_say_list(e, sentence, list);
     va_end(list);
     snprintf(e->key, sizeof e->key, "%s", key);
     snprintf(e->value, sizeof e->value, "%s", value);

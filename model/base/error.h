@@ -3,10 +3,13 @@
 #ifndef SMX_ERROR_FILL_H
 #define SMX_ERROR_FILL_H
 
+#include <stdarg.h>
+
 #include <seqmix/error.h>
 
 // A sentence about nothing in particular.
 int error_say(smx_error *e, const char *sentence, ...) __attribute__((format(printf, 2, 3)));
+int error_say_list(smx_error *e, const char *sentence, va_list list);
 // About `key`, the value given and what is allowed ("": not known), said by the sentence.
 int error_about(smx_error *e, const char *key, const char *value, const char *allowed, const char *sentence,
                 ...) __attribute__((format(printf, 5, 6)));

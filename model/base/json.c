@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "error.h"
 #include "number.h"
 
 enum { MAX_DEPTH = 64, BLOCK_NODES = 256 };
@@ -35,14 +36,13 @@ typedef struct {
     const char *text, *at, *end;
     char *store; // next free byte of the string buffer
     document *doc;
-    char *err;
-    size_t errlen;
+    smx_error *error;
 } parser;
 
 static int fail(parser *p, const char *what) {
     size_t line = 1;
     for (const char *c = p->text; c < p->at && c < p->end; c++) line += *c == '\n';
-    if (p->errlen) snprintf(p->err, p->errlen, "JSON, line %zu: %s", line, what);
+    error_say(p->error, "JSON, line %zu: %s", line, what);
     return 0;
 }
 
@@ -295,9 +295,8 @@ static int value(parser *p, json *root) {
     }
 }
 
-json *json_parse(const char *text, size_t length, char *err, size_t errlen) {
-    parser p = {.text = text, .at = text, .end = text + length, .err = err, .errlen = errlen};
-    if (errlen) err[0] = 0;
+json *json_parse(const char *text, size_t length, smx_error *error) {
+    parser p = {.text = text, .at = text, .end = text + length, .error = error};
     if (length > (size_t)1 << 31) {
         fail(&p, "more than 2^31 bytes");
         return NULL;
@@ -321,10 +320,10 @@ json *json_parse(const char *text, size_t length, char *err, size_t errlen) {
     return NULL;
 }
 
-json *json_read(const char *path, size_t max_bytes, char *err, size_t errlen) {
+json *json_read(const char *path, size_t max_bytes, smx_error *error) {
     FILE *f = fopen(path, "rb");
     if (!f) {
-        snprintf(err, errlen, "%s: cannot be opened", path);
+        error_say(error, "%s: cannot be opened", path);
         return NULL;
     }
     char *text = NULL;
@@ -342,14 +341,13 @@ json *json_read(const char *path, size_t max_bytes, char *err, size_t errlen) {
         n += got;
         if (got == 0) break;
     }
-    char why[160];
+    smx_error why;
     if (ferror(f) || n == room) {
-        snprintf(err, errlen, "%s: %s", path,
-                 ferror(f) ? "cannot be read" : "is too large or memory is short");
+        error_say(error, "%s: %s", path, ferror(f) ? "cannot be read" : "is too large or memory is short");
     } else if (n > max_bytes) {
-        snprintf(err, errlen, "%s: is larger than %zu bytes", path, max_bytes);
-    } else if (!(root = json_parse(text, n, why, sizeof why))) {
-        snprintf(err, errlen, "%s: %s", path, why);
+        error_say(error, "%s: is larger than %zu bytes", path, max_bytes);
+    } else if (!(root = json_parse(text, n, &why))) {
+        error_say(error, "%s: %s", path, why.message);
     }
     free(text);
     fclose(f);

@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include <seqmix/error.h>
+
 typedef enum {
     JSON_NULL,
     JSON_FALSE,
@@ -26,13 +28,13 @@ typedef struct json {
     struct json **sorted; // members of an object in order of name; NULL where there are fewer than two
 } json;
 
-// Reads exactly one value of at most 2^31 bytes. On failure NULL, and err [errlen] holds one sentence with
+// Reads exactly one value of at most 2^31 bytes. On failure NULL, and `error` holds one sentence with
 // the line. Refused besides bad grammar: nesting deeper than 64, a key given twice, numbers outside double,
 // \u0000, bad UTF-8. Memory grows with the text (at most about 50 bytes a byte). Free the root (only) with
 // json_free.
-json *json_parse(const char *text, size_t length, char *err, size_t errlen);
+json *json_parse(const char *text, size_t length, smx_error *error);
 // The same for a file of at most max_bytes.
-json *json_read(const char *path, size_t max_bytes, char *err, size_t errlen);
+json *json_read(const char *path, size_t max_bytes, smx_error *error);
 void json_free(json *root);
 
 // Member of an object, or NULL (also when it is not an object). Takes the logarithm of their number.

@@ -1,5 +1,6 @@
 // build.c: graphs as they are built: weights, nodes, names.
 #include "graph_private.h"
+#include "model/base/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,10 +33,9 @@ void graph_free(graph *g) {
 void graph_fail(graph *g, const char *message, ...) {
     if (g->failed) return;
     g->failed = 1;
-    memset(&g->error, 0, sizeof g->error);
     va_list list;
     va_start(list, message);
-    vsnprintf(g->error.message, sizeof g->error.message, message, list);
+    error_say_list(&g->error, message, list);
     va_end(list);
 }
 

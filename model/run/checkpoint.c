@@ -248,10 +248,10 @@ smx_run *smx_run_load(const void *bytes, size_t size, const char *changes, smx_e
         return NULL;
     }
     const char *text = (const char *)bytes + 8;
-    char why[200];
-    json *j = json_parse(text, (size_t)header, why, sizeof why);
+    smx_error why;
+    json *j = json_parse(text, (size_t)header, &why);
     if (!j) {
-        error_say(error, "the checkpoint's header is broken: %s", why);
+        error_say(error, "the checkpoint's header is broken: %s", why.message);
         return NULL;
     }
     smx_run *r = NULL;

@@ -24,13 +24,14 @@ static void check(const json *v, int depth) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    char *exact = malloc(size + !size), err[200] = "";
+    char *exact = malloc(size + !size);
+    smx_error error = {0};
     if (!exact) abort();
     if (size) memcpy(exact, data, size);
-    json *root = json_parse(exact, size, err, sizeof err);
+    json *root = json_parse(exact, size, &error);
     if (root)
         check(root, 0);
-    else if (strncmp(err, "JSON, line ", 11))
+    else if (strncmp(error.message, "JSON, line ", 11))
         abort();
     json_free(root);
     free(exact);

@@ -11,8 +11,8 @@
 
 #include "cli/npy.h"
 
-static void check_error(const char *err, const char *name) {
-    if (strncmp(err, name, strlen(name)) || strlen(err) < strlen(name) + 10) abort();
+static void check_error(const char *sentence, const char *name) {
+    if (strncmp(sentence, name, strlen(name)) || strlen(sentence) < strlen(name) + 10) abort();
 }
 
 static void check_array(const npy *a) {
@@ -30,13 +30,14 @@ static void check_array(const npy *a) {
 
 static void from_file(const unsigned char *bytes, size_t size, const npy *same) {
     static int file = -1;
-    char path[64], err[400] = "";
+    char path[64];
+    smx_error error;
     npy a;
     if (file < 0) file = memfd_create("npy", 0);
     if (file < 0 || ftruncate(file, 0) || pwrite(file, bytes, size, 0) != (ssize_t)size) return;
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    if (npy_read(&a, path, err, sizeof err)) {
-        check_error(err, path);
+    if (npy_read(&a, path, &error)) {
+        check_error(error.message, path);
         if (same) abort();
         return;
     }
@@ -48,12 +49,12 @@ static void from_file(const unsigned char *bytes, size_t size, const npy *same) 
 
 static void read_bytes(const unsigned char *bytes, size_t size) {
     unsigned char *exact = malloc(size + !size); // so that the sanitizer sees any read beyond
-    char err[400] = "";
+    smx_error error;
     npy a;
     if (!exact) abort();
     if (size) memcpy(exact, bytes, size);
-    if (npy_decode(&a, exact, size, "a.npy", err, sizeof err)) {
-        check_error(err, "a.npy");
+    if (npy_decode(&a, exact, size, "a.npy", &error)) {
+        check_error(error.message, "a.npy");
         from_file(exact, size, NULL);
     } else {
         check_array(&a);

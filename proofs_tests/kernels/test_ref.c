@@ -216,15 +216,15 @@ static double weighted_sum(void *with) {
 }
 
 static void open_case(oracle_case *c, json **params, const gradient_case *g) {
-    char err[200];
+    smx_error error;
     oracle_case shapes;
     const oracle_mechanism *m = oracle_find(g->mechanism);
     assert_non_null(m);
-    *params = json_parse(g->params, strlen(g->params), err, sizeof err);
-    if (!*params) fail_msg("%s", err);
+    *params = json_parse(g->params, strlen(g->params), &error);
+    if (!*params) fail_msg("%s", error.message);
     if (oracle_open(&shapes, m, *params, NULL) || oracle_shapes(&shapes))
-        fail_msg("%s: %s", g->mechanism, shapes.err);
-    if (oracle_open(c, m, *params, NULL)) fail_msg("%s: %s", g->mechanism, c->err);
+        fail_msg("%s: %s", g->mechanism, shapes.error.message);
+    if (oracle_open(c, m, *params, NULL)) fail_msg("%s: %s", g->mechanism, c->error.message);
     for (size_t i = 0; i < shapes.n_slots; i++) {
         const oracle_slot *s = &shapes.slots[i];
         if (s->is->kind != ORACLE_INPUT || listed(g->without, s->is->name)) continue;
@@ -238,7 +238,7 @@ static void open_case(oracle_case *c, json **params, const gradient_case *g) {
                 ((int32_t *)value.data)[e] = (int32_t)(e % 5) - 1; // -1 and, at V = 4, no class out of range
             else
                 ((double *)value.data)[e] = sample(c, s->is->name);
-        if (oracle_set(c, s->is->name, &value)) fail_msg("%s: %s", g->mechanism, c->err);
+        if (oracle_set(c, s->is->name, &value)) fail_msg("%s: %s", g->mechanism, c->error.message);
         npy_free(&value);
     }
 }
@@ -250,7 +250,7 @@ static void gradients_match_differences(void **unused) {
         json *params;
         state = 1000 + i;
         open_case(&c, &params, &cases[i]);
-        if (oracle_run(&c)) fail_msg("%s %s: %s", cases[i].mechanism, cases[i].params, c.err);
+        if (oracle_run(&c)) fail_msg("%s %s: %s", cases[i].mechanism, cases[i].params, c.error.message);
         double largest = 0;
         size_t checked = 0;
         for (size_t s = 0; s < c.n_slots; s++)

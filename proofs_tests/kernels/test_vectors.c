@@ -113,11 +113,11 @@ static const double small_x[4] = {1, 2, 5, 4}, small_gain[2] = {1, 2}, small_bia
                     small_dy[4] = {1, 2, 4, 3}, small_y[4] = {-0.5, 1.5, 0.5, -0.5}, small_d_bias[2] = {5, 5};
 
 static void write_array(const char *folder, const char *name, size_t rows, const double *data) {
-    char err[400];
+    smx_error error;
     size_t shape[2] = {rows, 2};
-    int status = rows == 1 ? npy_write(at(folder, name), NPY_F8, 1, shape + 1, data, err, sizeof err)
-                           : npy_write(at(folder, name), NPY_F8, 2, shape, data, err, sizeof err);
-    if (status) fail_msg("%s", err);
+    int status = rows == 1 ? npy_write(at(folder, name), NPY_F8, 1, shape + 1, data, &error)
+                           : npy_write(at(folder, name), NPY_F8, 2, shape, data, &error);
+    if (status) fail_msg("%s", error.message);
 }
 
 // Makes the small set in a new folder of that name and returns the path of its manifest.
@@ -167,12 +167,13 @@ static void small_set_passes_and_damage_fails(void **unused) {
 static void float32_results_are_judged_by_f32(void **unused) {
     (void)unused;
     const char *manifest = small_set("float", small_manifest);
-    char out[TEXT], err[400];
+    char out[TEXT];
+    smx_error error;
     strcpy(out, at(work, "float-out"));
     assert_int_equal(run_oracle(manifest, out), 0);
     size_t shape[2] = {2, 2};
     float y[4] = {-0.5f, 1.50001f, 0.5f, -0.5f};
-    assert_int_equal(npy_write(at(out, "ln.y.npy"), NPY_F4, 2, shape, y, err, sizeof err), 0);
+    assert_int_equal(npy_write(at(out, "ln.y.npy"), NPY_F4, 2, shape, y, &error), 0);
     assert_int_equal(run_compare(manifest, out, NULL), 1);
     assert_int_equal(run_compare(manifest, out, "--f32"), 0);
 }
@@ -229,7 +230,7 @@ static void arguments_are_checked(void **unused) {
 
 // ---- Malformed arrays
 static npy array;
-static char why[400];
+static smx_error why;
 
 static int decode(const char *header, size_t data) {
     static unsigned char bytes[2048];
@@ -239,9 +240,9 @@ static int decode(const char *header, size_t data) {
     bytes[9] = (unsigned char)(n >> 8);
     memcpy(bytes + 10, header, n);
     memset(bytes + 10 + n, 0, data);
-    int status = npy_decode(&array, bytes, 10 + n + data, "a.npy", why, sizeof why);
+    int status = npy_decode(&array, bytes, 10 + n + data, "a.npy", &why);
     if (status)
-        assert_true(strncmp(why, "a.npy: ", 7) == 0 && strlen(why) > 20);
+        assert_true(strncmp(why.message, "a.npy: ", 7) == 0 && strlen(why.message) > 20);
     else
         npy_free(&array);
     return status;
@@ -281,9 +282,9 @@ static void npy_headers(void **unused) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (!decode(bad[i], 16)) fail_msg("accepted: %s", bad[i]);
     static const unsigned char other[] = "\x93NUMPY\x02\x00", text[] = "hello, this is text";
-    assert_int_equal(npy_decode(&array, other, sizeof other, "a.npy", why, sizeof why), -1);
-    assert_int_equal(npy_decode(&array, text, sizeof text, "a.npy", why, sizeof why), -1);
-    assert_int_equal(npy_decode(&array, other, 3, "a.npy", why, sizeof why), -1);
+    assert_int_equal(npy_decode(&array, other, sizeof other, "a.npy", &why), -1);
+    assert_int_equal(npy_decode(&array, text, sizeof text, "a.npy", &why), -1);
+    assert_int_equal(npy_decode(&array, other, 3, "a.npy", &why), -1);
 }
 
 // Every prefix of a good file, and every single byte of its header changed: an error or an array, never a
@@ -295,7 +296,7 @@ static void npy_files_cut_and_changed(void **unused) {
     strcpy(p1, path);
     strcpy(p2, cut);
     size_t shape[2] = {2, 2};
-    assert_int_equal(npy_write(p1, NPY_F8, 2, shape, small_x, why, sizeof why), 0);
+    assert_int_equal(npy_write(p1, NPY_F8, 2, shape, small_x, &why), 0);
     unsigned char bytes[256];
     FILE *f = fopen(p1, "rb");
     assert_non_null(f);
@@ -307,25 +308,25 @@ static void npy_files_cut_and_changed(void **unused) {
         assert_non_null(f);
         fwrite(bytes, 1, length, f);
         fclose(f);
-        assert_int_equal(npy_read(&array, p2, why, sizeof why), length == n ? 0 : -1);
+        assert_int_equal(npy_read(&array, p2, &why), length == n ? 0 : -1);
         if (length == n) npy_free(&array);
-        assert_int_equal(npy_decode(&array, bytes, length, "a.npy", why, sizeof why), length == n ? 0 : -1);
+        assert_int_equal(npy_decode(&array, bytes, length, "a.npy", &why), length == n ? 0 : -1);
         if (length == n) npy_free(&array);
     }
     for (size_t i = 0; i < 128; i++)
         for (int v = 0; v < 256; v++) {
             unsigned char kept = bytes[i];
             bytes[i] = (unsigned char)v;
-            if (npy_decode(&array, bytes, n, "a.npy", why, sizeof why) == 0) npy_free(&array);
+            if (npy_decode(&array, bytes, n, "a.npy", &why) == 0) npy_free(&array);
             bytes[i] = kept;
         }
-    assert_int_equal(npy_read(&array, work, why, sizeof why), -1); // a folder
+    assert_int_equal(npy_read(&array, work, &why), -1); // a folder
 }
 
 // ---- JSON
 static int parses(const char *text) {
-    json *root = json_parse(text, strlen(text), why, sizeof why);
-    if (!root) assert_true(strncmp(why, "JSON, line ", 11) == 0);
+    json *root = json_parse(text, strlen(text), &why);
+    if (!root) assert_true(strncmp(why.message, "JSON, line ", 11) == 0);
     json_free(root);
     return root != NULL;
 }
@@ -376,16 +377,16 @@ static void json_grammar(void **unused) {
                                       "'a'",
                                       "[,1]"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-        if (!parses(good[i])) fail_msg("refused: %s: %s", good[i], why);
+        if (!parses(good[i])) fail_msg("refused: %s: %s", good[i], why.message);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (parses(bad[i])) fail_msg("accepted: %s", bad[i]);
     char deep[100000];
     memset(deep, '[', sizeof deep);
-    assert_null(json_parse(deep, sizeof deep, why, sizeof why));
-    json *root = json_parse(good[3], strlen(good[3]), why, sizeof why);
+    assert_null(json_parse(deep, sizeof deep, &why));
+    json *root = json_parse(good[3], strlen(good[3]), &why);
     assert_string_equal(root->string, "\xc3\xa9\xf0\x9f\x98\x80\n");
     json_free(root);
-    root = json_parse(small_manifest, strlen(small_manifest), why, sizeof why);
+    root = json_parse(small_manifest, strlen(small_manifest), &why);
     size_t length = 0;
     const json *entry = json_get(root, "cases")->child;
     assert_true(json_size(json_get(json_get(entry, "params"), "L"), &length) && length == 2);
@@ -399,13 +400,12 @@ static void json_cut_and_changed(void **unused) {
     (void)unused;
     size_t n = strlen(small_manifest);
     char text[sizeof small_manifest];
-    for (size_t length = 0; length < n; length++)
-        assert_null(json_parse(small_manifest, length, why, sizeof why));
+    for (size_t length = 0; length < n; length++) assert_null(json_parse(small_manifest, length, &why));
     memcpy(text, small_manifest, sizeof text);
     for (size_t i = 0; i < n; i++)
         for (const char *c = "\"\\{}[],:0-e\x80 \n"; *c; c++) {
             text[i] = *c;
-            json_free(json_parse(text, n, why, sizeof why));
+            json_free(json_parse(text, n, &why));
             text[i] = small_manifest[i];
         }
 }

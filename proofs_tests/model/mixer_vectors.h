@@ -73,13 +73,14 @@ static CHECK_UNUSED const char *vectors_folder(void) {
     return named && *named ? named : "proofs_tests/vectors";
 }
 static CHECK_UNUSED json *vectors_manifest(void) {
-    char path[1024], err[256];
+    char path[1024];
+    smx_error error;
     snprintf(path, sizeof path, "%s/manifest.json", vectors_folder());
     FILE *f = fopen(path, "rb");
     if (!f) return NULL;
     fclose(f);
-    json *root = json_read(path, 1 << 24, err, sizeof err);
-    if (!root) check_fail("%s", err);
+    json *root = json_read(path, 1 << 24, &error);
+    if (!root) check_fail("%s", error.message);
     return root;
 }
 static CHECK_UNUSED const char *vector_word(const json *params, const char *key) {
@@ -91,10 +92,11 @@ static CHECK_UNUSED double vector_number(const json *params, const char *key) {
     return v && v->type == JSON_NUMBER ? v->number : v && v->type == JSON_TRUE;
 }
 static CHECK_UNUSED npy vector_array(const json *a) {
-    char path[1024], err[256];
+    char path[1024];
+    smx_error error;
     npy n;
     snprintf(path, sizeof path, "%s/%s", vectors_folder(), vector_word(a, "file"));
-    if (npy_read(&n, path, err, sizeof err)) check_fail("%s", err);
+    if (npy_read(&n, path, &error)) check_fail("%s", error.message);
     return n;
 }
 // max |got - want| <= f32_tol * scale, both from the manifest

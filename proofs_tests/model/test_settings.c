@@ -166,10 +166,10 @@ static void values_as_json(void **state) {
     (void)state;
     const char *text = "mixer=las&task=charlm&text=a%22b%5Cc%26d~mixer=cat&length=32";
     smx_error e = {0};
-    char *values = smx_config_values(text, &e), why[200];
+    char *values = smx_config_values(text, &e);
     if (!values) check_fail("%s", e.message);
-    json *all = json_parse(values, strlen(values), why, sizeof why);
-    if (!all) check_fail("%s", why);
+    json *all = json_parse(values, strlen(values), &e);
+    if (!all) check_fail("%s", e.message);
     assert_int_equal(all->count, 2);
     const json *run = all->child;
     for (size_t i = 0; i < 2; i++, run = run->next) {

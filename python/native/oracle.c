@@ -100,9 +100,9 @@ smx_oracle *smx_oracle_open(const char *mechanism, const char *params, char *err
     if (!m) return refuse(NULL, error, length, "there is no mechanism '%.60s'", mechanism);
     smx_oracle *o = calloc(1, sizeof *o);
     if (!o) return refuse(NULL, error, length, "not enough memory");
-    o->params = json_parse(params, strlen(params), error, length);
+    o->params = json_parse(params, strlen(params), NULL);
     if (!o->params) return refuse(o, error, length, "the parameters are no JSON object");
-    return oracle_open(&o->c, m, o->params, NULL) ? refuse(o, error, length, "%s", o->c.err) : o;
+    return oracle_open(&o->c, m, o->params, NULL) ? refuse(o, error, length, "%s", o->c.error.message) : o;
 }
 
 void smx_oracle_close(smx_oracle *o) {
@@ -112,7 +112,7 @@ void smx_oracle_close(smx_oracle *o) {
     free(o);
 }
 
-const char *smx_oracle_error(const smx_oracle *o) { return o->c.err; }
+const char *smx_oracle_error(const smx_oracle *o) { return o->c.error.message; }
 
 int smx_oracle_set(smx_oracle *o, const char *name, int integer, size_t n, const size_t *shape,
                    const void *data) {
