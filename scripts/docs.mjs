@@ -1,7 +1,8 @@
 // docs.mjs: writes docs/MECHANISMS.md and docs/TASKS.md from the engine's own tables (`seqmix help --json`),
 // the formulas and definitions in docs/definitions.json, the weights of a fresh model of every mixer, and
 // samples that the generators draw; and docs/PRESETS.md from the presets, their claims and what
-// `make presets` measured (docs/presets.json).
+// `make presets` measured (docs/presets.json). Long because each page has a function for every kind of its
+// parts.
 //   node scripts/docs.mjs            write the pages
 //   node scripts/docs.mjs --check    say which of them is not what this would write
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,5 @@
 // recall.tsx: [CAT] Theorem 1 and Corollary 1: what followed the last time? A sequence typed by the reader.
+// Long because text, filter, attention and answer are one picture.
 import type { Proofs } from '../../training/proofs.ts';
 import { useAnswer } from './answer.ts';
 import { show } from '../../core/figures.ts';
