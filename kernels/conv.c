@@ -118,21 +118,21 @@ static void copy_padded(float *restrict to, size_t Dp, const float *from, size_t
 }
 
 void SMX_FN(conv_fwd)(float *restrict y, const float *x, const float *f, void *scratch, const smx_conv *p) {
-    const size_t L = p->L, D = p->D, W = p->W;
+    const size_t L = p->L, D = p->D, W = p->W, ldx = p->ldx, ldy = p->ldy;
     if (D == 0) return;
     const conv_layout at = conv_layout_of(L, D, W);
     const ptrdiff_t ahead = (ptrdiff_t)p->future;
     float *base = scratch, *taps = base + at.taps;
     expand(taps, f, D, at.Dp, p->groups, W);
     for (size_t b = 0; b < p->B; b++) {
-        const float *in = x + b * L * p->ldx;
-        float *out = y + b * L * p->ldy;
+        const float *in = x + b * L * ldx;
+        float *out = y + b * L * ldy;
         if (at.Dp == D) {
-            conv_sequence(out, p->ldy, in, p->ldx, taps, at.Dp, L, W, ahead);
+            conv_sequence(out, ldy, in, ldx, taps, at.Dp, L, W, ahead);
         } else {
-            copy_padded(base + at.in, at.Dp, in, p->ldx, L, D);
+            copy_padded(base + at.in, at.Dp, in, ldx, L, D);
             conv_sequence(base + at.out, at.Dp, base + at.in, at.Dp, taps, at.Dp, L, W, ahead);
-            copy_rows(out, p->ldy, base + at.out, at.Dp, L, D);
+            copy_rows(out, ldy, base + at.out, at.Dp, L, D);
         }
     }
 }
@@ -167,19 +167,19 @@ static void add_taps(float *restrict df, float *partial, size_t ldp, size_t D, s
 
 void SMX_FN(conv_bwd)(float *dx, float *df, const float *dy, const float *x, const float *f, void *scratch,
                       const smx_conv *p) {
-    const size_t L = p->L, D = p->D, W = p->W;
+    const size_t L = p->L, D = p->D, W = p->W, ldx = p->ldx, ldy = p->ldy;
     if (D == 0 || L == 0) return;
     const conv_layout at = conv_layout_of(L, D, W);
     const ptrdiff_t ahead = (ptrdiff_t)p->future;
     float *base = scratch, *taps = base + at.taps, *partial = base + at.partial;
     if (dx) expand(taps, f, D, at.Dp, p->groups, W);
     for (size_t b = 0; b < p->B; b++) {
-        const float *in = x + b * L * p->ldx, *grad = dy + b * L * p->ldy;
-        float *out = dx ? dx + b * L * p->ldx : NULL;
-        size_t ldi = p->ldx, ldo = p->ldx, ldg = p->ldy;
+        const float *in = x + b * L * ldx, *grad = dy + b * L * ldy;
+        float *out = dx ? dx + b * L * ldx : NULL;
+        size_t ldi = ldx, ldo = ldx, ldg = ldy;
         if (at.Dp != D) {
-            copy_padded(base + at.grad, at.Dp, grad, p->ldy, L, D);
-            if (df) copy_padded(base + at.in, at.Dp, in, p->ldx, L, D);
+            copy_padded(base + at.grad, at.Dp, grad, ldy, L, D);
+            if (df) copy_padded(base + at.in, at.Dp, in, ldx, L, D);
             in = base + at.in, grad = base + at.grad, out = base + at.out;
             ldi = ldo = ldg = at.Dp;
         }
@@ -188,7 +188,7 @@ void SMX_FN(conv_bwd)(float *dx, float *df, const float *dy, const float *x, con
                 conv_block(out, ldo, grad, ldg, taps, at.Dp, L, W, -ahead, 1, t0, smx_min(L, t0 + SMX_KC));
             if (df) conv_df_block(partial, at.ldp, grad, ldg, in, ldi, at.Dp, L, W, ahead, t0);
         }
-        if (dx && at.Dp != D) copy_rows(dx + b * L * p->ldx, p->ldx, out, at.Dp, L, D);
+        if (dx && at.Dp != D) copy_rows(dx + b * L * ldx, ldx, out, at.Dp, L, D);
         if (df) add_taps(df, partial, at.ldp, D, at.Dp, p->groups, W);
     }
 }
@@ -257,14 +257,14 @@ SMX_INLINE void heads_sequence(float *out, const float *in, const float *f, cons
 
 void SMX_FN(conv_heads_fwd)(float *restrict y, const float *x, const float *f, void *scratch,
                             const smx_conv_heads *p) {
-    const size_t L = p->L, H = p->H, W = p->W;
+    const size_t L = p->L, H = p->H, W = p->W, ldx = p->ldx, ldy = p->ldy;
     if (p->D == 0 || L == 0) return;
     const conv_heads_layout at = conv_heads_layout_of(L, p->D, H, W);
     float *in = (float *)scratch + at.in, *out = (float *)scratch + at.out;
     for (size_t b = 0; b < p->B; b++) {
-        split_heads(in, at.stride_in, at.pad, x + b * L * p->ldx, p->ldx, L, H, at.d);
+        split_heads(in, at.stride_in, at.pad, x + b * L * ldx, ldx, L, H, at.d);
         heads_sequence(out, in + at.pad, f, &at, L, H, W, H, 1, -(ptrdiff_t)at.d);
-        join_heads(y + b * L * p->ldy, p->ldy, out, at.stride_out, L, H, at.d);
+        join_heads(y + b * L * ldy, ldy, out, at.stride_out, L, H, at.d);
     }
 }
 
@@ -302,18 +302,18 @@ static void heads_df(float *df, const float *dy, const float *x, size_t stride, 
 
 void SMX_FN(conv_heads_bwd)(float *dx, float *df, const float *dy, const float *x, const float *f,
                             void *scratch, const smx_conv_heads *p) {
-    const size_t L = p->L, H = p->H, W = p->W;
+    const size_t L = p->L, H = p->H, W = p->W, ldx = p->ldx, ldy = p->ldy;
     if (p->D == 0 || L == 0) return;
     const conv_heads_layout at = conv_heads_layout_of(L, p->D, H, W);
     float *base = scratch, *in = base + at.in, *grad = base + at.grad, *out = base + at.out;
     for (size_t b = 0; b < p->B; b++) {
-        split_heads(grad, at.stride_in, 0, dy + b * L * p->ldy, p->ldy, L, H, at.d);
+        split_heads(grad, at.stride_in, 0, dy + b * L * ldy, ldy, L, H, at.d);
         if (dx) { // dx_s[g] = sum_{w,h} f[w][h][g] dy_{s+w}[h]
             heads_sequence(out, grad, f, &at, L, H, W, 1, H, (ptrdiff_t)at.d);
-            join_heads(dx + b * L * p->ldx, p->ldx, out, at.stride_out, L, H, at.d);
+            join_heads(dx + b * L * ldx, ldx, out, at.stride_out, L, H, at.d);
         }
         if (df) {
-            split_heads(in, at.stride_in, at.pad, x + b * L * p->ldx, p->ldx, L, H, at.d);
+            split_heads(in, at.stride_in, at.pad, x + b * L * ldx, ldx, L, H, at.d);
             for (size_t w = 0; w < W; w++) // dy is 0 past L d, so whole groups may be summed
                 heads_df(df + w * H * H, grad, in + at.pad - w * at.d, at.stride_in, L * at.d, H);
         }

@@ -185,9 +185,9 @@ smx_run *smx_run_load(const void *bytes, size_t size, const char *changes, smx_e
 
 // The config table as JSON: {"keys":[{name,type,default,min,max,choices,help,group}...],
 // "mixers":[{name,title,help,source,cost,defaults,keys}...],
-// "tasks":[{name,title,help,source,defaults,keys,images,own,permuted,recall}...], the last four true or false: reads
-// images (smx_run_predict_image), has no samples of its own, reads pixels in a random order, asks for what followed
-// the tokens at hand where they stood before;
+// "tasks":[{name,title,help,source,defaults,keys,images,own,permuted,recall}...], the last four true or
+// false: reads images (smx_run_predict_image), has no samples of its own, reads pixels in a random order,
+// asks for what followed the tokens at hand where they stood before;
 // "presets":[{name,title,config,lesson,expect}...]}. Static string.
 const char *smx_config_json(void);
 // Parse and complete a config; returns a malloc'ed string (every key, table order), NULL on error.

@@ -1,5 +1,5 @@
-// json.c: see json.h. The parser keeps its own stack of open containers, so depth costs no C stack. Longer than
-// 400 lines: it is one parser.
+// json.c: see json.h. The parser keeps its own stack of open containers, so depth costs no C stack. Longer
+// than 400 lines: it is one parser.
 #include "json.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 // conv.c: short convolutions over time, one filter a group of columns, or filters that mix heads.
 // Pieces are sequences.
+#include "conv.h"
 #include "pieces.h"
 #include "ops.h"
 
@@ -8,17 +9,13 @@ typedef struct {
     size_t future;
 } conv_attributes;
 
+smx_conv conv_sizes(size_t B, size_t L, size_t D, size_t groups, size_t W, size_t future) {
+    return (smx_conv){.B = B, .L = L, .D = D, .groups = groups, .W = W, .future = future, .ldx = D, .ldy = D};
+}
 static smx_conv conv_of(const graph *g, const node *n, size_t count) {
     const conv_attributes *at = n->attributes;
-    const size_t D = last_dim(n->out);
-    return (smx_conv){.B = count,
-                      .L = g->L,
-                      .D = D,
-                      .groups = n->in[1]->shape[0],
-                      .W = n->in[1]->shape[1],
-                      .future = at->future,
-                      .ldx = D,
-                      .ldy = D};
+    const uint32_t *f = n->in[1]->shape;
+    return conv_sizes(count, g->L, last_dim(n->out), f[0], f[1], at->future);
 }
 static void conv_fwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
     const smx_conv p = conv_of(g, n, count);

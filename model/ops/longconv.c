@@ -1,5 +1,6 @@
 // longconv.c: convolutions as long as the sequence, a kernel a channel. Pieces are groups of channels: each
 // has its own kernels, spectra and gradients, so no sum crosses pieces.
+#include "conv.h"
 #include "pieces.h"
 #include "ops.h"
 
@@ -74,7 +75,7 @@ static const op longconv = {
 // Scratch: what the sum asks for, then the squashed kernels with the skip in their first taps.
 static smx_conv direct_of(const graph *g, const node *n) {
     const size_t D = last_dim(n->out);
-    return (smx_conv){.B = g->B, .L = g->L, .D = D, .groups = D, .W = n->in[1]->shape[1], .ldx = D, .ldy = D};
+    return conv_sizes(g->B, g->L, D, D, n->in[1]->shape[1], 0);
 }
 static void direct_fwd(graph *g, node *n) {
     const size_t D = last_dim(n->out), taps = n->in[1]->shape[1];

@@ -1,5 +1,6 @@
 // pool.c: the mean over P rows (LaS's filter on values), inside chunks. Row-wise where chunks are.
 #include "attention.h"
+#include "conv.h"
 
 #include <string.h>
 
@@ -17,8 +18,7 @@ static size_t chunk_at(const graph *g, const pool_attributes *at, size_t t) {
 }
 // Of so many rows of D columns.
 static smx_conv filter_of(const pool_attributes *at, size_t rows, size_t D) {
-    return (smx_conv){
-        .B = 1, .L = rows, .D = D, .groups = 1, .W = at->window, .future = at->future, .ldx = D, .ldy = D};
+    return conv_sizes(1, rows, D, 1, at->window, at->future);
 }
 static void pool_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
     const pool_attributes *at = n->attributes;

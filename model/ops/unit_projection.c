@@ -1,5 +1,6 @@
 // unit_projection.c: norm(X * F_h) W_h, head by head at full width (CAT Theorem 1): the norm stands between
 // filter and projection, so they do not commute. Pieces are sequences.
+#include "conv.h"
 #include "pieces.h"
 #include "ops.h"
 
@@ -32,15 +33,7 @@ static unit_scratch split(const graph *g, const node *n, float *base) {
 // One head's filter over one sequence.
 static smx_conv filter_of(const graph *g, const node *n) {
     const unit_attributes *at = n->attributes;
-    const size_t D = last_dim(n->out);
-    return (smx_conv){.B = 1,
-                      .L = g->L,
-                      .D = D,
-                      .groups = 1,
-                      .W = n->in[2]->shape[1],
-                      .future = at->future,
-                      .ldx = D,
-                      .ldy = D};
+    return conv_sizes(1, g->L, last_dim(n->out), 1, n->in[2]->shape[1], at->future);
 }
 static void filter_rows(const graph *g, const node *n, const unit_scratch *s, const float *x, float *rnorm,
                         size_t h) {

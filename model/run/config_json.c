@@ -97,7 +97,9 @@ static void put_owner(writer *w, const char *name, const char *title, const char
     put(w, "]");
 }
 
-static const char *truth(int fact) { return fact ? "true" : "false"; }
+static void put_fact(writer *w, const char *name, int fact) {
+    put(w, ",\"%s\":%s", name, fact ? "true" : "false");
+}
 
 static void put_all(writer *w) {
     int first = 1;
@@ -115,8 +117,11 @@ static void put_all(writer *w) {
         const smx_task *t = smx_tasks[i];
         if (i) put(w, ",");
         put_owner(w, t->name, t->title, t->help, t->source, NULL, t->defaults, t->keys);
-        put(w, ",\"images\":%s,\"own\":%s,\"permuted\":%s,\"recall\":%s}", truth(t->image != NULL),
-            truth(t->own), truth(t->permuted), truth(t->recall));
+        put_fact(w, "images", t->image != NULL);
+        put_fact(w, "own", t->own);
+        put_fact(w, "permuted", t->permuted);
+        put_fact(w, "recall", t->recall);
+        put(w, "}");
     }
     put(w, "],\"presets\":[");
     for (const preset *p = presets; p->name; p++) {

@@ -1,7 +1,7 @@
-// test_learn.c: what every mixer sees of earlier rows reaches the head, and its gradient comes back: each learns
-// running sums at once, with the settings it comes with. The target of row t is (x_1 + ... + x_t) / sqrt(t), of
-// which the row itself explains 1/t: no model without a mixer, whatever its weights and positions, has an R^2
-// above (1 + 1/2 + ... + 1/L) / L, 0.127 at length 32.
+// test_learn.c: what every mixer sees of earlier rows reaches the head, and its gradient comes back: each
+// learns running sums at once, with the settings it comes with. The target of row t is
+// (x_1 + ... + x_t) / sqrt(t), of which the row itself explains 1/t: no model without a mixer, whatever its
+// weights and positions, has an R^2 above (1 + 1/2 + ... + 1/L) / L, 0.127 at length 32.
 #include "proofs_tests/support/check.h"
 
 #include "model/mixers/mixer.h"

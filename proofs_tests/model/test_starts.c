@@ -1,6 +1,6 @@
 // test_starts.c: what weights start as, by the moments of 131,072 draws: each way to start has the
-// distribution that params.h promises, to five standard errors, and the streams of two names or two seeds have
-// nothing to do with each other.
+// distribution that params.h promises, to five standard errors, and the streams of two names or two seeds
+// have nothing to do with each other.
 #include "model/graph/params.h"
 #include "proofs_tests/support/check.h"
 

@@ -20,7 +20,13 @@ function looked(config) {
     run.step(20);
     run.look(0);
     const values = Object.fromEntries(run.config.split('&').map((pair) => pair.split('=')));
-    return { values, of: (name) => run.tensor(`block0.mixer.${name}`), input: run.tensor('input').data };
+    // Copies: the module's memory may grow under a view.
+    const copy = ({ data, ...tensor }) => ({ ...tensor, data: data.slice() });
+    return {
+        values,
+        of: (name) => copy(run.tensor(`block0.mixer.${name}`)),
+        input: copy(run.tensor('input')).data,
+    };
 }
 // NaN is as far as can be.
 const farthest = (a, b) =>

@@ -75,8 +75,8 @@ const value = (shown) => {
     return Number(digits.replace('−', '-')) * 10 ** exponent;
 };
 
-/** Where an element stands on the screen, once it is there and has not moved for ten frames: what is above may
- * still be growing. */
+/** Where an element stands on the screen, once it is there and has not moved for ten frames: what is above
+ * may still be growing. */
 async function still(page, selector) {
     await page.$eval(selector, (element) => element.scrollIntoView({ block: 'center', behavior: 'instant' }));
     return page.$eval(
