@@ -11,12 +11,12 @@ WASM_COLD := wasm/exports.c wasm/print.c $(MODEL_SRC) $(TASK_SRC)
 WASM_LEVEL = $(if $(filter $(WASM_HOT),$<),-O2 -DSMX_HOT,$(if $(filter $(WASM_COLD),$<),-Oz,-Os)) -fno-vectorize -fno-slp-vectorize -fno-unroll-loops
 WASM_FLAGS_wasm := -msimd128 -DSMX_HAVE_wasm -DSMX_ISA_NAME=wasm
 WASM_FLAGS_scalar := -DSMX_SCALAR -DSMX_HAVE_scalar -DSMX_ISA_NAME=scalar
-# gzip looks back 32 KB: kernels that resemble each other stand together (2 KB; the order was found by
-# trying).
+# gzip looks back 32 KB: what resembles each other stands together (2 KB; the order was found by trying).
 WASM_NEAR := $(patsubst %,kernels/%.c,norm adamw gemm linattn state landmark conv attention_maps attention loss rope mse elementwise feature \
 	embedding gate s4d scan ema longconv iir fft activation)
 WASM_KERNELS := $(filter-out %/digest.c,$(KERNEL_ONCE)) $(filter-out $(WASM_NEAR),$(KERNEL_SRC)) $(WASM_NEAR)
-WASM_SRC := wasm/exports.c wasm/print.c $(filter-out %/selfcheck.c,$(MODEL_SRC)) $(TASK_SRC) $(WASM_KERNELS)
+WASM_MODEL := $(filter-out %/selfcheck.c,$(foreach room,base settings run graph equations mixers ops audit,$(filter model/$(room)/%,$(MODEL_SRC))))
+WASM_SRC := wasm/exports.c wasm/print.c $(TASK_SRC) $(WASM_MODEL) $(WASM_KERNELS)
 WASM_LINK := -O3 -sSTANDALONE_WASM --no-entry -sMALLOC=emmalloc -sALLOW_MEMORY_GROWTH=1 -sEXPORTED_FUNCTIONS=@wasm/exports.txt
 
 build/obj/emcc/wasm/%.o: %.c wasm/wasm.mk | setup

@@ -39,6 +39,7 @@ interface Report {
 }
 
 const MOST = 6; // curves of a chart: as many as there are colours
+const GROUND = { sheet: '#ffffff', ink: '#1b1b19', rule: '#e3e1db' };
 const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#b9659a', '#c48200', '#3d9ad4'];
 const SHAPES = [
     'M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0',
@@ -83,13 +84,19 @@ const groups = (settings: readonly Setting[], names: readonly string[]) => {
     return found;
 };
 
-function chart(chart: Omit<Drawn, 'curves'>, curves: readonly (Curve & { name: string })[]): Node[] {
+function chart(
+    chart: Omit<Drawn, 'curves' | 'colours'>,
+    curves: readonly (Curve & { name: string })[],
+): Node[] {
     const charts: Node[] = [];
     for (let at = 0; at < curves.length; at += MOST) {
         const some = curves
             .slice(at, at + MOST)
             .map((curve, i) => ({ ...curve, colour: COLOURS[i]!, path: SHAPES[i]! }));
-        const drawn = new DOMParser().parseFromString(svgOf({ ...chart, curves: some }), 'image/svg+xml');
+        const drawn = new DOMParser().parseFromString(
+            svgOf({ colours: GROUND, ...chart, curves: some }),
+            'image/svg+xml',
+        );
         charts.push(element('figure', '', document.importNode(drawn.documentElement, true)));
     }
     return charts;
