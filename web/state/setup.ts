@@ -124,7 +124,7 @@ const isShared = (engine: Engine, name: string) => scopeOf(engine, name) !== 'ru
  * leaves it open). */
 function hasTokens({ config }: Engine, values: Values): boolean {
     const task = config.tasks.find(({ name }) => name === values['task']);
-    return task?.name === 'own' || /(^|&)vocab=/.test(task?.defaults ?? '');
+    return task?.own || /(^|&)vocab=/.test(task?.defaults ?? '');
 }
 /** The keys of a run that are set for all runs together, the task itself left out. */
 export function sharedKeys(engine: Engine, values: Values): ConfigKey[] {
