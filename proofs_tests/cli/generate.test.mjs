@@ -1,5 +1,5 @@
-// generate.test.mjs: seqmix generate and seqmix read: text that goes on as it is drawn, whole characters, surprise, an end by signal,
-// streams in constant memory, and a sentence for whatever does not fit.
+// generate.test.mjs: seqmix generate and seqmix read: text that goes on as it is drawn, whole characters,
+// surprise, an end by signal, streams in constant memory, and a sentence for whatever does not fit.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -87,7 +87,8 @@ test('generate --json and --bits: whole characters with their surprise, valid JS
         const sum = lines.reduce((all, { bits }) => all + bits, 0);
         assert.ok(Math.abs(sum / 80 - end.bits) < 1e-3 && end.bits > 0);
         assert.ok(lines.every((line) => [...line.text].length === 1));
-        const raw = seqmix(args).bytes.subarray(2, 82).toString(); // the same bytes, where they are characters
+        // The same bytes, where they are characters.
+        const raw = seqmix(args).bytes.subarray(2, 82).toString();
         const known = lines
             .map((line) => line.text)
             .join('')
