@@ -1,5 +1,6 @@
-// scale.mjs: how a grid scales, on this machine: the overhead of a job, the time and memory of collecting, and
-// a simulation of a million jobs on a thousand nodes at a tenth of it. docs/SCALE.md has what it printed.
+// scale.mjs: how a grid scales, on this machine: the overhead of a job, the time and memory of collecting,
+// and a simulation of a million jobs on a thousand nodes at a tenth of it. docs/SCALE.md has what it
+// printed.
 //   node bench/scale.mjs overhead|collect|simulate [N]
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -93,7 +94,8 @@ function collect(jobs) {
     );
 }
 
-/** The plan at a tenth: 100,000 jobs in 100 tasks; what a scheduler, a file system and a login node would see. */
+/** The plan at a tenth: 100,000 jobs in 100 tasks; what a scheduler, a file system and a login node would
+ * see. */
 function simulate(jobs) {
     const tasks = jobs / 1000;
     const grid = `'task=mqar&mixer=cat~mixer=attention' rate=1e-4:1e-1:100log decay=0:0.1:${jobs / 1000 / 2} --seeds 10`;

@@ -196,6 +196,7 @@ static void ema(run *r, const int backward, const int push) {
         }
         if (push) {
             out(r, "y", y, n);
+            out(r, "carried", states, B * smx_scan_state_floats(1, D, S));
             continue;
         }
         smx_ema_fwd(y, states, x, &weights, work, &p);
@@ -233,6 +234,7 @@ static void scan(run *r, const int backward, const int push) {
         }
         if (push) {
             out(r, "y", y, n);
+            out(r, "carried", states, B * smx_scan_state_floats(1, D, S));
             continue;
         }
         smx_scan_fwd(y, states, x, &system, work, &p);

@@ -118,4 +118,4 @@ build/clang/seqmix: $(CLI_SRC) $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_
 endif
 
 QUICK_TESTS := $(NATIVE_TESTS) $(FAST_TESTS)
-ALL_TESTS := $(QUICK_TESTS) $(filter-out arm torture cluster,$(SCRIPT_TESTS)) presets
+ALL_TESTS := $(QUICK_TESTS) $(filter-out arm musl torture cluster,$(SCRIPT_TESTS)) presets

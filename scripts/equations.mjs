@@ -1,5 +1,5 @@
-// equations.mjs: trains the texts of examples/equations on recall, three seeds each, and writes what they reach to
-// docs/equations.json, from which `make docs` makes a table.
+// equations.mjs: trains the texts of examples/equations on recall, three seeds each, and writes what they
+// reach to docs/equations.json, from which `make docs` makes a table.
 //   node scripts/equations.mjs
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -142,9 +142,9 @@ static void longconv_splits(void **state) {
 }
 
 // As long as the transform recurses: rows, input gradients and taps' gradients here and there against the
-// direct sum in double. (2^15 rows and more transform in two levels; some lengths are no power of two.) A wrong
-// twiddle, a block that is read at the wrong place or a wrap at the far end moves some of the rows by more than
-// rounding does.
+// direct sum in double. (2^15 rows and more transform in two levels; some lengths are no power of two.) A
+// wrong twiddle, a block that is read at the wrong place or a wrap at the far end moves some of the rows
+// by more than rounding does.
 static void long_rows(void **state) {
     (void)state;
     static const size_t lengths[] = {1 << 13, 20000, 1 << 15, 1 << 16, 100003, 1 << 17};

@@ -1,7 +1,7 @@
 // test_lengths.c: every mixer in every mode at the edges of length: one row, fewer rows than its window,
 // filter, block, chunk or tile, a last part that is not whole. Each trains with finite losses, changes its
-// weights and is evaluated at another length, or is refused in one sentence that names the divisor. Keys that
-// nobody gave follow the length.
+// weights and is evaluated at another length, or is refused in one sentence that names the divisor. Keys
+// that nobody gave follow the length.
 #include "proofs_tests/support/check.h"
 
 #include "model/audit/audit.h"
@@ -123,9 +123,9 @@ static void bins(void **state) {
     }
 }
 
-// A model evaluated at another length is the model of that length with the same weights: the same loss to the
-// word, whatever says where a token stands. (A table of positions that was made for the shorter length, and read
-// past its end, is another model.) Learned positions end where they were trained.
+// A model evaluated at another length is the model of that length with the same weights: the same loss to
+// the word, whatever says where a token stands. (A table of positions that was made for the shorter
+// length, and read past its end, is another model.) Learned positions end where they were trained.
 static void positions_go_on(void **state) {
     (void)state;
     static const char *const positions[] = {"none", "sinusoidal", "rope", "alibi", "alibi_scaled"};
