@@ -2,12 +2,14 @@
 // counter-based random numbers, so that every machine draws the same.
 #include "run_private.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include <seqmix/state.h>
 
 #include "kernels/philox.h"
 #include "model/base/error.h"
+#include "model/base/number.h"
 
 // Of V logits; odds [V] hold e^{(l - max) / temperature} afterwards, by the kernels' own exponential. Their
 // sum.
@@ -61,15 +63,19 @@ static int check(const smx_run_state *state, smx_state_form *form, smx_error *er
     return 0;
 }
 
+// For a sentence.
+static const char *figure(char *to, double x) { return isfinite(x) ? number_write(to, x) : "no number"; }
+
 int smx_state_draw(const smx_run_state *state, const smx_draw *d, int32_t *tokens, smx_error *error) {
     smx_state_form form;
     if (check(state, &form, error)) return -1;
     if (form.vocab != form.answers)
         return error_say(error, "the %zu classes of the answers are not the %zu tokens", form.answers,
                          form.vocab);
+    char temperature[NUMBER_TEXT], top_p[NUMBER_TEXT];
     if (!(d->temperature >= 0.0 && d->temperature <= 1e6) || !(d->top_p > 0.0 && d->top_p <= 1.0))
-        return error_say(error, "temperature %g, top_p %g: allowed are 0 to 1e6, and above 0 to 1",
-                         d->temperature, d->top_p);
+        return error_say(error, "temperature %s, top_p %s: allowed are 0 to 1e6, and above 0 to 1",
+                         figure(temperature, d->temperature), figure(top_p, d->top_p));
     const size_t V = form.answers;
     float *odds = malloc(V * sizeof *odds);
     if (!odds) return error_say(error, "out of memory for %zu odds", V);

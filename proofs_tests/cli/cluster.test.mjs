@@ -208,7 +208,8 @@ test(
         run();
         assert.equal(resultsIn('p').length, 20);
         for (const [name, time] of before) assert.equal(statSync(join(folder, 'p', name)).mtimeMs, time);
-        assert.equal(readFileSync(join(folder, 'joblog'), 'utf8').split('\n').length - 2, 20); // a header, a line a job
+        // A header, a line a job.
+        assert.equal(readFileSync(join(folder, 'joblog'), 'utf8').split('\n').length - 2, 20);
     },
 );
 

@@ -301,7 +301,8 @@ test("report: one page without a network; its charts are the page's, its figures
         encoding: 'utf8',
     });
     const dom = shown.stdout.replace(/<script[^]*?<\/script>/g, '');
-    assert.equal(dom.split('<svg').length - 1, 2, shown.stderr.slice(-500)); // losses, and the value at each rate
+    // Losses, and the value at each rate.
+    assert.equal(dom.split('<svg').length - 1, 2, shown.stderr.slice(-500));
     assert.equal(dom.split('<polyline').length - 1, 6);
     for (const row of settings.filter(({ best }) => best === '1'))
         assert.ok(dom.includes(`<td>${Number(row.mean).toFixed(4)}</td>`), row.mean);

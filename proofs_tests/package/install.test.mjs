@@ -91,7 +91,7 @@ test('DESTDIR stands before every path and in no file; uninstall leaves nothing'
 // ---------------------------------------------------------------------------------------------------------
 
 const libraries = [
-    ['seqmix', ['smx.h', 'run.h', 'data.h']],
+    ['seqmix', ['smx.h', 'run.h', 'state.h', 'data.h']],
     ['seqmix_ref', ['ref.h']],
 ];
 const declared = (headers) =>

@@ -1,0 +1,28 @@
+// mutant.h: included before every file of a tree with random mutants: which of the faults that are compiled
+// in is the one that happens. SMX_MUTANT in the environment names it; SMX_MUTANT_SEEN names a folder where
+// the process leaves the numbers of those that it came past. (No header of the system is read here: a file
+// may still have to say what it wants of them.)
+#pragma once
+extern char *getenv(const char *);
+extern int atoi(const char *), atexit(void (*)(void)), getpid(void), creat(const char *, unsigned), close(int);
+extern int sprintf(char *, const char *, ...), dprintf(int, const char *, ...);
+
+enum { SMX_MUTANTS = 1024 };
+__attribute__((weak)) int smx_mutant = -1;
+__attribute__((weak)) unsigned char smx_mutants_seen[SMX_MUTANTS];
+#define SMX_M(i) (smx_mutants_seen[i] = 1, __builtin_expect(smx_mutant == (i), 0))
+
+__attribute__((weak)) void smx_mutants_left(void) {
+    char path[4096];
+    sprintf(path, "%.4000s/%d", getenv("SMX_MUTANT_SEEN"), getpid());
+    const int out = creat(path, 0600);
+    for (int i = 0; i < SMX_MUTANTS; i++)
+        if (smx_mutants_seen[i]) dprintf(out, "%d\n", i);
+    close(out);
+}
+__attribute__((weak, constructor)) void smx_mutants_begin(void) {
+    static int begun; // this function is in every object's list of constructors
+    if (begun++) return;
+    if (getenv("SMX_MUTANT")) smx_mutant = atoi(getenv("SMX_MUTANT"));
+    if (getenv("SMX_MUTANT_SEEN")) atexit(smx_mutants_left);
+}

@@ -1,0 +1,306 @@
+// random.mjs: whether the tests notice faults that nobody chose. Draws places at random (in-c.mjs,
+// in-ts.mjs), compiles all of them at once into a copy of the tree under build/random-mutants, each asleep
+// until SMX_MUTANT names it, learns from one run of the tests which tests come past which place, and then
+// wakes one at a time and runs those, the quickest first, until one fails. What was found is added to
+// docs/mutants.jsonl, of which docs/MUTANTS.md is made.
+//   node scripts/mutants/random.mjs [--seed N] [--count N] [--area NAME]... [--again] [--dry]
+// --again: those that survived before and are still there, instead of new ones.
+// --dry: only print what would be planted.
+import { spawnSync } from 'node:child_process';
+import {
+    appendFileSync,
+    cpSync,
+    existsSync,
+    mkdirSync,
+    readdirSync,
+    readFileSync,
+    rmSync,
+    symlinkSync,
+    writeFileSync,
+} from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { candidates as inC, check } from './in-c.mjs';
+import { candidates as inTs } from './in-ts.mjs';
+import { AREAS, LEDGER, readLedger, sameFault, writeReport } from './report.mjs';
+
+const { values: options } = parseArgs({
+    options: {
+        seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+        count: { type: 'string', default: '50' },
+        area: { type: 'string', multiple: true, default: Object.keys(AREAS) },
+        again: { type: 'boolean', default: false },
+        dry: { type: 'boolean', default: false },
+    },
+});
+for (const area of options.area)
+    if (!AREAS[area]) fail(`--area ${area}: allowed are ${Object.keys(AREAS).join(', ')}`);
+const count = Number(options.count);
+if (!(Number.isInteger(count) && count > 0 && count <= 1000))
+    fail(`--count ${options.count}: allowed are 1 to 1000`);
+function fail(sentence) {
+    console.error(`random mutants: ${sentence}`);
+    process.exit(2);
+}
+
+const root = join(import.meta.dirname, '../..');
+const tree = join(root, 'build/random-mutants');
+const isa = { x64: 'sse2', arm64: 'neon' }[process.arch] ?? 'scalar';
+// One instruction set: that all agree is another test's subject.
+const MAKE = [
+    `ISAS=${isa}`,
+    'FUSED=',
+    `WARN=-w -include scripts/mutants/mutant.h`,
+    'OBJ=build/obj',
+    'BIN=build',
+    `-j${availableParallelism()}`,
+    '--no-print-directory',
+    '-s',
+];
+
+// ---- What to plant
+// ------------------------------------------------------------------------------------------------
+/** mulberry32: uniform in [0, 1). */
+function draws(seed) {
+    let state = seed >>> 0;
+    return () => {
+        state = (state + 0x6d2b79f5) >>> 0;
+        let t = Math.imul(state ^ (state >>> 15), state | 1);
+        t = (t + Math.imul(t ^ (t >>> 7), t | 61)) ^ t;
+        return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+    };
+}
+const filesOf = ({ folders, ends }) =>
+    folders
+        .flatMap((folder) =>
+            readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, String(name))),
+        )
+        .filter((file) => file.endsWith(ends) && !file.endsWith('.d.ts'))
+        .sort();
+const places = new Map();
+const candidatesOf = (file) => {
+    if (!places.has(file)) places.set(file, (file.endsWith('.ts') ? inTs : inC)(root, file));
+    return places.get(file);
+};
+const overlap = (a, b) => a.file === b.file && a.from < b.to && b.from < a.to;
+
+function planted() {
+    if (options.again) return survivors();
+    const draw = draws(Number(options.seed));
+    const chosen = [];
+    for (let tries = 0; chosen.length < count && tries < count * 20; tries++) {
+        const area = options.area[chosen.length % options.area.length];
+        const files = filesOf(AREAS[area]);
+        // Long files hold more faults.
+        const sizes = files.map((file) => readFileSync(join(root, file)).length);
+        let at = draw() * sizes.reduce((a, b) => a + b);
+        const file = files[sizes.findIndex((size) => (at -= size) < 0)];
+        const all = candidatesOf(file).filter(
+            (one) => file.endsWith('.ts') || one.file.startsWith(AREAS[area].folders[0]),
+        );
+        if (!all.length) continue;
+        const one = { area, source: file, ...all[Math.floor(draw() * all.length)] };
+        if (chosen.some((other) => overlap(one, other)) || !compiles(one)) continue;
+        chosen.push(one);
+    }
+    return chosen;
+}
+/** Survivors of earlier runs, where they stand today. */
+function survivors() {
+    const left = readLedger().filter(
+        ({ verdict, area }) => verdict === 'survived' && options.area.includes(area),
+    );
+    const chosen = [];
+    for (const old of left.slice(0, count)) {
+        const one = candidatesOf(old.source).find((now) => sameFault(now, old));
+        if (!one) console.log(`gone       ${old.file}: ${old.was} is no longer there`);
+        else if (!chosen.some((other) => overlap(one, other)))
+            chosen.push({ area: old.area, source: old.source, ...one, line: one.line });
+    }
+    return chosen;
+}
+/** A file with these faults in it, each asleep, or (awake) with one that happens. */
+function withFaults(file, faults, awake = false) {
+    let text = readFileSync(join(root, file), file.endsWith('.ts') ? 'utf8' : 'latin1');
+    for (const one of faults.filter((one) => one.file === file).sort((a, b) => b.from - a.from)) {
+        const now = awake ? (one.kind === 'statement' ? '(void)0' : one.is) : one.code(one.number);
+        text = text.slice(0, one.from) + now + text.slice(one.to);
+    }
+    return text;
+}
+function compiles(one) {
+    if (one.file.endsWith('.ts')) return true;
+    const path = join(root, 'build/mutant-check', one.file);
+    mkdirSync(join(path, '..'), { recursive: true });
+    writeFileSync(path, withFaults(one.file, [{ ...one, number: 0 }]), 'latin1');
+    const source = one.file === one.source ? path : one.source;
+    const extra = ['-include', 'scripts/mutants/mutant.h', '-iquote', join(one.source, '..')];
+    // (Of a header the copy comes first.)
+    const found = check(root, source, ['-Ibuild/mutant-check', ...extra]).status === 0;
+    rmSync(path);
+    return found;
+}
+
+// ---- The tree and its tests
+// -----------------------------------------------------------------------------------------
+const left = new Set(['build', 'node_modules', 'dist', 'data', '.git']);
+function copyTree(faults) {
+    mkdirSync(tree, { recursive: true });
+    for (const name of readdirSync(root))
+        if (!left.has(name))
+            cpSync(join(root, name), join(tree, name), {
+                recursive: true,
+                preserveTimestamps: true,
+                filter: (from) => !/node_modules/.test(from),
+            });
+    if (!existsSync(join(tree, 'node_modules')))
+        symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
+    const changed = join(tree, 'changed.txt');
+    if (existsSync(changed))
+        for (const file of readFileSync(changed, 'utf8').split('\n').filter(Boolean))
+            if (existsSync(join(root, file))) writeFileSync(join(tree, file), readFileSync(join(root, file)));
+    const files = [...new Set(faults.filter(({ area }) => !AREAS[area].rebuilt).map(({ file }) => file))];
+    writeFileSync(changed, files.join('\n'));
+    for (const file of files)
+        writeFileSync(join(tree, file), withFaults(file, faults), file.endsWith('.ts') ? 'utf8' : 'latin1');
+}
+const make = (...targets) => spawnSync('make', [...MAKE, ...targets], { cwd: tree, encoding: 'utf8' });
+
+const seen = join(tree, 'seen');
+/** Run a test with a fault awake (none: -1): whether it failed, how long it took, and which places it came
+ * past. */
+function run(test, fault = -1, seconds = 600) {
+    rmSync(seen, { recursive: true, force: true });
+    mkdirSync(seen, { recursive: true });
+    const begun = Date.now();
+    const [command, ...rest] = test.command;
+    const { status } = spawnSync('timeout', ['-k', '5', String(seconds), command, ...rest], {
+        cwd: tree,
+        encoding: 'utf8',
+        env: { ...process.env, SMX_MUTANT: String(fault), ...(fault < 0 ? { SMX_MUTANT_SEEN: seen } : {}) },
+        maxBuffer: 2 ** 28,
+    });
+    const past = readdirSync(seen).flatMap((name) =>
+        readFileSync(join(seen, name), 'utf8').split('\n').filter(Boolean).map(Number),
+    );
+    return { failed: status !== 0, seconds: (Date.now() - begun) / 1000, past: new Set(past) };
+}
+// (But test_fast, which wants fused instructions.)
+function nativeTests() {
+    const names = [];
+    for (const room of readdirSync(join(root, 'proofs_tests')))
+        for (const name of existsSync(join(root, 'proofs_tests', room)) && !/\./.test(room)
+            ? readdirSync(join(root, 'proofs_tests', room))
+            : [])
+            if (/^(test|proof)_.*\.c$/.test(name) && name !== 'test_fast.c')
+                names.push(name.replace('.c', ''));
+    return names
+        .sort()
+        .map((name) => ({ name, command: [`build/tests/${name}`], needs: `build/tests/${name}` }));
+}
+const node = (name, file) => ({
+    name,
+    command: ['node', '--import', './scripts/mutants/awake.mjs', '--test', file],
+});
+// The digests last: they notice any other word, and say nothing of which is right.
+const digests = {
+    name: 'digests alone',
+    command: ['bash', '-c', 'cmp <(build/seqmix selfcheck) proofs_tests/digests.txt'],
+};
+const TESTS = {
+    native: () => [
+        ...nativeTests(),
+        node('cli', 'proofs_tests/cli/cli.test.mjs'),
+        node('oracle', 'proofs_tests/cli/oracle.test.mjs'),
+        digests,
+    ],
+    page: () => [node('page_arithmetic', 'proofs_tests/page/page_arithmetic.test.mjs')],
+};
+
+function awaken(faults, kind) {
+    const tests = TESTS[kind]();
+    const known = tests.map((test) => ({ ...test, ...run(test) }));
+    const wrong = known.filter(({ failed }) => failed).map(({ name }) => name);
+    if (wrong.length) fail(`${wrong.join(', ')} fails without any fault`);
+    known.sort((a, b) => (a.name === digests.name) - (b.name === digests.name) || a.seconds - b.seconds);
+    for (const one of faults) {
+        const through = known.filter(({ past }) => past.has(one.number));
+        const by = through.find((test) => run(test, one.number, Math.max(20, 10 * test.seconds)).failed);
+        tell(
+            one,
+            by ? 'caught' : 'survived',
+            by?.name ?? (through.length ? `passed by ${through.length} tests` : 'no test comes past it'),
+        );
+    }
+}
+/** The module's own files: the module is built anew for each. */
+function rebuild(faults) {
+    const tests = [
+        node('wasm', 'proofs_tests/package/wasm.test.mjs'),
+        node('fields', 'proofs_tests/package/fields.test.mjs'),
+        node('kernels', 'proofs_tests/package/kernels.test.mjs'),
+    ];
+    for (const one of [null, ...faults]) {
+        if (one) writeFileSync(join(tree, one.file), withFaults(one.file, [one], true), 'latin1');
+        const built = spawnSync(
+            'make',
+            [
+                '-s',
+                '--no-print-directory',
+                'build/wasm/seqmix.wasm',
+                'build/wasm/seqmix-scalar.wasm',
+                'build/wasm/seqmix.js',
+                'build/seqmix',
+            ],
+            { cwd: tree, encoding: 'utf8' },
+        );
+        if (one) writeFileSync(join(tree, one.file), readFileSync(join(root, one.file)));
+        if (!one && built.status !== 0) fail(`the module does not build: ${built.stderr.slice(-400)}`);
+        const by = built.status !== 0 ? null : tests.find((test) => run(test, -1, 300).failed);
+        if (!one && by) fail(`${by.name} fails without any fault`);
+        if (one && built.status === 0)
+            tell(one, by ? 'caught' : 'survived', by?.name ?? `passed by ${tests.length} tests`);
+    }
+}
+function tell(one, verdict, by) {
+    const { area, source, file, line, inside, kind, was, is } = one;
+    const found = {
+        area,
+        file,
+        source,
+        line,
+        inside,
+        kind,
+        was,
+        is,
+        verdict,
+        by,
+        seed: options.again ? undefined : options.seed,
+    };
+    appendFileSync(LEDGER, `${JSON.stringify(found)}\n`);
+    const cut = (text) => text.replace(/\s+/g, ' ').slice(0, 70);
+    console.log(`${verdict.padEnd(10)} ${file}:${line} ${inside}: ${cut(was)} -> ${cut(is)}  [${by}]`);
+}
+
+const faults = planted().map((one, number) => ({ ...one, number }));
+console.log(`${faults.length} faults, ${options.again ? 'those that survived' : `seed ${options.seed}`}`);
+if (options.dry) {
+    for (const { file, line, was, is } of faults) console.log(`${file}:${line}: ${was} -> ${is}`);
+    process.exit(0);
+}
+copyTree(faults);
+const of = (kind) =>
+    faults.filter(
+        ({ area }) =>
+            (AREAS[area].rebuilt ? 'module' : AREAS[area].ends === '.ts' ? 'page' : 'native') === kind,
+    );
+if (of('native').length) {
+    const built = make('build/seqmix', ...nativeTests().map(({ needs }) => needs));
+    if (built.status !== 0)
+        fail(`the tree with every fault asleep does not build: ${built.stderr.slice(-2000)}`);
+    awaken(of('native'), 'native');
+}
+if (of('page').length) awaken(of('page'), 'page');
+if (of('module').length) rebuild(of('module'));
+writeReport();
