@@ -122,8 +122,6 @@ export default defineConfig(({ mode }) => ({
     worker: { format: mode === 'single' ? 'iife' : 'es' },
     resolve: {
         alias: [
-            // The page calls no kernel by itself: their table stays out of it.
-            { find: /^\.\/kernels\.js$/, replacement: at('web/training/no_kernels.ts') },
             ...(mode === 'single'
                 ? [{ find: /^.*\/spawn\.ts$/, replacement: at('web/training/spawn_inline.ts') }]
                 : []),

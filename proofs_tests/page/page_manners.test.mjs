@@ -91,6 +91,7 @@ onPage(
         }
         await press(page, 'Bring the MNIST files …');
         await until(page, () => /view=digits/.test(location.hash));
+        await page.waitForSelector('.drop');
         assert.match(await text(page, '.drop'), /Drop its four files here/);
     },
 );
