@@ -7,11 +7,11 @@ PYTHON ?= $(firstword $(foreach p,python3 /usr/bin/python3,$(if $(shell $p -c 'i
 
 $(PY_OUT)/%.map: scripts/exports.sh
 	@mkdir -p $(@D) && { echo '{ global:'; $^ | sed 's/$$/;/'; echo 'local: *; };'; } >$@
-$(PY_OUT)/libseqmix.map: $(addprefix include/seqmix/,smx.h run.h data.h) cli/team.h
+$(PY_OUT)/libseqmix.map: $(addprefix include/seqmix/,smx.h run.h state.h data.h) cli/team.h
 $(PY_OUT)/libseqmix_oracle.map: python/native/oracle.h
 
 PY_RUNS := $(KERNEL_OBJ) $(MODEL_SRC:%.c=$(OBJ)/%.o) $(TASK_SRC:%.c=$(OBJ)/%.o) $(OBJ)/cli/team.o
-PY_ORACLE := $(REF_SRC:%.c=$(OBJ)/%.o) $(patsubst %,$(OBJ)/%.o,python/native/oracle cli/npy cli/files cli/fail model/base/json \
+PY_ORACLE := $(REF_SRC:%.c=$(OBJ)/%.o) $(patsubst %,$(OBJ)/%.o,python/native/oracle cli/npy cli/files cli/fail model/base/error model/base/json \
     model/base/number $(addprefix cli/oracle/,oracle_cases oracle_table compare_formats vectors_table vectors_margin))
 PY_LIBRARIES := $(PY_OUT)/libseqmix.so $(PY_OUT)/libseqmix_oracle.so
 $(PY_OUT)/libseqmix.so: $(PY_RUNS) $(PY_OUT)/libseqmix.map
