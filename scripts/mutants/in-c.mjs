@@ -40,7 +40,7 @@ const FIXED = new Set([
 const FLAGS = ['-std=gnu11', '-w', '-Iinclude', '-I.', '-DSMX_ISA_NAME=sse2', '-DSMX_ZLIB', '-D_GNU_SOURCE'];
 
 export const check = (tree, file, extra = []) =>
-    spawnSync('clang', ['-fsyntax-only', ...FLAGS, ...extra, file], { cwd: tree, encoding: 'utf8' });
+    spawnSync('clang', ['-fsyntax-only', ...extra, ...FLAGS, file], { cwd: tree, encoding: 'utf8' });
 
 function syntaxTree(tree, file) {
     const dump = spawnSync('clang', ['-Xclang', '-ast-dump=json', '-fsyntax-only', ...FLAGS, file], {

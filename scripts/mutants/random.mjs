@@ -264,6 +264,7 @@ function rebuild(faults) {
     }
 }
 function tell(one, verdict, by) {
+    if (verdict === 'survived') survived++;
     const { area, source, file, line, inside, kind, was, is } = one;
     const found = {
         area,
@@ -284,6 +285,9 @@ function tell(one, verdict, by) {
 }
 
 const faults = planted().map((one, number) => ({ ...one, number }));
+if (!options.again && faults.length < count)
+    fail(`only ${faults.length} of ${count} places were found that still compile`);
+let survived = 0;
 console.log(`${faults.length} faults, ${options.again ? 'those that survived' : `seed ${options.seed}`}`);
 if (options.dry) {
     for (const { file, line, was, is } of faults) console.log(`${file}:${line}: ${was} -> ${is}`);
@@ -304,3 +308,5 @@ if (of('native').length) {
 if (of('page').length) awaken(of('page'), 'page');
 if (of('module').length) rebuild(of('module'));
 writeReport();
+console.log(`\n${faults.length - survived} of ${faults.length} random faults caught`);
+process.exit(survived ? 1 : 0);

@@ -103,8 +103,6 @@ class _Attention(torch.autograd.Function):
         return rows.back(dq), rows.back(dk), rows.back(dv), None, None
 
 
-
-
 def attention(
     q: Tensor,
     k: Tensor,
