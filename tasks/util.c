@@ -24,6 +24,14 @@ void *instance_data(smx_task_instance *instance, size_t bytes, size_t length, sm
     return instance->data;
 }
 
+void answer_tokens(smx_task_instance *instance, size_t length, size_t vocab, size_t max_targets) {
+    instance->length = length;
+    instance->vocab = instance->classes = vocab;
+    instance->channels = 0;
+    instance->per_position = 1;
+    instance->max_targets = max_targets;
+}
+
 void draw_distinct(smx_rng *rng, int32_t *out, size_t stride, size_t n, int32_t low, uint32_t range) {
     uint64_t seen[TASK_DISTINCT_MAX / 64];
     memset(seen, 0, (range + 63) / 64 * sizeof *seen);

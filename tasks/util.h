@@ -18,6 +18,9 @@ int length_fail(smx_error *error, size_t length, const char *allowed, ...)
 // Zeroed memory for instance->data, which free releases. NULL with the error.
 void *instance_data(smx_task_instance *instance, size_t bytes, size_t length, smx_error *error);
 
+// The form of a task that reads tokens and answers tokens at rows.
+void answer_tokens(smx_task_instance *instance, size_t length, size_t vocab, size_t max_targets);
+
 static inline void fill_tokens(int32_t *tokens, int32_t value, size_t n) {
     for (size_t i = 0; i < n; i++) tokens[i] = value;
 }

@@ -7,13 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "eval_stream.h"
+
 enum { MOST_LENGTHS = 64, LONGEST = 1 << 20 };
 
 typedef struct {
     const char *file, *changes, *list; // changes: "length=128&pairs=16~length=256&pairs=32"; list: of lengths
     long length[MOST_LENGTHS], count;
     size_t lengths;
-    int json, confusion;
+    int json, confusion, stream;
 } options;
 
 static int read_lengths(const char *text, options *o) {
@@ -37,6 +39,9 @@ static const cli_option table[] = {
      10000000},
     {"--confusion", NULL, "how often which answer was given for which", OPTION_FLAG,
      offsetof(options, confusion), 0, 0},
+    {"--stream", NULL,
+     "read each sequence piece by piece, in the memory of a state: lengths that no graph holds", OPTION_FLAG,
+     offsetof(options, stream), 0, 0},
     {"--json", NULL, "a JSON object a line", OPTION_FLAG, offsetof(options, json), 0, 0},
     {0},
 };
@@ -57,6 +62,7 @@ const cli_command cli_eval = {
 static int read_options(int argc, char **argv, options *o) {
     *o = (options){.count = 1000};
     if (cli_read_options(&cli_eval, argc, argv, o) || (o->list && read_lengths(o->list, o))) return 2;
+    if (o->stream && o->confusion) return cli_fail("eval: --stream counts no confusions");
     return o->file ? 0
                    : cli_usage_error(&cli_eval, "a checkpoint, written by seqmix train 'CONFIG' --save FILE");
 }
@@ -114,7 +120,8 @@ static void print_words(const char *changes, const smx_evaluation *e, const uint
 static int one(smx_run *run, const options *o, const char *changes) {
     smx_error e = {0};
     smx_evaluation ev;
-    if (smx_run_evaluate_as(run, (size_t)o->count, changes, &ev, &e)) return cli_fail("%s", e.message);
+    if ((o->stream ? eval_stream : smx_run_evaluate_as)(run, (size_t)o->count, changes, &ev, &e))
+        return cli_fail("%s", e.message);
     cli_note_images(smx_run_config(run), changes);
     size_t V = 0;
     const uint64_t *table = o->confusion ? confusion(run, &V) : NULL;

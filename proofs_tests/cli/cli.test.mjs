@@ -126,6 +126,54 @@ test('eval: several lengths and changes in one call, a line for each, and the ta
     assert.ok(Math.abs(right / 160 - Number(asked[0].match(/[\d.]+/)[0]) / 100) < 1e-4);
 });
 
+test('eval --stream: the same answers in constant memory, at lengths far beyond training', () => {
+    const config = 'task=induction&mixer=ema&position=none&length=32&width=8&batch=4&steps=3';
+    seqmix('train', config, '--save', file('stream'), '--eval', '0');
+    for (const extra of [[], ['--length', '16,300']]) {
+        const lines = (...more) =>
+            seqmix('eval', file('stream'), '--count', '20', '--json', ...extra, ...more)
+                .stdout.trimEnd()
+                .split('\n')
+                .map((line) => JSON.parse(line));
+        const whole = lines();
+        const read = lines('--stream');
+        assert.equal(read.length, extra.length ? 2 : 1);
+        for (const [i, one] of read.entries()) {
+            const { loss, ...rest } = one;
+            const { loss: right, ...others } = whole[i];
+            assert.deepEqual({ ...rest, bits: 0 }, { ...others, bits: 0 });
+            assert.ok(Math.abs(loss - right) < 1e-6 * right);
+        }
+    }
+    const long = seqmix('eval', file('stream'), '--stream', '--length', '100000', '--count', '1');
+    assert.match(long.stdout, /^length=100000: accuracy 1?00?\.00 % of 1 targets/);
+    // One answer a sequence.
+    seqmix('train', 'task=listops&mixer=ema&width=8&steps=2&batch=2', '--save', file('one'), '--eval', '0');
+    const [whole, read] = [[], ['--stream']].map((more) =>
+        JSON.parse(seqmix('eval', file('one'), '--count', '30', '--json', ...more).stdout),
+    );
+    assert.equal(read.accuracy, whole.accuracy);
+    assert.ok(Math.abs(read.loss - whole.loss) < 1e-6 * whole.loss);
+    for (const [changes, options, words] of [
+        ['width=16', [], /width=16 does not fit: it must be 8 as in training/],
+        ['task=ar', [], /task=ar does not fit: it must be induction as in training/],
+        ['', ['--confusion'], /--stream counts no confusions/],
+    ]) {
+        const { status, stderr } = seqmix('eval', file('stream'), changes, '--stream', ...options);
+        assert.equal(status, 2);
+        assert.match(stderr, words);
+    }
+    seqmix(
+        'train',
+        'task=cumsum&mixer=ema&width=4&steps=1&batch=1',
+        '--save',
+        file('numbers'),
+        '--eval',
+        '0',
+    );
+    assert.match(seqmix('eval', file('numbers'), '--stream').stderr, /judges classes/);
+});
+
 test('eval of a regression: R^2, and no confusions', () => {
     seqmix(
         'train',

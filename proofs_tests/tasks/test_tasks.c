@@ -202,6 +202,18 @@ static void samples_are_pinned(void **state) {
         {"task=charlm&length=64&text=sample&split=tenth", 0x316011adba19287c},
         {"task=own&length=16&channels=3&classes=0&answers=rows", 0x68cfa3a3916cf6bd},
         {"task=own&length=16&channels=0&vocab=9&classes=4&answers=one", 0x20085c7489d94e66},
+        {"task=induction&length=64&vocab=16", 0x19a82afa2b10f24d},
+        {"task=mad&kind=recall&vocab=16&length=128&trained=all", 0xcb1ee1d917ae889b},
+        {"task=mad&kind=fuzzy&vocab=16&length=128&trained=all", 0xda8e955d4a9fc3e5},
+        {"task=mad&kind=noisy&vocab=16&length=128&trained=asked&noise_share=0.2", 0x720bbb8c98fee927},
+        {"task=mad&kind=copying&vocab=16&length=128&copies=16", 0x7d22ae0b543c4fcc},
+        {"task=mad&kind=compression&vocab=16&length=64", 0x0c876e7b4ceabc8c},
+        {"task=mad&kind=memorisation&vocab=256&length=32", 0xa55a96dfc2d43a8c},
+        {"task=track&machine=parity&length=64", 0x789b6110bc3fd97b},
+        {"task=track&machine=sum&modulus=5&length=64", 0x7ed538249a8bd8cd},
+        {"task=track&machine=s3&length=64", 0x35b5c9ab2603b350},
+        {"task=track&machine=s5&length=64", 0xf46ba9ab77ddbae2},
+        {"task=track&machine=dyck&brackets=2&nesting=8&length=64", 0x4cd0d7557d799df7},
         {"task=lcat&length=256&lcat_width=64&lcat_block=8&lcat_sigma=1", 0xf3bd4161758afdf6},
     };
     int wrong = 0;
@@ -609,6 +621,300 @@ static void listops(void **state) {
     }
 }
 
+// ---- MAD ----
+
+// The text of a recall, one row longer than the sample: its last token is the last answer.
+static void check_mad_recall(const char *text, int V, int motif, double noise, int samples) {
+    opened o = open_task(text);
+    const int fuzzy = motif > 1, half = (V - fuzzy) / 2, L = (int)o.in.length;
+    int sizes[3] = {0}, kinds[3] = {0}, slots = 0, noisy = 0;
+    check_trying("%s", text);
+    for (int i = 0; i < samples; i++) {
+        const int train = i % 2;
+        draw(&o, 6, train ? RNG_TRAIN : RNG_EVAL, (uint64_t)i);
+        const int32_t *x = o.s.tokens, *target = o.s.targets;
+        if (train) { // every next token, the last one an answer where it is not shown
+            for (int t = 0; t + 1 < L; t++) assert_int_equal(target[t], x[t + 1]);
+        }
+        struct {
+            int at, k, v;
+        } seen[512];
+        int n = 0, t = 0, asked = 0;
+        while (fuzzy && x[t] == V - 1) t++;
+        assert_true(t < 4 * motif);
+        const int hidden = fuzzy || L % 2; // whether the last token of the text is
+        while (t < L) {
+            if (x[t] >= V) { // two of noise
+                assert_true(noise > 0 && t + 1 < L && x[t + 1] >= V && x[t + 1] < V + 16);
+                noisy += t + 2 < L;
+                slots++;
+                if (!train) assert_true(target[t] == -1 && target[t + 1] == -1);
+                t += 2;
+                continue;
+            }
+            int k = 0, v = 0, old = -1;
+            while (t + k < L && x[t + k] < half) k++;
+            assert_true(k >= 1 && k <= motif && (train || k == motif));
+            while (t + k + v < L && x[t + k + v] >= half && x[t + k + v] < V - fuzzy) v++;
+            const int last = t + k + v == L; // the question
+            if (last && hidden) v++;
+            assert_true(v >= 1 && v <= motif);
+            for (int p = 0; p < n; p++)
+                if (seen[p].k == k && !memcmp(x + seen[p].at, x + t, (size_t)k * 4)) old = p;
+            assert_true(!last || old >= 0);
+            if (old >= 0) assert_int_equal(seen[old].v, v);
+            for (int a = 0; a < k; a++)
+                for (int b = 0; b < a; b++) assert_true(x[t + a] != x[t + b]); // a motif repeats no token
+            for (int j = 0; j < v; j++) {
+                const int at = t + k + j, right = old < 0 ? -1 : x[seen[old].at + k + j];
+                if (old >= 0 && at < L) assert_int_equal(x[at], right);
+                if (!train || (last && at == L)) assert_int_equal(target[at - 1], right);
+                asked += right >= 0;
+            }
+            for (int j = 0; j < k && !train && t + j > 0; j++) assert_int_equal(target[t + j - 1], -1);
+            if (old < 0) {
+                kinds[v - 1]++;
+                sizes[k - 1] += train;
+            }
+            if (n < 512) seen[n].at = t, seen[n].k = k, seen[n].v = v, n++;
+            slots += !last;
+            t += k + v;
+        }
+        assert_true(asked >= 1);
+        if (!train && !hidden) assert_int_equal(target[L - 1], -1);
+    }
+    if (fuzzy) { // values of each length are as likely
+        const int all = kinds[0] + kinds[1] + kinds[2];
+        fits("sizes of values", kinds, (const double[]){all / 3.0, all / 3.0, all / 3.0}, 3);
+        assert_true(sizes[1] && sizes[2]);
+    }
+    if (noise > 0) { // one slot of all but the question is never noise
+        const int each = (L + 1) / 2 - 1;
+        const double p = noise * (each - 1) / each, most = 5 * sqrt(slots * p * (1 - p));
+        if (!(fabs(noisy - slots * p) < most)) check_fail("%d of %d slots are noise", noisy, slots);
+    }
+    close_task(&o);
+}
+
+static void mad_recall(void **state) {
+    (void)state;
+    check_mad_recall("task=mad&kind=recall", 16, 1, 0, 400);
+    check_mad_recall("task=mad&kind=recall&vocab=128&length=1023", 128, 1, 0, 20);
+    check_mad_recall("task=mad&kind=recall&vocab=4&length=3", 4, 1, 0, 100);
+    check_mad_recall("task=mad&kind=noisy", 16, 1, 0.2, 400);
+    check_mad_recall("task=mad&kind=noisy&vocab=32&noise_share=0.8&length=255", 32, 1, 0.8, 200);
+    check_mad_recall("task=mad&kind=noisy&noise_share=1&length=8", 16, 1, 1, 200);
+    check_mad_recall("task=mad&kind=fuzzy", 16, 3, 0, 600);
+    check_mad_recall("task=mad&kind=fuzzy&vocab=7&length=11", 7, 3, 0, 600);
+    check_mad_recall("task=mad&kind=fuzzy&vocab=64&length=1024", 64, 3, 0, 20);
+    // trained=asked: training sees the targets that are judged.
+    opened o = open_task("task=mad&kind=recall&trained=asked");
+    for (uint64_t i = 0; i < 50; i++) {
+        draw(&o, 1, RNG_TRAIN, i);
+        int asked = 0;
+        for (size_t t = 0; t < 128; t++) {
+            if (o.s.targets[t] < 0) continue;
+            asked++;
+            assert_true(o.s.tokens[t] < 8 && o.s.targets[t] == o.s.tokens[t + 1]);
+        }
+        assert_true(asked > 40 && asked < 64);
+    }
+    close_task(&o);
+}
+
+static void mad_copies(void **state) {
+    (void)state;
+    opened o = open_task("task=mad&kind=copying&length=40&copies=4&vocab=10");
+    int before[4] = {0}, tokens[8] = {0};
+    for (uint64_t i = 0; i < 2000; i++) {
+        draw(&o, 2, RNG_TRAIN, i);
+        const int32_t *x = o.s.tokens;
+        int n = 0;
+        for (int t = 0; t < 35; t++)
+            if (x[t] == 8) {
+                assert_true(n < 4); // the last one stands before the marker
+                before[n]++;
+            } else {
+                assert_true(x[t] < 8 && n < 4);
+                tokens[x[t]]++;
+                assert_int_equal(o.s.targets[36 + n++], x[t]);
+            }
+        assert_true(n == 4 && x[35] == 9);
+        for (int t = 36; t < 40; t++) assert_int_equal(x[t], 8);
+        for (int t = 0; t < 36; t++) assert_int_equal(o.s.targets[t], -1);
+    }
+    const double each = 2000 * 31 / 4.0;
+    fits("blanks before each", before, (const double[]){each, each, each, each}, 4);
+    double of_each[8];
+    for (int v = 0; v < 8; v++) of_each[v] = 1000;
+    fits("tokens", tokens, of_each, 8);
+    close_task(&o);
+
+    o = open_task("task=mad&kind=compression&length=64");
+    int seen[15] = {0};
+    for (uint64_t i = 0; i < 200; i++) {
+        draw(&o, 2, RNG_EVAL, i);
+        for (int t = 0; t < 32; t++) {
+            assert_in_range(o.s.tokens[t], 0, 14);
+            seen[o.s.tokens[t]]++;
+            assert_int_equal(o.s.targets[t], -1);
+            assert_int_equal(o.s.tokens[32 + t], 15);
+            assert_int_equal(o.s.targets[32 + t], o.s.tokens[t]);
+        }
+    }
+    double equal[15];
+    for (int v = 0; v < 15; v++) equal[v] = 200 * 32 / 15.0;
+    fits("compressed tokens", seen, equal, 15);
+    close_task(&o);
+}
+
+// One table, the same for every seed and stream; values are of their own tokens, none twice.
+static void mad_memorisation(void **state) {
+    (void)state;
+    opened o = open_task("task=mad&kind=memorisation&vocab=256&length=32");
+    int table[127], keys = 0;
+    memset(table, -1, sizeof table);
+    for (uint64_t i = 0; i < 300; i++) {
+        draw(&o, i, i % 2 ? RNG_TRAIN : RNG_EVAL, i);
+        for (int t = 0; t < 32; t += 2) {
+            const int key = o.s.tokens[t], value = o.s.targets[t + 1];
+            assert_in_range(key, 0, 126);
+            assert_in_range(value, 127, 254);
+            assert_true(o.s.targets[t] == -1 && o.s.tokens[t + 1] == 255);
+            assert_true(table[key] == -1 || table[key] == value);
+            table[key] = value;
+        }
+    }
+    for (int a = 0; a < 127; a++) {
+        keys += table[a] >= 0;
+        for (int b = 0; b < a; b++) assert_true(table[a] != table[b]);
+    }
+    assert_int_equal(keys, 127);
+    close_task(&o);
+}
+
+// ---- State tracking ----
+
+// The permutations of n in lexicographic order, by the rule that follows one by the next.
+static void list_permutations(int n, int list[120][5]) {
+    int p[5] = {0, 1, 2, 3, 4};
+    for (int count = 0;; count++) {
+        memcpy(list[count], p, sizeof p);
+        int i = n - 2, j = n - 1;
+        while (i >= 0 && p[i] > p[i + 1]) i--;
+        if (i < 0) return;
+        while (p[j] < p[i]) j--;
+        int swap = p[i];
+        p[i] = p[j], p[j] = swap;
+        for (int a = i + 1, b = n - 1; a < b; a++, b--) swap = p[a], p[a] = p[b], p[b] = swap;
+    }
+}
+
+static void tracked_groups(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int size, points; // 0: a sum modulo size
+    } cases[] = {{"task=track&machine=parity&length=300", 2, 0},
+                 {"task=track&machine=sum&modulus=7&length=100", 7, 0},
+                 {"task=track&machine=sum&modulus=4096&length=20", 4096, 0},
+                 {"task=track&machine=s3&length=200", 6, 3},
+                 {"task=track&machine=s5&length=200", 120, 5}};
+    for (size_t c = 0; c < CHECK_COUNT(cases); c++) {
+        opened o = open_task(cases[c].text);
+        const int size = cases[c].size, points = cases[c].points;
+        int list[120][5], count[120] = {0};
+        check_trying("%s", cases[c].text);
+        assert_true((int)o.in.vocab == size && (int)o.in.classes == size);
+        if (points) list_permutations(points, list);
+        for (uint64_t i = 0; i < 60; i++) {
+            draw(&o, 3, RNG_TRAIN, i);
+            long sum = 0;
+            int place[5] = {0, 1, 2, 3, 4}; // of what began at 0 ... 4
+            for (size_t t = 0; t < o.in.length; t++) {
+                sum += o.s.tokens[t];
+                if (size <= 120) count[o.s.tokens[t]]++;
+                if (!points) {
+                    assert_int_equal(o.s.targets[t], sum % size);
+                    continue;
+                }
+                for (int j = 0; j < points; j++) place[j] = list[o.s.tokens[t]][place[j]];
+                assert_memory_equal(list[o.s.targets[t]], place, (size_t)points * sizeof *place);
+            }
+        }
+        double equal[120];
+        for (int v = 0; v < size && size <= 120; v++) equal[v] = 60.0 * (double)o.in.length / size;
+        if (size <= 120) fits("tokens", count, equal, (size_t)size);
+        close_task(&o);
+    }
+}
+
+static void tracked_brackets(void **state) {
+    (void)state;
+    static const int cases[][3] = {{2, 8, 64}, {1, 1, 9}, {3, 2, 100}, {128, 256, 2000}}; // kinds, nesting, L
+    for (size_t c = 0; c < CHECK_COUNT(cases); c++) {
+        const int kinds = cases[c][0], nesting = cases[c][1], L = cases[c][2];
+        char text[96];
+        snprintf(text, sizeof text, "task=track&machine=dyck&brackets=%d&nesting=%d&length=%d", kinds,
+                 nesting, L);
+        check_trying("%s", text);
+        opened o = open_task(text);
+        assert_true((int)o.in.vocab == 2 * kinds && (int)o.in.classes == kinds + 1);
+        int deepest = 0, opens = 0, free = 0;
+        for (uint64_t i = 0; i < 100; i++) {
+            draw(&o, 5, RNG_EVAL, i);
+            // The bracket to close: of the prefix, again and again, pairs that match are taken out.
+            int left[2000], n = 0;
+            for (int t = 0; t < L; t++) {
+                const int x = o.s.tokens[t];
+                if (n > 0 && n < nesting) free++, opens += x < kinds;
+                left[n++] = x;
+                if (x >= kinds) {
+                    assert_true(n >= 2 && left[n - 2] == x - kinds); // closes what is open
+                    n -= 2;
+                }
+                assert_true(n <= nesting);
+                if (n > deepest) deepest = n;
+                assert_int_equal(o.s.targets[t], n ? left[n - 1] + 1 : 0);
+            }
+        }
+        assert_true(nesting > 8 || deepest == nesting); // the depth is reached
+        if (free) assert_true(fabs(opens - free / 2.0) < 5 * sqrt(free) / 2);
+        close_task(&o);
+    }
+}
+
+// ---- Induction ----
+static void induction(void **state) {
+    (void)state;
+    static const int lengths[] = {3, 20, 256, 1 << 20};
+    for (size_t l = 0; l < CHECK_COUNT(lengths); l++) {
+        opened o;
+        smx_error error;
+        const int L = lengths[l], samples = L > 1000 ? 2 : 2000;
+        assert_int_equal(open_at(&o, "task=induction", (size_t)L, &error), 0);
+        int places[18] = {0};
+        for (int i = 0; i < samples; i++) {
+            draw(&o, 5, RNG_TRAIN, (uint64_t)i);
+            int where = -1;
+            for (int t = 0; t + 1 < L; t++) {
+                assert_int_equal(o.s.targets[t], -1);
+                if (o.s.tokens[t] == 15) {
+                    assert_int_equal(where, -1);
+                    where = t;
+                }
+            }
+            assert_true(where >= 0 && where + 1 < L - 1 && o.s.tokens[L - 1] == 15);
+            assert_int_equal(o.s.targets[L - 1], o.s.tokens[where + 1]);
+            if (L == 20) places[where]++;
+        }
+        double equal[18];
+        for (int p = 0; p < 18; p++) equal[p] = samples / 18.0;
+        if (L == 20) fits("places", places, equal, 18);
+        close_task(&o);
+    }
+}
+
 // ---- Text ----
 
 static void text(void **state) {
@@ -965,6 +1271,15 @@ static void bad_parameters(void **state) {
         {"task=listops", 3, "length", "at least 4"},
         {"task=listops&least=33", 0, "least", "at most 32"},
         {"task=listops&depth=1&arguments=2&least=10", 0, "least", "at most 2"},
+        {"task=mad&vocab=3", 0, "vocab", "4 to 131071"},
+        {"task=mad&vocab=131072", 0, "vocab", "4 to 131071"},
+        {"task=mad", 2, "length", "at least 3"},
+        {"task=mad&kind=fuzzy&vocab=6", 0, "vocab", "at least 7"},
+        {"task=mad&kind=fuzzy", 10, "length", "at least 11"},
+        {"task=mad&kind=copying", 32, "length", "at least 33"},
+        {"task=mad&kind=memorisation", 33, "length", "an even number"},
+        {"task=mad&kind=compression", 1, "length", "at least 2"},
+        {"task=induction", 2, "length", "at least 3"},
         {"task=smnist", 64, "length", "196"},
         {"task=smnist&input=pixels", 28, "length", "784, with input=pixels"},
         {"task=smnist&input=rows", 784, "length", "28"},
@@ -991,9 +1306,22 @@ static void bad_parameters(void **state) {
 // The same task at other lengths, as length generalisation asks for it.
 static void other_lengths(void **state) {
     (void)state;
-    static const char *const texts[] = {"task=mqar",    "task=ar",     "task=nar",       "task=mqnar",
-                                        "task=dict_ar", "task=sc",     "task=sc_unique", "task=select",
-                                        "task=cumsum",  "task=cummax", "task=listops",   "task=charlm"};
+    static const char *const texts[] = {"task=mqar",
+                                        "task=ar",
+                                        "task=nar",
+                                        "task=mqnar",
+                                        "task=dict_ar",
+                                        "task=sc",
+                                        "task=sc_unique",
+                                        "task=select",
+                                        "task=cumsum",
+                                        "task=cummax",
+                                        "task=listops",
+                                        "task=charlm",
+                                        "task=mad",
+                                        "task=mad&kind=copying",
+                                        "task=track&machine=s5",
+                                        "task=induction"};
     static const size_t lengths[] = {48, 128, 1024};
     for (size_t k = 0; k < CHECK_COUNT(texts); k++)
         for (size_t l = 0; l < CHECK_COUNT(lengths); l++) {
@@ -1020,6 +1348,12 @@ int main(void) {
         cmocka_unit_test(copying),
         cmocka_unit_test(regression),
         cmocka_unit_test(listops),
+        cmocka_unit_test(mad_recall),
+        cmocka_unit_test(mad_copies),
+        cmocka_unit_test(mad_memorisation),
+        cmocka_unit_test(tracked_groups),
+        cmocka_unit_test(tracked_brackets),
+        cmocka_unit_test(induction),
         cmocka_unit_test(text),
         cmocka_unit_test(parts_of_a_long_text),
         cmocka_unit_test_setup_teardown(pixels_of_files, provide_idx, forget_idx),

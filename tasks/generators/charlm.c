@@ -62,11 +62,7 @@ static int charlm_open(smx_task_instance *in, const config *c, size_t length, sm
     }
     in->data = t;
     in->release = text_release;
-    in->length = length;
-    in->vocab = in->classes = 256;
-    in->channels = 0;
-    in->per_position = 1;
-    in->max_targets = length;
+    answer_tokens(in, length, 256, length);
     return 0;
 fail:
     text_release(t);

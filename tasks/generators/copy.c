@@ -34,11 +34,7 @@ static int sc_open_unique(smx_task_instance *in, const config *c, size_t length,
         return config_fail(error, c, "vocab", "at most %zu: noise, the marker and %d kinds of signal",
                            TASK_DISTINCT_MAX + noise + 1, TASK_DISTINCT_MAX);
     if (length < 2 * n + 1) return length_fail(error, length, "at least 2 * signals + 1 = %zu", 2 * n + 1);
-    in->length = length;
-    in->vocab = in->classes = vocab;
-    in->channels = 0;
-    in->per_position = 1;
-    in->max_targets = n;
+    answer_tokens(in, length, vocab, n);
     in->emits = s->slots == SLOTS_EMITTED;
     copy *own = instance_data(in, sizeof *own, length, error);
     if (own) *own = (copy){.signals = s->signals, .noise = s->noise, .unique = unique};

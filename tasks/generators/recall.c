@@ -1,5 +1,5 @@
 // recall.c: associative recall: ar, nar (CAT Defs. 2-3), mqar, mqnar (Zoology; CAT Def. 5), dict_ar (Hyena;
-// Focus 5.1). Every question has one right answer, and it stands in the sequence.
+// Focus 5.1), induction (Mamba 4.1.2). Every question has one right answer, and it stands in the sequence.
 #include <stdlib.h>
 
 #include "tasks/util.h"
@@ -38,11 +38,7 @@ static int nar_open_n(smx_task_instance *in, const config *c, size_t length, siz
     if (length < 2 * n)
         return length_fail(error, length, "at least %zu, to hold the last %zu token%s and an earlier copy",
                            2 * n, n, n == 1 ? "" : "s");
-    in->length = length;
-    in->vocab = in->classes = vocab;
-    in->channels = 0;
-    in->per_position = 1;
-    in->max_targets = 1;
+    answer_tokens(in, length, vocab, 1);
     recall *own = instance_data(in, sizeof *own, length, error);
     if (own) own->ngram = n;
     return own ? 0 : -1;
@@ -147,11 +143,7 @@ static int mqar_open_n(smx_task_instance *in, const config *c, size_t length, si
                            "at least %zu = lead + %zu * (2 * pairs + nomatch), to hold pairs and queries",
                            need, n + 1);
     size_t slots = (length - lead) / (n + 1) - pairs;
-    in->length = length;
-    in->vocab = in->classes = vocab;
-    in->channels = 0;
-    in->per_position = 1;
-    in->max_targets = queries;
+    answer_tokens(in, length, vocab, queries);
     recall *own = instance_data(in, sizeof *own + slots * sizeof *own->weight, length, error);
     if (!own) return -1;
     *own = (recall){.pairs = pairs,
@@ -283,11 +275,7 @@ static int dict_open(smx_task_instance *in, const config *c, size_t length, smx_
     if (pairs > DICT_MAX)
         return config_fail(error, c, "pairs", "at most %d entries of a dictionary", DICT_MAX);
     if (length < 3) return length_fail(error, length, "at least 3: a pair and a query");
-    in->length = length;
-    in->vocab = in->classes = vocab;
-    in->channels = 0;
-    in->per_position = 1;
-    in->max_targets = 1;
+    answer_tokens(in, length, vocab, 1);
     recall *own = instance_data(in, sizeof *own, length, error);
     if (own) own->pairs = pairs;
     return own ? 0 : -1;
@@ -330,5 +318,36 @@ const smx_task task_dict_ar = {
     .settings = sizeof(recall_settings),
     .open = dict_open,
     .generate = dict_generate,
+    .recall = 1,
+};
+
+// ---- induction ----
+// Tokens 0..V-2 at random, the special token V-1 once among them and once more at the end.
+static int induction_open(smx_task_instance *in, const config *c, size_t length, smx_error *error) {
+    if (length < 3) return length_fail(error, length, "at least 3");
+    answer_tokens(in, length, c->common.vocab, 1);
+    return 0;
+}
+
+static void induction_generate(const smx_task_instance *in, uint64_t seed, uint32_t stream, uint64_t index,
+                               smx_task_sample *sample) {
+    smx_rng rng = rng_open(seed, stream, index);
+    const size_t last = in->length - 1, place = rng_below(&rng, (uint32_t)last - 1);
+    const uint32_t special = (uint32_t)in->vocab - 1;
+    for (size_t t = 0; t < last; t++) sample->tokens[t] = (int32_t)rng_below(&rng, special);
+    sample->tokens[place] = sample->tokens[last] = (int32_t)special;
+    fill_tokens(sample->targets, -1, last);
+    sample->targets[last] = sample->tokens[place + 1];
+}
+
+const smx_task task_induction = {
+    .name = "induction",
+    .title = "Induction heads",
+    .help = "A special token stood once before: which token followed it? Learnt at length 256, asked at any.",
+    .source = "Gu & Dao, Mamba (2023), Sec. 4.1.2; Olsson et al. (2022)",
+    .defaults = "length=256&vocab=16",
+    .keys = ar_keys,
+    .open = induction_open,
+    .generate = induction_generate,
     .recall = 1,
 };
