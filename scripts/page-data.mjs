@@ -1,7 +1,8 @@
 // page-data.mjs: what the page's About and Theorems views show of the project's documents, made when the page
 // is built: formulas of docs/definitions.json as MathML (Temml; no formula library at run time), the errata
 // of docs/ERRATA.md, the licences of the packages that the page holds; the claims and what kind of truth each
-// has (truth.mjs). As a Vite plugin it answers `virtual:about` and `virtual:truth` and puts the source files
+// has (truth.mjs); what the lessons promise. As a Vite plugin it answers `virtual:about`, `virtual:truth` and
+// `virtual:lessons` and puts the source files
 // that About names into the built folder.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -65,6 +66,31 @@ export function about() {
 }
 
 /**
+ * What the lessons promise, from the claims in model/run/presets.c, and how long they take natively, from
+ * docs/presets.json: {name: {claims: [[run, length (0: its own), metric, low, high, minus (0: none)]],
+ * steps, seconds}}. What only a program can measure (answers that are fed back) is left out.
+ */
+export function lessons(
+    source = read('model/run/presets.c'),
+    { measured } = JSON.parse(read('docs/presets.json')),
+) {
+    const row = /\{"([\w-]+)", (\d+), "([^"]*)", "(\w+)", ([-\d.]+), ([-\d.]+), [01], (\d+)\}/g;
+    const made = {};
+    for (const [, name, run, changes, metric, low, high, minus] of source.matchAll(row)) {
+        const lesson = (made[name] ??= { claims: [], steps: 0, seconds: 0 });
+        if (metric === 'free') continue;
+        const length = Number(/length=(\d+)/.exec(changes)?.[1] ?? 0);
+        lesson.claims.push([Number(run), length, metric, Number(low), Number(high), Number(minus)]);
+    }
+    const own = new Map(measured.map((one) => [`${one.preset} ${one.run}`, one]));
+    for (const { preset, steps, seconds } of own.values()) {
+        made[preset].steps = Math.max(made[preset].steps, steps);
+        made[preset].seconds = Math.round(10 * (made[preset].seconds + seconds)) / 10;
+    }
+    return made;
+}
+
+/**
  * `sources`: whether the files are put beside the page, so that it can link to them; without them (the page
  * in one file) the rest is packed, too.
  */
@@ -74,6 +100,7 @@ export function documentsPlugin({ sources = true } = {}) {
             from: ['docs/definitions.json', 'docs/ERRATA.md', 'LICENSE'],
             make: () => ({ ...about(), sources }),
         },
+        '\0virtual:lessons': { from: ['model/run/presets.c', 'docs/presets.json'], make: lessons },
         '\0virtual:truth': { from: claimSources(), make: claims },
     };
     return {
@@ -83,7 +110,8 @@ export function documentsPlugin({ sources = true } = {}) {
             if (!made[wanted]) return null;
             for (const file of made[wanted].from) this.addWatchFile(join(root, file));
             const json = JSON.stringify(made[wanted].make());
-            if (sources) return `export default ${json};`;
+            // (The lessons belong to the first view and are few.)
+            if (sources || wanted.endsWith('lessons')) return `export default ${json};`;
             const packed = gzipSync(json, { level: 9 }).toString('base64');
             return `const packed = Uint8Array.from(atob('${packed}'), (c) => c.charCodeAt(0));
 const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));

@@ -1,6 +1,7 @@
 // page_arithmetic.test.mjs: what the page's charts, maps and numbers say, on values written by hand: every
 // expectation is worked out here on paper, not by the code that is tested. No browser.
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { pageModule } from './bundle.mjs';
 
@@ -11,6 +12,7 @@ const page = await pageModule(
     'charts/heat',
     'charts/series',
     'charts/svg',
+    'core/expect',
     'core/figures',
     'state/history',
 );
@@ -292,4 +294,47 @@ test('numbers as they are written', () => {
     assert.deepEqual([undefined, 2, 0, 0.00012].map(page.lossText), ['–', '2.0000', '0.0000', '1.2·10⁻⁴']);
     assert.deepEqual([9999, 12_345, 654_321, 1.25e6].map(page.brief), ['9999', '12 k', '654 k', '1.3 M']);
     assert.deepEqual([0.2, 89.5, 600, 7200].map(page.duration), ['1 s', '90 s', '10 min', '2.0 h']);
+});
+
+test('what a lesson promises is judged by its end, and ticked when it is first reached', () => {
+    const { judge, promised, promisedApart, measured } = page;
+    const tries = (...values) => values.map((value, i) => ({ step: 10 * i, value }));
+    const learns = { metric: 'accuracy', low: 0.99, high: 1 };
+    assert.equal(promised(learns), '≥ 99 %');
+    assert.deepEqual(judge(learns, [], false), { state: 'open', step: null, value: null });
+    assert.deepEqual(judge(learns, tries(0.1, 0.5), false), { state: 'open', step: null, value: 0.5 });
+    assert.deepEqual(judge(learns, tries(0.1, 0.99, 0.98), false), { state: 'held', step: 10, value: 0.98 });
+    assert.equal(judge(learns, tries(0.1, 0.99, 0.98), true).state, 'broken', 'it did not last');
+    assert.deepEqual(judge(learns, tries(0.1, 0.99, 1), true), { state: 'held', step: 10, value: 1 });
+    const guesses = { metric: 'accuracy', low: 0.05, high: 0.2 };
+    assert.equal(promised(guesses), '≤ 20 %');
+    assert.equal(judge(guesses, tries(0.1, 0.12), false).state, 'open', 'it may yet rise');
+    assert.equal(judge(guesses, tries(0.1, 0.12), true).state, 'held');
+    assert.equal(judge(guesses, tries(0.1, 0.21), true).state, 'broken');
+    assert.equal(judge(guesses, [], true).state, 'open', 'what was never tried is not judged');
+    const bits = { metric: 'bits', low: 3.3, high: 3.7 };
+    assert.equal(promised(bits), '3.3 to 3.7 bits');
+    assert.equal(judge(bits, tries(8, 3.5), false).state, 'open');
+    assert.equal(judge(bits, tries(8, 3.5), true).state, 'held');
+    assert.equal(promised({ metric: 'accuracy', low: 0.65, high: 0.8 }), '65 to 80 %');
+    assert.equal(promised({ metric: 'r2', low: 0.98, high: 1 }), 'R² ≥ 0.98');
+    assert.equal(promisedApart({ metric: 'accuracy', low: 0.02, high: 0.15 }), '2 to 15 points ahead of');
+    assert.equal(promisedApart({ metric: 'r2', low: -0.9, high: -0.2 }), '0.2 to 0.9 of R² behind');
+    assert.equal(measured('accuracy', 0.1234), '12.3 %');
+    assert.equal(measured('r2', -0.5), 'R² −0.50');
+});
+
+test('every claim of the presets reaches the page, but for answers that are fed back', async () => {
+    const { lessons } = await import('../../scripts/page-data.mjs');
+    const source = await readFile(new URL('../../model/run/presets.c', import.meta.url), 'utf8');
+    const lines = source.slice(source.indexOf('claim claims[]')).match(/^ {4}\{"/gm).length;
+    const fed = source.match(/, "free", /g).length;
+    const all = Object.values(lessons());
+    assert.equal(all.flatMap(({ claims }) => claims).length, lines - fed);
+    assert.ok(all.every(({ steps, seconds }) => steps > 0 && seconds > 0));
+    const { length, sums, recall } = lessons();
+    assert.deepEqual(recall.claims[0], [0, 0, 'accuracy', 0.99, 1, 0]);
+    assert.deepEqual(length.claims[4], [0, 1024, 'accuracy', 0.99, 1, 0]);
+    assert.deepEqual(sums.claims[1], [1, 0, 'r2', -0.9, -0.2, 1]);
+    assert.equal(recall.steps, 600);
 });

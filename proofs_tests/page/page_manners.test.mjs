@@ -1,7 +1,20 @@
 // page_manners.test.mjs: what a visitor stumbled over once: numbers too small to read, fields that move,
 // lessons without their data, words that do not fit what is shown.
 import assert from 'node:assert/strict';
-import { RACE, allReady, hash, onPage, pause, press, runs, sticksOut, text, until } from './testing.mjs';
+import {
+    RACE,
+    allDone,
+    allReady,
+    hash,
+    onPage,
+    openLesson,
+    pause,
+    press,
+    runs,
+    sticksOut,
+    text,
+    until,
+} from './testing.mjs';
 
 /**
  * Height in CSS pixels of the topmost number at the vertical axis of the first chart: rows with ink in it.
@@ -80,8 +93,7 @@ onPage(
     async (page) => {
         await allReady(page);
         for (const title of ['Digits in one pass', 'Drawn digits teach real ones']) {
-            const titles = await page.$$eval('.card strong', (all) => all.map((one) => one.textContent));
-            await (await page.$$('.card'))[titles.indexOf(title)].click();
+            await openLesson(page, title);
             await until(page, () => /task=smnist/.test(globalThis.seqmix.runs()[0].config));
             await until(page, () => globalThis.seqmix.runs()[0].step > 2);
             assert.equal((await page.$$('.why')).length, 0, 'nothing is red');
@@ -218,5 +230,48 @@ onPage(
             rows.map((row) => [...row.children].map((cell) => Math.round(cell.getBoundingClientRect().top))),
         );
         for (const column of tops) assert.deepEqual(column, tops[0], 'each value stands beside its length');
+    },
+);
+
+onPage(
+    'a lesson ticks off what it promised, says what was seen and leads on; Back leads back',
+    `${RACE}!speed=full`,
+    {},
+    async (page) => {
+        await allReady(page);
+        const first = await hash(page);
+        // What favours a run is said, and taken away by one press.
+        assert.match(await text(page, '.favours'), /steps 300 600/);
+        await press(page, 'Equal settings');
+        await until(page, () => !document.querySelector('.favours'));
+        assert.match((await runs(page))[1].config, /steps=300/);
+        await press(page, 'Undo the equal settings');
+        await page.waitForSelector('.favours');
+        // The first visit's promises are those of the lesson that it is part of.
+        assert.equal((await page.$$('.expected li')).length, 2);
+        await openLesson(page, 'Which filter matters');
+        await until(page, () => globalThis.seqmix.runs().length === 4);
+        assert.notEqual(await hash(page), first);
+        await allDone(page);
+        const solved = await page.evaluate(() => globalThis.seqmix.runs()[0].solved.step);
+        await until(page, () => /^Seen/.test(document.querySelector('.lesson-seen p').textContent));
+        const ticks = await page.$$eval('.expected li', (all) =>
+            all.map((one) => [one.className, one.textContent.replace(/\s+/g, ' ')]),
+        );
+        assert.deepEqual(
+            ticks.map(([state]) => state),
+            ['held', 'held', 'held', 'held'],
+        );
+        assert.ok(ticks[0][1].endsWith(`: held step ${solved}`), ticks[0][1]);
+        const said = await text(page, '.lesson-seen p');
+        assert.match(said, new RegExp(`99 % at step ${solved}\\).*All as expected\\.$`));
+        await press(page, 'Next: Does it hold on longer input? →');
+        await until(page, () => /view=length/.test(location.hash));
+        await page.waitForSelector('.length .expected, .lesson-here .expected');
+        await page.goBack();
+        await until(page, () => globalThis.seqmix.runs().length === 4);
+        await page.goBack();
+        await until(page, (wanted) => location.hash === wanted, first);
+        assert.equal((await runs(page)).length, 2);
     },
 );

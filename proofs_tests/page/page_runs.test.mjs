@@ -14,6 +14,7 @@ import {
     goto,
     hash,
     onPage,
+    openLesson,
     pause,
     press,
     RACE,
@@ -26,9 +27,7 @@ const { endOfAxis } = await pageModule('charts/axes');
 
 onPage('preset=mission is one press away: three mechanisms on three tasks', RACE, {}, async (page) => {
     await allReady(page);
-    const cards = await page.$$eval('.card strong', (all) => all.map((card) => card.textContent));
-    assert.ok(cards.length >= 8, cards.join());
-    await (await page.$$('.card'))[cards.indexOf('Three mechanisms, three tasks')].click();
+    await openLesson(page, 'Three mechanisms, three tasks');
     await until(page, () => globalThis.seqmix.runs().length === 9);
     await page.select('.transport select', 'full');
     const all = await runs(page);
@@ -200,8 +199,7 @@ onPage(
             assert.equal(await hash(page), address);
             assert.deepEqual(await page.evaluate(() => globalThis.seqmix.words(1)), words);
         };
-        const titles = await page.$$eval('.card strong', (all) => all.map((one) => one.textContent));
-        await (await page.$$('.card'))[titles.indexOf('Copying in order')].click();
+        await openLesson(page, 'Copying in order');
         await until(page, (config) => globalThis.seqmix.runs()[0].config !== config, before[0].config);
         await until(page, () => globalThis.seqmix.runs()[0].step > 3);
         await press(page, 'Undo the lesson');
@@ -221,9 +219,8 @@ onPage('a lesson starts every run anew, in the same colours on each task', RACE,
     await allReady(page);
     await press(page, 'Start');
     await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 30));
-    const titles = await page.$$eval('.card strong', (all) => all.map((one) => one.textContent));
     await page.select('.transport select', 'slow');
-    await (await page.$$('.card'))[titles.indexOf('Three mechanisms, three tasks')].click();
+    await openLesson(page, 'Three mechanisms, three tasks');
     await until(page, () => globalThis.seqmix.runs().length === 9);
     assert.ok(
         (await runs(page)).every(({ step }) => step < 20),

@@ -67,6 +67,22 @@ export async function press(page, name) {
     );
     await button.click();
 }
+/** Press the lesson's card, on whatever shelf it stands. */
+export async function openLesson(page, title) {
+    for (const shelf of await page.$$('.shelves input')) {
+        await shelf.evaluate((one) => one.click());
+        await until(page, (one) => one.checked && one.closest('label').matches('.picked'), shelf);
+        const found = await page.evaluateHandle(
+            (wanted) =>
+                [...document.querySelectorAll('.card')].find(
+                    (one) => one.querySelector('strong').textContent === wanted,
+                ),
+            title,
+        );
+        if (found.asElement()) return found.asElement().evaluate((one) => one.click());
+    }
+    throw new Error(`there is no lesson ${title}`);
+}
 export const allDone = (page) =>
     until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'done'));
 export const allReady = (page) =>

@@ -17,3 +17,6 @@ export const MARKS: readonly Mark[] = [
     { colour: '--run-5', name: 'orange cross', path: 'M-2.5 -7H2.5V-2.5H7V2.5H2.5V7H-2.5V2.5H-7V-2.5H-2.5Z' },
     { colour: '--run-6', name: 'sky-blue down triangle', path: 'M0 7L7 -5.5H-7Z' },
 ];
+
+/** Mechanisms whose mark is theirs on every panel, view and lesson, in the order of MARKS; others share. */
+export const OWNERS = ['cat', 'attention', 'las', 'focus', 'chela', 'lincat'];

@@ -1,8 +1,16 @@
-// lesson.ts: what to look for: the lesson that the setup of now is, if it is one.
+// lesson.ts: the lessons: which there are, on which shelf, where their results appear and what they need;
+// which of them the setup of now is, and what it promised against what was seen.
 import { computed } from '@preact/signals';
+import promisedBy from 'virtual:lessons';
+import { judge, measured, promised, promisedApart, type Metric, type Verdict } from '../core/expect.ts';
+import { duration } from '../core/figures.ts';
 import type { Values } from '../core/config.ts';
+import { over, type Entry } from './entry.ts';
+import type { Evaluation } from '../../wasm/loader/seqmix.ts';
 import { lab, runs } from './page.ts';
 import { drawnInstead, mnistKey, runsOf, textOfAll } from './setup.ts';
+import { VIEW } from './url.ts';
+import { nameOf } from './wording.ts';
 
 /** The first visit: one block of each, on the task that tells them apart. */
 export const LESSON = {
@@ -10,13 +18,78 @@ export const LESSON = {
     sentence:
         'Watch the curves part: a filter of three taps lets one block of CAT look things up; one block of plain ' +
         'attention can only guess among the eight values it has seen.',
+    /** Its runs are the first two of this preset. */
+    of: 'recall',
 };
 const ANY = 'Whose curve rises first, and whose not at all? Change one thing about one run and start again.';
 
+/** The lessons in the order in which they are best read; one that is on no shelf stands on the second. */
+export const SHELVES = [
+    { id: 'start', title: 'Start here', names: ['recall', 'filters', 'length', 'copy', 'rows', 'text'] },
+    {
+        id: 'compare',
+        title: 'Compare',
+        names: ['mechanisms', 'mission', 'dictionary', 'sums', 'ablations', 'listops'],
+    },
+    {
+        id: 'own',
+        title: 'With files of yours',
+        names: ['smnist-fast', 'digits', 'pixels14', 'pixels28', 'pmnist', 'mission-mnist'],
+    },
+] as const;
+export type Shelf = (typeof SHELVES)[number]['id'];
+export const shelfOf = (name: string): Shelf =>
+    SHELVES.find(({ names }) => (names as readonly string[]).includes(name))?.id ?? 'compare';
+
+/** Where a lesson's result appears, if not among the curves. */
+const ELSEWHERE: Record<string, string> = { length: 'length' };
+const MOST_GENTLE = 600; // steps that are not waited for at 24 a second beyond this
+const GENTLE = 24;
+
+export interface Card {
+    name: string;
+    title: string;
+    sentence: string;
+    config: string;
+    view: string;
+    /** It is trained at full speed. */
+    long: boolean;
+    /** How long it takes, and what it needs. */
+    takes: string;
+}
+export const cards = (shelf: Shelf): Card[] => {
+    const { presets } = lab().config;
+    const order = SHELVES.flatMap(({ names }) => names as readonly string[]);
+    const at = (name: string) => (order.indexOf(name) + order.length) % order.length;
+    return presets
+        .filter(({ name }) => shelfOf(name) === shelf)
+        .sort((a, b) => at(a.name) - at(b.name))
+        .map(({ name, title, lesson: sentence }) => {
+            const { steps = 0, seconds = 0 } = promisedBy[name] ?? {};
+            const long = steps > MOST_GENTLE;
+            // At full speed about as the native program, which was measured.
+            const time = duration(long ? Math.max(1, seconds) : steps / GENTLE);
+            const needs = shelf === 'own' ? 'MNIST files, or drawn digits at once' : 'needs nothing';
+            const view = ELSEWHERE[name] ?? VIEW.view;
+            const config = `preset=${name}`;
+            return { name, title, sentence, config, view, long, takes: `about ${time} · ${needs}` };
+        });
+};
+export const cardOf = (name: string): Card | undefined =>
+    cards(shelfOf(name)).find((card) => card.name === name);
+/** The lesson that comes after this one; undefined: it was the last. */
+export function nextAfter(name: string): Card | undefined {
+    const all = SHELVES.flatMap(({ id }) => cards(id));
+    return all[all.findIndex((card) => card.name === name) + 1];
+}
+
 interface Lesson {
+    /** Of the preset; '' where the setup is none. */
     name: string;
     sentence: string;
     expect: string;
+    /** The preset whose claims are about the runs; ''. */
+    promises: string;
     /** It is about MNIST, and drawn digits stand in for it. */
     drawn: boolean;
 }
@@ -29,12 +102,85 @@ export const lesson = computed((): Lesson => {
     );
     const is = (wanted: readonly Values[]) => textOfAll(lab(), wanted) === text;
     if (is(runsOf(lab(), LESSON.config)))
-        return { name: '', sentence: LESSON.sentence, expect: '', drawn: false };
+        return { name: '', sentence: LESSON.sentence, expect: '', promises: LESSON.of, drawn: false };
     for (const { name, config, lesson: sentence, expect } of lab().config.presets) {
         const wanted = runsOf(lab(), config);
-        if (is(wanted)) return { name, sentence, expect, drawn: false };
+        if (is(wanted)) return { name, sentence, expect, promises: name, drawn: false };
         if (wanted.some(mnistKey) && is(wanted.map((values) => drawnInstead(lab(), values))))
-            return { name, sentence, expect: '', drawn: true };
+            return { name, sentence, expect: '', promises: '', drawn: true };
     }
-    return { name: '', sentence: ANY, expect: '', drawn: false };
+    return { name: '', sentence: ANY, expect: '', promises: '', drawn: false };
 });
+
+/** One thing that a lesson promised, and what has become of it. */
+export interface Expectation {
+    /** The run that it is about. */
+    entry: Entry;
+    /** 'CAT ≥ 99 %'. */
+    says: string;
+    /** What was seen so far: 'step 90', '12.4 %'. */
+    seen: string;
+    verdict: Verdict;
+}
+
+const valueOf = (metric: Metric, tried: Evaluation): number =>
+    metric === 'bits' ? tried.loss / Math.LN2 : metric === 'r2' ? tried.r2 : tried.accuracy;
+
+/** What this lesson promised of the runs that are there, judged by what they have shown. */
+export function expectations(): Expectation[] {
+    const entries = runs.value;
+    for (const { members } of entries) for (const { live } of members) void live.value; // read anew
+    return (promisedBy[lesson.value.promises]?.claims ?? []).flatMap(
+        ([run, length, metric, low, high, minus]) => {
+            const entry = entries[run];
+            if (!entry) return [];
+            const other = entries[minus - 1];
+            const wanted = { metric, low, high };
+            const done = over(entry) && (!other || over(other));
+            const series = ({ history }: Entry) =>
+                history.points.map((point) => ({ step: point.step, value: valueOf(metric, point) }));
+            let tries = series(entry);
+            if (minus && other) {
+                const [mine, its] = [tries.at(-1), series(other).at(-1)];
+                tries = done && mine && its ? [{ step: mine.step, value: mine.value - its.value }] : [];
+            } else if (length) {
+                const tried = entry.history.lengths.get(length);
+                tries = tried?.result ? [{ step: tried.step, value: valueOf(metric, tried.result) }] : [];
+            }
+            const verdict = judge(wanted, tries, done && entry.live.value.status !== 'failed');
+            const says = other
+                ? `${nameOf(entry)}: ${promisedApart(wanted)} ${nameOf(other)}`
+                : `${nameOf(entry)}${length ? ` at length ${length}` : ''} ${promised(wanted)}`;
+            const seen =
+                verdict.state === 'held' && verdict.step !== null && !length
+                    ? `step ${verdict.step}`
+                    : verdict.value === null
+                      ? ''
+                      : measured(metric, verdict.value);
+            return [{ entry, says, seen, verdict }];
+        },
+    );
+}
+
+/** What was seen, in a sentence; '' before the runs are done. */
+export function outcome(): string {
+    const entries = runs.value;
+    if (!entries.every(over) || !lesson.value.promises) return '';
+    const all = expectations();
+    const parts = entries.map((entry) => {
+        const { history } = entry;
+        const last = history.points.at(-1);
+        if (!last) return `${nameOf(entry)} stopped`;
+        const metric: Metric = last.text ? 'bits' : last.regression ? 'r2' : 'accuracy';
+        const when = history.solved && !last.text ? ` (99 % at step ${history.solved.step})` : '';
+        return `${nameOf(entry)} ${measured(metric, valueOf(metric, last))}${when}`;
+    });
+    const broken = all.filter(({ verdict }) => verdict.state === 'broken').length;
+    const untold = all.filter(({ verdict }) => verdict.state === 'open').length;
+    const ending = broken
+        ? `${broken} of ${all.length} expectations did not hold this time.`
+        : untold
+          ? 'What was tried is as expected.'
+          : 'All as expected.';
+    return `Seen: ${parts.join(', ')}. ${ending}`;
+}

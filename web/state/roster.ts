@@ -3,20 +3,34 @@
 import { batch } from '@preact/signals';
 import { SeqmixError } from '../../wasm/loader/seqmix.ts';
 import { sameValues, type Values } from '../core/config.ts';
-import { MARKS, type Mark } from '../core/marks.ts';
+import { MARKS, OWNERS, type Mark } from '../core/marks.ts';
 import type { Problem } from '../training/protocol.ts';
 import { remember } from './address.ts';
 import type { Entry, Saved } from './entry.ts';
 import { afresh, createEntry, newId, withSeeds } from './members.ts';
 import { engaged, lab, playing, pool, runs, said, trouble, view } from './page.ts';
-import { changed, runsOf, scopeOf, tooMany } from './setup.ts';
+import { changed, runsOf, scopeOf, tooMany, unlike } from './setup.ts';
 import { replaceRuns } from './undo.ts';
-import { setView } from './viewing.ts';
 
-/** A mark for a run that none of `used` has; the one that its mechanism has elsewhere, if it can be had. */
-function freeMark(values: Values, used: ReadonlySet<Mark>, others: readonly Entry[]): Mark {
+/** The mark of a mechanism on every panel, view and lesson, as long as no other run on its task has it. */
+function ownMark({ mixer = '' }: Values): Mark {
+    const known = OWNERS.indexOf(mixer);
+    const at = known < 0 ? lab().config.mixers.findIndex(({ name }) => name === mixer) : known;
+    return MARKS[Math.max(0, at) % MARKS.length]!;
+}
+/** A mark for a run that none of `used` has: its mechanism's own, the one that its mechanism has elsewhere, or
+ * any; those that mechanisms to come would have for their own (`spared`) last. */
+function freeMark(
+    values: Values,
+    used: ReadonlySet<Mark>,
+    others: readonly Entry[],
+    spared: ReadonlySet<Mark> = new Set(),
+): Mark {
+    const own = ownMark(values);
+    if (!used.has(own)) return own;
     const alike = others.find((entry) => entry.values['mixer'] === values['mixer'] && !used.has(entry.mark));
-    return alike?.mark ?? MARKS.find((mark) => !used.has(mark))!;
+    const free = MARKS.filter((mark) => !used.has(mark));
+    return alike?.mark ?? free.find((mark) => !spared.has(mark)) ?? free[0]!;
 }
 
 /** The entries for these setups. Runs that are there already go on, unless all are to be `fresh`. */
@@ -41,12 +55,14 @@ function entriesFor(wanted: readonly Values[], fresh: boolean): Entry[] {
     for (const [i, values] of wanted.entries()) {
         const marks = marksOf(values);
         const place = old[i];
-        const inherits = place && !marks.has(place.mark);
+        const same = place?.values['mixer'] === values['mixer'];
+        const inherits = place && !marks.has(place.mark) && (same || marks.has(ownMark(values)));
         const others = [...kept.filter((entry) => entry !== undefined), ...made];
-        const mark = kept[i]?.mark ?? (inherits ? place.mark : freeMark(values, marks, others));
+        const spared = new Set(wanted.slice(i + 1).map(ownMark));
+        const mark = kept[i]?.mark ?? (inherits ? place.mark : freeMark(values, marks, others, spared));
         marks.add(mark);
         const going = kept[i] && withSeeds(kept[i]);
-        made.push(going ?? createEntry(values, mark, inherits ? { id: place.id } : {}));
+        made.push(going ?? createEntry(values, mark, place ? { id: place.id } : {}));
     }
     return made;
 }
@@ -102,6 +118,19 @@ export function setKey(entry: Entry, key: string, value: string | null): Problem
     if (!problem) remember('push');
     return problem;
 }
+/** Let the runs on a task be trained alike: with the settings of training that the first of them has. */
+export function trainAlike(entries: readonly Entry[]): void {
+    const first = entries[0]!.values;
+    const alike = (values: Values) =>
+        unlike(
+            lab(),
+            entries.map((entry) => entry.values),
+        ).reduce((next, key) => changed(lab(), next, key, first[key]!), values);
+    attemptFromControl(
+        () => runs.value.map((entry) => (entries.includes(entry) ? alike(entry.values) : entry.values)),
+        'the equal settings',
+    );
+}
 /** Give one run a task of its own. */
 export function setOwnTask(entry: Entry, task: string): Problem | null {
     const own = (other: Entry) =>
@@ -150,8 +179,9 @@ export async function addSaved(bytes: Uint8Array, name: string): Promise<string 
     const file = { name, saved: { bytes, losses: new Float32Array(0), points: [], seconds: 0 } };
     batch(() => {
         replaceRuns([...runs.value, createEntry(values, mark, { file })], 'the loading');
-        setView({ run: runs.value.length - 1 });
+        view.value = { ...view.value, run: runs.value.length - 1 };
     });
+    remember('push');
     said.value = `${name} was loaded at step ${opened.step}.`;
     return null;
 }
@@ -163,14 +193,14 @@ export function resume(config: string, seeds: number, saved: readonly (readonly 
             playing.value = false;
             const before = view.value.seeds;
             view.value = { ...view.value, seeds, run: 0 };
-            const counts = new Map<string, number>();
-            const entries = wanted.map((values, i) => {
-                const task = values['task'] ?? '';
-                const at = counts.get(task) ?? 0;
-                counts.set(task, at + 1);
-                return createEntry(values, MARKS[at]!, { ...(saved[i] && { saved: saved[i] }) });
-            });
-            replaceRuns(entries, 'the taking up', before);
+            const made: Entry[] = [];
+            for (const [i, values] of wanted.entries()) {
+                const rivals = made.filter((other) => other.values['task'] === values['task']);
+                const marks = new Set(rivals.map((other) => other.mark));
+                const mark = freeMark(values, marks, made, new Set(wanted.slice(i + 1).map(ownMark)));
+                made.push(createEntry(values, mark, { ...(saved[i] && { saved: saved[i] }) }));
+            }
+            replaceRuns(made, 'the taking up', before);
             engaged.value++;
         });
         remember('push');

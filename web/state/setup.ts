@@ -16,6 +16,7 @@ export const MAX_ALL = 9;
  */
 const TASK_GROUP = 'task';
 const RUN_GROUP = 'run';
+const TRAINING_GROUP = 'training';
 /** Keys that say nothing on this page. */
 const HIDDEN = ['v', 'threads', 'fast'];
 
@@ -95,6 +96,15 @@ export function sharedChanges(engine: Engine, rivals: readonly Values[]): string
             others.every((other) => other[key] === first[key]) &&
             rivals.some((values) => key in given(engine, values)),
     );
+}
+/** Settings of training in which rivals on a task differ: what favours one of them. */
+export function unlike({ config }: Engine, rivals: readonly Values[]): string[] {
+    const [first, ...others] = rivals;
+    if (!first) return [];
+    return config.keys
+        .filter(({ group, name }) => group === TRAINING_GROUP && name in first)
+        .map(({ name }) => name)
+        .filter((key) => others.some((other) => other[key] !== first[key]));
 }
 const changeable = (values: Values): string[] =>
     Object.keys(values).filter((key) => key !== 'mixer' && key !== 'task' && !HIDDEN.includes(key));

@@ -6,15 +6,14 @@ import { pauseHidden, remembered } from '../core/prefs.ts';
 import { Pool } from '../training/pool.ts';
 import { remember } from './address.ts';
 import { score } from './history.ts';
-import { LESSON } from './lesson.ts';
+import { LESSON, type Card } from './lesson.ts';
 import { begun, connect, lab, look, playing, pool, runs, said, selected, trouble, view } from './page.ts';
 import { listener } from './reports.ts';
 import { attempt } from './roster.ts';
 import { complete } from './mnist.ts';
 import { drawnInstead, runsOf, textOfAll } from './setup.ts';
 import { go, pause, play } from './transport.ts';
-import { readAddress, VIEW, type Speed } from './url.ts';
-import { setView } from './viewing.ts';
+import { readAddress, VIEW, type Speed, type View } from './url.ts';
 import { follow, measuring } from './watching.ts';
 import { nameOf } from './wording.ts';
 
@@ -36,16 +35,21 @@ function obey(): void {
     view.value = { ...address.view, run: Math.min(address.view.run, runs.value.length - 1) };
 }
 /** Open a lesson and start it; one about MNIST with drawn digits where nobody handed its files over. */
-export function openLesson(config: string): void {
+export function openLesson(config: string, change: Partial<View> = {}): void {
     const wanted = () =>
         runsOf(lab(), config).map((values) => (complete() ? values : drawnInstead(lab(), values)));
     const problem = attempt(wanted, 'the lesson', { fresh: true });
     if (problem) trouble.value = { from: 'control', problem };
     else {
-        setView({ view: VIEW.view, run: 0, sample: 0, block: 0, head: 0 });
-        remember('push');
+        const first = { view: VIEW.view, run: 0, sample: 0, block: 0, head: 0 };
+        view.value = { ...view.value, ...first, ...change };
+        remember('push'); // one entry of the browser's history for all of it
         play();
     }
+}
+/** The same from its card: where its result appears, at a speed that it can be waited for. */
+export function openCard({ config, view: where, long }: Card): void {
+    openLesson(config, { view: where, ...(long && view.value.speed !== 'full' ? { speed: 'full' } : {}) });
 }
 export function dismiss(): void {
     trouble.value = null;

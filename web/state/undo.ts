@@ -4,11 +4,13 @@ import { batch, signal } from '@preact/signals';
 import { remember } from './address.ts';
 import { membersOf, ticketsOf, type Entry, type Member } from './entry.ts';
 import { afresh } from './members.ts';
+import type { Speed } from './url.ts';
 import { guests, playing, pool, runs, said, view } from './page.ts';
 
 interface Before {
     entries: readonly Entry[];
     seeds: number;
+    speed: Speed;
     /** What would be taken back: 'the reset'. */
     what: string;
     /** It was taken back, and would be done again. */
@@ -51,7 +53,8 @@ export function replaceRuns(next: readonly Entry[], what: string | null, seeds =
         else {
             close(without(before, [...entries, ...next]));
             rest(without(entries, next));
-            undoable.value = entries.length ? { entries, seeds, what, redo: false } : null;
+            const { speed } = view.value;
+            undoable.value = entries.length ? { entries, seeds, speed, what, redo: false } : null;
         }
         runs.value = next;
         const run = Math.max(0, Math.min(view.value.run, next.length - 1));
@@ -62,14 +65,14 @@ export function replaceRuns(next: readonly Entry[], what: string | null, seeds =
 export function undo(): void {
     const before = undoable.value;
     if (!before) return;
-    const { what, redo, seeds } = before;
+    const { what, redo, seeds, speed } = before;
     const entries = runs.value;
     batch(() => {
         playing.value = false;
         pool().pause();
-        undoable.value = { entries, seeds: view.value.seeds, what, redo: !redo };
+        undoable.value = { entries, seeds: view.value.seeds, speed: view.value.speed, what, redo: !redo };
         const run = Math.min(view.value.run, before.entries.length - 1);
-        view.value = { ...view.value, seeds, run };
+        view.value = { ...view.value, seeds, speed, run };
         runs.value = before.entries.map((entry) => {
             const lost = entry.members.filter(({ ticket }) => closed.delete(ticket));
             return lost.length ? afresh(entry) : entry;

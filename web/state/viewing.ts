@@ -13,7 +13,7 @@ export function setView(change: Partial<View>): void {
         view.value = { ...view.value, ...change };
         if (view.value.seeds !== seeds) replaceRuns(runs.value.map(withSeeds), 'the change of seeds', seeds);
     });
-    remember('replace');
+    remember(view.value.seeds === seeds ? 'replace' : 'push');
 }
 /** Open another view of the page; Back leads to the one before. */
 export function openView(id: string): void {

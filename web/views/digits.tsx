@@ -45,8 +45,7 @@ export default function Digits() {
                     type="button"
                     class="primary"
                     onClick={() => {
-                        openLesson('preset=rows');
-                        setView({ view: 'digits', speed: 'full' });
+                        openLesson('preset=rows', { view: 'digits', speed: 'full' });
                     }}
                 >
                     Train on digits

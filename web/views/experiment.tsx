@@ -1,11 +1,8 @@
 // experiment.tsx: the first view: the task and the runs, their curves, and a look inside one of them. The
 // order is that of a phone; wide screens move the setup to the left.
-import { lesson } from '../state/lesson.ts';
-import { complete } from '../state/mnist.ts';
-import { openLesson } from '../state/start.ts';
-import { openView } from '../state/viewing.ts';
 import { CurvesView } from './curves.tsx';
 import { Inside } from './inside.tsx';
+import { LessonNow, LessonSeen } from './lesson_now.tsx';
 import { Lessons } from './lessons.tsx';
 import { Numbers } from './numbers.tsx';
 import { RunsView } from './runs.tsx';
@@ -17,10 +14,9 @@ export default function Experiment() {
         <div class="places">
             <section class="race" aria-label="Training">
                 <Transport />
-                <p class="lesson">{lesson.value.sentence}</p>
-                {lesson.value.expect && <p class="say">To expect: {lesson.value.expect}</p>}
-                {lesson.value.drawn && <DrawnInstead />}
+                <LessonNow />
                 <CurvesView />
+                <LessonSeen />
                 <Numbers />
             </section>
             <Lessons />
@@ -32,25 +28,5 @@ export default function Experiment() {
                 <Inside />
             </section>
         </div>
-    );
-}
-
-/** A lesson about MNIST, on drawn digits: where the real ones come from. */
-function DrawnInstead() {
-    const { name } = lesson.value;
-    return (
-        <p class="say">
-            This lesson is about MNIST. {complete() ? 'It ran' : 'Its files are not here, so it runs'} on
-            digits drawn by a generator.{' '}
-            {complete() ? (
-                <button type="button" onClick={() => openLesson(`preset=${name}`)}>
-                    Train on MNIST
-                </button>
-            ) : (
-                <button type="button" onClick={() => openView('digits')}>
-                    Bring the MNIST files …
-                </button>
-            )}
-        </p>
     );
 }

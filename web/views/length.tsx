@@ -10,13 +10,14 @@ import { score } from '../state/history.ts';
 import { trials } from '../training/lengths.ts';
 import { SOLVED } from '../training/protocol.ts';
 import { taskTitle } from '../state/setup.ts';
+import { cardOf, lesson } from '../state/lesson.ts';
 import { groups, lab } from '../state/page.ts';
-import { openLesson } from '../state/start.ts';
-import { setView } from '../state/viewing.ts';
+import { openCard } from '../state/start.ts';
 import { measuring } from '../state/watching.ts';
 import { percent } from '../core/figures.ts';
 import { nameOf } from '../state/wording.ts';
 import { painted } from '../core/theme.ts';
+import { LessonNow, LessonSeen } from './lesson_now.tsx';
 import { RunName } from './mark.tsx';
 import { Transport } from './transport.tsx';
 
@@ -30,6 +31,12 @@ export default function Length() {
     return (
         <>
             <Transport />
+            {lesson.value.name && (
+                <div class="lesson-here">
+                    <LessonNow />
+                    <LessonSeen />
+                </div>
+            )}
             {groups.value.map((entries) => (
                 <Group key={entries[0]!.id} entries={entries} several={groups.value.length > 1} />
             ))}
@@ -39,8 +46,7 @@ export default function Length() {
                 <button
                     type="button"
                     onClick={() => {
-                        openLesson('preset=length');
-                        setView({ view: 'length', speed: 'full' });
+                        openCard(cardOf('length')!);
                     }}
                 >
                     Show the lesson on length

@@ -1,28 +1,45 @@
-// lessons.tsx: the engine's presets as cards: what each teaches, and one press to see it.
-import { lesson } from '../state/lesson.ts';
-import { lab } from '../state/page.ts';
-import { openLesson } from '../state/start.ts';
+// lessons.tsx: the lessons as cards on shelves: what each teaches, how long it takes, and one press to see
+// it.
+import { useState } from 'preact/hooks';
+import { cards, lesson, SHELVES, shelfOf, type Shelf } from '../state/lesson.ts';
+import { openCard } from '../state/start.ts';
 
 export function Lessons() {
     const now = lesson.value.name;
-    // What all others build on, then the whole grid.
-    const first = (name: string) => ['mission', 'recall'].indexOf(name);
-    const presets = [...lab().config.presets].sort((a, b) => first(b.name) - first(a.name));
+    const [chosen, choose] = useState<{ shelf: Shelf; lesson: string } | null>(null);
+    // The lesson's own shelf, until another one is looked at.
+    const open = chosen?.lesson === now ? chosen.shelf : shelfOf(now || 'recall');
     return (
         <section class="lessons" aria-labelledby="lessons-title">
-            <h2 id="lessons-title">Lessons</h2>
+            <div class="shelf-head">
+                <h2 id="lessons-title">Lessons</h2>
+                <fieldset class="tabs shelves">
+                    <legend class="unseen">Shelf</legend>
+                    {SHELVES.map(({ id, title }) => (
+                        <label key={id} class={id === open ? 'picked' : ''}>
+                            <input
+                                type="radio"
+                                name="shelf"
+                                checked={id === open}
+                                onChange={() => choose({ shelf: id, lesson: now })}
+                            />
+                            {title}
+                        </label>
+                    ))}
+                </fieldset>
+            </div>
             <ul>
-                {presets.map(({ name, title, lesson: sentence }) => (
-                    <li key={name}>
+                {cards(open).map((card) => (
+                    <li key={card.name}>
                         <button
                             type="button"
                             class="card"
-                            aria-pressed={name === now}
-                            title={sentence}
-                            onClick={() => openLesson(`preset=${name}`)}
+                            aria-pressed={card.name === now}
+                            onClick={() => openCard(card)}
                         >
-                            <strong>{title}</strong>
-                            <span>{sentence}</span>
+                            <strong>{card.title}</strong>
+                            <span>{card.sentence}</span>
+                            <small>{card.takes}</small>
                         </button>
                     </li>
                 ))}

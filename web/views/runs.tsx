@@ -1,10 +1,10 @@
 // runs.tsx: the runs of the race: their mechanism, what each changes, adding and removing them.
 import { useState } from 'preact/hooks';
 import { download, pick } from '../core/files.ts';
-import { MAX_ALL, offeredTasks, ownKeys, sharedChanges, taskTitle } from '../state/setup.ts';
+import { MAX_ALL, offeredTasks, ownKeys, sharedChanges, taskTitle, unlike } from '../state/setup.ts';
 import type { Entry } from '../state/entry.ts';
 import { groups, lab, runs } from '../state/page.ts';
-import { addRun, addSaved, removeRun, restart, setKey, setOwnTask } from '../state/roster.ts';
+import { addRun, addSaved, removeRun, restart, setKey, setOwnTask, trainAlike } from '../state/roster.ts';
 import { checkpointOf } from '../state/watching.ts';
 import { nameOf } from '../state/wording.ts';
 import { Control } from './control.tsx';
@@ -23,6 +23,9 @@ export function RunsView() {
             </p>
             {groups.value.map((entries) => (
                 <Shared key={entries[0]!.id} entries={entries} />
+            ))}
+            {groups.value.map((entries) => (
+                <Favours key={entries[0]!.id} entries={entries} />
             ))}
             <ul class="runs">
                 {runs.value.map((entry) => (
@@ -172,6 +175,39 @@ function Shared({ entries }: { entries: readonly Entry[] }) {
             {groups.value.length > 1 ? `${taskTitle(lab(), values)}, all runs: ` : 'All runs: '}
             {changes.map((key) => [<Badge key={key}>{`${key}=${values[key]}`}</Badge>, ' '])}
         </p>
+    );
+}
+
+/** Settings of training in which runs on a task differ, and the way to have them alike. */
+function Favours({ entries }: { entries: readonly Entry[] }) {
+    const keys = unlike(
+        lab(),
+        entries.map((entry) => entry.values),
+    );
+    if (!keys.length) return null;
+    const { values } = entries[0]!;
+    return (
+        <div class="favours">
+            <p class="say">
+                {groups.value.length > 1 ? `${taskTitle(lab(), values)}: not` : 'Not'} trained alike; each
+                mechanism has settings that were measured to suit it:
+            </p>
+            <ul>
+                {keys.map((key) => (
+                    <li key={key}>
+                        {key}{' '}
+                        {entries.map((entry) => (
+                            <span key={entry.id} class="number">
+                                <MarkSign mark={entry.mark} /> {entry.values[key]}{' '}
+                            </span>
+                        ))}
+                    </li>
+                ))}
+            </ul>
+            <button type="button" onClick={() => trainAlike(entries)}>
+                Equal settings
+            </button>
+        </div>
     );
 }
 

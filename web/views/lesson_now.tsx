@@ -1,0 +1,76 @@
+// lesson_now.tsx: the lesson of now: what to look for, what it promised, ticked while the runs train, and what
+// was seen in the end, with the way to the next one.
+import { cardOf, expectations, lesson, nextAfter, outcome } from '../state/lesson.ts';
+import { complete } from '../state/mnist.ts';
+import { openCard, openLesson } from '../state/start.ts';
+import { openView } from '../state/viewing.ts';
+import { MarkSign } from './mark.tsx';
+
+const SIGNS = { open: ['·', 'still open'], held: ['✓', 'held'], broken: ['✗', 'not held'] } as const;
+
+export function LessonNow() {
+    const all = expectations();
+    return (
+        <>
+            <p class="lesson">{lesson.value.sentence}</p>
+            {lesson.value.drawn && <DrawnInstead />}
+            {all.length === 0 && lesson.value.expect && <p class="say">To expect: {lesson.value.expect}</p>}
+            {all.length > 0 && (
+                <ul class="expected" aria-label="What is expected">
+                    {all.map(({ entry, says, seen, verdict: { state } }) => (
+                        <li key={says} class={state}>
+                            <span class="sign" aria-hidden="true">
+                                {SIGNS[state][0]}
+                            </span>
+                            <MarkSign mark={entry.mark} />
+                            <span>
+                                {says}
+                                <span class="unseen">: {SIGNS[state][1]}</span>
+                            </span>{' '}
+                            <span class="of number">{seen}</span>
+                        </li>
+                    ))}
+                </ul>
+            )}
+        </>
+    );
+}
+
+/** Its place is kept from the start, so that nothing moves when it is filled. */
+export function LessonSeen() {
+    const { promises, drawn, name } = lesson.value;
+    if (!promises && !drawn) return null;
+    const seen = outcome();
+    const next = nextAfter(promises || name);
+    return (
+        <div class="lesson-seen" aria-live="polite">
+            <p>{seen || (promises && 'When the runs are done, this line says what was seen.')}</p>
+            {next && (
+                <button type="button" class={seen ? 'primary' : ''} onClick={() => openCard(next)}>
+                    Next: {next.title} →
+                </button>
+            )}
+        </div>
+    );
+}
+
+/** A lesson about MNIST, on drawn digits: where the real ones come from. */
+function DrawnInstead() {
+    const { name } = lesson.value;
+    const card = cardOf(name);
+    return (
+        <p class="say">
+            This lesson is about MNIST. {complete() ? 'It ran' : 'Its files are not here, so it runs'} on
+            digits drawn by a generator.{' '}
+            {complete() ? (
+                <button type="button" onClick={() => (card ? openCard(card) : openLesson(`preset=${name}`))}>
+                    Train on MNIST
+                </button>
+            ) : (
+                <button type="button" onClick={() => openView('digits')}>
+                    Bring the MNIST files …
+                </button>
+            )}
+        </p>
+    );
+}
