@@ -117,7 +117,7 @@ test-quick: ## the native tests only
 test-list: ## after a test was added, renamed or removed, and make test: write proofs_tests/tests.txt
 	@scripts/tally.sh --record $(ALL_TESTS)
 
-test-all: ## make test, and what is slow: emulated Arm, torture, threads, every proof and preset, random texts, planted faults, fuzzing
+test-all: ## make test, and what is slow: emulated Arm, torture, threads, every proof and preset, random texts, whole models, planted faults, fuzzing
 	@$(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory test-elsewhere
 	@$(MAKE) --no-print-directory torture
@@ -126,6 +126,7 @@ test-all: ## make test, and what is slow: emulated Arm, torture, threads, every 
 	@$(MAKE) --no-print-directory proofs-all
 	@$(MAKE) --no-print-directory presets
 	@SEQMIX_TEXTS=10000 $(BIN)/tests/test_random_texts
+	@SEQMIX_WHOLE=all $(BIN)/tests/test_whole_model
 	@$(MAKE) --no-print-directory mutants
 	@$(MAKE) --no-print-directory fuzz
 

@@ -46,8 +46,8 @@ function fail(sentence) {
 
 const root = join(import.meta.dirname, '../..');
 const tree = join(root, 'build/random-mutants');
-const isa = { x64: 'sse2', arm64: 'neon' }[process.arch] ?? 'scalar';
-// One instruction set: that all agree is another test's subject.
+const isa = { x64: 'scalar sse2', arm64: 'scalar neon' }[process.arch] ?? 'scalar';
+// Two instruction sets, which several tests compare: that all agree is another test's subject.
 const MAKE = [
     `ISAS=${isa}`,
     'FUSED=',

@@ -1,0 +1,418 @@
+// test_whole_model.c: a whole model's loss and the gradient of each of its weights (embedding, positions,
+// norms, mixers, residuals, MLP, head) against the same model in double: the mixers as texts over the oracle
+// (check/interpret.h), the rest here over ref/. At few rows, and where rows are taken in blocks: beyond 2,048
+// and beyond 4,096 of them. Two threads must give the words of one.
+//   SEQMIX_WHOLE=all: every mode at every size (make test-all)
+#include "proofs_tests/support/check.h"
+
+#include <seqmix/ref.h>
+
+#include "check/interpret.h"
+#include "cli/team.h"
+#include "cli/texts.h"
+#include "model/audit/audit.h"
+#include "model/mixers/equations.h"
+#include "model/mixers/mixer.h"
+#include "model/ops/ops.h"
+#include "model/run/batch_graph.h"
+#include "model/run/language.h"
+
+// Relative to the largest gradient of the weight, or to this share of the model's largest where its own
+// cancels (keys when all values are the same). Focus's recurrences over long bins come to half of it.
+#define TOLERANCE 1e-4
+#define CANCELS 1e-3
+enum { BLOCKS = 2, MOST_TEXT = 2048 };
+static const double eps = 1e-5;
+
+// ---- The model in double ----------------------------------------------------------------------------------
+typedef struct {
+    interpreter *mixer;
+    double *in, *normed, *stats, *middle, *normed_2, *stats_2, *hidden, *active;
+} block;
+typedef struct {
+    const config *c;
+    const batch_graph *s; // the samples, and which rows are asked for
+    const params *p;
+    double *w, *grad; // as p's data
+    size_t N, D;      // rows, width
+    // The mixer's text, built once for its steps and shapes.
+    config *text;
+    params text_params;
+    graph *g;
+    equation_trace *trace;
+    tensor *x, *y;
+    block blocks[BLOCKS];
+    double *out, *asked, *normed, *stats, *logits; // the last block's; its rows that the head reads
+    size_t rows;                                   // of the logits
+} twin_model;
+
+static double *need(double *of, const twin_model *m, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static double *need(double *of, const twin_model *m, const char *format, ...) {
+    char name[96];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(name, sizeof name, format, list);
+    va_end(list);
+    const param *w = params_find(m->p, name);
+    if (!w) check_fail("the model has no weight %s", name);
+    return of + w->offset;
+}
+static double *numbers(size_t n) {
+    double *x = calloc(n + 1, sizeof *x);
+    if (!x) check_fail("no memory for %zu numbers", n);
+    return x;
+}
+
+static void norm_forward(twin_model *m, double *y, double *stats, const double *x, size_t N,
+                         const char *name) {
+    if (m->c->common.norm == NORM_NONE)
+        memcpy(y, x, N * m->D * sizeof *y);
+    else if (m->c->common.norm == NORM_RMS)
+        ref_rmsnorm_fwd(y, stats, x, need(m->w, m, "%s.gain", name), N, m->D, eps);
+    else
+        ref_layernorm_fwd(y, stats, x, need(m->w, m, "%s.gain", name), need(m->w, m, "%s.bias", name), N,
+                          m->D, eps);
+}
+static void norm_backward(twin_model *m, double *dx, const double *dy, const double *x, const double *stats,
+                          size_t N, const char *name) {
+    if (m->c->common.norm == NORM_NONE)
+        memcpy(dx, dy, N * m->D * sizeof *dx);
+    else if (m->c->common.norm == NORM_RMS)
+        ref_rmsnorm_bwd(dx, need(m->grad, m, "%s.gain", name), dy, x, need(m->w, m, "%s.gain", name), stats,
+                        N, m->D);
+    else
+        ref_layernorm_bwd(dx, need(m->grad, m, "%s.gain", name), need(m->grad, m, "%s.bias", name), dy, x,
+                          need(m->w, m, "%s.gain", name), stats, N, m->D);
+}
+
+// The mixer's weights and input into the interpreter of block i; back: their gradients out of it, added.
+static void exchange(twin_model *m, size_t i, int back) {
+    for (size_t s = 0; s < m->trace->n; s++)
+        for (size_t a = 0; a < FUNCTION_ARGUMENTS; a++) {
+            const tensor *t = m->trace->steps[s].call.tensor[a];
+            if (!t || !t->weight) continue;
+            double *value = interpreter_value(m->blocks[i].mixer, t),
+                   *gradient = interpreter_gradient(m->blocks[i].mixer, t),
+                   *own = need(m->w, m, "block%zu.%s", i, t->weight->name),
+                   *sum = need(m->grad, m, "block%zu.%s", i, t->weight->name);
+            // (A weight that several steps read has one gradient there: their sum.)
+            if (back)
+                for (size_t k = 0; k < t->n; k++) sum[k] += gradient[k], gradient[k] = 0;
+            else
+                memcpy(value, own, t->n * sizeof *value);
+        }
+}
+static int own_residual(const config *c) { return mixer_of(c)->has_residual && mixer_of(c)->has_residual(c); }
+
+static void block_forward(twin_model *m, size_t i, double *out, const double *in) {
+    block *b = &m->blocks[i];
+    const size_t N = m->N, D = m->D, M = D * m->c->common.mlp;
+    char name[32];
+    memcpy(b->in, in, N * D * sizeof *in);
+    snprintf(name, sizeof name, "block%zu.norm_1", i);
+    norm_forward(m, b->normed, b->stats, in, N, name);
+    exchange(m, i, 0);
+    memcpy(interpreter_value(b->mixer, m->x), b->normed, N * D * sizeof *in);
+    if (interpreter_forward(b->mixer, 0, 0)) check_fail("no memory for the interpreter");
+    const double *y = interpreter_value(b->mixer, m->y);
+    for (size_t k = 0; k < N * D; k++) out[k] = b->middle[k] = own_residual(m->c) ? y[k] : in[k] + y[k];
+    if (!M) return;
+    snprintf(name, sizeof name, "block%zu.norm_2", i);
+    norm_forward(m, b->normed_2, b->stats_2, b->middle, N, name);
+    ref_linear_fwd(b->hidden, b->normed_2, need(m->w, m, "block%zu.mlp.w_1", i),
+                   need(m->w, m, "block%zu.mlp.b_1", i), N, D, M);
+    (m->c->common.activation == ACTIVATION_GELU ? ref_gelu_fwd : ref_silu_fwd)(b->active, b->hidden, N * M);
+    ref_linear_fwd(out, b->active, need(m->w, m, "block%zu.mlp.w_2", i), need(m->w, m, "block%zu.mlp.b_2", i),
+                   N, M, D);
+    for (size_t k = 0; k < N * D; k++) out[k] += b->middle[k];
+}
+// d: of the block's output, then of its input.
+static void block_backward(twin_model *m, size_t i, double *d) {
+    block *b = &m->blocks[i];
+    const size_t N = m->N, D = m->D, M = D * m->c->common.mlp;
+    double *dx = numbers(N * D), *dn = numbers(N * D), *da = numbers(N * M), *dh = numbers(N * M);
+    char name[32];
+    if (M) {
+        ref_linear_bwd(da, need(m->grad, m, "block%zu.mlp.w_2", i), need(m->grad, m, "block%zu.mlp.b_2", i),
+                       d, b->active, need(m->w, m, "block%zu.mlp.w_2", i), N, M, D);
+        (m->c->common.activation == ACTIVATION_GELU ? ref_gelu_bwd : ref_silu_bwd)(dh, da, b->hidden, N * M);
+        ref_linear_bwd(dn, need(m->grad, m, "block%zu.mlp.w_1", i), need(m->grad, m, "block%zu.mlp.b_1", i),
+                       dh, b->normed_2, need(m->w, m, "block%zu.mlp.w_1", i), N, D, M);
+        snprintf(name, sizeof name, "block%zu.norm_2", i);
+        norm_backward(m, dx, dn, b->middle, b->stats_2, N, name);
+        for (size_t k = 0; k < N * D; k++) d[k] += dx[k];
+    }
+    if (interpreter_backward(b->mixer, m->y, d, 0, 0)) check_fail("no memory for the interpreter");
+    memcpy(dn, interpreter_gradient(b->mixer, m->x), N * D * sizeof *dn);
+    exchange(m, i, 1);
+    snprintf(name, sizeof name, "block%zu.norm_1", i);
+    norm_backward(m, dx, dn, b->in, b->stats, N, name);
+    for (size_t k = 0; k < N * D; k++) d[k] = dx[k] + (own_residual(m->c) ? 0 : d[k]);
+    free(dx), free(dn), free(da), free(dh);
+}
+
+// The mean loss, and the gradient of every weight into m->grad.
+static double loss_and_gradients(twin_model *m) {
+    const batch_graph *s = m->s;
+    const common_settings *k = &m->c->common;
+    const size_t N = m->N, D = m->D, B = s->B, L = s->L, V = s->task.vocab, C = s->task.channels;
+    const size_t classes = s->task.classes ? s->task.classes : 1;
+    double *x = numbers(N * D), *d = numbers(N * D), *values = numbers(N * C), *table = numbers(L * D);
+    for (size_t i = 0; i < N * C; i++) values[i] = s->g->values[i];
+    if (V)
+        ref_embedding_fwd(x, need(m->w, m, "embedding"), s->g->tokens, N, D, V);
+    else
+        ref_linear_fwd(x, values, need(m->w, m, "input_w"), need(m->w, m, "input_bias"), N, C, D);
+    if (k->position == POSITION_LEARNED)
+        memcpy(table, need(m->w, m, "position"), L * D * sizeof *table);
+    else if (k->position == POSITION_SINUSOIDAL)
+        ref_sinusoidal(table, L, D, 10000);
+    for (size_t i = 0; i < N * D; i++) x[i] += table[i % (L * D)];
+    for (size_t i = 0; i < BLOCKS; i++) {
+        block_forward(m, i, m->out, x);
+        memcpy(x, m->out, N * D * sizeof *x);
+    }
+    // The head: rows that are asked for, or the mean of them all.
+    const size_t R = m->rows, picked = s->task.per_position ? R : N;
+    if (s->task.per_position)
+        ref_gather_fwd(m->asked, m->out, s->g->rows, R, N, D);
+    else
+        memcpy(m->asked, m->out, N * D * sizeof *x);
+    norm_forward(m, m->normed, m->stats, m->asked, picked, "norm");
+    double *read = m->normed, *pooled = numbers(B * D);
+    if (!s->task.per_position) ref_meanpool_fwd(read = pooled, m->normed, B, L, D);
+    ref_linear_fwd(m->logits, read, need(m->w, m, "head"), need(m->w, m, "head_bias"), R, D, classes);
+    double *loss = numbers(R), *stats = numbers(2 * R), *dlogits = numbers(R * classes),
+           *targets = numbers(R);
+    for (size_t i = 0; i < R; i++) targets[i] = s->row_values[i];
+    const size_t n = s->task.classes
+                         ? ref_cross_entropy_fwd(loss, stats, m->logits, s->row_targets, R, classes)
+                         : ref_mse_fwd(loss, m->logits, targets, R);
+    double mean = 0;
+    for (size_t i = 0; i < R; i++) mean += loss[i] / (double)n;
+    if (s->task.classes)
+        ref_cross_entropy_bwd(dlogits, m->logits, s->row_targets, stats, R, classes, 1 / (double)n);
+    else
+        ref_mse_bwd(dlogits, m->logits, targets, R, 1 / (double)n);
+
+    double *dread = numbers(R * D), *dnormed = numbers(picked * D), *dasked = numbers(picked * D);
+    ref_linear_bwd(dread, need(m->grad, m, "head"), need(m->grad, m, "head_bias"), dlogits, read,
+                   need(m->w, m, "head"), R, D, classes);
+    if (s->task.per_position)
+        memcpy(dnormed, dread, R * D * sizeof *dread);
+    else
+        ref_meanpool_bwd(dnormed, dread, B, L, D);
+    norm_backward(m, dasked, dnormed, m->asked, m->stats, picked, "norm");
+    if (s->task.per_position)
+        ref_gather_bwd(d, dasked, s->g->rows, R, N, D);
+    else
+        memcpy(d, dasked, N * D * sizeof *d);
+    for (size_t i = BLOCKS; i-- > 0;) block_backward(m, i, d);
+    if (k->position == POSITION_LEARNED)
+        for (size_t i = 0; i < N * D; i++) need(m->grad, m, "position")[i % (L * D)] += d[i];
+    if (V)
+        ref_embedding_bwd(need(m->grad, m, "embedding"), d, s->g->tokens, N, D, V);
+    else
+        ref_linear_bwd(NULL, need(m->grad, m, "input_w"), need(m->grad, m, "input_bias"), d, values,
+                       need(m->w, m, "input_w"), N, C, D);
+    free(x), free(d), free(values), free(table), free(pooled), free(loss), free(stats), free(dlogits);
+    free(targets), free(dread), free(dnormed), free(dasked);
+    return mean;
+}
+
+// 0: the language cannot say this mixer, so that there is nothing to compare with.
+static int twin_open(twin_model *m, const config *c, const batch_graph *s, const params *p) {
+    smx_error e = {0};
+    char text[MOST_TEXT];
+    memset(m, 0, sizeof *m);
+    m->c = c, m->s = s, m->p = p, m->N = s->B * s->L, m->D = c->common.width, m->rows = s->rows;
+    if (cli_text(text, sizeof text, c, &e)) return 0;
+    char *full = cli_text_config(c, text, own_residual(c));
+    m->text = full ? config_parse(full, 0, &e) : NULL;
+    free(full);
+    if (!m->text) check_fail("the text: %s", e.message);
+    m->trace = malloc(sizeof *m->trace);
+    m->g = graph_new(GRAPH_TRAIN, &m->text_params, s->B, s->L);
+    m->x = op_values(m->g, m->D);
+    graph_push(m->g, "mixer");
+    m->y = equations_mixer(m->g, m->text, m->x, m->trace);
+    graph_pop(m->g);
+    if (m->g->failed) check_fail("the text: %s", m->g->error.message);
+    const size_t N = m->N, D = m->D, M = D * c->common.mlp;
+    for (size_t i = 0; i < BLOCKS; i++) {
+        block *b = &m->blocks[i];
+        if (!(b->mixer = interpreter_open(m->g, m->trace))) check_fail("no memory for the interpreter");
+        b->in = numbers(N * D), b->normed = numbers(N * D), b->stats = numbers(2 * N);
+        b->middle = numbers(N * D), b->normed_2 = numbers(N * D), b->stats_2 = numbers(2 * N);
+        b->hidden = numbers(N * M), b->active = numbers(N * M);
+    }
+    const size_t classes = s->task.classes ? s->task.classes : 1;
+    m->out = numbers(N * D), m->asked = numbers(N * D), m->normed = numbers(N * D), m->stats = numbers(2 * N);
+    m->logits = numbers(m->rows * classes);
+    m->w = numbers(p->total), m->grad = numbers(p->total);
+    for (size_t i = 0; i < p->total; i++) m->w[i] = p->data[i];
+    return 1;
+}
+static void twin_close(twin_model *m) {
+    for (size_t i = 0; i < BLOCKS; i++) {
+        block *b = &m->blocks[i];
+        interpreter_close(b->mixer);
+        free(b->in), free(b->normed), free(b->stats), free(b->middle), free(b->normed_2), free(b->stats_2);
+        free(b->hidden), free(b->active);
+    }
+    free(m->out), free(m->asked), free(m->normed), free(m->stats), free(m->logits), free(m->w), free(m->grad);
+    graph_free(m->g);
+    params_free(&m->text_params);
+    config_free(m->text);
+    free(m->trace);
+}
+
+// ---- A model in float and in double -----------------------------------------------------------------------
+static void replay(batch_graph *s, params *p, float *loss) {
+    memset(p->grad, 0, p->total * sizeof *p->grad);
+    const size_t n = batch_graph_forward(s, loss);
+    batch_graph_backward(s, n);
+}
+
+static smx_team *team;
+static double worst;
+// Returns whether the language has this mixer's equations.
+static int compare(const char *text, size_t B, size_t L) {
+    smx_error e = {0};
+    params p = {0};
+    batch_graph s;
+    twin_model m;
+    check_trying("B=%zu&length=%zu&%.200s", B, L, text);
+    char full[1024];
+    snprintf(full, sizeof full, "%s&length=%zu", text, L);
+    config *c = config_parse(full, 0, &e);
+    if (!c || batch_graph_open(&s, GRAPH_TRAIN, &p, c, c, B, L, &e) || params_create(&p, 1, &e) ||
+        batch_graph_plan(&s, &e))
+        check_fail("%s", e.message);
+    // Away from 0 and 1, where weights start that one would not see.
+    for (size_t i = 0; i < p.total; i++) p.data[i] += (float)check_uniform(-0.2, 0.2);
+    const int said = twin_open(&m, c, &s, &p);
+    // Every seventh answer is not asked for.
+    int32_t *targets = check_ints(B * s.targets_per);
+    batch_graph_fill(&s, 1, 0, 0, B);
+    memcpy(targets, s.targets, B * s.targets_per * sizeof *targets);
+    float *numbers_asked = check_copy(s.target_values, B * s.targets_per);
+    for (size_t i = 3; i < B * s.targets_per; i += 7) targets[i] = -1, numbers_asked[i] = NAN;
+    int32_t *tokens = check_ints(B * L);
+    memcpy(tokens, s.g->tokens, B * L * sizeof *tokens);
+    float *values = check_copy(s.g->values, B * L * s.task.channels);
+    batch_graph_give(&s, &(smx_batch){tokens, values, targets, numbers_asked, B}, B);
+    float loss, again;
+    replay(&s, &p, &loss);
+    if (said) {
+        const double want = loss_and_gradients(&m);
+        if (!(fabs((double)loss - want) <= TOLERANCE * fabs(want)))
+            check_fail("the loss is %.9g, in double %.9g", (double)loss, want);
+        double all = 0;
+        for (size_t i = 0; i < p.total; i++) all = fmax(all, fabs(m.grad[i]));
+        for (size_t i = 0; i < p.count; i++) {
+            const param *w = p.list[i];
+            double top = CANCELS * all, off = 0;
+            for (size_t k = 0; k < w->n; k++) {
+                top = fmax(top, fabs(m.grad[w->offset + k]));
+                const double d = fabs((double)p.grad[w->offset + k] - m.grad[w->offset + k]);
+                if (!(d <= off)) off = d;
+            }
+            if (off / top > worst) worst = off / top;
+            if (!(off <= TOLERANCE * top))
+                check_fail("the gradient of %s is off by %.3g, its largest is %.3g", w->name, off, top);
+        }
+        twin_close(&m);
+    }
+    // Two threads: memory planned for pieces, the same words.
+    float *one = check_copy(p.grad, p.total);
+    s.g->parallel = smx_team_for;
+    s.g->pool = team;
+    if (batch_graph_plan(&s, &e)) check_fail("%s", e.message);
+    replay(&s, &p, &again);
+    check_same("the loss of two threads", &again, &loss, 1);
+    check_same("gradients of two threads", p.grad, one, p.total);
+    batch_graph_close(&s);
+    params_free(&p);
+    config_free(c);
+    check_done();
+    return said;
+}
+
+// What is around the mixer: every kind of input, answer, position, norm and activation, in turn.
+static const char *const around[] = {
+    "channels=0&classes=5&answers=rows&norm=layer&mlp=2&activation=gelu&position=learned",
+    "channels=3&classes=4&answers=one&norm=rms&mlp=3&activation=silu&position=sinusoidal",
+    "channels=2&classes=0&answers=rows&norm=layer&mlp=1&activation=silu&position=none",
+    "channels=0&classes=0&answers=one&norm=rms&mlp=2&activation=gelu&position=learned",
+    "channels=0&classes=7&answers=rows&norm=none&mlp=0&position=sinusoidal",
+};
+// The mixer's i-th mode as a config inside one of these; NULL past the last.
+static const char *model_text(char *text, size_t size, const mixer *of, size_t i, size_t number) {
+    char mode[512];
+    if (!audit_mode(mode, sizeof mode, of->name, i)) return NULL;
+    snprintf(text, size, "mixer=%s&task=own&vocab=11&width=8&heads=2&blocks=%d&%s%s%s", of->name, BLOCKS,
+             around[number % CHECK_COUNT(around)], *audit_mode_change(mode) ? "&" : "",
+             audit_mode_change(mode));
+    return text;
+}
+static int everything(void) {
+    const char *which = getenv("SEQMIX_WHOLE");
+    return which && !strcmp(which, "all");
+}
+
+static void few_rows(void **state) {
+    (void)state;
+    size_t number = 0, said = 0;
+    char text[1024];
+    for (size_t k = 0; mixers[k]; k++)
+        for (size_t i = 0; model_text(text, sizeof text, mixers[k], i, number); i++, number++) {
+            check_seed(11 + number);
+            said += (size_t)compare(text, 3, 48);
+        }
+    print_message("%zu of %zu models have a text\n", said, number);
+    if (number - said > 4) check_fail("only %zu of %zu models were compared", said, number);
+}
+// Blocks of 1,024 rows, groups of row-wise nodes from 4,096 on, partial sums of weights.
+static void many_rows(void **state) {
+    (void)state;
+    size_t number = 0;
+    char text[1024];
+    for (size_t k = 0; mixers[k]; k++)
+        for (size_t i = 0; model_text(text, sizeof text, mixers[k], i, number) && (!i || everything()); i++) {
+            check_seed(211 + number);
+            compare(text, 44, 48);
+            check_seed(311 + number);
+            compare(model_text(text, sizeof text, mixers[k], i, number + 1), 88, 48);
+            number++;
+        }
+}
+// As many in one sequence.
+static void long_sequences(void **state) {
+    (void)state;
+    size_t number = 0;
+    char text[1024];
+    for (size_t k = 0; mixers[k]; k++)
+        for (size_t i = 0; model_text(text, sizeof text, mixers[k], i, number); i++, number++) {
+            if (!everything() && (i || strcmp(mixers[k]->name, "cat"))) continue;
+            check_seed(411 + number);
+            compare(text, 1, 2112);
+        }
+}
+
+static int open_team(void **state) {
+    (void)state;
+    return (team = smx_team_open(2)) ? 0 : -1;
+}
+static int close_team(void **state) {
+    (void)state;
+    print_message("furthest: %.2g of a weight's largest gradient\n", worst);
+    smx_team_close(team);
+    return 0;
+}
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(few_rows), cmocka_unit_test(many_rows),
+                                       cmocka_unit_test(long_sequences)};
+    return cmocka_run_group_tests_name("whole_model", tests, open_team, close_team);
+}
