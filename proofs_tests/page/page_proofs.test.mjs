@@ -1,6 +1,7 @@
 // test_page_proofs.mjs: the views Theorems, Verify and About in a real browser: the pictures say what the
 // theorems say and say it when it does not hold, the self-check agrees with the committed list and tells a
-// word that differs, the formulas are there. Screenshots go to build/screens.
+// word that differs, the formulas are there. With SCREENS=1 pictures go to
+// build/screens.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -9,7 +10,16 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadVerify } from '../../build/wasm/verify.js';
 import { launch } from '../../scripts/browser.mjs';
-import { at, browser, onPage as onAnyPage, prefer, reload, skip, text, violations } from './testing.mjs';
+import {
+    at,
+    browser,
+    fitsEverySize,
+    isAccessible,
+    onPage as onAnyPage,
+    reload,
+    skip,
+    text,
+} from './testing.mjs';
 
 const VIEW = '#mixer=cat&task=mqar!view=';
 const onPage = (name, view, options, body) => onAnyPage(name, VIEW + view, options, body);
@@ -465,7 +475,7 @@ onPage('every mechanism has its formulas, its code and its errata', 'about', {},
 });
 
 for (const view of ['theorems', 'verify', 'about'])
-    onPage(`axe-core finds no violation, light and dark: ${view}`, view, {}, async (page) => {
+    onPage(`${view}: accessible and whole at every size, light and dark`, view, {}, async (page) => {
         await page.waitForSelector(
             {
                 theorems: '#theorem-causality .verdict',
@@ -474,35 +484,6 @@ for (const view of ['theorems', 'verify', 'about'])
             }[view],
             { timeout: 170_000 },
         );
-        await page.$$eval('details', (all) => all.forEach((one) => (one.open = true)));
-        for (const scheme of ['light', 'dark']) {
-            await prefer(page, scheme);
-            assert.deepEqual(await violations(page), [], scheme);
-        }
-    });
-
-for (const width of [360, 390, 1280, 2560])
-    onPage(`nothing is wider than the page at ${width} px`, 'theorems', { width }, async (page) => {
-        await says(page, 'causality', /rows ahead/);
-        for (const view of ['Theorems', 'Verify', 'About']) {
-            await page.$$eval(
-                '.views a',
-                (all, name) => all.find((a) => a.textContent === name).click(),
-                view,
-            );
-            await page.waitForSelector(
-                { Theorems: '.theorem', Verify: '.ulps tbody tr', About: '.entry' }[view],
-            );
-            await new Promise((done) => setTimeout(done, 300));
-            const [wide, room] = await page.evaluate(() => [
-                document.documentElement.scrollWidth,
-                innerWidth,
-            ]);
-            assert.ok(wide <= room, `${view}: ${wide} px`);
-            if (width !== 360)
-                await page.screenshot({
-                    path: at(`build/screens/${view.toLowerCase()}-${width}.png`),
-                    fullPage: true,
-                });
-        }
+        await fitsEverySize(page, view);
+        await isAccessible(page);
     });

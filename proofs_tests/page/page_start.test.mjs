@@ -3,19 +3,17 @@
 import assert from 'node:assert/strict';
 import {
     allReady,
-    at,
+    fitsEverySize,
     goto,
     hash,
+    isAccessible,
     onPage,
     pause,
-    prefer,
     press,
     RACE,
     runs,
-    sticksOut,
     text,
     until,
-    violations,
 } from './testing.mjs';
 
 /** Bring a step under the eye, as scrolling does. */
@@ -146,25 +144,8 @@ onPage(
         await until(page, () => /Right: \d/.test(document.querySelector('.predict').textContent));
         await read(page, 7);
         await until(page, () => /differ by at most/.test(document.querySelector('#step-7').textContent));
-        for (const [width, height] of [
-            [390, 844],
-            [1280, 900],
-            [2560, 1440],
-        ])
-            for (const scheme of ['light', 'dark']) {
-                await page.setViewport({ width, height });
-                await prefer(page, scheme);
-                await page.evaluate(() => scrollTo(0, 0));
-                await pause(200);
-                assert.ok((await sticksOut(page)) <= 0, `at ${width} px nothing sticks out`);
-                await page.screenshot({
-                    path: at(`build/screens/start-${width}-${scheme}.png`),
-                    fullPage: true,
-                });
-                if (width === 1280) assert.deepEqual(await violations(page), [], scheme);
-            }
-        await page.setViewport({ width: 360, height: 640 });
-        assert.ok((await sticksOut(page)) <= 0, 'at 360 px nothing sticks out');
+        await fitsEverySize(page, 'start');
+        await isAccessible(page);
         // The laboratory is remembered; a link opens what it names, whatever was chosen.
         const home = (await page.evaluate(() => location.href)).replace(/#.*/, '');
         await press(page, 'Open the laboratory');

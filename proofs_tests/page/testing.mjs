@@ -15,7 +15,7 @@ export const RACE = '#mixer=cat&task=mqar~mixer=attention';
 export const browser = { lab: null };
 before(async () => {
     if (skip) return;
-    await mkdir(at('build/screens'), { recursive: true });
+    if (process.env.SCREENS) await mkdir(at('build/screens'), { recursive: true });
     browser.lab = await launch(at('dist'));
 });
 after(() => browser.lab?.close());
@@ -51,16 +51,22 @@ export async function goto(page, address) {
     await settled(page);
 }
 export const hash = (page) => page.evaluate(() => location.hash);
-/** Press the button that is called so. (By role and name through the browser, Firefox takes long while a page
- * is busy.) */
+/** Press the button that is called so, with the pointer, once it stands still: what is trained above it may
+ * still be growing. (By role and name through the browser, Firefox takes long while a page is busy.) */
 export async function press(page, name) {
     const button = await page.waitForFunction(
         (wanted) => {
             const called = (one) =>
                 one.getAttribute('aria-label') ?? one.textContent.replace(/\s+/g, ' ').trim();
-            return [...document.querySelectorAll('button')].find(
+            const one = [...document.querySelectorAll('button')].find(
                 (one) => called(one) === wanted && !one.disabled,
             );
+            if (!one) return false;
+            one.scrollIntoView({ block: 'nearest', behavior: 'instant' });
+            const { left, top } = one.getBoundingClientRect();
+            const stood = one.seenAt === `${left} ${top}`;
+            one.seenAt = `${left} ${top}`;
+            return stood && one;
         },
         { timeout: 20_000, polling: 50 },
         name,
@@ -91,12 +97,12 @@ export const text = (page, selector) =>
     page.$eval(selector, (element) => element.textContent.replace(/\s+/g, ' ').trim());
 export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-/** What axe-core finds wrong with the page as it stands, one line each. */
-export async function violations(page) {
+/** What axe-core finds wrong with the page as it stands, by all its rules or by these, one line each. */
+export async function violations(page, rules) {
     const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
     await page.evaluate(source); // past the page's own policy, which would not let a script in
-    return page.evaluate(async () => {
-        const { violations } = await globalThis.axe.run(document);
+    return page.evaluate(async (rules) => {
+        const { violations } = await globalThis.axe.run(document, rules ? { runOnly: rules } : {});
         return violations.map(
             ({ id, help, nodes }) =>
                 `${id}: ${help}: ${nodes
@@ -104,7 +110,7 @@ export async function violations(page) {
                     .slice(0, 3)
                     .join(' | ')}`,
         );
-    });
+    }, rules);
 }
 /** Show the page as a visitor sees it who prefers this `scheme`, once its colours have stopped changing. */
 export async function prefer(page, scheme) {
@@ -114,3 +120,47 @@ export async function prefer(page, scheme) {
 }
 /** Pixels that the page sticks out to the right of the screen. */
 export const sticksOut = (page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+
+const SIZES = [
+    [390, 844],
+    [1280, 900],
+    [2560, 1440],
+];
+/**
+ * At every size nothing sticks out. Where lines break does not hang on colours, so one scheme tells; with
+ * SCREENS=1 a picture of each size, light and dark, is left in build/screens under this `name`.
+ */
+export async function fitsEverySize(page, name) {
+    for (const scheme of process.env.SCREENS ? ['light', 'dark'] : ['light'])
+        for (const [width, height] of SIZES) {
+            await prefer(page, scheme);
+            await page.setViewport({ width, height });
+            await laidOut(page);
+            const wide = await sticksOut(page);
+            assert.ok(wide <= 0, `${name}: at ${width} px the page is ${wide} px wider than the screen`);
+            if (process.env.SCREENS)
+                await page.screenshot({
+                    path: at(`build/screens/${name}-${width}-${scheme}.png`),
+                    fullPage: true,
+                });
+        }
+}
+/** Two frames: what watches sizes has been told, and has drawn. */
+const laidOut = (page) =>
+    page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+/**
+ * With everything unfolded nothing is wider than a small phone, and axe-core finds nothing: all its rules in
+ * light, those about colours in dark as well. Ends at 1280 px.
+ */
+export async function isAccessible(page) {
+    await page.$$eval('details', (all) => all.forEach((one) => (one.open = true)));
+    await page.setViewport({ width: 360, height: 640 });
+    await laidOut(page);
+    const wide = await sticksOut(page);
+    assert.ok(wide <= 0, `at 360 px with everything open the page is ${wide} px wider than the screen`);
+    await page.setViewport({ width: 1280, height: 900 });
+    await prefer(page, 'light');
+    assert.deepEqual(await violations(page), [], 'light');
+    await prefer(page, 'dark');
+    assert.deepEqual(await violations(page, ['color-contrast']), [], 'dark');
+}
