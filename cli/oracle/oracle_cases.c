@@ -132,6 +132,12 @@ static int check_given(oracle_case *c, const oracle_declared *d, const json *v) 
     return 0;
 }
 
+int oracle_of_sequence(const oracle_array *input) {
+    const size_t n = strcspn(input->shape, " ");
+    return (n == 1 && input->shape[0] == 'L') || (n == 6 && !strncmp(input->shape, "n_bins", n)) ||
+           input->flags & ORACLE_SEQUENCE || !strcmp(input->name, "dy");
+}
+
 int oracle_allows(const oracle_mechanism *mechanism, const char *name, const json *word) {
     oracle_declared d;
     for (const char *at = mechanism->params; oracle_next_declared(&at, &d);)

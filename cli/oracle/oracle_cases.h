@@ -12,9 +12,10 @@ typedef struct oracle_case oracle_case;
 typedef enum { ORACLE_INPUT, ORACLE_OUTPUT, ORACLE_MIDDLE } oracle_kind;
 
 enum {
-    ORACLE_OPTIONAL = 1,   // an input that may be absent (switched off)
-    ORACLE_INTEGER = 2,    // int32
-    ORACLE_NO_GRADIENT = 4 // an input without a gradient
+    ORACLE_OPTIONAL = 1,    // an input that may be absent (switched off)
+    ORACLE_INTEGER = 2,     // int32
+    ORACLE_NO_GRADIENT = 4, // an input without a gradient
+    ORACLE_SEQUENCE = 8     // one sequence's own, though its shape names no L
 };
 
 typedef struct {
@@ -49,6 +50,10 @@ typedef struct {
 } oracle_declared;
 // Reads the entry at *at (begin with mechanism->params) and moves on; 0 at the end.
 int oracle_next_declared(const char **at, oracle_declared *d);
+
+// Whether an input is of one sequence, so that a batch has one for each, and no weight: it has rows or bins,
+// is a first state, or dy.
+int oracle_of_sequence(const oracle_array *input);
 
 // Whether the mechanism has a parameter of that name which may be that word.
 int oracle_allows(const oracle_mechanism *mechanism, const char *name, const json *word);

@@ -1,7 +1,5 @@
 // oracle_folder.c: runs one mechanism on the arrays of a folder, NAME.npy each, and writes NAME.npy of every
 // output, mid_NAME.npy of every intermediate and, where dy.npy is given, d_NAME.npy of every gradient.
-// Leading batch dimensions are a loop around the oracle: what has them is taken piece by piece, what has none
-// is the same for all pieces, and its gradient is the sum over them.
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,49 +8,21 @@
 
 #include "cli/cli.h"
 #include "oracle.h"
-
-typedef struct {
-    const oracle_array *is;
-    npy value;
-    size_t lead; // batch dimensions, 0: shared by all pieces
-} input;
-
-typedef struct {
-    const oracle_array *is;
-    int gradient, shared;                    // shared: pieces are added
-    size_t ndim, shape[NPY_MAX_DIMS], count; // of one piece
-    double *data;
-} result;
+#include "oracle_batch.h"
 
 typedef struct {
     const oracle_request *r;
     json *params;
-    input inputs[ORACLE_MAX_ARRAYS];
-    size_t n_inputs, batch_ndim, batch[NPY_MAX_DIMS], pieces;
-    result results[2 * ORACLE_MAX_ARRAYS];
-    size_t n_results;
-    oracle_case c;
+    oracle_batch b;
 } folder_run;
 
 static int fail_case(const folder_run *f) {
-    return cli_fail("oracle: %s: %s", f->r->mechanism->name, f->c.error.message);
-}
-
-static size_t dims_of(const oracle_array *a) {
-    size_t n = 1;
-    for (const char *at = a->shape; *at; at++) n += *at == ' ';
-    return n;
+    return cli_fail("oracle: %s: %s", f->r->mechanism->name, f->b.c.error.message);
 }
 
 // With --layout bhld: q, k, v, marks and y, whose rows are all heads side by side.
 static int apart(const folder_run *f, const oracle_array *a) {
     return f->r->heads_apart && strcmp(a->shape, "L D") == 0;
-}
-
-static const input *input_named(const folder_run *f, const char *name) {
-    for (size_t i = 0; i < f->n_inputs; i++)
-        if (strcmp(f->inputs[i].is->name, name) == 0) return &f->inputs[i];
-    return NULL;
 }
 
 // ---- Reading
@@ -113,7 +83,7 @@ static int no_strangers(const folder_run *f) {
         size_t n = strlen(e->d_name);
         if (n < 5 || n >= sizeof name || strcmp(e->d_name + n - 4, ".npy")) continue;
         snprintf(name, sizeof name, "%.*s", (int)(n - 4), e->d_name);
-        int input_here = oracle_slot_of(&f->c, ORACLE_INPUT, name) != NULL, input_ever = 0;
+        int input_here = oracle_slot_of(&f->b.c, ORACLE_INPUT, name) != NULL, input_ever = 0;
         for (const oracle_array *a = f->r->mechanism->arrays; a->name; a++)
             input_ever |= a->kind == ORACLE_INPUT && strcmp(a->name, name) == 0;
         if (!input_here && (input_ever || !is_known(f, name)))
@@ -125,114 +95,48 @@ static int no_strangers(const folder_run *f) {
     return status;
 }
 
-static int batch_of(folder_run *f, input *in, const char *path) {
-    char have[160], want[160];
-    size_t dims = dims_of(in->is);
-    in->lead = in->value.ndim > dims ? in->value.ndim - dims : 0;
-    if (!in->lead) return 0;
-    if (!f->batch_ndim) {
-        f->batch_ndim = in->lead;
-        memcpy(f->batch, in->value.shape, in->lead * sizeof *f->batch);
-    }
-    if (in->lead == f->batch_ndim && !memcmp(f->batch, in->value.shape, in->lead * sizeof *f->batch))
-        return 0;
-    return cli_fail("oracle: %s has the batch %s; another array has %s", path,
-                    npy_shape_text(have, sizeof have, in->lead, in->value.shape),
-                    npy_shape_text(want, sizeof want, f->batch_ndim, f->batch));
-}
-
 static int read_inputs(folder_run *f, size_t *heads) {
     char path[4096];
     smx_error error;
-    for (size_t i = 0; i < f->c.n_slots; i++) {
-        const oracle_array *is = f->c.slots[i].is;
+    for (size_t i = 0; i < f->b.c.n_slots; i++) {
+        const oracle_array *is = f->b.c.slots[i].is;
+        npy value;
         if (is->kind != ORACLE_INPUT) continue;
         if ((size_t)snprintf(path, sizeof path, "%s/%s.npy", f->r->in, is->name) >= sizeof path)
             return cli_fail("oracle: --in: the path is too long");
         if (access(path, F_OK) && is->flags & ORACLE_OPTIONAL) continue;
-        input *in = &f->inputs[f->n_inputs];
-        if (npy_read(&in->value, path, &error)) return cli_fail("oracle: %s", error.message);
-        in->is = is;
-        f->n_inputs++;
-        if (apart(f, is) && join_heads(&in->value, path, heads)) return 2;
-        if (batch_of(f, in, path)) return 2;
+        if (npy_read(&value, path, &error)) return cli_fail("oracle: %s", error.message);
+        int status = apart(f, is) && join_heads(&value, path, heads) ? 2 : 0;
+        if (!status && oracle_batch_set(&f->b, is->name, &value)) status = fail_case(f);
+        npy_free(&value);
+        if (status) return status;
     }
-    f->pieces = 1;
-    for (size_t i = 0; i < f->batch_ndim; i++) f->pieces *= f->batch[i]; // within the arrays' own size
-    if (!f->pieces) return cli_fail("oracle: the batch has no entries");
-    const input *dy = input_named(f, "dy");
-    if (f->batch_ndim && dy && !dy->lead)
-        return cli_fail("oracle: %s/dy.npy has no batch dimensions, but other arrays have", f->r->in);
-    return 0;
-}
-
-// ---- Running
-
-static void keep(folder_run *f, size_t *at, const oracle_slot *s, const double *data, int gradient,
-                 size_t piece) {
-    result *r = &f->results[(*at)++];
-    if (!piece) {
-        const input *from = gradient ? input_named(f, s->is->name) : NULL;
-        *r = (result){s->is, gradient, gradient && from && !from->lead, s->ndim, {0}, s->count, NULL};
-        memcpy(r->shape, s->shape, sizeof r->shape);
-        r->data = calloc((r->shared ? 1 : f->pieces) * r->count + 1, sizeof *r->data);
-        f->n_results = *at;
-    }
-    if (!r->data) return;
-    double *to = r->data + (r->shared ? 0 : piece * r->count);
-    for (size_t i = 0; i < r->count; i++) to[i] = r->shared ? to[i] + data[i] : data[i];
-}
-
-static int run_piece(folder_run *f, size_t piece) {
-    if (oracle_open(&f->c, f->r->mechanism, f->params, NULL)) return fail_case(f);
-    for (size_t i = 0; i < f->n_inputs; i++) {
-        const input *in = &f->inputs[i];
-        npy view = in->value;
-        if (in->lead) {
-            view.ndim -= in->lead;
-            memmove(view.shape, view.shape + in->lead, view.ndim * sizeof *view.shape);
-            view.count /= f->pieces;
-            view.data = (char *)view.data + piece * view.count * npy_item_size(view.dtype);
-        }
-        if (oracle_set(&f->c, in->is->name, &view)) return fail_case(f);
-    }
-    if (oracle_run(&f->c)) return fail_case(f);
-    size_t at = 0;
-    for (size_t i = 0; i < f->c.n_slots; i++) {
-        const oracle_slot *s = &f->c.slots[i];
-        if (s->is->kind != ORACLE_INPUT) keep(f, &at, s, s->data, 0, piece);
-        if (s->grad) keep(f, &at, s, s->grad, 1, piece);
-    }
-    for (size_t i = 0; i < f->n_results; i++)
-        if (!f->results[i].data) return cli_fail("oracle: not enough memory for the results");
     return 0;
 }
 
 // ---- Writing
 
-static int write_result(const folder_run *f, result *r) {
+static int write_result(const folder_run *f, oracle_batch_result *r) {
     char path[4096];
     smx_error error;
-    size_t shape[NPY_MAX_DIMS], ndim = r->shared ? 0 : f->batch_ndim, pieces = r->shared ? 1 : f->pieces;
+    size_t shape[NPY_MAX_DIMS], ndim = r->ndim;
     const char *prefix = r->gradient ? "d_" : r->is->kind == ORACLE_MIDDLE ? "mid_" : "";
-    memcpy(shape, f->batch, sizeof shape);
-    if (ndim + r->ndim + 1 > NPY_MAX_DIMS)
-        return cli_fail("oracle: %s would have more than %d dimensions", r->is->name, NPY_MAX_DIMS);
-    memcpy(shape + ndim, r->shape, r->ndim * sizeof *shape);
+    memcpy(shape, r->shape, sizeof shape);
     if ((size_t)snprintf(path, sizeof path, "%s/%s%s.npy", f->r->out, prefix, r->is->name) >= sizeof path)
         return cli_fail("oracle: --out: the path is too long");
     if (apart(f, r->is)) {
-        size_t H = oracle_size(&f->c, "H"), L = r->shape[0], d = r->shape[1] / H;
-        double *to = malloc((pieces * r->count + 1) * sizeof *to);
+        if (ndim == NPY_MAX_DIMS)
+            return cli_fail("oracle: %s would have more than %d dimensions", r->is->name, NPY_MAX_DIMS);
+        const size_t H = oracle_size(&f->b.c, "H"), L = shape[ndim - 2], d = shape[ndim - 1] / H;
+        double *to = malloc((r->count + 1) * sizeof *to);
         if (!to) return cli_fail("oracle: not enough memory for %s", r->is->name);
-        move_heads(to, r->data, pieces, H, L, d * sizeof *to, 1);
+        move_heads(to, r->data, r->count / (H * L * d), H, L, d * sizeof *to, 1);
         free(r->data);
         r->data = to;
-        shape[ndim] = H, shape[ndim + 1] = L, shape[ndim + 2] = d;
+        shape[ndim - 2] = H, shape[ndim - 1] = L, shape[ndim] = d;
         ndim++;
     }
-    if (npy_write(path, NPY_F8, ndim + r->ndim, shape, r->data, &error))
-        return cli_fail("oracle: %s", error.message);
+    if (npy_write(path, NPY_F8, ndim, shape, r->data, &error)) return cli_fail("oracle: %s", error.message);
     return 0;
 }
 
@@ -244,6 +148,7 @@ static int put_heads(folder_run *f, size_t heads) {
     snprintf(text, sizeof text, "{\"H\":%zu%s%s", heads, f->params->child ? "," : "", f->r->params + 1);
     json_free(f->params);
     f->params = json_parse(text, strlen(text), &error);
+    f->b.c.params = f->params;
     return f->params ? 0 : cli_fail("oracle: %s", error.message);
 }
 
@@ -255,17 +160,14 @@ static int run(folder_run *f) {
     const json *given = json_get(f->params, "H");
     if (f->r->heads_apart && given && !json_size(given, &heads))
         return cli_fail("oracle: the parameter H must be a whole number");
-    if (oracle_open(&f->c, f->r->mechanism, f->params, NULL)) return fail_case(f);
+    if (oracle_batch_open(&f->b, f->r->mechanism, f->params, NULL)) return fail_case(f);
     if (no_strangers(f) || read_inputs(f, &heads) || put_heads(f, heads)) return 2;
-    for (size_t piece = 0; piece < f->pieces; piece++) {
-        oracle_close(&f->c);
-        if (run_piece(f, piece)) return 2;
-    }
+    if (oracle_batch_run(&f->b)) return fail_case(f);
     if (cli_make_folder(f->r->out, "--out")) return 2;
-    for (size_t i = 0; i < f->n_results; i++)
-        if (write_result(f, &f->results[i])) return 2;
+    for (size_t i = 0; i < f->b.n_results; i++)
+        if (write_result(f, &f->b.results[i])) return 2;
     cli_finish_folder();
-    printf("oracle: %s: %zu arrays written to %s\n", f->r->mechanism->name, f->n_results, f->r->out);
+    printf("oracle: %s: %zu arrays written to %s\n", f->r->mechanism->name, f->b.n_results, f->r->out);
     return 0;
 }
 
@@ -274,9 +176,7 @@ int oracle_folder_run(const oracle_request *request) {
     if (!f) return cli_fail("oracle: out of memory");
     f->r = request;
     int status = run(f);
-    oracle_close(&f->c);
-    for (size_t i = 0; i < f->n_inputs; i++) npy_free(&f->inputs[i].value);
-    for (size_t i = 0; i < f->n_results; i++) free(f->results[i].data);
+    oracle_batch_close(&f->b);
     json_free(f->params);
     free(f);
     return status;

@@ -11,6 +11,7 @@ typedef struct {
     const char *params;  // JSON
     const char *without; // optional inputs that are left out, separated by spaces; NULL: none
     int louder;          // q and k are 2^louder times as large: logits whose exp is beyond float32
+    int batch;           // sequences; 0: one, and no array has a batch dimension
 } vectors_case;
 extern const vectors_case vectors_cases[]; // ends with a NULL mechanism
 

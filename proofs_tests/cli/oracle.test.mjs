@@ -369,12 +369,12 @@ test('one sentence for each wrong request, and nothing written', () => {
         ...from({ ...qkv, k: wave([8, 4], 1) }),
     );
     refuses(
-        /k\.npy has the batch \[3\]; another array has \[2\]/,
+        /\bk has the batch \[3\]; another array has \[2\]/,
         ...attention,
         ...from({ ...qkv, q: wave([2, L, 4], 1), k: wave([3, L, 4], 1) }),
     );
     refuses(
-        /dy\.npy has no batch dimensions/,
+        /\bdy has no batch dimensions/,
         ...attention,
         ...from({ ...qkv, q: wave([2, L, 4], 1), dy: qkv.q }),
     );
@@ -818,7 +818,7 @@ test('a softmax without its maximum fails on large logits, in float32 and below,
         return y;
     };
     const cases = manifest.cases.filter(
-        ({ mechanism, params }) => mechanism === 'softmax_attention_qkv' && !params.pos,
+        ({ mechanism, params, batch }) => mechanism === 'softmax_attention_qkv' && !params.pos && !batch,
     );
     const failing = [];
     for (const one of cases.filter(({ inputs }) => !inputs.filter_maps))
@@ -832,8 +832,8 @@ test('a softmax without its maximum fails on large logits, in float32 and below,
     assert.deepEqual(failing, ['softmax_attention_qkv_large_logits false']);
 });
 
-test('vectors: other lengths and widths, where a mechanism can have them', () => {
-    works('vectors', '--out', at('sized'), '--length', '23', '--width', '24');
+test('vectors: other lengths, widths and batches, where a mechanism can have them', () => {
+    works('vectors', '--out', at('sized'), '--length', '23', '--width', '24', '--batch', '2');
     const sized = JSON.parse(readFileSync(at('sized', 'manifest.json'), 'utf8'));
     assert.ok(sized.cases.length > manifest.cases.length / 2, `${sized.cases.length} cases`);
     for (const { name, params } of sized.cases)
@@ -842,9 +842,15 @@ test('vectors: other lengths and widths, where a mechanism can have them', () =>
             ['D', 24],
         ])
             assert.ok(!(key in params) || params[key] === size, name);
+    for (const { name, mechanism, batch, outputs } of sized.cases) {
+        const alone = ['adamw', 'las_alphas', 'sinusoidal'].includes(mechanism); // they read no sequence
+        assert.deepEqual(batch, alone ? undefined : [2], name);
+        assert.equal(alone || outputs.y.shape[0] === 2, true, name);
+    }
     works('oracle', '--manifest', at('sized', 'manifest.json'), '--out', at('sized-again'));
     works('compare', '--manifest', at('sized', 'manifest.json'), at('sized-again'));
     refuses(/--length 0 is not allowed/, 'vectors', '--out', at('never'), '--length', '0');
+    refuses(/--batch 257 is not allowed/, 'vectors', '--out', at('never'), '--batch', '257');
 });
 
 test('a state that is detached every 64 rows fails in every format', () => {
@@ -886,6 +892,88 @@ test('a state that is detached every 64 rows fails in every format', () => {
             assert.equal(judged.status, 1, `${one.name} ${format}: ${judged.stdout}${judged.stderr}`);
         }
     }
+});
+
+const batched = manifest.cases.filter(({ batch }) => batch);
+/** Fails unless each case, with those results of it changed, is past its tolerance in every format. */
+function everyFormatFails(changed) {
+    const dir = newFolder();
+    const cases = changed.map(([one]) => one);
+    for (const [one, change] of changed) {
+        for (const entry of results(one)) cpSync(at('vectors', entry.file), join(dir, entry.file));
+        for (const { file } of Object.values(one.inputs)) cpSync(at('vectors', file), join(dir, file));
+        for (const [{ file, shape }, data] of change) writeNpy(join(dir, file), shape, data);
+    }
+    const list = at('vectors', 'some.json');
+    writeFileSync(list, JSON.stringify({ ...manifest, cases }));
+    for (const format of ['--f64', '--f32', '--f16', '--bf16']) {
+        const { status, stdout } = seqmix('compare', '--manifest', list, dir, format);
+        assert.equal(status, 1, stdout);
+        const passed = cases.filter(
+            ({ name }) => !stdout.includes(`\n${name}.`) && !stdout.startsWith(`${name}.`),
+        );
+        assert.deepEqual(
+            passed.map(({ name }) => name),
+            [],
+            format,
+        );
+    }
+}
+
+test('every mechanism that reads sequences has a batched case; its batch is that of its arrays', () => {
+    const with_rows = (c) => Object.values(c.inputs).some(({ shape }) => shape[0] === c.params.L);
+    const reads = new Set(manifest.cases.filter((c) => c.params.L && with_rows(c)).map((c) => c.mechanism));
+    reads.delete('cross_entropy'); // one number for each sequence; elsewhere one for all
+    reads.delete('short_fuse'); // nor a result that no sequence has a part in
+    for (const c of batched) {
+        assert.deepEqual(c.batch, [3], c.name);
+        assert.equal(c.outputs.y.shape[0], 3, c.name);
+        reads.delete(c.mechanism);
+    }
+    assert.deepEqual([...reads], []);
+    const wrong = batched.map((c) => ({ ...c, name: `${c.name}_wrong`, batch: [2] }));
+    assert.equal(attempt('batch-of-two', wrong).length, wrong.length);
+});
+
+test("a weight's gradient that is the batch's mean, or its last sequence's, fails in every format", () => {
+    const mean = [],
+        last = [];
+    for (const one of batched) {
+        const weights = Object.entries(one.gradients).filter(([, { shape }]) => shape[0] !== 3);
+        if (!weights.length) continue;
+        mean.push([one, weights.map(([, a]) => [a, Array.from(vector(a.file).data, (x) => x / 3)])]);
+        const third = Object.entries(one.inputs).map(([name, { file, dtype }]) => {
+            const { shape, data } = vector(file);
+            if (shape[0] !== 3) return [name, { shape, data, dtype }];
+            return [name, { shape: shape.slice(1), data: data.slice((2 * data.length) / 3), dtype }];
+        });
+        const part = newFolder(Object.fromEntries(third));
+        works('oracle', one.mechanism, ...params(one.params), '--in', part, '--out', part);
+        last.push([one, weights.map(([id, a]) => [a, Array.from(readNpy(join(part, `d_${id}.npy`)).data)])]);
+    }
+    assert.ok(mean.length >= 19, `${mean.length} cases have weights`);
+    everyFormatFails(mean);
+    everyFormatFails(last);
+});
+
+test('a state, or the history of a filter, that runs on into the next sequence fails in every format', () => {
+    const runs = ['short_conv', 'mega_ema', 's4d', 'selective_scan', 's6_layer', 'gla_core', 'delta_core'];
+    const cases = batched.filter(({ mechanism }) => runs.includes(mechanism));
+    assert.equal(cases.length, runs.length);
+    const changed = cases.map((one) => {
+        const { L, ...others } = one.params;
+        const inputs = Object.entries(one.inputs).filter(([name]) => name !== 'dy');
+        const flat = inputs.map(([name, { file }]) => {
+            const { shape, data } = vector(file);
+            if (name === 's0') return [name, { shape: shape.slice(1), data: data.slice(0, data.length / 3) }];
+            const rows = shape[0] === 3 && shape[1] === L;
+            return [name, { shape: rows ? [3 * L, ...shape.slice(2)] : shape, data }];
+        });
+        const dir = newFolder(Object.fromEntries(flat));
+        works('oracle', one.mechanism, ...params(others), '--in', dir, '--out', dir);
+        return [one, [[one.outputs.y, Array.from(readNpy(join(dir, 'y.npy')).data)]]];
+    });
+    everyFormatFails(changed);
 });
 
 /**

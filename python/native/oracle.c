@@ -28,10 +28,10 @@ static void write_arrays(FILE *to, const oracle_mechanism *m) {
     for (const oracle_array *a = m->arrays; a->name; a++)
         fprintf(to,
                 "%s{\"kind\":\"%s\",\"name\":\"%s\",\"shape\":\"%s\",\"when\":\"%s\",\"optional\":%d,"
-                "\"integer\":%d,\"gradient\":%d}",
+                "\"integer\":%d,\"gradient\":%d,\"sequence\":%d}",
                 a == m->arrays ? "" : ",", kinds[a->kind], a->name, a->shape, a->when ? a->when : "",
                 !!(a->flags & ORACLE_OPTIONAL), !!(a->flags & ORACLE_INTEGER),
-                !(a->flags & ORACLE_NO_GRADIENT));
+                !(a->flags & ORACLE_NO_GRADIENT), a->kind == ORACLE_INPUT && oracle_of_sequence(a));
     fputs("]", to);
 }
 

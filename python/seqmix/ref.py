@@ -37,6 +37,7 @@ class _Array(NamedTuple):
     optional: bool
     integer: bool
     gradient: bool
+    sequence: bool  # a batch has one for each sequence
 
 
 class _Case:

@@ -99,7 +99,7 @@ def _sizes(mechanism: ref.Mechanism, length: int, given: Mapping[str, Any]) -> d
 def draw(mechanism: str, seed: int = 0, length: int = 17, batch: Sequence[int] = (), optional: Any = True, **params: Any) -> dict[str, Any]:
     """Inputs of a mechanism that are good to test with, by name, and its parameters under "params": drawn from the ranges of
     `seqmix vectors`, numbers of eight significant bits, which are the same in float64, float32, float16 and bfloat16. Every size
-    that is not given is that of the mechanism's first case in the set. batch: leading dimensions of what is no weight.
+    that is not given is that of the mechanism's first case in the set. batch: leading dimensions of what each sequence has its own of.
     optional: names of the optional inputs that are wanted; True: all, False: none."""
     m = getattr(ref, mechanism)
     sizes = _sizes(m, length, params)
@@ -109,14 +109,15 @@ def draw(mechanism: str, seed: int = 0, length: int = 17, batch: Sequence[int] =
         if min(margin for _, margin in pieces) >= 1 / 16:
             break
     inputs = {}
+    own = {a.name for a in m._active(sizes) if a.sequence}
     for name, array in pieces[0][0].items():
-        shared = not batch or not name_is_data(m, name)
+        shared = not batch or name not in own
         inputs[name] = array if shared else np.stack([p[name] for p, _ in pieces]).reshape(*batch, *array.shape)
     return {**inputs, "params": sizes}
 
 
 def name_is_data(mechanism: ref.Mechanism, name: str) -> bool:
-    """Whether an input belongs to a sequence (its shape begins with L), as no weight does."""
+    """Whether an input has rows (its shape begins with L), as no weight does."""
     return any(a.name == name and a.shape.split()[0] == "L" and a.kind == "input" for a in mechanism._arrays)
 
 
@@ -420,7 +421,7 @@ def check_layer(
         (`help(seqmix.ref.NAME)` tells their names and shapes), and by keyword with those of its parameters that it has arguments
         for. It returns y.
     seeds, lengths: how many draws of each length. A length that does not fit (bins) is rounded up.
-    layout: "bhld": q, k, v, y are [*batch][H][L][d]; else [*batch][L][H*d]. batch: leading dimensions of what is no weight.
+    layout: "bhld": q, k, v, y are [*batch][H][L][d]; else [*batch][L][H*d]. batch: leading dimensions of what each sequence has its own of.
     optional: optional inputs to draw; the function gets them by name. Without it: those that it has arguments for.
     params: the mechanism's, `H=4`, `pool="masked"`; sizes that are not given are those of its first test vector.
     gradients: False: forward only. raises: False: return the report also where something is wrong.
