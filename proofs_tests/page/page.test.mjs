@@ -104,7 +104,7 @@ onPage(
         assert.equal(await text(page, '.run:nth-child(2) .changes'), 'blocks=2 position=learned');
         assert.equal(await text(page, '.stepper .number'), 'sample 3');
         assert.equal(
-            await page.$eval('.tabs .picked input', (input) => input.getAttribute('aria-label')),
+            await page.$eval('.picker .picked input', (input) => input.getAttribute('aria-label')),
             all[1].name,
         );
         // What it writes means the same to the engine as what it was given.

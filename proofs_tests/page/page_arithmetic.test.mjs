@@ -1,9 +1,13 @@
 // page_arithmetic.test.mjs: what the page's charts, maps and numbers say, on values written by hand: every
 // expectation is worked out here on paper, not by the code that is tested. No browser.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { pageModule } from './bundle.mjs';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
 const page = await pageModule(
     'charts/axes',
@@ -14,6 +18,7 @@ const page = await pageModule(
     'charts/svg',
     'core/expect',
     'core/figures',
+    'core/words',
     'state/history',
 );
 const { History, lossAt, scoreAt, bitsAt, score } = page;
@@ -337,4 +342,31 @@ test('every claim of the presets reaches the page, but for answers that are fed 
     assert.deepEqual(length.claims[4], [0, 1024, 'accuracy', 0.99, 1, 0]);
     assert.deepEqual(sums.claims[1], [1, 0, 'r2', -0.9, -0.2, 1]);
     assert.equal(recall.steps, 600);
+});
+
+test('a term is explained once in a sentence, by the longest name that it has, and never inside a word', () => {
+    const { pieces, lineOf } = page;
+    const marked = (text) =>
+        pieces(text)
+            .map(({ text: piece, term }) => (term ? `[${piece}]` : piece))
+            .join('');
+    assert.equal(
+        marked('A filter filters; softmax attention, a Filter, attention-free blocks.'),
+        'A [filter] filters; [softmax attention], a Filter, attention-free blocks.',
+    );
+    assert.equal(marked('nothing here'), 'nothing here');
+    assert.equal(marked(''), '');
+    assert.match(lineOf('Filter'), /^A weighted sum/);
+    assert.equal(lineOf('nothing'), '');
+});
+
+test('what keys are called is of keys that the engine has', () => {
+    const run = spawnSync('build/seqmix', ['help', '--json'], { encoding: 'utf8', cwd: root });
+    const { keys, mixers, tasks } = JSON.parse(run.stdout);
+    const known = new Set(
+        [...keys, ...[...mixers, ...tasks].flatMap((one) => one.keys)].map(({ name }) => name),
+    );
+    assert.ok(known.size > 60);
+    for (const name of Object.keys(page.NAMES)) assert.ok(known.has(name), name);
+    assert.ok(page.isRare('beta1') && !page.isRare('filter'));
 });

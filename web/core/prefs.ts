@@ -20,4 +20,8 @@ export function remember(key: string, value: string): void {
 export const pauseHidden = signal(remembered('pauseHidden') === '1');
 effect(() => remember('pauseHidden', pauseHidden.value ? '1' : '0'));
 
+/** Every setting is shown, also those that can be left alone. */
+export const allSettings = signal(remembered('allSettings') === '1');
+effect(() => remember('allSettings', allSettings.value ? '1' : '0'));
+
 export { remembered };

@@ -6,6 +6,7 @@ import { Offer } from './offer.tsx';
 import { album, Pictures } from './pictures.tsx';
 import { Sheet } from './shortcuts.tsx';
 import { OpenView, Tabs } from './switcher.tsx';
+import { TermLine } from './worded.tsx';
 
 export function App() {
     return (
@@ -20,6 +21,7 @@ export function App() {
             <Footer />
             <Sheet />
             <Pictures />
+            <TermLine />
             <p class="unseen" role="status" aria-live="polite">
                 {said.value}
             </p>

@@ -5,6 +5,8 @@ import { useId, useState } from 'preact/hooks';
 import type { ConfigKey } from '../../wasm/loader/seqmix.ts';
 import type { Problem } from '../training/protocol.ts';
 import type { Values } from '../core/config.ts';
+import { allSettings } from '../core/prefs.ts';
+import { isRare, NAMES } from '../core/words.ts';
 import { isDefault } from '../state/setup.ts';
 import { lab } from '../state/page.ts';
 
@@ -14,6 +16,25 @@ interface Props {
     set: (value: string | null) => Problem | null;
     /** What the engine said about this key when the run was opened. */
     problem?: string | undefined;
+}
+
+/** What of these settings is shown: those that are not rare, or all; and what was changed, or is wrong. */
+export function shownKeys(keys: readonly ConfigKey[], values: Values, wrong = ''): ConfigKey[] {
+    return keys.filter(
+        ({ name }) => allSettings.value || !isRare(name) || name === wrong || !isDefault(lab(), values, name),
+    );
+}
+export function AllSettings() {
+    return (
+        <label class="check">
+            <input
+                type="checkbox"
+                checked={allSettings.value}
+                onChange={({ currentTarget }) => (allSettings.value = currentTarget.checked)}
+            />
+            all settings
+        </label>
+    );
 }
 
 export function Control({ config, values, set, problem }: Props) {
@@ -29,7 +50,7 @@ export function Control({ config, values, set, problem }: Props) {
     };
     const common = {
         id,
-        'aria-describedby': `${id}-help${why ? ` ${id}-why` : ''}`,
+        'aria-describedby': `${NAMES[name] ? `${id}-name ` : ''}${id}-help${why ? ` ${id}-why` : ''}`,
         'aria-invalid': why ? true : undefined,
         onKeyUp: ({
             key,
@@ -42,9 +63,16 @@ export function Control({ config, values, set, problem }: Props) {
     };
     return (
         <div class={`control${plain ? '' : ' changed'}`}>
-            <label for={id} title={help}>
-                {name}
-            </label>
+            <span class="named">
+                {NAMES[name] && (
+                    <span id={`${id}-name`} title={help}>
+                        {NAMES[name]}{' '}
+                    </span>
+                )}
+                <label for={id} title={help}>
+                    {name}
+                </label>
+            </span>
             {type === 'word' ? (
                 <select {...common} value={value}>
                     {config.choices?.map((choice) => (

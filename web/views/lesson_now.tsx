@@ -5,6 +5,7 @@ import { complete } from '../state/mnist.ts';
 import { openCard, openLesson } from '../state/start.ts';
 import { openView } from '../state/viewing.ts';
 import { MarkSign } from './mark.tsx';
+import { Worded } from './worded.tsx';
 
 const SIGNS = { open: ['·', 'still open'], held: ['✓', 'held'], broken: ['✗', 'not held'] } as const;
 
@@ -12,7 +13,9 @@ export function LessonNow() {
     const all = expectations();
     return (
         <>
-            <p class="lesson">{lesson.value.sentence}</p>
+            <p class="lesson">
+                <Worded>{lesson.value.sentence}</Worded>
+            </p>
             {lesson.value.drawn && <DrawnInstead />}
             {all.length === 0 && lesson.value.expect && <p class="say">To expect: {lesson.value.expect}</p>}
             {all.length > 0 && (

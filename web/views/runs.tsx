@@ -7,9 +7,10 @@ import { groups, lab, runs } from '../state/page.ts';
 import { addRun, addSaved, removeRun, restart, setKey, setOwnTask, trainAlike } from '../state/roster.ts';
 import { checkpointOf } from '../state/watching.ts';
 import { nameOf } from '../state/wording.ts';
-import { Control } from './control.tsx';
+import { AllSettings, Control, shownKeys } from './control.tsx';
 import { useLive } from './part.ts';
 import { Badge, MarkSign } from './mark.tsx';
+import { Worded } from './worded.tsx';
 
 const GROUP_NAMES: Record<string, string> = { mixer: 'Mechanism', model: 'Model', training: 'Training' };
 
@@ -99,7 +100,11 @@ function RunCard({ entry }: { entry: Entry }) {
                     </button>
                 )}
             </div>
-            {runs.value.length <= 4 && <p class="say">{mixer?.help}</p>}
+            {runs.value.length <= 4 && (
+                <p class="say">
+                    <Worded>{mixer?.help ?? ''}</Worded>
+                </p>
+            )}
             {warning && <p class="warning">{warning}.</p>}
             {status === 'failed' && problem && (
                 <div class="why" role="alert">
@@ -118,11 +123,12 @@ function RunCard({ entry }: { entry: Entry }) {
                     Settings <span class="unseen">of {name}</span>
                     <Changes entry={entry} />
                 </summary>
+                <AllSettings />
                 {own.map(({ group, keys }) => (
-                    <fieldset key={group}>
+                    <fieldset key={group} hidden={!shownKeys(keys, entry.values, problem?.key).length}>
                         <legend>{GROUP_NAMES[group] ?? group}</legend>
                         <div class="controls">
-                            {keys.map((key) => (
+                            {shownKeys(keys, entry.values, problem?.key).map((key) => (
                                 <Control
                                     key={key.name}
                                     config={key}

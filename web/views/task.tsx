@@ -3,9 +3,10 @@ import { offeredTasks, sharedKeys, taskTitle } from '../state/setup.ts';
 import type { Entry } from '../state/entry.ts';
 import { groups, lab } from '../state/page.ts';
 import { setKey } from '../state/roster.ts';
-import { Control } from './control.tsx';
+import { AllSettings, Control, shownKeys } from './control.tsx';
 import { OwnText } from './own_text.tsx';
 import { useLive } from './part.ts';
+import { Worded } from './worded.tsx';
 
 export function TaskView() {
     return (
@@ -25,7 +26,7 @@ function Task({ first, several }: { first: Entry; several: boolean }) {
     const id = `task-${first.id}`;
     const controls = (
         <div class="controls">
-            {keys.map((key) => (
+            {shownKeys(keys, first.values, problem?.key).map((key) => (
                 <Control
                     key={key.name}
                     config={key}
@@ -34,6 +35,7 @@ function Task({ first, several }: { first: Entry; several: boolean }) {
                     problem={problem?.key === key.name ? problem.message : undefined}
                 />
             ))}
+            <AllSettings />
         </div>
     );
     return (
@@ -54,7 +56,9 @@ function Task({ first, several }: { first: Entry; several: boolean }) {
                     </select>
                 </label>
             )}
-            <p class="say">{task?.help}</p>
+            <p class="say">
+                <Worded>{task?.help ?? ''}</Worded>
+            </p>
             {first.values['data'] === 'digits' && (
                 <p class="say">The images are procedural digits: drawn by a generator, not MNIST.</p>
             )}

@@ -1,0 +1,125 @@
+// words.ts: words of the field in plain ones: what keys of the config language are called, which of them
+// somebody who is new can leave alone, and a line of help for each term. Pure functions.
+
+/** What a key is called, where its name does not say it. */
+export const NAMES: Readonly<Record<string, string>> = {
+    length: 'sequence length',
+    vocab: 'different tokens',
+    filler: 'between the questions',
+    lead: 'zeros before',
+    nomatch: 'questions without a pair',
+    ngram: 'tokens in a key',
+    signals: 'tokens to copy',
+    noise: 'kinds of noise',
+    slots: 'where the answer stands',
+    picks: 'values to give back',
+    least: 'shortest expression',
+    arguments: 'most arguments',
+    images: 'training images',
+    permutation: 'order of the pixels',
+    split: 'held out',
+    width: 'numbers per token',
+    norm: 'normalisation',
+    mlp: 'hidden layer, × width',
+    position: 'sense of place',
+    init: 'start of the matrices',
+    embed_std: 'spread of tokens',
+    position_std: 'spread of positions',
+    batch: 'sequences a step',
+    rate: 'learning rate',
+    schedule: 'course of the rate',
+    warmup: 'steps of warm-up',
+    decay: 'weight decay',
+    clip: 'largest gradient',
+    filter: 'filter length',
+    filters: 'what is filtered',
+    filter_kind: 'kind of filter',
+    filter_norm: 'what is scaled',
+    filter_start: 'filter at the start',
+    filter_std: 'its noise',
+    chunk: 'attention in blocks of',
+    pool: 'pooling',
+    window: 'columns pooled',
+    las_decay: 'what fades',
+    decay_range: 'strongest fading',
+    alphas: 'fading of each head',
+    block: 'rows a landmark',
+    landmark: 'how it is made',
+    iir: 'recurrence',
+    iir_filters: 'filters a channel',
+    hidden: 'hidden width',
+    ema_states: 'averages a channel',
+    s4d_states: 'states a channel',
+    mamba_states: 'states a channel',
+    mamba_conv: 'taps before the scan',
+    ssd_states: 'states a channel',
+    expand: 'inner width, × width',
+};
+
+const RARE =
+    'init embed_std position_std warmup clip beta1 beta2 epsilon decay schedule activation norm filler lead nomatch ' +
+    'slots split permutation images lcat_block lcat_sigma filter_kind filter_norm value_filter filter_start filter_std ' +
+    'causal chunk alphas tile normaliser theta theta_sum oversample hyper hidden squash share_conv residual fused ' +
+    's4d_kind gate_rank';
+const rare = new Set(RARE.split(' '));
+/** Somebody who is new can leave it alone. */
+export const isRare = (key: string): boolean => rare.has(key);
+
+/** Terms of the field, as they are written in sentences, each with its line. */
+const TERMS: Readonly<Record<string, string>> = {
+    'softmax attention':
+        'Attention: each token takes a weighted mean of earlier values, the weights from how its query matches their keys.',
+    attention:
+        'Each token takes a weighted mean of earlier values; the weights say how well its query matches their keys.',
+    filter: 'A weighted sum of a token and the few before it; its weights, the taps, are learnt.',
+    taps: 'The weights of a filter: one for the token itself, one for the token before, and so on.',
+    block: 'One round of mixing along the sequence; models are one or more of them in a row.',
+    heads: 'Several attentions side by side, each on a part of the numbers of a token.',
+    keys: 'Of recall: what is asked for. Of attention: what a token shows to those that look for it.',
+    values: 'Of recall: what is answered. Of attention: what a token hands to those that look at it.',
+    query: 'What a token looks for among the keys.',
+    positions:
+        'Numbers that tell a token where it stands: learned ones are added, rotary ones (RoPE) turn queries and keys.',
+    RoPE: 'Rotary positions: queries and keys are turned by an angle that grows with the place.',
+    ALiBi: 'A bias that weakens what stands far away, by a straight line over the distance.',
+    decays: 'Weights that shrink with distance, so that what is far away counts less.',
+    decay: 'Weights that shrink with distance, so that what is far away counts less.',
+    pooling: 'Averaging neighbouring columns of the attention map.',
+    landmarks:
+        'Rows that stand for a whole stretch of the sequence, so that not every token has to be looked at.',
+    recurrences: 'What carries a state from token to token: the last one, faded, plus what is new.',
+    recurrence: 'What carries a state from token to token: the last one, faded, plus what is new.',
+    convolutions: 'The same weighted sum at every place of a sequence; long ones reach over all of it.',
+    convolution: 'The same weighted sum at every place of a sequence; long ones reach over all of it.',
+    'R²': 'The share of the spread of the right numbers that is explained: 1 is exact, 0 no better than their mean.',
+    nats: 'How surprised the model is by the right answer: −ln of the probability it gave it. 0 is certain.',
+    bits: 'Surprise in yes-or-no questions: −log₂ of the probability that the right character was given.',
+    seeds: 'Where random numbers start: another seed is another start of the weights and other data.',
+    tokens: 'What a sequence is made of: numbers that stand for words, characters or symbols.',
+    recall: 'Pairs of key and value are read; then a key is asked for, and its value is the answer.',
+};
+const lines = new Map(Object.entries(TERMS).map(([term, line]) => [term.toLowerCase(), line]));
+const pattern = new RegExp(
+    `(?<![\\w-])(${Object.keys(TERMS)
+        .sort((a, b) => b.length - a.length)
+        .join('|')})(?![\\w-])`,
+    'gi',
+);
+export const lineOf = (term: string): string => lines.get(term.toLowerCase()) ?? '';
+
+/** A text in pieces, each term that is explained by its first mention a piece of its own. */
+export function pieces(text: string): { text: string; term: boolean }[] {
+    const found: { text: string; term: boolean }[] = [];
+    const known = new Set<string>();
+    let at = 0;
+    for (const match of text.matchAll(pattern)) {
+        const line = lineOf(match[0]);
+        if (known.has(line)) continue;
+        known.add(line);
+        if (match.index > at) found.push({ text: text.slice(at, match.index), term: false });
+        found.push({ text: match[0], term: true });
+        at = match.index + match[0].length;
+    }
+    if (at < text.length) found.push({ text: text.slice(at), term: false });
+    return found;
+}
