@@ -261,6 +261,130 @@ test('attention by heads is attention', () => {
         }
 });
 
+// The first test holds the program to itself; here the equations are written out once more.
+test('attention with positions, CAT and LaS: what their equations give, gradients too', () => {
+    const [n, width, heads] = [9, 8, 2];
+    const columns = width / heads;
+    const weights = Object.fromEntries(
+        ['wq', 'wk', 'wv', 'wo'].map((id, i) => [id, wave([width, width], 0.23 + 0.31 * i)]),
+    );
+    const filters = {
+        filter_q: wave([heads, 3], 0.8),
+        filter_k: wave([heads, 3], 1.7),
+        filter_v: wave([heads, 3], 2.9),
+    };
+    const product = (x, w) =>
+        Float64Array.from({ length: n * width }, (_, i) => {
+            const [t, c] = [Math.floor(i / width), i % width];
+            let sum = 0;
+            for (let e = 0; e < width; e++) sum += x[t * width + e] * w[e * width + c];
+            return sum;
+        });
+    const filtered = (x, f) =>
+        f
+            ? x.map((_, i) => {
+                  const [t, h] = [Math.floor(i / width), Math.floor((i % width) / columns)];
+                  let sum = 0;
+                  for (let w = 0; w <= Math.min(t, 2); w++) sum += f[h * 3 + w] * x[i - w * width];
+                  return sum;
+              })
+            : x;
+    /** Pair m of a head of row t turned by t 10000^(-2m/d). */
+    const turned = (x, on) =>
+        on
+            ? x.map((v, i) => {
+                  const [t, e] = [Math.floor(i / width), i % columns];
+                  const angle = t / 100 ** (Math.floor(e / 2) * (4 / columns));
+                  const other = e % 2 ? x[i - 1] : -x[i + 1];
+                  return v * Math.cos(angle) + other * Math.sin(angle);
+              })
+            : x;
+    const slope = (h) => 2 ** ((-8 * (h + 1)) / heads);
+    function attended(
+        { x, wq, wk, wv, wo, filter_q, filter_k, filter_v },
+        { pos = 'none', causal = true, alphas, P = 1 },
+    ) {
+        const q = turned(filtered(product(x, wq), filter_q), pos === 'rope');
+        const k = turned(filtered(product(x, wk), filter_k), pos === 'rope');
+        const v = filtered(product(x, wv), filter_v);
+        const o = new Float64Array(n * width);
+        for (let h = 0; h < heads; h++)
+            for (let i = 0; i < n; i++) {
+                const row = Array.from({ length: n }, (_, j) => {
+                    if (causal && j > i) return 0;
+                    let dot = 0;
+                    for (let e = h * columns; e < (h + 1) * columns; e++)
+                        dot += q[i * width + e] * k[j * width + e];
+                    dot /= Math.sqrt(columns);
+                    const away = Math.abs(i - j);
+                    if (alphas) dot *= Math.exp(-alphas[h] * away);
+                    if (pos === 'alibi') dot -= slope(h) * away;
+                    if (pos === 'alibi_scaled') dot -= (slope(h) / Math.sqrt(columns)) * away;
+                    return Math.exp(dot);
+                });
+                const all = row.reduce((a, b) => a + b);
+                for (let j = 0; j < n; j++)
+                    for (let e = h * columns; e < (h + 1) * columns; e++)
+                        for (let r = 0; r < P && r <= j; r++)
+                            // pooled over the past: P rows of v
+                            o[i * width + e] += ((row[j] / all) * v[(j - r) * width + e]) / P;
+            }
+        return product(o, wo);
+    }
+    const dy = wave([n, width], 1.9);
+    const cases = [
+        ...['none', 'alibi', 'alibi_scaled', 'rope'].flatMap((pos) =>
+            [true, false].map((causal) => ['softmax_attention', weights, { pos, causal }, { pos, causal }]),
+        ),
+        ['cat_attention', { ...weights, ...filters }, { W: 3 }, {}],
+        ['cat_attention', { ...weights, filter_k: filters.filter_k }, { W: 3, pos: 'rope' }, { pos: 'rope' }],
+        // e^-alpha evenly from 1 to e^-2: of two heads 1 and e^-2
+        ['las_attention', weights, { B: 2, P: 3 }, { alphas: [0, 2], P: 3 }],
+        ['las_attention', weights, { B: 0.5, P: 1 }, { alphas: [0, 0.5] }],
+    ];
+    for (const [mechanism, arrays, said, meant] of cases) {
+        const what = `${mechanism} ${JSON.stringify(said)}`;
+        const all = { x: wave([n, width], 0.61), ...arrays };
+        const to = at(`equation${cases.findIndex(([, , one]) => one === said)}`);
+        works(
+            'oracle',
+            mechanism,
+            '--param',
+            `H=${heads}`,
+            ...params(said),
+            '--in',
+            newFolder({ ...all, dy }),
+            '--out',
+            to,
+        );
+        const numbers = Object.fromEntries(
+            Object.entries(all).map(([id, { data }]) => [id, Float64Array.from(data)]),
+        );
+        const wanted = attended(numbers, meant);
+        readNpy(join(to, 'y.npy')).data.forEach((y, i) =>
+            assert.ok(Math.abs(y - wanted[i]) < 1e-11, `${what}: y[${i}] is ${y}, not ${wanted[i]}`),
+        );
+        for (const id of Object.keys(all)) {
+            const gradient = readNpy(join(to, `d_${id}.npy`)).data;
+            for (const i of [0, 5, gradient.length - 1]) {
+                const objective = (step) => {
+                    const moved = { ...numbers, [id]: Float64Array.from(numbers[id]) };
+                    moved[id][i] += step;
+                    return attended(moved, meant).reduce((sum, y, e) => sum + y * dy.data[e], 0);
+                };
+                const h = 1e-3; // to fourth order
+                const near = (objective(h) - objective(-h)) / (2 * h);
+                const far = (objective(2 * h) - objective(-2 * h)) / (4 * h);
+                const along = (4 * near - far) / 3;
+                assert.ok(
+                    Math.abs(gradient[i] - along) < 1e-6 * (1 + Math.abs(along)),
+                    `${what}: d_${id}[${i}] is ${gradient[i]}, not ${along}`,
+                );
+            }
+        }
+    }
+});
+
 test('--list names every mechanism with its inputs', () => {
     const text = works('oracle', '--list');
     for (const { mechanism, inputs } of manifest.cases) {

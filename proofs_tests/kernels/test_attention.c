@@ -1,5 +1,5 @@
-// test_attention.c: softmax attention against the oracle: causal and not, decay and bias by distance, strided
-// rows, lengths around the block of query rows, rows with nothing to see, huge logits, and the cheap gradient
+// test_attention.c: softmax attention against the oracle: causal and not, decay and bias by distance, in chunks
+// of which the last is shorter, strided rows, lengths around the block of query rows, rows with nothing to see, huge logits, and the cheap gradient
 // check.
 #include "proofs_tests/support/check.h"
 #include <seqmix/ref.h>
@@ -8,14 +8,17 @@ typedef struct {
     size_t B, L, d, H, stride_pad;
     int causal, mult, bias;
     double size; // of q and k
+    size_t chunk;
 } shape;
 
 static const shape shapes[] = {
-    {1, 1, 1, 1, 0, 1, 0, 0, 1},    {2, 2, 3, 1, 0, 1, 0, 0, 1},    {1, 15, 4, 2, 0, 0, 0, 0, 1},
-    {2, 16, 8, 2, 5, 1, 1, 0, 1},   {1, 17, 16, 1, 0, 1, 0, 1, 1},  {1, 23, 5, 3, 0, 0, 1, 1, 1},
-    {2, 24, 16, 2, 0, 1, 0, 0, 1},  {1, 25, 17, 1, 3, 1, 1, 1, 1},  {1, 31, 8, 1, 0, 1, 0, 0, 1},
-    {2, 33, 32, 1, 64, 1, 0, 0, 1}, {1, 48, 33, 1, 0, 0, 0, 0, 1},  {1, 64, 16, 4, 0, 1, 1, 0, 1},
-    {1, 100, 8, 2, 0, 1, 0, 1, 1},  {1, 300, 16, 1, 0, 1, 0, 0, 1}, {1, 70, 8, 1, 0, 1, 0, 0, 60},
+    {1, 1, 1, 1, 0, 1, 0, 0, 1, 0},    {2, 2, 3, 1, 0, 1, 0, 0, 1, 0},    {1, 15, 4, 2, 0, 0, 0, 0, 1, 0},
+    {2, 16, 8, 2, 5, 1, 1, 0, 1, 0},   {1, 17, 16, 1, 0, 1, 0, 1, 1, 0},  {1, 23, 5, 3, 0, 0, 1, 1, 1, 0},
+    {2, 24, 16, 2, 0, 1, 0, 0, 1, 0},  {1, 25, 17, 1, 3, 1, 1, 1, 1, 0},  {1, 31, 8, 1, 0, 1, 0, 0, 1, 0},
+    {2, 33, 32, 1, 64, 1, 0, 0, 1, 0}, {1, 48, 33, 1, 0, 0, 0, 0, 1, 0},  {1, 64, 16, 4, 0, 1, 1, 0, 1, 0},
+    {1, 100, 8, 2, 0, 1, 0, 1, 1, 0},  {1, 300, 16, 1, 0, 1, 0, 0, 1, 0}, {1, 70, 8, 1, 0, 1, 0, 0, 60, 0},
+    {2, 40, 8, 2, 3, 1, 0, 1, 1, 7},   {1, 61, 16, 2, 0, 1, 1, 1, 1, 27}, {2, 33, 5, 3, 0, 0, 1, 0, 1, 10},
+    {1, 130, 8, 2, 0, 0, 0, 1, 1, 48},
 };
 
 typedef struct {
@@ -32,8 +35,8 @@ static double loss(const double *x, void *arg) {
 
 static void one(const shape *s) {
     const size_t D = s->d * s->H, stride = D + s->stride_pad, n = s->B * s->L * stride, no = s->B * s->L * D;
-    check_trying("attention B=%zu L=%zu d=%zu H=%zu causal=%d mult=%d bias=%d size=%g", s->B, s->L, s->d,
-                 s->H, s->causal, s->mult, s->bias, s->size);
+    check_trying("attention B=%zu L=%zu d=%zu H=%zu causal=%d mult=%d bias=%d size=%g chunk=%zu", s->B, s->L,
+                 s->d, s->H, s->causal, s->mult, s->bias, s->size, s->chunk);
     float *q = check_random(n, -s->size, s->size), *k = check_random(n, -1, 1), *v = check_random(n, -1, 1);
     float *table_m = check_random(s->H * (2 * s->L - 1), 0.2, 1),
           *table_b = check_random(s->H * (2 * s->L - 1), -2, 0);
@@ -49,7 +52,7 @@ static void one(const shape *s) {
                        (float)(1 / sqrt((double)s->d)),
                        s->mult ? table_m : NULL,
                        s->bias ? table_b : NULL,
-                       0,
+                       s->chunk,
                        0};
     ref_attention r = {.B = s->B,
                        .L = s->L,
@@ -59,7 +62,8 @@ static void one(const shape *s) {
                        .causal = s->causal,
                        .scale = p.scale,
                        .decay_table = s->mult ? check_widen(table_m, s->H * (2 * s->L - 1)) : NULL,
-                       .bias = s->bias ? check_widen(table_b, s->H * (2 * s->L - 1)) : NULL};
+                       .bias = s->bias ? check_widen(table_b, s->H * (2 * s->L - 1)) : NULL,
+                       .chunk = s->chunk};
     double *qd = check_widen(q, n), *kd = check_widen(k, n), *vd = check_widen(v, n), *od = check_doubles(no);
     double *sd = check_doubles(s->B * s->H * s->L * 2), *gd = check_widen(dout, no);
     double *dqd = check_doubles(n), *dkd = check_doubles(n), *dvd = check_doubles(n);

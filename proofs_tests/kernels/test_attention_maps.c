@@ -8,12 +8,15 @@ typedef struct {
     int causal, bias;
 } shape;
 static const shape shapes[] = {
-    {1, 1, 1, 0, 1, 0},   {1, 3, 4, 0, 1, 0},  {15, 4, 2, 0, 0, 1}, {16, 16, 2, 0, 1, 0}, {24, 5, 3, 0, 1, 1},
-    {25, 17, 2, 0, 1, 0}, {64, 8, 4, 0, 0, 0}, {70, 8, 3, 0, 1, 1}, {130, 4, 8, 0, 1, 0},
+    {1, 1, 1, 0, 1, 0},   {1, 3, 4, 0, 1, 0},   {15, 4, 2, 0, 0, 1},  {16, 16, 2, 0, 1, 0},
+    {24, 5, 3, 0, 1, 1},  {25, 17, 2, 0, 1, 0}, {64, 8, 4, 0, 0, 0},  {70, 8, 3, 0, 1, 1},
+    {130, 4, 8, 0, 1, 0}, {23, 5, 2, 7, 1, 1},  {64, 8, 3, 27, 0, 1}, {70, 16, 2, 48, 1, 0},
+    {40, 4, 3, 20, 0, 0},
 };
 static void one(const shape *s) {
     const size_t B = 2, L = s->L, D = s->d * s->H, n = B * L * D;
-    check_trying("maps L=%zu d=%zu H=%zu causal=%d bias=%d", L, s->d, s->H, s->causal, s->bias);
+    check_trying("maps L=%zu d=%zu H=%zu causal=%d bias=%d chunk=%zu", L, s->d, s->H, s->causal, s->bias,
+                 s->chunk);
     float *q = check_random(n, -1, 1), *k = check_random(n, -1, 1), *v = check_random(n, -1, 1),
           *dout = check_random(n, -1, 1);
     float *mix = check_random(s->H * s->H, -1, 1), *dmix = check_random(s->H * s->H, -1, 1),
@@ -31,27 +34,29 @@ static void one(const shape *s) {
                              .stride = D,
                              .causal = s->causal,
                              .scale = (float)(1 / sqrt((double)s->d)),
-                             .bias = s->bias ? bias_f : NULL};
+                             .bias = s->bias ? bias_f : NULL,
+                             .chunk = s->chunk};
     smx_attention_maps_fwd(o, stats, q, k, v, mix, check_scratch(smx_attention_maps_fwd_scratch_bytes(&p)),
                            &p);
     smx_attention_maps_bwd(dq, dk, dv, dmix, dout, q, k, v, mix, stats,
                            check_scratch(smx_attention_maps_bwd_scratch_bytes(&p)), &p);
-    const ref_heads r = {L, D, s->H, s->causal, s->bias ? REF_POS_ALIBI : REF_POS_NONE, 10000};
     double *od = check_doubles(L * D), *dqd = check_doubles(L * D), *dkd = check_doubles(L * D),
            *dvd = check_doubles(L * D);
     const double h = (double)s->H;
-    for (size_t b = 0; b < B; b++) {
-        const size_t at = b * L * D;
-        double *qd = check_widen(q + at, L * D), *kd = check_widen(k + at, L * D),
-               *vd = check_widen(v + at, L * D);
+    // The oracle has no chunks: each is a sequence of its own.
+    const size_t chunk = s->chunk ? s->chunk : L;
+    for (size_t row = 0; row < B * L;) {
+        const size_t at = row * D, rows = L - row % L < chunk ? L - row % L : chunk, m = rows * D;
+        const ref_heads r = {rows, D, s->H, s->causal, s->bias ? REF_POS_ALIBI : REF_POS_NONE, 10000};
+        double *qd = check_widen(q + at, m), *kd = check_widen(k + at, m), *vd = check_widen(v + at, m);
         assert_int_equal(ref_heads_fwd(od, qd, kd, vd, mix_d, &r), REF_OK);
         assert_int_equal(
-            ref_heads_bwd(dqd, dkd, dvd, dmix_d, check_widen(dout + at, L * D), qd, kd, vd, mix_d, &r),
-            REF_OK);
-        check_close("o", o + at, od, L * D, 1e-6, h);
-        check_close("dq", dq + at, dqd, L * D, 4e-6, h);
-        check_close("dk", dk + at, dkd, L * D, 4e-6, 2 * h);
-        check_close("dv", dv + at, dvd, L * D, 4e-6, 4 * h);
+            ref_heads_bwd(dqd, dkd, dvd, dmix_d, check_widen(dout + at, m), qd, kd, vd, mix_d, &r), REF_OK);
+        check_close("o", o + at, od, m, 1e-6, h);
+        check_close("dq", dq + at, dqd, m, 4e-6, h);
+        check_close("dk", dk + at, dkd, m, 4e-6, 2 * h);
+        check_close("dv", dv + at, dvd, m, 4e-6, 4 * h);
+        row += rows;
     }
     // Sums over every pair of B L rows.
     check_close("dmix", dmix, dmix_d, s->H * s->H, 2e-6, sqrt((double)(B * L)) * 4);

@@ -116,12 +116,44 @@ static void rope(void **state) {
     }
 }
 
+// The oracle's angles, as printed: pair m of d columns turns by t 10000^(-2m/d) (Su et al. 2021, Eq. 15), and
+// the same in sinusoidal positions (Vaswani et al. 2017, Sec. 3.5), here written out.
+static void angles(void **state) {
+    (void)state;
+    enum { L = 40, D = 8 };
+    static const double rate[D / 2] = {1, 0.1, 0.01, 0.001},
+                                 of_6[3] = {1, 0.046415888336127795, 0.0021544346900318843};
+    double table[L * D], positions[L * D];
+    ref_rope_table(table, L, D, 10000);
+    ref_sinusoidal(positions, L, D, 10000);
+    for (size_t t = 0; t < L; t++)
+        for (size_t m = 0; m < D / 2; m++) {
+            const double c = cos((double)t * rate[m]), s = sin((double)t * rate[m]);
+            const double *pair = table + t * D + 2 * m, *column = positions + t * D + 2 * m;
+            if (!(fabs(pair[0] - c) < 1e-14 && fabs(pair[1] - s) < 1e-14))
+                check_fail("pair %zu of row %zu turns by (%g, %g), not (%g, %g)", m, t, pair[0], pair[1], c,
+                           s);
+            if (!(fabs(column[0] - s) < 1e-14 && fabs(column[1] - c) < 1e-14))
+                check_fail("position %zu, columns %zu: (%g, %g), not (%g, %g)", t, 2 * m, column[0],
+                           column[1], s, c);
+        }
+    // Three pairs, an odd number of columns, another base.
+    ref_rope_table(table, L, 6, 10000);
+    ref_sinusoidal(positions, L, 5, 32);
+    for (size_t t = 0; t < L; t++) {
+        for (size_t m = 0; m < 3; m++)
+            assert_true(fabs(table[t * 6 + 2 * m] - cos((double)t * of_6[m])) < 1e-13);
+        for (size_t c = 0; c < 5; c++) { // 32^(-2m/5) = 4^-m
+            const double angle = (double)t / (double)(1 << 2 * (c / 2));
+            assert_true(fabs(positions[t * 5 + c] - (c % 2 ? cos(angle) : sin(angle))) < 1e-13);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(embedding),
-        cmocka_unit_test(gather),
-        cmocka_unit_test(meanpool),
-        cmocka_unit_test(rope),
+        cmocka_unit_test(embedding), cmocka_unit_test(gather), cmocka_unit_test(meanpool),
+        cmocka_unit_test(rope),      cmocka_unit_test(angles),
     };
     return cmocka_run_group_tests_name("embedding", tests, NULL, NULL);
 }
