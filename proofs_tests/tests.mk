@@ -57,6 +57,7 @@ $(call script, digests,  package/digests.test.mjs,          build/seqmix build/c
 $(call script, browsers, package/digests_browsers.test.mjs, $(MODULES) $(CHECKS))
 # The module, its packages, and the libraries.
 $(call script, wasm,     package/wasm.test.mjs,             wasm/exports.txt $(NPY) build/seqmix $(MODULES))
+$(call script, states,   package/states.test.mjs,           build/seqmix $(MODULES) build/package/package.json)
 $(call script, fields,   package/fields.test.mjs,           wasm/records.def scripts/records.mjs $(MODULE))
 $(call script, kernels,  package/kernels.test.mjs,          kernels/kernels.def include/seqmix/smx.h $(NPY) build/seqmix $(MODULES))
 $(call script, verify,   package/verify.test.mjs,           build/wasm/verify.wasm build/wasm/seqmix.js $(VERIFIED))

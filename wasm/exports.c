@@ -14,6 +14,7 @@
 #include "model/mixers/mixer.h"
 #include "model/ops/distance.h"
 #include <seqmix/run.h>
+#include <seqmix/state.h>
 
 static smx_error failure;
 
@@ -199,6 +200,39 @@ int lab_provide(const char *name, const void *bytes, size_t size) {
 static size_t saved_size;
 void *lab_save(const smx_run *run) { return smx_run_save(run, &saved_size, &failure); } // free with lab_free
 size_t lab_saved_size(void) { return saved_size; }
+
+// ---- States ---------------------------------------------------------------------------------------------
+
+smx_run_state *lab_state_open(smx_run *run, size_t sequences, size_t most) {
+    return smx_state_open(run, sequences, most, &failure);
+}
+void lab_state_close(smx_run_state *state) { smx_state_close(state); }
+const double *lab_state_form(const smx_run_state *state) {
+    static double out[RECORD_MOST];
+    smx_state_form form, *from = &form;
+    smx_state_look(state, from);
+    double *to = out;
+#define STATE_FORM(kind, member) *to++ = (double)kind(from->member);
+#include "records.def"
+    return out;
+}
+int lab_state_push(smx_run_state *state, const int32_t *tokens, const float *values, size_t rows,
+                   float *answers) {
+    return smx_state_push(state, tokens, values, rows, answers, &failure);
+}
+const float *lab_state_answers(const smx_run_state *state) { return smx_state_answers(state); }
+smx_run_state *lab_state_copy(const smx_run_state *state) { return smx_state_copy(state, &failure); }
+int lab_state_draw(const smx_run_state *state, double temperature, size_t top_k, double top_p, double seed,
+                   int32_t *tokens) {
+    return smx_state_draw(state, &(smx_draw){temperature, top_k, top_p, (uint64_t)seed}, tokens, &failure);
+}
+int lab_state_odds(const smx_run_state *state, size_t b, float *odds) {
+    return smx_state_odds(state, b, odds, &failure);
+}
+void *lab_state_save(const smx_run_state *state) { return smx_state_save(state, &saved_size, &failure); }
+smx_run_state *lab_state_load(smx_run *run, const void *bytes, size_t size) {
+    return smx_state_load(run, bytes, size, &failure);
+}
 
 // ---- For the self-check and for kernels.ts ----------------------------------------------------------------
 

@@ -56,14 +56,17 @@ static void put(const writing *w, const char *text) {
     }
 }
 
-void writing_flush(writing *w) {
-    for (size_t i = 0; i < w->n; i++, w->bits = 0) // the surprise of them all beside the first
-        if (w->safe || w->json)
-            put(w, "\xef\xbf\xbd"); // the sign for what is no character
-        else
+// `signs` of what is no character for the bytes at hand, where they do not go out raw.
+static void flush(writing *w, size_t signs) {
+    for (size_t i = 0; i < w->n; i++)
+        if (!w->safe && !w->json)
             putchar(w->byte[i]);
+        else if (i < signs)
+            put(w, "\xef\xbf\xbd"), w->bits = 0; // the surprise of them all beside the first
     w->n = 0;
+    w->bits = 0;
 }
+void writing_flush(writing *w) { flush(w, 1); } // as browsers do: one sign for the beginning of a character
 
 // One whole character.
 static void put_character(writing *w) {
@@ -73,8 +76,12 @@ static void put_character(writing *w) {
     if (w->safe && control) {
         cli_printable(safe, sizeof safe, text);
         put(w, *text ? safe : "\\x00");
-    } else if (*text || w->json) {
-        put(w, *text ? text : "\xef\xbf\xbd");
+    } else if (*text) {
+        put(w, text);
+    } else if (w->json) {
+        printf("{\"text\":\"\\u0000\",\"bits\":");
+        cli_json_number(w->bits, 6);
+        puts("}");
     } else {
         putchar(0);
     }
@@ -98,7 +105,7 @@ void writing_byte(writing *w, int byte, double bits) {
                       (first == 0xed && second > 0x9f && w->n == 2) || (first == 0xf0 && second < 0x90) ||
                       (first == 0xf4 && second > 0x8f && w->n == 2);
     if (wrong)
-        writing_flush(w);
+        flush(w, w->n);
     else if (w->n == w->wanted)
         put_character(w);
 }

@@ -159,6 +159,8 @@ void graph_stream_begin(graph *g);
 // `rows` <= g->span rows more of each sequence, from number `at` on, in g->tokens or g->values [B][rows].
 // Every tensor that rows reach then holds [B][rows][..] at the front of its data.
 void graph_push_rows(graph *g, float *state, size_t at, size_t rows);
+// Of each of B sequences n words of 32 bits, from `from_step` words apart to `to_step` apart.
+void copy_rows(void *to, size_t to_step, const void *from, size_t from_step, size_t B, size_t n);
 
 // Run n pieces, in parallel where the caller has a pool. Pieces must write disjoint outputs; which pieces
 // there are depends on shapes only.

@@ -58,20 +58,9 @@ void graph_stream_begin(graph *g) {
         if (g->nodes[k].still) g->nodes[k].op->forward(g, &g->nodes[k]);
 }
 
-// [B][rows][width]: rows [B][have] of `old` before the rows [B][take] from number `done` on of the `pushed`
-// new ones.
-static void join(float *to, const float *old, const float *new, size_t B, size_t have, size_t take,
-                 size_t done, size_t pushed, size_t width) {
-    for (size_t b = 0; b < B; b++, to += (have + take) * width) {
-        memcpy(to, old + b * have * width, have * width * sizeof *to);
-        memcpy(to + have * width, new + (b * pushed + done) * width, take * width * sizeof *to);
-    }
-}
-// Rows from..to-1 of each sequence of x [B][rows][width], without gaps.
-static void cut(float *to, size_t stride, const float *x, size_t B, size_t rows, size_t from, size_t end,
-                size_t width) {
+void copy_rows(void *to, size_t to_step, const void *from, size_t from_step, size_t B, size_t n) {
     for (size_t b = 0; b < B; b++)
-        memcpy(to + b * stride * width, x + (b * rows + from) * width, (end - from) * width * sizeof *to);
+        memcpy((float *)to + b * to_step, (const float *)from + b * from_step, n * sizeof(float));
 }
 
 // `take` of the pushed rows, from number `done` of them on.
@@ -96,14 +85,16 @@ static void run_again(graph *g, node *n, float *state, size_t at, size_t done, s
         in[i].n = g->B * rows * w;
         in[i].shape[1] = (uint32_t)rows;
         m.in[i] = &in[i];
-        join(in[i].data, rest, n->in[i]->data, g->B, have, take, done, pushed, w);
-        cut(rest, rows - next, in[i].data, g->B, rows, next, rows, w);
+        copy_rows(in[i].data, rows * w, rest, have * w, g->B, have * w);
+        copy_rows(in[i].data + have * w, rows * w, n->in[i]->data + done * w, pushed * w, g->B, take * w);
+        copy_rows(rest, (rows - next) * w, in[i].data + next * w, rows * w, g->B, (rows - next) * w);
         rest += rounded(g->B * n->keeps * w);
     }
     g->L = rows;
     n->op->forward(g, &m);
     g->L = L;
-    cut(n->out->data + done * width(&out), pushed, out.data, g->B, rows, have, rows, width(&out));
+    const size_t w = width(&out);
+    copy_rows(n->out->data + done * w, pushed * w, out.data + have * w, rows * w, g->B, take * w);
     if (carried(g, n) && next == rows) memcpy(state, m.last, carried(g, n) * sizeof *state);
 }
 

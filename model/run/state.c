@@ -149,19 +149,6 @@ static int check_push(const smx_run_state *state, const int32_t *tokens, const f
     return user_inputs_check(&state->run->train, tokens, values, rows * s->B, error);
 }
 
-// Rows from..from+count-1 of each sequence, into or out of [B][rows][width].
-static void take_rows(void *to, const void *from, size_t B, size_t rows, size_t at, size_t count,
-                      size_t width) {
-    for (size_t b = 0; b < B; b++)
-        memcpy((float *)to + b * count * width, (const float *)from + (b * rows + at) * width,
-               count * width * sizeof(float));
-}
-static void put_rows(float *to, const float *from, size_t B, size_t rows, size_t at, size_t count,
-                     size_t width) {
-    for (size_t b = 0; b < B; b++)
-        memcpy(to + (b * rows + at) * width, from + b * count * width, count * width * sizeof *to);
-}
-
 int smx_state_push(smx_run_state *state, const int32_t *tokens, const float *values, size_t rows,
                    float *answers, smx_error *error) {
     if (check_push(state, tokens, values, rows, error)) return -1;
@@ -180,13 +167,12 @@ int smx_state_push(smx_run_state *state, const int32_t *tokens, const float *val
     }
     for (size_t at = 0, count; at < rows; at += count) {
         count = rows - at < g->span ? rows - at : g->span;
-        take_rows(s->inputs, tokens ? (const void *)tokens : values, s->B, rows, at, count, width);
+        const float *from = tokens ? (const float *)tokens : values; // words, whichever they are
+        copy_rows(s->inputs, count * width, from + at * width, rows * width, s->B, count * width);
         graph_push_rows(g, state->memory, (size_t)state->rows, count);
         state->rows += count;
-        if (answers) put_rows(answers, logits, s->B, rows, at, count, V);
-        for (size_t b = 0; b < s->B; b++)
-            memcpy(state->memory + g->state_n + b * V, logits + ((b + 1) * count - 1) * V,
-                   V * sizeof *logits);
+        if (answers) copy_rows(answers + at * V, rows * V, logits, count * V, s->B, count * V);
+        copy_rows(state->memory + g->state_n, V, logits + (count - 1) * V, count * V, s->B, V);
     }
     run_leave(before);
     return 0;

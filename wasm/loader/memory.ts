@@ -43,6 +43,23 @@ export interface Exports extends KernelModule {
     lab_provide(name: Pointer, bytes: Pointer, size: number): number;
     lab_save(run: Pointer): Pointer;
     lab_saved_size(): number;
+    lab_state_open(run: Pointer, sequences: number, most: number): Pointer;
+    lab_state_close(state: Pointer): void;
+    lab_state_form(state: Pointer): Pointer;
+    lab_state_push(state: Pointer, tokens: Pointer, values: Pointer, rows: number, answers: Pointer): number;
+    lab_state_answers(state: Pointer): Pointer;
+    lab_state_copy(state: Pointer): Pointer;
+    lab_state_draw(
+        state: Pointer,
+        temperature: number,
+        topK: number,
+        topP: number,
+        seed: number,
+        tokens: Pointer,
+    ): number;
+    lab_state_odds(state: Pointer, b: number, odds: Pointer): number;
+    lab_state_save(state: Pointer): Pointer;
+    lab_state_load(run: Pointer, bytes: Pointer, size: number): Pointer;
 }
 
 /** One of the lists of records.ts. */
@@ -114,6 +131,14 @@ export class Memory {
     }
     bytes(at: Pointer, n: number): Uint8Array<ArrayBuffer> {
         return new Uint8Array(this.x.memory.buffer, at, n).slice() as Uint8Array<ArrayBuffer>;
+    }
+    /** Bytes that the module allocated, `size()` of them: read, then freed. */
+    taken(at: Pointer, size: () => number): Uint8Array<ArrayBuffer> {
+        try {
+            return this.bytes(this.found(at), size());
+        } finally {
+            this.x.lab_free(at);
+        }
     }
     error(): SeqmixError {
         const field = (i: number) => this.text(this.x.lab_error(i));

@@ -24,6 +24,16 @@ export const METRICS = {
     bytes: 'number',
     flops: 'number',
 } as const;
+export const STATE_FORM = {
+    sequences: 'number',
+    most: 'number',
+    rows: 'number',
+    vocab: 'number',
+    channels: 'number',
+    answers: 'number',
+    bytes: 'number',
+    text: 'flag',
+} as const;
 export const BATCH_FORM = {
     sequences: 'number',
     length: 'number',

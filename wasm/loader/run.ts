@@ -1,40 +1,29 @@
 // run.ts: one experiment of a lab: train, evaluate, look inside, save.
 /// <reference lib="esnext.disposable" preserve="true" />
 import { SeqmixError } from './error.js';
+import { count, numbers } from './numbers.js';
 import type { BatchPointers, Memory, Pointer } from './memory.js';
 import { BATCH_FORM, EVALUATION, METRICS, SAMPLE, TENSOR } from './records.js';
-import type { Batch, BatchForm, Evaluation, Metrics, OpenOptions, Sample, Tensor } from './types.js';
-
-/** `n`, if it is a count. */
-export function count(n: number, what: string): number {
-    if (!Number.isInteger(n) || n < 0 || n > 0xffffffff)
-        throw new SeqmixError(
-            `${what} is ${n}; it must be a whole number from 0 to 4294967295`,
-            what,
-            String(n),
-        );
-    return n;
-}
-
-/** The bytes of `n` numbers for the module: floats, or whole numbers of 32 bits. */
-function numbers(what: string, x: ArrayLike<number> | undefined, n: number, real: boolean): Uint8Array {
-    const refuse = (value: string, allowed: string, is = `there are ${value} ${what}`) =>
-        new SeqmixError(`${is}; allowed: ${allowed}`, what, value, allowed);
-    if (!x) throw refuse('no', `${n} ${real ? 'real' : 'whole'} numbers`);
-    if (x.length !== n) throw refuse(String(x.length), String(n));
-    if (real) return new Uint8Array(Float32Array.from(x).buffer);
-    const whole = Int32Array.from(x);
-    for (let i = 0; i < n; i++)
-        if (whole[i] !== x[i])
-            throw refuse(String(x[i]), 'whole numbers', `number ${i} of the ${what} is ${x[i]}`);
-    return new Uint8Array(whole.buffer);
-}
+import { generated, State } from './state.js';
+import type {
+    Batch,
+    BatchForm,
+    Evaluation,
+    GenerateOptions,
+    Metrics,
+    OpenOptions,
+    Piece,
+    Sample,
+    StateOptions,
+    Tensor,
+} from './types.js';
 
 /** One experiment: a model, its task and its optimiser. `close` it (or use `using`) when done. */
 export class Run {
     readonly #memory: Memory;
     #run: Pointer;
     readonly #batch: OpenOptions['batch'];
+    readonly #states = new Set<State>();
 
     /** For Lab; use `lab.open` or `lab.load`. */
     constructor(memory: Memory, run: Pointer, options: OpenOptions = {}) {
@@ -293,15 +282,43 @@ export class Run {
     }
     /** A checkpoint (safetensors): weights, config, step and optimiser. A loaded run goes on bit for bit. */
     save(): Uint8Array<ArrayBuffer> {
-        const at = this.#memory.found(this.#memory.x.lab_save(this.#open));
-        try {
-            return this.#memory.bytes(at, this.#memory.x.lab_saved_size());
-        } finally {
-            this.#memory.x.lab_free(at);
-        }
+        const { x } = this.#memory;
+        return this.#memory.taken(x.lab_save(this.#open), x.lab_saved_size);
     }
-    /** Free the run. Twice is once. */
+    /** What the model remembers of a sequence that comes in pieces, before its first row. */
+    state({ sequences = 1, most = 0 }: StateOptions = {}): State {
+        count(sequences, 'sequences');
+        count(most, 'most');
+        return this.#state(this.#memory.x.lab_state_open(this.#open, sequences, most));
+    }
+    /** A state that `state.save()` wrote, of this very model. */
+    loadState(bytes: Uint8Array): State {
+        const run = this.#open;
+        const { x } = this.#memory;
+        return this.#state(this.#memory.withBytes(bytes, (at) => x.lab_state_load(run, at, bytes.length)));
+    }
+    #state(at: Pointer): State {
+        return new State(this.#memory, this.#memory.found(at), this.#states);
+    }
+    /**
+     * Goes on from the prompt, character by character, as fast as it is asked:
+     * `for await (const { text } of run.generate({ prompt: 'First' })) …`. For models whose answers are
+     * their own tokens. The run is not to be trained meanwhile: its states end then.
+     */
+    generate(options: GenerateOptions = {}): AsyncGenerator<Piece, void, undefined> {
+        count(options.tokens ?? 0, 'tokens');
+        const open = (most: number) => {
+            try {
+                return this.state();
+            } catch {
+                return this.state({ most }); // its memory grows, or it says why there is none
+            }
+        };
+        return generated(open, options);
+    }
+    /** Free the run and its states. Twice is once. */
     close(): void {
+        for (const state of [...this.#states]) state.close();
         if (this.#run) this.#memory.x.lab_close(this.#run);
         this.#run = 0;
     }

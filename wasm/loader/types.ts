@@ -167,3 +167,54 @@ export interface ResumeOptions extends OpenOptions {
     /** Changes to the checkpoint's config: 'steps=900'. */
     changes?: string;
 }
+
+/** What a state is: see `run.state`. */
+export interface StateForm {
+    /** As opened; `most` 0: no limit. */
+    sequences: number;
+    most: number;
+    /** Read so far, of each sequence. */
+    rows: number;
+    /** Of a row: a token below `vocab`, or `channels` numbers; the other is 0. */
+    vocab: number;
+    channels: number;
+    /** Numbers of an answer: a logit for each class, or 1. */
+    answers: number;
+    /** What it holds in memory, beside the run's weights. */
+    bytes: number;
+    /** Tokens are the bytes of a text. */
+    text: boolean;
+}
+export interface StateOptions {
+    /** Sequences read side by side (1). */
+    sequences?: number;
+    /** Rows that each may have, for which memory is reserved; 0 (the default): no limit, for models that do not grow. */
+    most?: number;
+}
+/** How the next token is drawn. */
+export interface DrawOptions {
+    /** Below 1 surer, above 1 wilder; 0: always the likeliest. Default: 1, of `generate` 0.8. */
+    temperature?: number;
+    /** Only the k likeliest; 0: all. */
+    topK?: number;
+    /** Only the likeliest that reach this much together; 1: all. */
+    topP?: number;
+    /** The same seed draws the same, natively and in every browser. Default: 1. */
+    seed?: number;
+}
+export interface GenerateOptions extends DrawOptions {
+    /** The beginning: a text for models of text, else tokens. Default: a line's end, or token 0. */
+    prompt?: string | ArrayLike<number>;
+    /** At most so many tokens (400). */
+    tokens?: number;
+    /** Aborted: `generate` throws the signal's reason. */
+    signal?: AbortSignal;
+}
+/** What `generate` gives: a character, once its last byte is there; of models that write no text, a token. */
+export interface Piece {
+    /** '' where tokens are no text; what is no UTF-8 is U+FFFD. */
+    text: string;
+    tokens: number[];
+    /** How surprised the model is by it: minus the logarithm to base 2 of its probability. */
+    bits: number;
+}

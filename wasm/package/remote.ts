@@ -2,16 +2,20 @@
 // workers, Node and Deno.
 import {
     type ConfigTable,
+    type GenerateOptions,
     type Kernels,
     type Lab,
     type LoadOptions,
     type Metrics,
     type OpenOptions,
+    type Piece,
     type ResumeOptions,
     Run,
     SeqmixError,
+    State,
+    type StateOptions,
 } from '../loader/seqmix.js';
-import { count } from '../loader/run.js';
+import { count } from '../loader/numbers.js';
 import source from './worker-source.js';
 
 type Promised<T> = {
@@ -25,8 +29,19 @@ export interface StepOptions {
     /** Called after each step. */
     onStep?: (metrics: Metrics) => void;
 }
+/** A state in a worker: each result a promise. */
+export interface WorkerState extends Promised<Omit<State, typeof Symbol.dispose | 'copy'>>, AsyncDisposable {
+    copy(): Promise<WorkerState>;
+}
 /** A run in a worker: `await run.step(10)`, `(await run.metrics).loss`, `await using run = …`. */
-export interface WorkerRun extends Promised<Omit<Run, typeof Symbol.dispose | 'step'>>, AsyncDisposable {
+export interface WorkerRun
+    extends
+        Promised<Omit<Run, typeof Symbol.dispose | 'step' | 'state' | 'loadState' | 'generate'>>,
+        AsyncDisposable {
+    state(options?: StateOptions): Promise<WorkerState>;
+    loadState(bytes: Uint8Array): Promise<WorkerState>;
+    /** As `run.generate`: the worker writes what is asked for, some 20 ms ahead at most. */
+    generate(options?: GenerateOptions): AsyncGenerator<Piece, void, undefined>;
     /** As `run.step`; other calls of the run are answered meanwhile where there is a signal or `onStep`. */
     step(n?: number, options?: StepOptions): Promise<void>;
 }
@@ -152,9 +167,43 @@ export async function startWorker(
             return port.post({ id: calls, target, name, args });
         });
 
-    const members = Object.entries(Object.getOwnPropertyDescriptors(Run.prototype));
-    const remoteRun = ({ run: number }: { run: number }, batch?: OpenOptions['batch']): WorkerRun => {
-        const run = {};
+    /** An object in the worker, member by member: each result a promise. */
+    const remote = (prototype: object, number: number, own: Record<string, unknown>): object => {
+        const object = {};
+        for (const [name, { get }] of Object.entries(Object.getOwnPropertyDescriptors(prototype)))
+            if (get) Object.defineProperty(object, name, { get: () => ask(number, name) });
+            else if (name !== 'constructor')
+                Object.defineProperty(object, name, {
+                    value: own[name] ?? ((...args: unknown[]) => ask(number, name, args)),
+                });
+        if (Symbol.asyncDispose)
+            Object.defineProperty(object, Symbol.asyncDispose, { value: () => ask(number, 'close', []) });
+        return object;
+    };
+    interface Opened {
+        opened: number;
+    }
+    const remoteState = async (from: number, name: string, ...args: unknown[]): Promise<WorkerState> => {
+        const { opened } = await ask<Opened>(from, name, args);
+        return remote(State.prototype, opened, { copy: () => remoteState(opened, 'copy') }) as WorkerState;
+    };
+    async function* remoteText(from: number, { signal, ...options }: GenerateOptions = {}) {
+        signal?.throwIfAborted();
+        const { opened } = await ask<Opened>(from, 'generate', [options]);
+        try {
+            for (let done = false; !done;) {
+                const next = await ask<{ pieces: Piece[]; done: boolean }>(opened, 'next', []);
+                for (const piece of next.pieces) {
+                    signal?.throwIfAborted();
+                    yield piece;
+                }
+                done = next.done;
+            }
+        } finally {
+            if (!ended) await ask(opened, 'return', []);
+        }
+    }
+    const remoteRun = ({ opened: number }: Opened, batch?: OpenOptions['batch']): WorkerRun => {
         const takeSteps = async (n: number, { signal, onStep }: StepOptions) => {
             let { step } = await ask<Metrics>(number, 'metrics');
             // As many steps a call as take some 20 ms; one where each is told of, or has its data here.
@@ -171,17 +220,13 @@ export async function startWorker(
                 else if (!batch) most = performance.now() - start < 20 ? 2 * most : Math.max(1, most >> 1);
             }
         };
-        for (const [name, { get }] of members)
-            if (get) Object.defineProperty(run, name, { get: () => ask(number, name) });
-            else if (name !== 'constructor' && name !== 'step')
-                Object.defineProperty(run, name, { value: (...args: unknown[]) => ask(number, name, args) });
-        Object.defineProperty(run, 'step', {
-            value: (n = 1, options: StepOptions = {}) =>
+        return remote(Run.prototype, number, {
+            step: (n = 1, options: StepOptions = {}) =>
                 batch || options.signal || options.onStep ? takeSteps(n, options) : ask(number, 'step', [n]),
-        });
-        if (Symbol.asyncDispose)
-            Object.defineProperty(run, Symbol.asyncDispose, { value: () => ask(number, 'close', []) });
-        return run as WorkerRun;
+            state: (options: StateOptions = {}) => remoteState(number, 'state', options),
+            loadState: (bytes: Uint8Array) => remoteState(number, 'loadState', bytes),
+            generate: (options?: GenerateOptions) => remoteText(number, options),
+        }) as WorkerRun;
     };
     type Known = Pick<WorkerLab, 'version' | 'isa' | 'notice' | 'config'>;
     const { names, ...known } = await ask<Known & { names: string[] }>(0, 'start', [module]);

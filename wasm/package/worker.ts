@@ -1,6 +1,15 @@
 // worker.ts: the worker's end: runs a Lab and answers calls by number. scripts/package.mjs makes one
 // script of it, before which remote.ts puts a line that names its port.
-import { type Kernels, type Lab, load, Run, SeqmixError, type Tensor } from '../loader/seqmix.js';
+import {
+    type Kernels,
+    type Lab,
+    load,
+    type Piece,
+    Run,
+    SeqmixError,
+    State,
+    type Tensor,
+} from '../loader/seqmix.js';
 
 declare const seqmixPort: {
     postMessage(message: unknown): void;
@@ -9,7 +18,7 @@ declare const seqmixPort: {
 };
 interface Call {
     id: number;
-    /** 0: the lab; else a run's number. */
+    /** 0: the lab; else the number of a run, a state or a text that is written. */
     target: number;
     name: string;
     /** Absent: a property. */
@@ -17,8 +26,22 @@ interface Call {
 }
 
 let lab: Lab | undefined;
-const runs = new Map<number, Run>();
+/** Runs, states, and what `generate` gives. */
+const objects = new Map<number, object>();
 let opened = 0;
+
+/** What is there after some 20 ms, so that not every character crosses alone. No more is written than is asked for. */
+async function piecesOf(from: AsyncGenerator<Piece>, first: IteratorResult<Piece>) {
+    const pieces: Piece[] = [];
+    const start = performance.now();
+    let next = first;
+    while (!next.done) {
+        pieces.push(next.value);
+        if (performance.now() - start > 20) break;
+        next = await from.next();
+    }
+    return { pieces, done: next.done === true };
+}
 
 async function answer({ target, name, args }: Call): Promise<unknown> {
     if (name === 'start') {
@@ -27,10 +50,10 @@ async function answer({ target, name, args }: Call): Promise<unknown> {
         const { version, isa, notice, config } = lab;
         return { version, isa, notice, config, names: Object.keys(lab.kernels) };
     }
-    const object = (target ? runs.get(target) : lab) as unknown as Record<string, unknown> | undefined;
+    const object = (target ? objects.get(target) : lab) as unknown as Record<string, unknown> | undefined;
     if (!object) {
-        if (name === 'close') return undefined; // twice is once
-        throw new SeqmixError('this run was closed');
+        if (name === 'close' || name === 'return') return undefined; // twice is once
+        throw new SeqmixError('this run or state was closed');
     }
     if (name === 'kernels') {
         const [kernel, given] = args as [keyof Kernels, never];
@@ -38,14 +61,19 @@ async function answer({ target, name, args }: Call): Promise<unknown> {
     }
     const member = object[name];
     const result = args ? (member as (...args: unknown[]) => unknown).apply(object, args) : member;
-    if (target && name === 'close') runs.delete(target);
+    if (target && (name === 'close' || name === 'return')) objects.delete(target);
+    if (name === 'next')
+        return piecesOf(
+            object as unknown as AsyncGenerator<Piece>,
+            await (result as Promise<IteratorResult<Piece>>),
+        );
     if (name === 'tensor') {
         const tensor = result as Tensor;
         return { ...tensor, data: tensor.data.slice() }; // a view would take the module's whole memory along
     }
-    if (!(result instanceof Run)) return result;
-    runs.set(++opened, result);
-    return { run: opened };
+    if (!(result instanceof Run || result instanceof State || name === 'generate')) return result;
+    objects.set(++opened, result as object);
+    return { opened };
 }
 async function handle(call: Call) {
     try {

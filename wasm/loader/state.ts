@@ -1,0 +1,156 @@
+// state.ts: what a model remembers of what it has read, and text that it writes on.
+/// <reference lib="esnext.disposable" preserve="true" />
+import { SeqmixError } from './error.js';
+import type { Memory, Pointer } from './memory.js';
+import { STATE_FORM } from './records.js';
+import { count, numbers } from './numbers.js';
+import type { DrawOptions, GenerateOptions, Piece, StateForm } from './types.js';
+
+const REST = 16; // milliseconds of writing after which whoever else waits has a turn
+
+/**
+ * A run that reads on: rows in pieces of any size, to the bits of the whole sequence (docs/STATES.md). Its
+ * run closes it, and refuses it once it has been trained further.
+ */
+export class State {
+    readonly #memory: Memory;
+    readonly #all: Set<State>;
+    readonly #opened: StateForm;
+    #state: Pointer;
+
+    /** For Run; use `run.state`. */
+    constructor(memory: Memory, state: Pointer, all: Set<State>) {
+        this.#memory = memory;
+        this.#state = state;
+        this.#all = all;
+        this.#opened = this.form;
+        all.add(this);
+    }
+    get #open(): Pointer {
+        if (!this.#state) throw new SeqmixError('this state was closed');
+        return this.#state;
+    }
+    get form(): StateForm {
+        return this.#memory.record(STATE_FORM, this.#memory.x.lab_state_form(this.#open));
+    }
+    /** `call` with room for `n` numbers of 32 bits; -1 is a failure. */
+    #filled<T>(n: number, call: (to: Pointer) => number, read: (at: Pointer, n: number) => T): T {
+        const m = this.#memory;
+        return m.withBytes(new Uint8Array(4 * n), (to) => {
+            if (call(to)) throw m.error();
+            return read.call(m, to, n);
+        });
+    }
+    /**
+     * More rows of each sequence: tokens [sequences][rows], or values [sequences][rows][channels]. Returns
+     * the answers at each of these rows, [sequences][rows][answers].
+     */
+    push(input: ArrayLike<number>): Float32Array<ArrayBuffer> {
+        const state = this.#open;
+        const m = this.#memory;
+        const { sequences, channels, answers } = this.#opened;
+        const rows = input.length / (sequences * (channels || 1));
+        if (!Number.isInteger(rows))
+            throw new SeqmixError(
+                `there are ${input.length} numbers; allowed: whole rows of ${sequences} sequences`,
+                'input',
+                String(input.length),
+            );
+        const bytes = numbers(channels ? 'values' : 'tokens', input, input.length, channels > 0);
+        return m.withBytes(bytes, (from) =>
+            this.#filled(
+                sequences * rows * answers,
+                (to) => m.x.lab_state_push(state, channels ? 0 : from, channels ? from : 0, rows, to),
+                m.floats,
+            ),
+        );
+    }
+    /** The answers at the last row, [sequences][answers]; null before the first. */
+    get answers(): Float32Array<ArrayBuffer> | null {
+        const at = this.#memory.x.lab_state_answers(this.#open);
+        const { sequences, answers } = this.#opened;
+        return at ? this.#memory.floats(at, sequences * answers) : null;
+    }
+    /** The next token of each sequence; sequence b draws as seed + b. */
+    draw({ temperature = 1, topK = 0, topP = 1, seed = 1 }: DrawOptions = {}): Int32Array<ArrayBuffer> {
+        const state = this.#open;
+        const { x, ints } = this.#memory;
+        count(topK, 'topK');
+        count(seed, 'seed', Number.MAX_SAFE_INTEGER);
+        const draw = (to: Pointer) => x.lab_state_draw(state, temperature, topK, topP, seed, to);
+        return this.#filled(this.#opened.sequences, draw, ints);
+    }
+    /** The model's own probabilities of what comes next in sequence b, at temperature 1. */
+    odds(b = 0): Float32Array<ArrayBuffer> {
+        const state = this.#open;
+        const { x, floats } = this.#memory;
+        count(b, 'the sequence');
+        return this.#filled(this.#opened.answers, (to) => x.lab_state_odds(state, b, to), floats);
+    }
+    /** Another state that has read the same and goes its own way from there. */
+    copy(): State {
+        const m = this.#memory;
+        return new State(m, m.found(m.x.lab_state_copy(this.#open)), this.#all);
+    }
+    /** As bytes, for `run.loadState` here or on any other machine. */
+    save(): Uint8Array<ArrayBuffer> {
+        const { x } = this.#memory;
+        return this.#memory.taken(x.lab_state_save(this.#open), x.lab_saved_size);
+    }
+    /** Free it. Twice is once. */
+    close(): void {
+        if (this.#state) this.#memory.x.lab_state_close(this.#state);
+        this.#state = 0;
+        this.#all.delete(this);
+    }
+    [Symbol.dispose](): void {
+        this.close();
+    }
+}
+
+const rest = () => new Promise<void>((done) => setTimeout(done));
+
+/** For Run: goes on from the prompt; `open(most)` makes a state. */
+export async function* generated(
+    open: (most: number) => State,
+    { prompt, tokens: most = 400, temperature = 0.8, topK = 0, topP = 1, seed = 1, signal }: GenerateOptions,
+): AsyncGenerator<Piece, void, undefined> {
+    signal?.throwIfAborted();
+    const given = typeof prompt === 'string' ? [...new TextEncoder().encode(prompt)] : prompt;
+    if (given?.length === 0)
+        throw new SeqmixError('the prompt is empty; allowed: at least one token', 'prompt', '');
+    const state = open((given?.length ?? 1) + most);
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+    let piece: Piece = { text: '', tokens: [], bits: 0 };
+    try {
+        const { text, vocab, answers } = state.form;
+        if (vocab !== answers)
+            throw new SeqmixError(
+                "this model's answers are not its tokens; allowed: task=charlm, or task=own with vocab=classes",
+                'task',
+            );
+        if (typeof prompt === 'string' && !text)
+            throw new SeqmixError('this model writes no text; allowed: a prompt of tokens', 'prompt', prompt);
+        state.push(given ?? [text ? 10 : 0]);
+        let since = performance.now();
+        for (let i = 0; i < most; i++) {
+            if (performance.now() - since > REST) {
+                await rest();
+                since = performance.now();
+            }
+            signal?.throwIfAborted();
+            const [token] = state.draw({ temperature, topK, topP, seed });
+            piece.bits -= Math.log2(state.odds()[token!]!);
+            piece.tokens.push(token!);
+            if (text) piece.text += decoder.decode(Uint8Array.of(token!), { stream: true });
+            if (!text || piece.text) {
+                yield piece;
+                piece = { text: '', tokens: [], bits: 0 };
+            }
+            if (i + 1 < most) state.push([token!]);
+        }
+        if (piece.tokens.length) yield { ...piece, text: decoder.decode() };
+    } finally {
+        state.close();
+    }
+}
