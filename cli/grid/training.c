@@ -13,14 +13,11 @@ char *training_config(const job *j) {
     return text;
 }
 
-// train.c's sentence about a loss, a gradient or weights; whatever else fails (memory, data) is the
-// machine's.
-static int is_a_result(const smx_error *e) { return strstr(e->message, "stopped being finite") != NULL; }
-
 int training_result(result *r, const job *j, smx_run *run, const smx_error *failed) {
     smx_error e = {0};
     smx_evaluation held_out = {0};
-    if (failed && !is_a_result(failed)) return cli_fail("%s", failed->message);
+    // That it diverges is a result; whatever else fails (memory, data) is the machine's.
+    if (failed && failed->kind != SMX_DIVERGED) return cli_fail("%s", failed->message);
     if (!failed && smx_run_evaluate(run, (size_t)j->eval, 0, &held_out, &e)) return cli_fail("%s", e.message);
     if (!result_of(r, j, run, failed ? failed->message : "", &held_out)) return 0;
     result_free(r);

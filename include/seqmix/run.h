@@ -31,9 +31,17 @@ void smx_run_close(smx_run *run); // NULL allowed
 // A long sequence needs more memory with a pool (smx_metrics.bytes);
 // where there is none, the next step says so.
 void smx_run_parallel(smx_run *run, smx_parallel_for hook, void *pool);
+// One training on ranks->count processes: each opens (or loads) the same run, calls this once, before
+// smx_run_parallel, and then the same functions in the same order. smx_run_step computes this process's
+// sequences of every batch; afterwards all hold the same weights, losses and metrics, which are to the bit
+// those of one process, whatever the count and the instruction sets. All else each computes in full.
+// Sequences go to the processes in the pieces that gradients are summed by, so count is at most 8 and at most
+// the batch; -1 where it is more, with fast=1, or where memory ends. smx_run_step ends with SMX_APART once a
+// process does not answer: the weights are then those before that step, and the run takes no more steps.
+int smx_run_share(smx_run *run, const smx_ranks *ranks, smx_error *error);
 
 // Train n steps. Stops early at -1 when loss, gradient or a weight is not finite, naming the step and the
-// first tensor at fault; the weights are then those before that step. -1 at once where the task has no
+// first tensor at fault (SMX_DIVERGED); the weights are then those before that step. -1 at once where the task has no
 // samples of its own (task=own): smx_run_step_on.
 int smx_run_step(smx_run *run, size_t n, smx_error *error);
 

@@ -7,6 +7,7 @@ int error_say_list(smx_error *e, const char *sentence, va_list list) {
     if (!e) return -1;
     vsnprintf(e->message, sizeof e->message, sentence, list);
     e->key[0] = e->value[0] = e->allowed[0] = 0;
+    e->kind = SMX_REFUSED;
     return -1;
 }
 

@@ -14,8 +14,15 @@ graph *graph_new(enum graph_mode mode, params *p, size_t B, size_t L) {
     g->params = p;
     g->B = B;
     g->L = L;
+    g->share = share_of(B, NULL, 0);
     g->span = mode == GRAPH_STREAM && L > STREAM_ROWS ? STREAM_ROWS : L;
     g->failed_tensor = (tensor){.rank = 4, .shape = {1 << 20, 1 << 20, 1 << 20, 1 << 20}, .n = 1};
+    return g;
+}
+
+graph *graph_new_share(params *p, share of, size_t B, size_t L) {
+    graph *g = graph_new(GRAPH_TRAIN, p, B, L);
+    if (g) g->share = of;
     return g;
 }
 
@@ -202,6 +209,8 @@ tensor *graph_node(graph *g, const op *op, size_t n_in, tensor *const *in, const
     out->produced_by = k;
     snprintf(out->name, sizeof out->name, "%.47s%s#%d", g->prefix, op->name, k % 1000);
     g->nodes[g->n_nodes++] = made;
+    g->nodes[k].reached = op->enters;
+    for (size_t i = 0; i < n_in; i++) g->nodes[k].reached |= graph_reaches(g, in[i]);
     const size_t L = g->L;
     if (g->mode == GRAPH_STREAM) g->L = stream_node(g, &g->nodes[k]);
     if (op->size) op->size(g, &g->nodes[k]);

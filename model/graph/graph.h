@@ -34,6 +34,11 @@ struct node {
     const op *op;
     tensor *in[MAX_IN], *out;
     size_t n_in;
+    // Of a graph that shares its batch: inputs that no sequence reaches (weights, and what is made of weights
+    // alone), whose gradients are sums over all sequences; those among them that hold another node's part by
+    // then (bits, 1 << i).
+    unsigned summed, goes_on;
+    int reached; // sequences reach its output
     // Where backward writes: weights accumulate, activations overwrite; NULL: not wanted.
     float *in_grad[MAX_IN];
     void *attributes; // the operation's own struct, owned by the graph
@@ -42,7 +47,14 @@ struct node {
     // ask for.
     size_t saved_n, scratch_n, piece_n, sums_n;
     float *saved, *scratch, *back_scratch; // saved: forward to backward; scratch: within one call
-    uint64_t flops;                        // products, forward
+    // Of a graph that shares its batch (ranks.c): sums over rows that begin or end in another process, taken
+    // over and passed on: [2][open_n], each a piece's sums and those of a block of its rows.
+    float *open;
+    size_t open_n;
+    int takes_open, gives_open;
+    size_t sum_rows,
+        sum_unit;   // rows here that are summed, cut into pieces at multiples of the unit (0: not cut)
+    uint64_t flops; // products, forward
     // Reading on: what the operation carries from unit to unit, else NULL; where its part of a state begins;
     // how many rows of each input it keeps there at most; whether no row reaches it.
     float *start, *last;
@@ -67,6 +79,19 @@ static inline const float *out_grad_rows(const node *n, size_t from) { return gr
 // Rows of such a block: a multiple of SMX_KC, so that sums over rows keep their order.
 // FEW_ROWS stay in the cache anyway.
 enum { BLOCK_ROWS = 4 * SMX_KC, FEW_ROWS = 4 * BLOCK_ROWS };
+
+// ---- One batch on several processes (ranks.c) ------------------------------------------------------------
+// A process computes whole pieces of sequences (SHARDS). Sums over all sequences (gradients of weights) go
+// through the processes in order: each takes what those before it summed, adds its own, and passes it on, so
+// that every addition is the one that a single process makes.
+typedef struct {
+    const smx_ranks *ranks; // NULL: this process has the whole batch
+    size_t first, all;      // number of the first sequence, and how many there are in all processes
+    size_t piece, pieces;   // number of the first piece of sequences, and how many are here
+    int apart;              // another process does not answer
+} share;
+// The share of process `rank` in a batch of B sequences. ranks->count <= shard_count(B).
+share share_of(size_t B, const smx_ranks *ranks, size_t rank);
 
 // ---- The graph ------------------------------------------------------------------------------------------
 // LOOK keeps every tensor, and what maps are made of; STREAM reads a sequence of at most L rows in pieces
@@ -103,6 +128,7 @@ struct graph {
     int fast; // kernels may use fused multiply-add: smx_fast
     smx_parallel_for parallel;
     void *pool;
+    share share;
     // of a stream
     size_t state_n; // floats of a state
     float *again;   // inputs and output of an operation that is run again
@@ -111,7 +137,8 @@ struct graph {
 };
 
 // ---- Building -------------------------------------------------------------------------------------------
-graph *graph_new(enum graph_mode mode, params *p, size_t B, size_t L);
+graph *graph_new(enum graph_mode mode, params *p, size_t B, size_t L); // B sequences, no others
+graph *graph_new_share(params *p, share of, size_t B, size_t L); // GRAPH_TRAIN: B of those of all processes
 void graph_free(graph *g);
 void graph_fail(graph *g, const char *message, ...) __attribute__((format(printf, 2, 3)));
 void *graph_own(graph *g, size_t bytes); // zeroed, freed with the graph; NULL marks the graph failed
@@ -148,6 +175,32 @@ tensor *graph_find(const graph *g, const char *name);
 size_t graph_map_heads(const graph *g, const tensor *t);
 int graph_map_staged(const graph *g, const tensor *t);
 void graph_map(graph *g, const tensor *t, enum map_stage stage, float *map);
+
+// ---- Replay on several processes (ranks.c): nothing where g->share.ranks is NULL -----------------------------
+// Which inputs are summed; by graph_plan.
+void graph_find_sums(graph *g);
+// (WebAssembly has one process.)
+static inline const smx_ranks *ranks_of(const graph *g) {
+#ifdef __wasm__
+    return (void)g, NULL;
+#else
+    return g->share.ranks;
+#endif
+}
+static inline int graph_reaches(const graph *g, const tensor *t) {
+    return t->produced_by >= 0 && g->nodes[t->produced_by].reached;
+}
+// Around n's backward: the sums so far, from the process before; to the one after.
+void graph_take_sums(graph *g, node *n);
+void graph_give_sums(graph *g, const node *n);
+// Once backward is done: the last process has every sum, and all get the weights' gradients.
+void graph_share_gradient(graph *g);
+// `per` bytes of every sequence, from own (of this process's) to all in process `to` (elsewhere NULL is allowed).
+void graph_gather(graph *g, size_t to, void *all, const void *own, size_t per);
+// The same within `all`, of which this process has filled in its own: everything, everywhere.
+void graph_share_rows(graph *g, void *all, size_t per);
+// Numbers that are added up over the processes.
+void graph_share_counts(graph *g, uint64_t *counts, size_t n);
 
 // ---- Reading on (stream.c) --------------------------------------------------------------------------------
 enum { STREAM_ROWS = 64 }; // pushed at a time

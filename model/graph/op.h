@@ -44,6 +44,7 @@ typedef struct op {
     void (*backward)(graph *g, node *n); // writes into in_grad; NULL: no gradient
     unsigned backward_reads;             // READS_IN, READS_OUT: the data that backward reads
     int can_add;                         // backward itself adds to in_grad[i] where adds[i]
+    int gathers; // of a shared batch (ranks.c): backward gathers what it sums over, in the last process
     // Row-wise operations: the same for some rows of every array; NULL where rows hang together. One thread
     // takes neighbours of this kind block of rows by block of rows, so that what lies between them stays in
     // the cache.
@@ -61,7 +62,7 @@ typedef struct op {
     void (*push)(graph *g, node *n, float *state, size_t at, size_t rows);
     // Whether push needs more memory, or a longer table, the longer the sequence; NULL: it does not.
     int (*grows)(const graph *g, const node *n);
-    int enters; // its rows are the graph's own inputs
+    int enters; // rows begin here: the graph's own inputs, or a weight for every sequence
     int whole;  // it needs the whole sequence at once: it cannot be read in pieces
 
     // ---- Looking

@@ -161,7 +161,8 @@ static void plan_tensor(plan *p, graph *g, tensor *t, const tensor *loss) {
     t->buffer = add_buffer(p, t->n, from, last_read(g, t, from));
     if (g->mode != GRAPH_TRAIN || !t->needs_grad) return;
     const int first = t == loss ? N - 1 : 2 * N - 1 - t->first_giver;
-    t->blocked = !g->parallel && t != loss && within_group(p, g, t->produced_by, t->first_giver);
+    t->blocked =
+        !g->parallel && !ranks_of(g) && t != loss && within_group(p, g, t->produced_by, t->first_giver);
     g->blocked |= t->blocked;
     t->grad_buffer = add_buffer(p, gradient_floats(t, t->blocked), first, 2 * N - 1 - t->produced_by);
 }
@@ -180,7 +181,7 @@ static void plan_node(plan *p, graph *g, int k) {
         n->adds[j] = t->first_giver != k;
         for (size_t e = 0; e < j; e++) n->adds[j] |= n->in[e] == t; // the same tensor twice
         const int apart = n->adds[j] && !n->op->can_add;
-        n->blocked[j] = apart ? !g->parallel && grouped(p, g, k) : t->blocked;
+        n->blocked[j] = apart ? !g->parallel && !ranks_of(g) && grouped(p, g, k) : t->blocked;
         g->blocked |= n->blocked[j];
         if (apart) n->temp_buffer[j] = add_life(p, gradient_floats(t, n->blocked[j]), back, back);
     }
@@ -247,6 +248,7 @@ int graph_plan(graph *g, tensor *loss, smx_error *error) {
     else if (!g->memory)
         graph_fail(g, "out of memory: this model needs %zu bytes for its activations", g->bytes);
     if (!g->failed) point(g, &p, back_scratch);
+    if (!g->failed) graph_find_sums(g);
     free(back_scratch);
     free(p.list);
     free(times);

@@ -62,12 +62,15 @@ static void add_apart(node *n, size_t from, size_t to) {
 void graph_backward(graph *g) {
     for (size_t end = g->n_nodes, k; end > 0; end = k) {
         k = end - 1;
-        const size_t rows = g->parallel && !g->blocked ? 0 : blocked_rows(&g->nodes[k], 1);
+        // (One process passes sums on node by node.)
+        const size_t rows = (g->parallel && !g->blocked) || ranks_of(g) ? 0 : blocked_rows(&g->nodes[k], 1);
         while (rows && k > 0 && blocked_rows(&g->nodes[k - 1], 1) == rows) k--;
         if (end - k == 1) {
             node *n = &g->nodes[k];
             if (!n->out->grad || !n->op->backward) continue;
+            graph_take_sums(g, n);
             n->op->backward(g, n);
+            graph_give_sums(g, n);
             add_apart(n, 0, SIZE_MAX);
             continue;
         }
@@ -81,6 +84,7 @@ void graph_backward(graph *g) {
             }
         }
     }
+    graph_share_gradient(g);
 }
 
 static int all_finite(const float *x, size_t n) {

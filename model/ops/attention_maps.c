@@ -26,7 +26,7 @@ static void maps_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t 
 static void maps_fwd(graph *g, node *n) { sequences_in_pieces(g, n, maps_fwd_piece); }
 static void maps_bwd(graph *g, node *n) {
     sequences_in_pieces(g, n, maps_bwd_piece);
-    add_sums(n, 3, shard_count(g->B), 0);
+    add_sums(n, 3, g->share.pieces, 0);
 }
 static void maps_size(graph *g, node *n) {
     const smx_attention p = sequences(g, n, 1);

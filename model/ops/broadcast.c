@@ -14,11 +14,16 @@ static void bias_fwd(graph *g, node *n) {
     const size_t width = bias_width(g, n);
     smx_bias_fwd(n->out->data, n->in[0]->data, n->in[1]->data, n->out->n / width, width);
 }
-static void bias_bwd(graph *g, node *n) {
+static void bias_bwd_part(graph *g, node *n, size_t piece, float *sums, size_t from, size_t count) {
+    (void)piece;
     const size_t width = bias_width(g, n);
-    if (n->in_grad[0]) memcpy(n->in_grad[0], n->out->grad, n->out->n * sizeof(float));
-    if (n->in_grad[1]) smx_bias_bwd(n->in_grad[1], n->out->grad, n->out->n / width, width);
+    smx_bias_bwd(sums ? sums : n->in_grad[1], n->out->grad + from * width, count, width);
 }
+static void bias_bwd(graph *g, node *n) {
+    if (n->in_grad[0]) memcpy(n->in_grad[0], n->out->grad, n->out->n * sizeof(float));
+    if (n->in_grad[1]) rows_in_one_sum(g, n, bias_bwd_part);
+}
+static void bias_size(graph *g, node *n) { open_sums(g, n, n->out->n / bias_width(g, n), 0, n->in[1]->n); }
 static void bias_push(graph *g, node *n, float *state, size_t at, size_t rows) {
     (void)state;
     const size_t D = last_dim(n->out), size = rows * D;
@@ -33,6 +38,7 @@ static int bias_grows(const graph *g, const node *n) {
 }
 static const op bias = {
     .name = "bias",
+    .size = bias_size,
     .forward = bias_fwd,
     .backward = bias_bwd,
     .push = bias_push,
@@ -46,24 +52,21 @@ static void affine_rows(graph *g, node *n, size_t piece, size_t from, size_t cou
     const size_t D = last_dim(n->out), at = from * D;
     smx_affine_fwd(n->out->data + at, n->in[0]->data + at, n->in[1]->data, n->in[2]->data, count, D);
 }
-static void affine_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
-    (void)g;
+static void affine_bwd_part(graph *g, node *n, size_t piece, float *sums, size_t from, size_t count) {
+    (void)g, (void)piece;
     const size_t D = last_dim(n->out), at = from * D;
-    float *sums = sums_of(n, piece);
     smx_affine_bwd(n->in_grad[0] + at, sums, sums + D, n->out->grad + at, n->in[0]->data + at, n->in[1]->data,
                    count, D);
 }
 static void affine_bwd(graph *g, node *n) {
-    const size_t rows = rows_of(n->out), pieces = pieces_of(rows, ROW_UNIT);
-    in_pieces(g, n, rows, ROW_UNIT, affine_bwd_piece);
-    for (size_t i = 1; i < 3; i++) // what was computed is overwritten
-        if (n->in_grad[i] && !n->in[i]->weight) memset(n->in_grad[i], 0, n->in[i]->n * sizeof(float));
+    const size_t pieces = rows_in_sums(g, n, affine_bwd_part);
+    for (size_t i = 1; i < 3; i++) begin_sum(g, n, i);
     add_sums(n, 1, pieces, 0);
     add_sums(n, 2, pieces, last_dim(n->out));
 }
 static void affine_size(graph *g, node *n) {
-    (void)g;
     scratch_size(n, SHARDS, 2 * last_dim(n->out), 0);
+    open_sums(g, n, rows_of(n->out), ROW_UNIT, n->sums_n);
 }
 static const op affine = {
     .name = "affine",
@@ -104,13 +107,21 @@ static void repeat_fwd(graph *g, node *n) {
     for (size_t i = 0; i < copies(g, n); i++)
         memcpy(n->out->data + i * size, n->in[0]->data, size * sizeof(float));
 }
-static void repeat_bwd(graph *g, node *n) {
-    if (n->in_grad[0]) smx_bias_bwd(n->in_grad[0], n->out->grad, copies(g, n), n->in[0]->n);
+static void repeat_bwd_part(graph *g, node *n, size_t piece, float *sums, size_t from, size_t count) {
+    (void)g, (void)piece;
+    const size_t size = n->in[0]->n;
+    smx_bias_bwd(sums ? sums : n->in_grad[0], n->out->grad + from * size, count, size);
 }
+static void repeat_bwd(graph *g, node *n) {
+    if (n->in_grad[0]) rows_in_one_sum(g, n, repeat_bwd_part);
+}
+static void repeat_size(graph *g, node *n) { open_sums(g, n, copies(g, n), 0, n->in[0]->n); }
 static const op repeat = {
     .name = "repeat",
     .attributes = sizeof(repeat_attributes),
     .shape = repeat_shape,
+    .size = repeat_size,
+    .enters = 1,
     .forward = repeat_fwd,
     .backward = repeat_bwd,
 };

@@ -31,7 +31,7 @@ static void conv_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t 
 static void conv_fwd(graph *g, node *n) { sequences_in_pieces(g, n, conv_fwd_piece); }
 static void conv_bwd(graph *g, node *n) {
     sequences_in_pieces(g, n, conv_bwd_piece);
-    add_sums(n, 1, shard_count(g->B), 0);
+    add_sums(n, 1, g->share.pieces, 0);
 }
 static void conv_size(graph *g, node *n) {
     const smx_conv p = conv_of(g, n, g->B);
@@ -75,7 +75,7 @@ static void heads_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t
 static void heads_fwd(graph *g, node *n) { sequences_in_pieces(g, n, heads_fwd_piece); }
 static void heads_bwd(graph *g, node *n) {
     sequences_in_pieces(g, n, heads_bwd_piece);
-    add_sums(n, 1, shard_count(g->B), 0);
+    add_sums(n, 1, g->share.pieces, 0);
 }
 static void heads_size(graph *g, node *n) {
     const smx_conv_heads p = heads_of(g, n, g->B);

@@ -10,6 +10,8 @@
 typedef struct {
     float lambda; // squash
     float *fft;   // table
+    // Of a shared batch: x and dy of all processes, in the last; gradients that nobody asks for.
+    float *x, *dy, *unread;
 } longconv_attributes;
 static const float *skip_of(const node *n) { return n->n_in > 2 ? n->in[2]->data : NULL; }
 
@@ -48,8 +50,42 @@ static void backward_piece(graph *g, node *n, size_t piece, size_t from, size_t 
 static void longconv_fwd(graph *g, node *n) {
     in_pieces(g, n, last_dim(n->out), CHANNEL_UNIT, forward_piece);
 }
+
+// Where a batch is shared: the products are added up as spectra, inside the kernel, so the last process takes
+// all rows and makes dk and dskip alone; each makes dx of its own.
+static void dx_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    const longconv_attributes *at = n->attributes;
+    const smx_longconv p = channels_of(g, n, count);
+    const smx_longconv_weights weights = weights_of(n, from);
+    const smx_longconv_gradients unread = {.k = at->unread + from * p.taps};
+    smx_longconv_bwd(n->in_grad[0] + from, &unread, n->out->grad + from, n->in[0]->data + from, &weights,
+                     n->saved + from * smx_longconv_rows(p.L), at->fft, back_scratch_of(n, piece), &p);
+}
+static void dk_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    const longconv_attributes *at = n->attributes;
+    smx_longconv p = channels_of(g, n, count);
+    p.B = g->share.all;
+    const smx_longconv_weights weights = weights_of(n, from);
+    const smx_longconv_gradients dweights = {.k = n->in_grad[1] + from * p.taps,
+                                             .skip = skip_of(n) ? n->in_grad[2] + from : NULL};
+    smx_longconv_bwd(NULL, &dweights, at->dy + from, at->x + from, &weights,
+                     n->saved + from * smx_longconv_rows(p.L), at->fft, back_scratch_of(n, piece), &p);
+}
+static void bwd_shared(graph *g, node *n) {
+    const longconv_attributes *at = n->attributes;
+    const size_t D = last_dim(n->out), per = g->L * D * sizeof(float), last = g->share.ranks->count - 1;
+    graph_gather(g, last, at->x, n->in[0]->data, per);
+    graph_gather(g, last, at->dy, n->out->grad, per);
+    if (n->in_grad[0]) in_pieces(g, n, D, CHANNEL_UNIT, dx_piece);
+    if (g->share.ranks->rank != last) return;
+    if (!n->in[1]->weight) memset(n->in_grad[1], 0, n->in[1]->n * sizeof(float));
+    in_pieces(g, n, D, CHANNEL_UNIT, dk_piece);
+}
 static void longconv_bwd(graph *g, node *n) {
-    in_pieces(g, n, last_dim(n->out), CHANNEL_UNIT, backward_piece);
+    if (ranks_of(g))
+        bwd_shared(g, n);
+    else
+        in_pieces(g, n, last_dim(n->out), CHANNEL_UNIT, backward_piece);
 }
 static void longconv_size(graph *g, node *n) {
     longconv_attributes *at = n->attributes;
@@ -58,6 +94,13 @@ static void longconv_size(graph *g, node *n) {
     scratch_size(n, pieces_of(D, CHANNEL_UNIT), 0, smx_longconv_scratch_bytes(L));
     at->fft = graph_own(g, smx_fft_table_floats(N) * sizeof *at->fft);
     if (at->fft) smx_fft_table(at->fft, N);
+    if (ranks_of(g)) {
+        const size_t all = g->share.all * L * D;
+        at->unread = graph_own(g, n->in[1]->n * sizeof(float));
+        at->x =
+            g->share.ranks->rank + 1 == g->share.ranks->count ? graph_own(g, 2 * all * sizeof(float)) : NULL;
+        at->dy = at->x ? at->x + all : NULL;
+    }
     size_t levels = 0;
     while ((size_t)1 << levels < N) levels++;
     n->flops = 5 * (uint64_t)g->B * D * N * levels; // two real transforms of N
@@ -68,6 +111,7 @@ static const op longconv = {
     .size = longconv_size,
     .forward = longconv_fwd,
     .backward = longconv_bwd,
+    .gathers = 1,
     .backward_reads = READS_IN(0) | READS_IN(1) | READS_IN(2),
 };
 

@@ -10,9 +10,10 @@ static size_t block_rows(size_t row, size_t end) { return end - row < SMX_KC ? e
 static float *made_dx(const node *n, size_t piece, float *dx) {
     return n->adds[0] ? back_scratch_of(n, piece) : dx;
 }
-static void scratch_of_norm(node *n) {
-    const size_t D = last_dim(n->out), rows = block_rows(0, rows_of(n->out));
+static void scratch_of_norm(graph *g, node *n, size_t parts) {
+    const size_t D = last_dim(n->out), N = rows_of(n->out), rows = block_rows(0, N);
     scratch_size(n, SHARDS, 2 * D, rows * D * sizeof(float));
+    open_sums(g, n, N * parts, ROW_UNIT * parts, n->sums_n);
 }
 
 // ---- LayerNorm: saved: mean and 1 / deviation of each row -------------------------------------------------
@@ -22,10 +23,9 @@ static void layernorm_rows(graph *g, node *n, size_t piece, size_t from, size_t 
     smx_layernorm_fwd(n->out->data + from * D, n->saved + from * 2, n->in[0]->data + from * D, n->in[1]->data,
                       n->in[2]->data, count, D, eps);
 }
-static void layernorm_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+static void layernorm_bwd_part(graph *g, node *n, size_t piece, float *sums, size_t from, size_t count) {
     (void)g;
     const size_t D = last_dim(n->out);
-    float *sums = sums_of(n, piece);
     for (size_t row = from, end = from + count, rows; row < end; row += rows) {
         rows = block_rows(row, end);
         float *dx = n->in_grad[0] + row * D, *made = made_dx(n, piece, dx);
@@ -35,15 +35,13 @@ static void layernorm_bwd_piece(graph *g, node *n, size_t piece, size_t from, si
     }
 }
 static void layernorm_bwd(graph *g, node *n) {
-    const size_t rows = rows_of(n->out), pieces = pieces_of(rows, ROW_UNIT);
-    in_pieces(g, n, rows, ROW_UNIT, layernorm_bwd_piece);
+    const size_t pieces = rows_in_sums(g, n, layernorm_bwd_part);
     add_sums(n, 1, pieces, 0);
     add_sums(n, 2, pieces, last_dim(n->out));
 }
 static void layernorm_size(graph *g, node *n) {
-    (void)g;
     n->saved_n = 2 * rows_of(n->out);
-    scratch_of_norm(n);
+    scratch_of_norm(g, n, 1);
 }
 static const op layernorm = {
     .name = "layernorm",
@@ -70,11 +68,10 @@ static void rmsnorm_rows(graph *g, node *n, size_t piece, size_t from, size_t co
     smx_rmsnorm_fwd(n->out->data + at * d, n->saved + at, n->in[0]->data + at * d, n->in[1]->data, count * H,
                     d, eps);
 }
-static void rmsnorm_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+static void rmsnorm_bwd_part(graph *g, node *n, size_t piece, float *sums, size_t from, size_t count) {
     (void)g;
-    const size_t H = parts_of(n), d = last_dim(n->out) / H;
-    float *sums = sums_of(n, piece);
-    for (size_t row = from * H, end = (from + count) * H, rows; row < end; row += rows) {
+    const size_t d = last_dim(n->out) / parts_of(n);
+    for (size_t row = from, end = from + count, rows; row < end; row += rows) {
         rows = block_rows(row, end);
         float *dx = n->in_grad[0] + row * d, *made = made_dx(n, piece, dx);
         smx_rmsnorm_bwd(made, sums, n->out->grad + row * d, n->in[0]->data + row * d, n->in[1]->data,
@@ -82,15 +79,10 @@ static void rmsnorm_bwd_piece(graph *g, node *n, size_t piece, size_t from, size
         if (made != dx) smx_add(dx, dx, made, rows * d);
     }
 }
-static void rmsnorm_bwd(graph *g, node *n) {
-    const size_t rows = rows_of(n->out);
-    in_pieces(g, n, rows, ROW_UNIT, rmsnorm_bwd_piece);
-    add_sums(n, 1, pieces_of(rows, ROW_UNIT), 0);
-}
+static void rmsnorm_bwd(graph *g, node *n) { add_sums(n, 1, rows_in_sums(g, n, rmsnorm_bwd_part), 0); }
 static void rmsnorm_size(graph *g, node *n) {
-    (void)g;
     n->saved_n = rows_of(n->out) * parts_of(n);
-    scratch_of_norm(n);
+    scratch_of_norm(g, n, parts_of(n));
 }
 static const op rmsnorm = {
     .name = "rmsnorm",

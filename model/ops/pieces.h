@@ -21,6 +21,7 @@ static inline size_t pieces_of(size_t total, size_t unit) { return shard_count((
 void piece_at(size_t total, size_t unit, size_t i, size_t *from, size_t *count);
 // All of them, piece by piece, on as many threads as there are.
 void in_pieces(graph *g, node *n, size_t total, size_t unit, op_part *part);
+// (In a shared batch: those of all processes that lie in this one.)
 void sequences_in_pieces(graph *g, node *n, op_part *part);
 // op.forward and op.backward of a row-wise operation.
 void rows_forward(graph *g, node *n);
@@ -39,5 +40,21 @@ static inline float *back_scratch_of(const node *n, size_t piece) {
 // added to the gradient of in[i].
 float *sums_of(const node *n, size_t piece);
 void add_sums(node *n, size_t i, size_t pieces, size_t at);
+// Before that, where in[i] is computed: its gradient is overwritten (by the first process of several).
+void begin_sum(const graph *g, node *n, size_t i);
+
+// ---- Sums over rows ---------------------------------------------------------------------------------------
+// Backward of rows from..from+count-1, what they add to `sums` included, as kernels add it up: in blocks of
+// SMX_KC rows from the first on, block by block.
+typedef void sum_part(graph *g, node *n, size_t piece, float *sums, size_t from, size_t count);
+// open_sums, in op.size after scratch_size: over how many rows, in pieces cut at multiples of `unit`, each with
+// its own sums, or 0: one sum of n floats over all of them. Where a batch is shared, a piece and a block of rows may begin in one process and end in another. The open
+// block is then summed row by row (a kernel given one row adds it to what is there, and that is the kernel's
+// own order), and passed on.
+void open_sums(graph *g, node *n, size_t rows, size_t unit, size_t sums);
+// In pieces. Returns how many of them end here: add_sums.
+size_t rows_in_sums(graph *g, node *n, sum_part *part);
+// In one sum: straight into in_grad where `sums` is NULL, else there one input's after another's.
+void rows_in_one_sum(graph *g, node *n, sum_part *part);
 
 #endif

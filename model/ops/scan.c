@@ -43,7 +43,7 @@ static void ema_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t c
 static void ema_fwd(graph *g, node *n) { sequences_in_pieces(g, n, ema_fwd_piece); }
 static void ema_bwd(graph *g, node *n) {
     sequences_in_pieces(g, n, ema_bwd_piece);
-    for (size_t i = 1; i < 6; i++) add_sums(n, i, shard_count(g->B), (i - 1) * n->in[1]->n);
+    for (size_t i = 1; i < 6; i++) add_sums(n, i, g->share.pieces, (i - 1) * n->in[1]->n);
 }
 static void ema_size(graph *g, node *n) {
     scan_size(g, n, 4 * n->in[1]->n + last_dim(n->out), ema_states(n));
@@ -102,8 +102,8 @@ static void selective_bwd_piece(graph *g, node *n, size_t piece, size_t from, si
 static void selective_fwd(graph *g, node *n) { sequences_in_pieces(g, n, selective_fwd_piece); }
 static void selective_bwd(graph *g, node *n) {
     sequences_in_pieces(g, n, selective_bwd_piece);
-    add_sums(n, 2, shard_count(g->B), 0);
-    add_sums(n, 5, shard_count(g->B), n->in[2]->n);
+    add_sums(n, 2, g->share.pieces, 0);
+    add_sums(n, 5, g->share.pieces, n->in[2]->n);
 }
 static void selective_size(graph *g, node *n) {
     scan_size(g, n, n->in[2]->n + last_dim(n->out), last_dim(n->in[3]));

@@ -72,8 +72,8 @@ static void unit_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t 
 static void unit_fwd(graph *g, node *n) { sequences_in_pieces(g, n, unit_fwd_piece); }
 static void unit_bwd(graph *g, node *n) {
     sequences_in_pieces(g, n, unit_bwd_piece);
-    add_sums(n, 1, shard_count(g->B), 0);
-    add_sums(n, 2, shard_count(g->B), n->in[1]->n);
+    add_sums(n, 1, g->share.pieces, 0);
+    add_sums(n, 2, g->share.pieces, n->in[1]->n);
 }
 static void unit_size(graph *g, node *n) {
     const size_t D = last_dim(n->out), H = n->in[2]->shape[0], W = n->in[2]->shape[1];

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int batch_graph_open(batch_graph *s, enum graph_mode mode, params *p, const config *c, const config *of_task,
-                     size_t B, size_t L, smx_error *error) {
+static int open_share(batch_graph *s, enum graph_mode mode, params *p, const config *c, const config *of_task,
+                      share of, size_t B, size_t L, smx_error *error) {
     memset(s, 0, sizeof *s);
     const smx_task *task = smx_task_of(c);
     if (task->open(&s->task, of_task, L, error)) return -1;
@@ -21,10 +21,11 @@ int batch_graph_open(batch_graph *s, enum graph_mode mode, params *p, const conf
     s->targets_per = s->task.per_position ? s->L : 1;
     s->rows = !s->task.per_position ? B : mode == GRAPH_LOOK ? N : B * s->task.max_targets;
     const size_t n_targets = B * s->targets_per, n_values = N * s->task.channels;
-    const uint64_t words =
-        2 * (uint64_t)N + (uint64_t)N * s->task.channels + 2 * (uint64_t)n_targets + 7 * (uint64_t)s->rows;
+    const size_t rows_in_all = s->rows / B * of.all;
+    const uint64_t words = 2 * (uint64_t)N + (uint64_t)N * s->task.channels + 2 * (uint64_t)n_targets +
+                           6 * (uint64_t)s->rows + rows_in_all;
     s->memory = words < SIZE_MAX / 4 ? calloc((size_t)words + 1, 4) : NULL;
-    s->g = graph_new(mode, p, B, s->L);
+    s->g = of.ranks ? graph_new_share(p, of, B, s->L) : graph_new(mode, p, B, s->L);
     if (!s->memory || !s->g) {
         config_fail(error, c, "length", "smaller: there is no memory for %llu bytes of samples",
                     (unsigned long long)words * 4);
@@ -38,7 +39,7 @@ int batch_graph_open(batch_graph *s, enum graph_mode mode, params *p, const conf
     s->target_values = at, at += n_targets;
     s->row_targets = (int32_t *)at, at += s->rows;
     s->row_values = at, at += s->rows;
-    s->row_loss = at, at += s->rows;
+    s->row_loss = at, at += rows_in_all;
     s->row_stats = at, at += 2 * s->rows;
     s->best = (int32_t *)at;
     s->g->rows_n = s->rows;
@@ -51,6 +52,16 @@ int batch_graph_open(batch_graph *s, enum graph_mode mode, params *p, const conf
 fail:
     batch_graph_close(s);
     return -1;
+}
+
+int batch_graph_open(batch_graph *s, enum graph_mode mode, params *p, const config *c, const config *of_task,
+                     size_t B, size_t L, smx_error *error) {
+    return open_share(s, mode, p, c, of_task, share_of(B, NULL, 0), B, L, error);
+}
+int batch_graph_open_share(batch_graph *s, params *p, const config *c, share of, smx_error *error) {
+    const size_t next = of.piece + of.pieces,
+                 end = next == shard_count(of.all) ? of.all : shard_start(of.all, next);
+    return open_share(s, GRAPH_TRAIN, p, c, c, of, end - of.first, c->common.length, error);
 }
 
 int batch_graph_plan(batch_graph *s, smx_error *error) {
@@ -135,12 +146,17 @@ void batch_graph_give(batch_graph *s, const smx_batch *batch, size_t sequences) 
 }
 
 size_t batch_graph_forward(batch_graph *s, float *loss) {
+    const size_t per = s->rows / s->B;
+    const share *in = &s->g->share;
+    float *own = s->row_loss + in->first * per;
     graph_forward(s->g);
-    size_t n = s->task.classes ? smx_cross_entropy_fwd(s->row_loss, s->row_stats, s->model.logits->data,
-                                                       s->row_targets, s->rows, s->task.classes)
-                               : smx_mse_fwd(s->row_loss, s->model.logits->data, s->row_values, s->rows);
-    *loss = n ? smx_sum(s->row_loss, s->rows) / (float)n : 0.0f;
-    return n;
+    uint64_t n = s->task.classes ? smx_cross_entropy_fwd(own, s->row_stats, s->model.logits->data,
+                                                         s->row_targets, s->rows, s->task.classes)
+                                 : smx_mse_fwd(own, s->model.logits->data, s->row_values, s->rows);
+    graph_share_rows(s->g, s->row_loss, per * sizeof *own);
+    graph_share_counts(s->g, &n, 1);
+    *loss = n ? smx_sum(s->row_loss, in->all * per) / (float)n : 0.0f;
+    return (size_t)n;
 }
 
 void batch_graph_backward(batch_graph *s, size_t targets) {
@@ -159,7 +175,8 @@ size_t batch_graph_right(batch_graph *s, size_t *sequences_right) {
         return 0;
     }
     smx_argmax(s->best, s->model.logits->data, s->rows, s->task.classes);
-    size_t right = 0, per = s->rows / s->B, sequences = 0;
+    uint64_t right = 0;
+    size_t per = s->rows / s->B, sequences = 0;
     for (size_t b = 0; b < s->B; b++) {
         size_t asked = 0, hit = 0;
         for (size_t i = b * per; i < (b + 1) * per; i++) {
@@ -170,5 +187,6 @@ size_t batch_graph_right(batch_graph *s, size_t *sequences_right) {
         sequences += asked > 0 && hit == asked;
     }
     if (sequences_right) *sequences_right = sequences;
-    return right;
+    graph_share_counts(s->g, &right, 1);
+    return (size_t)right;
 }

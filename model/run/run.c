@@ -1,6 +1,7 @@
 // run.c: opening, closing and reading a run. See run.h.
 #include "run_private.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,41 @@ void smx_run_parallel(smx_run *r, smx_parallel_for hook, void *pool) {
     if (hook && r->train.g->blocked) batch_graph_plan(&r->train, NULL);
 }
 
+int smx_run_share(smx_run *r, const smx_ranks *ranks, smx_error *error) {
+    const size_t B = r->c->common.batch, most = shard_count(B);
+    char count[24], allowed[96];
+    snprintf(count, sizeof count, "%zu", ranks->count);
+    snprintf(allowed, sizeof allowed, "1 to %zu%s", most,
+             most < SHARDS ? ", a sequence of the batch each" : "");
+    if (ranks->count < 1 || ranks->count > most)
+        return error_about(error, "batch", count, allowed,
+                           "%s processes cannot share batch=%zu: allowed are %s", count, B, allowed);
+    if (ranks->rank >= ranks->count)
+        return error_say(error, "process %zu is not one of %zu", ranks->rank, ranks->count);
+    if (r->ranks.count) return error_say(error, "a run can be shared once");
+    if (ranks->count == 1) return 0;
+    if (r->c->common.fast)
+        return config_fail(error, r->c, "fast",
+                           "0 for several processes: the bits would depend on the machines");
+    const run_mode before = run_enter(r);
+    batch_graph own;
+    r->ranks = *ranks;
+    int status = batch_graph_open_share(&own, &r->weights, r->c, share_of(B, &r->ranks, ranks->rank), error);
+    if (!status && batch_graph_plan(&own, error)) {
+        batch_graph_close(&own);
+        status = -1;
+    }
+    run_leave(before);
+    if (status) {
+        r->ranks.count = 0;
+        return -1;
+    }
+    batch_graph_close(&r->train);
+    r->train = own;
+    run_lend_pool(r, &r->train);
+    return 0;
+}
+
 // ---- Reading --------------------------------------------------------------------------------------------
 
 void smx_run_metrics(const smx_run *r, smx_metrics *m) {
@@ -76,7 +112,7 @@ void smx_run_metrics(const smx_run *r, smx_metrics *m) {
 
 void smx_run_batch(const smx_run *r, smx_batch_form *form) {
     const smx_task_instance *t = &r->train.task;
-    *form = (smx_batch_form){.sequences = r->train.B,
+    *form = (smx_batch_form){.sequences = r->c->common.batch,
                              .length = r->train.L,
                              .targets = r->train.targets_per,
                              .most = r->train.rows / r->train.B,

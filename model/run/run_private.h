@@ -25,6 +25,7 @@ struct smx_run {
     size_t n_losses, loss_room;
     smx_parallel_for parallel;
     void *pool;
+    smx_ranks ranks; // count 0: the run is not shared
     evaluation evaluation;
     look look;
     attribution attribution;

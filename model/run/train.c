@@ -48,11 +48,24 @@ static void update(smx_run *r, smx_adamw_opts o) {
 
 // `what` is no longer finite, first in `where`.
 static int stopped(const smx_run *r, const char *what, const char *where, smx_error *error) {
-    return error_say(
+    error_say(
         error,
         "the %s stopped being finite at step %llu, first in %s; the weights are those before that step; a smaller "
         "rate or decay, or a norm, usually helps",
         what, (unsigned long long)r->step + 1, where);
+    if (error) error->kind = SMX_DIVERGED;
+    return -1;
+}
+
+// Another process does not answer.
+static int apart(const smx_run *r, smx_error *error) {
+    error_say(
+        error,
+        "of %zu processes that share this training, one does not answer to process %zu; the weights are "
+        "those before step %llu",
+        r->ranks.count, r->ranks.rank, (unsigned long long)r->step + 1);
+    if (error) error->kind = SMX_APART;
+    return -1;
 }
 
 // No weight can leave the floats in this step: |w| (1 + rate decay) + rate |m| / (c1 epsilon) stays far below
@@ -108,14 +121,17 @@ static int one_step(smx_run *r, smx_error *error) {
         if (error) *error = s->g->error;
         return -1;
     }
+    if (s->g->share.apart) return apart(r, error);
     memset(r->weights.grad, 0, r->weights.total * sizeof(float));
     float loss;
     size_t targets = batch_graph_forward(s, &loss);
     double norm = 0.0, accuracy = 0.0;
+    if (s->g->share.apart) return apart(r, error);
     if (isfinite(loss)) {
         accuracy = targets ? (double)batch_graph_right(s, NULL) / (double)targets : 0.0;
         batch_graph_backward(s, targets);
         norm = md_sqrt(smx_sumsq(r->weights.grad, r->weights.total));
+        if (s->g->share.apart) return apart(r, error);
     }
     if (!isfinite(loss) || !isfinite(norm)) {
         const char *where = graph_first_nonfinite(s->g);
@@ -143,7 +159,8 @@ int smx_run_step(smx_run *r, size_t n, smx_error *error) {
     run_lend_pool(r, &r->train);
     int status = n ? own_samples_check(&r->train, r->c, error) : 0;
     for (size_t i = 0; i < n && !status; i++) {
-        batch_graph_fill(&r->train, run_seed(r), RNG_TRAIN, r->step * r->train.B, r->train.B);
+        const share *in = &r->train.g->share;
+        batch_graph_fill(&r->train, run_seed(r), RNG_TRAIN, r->step * in->all + in->first, r->train.B);
         status = one_step(r, error);
     }
     run_leave(before);
@@ -151,6 +168,7 @@ int smx_run_step(smx_run *r, size_t n, smx_error *error) {
 }
 
 int smx_run_step_on(smx_run *r, const smx_batch *batch, smx_error *error) {
+    if (r->ranks.count) return error_say(error, "a run that is shared takes no batches of the caller's");
     const run_mode before = run_enter(r);
     run_lend_pool(r, &r->train);
     int status = user_batch_check(&r->train, batch, error);

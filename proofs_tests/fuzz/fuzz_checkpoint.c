@@ -14,7 +14,7 @@ static char *good;
 static size_t good_size;
 
 static void load(const char *bytes, size_t size) {
-    smx_error error = {{0}, {0}, {0}, {0}};
+    smx_error error = {0};
     char *exact = malloc(size + !size);
     if (!exact) abort();
     if (size) memcpy(exact, bytes, size);

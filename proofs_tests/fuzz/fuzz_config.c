@@ -20,7 +20,7 @@ static void check_error(const smx_error *e) {
 }
 
 static void parse(const char *text) {
-    smx_error error = {{0}, {0}, {0}, {0}};
+    smx_error error = {0};
     char *complete = smx_config_complete(text, &error);
     if (!complete) {
         check_error(&error);

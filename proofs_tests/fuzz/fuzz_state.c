@@ -15,7 +15,7 @@ static unsigned char *good;
 static size_t good_size;
 
 static void load(const void *bytes, size_t size) {
-    smx_error error = {{0}, {0}, {0}, {0}};
+    smx_error error = {0};
     unsigned char *exact = malloc(size + !size);
     if (!exact) abort();
     if (size) memcpy(exact, bytes, size);

@@ -11,19 +11,19 @@
 enum { L = 331 }; // past SMX_KC rows, blocks of 16, 24, 32 and 64, no multiple of any
 
 static smx_run *opened(const char *text) {
-    smx_error e = {{0}, {0}, {0}, {0}};
+    smx_error e = {0};
     smx_run *r = smx_run_open(text, &e);
     if (!r) check_fail("%s: %s", text, e.message);
     return r;
 }
 static smx_run_state *state_of(smx_run *r, size_t B, size_t most) {
-    smx_error e = {{0}, {0}, {0}, {0}};
+    smx_error e = {0};
     smx_run_state *s = smx_state_open(r, B, most, &e);
     if (!s) check_fail("%s", e.message);
     return s;
 }
 static void push(smx_run_state *s, const int32_t *tokens, const float *values, size_t rows, float *answers) {
-    smx_error e = {{0}, {0}, {0}, {0}};
+    smx_error e = {0};
     if (smx_state_push(s, tokens, values, rows, answers, &e)) check_fail("%s", e.message);
 }
 
@@ -131,7 +131,7 @@ static void every_mode(void **unused) {
                      strstr(mode, "mixer=focus") ? 320 : L);
             check_trying("%s", text);
             smx_run *r = opened(text);
-            smx_error e = {{0}, {0}, {0}, {0}};
+            smx_error e = {0};
             smx_run_state *s = smx_state_open(r, 2, strstr(mode, "mixer=focus") ? 320 : L, &e);
             const int ahead = strstr(mode, "causal=0") || strstr(mode, "two_sided") ||
                               strstr(mode, "pool=centred") || strstr(mode, "iir=literal");
@@ -231,7 +231,7 @@ static void endless(void **unused) {
 
 static void refuses(smx_run_state *s, const int32_t *tokens, const float *values, size_t rows,
                     const char *why) {
-    smx_error e = {{0}, {0}, {0}, {0}};
+    smx_error e = {0};
     smx_state_form was, is;
     float before[16];
     smx_state_look(s, &was);
@@ -244,7 +244,7 @@ static void refuses(smx_run_state *s, const int32_t *tokens, const float *values
 }
 static void bad_input(void **unused) {
     (void)unused;
-    smx_error e = {{0}, {0}, {0}, {0}};
+    smx_error e = {0};
     smx_run *r = opened("task=own&channels=0&vocab=9&classes=9&mixer=attention&position=learned&length=20");
     smx_run_state *s = state_of(r, 1, 12);
     const int32_t tokens[20] = {1, 2, 9}, below[1] = {-1};
