@@ -32,7 +32,7 @@ KERNEL_SRC := $(filter-out $(KERNEL_ONCE),$(wildcard kernels/*.c))
 MODEL_SRC := $(wildcard model/*/*.c)
 TASK_SRC := $(wildcard tasks/*.c tasks/*/*.c)
 REF_SRC := $(wildcard ref/*.c)
-CLI_SRC := $(wildcard cli/*.c cli/*/*.c check/*.c)
+CLI_SRC := $(filter-out cli/ranks_mpi.c,$(wildcard cli/*.c cli/*/*.c check/*.c))
 BENCH_SRC := $(addprefix bench/,rows.c ceilings.c kernel_rows.c workloads.c list.c)
 PROOF_SRC := $(wildcard proofs_tests/proofs/proof_*.c)
 TEST_SRC := $(wildcard proofs_tests/*/test_*.c) $(PROOF_SRC)
@@ -76,6 +76,18 @@ BENCH_OBJ := $(BENCH_SRC:%.c=$(OBJ)/%.o) $(foreach i,$(ISAS) $(FUSED),$(OBJ)/$i/
 $(OBJ)/bench/%.o: CPPFLAGS += $(HAVE)
 $(BIN)/seqmix: $(CLI_SRC:%.c=$(OBJ)/%.o) $(BENCH_OBJ) $(LIB) $(REF)
 	@$(CC) $(LDFLAGS) $^ $(LZ) -lm -o $@ && echo "built $@"
+
+# The same on several processes; the library links no MPI.
+MPICC ?= mpicc
+HAVE_MPI := $(shell command -v $(MPICC))
+$(OBJ)/cli/ranks_mpi.o: cli/ranks_mpi.c | setup
+	@mkdir -p $(@D) && $(MPICC) $(CFLAGS) $(HARDENED) $(CPPFLAGS) -MMD -MP -c $< -o $@
+$(BIN)/seqmix-mpi: $(filter-out %/cli/ranks.o,$(CLI_SRC:%.c=$(OBJ)/%.o)) $(OBJ)/cli/ranks_mpi.o $(BENCH_OBJ) $(LIB) $(REF)
+	@$(MPICC) $(LDFLAGS) $^ $(LZ) -lm -o $@ && echo "built $@"
+.PHONY: mpi
+mpi: $(if $(HAVE_MPI),$(BIN)/seqmix-mpi,no-mpi) ## build build/seqmix-mpi: one training on many processes (docs/MPI.md)
+no-mpi:
+	@echo '$(MPICC) is not here: apt-get install libopenmpi-dev openmpi-bin, or libmpich-dev mpich' >&2; exit 2
 
 # The commands as a library, for the tests in C.
 $(BIN)/libcli.a: $(filter-out %/main.o,$(CLI_SRC:%.c=$(OBJ)/%.o))
@@ -123,6 +135,7 @@ test-all: ## make test, and what is slow: emulated Arm, torture, threads, every 
 	@$(MAKE) --no-print-directory torture
 	@$(MAKE) --no-print-directory tsan
 	@$(MAKE) --no-print-directory test-cluster
+	@$(MAKE) --no-print-directory test-mpi
 	@$(MAKE) --no-print-directory proofs-all
 	@$(MAKE) --no-print-directory presets
 	@SEQMIX_TEXTS=10000 $(BIN)/tests/test_random_texts
@@ -133,6 +146,10 @@ test-all: ## make test, and what is slow: emulated Arm, torture, threads, every 
 test-cluster: build/seqmix ## 200 jobs on a Slurm of two nodes started here, and GNU parallel (skipped where they are not installed)
 	$(call judge,,cluster)
 .PHONY: test-cluster
+
+test-mpi: build/seqmix $(if $(HAVE_MPI),build/seqmix-mpi) ## every mixer on several processes (skipped where there is no MPI)
+	SEQMIX_MPI=all $(call judge,,mpi)
+.PHONY: test-mpi
 
 test-elsewhere: ## every digest on Arm, emulated, and with musl instead of glibc
 	$(call judge,,arm musl)

@@ -1,5 +1,6 @@
 // main.c: seqmix, the program: finds the command.
 #include "cli.h"
+#include "ranks.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -57,7 +58,7 @@ static int run_command(const cli_command *c, int argc, char **argv) {
     return status;
 }
 
-int main(int argc, char **argv) {
+static int find_command(int argc, char **argv) {
     cli_commands = commands;
     const char *isa = getenv("SMX_ISA");
     if (isa && *isa && smx_isa_choose(isa)) {
@@ -81,9 +82,20 @@ int main(int argc, char **argv) {
     }
     char names[256] = "";
     for (size_t i = 0; cli_commands[i]; i++) {
-        if (!strcmp(argv[1], cli_commands[i]->name)) return run_command(cli_commands[i], argc - 2, argv + 2);
+        if (!strcmp(argv[1], cli_commands[i]->name)) {
+            if (ranks_all() && cli_commands[i] != &cli_train)
+                return cli_fail("several processes share a training: only seqmix-mpi train takes them, "
+                                "seqmix-mpi %s runs alone",
+                                argv[1]);
+            return run_command(cli_commands[i], argc - 2, argv + 2);
+        }
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "",
                  cli_commands[i]->name);
     }
     return cli_fail("there is no command '%.60s'; it must be one of %s", argv[1], names);
+}
+
+int main(int argc, char **argv) {
+    ranks_start(&argc, &argv);
+    return ranks_end(find_command(argc, argv));
 }

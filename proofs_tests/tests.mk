@@ -82,6 +82,8 @@ $(call script, completion, cli/completion.test.mjs,         build/seqmix)
 $(call script, collect,  cli/collect.test.mjs,              docs/SCALE.md scripts/report.mjs $(wildcard web/report/* web/charts/*.ts web/core/*.ts) build/seqmix | setup)
 # (Slurm and GNU parallel: make test-cluster, a part of make test-all)
 $(call script, cluster,  cli/cluster.test.mjs,              docs/SCALE.md scripts/slurm-here.sh build/seqmix)
+# (every mixer: make test-mpi, a part of make test-all)
+$(call script, mpi,      cli/mpi.test.mjs,                  build/seqmix $(if $(HAVE_MPI),build/seqmix-mpi))
 $(call script, generate, cli/generate.test.mjs,             build/seqmix)
 $(call script, oracle,   cli/oracle.test.mjs,               $(NPY) docs/ORACLE.md build/seqmix)
 # The tools and what they write.

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/ranks.h"
 #include "train_signals.h"
 
 typedef struct {
@@ -54,6 +55,7 @@ typedef struct {
     double took[2];            // the last step, the last evaluation
     char words[64];            // the last evaluation, "" before one
     int failed;                // a step or an evaluation: the exit status
+    int apart;                 // that was because another process does not answer
     int deaf;                  // nobody reads standard output any more
 } training;
 
@@ -100,7 +102,7 @@ static int save(training *t) {
     char name[4096];
     size_t size;
     smx_error e = {0};
-    snprintf(name, sizeof name, "%s%s", t->o.save, t->failed ? ".stopped" : "");
+    snprintf(name, sizeof name, "%s%s", t->o.save, t->failed && !t->apart ? ".stopped" : "");
     t->saved = cli_seconds();
     void *bytes = smx_run_save(t->run, &size, &e);
     if (!bytes) return cli_fail("%s", e.message);
@@ -226,6 +228,7 @@ static void compute(training *t, int what) {
     if (what == STEP ? smx_run_step(t->run, 1, &e)
                      : smx_run_evaluate(t->run, (size_t)t->o.eval, 0, &t->held_out, &e))
         t->failed = cli_fail("%s", e.message);
+    t->apart |= e.kind == SMX_APART;
     t->took[what] = cli_seconds() - begun;
     if (what == STEP) smx_run_metrics(t->run, &t->m);
     signals_rest();
@@ -265,12 +268,12 @@ static int due(const training *t) {
 static void train_steps(training *t) {
     const int bar = !t->o.json && isatty(STDERR_FILENO);
     double shown = 0.0;
-    while (t->m.step < t->m.steps && !signals_stop() && !nobody_reads(t)) {
+    while (t->m.step < t->m.steps && !ranks_any(t->failed || signals_stop() || nobody_reads(t))) {
         compute(t, STEP);
-        if (t->failed) break;
+        if (t->failed || !ranks_first()) continue;
         if (t->o.json) print_step(t);
         if (t->o.every && t->m.step % (uint64_t)t->o.every == 0 && t->o.eval) evaluate_between(t);
-        if (t->failed) break;
+        if (t->failed) continue;
         if (t->o.save && due(t) && save(t)) cli_note("the training goes on; it is saved again later");
         flush(t, 0.2);
         if (bar && cli_seconds() - shown > 0.1) {
@@ -292,6 +295,8 @@ static int run(training *t) {
     fflush(stdout);
     train_steps(t);
     const double seconds = cli_seconds() - t->start, busy = cli_processor_seconds() - t->busy;
+    const unsigned long long sent = ranks_sent();
+    if (!ranks_first()) return signals_end(), t->failed;
     // Also after a signal or a loss that went wrong: what was learnt is kept.
     int status = t->o.save ? save_at_the_end(t) : 0;
     if (!status) status = t->failed;
@@ -301,10 +306,20 @@ static int run(training *t) {
     signals_end();
     if (!status && t->o.json) print_final(t, seconds, busy);
     if (!status && !t->o.json) print_words(t, seconds);
+    if (ranks_all() && !status && t->m.step > 0)
+        cli_note("%zu processes sent %.3f MB a step in all", ranks_all()->count,
+                 (double)sent * 1e-6 / (double)t->m.step);
     if (stopped && !status)
         fprintf(stderr, "seqmix: stopped at step %llu%s%s\n", (unsigned long long)t->m.step,
                 t->o.save ? ", saved to " : "", t->o.save ? t->o.save : "");
     return status ? status : stopped ? 128 + stopped : 0;
+}
+
+static int share(smx_run *run) {
+    smx_error e = {0};
+    if (!ranks_all() || !smx_run_share(run, ranks_all(), &e)) return 0;
+    ranks_say(e.message);
+    return cli_fail("%s", e.message);
 }
 
 static int train(int argc, char **argv) {
@@ -312,16 +327,18 @@ static int train(int argc, char **argv) {
     if (cli_read_options(&cli_train, argc, argv, &t.o) || read_save_every(&t)) return 2;
     if (!t.o.config && !t.o.load)
         return cli_usage_error(&cli_train, "a config, such as 'mixer=cat&task=mqar'");
-    if (t.o.save && cli_can_write(t.o.save)) return 2;
-    t.run = open_run(&t.o);
-    if (!t.run) return 2;
-    if (cli_refuse_too_large(t.run)) {
+    if (!ranks_first()) t.o.save = NULL;
+    int status = t.o.save ? cli_can_write(t.o.save) : 0;
+    t.run = status ? NULL : open_run(&t.o);
+    status = !t.run || share(t.run) || cli_refuse_too_large(t.run) ? 2 : 0;
+    if (ranks_any(status)) { // here, or in another process
         smx_run_close(t.run);
         return 2;
     }
     const signals_rules rules = {
         .save = t.o.save, .write = cli_write_file, .checkpoint = checkpoint, .training = &t};
-    int status = signals_start(&rules);
+    status = signals_start(&rules);
+    ranks_give_up(signals_stop);
     if (!status) {
         cli_use_threads(t.run);
         if (*smx_run_warning(t.run)) cli_note("%s", smx_run_warning(t.run));

@@ -41,8 +41,8 @@ void smx_run_parallel(smx_run *run, smx_parallel_for hook, void *pool);
 int smx_run_share(smx_run *run, const smx_ranks *ranks, smx_error *error);
 
 // Train n steps. Stops early at -1 when loss, gradient or a weight is not finite, naming the step and the
-// first tensor at fault (SMX_DIVERGED); the weights are then those before that step. -1 at once where the task has no
-// samples of its own (task=own): smx_run_step_on.
+// first tensor at fault (SMX_DIVERGED); the weights are then those before that step. -1 at once where the
+// task has no samples of its own (task=own): smx_run_step_on.
 int smx_run_step(smx_run *run, size_t n, smx_error *error);
 
 // The caller's data. The config's task says what a batch is made of and what it means;

@@ -176,7 +176,7 @@ size_t graph_map_heads(const graph *g, const tensor *t);
 int graph_map_staged(const graph *g, const tensor *t);
 void graph_map(graph *g, const tensor *t, enum map_stage stage, float *map);
 
-// ---- Replay on several processes (ranks.c): nothing where g->share.ranks is NULL -----------------------------
+// ---- Replay on several processes (ranks.c): nothing where g->share.ranks is NULL --------------------------
 // Which inputs are summed; by graph_plan.
 void graph_find_sums(graph *g);
 // (WebAssembly has one process.)
@@ -195,7 +195,7 @@ void graph_take_sums(graph *g, node *n);
 void graph_give_sums(graph *g, const node *n);
 // Once backward is done: the last process has every sum, and all get the weights' gradients.
 void graph_share_gradient(graph *g);
-// `per` bytes of every sequence, from own (of this process's) to all in process `to` (elsewhere NULL is allowed).
+// `per` bytes of every sequence, from own (this process's) to all in process `to` (elsewhere NULL is fine).
 void graph_gather(graph *g, size_t to, void *all, const void *own, size_t per);
 // The same within `all`, of which this process has filled in its own: everything, everywhere.
 void graph_share_rows(graph *g, void *all, size_t per);

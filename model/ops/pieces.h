@@ -47,10 +47,10 @@ void begin_sum(const graph *g, node *n, size_t i);
 // Backward of rows from..from+count-1, what they add to `sums` included, as kernels add it up: in blocks of
 // SMX_KC rows from the first on, block by block.
 typedef void sum_part(graph *g, node *n, size_t piece, float *sums, size_t from, size_t count);
-// open_sums, in op.size after scratch_size: over how many rows, in pieces cut at multiples of `unit`, each with
-// its own sums, or 0: one sum of n floats over all of them. Where a batch is shared, a piece and a block of rows may begin in one process and end in another. The open
-// block is then summed row by row (a kernel given one row adds it to what is there, and that is the kernel's
-// own order), and passed on.
+// open_sums, in op.size after scratch_size: over how many rows, in pieces cut at multiples of `unit`, each
+// with its own sums, or 0: one sum of n floats over all of them. Where a batch is shared, a piece and a block
+// of rows may begin in one process and end in another. The open block is then summed row by row (a kernel
+// given one row adds it to what is there, and that is the kernel's own order), and passed on.
 void open_sums(graph *g, node *n, size_t rows, size_t unit, size_t sums);
 // In pieces. Returns how many of them end here: add_sums.
 size_t rows_in_sums(graph *g, node *n, sum_part *part);
