@@ -120,11 +120,14 @@ static void sum_rows(graph *g, node *n, size_t piece, float *sums, size_t begin,
             continue;
         }
         some = rest < to - row ? rest : to - row;
-        float *block = at ? taken : memset(given, 0, block_bytes);
-        for (size_t i = 0; i < some; i++) part(g, n, piece, block, row + i, 1);
+        if (!at) {
+            part(g, n, piece, memset(given, 0, block_bytes), row, some);
+            continue;
+        }
+        for (size_t i = 0; i < some; i++) part(g, n, piece, taken, row + i, 1);
         if (some == rest)
-            close_block(n, sums, block);
-        else if (at)
+            close_block(n, sums, taken);
+        else
             memcpy(given, taken, block_bytes);
     }
 }

@@ -49,8 +49,8 @@ void begin_sum(const graph *g, node *n, size_t i);
 typedef void sum_part(graph *g, node *n, size_t piece, float *sums, size_t from, size_t count);
 // open_sums, in op.size after scratch_size: over how many rows, in pieces cut at multiples of `unit`, each
 // with its own sums, or 0: one sum of n floats over all of them. Where a batch is shared, a piece and a block
-// of rows may begin in one process and end in another. The open block is then summed row by row (a kernel
-// given one row adds it to what is there, and that is the kernel's own order), and passed on.
+// of rows may begin in one process and end in another. The block is then passed on open, and goes on row
+// by row: a kernel that is given one row adds it to what is there, which is its own order.
 void open_sums(graph *g, node *n, size_t rows, size_t unit, size_t sums);
 // In pieces. Returns how many of them end here: add_sums.
 size_t rows_in_sums(graph *g, node *n, sum_part *part);

@@ -84,16 +84,15 @@ test('so do processes on instruction sets of their own, and with threads', { ski
     }
 });
 
-const every = process.env.SEQMIX_MPI === 'all' ? false : 'SEQMIX_MPI=all tries every mixer (make test-mpi)';
-test('every mixer', { skip: skip || every }, () => {
-    const mixers = spawnSync(one, ['help', 'mixer'], { encoding: 'utf8' }).stdout.match(/^ {2}(\w+) /gm);
-    assert.ok(mixers.length > 15, String(mixers));
-    for (const [i, name] of mixers.map((text) => text.trim()).entries()) {
-        if (name === 'equations') continue; // needs a text
-        const config = `mixer=${name}&${SMALL}`;
-        assert.equal(shared([2, 3, 4, 8][i % 4], config, { mixed: true }), alone(config), name);
-    }
-});
+if (process.env.SEQMIX_MPI === 'all')
+    test('every mixer', { skip }, () => {
+        const mixers = spawnSync(one, ['help', 'mixer'], { encoding: 'utf8' }).stdout.match(/^\w+(?= \()/gm);
+        assert.ok(mixers.length > 15, String(mixers));
+        for (const [i, name] of mixers.filter((name) => name !== 'equations').entries()) {
+            const config = `mixer=${name}&${SMALL}`;
+            assert.equal(shared([2, 3, 4, 8][i % 4], config, { mixed: true }), alone(config), name);
+        }
+    });
 
 test('a checkpoint goes on with another number of processes', { skip }, () => {
     const file = join(folder, 'run.safetensors'),
