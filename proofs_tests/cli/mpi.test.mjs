@@ -1,6 +1,6 @@
 // mpi.test.mjs: seqmix-mpi, one training on many processes: the digest of one process for every number of
 // them and any mix of instruction sets; a process that dies, and the checkpoint going on with others. What
-// every mixer does is judged without MPI: test_ranks.c. SEQMIX_MPI=all (make test-mpi) tries every mixer here.
+// every mixer does is judged without MPI by test_ranks.c; SEQMIX_MPI=all (make test-mpi) tries each here, too.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
