@@ -1,6 +1,6 @@
 // mpi.test.mjs: seqmix-mpi, one training on many processes: the digest of one process for every number of
 // them and any mix of instruction sets; a process that dies, and the checkpoint going on with others. What
-// every mixer does is judged without MPI by test_ranks.c; SEQMIX_MPI=all (make test-mpi) tries each here, too.
+// every mixer does is judged without MPI by test_ranks.c; SEQMIX_MPI=all (make test-mpi) tries each here.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
