@@ -111,6 +111,8 @@ static void cat(writer *w) {
     const char *kind = is(w, "filter_kind", "multi_head") ? "heads"
                        : is(w, "filter_start", "decay")   ? "decay"
                                                           : "identity";
+    if (is(w, "value_positive", "1") && filtered(w, 'v'))
+        w->cannot = "value_positive=1: the squares of a weight";
     filter_starts(w, two_sided ? "qk" : "qkv", kind);
     if (two_sided) filter_starts(w, "v", "middle");
 }
@@ -317,13 +319,23 @@ static void focus(writer *w) {
     const size_t D = number(w, "width"), F = number(w, "iir_filters"), O = number(w, "oversample"),
                  hidden = number(w, "hidden");
     const int joint = is(w, "hyper", "joint");
-    const size_t in = joint ? D * O : O, out = joint ? D * F * 2 : F * 2;
+    const size_t in = joint                            ? D * O
+                      : is(w, "hyper", "local_global") ? 2 * O
+                                                       : O,
+                 out = joint ? D * F * 2 : F * 2;
     if (is(w, "share_conv", "1")) w->cannot = "share_conv=1: a weight that all blocks share";
     say(w, "# Focus (Lutati, Zimerman & Wolf 2023, Eqs. 1-14); it brings its own residual\ng = ");
     long_conv(w, "x");
     say(w, "  # Eq. 1\n");
-    say(w, "e = bin_max(g, bin=%zu, values=%zu%s)\n", number(w, "length") / number(w, "bins"), O,
-        joint ? ", joint=yes" : "");
+    const size_t bin = number(w, "length") / number(w, "bins");
+    if (is(w, "hyper", "local_global"))
+        say(w,
+            "e_g = bin_max(g, bin=%zu, values=%zu)\nlocal = conv_each(x, local_k[%s])\n"
+            "e = join(e_g, bin_max(local, bin=%zu, values=%zu))  # H_global, H_local\n"
+            "start(local_k, identity, 0.1)\n",
+            bin, O, word(w, "local"), bin, O);
+    else
+        say(w, "e = bin_max(g, bin=%zu, values=%zu%s)\n", bin, O, joint ? ", joint=yes" : "");
     say(w, "h = sigmoid(linear(e, hyper_w1[%zu], hyper_b1))  # the hypernetwork\n", hidden);
     say(w, "r = linear(h, hyper_w2[%zu], hyper_b2)\n", out);
     coefficients(w, "r", 1);

@@ -12,10 +12,10 @@
 static const double limit = 1 - 0x1p-20;
 
 typedef struct {
-    double *g, *e, *hidden, *raw, *squashed, *theta;
+    double *g, *near, *e, *hidden, *raw, *squashed, *theta;
     double *x_f, *q, *k, *v, *att;
     double *gamma_pre, *gamma, *gated, *phi, *z_pre, *z;
-    size_t rows, in, out; // the hypernetwork's shape
+    size_t rows, in, out, seen; // the hypernetwork's shape; pooled values of a bin and channel
     ref_focus_filter filter;
     ref_heads heads; // of one chunk
     void *memory;
@@ -62,23 +62,27 @@ static void squash_bwd(double *draw, const double *dtheta, const double *raw, co
 
 static int forward(state *s, const double *x, const ref_focus_weights *w, const ref_focus *p) {
     size_t L = p->L, D = p->D, nb = p->n_bins, n = L * D, nt = nb * D * p->F * 2, windows = p->O * nb;
+    s->seen = p->local ? 2 * p->O : p->O;
     s->rows = p->joint ? nb : nb * D;
-    s->in = p->joint ? D * p->O : p->O;
+    s->in = p->joint ? D * p->O : s->seen;
     s->out = p->joint ? D * p->F * 2 : p->F * 2;
     s->memory =
-        ref_carve(&s->g, n, &s->e, nb * D * p->O, &s->hidden, s->rows * p->hidden, &s->raw, nt, &s->squashed,
-                  nt, &s->theta, nt, &s->x_f, n, &s->q, n, &s->k, n, &s->v, n, &s->att, n, &s->gamma_pre, n,
-                  &s->gamma, n, &s->gated, n, &s->phi, n, &s->z_pre, n, &s->z, n, REF_END);
+        ref_carve(&s->g, n, &s->near, n, &s->e, nb * D * s->seen, &s->hidden, s->rows * p->hidden, &s->raw,
+                  nt, &s->squashed, nt, &s->theta, nt, &s->x_f, n, &s->q, n, &s->k, n, &s->v, n, &s->att, n,
+                  &s->gamma_pre, n, &s->gamma, n, &s->gated, n, &s->phi, n, &s->z_pre, n, &s->z, n, REF_END);
     if (!s->memory) return REF_NO_MEMORY;
     int status = REF_OK;
     if (w->theta_raw) { // Focus-H: the same filters in every bin, bin 0 included
         for (size_t i = 0; i < nt; i += 2) squash_fwd(s->theta + i, w->theta_raw + i % (D * p->F * 2), p);
     } else {
-        ref_long_conv_fwd(s->g, x, w->conv_k, w->conv_skip, L, D, 0); // step 1: g = GlobalConv(x)
-        for (size_t i = 0; i < windows; i++)                          // step 2: adaptive max pool
-            for (size_t c = 0; c < D; c++)
-                s->e[(i / p->O * D + c) * p->O + i % p->O] =
-                    s->g[pool_row(s->g, i, windows, c, L, D) * D + c];
+        ref_long_conv_fwd(s->g, x, w->conv_k, w->conv_skip, L, D, p->lambda); // step 1: g = GlobalConv(x)
+        if (p->local) ref_conv_fwd(s->near, x, w->local_k, 1, L, D, D, p->local, 0, D, D); // H_local
+        for (size_t i = 0; i < windows; i++) // step 2: adaptive max pool
+            for (size_t c = 0; c < D; c++) {
+                double *e = s->e + (i / p->O * D + c) * s->seen + i % p->O;
+                e[0] = s->g[pool_row(s->g, i, windows, c, L, D) * D + c];
+                if (p->local) e[p->O] = s->near[pool_row(s->near, i, windows, c, L, D) * D + c];
+            }
         ref_linear_fwd(s->hidden, s->e, w->hyper_w1, w->hyper_b1, s->rows, s->in, p->hidden); // step 3
         ref_sigmoid_fwd(s->hidden, s->hidden, s->rows * p->hidden);
         ref_linear_fwd(s->raw, s->hidden, w->hyper_w2, w->hyper_b2, s->rows, p->hidden, s->out);
@@ -121,7 +125,7 @@ int ref_focus_layer_fwd(double *o, const ref_focus_mid *mid, const double *x, co
     for (size_t i = 0; i < n; i++) o[i] = s.phi[i] * s.z[i] + (1 - s.phi[i]) * x[i]; // step 7, Eq. 14
     if (mid) {
         give(mid->g, s.g, n);
-        give(mid->e, s.e, p->n_bins * p->D * p->O);
+        give(mid->e, s.e, p->n_bins * p->D * s.seen);
         give(mid->theta, s.theta, p->n_bins * p->D * p->F * 2);
         give(mid->x_f, s.x_f, n);
         give(mid->y_attn, s.att, n);
@@ -134,9 +138,9 @@ int ref_focus_layer_fwd(double *o, const ref_focus_mid *mid, const double *x, co
 static int hyper_bwd(double *dx, const ref_focus_weights *dw, const double *dtheta, const state *s,
                      const double *x, const ref_focus_weights *w, const ref_focus *p) {
     size_t L = p->L, D = p->D, nb = p->n_bins, nt = nb * D * p->F * 2, windows = p->O * nb;
-    double *draw, *dhidden, *de, *dg, *part;
-    void *memory = ref_carve(&draw, nt, &dhidden, s->rows * p->hidden, &de, nb * D * p->O, &dg, L * D, &part,
-                             L * D, REF_END);
+    double *draw, *dhidden, *de, *dg, *dnear, *part;
+    void *memory = ref_carve(&draw, nt, &dhidden, s->rows * p->hidden, &de, nb * D * s->seen, &dg, L * D,
+                             &dnear, L * D, &part, L * D, REF_END);
     if (!memory) return REF_NO_MEMORY;
     for (size_t i = 0; i < nt - nt / nb; i += 2) // the last bin's filters are used by no one
         squash_bwd(draw + i, dtheta + nt / nb + i, s->raw + i, p);
@@ -145,10 +149,17 @@ static int hyper_bwd(double *dx, const ref_focus_weights *dw, const double *dthe
     ref_sigmoid_bwd(dhidden, dhidden, s->hidden, s->rows * p->hidden);
     ref_linear_bwd(de, dw->hyper_w1, dw->hyper_b1, dhidden, s->e, w->hyper_w1, s->rows, s->in, p->hidden);
     for (size_t i = 0; i < windows; i++)
-        for (size_t c = 0; c < D; c++)
-            dg[pool_row(s->g, i, windows, c, L, D) * D + c] += de[(i / p->O * D + c) * p->O + i % p->O];
-    ref_long_conv_bwd(part, dw->conv_k, dw->conv_skip, dg, x, w->conv_k, w->conv_skip, L, D, 0);
+        for (size_t c = 0; c < D; c++) {
+            const double *d = de + (i / p->O * D + c) * s->seen + i % p->O;
+            dg[pool_row(s->g, i, windows, c, L, D) * D + c] += d[0];
+            if (p->local) dnear[pool_row(s->near, i, windows, c, L, D) * D + c] += d[p->O];
+        }
+    ref_long_conv_bwd(part, dw->conv_k, dw->conv_skip, dg, x, w->conv_k, w->conv_skip, L, D, p->lambda);
     ref_axpy(dx, part, 1, L * D);
+    if (p->local) {
+        ref_conv_bwd(part, dw->local_k, dnear, x, w->local_k, 1, L, D, D, p->local, 0, D, D);
+        ref_axpy(dx, part, 1, L * D);
+    }
     free(memory);
     return REF_OK;
 }

@@ -28,6 +28,8 @@
     { ORACLE_OUTPUT, name, shape, NULL, 0 }
 #define MIDDLE(name, shape)                                                                                  \
     { ORACLE_MIDDLE, name, shape, NULL, 0 }
+#define MIDDLE_IF(when, name, shape)                                                                         \
+    { ORACLE_MIDDLE, name, shape, when, 0 }
 // dy last: it is optional, and asks for gradients.
 #define RESULT(shape)                                                                                        \
     OUTPUT("y", shape), { ORACLE_INPUT, "dy", shape, NULL, ORACLE_OPTIONAL | ORACLE_NO_GRADIENT }
@@ -236,17 +238,23 @@ static int run_focus_filter(oracle_case *c) {
 static const oracle_array focus_arrays[] = {INPUT("x", "L D"),
                                             INPUT("conv_k", "D L"),
                                             MAYBE("conv_skip", "D"),
+                                            INPUT_IF("hyper=local_global", "local_k", "D local"),
                                             INPUT_IF("hyper=per_channel", "hyper_w1", "O hidden"),
+                                            INPUT_IF("hyper=local_global", "hyper_w1", "O*2 hidden"),
                                             INPUT_IF("hyper=joint", "hyper_w1", "D*O hidden"),
                                             INPUT("hyper_b1", "hidden"),
                                             INPUT_IF("hyper=per_channel", "hyper_w2", "hidden F*2"),
                                             INPUT_IF("hyper=per_channel", "hyper_b2", "F*2"),
+                                            INPUT_IF("hyper=local_global", "hyper_w2", "hidden F*2"),
+                                            INPUT_IF("hyper=local_global", "hyper_b2", "F*2"),
                                             INPUT_IF("hyper=joint", "hyper_w2", "hidden D*F*2"),
                                             INPUT_IF("hyper=joint", "hyper_b2", "D*F*2"),
                                             FOCUS_GATES,
                                             RESULT("L D"),
                                             MIDDLE("g", "L D"),
-                                            MIDDLE("e", "n_bins D O"),
+                                            MIDDLE_IF("hyper=per_channel", "e", "n_bins D O"),
+                                            MIDDLE_IF("hyper=joint", "e", "n_bins D O"),
+                                            MIDDLE_IF("hyper=local_global", "e", "n_bins D O*2"),
                                             MIDDLE("theta", "n_bins D F 2"),
                                             MIDDLE("x_f", "L D"),
                                             MIDDLE("y_attn", "L D"),
@@ -268,7 +276,7 @@ static ref_focus_weights focus_weights(double *(*get)(const oracle_case *, const
         get(c, "conv_k"),   get(c, "conv_skip"), get(c, "hyper_w1"), get(c, "hyper_b1"), get(c, "hyper_w2"),
         get(c, "hyper_b2"), get(c, "theta_raw"), get(c, "wq"),       get(c, "wk"),       get(c, "wv"),
         get(c, "w_gamma"),  get(c, "b_gamma"),   get(c, "w_phi"),    get(c, "b_phi"),    get(c, "w_h"),
-        get(c, "u_h"),      get(c, "b_h")};
+        get(c, "u_h"),      get(c, "b_h"),       get(c, "local_k")};
 }
 
 static int run_focus(oracle_case *c) {
@@ -284,7 +292,9 @@ static int run_focus(oracle_case *c) {
                    .mode = (ref_focus_mode)oracle_choice(c, "mode"),
                    .theta = (ref_theta)oracle_choice(c, "theta"),
                    .joint = !constant && oracle_choice(c, "hyper") == 1,
-                   .sum = oracle_real(c, "theta_sum")};
+                   .sum = oracle_real(c, "theta_sum"),
+                   .lambda = constant ? 0 : oracle_real(c, "lambda"),
+                   .local = IN("local_k") ? SIZE(local) : 0};
     ref_focus_weights w = focus_weights(oracle_data, c), dw = focus_weights(oracle_grad, c);
     ref_focus_mid mid = {OUT("g"), OUT("e"), OUT("theta"), OUT("x_f"), OUT("y_attn")};
     int status = ref_focus_layer_fwd(OUT("y"), &mid, IN("x"), &w, &p);
@@ -667,8 +677,9 @@ const oracle_mechanism oracle_mechanisms[] = {
     {"focus_filter", "[Focus] Eqs. 5-8", "L:size D:size n_bins:size F:size mode:literal|causal|carry=causal",
      ARRAYS(INPUT("x", "L D"), INPUT("theta", "n_bins D F 2"), RESULT("L D")), bins_fit, run_focus_filter},
     {"focus_layer", "[Focus] Eqs. 1-14",
-     FOCUS_PARAMS "O:size hidden:size hyper:per_channel|joint=per_channel", focus_arrays, focus_fits,
-     run_focus},
+     FOCUS_PARAMS
+     "O:size hidden:size hyper:per_channel|joint|local_global=per_channel local:size0=0 lambda:real=0",
+     focus_arrays, focus_fits, run_focus},
     {"focus_h", "[Focus] Focus-H (constant filters)", FOCUS_PARAMS, focus_h_arrays, focus_fits, run_focus},
     {"short_conv", "[CAT] Def. 1: one filter per group of channels, future taps look ahead",
      "L:size D:size groups:size=1 W:size future:size0=0",

@@ -459,15 +459,19 @@ typedef struct {
     double *theta_raw;    // [D][F][2]: Focus-H (then no conv, no hyper); else NULL
     double *wq, *wk, *wv; // [D][D]
     double *w_gamma, *b_gamma, *w_phi, *b_phi, *w_h, *u_h, *b_h;
+    double *local_k; // [D][local], H_local; NULL where local is 0
 } ref_focus_weights;
 typedef struct {
     size_t L, D, H, n_bins, F, O, C, hidden; // C chunks of L/C rows
     ref_focus_mode mode;
     ref_theta theta;
-    int joint;  // hyper: 0 per channel, in = O, out = 2F; 1 joint, in = D*O, out = D*F*2
-    double sum; // REF_THETA_BOUNDED only
+    int joint;     // hyper: 0 per channel, in = O, out = 2F; 1 joint, in = D*O, out = D*F*2
+    double sum;    // REF_THETA_BOUNDED only
+    double lambda; // soft threshold on conv_k (Fu et al. 2023); 0: off
+    size_t local;  // taps of the local convolution of a hypernetwork split in two (per channel): in = 2*O,
+                   // first what the global one's pool gives, then the local one's; 0: not split
 } ref_focus;
-// What the layer computed on its way; any may be NULL. g, x_f, y_attn [L][D], e [n_bins][D][O],
+// What the layer computed on its way; any may be NULL. g, x_f, y_attn [L][D], e [n_bins][D][O] (split: 2*O),
 // theta [n_bins][D][F][2] after the shift.
 typedef struct {
     double *g, *e, *theta, *x_f, *y_attn;

@@ -95,6 +95,11 @@ static int heads_wide(const function_call *c, char *why, size_t size) {
     return unless(width(c->tensor[0]) == c->heads, why, size,
                   "dt must have a column a head: heads=%zu, its width is %zu", c->heads, width(c->tensor[0]));
 }
+static int join_fits(const function_call *c, char *why, size_t size) {
+    const tensor *a = c->tensor[0], *b = c->tensor[1];
+    return unless(a->rank == b->rank && a->shape[1] == b->shape[1] && a->n / width(a) == b->n / width(b), why,
+                  size, "a and b must have the same rows", 0, 0);
+}
 static int columns_fit(const function_call *c, char *why, size_t size) {
     const size_t end = c->number[1] + c->number[2];
     return unless(end <= width(c->tensor[0]), why, size, "columns up to %zu of %zu", end - 1,
@@ -469,6 +474,8 @@ const equation_function equation_functions[] = {
           .twin = "ref_columns")},
     {.name = "join",
      ARGUMENTS(TENSOR("a"), TENSOR("b")),
+     .any_shape = 1,
+     .check = join_fits,
      .two = op_join,
      TOLD(.help = "the columns of a, then those of b", .formula = "y = [a \\mid b]",
           .gives = "[L][D of a + D of b]", .cost = "0", .example = "y = join(x, shift(x)) @ w_o[width]",

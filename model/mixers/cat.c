@@ -3,7 +3,7 @@
 //   maps (Table 2): no filters over time; A'_h = sum_g M_hg A_g
 //   filter_norm (Theorem 1): rows of X * F scaled to unit length before the projection
 //   value_filter = two_sided (Theorem 2's model): F_v has taps on W tokens ahead too; for a target at
-//   the last position
+//   the last position; value_positive: and none of its taps is negative
 #include "mixer.h"
 #include "filtered.h"
 
@@ -15,6 +15,7 @@ typedef struct {
     filter_kind kind;
     enum { FILTER_NORMS(WORD_NAME) } norm;
     enum { VALUE_FILTERS(WORD_NAME) } value;
+    int positive;
 } cat_settings;
 
 static const config_key keys[] = {
@@ -25,6 +26,10 @@ static const config_key keys[] = {
              "whose filtered rows are scaled to unit length (per_head only)", "mixer"),
     WORD_KEY("value_filter", cat_settings, value, VALUE_FILTERS, "causal",
              "two_sided: the filter on v also has filter taps ahead (per_head only)", "mixer"),
+    FLAG_KEY(
+        "value_positive", cat_settings, positive, "0|1", "0",
+        "1: taps of the filter on v are squares, so that none is negative ([CAT] Theorem 2; per_head only)",
+        "mixer"),
     KEY_FILTER_START(cat_settings),
     KEY_FILTER_STD(cat_settings),
     {0},
@@ -42,6 +47,10 @@ static int check(const config *c, size_t length, smx_error *error) {
         if (s->value != VALUE_CAUSAL)
             return config_fail(error, c, "value_filter",
                                "causal with filter_kind=%s: taps ahead belong to per_head filters",
+                               config_get(c, "filter_kind"));
+        if (s->positive)
+            return config_fail(error, c, "value_positive",
+                               "0 with filter_kind=%s: squares belong to per_head filters",
                                config_get(c, "filter_kind"));
     }
     return check_heads(c, error);
@@ -67,6 +76,7 @@ static tensor *build(graph *g, const config *c, tensor *x) {
                      (filter_opts){.multi_head = multi_head, .unit = s->norm != FILTER_NORM_NONE},
                      (filter_opts){.multi_head = multi_head,
                                    .unit = s->norm == FILTER_NORM_QKV,
+                                   .positive = s->positive,
                                    .two_sided = two_sided(s)},
                      qkv);
     }

@@ -25,6 +25,14 @@ static init taps_start(const filter_settings *s, filter_opts opts) {
     return start;
 }
 
+// [H][W], or [H][2W + 1].
+static tensor *taps(graph *g, const config *c, const filter_settings *s, const char *name, filter_opts opts) {
+    const uint32_t W = (uint32_t)s->taps, H = (uint32_t)c->common.heads;
+    tensor *f =
+        graph_param(g, name, taps_start(s, opts), 0, 2, (uint32_t[]){H, opts.two_sided ? 2 * W + 1 : W});
+    return opts.positive ? op_square(g, f) : f;
+}
+
 // The filter alone, on what is projected already; that itself where the filter is switched off.
 static tensor *filter(graph *g, const config *c, const filter_settings *s, tensor *y, const char *which,
                       const char *f_name, filter_opts opts) {
@@ -33,9 +41,7 @@ static tensor *filter(graph *g, const config *c, const filter_settings *s, tenso
     if (is_filtered(s, which[0]) && opts.multi_head)
         y = op_conv_heads(g, y, graph_param(g, f_name, start, 0, 3, (uint32_t[]){W, H, H}));
     else if (is_filtered(s, which[0]))
-        y = op_conv(g, y,
-                    graph_param(g, f_name, start, 0, 2, (uint32_t[]){H, opts.two_sided ? 2 * W + 1 : W}),
-                    opts.two_sided ? W : 0);
+        y = op_conv(g, y, taps(g, c, s, f_name, opts), opts.two_sided ? W : 0);
     return graph_name(g, y, which);
 }
 
@@ -43,11 +49,9 @@ tensor *filtered(graph *g, const config *c, const filter_settings *s, tensor *x,
                  const char *w_name, const char *f_name, filter_opts opts) {
     if (!opts.unit) return filter(g, c, s, projected(g, c, x, w_name), which, f_name, opts);
     if (!is_filtered(s, which[0])) return graph_name(g, projected(g, c, op_unitnorm(g, x, 1), w_name), which);
-    const uint32_t D = (uint32_t)c->common.width, H = (uint32_t)c->common.heads;
-    const uint32_t W = (uint32_t)s->taps, taps = opts.two_sided ? 2 * W + 1 : W;
-    tensor *w = weight_matrix(g, w_name, D, D, start_matrix(c, D, D));
-    tensor *f = graph_param(g, f_name, taps_start(s, opts), 0, 2, (uint32_t[]){H, taps});
-    return graph_name(g, op_unit_projection(g, x, w, f, opts.two_sided ? W : 0), which);
+    const uint32_t D = (uint32_t)c->common.width;
+    tensor *w = weight_matrix(g, w_name, D, D, start_matrix(c, D, D)), *f = taps(g, c, s, f_name, opts);
+    return graph_name(g, op_unit_projection(g, x, w, f, opts.two_sided ? s->taps : 0), which);
 }
 
 void filtered_qkv(graph *g, const config *c, const filter_settings *s, tensor *x, filter_opts qk,

@@ -44,6 +44,7 @@ typedef struct {
     int multi_head; // heads also mix with each other
     int two_sided;  // 2W+1 taps, W of them ahead
     int unit;       // rows scaled to unit length between filter and projection
+    int positive;   // taps are squares of the weights (not of multi_head)
 } filter_opts;
 // (X * F) W called `which`; X W where its filter is switched off.
 tensor *filtered(graph *g, const config *c, const filter_settings *s, tensor *x, const char *which,

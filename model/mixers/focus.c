@@ -2,7 +2,8 @@
 // filters whose coefficients a hypernetwork chooses bin by bin, then attention in chunks and gates. focus_h:
 // learned constant filters instead.
 //   g = GlobalConv(x)                                        depthwise, as long as the sequence
-//   e = adaptive max pool of g to O values a bin and channel
+//   e = adaptive max pool of g to O values a bin and channel; local_global (H_local, H_global): and of a short
+//       convolution of x beside them
 //   Theta = sigma(W_2 sigma(W_1 e + b_1) + b_2)              bin b uses what bin b-1 said, bin 0: Theta = 0
 //   x_f = sum over F filters of x through 1/(1 + Theta_0 z^-1 + Theta_1 z^-2)
 //   y = Attention(x W_q, x_f W_k, x_f W_v) inside chunks of L/C tokens
@@ -18,7 +19,8 @@
 
 #define IIRS(W) W(IIR_CAUSAL, "causal") W(IIR_CARRY, "carry") W(IIR_LITERAL, "literal")
 #define THETAS(W) W(THETA_SIGMOID, "sigmoid") W(THETA_TRIANGLE, "triangle") W(THETA_BOUNDED, "bounded")
-#define HYPERS(W) W(HYPER_PER_CHANNEL, "per_channel") W(HYPER_JOINT, "joint")
+#define HYPERS(W)                                                                                            \
+    W(HYPER_PER_CHANNEL, "per_channel") W(HYPER_JOINT, "joint") W(HYPER_LOCAL_GLOBAL, "local_global")
 
 // The first four lines are Focus-H's too.
 typedef struct {
@@ -26,7 +28,7 @@ typedef struct {
     enum { IIRS(WORD_NAME) } iir;
     enum { THETAS(WORD_NAME) } theta;
     double theta_sum;
-    size_t oversample, hidden;
+    size_t oversample, hidden, local;
     enum { HYPERS(WORD_NAME) } hyper;
     long_settings conv;
     int share_conv;
@@ -53,7 +55,10 @@ static const config_key keys[] = {
     KEYS_OF_BOTH,
     INT_KEY("oversample", S, oversample, "1", 1, 1024, "pooled values of each channel and bin (O)", "mixer"),
     WORD_KEY("hyper", S, hyper, HYPERS, "per_channel",
-             "hypernetwork: one for every channel alone, or one that sees all channels of a bin", "mixer"),
+             "hypernetwork: one for every channel alone; one that sees all channels of a bin; or a channel's "
+             "own, beside the global convolution told of a local one",
+             "mixer"),
+    INT_KEY("local", S, local, "8", 1, 4096, "taps of the local convolution (hyper=local_global)", "mixer"),
     INT_KEY("hidden", S, hidden, "16", 1, 65536, "hidden width of the hypernetwork", "mixer"),
     KEY_SKIP(S),
     KEY_SQUASH(S),
@@ -113,14 +118,24 @@ static tensor *hypernetwork(graph *g, const config *c, tensor *x, size_t bins) {
     const focus_settings *s = c->mixer;
     const size_t D = x->shape[x->rank - 1], F = s->iir_filters, O = s->oversample;
     const size_t hidden = s->hidden, joint = s->hyper == HYPER_JOINT;
-    size_t in = joint ? D * O : O, out = joint ? D * F * 2 : F * 2;
+    const int split = s->hyper == HYPER_LOCAL_GLOBAL;
+    size_t in = joint ? D * O : split ? 2 * O : O, out = joint ? D * F * 2 : F * 2;
     char prefix[sizeof g->prefix];
     memcpy(prefix, g->prefix, sizeof prefix);
     if (s->share_conv) strcpy(g->prefix, "shared.");
     tensor *filtered = long_conv(g, c, &s->conv, x);
     memcpy(g->prefix, prefix, sizeof prefix);
     graph_name(g, filtered, "g");
-    tensor *e = graph_name(g, op_maxpool(g, filtered, bins, O, (int)joint), "e");
+    tensor *e = op_maxpool(g, filtered, bins, O, (int)joint);
+    if (split) {
+        tensor *near = op_conv(g, x,
+                               graph_param(g, "local_k", (init){INIT_IDENTITY, 0.1}, 0, 2,
+                                           (uint32_t[]){(uint32_t)D, (uint32_t)s->local}),
+                               0);
+        near = op_maxpool(g, graph_name(g, near, "local"), bins, O, 0);
+        e = op_join(g, e, near);
+    }
+    graph_name(g, e, "e");
     tensor *w_1 =
         weight_matrix(g, "hyper_w1", in, hidden, (init){INIT_UNIFORM, md_sqrt(6.0 / (double)(in + hidden))});
     tensor *h = op_sigmoid(g, op_linear(g, e, w_1, weight_vector(g, "hyper_b1", hidden, 0.0)));
@@ -198,7 +213,7 @@ const mixer mixer_focus = {
     .modes =
         MODES("iir=carry~iir=literal~iir=literal&bins=2&iir_filters=2&oversample=2~theta=triangle&iir=carry~"
               "theta=bounded&iir=carry~"
-              "hyper=joint&oversample=2&chunks=2~"
+              "hyper=joint&oversample=2&chunks=2~hyper=local_global&oversample=2&squash=0.05~"
               "skip=1&iir_filters=2&chunks=4"),
 };
 const mixer mixer_focus_h = {

@@ -129,6 +129,30 @@ tensor *op_repeat(graph *g, tensor *w, size_t times) {
     return graph_node(g, &repeat, 1, &w, &(repeat_attributes){times});
 }
 
+// ---- A weight squared, number by number -------------------------------------------------------------------
+static void square_fwd(graph *g, node *n) {
+    (void)g;
+    smx_mul(n->out->data, n->in[0]->data, n->in[0]->data, n->out->n);
+}
+static void square_bwd(graph *g, node *n) {
+    (void)g;
+    if (!n->in_grad[0]) return;
+    smx_mul(n->back_scratch, n->out->grad, n->in[0]->data, n->out->n);
+    smx_axpy(n->in_grad[0], n->back_scratch, 2.0f, n->out->n);
+}
+static void square_size(graph *g, node *n) {
+    (void)g;
+    scratch_size(n, 1, n->out->n, 0);
+}
+static const op square = {
+    .name = "square",
+    .size = square_size,
+    .forward = square_fwd,
+    .backward = square_bwd,
+    .backward_reads = READS_IN(0),
+};
+tensor *op_square(graph *g, tensor *w) { return graph_node(g, &square, 1, &w, NULL); }
+
 // ---- A weight [n] as [n times]: each number for so many columns -----------------------------------------
 static uint32_t spread_shape(const graph *g, const node *n, uint32_t *shape) {
     (void)g;

@@ -31,6 +31,7 @@ tensor *op_affine(graph *g, tensor *x, tensor *gain, tensor *bias); // gain x + 
 tensor *op_gain(graph *g, tensor *x, tensor *gain);                 // gain x, [D]
 // A weight [..][last] as [B][times][..][last]
 tensor *op_repeat(graph *g, tensor *w, size_t times);
+tensor *op_square(graph *g, tensor *w); // of a weight, number by number
 // A weight [n] as [n times]: each number for so many columns
 tensor *op_spread(graph *g, tensor *w, size_t times);
 

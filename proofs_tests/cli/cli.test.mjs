@@ -524,7 +524,8 @@ test('help --json is the table that the page reads', () => {
     const table = JSON.parse(seqmix('help', '--json').stdout);
     assert.ok(table.modes.cat.includes('filters=k'));
     assert.ok(table.recipes.some((r) => r.task === 'mqar' && r.mixer === 'focus'));
-    assert.equal(table.tasks.length, 16);
+    const { tasks } = JSON.parse(readFileSync('docs/definitions.json', 'utf8'));
+    assert.deepEqual(table.tasks.map(({ name }) => name).sort(), Object.keys(tasks).sort());
     // What a shell completes: every command, with its options.
     const train = table.commands.find(({ name }) => name === 'train');
     assert.deepEqual(train.options[1].name, '--save');

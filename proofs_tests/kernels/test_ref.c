@@ -128,6 +128,10 @@ static const gradient_case cases[] = {
      "\"hyper\":\"joint\"}",
      "conv_skip"},
     {"focus_layer",
+     "{\"L\":12,\"D\":4,\"H\":1,\"n_bins\":3,\"F\":2,\"O\":2,\"C\":1,\"hidden\":3,\"mode\":\"causal\","
+     "\"hyper\":\"local_global\",\"local\":3,\"lambda\":0.1}",
+     ""},
+    {"focus_layer",
      "{\"L\":12,\"D\":4,\"H\":1,\"n_bins\":4,\"F\":2,\"O\":2,\"C\":3,\"hidden\":3,\"mode\":\"carry\","
      "\"theta\":\"triangle\"}",
      ""},

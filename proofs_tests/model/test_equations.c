@@ -264,6 +264,7 @@ static const struct {
     {"y = x @ w[0.5]", "eq, line 1, column 9: w[0.5]: the size must be a whole number"},
     {"y = x @ w[48]", "eq, line 1, column 1: the result is 48 wide; it must be as wide as x, 16"},
     {"u = x @ w[48]\ny = x + u", "eq, line 2, column 7: the sides are 16 and 48 wide"},
+    {"y = join(x, bin_max(x)) @ w", "eq, line 1, column 5: join: a and b must have the same rows"},
     {"y = x + 1", "eq, line 1, column 7: a number and a tensor cannot be added"},
     {"y = x - b_o", "eq, line 1, column 9: b_o is a bias: it is added"},
     {"y = 3", "eq, line 1, column 1: the result is a number"},

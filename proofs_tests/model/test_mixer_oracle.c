@@ -104,6 +104,8 @@ static void cat(void **state) {
                  {CAT "&filter=2&filters=qkv&value_filter=two_sided", 0, 1, 0, 0, 0},
                  {CAT "&filter=3&filters=qkv&filter_norm=qk", 0, 0, 1, 0, 0},
                  {CAT "&filter=3&filters=qkv&filter_norm=qkv", 0, 0, 1, 1, 0},
+                 {CAT "&filter=2&filters=qkv&value_filter=two_sided&value_positive=1", 0, 1, 0, 0, 0},
+                 {CAT "&filter=3&filters=qkv&filter_norm=qkv&value_positive=1", 0, 0, 1, 1, 0},
                  {CAT "&filter_kind=maps", 0, 0, 0, 0, 0},
                  {"mixer=lincat&heads=2&filter=3&filters=qkv", 0, 0, 0, 0, 1}};
     for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
@@ -123,6 +125,9 @@ static void cat(void **state) {
                            cases[i].norm_v,
                            REF_POS_NONE,
                            10000};
+        if (strstr(cases[i].text, "positive")) // the oracle takes taps as they are
+            for (size_t t = 0; t < params_find(&m.p, "mixer.filter_v")->n; t++)
+                w.filter_v[t] *= w.filter_v[t];
         if (!strstr(cases[i].text, "maps") &&
             (!w.filter_q || !w.filter_v) != (strstr(cases[i].text, "filters=k") != NULL))
             check_fail("the filters are not those that the config names");
@@ -204,6 +209,9 @@ static void focus(void **state) {
         {FOCUS
          "&bins=4&iir=carry&iir_filters=2&theta=bounded&theta_sum=0.7&chunks=1&oversample=1&hyper=per_channel&skip=0",
          4, 2, 1, 1, REF_FOCUS_CARRY, REF_THETA_BOUNDED, 0, 0.7},
+        {"mixer=focus&hidden=6&share_conv=0&squash=0.1&hyper=local_global&local=3&bins=4&iir=causal&iir_filters=2"
+         "&theta=sigmoid&chunks=2&oversample=2&skip=1",
+         4, 2, 2, 2, REF_FOCUS_CAUSAL, REF_THETA_SIGMOID, 0, 0},
         {"mixer=focus_h&bins=4&iir=causal&iir_filters=2&theta=bounded&theta_sum=0.9&chunks=1", 4, 2, 1, 1,
          REF_FOCUS_CAUSAL, REF_THETA_BOUNDED, 0, 0.9},
         {"mixer=focus_h&bins=4&iir=causal&iir_filters=2&theta=sigmoid&chunks=1", 4, 2, 1, 1, REF_FOCUS_CAUSAL,
@@ -220,7 +228,8 @@ static void focus(void **state) {
                                      weight(&m, "theta_raw"), need(&m, "w_q"),         need(&m, "w_k"),
                                      need(&m, "w_v"),         need(&m, "w_gamma"),     need(&m, "b_gamma"),
                                      need(&m, "w_phi"),       need(&m, "b_phi"),       need(&m, "w_h"),
-                                     need(&m, "u_h"),         need(&m, "b_h")};
+                                     need(&m, "u_h"),         need(&m, "b_h"),         weight(&m, "local_k")};
+        const char *squash = config_get(m.c, "squash");
         const ref_focus p = {L,
                              D,
                              heads,
@@ -232,7 +241,9 @@ static void focus(void **state) {
                              cases[i].mode,
                              cases[i].theta,
                              cases[i].joint,
-                             cases[i].sum};
+                             cases[i].sum,
+                             atof(squash ? squash : "0"),
+                             w.local_k ? 3 : 0};
         assert_int_equal(ref_focus_layer_fwd(want, NULL, x, &w, &p), REF_OK);
         judge(&m, want);
     }

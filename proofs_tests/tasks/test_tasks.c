@@ -472,6 +472,45 @@ static void dictionary(void **state) {
     }
 }
 
+// absent=1: one dictionary a seed, in training and evaluation, and any of its keys asked for, each as often,
+// there or not.
+static void dictionary_of_all(void **state) {
+    (void)state;
+    enum { PAIRS = 8, SAMPLES = 4000 };
+    opened o = open_task("task=dict_ar&length=9&absent=1");
+    const size_t L = o.in.length;
+    int32_t value_of[2][32] = {{0}};
+    int asked[32] = {0}, absent = 0, moved = 0;
+    for (uint64_t i = 0; i < 2 * SAMPLES; i++) {
+        const int other = i >= SAMPLES; // of another seed
+        draw(&o, 9 + (uint64_t)other, i % 2 ? RNG_TRAIN : RNG_EVAL, i);
+        int there = 0;
+        for (size_t p = 0; p < L; p += 2) {
+            const int32_t key = o.s.tokens[p], value = p + 1 < L ? o.s.tokens[p + 1] : o.s.targets[p];
+            assert_in_range(key, 1, 14);
+            assert_in_range(value, 15, 29);
+            assert_true(!value_of[other][key] || value_of[other][key] == value);
+            value_of[other][key] = value;
+            there |= p + 1 < L && key == o.s.tokens[L - 1];
+        }
+        if (other) continue;
+        asked[o.s.tokens[L - 1]]++;
+        absent += !there;
+    }
+    size_t keys = 0;
+    for (int k = 0; k < 32; k++) {
+        keys += value_of[0][k] > 0;
+        moved += value_of[0][k] != value_of[1][k];
+        // 500 of each, within 4.5 standard deviations
+        if (value_of[0][k] && abs(asked[k] - SAMPLES / PAIRS) > 95) fail_msg("key %d: %d", k, asked[k]);
+    }
+    assert_int_equal(keys, PAIRS);
+    assert_true(moved > 4);
+    // (7/8)^4 = 0.586 of the sequences of four pairs do not have it
+    if (abs(absent - 2345) > 140) fail_msg("%d of %d keys are absent", absent, SAMPLES);
+    close_task(&o);
+}
+
 // ---- Copying ----
 
 static void check_signals(const char *text, size_t n, int unique, int emitted) {
@@ -1345,6 +1384,7 @@ int main(void) {
         cmocka_unit_test(mqar_and_mqnar),
         cmocka_unit_test(gap_law),
         cmocka_unit_test(dictionary),
+        cmocka_unit_test(dictionary_of_all),
         cmocka_unit_test(copying),
         cmocka_unit_test(regression),
         cmocka_unit_test(listops),

@@ -8,12 +8,13 @@
 
 typedef struct { // each task has some of the keys
     size_t pairs, ngram, lead, nomatch;
+    int absent;
     enum { FILLERS(WORD_NAME) } filler;
 } recall_settings;
 
 typedef struct {
     size_t pairs, ngram, lead, nomatch;
-    int random_filler;
+    int random_filler, absent;
     size_t slots;
     double weight[]; // [slots], of mqar and mqnar
 } recall;
@@ -261,7 +262,7 @@ const smx_task task_mqnar = {
 // ---- dict_ar ----
 // Each sequence has its own dictionary of `pairs` keys from [1, V/2) with distinct values from [V/2, V); its
 // entries are drawn with repetition, then comes one of the keys that occurred, each equally likely. An even
-// length starts with a 0.
+// length starts with a 0. absent: the dictionary is the seed's, and any of its keys is asked for.
 enum { DICT_MAX = 2048 }; // entries, on the stack
 
 static int dict_open(smx_task_instance *in, const config *c, size_t length, smx_error *error) {
@@ -277,7 +278,7 @@ static int dict_open(smx_task_instance *in, const config *c, size_t length, smx_
     if (length < 3) return length_fail(error, length, "at least 3: a pair and a query");
     answer_tokens(in, length, vocab, 1);
     recall *own = instance_data(in, sizeof *own, length, error);
-    if (own) own->pairs = pairs;
+    if (own) own->pairs = pairs, own->absent = ((const recall_settings *)c->task)->absent;
     return own ? 0 : -1;
 }
 
@@ -285,11 +286,13 @@ static void dict_generate(const smx_task_instance *in, uint64_t seed, uint32_t s
                           smx_task_sample *sample) {
     smx_rng rng = rng_open(seed, stream, index);
     size_t length = in->length, rows = (length - 1) / 2, lead = (length - 1) % 2;
-    const uint32_t pairs = (uint32_t)((const recall *)in->data)->pairs, half = (uint32_t)in->vocab / 2;
+    const recall *own = in->data;
+    const uint32_t pairs = (uint32_t)own->pairs, half = (uint32_t)in->vocab / 2;
+    smx_rng of_seed = rng_open(seed, RNG_SHUFFLE, 0), *words = own->absent ? &of_seed : &rng;
     int32_t key[DICT_MAX], value[DICT_MAX], *x = sample->tokens + lead;
     uint8_t occurred[DICT_MAX] = {0};
-    draw_distinct(&rng, key, 1, pairs, 1, half - 1);
-    draw_distinct(&rng, value, 1, pairs, (int32_t)half, (uint32_t)in->vocab - half);
+    draw_distinct(words, key, 1, pairs, 1, half - 1);
+    draw_distinct(words, value, 1, pairs, (int32_t)half, (uint32_t)in->vocab - half);
     fill_tokens(sample->targets, -1, length);
     sample->tokens[0] = 0;
     uint32_t entry;
@@ -300,12 +303,17 @@ static void dict_generate(const smx_task_instance *in, uint64_t seed, uint32_t s
         x[2 * r + 1] = value[entry];
     }
     do entry = rng_below(&rng, pairs);
-    while (!occurred[entry]);
+    while (!occurred[entry] && !own->absent);
     sample->tokens[length - 1] = key[entry];
     sample->targets[length - 1] = value[entry];
 }
 
-static const config_key dict_keys[] = {PAIRS_KEY, {0}};
+static const config_key dict_keys[] = {
+    PAIRS_KEY,
+    FLAG_KEY("absent", recall_settings, absent, "0|1", "0",
+             "1: one dictionary for all sequences, any of its keys asked for, there or not", "task"),
+    {0},
+};
 
 const smx_task task_dict_ar = {
     .name = "dict_ar",

@@ -58,8 +58,8 @@ export const NAMES: Readonly<Record<string, string>> = {
 
 const RARE =
     'init embed_std position_std warmup clip beta1 beta2 epsilon decay schedule activation norm filler lead nomatch ' +
-    'slots split permutation images lcat_block lcat_sigma filter_kind filter_norm value_filter filter_start filter_std ' +
-    'causal chunk alphas tile normaliser theta theta_sum oversample hyper hidden squash share_conv residual fused ' +
+    'slots split permutation images lcat_block lcat_sigma filter_kind filter_norm value_filter value_positive filter_start filter_std ' +
+    'causal chunk alphas tile normaliser theta theta_sum oversample hyper local hidden squash share_conv residual fused ' +
     's4d_kind gate_rank';
 const rare = new Set(RARE.split(' '));
 /** Somebody who is new can leave it alone. */
