@@ -6,13 +6,12 @@
 extern const smx_task task_mqar, task_ar, task_nar, task_mqnar, task_dict_ar, task_induction;
 extern const smx_task task_sc, task_sc_unique, task_select, task_cumsum, task_cummax, task_listops;
 extern const smx_task task_smnist, task_pmnist, task_charlm, task_lcat, task_own;
-extern const smx_task task_mad, task_track;
+extern const smx_task task_mad, task_track, task_table;
 
 const smx_task *const smx_tasks[] = {
-    &task_mqar,      &task_ar,     &task_nar,    &task_mqnar,   &task_dict_ar,
-    &task_induction, &task_mad,    &task_track,  &task_sc,      &task_sc_unique,
-    &task_select,    &task_cumsum, &task_cummax, &task_listops, &task_smnist,
-    &task_pmnist,    &task_charlm, &task_lcat,   &task_own,     NULL,
+    &task_mqar,   &task_ar,     &task_nar,       &task_mqnar,  &task_dict_ar, &task_induction, &task_mad,
+    &task_track,  &task_sc,     &task_sc_unique, &task_select, &task_cumsum,  &task_cummax,    &task_listops,
+    &task_smnist, &task_pmnist, &task_charlm,    &task_table,  &task_lcat,    &task_own,       NULL,
 };
 
 const smx_task *smx_task_find(const char *name) {

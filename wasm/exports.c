@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "tasks/files/data.h"
+#include "tasks/files/table.h"
 #include "model/mixers/mixer.h"
 #include "model/ops/distance.h"
 #include <seqmix/run.h>
@@ -194,6 +195,8 @@ const float *lab_reading(smx_run *run) { return smx_run_reading(run, &failure); 
 int lab_provide(const char *name, const void *bytes, size_t size) {
     return smx_data_provide(name, bytes, size, &failure);
 }
+// free with lab_free
+char *lab_table(const uint8_t *bytes, size_t size) { return table_summary(bytes, size, "it", &failure); }
 
 // ---- Checkpoints ----------------------------------------------------------------------------------------
 

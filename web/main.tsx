@@ -19,6 +19,7 @@ import { applyTheme } from './core/theme.ts';
 import { App } from './views/app.tsx';
 import { Broken } from './views/notice.tsx';
 import { listen } from './views/shortcuts.tsx';
+import { listenForTables } from './views/table_part.tsx';
 
 /** Keep the page's files, so that it opens without a network next time; later, when the first view has its
  * numbers. */
@@ -39,6 +40,7 @@ try {
     Object.assign(globalThis, { seqmix: inspect });
     render(<App />, root);
     listen();
+    listenForTables();
     void watchSession();
     void restoreFiles();
     void restoreText();

@@ -260,13 +260,15 @@ static int work_on(work *w) {
     return status;
 }
 
-// Threads are this machine's; a text= that is a path has to be given again by whoever loads a checkpoint.
+// Threads are this machine's; a text= or file= that is a path has to be given again by whoever loads a
+// checkpoint.
 static char *changes_of(const config *c) {
-    const char *text = config_get(c, "text"), *threads = config_get(c, "threads");
-    char *changes = malloc(strlen(threads) + 3 * (text ? strlen(text) : 0) + 32), *to = changes;
+    const char *text = config_get(c, "text"), *file = config_get(c, "file");
+    const char *path = text ? text : file, *threads = config_get(c, "threads");
+    char *changes = malloc(strlen(threads) + 3 * (path ? strlen(path) : 0) + 32), *to = changes;
     if (!changes) return NULL;
     to += sprintf(to, "threads=%s", threads);
-    if (text) pairs_encode(to + sprintf(to, "&text="), text);
+    if (path) pairs_encode(to + sprintf(to, text ? "&text=" : "&file="), path);
     return changes;
 }
 

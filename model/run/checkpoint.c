@@ -190,20 +190,20 @@ static int read_losses(smx_run *r, const tensors *file, smx_error *e) {
     return 0;
 }
 
-// Do the changes, one run of "key=value&...", give text?
-static int is_text(void *unused, const char *key, const char *value, smx_error *error) {
-    (void)unused, (void)value, (void)error;
-    return !strcmp(key, "text");
+// Do the changes, one run of "key=value&...", give this key?
+static int is_key(void *wanted, const char *key, const char *value, smx_error *error) {
+    (void)value, (void)error;
+    return !strcmp(key, wanted);
 }
-static int gives_text(const char *changes) {
-    return changes && pairs_visit(pairs_run(changes, 0), is_text, NULL, NULL) == 1;
+static int gives(const char *changes, const char *key) {
+    return changes && pairs_visit(pairs_run(changes, 0), is_key, (void *)key, NULL) == 1;
 }
 
 // What the changes may not do to a trained model, and what a stranger's file may not do to whoever loads it.
 static int check_config(const config *was, const config *is, const char *changes, uint64_t step,
                         smx_error *e) {
     static const char *const fixed[] = {"mixer", "task"};
-    const char *text = config_get(is, "text");
+    static const char *const paths[] = {"text", "file"}; // keys that may name a file on disk
     for (int i = 0; i < 2; i++) {
         const char *value = config_get(was, fixed[i]);
         if (strcmp(value, config_get(is, fixed[i])))
@@ -212,8 +212,11 @@ static int check_config(const config *was, const config *is, const char *changes
     if (step > is->common.steps)
         return config_fail(e, is, "steps", "at least %llu, where the checkpoint is",
                            (unsigned long long)step);
-    if (text && data_is_path(text) && !gives_text(changes))
-        return config_fail(e, is, "text", "given again by whoever loads the checkpoint, being a path");
+    for (int i = 0; i < 2; i++) {
+        const char *path = config_get(is, paths[i]);
+        if (path && data_is_path(path) && !gives(changes, paths[i]))
+            return config_fail(e, is, paths[i], "given again by whoever loads the checkpoint, being a path");
+    }
     return 0;
 }
 

@@ -324,7 +324,7 @@ onPage('everything can be done from the keyboard', RACE, {}, async (page) => {
     await page.keyboard.press('Enter');
     await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'paused'));
     assert.equal(await text(page, '[role=status]'), 'Paused.');
-    await page.focus('.tabs input:checked');
+    await page.focus('.picker input:checked');
     await page.keyboard.press('ArrowRight');
     await until(page, () => /run=1/.test(location.hash));
     await until(page, () => document.querySelectorAll('.question button').length === 8);

@@ -82,7 +82,7 @@ onPage(
             `row ${asks} is outlined at ${drawn.outlined}`,
         );
         // Attention looks at the value of no question: of eight, at most a few are met by chance.
-        await page.focus('.tabs input:checked');
+        await page.focus('.picker input:checked');
         await page.keyboard.press('ArrowRight');
         await until(
             page,

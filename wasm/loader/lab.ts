@@ -2,7 +2,7 @@
 import { kernelsOf, type Kernels } from './kernels.js';
 import type { Memory } from './memory.js';
 import { Run } from './run.js';
-import type { ConfigTable, OpenOptions, ResumeOptions } from './types.js';
+import type { ConfigTable, OpenOptions, ResumeOptions, TableSummary } from './types.js';
 
 /** One instance of the module. */
 export class Lab {
@@ -62,6 +62,11 @@ export class Lab {
                 : m.x.lab_provide(at, 0, 0),
         );
         if (failed) throw m.error();
+    }
+    /** What is in a table (CSV or TSV, uncompressed), for `task=table&file=NAME` once it is provided. */
+    table(bytes: Uint8Array): TableSummary {
+        const m = this.#memory;
+        return JSON.parse(m.owned(m.found(m.withBytes(bytes, (at) => m.x.lab_table(at, bytes.length)))));
     }
     /** Every key of the given config with its value; several runs joined by ~ stay several. */
     complete(config: string): string {

@@ -41,6 +41,7 @@ export interface Exports extends KernelModule {
     lab_saliency(run: Pointer, answer: number): Pointer;
     lab_reading(run: Pointer): Pointer;
     lab_provide(name: Pointer, bytes: Pointer, size: number): number;
+    lab_table(bytes: Pointer, size: number): Pointer;
     lab_save(run: Pointer): Pointer;
     lab_saved_size(): number;
     lab_state_open(run: Pointer, sequences: number, most: number): Pointer;

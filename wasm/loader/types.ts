@@ -34,6 +34,25 @@ export interface ConfigTask extends ConfigPart {
     /** An answer is the token that followed the ones at hand where they stood before. */
     readonly recall: boolean;
 }
+/** What is in a table: `lab.table`. */
+export interface TableSummary {
+    readonly rows: number;
+    readonly columns: readonly TableColumn[];
+    /** The first ten rows, as they are written. */
+    readonly preview: readonly (readonly string[])[];
+}
+export interface TableColumn {
+    readonly name: string;
+    /** How many of its cells are numbers, other words, or missing. */
+    readonly numbers: number;
+    readonly words: number;
+    readonly missing: number;
+    /** The line of the file on which the first is missing; 0: none is. */
+    readonly line: number;
+    /** How many different values there are; 11 stands for more than ten. */
+    readonly different: number;
+}
+
 export interface ConfigPreset {
     readonly name: string;
     readonly title: string;

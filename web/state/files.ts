@@ -5,7 +5,7 @@ import { restart } from './roster.ts';
 const provided = new Map<string, ReadonlyMap<string, Uint8Array>>();
 /** Data files for the runs that are opened from now on; `of` tells apart what one part of the page replaces
  * as a whole. */
-export function provideFiles(of: 'mnist' | 'text', files: ReadonlyMap<string, Uint8Array>): void {
+export function provideFiles(of: 'mnist' | 'text' | 'table', files: ReadonlyMap<string, Uint8Array>): void {
     provided.set(of, files);
     pool().files(new Map([...provided.values()].flatMap((some) => [...some])));
 }

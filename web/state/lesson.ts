@@ -34,7 +34,7 @@ export const SHELVES = [
     {
         id: 'own',
         title: 'With files of yours',
-        names: ['smnist-fast', 'digits', 'pixels14', 'pixels28', 'pmnist', 'mission-mnist'],
+        names: ['table', 'smnist-fast', 'digits', 'pixels14', 'pixels28', 'pmnist', 'mission-mnist'],
     },
 ] as const;
 export type Shelf = (typeof SHELVES)[number]['id'];
@@ -69,7 +69,8 @@ export const cards = (shelf: Shelf): Card[] => {
             const long = steps > MOST_GENTLE;
             // At full speed about as the native program, which was measured.
             const time = duration(long ? Math.max(1, seconds) : steps / GENTLE);
-            const needs = shelf === 'own' ? 'MNIST files, or drawn digits at once' : 'needs nothing';
+            const mnist = runsOf(lab(), `preset=${name}`).some(mnistKey);
+            const needs = mnist ? 'MNIST files, or drawn digits at once' : 'needs nothing';
             const view = ELSEWHERE[name] ?? VIEW.view;
             const config = `preset=${name}`;
             return { name, title, sentence, config, view, long, takes: `about ${time} · ${needs}` };

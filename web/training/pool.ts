@@ -1,7 +1,7 @@
 // pool.ts: the page's workers. The only file that talks to them: it spreads runs over max(1, cores - 1)
 // workers, passes commands on, and replaces a worker that dies.
 import * as Comlink from 'comlink';
-import type { Evaluation } from '../../wasm/loader/seqmix.ts';
+import type { Evaluation, TableSummary } from '../../wasm/loader/seqmix.ts';
 import type { Edits, Look, Opened, Problem, Report, Seen, Watch } from './protocol.ts';
 import { spawnTrainer } from './spawn.ts';
 import type { Host } from './worker.ts';
@@ -151,6 +151,12 @@ export class Pool {
     }
     async confusion(id: number, count: number): Promise<number[][] | null> {
         return (await this.#seat(id)?.host.confusion(id, count)) ?? null;
+    }
+    /** What is in a table, read in a worker. */
+    async table(bytes: Uint8Array): Promise<TableSummary | { problem: Problem }> {
+        const seat = this.#seats[0] ?? this.#spawn();
+        await seat.ready;
+        return seat.host.table(bytes);
     }
     async save(id: number): Promise<Uint8Array | null> {
         return (await this.#seat(id)?.host.save(id)) ?? null;

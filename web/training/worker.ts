@@ -2,7 +2,14 @@
 // of the module per run, so that a closed run leaves nothing behind and a broken one takes no other with it.
 // One run in it is job.ts; the page's side is pool.ts.
 import * as Comlink from 'comlink';
-import { load, SeqmixError, type Evaluation, type Lab, type Run } from '../../wasm/loader/seqmix.ts';
+import {
+    load,
+    SeqmixError,
+    type Evaluation,
+    type Lab,
+    type Run,
+    type TableSummary,
+} from '../../wasm/loader/seqmix.ts';
 import { evaluate, jobOf, problemOf, reportOf, stepsBehind, tryNextLength, type Job } from './job.ts';
 import { EVALUATE_EVERY, LENGTH_SHARE, REPORT_EVERY, SLICE } from './protocol.ts';
 import type { Edits, Look, Opened, Problem, Report, Seen, Told, Watch } from './protocol.ts';
@@ -76,7 +83,11 @@ export class Host {
             try {
                 const digits = /(data|test)=mnist/.test(config);
                 for (const [name, bytes] of this.#files)
-                    if ((digits && name.endsWith('-ubyte')) || config.includes(`text=${name}`))
+                    if (
+                        (digits && name.endsWith('-ubyte')) ||
+                        config.includes(`text=${name}`) ||
+                        config.includes(`file=${name}`)
+                    )
                         lab.provide(name, bytes);
                 run = make(lab);
             } catch (error) {
@@ -92,6 +103,17 @@ export class Host {
             return { config: run.config, params, steps, flops, bytes, step, warning: run.warning };
         } catch (error) {
             return { problem: problemOf(error) };
+        }
+    }
+    /** What is in a table. */
+    async table(bytes: Uint8Array): Promise<TableSummary | { problem: Problem }> {
+        const lab = this.#spare.pop() ?? (await load({ wasm: this.#module!, scalar: this.#module! }));
+        try {
+            return lab.table(bytes);
+        } catch (error) {
+            return { problem: problemOf(error) };
+        } finally {
+            this.#keep(lab, null);
         }
     }
     /** Data files for the runs that will read them. */

@@ -6,6 +6,7 @@ import { LessonNow, LessonSeen } from './lesson_now.tsx';
 import { Lessons } from './lessons.tsx';
 import { Numbers } from './numbers.tsx';
 import { RunsView } from './runs.tsx';
+import { TablePart } from './table_part.tsx';
 import { TaskView } from './task.tsx';
 import { Transport } from './transport.tsx';
 
@@ -15,6 +16,7 @@ export default function Experiment() {
             <section class="race" aria-label="Training">
                 <Transport />
                 <LessonNow />
+                <TablePart />
                 <CurvesView />
                 <LessonSeen />
                 <Numbers />
