@@ -86,6 +86,7 @@ $(call script, cluster,  cli/cluster.test.mjs,              docs/SCALE.md script
 $(call script, mpi,      cli/mpi.test.mjs,                  build/seqmix $(if $(HAVE_MPI),build/seqmix-mpi))
 $(call script, generate, cli/generate.test.mjs,             build/seqmix)
 $(call script, oracle,   cli/oracle.test.mjs,               $(NPY) docs/ORACLE.md build/seqmix)
+$(call script, judge,    cli/judge.test.mjs,                $(NPY) proofs_tests/cli/planted.mjs docs/ORACLE.md build/seqmix)
 # The tools and what they write.
 $(call script, scripts,  tools/tally.test.sh,               $(addprefix scripts/,run-test.sh tally.sh judge.mk))
 $(call script, api,      tools/api.test.mjs,                scripts/api.mjs docs/API.md $(wildcard include/seqmix/*.h) $(LOADER) wasm/tsconfig.json | setup)

@@ -33,20 +33,10 @@ static double scale_of(const manifest_array *is, const npy *ref) {
     return scale;
 }
 
-// A manifest says how much a format's rounding of the inputs moves each array; where it only says so for
-// float32, other formats get their own tolerance, widened as far as that of float32 is.
-static double tolerance(const options *o, const manifest *m, const manifest_array *is) {
-    const compare_format *f = o->format ? o->format : compare_formats, *f32 = compare_format_named("f32");
-    if (o->tol > 0) return o->tol;
-    if (f == compare_formats) return m->f64_tol;
-    double given = f->digits == 24 ? is->f32_tol : f->digits == 11 ? is->f16_tol : is->bf16_tol;
-    return given > 0 ? given : f->tol * fmax(1, is->f32_tol / f32->tol);
-}
-
 static void judge(verdict *v, const options *o, const manifest *m, const manifest_array *is, const npy *ref,
                   const npy *got, const char *name) {
     double scale = scale_of(is, ref), worst = -1;
-    double tol = tolerance(o, m, is);
+    double tol = o->tol > 0 ? o->tol : manifest_tolerance(m, is, o->format ? o->format : compare_formats);
     size_t where = 0;
     for (size_t i = 0; i < ref->count; i++) {
         double a = npy_value(got, i), b = npy_value(ref, i), error = compare_error(a, b);

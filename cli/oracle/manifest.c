@@ -3,6 +3,7 @@
 
 #include "model/base/error.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -109,6 +110,15 @@ int manifest_fits(const manifest_array *is, const npy *value, const char *path, 
         return -1;
     }
     return 0;
+}
+
+double manifest_tolerance(const manifest *m, const manifest_array *is, const compare_format *format) {
+    const compare_format *f32 = compare_format_named("f32");
+    if (format == compare_formats) return m->f64_tol;
+    const double given = format->digits == 24   ? is->f32_tol
+                         : format->digits == 11 ? is->f16_tol
+                                                : is->bf16_tol;
+    return given > 0 ? given : format->tol * fmax(1, is->f32_tol / f32->tol);
 }
 
 const char *manifest_case_name(const json *entry) {

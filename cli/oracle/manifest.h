@@ -5,6 +5,7 @@
 
 #include "model/base/json.h"
 #include "cli/npy.h"
+#include "compare.h"
 
 enum { MANIFEST_PATH = 4096 };
 
@@ -30,6 +31,10 @@ int manifest_array_of(const manifest *m, const json *entry, const char *folder, 
                       manifest_array *out, smx_error *error);
 // Does what was read have the shape and the kind of number (whole or real) that the manifest says?
 int manifest_fits(const manifest_array *is, const npy *value, const char *path, smx_error *error);
+// What is allowed in that format, relative to the array's scale. A manifest says how much a format's rounding
+// of the inputs moves each array; where it only says so for float32, other formats get their own tolerance,
+// widened as far as that of float32 is.
+double manifest_tolerance(const manifest *m, const manifest_array *is, const compare_format *format);
 const char *manifest_case_name(const json *entry);
 
 #endif

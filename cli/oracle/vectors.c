@@ -13,6 +13,7 @@
 
 #include "cli/cli.h"
 #include "compare.h"
+#include "hard.h"
 #include "oracle_batch.h"
 #include "kernels/hash.h"
 #include "kernels/philox.h"
@@ -369,6 +370,7 @@ typedef struct {
     const char *out;
     const char *seed;
     long length, width, batch;
+    int hard;
 } options;
 static const cli_option table[] = {
     {"--out", "DIR", "where to; manifest.json is written last", OPTION_TEXT, offsetof(options, out), 0, 0},
@@ -379,6 +381,9 @@ static const cli_option table[] = {
     {"--width", "N", "and at this width", OPTION_COUNT, offsetof(options, width), 1, 1024},
     {"--batch", "N", "every case on N sequences, where its mechanism reads any", OPTION_COUNT,
      offsetof(options, batch), 1, MOST_SEQUENCES},
+    {"--hard", NULL,
+     "instead, cases of 300 to 4,096 rows with gates shut and open, states handed on, huge and tiny numbers",
+     OPTION_FLAG, offsetof(options, hard), 0, 0},
     {0},
 };
 
@@ -399,6 +404,9 @@ static int vectors(int argc, char **argv) {
     const char *const out = o.out, *const seed = o.seed;
     if (!*seed || strlen(seed) > 18 || strspn(seed, "0123456789") != strlen(seed))
         return cli_fail("vectors: --seed is '%.60s'; it must be a whole number of at most 18 digits", seed);
+    if (o.hard && (o.length || o.width || o.batch))
+        return cli_fail("vectors: --hard has sizes of its own, without --length, --width and --batch");
+    if (o.hard) return hard_vectors(out, strtoull(seed, NULL, 10));
     work *w = calloc(1, sizeof *w);
     if (!w) return cli_fail("vectors: out of memory");
     w->out = out;

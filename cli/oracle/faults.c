@@ -1,0 +1,620 @@
+// faults.c: see faults.h. First what the numbers alone say; then near misses that the oracle itself is asked
+// for, on inputs that are changed as the fault would change them; then where the wrong rows and columns lie.
+// seqmix.testing.check_layer does the same for a Python function, which it can call again. Long: each kind of
+// fault is a few lines.
+#include "faults.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+
+enum { LOOSE = 4 }; // times the tolerance: still taken for the same
+
+typedef struct {
+    const faults_case *c;
+    const faults_array *a;
+    char *text;
+    size_t length;
+} search;
+
+static int say(const search *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int say(const search *s, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(s->text, s->length, format, args);
+    va_end(args);
+    return 1;
+}
+
+static size_t rows_of(const faults_array *a) { return a->ndim >= 2 ? a->shape[0] : 0; }
+static size_t row_size(const faults_array *a) { return rows_of(a) ? a->count / rows_of(a) : 0; }
+
+static int same(const search *s, const double *got, const double *other, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!(compare_error(got[i], other[i]) <= LOOSE * s->c->tol * s->a->scale)) return 0;
+    return 1;
+}
+
+// ---- The numbers alone
+
+static int not_finite(const search *s) {
+    const faults_array *a = s->a;
+    size_t bad = 0, first = a->count;
+    char place[160];
+    for (size_t i = 0; i < a->count; i++)
+        if (!isfinite(a->got[i]) && !bad++) first = i;
+    if (!bad) return 0;
+    npy shape = {NPY_F8, a->ndim, {0}, a->count, NULL};
+    memcpy(shape.shape, a->shape, sizeof shape.shape);
+    compare_place(place, sizeof place, &shape, first);
+    return say(
+        s,
+        "%zu of %zu numbers are NaN or infinite, the first at %s: an exponential of a large number, or a "
+        "row in which everything is masked",
+        bad, a->count, place);
+}
+
+static int all_zero(const search *s) {
+    for (size_t i = 0; i < s->a->count; i++)
+        if (s->a->got[i] != 0) return 0;
+    return say(s, s->a->gradient ? "all zero: is the graph cut (detach, a backward that returns nothing)?"
+                                 : "all zero");
+}
+
+// A factor that makes them the same; those that sizes explain are named.
+static int factor(const search *s) {
+    const faults_array *a = s->a;
+    double over = 0, under = 0, worst = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        over += a->got[i] * a->ref[i];
+        under += a->ref[i] * a->ref[i];
+    }
+    const double c = under > 0 ? over / under : 0;
+    if (a->count < 2 || fabs(c - 1) < 1e-3 || c == 0) return 0;
+    for (size_t i = 0; i < a->count; i++) worst = fmax(worst, fabs(a->got[i] - c * a->ref[i]));
+    if (!(worst <= LOOSE * s->c->tol * a->scale * fmax(1, fabs(c)))) return 0;
+    char as[48] = "";
+    static const char *const sizes[] = {"dk", "dv", "L"};
+    size_t d;
+    for (size_t i = 0; i < 4 && !*as; i++) {
+        const json *n = json_get(s->c->params, i < 3 ? sizes[i] : "D"), *heads = json_get(s->c->params, "H");
+        size_t h = 1;
+        if (!n || !json_size(n, &d)) continue;
+        if (i == 3 && heads && json_size(heads, &h) && h) d /= h;
+        const char *name = i < 3 ? sizes[i] : "d";
+        if (d > 1 && fabs(c * sqrt((double)d) - 1) < 1e-3) snprintf(as, sizeof as, " = 1/sqrt(%s)", name);
+        if (d > 1 && fabs(c / sqrt((double)d) - 1) < 1e-3) snprintf(as, sizeof as, " = sqrt(%s)", name);
+    }
+    return say(s, "the reference times %.6g%s: a scale is missing or taken twice", c, as);
+}
+
+static int low_precision(const search *s) {
+    const double half = compare_format_named("f16")->tol;
+    if (s->c->tol >= half) return 0;
+    for (size_t i = 0; i < s->a->count; i++)
+        if (!(compare_error(s->a->got[i], s->a->ref[i]) <= half * s->a->scale)) return 0;
+    return say(s, "within float16's tolerance: something is computed or stored in lower precision, or "
+                  "approximated");
+}
+
+// The right numbers in the wrong places.
+static int moved(const search *s) {
+    const faults_array *a = s->a;
+    const size_t L = rows_of(a), n = row_size(a);
+    if (L < 3) return 0;
+    if (same(s, a->got + n, a->ref, (L - 1) * n))
+        return say(s, "every row is the row before it: one row late");
+    if (same(s, a->got, a->ref + n, (L - 1) * n))
+        return say(s, "every row is the row after it: one row early");
+    int reversed = 1;
+    for (size_t t = 0; t < L && reversed; t++)
+        reversed = same(s, a->got + t * n, a->ref + (L - 1 - t) * n, n);
+    if (reversed) return say(s, "the rows are in reverse order");
+    const json *heads = json_get(s->c->params, "H");
+    size_t H = 1;
+    if (!heads || !json_size(heads, &H) || H < 2 || n % H) return 0;
+    const size_t d = n / H;
+    int interleaved = 1, outside = 1;
+    for (size_t t = 0; t < L; t++)
+        for (size_t i = 0; i < n && (interleaved || outside); i++) { // of head i / d, column i % d
+            interleaved = interleaved && same(s, a->got + t * n + i % d * H + i / d, a->ref + t * n + i, 1);
+            outside = outside && same(s, a->got + i / d * L * d + t * d + i % d, a->ref + t * n + i, 1);
+        }
+    if (interleaved || outside)
+        return say(s, "the numbers are right, their places are not: heads are laid out %s",
+                   interleaved ? "column by column" : "before the rows, [H][L][d]");
+    return 0;
+}
+
+// ---- Near misses: the oracle on inputs that are changed as the fault would change them
+
+typedef struct {
+    npy input[ORACLE_MAX_ARRAYS]; // data borrowed from the case, but those that `own` says
+    int own[ORACLE_MAX_ARRAYS], left_out[ORACLE_MAX_ARRAYS];
+    const char *key; // a parameter that is otherwise
+    char value[40];  // as JSON
+    size_t from, to; // rows; to 0: all
+} variant;
+
+static variant as_it_is(const faults_case *c) {
+    variant v = {.key = NULL};
+    memcpy(v.input, c->input, sizeof v.input);
+    return v;
+}
+static void forget(variant *v) {
+    for (size_t i = 0; i < ORACLE_MAX_ARRAYS; i++)
+        if (v->own[i]) npy_free(&v->input[i]);
+}
+// Numbers of the variant's own, to be changed. NULL: no memory, or whole numbers.
+static double *change(variant *v, size_t i) {
+    npy *a = &v->input[i];
+    if (a->dtype == NPY_I4) return NULL;
+    double *copy = malloc(a->count * sizeof *copy + 1);
+    if (!copy) return NULL;
+    for (size_t k = 0; k < a->count; k++) copy[k] = npy_value(a, k);
+    if (v->own[i]) npy_free(a);
+    a->data = copy;
+    a->dtype = NPY_F8;
+    v->own[i] = 1;
+    return copy;
+}
+
+static size_t case_rows(const faults_case *c) {
+    const json *L = json_get(c->params, "L");
+    size_t n = 0;
+    return L && json_size(L, &n) ? n : 0;
+}
+static int has_rows(const faults_case *c, size_t i) {
+    const size_t L = case_rows(c);
+    return L && c->input[i].ndim >= 2 && c->input[i].shape[0] == L;
+}
+
+static void write_value(FILE *to, const json *v) {
+    if (v->type == JSON_STRING) fprintf(to, "\"%s\"", v->string); // words of the mechanisms' own
+    if (v->type == JSON_NUMBER) fprintf(to, "%.17g", v->number);
+    if (v->type == JSON_TRUE || v->type == JSON_FALSE) fputs(v->type == JSON_TRUE ? "true" : "false", to);
+    if (v->type != JSON_ARRAY) return;
+    fputc('[', to);
+    for (const json *e = v->child; e; e = e->next) {
+        if (e != v->child) fputc(',', to);
+        write_value(to, e);
+    }
+    fputc(']', to);
+}
+
+// The parameters as they are but for what the variant changes.
+static json *params_of(const faults_case *c, const variant *v) {
+    char *text = NULL;
+    size_t size = 0;
+    smx_error error;
+    FILE *to = open_memstream(&text, &size);
+    if (!to) return NULL;
+    fputc('{', to);
+    int n = 0;
+    for (const json *p = c->params ? c->params->child : NULL; p; p = p->next) {
+        if (v->key && !strcmp(p->key, v->key)) continue;
+        fprintf(to, "%s\"%s\":", n++ ? "," : "", p->key);
+        if (v->to && !strcmp(p->key, "L"))
+            fprintf(to, "%zu", v->to - v->from);
+        else
+            write_value(to, p);
+    }
+    if (v->key) fprintf(to, "%s\"%s\":%s", n ? "," : "", v->key, v->value);
+    fputc('}', to);
+    json *params = fclose(to) ? NULL : json_parse(text, size, &error);
+    free(text);
+    return params;
+}
+
+// What the oracle gives for the array at hand: malloc'ed [*count], NULL where it does not take the variant.
+static double *run(const search *s, const variant *v, size_t *count) {
+    const faults_case *c = s->c;
+    oracle_case o;
+    double *found = NULL;
+    json *params = params_of(c, v);
+    int status = !params || oracle_open(&o, c->mechanism, params, c->mode);
+    if (!params) return NULL;
+    for (size_t i = 0; i < c->n_inputs && !status; i++) {
+        npy a = v->input[i];
+        if (v->left_out[i] || (!s->a->gradient && !strcmp(c->input_name[i], "dy"))) continue;
+        if (v->to && has_rows(c, i)) {
+            const size_t bytes = a.count / a.shape[0] * npy_item_size(a.dtype);
+            a.data = (char *)a.data + v->from * bytes;
+            a.count = a.count / a.shape[0] * (v->to - v->from);
+            a.shape[0] = v->to - v->from;
+        }
+        status = oracle_set(&o, c->input_name[i], &a);
+    }
+    if (!status) status = oracle_run(&o);
+    const oracle_slot *slot =
+        status ? NULL : oracle_slot_of(&o, s->a->gradient ? ORACLE_INPUT : ORACLE_OUTPUT, s->a->name);
+    const double *data = !slot ? NULL : s->a->gradient ? slot->grad : slot->data;
+    if (data && (found = malloc(slot->count * sizeof *found + 1))) {
+        memcpy(found, data, slot->count * sizeof *found);
+        *count = slot->count;
+    }
+    oracle_close(&o);
+    json_free(params);
+    return found;
+}
+
+// Whether the variant gives what was given; forgets it.
+static int is_it(const search *s, variant *v) {
+    size_t n = 0;
+    double *other = run(s, v, &n);
+    const int yes = other && n == s->a->count && same(s, s->a->got, other, n);
+    free(other);
+    forget(v);
+    return yes;
+}
+
+static int named(const char *name, const char *names) {
+    const size_t n = strlen(name);
+    for (const char *at = names; *at; at += strcspn(at, " "), at += *at == ' ')
+        if (!strncmp(at, name, n) && (at[n] == ' ' || !at[n])) return 1;
+    return 0;
+}
+
+static int other_parameters(const search *s) {
+    oracle_declared d;
+    oracle_case of = {.mechanism = s->c->mechanism, .params = s->c->params, .mode = s->c->mode};
+    for (const char *at = s->c->mechanism->params; oracle_next_declared(&at, &d);) {
+        if (strcmp(d.type, "flag") == 0) {
+            variant v = as_it_is(s->c);
+            v.key = d.name;
+            const char *now = oracle_flag(&of, d.name) ? "false" : "true";
+            snprintf(v.value, sizeof v.value, "%s", now);
+            if (is_it(s, &v)) return say(s, "it is what the oracle gives with %s=%s", d.name, now);
+        }
+        for (const char *word = strchr(d.type, '|') ? d.type : ""; *word;) {
+            const size_t n = strcspn(word, "|");
+            variant v = as_it_is(s->c);
+            v.key = d.name;
+            snprintf(v.value, sizeof v.value, "\"%.*s\"", (int)n, word);
+            if (is_it(s, &v)) return say(s, "it is what the oracle gives with %s=%.*s", d.name, (int)n, word);
+            word += n + (word[n] == '|');
+        }
+    }
+    return 0;
+}
+
+static int left_out(const search *s) {
+    for (size_t i = 0; i < s->c->n_inputs; i++) {
+        if (!strcmp(s->c->input_name[i], "dy")) continue;
+        variant v = as_it_is(s->c);
+        v.left_out[i] = 1;
+        if (is_it(s, &v))
+            return strcmp(s->c->input_name[i], "s0")
+                       ? say(s, "it is what the oracle gives without %s", s->c->input_name[i])
+                       : say(s,
+                             "it is what the oracle gives without s0: the state that is handed on is not used");
+    }
+    return 0;
+}
+
+static int exchanged(const search *s) {
+    const faults_case *c = s->c;
+    for (size_t i = 0; i < c->n_inputs; i++)
+        for (size_t j = 0; j < i; j++) {
+            const npy *a = &c->input[i], *b = &c->input[j];
+            if (a->ndim != b->ndim || memcmp(a->shape, b->shape, a->ndim * sizeof *a->shape) ||
+                a->dtype == NPY_I4 || named("dy", c->input_name[i]) || named("dy", c->input_name[j]))
+                continue;
+            variant v = as_it_is(c);
+            v.input[i] = *b;
+            v.input[j] = *a;
+            if (is_it(s, &v))
+                return say(s, "it is what the oracle gives with %s and %s exchanged", c->input_name[j],
+                           c->input_name[i]);
+        }
+    return 0;
+}
+
+static int weights_turned(const search *s) {
+    const faults_case *c = s->c;
+    for (size_t i = 0; i < c->n_inputs; i++) {
+        const npy *a = &c->input[i];
+        const size_t n = a->ndim ? a->shape[a->ndim - 1] : 0;
+        if (named(c->input_name[i], "filter_q filter_k filter_v filter conv_k short_3 short_n")) {
+            variant v = as_it_is(c);
+            double *x = change(&v, i);
+            for (size_t k = 0; x && k < a->count; k++) x[k] = npy_value(a, k / n * n + n - 1 - k % n);
+            if (is_it(s, &v))
+                return say(s, "it is what the oracle gives with the taps of %s in reverse order",
+                           c->input_name[i]);
+        }
+        if (a->ndim == 2 && a->shape[0] == a->shape[1] && !has_rows(c, i) && n > 1) {
+            variant v = as_it_is(c);
+            double *x = change(&v, i);
+            for (size_t k = 0; x && k < a->count; k++) x[k] = npy_value(a, k % n * n + k / n);
+            if (is_it(s, &v))
+                return say(s,
+                           "it is what the oracle gives with %s transposed ([out][in]; every matrix here is "
+                           "[in][out])",
+                           c->input_name[i]);
+        }
+    }
+    return 0;
+}
+
+static int scaled_logits(const search *s) {
+    const json *D = json_get(s->c->params, "D"), *H = json_get(s->c->params, "H");
+    size_t d = 0, h = 1;
+    if (!D || !json_size(D, &d) || (H && (!json_size(H, &h) || !h)) || d / h < 2) return 0;
+    for (size_t i = 0; i < s->c->n_inputs; i++) {
+        if (!named(s->c->input_name[i], "q wq")) continue;
+        for (int twice = 0; twice < 2; twice++) {
+            variant v = as_it_is(s->c);
+            double *x = change(&v, i);
+            const double by = twice ? 1 / sqrt((double)(d / h)) : sqrt((double)(d / h));
+            for (size_t k = 0; x && k < v.input[i].count; k++) x[k] *= by;
+            if (is_it(s, &v))
+                return say(s, "it is what the oracle gives %s",
+                           twice ? "with the factor 1/sqrt(d) of the logits twice"
+                                 : "without the factor 1/sqrt(d) of the logits");
+        }
+    }
+    return 0;
+}
+
+// Gates and step sizes: g, beta, dt, alpha.
+static int gates(const search *s) {
+    const faults_case *c = s->c;
+    static const double bounds[] = {-1, -2, -5, -10, -20, -30, -60, -88};
+    for (size_t i = 0; i < c->n_inputs; i++) {
+        const char *name = c->input_name[i];
+        if (!named(name, "g beta dt") || !has_rows(c, i)) continue;
+        const size_t L = case_rows(c), n = c->input[i].count / L;
+        for (int late = 0; late < 2; late++) {
+            variant v = as_it_is(c);
+            double *x = change(&v, i);
+            for (size_t t = 0; x && t < L; t++)
+                for (size_t k = 0; k < n; k++) {
+                    const size_t from = late ? t - (t > 0) : t + (t + 1 < L);
+                    x[t * n + k] = late && !t ? 0 : npy_value(&c->input[i], from * n + k);
+                }
+            if (is_it(s, &v))
+                return say(s, "it is what the oracle gives with %s of the row %s", name,
+                           late ? "before: the gate is one row late" : "after: the gate is one row early");
+        }
+        for (int one = 0; one < 2; one++) {
+            variant v = as_it_is(c);
+            double *x = change(&v, i);
+            for (size_t k = 0; x && k < v.input[i].count; k++) x[k] = one;
+            if (is_it(s, &v)) return say(s, "it is what the oracle gives with %s=%d everywhere", name, one);
+        }
+        for (size_t b = 0; b < sizeof bounds / sizeof *bounds && !strcmp(name, "g"); b++) {
+            variant v = as_it_is(c);
+            double *x = change(&v, i);
+            for (size_t k = 0; x && k < v.input[i].count; k++) x[k] = fmax(x[k], bounds[b]);
+            if (is_it(s, &v)) return say(s, "it is what the oracle gives with g cut off at %g", bounds[b]);
+        }
+        // Heads' columns the other way round: column j of a row gates what column n - 1 - j should.
+        variant v = as_it_is(c);
+        double *x = change(&v, i);
+        for (size_t k = 0; x && k < v.input[i].count; k++)
+            x[k] = npy_value(&c->input[i], k / n * n + n - 1 - k % n);
+        if (n > 1 && is_it(s, &v))
+            return say(s, "it is what the oracle gives with the columns of %s swapped", name);
+        if (n == 1) forget(&v);
+    }
+    return 0;
+}
+
+static long input_named(const faults_case *c, const char *name) {
+    for (size_t i = 0; i < c->n_inputs; i++)
+        if (!strcmp(c->input_name[i], name)) return (long)i;
+    return -1;
+}
+
+// A state that is read before it is written, or whose gate meets what is being written.
+static int order_of_steps(const search *s) {
+    const faults_case *c = s->c;
+    const long q = input_named(c, "q"), k = input_named(c, "k"), g = input_named(c, "g");
+    const size_t L = case_rows(c), n = row_size(s->a);
+    if (q < 0 || !has_rows(c, (size_t)q) || s->a->gradient || L < 2) return 0;
+    if (rows_of(s->a) == L) {
+        variant v = as_it_is(c);
+        const size_t d = v.input[q].count / L;
+        double *x = change(&v, (size_t)q);
+        if (x) memmove(x, x + d, (L - 1) * d * sizeof *x); // row t + 1 asks the state after row t
+        size_t count = 0;
+        double *other = run(s, &v, &count);
+        const int before = other && count == s->a->count && same(s, s->a->got + n, other, (L - 1) * n);
+        free(other);
+        forget(&v);
+        if (before) return say(s, "the row itself is not heard: the state is read before it is written");
+    }
+    if (k < 0 || g < 0) return 0;
+    variant v = as_it_is(c);
+    const size_t gates = v.input[g].count / L, keys = v.input[k].count / L;
+    double *x = change(&v, (size_t)k);
+    for (size_t i = 0; x && i < v.input[k].count && gates; i++)
+        x[i] *= exp(npy_value(&c->input[g], i / keys * gates + i % keys * gates / keys));
+    if (is_it(s, &v))
+        return say(s, "the gate also meets what the row writes: it acts after the write, not before");
+    return 0;
+}
+
+static int one_head(const search *s) {
+    size_t H = 1;
+    const json *heads = json_get(s->c->params, "H");
+    if (!heads || !json_size(heads, &H) || H < 2) return 0;
+    variant v = as_it_is(s->c);
+    v.key = "H";
+    snprintf(v.value, sizeof v.value, "1");
+    return is_it(s, &v) ? say(s, "it is what the oracle gives with H=1, one head over all columns") : 0;
+}
+
+static int other_gradient(const search *s) {
+    if (!s->a->gradient) return 0;
+    for (size_t i = 0; i < s->c->n_inputs; i++) {
+        if (!strcmp(s->c->input_name[i], s->a->name) || !strcmp(s->c->input_name[i], "dy")) continue;
+        faults_array other = *s->a;
+        other.name = s->c->input_name[i];
+        search t = *s;
+        t.a = &other;
+        variant v = as_it_is(s->c);
+        size_t n = 0;
+        double *x = run(&t, &v, &n);
+        const int yes = x && n == s->a->count && same(s, s->a->got, x, n);
+        free(x);
+        if (yes) return say(s, "it is the gradient by %s", other.name);
+    }
+    return 0;
+}
+
+// ---- Where the wrong rows lie
+
+typedef struct {
+    size_t L, wrong, first, last;
+    unsigned char *bad; // [L]
+} wrong_rows;
+
+static wrong_rows find_rows(const faults_array *a, double tol) {
+    wrong_rows w = {.L = rows_of(a)};
+    w.bad = calloc(w.L + 1, 1);
+    const size_t n = row_size(a);
+    for (size_t i = 0; w.bad && n && i < a->count; i++)
+        if (!(compare_error(a->got[i], a->ref[i]) <= tol * a->scale)) w.bad[i / n] = 1;
+    for (size_t t = 0; w.bad && t < w.L; t++) {
+        if (!w.bad[t]) continue;
+        if (!w.wrong++) w.first = t;
+        w.last = t;
+    }
+    return w;
+}
+
+// The rows from `from` to `to` alone, as a sequence of its own: is its row `at` the array's row `is`?
+static int hears_only(const search *s, size_t from, size_t to, size_t at, size_t is) {
+    variant v = as_it_is(s->c);
+    const long s0 = input_named(s->c, "s0");
+    if (s0 >= 0) v.left_out[s0] = 1;
+    v.from = from;
+    v.to = to;
+    size_t count = 0;
+    double *other = run(s, &v, &count);
+    const size_t n = row_size(s->a);
+    const int yes = other && count >= (at + 1) * n && same(s, s->a->got + is * n, other + at * n, n);
+    free(other);
+    return yes;
+}
+
+static int truncated(const search *s, const wrong_rows *w) {
+    const size_t r = w->first;
+    if (s->a->gradient || r < 1 || rows_of(s->a) != case_rows(s->c)) return 0;
+    if (r > 1 && hears_only(s, 1, r + 1, r - 1, r))
+        return say(s, "a truncated history: row %zu, the first that is wrong, hears only the last %zu rows",
+                   r, r);
+    const size_t more = r + 1 < w->L ? r + 1 : r;
+    if (hears_only(s, r, more + 1, more - r, more) && hears_only(s, r, r + 1, 0, r))
+        return say(s, "the history begins anew at row %zu: the state is not handed on to the next block", r);
+    return 0;
+}
+
+// A gradient that is right within the first block and hears nothing of what comes after it.
+static int stops(const search *s) {
+    if (!s->a->gradient || rows_of(s->a) != case_rows(s->c)) return 0;
+    for (size_t block = 256; block >= 8; block /= 2) {
+        variant v = as_it_is(s->c);
+        v.to = block;
+        size_t count = 0;
+        double *other = block < rows_of(s->a) ? run(s, &v, &count) : NULL;
+        const int yes = other && count == block * row_size(s->a) && same(s, s->a->got, other, count);
+        free(other);
+        if (yes)
+            return say(
+                s,
+                "what rows from %zu on send back does not reach the rows before: the gradient stops at a "
+                "block's edge",
+                block);
+    }
+    return 0;
+}
+
+static int pattern(const search *s, const wrong_rows *w) {
+    if (!w->wrong || w->wrong == w->L) return 0;
+    const size_t run = w->last - w->first + 1;
+    for (size_t block = 256; block >= 8; block /= 2) // the last block, not full
+        if (w->L % block && w->first == w->L / block * block && w->wrong > 0 && w->last + 1 == w->L &&
+            w->first)
+            return say(s, "only rows %zu to %zu are wrong: the last block of %zu, which is not full",
+                       w->first, w->last, block);
+    // The smallest block of which few places are ever wrong, and those in most blocks.
+    for (size_t block = 8; block <= 256; block *= 2) {
+        size_t places = 0, low = block, high = 0;
+        for (size_t p = 0; p < block; p++) {
+            size_t bad = 0;
+            for (size_t t = p; t < w->L; t += block) bad += w->bad[t];
+            if (!bad) continue;
+            places++;
+            if (p < low) low = p;
+            high = p;
+        }
+        if (places && places <= block / 4 && 2 * w->wrong >= places * (w->L / block) && w->L / block >= 2 &&
+            run > block)
+            return places == 1
+                       ? say(s,
+                             "only row %zu of every %zu is wrong: the mask, or what is handed on, at a "
+                             "block's edge",
+                             low, block)
+                       : say(s,
+                             "only rows %zu to %zu of every %zu are wrong: the mask, or what is handed "
+                             "on, at a block's edge",
+                             low, high, block);
+    }
+    for (size_t block = 8; block <= 256; block *= 2) { // and of which few are ever right, in most blocks
+        size_t right = 0;
+        for (size_t t = 0; t < w->L / block * block; t++) right += !w->bad[t] && t % block == block - 1;
+        if (right == w->L / block && right >= 2 && w->wrong + right + block > w->L)
+            return say(s, "right only in the last row of every %zu: rows see to the end of their block",
+                       block);
+    }
+    if (w->first == 1 && w->wrong + 1 == w->L)
+        return say(s, "right in row 0 alone: what is handed on from row to row is wrong");
+    if (w->last + 2 == w->L && w->wrong + 1 == w->L)
+        return say(s, "right in the last row alone: rows hear of later ones (the mask)");
+    if (w->last + 1 == w->L && w->wrong == run)
+        return say(
+            s,
+            "right up to row %zu, wrong from row %zu on: a history, table or buffer that ends there, or a "
+            "mistake that is carried on",
+            w->first - 1, w->first);
+    if (!w->first && w->wrong == run)
+        return say(
+            s, "only the first %zu rows are wrong: what stands before row 0 (padding, the first state)", run);
+    return say(s, "%zu of %zu rows are wrong, from row %zu to %zu", w->wrong, w->L, w->first, w->last);
+}
+
+static int columns(const search *s) {
+    const faults_array *a = s->a;
+    const size_t n = row_size(a);
+    size_t H = 1, wrong = 0, first = 0;
+    const json *heads = json_get(s->c->params, "H");
+    if (!n || !heads || !json_size(heads, &H) || H < 2 || n % H) return 0;
+    for (size_t h = 0; h < H; h++) {
+        int bad = 0;
+        for (size_t i = 0; i < a->count && !bad; i++)
+            bad = i % n / (n / H) == h && !(compare_error(a->got[i], a->ref[i]) <= s->c->tol * a->scale);
+        if (bad && !wrong++) first = h;
+    }
+    return wrong == 1 ? say(s, "only head %zu is wrong", first) : 0;
+}
+
+void faults_explain(char *text, size_t length, const faults_case *c, const faults_array *a) {
+    const search s = {c, a, text, length};
+    *text = 0;
+    if (not_finite(&s) || all_zero(&s) || factor(&s) || moved(&s)) return;
+    if (other_parameters(&s) || left_out(&s) || exchanged(&s) || weights_turned(&s) || scaled_logits(&s) ||
+        gates(&s) || order_of_steps(&s) || one_head(&s) || other_gradient(&s))
+        return;
+    if (stops(&s) || low_precision(&s)) return;
+    wrong_rows w = find_rows(a, c->tol);
+    if (!(w.bad && (truncated(&s, &w) || pattern(&s, &w) || columns(&s))))
+        say(&s, "no near miss that is known: the numbers are wrong everywhere");
+    free(w.bad);
+}

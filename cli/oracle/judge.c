@@ -1,0 +1,290 @@
+// judge.c: `seqmix judge`: a set of test vectors against somebody's outputs, and what kind of fault the
+// pattern of errors suggests. What is past tolerance is what `seqmix compare` says is.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+#include "compare.h"
+#include "faults.h"
+#include "manifest.h"
+#include "model/base/error.h"
+
+typedef struct {
+    const char *results, *manifest, *only;
+    const compare_format *format;
+    int as[4]; // asked for, in the order of compare_formats
+    int json;
+} options;
+
+typedef struct {
+    size_t cases, wrong, arrays, past, missing, bad;
+    // Of the mechanism whose cases are read: the longest that is right, the shortest that is wrong.
+    char mechanism[64];
+    size_t right_to, wrong_from;
+} verdict;
+
+typedef struct {
+    char error[512];
+    double *got, *ref;
+    double worst, allowed, scale; // relative to the scale
+    manifest_array is;
+} judged;
+
+static void judged_free(judged *j) {
+    free(j->got);
+    free(j->ref);
+    j->got = j->ref = NULL;
+}
+
+static double *numbers_of(const npy *a) {
+    double *x = malloc(a->count * sizeof *x + 1);
+    for (size_t i = 0; x && i < a->count; i++) x[i] = npy_value(a, i);
+    return x;
+}
+
+// 0: judged; 1: it was not given; -1: unreadable.
+static int read_pair(judged *j, const manifest *m, const options *o, const json *entry, smx_error *error) {
+    char ref_path[MANIFEST_PATH], got_path[MANIFEST_PATH];
+    struct stat st;
+    npy ref, got;
+    if (manifest_array_of(m, entry, m->folder, ref_path, &j->is, error) ||
+        manifest_array_of(m, entry, o->results, got_path, &j->is, error))
+        return -1;
+    if (stat(got_path, &st)) return 1;
+    if (npy_read(&ref, ref_path, error)) return -1;
+    int status = manifest_fits(&j->is, &ref, ref_path, error);
+    if (!status && !(status = npy_read(&got, got_path, error))) {
+        status = manifest_fits(&j->is, &got, got_path, error);
+        j->got = numbers_of(&got);
+        j->ref = numbers_of(&ref);
+        if (!status && (!j->got || !j->ref)) status = error_say(error, "out of memory");
+        npy_free(&got);
+    }
+    j->allowed = manifest_tolerance(m, &j->is, o->format);
+    j->scale = j->is.scale > 0 ? j->is.scale : 0;
+    j->worst = 0;
+    for (size_t i = 0; !status && i < ref.count; i++) {
+        if (!(j->is.scale > 0) && isfinite(j->ref[i])) j->scale = fmax(j->scale, fabs(j->ref[i]));
+        j->worst = fmax(j->worst, compare_error(j->got[i], j->ref[i]));
+    }
+    npy_free(&ref);
+    return status;
+}
+
+static int is_past(const judged *j) {
+    return !(j->worst <= j->allowed * j->scale) || isinf(j->worst) || isinf(j->allowed * j->scale);
+}
+
+// How many sequences a shape holds, where a piece has `dims` dimensions.
+static size_t pieces_of(size_t ndim, const size_t *shape, size_t dims) {
+    size_t n = 1;
+    for (size_t d = 0; d + dims < ndim; d++) n *= shape[d];
+    return n;
+}
+
+// Of an array with batch dimensions the piece of that number alone, in front.
+static void take_piece(npy *a, size_t dims, size_t piece) {
+    const size_t pieces = pieces_of(a->ndim, a->shape, dims), lead = a->ndim > dims ? a->ndim - dims : 0;
+    if (!lead || !pieces) return;
+    a->count /= pieces;
+    a->ndim -= lead;
+    memmove(a->shape, a->shape + lead, a->ndim * sizeof *a->shape);
+    const size_t bytes = a->count * npy_item_size(a->dtype);
+    memmove(a->data, (char *)a->data + piece % pieces * bytes, bytes);
+}
+
+// The inputs.
+static int read_inputs(faults_case *f, const manifest *m, const json *entry, smx_error *error) {
+    const json *inputs = json_get(entry, "inputs");
+    for (const json *a = inputs ? inputs->child : NULL; a && f->n_inputs < ORACLE_MAX_ARRAYS; a = a->next) {
+        manifest_array is;
+        char path[MANIFEST_PATH];
+        npy *to = &f->input[f->n_inputs];
+        if (manifest_array_of(m, a, m->folder, path, &is, error) || npy_read(to, path, error)) return -1;
+        f->input_name[f->n_inputs++] = a->key;
+        if (manifest_fits(&is, to, path, error)) return -1;
+    }
+    return 0;
+}
+
+// Of a batch the first sequence that is wrong.
+static void one_sequence(faults_case *f, faults_array *a) {
+    oracle_case c;
+    const int known = !oracle_open(&c, f->mechanism, f->params, f->mode) && !oracle_shapes(&c);
+    size_t dims[ORACLE_MAX_ARRAYS], lead = 0, own = 0; // of the inputs; batch dimensions of the case, of a
+    for (size_t i = 0; known && i < f->n_inputs; i++) {
+        const oracle_slot *s = oracle_slot_of(&c, ORACLE_INPUT, f->input_name[i]);
+        dims[i] = s ? s->ndim : f->input[i].ndim;
+        const size_t more = f->input[i].ndim > dims[i] ? f->input[i].ndim - dims[i] : 0;
+        if (more > lead) lead = more;
+        if (!strcmp(f->input_name[i], a->name)) own = more;
+    }
+    oracle_close(&c);
+    if (!a->gradient) own = lead;
+    if (!known || !lead || own >= a->ndim) return;
+    const size_t n = a->count / pieces_of(a->ndim, a->shape, a->ndim - own);
+    size_t first = 0;
+    while (first < a->count && compare_error(a->got[first], a->ref[first]) <= f->tol * a->scale) first++;
+    const size_t piece = first < a->count ? first / n : 0;
+    for (size_t i = 0; i < f->n_inputs; i++) take_piece(&f->input[i], dims[i], piece);
+    a->ndim -= own;
+    memmove(a->shape, a->shape + own, a->ndim * sizeof *a->shape);
+    a->count = n;
+    a->got += piece * n;
+    a->ref += piece * n;
+}
+
+static void explain(char *text, size_t size, const manifest *m, const json *entry, const judged *j,
+                    const char *name, int gradient) {
+    faults_case f = {.tol = j->allowed};
+    const json *mechanism = json_get(entry, "mechanism"), *mode = json_get(entry, "mode");
+    smx_error error = {0};
+    f.mechanism = mechanism && mechanism->type == JSON_STRING ? oracle_find(mechanism->string) : NULL;
+    f.params = json_get(entry, "params");
+    f.mode = f.mechanism && mode && oracle_allows(f.mechanism, "mode", mode) ? mode : NULL;
+    if (!f.mechanism)
+        snprintf(text, size, "the oracle does not know the mechanism");
+    else if (read_inputs(&f, m, entry, &error))
+        snprintf(text, size, "%s", error.message);
+    else {
+        faults_array a = {name, gradient, j->got, j->ref, j->is.ndim, {0}, 1, j->scale};
+        memcpy(a.shape, j->is.shape, sizeof a.shape);
+        for (size_t d = 0; d < a.ndim; d++) a.count *= a.shape[d];
+        one_sequence(&f, &a);
+        faults_explain(text, size, &f, &a);
+    }
+    for (size_t i = 0; i < f.n_inputs; i++) npy_free(&f.input[i]);
+}
+
+// An array of the case that is past its tolerance: one line.
+static void report(const options *o, const manifest *m, const json *entry, const judged *j, const char *name,
+                   int gradient) {
+    char why[512];
+    explain(why, sizeof why, m, entry, j, name, gradient);
+    const double share = j->scale > 0 ? j->worst / j->scale : INFINITY;
+    if (o->json) {
+        fputs("{\"case\":", stdout);
+        cli_json_text(manifest_case_name(entry));
+        fputs(",\"array\":", stdout);
+        cli_json_text(j->is.file);
+        printf(",\"gradient\":%s,\"error\":", gradient ? "true" : "false");
+        cli_json_number(share, 6);
+        printf(",\"allowed\":%.3g,\"looks_like\":", j->allowed);
+        cli_json_text(why);
+        puts("}");
+    } else {
+        printf("%s: %s%s is off by %.3g of its scale (%.3g is allowed): %s%s\n", manifest_case_name(entry),
+               gradient ? "d_" : "", name, share, j->allowed,
+               gradient ? "gradient only, the forward pass is right: " : "", why);
+    }
+}
+
+static void across(const options *o, const verdict *v) {
+    if (o->json || v->right_to == 0 || v->wrong_from <= v->right_to || v->wrong_from == (size_t)-1) return;
+    printf("%s: right up to %zu rows, wrong from %zu rows on: is the history cut short, or a block's edge?\n",
+           v->mechanism, v->right_to, v->wrong_from);
+}
+
+static void note_length(const options *o, verdict *v, const json *entry, int wrong) {
+    const json *mechanism = json_get(entry, "mechanism"), *L = json_get(json_get(entry, "params"), "L");
+    const char *name = mechanism && mechanism->type == JSON_STRING ? mechanism->string : "";
+    size_t n;
+    if (strcmp(name, v->mechanism)) {
+        across(o, v);
+        snprintf(v->mechanism, sizeof v->mechanism, "%s", name);
+        v->right_to = 0;
+        v->wrong_from = (size_t)-1;
+    }
+    if (!L || !json_size(L, &n)) return;
+    if (wrong && n < v->wrong_from) v->wrong_from = n;
+    if (!wrong && n > v->right_to) v->right_to = n;
+}
+
+static void judge_case(verdict *v, const options *o, const manifest *m, const json *entry) {
+    static const char *const parts[] = {"outputs", "gradients"};
+    int wrong[2] = {0, 0}, given = 0;
+    v->cases++;
+    for (int g = 0; g < 2; g++) {
+        const json *part = json_get(entry, parts[g]);
+        for (const json *a = part ? part->child : NULL; a; a = a->next) {
+            judged j = {.got = NULL};
+            smx_error error = {0};
+            const int status = read_pair(&j, m, o, a, &error);
+            if (status < 0) {
+                cli_fail("case %s: %s", manifest_case_name(entry), error.message);
+                v->bad++;
+            } else if (status > 0) {
+                v->missing++;
+            } else {
+                given = 1;
+                v->arrays++;
+                const int past = is_past(&j);
+                v->past += (size_t)past;
+                // What follows from a wrong output is not told once more.
+                if (past && (g == 0 || !wrong[0])) report(o, m, entry, &j, a->key, g);
+                wrong[g] |= past;
+            }
+            judged_free(&j);
+        }
+    }
+    v->wrong += (size_t)(wrong[0] || wrong[1]);
+    if (given) note_length(o, v, entry, wrong[0] || wrong[1]);
+}
+
+static const cli_option table[] = {
+    {"--manifest", "FILE", "the set of test vectors, of seqmix vectors", OPTION_TEXT,
+     offsetof(options, manifest), 0, 0},
+    {"--only", "CASE", "of it, the cases whose names begin so", OPTION_TEXT, offsetof(options, only), 0, 0},
+    {"--f64", NULL, "judge as float64, as it does without", OPTION_FLAG, offsetof(options, as[0]), 0, 0},
+    {"--f32", NULL, "as float32", OPTION_FLAG, offsetof(options, as[1]), 0, 0},
+    {"--f16", NULL, "as float16", OPTION_FLAG, offsetof(options, as[2]), 0, 0},
+    {"--bf16", NULL, "as bfloat16", OPTION_FLAG, offsetof(options, as[3]), 0, 0},
+    {"--json", NULL, "a JSON object for each array that is wrong", OPTION_FLAG, offsetof(options, json), 0,
+     0},
+    {0},
+};
+
+static int judge(int argc, char **argv);
+const cli_command cli_judge = {
+    .name = "judge",
+    .usage = "--manifest FILE DIR",
+    .help = "results against a set of test vectors, and what kind of fault the errors suggest",
+    .options = table,
+    .plain = offsetof(options, results),
+    .most = 1,
+    .example = "seqmix judge --manifest hard/manifest.json results --f32",
+    .run = judge,
+};
+
+static int judge(int argc, char **argv) {
+    options o = {.format = compare_formats};
+    manifest m;
+    verdict v = {.wrong_from = (size_t)-1};
+    smx_error error = {0};
+    if (cli_read_options(&cli_judge, argc, argv, &o)) return 2;
+    if (!o.manifest || !o.results)
+        return cli_usage_error(&cli_judge, "--manifest FILE and a folder of results");
+    for (size_t i = 1; i < sizeof o.as / sizeof *o.as; i++) {
+        if (!o.as[i]) continue;
+        if (o.as[0] || o.format != compare_formats)
+            return cli_fail("judge: a second format, --%s", compare_formats[i].name);
+        o.format = &compare_formats[i];
+    }
+    if (manifest_open(&m, o.manifest, &error)) return cli_fail("%s", error.message);
+    for (const json *entry = m.cases->child; entry; entry = entry->next)
+        if (!o.only || !strncmp(manifest_case_name(entry), o.only, strlen(o.only)))
+            judge_case(&v, &o, &m, entry);
+    across(&o, &v);
+    manifest_close(&m);
+    if (!v.cases)
+        return cli_fail("judge: no case of %s begins with '%.60s'", o.manifest, o.only ? o.only : "");
+    if (!v.arrays && !v.bad)
+        return cli_fail("judge: %s has none of the files that the manifest names", o.results);
+    if (!o.json)
+        printf("judge: %zu arrays of %zu cases, %zu past their tolerance in %zu cases, %zu not given\n",
+               v.arrays, v.cases, v.past, v.wrong, v.missing);
+    return v.bad ? 2 : v.past ? 1 : 0;
+}

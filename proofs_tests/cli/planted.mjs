@@ -1,0 +1,341 @@
+// planted.mjs: plain implementations of some mechanisms, forward and (gla_core) backward, each able to make
+// one mistake that people make. For judge.test.mjs.
+
+const gate = (x, p, t, h, i, fault) => {
+    if (p.mode === 'retention') return 1 - 2 ** (-5 - h);
+    if (p.mode !== 'head' && p.mode !== 'channel') return 1;
+    const row = fault === 'gate of the row before' ? t - 1 : fault === 'gate of the row after' ? t + 1 : t;
+    if (row < 0) return 1;
+    const at = Math.min(row, p.L - 1) * p.H + h;
+    let g = p.mode === 'head' ? x.g[at] : x.g[at * p.dk + i];
+    if (fault === 'gates cut off at -5') g = Math.max(g, -5);
+    if (fault === 'gates of the heads exchanged' && p.mode === 'head') g = x.g[row * p.H + p.H - 1 - h];
+    if (fault === 'gates left out') g = 0;
+    return Math.exp(g);
+};
+const bf16 = new DataView(new ArrayBuffer(4));
+const toBf16 = (x) => {
+    bf16.setFloat32(0, x);
+    bf16.setUint32(0, ((bf16.getUint32(0) + 0x8000) & 0xffff0000) >>> 0);
+    return bf16.getFloat32(0);
+};
+
+/** Gated linear attention, one row after the other. Gradients where `x.dy` is there. */
+export function gla(x, p, fault) {
+    const { L, H, dk, dv } = p;
+    const scale =
+        fault === 'no scale' ? 1 : fault === 'scale of the values' ? dv ** -0.5 : p.scale || dk ** -0.5;
+    const y = new Float64Array(L * H * dv);
+    const state = new Float64Array(H * dk * dv);
+    const back = x.dy && !fault?.startsWith('forward');
+    const d = back && {
+        q: new Float64Array(L * H * dk),
+        k: new Float64Array(L * H * dk),
+        v: new Float64Array(L * H * dv),
+        g: x.g && new Float64Array(x.g.length),
+        s0: x.s0 && new Float64Array(H * dk * dv),
+    };
+    for (let h = 0; h < H; h++) {
+        const S = new Float64Array(dk * dv);
+        if (x.s0 && fault !== 'start state left out') S.set(x.s0.subarray(h * dk * dv, (h + 1) * dk * dv));
+        const before = back ? new Float64Array(L * dk * dv) : undefined; // of each row
+        const overflow = new Float64Array(dk).fill(0); // sum of gates in the chunk
+        let chunk = S.slice();
+        const kept = [];
+        for (let t = 0; t < L; t++) {
+            const k = (i) => x.k[(t * H + h) * dk + i];
+            const q = (i) => x.q[(t * H + h) * dk + i];
+            const v = (j) => x.v[(t * H + h) * dv + j];
+            before?.set(S, t * dk * dv);
+            if (fault === 'state lost at every 64th row' && t && t % 64 === 0) S.fill(0);
+            if (fault === 'output read before the write')
+                for (let j = 0; j < dv; j++) {
+                    let sum = 0;
+                    for (let i = 0; i < dk; i++) sum += q(i) * S[i * dv + j] * 1;
+                    y[(t * H + h) * dv + j] = scale * sum;
+                }
+            if (fault === 'last row of a block misses itself' && t % 64 === 63) kept[0] = S.slice();
+            for (let i = 0; i < dk; i++)
+                for (let j = 0; j < dv; j++) {
+                    const a = gate(
+                        x,
+                        p,
+                        t,
+                        h,
+                        fault === 'gates on the columns of values' ? j % dk : i,
+                        fault,
+                    );
+                    S[i * dv + j] =
+                        fault === 'gate after the write'
+                            ? a * (S[i * dv + j] + k(i) * v(j))
+                            : a * S[i * dv + j] + k(i) * v(j);
+                    if (fault === 'state kept in bfloat16') S[i * dv + j] = toBf16(S[i * dv + j]);
+                }
+            if (fault === 'quotient of exponentials') {
+                // Inside a chunk of 64: q e^G and k e^-G, in float32.
+                if (t % 64 === 0) {
+                    overflow.fill(0);
+                    chunk = before ? before.slice(t * dk * dv, (t + 1) * dk * dv) : chunk;
+                    kept.length = 0;
+                }
+                for (let i = 0; i < dk; i++) overflow[i] += Math.log(gate(x, p, t, h, i));
+                kept.push(
+                    Float64Array.from({ length: dk }, (_, i) =>
+                        Math.fround(k(i) * Math.fround(Math.exp(-overflow[i]))),
+                    ),
+                );
+            }
+            for (let j = 0; j < dv && fault !== 'output read before the write'; j++) {
+                let sum = 0;
+                for (let i = 0; i < dk; i++) {
+                    const of = fault === 'last row of a block misses itself' && t % 64 === 63;
+                    const s = of ? gate(x, p, t, h, i) * kept[0][i * dv + j] : S[i * dv + j];
+                    sum += q(i) * s;
+                    if (fault === 'quotient of exponentials') {
+                        const e = Math.fround(Math.exp(overflow[i]));
+                        let inside = 0;
+                        for (let r = 0; r < kept.length; r++)
+                            inside += kept[r][i] * x.v[((t - kept.length + 1 + r) * H + h) * dv + j];
+                        sum += q(i) * (e * inside + e * chunk[i * dv + j] - s);
+                    }
+                }
+                y[(t * H + h) * dv + j] = scale * sum;
+            }
+            if (fault === 'last block, not full, left out' && t >= Math.floor(L / 64) * 64)
+                y.fill(0, (t * H + h) * dv, (t * H + h + 1) * dv);
+            if (fault === 'second head reads the first' && h === 1)
+                for (let j = 0; j < dv; j++) y[(t * H + h) * dv + j] = y[t * H * dv + j];
+        }
+        state.set(S, h * dk * dv);
+        if (!back) continue;
+        const dS = new Float64Array(dk * dv);
+        for (let t = L - 1; t >= 0; t--) {
+            const at = (t * H + h) * dk;
+            const to = (t * H + h) * dv;
+            if (fault === 'backward stops at every 64th row' && t % 64 === 63) dS.fill(0);
+            for (let i = 0; i < dk; i++) {
+                const a = gate(x, p, t, h, i);
+                let dq = 0;
+                for (let j = 0; j < dv; j++) {
+                    const old = before[t * dk * dv + i * dv + j];
+                    const now = a * old + x.k[at + i] * x.v[to + j];
+                    dq += scale * (fault === 'd_q from the state before' ? old : now) * x.dy[to + j];
+                    dS[i * dv + j] += scale * x.q[at + i] * x.dy[to + j];
+                }
+                d.q[at + i] = dq;
+            }
+            for (let i = 0; i < dk; i++) {
+                const a = gate(x, p, t, h, i);
+                for (let j = 0; j < dv; j++) {
+                    const slope = dS[i * dv + j];
+                    d.k[at + i] += slope * x.v[to + j];
+                    d.v[to + j] += slope * x.k[at + i];
+                    if (d.g)
+                        d.g[p.mode === 'head' ? t * H + h : at + i] +=
+                            a * before[t * dk * dv + i * dv + j] * slope;
+                    dS[i * dv + j] = a * slope;
+                }
+            }
+        }
+        d.s0?.set(dS, h * dk * dv);
+    }
+    if (!back) return { y, state };
+    if (fault === 'gates without a gradient') d.g?.fill(0);
+    if (fault === 'd_v scaled twice') d.v.forEach((value, i) => (d.v[i] = value * scale));
+    if (fault === 'd_q and d_k exchanged') [d.q, d.k] = [d.k, d.q];
+    if (fault === 'd_s0 left at zero') d.s0?.fill(0);
+    return { y, state, d_q: d.q, d_k: d.k, d_v: d.v, ...(d.g && { d_g: d.g }), ...(d.s0 && { d_s0: d.s0 }) };
+}
+
+/** The delta rule, forward. */
+export function delta(x, p, fault) {
+    const { L, H, dk, dv } = p;
+    const y = new Float64Array(L * H * dv);
+    const state = new Float64Array(H * dk * dv);
+    const scale = p.scale || dk ** -0.5;
+    for (let h = 0; h < H; h++) {
+        let S = new Float64Array(dk * dv);
+        if (x.s0) S.set(x.s0.subarray(h * dk * dv, (h + 1) * dk * dv));
+        for (let t = 0; t < L; t++) {
+            const k = (i) => x.k[(t * H + h) * dk + i];
+            const beta = fault === 'beta left out' ? 1 : x.beta[t * H + h];
+            const R = S.map((s, n) => s * gate(x, p, t, h, Math.floor(n / dv), fault));
+            const from = fault === 'erased before the gate' ? S : R;
+            const next = R.slice();
+            for (let j = 0; j < dv; j++) {
+                let held = 0;
+                for (let i = 0; i < dk; i++) held += from[i * dv + j] * k(i);
+                const v = x.v[(t * H + h) * dv + j];
+                const u =
+                    fault === 'nothing erased'
+                        ? beta * v
+                        : fault === 'erased without beta'
+                          ? beta * v - held
+                          : beta * (v - held);
+                for (let i = 0; i < dk; i++) next[i * dv + j] += k(i) * u;
+            }
+            S = next;
+            for (let j = 0; j < dv; j++) {
+                let sum = 0;
+                for (let i = 0; i < dk; i++) sum += x.q[(t * H + h) * dk + i] * S[i * dv + j];
+                y[(t * H + h) * dv + j] = scale * sum;
+            }
+        }
+        state.set(S, h * dk * dv);
+    }
+    return { y, state };
+}
+
+/** Softmax attention, forward. */
+export function attention(x, p, fault) {
+    const { L, D } = p;
+    const H = p.H ?? 1;
+    const d = D / H;
+    const y = new Float64Array(L * D);
+    const causal = p.causal ?? true;
+    for (let h = 0; h < H; h++)
+        for (let t = 0; t < L; t++) {
+            const w = new Float64Array(L);
+            let most = -Infinity;
+            let first = fault === 'window of 256 rows' ? Math.max(0, t - 255) : 0;
+            let end = causal ? t + 1 : L;
+            if (causal && fault === 'one row of the future') end = Math.min(L, t + 2);
+            if (causal && fault === 'whole block seen') end = Math.min(L, (Math.floor(t / 64) + 1) * 64);
+            const tail = Math.floor(L / 64) * 64;
+            if (fault === 'keys of the last block dropped' && t >= tail && tail) end = tail;
+            for (let s = first; s < end; s++) {
+                let sum = 0;
+                for (let i = 0; i < d; i++) sum += x.q[t * D + h * d + i] * x.k[s * D + h * d + i];
+                w[s] = fault === 'logits without scale' ? sum : sum / Math.sqrt(d);
+                most = Math.max(most, w[s]);
+            }
+            if (fault === 'maximum not taken off') most = 0;
+            let all = 0;
+            for (let s = first; s < end; s++) {
+                w[s] =
+                    fault === 'maximum not taken off' ? Math.fround(Math.exp(w[s])) : Math.exp(w[s] - most);
+                if (w[s] > 3.4e38) w[s] = Infinity;
+                all += w[s];
+            }
+            for (let s = first; s < end; s++) {
+                let weight = w[s] / all;
+                if (fault === 'weights rounded to bfloat16') weight = toBf16(weight);
+                for (let i = 0; i < d; i++) {
+                    const to = fault === 'heads column by column' ? i * H + h : h * d + i;
+                    y[t * D + to] += weight * x.v[s * D + h * d + i];
+                }
+            }
+        }
+    return { y };
+}
+
+/** Mamba's scan, forward. */
+export function scan(x, p, fault) {
+    const { L, D, S } = p;
+    const y = new Float64Array(L * D);
+    const [b, c] = fault === 'b and c exchanged' ? [x.c, x.b] : [x.b, x.c];
+    for (let n = 0; n < D; n++) {
+        const h = new Float64Array(S);
+        for (let t = 0; t < L; t++) {
+            const dt = x.dt[t * D + n];
+            let sum = fault === 'skip left out' || !x.skip ? 0 : x.skip[n] * x.x[t * D + n];
+            for (let s = 0; s < S; s++) {
+                const a = -Math.exp(x.a_log[n * S + s]) * dt;
+                h[s] =
+                    (fault === 'Euler step' ? 1 + a : Math.exp(a)) * h[s] +
+                    dt * b[t * S + s] * x.x[t * D + n];
+                sum += c[t * S + s] * h[s];
+            }
+            y[t * D + n] = sum;
+        }
+    }
+    return { y };
+}
+
+/** Layer norm, forward. */
+export function layerNorm(x, p, fault) {
+    const { L, D } = p;
+    const y = new Float64Array(L * D);
+    const eps = fault === 'eps 1e-3' ? 1e-3 : (p.eps ?? 1e-5);
+    for (let t = 0; t < L; t++) {
+        const row = x.x.subarray(t * D, (t + 1) * D);
+        const mean = row.reduce((a, b) => a + b, 0) / D;
+        const squares = row.reduce((a, b) => a + (b - mean) ** 2, 0);
+        const variance = squares / (fault === 'variance over D - 1' ? D - 1 : D);
+        const root = fault === 'eps outside the root' ? Math.sqrt(variance) + eps : Math.sqrt(variance + eps);
+        for (let i = 0; i < D; i++) y[t * D + i] = (x.gain[i] * (row[i] - mean)) / root + x.bias[i];
+    }
+    return { y };
+}
+
+/** [mechanism, implementation, fault, what judge says of it (in the set that is named), format]. */
+export const PLANTED = [
+    ['gla_core', gla, 'no scale', /times 2\.82843 = sqrt\(dk\): a scale is missing/],
+    ['gla_core', gla, 'scale of the values', /times 1\.1547: a scale is missing or taken twice/],
+    ['gla_core', gla, 'gate of the row before', /with g of the row before: the gate is one row late/],
+    ['gla_core', gla, 'gate of the row after', /with g of the row after: the gate is one row early/],
+    ['gla_core', gla, 'gates left out', /with mode=none|with g=0 everywhere/],
+    ['gla_core', gla, 'gates cut off at -5', /with g cut off at -5/],
+    ['gla_core', gla, 'gates of the heads exchanged', /with the columns of g swapped/],
+    ['gla_core', gla, 'gates on the columns of values', /./],
+    ['gla_core', gla, 'gate after the write', /the gate also meets what the row writes/],
+    ['gla_core', gla, 'output read before the write', /the state is read before it is written/],
+    ['gla_core', gla, 'start state left out', /without s0: the state that is handed on is not used/],
+    [
+        'gla_core',
+        gla,
+        'state lost at every 64th row',
+        /the history begins anew at row 64: the state is not handed on/,
+    ],
+    ['gla_core', gla, 'last row of a block misses itself', /only row 63 of every 64 is wrong/],
+    ['gla_core', gla, 'last block, not full, left out', /only rows 256 to 299 are wrong: the last block of/],
+    ['gla_core', gla, 'second head reads the first', /only head 1 is wrong/],
+    ['gla_core', gla, 'state kept in bfloat16', /lower precision/],
+    ['gla_core', gla, 'quotient of exponentials', /NaN or infinite/, 'f32'],
+    [
+        'gla_core',
+        gla,
+        'backward stops at every 64th row',
+        /gradient only.*the gradient stops at a block's edge/,
+    ],
+    ['gla_core', gla, 'd_q from the state before', /gradient only/],
+    ['gla_core', gla, 'd_v scaled twice', /gradient only.*times 0\.353553 = 1\/sqrt\(dk\)/],
+    ['gla_core', gla, 'd_q and d_k exchanged', /gradient only.*it is the gradient by k/],
+    ['gla_core', gla, 'gates without a gradient', /gradient only.*all zero: is the graph cut/],
+    ['gla_core', gla, 'd_s0 left at zero', /gradient only.*all zero/],
+    ['delta_core', delta, 'nothing erased', /right in row 0 alone: what is handed on/],
+    ['delta_core', delta, 'erased without beta', /right in row 0 alone: what is handed on/],
+    ['delta_core', delta, 'erased before the gate', /./],
+    ['delta_core', delta, 'beta left out', /with beta=1 everywhere/],
+    [
+        'softmax_attention_qkv',
+        attention,
+        'logits without scale',
+        /without the factor 1\/sqrt\(d\) of the logits/,
+    ],
+    [
+        'softmax_attention_qkv',
+        attention,
+        'one row of the future',
+        /right in the last row alone: rows hear of later ones/,
+    ],
+    ['softmax_attention_qkv', attention, 'whole block seen', /rows see to the end of their block/],
+    ['softmax_attention_qkv', attention, 'window of 256 rows', /hears only the last 256 rows/],
+    ['softmax_attention_qkv', attention, 'keys of the last block dropped', /the last block of/],
+    ['softmax_attention_qkv', attention, 'maximum not taken off', /NaN or infinite/],
+    ['softmax_attention_qkv', attention, 'weights rounded to bfloat16', /lower precision/],
+    ['softmax_attention_qkv', attention, 'heads column by column', /heads are laid out column by column/],
+    ['layer_norm', layerNorm, 'eps 1e-3', /lower precision, or approximated/],
+    ['layer_norm', layerNorm, 'eps outside the root', /lower precision, or approximated/],
+    ['layer_norm', layerNorm, 'variance over D - 1', /./],
+    ['selective_scan', scan, 'b and c exchanged', /with b and c exchanged/],
+    ['selective_scan', scan, 'Euler step', /right in row 0 alone: what is handed on/],
+    ['selective_scan', scan, 'skip left out', /without skip/],
+];
+export const IMPLEMENTATIONS = {
+    gla_core: gla,
+    delta_core: delta,
+    softmax_attention_qkv: attention,
+    selective_scan: scan,
+    layer_norm: layerNorm,
+};
