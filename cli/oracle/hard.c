@@ -63,7 +63,7 @@ static const hard_case cases[] = {
     {"delta_core", "channel", "{\"L\":300,\"H\":1,\"dk\":8,\"dv\":8,\"mode\":\"channel\"}", NULL, NULL},
     {"delta_core", "channel_shut", "{\"L\":401,\"H\":1,\"dk\":8,\"dv\":8,\"mode\":\"channel\"}", NULL, SHUT},
     {"selective_scan", "long", "{\"L\":4096,\"D\":4,\"S\":4}", NULL, "dt*-6"},
-    {"selective_scan", "steps_apart", "{\"L\":777,\"D\":4,\"S\":4}", NULL,
+    {"selective_scan", "steps_apart", "{\"L\":333,\"D\":4,\"S\":4}", NULL,
      "dt:0.0001220703125,0.5,24"}, // nearly nothing, and all forgotten
     {"mega_ema", "long", "{\"L\":4096,\"D\":4,\"S\":2}", NULL, NULL},
     {"s4d", "long", "{\"L\":2000,\"D\":2,\"S\":4}", NULL, NULL},

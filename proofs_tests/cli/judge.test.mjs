@@ -37,6 +37,28 @@ function inputsOf(set, one) {
 /** Whether a case is one that the implementation is written for. */
 const takes = (one, x) => !x.filter_maps && (one.params.pos ?? 'none') === 'none' && one.params.L <= 450;
 
+/** A case's results; of a batch sequence after sequence. What has no batch dimension is shared. */
+function compute(set, one, implementation, fault) {
+    const x = inputsOf(set, one);
+    if (!one.batch) return implementation(x, one.params, fault);
+    const alone = cases(set, one.mechanism).find((other) => !other.batch);
+    const n = one.batch.reduce((a, b) => a * b, 1);
+    const all = {};
+    for (let i = 0; i < n; i++) {
+        const piece = Object.fromEntries(
+            Object.entries(x).map(([name, data]) => {
+                const rank = alone.inputs[name]?.shape.length ?? one.inputs[name].shape.length - 1;
+                const size = data.length / n;
+                const own = one.inputs[name].shape.length > rank;
+                return [name, own ? data.subarray(i * size, (i + 1) * size) : data];
+            }),
+        );
+        for (const [name, data] of Object.entries(implementation(piece, one.params, fault)))
+            all[name] = [...(all[name] ?? []), ...data];
+    }
+    return all;
+}
+
 let runs = 0;
 /** The set's cases of the mechanism, done by the implementation, in a folder of their own. */
 function make(set, mechanism, implementation, fault) {
@@ -46,7 +68,7 @@ function make(set, mechanism, implementation, fault) {
     for (const one of cases(set, mechanism)) {
         const x = inputsOf(set, one);
         if (!takes(one, x)) continue;
-        const results = implementation(x, one.params, fault);
+        const results = compute(set, one, implementation, fault);
         for (const [name, data] of Object.entries(results)) {
             const entry = name.startsWith('d_') ? one.gradients[name.slice(2)] : one.outputs[name];
             writeNpy(join(out, entry.file), entry.shape, data);
