@@ -31,6 +31,7 @@ static void conv_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t 
 static void conv_fwd(graph *g, node *n) { sequences_in_pieces(g, n, conv_fwd_piece); }
 static void conv_bwd(graph *g, node *n) {
     sequences_in_pieces(g, n, conv_bwd_piece);
+    begin_sum(g, n, 1);
     add_sums(n, 1, g->share.pieces, 0);
 }
 static void conv_size(graph *g, node *n) {

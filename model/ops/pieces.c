@@ -48,7 +48,6 @@ float *sums_of(const node *n, size_t piece) {
 }
 void add_sums(node *n, size_t i, size_t pieces, size_t at) {
     if (!n->in_grad[i]) return;
-    if (!n->in[i]->weight) memset(n->in_grad[i], 0, n->in[i]->n * sizeof(float)); // computed of weights
     for (size_t piece = 0; piece < pieces; piece++)
         smx_axpy(n->in_grad[i], n->back_scratch + piece * n->piece_n + at, 1.0f, n->in[i]->n);
 }

@@ -72,6 +72,7 @@ static void unit_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t 
 static void unit_fwd(graph *g, node *n) { sequences_in_pieces(g, n, unit_fwd_piece); }
 static void unit_bwd(graph *g, node *n) {
     sequences_in_pieces(g, n, unit_bwd_piece);
+    begin_sum(g, n, 2);
     add_sums(n, 1, g->share.pieces, 0);
     add_sums(n, 2, g->share.pieces, n->in[1]->n);
 }

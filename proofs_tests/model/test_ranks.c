@@ -150,6 +150,10 @@ static const char *const parts[] = {
     "mixer=equations&eq=q = x @ w%0Ak = x @ w%0Ay = attention(q, k, x @ w_v) @ w_o&" UNEVEN,
     "mixer=s4d&task=smnist&width=16&batch=5&steps=4",
     "mixer=focus&share_conv=1&blocks=2&mlp=1&norm=rms&" UNEVEN,
+    "mixer=focus&hyper=local_global&oversample=2&" UNEVEN,
+    // Filters that are computed.
+    "mixer=cat&value_filter=two_sided&value_positive=1&" UNEVEN,
+    "mixer=cat&filter_norm=qkv&value_positive=1&" UNEVEN,
 };
 static void every_part(void **state) {
     (void)state;
