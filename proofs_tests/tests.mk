@@ -37,7 +37,7 @@ NPY := proofs_tests/support/npy.mjs
 MODULE := build/wasm/seqmix.wasm build/wasm/seqmix.js
 MODULES := $(MODULE) build/wasm/seqmix-scalar.wasm
 CHECKS := build/wasm/checks.wasm proofs_tests/digests.txt
-PAGE := dist/index.html build/single/seqmix.html build/seqmix build/wasm/seqmix.js proofs_tests/page/testing.mjs scripts/browser.mjs
+PAGE := dist/index.html build/single/seqmix.html build/seqmix build/wasm/seqmix.js proofs_tests/page/testing.mjs scripts/browser.mjs scripts/webkit.mjs
 # The proofs in WebAssembly give the native programs' figures again.
 VERIFIED := $(filter-out %/proof_certificates %/proof_cat_prop12 %/proof_cat_thm2 %/proof_cat_thm3,$(PROOF_SRC:proofs_tests/proofs/%.c=build/tests/%)) build/tests/test_errata
 C_FILES := $(shell find bench check cli examples include kernels model proofs_tests python ref tasks wasm -name node_modules -prune -o -name '*.[ch]' -print)
@@ -52,9 +52,9 @@ endef
 script = $(eval $(call program,$(strip $1),$(strip $2),$3))
 
 # The same bits: every instruction set, gcc and clang, WebAssembly with and without SIMD,
-# Chromium and Firefox.
+# Chromium, Firefox and WebKit.
 $(call script, digests,  package/digests.test.mjs,          build/seqmix build/clang/seqmix $(MODULES) $(CHECKS))
-$(call script, browsers, package/digests_browsers.test.mjs, $(MODULES) $(CHECKS))
+$(call script, browsers, package/digests_browsers.test.mjs, scripts/browser.mjs scripts/webkit.mjs $(MODULES) $(CHECKS))
 # The module, its packages, and the libraries.
 $(call script, wasm,     package/wasm.test.mjs,             wasm/exports.txt $(NPY) build/seqmix $(MODULES))
 $(call script, states,   package/states.test.mjs,           build/seqmix $(MODULES) build/package/package.json)

@@ -115,6 +115,8 @@ look() {
     fi
     if [ "$firefox" = yes ]; then need Firefox "$firefox_of_apt" firefox cask:firefox have_firefox; fi
 }
+# WebKit's driver: without it, and a screen that needs no monitor, its tests are skipped.
+has_webkit() { [ "$(uname -s)" != Linux ] || { have WebKitWebDriver && have xvfb-run; }; }
 # Arb makes the certificates among the proofs; without it they are skipped, and nothing else misses it.
 has_arb() { [ -e /usr/include/arb.h ] || [ -e /usr/local/include/arb.h ] || [ -e /usr/include/flint/arb.h ] || [ -e /usr/local/include/flint/arb.h ]; }
 have_firefox() { have firefox || have firefox-esr || [ -d /Applications/Firefox.app ]; }
@@ -178,6 +180,20 @@ install_optional() {
             has_arb || $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends \
                 "$package" >>"$log" 2>&1 </dev/null || :
         done
+        has_webkit || $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends \
+            webkit2gtk-driver xvfb xauth >>"$log" 2>&1 </dev/null || :
+    fi
+    if ! has_webkit; then
+        say 'WebKit (webkit2gtk-driver, xvfb) is not there: its tests are skipped'
+        : >build/tools/without-webkit
+    fi
+    if ! has_arb; then
+        say 'Arb (libflint-arb-dev, or libflint-dev from version 3) is not there: the certificates among the proofs are skipped'
+        : >build/tools/without-arb
+    fi
+    if ! has_webkit; then
+        say 'WebKit (webkit2gtk-driver, xvfb) is not there: its tests are skipped'
+        : >build/tools/without-webkit
     fi
     if has_arb; then
         say 'installed Arb, for the certificates among the proofs'
@@ -223,7 +239,10 @@ install_packages() {
 }
 
 look
-optional_missing() { [ "$purpose" = test ] && ! has_arb && [ ! -e build/tools/without-arb ]; }
+optional_missing() {
+    [ "$purpose" = test ] || return
+    { ! has_arb && [ ! -e build/tools/without-arb ]; } || { ! has_webkit && [ ! -e build/tools/without-webkit ]; }
+}
 if [ -n "$missing" ] || ! has_node || ! has_packages || optional_missing; then
     mkdir -p build/tools
     # Two builds that start at once set up one after the other; the second finds everything there.

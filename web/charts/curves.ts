@@ -1,5 +1,6 @@
 // curves.ts: uPlot dressed for this page: curves with their run's colour and shape, and a band where a run
 // has several seeds. Knows nothing of runs; takes points.
+import '../core/locale.ts';
 import uPlot from 'uplot';
 import { colourOf } from '../core/colour.ts';
 import type { Mark } from '../core/marks.ts';
