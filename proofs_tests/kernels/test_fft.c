@@ -50,6 +50,35 @@ static void rfft(void **state) {
     }
 }
 
+// Long ones: there and back, and a few frequencies by their sums.
+static void long_rfft(void **state) {
+    (void)state;
+    CHECK_EACH_ISA(isa) {
+        for (size_t N = 8192; N <= 131072; N *= 16) {
+            const size_t F = N / 2 + 1, asked[] = {0, 1, 2, N / 8 + 1, N / 4, N / 3, N / 2 - 1, N / 2};
+            check_trying("rfft N=%zu", N);
+            float *x = check_random(N, -1, 1), *spectrum = check_floats(2 * F), *back = check_floats(N);
+            float *table = table_for(N);
+            smx_rfft_fwd(spectrum, x, table, check_scratch(smx_rfft_scratch_bytes(N)), 1, N, 1);
+            for (size_t i = 0; i < CHECK_COUNT(asked); i++) {
+                double re = 0, im = 0;
+                for (size_t t = 0; t < N; t++) {
+                    const double a = 2 * M_PI * (double)(asked[i] * t % N) / (double)N;
+                    re += (double)x[t] * cos(a), im -= (double)x[t] * sin(a);
+                }
+                const float *is = spectrum + 2 * asked[i];
+                if (fabs((double)is[0] - re) + fabs((double)is[1] - im) >
+                    fft_tolerance(N) * 2 * sqrt((double)N))
+                    check_fail("frequency %zu is (%g, %g), not (%g, %g)", asked[i], (double)is[0],
+                               (double)is[1], re, im);
+            }
+            smx_rfft_inv(back, spectrum, table, check_scratch(smx_rfft_scratch_bytes(N)), 1, N, 1);
+            check_close("there and back", back, check_widen(x, N), N, fft_tolerance(N), 0);
+            check_done();
+        }
+    }
+}
+
 typedef struct {
     size_t B, L, D, taps, extra; // extra floats in each row
     float lambda;
@@ -195,9 +224,8 @@ static void long_rows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rfft),
-        cmocka_unit_test(longconv),
-        cmocka_unit_test(longconv_splits),
+        cmocka_unit_test(rfft),      cmocka_unit_test(long_rfft),
+        cmocka_unit_test(longconv),  cmocka_unit_test(longconv_splits),
         cmocka_unit_test(long_rows),
     };
     return cmocka_run_group_tests_name("fft", tests, NULL, NULL);

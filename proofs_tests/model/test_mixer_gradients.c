@@ -175,6 +175,20 @@ static size_t check_maps(graph *g) {
             }
         check_close("map times values", o->data, want, L * D, 2e-6, 0);
         shown++;
+        if (!graph_map_staged(g, o)) continue;
+        // And as it acts on values before they were smoothed.
+        const tensor *first = g->nodes[o->produced_by].in[2];
+        while (first->produced_by >= 0 && g->nodes[first->produced_by].op->map_back)
+            first = g->nodes[first->produced_by].in[0];
+        graph_map(g, o, MAP_ACTING, map);
+        for (size_t row = 0; row < L; row++)
+            for (size_t c = 0; c < D; c++) {
+                want[row * D + c] = 0;
+                for (size_t j = 0; j < L; j++)
+                    want[row * D + c] +=
+                        (double)map[(c / d * L + row) * L + j] * (double)first->data[j * D + c];
+            }
+        check_close("acting map times values", o->data, want, L * D, 4e-6, 0);
     }
     return shown;
 }

@@ -26,7 +26,7 @@ static void steps_are_adamw(const char *change, int cosine, double clip, int pla
     check_trying("%s", change);
     snprintf(
         config, sizeof config,
-        "mixer=cat&task=mqar&length=16&vocab=16&pairs=2&width=8&batch=2&norm=layer&mlp=1&rate=0.02&warmup=3&steps=%d&beta1=0.8&beta2=0.95&%s",
+        "mixer=cat&task=mqar&length=16&vocab=16&pairs=2&width=8&batch=2&norm=layer&mlp=1&rate=0.02&warmup=3&steps=%d&beta1=0.8&beta2=0.999&%s",
         plan, change);
     smx_run *r = smx_run_open(config, &e);
     if (!r) check_fail("%s", e.message);
@@ -66,7 +66,7 @@ static void steps_are_adamw(const char *change, int cosine, double clip, int pla
                        sqrt(square));
         ref_adamw_opts o = {rate,
                             (double)0.8f,
-                            (double)0.95f,
+                            (double)0.999f,
                             1e-8,
                             0,
                             0,
@@ -142,7 +142,7 @@ static void moments_are_saved_by_name(void **state) {
     smx_error e = {0};
     smx_run *r =
         smx_run_open("mixer=cat&task=mqar&length=16&vocab=16&pairs=2&width=8&batch=2&rate=0.02&warmup=0"
-                     "&steps=12&beta1=0.8&beta2=0.95&clip=0",
+                     "&steps=12&beta1=0.8&beta2=0.999&clip=0",
                      &e);
     if (!r || smx_run_step(r, 1, &e)) check_fail("%s", e.message);
     size_t size, again, weights = 0;
@@ -159,7 +159,7 @@ static void moments_are_saved_by_name(void **state) {
         double *m = check_doubles(n), *v = check_doubles(n);
         for (size_t j = 0; j < n; j++) {
             m[j] = (1 - (double)0.8f) * (double)g.data[j];
-            v[j] = (1 - (double)0.95f) * (double)g.data[j] * (double)g.data[j];
+            v[j] = (1 - (double)0.999f) * (double)g.data[j] * (double)g.data[j];
         }
         snprintf(name, sizeof name, "adam.m:%s", t.name);
         check_close(name, saved_words(file, name, n), m, n, 1e-6, 0);

@@ -356,6 +356,26 @@ static void draws(void **unused) {
         for (size_t i = 0; i < 12; i++) likelier += odds[i] > odds[token[1]] ? (double)odds[i] : 0;
         assert_true(likelier < 0.4 + 1e-6);
     }
+    // Of the likeliest that reach top_p together all, each in proportion to its odds.
+    for (double top_p = 0.3; top_p < 0.9; top_p += 0.25) {
+        double allowed[12], all = 0;
+        size_t often[12] = {0};
+        for (size_t i = 0; i < 12; i++) {
+            double likelier = 0;
+            for (size_t j = 0; j < 12; j++) likelier += odds[j] > odds[i] ? (double)odds[j] : 0;
+            all += allowed[i] = likelier < top_p ? (double)odds[i] : 0;
+        }
+        for (uint64_t seed = 0; seed < N; seed++) {
+            assert_int_equal(smx_state_draw(s, &(smx_draw){1, 0, top_p, seed}, token, &e), 0);
+            often[token[1]]++;
+        }
+        for (size_t i = 0; i < 12; i++) {
+            const double share = allowed[i] / all;
+            if (fabs((double)often[i] - N * share) > 5 * sqrt(N * share * (1 - share)))
+                check_fail("top_p=%g: token %zu came %zu times of %d, its share is %g", top_p, i, often[i], N,
+                           share);
+        }
+    }
     static const smx_draw bad[] = {
         {-1, 0, 1, 0}, {NAN, 0, 1, 0}, {1, 0, 0, 0}, {1, 0, 1.5, 0}, {1, 0, NAN, 0}};
     for (size_t i = 0; i < CHECK_COUNT(bad); i++) assert_int_equal(smx_state_draw(s, &bad[i], token, &e), -1);

@@ -348,13 +348,15 @@ static const char *const around[] = {
     "channels=0&classes=0&answers=one&norm=rms&mlp=2&activation=gelu&position=learned",
     "channels=0&classes=7&answers=rows&norm=none&mlp=0&position=sinusoidal",
 };
+static void inside(char *text, size_t size, const char *mixer, const char *change, size_t number) {
+    snprintf(text, size, "mixer=%s&task=own&vocab=11&width=8&heads=2&blocks=%d&%s%s%s", mixer, BLOCKS,
+             around[number % CHECK_COUNT(around)], *change ? "&" : "", change);
+}
 // The mixer's i-th mode as a config inside one of these; NULL past the last.
 static const char *model_text(char *text, size_t size, const mixer *of, size_t i, size_t number) {
     char mode[512];
     if (!audit_mode(mode, sizeof mode, of->name, i)) return NULL;
-    snprintf(text, size, "mixer=%s&task=own&vocab=11&width=8&heads=2&blocks=%d&%s%s%s", of->name, BLOCKS,
-             around[number % CHECK_COUNT(around)], *audit_mode_change(mode) ? "&" : "",
-             audit_mode_change(mode));
+    inside(text, size, of->name, audit_mode_change(mode), number);
     return text;
 }
 static int everything(void) {
@@ -400,6 +402,25 @@ static void long_sequences(void **state) {
             compare(text, 1, 2112);
         }
 }
+// Chunks that are taken as rows, and longer ones that end within a block of rows.
+static void chunks(void **state) {
+    (void)state;
+    static const struct {
+        const char *mixer, *change;
+        size_t B, L;
+    } cases[] = {{"attention", "chunk=16", 3, 48},
+                 {"attention", "chunk=64&position=alibi", 33, 128},
+                 {"las", "chunk=16&pool=trailing&window=4", 3, 48},
+                 {"las", "chunk=128&pool=centred&window=5", 2, 2176},
+                 {"las", "chunk=100&pool=trailing&window=4", 3, 730},
+                 {"las", "chunk=100&pool=masked&window=5", 1, 730}};
+    char text[1024];
+    for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
+        check_seed(511 + i);
+        inside(text, sizeof text, cases[i].mixer, cases[i].change, i);
+        compare(text, cases[i].B, cases[i].L);
+    }
+}
 
 static int open_team(void **state) {
     (void)state;
@@ -413,6 +434,6 @@ static int close_team(void **state) {
 }
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(few_rows), cmocka_unit_test(many_rows),
-                                       cmocka_unit_test(long_sequences)};
+                                       cmocka_unit_test(long_sequences), cmocka_unit_test(chunks)};
     return cmocka_run_group_tests_name("whole_model", tests, open_team, close_team);
 }

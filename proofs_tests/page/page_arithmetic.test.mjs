@@ -14,10 +14,17 @@ const page = await pageModule(
     'charts/diverging',
     'charts/grid',
     'charts/heat',
+    'charts/scale',
     'charts/series',
+    'charts/signal',
     'charts/svg',
+    'core/config',
+    'core/digit',
     'core/expect',
     'core/figures',
+    'core/marks',
+    'core/recall',
+    'core/tables',
     'core/words',
     'state/history',
 );
@@ -194,6 +201,190 @@ test('axes end at round places, and say their values in three figures', () => {
     assertNear(page.ticks(0, 100), [0, 20, 40, 60, 80, 100]);
     assert.deepEqual(page.fromZero(2, 4), [0, 4.2]);
     assert.deepEqual(page.fromZero(-1, -0.5), [-1, 1]);
+    for (const [low, high] of [
+        [null, 1],
+        [0, null],
+        [0, Infinity],
+    ])
+        assert.deepEqual(page.fromZero(low, high), [0, 1]);
+    assert.deepEqual(page.fromZero(-2, 0), [-2, 1]);
+    // Never more than seven, at 1, 2, 2.5, 5 or 10 times a power of ten.
+    assertNear(page.ticks(0, 1), [0, 0.2, 0.4, 0.6, 0.8, 1]);
+    assertNear(page.ticks(0, 15), [0, 2.5, 5, 7.5, 10, 12.5, 15]);
+    assertNear(page.ticks(0, 30), [0, 5, 10, 15, 20, 25, 30]);
+    assertNear(page.ticks(0.11, 0.35), [0.15, 0.2, 0.25, 0.3, 0.35]);
+    assertNear(page.ticks(-3, 3), [-3, -2, -1, 0, 1, 2, 3]);
+    assert.deepEqual(page.ticks(2, 2), [2]);
+    assertNear(page.decades(1e-3, 1e3), [1e-3, 1e-1, 1e1, 1e3]);
+    assertNear(page.decades(1, 1e5), [1, 10, 100, 1e3, 1e4, 1e5]);
+    assertNear(page.decades(2, 5), []);
+    assert.deepEqual(
+        [999, 1000, 999e3, 1e6, 1e9, 1e12].map((x) => page.formatX('flop', x)),
+        ['999', '1 k', '999 k', '1 M', '1 G', '1 T'],
+    );
+    assert.deepEqual([0.01, 1000].map(page.lossTick(true)), ['0.01', '1000']);
+    assert.equal(page.lossTick(false)(0.0012345), '0.00123');
+    assert.deepEqual(
+        [1e6, 1.2e6].map((end) => page.endOfAxis('flop', end)),
+        [1e6, 1.5e6],
+    );
+    assert.deepEqual(
+        [1.5, 2, 2.5, 3.5, 4.5, 5.5, 7, 9].map((x) => page.endOfAxis('step', 1000 * x)),
+        [1.5, 2, 3, 4, 5, 6, 8, 10].map((x) => 1000 * x),
+    );
+});
+
+test('a kernel of one tap is as strong at every frequency, two that differ only at high ones', () => {
+    const close = (found, wanted) => assert.ok(Math.abs(found - wanted) < 1e-6, `${found}, not ${wanted}`);
+    assert.equal(page.FREQUENCIES, 64);
+    const flat = page.spectrum([0, 0, -3]);
+    assert.equal(flat.length, 64);
+    flat.forEach((size) => close(size, 3));
+    // |1 - e^-jw| = 2 sin(w/2), w = pi k / 64; |1 + 2 e^-jw| at w = pi/2 is sqrt 5.
+    page.spectrum([1, -1]).forEach((size, k) => close(size, 2 * Math.sin((Math.PI * k) / 128)));
+    close(page.spectrum([1, 2])[32], Math.sqrt(5));
+    // 1 / (1 + a e^-jw + b e^-2jw): at 0 1 / (1 + a + b), at pi/2 1 / |1 - b - ja|.
+    const filter = page.response(0.5, 0.25);
+    assert.equal(filter.length, 64);
+    close(filter[0], 1 / 1.75);
+    close(filter[32], 1 / Math.hypot(0.75, 0.5));
+    const [c, s] = [Math.cos(Math.PI / 4), Math.sin(Math.PI / 4)];
+    close(filter[16], 1 / Math.hypot(1 + 0.5 * c, 0.5 * s + 0.25));
+    close(page.response(-2, 1)[0] / 1e6, 1); // a pole on the circle
+});
+
+test('of what a question of recall looks at: its answer, its key, and an even share', () => {
+    // 5 8 | 6 9 | 5 ? : the question at row 4 asks for 8, which stood behind the first 5.
+    const tokens = [5, 8, 6, 9, 5];
+    const targets = [-1, -1, -1, -1, 8];
+    const map = new Float32Array(25);
+    map.set([0.1, 0.6, 0.05, 0.05, 0.2], 20);
+    const one = page.sharesOf(tokens, targets, map);
+    assert.equal(one.questions, 1);
+    assertNear([one.answers, one.keys, one.even], [0.6, 0.3, 1 / 5]);
+    // A second question, 6: its answer stood at row 3. The means of both.
+    const wider = new Float32Array(36);
+    wider.set([0.1, 0.6, 0.05, 0.05, 0.2], 24);
+    wider.set([0, 0, 0.25, 0.5, 0, 0.25], 30);
+    const two = page.sharesOf([...tokens, 6], [...targets, 9], wider);
+    assert.equal(two.questions, 2);
+    assertNear([two.answers, two.keys, two.even], [0.55, 0.4, (1 / 5 + 1 / 6) / 2]);
+    // The answer stood twice: both are right, and twice as much is even.
+    const twice = page.sharesOf([5, 8, 5, 8, 5], [-1, -1, -1, -1, 8], map);
+    assertNear([twice.answers, twice.keys, twice.even], [0.65, 0.35, 2 / 5]);
+    // Never asked; asked for what never stood there; asked where it is answered in the same row.
+    assert.equal(page.sharesOf(tokens, [-1, -1, -1, -1, -1], map), null);
+    assert.equal(page.sharesOf(tokens, [-1, -1, -1, -1, 9], map), null);
+    assert.equal(page.sharesOf([5, 5], [-1, 5], Float32Array.of(1, 0, 0.5, 0.5)), null);
+    // Token 0 may be asked for too.
+    assert.equal(page.sharesOf([5, 0, 6, 9, 5], [-1, -1, -1, -1, 0], map).questions, 1);
+});
+
+test('a drawing is scaled to 20 pixels and its centre of mass to the middle of 28', () => {
+    const size = 80;
+    const drawn = (inside) =>
+        Uint8Array.from({ length: size * size }, (_, i) => inside(i % size, Math.floor(i / size)));
+    assert.equal(page.fitted(new Uint8Array(size * size), size), null);
+    // A full square of 40: a square of 20 in the middle, rows and columns 4 to 23.
+    const square = page.fitted(
+        drawn((x, y) => (x >= 5 && x < 45 && y >= 30 && y < 70 ? 200 : 0)),
+        size,
+    );
+    assert.deepEqual([square.box.width, square.box.height, ...square.moved], [20, 20, 0, 0]);
+    square.image.forEach((ink, i) => {
+        const [x, y] = [i % 28, Math.floor(i / 28)];
+        assert.equal(ink, x >= 4 && x < 24 && y >= 4 && y < 24 ? 200 : 0, `${x}, ${y}`);
+    });
+    // An upright bar of 10 x 40: 5 x 20; all of it 200, its middle between columns 13 and 14.
+    const bar = page.fitted(
+        drawn((x, y) => (x >= 60 && x < 70 && y >= 2 && y < 42 ? 200 : 0)),
+        size,
+    );
+    assert.deepEqual([bar.box.width, bar.box.height], [5, 20]);
+    assert.ok(bar.box.pixels.every((ink) => ink === 200));
+    assert.equal(bar.image.filter((ink) => ink === 200).length, 100);
+    assert.equal(bar.image[4 * 28 + 12], 200);
+    assert.equal(bar.image[3 * 28 + 12], 0);
+    // Lying: the same, turned; a shade: three quarters of each pixel's ink.
+    const lying = page.fitted(
+        drawn((x, y) => (y >= 60 && y < 70 && x >= 2 && x < 42 ? (x % 2 ? 100 : 200) : 0)),
+        size,
+    );
+    assert.deepEqual([lying.box.width, lying.box.height], [20, 5]);
+    assert.ok(lying.box.pixels.every((ink) => ink === 150));
+    // Heavier on the left: the mean column of 20, of which 10 weigh 200 and 10 weigh 40, is
+    // (5 x 200 + 15 x 40) / 240 = 6 2/3, so the box begins at round(14 - 6 2/3) = 7 instead of 4.
+    const heavy = page.fitted(
+        drawn((x, y) => (x < 40 && y < 40 ? (x < 20 ? 200 : 40) : 0)),
+        size,
+    );
+    assert.deepEqual(heavy.moved, [3, 0]);
+    assert.equal(heavy.image[14 * 28 + 7], 200);
+    assert.equal(heavy.image[14 * 28 + 6], 0);
+    assert.equal(heavy.image[14 * 28 + 17], 40);
+    // The same downwards: heavier at the bottom moves up by three.
+    const low = page.fitted(
+        drawn((x, y) => (x < 40 && y < 40 ? (y < 20 ? 40 : 200) : 0)),
+        size,
+    );
+    assert.deepEqual(low.moved, [0, -3]);
+    // One dot fills its box; a picture smaller than 20 grows, by shares of pixels at its edges.
+    assert.equal(page.fitted(Uint8Array.of(9), 1).box.pixels.length, 400);
+    const grown = page.fitted(Uint8Array.of(100, 0, 0, 0, 0, 0, 0, 0, 200), 3);
+    assert.deepEqual([grown.box.width, grown.box.height], [20, 20]);
+    assert.equal(grown.box.pixels[0], 100);
+    assert.equal(grown.box.pixels[6], 67); // its pixel ends at 6 2/3: two thirds of 100
+    assert.equal(grown.box.pixels[7], 0);
+    assert.equal(grown.box.pixels[399], 200);
+});
+
+test('columns of a table: how they are called, what is read and predicted at first', () => {
+    const column = (name, more = {}) => ({ name, numbers: 10, words: 0, missing: 0, ...more });
+    const table = {
+        rows: 100,
+        columns: [column('a'), column('b,c'), column('a'), column('', { words: 3 }), column('y')],
+    };
+    assert.deepEqual(
+        table.columns.map((_, i) => page.columnKey(table, i)),
+        ['a', '2', '3', '4', 'y'],
+    );
+    assert.deepEqual(
+        ['a', '2', '3', 'y', '5', '6', '0', 'no', '1x'].map((key) => page.columnOf(table, key)),
+        [0, 1, 2, 4, 4, -1, -1, -1, -1],
+    );
+    assert.deepEqual(page.chosen(table, {}), { inputs: [0, 1, 2], target: 4 });
+    assert.deepEqual(page.chosen(table, { ahead: '1' }), { inputs: [0, 1, 2, 4], target: 4 });
+    assert.deepEqual(page.chosen(table, { target: 'a' }), { inputs: [1, 2, 4], target: 0 });
+    assert.deepEqual(page.chosen(table, { inputs: 'y,2', target: '3' }), { inputs: [4, 1], target: 2 });
+    const none = { rows: 4, columns: [column('w', { numbers: 0 }), column('y', { missing: 1 })] };
+    assert.deepEqual(page.firstChoice(table), { target: 'y', inputs: 'a,2,3', length: '20' });
+    assert.deepEqual(page.firstChoice({ ...table, rows: 1000 }).length, '32');
+    assert.deepEqual(page.firstChoice(none), { target: 'y', inputs: '', length: '1', missing: 'last' });
+});
+
+test('a config is text that its values cannot break out of', () => {
+    assert.equal(page.format({ task: 'own', text: 'a&b=c ~#%!' }), 'task=own&text=a%26b%3Dc%20%7E%23%25%21');
+    assert.ok(page.sameValues({ a: '1', b: '2' }, { b: '2', a: '1' }));
+    assert.ok(!page.sameValues({ a: '1' }, { a: '1', b: '2' }));
+    assert.ok(!page.sameValues({ a: '1', b: '2' }, { a: '1', b: '3' }));
+});
+
+test('marks are shapes about the middle, each of its own; colours of maps go through their stops', () => {
+    assert.equal(page.MARKS.length, page.OWNERS.length);
+    assert.equal(new Set(page.MARKS.flatMap(({ colour, path, name }) => [colour, path, name])).size, 18);
+    for (const { path } of page.MARKS) for (const n of path.match(/[\d.]+/g)) assert.ok(n <= 13, path);
+    assert.equal(page.HEAT.length, 256);
+    assert.deepEqual(
+        [page.HEAT[0], page.HEAT[255]],
+        [
+            [0, 34, 78],
+            [254, 232, 56],
+        ],
+    );
+    // 32 of 255 lies 1.0039 stops on: 26 + 0.0039 (67 - 26); 100 lies 3.137 on; 230 lies 7.216 on.
+    assert.deepEqual(page.HEAT[32], [26, 56, 111]);
+    assert.deepEqual(page.HEAT[100], [101, 104, 113]);
+    assert.deepEqual(page.HEAT[230], [227, 209, 80]);
 });
 
 test('an exported chart has its points where its axes say', () => {

@@ -518,9 +518,9 @@ static void check_signals(const char *text, size_t n, int unique, int emitted) {
     size_t L = o.in.length, C = L - 1 - n;
     int32_t noise = atoi(config_get(o.c, "noise")), V = (int32_t)o.in.vocab;
     int samples = 3000;
-    int *count = calloc(C, sizeof *count);
-    double *expected = calloc(C, sizeof *expected);
-    assert_true(count && expected);
+    int *count = calloc(C, sizeof *count), kind[64] = {0}; // each place, each kind
+    double *expected = calloc(C, sizeof *expected), of_kind[64];
+    assert_true(count && expected && V - noise - 1 <= 64);
     check_trying("%s", text);
     for (int i = 0; i < samples; i++) {
         draw(&o, 10, RNG_TRAIN, (uint64_t)i);
@@ -531,6 +531,7 @@ static void check_signals(const char *text, size_t n, int unique, int emitted) {
             assert_true(found < n);
             assert_int_equal(o.s.targets[C + found], o.s.tokens[t]); // in order, the first at the marker
             count[t]++;
+            kind[o.s.tokens[t] - noise - 1]++;
             found++;
         }
         assert_int_equal(found, n);
@@ -544,6 +545,9 @@ static void check_signals(const char *text, size_t n, int unique, int emitted) {
     }
     for (size_t t = 0; t < C; t++) expected[t] = samples * (double)n / (double)C;
     if (C > n) fits(text, count, expected, C);
+    const size_t kinds = (size_t)(V - noise - 1);
+    for (size_t k = 0; k < kinds; k++) of_kind[k] = samples * (double)n / (double)kinds;
+    if (kinds > n || (kinds > 1 && !unique)) fits(text, kind, of_kind, kinds);
     free(count);
     free(expected);
     close_task(&o);
@@ -554,6 +558,7 @@ static void copying(void **state) {
     check_signals("task=sc&slots=blank", 8, 0, 0);
     check_signals("task=sc&slots=emitted&signals=5&length=30", 5, 0, 1);
     check_signals("task=sc&slots=blank&signals=16&noise=1&vocab=16&length=64", 16, 0, 0);
+    check_signals("task=sc&slots=blank&length=400&vocab=9&noise=3&signals=12", 12, 0, 0);
     check_signals("task=sc&slots=blank&vocab=3&noise=1&signals=1&length=3", 1, 0, 0);
     check_signals("task=sc_unique&slots=blank", 8, 1, 0);
     check_signals("task=sc_unique&signals=16&slots=emitted&length=33", 16, 1, 1);
