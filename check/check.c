@@ -143,9 +143,10 @@ static double moved_objective(judge *j, const tensor *t, size_t n, double h, uin
     for (size_t k = 0; signs && k < n; k++) signs[k] = rng_uniform(&random) < 0.5 ? -h : h;
     for (size_t k = 0; signs && k < t->n; k++) x[k] += signs[k % n];
     const int status = interpreter_forward(j->i, 0, 0);
+    const double there = objective(j); // before x, which may be y, is what it was
     fill(j);
     free(signs);
-    return signs && !status ? objective(j) : NAN;
+    return signs && !status ? there : NAN;
 }
 // |derivative along the signs - that of the gradient| by the gradient's size; Richardson's step of two
 // widths. A kink between the two (a maximum, a choice) shows in one direction or width: the best of a few
@@ -236,7 +237,7 @@ int check_numbers(check_report *r, const config *c, size_t length, uint64_t seed
         }
         for (size_t k = 0; k < b.y->n; k++) b.values[k] = (float)(0.5 * rng_normal(&random));
         j.total += b.y->n;
-        j.i = interpreter_open(b.g, b.trace);
+        j.i = interpreter_open(b.g, b.trace, b.y);
         j.dy = malloc(b.y->n * sizeof *j.dy);
         j.single = malloc(3 * j.total * sizeof *j.single);
         if (!j.i || !j.dy || !j.single) {
@@ -284,7 +285,7 @@ static int find_leak(check_report *r, const config *c, uint64_t seed, smx_error 
     const size_t L = r->length, D = c->common.width, n = status ? 0 : b.trace->n;
     double **then = calloc(n + 1, sizeof *then);
     int *early = calloc(n + 1, sizeof *early);
-    if (!status) j.i = interpreter_open(b.g, b.trace);
+    if (!status) j.i = interpreter_open(b.g, b.trace, b.y);
     if (!status && (!then || !early || !j.i)) status = error_say(error, "there is no memory for a check");
     r->ahead = r->ahead_line = 0;
     smx_rng random = rng_open(seed, RNG_EVAL, 4);

@@ -35,14 +35,14 @@ static int add(interpreter *i, const tensor *t) {
     return s->value && s->gradient ? 0 : -1;
 }
 
-interpreter *interpreter_open(const graph *g, const equation_trace *t) {
+interpreter *interpreter_open(const graph *g, const equation_trace *t, const tensor *y) {
     interpreter *i = calloc(1, sizeof *i);
     int failed = !i;
     if (i) {
         i->g = g;
         i->t = t;
         i->slots = calloc(t->n * (FUNCTION_ARGUMENTS + 1) + 1, sizeof *i->slots);
-        failed = !i->slots;
+        failed = !i->slots || add(i, y);
     }
     for (size_t s = 0; !failed && s < t->n; s++) {
         for (size_t a = 0; a < FUNCTION_ARGUMENTS; a++) failed |= add(i, t->steps[s].call.tensor[a]);

@@ -8,8 +8,9 @@
 
 typedef struct interpreter interpreter;
 
-// Of a graph of B sequences and the trace of its equations; NULL: no memory. The graph must outlive it.
-interpreter *interpreter_open(const graph *g, const equation_trace *t);
+// Of a graph of B sequences, the trace of its equations and their result (which no step makes where it is the
+// input itself); NULL: no memory. The graph must outlive it.
+interpreter *interpreter_open(const graph *g, const equation_trace *t, const tensor *y);
 void interpreter_close(interpreter *i);
 
 // A tensor's numbers [tensor.n], and their gradient after backward; NULL: it is not one of the steps'. Inputs

@@ -114,6 +114,15 @@ static void growing_gradients_are_told(void **state) {
     assert_true(check_passes(&stays));
 }
 
+// A text of no step at all.
+static void the_input_itself_passes(void **state) {
+    (void)state;
+    const check_report r = checked("y = x");
+    must_compute(&r);
+    assert_true(check_passes(&r));
+    assert_int_equal(r.weights, 0);
+}
+
 // Of each kind of step: a number, a weight, an input changed by a little in the double run alone.
 static void another_computation_is_noticed(void **state) {
     (void)state;
@@ -124,7 +133,7 @@ static void another_computation_is_noticed(void **state) {
     graph *g = graph_new(GRAPH_EVAL, &p, 1, 24);
     tensor *x = op_values(g, 8), *y = equations_mixer(g, c, x, t);
     assert_false(g->failed);
-    interpreter *i = interpreter_open(g, t);
+    interpreter *i = interpreter_open(g, t, y);
     for (size_t s = 0; s < t->n; s++)
         for (size_t a = 0; a < FUNCTION_ARGUMENTS; a++) {
             tensor *in = t->steps[s].call.tensor[a];
@@ -166,6 +175,7 @@ int main(void) {
         cmocka_unit_test(built_in_texts_pass),
         cmocka_unit_test(leaks_are_blamed),
         cmocka_unit_test(growing_gradients_are_told),
+        cmocka_unit_test(the_input_itself_passes),
         cmocka_unit_test(another_computation_is_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
