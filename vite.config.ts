@@ -135,7 +135,7 @@ export default defineConfig(({ mode }) => ({
         assetsInlineLimit: mode === 'single' ? 1 << 20 : 0,
         cssCodeSplit: mode !== 'single',
         modulePreload: { polyfill: false },
-        chunkSizeWarningLimit: mode === 'single' ? 1200 : 200,
+        chunkSizeWarningLimit: mode === 'single' ? 1400 : 300,
         ...(mode === 'single' ? { rolldownOptions: { output: { codeSplitting: false } } } : {}),
     },
     plugins:

@@ -444,16 +444,19 @@ function equationsPage() {
         '',
         ...table.mixers
             .filter(({ name }) => name !== 'equations')
-            .flatMap(({ name, title }) => [
-                `### ${title}`,
-                '',
-                '```',
-                ...seqmix('equations', `mixer=${name}&task=nar&length=64&width=32&heads=2&blocks=1`)
-                    .trimEnd()
-                    .split('\n'),
-                '```',
-                '',
-            ]),
+            .flatMap(({ name, title }) => {
+                const config = `mixer=${name}&task=nar&length=64&width=32&heads=2&blocks=1`;
+                const itself = /&residual=0/.test(seqmix('equations', config, '--config'));
+                return [
+                    `### ${title}`,
+                    '',
+                    ...(itself ? ['With `residual=0`: the text brings its residual itself.', ''] : []),
+                    '```',
+                    ...seqmix('equations', config).trimEnd().split('\n'),
+                    '```',
+                    '',
+                ];
+            }),
     ];
 }
 function operationsPage() {

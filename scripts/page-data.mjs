@@ -1,10 +1,10 @@
 // page-data.mjs: what the page's About and Theorems views show of the project's documents, made when the page
 // is built: formulas of docs/definitions.json as MathML (Temml; no formula library at run time), the errata
 // of docs/ERRATA.md, the licences of the packages that the page holds; the claims and what kind of truth each
-// has (truth.mjs); what the lessons promise. As a Vite plugin it answers `virtual:about`, `virtual:truth` and
-// `virtual:lessons` and puts the source files
-// that About names into the built folder.
-import { readFileSync } from 'node:fs';
+// has (truth.mjs); what the lessons promise; the operations of docs/OPERATIONS.md and the texts of
+// docs/EQUATIONS.md and examples/equations. As a Vite plugin it answers `virtual:about`, `virtual:truth`,
+// `virtual:lessons` and `virtual:equations` and puts the source files that About names into the built folder.
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import temml from 'temml';
@@ -13,7 +13,12 @@ import { claims, sources as claimSources } from './truth.mjs';
 const root = join(import.meta.dirname, '..');
 const read = (path) => readFileSync(join(root, path), 'utf8');
 /** What the built page contains of others. */
-const PACKAGES = ['preact', '@preact/signals', '@preact/signals-core', 'comlink', 'uplot'];
+const PACKAGES = [
+    ...['preact', '@preact/signals', '@preact/signals-core', 'comlink', 'uplot', 'idb-keyval'],
+    ...['state', 'view', 'commands', 'language'].map((name) => `@codemirror/${name}`),
+    ...['@lezer/common', '@lezer/highlight', '@marijn/find-cluster-break'],
+    ...['crelt', 'style-mod', 'w3c-keyname'],
+];
 
 /** Inline styles would need a weaker Content-Security-Policy; the one that matters stands in about.css. */
 export function mathml(tex, display) {
@@ -65,6 +70,43 @@ export function about() {
     };
 }
 
+/** What the language of equations has: its operations, and texts to start from. */
+export function equations() {
+    const code = (text) => escape(text).replace(/`([^`]*)`/g, '<code>$1</code>');
+    const operations = read('docs/OPERATIONS.md')
+        .split(/^<a id="\w+"><\/a>\n/m)
+        .slice(1)
+        .map((section) => {
+            const [, name, help] = /## (\w+)\n\n([^]*?)\.\n\n```math/.exec(section);
+            const field = (called) => new RegExp(`- \\*\\*${called}\\*\\*: (.*)`).exec(section)[1];
+            return {
+                name,
+                help: escape(help),
+                takes: code(field('Arguments')),
+                gives: code(field('Gives')),
+                cost: escape(field('Cost')),
+                mathml: mathml(/```math\n([^]*?)\n```/.exec(section)[1], true),
+                example: [...section.matchAll(/^ {4}(.*)$/gm)].map(([, line]) => line).join('\n'),
+            };
+        });
+    const [, builtIns] = read('docs/EQUATIONS.md').split('## The built-in mixers as texts');
+    const folder = 'examples/equations';
+    return {
+        operations,
+        builtIns: [...builtIns.matchAll(/^### (.*)\n\n(With `residual=0`.*\n\n)?```\n([^]*?)\n```/gm)].map(
+            ([, title, itself, text]) => ({ title, text, residual: itself ? 0 : 1 }),
+        ),
+        examples: readdirSync(join(root, folder))
+            .filter((file) => file.endsWith('.eq'))
+            .sort()
+            .map((file) => ({
+                title: file.replace('.eq', '').replaceAll('_', ' '),
+                text: read(`${folder}/${file}`).trimEnd(),
+                residual: 1,
+            })),
+    };
+}
+
 /**
  * What the lessons promise, from the claims in model/run/presets.c, and how long they take natively, from
  * docs/presets.json: {name: {claims: [[run, length (0: its own), metric, low, high, minus (0: none)]],
@@ -102,6 +144,7 @@ export function documentsPlugin({ sources = true } = {}) {
         },
         '\0virtual:lessons': { from: ['model/run/presets.c', 'docs/presets.json'], make: lessons },
         '\0virtual:truth': { from: claimSources(), make: claims },
+        '\0virtual:equations': { from: ['docs/OPERATIONS.md', 'docs/EQUATIONS.md'], make: equations },
     };
     return {
         name: 'documents',

@@ -81,7 +81,7 @@ has_node() { node_is_new_enough "$tools/bin/node" || node_is_new_enough node; }
 # The packages are those of the lock file, for this kind of machine.
 packages_stamp() { echo "$(cksum <package-lock.json) $(uname -sm)"; }
 has_packages() {
-    [ -f node_modules/.seqmix-setup ] && [ "$(cat node_modules/.seqmix-setup)" = "$(packages_stamp)" ]
+    [ -f node_modules/.seqmix-packages ] && [ "$(cat node_modules/.seqmix-packages)" = "$(packages_stamp)" ]
 }
 
 # Fills $missing (words), $apt, $dnf, $brew, $cask (package names);
@@ -230,12 +230,12 @@ install_node() {
 
 install_packages() {
     say "installing the npm packages of package-lock.json into node_modules"
-    rm -f node_modules/.seqmix-setup
+    rm -f node_modules/.seqmix-packages
     PATH=$tools/bin:$PATH npm ci --ignore-scripts --no-audit --no-fund >>"$log" 2>&1 || {
         last_words
         die "npm ci failed (why: see above, and build/setup.log); is there a network?"
     }
-    packages_stamp >node_modules/.seqmix-setup
+    packages_stamp >node_modules/.seqmix-packages
 }
 
 look

@@ -39,9 +39,9 @@ build/obj/emcc/checks/%.o: %.c wasm/wasm.mk | setup
 build/wasm/checks.wasm: $(CHECKS_OBJ)
 	@mkdir -p $(@D) && $(EMCC) -Oz -sSIDE_MODULE=2 -sWASM_BIGINT -sEXPORTED_FUNCTIONS=_check_count,_check_name,_check_digest $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
 
-# verify.wasm: the proofs, the oracle and the constructions beside the same kernels, for who wants to see them
-# run again. Loaded by the page only when it is asked for.
-VERIFY_SRC := $(wildcard proofs_tests/proofs/wasm/*.c proofs_tests/constructions/*.c) $(filter-out %/proof_certificates.c,$(PROOF_SRC)) proofs_tests/proofs/test_errata.c $(REF_SRC)
+# verify.wasm: the proofs, the oracle, the constructions and the check of a text beside the same kernels, for
+# who wants to see them run again. Loaded by the page only when it is asked for.
+VERIFY_SRC := $(wildcard proofs_tests/proofs/wasm/*.c proofs_tests/constructions/*.c) $(filter-out %/proof_certificates.c,$(PROOF_SRC)) proofs_tests/proofs/test_errata.c $(wildcard check/*.c) $(REF_SRC)
 VERIFY_OBJ := $(VERIFY_SRC:%.c=build/obj/emcc/verify/%.o) $(filter-out %/wasm/exports.o %/wasm/print.o,$(WASM_SRC:%.c=build/obj/emcc/wasm/%.o))
 build/obj/emcc/verify/%.o: %.c wasm/wasm.mk | setup
 	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) -Os $(WASM_FLAGS_wasm) -Iproofs_tests/proofs/wasm $(CPPFLAGS) -Dmain=verify_main_$(basename $(notdir $<)) -MMD -MP -c $< -o $@
@@ -69,6 +69,7 @@ wasm: build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/checks.was
 # The page, for any static host.
 SITE_SRC := index.html vite.config.ts tsconfig.json package-lock.json $(shell find web -type f -not -name '*.mjs')
 PAGE_DATA := model/run/presets.c docs/presets.json scripts/page-data.mjs scripts/truth.mjs docs/definitions.json docs/ERRATA.md proofs_tests/digests.txt LICENSE
+PAGE_DATA += docs/OPERATIONS.md docs/EQUATIONS.md $(wildcard examples/equations/*.eq)
 PAGE_DATA += $(wildcard proofs_tests/proofs/proof_*.c proofs_tests/rocq/*.v) proofs_tests/rocq/statements.txt proofs_tests/model/test_causality.c
 dist/index.html: $(SITE_SRC) $(PAGE_DATA) $(LOADER) build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/checks.wasm build/wasm/verify.wasm | setup
 	@node_modules/.bin/tsc --noEmit && node_modules/.bin/vite build --logLevel warn && touch $@ && echo "built dist/"

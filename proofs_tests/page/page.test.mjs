@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { MODULE, PROOFS } from '../support/sizes.mjs';
+import { EDITOR, MODULE, PROOFS } from '../support/sizes.mjs';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import {
@@ -357,10 +357,11 @@ test(
     'the page stays small: under 200 KB of scripts and styles, the module within its sum and 200 KB of proofs on demand, gzipped',
     { skip: false },
     async () => {
-        let [code, module, proofs] = [0, 0, 0];
+        let [code, editor, module, proofs] = [0, 0, 0, 0];
         for (const file of await readdir(at('dist/assets'))) {
             const size = gzipSync(await readFile(at(`dist/assets/${file}`)), { level: 9 }).length;
-            if (/\.(js|css)$/.test(file)) code += size;
+            if (/^(editor|equations)-.*\.(js|css)$/.test(file)) editor += size;
+            else if (/\.(js|css)$/.test(file)) code += size;
             if (/^seqmix-.*\.wasm$/.test(file) && !/scalar/.test(file)) module += size;
             if (/^verify-.*\.wasm$/.test(file)) proofs += size;
         }
@@ -370,6 +371,7 @@ test(
         assert.match(policy, /^default-src 'none';.*script-src 'self' 'wasm-unsafe-eval';/);
         assert.ok(!/unsafe-inline|'unsafe-eval'|https?:/.test(policy), policy);
         assert.ok(code > 0 && code < 200_000, `${code} bytes of scripts and styles`);
+        assert.ok(editor > 50_000 && editor < EDITOR, `${editor} bytes of the view Equations`);
         assert.ok(module > 0 && module <= MODULE, `${module} bytes of WebAssembly`);
         assert.ok(proofs > 0 && proofs <= PROOFS, `${proofs} bytes of proofs`);
     },

@@ -10,4 +10,11 @@ export const MODULE =
     3_600 + // states, and text that is written, also in JavaScript
     5_200; // tables
 /** verify.wasm, on demand: the proofs and the oracle, beside the same kernels. */
-export const PROOFS = 200_000 + 8_200 + 3_000 + 2_000; // (2,000: the kernels row by row)
+export const PROOFS =
+    200_000 +
+    8_200 + // as above
+    3_000 +
+    2_000 + // the kernels row by row
+    10_000; // a mixer's text as steps, and its check in double
+/** The view Equations with its editor, fetched when it is opened. */
+export const EDITOR = 150_000;

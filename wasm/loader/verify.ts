@@ -63,6 +63,9 @@ interface Exports {
     verify_pole_radius(a1: number, a2: number): number;
     verify_focus(...args: number[]): number;
     verify_audit(share: Pointer, rows: number, config: Pointer): Pointer;
+    verify_equations_error(): Pointer;
+    verify_equations_steps(config: Pointer): Pointer;
+    verify_equations_check(config: Pointer): Pointer;
 }
 
 const decoder = new TextDecoder();
@@ -116,6 +119,56 @@ export interface Audit {
      * [L][L]: how far input row j ever moved output row i, as a share of the largest move of the same draw.
      */
     share: Float64Array;
+}
+
+/** What one function call of a mixer's text makes. */
+export interface EquationStep {
+    readonly function: string;
+    /** Of the tensor in the text; '': it has none. */
+    readonly name: string;
+    /** Of the text, from 1. */
+    readonly line: number;
+    /** Of one sequence. */
+    readonly shape: readonly number[];
+    /** The steps whose results it takes; -1: the input x. */
+    readonly from: readonly number[];
+    readonly weights: readonly { readonly name: string; readonly shape: readonly number[] }[];
+}
+export interface EquationSteps {
+    readonly steps: readonly EquationStep[];
+    /** The step whose result is the mixer's; -1: x itself. */
+    readonly output: number;
+}
+/** What `seqmix check` tells of a mixer's text; 0 and 1 are no and yes, null a number that is not finite. */
+export interface EquationCheck {
+    readonly passes: number;
+    readonly computes: number;
+    readonly differentiates: number;
+    readonly stable: number;
+    readonly length: number;
+    readonly weights: number;
+    readonly ahead: number;
+    /** The line that lets it see ahead; 0: none. */
+    readonly aheadLine: number;
+    readonly saysAhead: number;
+    /** Of y the values, of x and each weight the gradient: float32 against double with what rounding may do,
+     * double against central differences (below 0: not tried). */
+    readonly rows: readonly {
+        readonly name: string;
+        readonly fine: number;
+        readonly numbers: number;
+        readonly error: number | null;
+        readonly allowed: number | null;
+        readonly difference: number | null;
+    }[];
+    /** |gradient at x| for a unit gradient at the last row. */
+    readonly growth: readonly { readonly length: number; readonly gradient: number | null }[];
+    /** Of a token: products forward, bytes kept for backward; below 0: it cannot be built so long. */
+    readonly cost: readonly {
+        readonly length: number;
+        readonly products: number | null;
+        readonly bytes: number | null;
+    }[];
 }
 
 /** One instance of the module; a check that fails ends it, and the next call starts another. */
@@ -178,6 +231,12 @@ export class Verify {
         } finally {
             for (const at of taken) this.#x.verify_free(at);
         }
+    }
+    #put(text: string, take: (doubles: number) => Pointer): Pointer {
+        const bytes = encoder.encode(`${text}\0`);
+        const at = take(Math.ceil(bytes.length / 8));
+        new Uint8Array(this.#x.memory.buffer, at, bytes.length).set(bytes);
+        return at;
     }
     #doubles(at: Pointer, n: number): Float64Array {
         return new Float64Array(this.#x.memory.buffer, at, n).slice();
@@ -346,9 +405,7 @@ export class Verify {
     audit(config: string, rows: number): Audit {
         return this.#with((take) => {
             const share = take(rows * rows);
-            const text = encoder.encode(`${config}\0`);
-            const at = take(Math.ceil(text.length / 8));
-            new Uint8Array(this.#x.memory.buffer, at, text.length).set(text);
+            const at = this.#put(config, take);
             const found = this.#x.verify_audit(share, rows, at);
             if (!found) throw new Error(this.#text(this.#x.verify_error()));
             const [claimed, measured, draws, rounding] = this.#doubles(found, 4) as unknown as [
@@ -359,6 +416,27 @@ export class Verify {
             ];
             return { claimed, measured, draws, rounding, share: this.#doubles(share, rows * rows) };
         });
+    }
+
+    // ---- A mixer's text ----
+
+    /** The steps that the text of a config with mixer=equations becomes; throws what is wrong with it. */
+    equationSteps(config: string): EquationSteps {
+        return this.#equations(config, (at) => this.#x.verify_equations_steps(at)) as EquationSteps;
+    }
+    /** What can be known of such a text without training it, as `seqmix check` tells. Takes a second. */
+    equationCheck(config: string): EquationCheck {
+        return this.#equations(config, (at) => this.#x.verify_equations_check(at)) as EquationCheck;
+    }
+    #equations(config: string, ask: (at: Pointer) => Pointer): unknown {
+        try {
+            const found = this.#with((take) => ask(this.#put(config, take)));
+            if (!found) throw new Error(this.#text(this.#x.verify_equations_error()));
+            return JSON.parse(this.#text(found));
+        } catch (error) {
+            if (error instanceof WebAssembly.RuntimeError) this.#start(); // it has run out of memory
+            throw error;
+        }
     }
 }
 

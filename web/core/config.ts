@@ -5,8 +5,9 @@ export type Values = Readonly<Record<string, string>>;
 
 /** The text that says them; the engine reads it, and nothing of the page does. */
 export function format(values: Values): string {
-    const code = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
-    const safe = (value: string) => value.replace(/[&~#%=! ]/g, code);
+    // In lower case: a %7E stands for the ~ between runs where an address was sent through other programs.
+    const code = (character: string) => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+    const safe = (value: string) => value.replace(/[&~#%=! \t\n\r]/g, code);
     return Object.entries(values)
         .map(([key, value]) => `${key}=${safe(value)}`)
         .join('&');

@@ -149,6 +149,15 @@ export function addRun(): void {
         'the new run',
     );
 }
+/** Add what a config says as one more run; what is wrong with it, or null. */
+export function addValues(config: string, what: string): Problem | null {
+    const problem = attempt(
+        () => [...runs.value.map(({ values }) => values), ...runsOf(lab(), config)],
+        what,
+    );
+    if (!problem) remember('push');
+    return problem;
+}
 export function removeRun(entry: Entry): void {
     if (runs.value.length <= 1) return;
     replaceRuns(

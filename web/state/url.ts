@@ -26,6 +26,9 @@ export interface View {
     head: number;
     /** What a view keeps of its own, in its own words. */
     detail: string;
+    /** The text in the view Equations, and whether the block adds its input to it; '': one to begin with. */
+    draft: string;
+    residual: number;
 }
 export const VIEW: View = {
     view: 'experiment',
@@ -39,6 +42,8 @@ export const VIEW: View = {
     block: 0,
     head: 0,
     detail: '',
+    draft: '',
+    residual: 1,
 };
 /** What each field may be in the address; anything else is left out: it cannot change a result. */
 const ALLOWED: Record<keyof View, RegExp> = {
@@ -53,6 +58,8 @@ const ALLOWED: Record<keyof View, RegExp> = {
     block: /^\d{1,2}$/,
     head: /^\d{1,3}$/,
     detail: /^[\w.,:;-]{0,400}$/,
+    draft: /^[^]{1,8192}$/,
+    residual: /^[01]$/,
 };
 
 export interface Address {
@@ -62,7 +69,7 @@ export interface Address {
 
 export function readAddress(hash: string): Address {
     const text = hash.replace(/^#/, '').replaceAll('%21', '!').replaceAll('%7E', '~');
-    const at = text.indexOf('!');
+    const at = text.search(/!(?=[a-z]+=)/); // a text may hold one as well
     const config = at < 0 ? text : text.slice(0, at);
     const view: Record<string, string | number> = { ...VIEW };
     for (const [key, value] of new URLSearchParams(at < 0 ? '' : text.slice(at + 1))) {
@@ -74,5 +81,8 @@ export function readAddress(hash: string): Address {
 
 export function writeAddress({ config, view }: Address): string {
     const own = Object.entries(view).filter(([key, value]) => VIEW[key as keyof View] !== value);
-    return `#${config}${own.length ? `!${own.map(([key, value]) => `${key}=${value}`).join('&')}` : ''}`;
+    const written = own.map(([key, value]) =>
+        key === 'draft' ? String(new URLSearchParams({ draft: String(value) })) : `${key}=${value}`,
+    );
+    return `#${config}${own.length ? `!${written.join('&')}` : ''}`;
 }

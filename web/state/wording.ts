@@ -5,11 +5,22 @@ import { bitsAt, scoreAt } from './history.ts';
 import { groups, lab, runs } from './page.ts';
 import { badges, mixerTitle, taskTitle } from './setup.ts';
 
+const SHORT = 32; // letters of a text in a run's name
+/** A text of equations in few words: its comment, else what it ends with. */
+export function titleOfText(text: string): string {
+    const lines = text.split('\n').filter((line) => line.trim() !== '');
+    const words = (/^\s*#\s*(.*)$/.exec(lines[0] ?? '')?.[1] ?? lines[lines.length - 1] ?? '').trim();
+    return words.length > SHORT ? `${words.slice(0, SHORT - 1)}…` : words;
+}
+/** A key that was changed, in a run's name. */
+export const changeText = (key: string, value = ''): string =>
+    key === 'eq' ? titleOfText(value) : `${key}=${value}`;
+
 /** Short name of a run: its mechanism, its task where there are several, what was changed, the file that it
  * came from. */
 export function nameOf(entry: Entry): string {
     const all = runs.value.map(({ values }) => values);
-    const changes = badges(lab(), all, entry.values).map((key) => `${key}=${entry.values[key]}`);
+    const changes = badges(lab(), all, entry.values).map((key) => changeText(key, entry.values[key]));
     const task = groups.value.length > 1 ? [taskTitle(lab(), entry.values)] : [];
     const file = entry.file ? [entry.file.name] : [];
     return [mixerTitle(lab(), entry.values), ...task, ...changes, ...file].join(' · ');

@@ -50,6 +50,14 @@ export const VIEWS: readonly ViewEntry[] = [
         load: () => import('./digits.tsx'),
     },
     {
+        id: 'equations',
+        title: 'Equations',
+        sentence:
+            'Write a mechanism that nobody has built: its equations, one a line. They are checked as you type, and ' +
+            'trained beside the others when you say so.',
+        load: () => import('./equations.tsx'),
+    },
+    {
         id: 'theorems',
         title: 'Theorems',
         sentence:

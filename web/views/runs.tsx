@@ -4,9 +4,10 @@ import { download, pick } from '../core/files.ts';
 import { MAX_ALL, offeredTasks, ownKeys, sharedChanges, taskTitle, unlike } from '../state/setup.ts';
 import type { Entry } from '../state/entry.ts';
 import { groups, lab, runs } from '../state/page.ts';
+import { openText } from '../state/equations.ts';
 import { addRun, addSaved, removeRun, restart, setKey, setOwnTask, trainAlike } from '../state/roster.ts';
 import { checkpointOf } from '../state/watching.ts';
-import { nameOf } from '../state/wording.ts';
+import { changeText, nameOf } from '../state/wording.ts';
 import { AllSettings, Control, shownKeys } from './control.tsx';
 import { useLive } from './part.ts';
 import { Badge, MarkSign } from './mark.tsx';
@@ -105,6 +106,11 @@ function RunCard({ entry }: { entry: Entry }) {
                     <Worded>{mixer?.help ?? ''}</Worded>
                 </p>
             )}
+            {entry.values['mixer'] === 'equations' && (
+                <button type="button" onClick={() => openText(entry.values)}>
+                    Open its equations
+                </button>
+            )}
             {warning && <p class="warning">{warning}.</p>}
             {status === 'failed' && problem && (
                 <div class="why" role="alert">
@@ -179,7 +185,7 @@ function Shared({ entries }: { entries: readonly Entry[] }) {
     return (
         <p class="say">
             {groups.value.length > 1 ? `${taskTitle(lab(), values)}, all runs: ` : 'All runs: '}
-            {changes.map((key) => [<Badge key={key}>{`${key}=${values[key]}`}</Badge>, ' '])}
+            {changes.map((key) => [<Badge key={key}>{changeText(key, values[key])}</Badge>, ' '])}
         </p>
     );
 }

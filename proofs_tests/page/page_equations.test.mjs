@@ -1,0 +1,206 @@
+// page_equations.test.mjs: a mixer's text on the page, in Chromium and Firefox: what is wrong stands under its
+// place, the check passes, the text trains beside the others; and texts that mean harm.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findFirefox, launch } from '../../scripts/browser.mjs';
+import {
+    allDone,
+    at,
+    hash,
+    onPage,
+    prefer,
+    press,
+    reload,
+    runs,
+    skip,
+    sticksOut,
+    text,
+    until,
+    violations,
+} from './testing.mjs';
+
+const HASH = '#mixer=attention&task=mqar&steps=60!view=equations&speed=full';
+const DEFINITION = [
+    '# CAT (Li et al., Def. 1)',
+    'q = conv(x, filter_q) @ w_q',
+    'k = conv(x, filter_k) @ w_k',
+    'v = conv(x, filter_v) @ w_v',
+    'y = attention(q, k, v) @ w_o',
+];
+
+/** What stands in the editor's shadow root. */
+const inside = (page, selector) =>
+    page.evaluate(
+        (wanted) => document.querySelector('.editor').shadowRoot.querySelector(wanted)?.textContent ?? '',
+        selector,
+    );
+/** The editor, emptied and ready for keys. */
+async function emptied(page) {
+    await until(page, () => document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content'));
+    await page.select('.equations-start select', 'none');
+    await until(
+        page,
+        () =>
+            document.querySelector('.editor').shadowRoot.querySelector('.cm-content').textContent.length < 60,
+    );
+    await page.evaluate(() =>
+        document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus(),
+    );
+}
+const state = (page, wanted) =>
+    until(page, (is) => document.querySelector('.equations').dataset.state === is, wanted);
+const checked = (page, wanted) =>
+    until(page, (is) => document.querySelector('.equations-check').dataset.check === is, wanted);
+
+async function definitionTyped(page) {
+    await emptied(page);
+    await page.keyboard.type(DEFINITION.slice(0, 3).join('\n'));
+    await page.keyboard.type('\nv = convv(x, filter_v) @ w_v');
+    await state(page, 'wrong');
+    await until(page, () =>
+        document.querySelector('.editor').shadowRoot.querySelector('.fault')?.textContent.includes('convv'),
+    );
+    assert.equal(await inside(page, '.fault'), '↑ there is no function convv; the nearest is conv');
+    assert.equal(await inside(page, '.wrong'), 'convv');
+    // Under line 4, and nowhere else.
+    assert.ok(
+        await page.evaluate(() => {
+            const root = document.querySelector('.editor').shadowRoot;
+            const line = root.querySelectorAll('.cm-line')[3];
+            const fault = root.querySelector('.fault');
+            return line.textContent.startsWith('v = convv') && line.nextElementSibling === fault;
+        }),
+    );
+    assert.match(
+        await text(page, '.equations-write [role=status]'),
+        /^Line 4, column 5: there is no function convv/,
+    );
+    await page.keyboard.down('Shift');
+    await page.keyboard.press('Home');
+    await page.keyboard.up('Shift');
+    await page.keyboard.type(`${DEFINITION[3]}\n${DEFINITION[4]}`);
+    await state(page, 'right');
+    assert.equal(await inside(page, '.fault'), '');
+    await checked(page, 'passes');
+}
+
+onPage('Definition 1 is typed, mended, checked, and trained beside attention', HASH, {}, async (page) => {
+    await definitionTyped(page);
+    const rows = await page.$$eval('.equations-check tbody tr', (all) => all.map((row) => row.textContent));
+    assert.equal(rows.length, 9); // y, three filters, four matrices, x
+    assert.match(await text(page, '.equations-check .holds'), /computes what the oracle computes.*causal/);
+    // Its graph: x, seven steps and the result; a box shows its tensor.
+    assert.equal(await page.$$eval('.graph .box', (all) => all.length), 9);
+    await page.$$eval('.graph [role=button]', (all) =>
+        all.find((box) => box.textContent.startsWith('k ')).focus(),
+    );
+    await page.keyboard.press('Enter');
+    await until(page, () =>
+        /^k on held-out sample 0, before training/.test(
+            document.querySelector('.equations-seen figure figcaption')?.textContent ?? '',
+        ),
+    );
+    // The word at the cursor.
+    await page.evaluate(() =>
+        document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus(),
+    );
+    await page.keyboard.press('End');
+    for (let i = 0; i < ' @ w_o'.length + '(q, k, v)'.length; i++) await page.keyboard.press('ArrowLeft');
+    await until(page, () => document.querySelector('.equations-help h3').textContent === 'attention');
+    assert.ok(await page.$('.equations-help math'));
+    await press(page, 'Train beside');
+    await allDone(page);
+    const [attention, cat] = await runs(page);
+    assert.equal(cat.config.includes('mixer=equations'), true, cat.config);
+    assert.equal(cat.step, 60);
+    assert.ok(attention.step === 60);
+    await until(page, () =>
+        /after 60 steps/.test(document.querySelector('.equations-seen figcaption').textContent),
+    );
+    // The address holds it all: run and text.
+    assert.match(await hash(page), /eq=%23%20CAT.*%0[aA]q%20.*!view=equations/);
+    await reload(page);
+    await state(page, 'right');
+    assert.equal((await runs(page))[1].config, cat.config);
+    assert.match(await inside(page, '.cm-content'), /filter_v/);
+});
+
+test('the same in Firefox', { skip: findFirefox().why || skip, timeout: 180_000 }, async () => {
+    const lab = await launch(at('dist'), 'firefox');
+    try {
+        const { page, complaints } = await lab.open(HASH);
+        await definitionTyped(page);
+        assert.deepEqual(complaints, []);
+    } finally {
+        await lab.close();
+    }
+});
+
+onPage('every text to begin with is built', HASH, {}, async (page) => {
+    await state(page, 'right');
+    const values = await page.$$eval('.equations-start option', (all) => all.map(({ value }) => value));
+    const texts = values.filter((value) => /^\d+$/.test(value));
+    assert.ok(texts.length > 18, `${texts.length} texts`);
+    for (const value of texts) {
+        await page.select('.equations-start select', value);
+        await state(page, 'right');
+    }
+});
+
+// In the language: names that JavaScript knows, signs that addresses know, too much of everything.
+const HOSTILE = [
+    [
+        '__proto__ = x @ constructor\ntoString = __proto__ @ w\ny = toString # ~!&#=%+ "\'<b>wow!view=about</b>',
+        '2 steps, 2048 weights.',
+    ],
+    [`${'('.repeat(4000)}x`, 'Line 1, column 33: nested deeper than 32.'],
+    [`y = x @ w${'y'.repeat(8000)}`, 'Line 1, column 9: the name wyyy'],
+    [
+        Array.from({ length: 190 }, (_, i) => `t${i} = ${i ? `t${i - 1}` : 'x'} @ w${i}`).join('\n'),
+        '190 steps, 194560 weights.',
+    ],
+    ['y = x @ w[65536] @ u[65536] @ v[65536] @ z[32]', 'out of memory'],
+    ['\u202e\u0000\ud800 = \u{1f600}', 'Line 1, column 1: there is the byte 226'],
+];
+const draftOf = (text, steps) =>
+    `mixer=attention&task=mqar&steps=${steps}!view=equations&speed=full&${new URLSearchParams({ draft: text })}`;
+const send = (page, address) => page.evaluate((next) => void (location.hash = next), address);
+onPage('texts that mean harm are built or refused, and the page lives on', HASH, {}, async (page) => {
+    await state(page, 'right');
+    for (const [bad, says] of HOSTILE) {
+        await send(page, draftOf(bad, 60));
+        await until(
+            page,
+            (begins) =>
+                document.querySelector('.equations-write [role=status]').textContent.startsWith(begins),
+            says,
+        ).catch(async () => assert.equal(await text(page, '.equations-write [role=status]'), says));
+    }
+    // What the first of them said survives as a run, and its address.
+    const [first] = HOSTILE[0];
+    await send(page, draftOf(first, 3));
+    await until(page, () =>
+        [...document.querySelectorAll('.graph [role=button]')].some((box) =>
+            box.textContent.startsWith('toString '),
+        ),
+    );
+    await press(page, 'Train beside');
+    await allDone(page);
+    const { config } = (await runs(page))[1];
+    await reload(page);
+    assert.equal((await runs(page))[1].config, config);
+    assert.equal(await page.$('.equations b.wow'), null);
+});
+
+onPage('it fits a phone, and axe finds nothing, by light and by dark', HASH, {}, async (page) => {
+    await page.setViewport({ width: 390, height: 844 });
+    await state(page, 'right');
+    await checked(page, 'passes');
+    assert.ok((await sticksOut(page)) <= 0);
+    for (const scheme of ['light', 'dark']) {
+        await prefer(page, scheme);
+        if (process.env.SCREENS)
+            await page.screenshot({ path: at(`build/screens/equations-${scheme}.png`), fullPage: true });
+        assert.deepEqual(await violations(page), [], scheme);
+    }
+});

@@ -1,0 +1,251 @@
+// equations.tsx: the view Equations: a mixer's text, what is wrong with it, its graph, its check, and its way
+// into the race.
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import about from 'virtual:equations';
+import type { EquationSteps } from '../../wasm/loader/verify.ts';
+import { asking } from '../training/proofs.ts';
+import type { Problem } from '../training/protocol.ts';
+import {
+    begin,
+    config,
+    draft,
+    editing,
+    replaced,
+    residual,
+    trainBeside,
+    trained,
+    write,
+} from '../state/equations.ts';
+import { begun, lab, runs, selected } from '../state/page.ts';
+import { taskTitle } from '../state/setup.ts';
+import { openView, setView } from '../state/viewing.ts';
+import { scoreText, titleOfText } from '../state/wording.ts';
+import { CurvesView } from './curves.tsx';
+import { Checked } from './equations/checked.tsx';
+import type { Editor, Fault } from './equations/editor.ts';
+import { Graph } from './equations/graph.tsx';
+import { Help } from './equations/help.tsx';
+import { Transport } from './transport.tsx';
+import '../styles/equations.css';
+
+const STARTS = [...about.builtIns, ...about.examples];
+const FUNCTIONS: ReadonlySet<string> = new Set([...about.operations.map(({ name }) => name), 'start']);
+
+/** What the engine says of a text, with its place. */
+function faultOf(message: string): Fault {
+    const found = /^eq, line (\d+), column (\d+): ([^]*)$/.exec(message);
+    return found
+        ? { line: Number(found[1]), column: Number(found[2]), sentence: found[3]! }
+        : { line: 0, column: 0, sentence: message };
+}
+
+/** The steps of the text as it stands, the last that there were, and what is wrong. */
+function useSteps(text: string) {
+    const [known, setKnown] = useState<{ of: string; steps: EquationSteps | null; fault: Fault | null }>({
+        of: '',
+        steps: null,
+        fault: null,
+    });
+    const state = useRef({ busy: false, next: '', gone: false });
+    useEffect(() => {
+        const mine = state.current;
+        mine.gone = false;
+        return () => void (mine.gone = true);
+    }, []);
+    useEffect(() => {
+        const mine = state.current;
+        mine.next = text;
+        if (mine.busy) return;
+        mine.busy = true;
+        void (async () => {
+            while (mine.next && !mine.gone) {
+                const of = mine.next;
+                mine.next = '';
+                try {
+                    const steps = await asking((v) => v.equationSteps(of));
+                    if (!mine.gone) setKnown({ of, steps, fault: null });
+                } catch (error) {
+                    const fault = faultOf((error as Error).message);
+                    if (!mine.gone) setKnown(({ steps }) => ({ of, steps, fault }));
+                }
+            }
+            mine.busy = false;
+        })();
+    }, [text]);
+    return { ...known, current: known.of === text };
+}
+
+export default function Equations() {
+    useEffect(() => editing(STARTS[0]!), []);
+    const asked = config.value;
+    const { steps, fault, current } = useSteps(draft.value ? asked : '');
+    const [word, setWord] = useState('');
+    const [refused, refuse] = useState<Problem | null>(null);
+    useEffect(() => refuse(null), [asked]);
+    const good = current && !fault;
+    const empty = draft.value.trim() === '';
+    return (
+        <div class="equations" data-state={!current ? 'asking' : fault ? 'wrong' : 'right'}>
+            <div class="equations-write">
+                <Start />
+                <Text fault={fault} at={setWord} />
+                <p class={fault && !empty ? 'why' : 'say'} role="status">
+                    {empty
+                        ? 'Write an equation; x is the input, y the result.'
+                        : fault
+                          ? fault.line
+                              ? `Line ${fault.line}, column ${fault.column}: ${fault.sentence}.`
+                              : `${fault.sentence}.`
+                          : steps
+                            ? `${steps.steps.length} steps, ${countWeights(steps)} weights.`
+                            : 'Reading …'}
+                </p>
+                <div class="row">
+                    <button
+                        type="button"
+                        class="primary"
+                        disabled={!good}
+                        onClick={() => refuse(trainBeside())}
+                    >
+                        Train beside
+                    </button>
+                    <label class="equations-adds">
+                        <input
+                            type="checkbox"
+                            checked={residual.value === 1}
+                            onChange={({ currentTarget }) =>
+                                setView({ residual: currentTarget.checked ? 1 : 0 })
+                            }
+                        />
+                        the block adds x to it
+                    </label>
+                </div>
+                {refused && (
+                    <p class="why" role="alert">
+                        {refused.message}.
+                    </p>
+                )}
+                <Trained />
+                <p class="say">
+                    It is read with the task and the model of the run that is looked into
+                    {selected.value && ` (${taskTitle(lab(), selected.value.values)}, width `}
+                    {selected.value &&
+                        `${selected.value.values['width']}, heads ${selected.value.values['heads']})`}
+                    . It stays in the address: copy it to share it.
+                </p>
+                <Help word={word} steps={steps} text={draft.value} />
+            </div>
+            <div class="equations-seen">
+                {steps && <Graph steps={steps} stale={!good} />}
+                <Checked config={asked} ready={good} text={draft.value} />
+            </div>
+            {begun.value && (
+                <section class="equations-race" aria-label="Training">
+                    <Transport />
+                    <CurvesView />
+                </section>
+            )}
+        </div>
+    );
+}
+
+function countWeights({ steps }: EquationSteps): number {
+    const sizes = new Map(
+        steps.flatMap(({ weights }) =>
+            weights.map(({ name, shape }) => [name, shape.reduce((a, b) => a * b, 1)] as const),
+        ),
+    );
+    return [...sizes.values()].reduce((a, b) => a + b, 0);
+}
+
+/** The list of texts to begin with. */
+function Start() {
+    const choose = (value: string) => {
+        const chosen = STARTS[Number(value)];
+        if (value === 'none') begin('\n', 1);
+        else if (chosen) begin(chosen.text, chosen.residual);
+    };
+    const group = (list: typeof STARTS, first: number) =>
+        list.map(({ title }, i) => (
+            <option key={title} value={first + i}>
+                {title}
+            </option>
+        ));
+    return (
+        <label class="equations-start">
+            Begin with
+            <select
+                value=""
+                onChange={({ currentTarget }) => (choose(currentTarget.value), (currentTarget.value = ''))}
+            >
+                <option value="">choose a text …</option>
+                <option value="none">an empty page</option>
+                <optgroup label="What is built in">{group(about.builtIns, 0)}</optgroup>
+                <optgroup label="What no paper has">{group(about.examples, about.builtIns.length)}</optgroup>
+            </select>
+        </label>
+    );
+}
+
+/** The editor, which is fetched; until then the text alone. */
+function Text({ fault, at }: { fault: Fault | null; at: (word: string) => void }) {
+    const host = useRef<HTMLDivElement>(null);
+    const [editor, setEditor] = useState<Editor | null>(null);
+    const [problem, setProblem] = useState('');
+    const text = draft.value;
+    const hears = useMemo(() => ({ changed: write, at }), []);
+    useEffect(() => {
+        let gone = false;
+        let opened: Editor | null = null;
+        void import('./equations/editor.ts').then(
+            ({ openEditor }) => {
+                if (gone || !host.current) return;
+                opened = openEditor(host.current, 'Equations of the mixer', draft.peek(), FUNCTIONS, hears);
+                setEditor(opened);
+            },
+            (error: Error) => setProblem(error.message),
+        );
+        return () => {
+            gone = true;
+            opened?.close();
+        };
+    }, []);
+    useEffect(() => editor?.setText(draft.peek()), [editor, replaced.value]);
+    useEffect(() => editor?.setFault(fault?.line ? fault : null), [editor, fault]);
+    return (
+        <>
+            <div ref={host} class="editor" data-editor />
+            {problem && (
+                <>
+                    <p class="why" role="alert">
+                        The editor could not be loaded ({problem}); plain text works, too.
+                    </p>
+                    <textarea
+                        rows={12}
+                        spellcheck={false}
+                        aria-label="Equations of the mixer"
+                        value={text}
+                        onInput={({ currentTarget }) => write(currentTarget.value)}
+                    />
+                </>
+            )}
+        </>
+    );
+}
+
+/** How the run of this very text stands. */
+function Trained() {
+    const entry = trained.value;
+    if (!entry) return null;
+    const { status, step, steps, problem } = entry.live.value;
+    return (
+        <p class={status === 'failed' ? 'why' : 'say'}>
+            {status === 'failed'
+                ? `It cannot be trained: ${problem?.message}.`
+                : `It is run ${runs.value.indexOf(entry) + 1} of ${runs.value.length} (${titleOfText(draft.value)}): step ${step} of ${steps}, right ${scoreText(entry, step)}.`}{' '}
+            <button type="button" class="link" onClick={() => openView('experiment')}>
+                Go to the experiment
+            </button>
+        </p>
+    );
+}

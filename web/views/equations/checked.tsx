@@ -1,0 +1,139 @@
+// checked.tsx: what can be known of a text without training it, in a worker of its own that ends when the text
+// changes.
+import { useEffect, useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import type { EquationCheck } from '../../../wasm/loader/verify.ts';
+import { show } from '../../core/figures.ts';
+import { openBench, type Bench } from '../../training/proofs.ts';
+
+const AFTER = 400; // milliseconds without a key
+const LIMIT = 1e-5; // of central differences, as check/check.c has it
+
+function useCheck(config: string, ready: boolean) {
+    const [known, setKnown] = useState<{ of: string; report: EquationCheck | null; problem: string }>({
+        of: '',
+        report: null,
+        problem: '',
+    });
+    useEffect(() => {
+        if (!ready) return;
+        let gone = false;
+        let bench: Bench | null = null;
+        const judge = async () => {
+            try {
+                bench = await openBench();
+                const report = gone
+                    ? null
+                    : await Promise.race([bench.proofs.equationCheck(config), bench.stopped]);
+                if (!gone) setKnown({ of: config, report, problem: '' });
+            } catch (error) {
+                if (!gone) setKnown({ of: config, report: null, problem: (error as Error).message });
+            }
+            bench?.close();
+        };
+        const timer = setTimeout(() => void judge(), AFTER);
+        return () => {
+            gone = true;
+            clearTimeout(timer);
+            bench?.close();
+        };
+    }, [config, ready]);
+    return { ...known, current: ready && known.of === config };
+}
+
+export function Checked({ config, ready, text }: { config: string; ready: boolean; text: string }) {
+    const { report, problem, current } = useCheck(config, ready);
+    return (
+        <section
+            aria-labelledby="check-title"
+            class={`equations-check${current ? '' : ' stale'}`}
+            data-check={!current ? 'waiting' : report?.passes ? 'passes' : 'fails'}
+        >
+            <h3 id="check-title">
+                Its check{' '}
+                {current && report && (
+                    <b class={report.passes ? 'right' : 'wrong'}>
+                        {report.passes ? 'passes' : 'does not pass'}
+                    </b>
+                )}
+                {!current && report && <span class="say">(of the text before)</span>}
+            </h3>
+            {current && problem && <p class="why">{problem}.</p>}
+            {!report && !problem && (
+                <p class="say">{ready ? 'Checking …' : 'When the text can be built, it is checked.'}</p>
+            )}
+            {report && <Report report={report} text={text} />}
+        </section>
+    );
+}
+
+function Report({ report, text }: { report: EquationCheck; text: string }) {
+    const number = (value: number | null) => (value === null ? '∞' : show(value));
+    const { ahead, aheadLine, growth } = report;
+    const cost = report.cost.filter(({ products }) => products !== null && products >= 0);
+    return (
+        <>
+            <ul class="holds">
+                <Verdict good={report.computes}>
+                    float32 computes what the oracle computes in double, on {report.length} rows
+                </Verdict>
+                <Verdict good={report.differentiates}>its gradients are gradients</Verdict>
+                <Verdict good={!ahead || ahead <= report.saysAhead ? 1 : 0}>
+                    {ahead
+                        ? `it sees ${ahead} rows ahead, because of line ${aheadLine}: ${text.split('\n')[aheadLine - 1]?.trim()}`
+                        : 'it is causal: no output hears of a later row'}
+                </Verdict>
+                <Verdict good={report.stable}>
+                    {report.stable ? 'its gradients stay' : 'its gradients grow with the length'}: |dx|{' '}
+                    {growth.map(({ length, gradient }) => `${number(gradient)} (L ${length})`).join(', ')}
+                </Verdict>
+            </ul>
+            <div class="scroll" tabIndex={0} role="group" aria-label="Check of each weight">
+                <table>
+                    <thead>
+                        <tr>
+                            <th scope="col">y, and gradients</th>
+                            <th scope="col">numbers</th>
+                            <th scope="col">float32 − double</th>
+                            <th scope="col">central differences</th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        {report.rows.map(({ name, numbers, error, allowed, difference, fine }) => (
+                            <tr key={name} class={fine ? '' : 'wrong'}>
+                                <th scope="row">{name}</th>
+                                <td>{numbers}</td>
+                                <td>
+                                    {number(error)} of {number(allowed)}
+                                </td>
+                                <td>
+                                    {difference !== null && difference < 0
+                                        ? '–'
+                                        : `${number(difference)} of ${number(LIMIT)}`}
+                                </td>
+                            </tr>
+                        ))}
+                    </tbody>
+                </table>
+            </div>
+            <p class="say">
+                {cost
+                    .map(
+                        ({ length, products, bytes }) =>
+                            `At length ${length} a token costs ${Math.round(products!)} products forward and ${Math.round(bytes ?? 0)} bytes kept for backward.`,
+                    )
+                    .join(' ')}{' '}
+                {report.weights} weights.
+            </p>
+        </>
+    );
+}
+const Verdict = ({ good, children }: { good: number; children: ComponentChildren }) => (
+    <li>
+        <b class={good ? 'right' : 'wrong'} aria-hidden="true">
+            {good ? '✓' : '×'}
+        </b>
+        <span class="unseen">{good ? 'holds: ' : 'does not hold: '}</span>
+        <span>{children}</span>
+    </li>
+);

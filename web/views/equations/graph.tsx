@@ -1,0 +1,142 @@
+// graph.tsx: a mixer's text as boxes and edges; a box that is pressed shows its tensor on a sample.
+import { useEffect, useState } from 'preact/hooks';
+import type { EquationSteps } from '../../../wasm/loader/verify.ts';
+import type { Tensor } from '../../../wasm/loader/seqmix.ts';
+import { curve, layers } from '../../charts/layers.ts';
+import { config, seen, trained } from '../../state/equations.ts';
+import { view } from '../../state/page.ts';
+import { Matrix } from '../matrix.tsx';
+
+const HEIGHT = 46;
+const LETTER = 7.3; // pixels of one at most, in a box
+const EDGE = 3; // around the picture, for the lines of the boxes
+const shapeOf = (shape: readonly number[]) => shape.join('×');
+
+export function Graph({ steps: { steps, output }, stale }: { steps: EquationSteps; stale: boolean }) {
+    const [chosen, choose] = useState('');
+    const boxes = [
+        { title: 'x', says: 'the input', name: '', below: '' },
+        ...steps.map((step) => ({
+            title: step.name || step.function,
+            says: `${step.name ? `${step.function} ` : ''}${shapeOf(step.shape)}`,
+            name: step.name,
+            below: step.weights.map(({ name, shape }) => `${name} ${shapeOf(shape)}`).join(', '),
+        })),
+    ];
+    const wide = ({ title, says, below }: (typeof boxes)[number]) =>
+        16 + LETTER * Math.max(title.length, says.length, below.length * 0.85);
+    const { width, height, ...laid } = layers(
+        steps.map(({ from }) => from),
+        boxes.map(wide),
+        HEIGHT,
+    );
+    const open = boxes.some(({ name }) => name === chosen) ? chosen : '';
+    return (
+        <section aria-labelledby="graph-title" class={stale ? 'stale' : ''}>
+            <h3 id="graph-title">What it becomes</h3>
+            <div class="scroll" tabIndex={0} role="group" aria-label="The graph of the text">
+                <svg
+                    class="graph"
+                    width={width + 2 * EDGE}
+                    height={height + 2 * EDGE}
+                    viewBox={`${-EDGE} ${-EDGE} ${width + 2 * EDGE} ${height + 2 * EDGE}`}
+                    role="group"
+                    aria-label={`${steps.length} steps; the result is ${boxes[output + 1]!.title}`}
+                >
+                    {laid.edges.map(({ from, to, points }) => (
+                        <path key={`${from}-${to}`} class="edge" d={curve(points)} />
+                    ))}
+                    {laid.boxes.map((box, i) => {
+                        const { title, says, name, below } = boxes[i]!;
+                        const press = () => choose(name === open ? '' : name);
+                        const middle = box.x + box.width / 2;
+                        const inside = (
+                            <>
+                                <rect x={box.x} y={box.y} width={box.width} height={box.height} rx={4} />
+                                <text class="title" x={middle} y={box.y + 15} text-anchor="middle">
+                                    {`${title} `}
+                                </text>
+                                <text x={middle} y={box.y + 28} text-anchor="middle">
+                                    {`${says} `}
+                                </text>
+                                <text class="weights" x={middle} y={box.y + 40} text-anchor="middle">
+                                    {below}
+                                </text>
+                            </>
+                        );
+                        return name ? (
+                            <g
+                                key={i}
+                                class={`box named${i === output + 1 ? ' result' : ''}`}
+                                role="button"
+                                tabindex={0}
+                                aria-pressed={name === open}
+                                onClick={press}
+                                onKeyDown={(event) => {
+                                    if (event.key !== 'Enter' && event.key !== ' ') return;
+                                    event.preventDefault();
+                                    press();
+                                }}
+                            >
+                                {inside}
+                            </g>
+                        ) : (
+                            <g key={i} class={`box${i === output + 1 ? ' result' : ''}`}>
+                                {inside}
+                            </g>
+                        );
+                    })}
+                </svg>
+            </div>
+            {open && !stale ? (
+                <Sample name={open} />
+            ) : (
+                <p class="say">Press a box that has a name, and see it on a sample.</p>
+            )}
+        </section>
+    );
+}
+
+/** A tensor on the sample that is looked at; it follows the training of its run. */
+function Sample({ name }: { name: string }) {
+    const [found, setFound] = useState<{ tensor: Tensor; step: number } | string | null>(null);
+    const asked = config.value;
+    const step = trained.value?.live.value.step ?? 0;
+    const { sample } = view.value;
+    const [busy, setBusy] = useState(false);
+    const due = `${asked}\n${name}\n${sample}\n${step}`;
+    const [shown, setShown] = useState('');
+    useEffect(() => {
+        if (busy || shown === due) return;
+        setBusy(true);
+        void seen(name)
+            .catch((error: Error) => error.message)
+            .then((answer) => {
+                setFound(answer);
+                setShown(due);
+                setBusy(false);
+            });
+    }, [due, busy]);
+    if (found === null) return <p class="say">Looking …</p>;
+    if (typeof found === 'string')
+        return (
+            <p class="say">
+                {name} cannot be shown: {found}.
+            </p>
+        );
+    const { data, shape } = found.tensor;
+    const columns = shape[shape.length - 1] ?? 1;
+    return (
+        <div class="plots">
+            <Matrix
+                label={`${name} on held-out sample ${sample}, ${found.step ? `after ${found.step} steps` : 'before training'}`}
+                values={data}
+                rows={data.length / columns}
+                columns={columns}
+                signed
+                row="token"
+                column="channel"
+            />
+        </div>
+    );
+}
