@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { build as esbuild } from 'esbuild';
 import { defineConfig, type Plugin } from 'vite';
 import { documentsPlugin } from './scripts/page-data.mjs';
 
@@ -84,6 +85,30 @@ export default URL.createObjectURL(new Blob([bytes], { type: 'application/wasm' 
     },
 };
 
+/** The editor inside the page: gzip and base64, unpacked into a module when its view is opened (285 KB as
+ * text). */
+const packedEditor: Plugin = {
+    name: 'packed-editor',
+    enforce: 'pre',
+    async load(id) {
+        if (!id.endsWith('/equations/editor.ts')) return null;
+        const { outputFiles } = await esbuild({
+            entryPoints: [id],
+            bundle: true,
+            minify: true,
+            format: 'esm',
+            target: 'es2022',
+            write: false,
+        });
+        const packed = gzipSync(outputFiles[0]!.contents, { level: 9 }).toString('base64');
+        return `const packed = Uint8Array.from(atob('${packed}'), (c) => c.charCodeAt(0));
+const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
+const code = await new Response(stream).text();
+const module = await import(/* @vite-ignore */ URL.createObjectURL(new Blob([code], { type: 'text/javascript' })));
+export const { openEditor } = module;`;
+    },
+};
+
 /** Scripts and styles into the page itself. */
 const oneFile: Plugin = {
     name: 'one-file',
@@ -140,6 +165,6 @@ export default defineConfig(({ mode }) => ({
     },
     plugins:
         mode === 'single'
-            ? [policy(POLICY_SINGLE), packedWasm, documentsPlugin({ sources: false }), oneFile]
+            ? [policy(POLICY_SINGLE), packedWasm, packedEditor, documentsPlugin({ sources: false }), oneFile]
             : [policy(POLICY), documentsPlugin(), offline],
 }));

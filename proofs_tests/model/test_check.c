@@ -171,12 +171,9 @@ static void another_computation_is_noticed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(examples_pass),
-        cmocka_unit_test(built_in_texts_pass),
-        cmocka_unit_test(leaks_are_blamed),
-        cmocka_unit_test(growing_gradients_are_told),
-        cmocka_unit_test(the_input_itself_passes),
-        cmocka_unit_test(another_computation_is_noticed),
+        cmocka_unit_test(examples_pass),           cmocka_unit_test(built_in_texts_pass),
+        cmocka_unit_test(leaks_are_blamed),        cmocka_unit_test(growing_gradients_are_told),
+        cmocka_unit_test(the_input_itself_passes), cmocka_unit_test(another_computation_is_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

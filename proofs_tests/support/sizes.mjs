@@ -15,6 +15,6 @@ export const PROOFS =
     8_200 + // as above
     3_000 +
     2_000 + // the kernels row by row
-    10_000; // a mixer's text as steps, and its check in double
+    11_000; // a mixer's text as steps, and its check in double
 /** The view Equations with its editor, fetched when it is opened. */
 export const EDITOR = 150_000;

@@ -39,7 +39,11 @@ export function listen(): void {
     window.addEventListener('keydown', (event) => {
         const target = event.target as HTMLElement;
         if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-        if (target.closest('input:not([type=radio], [type=checkbox]), select, textarea, dialog[open], [data-editor]'))
+        if (
+            target.closest(
+                'input:not([type=radio], [type=checkbox]), select, textarea, dialog[open], [data-editor]',
+            )
+        )
             return;
         const found = SHORTCUTS.find(({ keys }) => keys === event.key);
         if (!found) return;

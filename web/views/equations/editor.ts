@@ -161,8 +161,9 @@ export function openEditor(
 ): Editor {
     const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
     let told = ''; // of the word at the cursor
+    let given = false; // the text comes from outside
     const listening = EditorView.updateListener.of((update) => {
-        if (update.docChanged) hears.changed(update.state.doc.toString());
+        if (update.docChanged && !given) hears.changed(update.state.doc.toString());
         if (update.docChanged || update.selectionSet) {
             const word = wordAt(update.state);
             if (word !== told) hears.at((told = word));
@@ -196,7 +197,9 @@ export function openEditor(
     return {
         setText(next) {
             if (next === view.state.doc.toString()) return;
+            given = true;
             view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next } });
+            given = false;
         },
         setFault: (fault) => view.dispatch({ effects: setFault.of(fault) }),
         focus: () => view.focus(),
