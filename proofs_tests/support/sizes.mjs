@@ -13,8 +13,9 @@ export const MODULE =
 export const PROOFS =
     200_000 +
     8_200 + // as above
+    2_200 +
     3_000 +
     2_000 + // the kernels row by row
-    11_000; // a mixer's text as steps, and its check in double
+    10_000; // a mixer's text as steps, and its check in double
 /** The view Equations with its editor, fetched when it is opened. */
 export const EDITOR = 150_000;

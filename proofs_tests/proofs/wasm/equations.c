@@ -54,7 +54,7 @@ static const char *own_name(const tensor *t) {
     return strchr(name, '#') ? "" : dot ? dot + 1 : name;
 }
 
-// ---- What both answer from ----------------------------------------------------------------------------------
+// ---- What both answer from --------------------------------------------------------------------------------
 static smx_error failure;
 const char *verify_equations_error(void) { return failure.message; }
 static config *read_config(const char *text) {
