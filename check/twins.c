@@ -362,6 +362,24 @@ static int attention(const twin_call *c, int back) {
     free(memory);
     return 0;
 }
+static int sliding(const twin_call *c, int back) {
+    double *tables, *alphas, *stats, *o;
+    void *memory = ref_carve(&tables, c->H * 2 * c->L, &alphas, c->H, &stats, c->B * c->H * c->L * 2, &o,
+                             count(c), REF_END);
+    if (!memory) return -1;
+    const size_t kind = NUMBERS(c)[4];
+    ref_attention p = attention_of(c, kind ? kind + 1 : 0, tables, alphas);
+    p.sliding = NUMBERS(c)[3];
+    p.chunk = NUMBERS(c)[5];
+    ref_attention_fwd(back ? o : c->out, stats, c->in[0], c->in[1], c->in[2], &p);
+    if (back)
+        ref_attention_bwd(c->din[0], c->din[1], c->din[2], c->dout, c->in[0], c->in[1], c->in[2], c->out,
+                          stats, &p);
+    free(memory);
+    return 0;
+}
+static int sliding_fwd(const twin_call *c) { return sliding(c, 0); }
+static int sliding_bwd(const twin_call *c) { return sliding(c, 1); }
 static int attention_fwd(const twin_call *c) { return attention(c, 0); }
 static int attention_bwd(const twin_call *c) { return attention(c, 1); }
 static int attention_maps(const twin_call *c, int back) {
@@ -475,6 +493,58 @@ static int ssd_fwd(const twin_call *c) { return state(c, 0, 1, 0); }
 static int ssd_bwd(const twin_call *c) { return state(c, 0, 1, 1); }
 static int delta_fwd(const twin_call *c) { return state(c, 1, 0, 0); }
 static int delta_bwd(const twin_call *c) { return state(c, 1, 0, 1); }
+
+static int retention(const twin_call *c, int back) {
+    const size_t H = c->H, V = columns(c), K = last(input(c, 0));
+    const ref_state p = {c->B, c->L, H, K / H, V / H, REF_GATES_FIXED, 1 / sqrt((double)(K / H))};
+    double *S, *g;
+    void *memory = ref_carve(&S, c->B * H * p.dk * p.dv, &g, H, REF_END);
+    if (!memory) return -1;
+    for (size_t h = 0; h < H; h++) g[h] = log1p(-exp2(-5 - (double)h));
+    int status = 0;
+    if (back)
+        status = ref_gla_bwd(c->din[0], c->din[1], c->din[2], NULL, NULL, c->dout, NULL, c->in[0], c->in[1],
+                             c->in[2], g, NULL, &p);
+    else
+        ref_gla_fwd(c->out, S, c->in[0], c->in[1], c->in[2], g, NULL, &p);
+    free(memory);
+    return status;
+}
+static int retention_fwd(const twin_call *c) { return retention(c, 0); }
+static int retention_bwd(const twin_call *c) { return retention(c, 1); }
+// One sequence at a time
+static int taylor(const twin_call *c, int back) {
+    const size_t H = c->H, V = columns(c), K = last(input(c, 0)), L = c->L;
+    for (size_t b = 0; b < c->B; b++) {
+        const size_t k = b * L * K, v = b * L * V;
+        if (!back)
+            ref_based_fwd(c->out + v, c->in[0] + k, c->in[1] + k, c->in[2] + v, L, H, K / H, V / H);
+        else if (ref_based_bwd(c->din[0] + k, c->din[1] + k, c->din[2] + v, c->dout + v, c->in[0] + k,
+                               c->in[1] + k, c->in[2] + v, L, H, K / H, V / H))
+            return -1;
+    }
+    return 0;
+}
+static int taylor_fwd(const twin_call *c) { return taylor(c, 0); }
+static int taylor_bwd(const twin_call *c) { return taylor(c, 1); }
+static ref_recurrent recurrent(const twin_call *c) { return (ref_recurrent){c->B, c->L, columns(c)}; }
+static int lstm_fwd(const twin_call *c) {
+    const ref_recurrent p = recurrent(c);
+    return ref_lstm_fwd(c->out, NULL, c->in[0], c->in[1], NULL, &p);
+}
+static int lstm_bwd(const twin_call *c) {
+    const ref_recurrent p = recurrent(c);
+    return ref_lstm_bwd(c->din[0], c->din[1], NULL, c->dout, NULL, c->in[0], c->in[1], NULL, &p);
+}
+static int gru_fwd(const twin_call *c) {
+    const ref_recurrent p = recurrent(c);
+    return ref_gru_fwd(c->out, NULL, c->in[0], c->in[1], c->in[2], NULL, &p);
+}
+static int gru_bwd(const twin_call *c) {
+    const ref_recurrent p = recurrent(c);
+    return ref_gru_bwd(c->din[0], c->din[1], c->din[2], NULL, c->dout, NULL, c->in[0], c->in[1], c->in[2],
+                       NULL, &p);
+}
 
 // ---- Long filters and scans: one sequence at a time -------------------------------------------------------
 static int longconv_fwd(const twin_call *c) {
@@ -666,6 +736,11 @@ static const twin twins[] = {
     TWIN("pool", pool),
     TWIN("rope", rope),
     TWIN("attention", attention),
+    TWIN("sliding_attention", sliding),
+    TWIN("taylor_attention", taylor),
+    TWIN("retention", retention),
+    TWIN("lstm", lstm),
+    TWIN("gru", gru),
     TWIN("attention_maps", attention_maps),
     TWIN("linear_attention", linear_attention),
     TWIN("gla", gla),

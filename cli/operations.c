@@ -36,6 +36,10 @@ static const char *shape_of(weight_role role) {
         return "[H]";
     case WEIGHT_PAIRS:
         return "[D][n or 1][2]";
+    case WEIGHT_CARRIED_4:
+        return "[D / 4][D]";
+    case WEIGHT_CARRIED_3:
+        return "[D / 3][D]";
     case WEIGHT_GAIN:
     case WEIGHT_BIAS:
         break;

@@ -86,7 +86,10 @@ static void taps_line(writer *w) {
 static void attention(writer *w) {
     say(w, "# Softmax attention (Vaswani et al. 2017, Eq. 1)\n");
     projections(w, "queries, keys and values");
-    say(w, "y = attention(q, k, v%s", alibi(w));
+    if (number(w, "sliding"))
+        say(w, "y = sliding_attention(q, k, v, rows=%s%s", word(w, "sliding"), alibi(w));
+    else
+        say(w, "y = attention(q, k, v%s", alibi(w));
     chunk(w);
     say(w, "%s) @ w_o  # softmax(Q K^T / sqrt(d)) V, then W_o\n", is(w, "causal", "0") ? ", causal=no" : "");
 }
@@ -185,6 +188,35 @@ static void gla(writer *w) {
            "n = gain(rms_heads(o), gain)\n"
            "y = (n * silu(x @ w_r + b_r)) @ w_o\n");
 }
+static void retnet(writer *w) {
+    say(w, "# Retention (Sun et al. 2023, Eqs. 5-8)\n"
+           "q = rope(x @ w_q)\nk = rope(x @ w_k)\nv = x @ w_v\n"
+           "o = retention(q, k, v)  # S_t = (1 - 2^(-5-h)) S_{t-1} + k v^T\n"
+           "n = gain(rms_heads(o), gain)\n"
+           "y = (n * silu(x @ w_r)) @ w_o\n");
+}
+static void based(writer *w) {
+    const size_t wide = number(w, "heads") * number(w, "feature_width");
+    say(w, "# Based's linear attention (Arora et al. 2024, Sec. 4)\n");
+    say(w, "q = x @ w_q[%zu]\nk = x @ w_k[%zu]\nv = x @ w_v\n", wide, wide);
+    say(w, "y = taylor_attention(q, k, v) @ w_o  # pairs weigh 1 + s + s^2 / 2\n");
+}
+
+// ---- Recurrent networks -----------------------------------------------------------------------------------
+static void lstm(writer *w) {
+    say(w, "# LSTM (Hochreiter & Schmidhuber 1997)\n"
+           "z = linear(x, w[4 * width], b)  # what a row says to the gates i, f, g and o\n"
+           "y = lstm(z, u)\n"
+           "start(b, forget, 1)\n");
+}
+static void gru(writer *w) {
+    say(w, "# GRU (Cho et al. 2014)\n"
+           "z = linear(x, w[3 * width], b_x)  # what a row says to the gates r and z, and to n\n"
+           "y = gru(z, u, b_h)\n");
+}
+// What a text cannot say: numbers that come from positions.
+static void hyena(writer *w) { w->cannot = "filters that a network says from their positions"; }
+
 static void convolved(writer *w, char which, const char *open, const char *close) {
     say(w, "%c = %ssilu(conv_each(x @ w_%c, conv_%c[4]))%s\n", which, open, which, which, close);
 }
@@ -372,6 +404,11 @@ static const struct {
              {"deltanet", deltanet},
              {"mamba2", mamba2},
              {"gated_deltanet", gated_deltanet},
+             {"retnet", retnet},
+             {"based", based},
+             {"hyena", hyena},
+             {"lstm", lstm},
+             {"gru", gru},
              {"equations", equations_own}};
 
 int cli_text(char *to, size_t size, const config *c, smx_error *error) {
@@ -379,7 +416,7 @@ int cli_text(char *to, size_t size, const config *c, smx_error *error) {
     to[0] = 0;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!strcmp(texts[i].mixer, c->of_mixer.name)) texts[i].write(&w);
-    if (!w.n) return error_say(error, "the language has no text for mixer=%s", c->of_mixer.name);
+    if (!w.n && !w.cannot) return error_say(error, "the language has no text for mixer=%s", c->of_mixer.name);
     if (w.cannot)
         return error_say(error, "the language cannot say this of mixer=%s: %s", c->of_mixer.name, w.cannot);
     return 0;

@@ -33,6 +33,11 @@ static head_scratch split_scratch(void *scratch, const smx_attention *p, int bac
     // clang-format on
 }
 
+// The first column that the group of query rows from i0 on reaches: whole panels at every width, so that
+// lanes do not hang on it.
+static size_t first_column(const smx_attention *p, size_t i0) {
+    return p->sliding && i0 + 1 > p->sliding ? (i0 + 1 - p->sliding) / KEPT_ROWS * KEPT_ROWS : 0;
+}
 static size_t visible(const smx_attention *p, size_t i, size_t n) { return p->causal ? i + 1 : n; }
 
 // ---- Masked pooling -------------------------------------------------------------------------------------
@@ -110,20 +115,20 @@ static void chunk_fwd(float *restrict o, float *restrict stats, const float *q, 
     const size_t ldv = whole ? p->stride : dp;
     for (size_t i0 = 0; i0 < n; i0 += QUERY_ROWS) {
         const size_t rows = smx_min(QUERY_ROWS, n - i0), columns = visible(p, i0 + rows - 1, n);
-        const size_t base = band_base(i0, w->half), ldo = whole ? p->D : dp;
+        const size_t base = band_base(i0, w->half), ldo = whole ? p->D : dp, lo = first_column(p, i0);
         float *out = whole ? o + i0 * p->D : w->o;
         if (p->causal)
-            triangle_products(w->s, w->Lp, w->q + i0 * dp, dp, w->kt, rows, d, i0);
+            triangle_products(w->s, w->Lp, w->q + i0 * dp, dp, w->kt + lo * d, rows, d, i0 - lo);
         else
             row_products(w->s, w->Lp, w->q + i0 * dp, dp, w->kt, rows, d, 0, columns);
         for (size_t r = 0; r < rows; r++) {
             float *s = w->s + r * w->Lp;
-            softmax_row(s, stats + (i0 + r) * 2, p, head, i0 + r, visible(p, i0 + r, n),
-                        p->causal ? triangle_end(i0, r, rows) : columns);
+            softmax_row(s, stats + (i0 + r) * 2, p, head, i0 + r - lo, visible(p, i0 + r, n) - lo,
+                        p->causal ? triangle_end(i0 - lo, r, rows) : columns);
             if (w->half) near_weights(w->near + r * w->band, s, w, i0 + r, base);
         }
         if (p->causal)
-            triangle_times(out, ldo, w->s, w->Lp, values, ldv, rows, dp, i0, 0);
+            triangle_times(out, ldo, w->s, w->Lp, values + lo * ldv, ldv, rows, dp, i0 - lo, 0);
         else
             tile_product(out, ldo, w->s, w->Lp, 1, values, ldv, rows, dp, columns, 0);
         if (w->half)
@@ -159,22 +164,22 @@ BESIDE void keep_rows(float *keys, const float *k, size_t stride, size_t i, size
 // Rows i .. i + rows - 1 of a chunk, of one group of QUERY_ROWS; all before them are kept.
 BESIDE void push_group(float *restrict o, const float *q, const float *k, const float *v, float *kept,
                        const head_scratch *w, const smx_attention *p, size_t head, size_t i, size_t rows) {
-    const size_t d = w->d, dp = w->dp, columns = i + rows,
-                 base = band_base(i / QUERY_ROWS * QUERY_ROWS, w->half);
+    const size_t d = w->d, dp = w->dp, i0 = i / QUERY_ROWS * QUERY_ROWS, lo = first_column(p, i0);
+    const size_t columns = i + rows, base = band_base(i0, w->half);
     float *keys = kept, *values = keys + w->Lp * d, *pooled = w->half ? values + w->Lp * dp : values;
     keep_rows(keys, k, p->stride, i, rows, d);
     gather(values + i * dp, v, p->stride, rows, d, dp, 1.0f);
     for (size_t t = i; t < columns && w->half; t++)
         if (t >= w->half) pool_row(pooled + (t - w->half) * dp, values, w, t - w->half);
     gather(w->q, q, p->stride, rows, d, dp, p->scale);
-    for (size_t j = 0; j < columns; j += KEPT_ROWS)
-        tile_product(w->s + j, w->Lp, w->q, dp, 1, keys + j * d, KEPT_ROWS, rows, KEPT_ROWS, d, 0);
+    for (size_t j = lo; j < columns; j += KEPT_ROWS)
+        tile_product(w->s + j - lo, w->Lp, w->q, dp, 1, keys + j * d, KEPT_ROWS, rows, KEPT_ROWS, d, 0);
     for (size_t r = 0; r < rows; r++) {
         float *s = w->s + r * w->Lp;
-        softmax_row(s, w->stats + r * 2, p, head, i + r, i + r + 1, columns);
+        softmax_row(s, w->stats + r * 2, p, head, i + r - lo, i + r + 1 - lo, columns - lo);
         if (w->half) near_weights(w->near + r * w->band, s, w, i + r, base);
     }
-    tile_product(w->o, dp, w->s, w->Lp, 1, pooled, dp, rows, dp, columns, 0);
+    tile_product(w->o, dp, w->s, w->Lp, 1, pooled + lo * dp, dp, rows, dp, columns - lo, 0);
     if (w->half)
         tile_product(w->o, dp, w->near, w->band, 1, values + base * dp, dp, rows, dp, columns - base, 1);
     for (size_t r = 0; r < rows; r++) {
@@ -227,28 +232,28 @@ static void chunk_bwd(float *dq, float *dk, float *dv, const float *dout, const 
     zero_rows(dv, stride, n, d);
     for (size_t i0 = 0; i0 < n; i0 += QUERY_ROWS) {
         const size_t rows = smx_min(QUERY_ROWS, n - i0), columns = visible(p, i0 + rows - 1, n);
-        const size_t base = band_base(i0, w->half);
+        const size_t base = band_base(i0, w->half), lo = first_column(p, i0), behind = i0 - lo;
         const float *gi = g + i0 * ldg;
         if (p->causal) {
-            triangle_products(w->s, w->Lp, w->q + i0 * dp, dp, w->kt, rows, d, i0);
-            triangle_products(w->ds, w->Lp, gi, ldg, w->vt, rows, d, i0);
+            triangle_products(w->s, w->Lp, w->q + i0 * dp, dp, w->kt + lo * d, rows, d, behind);
+            triangle_products(w->ds, w->Lp, gi, ldg, w->vt + lo * d, rows, d, behind);
         } else {
             row_products(w->s, w->Lp, w->q + i0 * dp, dp, w->kt, rows, d, 0, columns);
             row_products(w->ds, w->Lp, gi, ldg, w->vt, rows, d, 0, columns);
         }
         if (w->half) row_products(w->dnear, w->band, gi, ldg, w->raw_vt, rows, d, base, columns);
         for (size_t r = 0; r < rows; r++) {
-            const size_t i = i0 + r, m = visible(p, i, n),
-                         end = p->causal ? triangle_end(i0, r, rows) : columns;
+            const size_t i = i0 + r, m = visible(p, i, n) - lo,
+                         end = p->causal ? triangle_end(behind, r, rows) : columns;
             float *s = w->s + r * w->Lp, *ds = w->ds + r * w->Lp;
-            softmax_row_again(s, stats + i * 2, p, head, i, m, end);
+            softmax_row_again(s, stats + i * 2, p, head, i - lo, m, end);
             if (w->half) near_gradient(ds, w->dnear + r * w->band, w, i, base);
             clear_after(ds, m, end);
             const v16 delta = v16_set(row_dot(dout + i * p->D, o + i * p->D, d));
             for (size_t j = 0; j < m; j += 16)
                 v16_store(ds + j, v16_mul(v16_load(s + j), v16_sub(v16_load(ds + j), delta)));
             if (p->decay_table) {
-                const float *factor = p->decay_table + head * (2 * p->L - 1) + (p->L - 1) - i;
+                const float *factor = p->decay_table + head * (2 * p->L - 1) + (p->L - 1) - i + lo;
                 V16_MAP(ds, m, v16_mul(LOAD(ds), LOAD(factor)));
             }
             if (w->half) near_weights(w->near + r * w->band, s, w, i, base);
@@ -258,13 +263,14 @@ static void chunk_bwd(float *dq, float *dk, float *dv, const float *dout, const 
             tile_product(dv + base * stride, stride, w->near, 1, w->band, gi, ldg, columns - base, d, rows,
                          1);
         } else if (p->causal) {
-            triangle_transposed_times(dv, stride, w->s, w->Lp, gi, ldg, rows, d, i0);
+            triangle_transposed_times(dv + lo * stride, stride, w->s, w->Lp, gi, ldg, rows, d, behind);
         } else {
             tile_product(dv, stride, w->s, 1, w->Lp, gi, ldg, columns, d, rows, 1);
         }
         if (p->causal) {
-            triangle_transposed_times(dk, stride, w->ds, w->Lp, w->q + i0 * dp, dp, rows, d, i0);
-            triangle_times(w->o, dp, w->ds, w->Lp, keys, ldk, rows, dp, i0, 0);
+            triangle_transposed_times(dk + lo * stride, stride, w->ds, w->Lp, w->q + i0 * dp, dp, rows, d,
+                                      behind);
+            triangle_times(w->o, dp, w->ds, w->Lp, keys + lo * ldk, ldk, rows, dp, behind, 0);
         } else {
             tile_product(dk, stride, w->ds, 1, w->Lp, w->q + i0 * dp, dp, columns, d, rows, 1);
             tile_product(w->o, dp, w->ds, w->Lp, 1, keys, ldk, rows, dp, columns, 0);

@@ -97,12 +97,13 @@ ATTENTION_PART void triangle_transposed_times(float *out, size_t ldo, const floa
                      smx_min(TILE_M, count - r), n, count - r, 1);
 }
 
-// Logits of row i in place: s factor + bias over n columns, then -inf up to the next whole group.
-// i counts within the chunk.
+// Logits of row i in place: s factor + bias over n columns, -inf before the window, and after them up to the
+// next whole group. i counts from the first column, of the chunk or of what the window reaches.
 ATTENTION_PART void finish_logits(float *s, const smx_attention *p, size_t head, size_t i, size_t n) {
     const size_t table = head * (2 * p->L - 1) + (p->L - 1) - i;
     if (p->decay_table) V16_MAP(s, n, v16_mul(LOAD(s), LOAD(p->decay_table + table)));
     if (p->bias) V16_MAP(s, n, v16_add(LOAD(s), LOAD(p->bias + table)));
+    for (size_t j = 0; p->sliding && j + p->sliding <= i; j++) s[j] = -SMX_INF;
     fill_group(s, n, -SMX_INF);
 }
 

@@ -283,7 +283,8 @@ static void state(run *r, const int backward, const int delta) {
             if (next(r) % 16 == 0) g[i] *= 200.0f;
         float *start = s % 2 ? NULL : unit(r, ends), *y = blank(r, nv), *last = blank(r, ends);
         float *states = blank(r, kept);
-        (delta ? smx_delta_fwd : smx_gla_fwd)(y, last, states, q, k, v, beta, g, start,
+        const smx_state_rows x = {q, k, v, beta, g};
+        (delta ? smx_delta_fwd : smx_gla_fwd)(y, last, states, &x, start,
                                               scratch(r, smx_state_fwd_scratch_bytes(&p)), &p);
         if (!backward) {
             out(r, "y", y, nv);
@@ -293,8 +294,9 @@ static void state(run *r, const int backward, const int delta) {
         float *dq = blank(r, nk), *dk = blank(r, nk), *dv = blank(r, nv), *dbeta = blank(r, rows * p.H);
         float *dg = unit(r, ng), *dstart = blank(r, ends), *dy = unit(r, nv);
         float *dlast = s % 2 ? NULL : unit(r, ends);
-        (delta ? smx_delta_bwd : smx_gla_bwd)(dq, dk, dv, dbeta, dg, dstart, dy, dlast, q, k, v, beta, g,
-                                              states, scratch(r, smx_state_bwd_scratch_bytes(&p)), &p);
+        (delta ? smx_delta_bwd : smx_gla_bwd)(&(smx_state_gradients){dq, dk, dv, dbeta, dg}, dstart, dy,
+                                              dlast, &x, states, scratch(r, smx_state_bwd_scratch_bytes(&p)),
+                                              &p);
         out(r, "dq", dq, nk);
         out(r, "dk", dk, nk);
         out(r, "dv", dv, nv);
@@ -307,6 +309,60 @@ static void run_gla_fwd(run *r) { state(r, 0, 0); }
 static void run_gla_bwd(run *r) { state(r, 1, 0); }
 static void run_delta_fwd(run *r) { state(r, 0, 1); }
 static void run_delta_bwd(run *r) { state(r, 1, 1); }
+
+// Odd and whole widths; a start in every other shape.
+static void recurrent(run *r, const int backward, const int gru) {
+    EACH_SEQUENCE(B, L, D) {
+        const size_t E = D;
+        const smx_recurrent p = {B, L, E};
+        const size_t gates = gru ? 3 : 4, kept = gru ? 4 : 5, n = B * L * E, nz = n * gates;
+        const size_t nu = E * E * gates, ends = B * E * (gru ? 1 : 2);
+        float *z = uniform(r, nz, 0.0f, 2.0f), *u = uniform(r, nu, 0.0f, 0.3f), *bias = unit(r, 3 * E);
+        float *start = L % 2 ? unit(r, ends) : NULL, *y = blank(r, n), *last = blank(r, ends);
+        float *saved = blank(r, n * kept);
+        void *work = scratch(r, smx_recurrent_bwd_scratch_bytes(&p));
+        if (gru)
+            smx_gru_fwd(y, last, saved, z, u, bias, start, work, &p);
+        else
+            smx_lstm_fwd(y, last, saved, z, u, start, work, &p);
+        if (!backward) {
+            out(r, "y", y, n);
+            out(r, "last", last, ends);
+            continue;
+        }
+        float *dy = unit(r, n), *dlast = L % 2 ? unit(r, ends) : NULL, *dz = blank(r, nz), *du = unit(r, nu);
+        float *dbias = unit(r, 3 * E), *dstart = blank(r, ends);
+        if (gru)
+            smx_gru_bwd(dz, du, dbias, dstart, dy, dlast, y, u, saved, start, work, &p);
+        else
+            smx_lstm_bwd(dz, du, dstart, dy, dlast, y, u, saved, start, work, &p);
+        out(r, "dz", dz, nz);
+        out(r, "du", du, nu);
+        if (gru) out(r, "dbias", dbias, 3 * E);
+        out(r, "dstart", dstart, ends);
+    }
+}
+static void run_lstm_fwd(run *r) { recurrent(r, 0, 0); }
+static void run_lstm_bwd(run *r) { recurrent(r, 1, 0); }
+static void run_gru_fwd(run *r) { recurrent(r, 0, 1); }
+static void run_gru_bwd(run *r) { recurrent(r, 1, 1); }
+static void taylor(run *r, const int backward) {
+    static const size_t widths[] = {1, 3, 16, 19};
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        r->used = 0;
+        const size_t d = widths[i], N = 3, n = N * (1 + d + d * (d + 1) / 2);
+        float *x = unit(r, N * d), *y = backward ? unit(r, n) : blank(r, n), *dx = blank(r, N * d);
+        if (backward) {
+            smx_taylor_bwd(dx, y, x, N, d);
+            out(r, "dx", dx, N * d);
+        } else {
+            smx_taylor_fwd(y, x, N, d);
+            out(r, "y", y, n);
+        }
+    }
+}
+static void run_taylor_fwd(run *r) { taylor(r, 0); }
+static void run_taylor_bwd(run *r) { taylor(r, 1); }
 
 static void s4d(run *r, const int backward) {
     EACH_SEQUENCE(B, L, D) {

@@ -214,7 +214,8 @@ static void forward(float *restrict y, float *restrict last, float *restrict sta
 // ---- Backward -------------------------------------------------------------------------------------------
 
 typedef struct {
-    float *dq, *dk, *dv, *dbeta, *dg, *dstart;
+    const smx_state_gradients *x;
+    float *dstart;
     const float *dy, *dlast;
 } gradients;
 
@@ -300,8 +301,8 @@ static void block_bwd(const gradients *d, const block *w, float *back, const flo
     memset(dmiss, 0, ROWS * dvp * sizeof *dmiss);
     for (size_t t = n; t-- > 0;) { // the triangular system's transpose, by backward substitution
         const float *got = du + t * dvp;
-        float *to = d->dv + ((row + t) * p->H + h) * p->dv;
-        if (d->dbeta) d->dbeta[(row + t) * p->H + h] = row_dot(got, w->miss + t * dvp, dvp);
+        float *to = d->x->v + ((row + t) * p->H + h) * p->dv;
+        if (d->x->beta) d->x->beta[(row + t) * p->H + h] = row_dot(got, w->miss + t * dvp, dvp);
         add_row(dmiss + t * dvp, got, -w->beta[t], dvp);
         for (size_t s = 0; c->delta && s < t; s++)
             add_row(du + s * dvp, dmiss + t * dvp, w->answers[t * ROWS + s], dvp);
@@ -338,24 +339,24 @@ static void block_bwd(const gradients *d, const block *w, float *back, const flo
         }
         pairs_bwd(dq, as_query, as_key, dreads, danswers, w, c, i);
     }
-    if (d->dg) {
+    if (p->gates && d->x->g) {
         float *dg = scratch + l->dg;
         gates_bwd(dg, dq, as_query, as_key, back, end, w, c);
         for (size_t t = 0; t < n; t++) {
             const float *from = dg + t * dkp;
             if (p->gates == SMX_GATES_CHANNEL)
-                V16_MAP(d->dg + ((row + t) * p->H + h) * dk, dk, LOAD(from));
+                V16_MAP(d->x->g + ((row + t) * p->H + h) * dk, dk, LOAD(from));
             else if (p->gates == SMX_GATES_HEAD)
-                d->dg[(row + t) * p->H + h] = row_sum(from, dk);
+                d->x->g[(row + t) * p->H + h] = row_sum(from, dk);
             else
-                d->dg[h] += row_sum(from, dk);
+                d->x->g[h] += row_sum(from, dk);
         }
     }
     add_row(as_key, as_query, 1.0f, all); // k in both its roles
     for (size_t t = 0; t < n; t++) {
         const size_t at = keys_at(p, row + t, h);
-        store_keys(d->dq + at, dq + t * dkp, p->scale, dk, p->shared && h);
-        store_keys(d->dk + at, as_key + t * dkp, 1.0f, dk, p->shared && h);
+        store_keys(d->x->q + at, dq + t * dkp, p->scale, dk, p->shared && h);
+        store_keys(d->x->k + at, as_key + t * dkp, 1.0f, dk, p->shared && h);
     }
     fade(back, back, w->decay + (ROWS - 1) * dkp, l, dk);
     times(work, w->q, w->decay, all);
@@ -396,26 +397,26 @@ static void backward(const gradients *d, const float *states, float *scratch, co
     }
 }
 
-void SMX_FN(gla_fwd)(float *restrict y, float *restrict last, float *restrict states, const float *q,
-                     const float *k, const float *v, const float *beta, const float *g, const float *start,
-                     void *scratch, const smx_state *p) {
-    forward(y, last, states, start, scratch, &(call){p, state_layout_of(p, 0), 0, q, k, v, beta, g});
+static call call_of(const smx_state_rows *x, const smx_state *p, int delta, int backward) {
+    return (call){p, state_layout_of(p, backward), delta, x->q, x->k, x->v, x->beta, x->g};
 }
-void SMX_FN(gla_bwd)(float *dq, float *dk, float *dv, float *dbeta, float *dg, float *dstart, const float *dy,
-                     const float *dlast, const float *q, const float *k, const float *v, const float *beta,
-                     const float *g, const float *states, void *scratch, const smx_state *p) {
-    backward(&(gradients){dq, dk, dv, dbeta, p->gates ? dg : NULL, dstart, dy, dlast}, states, scratch,
-             &(call){p, state_layout_of(p, 1), 0, q, k, v, beta, g});
+void SMX_FN(gla_fwd)(float *restrict y, float *restrict last, float *restrict states, const smx_state_rows *x,
+                     const float *start, void *scratch, const smx_state *p) {
+    const call c = call_of(x, p, 0, 0);
+    forward(y, last, states, start, scratch, &c);
 }
-void SMX_FN(delta_fwd)(float *restrict y, float *restrict last, float *restrict states, const float *q,
-                       const float *k, const float *v, const float *beta, const float *g, const float *start,
-                       void *scratch, const smx_state *p) {
-    forward(y, last, states, start, scratch, &(call){p, state_layout_of(p, 0), 1, q, k, v, beta, g});
+void SMX_FN(gla_bwd)(const smx_state_gradients *dx, float *dstart, const float *dy, const float *dlast,
+                     const smx_state_rows *x, const float *states, void *scratch, const smx_state *p) {
+    const call c = call_of(x, p, 0, 1);
+    backward(&(gradients){dx, dstart, dy, dlast}, states, scratch, &c);
 }
-void SMX_FN(delta_bwd)(float *dq, float *dk, float *dv, float *dbeta, float *dg, float *dstart,
-                       const float *dy, const float *dlast, const float *q, const float *k, const float *v,
-                       const float *beta, const float *g, const float *states, void *scratch,
-                       const smx_state *p) {
-    backward(&(gradients){dq, dk, dv, dbeta, p->gates ? dg : NULL, dstart, dy, dlast}, states, scratch,
-             &(call){p, state_layout_of(p, 1), 1, q, k, v, beta, g});
+void SMX_FN(delta_fwd)(float *restrict y, float *restrict last, float *restrict states,
+                       const smx_state_rows *x, const float *start, void *scratch, const smx_state *p) {
+    const call c = call_of(x, p, 1, 0);
+    forward(y, last, states, start, scratch, &c);
+}
+void SMX_FN(delta_bwd)(const smx_state_gradients *dx, float *dstart, const float *dy, const float *dlast,
+                       const smx_state_rows *x, const float *states, void *scratch, const smx_state *p) {
+    const call c = call_of(x, p, 1, 1);
+    backward(&(gradients){dx, dstart, dy, dlast}, states, scratch, &c);
 }

@@ -22,11 +22,15 @@ static double logit(const double *q, const double *k, const ref_attention *p, si
 }
 
 // Row i attends to the rows first .. end-1.
-static size_t row_first(const ref_attention *p, size_t i) { return p->chunk ? i / p->chunk * p->chunk : 0; }
+static size_t row_first(const ref_attention *p, size_t i) {
+    const size_t chunk = p->chunk ? i / p->chunk * p->chunk : 0;
+    const size_t window = p->sliding && i + 1 > p->sliding ? i + 1 - p->sliding : 0;
+    return window > chunk ? window : chunk;
+}
 
 static size_t row_end(const ref_attention *p, size_t i) {
     if (p->causal) return i + 1;
-    size_t end = p->chunk ? row_first(p, i) + p->chunk : p->L;
+    size_t end = p->chunk ? i / p->chunk * p->chunk + p->chunk : p->L;
     return end < p->L ? end : p->L;
 }
 

@@ -442,11 +442,12 @@ function equationsPage() {
         '## The built-in mixers as texts',
         '',
         'In each mode that a mixer names, text and builder train to the same words',
-        '([test_equations.c](../proofs_tests/model/test_equations.c)). Not said: listed `alphas` of LaS, and `share_conv=1` of Focus. The',
+        '([test_equations.c](../proofs_tests/model/test_equations.c)). Not said: listed `alphas` of LaS, `share_conv=1` of Focus, and Hyena, whose',
+        'filters come from positions. The',
         'builders in C stay: each is a text for every setting of its keys, which one text is not.',
         '',
         ...table.mixers
-            .filter(({ name }) => name !== 'equations')
+            .filter(({ name }) => name !== 'equations' && name !== 'hyena')
             .flatMap(({ name, title }) => {
                 const config = `mixer=${name}&task=nar&length=64&width=32&heads=2&blocks=1`;
                 const itself = /&residual=0/.test(seqmix('equations', config, '--config'));

@@ -14,7 +14,7 @@ WASM_FLAGS_wasm := -msimd128 -mnontrapping-fptoint -msign-ext -DSMX_HAVE_wasm -D
 WASM_FLAGS_scalar := -DSMX_SCALAR -DSMX_HAVE_scalar -DSMX_ISA_NAME=scalar
 # gzip looks back 32 KB: what resembles each other stands together (2 KB; the order was found by trying).
 WASM_NEAR := $(patsubst %,kernels/%.c,norm adamw gemm linattn state landmark conv attention_maps attention loss rope mse elementwise feature \
-	embedding gate s4d scan ema longconv iir fft activation)
+	embedding gate s4d scan ema longconv iir fft recurrent activation)
 WASM_KERNELS := $(filter-out %/digest.c,$(KERNEL_ONCE)) $(filter-out $(WASM_NEAR),$(KERNEL_SRC)) $(WASM_NEAR)
 WASM_MODEL := $(filter-out %/selfcheck.c,$(foreach room,base settings run graph equations mixers ops audit,$(filter model/$(room)/%,$(MODEL_SRC))))
 WASM_SRC := wasm/exports.c wasm/print.c $(TASK_SRC) $(WASM_MODEL) $(WASM_KERNELS)

@@ -168,7 +168,7 @@ def _heads(x, heads):
     return x.unflatten(-1, (heads, -1)).transpose(1, 2)
 
 
-def _maps(q, k, heads, decay, range_, chunk, causal):
+def _maps(q, k, heads, decay, range_, chunk, causal, rows=0):
     near, back = _rows(q.shape[1], chunk)
     logits = _heads(q, heads) @ _heads(k, heads).mT / math.sqrt(q.shape[-1] // heads)
     if decay == 'exp':
@@ -179,6 +179,7 @@ def _maps(q, k, heads, decay, range_, chunk, causal):
         size = 1 if decay == 'alibi' else 1 / math.sqrt(q.shape[-1] // heads)
         logits = logits - (slopes[:, None, None] * back.abs() * size).to(q)
     allowed = near & (back >= 0) if causal == 'yes' else near
+    allowed = allowed & (back < rows) if rows else allowed
     return torch.softmax(logits.masked_fill(~allowed, -math.inf), -1), near, back
 
 
@@ -187,6 +188,45 @@ def attention(q, k, v, decay='none', range=1, chunk=0, pool=0, causal='yes', hea
     if pool:  # averaged over columns, then cut
         maps = maps @ (near & (back.abs() <= (pool - 1) // 2)).to(q) / pool * (back >= 0)
     return (maps @ _heads(v, heads)).transpose(1, 2).flatten(-2)
+
+
+def sliding_attention(q, k, v, rows=16, decay='none', chunk=0, heads=1):
+    maps, _, _ = _maps(q, k, heads, decay, 1, chunk, 'yes', rows)
+    return (maps @ _heads(v, heads)).transpose(1, 2).flatten(-2)
+
+
+def taylor_attention(q, k, v, heads):
+    q, k, v = (_heads(x, heads) for x in (q, k, v))
+    s = q @ k.mT / math.sqrt(q.shape[-1])
+    maps = (1 + s + s.square() / 2).tril()
+    return (maps @ v / maps.sum(-1, keepdim=True)).transpose(1, 2).flatten(-2)
+
+
+def retention(q, k, v, heads):
+    decay = torch.log1p(-(2.0 ** (-5 - torch.arange(heads).double()))).to(q)
+    q, k, v, _ = _split(q, k, v, None, heads)
+    gates = decay[:, None].expand(*q.shape[:2], heads, 1)
+    return _state(q, k, v, None, gates, heads, False, 1 / math.sqrt(q.shape[-1]))
+
+
+def lstm(z, u):
+    h, c, rows = z.new_zeros(z.shape[0], len(u)), z.new_zeros(z.shape[0], len(u)), []
+    for t in range(z.shape[1]):
+        i, f, g, o = (z[:, t] + h @ u).chunk(4, -1)
+        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        h = torch.sigmoid(o) * torch.tanh(c)
+        rows.append(h)
+    return torch.stack(rows, 1)
+
+
+def gru(z, u, b):
+    h, rows = z.new_zeros(z.shape[0], len(u)), []
+    for t in range(z.shape[1]):
+        (r, s, n), (a, e, m) = z[:, t].chunk(3, -1), (h @ u + b).chunk(3, -1)
+        keep = torch.sigmoid(s + e)
+        h = (1 - keep) * torch.tanh(n + torch.sigmoid(r + a) * m) + keep * h
+        rows.append(h)
+    return torch.stack(rows, 1)
 
 
 def attention_maps(q, k, v, mix, decay='none', heads=1):

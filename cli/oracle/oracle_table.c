@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SIZE(name) oracle_size(c, #name)
@@ -634,6 +635,108 @@ static int run_delta(oracle_case *c) {
     return status;
 }
 
+// ---- Sliding softmax attention, Based, Hyena, LSTM, GRU
+static int run_sliding(oracle_case *c) {
+    const size_t L = SIZE(L), D = SIZE(H) * SIZE(d);
+    const ref_attention p = {.B = 1,
+                             .L = L,
+                             .D = D,
+                             .H = SIZE(H),
+                             .stride = D,
+                             .causal = 1,
+                             .scale = 1 / sqrt((double)SIZE(d)),
+                             .sliding = SIZE(W)};
+    double *stats;
+    void *memory = ref_carve(&stats, SIZE(H) * L * 2, REF_END);
+    if (!memory) return REF_NO_MEMORY;
+    ref_attention_fwd(OUT("y"), stats, IN("q"), IN("k"), IN("v"), &p);
+    if (IN("dy"))
+        ref_attention_bwd(GRAD("q"), GRAD("k"), GRAD("v"), IN("dy"), IN("q"), IN("k"), IN("v"), OUT("y"),
+                          stats, &p);
+    free(memory);
+    return 0;
+}
+
+static int run_based(oracle_case *c) {
+    ref_based_fwd(OUT("y"), IN("q"), IN("k"), IN("v"), SIZE(L), SIZE(H), SIZE(dk), SIZE(dv));
+    if (!IN("dy")) return 0;
+    return ref_based_bwd(GRAD("q"), GRAD("k"), GRAD("v"), IN("dy"), IN("q"), IN("k"), IN("v"), SIZE(L),
+                         SIZE(H), SIZE(dk), SIZE(dv));
+}
+
+static int orders_fit(oracle_case *c) {
+    const size_t N = SIZE(N);
+    if (N < 1 || N > REF_HYENA_MOST) return oracle_fail(c, "N is %zu; it must be from 1 to 4", N);
+    for (size_t i = 0; i < REF_HYENA_MOST; i++) {
+        char x[8], h[8];
+        snprintf(x, sizeof x, "x_%zu", i);
+        snprintf(h, sizeof h, "h_%zu", i);
+        if ((i < N) != (oracle_data(c, x) != NULL) || (i < N) != (oracle_data(c, h) != NULL))
+            return oracle_fail(c, "N = %zu needs x_0, h_0 .. and no more of them; see x_%zu and h_%zu", N, i,
+                               i);
+    }
+    return 0;
+}
+static ref_hyena hyena_of(double *(*get)(const oracle_case *, const char *), const oracle_case *c) {
+    return (ref_hyena){SIZE(L),
+                       SIZE(D),
+                       SIZE(N),
+                       {get(c, "x_0"), get(c, "x_1"), get(c, "x_2"), get(c, "x_3")},
+                       {get(c, "h_0"), get(c, "h_1"), get(c, "h_2"), get(c, "h_3")},
+                       {get(c, "skip_0"), get(c, "skip_1"), get(c, "skip_2"), get(c, "skip_3")}};
+}
+static int run_hyena(oracle_case *c) {
+    const ref_hyena p = hyena_of(oracle_data, c), d = hyena_of(oracle_grad, c);
+    int status = ref_hyena_fwd(OUT("y"), IN("v"), &p);
+    if (!status && IN("dy")) status = ref_hyena_bwd(GRAD("v"), &d, IN("dy"), IN("v"), &p);
+    return status;
+}
+static ref_hyena_filters filters_of(double *(*get)(const oracle_case *, const char *), const oracle_case *c) {
+    return (ref_hyena_filters){SIZE(L),
+                               SIZE(D),
+                               SIZE(e),
+                               SIZE(hidden),
+                               oracle_real(c, "freq"),
+                               oracle_real(c, "shift"),
+                               get(c, "pos"),
+                               get(c, "w1"),
+                               get(c, "b1"),
+                               get(c, "w2"),
+                               get(c, "b2"),
+                               get(c, "w3"),
+                               get(c, "rates")};
+}
+static int run_hyena_filters(oracle_case *c) {
+    const ref_hyena_filters p = filters_of(oracle_data, c), d = filters_of(oracle_grad, c);
+    int status = ref_hyena_filters_fwd(OUT("y"), &p);
+    if (!status && IN("dy")) status = ref_hyena_filters_bwd(&d, IN("dy"), &p);
+    return status;
+}
+
+// z = x W + b; y and its state, and back.
+static int run_recurrent(oracle_case *c, int gru) {
+    const size_t L = SIZE(L), D = SIZE(D), E = SIZE(E), G = (gru ? 3 : 4) * E;
+    const ref_recurrent p = {1, L, E};
+    const char *bias = gru ? "bx" : "b";
+    double *z, *dz, *last;
+    void *memory = ref_carve(&z, L * G, &dz, L * G, &last, 2 * E, REF_END);
+    if (!memory) return REF_NO_MEMORY;
+    ref_linear_fwd(z, IN("x"), IN("w"), IN(bias), L, D, G);
+    int status = gru ? ref_gru_fwd(OUT("y"), last, z, IN("u"), IN("bh"), NULL, &p)
+                     : ref_lstm_fwd(OUT("y"), last, z, IN("u"), NULL, &p);
+    if (!status && !gru) memcpy(OUT("c"), last + E, E * sizeof *last);
+    if (!status && IN("dy")) {
+        status =
+            gru ? ref_gru_bwd(dz, GRAD("u"), GRAD("bh"), NULL, IN("dy"), NULL, z, IN("u"), IN("bh"), NULL, &p)
+                : ref_lstm_bwd(dz, GRAD("u"), NULL, IN("dy"), NULL, z, IN("u"), NULL, &p);
+        ref_linear_bwd(GRAD("x"), GRAD("w"), GRAD(bias), dz, IN("x"), IN("w"), L, D, G);
+    }
+    free(memory);
+    return status;
+}
+static int run_lstm(oracle_case *c) { return run_recurrent(c, 0); }
+static int run_gru(oracle_case *c) { return run_recurrent(c, 1); }
+
 // ---- The list
 #define ARRAYS(...)                                                                                          \
     (const oracle_array[]) { __VA_ARGS__, END }
@@ -747,6 +850,31 @@ const oracle_mechanism oracle_mechanisms[] = {
      gla_arrays, gates_fit, run_gla},
     {"delta_core", "Yang et al. 2024; gated: Yang, Kautz & Hatamizadeh 2024",
      "L:size H:size dk:size dv:size mode:none|head|channel=none scale:real=0", delta_arrays, NULL, run_delta},
+    {"sliding_core", "Vaswani et al. 2017 over the last W rows", "L:size H:size d:size W:size",
+     ARRAYS(INPUT("q", "L H*d"), INPUT("k", "L H*d"), INPUT("v", "L H*d"), RESULT("L H*d")), NULL,
+     run_sliding},
+    {"based_core", "Arora et al. 2024, Sec. 4", "L:size H:size dk:size dv:size",
+     ARRAYS(INPUT("q", "L H*dk"), INPUT("k", "L H*dk"), INPUT("v", "L H*dv"), RESULT("L H*dv")), NULL,
+     run_based},
+    {"hyena_core", "Poli et al. 2023, Def. 3.1", "L:size D:size N:size",
+     ARRAYS(INPUT("v", "L D"), INPUT("x_0", "L D"), INPUT("h_0", "D L"), MAYBE("skip_0", "D"),
+            MAYBE("x_1", "L D"), MAYBE("h_1", "D L"), MAYBE("skip_1", "D"), MAYBE("x_2", "L D"),
+            MAYBE("h_2", "D L"), MAYBE("skip_2", "D"), MAYBE("x_3", "L D"), MAYBE("h_3", "D L"),
+            MAYBE("skip_3", "D"), RESULT("L D")),
+     orders_fit, run_hyena},
+    {"hyena_filters", "Poli et al. 2023, Sec. 3.3",
+     "L:size D:size e:size hidden:size freq:real=1 shift:real=0",
+     ARRAYS(INPUT("pos", "L e"), INPUT("w1", "e hidden"), INPUT("b1", "hidden"), INPUT("w2", "hidden hidden"),
+            INPUT("b2", "hidden"), INPUT("w3", "hidden D"), INPUT("rates", "D"), RESULT("D L")),
+     NULL, run_hyena_filters},
+    {"lstm", "Hochreiter & Schmidhuber 1997; forget gates: Gers et al. 2000", "L:size D:size E:size",
+     ARRAYS(INPUT("x", "L D"), INPUT("w", "D 4*E"), INPUT("u", "E 4*E"), INPUT("b", "4*E"), OUTPUT("c", "E"),
+            RESULT("L E")),
+     NULL, run_lstm},
+    {"gru", "Cho et al. 2014, the reset gate after the product", "L:size D:size E:size",
+     ARRAYS(INPUT("x", "L D"), INPUT("w", "D 3*E"), INPUT("u", "E 3*E"), INPUT("bx", "3*E"),
+            INPUT("bh", "3*E"), RESULT("L E")),
+     NULL, run_gru},
     {NULL, NULL, NULL, NULL, NULL, NULL}};
 
 const oracle_mechanism *oracle_find(const char *name) {

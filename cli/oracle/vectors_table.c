@@ -108,6 +108,12 @@ const vectors_case vectors_cases[] = {
     {"delta_core", "none", "{\"L\":33,\"H\":2,\"dk\":8,\"dv\":6}", "s0", 0, 0},
     {"delta_core", "head", "{\"L\":70,\"H\":2,\"dk\":8,\"dv\":8,\"mode\":\"head\"}", NULL, 0, 0},
     {"delta_core", "channel", "{\"L\":33,\"H\":1,\"dk\":8,\"dv\":8,\"mode\":\"channel\"}", NULL, 0, 0},
+    {"sliding_core", "window", "{\"L\":70,\"H\":2,\"d\":4,\"W\":9}", NULL, 0, 0},
+    {"based_core", "taylor", "{\"L\":33,\"H\":2,\"dk\":4,\"dv\":6}", NULL, 0, 0},
+    {"hyena_core", "two", "{\"L\":33,\"D\":6,\"N\":2}", "x_2 h_2 skip_2 x_3 h_3 skip_3", 0, 0},
+    {"hyena_filters", "implicit", "{\"L\":33,\"D\":6,\"e\":5,\"hidden\":8,\"shift\":0.0625}", NULL, 0, 0},
+    {"lstm", "plain", "{\"L\":33,\"D\":6,\"E\":8}", NULL, 0, 0},
+    {"gru", "plain", "{\"L\":33,\"D\":6,\"E\":8}", NULL, 0, 0},
     // Three sequences: against a state or a filter's history that runs on into the next, and a weight's
     // gradient that is not the sum over them.
     {"softmax_attention", "batched", "{\"L\":9,\"D\":8,\"H\":2}", NULL, 0, 3},
@@ -139,6 +145,13 @@ const vectors_case vectors_cases[] = {
     {"s6_layer", "batched", "{\"L\":13,\"D\":8,\"S\":4,\"W\":4,\"rank\":2}", NULL, 0, 3},
     {"gla_core", "batched", "{\"L\":13,\"H\":2,\"dk\":8,\"dv\":6,\"mode\":\"channel\"}", NULL, 0, 3},
     {"delta_core", "batched", "{\"L\":13,\"H\":2,\"dk\":8,\"dv\":6,\"mode\":\"head\"}", NULL, 0, 3},
+    {"sliding_core", "batched", "{\"L\":17,\"H\":2,\"d\":4,\"W\":5}", NULL, 0, 3},
+    {"based_core", "batched", "{\"L\":13,\"H\":2,\"dk\":4,\"dv\":6}", NULL, 0, 3},
+    {"hyena_core", "batched", "{\"L\":13,\"D\":6,\"N\":1}", "x_1 h_1 skip_1 x_2 h_2 skip_2 x_3 h_3 skip_3", 0,
+     3},
+    {"hyena_filters", "batched", "{\"L\":13,\"D\":6,\"e\":5,\"hidden\":8,\"shift\":0.0625}", NULL, 0, 3},
+    {"lstm", "batched", "{\"L\":13,\"D\":6,\"E\":8}", NULL, 0, 3},
+    {"gru", "batched", "{\"L\":13,\"D\":6,\"E\":8}", NULL, 0, 3},
     {NULL, NULL, NULL, NULL, 0, 0}};
 
 // The first that fits; the last fits all: weights, at about 1/sqrt(width).
@@ -146,6 +159,10 @@ static const vectors_range ranges[] = {
     {"adamw", "v", 1, 255, 8},
     {NULL, "v", -255, 255, 7},
     {NULL, "x", -255, 255, 7},
+    {NULL, "x_0", -255, 255, 7},
+    {NULL, "x_1", -255, 255, 7},
+    {"hyena_filters", "pos", -255, 255, 8},
+    {"hyena_filters", "rates", 0, 255, 6},
     {NULL, "q", -255, 255, 7},
     {"delta_core", "k", -90, 90, 8}, // rows shorter than 1: stable
     {NULL, "k", -255, 255, 7},

@@ -81,6 +81,7 @@ typedef struct {
     const double *bias;        // [H][2L-1], entry (L-1) + j - i; NULL: 0
     size_t chunk;              // M: rows [0,M), [M,2M), ... attend among themselves only; 0: off
     size_t pool_window; // P, odd: A averaged over P columns, then cut to j <= i (LaS); needs causal; 0: off
+    size_t sliding;     // W: row i sees j > i - W only; needs causal; 0: off
 } ref_attention;
 // o [B][L][D], stats [B][H][L][2] = (row maximum, 1 / row sum); a row whose logits are all -inf gives 0,
 // stats (0, 0).
@@ -146,6 +147,59 @@ int ref_delta_fwd(double *y, double *state, const double *q, const double *k, co
 int ref_delta_bwd(double *dq, double *dk, double *dv, double *dbeta, double *dg, double *dstart,
                   const double *dy, const double *dstate, const double *q, const double *k, const double *v,
                   const double *beta, const double *g, const double *start, const ref_state *p);
+
+// ---- recurrent.c: z [B][L][gates E] = x W + b of every row; h_t [E] is the row's output y_t
+//   LSTM, gates i f g o: a = z_t + h_{t-1} U, c_t = sigma(a_f) c_{t-1} + sigma(a_i) tanh(a_g),
+//     h_t = sigma(a_o) tanh(c_t)
+//   GRU, gates r z n: a = h_{t-1} U + bias, r, z = sigma(z_t + a), n = tanh(z_t + r a_n),
+//     h_t = (1 - z) n + z h_{t-1}
+typedef struct {
+    size_t B, L, E;
+} ref_recurrent;
+// start, last: h before the first row (NULL: 0) and after the last (or NULL), [B][E]; of the LSTM [B][2][E],
+// h and c. dz and dstart (or NULL) are overwritten, du and dbias accumulate; dlast: gradient of last, NULL:
+// 0.
+int ref_lstm_fwd(double *y, double *last, const double *z, const double *u, const double *start,
+                 const ref_recurrent *p);
+int ref_lstm_bwd(double *dz, double *du, double *dstart, const double *dy, const double *dlast,
+                 const double *z, const double *u, const double *start, const ref_recurrent *p);
+int ref_gru_fwd(double *y, double *last, const double *z, const double *u, const double *bias,
+                const double *start, const ref_recurrent *p);
+int ref_gru_bwd(double *dz, double *du, double *dbias, double *dstart, const double *dy, const double *dlast,
+                const double *z, const double *u, const double *bias, const double *start,
+                const ref_recurrent *p);
+
+// ---- based.c: the features of Based, x [N][d], y [N][1 + d + d (d + 1) / 2]: 1, x / d^(1/4), then x_i x_j
+// for i <= j, over sqrt(2 d) where i = j and sqrt(d) elsewhere; and its attention, from the weights of pairs
+//   w_ts = 1 + s + s^2 / 2, s = q_t . k_s / sqrt(dk),  y_t = sum_{s<=t} w_ts v_s / sum_{s<=t} w_ts
+void ref_taylor_fwd(double *y, const double *x, size_t N, size_t d);
+void ref_taylor_bwd(double *dx, const double *dy, const double *x, size_t N, size_t d);
+void ref_based_fwd(double *y, const double *q, const double *k, const double *v, size_t L, size_t H,
+                   size_t dk, size_t dv);
+int ref_based_bwd(double *dq, double *dk_, double *dv_, const double *dy, const double *q, const double *k,
+                  const double *v, size_t L, size_t H, size_t dk, size_t dv);
+
+// ---- hyena.c: z = v; for n = 1 .. N: z = x_n o (h_n * z + skip_n z); y the last z, all [L][D]
+enum { REF_HYENA_MOST = 4 };
+typedef struct {
+    size_t L, D, N;
+    double *x[REF_HYENA_MOST];    // [L][D]
+    double *h[REF_HYENA_MOST];    // [D][L]
+    double *skip[REF_HYENA_MOST]; // [D] or NULL
+} ref_hyena;
+int ref_hyena_fwd(double *y, const double *v, const ref_hyena *p);
+// Gradients in d, in the same fields: those of h and skip accumulate, those of x are overwritten.
+int ref_hyena_bwd(double *dv, const ref_hyena *d, const double *dy, const double *v, const ref_hyena *p);
+// Its filters k [D][L] from positions pos [L][e]:
+//   k_ct = (sin(f (sin(f (pos W1 + b1)) W2 + b2)) W3)_tc (e^{-rate_c t / (L - 1)} + shift)
+typedef struct {
+    size_t L, D, e, hidden;
+    double freq, shift;
+    double *pos, *w1, *b1, *w2, *b2, *w3, *rates;
+} ref_hyena_filters;
+int ref_hyena_filters_fwd(double *k, const ref_hyena_filters *p);
+// Gradients of the arrays in d: that of pos is overwritten, the others accumulate.
+int ref_hyena_filters_bwd(const ref_hyena_filters *d, const double *dk, const ref_hyena_filters *p);
 
 // ---- landmark.c: landmark attention ([CAT] LCAT)
 // x, y [B][L][D]. forget = 0: y_t = sum of the `block` rows up to t; else y_t = x_t + (1 - forget) y_{t-1}.

@@ -119,6 +119,7 @@ typedef struct {
     size_t chunk; // M: rows [0,M), [M,2M), ... attend among themselves only, the last may be shorter; 0: off
     size_t pool_window; // P, odd: A is averaged over P columns, divisor always P, then cut to j <= i (LaS's
                         // masked pooling); needs causal; 0: off
+    size_t sliding;     // W: row i sees i - W < j only, O(L W); needs causal, no pool_window; 0: off
 } smx_attention;
 // o [B][L][D]; stats [B][H][L][2] (row maximum, 1 / row sum) is what backward needs. A row whose logits are
 // all -inf gives 0. Scores are held for 24 query rows at a time, never L x L; scratch grows with the chunk,
@@ -159,6 +160,11 @@ void smx_attention_maps_bwd(float *dq, float *dk, float *dv, float *dmix, const 
 // OUTPUT y.
 void smx_elu1_fwd(float *y, const float *x, size_t n);
 void smx_elu1_bwd(float *dx, const float *dy, const float *y, size_t n);
+// Based's (Arora et al. 2024): phi(a) . phi(b) = 1 + s + s^2 / 2, s = a.b / sqrt(d). x [N][d], y [N][F],
+// F = 1 + d + d (d + 1) / 2: 1, x / d^(1/4), then x_i x_j for i <= j, over sqrt(2 d) where i = j and sqrt(d)
+// elsewhere.
+void smx_taylor_fwd(float *SMX_RESTRICT y, const float *x, size_t N, size_t d);
+void smx_taylor_bwd(float *SMX_RESTRICT dx, const float *dy, const float *x, size_t N, size_t d);
 // Causal linear attention, all heads of B sequences (docs/MECHANISMS.md#linear):
 // o_t = sum_{s<=t} (q_t . k_s) v_s, y_t = r_t o_t with
 //   NONE r = 1;   RMS r = 1/sqrt(mean(o_t^2) + eps) over the head's d outputs;
@@ -205,26 +211,60 @@ typedef struct {
     int shared; // 0: q and k are [B][L][H][dk]; else [B][L][dk], the same for all heads
     float scale;
 } smx_state;
-// y, v [B][L][H][dv], beta [B][L][H] (NULL in gla: 1). start [B][H][dk][dv] (NULL: zeros) is S before the
-// first row, last (or NULL) S after the last, so that a sequence may come in parts. states
-// [B][smx_state_floats], one in 64 rows, is what backward needs (NULL: not wanted). dbeta, dg and dstart may
-// be NULL; dlast (NULL: zeros) is the gradient of last. dg of fixed gates accumulates, everything else is
-// overwritten.
+typedef struct {
+    const float *q, *k;
+    const float *v;    // [B][L][H][dv]
+    const float *beta; // [B][L][H]; NULL in gla: 1
+    const float *g;
+} smx_state_rows;
+typedef struct {
+    float *q, *k, *v;
+    float *beta, *g; // NULL: not wanted
+} smx_state_gradients;
+// y [B][L][H][dv]. start [B][H][dk][dv] (NULL: zeros) is S before the first row, last (or NULL) S after the
+// last, so that a sequence may come in parts. states [B][smx_state_floats], one in 64 rows, is what backward
+// needs (NULL: not wanted). dstart may be NULL; dlast (NULL: zeros) is the gradient of last. That of fixed
+// gates accumulates, everything else is overwritten.
 size_t smx_state_floats(size_t L, size_t H, size_t dk, size_t dv);
 size_t smx_state_fwd_scratch_bytes(const smx_state *p); // of both
 size_t smx_state_bwd_scratch_bytes(const smx_state *p);
-void smx_gla_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT last, float *SMX_RESTRICT states, const float *q,
-                 const float *k, const float *v, const float *beta, const float *g, const float *start,
-                 void *scratch, const smx_state *p);
-void smx_gla_bwd(float *dq, float *dk, float *dv, float *dbeta, float *dg, float *dstart, const float *dy,
-                 const float *dlast, const float *q, const float *k, const float *v, const float *beta,
-                 const float *g, const float *states, void *scratch, const smx_state *p);
+void smx_gla_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT last, float *SMX_RESTRICT states,
+                 const smx_state_rows *x, const float *start, void *scratch, const smx_state *p);
+void smx_gla_bwd(const smx_state_gradients *dx, float *dstart, const float *dy, const float *dlast,
+                 const smx_state_rows *x, const float *states, void *scratch, const smx_state *p);
 void smx_delta_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT last, float *SMX_RESTRICT states,
-                   const float *q, const float *k, const float *v, const float *beta, const float *g,
-                   const float *start, void *scratch, const smx_state *p);
-void smx_delta_bwd(float *dq, float *dk, float *dv, float *dbeta, float *dg, float *dstart, const float *dy,
-                   const float *dlast, const float *q, const float *k, const float *v, const float *beta,
-                   const float *g, const float *states, void *scratch, const smx_state *p);
+                   const smx_state_rows *x, const float *start, void *scratch, const smx_state *p);
+void smx_delta_bwd(const smx_state_gradients *dx, float *dstart, const float *dy, const float *dlast,
+                   const smx_state_rows *x, const float *states, void *scratch, const smx_state *p);
+
+// ---- Recurrent networks ---------------------------------------------------------------------------------
+// z [B][L][gates E] is what the rows say to the gates, x W + b; h_t [E] is the row's output y_t, sigma the
+// logistic function:
+//   LSTM (Hochreiter & Schmidhuber 1997), gates i f g o:  a = z_t + h_{t-1} U,
+//     c_t = sigma(a_f) c_{t-1} + sigma(a_i) tanh(a_g),  h_t = sigma(a_o) tanh(c_t)
+//   GRU (Cho et al. 2014), gates r z n:  a = h_{t-1} U + bias,  r, z = sigma(z_t + a),
+//     n = tanh(z_t + r a_n),  h_t = (1 - z) n + z h_{t-1}
+typedef struct {
+    size_t B, L, E;
+} smx_recurrent;
+// y [B][L][E]; u [E][gates E], bias [3 E]. start (NULL: zeros) and last (or NULL) are h before the first row
+// and after the last, [B][E], of the LSTM h, then c: [B][2][E]; a sequence in parts gives the words of the
+// whole. saved, of the LSTM [B][L][5][E] (i, f, g, o, c), of the GRU [B][L][4][E] (r, z, n, a_n), is what
+// backward needs (NULL: not wanted). dz and dstart (or NULL) are overwritten, du and dbias accumulate; dlast
+// (NULL: zeros) is the gradient of last.
+size_t smx_recurrent_fwd_scratch_bytes(const smx_recurrent *p); // of both
+size_t smx_recurrent_bwd_scratch_bytes(const smx_recurrent *p);
+void smx_lstm_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT last, float *SMX_RESTRICT saved, const float *z,
+                  const float *u, const float *start, void *scratch, const smx_recurrent *p);
+void smx_lstm_bwd(float *SMX_RESTRICT dz, float *SMX_RESTRICT du, float *dstart, const float *dy,
+                  const float *dlast, const float *y, const float *u, const float *saved, const float *start,
+                  void *scratch, const smx_recurrent *p);
+void smx_gru_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT last, float *SMX_RESTRICT saved, const float *z,
+                 const float *u, const float *bias, const float *start, void *scratch,
+                 const smx_recurrent *p);
+void smx_gru_bwd(float *SMX_RESTRICT dz, float *SMX_RESTRICT du, float *SMX_RESTRICT dbias, float *dstart,
+                 const float *dy, const float *dlast, const float *y, const float *u, const float *saved,
+                 const float *start, void *scratch, const smx_recurrent *p);
 
 // ---- Landmark attention (LCAT, CAT Sec. 5) --------------------------------------------------------------
 // The filter of the landmarks, x, y [B][L][D]: forget = 0: y_t = sum of the `block` rows up to t;

@@ -118,6 +118,11 @@ static uint32_t weight_shape(const builder *b, weight_role role, size_t D, uint3
     case WEIGHT_PAIRS:
         shape[1] = n ? n : 1, shape[2] = 2;
         return 3;
+    case WEIGHT_CARRIED_4:
+    case WEIGHT_CARRIED_3:
+        shape[0] = (uint32_t)(D / (role == WEIGHT_CARRIED_4 ? 4 : 3)), shape[1] = (uint32_t)D;
+        if (!shape[0]) shape[0] = 1; // refused when the function looks at its arguments
+        return 2;
     case WEIGHT_HEADS:
     case WEIGHT_RATES:
         shape[0] = H;
@@ -158,7 +163,7 @@ static value weight(builder *b, const equation_node *at, weight_role role, size_
     init start = b->s->start(b->s->config, role, shape);
     for (size_t i = 0; i < b->n_starts; i++)
         if (!strcmp(b->starts[i].name, at->name)) start = b->starts[i].start, b->starts[i].used = 1;
-    const int decays = role == WEIGHT_MATRIX || role == WEIGHT_OUTPUT;
+    const int decays = role == WEIGHT_MATRIX || role == WEIGHT_OUTPUT || role >= WEIGHT_CARRIED_4;
     return of_tensor(b, graph_param(b->g, at->name, start, decays, rank, shape));
 }
 // A word that is no assigned name: a weight, where one can stand.
@@ -406,18 +411,12 @@ static value eval(builder *b, const equation_node *n) {
 static const struct {
     const char *name;
     init_kind kind;
-} start_kinds[] = {{"normal", INIT_NORMAL},
-                   {"uniform", INIT_UNIFORM},
-                   {"constant", INIT_CONSTANT},
-                   {"identity", INIT_IDENTITY},
-                   {"decay", INIT_DECAY},
-                   {"long", INIT_LONG},
-                   {"step", INIT_STEP},
-                   {"step_plus", INIT_STEP_PLUS},
-                   {"count", INIT_COUNT},
-                   {"log_count", INIT_LOG_COUNT},
-                   {"middle", INIT_IDENTITY_MIDDLE},
-                   {"heads", INIT_IDENTITY_HEADS}};
+} start_kinds[] = {
+    {"normal", INIT_NORMAL},       {"uniform", INIT_UNIFORM},     {"constant", INIT_CONSTANT},
+    {"identity", INIT_IDENTITY},   {"decay", INIT_DECAY},         {"long", INIT_LONG},
+    {"step", INIT_STEP},           {"step_plus", INIT_STEP_PLUS}, {"count", INIT_COUNT},
+    {"log_count", INIT_LOG_COUNT}, {"forget", INIT_FORGET},       {"middle", INIT_IDENTITY_MIDDLE},
+    {"heads", INIT_IDENTITY_HEADS}};
 static int is_start(const equation_line *l) {
     return !l->name[0] && l->value->kind == EQUATION_CALL && !strcmp(l->value->name, "start");
 }
@@ -438,7 +437,7 @@ static void read_start(builder *b, const equation_node *n) {
     }
     fail(
         b, kind,
-        "a weight cannot start as %s: normal, uniform, constant, identity, decay, long, step, step_plus, count, log_count, middle or heads",
+        "a weight cannot start as %s: normal, uniform, constant, identity, decay, long, step, step_plus, count, log_count, forget, middle or heads",
         kind->name);
 }
 

@@ -100,6 +100,19 @@ static int join_fits(const function_call *c, char *why, size_t size) {
     return unless(a->rank == b->rank && a->shape[1] == b->shape[1] && a->n / width(a) == b->n / width(b), why,
                   size, "a and b must have the same rows", 0, 0);
 }
+static int gates_fit(const function_call *c, size_t gates, char *why, size_t size) {
+    return unless(width(c->tensor[0]) % gates == 0, why, size,
+                  "z must have %zu columns for each of the result; it has %zu", gates, width(c->tensor[0]));
+}
+static int lstm_fits(const function_call *c, char *why, size_t size) { return gates_fit(c, 4, why, size); }
+static int gru_fits(const function_call *c, char *why, size_t size) { return gates_fit(c, 3, why, size); }
+static int taylor_fits(const function_call *c, char *why, size_t size) {
+    const size_t H = c->heads, d = width(c->tensor[0]);
+    if (unless(d % H == 0 && width(c->tensor[1]) == d && width(c->tensor[2]) % H == 0, why, size,
+               "q and k must be alike, and heads=%zu divide them and v", H, 0))
+        return -1;
+    return unless(d / H <= 64, why, size, "a head of q has %zu columns; at most %zu are allowed", d / H, 64);
+}
 static int columns_fit(const function_call *c, char *why, size_t size) {
     const size_t end = c->number[1] + c->number[2];
     return unless(end <= width(c->tensor[0]), why, size, "columns up to %zu of %zu", end - 1,
@@ -245,6 +258,19 @@ static tensor *call_ssd(const function_call *c) {
 static tensor *call_delta(const function_call *c) {
     return op_delta(c->g, c->tensor[0], c->tensor[1], c->tensor[2], c->tensor[3], c->tensor[4], c->heads,
                     root_scale(c));
+}
+static tensor *call_retention(const function_call *c) {
+    return op_retention(c->g, c->tensor[0], c->tensor[1], c->tensor[2], c->heads, root_scale(c));
+}
+static tensor *call_taylor(const function_call *c) {
+    return op_taylor_attention(c->g, c->tensor[0], c->tensor[1], c->tensor[2], c->heads);
+}
+static tensor *call_sliding(const function_call *c) {
+    const size_t H = c->heads;
+    attention_opts opts = {.heads = H, .causal = 1, .sliding = c->number[3], .chunk = c->number[5]};
+    if (c->number[4] == 1) opts.bias = alibi_table(c->g, H, 1.0);
+    if (c->number[4] == 2) opts.bias = alibi_table(c->g, H, root_scale(c));
+    return op_attention(c->g, c->tensor[0], c->tensor[1], c->tensor[2], &opts);
 }
 static tensor *call_longconv(const function_call *c) {
     return op_longconv(c->g, c->tensor[0], c->tensor[1], c->tensor[2], c->real[3]);
@@ -547,6 +573,52 @@ const equation_function equation_functions[] = {
           .formula = "y_i = \\sum_{j \\le i} \\operatorname{softmax}_j(q_i \\cdot k_j / \\sqrt{d})\\, v_j",
           .cost = "D L", .example = "y = attention(x @ w_q, x @ w_k, x @ w_v) @ w_o",
           .twin = "ref_attention")},
+    {.name = "sliding_attention",
+     ARGUMENTS(QKV, NUMBER("rows", 16, 1, MOST_ROWS), WORD("decay", "none|alibi|alibi_scaled"),
+               NUMBER("chunk", 0, 0, MOST_ROWS)),
+     .check = qkv_fit,
+     .apply = call_sliding,
+     TOLD(.help = "causal softmax attention over the last `rows` rows, the row itself among them",
+          .formula =
+              "y_i = \\sum_{i - W < j \\le i} \\operatorname{softmax}_j(q_i \\cdot k_j / \\sqrt{d})\\, v_j",
+          .cost = "2 D W", .example = "y = sliding_attention(x @ w_q, x @ w_k, x @ w_v, rows=5) @ w_o",
+          .twin = "ref_attention")},
+    {.name = "taylor_attention",
+     ARGUMENTS(QKV),
+     .check = taylor_fits,
+     .apply = call_taylor,
+     TOLD(.help = "softmax attention whose exponential is its series to the second term, by a state (Based)",
+          .formula =
+              "y_t = \\frac{\\sum_{s \\le t} w_{ts} v_s}{\\sum_{s \\le t} w_{ts}},\\quad w = 1 + a + a^2 / 2,\\quad a = q_t \\cdot k_s / \\sqrt{d}",
+          .gives = "[L][D of v]", .cost = "D d^2",
+          .example = "y = taylor_attention(x @ w_q, x @ w_k, x @ w_v) @ w_o", .twin = "ref_based")},
+    {.name = "retention",
+     ARGUMENTS(QKV),
+     .check = state_fits,
+     .apply = call_retention,
+     TOLD(.help = "gla whose state fades by 1 - 2^(-5 - h) a row, h the head (RetNet)",
+          .formula = "S_t = (1 - 2^{-5-h}) S_{t-1} + k_t v_t^\\top,\\quad y_t = S_t^\\top q_t / \\sqrt{d}",
+          .gives = "[L][D of v]", .cost = "2 D d",
+          .example = "y = rms_heads(retention(rope(x @ w_q), rope(x @ w_k), x @ w_v)) @ w_o",
+          .twin = "ref_gla")},
+    {.name = "lstm",
+     ARGUMENTS(TENSOR("z"), WEIGHT("u", WEIGHT_CARRIED_4)),
+     .check = lstm_fits,
+     .two = op_lstm,
+     TOLD(.help = "an LSTM: z is what a row says to the gates i, f, g and o, side by side",
+          .formula =
+              "c_t = \\sigma(f) c_{t-1} + \\sigma(i) \\tanh g,\\quad y_t = \\sigma(o) \\tanh c_t,\\quad [i f g o] = z_t + y_{t-1} U",
+          .gives = "[L][D / 4]", .cost = "D^2 / 4", .example = "y = lstm(linear(x, w[4 * width], b), u)",
+          .twin = "ref_lstm")},
+    {.name = "gru",
+     ARGUMENTS(TENSOR("z"), WEIGHT("u", WEIGHT_CARRIED_3), WEIGHT("b", WEIGHT_BIAS)),
+     .check = gru_fits,
+     .three = op_gru,
+     TOLD(.help = "a GRU: z is what a row says to the gates r, z and to n, side by side",
+          .formula =
+              "y_t = (1 - \\sigma(z)) n + \\sigma(z) y_{t-1},\\quad n = \\tanh(z_n + \\sigma(r)\\, a_n),\\quad a = y_{t-1} U + b",
+          .gives = "[L][D / 3]", .cost = "D^2 / 3",
+          .example = "y = gru(linear(x, w[3 * width], b_x), u, b_h)", .twin = "ref_gru")},
     {.name = "attention_maps",
      ARGUMENTS(QKV, WEIGHT("mix", WEIGHT_MAPS), WORD("decay", "none|alibi|alibi_scaled")),
      .check = qkv_fit,

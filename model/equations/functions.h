@@ -24,7 +24,9 @@ typedef enum {
     WEIGHT_SUM_BIAS,     // [columns of the product], 0
     WEIGHT_HEADS,        // [H], 1
     WEIGHT_RATES,        // [H], ln 1, ln 2, ...
-    WEIGHT_PAIRS         // [D][n or 1][2]
+    WEIGHT_PAIRS,        // [D][n or 1][2]
+    WEIGHT_CARRIED_4,    // [D / 4][D], of what goes on to the next row's four gates
+    WEIGHT_CARRIED_3     // [D / 3][D]
 } weight_role;
 
 typedef enum {

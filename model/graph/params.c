@@ -76,6 +76,9 @@ static void start_param(const param *w, float *data, uint64_t seed) {
     case INIT_LOG_COUNT:
         for (size_t i = 0; i < w->n; i++) data[i] = (float)md_log((double)(i % last + 1));
         break;
+    case INIT_FORGET:
+        for (size_t i = 0; i < w->n; i++) data[i] = i / (w->n / 4) == 1 ? (float)w->start.scale : 0.0f;
+        break;
     }
 }
 

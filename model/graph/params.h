@@ -26,7 +26,8 @@ typedef enum {
     INIT_STEP,            // ln of steps drawn log-uniformly from 0.001 to 0.1
     INIT_STEP_PLUS,       // the same steps before a softplus
     INIT_COUNT,           // scale times 0, 1, 2 ... along the last axis
-    INIT_LOG_COUNT        // ln 1, ln 2, ln 3 ... along the last axis
+    INIT_LOG_COUNT,       // ln 1, ln 2, ln 3 ... along the last axis
+    INIT_FORGET           // scale in the second quarter of a vector, 0 elsewhere: an LSTM's forget gates
 } init_kind;
 typedef struct {
     init_kind kind;

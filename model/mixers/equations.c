@@ -77,6 +77,8 @@ static init start(const void *config_of, weight_role role, const uint32_t *shape
     const config *c = config_of;
     switch (role) {
     case WEIGHT_MATRIX:
+    case WEIGHT_CARRIED_4:
+    case WEIGHT_CARRIED_3:
         return start_matrix(c, shape[0], shape[1]);
     case WEIGHT_OUTPUT:
         return start_output(c, shape[0], shape[1]);

@@ -21,10 +21,12 @@ smx_attention attention_shape(const node *n, const attention_opts *o, size_t B, 
                            .decay_table = o->decay_table,
                            .bias = o->bias,
                            .chunk = o->chunk,
-                           .pool_window = o->pool_window};
+                           .pool_window = o->pool_window,
+                           .sliding = o->sliding};
 }
 uint64_t attention_pairs(const smx_attention *p) {
     const uint64_t M = p->chunk && p->chunk < p->L ? p->chunk : p->L;
+    if (p->sliding && p->sliding < M) return p->L * p->sliding;
     return p->L * (p->causal ? M + 1 : 2 * M) / 2;
 }
 int chunks_are_rows(const graph *g, size_t M) {
@@ -123,6 +125,39 @@ static const op attention = {
     .map_staged = attention_staged,
 };
 
+// ---- A sliding window: rows that it reaches are kept and run again, in whole groups of the kernel's, so
+// that a sequence may go on for ever. Tables by distance hang on the length: with them keys and values are
+// kept.
+enum { GROUP_ROWS = 24, WHOLE_GROUPS = 96 }; // of query rows; of those and of panels of 32 columns
+static size_t window_of(const node *n) { return ((const attention_attributes *)n->attributes)->opts.sliding; }
+static op_reach window_reach(const graph *g, const node *n) {
+    (void)g;
+    return (op_reach){window_of(n) + GROUP_ROWS - 2, WHOLE_GROUPS};
+}
+static void window_size(graph *g, node *n) {
+    smx_attention p = sequences(g, n, 1);
+    const size_t again = window_of(n) + GROUP_ROWS + WHOLE_GROUPS + STREAM_ROWS;
+    if (g->mode != GRAPH_STREAM) {
+        attention_size(g, n);
+        return;
+    }
+    if (p.L > again) p.L = again;
+    n->saved_n = g->B * p.H * p.L * 2;
+    scratch_size(n, shard_count(g->B), 0, smx_attention_fwd_scratch_bytes(&p));
+}
+static const op attention_window = {
+    .name = "attention",
+    .attributes = sizeof(attention_attributes),
+    .size = window_size,
+    .forward = attention_fwd,
+    .backward = attention_bwd,
+    .backward_reads = ATTENTION_READS,
+    .reach = window_reach,
+    .map_heads = attention_map_heads,
+    .map = attention_map,
+    .map_staged = attention_staged,
+};
+
 // ---- Chunks that fill every sequence and every block of rows ----------------------------------------------
 static size_t chunk_rows(const node *n) { return ((const attention_attributes *)n->attributes)->opts.chunk; }
 static smx_attention chunks(const node *n, size_t rows) {
@@ -175,6 +210,10 @@ static const op attention_chunks = {
 };
 
 tensor *op_attention(graph *g, tensor *q, tensor *k, tensor *v, const attention_opts *opts) {
-    return graph_node(g, chunks_are_rows(g, opts->chunk) ? &attention_chunks : &attention, 3,
-                      (tensor *[]){q, k, v}, &(attention_attributes){.opts = *opts});
+    const int window = opts->sliding && !opts->chunk && !opts->bias && !opts->decay_table;
+    return graph_node(g,
+                      chunks_are_rows(g, opts->chunk) ? &attention_chunks
+                      : window                        ? &attention_window
+                                                      : &attention,
+                      3, (tensor *[]){q, k, v}, &(attention_attributes){.opts = *opts});
 }

@@ -173,6 +173,21 @@ static void log_bwd(float *dx, const float *dy, const float *y, size_t n) {     
     smx_mul(dx, dx, dy, n);
 }
 static const function logarithm = {FUNCTION("log", READS_OUT), smx_log_fwd, log_bwd};
+// sin, and dx = dy cos x: some numbers at a time, for the half that is not asked for.
+enum { SINES = 64 };
+static void sin_fwd(float *y, const float *x, size_t n) {
+    float rest[SINES];
+    for (size_t i = 0; i < n; i += SINES) smx_sincos_fwd(y + i, rest, x + i, n - i < SINES ? n - i : SINES);
+}
+static void sin_bwd(float *dx, const float *dy, const float *x, size_t n) {
+    float sine[SINES], cosine[SINES];
+    for (size_t i = 0; i < n; i += SINES) {
+        const size_t some = n - i < SINES ? n - i : SINES;
+        smx_sincos_fwd(sine, cosine, x + i, some);
+        smx_mul(dx + i, dy + i, cosine, some);
+    }
+}
+static const function sine = {FUNCTION("sin", READS_IN(0)), sin_fwd, sin_bwd};
 static const function elu1 = {FUNCTION("elu1", READS_OUT), smx_elu1_fwd, smx_elu1_bwd};
 
 tensor *op_gelu(graph *g, tensor *x) { return graph_node(g, &gelu.op, 1, &x, NULL); }
@@ -180,6 +195,7 @@ tensor *op_silu(graph *g, tensor *x) { return graph_node(g, &silu.op, 1, &x, NUL
 tensor *op_sigmoid(graph *g, tensor *x) { return graph_node(g, &sigmoid.op, 1, &x, NULL); }
 tensor *op_tanh(graph *g, tensor *x) { return graph_node(g, &hyperbolic.op, 1, &x, NULL); }
 tensor *op_softplus(graph *g, tensor *x) { return graph_node(g, &softplus.op, 1, &x, NULL); }
+tensor *op_sin(graph *g, tensor *x) { return graph_node(g, &sine.op, 1, &x, NULL); }
 tensor *op_elu1(graph *g, tensor *x) { return graph_node(g, &elu1.op, 1, &x, NULL); }
 tensor *op_log(graph *g, tensor *x) { return graph_node(g, &logarithm.op, 1, &x, NULL); }
 tensor *op_exp(graph *g, tensor *x) { return graph_node(g, &exponential.op, 1, &x, NULL); }

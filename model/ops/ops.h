@@ -23,6 +23,7 @@ tensor *op_softplus(graph *g, tensor *x);
 tensor *op_elu1(graph *g, tensor *x); // elu + 1
 tensor *op_exp(graph *g, tensor *x);
 tensor *op_log(graph *g, tensor *x); // of positive numbers
+tensor *op_sin(graph *g, tensor *x); // |x| <= 8192, else NaN
 
 // ---- broadcast.c
 // y = x + b, b repeated over the leading rows: [D], or [L][D] for positions
@@ -40,6 +41,8 @@ tensor *op_shift(graph *g, tensor *x, size_t by); // y_t = x_{t - by}, zeros fir
 tensor *op_columns(graph *g, tensor *x, size_t from, size_t count);
 tensor *op_join(graph *g, tensor *a, tensor *b); // columns of a, then of b
 tensor *op_mean(graph *g, tensor *x);            // of the rows so far
+// Some columns of x [L][n] as rows: [count][L]
+tensor *op_turn(graph *g, tensor *x, size_t from, size_t count);
 
 // ---- norm.c
 tensor *op_layernorm(graph *g, tensor *x, tensor *gain, tensor *bias);
@@ -55,6 +58,9 @@ tensor *op_embedding(graph *g, tensor *table);
 tensor *op_values(graph *g, size_t channels);
 // A table that does not learn, computed once by fill(data, shape)
 tensor *op_constant(graph *g, void (*fill)(float *, const uint32_t *), uint32_t rank, const uint32_t *shape);
+// The same by fill(data, shape, unit)
+tensor *op_table(graph *g, void (*fill)(float *, const uint32_t *, double), uint32_t rank,
+                 const uint32_t *shape, double unit);
 // [B][L][D] -> [B][D]
 tensor *op_meanpool(graph *g, tensor *x);
 // Rows g->rows of x [B][L][D] -> [rows_n][D]
@@ -82,6 +88,7 @@ typedef struct {
     const float *decay_table, *bias;
     size_t chunk;       // rows [0,M), [M,2M), ... attend among themselves only; 0: off
     size_t pool_window; // of LaS's masked pooling; 0: off
+    size_t sliding;     // rows that a row sees, itself included; 0: off
 } attention_opts;
 tensor *op_attention(graph *g, tensor *q, tensor *k, tensor *v, const attention_opts *opts);
 // ---- attention_maps.c
@@ -128,8 +135,19 @@ tensor *op_selective_scan(graph *g, tensor *x, tensor *dt, tensor *a_log, tensor
 // [B][L][H] or NULL, gates g [H] that do not learn, [B][L][H] or [B][L][H dk], or NULL
 tensor *op_gla(graph *g, tensor *q, tensor *k, tensor *v, tensor *beta, tensor *gates, size_t heads,
                int shared, double scale);
+// The same with fixed gates, 1 - 2^(-5 - h) for head h (Sun et al. 2023)
+tensor *op_retention(graph *g, tensor *q, tensor *k, tensor *v, size_t heads, double scale);
 // The delta rule, gated or not
 tensor *op_delta(graph *g, tensor *q, tensor *k, tensor *v, tensor *beta, tensor *gates, size_t heads,
                  double scale);
+
+// ---- recurrent.c
+// z [B][L][4 E] is x W + b, gates i f g o; u [E][4 E]; [B][L][E]
+tensor *op_lstm(graph *g, tensor *z, tensor *u);
+// z [B][L][3 E], gates r z n; u [E][3 E], bias [3 E], of h u
+tensor *op_gru(graph *g, tensor *z, tensor *u, tensor *bias);
+// ---- taylor.c
+// Linear attention by the exponential's series (Based): q, k [B][L][H d'], v [B][L][H d]
+tensor *op_taylor_attention(graph *g, tensor *q, tensor *k, tensor *v, size_t heads);
 
 #endif

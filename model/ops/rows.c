@@ -77,6 +77,40 @@ tensor *op_columns(graph *g, tensor *x, size_t from, size_t count) {
     return graph_node(g, &columns, 1, &x, &(columns_attributes){from, count});
 }
 
+// ---- Some columns of a table as rows ---------------------------------------------------------------------
+static uint32_t turn_shape(const graph *g, const node *n, uint32_t *shape) {
+    (void)g;
+    shape[0] = (uint32_t)((const columns_attributes *)n->attributes)->count;
+    shape[1] = n->in[0]->shape[0];
+    return 2;
+}
+static void turn_fwd(graph *g, node *n) {
+    (void)g;
+    const size_t L = n->in[0]->shape[0], width = n->in[0]->shape[1], count = n->out->shape[0];
+    const float *x = n->in[0]->data + ((const columns_attributes *)n->attributes)->from;
+    for (size_t t = 0; t < L; t++)
+        for (size_t c = 0; c < count; c++) n->out->data[c * L + t] = x[t * width + c];
+}
+static void turn_bwd(graph *g, node *n) {
+    (void)g;
+    const size_t L = n->in[0]->shape[0], width = n->in[0]->shape[1], count = n->out->shape[0];
+    if (!n->in_grad[0]) return;
+    memset(n->in_grad[0], 0, n->in[0]->n * sizeof(float));
+    float *dx = n->in_grad[0] + ((const columns_attributes *)n->attributes)->from;
+    for (size_t t = 0; t < L; t++)
+        for (size_t c = 0; c < count; c++) dx[t * width + c] = n->out->grad[c * L + t];
+}
+static const op turn = {
+    .name = "turn",
+    .attributes = sizeof(columns_attributes),
+    .shape = turn_shape,
+    .forward = turn_fwd,
+    .backward = turn_bwd,
+};
+tensor *op_turn(graph *g, tensor *x, size_t from, size_t count) {
+    return graph_node(g, &turn, 1, &x, &(columns_attributes){from, count});
+}
+
 // ---- Columns of a, then those of b ------------------------------------------------------------------------
 static uint32_t join_shape(const graph *g, const node *n, uint32_t *shape) {
     (void)g;

@@ -42,25 +42,29 @@ static float *grad_of(const graph *g, const node *n, size_t i, size_t sequence) 
     return n->in_grad[i] ? n->in_grad[i] + begin(g, n, i, sequence) : NULL;
 }
 
+static smx_state_rows rows_from(const graph *g, const node *n, size_t sequence) {
+    const size_t beta = beta_input(n), gates = gates_input(n);
+    return (smx_state_rows){data_of(g, n, 0, sequence), data_of(g, n, 1, sequence),
+                            data_of(g, n, 2, sequence), beta ? data_of(g, n, beta, sequence) : NULL,
+                            gates ? data_of(g, n, gates, sequence) : NULL};
+}
 static void forward_piece(graph *g, node *n, size_t piece, size_t from, size_t count, int delta) {
     const smx_state p = sequences(g, n, count);
-    const size_t beta = beta_input(n), gates = gates_input(n), carried = from * p.H * p.dk * p.dv;
-    (delta ? smx_delta_fwd : smx_gla_fwd)(
-        n->out->data + from * p.L * p.H * p.dv, n->last ? n->last + carried : NULL, states_of(g, n, from, &p),
-        data_of(g, n, 0, from), data_of(g, n, 1, from), data_of(g, n, 2, from),
-        beta ? data_of(g, n, beta, from) : NULL, gates ? data_of(g, n, gates, from) : NULL,
-        n->start ? n->start + carried : NULL, scratch_of(n, piece), &p);
+    const smx_state_rows x = rows_from(g, n, from);
+    const size_t carried = from * p.H * p.dk * p.dv;
+    (delta ? smx_delta_fwd : smx_gla_fwd)(n->out->data + from * p.L * p.H * p.dv,
+                                          n->last ? n->last + carried : NULL, states_of(g, n, from, &p), &x,
+                                          n->start ? n->start + carried : NULL, scratch_of(n, piece), &p);
 }
 static void backward_piece(graph *g, node *n, size_t piece, size_t from, size_t count, int delta) {
     const smx_state p = sequences(g, n, count);
     const size_t beta = beta_input(n), gates = gates_input(n);
-    (delta ? smx_delta_bwd : smx_gla_bwd)(
-        grad_of(g, n, 0, from), grad_of(g, n, 1, from), grad_of(g, n, 2, from),
-        beta ? grad_of(g, n, beta, from) : NULL,
-        gates && p.gates != SMX_GATES_FIXED ? grad_of(g, n, gates, from) : NULL, NULL,
-        n->out->grad + from * p.L * p.H * p.dv, NULL, data_of(g, n, 0, from), data_of(g, n, 1, from),
-        data_of(g, n, 2, from), beta ? data_of(g, n, beta, from) : NULL,
-        gates ? data_of(g, n, gates, from) : NULL, states_of(g, n, from, &p), back_scratch_of(n, piece), &p);
+    const smx_state_rows x = rows_from(g, n, from);
+    const smx_state_gradients dx = {grad_of(g, n, 0, from), grad_of(g, n, 1, from), grad_of(g, n, 2, from),
+                                    beta ? grad_of(g, n, beta, from) : NULL,
+                                    gates && p.gates != SMX_GATES_FIXED ? grad_of(g, n, gates, from) : NULL};
+    (delta ? smx_delta_bwd : smx_gla_bwd)(&dx, NULL, n->out->grad + from * p.L * p.H * p.dv, NULL, &x,
+                                          states_of(g, n, from, &p), back_scratch_of(n, piece), &p);
 }
 static uint32_t state_shape(const graph *g, const node *n, uint32_t *shape) { // of v
     (void)g;
@@ -145,4 +149,18 @@ tensor *op_gla(graph *g, tensor *q, tensor *k, tensor *v, tensor *beta, tensor *
 tensor *op_delta(graph *g, tensor *q, tensor *k, tensor *v, tensor *beta, tensor *gates, size_t heads,
                  double scale) {
     return state_node(g, &delta, q, k, v, beta, gates, heads, 0, scale);
+}
+
+// ln(1 - 2^{-5-h}), by its series: no digits are lost where that is nearly 0.
+static void fill_retention(float *data, const uint32_t *shape) {
+    double x = 1.0 / 32;
+    for (uint32_t h = 0; h < shape[0]; h++, x /= 2) {
+        double sum = 0;
+        for (int n = 12; n > 0; n--) sum = x * (sum + 1.0 / n);
+        data[h] = (float)-sum;
+    }
+}
+tensor *op_retention(graph *g, tensor *q, tensor *k, tensor *v, size_t heads, double scale) {
+    tensor *decay = op_constant(g, fill_retention, 1, (uint32_t[]){(uint32_t)heads});
+    return op_gla(g, q, k, v, NULL, decay, heads, 0, scale);
 }

@@ -64,7 +64,9 @@ tensor *op_values(graph *g, size_t channels) {
 // ---- A table that does not learn --------------------------------------------------------------------------
 typedef struct {
     uint32_t rank, shape[4];
-    void (*fill)(float *data, const uint32_t *shape);
+    void (*fill)(float *data, const uint32_t *shape); // or
+    void (*fill_by)(float *data, const uint32_t *shape, double unit);
+    double unit;
     float *table;
 } constant_attributes;
 static uint32_t constant_shape(const graph *g, const node *n, uint32_t *shape) {
@@ -76,7 +78,8 @@ static uint32_t constant_shape(const graph *g, const node *n, uint32_t *shape) {
 static void constant_size(graph *g, node *n) {
     constant_attributes *at = n->attributes;
     at->table = graph_own(g, n->out->n * sizeof *at->table);
-    if (at->table) at->fill(at->table, at->shape);
+    if (at->table && at->fill) at->fill(at->table, at->shape);
+    if (at->table && at->fill_by) at->fill_by(at->table, at->shape, at->unit);
 }
 static void constant_fwd(graph *g, node *n) {
     (void)g;
@@ -89,10 +92,16 @@ static const op constant = {
     .size = constant_size,
     .forward = constant_fwd,
 };
-tensor *op_constant(graph *g, void (*fill)(float *, const uint32_t *), uint32_t rank, const uint32_t *shape) {
-    constant_attributes at = {.rank = rank, .fill = fill};
-    memcpy(at.shape, shape, rank * sizeof *shape);
+static tensor *table_node(graph *g, constant_attributes at, const uint32_t *shape) {
+    memcpy(at.shape, shape, at.rank * sizeof *shape);
     return graph_node(g, &constant, 0, NULL, &at);
+}
+tensor *op_constant(graph *g, void (*fill)(float *, const uint32_t *), uint32_t rank, const uint32_t *shape) {
+    return table_node(g, (constant_attributes){.rank = rank, .fill = fill}, shape);
+}
+tensor *op_table(graph *g, void (*fill)(float *, const uint32_t *, double), uint32_t rank,
+                 const uint32_t *shape, double unit) {
+    return table_node(g, (constant_attributes){.rank = rank, .fill_by = fill, .unit = unit}, shape);
 }
 
 // ---- The mean over a sequence's rows ----------------------------------------------------------------------

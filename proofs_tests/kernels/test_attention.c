@@ -1,6 +1,6 @@
-// test_attention.c: softmax attention against the oracle: causal and not, decay and bias by distance, in chunks
-// of which the last is shorter, strided rows, lengths around the block of query rows, rows with nothing to see, huge logits, and the cheap gradient
-// check.
+// test_attention.c: softmax attention against the oracle: causal and not, decay and bias by distance, in
+// chunks of which the last is shorter, strided rows, lengths around the block of query rows, rows with
+// nothing to see, huge logits, and the cheap gradient check.
 #include "proofs_tests/support/check.h"
 #include <seqmix/ref.h>
 
@@ -53,6 +53,7 @@ static void one(const shape *s) {
                        s->mult ? table_m : NULL,
                        s->bias ? table_b : NULL,
                        s->chunk,
+                       0,
                        0};
     ref_attention r = {.B = s->B,
                        .L = s->L,
@@ -109,6 +110,76 @@ static void against_oracle(void **state) {
     }
 }
 
+// A window that slides: against the oracle, alone, with tables and in chunks; row by row the same words.
+static void sliding(void **state) {
+    (void)state;
+    static const struct {
+        size_t L, d, H, W, chunk;
+        int tables;
+    } cases[] = {{1, 4, 1, 1, 0, 0},     {40, 8, 2, 1, 0, 0},   {130, 16, 1, 33, 0, 0}, {97, 5, 2, 24, 0, 1},
+                 {200, 8, 1, 150, 0, 0}, {60, 8, 1, 100, 0, 1}, {120, 4, 2, 20, 50, 0}};
+    CHECK_EACH_ISA(isa) {
+        check_seed(28);
+        for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
+            const size_t L = cases[i].L, H = cases[i].H, D = cases[i].d * H, n = L * D,
+                         spans = H * (2 * L - 1);
+            check_trying("sliding=%zu over %zu rows, chunk=%zu", cases[i].W, L, cases[i].chunk);
+            float *q = check_random(n, -1, 1), *k = check_random(n, -1, 1), *v = check_random(n, -1, 1);
+            float *decay = check_random(spans, 0.2, 1), *bias = check_random(spans, -2, 0);
+            float *dout = check_random(n, -1, 1), *o = check_floats(n), *stats = check_floats(2 * H * L);
+            float *dq = check_floats(n), *dk = check_floats(n), *dv = check_floats(n);
+            const smx_attention p = {.B = 1,
+                                     .L = L,
+                                     .D = D,
+                                     .H = H,
+                                     .stride = D,
+                                     .causal = 1,
+                                     .scale = 0.5f,
+                                     .decay_table = cases[i].tables ? decay : NULL,
+                                     .bias = cases[i].tables ? bias : NULL,
+                                     .chunk = cases[i].chunk,
+                                     .sliding = cases[i].W};
+            const ref_attention r = {.B = 1,
+                                     .L = L,
+                                     .D = D,
+                                     .H = H,
+                                     .stride = D,
+                                     .causal = 1,
+                                     .scale = 0.5,
+                                     .decay_table = cases[i].tables ? check_widen(decay, spans) : NULL,
+                                     .bias = cases[i].tables ? check_widen(bias, spans) : NULL,
+                                     .chunk = cases[i].chunk,
+                                     .sliding = cases[i].W};
+            double *qd = check_widen(q, n), *kd = check_widen(k, n), *vd = check_widen(v, n);
+            double *od = check_doubles(n), *sd = check_doubles(2 * H * L), *gd = check_widen(dout, n);
+            double *dqd = check_doubles(n), *dkd = check_doubles(n), *dvd = check_doubles(n);
+            ref_attention_fwd(od, sd, qd, kd, vd, &r);
+            ref_attention_bwd(dqd, dkd, dvd, gd, qd, kd, vd, od, sd, &r);
+            smx_attention_fwd(o, stats, q, k, v, check_scratch(smx_attention_fwd_scratch_bytes(&p)), &p);
+            smx_attention_bwd(dq, dk, dv, dout, q, k, v, o, stats,
+                              check_scratch(smx_attention_bwd_scratch_bytes(&p)), &p);
+            check_close("o", o, od, n, 4e-6, 1);
+            check_close("dq", dq, dqd, n, 4e-6, 1);
+            check_close("dk", dk, dkd, n, 4e-6, 1);
+            check_close("dv", dv, dvd, n, 4e-6, 1);
+            float *map = check_floats(L * L);
+            double *map_d = check_doubles(L * L);
+            smx_attention_map(map, q, k, check_scratch(smx_attention_fwd_scratch_bytes(&p)), &p, 0, H - 1);
+            ref_attention_map(map_d, qd, kd, &r, 0, H - 1);
+            check_close("map", map, map_d, L * L, 4e-6, 1);
+            float *again = check_floats(n), *kept = check_filled(smx_attention_kept_floats(&p), 0);
+            void *scratch = check_scratch(smx_attention_push_scratch_bytes(&p));
+            for (size_t t = 0, rows; t < L; t += rows) {
+                rows = 1 + t % 30 < L - t ? 1 + t % 30 : L - t;
+                smx_attention_push(again + t * D, kept, q + t * D, k + t * D, v + t * D, scratch, t, rows,
+                                   &p);
+            }
+            check_same("row by row", again, o, n);
+            check_done();
+        }
+    }
+}
+
 // A bias of -inf hides a column; a row in which every column is hidden gives 0 and no gradient.
 static void hidden(void **state) {
     (void)state;
@@ -123,7 +194,7 @@ static void hidden(void **state) {
               *dv = check_floats(L * D);
         // Nothing within 5 rows back is seen, so rows 0..4 see nothing at all.
         for (size_t back = 0; back < 5; back++) bias[L - 1 - back] = -INFINITY;
-        smx_attention p = {1, L, D, 1, D, 1, 0.5f, NULL, bias, 0, 0};
+        smx_attention p = {1, L, D, 1, D, 1, 0.5f, NULL, bias, 0, 0, 0};
         ref_attention r = {.B = 1,
                            .L = L,
                            .D = D,
@@ -157,7 +228,7 @@ static void causal_words(void **state) {
         check_seed(23);
         float *x = check_random(3 * L * D, -1, 1), *o = check_floats(L * D), *again = check_floats(L * D),
               *stats = check_floats(2 * L);
-        smx_attention p = {1, L, D, 1, D, 1, 0.25f, NULL, NULL, 0, 0};
+        smx_attention p = {1, L, D, 1, D, 1, 0.25f, NULL, NULL, 0, 0, 0};
         void *scratch = check_scratch(smx_attention_fwd_scratch_bytes(&p));
         smx_attention_fwd(o, stats, x, x + L * D, x + 2 * L * D, scratch, &p);
         for (size_t t = 0; t < L; t += 7) {
@@ -173,7 +244,7 @@ static void causal_words(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(against_oracle), cmocka_unit_test(hidden),
-                                       cmocka_unit_test(causal_words)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(against_oracle), cmocka_unit_test(sliding),
+                                       cmocka_unit_test(hidden), cmocka_unit_test(causal_words)};
     return cmocka_run_group_tests_name("attention", tests, NULL, NULL);
 }

@@ -4,11 +4,10 @@
 #include "proofs_tests/support/check.h"
 #include <seqmix/ref.h>
 
-typedef void forward(float *, float *, float *, const float *, const float *, const float *, const float *,
-                     const float *, const float *, void *, const smx_state *);
-typedef void backward(float *, float *, float *, float *, float *, float *, const float *, const float *,
-                      const float *, const float *, const float *, const float *, const float *,
-                      const float *, void *, const smx_state *);
+typedef void forward(float *, float *, float *, const smx_state_rows *, const float *, void *,
+                     const smx_state *);
+typedef void backward(const smx_state_gradients *, float *, const float *, const float *,
+                      const smx_state_rows *, const float *, void *, const smx_state *);
 static forward *const forwards[] = {smx_gla_fwd, smx_delta_fwd};
 static backward *const backwards[] = {smx_gla_bwd, smx_delta_bwd};
 
@@ -47,11 +46,21 @@ static problem problem_of(smx_state p, int delta, int carried, int hard) {
     m.dbeta = check_floats(m.nb), m.dg = check_filled(m.ng, 0), m.dstart = check_floats(m.ns);
     return m;
 }
-static void run(const problem *m) {
-    forwards[m->delta](m->y, m->last, m->states, m->q, m->k, m->v, m->beta, m->g, m->start,
+static smx_state_rows rows_of(const problem *m) { return (smx_state_rows){m->q, m->k, m->v, m->beta, m->g}; }
+static void run_forward(const problem *m) {
+    const smx_state_rows x = rows_of(m);
+    forwards[m->delta](m->y, m->last, m->states, &x, m->start,
                        check_scratch(smx_state_fwd_scratch_bytes(&m->p)), &m->p);
-    backwards[m->delta](m->dq, m->dk, m->dv, m->dbeta, m->dg, m->dstart, m->dy, m->dlast, m->q, m->k, m->v,
-                        m->beta, m->g, m->states, check_scratch(smx_state_bwd_scratch_bytes(&m->p)), &m->p);
+}
+static void run_backward(const problem *m) {
+    const smx_state_rows x = rows_of(m);
+    const smx_state_gradients dx = {m->dq, m->dk, m->dv, m->dbeta, m->dg};
+    backwards[m->delta](&dx, m->dstart, m->dy, m->dlast, &x, m->states,
+                        check_scratch(smx_state_bwd_scratch_bytes(&m->p)), &m->p);
+}
+static void run(const problem *m) {
+    run_forward(m);
+    run_backward(m);
 }
 
 // Keys that heads share, once for each head; and the sum of the heads' gradients.
@@ -155,11 +164,11 @@ static void left_out(void **state) {
         run(&m);
         float *y = check_floats(m.nv), *dq = check_floats(m.nk), *dk = check_floats(m.nk),
               *dv = check_floats(m.nv);
-        smx_gla_fwd(y, NULL, NULL, m.q, m.k, m.v, NULL, m.g, NULL,
-                    check_scratch(smx_state_fwd_scratch_bytes(&p)), &p);
+        const smx_state_rows x = {m.q, m.k, m.v, NULL, m.g};
+        const smx_state_gradients dx = {dq, dk, dv, NULL, NULL};
+        smx_gla_fwd(y, NULL, NULL, &x, NULL, check_scratch(smx_state_fwd_scratch_bytes(&p)), &p);
         check_same("y", y, m.y, m.nv);
-        smx_gla_bwd(dq, dk, dv, NULL, NULL, NULL, m.dy, NULL, m.q, m.k, m.v, NULL, m.g, m.states,
-                    check_scratch(smx_state_bwd_scratch_bytes(&p)), &p);
+        smx_gla_bwd(&dx, NULL, m.dy, NULL, &x, m.states, check_scratch(smx_state_bwd_scratch_bytes(&p)), &p);
         check_same("dq", dq, m.dq, m.nk);
         check_same("dk", dk, m.dk, m.nk);
         check_same("dv", dv, m.dv, m.nv);
@@ -195,17 +204,15 @@ static void in_two_parts(void **state) {
                 a.dq = check_floats(m.nk), a.dg = check_floats(m.ng), a.dstart = check_floats(m.ns);
                 a.states = check_floats(m.kept), b.states = check_floats(m.kept);
                 a.dk = check_floats(m.nk), a.dv = check_floats(m.nv), a.dbeta = check_floats(m.nb);
-                forwards[delta](a.y, a.last, a.states, m.q, m.k, m.v, m.beta, m.g, m.start,
-                                check_scratch(smx_state_fwd_scratch_bytes(&a.p)), &a.p);
+                run_forward(&a);
                 b.q += cut * H * dk, b.k += cut * H * dk, b.g += cut * H * dk, b.v += cut * H * dv;
                 b.beta += cut * H, b.dy += cut * H * dv, b.start = a.last;
                 b.y = a.y + cut * H * dv, b.dq = a.dq + cut * H * dk, b.dk = a.dk + cut * H * dk;
                 b.dg = a.dg + cut * H * dk, b.dv = a.dv + cut * H * dv, b.dbeta = a.dbeta + cut * H;
                 b.dstart = check_floats(m.ns);
                 run(&b);
-                backwards[delta](a.dq, a.dk, a.dv, a.dbeta, a.dg, a.dstart, m.dy, b.dstart, m.q, m.k, m.v,
-                                 m.beta, m.g, a.states, check_scratch(smx_state_bwd_scratch_bytes(&a.p)),
-                                 &a.p);
+                a.dlast = b.dstart;
+                run_backward(&a);
                 const struct {
                     const char *name;
                     float *got, *want;
@@ -240,7 +247,8 @@ static void causal_words(void **state) {
             for (size_t c = 0; c < dk; c++) m.q[t * dk + c] += 1, m.k[t * dk + c] += 1, m.g[t * dk + c] *= 2;
             for (size_t c = 0; c < dv; c++) m.v[t * dv + c] += 1;
             m.beta[t] *= 0.5f;
-            forwards[delta](again, NULL, NULL, m.q, m.k, m.v, m.beta, m.g, NULL, scratch, &m.p);
+            const smx_state_rows x = rows_of(&m);
+            forwards[delta](again, NULL, NULL, &x, NULL, scratch, &m.p);
             check_same("earlier rows", again, m.y, t * dv);
             if (!memcmp(again + t * dv, m.y + t * dv, dv * sizeof *again))
                 check_fail("its own row is as before");

@@ -622,7 +622,8 @@ static void ulp_state(int back, int delta) {
     double *yd = check_doubles(nv), *lastd = check_doubles(ns), *wq = check_doubles(nk),
            *wk = check_doubles(nk), *wv = check_doubles(nv), *wb = check_doubles(nb), *wg = ulp_zero_wide(nk),
            *ws = check_doubles(ns);
-    (delta ? smx_delta_fwd : smx_gla_fwd)(y, last, states, q, k, v, beta, g, start,
+    const smx_state_rows x = {q, k, v, beta, g};
+    (delta ? smx_delta_fwd : smx_gla_fwd)(y, last, states, &x, start,
                                           check_scratch(smx_state_fwd_scratch_bytes(&p)), &p);
     if (!back) {
         if (!delta)
@@ -632,8 +633,8 @@ static void ulp_state(int back, int delta) {
         ulp_array(y, yd, nv), ulp_array(last, lastd, ns);
         return;
     }
-    (delta ? smx_delta_bwd : smx_gla_bwd)(dq, dk_, dv_, db, dg, ds, dy, NULL, q, k, v, beta, g, states,
-                                          check_scratch(smx_state_bwd_scratch_bytes(&p)), &p);
+    (delta ? smx_delta_bwd : smx_gla_bwd)(&(smx_state_gradients){dq, dk_, dv_, db, dg}, ds, dy, NULL, &x,
+                                          states, check_scratch(smx_state_bwd_scratch_bytes(&p)), &p);
     double *dyd = ulp_wide(dy, nv);
     if (delta ? ref_delta_bwd(wq, wk, wv, wb, wg, ws, dyd, NULL, qd, kd, vd, bd, gd, sd, &r)
               : ref_gla_bwd(wq, wk, wv, wg, ws, dyd, NULL, qd, kd, vd, gd, sd, &r))
@@ -646,6 +647,60 @@ static void ulp_gla_fwd(void) { ulp_state(0, 0); }
 static void ulp_gla_bwd(void) { ulp_state(1, 0); }
 static void ulp_delta_fwd(void) { ulp_state(0, 1); }
 static void ulp_delta_bwd(void) { ulp_state(1, 1); }
+static void ulp_recurrent(int back, int gru) {
+    const size_t L = ulp_size(70, 500, 5), E = 6, n = L * E, nz = n * (gru ? 3 : 4),
+                 nu = E * E * (gru ? 3 : 4);
+    const smx_recurrent p = {1, L, E};
+    const ref_recurrent r = {1, L, E};
+    float *z = ulp_range(nz, -2, 2), *u = ulp_range(nu, -0.4, 0.4), *bias = ulp_range(3 * E, -1, 1),
+          *start = ulp_range(2 * E, -1, 1), *dy = ulp_in(n);
+    float *y = check_floats(n), *last = check_floats(2 * E), *saved = check_floats(5 * n),
+          *dz = check_floats(nz), *du = ulp_zero(nu), *db = ulp_zero(3 * E), *ds = check_floats(2 * E);
+    double *zd = ulp_wide(z, nz), *ud = ulp_wide(u, nu), *bd = ulp_wide(bias, 3 * E),
+           *sd = ulp_wide(start, 2 * E), *dyd = ulp_wide(dy, n);
+    double *yd = check_doubles(n), *lastd = check_doubles(2 * E), *wz = check_doubles(nz),
+           *wu = ulp_zero_wide(nu), *wb = ulp_zero_wide(3 * E), *ws = check_doubles(2 * E);
+    void *scratch = check_scratch(smx_recurrent_bwd_scratch_bytes(&p));
+    if (gru)
+        smx_gru_fwd(y, last, saved, z, u, bias, start, scratch, &p);
+    else
+        smx_lstm_fwd(y, last, saved, z, u, start, scratch, &p);
+    if (!back) {
+        if (gru ? ref_gru_fwd(yd, lastd, zd, ud, bd, sd, &r) : ref_lstm_fwd(yd, lastd, zd, ud, sd, &r))
+            check_fail("no memory");
+        ulp_array(y, yd, n), ulp_array(last, lastd, gru ? E : 2 * E);
+        return;
+    }
+    if (gru)
+        smx_gru_bwd(dz, du, db, ds, dy, NULL, y, u, saved, start, scratch, &p);
+    else
+        smx_lstm_bwd(dz, du, ds, dy, NULL, y, u, saved, start, scratch, &p);
+    if (gru ? ref_gru_bwd(wz, wu, wb, ws, dyd, NULL, zd, ud, bd, sd, &r)
+            : ref_lstm_bwd(wz, wu, ws, dyd, NULL, zd, ud, sd, &r))
+        check_fail("no memory");
+    ulp_array(dz, wz, nz), ulp_array(du, wu, nu), ulp_array(ds, ws, gru ? E : 2 * E);
+    if (gru) ulp_array(db, wb, 3 * E);
+}
+static void ulp_lstm_fwd(void) { ulp_recurrent(0, 0); }
+static void ulp_lstm_bwd(void) { ulp_recurrent(1, 0); }
+static void ulp_gru_fwd(void) { ulp_recurrent(0, 1); }
+static void ulp_gru_bwd(void) { ulp_recurrent(1, 1); }
+static void ulp_taylor(int back) {
+    const size_t N = 7, d = ulp_size(5, 16, 3), F = 1 + d + d * (d + 1) / 2;
+    float *x = ulp_in(N * d), *dy = ulp_in(N * F), *y = check_floats(N * F), *dx = check_floats(N * d);
+    double *want = check_doubles(back ? N * d : N * F);
+    if (back) {
+        smx_taylor_bwd(dx, dy, x, N, d);
+        ref_taylor_bwd(want, ulp_wide(dy, N * F), ulp_wide(x, N * d), N, d);
+        ulp_array(dx, want, N * d);
+    } else {
+        smx_taylor_fwd(y, x, N, d);
+        ref_taylor_fwd(want, ulp_wide(x, N * d), N, d);
+        ulp_array(y, want, N * F);
+    }
+}
+static void ulp_taylor_fwd(void) { ulp_taylor(0); }
+static void ulp_taylor_bwd(void) { ulp_taylor(1); }
 static void ulp_s4d_fwd(void) { // angles dt a_im l up to some hundred: their rounding is the error
     const size_t L = ulp_size(70, 500, 5), D = 4, S = 3, n = L * D, m = D * S;
     float *dt = ulp_range(D, -7, -2), *a = ulp_range(m, -1, 0), *im = ulp_range(m, 0, 10), *c = ulp_in(2 * m),
@@ -956,6 +1011,12 @@ static const ulp_case ulp_cases[] = {
     {"gla_bwd", ulp_gla_bwd, "array", {11, 12, 20}},
     {"delta_fwd", ulp_delta_fwd, "array", {4.5, 6.5, 5.5}},
     {"delta_bwd", ulp_delta_bwd, "array", {11, 15, 8.5}},
+    {"lstm_fwd", ulp_lstm_fwd, "array", {2.5, 4, 3.5}},
+    {"lstm_bwd", ulp_lstm_bwd, "array", {8, 14, 6}},
+    {"gru_fwd", ulp_gru_fwd, "array", {4.5, 6, 3}},
+    {"gru_bwd", ulp_gru_bwd, "array", {5.5, 13, 4.5}},
+    {"taylor_fwd", ulp_taylor_fwd, "array", {0.75, 1, 1.5}},
+    {"taylor_bwd", ulp_taylor_bwd, "array", {2, 2.5, 2}},
 };
 
 // Largest error of a case over `draws` seeds.

@@ -68,7 +68,13 @@ static void built_in_texts_pass(void **state) {
             smx_error e = {.message = ""};
             check_trying("%s", text);
             config *c = config_parse(text, 0, &e);
-            if (!c || cli_text(equations, sizeof equations, c, &e)) fail_msg("%s", e.message);
+            if (!c) fail_msg("%s", e.message);
+            if (cli_text(equations, sizeof equations, c, &e)) { // what no text can say
+                if (!strstr(e.message, "cannot say") || strcmp(mixers[i]->name, "hyena"))
+                    fail_msg("%s", e.message);
+                config_free(c);
+                continue;
+            }
             char *all = cli_text_config(c, equations, 1);
             config *told = config_parse(all, 0, &e);
             if (!told || check_numbers(&r, told, 48, 1, &e)) fail_msg("%s", e.message);

@@ -165,7 +165,12 @@ static void printed_texts_train_the_same_run(void **state) {
             check_trying("%s", config);
             struct smx_config *c = config_parse(config, 0, &error), *as_text;
             assert_non_null(c);
-            if (cli_text(text, sizeof text, c, &error)) fail_msg("%s", error.message);
+            if (cli_text(text, sizeof text, c, &error)) { // what no text can say
+                if (!strstr(error.message, "cannot say") || strcmp(mixers[i]->name, "hyena"))
+                    fail_msg("%s", error.message);
+                config_free(c);
+                continue;
+            }
             char *same = cli_text_config(c, text, mixers[i]->has_residual && mixers[i]->has_residual(c));
             judge_same_run(config, same);
             as_text = config_parse(same, 0, &error);

@@ -354,10 +354,129 @@ static void mamba2(void **state) {
     judge(&m, product(y, need(&m, "w_o"), NULL, E, D));
 }
 
+// Attention over the last rows.
+static void sliding(void **state) {
+    (void)state;
+    lone_mixer m;
+    check_seed(94);
+    double *x = run(&m, "mixer=attention&heads=2&position=none&sliding=5", 1);
+    double *q = product(x, need(&m, "w_q"), NULL, D, D), *k = product(x, need(&m, "w_k"), NULL, D, D),
+           *v = product(x, need(&m, "w_v"), NULL, D, D), *o = check_doubles(L * D),
+           *stats = check_doubles(2 * H * L);
+    const ref_attention p = {.B = 1,
+                             .L = L,
+                             .D = D,
+                             .H = H,
+                             .stride = D,
+                             .causal = 1,
+                             .scale = 1 / sqrt((double)(D / H)),
+                             .sliding = 5};
+    ref_attention_fwd(o, stats, q, k, v, &p);
+    judge(&m, product(o, need(&m, "w_o"), NULL, D, D));
+}
+
+static void retnet(void **state) {
+    (void)state;
+    lone_mixer m;
+    check_seed(95);
+    double *x = run(&m, "mixer=retnet&heads=2", 1);
+    double *q = product(x, need(&m, "w_q"), NULL, D, D), *k = product(x, need(&m, "w_k"), NULL, D, D),
+           *v = product(x, need(&m, "w_v"), NULL, D, D), *turns = check_doubles(L * D / H),
+           *o = check_doubles(L * D), *last = check_doubles(D * D / H), g[H];
+    ref_rope_table(turns, L, D / H, 10000);
+    ref_rope_fwd(q, q, turns, 1, L, D, H, D, D);
+    ref_rope_fwd(k, k, turns, 1, L, D, H, D, D);
+    for (int h = 0; h < H; h++) g[h] = log1p(-exp2(-5.0 - h));
+    const ref_state p = {1, L, H, D / H, D / H, REF_GATES_FIXED, 1 / sqrt((double)(D / H))};
+    ref_gla_fwd(o, last, q, k, v, g, NULL, &p);
+    normed(o, D, D / H, need(&m, "gain"));
+    gated_by(o, product(x, need(&m, "w_r"), NULL, D, D), L * D);
+    judge(&m, product(o, need(&m, "w_o"), NULL, D, D));
+}
+
+static void based(void **state) {
+    (void)state;
+    lone_mixer m;
+    check_seed(96);
+    double *x = run(&m, "mixer=based&heads=2&feature_width=3", 1);
+    double *q = product(x, need(&m, "w_q"), NULL, D, 3 * H), *k = product(x, need(&m, "w_k"), NULL, D, 3 * H),
+           *v = product(x, need(&m, "w_v"), NULL, D, D), *o = check_doubles(L * D);
+    ref_based_fwd(o, q, k, v, L, H, 3, D / H);
+    judge(&m, product(o, need(&m, "w_o"), NULL, D, D));
+}
+
+static void recurrent(void **state) {
+    (void)state;
+    for (int gru = 0; gru < 2; gru++) {
+        lone_mixer m;
+        check_seed(97);
+        double *x = run(&m, gru ? "mixer=gru" : "mixer=lstm", 1), *y = check_doubles(L * D);
+        const size_t gates = gru ? 3 : 4;
+        double *z = product(x, need(&m, "w"), need(&m, gru ? "b_x" : "b"), D, gates * D);
+        const ref_recurrent p = {1, L, D};
+        assert_int_equal(gru ? ref_gru_fwd(y, NULL, z, need(&m, "u"), need(&m, "b_h"), NULL, &p)
+                             : ref_lstm_fwd(y, NULL, z, need(&m, "u"), NULL, &p),
+                         REF_OK);
+        judge(&m, y);
+    }
+}
+
+// Positions, windows and the order of gates are written again here, from spec and paper.
+static void hyena(void **state) {
+    (void)state;
+    enum { N = 2, HIDDEN = 4, BANDS = 2, F = 1 + 2 * BANDS };
+    lone_mixer m;
+    check_seed(98);
+    double *x = run(&m, "mixer=hyena&hyena_order=2&filter_width=4&bands=2&frequency=3", 1);
+    double *wide = product(x, need(&m, "w_in"), NULL, D, (N + 1) * D), *taps = need(&m, "conv"),
+           *parts[N + 1], *pos = check_doubles(L * F), *k = check_doubles(N * D * L), rates[N * D],
+           *y = check_doubles(L * D);
+    for (size_t n = 0; n <= N; n++) {
+        parts[n] = check_doubles(L * D);
+        for (size_t t = 0; t < L; t++)
+            for (size_t c = 0; c < D; c++) {
+                double sum = 0;
+                for (size_t w = 0; w < 3 && w <= t; w++)
+                    sum += taps[(n * D + c) * 3 + w] * wide[(t - w) * (N + 1) * D + n * D + c];
+                parts[n][t * D + c] = sum;
+            }
+    }
+    for (size_t t = 0; t < L; t++) {
+        const double share = (double)t / (L - 1);
+        pos[t * F] = share;
+        for (int b = 1; b <= BANDS; b++) {
+            pos[t * F + 2 * b - 1] = cos(2 * acos(-1) * b * share);
+            pos[t * F + 2 * b] = sin(2 * acos(-1) * b * share);
+        }
+    }
+    for (size_t c = 0; c < N * D; c++)
+        rates[c] = log(100) / 1.5 + (double)c / (N * D - 1) * (log(100) / 0.3 - log(100) / 1.5);
+    const ref_hyena_filters f = {L,
+                                 N * D,
+                                 F,
+                                 HIDDEN,
+                                 3,
+                                 0.05,
+                                 pos,
+                                 need(&m, "filter_1"),
+                                 need(&m, "filter_b1"),
+                                 need(&m, "filter_2"),
+                                 need(&m, "filter_b2"),
+                                 need(&m, "filter_3"),
+                                 rates};
+    assert_int_equal(ref_hyena_filters_fwd(k, &f), REF_OK);
+    const ref_hyena p = {
+        L, D, N, {parts[1], parts[2]}, {k, k + D * L}, {need(&m, "skip_1"), need(&m, "skip_2")}};
+    assert_int_equal(ref_hyena_fwd(y, parts[0], &p), REF_OK);
+    judge(&m, product(y, need(&m, "w_o"), NULL, D, D));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attention), cmocka_unit_test(las),      cmocka_unit_test(cat),
         cmocka_unit_test(lcat),      cmocka_unit_test(chela),    cmocka_unit_test(focus),
-        cmocka_unit_test(gla),       cmocka_unit_test(deltanet), cmocka_unit_test(mamba2)};
+        cmocka_unit_test(gla),       cmocka_unit_test(deltanet), cmocka_unit_test(mamba2),
+        cmocka_unit_test(sliding),   cmocka_unit_test(retnet),   cmocka_unit_test(based),
+        cmocka_unit_test(recurrent), cmocka_unit_test(hyena)};
     return cmocka_run_group_tests_name("mixer_oracle", tests, NULL, NULL);
 }

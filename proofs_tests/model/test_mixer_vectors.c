@@ -218,10 +218,12 @@ static void states_on_vectors(void **state) {
               *states = check_floats(smx_state_floats(s.L, s.H, s.dk, s.dv)), *dq = check_floats(nk),
               *dk = check_floats(nk), *dv = check_floats(nv), *dbeta = delta ? check_floats(nb) : NULL,
               *dg = check_filled(ng, 0), *dstart = check_floats(ns);
-        (delta ? smx_delta_fwd : smx_gla_fwd)(y, last, states, q, k, v, beta, g, start,
+        const smx_state_rows x = {q, k, v, beta, g};
+        const smx_state_gradients dx = {dq, dk, dv, dbeta, dg};
+        (delta ? smx_delta_fwd : smx_gla_fwd)(y, last, states, &x, start,
                                               check_scratch(smx_state_fwd_scratch_bytes(&s)), &s);
-        (delta ? smx_delta_bwd : smx_gla_bwd)(dq, dk, dv, dbeta, dg, dstart, dy, NULL, q, k, v, beta, g,
-                                              states, check_scratch(smx_state_bwd_scratch_bytes(&s)), &s);
+        (delta ? smx_delta_bwd : smx_gla_bwd)(&dx, dstart, dy, NULL, &x, states,
+                                              check_scratch(smx_state_bwd_scratch_bytes(&s)), &s);
         vector_compare("y", json_get(out, "y"), y, nv);
         vector_compare("state", json_get(out, "state"), last, ns);
         const struct {

@@ -119,7 +119,8 @@ static void in_pieces(smx_run *r, const reading *w, size_t rows, size_t most, si
 }
 
 static int is_convolved(const char *text) {
-    return strstr(text, "mixer=longconv") || strstr(text, "mixer=s4d") || strstr(text, "mixer=chela");
+    return strstr(text, "mixer=longconv") || strstr(text, "mixer=s4d") || strstr(text, "mixer=chela") ||
+           strstr(text, "mixer=hyena");
 }
 static void every_mode(void **unused) {
     (void)unused;

@@ -125,10 +125,14 @@ const CASES = {
         start: floats(24),
         ...{ B: 2, L: 7, H: 2, keys: 2, values: 3, gates: 'head', shared: true },
     },
+    lstm: { z: floats(120), u: floats(36), start: floats(12), B: 2, L: 5, E: 3 },
+    gru: { z: floats(90), u: floats(27), bias: floats(9), start: floats(6), B: 2, L: 5, E: 3 },
+    taylor: { x: floats(12), N: 3, d: 4 },
     lasDecay: { alphas: floats(3, 0, 1), H: 3, L: 7 },
 };
 /** Where another setting takes another path. */
 const VARIANTS = [
+    ['attention', { ...qkv(84), ...sizes, H: 2, causal: true, sliding: 3 }],
     ['attention', { ...qkv(84), ...sizes, H: 2 }],
     [
         'linearAttention',

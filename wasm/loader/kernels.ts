@@ -5,7 +5,7 @@
 import { SeqmixError } from './error.js';
 
 const ATTENTION =
-    '{ B=1 L D H=1 =D causal! ~scale=rootd decayTable?[H,span] bias?[H,span] chunk=0 poolWindow=0 } /heads /poolWindow';
+    '{ B=1 L D H=1 =D causal! ~scale=rootd decayTable?[H,span] bias?[H,span] chunk=0 poolWindow=0 sliding=0 } /heads /poolWindow /sliding';
 const LINEAR = '{ B=1 L D H=1 =D C=0 norm:none|rms|sum ~eps=1e-6 } /heads';
 const LANDMARK = '{ B=1 L D H=1 =D block ~scale=rootd } /heads /block';
 const CONV = '{ B=1 L D groups=1 W future=0 =D =D } /groups /future';
@@ -18,6 +18,11 @@ const STATES = '@scan_scratch_bytes(L,D,S) { B=1 L D S }';
 const S4D = '{ logDt[D] logA[D,S] aIm?[D,S] C[D,S,parts] } @s4d_scratch_bytes(L) { L D S }';
 const STATE =
     '{ B=1 L H=1 keys values gates:none|fixed|head|channel shared! ~scale=rootkeys } /gates /states';
+const STATE_ROWS = '{ q[B,L,keyWidth] k[B,L,keyWidth] v[B,L,H,values]';
+const STATE_GATES = 'g?[gateFloats] }';
+const STATE_GRADIENTS =
+    '{ >dq[B,L,keyWidth] >dk[B,L,keyWidth] >dv[B,L,H,values] >dbeta?[B,L,H] >dg?[gateFloats] } >dstart[B,H,keys,values]';
+const CELLS = '{ B=1 L E }';
 const LONG = '{ B=1 L D taps ~lambda=0 =D } /lambda';
 const LONG_WEIGHTS = '{ k[D,taps] skip?[D] }';
 
@@ -118,10 +123,16 @@ export const KERNELS = {
     scanBackward: `scan_bwd: >dx[B,L,D] { >ddt[B,L,D] >daLog[D,S] >db[B,L,S] >dc[B,L,S] >dskip?[D] } dy[B,L,D] x[B,L,D] ${SCAN} states[B,stateFloats] ${STATES}`,
     s4d: `s4d_fwd: >kernel[D,L] ${S4D}`,
     s4dBackward: `s4d_bwd: { >dlogDt[D] >dlogA[D,S] >daIm?[D,S] >dC[D,S,parts] } dkernel[D,L] ${S4D}`,
-    gla: `gla_fwd: >y[B,L,H,values] >last[B,H,keys,values] >states[B,keptFloats] q[B,L,keyWidth] k[B,L,keyWidth] v[B,L,H,values] beta?[B,L,H] g?[gateFloats] start?[B,H,keys,values] @state_fwd_scratch_bytes(p) ${STATE}`,
-    glaBackward: `gla_bwd: >dq[B,L,keyWidth] >dk[B,L,keyWidth] >dv[B,L,H,values] >dbeta?[B,L,H] >dg?[gateFloats] >dstart[B,H,keys,values] dy[B,L,H,values] dlast?[B,H,keys,values] q[B,L,keyWidth] k[B,L,keyWidth] v[B,L,H,values] beta?[B,L,H] g?[gateFloats] states[B,keptFloats] @state_bwd_scratch_bytes(p) ${STATE}`,
-    delta: `delta_fwd: >y[B,L,H,values] >last[B,H,keys,values] >states[B,keptFloats] q[B,L,keyWidth] k[B,L,keyWidth] v[B,L,H,values] beta[B,L,H] g?[gateFloats] start?[B,H,keys,values] @state_fwd_scratch_bytes(p) ${STATE}`,
-    deltaBackward: `delta_bwd: >dq[B,L,keyWidth] >dk[B,L,keyWidth] >dv[B,L,H,values] >dbeta[B,L,H] >dg?[gateFloats] >dstart[B,H,keys,values] dy[B,L,H,values] dlast?[B,H,keys,values] q[B,L,keyWidth] k[B,L,keyWidth] v[B,L,H,values] beta[B,L,H] g?[gateFloats] states[B,keptFloats] @state_bwd_scratch_bytes(p) ${STATE}`,
+    gla: `gla_fwd: >y[B,L,H,values] >last[B,H,keys,values] >states[B,keptFloats] ${STATE_ROWS} beta?[B,L,H] ${STATE_GATES} start?[B,H,keys,values] @state_fwd_scratch_bytes(p) ${STATE}`,
+    glaBackward: `gla_bwd: ${STATE_GRADIENTS} dy[B,L,H,values] dlast?[B,H,keys,values] ${STATE_ROWS} beta?[B,L,H] ${STATE_GATES} states[B,keptFloats] @state_bwd_scratch_bytes(p) ${STATE}`,
+    delta: `delta_fwd: >y[B,L,H,values] >last[B,H,keys,values] >states[B,keptFloats] ${STATE_ROWS} beta[B,L,H] ${STATE_GATES} start?[B,H,keys,values] @state_fwd_scratch_bytes(p) ${STATE}`,
+    deltaBackward: `delta_bwd: ${STATE_GRADIENTS} dy[B,L,H,values] dlast?[B,H,keys,values] ${STATE_ROWS} beta[B,L,H] ${STATE_GATES} states[B,keptFloats] @state_bwd_scratch_bytes(p) ${STATE}`,
+    lstm: `lstm_fwd: >y[B,L,E] >last[B,2,E] >saved[B,L,5,E] z[B,L,E4] u[E,E4] start?[B,2,E] @recurrent_fwd_scratch_bytes(p) ${CELLS}`,
+    lstmBackward: `lstm_bwd: >dz[B,L,E4] >du[E,E4] >dstart[B,2,E] dy[B,L,E] dlast?[B,2,E] y[B,L,E] u[E,E4] saved[B,L,5,E] start?[B,2,E] @recurrent_bwd_scratch_bytes(p) ${CELLS}`,
+    gru: `gru_fwd: >y[B,L,E] >last[B,E] >saved[B,L,4,E] z[B,L,E3] u[E,E3] bias[E3] start?[B,E] @recurrent_fwd_scratch_bytes(p) ${CELLS}`,
+    gruBackward: `gru_bwd: >dz[B,L,E3] >du[E,E3] >dbias[E3] >dstart[B,E] dy[B,L,E] dlast?[B,E] y[B,L,E] u[E,E3] saved[B,L,4,E] start?[B,E] @recurrent_bwd_scratch_bytes(p) ${CELLS}`,
+    taylor: 'taylor_fwd: >y[N,features] x[N,d] N d',
+    taylorBackward: 'taylor_bwd: >dx[N,d] dy[N,features] x[N,d] N d',
     lasDecay: 'lab_las_decay: >decayTable[H,span] alphas?[H] H L ~range=1 /las',
 } as const;
 
@@ -320,6 +331,9 @@ const DERIVED: Record<string, [string, (x: Record<string, Call>, ...sizes: numbe
         'L H keys values',
         (x, L, H, keys, values) => x.smx_state_floats!(L!, H!, keys!, values!) >>> 0,
     ],
+    E3: ['E', (_, E) => 3 * E!],
+    E4: ['E', (_, E) => 4 * E!],
+    features: ['d', (_, d) => 1 + d! + (d! * (d! + 1)) / 2],
     stateFloats: ['L D S', (x, L, D, S) => x.smx_scan_state_floats!(L!, D!, S!) >>> 0],
 };
 /** What sizes have to keep: the one at fault, what it needs, whether it is right, and what is allowed. */
@@ -337,6 +351,12 @@ const RULES: Record<string, [string, string, (...sizes: number[]) => boolean, st
         'causal',
         (window, causal) => !window || (window % 2 === 1 && causal === 1),
         '0, or odd with causal: true',
+    ],
+    sliding: [
+        'sliding',
+        'causal poolWindow',
+        (sliding, causal, pool) => !sliding || (causal === 1 && !pool),
+        '0, or rows with causal: true and no poolWindow',
     ],
     map: ['head', 'b H B', (head, b, H, B) => head! < H! && b! < B!, 'less than H, and b less than B'],
     pool: [
@@ -646,7 +666,7 @@ export function kernelsOf(module: KernelModule): Kernels {
         if (!Number.isInteger(window) || window < 1 || window > 65535 || (odd && window % 2 === 0))
             throw refuse('window', window, `a whole number from 1 to 65535${odd ? ', odd' : ''}`);
         const own = Object.keys(rest).find((key) =>
-            ['decayTable', 'bias', 'causal', 'poolWindow'].includes(key),
+            ['decayTable', 'bias', 'causal', 'poolWindow', 'sliding'].includes(key),
         );
         if (own)
             throw refuse(own, rest[own as keyof typeof rest], 'left out: decay, pool and window settle it');

@@ -25,6 +25,10 @@ class _State(torch.autograd.Function):
         return struct("smx_state", B=B, L=L, H=H, dk=dk, dv=v.shape[3], gates=gates, shared=0, scale=scale)
 
     @staticmethod
+    def _part(name: str, first: int, *arrays: Tensor | None) -> Any:
+        return struct(name, **dict(zip(("q", "k", "v", "beta", "g"), (_first(t, first) for t in arrays))))
+
+    @staticmethod
     def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, beta: Tensor | None, g: Tensor | None, start: Tensor | None, rule: str, scale: float) -> Any:
         q, k, v, beta, g, start = map(flat, (q, k, v, beta, g, start))
         B, L, H, dk = q.shape
@@ -35,7 +39,8 @@ class _State(torch.autograd.Function):
         def work(first: int, end: int) -> None:
             p = _State._p(q, v, gates, scale, end - first)
             memory = scratch(kernel("state_fwd_scratch_bytes")(p))
-            kernel(rule + "_fwd")(*(_first(t, first) for t in (y, last, states, q, k, v, beta, g, start)), aligned(memory), p)
+            x = _State._part("smx_state_rows", first, q, k, v, beta, g)
+            kernel(rule + "_fwd")(at(y[first]), at(last[first]), at(states[first]), x, _first(start, first), aligned(memory), p)
 
         each(spans(B, 4 * get_threads()), work)
         ctx.save_for_backward(q, k, v, beta, g, start, states)
@@ -56,8 +61,9 @@ class _State(torch.autograd.Function):
         def work(first: int, end: int) -> None:
             p = _State._p(q, v, ctx.gates, ctx.scale, end - first)
             memory = scratch(kernel("state_bwd_scratch_bytes")(p))
-            arrays = (dq, dk_, dv, dbeta, dg, dstart, dy, dlast, q, k, v, beta, g, states)
-            kernel(ctx.rule + "_bwd")(*(_first(t, first) for t in arrays), aligned(memory), p)
+            x = _State._part("smx_state_rows", first, q, k, v, beta, g)
+            dx = _State._part("smx_state_gradients", first, dq, dk_, dv, dbeta, dg)
+            kernel(ctx.rule + "_bwd")(dx, *(_first(t, first) for t in (dstart, dy, dlast)), x, at(states[first]), aligned(memory), p)
 
         each(spans(B, 4 * get_threads()), work)
         return dq, dk_, dv, dbeta, dg, None if start is None else dstart, None, None

@@ -1,0 +1,173 @@
+// recurrent.c: LSTM and GRU, all sequences of a batch at once, row by row: a product of what they carry with
+// U, then the cells. Backward takes the rows in reverse; the gradient of U is one product a sequence at the
+// end.
+//   LSTM  c = f c' + i g, h = o tanh c:  do = dh tanh c, dc += dh o (1 - tanh^2 c),
+//         di = dc g, df = dc c', dg = dc i, dc' = dc f
+//   GRU   h = (1 - z) n + z h':  dn = dh (1 - z), dz = dh (h' - n), dr = dn' a_n, dh' = dh z,
+//         n' = z_n + r a_n before the tanh
+#include "kernel.h"
+#include "recurrent_layout.h"
+
+// The caller's sizes and arrays, and what differs: gates, floats of E that a row keeps, and that are carried.
+typedef struct {
+    const smx_recurrent *p;
+    recurrent_layout l;
+    size_t gates, kept, carried;
+    float *scratch;
+} call;
+static call call_of(const smx_recurrent *p, void *scratch, int gru, int backward) {
+    return (call){p, recurrent_layout_of(p, backward), gru ? 3 : 4, gru ? 4 : 5, gru ? 1 : 2, scratch};
+}
+static int is_gru(const call *c) { return c->gates == 3; }
+
+// ---- Forward --------------------------------------------------------------------------------------------
+// One row of one sequence, of kernels over E numbers: z and a [gates E], state [carried][E], kept: what is
+// saved.
+
+static void lstm_row(float *state, float *kept, const float *z, const float *a, size_t E) {
+    float *c = state + E;
+    SMX_FN(add)(kept, z, a, 4 * E);
+    SMX_FN(sigmoid_fwd)(kept, kept, 2 * E);
+    SMX_FN(tanh_fwd)(kept + 2 * E, kept + 2 * E, E);
+    SMX_FN(sigmoid_fwd)(kept + 3 * E, kept + 3 * E, E);
+    SMX_FN(mul)(c, c, kept + E, E);
+    SMX_FN(mul)(kept + 4 * E, kept, kept + 2 * E, E);
+    SMX_FN(add)(c, c, kept + 4 * E, E);
+    memcpy(kept + 4 * E, c, E * sizeof *c);
+    SMX_FN(tanh_fwd)(state, c, E);
+    SMX_FN(mul)(state, state, kept + 3 * E, E);
+}
+static void gru_row(float *state, float *kept, const float *z, float *a, const float *bias, size_t E) {
+    SMX_FN(add)(a, a, bias, 3 * E);
+    memcpy(kept + 3 * E, a + 2 * E, E * sizeof *a);
+    SMX_FN(add)(kept, z, a, 2 * E);
+    SMX_FN(sigmoid_fwd)(kept, kept, 2 * E);
+    SMX_FN(mul)(kept + 2 * E, kept, kept + 3 * E, E);
+    SMX_FN(add)(kept + 2 * E, kept + 2 * E, z + 2 * E, E);
+    SMX_FN(tanh_fwd)(kept + 2 * E, kept + 2 * E, E);
+    SMX_FN(gate_fwd)(state, kept + E, state, kept + 2 * E, E);
+}
+
+static void forward(float *restrict y, float *restrict last, float *restrict saved, const float *z,
+                    const float *u, const float *bias, const float *start, const call *c) {
+    const size_t B = c->p->B, L = c->p->L, E = c->p->E, G = c->gates * E, S = c->carried * E;
+    float *state = c->scratch + c->l.state, *a = c->scratch + c->l.a;
+    if (start)
+        memcpy(state, start, B * S * sizeof *state);
+    else
+        memset(state, 0, B * S * sizeof *state);
+    for (size_t t = 0; t < L; t++) {
+        SMX_FN(gemm)(a, state, u, c->scratch + c->l.gemm, B, G, E, S, G, G, 0);
+        for (size_t b = 0; b < B; b++) {
+            const size_t row = b * L + t;
+            float *keep = saved ? saved + row * c->kept * E : c->scratch + c->l.row;
+            if (is_gru(c))
+                gru_row(state + b * S, keep, z + row * G, a + b * G, bias, E);
+            else
+                lstm_row(state + b * S, keep, z + row * G, a + b * G, E);
+        }
+        smx_settle(state, smx_round_up(B * S, 16));
+        for (size_t b = 0; b < B; b++) memcpy(y + (b * L + t) * E, state + b * S, E * sizeof *y);
+    }
+    if (last) memcpy(last, state, B * S * sizeof *last);
+}
+
+// ---- Backward -------------------------------------------------------------------------------------------
+// One row: d [carried][E], the gradient of the state after it, becomes that of the state before, but for what
+// goes through U. dz and da [gates E]; before: c or h of the row before. t [2][E]: room.
+
+static void lstm_row_bwd(float *d, float *dz, const float *dy, const float *kept, const float *before,
+                         float *t, size_t E) {
+    float *dc = d + E, *u = t + E;
+    SMX_FN(add)(d, d, dy, E);
+    SMX_FN(tanh_fwd)(t, kept + 4 * E, E);
+    SMX_FN(mul)(u, d, t, E);
+    SMX_FN(sigmoid_bwd)(dz + 3 * E, u, kept + 3 * E, E);
+    SMX_FN(mul)(u, d, kept + 3 * E, E);
+    SMX_FN(tanh_bwd)(u, u, t, E);
+    SMX_FN(add)(dc, dc, u, E);
+    SMX_FN(mul)(dz, dc, kept + 2 * E, E);
+    SMX_FN(mul)(dz + E, dc, before, E);
+    SMX_FN(sigmoid_bwd)(dz, dz, kept, 2 * E);
+    SMX_FN(mul)(u, dc, kept, E);
+    SMX_FN(tanh_bwd)(dz + 2 * E, u, kept + 2 * E, E);
+    SMX_FN(mul)(dc, dc, kept + E, E);
+    memset(d, 0, E * sizeof *d);
+}
+static void gru_row_bwd(float *d, float *dz, float *da, const float *dy, const float *kept,
+                        const float *before, float *t, size_t E) {
+    const float *n = kept + 2 * E;
+    float *dn = dz + 2 * E;
+    SMX_FN(add)(t, d, dy, E);
+    SMX_FN(gate_bwd)(dz + E, d, dn, t, kept + E, before, n, E);
+    SMX_FN(tanh_bwd)(dn, dn, n, E);
+    SMX_FN(mul)(dz, dn, kept + 3 * E, E);
+    SMX_FN(sigmoid_bwd)(dz, dz, kept, 2 * E);
+    memcpy(da, dz, 2 * E * sizeof *da);
+    SMX_FN(mul)(da + 2 * E, dn, kept, E);
+}
+
+static void backward(float *restrict dz, float *restrict du, float *restrict dbias, float *dstart,
+                     const float *dy, const float *dlast, const float *y, const float *u, const float *saved,
+                     const float *start, const call *c) {
+    const size_t B = c->p->B, L = c->p->L, E = c->p->E, G = c->gates * E, S = c->carried * E;
+    float *d = c->scratch + c->l.state, *ut = c->scratch + c->l.ut, *gemm = c->scratch + c->l.gemm;
+    float *zeros = c->scratch + c->l.row, *room = zeros + E; // [E], [2][E]
+    memset(zeros, 0, E * sizeof *zeros);
+    float *da = is_gru(c) ? c->scratch + c->l.da : dz; // of h U (+ bias), every row
+    for (size_t i = 0; i < E; i++)
+        for (size_t j = 0; j < G; j++) ut[j * E + i] = u[i * G + j];
+    if (dlast)
+        memcpy(d, dlast, B * S * sizeof *d);
+    else
+        memset(d, 0, B * S * sizeof *d);
+    for (size_t t = L; t-- > 0;) {
+        for (size_t b = 0; b < B; b++) {
+            const size_t row = b * L + t;
+            const float *keep = saved + row * c->kept * E, *first = start ? start + b * S : zeros;
+            if (is_gru(c))
+                gru_row_bwd(d + b * S, dz + row * G, da + row * G, dy + row * E, keep,
+                            t ? y + (row - 1) * E : first, room, E);
+            else
+                lstm_row_bwd(d + b * S, dz + row * G, dy + row * E, keep,
+                             t       ? keep - E
+                             : start ? first + E
+                                     : zeros,
+                             room, E);
+        }
+        smx_settle(d, smx_round_up(B * S, 16));
+        SMX_FN(gemm)(d, da + t * G, ut, gemm, B, E, G, L * G, E, S, SMX_ACCUMULATE);
+    }
+    if (dstart) memcpy(dstart, d, B * S * sizeof *d);
+    for (size_t b = 0; b < B && L; b++) {
+        const float *rows = da + b * L * G;
+        const unsigned flags = SMX_TRANS_A | SMX_ACCUMULATE;
+        if (start) SMX_FN(gemm)(du, start + b * S, rows, gemm, E, G, 1, E, G, G, flags);
+        SMX_FN(gemm)(du, y + b * L * E, rows + G, gemm, E, G, L - 1, E, G, G, flags);
+    }
+    if (dbias) SMX_FN(bias_bwd)(dbias, da, B * L, G);
+}
+
+void SMX_FN(lstm_fwd)(float *restrict y, float *restrict last, float *restrict saved, const float *z,
+                      const float *u, const float *start, void *scratch, const smx_recurrent *p) {
+    const call c = call_of(p, scratch, 0, 0);
+    forward(y, last, saved, z, u, NULL, start, &c);
+}
+void SMX_FN(lstm_bwd)(float *restrict dz, float *restrict du, float *dstart, const float *dy,
+                      const float *dlast, const float *y, const float *u, const float *saved,
+                      const float *start, void *scratch, const smx_recurrent *p) {
+    const call c = call_of(p, scratch, 0, 1);
+    backward(dz, du, NULL, dstart, dy, dlast, y, u, saved, start, &c);
+}
+void SMX_FN(gru_fwd)(float *restrict y, float *restrict last, float *restrict saved, const float *z,
+                     const float *u, const float *bias, const float *start, void *scratch,
+                     const smx_recurrent *p) {
+    const call c = call_of(p, scratch, 1, 0);
+    forward(y, last, saved, z, u, bias, start, &c);
+}
+void SMX_FN(gru_bwd)(float *restrict dz, float *restrict du, float *restrict dbias, float *dstart,
+                     const float *dy, const float *dlast, const float *y, const float *u, const float *saved,
+                     const float *start, void *scratch, const smx_recurrent *p) {
+    const call c = call_of(p, scratch, 1, 1);
+    backward(dz, du, dbias, dstart, dy, dlast, y, u, saved, start, &c);
+}
