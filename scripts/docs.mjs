@@ -200,12 +200,16 @@ function task(part) {
             : []),
         '',
         ...keys(part.keys),
-        `Sample 0 of the evaluation stream of \`task=${part.name}&${show}\`, as \`seqmix data … --show --stream eval\` draws it:`,
-        '',
-        '```text',
-        seqmix('data', `task=${part.name}&${show}`, '--show', '--stream', 'eval').trimEnd(),
-        '```',
-        '',
+        ...(show
+            ? [
+                  `Sample 0 of the evaluation stream of \`task=${part.name}&${show}\`, as \`seqmix data … --show --stream eval\` draws it:`,
+                  '',
+                  '```text',
+                  seqmix('data', `task=${part.name}&${show}`, '--show', '--stream', 'eval').trimEnd(),
+                  '```',
+                  '',
+              ]
+            : []),
     ];
 }
 

@@ -46,6 +46,7 @@ struct smx_task {
     int recall;   // an answer is the token that followed the ones at hand where they stood before
     int permuted; // its rows are pixels in a random order
     int own;      // 1: its samples are noise: data are handed over batch by batch
+    int files;    // 1: its samples are in files that the user names
     int bytes;    // 1: tokens are a text's bytes: an answer is judged in bits per character
     // Read the parameters for sequences of `length` rows (the config's, or another for length
     // generalisation). Returns 0, or -1 with the error naming key, value and what is allowed.

@@ -32,6 +32,24 @@ void answer_tokens(smx_task_instance *instance, size_t length, size_t vocab, siz
     instance->max_targets = max_targets;
 }
 
+uint64_t shuffled(uint64_t i, uint64_t n, uint64_t seed, uint64_t pass) {
+    unsigned bits = 1;
+    while (n > (uint64_t)1 << (2 * bits)) bits++;
+    uint32_t mask = (uint32_t)(((uint64_t)1 << bits) - 1);
+    do {
+        uint32_t left = (uint32_t)(i >> bits), right = (uint32_t)i & mask;
+        for (uint32_t round = 0; round < 6; round++) {
+            smx_rng rng = rng_open(seed, RNG_SHUFFLE, pass);
+            rng.counter[0] = right << 3 | round;
+            uint32_t next = left ^ (rng_u32(&rng) & mask);
+            left = right;
+            right = next;
+        }
+        i = (uint64_t)left << bits | right;
+    } while (i >= n);
+    return i;
+}
+
 void draw_distinct(smx_rng *rng, int32_t *out, size_t stride, size_t n, int32_t low, uint32_t range) {
     uint64_t seen[TASK_DISTINCT_MAX / 64];
     memset(seen, 0, (range + 63) / 64 * sizeof *seen);

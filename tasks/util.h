@@ -25,6 +25,11 @@ static inline void fill_tokens(int32_t *tokens, int32_t value, size_t n) {
     for (size_t i = 0; i < n; i++) tokens[i] = value;
 }
 
+// Element i of a random order of 0..n-1 that belongs to (seed, pass): a Feistel network over the next power
+// of four (Black & Rogaway 2002), walked until it lands below n. Nothing is stored, so any image of any pass
+// is found at once.
+uint64_t shuffled(uint64_t i, uint64_t n, uint64_t seed, uint64_t pass);
+
 // out[0], out[stride], ... = n distinct numbers of low..low+range-1 in random order; n <= range <=
 // TASK_DISTINCT_MAX.
 void draw_distinct(smx_rng *rng, int32_t *out, size_t stride, size_t n, int32_t low, uint32_t range);

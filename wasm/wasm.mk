@@ -17,7 +17,9 @@ WASM_NEAR := $(patsubst %,kernels/%.c,norm adamw gemm linattn state landmark con
 	embedding gate s4d scan ema longconv iir fft recurrent activation)
 WASM_KERNELS := $(filter-out %/digest.c,$(KERNEL_ONCE)) $(filter-out $(WASM_NEAR),$(KERNEL_SRC)) $(WASM_NEAR)
 WASM_MODEL := $(filter-out %/selfcheck.c,$(foreach room,base settings run graph equations mixers ops audit,$(filter model/$(room)/%,$(MODEL_SRC))))
-WASM_SRC := wasm/exports.c wasm/print.c $(TASK_SRC) $(WASM_MODEL) $(WASM_KERNELS)
+# (Tasks of files in folders, and one that would weigh too much, are the program's alone: tasks/tasks.c.)
+WASM_TASKS := $(filter-out tasks/files/labelled% tasks/generators/labelled.c tasks/generators/pathfinder.c,$(TASK_SRC))
+WASM_SRC := wasm/exports.c wasm/print.c $(WASM_TASKS) $(WASM_MODEL) $(WASM_KERNELS)
 WASM_LINK := -Oz -sSTANDALONE_WASM --no-entry -sMALLOC=emmalloc -sALLOW_MEMORY_GROWTH=1 -sEXPORTED_FUNCTIONS=@wasm/exports.txt
 # Once more over what emcc leaves, with functions that have one caller left apart: 640 bytes as gzip sees them.
 WASM_AGAIN = $$(em-config BINARYEN_ROOT)/bin/wasm-opt --enable-simd --enable-sign-ext --enable-nontrapping-float-to-int \

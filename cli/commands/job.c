@@ -260,15 +260,16 @@ static int work_on(work *w) {
     return status;
 }
 
-// Threads are this machine's; a text= or file= that is a path has to be given again by whoever loads a
+// Threads are this machine's; a text=, file= or folder= that is a path has to be given again by whoever loads a
 // checkpoint.
 static char *changes_of(const config *c) {
-    const char *text = config_get(c, "text"), *file = config_get(c, "file");
-    const char *path = text ? text : file, *threads = config_get(c, "threads");
+    static const char *const keys[] = {"text", "file", "folder"}; // a task has one of them at most
+    const char *path = NULL, *key = "", *threads = config_get(c, "threads");
+    for (size_t i = 0; !path && i < sizeof keys / sizeof *keys; i++) path = config_get(c, key = keys[i]);
     char *changes = malloc(strlen(threads) + 3 * (path ? strlen(path) : 0) + 32), *to = changes;
     if (!changes) return NULL;
     to += sprintf(to, "threads=%s", threads);
-    if (path) pairs_encode(to + sprintf(to, text ? "&text=" : "&file="), path);
+    if (path) pairs_encode(to + sprintf(to, "&%s=", key), path);
     return changes;
 }
 

@@ -203,7 +203,7 @@ static int gives(const char *changes, const char *key) {
 static int check_config(const config *was, const config *is, const char *changes, uint64_t step,
                         smx_error *e) {
     static const char *const fixed[] = {"mixer", "task"};
-    static const char *const paths[] = {"text", "file"}; // keys that may name a file on disk
+    static const char *const paths[] = {"text", "file", "folder"}; // keys that may name a file on disk
     for (int i = 0; i < 2; i++) {
         const char *value = config_get(was, fixed[i]);
         if (strcmp(value, config_get(is, fixed[i])))
@@ -212,7 +212,7 @@ static int check_config(const config *was, const config *is, const char *changes
     if (step > is->common.steps)
         return config_fail(e, is, "steps", "at least %llu, where the checkpoint is",
                            (unsigned long long)step);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         const char *path = config_get(is, paths[i]);
         if (path && data_is_path(path) && !gives(changes, paths[i]))
             return config_fail(e, is, paths[i], "given again by whoever loads the checkpoint, being a path");

@@ -236,7 +236,8 @@ static int search(uint8_t **out, size_t *out_size, const char *name, smx_error *
 static int not_found(smx_error *error, const char *key, const char *name) {
     struct stat st;
     if (strchr(name, '/')) return data_fail(error, key, name, "no such file");
-    const int here = (!strcmp(key, "text") || !strcmp(key, "file")) && stat(name, &st) == 0 && S_ISREG(st.st_mode);
+    const int here =
+        (!strcmp(key, "text") || !strcmp(key, "file")) && stat(name, &st) == 0 && S_ISREG(st.st_mode);
     return data_fail(error, key, name, "not found in $SEQMIX_DATA or data%s%s",
                      here ? "; the one in this folder is ./" : "", here ? name : "");
 }

@@ -118,27 +118,6 @@ static int pmnist_open(smx_task_instance *in, const config *c, size_t length, sm
     return pixels_open(in, c, length, 1, error);
 }
 
-// Element i of a random order of 0..n-1 that belongs to (seed, pass): a Feistel network over the next power
-// of four (Black & Rogaway 2002), walked until it lands below n. Nothing is stored, so any image of any pass
-// is found at once.
-static uint64_t shuffled(uint64_t i, uint64_t n, uint64_t seed, uint64_t pass) {
-    unsigned bits = 1;
-    while (n > (uint64_t)1 << (2 * bits)) bits++;
-    uint32_t mask = (uint32_t)(((uint64_t)1 << bits) - 1);
-    do {
-        uint32_t left = (uint32_t)(i >> bits), right = (uint32_t)i & mask;
-        for (uint32_t round = 0; round < 6; round++) {
-            smx_rng rng = rng_open(seed, RNG_SHUFFLE, pass);
-            rng.counter[0] = right << 3 | round;
-            uint32_t next = left ^ (rng_u32(&rng) & mask);
-            left = right;
-            right = next;
-        }
-        i = (uint64_t)left << bits | right;
-    } while (i >= n);
-    return i;
-}
-
 static void pixels_image(const smx_task_instance *in, const uint8_t *image, float *values) {
     const pixels *p = in->data;
     if (!p->half) {
