@@ -34,6 +34,7 @@ $(FAST_TESTS:%=build/test/%.count): build/test/$(PREFIX_OF_TESTS)fast/%.count: $
 
 # ---- Scripts: a name, the file in proofs_tests/, what it needs besides -------------------------------------
 NPY := proofs_tests/support/npy.mjs
+PROGRAM := proofs_tests/support/program.mjs
 MODULE := build/wasm/seqmix.wasm build/wasm/seqmix.js
 MODULES := $(MODULE) build/wasm/seqmix-scalar.wasm
 CHECKS := build/wasm/checks.wasm proofs_tests/digests.txt
@@ -64,7 +65,7 @@ $(call script, verify,   package/verify.test.mjs,           build/wasm/verify.wa
 # (judged where `make relaxed` was called; elsewhere it says that it was not)
 $(call script, relaxed,  package/relaxed.test.mjs,          $(if $(RELAXED_CLANG),$(wildcard build/wasm/seqmix-relaxed.wasm)) $(CHECKS) build/wasm/seqmix.js)
 $(call script, package,  package/package.test.mjs,          docs/EMBED.md $(wildcard examples/embed/*/*) build/package/package.json)
-$(call script, install,  package/install.test.mjs,          scripts/exports.sh scripts/install.mk $(wildcard scripts/*.cmake.in) $(wildcard examples/oracle/check.*) docs/ORACLE.md docs/API.md $(BIN)/seqmix $(LIBRARIES))
+$(call script, install,  package/install.test.mjs,          $(PROGRAM) scripts/exports.sh scripts/install.mk $(wildcard scripts/*.cmake.in) $(wildcard examples/oracle/check.*) docs/ORACLE.md docs/API.md $(BIN)/seqmix $(LIBRARIES))
 $(call script, pytorch,  package/pytorch.test.mjs,          $(wildcard examples/pytorch/*.py) build/seqmix $(MODULE))
 $(call script, equations, package/equations.test.mjs,       build/seqmix $(MODULES))
 $(call script, export,   package/export.test.mjs,           build/seqmix $(MODULE))
@@ -75,18 +76,18 @@ PAGE_TESTS := $(patsubst proofs_tests/page/%.test.mjs,%,$(wildcard proofs_tests/
 $(foreach p,$(PAGE_TESTS),$(call script, $p, page/$p.test.mjs, $(PAGE)))
 build/test/page_proofs.count: docs/THEOREMS.md proofs_tests/rocq/theorems.txt
 # The program.
-$(call script, cli,      cli/cli.test.mjs,                  $(NPY) build/seqmix)
-$(call script, files,    cli/files.test.mjs,                $(NPY) build/seqmix)
-$(call script, grid,     cli/grid.test.mjs,                 build/seqmix)
+$(call script, cli,      cli/cli.test.mjs,                  $(PROGRAM) $(NPY) build/seqmix)
+$(call script, files,    cli/files.test.mjs,                $(PROGRAM) $(NPY) build/seqmix)
+$(call script, grid,     cli/grid.test.mjs,                 $(PROGRAM) build/seqmix)
 $(call script, completion, cli/completion.test.mjs,         build/seqmix)
-$(call script, collect,  cli/collect.test.mjs,              docs/SCALE.md scripts/report.mjs $(wildcard web/report/* web/charts/*.ts web/core/*.ts) build/seqmix | setup)
+$(call script, collect,  cli/collect.test.mjs,              $(PROGRAM) docs/SCALE.md scripts/report.mjs $(wildcard web/report/* web/charts/*.ts web/core/*.ts) build/seqmix | setup)
 # (Slurm and GNU parallel: make test-cluster, a part of make test-all)
 $(call script, cluster,  cli/cluster.test.mjs,              docs/SCALE.md scripts/slurm-here.sh build/seqmix)
 # (every mixer: make test-mpi, a part of make test-all)
 $(call script, mpi,      cli/mpi.test.mjs,                  build/seqmix $(if $(HAVE_MPI),build/seqmix-mpi))
-$(call script, generate, cli/generate.test.mjs,             build/seqmix)
-$(call script, oracle,   cli/oracle.test.mjs,               $(NPY) docs/ORACLE.md build/seqmix)
-$(call script, judge,    cli/judge.test.mjs,                $(NPY) proofs_tests/cli/planted.mjs docs/ORACLE.md build/seqmix)
+$(call script, generate, cli/generate.test.mjs,             $(PROGRAM) build/seqmix)
+$(call script, oracle,   cli/oracle.test.mjs,               $(PROGRAM) $(NPY) docs/ORACLE.md build/seqmix)
+$(call script, judge,    cli/judge.test.mjs,                $(PROGRAM) $(NPY) proofs_tests/cli/planted.mjs docs/ORACLE.md build/seqmix)
 # The tools and what they write.
 $(call script, scripts,  tools/tally.test.sh,               $(addprefix scripts/,run-test.sh tally.sh judge.mk))
 $(call script, api,      tools/api.test.mjs,                scripts/api.mjs docs/API.md $(wildcard include/seqmix/*.h) $(LOADER) wasm/tsconfig.json | setup)

@@ -440,6 +440,51 @@ static int order_of_steps(const search *s) {
     return 0;
 }
 
+// Blocks of columns in the order of another library: of an LSTM (i f g o), a GRU (r z n).
+static int gate_blocks(const search *s) {
+    const faults_case *c = s->c;
+    const size_t blocks = !strcmp(c->mechanism->name, "lstm")  ? 4
+                          : !strcmp(c->mechanism->name, "gru") ? 3
+                                                               : 0;
+    const char *names = blocks == 4 ? "ifgo" : "rzn";
+    for (size_t a = 0; a < blocks; a++)
+        for (size_t b = 0; b < a; b++) {
+            variant v = as_it_is(c);
+            for (size_t i = 0; i < c->n_inputs; i++) {
+                if (!named(c->input_name[i], "w u b bx bh")) continue;
+                const npy *is = &c->input[i];
+                const size_t columns = is->shape[is->ndim - 1], E = columns / blocks;
+                double *x = change(&v, i);
+                for (size_t k = 0; x && E && k < is->count; k++) {
+                    const size_t column = k % columns, block = column / E;
+                    const size_t from = block == a ? b : block == b ? a : block;
+                    x[k] = npy_value(is, k - column + from * E + column % E);
+                }
+            }
+            if (is_it(s, &v))
+                return say(s,
+                           "it is what the oracle gives with the gates %c and %c swapped (the order is %s)",
+                           names[b], names[a], names);
+        }
+    return 0;
+}
+
+// A window or kernel of one row more or less, where no array has that size.
+static int off_by_one(const search *s) {
+    for (const json *p = s->c->params ? s->c->params->child : NULL; p; p = p->next) {
+        size_t n;
+        if (!named(p->key, "W P chunk B") || !json_size(p, &n)) continue;
+        for (int more = -1; more <= 1; more += 2) {
+            variant v = as_it_is(s->c);
+            v.key = p->key;
+            snprintf(v.value, sizeof v.value, "%zu", n + (size_t)more);
+            if (n + (size_t)more && is_it(s, &v))
+                return say(s, "it is what the oracle gives with %s=%s, not %zu", p->key, v.value, n);
+        }
+    }
+    return 0;
+}
+
 static int one_head(const search *s) {
     size_t H = 1;
     const json *heads = json_get(s->c->params, "H");
@@ -610,7 +655,8 @@ void faults_explain(char *text, size_t length, const faults_case *c, const fault
     *text = 0;
     if (not_finite(&s) || all_zero(&s) || factor(&s) || moved(&s)) return;
     if (other_parameters(&s) || left_out(&s) || exchanged(&s) || weights_turned(&s) || scaled_logits(&s) ||
-        gates(&s) || order_of_steps(&s) || one_head(&s) || other_gradient(&s))
+        gates(&s) || gate_blocks(&s) || off_by_one(&s) || order_of_steps(&s) || one_head(&s) ||
+        other_gradient(&s))
         return;
     if (stops(&s) || low_precision(&s)) return;
     wrong_rows w = find_rows(a, c->tol);

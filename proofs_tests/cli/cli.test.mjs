@@ -16,20 +16,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
+import { seqmix } from '../support/program.mjs';
 import { readNpy } from '../support/npy.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-cli-'));
 after(() => rmSync(folder, { recursive: true }));
 const file = (name) => join(folder, name);
 
-function seqmix(...args) {
-    const { status, stdout, stderr, signal } = spawnSync('build/seqmix', args, {
-        encoding: 'utf8',
-        timeout: 60000,
-    });
-    assert.equal(signal, null, `seqmix ${args.join(' ')} died of ${signal}`);
-    return { status, stdout, stderr };
-}
 const recall = 'mixer=cat&task=mqar&batch=4&steps=20';
 
 test('train prints one JSON line a step and a final one', () => {

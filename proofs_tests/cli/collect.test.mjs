@@ -17,18 +17,12 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { after, test } from 'node:test';
+import { program, run as runProgram } from '../support/program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-collect-'));
 after(() => rmSync(folder, { recursive: true }));
 const file = (...names) => join(folder, ...names);
-function seqmix(args, env = {}) {
-    const { status, stdout, stderr, signal } = spawnSync('build/seqmix', args, {
-        encoding: 'utf8',
-        env: { ...process.env, ...env },
-    });
-    assert.equal(signal, null, `seqmix ${args.join(' ')} died of ${signal}`);
-    return { status, stdout, stderr };
-}
+const seqmix = (args, env = {}) => runProgram(program, args, { env: { ...process.env, ...env } });
 const linesOf = (text) => text.split('\n').filter(Boolean);
 const resultsIn = (dir) =>
     readdirSync(dir, { recursive: true })

@@ -19,17 +19,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { program, seqmix } from '../support/program.mjs';
 import { readNpy } from '../support/npy.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-files-'));
 after(() => rmSync(folder, { recursive: true }));
 const file = (...names) => join(folder, ...names);
-const program = process.env.SEQMIX ?? 'build/seqmix';
-function seqmix(...args) {
-    const { status, stdout, stderr, signal } = spawnSync(program, args, { encoding: 'utf8', timeout: 60000 });
-    assert.equal(signal, null, `seqmix ${args.join(' ')} died of ${signal}`);
-    return { status, stdout, stderr };
-}
 const strays = (dir = folder) => readdirSync(dir).filter((name) => name.endsWith('.part'));
 const tiny = 'mixer=cat&task=mqar&batch=2&steps=3';
 const endless = 'mixer=cat&task=mqar&batch=2&steps=100000000';

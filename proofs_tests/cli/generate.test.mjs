@@ -1,22 +1,18 @@
 // generate.test.mjs: seqmix generate and seqmix read: text that goes on as it is drawn, whole characters,
 // surprise, an end by signal, streams in constant memory, and a sentence for whatever does not fit.
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { program, run } from '../support/program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-generate-'));
 after(() => rmSync(folder, { recursive: true }));
 const file = (name) => join(folder, name);
 function seqmix(args, input) {
-    const { status, stdout, stderr, signal } = spawnSync('build/seqmix', args, {
-        input,
-        timeout: 60000,
-        maxBuffer: 1 << 28,
-    });
-    assert.equal(signal, null, args.join(' '));
+    const { status, stdout, stderr } = run(program, args, { input, encoding: null });
     return { status, stdout: stdout.toString(), bytes: stdout, stderr: stderr.toString() };
 }
 function train(name, config) {

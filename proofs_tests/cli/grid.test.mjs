@@ -17,16 +17,13 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { after, test } from 'node:test';
+import { program, run } from '../support/program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-grid-'));
 after(() => rmSync(folder, { recursive: true }));
 const file = (...names) => join(folder, ...names);
 const env = { ...process.env, PATH: resolve('build') + delimiter + process.env.PATH };
-function seqmix(...args) {
-    const { status, stdout, stderr, signal } = spawnSync('build/seqmix', args, { encoding: 'utf8', env });
-    assert.equal(signal, null, `seqmix ${args.join(' ')} died of ${signal}`);
-    return { status, stdout, stderr };
-}
+const seqmix = (...args) => run(program, args, { env });
 const linesOf = (text) => text.split('\n').filter(Boolean);
 const tiny = 'task=mqar&batch=2&steps=6&width=8';
 const job = (config, out, ...more) => seqmix('job', config, '--out', out, '--eval', '20', ...more);

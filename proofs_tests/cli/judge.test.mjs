@@ -2,23 +2,17 @@
 // caught and named, and docs/ORACLE.md says of each what caught it.
 //   SEQMIX_PLANTED=write node --test proofs_tests/cli/judge.test.mjs    writes the table of that page
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { seqmix } from '../support/program.mjs';
 import { readNpy, writeNpy } from '../support/npy.mjs';
 import { IMPLEMENTATIONS, PLANTED } from './planted.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-judge-'));
 after(() => rmSync(folder, { recursive: true }));
 const at = (...names) => join(folder, ...names);
-const program = process.env.SEQMIX ?? 'build/seqmix';
-function seqmix(...args) {
-    const { status, stdout, stderr, signal } = spawnSync(program, args, { encoding: 'utf8' });
-    assert.equal(signal, null, `${args.join(' ')} died of ${signal}: ${stderr}`);
-    return { status, stdout, stderr };
-}
 
 const SETS = ['usual', 'hard'];
 assert.equal(seqmix('vectors', '--out', at('usual')).status, 0);

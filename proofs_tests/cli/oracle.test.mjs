@@ -15,25 +15,13 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { after, test } from 'node:test';
+import { program, run, seqmix } from '../support/program.mjs';
 import { readNpy, writeNpy } from '../support/npy.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-oracle-'));
 after(() => rmSync(folder, { recursive: true }));
 const at = (...names) => join(folder, ...names);
 
-function run(command, args, options = {}) {
-    const { status, stdout, stderr, signal, error } = spawnSync(command, args, {
-        encoding: 'utf8',
-        timeout: 120000,
-        ...options,
-    });
-    assert.equal(error, undefined);
-    assert.equal(signal, null, `${command} ${args.join(' ')} died of ${signal}: ${stderr}`);
-    return { status, stdout, stderr };
-}
-// another build of the program: SEQMIX=build/gcc-address-undefined/seqmix
-const program = process.env.SEQMIX ?? 'build/seqmix';
-const seqmix = (...args) => run(program, args);
 function works(...args) {
     const result = seqmix(...args);
     assert.equal(result.status, 0, result.stderr + result.stdout);

@@ -252,6 +252,92 @@ export function scan(x, p, fault) {
     return { y };
 }
 
+const sigma = (z) => 1 / (1 + Math.exp(-z));
+
+/** LSTM, order i f g o, forward. */
+export function lstm(x, p, fault) {
+    const { L, D, E } = p;
+    const y = new Float64Array(L * E);
+    const c = new Float64Array(E);
+    let h = new Float64Array(E);
+    const order = fault === 'gates f and o exchanged' ? [0, 3, 2, 1] : [0, 1, 2, 3];
+    for (let t = 0; t < L; t++) {
+        const z = (gate, n) => {
+            const at = order[gate] * E + n;
+            let sum = x.b[at];
+            for (let i = 0; i < D; i++) sum += x.x[t * D + i] * x.w[i * 4 * E + at];
+            for (let i = 0; i < E; i++) sum += h[i] * x.u[i * 4 * E + at];
+            return sum;
+        };
+        const next = new Float64Array(E);
+        for (let n = 0; n < E; n++) {
+            const forget = sigma(z(1, n) + (fault === 'one more added to the forget gate' ? 1 : 0));
+            c[n] = forget * c[n] + sigma(z(0, n)) * Math.tanh(z(2, n));
+            next[n] = sigma(z(3, n)) * (fault === 'cell without tanh' ? c[n] : Math.tanh(c[n]));
+        }
+        h = next;
+        y.set(h, t * E);
+    }
+    return { y, c };
+}
+
+/** GRU, order r z n, forward. */
+export function gru(x, p, fault) {
+    const { L, D, E } = p;
+    const y = new Float64Array(L * E);
+    let h = new Float64Array(E);
+    for (let t = 0; t < L; t++) {
+        const from = (bias, weights, row, size, at) => {
+            let sum = bias[at];
+            for (let i = 0; i < size; i++) sum += row(i) * weights[i * 3 * E + at];
+            return sum;
+        };
+        const r = Float64Array.from({ length: E }, (_, n) =>
+            sigma(from(x.bx, x.w, (i) => x.x[t * D + i], D, n) + from(x.bh, x.u, (i) => h[i], E, n)),
+        );
+        const next = new Float64Array(E);
+        for (let n = 0; n < E; n++) {
+            const given = (gate) => from(x.bx, x.w, (i) => x.x[t * D + i], D, gate * E + n);
+            const held = (gate, row) => from(x.bh, x.u, row, E, gate * E + n);
+            let z = sigma(given(1) + held(1, (i) => h[i]));
+            if (fault === 'update gate the other way round') z = 1 - z;
+            const inside =
+                fault === 'reset before the product'
+                    ? given(2) + held(2, (i) => r[i] * h[i])
+                    : given(2) + r[n] * held(2, (i) => h[i]);
+            next[n] = (1 - z) * Math.tanh(inside) + z * h[n];
+        }
+        h = next;
+        y.set(h, t * E);
+    }
+    return { y };
+}
+
+/** Softmax attention over the last W rows, forward. */
+export function sliding(x, p, fault) {
+    const { L, H, d } = p;
+    const W = fault === 'window of one row too many' ? p.W + 1 : p.W;
+    const y = new Float64Array(L * H * d);
+    for (let h = 0; h < H; h++)
+        for (let t = 0; t < L; t++) {
+            let first = Math.max(0, t - W + 1);
+            if (fault === 'window cut at blocks of 64') first = Math.max(first, Math.floor(t / 64) * 64);
+            const dot = (s) => {
+                let sum = 0;
+                for (let i = 0; i < d; i++) sum += x.q[(t * H + h) * d + i] * x.k[(s * H + h) * d + i];
+                return sum / Math.sqrt(d);
+            };
+            const logits = Array.from({ length: t + 1 - first }, (_, s) => dot(first + s));
+            const most = Math.max(...logits);
+            const weights = logits.map((l) => Math.exp(l - most));
+            const all = weights.reduce((a, b) => a + b, 0);
+            for (let s = 0; s < weights.length; s++)
+                for (let i = 0; i < d; i++)
+                    y[(t * H + h) * d + i] += (weights[s] / all) * x.v[((first + s) * H + h) * d + i];
+        }
+    return { y };
+}
+
 /** Layer norm, forward. */
 export function layerNorm(x, p, fault) {
     const { L, D } = p;
@@ -325,6 +411,13 @@ export const PLANTED = [
     ['softmax_attention_qkv', attention, 'maximum not taken off', /NaN or infinite/],
     ['softmax_attention_qkv', attention, 'weights rounded to bfloat16', /lower precision/],
     ['softmax_attention_qkv', attention, 'heads column by column', /heads are laid out column by column/],
+    ['sliding_core', sliding, 'window of one row too many', /with W=10, not 9/],
+    ['sliding_core', sliding, 'window cut at blocks of 64', /the history begins anew at row 64/],
+    ['lstm', lstm, 'gates f and o exchanged', /with the gates f and o swapped \(the order is ifgo\)/],
+    ['lstm', lstm, 'one more added to the forget gate', /right in row 0 alone/],
+    ['lstm', lstm, 'cell without tanh', /./],
+    ['gru', gru, 'update gate the other way round', /./],
+    ['gru', gru, 'reset before the product', /./],
     ['layer_norm', layerNorm, 'eps 1e-3', /lower precision, or approximated/],
     ['layer_norm', layerNorm, 'eps outside the root', /lower precision, or approximated/],
     ['layer_norm', layerNorm, 'variance over D - 1', /./],
@@ -338,4 +431,7 @@ export const IMPLEMENTATIONS = {
     softmax_attention_qkv: attention,
     selective_scan: scan,
     layer_norm: layerNorm,
+    sliding_core: sliding,
+    lstm,
+    gru,
 };

@@ -18,6 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { run as ran } from '../support/program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-install-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -26,12 +27,7 @@ const prefix = at('there');
 const has = (command) => spawnSync('sh', ['-c', `command -v ${command}`]).status === 0;
 
 function run(command, args, options = {}) {
-    const { status, stdout, stderr, error } = spawnSync(command, args, {
-        encoding: 'utf8',
-        timeout: 300000,
-        ...options,
-    });
-    assert.equal(error, undefined);
+    const { status, stdout, stderr } = ran(command, args, options);
     assert.equal(status, 0, `${command} ${args.join(' ')}\n${stdout}${stderr}`);
     return stdout;
 }
