@@ -6,6 +6,7 @@ import { LessonNow, LessonSeen } from './lesson_now.tsx';
 import { Lessons } from './lessons.tsx';
 import { Numbers } from './numbers.tsx';
 import { RunsView } from './runs.tsx';
+import { SweepOffer } from './sweep_offer.tsx';
 import { TablePart } from './table_part.tsx';
 import { TaskView } from './task.tsx';
 import { Transport } from './transport.tsx';
@@ -20,6 +21,7 @@ export default function Experiment() {
                 <CurvesView />
                 <LessonSeen />
                 <Numbers />
+                <SweepOffer />
             </section>
             <Lessons />
             <section class="setup" aria-label="Setup">
