@@ -1,8 +1,9 @@
-"""elf.py: what an ELF file asks of the machine: which libraries, and which versions of their symbols. From these follows a wheel's
-platform tag (PEP 600): manylinux_<x>_<y> means that nothing newer than glibc x.y is needed, and nothing beyond what every such
-system has.
+"""elf.py: what an ELF file asks of the machine: which libraries, and which versions of their symbols. From
+these follows a wheel's platform tag (PEP 600): manylinux_<x>_<y> means that nothing newer than glibc x.y is
+needed, and nothing beyond what every such system has.
 
-    python3 elf.py WHEEL       says what is in it; exits with 1 where the name promises more than the files keep
+    python3 elf.py WHEEL       says what is in it; exits with 1 where the name promises more than the files
+    keep
 """
 from __future__ import annotations
 
@@ -12,13 +13,22 @@ import sys
 import zipfile
 
 # Of what PEP 600 takes for granted, what we may use.
-EVERYWHERE = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "libz.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+EVERYWHERE = {
+    "libc.so.6",
+    "libm.so.6",
+    "libpthread.so.0",
+    "libdl.so.2",
+    "libz.so.1",
+    "ld-linux-x86-64.so.2",
+    "ld-linux-aarch64.so.1",
+}
 MACHINES = {62: "x86_64", 183: "aarch64"}
 NEEDED, STRTAB, VERNEED, VERNEEDNUM = 1, 5, 0x6FFFFFFE, 0x6FFFFFFF
 
 
 class Elf:
-    """machine; needed: libraries; versions: {library: symbol versions}. ValueError where the bytes are no 64-bit ELF."""
+    """machine; needed: libraries; versions: {library: symbol versions}. ValueError where the bytes are no
+    64-bit ELF."""
 
     def __init__(self, data: bytes) -> None:
         if data[:6] != b"\x7fELF\x02\x01":
@@ -81,8 +91,13 @@ def main(path: str) -> int:
         found = {i.filename: wheel.read(i) for i in wheel.infolist() if wheel.open(i).read(4) == b"\x7fELF"}
     for name, data in found.items():
         elf = Elf(data)
-        versions = sorted(set().union(*elf.versions.values()), key=lambda v: [int(n) for n in re.findall(r"\d+", v)])
-        print(f"{name}: {elf.machine}; needs {', '.join(elf.needed)}; newest {versions[-1] if versions else 'of no version'}")
+        versions = sorted(
+            set().union(*elf.versions.values()), key=lambda v: [int(n) for n in re.findall(r"\d+", v)]
+        )
+        print(
+            f"{name}: {elf.machine}; needs {', '.join(elf.needed)}; newest"
+            f" {versions[-1] if versions else 'of no version'}"
+        )
     tag = tag_of(list(found.values()))
     promised = path.rsplit("-", 1)[1].removesuffix(".whl")
     print(f"keeps {tag}" + ("" if promised == tag else f", its name says {promised}"))

@@ -1,5 +1,5 @@
-"""record.py: what make would do to build the package's libraries, as JSON for setup.py: of each machine the compiler's arguments,
-objects written as @NAME. Copies the sources that the commands name, with their headers.
+"""record.py: what make would do to build the package's libraries, as JSON for setup.py: of each machine the
+compiler's arguments, objects written as @NAME. Copies the sources that the commands name, with their headers.
 
     python3 record.py MAKE OUT FOLDER      OUT: where make would put the libraries
 """
@@ -16,7 +16,12 @@ from pathlib import Path
 
 def commands_of(make: str, out: str, machine: str) -> dict[str, list[list[str]]]:
     wanted = [f"{out}/{name}" for name in ("libseqmix.so", "libseqmix_oracle.so", "seqmix")]
-    text = subprocess.run([make, "-nB", "--no-print-directory", "CC=gcc", f"MACHINE={machine}", *wanted], check=True, capture_output=True, text=True).stdout
+    text = subprocess.run(
+        [make, "-nB", "--no-print-directory", "CC=gcc", f"MACHINE={machine}", *wanted],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
     found: dict[str, list[list[str]]] = {"compile": [], "link": []}
     for line in re.sub(r"\\\n", " ", text).splitlines():
         at = re.search(r"(?:^|&& )gcc (.*?)(?: && |$)", line)

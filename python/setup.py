@@ -1,5 +1,6 @@
-"""Builds the package from a folder that `make wheel` laid out: with the libraries in seqmix/native as they are, or, in the source
-distribution, by the recorded commands of the Makefile (sources/commands.json): a C compiler and zlib's headers are all it takes."""
+"""Builds the package from a folder that `make wheel` laid out: with the libraries in seqmix/native as they
+are, or, in the source distribution, by the recorded commands of the Makefile (sources/commands.json): a C
+compiler and zlib's headers are all it takes."""
 import json
 import os
 import platform

@@ -1,4 +1,5 @@
-"""The grid of the mission: LaS, CAT and Focus on recall, selective copying and digits, trained here and drawn.
+"""The grid of the mission: LaS, CAT and Focus on recall, selective copying and digits, trained here and
+drawn.
 
     python3 grid.py [--steps N] [--out grid.png]      without --steps as long as each config plans: minutes
 
@@ -18,7 +19,9 @@ given = options.parse_args()
 keys = {"steps": given.steps} if given.steps else {}
 records = seqmix.sweep(keys, seeds=given.seeds, count=given.count, progress=True, mixer=MIXERS, task=TASKS)
 share = {
-    (m, t): max(r["free_accuracy"] for r in records if (r["mixer"], r["task"]) == (m, t)) for m in MIXERS for t in TASKS
+    (m, t): max(r["free_accuracy"] for r in records if (r["mixer"], r["task"]) == (m, t))
+    for m in MIXERS
+    for t in TASKS
 }
 print(f"{'':8}" + "".join(f"{t:>11}" for t in TASKS))
 for m in MIXERS:
@@ -37,7 +40,9 @@ axes.set_xticks(range(3), TASKS)
 axes.set_yticks(range(3), MIXERS)
 for y, m in enumerate(MIXERS):
     for x, t in enumerate(TASKS):
-        axes.text(x, y, f"{100 * share[m, t]:.1f} %", ha="center", color="black" if share[m, t] > 0.6 else "white")
+        axes.text(
+            x, y, f"{100 * share[m, t]:.1f} %", ha="center", color="black" if share[m, t] > 0.6 else "white"
+        )
 axes.set_title("held-out answers right")
 figure.savefig(given.out, dpi=150, bbox_inches="tight")
 print(f"drawn to {given.out}")

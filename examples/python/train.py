@@ -48,4 +48,7 @@ def train(attention):
 ours, our_seconds = train(seqmix.torch.attention)
 theirs, their_seconds = train(eager)
 print(f"loss {ours:.4f} with our kernel, {theirs:.4f} eagerly")
-print(f"processor time {our_seconds:.2f} s and {their_seconds:.2f} s: {their_seconds / our_seconds:.1f} times as much")
+print(
+    f"processor time {our_seconds:.2f} s and {their_seconds:.2f} s: {their_seconds / our_seconds:.1f} times"
+    " as much"
+)

@@ -31,7 +31,12 @@ def test_the_lines_of_the_readme(tmp_path, monkeypatch, capsys):
 
 
 def run(tmp_path, name, *arguments):
-    done = subprocess.run([sys.executable, ROOT / "examples/python" / name, *arguments], cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples/python" / name, *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0 or "matplotlib is not installed" in done.stderr, done.stderr
     return done.stdout
 

@@ -1,5 +1,6 @@
-"""Bad input: whatever is handed over, in whatever dtype, shape and layout, gives a result or one sentence, and the process lives.
-`make python-fuzz SAN=address,undefined` runs this with the libraries under sanitizers, and for longer."""
+"""Bad input: whatever is handed over, in whatever dtype, shape and layout, gives a result or one sentence,
+and the process lives. `make python-fuzz SAN=address,undefined` runs this with the libraries under sanitizers,
+and for longer."""
 import os
 import threading
 
@@ -12,8 +13,14 @@ from hypothesis.extra import numpy as hnp
 import seqmix
 
 EXAMPLES = int(os.environ.get("SEQMIX_FUZZ_EXAMPLES", "60"))
-settings.register_profile("ours", max_examples=EXAMPLES, deadline=None, database=None, derandomize=True,
-                          suppress_health_check=list(HealthCheck))  # fmt: skip
+settings.register_profile(
+    "ours",
+    max_examples=EXAMPLES,
+    deadline=None,
+    database=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+)
 settings.load_profile("ours")
 
 DTYPES = ["f8", "f4", "f2", "i4", "i8", "u1", "?", "c8", "U1", "O", "M8[s]", ">f8", "i2"]
@@ -28,7 +35,12 @@ def arrays(draw):
     if dtype in ("O", "U1", "M8[s]"):
         a = np.empty(shape, dtype)
     else:
-        a = np.resize(np.array(draw(st.lists(st.sampled_from([0, 1, -1, 2.5, 1e30, -3, 7]), min_size=1, max_size=4))).astype(dtype), shape)
+        a = np.resize(
+            np.array(
+                draw(st.lists(st.sampled_from([0, 1, -1, 2.5, 1e30, -3, 7]), min_size=1, max_size=4))
+            ).astype(dtype),
+            shape,
+        )
         if a.dtype.kind == "f" and a.size and draw(st.booleans()):
             a[(0,) * a.ndim] = draw(st.sampled_from([np.nan, np.inf, -np.inf, 1e-310]))
     how = draw(st.integers(0, 4))
@@ -44,9 +56,29 @@ def arrays(draw):
 
 
 SCALARS = st.one_of(
-    st.none(), st.booleans(), st.integers(-3, 9), st.sampled_from([2**31, 2**62, -(2**70), 10**400]), st.floats(), st.text(max_size=6),
-    st.sampled_from(["head", "channel", "retention", "rms", "carry", "multi_head", "bhld", "\0", "\ud800", "%00", "&", "~"]),
-)  # fmt: skip
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 9),
+    st.sampled_from([2**31, 2**62, -(2**70), 10**400]),
+    st.floats(),
+    st.text(max_size=6),
+    st.sampled_from(
+        [
+            "head",
+            "channel",
+            "retention",
+            "rms",
+            "carry",
+            "multi_head",
+            "bhld",
+            "\0",
+            "\ud800",
+            "%00",
+            "&",
+            "~",
+        ]
+    ),
+)
 VALUES = st.one_of(arrays(), SCALARS, st.lists(st.floats(allow_nan=False), max_size=3), st.just(object()))
 NAMES = seqmix.ref.names()
 
@@ -63,7 +95,9 @@ def lives(act):
 def test_the_oracle(data):
     m = getattr(seqmix.ref, data.draw(st.sampled_from(NAMES)))
     inputs = {n: data.draw(arrays()) for n in m.inputs if data.draw(st.integers(0, 5))}
-    params = {n: data.draw(SCALARS) for n in m.params if n not in m.inputs and not data.draw(st.integers(0, 3))}
+    params = {
+        n: data.draw(SCALARS) for n in m.params if n not in m.inputs and not data.draw(st.integers(0, 3))
+    }
     layout = data.draw(st.sampled_from(["bld", "bld", "bhld", "x"]))
     if data.draw(st.booleans()):
         lives(lambda: m(**inputs, **params, layout=layout))
@@ -73,14 +107,22 @@ def test_the_oracle(data):
 
 @given(st.data())
 def test_the_oracle_of_shapes_that_nearly_fit(data):
-    m = getattr(seqmix.ref, data.draw(st.sampled_from([n for n in NAMES if n not in ("sinusoidal", "las_alphas")])))
+    m = getattr(
+        seqmix.ref, data.draw(st.sampled_from([n for n in NAMES if n not in ("sinusoidal", "las_alphas")]))
+    )
     inputs = seqmix.testing.draw(m.name, data.draw(st.integers(0, 3)), data.draw(st.sampled_from([4, 8, 12])))
     params = {n: v for n, v in inputs.pop("params").items() if n not in inputs}
     victim = data.draw(st.sampled_from(sorted(inputs)))
     a, how = inputs[victim], data.draw(st.integers(0, 4))
     if a.ndim:
         axis = data.draw(st.integers(0, a.ndim - 1))
-        wrong = [np.delete(a, 0, axis), np.concatenate((a, a), axis), a[None], np.swapaxes(a, 0, -1), a[..., None]][how]
+        wrong = [
+            np.delete(a, 0, axis),
+            np.concatenate((a, a), axis),
+            a[None],
+            np.swapaxes(a, 0, -1),
+            a[..., None],
+        ][how]
         inputs[victim] = wrong
     if params and data.draw(st.booleans()):
         params[data.draw(st.sampled_from(sorted(params)))] = data.draw(SCALARS)
@@ -89,7 +131,23 @@ def test_the_oracle_of_shapes_that_nearly_fit(data):
     lives(lambda: m.value_and_grad(**inputs, **params, dy=dy) if m.has_gradient else m(**inputs, **params))
 
 
-KEYS = ["mixer", "task", "length", "width", "heads", "seed", "filter", "batch", "threads", "rate", "steps", "eq", "classes", "nonsense", "v"]
+KEYS = [
+    "mixer",
+    "task",
+    "length",
+    "width",
+    "heads",
+    "seed",
+    "filter",
+    "batch",
+    "threads",
+    "rate",
+    "steps",
+    "eq",
+    "classes",
+    "nonsense",
+    "v",
+]
 
 
 @given(st.dictionaries(st.sampled_from(KEYS), SCALARS, max_size=4), st.text(max_size=12))
@@ -103,9 +161,14 @@ def test_configs(keys, text):
     lives(lambda: seqmix.Run.load(text.encode("utf-8", "replace")))
 
 
-OWN = {kind: seqmix.Run("task=own&mixer=attention&length=3&width=8&heads=1&batch=2", **keys)
-       for kind, keys in (("rows", dict(channels=2, classes=3)), ("tokens", dict(channels=0, vocab=5, classes=2, answers="one")),
-                          ("numbers", dict(channels=1, classes=0)))}  # fmt: skip
+OWN = {
+    kind: seqmix.Run("task=own&mixer=attention&length=3&width=8&heads=1&batch=2", **keys)
+    for kind, keys in (
+        ("rows", dict(channels=2, classes=3)),
+        ("tokens", dict(channels=0, vocab=5, classes=2, answers="one")),
+        ("numbers", dict(channels=1, classes=0)),
+    )
+}
 
 
 @given(st.sampled_from(sorted(OWN)), VALUES, VALUES)
@@ -149,9 +212,30 @@ def test_assert_close(a, b):
 torch = pytest.importorskip("torch", reason="needs python3 with torch (python3-torch)")
 import seqmix.torch as kernels  # noqa: E402
 
-TORCH_DTYPES = [torch.float32] * 4 + [torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.bool, torch.complex64]
-WIDE = {"attention": 3, "las_attention": 3, "linear_attention": 3, "landmark_attention": 4, "cat_attention": 8, "conv1d": 2, "long_conv": 3,
-        "iir": 2, "ema": 6, "selective_scan": 6, "s4d": 6, "gated_linear_attention": 6, "gated_delta_rule": 6, "unit_rows": 1}  # fmt: skip
+TORCH_DTYPES = [torch.float32] * 4 + [
+    torch.float64,
+    torch.float16,
+    torch.bfloat16,
+    torch.int64,
+    torch.bool,
+    torch.complex64,
+]
+WIDE = {
+    "attention": 3,
+    "las_attention": 3,
+    "linear_attention": 3,
+    "landmark_attention": 4,
+    "cat_attention": 8,
+    "conv1d": 2,
+    "long_conv": 3,
+    "iir": 2,
+    "ema": 6,
+    "selective_scan": 6,
+    "s4d": 6,
+    "gated_linear_attention": 6,
+    "gated_delta_rule": 6,
+    "unit_rows": 1,
+}
 
 
 @st.composite
@@ -174,7 +258,11 @@ def test_the_kernels(data):
     name = data.draw(st.sampled_from(sorted(WIDE)))
     shapes = st.one_of(SHAPES, st.sampled_from([(2, 2, 4, 4), (2, 4, 4), (4, 2), (4,), (2, 2, 4, 4, 2)]))
     given_ = [data.draw(st.one_of(tensors(shapes), tensors(shapes), SCALARS)) for _ in range(WIDE[name])]
-    more = {n: data.draw(SCALARS) for n in ("heads", "layout", "window", "chunk", "future", "mode", "block", "scale") if not data.draw(st.integers(0, 4))}
+    more = {
+        n: data.draw(SCALARS)
+        for n in ("heads", "layout", "window", "chunk", "future", "mode", "block", "scale")
+        if not data.draw(st.integers(0, 4))
+    }
     if name == "landmark_attention":
         more.setdefault("block", 2)
 
@@ -182,7 +270,11 @@ def test_the_kernels(data):
         try:
             y = getattr(kernels, name)(*given_, **more)
         except TypeError as error:
-            assert "unexpected keyword" in str(error) or "multiple values" in str(error) or "hashable" in str(error), error
+            assert (
+                "unexpected keyword" in str(error)
+                or "multiple values" in str(error)
+                or "hashable" in str(error)
+            ), error
             return
         y = y[0] if isinstance(y, tuple) else y
         assert y.dtype is torch.float32

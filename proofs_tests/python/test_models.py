@@ -1,4 +1,5 @@
-"""seqmix.torch's modules: every mixer, in its modes, gives a run's logits from its checkpoint, and autograd the run's gradients."""
+"""seqmix.torch's modules: every mixer, in its modes, gives a run's logits from its checkpoint, and autograd
+the run's gradients."""
 import numpy as np
 import pytest
 
@@ -8,14 +9,17 @@ import seqmix
 import seqmix.torch as st
 
 SMALL = "&task=mqar&length=32&vocab=32&pairs=4&width=16&batch=4&steps=6"
-MODES = """attention attention&position=rope&heads=2&norm=layer&mlp=2 attention&position=alibi&heads=4&chunk=7&norm=rms
-attention&position=alibi_scaled&heads=2&causal=0 attention&position=learned&blocks=2 attention&position=sinusoidal&mlp=1&activation=silu
-las las&pool=masked&window=5 las&pool=centred&window=5&chunk=7 las&las_decay=alibi&pool=none las&las_decay=alibi_scaled las&las_decay=none
-las&alphas=0,1 las&position=rope cat&heads=2 cat&heads=2&filter_norm=qk cat&filter_norm=qkv cat&heads=2&filter_kind=multi_head
-cat&heads=2&value_filter=two_sided lincat&heads=2 lincat&heads=2&filter_kind=multi_head linear&heads=2 linear&normaliser=rms
-linear&normaliser=none lcat&heads=2 lcat&landmark=rho lcat&dense_keys=filtered longconv longconv&squash=0.02&skip=0 ema s4d
-s4d&s4d_kind=real mamba gla&heads=2 deltanet&heads=2 gated_deltanet&heads=2 mamba2&heads=2 chela chela&residual=1&squash=0.05
-chela&fused=1 focus&bins=4 focus&bins=4&iir=carry&theta=triangle&hyper=joint focus_h&bins=4&iir=literal&theta=bounded""".split()
+MODES = """attention attention&position=rope&heads=2&norm=layer&mlp=2
+attention&position=alibi&heads=4&chunk=7&norm=rms attention&position=alibi_scaled&heads=2&causal=0
+attention&position=learned&blocks=2 attention&position=sinusoidal&mlp=1&activation=silu las
+las&pool=masked&window=5 las&pool=centred&window=5&chunk=7 las&las_decay=alibi&pool=none
+las&las_decay=alibi_scaled las&las_decay=none las&alphas=0,1 las&position=rope cat&heads=2
+cat&heads=2&filter_norm=qk cat&filter_norm=qkv cat&heads=2&filter_kind=multi_head
+cat&heads=2&value_filter=two_sided lincat&heads=2 lincat&heads=2&filter_kind=multi_head linear&heads=2
+linear&normaliser=rms linear&normaliser=none lcat&heads=2 lcat&landmark=rho lcat&dense_keys=filtered longconv
+longconv&squash=0.02&skip=0 ema s4d s4d&s4d_kind=real mamba gla&heads=2 deltanet&heads=2
+gated_deltanet&heads=2 mamba2&heads=2 chela chela&residual=1&squash=0.05 chela&fused=1 focus&bins=4
+focus&bins=4&iir=carry&theta=triangle&hyper=joint focus_h&bins=4&iir=literal&theta=bounded""".split()
 WITHOUT_MODULE = {"equations"}
 
 
@@ -39,8 +43,12 @@ def test_logits_and_gradients(mode):
     assert abs(mine - logits).max() <= 1e-5 * max(1, abs(logits).max())
     # the next step's batch, its loss and its gradients
     samples = [run.look(5 * 4 + i, "train") for i in range(4)]
-    tokens, targets = (torch.tensor(np.stack([getattr(s, f) for s in samples])) for f in ("tokens", "targets"))
-    loss = torch.nn.functional.cross_entropy(model(tokens).flatten(0, 1), targets.flatten().long(), ignore_index=-1)
+    tokens, targets = (
+        torch.tensor(np.stack([getattr(s, f) for s in samples])) for f in ("tokens", "targets")
+    )
+    loss = torch.nn.functional.cross_entropy(
+        model(tokens).flatten(0, 1), targets.flatten().long(), ignore_index=-1
+    )
     loss.backward()
     run.step(1)
     assert abs(loss.item() - run.losses[-1]) <= 1e-5 * max(1, run.losses[-1])
@@ -64,7 +72,9 @@ def test_checkpoints_and_configs(tmp_path):
     run.step(2)
     assert torch.equal(fresh(tokens), st.Model(tmp_path / "a.st")(tokens))
     mixer = st.Mixer(run)
-    assert set(mixer.state_dict()) == {"w_q", "w_k", "w_v", "w_o", "filter_q", "filter_k", "filter_v"} & set(mixer.state_dict())
+    assert set(mixer.state_dict()) == {"w_q", "w_k", "w_v", "w_o", "filter_q", "filter_k", "filter_v"} & set(
+        mixer.state_dict()
+    )
     run.look(0)
     q = run.tensors["block0.mixer.q"]
     x = torch.randn(3, 21, 16, requires_grad=True)
@@ -81,8 +91,12 @@ def test_it_trains():
     optimiser = torch.optim.AdamW(model.parameters(), 0.01)
     for step in range(120):
         samples = [run.look(32 * step + i, "train") for i in range(32)]
-        tokens, targets = (torch.tensor(np.stack([getattr(s, f) for s in samples])) for f in ("tokens", "targets"))
-        loss = torch.nn.functional.cross_entropy(model(tokens).flatten(0, 1), targets.flatten().long(), ignore_index=-1)
+        tokens, targets = (
+            torch.tensor(np.stack([getattr(s, f) for s in samples])) for f in ("tokens", "targets")
+        )
+        loss = torch.nn.functional.cross_entropy(
+            model(tokens).flatten(0, 1), targets.flatten().long(), ignore_index=-1
+        )
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()

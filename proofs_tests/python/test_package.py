@@ -1,5 +1,6 @@
-"""The wheel: what its name promises is what its files need; nothing of this machine is in it; the program that comes with it is the
-program; it imports without NumPy's start; and its source distribution holds all that its recorded commands name."""
+"""The wheel: what its name promises is what its files need; nothing of this machine is in it; the program
+that comes with it is the program; it imports without NumPy's start; and its source distribution holds all
+that its recorded commands name."""
 import json
 import os
 import re
@@ -40,7 +41,17 @@ def test_the_name_keeps_its_promise():
     assert done.returncode == 0, done.stdout
     assert not re.search("gomp|asan", done.stdout)
     promised = re.search(r"manylinux_(\d+)_(\d+)_", WHEEL.name)
-    needed = [int(n) for n in run("sh", "-c", f"objdump -T {Path(seqmix.__file__).parent}/native/* | grep -o 'GLIBC_2[.][0-9]*' | sed 's/.*[.]//'").stdout.split()]
+    needed = [
+        int(n)
+        for n in run(
+            "sh",
+            "-c",
+            (
+                f"objdump -T {Path(seqmix.__file__).parent}/native/* | grep -o 'GLIBC_2[.][0-9]*' | sed"
+                " 's/.*[.]//'"
+            ),
+        ).stdout.split()
+    ]
     assert not needed or max(needed) == int(promised[2])  # (no objdump: nothing to compare with)
 
 
@@ -71,7 +82,10 @@ def test_nothing_of_this_machine_is_in_it():
 def test_the_program_is_the_program():
     script = Path(sys.prefix) / "bin/seqmix"
     config = "mixer=cat&task=mqar&steps=3&length=32&vocab=32&pairs=4"
-    mine, theirs = (json.loads(run(p, "train", config, "--json").stdout.splitlines()[-1]) for p in (script, ROOT / "build/seqmix"))
+    mine, theirs = (
+        json.loads(run(p, "train", config, "--json").stdout.splitlines()[-1])
+        for p in (script, ROOT / "build/seqmix")
+    )
     assert mine["digest"] == theirs["digest"]
     assert run(script, "train", "mixer=dog").returncode == 2
     assert run(sys.executable, "-m", "seqmix", "help").stdout == run(ROOT / "build/seqmix", "help").stdout
@@ -84,10 +98,14 @@ def test_import_starts_nothing_else():
 
 
 def test_only_public_names_are_exported():
-    text = run("nm", "-D", "--defined-only", Path(seqmix.__file__).parent / "native/libseqmix_oracle.so").stdout
+    text = run(
+        "nm", "-D", "--defined-only", Path(seqmix.__file__).parent / "native/libseqmix_oracle.so"
+    ).stdout
     if not text:
         pytest.skip("nm is not here")
-    assert {line.split()[-1] for line in text.splitlines()} == {f"smx_oracle_{n}" for n in "tables open close error set shapes run margin get".split()}
+    assert {line.split()[-1] for line in text.splitlines()} == {
+        f"smx_oracle_{n}" for n in "tables open close error set shapes run margin get".split()
+    }
 
 
 def test_the_source_distribution_is_whole(tmp_path):
@@ -101,10 +119,17 @@ def test_the_source_distribution_is_whole(tmp_path):
         made = {c[-1] for c in machine["compile"]}
         assert all(w in made for c in machine["link"] for w in c[:-1] if w.endswith(".o"))
         assert all((top / "sources" / w).exists() for c in machine["compile"] for w in c if w.endswith(".c"))
-    assert not list(top.glob("seqmix/native/*")) and (top / "setup.py").exists() and (top / "LICENSE").exists()
+    assert (
+        not list(top.glob("seqmix/native/*")) and (top / "setup.py").exists() and (top / "LICENSE").exists()
+    )
     # one file of each room compiles from it, as recorded
     chosen = {c[c.index("-c") + 1].rsplit("/", 1)[0]: c for c in recorded[os.uname().machine]["compile"]}
     assert {"kernels", "ref", "model/run", "cli/oracle", "python/native"} <= chosen.keys()
     for command in chosen.values():
-        done = run("cc", "-fsyntax-only", *[w for w in command if not w.startswith("@") and w != "-o"], cwd=top / "sources")
+        done = run(
+            "cc",
+            "-fsyntax-only",
+            *[w for w in command if not w.startswith("@") and w != "-o"],
+            cwd=top / "sources",
+        )
         assert done.returncode == 0, done.stderr

@@ -1,5 +1,6 @@
-"""seqmix.ref: the oracle in Python is the oracle of the program: every case of the set of test vectors, outputs, intermediates and
-gradients; batches, layouts, names; and what does not fit is refused in one sentence."""
+"""seqmix.ref: the oracle in Python is the oracle of the program: every case of the set of test vectors,
+outputs, intermediates and gradients; batches, layouts, names; and what does not fit is refused in one
+sentence."""
 import json
 import inspect
 from pathlib import Path
@@ -20,8 +21,13 @@ def load(arrays):
 
 
 def known(mechanism, case):
-    """Of a manifest's parameters those that the oracle has, the others are remarks; its mode where that is a parameter."""
-    params = {name: value for name, value in case["params"].items() if name in mechanism.params and name not in case["inputs"]}
+    """Of a manifest's parameters those that the oracle has, the others are remarks; its mode where that is a
+    parameter."""
+    params = {
+        name: value
+        for name, value in case["params"].items()
+        if name in mechanism.params and name not in case["inputs"]
+    }
     if case.get("mode") in mechanism.params.get("mode", {"type": ""})["type"].split("|"):
         params.setdefault("mode", case["mode"])
     return {seqmix.ref._python_name(name): value for name, value in params.items()}
@@ -43,7 +49,9 @@ def test_vectors(name):
     found = mechanism.parts(**given)
     for part in ("outputs", "intermediates"):
         for array, right in load(case.get(part, {})).items():
-            seqmix.testing.assert_close(found[array], right, "f64", tol=MANIFEST.get("f64_tol", 1e-12), name=array)
+            seqmix.testing.assert_close(
+                found[array], right, "f64", tol=MANIFEST.get("f64_tol", 1e-12), name=array
+            )
             assert found[array].dtype == np.float64
     if not case.get("gradients"):
         return
@@ -70,11 +78,20 @@ def test_a_batch_is_its_sequences_and_weights_are_summed():
     w = rng.standard_normal((4, 8, 8))
     f = rng.standard_normal((2, 3))
     y, slopes = seqmix.ref.cat.value_and_grad(x, *w, filter_k=f, H=2, dy=dy)
-    one = [[seqmix.ref.cat.value_and_grad(x[i, j], *w, filter_k=f, H=2, dy=dy[i, j]) for j in range(2)] for i in range(3)]
+    one = [
+        [seqmix.ref.cat.value_and_grad(x[i, j], *w, filter_k=f, H=2, dy=dy[i, j]) for j in range(2)]
+        for i in range(3)
+    ]
     assert y.shape == (3, 2, 11, 8)
-    assert all(np.array_equal(y[i, j], one[i][j][0]) and np.array_equal(slopes["x"][i, j], one[i][j][1]["x"]) for i in range(3) for j in range(2))
+    assert all(
+        np.array_equal(y[i, j], one[i][j][0]) and np.array_equal(slopes["x"][i, j], one[i][j][1]["x"])
+        for i in range(3)
+        for j in range(2)
+    )
     for name in ("wq", "filter_k"):
-        assert np.allclose(slopes[name], sum(one[i][j][1][name] for i in range(3) for j in range(2)), rtol=1e-13, atol=1e-13)
+        assert np.allclose(
+            slopes[name], sum(one[i][j][1][name] for i in range(3) for j in range(2)), rtol=1e-13, atol=1e-13
+        )
 
 
 def test_layout_bhld_is_bld_with_heads_apart():
@@ -84,7 +101,9 @@ def test_layout_bhld_is_bld_with_heads_apart():
         return a.transpose(0, 2, 1, 3).reshape(2, 13, 32)
 
     y, slopes = seqmix.ref.softmax_attention_qkv.value_and_grad(q, k, v, dy=dy, layout="bhld")
-    other, others = seqmix.ref.softmax_attention_qkv.value_and_grad(flat(q), flat(k), flat(v), dy=flat(dy), H=4)
+    other, others = seqmix.ref.softmax_attention_qkv.value_and_grad(
+        flat(q), flat(k), flat(v), dy=flat(dy), H=4
+    )
     assert y.shape == q.shape and np.array_equal(flat(y), other)
     assert all(np.array_equal(flat(slopes[n]), others[n]) for n in "qkv")
 
@@ -143,7 +162,12 @@ REFUSED = {
     "too many": (lambda r: r.softmax_attention_qkv(*[X] * 9), "takes 4 inputs"),
     "unknown": (lambda r: r.cat(X, W, W, W, W, filter_z=W), "no input or parameter filter_z"),
     "twice": (lambda r: r.cat(X, W, W, W, W, wq=W), "wq is given twice"),
-    "not here": (lambda r: r.s4d(X, np.ones(4), np.ones((4, 2)), a_im=np.ones((4, 2)), c=np.ones((4, 2)), diagonal="real"), "no input a_im"),
+    "not here": (
+        lambda r: r.s4d(
+            X, np.ones(4), np.ones((4, 2)), a_im=np.ones((4, 2)), c=np.ones((4, 2)), diagonal="real"
+        ),
+        "no input a_im",
+    ),
     "shape": (lambda r: r.cat(X, W[:3], W, W, W), r"wq has the shape \[3\]\[4\]; it must be \[4\]\[4\]"),
     "heads": (lambda r: r.cat(X, W, W, W, W, H=3), "H = 3 does not divide D = 4"),
     "word": (lambda r: r.las(X, W, W, W, W, pool="soft"), "pool is soft; it must be one of"),
@@ -155,15 +179,24 @@ REFUSED = {
     "ragged": (lambda r: r.cat([[1.0], [2.0, 3.0]], W, W, W, W), "x "),
     "floats for classes": (lambda r: r.cross_entropy(X, np.ones(5)), "target holds float64; integers"),
     "beyond 32 bits": (lambda r: r.cross_entropy(X, np.full(5, 2**40)), "1099511627776"),
-    "batches": (lambda r: r.softmax_attention_qkv(np.ones((2, 5, 4)), np.ones((3, 5, 4)), X), r"batch \[3\].*\[2\]"),
+    "batches": (
+        lambda r: r.softmax_attention_qkv(np.ones((2, 5, 4)), np.ones((3, 5, 4)), X),
+        r"batch \[3\].*\[2\]",
+    ),
     "no batch": (lambda r: r.softmax_attention_qkv(np.ones((0, 5, 4)), X, X), "no entries"),
-    "dy without batch": (lambda r: r.softmax_attention_qkv.value_and_grad(*[np.ones((2, 5, 4))] * 3, dy=X), "dy has no batch"),
+    "dy without batch": (
+        lambda r: r.softmax_attention_qkv.value_and_grad(*[np.ones((2, 5, 4))] * 3, dy=X),
+        "dy has no batch",
+    ),
     "dy in a call": (lambda r: r.softmax_attention_qkv(X, X, X, dy=X), "value_and_grad"),
     "dy missing": (lambda r: r.softmax_attention_qkv.value_and_grad(X, X, X), "dy is missing"),
     "no gradient": (lambda r: r.sinusoidal.value_and_grad(L=3, D=4), "has no gradient"),
     "layout": (lambda r: r.softmax_attention_qkv(X, X, X, layout="lbd"), "layout is 'lbd'"),
     "layout without heads": (lambda r: r.layer_norm(X, W[0], W[0], layout="bhld"), "takes no"),
-    "layout of two dimensions": (lambda r: r.softmax_attention_qkv(X, X, X, layout="bhld"), r"shape \[5\]\[4\]; layout='bhld' wants"),
+    "layout of two dimensions": (
+        lambda r: r.softmax_attention_qkv(X, X, X, layout="bhld"),
+        r"shape \[5\]\[4\]; layout='bhld' wants",
+    ),
     "dimensions": (lambda r: r.cat(np.ones((1,) * 30 + (5, 4)), W, W, W, np.ones((1,) * 12)), r"batch|shape"),
     "size by nothing": (lambda r: r.sinusoidal(), "the parameter L is missing"),
     "enormous": (lambda r: r.sinusoidal(L=2**30, D=2**30), "not enough memory|too large"),

@@ -1,5 +1,5 @@
-"""seqmix.Run: the program's runs, to the bit; arrays that outlive the run that they show; data of one's own; one thread at a time;
-sweeps that do not depend on their workers; the page with a set-up in it."""
+"""seqmix.Run: the program's runs, to the bit; arrays that outlive the run that they show; data of one's own;
+one thread at a time; sweeps that do not depend on their workers; the page with a set-up in it."""
 import gc
 import json
 import pickle
@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import seqmix
-from seqmix.run import config_values
+from seqmix._config import config_values
 
 PROGRAM = Path(sys.prefix) / "bin/seqmix"
 SMALL = "task=mqar&length=32&vocab=32&pairs=4&width=16&batch=4"
@@ -31,7 +31,9 @@ def program(*arguments):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-@pytest.mark.parametrize("mixer", ["cat", "attention", "las", "focus&bins=4", "gated_deltanet", "mamba", "s4d"])
+@pytest.mark.parametrize(
+    "mixer", ["cat", "attention", "las", "focus&bins=4", "gated_deltanet", "mamba", "s4d"]
+)
 def test_the_same_bits_as_the_program(mixer, tmp_path):
     config = f"mixer={mixer}&{SMALL}&steps=12"
     saved = tmp_path / "a.st"
@@ -41,7 +43,11 @@ def test_the_same_bits_as_the_program(mixer, tmp_path):
         for _ in range(12):
             two.step(1)
         assert one.digest == two.digest == theirs["digest"]
-        assert np.array_equal(one.losses, two.losses) and one.losses.dtype == np.float32 and len(one.losses) == 12
+        assert (
+            np.array_equal(one.losses, two.losses)
+            and one.losses.dtype == np.float32
+            and len(one.losses) == 12
+        )
         assert one.metrics.loss == one.losses[-1]
         again = seqmix.Run.load(saved)
         assert again.digest == one.digest and np.array_equal(again.losses, one.losses)
@@ -121,7 +127,10 @@ def test_data_of_ones_own():
     rng = np.random.default_rng(1)
     x = rng.standard_normal((200, 16, 2)).astype(np.float32)
     y = (x[:, :, 0].mean(1) > x[:, :, 1].mean(1)).astype(int)
-    config = "mixer=attention&task=own&length=16&channels=2&classes=2&answers=one&batch=16&width=16&steps=200&rate=0.01"
+    config = (
+        "mixer=attention&task=own&length=16&channels=2&classes=2&answers=one"
+        "&batch=16&width=16&steps=200&rate=0.01"
+    )
     run, other = seqmix.Run(config), seqmix.Run(config)
     form = run.form
     assert (form.sequences, form.length, form.channels, form.classes) == (16, 16, 2, 2) and form.targets == 1
@@ -134,7 +143,10 @@ def test_data_of_ones_own():
     assert other.metrics.step == 123
     assert run.predict(x[0]).values.shape == (16, 2)
     refused = {
-        r"inputs has the shape \[16\]\[15\]\[2\]; \[1 to 16\]\[16\] is needed\[2\]|\[1 to 16\]\[16\]": (x[:16, 1:], targets[:16]),
+        r"inputs has the shape \[16\]\[15\]\[2\]; \[1 to 16\]\[16\] is needed\[2\]|\[1 to 16\]\[16\]": (
+            x[:16, 1:],
+            targets[:16],
+        ),
         "inputs has the shape .*is needed": (x[:17], targets[:17]),
         "targets has the shape": (x[:4], targets[:3]),
         "targets holds float64; integers": (x[:4], targets[:4] * 1.0),
@@ -213,7 +225,9 @@ def test_sweep():
 
 def test_configs():
     assert small(rate=0.5, seed=3).values["rate"] == "0.5"
-    assert seqmix.Run({"mixer": "las", "task": "mqar", "alphas": [0, 1], "heads": 2}).values["alphas"] == "0,1"
+    assert (
+        seqmix.Run({"mixer": "las", "task": "mqar", "alphas": [0, 1], "heads": 2}).values["alphas"] == "0,1"
+    )
     text = "k = conv(x @ w_k, filter_k)\ny = attention(x @ w_q, k, x @ w_v) @ w_o"
     assert seqmix.Run("mixer=equations&task=mqar", eq=text).values["eq"] == text
     with pytest.raises(seqmix.SeqmixError, match="mixer must be one of") as error:
@@ -236,3 +250,75 @@ def test_the_page(tmp_path):
     address = json.loads(re.search(r'location\.replace\((".*?")\)', text)[1])
     assert [v["steps"] for v in config_values(address[1:])] == ["77", "78"]
     assert text.index("location.replace") < text.index('<script type="module"')
+
+
+def test_a_state_reads_on_and_writes(tmp_path):
+    run = small(steps=10)
+    run.step()
+    tokens = run.look(0).tokens
+    whole = run.state(1, 32).push(tokens)
+    state = run.state(1, 32)
+    parts = np.concatenate([state.push(tokens[:5]), state.push(tokens[5:6]), state.push(tokens[6:])], axis=1)
+    assert np.array_equal(whole, parts) and np.array_equal(state.answers, whole[:, -1])
+    run.predict(tokens)
+    assert np.array_equal(whole, run.tensors["logits"])
+    assert state.form.rows == 32 and state.odds().sum() == pytest.approx(1, abs=1e-6)
+    # A copy goes its own way; what was saved goes on as it would have.
+    first = run.state(1, 32)
+    first.push(tokens[:9])
+    other, again = first.copy(), run.state(saved=first.save())
+    other.push([[1]])
+    assert np.array_equal(first.push(tokens[9:12]), again.push(tokens[9:12]))
+    assert not np.array_equal(first.answers, other.answers)
+    written = run.generate(tokens[:6], 8, seed=4)
+    assert written.dtype == np.int32 and np.array_equal(written, run.generate(tokens[:6], 8, seed=4))
+    assert not np.array_equal(written, run.generate(tokens[:6], 8, seed=5))
+    # The program writes the same text from the same seed.
+    text = seqmix.Run("mixer=gated_deltanet&task=charlm&length=64&width=16&steps=3&batch=4")
+    text.step()
+    text.save(tmp_path / "text.st")
+    told = [
+        "generate",
+        str(tmp_path / "text.st"),
+        "--prompt",
+        "Once upon",
+        "--tokens",
+        "20",
+        "--seed",
+        "7",
+        "--json",
+    ]
+    mine = text.generate(b"Once upon", 20, temperature=0.8, seed=7)
+    theirs = [line["text"] for line in program(*told) if "text" in line]
+    assert len(mine) == 20 == len(theirs)
+    # (The program writes bytes that are no text as the replacement character.)
+    assert all(chr(a) == b for a, b in zip(mine, theirs) if 32 <= a < 127), (mine, theirs)
+
+
+def test_what_a_state_refuses():
+    run = small(steps=3)
+    run.step(2)
+    state = run.state(2, 8)
+    for call, words in (
+        (lambda: state.push([1, 2]), r"\[2\]\[n\] is needed"),
+        (lambda: state.push([[99], [1]]), "99"),
+        (lambda: state.push([[1] * 9] * 2), "room for at most 8"),
+        (lambda: state.odds(2), "0 to 1 are allowed"),
+        (lambda: state.draw(), "nothing has been read"),
+        (lambda: run.state(0), "0 sequences"),
+        (lambda: run.state(saved=b"nothing"), "not a state"),
+        (lambda: run.generate("text", 3), "no text"),
+        (lambda: run.generate(np.zeros(0, int), 3), "empty"),
+        (lambda: seqmix.Run(f"mixer=attention&causal=0&{SMALL}").state(1, 32), "rows after it"),
+    ):
+        with pytest.raises(seqmix.SeqmixError, match=words):
+            call()
+    run.step(1)
+    with pytest.raises(seqmix.SeqmixError, match="trained since"):
+        state.push([[1], [1]])
+    kept = run.state(1, 4)
+    run.close()
+    with pytest.raises(seqmix.SeqmixError, match="closed"):
+        kept.push([1])
+    del run, kept, state
+    gc.collect()  # states end before the memory that they show

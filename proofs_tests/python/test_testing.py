@@ -1,4 +1,5 @@
-"""seqmix.testing: what is right passes, every planted fault fails, and the report says what kind of fault it is."""
+"""seqmix.testing: what is right passes, every planted fault fails, and the report says what kind of fault it
+is."""
 import numpy as np
 import pytest
 
@@ -59,8 +60,14 @@ RIGHT = {
     "las_attention_qkv": (las, dict(H=4, D=32, P=5)),
     "linear_attention": (linear, dict(H=2)),
     "cat_attention": (cat, dict(H=2, W=3)),
-    "mlp": (lambda x, w1, b1, w2, b2: torch.nn.functional.gelu(x @ w1 + b1, approximate="tanh") @ w2 + b2, {}),
-    "cross_entropy": (lambda logits, target: torch.nn.functional.cross_entropy(logits, target, ignore_index=-1).reshape(1), {}),
+    "mlp": (
+        lambda x, w1, b1, w2, b2: torch.nn.functional.gelu(x @ w1 + b1, approximate="tanh") @ w2 + b2,
+        {},
+    ),
+    "cross_entropy": (
+        lambda logits, target: torch.nn.functional.cross_entropy(logits, target, ignore_index=-1).reshape(1),
+        {},
+    ),
     "layer_norm": (lambda x, gain, bias: torch.nn.functional.layer_norm(x, x.shape[-1:], gain, bias), {}),
 }
 
@@ -106,19 +113,46 @@ FAULTS = {
     "no 1/sqrt(d)": (lambda q, k, v, H: attention(q, k, v, H, scale=1), "without the factor 1/sqrt"),
     "one head": (lambda q, k, v, H: attention(q, k, v, 1), "H=1"),
     "exchanged": (lambda q, k, v, H: attention(q, v, k, H), "k and v exchanged"),
-    "mask one off": (lambda q, k, v, H: attention(q, k, v, H, diagonal=2), "looks ahead: row .* changes with row"),
-    "mask strict": (lambda q, k, v, H: attention(q, k, v, H, diagonal=0), "NaN or infinite, the first at .*masked"),
+    "mask one off": (
+        lambda q, k, v, H: attention(q, k, v, H, diagonal=2),
+        "looks ahead: row .* changes with row",
+    ),
+    "mask strict": (
+        lambda q, k, v, H: attention(q, k, v, H, diagonal=0),
+        "NaN or infinite, the first at .*masked",
+    ),
     "detached": (lambda q, k, v, H: attention(q, k.detach(), v, H), "d_k .*all zero: is the graph cut"),
     "twice": (lambda q, k, v, H: 2 * attention(q, k, v, H), "the reference times 2"),
     "late": (lambda q, k, v, H: late(attention(q, k, v, H)), "one row late"),
-    "heads in rows": (lambda q, k, v, H: heads_of(attention(q, k, v, H), H).reshape(q.shape), "laid out the other way"),
+    "heads in rows": (
+        lambda q, k, v, H: heads_of(attention(q, k, v, H), H).reshape(q.shape),
+        "laid out the other way",
+    ),
     "shape": (lambda q, k, v, H: heads_of(attention(q, k, v, H), H), "another layout"),
-    "backward": (lambda q, k, v, H: attention(WrongBackward.apply(q), k, v, H), "d_q .*the backward pass computes something else"),
-    "half a gradient": (lambda q, k, v, H: attention(q, k, ScaledBackward.apply(v), H), "d_v .*the reference times 1/2"),
+    "backward": (
+        lambda q, k, v, H: attention(WrongBackward.apply(q), k, v, H),
+        "d_q .*the backward pass computes something else",
+    ),
+    "half a gradient": (
+        lambda q, k, v, H: attention(q, k, ScaledBackward.apply(v), H),
+        "d_v .*the reference times 1/2",
+    ),
     "half precision": (lambda q, k, v, H: attention(q, k, v, H).half().float(), "within float16's tolerance"),
-    "dropout": (lambda q, k, v, H: torch.nn.functional.dropout(attention(q, k, v, H), 0.1), "two calls .* differ"),
-    "a last row": (lambda q, k, v, H: attention(q, k, v, H) * torch.cat((torch.ones(q.shape[-2] - 1, 1), torch.zeros(1, 1))), "right up to row 38, wrong from row 39"),
-    "a head": (lambda q, k, v, H: joined(heads_of(attention(q, k, v, H), H) * torch.tensor([1, 1, 0.9, 1.0])[:, None, None]), "only head 2 of 4"),
+    "dropout": (
+        lambda q, k, v, H: torch.nn.functional.dropout(attention(q, k, v, H), 0.1),
+        "two calls .* differ",
+    ),
+    "a last row": (
+        lambda q, k, v, H: attention(q, k, v, H)
+        * torch.cat((torch.ones(q.shape[-2] - 1, 1), torch.zeros(1, 1))),
+        "right up to row 38, wrong from row 39",
+    ),
+    "a head": (
+        lambda q, k, v, H: joined(
+            heads_of(attention(q, k, v, H), H) * torch.tensor([1, 1, 0.9, 1.0])[:, None, None]
+        ),
+        "only head 2 of 4",
+    ),
 }
 
 
@@ -133,9 +167,23 @@ def test_faults_of_other_mechanisms():
     with pytest.raises(AssertionError, match="pool='trailing'"):
         check_layer(las, "las_attention_qkv", H=4, D=32, P=5, pool="none", seeds=1, lengths=(40,))
     with pytest.raises(AssertionError, match="taps of filter_q in reverse order"):
-        check_layer(lambda x, a, b, c, d, filter_q, H: cat(x, a, b, c, d, filter_q.flip(1), H), "cat_attention", H=2, W=3, seeds=1, lengths=(17,))
+        check_layer(
+            lambda x, a, b, c, d, filter_q, H: cat(x, a, b, c, d, filter_q.flip(1), H),
+            "cat_attention",
+            H=2,
+            W=3,
+            seeds=1,
+            lengths=(17,),
+        )
     with pytest.raises(AssertionError, match="wo transposed"):
-        check_layer(lambda x, a, b, c, d, filter_q, H: cat(x, a, b, c, d.T, filter_q, H), "cat_attention", H=2, W=3, seeds=1, lengths=(17,))
+        check_layer(
+            lambda x, a, b, c, d, filter_q, H: cat(x, a, b, c, d.T, filter_q, H),
+            "cat_attention",
+            H=2,
+            W=3,
+            seeds=1,
+            lengths=(17,),
+        )
     # right where it is short: the report says at which lengths it is not
     short = lambda q, k, v, H: linear(q, k, v, H) if q.shape[-2] < 64 else linear(q, k, v, H).roll(1, -1)
     report = check_layer(short, "linear_attention", H=2, seeds=1, lengths=(1, 17, 70), raises=False)
@@ -192,5 +240,7 @@ def test_assert_close():
 
 def test_the_fixture(seqmix_oracle):
     q = rng.standard_normal((2, 9, 8))
-    seqmix_oracle.assert_close(attention(*[torch.tensor(q)] * 3, 2), seqmix_oracle.ref.softmax_attention_qkv(q, q, q, H=2))
+    seqmix_oracle.assert_close(
+        attention(*[torch.tensor(q)] * 3, 2), seqmix_oracle.ref.softmax_attention_qkv(q, q, q, H=2)
+    )
     seqmix_oracle.check_layer(linear, "linear_attention", H=2, seeds=1, lengths=(5,))

@@ -1,5 +1,6 @@
-"""seqmix.torch: every kernel under autograd against the oracle, forward and backward, at lengths around its blocks; in every layout,
-on strided memory without a copy; the same bits with any number of threads; what does not fit is one sentence."""
+"""seqmix.torch: every kernel under autograd against the oracle, forward and backward, at lengths around its
+blocks; in every layout, on strided memory without a copy; the same bits with any number of threads; what does
+not fit is one sentence."""
 import time
 
 import numpy as np
@@ -34,19 +35,71 @@ def gated_delta(q, k, v, beta, g, H):
 BHLD, BLD = dict(layout="bhld"), dict(layout="bld")
 KERNELS = {
     "attention": (lambda q, k, v: st.attention(q, k, v), "softmax_attention_qkv", dict(H=4, D=32, **BHLD)),
-    "attention by rows": (lambda q, k, v, H: st.attention(q, k, v, heads=H, layout="bld"), "softmax_attention_qkv", dict(H=4, D=32)),
-    "attention both ways": (lambda q, k, v: st.attention(q, k, v, causal=False), "softmax_attention_qkv", dict(H=2, D=32, causal=False, **BHLD)),
-    "las": (lambda q, k, v, H: st.las_attention(q, k, v, alphas=las_alphas(H), window=5), "las_attention_qkv", dict(H=4, D=32, P=5, **BHLD)),
-    "las by rows": (lambda q, k, v, H: st.las_attention(q, k, v, heads=H, decay_range=2.0, layout="bld"), "las_attention_qkv", dict(H=4, D=32, P=3)),
-    "las masked": (lambda q, k, v: st.las_attention(q, k, v, decay_range=2.0, pool="masked"), "las_attention_qkv", dict(H=2, D=16, P=3, pool="masked", **BHLD)),
-    "las centred": (lambda q, k, v: st.las_attention(q, k, v, decay_range=2.0, pool="centred"), "las_attention_qkv", dict(H=2, D=16, P=3, pool="centred", **BHLD)),
-    "las in chunks": (lambda q, k, v: st.las_attention(q, k, v, decay_range=2.0, chunk=8), "las_attention_qkv", dict(H=2, D=16, P=3, chunk=8, **BHLD)),
-    "cat": (lambda x, q, k, v, o, filter_q, filter_k, filter_v, H: st.cat_attention(x, q, k, v, o, filter_q, filter_k, filter_v, heads=H), "cat_attention", dict(H=2, W=3)),
-    "cat norm": (lambda x, q, k, v, o, filter_q, filter_k, H: st.cat_attention(x, q, k, v, o, filter_q, filter_k, heads=H, norm=True), "cat_attention", dict(H=2, W=3, norm=True)),
+    "attention by rows": (
+        lambda q, k, v, H: st.attention(q, k, v, heads=H, layout="bld"),
+        "softmax_attention_qkv",
+        dict(H=4, D=32),
+    ),
+    "attention both ways": (
+        lambda q, k, v: st.attention(q, k, v, causal=False),
+        "softmax_attention_qkv",
+        dict(H=2, D=32, causal=False, **BHLD),
+    ),
+    "las": (
+        lambda q, k, v, H: st.las_attention(q, k, v, alphas=las_alphas(H), window=5),
+        "las_attention_qkv",
+        dict(H=4, D=32, P=5, **BHLD),
+    ),
+    "las by rows": (
+        lambda q, k, v, H: st.las_attention(q, k, v, heads=H, decay_range=2.0, layout="bld"),
+        "las_attention_qkv",
+        dict(H=4, D=32, P=3),
+    ),
+    "las masked": (
+        lambda q, k, v: st.las_attention(q, k, v, decay_range=2.0, pool="masked"),
+        "las_attention_qkv",
+        dict(H=2, D=16, P=3, pool="masked", **BHLD),
+    ),
+    "las centred": (
+        lambda q, k, v: st.las_attention(q, k, v, decay_range=2.0, pool="centred"),
+        "las_attention_qkv",
+        dict(H=2, D=16, P=3, pool="centred", **BHLD),
+    ),
+    "las in chunks": (
+        lambda q, k, v: st.las_attention(q, k, v, decay_range=2.0, chunk=8),
+        "las_attention_qkv",
+        dict(H=2, D=16, P=3, chunk=8, **BHLD),
+    ),
+    "cat": (
+        lambda x, q, k, v, o, filter_q, filter_k, filter_v, H: st.cat_attention(
+            x, q, k, v, o, filter_q, filter_k, filter_v, heads=H
+        ),
+        "cat_attention",
+        dict(H=2, W=3),
+    ),
+    "cat norm": (
+        lambda x, q, k, v, o, filter_q, filter_k, H: st.cat_attention(
+            x, q, k, v, o, filter_q, filter_k, heads=H, norm=True
+        ),
+        "cat_attention",
+        dict(H=2, W=3, norm=True),
+    ),
     "linear": (lambda q, k, v: st.linear_attention(q, k, v), "linear_attention", dict(H=2, **BHLD)),
-    "linear rms": (lambda q, k, v, H: st.linear_attention(q, k, v, heads=H, normaliser="rms", tile=16, layout="bld"), "linear_attention", dict(H=2, normaliser="rms")),
-    "linear sum": (lambda q, k, v: st.linear_attention(q, k, v, normaliser="sum"), "linear_attention", dict(H=2, normaliser="sum", **BHLD)),
-    "landmark": (lambda q, k, v, marks, B, H: st.landmark_attention(q, k, v, marks, block=B, heads=H, layout="bld"), "landmark_attention_qkv", dict(H=2)),
+    "linear rms": (
+        lambda q, k, v, H: st.linear_attention(q, k, v, heads=H, normaliser="rms", tile=16, layout="bld"),
+        "linear_attention",
+        dict(H=2, normaliser="rms"),
+    ),
+    "linear sum": (
+        lambda q, k, v: st.linear_attention(q, k, v, normaliser="sum"),
+        "linear_attention",
+        dict(H=2, normaliser="sum", **BHLD),
+    ),
+    "landmark": (
+        lambda q, k, v, marks, B, H: st.landmark_attention(q, k, v, marks, block=B, heads=H, layout="bld"),
+        "landmark_attention_qkv",
+        dict(H=2),
+    ),
     "gla": (gla, "gla_core", dict(H=2, dk=8, dv=6, **BHLD)),
     "gla by heads": (gla, "gla_core", dict(H=2, dk=8, dv=8, mode="head", **BHLD)),
     "delta": (delta, "delta_core", dict(H=2, dk=8, dv=6, **BHLD)),
@@ -54,12 +107,28 @@ KERNELS = {
     "conv1d": (lambda x, f: st.conv1d(x, f), "short_conv", {}),
     "conv1d ahead": (lambda x, f: st.conv1d(x, f, future=3), "short_conv", dict(W=7, future=3)),
     "long_conv": (lambda x, k, conv_skip: st.long_conv(x, k, conv_skip), "long_conv", {}),
-    "long_conv squashed": (lambda x, k: st.long_conv(x, k, squash=0.06298828125), "long_conv", {"lambda": 0.06298828125}),
-    "iir": (lambda x, theta: st.iir(x, theta.expand(2, *theta.shape)), "focus_filter", {}),
-    "iir carried": (lambda x, theta: st.iir(x, theta.expand(2, *theta.shape), mode="carry"), "focus_filter", dict(mode="carry")),
-    "iir literal": (lambda x, theta: st.iir(x, theta.expand(2, *theta.shape), mode="literal"), "focus_filter", dict(mode="literal")),
+    "long_conv squashed": (
+        lambda x, k: st.long_conv(x, k, squash=0.06298828125),
+        "long_conv",
+        {"lambda": 0.06298828125},
+    ),
+    "iir": (lambda x, theta: st.iir(x, theta), "focus_filter", {}),
+    "iir carried": (
+        lambda x, theta: st.iir(x, theta, mode="carry"),
+        "focus_filter",
+        dict(mode="carry"),
+    ),
+    "iir literal": (
+        lambda x, theta: st.iir(x, theta, mode="literal"),
+        "focus_filter",
+        dict(mode="literal"),
+    ),
     "ema": (lambda x, a, d, b, e, skip: st.ema(x, a, d, b, e, skip), "mega_ema", {}),
-    "selective_scan": (lambda x, dt, a_log, b, c, skip: st.selective_scan(x, dt, a_log, b, c, skip), "selective_scan", {}),
+    "selective_scan": (
+        lambda x, dt, a_log, b, c, skip: st.selective_scan(x, dt, a_log, b, c, skip),
+        "selective_scan",
+        {},
+    ),
     "s4d": (lambda x, log_dt, log_a, a_im, c, skip: st.s4d(x, log_dt, log_a, a_im, c, skip), "s4d", {}),
     "s4d real": (lambda x, log_dt, log_a, c: st.s4d(x, log_dt, log_a, None, c), "s4d", dict(diagonal="real")),
 }
@@ -166,23 +235,44 @@ def test_shared_and_unused_inputs():
 T = torch.randn
 REFUSED = {
     "no tensor": (lambda: st.attention(np.ones((1, 1, 2, 2)), T(1, 1, 2, 2), T(1, 1, 2, 2)), "q is ndarray"),
-    "double": (lambda: st.attention(*[T(1, 1, 2, 2).double()] * 3), "q holds torch.float64; the kernels take torch.float32"),
+    "double": (
+        lambda: st.attention(*[T(1, 1, 2, 2).double()] * 3),
+        "q holds torch.float64; the kernels take torch.float32",
+    ),
     "half": (lambda: st.conv1d(T(1, 2, 2).half(), T(1, 1)), "x holds torch.float16"),
     "integers": (lambda: st.conv1d(torch.ones(1, 2, 2, dtype=torch.int64), T(1, 1)), "x holds torch.int64"),
-    "shape": (lambda: st.attention(T(1, 1, 3, 2), T(1, 1, 2, 2), T(1, 1, 3, 2)), r"k has the shape \[1\]\[1\]\[2\]\[2\]; \[1\]\[1\]\[3\]\[2\] is needed"),
+    "shape": (
+        lambda: st.attention(T(1, 1, 3, 2), T(1, 1, 2, 2), T(1, 1, 3, 2)),
+        r"k has the shape \[1\]\[1\]\[2\]\[2\]; \[1\]\[1\]\[3\]\[2\] is needed",
+    ),
     "dimensions": (lambda: st.attention(T(3, 2), T(3, 2), T(3, 2)), r"q has the shape \[3\]\[2\]"),
     "empty": (lambda: st.attention(*[T(1, 1, 0, 2)] * 3), "holds nothing"),
-    "meta": (lambda: st.attention(*[torch.empty(1, 1, 2, 2, device="meta")] * 3), "on meta; the kernels take strided tensors on the cpu"),
+    "meta": (
+        lambda: st.attention(*[torch.empty(1, 1, 2, 2, device="meta")] * 3),
+        "on meta; the kernels take strided tensors on the cpu",
+    ),
     "sparse": (lambda: st.conv1d(T(1, 2, 2).to_sparse(), T(1, 1)), "sparse"),
     "layout": (lambda: st.attention(*[T(1, 1, 2, 2)] * 3, layout="lbhd"), "layout is 'lbhd'"),
-    "heads": (lambda: st.attention(*[T(1, 2, 4)] * 3, heads=3, layout="bld"), "heads = 3 does not divide the width 4"),
+    "heads": (
+        lambda: st.attention(*[T(1, 2, 4)] * 3, heads=3, layout="bld"),
+        "heads = 3 does not divide the width 4",
+    ),
     "heads missing": (lambda: st.attention(*[T(1, 2, 4)] * 3, layout="bld"), "heads is None"),
     "other heads": (lambda: st.attention(*[T(1, 2, 2, 4)] * 3, heads=4), "heads is 4; q has 2"),
     "scale": (lambda: st.attention(*[T(1, 1, 2, 2)] * 3, scale=float("nan")), "scale is nan"),
     "chunk": (lambda: st.attention(*[T(1, 1, 2, 2)] * 3, chunk=-1), "chunk is -1"),
-    "table": (lambda: st.attention(*[T(1, 1, 2, 2)] * 3, bias=T(1, 4)), r"bias has the shape \[1\]\[4\]; \[1\]\[3\]"),
-    "table with gradient": (lambda: st.attention(*[T(1, 1, 2, 2)] * 3, bias=T(1, 3, requires_grad=True)), "bias requires a gradient"),
-    "even window": (lambda: st.attention(*[T(1, 1, 2, 2)] * 3, pool_window=2), "pool_window is 2; it must be odd"),
+    "table": (
+        lambda: st.attention(*[T(1, 1, 2, 2)] * 3, bias=T(1, 4)),
+        r"bias has the shape \[1\]\[4\]; \[1\]\[3\]",
+    ),
+    "table with gradient": (
+        lambda: st.attention(*[T(1, 1, 2, 2)] * 3, bias=T(1, 3, requires_grad=True)),
+        "bias requires a gradient",
+    ),
+    "even window": (
+        lambda: st.attention(*[T(1, 1, 2, 2)] * 3, pool_window=2),
+        "pool_window is 2; it must be odd",
+    ),
     "pool": (lambda: st.las_attention(*[T(1, 1, 2, 2)] * 3, pool="max"), "pool is 'max'"),
     "groups": (lambda: st.conv1d(T(1, 2, 4), T(3, 2)), "3 groups, which do not divide the width 4"),
     "future": (lambda: st.conv1d(T(1, 2, 4), T(2, 2), future=2), "future is 2; it must be below the 2 taps"),
@@ -203,7 +293,8 @@ def test_refused(what):
 
 
 def test_attention_of_a_training_step_against_eager_attention():
-    """W2's shapes (16 sequences of 196 rows, 4 heads of 16): the ratio is printed; that it is below 1 would be a fault."""
+    """W2's shapes (16 sequences of 196 rows, 4 heads of 16): the ratio is printed; that it is below 1 would
+    be a fault."""
 
     def eager(q, k, v):
         s = q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5

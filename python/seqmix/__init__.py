@@ -1,5 +1,5 @@
-"""seqmix: verified sequence-mixing kernels, a double-precision oracle for every one of them, and a laboratory that trains tiny
-models of them. docs/PYTHON.md of the project goes through it.
+"""seqmix: verified sequence-mixing kernels, a double-precision oracle for every one of them, and a laboratory
+that trains tiny models of them. docs/PYTHON.md of the project goes through it.
 
     seqmix.ref.NAME(...)       the oracle, float64
     seqmix.testing             judge code of your own by it

@@ -34,7 +34,9 @@ def reals(value: Any, name: str, dtype: type = np.float64) -> np.ndarray:
     if array.dtype.kind not in "fiu":
         raise SeqmixError(f"{name} holds {array.dtype}; real numbers are allowed")
     with np.errstate(over="ignore"):  # infinite then, which whoever minds refuses
-        return np.array(array, dtype=dtype, order="C", copy=not (array.dtype == dtype and array.flags.c_contiguous))
+        return np.array(
+            array, dtype=dtype, order="C", copy=not (array.dtype == dtype and array.flags.c_contiguous)
+        )
 
 
 def integers(value: Any, name: str) -> np.ndarray:
@@ -43,5 +45,8 @@ def integers(value: Any, name: str) -> np.ndarray:
     if array.dtype.kind not in "iu":
         raise SeqmixError(f"{name} holds {array.dtype}; integers are allowed")
     if array.size and (array.min() < -(2**31) or array.max() >= 2**31):
-        raise SeqmixError(f"{name} holds {array.max() if array.max() >= 2**31 else array.min()}; integers of 32 bits are allowed")
+        raise SeqmixError(
+            f"{name} holds {array.max() if array.max() >= 2**31 else array.min()}; integers of 32 bits are"
+            " allowed"
+        )
     return np.array(array, dtype=np.int32, order="C")

@@ -1,5 +1,5 @@
-"""Reads the public headers (include/seqmix/*.h, which lie in the package) and declares their functions to ctypes: what is called
-from here is what the library was compiled with, and nothing is typed twice."""
+"""Reads the public headers (include/seqmix/*.h, which lie in the package) and declares their functions to
+ctypes: what is called from here is what the library was compiled with, and nothing is typed twice."""
 from __future__ import annotations
 
 import ctypes
@@ -39,8 +39,8 @@ def version() -> str:
 
 
 class Headers:
-    """What some headers declare: `enums` (name to number), `structs` (name to ctypes.Structure), `functions` (name to result
-    and arguments)."""
+    """What some headers declare: `enums` (name to number), `structs` (name to ctypes.Structure), `functions`
+    (name to result and arguments)."""
 
     def __init__(self, *names: str) -> None:
         self.enums: dict[str, int] = {}
@@ -75,7 +75,9 @@ class Headers:
             found = re.match(r"(\w+)(.*)", statement.strip(), re.S)
             assert found, statement
             for declared in found[2].split(","):
-                stars, field, count = re.fullmatch(r"\s*(\*?)\s*(\w+)(?:\[(\d+)\])?\s*", declared).groups()  # type: ignore
+                match = re.fullmatch(r"\s*(\*?)\s*(\w+)(?:\[(\d+)\])?\s*", declared)
+                assert match, declared
+                stars, field, count = match.groups()
                 kind = self._kind(found[1] + stars)
                 fields.append((field, kind * int(count) if count else kind))
         self.structs[name] = type(name, (ctypes.Structure,), {"_fields_": fields})

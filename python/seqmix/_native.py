@@ -1,5 +1,5 @@
-"""The two libraries of the package: `runs` (kernels, models, tasks, a team of threads) and `oracle` (which shares no code with
-the kernels)."""
+"""The two libraries of the package: `runs` (kernels, models, tasks, a team of threads) and `oracle` (which
+shares no code with the kernels)."""
 from __future__ import annotations
 
 import ctypes
@@ -16,19 +16,21 @@ def _load(name: str) -> ctypes.CDLL:
     try:
         return ctypes.CDLL(str(FOLDER / name))
     except OSError as error:
-        raise ImportError(f"seqmix: {name} cannot be loaded ({error}); was the package built for this machine?") from None
+        raise ImportError(
+            f"seqmix: {name} cannot be loaded ({error}); was the package built for this machine?"
+        ) from None
 
 
 @functools.lru_cache(maxsize=None)
 def headers() -> Headers:
-    return Headers("error.h", "parallel.h", "smx.h", "run.h", "data.h")
+    return Headers("error.h", "parallel.h", "smx.h", "run.h", "data.h", "state.h")
 
 
 @functools.lru_cache(maxsize=None)
 def runs() -> ctypes.CDLL:
     library = _load("libseqmix.so")
     headers().declare(library)
-    for name in ("smx_run_save", "smx_config_complete", "smx_config_values"):
+    for name in ("smx_run_save", "smx_config_complete", "smx_config_values", "smx_state_save"):
         getattr(library, name).restype = ctypes.c_void_p  # theirs to be freed
     library.smx_team_open.restype, library.smx_team_open.argtypes = ctypes.c_void_p, [ctypes.c_int]
     library.smx_team_close.restype, library.smx_team_close.argtypes = None, [ctypes.c_void_p]
@@ -49,8 +51,13 @@ def release(address: int) -> None:
 
 def fail(error: ctypes.Structure) -> None:
     """Raise what an smx_error says."""
-    texts = {name: getattr(error, name).decode("utf-8", "replace") for name in ("message", "key", "value", "allowed")}
-    raise SeqmixError(texts["message"] or "there was not enough memory", texts["key"], texts["value"], texts["allowed"])
+    texts = {
+        name: getattr(error, name).decode("utf-8", "replace")
+        for name in ("message", "key", "value", "allowed")
+    }
+    raise SeqmixError(
+        texts["message"] or "there was not enough memory", texts["key"], texts["value"], texts["allowed"]
+    )
 
 
 @functools.lru_cache(maxsize=None)

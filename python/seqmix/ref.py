@@ -1,10 +1,13 @@
-"""The oracle: every mechanism and core in double precision, as plain loops, by its name in the manifest of test vectors.
+"""The oracle: every mechanism and core in double precision, as plain loops, by its name in the manifest of
+test vectors.
 
     y = seqmix.ref.cat_attention(x, wq, wk, wv, wo, filter_q=f, H=2)          # float64
     y, gradients = seqmix.ref.cat_attention.value_and_grad(x, wq, wk, wv, wo, H=2, dy=dy)
 
-`names()` lists them; `seqmix.ref.cat` is short for `cat_attention`, and so for every name that ends in `_attention`. What each
-takes, with shapes and source: `help(seqmix.ref.cat_attention)`. The rules for batches and layouts are those of docs/ORACLE.md.
+`names()` lists them; `seqmix.ref.cat` is short for `cat_attention`, and so for every name that ends in
+`_attention`. What each
+takes, with shapes and source: `help(seqmix.ref.cat_attention)`. The rules for batches and layouts are those
+    of docs/ORACLE.md.
 """
 from __future__ import annotations
 
@@ -46,7 +49,9 @@ class _Case:
     def __init__(self, mechanism: str, params: Mapping[str, Any]) -> None:
         self.name, self.library = mechanism, _native.oracle()
         error = ctypes.create_string_buffer(512)
-        self.at = self.library.smx_oracle_open(mechanism.encode(), json.dumps(params).encode(), error, len(error))
+        self.at = self.library.smx_oracle_open(
+            mechanism.encode(), json.dumps(params).encode(), error, len(error)
+        )
         if not self.at:
             raise SeqmixError(f"{mechanism}: {error.value.decode()}")
 
@@ -62,7 +67,11 @@ class _Case:
 
     def set(self, name: str, array: np.ndarray) -> None:
         shape = (ctypes.c_size_t * 8)(*array.shape[:8])
-        self._check(self.library.smx_oracle_set(self.at, name.encode(), array.dtype == np.int32, array.ndim, shape, array.ctypes.data))
+        self._check(
+            self.library.smx_oracle_set(
+                self.at, name.encode(), array.dtype == np.int32, array.ndim, shape, array.ctypes.data
+            )
+        )
 
     def run(self) -> None:
         self._check(self.library.smx_oracle_run(self.at))
@@ -88,7 +97,8 @@ class _Case:
 
 # With layout="bhld": [...][L][H*d] in the library is [...][H][L][d] here, and [...][L][H] is [...][H][L].
 def _heads_columns(shape: str) -> str | None:
-    """Of a shape whose rows are all heads side by side, what a head's row is: "d", "" (one number), or None: it is no such shape."""
+    """Of a shape whose rows are all heads side by side, what a head's row is: "d", "" (one number), or None:
+    it is no such shape."""
     tokens = shape.split()
     if len(tokens) != 2 or tokens[0] != "L":
         return None
@@ -117,7 +127,11 @@ def _default(param: Mapping[str, str]) -> Any:
     kind, text = param["type"], param["default"]
     if not text:
         return None
-    return text == "true" if kind == "flag" else float(text) if kind == "real" else int(text) if "size" in kind else text
+    return (
+        text == "true"
+        if kind == "flag"
+        else float(text) if kind == "real" else int(text) if "size" in kind else text
+    )
 
 
 class Mechanism:
@@ -130,8 +144,12 @@ class Mechanism:
         self._arrays = [_Array(**a) for a in table["arrays"]]
         self._case: dict[str, Any] = table["case"]
         self._draws: dict[str, list[int]] = table["draws"]
-        self.inputs: list[str] = list(dict.fromkeys(a.name for a in self._arrays if a.kind == "input" and a.name != "dy"))
-        self.outputs: list[str] = sorted((a.name for a in self._arrays if a.kind == "output"), key=lambda n: n != "y")
+        self.inputs: list[str] = list(
+            dict.fromkeys(a.name for a in self._arrays if a.kind == "input" and a.name != "dy")
+        )
+        self.outputs: list[str] = sorted(
+            (a.name for a in self._arrays if a.kind == "output"), key=lambda n: n != "y"
+        )
         self.has_gradient: bool = any(a.name == "dy" for a in self._arrays)
         self.has_heads: bool = "q" in self.inputs
         self.__name__ = self.__qualname__ = self.name
@@ -157,8 +175,17 @@ class Mechanism:
             kind = words.get(p["type"], p["type"].replace("|", " | "))
             default = f", default {p['default']}" if p["default"] else ""
             lines.append(f"{_python_name(p['name'])}: {kind}{default}")
-        lines += ["", "Any input may have leading batch dimensions, all the same ones; one without them is shared, and its gradient"]
-        lines += ["is the sum over the batch. Sizes that a shape names are found from the arrays. Errors: SeqmixError."]
+        lines += [
+            "",
+            (
+                "Any input may have leading batch dimensions, all the same ones; one without them is shared,"
+                " and its gradient"
+            ),
+        ]
+        lines += [
+            "is the sum over the batch. Sizes that a shape names are found from the arrays. Errors:"
+            " SeqmixError."
+        ]
         if self.has_heads:
             lines += ['layout="bhld": q, k, v, y are [...][H][L][d] instead of [...][L][H*d].']
         return "\n".join(lines)
@@ -169,14 +196,21 @@ class Mechanism:
         inputs = sorted(self.inputs, key=lambda n: n not in needed)  # stable
         self.inputs = inputs
         listed = [of(n, of.POSITIONAL_OR_KEYWORD, default=of.empty if n in needed else None) for n in inputs]
-        listed += [of(_python_name(n), of.KEYWORD_ONLY, default=_default(p)) for n, p in self.params.items() if n not in inputs]
+        listed += [
+            of(_python_name(n), of.KEYWORD_ONLY, default=_default(p))
+            for n, p in self.params.items()
+            if n not in inputs
+        ]
         if self.has_heads:
             listed.append(of("layout", of.KEYWORD_ONLY, default="bld"))
         return inspect.Signature(listed)
 
     # ---- Reading what was given
     def _holds(self, when: str, params: Mapping[str, Any]) -> bool:
-        return all(params.get(name, self.params[name]["default"]) == word for name, word in (w.split("=") for w in when.split()))
+        return all(
+            params.get(name, self.params[name]["default"]) == word
+            for name, word in (w.split("=") for w in when.split())
+        )
 
     def _active(self, params: Mapping[str, Any]) -> Iterator[_Array]:
         return (a for a in self._arrays if self._holds(a.when, params))
@@ -198,17 +232,25 @@ class Mechanism:
     def _sort(self, args: tuple, given: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Inputs and parameters apart, each of its type."""
         if len(args) > len(self.inputs):
-            raise SeqmixError(f"{self.name} takes {len(self.inputs)} inputs ({', '.join(self.inputs)}), {len(args)} were given")
+            raise SeqmixError(
+                f"{self.name} takes {len(self.inputs)} inputs ({', '.join(self.inputs)}), {len(args)} were"
+                " given"
+            )
         values = dict(zip(self.inputs, args))
         for name, value in given.items():
             name = name[:-1] if keyword.iskeyword(name[:-1]) else name
             if name in values:
                 raise SeqmixError(f"{self.name}: {name} is given twice")
             if name not in self.inputs and name not in self.params and name != "dy":
-                raise SeqmixError(f"{self.name} has no input or parameter {name}; it has {', '.join([*self.inputs, *self.params])}")
+                raise SeqmixError(
+                    f"{self.name} has no input or parameter {name}; it has"
+                    f" {', '.join([*self.inputs, *self.params])}"
+                )
             values[name] = value
         values = {name: value for name, value in values.items() if value is not None}
-        params = {n: self._param(n, v) for n, v in values.items() if n in self.params and n not in self.inputs}
+        params = {
+            n: self._param(n, v) for n, v in values.items() if n in self.params and n not in self.inputs
+        }
         here = {a.name: a for a in self._active(params) if a.kind == "input"}
         inputs = {}
         for name, value in values.items():
@@ -222,7 +264,9 @@ class Mechanism:
         return inputs, params
 
     # ---- Running
-    def _run(self, args: tuple, given: dict[str, Any], layout: str) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    def _run(
+        self, args: tuple, given: dict[str, Any], layout: str
+    ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
         """Outputs and intermediates; gradients."""
         if layout not in ("bld", "bhld"):
             raise SeqmixError(f"layout is {layout!r}; it must be 'bld' or 'bhld'")
@@ -230,15 +274,25 @@ class Mechanism:
             raise SeqmixError(f"{self.name} takes no layout='bhld': it has no q, k, v")
         inputs, params = self._sort(args, given)
         specs = {a.name: a for a in self._active(params) if a.kind == "input"}
-        apart = {a.name: c for a in self._active(params) if layout == "bhld" and (c := _heads_columns(a.shape)) is not None}
+        apart = {
+            a.name: c
+            for a in self._active(params)
+            if layout == "bhld" and (c := _heads_columns(a.shape)) is not None
+        }
         for name in inputs.keys() & apart.keys():
             least = 3 if apart[name] else 2
             if inputs[name].ndim < least or not inputs[name].size:
                 wanted = "[...][H][L][d]" if apart[name] else "[...][H][L]"
-                raise SeqmixError(f"{self.name}: {name} has the shape {shape_text(inputs[name].shape)}; layout='bhld' wants {wanted}")
+                raise SeqmixError(
+                    f"{self.name}: {name} has the shape {shape_text(inputs[name].shape)}; layout='bhld' wants"
+                    f" {wanted}"
+                )
             heads = inputs[name].shape[-least]
             if params.setdefault("H", heads) != heads:
-                raise SeqmixError(f"{self.name}: {name} has {heads} heads; the parameter H or another array says {params['H']}")
+                raise SeqmixError(
+                    f"{self.name}: {name} has {heads} heads; the parameter H or another array says"
+                    f" {params['H']}"
+                )
             inputs[name] = _join(inputs[name], apart[name])
         heads = params.get("H", 1)
         for name, array in inputs.items():  # dk of "L H*dk"
@@ -249,11 +303,16 @@ class Mechanism:
         batch = next(filter(None, lead.values()), ())
         for name, own in lead.items():
             if own and own != batch:
-                raise SeqmixError(f"{self.name}: {name} has the batch {shape_text(own)}; another array has {shape_text(batch)}")
+                raise SeqmixError(
+                    f"{self.name}: {name} has the batch {shape_text(own)}; another array has"
+                    f" {shape_text(batch)}"
+                )
         if 0 in batch:
             raise SeqmixError(f"{self.name}: the batch {shape_text(batch)} has no entries")
         if batch and "dy" in lead and not lead["dy"]:
-            raise SeqmixError(f"{self.name}: dy has no batch dimensions, but other arrays have {shape_text(batch)}")
+            raise SeqmixError(
+                f"{self.name}: dy has no batch dimensions, but other arrays have {shape_text(batch)}"
+            )
         outputs: dict[str, np.ndarray] = {}
         gradients: dict[str, np.ndarray] = {}
         wanted = [a for a in self._active(params) if a.kind != "input"]
@@ -266,7 +325,9 @@ class Mechanism:
                 case.run()
                 found = [(outputs, a.name, case.copy(a.kind[0], a.name), batch, at) for a in wanted]
                 for name in with_gradient:
-                    found.append((gradients, name, case.copy("d", name), *((batch, at) if lead[name] else ((), ()))))
+                    found.append(
+                        (gradients, name, case.copy("d", name), *((batch, at) if lead[name] else ((), ())))
+                    )
                 return found
 
         pieces = list(np.ndindex(*batch))
@@ -284,7 +345,9 @@ class Mechanism:
         return outputs, gradients
 
     @staticmethod
-    def _keep(results: dict[str, np.ndarray], name: str, piece: np.ndarray | None, batch: tuple, at: tuple) -> None:
+    def _keep(
+        results: dict[str, np.ndarray], name: str, piece: np.ndarray | None, batch: tuple, at: tuple
+    ) -> None:
         if piece is None:
             return
         if name not in results:
@@ -292,7 +355,11 @@ class Mechanism:
         results[name][at] += piece
 
     def _value(self, outputs: dict[str, np.ndarray]) -> Any:
-        return outputs[self.outputs[0]] if len(self.outputs) == 1 else self._result(*(outputs[n] for n in self.outputs))
+        return (
+            outputs[self.outputs[0]]
+            if len(self.outputs) == 1
+            else self._result(*(outputs[n] for n in self.outputs))
+        )
 
     def __call__(self, *inputs: Any, layout: str = "bld", **more: Any) -> Any:
         self._no_dy(more)
@@ -300,15 +367,20 @@ class Mechanism:
 
     def _no_dy(self, more: Mapping[str, Any]) -> None:
         if "dy" in more:
-            raise SeqmixError(f"{self.name}: dy is for {self.name}.grad(dy)(...) and value_and_grad(..., dy=dy)")
+            raise SeqmixError(
+                f"{self.name}: dy is for {self.name}.grad(dy)(...) and value_and_grad(..., dy=dy)"
+            )
 
     def parts(self, *inputs: Any, layout: str = "bld", **more: Any) -> dict[str, np.ndarray]:
         """Every output and intermediate, by name."""
         self._no_dy(more)
         return self._run(inputs, more, layout)[0]
 
-    def value_and_grad(self, *inputs: Any, dy: Any = None, layout: str = "bld", **more: Any) -> tuple[Any, dict[str, np.ndarray]]:
-        """The value, and the gradient of sum(y * dy) by every input that was given, by name. dy: as y; 1 where y is one number."""
+    def value_and_grad(
+        self, *inputs: Any, dy: Any = None, layout: str = "bld", **more: Any
+    ) -> tuple[Any, dict[str, np.ndarray]]:
+        """The value, and the gradient of sum(y * dy) by every input that was given, by name. dy: as y; 1
+        where y is one number."""
         if not self.has_gradient:
             raise SeqmixError(f"{self.name} has no gradient")
         if dy is None and "V" not in self.params:

@@ -1,41 +1,29 @@
-"""Runs: a model, a task, an optimiser and their metrics, opened from a config: what the program, the page and this package train,
-to the same bit everywhere."""
+"""Runs: a model, a task, an optimiser and their metrics, opened from a config: what the program, the page and
+this package train, to the same bit everywhere."""
 from __future__ import annotations
 
 import collections
 import contextlib
 import ctypes
-import json
 import os
-import tempfile
 import threading
 import time
-import urllib.parse
-import weakref
 from pathlib import Path
-from typing import Any, Iterable, Iterator, Mapping, NamedTuple, Sequence
+from typing import Any, Iterator, Mapping, NamedTuple
 
 import numpy as np
 
 from . import _arrays, _native
 from ._arrays import shape_text
 from ._errors import SeqmixError
+from ._config import as_bytes, config_text, config_values
+from ._files import write_whole
+from ._memory import Handle, Memory, Tensors
+from .state import State, make
 
 __all__ = ["Evaluation", "Metrics", "Run", "Sample"]
 
 SLICE = 0.1  # seconds of training between two looks at Ctrl-C and the progress bar
-
-
-def config_text(config: str | Mapping[str, Any], keys: Mapping[str, Any] = {}) -> str:
-    """A config and further keys, which win, as one text of the config language."""
-    if not isinstance(config, (str, Mapping)):
-        raise SeqmixError(f"the config is {config!r:.60}; it must be a text 'mixer=cat&task=mqar' or a dict of keys")
-    parts = [config] if isinstance(config, str) and config else []
-    for name, value in [*(config.items() if isinstance(config, Mapping) else ()), *keys.items()]:
-        value = int(value) if isinstance(value, (bool, np.bool_)) else value
-        value = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else value
-        parts.append(f"{name}={urllib.parse.quote(str(value), safe=',.+-_/:')}")
-    return "&".join(parts)
 
 
 def _record(name: str, struct: str) -> Any:
@@ -45,14 +33,22 @@ def _record(name: str, struct: str) -> Any:
 
 # The fields are those of run.h, which says what they mean.
 Metrics = _record("Metrics", "smx_metrics")
-Metrics.__doc__ = "step, loss, accuracy, rate, gradient_norm of the last step; params; steps planned; bytes and flops of training."
+Metrics.__doc__ = (
+    "step, loss, accuracy, rate, gradient_norm of the last step; params; steps planned; bytes and flops of"
+    " training."
+)
 Evaluation = _record("Evaluation", "smx_evaluation")
-Evaluation.__doc__ = "loss (nats, or squared error), accuracy, sequence_accuracy, r2, free_accuracy, ...: see smx_evaluation in docs/API.md."
+Evaluation.__doc__ = (
+    "loss (nats, or squared error), accuracy, sequence_accuracy, r2, free_accuracy, ...: see smx_evaluation"
+    " in docs/API.md."
+)
 
 
 class Form(NamedTuple):
-    """What a batch of a run's task is made of: `sequences` [B] of `length` [L] rows, each a token below `vocab`, or `channels`
-    real numbers; `targets` a sequence (L, or 1), each a class below `classes`, or a real number where `classes` is 0."""
+    """What a batch of a run's task is made of: `sequences` [B] of `length` [L] rows, each a token below
+    `vocab`, or `channels` real numbers; `targets` a sequence (L, or 1), each a class below `classes`, or a
+    real number where `classes` is 0.
+    """
 
     sequences: int
     length: int
@@ -64,8 +60,10 @@ class Form(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """A sequence and what the model answered: tokens [L] or values [L][C]; targets [T] (-1: none) or target_values (NaN: none);
-    predicted as targets; confidence: the probability of `predicted`, or the answer itself in a regression. Copies."""
+    """A sequence and what the model answered: tokens [L] or values [L][C]; targets [T] (-1: none) or
+    target_values (NaN: none); predicted as targets; confidence: the probability of `predicted`, or the answer
+    itself in a regression. Copies.
+    """
 
     tokens: np.ndarray | None
     values: np.ndarray | None
@@ -75,94 +73,31 @@ class Sample(NamedTuple):
     confidence: np.ndarray | None
 
 
-class _Memory:
-    """A piece of the run's memory, for NumPy: an array made of it keeps the run's memory alive."""
-
-    def __init__(self, owner: Any, at: int, shape: tuple[int, ...], kind: str = "<f4") -> None:
-        self.owner = owner
-        self.__array_interface__ = {"data": (at, True), "shape": shape, "typestr": kind, "version": 3}
-
-
-class _Handle:
-    """A run of the library, with the threads that it was lent; both end when nobody looks at its memory any more."""
-
-    def __init__(self, at: int) -> None:
-        library = _native.runs()
-        self.at = at
-        threads = library.smx_run_config_value(at, b"threads")
-        team = library.smx_team_open(int(threads or b"1"))
-        if team:
-            library.smx_run_parallel(at, _native.team_for(), team)
-        self._end = weakref.finalize(self, _close, at, team, os.getpid())
-
-
-def _close(at: int, team: int | None, process: int) -> None:
-    if process != os.getpid():
-        return  # a fork's copy: the memory goes with the process
-    _native.runs().smx_run_close(at)
-    _native.runs().smx_team_close(team)
-
-
-class Tensors(Mapping[str, np.ndarray]):
-    """Weights by name ("embedding", "block0.mixer.filter_q"), their last gradients ("grad:NAME"), and, after look or predict, what
-    the model did with that sample ("logits", "block0.mixer.map" [H][L][L]).
-
-    Weights and gradients are read-only views: they show every later step, and stay readable after close. The others are copies."""
-
-    def __init__(self, run: Run) -> None:
-        self._run = run
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        tensor = _native.headers().structs["smx_tensor"]()
-        with self._run._use() as at:
-            if not isinstance(name, str) or self._run._call("smx_run_tensor", at, name.encode(), tensor, checked=False):
-                raise KeyError(name)
-            return self._array(tensor)
-
-    def _array(self, tensor: Any) -> np.ndarray:
-        shape = tuple(tensor.shape[: tensor.rank])
-        array = np.asarray(_Memory(self._run._handle, tensor.data, shape))
-        return array if tensor.is_weight or tensor.name.startswith(b"grad:") else array.copy()
-
-    def __iter__(self) -> Iterator[str]:
-        tensor = _native.headers().structs["smx_tensor"]()
-        library = _native.runs()
-        with self._run._use() as at:
-            names = []
-            for i in range(library.smx_run_tensor_count(at)):
-                library.smx_run_tensor_at(at, i, tensor)
-                names.append(tensor.name.decode())
-        return iter(names)
-
-    def __len__(self) -> int:
-        with self._run._use() as at:
-            return _native.runs().smx_run_tensor_count(at)
-
-
 class Run:
     """One experiment.
 
-    config: "mixer=cat&task=mqar&steps=500", or a dict of keys; further keys by name win: Run(config, seed=2). `seqmix help config`
-    lists them. `threads=2` trains with two threads, to the same bit.
+    config: "mixer=cat&task=mqar&steps=500", or a dict of keys; further keys by name win: Run(config, seed=2).
+    `seqmix help config` lists them. `threads=2` trains with two threads, to the same bit.
 
-    A run is for one thread at a time; separate runs may be used by separate threads. Calls release the interpreter's lock. Errors:
-    SeqmixError, one sentence; the run is then as it was before the call."""
+    A run is for one thread at a time; separate runs may be used by separate threads. Calls release the
+    interpreter's lock. Errors: SeqmixError, one sentence; the run is then as it was before the call."""
 
     def __init__(self, config: str | Mapping[str, Any] = "", **keys: Any) -> None:
         error = _native.headers().structs["smx_error"]()
-        at = _native.runs().smx_run_open(_text(config_text(config, keys)), error)
+        at = _native.runs().smx_run_open(as_bytes(config_text(config, keys)), error)
         if not at:
             _native.fail(error)
         self._take(at)
 
     def _take(self, at: int) -> None:
-        self._handle: _Handle | None = _Handle(at)
+        self._handle: Handle | None = Handle(at)
         self._lock = threading.Lock()
         self.tensors = Tensors(self)
 
     @classmethod
     def load(cls, source: str | os.PathLike[str] | bytes, **changes: Any) -> Run:
-        """A run from a checkpoint: a path, or its bytes. changes: keys to change, steps=900. It goes on bit for bit."""
+        """A run from a checkpoint: a path, or its bytes. changes: keys to change, steps=900. It goes on bit
+        for bit."""
         if isinstance(source, (str, os.PathLike)):
             try:
                 source = Path(source).read_bytes()
@@ -172,7 +107,7 @@ class Run:
             raise SeqmixError(f"the checkpoint is {source!r:.60}; it must be a path or bytes")
         data = bytes(source)
         error = _native.headers().structs["smx_error"]()
-        text = _text(config_text("", changes)) if changes else None
+        text = as_bytes(config_text("", changes)) if changes else None
         at = _native.runs().smx_run_load(ctypes.cast(data, ctypes.c_void_p), len(data), text, error)
         if not at:
             _native.fail(error)
@@ -200,7 +135,8 @@ class Run:
         return status
 
     def close(self) -> None:
-        """Give its memory back, as soon as no array shows it any more. Called by itself when the run is forgotten."""
+        """Give its memory back, as soon as no array shows it any more. Called by itself when the run is
+        forgotten."""
         with self._lock:
             self._handle = None
 
@@ -220,12 +156,17 @@ class Run:
             values = self.values
         except SeqmixError:
             return "<seqmix.Run, at work in another thread>"
-        return f"<seqmix.Run mixer={values['mixer']} task={values['task']} seed={values['seed']}, step {self.metrics.step} of {values['steps']}>"
+        return (
+            f"<seqmix.Run mixer={values['mixer']} task={values['task']} seed={values['seed']}, step"
+            f" {self.metrics.step} of {values['steps']}>"
+        )
 
     # ---- Training
-    def step(self, n: int | None = None, progress: bool = False) -> Metrics:  # type: ignore[valid-type]
-        """Train n steps; without n, the rest of the config's. progress: a bar, where tqdm is installed. Ctrl-C stops between steps.
-        Stops with a SeqmixError where loss, gradient or a weight is no longer finite; the weights are then those before."""
+    def step(self, n: int | None = None, progress: bool = False) -> Metrics:
+        """Train n steps; without n, the rest of the config's. progress: a bar, where tqdm is installed.
+        Ctrl-C stops between steps. Stops with a SeqmixError where loss, gradient or a weight is no longer
+        finite; the weights are then those before.
+        """
         metrics = self.metrics
         todo = max(0, metrics.steps - metrics.step) if n is None else _count(n, "n")
         with _bar(todo, progress) as bar:
@@ -240,29 +181,35 @@ class Run:
                 size = max(1, min(4 * size, int(size * SLICE / max(time.monotonic() - began, 1e-9))))
         return self.metrics
 
-    def step_on(self, inputs: Any, targets: Any) -> Metrics:  # type: ignore[valid-type]
-        """One step on a batch of one's own; see `form` for its shape. inputs [b][L] tokens, or [b][L][C] numbers; targets [b][T], or
-        [b] where T is 1: classes with -1 for none, or numbers with NaN for none. b is at most form.sequences."""
+    def step_on(self, inputs: Any, targets: Any) -> Metrics:
+        """One step on a batch of one's own; see `form` for its shape. inputs [b][L] tokens, or [b][L][C]
+        numbers; targets [b][T], or [b] where T is 1: classes with -1 for none, or numbers with NaN for none.
+        b is at most form.sequences.
+        """
         with self._use() as at:
             batch, keep = self._batch(at, inputs, targets)
             self._call("smx_run_step_on", at, batch)
             del keep
         return self.metrics
 
-    def fit(self, data: Any, steps: int | None = None, progress: bool = False) -> Metrics:  # type: ignore[valid-type]
-        """Train on data of one's own: a pair of arrays (inputs, targets), which is shuffled into batches anew in each pass by the
-        config's seed, or an iterable of batches (inputs, targets). steps: so many; without it, what is left of the config's, or
-        as many as the iterable has."""
+    def fit(self, data: Any, steps: int | None = None, progress: bool = False) -> Metrics:
+        """Train on data of one's own: a pair of arrays (inputs, targets), which is shuffled into batches anew
+        in each pass by the config's seed, or an iterable of batches (inputs, targets). steps: so many;
+        without it, what is left of the config's, or as many as the iterable has."""
         metrics = self.metrics
         most = max(0, metrics.steps - metrics.step) if steps is None else _count(steps, "steps")
         try:
             batches = self._shuffled(*data) if isinstance(data, tuple) and len(data) == 2 else iter(data)
         except TypeError:
-            raise SeqmixError(f"the data is {data!r:.60}; it must be a pair of arrays, or an iterable of batches") from None
+            raise SeqmixError(
+                f"the data is {data!r:.60}; it must be a pair of arrays, or an iterable of batches"
+            ) from None
         with _bar(most, progress) as bar:
             for _, batch in zip(range(most), batches):
                 if not isinstance(batch, (tuple, list)) or len(batch) != 2:
-                    raise SeqmixError(f"the data gave {type(batch).__name__}; a batch is a pair (inputs, targets)")
+                    raise SeqmixError(
+                        f"the data gave {type(batch).__name__}; a batch is a pair (inputs, targets)"
+                    )
                 self.step_on(*batch)
                 bar.update(1)
         return self.metrics
@@ -270,7 +217,10 @@ class Run:
     def _shuffled(self, inputs: Any, targets: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         x, y = _arrays.to_numpy(inputs, "inputs"), _arrays.to_numpy(targets, "targets")
         if not x.ndim or not y.ndim or len(x) != len(y) or not len(x):
-            raise SeqmixError(f"inputs has the shape {shape_text(x.shape)}, targets {shape_text(y.shape)}; as many of both are needed, at least one")
+            raise SeqmixError(
+                f"inputs has the shape {shape_text(x.shape)}, targets {shape_text(y.shape)}; as many of both"
+                " are needed, at least one"
+            )
         size, random = self.form.sequences, np.random.default_rng(int(self.values["seed"]))
         while True:
             order = random.permutation(len(x))
@@ -278,20 +228,21 @@ class Run:
                 yield x[order[first : first + size]], y[order[first : first + size]]
 
     # ---- Judging
-    def evaluate(self, count: int = 1000, length: int = 0, **changes: Any) -> Evaluation:  # type: ignore[valid-type]
-        """On `count` held-out sequences, at `length` tokens (0: the config's), or under changes to the task's keys: pairs=32."""
+    def evaluate(self, count: int = 1000, length: int = 0, **changes: Any) -> Evaluation:
+        """On `count` held-out sequences, at `length` tokens (0: the config's), or under changes to the task's
+        keys: pairs=32."""
         result = _native.headers().structs["smx_evaluation"]()
         count, length = _count(count, "count"), _count(length, "length")
         if length and changes:
             changes = {"length": length, **changes}
         with self._use() as at:
             if changes:
-                self._call("smx_run_evaluate_as", at, count, _text(config_text("", changes)), result)
+                self._call("smx_run_evaluate_as", at, count, as_bytes(config_text("", changes)), result)
             else:
                 self._call("smx_run_evaluate", at, count, length, result)
         return _named(Evaluation, result)
 
-    def evaluate_on(self, inputs: Any, targets: Any) -> Evaluation:  # type: ignore[valid-type]
+    def evaluate_on(self, inputs: Any, targets: Any) -> Evaluation:
         """On one batch of one's own (see step_on): nothing is learnt."""
         result = _native.headers().structs["smx_evaluation"]()
         with self._use() as at:
@@ -302,20 +253,24 @@ class Run:
 
     @property
     def confusion(self) -> np.ndarray | None:
-        """Of the last evaluation: how often the target was the row and the answer the column, uint64 [classes][classes]; None before
-        one, for a regression, and beyond 256 classes."""
+        """Of the last evaluation: how often the target was the row and the answer the column, uint64
+        [classes][classes]; None before one, for a regression, and beyond 256 classes."""
         n = ctypes.c_size_t()
         with self._use() as at:
             table = _native.runs().smx_run_confusion(at, ctypes.byref(n))
-            return np.asarray(_Memory(self._handle, table, (n.value, n.value), "<u8")).copy() if table else None
+            return (
+                np.asarray(Memory(self._handle, table, (n.value, n.value), "<u8")).copy() if table else None
+            )
 
     # ---- Looking inside
     def look(self, index: int = 0, stream: str = "eval", length: int = 0) -> Sample:
-        """Sample `index` of the evaluation or the training stream ("train"), run alone; afterwards `tensors` has all that the model did
-        with it."""
+        """Sample `index` of the evaluation or the training stream ("train"), run alone; afterwards `tensors`
+        has all that the model did with it."""
         if stream not in ("eval", "train"):
             raise SeqmixError(f"stream is {stream!r}; it must be 'eval' or 'train'")
-        return self._look("smx_run_look", int(stream == "train"), _count(index, "index"), _count(length, "length"))
+        return self._look(
+            "smx_run_look", int(stream == "train"), _count(index, "index"), _count(length, "length")
+        )
 
     def predict(self, inputs: Any) -> Sample:
         """The same on a sequence of one's own: tokens [L], or numbers [L][C] ([L] where C is 1)."""
@@ -325,7 +280,9 @@ class Run:
             return self._look("smx_run_predict_values", values.ctypes.data, len(values), keep=values)
         tokens = _arrays.integers(inputs, "inputs")
         if tokens.ndim != 1:
-            raise SeqmixError(f"inputs has the shape {shape_text(tokens.shape)}; a sequence of tokens [L] is needed")
+            raise SeqmixError(
+                f"inputs has the shape {shape_text(tokens.shape)}; a sequence of tokens [L] is needed"
+            )
         return self._look("smx_run_predict", tokens.ctypes.data, len(tokens), keep=tokens)
 
     @staticmethod
@@ -333,7 +290,10 @@ class Run:
         if values.ndim == lead and channels == 1:
             values = values[..., None]
         if values.ndim != lead + 1 or values.shape[-1] != channels:
-            raise SeqmixError(f"inputs has the shape {shape_text(values.shape)}; {'[b]' * (lead - 1)}[L][{channels}] is needed")
+            raise SeqmixError(
+                f"inputs has the shape {shape_text(values.shape)}; {'[b]' * (lead - 1)}[L][{channels}] is"
+                " needed"
+            )
         return np.ascontiguousarray(values)
 
     def _look(self, name: str, *arguments: Any, keep: Any = None) -> Sample:
@@ -347,13 +307,49 @@ class Run:
                 where = getattr(sample, field)
                 kind = "<i4" if field in ("tokens", "targets", "predicted") else "<f4"
                 shape = shapes.get(field, (sample.target_count,))
-                found[field] = np.asarray(_Memory(self._handle, where, shape, kind)).copy() if where else None
+                found[field] = np.asarray(Memory(self._handle, where, shape, kind)).copy() if where else None
         del keep
         return Sample(**found)
 
+    # ---- Reading on
+    def state(self, sequences: int = 1, most: int = 0, saved: bytes | None = None) -> State:
+        """A state that has read nothing yet: `sequences` sequences of at most `most` rows each (0: without
+        limit, where the model's memory does not grow). saved: one that State.save kept, of this very model.
+        See seqmix.state.State.
+        """
+        with self._use() as at:
+            pass
+        if saved is not None:
+            data = bytes(saved)
+            return make(self, "smx_state_load", at, ctypes.cast(data, ctypes.c_void_p), len(data))
+        return make(self, "smx_state_open", at, _count(sequences, "sequences"), _count(most, "most"))
+
+    def generate(self, prompt: Any, n: int, most: int = 0, **how: Any) -> Any:
+        """`prompt` read and n tokens written after it. prompt: a text or bytes where the task's tokens are
+        bytes (returns bytes), else tokens [L] (returns int32 [n]). how: temperature, top_k, top_p, seed, as
+        State.draw takes them.
+        """
+        form, n = self.form, _count(n, "n")
+        text = isinstance(prompt, (str, bytes))
+        data = prompt.encode() if isinstance(prompt, str) else prompt
+        tokens = (
+            np.frombuffer(data, np.uint8).astype(np.int32) if text else _arrays.integers(prompt, "prompt")
+        )
+        if not tokens.size:
+            raise SeqmixError("the prompt is empty; the model draws after a row that it has read")
+        try:
+            state = self.state(1, most)
+        except SeqmixError:
+            state = self.state(1, most or max(form.length, tokens.size + n))
+        if text and not state.form.text:
+            raise SeqmixError("this model's tokens are no text; the prompt must be tokens")
+        state.push(tokens)
+        written = np.array([t[0] for t in state.generate(n, **how)], np.int32)
+        return bytes(written.astype(np.uint8)) if text else written
+
     # ---- What it is
     @property
-    def metrics(self) -> Metrics:  # type: ignore[valid-type]
+    def metrics(self) -> Metrics:
         result = _native.headers().structs["smx_metrics"]()
         with self._use() as at:
             _native.runs().smx_run_metrics(at, result)
@@ -361,11 +357,16 @@ class Run:
 
     @property
     def losses(self) -> np.ndarray:
-        """The loss of every step taken, oldest first, float32: the words that are the same on every machine. A copy."""
+        """The loss of every step taken, oldest first, float32: the words that are the same on every machine.
+        A copy."""
         n = ctypes.c_size_t()
         with self._use() as at:
             where = _native.runs().smx_run_losses(at, ctypes.byref(n))
-            return np.asarray(_Memory(self._handle, where, (n.value,))).copy() if n.value else np.zeros(0, np.float32)
+            return (
+                np.asarray(Memory(self._handle, where, (n.value,))).copy()
+                if n.value
+                else np.zeros(0, np.float32)
+            )
 
     @property
     def digest(self) -> str:
@@ -401,14 +402,28 @@ class Run:
         struct = _native.headers().structs["smx_batch_form"]()
         _native.runs().smx_run_batch(at, struct)
         form = _named(Form, struct)
-        x = self._rows(_arrays.reals(inputs, "inputs", np.float32), form.channels, 2) if form.channels else _arrays.integers(inputs, "inputs")
-        y = _arrays.integers(targets, "targets") if form.classes else _arrays.reals(targets, "targets", np.float32)
+        x = (
+            self._rows(_arrays.reals(inputs, "inputs", np.float32), form.channels, 2)
+            if form.channels
+            else _arrays.integers(inputs, "inputs")
+        )
+        y = (
+            _arrays.integers(targets, "targets")
+            if form.classes
+            else _arrays.reals(targets, "targets", np.float32)
+        )
         if y.ndim == 1 and form.targets == 1:
             y = y[:, None]
         if x.ndim < 2 or x.shape[1] != form.length or not 1 <= len(x) <= form.sequences:
-            raise SeqmixError(f"inputs has the shape {shape_text(x.shape)}; [1 to {form.sequences}][{form.length}] is needed" + f"[{form.channels}]" * bool(form.channels))
+            raise SeqmixError(
+                f"inputs has the shape {shape_text(x.shape)}; [1 to {form.sequences}][{form.length}] is"
+                " needed"
+                + f"[{form.channels}]" * bool(form.channels)
+            )
         if y.shape != (len(x), form.targets):
-            raise SeqmixError(f"targets has the shape {shape_text(y.shape)}; [{len(x)}][{form.targets}] is needed")
+            raise SeqmixError(
+                f"targets has the shape {shape_text(y.shape)}; [{len(x)}][{form.targets}] is needed"
+            )
         batch = _native.headers().structs["smx_batch"](sequences=len(x))
         setattr(batch, "values" if form.channels else "tokens", x.ctypes.data)
         setattr(batch, "targets" if form.classes else "target_values", y.ctypes.data)
@@ -416,8 +431,8 @@ class Run:
 
     # ---- Keeping
     def save(self, path: str | os.PathLike[str] | None = None) -> bytes:
-        """The checkpoint (safetensors): config, weights, the optimiser's state, losses. With a path it is also written there, whole or
-        not at all."""
+        """The checkpoint (safetensors): config, weights, the optimiser's state, losses. With a path it is
+        also written there, whole or not at all."""
         n = ctypes.c_size_t()
         error = _native.headers().structs["smx_error"]()
         with self._use() as at:
@@ -429,43 +444,6 @@ class Run:
         if path is not None:
             write_whole(Path(path), data)
         return data
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Beside its place, then renamed."""
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=".seqmix-", suffix=".part", dir=path.parent)
-    except OSError as problem:
-        raise SeqmixError(f"{path} cannot be written: {problem.strerror}") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(handle)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except OSError as problem:
-        os.unlink(temporary)
-        raise SeqmixError(f"{path} cannot be written: {problem.strerror}") from None
-
-
-def config_values(config: str) -> list[dict[str, str]]:
-    """Every key of a config, completed, one dict for each run of it."""
-    error = _native.headers().structs["smx_error"]()
-    where = _native.runs().smx_config_values(_text(config), error)
-    if not where:
-        _native.fail(error)
-    text = ctypes.string_at(where)
-    _native.release(where)
-    return json.loads(text)
-
-
-def _text(text: str) -> bytes:
-    if "\0" in text:
-        raise SeqmixError("a config has no character 0")
-    return text.encode("utf-8", "surrogateescape")
 
 
 def _count(n: Any, name: str) -> int:

@@ -8,7 +8,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Iterable, Mapping
 
-from .run import Run, _bar, config_text, config_values
+from ._config import config_text, config_values
+from .run import Run, _bar
 
 
 def sweep(
@@ -19,15 +20,20 @@ def sweep(
     progress: bool = False,
     **values: Any,
 ) -> list[dict[str, Any]]:
-    """Train the config with every combination of `values` (filter=[1, 2, 3], mixer=["cat", "attention"]) and every seed (a number:
-    1 up to it) to the end of its steps, then evaluate on `count` held-out sequences.
+    """Train the config with every combination of `values` (filter=[1, 2, 3], mixer=["cat", "attention"]) and
+    every seed (a number: 1 up to it) to the end of its steps, then evaluate on `count` held-out sequences.
 
-    workers: so many trainings at the same time, without it as many as there are processors; the results do not depend on it.
-    Returns a list of records, in order, which `pandas.DataFrame` takes: the values, seed, the evaluation's fields, params, steps,
-    digest, seconds. Every combination is looked at before the first is trained: a SeqmixError says which does not fit."""
+    workers: so many trainings at the same time, without it as many as there are processors; the results do
+    not depend on it. Returns a list of records, in order, which `pandas.DataFrame` takes: the values, seed,
+    the evaluation's fields, params, steps,
+    digest, seconds. Every combination is looked at before the first is trained: a SeqmixError says which does
+        not fit.
+    """
     seeds = range(1, seeds + 1) if isinstance(seeds, int) else list(seeds)
     lists = [v if isinstance(v, (list, tuple, range)) else [v] for v in values.values()]
-    points = [{**dict(zip(values, point)), "seed": seed} for point in itertools.product(*lists) for seed in seeds]
+    points = [
+        {**dict(zip(values, point)), "seed": seed} for point in itertools.product(*lists) for seed in seeds
+    ]
     for point in points:
         config_values(config_text(config, point))
     stop = threading.Event()
@@ -40,8 +46,14 @@ def sweep(
             if stop.is_set():
                 return {}
             result, metrics = run.evaluate(count), run.metrics
-            return {**point, **result._asdict(), "params": metrics.params, "steps": metrics.step, "digest": run.digest,
-                    "seconds": time.monotonic() - began}  # fmt: skip
+            return {
+                **point,
+                **result._asdict(),
+                "params": metrics.params,
+                "steps": metrics.step,
+                "digest": run.digest,
+                "seconds": time.monotonic() - began,
+            }
 
     with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool, _bar(len(points), progress) as bar:
         futures = [pool.submit(train, point) for point in points]

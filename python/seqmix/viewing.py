@@ -9,16 +9,20 @@ from pathlib import Path
 from typing import Any, Mapping, Sequence
 
 from ._errors import SeqmixError
-from .run import Run, config_text, config_values, write_whole
+from ._config import config_text, config_values
+from ._files import write_whole
+from .run import Run
 
 PAGE = Path(__file__).parent / "page" / "seqmix.html"
 
 
 def view(what: Run | str | Mapping[str, Any] | Sequence[Run], path: Any = None, show: bool = True) -> Any:
-    """Write the page, one .html file that needs nothing else, set up with a run's config (or that of several, up to six, side by
-    side), and open it: in a notebook below the cell, else in a browser.
+    """Write the page, one .html file that needs nothing else, set up with a run's config (or that of several,
+    up to six, side by side), and open it: in a notebook below the cell, else in a browser.
 
-    path: where it goes; without it a temporary folder. show: False: write it only. Returns the path; in a notebook, a frame."""
+    path: where it goes; without it a temporary folder. show: False: write it only. Returns the path; in a
+        notebook, a frame.
+    """
     runs = list(what) if isinstance(what, (list, tuple)) else [what]
     configs = "~".join(run.config if isinstance(run, Run) else config_text(run) for run in runs)
     config_values(configs)  # or a sentence

@@ -1,8 +1,8 @@
-"""The float32 kernels under PyTorch's autograd: on the processor, on the caller's memory, forward and backward. Each is the kernel
-that the program trains with; `seqmix.ref` is their judge.
+"""The float32 kernels under PyTorch's autograd: on the processor, on the caller's memory, forward and
+backward. Each is the kernel that the program trains with; `seqmix.ref` is their judge.
 
-A second derivative is not given: asking for one is an error. (Registration as custom operators, for torch.compile, would stand here:
-it is left for PyTorch 2.)"""
+A second derivative is not given: asking for one is an error. (Registration as custom operators, for
+torch.compile, would stand here: it is left for PyTorch 2.)"""
 from __future__ import annotations
 
 try:
@@ -11,14 +11,37 @@ except ImportError:
     raise ImportError("seqmix.torch needs PyTorch, which is not installed") from None
 
 from ._call import get_threads, set_threads
-from .attention import attention, cat_attention, landmark_attention, las_alphas, las_attention, linear_attention
+from .attention import (
+    attention,
+    cat_attention,
+    landmark_attention,
+    las_alphas,
+    las_attention,
+    linear_attention,
+)
 from .convolution import conv1d, iir, long_conv, unit_rows
 from .models import Mixer, Model, weights
 from .recurrent import ema, gated_delta_rule, gated_linear_attention, s4d, selective_scan
 
 __all__ = [
-    "Mixer", "Model",
-    "attention", "cat_attention", "conv1d", "ema", "gated_delta_rule", "gated_linear_attention", "get_threads", "iir",
-    "landmark_attention", "las_alphas", "las_attention", "linear_attention", "long_conv", "s4d", "selective_scan", "set_threads",
-    "unit_rows", "weights",
-]  # fmt: skip
+    "Mixer",
+    "Model",
+    "attention",
+    "cat_attention",
+    "conv1d",
+    "ema",
+    "gated_delta_rule",
+    "gated_linear_attention",
+    "get_threads",
+    "iir",
+    "landmark_attention",
+    "las_alphas",
+    "las_attention",
+    "linear_attention",
+    "long_conv",
+    "s4d",
+    "selective_scan",
+    "set_threads",
+    "unit_rows",
+    "weights",
+]

@@ -1,5 +1,5 @@
-"""Calling a kernel on tensors: checks, pointers, scratch memory, threads. Every kernel is float32 on the processor; a tensor that
-lies as the kernel wants it is used where it lies."""
+"""Calling a kernel on tensors: checks, pointers, scratch memory, threads. Every kernel is float32 on the
+processor; a tensor that lies as the kernel wants it is used where it lies."""
 from __future__ import annotations
 
 import ctypes
@@ -14,7 +14,8 @@ from .. import _native
 from .._arrays import shape_text
 from .._errors import SeqmixError
 
-GROUPS = 8  # of sequences, whose weights' gradients are summed apart and then in order: not by the number of threads
+# Of sequences, whose weights' gradients are summed apart and then in order: not by the number of threads.
+GROUPS = 8
 
 _threads: int | None = None
 _pool: ThreadPoolExecutor | None = None
@@ -22,8 +23,8 @@ _lock = threading.Lock()
 
 
 def set_threads(n: int | None) -> None:
-    """Let every kernel of this module use up to n threads; None: as many as torch.get_num_threads() says. Results do not depend on
-    it."""
+    """Let every kernel of this module use up to n threads; None: as many as torch.get_num_threads() says.
+    Results do not depend on it."""
     global _threads
     if n is not None and (not isinstance(n, int) or not 1 <= n <= 1024):
         raise SeqmixError(f"threads is {n!r:.40}; it must be 1 to 1024, or None")
@@ -81,7 +82,9 @@ def given(name: str, value: Any, *shape: int | None, optional: bool = False) -> 
     if value.dtype is not torch.float32:
         raise SeqmixError(f"{name} holds {value.dtype}; the kernels take torch.float32")
     if value.device.type != "cpu" or value.layout is not torch.strided:
-        raise SeqmixError(f"{name} is {value.layout} on {value.device}; the kernels take strided tensors on the cpu")
+        raise SeqmixError(
+            f"{name} is {value.layout} on {value.device}; the kernels take strided tensors on the cpu"
+        )
     if value.dim() != len(shape) or any(n is not None and n != m for n, m in zip(shape, value.shape)):
         wanted = "".join(f"[{'any' if n is None else n}]" for n in shape)
         raise SeqmixError(f"{name} has the shape {shape_text(value.shape)}; {wanted} is needed")
@@ -97,7 +100,12 @@ def count(name: str, value: Any, least: int = 1) -> int:
 
 
 def real(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value or abs(value) == float("inf"):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or value != value
+        or abs(value) == float("inf")
+    ):
         raise SeqmixError(f"{name} is {value!r:.40}; a finite number is needed")
     return float(value)
 
@@ -120,7 +128,9 @@ def at(tensor: Tensor | None) -> int | None:
 
 def struct(name: str, **fields: Any) -> ctypes.Structure:
     """Of smx.h; tensors stand for where they lie."""
-    return _native.headers().structs[name](**{n: at(v) if isinstance(v, Tensor) else v for n, v in fields.items()})
+    return _native.headers().structs[name](
+        **{n: at(v) if isinstance(v, Tensor) else v for n, v in fields.items()}
+    )
 
 
 def kernel(name: str) -> Any:
@@ -142,7 +152,8 @@ def flat(tensor: Tensor | None) -> Tensor | None:
 
 
 class Partial:
-    """Gradients of weights, which kernels add to: a part for each group of sequences, summed in order at the end."""
+    """Gradients of weights, which kernels add to: a part for each group of sequences, summed in order at the
+    end."""
 
     def __init__(self, weights: Sequence[Tensor | None], groups: int) -> None:
         self.parts = [[None if w is None else torch.zeros_like(w) for w in weights] for _ in range(groups)]

@@ -10,15 +10,32 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from .._errors import SeqmixError
-from ._call import aligned, at, count, each, flat, get_threads, given, heads_divide, kernel, real, scratch, spans, struct, word
+from ._call import (
+    aligned,
+    at,
+    count,
+    each,
+    flat,
+    get_threads,
+    given,
+    heads_divide,
+    kernel,
+    real,
+    scratch,
+    spans,
+    struct,
+    word,
+)
 from .convolution import conv1d, unit_rows
 
 
 class Rows:
-    """q, k, v as a kernel reads them: `tensors` [B][L] rows of D floats, `stride` floats apart, of `heads` heads; `back` brings a
-    result of theirs into the caller's layout."""
+    """q, k, v as a kernel reads them: `tensors` [B][L] rows of D floats, `stride` floats apart, of `heads`
+    heads; `back` brings a result of theirs into the caller's layout."""
 
-    def __init__(self, names: str, tensors: list[Tensor], heads: int | None, layout: str, apart: bool) -> None:
+    def __init__(
+        self, names: str, tensors: list[Tensor], heads: int | None, layout: str, apart: bool
+    ) -> None:
         """apart: heads may also be taken as sequences of their own."""
         word("layout", layout, "bhld", "bld")
         self.layout = layout
@@ -39,10 +56,15 @@ class Rows:
                 checked, self.heads, B, D = [t.view(B * H, L, d) for t in checked], 1, B * H, d
             else:  # a view where memory is [B][L][H][d]
                 checked = [t.transpose(1, 2) for t in checked]
-                checked = [t.reshape(B, L, D) if t.stride()[2:] == (d, 1) else t.contiguous().view(B, L, D) for t in checked]
+                checked = [
+                    t.reshape(B, L, D) if t.stride()[2:] == (d, 1) else t.contiguous().view(B, L, D)
+                    for t in checked
+                ]
         self.shape, self.B, self.L, self.D = first.shape, B, L, D
         stride = checked[0].stride(1) if L > 1 else D
-        lies_well = all(t.stride() == (L * stride, stride, 1) for t in checked) and (stride == D or stride >= 3 * D)
+        lies_well = all(t.stride() == (L * stride, stride, 1) for t in checked) and (
+            stride == D or stride >= 3 * D
+        )
         self.stride = stride if lies_well else D
         self.tensors = checked if lies_well else [t.contiguous() for t in checked]
 
@@ -60,7 +82,11 @@ class Rows:
         if self.layout == "bld":
             return t
         B, H, L, d = self.shape
-        return t.view(B, H, L, d) if self.B == B * H and self.heads == 1 else t.unflatten(-1, (H, d)).transpose(1, 2)
+        return (
+            t.view(B, H, L, d)
+            if self.B == B * H and self.heads == 1
+            else t.unflatten(-1, (H, d)).transpose(1, 2)
+        )
 
     def here(self, t: Tensor) -> Tensor:
         """A gradient of what `back` gave, contiguous."""
@@ -68,7 +94,11 @@ class Rows:
             return t.contiguous()
         B, H, L, d = self.shape
         apart = self.B == B * H and self.heads == 1
-        return t.reshape(self.B, L, d).contiguous() if apart else t.transpose(1, 2).contiguous().view(self.B, L, self.D)
+        return (
+            t.reshape(self.B, L, d).contiguous()
+            if apart
+            else t.transpose(1, 2).contiguous().view(self.B, L, self.D)
+        )
 
 
 class _Attention(torch.autograd.Function):
@@ -78,9 +108,19 @@ class _Attention(torch.autograd.Function):
         o, stats = rows.empty(), torch.empty(rows.B, rows.heads, rows.L, 2)
 
         def work(first: int, end: int) -> None:
-            p = struct("smx_attention", B=end - first, L=rows.L, D=rows.D, H=rows.heads, stride=rows.stride, **options)
+            p = struct(
+                "smx_attention",
+                B=end - first,
+                L=rows.L,
+                D=rows.D,
+                H=rows.heads,
+                stride=rows.stride,
+                **options,
+            )
             memory = scratch(kernel("attention_fwd_scratch_bytes")(p))
-            kernel("attention_fwd")(at(o[first]), at(stats[first]), at(q[first]), at(k[first]), at(v[first]), aligned(memory), p)
+            kernel("attention_fwd")(
+                at(o[first]), at(stats[first]), at(q[first]), at(k[first]), at(v[first]), aligned(memory), p
+            )
 
         each(spans(rows.B, 4 * get_threads()), work)
         ctx.save_for_backward(o, stats)
@@ -95,9 +135,19 @@ class _Attention(torch.autograd.Function):
         dq, dk, dv = rows.empties()
 
         def work(first: int, end: int) -> None:
-            p = struct("smx_attention", B=end - first, L=rows.L, D=rows.D, H=rows.heads, stride=rows.stride, **ctx.options)
+            p = struct(
+                "smx_attention",
+                B=end - first,
+                L=rows.L,
+                D=rows.D,
+                H=rows.heads,
+                stride=rows.stride,
+                **ctx.options,
+            )
             memory = scratch(kernel("attention_bwd_scratch_bytes")(p))
-            kernel("attention_bwd")(*(at(t[first]) for t in (dq, dk, dv, dout, q, k, v, o, stats)), aligned(memory), p)
+            kernel("attention_bwd")(
+                *(at(t[first]) for t in (dq, dk, dv, dout, q, k, v, o, stats)), aligned(memory), p
+            )
 
         each(spans(rows.B, 4 * get_threads()), work)
         return rows.back(dq), rows.back(dk), rows.back(dv), None, None
@@ -117,15 +167,20 @@ def attention(
     pool_window: int = 0,
     layout: str = "bhld",
 ) -> Tensor:
-    """Softmax attention (Vaswani et al. 2017): softmax over j of scale q_i . k_j * decay_table_h(i - j) + bias_h(i - j), times v.
+    """Softmax attention (Vaswani et al. 2017): softmax over j of scale q_i . k_j * decay_table_h(i - j) +
+    bias_h(i - j), times v.
 
-    q, k, v [B][H][L][d]; with layout="bld" [B][L][D], of `heads` heads, also as parts of one [B][L][3D]. Used where they lie if they
-    are contiguous, or [B][L][H][d] seen as [B][H][L][d]; else copied. scale: 1/sqrt(d) where none is given. chunk: rows [0, M),
-    [M, 2M), ... attend among themselves only. decay_table, bias [H][2L-1], entry (L-1) + j - i; no gradient. pool_window: odd; LaS's
-    masked pooling; needs causal. Returns y as q. Never L x L memory. Errors: SeqmixError."""
+    q, k, v [B][H][L][d]; with layout="bld" [B][L][D], of `heads` heads, also as parts of one [B][L][3D]. Used
+    where they lie if they are contiguous, or [B][L][H][d] seen as [B][H][L][d]; else copied. scale: 1/sqrt(d)
+    where none is given. chunk: rows [0, M), [M, 2M), ... attend among themselves only. decay_table, bias
+    [H][2L-1], entry (L-1) + j - i; no gradient. pool_window: odd; LaS's masked pooling; needs causal. Returns
+    y as q. Never L x L memory. Errors: SeqmixError."""
     rows = Rows("qkv", [q, k, v], heads, layout, decay_table is None and bias is None)
     H, L = (q.shape[1] if layout == "bhld" else rows.heads), rows.L
-    tables = {n: flat(given(n, t, H, 2 * L - 1, optional=True)) for n, t in (("decay_table", decay_table), ("bias", bias))}
+    tables = {
+        n: flat(given(n, t, H, 2 * L - 1, optional=True))
+        for n, t in (("decay_table", decay_table), ("bias", bias))
+    }
     for name, table in tables.items():
         if table is not None and table.requires_grad:
             raise SeqmixError(f"{name} requires a gradient, which the kernel does not give")
@@ -133,21 +188,32 @@ def attention(
     if count("pool_window", pool_window, 0) and (pool_window % 2 == 0 or not causal):
         raise SeqmixError(f"pool_window is {pool_window}; it must be odd, with causal=True")
     d = q.shape[-1] // (1 if layout == "bhld" else rows.heads)
-    options = dict(causal=int(bool(causal)), scale=d**-0.5 if scale is None else real("scale", scale), chunk=chunk,
-                   pool_window=pool_window, decay_table=at(tables["decay_table"]), bias=at(tables["bias"]))  # fmt: skip
+    options = dict(
+        causal=int(bool(causal)),
+        scale=d**-0.5 if scale is None else real("scale", scale),
+        chunk=chunk,
+        pool_window=pool_window,
+        decay_table=at(tables["decay_table"]),
+        bias=at(tables["bias"]),
+    )
     rows.keep = tables  # type: ignore[attr-defined]
     return _Attention.apply(q, k, v, rows, options)
 
 
 def las_alphas(heads: int, decay_range: float = 1.0) -> Tensor:
     """LaS's decay rates, float64 [H]: exp(-alpha) evenly spaced from 1 to exp(-decay_range)."""
-    return -torch.linspace(1, math.exp(-real("decay_range", decay_range)), count("heads", heads), dtype=torch.float64).log()
+    return -torch.linspace(
+        1, math.exp(-real("decay_range", decay_range)), count("heads", heads), dtype=torch.float64
+    ).log()
 
 
 def _pooled(v: Tensor, window: int, ahead: int, chunk: int) -> Tensor:
     """The mean of `window` rows, `ahead` of them later ones, zeros outside a chunk; v [B][H][L][d]."""
     parts = v.split(chunk or v.shape[2], 2)
-    done = [F.avg_pool1d(F.pad(p.transpose(2, 3).flatten(0, 2)[:, None], (window - 1 - ahead, ahead)), window, 1) for p in parts]
+    done = [
+        F.avg_pool1d(F.pad(p.transpose(2, 3).flatten(0, 2)[:, None], (window - 1 - ahead, ahead)), window, 1)
+        for p in parts
+    ]
     return torch.cat([y.view(*p.shape[:2], p.shape[3], -1).transpose(2, 3) for y, p in zip(done, parts)], 2)
 
 
@@ -165,10 +231,11 @@ def las_attention(
     bias: Tensor | None = None,
     layout: str = "bhld",
 ) -> Tensor:
-    """LaS (Zimerman & Wolf 2024, Eq. 4): logits times exp(-alpha_h (i - j)), the map averaged over `window` columns.
+    """LaS (Zimerman & Wolf 2024, Eq. 4): logits times exp(-alpha_h (i - j)), the map averaged over `window`
+    columns.
 
-    alphas [H], without it las_alphas(H, decay_range). pool: "trailing", "centred" (sees (window-1)/2 rows ahead), "masked", "none".
-    Otherwise, `bias` too, as `attention`."""
+    alphas [H], without it las_alphas(H, decay_range). pool: "trailing", "centred" (sees (window-1)/2 rows
+    ahead), "masked", "none". Otherwise, `bias` too, as `attention`."""
     word("pool", pool, "trailing", "centred", "masked", "none")
     if pool in ("centred", "masked") and count("window", window) % 2 == 0:
         raise SeqmixError(f"window is {window}; it must be odd with pool={pool!r}")
@@ -180,25 +247,38 @@ def las_attention(
         first = given("v", v, None, None, None, None)
         H, L = first.shape[1:3]
     rates = las_alphas(H, decay_range) if alphas is None else given("alphas", alphas, H).detach().double()
-    apart = torch.arange(L - 1, -L, -1).clamp(min=0).double()  # i - j of entry (L-1) + j - i, 0 above the diagonal
+    apart = (
+        torch.arange(L - 1, -L, -1).clamp(min=0).double()
+    )  # i - j of entry (L-1) + j - i, 0 above the diagonal
     table = (-rates[:, None] * apart).exp().float()
     if pool in ("trailing", "centred"):
         split = v.unflatten(-1, (H, -1)).transpose(1, 2) if layout == "bld" else v
-        split = _pooled(split, count("window", window), (window - 1) // 2 if pool == "centred" else 0, count("chunk", chunk, 0))
+        split = _pooled(
+            split,
+            count("window", window),
+            (window - 1) // 2 if pool == "centred" else 0,
+            count("chunk", chunk, 0),
+        )
         v = split.transpose(1, 2).flatten(-2) if layout == "bld" else split
     width = window if pool == "masked" else 0
-    return attention(q, k, v, heads=heads, chunk=chunk, decay_table=table, bias=bias, pool_window=width, layout=layout)
+    return attention(
+        q, k, v, heads=heads, chunk=chunk, decay_table=table, bias=bias, pool_window=width, layout=layout
+    )
 
 
-def filtered_projection(x: Tensor, w: Tensor, f: Tensor | None, heads: int, unit: bool = False, future: int = 0) -> Tensor:
-    """CAT's (x * f_h) W_h, [B][L][D]: the filter after the projection, which is the same; with `unit` the filtered rows are scaled to
-    unit length between the two."""
+def filtered_projection(
+    x: Tensor, w: Tensor, f: Tensor | None, heads: int, unit: bool = False, future: int = 0
+) -> Tensor:
+    """CAT's (x * f_h) W_h, [B][L][D]: the filter after the projection, which is the same; with `unit` the
+    filtered rows are scaled to unit length between the two."""
     if not unit:
         y = x @ w
         return y if f is None else conv1d(y, f, future=future)
     if f is None:
         return unit_rows(x) @ w
-    each_head = [unit_rows(conv1d(x, f[h : h + 1], future=future)) @ w_h for h, w_h in enumerate(w.chunk(heads, 1))]
+    each_head = [
+        unit_rows(conv1d(x, f[h : h + 1], future=future)) @ w_h for h, w_h in enumerate(w.chunk(heads, 1))
+    ]
     return torch.cat(each_head, -1)
 
 
@@ -218,8 +298,10 @@ def cat_attention(
 ) -> Tensor:
     """CAT (Li et al., Def. 1): softmax attention of filtered queries, keys and values.
 
-    x [B][L][D]; wq, wk, wv, wo [D][D], [in][out]; filter_q, filter_k, filter_v [H][W], tap w meets row t - w, or None. norm: the
-    filtered rows of q and k are scaled to unit length at full width; norm_v: of v too. Returns [B][L][D]. Errors: SeqmixError."""
+    x [B][L][D]; wq, wk, wv, wo [D][D], [in][out]; filter_q, filter_k, filter_v [H][W], tap w meets row t - w,
+    or None. norm: the filtered rows of q and k are scaled to unit length at full width; norm_v: of v too.
+        Returns [B][L][D]. Errors: SeqmixError.
+    """
     D = given("x", x, None, None, None).shape[2]
     heads_divide(heads, D)
     for name, w in (("wq", wq), ("wk", wk), ("wv", wv), ("wo", wo)):
@@ -239,7 +321,9 @@ class _Linear(torch.autograd.Function):
         y, norm = rows.empty(), torch.empty(rows.B, rows.heads, rows.L)
 
         def work(first: int, end: int) -> None:
-            p = struct("smx_linattn", B=end - first, L=rows.L, D=rows.D, H=rows.heads, stride=rows.stride, **options)
+            p = struct(
+                "smx_linattn", B=end - first, L=rows.L, D=rows.D, H=rows.heads, stride=rows.stride, **options
+            )
             memory = scratch(kernel("linattn_fwd_scratch_bytes")(p))
             kernel("linattn_fwd")(*(at(t[first]) for t in (y, norm, q, k, v)), aligned(memory), p)
 
@@ -256,25 +340,45 @@ class _Linear(torch.autograd.Function):
         dq, dk, dv = rows.empties()
 
         def work(first: int, end: int) -> None:
-            p = struct("smx_linattn", B=end - first, L=rows.L, D=rows.D, H=rows.heads, stride=rows.stride, **ctx.options)
+            p = struct(
+                "smx_linattn",
+                B=end - first,
+                L=rows.L,
+                D=rows.D,
+                H=rows.heads,
+                stride=rows.stride,
+                **ctx.options,
+            )
             memory = scratch(kernel("linattn_bwd_scratch_bytes")(p))
-            kernel("linattn_bwd")(*(at(t[first]) for t in (dq, dk, dv, dout, q, k, v, y, norm)), aligned(memory), p)
+            kernel("linattn_bwd")(
+                *(at(t[first]) for t in (dq, dk, dv, dout, q, k, v, y, norm)), aligned(memory), p
+            )
 
         each(spans(rows.B, 4 * get_threads()), work)
         return rows.back(dq), rows.back(dk), rows.back(dv), None, None
 
 
 def linear_attention(
-    q: Tensor, k: Tensor, v: Tensor, *, heads: int | None = None, normaliser: str = "none", eps: float = 1e-5, tile: int = 64, layout: str = "bhld"
-) -> Tensor:  # fmt: skip
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    heads: int | None = None,
+    normaliser: str = "none",
+    eps: float = 1e-5,
+    tile: int = 64,
+    layout: str = "bhld",
+) -> Tensor:
     """Causal linear attention: o_t = sum_{s <= t} (q_t . k_s) v_s.
 
-    normaliser: "none"; "rms": by the root mean square of each head's row (CHELA); "sum": with elu + 1 of q and k (Katharopoulos et
-    al. 2020), by q_t . sum k_s. tile: rows between which a state is carried, 1 the recurrence, 0 the quadratic form. Layouts, errors
-    as `attention`."""
+    normaliser: "none"; "rms": by the root mean square of each head's row (CHELA); "sum": with elu + 1 of q
+    and k (Katharopoulos et al. 2020), by q_t . sum k_s. tile: rows between which a state is carried, 1 the
+    recurrence, 0 the quadratic form. Layouts, errors as `attention`."""
     norm = word("normaliser", normaliser, "none", "rms", "sum")
     if norm == 2:
-        q, k = (F.elu(given(n, t, *[None] * (3 if layout == "bld" else 4))) + 1 for n, t in (("q", q), ("k", k)))
+        q, k = (
+            F.elu(given(n, t, *[None] * (3 if layout == "bld" else 4))) + 1 for n, t in (("q", q), ("k", k))
+        )
     rows = Rows("qkv", [q, k, v], heads, layout, True)
     options = dict(C=count("tile", tile, 0), norm=norm, eps=real("eps", eps))
     return _Linear.apply(q, k, v, rows, options)
@@ -288,9 +392,20 @@ class _Landmark(torch.autograd.Function):
         chosen = torch.empty(rows.B, rows.heads, rows.L, dtype=torch.int32)
 
         def work(first: int, end: int) -> None:
-            p = struct("smx_landmark", B=end - first, L=rows.L, D=rows.D, H=rows.heads, stride=rows.stride, block=block, scale=scale)
+            p = struct(
+                "smx_landmark",
+                B=end - first,
+                L=rows.L,
+                D=rows.D,
+                H=rows.heads,
+                stride=rows.stride,
+                block=block,
+                scale=scale,
+            )
             memory = scratch(kernel("landmark_fwd_scratch_bytes")(p))
-            kernel("landmark_fwd")(*(at(t[first]) for t in (o, stats, chosen, q, k, v, marks)), aligned(memory), p)
+            kernel("landmark_fwd")(
+                *(at(t[first]) for t in (o, stats, chosen, q, k, v, marks)), aligned(memory), p
+            )
 
         each(spans(rows.B, 4 * get_threads()), work)
         ctx.save_for_backward(o, stats, chosen)
@@ -305,19 +420,39 @@ class _Landmark(torch.autograd.Function):
         dq, dk, dv = rows.empties()
 
         def work(first: int, end: int) -> None:
-            p = struct("smx_landmark", B=end - first, L=rows.L, D=rows.D, H=rows.heads, stride=rows.stride, block=ctx.block, scale=ctx.scale)
+            p = struct(
+                "smx_landmark",
+                B=end - first,
+                L=rows.L,
+                D=rows.D,
+                H=rows.heads,
+                stride=rows.stride,
+                block=ctx.block,
+                scale=ctx.scale,
+            )
             memory = scratch(kernel("landmark_bwd_scratch_bytes")(p))
-            kernel("landmark_bwd")(*(at(t[first]) for t in (dq, dk, dv, dout, q, k, v, o, stats, chosen)), aligned(memory), p)
+            kernel("landmark_bwd")(
+                *(at(t[first]) for t in (dq, dk, dv, dout, q, k, v, o, stats, chosen)), aligned(memory), p
+            )
 
         each(spans(rows.B, 4 * get_threads()), work)
         return rows.back(dq), rows.back(dk), rows.back(dv), None, None, None
 
 
 def landmark_attention(
-    q: Tensor, k: Tensor, v: Tensor, marks: Tensor, *, block: int, heads: int | None = None, layout: str = "bhld"
-) -> Tensor:  # fmt: skip
-    """LCAT's core (CAT Sec. 5): each query picks the block whose landmark, the last row of the block in `marks`, it fits best, and
-    attends to it and to its own block. No gradient flows through the choice, or to marks. Layouts, errors as `attention`."""
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    marks: Tensor,
+    *,
+    block: int,
+    heads: int | None = None,
+    layout: str = "bhld",
+) -> Tensor:
+    """LCAT's core (CAT Sec. 5): each query picks the block whose landmark, the last row of the block in
+    `marks`, it fits best, and attends to it and to its own block. No gradient flows through the choice, or to
+    marks. Layouts, errors as `attention`.
+    """
     rows = Rows(["q", "k", "v", "marks"], [q, k, v, marks], heads, layout, True)  # type: ignore[arg-type]
     d = q.shape[-1] // (1 if layout == "bhld" else rows.heads)
     return _Landmark.apply(q, k, v, rows, count("block", block), d**-0.5)

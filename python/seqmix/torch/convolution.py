@@ -9,7 +9,23 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from .._errors import SeqmixError
-from ._call import GROUPS, Partial, aligned, at, count, each, flat, get_threads, given, kernel, real, scratch, spans, struct, word
+from ._call import (
+    GROUPS,
+    Partial,
+    aligned,
+    at,
+    count,
+    each,
+    flat,
+    get_threads,
+    given,
+    kernel,
+    real,
+    scratch,
+    spans,
+    struct,
+    word,
+)
 
 
 class _Conv(torch.autograd.Function):
@@ -43,7 +59,9 @@ class _Conv(torch.autograd.Function):
         def work(i: int, first: int, end: int) -> None:
             p = _Conv._p(x, f, ctx.future, end - first)
             memory = scratch(kernel("conv_scratch_bytes")(p))
-            kernel("conv_bwd")(at(dx[first]), at(partial.parts[i][0]), at(dy[first]), at(x[first]), at(f), aligned(memory), p)
+            kernel("conv_bwd")(
+                at(dx[first]), at(partial.parts[i][0]), at(dy[first]), at(x[first]), at(f), aligned(memory), p
+            )
 
         each([(i, *span) for i, span in enumerate(groups)], work)
         return dx, *partial.sums(), None
@@ -52,8 +70,8 @@ class _Conv(torch.autograd.Function):
 def conv1d(x: Tensor, filter: Tensor, *, future: int = 0) -> Tensor:
     """Causal convolution over time (CAT Def. 1): y_t[c] = sum_w filter[g(c)][w] x_{t - w + future}[c].
 
-    x [B][L][D]; filter [groups][W], a filter for each group of D/groups channels (groups = D: depthwise). future: taps that look
-    ahead, below W. Returns [B][L][D]. Errors: SeqmixError."""
+    x [B][L][D]; filter [groups][W], a filter for each group of D/groups channels (groups = D: depthwise).
+    future: taps that look ahead, below W. Returns [B][L][D]. Errors: SeqmixError."""
     D = given("x", x, None, None, None).shape[2]
     groups, W = given("filter", filter, None, None).shape
     if D % groups:
@@ -83,7 +101,8 @@ class _UnitRows(torch.autograd.Function):
 
 
 def unit_rows(x: Tensor) -> Tensor:
-    """Rows scaled to unit length: x / |x| over the last dimension; rows with |x| <= 1e-12 give 0. x [...][D]."""
+    """Rows scaled to unit length: x / |x| over the last dimension; rows with |x| <= 1e-12 give 0. x
+    [...][D]."""
     given("x", x, *[None] * (x.dim() if isinstance(x, Tensor) and x.dim() else 1))
     return _UnitRows.apply(x)
 
@@ -109,7 +128,9 @@ class _LongConv(torch.autograd.Function):
         def work(i: int, first: int, end: int) -> None:
             p = struct("smx_longconv", B=end - first, L=L, D=D, taps=k.shape[1], ld=D, **{"lambda": squash})
             memory = scratch(kernel("longconv_scratch_bytes")(L))
-            kernel("longconv_fwd")(at(y[first]), at(spectra[i]), at(x[first]), weights, at(table), aligned(memory), p)
+            kernel("longconv_fwd")(
+                at(y[first]), at(spectra[i]), at(x[first]), weights, at(table), aligned(memory), p
+            )
 
         each([(i, *span) for i, span in enumerate(parts)], work)
         ctx.save_for_backward(x, k, skip, spectrum)
@@ -126,18 +147,31 @@ class _LongConv(torch.autograd.Function):
         weights = struct("smx_longconv_weights", k=k, skip=skip)
 
         def work(i: int, first: int, end: int) -> None:
-            p = struct("smx_longconv", B=end - first, L=L, D=D, taps=k.shape[1], ld=D, **{"lambda": ctx.squash})
+            p = struct(
+                "smx_longconv", B=end - first, L=L, D=D, taps=k.shape[1], ld=D, **{"lambda": ctx.squash}
+            )
             memory = scratch(kernel("longconv_scratch_bytes")(L))
             slopes = struct("smx_longconv_gradients", k=partial.parts[i][0], skip=partial.parts[i][1])
-            kernel("longconv_bwd")(at(dx[first]), slopes, at(dy[first]), at(x[first]), weights, at(spectrum), at(table), aligned(memory), p)
+            kernel("longconv_bwd")(
+                at(dx[first]),
+                slopes,
+                at(dy[first]),
+                at(x[first]),
+                weights,
+                at(spectrum),
+                at(table),
+                aligned(memory),
+                p,
+            )
 
         each([(i, *span) for i, span in enumerate(groups)], work)
         return dx, *partial.sums(), None
 
 
 def long_conv(x: Tensor, k: Tensor, skip: Tensor | None = None, *, squash: float = 0.0) -> Tensor:
-    """Long convolution by FFT (Fu et al. 2023; CHELA Eq. 7): y_t[c] = sum_{s <= t} K_c[s] x_{t-s}[c] (+ skip_c x_t[c]) with
-    K = sign(k) max(|k| - squash, 0). x [B][L][D], k [D][taps], skip [D] or None. Errors: SeqmixError."""
+    """Long convolution by FFT (Fu et al. 2023; CHELA Eq. 7): y_t[c] = sum_{s <= t} K_c[s] x_{t-s}[c] (+
+    skip_c x_t[c]) with K = sign(k) max(|k| - squash, 0). x [B][L][D], k [D][taps], skip [D] or None. Errors:
+    SeqmixError."""
     D = given("x", x, None, None, None).shape[2]
     given("k", k, D, None), given("skip", skip, D, optional=True)
     if real("squash", squash) < 0:
@@ -155,7 +189,9 @@ def _iir_table(rows: int) -> Tensor:
 class _Iir(torch.autograd.Function):
     @staticmethod
     def _p(x: Tensor, theta: Tensor, mode: int, B: int) -> Any:
-        return struct("smx_iir", B=B, L=x.shape[1], D=x.shape[2], bins=theta.shape[1], F=theta.shape[3], mode=mode)
+        return struct(
+            "smx_iir", B=B, L=x.shape[1], D=x.shape[2], bins=theta.shape[1], F=theta.shape[3], mode=mode
+        )
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, theta: Tensor, mode: int) -> Tensor:
@@ -182,17 +218,22 @@ class _Iir(torch.autograd.Function):
         def work(first: int, end: int) -> None:
             p = _Iir._p(x, theta, ctx.mode, end - first)
             memory = scratch(kernel("iir_scratch_bytes")(p))
-            kernel("iir_bwd")(*(at(t[first]) for t in (dx, dtheta, dy, x, theta)), at(ctx.table), aligned(memory), p)
+            kernel("iir_bwd")(
+                *(at(t[first]) for t in (dx, dtheta, dy, x, theta)), at(ctx.table), aligned(memory), p
+            )
 
         each(spans(len(x), 4 * get_threads()), work)
         return dx, dtheta, None
 
 
 def iir(x: Tensor, theta: Tensor, *, mode: str = "causal") -> Tensor:
-    """Focus's adaptive second-order filters (Eqs. 5-8): x through 1 / (1 + theta_0 z^-1 + theta_1 z^-2), summed over F filters.
+    """Focus's adaptive second-order filters (Eqs. 5-8): x through 1 / (1 + theta_0 z^-1 + theta_1 z^-2),
+    summed over F filters.
 
-    x [B][L][D]; theta [B][bins][D][F][2], for each bin of L/bins rows. mode: "causal", the state zero at the start of each bin;
-    "carry", from bin to bin; "literal", the product of transforms of each bin, which looks ahead. Errors: SeqmixError."""
+    x [B][L][D]; theta [B][bins][D][F][2], for each bin of L/bins rows. mode: "causal", the state zero at the
+    start of each bin; "carry", from bin to bin; "literal", the product of transforms of each bin, which looks
+    ahead. Errors: SeqmixError.
+    """
     B, L, D = given("x", x, None, None, None).shape
     bins = given("theta", theta, B, None, D, None, 2).shape[1]
     if L % bins:

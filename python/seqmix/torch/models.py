@@ -1,5 +1,5 @@
-"""Our models as modules of PyTorch: each mixer a function of its weights, as model/mixers/NAME.c has it, over the kernels of this
-package; the names of the weights are those of the checkpoints."""
+"""Our models as modules of PyTorch: each mixer a function of its weights, as model/mixers/NAME.c has it, over
+the kernels of this package; the names of the weights are those of the checkpoints."""
 from __future__ import annotations
 
 import os
@@ -52,7 +52,9 @@ def _softmax(c: Config, q: Tensor, k: Tensor, v: Tensor, **more: Any) -> Tensor:
     if c["position"] == "rope":
         q, k = _rope(q, heads), _rope(k, heads)
     if c["position"] in ("alibi", "alibi_scaled"):
-        more["bias"] = _alibi(heads, q.shape[1], (q.shape[2] / heads) ** -0.5 if c["position"] == "alibi_scaled" else 1)
+        more["bias"] = _alibi(
+            heads, q.shape[1], (q.shape[2] / heads) ** -0.5 if c["position"] == "alibi_scaled" else 1
+        )
     return attention(q, k, v, heads=heads, layout="bld", **more)
 
 
@@ -94,8 +96,14 @@ def _las(c: Config, w: Weights, x: Tensor) -> Tensor:
         alphas = torch.tensor([float(a) for a in c["alphas"].split(",")])
     options = dict(heads=heads, pool=c["pool"], window=int(c["window"]), chunk=chunk, layout="bld")
     if kind == "exp":
-        return las_attention(q, k, v, alphas=alphas, decay_range=float(c["decay_range"]), **options) @ w["w_o"]
-    bias = None if kind == "none" else _alibi(heads, x.shape[1], (x.shape[2] / heads) ** -0.5 if kind == "alibi_scaled" else 1)
+        return (
+            las_attention(q, k, v, alphas=alphas, decay_range=float(c["decay_range"]), **options) @ w["w_o"]
+        )
+    bias = (
+        None
+        if kind == "none"
+        else _alibi(heads, x.shape[1], (x.shape[2] / heads) ** -0.5 if kind == "alibi_scaled" else 1)
+    )
     return las_attention(q, k, v, alphas=torch.zeros(heads), bias=bias, **options) @ w["w_o"]
 
 
@@ -107,12 +115,20 @@ def _cat(c: Config, w: Weights, x: Tensor) -> Tensor:
 
 def _lincat(c: Config, w: Weights, x: Tensor) -> Tensor:
     q, k, v = (_filtered(c, w, x, n) for n in "qkv")
-    return linear_attention(q, k, v, heads=int(c["heads"]), normaliser="sum", tile=int(c["tile"]), layout="bld") @ w["w_o"]
+    return (
+        linear_attention(q, k, v, heads=int(c["heads"]), normaliser="sum", tile=int(c["tile"]), layout="bld")
+        @ w["w_o"]
+    )
 
 
 def _linear(c: Config, w: Weights, x: Tensor) -> Tensor:
     q, k, v = (x @ w[f"w_{n}"] for n in "qkv")
-    return linear_attention(q, k, v, heads=int(c["heads"]), normaliser=c["normaliser"], tile=int(c["tile"]), layout="bld") @ w["w_o"]
+    return (
+        linear_attention(
+            q, k, v, heads=int(c["heads"]), normaliser=c["normaliser"], tile=int(c["tile"]), layout="bld"
+        )
+        @ w["w_o"]
+    )
 
 
 def _lcat(c: Config, w: Weights, x: Tensor) -> Tensor:
@@ -124,7 +140,10 @@ def _lcat(c: Config, w: Weights, x: Tensor) -> Tensor:
         taps = torch.ones(min(block, x.shape[1]))
     marks = conv1d(k, taps[None])
     dense = marks if c["dense_keys"] == "filtered" else k
-    return landmark_attention(q, dense, v, marks.detach(), block=block, heads=int(c["heads"]), layout="bld") @ w["w_o"]
+    return (
+        landmark_attention(q, dense, v, marks.detach(), block=block, heads=int(c["heads"]), layout="bld")
+        @ w["w_o"]
+    )
 
 
 def _long(c: Config, w: Weights, x: Tensor) -> Tensor:
@@ -225,10 +244,24 @@ def _focus(c: Config, w: Weights, x: Tensor) -> Tensor:
 
 
 MIXERS: dict[str, Callable[[Config, Weights, Tensor], Tensor]] = {
-    "attention": _attention, "las": _las, "cat": _cat, "lincat": _lincat, "linear": _linear, "lcat": _lcat, "longconv": _longconv,
-    "ema": _ema, "s4d": _s4d, "mamba": _mamba, "gla": _gla, "deltanet": _deltanet, "gated_deltanet": _deltanet, "mamba2": _mamba2,
-    "chela": _chela, "focus": _focus, "focus_h": _focus,
-}  # fmt: skip
+    "attention": _attention,
+    "las": _las,
+    "cat": _cat,
+    "lincat": _lincat,
+    "linear": _linear,
+    "lcat": _lcat,
+    "longconv": _longconv,
+    "ema": _ema,
+    "s4d": _s4d,
+    "mamba": _mamba,
+    "gla": _gla,
+    "deltanet": _deltanet,
+    "gated_deltanet": _deltanet,
+    "mamba2": _mamba2,
+    "chela": _chela,
+    "focus": _focus,
+    "focus_h": _focus,
+}
 
 
 # ---- Modules
@@ -257,15 +290,24 @@ class _Tree(nn.Module):
 def _opened(source: Any) -> tuple[Run, bool]:
     if isinstance(source, Run):
         return source, False
-    text = isinstance(source, Mapping) or isinstance(source, str) and "=" in source and not os.path.exists(source)
+    text = (
+        isinstance(source, Mapping)
+        or isinstance(source, str)
+        and "=" in source
+        and not os.path.exists(source)
+    )
     return (Run(source) if text else Run.load(source)), True
 
 
 def weights(source: Run | str | bytes | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Tensor]:
-    """The weights of a run, of a checkpoint (path or bytes), or that a config starts from: tensors by name, copies, as
-    load_state_dict of `Model` takes them."""
+    """The weights of a run, of a checkpoint (path or bytes), or that a config starts from: tensors by name,
+    copies, as load_state_dict of `Model` takes them."""
     run, ours = _opened(source)
-    found = {n: torch.from_numpy(np.array(run.tensors[n])) for n in run.tensors if ":" not in n and _is_weight(run, n)}
+    found = {
+        n: torch.from_numpy(np.array(run.tensors[n]))
+        for n in run.tensors
+        if ":" not in n and _is_weight(run, n)
+    }
     if ours:
         run.close()
     return found
@@ -276,9 +318,10 @@ def _is_weight(run: Run, name: str) -> bool:
 
 
 class Mixer(_Tree):
-    """One mixer: [B][L][D] to [B][L][D]. source: a run, a checkpoint (path or bytes), or a config, whose starting weights it
-    has then: Mixer("mixer=las&width=64&heads=4"). block: which one of the model's. state_dict has the mixer's own names
-    ("filter_q"). Errors: SeqmixError."""
+    """One mixer: [B][L][D] to [B][L][D]. source: a run, a checkpoint (path or bytes), or a config, whose
+    starting weights it
+    has then: Mixer("mixer=las&width=64&heads=4"). block: which one of the model's. state_dict has the mixer's
+    own names ("filter_q"). Errors: SeqmixError."""
 
     def __init__(self, source: Any, block: int = 0) -> None:
         run, ours = _opened(source)
@@ -309,9 +352,10 @@ def _part(found: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
 
 
 class Model(_Tree):
-    """A whole model of ours: tokens [B][L] or values [B][L][C] to logits [B][L][classes], or [B][1][classes] where the task wants one
-    answer. source as in `Mixer`. state_dict has the names of a checkpoint: model.load_state_dict(seqmix.torch.weights("run.st")).
-    The same numbers as the run's to rounding. Errors: SeqmixError."""
+    """A whole model of ours: tokens [B][L] or values [B][L][C] to logits [B][L][classes], or [B][1][classes]
+    where the task wants one answer. source as in `Mixer`. state_dict has the names of a checkpoint:
+    model.load_state_dict(seqmix.torch.weights("run.st")). The same numbers as the run's to rounding. Errors:
+    SeqmixError."""
 
     def __init__(self, source: Any) -> None:
         run, ours = _opened(source)
@@ -321,19 +365,31 @@ class Model(_Tree):
         super().__init__(found)
         self.config, self.one_answer = values, targets == 1
         self._function = _function(values)
-        self._gated = values["mixer"] in ("ema", "focus", "focus_h") or values["mixer"] == "chela" and values["residual"] == "0"
+        self._gated = (
+            values["mixer"] in ("ema", "focus", "focus_h")
+            or values["mixer"] == "chela"
+            and values["residual"] == "0"
+        )
 
     def _norm(self, w: Weights, name: str, x: Tensor) -> Tensor:
         kind = self.config["norm"]
         if kind == "rms":
             return _rms(x) * w[f"{name}.gain"]
-        return x if kind == "none" else F.layer_norm(x, x.shape[-1:], w[f"{name}.gain"], w[f"{name}.bias"], 1e-5)
+        return (
+            x if kind == "none" else F.layer_norm(x, x.shape[-1:], w[f"{name}.gain"], w[f"{name}.bias"], 1e-5)
+        )
 
     def _embedded(self, w: Weights, inputs: Tensor) -> Tensor:
-        x = inputs @ w["input_w"] + w["input_bias"] if "input_w" in w else F.embedding(inputs.long(), w["embedding"])
+        x = (
+            inputs @ w["input_w"] + w["input_bias"]
+            if "input_w" in w
+            else F.embedding(inputs.long(), w["embedding"])
+        )
         if self.config["position"] == "learned":
             if x.shape[1] > len(w["position"]):
-                raise SeqmixError(f"{x.shape[1]} rows are too many: position=learned ends at length={len(w['position'])}")
+                raise SeqmixError(
+                    f"{x.shape[1]} rows are too many: position=learned ends at length={len(w['position'])}"
+                )
             x = x + w["position"][: x.shape[1]]
         if self.config["position"] == "sinusoidal":
             _, L, D = x.shape
@@ -346,12 +402,18 @@ class Model(_Tree):
         x = self._embedded(w, inputs)
         for block in range(int(c["blocks"])):
             mine = _part(w, f"block{block}.")
-            y = self._function(c, {**_part(w, "shared."), **_part(mine, "mixer.")}, self._norm(mine, "norm_1", x))
+            y = self._function(
+                c, {**_part(w, "shared."), **_part(mine, "mixer.")}, self._norm(mine, "norm_1", x)
+            )
             x = y if self._gated else x + y
             if int(c["mlp"]):
                 m = _part(mine, "mlp.")
                 h = self._norm(mine, "norm_2", x) @ m["w_1"] + m["b_1"]
-                x = x + (F.gelu(h, approximate="tanh") if c["activation"] == "gelu" else F.silu(h)) @ m["w_2"] + m["b_2"]
+                x = (
+                    x
+                    + (F.gelu(h, approximate="tanh") if c["activation"] == "gelu" else F.silu(h)) @ m["w_2"]
+                    + m["b_2"]
+                )
         x = self._norm(w, "norm", x)
         x = x.mean(1, keepdim=True) if self.one_answer else x
         return x @ w["head"] + w["head_bias"]

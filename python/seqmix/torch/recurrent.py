@@ -1,4 +1,5 @@
-"""What carries a state along a sequence: gated linear attention, the delta rule, moving averages, state space models."""
+"""What carries a state along a sequence: gated linear attention, the delta rule, moving averages, state space
+models."""
 from __future__ import annotations
 
 from typing import Any
@@ -8,7 +9,23 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from .._errors import SeqmixError
-from ._call import GROUPS, Partial, aligned, at, count, each, flat, get_threads, given, kernel, real, scratch, spans, struct, word
+from ._call import (
+    GROUPS,
+    Partial,
+    aligned,
+    at,
+    count,
+    each,
+    flat,
+    get_threads,
+    given,
+    kernel,
+    real,
+    scratch,
+    spans,
+    struct,
+    word,
+)
 from .convolution import long_conv
 
 
@@ -29,7 +46,17 @@ class _State(torch.autograd.Function):
         return struct(name, **dict(zip(("q", "k", "v", "beta", "g"), (_first(t, first) for t in arrays))))
 
     @staticmethod
-    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, beta: Tensor | None, g: Tensor | None, start: Tensor | None, rule: str, scale: float) -> Any:
+    def forward(
+        ctx: Any,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        beta: Tensor | None,
+        g: Tensor | None,
+        start: Tensor | None,
+        rule: str,
+        scale: float,
+    ) -> Any:
         q, k, v, beta, g, start = map(flat, (q, k, v, beta, g, start))
         B, L, H, dk = q.shape
         dv, gates = v.shape[3], 0 if g is None else g.dim() - 1
@@ -40,7 +67,9 @@ class _State(torch.autograd.Function):
             p = _State._p(q, v, gates, scale, end - first)
             memory = scratch(kernel("state_fwd_scratch_bytes")(p))
             x = _State._part("smx_state_rows", first, q, k, v, beta, g)
-            kernel(rule + "_fwd")(at(y[first]), at(last[first]), at(states[first]), x, _first(start, first), aligned(memory), p)
+            kernel(rule + "_fwd")(
+                at(y[first]), at(last[first]), at(states[first]), x, _first(start, first), aligned(memory), p
+            )
 
         each(spans(B, 4 * get_threads()), work)
         ctx.save_for_backward(q, k, v, beta, g, start, states)
@@ -63,13 +92,17 @@ class _State(torch.autograd.Function):
             memory = scratch(kernel("state_bwd_scratch_bytes")(p))
             x = _State._part("smx_state_rows", first, q, k, v, beta, g)
             dx = _State._part("smx_state_gradients", first, dq, dk_, dv, dbeta, dg)
-            kernel(ctx.rule + "_bwd")(dx, *(_first(t, first) for t in (dstart, dy, dlast)), x, at(states[first]), aligned(memory), p)
+            kernel(ctx.rule + "_bwd")(
+                dx, *(_first(t, first) for t in (dstart, dy, dlast)), x, at(states[first]), aligned(memory), p
+            )
 
         each(spans(B, 4 * get_threads()), work)
         return dq, dk_, dv, dbeta, dg, None if start is None else dstart, None, None
 
 
-def _state(rule: str, q: Any, k: Any, v: Any, beta: Any, g: Any, start: Any, scale: Any, layout: str) -> tuple[Tensor, Tensor]:
+def _state(
+    rule: str, q: Any, k: Any, v: Any, beta: Any, g: Any, start: Any, scale: Any, layout: str
+) -> tuple[Tensor, Tensor]:
     apart = word("layout", layout, "bhld", "blhd") == 0
     one, two = given("q", q, None, None, None, None).shape[1:3]
     B, dk = q.shape[0], q.shape[3]
@@ -86,22 +119,39 @@ def _state(rule: str, q: Any, k: Any, v: Any, beta: Any, g: Any, start: Any, sca
 
 
 def gated_linear_attention(
-    q: Tensor, k: Tensor, v: Tensor, g: Tensor | None = None, beta: Tensor | None = None, start: Tensor | None = None, *,
-    scale: float | None = None, layout: str = "bhld",
-) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """S_t = diag(e^{g_t}) S_{t-1} + k_t (beta_t v_t)^T, y_t = scale S_t^T q_t (Yang et al. 2023, Eq. 3; Mamba-2's SSD).
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    g: Tensor | None = None,
+    beta: Tensor | None = None,
+    start: Tensor | None = None,
+    *,
+    scale: float | None = None,
+    layout: str = "bhld",
+) -> tuple[Tensor, Tensor]:
+    """S_t = diag(e^{g_t}) S_{t-1} + k_t (beta_t v_t)^T, y_t = scale S_t^T q_t (Yang et al. 2023, Eq. 3;
+    Mamba-2's SSD).
 
-    q, k [B][H][L][dk], v [B][H][L][dv]; g <= 0, [B][H][L] or [B][H][L][dk], or None; beta [B][H][L] or None: 1; start
-    [B][H][dk][dv] or None: zeros. layout="blhd": [B][L][H][..], which is used where it lies. scale: 1/sqrt(dk) where none is given.
+    q, k [B][H][L][dk], v [B][H][L][dv]; g <= 0, [B][H][L] or [B][H][L][dk], or None; beta [B][H][L] or None:
+    1; start [B][H][dk][dv] or None: zeros. layout="blhd": [B][L][H][..], which is used where it lies. scale:
+    1/sqrt(dk) where none is given.
     Returns y as v, and the last state, so that a sequence may come in parts. Errors: SeqmixError."""
     return _state("gla", q, k, v, beta, g, start, scale, layout)
 
 
 def gated_delta_rule(
-    q: Tensor, k: Tensor, v: Tensor, beta: Tensor, g: Tensor | None = None, start: Tensor | None = None, *,
-    scale: float | None = None, layout: str = "bhld",
-) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """R = diag(e^{g_t}) S_{t-1}, S_t = R + k_t (beta_t (v_t - R^T k_t))^T, y_t = scale S_t^T q_t (Yang et al. 2024), gated or not.
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    beta: Tensor,
+    g: Tensor | None = None,
+    start: Tensor | None = None,
+    *,
+    scale: float | None = None,
+    layout: str = "bhld",
+) -> tuple[Tensor, Tensor]:
+    """R = diag(e^{g_t}) S_{t-1}, S_t = R + k_t (beta_t (v_t - R^T k_t))^T, y_t = scale S_t^T q_t (Yang et al.
+    2024), gated or not.
 
     |k_t| <= 1, beta [B][H][L] in [0, 1]. Otherwise as `gated_linear_attention`."""
     if beta is None:
@@ -141,15 +191,19 @@ class _Ema(torch.autograd.Function):
             memory = scratch(kernel("scan_scratch_bytes")(L, D, S))
             p = struct("smx_ema", B=end - first, L=L, D=D, S=S)
             slopes = struct("smx_ema_gradients", **dict(zip(_Ema.NAMES, partial.parts[i])))
-            kernel("ema_bwd")(at(dx[first]), slopes, at(dy[first]), at(x[first]), w, at(states[first]), aligned(memory), p)
+            kernel("ema_bwd")(
+                at(dx[first]), slopes, at(dy[first]), at(x[first]), w, at(states[first]), aligned(memory), p
+            )
 
         each([(i, *span) for i, span in enumerate(groups)], work)
         return dx, *partial.sums()
 
 
-def ema(x: Tensor, alpha: Tensor, delta: Tensor, beta: Tensor, eta: Tensor, skip: Tensor | None = None) -> Tensor:
-    """MEGA's damped moving average (Ma et al. 2023, Eqs. 5-6). x [B][L][D]; alpha, delta (before the sigmoid), beta, eta [D][S];
-    skip [D] or None. Returns [B][L][D]. Errors: SeqmixError."""
+def ema(
+    x: Tensor, alpha: Tensor, delta: Tensor, beta: Tensor, eta: Tensor, skip: Tensor | None = None
+) -> Tensor:
+    """MEGA's damped moving average (Ma et al. 2023, Eqs. 5-6). x [B][L][D]; alpha, delta (before the
+    sigmoid), beta, eta [D][S]; skip [D] or None. Returns [B][L][D]. Errors: SeqmixError."""
     D = given("x", x, None, None, None).shape[2]
     S = given("alpha", alpha, D, None).shape[1]
     for name, w in (("delta", delta), ("beta", beta), ("eta", eta)):
@@ -160,14 +214,18 @@ def ema(x: Tensor, alpha: Tensor, delta: Tensor, beta: Tensor, eta: Tensor, skip
 
 class _Scan(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, dt: Tensor, a_log: Tensor, b: Tensor, c: Tensor, skip: Tensor | None) -> Tensor:
+    def forward(
+        ctx: Any, x: Tensor, dt: Tensor, a_log: Tensor, b: Tensor, c: Tensor, skip: Tensor | None
+    ) -> Tensor:
         x, dt, a_log, b, c, skip = map(flat, (x, dt, a_log, b, c, skip))
         (B, L, D), S = x.shape, a_log.shape[1]
         y, states = torch.empty_like(x), torch.empty(B, kernel("scan_state_floats")(L, D, S))
 
         def work(first: int, end: int) -> None:
             memory = scratch(kernel("scan_scratch_bytes")(L, D, S))
-            system = struct("smx_scan_system", dt=at(dt[first]), a_log=a_log, b=at(b[first]), c=at(c[first]), skip=skip)
+            system = struct(
+                "smx_scan_system", dt=at(dt[first]), a_log=a_log, b=at(b[first]), c=at(c[first]), skip=skip
+            )
             p = struct("smx_scan", B=end - first, L=L, D=D, S=S)
             kernel("scan_fwd")(at(y[first]), at(states[first]), at(x[first]), system, aligned(memory), p)
 
@@ -186,23 +244,45 @@ class _Scan(torch.autograd.Function):
 
         def work(i: int, first: int, end: int) -> None:
             memory = scratch(kernel("scan_scratch_bytes")(L, D, S))
-            system = struct("smx_scan_system", dt=at(dt[first]), a_log=a_log, b=at(b[first]), c=at(c[first]), skip=skip)
+            system = struct(
+                "smx_scan_system", dt=at(dt[first]), a_log=a_log, b=at(b[first]), c=at(c[first]), skip=skip
+            )
             da_log, dskip = partial.parts[i]
-            slopes = struct("smx_scan_gradients", dt=at(ddt[first]), a_log=da_log, b=at(db[first]), c=at(dc[first]), skip=dskip)
+            slopes = struct(
+                "smx_scan_gradients",
+                dt=at(ddt[first]),
+                a_log=da_log,
+                b=at(db[first]),
+                c=at(dc[first]),
+                skip=dskip,
+            )
             p = struct("smx_scan", B=end - first, L=L, D=D, S=S)
-            kernel("scan_bwd")(at(dx[first]), slopes, at(dy[first]), at(x[first]), system, at(states[first]), aligned(memory), p)
+            kernel("scan_bwd")(
+                at(dx[first]),
+                slopes,
+                at(dy[first]),
+                at(x[first]),
+                system,
+                at(states[first]),
+                aligned(memory),
+                p,
+            )
 
         each([(i, *span) for i, span in enumerate(groups)], work)
         da_log, dskip = partial.sums()
         return dx, ddt, da_log, db, dc, dskip
 
 
-def selective_scan(x: Tensor, dt: Tensor, a_log: Tensor, b: Tensor, c: Tensor, skip: Tensor | None = None) -> Tensor:
-    """Mamba's selective scan (Gu & Dao 2023, Eq. 2 and Alg. 2), A = -exp(a_log). x, dt [B][L][D] (dt > 0); a_log [D][S]; b, c
-    [B][L][S]; skip [D] or None. Returns [B][L][D]. Errors: SeqmixError."""
+def selective_scan(
+    x: Tensor, dt: Tensor, a_log: Tensor, b: Tensor, c: Tensor, skip: Tensor | None = None
+) -> Tensor:
+    """Mamba's selective scan (Gu & Dao 2023, Eq. 2 and Alg. 2), A = -exp(a_log). x, dt [B][L][D] (dt > 0);
+    a_log [D][S]; b, c [B][L][S]; skip [D] or None. Returns [B][L][D]. Errors: SeqmixError."""
     B, L, D = given("x", x, None, None, None).shape
     S = given("a_log", a_log, D, None).shape[1]
-    given("dt", dt, B, L, D), given("b", b, B, L, S), given("c", c, B, L, S), given("skip", skip, D, optional=True)
+    given("dt", dt, B, L, D), given("b", b, B, L, S), given("c", c, B, L, S), given(
+        "skip", skip, D, optional=True
+    )
     return _Scan.apply(x, dt, a_log, b, c, skip)
 
 
@@ -225,17 +305,28 @@ class _S4dKernel(torch.autograd.Function):
     def backward(ctx: Any, dk: Tensor) -> Any:
         weights, dk = ctx.saved_tensors, dk.contiguous()
         D, S = weights[1].shape
-        slopes, memory = [None if w is None else torch.zeros_like(w) for w in weights], scratch(kernel("s4d_scratch_bytes")(ctx.L))
-        w, dw = (struct(f"smx_s4d_{what}", **dict(zip(_S4dKernel.NAMES, of))) for what, of in (("weights", weights), ("gradients", slopes)))
+        slopes, memory = [None if w is None else torch.zeros_like(w) for w in weights], scratch(
+            kernel("s4d_scratch_bytes")(ctx.L)
+        )
+        w, dw = (
+            struct(f"smx_s4d_{what}", **dict(zip(_S4dKernel.NAMES, of)))
+            for what, of in (("weights", weights), ("gradients", slopes))
+        )
         kernel("s4d_bwd")(dw, at(dk), w, aligned(memory), struct("smx_s4d", L=ctx.L, D=D, S=S))
         return None, *slopes
 
 
-def s4d(x: Tensor, log_dt: Tensor, log_a: Tensor, a_im: Tensor | None, c: Tensor, skip: Tensor | None = None) -> Tensor:
-    """S4D (Gu et al. 2022): the long convolution by the kernel of a diagonal state space model. x [B][L][D]; log_dt [D]; log_a, a_im
-    [D][S]; c [D][S][2], or [D][S] where a_im is None (real states); skip [D] or None. Returns [B][L][D]. Errors: SeqmixError."""
+def s4d(
+    x: Tensor, log_dt: Tensor, log_a: Tensor, a_im: Tensor | None, c: Tensor, skip: Tensor | None = None
+) -> Tensor:
+    """S4D (Gu et al. 2022): the long convolution by the kernel of a diagonal state space model. x [B][L][D];
+    log_dt [D]; log_a, a_im [D][S]; c [D][S][2], or [D][S] where a_im is None (real states); skip [D] or None.
+    Returns [B][L][D]. Errors: SeqmixError.
+    """
     _, L, D = given("x", x, None, None, None).shape
     S = given("log_a", log_a, D, None).shape[1]
-    given("log_dt", log_dt, D), given("a_im", a_im, D, S, optional=True), given("skip", skip, D, optional=True)
+    given("log_dt", log_dt, D), given("a_im", a_im, D, S, optional=True), given(
+        "skip", skip, D, optional=True
+    )
     given("c", c, D, S, *([] if a_im is None else [2]))
     return long_conv(x, _S4dKernel.apply(L, log_dt, log_a, a_im, c), skip)

@@ -1,0 +1,87 @@
+"""Inputs that are good to test with, drawn from the ranges of `seqmix vectors`."""
+from __future__ import annotations
+
+import math
+from typing import Any, Mapping, Sequence
+
+import numpy as np
+
+from . import ref
+
+
+def _sizes(mechanism: ref.Mechanism, length: int, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters of a case of that length: sizes of the mechanism's first case, and what was given. Where a
+    length must be divisible, the next that is."""
+    needed = {
+        n
+        for n, p in mechanism.params.items()
+        if p["type"].startswith("size") or p["type"] == "real" and not p["default"]
+    }
+    sizes = {n: v for n, v in mechanism._case.items() if n in needed}
+    params = {**sizes, **given}
+    if "L" in mechanism.params and "L" not in given:
+        step = math.lcm(*(int(params[n]) for n in ("n_bins", "C") if n in params))
+        params["L"] = -(-length // step) * step
+    return params
+
+
+def draw(
+    mechanism: str,
+    seed: int = 0,
+    length: int = 17,
+    batch: Sequence[int] = (),
+    optional: Any = True,
+    **params: Any,
+) -> dict[str, Any]:
+    """Inputs of a mechanism that are good to test with, by name, and its parameters under "params": drawn
+    from the ranges of `seqmix vectors`, numbers of eight significant bits, which are the same in float64,
+    float32, float16 and bfloat16. Every size that is not given is that of the mechanism's first case in the
+    set. batch: leading dimensions of what each sequence has its own of.
+    optional: names of the optional inputs that are wanted; True: all, False: none."""
+    m = getattr(ref, mechanism)
+    sizes = _sizes(m, length, params)
+    for attempt in range(256):
+        random = np.random.default_rng([seed, attempt])
+        pieces = [_draw_piece(m, random, sizes, optional) for _ in range(math.prod(batch))]
+        if min(margin for _, margin in pieces) >= 1 / 16:
+            break
+    inputs = {}
+    own = {a.name for a in m._active(sizes) if a.sequence}
+    for name, array in pieces[0][0].items():
+        shared = not batch or name not in own
+        inputs[name] = (
+            array if shared else np.stack([p[name] for p, _ in pieces]).reshape(*batch, *array.shape)
+        )
+    return {**inputs, "params": sizes}
+
+
+def name_is_data(mechanism: ref.Mechanism, name: str) -> bool:
+    """Whether an input has rows (its shape begins with L), as no weight does."""
+    return any(a.name == name and a.shape.split()[0] == "L" and a.kind == "input" for a in mechanism._arrays)
+
+
+def _draw_piece(
+    m: ref.Mechanism, random: np.random.Generator, sizes: Mapping[str, Any], optional: Any
+) -> tuple[dict[str, np.ndarray], float]:
+    with ref._Case(m.name, sizes) as case:
+        case.shapes()
+        inputs = {}
+        for a in m._active(sizes):
+            if a.kind != "input" or (
+                a.optional and a.name != "dy" and not (optional is True or (optional and a.name in optional))
+            ):
+                continue
+            low, high, shift = m._draws[a.name]
+            shape, _ = case.get("i", a.name)
+            if a.integer:
+                inputs[a.name] = random.integers(-1, sizes["V"], shape).astype(np.int32)
+            else:
+                inputs[a.name] = random.integers(low, high, shape, endpoint=True) / 2.0**shift
+    margin = math.inf
+    if m.name in ("lcat", "landmark_attention_qkv"):
+        with ref._Case(m.name, sizes) as case:
+            for name, array in inputs.items():
+                case.set(name, array)
+            case.run()
+            margin = case.margin()
+    return inputs, margin
