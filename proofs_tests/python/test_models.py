@@ -20,7 +20,7 @@ linear&normaliser=rms linear&normaliser=none lcat&heads=2 lcat&landmark=rho lcat
 longconv&squash=0.02&skip=0 ema s4d s4d&s4d_kind=real mamba gla&heads=2 deltanet&heads=2
 gated_deltanet&heads=2 mamba2&heads=2 chela chela&residual=1&squash=0.05 chela&fused=1 focus&bins=4
 focus&bins=4&iir=carry&theta=triangle&hyper=joint focus_h&bins=4&iir=literal&theta=bounded""".split()
-WITHOUT_MODULE = {"equations"}
+WITHOUT_MODULE = {"equations", "retnet", "based", "hyena", "lstm", "gru"}
 
 
 def test_every_mixer_is_here():
