@@ -414,6 +414,9 @@ static const struct {
 int cli_text(char *to, size_t size, const config *c, smx_error *error) {
     writer w = {.c = c, .to = to, .size = size};
     to[0] = 0;
+    if (c->blocks)
+        return error_say(
+            error, "a text is one mixer for all blocks; this config has mixers or keys of single blocks");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!strcmp(texts[i].mixer, c->of_mixer.name)) texts[i].write(&w);
     if (!w.n && !w.cannot) return error_say(error, "the language has no text for mixer=%s", c->of_mixer.name);

@@ -24,11 +24,24 @@ typedef struct {
     double *moved;     // [L]
 } bench;
 
+// Mixers that are looked at: the config's, or one for each block.
+static size_t blocks_of(const config *c) { return c->blocks ? c->n_blocks : 1; }
+static size_t claimed(const config *c, size_t length) {
+    size_t sum = 0;
+    for (size_t i = 0; i < blocks_of(c); i++) {
+        config view;
+        sum += mixer_lookahead(config_of_block(c, i, &view), length);
+    }
+    return sum < length ? sum : length - 1;
+}
 static int open_bench(bench *b, const config *c, smx_error *error) {
-    const mixer *m = mixer_of(c);
     const size_t L = c->common.length, D = c->common.width;
     memset(b, 0, sizeof *b);
-    if (m->check && m->check(c, L, error)) return -1;
+    for (size_t i = 0; i < blocks_of(c); i++) {
+        config view;
+        const config *own = config_of_block(c, i, &view);
+        if (mixer_of(own)->check && mixer_of(own)->check(own, L, error)) return -1;
+    }
     b->g = graph_new(GRAPH_EVAL, &b->weights, 1, L);
     b->x = calloc(L * D, sizeof *b->x);
     b->before = calloc(L * D, sizeof *b->before);
@@ -36,9 +49,17 @@ static int open_bench(bench *b, const config *c, smx_error *error) {
     if (!b->g || !b->x || !b->before || !b->moved)
         return config_fail(error, c, "length", "smaller: there is no memory for an audit");
     b->g->direct = 1;
-    graph_push(b->g, "mixer");
-    b->y = m->build(b->g, c, op_values(b->g, D));
-    graph_pop(b->g);
+    b->y = op_values(b->g, D);
+    for (size_t i = 0; i < blocks_of(c); i++) { // mixers of their own: one after another
+        config view;
+        const config *own = config_of_block(c, i, &view);
+        if (i)
+            graph_push(b->g, "mixer_%d", (int)i);
+        else
+            graph_push(b->g, "mixer");
+        b->y = mixer_of(own)->build(b->g, own, b->y);
+        graph_pop(b->g);
+    }
     b->g->values = b->x;
     if (b->g->failed) {
         if (error) *error = b->g->error;
@@ -108,7 +129,7 @@ int audit_mixer(audit_result *r, double *share, const config *c, smx_error *erro
     const int status = open_bench(&b, c, error);
     *r = (audit_result){.length = c->common.length};
     if (!status) {
-        r->claimed = mixer_lookahead(c, r->length);
+        r->claimed = claimed(c, r->length);
         if (share) memset(share, 0, r->length * r->length * sizeof *share);
         smx_rng random = rng_open(1, RNG_EVAL, 0);
         float *start = malloc(b.weights.total * sizeof *start + 1);

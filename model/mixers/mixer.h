@@ -40,6 +40,6 @@ extern const mixer *const mixers[]; // ended by NULL
 const mixer *mixer_find(const char *name);
 const char *mixer_name(size_t i);                       // of the i-th; NULL past the last
 const mixer *mixer_of(const config *c);                 // the config's
-size_t mixer_lookahead(const config *c, size_t length); // of the config's mixer
+size_t mixer_lookahead(const config *c, size_t length); // of the config's mixer, the most of several
 
 #endif

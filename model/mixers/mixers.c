@@ -31,6 +31,13 @@ const mixer *mixer_find(const char *name) {
 const mixer *mixer_of(const config *c) { return mixers[c->common.mixer]; }
 
 size_t mixer_lookahead(const config *c, size_t length) {
-    const mixer *m = mixer_of(c);
-    return m->lookahead ? m->lookahead(c, length) : 0;
+    size_t most = 0;
+    for (size_t i = 0; i < (c->blocks && !c->block ? c->n_blocks : 1); i++) {
+        config view;
+        const config *own = c->block ? c : config_of_block(c, i, &view);
+        const mixer *m = mixer_of(own);
+        const size_t ahead = m->lookahead ? m->lookahead(own, length) : 0;
+        if (ahead > most) most = ahead;
+    }
+    return most;
 }

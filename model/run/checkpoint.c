@@ -202,12 +202,12 @@ static int gives(const char *changes, const char *key) {
 // What the changes may not do to a trained model, and what a stranger's file may not do to whoever loads it.
 static int check_config(const config *was, const config *is, const char *changes, uint64_t step,
                         smx_error *e) {
-    static const char *const fixed[] = {"mixer", "task"};
+    static const char *const fixed[] = {"mixer", "mixers", "task"};
     static const char *const paths[] = {"text", "file", "folder"}; // keys that may name a file on disk
-    for (int i = 0; i < 2; i++) {
-        const char *value = config_get(was, fixed[i]);
-        if (strcmp(value, config_get(is, fixed[i])))
-            return config_fail(e, is, fixed[i], "%s as in the checkpoint", value);
+    for (int i = 0; i < 3; i++) {
+        const char *value = config_get(was, fixed[i]), *now = config_get(is, fixed[i]);
+        if (strcmp(value ? value : "", now ? now : ""))
+            return config_fail(e, is, fixed[i], "%s as in the checkpoint", value ? value : "left out");
     }
     if (step > is->common.steps)
         return config_fail(e, is, "steps", "at least %llu, where the checkpoint is",

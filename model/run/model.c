@@ -9,13 +9,18 @@
 #include "model/ops/ops.h"
 
 int model_check(const config *c, size_t length, smx_error *error) {
-    const mixer *m = mixer_of(c);
     if (c->common.position == POSITION_LEARNED && length > c->common.length)
         return config_fail(
             error, c, "position",
             "none, sinusoidal, rope or alibi at length %zu: learned positions end at length=%zu", length,
             c->common.length);
-    return m->check ? m->check(c, length, error) : 0;
+    for (size_t i = 0; i < (c->blocks ? c->n_blocks : 1); i++) {
+        config view;
+        const config *own = config_of_block(c, i, &view);
+        const mixer *m = mixer_of(own);
+        if (m->check && m->check(own, length, error)) return -1;
+    }
+    return 0;
 }
 
 static tensor *norm(graph *g, const config *c, tensor *x, const char *name) {
@@ -95,7 +100,8 @@ model model_build(graph *g, const config *c, const smx_task_instance *task, int 
     graph_name(g, x, "input");
     for (size_t i = 0; i < c->common.blocks; i++) {
         graph_push(g, "block%d", (int)i);
-        x = model_block(g, c, x);
+        config view;
+        x = model_block(g, config_of_block(c, i, &view), x);
         graph_pop(g);
     }
     if (task->per_position && !all_rows) x = op_gather(g, x);

@@ -13,6 +13,10 @@ const config_key common_keys[] = {
 
     KEY_ROW("mixer", KEY_WORD, "cat", 0, 0, "@mixers", "how a block mixes along the sequence", "model", S,
             mixer, offsetof(S, mixer)),
+    TEXT_KEY(
+        "mixers", S, mixers, "",
+        "a mixer for each block in place of mixer, cat,gla,attention, beginning again; block1.filter=5: a key of one block",
+        "model"),
     INT_KEY("width", S, width, "32", 1, 4096, "numbers per token inside the model (D)", "model"),
     INT_KEY("blocks", S, blocks, "1", 1, 64, "blocks one after another (N)", "model"),
     INT_KEY("heads", S, heads, "1", 1, 256, "heads of a block (H); divides width", "model"),
@@ -32,7 +36,7 @@ const config_key common_keys[] = {
     LARGE_INT_KEY("seed", S, seed, "1", 0, 9007199254740991.0,
                   "start of every random number: weights, data, order", "run"),
     INT_KEY("batch", S, batch, "32", 1, 65536, "sequences per step", "training"),
-    INT_KEY("steps", S, steps, "300", 1, 1e9, "planned steps; a cosine schedule ends there", "training"),
+    INT_KEY("steps", S, steps, "300", 1, 1e9, "planned steps; a cosine or linear schedule ends there", "training"),
     REAL_KEY("rate", S, rate, "0.01", 0, 10, "largest learning rate", "training"),
     WORD_KEY("schedule", S, schedule, SCHEDULES, "constant", "learning rate after the warm-up", "training"),
     INT_KEY("warmup", S, warmup, "20", 0, 1e9, "steps over which the rate rises from 0", "training"),

@@ -15,7 +15,8 @@
     W(POSITION_ALIBI, "alibi")                                                                               \
     W(POSITION_ALIBI_SCALED, "alibi_scaled")
 #define STARTS(W) W(START_FAN_IN, "fan_in") W(START_NORMAL, "normal") W(START_XAVIER, "xavier")
-#define SCHEDULES(W) W(SCHEDULE_CONSTANT, "constant") W(SCHEDULE_COSINE, "cosine")
+#define SCHEDULES(W)                                                                                         \
+    W(SCHEDULE_CONSTANT, "constant") W(SCHEDULE_COSINE, "cosine") W(SCHEDULE_LINEAR, "linear")
 
 typedef enum { NORMS(WORD_NAME) } norm_word;
 typedef enum { ACTIVATIONS(WORD_NAME) } activation_word;
@@ -27,6 +28,7 @@ typedef enum { SCHEDULES(WORD_NAME) } schedule_word;
 typedef struct {
     size_t version;
     unsigned task, mixer; // places in the lists of the language
+    const char *mixers;   // names with commas between, or ""
     size_t length, vocab;
     size_t width, blocks, heads, mlp;
     norm_word norm;

@@ -17,6 +17,13 @@ typedef struct {
     uint8_t said;  // 1: it says something about this run; 0: of another task or mixer
 } config_value;
 
+// A block whose mixer or whose keys are its own.
+typedef struct {
+    unsigned mixer;
+    config_part part;
+    void *settings; // what the part's keys fill
+} config_block;
+
 // A complete config: every key has a value.
 typedef struct smx_config {
     common_settings common;
@@ -24,6 +31,12 @@ typedef struct smx_config {
     config_part of_task, of_mixer;
     const config_language *language;
     config_own *own; // keys that a value brings, or NULL
+    // With `mixers`, or keys of single blocks: one for each, else NULL. `mixer` and `of_mixer` are then the
+    // first block's: its defaults are the model's.
+    config_block *blocks;
+    size_t n_blocks;
+    size_t block; // config_of_block's: its number + 1
+    struct config_block_key *block_keys;
     size_t n;
     config_value *values; // [n], every key of the language, as text: for this folder, and for who lists them
 } config;
@@ -45,6 +58,8 @@ char *config_text(const config *c);
 // The value of a key by its name, as text; NULL where it says nothing about this run. For sentences and
 // clients: what runs reads the structs.
 const char *config_get(const config *c, const char *key);
+// The config as its block i sees it, `view` or c itself; it lives as long as both.
+const config *config_of_block(const config *c, size_t i, config *view);
 // The first key outside `group` whose value is not the same in both, or NULL. `b` is a change of a's text.
 const config_key *config_difference(const config *a, const config *b, const char *group);
 

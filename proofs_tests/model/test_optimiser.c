@@ -13,14 +13,16 @@ typedef struct {
     double *p, *m, *v;
 } state_of;
 
-// Of a plan of so many steps; beyond its end a cosine stays at 0.
-static double expected_rate(int step, int plan, int cosine) { // steps count from 1
+// Of a plan of so many steps; beyond its end cosine and line stay at 0.
+enum { CONSTANT, COSINE, LINE };
+static double expected_rate(int step, int plan, int schedule) { // steps count from 1
     if (step < WARMUP) return 0.02 * step / WARMUP;
-    if (!cosine) return 0.02;
+    if (schedule == CONSTANT) return 0.02;
+    if (schedule == LINE) return step > plan ? 0 : 0.02 * (plan - step) / (plan - WARMUP);
     return step > plan ? 0 : 0.02 * 0.5 * (1 + cos(3.141592653589793 * (step - WARMUP) / (plan - WARMUP)));
 }
 // `steps` of them, of a plan of `plan`.
-static void steps_are_adamw(const char *change, int cosine, double clip, int plan, int steps) {
+static void steps_are_adamw(const char *change, int schedule, double clip, int plan, int steps) {
     smx_error e = {0};
     char config[400];
     check_trying("%s", change);
@@ -50,7 +52,7 @@ static void steps_are_adamw(const char *change, int cosine, double clip, int pla
         smx_metrics metrics;
         if (smx_run_step(r, 1, &e)) check_fail("%s", e.message);
         smx_run_metrics(r, &metrics);
-        const double rate = expected_rate(step, plan, cosine);
+        const double rate = expected_rate(step, plan, schedule);
         if (!(fabs(metrics.rate - rate) <= 1e-9))
             check_fail("step %d has the rate %g, expected %g", step, metrics.rate, rate);
         double square = 0;
@@ -110,6 +112,10 @@ static void cosine_and_clip(void **state) {
     (void)state;
     steps_are_adamw("schedule=cosine&clip=0.05", 1, 0.05, 12, 12);
     steps_are_adamw("schedule=cosine&clip=100", 1, 100, 12, 20);
+}
+static void linear_rate(void **state) {
+    (void)state;
+    steps_are_adamw("schedule=linear&clip=0", LINE, 0, 12, 20);
 }
 static void decay_on_matrices(void **state) {
     (void)state;
@@ -180,9 +186,9 @@ static void moments_are_saved_by_name(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(constant_rate), cmocka_unit_test(cosine_and_clip),
-                                       cmocka_unit_test(decay_on_matrices),
-                                       cmocka_unit_test(a_thousand_steps),
-                                       cmocka_unit_test(moments_are_saved_by_name)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(constant_rate),    cmocka_unit_test(linear_rate),
+        cmocka_unit_test(cosine_and_clip),  cmocka_unit_test(decay_on_matrices),
+        cmocka_unit_test(a_thousand_steps), cmocka_unit_test(moments_are_saved_by_name)};
     return cmocka_run_group_tests_name("optimiser", tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ typedef struct {
 
 static size_t expect(expected *e, size_t n, const config_key *keys) {
     for (; keys && keys->name; keys++) {
-        if (keys->choices && keys->choices[0] == '@') continue;
+        if ((keys->choices && keys->choices[0] == '@') || !strcmp(keys->name, "mixers")) continue;
         e[n].key = keys;
         e[n].x = unlike(keys, n, e[n].text, sizeof e[n].text);
         n++;

@@ -9,7 +9,8 @@ export const MODULE =
     2_200 + // MAD, state tracking, induction heads
     3_600 + // states, and text that is written, also in JavaScript
     5_200 + // tables
-    6_400; // retention, Based, Hyena, LSTM, GRU, and windows of attention
+    6_400 + // retention, Based, Hyena, LSTM, GRU, and windows of attention
+    1_600; // stacks of mixers
 /** verify.wasm, on demand: the proofs and the oracle, beside the same kernels. */
 export const PROOFS =
     200_000 +

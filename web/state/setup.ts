@@ -27,23 +27,26 @@ export function runsOf(engine: Engine, text: string): Values[] {
 }
 
 const cache = new Map<string, Values>();
-function defaults(engine: Engine, task: string, mixer: string): Values {
-    const text = format({ task, mixer });
-    let values = cache.get(text);
-    if (!values) cache.set(text, (values = engine.values(text)[0]!));
-    return values;
+/** What says which mixers a run has: one, or a stack of them and how many blocks. */
+function mechanism(values: Values): Values {
+    const { mixers, blocks, mixer } = values;
+    return mixers ? { mixers, blocks: blocks ?? '1' } : { mixer: mixer ?? '' };
+}
+function defaults(engine: Engine, values: Values): Values {
+    const text = format({ task: values['task'] ?? '', ...mechanism(values) });
+    let found = cache.get(text);
+    if (!found) cache.set(text, (found = engine.values(text)[0]!));
+    return found;
 }
 
 /** What a run changes from the defaults of its mixer and task; mixer and task first. */
 export function given(engine: Engine, values: Values): Values {
-    const mixer = values['mixer'] ?? '';
-    const task = values['task'] ?? '';
-    const start = defaults(engine, task, mixer);
+    const start = defaults(engine, values);
     const changed = Object.entries(values).filter(([key, value]) => start[key] !== value);
-    return { mixer, task, ...Object.fromEntries(changed) };
+    return { ...mechanism(values), task: values['task'] ?? '', ...Object.fromEntries(changed) };
 }
 export function isDefault(engine: Engine, values: Values, key: string): boolean {
-    return defaults(engine, values['task'] ?? '', values['mixer'] ?? '')[key] === values[key];
+    return defaults(engine, values)[key] === values[key];
 }
 
 /** The shortest config text of one run, as the command line takes it. */
@@ -196,5 +199,6 @@ export function taskTitle(engine: Engine, values: Values): string {
     return taskOf(engine, values)?.title ?? values['task'] ?? '';
 }
 export function mixerTitle(engine: Engine, values: Values): string {
-    return engine.config.mixers.find(({ name }) => name === values['mixer'])?.title ?? values['mixer'] ?? '';
+    const title = (of: string) => engine.config.mixers.find(({ name }) => name === of)?.title ?? of;
+    return (values['mixers'] ?? values['mixer'] ?? '').split(',').map(title).join(' + ');
 }

@@ -1,7 +1,15 @@
 // runs.tsx: the runs of the race: their mechanism, what each changes, adding and removing them.
 import { useState } from 'preact/hooks';
 import { download, pick } from '../core/files.ts';
-import { MAX_ALL, offeredTasks, ownKeys, sharedChanges, taskTitle, unlike } from '../state/setup.ts';
+import {
+    MAX_ALL,
+    mixerTitle,
+    offeredTasks,
+    ownKeys,
+    sharedChanges,
+    taskTitle,
+    unlike,
+} from '../state/setup.ts';
 import type { Entry } from '../state/entry.ts';
 import { groups, lab, runs } from '../state/page.ts';
 import { openText } from '../state/equations.ts';
@@ -62,8 +70,12 @@ async function loadRuns(): Promise<string[]> {
 }
 async function saveRun(entry: Entry): Promise<void> {
     const bytes = await checkpointOf(entry.members[0]!);
-    const { mixer, task } = entry.values as { mixer: string; task: string };
-    if (bytes) download(`${mixer}-${task}-step${entry.live.peek().step}.safetensors`, bytes as BlobPart);
+    const { mixers, mixer, task } = entry.values;
+    if (bytes)
+        download(
+            `${mixers?.replaceAll(',', '+') ?? mixer}-${task}-step${entry.live.peek().step}.safetensors`,
+            bytes as BlobPart,
+        );
 }
 
 function RunCard({ entry }: { entry: Entry }) {
@@ -80,9 +92,13 @@ function RunCard({ entry }: { entry: Entry }) {
                 <MarkSign mark={entry.mark} />
                 <select
                     aria-label={`Mechanism of ${name}`}
-                    value={entry.values['mixer']}
+                    value={entry.values['mixers'] ?? entry.values['mixer']}
+                    disabled={!!entry.values['mixers']}
                     onChange={({ currentTarget }) => setKey(entry, 'mixer', currentTarget.value)}
                 >
+                    {entry.values['mixers'] && (
+                        <option value={entry.values['mixers']}>{mixerTitle(lab(), entry.values)}</option>
+                    )}
                     {mixers.map((other) => (
                         <option key={other.name} value={other.name}>
                             {other.title}
