@@ -54,6 +54,12 @@ const offline: Plugin = {
     generateBundle: {
         order: 'post',
         handler(_, bundle) {
+            // What other sites name, under a name that stays.
+            this.emitFile({
+                type: 'asset',
+                fileName: 'seqmix-run.js',
+                source: readFileSync(at('web/seqmix-run.js'), 'utf8'),
+            });
             const files = Object.keys(bundle).filter((file) => file !== 'sw.js');
             const hash = createHash('sha256');
             for (const file of files.sort()) {

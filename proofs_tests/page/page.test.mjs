@@ -353,6 +353,8 @@ onPage(
     },
 );
 
+/** What only those fetch who bring a table, share what they see or save a picture. */
+const ON_DEMAND = /^(own_table|share|embed|picture|svg)-/;
 test(
     'the page stays small: under 200 KB of scripts and styles, the module within its sum and 200 KB of proofs on demand, gzipped',
     { skip: false },
@@ -361,7 +363,7 @@ test(
         for (const file of await readdir(at('dist/assets'))) {
             const size = gzipSync(await readFile(at(`dist/assets/${file}`)), { level: 9 }).length;
             if (/^(editor|equations)-.*\.(js|css)$/.test(file)) editor += size;
-            else if (/\.(js|css)$/.test(file)) code += size;
+            else if (/\.(js|css)$/.test(file) && !ON_DEMAND.test(file)) code += size;
             if (/^seqmix-.*\.wasm$/.test(file) && !/scalar/.test(file)) module += size;
             if (/^verify-.*\.wasm$/.test(file)) proofs += size;
         }

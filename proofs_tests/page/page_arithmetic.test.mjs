@@ -22,6 +22,7 @@ const page = await pageModule(
     'core/digit',
     'core/expect',
     'core/figures',
+    'core/ghosts',
     'core/marks',
     'core/recall',
     'core/tables',
@@ -363,7 +364,7 @@ test('columns of a table: how they are called, what is read and predicted at fir
 });
 
 test('a config is text that its values cannot break out of', () => {
-    assert.equal(page.format({ task: 'own', text: 'a&b=c ~#%!' }), 'task=own&text=a%26b%3Dc%20%7E%23%25%21');
+    assert.equal(page.format({ task: 'own', text: 'a&b=c ~#%!' }), 'task=own&text=a%26b%3dc%20%7e%23%25%21');
     assert.ok(page.sameValues({ a: '1', b: '2' }, { b: '2', a: '1' }));
     assert.ok(!page.sameValues({ a: '1' }, { a: '1', b: '2' }));
     assert.ok(!page.sameValues({ a: '1', b: '2' }, { a: '1', b: '3' }));
@@ -560,4 +561,71 @@ test('what keys are called is of keys that the engine has', () => {
     assert.ok(known.size > 60);
     for (const name of Object.keys(page.NAMES)) assert.ok(known.has(name), name);
     assert.ok(page.isRare('beta1') && !page.isRare('filter'));
+});
+
+test('curves of an earlier training survive an address, at even distances and to a part in 4,095', () => {
+    const { writeGhosts, readGhosts, withGhost } = page;
+    const curve = (end, f) => {
+        const steps = [...Array(Math.ceil(end / 10)).keys()].map((i) => 10 * i).concat(end);
+        return steps.map((step) => ({ step, score: f(step) }));
+    };
+    const short = curve(35, (step) => step / 35);
+    const long = curve(3001, (step) => Math.sin(step / 500) ** 2);
+    const text = writeGhosts([short, [], long, [{ step: 50, score: 1 }]]);
+    assert.match(text, /^[\w.,-]+$/);
+    const [first, none, third, late] = readGhosts(text);
+    assert.equal(none, null);
+    assert.equal(late, null, 'a run that was not tried from its start on');
+    assert.deepEqual(first.steps, [0, 10, 20, 30, 35]);
+    assertNear(
+        first.scores,
+        short.map(({ score }) => score),
+        1 / 8190 + 1e-9,
+    );
+    assert.ok(third.steps.length <= 41);
+    assert.equal(third.steps.at(-1), 3001);
+    for (const [i, step] of third.steps.entries())
+        assert.ok(Math.abs(third.scores[i] - Math.sin(step / 500) ** 2) <= 1 / 8190 + 1e-9, `${step}`);
+    assertNear(
+        readGhosts(
+            writeGhosts([
+                [
+                    { step: 0, score: -3 },
+                    { step: 10, score: 7 },
+                ],
+            ]),
+        )[0].scores,
+        [0, 1],
+    );
+    for (const bad of ['x', 'a.b', 'a.b.ABC', 'a.b.A?AB', '0.5.AAAA', `a.8c.${'A'.repeat(4000)}`])
+        assert.deepEqual(readGhosts(bad), [null], bad);
+    assert.deepEqual(readGhosts(''), []);
+    const own = { xs: [0, 10, 15], raw: [9, 9, 9], low: [1, null, 3], high: [2, null, 4], line: [5, 6, 7] };
+    assert.deepEqual(withGhost(own, [0, 10, 20], [0.1, 0.2, 0.3]), {
+        xs: [0, 10, 15, 20],
+        raw: [0.1, 0.2, null, 0.3],
+        low: [1, null, 3, null],
+        high: [2, null, 4, null],
+        line: [5, 6, 7, null],
+    });
+});
+
+test('several pictures make one, beside each other over their caption', () => {
+    const of = (width, height) =>
+        `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect/></svg>`;
+    const caption = ['one & two', 'x'.repeat(120)];
+    const svg = page.composed([of(300, 200), of(100, 250)], caption, { sheet: '#fff', ink: '#000' });
+    assert.match(svg, /^<svg [^>]*viewBox="0 0 448 386" width="448" height="386"/); // 16+300+16+100+16
+    assert.match(svg, /<svg x="16" y="16" [^>]*width="300"/);
+    assert.match(svg, /<svg x="332" y="16" [^>]*width="100"/);
+    const lines = [...svg.matchAll(/<text x="16" y="(\d+)">([^<]*)<\/text>/g)].map(([, y, text]) => [
+        y,
+        text,
+    ]);
+    assert.deepEqual(lines, [
+        ['290', 'one &amp; two'],
+        ['310', 'x'.repeat(55)],
+        ['330', 'x'.repeat(55)],
+        ['350', 'x'.repeat(10)],
+    ]);
 });

@@ -5,6 +5,8 @@ import {
     RACE,
     allDone,
     allReady,
+    browser,
+    goto,
     hash,
     onPage,
     openLesson,
@@ -14,6 +16,7 @@ import {
     sticksOut,
     text,
     until,
+    violations,
 } from './testing.mjs';
 
 /**
@@ -273,5 +276,67 @@ onPage(
         await page.goBack();
         await until(page, (wanted) => location.hash === wanted, first);
         assert.equal((await runs(page)).length, 2);
+    },
+);
+
+onPage(
+    'what is shared shows the curves at once and trains by itself, in the page and in a frame',
+    '#mixer=cat&task=mqar&steps=40!speed=full',
+    {},
+    async (page) => {
+        await allReady(page);
+        await press(page, 'Start');
+        await allDone(page);
+        const [{ digest }] = await runs(page);
+        await press(page, 'Share what you see …');
+        await page.waitForSelector('.share code');
+        const [link, frame, element] = await page.$$eval('.share code', (all) =>
+            all.map((one) => one.textContent),
+        );
+        assert.match(
+            element,
+            /<seqmix-run config="v=1&amp;mixer=cat&amp;task=mqar&amp;steps=40" ghost="a\.14\./,
+        );
+        const picture = await page.evaluate(
+            () =>
+                new Promise((done) => {
+                    const make = URL.createObjectURL;
+                    URL.createObjectURL = (blob) => (void blob.text().then(done), make.call(URL, blob));
+                    [...document.querySelectorAll('.share button')]
+                        .find((one) => /picture as SVG/.test(one.textContent))
+                        .click();
+                }),
+        );
+        assert.match(picture, /Accuracy on sequences never trained on.*<image.*Seen|Accuracy on.*<image/s);
+        assert.match(picture, /#v=1&amp;mixer=cat&amp;task=mqar&amp;steps=40/);
+        await goto(page, link);
+        await allDone(page);
+        assert.equal((await runs(page))[0].digest, digest, 'the same training, without a press');
+        assert.match(await hash(page), /ghost=a\.14\./);
+        await page.evaluate(() => [...document.querySelectorAll('.transport button')].at(2).click()); // Reset
+        await until(page, () => globalThis.seqmix.runs()[0].step === 0);
+        assert.match(await hash(page), /ghost=/, 'a reset keeps what it can be compared with');
+        await page.select('.setup .wide select', 'ar');
+        await until(page, () => /task=ar\b/.test(location.hash) && !/ghost=/.test(location.hash));
+        // In a frame: one figure, its sentence and the way to the page, nothing else.
+        await goto(page, /src="([^"]*)"/.exec(frame)[1].replaceAll('&amp;', '&'));
+        await page.waitForSelector('.embed .chart canvas');
+        await allDone(page);
+        assert.equal((await page.$$('nav, header, .lessons, .setup')).length, 0);
+        assert.equal((await page.$$('figure')).length, 1);
+        assert.match(await page.$eval('.embed a', (one) => one.href), /#v=1&mixer=cat&task=mqar&steps=40/);
+        assert.deepEqual(await violations(page), []);
+        // As an element of another page: the script stands beside the page, under a name that stays.
+        await page.setBypassCSP(true); // an article has a policy of its own
+        await goto(page, `${browser.lab.address}#mixer=ema`);
+        await page.addScriptTag({ url: `${browser.lab.address}seqmix-run.js` });
+        await page.evaluate(() => {
+            document.body.innerHTML =
+                '<seqmix-run config="mixer=cat&amp;task=mqar&amp;steps=20" height="400"></seqmix-run>';
+        });
+        const inner = await page.waitForSelector('seqmix-run iframe').then((one) => one.contentFrame());
+        await inner.waitForFunction(() => globalThis.seqmix?.runs()[0]?.status === 'done', {
+            timeout: 120_000,
+        });
     },
 );

@@ -65,6 +65,20 @@ function together(xs: number[], lines: (number | null)[][], raw: (number | null)
     };
 }
 
+/** The curve with an earlier one drawn faintly behind it. */
+export function withGhost(curve: Curve, xs: readonly number[], ys: readonly number[]): Curve {
+    const all = [...new Set([...curve.xs, ...xs])].sort((a, b) => a - b);
+    const [own, its] = [new Map(curve.xs.map((x, i) => [x, i])), new Map(xs.map((x, i) => [x, i]))];
+    const of = (values: readonly (number | null)[]) => all.map((x) => values[own.get(x) ?? -1] ?? null);
+    return {
+        xs: all,
+        raw: all.map((x) => ys[its.get(x) ?? -1] ?? null),
+        low: of(curve.low),
+        high: of(curve.high),
+        line: of(curve.line),
+    };
+}
+
 /** Training loss of each run, smoothed over `span` steps. */
 export function lossCurves(tracks: readonly Track[], axis: Axis, span: number): Curve[] {
     const longest = Math.max(0, ...tracks.flatMap(({ histories }) => histories.map((h) => h.losses.length)));

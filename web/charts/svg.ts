@@ -82,6 +82,44 @@ export function svgOf(chart: Drawn): string {
     );
 }
 
+/** Pictures beside one another over a caption, as one. */
+export function composed(
+    pictures: readonly string[],
+    caption: readonly string[],
+    { sheet, ink }: { sheet: string; ink: string },
+): string {
+    const GAP = 16;
+    const size = (svg: string) =>
+        (/ width="([\d.]+)" height="([\d.]+)"/.exec(svg) ?? []).slice(1).map(Number);
+    let [left, tall] = [GAP, 0];
+    const placed = pictures.map((svg) => {
+        const [width = 0, height = 0] = size(svg);
+        const at = left;
+        left += width + GAP;
+        tall = Math.max(tall, height);
+        return svg.replace('<svg ', `<svg x="${at}" y="${GAP}" `);
+    });
+    const most = Math.max(20, Math.floor((left - 2 * GAP) / 7.5)); // characters of a line at this size
+    const lines = caption.flatMap((text) =>
+        text.split(' ').reduce<string[]>((done, word) => {
+            const last = done.at(-1);
+            if (last !== undefined && last.length + word.length < most)
+                done[done.length - 1] = `${last} ${word}`;
+            else for (let i = 0; i < word.length; i += most) done.push(word.slice(i, i + most));
+            return done;
+        }, []),
+    );
+    const total = GAP + tall + 24 + 20 * lines.length + GAP;
+    const words = lines.map(
+        (line, i) => `<text x="${GAP}" y="${GAP + tall + 24 + 20 * i}">${escaped(line)}</text>`,
+    );
+    return (
+        `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${left} ${total}" width="${left}" height="${total}" ` +
+        `font-family="system-ui, sans-serif" font-size="13" fill="${ink}">` +
+        `<rect width="${left}" height="${total}" fill="${sheet}"/>${placed.join('')}${words.join('')}</svg>`
+    );
+}
+
 /** The same as a PNG at twice the size. */
 export async function pngOf(svg: string): Promise<Blob> {
     const image = new Image();

@@ -32,7 +32,8 @@ function obey(): void {
         said.value = problem.message;
         return;
     }
-    view.value = { ...address.view, run: Math.min(address.view.run, runs.value.length - 1) };
+    view.value = { ...address.view, go: 0, run: Math.min(address.view.run, runs.value.length - 1) };
+    if (address.view.go) go();
 }
 /** Open a lesson and start it; one about MNIST with drawn digits where nobody handed its files over. */
 export function openLesson(config: string, change: Partial<View> = {}): void {

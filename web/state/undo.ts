@@ -56,6 +56,9 @@ export function replaceRuns(next: readonly Entry[], what: string | null, seeds =
             const { speed } = view.value;
             undoable.value = entries.length ? { entries, seeds, speed, what, redo: false } : null;
         }
+        const same = (entry: Entry, i: number) => entry.values === entries[i]?.values;
+        if (view.value.ghost && entries.length && !(next.length === entries.length && next.every(same)))
+            view.value = { ...view.value, ghost: '' }; // the curves of other runs
         runs.value = next;
         const run = Math.max(0, Math.min(view.value.run, next.length - 1));
         if (run !== view.value.run) view.value = { ...view.value, run };

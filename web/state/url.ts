@@ -29,6 +29,10 @@ export interface View {
     /** The text in the view Equations, and whether the block adds its input to it; '': one to begin with. */
     draft: string;
     residual: number;
+    /** Curves of an earlier training (core/ghosts.ts). */
+    ghost: string;
+    /** 1: what the address brings starts by itself. */
+    go: number;
 }
 export const VIEW: View = {
     view: 'experiment',
@@ -44,6 +48,8 @@ export const VIEW: View = {
     detail: '',
     draft: '',
     residual: 1,
+    ghost: '',
+    go: 0,
 };
 /** What each field may be in the address; anything else is left out: it cannot change a result. */
 const ALLOWED: Record<keyof View, RegExp> = {
@@ -60,6 +66,8 @@ const ALLOWED: Record<keyof View, RegExp> = {
     detail: /^[\w.,:;-]{0,400}$/,
     draft: /^[^]{1,8192}$/,
     residual: /^[01]$/,
+    ghost: /^[\w.,-]{0,2000}$/,
+    go: /^[01]$/,
 };
 
 export interface Address {

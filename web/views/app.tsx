@@ -1,14 +1,25 @@
 // app.tsx: the page around its views.
-import { said } from '../state/page.ts';
+import { signal } from '@preact/signals';
+import type { ComponentType } from 'preact';
+import { said, view } from '../state/page.ts';
 import { Header } from './header.tsx';
 import { Notice } from './notice.tsx';
 import { Offer } from './offer.tsx';
 import { album, Pictures } from './pictures.tsx';
+import { share, SharePart } from './share_part.tsx';
 import { Sheet } from './shortcuts.tsx';
 import { OpenView, Tabs } from './switcher.tsx';
 import { TermLine } from './worded.tsx';
 
+const embed = signal<ComponentType | null>(null);
+
 export function App() {
+    if (view.value.view === 'embed') {
+        const Embed = embed.value;
+        if (Embed) return <Embed />;
+        void import('./embed.tsx').then((loaded) => (embed.value = loaded.default));
+        return <main />;
+    }
     return (
         <>
             <Header />
@@ -22,6 +33,7 @@ export function App() {
             <Sheet />
             <Pictures />
             <TermLine />
+            <SharePart />
             <p class="unseen" role="status" aria-live="polite">
                 {said.value}
             </p>
@@ -36,6 +48,9 @@ function Footer() {
                 Everything is computed in this browser, in WebAssembly, to the same last bit as by the native
                 program. The address holds the whole setup: copy it to share what you see.
             </p>
+            <button type="button" onClick={() => void share()}>
+                Share what you see …
+            </button>
             <button type="button" onClick={() => (album.value = true)}>
                 Save pictures of this view …
             </button>

@@ -84,11 +84,13 @@ function Options() {
     );
 }
 
-function Group({ entries, several }: { entries: readonly Entry[]; several: boolean }) {
-    const { x, log } = view.value;
-    const regression = isRegression(entries);
-    const task = taskTitle(lab(), entries[0]!.values);
-    const Heading = several ? 'h3' : 'h2';
+interface FigureProps {
+    entries: readonly Entry[];
+    several: boolean;
+    Heading: 'h2' | 'h3';
+}
+export function Accuracy({ entries, several, Heading }: FigureProps) {
+    const { x } = view.value;
     const accuracy: Kind = {
         marked: true,
         log: false,
@@ -97,6 +99,36 @@ function Group({ entries, several }: { entries: readonly Entry[]; several: boole
         format: shareTick,
         formatX: (value) => formatX(x, value),
     };
+    return (
+        <figure>
+            <figcaption>
+                <Heading>
+                    {isRegression(entries) ? 'R²' : 'Accuracy'}{' '}
+                    {several ? 'held out' : 'on sequences never trained on'}
+                </Heading>
+            </figcaption>
+            <Legend of="accuracy" entries={entries} />
+            <div class="chart-place">
+                <Chart kind={accuracy} curves={ofAccuracy} entries={entries} label="Held-out accuracy" />
+                {!begun.value && !playing.value && (
+                    <p class="chart-note">
+                        Nothing has been trained yet.{' '}
+                        <button type="button" onClick={play}>
+                            Train these runs
+                        </button>
+                    </p>
+                )}
+            </div>
+            <p class="axis">{AXIS_NAMES[x]}</p>
+        </figure>
+    );
+}
+
+function Group({ entries, several }: { entries: readonly Entry[]; several: boolean }) {
+    const { x, log } = view.value;
+    const regression = isRegression(entries);
+    const task = taskTitle(lab(), entries[0]!.values);
+    const Heading = several ? 'h3' : 'h2';
     const loss: Kind = {
         marked: false,
         log: log === 1,
@@ -109,27 +141,7 @@ function Group({ entries, several }: { entries: readonly Entry[]; several: boole
             aria-label={several ? `Curves: ${task}` : undefined}
         >
             {several && <h2>{task}</h2>}
-            <figure>
-                <figcaption>
-                    <Heading>
-                        {regression ? 'R²' : 'Accuracy'}{' '}
-                        {several ? 'held out' : 'on sequences never trained on'}
-                    </Heading>
-                </figcaption>
-                <Legend of="accuracy" entries={entries} />
-                <div class="chart-place">
-                    <Chart kind={accuracy} curves={ofAccuracy} entries={entries} label="Held-out accuracy" />
-                    {!begun.value && !playing.value && (
-                        <p class="chart-note">
-                            Nothing has been trained yet.{' '}
-                            <button type="button" onClick={play}>
-                                Train these runs
-                            </button>
-                        </p>
-                    )}
-                </div>
-                <p class="axis">{AXIS_NAMES[x]}</p>
-            </figure>
+            <Accuracy entries={entries} several={several} Heading={Heading} />
             <figure>
                 <figcaption>
                     <Heading>Training loss, {regression ? 'squared error' : 'nats'}</Heading>

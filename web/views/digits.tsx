@@ -159,6 +159,7 @@ function Reader({ entry, readers }: { entry: Entry; readers: readonly Entry[] })
                     ) : (
                         <p class="say">The answer appears when the run is open.</p>
                     )}
+                    {readers.length > 1 && <Answers readers={readers} />}
                 </section>
                 <section aria-labelledby="pixels-title" data-picture="Which pixels matter">
                     <h3 id="pixels-title">Which pixels matter</h3>
@@ -171,6 +172,62 @@ function Reader({ entry, readers }: { entry: Entry; readers: readonly Entry[] })
                 <MnistFiles readers={readers} />
             </div>
         </>
+    );
+}
+
+/** What every run makes of the same image. */
+function Answers({ readers }: { readers: readonly Entry[] }) {
+    const [found, keep] = useState<ReadonlyMap<number, Seen>>(new Map());
+    useEffect(() => {
+        let [open, asking, again] = [true, false, false];
+        const ask = async () => {
+            again = asking;
+            if (asking) return;
+            asking = true;
+            const what = source.value === 'drawn' ? fit.value?.image : view.value.sample;
+            const next = new Map<number, Seen>();
+            for (const other of readers) {
+                const answer = what === undefined || !open ? null : await seeImage(other, what);
+                if (answer && !('problem' in answer)) next.set(other.ticket, answer);
+            }
+            if (open) keep(next);
+            await new Promise((done) => setTimeout(done, 4 * EVERY));
+            asking = false;
+            if (again && open) void ask();
+        };
+        const stop = effect(() => {
+            void [source.value, fit.value, view.value.sample];
+            for (const { live } of readers) void [live.value.step, live.value.status];
+            void ask();
+        });
+        return () => {
+            open = false;
+            stop();
+        };
+    }, [readers.map(({ ticket }) => ticket).join()]);
+    return (
+        <table class="answers-of">
+            <caption>What every run answers</caption>
+            <tbody>
+                {readers.map((other) => {
+                    const sample = found.get(other.ticket)?.sample;
+                    const target = sample?.targets?.[0] ?? -1;
+                    const right = sample?.predicted?.[0] === target;
+                    return (
+                        <tr key={other.id}>
+                            <th scope="row">
+                                <RunName entry={other} brief />
+                            </th>
+                            <td class={`number ${target < 0 ? '' : right ? 'right' : 'wrong'}`}>
+                                {sample ? sample.predicted?.[0] : '–'}
+                                {sample && target >= 0 && (right ? ' ✓' : ' ✗')}
+                            </td>
+                            <td class="number">{sample ? percent(sample.confidence?.[0] ?? 0) : ''}</td>
+                        </tr>
+                    );
+                })}
+            </tbody>
+        </table>
     );
 }
 

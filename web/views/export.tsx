@@ -1,13 +1,10 @@
 // export.tsx: what can be taken from the curves: the numbers as CSV, each chart as SVG or PNG.
-import { AXIS_NAMES, formatX, lossTick, shareTick } from '../charts/axes.ts';
-import type { Drawn } from '../charts/svg.ts';
-import type { Entry } from '../state/entry.ts';
-import { colourOf } from '../core/colour.ts';
 import { download } from '../core/files.ts';
-import { taskTitle, textOf } from '../state/setup.ts';
-import { groups, lab, runs, said, view } from '../state/page.ts';
+import { textOf } from '../state/setup.ts';
+import { groups, lab, runs, said } from '../state/page.ts';
 import { nameOf } from '../state/wording.ts';
-import { endOf, isRegression, ofAccuracy, ofLoss } from './plotted.ts';
+import { drawn } from './drawn.ts';
+import { share } from './share_part.tsx';
 
 const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
 
@@ -34,42 +31,8 @@ export function csv(): string {
     return `${lines.join('\n')}\n`;
 }
 
-function drawn(entries: readonly Entry[], of: 'accuracy' | 'loss'): Drawn {
-    const { x, log } = view.value;
-    const curves = (of === 'loss' ? ofLoss : ofAccuracy)(entries);
-    const logarithmic = of === 'loss' && log === 1;
-    const values = curves
-        .flatMap(({ line, high, low }) => [...line, ...high, ...low])
-        .filter((value): value is number => value !== null && (!logarithmic || value > 0));
-    const most = values.length ? Math.max(...values) : 1;
-    const least = values.length ? Math.min(...values) : 0.1;
-    const regression = isRegression(entries);
-    const what =
-        of === 'loss' ? 'Training loss' : `${regression ? 'R²' : 'Accuracy'} on sequences never trained on`;
-    return {
-        title: `${taskTitle(lab(), entries[0]!.values)}: ${what}`,
-        xLabel: AXIS_NAMES[x],
-        xEnd: endOf(entries),
-        yRange: of === 'accuracy' ? [0, 1] : logarithmic ? [least, most] : [Math.min(0, least), most],
-        log: logarithmic,
-        formatX: (value) => formatX(x, value),
-        formatY: of === 'accuracy' ? shareTick : lossTick(logarithmic),
-        // For paper: light whatever the page is.
-        colours: {
-            sheet: colourOf('--sheet'),
-            ink: colourOf('--ink', 'light'),
-            rule: colourOf('--rule', 'light'),
-        },
-        curves: curves.map((curve, i) => ({
-            ...curve,
-            name: nameOf(entries[i]!),
-            colour: colourOf(entries[i]!.mark.colour, 'light'),
-            path: entries[i]!.mark.path,
-        })),
-    };
-}
-
 async function give(what: string): Promise<void> {
+    if (what === 'share') return share();
     if (what === 'csv') download('seqmix.csv', csv(), 'text/csv');
     else {
         const [of, kind] = what.split('.') as ['accuracy' | 'loss', 'svg' | 'png'];
@@ -96,6 +59,7 @@ export function Export() {
                 }}
             >
                 <option value="">choose …</option>
+                <option value="share">link, picture, frame …</option>
                 <option value="csv">all numbers, CSV</option>
                 <option value="accuracy.svg">accuracy, SVG</option>
                 <option value="accuracy.png">accuracy, PNG</option>

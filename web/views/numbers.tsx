@@ -117,7 +117,7 @@ function Reached({ entry: { members, history, live } }: { entry: Entry }) {
 }
 
 /** A text to copy. */
-function Copy({ text, label }: { text: string; label: string }) {
+export function Copy({ text, label }: { text: string; label: string }) {
     const [copied, copy] = useState(false);
     return (
         <p class="command">
