@@ -139,6 +139,29 @@ static void states_that_no_training_leaves(void **state) {
     free(f.bytes);
 }
 
+// A tensor's entry of which one field is missing, of another kind, or points elsewhere.
+static void entries_that_do_not_fit(void **state) {
+    (void)state;
+    static const struct {
+        const char *from, *to;
+    } bad[] = {{"\"data_offsets\":[0,", "\"data_offsetz\":[0,"},
+               {"\"data_offsets\":[0,", "\"data_offsets\":[4,"},
+               {"\"data_offsets\":[0,", "\"data_offsets\":["},
+               {"\"data_offsets\":[0,", "\"data_offsets\":[0,0,"},
+               {"\"data_offsets\":[0,", "\"data_offsets\":[-4,"},
+               {"\"dtype\":\"F32\"", "\"dtype\":\"F64\""},
+               {"\"dtype\":\"F32\"", "\"dtype\":32"},
+               {"\"dtype\":\"F32\"", "\"dtypf\":\"F32\""},
+               {"\"shape\":[", "\"shape\":[1,"},
+               {"\"shape\":[", "\"shapf\":["}};
+    for (size_t i = 0; i < CHECK_COUNT(bad); i++) {
+        file f = saved_before_checksums();
+        replace(&f, bad[i].from, bad[i].to);
+        refused(&f, NULL, "", "does not fit");
+        free(f.bytes);
+    }
+}
+
 static void another_model_is_refused(void **state) {
     (void)state;
     file f = saved();
@@ -189,6 +212,7 @@ int main(void) {
         cmocka_unit_test(every_bit_counts),
         cmocka_unit_test(older_files_load_and_say_so),
         cmocka_unit_test(states_that_no_training_leaves),
+        cmocka_unit_test(entries_that_do_not_fit),
         cmocka_unit_test(another_model_is_refused),
         cmocka_unit_test(junk_is_quick),
     };

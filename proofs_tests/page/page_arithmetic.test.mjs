@@ -195,6 +195,8 @@ test('axes end at round places, and say their values in three figures', () => {
         ['0', '950', '1.5 k', '2.5 M', '3 G', '4 T'],
     );
     assert.equal(page.formatX('second', 1.2345), '1.23');
+    assert.equal(page.formatX('flop', 1.2345e6), '1.23 M');
+    assert.equal(page.xOf({ histories: [], flops: 7 }, 'second', 5), 0, 'nothing has been trained');
     assert.equal(page.lossTick(false)(0.25), '0.25');
     assert.deepEqual([0.001, 0.1, 100, 10_000].map(page.lossTick(true)), ['10⁻³', '0.1', '100', '10⁴']);
     assert.equal(page.shareTick(0.25), '25 %');
@@ -306,6 +308,10 @@ test('a drawing is scaled to 20 pixels and its centre of mass to the middle of 2
     assert.equal(bar.image.filter((ink) => ink === 200).length, 100);
     assert.equal(bar.image[4 * 28 + 12], 200);
     assert.equal(bar.image[3 * 28 + 12], 0);
+    assert.deepEqual(
+        [11, 12, 16, 17].map((x) => bar.image[14 * 28 + x]),
+        [0, 200, 200, 0],
+    );
     // Lying: the same, turned; a shade: three quarters of each pixel's ink.
     const lying = page.fitted(
         drawn((x, y) => (y >= 60 && y < 70 && x >= 2 && x < 42 ? (x % 2 ? 100 : 200) : 0)),
@@ -313,6 +319,10 @@ test('a drawing is scaled to 20 pixels and its centre of mass to the middle of 2
     );
     assert.deepEqual([lying.box.width, lying.box.height], [20, 5]);
     assert.ok(lying.box.pixels.every((ink) => ink === 150));
+    assert.deepEqual(
+        [11, 12, 16, 17].map((y) => lying.image[y * 28 + 14]),
+        [0, 150, 150, 0],
+    );
     // Heavier on the left: the mean column of 20, of which 10 weigh 200 and 10 weigh 40, is
     // (5 x 200 + 15 x 40) / 240 = 6 2/3, so the box begins at round(14 - 6 2/3) = 7 instead of 4.
     const heavy = page.fitted(
@@ -329,6 +339,22 @@ test('a drawing is scaled to 20 pixels and its centre of mass to the middle of 2
         size,
     );
     assert.deepEqual(low.moved, [0, -3]);
+    // A line thinner than a pixel of its box is one pixel thick.
+    const [level, upright] = [(x, y) => y === 40 && x < 60, (x, y) => x === 40 && y < 60].map((line) =>
+        page.fitted(
+            drawn((x, y) => (line(x, y) ? 255 : 0)),
+            size,
+        ),
+    );
+    assert.deepEqual([level.box.width, level.box.height], [20, 1]);
+    assert.deepEqual([upright.box.width, upright.box.height], [1, 20]);
+    // All that is left of two dots in opposite corners is the stronger one: 9 of 16 rounds to 1, 1 to 0.
+    const dots = page.fitted(
+        drawn((x, y) => (x === 79 && y === 79 ? 9 : x === 0 && y === 0 ? 1 : 0)),
+        size,
+    );
+    assert.deepEqual(dots.moved, [-9, -9]);
+    assert.equal(dots.image[14 * 28 + 14], 1);
     // One dot fills its box; a picture smaller than 20 grows, by shares of pixels at its edges.
     assert.equal(page.fitted(Uint8Array.of(9), 1).box.pixels.length, 400);
     const grown = page.fitted(Uint8Array.of(100, 0, 0, 0, 0, 0, 0, 0, 200), 3);
@@ -354,6 +380,8 @@ test('columns of a table: how they are called, what is read and predicted at fir
         [0, 1, 2, 4, 4, -1, -1, -1, -1],
     );
     assert.deepEqual(page.chosen(table, {}), { inputs: [0, 1, 2], target: 4 });
+    const few = [column('n', { numbers: 1 }), column('w', { words: 1 }), column('y')];
+    assert.deepEqual(page.chosen({ rows: 10, columns: few }, {}), { inputs: [0], target: 2 });
     assert.deepEqual(page.chosen(table, { ahead: '1' }), { inputs: [0, 1, 2, 4], target: 4 });
     assert.deepEqual(page.chosen(table, { target: 'a' }), { inputs: [1, 2, 4], target: 0 });
     assert.deepEqual(page.chosen(table, { inputs: 'y,2', target: '3' }), { inputs: [4, 1], target: 2 });
@@ -364,7 +392,10 @@ test('columns of a table: how they are called, what is read and predicted at fir
 });
 
 test('a config is text that its values cannot break out of', () => {
-    assert.equal(page.format({ task: 'own', text: 'a&b=c ~#%!' }), 'task=own&text=a%26b%3dc%20%7e%23%25%21');
+    assert.equal(
+        page.format({ task: 'own', text: 'a&b=c ~#%!\n' }),
+        'task=own&text=a%26b%3dc%20%7e%23%25%21%0a',
+    );
     assert.ok(page.sameValues({ a: '1', b: '2' }, { b: '2', a: '1' }));
     assert.ok(!page.sameValues({ a: '1' }, { a: '1', b: '2' }));
     assert.ok(!page.sameValues({ a: '1', b: '2' }, { a: '1', b: '3' }));
@@ -382,8 +413,21 @@ test('marks are shapes about the middle, each of its own; colours of maps go thr
             [254, 232, 56],
         ],
     );
-    // 32 of 255 lies 1.0039 stops on: 26 + 0.0039 (67 - 26); 100 lies 3.137 on; 230 lies 7.216 on.
-    assert.deepEqual(page.HEAT[32], [26, 56, 111]);
+    // Where the nine stops lie, to the nearest of 255 steps (32 is 1.0039 stops on).
+    const stops = [
+        [26, 56, 111],
+        [67, 78, 108],
+        [97, 101, 112],
+        [125, 124, 120],
+        [154, 149, 120],
+        [186, 174, 108],
+        [220, 203, 86],
+    ];
+    assert.deepEqual(
+        [32, 64, 96, 128, 159, 191, 223].map((i) => page.HEAT[i]),
+        stops,
+    );
+    // 100 lies 3.137 on; 230 lies 7.216 on.
     assert.deepEqual(page.HEAT[100], [101, 104, 113]);
     assert.deepEqual(page.HEAT[230], [227, 209, 80]);
 });
@@ -420,6 +464,46 @@ test('an exported chart has its points where its axes say', () => {
         /<text x="380" y="362" text-anchor="middle">50?<\/text>|<text x="316.8" y="362" [^>]*>40</,
     );
     assert.match(svg, /a &lt; b/);
+    // The line's end and, below the axis, its place in the legend.
+    assert.match(
+        svg,
+        /<path d="M0 0Z" transform="translate\(696 48\) scale\(0.75\)" fill="rgb\(1, 2, 3\)"\/>/,
+    );
+    assert.match(svg, /transform="translate\(70 404\)[^>]*><text x="84" y="408">a &lt; b<\/text>/);
+    assert.match(svg, /<text x="696" y="382" text-anchor="end">steps<\/text>/);
+    assert.match(svg, /<text x="64" y="362" text-anchor="middle">0<\/text>/);
+    assert.match(svg, /viewBox="0 0 720 428" width="720" height="428"/);
+    assert.match(svg, /<text x="64" y="26" [^>]*>T<\/text>/);
+    // Two curves on a scale of powers of ten: 0.01 to 100 in 296, what is not above zero left out.
+    const two = page.svgOf({
+        title: '"T" & more',
+        xLabel: 'x',
+        xEnd: 10,
+        yRange: [0.01, 100],
+        log: true,
+        formatX: String,
+        formatY: page.lossTick(true),
+        colours: { sheet: 'white', ink: 'black', rule: 'grey' },
+        curves: [curve, { ...curve, name: 'c', xs: [0, 5, 10], line: [1, null, 0.1], low: [], high: [] }],
+    });
+    for (const [label, y] of [
+        ['0.01', 344],
+        ['0.1', 270],
+        ['1', 196],
+        ['10', 122],
+        ['100', 48],
+    ])
+        assert.match(two, new RegExp(`<text x="56" y="${y + 4}" text-anchor="end">${label}</text>`));
+    assert.match(two, /<polyline points="64,196 696,270"/);
+    assert.match(two, /<text x="84" y="428">c<\/text>/);
+    assert.match(two, /&quot;T&quot; &amp; more/);
+    assert.equal(two.match(/<line /g).length, 5);
+    assert.match(two, /<line x1="64" x2="696" y1="48" y2="48"/);
+    assert.doesNotMatch(two, /NaN|Infinity/);
+    // Between 2 and 5 stands no power of ten: one is drawn all the same.
+    const narrow = { log: true, xEnd: 1, yRange: [2, 5], formatX: String, formatY: String, curves: [] };
+    const { length } = page.svgOf({ ...narrow, title: '', xLabel: '', colours: {} }).match(/<line /g);
+    assert.equal(length, 1);
     assert.match(svg, /^<svg [^>]*fill="rgb\(4, 5, 6\)"><rect [^>]*fill="white"\/>/);
     assert.match(svg, /<line [^>]*stroke="rgb\(7, 8, 9\)"/);
 });
@@ -432,6 +516,10 @@ test('a map is drawn row by row from the top, dark at 0, bright at its top', () 
     assert.deepEqual([...bytes.slice(0, 4)], [254, 232, 56, 255]);
     assert.deepEqual([...bytes.slice(4, 8)], [0, 34, 78, 255]);
     assert.deepEqual(page.heatColour(NaN, 1), [0, 0, 0, 0]);
+    assert.deepEqual(page.heatColour(0, 0), [0, 34, 78, 255], 'a scale of nothing');
+    assert.deepEqual(page.heatColour(-1, 1), [0, 34, 78, 255]);
+    assert.deepEqual(page.heatColour(1.5, 2), [186, 174, 108, 255], 'three quarters of 255 is 191');
+    assert.equal(bytes.length, 16);
     assert.deepEqual(
         page.heatColour(2, 0.5),
         page.heatColour(0.5, 0.5),
@@ -445,6 +533,13 @@ test('signed values are blue below zero and vermillion above, as strong as they 
     assert.deepEqual(page.signedColour(1, 2, true), [255, 130, 50, 128]);
     assert.equal(page.signedColour(0, 2, false)[3], 0);
     assert.equal(page.signedColour(NaN, 2, false)[3], 0);
+    assert.deepEqual(
+        page.signedColour(-5, 2, true),
+        [70, 170, 255, 255],
+        'what is beyond the scale is its end',
+    );
+    assert.deepEqual(page.signedColour(NaN, 2, false), [0, 0, 0, 0]);
+    for (const top of [0, -1]) assert.equal(page.signedColour(0, top, false)[3], 0, 'a scale of nothing');
 });
 
 test('rows of maps, what is pointed at, what is looked at most', () => {
@@ -454,6 +549,7 @@ test('rows of maps, what is pointed at, what is looked at most', () => {
         (_, i) => 100 * Math.floor(i / 9) + 10 * Math.floor((i % 9) / 3) + (i % 3),
     );
     assertNear([...page.mapRows(maps, 3, 1, 2)], [120, 121, 122]);
+    assertNear([...page.mapRows(maps, 3, 0, 1)], [10, 11, 12]);
     assertNear([...page.mapRows(maps, 3, 0, 1, 2)], [10, 11, 12, 20, 21, 22]);
     const at = (x, y) => page.cellAt({ x, y, width: 90, height: 30 }, 3, 9);
     assert.deepEqual(at(0, 0), { row: 0, column: 0 });
@@ -462,6 +558,7 @@ test('rows of maps, what is pointed at, what is looked at most', () => {
     assert.equal(at(90, 0), null);
     assert.equal(at(0, -1), null);
     assert.equal(page.mostLookedAt(Float32Array.of(0.1, 0.2, 0.6, 0.1)), 2);
+    assert.equal(page.mostLookedAt(Float32Array.of(0.1, 0.4, 0.4, 0.1)), 1, 'of equals the first');
     assertNear([...page.turned(Float32Array.of(1, 2, 3, 4, 5, 6), 3, 2)], [1, 3, 5, 2, 4, 6]);
 });
 
@@ -475,6 +572,10 @@ test('what no row may look at is left clear, and the scale ends at a round numbe
     assert.equal(page.roundTop(map, 64), 0.05);
     map[64 * 64 - 1] = 0.3;
     assert.equal(page.roundTop(map, 64), 0.5);
+    map[64 * 64 - 1] = 0.5; // a round number itself
+    assert.equal(page.roundTop(map, 64), 0.5);
+    map[64 * 64 - 1] = 0.6;
+    assert.equal(page.roundTop(map, 64), 1);
 });
 
 test('numbers as they are written', () => {
@@ -487,8 +588,16 @@ test('numbers as they are written', () => {
         '∞',
         'no number',
     ]);
+    assert.deepEqual([0.001, 0.000999, 99_999, 1e5, -Infinity].map(page.show), [
+        '0.001',
+        '1.0·10⁻³',
+        '100000',
+        '1.0·10⁵',
+        '−∞',
+    ]);
     assert.equal(page.percent(0.12345), '12.3 %');
     assert.deepEqual([undefined, 2, 0, 0.00012].map(page.lossText), ['–', '2.0000', '0.0000', '1.2·10⁻⁴']);
+    assert.deepEqual([0.001, 0.5, -0.0002].map(page.lossText), ['0.0010', '0.5000', '−2.0·10⁻⁴']);
     assert.deepEqual([9999, 12_345, 654_321, 1.25e6].map(page.brief), ['9999', '12 k', '654 k', '1.3 M']);
     assert.deepEqual([0.2, 89.5, 600, 7200].map(page.duration), ['1 s', '90 s', '10 min', '2.0 h']);
 });
@@ -519,6 +628,7 @@ test('what a lesson promises is judged by its end, and ticked when it is first r
     assert.equal(promisedApart({ metric: 'r2', low: -0.9, high: -0.2 }), '0.2 to 0.9 of R² behind');
     assert.equal(measured('accuracy', 0.1234), '12.3 %');
     assert.equal(measured('r2', -0.5), 'R² −0.50');
+    assert.equal(measured('bits', 3.456), '3.46 bits');
 });
 
 test('every claim of the presets reaches the page, but for answers that are fed back', async () => {
@@ -548,6 +658,7 @@ test('a term is explained once in a sentence, by the longest name that it has, a
     );
     assert.equal(marked('nothing here'), 'nothing here');
     assert.equal(marked(''), '');
+    assert.deepEqual(pieces('filter'), [{ text: 'filter', term: true }], 'no piece is empty');
     assert.match(lineOf('Filter'), /^A weighted sum/);
     assert.equal(lineOf('nothing'), '');
 });
