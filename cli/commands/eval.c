@@ -149,11 +149,23 @@ static int all(smx_run *run, const options *o) {
     }
 }
 
+// A path in a checkpoint has to be given again by whoever loads it: the first that the changes give, or "".
+static void path_of(char *path, size_t size, const char *changes) {
+    static const char *const keys[] = {"text=", "file=", "folder="};
+    *path = 0;
+    for (const char *at = changes ? changes : ""; *at && !*path; at += strcspn(at, "&~"), at += *at != 0)
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+            if (!strncmp(at, keys[i], strlen(keys[i])))
+                snprintf(path, size, "%.*s", (int)strcspn(at, "&~"), at);
+}
+
 static int evaluate(int argc, char **argv) {
     options o;
+    char path[2048];
     int status = read_options(argc, argv, &o);
     if (status) return status;
-    smx_run *run = cli_load_run(o.file, NULL);
+    path_of(path, sizeof path, o.changes);
+    smx_run *run = cli_load_run(o.file, *path ? path : NULL);
     if (!run) return 2;
     cli_use_threads(run);
     status = all(run, &o);

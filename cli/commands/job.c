@@ -260,8 +260,8 @@ static int work_on(work *w) {
     return status;
 }
 
-// Threads are this machine's; a text=, file= or folder= that is a path has to be given again by whoever loads a
-// checkpoint.
+// Threads are this machine's; a text=, file= or folder= that is a path has to be given again by whoever
+// loads a checkpoint.
 static char *changes_of(const config *c) {
     static const char *const keys[] = {"text", "file", "folder"}; // a task has one of them at most
     const char *path = NULL, *key = "", *threads = config_get(c, "threads");

@@ -167,6 +167,24 @@ test('eval --stream: the same answers in constant memory, at lengths far beyond 
     assert.match(seqmix('eval', file('numbers'), '--stream').stderr, /judges classes/);
 });
 
+test('eval of a run whose data are in a path: the path is given again', () => {
+    for (const class_ of ['good', 'bad'])
+        for (const part of ['train', 'test']) {
+            mkdirSync(file(`reviews/${part}/${class_}`), { recursive: true });
+            for (let i = 0; i < (part === 'train' ? 8 : 2); i++)
+                writeFileSync(file(`reviews/${part}/${class_}/${i}.txt`), `${class_} film ${i}`);
+        }
+    const config = `task=texts&mixer=ema&length=16&width=16&steps=80&batch=8&rate=0.02&folder=${file('reviews')}`;
+    const trained = seqmix('train', config, '--save', file('texts'), '--eval', '4');
+    assert.equal(trained.status, 0, trained.stderr);
+    assert.match(
+        seqmix('eval', file('texts')).stderr,
+        /folder=.* given again by whoever loads the checkpoint/,
+    );
+    const again = seqmix('eval', file('texts'), `folder=${file('reviews')}`, '--count', '4');
+    assert.match(again.stdout, /accuracy 100\.00 % of 4 targets/, again.stderr);
+});
+
 test('eval of a regression: R^2, and no confusions', () => {
     seqmix(
         'train',
