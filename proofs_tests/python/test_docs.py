@@ -1,4 +1,6 @@
 """docs/PYTHON.md block by block, README's lines, and the examples, each as it is printed."""
+import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -57,6 +59,38 @@ def test_grid(tmp_path):
     assert re.search(r"focus( +\d+\.\d%){3}", out)
     if "drawn" in out:
         assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_notebook(tmp_path, monkeypatch):
+    """By Jupyter's own tools where they are, else its cells in order: all figures are drawn."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    pytest.importorskip("matplotlib", reason="needs python3 with matplotlib (python3-matplotlib)")
+    notebook = json.loads((ROOT / "examples/python/grid.ipynb").read_text())
+    cells = [c for c in notebook["cells"] if c["cell_type"] == "code"]
+    few = [c for c in cells if "parameters" in c["metadata"].get("tags", ())]
+    assert len(few) == 1 and not any(c["outputs"] for c in cells), "committed without outputs"
+    few[0]["source"] = ["steps, seed, count = 2, 1, 4"]
+    if all(importlib.util.find_spec(m) for m in ("nbconvert", "ipykernel", "nbformat")):
+        (tmp_path / "few.ipynb").write_text(json.dumps(notebook))
+        tool = [sys.executable, "-m", "nbconvert", "--execute", "--to", "notebook", "--output", "done"]
+        done = subprocess.run([*tool, "few.ipynb"], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        outputs = [
+            o
+            for c in json.loads((tmp_path / "done.ipynb").read_text())["cells"]
+            for o in c.get("outputs", ())
+        ]
+        assert sum("image/png" in o.get("data", ()) for o in outputs) == 3
+        return
+    from matplotlib import pyplot
+
+    names = {}
+    for cell in cells:
+        exec(compile("".join(cell["source"]), "grid.ipynb", "exec"), names)
+    assert len(pyplot.get_fignums()) == 3 and names["share"].shape == (3, 3)
+    assert ((0 <= names["share"]) & (names["share"] <= 1)).all()
+    pyplot.close("all")
 
 
 def test_every_public_name_says_what_it_takes():
