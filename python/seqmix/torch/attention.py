@@ -101,56 +101,44 @@ class Rows:
         )
 
 
-class _Attention(torch.autograd.Function):
+class _Core(torch.autograd.Function):
+    """A kernel over whole sequences: NAME_fwd(y, kept.., q, k, v ..) and NAME_bwd(dq, dk, dv, dy, q, k, v, y,
+    kept..) with the struct smx_NAME; `kept` is what forward leaves for backward."""
+
     @staticmethod
-    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, rows: Rows, options: dict[str, Any]) -> Tensor:
-        q, k, v = rows.tensors
-        o, stats = rows.empty(), torch.empty(rows.B, rows.heads, rows.L, 2)
-
-        def work(first: int, end: int) -> None:
-            p = struct(
-                "smx_attention",
-                B=end - first,
-                L=rows.L,
-                D=rows.D,
-                H=rows.heads,
-                stride=rows.stride,
-                **options,
-            )
-            memory = scratch(kernel("attention_fwd_scratch_bytes")(p))
-            kernel("attention_fwd")(
-                at(o[first]), at(stats[first]), at(q[first]), at(k[first]), at(v[first]), aligned(memory), p
-            )
-
-        each(spans(rows.B, 4 * get_threads()), work)
-        ctx.save_for_backward(o, stats)
-        ctx.rows, ctx.options = rows, options
-        return rows.back(o)
+    def forward(
+        ctx: Any,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        rows: Rows,
+        name: str,
+        kept: list[Tensor],
+        options: dict[str, Any],
+    ) -> Tensor:
+        y = rows.empty()
+        _Core._run(rows, f"{name}_fwd", name, options, [y, *kept, *rows.tensors])
+        ctx.save_for_backward(y, *kept)
+        ctx.rows, ctx.name_of, ctx.options = rows, name, options
+        return rows.back(y)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, dy: Tensor) -> Any:
-        rows, (o, stats), (q, k, v) = ctx.rows, ctx.saved_tensors, ctx.rows.tensors
-        dout = rows.here(dy)
-        dq, dk, dv = rows.empties()
+        rows, slopes = ctx.rows, ctx.rows.empties()
+        arrays = [*slopes, rows.here(dy), *rows.tensors[:3], *ctx.saved_tensors]
+        _Core._run(rows, f"{ctx.name_of}_bwd", ctx.name_of, ctx.options, arrays)
+        return (*map(rows.back, slopes), None, None, None, None)
 
+    @staticmethod
+    def _run(rows: Rows, function: str, name: str, options: dict[str, Any], arrays: list[Tensor]) -> None:
         def work(first: int, end: int) -> None:
-            p = struct(
-                "smx_attention",
-                B=end - first,
-                L=rows.L,
-                D=rows.D,
-                H=rows.heads,
-                stride=rows.stride,
-                **ctx.options,
-            )
-            memory = scratch(kernel("attention_bwd_scratch_bytes")(p))
-            kernel("attention_bwd")(
-                *(at(t[first]) for t in (dq, dk, dv, dout, q, k, v, o, stats)), aligned(memory), p
-            )
+            sizes = dict(B=end - first, L=rows.L, D=rows.D, H=rows.heads, stride=rows.stride)
+            p = struct(f"smx_{name}", **sizes, **options)
+            memory = scratch(kernel(f"{function}_scratch_bytes")(p))
+            kernel(function)(*(at(t[first]) for t in arrays), aligned(memory), p)
 
         each(spans(rows.B, 4 * get_threads()), work)
-        return rows.back(dq), rows.back(dk), rows.back(dv), None, None
 
 
 def attention(
@@ -197,7 +185,8 @@ def attention(
         bias=at(tables["bias"]),
     )
     rows.keep = tables  # type: ignore[attr-defined]
-    return _Attention.apply(q, k, v, rows, options)
+    kept = [torch.empty(rows.B, rows.heads, rows.L, 2)]
+    return _Core.apply(q, k, v, rows, "attention", kept, options)
 
 
 def las_alphas(heads: int, decay_range: float = 1.0) -> Tensor:
@@ -314,50 +303,6 @@ def cat_attention(
     return attention(q, k, v, heads=heads, layout="bld") @ wo
 
 
-class _Linear(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, rows: Rows, options: dict[str, Any]) -> Tensor:
-        q, k, v = rows.tensors
-        y, norm = rows.empty(), torch.empty(rows.B, rows.heads, rows.L)
-
-        def work(first: int, end: int) -> None:
-            p = struct(
-                "smx_linattn", B=end - first, L=rows.L, D=rows.D, H=rows.heads, stride=rows.stride, **options
-            )
-            memory = scratch(kernel("linattn_fwd_scratch_bytes")(p))
-            kernel("linattn_fwd")(*(at(t[first]) for t in (y, norm, q, k, v)), aligned(memory), p)
-
-        each(spans(rows.B, 4 * get_threads()), work)
-        ctx.save_for_backward(y, norm)
-        ctx.rows, ctx.options = rows, options
-        return rows.back(y)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, dy: Tensor) -> Any:
-        rows, (y, norm), (q, k, v) = ctx.rows, ctx.saved_tensors, ctx.rows.tensors
-        dout = rows.here(dy)
-        dq, dk, dv = rows.empties()
-
-        def work(first: int, end: int) -> None:
-            p = struct(
-                "smx_linattn",
-                B=end - first,
-                L=rows.L,
-                D=rows.D,
-                H=rows.heads,
-                stride=rows.stride,
-                **ctx.options,
-            )
-            memory = scratch(kernel("linattn_bwd_scratch_bytes")(p))
-            kernel("linattn_bwd")(
-                *(at(t[first]) for t in (dq, dk, dv, dout, q, k, v, y, norm)), aligned(memory), p
-            )
-
-        each(spans(rows.B, 4 * get_threads()), work)
-        return rows.back(dq), rows.back(dk), rows.back(dv), None, None
-
-
 def linear_attention(
     q: Tensor,
     k: Tensor,
@@ -381,62 +326,7 @@ def linear_attention(
         )
     rows = Rows("qkv", [q, k, v], heads, layout, True)
     options = dict(C=count("tile", tile, 0), norm=norm, eps=real("eps", eps))
-    return _Linear.apply(q, k, v, rows, options)
-
-
-class _Landmark(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, rows: Rows, block: int, scale: float) -> Tensor:
-        q, k, v, marks = rows.tensors
-        o, stats = rows.empty(), torch.empty(rows.B, rows.heads, rows.L, 2)
-        chosen = torch.empty(rows.B, rows.heads, rows.L, dtype=torch.int32)
-
-        def work(first: int, end: int) -> None:
-            p = struct(
-                "smx_landmark",
-                B=end - first,
-                L=rows.L,
-                D=rows.D,
-                H=rows.heads,
-                stride=rows.stride,
-                block=block,
-                scale=scale,
-            )
-            memory = scratch(kernel("landmark_fwd_scratch_bytes")(p))
-            kernel("landmark_fwd")(
-                *(at(t[first]) for t in (o, stats, chosen, q, k, v, marks)), aligned(memory), p
-            )
-
-        each(spans(rows.B, 4 * get_threads()), work)
-        ctx.save_for_backward(o, stats, chosen)
-        ctx.rows, ctx.block, ctx.scale = rows, block, scale
-        return rows.back(o)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, dy: Tensor) -> Any:
-        rows, (o, stats, chosen), (q, k, v, _) = ctx.rows, ctx.saved_tensors, ctx.rows.tensors
-        dout = rows.here(dy)
-        dq, dk, dv = rows.empties()
-
-        def work(first: int, end: int) -> None:
-            p = struct(
-                "smx_landmark",
-                B=end - first,
-                L=rows.L,
-                D=rows.D,
-                H=rows.heads,
-                stride=rows.stride,
-                block=ctx.block,
-                scale=ctx.scale,
-            )
-            memory = scratch(kernel("landmark_bwd_scratch_bytes")(p))
-            kernel("landmark_bwd")(
-                *(at(t[first]) for t in (dq, dk, dv, dout, q, k, v, o, stats, chosen)), aligned(memory), p
-            )
-
-        each(spans(rows.B, 4 * get_threads()), work)
-        return rows.back(dq), rows.back(dk), rows.back(dv), None, None, None
+    return _Core.apply(q, k, v, rows, "linattn", [torch.empty(rows.B, rows.heads, rows.L)], options)
 
 
 def landmark_attention(
@@ -455,4 +345,6 @@ def landmark_attention(
     """
     rows = Rows(["q", "k", "v", "marks"], [q, k, v, marks], heads, layout, True)  # type: ignore[arg-type]
     d = q.shape[-1] // (1 if layout == "bhld" else rows.heads)
-    return _Landmark.apply(q, k, v, rows, count("block", block), d**-0.5)
+    size = rows.B, rows.heads, rows.L
+    kept = [torch.empty(*size, 2), torch.empty(size, dtype=torch.int32)]  # statistics, the blocks chosen
+    return _Core.apply(q, k, v, rows, "landmark", kept, dict(block=count("block", block), scale=d**-0.5))
