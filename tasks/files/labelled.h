@@ -30,8 +30,8 @@ int labelled_place(char *path, size_t size, const char *name, smx_error *error);
 // A folder with data_batch_1.bin ... data_batch_5.bin (one at least) and test_batch.bin.
 int labelled_cifar(labelled_set *set, const char *folder, smx_error *error);
 // A file of lines LABEL, tab, text, of which every tenth is kept for evaluation; a folder with train.tsv and
-// test.tsv; or folders: CLASS/FILE (every tenth file of a class in order of name is kept), or train/CLASS/FILE
-// and test/CLASS/FILE.
+// test.tsv; or folders: CLASS/FILE (every tenth file of a class in order of name is kept), or
+// train/CLASS/FILE and test/CLASS/FILE.
 int labelled_texts(labelled_set *set, const char *path, smx_error *error);
 // Folders CLASS/FILE.wav of 16-bit sounds of one channel, as above; where there is a testing_list.txt, what
 // it names is kept for evaluation. Folders whose names begin with _ or . are none. most: recordings of each

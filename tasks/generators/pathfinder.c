@@ -35,7 +35,7 @@ static point step(point from, double angle, double by) {
     return (point){from.x + by * cosine, from.y + by * sine};
 }
 
-// A dash from `from` on, unless it leaves the picture or comes too near to others. own: the dashes of the same
+// A dash from `from` on, unless it leaves the picture or comes too near to others. own: dashes of the same
 // curve, at the end of the list, of which the last is a neighbour.
 static int put_dash(drawing *d, point from, double angle, size_t own) {
     point p[POINTS];
