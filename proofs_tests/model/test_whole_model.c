@@ -242,7 +242,7 @@ static int twin_open(twin_model *m, const config *c, const batch_graph *s, const
     const size_t N = m->N, D = m->D, M = D * c->common.mlp;
     for (size_t i = 0; i < BLOCKS; i++) {
         block *b = &m->blocks[i];
-        if (!(b->mixer = interpreter_open(m->g, m->trace))) check_fail("no memory for the interpreter");
+        if (!(b->mixer = interpreter_open(m->g, m->trace, m->y))) check_fail("no memory for the interpreter");
         b->in = numbers(N * D), b->normed = numbers(N * D), b->stats = numbers(2 * N);
         b->middle = numbers(N * D), b->normed_2 = numbers(N * D), b->stats_2 = numbers(2 * N);
         b->hidden = numbers(N * M), b->active = numbers(N * M);
