@@ -1,6 +1,6 @@
-// test_stacks.c: a mixer for each block (mixers=a,b) and keys of one block (block1.filter=5): a list of one is
-// the mixer itself, each block has its own weights and settings, the complete config says it all again, files
-// and states carry it, and what does not fit is refused in a sentence.
+// test_stacks.c: a mixer for each block (mixers=a,b) and keys of one block (block1.filter=5): a list of one
+// is the mixer itself, each block has its own weights and settings, the complete config says it all again,
+// files and states carry it, and what does not fit is refused in a sentence.
 #include "proofs_tests/support/check.h"
 
 #include "model/run/run_private.h"
