@@ -17,6 +17,7 @@ export const PROOFS =
     8_200 + // as above
     2_200 +
     3_000 +
+    3_700 + // windows, LSTM, GRU, Taylor features: kernels and oracle
     2_000 + // the kernels row by row
     10_000; // a mixer's text as steps, and its check in double
 /** The view Equations with its editor, fetched when it is opened. */
