@@ -149,23 +149,31 @@ static int all(smx_run *run, const options *o) {
     }
 }
 
-// A path in a checkpoint has to be given again by whoever loads it: the first that the changes give, or "".
-static void path_of(char *path, size_t size, const char *changes) {
-    static const char *const keys[] = {"text=", "file=", "folder="};
-    *path = 0;
-    for (const char *at = changes ? changes : ""; *at && !*path; at += strcspn(at, "&~"), at += *at != 0)
-        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-            if (!strncmp(at, keys[i], strlen(keys[i])))
-                snprintf(path, size, "%.*s", (int)strcspn(at, "&~"), at);
+// A path in a checkpoint has to be given again by whoever loads it: then the first changes give it.
+static smx_run *load(const options *o) {
+    static const char *const paths[] = {"text", "file", "folder"};
+    size_t size;
+    smx_error e = {0};
+    void *bytes = cli_read_file(o->file, &size);
+    if (!bytes) return NULL;
+    smx_run *run = smx_run_load(bytes, size, NULL, &e);
+    int again = 0;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) again |= !run && !strcmp(e.key, paths[i]);
+    if (again && o->changes) {
+        char first[2048];
+        snprintf(first, sizeof first, "%.*s", (int)strcspn(o->changes, "~"), o->changes);
+        run = smx_run_load(bytes, size, first, &e);
+    }
+    free(bytes);
+    if (!run) cli_fail("%s", e.message);
+    return run;
 }
 
 static int evaluate(int argc, char **argv) {
     options o;
-    char path[2048];
     int status = read_options(argc, argv, &o);
     if (status) return status;
-    path_of(path, sizeof path, o.changes);
-    smx_run *run = cli_load_run(o.file, *path ? path : NULL);
+    smx_run *run = load(&o);
     if (!run) return 2;
     cli_use_threads(run);
     status = all(run, &o);
