@@ -1,6 +1,7 @@
 // grid.c: seqmix grid 'CONFIG' KEY=A,B... --seeds N --out DIR: one command a line, for xargs, GNU parallel or
 // Slurm to run.
 #include "cli/cli.h"
+#include "model/settings/pairs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,6 +106,26 @@ static int check(work *w, size_t i, const config *c) {
     return status;
 }
 
+// Whether a job's config has that key.
+static int any_reads(const work *w, const char *key) {
+    const size_t seeds = w->g.seeds ? (size_t)w->g.seeds : 1;
+    int found = 0;
+    for (size_t i = 0; i < w->g.jobs && !found; i += seeds) {
+        int repeats;
+        smx_error e = {0};
+        config *c = grid_config(&w->g, i, &repeats, &e);
+        found = !c || config_get(c, key) != NULL;
+        config_free(c);
+    }
+    return found;
+}
+static int note_unread(void *w, const char *key, const char *value, smx_error *error) {
+    (void)value, (void)error;
+    if (strcmp(key, "preset") && !any_reads(w, key)) // a preset becomes its keys
+        cli_note("%s is a key of another mixer or task: it says nothing in these runs", key);
+    return 0;
+}
+
 static int check_all(work *w) {
     smx_error e = {0};
     // A key that there is not, or that no run has, would be a grid of repetitions.
@@ -127,6 +148,8 @@ static int check_all(work *w) {
             status = cli_fail(
                 "grid: no run here has the key %s: its mixer and task do not know it; nothing was printed",
                 w->g.axes[k].key);
+    for (size_t i = 0; i < pairs_runs(w->g.config) && !status; i++)
+        pairs_visit(pairs_run(w->g.config, i), note_unread, w, NULL);
     return status;
 }
 

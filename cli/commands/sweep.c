@@ -69,13 +69,16 @@ static smx_run *open_run(const options *o, const char *changes) {
     return NULL;
 }
 
-// Every value is tried before the first training: opened, as data and sizes also have their say.
-static int valid(const options *o, const char *changes) {
+// Every value is tried before the first training: opened, as data and sizes also have their say. A key that
+// the run does not read would give a table of repetitions.
+static int valid(const options *o, const char *key, const char *changes, int first) {
     smx_run *run = open_run(o, changes);
     if (!run) return 2;
-    cli_note_images(smx_run_config(run), "");
+    const int read = !strcmp(key, "preset") || smx_run_config_value(run, key) != NULL;
+    if (read && first) cli_note_unread(run, o->config);
+    if (read) cli_note_images(smx_run_config(run), "");
     smx_run_close(run);
-    return 0;
+    return read ? 0 : cli_fail("sweep: this run has no key %s: its mixer and task do not know it", key);
 }
 
 // One training and its evaluation; 0, or the exit status.
@@ -149,7 +152,7 @@ static int check_values(const options *o, const char *key, const char *list) {
         if (more < 0) return cli_fail("a value of %s is longer than %zu characters", key, sizeof value - 1);
         if (i == MOST_VALUES) return cli_fail("%s has more than %d values", key, MOST_VALUES);
         snprintf(changes, sizeof changes, "%s=%s", key, value);
-        status = valid(o, changes);
+        status = valid(o, key, changes, i == 0);
     }
     return status;
 }

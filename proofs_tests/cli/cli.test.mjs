@@ -805,3 +805,36 @@ test('train: a key of another mixer is read, and said to say nothing', () => {
     assert.equal(status, 0, stderr);
     assert.match(stderr, /note: hidden is a key of another mixer or task: it says nothing in this run/);
 });
+
+test('eval, sweep, grid: a key that no run reads is said to say nothing, and none is swept', () => {
+    const config = 'mixer=cat&task=mqar&steps=1&width=8',
+        note = /^seqmix: note: hidden is a key of another mixer or task: it says nothing in th/m;
+    const out = file('unread.safetensors');
+    assert.equal(seqmix('train', '--eval', '0', config, '--save', out).status, 0);
+    const eachWith = [
+        ['eval', out, 'hidden=3', '--count', '8', '--json'],
+        ['sweep', `${config}&hidden=3`, 'filter=2', '--eval', '8', '--json'],
+        ['grid', `${config}&hidden=3`, 'filter=2,3', '--out', file('unread')],
+    ];
+    for (const args of eachWith) {
+        const { status, stderr, stdout } = seqmix(...args);
+        assert.equal(status, 0, stderr);
+        assert.match(stderr, note, args[0]);
+        if (args.includes('--json')) JSON.parse(stdout); // the note is beside it
+        const less = args.map((word) => word.replace(/&?hidden=3/, ''));
+        assert.doesNotMatch(seqmix(...less.filter(Boolean)).stderr, note, args[0]);
+    }
+    // Read by one of the runs, it is no stranger.
+    const focus = seqmix('grid', `${config}&hidden=3`, 'mixer=cat,focus', '--out', file('unread'));
+    assert.equal(focus.status, 0, focus.stderr);
+    assert.doesNotMatch(focus.stderr, note);
+    for (const args of [
+        ['sweep', config, 'hidden=3,4'],
+        ['grid', config, 'hidden=3,4', '--out', file('unread')],
+    ]) {
+        const { status, stderr, stdout } = seqmix(...args);
+        assert.equal(status, 2);
+        assert.match(stderr, /has (no|the) key hidden: its mixer and task do not know it/);
+        assert.equal(stdout, '');
+    }
+});
