@@ -119,6 +119,26 @@ static void add_lengths(void) {
         }
 }
 
+// A mixer's text of 50 operations, from its bytes to a run whose memory is there.
+static void run_open(bench_row *r) {
+    smx_error error;
+    smx_run_close(r->lab);
+    r->lab = smx_run_open(r->config, &error);
+    r->check = r->lab != NULL;
+}
+static void add_text(void) {
+    char text[2048] = "mixer=equations&task=mqar&length=32&vocab=16&pairs=2&width=8&batch=1&eq=";
+    size_t n = strlen(text);
+    for (int i = 0; i < 16; i++) // a product, a function and a sum each
+        n += (size_t)(i ? snprintf(text + n, sizeof text - n, "t%d = t%d + gelu(t%d @ w%d)\n", i, i - 1,
+                                   i - 1, i)
+                        : snprintf(text + n, sizeof text - n, "t0 = x + gelu(x @ w0)\n"));
+    snprintf(text + n, sizeof text - n, "y = 2 * (t15 @ w_o)");
+    bench_row *r = add_run("text of 50 operations opened", text);
+    r->run = run_open;
+    r->target = "<= 2 ms";
+}
+
 void bench_add_workloads(void) {
     add_run("W1", W1)->target =
         ">= 1.4 x [1.8 x] PyTorch; wasm >= 45 % [60 %] of the ceiling, >= 2.3 x [3 x] jax-js";
@@ -132,6 +152,7 @@ void bench_add_workloads(void) {
     bench_row *r = add_run("mqar solved", MQAR);
     r->run = run_until_solved;
     r->target = "<= 500 [250] ms in Chromium";
+    add_text();
     add_presets();
     add_lengths();
 }

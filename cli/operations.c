@@ -9,42 +9,17 @@
 #include "model/base/number.h"
 #include "model/equations/functions.h"
 
-// What a weight's shape is: D is the width of what stands first, n the size in brackets.
+// A weight's shape in words: D is the width of what stands first, n the size in brackets.
 static const char *shape_of(weight_role role) {
-    switch (role) {
-    case WEIGHT_MATRIX:
-    case WEIGHT_OUTPUT:
-        return "[D][n or D]";
-    case WEIGHT_FILTER:
-        return "[H][n or filter]";
-    case WEIGHT_CHANNEL_TAPS:
-        return "[D][n or filter]";
-    case WEIGHT_HEAD_TAPS:
-        return "[n or filter][H][H]";
-    case WEIGHT_MAPS:
-        return "[H][H]";
-    case WEIGHT_KERNEL:
-        return "[D][n or length]";
-    case WEIGHT_STATES:
-        return "[D][n or 16]";
-    case WEIGHT_STATE_PAIRS:
-        return "[D][n or 16][2]";
-    case WEIGHT_SUM_BIAS:
-        return "[n]";
-    case WEIGHT_HEADS:
-    case WEIGHT_RATES:
-        return "[H]";
-    case WEIGHT_PAIRS:
-        return "[D][n or 1][2]";
-    case WEIGHT_CARRIED_4:
-        return "[D / 4][D]";
-    case WEIGHT_CARRIED_3:
-        return "[D / 3][D]";
-    case WEIGHT_GAIN:
-    case WEIGHT_BIAS:
-        break;
-    }
-    return "[D]";
+    static const char *const words[128] = {
+        ['D'] = "[D]",      ['H'] = "[H]",           ['n'] = "[n]",           ['2'] = "[2]",
+        ['d'] = "[n or D]", ['t'] = "[n or filter]", ['l'] = "[n or length]", ['s'] = "[n or 16]",
+        ['1'] = "[n or 1]", ['3'] = "[D / 3]",       ['4'] = "[D / 4]"};
+    static char shape[64];
+    size_t n = 0;
+    for (const char *c = weight_shapes[role]; *c; c++)
+        n += (size_t)snprintf(shape + n, sizeof shape - n, "%s", words[(int)*c]);
+    return shape;
 }
 
 // One argument in words: `filter` [H][n or filter].

@@ -16,7 +16,7 @@ WASM_FLAGS_scalar := -DSMX_SCALAR -DSMX_HAVE_scalar -DSMX_ISA_NAME=scalar
 WASM_NEAR := $(patsubst %,kernels/%.c,norm adamw gemm linattn state landmark conv attention_maps attention loss rope mse elementwise feature \
 	embedding gate s4d scan ema longconv iir fft recurrent activation)
 WASM_KERNELS := $(filter-out %/digest.c,$(KERNEL_ONCE)) $(filter-out $(WASM_NEAR),$(KERNEL_SRC)) $(WASM_NEAR)
-WASM_MODEL := $(filter-out %/selfcheck.c,$(foreach room,base settings run graph equations mixers ops audit,$(filter model/$(room)/%,$(MODEL_SRC))))
+WASM_MODEL := $(filter-out %/selfcheck.c,$(foreach room,base settings run graph ops equations mixers audit,$(filter model/$(room)/%,$(MODEL_SRC))))
 # (Tasks of files in folders, and one that would weigh too much, are the program's alone: tasks/tasks.c.)
 WASM_TASKS := $(filter-out tasks/files/labelled% tasks/generators/labelled.c tasks/generators/pathfinder.c,$(TASK_SRC))
 WASM_SRC := wasm/exports.c wasm/print.c $(WASM_TASKS) $(WASM_MODEL) $(WASM_KERNELS)

@@ -1,5 +1,6 @@
-// build.c: see build.h. One walk over the trees, depth first and from the left,
-// so the order of nodes is that of the text.
+// build.c: see build.h. One walk over the trees, depth first and from the left, so the order of nodes is that
+// of the text. Long because it is one walk: lines, expressions, calls and weights are of the same text, and call
+// each other.
 #include "build.h"
 
 #include <limits.h>
@@ -12,11 +13,10 @@
 #include "model/settings/language.h"
 
 typedef struct {
-    int is_number;
     double number;
-    tensor *tensor;
-    long ahead; // rows that the tensor sees ahead of its own
-} value;        // neither: the graph has failed
+    tensor *tensor; // NULL: a number, or the graph has failed
+    long ahead;     // rows that the tensor sees ahead of its own
+} value;
 
 // A name that the text has assigned; `line`: where, 0 the input.
 typedef struct {
@@ -54,13 +54,11 @@ static value fail(builder *b, const equation_node *at, const char *sentence, ...
     __attribute__((format(printf, 3, 4)));
 static value fail(builder *b, const equation_node *at, const char *sentence, ...) {
     if (b->g->failed) return failed;
-    char text[320];
     va_list list;
     va_start(list, sentence);
-    vsnprintf(text, sizeof text, sentence, list);
-    va_end(list);
     graph_fail(b->g, "eq");
-    equations_fail(&b->g->error, at->line, at->column, "%s", text);
+    equations_vfail(&b->g->error, at->line, at->column, sentence, list);
+    va_end(list);
     return failed;
 }
 static value of_tensor(builder *b, tensor *t) { return b->g->failed ? failed : (value){.tensor = t}; }
@@ -72,67 +70,37 @@ static binding *find(builder *b, const char *name) {
         if (!strcmp(b->names[i].name, name)) return &b->names[i];
     return NULL;
 }
+static const char *nearer(const char *name, const char *best, const char *other) {
+    return name_distance(name, other) < name_distance(name, best) ? other : best;
+}
 static const char *nearest(builder *b, const char *name) {
     const char *best = "x";
-    for (size_t i = 0; i < b->n_names; i++)
-        if (name_distance(name, b->names[i].name) < name_distance(name, best)) best = b->names[i].name;
+    for (size_t i = 0; i < b->n_names; i++) best = nearer(name, best, b->names[i].name);
     return best;
 }
 static const char *nearest_function(const char *name) {
     const char *best = equation_functions[0].name;
-    for (const equation_function *f = equation_functions; f->name; f++)
-        if (name_distance(name, f->name) < name_distance(name, best)) best = f->name;
+    for (const equation_function *f = equation_functions; f->name; f++) best = nearer(name, best, f->name);
     return best;
 }
 
 // ---- Weights ----------------------------------------------------------------------------------------------
-static uint32_t weight_shape(const builder *b, weight_role role, size_t D, uint32_t n, uint32_t shape[3]) {
-    const uint32_t H = (uint32_t)b->s->heads, taps = n ? n : (uint32_t)b->s->taps;
-    shape[0] = (uint32_t)D;
-    switch (role) {
-    case WEIGHT_MATRIX:
-    case WEIGHT_OUTPUT:
-        shape[1] = n ? n : (uint32_t)D;
-        return 2;
-    case WEIGHT_FILTER:
-        shape[0] = H, shape[1] = taps;
-        return 2;
-    case WEIGHT_CHANNEL_TAPS:
-        shape[1] = taps;
-        return 2;
-    case WEIGHT_HEAD_TAPS:
-        shape[0] = taps, shape[1] = shape[2] = H;
-        return 3;
-    case WEIGHT_MAPS:
-        shape[0] = shape[1] = H;
-        return 2;
-    case WEIGHT_KERNEL:
-        shape[1] = n ? n : (uint32_t)b->s->length;
-        return 2;
-    case WEIGHT_STATES:
-        shape[1] = n ? n : 16;
-        return 2;
-    case WEIGHT_STATE_PAIRS:
-        shape[1] = n ? n : 16, shape[2] = 2;
-        return 3;
-    case WEIGHT_PAIRS:
-        shape[1] = n ? n : 1, shape[2] = 2;
-        return 3;
-    case WEIGHT_CARRIED_4:
-    case WEIGHT_CARRIED_3:
-        shape[0] = (uint32_t)(D / (role == WEIGHT_CARRIED_4 ? 4 : 3)), shape[1] = (uint32_t)D;
-        if (!shape[0]) shape[0] = 1; // refused when the function looks at its arguments
-        return 2;
-    case WEIGHT_HEADS:
-    case WEIGHT_RATES:
-        shape[0] = H;
-        break;
-    case WEIGHT_GAIN:
-    case WEIGHT_BIAS:
-    case WEIGHT_SUM_BIAS:
-        break;
+// The sizes that weight_shapes names, of a weight that meets D columns and has n in its brackets (0: nothing).
+static uint32_t weight_shape(const builder *b, weight_role role, size_t D, size_t n, uint32_t shape[3]) {
+    const equation_surroundings *s = b->s;
+    uint32_t rank = 0;
+    for (const char *c = weight_shapes[role]; *c; c++) {
+        const size_t fallback = *c == 'H'                ? s->heads
+                                : *c == 't'              ? s->taps
+                                : *c == 'l'              ? s->length
+                                : *c == '1' || *c == '2' ? (size_t)(*c - '0')
+                                : *c == 's'              ? 16
+                                : *c == '3' || *c == '4' ? D / (size_t)(*c - '0')
+                                                         : D;
+        const size_t size = n && strchr("dtls1", *c) ? n : fallback;
+        shape[rank++] = size ? (uint32_t)size : 1; // (too narrow: refused when the function looks)
     }
-    return 1;
+    return rank;
 }
 // Tensors and weights have room for short names only.
 static int too_long(builder *b, const equation_node *at, const char *name) {
@@ -148,10 +116,10 @@ static long size_in_brackets(builder *b, const equation_node *at) {
     if (!at->first) return 0;
     const value v = eval(b, at->first);
     if (b->g->failed) return -1;
-    if (v.is_number && v.number >= 1.0 && v.number <= 65536.0 && v.number == (double)(uint32_t)v.number)
+    if (!v.tensor && v.number >= 1.0 && v.number <= 65536.0 && v.number == (double)(uint32_t)v.number)
         return (long)v.number;
     fail(b, at, "%s[%s]: the size must be a whole number from 1 to 65536", at->name,
-         v.is_number ? number_write(text, v.number) : "a tensor");
+         !v.tensor ? number_write(text, v.number) : "a tensor");
     return -1;
 }
 static value weight(builder *b, const equation_node *at, weight_role role, size_t D) {
@@ -159,7 +127,7 @@ static value weight(builder *b, const equation_node *at, weight_role role, size_
     const long size = size_in_brackets(b, at);
     if (size < 0) return failed;
     uint32_t shape[4] = {0};
-    const uint32_t rank = weight_shape(b, role, D, (uint32_t)size, shape);
+    const uint32_t rank = weight_shape(b, role, D, (size_t)size, shape);
     init start = b->s->start(b->s->config, role, shape);
     for (size_t i = 0; i < b->n_starts; i++)
         if (!strcmp(b->starts[i].name, at->name)) start = b->starts[i].start, b->starts[i].used = 1;
@@ -174,7 +142,7 @@ static int is_new(builder *b, const equation_node *n) {
 // ---- Expressions ------------------------------------------------------------------------------------------
 static tensor *eval_tensor(builder *b, const equation_node *n, const char *what, long *ahead) {
     const value v = eval(b, n);
-    if (v.is_number) fail(b, n, "%s is a number; it must be a tensor", what);
+    if (!v.tensor) fail(b, n, "%s is a number; it must be a tensor", what);
     if (v.ahead > *ahead) *ahead = v.ahead;
     return b->g->failed ? NULL : v.tensor;
 }
@@ -243,31 +211,27 @@ static value sum_of(builder *b, const equation_node *n) {
     const value x = eval(b, l);
     if (b->g->failed) return failed;
     if (bias) {
-        if (x.is_number) return fail(b, l, "a bias is added to a tensor, not to a number");
+        if (!x.tensor) return fail(b, l, "a bias is added to a tensor, not to a number");
         return sign(b, n, "bias", x, weight(b, r, WEIGHT_BIAS, last(x.tensor)).tensor, NULL, 0.0);
     }
     value y = eval(b, r);
-    if (b->g->failed) return failed;
-    if (x.is_number && y.is_number)
-        return (value){.is_number = 1, .number = minus ? x.number - y.number : x.number + y.number};
-    if (x.is_number || y.is_number)
+    if (!x.tensor && !y.tensor) return (value){.number = minus ? x.number - y.number : x.number + y.number};
+    if (!x.tensor || !y.tensor)
         return fail(b, n, "a number and a tensor cannot be added; + b_name adds a bias that is learnt");
     if (!alike(b, n, x.tensor, y.tensor, "")) return failed;
     if (minus) y = scaled(b, n, y, -1.0);
-    return b->g->failed ? failed : binary(b, n, "add", x, y);
+    return binary(b, n, "add", x, y);
 }
 static value product_of(builder *b, const equation_node *n) {
     const int divided = n->kind == EQUATION_DIVIDE;
     const value x = eval(b, n->first);
     if (b->g->failed) return failed;
-    const value y = eval(b, n->first->next);
-    if (b->g->failed) return failed;
-    if (divided && y.is_number && y.number == 0.0) return fail(b, n, "a division by 0");
-    if (x.is_number && y.is_number)
-        return (value){.is_number = 1, .number = divided ? x.number / y.number : x.number * y.number};
-    if (divided && x.is_number) return fail(b, n, "a number divided by a tensor; a tensor can be divided");
-    if (x.is_number) return scaled(b, n, y, x.number);
-    if (y.is_number) return scaled(b, n, x, divided ? 1.0 / y.number : y.number);
+    const value y = eval(b, n->first->next); // (of what failed nothing more is made)
+    if (divided && !y.tensor && y.number == 0.0) return fail(b, n, "a division by 0");
+    if (!x.tensor && !y.tensor) return (value){.number = divided ? x.number / y.number : x.number * y.number};
+    if (divided && !x.tensor) return fail(b, n, "a number divided by a tensor; a tensor can be divided");
+    if (!x.tensor) return scaled(b, n, y, x.number);
+    if (!y.tensor) return scaled(b, n, x, divided ? 1.0 / y.number : y.number);
     if (!alike(b, n, x.tensor, y.tensor, divided ? "" : " (@ is the product with a matrix)")) return failed;
     return binary(b, n, divided ? "divide" : "mul", x, y);
 }
@@ -287,7 +251,7 @@ static int take_number(builder *b, const equation_node *n, const function_argume
     const int whole = a->kind == ARGUMENT_NUMBER;
     const value v = eval(b, n);
     if (b->g->failed) return -1;
-    if (!v.is_number || !(v.number >= a->least && v.number <= a->most) ||
+    if (v.tensor || !(v.number >= a->least && v.number <= a->most) ||
         (whole && v.number != (double)(size_t)v.number)) {
         char least[NUMBER_TEXT], most[NUMBER_TEXT];
         fail(b, n, "%s must be a %snumber from %s to %s", a->name, whole ? "whole " : "",
@@ -376,10 +340,10 @@ static value eval(builder *b, const equation_node *n) {
     value v;
     switch (n->kind) {
     case EQUATION_NUMBER:
-        return (value){.is_number = 1, .number = n->number};
+        return (value){.number = n->number};
     case EQUATION_WORD:
         name = find(b, n->name);
-        v = (value){.is_number = 1};
+        v = failed;
         if (!name && !n->first && number_of_config(b, n->name, &v.number)) return v;
         if (!name)
             return fail(b, n, "%s was not assigned, and no weight can stand here; the nearest name is %s",
@@ -391,7 +355,7 @@ static value eval(builder *b, const equation_node *n) {
     case EQUATION_NEGATE:
         v = eval(b, n->first);
         if (b->g->failed) return failed;
-        return v.is_number ? (value){.is_number = 1, .number = -v.number} : scaled(b, n, v, -1.0);
+        return !v.tensor ? (value){.number = -v.number} : scaled(b, n, v, -1.0);
     case EQUATION_ADD:
     case EQUATION_SUB:
         return sum_of(b, n);
@@ -428,9 +392,9 @@ static void read_start(builder *b, const equation_node *n) {
     }
     for (size_t i = 0; i < sizeof start_kinds / sizeof *start_kinds; i++) {
         if (strcmp(start_kinds[i].name, kind->name)) continue;
-        value v = {.is_number = 1, .number = 1.0};
+        value v = {.number = 1.0};
         if (scale) v = eval(b, scale);
-        if (!b->g->failed && (!v.is_number || !(v.number >= -1e6 && v.number <= 1e6)))
+        if (!b->g->failed && (v.tensor || !(v.number >= -1e6 && v.number <= 1e6)))
             fail(b, scale, "a number from -1e6 to 1e6");
         b->starts[b->n_starts++] = (given_start){name->name, {start_kinds[i].kind, v.number}, name, 0};
         return;
@@ -470,7 +434,7 @@ static void read_line(builder *b, size_t i) {
     if (equations_key(l, &number)) {
         if (find(b, l->name)) fail(b, &here, "%s is assigned already; a key is assigned once", l->name);
         if (b->n_keys == CONFIG_OWN_KEYS) fail(b, &here, "more than %d keys", CONFIG_OWN_KEYS);
-        v = (value){.is_number = 1, .number = b->g->failed ? number : b->s->keys[b->n_keys++]};
+        v = (value){.number = b->g->failed ? number : b->s->keys[b->n_keys++]};
     } else {
         v = eval(b, at);
     }

@@ -8,6 +8,14 @@
 #include "model/ops/distance.h"
 #include "model/ops/ops.h"
 
+const char *const weight_shapes[] = {
+    [WEIGHT_MATRIX] = "Dd",       [WEIGHT_OUTPUT] = "Dd",     [WEIGHT_FILTER] = "Ht",
+    [WEIGHT_CHANNEL_TAPS] = "Dt", [WEIGHT_HEAD_TAPS] = "tHH", [WEIGHT_MAPS] = "HH",
+    [WEIGHT_KERNEL] = "Dl",       [WEIGHT_STATES] = "Ds",     [WEIGHT_STATE_PAIRS] = "Ds2",
+    [WEIGHT_GAIN] = "D",          [WEIGHT_BIAS] = "D",        [WEIGHT_SUM_BIAS] = "n",
+    [WEIGHT_HEADS] = "H",         [WEIGHT_RATES] = "H",       [WEIGHT_PAIRS] = "D12",
+    [WEIGHT_CARRIED_4] = "4D",    [WEIGHT_CARRIED_3] = "3D"};
+
 static size_t width(const tensor *t) { return t->shape[t->rank - 1]; }
 static int same_shape(const tensor *a, const tensor *b) {
     return a->rank == b->rank && !memcmp(a->shape, b->shape, a->rank * sizeof *a->shape);
@@ -366,7 +374,7 @@ const equation_function equation_functions[] = {
      .two = op_max,
      TOLD(.help = "the larger of two, entry by entry; the gradient goes to it (to b where they are equal)",
           .formula = "y = \\max(a, b)", .cost = "0", .example = "y = max(x @ w_a, x @ w_b) @ w_o",
-          .twin = "ref_max")},
+          .twin = "check/twins.c")},
     {.name = "bias",
      ARGUMENTS(TENSOR("x"), WEIGHT("b", WEIGHT_BIAS)),
      .any_shape = 1,
@@ -421,7 +429,7 @@ const equation_function equation_functions[] = {
      .any_shape = 1,
      .one = op_softplus,
      TOLD(.help = "ln(1 + e^x)", .formula = "y = \\ln(1 + e^x)", .cost = "0",
-          .example = "y = softplus(x @ w_1) @ w_o", .twin = "ref_softplus")},
+          .example = "y = softplus(x @ w_1) @ w_o", .twin = "check/twins.c")},
     {.name = "elu1",
      ARGUMENTS(TENSOR("x")),
      .any_shape = 1,
@@ -447,7 +455,7 @@ const equation_function equation_functions[] = {
      .check = three_alike,
      .three = op_gate,
      TOLD(.help = "between b and a, as far as `by` says", .formula = "y = g \\odot a + (1 - g) \\odot b",
-          .cost = "2 D", .example = "y = gate(sigmoid(x @ w_g), x @ w_a, x)", .twin = "ref_gate")},
+          .cost = "2 D", .example = "y = gate(sigmoid(x @ w_g), x @ w_a, x)", .twin = "check/twins.c")},
     {.name = "layernorm",
      ARGUMENTS(TENSOR("x"), WEIGHT("gain", WEIGHT_GAIN), WEIGHT("bias", WEIGHT_BIAS)),
      .any_shape = 1,
@@ -489,7 +497,7 @@ const equation_function equation_functions[] = {
      .ahead = shift_ahead,
      TOLD(.help = "each row what stood `by` rows before it; zeros first", .formula = "y_t = x_{t-n}",
           .cost = "0", .example = "k = shift(x) @ w_k\ny = attention(x @ w_q, k, x) @ w_o",
-          .twin = "ref_shift")},
+          .twin = "check/twins.c")},
     {.name = "columns",
      ARGUMENTS(TENSOR("x"), NUMBER("from", 0, 0, 65535), NUMBER("count", 1, 1, 65536)),
      .any_shape = 1,
@@ -497,7 +505,7 @@ const equation_function equation_functions[] = {
      .apply = call_columns,
      TOLD(.help = "`count` columns from number `from` on", .formula = "y_{tc} = x_{t, a + c}",
           .gives = "[..][count]", .cost = "0", .example = "u = x @ w_u[8]\ny = columns(u, 2, 4) @ w_o[width]",
-          .twin = "ref_columns")},
+          .twin = "check/twins.c")},
     {.name = "join",
      ARGUMENTS(TENSOR("a"), TENSOR("b")),
      .any_shape = 1,
@@ -505,12 +513,12 @@ const equation_function equation_functions[] = {
      .two = op_join,
      TOLD(.help = "the columns of a, then those of b", .formula = "y = [a \\mid b]",
           .gives = "[L][D of a + D of b]", .cost = "0", .example = "y = join(x, shift(x)) @ w_o[width]",
-          .twin = "ref_join")},
+          .twin = "check/twins.c")},
     {.name = "mean",
      ARGUMENTS(TENSOR("x")),
      .one = op_mean,
      TOLD(.help = "the mean of the rows so far", .formula = "y_t = \\frac{1}{t+1} \\sum_{s \\le t} x_s",
-          .cost = "D", .example = "y = gelu(mean(x) @ w_1) @ w_o", .twin = "ref_mean")},
+          .cost = "D", .example = "y = gelu(mean(x) @ w_1) @ w_o", .twin = "check/twins.c")},
     {.name = "conv",
      ARGUMENTS(TENSOR("x"), WEIGHT("filter", WEIGHT_FILTER), NUMBER("future", 0, 0, 65535)),
      .check = head_taps_fit,
@@ -762,7 +770,7 @@ const equation_function equation_functions[] = {
           .gives = "[L / bin][D][values], joint: [L / bin][D values]", .cost = "0",
           .example =
               "e = bin_max(x, 4)\nt = coefficients(linear(e, w_e[2], b_e))\ny = resonate(x, t, 4) @ w_o",
-          .twin = "ref_maxpool")},
+          .twin = "check/twins.c")},
     {.name = "repeat_pairs",
      ARGUMENTS(TENSOR("x"), WEIGHT("raw", WEIGHT_PAIRS), NUMBER("bin", 8, 1, MOST_ROWS)),
      .check = repeat_fits,
@@ -771,7 +779,7 @@ const equation_function equation_functions[] = {
               "a weight of pairs, the same for every bin; x only says how many columns there are (Focus-H)",
           .formula = "y_b = r", .gives = "[L / bin][D][n][2]", .cost = "0",
           .example = "t = coefficients(repeat_pairs(x, raw, 4), shift=no)\ny = resonate(x, t, 4) @ w_o",
-          .twin = "ref_repeat")},
+          .twin = "check/twins.c")},
     {.name = "coefficients",
      ARGUMENTS(TENSOR("raw"), WORD("kind", "sigmoid|triangle"), REAL("factor", 1, 0, 1),
                WORD("shift", "yes|no")),
@@ -784,7 +792,7 @@ const equation_function equation_functions[] = {
           .formula = "\\theta_b = f \\sigma(r_{b-1})", .cost = "0",
           .example =
               "e = bin_max(x, 4)\nt = coefficients(linear(e, w_e[2], b_e))\ny = resonate(x, t, 4) @ w_o",
-          .twin = "ref_theta")},
+          .twin = "check/twins.c")},
     {.name = "resonate",
      ARGUMENTS(TENSOR("x"), TENSOR("coefficients"), NUMBER("bin", 8, 1, MOST_ROWS),
                WORD("mode", "causal|carry|literal")),

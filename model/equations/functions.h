@@ -7,27 +7,29 @@
 
 #include "model/graph/graph.h"
 
-// What a weight is for: its shape, and how it starts where the text does not say. D is the width of what it
-// meets, H the config's heads, n the size in brackets.
+// What a weight is for: its shape (weight_shapes), and how it starts where the text does not say.
 typedef enum {
-    WEIGHT_MATRIX,       // [D][n or D]
-    WEIGHT_OUTPUT,       // the same, of the product that ends the text
-    WEIGHT_FILTER,       // [H][n or the config's taps], a filter a head
-    WEIGHT_CHANNEL_TAPS, // [D][n or the config's taps], a filter a channel
-    WEIGHT_HEAD_TAPS,    // [n or the config's taps][H][H], filters that mix heads
-    WEIGHT_MAPS,         // [H][H]
-    WEIGHT_KERNEL,       // [D][n or the config's length]
-    WEIGHT_STATES,       // [D][n or 16]
-    WEIGHT_STATE_PAIRS,  // [D][n or 16][2]
-    WEIGHT_GAIN,         // [D], 1
-    WEIGHT_BIAS,         // [D], 0
-    WEIGHT_SUM_BIAS,     // [columns of the product], 0
-    WEIGHT_HEADS,        // [H], 1
-    WEIGHT_RATES,        // [H], ln 1, ln 2, ...
-    WEIGHT_PAIRS,        // [D][n or 1][2]
-    WEIGHT_CARRIED_4,    // [D / 4][D], of what goes on to the next row's four gates
-    WEIGHT_CARRIED_3     // [D / 3][D]
+    WEIGHT_MATRIX,
+    WEIGHT_OUTPUT,       // of the product that ends the text
+    WEIGHT_FILTER,       // a filter a head
+    WEIGHT_CHANNEL_TAPS, // a filter a channel
+    WEIGHT_HEAD_TAPS,    // filters that mix heads
+    WEIGHT_MAPS,
+    WEIGHT_KERNEL,
+    WEIGHT_STATES,
+    WEIGHT_STATE_PAIRS,
+    WEIGHT_GAIN,     // 1
+    WEIGHT_BIAS,     // 0
+    WEIGHT_SUM_BIAS, // 0
+    WEIGHT_HEADS,    // 1
+    WEIGHT_RATES,    // ln 1, ln 2, ...
+    WEIGHT_PAIRS,
+    WEIGHT_CARRIED_4, // of what goes on to the next row's four gates
+    WEIGHT_CARRIED_3
 } weight_role;
+// A letter an axis. D: the width of what it meets; 3, 4: D / 3, D / 4; H: the config's heads; n: the columns of a product; 2: two.
+// What a size in brackets replaces: d: D, t: the config's taps, l: its length, s: 16, 1: one.
+extern const char *const weight_shapes[];
 
 typedef enum {
     ARGUMENT_END,
@@ -76,7 +78,7 @@ typedef struct {
     const char *gives;   // the result's shape where it is not that of the first argument
     const char *cost;    // products a row
     const char *example; // a text that runs as it is
-    const char *twin;    // of the oracle (include/seqmix/ref.h)
+    const char *twin;    // of the oracle (include/seqmix/ref.h), or check/twins.c
 } equation_function;
 
 extern const equation_function equation_functions[]; // ended by a NULL name

@@ -1,7 +1,6 @@
 // syntax.c: see syntax.h. Recursive descent, one function a rule.
 #include "syntax.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,13 +14,17 @@ typedef struct {
     smx_error *error;
 } parser;
 
-int equations_fail(smx_error *error, unsigned line, unsigned column, const char *sentence, ...) {
+int equations_vfail(smx_error *error, unsigned line, unsigned column, const char *sentence, va_list list) {
     char text[320];
+    vsnprintf(text, sizeof text, sentence, list);
+    return error_about(error, "eq", "", "", "eq, line %u, column %u: %s", line, column, text);
+}
+int equations_fail(smx_error *error, unsigned line, unsigned column, const char *sentence, ...) {
     va_list list;
     va_start(list, sentence);
-    vsnprintf(text, sizeof text, sentence, list);
+    equations_vfail(error, line, column, sentence, list);
     va_end(list);
-    return error_about(error, "eq", "", "", "eq, line %u, column %u: %s", line, column, text);
+    return -1;
 }
 
 // Letters and digits of any locale are those of ASCII.

@@ -11,6 +11,7 @@
 #ifndef SMX_EQUATION_SYNTAX_H
 #define SMX_EQUATION_SYNTAX_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -65,5 +66,6 @@ int equations_parse(equations *e, const char *text, smx_error *error);
 // Always -1: "eq, line 3, column 5: <sentence>".
 int equations_fail(smx_error *error, unsigned line, unsigned column, const char *sentence, ...)
     __attribute__((format(printf, 4, 5)));
+int equations_vfail(smx_error *error, unsigned line, unsigned column, const char *sentence, va_list list);
 
 #endif

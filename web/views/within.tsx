@@ -224,8 +224,17 @@ const STEPS: Readonly<Record<string, string>> = {
     c: 'how the states are read',
     'mamba.y': 'read from the states',
 };
+/** What a text gives this name to. */
+const equationOf = (name: string, text: string): string | undefined =>
+    text
+        .split('\n')
+        .map((line) => /^\s*(\w+)\s*=\s*([^#]*)/.exec(line))
+        .find((found) => found?.[1] === name)?.[2]
+        ?.trim();
 function stepName(name: string, values: Values): string {
-    const words = STEPS[`${values['mixer']}.${name}`] ?? STEPS[name];
+    const words = values['eq']
+        ? equationOf(name, values['eq'])
+        : (STEPS[`${values['mixer']}.${name}`] ?? STEPS[name]);
     return words ? `${name}: ${words}` : name;
 }
 
