@@ -306,3 +306,32 @@ def test_a_second_thread_everywhere():
     for t in threads:
         t.join()
     assert not errors
+
+
+@given(st.data())
+def test_states(data):
+    """Whatever is asked of a state: a result, or one sentence; afterwards it reads on."""
+    kind = data.draw(st.sampled_from(["mqar&vocab=16&pairs=2", "smnist", "charlm"]))
+    length = 28 if kind == "smnist" else 32
+    run = seqmix.Run(f"mixer=linear&task={kind}&length={length}&width=8&batch=2&position=none")
+    state = run.state(data.draw(st.sampled_from([1, 2])), 64)
+    for _ in range(4):
+        value, other = data.draw(VALUES), data.draw(SCALARS)
+        act = data.draw(
+            st.sampled_from(
+                [
+                    lambda: state.push(value),
+                    lambda: state.push([[other] * 3] * state.form.sequences),
+                    lambda: state.odds(other),
+                    lambda: state.draw(temperature=other, top_k=3),
+                    lambda: state.draw(top_p=other, seed=data.draw(SCALARS)),
+                    lambda: run.state(other, data.draw(st.sampled_from([0, 1, 64]))),
+                    lambda: run.state(saved=value),
+                    lambda: run.state(saved=state.save()[: data.draw(st.integers(0, 90))] + b"x"),
+                    lambda: run.generate(value, 2),
+                    lambda: run.generate(other, 2, temperature=0),
+                ]
+            )
+        )
+        lives(act)
+    assert state.copy().form == state.form

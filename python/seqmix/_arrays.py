@@ -50,3 +50,20 @@ def integers(value: Any, name: str) -> np.ndarray:
             " allowed"
         )
     return np.array(array, dtype=np.int32, order="C")
+
+
+def count(n: Any, name: str) -> int:
+    try:
+        value = n.__index__()
+    except AttributeError:
+        raise SeqmixError(f"{name} is {n!r:.40}; it must be a whole number") from None
+    if not 0 <= value < 2**53:
+        raise SeqmixError(f"{name} is {value}; 0 to 2^53 are allowed")
+    return value
+
+
+def real(x: Any, name: str) -> float:
+    try:
+        return float(x)
+    except (TypeError, ValueError, OverflowError):
+        raise SeqmixError(f"{name} is {x!r:.40}; it must be a number") from None

@@ -14,6 +14,7 @@ from typing import Any, Iterator, Mapping, NamedTuple
 import numpy as np
 
 from . import _arrays, _native
+from ._arrays import count as _count
 from ._arrays import shape_text
 from ._errors import SeqmixError
 from ._config import as_bytes, config_text, config_values
@@ -320,6 +321,8 @@ class Run:
         with self._use() as at:
             pass
         if saved is not None:
+            if not isinstance(saved, (bytes, bytearray, memoryview)):
+                raise SeqmixError(f"saved is {saved!r:.60}; it must be the bytes of State.save")
             data = bytes(saved)
             return make(self, "smx_state_load", at, ctypes.cast(data, ctypes.c_void_p), len(data))
         return make(self, "smx_state_open", at, _count(sequences, "sequences"), _count(most, "most"))
@@ -331,7 +334,7 @@ class Run:
         """
         form, n = self.form, _count(n, "n")
         text = isinstance(prompt, (str, bytes))
-        data = prompt.encode() if isinstance(prompt, str) else prompt
+        data = prompt.encode("utf-8", "replace") if isinstance(prompt, str) else prompt
         tokens = (
             np.frombuffer(data, np.uint8).astype(np.int32) if text else _arrays.integers(prompt, "prompt")
         )
@@ -444,16 +447,6 @@ class Run:
         if path is not None:
             write_whole(Path(path), data)
         return data
-
-
-def _count(n: Any, name: str) -> int:
-    try:
-        value = n.__index__()
-    except AttributeError:
-        raise SeqmixError(f"{name} is {n!r:.40}; it must be a whole number") from None
-    if not 0 <= value < 2**53:
-        raise SeqmixError(f"{name} is {value}; 0 to 2^53 are allowed")
-    return value
 
 
 def _named(kind: Any, struct: ctypes.Structure) -> Any:

@@ -92,7 +92,7 @@ class State:
     def odds(self, sequence: int = 0) -> np.ndarray:
         """The model's own probabilities [answers] after the last row of a sequence."""
         form = self.form
-        if not 0 <= sequence < form.sequences:
+        if not _arrays.count(sequence, "sequence") < form.sequences:
             raise SeqmixError(f"sequence is {sequence}; 0 to {form.sequences - 1} are allowed")
         odds = np.empty(form.answers, np.float32)
         with self._run._use():
@@ -104,7 +104,12 @@ class State:
         everywhere.
         temperature 0: the likeliest. top_k, top_p: only the k likeliest, the likeliest that reach p together.
         """
-        how = _native.headers().structs["smx_draw"](temperature, top_k, top_p, seed)
+        how = _native.headers().structs["smx_draw"](
+            _arrays.real(temperature, "temperature"),
+            _arrays.count(top_k, "top_k"),
+            _arrays.real(top_p, "top_p"),
+            _arrays.count(seed, "seed"),
+        )
         tokens = np.empty(self.form.sequences, np.int32)
         with self._run._use():
             self._run._call("smx_state_draw", self._at, ctypes.byref(how), tokens.ctypes.data)
@@ -112,7 +117,7 @@ class State:
 
     def generate(self, n: int, **how: Any) -> Iterator[np.ndarray]:
         """n tokens of each sequence, int32 [B] at a time, each drawn (see draw) and read in turn."""
-        for _ in range(n):
+        for _ in range(_arrays.count(n, "n")):
             tokens = self.draw(**how)
             self.push(tokens[:, None])
             yield tokens
