@@ -71,6 +71,8 @@ def _draw_piece(
                 a.optional and a.name != "dy" and not (optional is True or (optional and a.name in optional))
             ):
                 continue
+            if _beyond(m, a.name, sizes):
+                continue
             low, high, shift = m._draws[a.name]
             shape, _ = case.get("i", a.name)
             if a.integer:
@@ -85,3 +87,10 @@ def _draw_piece(
             case.run()
             margin = case.margin()
     return inputs, margin
+
+
+def _beyond(m: ref.Mechanism, name: str, sizes: Mapping[str, Any]) -> bool:
+    """Of inputs that come in N (x_0, h_0, x_1 ..): whether this one is past the last."""
+    number = name.rpartition("_")[2]
+    several = number.isdigit() and any(a.name == f"x_{number}" for a in m._arrays)
+    return several and "N" in sizes and int(number) >= sizes["N"]

@@ -1,4 +1,4 @@
-"""What kind of fault a wrong array looks like: the oracle's near misses, and the right numbers in wrong places."""
+"""What kind of fault a wrong array looks like: near misses of the oracle, right numbers in wrong places."""
 from __future__ import annotations
 
 import functools
