@@ -2,8 +2,8 @@
 // filters whose coefficients a hypernetwork chooses bin by bin, then attention in chunks and gates. focus_h:
 // learned constant filters instead.
 //   g = GlobalConv(x)                                        depthwise, as long as the sequence
-//   e = adaptive max pool of g to O values a bin and channel; local_global (H_local, H_global): and of a short
-//       convolution of x beside them
+//   e = adaptive max pool of g to O values a bin and channel
+//       (local_global, H_local and H_global: and of a short convolution of x, beside them)
 //   Theta = sigma(W_2 sigma(W_1 e + b_1) + b_2)              bin b uses what bin b-1 said, bin 0: Theta = 0
 //   x_f = sum over F filters of x through 1/(1 + Theta_0 z^-1 + Theta_1 z^-2)
 //   y = Attention(x W_q, x_f W_k, x_f W_v) inside chunks of L/C tokens
