@@ -158,6 +158,10 @@ test-elsewhere: ## every digest on Arm, emulated, and with musl instead of glibc
 presets: build/seqmix ## measure every claim of every preset again (minutes), write docs/PRESETS.md
 	@node scripts/presets.mjs
 
+ranking: build/seqmix ## measure every mixer on recall, copying and states at equal weights (tens of minutes), write docs/RANKING.md
+	@node scripts/ranking.mjs
+.PHONY: ranking
+
 bars: site build/seqmix ## the timed and visual bars of the page: wants a quiet machine
 	@node proofs_tests/page/bars.mjs
 

@@ -534,7 +534,9 @@ char *config_text(const config *c) {
 
 const char *config_get(const config *c, const char *key) {
     const config_value *v = find(c, key);
-    return v && v->said ? v->text : NULL;
+    int read = v && v->said;
+    for (size_t i = 0; v && i < c->n_blocks; i++) read |= declares(c->blocks[i].part.keys, key);
+    return read ? v->text : NULL;
 }
 
 const config_key *config_difference(const config *a, const config *b, const char *group) {

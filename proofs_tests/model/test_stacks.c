@@ -51,6 +51,10 @@ static void each_block_has_its_own(void **state) {
     assert_int_equal(last_size(r, "block1.mixer.w_g1"), 16);
     assert_int_equal(last_size(r, "block4.mixer.w_g1"), 3);
     assert_null(params_find(&r->weights, "block1.mixer.filter_k"));
+    assert_string_equal(smx_run_config_value(r, "filter"), "5"); // read by two of them
+    assert_string_equal(smx_run_config_value(r, "block2.filter"), "2");
+    assert_null(smx_run_config_value(r, "sliding"));
+    assert_null(smx_run_config_value(r, "mixer"));
     smx_run_close(r);
     r = opened("mixer=cat&blocks=2&filter=4&block1.filter=3");
     assert_int_equal(last_size(r, "block0.mixer.filter_k"), 4);
