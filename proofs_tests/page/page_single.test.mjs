@@ -43,7 +43,7 @@ for (const [name, why] of [
                 await goto(page, `${pathToFileURL(FILE).href}#mixer=cat&task=ar`);
                 await page.waitForSelector('[aria-label="Your last visit"]', { timeout: 20_000 });
                 const tabs = await page.$$eval('.views a', (all) => all.map((tab) => tab.textContent));
-                assert.equal(tabs.length, 9);
+                assert.equal(tabs.length, 10);
                 for (const view of tabs.filter((name) => name !== 'Start' && name !== 'Experiment')) {
                     await page.evaluate(
                         (name) =>

@@ -8,6 +8,7 @@ const SETUPS = {
     inside: '#mixer=cat&task=mqar~mixer=las~mixer=focus&bins=8!speed=full',
     length: '#mixer=cat&task=mqar~mixer=attention&position=learned~mixer=attention&position=rope&blocks=2!speed=full',
     digits: '#mixer=chela&task=smnist~mixer=cat!speed=full',
+    write: '#mixer=gla&task=charlm&length=32&batch=8~mixer=cat!speed=full',
 };
 const VIEWS = Object.keys(SETUPS);
 
@@ -18,6 +19,8 @@ for (const view of VIEWS)
         await press(page, 'Start');
         await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 25));
         if (view === 'digits') await press(page, 'Count');
+        if (view === 'write') await press(page, 'Write');
+        if (view === 'write') await until(page, () => document.querySelector('.likeliest'));
         if (view === 'length') await until(page, () => globalThis.seqmix.runs()[0].lengths.length > 6);
         await pause(500);
         await press(page, 'Pause');

@@ -25,7 +25,11 @@ const ANY = 'Whose curve rises first, and whose not at all? Change one thing abo
 
 /** The lessons in the order in which they are best read; one that is on no shelf stands on the second. */
 export const SHELVES = [
-    { id: 'start', title: 'Start here', names: ['recall', 'filters', 'length', 'copy', 'rows', 'text'] },
+    {
+        id: 'start',
+        title: 'Start here',
+        names: ['recall', 'filters', 'length', 'copy', 'rows', 'text', 'write'],
+    },
     {
         id: 'compare',
         title: 'Compare',
@@ -42,7 +46,7 @@ export const shelfOf = (name: string): Shelf =>
     SHELVES.find(({ names }) => (names as readonly string[]).includes(name))?.id ?? 'compare';
 
 /** Where a lesson's result appears, if not among the curves. */
-const ELSEWHERE: Record<string, string> = { length: 'length' };
+const ELSEWHERE: Record<string, string> = { length: 'length', write: 'write' };
 const MOST_GENTLE = 600; // steps that are not waited for at 24 a second beyond this
 const GENTLE = 24;
 

@@ -1,7 +1,16 @@
 // watching.ts: what the page asks of runs besides training: the sample that is looked into, other lengths,
 // one image, a confusion matrix, a checkpoint.
 import { signal } from '@preact/signals';
-import { isProblem, type Edits, type Look, type Problem, type Seen } from '../training/protocol.ts';
+import {
+    isProblem,
+    type Edits,
+    type Look,
+    type Problem,
+    type Recited,
+    type Seen,
+    type Writing,
+    type Written,
+} from '../training/protocol.ts';
 import type { Entry, Member } from './entry.ts';
 import { score } from './history.ts';
 import { pool, selected, view } from './page.ts';
@@ -48,5 +57,10 @@ export async function shareWith({ ticket }: Entry, changes: Edits, count: number
     const told = await pool().try(ticket, count, '', changes);
     return told && !isProblem(told) ? score(told) : null;
 }
+/** The run of a text goes on with it. */
+export const writeOn = (entry: Entry, what: Writing): Promise<Written | { problem: Problem } | null> =>
+    pool().write(entry.ticket, what);
+export const recite = ({ ticket }: Entry, index: number): Promise<Recited | { problem: Problem } | null> =>
+    pool().recite(ticket, index);
 export const confusionOf = (entry: Entry, count: number) => pool().confusion(entry.ticket, count);
 export const checkpointOf = (member: Member): Promise<Uint8Array | null> => pool().save(member.ticket);

@@ -5,6 +5,7 @@ import { trials, type Trial } from './lengths.ts';
 import { EVALUATE_ANSWERS, EVALUATE_PRODUCTS, LENGTH_ANSWERS } from './protocol.ts';
 import type { LengthPoint, Point, Problem, Report } from './protocol.ts';
 import { Snapshots } from './seeing.ts';
+import { Writer } from './writing.ts';
 
 export interface Job {
     id: number;
@@ -28,6 +29,7 @@ export interface Job {
     base: number;
     points: Point[];
     snapshots: Snapshots;
+    writer: Writer;
     /** Other lengths to try, the one that comes next, the step of its last try, and what came of them. */
     trials: Trial[];
     trial: number;
@@ -56,6 +58,7 @@ export function jobOf(id: number, lab: Lab, run: Run, seconds: number): Job {
         base: step - run.losses().length,
         points: [],
         snapshots: new Snapshots(),
+        writer: new Writer(),
         trials: trials(lab.values(run.config)[0]!),
         trial: 0,
         tried: new Map(),

@@ -2,7 +2,18 @@
 // workers, passes commands on, and replaces a worker that dies.
 import * as Comlink from 'comlink';
 import type { Evaluation, TableSummary } from '../../wasm/loader/seqmix.ts';
-import type { Edits, Look, Opened, Problem, Report, Seen, Watch } from './protocol.ts';
+import type {
+    Edits,
+    Look,
+    Opened,
+    Problem,
+    Recited,
+    Report,
+    Seen,
+    Watch,
+    Writing,
+    Written,
+} from './protocol.ts';
 import { spawnTrainer } from './spawn.ts';
 import type { Host } from './worker.ts';
 
@@ -148,6 +159,14 @@ export class Pool {
         edits: Edits = {},
     ): Promise<Evaluation | { problem: Problem } | null> {
         return (await this.#seat(id)?.host.try(id, count, changes, edits)) ?? null;
+    }
+    /** The run of a text goes on. */
+    async write(id: number, what: Writing): Promise<Written | { problem: Problem } | null> {
+        return (await this.#seat(id)?.host.write(id, what)) ?? null;
+    }
+    /** A held-out sample, answered row by row. */
+    async recite(id: number, index: number): Promise<Recited | { problem: Problem } | null> {
+        return (await this.#seat(id)?.host.recite(id, index)) ?? null;
     }
     async confusion(id: number, count: number): Promise<number[][] | null> {
         return (await this.#seat(id)?.host.confusion(id, count)) ?? null;

@@ -98,6 +98,38 @@ export interface Watch {
     detail: boolean;
 }
 
+/** A text that a run is to go on with: what stands there, as bytes, and how many more. */
+export interface Writing {
+    readonly read: readonly number[];
+    readonly count: number;
+    readonly temperature: number;
+    readonly seed: number;
+}
+/** What a state is. */
+export interface Remembered {
+    /** The run's step, and the rows read. */
+    step: number;
+    rows: number;
+    /** Bytes that it holds; for at most so many rows, or null: for any number. */
+    bytes: number;
+    most: number | null;
+}
+export interface Written extends Remembered {
+    tokens: number[];
+    /** How surprised the model was by each. */
+    bits: number[];
+    /** What may come next. */
+    likeliest: { token: number; odds: number }[];
+}
+/** A sample that was answered row by row. */
+export interface Recited extends Remembered {
+    /** What was read, and where that was the answer before. */
+    read: number[];
+    own: boolean[];
+    answers: number[];
+    /** -1: nothing is asked there. */
+    targets: number[];
+}
 /** One image through the eyes of a run. */
 export interface Seen {
     sample: Sample;

@@ -12,8 +12,21 @@ import {
 } from '../../wasm/loader/seqmix.ts';
 import { evaluate, jobOf, problemOf, reportOf, stepsBehind, tryNextLength, type Job } from './job.ts';
 import { EVALUATE_EVERY, LENGTH_SHARE, REPORT_EVERY, SLICE } from './protocol.ts';
-import type { Edits, Look, Opened, Problem, Report, Seen, Told, Watch } from './protocol.ts';
+import type {
+    Edits,
+    Look,
+    Opened,
+    Problem,
+    Recited,
+    Report,
+    Seen,
+    Told,
+    Watch,
+    Writing,
+    Written,
+} from './protocol.ts';
 import { lookAt, noLook, seeImage, transfers, withWeights } from './seeing.ts';
+import { recited } from './writing.ts';
 
 const MOST_SPARE = 64 << 20; // bytes of an instance that is kept for the next run
 
@@ -134,6 +147,26 @@ export class Host {
             return { problem: problemOf(error) };
         }
     }
+    /** The run of a text goes on with it. */
+    write(id: number, what: Writing): Written | { problem: Problem } {
+        const job = this.#jobs.get(id);
+        if (!job) return { problem: problemOf(new SeqmixError('this run is not open')) };
+        try {
+            return job.writer.go(job.run, what);
+        } catch (error) {
+            job.writer.close();
+            return { problem: problemOf(error) };
+        }
+    }
+    recite(id: number, index: number): Recited | { problem: Problem } {
+        const job = this.#jobs.get(id);
+        if (!job) return { problem: problemOf(new SeqmixError('this run is not open')) };
+        try {
+            return recited(job.run, index);
+        } catch (error) {
+            return { problem: problemOf(error) };
+        }
+    }
     /** How often row was wanted and column answered, over so many held-out sequences. */
     confusion(id: number, count: number): number[][] | null {
         const run = this.#jobs.get(id)?.run;
@@ -147,6 +180,7 @@ export class Host {
         if (this.#watch?.id === id) this.#watch = null;
         try {
             job.snapshots.close();
+            job.writer.close();
             job.run.close();
             this.#keep(job.lab, job.fault);
         } catch {

@@ -58,6 +58,13 @@ export const VIEWS: readonly ViewEntry[] = [
         load: () => import('./equations.tsx'),
     },
     {
+        id: 'write',
+        title: 'Write',
+        sentence:
+            'Type a beginning and let a model go on. Look at the colours: the stronger, the more its own letter surprised it.',
+        load: () => import('./write.tsx'),
+    },
+    {
         id: 'theorems',
         title: 'Theorems',
         sentence:
