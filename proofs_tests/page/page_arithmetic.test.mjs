@@ -740,3 +740,10 @@ test('several pictures make one, beside each other over their caption', () => {
         ['350', 'x'.repeat(10)],
     ]);
 });
+
+test('grey values are those that were scaled for the model', () => {
+    // Inputs are (grey / 255 - 0.1307) / 0.3081.
+    const scaled = [0, 51, 255].map((grey) => (grey / 255 - 0.1307) / 0.3081);
+    assert.ok(near([...page.greys(scaled)], [0, 51, 255], 1));
+    assert.deepEqual([...page.greys([-9, 9])], [0, 255]);
+});

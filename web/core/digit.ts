@@ -5,6 +5,12 @@
 export const SIDE = 28;
 const BOX = 20;
 
+/** MNIST's mean and deviation, by which inputs are scaled. */
+const [MEAN, DEVIATION] = [0.1307, 0.3081];
+/** The grey values, ink bright, of an image as a model reads it. */
+export const greys = (values: ArrayLike<number>): Uint8Array =>
+    Uint8Array.from(values, (value) => Math.max(0, Math.min(255, 255 * (value * DEVIATION + MEAN))));
+
 export interface Fitted {
     /** The ink scaled into its box, width x height, at most 20 each. */
     box: { pixels: Uint8Array; width: number; height: number };

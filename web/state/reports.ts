@@ -10,6 +10,7 @@ import { percent } from '../core/figures.ts';
 import { nameOf } from './wording.ts';
 
 const RATE_EVERY = 500; // milliseconds over which steps are counted
+const NEWEST = 0.4; // what they weigh among those before
 const STATUS = { going: 'going', done: 'done', failed: 'failed' } as const;
 const counted = new Map<number, { time: number; step: number }>();
 
@@ -27,7 +28,8 @@ function take(report: Report): void {
     let { rate } = before;
     if (!last || report.step < last.step) counted.set(report.id, { time: now, step: report.step });
     else if (now - last.time > RATE_EVERY) {
-        rate = ((report.step - last.step) * 1000) / (now - last.time);
+        const newest = ((report.step - last.step) * 1000) / (now - last.time);
+        rate = rate > 0 ? rate + NEWEST * (newest - rate) : newest; // what is left must not jump
         counted.set(report.id, { time: now, step: report.step });
     }
     const still = report.step > 0 ? 'paused' : 'ready';

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { drawSigned, drawSignedLegend } from '../charts/diverging.ts';
 import { pointedCell, turned } from '../charts/grid.ts';
 import { drawHeat, drawInk, drawLegend } from '../charts/heat.ts';
-import type { Fitted } from '../core/digit.ts';
+import { greys, type Fitted } from '../core/digit.ts';
 import type { Entry } from '../state/entry.ts';
 import type { Problem, Seen } from '../training/protocol.ts';
 import { lab, runs, said, view } from '../state/page.ts';
@@ -326,9 +326,7 @@ function Reading({ now }: { now: Seen }) {
 /** The image that a sequence of rows or pixels was, as grey values. */
 function pixelsOf({ sample }: Seen): { pixels: Uint8Array; side: number } {
     const values = sample.values ?? new Float32Array();
-    const pixels = Uint8Array.from(values, (value) =>
-        Math.max(0, Math.min(255, 255 * (value * 0.3081 + 0.1307))),
-    );
+    const pixels = greys(values);
     return { pixels, side: Math.round(Math.sqrt(values.length)) };
 }
 

@@ -1,5 +1,6 @@
 // experiment.tsx: the first view: the task and the runs, their curves, and a look inside one of them. The
 // order is that of a phone; wide screens move the setup to the left.
+import { signal } from '@preact/signals';
 import { CurvesView } from './curves.tsx';
 import { Inside } from './inside.tsx';
 import { LessonNow, LessonSeen } from './lesson_now.tsx';
@@ -11,26 +12,40 @@ import { TablePart } from './table_part.tsx';
 import { TaskView } from './task.tsx';
 import { Transport } from './transport.tsx';
 
+/** What stands beside what on this screen, in the order in which it is read: on wide ones (styles/layout.css)
+ * lessons come first. */
+const wide = signal(false);
+const screen = matchMedia('(min-width: 1180px)');
+const measure = () => (wide.value = screen.matches);
+measure();
+screen.addEventListener('change', measure);
+
 export default function Experiment() {
+    const race = (
+        <section key="race" class="race" aria-label="Training">
+            <Transport />
+            <LessonNow />
+            <TablePart />
+            <CurvesView />
+            <LessonSeen />
+            <Numbers />
+        </section>
+    );
+    const setup = (
+        <section key="setup" class="setup" aria-label="Setup">
+            <TaskView />
+            <RunsView />
+        </section>
+    );
+    const inside = (
+        <section key="inside" class="inside" aria-labelledby="inside-title">
+            <Inside />
+        </section>
+    );
+    const lessons = <Lessons key="lessons" />;
     return (
         <div class="places">
-            <section class="race" aria-label="Training">
-                <Transport />
-                <LessonNow />
-                <TablePart />
-                <CurvesView />
-                <LessonSeen />
-                <Numbers />
-                <SweepOffer />
-            </section>
-            <Lessons />
-            <section class="setup" aria-label="Setup">
-                <TaskView />
-                <RunsView />
-            </section>
-            <section class="inside" aria-labelledby="inside-title">
-                <Inside />
-            </section>
+            {wide.value ? [lessons, race, setup, inside] : [race, lessons, inside, setup]}
         </div>
     );
 }

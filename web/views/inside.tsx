@@ -1,9 +1,13 @@
 // inside.tsx: one held-out sample through the eyes of one run. The sample is in sample.tsx, the map in
 // map.tsx.
+import { useEffect, useRef } from 'preact/hooks';
 import { mapRows } from '../charts/grid.ts';
+import { drawInk } from '../charts/heat.ts';
+import { greys } from '../core/digit.ts';
 import type { Look } from '../training/protocol.ts';
 import type { Entry } from '../state/entry.ts';
-import { look, runs, selected, view } from '../state/page.ts';
+import { lab, look, runs, selected, view } from '../state/page.ts';
+import { taskOf } from '../state/setup.ts';
 import { setView } from '../state/viewing.ts';
 import { nameOf } from '../state/wording.ts';
 import { AttentionMap } from './map.tsx';
@@ -111,6 +115,17 @@ function RunTabs({ entry }: { entry: Entry }) {
     );
 }
 
+/** The image that a sequence of rows or pixels was. */
+function Image({ values }: { values: Float32Array | null }) {
+    const canvas = useRef<HTMLCanvasElement>(null);
+    const side = Math.round(Math.sqrt(values?.length ?? 0));
+    useEffect(() => {
+        if (canvas.current && side * side === values?.length)
+            drawInk(canvas.current, greys(values), side, side);
+    }, [values]);
+    return <canvas ref={canvas} class="sample-image" role="img" aria-label="The image of the sample" />;
+}
+
 export function Seen({ now, entry }: { now: Look; entry: Entry }) {
     const { sample, map, heads } = now;
     const size = sample.length;
@@ -124,10 +139,20 @@ export function Seen({ now, entry }: { now: Look; entry: Entry }) {
             {sample.tokens ? (
                 <Tokens sample={sample} row={row} weights={weights} task={entry.values} />
             ) : (
-                <p class="say">The input of this task is real numbers, {sample.channels} a row.</p>
+                <>
+                    {taskOf(lab(), entry.values)?.images && <Image values={sample.values} />}
+                    <p class="say">
+                        The input of this task is real numbers, {sample.channels} a row
+                        {taskOf(lab(), entry.values)?.images &&
+                            ': an image, in the order in which it is read'}
+                        .
+                    </p>
+                </>
             )}
             <Answer now={now} row={row} weights={weights} task={entry.values} />
-            {map && <Why sample={sample} map={mapRows(map, size, head, 0, size)} />}
+            {map && taskOf(lab(), entry.values)?.recall && (
+                <Why sample={sample} map={mapRows(map, size, head, 0, size)} />
+            )}
             {map ? (
                 <AttentionMap
                     now={now}

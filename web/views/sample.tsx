@@ -42,6 +42,15 @@ export function written(token: number | undefined, task: Values): string {
     return token === 0 && 'filler' in task ? '·' : `${token}`;
 }
 
+/** What a token is to its task, for its look: '' where that is not known. */
+export function kindOf(token: number | undefined, task: Values): string {
+    if (written(token, task) === '·') return 'filler';
+    if (isKey(token, task)) return 'key-token';
+    if (!/^sc(_unique)?$/.test(task['task'] ?? '') || token === undefined) return '';
+    const noise = +(task['noise'] ?? 0); // noise below it, the marker, signals above
+    return token < noise ? 'filler' : token === noise ? 'marker-token' : 'key-token';
+}
+
 interface TokensProps {
     sample: Sample;
     row: number | null;
@@ -63,11 +72,7 @@ export function Tokens({ sample, row, weights, task }: TokensProps) {
                     const token = written(tokens![i], task);
                     if (!questions.has(i))
                         return (
-                            <li
-                                key={i}
-                                class={token === '·' ? 'filler' : isKey(tokens![i], task) ? 'key-token' : ''}
-                                data-at={i % RULED ? undefined : i}
-                            >
+                            <li key={i} class={kindOf(tokens![i], task)} data-at={i % RULED ? undefined : i}>
                                 <Bar weight={weights?.[i] ?? 0} />
                                 <span class="token">{token}</span>
                             </li>
@@ -75,7 +80,11 @@ export function Tokens({ sample, row, weights, task }: TokensProps) {
                     const right = predicted![i] === targets![i];
                     const verdict = right ? 'right' : `wrong, wanted ${written(targets![i], task)}`;
                     return (
-                        <li key={i} class="question key-token" data-at={i % RULED ? undefined : i}>
+                        <li
+                            key={i}
+                            class={`question ${kindOf(tokens![i], task)}`}
+                            data-at={i % RULED ? undefined : i}
+                        >
                             <Bar weight={weights?.[i] ?? 0} />
                             <button type="button" aria-pressed={i === row} onClick={() => (asked.value = i)}>
                                 <span class="token">

@@ -58,6 +58,8 @@ function TimeLine({ entry }: { entry: Entry }) {
                   0,
                   steps.findIndex((kept) => kept >= at),
               );
+    // The step that the sample below shows: looks come less often than steps.
+    const seen = look.value?.id === entry.ticket ? look.value.step : step;
     const shown = at === null ? 'now' : `step ${steps[place] ?? at}`;
     return (
         <div class="timeline">
@@ -78,7 +80,7 @@ function TimeLine({ entry }: { entry: Entry }) {
                 />
                 <output class="number">
                     {shown}
-                    {at === null && `, step ${step}`}
+                    {at === null && `, step ${seen}`}
                 </output>
             </label>
         </div>
