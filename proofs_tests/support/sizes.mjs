@@ -10,14 +10,14 @@ export const MODULE =
     3_600 + // states, and text that is written, also in JavaScript
     5_200 + // tables
     6_400 + // retention, Based, Hyena, LSTM, GRU, and windows of attention
-    1_600; // stacks of mixers
+    1_800; // stacks of mixers
 /** verify.wasm, on demand: the proofs and the oracle, beside the same kernels. */
 export const PROOFS =
     200_000 +
     8_200 + // as above
     2_200 +
     3_000 +
-    3_700 + // windows, LSTM, GRU, Taylor features: kernels and oracle
+    4_300 + // windows, LSTM, GRU, Taylor features: kernels and oracle; stacks
     2_000 + // the kernels row by row
     10_000; // a mixer's text as steps, and its check in double
 /** The view Equations with its editor, fetched when it is opened. */
