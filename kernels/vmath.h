@@ -50,8 +50,9 @@ SMX_INLINE vf vf_exp(vf x) {
 // but +inf from 88.37 on. NaN stays NaN.
 SMX_INLINE vf exp_between(vf c) {
     vf magic, p = exp_of_rest(c, &magic);
-    // 2^k: the shift drops the magic; k = 128 gives inf
-    return p * vi_float(vi_shl(vf_bits(magic), 23) + vi_set(127 << 23));
+    // 2^k: the shift drops the magic (and is last: above the range a sum of what it leaves would overflow);
+    // k = 128 gives inf
+    return p * vi_float(vi_shl(vf_bits(magic) + vi_set(127), 23));
 }
 // exp(x) for x <= 88: the same bits down to `floor` >= SMX_EXP_FLOOR, 0 below;
 // anything above 88. NaN stays NaN.
