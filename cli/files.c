@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { LONGEST = 4096, MOST_LINKS = 40 };
@@ -158,8 +159,19 @@ static int replace(const char *path, const struct stat *old, const cli_piece *pi
     return -1;
 }
 
+// Opening a FIFO that nobody reads would wait for ever, and hear no signal: a reader has a few seconds to come.
+static int open_into(const char *path) {
+    enum { TRIES = 30 };
+    for (int tries = 1;; tries++) {
+        const int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+        if (fd >= 0) return fcntl(fd, F_SETFL, 0) ? close(fd), -1 : fd;
+        if (errno != ENXIO || tries == TRIES) return -1;
+        nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);
+    }
+}
+
 static int write_into(const char *path, const cli_piece *pieces, size_t n) {
-    const int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    const int fd = open_into(path);
     if (fd < 0) return -1;
     int bad = write_all(fd, pieces, n);
     const int why = errno;
@@ -197,7 +209,10 @@ static int write_pieces(const char *path, const cli_piece *pieces, size_t n, int
     const int bad = there && !S_ISREG(st.st_mode)
                         ? write_into(target, pieces, n)
                         : replace(target, there ? &st : NULL, pieces, n, durable, shared);
-    if (bad) snprintf(why, size, "%s cannot be written: %s", path, strerror(errno));
+    if (bad)
+        snprintf(why, size, "%s cannot be written: %s", path,
+                 there && S_ISFIFO(st.st_mode) && errno == ENXIO ? "it is a FIFO, and nobody reads it"
+                                                                 : strerror(errno));
     return bad;
 }
 

@@ -8,37 +8,19 @@
 
 #include "model/base/error.h"
 #include "pairs.h"
+#include "stack.h"
 #include "value.h"
+#include "values.h"
 
-enum { MAX_KEYS = 1024, MAX_TEXT = 1 << 16, MAX_RUNS = 64 };
+enum { MAX_TEXT = 1 << 16, MAX_RUNS = 64 };
 
 static int out_of_memory(smx_error *e) { return error_say(e, "out of memory"); }
 
 // ---- Keys -----------------------------------------------------------------------------------------------
 
-static int declares(const config_key *keys, const char *name) {
-    for (; keys && keys->name; keys++)
-        if (!strcmp(keys->name, name)) return 1;
-    return 0;
-}
-
-static config_value *find(const config *c, const char *name) {
-    for (size_t i = 0; i < c->n; i++)
-        if (!strcmp(c->values[i].key->name, name)) return &c->values[i];
-    return NULL;
-}
-
-// As the block sees it: its own value where there is one.
-static config_value *find_here(const config *c, const char *name) {
-    char own[128];
-    snprintf(own, sizeof own, "block%zu.%s", c->block - 1, name);
-    config_value *v = c->block ? find(c, own) : NULL;
-    return v ? v : find(c, name);
-}
-
 static void add_keys(config *c, const config_key *keys) {
     for (; keys && keys->name; keys++)
-        if (!find(c, keys->name) && c->n < MAX_KEYS) c->values[c->n++].key = keys;
+        if (!values_find(c, keys->name)) values_add(c, keys);
 }
 
 // Every key there is: common, tasks', mixers'. A key that several files declare is one key.
@@ -49,30 +31,9 @@ static void add_all_keys(config *c) {
     for (size_t i = 0; l->mixer(i).name; i++) add_keys(c, l->mixer(i).keys);
 }
 
-static const char *key_name(const void *c, size_t i) {
-    return i < ((const config *)c)->n ? ((const config *)c)->values[i].key->name : NULL;
-}
-
-static int set_value(config *c, const char *name, const char *text, smx_error *e) {
-    config_value *v = find(c, name);
-    if (!v) {
-        const char *meant = value_meant_key(name, key_name, c);
-        return error_about(e, name, text, meant, "there is no key %.60s (value %.60s); the nearest is %s",
-                           name, text, meant);
-    }
-    double x;
-    if (value_read(c->language, v->key, text, &x, e)) return -1;
-    char *copy = malloc(strlen(text) + 1);
-    if (!copy) return out_of_memory(e);
-    strcpy(copy, text);
-    free(v->text);
-    v->text = copy;
-    return 0;
-}
-
 static int set_fallbacks(config *c, smx_error *e) {
     for (size_t i = 0; i < c->n; i++)
-        if (set_value(c, c->values[i].key->name, c->values[i].key->fallback, e)) return -1;
+        if (values_set(c, c->values[i].key->name, c->values[i].key->fallback, e)) return -1;
     return 0;
 }
 
@@ -80,37 +41,28 @@ static int set_fallbacks(config *c, smx_error *e) {
 static void mark_said(config *c) {
     for (size_t i = 0; i < c->n; i++) {
         const char *name = c->values[i].key->name;
-        c->values[i].said = declares(common_keys, name) || declares(c->of_task.keys, name) ||
-                            declares(c->of_mixer.keys, name) || (c->own && declares(c->own->keys, name));
+        c->values[i].said = keys_declare(common_keys, name) || keys_declare(c->of_task.keys, name) ||
+                            keys_declare(c->of_mixer.keys, name) ||
+                            (c->own && keys_declare(c->own->keys, name));
     }
-    config_value *list = find(c, "mixers");
+    config_value *list = values_find(c, "mixers");
     const int listed = *list->text != 0;
     list->said = listed;
     // What `mixers` lists, each block says for itself.
     for (size_t i = 0; i < c->n && listed; i++)
-        if (!strcmp(c->values[i].key->group, "mixer") || c->values[i].key == find(c, "mixer")->key)
+        if (!strcmp(c->values[i].key->group, "mixer") || c->values[i].key == values_find(c, "mixer")->key)
             c->values[i].said = 0;
-}
-
-// The values of these keys, which were looked at when they were set, into the struct of the table.
-static void keep(const config *c, void *settings, const config_key *keys) {
-    for (; keys && keys->name; keys++) {
-        double x;
-        const char *text = find_here(c, keys->name)->text;
-        value_read(c->language, keys, text, &x, NULL);
-        value_keep(settings, keys, text, x);
-    }
 }
 
 static void keep_all(config *c) {
     if (c->block) {
-        keep(c, c->mixer, c->of_mixer.keys);
+        values_keep(c, c->mixer, c->of_mixer.keys);
         return;
     }
-    keep(c, &c->common, common_keys);
-    keep(c, c->task, c->of_task.keys);
-    keep(c, c->mixer, c->of_mixer.keys);
-    if (c->own) keep(c, c->mixer, c->own->keys);
+    values_keep(c, &c->common, common_keys);
+    values_keep(c, c->task, c->of_task.keys);
+    values_keep(c, c->mixer, c->of_mixer.keys);
+    if (c->own) values_keep(c, c->mixer, c->own->keys);
 }
 
 // ---- Presets --------------------------------------------------------------------------------------------
@@ -153,12 +105,12 @@ size_t config_read_runs(const config_language *l, const char *text) {
 // ---- Resolution -----------------------------------------------------------------------------------------
 
 static int assign(void *arg, const char *key, const char *value, smx_error *e) {
-    return strcmp(key, "preset") ? set_value(arg, key, value, e) : 0;
+    return strcmp(key, "preset") ? values_set(arg, key, value, e) : 0;
 }
 
 static int assign_given(void *arg, const char *key, const char *value, smx_error *e) {
     if (assign(arg, key, value, e)) return -1;
-    config_value *v = find(arg, key);
+    config_value *v = values_find(arg, key);
     if (v) v->given = 1;
     return 0;
 }
@@ -207,10 +159,6 @@ static int collect_given(given *g, const config_language *l, const char *text, s
                          : 0;
 }
 
-static int fits(const char *pattern, const char *name) {
-    return !strcmp(pattern, "*") || !strcmp(pattern, name);
-}
-
 // ---- Keys that a value brings
 typedef struct {
     const config_language *language;
@@ -231,17 +179,19 @@ static int find_bringing(void *arg, const char *key, const char *value, smx_erro
 // Common and tasks' keys, and those of the mixer itself, keep their names; a key of another mixer gives way.
 static int add_own_key(config *c, const config_key *k, smx_error *e) {
     const config_language *l = c->language;
-    int taken = declares(common_keys, k->name);
-    for (size_t i = 0; l->task(i).name; i++) taken |= declares(l->task(i).keys, k->name);
+    int taken = keys_declare(common_keys, k->name);
+    for (size_t i = 0; l->task(i).name; i++) taken |= keys_declare(l->task(i).keys, k->name);
     for (size_t i = 0; l->mixer(i).name; i++)
-        taken |= !strcmp(l->mixer(i).name, l->bringer) && declares(l->mixer(i).keys, k->name);
+        taken |= !strcmp(l->mixer(i).name, l->bringer) && keys_declare(l->mixer(i).keys, k->name);
     if (taken)
         return error_about(e, k->name, k->fallback, "",
                            "%s: %s = %s needs another name: there is a key %s already", l->bringing, k->name,
                            k->fallback, k->name);
-    config_value *v = find(c, k->name);
-    if (!v && c->n < MAX_KEYS) v = &c->values[c->n++];
-    if (v) v->key = k;
+    config_value *v = values_find(c, k->name);
+    if (v)
+        v->key = k;
+    else
+        values_add(c, k);
     return 0;
 }
 
@@ -260,173 +210,14 @@ static int add_own_keys(config *c, const given *g, smx_error *e) {
     return status;
 }
 
-// ---- Blocks of their own: mixers=a,b and block1.key=value -------------------------------------------------
-
-// A key of one block: the mixers' row under another name.
-struct config_block_key {
-    config_key key;
-    char name[64];
-    struct config_block_key *next;
-};
-// "block12.filter" -> 12 and "filter"; NULL: no such name.
-static const char *block_of(const char *name, size_t *block) {
-    if (strncmp(name, "block", 5) || name[5] < '0' || name[5] > '9') return NULL;
-    char *end;
-    *block = strtoul(name + 5, &end, 10);
-    return *end == '.' && end[1] && end - name < 16 ? end + 1 : NULL;
-}
-static int of_some_mixer(const config *c, const char *name) {
-    for (size_t i = 0; c->language->mixer(i).name; i++)
-        if (declares(c->language->mixer(i).keys, name)) return 1;
-    return 0;
-}
-static config_value *add_block_key(config *c, size_t block, const config_key *row) {
-    struct config_block_key *k = c->n < MAX_KEYS ? calloc(1, sizeof *k) : NULL;
-    if (!k) return NULL;
-    k->key = *row;
-    k->next = c->block_keys;
-    c->block_keys = k;
-    snprintf(k->name, sizeof k->name, "block%zu.%s", block, row->name);
-    k->key.name = k->name;
-    config_value *v = &c->values[c->n++];
-    v->key = &k->key;
-    return v;
-}
-static int open_block_key(void *arg, const char *name, const char *value, smx_error *e) {
-    config *c = arg;
-    size_t block;
-    const char *key = block_of(name, &block);
-    if (!key || find(c, name)) return 0;
-    if (!of_some_mixer(c, key))
-        return error_about(e, name, value, "a key of a mixer",
-                           "%.60s=%.60s: no mixer has a key %.40s; one block may have keys of its mixer only",
-                           name, value, key);
-    return add_block_key(c, block, find(c, key)->key) ? 0 : out_of_memory(e);
-}
-
-// The i-th name of `mixers`, its list begun again where it ends; n: how many there are.
-static size_t listed(const char *list, size_t i, char *name, size_t size) {
-    size_t n = 1;
-    for (const char *p = list; *p; p++) n += *p == ',';
-    for (i %= n; i > 0; i--) list = strchr(list, ',') + 1;
-    snprintf(name, size, "%.*s", (int)strcspn(list, ","), list);
-    return n;
-}
-static int mixer_named(const config *c, const char *name, unsigned *at, smx_error *e) {
-    const config_language *l = c->language;
-    for (*at = 0; l->mixer(*at).name; ++*at)
-        if (!strcmp(l->mixer(*at).name, name) && strcmp(name, l->bringer)) return 0;
-    return error_unfit(e, "mixers", find(c, "mixers")->text, "names of mixers with commas between; %.40s %s",
-                       *name ? name : "an empty place",
-                       strcmp(name, l->bringer) ? "is none" : "stands alone: mixer=equations");
-}
-// Defaults and recipes are those of the first that is listed.
-static int take_first(config *c, smx_error *e) {
-    const config_value *list = find(c, "mixers"), *one = find(c, "mixer");
-    char name[64];
-    unsigned at;
-    if (!*list->text) return 0;
-    if (one->given)
-        return error_about(e, "mixers", list->text, "mixer or mixers",
-                           "mixer=%.40s and mixers=%.60s are both given; one of them is allowed", one->text,
-                           list->text);
-    for (size_t i = listed(list->text, 0, name, sizeof name); i-- > 0;) {
-        listed(list->text, i, name, sizeof name);
-        if (mixer_named(c, name, &at, e)) return -1;
-    }
-    return set_value(c, "mixer", name, e);
-}
-
-typedef struct {
-    const char *key;
-    char value[1100];
-} looked_for;
-static int look(void *arg, const char *key, const char *value, smx_error *e) {
-    looked_for *l = arg;
-    (void)e;
-    if (!strcmp(key, l->key)) snprintf(l->value, sizeof l->value, "%s", value);
-    return 0;
-}
-static void look_in(looked_for *l, const char *text) {
-    if (text) pairs_visit((config_span){text, strlen(text)}, look, l, NULL);
-}
-// What a key of a listed mixer is where its block does not say: as if the mixer stood alone.
-static int settle_block_key(config *c, size_t block, const config_part *part, const config_key *key,
-                            smx_error *e) {
-    looked_for l = {.key = key->name};
-    const config_value *plain = find(c, key->name);
-    snprintf(l.value, sizeof l.value, "%s", key->fallback);
-    look_in(&l, part->defaults);
-    for (const recipe *r = c->language->recipes; r->task; r++)
-        if (fits(r->task, c->of_task.name) && fits(r->mixer, part->name)) look_in(&l, r->config);
-    if (plain->given) snprintf(l.value, sizeof l.value, "%s", plain->text);
-    config_value *v = add_block_key(c, block, key);
-    if (!v) return out_of_memory(e);
-    return set_value(c, v->key->name, l.value, e);
-}
-
-static int open_blocks(config *c, smx_error *e) {
-    const char *list = find(c, "mixers")->text;
-    if (!*list && !c->block_keys) return 0;
-    const size_t n = c->common.blocks;
-    char first[64];
-    if (*list && listed(list, 0, first, sizeof first) > n)
-        return error_unfit(e, "mixers", list, "no more names than there are blocks: blocks=%zu", n);
-    c->blocks = calloc(n, sizeof *c->blocks);
-    if (!c->blocks) return out_of_memory(e);
-    c->n_blocks = n;
-    for (size_t i = 0; i < c->n_blocks; i++) {
-        config_block *b = &c->blocks[i];
-        char name[64];
-        b->mixer = c->common.mixer;
-        if (*list) {
-            listed(list, i, name, sizeof name);
-            if (mixer_named(c, name, &b->mixer, e)) return -1;
-        }
-        b->part = c->language->mixer(b->mixer);
-        b->settings = calloc(1, b->part.bytes + 1);
-        if (!b->settings) return out_of_memory(e);
-        for (const config_key *k = b->part.keys; k && k->name; k++) {
-            char own[128];
-            snprintf(own, sizeof own, "block%zu.%s", i, k->name);
-            if (*list && !find(c, own) && settle_block_key(c, i, &b->part, k, e)) return -1;
-            if (find(c, own)) find(c, own)->said = 1;
-        }
-        config view;
-        config_of_block(c, i, &view);
-        keep(&view, b->settings, b->part.keys);
-    }
-    for (size_t i = 0; i < c->n; i++) {
-        size_t block;
-        const config_value *v = &c->values[i];
-        if (!block_of(v->key->name, &block) || v->said) continue;
-        if (block >= c->n_blocks)
-            return error_unfit(e, v->key->name, v->text, "of a block from 0 to %zu: blocks=%zu",
-                               c->n_blocks - 1, c->n_blocks);
-        return error_unfit(e, v->key->name, v->text, "a key of %s, the mixer of block %zu",
-                           c->blocks[block].part.name, block);
-    }
-    return 0;
-}
-
-const config *config_of_block(const config *c, size_t i, config *view) {
-    if (i >= c->n_blocks) return c;
-    *view = *c;
-    view->mixer = c->blocks[i].settings;
-    view->of_mixer = c->blocks[i].part;
-    view->common.mixer = c->blocks[i].mixer;
-    view->block = i + 1;
-    return view;
-}
-
 // Two passes: the first finds task and mixer, the second lays their defaults under the given values.
 static int resolve(config *c, const given *g, smx_error *e) {
     const config_language *l = c->language;
     for (size_t i = 0; i < g->n; i++)
-        if (pairs_visit(g->part[i], open_block_key, c, e)) return -1;
-    if (add_own_keys(c, g, e) || set_fallbacks(c, e) || assign_all_given(c, g, e) || take_first(c, e))
+        if (stack_open_keys(c, g->part[i], e)) return -1;
+    if (add_own_keys(c, g, e) || set_fallbacks(c, e) || assign_all_given(c, g, e) || stack_take_first(c, e))
         return -1;
-    keep(c, &c->common, common_keys);
+    values_keep(c, &c->common, common_keys);
     c->of_task = l->task(c->common.task);
     c->of_mixer = l->mixer(c->common.mixer);
     c->task = calloc(1, c->of_task.bytes + 1);
@@ -437,14 +228,12 @@ static int resolve(config *c, const given *g, smx_error *e) {
         assign_text(c, c->of_mixer.defaults, e))
         return -1;
     for (const recipe *r = l->recipes; r->task; r++)
-        if (fits(r->task, c->of_task.name) && fits(r->mixer, c->of_mixer.name) &&
-            assign_text(c, r->config, e))
-            return -1;
-    keep(c, &c->common, common_keys);
+        if (recipe_fits(r, c->of_task.name, c->of_mixer.name) && assign_text(c, r->config, e)) return -1;
+    values_keep(c, &c->common, common_keys);
     const size_t usual = c->common.length;
-    if (assign_all_given(c, g, e) || take_first(c, e)) return -1;
+    if (assign_all_given(c, g, e) || stack_take_first(c, e)) return -1;
     keep_all(c);
-    if (open_blocks(c, e)) return -1;
+    if (stack_open(c, e)) return -1;
     if (c->of_task.follow_length) c->of_task.follow_length(c, usual);
     if (!c->blocks && c->of_mixer.follow_length) c->of_mixer.follow_length(c, usual);
     for (size_t i = 0; i < c->n_blocks; i++) {
@@ -502,12 +291,7 @@ void config_free(config *c) {
     if (!c) return;
     for (size_t i = 0; i < c->n; i++) free(c->values[i].text);
     free(c->values);
-    for (size_t i = 0; i < c->n_blocks; i++) free(c->blocks[i].settings);
-    free(c->blocks);
-    for (struct config_block_key *k = c->block_keys, *next; k; k = next) {
-        next = k->next;
-        free(k);
-    }
+    stack_free(c);
     free(c->own);
     free(c->task);
     free(c->mixer);
@@ -533,16 +317,16 @@ char *config_text(const config *c) {
 }
 
 const char *config_get(const config *c, const char *key) {
-    const config_value *v = find(c, key);
+    const config_value *v = values_find(c, key);
     int read = v && v->said;
-    for (size_t i = 0; v && i < c->n_blocks; i++) read |= declares(c->blocks[i].part.keys, key);
+    for (size_t i = 0; v && i < c->n_blocks; i++) read |= keys_declare(c->blocks[i].part.keys, key);
     return read ? v->text : NULL;
 }
 
 const config_key *config_difference(const config *a, const config *b, const char *group) {
     for (size_t i = 0; i < a->n; i++) {
         const config_value *v = &a->values[i];
-        const config_value *other = find(b, v->key->name);
+        const config_value *other = values_find(b, v->key->name);
         if (v->said && strcmp(v->key->group, group) && (!other || strcmp(v->text, other->text)))
             return v->key;
     }
@@ -550,15 +334,15 @@ const config_key *config_difference(const config *a, const config *b, const char
 }
 
 int config_given(const config *c, const char *key) {
-    const config_value *v = find_here(c, key);
+    const config_value *v = values_find_here(c, key);
     return v && v->given;
 }
 
 int config_put(config *c, const char *key, size_t value) {
     char text[32];
     snprintf(text, sizeof text, "%zu", value);
-    const config_value *v = find_here(c, key);
-    if (!v || set_value(c, v->key->name, text, NULL)) return -1;
+    const config_value *v = values_find_here(c, key);
+    if (!v || values_set(c, v->key->name, text, NULL)) return -1;
     keep_all(c);
     return 0;
 }
@@ -569,6 +353,6 @@ int config_fail(smx_error *e, const config *c, const char *key, const char *allo
     va_start(list, allowed);
     vsnprintf(text, sizeof text, allowed, list);
     va_end(list);
-    const config_value *v = find_here(c, key);
+    const config_value *v = values_find_here(c, key);
     return error_unfit(e, v ? v->key->name : key, v ? v->text : "", "%s", text);
 }

@@ -84,6 +84,8 @@ test('a FIFO is written into, not replaced; a folder is refused', async () => {
     assert.equal(status, 0, stderr);
     assert.ok(lstatSync(file('pipe')).isFIFO());
     assert.deepEqual(Buffer.concat(chunks), good);
+    // One that nobody reads ends in a sentence, not in a wait.
+    assert.match(save(file('pipe')).stderr, /it is a FIFO, and nobody reads it/);
     // A FIFO is no checkpoint, and nobody waits for a writer.
     assert.match(seqmix('eval', file('pipe')).stderr, /is not a file/);
     assert.match(save(folder).stderr, /it is a folder/);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { EDITOR, MODULE, PROOFS } from '../support/sizes.mjs';
+import { EDITOR, LATER, MODULE, PROOFS } from '../support/sizes.mjs';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import {
@@ -354,16 +354,39 @@ onPage(
 );
 
 /** What only those fetch who bring a table, share what they see or save a picture. */
-const ON_DEMAND = /^(own_table|share|embed|picture|svg)-/;
+/**
+ * The scripts and styles that a first visit fetches: what index.html names, the view Start and the worker that
+ * trains, and what these import.
+ */
+async function firstLoad() {
+    const all = await readdir(at('dist/assets'));
+    const next = all.filter((file) => /^(start|worker)-.*\.(js|css)$/.test(file));
+    const named = /assets\/([^"]+\.(?:js|css))"/g;
+    for (const [, file] of (await readFile(at('dist/index.html'), 'utf8')).matchAll(named)) next.push(file);
+    const found = new Set();
+    for (let file; (file = next.pop());) {
+        if (found.has(file)) continue;
+        found.add(file);
+        const code = await readFile(at(`dist/assets/${file}`), 'utf8');
+        if (file.endsWith('.js'))
+            for (const [, name] of code.matchAll(/(?:from|import)\s*["']\.\/([^"']+\.js)["']/g))
+                if (all.includes(name)) next.push(name);
+    }
+    return found;
+}
+
 test(
-    'the page stays small: under 200 KB of scripts and styles, the module within its sum and 200 KB of proofs on demand, gzipped',
+    'the page stays small: a first visit fetches under 200 KB of scripts and styles, the module is within its sum, the proofs and the editor in theirs, gzipped',
     { skip: false },
     async () => {
-        let [code, editor, module, proofs] = [0, 0, 0, 0];
+        const first = await firstLoad();
+        assert.ok(first.size > 10, `${first.size} files`);
+        let [code, later, editor, module, proofs] = [0, 0, 0, 0, 0];
         for (const file of await readdir(at('dist/assets'))) {
             const size = gzipSync(await readFile(at(`dist/assets/${file}`)), { level: 9 }).length;
-            if (/^(editor|equations)-.*\.(js|css)$/.test(file)) editor += size;
-            else if (/\.(js|css)$/.test(file) && !ON_DEMAND.test(file)) code += size;
+            if (first.has(file)) code += size;
+            else if (/^(editor|equations)-.*\.(js|css)$/.test(file)) editor += size;
+            else if (/\.(js|css)$/.test(file)) later += size;
             if (/^seqmix-.*\.wasm$/.test(file) && !/scalar/.test(file)) module += size;
             if (/^verify-.*\.wasm$/.test(file)) proofs += size;
         }
@@ -372,7 +395,8 @@ test(
             .replaceAll('&#39;', "'");
         assert.match(policy, /^default-src 'none';.*script-src 'self' 'wasm-unsafe-eval';/);
         assert.ok(!/unsafe-inline|'unsafe-eval'|https?:/.test(policy), policy);
-        assert.ok(code > 0 && code < 200_000, `${code} bytes of scripts and styles`);
+        assert.ok(code > 0 && code < 200_000, `${code} bytes of scripts and styles at first`);
+        assert.ok(later > 0 && later < LATER, `${later} bytes of scripts and styles of other views`);
         assert.ok(editor > 50_000 && editor < EDITOR, `${editor} bytes of the view Equations`);
         assert.ok(module > 0 && module <= MODULE, `${module} bytes of WebAssembly`);
         assert.ok(proofs > 0 && proofs <= PROOFS, `${proofs} bytes of proofs`);

@@ -1,8 +1,11 @@
 // test_page_views.mjs: every view at every size, light and dark: axe-core finds nothing, nothing sticks out,
 // and with SCREENS=1 a picture of each is left in build/screens to be looked at.
-import { allReady, fitsEverySize, isAccessible, onPage, pause, press, until } from './testing.mjs';
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { allReady, at, fitsEverySize, isAccessible, onPage, pause, press, until } from './testing.mjs';
 
-/** A setup for each view that fills it; views without one are opened as they are. */
+/** A setup for each view that fills it; the others have these checks in their own tests. */
 const SETUPS = {
     experiment: '#preset=mission!speed=full',
     inside: '#mixer=cat&task=mqar~mixer=las~mixer=focus&bins=8!speed=full',
@@ -11,6 +14,21 @@ const SETUPS = {
     write: '#mixer=gla&task=charlm&length=32&batch=8~mixer=cat!speed=full',
 };
 const VIEWS = Object.keys(SETUPS);
+const OWN = { start: 'start', equations: 'equations', theorems: 'proofs', verify: 'proofs', about: 'proofs' };
+
+test('every view is looked at', async () => {
+    const list = await readFile(at('web/views/list.ts'), 'utf8');
+    const views = [...list.matchAll(/^ {8}id: (?:'(\w+)'|FIRST_VIEW),/gm)].map(
+        (found) => found[1] ?? 'experiment',
+    );
+    assert.deepEqual(views.sort(), [...VIEWS, ...Object.keys(OWN)].sort());
+    for (const [view, file] of Object.entries(OWN))
+        assert.match(
+            await readFile(at(`proofs_tests/page/page_${file}.test.mjs`), 'utf8'),
+            new RegExp(`isAccessible|violations`),
+            view,
+        );
+});
 
 for (const view of VIEWS)
     onPage(`${view}: accessible and whole at every size, light and dark`, SETUPS[view], {}, async (page) => {

@@ -26,6 +26,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     { keys: 's', says: 'the next sample', does: () => setView({ sample: view.value.sample + 1 }) },
     { keys: 'e', says: 'save pictures of the view', does: () => (album.value = true) },
     { keys: 'l', says: 'logarithmic loss', does: () => setView({ log: 1 - view.value.log }) },
+    // (Ten digits: a view beyond the tenth is opened by its tab alone.)
     ...VIEWS.slice(0, 10).map(({ id, title }, i) => ({
         keys: String(i),
         says: `open ${title}`,
