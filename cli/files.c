@@ -159,7 +159,8 @@ static int replace(const char *path, const struct stat *old, const cli_piece *pi
     return -1;
 }
 
-// Opening a FIFO that nobody reads would wait for ever, and hear no signal: a reader has a few seconds to come.
+// Opening a FIFO that nobody reads would wait for ever, and hear no signal: a reader has a few seconds to
+// come.
 static int open_into(const char *path) {
     enum { TRIES = 30 };
     for (int tries = 1;; tries++) {

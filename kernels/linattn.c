@@ -48,7 +48,8 @@ static void add_rows(float *sum, rows_view x, const float *weight, size_t n, siz
 }
 
 // One head's n rows are wanted soon: heads take turns, so a head's rows lie apart, and processors that guess
-// what comes next guess this too late. Into the second cache: a block of every array is too much for the first.
+// what comes next guess this too late. Into the second cache: a block of every array is too much for the
+// first.
 SMX_INLINE void ask_for(const float *x, size_t stride, size_t n, size_t d) {
 #if !defined(__wasm__)
     for (size_t t = 0; t < n; t++)

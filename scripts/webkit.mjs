@@ -1,5 +1,5 @@
-// webkit.mjs: for tests: WebKit (WebKitGTK's own browser) through its WebDriver, and as much of a page as they
-// ask for. On a machine without a screen the driver runs under xvfb-run.
+// webkit.mjs: for tests: WebKit (WebKitGTK's own browser) through its WebDriver, and as much of a page as
+// they ask for. On a machine without a screen the driver runs under xvfb-run.
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';

@@ -21,7 +21,8 @@ WASM_MODEL := $(filter-out %/selfcheck.c,$(foreach room,base settings run graph 
 WASM_TASKS := $(filter-out tasks/files/labelled% tasks/generators/labelled.c tasks/generators/pathfinder.c,$(TASK_SRC))
 WASM_SRC := wasm/exports.c wasm/print.c $(WASM_TASKS) $(WASM_MODEL) $(WASM_KERNELS)
 WASM_LINK := -Oz -sSTANDALONE_WASM --no-entry -sMALLOC=emmalloc -sALLOW_MEMORY_GROWTH=1 -sEXPORTED_FUNCTIONS=@wasm/exports.txt
-# Once more over what emcc leaves, with functions that have one caller left apart: 640 bytes as gzip sees them.
+# Once more over what emcc leaves, with functions that have one caller left apart: 640 bytes as gzip sees
+# them.
 WASM_AGAIN = $$(em-config BINARYEN_ROOT)/bin/wasm-opt --enable-simd --enable-sign-ext --enable-nontrapping-float-to-int \
 	--enable-mutable-globals -Oz -ocimfs 0
 

@@ -1,8 +1,8 @@
 // seqmix-run.js: an element for somebody's article:
 //     <script src="https://HOST/seqmix-run.js"></script>
 //     <seqmix-run config="mixer=cat&task=mqar~mixer=attention"></seqmix-run>
-// trains the runs of `config` in a frame and shows their curves; `ghost`, from the page's Share, shows those of
-// an earlier training behind them; `height` in pixels.
+// trains the runs of `config` in a frame and shows their curves; `ghost`, from the page's Share, shows those
+// of an earlier training behind them; `height` in pixels.
 // (A plain script: a module from another host would need that host's leave.)
 const home = new URL('./', document.currentScript.src);
 

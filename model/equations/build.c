@@ -1,6 +1,6 @@
 // build.c: see build.h. One walk over the trees, depth first and from the left, so the order of nodes is that
-// of the text. Long because it is one walk: lines, expressions, calls and weights are of the same text, and call
-// each other.
+// of the text. Long because it is one walk: lines, expressions, calls and weights are of the same text, and
+// call each other.
 #include "build.h"
 
 #include <limits.h>
@@ -85,7 +85,8 @@ static const char *nearest_function(const char *name) {
 }
 
 // ---- Weights ----------------------------------------------------------------------------------------------
-// The sizes that weight_shapes names, of a weight that meets D columns and has n in its brackets (0: nothing).
+// The sizes that weight_shapes names, of a weight that meets D columns and has n in its brackets (0:
+// nothing).
 static uint32_t weight_shape(const builder *b, weight_role role, size_t D, size_t n, uint32_t shape[3]) {
     const equation_surroundings *s = b->s;
     uint32_t rank = 0;

@@ -27,8 +27,9 @@ typedef enum {
     WEIGHT_CARRIED_4, // of what goes on to the next row's four gates
     WEIGHT_CARRIED_3
 } weight_role;
-// A letter an axis. D: the width of what it meets; 3, 4: D / 3, D / 4; H: the config's heads; n: the columns of a product; 2: two.
-// What a size in brackets replaces: d: D, t: the config's taps, l: its length, s: 16, 1: one.
+// A letter an axis. D: the width of what it meets; 3, 4: D / 3, D / 4; H: the config's heads; n: the columns
+// of a product; 2: two. What a size in brackets replaces: d: D, t: the config's taps, l: its length, s: 16,
+// 1: one.
 extern const char *const weight_shapes[];
 
 typedef enum {

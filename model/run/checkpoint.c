@@ -13,6 +13,7 @@
 #include "kernels/hash.h"
 #include "model/base/error.h"
 #include "model/base/json.h"
+#include "model/base/number.h"
 #include "model/settings/pairs.h"
 #include "tasks/files/data.h"
 
@@ -269,7 +270,7 @@ smx_run *smx_run_load(const void *bytes, size_t size, const char *changes, smx_e
                   "the checkpoint has no config and step in its __metadata__: it was not written by seqmix");
         goto done;
     }
-    const uint64_t step = strtoull(s->string, NULL, 10);
+    const uint64_t step = (uint64_t)number_read(s->string, NULL); // exact: 15 digits at most
     const tensors file = {j, text + header, size - 8 - (size_t)header};
     config *full = read_config(c->string, changes, step, error);
     r = full ? run_from_config(full, check_weights, &file, error) : NULL;

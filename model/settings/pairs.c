@@ -21,6 +21,8 @@ config_span pairs_run(const char *text, size_t i) {
     return (config_span){text, strcspn(text, "~")};
 }
 
+static int hex_digit(char ch) { return ch <= '9' ? ch - '0' : (ch | 32) - 'a' + 10; }
+
 // Decode %XX in place; -1 when broken or a control character other than the ends of lines and tabs.
 static int decode(char *s) {
     char *to = s;
@@ -28,8 +30,7 @@ static int decode(char *s) {
         int ch = (unsigned char)*s;
         if (ch == '%') {
             if (!isxdigit((unsigned char)s[1]) || !isxdigit((unsigned char)s[2])) return -1;
-            char hex[3] = {s[1], s[2], 0};
-            ch = (int)strtol(hex, NULL, 16);
+            ch = 16 * hex_digit(s[1]) + hex_digit(s[2]);
             s += 2;
         }
         if ((ch < 32 && ch != '\n' && ch != '\t' && ch != '\r') || ch == 127) return -1;

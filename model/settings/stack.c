@@ -16,10 +16,10 @@ struct config_block_key {
 };
 // "block12.filter" -> 12 and "filter"; NULL: no such name.
 static const char *block_of(const char *name, size_t *block) {
-    if (strncmp(name, "block", 5) || name[5] < '0' || name[5] > '9') return NULL;
-    char *end;
-    *block = strtoul(name + 5, &end, 10);
-    return *end == '.' && end[1] && end - name < 16 ? end + 1 : NULL;
+    if (strncmp(name, "block", 5)) return NULL;
+    const char *p = name + 5;
+    for (*block = 0; *p >= '0' && *p <= '9' && p - name < 15; p++) *block = 10 * *block + (size_t)(*p - '0');
+    return p > name + 5 && *p == '.' && p[1] ? p + 1 : NULL;
 }
 static int of_some_mixer(const config *c, const char *name) {
     for (size_t i = 0; c->language->mixer(i).name; i++)

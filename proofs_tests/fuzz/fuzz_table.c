@@ -1,5 +1,5 @@
-// fuzz_table.c: libFuzzer target for tables: whatever the bytes, the reader refuses them in a sentence or gives
-// cells that are texts; and the task opens over them, or says why not, with samples that are numbers.
+// fuzz_table.c: libFuzzer target for tables: whatever the bytes, the reader refuses them in a sentence or
+// gives cells that are texts; and the task opens over them, or says why not, with samples that are numbers.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // digests_browsers.mjs: the same bits in the browsers that people use: every digest of both WebAssembly
-// modules, computed in Chromium, in Firefox and in WebKit, compared with the committed list. A browser that is
-// not here is skipped, and said so.
+// modules, computed in Chromium, in Firefox and in WebKit, compared with the committed list. A browser that
+// is not here is skipped, and said so.
 import assert from 'node:assert/strict';
 import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -353,10 +353,9 @@ onPage(
     },
 );
 
-/** What only those fetch who bring a table, share what they see or save a picture. */
 /**
- * The scripts and styles that a first visit fetches: what index.html names, the view Start and the worker that
- * trains, and what these import.
+ * The scripts and styles that a first visit fetches: what index.html names, the view Start and the worker
+ * that trains, and what these import.
  */
 async function firstLoad() {
     const all = await readdir(at('dist/assets'));

@@ -1,5 +1,5 @@
-// page_equations.test.mjs: a mixer's text on the page, in Chromium and Firefox: what is wrong stands under its
-// place, the check passes, the text trains beside the others; and texts that mean harm.
+// page_equations.test.mjs: a mixer's text on the page, in Chromium and Firefox: what is wrong stands under
+// its place, the check passes, the text trains beside the others; and texts that mean harm.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findFirefox, launch } from '../../scripts/browser.mjs';

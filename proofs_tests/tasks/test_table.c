@@ -1,5 +1,5 @@
-// test_table.c: tables as text, cell by cell, and the task of windows over them, against what was written into
-// the file.
+// test_table.c: tables as text, cell by cell, and the task of windows over them, against what was written
+// into the file.
 #include "proofs_tests/support/check.h"
 #include "model/run/language.h"
 

@@ -32,7 +32,8 @@ const lines = (path) =>
 export const sameFault = (a, b) =>
     a.file === b.file && a.inside === b.inside && a.was === b.was && a.is === b.is;
 
-/** Each fault with its first verdict and its last; `argued` says why one changes nothing that anybody could see. */
+/** Each fault with its first verdict and its last; `argued` says why one changes nothing that anybody could
+ * see. */
 export function readLedger() {
     const last = new Map();
     for (const one of lines(LEDGER)) {

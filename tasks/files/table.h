@@ -1,4 +1,5 @@
-// table.h: a table as text: CSV (RFC 4180), with commas, semicolons or tabs. The first line names the columns.
+// table.h: a table as text: CSV (RFC 4180), with commas, semicolons or tabs. The first line names the
+// columns.
 #ifndef SMX_TABLE_FILE_H
 #define SMX_TABLE_FILE_H
 
@@ -26,8 +27,8 @@ enum {
 int table_open(table_file *table, const uint8_t *bytes, size_t size, const char *name, smx_error *error);
 void table_close(table_file *table); // also of zeros
 
-// to [TABLE_CELL] = the text of a cell, without quotes around it and spaces at its ends; what is longer is cut
-// off. Row 0 is the first below the names.
+// to [TABLE_CELL] = the text of a cell, without quotes around it and spaces at its ends; what is longer is
+// cut off. Row 0 is the first below the names.
 void table_cell(const table_file *table, size_t row, size_t column, char *to);
 void table_column(const table_file *table, size_t column, char *to); // its name
 // Is it empty, or one of NA, N/A, NaN, null, ?

@@ -207,7 +207,8 @@ export interface StateForm {
 export interface StateOptions {
     /** Sequences read side by side (1). */
     sequences?: number;
-    /** Rows that each may have, for which memory is reserved; 0 (the default): no limit, for models that do not grow. */
+    /** Rows that each may have, for which memory is reserved; 0 (the default): no limit, for models that do
+     * not grow. */
     most?: number;
 }
 /** How the next token is drawn. */

@@ -30,7 +30,8 @@ let lab: Lab | undefined;
 const objects = new Map<number, object>();
 let opened = 0;
 
-/** What is there after some 20 ms, so that not every character crosses alone. No more is written than is asked for. */
+/** What is there after some 20 ms, so that not every character crosses alone. No more is written than is
+ * asked for. */
 async function piecesOf(from: AsyncGenerator<Piece>, first: IteratorResult<Piece>) {
     const pieces: Piece[] = [];
     const start = performance.now();

@@ -1,5 +1,5 @@
-// layers.ts: a graph of steps, each taking results of earlier ones, laid out from above: boxes in layers, edges
-// that keep clear of the boxes. A pure function.
+// layers.ts: a graph of steps, each taking results of earlier ones, laid out from above: boxes in layers,
+// edges that keep clear of the boxes. A pure function.
 
 export interface Box {
     x: number;
@@ -10,7 +10,8 @@ export interface Box {
 export interface Layout {
     /** Of the input (first), then of each step. */
     boxes: Box[];
-    /** An edge as points from above: from the foot of a box, through the layers between, to the head of another. */
+    /** An edge as points from above: from the foot of a box, through the layers between, to the head of
+     * another. */
     edges: { from: number; to: number; points: { x: number; y: number }[] }[];
     width: number;
     height: number;

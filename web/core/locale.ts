@@ -1,5 +1,5 @@
-// locale.ts: imported before uPlot, which asks Intl for the browser's language as it loads. WebKit on a system
-// without one (LANG=C) says "C", which Intl refuses: the page would stay empty.
+// locale.ts: imported before uPlot, which asks Intl for the browser's language as it loads. WebKit on a
+// system without one (LANG=C) says "C", which Intl refuses: the page would stay empty.
 try {
     new Intl.NumberFormat(navigator.language);
 } catch {

@@ -1,5 +1,5 @@
-// own_table.ts: a table that the visitor hands over: what is in it, kept in this browser's IndexedDB, given to
-// the workers under the name that configs then have; and the columns that are chosen.
+// own_table.ts: a table that the visitor hands over: what is in it, kept in this browser's IndexedDB, given
+// to the workers under the name that configs then have; and the columns that are chosen.
 import { signal } from '@preact/signals';
 import { del, get, set } from 'idb-keyval';
 import { unpacked } from '../core/files.ts';
@@ -27,8 +27,8 @@ function refuse(message: string): void {
 }
 const provide = (table: Kept): void => provideFiles('table', new Map([[table.name, table.bytes]]));
 
-/** Take a CSV or TSV, plain or gzip: two runs are made ready that predict its last column. Where it cannot be,
- * that is said above the page and nothing changes. */
+/** Take a CSV or TSV, plain or gzip: two runs are made ready that predict its last column. Where it cannot
+ * be, that is said above the page and nothing changes. */
 export async function takeTable(file: File): Promise<void> {
     const safe = file.name.replace(/\.gz$/, '').replace(/[^\w.-]/g, '_') || 'table';
     const name = safe === 'sample' ? 'sample.csv' : safe;
@@ -58,7 +58,8 @@ export async function takeTable(file: File): Promise<void> {
         }
         remember('push');
         said.value = `${name} was taken: ${summary.rows} rows.`;
-        await set(KEY, { name, bytes }).catch(() => {}); // a browser that keeps nothing asks again after a reload
+        // (A browser that keeps nothing asks again after a reload.)
+        await set(KEY, { name, bytes }).catch(() => {});
     } catch (error) {
         refuse(`${file.name} cannot be read: ${(error as Error).message}`);
     }

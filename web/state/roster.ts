@@ -18,8 +18,8 @@ function ownMark({ mixer = '' }: Values): Mark {
     const at = known < 0 ? lab().config.mixers.findIndex(({ name }) => name === mixer) : known;
     return MARKS[Math.max(0, at) % MARKS.length]!;
 }
-/** A mark for a run that none of `used` has: its mechanism's own, the one that its mechanism has elsewhere, or
- * any; those that mechanisms to come would have for their own (`spared`) last. */
+/** A mark for a run that none of `used` has: its mechanism's own, the one that its mechanism has elsewhere,
+ * or any; those that mechanisms to come would have for their own (`spared`) last. */
 function freeMark(
     values: Values,
     used: ReadonlySet<Mark>,

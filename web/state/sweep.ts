@@ -1,5 +1,6 @@
-// sweep.ts: a grid small enough for a tab: each of the page's runs with several values of one setting, trained
-// by the workers a few at a time, beside the page's runs; and the same grid as a command for a cluster.
+// sweep.ts: a grid small enough for a tab: each of the page's runs with several values of one setting,
+// trained by the workers a few at a time, beside the page's runs; and the same grid as a command for a
+// cluster.
 import { computed, effect, signal } from '@preact/signals';
 import type { Values } from '../core/config.ts';
 import type { Mark } from '../core/marks.ts';

@@ -61,7 +61,8 @@ export class Writer {
             most: this.#grows ? most : null,
         };
     }
-    /** A new state. Returns what it is to read: the end of the text where the model has no positions for all. */
+    /** A new state. Returns what it is to read: the end of the text where the model has no positions for all.
+     * */
     #begin(run: Run, read: readonly number[], count: number): readonly number[] {
         this.close();
         const most = Math.max(LEAST, 2 * (read.length + count));

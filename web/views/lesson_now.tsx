@@ -1,5 +1,5 @@
-// lesson_now.tsx: the lesson of now: what to look for, what it promised, ticked while the runs train, and what
-// was seen in the end, with the way to the next one.
+// lesson_now.tsx: the lesson of now: what to look for, what it promised, ticked while the runs train, and
+// what was seen in the end, with the way to the next one.
 import { cardOf, expectations, lesson, nextAfter, outcome } from '../state/lesson.ts';
 import { complete } from '../state/mnist.ts';
 import { openCard, openLesson } from '../state/start.ts';

@@ -1,5 +1,5 @@
-// checked.tsx: what can be known of a text without training it, in a worker of its own that ends when the text
-// changes.
+// checked.tsx: what can be known of a text without training it, in a worker of its own that ends when the
+// text changes.
 import { useEffect, useState } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import type { EquationCheck } from '../../../wasm/loader/verify.ts';

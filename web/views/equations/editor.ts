@@ -34,7 +34,7 @@ interface Hears {
     at(word: string): void;
 }
 
-// ---- The fault under its place ------------------------------------------------------------------------------
+// ---- The fault under its place ---------------------------------------------------------------------------
 const setFault = StateEffect.define<Fault | null>();
 class Sentence extends WidgetType {
     readonly fault: Fault;
@@ -73,7 +73,7 @@ const faults = StateField.define<DecorationSet>({
     provide: (field) => EditorView.decorations.from(field),
 });
 
-// ---- Words in their colours ---------------------------------------------------------------------------------
+// ---- Words in their colours ------------------------------------------------------------------------------
 const WORDS = /#.*|[A-Za-z_]\w*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/g;
 function colours(functions: ReadonlySet<string>): Extension {
     const note = Decoration.mark({ class: 'note' });
