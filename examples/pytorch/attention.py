@@ -61,8 +61,9 @@ def average_pool(config, a, near, past):
     return a * (near & past if pool == 'masked' else near)
 
 
-def softmax_attention(config, q, k, v, *, chunk=0, causal=True, decay=1, bias=None, after=None):
-    """A = softmax(decay o Q K^T / sqrt(d) + bias), masked; after(A) V. chunk: rows of a chunk (0: all)."""
+def softmax_attention(config, q, k, v, *, chunk=0, sliding=0, causal=True, decay=1, bias=None, after=None):
+    """A = softmax(decay o Q K^T / sqrt(d) + bias), masked; after(A) V. chunk: rows of a chunk (0: all);
+    sliding: rows that a row sees, itself the last (0: all)."""
     heads, length, d = q.shape
     position = choice(config, 'position', 'none', 'learned', 'sinusoidal', 'rope', 'alibi', 'alibi_scaled')
     if position == 'rope':
@@ -71,6 +72,8 @@ def softmax_attention(config, q, k, v, *, chunk=0, causal=True, decay=1, bias=No
         bias = alibi(heads, length) / (d**0.5 if position == 'alibi_scaled' else 1)
     block = torch.arange(length) // (chunk or length)
     near, past = block[:, None] == block, distance(length) >= 0
+    if sliding:
+        near = near & (distance(length) < sliding)
     scores = q @ k.transpose(1, 2) / d**0.5 * decay
     if bias is not None:
         scores = scores + bias
@@ -81,7 +84,8 @@ def softmax_attention(config, q, k, v, *, chunk=0, causal=True, decay=1, bias=No
 def attention(config, w, x):
     q, k, v = (split(x @ w[f'w_{n}'], int(config['heads'])) for n in 'qkv')
     causal = choice(config, 'causal', '1', '0') == '1'
-    return merge(softmax_attention(config, q, k, v, causal=causal, chunk=int(config['chunk']))) @ w['w_o']
+    near = {'chunk': int(config['chunk']), 'sliding': int(config['sliding'])}
+    return merge(softmax_attention(config, q, k, v, causal=causal, **near)) @ w['w_o']
 
 
 def las(config, w, x):

@@ -4,7 +4,7 @@ import torch.nn.functional as F
 
 from attention import merge, softmax_attention, split
 from checkpoint import choice
-from filters import long_conv
+from filters import depthwise, long_conv
 
 BELOW_1 = 1 - 2**-20  # no pole reaches the unit circle
 
@@ -25,8 +25,12 @@ def hypernetwork(config, w, x, bins):
     g = long_conv(config, w, x)
     e = F.adaptive_max_pool1d(g.T, bins * per_bin)
     e = e.unflatten(1, (bins, per_bin)).transpose(0, 1)  # [bins][D][O]
-    if choice(config, 'hyper', 'per_channel', 'joint') == 'joint':
+    kind = choice(config, 'hyper', 'per_channel', 'joint', 'local_global')
+    if kind == 'joint':
         e = e.flatten(1)
+    if kind == 'local_global':
+        near = F.adaptive_max_pool1d(depthwise(x, w['local_k']).T, bins * per_bin)
+        e = torch.cat((e, near.unflatten(1, (bins, per_bin)).transpose(0, 1)), -1)
     hidden = torch.sigmoid(e @ w['hyper_w1'] + w['hyper_b1'])
     raw = (hidden @ w['hyper_w2'] + w['hyper_b2']).reshape(bins, channels, -1, 2)
     theta = coefficients(config, raw)

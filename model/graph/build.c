@@ -66,6 +66,7 @@ void *graph_own(graph *g, size_t bytes) {
         return NULL;
     }
     g->owned = longer;
+    g->owned_bytes += bytes;
     return g->owned[g->n_owned++] = p;
 }
 

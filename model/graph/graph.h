@@ -120,6 +120,7 @@ struct graph {
                   // pool
     void **owned; // freed with the graph
     size_t n_owned;
+    size_t owned_bytes;
     // inputs, filled by the caller before a replay
     int32_t *tokens; // [B*L]
     float *values;   // [B*L*channels]
@@ -141,7 +142,7 @@ graph *graph_new(enum graph_mode mode, params *p, size_t B, size_t L); // B sequ
 graph *graph_new_share(params *p, share of, size_t B, size_t L); // GRAPH_TRAIN: B of those of all processes
 void graph_free(graph *g);
 void graph_fail(graph *g, const char *message, ...) __attribute__((format(printf, 2, 3)));
-void *graph_own(graph *g, size_t bytes); // zeroed, freed with the graph; NULL marks the graph failed
+void *graph_own(graph *g, size_t bytes); // zeroed, freed with the graph, counted; NULL marks it failed
 
 // Names: everything made between push and pop is called prefix.name.
 void graph_push(graph *g, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -106,7 +106,7 @@ void smx_run_metrics(const smx_run *r, smx_metrics *m) {
                        .gradient_norm = r->gradient_norm,
                        .steps = r->c->common.steps};
     for (size_t i = 0; i < r->weights.count; i++) m->params += r->weights.list[i]->n;
-    m->bytes = r->train.g->bytes + 4 * sizeof(float) * r->weights.total;
+    m->bytes = r->train.g->bytes + r->train.g->owned_bytes + 4 * sizeof(float) * r->weights.total;
     for (size_t i = 0; i < r->train.g->n_nodes; i++) m->flops += 3 * r->train.g->nodes[i].flops;
 }
 

@@ -2,7 +2,7 @@
 // gives the logits of the run to 1e-5 of the largest (of 1 where all are smaller), from the checkpoint alone.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -23,7 +23,10 @@ function seqmix(...args) {
 
 const SIZE = '&length=24&width=8&heads=2&steps=3&batch=4&rate=0.03';
 const RECALL = `&task=mqar&vocab=16&pairs=3${SIZE}`;
-const { mixers, modes } = JSON.parse(seqmix('help', '--json'));
+const help = JSON.parse(seqmix('help', '--json'));
+const { modes } = help;
+// (Hyena has no text: a network says its filters from their positions. The program says so.)
+const mixers = help.mixers.filter(({ name }) => name !== 'hyena');
 const TEXT =
     'taps = 3\nlambda = tanh(x @ w_l + b_l)\nq = conv(lambda, f[taps])\nq = q + mean(q)\nm = max(q, shift(x, 2)) / softplus(x)\n' +
     'y = join(columns(m, 0, 4), exp(tanh(log(softplus(x @ w_e[4]))))) @ w_o';
@@ -42,6 +45,15 @@ const configs = [
     `mixer=equations&taps=4&eq=${encodeURIComponent(TEXT)}${RECALL}&norm=layer&mlp=2&blocks=2&position=learned`,
     `mixer=cat&task=smnist&batch=2&steps=2&width=8&heads=2&position=sinusoidal`,
 ];
+
+test('a mixer without a text is refused in a sentence, and no file is written', needed, () => {
+    const [file, module] = [join(folder, 'hyena.safetensors'), join(folder, 'hyena.py')];
+    seqmix('train', `mixer=hyena${RECALL}`, '--eval', '0', '--save', file);
+    const refused = spawnSync('build/seqmix', ['export', file, '--pytorch', module], { encoding: 'utf8' });
+    assert.equal(refused.status, 2);
+    assert.match(refused.stderr, /the language cannot say this of mixer=hyena/);
+    assert.ok(!existsSync(module));
+});
 
 test('every mixer in every mode, and a text: the same logits', needed, () => {
     const cases = configs.map((config, i) => {

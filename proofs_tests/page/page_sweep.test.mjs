@@ -23,6 +23,7 @@ onPage(
     {},
     async (page) => {
         await allReady(page);
+        await page.waitForSelector('.sweep-offer summary');
         await page.evaluate(() => document.querySelector('.sweep-offer summary').click());
         await until(page, () => document.querySelector('.sweep-offer form'));
         await ask(page, '0.01');
