@@ -48,9 +48,9 @@ async function emptied(page) {
     );
 }
 const state = (page, wanted) =>
-    until(page, (is) => document.querySelector('.equations').dataset.state === is, wanted);
+    until(page, (is) => document.querySelector('.equations')?.dataset.state === is, wanted);
 const checked = (page, wanted) =>
-    until(page, (is) => document.querySelector('.equations-check').dataset.check === is, wanted);
+    until(page, (is) => document.querySelector('.equations-check')?.dataset.check === is, wanted);
 
 async function definitionTyped(page) {
     await emptied(page);
@@ -106,7 +106,7 @@ onPage('Definition 1 is typed, mended, checked, and trained beside attention', H
     );
     await page.keyboard.press('End');
     for (let i = 0; i < ' @ w_o'.length + '(q, k, v)'.length; i++) await page.keyboard.press('ArrowLeft');
-    await until(page, () => document.querySelector('.equations-help h3').textContent === 'attention');
+    await until(page, () => document.querySelector('.equations-help h3')?.textContent === 'attention');
     assert.ok(await page.$('.equations-help math'));
     await press(page, 'Train beside');
     await allDone(page);

@@ -33,12 +33,23 @@ export function onPage(name, hash, options, body) {
     });
 }
 export const runs = (page) => page.evaluate(() => globalThis.seqmix.runs());
-export const until = (page, condition, ...values) =>
-    page.waitForFunction(condition, { timeout: 120_000, polling: 50 }, ...values);
 /**
- * A page that was reloaded, or sent elsewhere, once it can be asked: what asks before that throws, and a
- * wait that throws at its first look never looks again.
+ * Waits until the condition holds. What it asks for may not be there yet: a look that throws is one that does
+ * not hold (by itself the browser would never look again); it is thrown when time is up.
  */
+export async function until(page, condition, ...values) {
+    const calm = new Function(
+        '...values',
+        `try { return (${condition})(...values); } catch { return false; }`,
+    );
+    try {
+        return await page.waitForFunction(calm, { timeout: 120_000, polling: 50 }, ...values);
+    } catch (late) {
+        await page.evaluate(condition, ...values);
+        throw late;
+    }
+}
+/** A page that was reloaded, or sent elsewhere, once it can be asked. */
 export const settled = (page) =>
     page.waitForFunction(() => Boolean(globalThis.seqmix), { timeout: 120_000, polling: 50 });
 export async function reload(page) {

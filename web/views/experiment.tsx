@@ -29,6 +29,7 @@ export default function Experiment() {
             <CurvesView />
             <LessonSeen />
             <Numbers />
+            <SweepOffer />
         </section>
     );
     const setup = (
