@@ -111,26 +111,16 @@ static int by_lot(const void *a, const void *b) {
     return (x->lot > y->lot) - (x->lot < y->lot);
 }
 
-static char *text_of(const result *r) {
-    char *text = NULL;
-    size_t size;
-    FILE *to = open_memstream(&text, &size);
-    if (!to) return NULL;
-    result_print(r, to);
-    return fclose(to) ? NULL : text;
-}
-
-static void say_difference(const options *o, const result *was, const result *is) {
-    cli_note(
-        "%s/%.2s/%s.json is not what this machine computes: digest %016llx there (%s, %s), %016llx here (%s)",
-        o->folder, was->name, was->name, (unsigned long long)was->digest, was->machine.host, was->machine.isa,
-        (unsigned long long)is->digest, smx_isa());
+static void say_difference(const options *o, const result *was, const result *is, const char *what) {
+    cli_note("%s/%.2s/%s.json is not what this machine computes: %s, there (%s, %s) and here (%s)", o->folder,
+             was->name, was->name, what, was->machine.host, was->machine.isa, smx_isa());
     if (was->digest == is->digest) cli_note("the weights are the same: what is written about them is not");
 }
 
 // 1: the same; 0: not; -1: it could not be computed, with the sentence printed.
 static int same_again(const options *o, const result *was) {
     smx_error e = {0};
+    char what[200];
     job j;
     result is;
     config *c = config_parse(was->config, 0, &e);
@@ -140,13 +130,10 @@ static int same_again(const options *o, const result *was) {
     const int failed = training_whole(&is, &j);
     job_free(&j);
     if (failed) return -1;
-    char *there = text_of(was), *here = text_of(&is);
-    const int same = there && here ? !strcmp(there, here) : -1;
-    if (same == 0) say_difference(o, was, &is);
-    free(there);
-    free(here);
+    const int differs = result_differs(was, &is, what, sizeof what);
+    if (differs == 1) say_difference(o, was, &is, what);
     result_free(&is);
-    return same;
+    return differs < 0 ? cli_fail("out of memory"), -1 : !differs;
 }
 
 static int is_fast(const result *r) {
@@ -158,7 +145,7 @@ static int is_fast(const result *r) {
 
 // 0: all the same; 1: not; 2.
 static int recheck(const options *o, const table *t) {
-    size_t wanted = 0, same = 0, others = 0, fast = 0;
+    size_t wanted = 0, same = 0, others = 0, fast = 0, older = 0;
     if (read_recheck(o, t->n, &wanted)) return 2;
     lot *lots = malloc((t->n + 1) * sizeof *lots);
     if (!lots) return cli_fail("out of memory");
@@ -182,11 +169,17 @@ static int recheck(const options *o, const table *t) {
         if (again < 0) status = 2;
         same += again == 1;
         others += again == 0;
+        older += again == 1 && strcmp(lots[i].row->config, lots[i].row->r.config);
     }
     free(lots);
     if (status) return status;
     printf("\n%zu of %zu trained again on %s: %zu the same to the bit, %zu not\n", wanted - fast, t->n,
            smx_isa(), same, others);
+    if (older)
+        printf(
+            "(%zu of them written by an older build, whose config has no key %s: weights and figures are the "
+            "same)\n",
+            older, t->lacking);
     if (fast) printf("(%zu of the sample are of fast=1, whose bits are a machine's own: left out)\n", fast);
     return others ? 1 : 0;
 }
@@ -200,11 +193,17 @@ static void print_state(const table *t, const summary *s) {
         if (s->settings[i].n > most) most = s->settings[i].n;
     }
     for (size_t i = 0; i < s->n; i++) fewer += s->settings[i].n < most;
-    printf("%zu results, %zu settings", t->n, s->n);
+    printf("%zu %s, %zu %s", t->n, t->n == 1 ? "result" : "results", s->n,
+           s->n == 1 ? "setting" : "settings");
     if (stopped) printf(", %zu stopped before their last step", stopped);
     if (t->begun) printf(", %zu begun", t->begun);
     puts("");
-    if (fewer) printf("%zu settings have fewer than %zu seeds so far\n", fewer, most);
+    if (fewer)
+        printf("%zu %s fewer than %zu seeds so far\n", fewer, fewer == 1 ? "setting has" : "settings have",
+               most);
+    if (t->begun)
+        printf("NOT FINAL: %zu %s begun and not done: the best may change\n", t->begun,
+               t->begun == 1 ? "job is" : "jobs are");
     putchar('\n');
 }
 
@@ -212,9 +211,7 @@ static int run(const options *o, const table *t) {
     summary s = {0};
     comparison *pairs = NULL;
     size_t n_pairs = 0;
-    if (!t->n)
-        return cli_fail("there is no result in %s: it must be the folder that jobs were given with --out",
-                        o->folder);
+    if (!t->n) return table_fail_empty(t, o->folder);
     int status = summary_of(&s, t, o->best);
     if (!status && o->baseline) status = summary_pairs(&s, o->baseline, &pairs, &n_pairs);
     if (!status) status = write_all(o, &(content){t, &s, pairs, n_pairs});

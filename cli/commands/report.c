@@ -160,9 +160,7 @@ static int run(const options *o, const table *t) {
     summary s = {0};
     comparison *pairs = NULL;
     size_t n = 0;
-    if (!t->n)
-        return cli_fail("there is no result in %s: it must be the folder that jobs were given with --out",
-                        o->folder);
+    if (!t->n) return table_fail_empty(t, o->folder);
     int status = summary_of(&s, t, o->best);
     if (!status && o->baseline) status = summary_pairs(&s, o->baseline, &pairs, &n);
     if (!status) status = write_report(o, &s, pairs, n);

@@ -31,6 +31,11 @@ int names_add(names *s, uint64_t name) {
     return 1;
 }
 
+int names_have(const names *s, uint64_t name) {
+    if (!name) name = 1;
+    return s->room && s->at[place_of(s->at, s->room, name)] == name;
+}
+
 void names_free(names *s) {
     free(s->at);
     *s = (names){0};

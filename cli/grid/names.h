@@ -11,6 +11,7 @@ typedef struct {
 } names;
 
 int names_add(names *s, uint64_t name); // 1: added, 0: it was there, -1: out of memory
+int names_have(const names *s, uint64_t name);
 void names_free(names *s);
 
 #endif

@@ -98,6 +98,42 @@ void result_print(const result *r, FILE *to) {
     fputc(']', to);
 }
 
+// As b's job, so that only what became of it differs.
+static char *figures_of(const result *r, const result *b) {
+    char *text = NULL;
+    size_t size;
+    result of = *r;
+    memcpy(of.name, b->name, sizeof of.name);
+    of.config = b->config;
+    FILE *to = open_memstream(&text, &size);
+    if (!to) return NULL;
+    result_print(&of, to);
+    return fclose(to) ? free(text), NULL : text;
+}
+
+int result_differs(const result *a, const result *b, char *what, size_t size) {
+    char *x = figures_of(a, b), *y = figures_of(b, b);
+    const int differs = x && y ? strcmp(x, y) != 0 : -1;
+    if (differs == 1) {
+        // Quotes within a text are escaped, so that ," begins a field.
+        size_t at = 0, from = 0;
+        for (; x[at] == y[at]; at++)
+            if (at && x[at] == '"' && x[at - 1] == ',') from = at;
+        const size_t key = strcspn(x + from + 1, "\""), value = from + key + 3;
+        const char *end_x = strstr(x + value, ",\""), *end_y = strstr(y + value, ",\"");
+        const int n = (int)(end_x ? end_x - x - (long)value : (long)strlen(x + value)),
+                  m = (int)(end_y ? end_y - y - (long)value : (long)strlen(y + value));
+        if (x[value] == '[') // the whole curve says little
+            snprintf(what, size, "%.*s", (int)key, x + from + 1);
+        else
+            snprintf(what, size, "%.*s %.*s and %.*s", (int)key, x + from + 1, n > 60 ? 60 : n, x + value,
+                     m > 60 ? 60 : m, y + value);
+    }
+    free(x);
+    free(y);
+    return differs;
+}
+
 void result_print_machine(const result *r, FILE *to) {
     const result_machine *m = &r->machine;
     fputs("{\"host\":", to);

@@ -47,6 +47,9 @@ int result_of(result *r, const job *j, smx_run *run, const char *stopped, const 
 // {"name":...,"curve":[...]} without the closing brace: what is the same everywhere.
 void result_print(const result *r, FILE *to);
 void result_print_machine(const result *r, FILE *to); // {...}
+// Beside name, config and machine: 0: all the same; 1: not, the first that is not in what: "digest a and b";
+// -1: out of memory.
+int result_differs(const result *a, const result *b, char *what, size_t size);
 // The whole file, malloc'ed, with its checksum; NULL: out of memory.
 char *result_text(const result *r, size_t *size);
 

@@ -3,8 +3,10 @@
 // queued again: jobs that are done return at once.
 #include "script.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "job.h"
@@ -48,15 +50,37 @@ static const char body[] =
     "# Whoever kills once may kill always (memory): five times, then it is a failure.\n"
     "[ $killed = 0 ] || [ \"${SLURM_RESTART_COUNT:-0}\" -ge 5 ] || again=1\n"
     "if [ $stop = 1 ] || [ $again = 1 ]; then\n"
-    "    echo \"stopped before the end: queued again\"\n"
-    "    scontrol requeue \"$SLURM_JOB_ID\"\n"
+    "    echo \"stopped before the end\"\n"
+    "    if scontrol requeue \"$SLURM_JOB_ID\"; then\n"
+    "        echo \"queued again\"\n"
+    "    else\n"
+    "        echo \"NOT queued again (this cluster does not requeue): sbatch the same script once more; it goes on"
+    " from there\" >&2\n"
+    "    fi\n"
     "    exit 75\n"
     "fi\n"
     "failed=$((failed + killed))\n"
     "[ $failed = 0 ] || { echo \"$failed jobs failed\" >&2; exit 1; }\n";
 
+// The folder of this program, and where it runs. sbatch has no quotes of its own within those of its options.
+static int find_folders(char program[JOB_PATH], char here[JOB_PATH]) {
+    const ssize_t n = readlink("/proc/self/exe", program, JOB_PATH - 1);
+    program[n > 0 ? n : 0] = 0;
+    char *slash = strrchr(program, '/');
+    if (slash) *slash = 0;
+    if (!getcwd(here, JOB_PATH))
+        return cli_fail("grid: --slurm: this folder has no name: %s", strerror(errno));
+    if (strpbrk(here, "\"'\\\n"))
+        return cli_fail(
+            "grid: --slurm: this folder's name, %.200s, has a quote, a backslash or a line break in "
+            "it, which sbatch would read",
+            here);
+    return 0;
+}
+
 int script_print(const script *s, void (*quote)(const char *)) {
-    char logs[JOB_PATH];
+    char logs[JOB_PATH], program[JOB_PATH], here[JOB_PATH];
+    if (find_folders(program, here)) return 2;
     // sbatch expands % and splits at no space, but has no quotes of its own.
     if (strpbrk(s->out, "%\"'\\"))
         return cli_fail(
@@ -74,10 +98,15 @@ int script_print(const script *s, void (*quote)(const char *)) {
         "#SBATCH --requeue\n"
         "#SBATCH --signal=B:USR1@120\n"
         "#SBATCH --open-mode=append\n"
-        "#SBATCH --output=\"%s/%%A_%%a.log\"\n\n"
-        "tasks=%ld\n"
-        "part() {\n    seqmix grid ",
-        s->jobs, s->tasks, s->tasks, s->tasks, s->cpus, logs, s->tasks);
+        "#SBATCH --chdir=\"%s\"\n"
+        "#SBATCH --output=\"%s/%%A_%%a.log\"\n\n",
+        s->jobs, s->tasks, s->tasks, s->tasks, s->cpus, here, logs);
+    if (*program) {
+        fputs("PATH=", stdout);
+        quote(program);
+        puts(":$PATH # the seqmix that made this script");
+    }
+    printf("tasks=%ld\npart() {\n    seqmix grid ", s->tasks);
     quote(s->config);
     for (size_t i = 0; i < s->n_axes; i++) {
         putchar(' ');

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "model/base/number.h"
 
 // ---- Settings -------------------------------------------------------------------------------------------
 
@@ -72,7 +73,30 @@ static int by_rest(const void *a, const void *b) {
     return order ? order : (x->from > y->from) - (x->from < y->from);
 }
 
-// A setting of which a seed stopped is none's best; of equals the first.
+// The first of `over` whose best value has none beyond it among those tried, though one would be allowed.
+static void find_edge(const summary *s, setting *const *among, size_t n, setting *best) {
+    const table *t = s->t;
+    for (size_t o = 0; o < s->n_over && !best->edge; o++) {
+        const size_t k = s->over[o];
+        const char *text = first_of(s, best)->values[k];
+        size_t below = 0, above = 0;
+        if (!t->limits[k].numeric || !text) continue;
+        for (size_t i = 0; i < n; i++) {
+            const int order = table_compare(t, k, first_of(s, among[i]), first_of(s, best));
+            below += order < 0;
+            above += order > 0;
+        }
+        const double x = number_read(text, NULL);
+        best->largest = below && !above && x < t->limits[k].high;
+        if (best->largest || (above && !below && x > t->limits[k].low)) best->edge = o + 1;
+    }
+}
+
+// A setting of which a seed stopped is none's best, nor is one with fewer seeds than another; of equals the
+// first.
+static int is_better(const char *metric, const setting *a, const setting *b) {
+    return a->n != b->n ? a->n > b->n : table_better(metric, a->mean, b->mean);
+}
 static int choose(summary *s) {
     setting **order = malloc((s->n + 1) * sizeof *order);
     if (!order) return cli_fail("out of memory");
@@ -83,10 +107,12 @@ static int choose(summary *s) {
         const table_row *row = first_of(s, order[i]);
         setting *best = NULL;
         for (j = i; j < s->n && alike(s, row, first_of(s, order[j]), 1); j++)
-            if (isfinite(order[j]->mean) &&
-                (!best || table_better(row->r.metric, order[j]->mean, best->mean)))
+            if (isfinite(order[j]->mean) && (!best || is_better(row->r.metric, order[j], best)))
                 best = order[j];
-        if (best) best->best = 1;
+        if (!best) continue;
+        best->best = 1;
+        for (size_t k = i; k < j; k++) best->behind += order[k]->n < best->n;
+        find_edge(s, order + i, j - i, best);
     }
     free(order);
     return 0;
@@ -305,7 +331,15 @@ static void put_cells(const summary *s, FILE *to, const int widths[MOST_COLUMNS]
     }
 }
 
+void summary_edge(const summary *s, const setting *g, char to[160]) {
+    *to = 0;
+    if (g->edge)
+        snprintf(to, 160, "the %s %.60s tried: try %s ones", g->largest ? "largest" : "smallest",
+                 s->t->keys[s->over[g->edge - 1]], g->largest ? "larger" : "smaller");
+}
+
 void summary_print(const summary *s, FILE *to) {
+    char edge[160];
     int widths[MOST_COLUMNS];
     find_widths(s, widths);
     put_cells(s, to, widths, NULL);
@@ -314,8 +348,11 @@ void summary_print(const summary *s, FILE *to) {
         const setting *g = &s->settings[i];
         if (!g->best) continue;
         put_cells(s, to, widths, g);
-        fprintf(to, "%-9s %5zu %9.4f %9.4f %9.4f\n", first_of(s, g)->r.metric, g->n, g->mean, g->low,
-                g->high);
+        fprintf(to, "%-9s %5zu %9.4f %9.4f %9.4f", first_of(s, g)->r.metric, g->n, g->mean, g->low, g->high);
+        summary_edge(s, g, edge);
+        if (*edge) fprintf(to, "  %s", edge);
+        if (g->behind) fprintf(to, "%s%zu with fewer seeds not considered", *edge ? "; " : "  ", g->behind);
+        putc('\n', to);
     }
 }
 

@@ -12,6 +12,9 @@ typedef struct {
     size_t from, n, stopped;
     double mean, low, high; // of the value, where none stopped; else NaN
     int best;               // of those that differ in the keys of `over` only
+    size_t behind;          // the best: how many of those have fewer seeds and were not asked for that
+    size_t edge;            // the best: 1 + which key of `over` is at the end of the values tried; 0: none
+    int largest;            // at the upper end
 } setting;
 
 typedef struct {
@@ -37,6 +40,9 @@ void summary_free(summary *s);
 // that both have alike (but what hangs on the baseline's key alone: each mixer may have its own heads);
 // malloc'ed. 0, or 2 with the sentence printed.
 int summary_pairs(const summary *s, const char *baseline, comparison **pairs, size_t *n);
+
+// "the largest rate tried: try larger ones", or "".
+void summary_edge(const summary *s, const setting *g, char to[160]);
 
 void summary_print_csv(const summary *s, FILE *to);
 void summary_print(const summary *s, FILE *to); // the best, for people

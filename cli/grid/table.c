@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "kernels/hash.h"
 #include "model/base/number.h"
 #include "model/run/language.h"
 #include "model/settings/pairs.h"
@@ -22,18 +23,35 @@ static size_t key_of(const table *t, const char *name) {
     return t->n_keys;
 }
 
+// A key more, of which no row says anything so far; -1: out of memory.
+static int add_key(table *t, const config_key *key) {
+    const size_t n = t->n_keys + 1;
+    char **keys = realloc(t->keys, n * sizeof *keys);
+    if (keys) t->keys = keys;
+    table_limits *limits = realloc(t->limits, n * sizeof *limits);
+    if (limits) t->limits = limits;
+    char *varies = realloc(t->varies, n);
+    if (varies) t->varies = varies;
+    char *name = strdup(key->name);
+    int bad = !keys || !limits || !varies || !name;
+    for (size_t i = 0; i < t->n && !bad; i++) {
+        char **values = realloc(t->rows[i].values, n * sizeof *values);
+        if (values) (t->rows[i].values = values)[n - 1] = NULL;
+        bad = !values;
+    }
+    if (bad) return free(name), -1;
+    t->keys[n - 1] = name;
+    t->varies[n - 1] = 0;
+    t->limits[n - 1] = (table_limits){key->type == KEY_INT || key->type == KEY_REAL || key->type == KEY_FLAG,
+                                      key->min, key->max};
+    t->n_keys = n;
+    return 0;
+}
+
 static int open_keys(table *t) {
     config *c = config_parse("", 0, NULL);
-    if (!c) return out_of_memory();
-    t->keys = calloc(c->n, sizeof *t->keys);
-    t->numeric = calloc(c->n, 1);
-    t->varies = calloc(c->n, 1);
-    int bad = !t->keys || !t->numeric || !t->varies;
-    for (size_t k = 0; !bad && k < c->n; k++, t->n_keys++) {
-        const config_key *key = c->values[k].key;
-        t->numeric[k] = key->type == KEY_INT || key->type == KEY_REAL || key->type == KEY_FLAG;
-        bad = !(t->keys[k] = strdup(key->name));
-    }
+    int bad = !c;
+    for (size_t k = 0; !bad && k < c->n; k++) bad = add_key(t, c->values[k].key);
     config_free(c);
     if (bad) return out_of_memory();
     t->seed = key_of(t, "seed");
@@ -60,23 +78,90 @@ static int keep_value(void *arg, const char *key, const char *value, smx_error *
         r->next = k + 1;
         return 0;
     }
-    return 1; // no key of ours
+    return 0; // v=1
 }
 
-// 0; 1: the config is none of this version's; 2.
-static int split(const table *t, table_row *row) {
+// Does the text of a config give the key?
+static int is_key(void *key, const char *name, const char *value, smx_error *error) {
+    (void)value, (void)error;
+    return !strcmp(key, name);
+}
+static int gives(const char *text, const char *key) {
+    return pairs_visit(pairs_run(text, 0), is_key, (void *)key, NULL) == 1;
+}
+
+static void note_older(table *t, const config *c, const char *was) {
+    t->older++;
+    for (size_t i = 0; i < c->n; i++) {
+        const char *key = c->values[i].key->name;
+        const size_t at = strlen(t->lacking), n = strlen(key);
+        if (!c->values[i].said || !strcmp(key, "threads") || gives(was, key)) continue;
+        const char *there = strstr(t->lacking, key);
+        if (there && (there[n] == 0 || there[n] == ',') && (there == t->lacking || there[-1] == ' '))
+            continue;
+        if (at + n + 3 < sizeof t->lacking)
+            snprintf(t->lacking + at, sizeof t->lacking - at, "%s%s", at ? ", " : "", key);
+    }
+}
+
+// Of a config: its keys, and all values but numbers, which give a run no other keys (but that of its blocks).
+static int hash_kind(void *kind, const char *key, const char *value, smx_error *error) {
+    uint64_t *h = kind;
+    char *end;
+    (void)error;
+    number_read(value, &end);
+    const int number = end > value && !*end && strcmp(key, "blocks");
+    *h = hash_bytes(*h, key, strlen(key) + 1);
+    if (!number) *h = hash_bytes(*h, value, strlen(value) + 1);
+    return 0;
+}
+static uint64_t kind_of(const char *text) {
+    uint64_t h = HASH_START;
+    pairs_visit(pairs_run(text, 0), hash_kind, &h, NULL);
+    return h;
+}
+
+// Reads the row's config and completes it, row->config where that is another text. 0; 1: it is no config of
+// this build; 2.
+static int complete(table *t, table_row *row) {
+    job j = {0};
+    config *c = config_parse(row->r.config, 0, NULL);
+    if (!c) return 1;
+    int bad = job_of(&j, c, row->r.eval) != 0;
+    for (size_t i = 0; i < c->n && !bad; i++)
+        if (c->values[i].said && key_of(t, c->values[i].key->name) == t->n_keys)
+            bad = add_key(t, c->values[i].key) != 0;
+    if (!bad && strcmp(j.config, row->r.config)) {
+        note_older(t, c, row->r.config);
+        row->completed = j.config;
+        j.config = NULL;
+    } else if (!bad) {
+        bad = names_add(&t->whole, kind_of(row->r.config)) < 0;
+    }
+    config_free(c);
+    job_free(&j);
+    return bad ? out_of_memory() : 0;
+}
+
+// The row's config, and its values. 0; 1: it is no config of this build; 2.
+static int split(table *t, table_row *row) {
+    // Reading a config takes longer than all else here: one of each kind is enough where it is complete.
+    const int status = names_have(&t->whole, kind_of(row->r.config)) ? 0 : complete(t, row);
+    if (status) return status;
+    row->config = row->completed ? row->completed : row->r.config;
     row->values = calloc(t->n_keys, sizeof *row->values);
-    row->texts = malloc(strlen(row->r.config) + 1);
+    row->texts = malloc(strlen(row->config) + 1);
     if (!row->values || !row->texts) return out_of_memory();
     reading r = {t, row, row->texts, 0};
-    return pairs_visit(pairs_run(row->r.config, 0), keep_value, &r, NULL) != 0 || !row->values[t->seed] ||
-           !row->values[t->mixer] || !row->values[t->task];
+    pairs_visit(pairs_run(row->config, 0), keep_value, &r, NULL);
+    return 0;
 }
 
 // ---- Reading --------------------------------------------------------------------------------------------
 
 static void row_free(table_row *row) {
     result_free(&row->r);
+    free(row->completed);
     free(row->values);
     free(row->texts);
     *row = (table_row){0};
@@ -105,11 +190,11 @@ static int add(table *t, const char *path, const char *name) {
     free(text);
     if (kind != RESULT_WHOLE) return leave_out(kind == RESULT_OTHER ? &t->foreign : &t->damaged, path, why);
     job_name(right, row->r.config, row->r.eval);
-    int status =
-        strcmp(right, row->r.name) || strncmp(name, right, JOB_NAME - 1)
-            ? leave_out(&t->foreign, path, "has a name that is not its config's: it was renamed, or edited")
-            : split(t, row);
-    if (status == 1 && row->values)
+    int status = 0;
+    if (strcmp(right, row->r.name) || strncmp(name, right, JOB_NAME - 1))
+        status =
+            leave_out(&t->foreign, path, "has a name that is not its config's: it was renamed, or edited");
+    else if ((status = split(t, row)) == 1)
         leave_out(&t->foreign, path, "has a config that this version of seqmix does not know");
     if (status)
         row_free(row);
@@ -152,7 +237,7 @@ static int read_folder(table *t, const char *folder) {
 int table_compare(const table *t, size_t k, const table_row *a, const table_row *b) {
     const char *x = a->values[k], *y = b->values[k];
     if (!x || !y) return (x != NULL) - (y != NULL);
-    if (!t->numeric[k]) return strcmp(x, y);
+    if (!t->limits[k].numeric) return strcmp(x, y);
     const double u = number_read(x, NULL), v = number_read(y, NULL);
     return (u > v) - (u < v);
 }
@@ -182,6 +267,56 @@ static void find_varying(table *t) {
     }
 }
 
+static int same_training(const table_row *a, const table_row *b) {
+    return a->r.eval == b->r.eval && !strcmp(a->config, b->config);
+}
+
+// Rows from..from+n-1 are of one training. 0: they say the same; 1: not, with the sentence printed; 2.
+static int agree(const table *t, const char *folder, size_t from, size_t n) {
+    char what[200];
+    const result *a = &t->rows[from].r;
+    for (size_t i = 1; i < n; i++) {
+        const result *b = &t->rows[from + i].r;
+        const int differs = result_differs(a, b, what, sizeof what);
+        if (differs < 0) return out_of_memory();
+        if (!differs) continue;
+        cli_fail(
+            "%s/%.2s/%s.json and %s/%.2s/%s.json are of the same training, and say %s; neither is in the "
+            "table: remove the wrong one (collect --recheck trains again)",
+            folder, a->name, a->name, folder, b->name, b->name, what);
+        return 1;
+    }
+    return 0;
+}
+
+// Rows of one training stand beside each other: the first stays, by its name, or none.
+static int take_once(table *t, const char *folder) {
+    size_t kept = 0, twice = 0;
+    int status = 0;
+    for (size_t i = 0, n; i < t->n; i += n) {
+        for (n = 1; i + n < t->n && same_training(&t->rows[i], &t->rows[i + n]); n++) twice++;
+        const int one = status < 2 ? agree(t, folder, i, n) : 2;
+        if (one > status) status = one;
+        for (size_t k = one ? 0 : 1; k < n; k++) row_free(&t->rows[i + k]);
+        if (one) {
+            twice -= n - 1;
+            continue;
+        }
+        t->rows[kept++] = t->rows[i];
+        if (kept <= i) t->rows[i] = (table_row){0};
+    }
+    t->n = kept;
+    if (status == 2) return 2;
+    if (*t->lacking)
+        cli_note("%zu %s written by an older build, whose configs have no key %s: today's %s taken for it",
+                 t->older, t->older == 1 ? "result was" : "results were", t->lacking,
+                 strchr(t->lacking, ',') ? "defaults are" : "default is");
+    if (twice)
+        cli_note("%zu %s there twice, under %s of an older build: counted once", twice,
+                 twice == 1 ? "result is" : "results are", twice == 1 ? "a name" : "names");
+    return status;
+}
+
 int table_read(table *t, const char *folder) {
     char path[JOB_PATH];
     *t = (table){0};
@@ -200,7 +335,26 @@ int table_read(table *t, const char *folder) {
     find_varying(t);
     sorting = t;
     if (t->n) qsort(t->rows, t->n, sizeof *t->rows, by_keys);
-    return status;
+    const int once = take_once(t, folder);
+    memset(t->varies, 0, t->n_keys);
+    find_varying(t);
+    return once > status ? once : status;
+}
+
+int table_fail_empty(const table *t, const char *folder) {
+    if (t->begun)
+        return cli_fail("there is no result in %s yet: %zu %s begun", folder, t->begun,
+                        t->begun == 1 ? "job is" : "jobs are");
+    if (t->damaged + t->foreign) return cli_fail("there is no result in %s that could be read", folder);
+    char logs[JOB_PATH];
+    DIR *d = snprintf(logs, sizeof logs, "%s/logs", folder) < (int)sizeof logs ? opendir(logs) : NULL;
+    if (d) {
+        closedir(d);
+        return cli_fail("there is no result in %s yet: no job is done; its tasks' logs are in %s", folder,
+                        logs);
+    }
+    return cli_fail("there is no result in %s: it must be the folder that jobs were given with --out",
+                    folder);
 }
 
 void table_free(table *t) {
@@ -208,8 +362,9 @@ void table_free(table *t) {
     for (size_t k = 0; k < t->n_keys; k++) free(t->keys[k]);
     free(t->rows);
     free(t->keys);
-    free(t->numeric);
+    free(t->limits);
     free(t->varies);
+    names_free(&t->whole);
     *t = (table){0};
 }
 
@@ -250,7 +405,7 @@ void table_print_json(const table *t, FILE *to) {
         for (size_t k = 0; k < t->n_keys; k++) {
             if (!is_column(t, k) || !row->values[k]) continue;
             fprintf(to, ",\"%s\":", t->keys[k]);
-            if (t->numeric[k])
+            if (t->limits[k].numeric)
                 fputs(row->values[k], to);
             else
                 cli_put_json_text(to, row->values[k]);
@@ -264,7 +419,7 @@ void table_print_json(const table *t, FILE *to) {
             cli_put_json_number(to, measure(&row->r, m), 9);
         }
         fprintf(to, ",\"digest\":\"%016llx\",\"config\":", (unsigned long long)row->r.digest);
-        cli_put_json_text(to, row->r.config);
+        cli_put_json_text(to, row->config);
         fputs("}\n", to);
     }
 }

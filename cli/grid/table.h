@@ -3,29 +3,46 @@
 #ifndef CLI_GRID_TABLE_H
 #define CLI_GRID_TABLE_H
 
+#include "names.h"
 #include "result.h"
 
 typedef struct {
     result r;
-    char **values; // [keys] of the table: what its config says of each, NULL: nothing
-    char *texts;   // what they point into
+    char
+        *completed; // its config, where keys of today were not there when it was written: with their defaults
+    const char *config; // that, or r's own
+    char **values;      // [keys] of the table: what `config` says of each, NULL: nothing
+    char *texts;        // what they point into
 } table_row;
+
+typedef struct {
+    int numeric;
+    double low, high; // what is allowed
+} table_limits;
 
 typedef struct {
     size_t n, room;
     table_row *rows; // in order of the keys that vary, then of seeds
     size_t n_keys;
-    char **keys;                    // every key of the language, in its order
-    char *numeric;                  // [n_keys]
-    char *varies;                   // [n_keys] at least two of the rows say different things of it
+    char **keys;          // every key of the language, in its order, then those of texts and of single blocks
+    table_limits *limits; // [n_keys]
+    char *varies;         // [n_keys] at least two of the rows say different things of it
     size_t seed, mixer, task, rate; // among the keys
     // What else was found.
     size_t begun, damaged, foreign; // checkpoints; files that are no whole results; of other versions, names
+    size_t older;                   // rows whose file has not all keys of today
+    char lacking[200];              // which: "sliding, value_positive"
+    names whole;                    // kinds of config that are known to be complete
 } table;
 
-// Every DIR/ab/*.json. 0; 1: some files are not in it, each with a note; 2 with the sentence printed.
+// Every DIR/ab/*.json, each training once: of two files of one config, completed, that say the same, one is
+// taken; of two that differ, none. 0; 1: some files are not in it, each with a note; 2 with the sentence
+// printed.
 int table_read(table *t, const char *folder);
 void table_free(table *t);
+
+// "There is no result in FOLDER", and what there is instead: 2.
+int table_fail_empty(const table *t, const char *folder);
 
 // Compares what two rows say of a key: nothing first, numbers by their value.
 int table_compare(const table *t, size_t key, const table_row *a, const table_row *b);

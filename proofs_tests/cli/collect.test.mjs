@@ -259,6 +259,164 @@ test('half-written, foreign and renamed files, other versions: each a note, none
     assert.ok(!existsSync(file('empty', 'results.csv')));
 });
 
+// ---- Of an older build, early, at the edge
+
+/** The name of a job's config: FNV-1a 64. */
+const hash = (text) => {
+    let h = 0xcbf29ce484222325n;
+    for (const byte of Buffer.from(text)) h = BigInt.asUintN(64, (h ^ BigInt(byte)) * 0x100000001b3n);
+    return h.toString(16).padStart(16, '0');
+};
+/** The result as a build would have left it that had no key `sliding`, under the name that this gives. */
+function asOlder(path, dir, change = (body) => body) {
+    const body = readFileSync(path, 'utf8').replace(/,"checksum".*/s, '');
+    const older = change(body.replace('&sliding=0', ''));
+    assert.notEqual(older, body);
+    const name = hash(`${JSON.parse(`${older}}`).result.config}#40`);
+    mkdirSync(join(dir, name.slice(0, 2)), { recursive: true });
+    const to = join(dir, name.slice(0, 2), `${name}.json`);
+    writeFileSync(to, sum(older.replace(/"name":"\w+"/, `"name":"${name}"`)));
+    return to;
+}
+const ofAttention = resultsIn(file('here')).filter((path) => /&sliding=0/.test(readFileSync(path, 'utf8')));
+
+test('results of a build without a key of today: no seed is counted twice, and a difference is said', () => {
+    assert.equal(ofAttention.length, 10);
+    const both = file('both');
+    cpSync(file('here'), both, { recursive: true });
+    ofAttention.forEach((path) => asOlder(path, both));
+    assert.equal(resultsIn(both).length, 40);
+    const twice = collect(both);
+    assert.equal(twice.status, 0, twice.stderr);
+    assert.match(twice.stderr, /10 results were written by an older build, .* no key sliding: /);
+    assert.match(twice.stderr, /10 results are there twice, under names of an older build: counted once/);
+    assert.equal(twice.stdout, first.stdout);
+    for (const name of ['summary.csv', 'pairs.csv'])
+        assert.deepEqual(readFileSync(join(both, name)), readFileSync(file('here', name)), name);
+    // Older ones alone: compared with what is there today, trained again, and the same.
+    const older = file('older');
+    ofAttention.forEach((path) => asOlder(path, older));
+    const again = collect(older, '--recheck', '2');
+    assert.equal(again.status, 0, again.stderr);
+    assert.match(again.stdout, /2 of 10 trained again on \w+: 2 the same to the bit, 0 not/);
+    assert.match(
+        again.stdout,
+        /2 of them written by an older build, whose config has no key sliding: weights/,
+    );
+    // What differs is in neither row, and both files are named.
+    const wrong = asOlder(ofAttention[4], both, (text) => text.replace(/"value":[\d.]+/, '"value":0.99'));
+    const differs = collect(both);
+    assert.equal(differs.status, 1);
+    assert.match(differs.stderr, /are of the same training, and say value 0?[\d.]+ and 0?[\d.]+; neither is/);
+    for (const path of [wrong, ofAttention[4]]) assert.ok(differs.stderr.includes(basename(path)), path);
+    assert.match(differs.stdout, /^29 results, 6 settings\n1 setting has fewer than 5 seeds so far\n/);
+    assert.match(collect(older, '--recheck', '100%').stdout, /10 the same to the bit/);
+});
+
+test('--recheck says the first figure that differs, with both values', () => {
+    const one = file('one');
+    cpSync(dirname(ofAttention[0]), join(one, basename(dirname(ofAttention[0]))), { recursive: true });
+    for (const path of resultsIn(one))
+        forge(path, (text) => text.replace(/"accuracy":[\d.]+/, '"accuracy":0.98'));
+    const { status, stderr } = seqmix(['collect', one, '--recheck', '100%']);
+    assert.equal(status, 1);
+    assert.match(stderr, /is not what this machine computes: accuracy 0\.98 and 0?[\d.]*, there \(/);
+    assert.match(stderr, /the weights are the same: what is written about them is not/);
+});
+
+test('while jobs are begun the best is not final; fewer seeds do not win; the end of the values is said', () => {
+    const early = file('early');
+    cpSync(file('here'), early, { recursive: true });
+    const catAt = (rate) => (path) => {
+        const { config: text } = JSON.parse(readFileSync(path, 'utf8')).result;
+        return text.includes('&mixer=cat') && text.includes(`&rate=${rate}&`);
+    };
+    const paths = resultsIn(early);
+    const settings = csv('summary.csv').filter((row) => row.mixer === 'cat');
+    const best = settings.find((row) => row.best === '1').rate;
+    const other = settings.find((row) => row.best !== '1').rate;
+    // The other rate looks perfect, with one seed.
+    const [kept, ...gone] = paths.filter(catAt(other));
+    forge(kept, (text) => text.replace(/"value":[\d.]+/, '"value":1'));
+    gone.forEach((path) => rmSync(path));
+    writeFileSync(join(dirname(kept), '0123456789abcdef.safetensors'), 'begun');
+    const { stdout } = collect(early);
+    assert.match(stdout, /^26 results, 6 settings, 1 begun\n1 setting has fewer than 5 seeds so far\n/);
+    assert.match(stdout, /\nNOT FINAL: 1 job is begun and not done: the best may change\n/);
+    const end = Number(best) > Number(other) ? ['largest', 'larger'] : ['smallest', 'smaller'];
+    assert.match(
+        stdout,
+        new RegExp(
+            `mqar +cat +1 +${best} .*the ${end[0]} rate tried: try ${end[1]} ones; 1 with fewer seeds not considered\n`,
+        ),
+    );
+    // One result, none yet, and a folder that is none.
+    const alone = file('alone');
+    cpSync(dirname(paths[0]), join(alone, basename(dirname(paths[0]))), { recursive: true });
+    resultsIn(alone)
+        .slice(1)
+        .forEach((path) => rmSync(path));
+    assert.match(seqmix(['collect', alone]).stdout, /^1 result, 1 setting(, 1 begun)?\n/);
+    mkdirSync(file('soon', '01'), { recursive: true });
+    mkdirSync(file('soon', 'logs'));
+    assert.match(
+        seqmix(['collect', file('soon')]).stderr,
+        /no result in .*soon yet: no job is done; .*soon\/logs/,
+    );
+    for (const name of ['0123456789abcdef', '0123456789abcde0'])
+        writeFileSync(file('soon', '01', `${name}.safetensors`), '');
+    for (const command of ['collect', 'report'])
+        assert.match(seqmix([command, file('soon')]).stderr, /no result in .*soon yet: 2 jobs are begun/);
+});
+
+test('a best value between others, or at the end of what is allowed, is no edge', () => {
+    const middle = file('middle');
+    const lines = linesOf(
+        seqmix(['grid', 'task=mqar&batch=2&steps=3&width=8', 'decay=0,0.1,0.2', '--out', 'x', '--eval', '5'])
+            .stdout,
+    ).map((line) => /'([^']*)'/.exec(line)[1]);
+    lines.forEach((line) => assert.equal(seqmix(['job', line, '--out', middle, '--eval', '5']).status, 0));
+    for (const [best, says] of [
+        ['0', false],
+        ['0.1', false],
+        ['0.2', true],
+    ]) {
+        for (const path of resultsIn(middle))
+            forge(path, (text) =>
+                text.replace(
+                    /"value":[\d.e-]+/,
+                    `"value":0.${text.includes(`&decay=${best}&`) ? 9 : 3}${10 * best}`,
+                ),
+            );
+        const { stdout } = seqmix(['collect', middle, '--best', 'decay']);
+        assert.match(stdout, new RegExp(`cat +${best} `));
+        assert.equal(/the largest decay tried: try larger ones/.test(stdout), says, stdout);
+        assert.doesNotMatch(stdout, /smallest/);
+    }
+});
+
+test('keys of single blocks and numbers of texts are columns as any others', () => {
+    const own = file('own');
+    const eq = encodeURIComponent('taps = 3\ny = conv(x, f[taps]) @ w');
+    for (const one of [
+        ...['mixer=cat&blocks=2&block1.filter=1', 'mixer=cat&blocks=2&block1.filter=2'],
+        ...[2, 3].map((taps) => `mixer=equations&eq=${eq}&taps=${taps}`),
+    ])
+        assert.equal(
+            seqmix(['job', `task=mqar&batch=2&steps=2&width=8&${one}`, '--out', own, '--eval', '5']).status,
+            0,
+        );
+    const { status, stdout, stderr } = seqmix(['collect', own]);
+    assert.equal(status, 0, stderr);
+    assert.match(stdout, /^4 results, 4 settings\n/);
+    const [head, ...body] = linesOf(readFileSync(join(own, 'results.csv'), 'utf8')).map((line) =>
+        line.split(','),
+    );
+    const column = (key) => body.map((cells) => cells[head.indexOf(key)]).filter(Boolean);
+    assert.deepEqual(column('taps').sort(), ['2', '3']);
+    assert.deepEqual(column('block1.filter').sort(), ['1', '2']);
+});
+
 // ---- The report
 
 test("report: one page without a network; its charts are the page's, its figures those of the table", () => {

@@ -10,6 +10,7 @@ import {
     mkdtempSync,
     readdirSync,
     readFileSync,
+    realpathSync,
     rmSync,
     statSync,
     writeFileSync,
@@ -337,6 +338,7 @@ test('--slurm prints a whole array script: parts, logs, requeue after a signal',
         '--array=1-2',
         '--requeue',
         '--signal=B:USR1@120',
+        `--chdir="${realpathSync(folder)}"`,
         '--output="results/logs/%A_%a.log"',
     ])
         assert.ok(script.stdout.includes(`#SBATCH ${line}\n`), line);
@@ -348,8 +350,8 @@ test('--slurm prints a whole array script: parts, logs, requeue after a signal',
         const child = spawn('bash', ['grid.sbatch'], {
             cwd: folder,
             env: {
-                ...env,
-                PATH: file('bin') + delimiter + env.PATH,
+                ...process.env, // without seqmix: the script knows where it is
+                PATH: file('bin') + delimiter + process.env.PATH,
                 SLURM_ARRAY_TASK_ID: String(i),
                 SLURM_JOB_ID: String(40 + i),
                 SLURM_CPUS_PER_TASK: cpus,
@@ -367,6 +369,22 @@ test('--slurm prints a whole array script: parts, logs, requeue after a signal',
     if (done() < 2) {
         assert.equal(code, 75);
         assert.equal(readFileSync(file('notes'), 'utf8'), 'requeue 41\n');
+    }
+    // A cluster that does not requeue: the log says so, and not that it was queued.
+    writeFileSync(file('bin', 'scontrol'), '#!/bin/sh\nexit 1\n');
+    const refused = task(2);
+    refused.said = '';
+    for (const of of [refused.stdout, refused.stderr]) of.on('data', (text) => (refused.said += text));
+    const ended = exitOf(refused);
+    const began = readdirSync(file('results')).length;
+    while (refused.exitCode === null && readdirSync(file('results')).length === began) await pause(10);
+    refused.kill('SIGUSR1');
+    if ((await ended) === 75) {
+        assert.match(
+            refused.said,
+            /NOT queued again \(this cluster does not requeue\): sbatch the same script/,
+        );
+        assert.doesNotMatch(refused.said, /^queued again/m);
     }
     assert.deepEqual(await Promise.all([exitOf(task(1, '2')), exitOf(task(2))]), [0, 0]);
     assert.equal(done(), 4);
