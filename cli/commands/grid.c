@@ -26,12 +26,12 @@ static const cli_option table[] = {
     {"--out", "DIR", "where the jobs put their results", OPTION_TEXT, offsetof(options, out), 0, 0},
     {"--eval", "N", "judged on so many held-out sequences (1000)", OPTION_COUNT, offsetof(options, eval), 1,
      10000000},
-    {"--count", NULL, "say how many jobs, and how long, from a short timing here; print no line", OPTION_FLAG,
-     offsetof(options, count), 0, 0},
+    {"--count", NULL, "say how many jobs, how long, from a short timing here, and the values; print no line",
+     OPTION_FLAG, offsetof(options, count), 0, 0},
     {"--part", "I/N", "every N-th job alone, from the I-th on", OPTION_TEXT, offsetof(options, part), 0, 0},
     {"--slurm", NULL, "print a Slurm array script instead: sbatch runs the whole grid", OPTION_FLAG,
      offsetof(options, slurm), 0, 0},
-    {"--tasks", "N", "of so many array tasks (one for 100 jobs, at most 1000)", OPTION_COUNT,
+    {"--tasks", "N", "of so many array tasks, 1 to 1000000 (one for 100 jobs, up to 1000)", OPTION_COUNT,
      offsetof(options, tasks), 1, 1000000},
     {"--cpus", "N", "of so many processors each (1)", OPTION_COUNT, offsetof(options, cpus), 1, 1024},
     {0},
@@ -88,16 +88,38 @@ static int opens(const config *c) {
     return 0;
 }
 
+static int is_axis(void *of, const char *key, const char *value, smx_error *error) {
+    const grid *g = of;
+    (void)value, (void)error;
+    for (size_t k = 0; k < g->n_axes; k++)
+        if (!strcmp(key, g->axes[k].key)) return 1 + (int)k;
+    return 0;
+}
+
+static int fail_repeated(work *w, size_t i, const job *j) {
+    int twice = 0; // a key of the grid that the config's runs give as well
+    for (size_t r = 0; r < pairs_runs(w->g.config) && twice <= 0; r++)
+        twice = pairs_visit(pairs_run(w->g.config, r), is_axis, &w->g, NULL);
+    if (twice > 0) {
+        const char *key = w->g.axes[twice - 1].key;
+        return cli_fail(
+            "grid: job %zu is the same as an earlier one: %s stands in the config and is a key of the "
+            "grid, whose values win: write it in one place; nothing was printed",
+            i + 1, key);
+    }
+    return cli_fail(
+        "grid: job %zu is the same as an earlier one (two runs between ~ that the keys make alike?): "
+        "%.300s; nothing was printed",
+        i + 1, j->config);
+}
+
 static int check(work *w, size_t i, const config *c) {
     job j;
     int status = 0;
     if (job_of(&j, c, w->o.eval)) {
         status = fail_at("out of memory");
     } else if (names_add(&w->seen, strtoull(j.name, NULL, 16)) == 0) {
-        status = cli_fail(
-            "grid: job %zu is the same as an earlier one (two runs between ~ that the keys make alike?): "
-            "%.300s; nothing was printed",
-            i + 1, j.config);
+        status = fail_repeated(w, i, &j);
     } else {
         const int fresh = names_add(&w->shapes, shape_of(c));
         if (fresh) status = fresh < 0 ? fail_at("out of memory") : opens(c);
@@ -201,7 +223,7 @@ static int print_lines(const work *w) {
 
 // ---- --count --------------------------------------------------------------------------------------------
 
-enum { TIMED = 12 };
+enum { TIMED = 12, SHOWN = 20 };
 
 // Processor seconds of a job, from some steps and an evaluation of a few sequences.
 static int time_one(const config *c, long eval, double *seconds) {
@@ -265,6 +287,13 @@ static int print_count(const work *w) {
     fputs(" each, ", stdout);
     put_duration(each * (double)w->jobs);
     printf(" of one core in all (%zu of them timed here, %s)\n", timed, smx_isa());
+    for (size_t k = 0; k < w->g.n_axes; k++) {
+        const axis *a = &w->g.axes[k];
+        printf("%s:", a->key);
+        for (size_t i = 0; i < a->n && i < SHOWN; i++) printf("%s %s", i ? "," : "", a->values[i]);
+        if (a->n > SHOWN) printf(" and %zu more, to %s", a->n - SHOWN, a->values[a->n - 1]);
+        putchar('\n');
+    }
     return 0;
 }
 

@@ -82,6 +82,13 @@ static int read_axis(axis *a, const char *text) {
     } else {
         for (size_t n;; at += n + 1) {
             n = strcspn(at, ",");
+            char one[80];
+            snprintf(one, sizeof one, "%.*s", n < sizeof one ? (int)n : 0, at);
+            if (is_range(one, &low, &high, &count, &log))
+                return cli_fail(
+                    "grid: %s=%.100s is not allowed: a range stands alone, as %s=%s, or write all "
+                    "its values into the list",
+                    a->key, equals + 1, a->key, one);
             if (add_value(a, at, n)) return 2;
             if (!at[n]) break;
         }

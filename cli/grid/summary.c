@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "model/base/number.h"
+#include "model/settings/value.h"
 
 // ---- Settings -------------------------------------------------------------------------------------------
 
@@ -215,6 +216,11 @@ static int correct(comparison *c, size_t n) {
     return 0;
 }
 
+static const char *key_name(const void *of, size_t i) {
+    const table *t = of;
+    return i < t->n_keys ? t->keys[i] : NULL;
+}
+
 int summary_pairs(const summary *s, const char *baseline, comparison **pairs, size_t *n) {
     const table *t = s->t;
     const char *equals = strchr(baseline, '=');
@@ -224,6 +230,12 @@ int summary_pairs(const summary *s, const char *baseline, comparison **pairs, si
         key++;
     *pairs = NULL;
     *n = 0;
+    if (key == t->n_keys && equals && equals > baseline) {
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", equals - baseline < 63 ? (int)(equals - baseline) : 63, baseline);
+        return cli_fail("collect: --baseline %.60s: there is no key %s; the nearest is %s", baseline, name,
+                        value_meant_key(name, key_name, t));
+    }
     if (key == t->n_keys || key == t->seed)
         return cli_fail("collect: --baseline %.60s is not allowed: it must be a key and a value, such as "
                         "mixer=attention",

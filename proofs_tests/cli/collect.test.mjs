@@ -159,6 +159,10 @@ test("pairs against a baseline: Wilcoxon's test as all signs tell it, and Holm's
         /no result in the table is of it/,
     );
     assert.match(
+        seqmix(['collect', file('here'), '--baseline', 'mixr=cat']).stderr,
+        /there is no key mixr; the nearest is mixer/,
+    );
+    assert.match(
         seqmix(['collect', file('here'), '--baseline', 'mixer']).stderr,
         /must be a key and a value/,
     );

@@ -55,7 +55,8 @@ test('a grid is one command a line: runs times values times seeds, and no job tw
     );
     // --count counts them, --part deals them out.
     const more = [`${tiny}&mixer=cat~mixer=attention`, 'rate=1e-3:1e-1:3log', 'filter=1,2', '--seeds', '2'];
-    assert.match(seqmix('grid', ...more, '--count').stdout, /^18 jobs of about [\d.]+ s each, /);
+    const counted = seqmix('grid', ...more, '--count').stdout;
+    assert.match(counted, /^18 jobs of about [\d.]+ s each, .*\nrate: 0\.001, 0\.01, 0\.1\nfilter: 1, 2\n$/);
     const parts = [1, 2, 3, 4].flatMap((i) =>
         linesOf(seqmix('grid', ...more, '--out', file('a b'), '--eval', '20', '--part', `${i}/4`).stdout),
     );
@@ -93,11 +94,12 @@ test('a bad value anywhere is refused before the first line', () => {
     refused(/no run here has the key filter/, `${tiny}&mixer=attention`, 'filter=1,2');
     refused(/the value 1e-2 twice/, tiny, 'rate=0.01,1e-2');
     refused(
-        /job 3 is the same as an earlier one/,
+        /job 3 is the same as an earlier one: mixer stands in the config and is a key of the grid/,
         `${tiny}&mixer=cat~mixer=attention`,
         'mixer=cat,attention',
     );
     refused(/rate=1:0.1:3 is not allowed: a range/, tiny, 'rate=1:0.1:3');
+    refused(/rate=0.3,1e-3:1e-1:3log is not allowed: a range stands alone/, tiny, 'rate=0.3,1e-3:1e-1:3log');
     refused(/rate=0:1:3log is not allowed: .* above 0/, tiny, 'rate=0:1:3log');
     refused(/results do not depend on it/, tiny, 'threads=1,2');
     refused(/write a preset into the config/, tiny, 'preset=recall,copy');
