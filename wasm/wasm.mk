@@ -13,8 +13,8 @@ WASM_LEVEL = $(if $(filter $(WASM_HOT),$<),-O2 -DSMX_HOT,$(if $(filter $(WASM_CO
 WASM_FLAGS_wasm := -msimd128 -mnontrapping-fptoint -msign-ext -DSMX_HAVE_wasm -DSMX_ISA_NAME=wasm
 WASM_FLAGS_scalar := -DSMX_SCALAR -DSMX_HAVE_scalar -DSMX_ISA_NAME=scalar
 # gzip looks back 32 KB: what resembles each other stands together (2 KB; the order was found by trying).
-WASM_NEAR := $(patsubst %,kernels/%.c,norm adamw gemm linattn state landmark conv attention_maps attention loss rope mse elementwise feature \
-	embedding gate s4d scan ema longconv iir fft recurrent activation)
+WASM_NEAR := $(patsubst %,kernels/%.c,s4d mse linattn state landmark conv attention_maps attention loss elementwise embedding feature \
+	gate norm scan adamw longconv fft ema rope iir recurrent activation gemm)
 WASM_KERNELS := $(filter-out %/digest.c,$(KERNEL_ONCE)) $(filter-out $(WASM_NEAR),$(KERNEL_SRC)) $(WASM_NEAR)
 WASM_MODEL := $(filter-out %/selfcheck.c,$(foreach room,base settings run graph ops equations mixers audit,$(filter model/$(room)/%,$(MODEL_SRC))))
 # (Tasks of files in folders, and one that would weigh too much, are the program's alone: tasks/tasks.c.)
