@@ -73,12 +73,16 @@ static void put_curves(const summary *s, const setting *g, FILE *to) {
 
 static void put_settings(const summary *s, FILE *to) {
     size_t curves = 0;
+    char note[SUMMARY_NOTE];
     for (size_t i = 0; i < s->n; i++) {
         const setting *g = &s->settings[i];
         fputs(i ? ",\n{\"keys\":" : "\n{\"keys\":", to);
         put_keys(s, g, to);
         fprintf(to, ",\"metric\":\"%s\",\"seeds\":%zu,\"stopped\":%zu,\"best\":%s",
                 s->t->rows[g->from].r.metric, g->n, g->stopped, g->best ? "true" : "false");
+        summary_note(s, g, note);
+        fputs(",\"note\":", to);
+        cli_put_json_text(to, note);
         put_number(to, "mean", g->mean);
         put_number(to, "low", g->low);
         put_number(to, "high", g->high);

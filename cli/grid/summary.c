@@ -343,15 +343,20 @@ static void put_cells(const summary *s, FILE *to, const int widths[MOST_COLUMNS]
     }
 }
 
-void summary_edge(const summary *s, const setting *g, char to[160]) {
+void summary_note(const summary *s, const setting *g, char to[SUMMARY_NOTE]) {
+    int at = 0;
     *to = 0;
     if (g->edge)
-        snprintf(to, 160, "the %s %.60s tried: try %s ones", g->largest ? "largest" : "smallest",
-                 s->t->keys[s->over[g->edge - 1]], g->largest ? "larger" : "smaller");
+        at =
+            snprintf(to, SUMMARY_NOTE, "the %s %.60s tried: try %s ones", g->largest ? "largest" : "smallest",
+                     s->t->keys[s->over[g->edge - 1]], g->largest ? "larger" : "smaller");
+    if (g->behind)
+        snprintf(to + at, SUMMARY_NOTE - (size_t)at, "%s%zu with fewer seeds not considered", at ? "; " : "",
+                 g->behind);
 }
 
 void summary_print(const summary *s, FILE *to) {
-    char edge[160];
+    char note[SUMMARY_NOTE];
     int widths[MOST_COLUMNS];
     find_widths(s, widths);
     put_cells(s, to, widths, NULL);
@@ -361,9 +366,8 @@ void summary_print(const summary *s, FILE *to) {
         if (!g->best) continue;
         put_cells(s, to, widths, g);
         fprintf(to, "%-9s %5zu %9.4f %9.4f %9.4f", first_of(s, g)->r.metric, g->n, g->mean, g->low, g->high);
-        summary_edge(s, g, edge);
-        if (*edge) fprintf(to, "  %s", edge);
-        if (g->behind) fprintf(to, "%s%zu with fewer seeds not considered", *edge ? "; " : "  ", g->behind);
+        summary_note(s, g, note);
+        if (*note) fprintf(to, "  %s", note);
         putc('\n', to);
     }
 }

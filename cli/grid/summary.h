@@ -41,8 +41,9 @@ void summary_free(summary *s);
 // malloc'ed. 0, or 2 with the sentence printed.
 int summary_pairs(const summary *s, const char *baseline, comparison **pairs, size_t *n);
 
-// "the largest rate tried: try larger ones", or "".
-void summary_edge(const summary *s, const setting *g, char to[160]);
+// Of a best: "the largest rate tried: try larger ones; 1 with fewer seeds not considered", or "".
+enum { SUMMARY_NOTE = 200 };
+void summary_note(const summary *s, const setting *g, char to[SUMMARY_NOTE]);
 
 void summary_print_csv(const summary *s, FILE *to);
 void summary_print(const summary *s, FILE *to); // the best, for people

@@ -14,6 +14,7 @@ interface Setting {
     low: number | null;
     high: number | null;
     best: boolean;
+    note: string; // "the largest rate tried: ...", ""
     stride?: number;
     curves?: number[][];
 }
@@ -190,13 +191,16 @@ host.append(
     element('h1', report.folder),
     element(
         'p',
-        `${report.results} results, ${settings.length} settings${report.begun ? `, ${report.begun} begun` : ''}; seqmix ${report.version}`,
+        `${report.results} results, ${settings.length} settings${report.begun ? `, ${report.begun} begun: NOT FINAL, the best may change` : ''}; seqmix ${report.version}`,
     ),
 );
 section(
     'The best of each',
     `Chosen by the mean over seeds, of ${chosen.join(', ')}, on the sequences that judge it.`,
-    table(head, best.map(cells)),
+    table(
+        [...head, ''],
+        best.map((setting) => [...cells(setting), setting.note]),
+    ),
 );
 if (report.baseline)
     section(
