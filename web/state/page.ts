@@ -27,6 +27,8 @@ export const runs = signal<readonly Entry[]>([]);
 /** Runs that a view has for itself, beside those. */
 export const guests = signal<readonly Entry[]>([]);
 export const view = signal<View>(VIEW);
+/** Counts the views that were opened by hand; Back and links do not count. */
+export const opened = signal(0);
 export const playing = signal(false);
 export const trouble = signal<Trouble | null>(null);
 export const look = signal<Look | null>(null);

@@ -7,7 +7,20 @@ import { Pool } from '../training/pool.ts';
 import { remember } from './address.ts';
 import { score } from './history.ts';
 import { LESSON, type Card } from './lesson.ts';
-import { begun, connect, lab, look, playing, pool, runs, said, selected, trouble, view } from './page.ts';
+import {
+    begun,
+    connect,
+    lab,
+    look,
+    opened,
+    playing,
+    pool,
+    runs,
+    said,
+    selected,
+    trouble,
+    view,
+} from './page.ts';
 import { listener } from './reports.ts';
 import { attempt } from './roster.ts';
 import { complete } from './mnist.ts';
@@ -43,7 +56,9 @@ export function openLesson(config: string, change: Partial<View> = {}): void {
     if (problem) trouble.value = { from: 'control', problem };
     else {
         const first = { view: VIEW.view, run: 0, sample: 0, block: 0, head: 0 };
+        const before = view.value.view;
         view.value = { ...view.value, ...first, ...change };
+        if (view.value.view !== before) opened.value++;
         remember('push'); // one entry of the browser's history for all of it
         play();
     }

@@ -3,7 +3,7 @@ import { batch } from '@preact/signals';
 import { remember as remembering } from '../core/prefs.ts';
 import { remember } from './address.ts';
 import { withSeeds } from './members.ts';
-import { runs, view } from './page.ts';
+import { opened, runs, view } from './page.ts';
 import { replaceRuns } from './undo.ts';
 import type { View } from './url.ts';
 
@@ -21,4 +21,5 @@ export function openView(id: string): void {
     if (id === 'start' || id === 'experiment') remembering('front', id);
     view.value = { ...view.value, view: id, detail: '' };
     remember('push');
+    opened.value++;
 }

@@ -30,6 +30,10 @@ export default function Length() {
     }, []);
     return (
         <>
+            <p class="say length-note">
+                Where the task has pairs, their number grows with the length, as far as the vocabulary has
+                keys: guessing gets harder, too.
+            </p>
             <Transport />
             {lesson.value.name && (
                 <div class="lesson-here">
@@ -41,8 +45,7 @@ export default function Length() {
                 <Group key={entries[0]!.id} entries={entries} several={groups.value.length > 1} />
             ))}
             <p class="say view-note">
-                Where the task has pairs, their number grows with the length, as far as the vocabulary has
-                keys. Each point is tried on at least 128 answers that were never trained on.{' '}
+                Each point is tried on at least 128 answers that were never trained on.{' '}
                 <button
                     type="button"
                     onClick={() => {
@@ -116,7 +119,10 @@ function Group({ entries, several }: { entries: readonly Entry[]; several: boole
                     <caption class="unseen">Accuracy at each length</caption>
                     <thead>
                         <tr>
-                            <th scope="col">Run</th>
+                            <th scope="col">
+                                <span class="wide">Run</span>
+                                <span class="narrow">Length</span>
+                            </th>
                             {lengths.map((length) => (
                                 <th key={length} scope="col">
                                     {length}

@@ -78,6 +78,15 @@ async function saveRun(entry: Entry): Promise<void> {
         );
 }
 
+const FILTERED: Readonly<Record<string, string>> = { q: 'queries', k: 'keys', v: 'values' };
+/** A mixer's help, with what this run filters where it names all that could be. */
+function helpOf({ filters }: Entry['values'], help: string): string {
+    const all = 'queries, keys and values';
+    if (!filters || filters === 'qkv' || !help.includes(all)) return help;
+    if (filters === 'none') return `Plain attention: in this run no ${all} pass a filter.`;
+    return help.replace(all, [...filters].map((letter) => FILTERED[letter] ?? letter).join(' and '));
+}
+
 function RunCard({ entry }: { entry: Entry }) {
     const { mixers } = lab().config;
     const mixer = mixers.find(({ name }) => name === entry.values['mixer']);
@@ -119,7 +128,7 @@ function RunCard({ entry }: { entry: Entry }) {
             </div>
             {runs.value.length <= 4 && (
                 <p class="say">
-                    <Worded>{mixer?.help ?? ''}</Worded>
+                    <Worded>{helpOf(entry.values, mixer?.help ?? '')}</Worded>
                 </p>
             )}
             {entry.values['mixer'] === 'equations' && (

@@ -65,6 +65,12 @@ export function Sheet() {
                         <dd>{says}</dd>
                     </div>
                 ))}
+                <div>
+                    <dt>
+                        <kbd>←</kbd> <kbd>→</kbd>
+                    </dt>
+                    <dd>in Start, the step before and the next</dd>
+                </div>
             </dl>
         </Dialog>
     );

@@ -2,8 +2,9 @@
 // which one is open stands in the address.
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { addressOf } from '../state/address.ts';
-import { said, view } from '../state/page.ts';
+import { opened, said, view } from '../state/page.ts';
 import { openView } from '../state/viewing.ts';
 import Experiment from './experiment.tsx';
 import { FIRST_VIEW, VIEWS, type ViewEntry } from './list.ts';
@@ -52,9 +53,24 @@ export function Tabs() {
     );
 }
 
+/** A view that was opened by hand begins at its top, and is read from its heading on. */
+function useTop(there: boolean): void {
+    const shown = useRef(opened.peek());
+    const count = opened.value;
+    useLayoutEffect(() => {
+        if (!there || shown.current === count) return;
+        shown.current = count;
+        scrollTo({ top: 0, behavior: 'instant' });
+        const heading = document.querySelector<HTMLElement>('main :is(h2, h3)');
+        heading?.setAttribute('tabindex', '-1');
+        heading?.focus({ preventScroll: true });
+    }, [there, count]);
+}
+
 export function OpenView() {
     const entry = current();
     const View = loaded.value.get(entry.id);
+    useTop(!!View);
     if (View)
         return (
             <div class="view" key={entry.id}>

@@ -45,9 +45,11 @@ export default function Write() {
     const { length } = runs.value;
     return (
         <>
-            <p class="write-none">
-                {length ? 'None of the runs reads a text. ' : ''}The lesson trains two mechanisms for a minute
-                on the opening of Coriolanus, byte by byte; a text of your own will do instead.{' '}
+            <div class="write-none">
+                <p>
+                    {length ? 'None of the runs reads a text. ' : ''}The lesson trains two mechanisms for a
+                    minute on the opening of Coriolanus, byte by byte; a text of your own will do instead.
+                </p>
                 <button
                     type="button"
                     class="primary"
@@ -55,7 +57,7 @@ export default function Write() {
                 >
                     Train on text
                 </button>
-            </p>
+            </div>
             {length > 0 && <Samples />}
         </>
     );
@@ -140,7 +142,7 @@ function Texts() {
                     />
                 </label>
                 <label>
-                    Temperature {temperature.value.toFixed(2)}
+                    Temperature: how daring, {temperature.value.toFixed(2)}
                     <input
                         type="range"
                         min="0"
@@ -268,10 +270,9 @@ const inBytes = (n: number): string =>
 function Memory({ of: { bytes, most, rows } }: { of: Remembered }) {
     return (
         <>
-            Its memory of {rows} rows:{' '}
             {most === null
-                ? `${inBytes(bytes)}, however much it reads.`
-                : `room for ${most} of them in ${inBytes(bytes)}, and it grows, since it looks back at each.`}
+                ? `Its memory of ${rows} tokens: ${inBytes(bytes)}, however much it reads.`
+                : `It keeps all ${rows} tokens${most > rows ? `, in room for ${most}` : ''}: ${inBytes(bytes)}, and it grows, since it looks back at each.`}
         </>
     );
 }
@@ -284,12 +285,12 @@ function Samples() {
     return (
         <>
             <Transport />
-            <p class="row">
+            <p class="row write-sample">
                 <button type="button" onClick={() => sample.value++}>
                     Another sample
                 </button>
                 <span class="say">
-                    Sample {sample.value}, read row by row. Underlined: not given, but its own answer before.
+                    Sample {sample.value}, read token by token; below a token that asks, the answer.
                 </span>
             </p>
             <div class="write">
@@ -320,6 +321,7 @@ function Reciter({ entry }: { entry: Entry }) {
         };
     }, [entry.ticket]);
     const length = answer && typeof answer === 'object' ? answer.read.length : 0;
+    const seen = answer && typeof answer === 'object' ? answer.targets.slice(0, rows) : [];
     useEffect(() => {
         if (rows >= length) return;
         const timer = setTimeout(() => reach(rows + 1), ROW);
@@ -347,12 +349,10 @@ function Reciter({ entry }: { entry: Entry }) {
                         ))}
                     </ol>
                     <p class="say">
-                        {
-                            answer.targets.filter((wanted, i) => wanted >= 0 && wanted === answer.answers[i])
-                                .length
-                        }{' '}
-                        of {answer.targets.filter((wanted) => wanted >= 0).length} right at step {answer.step}
-                        . <Memory of={answer} />
+                        {seen.filter((wanted, i) => wanted >= 0 && wanted === answer.answers[i]).length} of{' '}
+                        {seen.filter((wanted) => wanted >= 0).length} right at step {answer.step}.{' '}
+                        {answer.own.some(Boolean) && 'Underlined: not given, but its own answer before. '}
+                        <Memory of={answer} />
                     </p>
                 </>
             )}

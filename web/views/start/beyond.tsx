@@ -5,6 +5,7 @@ import { mapRows } from '../../charts/grid.ts';
 import { show } from '../../core/figures.ts';
 import type { Look } from '../../training/protocol.ts';
 import { ask, isTrained, line, question, QUESTIONS, rightOf, torn, written } from '../../state/story.ts';
+import { lab } from '../../state/page.ts';
 import { openLesson } from '../../state/start.ts';
 import { openView } from '../../state/viewing.ts';
 import { useAnswer } from '../theorems/answer.ts';
@@ -204,7 +205,7 @@ const NEXT: readonly (readonly [string, string, () => void])[] = [
         () => openView('experiment'),
     ],
     ['Trust nothing', 'Proofs and checks, run again in this browser.', () => openView('verify')],
-    ['The laboratory', 'Nineteen mechanisms, every setting, lessons.', () => openView('experiment')],
+    ['The laboratory', '', () => openView('experiment')],
 ];
 
 export function Bring({ children }: StepProps) {
@@ -225,7 +226,10 @@ export function Bring({ children }: StepProps) {
                     <li key={title}>
                         <button type="button" class="card" onClick={open}>
                             <strong>{title}</strong>
-                            <span>{sentence}</span>
+                            <span>
+                                {sentence ||
+                                    `${lab().config.mixers.length} mechanisms, every setting, lessons.`}
+                            </span>
                         </button>
                     </li>
                 ))}

@@ -6,7 +6,7 @@ import { isKey, PAIRS, pairOf, question, wanted, written } from '../../state/sto
 /** Every pair as a box, for reading. */
 export function Pairs({ tokens }: { tokens: readonly number[] }) {
     return (
-        <ol class="pairs" aria-label="The line: eight keys, each with its value">
+        <ol class="pairs" aria-label="The line: eight letters, each with its number">
             {Array.from({ length: PAIRS }, (_, i) => (
                 <li key={i} class={`pair pair-${i + 1}`}>
                     <b>{written(tokens[2 * i]!)}</b>

@@ -10,6 +10,7 @@ import {
     learn,
     learnt,
     line,
+    modelOf,
     PAIRS,
     pairOf,
     question,
@@ -41,9 +42,10 @@ function Waiting({ kind, name }: { kind: Kind; name: string }) {
 export function Hands({ children }: StepProps) {
     const tokens = line.value;
     const now = told.value.keys;
-    const taps = hand.value ?? learnt.value ?? [0, 0, 0];
-    const ready = isTrained('keys') && now;
-    const set = (i: number, value: number) => (hand.value = taps.map((tap, j) => (j === i ? value : tap)));
+    const taps = hand.value ?? learnt.value;
+    const ready = isTrained('keys') && now && taps;
+    const live = modelOf('keys')?.live.value;
+    const set = (i: number, value: number) => (hand.value = taps!.map((tap, j) => (j === i ? value : tap)));
     const right = now?.share ?? accuracyOf('keys');
     return (
         <Beside
@@ -51,22 +53,30 @@ export function Hands({ children }: StepProps) {
                 <>
                     {children}
                     <p>
-                        This is the trained model. Move its three numbers, and it answers with yours. Take the
-                        second down to 0: what is left?
+                        {isTrained('keys') || !live ? (
+                            'This is the trained model.'
+                        ) : (
+                            <>
+                                This will be the trained model: <Live>{live.step}</Live> of {live.steps}{' '}
+                                batches.
+                            </>
+                        )}{' '}
+                        Move its three numbers, and it answers with yours. Take the second down to 0: what is
+                        left?
                     </p>
                     <div class="taps">
                         {TAPS.map((name, i) => (
                             <label key={name} class="tap">
                                 <span>{name}</span>
-                                <output class="number">{two(taps[i] ?? 0)}</output>
+                                <output class="number">{taps ? two(taps[i]!) : '–'}</output>
                                 <input
                                     type="range"
                                     min={-1.5}
                                     max={1.5}
                                     step={0.05}
-                                    value={taps[i] ?? 0}
+                                    value={taps?.[i] ?? 0}
                                     disabled={!ready}
-                                    aria-valuetext={two(taps[i] ?? 0)}
+                                    aria-valuetext={taps ? two(taps[i]!) : 'not yet learnt'}
                                     onInput={({ currentTarget }) => set(i, Number(currentTarget.value))}
                                 />
                             </label>
@@ -107,7 +117,7 @@ export function Hands({ children }: StepProps) {
                         weights={rowOf(now.look)}
                         taps={taps}
                         tone="tone-keys"
-                        label="What each key takes from the tokens before it, and where the question looks"
+                        label="What each token takes from those before it, and where the question looks"
                     />
                     <Line tokens={tokens} look={now.look} name="the model with your filter" />
                     <p class="verdict-line">
@@ -116,7 +126,9 @@ export function Hands({ children }: StepProps) {
                         </Live>{' '}
                         right here, <Live>{share(right)}</Live> over held-out lines.{' '}
                         {hand.value === null
-                            ? 'This is the filter that it learnt.'
+                            ? isTrained('keys')
+                                ? 'This is the filter that it learnt.'
+                                : 'It is still learning.'
                             : (right ?? 1) > 0.9
                               ? 'It still works.'
                               : (right ?? 1) < 0.25
@@ -159,18 +171,29 @@ export function Answer({ children }: StepProps) {
             words={
                 <>
                     {children}
-                    <p>Pick a question in the line, and follow its answer.</p>
+                    <p>
+                        In attention every token shows a label, its <b>key</b>, and hands over a content, its{' '}
+                        <b>value</b>. A question looks for a label, and copies the content. Pick a question in
+                        the line, and follow its answer.
+                    </p>
                     <Choices label="Stages of an answer" choices={STAGES} value={stage} set={setStage} />
                     <p class="stage-words" aria-live="polite">
                         {sentence}
                     </p>
-                    <p>
-                        Below the line, attention without a filter: of the same question most goes to{' '}
-                        <Live>{written(tokens[most]!)}</Live>,{' '}
-                        <Live>{other ? percent(other[most]!) : '–'}</Live>; on {value} lie{' '}
-                        <Live>{other ? percent(other[valueAt]!) : '–'}</Live>. Nothing in {value} says that{' '}
-                        {key} stood beside it.
-                    </p>
+                    {other && isTrained('attention') && (
+                        <p>
+                            Below the line, attention without a filter: of the same question most goes to{' '}
+                            <Live>{written(tokens[most]!)}</Live>, <Live>{percent(other[most]!)}</Live>
+                            {most === valueAt ? (
+                                '. Here it happens to look at the right one: ask the others.'
+                            ) : (
+                                <>
+                                    ; on {value} lie <Live>{percent(other[valueAt]!)}</Live>. Nothing in{' '}
+                                    {value} says that {key} stood beside it.
+                                </>
+                            )}
+                        </p>
+                    )}
                 </>
             }
         >
@@ -222,8 +245,8 @@ function Predict(props: {
     return (
         <div class="predict">
             <p>
-                <b>Predict:</b> the same filter, but on what is copied, the values, and not on what is looked
-                for, the keys. Does it recall?
+                <b>Predict:</b> the same filter, but on what is copied, the values, and not on the labels that
+                are looked for, the keys. Does it recall?
             </p>
             <Choices
                 label="Your prediction"
@@ -255,8 +278,8 @@ function Predict(props: {
 
 const LENGTHS = [32, 64, 128, 256, 512, 1024, 2048, 4096];
 const LONG = 1 << 15; // tokens that one try reads
-const [LEFT, RIGHT, TOP, BOTTOM] = [40, 84, 12, 28];
-const HEIGHT = 200;
+const [LEFT, RIGHT, TOP, BOTTOM] = [40, 84, 12, 44];
+const HEIGHT = 216;
 
 export function Lengths({ children }: StepProps) {
     const [at, setAt] = useState(1);
@@ -341,10 +364,16 @@ export function Lengths({ children }: StepProps) {
                                 y1={y(1 / PAIRS)}
                                 y2={y(1 / PAIRS)}
                             />
+                            <text class="guess-name" x={LEFT + 6} y={y(1 / PAIRS) - 7}>
+                                guessing: 1 of {PAIRS}
+                            </text>
+                            <text x={(LEFT + width - RIGHT) / 2} y={HEIGHT - 6} text-anchor="middle">
+                                tokens of the line
+                            </text>
                             <line class="now" x1={x(at)} x2={x(at)} y1={TOP} y2={HEIGHT - BOTTOM} />
                             {LENGTHS.map((each, i) =>
                                 width > 420 || i % 2 === 1 ? (
-                                    <text key={each} x={x(i)} y={HEIGHT - 8} text-anchor="middle">
+                                    <text key={each} x={x(i)} y={HEIGHT - 26} text-anchor="middle">
                                         {each}
                                     </text>
                                 ) : null,

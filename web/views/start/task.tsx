@@ -33,7 +33,7 @@ export function Puzzle({ children }: StepProps) {
                 <>
                     {children}
                     <p>
-                        A line of keys and values: after each letter stands its number. Then one of the
+                        A line of letters and numbers: after each letter stands its number. Then one of the
                         letters comes again, and the question is: which number stood after it?
                     </p>
                     <p aria-live="polite">
@@ -84,7 +84,7 @@ export function Fail({ children }: StepProps) {
                     {children}
                     <p>
                         Attention is made for finding: every token looks at all earlier ones and takes what it
-                        likes best. Give one block of it thousands of such lines to learn from. Will it
+                        likes best. Give one block of it 120 batches of 32 such lines to learn from. Will it
                         answer?
                     </p>
                     <Choices
@@ -108,7 +108,7 @@ export function Fail({ children }: StepProps) {
                         {done && (
                             <p>
                                 {(accuracyOf('attention') ?? 1) < 0.25
-                                    ? `${guess === 'can' ? 'It does not. ' : guess ? 'You were right. ' : ''}A number in the line carries nothing of the letter before it. So a question cannot tell which of the ${PAIRS} numbers is its own, and guesses.`
+                                    ? `${guess === 'can' ? 'It does not. ' : guess ? 'You were right. ' : ''}A number in the line carries nothing of the letter before it. So a question cannot tell which of the ${PAIRS} numbers is its own, and guesses. More batches do not help: after 2,400 it is still at 1 of ${PAIRS}.`
                                     : 'That is more than guessing gives.'}
                             </p>
                         )}
@@ -133,8 +133,9 @@ export function SwitchOn({ children }: StepProps) {
                     {children}
                     <p>
                         The same block, with one thing more: before a token is looked for, three numbers mix
-                        into it the two tokens before it. That is all that CAT, a convolution-augmented
-                        transformer, adds here.
+                        into it the two tokens before it. All else is alike: the same lines in the same order,
+                        the same learning rate. The idea is CAT’s, a convolution-augmented transformer; CAT
+                        may filter queries, keys and values, here only the keys.
                     </p>
                     <button
                         type="button"
