@@ -124,12 +124,12 @@ static int blocks_change_nothing(const char *mode, size_t i) {
     // a width of 18 none of a register
     static const char *const norms[] = {"layer", "rms", "none"};
     static size_t one = 1;
-    const int turns_pairs = strstr(mode, "mixer=retnet") != NULL; // of a head's columns: 9 are odd
+    const int width = strstr(mode, "mixer=retnet") ? 20 : 18; // (retention turns pairs of a head's columns)
     char text[1280];
     snprintf(text, sizeof text,
              "%s&task=cumsum&batch=33&length=144&width=%d&mlp=4&activation=%s&norm=%s&blocks=2&steps=2"
              "&warmup=0",
-             mode, i % 2 ? 8 : turns_pairs ? 20 : 18, i % 4 < 2 ? "gelu" : "silu", norms[i % 3]);
+             mode, i % 2 ? 8 : width, i % 4 < 2 ? "gelu" : "silu", norms[i % 3]);
     smx_error e = {0};
     check_trying("%s", text);
     smx_run *alone = smx_run_open(text, &e), *pooled = smx_run_open(text, &e), *late = smx_run_open(text, &e);
