@@ -19,7 +19,7 @@ export const PROOFS =
     3_000 +
     4_300 + // windows, LSTM, GRU, Taylor features: kernels and oracle; stacks
     2_000 + // the kernels row by row
-    10_000; // a mixer's text as steps, and its check in double
+    10_600; // a mixer's text as steps, and its check in double
 /** Scripts and styles that are fetched when a view asks for them, the editor apart. */
 export const LATER = 90_000;
 /** The view Equations with its editor, fetched when it is opened. */
