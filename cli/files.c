@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,9 +242,16 @@ int cli_can_write(const char *path) {
     if (look(path, target, &st, &there, why, sizeof why)) return cli_fail("%s", why);
     if (there && !S_ISREG(st.st_mode)) return 0;
     folder_of(target, folder);
+    // Tried by a file that is gone at once, whatever signal comes meanwhile.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
     const int fd = open_temporary(folder, temporary);
-    if (fd < 0) return cli_fail("%s cannot be written: %s", path, strerror(errno));
-    unlink(temporary);
-    close(fd);
-    return 0;
+    const int reason = errno;
+    if (fd >= 0) {
+        unlink(temporary);
+        close(fd);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return fd < 0 ? cli_fail("%s cannot be written: %s", path, strerror(reason)) : 0;
 }
