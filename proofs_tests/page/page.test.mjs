@@ -24,6 +24,7 @@ import {
     reload,
     runs,
     skip,
+    says,
     text,
     until,
 } from './testing.mjs';
@@ -45,12 +46,9 @@ onPage(
         assert.equal(attention.step, 600);
         assert.ok(attention.accuracy <= 0.2, `attention answers ${attention.accuracy} right`);
         assert.equal(attention.solved, null);
-        assert.match(await text(page, 'tbody tr:nth-child(1) td:nth-of-type(4)'), /✓ \d+/);
-        assert.match(await text(page, 'tbody tr:nth-child(2) td:nth-of-type(4)'), /never/);
-        assert.match(
-            await text(page, 'tbody tr:nth-child(1) td:nth-of-type(6)'),
-            /^\d+ k$|^\d\.\d M$|^\d{4}$/,
-        );
+        await says(page, 'tbody tr:nth-child(1) td:nth-of-type(4)', /✓ \d+/);
+        await says(page, 'tbody tr:nth-child(2) td:nth-of-type(4)', /never/);
+        await says(page, 'tbody tr:nth-child(1) td:nth-of-type(6)', /^\d+ k$|^\d\.\d M$|^\d{4}$/);
         // Pointing at a curve reads it there: at the start of training CAT knew nothing.
         const read = () => text(page, '.legend li .number');
         assert.equal(await read(), '100.0 %');
@@ -101,8 +99,8 @@ onPage(
             'a restored setup waits for Start',
         );
         assert.equal(await page.$eval('.transport select', (select) => select.value), 'slow');
-        assert.equal(await text(page, '.run:nth-child(2) .changes'), 'blocks=2 position=learned');
-        assert.equal(await text(page, '.stepper .number'), 'sample 3');
+        await says(page, '.run:nth-child(2) .changes', 'blocks=2 position=learned');
+        await says(page, '.stepper .number', 'sample 3');
         assert.equal(
             await page.$eval('.picker .picked input', (input) => input.getAttribute('aria-label')),
             all[1].name,
@@ -262,15 +260,15 @@ onPage('a control refuses what the engine refuses, in its words', RACE, {}, asyn
     await input.type('many');
     await page.keyboard.press('Tab');
     await until(page, () => /many/.test(document.querySelector('.control .why')?.textContent ?? ''));
-    assert.match(await text(page, '.control .why'), /vocab.*whole number/);
+    await says(page, '.control .why', /vocab.*whole number/);
     assert.equal(await page.$eval('.control [aria-invalid]', (element) => element.value), 'many');
     assert.equal(await hash(page), before);
     assert.ok((await runs(page)).every(({ status }) => status === 'ready'));
     // A value that only the model refuses is said at the run.
     await page.evaluate(() => (location.hash = '#mixer=cat&width=30&heads=4~width=32'));
     await until(page, () => globalThis.seqmix.runs()[0].status === 'failed');
-    assert.match(await text(page, '.run .why'), /^Cannot be trained: heads=4 .*divisor of width=30\.$/);
-    assert.match(await text(page, '.inside .why'), /nothing to see inside this run: heads=4/);
+    await says(page, '.run .why', /^Cannot be trained: heads=4 .*divisor of width=30\.$/);
+    await says(page, '.inside .why', /nothing to see inside this run: heads=4/);
     await until(page, () => globalThis.seqmix.runs()[1].status === 'ready');
 });
 
@@ -298,7 +296,7 @@ onPage(
         await page.evaluate(() => globalThis.seqmix.crash(0));
         await until(page, () => globalThis.seqmix.runs()[0].status === 'failed');
         const [, { step }] = await runs(page);
-        assert.match(await text(page, '.run .why'), /^Stopped: its worker stopped: ended on request\./);
+        await says(page, '.run .why', /^Stopped: its worker stopped: ended on request\./);
         await until(page, (then) => globalThis.seqmix.runs()[1].step > then + 20, step);
         await press(page, 'Start it again');
         await until(page, () => globalThis.seqmix.runs()[0].step > 5);
@@ -323,7 +321,7 @@ onPage('everything can be done from the keyboard', RACE, {}, async (page) => {
     assert.equal(await name(), 'Pause', 'the focus stays on the button that was pressed');
     await page.keyboard.press('Enter');
     await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'paused'));
-    assert.equal(await text(page, '[role=status]'), 'Paused.');
+    await says(page, '[role=status]', 'Paused.');
     await page.focus('.picker input:checked');
     await page.keyboard.press('ArrowRight');
     await until(page, () => /run=1/.test(location.hash));

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { allReady, browser, goto, onPage, press, runs, text, until } from './testing.mjs';
+import { allReady, browser, goto, onPage, press, runs, says, until } from './testing.mjs';
 
 const DIGITS = '#mixer=chela&task=smnist~mixer=cat!view=digits&speed=full';
 
@@ -26,7 +26,7 @@ async function draw(page, ...strokes) {
 
 onPage('a drawn digit is recentred, read row by row, and answered', DIGITS, {}, async (page) => {
     await allReady(page);
-    assert.match(await text(page, 'main'), /procedural digits/);
+    await says(page, 'main', /procedural digits/);
     await press(page, 'Start');
     await until(page, () => globalThis.seqmix.runs()[0].accuracy > 0.9);
     await press(page, 'Pause');
@@ -36,7 +36,7 @@ onPage('a drawn digit is recentred, read row by row, and answered', DIGITS, {}, 
         [15, 60],
     ]);
     await until(page, () => document.querySelectorAll('.fit li').length === 2);
-    assert.match(await text(page, '.fit li:nth-child(1)'), /Scaled to \d+ × 20/);
+    await says(page, '.fit li:nth-child(1)', /Scaled to \d+ × 20/);
     await until(page, () => /answers 1, and is/.test(document.querySelector('.answer')?.textContent ?? ''));
     const shares = await page.$$eval('.shares .number', (all) => all.map((one) => Number(one.textContent)));
     assert.equal(shares.length, 10);
@@ -95,7 +95,7 @@ onPage('the confusion matrix counts 1,024 held-out images', DIGITS, {}, async (p
         1024,
     );
     const right = counts.filter((_, i) => i % 11 === 0).reduce((a, b) => a + b, 0);
-    assert.match(await text(page, '[aria-labelledby=confusion-title]'), new RegExp(`${right} of 1024`));
+    await says(page, '[aria-labelledby=confusion-title]', new RegExp(`${right} of 1024`));
     assert.ok(right > 400, `${right} right`);
 });
 
@@ -144,12 +144,13 @@ onPage('MNIST files: told what is wrong, kept over a reload, trained on', DIGITS
         const config = (await runs(page))[0].config;
         await goto(page, `${browser.lab.address}#${config}!view=digits`);
         await until(page, () => globalThis.seqmix?.runs().every(({ status }) => status === 'ready'));
-        assert.match(await text(page, 'main'), /Trained on MNIST/);
+        await says(page, 'main', /Trained on MNIST/);
         await press(page, 'Forget them');
         await goto(page, `${browser.lab.address}#${config}!view=digits`);
         await until(page, () => globalThis.seqmix?.runs().every(({ status }) => status === 'failed'));
-        assert.match(
-            await text(page, '[aria-labelledby=reading-title] .why'),
+        await says(
+            page,
+            '[aria-labelledby=reading-title] .why',
             /data=mnist reads MNIST, whose files are not here/,
         );
     } finally {

@@ -14,6 +14,7 @@ import {
     runs,
     skip,
     sticksOut,
+    says,
     text,
     until,
     violations,
@@ -71,10 +72,7 @@ async function definitionTyped(page) {
             return line.textContent.startsWith('v = convv') && line.nextElementSibling === fault;
         }),
     );
-    assert.match(
-        await text(page, '.equations-write [role=status]'),
-        /^Line 4, column 5: there is no function convv/,
-    );
+    await says(page, '.equations-write [role=status]', /^Line 4, column 5: there is no function convv/);
     await page.keyboard.down('Shift');
     await page.keyboard.press('Home');
     await page.keyboard.up('Shift');
@@ -88,7 +86,7 @@ onPage('Definition 1 is typed, mended, checked, and trained beside attention', H
     await definitionTyped(page);
     const rows = await page.$$eval('.equations-check tbody tr', (all) => all.map((row) => row.textContent));
     assert.equal(rows.length, 9); // y, three filters, four matrices, x
-    assert.match(await text(page, '.equations-check .holds'), /computes what the oracle computes.*causal/);
+    await says(page, '.equations-check .holds', /computes what the oracle computes.*causal/);
     // Its graph: x, seven steps and the result; a box shows its tensor.
     assert.equal(await page.$$eval('.graph .box', (all) => all.length), 9);
     await page.$$eval('.graph [role=button]', (all) =>
@@ -167,14 +165,14 @@ const draftOf = (text, steps) =>
 const send = (page, address) => page.evaluate((next) => void (location.hash = next), address);
 onPage('texts that mean harm are built or refused, and the page lives on', HASH, {}, async (page) => {
     await state(page, 'right');
-    for (const [bad, says] of HOSTILE) {
+    for (const [bad, said] of HOSTILE) {
         await send(page, draftOf(bad, 60));
         await until(
             page,
             (begins) =>
                 document.querySelector('.equations-write [role=status]').textContent.startsWith(begins),
-            says,
-        ).catch(async () => assert.equal(await text(page, '.equations-write [role=status]'), says));
+            said,
+        ).catch(async () => assert.equal(await text(page, '.equations-write [role=status]'), said));
     }
     // What the first of them said survives as a run, and its address.
     const [first] = HOSTILE[0];

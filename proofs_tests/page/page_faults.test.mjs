@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { allReady, at, browser, onPage, press, RACE, reload, runs, skip, text, until } from './testing.mjs';
+import { allReady, at, browser, onPage, press, RACE, reload, runs, skip, says, until } from './testing.mjs';
 
 /** Put a value where the page keeps its session; with `undefined`, read what is there. */
 const session = (page, value) =>
@@ -97,7 +97,7 @@ test('a worker that ends without an error event is noticed', { skip, timeout: 12
 
 onPage('an address with a broken character is a sentence', '#mixer=%FF&task=mqar', {}, async (page) => {
     await until(page, () => document.querySelector('.notice'));
-    assert.match(await text(page, '.notice'), /mixer must be one of/);
+    await says(page, '.notice', /mixer must be one of/);
     await allReady(page);
     for (const broken of ['%FF', '%', 'text=%FF%FE!detail=%FF', '!%FF=%FF']) {
         await page.evaluate((hash) => (location.hash = hash), `#${broken}`);

@@ -1,7 +1,7 @@
 // test_page_inside.mjs: the Inside view, and the questions that a newcomer answers by looking into a run: why
 // does attention fail at recall, what does the filter learn?
 import assert from 'node:assert/strict';
-import { allReady, onPage, press, runs, text, until } from './testing.mjs';
+import { allReady, onPage, press, runs, says, text, until } from './testing.mjs';
 
 const INSIDE = '#mixer=cat&task=mqar~mixer=attention!view=inside&speed=full';
 const figures = (page) => page.$$eval('.plots figcaption', (all) => all.map((one) => one.textContent));
@@ -13,7 +13,7 @@ onPage(
     async (page) => {
         await allReady(page);
         await until(page, () => document.querySelectorAll('.plot').length === 3);
-        assert.match(await text(page, '.learnt-sentence'), /mostly of the token itself/, 'before training');
+        await says(page, '.learnt-sentence', /mostly of the token itself/);
         await press(page, 'Start');
         await until(page, () => globalThis.seqmix.runs()[0].solved);
         await until(page, () =>
@@ -24,7 +24,7 @@ onPage(
             'filter on the keys',
             'filter on the values',
         ]);
-        assert.match(await text(page, '.plot .say'), /Theorem 1/);
+        await says(page, '.plot .say', /Theorem 1/);
         const taps = await page.$$eval('.plot', (all) =>
             all
                 .slice(0, 3)
@@ -97,7 +97,7 @@ onPage(
             met += new RegExp(`token ${right} \\(`).test(said) && Number(share) > 50 ? 1 : 0;
         }
         assert.ok(met <= 3, `attention looks at the right value ${met} times of 8`);
-        assert.match(await text(page, '.score'), /^\d of 8 right/);
+        await says(page, '.score', /^\d of 8 right/);
         assert.ok(Number((await text(page, '.score'))[0]) <= 4);
     },
 );
@@ -111,13 +111,13 @@ onPage('training history can be scrubbed through', INSIDE, {}, async (page) => {
     await page.focus('.timeline input');
     await page.keyboard.press('Home');
     await until(page, () => /right at step 0/.test(document.querySelector('.score')?.textContent ?? ''));
-    assert.match(await text(page, '.learnt-sentence'), /mostly of the token itself/);
-    assert.equal(await text(page, '.timeline output'), 'step 0');
+    await says(page, '.learnt-sentence', /mostly of the token itself/);
+    await says(page, '.timeline output', 'step 0');
     await page.keyboard.press('ArrowRight');
     await until(page, () => /right at step 10/.test(document.querySelector('.score')?.textContent ?? ''));
     await page.keyboard.press('End');
     await until(page, () => /^8 of 8/.test(document.querySelector('.score')?.textContent ?? ''));
-    assert.match(await text(page, '.timeline output'), /^now/);
+    await says(page, '.timeline output', /^now/);
 });
 
 onPage(

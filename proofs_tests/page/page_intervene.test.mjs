@@ -1,7 +1,7 @@
 // page_intervene.test.mjs: in Inside a weight of the trained model can be taken in hand, a sequence of one's
 // own is answered by every run, and why a run fails is said from where its questions look.
 import assert from 'node:assert/strict';
-import { allDone, allReady, at, onPage, press, runs, text, until, violations } from './testing.mjs';
+import { allDone, allReady, at, onPage, press, runs, says, text, until, violations } from './testing.mjs';
 
 const TRAINED = '#mixer=cat&task=mqar&filters=k&seed=3&steps=110~mixer=attention!speed=full';
 
@@ -17,8 +17,9 @@ onPage(
         await page.waitForSelector('.in-hand');
         const before = (await runs(page))[0].digest;
         assert.equal((await page.$$('.tokens .right')).length, 8);
-        assert.match(
-            await text(page, '.why-so'),
+        await says(
+            page,
+            '.why-so',
             /^Why it works: .* give (9\d|100)\.\d % of their attention to the values/,
         );
         assert.match(
@@ -111,6 +112,6 @@ onPage(
         await page.evaluate(() => (location.hash = '#task=smnist&mixer=cat'));
         await until(page, () => /task=smnist/.test(globalThis.seqmix.runs()[0].config));
         assert.ok(!(await fields()).some((name) => /^vocab/.test(name)), 'images have none');
-        assert.equal(await text(page, '.card strong'), 'A filter solves recall');
+        await says(page, '.card strong', 'A filter solves recall');
     },
 );

@@ -1,6 +1,6 @@
 // test_page_length.mjs: the Length view: does it still work on longer input?
 import assert from 'node:assert/strict';
-import { allReady, onPage, press, runs, text, until } from './testing.mjs';
+import { allReady, onPage, press, runs, says, text, until } from './testing.mjs';
 
 const accuracy = (run, length) => run.lengths.find((point) => point.length === length)?.result?.accuracy;
 
@@ -31,7 +31,7 @@ onPage(
         const row = (n) => text(page, `.at-lengths tbody tr:nth-child(${n})`);
         assert.match(await row(1), /CAT.*(99|100)\.\d %(99|100)\.\d %$/);
         assert.match(await row(2), /Softmax attention.*%\d{1,2}\.\d %$/);
-        assert.match(await text(page, '.at-lengths thead'), /64 trained/);
+        await says(page, '.at-lengths thead', /64 trained/);
         const drawn = await page.$eval('.chart.tall canvas', (canvas) => {
             const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
             return new Set(new Uint32Array(data.buffer)).size;
@@ -51,7 +51,7 @@ onPage(
             /learned positions end at length=64/.test(document.querySelector('main').textContent),
         );
         await until(page, () => globalThis.seqmix.runs()[1].lengths.length === 7);
-        assert.match(await text(page, '.at-lengths tbody tr:nth-child(1)'), /cannot/);
+        await says(page, '.at-lengths tbody tr:nth-child(1)', /cannot/);
         await page.evaluate(() => (location.hash = '#mixer=cat&task=smnist&steps=5!view=length&speed=full'));
         await allReady(page);
         await until(page, () => /one length, 28/.test(document.querySelector('main').textContent));

@@ -14,6 +14,7 @@ import {
     press,
     runs,
     sticksOut,
+    says,
     text,
     until,
     violations,
@@ -100,14 +101,14 @@ onPage(
             await until(page, () => /task=smnist/.test(globalThis.seqmix.runs()[0].config));
             await until(page, () => globalThis.seqmix.runs()[0].step > 2);
             assert.equal((await page.$$('.why')).length, 0, 'nothing is red');
-            assert.match(await text(page, '.race'), /This lesson is about MNIST\. Its files are not here/);
-            assert.equal(await text(page, '.card[aria-pressed=true] strong'), title);
+            await says(page, '.race', /This lesson is about MNIST\. Its files are not here/);
+            await says(page, '.card[aria-pressed=true] strong', title);
             await press(page, 'Pause');
         }
         await press(page, 'Bring the MNIST files …');
         await until(page, () => /view=digits/.test(location.hash));
         await page.waitForSelector('.drop');
-        assert.match(await text(page, '.drop'), /Drop its four files here/);
+        await says(page, '.drop', /Drop its four files here/);
     },
 );
 
@@ -117,7 +118,7 @@ onPage(
     {},
     async (page) => {
         await until(page, () => globalThis.seqmix.runs()[0].status === 'failed');
-        assert.match(await text(page, '.run .why'), /test=mnist reads MNIST.*choose test=same/);
+        await says(page, '.run .why', /test=mnist reads MNIST.*choose test=same/);
         const marked = await page.$$eval('.setup [aria-invalid]', (all) =>
             all.map((one) => one.closest('.control').querySelector('label').textContent),
         );
@@ -149,7 +150,7 @@ for (const width of [390, 1280])
 
 onPage('a link opens with a word in its empty chart, which starts it', RACE, {}, async (page) => {
     await allReady(page);
-    assert.match(await text(page, '.chart-note'), /Nothing has been trained yet/);
+    await says(page, '.chart-note', /Nothing has been trained yet/);
     await press(page, 'Train these runs');
     await until(page, () => globalThis.seqmix.runs()[0].step > 3 && !document.querySelector('.chart-note'));
 });
@@ -172,7 +173,7 @@ onPage(
         await allReady(page);
         const names = (await runs(page)).map(({ name }) => name);
         assert.deepEqual(names, ['CAT', 'Softmax attention · position=rope']);
-        assert.match(await text(page, '.setup'), /All runs: blocks=2/);
+        await says(page, '.setup', /All runs: blocks=2/);
     },
 );
 
@@ -244,7 +245,7 @@ onPage(
         await allReady(page);
         const first = await hash(page);
         // What favours a run is said, and taken away by one press.
-        assert.match(await text(page, '.favours'), /steps 300 600/);
+        await says(page, '.favours', /steps 300 600/);
         await press(page, 'Equal settings');
         await until(page, () => !document.querySelector('.favours'));
         assert.match((await runs(page))[1].config, /steps=300/);

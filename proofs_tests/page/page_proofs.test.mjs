@@ -18,6 +18,7 @@ import {
     onPage as onAnyPage,
     reload,
     skip,
+    says,
     text,
 } from './testing.mjs';
 
@@ -165,7 +166,7 @@ onPage('a head of attention is the convolution that is drawn', 'theorems', {}, a
 onPage('attention fails at recall, and the filter mends it', 'theorems', {}, async (page) => {
     await says(page, 'recall', /✓.*ab was followed by e/);
     assert.ok(value(await text(page, `${claim('recall')} .verdict b`)) < 1e-4);
-    assert.equal(await text(page, `${claim('recall')} .wanted .number`), '1.000');
+    await says(page, `${claim('recall')} .wanted .number`, '1.000');
     await page.click(`${claim('recall')} input[type=checkbox]`);
     await says(page, 'recall', /✗.*Without the filter every letter matches itself/);
     assert.ok(value(await text(page, `${claim('recall')} .verdict b`)) > 0.5);
@@ -345,7 +346,7 @@ onPage('every check holds in this browser, and the page stays awake', 'verify', 
     assert.ok(
         (await text(page, '#verify-proofs')).includes(`${checks.length - waiting} of ${checks.length}`),
     );
-    assert.match(await text(page, '.verify-now'), /^All \d{3} checks hold/);
+    await says(page, '.verify-now', /^All \d{3} checks hold/);
     // A second is the bar's business; here it is that the work is not done on this thread.
     assert.ok((await gap) < 1000, `the page slept ${await gap} ms`);
 });
@@ -369,9 +370,9 @@ test('a word that differs is told', { skip, timeout: 180_000 }, async () => {
         other = await launch(copy);
         const { page } = await other.open(`${VIEW}verify`);
         await page.waitForSelector('.digests li.fault', { timeout: 120_000 });
-        assert.match(await text(page, '.digests li.fault'), /0123456789abcdef.*differs/);
+        await says(page, '.digests li.fault', /0123456789abcdef.*differs/);
         await page.waitForSelector('.verify[data-phase=done]', { timeout: 170_000 });
-        assert.match(await text(page, '.verify-now'), /^1 of \d{3} checks fail/);
+        await says(page, '.verify-now', /^1 of \d{3} checks fail/);
     } finally {
         await other?.close();
         await rm(copy, { recursive: true, force: true, maxRetries: 5 });
@@ -384,7 +385,7 @@ onPage('the self-check stops when asked, and runs again', 'verify', {}, async (p
     });
     await page.$$eval('.verify button', (all) => all.find((each) => each.textContent === 'Stop').click());
     await page.waitForSelector('.verify[data-phase=stopped]');
-    assert.match(await text(page, '.verify-now'), /^Stopped after \d+ of/);
+    await says(page, '.verify-now', /^Stopped after \d+ of/);
     await page.$$eval('.verify button', (all) =>
         all.find((each) => each.textContent === 'Run again').click(),
     );
@@ -423,7 +424,7 @@ onPage('a dead worker ends the self-check with a sentence', 'verify', {}, async 
             )
             .catch(() => {});
     await page.waitForSelector('.verify[data-phase=failed]', { timeout: 30_000 });
-    assert.match(await text(page, '.verify-now'), /cannot go on: its worker stopped: .*ended on request/);
+    await says(page, '.verify-now', /cannot go on: its worker stopped: .*ended on request/);
     await page.$$eval('.verify button', (all) =>
         all.find((each) => each.textContent === 'Run again').click(),
     );
@@ -471,7 +472,7 @@ onPage('every mechanism has its formulas, its code and its errata', 'about', {},
             await readFile(at(href.replace(/^source\/(.*)\.txt$/, '$1')), 'utf8'),
         );
     }
-    assert.match(await text(page, '#about-cite + pre'), /@software\{seqmix/);
+    await says(page, '#about-cite + pre', /@software\{seqmix/);
 });
 
 for (const view of ['theorems', 'verify', 'about'])

@@ -12,6 +12,7 @@ import {
     press,
     RACE,
     runs,
+    says,
     text,
     until,
 } from './testing.mjs';
@@ -60,12 +61,9 @@ onPage(
         assert.equal(names.length, 8);
         const wrong = names.findIndex((name) => name !== value);
         await choices[wrong].click();
-        assert.match(
-            await text(page, '#step-1 .words'),
-            new RegExp(`Not that one: after ${letter} stands ${value}\\.`),
-        );
+        await says(page, '#step-1 .words', new RegExp(`Not that one: after ${letter} stands ${value}\\.`));
         await choices[names.indexOf(value)].click();
-        assert.match(await text(page, '#step-1 .words'), /Right\. You looked for/);
+        await says(page, '#step-1 .words', /Right\. You looked for/);
         await press(page, 'It learns it');
         await press(page, 'filter off');
         await trained(page);
@@ -118,11 +116,7 @@ onPage(
         await page.focus('#step-4 .tap:nth-child(2) input');
         await page.keyboard.press('ArrowLeft');
         await settledOn(page, 'It still works');
-        assert.match(
-            await text(page, '.steps [aria-current]'),
-            /^4/,
-            'the arrow moved the slider, not the step',
-        );
+        await says(page, '.steps [aria-current]', /^4/, 'the arrow moved the slider, not the step');
         await press(page, 'Put it back');
         await settledOn(page, 'This is the filter that it learnt');
         // What a filter on the values does is tried when it was predicted.
@@ -137,7 +131,7 @@ onPage(
                 document.querySelector('#step-6').textContent,
             ),
         );
-        assert.equal(await text(page, '#step-6 output'), '1,024');
+        await says(page, '#step-6 output', '1,024');
         // Torn apart, attention answers as before: for the one reason that it cannot tell.
         await read(page, 7);
         await until(page, () => /8 of 8 stay the same/.test(document.querySelector('#step-7').textContent));
@@ -192,13 +186,13 @@ onPage(
         await until(page, () => document.querySelector('.views [aria-current]').textContent === 'Experiment');
         assert.notEqual(await page.evaluate(top), 'Lessons', 'Back leaves the place to the browser');
         await goto(page, home);
-        assert.equal(await text(page, '.views [aria-current]'), 'Experiment');
+        await says(page, '.views [aria-current]', 'Experiment');
         await until(page, () => globalThis.seqmix.runs()[0].step > 2);
         await goto(page, `${home}${RACE}!view=start&detail=6`);
         await until(page, () => document.querySelector('.steps [aria-current]')?.textContent.startsWith('6'));
         await goto(page, `${home}${RACE}`);
         await allReady(page);
-        assert.equal(await text(page, '.views [aria-current]'), 'Experiment');
+        await says(page, '.views [aria-current]', 'Experiment');
         assert.equal((await runs(page))[0].step, 0, 'a link waits for Start');
     },
 );

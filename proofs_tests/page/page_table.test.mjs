@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pageModule } from './bundle.mjs';
-import { allDone, allReady, at, hash, onPage, press, RACE, reload, runs, text, until } from './testing.mjs';
+import { allDone, allReady, at, hash, onPage, press, RACE, reload, runs, says, until } from './testing.mjs';
 
 /** `load` is twice the heat two rows before; `kind` is a word; the heat has gaps. */
 function written(rows) {
@@ -44,15 +44,16 @@ onPage(
         const content = written(20_000);
         await drop(page, 'a,b\n1,2,3\n', 'bad.csv');
         await until(page, () => document.querySelector('.notice'));
-        assert.match(await text(page, '.notice'), /bad\.csv: line 2 has 3 cells where the first has 2/);
+        await says(page, '.notice', /bad\.csv: line 2 has 3 cells where the first has 2/);
         assert.equal((await runs(page)).length, 2);
         await press(page, 'Keep the setup below');
         await drop(page, content, 'my rows.csv');
         await until(page, () => document.querySelectorAll('.own-table tbody tr').length === 10);
         await allReady(page);
-        assert.match(await text(page, '.own-table'), /my_rows\.csv ?20,000 rows/);
-        assert.match(
-            await text(page, '.own-table .warning'),
+        await says(page, '.own-table', /my_rows\.csv ?20,000 rows/);
+        await says(
+            page,
+            '.own-table .warning',
             /400 of heat \(the first in line 9\); each takes the value of/,
         );
         const boxes = () =>

@@ -2,7 +2,7 @@
 // and a lesson leads to one that does; a beginning goes on, the same seed with the same weights writes the
 // same, another another; surprise, what may come next and the size of the memory are shown.
 import assert from 'node:assert/strict';
-import { onPage, text, until } from './testing.mjs';
+import { onPage, says, until } from './testing.mjs';
 
 const COPY = '#mixer=cat&task=sc_unique&length=32&steps=40';
 const TEXT = '#mixer=gla&task=charlm&width=16&length=32&batch=4&steps=40~mixer=attention&norm=rms';
@@ -42,7 +42,7 @@ onPage(
         const own = rows.filter((row) => row.own);
         assert.ok(own.length > 1);
         for (const [i, row] of rows.entries()) if (row.own) assert.equal(row.token, rows[i - 1].answer);
-        assert.match(await text(page, '.written'), /\d+ of \d+ right at step 0/);
+        await says(page, '.written', /\d+ of \d+ right at step 0/);
         await click(page, '.write-none button');
         await until(page, () => document.querySelectorAll('.write-text').length === 2);
     },
@@ -65,8 +65,8 @@ onPage(
         assert.equal(odds.length, 5);
         assert.ok(odds.every((one, i) => one > 0 && one <= 100 && (!i || one <= odds[i - 1])));
         assert.ok((await page.$$eval('.write-text span[style*="--surprise"]', (all) => all.length)) > 200);
-        assert.match(await text(page, '.written:first-child'), /however much it reads/);
-        assert.match(await text(page, '.written:last-child'), /it grows, since it looks back/);
+        await says(page, '.written:first-child', /however much it reads/);
+        await says(page, '.written:last-child', /it grows, since it looks back/);
         // The weights stand still: the same seed writes the same.
         assert.deepEqual(await written(page, '.write-go .primary'), first);
         const other = await written(page, '.write-go button:last-child');

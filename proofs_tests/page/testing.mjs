@@ -79,7 +79,7 @@ export async function press(page, name) {
             one.seenAt = `${left} ${top}`;
             return stood && one;
         },
-        { timeout: 20_000, polling: 50 },
+        { timeout: 60_000, polling: 50 },
         name,
     );
     await button.click();
@@ -106,6 +106,20 @@ export const allReady = (page) =>
     until(page, () => globalThis.seqmix.runs().every(({ status }) => status !== 'opening'));
 export const text = (page, selector) =>
     page.$eval(selector, (element) => element.textContent.replace(/\s+/g, ' ').trim());
+/**
+ * Waits until the element says so: this text, or one that fits the expression. What a run reports is
+ * drawn a moment after the run knows it; on a loaded machine that moment can be seen.
+ */
+export async function says(page, selector, wanted) {
+    const fits = async () => {
+        const said = await text(page, selector).catch(() => null);
+        return said !== null && (typeof wanted === 'string' ? said === wanted : wanted.test(said));
+    };
+    for (const last = Date.now() + 60_000; Date.now() < last; await pause(50)) if (await fits()) return;
+    const said = await text(page, selector);
+    if (typeof wanted === 'string') assert.equal(said, wanted, selector);
+    else assert.match(said, wanted, selector);
+}
 export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 /** What axe-core finds wrong with the page as it stands, by all its rules or by these, one line each. */
