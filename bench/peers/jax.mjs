@@ -214,6 +214,6 @@ export async function jaxWorks(specs) {
         W1: { losses: 10, step: training('W1', specs.W1) },
         W2: { losses: 10, step: training('W2', specs.W2) },
         W3: { losses: 1, step: longConvolution() },
-        W4: { losses: 1, step: linearAttention(64) },
+        W4: { losses: 1, step: linearAttention(32) },
     };
 }
