@@ -93,7 +93,7 @@ $(call script, scripts,  tools/tally.test.sh,               $(addprefix scripts/
 $(call script, api,      tools/api.test.mjs,                scripts/api.mjs docs/API.md $(wildcard include/seqmix/*.h) $(LOADER) wasm/tsconfig.json | setup)
 $(call script, theorems, tools/theorems.test.mjs,           scripts/theorems.mjs scripts/truth.mjs docs/THEOREMS.md docs/ERRATA.md $(PROOF_SRC) proofs_tests/model/test_causality.c proofs_tests/proofs/test_errata.c $(wildcard proofs_tests/rocq/*))
 $(call script, rooms,    tools/rooms.test.mjs,             docs/ARCHITECTURE.md build/seqmix $(C_FILES) $(shell find $(WEB_FILES) -name node_modules -prune -o -type f -print))
-$(call script, docs,     tools/docs.test.mjs,               scripts/docs.mjs docs/definitions.json docs/presets.json docs/equations.json $(addprefix docs/,MECHANISMS.md TASKS.md PRESETS.md EQUATIONS.md OPERATIONS.md) build/seqmix)
+$(call script, docs,     tools/docs.test.mjs,               scripts/docs.mjs docs/definitions.json docs/presets.json docs/equations.json $(addprefix docs/,MECHANISMS.md TASKS.md PRESETS.md EQUATIONS.md OPERATIONS.md) Makefile $(wildcard *.md docs/*.md */*.mk */*/*.mk) build/seqmix)
 $(call script, format,   tools/format.test.mjs,             .clang-format .prettierrc.json .prettierignore $(C_FILES) $(shell find $(WEB_FILES) -name node_modules -prune -o -type f -print))
 $(call script, workflows, tools/workflows.test.mjs,         $(wildcard .github/workflows/*.yml))
 $(call script, mnist,    tools/mnist.test.mjs,              scripts/mnist.mjs)
@@ -106,6 +106,8 @@ $(PY_OUT)/venv.made: $(PY_PARTS) $(PY_SOURCES) $(PAGE_IN_WHEEL) proofs_tests/pyt
 PY_WHY := $(if $(filter Linux,$(shell uname -s)),$(if $(shell command -v python3),,needs python3),the wheel is made on Linux)
 $(PY_TESTS:%=build/test/%.count): build/test/python_%.count: proofs_tests/python/test_%.py proofs_tests/python/run.py $(if $(PY_WHY),,$(PY_OUT)/venv.made)
 	@$(RUN) python_$* $(if $(PY_WHY),echo 'ok 1 - $* # SKIP $(PY_WHY)'$$'\n1..1',python3 proofs_tests/python/run.py $(PY_OUT)/venv $<) $(JUDGED)
+# What is slow: files under attack, threads under ThreadSanitizer.
+include proofs_tests/torture/torture.mk
 # The theorems proved in Rocq.
 include proofs_tests/rocq/rocq.mk
 

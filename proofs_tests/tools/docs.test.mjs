@@ -51,6 +51,37 @@ test('places in docs/ that comments cite are there', () => {
     assert.deepEqual(absent, []);
 });
 
+test('what documents, workflows and recipes call by `make NAME` is there', () => {
+    const git = spawnSync('git', ['ls-files', '*.md', '.github/*.yml', 'Makefile', '*.mk'], {
+        cwd: root,
+        encoding: 'utf8',
+    });
+    const called = new Map();
+    for (const file of git.stdout.trim().split('\n')) {
+        const text = readFileSync(join(root, file), 'utf8');
+        const calls = file.endsWith('.md')
+            ? /(?:`|^ {4}|^)(?:[A-Z_]+=\S+ )*make (?:[A-Z_]+=\S+ )*([a-z][a-z_.-]*)(?![\w/])/gm
+            : /(?:run: .*make|\$\(MAKE\)) (?:--no-print-directory )?(?:[A-Z_]+=\S+ )*([a-z][a-z_.-]*)(?![\w/])/g;
+        for (const [, name] of text.matchAll(calls)) called.set(name, file);
+    }
+    assert.ok(called.size > 30, `${called.size} names`);
+    const env = { ...process.env, MAKEFLAGS: '' };
+    const base = spawnSync('make', ['-qpn', 'help'], {
+        cwd: root,
+        encoding: 'utf8',
+        env,
+        maxBuffer: 1 << 28,
+    });
+    const rules = base.stdout.split('# Files\n')[1].split('\n\n');
+    const targets = new Set(
+        rules.filter((rule) => !rule.startsWith('# Not a target:')).map((rule) => rule.split(':')[0]),
+    );
+    assert.deepEqual(
+        [...called].filter(([name]) => !targets.has(name)),
+        [],
+    );
+});
+
 test('a page that was edited is noticed', () => {
     const page = join(copy, 'docs/TASKS.md');
     const text = readFileSync(page, 'utf8');
