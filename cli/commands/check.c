@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,12 +55,59 @@ static void print_rest(const check_report *r, const char *text) {
     printf("It has %zu weights.\n", r->weights);
 }
 
+static void json_member(const char *name, double x, const char *after) {
+    printf("\"%s\":", name);
+    cli_json_number(x, 9);
+    fputs(after, stdout);
+}
+static const char *truth(int yes) { return yes ? "true" : "false"; }
+static void print_json(const check_report *r) {
+    printf("{\"passes\":%s,\"computes\":%s,\"differentiates\":%s,\"causal\":%s,\"stable\":%s,\"length\":%zu,"
+           "\"weights\":%zu,\"ahead\":%zu,\"ahead_line\":%u,\"rows\":[",
+           truth(check_passes(r)), truth(r->computes), truth(r->differentiates), truth(r->causal),
+           truth(r->stable), r->length, r->weights, r->ahead, r->ahead_line);
+    for (size_t i = 0; i < r->n_rows; i++) {
+        const check_row *row = &r->rows[i];
+        fputs(i ? ",{\"name\":" : "{\"name\":", stdout);
+        cli_json_text(row->name);
+        printf(",\"numbers\":%zu,", row->n);
+        json_member("error", row->error, ",");
+        json_member("allowed", row->allowed, ",");
+        json_member("difference", row->difference >= 0 ? row->difference : NAN, ",");
+        printf("\"fine\":%s}", truth(row->fine));
+    }
+    printf("],\"growth\":[");
+    for (size_t i = 0; i < r->n_lengths; i++) {
+        printf("%s{\"length\":%zu,", i ? "," : "", r->lengths[i]);
+        json_member("gradient", r->growth[i], "}");
+    }
+    printf("],\"cost\":[");
+    for (size_t i = 0, n = 0; i < CHECK_COSTS; i++)
+        if (r->cost[i].products >= 0) {
+            printf("%s{\"length\":%zu,", n++ ? "," : "", r->cost[i].length);
+            json_member("products", r->cost[i].products, ",");
+            json_member("bytes", r->cost[i].bytes, "}");
+        }
+    puts("]}");
+}
+
+typedef struct {
+    const char *config;
+    int json;
+} options;
+static const cli_option table[] = {
+    {"--json", NULL, "the same for programs; difference null: not tried", OPTION_FLAG,
+     offsetof(options, json), 0, 0},
+    {0},
+};
 static int check(int argc, char **argv);
 const cli_command cli_check = {
     .name = "check",
     .usage = "'CONFIG'",
     .help =
         "a mixer's equations against the oracle in double, their gradients, causality, stability and cost",
+    .options = table,
+    .plain = offsetof(options, config),
     .most = 1,
     .example = "seqmix check 'mixer=equations&eq=@my.eq'",
     .run = check,
@@ -81,13 +129,13 @@ static config *with_text(const char *text, char *equations, size_t size, smx_err
 }
 
 static int check(int argc, char **argv) {
-    const char *text = NULL;
+    options o = {0};
     smx_error e = {0};
     char equations[8300];
-    if (cli_read_options(&cli_check, argc, argv, &text) || cli_refuse_several("check", text)) return 2;
-    if (!text) return cli_usage_error(&cli_check, "a config");
+    if (cli_read_options(&cli_check, argc, argv, &o) || cli_refuse_several("check", o.config)) return 2;
+    if (!o.config) return cli_usage_error(&cli_check, "a config");
     check_report *r = calloc(1, sizeof *r);
-    config *c = r ? with_text(text, equations, sizeof equations, &e) : NULL;
+    config *c = r ? with_text(o.config, equations, sizeof equations, &e) : NULL;
     int status = !c ? 2 : 0;
     if (c) {
         const mixer *m = mixer_of(c);
@@ -95,6 +143,9 @@ static int check(int argc, char **argv) {
     }
     if (status) {
         cli_fail("%s", e.message);
+    } else if (o.json) {
+        print_json(r);
+        status = !check_passes(r);
     } else {
         printf("%s\n", check_passes(r) ? "The equations pass." : "The equations do NOT pass.");
         printf(

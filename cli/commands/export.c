@@ -132,15 +132,20 @@ static void put_step(writer *w, const equation_trace *t, const tensor *x, const 
     }
     say(w, takes_heads(f->name) ? ", heads=%zu)\n" : ")\n", s->call.heads);
 }
-// The text's lines as comments, each before the steps that it became.
+// The text's lines as comments, each before the steps that it became. A carriage return would end the comment
+// for Python, and a stranger's text go on as code.
 static void put_mixer(writer *w, const equation_trace *t, const tensor *x, const tensor *y,
                       const char *text) {
-    char name[40];
+    char name[40], raw[8300], shown[4 * sizeof raw];
     say(w, "def mixer(x, w):\n");
     size_t step = 0;
     for (unsigned line = 1; *text; line++) {
         const size_t n = strcspn(text, "\n");
-        say(w, "    %s%.*s\n", text[0] == '#' ? "" : "# ", (int)n, text);
+        snprintf(raw, sizeof raw, "%s%.*s", text[0] == '#' ? "" : "# ", (int)n, text);
+        cli_printable(shown, sizeof shown, raw);
+        put(w, "    ", 4);
+        put(w, shown, strlen(shown));
+        put(w, "\n", 1);
         for (; step < t->n && t->steps[step].line == line; step++) put_step(w, t, x, &t->steps[step]);
         text += n + (text[n] == '\n');
     }

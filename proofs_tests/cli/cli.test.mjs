@@ -771,6 +771,17 @@ test('check: the texts of examples/equations pass, a leak is told with its line'
         seqmix('check', `mixer=equations&eq=${leak}${size}`).stdout,
         /sees 1 rows ahead, because of\n +2: k = conv/,
     );
+    const report = JSON.parse(seqmix('check', `mixer=equations&eq=${leak}${size}`, '--json').stdout);
+    const { passes, causal, ahead, ahead_line } = report;
+    assert.deepEqual(
+        { passes, causal, ahead, ahead_line },
+        { passes: true, causal: false, ahead: 1, ahead_line: 2 },
+    );
+    assert.deepEqual(
+        report.rows.map(({ name, fine }) => name + fine),
+        ['ytrue', 'ftrue', 'wtrue', 'xtrue'],
+    );
+    assert.ok(report.growth.length && report.cost.length);
 });
 
 test('equations: a built-in as text, its config trains the same run, eq=@FILE reads one', () => {

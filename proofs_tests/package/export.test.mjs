@@ -94,6 +94,17 @@ test('every mixer in every mode, and a text: the same logits', needed, () => {
     assert.ok(cases.length > 60);
 });
 
+test('no line of a text becomes code', () => {
+    // Python ends a line at a carriage return too.
+    const [file, module] = [join(folder, 'lines.safetensors'), join(folder, 'lines.py')];
+    const text = encodeURIComponent('# hello\rimport nothing\r\ny = x @ w_o');
+    seqmix('train', `mixer=equations&eq=${text}${RECALL}`, '--eval', '0', '--save', file);
+    seqmix('export', file, '--pytorch', module);
+    const written = readFileSync(module, 'utf8');
+    assert.ok(!written.includes('\r'));
+    assert.match(written, /^ {4}# hello\\x0dimport nothing\\x0d$/m);
+});
+
 test('what cannot be said is refused', () => {
     const file = join(folder, 'alphas.safetensors');
     seqmix('train', `mixer=las&alphas=1,2${RECALL}`, '--eval', '0', '--save', file);

@@ -235,6 +235,9 @@ WIDE = {
     "gated_linear_attention": 6,
     "gated_delta_rule": 6,
     "unit_rows": 1,
+    "taylor_attention": 3,
+    "lstm": 3,
+    "gru": 4,
 }
 
 
@@ -260,7 +263,7 @@ def test_the_kernels(data):
     given_ = [data.draw(st.one_of(tensors(shapes), tensors(shapes), SCALARS)) for _ in range(WIDE[name])]
     more = {
         n: data.draw(SCALARS)
-        for n in ("heads", "layout", "window", "chunk", "future", "mode", "block", "scale")
+        for n in ("heads", "layout", "window", "chunk", "sliding", "future", "mode", "block", "scale")
         if not data.draw(st.integers(0, 4))
     }
     if name == "landmark_attention":

@@ -1,5 +1,7 @@
 """seqmix.torch's modules: every mixer, in its modes, gives a run's logits from its checkpoint, and autograd
 the run's gradients."""
+import pickle
+
 import numpy as np
 import pytest
 
@@ -11,29 +13,31 @@ import seqmix.torch as st
 SMALL = "&task=mqar&length=32&vocab=32&pairs=4&width=16&batch=4&steps=6"
 MODES = """attention attention&position=rope&heads=2&norm=layer&mlp=2
 attention&position=alibi&heads=4&chunk=7&norm=rms attention&position=alibi_scaled&heads=2&causal=0
-attention&position=learned&blocks=2 attention&position=sinusoidal&mlp=1&activation=silu las
+attention&sliding=5
+attention&sliding=9&heads=2&position=rope attention&position=learned&blocks=2 attention&position=sinusoidal&mlp=1&activation=silu las
 las&pool=masked&window=5 las&pool=centred&window=5&chunk=7 las&las_decay=alibi&pool=none
 las&las_decay=alibi_scaled las&las_decay=none las&alphas=0,1 las&position=rope cat&heads=2
 cat&heads=2&filter_norm=qk cat&filter_norm=qkv cat&heads=2&filter_kind=multi_head
-cat&heads=2&value_filter=two_sided lincat&heads=2 lincat&heads=2&filter_kind=multi_head linear&heads=2
+cat&heads=2&filter_kind=maps
+cat&heads=4&filter_kind=maps&position=alibi cat&heads=2&value_filter=two_sided lincat&heads=2 lincat&heads=2&filter_kind=multi_head linear&heads=2
 linear&normaliser=rms linear&normaliser=none lcat&heads=2 lcat&landmark=rho lcat&dense_keys=filtered longconv
 longconv&squash=0.02&skip=0 ema s4d s4d&s4d_kind=real mamba gla&heads=2 deltanet&heads=2
 gated_deltanet&heads=2 mamba2&heads=2 chela chela&residual=1&squash=0.05 chela&fused=1 focus&bins=4
-focus&bins=4&iir=carry&theta=triangle&hyper=joint focus_h&bins=4&iir=literal&theta=bounded""".split()
-WITHOUT_MODULE = {"equations", "retnet", "based", "hyena", "lstm", "gru"}
+focus&bins=4&iir=carry&theta=triangle&hyper=joint focus_h&bins=4&iir=literal&theta=bounded retnet&heads=4 based&heads=2&feature_width=4 hyena
+hyena&hyena_order=3&bands=0 lstm gru equations&heads=2 equations&blocks=2&norm=rms&residual=0""".split()
+STACKS = """mixers=cat,gla,attention&heads=2&blocks=4&block0.filter=5&norm=rms
+mixers=lstm,ema&mlp=1&blocks=2 mixer=cat&heads=2&blocks=2&block1.filter=2""".split()
 
 
 def test_every_mixer_is_here():
     refused = str(pytest.raises(seqmix.SeqmixError, seqmix.Run, "mixer=none").value)
     all_mixers = set(refused.split("one of ")[1].split(", "))
-    assert {mode.split("&")[0] for mode in MODES} == all_mixers - WITHOUT_MODULE
-    with pytest.raises(seqmix.SeqmixError, match="mixer=equations has no module"):
-        st.Model(seqmix.Run("mixer=equations&task=mqar", eq="y = attention(x @ w_q, x @ w_k, x @ w_v) @ w_o"))
+    assert {mode.split("&")[0] for mode in MODES} == all_mixers
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", [f"mixer={mode}" for mode in MODES] + STACKS)
 def test_logits_and_gradients(mode):
-    run = seqmix.Run(f"mixer={mode}{SMALL}&clip=0")
+    run = seqmix.Run(f"{mode}{SMALL}&clip=0")
     run.step(5)
     tokens = run.look(0).tokens
     run.predict(tokens)
@@ -80,8 +84,14 @@ def test_checkpoints_and_configs(tmp_path):
     x = torch.randn(3, 21, 16, requires_grad=True)
     mixer(x).sum().backward()
     assert x.grad.shape == x.shape and q.shape[-1] == 16
-    with pytest.raises(seqmix.SeqmixError, match="block is 1; the model has 1"):
-        st.Mixer(run, block=1)
+    for block in (1, -1, True, "0"):
+        with pytest.raises(seqmix.SeqmixError, match="block is .*; the model has 1"):
+            st.Mixer(run, block=block)
+    # one of a stack, and one that is a text, also through a copy
+    two = st.Mixer("mixers=cat,lstm&blocks=2&width=16", block=1)
+    assert set(two.state_dict()) == {"w", "u", "b"} and two(x).shape == x.shape
+    text = st.Mixer("mixer=equations&width=16")
+    assert torch.equal(pickle.loads(pickle.dumps(text))(x), text(x))
 
 
 def test_it_trains():

@@ -1,6 +1,7 @@
 """seqmix.Run: the program's runs, to the bit; arrays that outlive the run that they show; data of one's own;
 one thread at a time; sweeps that do not depend on their workers; the page with a set-up in it."""
 import gc
+import html
 import json
 import pickle
 import re
@@ -9,6 +10,8 @@ import subprocess
 import sys
 import threading
 import time
+import types
+import webbrowser
 from pathlib import Path
 
 import numpy as np
@@ -238,6 +241,77 @@ def test_configs():
     with pytest.raises(seqmix.SeqmixError, match="closed"):
         run.step(1)
     assert repr(run) == "<seqmix.Run, closed>"
+
+
+def test_equations_and_what_is_known_of_them():
+    run = small(mixer="cat", heads=2, rate=0.01)
+    assert "k = conv(x @ w_k, filter_k[taps])" in run.equations
+    own = seqmix.Run(f"mixer=equations&{SMALL}&heads=2&rate=0.01", eq=run.equations, taps=3)
+    run.step(3), own.step(3)
+    assert run.losses.tobytes() == own.losses.tobytes()
+    report = own.check()
+    assert report["passes"] and report["causal"] and report["weights"] > 0
+    assert {"y", "x", "w_q"} <= {row["name"] for row in report["rows"]}
+    ahead = seqmix.Run(f"mixer=equations&{SMALL}", eq="u = x @ w\ny = conv(u, f[3], future=1)").check()
+    assert (ahead["causal"], ahead["ahead"], ahead["ahead_line"]) == (False, 1, 2)
+    with pytest.raises(seqmix.SeqmixError, match="cannot say this of mixer=hyena"):
+        small(mixer="hyena").equations
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\0b", "embedding\0x", "\xe9"])
+def test_half_characters_are_a_sentence(text):
+    run = small()
+    assert text not in run.tensors
+    with pytest.raises(seqmix.SeqmixError):
+        seqmix.Run(text)
+    with pytest.raises(seqmix.SeqmixError):
+        small(mixer=text)
+
+
+def test_a_bar(monkeypatch):
+    """What tqdm is told, where it is installed; nothing else where it is not."""
+    bars = []
+
+    class Bar:
+        def __init__(self, total, unit):
+            self.total, self.unit, self.at = total, unit, 0
+            bars.append(self)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            self.closed = True
+
+        def update(self, n):
+            self.at += n
+
+    monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", types.SimpleNamespace(tqdm=Bar))
+    run = small(steps=40)
+    run.step(7, progress=True)
+    run.step(progress=True)
+    seqmix.sweep(f"mixer=cat&{SMALL}&steps=2", seeds=3, count=4, progress=True)
+    assert [(b.total, b.at, b.closed) for b in bars] == [(7, 7, True), (33, 33, True), (3, 3, True)]
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    small(steps=4).step(progress=True)
+    assert len(bars) == 3
+
+
+def test_where_the_page_opens(tmp_path, monkeypatch):
+    if not (Path(seqmix.__file__).parent / "page/seqmix.html").exists():
+        pytest.skip("the wheel was built without the page")
+    opened = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    path = seqmix.view("mixer=cat", tmp_path / "a b.html")
+    assert opened == [path.resolve().as_uri()] and path.exists()
+    monkeypatch.setitem(sys.modules, "ipykernel", types.ModuleType("ipykernel"))
+    monkeypatch.setitem(sys.modules, "IPython", types.ModuleType("IPython"))
+    monkeypatch.setitem(sys.modules, "IPython.display", types.SimpleNamespace(HTML=lambda text: text))
+    frame = seqmix.view("mixer=cat", tmp_path / "b.html")
+    assert len(opened) == 1
+    page = html.unescape(re.fullmatch(r'<iframe srcdoc="([^"]*)".*></iframe>', frame, re.S)[1])
+    assert page == (tmp_path / "b.html").read_text("utf-8")
 
 
 def test_the_page(tmp_path):

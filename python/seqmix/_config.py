@@ -22,7 +22,7 @@ def config_text(config: str | Mapping[str, Any], keys: Mapping[str, Any] = {}) -
     for name, value in [*(config.items() if isinstance(config, Mapping) else ()), *keys.items()]:
         value = int(value) if isinstance(value, (bool, np.bool_)) else value
         value = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else value
-        parts.append(f"{name}={urllib.parse.quote(str(value), safe=',.+-_/:')}")
+        parts.append(f"{name}={urllib.parse.quote(as_bytes(str(value)), safe=',.+-_/:')}")
     return "&".join(parts)
 
 
@@ -38,6 +38,11 @@ def config_values(config: str) -> list[dict[str, str]]:
 
 
 def as_bytes(text: str) -> bytes:
+    """For C; bytes of a file's name that are no UTF-8 are themselves again."""
     if "\0" in text:
         raise SeqmixError("a config has no character 0")
-    return text.encode("utf-8", "surrogateescape")
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as problem:
+        half = text[problem.start]
+        raise SeqmixError(f"a config has no character {half!r}: it is half of one") from None

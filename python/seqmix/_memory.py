@@ -61,9 +61,9 @@ class Tensors(Mapping[str, np.ndarray]):
     def __getitem__(self, name: str) -> np.ndarray:
         tensor = _native.headers().structs["smx_tensor"]()
         with self._run._use() as at:
-            if not isinstance(name, str) or self._run._call(
-                "smx_run_tensor", at, name.encode(), tensor, checked=False
-            ):
+            if not isinstance(name, str) or not name.isascii() or "\0" in name:
+                raise KeyError(name)
+            if self._run._call("smx_run_tensor", at, name.encode(), tensor, checked=False):
                 raise KeyError(name)
             return self._array(tensor)
 

@@ -1,18 +1,33 @@
-"""The console script `seqmix`: the program itself, which came with the package."""
+"""The program `seqmix` itself, which came with the package: the console script, and what only it can say."""
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 
 from pathlib import Path
 
+from ._errors import SeqmixError
+
+PROGRAM = str(Path(__file__).parent / "native" / "seqmix")
+
 
 def main() -> None:
-    program = str(Path(__file__).parent / "native" / "seqmix")
     try:
-        os.execv(program, ["seqmix", *sys.argv[1:]])
+        os.execv(PROGRAM, ["seqmix", *sys.argv[1:]])
     except OSError as error:
-        sys.exit(f"seqmix: {program} cannot be started: {error.strerror}")
+        sys.exit(f"seqmix: {PROGRAM} cannot be started: {error.strerror}")
+
+
+def output(*arguments: str, least: int = 0) -> str:
+    """What the program prints; ending with more than `least` is a SeqmixError of its sentence."""
+    try:
+        done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, errors="replace")
+    except OSError as error:
+        raise SeqmixError(f"{PROGRAM} cannot be started: {error.strerror}") from None
+    if not 0 <= done.returncode <= least:
+        raise SeqmixError(done.stderr.strip().removeprefix("seqmix: ") or f"{PROGRAM} died")
+    return done.stdout
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import ctypes
+import json
 import os
 import threading
 import time
@@ -20,6 +21,7 @@ from ._errors import SeqmixError
 from ._config import as_bytes, config_text, config_values
 from ._files import write_whole
 from ._memory import Handle, Memory, Tensors
+from ._program import output
 from .state import State, make
 
 __all__ = ["Evaluation", "Metrics", "Run", "Sample"]
@@ -387,6 +389,20 @@ class Run:
     def values(self) -> dict[str, str]:
         """The whole config as a dict; every value is a text."""
         return config_values(self.config)[0]
+
+    @property
+    def equations(self) -> str:
+        """The mixer as text, one equation a line: what `mixer=equations&eq=...` takes, to be changed. A mixer
+        that has none: SeqmixError."""
+        return output("equations", self.config).rstrip("\n")
+
+    def check(self) -> dict[str, Any]:
+        """What can be known of the mixer's equations without training: does float32 compute what the oracle
+        does ("computes"), are its gradients gradients ("differentiates"), how many rows "ahead" it sees and
+        by which line, do gradients stay over the length ("stable"), "cost"; "rows" has each array's errors.
+        "passes": all but seeing ahead, which is reported. For a mixer that has a text (see equations).
+        """
+        return json.loads(output("check", self.config, "--json", least=1))
 
     @property
     def warning(self) -> str:

@@ -21,7 +21,16 @@ from .attention import (
 )
 from .convolution import conv1d, iir, long_conv, unit_rows
 from .models import Mixer, Model, weights
-from .recurrent import ema, gated_delta_rule, gated_linear_attention, s4d, selective_scan
+from .recurrent import (
+    ema,
+    gated_delta_rule,
+    gated_linear_attention,
+    gru,
+    lstm,
+    s4d,
+    selective_scan,
+    taylor_attention,
+)
 
 __all__ = [
     "Mixer",
@@ -33,15 +42,18 @@ __all__ = [
     "gated_delta_rule",
     "gated_linear_attention",
     "get_threads",
+    "gru",
     "iir",
     "landmark_attention",
     "las_alphas",
     "las_attention",
     "linear_attention",
     "long_conv",
+    "lstm",
     "s4d",
     "selective_scan",
     "set_threads",
+    "taylor_attention",
     "unit_rows",
     "weights",
 ]

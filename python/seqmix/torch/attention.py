@@ -150,6 +150,7 @@ def attention(
     causal: bool = True,
     scale: float | None = None,
     chunk: int = 0,
+    sliding: int = 0,
     decay_table: Tensor | None = None,
     bias: Tensor | None = None,
     pool_window: int = 0,
@@ -160,7 +161,8 @@ def attention(
 
     q, k, v [B][H][L][d]; with layout="bld" [B][L][D], of `heads` heads, also as parts of one [B][L][3D]. Used
     where they lie if they are contiguous, or [B][L][H][d] seen as [B][H][L][d]; else copied. scale: 1/sqrt(d)
-    where none is given. chunk: rows [0, M), [M, 2M), ... attend among themselves only. decay_table, bias
+    where none is given. chunk: rows [0, M), [M, 2M), ... attend among themselves only. sliding: a row
+    sees so many rows, itself the last (0: all before it); needs causal, no pool_window. decay_table, bias
     [H][2L-1], entry (L-1) + j - i; no gradient. pool_window: odd; LaS's masked pooling; needs causal. Returns
     y as q. Never L x L memory. Errors: SeqmixError."""
     rows = Rows("qkv", [q, k, v], heads, layout, decay_table is None and bias is None)
@@ -175,11 +177,14 @@ def attention(
     count("chunk", chunk, 0)
     if count("pool_window", pool_window, 0) and (pool_window % 2 == 0 or not causal):
         raise SeqmixError(f"pool_window is {pool_window}; it must be odd, with causal=True")
+    if count("sliding", sliding, 0) and (pool_window or not causal):
+        raise SeqmixError(f"sliding is {sliding}; it needs causal=True and no pool_window")
     d = q.shape[-1] // (1 if layout == "bhld" else rows.heads)
     options = dict(
         causal=int(bool(causal)),
         scale=d**-0.5 if scale is None else real("scale", scale),
         chunk=chunk,
+        sliding=sliding,
         pool_window=pool_window,
         decay_table=at(tables["decay_table"]),
         bias=at(tables["bias"]),

@@ -2,7 +2,9 @@
 the kernels of this package; the names of the weights are those of the checkpoints."""
 from __future__ import annotations
 
+import math
 import os
+import tempfile
 from typing import Any, Callable, Mapping
 
 import numpy as np
@@ -11,10 +13,20 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .._errors import SeqmixError
+from .._program import output
 from ..run import Run
 from .attention import attention, filtered_projection, landmark_attention, las_attention, linear_attention
 from .convolution import conv1d, iir, long_conv, unit_rows
-from .recurrent import ema, gated_delta_rule, gated_linear_attention, s4d, selective_scan
+from .recurrent import (
+    ema,
+    gated_delta_rule,
+    gated_linear_attention,
+    gru,
+    lstm,
+    s4d,
+    selective_scan,
+    taylor_attention,
+)
 
 Config = Mapping[str, str]
 Weights = Mapping[str, Tensor]
@@ -82,7 +94,8 @@ def _steps(w: Weights, x: Tensor, name: str) -> Tensor:
 
 def _attention(c: Config, w: Weights, x: Tensor) -> Tensor:
     q, k, v = (x @ w[f"w_{n}"] for n in "qkv")
-    return _softmax(c, q, k, v, causal=c["causal"] == "1", chunk=int(c["chunk"])) @ w["w_o"]
+    more = dict(causal=c["causal"] == "1", chunk=int(c["chunk"]), sliding=int(c["sliding"]))
+    return _softmax(c, q, k, v, **more) @ w["w_o"]
 
 
 def _las(c: Config, w: Weights, x: Tensor) -> Tensor:
@@ -108,9 +121,16 @@ def _las(c: Config, w: Weights, x: Tensor) -> Tensor:
 
 
 def _cat(c: Config, w: Weights, x: Tensor) -> Tensor:
-    if "filter_maps" in w:
-        raise SeqmixError("filter_kind=maps has no module here; examples/pytorch of the source rebuilds it")
-    return _softmax(c, *(_filtered(c, w, x, n) for n in "qkv")) @ w["w_o"]
+    if "filter_maps" not in w:
+        return _softmax(c, *(_filtered(c, w, x, n) for n in "qkv")) @ w["w_o"]
+    # o_h = sum over g of mix_hg A_g v_h: the map of head g meets the values of head g - n, for every n
+    heads, mix, (q, k, v) = int(c["heads"]), w["filter_maps"], (x @ w[f"w_{n}"] for n in "qkv")
+    o, head = 0, torch.arange(heads)
+    for n in range(heads):
+        values = _split(v, heads)[:, :, (head - n) % heads].flatten(2)
+        g = (head + n) % heads
+        o = o + mix[head, g][:, None] * _split(_softmax(c, q, k, values), heads)[:, :, g]
+    return o.flatten(2) @ w["w_o"]
 
 
 def _lincat(c: Config, w: Weights, x: Tensor) -> Tensor:
@@ -200,6 +220,42 @@ def _mamba2(c: Config, w: Weights, x: Tensor) -> Tensor:
     return (_rms(y) * w["gain"]) @ w["w_o"]
 
 
+def _retnet(c: Config, w: Weights, x: Tensor) -> Tensor:
+    heads = int(c["heads"])
+    q, k, v = (_split(t, heads) for t in (*(_rope(x @ w[f"w_{n}"], heads) for n in "qk"), x @ w["w_v"]))
+    g = torch.log1p(-(2.0 ** (-5 - torch.arange(heads).double()))).float().expand(*x.shape[:2], heads)
+    o = gated_linear_attention(q, k, v, g, layout="blhd")[0]
+    return (_rms(o).flatten(2) * w["gain"] * F.silu(x @ w["w_r"])) @ w["w_o"]
+
+
+def _based(c: Config, w: Weights, x: Tensor) -> Tensor:
+    q, k, v = (_split(x @ w[f"w_{n}"], int(c["heads"])) for n in "qkv")
+    return taylor_attention(q, k, v, layout="blhd").flatten(2) @ w["w_o"]
+
+
+def _hyena(c: Config, w: Weights, x: Tensor) -> Tensor:
+    (L, D), N = x.shape[1:], int(c["hyena_order"])
+    at = torch.arange(L).double()[:, None] / max(1, int(c["length"]) - 1)
+    turns = 2 * math.pi * at * torch.arange(1, int(c["bands"]) + 1)
+    h = torch.cat((at, torch.stack((turns.cos(), turns.sin()), -1).flatten(1)), 1).float()
+    for layer in "12":
+        h = torch.sin(float(c["frequency"]) * (h @ w[f"filter_{layer}"] + w[f"filter_b{layer}"]))
+    rates = torch.linspace(math.log(100) / 1.5, math.log(100) / 0.3, N * D, dtype=torch.float64)
+    h = (h @ w["filter_3"]) * ((-rates * at).exp() + 0.05).float()
+    z, *gates = conv1d(x @ w["w_in"], w["conv"]).split(D, -1)
+    for n, (gate, taps) in enumerate(zip(gates, h.split(D, -1))):
+        z = gate * long_conv(z, taps.T, w[f"skip_{n + 1}"])
+    return z @ w["w_o"]
+
+
+def _lstm(c: Config, w: Weights, x: Tensor) -> Tensor:
+    return lstm(x @ w["w"] + w["b"], w["u"])[0]
+
+
+def _gru(c: Config, w: Weights, x: Tensor) -> Tensor:
+    return gru(x @ w["w"] + w["b_x"], w["u"], w["b_h"])[0]
+
+
 def _chela(c: Config, w: Weights, x: Tensor) -> Tensor:
     short = conv1d(x, w["short"]) if "short" in w else conv1d(x, w["short_3"]) + conv1d(x, w["short_n"])
     z = _long(c, w, F.silu(short))
@@ -258,10 +314,39 @@ MIXERS: dict[str, Callable[[Config, Weights, Tensor], Tensor]] = {
     "deltanet": _deltanet,
     "gated_deltanet": _deltanet,
     "mamba2": _mamba2,
+    "retnet": _retnet,
+    "based": _based,
+    "hyena": _hyena,
+    "lstm": _lstm,
+    "gru": _gru,
     "chela": _chela,
     "focus": _focus,
     "focus_h": _focus,
 }
+
+
+class _Text:
+    """A mixer that is a text: the steps that `seqmix export` writes for it."""
+
+    def __init__(self, steps: str) -> None:
+        self.steps, names = steps, {}
+        exec(compile(steps, "seqmix export", "exec"), names)
+        self.mixer = names["mixer"]
+
+    def __call__(self, c: Config, w: Weights, x: Tensor) -> Tensor:
+        return self.mixer(x, w)
+
+    def __reduce__(self) -> Any:
+        return _Text, (self.steps,)
+
+    @classmethod
+    def of(cls, run: Run) -> _Text:
+        with tempfile.TemporaryDirectory(prefix="seqmix-") as folder:
+            checkpoint, module = os.path.join(folder, "run"), os.path.join(folder, "model.py")
+            run.save(checkpoint)
+            output("export", checkpoint, "--pytorch", module)
+            with open(module, encoding="utf-8") as file:
+                return cls(file.read())
 
 
 # ---- Modules
@@ -317,37 +402,40 @@ def _is_weight(run: Run, name: str) -> bool:
     return f"grad:{name}" in run.tensors
 
 
+def _blocks(run: Run) -> list[tuple[Config, Callable[[Config, Weights, Tensor], Tensor]]]:
+    """Of each block its own config and its mixer."""
+    values = run.values
+    names = values["mixers"].split(",") if "mixers" in values else [values["mixer"]]
+    text = _Text.of(run) if names == ["equations"] else None
+    blocks = []
+    for i in range(int(values["blocks"])):
+        name = names[i % len(names)]
+        if not text and name not in MIXERS:
+            raise SeqmixError(f"mixer={name} has no module here; there is one for each of {', '.join(MIXERS)}")
+        blocks.append(({**values, **_part(values, f"block{i}."), "mixer": name}, text or MIXERS[name]))
+    return blocks
+
+
 class Mixer(_Tree):
     """One mixer: [B][L][D] to [B][L][D]. source: a run, a checkpoint (path or bytes), or a config, whose
-    starting weights it
-    has then: Mixer("mixer=las&width=64&heads=4"). block: which one of the model's. state_dict has the mixer's
-    own names ("filter_q"). Errors: SeqmixError."""
+    starting weights it has then: Mixer("mixer=las&width=64&heads=4"). block: which one of the model's.
+    state_dict has the mixer's own names ("filter_q"). Errors: SeqmixError."""
 
     def __init__(self, source: Any, block: int = 0) -> None:
         run, ours = _opened(source)
-        self_values, found = run.values, weights(run)
+        blocks, found = _blocks(run), weights(run)
         if ours:
             run.close()
-        prefix = f"block{block}.mixer."
-        mine = {n[len(p) :]: t for p in ("shared.", prefix) for n, t in found.items() if n.startswith(p)}
-        if not any(n.startswith(prefix) for n in found):
-            raise SeqmixError(f"block is {block!r:.20}; the model has {self_values['blocks']}")
-        super().__init__(mine)
-        self.config = self_values
-        self._function = _function(self_values)
+        if isinstance(block, bool) or not isinstance(block, int) or not 0 <= block < len(blocks):
+            raise SeqmixError(f"block is {block!r:.20}; the model has {len(blocks)}")
+        super().__init__({**_part(found, "shared."), **_part(found, f"block{block}.mixer.")})
+        self.config, self._function = blocks[block]
 
     def forward(self, x: Tensor) -> Tensor:
         return self._function(self.config, self.weights, x)
 
 
-def _function(values: Config) -> Callable[[Config, Weights, Tensor], Tensor]:
-    name = values["mixer"]
-    if name not in MIXERS:
-        raise SeqmixError(f"mixer={name} has no module here; there is one for each of {', '.join(MIXERS)}")
-    return MIXERS[name]
-
-
-def _part(found: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+def _part(found: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     return {n[len(prefix) :]: t for n, t in found.items() if n.startswith(prefix)}
 
 
@@ -359,17 +447,11 @@ class Model(_Tree):
 
     def __init__(self, source: Any) -> None:
         run, ours = _opened(source)
-        values, found, targets = run.values, weights(run), run.form.targets
+        values, found, targets, blocks = run.values, weights(run), run.form.targets, _blocks(run)
         if ours:
             run.close()
         super().__init__(found)
-        self.config, self.one_answer = values, targets == 1
-        self._function = _function(values)
-        self._gated = (
-            values["mixer"] in ("ema", "focus", "focus_h")
-            or values["mixer"] == "chela"
-            and values["residual"] == "0"
-        )
+        self.config, self.one_answer, self._blocks = values, targets == 1, blocks
 
     def _norm(self, w: Weights, name: str, x: Tensor) -> Tensor:
         kind = self.config["norm"]
@@ -400,12 +482,11 @@ class Model(_Tree):
     def forward(self, inputs: Tensor) -> Tensor:
         w, c = self.weights, self.config
         x = self._embedded(w, inputs)
-        for block in range(int(c["blocks"])):
+        for block, (own, mixer) in enumerate(self._blocks):
             mine = _part(w, f"block{block}.")
-            y = self._function(
-                c, {**_part(w, "shared."), **_part(mine, "mixer.")}, self._norm(mine, "norm_1", x)
-            )
-            x = y if self._gated else x + y
+            y = mixer(own, {**_part(w, "shared."), **_part(mine, "mixer.")}, self._norm(mine, "norm_1", x))
+            gated = own["mixer"] in ("ema", "focus", "focus_h") or own.get("residual") == "0"
+            x = y if gated else x + y
             if int(c["mlp"]):
                 m = _part(mine, "mlp.")
                 h = self._norm(mine, "norm_2", x) @ m["w_1"] + m["b_1"]

@@ -1,5 +1,5 @@
-"""What carries a state along a sequence: gated linear attention, the delta rule, moving averages, state space
-models."""
+"""What carries a state along a sequence: gated linear attention, the delta rule, recurrent networks, moving
+averages, state space models."""
 from __future__ import annotations
 
 from typing import Any
@@ -157,6 +157,119 @@ def gated_delta_rule(
     if beta is None:
         raise SeqmixError("beta is missing; the delta rule needs it")
     return _state("delta", q, k, v, beta, g, start, scale, layout)
+
+
+class _Taylor(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        x = x.contiguous()
+        d = x.shape[-1]
+        y = torch.empty(*x.shape[:-1], 1 + d + d * (d + 1) // 2)
+        kernel("taylor_fwd")(at(y), at(x), x.numel() // d, d)
+        ctx.save_for_backward(x)
+        return y
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, dy: Tensor) -> Any:
+        (x,), dy = ctx.saved_tensors, dy.contiguous()
+        dx = torch.empty_like(x)
+        kernel("taylor_bwd")(at(dx), at(dy), at(x), x.numel() // x.shape[-1], x.shape[-1])
+        return dx
+
+
+def taylor_attention(q: Tensor, k: Tensor, v: Tensor, *, layout: str = "bhld") -> Tensor:
+    """Based's linear attention (Arora et al. 2024, Sec. 4): pairs weigh 1 + s + s^2 / 2, s = q_t . k_s /
+    sqrt(d), over their sum.
+
+    q, k [B][H][L][d], v [B][H][L][dv]; layout="blhd": [B][L][H][..]. Returns y as v. Its state has 1 + d +
+    d (d + 1) / 2 rows. Errors: SeqmixError."""
+    for name, t in (("q", q), ("k", k), ("v", v)):
+        given(name, t, None, None, None, None)
+    counted = torch.cat((v, torch.ones_like(v[..., :1])), -1)
+    y = gated_linear_attention(_Taylor.apply(q), _Taylor.apply(k), counted, scale=1.0, layout=layout)[0]
+    return y[..., :-1] / y[..., -1:]
+
+
+class _Recurrent(torch.autograd.Function):
+    """An LSTM, or with a bias a GRU."""
+
+    @staticmethod
+    def forward(ctx: Any, z: Tensor, u: Tensor, bias: Tensor | None, start: Tensor | None) -> Any:
+        z, u, bias, start = map(flat, (z, u, bias, start))
+        (B, L, _), E = z.shape, u.shape[0]
+        lstm = bias is None
+        y, last = torch.empty(B, L, E), torch.empty(B, *([2] if lstm else []), E)
+        saved = torch.empty(B, L, 5 if lstm else 4, E)
+
+        def work(first: int, end: int) -> None:
+            p = struct("smx_recurrent", B=end - first, L=L, E=E)
+            memory = scratch(kernel("recurrent_fwd_scratch_bytes")(p))
+            weights = (at(u),) if lstm else (at(u), at(bias))
+            kernel("lstm_fwd" if lstm else "gru_fwd")(
+                *(at(t[first]) for t in (y, last, saved, z)),
+                *weights,
+                _first(start, first),
+                aligned(memory),
+                p,
+            )
+
+        each(spans(B, 4 * get_threads()), work)
+        ctx.save_for_backward(y, saved, u, bias, start)
+        ctx.set_materialize_grads(False)
+        return y, last
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, dy: Tensor | None, dlast: Tensor | None) -> Any:
+        y, saved, u, bias, start = ctx.saved_tensors
+        (B, L, E), lstm = y.shape, bias is None
+        dy, dlast = torch.zeros_like(y) if dy is None else dy.contiguous(), flat(dlast)
+        dz, dstart = torch.empty(B, L, u.shape[1]), None if start is None else torch.empty_like(start)
+        groups = spans(B, GROUPS)
+        partial = Partial([u, bias], len(groups))
+
+        def work(i: int, first: int, end: int) -> None:
+            p = struct("smx_recurrent", B=end - first, L=L, E=E)
+            memory = scratch(kernel("recurrent_bwd_scratch_bytes")(p))
+            du, dbias = partial.parts[i]
+            slopes = (at(du),) if lstm else (at(du), at(dbias))
+            kernel("lstm_bwd" if lstm else "gru_bwd")(
+                at(dz[first]),
+                *slopes,
+                *(_first(t, first) for t in (dstart, dy, dlast, y)),
+                at(u),
+                *(_first(t, first) for t in (saved, start)),
+                aligned(memory),
+                p,
+            )
+
+        each([(i, *span) for i, span in enumerate(groups)], work)
+        return dz, *partial.sums(), dstart
+
+
+def lstm(z: Tensor, u: Tensor, start: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """The recurrence of an LSTM (Hochreiter & Schmidhuber 1997): z [B][L][4 E] is what the rows say to the
+    gates i, f, g, o, x W + b; u [E][4 E]; start [B][2][E], h then c, or None: zeros.
+
+    Returns y [B][L][E] and the last h and c as `start`, so that a sequence may come in parts. Errors:
+    SeqmixError."""
+    E = given("u", u, None, None).shape[0]
+    given("u", u, E, 4 * E)
+    B = given("z", z, None, None, 4 * E).shape[0]
+    given("start", start, B, 2, E, optional=True)
+    return _Recurrent.apply(z, u, None, start)
+
+
+def gru(z: Tensor, u: Tensor, bias: Tensor, start: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """The recurrence of a GRU (Cho et al. 2014), the reset gate after the product: z [B][L][3 E] is what the
+    rows say to the gates r, z, n, x W + b; u [E][3 E]; bias [3 E] stands beside h U; start [B][E] or None:
+    zeros. Returns y [B][L][E] and the last h. Errors: SeqmixError."""
+    E = given("u", u, None, None).shape[0]
+    given("u", u, E, 3 * E), given("bias", bias, 3 * E)
+    B = given("z", z, None, None, 3 * E).shape[0]
+    given("start", start, B, E, optional=True)
+    return _Recurrent.apply(z, u, bias, start)
 
 
 class _Ema(torch.autograd.Function):
