@@ -9,7 +9,7 @@
 #include "mathd.h"
 
 // Streams of one seed never meet: the stream is a word of the counter.
-enum { RNG_START, RNG_TRAIN, RNG_EVAL, RNG_SHUFFLE, RNG_DRAW };
+enum { RNG_START, RNG_TRAIN, RNG_EVAL, RNG_SHUFFLE, RNG_DRAW, RNG_DROPOUT };
 
 // out [4] = the ten-round bijection of counter [4] under key [2].
 static inline void philox4x32(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2]) {

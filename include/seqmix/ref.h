@@ -286,6 +286,14 @@ void ref_meanpool_bwd(double *dx, const double *dy, size_t B, size_t L, size_t D
 void ref_gather_fwd(double *y, const double *x, const int32_t *rows, size_t M, size_t N, size_t D);
 void ref_gather_bwd(double *dx, const double *dy, const int32_t *rows, size_t M, size_t N, size_t D);
 
+// ---- dropout.c
+// y [n] = x / (1 - p) or 0 (Srivastava et al. 2014), p = share to the nearest 1/65536: number i is dropped
+// where its 16 bits are below 65536 p. They are halves, low first, of the words of Philox4x32-10 (Salmon et
+// al. 2011) under the key seed (low, high word), eight numbers a block; counter: block (low), 5 + 256 place,
+// step, block (high). The gradient is the same function of dy.
+void ref_dropout(double *y, const double *x, size_t n, double share, uint64_t seed, uint32_t step,
+                 uint32_t place);
+
 // ---- loss.c
 // loss [N], 0 where target is outside 0..V-1; stats [N][2] = (row maximum, 1 / row sum). Returns the rows
 // that count.

@@ -127,6 +127,10 @@ struct graph {
     int32_t *rows;   // [rows_n]: rows whose logits count; -1 none
     size_t rows_n;
     int fast; // kernels may use fused multiply-add: smx_fast
+    // Of GRAPH_TRAIN: the step of training that is replayed, from 1 on; 0: none (an evaluation, a look back),
+    // and what belongs to training alone, such as dropout, does nothing.
+    uint64_t step;
+    uint32_t dropouts; // places of dropout so far, which number its draws
     smx_parallel_for parallel;
     void *pool;
     share share;

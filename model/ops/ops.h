@@ -5,6 +5,10 @@
 
 #include "model/graph/graph.h"
 
+// ---- dropout.c
+// y = x / (1 - share) or 0, drawn anew in each step of training (g->step); x itself where that is 0
+tensor *op_dropout(graph *g, tensor *x, double share);
+
 // ---- linear.c
 // y [..][O] = x [..][I] w [I][O] (+ bias [O], or NULL)
 tensor *op_linear(graph *g, tensor *x, tensor *w, tensor *bias);

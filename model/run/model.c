@@ -46,19 +46,25 @@ static tensor *mlp(graph *g, const config *c, tensor *x) {
                      weight_vector(g, "b_2", D, 0));
 }
 
+// Dropout where Vaswani et al. (2017, Sec. 5.4) have it: embeddings with their positions, and what each half
+// of a block adds. (Mixers that bring their own residual: only the other two.)
+static tensor *dropped(graph *g, const config *c, tensor *x) {
+    return c->common.dropout > 0 && g->mode == GRAPH_TRAIN ? op_dropout(g, x, c->common.dropout) : x;
+}
+
 tensor *model_block(graph *g, const config *c, tensor *x) {
     const mixer *m = mixer_of(c);
     tensor *normed = norm(g, c, x, "norm_1");
     graph_push(g, "mixer");
     tensor *y = m->build(g, c, normed);
     graph_pop(g);
-    x = m->has_residual && m->has_residual(c) ? y : op_add(g, x, y);
+    x = m->has_residual && m->has_residual(c) ? y : op_add(g, x, dropped(g, c, y));
     if (c->common.mlp) {
         normed = norm(g, c, x, "norm_2");
         graph_push(g, "mlp");
         y = mlp(g, c, normed);
         graph_pop(g);
-        x = op_add(g, x, y);
+        x = op_add(g, x, dropped(g, c, y));
     }
     return graph_name(g, x, "out");
 }
@@ -97,7 +103,7 @@ model model_build(graph *g, const config *c, const smx_task_instance *task, int 
     } else if (c->common.position == POSITION_SINUSOIDAL) {
         x = op_bias(g, x, op_constant(g, fill_sinusoids, 2, (uint32_t[]){(uint32_t)g->L, (uint32_t)D}));
     }
-    graph_name(g, x, "input");
+    x = dropped(g, c, graph_name(g, x, "input"));
     for (size_t i = 0; i < c->common.blocks; i++) {
         graph_push(g, "block%d", (int)i);
         config view;

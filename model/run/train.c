@@ -116,7 +116,7 @@ static int keep_loss(smx_run *r, float loss) {
 }
 
 // On the batch that r->train holds.
-static int one_step(smx_run *r, smx_error *error) {
+static int step_on_batch(smx_run *r, smx_error *error) {
     batch_graph *s = &r->train;
     if (s->g->failed) { // there was no memory for a pool's plan
         if (error) *error = s->g->error;
@@ -153,6 +153,13 @@ static int one_step(smx_run *r, smx_error *error) {
     r->gradient_norm = norm;
     r->step++;
     return 0;
+}
+
+static int one_step(smx_run *r, smx_error *error) {
+    r->train.g->step = r->step + 1;
+    const int status = step_on_batch(r, error);
+    r->train.g->step = 0;
+    return status;
 }
 
 int smx_run_step(smx_run *r, size_t n, smx_error *error) {

@@ -42,6 +42,11 @@ const config_key common_keys[] = {
     WORD_KEY("schedule", S, schedule, SCHEDULES, "constant", "learning rate after the warm-up", "training"),
     INT_KEY("warmup", S, warmup, "20", 0, 1e9, "steps over which the rate rises from 0", "training"),
     REAL_KEY("decay", S, decay, "0", 0, 10, "weight decay (decoupled, matrices only)", "training"),
+    REAL_KEY(
+        "dropout", S, dropout, "0", 0, 0.99,
+        "share of numbers set to 0 while training, of what enters the first block and of what each mixer and "
+        "MLP adds",
+        "training"),
     REAL_KEY("clip", S, clip, "1", 0, 1e9, "largest norm of the whole gradient; 0: no clipping", "training"),
     REAL_KEY("beta1", S, beta1, "0.9", 0, 0.9999999, "AdamW's first moment", "training"),
     REAL_KEY("beta2", S, beta2, "0.98", 0, 0.9999999, "AdamW's second moment", "training"),

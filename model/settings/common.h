@@ -39,7 +39,7 @@ typedef struct {
     uint64_t seed;
     size_t batch, steps, warmup, threads;
     schedule_word schedule;
-    double rate, decay, clip, beta1, beta2, epsilon;
+    double rate, decay, dropout, clip, beta1, beta2, epsilon;
     int fast;
 } common_settings;
 

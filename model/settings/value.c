@@ -102,8 +102,8 @@ void value_keep(void *settings, const config_key *key, const char *text, double 
 static const struct {
     const char *theirs, *ours;
 } usual_names[] = {
-    {"lr", "rate"},       {"learning_rate", "rate"}, {"dim", "width"},     {"d_model", "width"},
-    {"layers", "blocks"}, {"epochs", "steps"},       {"dropout", "decay"}, {"weight_decay", "decay"},
+    {"lr", "rate"},       {"learning_rate", "rate"}, {"dim", "width"},          {"d_model", "width"},
+    {"layers", "blocks"}, {"epochs", "steps"},       {"weight_decay", "decay"},
 };
 
 const char *value_meant_key(const char *name, const char *(*names)(const void *of, size_t i),

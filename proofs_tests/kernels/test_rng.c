@@ -2,6 +2,8 @@
 // laws, at fixed seeds; streams and positions that do not meet.
 #include "proofs_tests/support/check.h"
 
+#include <seqmix/ref.h>
+
 #include "kernels/philox.h"
 
 // From the authors' kat_vectors (Random123): counter, key, result.
@@ -139,6 +141,38 @@ static void same_bits_everywhere(void **state) {
     if (h != 0x788c23ec9b492c77) check_fail("digest %016llx", (unsigned long long)h);
 }
 
+// The oracle's dropout: what is kept is scaled so that the mean stays, the share holds within five standard
+// deviations, and neither steps, places, seeds nor neighbours are drawn alike.
+static void dropped_numbers(void **state) {
+    (void)state;
+    enum { N = 1 << 16 };
+    double *ones = malloc(N * sizeof *ones), *y = malloc(N * sizeof *y), *z = malloc(N * sizeof *z);
+    for (size_t i = 0; i < N; i++) ones[i] = 1;
+    static const double shares[] = {0.1, 0.25, 0.5, 0.9};
+    for (size_t s = 0; s < CHECK_COUNT(shares); s++) {
+        const double p = floor(shares[s] * 65536 + 0.5) / 65536, deviation = sqrt(p * (1 - p) * N);
+        ref_dropout(y, ones, N, shares[s], 7, 3, 2);
+        double dropped = 0;
+        for (size_t i = 0; i < N; i++) {
+            assert_true(y[i] == 0 || fabs(y[i] * (1 - p) - 1) < 1e-12);
+            dropped += y[i] == 0;
+        }
+        if (fabs(dropped - p * N) > 5 * deviation) fail_msg("%g of %g are dropped", dropped / N, p);
+        // Pairs dropped together: of the same number at another seed, step or place, and of neighbours.
+        for (int other = 0; other < 4; other++) {
+            ref_dropout(z, ones, N, shares[s], other == 0 ? 7ull << 32 : 7, other == 1 ? 4 : 3,
+                        other == 2 ? 3 : 2);
+            double both = 0;
+            for (size_t i = 0; i + 1 < N; i++) both += y[i] == 0 && z[other == 3 ? i + 1 : i] == 0;
+            if (fabs(both - p * p * N) > 5 * sqrt(p * p * (1 - p * p) * N) + 2 * p * 5 * deviation)
+                fail_msg("pair %d: %g are dropped together, not %g", other, both, p * p * N);
+        }
+    }
+    free(ones);
+    free(y);
+    free(z);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_answers),
@@ -148,6 +182,7 @@ int main(void) {
         cmocka_unit_test(uniform_and_normal_moments),
         cmocka_unit_test(streams_do_not_meet),
         cmocka_unit_test(same_bits_everywhere),
+        cmocka_unit_test(dropped_numbers),
     };
     return cmocka_run_group_tests_name("random numbers", tests, NULL, NULL);
 }

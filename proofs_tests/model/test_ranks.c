@@ -154,6 +154,7 @@ static const char *const parts[] = {
     // Filters that are computed.
     "mixer=cat&value_filter=two_sided&value_positive=1&" UNEVEN,
     "mixer=cat&filter_norm=qkv&value_positive=1&" UNEVEN,
+    "mixer=cat&mlp=1&dropout=0.3&" UNEVEN,
 };
 static void every_part(void **state) {
     (void)state;

@@ -104,6 +104,7 @@ static void threads_change_nothing(void **state) {
         RECALL "&batch=13&steps=20&norm=layer&mlp=2&heads=2&blocks=2&position=learned",
         RECALL "&batch=9&norm=rms&filter_kind=multi_head&heads=4&position=rope",
         "mixer=attention&task=mqar&batch=5&mlp=1&activation=silu&position=alibi",
+        "mixer=gla&task=mqar&batch=5&width=18&mlp=1&dropout=0.3",
     };
     for (size_t i = 0; i < CHECK_COUNT(configs); i++) {
         uint64_t want = digest_after(configs[i], 6);
@@ -266,9 +267,7 @@ static void every_isa_the_same(void **state) {
 }
 
 // ---- Checkpoints ----------------------------------------------------------------------------------------
-static void resumed_continues(void **state) {
-    (void)state;
-    const char *config = RECALL "&steps=40&schedule=cosine&decay=0.01&norm=rms";
+static void resumed(const char *config) {
     smx_error e = {0};
     smx_run *straight = open_run(config), *first = open_run(config);
     step(straight, 40);
@@ -306,6 +305,55 @@ static void resumed_continues(void **state) {
     smx_run_close(second);
     smx_run_close(straight);
     free(bytes);
+}
+
+static void resumed_continues(void **state) {
+    (void)state;
+    resumed(RECALL "&steps=40&schedule=cosine&decay=0.01&norm=rms");
+    resumed(RECALL "&steps=40&mlp=1&dropout=0.2");
+}
+
+// ---- What belongs to training alone ---------------------------------------------------------------------
+// The same weights with and without: they answer alike wherever they do not train, before and after steps.
+static void dropout_is_of_training_only(void **state) {
+    (void)state;
+    smx_error e = {0};
+    smx_run *runs[2];
+    smx_evaluation own[2], given[2];
+    smx_sample sample;
+    size_t count;
+    float loss[2], saliency[2][28 * 28], confidence[2];
+    for (int i = 0; i < 2; i++) {
+        smx_run *r = runs[i] =
+            open_run(i ? "mixer=cat&task=smnist&length=28&width=16&batch=4&mlp=1&dropout=0.5"
+                       : "mixer=cat&task=smnist&length=28&width=16&batch=4&mlp=1");
+        float values[2 * 28 * 28];
+        int32_t targets[2] = {3, 7};
+        for (size_t k = 0; k < CHECK_COUNT(values); k++) values[k] = (float)(k % 13) / 13;
+        const smx_batch batch = {NULL, values, targets, NULL, 2};
+        step(r, 1); // with draws of its own; then the other's weights
+        loss[i] = smx_run_losses(r, &count)[0];
+        for (size_t t = 0; i && t < smx_run_tensor_count(runs[0]); t++) {
+            smx_tensor w;
+            assert_int_equal(smx_run_tensor_at(runs[0], t, &w), 0);
+            size_t n = 1;
+            for (uint32_t d = 0; d < w.rank; d++) n *= w.shape[d];
+            if (w.is_weight && smx_run_set_weight(r, w.name, w.data, n, &e)) fail_msg("%s", e.message);
+        }
+        if (smx_run_evaluate(r, 16, 0, &own[i], &e) || smx_run_evaluate_on(r, &batch, &given[i], &e) ||
+            smx_run_look(r, SMX_STREAM_EVAL, 0, 0, &sample, &e))
+            fail_msg("%s", e.message);
+        confidence[i] = sample.confidence[0];
+        const float *shown = smx_run_saliency(r, -1, &e);
+        assert_non_null(shown);
+        memcpy(saliency[i], shown, sizeof saliency[i]);
+    }
+    assert_true(own[0].loss == own[1].loss && given[0].loss == given[1].loss);
+    assert_true(confidence[0] == confidence[1]);
+    check_same("saliency", saliency[1], saliency[0], 28 * 28);
+    assert_true(loss[0] != loss[1]);
+    smx_run_close(runs[0]);
+    smx_run_close(runs[1]);
 }
 
 // ---- What goes wrong ------------------------------------------------------------------------------------
@@ -547,6 +595,7 @@ int main(void) {
         cmocka_unit_test(errors_may_be_unread),
         cmocka_unit_test(every_isa_the_same),
         cmocka_unit_test(resumed_continues),
+        cmocka_unit_test(dropout_is_of_training_only),
         cmocka_unit_test(nan_stops_with_a_name),
         cmocka_unit_test(weights_that_leave_the_floats_stop),
         cmocka_unit_test(bad_configs),

@@ -86,6 +86,20 @@ static void norm_backward(twin_model *m, double *dx, const double *dy, const dou
                           need(m->w, m, "%s.gain", name), stats, N, m->D);
 }
 
+// As the place-th dropout of the model drops it, in place; its gradient too.
+static void drop(const twin_model *m, double *x, uint32_t place) {
+    if (m->s->g->step)
+        ref_dropout(x, x, m->N * m->D, m->c->common.dropout, m->p->seed, (uint32_t)m->s->g->step, place);
+}
+// (Number 0 is the embedding; a mixer with a residual of its own has none.)
+static int own_residual(const config *c) { return mixer_of(c)->has_residual && mixer_of(c)->has_residual(c); }
+static uint32_t place_of_mixer(const twin_model *m, size_t i) {
+    return 1 + (uint32_t)i * ((uint32_t)!own_residual(m->c) + (m->c->common.mlp > 0));
+}
+static uint32_t place_of_mlp(const twin_model *m, size_t i) {
+    return place_of_mixer(m, i) + !own_residual(m->c);
+}
+
 // The mixer's weights and input into the interpreter of block i; back: their gradients out of it, added.
 static void exchange(twin_model *m, size_t i, int back) {
     for (size_t s = 0; s < m->trace->n; s++)
@@ -103,7 +117,6 @@ static void exchange(twin_model *m, size_t i, int back) {
                 memcpy(value, own, t->n * sizeof *value);
         }
 }
-static int own_residual(const config *c) { return mixer_of(c)->has_residual && mixer_of(c)->has_residual(c); }
 
 static void block_forward(twin_model *m, size_t i, double *out, const double *in) {
     block *b = &m->blocks[i];
@@ -115,8 +128,11 @@ static void block_forward(twin_model *m, size_t i, double *out, const double *in
     exchange(m, i, 0);
     memcpy(interpreter_value(b->mixer, m->x), b->normed, N * D * sizeof *in);
     if (interpreter_forward(b->mixer, 0, 0)) check_fail("no memory for the interpreter");
-    const double *y = interpreter_value(b->mixer, m->y);
+    double *y = numbers(N * D);
+    memcpy(y, interpreter_value(b->mixer, m->y), N * D * sizeof *y);
+    if (!own_residual(m->c)) drop(m, y, place_of_mixer(m, i));
     for (size_t k = 0; k < N * D; k++) out[k] = b->middle[k] = own_residual(m->c) ? y[k] : in[k] + y[k];
+    free(y);
     if (!M) return;
     snprintf(name, sizeof name, "block%zu.norm_2", i);
     norm_forward(m, b->normed_2, b->stats_2, b->middle, N, name);
@@ -125,6 +141,7 @@ static void block_forward(twin_model *m, size_t i, double *out, const double *in
     (m->c->common.activation == ACTIVATION_GELU ? ref_gelu_fwd : ref_silu_fwd)(b->active, b->hidden, N * M);
     ref_linear_fwd(out, b->active, need(m->w, m, "block%zu.mlp.w_2", i), need(m->w, m, "block%zu.mlp.b_2", i),
                    N, M, D);
+    drop(m, out, place_of_mlp(m, i));
     for (size_t k = 0; k < N * D; k++) out[k] += b->middle[k];
 }
 // d: of the block's output, then of its input.
@@ -134,8 +151,10 @@ static void block_backward(twin_model *m, size_t i, double *d) {
     double *dx = numbers(N * D), *dn = numbers(N * D), *da = numbers(N * M), *dh = numbers(N * M);
     char name[32];
     if (M) {
+        memcpy(dx, d, N * D * sizeof *dx);
+        drop(m, dx, place_of_mlp(m, i));
         ref_linear_bwd(da, need(m->grad, m, "block%zu.mlp.w_2", i), need(m->grad, m, "block%zu.mlp.b_2", i),
-                       d, b->active, need(m->w, m, "block%zu.mlp.w_2", i), N, M, D);
+                       dx, b->active, need(m->w, m, "block%zu.mlp.w_2", i), N, M, D);
         (m->c->common.activation == ACTIVATION_GELU ? ref_gelu_bwd : ref_silu_bwd)(dh, da, b->hidden, N * M);
         ref_linear_bwd(dn, need(m->grad, m, "block%zu.mlp.w_1", i), need(m->grad, m, "block%zu.mlp.b_1", i),
                        dh, b->normed_2, need(m->w, m, "block%zu.mlp.w_1", i), N, D, M);
@@ -143,7 +162,9 @@ static void block_backward(twin_model *m, size_t i, double *d) {
         norm_backward(m, dx, dn, b->middle, b->stats_2, N, name);
         for (size_t k = 0; k < N * D; k++) d[k] += dx[k];
     }
-    if (interpreter_backward(b->mixer, m->y, d, 0, 0)) check_fail("no memory for the interpreter");
+    memcpy(dx, d, N * D * sizeof *dx);
+    if (!own_residual(m->c)) drop(m, dx, place_of_mixer(m, i));
+    if (interpreter_backward(b->mixer, m->y, dx, 0, 0)) check_fail("no memory for the interpreter");
     memcpy(dn, interpreter_gradient(b->mixer, m->x), N * D * sizeof *dn);
     exchange(m, i, 1);
     snprintf(name, sizeof name, "block%zu.norm_1", i);
@@ -169,6 +190,7 @@ static double loss_and_gradients(twin_model *m) {
     else if (k->position == POSITION_SINUSOIDAL)
         ref_sinusoidal(table, L, D, 10000);
     for (size_t i = 0; i < N * D; i++) x[i] += table[i % (L * D)];
+    drop(m, x, 0);
     for (size_t i = 0; i < BLOCKS; i++) {
         block_forward(m, i, m->out, x);
         memcpy(x, m->out, N * D * sizeof *x);
@@ -209,6 +231,7 @@ static double loss_and_gradients(twin_model *m) {
     else
         memcpy(d, dasked, N * D * sizeof *d);
     for (size_t i = BLOCKS; i-- > 0;) block_backward(m, i, d);
+    drop(m, d, 0);
     if (k->position == POSITION_LEARNED)
         for (size_t i = 0; i < N * D; i++) need(m->grad, m, "position")[i % (L * D)] += d[i];
     if (V)
@@ -304,6 +327,7 @@ static int compare(const char *text, size_t B, size_t L) {
     float *values = check_copy(s.g->values, B * L * s.task.channels);
     batch_graph_give(&s, &(smx_batch){tokens, values, targets, numbers_asked, B}, B);
     float loss, again;
+    s.g->step = c->common.dropout > 0 ? 7 : 0;
     replay(&s, &p, &loss);
     if (said) {
         const double want = loss_and_gradients(&m);
@@ -422,6 +446,23 @@ static void chunks(void **state) {
     }
 }
 
+// Rows that begin within a block of draws (width 6), more than a group of nodes takes at once.
+static void dropout(void **state) {
+    (void)state;
+    static const char *const mixers_and_more[] = {"mixer=cat&norm=layer&mlp=2&position=learned",
+                                                  "mixer=chela&norm=rms&mlp=1",
+                                                  "mixer=linear&norm=rms&mlp=0"};
+    for (size_t i = 0; i < CHECK_COUNT(mixers_and_more); i++)
+        for (size_t many = 0; many < 2; many++) {
+            char text[256];
+            snprintf(text, sizeof text,
+                     "task=own&vocab=11&classes=5&width=6&heads=2&blocks=%d&dropout=0.3&%s", BLOCKS,
+                     mixers_and_more[i]);
+            check_seed(611 + i);
+            compare(text, many ? 88 : 3, 48);
+        }
+}
+
 static int open_team(void **state) {
     (void)state;
     return (team = smx_team_open(2)) ? 0 : -1;
@@ -434,6 +475,7 @@ static int close_team(void **state) {
 }
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(few_rows), cmocka_unit_test(many_rows),
-                                       cmocka_unit_test(long_sequences), cmocka_unit_test(chunks)};
+                                       cmocka_unit_test(long_sequences), cmocka_unit_test(chunks),
+                                       cmocka_unit_test(dropout)};
     return cmocka_run_group_tests_name("whole_model", tests, open_team, close_team);
 }
