@@ -10,7 +10,8 @@ export const MODULE =
     3_600 + // states, and text that is written, also in JavaScript
     5_200 + // tables
     6_400 + // retention, Based, Hyena, LSTM, GRU, and windows of attention
-    1_800; // stacks of mixers
+    1_800 + // stacks of mixers
+    500; // dropout
 /** verify.wasm, on demand: the proofs and the oracle, beside the same kernels. */
 export const PROOFS =
     200_000 +
