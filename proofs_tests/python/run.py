@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PLUGIN = '''
+PLUGIN = """
 import pytest
 
 class Tap:
@@ -35,7 +35,7 @@ def main(file):
     status = pytest.main(["-p", "no:cacheprovider", "-q", "--no-header", "--no-summary", "--tb=no", file], plugins=[tap])
     print(f"1..{tap.n}")
     return 0 if tap.n else int(status)
-'''
+"""
 
 
 def main(venv: Path, file: str) -> int:

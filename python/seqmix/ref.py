@@ -130,7 +130,11 @@ def _default(param: Mapping[str, str]) -> Any:
     return (
         text == "true"
         if kind == "flag"
-        else float(text) if kind == "real" else int(text) if "size" in kind else text
+        else float(text)
+        if kind == "real"
+        else int(text)
+        if "size" in kind
+        else text
     )
 
 

@@ -436,8 +436,7 @@ class Run:
         if x.ndim < 2 or x.shape[1] != form.length or not 1 <= len(x) <= form.sequences:
             raise SeqmixError(
                 f"inputs has the shape {shape_text(x.shape)}; [1 to {form.sequences}][{form.length}] is"
-                " needed"
-                + f"[{form.channels}]" * bool(form.channels)
+                " needed" + f"[{form.channels}]" * bool(form.channels)
             )
         if y.shape != (len(x), form.targets):
             raise SeqmixError(

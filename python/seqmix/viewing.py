@@ -1,6 +1,7 @@
 """The page: one file that trains in a browser what a run trains here, to the same bit."""
 from __future__ import annotations
 
+import html
 import json
 import sys
 import tempfile
@@ -40,7 +41,12 @@ def view(what: Run | str | Mapping[str, Any] | Sequence[Run], path: Any = None, 
     if "ipykernel" in sys.modules:
         from IPython.display import HTML
 
-        source = target.read_text("utf-8").replace("&", "&amp;").replace('"', "&quot;")
-        return HTML(f'<iframe srcdoc="{source}" width="100%" height="800" style="border:0"></iframe>')
+        # In a srcdoc a relative address is the notebook's: the frame goes to a blob, which has its own.
+        source = json.dumps(target.read_text("utf-8")).replace("<", "\\u003c")
+        go = f"<script>location.replace(URL.createObjectURL(new Blob([{source}], {{type: 'text/html'}})))</script>"
+        frame = html.escape(go)
+        return HTML(
+            f'<iframe title="seqmix" srcdoc="{frame}" width="100%" height="800" style="border:0"></iframe>'
+        )
     webbrowser.open(target.resolve().as_uri())
     return target

@@ -411,7 +411,9 @@ def _blocks(run: Run) -> list[tuple[Config, Callable[[Config, Weights, Tensor], 
     for i in range(int(values["blocks"])):
         name = names[i % len(names)]
         if not text and name not in MIXERS:
-            raise SeqmixError(f"mixer={name} has no module here; there is one for each of {', '.join(MIXERS)}")
+            raise SeqmixError(
+                f"mixer={name} has no module here; there is one for each of {', '.join(MIXERS)}"
+            )
         blocks.append(({**values, **_part(values, f"block{i}."), "mixer": name}, text or MIXERS[name]))
     return blocks
 
