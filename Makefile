@@ -149,7 +149,10 @@ test-cluster: build/seqmix ## 200 jobs on a Slurm of two nodes started here, and
 .PHONY: test-cluster
 
 test-mpi: build/seqmix $(if $(HAVE_MPI),build/seqmix-mpi) ## every mixer on several processes (skipped where there is no MPI)
-	SEQMIX_MPI=all $(call judge,,mpi)
+	@rm -f build/test/mpi.count
+	$(call judge,,mpi)
+	@rm -f build/test/mpi.count
+test-mpi: export SEQMIX_MPI := all
 .PHONY: test-mpi
 
 test-elsewhere: ## every digest on Arm, emulated, and with musl instead of glibc
