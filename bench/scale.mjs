@@ -37,7 +37,7 @@ const fnv = (text) => {
 
 /** Processor time of jobs under xargs, beside the processor time that their trainings take. */
 function overhead(jobs) {
-    const config = 'task=mqar&steps=60&batch=16&mixer=cat';
+    const config = 'task=mqar&steps=150&batch=16&mixer=cat';
     shell(`seqmix grid '${config}' rate=1e-4:1e-1:${jobs / 10} --seeds 10 --out out >lines`);
     const { stderr, took } = shell(
         `TIMEFORMAT='%U %S'; time (tr '\\n' '\\0' <lines | xargs -0 -n 1 -P 2 sh -c >/dev/null)`,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/grid/axes.h"
 #include "cli/grid/job.h"
@@ -26,7 +27,8 @@ static const cli_option table[] = {
     {"--out", "DIR", "where the jobs put their results", OPTION_TEXT, offsetof(options, out), 0, 0},
     {"--eval", "N", "judged on so many held-out sequences (1000)", OPTION_COUNT, offsetof(options, eval), 1,
      10000000},
-    {"--count", NULL, "say how many jobs, how long, from a short timing here, and the values; print no line",
+    {"--count", NULL,
+     "say how many jobs, how long, from a short timing here, the values, and what is done in --out; print no line",
      OPTION_FLAG, offsetof(options, count), 0, 0},
     {"--part", "I/N", "every N-th job alone, from the I-th on", OPTION_TEXT, offsetof(options, part), 0, 0},
     {"--slurm", NULL, "print a Slurm array script instead: sbatch runs the whole grid", OPTION_FLAG,
@@ -262,6 +264,38 @@ static void put_duration(double seconds) {
         printf("%.1f days", seconds / 86400);
 }
 
+static int is_there(const job *j, const char *folder, const char *ending) {
+    char path[JOB_PATH];
+    return !job_path(j, folder, ending, path) && access(path, F_OK) == 0;
+}
+// How many of the grid's jobs have a result in the folder, or a checkpoint.
+static int print_done(const work *w, double each) {
+    smx_error e = {0};
+    size_t done = 0, begun = 0;
+    for (size_t i = 0; i < w->g.jobs; i++) {
+        int repeats;
+        job j;
+        config *c = grid_config(&w->g, i, &repeats, &e);
+        if (!c) return cli_fail("grid: %s", e.message);
+        const int made = repeats ? 0 : job_of(&j, c, w->o.eval);
+        config_free(c);
+        if (repeats) continue;
+        if (!made && is_there(&j, w->o.out, ".json"))
+            done++;
+        else if (!made)
+            begun += (size_t)is_there(&j, w->o.out, ".safetensors");
+        job_free(&j);
+        if (made) return cli_fail("out of memory");
+    }
+    printf("%zu of %zu done in ", done, w->jobs);
+    char folder[400];
+    cli_printable(folder, sizeof folder, w->o.out);
+    printf("%s, %zu begun; what is left takes up to ", folder, begun);
+    put_duration(each * (double)(w->jobs - done));
+    putchar('\n');
+    return 0;
+}
+
 // A few jobs, spread over the grid.
 static int print_count(const work *w) {
     smx_error e = {0};
@@ -287,6 +321,7 @@ static int print_count(const work *w) {
     fputs(" each, ", stdout);
     put_duration(each * (double)w->jobs);
     printf(" of one core in all (%zu of them timed here, %s)\n", timed, smx_isa());
+    if (w->o.out && print_done(w, each)) return 2;
     for (size_t k = 0; k < w->g.n_axes; k++) {
         const axis *a = &w->g.axes[k];
         printf("%s:", a->key);

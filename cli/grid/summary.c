@@ -294,8 +294,9 @@ static void put_number(FILE *to, double x) {
 }
 
 void summary_print_csv(const summary *s, FILE *to) {
+    char note[SUMMARY_NOTE];
     put_keys(s, to, "");
-    fputs("metric,seeds,stopped,mean,low,high,best\n", to);
+    fputs("metric,seeds,stopped,mean,low,high,best,note\n", to);
     for (size_t i = 0; i < s->n; i++) {
         const setting *g = &s->settings[i];
         put_values(s, to, g);
@@ -303,7 +304,11 @@ void summary_print_csv(const summary *s, FILE *to) {
         put_number(to, g->mean);
         put_number(to, g->low);
         put_number(to, g->high);
-        fprintf(to, "%d\n", g->best);
+        fprintf(to, "%d,", g->best);
+        *note = 0;
+        if (g->best) summary_note(s, g, note);
+        table_put_csv(to, note);
+        putc('\n', to);
     }
 }
 

@@ -95,12 +95,10 @@ static const char about[] =
 
 typedef struct {
     const hard_case *is;
-    const char *out;
+    vectors_set set;
     char name[96];
     json *params;
     oracle_case exact, moved;
-    FILE *manifest;
-    size_t arrays;
 } work;
 
 static uint64_t hash(const char *text, uint64_t from) { return hash_bytes(from, text, strlen(text)); }
@@ -140,22 +138,6 @@ static int left_out(const hard_case *is, const char *name) {
     return 0;
 }
 
-static int write_array(work *w, const char *prefix, const char *name, const npy *a, const char *judged,
-                       int first) {
-    char path[4096], file[256];
-    smx_error error;
-    snprintf(file, sizeof file, "%s.%s%s.npy", w->name, prefix, name);
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", w->out, file) >= sizeof path)
-        return cli_fail("vectors: --out: the path is too long");
-    if (npy_write(path, a->dtype, a->ndim, a->shape, a->data, &error))
-        return cli_fail("vectors: %s", error.message);
-    fprintf(w->manifest, "%s\n    \"%s\": {\"file\": \"%s\", \"shape\": [", first ? "" : ",", name, file);
-    for (size_t d = 0; d < a->ndim; d++) fprintf(w->manifest, d ? ", %zu" : "%zu", a->shape[d]);
-    fprintf(w->manifest, "], \"dtype\": \"%s\"%s}", npy_dtype_name(a->dtype), judged);
-    w->arrays++;
-    return 0;
-}
-
 static const double *result(const oracle_case *c, oracle_kind kind, size_t i) {
     const oracle_slot *s = &c->slots[i];
     return s->is->kind != kind ? NULL : kind == ORACLE_INPUT ? s->grad : s->data;
@@ -181,7 +163,7 @@ static int open_inputs(work *w, uint64_t seed) {
         a.data = malloc(a.count * npy_item_size(a.dtype) + 1);
         if (!a.data) return cli_fail("vectors: out of memory");
         draw(w, seed, &s, &a);
-        int status = write_array(w, "", s.is->name, &a, "", first);
+        int status = vectors_put(&w->set, w->name, "", s.is->name, &a, "", first);
         first = 0;
         if (!status && oracle_set(&w->exact, s.is->name, &a))
             status = cli_fail("vectors: %s: %s", w->name, w->exact.error.message);
@@ -197,7 +179,7 @@ static int open_inputs(work *w, uint64_t seed) {
 
 static int write_results(work *w, const char *part, oracle_kind kind, const char *prefix, double least) {
     int first = 1;
-    fprintf(w->manifest, "},\n   \"%s\": {", part);
+    fprintf(w->set.manifest, "},\n   \"%s\": {", part);
     for (size_t i = 0; i < w->exact.n_slots; i++) {
         const oracle_slot *s = &w->exact.slots[i];
         const double *exact = result(&w->exact, kind, i), *moved = result(&w->moved, kind, i);
@@ -211,7 +193,7 @@ static int write_results(work *w, const char *part, oracle_kind kind, const char
                  fmax(compare_format_named("f32")->tol, 8 * most));
         npy a = {NPY_F8, s->ndim, {0}, s->count, (void *)exact};
         memcpy(a.shape, s->shape, sizeof a.shape);
-        if (write_array(w, prefix, s->is->name, &a, judged, first)) return 2;
+        if (vectors_put(&w->set, w->name, prefix, s->is->name, &a, judged, first)) return 2;
         first = 0;
     }
     return 0;
@@ -227,7 +209,7 @@ static int make_case(work *w, uint64_t seed) {
         return cli_fail("vectors: %s: %s", w->name, w->exact.error.message);
     if (oracle_open(&w->moved, m, w->params, NULL) || oracle_shapes(&w->moved))
         return cli_fail("vectors: %s: %s", w->name, w->moved.error.message);
-    fprintf(w->manifest,
+    fprintf(w->set.manifest,
             "%s\n  {\"name\": \"%s\", \"mechanism\": \"%s\", \"mode\": \"%s\",\n   \"params\": %s,\n   "
             "\"inputs\": {",
             w->is == cases ? "" : ",", w->name, m->name, w->is->name, w->is->params);
@@ -240,7 +222,7 @@ static int make_case(work *w, uint64_t seed) {
     if (write_results(w, "outputs", ORACLE_OUTPUT, "", 0) ||
         write_results(w, "gradients", ORACLE_INPUT, "d_", 0.01 * gradients))
         return 2;
-    fprintf(w->manifest, "}}");
+    fprintf(w->set.manifest, "}}");
     return 0;
 }
 
@@ -249,12 +231,12 @@ int hard_vectors(const char *out, uint64_t seed) {
     size_t size = 0;
     if (cli_make_folder(out, "--out")) return 2;
     work *w = calloc(1, sizeof *w);
-    if (!w || !(w->manifest = open_memstream(&text, &size))) {
+    if (!w || !(w->set.manifest = open_memstream(&text, &size))) {
         free(w);
         return cli_fail("vectors: out of memory");
     }
-    w->out = out;
-    fprintf(w->manifest,
+    w->set.folder = out;
+    fprintf(w->set.manifest,
             "{\"version\": 1, \"note\": \"seqmix %s, the hard set, seed %llu\",\n \"f64_tol\": 1e-10,\n "
             "\"cases\": [",
             SMX_VERSION, (unsigned long long)seed);
@@ -266,9 +248,9 @@ int hard_vectors(const char *out, uint64_t seed) {
         json_free(w->params);
         w->params = NULL;
     }
-    fprintf(w->manifest, "\n ]}\n");
-    int bad = ferror(w->manifest);
-    bad |= fclose(w->manifest);
+    fprintf(w->set.manifest, "\n ]}\n");
+    int bad = ferror(w->set.manifest);
+    bad |= fclose(w->set.manifest);
     if (!status && bad) status = cli_fail("vectors: out of memory");
     char *readme = malloc(sizeof about + strlen(vectors_readme));
     if (!readme && !status) status = cli_fail("vectors: out of memory");
@@ -283,7 +265,8 @@ int hard_vectors(const char *out, uint64_t seed) {
     snprintf(path, sizeof path, "%s/manifest.json", out);
     if (!status) status = cli_write_file(path, text, size);
     if (!status)
-        printf("vectors: %zu cases, %zu arrays in %s\n", sizeof cases / sizeof *cases - 1, w->arrays, out);
+        printf("vectors: %zu cases, %zu arrays in %s\n", sizeof cases / sizeof *cases - 1, w->set.arrays,
+               out);
     free(text);
     free(w);
     return status;

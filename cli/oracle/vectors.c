@@ -36,7 +36,7 @@ typedef struct {
 } draw_state;
 
 typedef struct {
-    const char *out;
+    vectors_set set;
     uint64_t seed;
     long length, width, batch; // 0: the case's own
     int may_fail;              // whether the mechanism can have these sizes is being tried
@@ -53,8 +53,6 @@ typedef struct {
     oracle_batch exact, rounded;                  // as drawn; inputs moved by rounding
     double scale[2 * ORACLE_MAX_ARRAYS];          // of each result
     double moved[FORMATS][2 * ORACLE_MAX_ARRAYS]; // largest change by rounding, relative to the scale
-    FILE *manifest;
-    size_t arrays;
 } work;
 
 static int fail(const work *w, const char *why) {
@@ -216,48 +214,30 @@ static double tolerance(const work *w, int f, size_t i) {
 
 // ---- Writing
 
-static int write_array(work *w, const char *prefix, const char *name, const npy *a, const double *tolerances,
-                       double scale, int first) {
-    char path[4096], file[256];
-    smx_error error;
-    snprintf(file, sizeof file, "%s.%s%s.npy", w->name, prefix, name);
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", w->out, file) >= sizeof path)
-        return cli_fail("vectors: --out: the path is too long");
-    if (npy_write(path, a->dtype, a->ndim, a->shape, a->data, &error))
-        return cli_fail("vectors: %s", error.message);
-    fprintf(w->manifest, "%s\n    \"%s\": {\"file\": \"%s\", \"shape\": [", first ? "" : ",", name, file);
-    for (size_t d = 0; d < a->ndim; d++) fprintf(w->manifest, d ? ", %zu" : "%zu", a->shape[d]);
-    fprintf(w->manifest, "], \"dtype\": \"%s\"", npy_dtype_name(a->dtype));
-    if (tolerances)
-        fprintf(w->manifest, ", \"scale\": %.17g, \"f32_tol\": %.3g, \"f16_tol\": %.3g, \"bf16_tol\": %.3g",
-                scale, tolerances[0], tolerances[1], tolerances[2]);
-    fprintf(w->manifest, "}");
-    w->arrays++;
-    return 0;
-}
-
 static int write_inputs(work *w) {
-    fprintf(w->manifest, ",\n   \"inputs\": {");
+    fprintf(w->set.manifest, ",\n   \"inputs\": {");
     for (size_t i = 0; i < w->n_inputs; i++)
-        if (write_array(w, "", w->of[i]->name, &w->inputs[i], NULL, 0, !i)) return 2;
-    fprintf(w->manifest, "}");
+        if (vectors_put(&w->set, w->name, "", w->of[i]->name, &w->inputs[i], "", !i)) return 2;
+    fprintf(w->set.manifest, "}");
     return 0;
 }
 
 static int write_results(work *w, const char *part, oracle_kind kind, const char *prefix) {
     int first = 1;
-    fprintf(w->manifest, ",\n   \"%s\": {", part);
+    fprintf(w->set.manifest, ",\n   \"%s\": {", part);
     for (size_t i = 0; i < w->exact.n_results; i++) {
         const oracle_batch_result *r = &w->exact.results[i];
         if (r->is->kind != kind) continue;
         npy a = {NPY_F8, r->ndim, {0}, r->count, r->data};
         memcpy(a.shape, r->shape, sizeof a.shape);
-        double tolerances[FORMATS];
-        for (int f = 0; f < FORMATS; f++) tolerances[f] = tolerance(w, f, i);
-        if (write_array(w, prefix, r->is->name, &a, tolerances, w->scale[i], first)) return 2;
+        char judged[160];
+        snprintf(judged, sizeof judged,
+                 ", \"scale\": %.17g, \"f32_tol\": %.3g, \"f16_tol\": %.3g, \"bf16_tol\": %.3g", w->scale[i],
+                 tolerance(w, 0, i), tolerance(w, 1, i), tolerance(w, 2, i));
+        if (vectors_put(&w->set, w->name, prefix, r->is->name, &a, judged, first)) return 2;
         first = 0;
     }
-    fprintf(w->manifest, "}");
+    fprintf(w->set.manifest, "}");
     return 0;
 }
 
@@ -327,15 +307,15 @@ static int make_case(work *w, size_t *n) {
     w->may_fail = 0;
     if (!found) return left_out ? 0 : 2;
     const int first = !(*n)++;
-    fprintf(w->manifest,
+    fprintf(w->set.manifest,
             "%s\n  {\"name\": \"%s\", \"mechanism\": \"%s\", \"mode\": \"%s\",\n   \"params\": %s",
             first ? "" : ",", w->name, w->mechanism->name, w->is->name, w->text);
-    if (w->sequences) fprintf(w->manifest, ", \"batch\": [%zu]", w->sequences);
+    if (w->sequences) fprintf(w->set.manifest, ", \"batch\": [%zu]", w->sequences);
     if (write_inputs(w) || write_results(w, "outputs", ORACLE_OUTPUT, "") ||
         write_results(w, "intermediates", ORACLE_MIDDLE, "mid_") ||
         write_results(w, "gradients", ORACLE_INPUT, "d_"))
         return 2;
-    fprintf(w->manifest, "}");
+    fprintf(w->set.manifest, "}");
     return 0;
 }
 
@@ -343,26 +323,26 @@ static int make_case(work *w, size_t *n) {
 static int make_set(work *w) {
     char path[4096], *text = NULL;
     size_t size = 0, cases = 0;
-    if (cli_make_folder(w->out, "--out")) return 2;
-    w->manifest = open_memstream(&text, &size);
-    if (!w->manifest) return cli_fail("vectors: out of memory");
-    fprintf(w->manifest,
+    if (cli_make_folder(w->set.folder, "--out")) return 2;
+    w->set.manifest = open_memstream(&text, &size);
+    if (!w->set.manifest) return cli_fail("vectors: out of memory");
+    fprintf(w->set.manifest,
             "{\"version\": 1, \"note\": \"seqmix %s, seed %llu; README.md tells what is what\",\n"
             " \"f64_tol\": %.3g,\n \"cases\": [",
             SMX_VERSION, (unsigned long long)w->seed, compare_formats[0].tol);
     int status = 0;
     for (w->is = vectors_cases; w->is->mechanism && !status; w->is++) status = make_case(w, &cases);
-    fprintf(w->manifest, "\n ]}\n");
-    int bad = ferror(w->manifest);
-    bad |= fclose(w->manifest);
+    fprintf(w->set.manifest, "\n ]}\n");
+    int bad = ferror(w->set.manifest);
+    bad |= fclose(w->set.manifest);
     if (!status && bad) status = cli_fail("vectors: out of memory");
-    snprintf(path, sizeof path, "%s/README.md", w->out);
+    snprintf(path, sizeof path, "%s/README.md", w->set.folder);
     if (!status) status = cli_write_file(path, vectors_readme, strlen(vectors_readme));
     cli_finish_folder();
-    snprintf(path, sizeof path, "%s/manifest.json", w->out);
+    snprintf(path, sizeof path, "%s/manifest.json", w->set.folder);
     if (!status) status = cli_write_file(path, text, size);
     free(text);
-    if (!status) printf("vectors: %zu cases, %zu arrays in %s\n", cases, w->arrays, w->out);
+    if (!status) printf("vectors: %zu cases, %zu arrays in %s\n", cases, w->set.arrays, w->set.folder);
     return status;
 }
 
@@ -409,7 +389,7 @@ static int vectors(int argc, char **argv) {
     if (o.hard) return hard_vectors(out, strtoull(seed, NULL, 10));
     work *w = calloc(1, sizeof *w);
     if (!w) return cli_fail("vectors: out of memory");
-    w->out = out;
+    w->set.folder = out;
     w->seed = strtoull(seed, NULL, 10);
     w->length = o.length;
     w->width = o.width;

@@ -3,6 +3,8 @@
 #ifndef CLI_VECTORS_H
 #define CLI_VECTORS_H
 
+#include <stdio.h>
+
 #include "oracle_cases.h"
 
 typedef struct {
@@ -30,5 +32,16 @@ const vectors_range *vectors_range_of(const char *mechanism, const char *input);
 double vectors_margin(const oracle_case *c);
 
 extern const char vectors_readme[];
+
+// vectors_set.c: a set as it is written.
+typedef struct {
+    const char *folder;
+    FILE *manifest;
+    size_t arrays; // written so far
+} vectors_set;
+// Writes the array `name` of a case as CASE.PREFIXNAME.npy, and its entry in the manifest, which ends with
+// `judged` (", ..." or ""); first: of its part. 0, or 2 with the sentence printed.
+int vectors_put(vectors_set *set, const char *of, const char *prefix, const char *name, const npy *a,
+                const char *judged, int first);
 
 #endif

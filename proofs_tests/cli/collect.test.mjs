@@ -354,15 +354,20 @@ test('while jobs are begun the best is not final; fewer seeds do not win; the en
             `mqar +cat +1 +${best} .*the ${end[0]} rate tried: try ${end[1]} ones; 1 with fewer seeds not considered\n`,
         ),
     );
-    // So does the report.
+    // So do summary.csv and the report.
+    const note = `the ${end[0]} rate tried: try ${end[1]} ones; 1 with fewer seeds not considered`;
+    const lines = linesOf(readFileSync(join(early, 'summary.csv'), 'utf8'));
+    assert.match(lines[0], /,best,note$/);
+    assert.deepEqual(
+        lines.slice(1).filter((line) => !/,[01],$|,1,the (larg|small)est rate tried: [^,]*$/.test(line)),
+        [],
+    );
+    assert.equal(lines.filter((line) => line.endsWith(`,1,${note}`)).length, 1);
     assert.equal(seqmix(['report', early]).status, 0);
     const page = readFileSync(join(early, 'report.html'), 'utf8');
     const { settings: shown } = JSON.parse(/id="results">([^<]*)<\/script>/.exec(page)[1]);
     const chosen = shown.find(({ keys, best }) => best && keys.mixer === 'cat');
-    assert.equal(
-        chosen.note,
-        `the ${end[0]} rate tried: try ${end[1]} ones; 1 with fewer seeds not considered`,
-    );
+    assert.equal(chosen.note, note);
     // One result, none yet, and a folder that is none.
     const alone = file('alone');
     cpSync(dirname(paths[0]), join(alone, basename(dirname(paths[0]))), { recursive: true });

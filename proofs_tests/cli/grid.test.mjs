@@ -63,6 +63,24 @@ test('a grid is one command a line: runs times values times seeds, and no job tw
     assert.deepEqual(parts.sort(), lines.sort());
 });
 
+test('--count with a folder says what is done there, begun and left', () => {
+    const grid = ['grid', `${tiny}&mixer=cat~mixer=attention`, 'rate=0.001,0.01', '--seeds', '2'];
+    const out = ['--out', file('counted'), '--eval', '20'];
+    const counted = () =>
+        /\n(\d+ of \d+ done in .*counted, \d+ begun); what/.exec(
+            seqmix(...grid, ...out, '--count').stdout,
+        )[1];
+    assert.equal(counted(), `0 of 8 done in ${file('counted')}, 0 begun`);
+    const configs = linesOf(seqmix(...grid, ...out).stdout).map((line) => /'([^']*)'/.exec(line)[1]);
+    for (const config of configs.slice(0, 4)) assert.equal(job(config, file('counted')).status, 0);
+    assert.equal(counted(), `4 of 8 done in ${file('counted')}, 0 begun`);
+    // One that has a checkpoint alone, beside one that has both.
+    const [one, other] = filesIn(file('counted')).filter((name) => name.endsWith('.json'));
+    for (const path of [one, other]) writeFileSync(path.replace('.json', '.safetensors'), 'begun');
+    rmSync(one);
+    assert.equal(counted(), `3 of 8 done in ${file('counted')}, 1 begun`);
+});
+
 test('a range is spaced evenly, or in the logarithm', () => {
     const values = (key, axis) =>
         linesOf(seqmix('grid', tiny, axis, '--out', 'x').stdout).map(
