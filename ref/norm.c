@@ -36,6 +36,39 @@ void ref_layernorm_bwd(double *dx, double *dgain, double *dbias, const double *d
     }
 }
 
+// Ioffe & Szegedy 2015, Alg. 1, with biased variance
+void ref_batchnorm_fwd(double *y, double *stats, const double *x, const double *gain, const double *bias,
+                       size_t N, size_t rows, size_t D, double eps) {
+    for (size_t c = 0; c < D; c++) {
+        double mean = 0, var = 0;
+        for (size_t r = 0; r < rows; r++) mean += x[r * D + c] / (double)rows;
+        for (size_t r = 0; r < rows; r++) var += (x[r * D + c] - mean) * (x[r * D + c] - mean) / (double)rows;
+        stats[2 * c] = mean;
+        stats[2 * c + 1] = 1 / sqrt(var + eps);
+        for (size_t r = 0; r < N; r++)
+            y[r * D + c] = (x[r * D + c] - mean) * stats[2 * c + 1] * gain[c] + bias[c];
+    }
+}
+
+// Sec. 3: dx = gain rstd (dy - mean(dy) - xhat mean(dy xhat))
+void ref_batchnorm_bwd(double *dx, double *dgain, double *dbias, const double *dy, const double *x,
+                       const double *gain, const double *stats, size_t N, size_t rows, size_t D) {
+    for (size_t c = 0; c < D; c++) {
+        const double mean = stats[2 * c], rstd = stats[2 * c + 1];
+        double sum = 0, sum_x = 0;
+        for (size_t r = 0; r < rows; r++) {
+            sum += dy[r * D + c];
+            sum_x += dy[r * D + c] * (x[r * D + c] - mean) * rstd;
+        }
+        dgain[c] += sum_x;
+        dbias[c] += sum;
+        for (size_t r = 0; r < N; r++) {
+            const double xhat = (x[r * D + c] - mean) * rstd, g = dy[r * D + c];
+            dx[r * D + c] = r < rows ? gain[c] * rstd * (g - (sum + xhat * sum_x) / (double)rows) : 0;
+        }
+    }
+}
+
 // Zhang & Sennrich 2019, eps inside the root
 void ref_rmsnorm_fwd(double *y, double *rstd, const double *x, const double *gain, size_t N, size_t D,
                      double eps) {

@@ -59,6 +59,10 @@ static int audit_one(const char *text) {
                 if (share[i * L + j] > AUDIT_ROUNDING) last = j;
             if (last > i) printf("row %zu is moved by row %zu\n", i, last);
         }
+        if (c->common.norm == NORM_BATCH)
+            puts(
+                "norm=batch, around the mixer: while training an output sees every row of the batch, later ones "
+                "too; afterwards none, by the running statistics.");
         status = r.measured != r.claimed;
     }
     free(share);

@@ -19,6 +19,9 @@ def _norm(x, w, name):
         return x
     if NORM == 'layer':
         return F.layer_norm(x, x.shape[-1:], w[name + '.gain'], w[name + '.bias'], 1e-5)
+    if NORM == 'batch':
+        x = (x - w[name + '.mean'].detach()) * (w[name + '.variance'].detach() + 1e-5).rsqrt()
+        return x * w[name + '.gain'] + w[name + '.bias']
     return x * (x.square().mean(-1, keepdim=True) + 1e-5).rsqrt() * w[name + '.gain']
 
 

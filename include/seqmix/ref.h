@@ -260,6 +260,12 @@ void ref_layernorm_fwd(double *y, double *stats, const double *x, const double *
                        size_t N, size_t D, double eps);
 void ref_layernorm_bwd(double *dx, double *dgain, double *dbias, const double *dy, const double *x,
                        const double *gain, const double *stats, size_t N, size_t D);
+// The same over rows: stats [D][2]. Of fewer rows than N, the first `rows`, statistics are taken (Ioffe &
+// Szegedy 2015, Alg. 1); the others' gradient is 0.
+void ref_batchnorm_fwd(double *y, double *stats, const double *x, const double *gain, const double *bias,
+                       size_t N, size_t rows, size_t D, double eps);
+void ref_batchnorm_bwd(double *dx, double *dgain, double *dbias, const double *dy, const double *x,
+                       const double *gain, const double *stats, size_t N, size_t rows, size_t D);
 // gain (and with it dgain) may be NULL: 1.
 void ref_rmsnorm_fwd(double *y, double *rstd, const double *x, const double *gain, size_t N, size_t D,
                      double eps);

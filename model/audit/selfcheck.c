@@ -23,6 +23,7 @@ static const struct {
      "mixer=cat&norm=rms&mlp=1&activation=silu&position=rope&filter_kind=multi_head&" SMALL},
     {"alibi, bidirectional", "mixer=attention&position=alibi&causal=0&" SMALL},
     {"sinusoidal positions, xavier, ar", "mixer=attention&position=sinusoidal&init=xavier&" SMALL "&task=ar"},
+    {"batch norm", "mixer=cat&norm=batch&mlp=1&" SMALL},
     {"dropout", "mixer=cat&norm=rms&mlp=1&dropout=0.2&" SMALL},
 };
 enum { EXTRAS = sizeof extras / sizeof *extras };

@@ -14,6 +14,7 @@ graph *graph_new(enum graph_mode mode, params *p, size_t B, size_t L) {
     g->params = p;
     g->B = B;
     g->L = L;
+    g->given = B;
     g->share = share_of(B, NULL, 0);
     g->span = mode == GRAPH_STREAM && L > STREAM_ROWS ? STREAM_ROWS : L;
     g->failed_tensor = (tensor){.rank = 4, .shape = {1 << 20, 1 << 20, 1 << 20, 1 << 20}, .n = 1};
@@ -165,6 +166,13 @@ tensor *graph_param(graph *g, const char *name, init start, int decays, uint32_t
     t->weight = found;
     memcpy(t->name, full, sizeof t->name);
     t->needs_grad = g->mode == GRAPH_TRAIN;
+    return t;
+}
+
+tensor *graph_running(graph *g, const char *name, size_t n, double start) {
+    tensor *t = graph_param(g, name, (init){INIT_CONSTANT, start}, 0, 1, (uint32_t[]){(uint32_t)n});
+    if (!g->failed) ((param *)t->weight)->running = 1;
+    t->needs_grad = 0;
     return t;
 }
 

@@ -130,6 +130,7 @@ struct graph {
     // Of GRAPH_TRAIN: the step of training that is replayed, from 1 on; 0: none (an evaluation, a look back),
     // and what belongs to training alone, such as dropout, does nothing.
     uint64_t step;
+    size_t given;      // sequences that hold samples, the first of the batch: what statistics are taken over
     uint32_t dropouts; // places of dropout so far, which number its draws
     smx_parallel_for parallel;
     void *pool;
@@ -155,6 +156,8 @@ tensor *graph_name(graph *g, tensor *t, const char *name); // returns t
 
 // A weight; decays: 1 for matrices.
 tensor *graph_param(graph *g, const char *name, init start, int decays, uint32_t rank, const uint32_t *shape);
+// A vector that training moves but no gradient does (param.running).
+tensor *graph_running(graph *g, const char *name, size_t n, double start);
 // A node of this operation, its output returned; attributes (NULL where the operation has none) are copied.
 // Nodes run in the order in which they are made, and gradients meet in the reverse order: make at most one
 // node in an argument list (C leaves the order of arguments open). Weights may be made anywhere.

@@ -39,6 +39,7 @@ typedef struct {
     uint32_t rank, shape[4];
     size_t n, offset; // floats, and where in the arrays below
     int decays;       // weight decay applies: matrices only
+    int running;      // not trained: moved towards what the batch says, which a step's forward leaves in m
     init start;
 } param;
 typedef struct {

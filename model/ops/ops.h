@@ -55,6 +55,11 @@ tensor *op_rmsnorm(graph *g, tensor *x, tensor *gain, size_t parts);
 tensor *op_rms(graph *g, tensor *x, size_t parts); // the same without a gain
 tensor *op_unitnorm(graph *g, tensor *x, size_t parts);
 
+// ---- batchnorm.c
+// Columns over all rows of the batch's samples in a step of training, by the running mean and variance [D]
+// (graph_running) elsewhere; gain, bias [D]
+tensor *op_batchnorm(graph *g, tensor *x, tensor *gain, tensor *bias, tensor *mean, tensor *variance);
+
 // ---- tokens.c
 // Tokens of the graph -> [B][L][D]
 tensor *op_embedding(graph *g, tensor *table);

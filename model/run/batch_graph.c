@@ -130,6 +130,7 @@ static void collect_rows(batch_graph *s) {
 
 void batch_graph_fill(batch_graph *s, uint64_t seed, uint32_t stream, uint64_t first, size_t count) {
     graph_pieces(s->g, s->B, fill_one, &(filling){s, seed, first, stream, count});
+    s->g->given = count < s->B ? count : s->B;
     collect_rows(s);
 }
 
@@ -142,6 +143,7 @@ void batch_graph_give(batch_graph *s, const smx_batch *batch, size_t sequences) 
         s->target_values[i] = batch->target_values ? batch->target_values[i] : __builtin_nanf("");
     }
     for (size_t b = sequences; b < s->B; b++) leave_empty(s, b);
+    s->g->given = sequences;
     collect_rows(s);
 }
 

@@ -23,6 +23,8 @@ static const char losses_name[] = "training:loss";
 static const char format_with_checksum[] = "seqmix2"; // files of format seqmix have none
 static const char before_checksum[] = "\"checksum\":\"";
 
+// The optimiser has no state of what it does not train.
+static int has_kind(int kind, const param *p) { return !kind || !p->running; }
 static float *kind_data(const smx_run *r, int kind, const param *p) {
     float *all[KINDS] = {r->weights.data, r->weights.m, r->weights.v};
     return all[kind] + p->offset;
@@ -55,6 +57,7 @@ static size_t write_header(const smx_run *r, char *to, size_t room) {
     for (int k = 0; k < KINDS; k++)
         for (size_t i = 0; i < r->weights.count; i++) {
             const param *p = r->weights.list[i];
+            if (!has_kind(k, p)) continue;
             PUT(",\"%s%s\":{\"dtype\":\"F32\",\"shape\":[", kinds[k], p->name);
             for (uint32_t d = 0; d < p->rank; d++) PUT(d ? ",%u" : "%u", p->shape[d]);
             PUT("],\"data_offsets\":[%zu,%zu]}", offset, offset + 4 * p->n);
@@ -70,7 +73,9 @@ static size_t write_header(const smx_run *r, char *to, size_t room) {
 
 void *smx_run_save(const smx_run *r, size_t *size, smx_error *error) {
     size_t header = write_header(r, NULL, 0), padded = (header + 7) / 8 * 8, floats = r->n_losses;
-    for (size_t i = 0; i < r->weights.count; i++) floats += KINDS * r->weights.list[i]->n;
+    for (int k = 0; k < KINDS; k++)
+        for (size_t i = 0; i < r->weights.count; i++)
+            if (has_kind(k, r->weights.list[i])) floats += r->weights.list[i]->n;
     *size = 8 + padded + 4 * floats;
     char *bytes = malloc(*size + 1);
     if (!bytes) {
@@ -84,6 +89,7 @@ void *smx_run_save(const smx_run *r, size_t *size, smx_error *error) {
     for (int k = 0; k < KINDS; k++)
         for (size_t i = 0; i < r->weights.count; i++) {
             const param *p = r->weights.list[i];
+            if (!has_kind(k, p)) continue;
             memcpy(at, kind_data(r, k, p), 4 * p->n);
             at += 4 * p->n;
         }
@@ -137,13 +143,16 @@ static const char *kind_name(char to[96], int kind, const param *p) {
 // or not at all (weights from elsewhere: it starts afresh).
 static int kinds_of(const tensors *file, const params *needed) {
     char name[96];
-    return json_get(file->header, kind_name(name, 1, needed->list[0])) ? KINDS : 1;
+    size_t i = 0;
+    while (needed->list[i]->running) i++; // (the head is trained)
+    return json_get(file->header, kind_name(name, 1, needed->list[i])) ? KINDS : 1;
 }
 
 static int is_used(const params *needed, int n_kinds, const char *name) {
     for (int k = 0; k < n_kinds; k++) {
         const size_t n = strlen(kinds[k]);
-        if (!strncmp(name, kinds[k], n) && params_find(needed, name + n)) return 1;
+        const param *p = strncmp(name, kinds[k], n) ? NULL : params_find(needed, name + n);
+        if (p && has_kind(k, p)) return 1;
     }
     return !strcmp(name, "__metadata__") || !strcmp(name, losses_name);
 }
@@ -156,7 +165,8 @@ static int check_weights(const params *needed, const void *context, smx_error *e
     char name[96];
     for (int k = 0; k < n_kinds; k++)
         for (size_t i = 0; i < needed->count; i++)
-            if (read_tensor(file, kind_name(name, k, needed->list[i]), needed->list[i], NULL, 0, e))
+            if (has_kind(k, needed->list[i]) &&
+                read_tensor(file, kind_name(name, k, needed->list[i]), needed->list[i], NULL, 0, e))
                 return -1;
     for (const json *t = file->header->child; t; t = t->next)
         if (!is_used(needed, n_kinds, t->key))
@@ -170,7 +180,9 @@ static int read_tensors(smx_run *r, const tensors *file, smx_error *e) {
     for (int k = 0; k < n_kinds; k++)
         for (size_t i = 0; i < r->weights.count; i++) {
             const param *p = r->weights.list[i];
-            if (read_tensor(file, kind_name(name, k, p), p, kind_data(r, k, p), k == 2, e)) return -1;
+            const int square = k == 2 || (p->running && p->start.scale > 0); // (a variance starts at 1)
+            if (has_kind(k, p) && read_tensor(file, kind_name(name, k, p), p, kind_data(r, k, p), square, e))
+                return -1;
         }
     return 0;
 }

@@ -30,8 +30,12 @@ static tensor *norm(graph *g, const config *c, tensor *x, const char *name) {
     tensor *gain = weight_vector(g, "gain", D, 1.0), *y;
     if (c->common.norm == NORM_RMS)
         y = op_rmsnorm(g, x, gain, 1);
-    else
+    else if (c->common.norm == NORM_LAYER)
         y = op_layernorm(g, x, gain, weight_vector(g, "bias", D, 0.0));
+    else {
+        tensor *bias = weight_vector(g, "bias", D, 0.0), *mean = graph_running(g, "mean", D, 0.0);
+        y = op_batchnorm(g, x, gain, bias, mean, graph_running(g, "variance", D, 1.0));
+    }
     graph_pop(g);
     return y;
 }
@@ -110,8 +114,11 @@ model model_build(graph *g, const config *c, const smx_task_instance *task, int 
         x = model_block(g, config_of_block(c, i, &view), x);
         graph_pop(g);
     }
-    if (task->per_position && !all_rows) x = op_gather(g, x);
+    // Where batches have statistics, all rows count, not only those that are asked for.
+    const int gather = task->per_position && !all_rows, late = c->common.norm == NORM_BATCH;
+    if (gather && !late) x = op_gather(g, x);
     x = m.rows = norm(g, c, x, "norm");
+    if (gather && late) x = m.rows = op_gather(g, x);
     if (!task->per_position) x = m.pooled = op_meanpool(g, x);
     size_t classes = task->classes ? task->classes : 1;
     m.logits = op_linear(g, x, weight_matrix(g, "head", D, classes, start_matrix(c, D, classes)),

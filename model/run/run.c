@@ -77,6 +77,10 @@ int smx_run_share(smx_run *r, const smx_ranks *ranks, smx_error *error) {
     if (r->c->common.fast)
         return config_fail(error, r->c, "fast",
                            "0 for several processes: the bits would depend on the machines");
+    if (r->c->common.norm == NORM_BATCH)
+        return config_fail(
+            error, r->c, "norm",
+            "none, layer or rms for several processes: a batch's statistics are of one process");
     const run_mode before = run_enter(r);
     batch_graph own;
     r->ranks = *ranks;
@@ -105,7 +109,8 @@ void smx_run_metrics(const smx_run *r, smx_metrics *m) {
                        .rate = r->rate,
                        .gradient_norm = r->gradient_norm,
                        .steps = r->c->common.steps};
-    for (size_t i = 0; i < r->weights.count; i++) m->params += r->weights.list[i]->n;
+    for (size_t i = 0; i < r->weights.count; i++)
+        if (!r->weights.list[i]->running) m->params += r->weights.list[i]->n;
     m->bytes = r->train.g->bytes + r->train.g->owned_bytes + 4 * sizeof(float) * r->weights.total;
     for (size_t i = 0; i < r->train.g->n_nodes; i++) m->flops += 3 * r->train.g->nodes[i].flops;
 }

@@ -37,11 +37,19 @@ static smx_adamw_opts options(smx_run *r, double norm) {
     return o;
 }
 
+// A running statistic goes a tenth of the way to the batch's.
+static void follow(float *running, const float *batch, size_t n) {
+    for (size_t i = 0; i < n; i++) running[i] += 0.1f * (batch[i] - running[i]);
+}
 static void update(smx_run *r, smx_adamw_opts o) {
     const params *w = &r->weights;
     const float decay = (float)r->c->common.decay;
     for (size_t i = 0; i < w->count; i++) {
         const param *p = w->list[i];
+        if (p->running) {
+            follow(w->data + p->offset, w->m + p->offset, p->n);
+            continue;
+        }
         o.wd = p->decays ? decay : 0.0f;
         smx_adamw(w->data + p->offset, w->m + p->offset, w->v + p->offset, w->grad + p->offset, p->n, &o);
     }

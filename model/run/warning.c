@@ -31,6 +31,10 @@ const char *smx_run_warning(smx_run *r) {
             "in this mode mixer=%s sees %zu token%s ahead in each block, and task=%s asks before the end: what it learns may be read "
             "off the future; seqmix audit lists the causal modes",
             r->c->of_mixer.name, ahead, ahead == 1 ? "" : "s", r->c->of_task.name);
+    if (r->c->common.norm == NORM_BATCH && task->per_position && task->max_targets > 1)
+        add(r,
+            "norm=batch sees ahead while training: its statistics are of all rows of the batch; elsewhere it goes by "
+            "the running ones");
     if (r->unchecked) add(r, "this checkpoint carried no checksum: damage to it would go unnoticed");
     return r->warning;
 }

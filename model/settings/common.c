@@ -20,7 +20,11 @@ const config_key common_keys[] = {
     INT_KEY("width", S, width, "32", 1, 4096, "numbers per token inside the model (D)", "model"),
     INT_KEY("blocks", S, blocks, "1", 1, 64, "blocks one after another (N)", "model"),
     INT_KEY("heads", S, heads, "1", 1, 256, "heads of a block (H); divides width", "model"),
-    WORD_KEY("norm", S, norm, NORMS, "none", "norm before each half of a block and before the head", "model"),
+    WORD_KEY(
+        "norm", S, norm, NORMS, "none",
+        "norm before each half of a block and before the head; batch: over all rows of a batch while training, "
+        "running statistics elsewhere",
+        "model"),
     INT_KEY("mlp", S, mlp, "0", 0, 16, "hidden width of the MLP half as a multiple of width; 0: no MLP",
             "model"),
     WORD_KEY("activation", S, activation, ACTIVATIONS, "gelu", "of the MLP", "model"),

@@ -5,7 +5,7 @@
 
 #include "key.h"
 
-#define NORMS(W) W(NORM_NONE, "none") W(NORM_LAYER, "layer") W(NORM_RMS, "rms")
+#define NORMS(W) W(NORM_NONE, "none") W(NORM_LAYER, "layer") W(NORM_RMS, "rms") W(NORM_BATCH, "batch")
 #define ACTIVATIONS(W) W(ACTIVATION_GELU, "gelu") W(ACTIVATION_SILU, "silu")
 #define POSITIONS(W)                                                                                         \
     W(POSITION_NONE, "none")                                                                                 \

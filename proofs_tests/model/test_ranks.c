@@ -215,6 +215,7 @@ static void what_is_refused(void **state) {
     refusal("batch=3", 0, 0, "0 processes cannot share");
     refusal("batch=32", 2, 2, "process 2 is not one of 2");
     refusal("batch=32&fast=1", 0, 2, "fast");
+    refusal("batch=32&norm=batch", 0, 2, "norm=batch does not fit");
 }
 
 int main(void) {

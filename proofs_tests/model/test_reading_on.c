@@ -164,6 +164,7 @@ static void other_forms(void **unused) {
         "task=own&channels=3&classes=5&mixer=gla&answers=one&length=40",
         "task=own&channels=0&classes=7&vocab=9&mixer=attention&answers=one&position=rope&length=40",
         "task=own&channels=2&mixer=mamba&norm=rms&position=sinusoidal&length=40",
+        "task=own&channels=2&mixer=cat&norm=batch&mlp=1&length=40",
         "task=cumsum&mixer=attention&position=alibi&heads=2&length=40",
         "task=cumsum&mixer=las&heads=3&width=30&length=40",
     };

@@ -105,6 +105,7 @@ static void threads_change_nothing(void **state) {
         RECALL "&batch=9&norm=rms&filter_kind=multi_head&heads=4&position=rope",
         "mixer=attention&task=mqar&batch=5&mlp=1&activation=silu&position=alibi",
         "mixer=gla&task=mqar&batch=5&width=18&mlp=1&dropout=0.3",
+        "mixer=cat&task=mqar&batch=5&width=18&mlp=1&norm=batch&blocks=2",
     };
     for (size_t i = 0; i < CHECK_COUNT(configs); i++) {
         uint64_t want = digest_after(configs[i], 6);
@@ -311,6 +312,7 @@ static void resumed_continues(void **state) {
     (void)state;
     resumed(RECALL "&steps=40&schedule=cosine&decay=0.01&norm=rms");
     resumed(RECALL "&steps=40&mlp=1&dropout=0.2");
+    resumed(RECALL "&steps=40&mlp=1&norm=batch");
 }
 
 // ---- What belongs to training alone ---------------------------------------------------------------------
@@ -354,6 +356,97 @@ static void dropout_is_of_training_only(void **state) {
     assert_true(loss[0] != loss[1]);
     smx_run_close(runs[0]);
     smx_run_close(runs[1]);
+}
+
+static const float *weight_of(smx_run *r, const char *name, size_t n) {
+    smx_error e = {0};
+    smx_tensor t;
+    if (smx_run_tensor(r, name, &t, &e) || t.rank != 1 || t.shape[0] != n)
+        fail_msg("%s: %s", name, e.message);
+    return t.data;
+}
+// The first block's statistics after two steps against the embedding of the very samples: a tenth of the way
+// each; not by evaluations, looks and a step that fails; evaluations go by them, whole or in part.
+static void batch_norm_runs_on(void **state) {
+    (void)state;
+    enum { D = 16, B = 4, L = 64, N = B * L };
+    smx_error e = {0};
+    smx_run *r = open_run("mixer=cat&task=mqar&width=16&batch=4&norm=batch&seed=3");
+    double mean[D] = {0}, variance[D];
+    for (size_t c = 0; c < D; c++) variance[c] = 1;
+    for (int k = 0; k < 2; k++) {
+        smx_tensor table;
+        double sum[D] = {0}, square[D] = {0};
+        smx_evaluation out;
+        smx_sample sample;
+        assert_int_equal(smx_run_tensor(r, "embedding", &table, &e), 0);
+        float *rows = malloc(table.shape[0] * D * sizeof *rows); // before the step moves it
+        memcpy(rows, table.data, table.shape[0] * D * sizeof *rows);
+        int32_t *tokens = malloc(N * sizeof *tokens);
+        for (size_t b = 0; b < B; b++) {
+            assert_int_equal(smx_run_look(r, SMX_STREAM_TRAIN, (uint64_t)k * B + b, 0, &sample, &e), 0);
+            memcpy(tokens + b * L, sample.tokens, L * sizeof *tokens);
+        }
+        for (size_t i = 0; i < N; i++)
+            for (size_t c = 0; c < D; c++) sum[c] += rows[tokens[i] * D + (int)c] / (double)N;
+        for (size_t i = 0; i < N; i++)
+            for (size_t c = 0; c < D; c++)
+                square[c] += pow(rows[tokens[i] * D + (int)c] - sum[c], 2) / (N - 1);
+        step(r, 1);
+        assert_int_equal(smx_run_evaluate(r, 8, 0, &out, &e), 0);
+        for (size_t c = 0; c < D; c++) {
+            mean[c] += 0.1 * (sum[c] - mean[c]);
+            variance[c] += 0.1 * (square[c] - variance[c]);
+        }
+        check_close("running mean", weight_of(r, "block0.norm_1.mean", D), mean, D, 1e-5, 0);
+        check_close("running variance", weight_of(r, "block0.norm_1.variance", D), variance, D, 1e-5, 0);
+        free(rows);
+        free(tokens);
+    }
+    // A short batch of the caller's in the training graph, the same in the evaluation's own.
+    smx_evaluation by_own, by_given;
+    int32_t tokens[3 * L], targets[3 * L];
+    for (size_t b = 0; b < 3; b++) {
+        smx_sample sample;
+        assert_int_equal(smx_run_look(r, SMX_STREAM_EVAL, b, 0, &sample, &e), 0);
+        memcpy(tokens + b * L, sample.tokens, L * sizeof *tokens);
+        memcpy(targets + b * L, sample.targets, L * sizeof *targets);
+    }
+    const smx_batch batch = {tokens, NULL, targets, NULL, 3};
+    if (smx_run_evaluate(r, 3, 0, &by_own, &e) || smx_run_evaluate_on(r, &batch, &by_given, &e))
+        fail_msg("%s", e.message);
+    assert_true(fabs(by_own.loss - by_given.loss) < 1e-6 * by_own.loss);
+    smx_metrics m;
+    smx_run_metrics(r, &m);
+    size_t trained = 0;
+    for (size_t t = 0; t < smx_run_tensor_count(r); t++) {
+        smx_tensor w;
+        size_t n = 1;
+        smx_run_tensor_at(r, t, &w);
+        for (uint32_t d = 0; d < w.rank; d++) n *= w.shape[d];
+        if (w.is_weight && !strstr(w.name, "norm_1.mean") && !strstr(w.name, ".variance") &&
+            strcmp(w.name, "norm.mean"))
+            trained += n;
+    }
+    assert_int_equal(m.params, trained);
+    if (!strstr(smx_run_warning(r), "norm=batch sees ahead while training"))
+        fail_msg("%s", smx_run_warning(r));
+    // Saved without the optimiser's state, loaded, and refused where a variance is below 0.
+    size_t size;
+    char *bytes = smx_run_save(r, &size, &e);
+    assert_non_null(bytes);
+    assert_non_null(strstr(bytes + 8, "\"block0.norm_1.variance\""));
+    assert_null(strstr(bytes + 8, "adam.m:block0.norm_1.variance"));
+    free(bytes);
+    float below[D];
+    memcpy(below, weight_of(r, "block0.norm_1.variance", D), sizeof below);
+    below[3] = -1;
+    assert_int_equal(smx_run_set_weight(r, "block0.norm_1.variance", below, D, &e), 0);
+    bytes = smx_run_save(r, &size, &e);
+    smx_run *bad = smx_run_load(bytes, size, NULL, &e);
+    if (bad || !strstr(e.message, "a square below 0")) fail_msg("it says '%s'", e.message);
+    free(bytes);
+    smx_run_close(r);
 }
 
 // ---- What goes wrong ------------------------------------------------------------------------------------
@@ -596,6 +689,7 @@ int main(void) {
         cmocka_unit_test(every_isa_the_same),
         cmocka_unit_test(resumed_continues),
         cmocka_unit_test(dropout_is_of_training_only),
+        cmocka_unit_test(batch_norm_runs_on),
         cmocka_unit_test(nan_stops_with_a_name),
         cmocka_unit_test(weights_that_leave_the_floats_stop),
         cmocka_unit_test(bad_configs),

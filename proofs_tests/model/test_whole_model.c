@@ -18,7 +18,8 @@
 #include "model/run/language.h"
 
 // Relative to the largest gradient of the weight, or to this share of the model's largest where its own
-// cancels (keys when all values are the same). Focus's recurrences over long bins come to half of it.
+// cancels (keys when all values are the same; ten times that with batch norm, which takes away what a bias
+// before it adds, so that thousands of terms cancel). Focus's recurrences over long bins come to half of it.
 #define TOLERANCE 1e-4
 #define CANCELS 1e-3
 enum { BLOCKS = 2, MOST_TEXT = 2048 };
@@ -64,12 +65,16 @@ static double *numbers(size_t n) {
     return x;
 }
 
+static size_t given_rows(const twin_model *m) { return m->s->g->given * m->s->L; }
 static void norm_forward(twin_model *m, double *y, double *stats, const double *x, size_t N,
                          const char *name) {
     if (m->c->common.norm == NORM_NONE)
         memcpy(y, x, N * m->D * sizeof *y);
     else if (m->c->common.norm == NORM_RMS)
         ref_rmsnorm_fwd(y, stats, x, need(m->w, m, "%s.gain", name), N, m->D, eps);
+    else if (m->c->common.norm == NORM_BATCH)
+        ref_batchnorm_fwd(y, stats, x, need(m->w, m, "%s.gain", name), need(m->w, m, "%s.bias", name), N,
+                          given_rows(m), m->D, eps);
     else
         ref_layernorm_fwd(y, stats, x, need(m->w, m, "%s.gain", name), need(m->w, m, "%s.bias", name), N,
                           m->D, eps);
@@ -81,6 +86,9 @@ static void norm_backward(twin_model *m, double *dx, const double *dy, const dou
     else if (m->c->common.norm == NORM_RMS)
         ref_rmsnorm_bwd(dx, need(m->grad, m, "%s.gain", name), dy, x, need(m->w, m, "%s.gain", name), stats,
                         N, m->D);
+    else if (m->c->common.norm == NORM_BATCH)
+        ref_batchnorm_bwd(dx, need(m->grad, m, "%s.gain", name), need(m->grad, m, "%s.bias", name), dy, x,
+                          need(m->w, m, "%s.gain", name), stats, N, given_rows(m), m->D);
     else
         ref_layernorm_bwd(dx, need(m->grad, m, "%s.gain", name), need(m->grad, m, "%s.bias", name), dy, x,
                           need(m->w, m, "%s.gain", name), stats, N, m->D);
@@ -195,15 +203,18 @@ static double loss_and_gradients(twin_model *m) {
         block_forward(m, i, m->out, x);
         memcpy(x, m->out, N * D * sizeof *x);
     }
-    // The head: rows that are asked for, or the mean of them all.
-    const size_t R = m->rows, picked = s->task.per_position ? R : N;
-    if (s->task.per_position)
+    // The head: rows that are asked for, or the mean of them all. (Of batch norm's, once all are normed.)
+    const int late = k->norm == NORM_BATCH && s->task.per_position;
+    const size_t R = m->rows, picked = s->task.per_position && !late ? R : N;
+    if (s->task.per_position && !late)
         ref_gather_fwd(m->asked, m->out, s->g->rows, R, N, D);
     else
         memcpy(m->asked, m->out, N * D * sizeof *x);
     norm_forward(m, m->normed, m->stats, m->asked, picked, "norm");
     double *read = m->normed, *pooled = numbers(B * D);
     if (!s->task.per_position) ref_meanpool_fwd(read = pooled, m->normed, B, L, D);
+    double *chosen = numbers(R * D);
+    if (late) ref_gather_fwd(read = chosen, m->normed, s->g->rows, R, N, D);
     ref_linear_fwd(m->logits, read, need(m->w, m, "head"), need(m->w, m, "head_bias"), R, D, classes);
     double *loss = numbers(R), *stats = numbers(2 * R), *dlogits = numbers(R * classes),
            *targets = numbers(R);
@@ -221,12 +232,14 @@ static double loss_and_gradients(twin_model *m) {
     double *dread = numbers(R * D), *dnormed = numbers(picked * D), *dasked = numbers(picked * D);
     ref_linear_bwd(dread, need(m->grad, m, "head"), need(m->grad, m, "head_bias"), dlogits, read,
                    need(m->w, m, "head"), R, D, classes);
-    if (s->task.per_position)
+    if (late)
+        ref_gather_bwd(dnormed, dread, s->g->rows, R, N, D);
+    else if (s->task.per_position)
         memcpy(dnormed, dread, R * D * sizeof *dread);
     else
         ref_meanpool_bwd(dnormed, dread, B, L, D);
     norm_backward(m, dasked, dnormed, m->asked, m->stats, picked, "norm");
-    if (s->task.per_position)
+    if (s->task.per_position && !late)
         ref_gather_bwd(d, dasked, s->g->rows, R, N, D);
     else
         memcpy(d, dasked, N * D * sizeof *d);
@@ -240,7 +253,7 @@ static double loss_and_gradients(twin_model *m) {
         ref_linear_bwd(NULL, need(m->grad, m, "input_w"), need(m->grad, m, "input_bias"), d, values,
                        need(m->w, m, "input_w"), N, C, D);
     free(x), free(d), free(values), free(table), free(pooled), free(loss), free(stats), free(dlogits);
-    free(targets), free(dread), free(dnormed), free(dasked);
+    free(chosen), free(targets), free(dread), free(dnormed), free(dasked);
     return mean;
 }
 
@@ -325,9 +338,12 @@ static int compare(const char *text, size_t B, size_t L) {
     int32_t *tokens = check_ints(B * L);
     memcpy(tokens, s.g->tokens, B * L * sizeof *tokens);
     float *values = check_copy(s.g->values, B * L * s.task.channels);
-    batch_graph_give(&s, &(smx_batch){tokens, values, targets, numbers_asked, B}, B);
+    // Batches with statistics: one sequence fewer than there is room for.
+    const int batch = c->common.norm == NORM_BATCH;
+    const size_t given = batch ? B - 1 : B;
+    batch_graph_give(&s, &(smx_batch){tokens, values, targets, numbers_asked, given}, given);
     float loss, again;
-    s.g->step = c->common.dropout > 0 ? 7 : 0;
+    s.g->step = batch || c->common.dropout > 0 ? 7 : 0;
     replay(&s, &p, &loss);
     if (said) {
         const double want = loss_and_gradients(&m);
@@ -337,7 +353,7 @@ static int compare(const char *text, size_t B, size_t L) {
         for (size_t i = 0; i < p.total; i++) all = fmax(all, fabs(m.grad[i]));
         for (size_t i = 0; i < p.count; i++) {
             const param *w = p.list[i];
-            double top = CANCELS * all, off = 0;
+            double top = (batch ? 10 : 1) * CANCELS * all, off = 0;
             for (size_t k = 0; k < w->n; k++) {
                 top = fmax(top, fabs(m.grad[w->offset + k]));
                 const double d = fabs((double)p.grad[w->offset + k] - m.grad[w->offset + k]);
@@ -446,21 +462,30 @@ static void chunks(void **state) {
     }
 }
 
-// Rows that begin within a block of draws (width 6), more than a group of nodes takes at once.
-static void dropout(void **state) {
-    (void)state;
-    static const char *const mixers_and_more[] = {"mixer=cat&norm=layer&mlp=2&position=learned",
-                                                  "mixer=chela&norm=rms&mlp=1",
-                                                  "mixer=linear&norm=rms&mlp=0"};
-    for (size_t i = 0; i < CHECK_COUNT(mixers_and_more); i++)
+// What a step of training has that nothing else has. Rows that begin within a block of draws (width 6), and
+// more of them than a group of nodes takes at once.
+static void of_training(const char *const *models, size_t n) {
+    for (size_t i = 0; i < n; i++)
         for (size_t many = 0; many < 2; many++) {
             char text[256];
-            snprintf(text, sizeof text,
-                     "task=own&vocab=11&classes=5&width=6&heads=2&blocks=%d&dropout=0.3&%s", BLOCKS,
-                     mixers_and_more[i]);
+            snprintf(text, sizeof text, "task=own&vocab=11&width=6&heads=2&blocks=%d&%s", BLOCKS, models[i]);
             check_seed(611 + i);
             compare(text, many ? 88 : 3, 48);
         }
+}
+static void dropout(void **state) {
+    (void)state;
+    static const char *const models[] = {"dropout=0.3&classes=5&mixer=cat&norm=layer&mlp=2&position=learned",
+                                         "dropout=0.3&classes=5&mixer=chela&norm=rms&mlp=1",
+                                         "dropout=0.3&classes=5&mixer=linear&norm=rms"};
+    of_training(models, CHECK_COUNT(models));
+}
+static void batch_norm(void **state) {
+    (void)state;
+    static const char *const models[] = {"norm=batch&classes=5&mixer=cat&mlp=2&position=learned",
+                                         "norm=batch&channels=3&classes=4&answers=one&mixer=linear&mlp=1",
+                                         "norm=batch&classes=5&mixer=chela&dropout=0.1"};
+    of_training(models, CHECK_COUNT(models));
 }
 
 static int open_team(void **state) {
@@ -474,8 +499,8 @@ static int close_team(void **state) {
     return 0;
 }
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(few_rows), cmocka_unit_test(many_rows),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(few_rows),       cmocka_unit_test(many_rows),
                                        cmocka_unit_test(long_sequences), cmocka_unit_test(chunks),
-                                       cmocka_unit_test(dropout)};
+                                       cmocka_unit_test(dropout),        cmocka_unit_test(batch_norm)};
     return cmocka_run_group_tests_name("whole_model", tests, open_team, close_team);
 }

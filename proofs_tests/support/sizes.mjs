@@ -11,7 +11,8 @@ export const MODULE =
     5_200 + // tables
     6_400 + // retention, Based, Hyena, LSTM, GRU, and windows of attention
     1_800 + // stacks of mixers
-    500; // dropout
+    500 + // dropout
+    1_400; // batch norm
 /** verify.wasm, on demand: the proofs and the oracle, beside the same kernels. */
 export const PROOFS =
     200_000 +

@@ -459,6 +459,9 @@ class Model(_Tree):
         kind = self.config["norm"]
         if kind == "rms":
             return _rms(x) * w[f"{name}.gain"]
+        if kind == "batch":  # by the running statistics, which PyTorch does not train
+            x = (x - w[f"{name}.mean"].detach()) * torch.rsqrt(w[f"{name}.variance"].detach() + 1e-5)
+            return x * w[f"{name}.gain"] + w[f"{name}.bias"]
         return (
             x if kind == "none" else F.layer_norm(x, x.shape[-1:], w[f"{name}.gain"], w[f"{name}.bias"], 1e-5)
         )
