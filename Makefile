@@ -48,8 +48,10 @@ FLAGS_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width
 # With fused multiply-add: fast mode, and its ceilings in bench/.
 FUSED := $(if $(filter x86_64,$(MACHINE)),avx2fma avx512fma)
 HAVE := $(patsubst %,-DSMX_HAVE_%,$(ISAS) $(FUSED))
-FLAGS_avx2fma := $(FLAGS_avx2) -mfma -ffp-contract=fast
-FLAGS_avx512fma := $(FLAGS_avx512) -mfma -ffp-contract=fast
+# (at -O1, under sanitizers, gcc fuses only so)
+FUSE := -mfma -ffp-contract=fast $(if $(SAN),$(if $(findstring clang,$(CC)),,-fexpensive-optimizations))
+FLAGS_avx2fma := $(FLAGS_avx2) $(FUSE)
+FLAGS_avx512fma := $(FLAGS_avx512) $(FUSE)
 
 KERNEL_OBJ := $(foreach i,$(ISAS) $(FUSED),$(KERNEL_SRC:%.c=$(OBJ)/$i/%.o)) $(KERNEL_ONCE:%.c=$(OBJ)/%.o)
 $(foreach i,$(ISAS) $(FUSED),$(eval $(OBJ)/$i/%.o: %.c | setup ; @mkdir -p $$(@D) && $(CC) $(KERNEL_CFLAGS) $(FLAGS_$i) -DSMX_ISA_NAME=$i $(CPPFLAGS) -MMD -MP -c $$< -o $$@))

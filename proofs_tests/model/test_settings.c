@@ -66,12 +66,13 @@ static void check_fields(const expected *e, size_t n, const void *settings, size
             assert_string_equal(text, e[i].text);
             continue;
         }
-        double x;
-        uint32_t small;
-        uint64_t large;
-        memcpy(&x, at, sizeof x);
-        memcpy(&small, at, sizeof small);
-        memcpy(&large, at, sizeof large);
+        double x = 0;
+        uint64_t large = 0;
+        uint32_t small = 0;
+        memcpy(k->type == KEY_REAL        ? (void *)&x
+               : k->bytes == sizeof large ? (void *)&large
+                                          : (void *)&small,
+               at, k->bytes);
         const double got = k->type == KEY_REAL ? x : k->bytes == sizeof large ? (double)large : (double)small;
         if (got != e[i].x) check_fail("its field holds %.17g", got);
     }
