@@ -160,22 +160,41 @@ test('examples/pytorch rebuilds every mode that the program names of these mixer
 });
 
 const program = (...words) => spawnSync(python, [script, ...words.map(String)], { encoding: 'utf8', env });
+/** The program over each of these lists of words, in one process: torch takes two seconds to load. */
+const IN_TURN = `
+import contextlib, io, json, os, runpy, sys
+script, results = sys.argv[1], []
+sys.path.insert(0, os.path.dirname(script))
+for words in json.load(sys.stdin):
+    sys.argv = [script, *words]
+    out, err, status = io.StringIO(), io.StringIO(), 0
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            runpy.run_path(script, run_name="__main__")
+        except SystemExit as end:
+            if isinstance(end.code, str):
+                print(end.code, file=sys.stderr)
+            status = 1 if isinstance(end.code, str) else end.code or 0
+    results.append({"status": status, "stdout": out.getvalue(), "stderr": err.getvalue()})
+json.dump(results, sys.stdout)
+`;
+const inTurn = (lists) => {
+    const input = JSON.stringify(lists.map((words) => words.map(String)));
+    const { stdout, stderr } = spawnSync(python, ['-c', IN_TURN, script], { encoding: 'utf8', env, input });
+    assert.ok(stdout, stderr);
+    return JSON.parse(stdout);
+};
 
 test('examples/pytorch as a program: the logits, or a refusal in a sentence', needed, () => {
     const cat = trained('cat', `mixer=cat${SMALL}`);
     const { stdout } = program(cat.file, ...cat.inputs);
     assert.ok(distance(JSON.parse(stdout).flat(), cat.logits) <= 1e-5);
 
-    const refused = (message, file, ...inputs) => {
-        const { status, stdout, stderr } = program(file, ...inputs);
-        assert.equal(status, 1);
-        assert.equal(stdout, '');
-        assert.match(stderr, message);
-        assert.equal(stderr.trim().split('\n').length, 1, stderr);
-    };
+    const wanted = [];
+    const refused = (message, file, ...inputs) => wanted.push({ message, words: [file, ...inputs] });
     const bytes = readFileSync(cat.file);
     const changed = (from, to) => {
-        const name = join(folder, 'changed.st');
+        const name = join(folder, `changed${wanted.length}.st`);
         assert.equal(from.length, to.length);
         writeFileSync(name, Buffer.from(bytes.toString('latin1').replace(from, to), 'latin1'));
         return name;
@@ -197,12 +216,12 @@ test('examples/pytorch as a program: the logits, or a refusal in a sentence', ne
     refused(/^token 1\.5 is not/m, cat.file, 1.5);
     refused(/^the input is no row of numbers: .*'x'$/m, cat.file, 'x');
     refused(/nothing\.st cannot be read: No such file/, join(folder, 'nothing.st'), 1);
-    const cut = join(folder, 'cut.st');
     for (const size of [0, 7, 100, bytes.length >> 2]) {
+        const cut = join(folder, `cut${size}.st`);
         writeFileSync(cut, bytes.subarray(0, size));
-        refused(/cut\.st is not rebuilt here: it must be a whole checkpoint of seqmix/, cut, 1);
+        refused(/cut\d+\.st is not rebuilt here: it must be a whole checkpoint of seqmix/, cut, 1);
     }
-    refused(/changed\.st has no weight 'w_q' for its config$/m, changed('.mixer.w_q"', '.mixer.w_x"'), 1);
+    refused(/changed\d+\.st has no weight 'w_q' for its config$/m, changed('.mixer.w_q"', '.mixer.w_x"'), 1);
     const focus = trained('focus', `mixer=focus&bins=4${SMALL}`);
     refused(/^9 rows are no whole bins: length\/bins=8 must divide them$/m, focus.file, ...Array(9).fill(1));
     const learned = trained('learned', `mixer=attention&position=learned${SMALL}`);
@@ -213,4 +232,14 @@ test('examples/pytorch as a program: the logits, or a refusal in a sentence', ne
     );
     const rows = trained('rows', `mixer=chela${ROWS}`);
     refused(/^29 numbers are no whole rows: there must be 28 a row$/m, rows.file, ...Array(29).fill(1));
+
+    inTurn(wanted.map(({ words }) => words)).forEach(({ status, stdout, stderr }, i) => {
+        assert.match(stderr, wanted[i].message);
+        assert.equal(status, 1);
+        assert.equal(stdout, '');
+        assert.equal(stderr.trim().split('\n').length, 1, stderr);
+    });
+    // And as the process of its own that it is.
+    const { status, stderr } = program(mamba.file, 1);
+    assert.deepEqual([status, stderr.trim().split('\n').length], [1, 1], stderr);
 });
