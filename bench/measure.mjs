@@ -97,7 +97,7 @@ export async function bench(
         const name = rows[row];
         const wanted = names.length
             ? names.some((given) => means(given, name))
-            : !quick || !/^length|192MB/.test(name);
+            : !quick || !/^length|^read|192MB/.test(name);
         if (!wanted) continue;
         const head = { engine, isa: 'wasm', name };
         if (x.bench_start(row)) {

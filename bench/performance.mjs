@@ -85,8 +85,36 @@ const growth = (row) =>
     row.growth
         ? `${row.growth.toFixed(2)} x, ${Math.round(row.bytes / Number(row.name.split(' ').pop()))} bytes a token; `
         : '';
+// Rows that read on, a line for each mixer: ns a token at each position, for one sequence and for sixteen.
+const isReading = ({ name }) => name.startsWith('read');
+function readingTable(rows) {
+    const at = new Map(rows.map((row) => [row.name, row]));
+    const mixers = [...new Set(rows.map(({ name }) => name.replace(/^read(16)?\/| .*/g, '')))];
+    const places = ['read', 'read16'].flatMap((kind) => [1024, 8192, 65536].map((t) => [kind, t]));
+    const bytes = (row) => (row?.bytes ? `${number(row.bytes / 1024)} KB` : '');
+    const cell = (row) => (row?.median ? `${Math.round((row.median * 1e6) / row.tokens)}` : '');
+    return [
+        '| mixer | state at 1,024 | at 65,536 | ns a token at 1,024 | 8,192 | 65,536 | 16 sequences: 1,024 | 8,192 | 65,536 | last over first | GB/s at 65,536 |',
+        '|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|',
+        ...mixers.map((mixer) => {
+            const found = places.map(([kind, t]) => at.get(`${kind}/${mixer} ${t}`));
+            const far = found[2];
+            return `| ${[
+                mixer.replace(',', ', '),
+                bytes(found[0]),
+                bytes(far),
+                ...found.map(cell),
+                far?.growth ? far.growth.toFixed(2) : '',
+                far?.gbytes ? number(far.gbytes) : '',
+            ].join(' | ')} |`;
+        }),
+    ];
+}
 const named = (rows) => new Map(rows.map((row) => [row.name, row]));
-const [native, node, chromium] = Object.values(engines).map(named);
+const reading = engines.native.filter(isReading);
+const [native, node, chromium] = Object.values(engines).map((rows) =>
+    named(rows.filter((row) => !isReading(row))),
+);
 const names = [...new Set([...native.keys(), ...chromium.keys()])];
 
 const out = [
@@ -119,6 +147,14 @@ const out = [
               '',
           ]
         : []),
+    '## One row at a time',
+    '',
+    'A block of 64 columns, 4 heads, between two matrices of 64 x 64, reads one row at a time through a state (docs/STATES.md) that has read',
+    'as many rows as the column says: processor time in nanoseconds a token, over whole tiles. What grows reads its state once a row.',
+    '`seqmix bench read` prints the rows, `seqmix bench read/gla` some of them.',
+    '',
+    ...readingTable(reading),
+    '',
     '## Beside other programs',
     '',
     `Losses of ten training steps agree within 5e-6 before anything is timed; both sides then run in turns, ${rounds} times; the ratio is how`,

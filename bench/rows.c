@@ -85,6 +85,9 @@ void bench_close(bench_row *r) {
     }
     free(r->scratch);
     r->scratch = NULL;
+    smx_state_close(r->state);
+    smx_state_close(r->filled);
+    r->state = r->filled = NULL;
     smx_run_close(r->lab);
     r->lab = NULL;
     r->bytes = 0;

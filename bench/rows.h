@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <seqmix/run.h>
+#include <seqmix/state.h>
 
 typedef struct bench_row bench_row;
 struct bench_row {
@@ -20,7 +21,7 @@ struct bench_row {
     int threads;  // more than one: each sample once without and once with them, wall time counts
     char *config; // of whole runs
     double tokens,
-        work; // of rows that compare lengths: tokens of a run, and what the cost of one is divided by
+        work; // of rows that compare lengths or positions: tokens of a run, what one's cost is divided by
     // set by open and run
     double flops; // of one run: products, and additions where they are counted
     double moved; // bytes that one run must read and write, or 0: not said
@@ -29,6 +30,7 @@ struct bench_row {
     float *x[12];
     void *scratch;
     smx_run *lab;
+    smx_run_state *state, *filled; // of rows that read on: the one that reads, and as it was at the start
 };
 
 // list.c: the list, made at the first call.
@@ -49,6 +51,7 @@ bench_row *bench_add(const char *name, int (*open)(bench_row *, smx_error *), vo
 bench_row *bench_add_variant(const char *of, const char *keys, const char *target);
 void bench_add_ceilings(void);
 void bench_add_kernels(void);
+void bench_add_reading(void);
 void bench_add_workloads(void);
 size_t bench_made(void); // rows so far
 bench_row *bench_row_at(size_t i);

@@ -161,6 +161,61 @@ BESIDE void keep_rows(float *keys, const float *k, size_t stride, size_t i, size
         for (size_t c = 0; c < d; c++)
             keys[t / KEPT_ROWS * KEPT_ROWS * d + c * KEPT_ROWS + t % KEPT_ROWS] = k[(t - i) * stride + c];
 }
+// s [rows] of columns lo..end - 1. One row alone waits for each of its additions: panels go side by side.
+BESIDE void kept_products(const head_scratch *w, const float *keys, size_t rows, size_t lo, size_t end) {
+    const size_t d = w->d;
+    size_t j = lo;
+#if !defined(__wasm__)
+    enum { SIDE = 4 };
+    for (; rows == 1 && d <= SMX_KC && j + SIDE * KEPT_ROWS <= end; j += SIDE * KEPT_ROWS) {
+        v16 sum[SIDE][2];
+        for (size_t b = 0; b < SIDE; b++) sum[b][0] = sum[b][1] = v16_set(0.0f);
+        for (size_t c = 0; c < d; c++) {
+            const v16 q = v16_set(w->q[c]);
+            SMX_UNROLL for (size_t b = 0; b < SIDE; b++) {
+                const float *k = keys + (j + b * KEPT_ROWS) * d + c * KEPT_ROWS;
+                sum[b][0] = v16_madd(q, v16_load(k), sum[b][0]);
+                sum[b][1] = v16_madd(q, v16_load(k + 16), sum[b][1]);
+            }
+        }
+        for (size_t b = 0; b < SIDE; b++) {
+            v16_store(w->s + j - lo + b * KEPT_ROWS, sum[b][0]);
+            v16_store(w->s + j - lo + b * KEPT_ROWS + 16, sum[b][1]);
+        }
+    }
+#endif
+    for (; j < end; j += KEPT_ROWS)
+        tile_product(w->s + j - lo, w->Lp, w->q, w->dp, 1, keys + j * d, KEPT_ROWS, rows, KEPT_ROWS, d, 0);
+}
+// o [rows][dp] = s values over n columns, of one row the blocks of a sum side by side, added up in order.
+BESIDE void weigh_values(float *o, const head_scratch *w, const float *values, size_t rows, size_t n) {
+    enum { SIDE = 4 };
+    const size_t dp = w->dp;
+#if !defined(__wasm__)
+    if (rows == 1 && n > SMX_KC) {
+        for (size_t c = 0; c < dp; c += 16)
+            for (size_t k0 = 0; k0 < n; k0 += SIDE * SMX_KC) {
+                v16 sum[SIDE];
+                for (size_t b = 0; b < SIDE; b++) sum[b] = v16_set(0.0f);
+                const size_t whole = smx_min(SIDE, (n - k0) / SMX_KC);
+                const float *s = w->s + k0, *v = values + k0 * dp + c;
+                if (whole == SIDE)
+                    for (size_t k = 0; k < SMX_KC; k++)
+                        SMX_UNROLL for (size_t b = 0; b < SIDE; b++) sum[b] =
+                            v16_madd(v16_set(s[b * SMX_KC + k]), v16_load(v + (b * SMX_KC + k) * dp), sum[b]);
+                else
+                    for (size_t b = 0; b <= whole; b++)
+                        for (size_t k = b * SMX_KC, end = smx_min(k + SMX_KC, n - k0); k < end; k++)
+                            sum[b] = v16_madd(v16_set(s[k]), v16_load(v + k * dp), sum[b]);
+                const size_t blocks = smx_min(SIDE, (n - k0 + SMX_KC - 1) / SMX_KC);
+                for (size_t b = 0; b < blocks; b++)
+                    v16_store(o + c, k0 + b ? v16_add(v16_load(o + c), sum[b]) : sum[b]);
+            }
+        return;
+    }
+#endif
+    tile_product(o, dp, w->s, w->Lp, 1, values, dp, rows, dp, n, 0);
+}
 // Rows i .. i + rows - 1 of a chunk, of one group of QUERY_ROWS; all before them are kept.
 BESIDE void push_group(float *restrict o, const float *q, const float *k, const float *v, float *kept,
                        const head_scratch *w, const smx_attention *p, size_t head, size_t i, size_t rows) {
@@ -172,14 +227,13 @@ BESIDE void push_group(float *restrict o, const float *q, const float *k, const 
     for (size_t t = i; t < columns && w->half; t++)
         if (t >= w->half) pool_row(pooled + (t - w->half) * dp, values, w, t - w->half);
     gather(w->q, q, p->stride, rows, d, dp, p->scale);
-    for (size_t j = lo; j < columns; j += KEPT_ROWS)
-        tile_product(w->s + j - lo, w->Lp, w->q, dp, 1, keys + j * d, KEPT_ROWS, rows, KEPT_ROWS, d, 0);
+    kept_products(w, keys, rows, lo, columns);
     for (size_t r = 0; r < rows; r++) {
         float *s = w->s + r * w->Lp;
         softmax_row(s, w->stats + r * 2, p, head, i + r - lo, i + r + 1 - lo, columns - lo);
         if (w->half) near_weights(w->near + r * w->band, s, w, i + r, base);
     }
-    tile_product(w->o, dp, w->s, w->Lp, 1, pooled + lo * dp, dp, rows, dp, columns - lo, 0);
+    weigh_values(w->o, w, pooled + lo * dp, rows, columns - lo);
     if (w->half)
         tile_product(w->o, dp, w->near, w->band, 1, values + base * dp, dp, rows, dp, columns - base, 1);
     for (size_t r = 0; r < rows; r++) {

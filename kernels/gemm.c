@@ -14,6 +14,35 @@ static void pack_panel(float *restrict panel, const float *b, size_t ldb, int tr
     }
 }
 
+#if !defined(__wasm__)
+// V registers of one row, k <= SMX_KC.
+SMX_INLINE void row_columns(float *c, const float *a, size_t ca, const float *b, size_t ldb, size_t k,
+                            int add, const int V) {
+    vf s[8];
+    SMX_UNROLL for (int v = 0; v < V; v++) s[v] = vf_set(0.0f);
+    for (size_t kk = 0; kk < k; kk++) {
+        const vf x = vf_set(a[kk * ca]);
+        SMX_UNROLL for (int v = 0; v < V; v++) s[v] = vf_madd(x, vf_load(b + kk * ldb + v * SMX_W), s[v]);
+    }
+    SMX_UNROLL for (int v = 0; v < V; v++) {
+        float *p = c + v * SMX_W;
+        vf_store(p, add ? vf_load(p) + s[v] : s[v]);
+    }
+}
+// C's only row: alone it waits for each of its additions, so more columns go side by side than in a tile.
+static void row_product(float *c, const float *a, size_t ca, const float *b, size_t ldb, size_t n, size_t k,
+                        int add) {
+    for (size_t k0 = 0; k0 < k; k0 += SMX_KC) {
+        const size_t kc = smx_min(SMX_KC, k - k0);
+        const float *ak = a + k0 * ca, *bk = b + k0 * ldb;
+        size_t j = 0;
+        for (; n - j >= 8 * SMX_W; j += 8 * SMX_W) row_columns(c + j, ak, ca, bk + j, ldb, kc, add || k0, 8);
+        for (; n - j >= 4 * SMX_W; j += 4 * SMX_W) row_columns(c + j, ak, ca, bk + j, ldb, kc, add || k0, 4);
+        for (; j < n; j += SMX_W) row_columns(c + j, ak, ca, bk + j, ldb, kc, add || k0, 1);
+    }
+}
+#endif
+
 void SMX_FN(gemm)(float *restrict c, const float *a, const float *b, void *scratch, size_t m, size_t n,
                   size_t k, size_t lda, size_t ldb, size_t ldc, unsigned flags) {
     const int add = (flags & SMX_ACCUMULATE) != 0, transposed = (flags & SMX_TRANS_B) != 0;
@@ -23,6 +52,12 @@ void SMX_FN(gemm)(float *restrict c, const float *a, const float *b, void *scrat
         for (size_t i = 0; i < m && !add; i++) memset(c + i * ldc, 0, n * sizeof *c);
         return;
     }
+#if !defined(__wasm__)
+    if (m == 1 && !transposed && n % SMX_W == 0) {
+        row_product(c, a, ca, b, ldb, n, k, add);
+        return;
+    }
+#endif
     // B as it lies: no packing while its rows are whole registers and few cache sets are hit.
     if (!transposed && n % SMX_W == 0 && (ldb <= 256 || m <= 2 * TILE_M)) {
         tile_product(c, ldc, a, ra, ca, b, ldb, m, n, k, add);

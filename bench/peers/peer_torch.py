@@ -1,5 +1,6 @@
 """PyTorch on the workloads, one thread. Reads lines "check NAME" and "time NAME SECONDS" and answers each with one line of JSON:
-the losses of ten steps (W1, W2) or the loss (W3, W4), and the processor time in ms of the median step."""
+the losses of ten steps (W1, W2), the loss (W3, W4) or what ten answers' squares add up to (read-...), and the processor time in ms
+of the median step."""
 import json
 import os
 import sys
@@ -34,17 +35,23 @@ def causal_attention(q, k, v, mask):
     return torch.bmm(p, v).view(B, H, L, d).permute(0, 2, 1, 3).reshape(B, L, H * d)
 
 
+def read_arrays(name):
+    spec = json.load(open(f"{FOLDER}{name}.json"))
+    raw = np.memmap(f"{FOLDER}{name}.bin", dtype=np.uint8, mode="r")
+    arrays = {}
+    for key, a in spec["arrays"].items():
+        kind = {"f32": np.float32, "i32": np.int32}[a["dtype"]]
+        n = int(np.prod(a["shape"]))
+        arrays[key] = torch.from_numpy(np.array(raw[a["offset"] : a["offset"] + 4 * n]).view(kind).reshape(a["shape"]).copy())
+    return spec, arrays
+
+
 class Workload:
     """Weights and batches of W1 or W2; the q, k, v matrices side by side in one weight."""
 
     def __init__(self, name, foreach):
-        spec = json.load(open(f"{FOLDER}{name}.json"))
-        raw = np.memmap(f"{FOLDER}{name}.bin", dtype=np.uint8, mode="r")
-        self.meta, adamw, arrays = spec["meta"], spec["adamw"], {}
-        for key, a in spec["arrays"].items():
-            kind = {"f32": np.float32, "i32": np.int32}[a["dtype"]]
-            n = int(np.prod(a["shape"]))
-            arrays[key] = torch.from_numpy(np.array(raw[a["offset"] : a["offset"] + 4 * n]).view(kind).reshape(a["shape"]).copy())
+        spec, arrays = read_arrays(name)
+        self.meta, adamw = spec["meta"], spec["adamw"]
         p = {k: arrays[k] for k, a in spec["arrays"].items() if a["kind"] == "weight"}
         for key in [k for k in p if k.endswith(".w_q")]:
             stem = key[:-1]
@@ -141,8 +148,118 @@ class LinearAttention:
         return loss
 
 
+class Reading:
+    """One row of 64 numbers at a time through one layer that remembers: a cache of keys and values, or a state. `form` is one of
+    several ways to write the same. A step is 64 rows from that position on."""
+
+    HEADS, ROWS = 4, 64
+
+    def __init__(self, name, form):
+        spec, arrays = read_arrays(name)
+        _, self.kind, position = name.split("-")
+        self.form, self.losses, self.position = form, spec["losses"], int(position)
+        self.values = arrays["values"]
+        self.p = {k.replace("block0.mixer.", ""): v for k, v in arrays.items() if k != "values"}
+        if self.kind != "lstm":
+            self.p["w_qkv"] = torch.cat([self.p["w_" + x] for x in "qkv"], 1)
+        D = self.p["head"].shape[0]
+        self.layer, self.d = getattr(self, self.kind), D // self.HEADS
+        if self.kind == "lstm":  # gates i, f, g, o, as PyTorch has them
+            self.cell = torch.nn.LSTMCell(D, D)
+            own = (("weight_ih", self.p["w"].T), ("weight_hh", self.p["u"].T), ("bias_ih", self.p["b"]), ("bias_hh", torch.zeros(4 * D)))
+            for key, value in own:
+                getattr(self.cell, key).data = value.contiguous()
+        self.filled = False
+        self.rest()
+
+    def rest(self):
+        """Nothing has been read."""
+        H, d, most = self.HEADS, self.d, self.position + self.ROWS
+        self.at = 0
+        self.keys, self.kept = torch.zeros(1, H, most, d), torch.zeros(1, H, most, d)
+        self.S, self.z = torch.zeros(1, H, d, d), torch.zeros(1, H, d)
+        self.h, self.c = torch.zeros(1, H * d), torch.zeros(1, H * d)
+
+    def fill(self):
+        """As if so many rows had been read."""
+        generator = torch.Generator().manual_seed(1)
+        for x in (self.keys, self.kept, self.S, self.z, self.h, self.c):
+            x.uniform_(generator=generator)
+        self.filled = True
+
+    def qkv(self, x):
+        return (x @ self.p["w_qkv"]).view(1, 3, self.HEADS, self.d).unbind(1)
+
+    def attention(self, x):
+        q, k, v = self.qkv(x)
+        self.keys[:, :, self.at], self.kept[:, :, self.at] = k, v
+        self.at += 1
+        keys, values = self.keys[:, :, : self.at], self.kept[:, :, : self.at]
+        if self.form:
+            p = torch.softmax(torch.bmm(keys[0], q.view(self.HEADS, self.d, 1)) * self.d**-0.5, 1)
+            o = torch.bmm(p.transpose(1, 2), values[0])
+        else:
+            o = torch.softmax(q.unsqueeze(2) @ keys.transpose(2, 3) * self.d**-0.5, -1) @ values
+        return o.view(1, -1) @ self.p["w_o"]
+
+    def linear(self, x):
+        q, k, v = self.qkv(x)
+        q, k = F.elu(q) + 1, F.elu(k) + 1
+        if self.form:
+            self.S += k.unsqueeze(3) * v.unsqueeze(2)
+            self.z += k
+        else:
+            self.S.view(-1, self.d, self.d).baddbmm_(k.view(-1, self.d, 1), v.view(-1, 1, self.d))
+            self.z.add_(k)
+        o = (q.unsqueeze(2) @ self.S).squeeze(2) / (q * self.z).sum(-1, keepdim=True)
+        return o.view(1, -1) @ self.p["w_o"]
+
+    def gla(self, x):
+        p = self.p
+        q, k, v = self.qkv(x)
+        gates = F.logsigmoid(torch.addmm(p["b_g"], x @ p["w_g1"], p["w_g2"])) / 16
+        self.S.mul_(gates.exp().view(1, self.HEADS, self.d, 1))
+        if self.form:
+            self.S += k.unsqueeze(3) * v.unsqueeze(2)
+        else:
+            self.S.view(-1, self.d, self.d).baddbmm_(k.view(-1, self.d, 1), v.view(-1, 1, self.d))
+        o = (q.unsqueeze(2) @ self.S).squeeze(2) * self.d**-0.5
+        o = o * torch.rsqrt(o.square().mean(-1, keepdim=True) + 1e-5)
+        r = F.silu(torch.addmm(p["b_r"], x, p["w_r"]))
+        return (o.view(1, -1) * p["gain"] * r) @ p["w_o"]
+
+    def lstm(self, x):
+        if self.form:
+            self.h, self.c = self.cell(x, (self.h, self.c))
+            return self.h
+        i, f, g, o = (torch.addmm(self.p["b"], x, self.p["w"]) + self.h @ self.p["u"]).chunk(4, 1)
+        self.c = f.sigmoid() * self.c + i.sigmoid() * g.tanh()
+        self.h = o.sigmoid() * self.c.tanh()
+        return self.h
+
+    def row(self, x):
+        p = self.p
+        x = torch.addmm(p["input_bias"], x, p["input_w"])
+        return torch.addmm(p["head_bias"], x + self.layer(x), p["head"])
+
+    @torch.inference_mode()
+    def check(self):
+        self.rest()
+        return [float(self.row(x).square().sum()) for x in self.values]
+
+    @torch.inference_mode()
+    def step(self):
+        if not self.filled:
+            self.fill()
+        self.at = self.position
+        for t in range(self.ROWS):
+            self.row(self.values[t % len(self.values)])
+
+
 def candidates(name):
     """The forms to choose the fastest of."""
+    if name.startswith("read-"):
+        return [Reading(name, form) for form in (0, 1)]
     if name in ("W1", "W2"):
         return [Workload(name, False), Workload(name, True)]
     return [LongConvolution()] if name == "W3" else [LinearAttention(C) for C in (32, 64, 128)]
@@ -163,7 +280,11 @@ for line in sys.stdin:
     what, name, *rest = line.split()
     if what == "check":
         forms = candidates(name)
-        losses = [float(forms[0].step()) for _ in range(10 if name in ("W1", "W2") else 1)]
+        if name.startswith("read-"):
+            losses, other = (form.check() for form in forms)
+            assert np.allclose(losses, other, rtol=1e-4), (losses, other)
+        else:
+            losses = [float(forms[0].step()) for _ in range(10 if name in ("W1", "W2") else 1)]
         ready[name] = min(forms, key=lambda work: (work.step(), median_ms(work, 0.5))[1])
         print(json.dumps({"losses": losses}), flush=True)
     else:

@@ -101,9 +101,10 @@ static double growth(const bench_row *r, const summary *m) {
 static void print_json(const bench_row *r, const summary *m, const char *isa) {
     printf(
         "{\"engine\":\"native\",\"isa\":\"%s\",\"name\":\"%s\",\"unit\":\"ms\",\"median\":%.6g,\"spread\":%.3g,\"wall\":%.6g,"
-        "\"samples\":%zu,\"gflops\":%.4g,\"share\":%.4g,\"gbytes\":%.4g,\"bytes\":%zu,\"check\":%.9g,\"growth\":%.4g,\"config\":",
+        "\"samples\":%zu,\"gflops\":%.4g,\"share\":%.4g,\"gbytes\":%.4g,\"bytes\":%zu,\"check\":%.9g,\"growth\":%.4g,\"tokens\":%.9g,\"config\":",
         isa, r->name, m->median, (m->high - m->low) / m->median, m->wall, m->samples,
-        r->flops / m->median * 1e-6, m->share, r->moved / m->median * 1e-6, r->bytes, r->check, growth(r, m));
+        r->flops / m->median * 1e-6, m->share, r->moved / m->median * 1e-6, r->bytes, r->check, growth(r, m),
+        r->tokens);
     cli_json_text(r->config);
     fputs(",\"target\":", stdout);
     cli_json_text(r->target);
@@ -118,12 +119,17 @@ static void print_line(const bench_row *r, const summary *m) {
     if (r->bytes) snprintf(bytes, sizeof bytes, "%.2f", (double)r->bytes * 1e-6);
     printf("%-32s %10.4f %6.0f %% %8s %7s %7s %8s  ", r->name, m->median,
            100.0 * (m->high - m->low) / m->median, gflops, share, gbytes, bytes);
-    if (r->tokens > 0.0) printf("x %.2f, %.0f bytes a token; ", growth(r, m), (double)r->bytes / r->tokens);
+    if (r->state)
+        printf("x %.2f, %.0f ns a token; ", growth(r, m), m->median * 1e6 / r->tokens);
+    else if (r->tokens > 0.0)
+        printf("x %.2f, %.0f bytes a token; ", growth(r, m), (double)r->bytes / r->tokens);
     puts(r->target ? r->target : "");
 }
 
 // In a quick run: what shows the state of things in half a minute.
-static int in_quick(const char *name) { return strncmp(name, "length/", 7) && strcmp(name, "triad/192MB"); }
+static int in_quick(const char *name) {
+    return strncmp(name, "length/", 7) && strncmp(name, "read", 4) && strcmp(name, "triad/192MB");
+}
 
 static int is_row(const char *name) {
     for (size_t i = 0; i < bench_count(); i++)

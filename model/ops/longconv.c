@@ -134,51 +134,68 @@ static void direct_fwd(graph *g, node *n) {
     smx_conv_fwd(n->out->data, n->in[0]->data, k, n->scratch, &p);
 }
 static void direct_size(graph *g, node *n) {
-    if (g->mode == GRAPH_STREAM) {
-        scratch_size(n, 1, 0, n->in[1]->shape[1] * sizeof(float));
-        return;
-    }
     const smx_conv p = direct_of(g, n);
     scratch_size(n, 1, 0, smx_conv_scratch_bytes(&p));
     n->scratch_n += n->in[1]->n;
 }
-// state [B][D][L]: the rows so far, channel by channel. Scratch: one squashed kernel, its oldest tap first.
-static size_t direct_state(const graph *g, const node *n) { return g->B * last_dim(n->out) * g->L; }
-static void direct_push(graph *g, node *n, float *state, size_t at, size_t rows) {
-    const size_t L = g->L, D = last_dim(n->out), taps = n->in[1]->shape[1];
-    const float lambda = ((const longconv_attributes *)n->attributes)->lambda, *skip = skip_of(n);
-    float *k = n->scratch;
-    for (size_t c = 0; c < D; c++) {
-        for (size_t i = 0; i < taps; i++) {
-            const float v = n->in[1]->data[c * taps + i];
-            k[taps - 1 - i] = v > lambda ? v - lambda : v < -lambda ? v + lambda : 0.0f;
-        }
-        if (skip) k[taps - 1] += skip[c];
-        for (size_t b = 0; b < g->B; b++) {
-            float *seen = state + (b * D + c) * L;
-            for (size_t t = at; t < at + rows; t++) {
-                const size_t row = (b * rows + t - at) * D + c, count = t + 1 < taps ? t + 1 : taps;
-                seen[t] = n->in[0]->data[row];
-                n->out->data[row] = smx_dot(k + taps - count, seen + t + 1 - count, count);
-            }
-        }
-    }
-}
-static int direct_grows(const graph *g, const node *n) {
-    (void)g, (void)n;
-    return 1;
-}
 static const op direct = {
     .name = "longconv",
-    .state_n = direct_state,
-    .push = direct_push,
-    .grows = direct_grows,
     .attributes = sizeof(longconv_attributes),
     .size = direct_size,
     .forward = direct_fwd,
 };
 
+// ---- In a stream: the same sum row by row -----------------------------------------------------------------
+// The squashed kernels with the skip in their first taps, the oldest tap first: once, as no row reaches them.
+static void kernel_fwd(graph *g, node *n) {
+    (void)g;
+    const tensor *k = n->in[0];
+    const size_t taps = last_dim(k);
+    const float lambda = ((const longconv_attributes *)n->attributes)->lambda;
+    for (size_t i = 0; i < k->n; i++) {
+        const float v = k->data[i];
+        float *to = n->out->data + i / taps * taps + (taps - 1 - i % taps);
+        *to = v > lambda ? v - lambda : v < -lambda ? v + lambda : 0.0f;
+        if (i % taps == 0 && n->n_in > 1) *to += n->in[1]->data[i / taps];
+    }
+}
+static const op stream_kernel = {
+    .name = "longconv_kernel",
+    .attributes = sizeof(longconv_attributes),
+    .forward = kernel_fwd,
+};
+// in: x, these kernels. state [B][D][L]: the rows so far, channel by channel.
+static size_t stream_state(const graph *g, const node *n) { return g->B * last_dim(n->out) * g->L; }
+static void stream_push(graph *g, node *n, float *state, size_t at, size_t rows) {
+    const size_t L = g->L, D = last_dim(n->out), taps = last_dim(n->in[1]);
+    for (size_t c = 0; c < D; c++)
+        for (size_t b = 0; b < g->B; b++) {
+            float *seen = state + (b * D + c) * L;
+            const float *k_end = n->in[1]->data + (c + 1) * taps;
+            for (size_t t = at; t < at + rows; t++) {
+                const size_t row = (b * rows + t - at) * D + c, count = t + 1 < taps ? t + 1 : taps;
+                seen[t] = n->in[0]->data[row];
+                n->out->data[row] = smx_dot(k_end - count, seen + t + 1 - count, count);
+            }
+        }
+}
+static int stream_grows(const graph *g, const node *n) {
+    (void)g, (void)n;
+    return 1;
+}
+static const op stream_sum = {
+    .name = "longconv",
+    .state_n = stream_state,
+    .push = stream_push,
+    .grows = stream_grows,
+};
+
 tensor *op_longconv(graph *g, tensor *x, tensor *k, tensor *skip, double lambda) {
+    const longconv_attributes attributes = {.lambda = (float)lambda};
+    if (g->mode == GRAPH_STREAM) {
+        tensor *kernel = graph_node(g, &stream_kernel, skip ? 2 : 1, (tensor *[]){k, skip}, &attributes);
+        return graph_node(g, &stream_sum, 2, (tensor *[]){x, kernel}, NULL);
+    }
     return graph_node(g, g->direct ? &direct : &longconv, skip ? 3 : 2, (tensor *[]){x, k, skip},
-                      &(longconv_attributes){.lambda = (float)lambda});
+                      &attributes);
 }

@@ -200,6 +200,30 @@ static void other_forms(void **unused) {
     }
 }
 
+// Past four blocks of a sum, which one row alone takes side by side.
+static void far(void **unused) {
+    (void)unused;
+    static const char *const texts[] = {"mixer=attention&heads=2&width=40", "mixer=las&heads=2&width=64",
+                                        "mixer=cat&width=32&position=rope"};
+    enum { FAR = 1400 };
+    for (size_t i = 0; i < CHECK_COUNT(texts); i++) {
+        char text[256];
+        snprintf(text, sizeof text, "%s&task=cumsum&batch=1&length=%d", texts[i], FAR);
+        check_trying("%s", text);
+        smx_run *r = opened(text);
+        const reading w = whole_of(r, 1, FAR);
+        smx_run_state *s = state_of(r, 1, FAR);
+        for (size_t t = 0, rows = 1000; t < FAR; t += rows, rows = 1) {
+            push(s, NULL, w.values + t * w.C, rows, NULL);
+            if (memcmp(smx_state_answers(s), w.whole + (t + rows - 1) * w.V, w.V * 4))
+                check_fail("another answer at row %zu", t + rows - 1);
+        }
+        smx_state_close(s);
+        smx_run_close(r);
+        check_done();
+    }
+}
+
 // No limit: what does not grow goes on for as long as one likes, in the same memory.
 static void endless(void **unused) {
     (void)unused;
@@ -432,9 +456,9 @@ static void elsewhere(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_mode), cmocka_unit_test(other_forms), cmocka_unit_test(endless),
-        cmocka_unit_test(bad_input),  cmocka_unit_test(thousand),    cmocka_unit_test(draws),
-        cmocka_unit_test(elsewhere),
+        cmocka_unit_test(every_mode), cmocka_unit_test(other_forms), cmocka_unit_test(far),
+        cmocka_unit_test(endless),    cmocka_unit_test(bad_input),   cmocka_unit_test(thousand),
+        cmocka_unit_test(draws),      cmocka_unit_test(elsewhere),
     };
     return cmocka_run_group_tests_name("reading_on", tests, NULL, NULL);
 }
