@@ -94,3 +94,34 @@ test(`comments stay within ${COLUMNS} columns`, () => {
         [],
     );
 });
+
+const LINES = 420;
+const longWithoutReason = (text) =>
+    text.trimEnd().split('\n').length > LINES &&
+    !/\blong(er)?\b/i.test(text.split('\n').slice(0, 20).join('\n'));
+test(`a file longer than ${LINES} lines says why at its beginning`, () => {
+    assert.ok(longWithoutReason('// a.c: one\n'.repeat(500)));
+    assert.ok(!longWithoutReason(`// a.c: one. Long because it is a list.\n${'one();\n'.repeat(500)}`));
+    const rooms = [
+        'bench',
+        'check',
+        'cli',
+
+        'kernels',
+        'model',
+        'python',
+        'ref',
+        'scripts',
+        'tasks',
+        'wasm',
+        'web',
+    ];
+    const files = rooms
+        .flatMap((room) => [...filesBelow(room)])
+        .filter((file) => /\.([ch]|tsx?|mjs|py)$/.test(file));
+    assert.ok(files.length > 400, `${files.length} files are looked at`);
+    assert.deepEqual(
+        files.filter((file) => longWithoutReason(readFileSync(file, 'utf8'))),
+        [],
+    );
+});

@@ -5,9 +5,8 @@ test vectors.
     y, gradients = seqmix.ref.cat_attention.value_and_grad(x, wq, wk, wv, wo, H=2, dy=dy)
 
 `names()` lists them; `seqmix.ref.cat` is short for `cat_attention`, and so for every name that ends in
-`_attention`. What each
-takes, with shapes and source: `help(seqmix.ref.cat_attention)`. The rules for batches and layouts are those
-    of docs/ORACLE.md.
+`_attention`. What each takes, with shapes and source: `help(seqmix.ref.cat_attention)`. The rules for batches and
+layouts are those of docs/ORACLE.md. Long because arguments are checked in sentences.
 """
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """Runs: a model, a task, an optimiser and their metrics, opened from a config: what the program, the page and
-this package train, to the same bit everywhere."""
+this package train, to the same bit everywhere. Long because a run has a method for each thing that can be asked
+of it."""
 from __future__ import annotations
 
 import collections

@@ -1,7 +1,7 @@
 // verify.ts: loads verify.wasm (proofs_tests/proofs/wasm) and gives it a typed face: the proofs one test at a
 // time, every kernel's error in units of the last place, and the constructions of the theorems. Works in a
 // page, a worker and Node. Knows nothing of the page; a page calls it in a worker, since some tests take
-// seconds. Every array handed out is a copy.
+// seconds. Every array handed out is a copy. Long because it gives each of them its types.
 import { moduleOf, type WasmSource } from './source.js';
 
 /** The kernels in float32, or the oracle in double. */

@@ -1,5 +1,5 @@
 """Our models as modules of PyTorch: each mixer a function of its weights, as model/mixers/NAME.c has it, over
-the kernels of this package; the names of the weights are those of the checkpoints."""
+the kernels of this package; the names of the weights are those of the checkpoints. Long because it has a function for each mixer."""
 from __future__ import annotations
 
 import math

@@ -1,5 +1,5 @@
 """What carries a state along a sequence: gated linear attention, the delta rule, recurrent networks, moving
-averages, state space models."""
+averages, state space models. Long because each is a function, its checks and its gradient."""
 from __future__ import annotations
 
 from typing import Any

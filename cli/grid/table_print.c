@@ -1,0 +1,100 @@
+// table_print.c: a table of results as JSON lines and as CSV, and who computed them.
+#include "table.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+// Task and mixer always, what else varies, and the seed.
+static int is_column(const table *t, size_t k) {
+    return t->varies[k] || k == t->task || k == t->mixer || k == t->seed;
+}
+
+void table_put_csv(FILE *to, const char *text) {
+    if (!text) return;
+    if (!strpbrk(text, ",\"\n\r")) {
+        fputs(text, to);
+        return;
+    }
+    putc('"', to);
+    for (; *text; text++) {
+        if (*text == '"') putc('"', to);
+        putc(*text, to);
+    }
+    putc('"', to);
+}
+
+static const char *const measures[] = {"value",         "accuracy", "sequence_accuracy", "r2", "bits",
+                                       "held_out_loss", "loss"};
+enum { MEASURES = sizeof measures / sizeof *measures };
+static double measure(const result *r, size_t i) {
+    const double all[MEASURES] = {r->value,         r->accuracy, r->sequence_accuracy, r->r2, r->bits,
+                                  r->held_out_loss, r->loss};
+    return all[i];
+}
+
+void table_print_json(const table *t, FILE *to) {
+    for (size_t i = 0; i < t->n; i++) {
+        const table_row *row = &t->rows[i];
+        fprintf(to, "{\"name\":\"%s\"", row->r.name);
+        for (size_t k = 0; k < t->n_keys; k++) {
+            if (!is_column(t, k) || !row->values[k]) continue;
+            fprintf(to, ",\"%s\":", t->keys[k]);
+            if (t->limits[k].numeric)
+                fputs(row->values[k], to);
+            else
+                cli_put_json_text(to, row->values[k]);
+        }
+        fprintf(to, ",\"eval\":%ld,\"stopped\":", row->r.eval);
+        cli_put_json_text(to, row->r.stopped);
+        fprintf(to, ",\"step\":%llu,\"params\":%llu,\"metric\":\"%s\"", (unsigned long long)row->r.step,
+                (unsigned long long)row->r.params, row->r.metric);
+        for (size_t m = 0; m < MEASURES; m++) {
+            fprintf(to, ",\"%s\":", measures[m]);
+            cli_put_json_number(to, measure(&row->r, m), 9);
+        }
+        fprintf(to, ",\"digest\":\"%016llx\",\"config\":", (unsigned long long)row->r.digest);
+        cli_put_json_text(to, row->config);
+        fputs("}\n", to);
+    }
+}
+
+void table_print_csv(const table *t, FILE *to) {
+    fputs("name", to);
+    for (size_t k = 0; k < t->n_keys; k++)
+        if (is_column(t, k)) fprintf(to, ",%s", t->keys[k]);
+    fputs(",eval,stopped,step,params,metric", to);
+    for (size_t m = 0; m < MEASURES; m++) fprintf(to, ",%s", measures[m]);
+    fputs(",digest\n", to);
+    for (size_t i = 0; i < t->n; i++) {
+        const table_row *row = &t->rows[i];
+        fputs(row->r.name, to);
+        for (size_t k = 0; k < t->n_keys; k++) {
+            if (!is_column(t, k)) continue;
+            putc(',', to);
+            table_put_csv(to, row->values[k]);
+        }
+        fprintf(to, ",%ld,", row->r.eval);
+        table_put_csv(to, row->r.stopped);
+        fprintf(to, ",%llu,%llu,%s", (unsigned long long)row->r.step, (unsigned long long)row->r.params,
+                row->r.metric);
+        for (size_t m = 0; m < MEASURES; m++)
+            if (isfinite(measure(&row->r, m)))
+                fprintf(to, ",%.9g", measure(&row->r, m));
+            else
+                putc(',', to);
+        fprintf(to, ",%016llx\n", (unsigned long long)row->r.digest);
+    }
+}
+
+void table_print_machines(const table *t, FILE *to) {
+    fputs("name,host,isa,threads,from,seconds,processor_seconds,ended\n", to);
+    for (size_t i = 0; i < t->n; i++) {
+        const result_machine *m = &t->rows[i].r.machine;
+        fprintf(to, "%s,", t->rows[i].r.name);
+        table_put_csv(to, m->host);
+        fprintf(to, ",%s,%ld,%llu,%.3f,%.3f,%.0f\n", m->isa, m->threads, (unsigned long long)m->from,
+                m->seconds, m->processor_seconds, m->ended);
+    }
+}
