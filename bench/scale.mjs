@@ -3,14 +3,26 @@
 // printed.
 //   node bench/scale.mjs overhead|collect|simulate [N]
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+    copyFileSync,
+    mkdirSync,
+    mkdtempSync,
+    readdirSync,
+    readFileSync,
+    rmSync,
+    statSync,
+    writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 const [what = '', count] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-scale-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-const PATH = `${resolve('build')}:${process.env.PATH}`;
+// A copy, so that a build meanwhile disturbs nothing.
+mkdirSync(join(folder, 'bin'));
+copyFileSync(resolve('build/seqmix'), join(folder, 'bin/seqmix'));
+const PATH = `${join(folder, 'bin')}:${process.env.PATH}`;
 const seconds = () => Number(process.hrtime.bigint()) / 1e9;
 function shell(script) {
     const begun = seconds();
@@ -37,7 +49,7 @@ const fnv = (text) => {
 
 /** Processor time of jobs under xargs, beside the processor time that their trainings take. */
 function overhead(jobs) {
-    const config = 'task=mqar&steps=150&batch=16&mixer=cat';
+    const config = 'task=mqar&steps=260&batch=16&mixer=cat';
     shell(`seqmix grid '${config}' rate=1e-4:1e-1:${jobs / 10} --seeds 10 --out out >lines`);
     const { stderr, took } = shell(
         `TIMEFORMAT='%U %S'; time (tr '\\n' '\\0' <lines | xargs -0 -n 1 -P 2 sh -c >/dev/null)`,
