@@ -192,6 +192,18 @@ static int shift_fwd(const twin_call *c) {
     return shift_of(c, c->in[0], c->out, 0);
 }
 static int shift_bwd(const twin_call *c) { return shift_of(c, c->dout, c->din[0], 1); }
+static int reverse_of(const twin_call *c, const double *from, double *to, int add) {
+    const size_t D = columns(c);
+    for (size_t b = 0; b < c->B; b++)
+        for (size_t t = 0; t < c->L; t++)
+            for (size_t i = 0; i < D; i++) {
+                double *at = to + (b * c->L + t) * D + i;
+                *at = from[((b + 1) * c->L - 1 - t) * D + i] + (add ? *at : 0);
+            }
+    return 0;
+}
+static int reverse_fwd(const twin_call *c) { return reverse_of(c, c->in[0], c->out, 0); }
+static int reverse_bwd(const twin_call *c) { return reverse_of(c, c->dout, c->din[0], 1); }
 static int columns_fwd(const twin_call *c) {
     for (size_t i = 0; i < count(c); i++)
         c->out[i] = c->in[0][i / columns(c) * last(input(c, 0)) + NUMBERS(c)[1] + i % columns(c)];
@@ -726,6 +738,7 @@ static const twin twins[] = {
     TWIN("unitnorm", unitnorm),
     TWIN("unitnorm_heads", unitnorm_heads),
     TWIN("shift", shift),
+    TWIN("reverse", reverse),
     TWIN("columns", columns),
     TWIN("join", join),
     TWIN("mean", mean),

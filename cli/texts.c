@@ -140,6 +140,7 @@ static void las(writer *w) {
     if (is(w, "las_decay", "exp")) say(w, ", range=%s", word(w, "decay_range"));
     chunk(w);
     if (is(w, "pool", "masked")) say(w, ", pool=%s", word(w, "window"));
+    if (is(w, "causal", "0")) say(w, ", causal=no");
     say(w, ") @ w_o  # near rows count more\n");
 }
 
@@ -298,9 +299,16 @@ static void long_conv(writer *w, const char *of) {
     if (!is(w, "squash", "0")) say(w, ", squash=%s", word(w, "squash"));
     say(w, ")");
 }
+// Beside it the rows after each, by a kernel of their own, the sequence read backwards.
+static void conv_ahead(writer *w, const char *of) {
+    say(w, " + reverse(longconv(shift(reverse(%s)), conv_ahead", of);
+    if (!is(w, "squash", "0")) say(w, ", squash=%s", word(w, "squash"));
+    say(w, "))");
+}
 static void longconv(writer *w) {
     say(w, "# Long convolution (Fu et al. 2023, Sec. 3)\ny = gelu(");
     long_conv(w, "x");
+    if (is(w, "causal", "0")) conv_ahead(w, "x");
     say(w, ") @ w_o\n");
 }
 static void chela(writer *w) {
@@ -315,14 +323,20 @@ static void chela(writer *w) {
         say(w, "s = silu(conv_each(x, short_3[3]) + conv_each(x, short_n[%zu]))  # Eq. 7\n", n);
     say(w, "z = ");
     long_conv(w, "s");
+    if (is(w, "causal", "0")) conv_ahead(w, "s");
     say(w, "  # Eq. 8\n");
-    say(w,
-        "q = affine(z, alpha_q, beta_q)\nk = affine(z, alpha_k, beta_k)\nv = silu(x @ w_v + b_v)\n"
-        "g_a = silu(z @ w_g + b_g)  # Eq. 10\n"
-        "m = linear_attention(q, k, v, rms, tile=%s) * g_a\n"
-        "g_o = sigmoid(z @ w_o + b_o)\n"
-        "y = gate(g_o, m, x)  # U = M o G_o + X o (1 - G_o)\n",
-        word(w, "tile"));
+    say(w, "q = affine(z, alpha_q, beta_q)\nk = affine(z, alpha_k, beta_k)\nv = silu(x @ w_v + b_v)\n"
+           "g_a = silu(z @ w_g + b_g)  # Eq. 10\n");
+    if (is(w, "causal", "1"))
+        say(w, "m = linear_attention(q, k, v, rms, tile=%s) * g_a\n", word(w, "tile"));
+    else
+        say(w,
+            "past = linear_attention(q, k, v, none, tile=%s)\n"
+            "later = linear_attention(reverse(q), shift(reverse(k)), shift(reverse(v)), none, tile=%s)\n"
+            "m = rms_heads(past + reverse(later)) * g_a\n",
+            word(w, "tile"), word(w, "tile"));
+    say(w, "g_o = sigmoid(z @ w_o + b_o)\n"
+           "y = gate(g_o, m, x)  # U = M o G_o + X o (1 - G_o)\n");
     if (is(w, "fused", "0")) say(w, "start(short_n, normal, 0.1)\n");
 }
 

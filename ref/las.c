@@ -18,7 +18,7 @@ void ref_las_alphas(double *alphas, size_t H, double bound) {
 void ref_las_decay(double *table, const double *alphas, size_t L, size_t H) {
     for (size_t h = 0; h < H; h++)
         for (size_t at = 0; at < 2 * L - 1; at++)
-            table[h * (2 * L - 1) + at] = at < L ? exp(-alphas[h] * (double)(L - 1 - at)) : 1;
+            table[h * (2 * L - 1) + at] = exp(-alphas[h] * fabs((double)(L - 1) - (double)at));
 }
 
 // The window of columns j + lo .. j + hi that column j of the pooled map averages.
@@ -64,8 +64,13 @@ void ref_pool_bwd(double *dmap, const double *dpooled, size_t L, size_t P, ref_p
 // The logits of one chunk of n rows: decay multiplies, ALiBi adds; table [H][2n-1].
 static ref_attention core_of(const ref_las *p, size_t n, double *table) {
     size_t d = p->D / p->H;
-    ref_attention a = {
-        .B = 1, .L = n, .D = p->D, .H = p->H, .stride = p->D, .causal = 1, .scale = 1 / sqrt((double)d)};
+    ref_attention a = {.B = 1,
+                       .L = n,
+                       .D = p->D,
+                       .H = p->H,
+                       .stride = p->D,
+                       .causal = !p->both,
+                       .scale = 1 / sqrt((double)d)};
     if (p->decay == REF_DECAY_EXP) {
         ref_las_decay(table, p->alphas, n, p->H);
         a.decay_table = table;

@@ -105,6 +105,10 @@ def shift(x, by):
     return F.pad(x, (0, 0, by, 0))[:, : x.shape[1]]
 
 
+def reverse(x):
+    return x.flip(1)
+
+
 def columns(x, from_, count):
     return x[..., from_ : from_ + count]
 
@@ -173,7 +177,7 @@ def _maps(q, k, heads, decay, range_, chunk, causal, rows=0):
     logits = _heads(q, heads) @ _heads(k, heads).mT / math.sqrt(q.shape[-1] // heads)
     if decay == 'exp':
         alphas = -torch.linspace(1, math.exp(-range_), heads, dtype=torch.float64).log()
-        logits = logits * torch.exp(-alphas[:, None, None] * back.clamp(min=0)).to(q)
+        logits = logits * torch.exp(-alphas[:, None, None] * back.abs()).to(q)
     elif decay != 'none':
         slopes = 2 ** (-8 * torch.arange(1, heads + 1).double() / heads)
         size = 1 if decay == 'alibi' else 1 / math.sqrt(q.shape[-1] // heads)

@@ -116,7 +116,8 @@ static int run_las(oracle_case *c) {
                  SIZE(chunk),
                  (ref_decay)oracle_choice(c, "decay"),
                  (ref_pool)oracle_choice(c, "pool"),
-                 alphas};
+                 alphas,
+                 0};
     ref_qkvo w = {IN("wq"), IN("wk"), IN("wv"), IN("wo")},
              dw = {GRAD("wq"), GRAD("wk"), GRAD("wv"), GRAD("wo")};
     int status = given_qkv ? ref_las_heads_fwd(OUT("y"), IN("q"), IN("k"), IN("v"), &p)

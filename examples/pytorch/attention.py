@@ -37,13 +37,13 @@ def alibi(heads, length):
 
 
 def las_decay(config, heads, length):
-    """exp(-alpha_h (i - j)), exp(-alpha) evenly spaced from 1 to e^-B unless each alpha is given."""
+    """exp(-alpha_h |i - j|), exp(-alpha) evenly spaced from 1 to e^-B unless each alpha is given."""
     if config['alphas'] == 'spaced':
         last = math.exp(-float(config['decay_range']))
         alphas = -torch.linspace(1, last, heads, dtype=torch.float64).log()
     else:
         alphas = torch.tensor([float(alpha) for alpha in config['alphas'].split(',')], dtype=torch.float64)
-    return (-alphas[:, None, None] * distance(length).clamp(min=0)).exp().float()
+    return (-alphas[:, None, None] * distance(length).abs()).exp().float()
 
 
 def average_pool(config, a, near, past):
@@ -93,7 +93,7 @@ def las(config, w, x):
     heads = int(config['heads'])
     q, k, v = (split(x @ w[f'w_{n}'], heads) for n in 'qkv')
     kind = choice(config, 'las_decay', 'exp', 'alibi', 'alibi_scaled', 'none')
-    options = {}
+    options = {'causal': choice(config, 'causal', '1', '0') == '1'}
     if kind == 'exp':
         options['decay'] = las_decay(config, heads, len(x))
     elif kind != 'none':

@@ -16,9 +16,10 @@ def short_long(config, w, x):
     return long_conv(config, w, F.silu(short))
 
 
-def linear_attention(q, k, v):
-    """o_t = q_t sum_{s <= t} k_s v_s, its quadratic form; then Norm, the root mean square of each head."""
-    o = (q @ k.transpose(1, 2)).tril() @ v
+def linear_attention(q, k, v, causal=True):
+    """o_t = q_t sum_{s <= t} k_s v_s, or over all s; then Norm, the root mean square of each head."""
+    scores = q @ k.transpose(1, 2)
+    o = (scores.tril() if causal else scores) @ v
     return o * torch.rsqrt((o * o).mean(-1, keepdim=True) + 1e-5)
 
 
@@ -29,6 +30,7 @@ def chela(config, w, x):
     k = w['alpha_k'] * z + w['beta_k']
     v = F.silu(x @ w['w_v'] + w['b_v'])
     g_a = F.silu(z @ w['w_g'] + w['b_g'])
-    m = merge(linear_attention(*(split(y, heads) for y in (q, k, v)))) * g_a
+    causal = choice(config, 'causal', '1', '0') == '1'
+    m = merge(linear_attention(*(split(y, heads) for y in (q, k, v)), causal)) * g_a
     g_o = torch.sigmoid(z @ w['w_o'] + w['b_o'])
     return m * g_o + x * (1 - g_o)

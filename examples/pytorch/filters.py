@@ -23,9 +23,17 @@ def mix_heads(x, taps):
 
 
 def long_conv(config, w, x):
-    """y = K * x + skip x by FFT, K [D][trained length] (Fu et al.); linear, so twice as long."""
-    length = len(x)
-    k = F.softshrink(w['conv_k'], float(config['squash']))[:, :length]  # sign(K) max(|K| - lambda, 0)
-    product = torch.fft.rfft(k, 2 * length) * torch.fft.rfft(x.T, 2 * length)
-    y = torch.fft.irfft(product, 2 * length)[:, :length].T
+    """y = K * x + skip x, K [D][trained length] (Fu et al.); with causal=0 a kernel for the rows after each."""
+    y = by_fft(config, w['conv_k'], x)
+    if 'conv_ahead' in w:
+        later = by_fft(config, w['conv_ahead'], x.flip(0)).flip(0)  # of each row and those after it
+        y = y + F.pad(later[1:], (0, 0, 0, 1))
     return y + w['conv_skip'] * x if 'conv_skip' in w else y
+
+
+def by_fft(config, k, x):
+    """Linear, so twice as long."""
+    length = len(x)
+    k = F.softshrink(k, float(config['squash']))[:, :length]  # sign(K) max(|K| - lambda, 0)
+    product = torch.fft.rfft(k, 2 * length) * torch.fft.rfft(x.T, 2 * length)
+    return torch.fft.irfft(product, 2 * length)[:, :length].T

@@ -356,11 +356,12 @@ typedef struct {
     ref_decay decay;
     ref_pool pool;
     const double *alphas; // [H], for the exp decay
+    int both;             // 1: rows see later ones too, decays by |i-j|; pool: none, centred, trailing
 } ref_las;
 void ref_las_alphas(double *alphas, size_t H, double bound);
-// table [H][2L-1]: exp(-alpha_h (i-j)), 1 above the diagonal (masked anyway).
+// table [H][2L-1]: exp(-alpha_h |i-j|).
 void ref_las_decay(double *table, const double *alphas, size_t L, size_t H);
-// pooled [L][L] from a causal map [L][L]; backward overwrites dmap.
+// pooled [L][L] from a map [L][L]; backward overwrites dmap.
 void ref_pool_fwd(double *pooled, const double *map, size_t L, size_t P, ref_pool pool);
 void ref_pool_bwd(double *dmap, const double *dpooled, size_t L, size_t P, ref_pool pool);
 int ref_las_heads_fwd(double *o, const double *q, const double *k, const double *v, const ref_las *p);

@@ -168,6 +168,7 @@ static long resonate_ahead(const function_call *c) {
 }
 static long bin_ahead(const function_call *c) { return (long)c->number[1] - 1; }
 static long shift_ahead(const function_call *c) { return -(long)c->number[1]; }
+static long reverse_ahead(const function_call *c) { return (long)c->g->L - 1; }
 static long coefficients_ahead(const function_call *c) {
     return c->number[3] ? 0 : -(long)(c->g->L / c->tensor[0]->shape[1]);
 }
@@ -195,6 +196,7 @@ static tensor *call_divide(const function_call *c) {
     return op_mul(c->g, c->tensor[0], inverse);
 }
 static tensor *call_shift(const function_call *c) { return op_shift(c->g, c->tensor[0], c->number[1]); }
+static tensor *call_reverse(const function_call *c) { return op_reverse(c->g, c->tensor[0]); }
 static tensor *call_columns(const function_call *c) {
     return op_columns(c->g, c->tensor[0], c->number[1], c->number[2]);
 }
@@ -497,6 +499,13 @@ const equation_function equation_functions[] = {
      .ahead = shift_ahead,
      TOLD(.help = "each row what stood `by` rows before it; zeros first", .formula = "y_t = x_{t-n}",
           .cost = "0", .example = "k = shift(x) @ w_k\ny = attention(x @ w_q, k, x) @ w_o",
+          .twin = "check/twins.c")},
+    {.name = "reverse",
+     ARGUMENTS(TENSOR("x")),
+     .apply = call_reverse,
+     .ahead = reverse_ahead,
+     TOLD(.help = "the last row first", .formula = "y_t = x_{L-1-t}", .cost = "0",
+          .example = "later = reverse(mean(reverse(x)))\ny = join(mean(x), later) @ w_o[width]",
           .twin = "check/twins.c")},
     {.name = "columns",
      ARGUMENTS(TENSOR("x"), NUMBER("from", 0, 0, 65535), NUMBER("count", 1, 1, 65536)),

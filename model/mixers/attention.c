@@ -11,8 +11,7 @@ typedef struct {
 } attention_settings;
 
 static const config_key keys[] = {
-    FLAG_KEY("causal", attention_settings, causal, "1|0", "1",
-             "1: a token sees only itself and what came before", "mixer"),
+    KEY_CAUSAL(attention_settings),
     KEY_CHUNK(attention_settings),
     INT_KEY("sliding", attention_settings, sliding, "0", 0, 1 << 20,
             "a token sees so many tokens, itself the last of them; 0: all before it", "mixer"),

@@ -11,6 +11,8 @@
 #define KEY_CHUNK(S)                                                                                         \
     INT_KEY("chunk", S, chunk, "0", 0, 1 << 20,                                                              \
             "attention inside blocks of so many tokens; the last one may be shorter; 0: off", "mixer")
+#define KEY_CAUSAL(S)                                                                                        \
+    FLAG_KEY("causal", S, causal, "1|0", "1", "1: a token sees only itself and what came before", "mixer")
 #define KEY_TILE(S)                                                                                          \
     INT_KEY("tile", S, tile, "64", 1, 1 << 20,                                                               \
             "rows of a tile of linear attention (C); only its speed depends on it", "mixer")

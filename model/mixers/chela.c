@@ -7,13 +7,14 @@
 //   M = Norm(LinAttn(Q, K, V)) o G_a                        Norm: rms of each head
 //   G_o = sigma(Z W_o + b_o)
 //   U = M o G_o + X o (1 - G_o)
+// causal = 0: the long kernel and the attention take the rows after each too (kernels and sums of their own).
 // The block adds no residual around it, as printed; residual=1 does.
 #include "mixer.h"
 #include "attention_parts.h"
 #include "short_long.h"
 
 typedef struct {
-    int residual, fused;
+    int residual, fused, causal;
     long_settings conv;
     size_t tile;
 } chela_settings;
@@ -25,6 +26,7 @@ static const config_key keys[] = {
     KEY_SKIP(chela_settings),
     KEY_FUSED(chela_settings),
     KEY_TILE(chela_settings),
+    KEY_CAUSAL(chela_settings),
     {0},
 };
 
@@ -44,14 +46,29 @@ static tensor *linear(graph *g, const config *c, tensor *x, const char *w_name, 
     return op_linear(g, x, w, weight_vector(g, b_name, D, 0.0));
 }
 
+// Linear attention over all rows: of those before each and itself, and, read backwards, of those after it.
+static tensor *both_ways(graph *g, const config *c, tensor *q, tensor *k, tensor *v) {
+    const chela_settings *s = c->mixer;
+    const size_t H = c->common.heads;
+    tensor *past = op_linear_attention(g, q, k, v, H, SMX_LINATTN_NONE, s->tile);
+    tensor *q_back = op_reverse(g, q), *k_back = op_reverse(g, k);
+    k_back = op_shift(g, k_back, 1);
+    tensor *v_back = op_reverse(g, v);
+    v_back = op_shift(g, v_back, 1);
+    tensor *later = op_linear_attention(g, q_back, k_back, v_back, H, SMX_LINATTN_NONE, s->tile);
+    later = op_reverse(g, later);
+    return op_rms(g, op_add(g, past, later), H);
+}
+
 static tensor *build(graph *g, const config *c, tensor *x) {
     const chela_settings *s = c->mixer;
-    tensor *z = graph_name(g, short_long(g, c, &s->conv, s->fused, x), "z");
+    tensor *z = graph_name(g, short_long(g, c, &s->conv, s->fused, s->causal, x), "z");
     tensor *q = graph_name(g, scaled(g, z, "alpha_q", "beta_q"), "q");
     tensor *k = graph_name(g, scaled(g, z, "alpha_k", "beta_k"), "k");
     tensor *v = graph_name(g, op_silu(g, linear(g, c, x, "w_v", "b_v")), "v");
     tensor *g_a = graph_name(g, op_silu(g, linear(g, c, z, "w_g", "b_g")), "g_a");
-    tensor *attended = op_linear_attention(g, q, k, v, c->common.heads, SMX_LINATTN_RMS, s->tile);
+    tensor *attended = s->causal ? op_linear_attention(g, q, k, v, c->common.heads, SMX_LINATTN_RMS, s->tile)
+                                 : both_ways(g, c, q, k, v);
     tensor *m = graph_name(g, op_mul(g, attended, g_a), "m");
     tensor *g_o = graph_name(g, op_sigmoid(g, linear(g, c, z, "w_o", "b_o")), "g_o");
     return op_gate(g, g_o, m, x);
@@ -60,6 +77,10 @@ static tensor *build(graph *g, const config *c, tensor *x) {
 static int has_residual(const config *c) {
     const chela_settings *s = c->mixer;
     return !s->residual;
+}
+
+static size_t lookahead(const config *c, size_t length) {
+    return ((const chela_settings *)c->mixer)->causal ? 0 : length - 1;
 }
 
 const mixer mixer_chela = {
@@ -75,5 +96,6 @@ const mixer mixer_chela = {
     .check = check,
     .build = build,
     .has_residual = has_residual,
-    .modes = MODES("residual=1~squash=0.05~skip=0~fused=1~tile=5"),
+    .lookahead = lookahead,
+    .modes = MODES("residual=1~squash=0.05~skip=0~fused=1~tile=5~causal=0~causal=0&fused=1&residual=1"),
 };

@@ -4,6 +4,7 @@
 // Pooling commutes with V: AP(A) V = A (T V), (T V)_j = (1/P) sum of P rows of V around j (centred, literal:
 // it sees (P-1)/2 tokens ahead) or up to j (trailing). masked: pooled, then cut to j <= i, which no fixed T
 // gives; the kernel does it.
+// causal = 0: every row sees every other, the decay goes by |i-j|.
 #include "mixer.h"
 #include "attention_parts.h"
 
@@ -22,6 +23,7 @@ typedef struct {
     enum { POOLS(WORD_NAME) } pool;
     enum { LAS_DECAYS(WORD_NAME) } decay;
     size_t window, chunk;
+    int causal;
     double range;
     const char *alphas;
 } las_settings;
@@ -42,6 +44,7 @@ static const config_key keys[] = {
     TEXT_KEY("alphas", las_settings, alphas, "spaced",
              "decay of each head, separated by commas; spaced: by decay_range", "mixer"),
     KEY_CHUNK(las_settings),
+    KEY_CAUSAL(las_settings),
     {0},
 };
 
@@ -70,6 +73,9 @@ static int check(const config *c, size_t length, smx_error *error) {
     if ((s->pool == POOL_CENTRED || s->pool == POOL_MASKED) && s->window % 2 == 0)
         return config_fail(error, c, "window", "odd with pool=%s, so that it has a middle",
                            config_get(c, "pool"));
+    if (s->pool == POOL_MASKED && !s->causal)
+        return config_fail(error, c, "pool",
+                           "trailing, centred or none with causal=0: masked cuts to j <= i");
     if (read_alphas(s, H, alphas))
         return config_fail(error, c, "alphas",
                            "spaced, or heads=%zu non-negative numbers separated by commas", H);
@@ -93,7 +99,7 @@ static tensor *build(graph *g, const config *c, tensor *x) {
     tensor *q = graph_name(g, projected(g, c, x, "w_q"), "q");
     tensor *k = graph_name(g, projected(g, c, x, "w_k"), "k");
     tensor *v = graph_name(g, projected(g, c, x, "w_v"), "v");
-    attention_opts opts = {.causal = 1, .chunk = M};
+    attention_opts opts = {.causal = s->causal, .chunk = M};
     if (s->decay == DECAY_EXP) opts.decay_table = table_decay(g, s, H);
     if (s->decay == DECAY_ALIBI) opts.bias = alibi_table(g, H, 1.0);
     if (s->decay == DECAY_ALIBI_SCALED) opts.bias = alibi_table(g, H, 1.0 / md_sqrt((double)(D / H)));
@@ -106,8 +112,9 @@ static tensor *build(graph *g, const config *c, tensor *x) {
 
 static size_t lookahead(const config *c, size_t length) {
     const las_settings *s = c->mixer;
-    if (s->pool != POOL_CENTRED) return 0;
     const size_t half = (s->window - 1) / 2, most = lookahead_of_chunk(s->chunk, length);
+    if (!s->causal) return most;
+    if (s->pool != POOL_CENTRED) return 0;
     return half < most ? half : most;
 }
 
@@ -127,5 +134,6 @@ const mixer mixer_las = {
     .modes =
         MODES("pool=centred&window=5~pool=masked&window=5~pool=trailing&window=4~pool=none~las_decay=none~"
               "las_decay=alibi&pool=masked~las_decay=alibi_scaled&pool=none~pool=centred&window=5&chunk=7~"
-              "pool=masked&window=5&chunk=7~pool=trailing&chunk=7~pool=centred&window=99"),
+              "pool=masked&window=5&chunk=7~pool=trailing&chunk=7~pool=centred&window=99~causal=0~"
+              "causal=0&pool=centred&window=5~causal=0&pool=none&las_decay=alibi&chunk=7"),
 };

@@ -22,7 +22,15 @@ tensor *long_conv(graph *g, const config *c, const long_settings *s, tensor *x) 
     return op_longconv(g, x, k, skip, s->squash);
 }
 
-tensor *short_long(graph *g, const config *c, const long_settings *conv, int fused, tensor *x) {
+tensor *two_sided_conv(graph *g, const config *c, const long_settings *s, tensor *x) {
+    tensor *past = long_conv(g, c, s, x);
+    tensor *k = kernels(g, "conv_ahead", x->shape[x->rank - 1], c->common.length, (init){INIT_LONG, 0.3});
+    tensor *later = op_shift(g, op_reverse(g, x), 1);
+    later = op_reverse(g, op_longconv(g, later, k, NULL, s->squash));
+    return op_add(g, past, later);
+}
+
+tensor *short_long(graph *g, const config *c, const long_settings *conv, int fused, int causal, tensor *x) {
     size_t D = x->shape[x->rank - 1], n = short_taps(c->common.length);
     tensor *s;
     if (fused) {
@@ -33,7 +41,7 @@ tensor *short_long(graph *g, const config *c, const long_settings *conv, int fus
         s = op_add(g, s_3, s_n);
     }
     s = graph_name(g, op_silu(g, s), "short");
-    return long_conv(g, c, conv, s);
+    return (causal ? long_conv : two_sided_conv)(g, c, conv, s);
 }
 
 // Taps of channel c added to the first taps of `to`.

@@ -30,8 +30,11 @@ size_t short_taps(size_t length);
 // K_l * x + skip x with fresh weights conv_k (and conv_skip). Long kernels have as many taps as the config's
 // length; on longer input they are extended by zeros, on shorter cut.
 tensor *long_conv(graph *g, const config *c, const long_settings *s, tensor *x);
+// The same, and the rows after each by a kernel of their own, conv_ahead: its first tap meets the next row.
+tensor *two_sided_conv(graph *g, const config *c, const long_settings *s, tensor *x);
 // Z = K_l * SiLU(K_s * x), K_s * x the sum of two short convolutions of 3 and short_taps taps (or one, fused)
-tensor *short_long(graph *g, const config *c, const long_settings *s, int fused, tensor *x);
+// causal 0: K_l on both sides.
+tensor *short_long(graph *g, const config *c, const long_settings *s, int fused, int causal, tensor *x);
 
 // Weights of a model with fused=1 (`to`) from the same one with fused=0: short = short_3 + short_n, the
 // smaller padded at its old end; all else is copied. 0, or -1 when a weight has no source.

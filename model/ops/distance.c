@@ -27,7 +27,7 @@ void las_alphas(double *alphas, size_t H, double B) {
 void las_decay(float *table, const double *alphas, size_t H, size_t L) {
     for (size_t h = 0; h < H; h++)
         for (size_t at = 0; at < 2 * L - 1; at++) {
-            const double factor = at < L ? md_exp(-alphas[h] * (double)(L - 1 - at)) : 1.0;
+            const double factor = md_exp(-alphas[h] * (double)(at < L ? L - 1 - at : at - (L - 1)));
             table[h * (2 * L - 1) + at] = factor < 0x1p-60 ? 0.0f : (float)factor;
         }
 }

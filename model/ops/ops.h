@@ -42,6 +42,7 @@ tensor *op_spread(graph *g, tensor *w, size_t times);
 
 // ---- rows.c
 tensor *op_shift(graph *g, tensor *x, size_t by); // y_t = x_{t - by}, zeros first
+tensor *op_reverse(graph *g, tensor *x);          // y_t = x_{L - 1 - t}
 tensor *op_columns(graph *g, tensor *x, size_t from, size_t count);
 tensor *op_join(graph *g, tensor *a, tensor *b); // columns of a, then of b
 tensor *op_mean(graph *g, tensor *x);            // of the rows so far

@@ -38,6 +38,27 @@ tensor *op_shift(graph *g, tensor *x, size_t by) {
     return graph_node(g, &shift, 1, &x, &(shift_attributes){by});
 }
 
+// ---- The last row first: y_t = x_{L - 1 - t}, and the same for gradients ----------------------------------
+static void reverse_rows(const graph *g, float *y, const float *x, size_t D, size_t from, size_t count) {
+    for (size_t b = from; b < from + count; b++)
+        for (size_t t = 0; t < g->L; t++)
+            memcpy(y + (b * g->L + t) * D, x + ((b + 1) * g->L - 1 - t) * D, D * sizeof *y);
+}
+static void reverse_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)piece;
+    reverse_rows(g, n->out->data, n->in[0]->data, last_dim(n->out), from, count);
+}
+static void reverse_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)piece;
+    reverse_rows(g, n->in_grad[0], n->out->grad, last_dim(n->out), from, count);
+}
+static void reverse_fwd(graph *g, node *n) { sequences_in_pieces(g, n, reverse_piece); }
+static void reverse_bwd(graph *g, node *n) {
+    if (n->in_grad[0]) sequences_in_pieces(g, n, reverse_bwd_piece);
+}
+static const op reverse = {.name = "reverse", .whole = 1, .forward = reverse_fwd, .backward = reverse_bwd};
+tensor *op_reverse(graph *g, tensor *x) { return graph_node(g, &reverse, 1, &x, NULL); }
+
 // ---- Some columns ----------------------------------------------------------------------------------------
 typedef struct {
     size_t from, count;

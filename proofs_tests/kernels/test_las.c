@@ -63,7 +63,7 @@ static void one(const shape *s) {
     smx_attention_fwd(o, stats, q, k, v, check_scratch(smx_attention_fwd_scratch_bytes(&p)), &p);
     smx_attention_bwd(dq, dk, dv, dout, q, k, v, o, stats, check_scratch(smx_attention_bwd_scratch_bytes(&p)),
                       &p);
-    const ref_las r = {L, D, s->H, s->P, s->chunk, s->decay, s->pool, alphas};
+    const ref_las r = {L, D, s->H, s->P, s->chunk, s->decay, s->pool, alphas, 0};
     double *od = check_doubles(L * D), *dqd = check_doubles(L * D), *dkd = check_doubles(L * D),
            *dvd = check_doubles(L * D);
     for (size_t b = 0; b < B; b++) {

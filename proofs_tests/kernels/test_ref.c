@@ -778,8 +778,8 @@ static void pooling_commutes(void **unused) {
             fill(k, L * D, 1);
             fill(v, L * D, 1);
             for (size_t r = 0; r < P; r++) box[r] = 1 / (double)P;
-            ref_las p = {L,   D, 2, P, 0, REF_DECAY_ALIBI, trailing ? REF_POOL_TRAILING : REF_POOL_CENTRED,
-                         NULL};
+            ref_las p = {L,    D, 2, P, 0, REF_DECAY_ALIBI, trailing ? REF_POOL_TRAILING : REF_POOL_CENTRED,
+                         NULL, 0};
             assert_int_equal(ref_las_heads_fwd(a, q, k, v, &p), 0);
             ref_conv_fwd(tv, v, box, 1, L, D, 1, P, trailing ? 0 : P / 2, D, D);
             ref_heads heads = {L, D, 2, 1, REF_POS_ALIBI, 0};

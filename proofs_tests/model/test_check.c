@@ -54,7 +54,7 @@ static void examples_pass(void **state) {
         if (!twin_find(f->name)) fail_msg("no twin");
         const check_report r = checked(f->example);
         must_compute(&r);
-        assert_int_equal(r.ahead, 0);
+        assert_int_equal(r.ahead > 0, !strcmp(f->name, "reverse")); // (the one that is for it)
         assert_true(r.cost[0].products > 0 && r.cost[0].bytes > 0);
     }
 }

@@ -77,7 +77,11 @@ static void las(void **state) {
         {LAS "&pool=masked&window=5&las_decay=exp", REF_POOL_MASKED, REF_DECAY_EXP, 5, 0},
         {LAS "&pool=none&las_decay=exp", REF_POOL_NONE, REF_DECAY_EXP, 1, 0},
         {LAS "&pool=trailing&window=3&las_decay=none", REF_POOL_TRAILING, REF_DECAY_NONE, 3, 0},
-        {LAS "&pool=centred&window=3&las_decay=alibi&chunk=10", REF_POOL_CENTRED, REF_DECAY_ALIBI, 3, 10}};
+        {LAS "&pool=centred&window=3&las_decay=alibi&chunk=10", REF_POOL_CENTRED, REF_DECAY_ALIBI, 3, 10},
+        {LAS "&pool=trailing&window=4&las_decay=exp&causal=0", REF_POOL_TRAILING, REF_DECAY_EXP, 4, 0},
+        {LAS "&pool=centred&window=3&las_decay=exp&causal=0&chunk=10", REF_POOL_CENTRED, REF_DECAY_EXP, 3,
+         10},
+        {LAS "&pool=none&las_decay=alibi&causal=0", REF_POOL_NONE, REF_DECAY_ALIBI, 1, 0}};
     for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
         lone_mixer m;
         double alphas[H];
@@ -85,7 +89,15 @@ static void las(void **state) {
         double *x = run(&m, cases[i].text, 1), *want = check_doubles(L * D);
         const ref_qkvo w = qkvo(&m);
         ref_las_alphas(alphas, H, 2);
-        const ref_las p = {L, D, H, cases[i].P, cases[i].chunk, cases[i].decay, cases[i].pool, alphas};
+        const ref_las p = {L,
+                           D,
+                           H,
+                           cases[i].P,
+                           cases[i].chunk,
+                           cases[i].decay,
+                           cases[i].pool,
+                           alphas,
+                           strstr(cases[i].text, "causal=0") != NULL};
         assert_int_equal(ref_las_attention_fwd(want, x, &w, &p), REF_OK);
         judge(&m, want);
     }
@@ -471,12 +483,66 @@ static void hyena(void **state) {
     judge(&m, product(y, need(&m, "w_o"), NULL, D, D));
 }
 
+// ---- Both directions, each as one sum over all rows -------------------------------------------------------
+// skip x_t + sum over u <= t of k[t-u] x_u + sum over u > t of ahead[u-t-1] x_u
+static double *on_both_sides(const lone_mixer *m, const double *x) {
+    const double *k = need(m, "conv_k"), *ahead = need(m, "conv_ahead"), *skip = need(m, "conv_skip");
+    double *y = check_doubles(L * D);
+    for (size_t t = 0; t < L; t++)
+        for (size_t c = 0; c < D; c++) {
+            double sum = skip[c] * x[t * D + c];
+            for (size_t u = 0; u < L; u++)
+                sum += (u <= t ? k[c * L + t - u] : ahead[c * L + u - t - 1]) * x[u * D + c];
+            y[t * D + c] = sum;
+        }
+    return y;
+}
+static void longconv_both(void **state) {
+    (void)state;
+    lone_mixer m;
+    check_seed(121);
+    double *x = run(&m, "mixer=longconv&causal=0&squash=0&skip=1", 1), *y = on_both_sides(&m, x);
+    ref_gelu_fwd(y, y, L * D);
+    judge(&m, product(y, need(&m, "w_o"), NULL, D, D));
+}
+static void chela_both(void **state) {
+    (void)state;
+    lone_mixer m;
+    check_seed(122);
+    double *x = run(&m, CHELA "&causal=0&squash=0&skip=1", 0.5), *s = check_doubles(L * D);
+    const size_t n = ref_short_n(L), d = D / H;
+    assert_int_equal(ref_short_sum_fwd(s, x, need(&m, "short_3"), need(&m, "short_n"), L, D, n), REF_OK);
+    ref_silu_fwd(s, s, L * D);
+    const double *z = on_both_sides(&m, s), *alpha_q = need(&m, "alpha_q"), *beta_q = need(&m, "beta_q"),
+                 *alpha_k = need(&m, "alpha_k"), *beta_k = need(&m, "beta_k");
+    double *v = product(x, need(&m, "w_v"), need(&m, "b_v"), D, D), *ones = check_doubles(D),
+           *o = check_doubles(L * D);
+    ref_silu_fwd(v, v, L * D);
+    memset(o, 0, L * D * sizeof *o);
+    for (size_t t = 0; t < L; t++)
+        for (size_t u = 0; u < L; u++)
+            for (size_t h = 0; h < H; h++) {
+                double weight = 0;
+                for (size_t c = h * d; c < (h + 1) * d; c++)
+                    weight +=
+                        (alpha_q[c] * z[t * D + c] + beta_q[c]) * (alpha_k[c] * z[u * D + c] + beta_k[c]);
+                for (size_t c = h * d; c < (h + 1) * d; c++) o[t * D + c] += weight * v[u * D + c];
+            }
+    for (size_t c = 0; c < D; c++) ones[c] = 1;
+    normed(o, D, d, ones);
+    gated_by(o, product(z, need(&m, "w_g"), need(&m, "b_g"), D, D), L * D);
+    const double *g = product(z, need(&m, "w_o"), need(&m, "b_o"), D, D);
+    for (size_t i = 0; i < L * D; i++) o[i] = sigma(g[i]) * o[i] + (1 - sigma(g[i])) * x[i];
+    judge(&m, o);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attention), cmocka_unit_test(las),      cmocka_unit_test(cat),
         cmocka_unit_test(lcat),      cmocka_unit_test(chela),    cmocka_unit_test(focus),
         cmocka_unit_test(gla),       cmocka_unit_test(deltanet), cmocka_unit_test(mamba2),
         cmocka_unit_test(sliding),   cmocka_unit_test(retnet),   cmocka_unit_test(based),
-        cmocka_unit_test(recurrent), cmocka_unit_test(hyena)};
+        cmocka_unit_test(recurrent), cmocka_unit_test(hyena),    cmocka_unit_test(longconv_both),
+        cmocka_unit_test(chela_both)};
     return cmocka_run_group_tests_name("mixer_oracle", tests, NULL, NULL);
 }

@@ -55,6 +55,8 @@ static const char *const templates[] = {
     "unitnorm_heads(A)",
     "shift(A, 2)",
     "shift(A, 40)",
+    "reverse(A)",
+    "attention(A, A, A, decay=exp, range=2, causal=no)",
     "join(columns(A, 0, 1), columns(A, 1, K))",
     "mean(A)",
     "add(A, mul(A, sigmoid(A)))",

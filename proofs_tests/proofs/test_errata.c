@@ -27,7 +27,7 @@ static void erratum_01_pooling_leaks(void **state) {
     double *o = check_doubles(L * D), *again = check_doubles(L * D), moved[3][L + 1] = {{0}};
     static const ref_pool pools[] = {REF_POOL_CENTRED, REF_POOL_MASKED, REF_POOL_TRAILING};
     for (int n = 0; n < 3; n++) {
-        const ref_las p = {L, D, 1, P, 0, REF_DECAY_NONE, pools[n], NULL};
+        const ref_las p = {L, D, 1, P, 0, REF_DECAY_NONE, pools[n], NULL, 0};
         assert_int_equal(ref_las_heads_fwd(o, q, k, v, &p), REF_OK);
         for (int t = ROW; t < L; t++) {
             v[t * D] += 1;
@@ -56,7 +56,7 @@ static void erratum_02_decay_does_not_mask(void **state) {
     double *q = uniform(L * L, -1, 1), *k = uniform(L * L, -1, 1), unit[L * L] = {0}, map[L * L];
     double future = 0, left = 0, off = 0, alpha[1] = {0.3};
     for (int t = 0; t < L; t++) unit[t * L + t] = 1;
-    const ref_las p = {L, L, 1, 1, 0, REF_DECAY_EXP, REF_POOL_NONE, alpha};
+    const ref_las p = {L, L, 1, 1, 0, REF_DECAY_EXP, REF_POOL_NONE, alpha, 0};
     assert_int_equal(ref_las_heads_fwd(map, q, k, unit, &p), REF_OK);
     for (int i = 0; i < L; i++) {
         double weight[L], sum = 0, past = 0;
@@ -95,10 +95,10 @@ static void erratum_03_ranges(void **state) {
         inside += alphas[0][h] >= 0 && alphas[0][h] <= B;
     }
     ref_las_alphas(alphas[1], H, B);
-    const ref_las none = {L, D, H, 1, 0, REF_DECAY_NONE, REF_POOL_NONE, NULL};
+    const ref_las none = {L, D, H, 1, 0, REF_DECAY_NONE, REF_POOL_NONE, NULL, 0};
     assert_int_equal(ref_las_heads_fwd(plain, q, k, v, &none), REF_OK);
     for (int n = 0; n < 2; n++) {
-        const ref_las p = {L, D, H, 1, 0, REF_DECAY_EXP, REF_POOL_NONE, alphas[n]};
+        const ref_las p = {L, D, H, 1, 0, REF_DECAY_EXP, REF_POOL_NONE, alphas[n], 0};
         assert_int_equal(ref_las_heads_fwd(o[n], q, k, v, &p), REF_OK);
     }
     for (int h = 0; h < H; h++) {
@@ -408,10 +408,10 @@ static void erratum_13_which_ablation(void **state) {
     double *q = uniform(L * D, -1, 1), *k = uniform(L * D, -1, 1), *v = uniform(L * D, -1, 1),
            alphas[1] = {0.4};
     double las[L * D], only_l[L * D], only_s[L * D];
-    const ref_las without = {L,     D, 1, 1, 0, REF_DECAY_EXP, REF_POOL_CENTRED,
-                             alphas}; // LaS, its operator taken away
-    const ref_las row_l = {L, D, 1, P, 0, REF_DECAY_EXP, REF_POOL_NONE, alphas};
-    const ref_las row_s = {L, D, 1, P, 0, REF_DECAY_NONE, REF_POOL_CENTRED, NULL};
+    const ref_las without = {L,      D, 1, 1, 0, REF_DECAY_EXP, REF_POOL_CENTRED,
+                             alphas, 0}; // LaS, its operator taken away
+    const ref_las row_l = {L, D, 1, P, 0, REF_DECAY_EXP, REF_POOL_NONE, alphas, 0};
+    const ref_las row_s = {L, D, 1, P, 0, REF_DECAY_NONE, REF_POOL_CENTRED, NULL, 0};
     assert_int_equal(ref_las_heads_fwd(las, q, k, v, &without), REF_OK);
     assert_int_equal(ref_las_heads_fwd(only_l, q, k, v, &row_l), REF_OK);
     assert_int_equal(ref_las_heads_fwd(only_s, q, k, v, &row_s), REF_OK);

@@ -12,7 +12,8 @@ export const MODULE =
     6_400 + // retention, Based, Hyena, LSTM, GRU, and windows of attention
     1_800 + // stacks of mixers
     500 + // dropout
-    1_400; // batch norm
+    1_400 + // batch norm
+    400; // both directions
 /** verify.wasm, on demand: the proofs and the oracle, beside the same kernels. */
 export const PROOFS =
     200_000 +
@@ -21,6 +22,7 @@ export const PROOFS =
     3_000 +
     4_300 + // windows, LSTM, GRU, Taylor features: kernels and oracle; stacks
     2_000 + // the kernels row by row
+    2_000 + // dropout, batch norm and both directions: the oracle
     10_600; // a mixer's text as steps, and its check in double
 /** Scripts and styles that are fetched when a view asks for them, the editor apart. */
 export const LATER = 90_000;

@@ -222,14 +222,15 @@ def las_attention(
     pool: str = "trailing",
     window: int = 3,
     chunk: int = 0,
+    causal: bool = True,
     bias: Tensor | None = None,
     layout: str = "bhld",
 ) -> Tensor:
-    """LaS (Zimerman & Wolf 2024, Eq. 4): logits times exp(-alpha_h (i - j)), the map averaged over `window`
+    """LaS (Zimerman & Wolf 2024, Eq. 4): logits times exp(-alpha_h |i - j|), the map averaged over `window`
     columns.
 
     alphas [H], without it las_alphas(H, decay_range). pool: "trailing", "centred" (sees (window-1)/2 rows
-    ahead), "masked", "none". Otherwise, `bias` too, as `attention`."""
+    ahead), "masked" (needs causal), "none". Otherwise, causal and `bias` too, as `attention`."""
     word("pool", pool, "trailing", "centred", "masked", "none")
     if pool in ("centred", "masked") and count("window", window) % 2 == 0:
         raise SeqmixError(f"window is {window}; it must be odd with pool={pool!r}")
@@ -241,9 +242,7 @@ def las_attention(
         first = given("v", v, None, None, None, None)
         H, L = first.shape[1:3]
     rates = las_alphas(H, decay_range) if alphas is None else given("alphas", alphas, H).detach().double()
-    apart = (
-        torch.arange(L - 1, -L, -1).clamp(min=0).double()
-    )  # i - j of entry (L-1) + j - i, 0 above the diagonal
+    apart = torch.arange(L - 1, -L, -1).abs().double()  # |i - j| of entry (L-1) + j - i
     table = (-rates[:, None] * apart).exp().float()
     if pool in ("trailing", "centred"):
         split = v.unflatten(-1, (H, -1)).transpose(1, 2) if layout == "bld" else v
@@ -256,7 +255,7 @@ def las_attention(
         v = split.transpose(1, 2).flatten(-2) if layout == "bld" else split
     width = window if pool == "masked" else 0
     return attention(
-        q, k, v, heads=heads, chunk=chunk, decay_table=table, bias=bias, pool_window=width, layout=layout
+        q, k, v, heads=heads, chunk=chunk, decay_table=table, bias=bias, pool_window=width, layout=layout, causal=causal
     )
 
 

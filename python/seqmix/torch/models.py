@@ -108,6 +108,7 @@ def _las(c: Config, w: Weights, x: Tensor) -> Tensor:
     else:
         alphas = torch.tensor([float(a) for a in c["alphas"].split(",")])
     options = dict(heads=heads, pool=c["pool"], window=int(c["window"]), chunk=chunk, layout="bld")
+    options["causal"] = c["causal"] == "1"
     if kind == "exp":
         return (
             las_attention(q, k, v, alphas=alphas, decay_range=float(c["decay_range"]), **options) @ w["w_o"]
@@ -167,7 +168,15 @@ def _lcat(c: Config, w: Weights, x: Tensor) -> Tensor:
 
 
 def _long(c: Config, w: Weights, x: Tensor) -> Tensor:
-    return long_conv(x, w["conv_k"], w.get("conv_skip"), squash=float(c["squash"]))
+    y = long_conv(x, w["conv_k"], w.get("conv_skip"), squash=float(c["squash"]))
+    if "conv_ahead" in w:
+        y = y + long_conv(_later(x), w["conv_ahead"], None, squash=float(c["squash"])).flip(1)
+    return y
+
+
+def _later(x: Tensor) -> Tensor:
+    """The rows read backwards, a row late: what stands before one is what comes after it."""
+    return F.pad(x.flip(1), (0, 0, 1, 0))[:, :-1].contiguous()
 
 
 def _longconv(c: Config, w: Weights, x: Tensor) -> Tensor:
@@ -261,7 +270,14 @@ def _chela(c: Config, w: Weights, x: Tensor) -> Tensor:
     z = _long(c, w, F.silu(short))
     q, k = (w[f"alpha_{n}"] * z + w[f"beta_{n}"] for n in "qk")
     v, g = F.silu(x @ w["w_v"] + w["b_v"]), F.silu(z @ w["w_g"] + w["b_g"])
-    m = linear_attention(q, k, v, heads=int(c["heads"]), normaliser="rms", layout="bld") * g
+    heads = int(c["heads"])
+    if c["causal"] == "1":
+        m = linear_attention(q, k, v, heads=heads, normaliser="rms", layout="bld") * g
+    else:
+        m = linear_attention(q, k, v, heads=heads, layout="bld")
+        back = q.flip(1).contiguous(), _later(k), _later(v)
+        m = m + linear_attention(*back, heads=heads, layout="bld").flip(1)
+        m = _rms(_split(m, heads)).flatten(2) * g
     g_o = torch.sigmoid(z @ w["w_o"] + w["b_o"])
     return m * g_o + x * (1 - g_o)
 
