@@ -154,7 +154,14 @@ export default defineConfig(({ mode }) => ({
     resolve: {
         alias: [
             ...(mode === 'single'
-                ? [{ find: /^.*\/spawn\.ts$/, replacement: at('web/training/spawn_inline.ts') }]
+                ? [
+                      { find: /^.*\/spawn\.ts$/, replacement: at('web/training/spawn_inline.ts') },
+                      // One module for all: the whole one is not to be there beside a part of it.
+                      {
+                          find: /^.*\/seqmix\.wasm\?url$/,
+                          replacement: `${at('build/wasm/seqmix-whole.wasm')}?url`,
+                      },
+                  ]
                 : []),
         ],
     },

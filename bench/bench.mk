@@ -3,7 +3,7 @@
 BENCH_WASM_OBJ := $(BENCH_SRC:%.c=build/obj/emcc/wasm/%.o) build/obj/emcc/wasm/bench/ceiling.o build/obj/emcc/wasm/bench/exports.o
 build/obj/emcc/wasm/bench/%.o: WASM_LEVEL := -O3
 build/wasm/bench.wasm: $(WASM_SRC:%.c=build/obj/emcc/wasm/%.o) $(BENCH_WASM_OBJ) bench/exports.txt
-	@mkdir -p $(@D) && $(EMCC) $(subst @wasm/,@bench/,$(WASM_LINK)) -msimd128 $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
+	@mkdir -p $(@D) && $(EMCC) $(call WASM_LINK,bench/exports.txt) -msimd128 $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
 
 BENCH_ARGS ?=
 BENCH_RELAXED := $(if $(RELAXED_CLANG),build/wasm/bench-relaxed.wasm)
@@ -16,9 +16,9 @@ bench: build/seqmix build/wasm/bench.wasm $(BENCH_RELAXED) ## time kernels and t
 	@node bench/wasm.mjs --relaxed $(BENCH_ARGS)
 	@node bench/wasm.mjs --chromium --relaxed $(BENCH_ARGS)
 
-bench-peers: build/seqmix build/wasm/bench.wasm build/wasm/seqmix.wasm build/wasm/seqmix.js ## the same work in PyTorch, OpenBLAS, oneDNN, FFTW: losses compared, then timed in turns
+bench-peers: build/seqmix build/wasm/bench.wasm build/wasm/seqmix-whole.wasm build/wasm/seqmix.js ## the same work in PyTorch, OpenBLAS, oneDNN, FFTW: losses compared, then timed in turns
 	@node bench/peers/run.mjs
 
 .PHONY: performance
-performance: build/seqmix build/wasm/bench.wasm $(BENCH_RELAXED) build/wasm/seqmix.wasm build/wasm/seqmix.js ## measure everything and write docs/PERFORMANCE.md
+performance: build/seqmix build/wasm/bench.wasm $(BENCH_RELAXED) build/wasm/seqmix-whole.wasm build/wasm/seqmix.js ## measure everything and write docs/PERFORMANCE.md
 	@node bench/performance.mjs

@@ -35,8 +35,8 @@ $(FAST_TESTS:%=build/test/%.count): build/test/$(PREFIX_OF_TESTS)fast/%.count: $
 # ---- Scripts: a name, the file in proofs_tests/, what it needs besides -------------------------------------
 NPY := proofs_tests/support/npy.mjs
 PROGRAM := proofs_tests/support/program.mjs
-MODULE := build/wasm/seqmix.wasm build/wasm/seqmix.js
-MODULES := $(MODULE) build/wasm/seqmix-scalar.wasm
+MODULE := build/wasm/seqmix-whole.wasm build/wasm/seqmix.js
+MODULES := $(WASM_MODULES) build/wasm/seqmix.js
 CHECKS := build/wasm/checks.wasm proofs_tests/digests.txt
 PAGE := dist/index.html build/single/seqmix.html build/seqmix build/wasm/seqmix.js proofs_tests/page/testing.mjs scripts/browser.mjs scripts/webkit.mjs
 # The proofs in WebAssembly give the native programs' figures again.
@@ -57,7 +57,8 @@ script = $(eval $(call program,$(strip $1),$(strip $2),$3))
 $(call script, digests,  package/digests.test.mjs,          build/seqmix build/clang/seqmix $(MODULES) $(CHECKS))
 $(call script, browsers, package/digests_browsers.test.mjs, scripts/browser.mjs scripts/webkit.mjs $(MODULES) $(CHECKS))
 # The module, its packages, and the libraries.
-$(call script, wasm,     package/wasm.test.mjs,             wasm/exports.txt $(NPY) build/seqmix $(MODULES))
+$(call script, wasm,     package/wasm.test.mjs,             wasm/exports.txt wasm/exports-whole.txt $(NPY) build/seqmix $(MODULES))
+$(call script, small,    package/small.test.mjs,            build/seqmix build/wasm/checks.wasm $(MODULES))
 $(call script, states,   package/states.test.mjs,           build/seqmix $(MODULES) build/package/package.json)
 $(call script, fields,   package/fields.test.mjs,           wasm/records.def scripts/records.mjs $(MODULE))
 $(call script, kernels,  package/kernels.test.mjs,          kernels/kernels.def include/seqmix/smx.h $(NPY) build/seqmix $(MODULES))

@@ -35,6 +35,7 @@ async function textModule(name, text) {
 }
 for (const [wasm, name] of [
     ['seqmix.wasm', 'embedded'],
+    ['seqmix-whole.wasm', 'embedded-whole'],
     ['seqmix-scalar.wasm', 'embedded-scalar'],
     ['checks.wasm', 'embedded-checks'],
 ]) {

@@ -19,8 +19,8 @@ RELAXED_OBJ := $(WASM_SRC:%.c=$(RELAXED)/%.o) $(KERNEL_SRC:%.c=$(RELAXED)/fused/
 RELAXED_LINK = wasm-ld-$(RELAXED_VERSION) --no-entry --strip-all --gc-sections -z stack-size=5242880 --global-base=1024 --initial-memory=16777216 \
 	--max-memory=2147483648 --export=_initialize --allow-undefined $(patsubst _%,--export=%,$(shell cat $1)) $(filter %.o,$^) \
 	$(addprefix $(RELAXED_SYSROOT)/lib/wasm32-emscripten/,crt1_reactor.o libstandalonewasm-memgrow.a libemmalloc.a libc.a libcompiler_rt.a) -o $@
-build/wasm/seqmix-relaxed.wasm: $(RELAXED_OBJ) wasm/exports.txt
-	@mkdir -p $(@D) && $(call RELAXED_LINK,wasm/exports.txt) && echo "built $@"
+build/wasm/seqmix-relaxed.wasm: $(RELAXED_OBJ) $(WASM_EXPORTS)
+	@mkdir -p $(@D) && $(call RELAXED_LINK,$(WASM_EXPORTS)) && echo "built $@"
 build/wasm/bench-relaxed.wasm: $(RELAXED_OBJ) $(RELAXED_BENCH:%.c=$(RELAXED)/%.o) $(RELAXED)/fused/bench/ceiling.o bench/exports.txt
 	@mkdir -p $(@D) && $(call RELAXED_LINK,bench/exports.txt) && echo "built $@"
 -include $(shell find $(RELAXED) -name '*.d' 2>/dev/null)

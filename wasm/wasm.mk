@@ -7,7 +7,7 @@ WASM_CFLAGS := -std=gnu11 -DNDEBUG -Wall -Wextra -Werror $(EXACT) -fno-builtin-s
 # Time goes into these, and they inline everything; the rest is there to be small. Lanes are written out in
 # the sources: what the compiler would unroll or vectorise besides costs bytes and gains nothing measurable.
 WASM_HOT := kernels/gemm.c kernels/attention.c kernels/conv.c kernels/activation.c kernels/norm.c kernels/loss.c
-WASM_COLD := wasm/exports.c wasm/print.c $(MODEL_SRC) $(TASK_SRC)
+WASM_COLD := wasm/exports.c wasm/elsewhere.c wasm/print.c $(MODEL_SRC) $(TASK_SRC)
 WASM_LEVEL = $(if $(filter $(WASM_HOT),$<),-O2 -DSMX_HOT,$(if $(filter $(WASM_COLD),$<),-Oz,-Os)) -fno-vectorize -fno-slp-vectorize -fno-unroll-loops
 # (engines with SIMD have had these two for years)
 WASM_FLAGS_wasm := -msimd128 -mnontrapping-fptoint -msign-ext -DSMX_HAVE_wasm -DSMX_ISA_NAME=wasm
@@ -20,22 +20,38 @@ WASM_MODEL := $(filter-out %/selfcheck.c,$(foreach room,base settings run graph 
 # (Tasks of files in folders, and one that would weigh too much, are the program's alone: tasks/tasks.c.)
 WASM_TASKS := $(filter-out tasks/files/labelled% tasks/generators/labelled.c tasks/generators/pathfinder.c,$(TASK_SRC))
 WASM_SRC := wasm/exports.c wasm/print.c $(WASM_TASKS) $(WASM_MODEL) $(WASM_KERNELS)
-WASM_LINK := -Oz -sSTANDALONE_WASM --no-entry -sMALLOC=emmalloc -sALLOW_MEMORY_GROWTH=1 -sEXPORTED_FUNCTIONS=@wasm/exports.txt
+# What few visits need is in seqmix-whole.wasm only. seqmix.wasm knows every key and has, of the same objects,
+# all but these; wasm/elsewhere.c stands for what they define, exports-whole.txt lists what they export.
+WASM_WHOLE_ONLY := $(patsubst %,kernels/%.c,state state_scratch recurrent recurrent_scratch s4d) \
+	$(patsubst %,model/ops/%.c,batchnorm state recurrent s4d_kernel taylor) \
+	tasks/files/table.c tasks/files/table_summary.c tasks/generators/table_windows.c
+WASM_SMALL_SRC := $(filter-out $(WASM_WHOLE_ONLY),$(WASM_SRC)) wasm/elsewhere.c
+WASM_EXPORTS := build/obj/emcc/exports-whole.txt
+# $1: the list of what is exported
+WASM_LINK = -Oz -sSTANDALONE_WASM --no-entry -sMALLOC=emmalloc -sALLOW_MEMORY_GROWTH=1 -sEXPORTED_FUNCTIONS=@$1
 # Once more over what emcc leaves, with functions that have one caller left apart: 640 bytes as gzip sees
 # them.
 WASM_AGAIN = $$(em-config BINARYEN_ROOT)/bin/wasm-opt --enable-simd --enable-sign-ext --enable-nontrapping-float-to-int \
 	--enable-mutable-globals -Oz -ocimfs 0
 
+WASM_MODULES := build/wasm/seqmix.wasm build/wasm/seqmix-whole.wasm build/wasm/seqmix-scalar.wasm
 build/obj/emcc/wasm/%.o: %.c wasm/wasm.mk | setup
 	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) $(WASM_LEVEL) $(WASM_FLAGS_wasm) $(CPPFLAGS) -MMD -MP -c $< -o $@
 build/obj/emcc/scalar/%.o: %.c wasm/wasm.mk | setup
 	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) $(WASM_LEVEL) $(WASM_FLAGS_scalar) $(CPPFLAGS) -MMD -MP -c $< -o $@
-build/wasm/seqmix.wasm: $(WASM_SRC:%.c=build/obj/emcc/wasm/%.o) wasm/exports.txt
-	@mkdir -p $(@D) && $(EMCC) $(WASM_LINK) -msimd128 $(filter %.o,$^) -o $@.new.wasm && $(WASM_AGAIN) $@.new.wasm -o $@ && rm $@.new.wasm && echo "built $@"
-build/wasm/seqmix-scalar.wasm: $(WASM_SRC:%.c=build/obj/emcc/scalar/%.o) wasm/exports.txt
-	@mkdir -p $(@D) && $(EMCC) $(WASM_LINK) $(filter %.o,$^) -o $@.new.wasm && $(WASM_AGAIN) $@.new.wasm -o $@ && rm $@.new.wasm && echo "built $@"
+$(WASM_EXPORTS): wasm/exports.txt wasm/exports-whole.txt
+	@mkdir -p $(@D) && cat $^ > $@
+# $1: the list of what is exported
+WASM_BUILD = mkdir -p $(@D) && $(EMCC) $(call WASM_LINK,$1) $(WASM_SIMD) $(filter %.o,$^) -o $@.new.wasm && $(WASM_AGAIN) $@.new.wasm -o $@ && rm $@.new.wasm && echo "built $@"
+build/wasm/seqmix.wasm build/wasm/seqmix-whole.wasm: WASM_SIMD := -msimd128
+build/wasm/seqmix.wasm: $(WASM_SMALL_SRC:%.c=build/obj/emcc/wasm/%.o) wasm/exports.txt
+	@$(call WASM_BUILD,wasm/exports.txt)
+build/wasm/seqmix-whole.wasm: $(WASM_SRC:%.c=build/obj/emcc/wasm/%.o) $(WASM_EXPORTS)
+	@$(call WASM_BUILD,$(WASM_EXPORTS))
+build/wasm/seqmix-scalar.wasm: $(WASM_SRC:%.c=build/obj/emcc/scalar/%.o) $(WASM_EXPORTS)
+	@$(call WASM_BUILD,$(WASM_EXPORTS))
 
-# checks.wasm: the self-check, a side module that calls into whichever of the two is loaded.
+# checks.wasm: the self-check, a side module that calls into seqmix-whole.wasm or seqmix-scalar.wasm.
 CHECKS_OBJ := $(patsubst %.c,build/obj/emcc/checks/%.o,wasm/checks.c wasm/print.c model/audit/selfcheck.c kernels/digest.c)
 build/obj/emcc/checks/%.o: %.c wasm/wasm.mk | setup
 	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) -Oz -fPIC $(CPPFLAGS) -MMD -MP -c $< -o $@
@@ -49,7 +65,7 @@ VERIFY_OBJ := $(VERIFY_SRC:%.c=build/obj/emcc/verify/%.o) $(filter-out %/wasm/ex
 build/obj/emcc/verify/%.o: %.c wasm/wasm.mk | setup
 	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) -Os $(WASM_FLAGS_wasm) -Iproofs_tests/proofs/wasm $(CPPFLAGS) -Dmain=verify_main_$(basename $(notdir $<)) -MMD -MP -c $< -o $@
 build/wasm/verify.wasm: $(VERIFY_OBJ) proofs_tests/proofs/wasm/exports.txt proofs_tests/proofs/wasm/imports.js
-	@mkdir -p $(@D) && $(EMCC) $(subst wasm/exports.txt,proofs_tests/proofs/wasm/exports.txt,$(WASM_LINK)) -sTOTAL_STACK=1MB -msimd128 --js-library proofs_tests/proofs/wasm/imports.js $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
+	@mkdir -p $(@D) && $(EMCC) $(call WASM_LINK,proofs_tests/proofs/wasm/exports.txt) -sTOTAL_STACK=1MB -msimd128 --js-library proofs_tests/proofs/wasm/imports.js $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
 -include $(shell find build/obj/emcc -name '*.d' 2>/dev/null)
 
 # The loader, and what it is made of.
@@ -61,20 +77,20 @@ build/wasm/seqmix.js: $(LOADER) wasm/tsconfig.json tsconfig.json package-lock.js
 	@mkdir -p $(@D) && node_modules/.bin/tsc --project wasm/tsconfig.json && touch $@ && echo "built $@"
 
 # The npm package.
-build/package/package.json: scripts/package.mjs $(wildcard wasm/package/*) $(LOADER) package.json package-lock.json build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/checks.wasm | setup
+build/package/package.json: scripts/package.mjs $(wildcard wasm/package/*) $(LOADER) package.json package-lock.json $(WASM_MODULES) build/wasm/checks.wasm | setup
 	@node scripts/package.mjs
 .PHONY: package
 package: build/package/package.json ## pack the npm package into build/ (nothing is published)
 
 .PHONY: wasm
-wasm: build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/checks.wasm build/wasm/seqmix.js ## build the WebAssembly modules and their loader
+wasm: $(WASM_MODULES) build/wasm/checks.wasm build/wasm/seqmix.js ## build the WebAssembly modules and their loader
 
 # The page, for any static host.
 SITE_SRC := index.html vite.config.ts tsconfig.json package-lock.json $(shell find web -type f -not -name '*.mjs')
 PAGE_DATA := model/run/presets.c docs/presets.json scripts/page-data.mjs scripts/truth.mjs docs/definitions.json docs/ERRATA.md proofs_tests/digests.txt LICENSE
 PAGE_DATA += docs/OPERATIONS.md docs/EQUATIONS.md $(wildcard examples/equations/*.eq)
 PAGE_DATA += $(wildcard proofs_tests/proofs/proof_*.c proofs_tests/rocq/*.v) proofs_tests/rocq/statements.txt proofs_tests/model/test_causality.c
-dist/index.html: $(SITE_SRC) $(PAGE_DATA) $(LOADER) build/wasm/seqmix.wasm build/wasm/seqmix-scalar.wasm build/wasm/checks.wasm build/wasm/verify.wasm | setup
+dist/index.html: $(SITE_SRC) $(PAGE_DATA) $(LOADER) $(WASM_MODULES) build/wasm/checks.wasm build/wasm/verify.wasm | setup
 	@node_modules/.bin/tsc --noEmit && node_modules/.bin/vite build --logLevel warn && touch $@ && echo "built dist/"
 build/single/seqmix.html: dist/index.html
 	@node_modules/.bin/vite build --logLevel warn --mode single && touch $@ && echo "built $@"

@@ -76,7 +76,7 @@ function writeReading(lab, name) {
 
 export async function writeData() {
     mkdirSync(folder, { recursive: true });
-    const lab = await load();
+    const lab = await load({ whole: true });
     for (const name of ['W1', 'W2']) {
         const config = configOf(name);
         const run = lab.open(config);

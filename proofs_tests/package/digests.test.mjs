@@ -75,7 +75,7 @@ for (const folder of compiled)
         }
     });
 
-for (const module of ['seqmix.wasm', 'seqmix-scalar.wasm'])
+for (const module of ['seqmix-whole.wasm', 'seqmix-scalar.wasm'])
     test(`Node ${process.version}, ${module}`, async () => {
         const bytes = (name) => readFileSync(new URL(`../../build/wasm/${name}`, import.meta.url));
         const checks = await loadChecks(await load({ wasm: bytes(module) }), bytes('checks.wasm'));

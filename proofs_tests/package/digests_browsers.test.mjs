@@ -1,6 +1,6 @@
-// digests_browsers.mjs: the same bits in the browsers that people use: every digest of both WebAssembly
-// modules, computed in Chromium, in Firefox and in WebKit, compared with the committed list. A browser that
-// is not here is skipped, and said so.
+// digests_browsers.mjs: the same bits in the browsers that people use: every digest of both whole
+// WebAssembly modules, computed in Chromium, in Firefox and in WebKit, compared with the committed list. A
+// browser that is not here is skipped, and said so.
 import assert from 'node:assert/strict';
 import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { serve } from '../../scripts/serve.mjs';
 import { findWebkit, launchWebkit } from '../../scripts/webkit.mjs';
 
 const list = (await readFile(new URL('../digests.txt', import.meta.url), 'utf8')).trim().split('\n');
-const MODULES = ['seqmix.wasm', 'seqmix-scalar.wasm'];
+const MODULES = ['seqmix-whole.wasm', 'seqmix-scalar.wasm'];
 // A browser of that kind and a served folder: what a page of it comes to have found.
 async function ofPuppeteer(name, folder) {
     const { browser, address, close } = await launch(folder, name);

@@ -15,7 +15,7 @@ const native = configs.map(
     (config) => JSON.parse(seqmix('train', config, '--json', '--eval', '0').trim().split('\n').at(-1)).digest,
 );
 
-for (const name of ['seqmix.wasm', 'seqmix-scalar.wasm'])
+for (const name of ['seqmix-whole.wasm', 'seqmix-scalar.wasm'])
     test(`${name}: every operation to the native words`, async () => {
         const lab = await load({ wasm: readFileSync(`build/wasm/${name}`) });
         assert.ok(configs.length > 45);

@@ -14,7 +14,7 @@ const python = ['python3', '/usr/bin/python3'].find(
 const needed = { skip: !python && 'needs python3 with torch (python3-torch)' };
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-export-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
-const lab = await load();
+const lab = await load({ whole: true });
 function seqmix(...args) {
     const { status, stdout, stderr } = spawnSync('build/seqmix', args, { encoding: 'utf8' });
     assert.equal(status, 0, stderr);

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { load, SeqmixError } from '../../build/wasm/seqmix.js';
 import { recordsModule } from '../../scripts/records.mjs';
 
-const lab = await load();
+const lab = await load({ whole: true });
 const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
 const range = (n) => Array.from({ length: n }, (_, i) => i);
 const product = (numbers) => numbers.reduce((a, b) => a * b, 1);
@@ -139,7 +139,7 @@ test('a model that reads its own answers: the free accuracies, by asking it row 
 });
 
 test('a text says that it is one', async () => {
-    const own = await load();
+    const own = await load({ whole: true });
     own.provide(
         'mine.txt',
         new TextEncoder().encode('the quick brown fox jumps over the lazy dog. '.repeat(400)),
@@ -209,7 +209,7 @@ test('metrics: the products of a step, counted weight by weight and pair by pair
 
 test('metrics: the bytes of a run are what its module takes', async () => {
     const config = 'mixer=attention&task=mqar&width=64&heads=2&length=256&pairs=16&batch=32';
-    const fresh = await load();
+    const fresh = await load({ whole: true });
     const before = fresh.bytes;
     const run = fresh.open(config);
     const { bytes } = run.metrics;

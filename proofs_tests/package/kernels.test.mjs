@@ -14,7 +14,7 @@ import { KERNELS } from '../../build/wasm/kernels.js';
 import { load, SeqmixError } from '../../build/wasm/seqmix.js';
 
 const at = (file) => new URL(`../../${file}`, import.meta.url);
-const simd = await load();
+const simd = await load({ whole: true });
 const scalar = await load({ wasm: at('build/wasm/seqmix-scalar.wasm') });
 
 // ---- Cases: arguments of every kernel that is not a backward pass -----------------------------------------

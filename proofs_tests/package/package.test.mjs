@@ -191,14 +191,18 @@ for (const [name, { path, why }, args] of [
             join(cwd, 'url.js'),
             `import { createWorker, load, SeqmixError } from 'seqmix/url';
             (await load()).open('mixer=cat').close();
-            const worker = await createWorker();
-            const refused = await worker.open('mixer=cta').catch((error) => error);
-            console.log(refused instanceof SeqmixError && refused.key);
-            worker.close();`,
+            for (const options of [{}, { whole: true }]) {
+                const worker = await createWorker(options);
+                for (const mixer of ['cta', 'gla']) {
+                    const refused = await worker.open('mixer=' + mixer).catch((error) => error);
+                    console.log(refused instanceof SeqmixError && refused.key);
+                }
+                worker.close();
+            }`,
         );
         const read = name.startsWith('Deno') ? ['--allow-read'] : []; // the module is a file here
         const url = await run(path, [...args, ...read, 'url.js'], { cwd, timeout: 120_000 });
-        assert.equal(url.stdout, 'mixer\n');
+        assert.equal(url.stdout, 'mixer\nmodule\nmixer\nfalse\n');
         if (!name.startsWith('Deno')) return;
         await assert.rejects(
             run(path, [...args, 'url.js'], { cwd }),
@@ -239,7 +243,7 @@ test('every script of the package has its source map, with the source in it', as
     const at = join(folder, 'node_modules/seqmix');
     const scripts = (await readdir(at, { recursive: true })).filter((name) => name.endsWith('.js'));
     const bare = scripts.filter((name) => /embedded|worker/.test(name)); // data, and the worker's one script
-    assert.equal(bare.length, 5);
+    assert.equal(bare.length, 6);
     for (const name of scripts.filter((name) => !bare.includes(name))) {
         const script = await readFile(join(at, name), 'utf8');
         const [, link] = /\n\/\/# sourceMappingURL=(.*)\s*$/.exec(script) ?? [];
@@ -255,7 +259,7 @@ test('every script of the package has its source map, with the source in it', as
     const typed = scripts.filter((name) => !name.endsWith('worker.js'));
     for (const name of [...typed.map((script) => script.replace(/js$/, 'd.ts')), 'README.md', 'LICENSE'])
         assert.ok(existsSync(join(at, name)), name);
-    for (const name of ['seqmix.wasm', 'seqmix-scalar.wasm'])
+    for (const name of ['seqmix.wasm', 'seqmix-whole.wasm', 'seqmix-scalar.wasm'])
         assert.ok(WebAssembly.validate(await readFile(join(at, 'package', name))));
 });
 
@@ -265,7 +269,7 @@ test('the self-check of the package: the committed digests, and no others', asyn
         await inPackage('index.js'),
         await inPackage('checks.js'),
     ];
-    const checks = await loadChecks(await load());
+    const checks = await loadChecks(await load({ whole: true }));
     const found = checks.digests().map(({ name, digest }) => `${digest}  ${name}`);
     assert.deepEqual(
         found,
@@ -342,11 +346,11 @@ test('without Blob streams and Response, as jsdom leaves a page, the module is u
         delete Blob.prototype.stream, delete Blob.prototype.arrayBuffer, delete globalThis.Response;
         const { load } = await import('seqmix');
         const { loadChecks } = await import('seqmix/checks');
-        const lab = await load();
-        console.log(lab.isa, (await loadChecks(lab)).names.length > 50);`;
+        const lab = await load({ whole: true });
+        console.log((await load()).isa, lab.isa, (await loadChecks(lab)).names.length > 50);`;
     await writeFile(join(folder, 'bare.mjs'), script);
     const { stdout } = await run(process.execPath, ['bare.mjs'], { cwd: folder });
-    assert.equal(stdout, 'wasm true\n');
+    assert.equal(stdout, 'wasm wasm true\n');
 });
 
 test('steps in a worker: told of one by one, and ended by a signal', async () => {

@@ -15,7 +15,7 @@ const needed = { skip: !python && 'needs python3 with torch (python3-torch)' };
 const script = resolve('examples/pytorch/rebuild.py');
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-pytorch-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
-const lab = await load();
+const lab = await load({ whole: true });
 const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' };
 
 // The second mode of each mechanism is asked about twice the length that it was trained on.

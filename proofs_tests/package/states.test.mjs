@@ -12,7 +12,7 @@ import { load, SeqmixError } from '../../build/wasm/seqmix.js';
 const built = (file) => new URL(`../../build/${file}`, import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-states-'));
 after(() => rmSync(folder, { recursive: true }));
-const simd = await load();
+const simd = await load({ whole: true });
 const scalar = await load({ wasm: built('wasm/seqmix-scalar.wasm') });
 const words = (x) => [...new Uint32Array(x.buffer, x.byteOffset, x.length)];
 /** The options of `seqmix generate`, by the names of JavaScript. */
@@ -180,7 +180,7 @@ test('a signal ends a text while the page has its turns; leaving the loop frees 
 test('across a worker: the same text and words, no further than asked for, and a signal ends it', async () => {
     const config = 'task=charlm&mixer=gla&width=16&length=16&batch=1&seed=5';
     const here = simd.open(config);
-    const worker = await createWorker();
+    const worker = await createWorker({ whole: true });
     const there = await worker.open(config);
     const options = { prompt: 'The ', tokens: 3000, seed: 4 };
     const { text, pieces } = await writtenBy(here, options);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { EDITOR, LATER, MODULE, PROOFS } from '../support/sizes.mjs';
+import { EDITOR, LATER, MODULE, PROOFS, WHOLE } from '../support/sizes.mjs';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import {
@@ -378,13 +378,14 @@ test(
     async () => {
         const first = await firstLoad();
         assert.ok(first.size > 10, `${first.size} files`);
-        let [code, later, editor, module, proofs] = [0, 0, 0, 0, 0];
+        let [code, later, editor, module, whole, proofs] = [0, 0, 0, 0, 0, 0];
         for (const file of await readdir(at('dist/assets'))) {
             const size = gzipSync(await readFile(at(`dist/assets/${file}`)), { level: 9 }).length;
             if (first.has(file)) code += size;
             else if (/^(editor|equations)-.*\.(js|css)$/.test(file)) editor += size;
             else if (/\.(js|css)$/.test(file)) later += size;
-            if (/^seqmix-.*\.wasm$/.test(file) && !/scalar/.test(file)) module += size;
+            if (/^seqmix-whole-.*\.wasm$/.test(file)) whole += size;
+            else if (/^seqmix-.*\.wasm$/.test(file) && !/^seqmix-scalar-/.test(file)) module += size;
             if (/^verify-.*\.wasm$/.test(file)) proofs += size;
         }
         const policy = /Content-Security-Policy" content="([^"]*)"/
@@ -396,6 +397,7 @@ test(
         assert.ok(later > 0 && later < LATER, `${later} bytes of scripts and styles of other views`);
         assert.ok(editor > 50_000 && editor < EDITOR, `${editor} bytes of the view Equations`);
         assert.ok(module > 0 && module <= MODULE, `${module} bytes of WebAssembly`);
+        assert.ok(whole > module && whole <= WHOLE, `${whole} bytes of the whole module`);
         assert.ok(proofs > 0 && proofs <= PROOFS, `${proofs} bytes of proofs`);
     },
 );

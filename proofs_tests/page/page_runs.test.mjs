@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { pageModule } from './bundle.mjs';
 import {
@@ -20,6 +21,7 @@ import {
     RACE,
     runs,
     says,
+    skip,
     text,
     until,
 } from './testing.mjs';
@@ -496,6 +498,71 @@ onPage(
             await allReady(page);
         } finally {
             await rm(folder, { recursive: true, force: true });
+        }
+    },
+);
+
+const wholes = (page) =>
+    page.evaluate(
+        () => performance.getEntriesByType('resource').filter(({ name }) => /seqmix-whole/.test(name)).length,
+    );
+onPage(
+    'what the first module lacks comes with the whole one, fetched once, and trains to the words of the program',
+    '#mixer=cat&task=mqar&steps=20!speed=full',
+    { cores: 3 },
+    async (page) => {
+        await allReady(page);
+        assert.equal(await wholes(page), 0, 'a first visit does without');
+        await page.evaluate(() => {
+            const small = 'task=mqar&vocab=16&length=16&pairs=2&width=16&heads=2&batch=2&steps=12';
+            location.hash = `#mixers=gla&${small}~mixers=cat,lstm&blocks=2~mixers=attention!speed=full`;
+        });
+        await until(page, () => globalThis.seqmix.runs().length === 3);
+        await allReady(page);
+        await press(page, 'Start');
+        await allDone(page);
+        assert.equal(await wholes(page), 1, 'both workers have the one that was fetched');
+        for (const [i, { config }] of (await runs(page)).entries()) {
+            const { stdout } = spawnSync(
+                'build/seqmix',
+                ['train', config, '--eval', '0', '--json', '--every', '1'],
+                {
+                    encoding: 'utf8',
+                },
+            );
+            const native = stdout
+                .trim()
+                .split('\n')
+                .flatMap((line) => JSON.parse(line).word ?? []);
+            assert.equal(native.length, 12);
+            assert.deepEqual(await page.evaluate((n) => globalThis.seqmix.words(n), i), native, config);
+        }
+    },
+);
+
+test(
+    'where the whole module cannot be fetched the run says so, and starts when it can',
+    { skip },
+    async () => {
+        const { page, close } = await browser.lab.open('#mixer=cat&task=mqar&steps=20!speed=full');
+        try {
+            await allReady(page);
+            await page.setBypassServiceWorker(true);
+            await page.setRequestInterception(true);
+            let absent = true;
+            page.on('request', (request) =>
+                absent && /seqmix-whole/.test(request.url()) ? request.abort() : request.continue(),
+            );
+            await page.evaluate(() => (location.hash = '#mixer=gla&task=mqar&steps=20!speed=full'));
+            await until(page, () => globalThis.seqmix.runs()[0].status === 'failed');
+            await says(page, '.run .why', /^Stopped: .*seqmix-whole.*\.wasm cannot be read: /);
+            absent = false;
+            await press(page, 'Start it again');
+            await allReady(page);
+            await press(page, 'Start');
+            await allDone(page);
+        } finally {
+            await close();
         }
     },
 );

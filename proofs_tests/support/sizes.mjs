@@ -1,25 +1,20 @@
 // sizes.mjs: what may be fetched, gzipped: the sum of what each part of the engine may take. Held by the
 // tests of the module and of the page.
+/** seqmix.wasm, what a first visit fetches. */
 export const MODULE =
     120_000 + // kernels, mixers, tasks and runs
     3_000 + // what files, steps and data are checked for
-    11_000 + // mixers as text
-    300 + // weights that can be written
-    8_200 + // gated linear attention, the delta rule and their mixers
-    2_200 + // MAD, state tracking, induction heads
-    3_600 + // states, and text that is written, also in JavaScript
-    5_200 + // tables
-    6_400 + // retention, Based, Hyena, LSTM, GRU, and windows of attention
-    1_800 + // stacks of mixers
-    500 + // dropout
-    1_400 + // batch norm
-    400; // both directions
+    8_000 + // mixers as text
+    4_000 + // states, and text that is written
+    15_000; // mixers and tasks that came later, as far as they are in this module
+/** seqmix-whole.wasm, on demand: everything. */
+export const WHOLE = 164_000;
 /** verify.wasm, on demand: the proofs and the oracle, beside the same kernels. */
 export const PROOFS =
     200_000 +
-    8_200 + // as above
-    2_200 +
-    3_000 +
+    8_200 + // gated linear attention, the delta rule and their mixers
+    2_200 + // MAD, state tracking, induction heads
+    3_000 + // states
     4_300 + // windows, LSTM, GRU, Taylor features: kernels and oracle; stacks
     2_000 + // the kernels row by row
     2_000 + // dropout, batch norm and both directions: the oracle

@@ -243,6 +243,7 @@ function rebuild(faults) {
         node('wasm', 'proofs_tests/package/wasm.test.mjs'),
         node('fields', 'proofs_tests/package/fields.test.mjs'),
         node('kernels', 'proofs_tests/package/kernels.test.mjs'),
+        node('small', 'proofs_tests/package/small.test.mjs'),
     ];
     for (const one of [null, ...faults]) {
         if (one) writeFileSync(join(tree, one.file), withFaults(one.file, [one], true), 'latin1');
@@ -252,6 +253,7 @@ function rebuild(faults) {
                 '-s',
                 '--no-print-directory',
                 'build/wasm/seqmix.wasm',
+                'build/wasm/seqmix-whole.wasm',
                 'build/wasm/seqmix-scalar.wasm',
                 'build/wasm/seqmix.js',
                 'build/seqmix',

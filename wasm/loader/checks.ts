@@ -1,7 +1,7 @@
 // checks.ts: binds checks.wasm (checks.c), the self-check, to a loaded module: a side module with no memory
-// of its own, whose kernels are that module's. Works in a page, a worker and Node. What it takes from memory
-// is freed with the instance.
-import { SeqmixError } from './error.js';
+// of its own, whose kernels are that module's: seqmix-whole.wasm or seqmix-scalar.wasm. Works in a page, a
+// worker and Node. What it takes from memory is freed with the instance.
+import { notInSmall, SeqmixError } from './error.js';
 import type { Lab } from './lab.js';
 import { moduleOf, type WasmSource } from './source.js';
 
@@ -48,6 +48,9 @@ export class Checks {
     constructor(lab: Lab, module: WebAssembly.Module) {
         const host = lab.exports as unknown as Host;
         const { memory, lab_alloc: alloc } = host;
+        const imports = WebAssembly.Module.imports(module);
+        if (imports.some(({ name }) => name.startsWith('smx_') && !host[name]))
+            throw notInSmall('the self-check of every kernel');
         const { bytes, functions } = wanted(module);
         const data = alloc(bytes + 16);
         const stack = alloc(STACK_BYTES);
@@ -69,7 +72,7 @@ export class Checks {
         };
         // A kernel whose address is taken gets a place in the table.
         const places: Record<string, WebAssembly.Global> = {};
-        for (const { module: from, name } of WebAssembly.Module.imports(module))
+        for (const { module: from, name } of imports)
             if (from === 'GOT.func') {
                 places[name] = global(table.grow(1), true);
                 table.set(table.length - 1, host[name] as () => void);
@@ -101,7 +104,10 @@ export class Checks {
     }
 }
 
-/** The self-check for a loaded module; `source`: checks.wasm's address, its bytes, or compiled. */
+/**
+ * The self-check for a loaded module, the whole or the scalar one; `source`: checks.wasm's address, its
+ * bytes, or compiled.
+ */
 export async function loadChecks(lab: Lab, source: WasmSource): Promise<Checks> {
     return new Checks(lab, await moduleOf(source));
 }

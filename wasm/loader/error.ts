@@ -23,3 +23,12 @@ export class SeqmixError extends Error {
         return { name, message, key, value, allowed };
     }
 }
+
+/** `what` was asked of seqmix.wasm and is in seqmix-whole.wasm; elsewhere.c says the same. */
+export const notInSmall = (what: string) =>
+    new SeqmixError(
+        `${what}: not in seqmix.wasm, which is kept small; load seqmix-whole.wasm in its place, load({ whole: true })`,
+        'module',
+        'seqmix.wasm',
+        'seqmix-whole.wasm',
+    );

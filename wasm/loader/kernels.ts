@@ -2,7 +2,7 @@
 // for each kernel, the language of those lines, and their types read from them. A call checks names, types,
 // lengths and sizes, copies the arrays into the module's memory, runs the kernel there and copies the results
 // out. Nothing is computed here.
-import { SeqmixError } from './error.js';
+import { notInSmall, SeqmixError } from './error.js';
 
 const ATTENTION =
     '{ B=1 L D H=1 =D causal! ~scale=rootd decayTable?[H,span] bias?[H,span] chunk=0 poolWindow=0 sliding=0 } /heads /poolWindow /sliding';
@@ -575,6 +575,7 @@ const ALIGN = 64; // of scratch, see smx.h
 
 function run(kernel: string, plan: Plan, module: KernelModule, given: Record<string, unknown>) {
     const x = module as unknown as Record<string, Call>;
+    if (!x[plan.call]) throw notInSmall(`kernel ${kernel}`);
     const sizes = new Sizes(kernel, plan, x, given);
     for (const [name, array] of Object.entries(sizes.arrays))
         // a run's tensor: it ends where memory grows

@@ -16,7 +16,10 @@ export class Lab {
     readonly notice: string;
     /** Every key, mixer, task and preset of the config language. */
     readonly config: ConfigTable;
-    /** Every kernel of the engine, on arrays of your own: `lab.kernels.gelu({ x })`. */
+    /**
+     * Every kernel of the engine, on arrays of your own: `lab.kernels.gelu({ x })`. The whole
+     * module alone has gla, delta, lstm, gru, taylor and s4d: see `LoadOptions.whole`.
+     */
     readonly kernels: Kernels;
 
     /** For load. */
@@ -32,7 +35,10 @@ export class Lab {
         this.config = JSON.parse(memory.text(memory.x.lab_config_json())) as ConfigTable;
         this.kernels = kernelsOf(memory.x);
     }
-    /** Open an experiment: 'mixer=cat&task=mqar&seed=1'. */
+    /**
+     * Open an experiment: 'mixer=cat&task=mqar&seed=1'. With the key 'module' seqmix.wasm refuses what needs
+     * the whole one, here, in `load` and in `table`: see `LoadOptions.whole`.
+     */
     open(config: string, options: OpenOptions = {}): Run {
         const { x } = this.#memory;
         return new Run(

@@ -13,6 +13,11 @@ export interface LoadOptions {
     /** The module for engines without WebAssembly SIMD. Default: seqmix-scalar.wasm beside this file. */
     scalar?: LazySource;
     /**
+     * Everything, for mixers and tasks that seqmix.wasm, kept small to be fetched, refuses with the key
+     * 'module': true where seqmix-whole.wasm lies beside this file, or a source. The scalar module is whole.
+     */
+    whole?: boolean | LazySource;
+    /**
      * The module for `fast=1`, with relaxed SIMD: true where seqmix-relaxed.wasm lies beside this file, or a
      * source. Configs without `fast=1` keep their bits in it. Refused where the engine has no relaxed SIMD;
      * ask `hasRelaxedSimd` first.
@@ -24,7 +29,7 @@ export interface LoadOptions {
 export async function load(options: LoadOptions = {}): Promise<Lab> {
     const beside = (file: string) =>
         new URL(/* @vite-ignore */ /* webpackIgnore: true */ file, import.meta.url);
-    const { relaxed } = options;
+    const { relaxed, whole } = options;
     if (relaxed && !hasRelaxedSimd())
         throw new SeqmixError(
             'this engine has no relaxed SIMD; without `relaxed` the same configs run, exactly',
@@ -32,13 +37,13 @@ export async function load(options: LoadOptions = {}): Promise<Lab> {
             'no relaxed SIMD',
             'an engine where hasRelaxedSimd() is true',
         );
-    const source = relaxed
-        ? relaxed === true
-            ? beside('seqmix-relaxed.wasm')
-            : relaxed
-        : hasSimd()
-          ? (options.wasm ?? beside('seqmix.wasm'))
-          : (options.scalar ?? beside('seqmix-scalar.wasm'));
+    const chosen = (): LazySource => {
+        if (relaxed) return relaxed === true ? beside('seqmix-relaxed.wasm') : relaxed;
+        if (!hasSimd()) return options.scalar ?? beside('seqmix-scalar.wasm');
+        if (whole) return whole === true ? beside('seqmix-whole.wasm') : whole;
+        return options.wasm ?? beside('seqmix.wasm');
+    };
+    const source = chosen();
     const module = await moduleOf(typeof source === 'function' ? await source() : source);
     // Emscripten's one import; it tells that memory grew, which `Memory` never relies on.
     const imports = { env: { emscripten_notify_memory_growth() {} } };

@@ -8,11 +8,12 @@ export * from '../loader/seqmix.js';
 export type { StepOptions, WorkerLab, WorkerOptions, WorkerRun } from './remote.js';
 
 const wasm = async () => inflated((await import('./embedded.js')).default);
+const whole = async () => inflated((await import('./embedded-whole.js')).default);
 const scalar = async () => inflated((await import('./embedded-scalar.js')).default);
 
 /** Load the module. Nothing has to be given; `wasm`: a module of your own, or one compiled already. */
 export async function load(options: LoadOptions = {}): Promise<Lab> {
-    return loadFrom({ wasm, scalar, ...options });
+    return loadFrom({ wasm, scalar, ...options, ...(options.whole === true && { whole }) });
 }
 /** The same lab in a worker of its own: every call and property is a promise. `close` ends the worker. */
 export async function createWorker(options: WorkerOptions = {}): Promise<WorkerLab> {

@@ -9,8 +9,9 @@ export type { StepOptions, WorkerLab, WorkerOptions, WorkerRun } from './remote.
 /** Load the module from beside this file, or from where `wasm` says. */
 export async function load(options: LoadOptions = {}): Promise<Lab> {
     const wasm = new URL('./seqmix.wasm', import.meta.url);
+    const whole = new URL('./seqmix-whole.wasm', import.meta.url);
     const scalar = new URL('./seqmix-scalar.wasm', import.meta.url);
-    return loadFrom({ wasm, scalar, ...options });
+    return loadFrom({ wasm, scalar, ...options, ...(options.whole === true && { whole }) });
 }
 /** The same lab in a worker of its own: every call and property is a promise. `close` ends the worker. */
 export async function createWorker(options: WorkerOptions = {}): Promise<WorkerLab> {

@@ -74,7 +74,7 @@ export function dismiss(): void {
 
 /** Begin: the address's setup, or on a first visit the lesson, which starts by itself. */
 export function start(loaded: Lab): void {
-    connect(loaded, new Pool(loaded.module, listener));
+    connect(loaded, new Pool(loaded, listener));
     const first = location.hash.length <= 1;
     if (!first) obey();
     if (runs.value.length === 0) {

@@ -1,7 +1,7 @@
 // pool.ts: the page's workers. The only file that talks to them: it spreads runs over max(1, cores - 1)
 // workers, passes commands on, and replaces a worker that dies.
 import * as Comlink from 'comlink';
-import type { Evaluation, TableSummary } from '../../wasm/loader/seqmix.ts';
+import type { Evaluation, Lab, TableSummary } from '../../wasm/loader/seqmix.ts';
 import type {
     Edits,
     Look,
@@ -15,6 +15,7 @@ import type {
     Written,
 } from './protocol.ts';
 import { spawnTrainer } from './spawn.ts';
+import { wholeFor } from './whole.ts';
 import type { Host } from './worker.ts';
 
 export interface Listener {
@@ -32,7 +33,7 @@ interface Seat {
 }
 
 export class Pool {
-    readonly #module: WebAssembly.Module;
+    readonly #lab: Lab;
     readonly #listener: Listener;
     readonly #size: number;
     readonly #seats: Seat[] = [];
@@ -40,8 +41,9 @@ export class Pool {
     #lengths = false;
     #files: ReadonlyMap<string, Uint8Array> = new Map();
 
-    constructor(module: WebAssembly.Module, listener: Listener, cores = navigator.hardwareConcurrency || 2) {
-        this.#module = module;
+    /** `lab`: whose module the workers take. */
+    constructor(lab: Lab, listener: Listener, cores = navigator.hardwareConcurrency || 2) {
+        this.#lab = lab;
         this.#listener = listener;
         this.#size = Math.max(1, cores - 1);
     }
@@ -68,12 +70,13 @@ export class Pool {
             this.#listener.reports(told.reports.filter(({ id }) => seat.ids.has(id)));
             if (told.look && seat.ids.has(told.look.id)) this.#listener.look(told.look);
         });
+        const whole = Comlink.proxy(() => wholeFor(this.#lab));
         // A worker may end without a word (memory taken away by the system): its lock tells.
         // (From disk there are none.)
         const lock = navigator.locks ? `seqmix worker ${crypto.randomUUID()}` : '';
         const watch = () => lock && void navigator.locks.request(lock, () => lost('it ended without a word'));
         seat.ready = host
-            .init(this.#module, tell, lock)
+            .init(this.#lab.module, whole, tell, lock)
             .then(watch)
             .then(() => host.files(this.#files))
             .then(() => host.tryLengths(this.#lengths))

@@ -7,28 +7,23 @@ import type { Checks } from '../../wasm/loader/checks.ts';
 import type { Verify } from '../../wasm/loader/verify.ts';
 import { spawnProver } from './spawn.ts';
 import type { Host } from './verify_worker.ts';
+import { compiledAt } from './whole.ts';
 
 export type Proofs = Comlink.Remote<Verify>;
 
-// Here and not in the worker, since a worker of the page in one file cannot read the page's addresses.
-async function compile(file: string): Promise<WebAssembly.Module> {
-    const response = await fetch(new URL(file, document.baseURI));
-    if (!response.ok) throw new Error(`${response.url} answered ${response.status}`);
-    return WebAssembly.compile(await response.arrayBuffer());
-}
 let compiled: Promise<WebAssembly.Module> | null = null;
 
 export interface Bench {
     proofs: Proofs;
     /** Fails when the worker dies; what it was asked then never comes. */
     stopped: Promise<never>;
-    /** The self-check of a module, called from that worker. */
+    /** The self-check of a whole module, called from that worker. */
     checks(module: WebAssembly.Module): Promise<Comlink.Remote<Checks>>;
     close(): void;
 }
 /** A worker with verify.wasm in it, for who starts long work and may want to end it. */
 export async function openBench(): Promise<Bench> {
-    compiled ??= compile(address);
+    compiled ??= compiledAt(address);
     compiled.catch(() => (compiled = null));
     const module = await compiled;
     const worker = spawnProver();
@@ -48,7 +43,7 @@ export async function openBench(): Promise<Bench> {
             stopped,
             checks: async (module) =>
                 Promise.race([
-                    host.checks(module, await compile(checksAddress)),
+                    host.checks(module, await compiledAt(checksAddress)),
                     stopped,
                 ]) as unknown as Promise<Comlink.Remote<Checks>>,
             close: () => worker.terminate(),

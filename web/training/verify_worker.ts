@@ -9,7 +9,7 @@ const host = {
     async proofs(module: WebAssembly.Module): Promise<Verify & Comlink.ProxyMarked> {
         return Comlink.proxy(await loadVerify(module));
     },
-    /** The self-check of the module that trains on this page. */
+    /** The self-check of a whole module. */
     async checks(
         module: WebAssembly.Module,
         checks: WebAssembly.Module,

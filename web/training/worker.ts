@@ -39,6 +39,7 @@ const sleep = (ms: number) => new Promise<void>((done) => setTimeout(done, ms));
 
 export class Host {
     #module: WebAssembly.Module | null = null;
+    #whole: () => Promise<WebAssembly.Module> = () => Promise.reject(new Error('there is no page'));
     #tell: (told: Told) => unknown = () => {};
     #jobs = new Map<number, Job>();
     #spare: Lab[] = [];
@@ -60,10 +61,17 @@ export class Host {
         return labs.reduce((sum, lab) => sum + lab.bytes, 0);
     }
     /**
-     * `lock`: held as long as this worker lives, by which the page hears of its end; '': there are no locks.
+     * `whole`: gives the module that has everything; `lock`: held as long as this worker lives, by which the
+     * page hears of its end; '': there are no locks.
      */
-    init(module: WebAssembly.Module, tell: (told: Told) => unknown, lock: string): Promise<void> {
+    init(
+        module: WebAssembly.Module,
+        whole: () => Promise<WebAssembly.Module>,
+        tell: (told: Told) => unknown,
+        lock: string,
+    ): Promise<void> {
         this.#module = module;
+        this.#whole = whole;
         this.#tell = tell;
         return new Promise((held) => {
             if (!lock) return held();
@@ -91,9 +99,7 @@ export class Host {
         seconds = 0,
     ): Promise<Opened | { problem: Problem }> {
         try {
-            const lab = this.#spare.pop() ?? (await load({ wasm: this.#module!, scalar: this.#module! }));
-            let run: Run;
-            try {
+            const [run, lab] = await this.#within((lab) => {
                 const digits = /(data|test)=mnist/.test(config);
                 for (const [name, bytes] of this.#files)
                     if (
@@ -102,11 +108,8 @@ export class Host {
                         config.includes(`file=${name}`)
                     )
                         lab.provide(name, bytes);
-                run = make(lab);
-            } catch (error) {
-                this.#keep(lab, error);
-                throw error;
-            }
+                return make(lab);
+            });
             const { params, steps, flops, bytes, step } = run.metrics;
             const job = jobOf(id, lab, run, seconds);
             this.#jobs.set(id, job);
@@ -118,15 +121,33 @@ export class Host {
             return { problem: problemOf(error) };
         }
     }
+    /**
+     * What `ask` makes of an instance, and that instance. Once one has lacked something, new ones are of the
+     * whole module.
+     */
+    async #within<T>(ask: (lab: Lab) => T, again = true): Promise<[T, Lab]> {
+        const module = this.#module!;
+        const lab = this.#spare.pop() ?? (await load({ wasm: module, scalar: module }));
+        try {
+            return [ask(lab), lab];
+        } catch (error) {
+            this.#keep(lab, error);
+            if (!again || !(error instanceof SeqmixError && error.key === 'module')) throw error;
+            if (module === this.#module) {
+                this.#module = await this.#whole();
+                this.#spare = [];
+            }
+            return this.#within(ask, false);
+        }
+    }
     /** What is in a table. */
     async table(bytes: Uint8Array): Promise<TableSummary | { problem: Problem }> {
-        const lab = this.#spare.pop() ?? (await load({ wasm: this.#module!, scalar: this.#module! }));
         try {
-            return lab.table(bytes);
+            const [summary, lab] = await this.#within((lab) => lab.table(bytes));
+            this.#keep(lab, null);
+            return summary;
         } catch (error) {
             return { problem: problemOf(error) };
-        } finally {
-            this.#keep(lab, null);
         }
     }
     /** Data files for the runs that will read them. */
@@ -187,11 +208,11 @@ export class Host {
             // a broken instance is left to the garbage collector
         }
     }
-    /** Use the instance again, unless something other than a refused request happened in it, or it grew
-     * large. */
+    /** Use the instance again, unless something other than a refused request happened in it, it grew large,
+     * or new ones are of another module. */
     #keep(lab: Lab, fault: unknown): void {
-        if ((fault === null || fault instanceof SeqmixError) && lab.bytes <= MOST_SPARE)
-            this.#spare.push(lab);
+        const refused = fault === null || fault instanceof SeqmixError;
+        if (refused && lab.bytes <= MOST_SPARE && lab.module === this.#module) this.#spare.push(lab);
     }
     /** What a run makes of a sample or of tokens, perhaps with other weights, now. */
     ask(watch: Watch): Look | { problem: Problem } {

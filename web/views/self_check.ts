@@ -5,6 +5,7 @@ import committed from '../../proofs_tests/digests.txt?raw';
 import type { Outcome, Ulp } from '../../wasm/loader/verify.ts';
 import { lab, said } from '../state/page.ts';
 import { openBench, type Bench } from '../training/proofs.ts';
+import { wholeFor } from '../training/whole.ts';
 
 /** What takes longer than a second each; run when asked for. */
 const LONG = new Set([
@@ -120,7 +121,7 @@ export async function run(): Promise<void> {
         if (!mineStill()) return opened.close();
         bench = opened;
         const v = opened.proofs;
-        const checks = await opened.checks(lab().module);
+        const checks = await opened.checks(await wholeFor(lab()));
         const expected = expectedDigests();
         const names = await checks.names;
         const listed = await v.checks;
