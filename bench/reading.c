@@ -100,6 +100,8 @@ void bench_add_reading(void) {
         {"longconv", KEPT, 65536, 8192, TILE},
         {"s4d", KEPT, 65536, 8192, TILE},
         {"chela", KEPT, 65536, 8192, TILE},
+        {"focus", KEPT, 65536, 8192, TILE},
+        {"focus_h", KEPT, 65536, 8192, TILE},
         {"hyena", KEPT, 65536, 8192, TILE},
         {"lcat", NULL, 8192, 1024, 1}, // every row runs all rows again
     };

@@ -24,8 +24,7 @@ typedef struct smx_run_state smx_run_state;
 
 // A state of `sequences` sequences (B) that have no row yet. most: rows that each may have, for which memory
 // is reserved; 0: no limit, where the model's memory does not grow (recurrences, attention in chunks). NULL
-// where the model sees rows ahead, needs the whole sequence at once (Focus), has learned no position that
-// far, or where most=0 would not do.
+// where the model sees rows ahead, has learned no position that far, or where most=0 would not do.
 smx_run_state *smx_state_open(smx_run *run, size_t sequences, size_t most, smx_error *error);
 void smx_state_close(smx_run_state *state); // NULL allowed
 // Bytes that such a state holds; 0 with the error where there is none.

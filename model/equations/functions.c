@@ -126,8 +126,11 @@ static int columns_fit(const function_call *c, char *why, size_t size) {
     return unless(end <= width(c->tensor[0]), why, size, "columns up to %zu of %zu", end - 1,
                   width(c->tensor[0]));
 }
+// A stream has a row of what belongs to a bin for each of its own, and may end anywhere.
+static size_t bins_of(const graph *g, size_t bin) { return g->mode == GRAPH_STREAM ? g->span : g->L / bin; }
 static int bins_fit(const function_call *c, size_t bin, char *why, size_t size) {
-    return unless(c->g->L % bin == 0, why, size, "bin=%zu does not divide the length %zu", bin, c->g->L);
+    return unless(c->g->mode == GRAPH_STREAM || c->g->L % bin == 0, why, size,
+                  "bin=%zu does not divide the length %zu", bin, c->g->L);
 }
 static int bin_max_fits(const function_call *c, char *why, size_t size) {
     return bins_fit(c, c->number[1], why, size);
@@ -141,10 +144,11 @@ static int coefficients_fit(const function_call *c, char *why, size_t size) {
                   0);
 }
 static int resonate_fits(const function_call *c, char *why, size_t size) {
-    const size_t bin = c->number[2], all = c->g->B * (c->g->L / bin) * width(c->tensor[0]) * 2;
+    const size_t bin = c->number[2], bins = bins_of(c->g, bin),
+                 all = c->g->B * bins * width(c->tensor[0]) * 2;
     const tensor *x = c->tensor[0], *t = c->tensor[1];
     if (bins_fit(c, bin, why, size)) return -1;
-    return unless(x->rank == 3 && x->shape[1] == c->g->L && t->rank >= 3 && t->shape[1] == c->g->L / bin &&
+    return unless(x->rank == 3 && x->shape[1] == c->g->span && t->rank >= 3 && t->shape[1] == bins &&
                       t->n % all == 0 && t->n / all <= 64,
                   why, size,
                   "it needs pairs of coefficients for each bin of %zu rows and each of %zu columns", bin,
@@ -293,18 +297,16 @@ static tensor *call_scan(const function_call *c) {
                              c->tensor[5]);
 }
 static tensor *call_bin_max(const function_call *c) {
-    return op_maxpool(c->g, c->tensor[0], c->g->L / c->number[1], c->number[2], c->number[3] == 1);
+    return op_maxpool(c->g, c->tensor[0], c->number[1], c->number[2], c->number[3] == 1);
 }
-static tensor *call_repeat(const function_call *c) {
-    return op_repeat(c->g, c->tensor[1], c->g->L / c->number[2]);
-}
+static tensor *call_repeat(const function_call *c) { return op_repeat(c->g, c->tensor[1], c->number[2]); }
 static tensor *call_coefficients(const function_call *c) {
     return op_theta(c->g, c->tensor[0], c->number[1] == 1, c->real[2], c->number[3] == 0);
 }
 static tensor *call_resonate(const function_call *c) {
     static const int mode[] = {SMX_IIR_CAUSAL, SMX_IIR_CARRY, SMX_IIR_LITERAL};
-    const size_t bins = c->g->L / c->number[2];
-    return op_iir(c->g, c->tensor[0], c->tensor[1], bins,
+    const size_t bins = bins_of(c->g, c->number[2]);
+    return op_iir(c->g, c->tensor[0], c->tensor[1], c->number[2],
                   c->tensor[1]->n / (c->g->B * bins * width(c->tensor[0]) * 2), mode[c->number[3]]);
 }
 

@@ -6,7 +6,12 @@
 
 #include <string.h>
 
-static size_t width(const tensor *t) { return t->shape[t->rank - 1]; }
+// Floats of a row of the sequence.
+static size_t width(const tensor *t) {
+    size_t n = 1;
+    for (uint32_t i = 2; i < t->rank; i++) n *= t->shape[i];
+    return n;
+}
 static size_t rounded(size_t floats) { return (floats + 15) / 16 * 16; }
 // The first row that rows from `at` on hang on.
 static size_t first_row(op_reach reach, size_t at) {
@@ -33,7 +38,7 @@ static size_t again(const graph *g, const node *n) {
 
 // Whether t holds a row for each row of the sequence.
 static int has_rows(const graph *g, const tensor *t) {
-    return t->rank == 3 && t->shape[0] == g->B && t->shape[1] == g->span;
+    return t->rank >= 3 && t->shape[0] == g->B && t->shape[1] == g->span;
 }
 
 int graph_stream_plan(graph *g, smx_error *error) {
@@ -106,7 +111,7 @@ void graph_push_rows(graph *g, float *state, size_t at, size_t rows) {
         if (n->op->push) {
             n->op->push(g, n, own, at, rows);
         } else if (n->op->forward_rows) {
-            n->op->forward_rows(g, n, 0, 0, g->B * rows);
+            n->op->forward_rows(g, n, 0, 0, g->B * rows * (width(n->out) / n->out->shape[n->out->rank - 1]));
         } else { // what is carried is carried from unit to unit
             const size_t unit = n->op->state_n ? reach_of(g, n).unit : SIZE_MAX;
             for (size_t done = 0, take; done < rows; done += take) {

@@ -114,7 +114,7 @@ static tensor *coefficients(graph *g, const focus_settings *s, tensor *raw, int 
 // Steps 1-4: Theta [B][bins][D][F][2], from the bins before. The hidden layer starts by Xavier; the last by
 // hyperfan-in (Chang et al. 2020): Var(W_2) = 1/(d_j d_k E[h^2]) with d_j = 2 coefficients, d_k = hidden and
 // E[h^2] = 1/4 of sigma(0).
-static tensor *hypernetwork(graph *g, const config *c, tensor *x, size_t bins) {
+static tensor *hypernetwork(graph *g, const config *c, tensor *x, size_t R) {
     const focus_settings *s = c->mixer;
     const size_t D = x->shape[x->rank - 1], F = s->iir_filters, O = s->oversample;
     const size_t hidden = s->hidden, joint = s->hyper == HYPER_JOINT;
@@ -126,13 +126,13 @@ static tensor *hypernetwork(graph *g, const config *c, tensor *x, size_t bins) {
     tensor *filtered = long_conv(g, c, &s->conv, x);
     memcpy(g->prefix, prefix, sizeof prefix);
     graph_name(g, filtered, "g");
-    tensor *e = op_maxpool(g, filtered, bins, O, (int)joint);
+    tensor *e = op_maxpool(g, filtered, R, O, (int)joint);
     if (split) {
         tensor *near = op_conv(g, x,
                                graph_param(g, "local_k", (init){INIT_IDENTITY, 0.1}, 0, 2,
                                            (uint32_t[]){(uint32_t)D, (uint32_t)s->local}),
                                0);
-        near = op_maxpool(g, graph_name(g, near, "local"), bins, O, 0);
+        near = op_maxpool(g, graph_name(g, near, "local"), R, O, 0);
         e = op_join(g, e, near);
     }
     graph_name(g, e, "e");
@@ -146,21 +146,21 @@ static tensor *hypernetwork(graph *g, const config *c, tensor *x, size_t bins) {
 }
 
 // Focus-H: one Theta for every bin, bin 0 included.
-static tensor *constant_filters(graph *g, const config *c, tensor *x, size_t bins) {
+static tensor *constant_filters(graph *g, const config *c, tensor *x, size_t R) {
     const focus_settings *s = c->mixer;
     const uint32_t D = x->shape[x->rank - 1], F = (uint32_t)s->iir_filters;
     tensor *raw = graph_param(g, "theta_raw", (init){INIT_NORMAL, 1}, 0, 3, (uint32_t[]){D, F, 2});
-    return coefficients(g, s, op_repeat(g, raw, bins), 0);
+    return coefficients(g, s, op_repeat(g, raw, R), 0);
 }
 
 // Steps 5-7.
-static tensor *filter_and_attend(graph *g, const config *c, tensor *x, tensor *theta, size_t bins) {
+static tensor *filter_and_attend(graph *g, const config *c, tensor *x, tensor *theta, size_t R) {
     const focus_settings *s = c->mixer;
     const size_t D = x->shape[x->rank - 1], F = s->iir_filters;
     const int mode = s->iir == IIR_LITERAL ? SMX_IIR_LITERAL
                      : s->iir == IIR_CARRY ? SMX_IIR_CARRY
                                            : SMX_IIR_CAUSAL;
-    tensor *x_f = graph_name(g, op_iir(g, x, theta, bins, F, mode), "x_f");
+    tensor *x_f = graph_name(g, op_iir(g, x, theta, R, F, mode), "x_f");
     tensor *q = graph_name(g, projected(g, c, x, "w_q"), "q");
     tensor *k = graph_name(g, projected(g, c, x_f, "w_k"), "k");
     tensor *v = graph_name(g, projected(g, c, x_f, "w_v"), "v");
@@ -176,14 +176,14 @@ static tensor *filter_and_attend(graph *g, const config *c, tensor *x, tensor *t
 }
 
 static tensor *build(graph *g, const config *c, tensor *x) {
-    size_t bins = g->L / bin_length(c);
-    tensor *theta = graph_name(g, hypernetwork(g, c, x, bins), "theta");
-    return filter_and_attend(g, c, x, theta, bins);
+    const size_t R = bin_length(c);
+    tensor *theta = graph_name(g, hypernetwork(g, c, x, R), "theta");
+    return filter_and_attend(g, c, x, theta, R);
 }
 static tensor *build_h(graph *g, const config *c, tensor *x) {
-    size_t bins = g->L / bin_length(c);
-    tensor *theta = graph_name(g, constant_filters(g, c, x, bins), "theta");
-    return filter_and_attend(g, c, x, theta, bins);
+    const size_t R = bin_length(c);
+    tensor *theta = graph_name(g, constant_filters(g, c, x, R), "theta");
+    return filter_and_attend(g, c, x, theta, R);
 }
 
 static size_t lookahead(const config *c, size_t length) {

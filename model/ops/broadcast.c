@@ -107,6 +107,12 @@ static void repeat_fwd(graph *g, node *n) {
     for (size_t i = 0; i < copies(g, n); i++)
         memcpy(n->out->data + i * size, n->in[0]->data, size * sizeof(float));
 }
+static void repeat_push(graph *g, node *n, float *state, size_t at, size_t rows) {
+    (void)state, (void)at;
+    const size_t size = n->in[0]->n;
+    for (size_t i = 0; i < g->B * rows; i++)
+        memcpy(n->out->data + i * size, n->in[0]->data, size * sizeof(float));
+}
 static void repeat_bwd_part(graph *g, node *n, size_t piece, float *sums, size_t from, size_t count) {
     (void)g, (void)piece;
     const size_t size = n->in[0]->n;
@@ -122,10 +128,12 @@ static const op repeat = {
     .shape = repeat_shape,
     .size = repeat_size,
     .enters = 1,
+    .push = repeat_push,
     .forward = repeat_fwd,
     .backward = repeat_bwd,
 };
-tensor *op_repeat(graph *g, tensor *w, size_t times) {
+tensor *op_repeat(graph *g, tensor *w, size_t rows) {
+    const size_t times = g->mode == GRAPH_STREAM ? g->span : g->L / rows;
     return graph_node(g, &repeat, 1, &w, &(repeat_attributes){times});
 }
 

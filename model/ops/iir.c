@@ -4,11 +4,14 @@
 
 #include <string.h>
 
+#include "kernels/iir_layout.h"
+
 // ---- Raw pairs to coefficients, bin by bin ----------------------------------------------------------------
 typedef struct {
     int triangle;
     float factor;
     size_t shift; // 1: bin b takes what bin b-1 said, bin 0 gets zeros
+    size_t rows;  // of a stream whose bins are shifted: rows of a bin
 } theta_attributes;
 // Floats of a bin, and of all bins that reach one.
 static size_t bin_floats(const node *n) { return n->out->n / n->out->shape[0] / n->out->shape[1]; }
@@ -35,21 +38,37 @@ static void theta_bwd(graph *g, node *n) {
         memset(draw + kept, 0, shifted * sizeof *draw); // what the last bin says reaches no one
     }
 }
+// Each row has the pairs of its bin already; those of bin 0 are zeros.
+static void theta_push(graph *g, node *n, float *state, size_t at, size_t rows) {
+    (void)state;
+    const theta_attributes *a = n->attributes;
+    const size_t size = n->out->n / n->out->shape[0] / n->out->shape[1];
+    for (size_t b = 0; b < g->B; b++)
+        for (size_t t = 0; t < rows; t++) {
+            float *to = n->out->data + (b * rows + t) * size;
+            smx_theta_fwd(to, n->in[0]->data + (b * rows + t) * size, size, a->triangle);
+            if (a->factor != 1.0f) smx_scale(to, to, a->factor, size);
+            if (at + t < a->rows) memset(to, 0, size * sizeof *to);
+        }
+}
 static const op theta = {
     .name = "theta",
-    .whole = 1,
+    .push = theta_push,
     .attributes = sizeof(theta_attributes),
     .forward = theta_fwd,
     .backward = theta_bwd,
     .backward_reads = READS_IN(0),
 };
 tensor *op_theta(graph *g, tensor *raw, int triangle, double factor, int shift) {
-    return graph_node(g, &theta, 1, &raw, &(theta_attributes){triangle, (float)factor, (size_t)shift});
+    theta_attributes at = {triangle, (float)factor, (size_t)shift, 0};
+    if (g->mode == GRAPH_STREAM && shift && !(at.rows = op_bin_rows(g, raw)))
+        graph_fail(g, "%s has no bins: it needs the whole sequence at once", raw->name);
+    return graph_node(g, &theta, 1, &raw, &at);
 }
 
 // ---- The filters: in: x, coefficients [B][bins][D][F][2]. Pieces are sequences ----------------------------
 typedef struct {
-    size_t bins, F;
+    size_t rows, bins, F; // rows of a bin
     int mode;
     float *frequencies; // of the literal filter
 } iir_attributes;
@@ -73,26 +92,70 @@ static void backward_piece(graph *g, node *n, size_t piece, size_t from, size_t 
 }
 static void iir_fwd(graph *g, node *n) { sequences_in_pieces(g, n, forward_piece); }
 static void iir_bwd(graph *g, node *n) { sequences_in_pieces(g, n, backward_piece); }
+enum { STREAM_SCRATCH = 3 }; // rows
 static void iir_size(graph *g, node *n) {
     iir_attributes *at = n->attributes;
     const smx_iir p = sequences(g, n, 1);
-    const size_t R = p.L / p.bins;
+    const size_t R = at->rows;
+    if (g->mode == GRAPH_STREAM) {
+        scratch_size(n, 1, 0, STREAM_SCRATCH * p.D * sizeof(float));
+        return;
+    }
     scratch_size(n, SHARDS, 0, smx_iir_scratch_bytes(&p));
     n->flops = 4 * (uint64_t)n->out->n * p.F;
     if (p.mode != SMX_IIR_LITERAL) return;
     at->frequencies = graph_own(g, smx_iir_table_floats(R) * sizeof *at->frequencies);
     if (at->frequencies) smx_iir_table(at->frequencies, R);
 }
+// Row by row, in the kernel's own order. state [B][F][2][D]: y_{t-1} and y_{t-2} of each filter.
+static size_t iir_state(const graph *g, const node *n) {
+    return g->B * ((const iir_attributes *)n->attributes)->F * 2 * last_dim(n->out);
+}
+// to = from - a y
+static void take(float *to, const float *from, const float *a, const float *y, float *product, size_t D) {
+    smx_mul(product, a, y, D);
+    smx_scale(product, product, -1.0f, D);
+    smx_add(to, from, product, D);
+}
+static void iir_push(graph *g, node *n, float *state, size_t at, size_t rows) {
+    const iir_attributes *a = n->attributes;
+    const size_t D = last_dim(n->out), F = a->F;
+    float *pair = n->scratch, *product = pair + D, *now = product + D;
+    for (size_t b = 0; b < g->B; b++, state += F * 2 * D)
+        for (size_t t = 0; t < rows; t++) {
+            const size_t i = (at + t) % a->rows, row = b * rows + t;
+            const float *x = n->in[0]->data + row * D, *coefficients = n->in[1]->data + row * D * F * 2;
+            float *y = n->out->data + row * D;
+            if (!i && a->mode == SMX_IIR_CAUSAL) memset(state, 0, F * 2 * D * sizeof *state);
+            for (size_t c = 0; c < F * 2 * D && i % IIR_ROWS == 0; c++)
+                if (state[c] > -0x1p-96f && state[c] < 0x1p-96f) state[c] = 0.0f;
+            for (size_t f = 0; f < F; f++) {
+                float *y1 = state + f * 2 * D, *y2 = y1 + D;
+                for (size_t c = 0; c < D; c++) pair[c] = coefficients[(c * F + f) * 2 + 1];
+                take(now, x, pair, y2, product, D);
+                for (size_t c = 0; c < D; c++) pair[c] = coefficients[(c * F + f) * 2];
+                take(now, now, pair, y1, product, D);
+                memcpy(y2, y1, D * sizeof *y2);
+                memcpy(y1, now, D * sizeof *y1);
+                if (f == 0)
+                    memcpy(y, now, D * sizeof *y);
+                else
+                    smx_add(y, y, now, D);
+            }
+        }
+}
 static const op iir = {
     .name = "iir",
-    .whole = 1,
+    .state_n = iir_state,
+    .push = iir_push,
     .attributes = sizeof(iir_attributes),
     .size = iir_size,
     .forward = iir_fwd,
     .backward = iir_bwd,
     .backward_reads = READS_IN(0) | READS_IN(1),
 };
-tensor *op_iir(graph *g, tensor *x, tensor *coefficients, size_t bins, size_t F, int mode) {
+tensor *op_iir(graph *g, tensor *x, tensor *coefficients, size_t rows, size_t F, int mode) {
+    const size_t bins = g->mode == GRAPH_STREAM ? g->span : g->L / rows;
     return graph_node(g, &iir, 2, (tensor *[]){x, coefficients},
-                      &(iir_attributes){.bins = bins, .F = F, .mode = mode});
+                      &(iir_attributes){.rows = rows, .bins = bins, .F = F, .mode = mode});
 }

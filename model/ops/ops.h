@@ -34,8 +34,8 @@ tensor *op_sin(graph *g, tensor *x); // |x| <= 8192, else NaN
 tensor *op_bias(graph *g, tensor *x, tensor *b);
 tensor *op_affine(graph *g, tensor *x, tensor *gain, tensor *bias); // gain x + bias, both [D]
 tensor *op_gain(graph *g, tensor *x, tensor *gain);                 // gain x, [D]
-// A weight [..][last] as [B][times][..][last]
-tensor *op_repeat(graph *g, tensor *w, size_t times);
+// A weight [..][last] for each bin of so many rows: [B][bins][..][last]
+tensor *op_repeat(graph *g, tensor *w, size_t rows);
 tensor *op_square(graph *g, tensor *w); // of a weight, number by number
 // A weight [n] as [n times]: each number for so many columns
 tensor *op_spread(graph *g, tensor *w, size_t times);
@@ -125,14 +125,17 @@ tensor *op_longconv(graph *g, tensor *x, tensor *k, tensor *skip, double lambda)
 tensor *op_s4d_kernel(graph *g, tensor *log_dt, tensor *log_a, tensor *a_im, tensor *C);
 
 // ---- maxpool.c
-// Adaptive max pool over time to O values a bin: [B][bins][D][O], or joint [B][bins][D O]
-tensor *op_maxpool(graph *g, tensor *x, size_t bins, size_t O, int joint);
+// Adaptive max pool over time to O values a bin of so many rows: [B][bins][D][O], or joint [B][bins][D O]
+tensor *op_maxpool(graph *g, tensor *x, size_t rows, size_t O, int joint);
+// Rows of the bins whose maxima t is made of; 0: of none.
+size_t op_bin_rows(const graph *g, const tensor *t);
 // ---- iir.c
 // Raw [B][bins][..] to filter coefficients times factor; shift:
 // bin b takes what bin b-1 said, bin 0 gets zeros
 tensor *op_theta(graph *g, tensor *raw, int triangle, double factor, int shift);
-// Sum over F second-order filters of x with coefficients [B][bins][D][F][2]; mode: SMX_IIR_...
-tensor *op_iir(graph *g, tensor *x, tensor *coefficients, size_t bins, size_t F, int mode);
+// Sum over F second-order filters of x with coefficients [B][bins][D][F][2], a bin of so many rows; mode:
+// SMX_IIR_...
+tensor *op_iir(graph *g, tensor *x, tensor *coefficients, size_t rows, size_t F, int mode);
 
 // ---- scan.c
 // MEGA's damped moving average; alpha, delta, beta, eta [D][S], skip [D]

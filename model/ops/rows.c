@@ -32,8 +32,15 @@ static void shift_fwd(graph *g, node *n) { sequences_in_pieces(g, n, shift_piece
 static void shift_bwd(graph *g, node *n) {
     if (n->in_grad[0]) sequences_in_pieces(g, n, shift_bwd_piece);
 }
-static const op shift = {
-    .name = "shift", .attributes = sizeof(shift_attributes), .forward = shift_fwd, .backward = shift_bwd};
+static op_reach shift_reach(const graph *g, const node *n) {
+    (void)g;
+    return (op_reach){((const shift_attributes *)n->attributes)->by, 1};
+}
+static const op shift = {.name = "shift",
+                         .attributes = sizeof(shift_attributes),
+                         .forward = shift_fwd,
+                         .backward = shift_bwd,
+                         .reach = shift_reach};
 tensor *op_shift(graph *g, tensor *x, size_t by) {
     return graph_node(g, &shift, 1, &x, &(shift_attributes){by});
 }
@@ -58,6 +65,12 @@ static void reverse_bwd(graph *g, node *n) {
 }
 static const op reverse = {.name = "reverse", .whole = 1, .forward = reverse_fwd, .backward = reverse_bwd};
 tensor *op_reverse(graph *g, tensor *x) { return graph_node(g, &reverse, 1, &x, NULL); }
+
+// What each row hangs on, where columns are taken and joined: itself.
+static op_reach own_row(const graph *g, const node *n) {
+    (void)g, (void)n;
+    return (op_reach){0, 1};
+}
 
 // ---- Some columns ----------------------------------------------------------------------------------------
 typedef struct {
@@ -93,6 +106,7 @@ static const op columns = {
     .shape = columns_shape,
     .forward = columns_fwd,
     .backward = columns_bwd,
+    .reach = own_row,
 };
 tensor *op_columns(graph *g, tensor *x, size_t from, size_t count) {
     return graph_node(g, &columns, 1, &x, &(columns_attributes){from, count});
@@ -155,7 +169,8 @@ static void join_bwd(graph *g, node *n) {
             copy_columns(n->in_grad[k], d, n->out->grad + at, last_dim(n->out), d, rows_of(n->out));
     }
 }
-static const op join = {.name = "join", .shape = join_shape, .forward = join_fwd, .backward = join_bwd};
+static const op join = {
+    .name = "join", .shape = join_shape, .forward = join_fwd, .backward = join_bwd, .reach = own_row};
 tensor *op_join(graph *g, tensor *a, tensor *b) { return graph_node(g, &join, 2, (tensor *[]){a, b}, NULL); }
 
 // ---- y_t = (x_0 + ... + x_t) / (t + 1) -------------------------------------------------------------------

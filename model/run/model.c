@@ -8,12 +8,15 @@
 #include "model/mixers/weights.h"
 #include "model/ops/ops.h"
 
+int model_check_positions(const config *c, size_t length, smx_error *error) {
+    if (c->common.position != POSITION_LEARNED || length <= c->common.length) return 0;
+    return config_fail(error, c, "position",
+                       "none, sinusoidal, rope or alibi at length %zu: learned positions end at length=%zu",
+                       length, c->common.length);
+}
+
 int model_check(const config *c, size_t length, smx_error *error) {
-    if (c->common.position == POSITION_LEARNED && length > c->common.length)
-        return config_fail(
-            error, c, "position",
-            "none, sinusoidal, rope or alibi at length %zu: learned positions end at length=%zu", length,
-            c->common.length);
+    if (model_check_positions(c, length, error)) return -1;
     for (size_t i = 0; i < (c->blocks ? c->n_blocks : 1); i++) {
         config view;
         const config *own = config_of_block(c, i, &view);

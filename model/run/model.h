@@ -8,6 +8,8 @@
 
 // Is this config buildable at sequences of `length`? -1 with the error otherwise.
 int model_check(const config *c, size_t length, smx_error *error);
+// What of that hangs on positions alone.
+int model_check_positions(const config *c, size_t length, smx_error *error);
 
 // The tensors that are asked for by what they are.
 typedef struct {
