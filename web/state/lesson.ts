@@ -33,7 +33,7 @@ export const SHELVES = [
     {
         id: 'compare',
         title: 'Compare',
-        names: ['mechanisms', 'mission', 'dictionary', 'sums', 'ablations', 'listops'],
+        names: ['mechanisms', 'inventions', 'mission', 'dictionary', 'sums', 'ablations', 'listops'],
     },
     {
         id: 'own',
