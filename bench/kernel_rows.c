@@ -1,6 +1,7 @@
 // kernel_rows.c: rows of the kernels, at the shapes that the workloads use.
 #include "rows.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static void fill_shared(float *to, size_t which, size_t B, size_t L, size_t D, f
             for (size_t t = 0; t < L; t++)
                 to[(b * L + t) * D + c] = shared_value(which, (b * D + c) * L + t) * scale;
 }
-// Sums in double, for comparison only: of y g, the loss that W3 and W4 start from;
+// Sums in double, for comparison only: of y g, the loss that W3 to W7 start from;
 static double dot(const float *a, const float *b, size_t n) {
     double s = 0.0;
     for (size_t i = 0; i < n; i++) s += (double)a[i] * (double)b[i];
@@ -262,6 +263,87 @@ static void run_w4(bench_row *r) {
                     r->scratch, &p);
 }
 
+// W5 and W6: gated linear attention, a gate a channel, and the delta rule. a: B, L, H, d, delta.
+// 0 y, 1 q, 2 k, 3 v, 4 g of y, 5 gates or beta, 6 states, 7.. their gradients, as 1, 2, 3, 5.
+static smx_state state_shape(const bench_row *r) {
+    return (smx_state){.B = r->a[0],
+                       .L = r->a[1],
+                       .H = r->a[2],
+                       .dk = r->a[3],
+                       .dv = r->a[3],
+                       .gates = r->a[4] ? SMX_GATES_NONE : SMX_GATES_CHANNEL,
+                       .scale = 1.0f / (float)r->a[3]};
+}
+static int open_state(bench_row *r, smx_error *error) {
+    (void)error;
+    const smx_state p = state_shape(r);
+    const size_t d = p.dk, D = p.H * d, N = p.B * p.L, gates = r->a[4] ? p.H : D;
+    for (size_t i = 0; i < 11; i++)
+        if (!bench_floats(r, i, i == 6 ? p.B * smx_state_floats(p.L, p.H, d, d) : N * D)) return -1;
+    for (size_t i = 0; i < 4; i++) fill_shared(r->x[1 + i], i, p.B, p.L, D, i == 3 ? 1e-3f : 1.0f);
+    fill_shared(r->x[5], 4, p.B, p.L, gates, 1.0f);
+    for (size_t i = 0; i < N * gates; i++) // gates in -1/16..0, beta in 0..1
+        r->x[5][i] = r->a[4] ? (r->x[5][i] + 1.0f) / 2.0f : (r->x[5][i] - 1.0f) / 32.0f;
+    for (size_t i = 0; i < N * D; i += d) { // keys of unit length
+        float square = 0.0f;
+        for (size_t c = 0; c < d; c++) square += r->x[2][i + c] * r->x[2][i + c];
+        for (size_t c = 0; c < d; c++) r->x[2][i + c] /= sqrtf(square);
+    }
+    // Of each row: the state in and out, and a block's pairs, three times over.
+    r->flops = 3.0 * (double)(N * p.H) * (4.0 * (double)(d * d) + 4.0 * (double)(SMX_STATE_ROWS * d));
+    const size_t fwd = smx_state_fwd_scratch_bytes(&p), bwd = smx_state_bwd_scratch_bytes(&p);
+    return bench_scratch(r, fwd > bwd ? fwd : bwd);
+}
+static void run_state(bench_row *r) {
+    const smx_state p = state_shape(r);
+    const int delta = r->a[4] != 0;
+    const smx_state_rows x = {.q = r->x[1],
+                              .k = r->x[2],
+                              .v = r->x[3],
+                              .beta = delta ? r->x[5] : NULL,
+                              .g = delta ? NULL : r->x[5]};
+    const smx_state_gradients dx = {.q = r->x[7],
+                                    .k = r->x[8],
+                                    .v = r->x[9],
+                                    .beta = delta ? r->x[10] : NULL,
+                                    .g = delta ? NULL : r->x[10]};
+    (delta ? smx_delta_fwd : smx_gla_fwd)(r->x[0], NULL, r->x[6], &x, NULL, r->scratch, &p);
+    if (r->check == 0.0) r->check = dot(r->x[0], r->x[4], p.B * p.L * p.H * p.dv);
+    (delta ? smx_delta_bwd : smx_gla_bwd)(&dx, NULL, r->x[4], NULL, &x, r->x[6], r->scratch, &p);
+}
+
+// W7: an LSTM, its input product and the gradients of x, W and U with it. a: B, L, E.
+// 0 y, 1 x, 2 W, 3 U, 4 g of y, 5 z, 6 saved, 7 dz, 8 dx, 9 dW, 10 dU.
+static int open_w7(bench_row *r, smx_error *error) {
+    (void)error;
+    const smx_recurrent p = {r->a[0], r->a[1], r->a[2]};
+    const size_t N = p.B * p.L, E = p.E;
+    const size_t size[11] = {N * E,     N * E,     4 * E * E, 4 * E * E, N * E,    4 * N * E,
+                             5 * N * E, 4 * N * E, N * E,     4 * E * E, 4 * E * E};
+    for (size_t i = 0; i < 11; i++)
+        if (!bench_floats(r, i, size[i])) return -1;
+    for (size_t k = 0; k < 4; k++)
+        for (size_t i = 0; i < size[1 + k]; i++)
+            r->x[1 + k][i] = shared_value(k, i) * (k == 0 ? 1.0f : k == 3 ? 1e-2f : 0.125f);
+    r->flops = 6.0 * (double)N * 2.0 * (double)(4 * E * E);
+    size_t most = smx_recurrent_fwd_scratch_bytes(&p);
+    const size_t others[] = {smx_recurrent_bwd_scratch_bytes(&p), smx_gemm_scratch_bytes(N, 4 * E, E),
+                             smx_gemm_scratch_bytes(N, E, 4 * E), smx_gemm_scratch_bytes(E, 4 * E, N)};
+    for (size_t i = 0; i < 4; i++) most = others[i] > most ? others[i] : most;
+    return bench_scratch(r, most);
+}
+static void run_w7(bench_row *r) {
+    const smx_recurrent p = {r->a[0], r->a[1], r->a[2]};
+    const size_t N = p.B * p.L, E = p.E, G = 4 * E;
+    smx_gemm(r->x[5], r->x[1], r->x[2], r->scratch, N, G, E, E, G, G, 0);
+    smx_lstm_fwd(r->x[0], NULL, r->x[6], r->x[5], r->x[3], NULL, r->scratch, &p);
+    if (r->check == 0.0) r->check = dot(r->x[0], r->x[4], N * E);
+    memset(r->x[10], 0, E * G * sizeof(float));
+    smx_lstm_bwd(r->x[7], r->x[10], NULL, r->x[4], NULL, r->x[0], r->x[3], r->x[6], NULL, r->scratch, &p);
+    smx_gemm(r->x[8], r->x[7], r->x[2], r->scratch, N, E, G, G, G, E, SMX_TRANS_B);
+    smx_gemm(r->x[9], r->x[1], r->x[7], r->scratch, E, G, N, E, G, G, SMX_TRANS_A);
+}
+
 // ---- The list -------------------------------------------------------------------------------------------
 
 #if defined(__wasm__)
@@ -314,4 +396,14 @@ void bench_add_kernels(void) {
     r->a[0] = 4, r->a[1] = 4096, r->a[2] = 64, r->a[3] = 4, r->a[4] = 24,
     r->target = ">= 3 x [4 x] PyTorch; >= 3.5 x [5 x] jax-js";
     bench_add_variant("W4", "fast=1", ">= 4 x [6 x] PyTorch");
+    for (size_t delta = 0; delta < 2; delta++)
+        for (size_t d = 16; d <= 64; d *= 4) {
+            char name[96];
+            snprintf(name, sizeof name, "W%d %s d%zu", delta ? 6 : 5, delta ? "delta" : "gla", d);
+            r = bench_add(name, open_state, run_state);
+            r->a[0] = 4, r->a[1] = 4096, r->a[2] = 4, r->a[3] = d, r->a[4] = delta;
+            r->target = ">= 3 x PyTorch";
+        }
+    r = bench_add("W7 lstm", open_w7, run_w7);
+    r->a[0] = 32, r->a[1] = 256, r->a[2] = 64, r->target = ">= 2 x PyTorch";
 }

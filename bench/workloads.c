@@ -100,6 +100,14 @@ static void add_lengths(void) {
         {"lincat", NULL, no_work, "per token within 1.3 x of 1,024"},
         {"ema", NULL, no_work, "per token within 1.3 x of 1,024"},
         {"mamba", NULL, no_work, "per token within 1.3 x of 1,024"},
+        {"gla", NULL, no_work, "per token within 1.3 x of 1,024"},
+        {"retnet", NULL, no_work, "per token within 1.3 x of 1,024"},
+        {"mamba2", NULL, no_work, "per token within 1.3 x of 1,024"},
+        {"deltanet", NULL, no_work, "per token within 1.3 x of 1,024"},
+        {"gated_deltanet", NULL, no_work, "per token within 1.3 x of 1,024"},
+        {"based", NULL, no_work, "per token within 1.3 x of 1,024"},
+        {"lstm", NULL, no_work, "per token within 1.3 x of 1,024"},
+        {"gru", NULL, no_work, "per token within 1.3 x of 1,024"},
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         for (int length = 1024; length <= 65536; length *= 8) {

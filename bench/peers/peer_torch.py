@@ -1,5 +1,5 @@
 """PyTorch on the workloads, one thread. Reads lines "check NAME" and "time NAME SECONDS" and answers each with one line of JSON:
-the losses of ten steps (W1, W2), the loss (W3, W4) or what ten answers' squares add up to (read-...), and the processor time in ms
+the losses of ten steps (W1, W2), the loss (W3 to W7) or what ten answers' squares add up to (read-...), and the processor time in ms
 of the median step."""
 import json
 import os
@@ -148,6 +148,81 @@ class LinearAttention:
         return loss
 
 
+def in_chunks(x, C):
+    """[B, H, L, ..] -> [B H, L / C, C, ..]"""
+    return x.reshape(-1, x.shape[2] // C, C, *x.shape[3:])
+
+
+class States:
+    """Gated linear attention (a gate a channel) or the delta rule, in chunks of C rows; a loop over the chunks carries the state."""
+
+    B, H, L = 4, 4, 4096
+
+    def __init__(self, kind, d, C):
+        B, H, L = self.B, self.H, self.L
+        lay = lambda which, scale=1.0: shared(which, (B, H, d, L), scale).permute(0, 1, 3, 2).contiguous()
+        k = lay(1)
+        k = k / k.square().sum(-1, keepdim=True).sqrt()
+        gates = (lay(4) - 1) / 32 if kind == "gla" else (shared(4, (B, H, L)) + 1) / 2
+        self.x = [x.requires_grad_(True) for x in (lay(0), k, lay(2), gates)]
+        self.g = lay(3, 1e-3)
+        self.C, self.d, self.core = C, d, getattr(self, kind)
+        self.mask = torch.ones(C, C).tril()
+
+    def gla(self, q, k, v, g):
+        G = g.cumsum(2)
+        up, last = G.exp(), G[:, :, -1:]
+        q, near, far = q * up, k * (-G).exp(), k * (last - G).exp()  # gates are mild: e^-G stays small within a chunk
+        o = torch.matmul(torch.matmul(q, near.transpose(-1, -2)) * self.mask, v)
+        wrote, fade = torch.matmul(far.transpose(-1, -2), v), last.exp().transpose(-1, -2)
+        S, before = torch.zeros(len(q), self.d, self.d), []
+        for w, f in zip(wrote.unbind(1), fade.unbind(1)):
+            before.append(S)
+            S = f * S + w
+        return o + torch.matmul(q, torch.stack(before, 1))
+
+    def delta(self, q, k, v, beta):
+        C = self.C
+        kb, vb = k * beta[..., None], v * beta[..., None]
+        A = torch.matmul(kb, k.transpose(-1, -2)).tril(-1) + torch.eye(C)
+        both = torch.linalg.solve_triangular(A, torch.cat([kb, vb], -1), upper=False, unitriangular=True)
+        W, U = both.split(self.d, -1)
+        P = torch.matmul(q, k.transpose(-1, -2)) * self.mask
+        S, out = torch.zeros(len(q), self.d, self.d), []
+        for qi, ki, wi, ui, pi in zip(q.unbind(1), k.unbind(1), W.unbind(1), U.unbind(1), P.unbind(1)):
+            u = torch.baddbmm(ui, wi, S, alpha=-1)
+            out.append(torch.baddbmm(torch.bmm(pi, u), qi, S))
+            S = torch.baddbmm(S, ki.transpose(1, 2), u)
+        return torch.stack(out, 1)
+
+    def step(self):
+        for x in self.x:
+            x.grad = None
+        o = self.core(*(in_chunks(x, self.C) for x in self.x)) * (1 / self.d)
+        loss = (o.view(self.g.shape) * self.g).sum()
+        loss.backward()
+        return loss
+
+
+class Lstm:
+    """torch.nn.LSTM without biases, gradients of its input and weights; batch_first or not."""
+
+    def __init__(self, batch_first):
+        B, L, E = 32, 256, 64
+        self.net = torch.nn.LSTM(E, E, bias=False, batch_first=batch_first)
+        for name, which in (("weight_ih_l0", 1), ("weight_hh_l0", 2)):
+            getattr(self.net, name).data = shared(which, (E, 4 * E), 0.125).T.contiguous()
+        lay = lambda x: x if batch_first else x.transpose(0, 1).contiguous()
+        self.x, self.g = lay(shared(0, (B, L, E))).requires_grad_(True), lay(shared(3, (B, L, E), 1e-2))
+
+    def step(self):
+        self.x.grad = None
+        self.net.zero_grad(set_to_none=True)
+        loss = (self.net(self.x)[0] * self.g).sum()
+        loss.backward()
+        return loss
+
+
 class Reading:
     """One row of 64 numbers at a time through one layer that remembers: a cache of keys and values, or a state. `form` is one of
     several ways to write the same. A step is 64 rows from that position on."""
@@ -260,6 +335,11 @@ def candidates(name):
     """The forms to choose the fastest of."""
     if name.startswith("read-"):
         return [Reading(name, form) for form in (0, 1)]
+    if name.startswith(("W5", "W6")):
+        _, kind, d = name.split("-")
+        return [States(kind, int(d[1:]), C) for C in (16, 32, 64, 128)]
+    if name.startswith("W7"):
+        return [Lstm(False), Lstm(True)]
     if name in ("W1", "W2"):
         return [Workload(name, False), Workload(name, True)]
     return [LongConvolution()] if name == "W3" else [LinearAttention(C) for C in (32, 64, 128)]

@@ -25,6 +25,11 @@ const WORKS = [
     'W2',
     'W3',
     'W4',
+    'W5 gla d16',
+    'W5 gla d64',
+    'W6 delta d16',
+    'W6 delta d64',
+    'W7 lstm',
     ...READING,
 ];
 const unknown = names.find((name) => !WORKS.some((work) => name && work.includes(name)));
@@ -122,7 +127,7 @@ async function pair(peer, name, theirs, ours, target) {
 /**
  * Losses of ten steps of training, or one number, against ours. Of training the largest relative difference
  * that passes is 5e-6: peers were seen to differ by 1.2e-6, another GELU or a forgotten weight decay moves
- * 1e-5. W3 and W4 are sums that cancel; of models that read on the squares
+ * 1e-5. W3 to W7 are sums that cancel; of models that read on the squares
  * of ten answers are compared.
  */
 function agree(peer, name, losses, expected) {
@@ -176,6 +181,11 @@ async function torch() {
             W2: ['>= 1.4 [1.8]', '>= 2.2 [3]'],
             W3: ['>= 2 [3]', '>= 3 [4]'],
             W4: ['>= 3 [4]', '>= 4 [6]'],
+            'W5 gla d16': ['>= 3'],
+            'W5 gla d64': ['>= 3'],
+            'W6 delta d16': ['>= 3'],
+            'W6 delta d64': ['>= 3'],
+            'W7 lstm': ['>= 2'],
         };
         for (const name of READING) targets[name] = [name.endsWith(' 1024') ? '>= 10' : ''];
         for (const [name, [exact, fast]] of Object.entries(targets)) {
