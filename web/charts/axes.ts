@@ -65,3 +65,19 @@ export function ticks(low: number, high: number): number[] {
     const count = Math.floor(high / step + 1e-9) - first + 1;
     return Array.from({ length: count }, (_, i) => (first + i) * step);
 }
+/** Heights as near to these as can be, at least `gap` apart and between low and high, in the same order. */
+export function apart(ys: readonly number[], gap: number, low: number, high: number): number[] {
+    const order = ys.map((_, i) => i).sort((a, b) => ys[a]! - ys[b]! || a - b);
+    const placed = ys.slice();
+    let least = low;
+    for (const i of order) {
+        placed[i] = Math.max(least, ys[i]!);
+        least = placed[i]! + gap;
+    }
+    let most = high;
+    for (const i of order.reverse()) {
+        placed[i] = Math.min(most, placed[i]!);
+        most = placed[i]! - gap;
+    }
+    return placed;
+}

@@ -66,7 +66,7 @@ export class Curves {
                 width: Math.max(80, host.clientWidth),
                 height: Math.max(80, host.clientHeight),
                 legend: { show: false },
-                padding: [8, 20, 0, 0],
+                padding: [8, kind.line ? 2.75 * rem : 20, 0, 0], // names of lines stand right of what is drawn
                 cursor: {
                     y: false,
                     points: { show: false },
@@ -153,9 +153,9 @@ export class Curves {
             const y = plot.valToPos(line.at, 'y', true);
             dashed(ctx, ink, [left, y], [left + width, y]);
             ctx.font = font.replace(/^[\d.]+/, (size) => String(parseFloat(size) * ratio));
-            ctx.textAlign = 'right';
-            ctx.textBaseline = 'top';
-            ctx.fillText(line.label, left + width, y + 3 * ratio);
+            ctx.textAlign = 'left';
+            ctx.textBaseline = 'middle';
+            ctx.fillText(line.label, left + width + 8 * ratio, y);
         }
         if (this.#kind.rule !== undefined) {
             const x = plot.valToPos(this.#kind.rule, 'x', true);

@@ -26,6 +26,12 @@ const CONFIGS = {
 };
 export type Kind = keyof typeof CONFIGS;
 export const KINDS = ['attention', 'keys', 'values'] as const;
+/** What each is called beside the others. */
+export const NAMES: Record<Kind, string> = {
+    attention: 'attention',
+    keys: 'with the filter',
+    values: 'filter on contents',
+};
 /** Colours as in the first lesson: CAT's blue, attention's vermillion. */
 const MARK = { attention: MARKS[1]!, keys: MARKS[0]!, values: MARKS[2]! };
 

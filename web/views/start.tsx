@@ -79,7 +79,7 @@ export default function Start() {
                 <h2>Three numbers that let attention look things up</h2>
                 <p>
                     Eight short steps. Every model in them is trained here, now, in this browser; every number
-                    is its own. Scroll, or use the arrow keys ← and →.
+                    is its own. <span class="by-key">Scroll, or use the arrow keys ← and →.</span>
                 </p>
                 <button type="button" onClick={() => openView('experiment')}>
                     Open the laboratory

@@ -1,10 +1,11 @@
 // arcs.tsx: where an answer comes from, as arcs between the tokens of the line: what a key takes from its
 // neighbours, which keys a question matches, which value it copies.
 import { Drawing } from '../drawing.tsx';
+import { middles } from './line.tsx';
 
 interface Props {
-    /** Tokens on the line, and the place that asks. */
-    count: number;
+    /** The line, and the place that asks. */
+    tokens: readonly number[];
     row: number;
     /** How much the row looks at each place. */
     weights: ArrayLike<number>;
@@ -21,14 +22,15 @@ interface Props {
 const HEIGHT = 112;
 const FAINTEST = 0.01; // share below which an arc is left out
 
-export function Arcs({ count, row, weights, taps, stage = 0, below = false, tone, label }: Props) {
+export function Arcs({ tokens, row, weights, taps, stage = 0, below = false, tone, label }: Props) {
     return (
         <Drawing height={HEIGHT} label={label} class={`arcs ${tone}`}>
             {(width) => {
-                const x = (i: number) => ((i + 0.5) / count) * width;
+                const places = middles(tokens, width);
+                const x = (i: number) => places[i]!;
                 const base = below ? 2 : HEIGHT - 2;
                 const arc = (from: number, to: number) => {
-                    const rise = 1.3 * (10 + (HEIGHT - 28) * (Math.abs(to - from) / count));
+                    const rise = 1.3 * (10 + (HEIGHT - 28) * (Math.abs(to - from) / tokens.length));
                     const y = below ? base + rise : base - rise;
                     return `M${x(from)} ${base}C${x(from)} ${y} ${x(to)} ${y} ${x(to)} ${base}`;
                 };

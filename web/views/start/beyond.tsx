@@ -1,6 +1,5 @@
 // beyond.tsx: steps 7 and 8: what attention can and cannot express, and where to go from here.
-import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { mapRows } from '../../charts/grid.ts';
 import { show } from '../../core/figures.ts';
 import type { Look } from '../../training/protocol.ts';
@@ -12,41 +11,76 @@ import { useAnswer } from '../theorems/answer.ts';
 import { Slider } from '../theorems/parts.tsx';
 import { Stems } from '../theorems/stems.tsx';
 import { Arcs } from './arcs.tsx';
-import { Beside, Live, Progress, type StepProps } from './frame.tsx';
+import { Beside, Choices, Live, Progress, type StepProps } from './frame.tsx';
 import { Line } from './line.tsx';
+import { Pixels } from './pixels.tsx';
 
+type Limit = 'order' | 'filters' | 'pixels' | 'chosen';
+const LIMITS: readonly (readonly [Limit, string])[] = [
+    ['order', 'Order'],
+    ['filters', 'Any filter'],
+    ['pixels', 'Pixels'],
+    ['chosen', 'Filters that choose'],
+];
+
+/** Four short answers, one at a time. */
 export function Limits({ children }: StepProps) {
+    const [shown, show] = useState<Limit>('order');
     return (
         <Beside
             words={
                 <>
                     {children}
-                    <p>
-                        <b>It cannot tell order.</b> To a block of attention without positions a line is a bag
-                        of tokens. Tear all pairs apart, and it answers as before.
-                    </p>
-                    <p>
-                        <b>It can be any convolution</b>, once something tells it where a token stands: with
-                        the right weights one head computes every filter whose taps are not negative. Try one.
-                    </p>
-                    <p>
-                        So the question is what a mechanism learns easily. On pixels, LaS lets near ones count
-                        more and smooths the rest. Focus lets a small network choose a filter for each
-                        stretch.
-                    </p>
-                    <div class="row">
-                        <button type="button" onClick={() => openLesson('preset=ablations')}>
-                            LaS in parts
+                    <Choices label="What is asked" choices={LIMITS} value={shown} set={show} />
+                    {
+                        {
+                            order: (
+                                <p>
+                                    <b>It cannot tell order.</b> To a block of attention without positions a
+                                    line is a bag of tokens. Tear all pairs apart, and it answers as before.
+                                </p>
+                            ),
+                            filters: (
+                                <p>
+                                    <b>It can be any filter</b>, once something tells it where a token stands:
+                                    with the right weights one head computes every convolution whose taps are
+                                    not negative. Try one. So the question is what a mechanism learns easily.
+                                </p>
+                            ),
+                            pixels: (
+                                <p>
+                                    <b>A picture has neighbours, too.</b> LaS is attention with decay, which
+                                    lets near pixels count more, and smoothing, which averages what is looked
+                                    at. Neither has a number to learn.
+                                </p>
+                            ),
+                            chosen: (
+                                <p>
+                                    <b>A filter need not stay the same.</b> In Focus a small network reads the
+                                    input and chooses the filter of each stretch. Its lesson trains it beside
+                                    five others.
+                                </p>
+                            ),
+                        }[shown]
+                    }
+                    {shown === 'pixels' && (
+                        <button type="button" class="again" onClick={() => openLesson('preset=ablations')}>
+                            Train LaS in parts
                         </button>
-                        <button type="button" onClick={() => openLesson('preset=mechanisms')}>
-                            One task, six mechanisms
-                        </button>
-                    </div>
+                    )}
                 </>
             }
         >
-            <Torn />
-            <Whenever>{() => <Same />}</Whenever>
+            {shown === 'order' && <Torn />}
+            {shown === 'filters' && <Same />}
+            {shown === 'pixels' && <Pixels />}
+            {shown === 'chosen' && (
+                <div class="row">
+                    <button type="button" onClick={() => openLesson('preset=mechanisms')}>
+                        One task, six mechanisms
+                    </button>
+                </div>
+            )}
         </Beside>
     );
 }
@@ -87,7 +121,7 @@ function Torn() {
         <>
             <Line tokens={apart ? other : tokens} asked={tokens} look={look} name="attention" />
             <Arcs
-                count={tokens.length}
+                tokens={apart ? other : tokens}
                 row={question.value}
                 weights={mapRows(look.map!, look.sample.length, 0, question.value)}
                 taps={null}
@@ -165,24 +199,6 @@ function Same() {
     );
 }
 
-/** Made when it comes into sight: it fetches what it needs then. */
-function Whenever({ children }: { children: () => ComponentChildren }) {
-    const host = useRef<HTMLDivElement>(null);
-    const [seen, see] = useState(false);
-    useEffect(() => {
-        const observer = new IntersectionObserver((found) => {
-            if (found.some(({ isIntersecting }) => isIntersecting)) see(true);
-        });
-        observer.observe(host.current!);
-        return () => observer.disconnect();
-    }, []);
-    return (
-        <div ref={host} class="whenever">
-            {seen && children()}
-        </div>
-    );
-}
-
 const NEXT: readonly (readonly [string, string, () => void])[] = [
     [
         'Which filter matters',
@@ -200,9 +216,14 @@ const NEXT: readonly (readonly [string, string, () => void])[] = [
         () => openView('digits'),
     ],
     [
-        'Bring a text',
-        'Train on a file of your own: choose the task “Characters of a text”.',
-        () => openView('experiment'),
+        'Write your own equation',
+        'A mixer as text: checked while you type, trained beside the others.',
+        () => openView('equations'),
+    ],
+    [
+        'Bring a table or a text',
+        'Train on a file of your own, which stays in this browser.',
+        () => openLesson('preset=table'),
     ],
     ['Trust nothing', 'Proofs and checks, run again in this browser.', () => openView('verify')],
     ['The laboratory', '', () => openView('experiment')],

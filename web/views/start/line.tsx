@@ -3,6 +3,17 @@
 import type { Look } from '../../training/protocol.ts';
 import { isKey, PAIRS, pairOf, question, wanted, written } from '../../state/story.ts';
 
+/** How wide each token stands: a question has its answer below it, a number up to two digits. */
+const widths = (tokens: readonly number[]): number[] =>
+    tokens.map((token, i) => (i >= 2 * PAIRS ? 5 : isKey(token) ? 3 : 4));
+/** Where the middle of each token is in a line of this width. */
+export function middles(tokens: readonly number[], width: number): number[] {
+    const parts = widths(tokens);
+    const unit = width / parts.reduce((sum, part) => sum + part, 0);
+    let left = 0;
+    return parts.map((part) => (left += part) && (left - part / 2) * unit);
+}
+
 /** Every pair as a box, for reading. */
 export function Pairs({ tokens }: { tokens: readonly number[] }) {
     return (
@@ -28,8 +39,13 @@ interface Props {
 
 /** The whole line on one row, as wide as its place; questions can be picked. */
 export function Line({ tokens, look, name, asked = tokens }: Props) {
+    const columns = widths(tokens).map((part) => `minmax(0, ${part}fr)`);
     return (
-        <ol class="line" aria-label={`The line, and the answers of ${name}`}>
+        <ol
+            class="line"
+            aria-label={`The line, and the answers of ${name}`}
+            style={{ gridTemplateColumns: columns.join(' ') }}
+        >
             {tokens.map((token, i) => {
                 if (i < 2 * PAIRS)
                     return (

@@ -1,5 +1,6 @@
 // mechanism.tsx: steps 4 to 6: the trained filter in the reader's hands, the way of one answer, longer lines.
-import { useEffect, useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { mapRows } from '../../charts/grid.ts';
 import { percent } from '../../core/figures.ts';
 import type { Look } from '../../training/protocol.ts';
@@ -11,8 +12,8 @@ import {
     learnt,
     line,
     modelOf,
+    NAMES,
     PAIRS,
-    pairOf,
     question,
     rightOf,
     told,
@@ -25,6 +26,7 @@ import {
 import { Drawing } from '../drawing.tsx';
 import { Arcs } from './arcs.tsx';
 import { Climb } from './climb.tsx';
+import { Ends, type End } from './ends.tsx';
 import { Beside, Choices, Live, Progress, share, two, type StepProps } from './frame.tsx';
 import { Line } from './line.tsx';
 
@@ -112,7 +114,7 @@ export function Hands({ children }: StepProps) {
             {now?.look.map && (
                 <>
                     <Arcs
-                        count={tokens.length}
+                        tokens={tokens}
                         row={question.value}
                         weights={rowOf(now.look)}
                         taps={taps}
@@ -132,7 +134,7 @@ export function Hands({ children }: StepProps) {
                             : (right ?? 1) > 0.9
                               ? 'It still works.'
                               : (right ?? 1) < 0.25
-                                ? 'Recall is gone: it guesses, as attention does.'
+                                ? 'Recall is gone: no better than guessing.'
                                 : 'It works in part.'}
                     </p>
                 </>
@@ -141,45 +143,107 @@ export function Hands({ children }: StepProps) {
     );
 }
 
-const STAGES = [
-    [1, 'Remember'],
-    [2, 'Match'],
-    [3, 'Copy'],
-] as const;
+type Stage = 1 | 2 | 3;
+const STAGE_TIME = 1800; // milliseconds that each stage stands while the answer is played
+
+/** The stage that is shown, and a way to play all three, which happens by itself when `host` is first seen. */
+function useStages(host: { current: HTMLElement | null }, ready: boolean) {
+    const [stage, setStage] = useState<Stage>(3);
+    const timer = useRef<ReturnType<typeof setTimeout>>();
+    const play = (from: Stage = 1) => {
+        clearTimeout(timer.current);
+        setStage(from);
+        if (from < 3) timer.current = setTimeout(() => play((from + 1) as Stage), STAGE_TIME);
+    };
+    useEffect(() => {
+        if (!ready || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
+        const observer = new IntersectionObserver(
+            (seen) => {
+                if (!seen.some(({ isIntersecting }) => isIntersecting)) return;
+                observer.disconnect();
+                play();
+            },
+            { threshold: 0.6 },
+        );
+        observer.observe(host.current!);
+        return () => {
+            observer.disconnect();
+            clearTimeout(timer.current);
+        };
+    }, [ready]);
+    return {
+        stage,
+        play,
+        choose: (wanted: Stage) => {
+            clearTimeout(timer.current);
+            setStage(wanted);
+        },
+    };
+}
 
 export function Answer({ children }: StepProps) {
     const tokens = line.value;
-    const [stage, setStage] = useState<1 | 2 | 3>(3);
-    const [guess, setGuess] = useState<'yes' | 'no' | null>(null);
+    const host = useRef<HTMLDivElement>(null);
     const ours = told.value.keys?.look;
     const theirs = told.value.attention?.look;
+    const { stage, play, choose } = useStages(host, isTrained('keys') && Boolean(ours?.map));
     const i = question.value;
     const [key, value] = [written(tokens[i]!), written(wanted(tokens, i))];
     const valueAt = tokens.indexOf(tokens[i]!) + 1;
     const row = ours?.map ? rowOf(ours) : null;
     const other = theirs?.map ? rowOf(theirs) : null;
-    const most = other ? other.reduce((best, weight, j) => (weight > other[best]! ? j : best), 0) : 0;
-    const sentence = hand.value
-        ? 'The filter is in your hands: what follows is what yours does.'
-        : {
-              1: `Each token takes in the one before it. So ${value} now carries ${key} with it: it remembers what stood beside it.`,
-              2: `The question ${key} looks for whatever carries ${key}: ${row ? percent(row[valueAt]!) : '–'} of its attention goes to ${value}.`,
-              3: `What it looks at is copied: the answer is ${ours ? written(ours.sample.predicted![i]!) : '–'}.`,
-          }[stage];
+    const mostOf = (all: Float32Array) => all.reduce((top, weight, j) => (weight > all[top]! ? j : top), 0);
+    const found = row ? mostOf(row) : valueAt;
+    const most = other ? mostOf(other) : 0;
+    const stages: readonly (readonly [Stage, string, ComponentChildren])[] = [
+        [
+            1,
+            'Remember',
+            hand.value
+                ? 'What each label takes in is in your hands.'
+                : `Each label takes in the one before it: the label of ${value} now says ${key}.`,
+        ],
+        [
+            2,
+            'Match',
+            <>
+                The question {key} looks for the label that says {key}:{' '}
+                <Live>{row ? percent(row[found]!) : '–'}</Live> of its attention goes to{' '}
+                {written(tokens[found]!)}.
+            </>,
+        ],
+        [
+            3,
+            'Copy',
+            <>
+                The content that it finds is copied: the answer is{' '}
+                <Live>{ours ? written(ours.sample.predicted![i]!) : '–'}</Live>.
+            </>,
+        ],
+    ];
     return (
         <Beside
             words={
                 <>
                     {children}
-                    <p>
-                        In attention every token shows a label, its <b>key</b>, and hands over a content, its{' '}
-                        <b>value</b>. A question looks for a label, and copies the content. Pick a question in
-                        the line, and follow its answer.
-                    </p>
-                    <Choices label="Stages of an answer" choices={STAGES} value={stage} set={setStage} />
-                    <p class="stage-words" aria-live="polite">
-                        {sentence}
-                    </p>
+                    <p>Pick a question in the line, and follow its answer.</p>
+                    <ol class="stages">
+                        {stages.map(([at, name, sentence]) => (
+                            <li key={at} class={stage < at ? 'to-come' : ''}>
+                                <button
+                                    type="button"
+                                    aria-pressed={stage === at}
+                                    onClick={() => choose(at)}
+                                >
+                                    {name}
+                                </button>
+                                <span>{sentence}</span>
+                            </li>
+                        ))}
+                    </ol>
+                    <button type="button" class="quiet again" onClick={() => play()} disabled={!row}>
+                        Play it again
+                    </button>
                     {other && isTrained('attention') && (
                         <p>
                             Below the line, attention without a filter: of the same question most goes to{' '}
@@ -188,8 +252,8 @@ export function Answer({ children }: StepProps) {
                                 '. Here it happens to look at the right one: ask the others.'
                             ) : (
                                 <>
-                                    ; on {value} lie <Live>{percent(other[valueAt]!)}</Live>. Nothing in{' '}
-                                    {value} says that {key} stood beside it.
+                                    ; on {value} lie <Live>{percent(other[valueAt]!)}</Live>. The label of{' '}
+                                    {value} does not say that {key} stood before it.
                                 </>
                             )}
                         </p>
@@ -205,48 +269,48 @@ export function Answer({ children }: StepProps) {
                     </button>
                 </p>
             )}
-            {row && (
-                <Arcs
-                    count={tokens.length}
-                    row={i}
-                    weights={row}
-                    taps={hand.value ?? learnt.value}
-                    stage={stage}
-                    tone="tone-keys"
-                    label={`With the filter: the question ${key} looks at ${value}`}
-                />
-            )}
-            <Line tokens={tokens} look={ours ?? null} name="the block with its filter" />
-            {other && (
-                <Arcs
-                    count={tokens.length}
-                    row={i}
-                    weights={other}
-                    taps={null}
-                    stage={2}
-                    below
-                    tone="tone-attention"
-                    label={`Without it: the question ${key} looks at many places`}
-                />
-            )}
-            <Predict guess={guess} setGuess={setGuess} pair={pairOf(tokens, i) + 1} />
+            <div class="answer" ref={host}>
+                {row && (
+                    <Arcs
+                        tokens={tokens}
+                        row={i}
+                        weights={row}
+                        taps={hand.value ?? learnt.value}
+                        stage={stage}
+                        tone="tone-keys"
+                        label={`With the filter: the question ${key} looks at ${written(tokens[found]!)}`}
+                    />
+                )}
+                <Line tokens={tokens} look={ours ?? null} name="the block with its filter" />
+                {other && (
+                    <Arcs
+                        tokens={tokens}
+                        row={i}
+                        weights={other}
+                        taps={null}
+                        stage={2}
+                        below
+                        tone="tone-attention"
+                        label={`Without it: the question ${key} looks at many places`}
+                    />
+                )}
+            </div>
+            <Predict />
         </Beside>
     );
 }
 
-/** The reader predicts what a filter on the values alone does, and it is tried. */
-function Predict(props: {
-    guess: 'yes' | 'no' | null;
-    setGuess: (guess: 'yes' | 'no') => void;
-    pair: number;
-}) {
-    const { guess, setGuess } = props;
+/** The reader predicts what a filter on the contents alone does, and it is tried. */
+function Predict() {
+    const [guess, setGuess] = useState<'yes' | 'no' | null>(null);
     const result = accuracyOf('values');
     return (
         <div class="predict">
+            <h4>Now predict</h4>
             <p>
-                <b>Predict:</b> the same filter, but on what is copied, the values, and not on the labels that
-                are looked for, the keys. Does it recall?
+                In the papers labels are called <b>keys</b>, contents <b>values</b>. Put the same filter on
+                the values alone: three numbers mix neighbouring contents, and every label stays its own. Does
+                that recall?
             </p>
             <Choices
                 label="Your prediction"
@@ -267,7 +331,7 @@ function Predict(props: {
                         {!isTrained('values')
                             ? 'It learns …'
                             : (result ?? 1) < 0.25
-                              ? `${guess === 'no' ? 'Right' : 'No'}: ${share(result)}. What is copied is mixed, but the question still cannot find the place: no key knows its neighbour.`
+                              ? `${guess === 'no' ? 'Right' : 'No'}: ${share(result)}. The contents are mixed, but no label says what stood before it, so the question finds the place no better than before.`
                               : `It reaches ${share(result)}.`}
                     </p>
                 </>
@@ -278,7 +342,7 @@ function Predict(props: {
 
 const LENGTHS = [32, 64, 128, 256, 512, 1024, 2048, 4096];
 const LONG = 1 << 15; // tokens that one try reads
-const [LEFT, RIGHT, TOP, BOTTOM] = [40, 84, 12, 44];
+const [LEFT, RIGHT, TOP, BOTTOM] = [40, 128, 12, 44];
 const HEIGHT = 216;
 
 export function Lengths({ children }: StepProps) {
@@ -300,18 +364,23 @@ export function Lengths({ children }: StepProps) {
         })();
     }, [ready, length]);
     const at2 = (kind: Kind) => found[`${kind} ${length}`];
+    const pointsOf = (kind: Kind) =>
+        LENGTHS.map((each, i) => [i, found[`${kind} ${each}`]] as const).filter(
+            (point): point is readonly [number, number] => point[1] !== undefined,
+        );
     return (
         <Beside
             words={
                 <>
                     {children}
                     <p>
-                        The models were trained on lines of {TRAINED_LENGTH} tokens. Put more between pairs
-                        and questions, and ask again.
+                        The models were trained on lines of {TRAINED_LENGTH} tokens; the empty ones, between
+                        pairs and questions, were left out of the pictures. Put more of them there, and ask
+                        again.
                     </p>
                     <label class="tap">
-                        <span>length</span>
-                        <output class="number">{length.toLocaleString('en')}</output>
+                        <span>length of the line</span>
+                        <output class="number">{length.toLocaleString('en')} tokens</output>
                         <input
                             type="range"
                             min={0}
@@ -342,6 +411,11 @@ export function Lengths({ children }: StepProps) {
                 {(width) => {
                     const x = (i: number) => LEFT + (i / (LENGTHS.length - 1)) * (width - LEFT - RIGHT);
                     const y = (value: number) => HEIGHT - BOTTOM - value * (HEIGHT - TOP - BOTTOM);
+                    const ends: End[] = [{ name: `guessing: 1 of ${PAIRS}`, y: y(1 / PAIRS) }];
+                    for (const kind of ['attention', 'keys'] as const) {
+                        const last = pointsOf(kind).at(-1);
+                        if (last) ends.push({ name: NAMES[kind], y: y(last[1]), tone: `of-${kind}` });
+                    }
                     return (
                         <>
                             {[0, 0.5, 1].map((value) => (
@@ -364,9 +438,6 @@ export function Lengths({ children }: StepProps) {
                                 y1={y(1 / PAIRS)}
                                 y2={y(1 / PAIRS)}
                             />
-                            <text class="guess-name" x={LEFT + 6} y={y(1 / PAIRS) - 7}>
-                                guessing: 1 of {PAIRS}
-                            </text>
                             <text x={(LEFT + width - RIGHT) / 2} y={HEIGHT - 6} text-anchor="middle">
                                 tokens of the line
                             </text>
@@ -379,13 +450,7 @@ export function Lengths({ children }: StepProps) {
                                 ) : null,
                             )}
                             {(['attention', 'keys'] as const).map((kind) => {
-                                const points = LENGTHS.map(
-                                    (each, i) => [i, found[`${kind} ${each}`]] as const,
-                                ).filter(
-                                    (point): point is readonly [number, number] => point[1] !== undefined,
-                                );
-                                const last = points[points.length - 1];
-                                if (!last) return null;
+                                const points = pointsOf(kind);
                                 return (
                                     <g key={kind} class={`of-${kind}`}>
                                         <polyline
@@ -394,16 +459,15 @@ export function Lengths({ children }: StepProps) {
                                         {points.map(([i, v]) => (
                                             <circle key={i} cx={x(i)} cy={y(v)} r={4} />
                                         ))}
-                                        <text
-                                            x={x(last[0]) + 9}
-                                            y={y(last[1]) + (kind === 'keys' ? 14 : -10)}
-                                            dominant-baseline="central"
-                                        >
-                                            {kind === 'keys' ? 'filter' : 'attention'}
-                                        </text>
                                     </g>
                                 );
                             })}
+                            <Ends
+                                ends={ends}
+                                x={width - RIGHT + 10}
+                                low={TOP}
+                                high={HEIGHT - BOTTOM}
+                            />
                         </>
                     );
                 }}

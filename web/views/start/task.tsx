@@ -83,9 +83,10 @@ export function Fail({ children }: StepProps) {
                 <>
                     {children}
                     <p>
-                        Attention is made for finding: every token looks at all earlier ones and takes what it
-                        likes best. Give one block of it 120 batches of 32 such lines to learn from. Will it
-                        answer?
+                        Attention is made for finding. Every token of the line shows a label and holds a
+                        content; a question looks for the label that fits best, and takes that token’s
+                        content. Give one block of attention 120 batches of 32 such lines to learn from. Will
+                        it answer?
                     </p>
                     <Choices
                         label="Your guess"
@@ -108,7 +109,7 @@ export function Fail({ children }: StepProps) {
                         {done && (
                             <p>
                                 {(accuracyOf('attention') ?? 1) < 0.25
-                                    ? `${guess === 'can' ? 'It does not. ' : guess ? 'You were right. ' : ''}A number in the line carries nothing of the letter before it. So a question cannot tell which of the ${PAIRS} numbers is its own, and guesses. More batches do not help: after 2,400 it is still at 1 of ${PAIRS}.`
+                                    ? `${guess === 'can' ? 'It does not. ' : guess ? 'You were right. ' : ''}The answer is a number, and the label of a number says nothing of the letter before it. So a question cannot tell which of the ${PAIRS} numbers is its own, and guesses. More batches do not help: after 2,400 it is still at 1 of ${PAIRS}.`
                                     : 'That is more than guessing gives.'}
                             </p>
                         )}
@@ -132,10 +133,10 @@ export function SwitchOn({ children }: StepProps) {
                 <>
                     {children}
                     <p>
-                        The same block, with one thing more: before a token is looked for, three numbers mix
-                        into it the two tokens before it. All else is alike: the same lines in the same order,
-                        the same learning rate. The idea is CAT’s, a convolution-augmented transformer; CAT
-                        may filter queries, keys and values, here only the keys.
+                        The same block with one thing more, a <b>filter</b>: three numbers mix into the label
+                        of each token the labels of the two tokens before it. They are learnt with all the
+                        rest; lines, order and learning rate stay the same. (This is CAT, a
+                        convolution-augmented transformer, in its smallest form.)
                     </p>
                     <button
                         type="button"
