@@ -24,6 +24,7 @@ const page = await pageModule(
     'core/figures',
     'core/ghosts',
     'core/marks',
+    'core/rate',
     'core/recall',
     'core/tables',
     'core/words',
@@ -746,4 +747,28 @@ test('grey values are those that were scaled for the model', () => {
     const scaled = [0, 51, 255].map((grey) => (grey / 255 - 0.1307) / 0.3081);
     assert.ok(near([...page.greys(scaled)], [0, 51, 255], 1));
     assert.deepEqual([...page.greys([-9, 9])], [0, 255]);
+});
+
+test('steps a second: what passed before training began is not counted, and nothing jumps', () => {
+    const rate = new page.Rate(1000, 0);
+    rate.add(1400, 12);
+    assert.equal(rate.value, 0, 'within half a second nothing is known');
+    rate.add(2000, 24);
+    assert.equal(rate.value, 24, 'the first second');
+    rate.add(3000, 124);
+    assert.equal(rate.value, 24 + 0.4 * (100 - 24), 'a burst counts in part');
+    rate.begin(60_000, 124); // paused for a minute, or another speed was chosen
+    assert.equal(rate.value, 0);
+    rate.add(61_000, 148);
+    assert.equal(rate.value, 24);
+    rate.add(61_900, 0); // reset
+    assert.equal(rate.value, 0);
+});
+
+test('names at the ends of curves: apart, in order, between the edges, and otherwise where they belong', () => {
+    assert.deepEqual(page.apart([100, 10], 15, 0, 200), [100, 10]);
+    assert.deepEqual(page.apart([100, 104, 98], 15, 0, 200), [113, 128, 98]);
+    assert.deepEqual(page.apart([198, 199], 15, 0, 200), [185, 200]);
+    assert.deepEqual(page.apart([-5], 15, 0, 200), [0]);
+    assert.deepEqual(page.apart([], 15, 0, 200), []);
 });

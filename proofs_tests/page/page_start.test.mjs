@@ -92,7 +92,7 @@ onPage(
         await press(page, 'It learns it');
         await press(page, 'filter off');
         await trained(page);
-        await until(page, () => /It does not\./.test(document.querySelector('#step-2').textContent));
+        await says(page, '#step-2', /It does not\./);
         await until(page, () =>
             /seen 120 of 120 batches and answers (99|100)\.\d % right/.test(
                 document.querySelector('#step-3').textContent,
@@ -133,7 +133,8 @@ onPage(
         await press(page, 'Second to 0');
         await settledOn(page, 'Recall is gone');
         assert.ok((await heldOut(page)) < 25);
-        assert.ok((await page.$$('#step-4 .cell .right')).length < 5, 'and on the line that is shown');
+        assert.equal((await page.$$('#step-4 .cell .right')).length, 0, 'and on the line that is shown');
+        await says(page, '#step-4', /worse than a guess: the question [A-Z] looks at/);
         await press(page, 'Put it back');
         await settledOn(page, 'This is the filter that it learnt');
         assert.ok((await heldOut(page)) >= 99);
@@ -152,7 +153,7 @@ onPage(
         await page.focus('#step-6 input');
         for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowRight');
         await until(page, () =>
-            /With the filter (9\d|100)\.\d %, without it 1?\d\.\d %\. A neighbour/.test(
+            /With the filter (9\d|100)\.\d %, without it 1?\d\.\d %, of 256 questions each\. A neighbour/.test(
                 document.querySelector('#step-6').textContent,
             ),
         );
@@ -160,7 +161,8 @@ onPage(
         assert.deepEqual(await struckThrough(page), [], 'no curve runs through a name');
         // Torn apart, attention answers as before: for the one reason that it cannot tell.
         await read(page, 7);
-        await says(page, '#step-7', /8 of 8 stay the same/);
+        await press(page, 'Tear the pairs apart');
+        await says(page, '#step-7', /8 of 8 stayed the same/);
         await press(page, 'Any filter');
         await says(page, '#step-7', /differ by at most [\d.]+·10⁻⁷/);
         // What decay does to a picture: without it the pixel in the middle looks at all 407 so far alike; of
@@ -192,6 +194,11 @@ onPage(
         }
         await trained(page); // step 4 needs a trained model, and has one made
         assert.match(await hash(page), /detail=4/);
+        // What it found out is not given away where the reader is asked.
+        await says(page, '#step-2 .live-words', 'Guess, and it is trained.');
+        assert.equal(await page.$$eval('#step-2 polyline', (all) => all.length), 0);
+        await says(page, '#step-3 .switch', /filter off/);
+        assert.equal(await page.$$eval('#step-3 .of-keys', (all) => all.length), 0);
         // (By key: while models train the text above a button grows, and a pointer would miss it.)
         await page.evaluate(() =>
             [...document.querySelectorAll('button')].find((one) => one.textContent === 'It guesses').focus(),

@@ -4,7 +4,6 @@ import { computed } from '@preact/signals';
 import promisedBy from 'virtual:lessons';
 import { judge, measured, promised, promisedApart, type Metric, type Verdict } from '../core/expect.ts';
 import { duration } from '../core/figures.ts';
-import type { Values } from '../core/config.ts';
 import { over, type Entry } from './entry.ts';
 import type { Evaluation } from '../../wasm/loader/seqmix.ts';
 import { lab, runs } from './page.ts';
@@ -50,6 +49,35 @@ const ELSEWHERE: Record<string, string> = { length: 'length', write: 'write' };
 const MOST_GENTLE = 600; // steps that are not waited for at 24 a second beyond this
 const GENTLE = 24;
 
+interface Known {
+    /** Its runs as one text, and with drawn digits in the place of MNIST. */
+    readonly text: string;
+    readonly drawn: string;
+    /** Some run asks for MNIST. */
+    readonly mnist: boolean;
+}
+const parsed = new Map<string, Known>();
+/** What a lesson's config stands for. To parse them all takes a frame or two, so each is parsed once. */
+function known(config: string): Known {
+    let found = parsed.get(config);
+    if (!found) {
+        const wanted = runsOf(lab(), config);
+        const drawn = wanted.map((values) => drawnInstead(lab(), values));
+        const mnist = wanted.some((values) => mnistKey(values) !== null);
+        found = { text: textOfAll(lab(), wanted), drawn: textOfAll(lab(), drawn), mnist };
+        parsed.set(config, found);
+    }
+    return found;
+}
+const configOf = (name: string) => `preset=${name}`;
+/** Parse the lessons one at a time, between what else the page does. */
+export function prepareLessons(): void {
+    const next = lab().config.presets.find(({ name }) => !parsed.has(configOf(name)));
+    if (!next) return;
+    known(configOf(next.name));
+    setTimeout(prepareLessons, 20);
+}
+
 export interface Card {
     name: string;
     title: string;
@@ -73,10 +101,10 @@ export const cards = (shelf: Shelf): Card[] => {
             const long = steps > MOST_GENTLE;
             // At full speed about as the native program, which was measured.
             const time = duration(long ? Math.max(1, seconds) : steps / GENTLE);
-            const mnist = runsOf(lab(), `preset=${name}`).some(mnistKey);
-            const needs = mnist ? 'MNIST files, or drawn digits at once' : 'needs nothing';
+            const { mnist } = known(configOf(name));
+            const needs = mnist ? 'MNIST files, or drawn digits at once' : 'no files needed';
             const view = ELSEWHERE[name] ?? VIEW.view;
-            const config = `preset=${name}`;
+            const config = configOf(name);
             return { name, title, sentence, config, view, long, takes: `about ${time} · ${needs}` };
         });
 };
@@ -105,14 +133,12 @@ export const lesson = computed((): Lesson => {
         lab(),
         runs.value.map(({ values }) => values),
     );
-    const is = (wanted: readonly Values[]) => textOfAll(lab(), wanted) === text;
-    if (is(runsOf(lab(), LESSON.config)))
+    if (known(LESSON.config).text === text)
         return { name: '', sentence: LESSON.sentence, expect: '', promises: LESSON.of, drawn: false };
-    for (const { name, config, lesson: sentence, expect } of lab().config.presets) {
-        const wanted = runsOf(lab(), config);
-        if (is(wanted)) return { name, sentence, expect, promises: name, drawn: false };
-        if (wanted.some(mnistKey) && is(wanted.map((values) => drawnInstead(lab(), values))))
-            return { name, sentence, expect: '', promises: '', drawn: true };
+    for (const { name, lesson: sentence, expect } of lab().config.presets) {
+        const { text: own, drawn } = known(configOf(name));
+        if (own === text) return { name, sentence, expect, promises: name, drawn: false };
+        if (drawn === text) return { name, sentence, expect: '', promises: '', drawn: true };
     }
     return { name: '', sentence: ANY, expect: '', promises: '', drawn: false };
 });

@@ -9,7 +9,7 @@ import { remember } from './address.ts';
 import { provideFiles, retryFailed } from './files.ts';
 import { lab, pool, runs, said, trouble } from './page.ts';
 import { attempt } from './roster.ts';
-import { changed, runsOf } from './setup.ts';
+import { changedAll, runsOf } from './setup.ts';
 
 const KEY = 'seqmix.table';
 interface Kept {
@@ -40,14 +40,9 @@ export async function takeTable(file: File): Promise<void> {
         const table = { name, bytes, summary };
         provide(table);
         heldTable.value = table;
-        const choice = Object.entries({ task: 'table', file: name, ...firstChoice(summary) });
+        const choice = { file: name, ...firstChoice(summary) };
         const own = (mixer: string, more: Record<string, string>) =>
-            choice
-                .concat(Object.entries(more))
-                .reduce(
-                    (values, [key, value]) => changed(lab(), values, key, value),
-                    runsOf(lab(), `mixer=${mixer}&task=table`)[0]!,
-                );
+            changedAll(lab(), runsOf(lab(), `mixer=${mixer}&task=table`)[0]!, { ...choice, ...more });
         const make = () => [own('cat', { filter: '4' }), own('attention', { position: 'learned' })];
         const problem = attempt(make, 'the table', { fresh: true });
         if (problem) {
@@ -66,8 +61,7 @@ export async function takeTable(file: File): Promise<void> {
 }
 /** Let the runs on the table have these settings. */
 export function chooseInTable(change: Readonly<Record<string, string>>): void {
-    const next = (values: (typeof runs.value)[number]['values']) =>
-        Object.entries(change).reduce((done, [key, value]) => changed(lab(), done, key, value), values);
+    const next = (values: (typeof runs.value)[number]['values']) => changedAll(lab(), values, change);
     const make = () => runs.value.map(({ values }) => (values['task'] === 'table' ? next(values) : values));
     const problem = attempt(make, 'the change');
     if (problem) trouble.value = { from: 'control', problem };

@@ -2,6 +2,7 @@
 import { batch } from '@preact/signals';
 import type { Listener } from '../training/pool.ts';
 import type { Report } from '../training/protocol.ts';
+import { Rate } from '../core/rate.ts';
 import type { Status } from './entry.ts';
 import { score } from './history.ts';
 import { finished, look, playing, runs, said, selected } from './page.ts';
@@ -9,10 +10,13 @@ import { allEntries } from './undo.ts';
 import { percent } from '../core/figures.ts';
 import { nameOf } from './wording.ts';
 
-const RATE_EVERY = 500; // milliseconds over which steps are counted
-const NEWEST = 0.4; // what they weigh among those before
 const STATUS = { going: 'going', done: 'done', failed: 'failed' } as const;
-const counted = new Map<number, { time: number; step: number }>();
+/** By ticket. */
+const rates = new Map<number, Rate>();
+/** From now on runs are trained at another speed. */
+export function countAnew(): void {
+    rates.clear();
+}
 
 function take(report: Report): void {
     const entry = allEntries().find(({ members }) => members.some(({ ticket }) => ticket === report.id));
@@ -24,20 +28,15 @@ function take(report: Report): void {
     const { solved } = member.history;
 
     const now = performance.now();
-    const last = counted.get(report.id);
-    let { rate } = before;
-    if (!last || report.step < last.step) counted.set(report.id, { time: now, step: report.step });
-    else if (now - last.time > RATE_EVERY) {
-        const newest = ((report.step - last.step) * 1000) / (now - last.time);
-        rate = rate > 0 ? rate + NEWEST * (newest - rate) : newest; // what is left must not jump
-        counted.set(report.id, { time: now, step: report.step });
-    }
+    const rate = rates.get(report.id);
+    if (rate && before.status === 'going') rate.add(now, report.step);
+    else rates.set(report.id, new Rate(now, report.step));
     const still = report.step > 0 ? 'paused' : 'ready';
     const status: Status = report.state === 'still' ? still : STATUS[report.state];
     member.live.value = {
         ...before,
         status,
-        rate: status === 'going' ? rate : 0,
+        rate: status === 'going' ? rates.get(report.id)!.value : 0,
         step: report.step,
         seconds: report.seconds,
         digest: report.digest,

@@ -70,13 +70,21 @@ export function textOfAll(engine: Engine, runs: readonly Values[]): string {
     return [format({ v: first['v'] ?? '1', ...base }), ...deltas].join('~');
 }
 
-/** The run with `key` changed; another mixer or task brings its own defaults for all that was not changed. */
-export function changed(engine: Engine, values: Values, key: string, value: string | null): Values {
+/** The run with keys changed (null: back to the default); another mixer or task brings its own defaults for
+ * all that was not changed. */
+export function changedAll(
+    engine: Engine,
+    values: Values,
+    changes: Readonly<Record<string, string | null>>,
+): Values {
     const next = { ...given(engine, values) };
-    if (value === null) delete next[key];
-    else next[key] = value;
+    for (const [key, value] of Object.entries(changes))
+        if (value === null) delete next[key];
+        else next[key] = value;
     return engine.values(format(next))[0]!;
 }
+export const changed = (engine: Engine, values: Values, key: string, value: string | null): Values =>
+    changedAll(engine, values, { [key]: value });
 
 /** Keys of a run that are not their default and that a reader has to know to tell it from its rivals on
  * the task: what all of those share is said once (sharedChanges). A run without rivals says all that is

@@ -1,6 +1,6 @@
 // start.ts: the page begins: what its address asks for, or the first lesson, and what follows from one signal
 // to another.
-import { effect } from '@preact/signals';
+import { computed, effect } from '@preact/signals';
 import type { Lab } from '../../wasm/loader/seqmix.ts';
 import { pauseHidden, remembered } from '../core/prefs.ts';
 import { Pool } from '../training/pool.ts';
@@ -21,7 +21,7 @@ import {
     trouble,
     view,
 } from './page.ts';
-import { listener } from './reports.ts';
+import { countAnew, listener } from './reports.ts';
 import { attempt } from './roster.ts';
 import { complete } from './mnist.ts';
 import { drawnInstead, runsOf, textOfAll } from './setup.ts';
@@ -82,7 +82,11 @@ export function start(loaded: Lab): void {
         attempt(() => runsOf(lab(), LESSON.config), 'the change');
         trouble.value = bad;
     }
-    effect(() => pool().pace(PACE[view.value.speed]));
+    const speed = computed(() => view.value.speed);
+    effect(() => {
+        pool().pace(PACE[speed.value]);
+        countAnew();
+    });
     effect(() => {
         if (look.peek()?.id !== selected.value?.ticket) look.value = null;
         follow();

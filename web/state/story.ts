@@ -48,10 +48,16 @@ export function accuracyOf(kind: Kind): number | undefined {
 }
 export const isTrained = (kind: Kind): boolean => modelOf(kind)?.live.value.status === 'done';
 
+/** What the reader guessed of attention, and whether he switched the filter on: what is trained for a later
+ * step is not shown in the earlier ones before. */
+export const guessed = signal<'can' | 'cannot' | null>(null);
+export const switchedOn = signal(false);
+
 // ---- The line ---------------------------------------------------------------------------------------------
 
-/** Which held-out line is shown. */
-export const page = signal(0);
+/** Which held-out line is shown; at first one whose questions are answered wrong, and none right by chance,
+ * when the filter's second number is taken to 0. */
+export const page = signal(1);
 
 /** 8 pairs, then the 8 keys again, as tokens; without what the task puts between them. */
 export const line = computed((): readonly number[] => {

@@ -115,7 +115,7 @@ function Group({ entries, several }: { entries: readonly Entry[]; several: boole
             <Chart entries={entries} trained={trained} lengths={lengths} />
             <p class="axis">length of the sequence (each mark doubles)</p>
             <div class="scroll" role="region" aria-label="Accuracy at each length" tabIndex={0}>
-                <table class="at-lengths">
+                <table class="at-lengths" style={{ '--rows': lengths.length + 1 }}>
                     <caption class="unseen">Accuracy at each length</caption>
                     <thead>
                         <tr>

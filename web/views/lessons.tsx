@@ -1,11 +1,12 @@
 // lessons.tsx: the lessons as cards on shelves: what each teaches, how long it takes, and one press to see
 // it.
-import { useState } from 'preact/hooks';
-import { cards, lesson, SHELVES, shelfOf, type Shelf } from '../state/lesson.ts';
+import { useEffect, useState } from 'preact/hooks';
+import { cards, lesson, prepareLessons, SHELVES, shelfOf, type Shelf } from '../state/lesson.ts';
 import { openCard } from '../state/start.ts';
 
 export function Lessons() {
     const now = lesson.value.name;
+    useEffect(prepareLessons, []);
     const [chosen, choose] = useState<{ shelf: Shelf; lesson: string } | null>(null);
     // The lesson's own shelf, until another one is looked at.
     const open = chosen?.lesson === now ? chosen.shelf : shelfOf(now || 'recall');

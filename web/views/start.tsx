@@ -78,8 +78,9 @@ export default function Start() {
             <div class="start-head">
                 <h2>Three numbers that let attention look things up</h2>
                 <p>
-                    Eight short steps. Every model in them is trained here, now, in this browser; every number
-                    is its own. <span class="by-key">Scroll, or use the arrow keys ← and →.</span>
+                    Eight short steps. Every model in them is trained here, now, in this browser, and every
+                    number you read is measured on it.{' '}
+                    <span class="by-key">Scroll, or use the arrow keys ← and →.</span>
                 </p>
                 <button type="button" onClick={() => openView('experiment')}>
                     Open the laboratory

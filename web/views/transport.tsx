@@ -19,10 +19,12 @@ export function Transport() {
     const planned = members.reduce((sum, { live }) => sum + live.value.steps, 0);
     const taken = members.reduce((sum, { live }) => sum + live.value.step, 0);
     const left = remaining.value;
-    const rate = going.length ? going.reduce((sum, { live }) => sum + live.value.rate, 0) / going.length : 0;
+    const rates = going.map(({ live }) => live.value.rate).filter((rate) => rate > 0);
+    const rate = rates.reduce((sum, one) => sum + one, 0) / rates.length;
     const failed = members.every(({ live }) => live.value.status === 'failed');
     const still = failed ? 'stopped' : finished.value ? 'done' : begun.value ? 'paused' : 'ready';
-    const state = playing.value ? `${count(rate)} steps/s${going.length > 1 ? ' each' : ''}` : still;
+    const speed = rates.length ? `${count(rate)} steps/s${going.length > 1 ? ' each' : ''}` : 'training';
+    const state = playing.value ? speed : still;
     return (
         <div class="transport" role="group" aria-label="Training control">
             {playing.value ? (

@@ -56,6 +56,15 @@ export function Arcs({ tokens, row, weights, taps, stage = 0, below = false, ton
                                     );
                                 }),
                             )}
+                        {taps && shown(1) && taps.some((tap, back) => back && Math.abs(tap) >= 0.03) && (
+                            <path
+                                class="heads"
+                                d={Array.from(
+                                    { length: row },
+                                    (_, i) => `M${x(i + 1) - 3} ${base - 5}h6l-3 5z`,
+                                ).join('')}
+                            />
+                        )}
                         {shown(2) &&
                             Array.from({ length: row + 1 }, (_, i) => {
                                 const share = weights[i]!;

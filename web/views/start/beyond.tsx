@@ -43,22 +43,23 @@ export function Limits({ children }: StepProps) {
                             filters: (
                                 <p>
                                     <b>It can be any filter</b>, once something tells it where a token stands:
-                                    with the right weights one head computes every convolution whose taps are
-                                    not negative. Try one. So the question is what a mechanism learns easily.
+                                    with the right weights attention computes every filter whose numbers are
+                                    not negative. Try one. So the question is not what it can express but what
+                                    it learns easily.
                                 </p>
                             ),
                             pixels: (
                                 <p>
-                                    <b>A picture has neighbours, too.</b> LaS is attention with decay, which
-                                    lets near pixels count more, and smoothing, which averages what is looked
-                                    at. Neither has a number to learn.
+                                    <b>A picture has neighbours, too.</b> Another mechanism, LaS, is attention
+                                    with decay, which lets near pixels count more, and smoothing, which
+                                    averages what is looked at. Neither has a number to learn.
                                 </p>
                             ),
                             chosen: (
                                 <p>
-                                    <b>A filter need not stay the same.</b> In Focus a small network reads the
-                                    input and chooses the filter of each stretch. Its lesson trains it beside
-                                    five others.
+                                    <b>A filter need not stay the same.</b> In a third mechanism, Focus, a
+                                    small network reads the input and chooses the filter of each stretch. Its
+                                    lesson trains it beside five others.
                                 </p>
                             ),
                         }[shown]
@@ -119,27 +120,38 @@ function Torn() {
     const look = apart ? after : before;
     return (
         <>
-            <Line tokens={apart ? other : tokens} asked={tokens} look={look} name="attention" />
-            <Arcs
-                tokens={apart ? other : tokens}
-                row={question.value}
-                weights={mapRows(look.map!, look.sample.length, 0, question.value)}
-                taps={null}
-                stage={2}
-                below
-                tone="tone-attention"
-                label={`Where attention looks from the question ${written(tokens[question.value]!)}`}
-            />
+            <p class="caption">Attention, and where it looks:</p>
+            <div class="answer">
+                <Line tokens={apart ? other : tokens} asked={tokens} look={look} name="attention" />
+                <Arcs
+                    tokens={apart ? other : tokens}
+                    row={question.value}
+                    weights={mapRows(look.map!, look.sample.length, 0, question.value)}
+                    taps={null}
+                    stage={2}
+                    below
+                    tone="tone-attention"
+                    label={`Where attention looks from the question ${written(tokens[question.value]!)}`}
+                />
+            </div>
+            {apart && (
+                <>
+                    <p class="caption">The block with its filter:</p>
+                    <Line tokens={other} asked={tokens} look={keys} name="the block with its filter" />
+                </>
+            )}
             <div class="row">
                 <button type="button" aria-pressed={apart} onClick={() => setApart(!apart)}>
                     {apart ? 'Put the pairs together' : 'Tear the pairs apart'}
                 </button>
             </div>
-            <p class="verdict-line">
-                Of attention’s answers <Live>{same} of 8</Live> stay the same; none is surer or less sure by
-                more than <Live>{show(moved)}</Live>. With the filter{' '}
-                <Live>{rightOf(tokens, keys)} of 8</Live> stay: to it the line is another one.
-            </p>
+            {apart && (
+                <p class="verdict-line">
+                    Of attention’s answers <Live>{same} of 8</Live> stayed the same; none is surer or less
+                    sure by more than <Live>{show(moved)}</Live>. With the filter{' '}
+                    <Live>{rightOf(tokens, keys)} of 8</Live> are still right: to it this is another line.
+                </p>
+            )}
         </>
     );
 }
@@ -160,6 +172,9 @@ function Same() {
     const difference = Math.max(...Array.from(found.y, (y, t) => Math.abs(y - found.direct[t]!)));
     return (
         <>
+            <p class="caption">
+                Twelve places of a sequence: ○ what attention gives out, ✕ what the filter gives out.
+            </p>
             <Stems
                 label="What attention gives, and what the convolution gives"
                 series={[
@@ -180,7 +195,7 @@ function Same() {
                     set={setFade}
                 />
                 <Slider
-                    label="an echo after five rows"
+                    label="an echo after five places"
                     value={echo}
                     min={0}
                     max={0.9}
@@ -189,8 +204,8 @@ function Same() {
                 />
             </div>
             <p class="verdict-line">
-                ○ attention, ✕ convolution: they differ by at most <Live>{show(difference)}</Live>, which is
-                rounding (LaS, Theorem B.1).{' '}
+                They differ by at most <Live>{show(difference)}</Live>, which is rounding: a theorem of the
+                LaS paper (B.1), computed here.{' '}
                 <button type="button" class="link" onClick={() => openView('theorems')}>
                     All theorems
                 </button>

@@ -21,6 +21,8 @@ export function Choices<T extends string | number>(props: {
     label: string;
     choices: readonly (readonly [T, string])[];
     value: T | null;
+    /** Of what was chosen. */
+    verdict?: 'right' | 'wrong' | null;
     set: (value: T) => void;
 }) {
     return (
@@ -32,6 +34,9 @@ export function Choices<T extends string | number>(props: {
                     aria-pressed={value === props.value}
                     onClick={() => props.set(value)}
                 >
+                    {props.verdict && value === props.value && (
+                        <span aria-hidden="true">{props.verdict === 'right' ? '✓' : '✗'}</span>
+                    )}
                     {name}
                 </button>
             ))}

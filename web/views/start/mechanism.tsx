@@ -26,11 +26,13 @@ import {
 import { Drawing } from '../drawing.tsx';
 import { Arcs } from './arcs.tsx';
 import { Climb } from './climb.tsx';
-import { Ends, type End } from './ends.tsx';
+import { Ends, enlarged, type End } from './ends.tsx';
 import { Beside, Choices, Live, Progress, share, two, type StepProps } from './frame.tsx';
 import { Line } from './line.tsx';
 
 const rowOf = (look: Look): Float32Array => mapRows(look.map!, look.sample.length, 0, question.value);
+/** The place that is looked at most. */
+const mostOf = (row: Float32Array) => row.reduce((top, weight, j) => (weight > row[top]! ? j : top), 0);
 const TAPS = ['the token itself', 'the token before', 'two tokens back'];
 const POSES: readonly (readonly [string, readonly number[]])[] = [
     ['Only itself', [1, 0, 0]],
@@ -68,7 +70,7 @@ export function Hands({ children }: StepProps) {
                     </p>
                     <div class="taps">
                         {TAPS.map((name, i) => (
-                            <label key={name} class="tap">
+                            <label key={name} class="tap signed">
                                 <span>{name}</span>
                                 <output class="number">{taps ? two(taps[i]!) : '–'}</output>
                                 <input
@@ -133,9 +135,11 @@ export function Hands({ children }: StepProps) {
                                 : 'It is still learning.'
                             : (right ?? 1) > 0.9
                               ? 'It still works.'
-                              : (right ?? 1) < 0.25
-                                ? 'Recall is gone: no better than guessing.'
-                                : 'It works in part.'}
+                              : (right ?? 1) < 0.1
+                                ? `Recall is gone, it does worse than a guess: the question ${written(tokens[question.value]!)} looks at ${written(tokens[mostOf(rowOf(now.look))]!)} now, which is not where its number stands.`
+                                : (right ?? 1) < 0.25
+                                  ? 'Recall is gone: no better than guessing.'
+                                  : 'It works in part.'}
                     </p>
                 </>
             )}
@@ -192,7 +196,6 @@ export function Answer({ children }: StepProps) {
     const valueAt = tokens.indexOf(tokens[i]!) + 1;
     const row = ours?.map ? rowOf(ours) : null;
     const other = theirs?.map ? rowOf(theirs) : null;
-    const mostOf = (all: Float32Array) => all.reduce((top, weight, j) => (weight > all[top]! ? j : top), 0);
     const found = row ? mostOf(row) : valueAt;
     const most = other ? mostOf(other) : 0;
     const stages: readonly (readonly [Stage, string, ComponentChildren])[] = [
@@ -227,21 +230,29 @@ export function Answer({ children }: StepProps) {
                 <>
                     {children}
                     <p>Pick a question in the line, and follow its answer.</p>
-                    <ol class="stages">
-                        {stages.map(([at, name, sentence]) => (
-                            <li key={at} class={stage < at ? 'to-come' : ''}>
-                                <button
-                                    type="button"
-                                    aria-pressed={stage === at}
-                                    onClick={() => choose(at)}
-                                >
-                                    {name}
-                                </button>
-                                <span>{sentence}</span>
-                            </li>
-                        ))}
-                    </ol>
-                    <button type="button" class="quiet again" onClick={() => play()} disabled={!row}>
+                    <Waiting kind="keys" name="The block with its filter" />
+                    {isTrained('keys') && (
+                        <ol class="stages">
+                            {stages.map(([at, name, sentence]) => (
+                                <li key={at} class={stage < at ? 'to-come' : ''}>
+                                    <button
+                                        type="button"
+                                        aria-pressed={stage === at}
+                                        onClick={() => choose(at)}
+                                    >
+                                        {name}
+                                    </button>
+                                    <span>{sentence}</span>
+                                </li>
+                            ))}
+                        </ol>
+                    )}
+                    <button
+                        type="button"
+                        class="quiet again"
+                        onClick={() => play()}
+                        disabled={!isTrained('keys')}
+                    >
                         Play it again
                     </button>
                     {other && isTrained('attention') && (
@@ -252,8 +263,10 @@ export function Answer({ children }: StepProps) {
                                 '. Here it happens to look at the right one: ask the others.'
                             ) : (
                                 <>
-                                    ; on {value} lie <Live>{percent(other[valueAt]!)}</Live>. The label of{' '}
-                                    {value} does not say that {key} stood before it.
+                                    ; on {value} lie <Live>{percent(other[valueAt]!)}</Live>, for the label of{' '}
+                                    {value} does not say that {key} stood before it. It copies a mixture of
+                                    all that it looks at, and answers{' '}
+                                    <Live>{written(theirs!.sample.predicted![i]!)}</Live>.
                                 </>
                             )}
                         </p>
@@ -309,8 +322,8 @@ function Predict() {
             <h4>Now predict</h4>
             <p>
                 In the papers labels are called <b>keys</b>, contents <b>values</b>. Put the same filter on
-                the values alone: three numbers mix neighbouring contents, and every label stays its own. Does
-                that recall?
+                the values alone: three numbers mix into each content the contents of the two tokens before
+                it, and every label stays its own. Does that recall?
             </p>
             <Choices
                 label="Your prediction"
@@ -331,7 +344,7 @@ function Predict() {
                         {!isTrained('values')
                             ? 'It learns …'
                             : (result ?? 1) < 0.25
-                              ? `${guess === 'no' ? 'Right' : 'No'}: ${share(result)}. The contents are mixed, but no label says what stood before it, so the question finds the place no better than before.`
+                              ? `${guess === 'no' ? 'Right' : 'No'}: ${share(result)}. No label says what stood before it, so the question cannot find its number. The letter itself it could find; but mixed into the content there is what stood before the letter, not the number after it.`
                               : `It reaches ${share(result)}.`}
                     </p>
                 </>
@@ -342,8 +355,10 @@ function Predict() {
 
 const LENGTHS = [32, 64, 128, 256, 512, 1024, 2048, 4096];
 const LONG = 1 << 15; // tokens that one try reads
-const [LEFT, RIGHT, TOP, BOTTOM] = [40, 128, 12, 44];
+const linesAt = (length: number) => Math.max(8, Math.min(64, LONG / length));
+const MARGINS = [40, 128, 12, 44];
 const HEIGHT = 216;
+type Four = [number, number, number, number];
 
 export function Lengths({ children }: StepProps) {
     const [at, setAt] = useState(1);
@@ -356,8 +371,7 @@ export function Lengths({ children }: StepProps) {
             for (const kind of ['keys', 'attention'] as const) {
                 const name = `${kind} ${length}`;
                 if (found[name] !== undefined) continue;
-                const count = Math.max(8, Math.min(64, LONG / length));
-                const result = await tryAt(kind, count, `length=${length}`);
+                const result = await tryAt(kind, linesAt(length), `length=${length}`);
                 if (!result) return;
                 setFound((all) => ({ ...all, [name]: result.accuracy }));
             }
@@ -394,7 +408,7 @@ export function Lengths({ children }: StepProps) {
                     </label>
                     <p>
                         With the filter <Live>{share(at2('keys'))}</Live>, without it{' '}
-                        <Live>{share(at2('attention'))}</Live>.{' '}
+                        <Live>{share(at2('attention'))}</Live>, of {PAIRS * linesAt(length)} questions each.{' '}
                         {length > TRAINED_LENGTH && (at2('keys') ?? 0) > 0.9
                             ? 'A neighbour is a neighbour at any length, so what was learnt holds.'
                             : ''}
@@ -404,13 +418,14 @@ export function Lengths({ children }: StepProps) {
         >
             <Waiting kind="keys" name="The block with its filter" />
             <Drawing
-                height={HEIGHT}
+                height={() => HEIGHT * enlarged()}
                 class="climb"
                 label="Share of right answers at each length that was tried"
             >
-                {(width) => {
-                    const x = (i: number) => LEFT + (i / (LENGTHS.length - 1)) * (width - LEFT - RIGHT);
-                    const y = (value: number) => HEIGHT - BOTTOM - value * (HEIGHT - TOP - BOTTOM);
+                {(width, height) => {
+                    const [left, right, top, bottom] = MARGINS.map((pixels) => pixels * enlarged()) as Four;
+                    const x = (i: number) => left + (i / (LENGTHS.length - 1)) * (width - left - right);
+                    const y = (value: number) => height - bottom - value * (height - top - bottom);
                     const ends: End[] = [{ name: `guessing: 1 of ${PAIRS}`, y: y(1 / PAIRS) }];
                     for (const kind of ['attention', 'keys'] as const) {
                         const last = pointsOf(kind).at(-1);
@@ -420,9 +435,9 @@ export function Lengths({ children }: StepProps) {
                         <>
                             {[0, 0.5, 1].map((value) => (
                                 <g key={value} class="axis-line">
-                                    <line x1={LEFT} x2={width - RIGHT} y1={y(value)} y2={y(value)} />
+                                    <line x1={left} x2={width - right} y1={y(value)} y2={y(value)} />
                                     <text
-                                        x={LEFT - 6}
+                                        x={left - 6}
                                         y={y(value)}
                                         text-anchor="end"
                                         dominant-baseline="central"
@@ -433,18 +448,27 @@ export function Lengths({ children }: StepProps) {
                             ))}
                             <line
                                 class="guess"
-                                x1={LEFT}
-                                x2={width - RIGHT}
+                                x1={left}
+                                x2={width - right}
                                 y1={y(1 / PAIRS)}
                                 y2={y(1 / PAIRS)}
                             />
-                            <text x={(LEFT + width - RIGHT) / 2} y={HEIGHT - 6} text-anchor="middle">
+                            <text
+                                x={(left + width - right) / 2}
+                                y={height - 6 * enlarged()}
+                                text-anchor="middle"
+                            >
                                 tokens of the line
                             </text>
-                            <line class="now" x1={x(at)} x2={x(at)} y1={TOP} y2={HEIGHT - BOTTOM} />
+                            <line class="now" x1={x(at)} x2={x(at)} y1={top} y2={height - bottom} />
                             {LENGTHS.map((each, i) =>
                                 width > 420 || i % 2 === 1 ? (
-                                    <text key={each} x={x(i)} y={HEIGHT - 26} text-anchor="middle">
+                                    <text
+                                        key={each}
+                                        x={x(i)}
+                                        y={height - 26 * enlarged()}
+                                        text-anchor="middle"
+                                    >
                                         {each}
                                     </text>
                                 ) : null,
@@ -462,12 +486,7 @@ export function Lengths({ children }: StepProps) {
                                     </g>
                                 );
                             })}
-                            <Ends
-                                ends={ends}
-                                x={width - RIGHT + 10}
-                                low={TOP}
-                                high={HEIGHT - BOTTOM}
-                            />
+                            <Ends ends={ends} x={width - right + 10} low={top} high={height - bottom} />
                         </>
                     );
                 }}

@@ -51,32 +51,28 @@ export function Pixels() {
     const made = useMemo(
         () =>
             Uint8Array.from(
-                through(Float32Array.from(image, (grey) => grey / 255), decay, window),
+                through(
+                    Float32Array.from(image, (grey) => grey / 255),
+                    decay,
+                    window,
+                ),
                 (value) => 255 * value,
             ),
         [image, decay, window],
     );
     const near = useMemo(() => {
-        const row = Float32Array.from({ length: PIXELS }, (_, j) =>
-            Number(j <= ASKED && j > ASKED - SIDE),
-        );
+        const row = Float32Array.from({ length: PIXELS }, (_, j) => Number(j <= ASKED && j > ASKED - SIDE));
         return through(row, decay, window)[ASKED]!;
     }, [decay, window]);
     return (
         <>
             <div class="pixels">
                 <Picture pixels={image} name="what is read, row by row" />
-                <Picture pixels={made} name="what the head hands on" />
+                <Picture pixels={made} name="what attention hands on" />
             </div>
             <div class="theorem-controls">
                 <Slider label="decay" value={decay} min={0} max={0.5} step={0.02} set={setDecay} />
-                <Slider
-                    label="smoothing, pixels"
-                    value={window}
-                    min={1}
-                    max={15}
-                    set={setWindow}
-                />
+                <Slider label="smoothing, pixels" value={window} min={1} max={15} set={setWindow} />
             </div>
             <p class="verdict-line">
                 Of what the pixel in the middle looks at, <Live>{percent(near)}</Live> lies within one row of

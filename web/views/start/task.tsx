@@ -2,15 +2,16 @@
 import { useState } from 'preact/hooks';
 import {
     accuracyOf,
+    guessed,
     isTrained,
     learn,
     learnt,
     line,
-    modelOf,
     page,
     PAIRS,
     question,
     rightOf,
+    switchedOn,
     told,
     wanted,
     written,
@@ -50,12 +51,13 @@ export function Puzzle({ children }: StepProps) {
             <p class="asked">
                 <span class={`pair pair-${picked === null ? 0 : Math.floor(tokens.indexOf(answer) / 2) + 1}`}>
                     <b>{written(tokens[question.value]!)}</b>
-                    <span>?</span>
+                    <span>{picked === answer ? written(answer) : '?'}</span>
                 </span>
                 <Choices
                     label={`Which number stood after ${written(tokens[question.value]!)}?`}
                     choices={choices.map((value) => [value, written(value)] as const)}
                     value={picked}
+                    verdict={picked === null ? null : picked === answer ? 'right' : 'wrong'}
                     set={pick}
                 />
             </p>
@@ -74,8 +76,7 @@ export function Puzzle({ children }: StepProps) {
 }
 
 export function Fail({ children }: StepProps) {
-    const [guess, setGuess] = useState<'can' | 'cannot' | null>(null);
-    const begun = modelOf('attention') !== null;
+    const guess = guessed.value;
     const done = isTrained('attention');
     return (
         <Beside
@@ -96,20 +97,20 @@ export function Fail({ children }: StepProps) {
                         ]}
                         value={guess}
                         set={(value) => {
-                            setGuess(value);
+                            guessed.value = value;
                             learn('attention');
                         }}
                     />
                     <div class="live-words">
-                        {begun ? (
+                        {guess ? (
                             <Progress kind="attention" name="Attention" />
                         ) : (
                             <p>Guess, and it is trained.</p>
                         )}
-                        {done && (
+                        {guess && done && (
                             <p>
                                 {(accuracyOf('attention') ?? 1) < 0.25
-                                    ? `${guess === 'can' ? 'It does not. ' : guess ? 'You were right. ' : ''}The answer is a number, and the label of a number says nothing of the letter before it. So a question cannot tell which of the ${PAIRS} numbers is its own, and guesses. More batches do not help: after 2,400 it is still at 1 of ${PAIRS}.`
+                                    ? `${guess === 'can' ? 'It does not. ' : 'You were right. '}The answer is a number, and the label of a number says nothing of the letter before it. So a question cannot tell which of the ${PAIRS} numbers is its own, and guesses. More batches do not help: after 2,400 it is still at 1 of ${PAIRS}.`
                                     : 'That is more than guessing gives.'}
                             </p>
                         )}
@@ -117,13 +118,17 @@ export function Fail({ children }: StepProps) {
                 </>
             }
         >
-            <Climb kinds={['attention']} />
+            <Climb kinds={guess ? ['attention'] : []} />
+            <p class="caption">
+                Dashed: a guess among the {PAIRS} numbers of the line. Before it is trained a model does not
+                know even these, and answers any letter or number.
+            </p>
         </Beside>
     );
 }
 
 export function SwitchOn({ children }: StepProps) {
-    const on = modelOf('keys') !== null;
+    const on = switchedOn.value;
     const tokens = line.value;
     const taps = learnt.value;
     const look = told.value.keys?.look ?? null;
@@ -134,24 +139,26 @@ export function SwitchOn({ children }: StepProps) {
                     {children}
                     <p>
                         The same block with one thing more, a <b>filter</b>: three numbers mix into the label
-                        of each token the labels of the two tokens before it. They are learnt with all the
-                        rest; lines, order and learning rate stay the same. (This is CAT, a
-                        convolution-augmented transformer, in its smallest form.)
+                        of each token the labels of the two tokens before it, never of those after. They are
+                        learnt with all the rest; lines, order and learning rate stay the same. (This is CAT,
+                        a convolution-augmented transformer, in its smallest form.)
                     </p>
                     <button
                         type="button"
                         role="switch"
                         aria-checked={on}
                         class="switch"
-                        disabled={on}
-                        onClick={() => learn('keys')}
+                        onClick={() => {
+                            switchedOn.value = !on;
+                            learn('keys');
+                        }}
                     >
                         <span class="knob" aria-hidden="true" />
                         filter {on ? 'on' : 'off'}
                     </button>
                     <div class="live-words">
-                        <Progress kind="keys" name="The block with its filter" />
-                        {taps && taps.length === 3 && (
+                        {on && <Progress kind="keys" name="The block with its filter" />}
+                        {on && taps && taps.length === 3 && (
                             <p>
                                 Its three numbers are now <Live>{two(taps[0]!)}</Live> for the token itself,{' '}
                                 <Live>{two(taps[1]!)}</Live> for the one before, <Live>{two(taps[2]!)}</Live>{' '}
@@ -162,7 +169,7 @@ export function SwitchOn({ children }: StepProps) {
                 </>
             }
         >
-            <Climb kinds={['attention', 'keys']} />
+            <Climb kinds={on ? ['attention', 'keys'] : ['attention']} />
             {on && (
                 <>
                     <Line tokens={tokens} look={look} name="the block with its filter" />

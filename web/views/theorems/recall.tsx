@@ -119,7 +119,7 @@ export function Recall() {
                     value={delay.value}
                     choices={[
                         ['key', 'keys (causal)'],
-                        ['value', 'values'],
+                        ['value', 'values (of the letter after)'],
                     ]}
                     set={delay.set}
                 />
