@@ -420,7 +420,7 @@ test('what has no backward pass, against its definition', () => {
     near(
         k.lasDecay(lasDecay).decayTable,
         Array.from({ length: 39 }, (_, i) =>
-            Math.exp(-lasDecay.alphas[Math.floor(i / 13)] * Math.max(0, 6 - (i % 13))),
+            Math.exp(-lasDecay.alphas[Math.floor(i / 13)] * Math.abs(6 - (i % 13))),
         ),
         'lasDecay',
     );

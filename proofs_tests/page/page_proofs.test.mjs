@@ -25,23 +25,8 @@ import {
 const VIEW = '#mixer=cat&task=mqar!view=';
 const onPage = (name, view, options, body) => onAnyPage(name, VIEW + view, options, body);
 const claim = (id) => `#theorem-${id}`;
-const verdict = (page, id) => text(page, `${claim(id)} .verdict`);
 /** Wait until the verdict under a picture reads like this. */
-async function says(page, id, pattern) {
-    try {
-        await page.waitForFunction(
-            (selector, source) =>
-                new RegExp(source).test(
-                    (document.querySelector(selector)?.textContent ?? '').replace(/\s+/g, ' '),
-                ),
-            { timeout: 20_000, polling: 50 },
-            `${claim(id)} .verdict`,
-            pattern.source,
-        );
-    } catch {
-        assert.match(await verdict(page, id).catch(() => 'no verdict'), pattern);
-    }
-}
+const judged = (page, id, pattern) => says(page, `${claim(id)} .verdict`, pattern);
 const press = async (page, id, name) => {
     const found = await page.$$eval(
         `${claim(id)} button`,
@@ -115,11 +100,11 @@ async function still(page, selector) {
 }
 
 onPage('a head of attention is the convolution that is drawn', 'theorems', {}, async (page) => {
-    await says(page, 'convolution', /✓.*Largest difference/);
+    await judged(page, 'convolution', /✓.*Largest difference/);
     const difference = value(await text(page, `${claim('convolution')} .verdict b`));
     assert.ok(difference < 1e-5, `float32: ${difference}`);
     await press(page, 'convolution', 'double, the oracle');
-    await says(page, 'convolution', /10⁻¹[⁴-⁹]|: 0;/);
+    await judged(page, 'convolution', /10⁻¹[⁴-⁹]|: 0;/);
     await press(page, 'convolution', 'float32, the kernels');
 
     // Draw: press on the place of tap 3 near the bottom of the first drawing, which makes it negative.
@@ -127,13 +112,13 @@ onPage('a head of attention is the convolution that is drawn', 'theorems', {}, a
     await page.mouse.move(box.x + (3.5 / 12) * box.width, box.y + 0.75 * box.height);
     await page.mouse.down();
     await page.mouse.up();
-    await says(page, 'convolution', /✗.*One head cannot/);
+    await judged(page, 'convolution', /✗.*One head cannot/);
     const tap = await page.$eval(`${claim('convolution')} [aria-label="tap 3"]`, (handle) =>
         Number(handle.getAttribute('aria-valuenow')),
     );
     assert.ok(tap < 0, `tap 3 is ${tap}`);
     await page.click(`${claim('convolution')} input[type=checkbox]`);
-    await says(page, 'convolution', /✓.*Largest difference/);
+    await judged(page, 'convolution', /✓.*Largest difference/);
     assert.equal((await page.$$(`${claim('convolution')} .heat`)).length, 4, 'two heads, two maps each');
 
     // The keyboard does the same.
@@ -154,7 +139,7 @@ onPage('a head of attention is the convolution that is drawn', 'theorems', {}, a
         now,
     );
     await reload(page);
-    await says(page, 'convolution', /✓.*Largest difference/);
+    await judged(page, 'convolution', /✓.*Largest difference/);
     assert.equal(
         await page.$eval(`${claim('convolution')} [aria-label="tap 3"]`, (handle) =>
             Number(handle.getAttribute('aria-valuenow')),
@@ -164,39 +149,39 @@ onPage('a head of attention is the convolution that is drawn', 'theorems', {}, a
 });
 
 onPage('attention fails at recall, and the filter mends it', 'theorems', {}, async (page) => {
-    await says(page, 'recall', /✓.*ab was followed by e/);
+    await judged(page, 'recall', /✓.*ab was followed by e/);
     assert.ok(value(await text(page, `${claim('recall')} .verdict b`)) < 1e-4);
     await says(page, `${claim('recall')} .wanted .number`, '1.000');
     await page.click(`${claim('recall')} input[type=checkbox]`);
-    await says(page, 'recall', /✗.*Without the filter every letter matches itself/);
+    await judged(page, 'recall', /✗.*Without the filter every letter matches itself/);
     assert.ok(value(await text(page, `${claim('recall')} .verdict b`)) > 0.5);
     await page.click(`${claim('recall')} input[type=checkbox]`);
     await type(page, 'recall', 'abcABC9 dd');
-    await says(page, 'recall', /✗|·|✓.*/);
+    await judged(page, 'recall', /✗|·|✓.*/);
     assert.equal(await page.$eval(`${claim('recall')} .text-field input`, (i) => i.value), 'abcabcdd');
-    await says(page, 'recall', /dd did not stand here before/);
+    await judged(page, 'recall', /dd did not stand here before/);
     await type(page, 'recall', 'abhabgab');
-    await says(page, 'recall', /ab stood here 2 times before/);
+    await judged(page, 'recall', /ab stood here 2 times before/);
     await type(page, 'recall', 'cabhdgcab');
     await press(page, 'recall', 'N = 3');
-    await says(page, 'recall', /cab was followed by h/);
+    await judged(page, 'recall', /cab was followed by h/);
     await setRange(page, 'recall', 'c,', 0);
-    await says(page, 'recall', /it says something from c/);
+    await judged(page, 'recall', /it says something from c/);
     await press(page, 'recall', 'values');
     await setRange(page, 'recall', 'c,', 300);
-    await says(page, 'recall', /✓.*cab was followed by h/);
+    await judged(page, 'recall', /✓.*cab was followed by h/);
 });
 
 onPage('signals are copied in order, repeated ones are not', 'theorems', {}, async (page) => {
-    await says(page, 'copying', /✓.*Every signal in its order/);
+    await judged(page, 'copying', /✓.*Every signal in its order/);
     const out = await page.$$eval(`${claim('copying')} td.answer`, (all) =>
         all.map((each) => each.textContent),
     );
     assert.deepEqual(out, ['d', 'a', 'c', 'b', 'e']);
     await type(page, 'copying', 'a.b.a');
-    await says(page, 'copying', /a b a comes out as b/);
+    await judged(page, 'copying', /a b a comes out as b/);
     await type(page, 'copying', 'h');
-    await says(page, 'copying', /✓/);
+    await judged(page, 'copying', /✓/);
 });
 
 onPage('landmarks succeed as the integral says', 'theorems', {}, async (page) => {
@@ -206,7 +191,7 @@ onPage('landmarks succeed as the integral says', 'theorems', {}, async (page) =>
         { timeout: 120_000, polling: 200 },
         claim('landmarks'),
     );
-    await says(page, 'landmarks', /✓.*At the predicted width/);
+    await judged(page, 'landmarks', /✓.*At the predicted width/);
     const [one, four] = await page.$$eval(`${claim('landmarks')} .verdict b`, (all) =>
         all.map((each) => parseFloat(each.textContent)),
     );
@@ -218,14 +203,14 @@ onPage(
     'theorems',
     {},
     async (page) => {
-        await says(page, 'triangle', /✓.*0\.9000.*Within σ/);
+        await judged(page, 'triangle', /✓.*0\.9000.*Within σ/);
         await press(page, 'triangle', 'moving average, out of reach');
-        await says(page, 'triangle', /✓.*Stable, but no pair of sigmoids/);
+        await judged(page, 'triangle', /✓.*Stable, but no pair of sigmoids/);
         await press(page, 'triangle', 'unstable');
-        await says(page, 'triangle', /✗.*1\.0247.*grows/);
+        await judged(page, 'triangle', /✗.*1\.0247.*grows/);
         const box = await still(page, `${claim('triangle')} .catch.free`);
         await page.mouse.click(box.x + box.width * 0.5, box.y + box.height * 0.45);
-        await says(page, 'triangle', /✓/);
+        await judged(page, 'triangle', /✓/);
         assert.ok((await page.$$(`${claim('triangle')} .pole`)).length === 2);
     },
 );
@@ -244,11 +229,11 @@ onPage('the causality maps show the leaks and their cures', 'theorems', {}, asyn
         await page.waitForSelector(
             `${claim('causality')} [aria-busy=false], ${claim('causality')} .pair:not([aria-busy=true])`,
         );
-        await says(page, 'causality', new RegExp(`✗Sees ${ahead} rows ahead; the code says ${ahead}`));
+        await judged(page, 'causality', new RegExp(`✗Sees ${ahead} rows ahead; the code says ${ahead}`));
         assert.match((await both())[1], /✓Sees nothing of the future/);
     }
     await press(page, 'causality', 'CHELA, Mamba');
-    await says(page, 'causality', /✓Sees nothing/);
+    await judged(page, 'causality', /✓Sees nothing/);
 });
 
 onPage(
@@ -393,7 +378,7 @@ onPage('the self-check stops when asked, and runs again', 'verify', {}, async (p
 });
 
 onPage('a worker that dies is told, and has a successor', 'theorems', {}, async (page) => {
-    await says(page, 'recall', /✓.*ab was followed by e/);
+    await judged(page, 'recall', /✓.*ab was followed by e/);
     for (const worker of page.workers())
         await worker
             .evaluate(
@@ -405,9 +390,9 @@ onPage('a worker that dies is told, and has a successor', 'theorems', {}, async 
             .catch(() => {});
     await new Promise((done) => setTimeout(done, 300));
     await press(page, 'recall', 'N = 1');
-    await says(page, 'recall', /b stood here 2 times before/);
+    await judged(page, 'recall', /b stood here 2 times before/);
     await type(page, 'recall', 'abcdefga');
-    await says(page, 'recall', /✓.*a was followed by b/);
+    await judged(page, 'recall', /✓.*a was followed by b/);
 });
 
 onPage('a dead worker ends the self-check with a sentence', 'verify', {}, async (page) => {
