@@ -70,7 +70,7 @@ $(call script, install,  package/install.test.mjs,          $(PROGRAM) scripts/e
 $(call script, pytorch,  package/pytorch.test.mjs,          $(wildcard examples/pytorch/*.py) build/seqmix $(MODULE))
 $(call script, equations, package/equations.test.mjs,       build/seqmix $(MODULES))
 $(call script, export,   package/export.test.mjs,           build/seqmix $(MODULE))
-$(call script, arm,      package/arm.sh,                    build/seqmix proofs_tests/digests.txt)
+$(call script, arm,      package/arm.sh,                    proofs_tests/package/rank.c build/libseqmix.a build/seqmix proofs_tests/digests.txt)
 $(call script, musl,     package/musl.sh,                   build/seqmix proofs_tests/digests.txt)
 # The page in real browsers: each file of proofs_tests/page/ is one program.
 PAGE_TESTS := $(patsubst proofs_tests/page/%.test.mjs,%,$(wildcard proofs_tests/page/*.test.mjs))
