@@ -56,8 +56,9 @@ const preset presets[] = {
     {"ablations", "LaS in parts",
      "mixer=las&task=smnist&length=196&width=16&heads=2&blocks=1&window=3&pool=centred&steps=800"
      "~pool=none~las_decay=none~las_decay=alibi~pool=none&las_decay=none",
-     "Both, decay alone (L), pooling alone (S), ALiBi with pooling, neither; procedural digits of 14 x 14 pixels.",
-     "Pooling helps, the decay costs: ALiBi with pooling leads, then S."},
+     "Both, decay alone (pool=none), pooling alone (las_decay=none), ALiBi with pooling, neither; procedural "
+     "digits of 14 x 14 pixels.",
+     "Pooling helps, the decay costs: ALiBi with pooling leads, then pooling alone."},
     {"dictionary", "The same key twice",
      "mixer=cat&task=dict_ar&width=32&batch=32&rate=0.01&steps=400~mixer=lincat~mixer=attention~mixer=las"
      "~mixer=attention&blocks=2&position=learned",

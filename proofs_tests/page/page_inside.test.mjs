@@ -20,9 +20,9 @@ onPage(
             /mostly of the token before/.test(document.querySelector('.learnt-sentence')?.textContent ?? ''),
         );
         assert.deepEqual((await figures(page)).slice(0, 3), [
-            'filter on the queries',
-            'filter on the keys',
-            'filter on the values',
+            'filter on the queries, by tokens back',
+            'filter on the keys, by tokens back',
+            'filter on the values, by tokens back',
         ]);
         await says(page, '.plot .say', /Theorem 1/);
         const taps = await page.$$eval('.plot', (all) =>

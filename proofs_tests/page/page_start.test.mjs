@@ -199,6 +199,14 @@ onPage(
         assert.equal(await page.$$eval('#step-2 polyline', (all) => all.length), 0);
         await says(page, '#step-3 .switch', /filter off/);
         assert.equal(await page.$$eval('#step-3 .of-keys', (all) => all.length), 0);
+        for (const [now, curves] of [
+            ['on', 2], // the curve and its name
+            ['off', 0],
+        ]) {
+            await page.$eval('.switch', (one) => one.click());
+            await says(page, '.switch', `filter ${now}`);
+            assert.equal(await page.$$eval('#step-3 .of-keys', (all) => all.length), curves);
+        }
         // (By key: while models train the text above a button grows, and a pointer would miss it.)
         await page.evaluate(() =>
             [...document.querySelectorAll('button')].find((one) => one.textContent === 'It guesses').focus(),
@@ -242,5 +250,16 @@ onPage(
         await allReady(page);
         await says(page, '.views [aria-current]', 'Experiment');
         assert.equal((await runs(page))[0].step, 0, 'a link waits for Start');
+        // Start's sheet stays when the view goes: it must not reach what other views call arcs and pairs.
+        const arc = () => page.$eval('.theorems .arcs path', (one) => getComputedStyle(one).stroke);
+        await goto(page, `${home}${RACE}!view=theorems`);
+        await page.waitForSelector('.theorems .arcs path');
+        const alone = await arc();
+        await goto(page, `${home}${RACE}!view=start`);
+        await page.waitForSelector('#step-1');
+        await page.evaluate(() => (location.hash = location.hash.replace('start', 'theorems')));
+        await page.waitForSelector('.theorems .arcs path');
+        assert.equal(await arc(), alone);
+        assert.notEqual(alone, 'none');
     },
 );

@@ -81,7 +81,8 @@ function filterSentence({ data, shape }: Tensor): string {
     return (
         `A key is made mostly of ${back} (weight ${round(taps[most]!)})` +
         (most > 0
-            ? `, and of its own token by ${round(own)}: so a value carries the key that stands before it, and a question finds it.`
+            ? `, and of its own token by ${round(own)}: so a value carries the key that stands before it, and a question finds it.` +
+              (taps[most]! < 0 ? ' (Below zero is as good: the questions learn to look for it.)' : '')
             : ': it does not look back.')
     );
 }

@@ -107,9 +107,14 @@ export function Plot({ label, values, xLabel, from, to, stems, wanted }: PlotPro
     const x = (i: number) => LEFT + (i + 0.5) * step;
     const y = (v: number) => TOP + ((high - v) / (high - low || 1)) * (HEIGHT - TOP - BOTTOM);
     const wide = Math.max(2, Math.min(18, 0.5 * step));
+    // A few bars have a number each; what is counted is then said above.
+    const each = stems && n <= 8;
+    const marks: (readonly [number, string])[] = each
+        ? Array.from({ length: n }, (_, i) => [x(i), String(i)] as const)
+        : [[x(0), from], [(LEFT + WIDTH) / 2, xLabel], ...(n > 1 ? [[x(n - 1), to] as const] : [])];
     return (
         <figure class="plot">
-            <figcaption>{label}</figcaption>
+            <figcaption>{each ? `${label}, by ${xLabel}` : label}</figcaption>
             <svg
                 viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
                 role="img"
@@ -159,17 +164,11 @@ export function Plot({ label, values, xLabel, from, to, stems, wanted }: PlotPro
                         {round(low)}
                     </text>
                 )}
-                <text x={x(0)} y={HEIGHT - 5} text-anchor="middle">
-                    {from}
-                </text>
-                {n > 1 && (
-                    <text x={x(n - 1)} y={HEIGHT - 5} text-anchor="middle">
-                        {to}
+                {marks.map(([at, name]) => (
+                    <text key={at} x={at} y={HEIGHT - 5} text-anchor="middle">
+                        {name}
                     </text>
-                )}
-                <text x={(LEFT + WIDTH) / 2} y={HEIGHT - 5} text-anchor="middle">
-                    {xLabel}
-                </text>
+                ))}
             </svg>
             {wanted && <p class="say">Outlined: {wanted.label}.</p>}
         </figure>
