@@ -1,5 +1,6 @@
 """seqmix.torch's modules: every mixer, in its modes, gives a run's logits from its checkpoint, and autograd
 the run's gradients."""
+import json
 import pickle
 
 import numpy as np
@@ -9,6 +10,7 @@ torch = pytest.importorskip("torch", reason="needs python3 with torch (python3-t
 
 import seqmix
 import seqmix.torch as st
+from seqmix._program import output
 
 SMALL = "&task=mqar&length=32&vocab=32&pairs=4&width=16&batch=4&steps=6"
 MODES = """attention attention&position=rope&heads=2&norm=layer&mlp=2
@@ -25,6 +27,9 @@ longconv&squash=0.02&skip=0 ema s4d s4d&s4d_kind=real mamba gla&heads=2 deltanet
 gated_deltanet&heads=2 mamba2&heads=2 chela chela&residual=1&squash=0.05 chela&fused=1 focus&bins=4
 focus&bins=4&iir=carry&theta=triangle&hyper=joint focus_h&bins=4&iir=literal&theta=bounded retnet&heads=4 based&heads=2&feature_width=4 hyena
 hyena&hyena_order=3&bands=0 lstm gru equations&heads=2 equations&blocks=2&norm=rms&residual=0""".split()
+# and all that the program's own tests take through every mixer: a new one is tried without being named here
+TABLE = json.loads(output("help", "--json"))["modes"]
+MODES += [f"{name}&heads=2&{mode}" for name, modes in TABLE.items() for mode in modes.split("~") if mode]
 STACKS = """mixers=cat,gla,attention&heads=2&blocks=4&block0.filter=5&norm=rms
 mixers=lstm,ema&mlp=1&blocks=2 mixer=cat&heads=2&blocks=2&block1.filter=2""".split()
 
@@ -60,6 +65,15 @@ def test_logits_and_gradients(mode):
     for name, weight in model.named_parameters():
         theirs = run.tensors[f"grad:{name}"]
         assert abs(weight.grad.numpy() - theirs).max() <= 1e-4 * max(abs(theirs).max(), 0.1 * most), name
+
+
+def test_what_training_alone_does_is_not_done():
+    run = seqmix.Run(f"mixer=cat&norm=batch&mlp=1&dropout=0.3{SMALL}")
+    run.step(5)
+    tokens = run.look(0).tokens
+    run.predict(tokens)
+    mine = st.Model(run)(torch.tensor(tokens)[None])[0].detach().numpy()
+    assert abs(mine - run.tensors["logits"]).max() <= 1e-5 * abs(run.tensors["logits"]).max()
 
 
 def test_checkpoints_and_configs(tmp_path):

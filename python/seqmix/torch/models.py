@@ -1,5 +1,6 @@
 """Our models as modules of PyTorch: each mixer a function of its weights, as model/mixers/NAME.c has it, over
-the kernels of this package; the names of the weights are those of the checkpoints. Long because it has a function for each mixer."""
+the kernels of this package; the names of the weights are those of the checkpoints. Long because it has a
+function for each mixer."""
 from __future__ import annotations
 
 import math
@@ -302,8 +303,9 @@ def _focus(c: Config, w: Weights, x: Tensor) -> Tensor:
     if "theta_raw" in w:  # Focus-H: the same in every bin
         theta = _theta(c, w["theta_raw"]).expand(B, bins, D, -1, 2)
     else:  # of a bin, from the bin before; 0 in bin 0
-        e = F.adaptive_max_pool1d(_long(c, w, x).transpose(1, 2), bins * int(c["oversample"]))
-        e = e.unflatten(2, (bins, -1)).transpose(1, 2)  # [B][bins][D][O]
+        heard = [_long(c, w, x)] + ([conv1d(x, w["local_k"])] if c["hyper"] == "local_global" else [])
+        pooled = [F.adaptive_max_pool1d(t.mT, bins * int(c["oversample"])) for t in heard]  # [B][D][bins O]
+        e = torch.cat([p.unflatten(2, (bins, -1)).transpose(1, 2) for p in pooled], -1)  # [B][bins][D][O]
         e = e.flatten(2) if c["hyper"] == "joint" else e
         raw = torch.sigmoid(e @ w["hyper_w1"] + w["hyper_b1"]) @ w["hyper_w2"] + w["hyper_b2"]
         theta = _theta(c, raw.reshape(B, bins, D, -1, 2))
@@ -460,8 +462,8 @@ def _part(found: Mapping[str, Any], prefix: str) -> dict[str, Any]:
 class Model(_Tree):
     """A whole model of ours: tokens [B][L] or values [B][L][C] to logits [B][L][classes], or [B][1][classes]
     where the task wants one answer. source as in `Mixer`. state_dict has the names of a checkpoint:
-    model.load_state_dict(seqmix.torch.weights("run.st")). The same numbers as the run's to rounding. Errors:
-    SeqmixError."""
+    model.load_state_dict(seqmix.torch.weights("run.st")). The same numbers as the run's evaluation to rounding:
+    nothing is dropped (dropout=), batch norm uses its running statistics. Errors: SeqmixError."""
 
     def __init__(self, source: Any) -> None:
         run, ours = _opened(source)
