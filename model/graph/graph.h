@@ -137,9 +137,10 @@ struct graph {
     share share;
     // of a stream
     size_t state_n; // floats of a state
-    float *again;   // inputs and output of an operation that is run again
-    int endless;    // the sequence may be longer than L: nothing may hang on L
-    int grows;      // a state needs more memory the longer the sequence may be
+    size_t again_n;
+    float *again; // [again_n] inputs and output of an operation that is run again
+    int endless;  // the sequence may be longer than L: nothing may hang on L
+    int grows;    // a state needs more memory the longer the sequence may be
 };
 
 // ---- Building -------------------------------------------------------------------------------------------
@@ -212,8 +213,9 @@ void graph_share_counts(graph *g, uint64_t *counts, size_t n);
 
 // ---- Reading on (stream.c) --------------------------------------------------------------------------------
 enum { STREAM_ROWS = 64 }; // pushed at a time
-// Plan a GRAPH_STREAM, once it is built: the memory of a push, and how large a state is (g->state_n floats,
-// zeros at first).
+// Of a GRAPH_STREAM, once it is built: how large a state is (g->state_n floats, zeros at first); then, planned,
+// the memory of a push.
+void graph_stream_count(graph *g);
 int graph_stream_plan(graph *g, smx_error *error);
 // What no row reaches: tables, kernels of weights. Once, and after weights have changed.
 void graph_stream_begin(graph *g);

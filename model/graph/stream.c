@@ -41,7 +41,7 @@ static int has_rows(const graph *g, const tensor *t) {
     return t->rank >= 3 && t->shape[0] == g->B && t->shape[1] == g->span;
 }
 
-int graph_stream_plan(graph *g, smx_error *error) {
+void graph_stream_count(graph *g) {
     uint64_t state = 0;
     size_t most = 0;
     for (size_t k = 0; k < g->n_nodes && !g->failed; k++) {
@@ -54,7 +54,11 @@ int graph_stream_plan(graph *g, smx_error *error) {
         if (state > GRAPH_MOST || most > GRAPH_MOST) graph_fail(g, "out of memory for a state");
     }
     g->state_n = (size_t)state;
-    g->again = graph_own(g, most * sizeof *g->again);
+    g->again_n = most;
+}
+
+int graph_stream_plan(graph *g, smx_error *error) {
+    g->again = graph_own(g, g->again_n * sizeof *g->again);
     return graph_plan(g, NULL, error);
 }
 

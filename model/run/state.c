@@ -32,7 +32,14 @@ static int check_causal(const smx_run *r, size_t length, smx_error *error) {
     return config_fail(error, r->c, "mixer", "causal: a row hears of %zu rows after it", ahead);
 }
 
-static int build(stream *s, const smx_run *r, size_t length, smx_error *error) {
+// given: floats that a file has for such a state; 0: any. Asked before memory of their size is.
+static int check_floats(const stream *s, uint64_t given, smx_error *error) {
+    if (!given || given == floats_of(s)) return 0;
+    return error_say(error, "the state holds %llu numbers, and %zu belong to %zu sequences of this model",
+                     (unsigned long long)given, floats_of(s), s->B);
+}
+
+static int build(stream *s, const smx_run *r, size_t length, uint64_t given, smx_error *error) {
     graph *g = s->g = graph_new(GRAPH_STREAM, (params *)&r->weights, s->B, length);
     if (!g) return error_say(error, "out of memory for a state");
     g->direct = 1;
@@ -41,6 +48,8 @@ static int build(stream *s, const smx_run *r, size_t length, smx_error *error) {
     if (!g->failed && g->endless && g->grows)
         return config_fail(error, r->c, "mixer",
                            "told how many rows come at most: its memory grows with them");
+    graph_stream_count(g);
+    if (!g->failed && check_floats(s, given, error)) return -1;
     if (graph_stream_plan(g, error)) return -1;
     const size_t numbers = r->train.task.channels ? r->train.task.channels : 1;
     s->inputs = calloc(s->B * g->span * numbers, sizeof(float));
@@ -51,10 +60,10 @@ static int build(stream *s, const smx_run *r, size_t length, smx_error *error) {
 }
 
 // The graph for such states, made where there is none yet.
-static stream *stream_of(smx_run *r, size_t B, size_t most, smx_error *error) {
+static stream *stream_of(smx_run *r, size_t B, size_t most, uint64_t given, smx_error *error) {
     enum { MOST_ROWS = 1 << 26, MOST_SEQUENCES = 1 << 16 };
     for (stream *s = r->streams; s; s = s->next)
-        if (s->B == B && s->most == most) return s;
+        if (s->B == B && s->most == most) return check_floats(s, given, error) ? NULL : s;
     const size_t length = most ? most : r->c->common.length > STREAM_ROWS ? r->c->common.length : STREAM_ROWS;
     if (!B || B > MOST_SEQUENCES || most > MOST_ROWS / B) {
         error_say(error, "%zu sequences of %zu rows: allowed are 1 to %d, and %d rows in all", B, most,
@@ -70,7 +79,7 @@ static stream *stream_of(smx_run *r, size_t B, size_t most, smx_error *error) {
     }
     s->B = B;
     s->most = most;
-    if (build(s, r, length, error)) {
+    if (build(s, r, length, given, error)) {
         stream_free(s);
         return NULL;
     }
@@ -88,15 +97,13 @@ static void stream_release(smx_run *r, stream *s) {
 
 // ---- States ---------------------------------------------------------------------------------------------
 
-smx_run_state *smx_state_open(smx_run *r, size_t sequences, size_t most, smx_error *error) {
-    const run_mode before = run_enter(r);
-    stream *s = stream_of(r, sequences, most, error);
-    run_leave(before);
-    smx_run_state *state = s ? calloc(1, sizeof *state) : NULL;
+// A new one over this graph, which goes with it where nothing else uses it; NULL: without memory.
+static smx_run_state *state_of(smx_run *r, stream *s, smx_error *error) {
+    smx_run_state *state = calloc(1, sizeof *state);
     if (state) state->memory = calloc(floats_of(s), sizeof *state->memory);
     if (!state || !state->memory) {
-        if (s) error_say(error, "out of memory for a state of %zu bytes", floats_of(s) * sizeof(float));
-        if (s) stream_release(r, s);
+        error_say(error, "out of memory for a state of %zu bytes", floats_of(s) * sizeof(float));
+        stream_release(r, s);
         free(state);
         return NULL;
     }
@@ -105,6 +112,13 @@ smx_run_state *smx_state_open(smx_run *r, size_t sequences, size_t most, smx_err
     state->stream = s;
     state->step = r->step;
     return state;
+}
+
+smx_run_state *smx_state_open(smx_run *r, size_t sequences, size_t most, smx_error *error) {
+    const run_mode before = run_enter(r);
+    stream *s = stream_of(r, sequences, most, 0, error);
+    run_leave(before);
+    return s ? state_of(r, s, error) : NULL;
 }
 
 void smx_state_close(smx_run_state *state) {
@@ -117,7 +131,7 @@ void smx_state_close(smx_run_state *state) {
 
 uint64_t smx_state_bytes(smx_run *r, size_t sequences, size_t most, smx_error *error) {
     const run_mode before = run_enter(r);
-    stream *s = stream_of(r, sequences, most, error);
+    stream *s = stream_of(r, sequences, most, 0, error);
     const uint64_t bytes = s ? floats_of(s) * sizeof(float) : 0;
     if (s) stream_release(r, s);
     run_leave(before);
@@ -254,7 +268,10 @@ static int check_state(const smx_run *r, const unsigned char *bytes, size_t size
         return error_say(error, "the state is damaged, or was changed: its checksum does not fit");
     if (words[MODEL] != model_hash(r))
         return error_say(error, "this is the state of another model, or of other weights");
-    if (words[SEQUENCES] > SIZE_MAX || words[MOST] > SIZE_MAX || (words[MOST] && words[ROWS] > words[MOST]))
+    if (words[SEQUENCES] > words[FLOATS]) // each has an answer at least
+        return error_say(error, "the state holds %llu numbers for %llu sequences",
+                         (unsigned long long)words[FLOATS], (unsigned long long)words[SEQUENCES]);
+    if (words[MOST] > SIZE_MAX || (words[MOST] && words[ROWS] > words[MOST]))
         return error_say(error, "the state has read %llu rows of at most %llu",
                          (unsigned long long)words[ROWS], (unsigned long long)words[MOST]);
     return 0;
@@ -263,15 +280,18 @@ static int check_state(const smx_run *r, const unsigned char *bytes, size_t size
 smx_run_state *smx_state_load(smx_run *r, const void *bytes, size_t size, smx_error *error) {
     uint64_t words[WORDS];
     if (check_state(r, bytes, size, words, error)) return NULL;
-    smx_run_state *state = smx_state_open(r, (size_t)words[SEQUENCES], (size_t)words[MOST], error);
+    const run_mode before = run_enter(r);
+    stream *stream = stream_of(r, (size_t)words[SEQUENCES], (size_t)words[MOST], words[FLOATS], error);
+    run_leave(before);
+    smx_run_state *state = stream ? state_of(r, stream, error) : NULL;
     if (!state) return NULL;
-    const size_t floats = floats_of(state->stream);
-    int finite = words[FLOATS] == floats;
-    if (finite) memcpy(state->memory, (const char *)bytes + sizeof magic + 8 * WORDS, 4 * floats);
+    const size_t floats = floats_of(stream);
+    memcpy(state->memory, (const char *)bytes + sizeof magic + 8 * WORDS, 4 * floats);
+    int finite = 1;
     for (size_t i = 0; i < floats; i++) finite &= isfinite(state->memory[i]);
     state->rows = words[ROWS];
     if (finite) return state;
     smx_state_close(state);
-    error_say(error, "the state holds numbers that no reading leaves, or not as many as this model's");
+    error_say(error, "the state holds numbers that no reading leaves");
     return NULL;
 }

@@ -7,7 +7,9 @@
 #include <malloc.h>
 
 #include "model/mixers/mixer.h"
+#include "kernels/hash.h"
 #include <seqmix/run.h>
+#include <seqmix/state.h>
 
 void *__real_malloc(size_t);
 void *__real_calloc(size_t, size_t);
@@ -152,8 +154,33 @@ static void what_is_said_is_held(void **state) {
     print_message("at most %.3f of what is said, with an evaluation %.2f\n", worst, worst_evaluation);
 }
 
+// 300 bytes that speak of 64 million rows are refused before memory for those is asked for.
+static void a_states_file_asks_for_no_more_than_it_holds(void **state) {
+    (void)state;
+    enum { MOST = 8 + 3 * 8 }; // in the file: letters, version, model, sequences
+    smx_error e = {0};
+    smx_run *r = smx_run_open("mixer=attention&task=mqar", &e);
+    smx_run_state *s = r ? smx_state_open(r, 1, 4, &e) : NULL;
+    size_t size = 0;
+    unsigned char *file = s ? smx_state_save(s, &size, &e) : NULL;
+    if (!file) check_fail("%s", e.message);
+    smx_state_close(s);
+    file[MOST] = 0;
+    file[MOST + 3] = 4; // 2^26
+    const uint64_t sum = hash_bytes(HASH_START, file, size - 8);
+    for (int i = 0; i < 8; i++) file[size - 8 + (size_t)i] = (unsigned char)(sum >> 8 * i);
+    const long before = most_bytes = bytes;
+    assert_null(smx_state_load(r, file, size, &e));
+    assert_non_null(strstr(e.message, "numbers, and"));
+    if (most_bytes - before > 1 << 24) check_fail("it asked for %ld bytes", most_bytes - before);
+    assert_int_equal(bytes, before);
+    free(file);
+    smx_run_close(r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_whole_experiment), cmocka_unit_test(every_mixer),
-                                       cmocka_unit_test(what_is_said_is_held)};
+                                       cmocka_unit_test(what_is_said_is_held),
+                                       cmocka_unit_test(a_states_file_asks_for_no_more_than_it_holds)};
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }
