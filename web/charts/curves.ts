@@ -66,7 +66,7 @@ export class Curves {
                 width: Math.max(80, host.clientWidth),
                 height: Math.max(80, host.clientHeight),
                 legend: { show: false },
-                padding: [8, kind.line ? 2.75 * rem : 20, 0, 0], // names of lines stand right of what is drawn
+                padding: [8, kind.line ? 2.75 * rem : 20, 0, 0], // names stand right of what is drawn
                 cursor: {
                     y: false,
                     points: { show: false },

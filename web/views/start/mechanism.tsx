@@ -150,7 +150,7 @@ export function Hands({ children }: StepProps) {
 type Stage = 1 | 2 | 3;
 const STAGE_TIME = 1800; // milliseconds that each stage stands while the answer is played
 
-/** The stage that is shown, and a way to play all three, which happens by itself when `host` is first seen. */
+/** The stage shown, and a way to play all three, which happens by itself when `host` is first seen. */
 function useStages(host: { current: HTMLElement | null }, ready: boolean) {
     const [stage, setStage] = useState<Stage>(3);
     const timer = useRef<ReturnType<typeof setTimeout>>();
