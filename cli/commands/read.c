@@ -67,7 +67,12 @@ static int read_text(smx_run_state *state, FILE *in, const options *o) {
         judged += n - first;
     }
     if (!status && ferror(in)) status = cli_fail("read: %s cannot be read: %s", o->in, strerror(errno));
-    const double bits = judged ? nats / 0.69314718055994531 / (double)judged : 0.0;
+    if (!status && !judged)
+        status =
+            cli_fail("read: %s has %llu bytes: a text must have at least 2, the first is what the second "
+                     "is judged after",
+                     o->in, (unsigned long long)read);
+    const double bits = nats / 0.69314718055994531 / (double)judged;
     if (!status && o->json)
         printf("{\"bytes\":%llu,\"bits\":%.9g,\"state_bytes\":%llu}\n", (unsigned long long)read, bits,
                (unsigned long long)form.bytes);

@@ -142,6 +142,7 @@ test('read: bits per character of a text of any length, an answer a row, in the 
     assert.equal(status, 2);
     assert.match(stderr, /line 2 is 'x': it must be 1 numbers/);
     refused(['read', states], 'needs --in');
+    refused(['read', sample, '--in', '/dev/null'], 'at least 2');
     writeFileSync(file('long'), 'a'.repeat(300));
     refused(['read', sample, '--in', file('long'), '--most', '200'], 'at most 200');
 });
