@@ -167,7 +167,7 @@ onPage('attention fails at recall, and the filter mends it', 'theorems', {}, asy
     await judged(page, 'recall', /cab was followed by h/);
     await setRange(page, 'recall', 'c,', 0);
     await judged(page, 'recall', /it says something from c/);
-    await press(page, 'recall', 'values');
+    await press(page, 'recall', 'values (of the letter after)');
     await setRange(page, 'recall', 'c,', 300);
     await judged(page, 'recall', /✓.*cab was followed by h/);
 });

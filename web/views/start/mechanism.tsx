@@ -136,7 +136,7 @@ export function Hands({ children }: StepProps) {
                             : (right ?? 1) > 0.9
                               ? 'It still works.'
                               : (right ?? 1) < 0.1
-                                ? `Recall is gone, it does worse than a guess: the question ${written(tokens[question.value]!)} looks at ${written(tokens[mostOf(rowOf(now.look))]!)} now, which is not where its number stands.`
+                                ? `Recall is gone, it does worse than a guess: the question ${written(tokens[question.value]!)} looks at ${written(tokens[mostOf(rowOf(now.look))]!)} now, and its number stands elsewhere.`
                                 : (right ?? 1) < 0.25
                                   ? 'Recall is gone: no better than guessing.'
                                   : 'It works in part.'}
