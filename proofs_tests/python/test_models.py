@@ -23,7 +23,8 @@ cat&heads=2&filter_norm=qk cat&filter_norm=qkv cat&heads=2&filter_kind=multi_hea
 cat&heads=2&filter_kind=maps
 cat&heads=4&filter_kind=maps&position=alibi cat&heads=2&value_filter=two_sided lincat&heads=2 lincat&heads=2&filter_kind=multi_head linear&heads=2
 linear&normaliser=rms linear&normaliser=none lcat&heads=2 lcat&landmark=rho lcat&dense_keys=filtered longconv
-longconv&squash=0.02&skip=0 ema s4d s4d&s4d_kind=real mamba gla&heads=2 deltanet&heads=2
+longconv&squash=0.02&skip=0 longconv&causal=0&squash=0.02 chela&causal=0&heads=2 las&causal=0&pool=centred&window=5
+ema s4d s4d&s4d_kind=real mamba gla&heads=2 deltanet&heads=2
 gated_deltanet&heads=2 mamba2&heads=2 chela chela&residual=1&squash=0.05 chela&fused=1 focus&bins=4
 focus&bins=4&iir=carry&theta=triangle&hyper=joint focus_h&bins=4&iir=literal&theta=bounded retnet&heads=4 based&heads=2&feature_width=4 hyena
 hyena&hyena_order=3&bands=0 lstm gru equations&heads=2 equations&blocks=2&norm=rms&residual=0""".split()
