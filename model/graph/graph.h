@@ -213,8 +213,8 @@ void graph_share_counts(graph *g, uint64_t *counts, size_t n);
 
 // ---- Reading on (stream.c) --------------------------------------------------------------------------------
 enum { STREAM_ROWS = 64 }; // pushed at a time
-// Of a GRAPH_STREAM, once it is built: how large a state is (g->state_n floats, zeros at first); then, planned,
-// the memory of a push.
+// Of a GRAPH_STREAM, once it is built: how large a state is (g->state_n floats, zeros at first); then,
+// planned, the memory of a push.
 void graph_stream_count(graph *g);
 int graph_stream_plan(graph *g, smx_error *error);
 // What no row reaches: tables, kernels of weights. Once, and after weights have changed.
