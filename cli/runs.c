@@ -7,6 +7,7 @@
 
 #include "model/run/language.h"
 #include "model/settings/pairs.h"
+#include "model/settings/value.h"
 
 int cli_refuse_several(const char *command, const char *config) {
     const size_t runs = config ? config_runs(config) : 1;
@@ -54,8 +55,10 @@ void cli_note_images(const char *config, const char *changes) {
 
 static int note_unread(void *run, const char *key, const char *value, smx_error *error) {
     (void)value, (void)error;
-    if (strcmp(key, "preset") && !smx_run_config_value(run, key)) // a preset becomes its keys
-        cli_note("%s is a key of another mixer or task: it says nothing in this run", key);
+    if (!strcmp(key, "preset") || smx_run_config_value(run, key)) return 0; // a preset becomes its keys
+    const char *usual = value_usual_key(key);
+    cli_note("%s is a key of another mixer or task: it says nothing in this run%s%s", key,
+             usual ? "; you may mean " : "", usual ? usual : "");
     return 0;
 }
 

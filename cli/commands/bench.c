@@ -71,7 +71,7 @@ static summary measure(bench_row *r, double seconds) {
             s[n].share = alone / s[n].wall / r->threads;
         } else if (!is_ceiling && r->flops > 0.0) {
             double t = cpu_ms(), flops = bench_ceiling(isa, CEILING_ROUNDS), took = cpu_ms() - t;
-            s[n].share = r->flops / s[n].cpu * took / flops;
+            if (flops > 0.0 && s[n].cpu > 0.0) s[n].share = r->flops / s[n].cpu * took / flops;
         }
         n++;
     }

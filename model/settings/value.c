@@ -103,13 +103,19 @@ static const struct {
     const char *theirs, *ours;
 } usual_names[] = {
     {"lr", "rate"},       {"learning_rate", "rate"}, {"dim", "width"},          {"d_model", "width"},
-    {"layers", "blocks"}, {"epochs", "steps"},       {"weight_decay", "decay"},
+    {"layers", "blocks"}, {"epochs", "steps"},       {"weight_decay", "decay"}, {"hidden", "mlp"},
 };
+
+const char *value_usual_key(const char *name) {
+    for (size_t i = 0; i < sizeof usual_names / sizeof *usual_names; i++)
+        if (!strcmp(name, usual_names[i].theirs)) return usual_names[i].ours;
+    return NULL;
+}
 
 const char *value_meant_key(const char *name, const char *(*names)(const void *of, size_t i),
                             const void *of) {
-    for (size_t i = 0; i < sizeof usual_names / sizeof *usual_names; i++)
-        if (!strcmp(name, usual_names[i].theirs)) return usual_names[i].ours;
+    const char *usual = value_usual_key(name);
+    if (usual) return usual;
     const char *nearest = names(of, 0), *one;
     for (size_t i = 1; (one = names(of, i)); i++)
         if (name_distance(name, one) < name_distance(name, nearest)) nearest = one;

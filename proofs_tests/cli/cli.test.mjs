@@ -814,7 +814,10 @@ test('train: a key of another mixer is read, and said to say nothing', () => {
     assert.doesNotMatch(plain.stderr, /note/);
     const { status, stderr } = seqmix('train', ...args.slice(0, 2), `${args[2]}&hidden=3`);
     assert.equal(status, 0, stderr);
-    assert.match(stderr, /note: hidden is a key of another mixer or task: it says nothing in this run/);
+    assert.match(
+        stderr,
+        /note: hidden is a key of another mixer or task: it says nothing in this run; you may mean mlp$/m,
+    );
 });
 
 test('eval, sweep, grid: a key that no run reads is said to say nothing, and none is swept', () => {

@@ -21,7 +21,7 @@ static tensor *build_filter(graph *g, const config *c, tensor *x) {
     const char *mode = vector_word(params_now, "mode");
     (void)c;
     tensor *theta = op_repeat(g, weight(g, "theta", 4, (uint32_t[]){bins, D, F, 2}), 1);
-    return op_iir(g, x, theta, bins, F,
+    return op_iir(g, x, theta, g->L / bins, F,
                   !strcmp(mode, "literal") ? SMX_IIR_LITERAL
                   : !strcmp(mode, "carry") ? SMX_IIR_CARRY
                                            : SMX_IIR_CAUSAL);
@@ -30,7 +30,7 @@ static tensor *build_long(graph *g, const config *c, tensor *x) {
     return long_conv(g, c, &(long_settings){vector_number(params_now, "lambda"), skip_now}, x);
 }
 static tensor *build_short_long(graph *g, const config *c, tensor *x) {
-    return short_long(g, c, &(long_settings){vector_number(params_now, "lambda"), skip_now}, 0, x);
+    return short_long(g, c, &(long_settings){vector_number(params_now, "lambda"), skip_now}, 0, 1, x);
 }
 static tensor *build_short(graph *g, const config *c, tensor *x) {
     const uint32_t D = size_now("D");

@@ -411,6 +411,7 @@ test('a checkpoint goes on with the batches of its owner, here and in a worker',
     assert.equal(here.metrics.steps, 900);
     assert.equal(here.digest(), whole.digest());
     assert.equal(await there.digest(), whole.digest());
+    assert.throws(() => lab.load(bytes, { batch: 2 }), /^SeqmixError: batch is 2: it must be a function/);
     worker.close();
 });
 

@@ -29,6 +29,10 @@ export class Run {
     constructor(memory: Memory, run: Pointer, options: OpenOptions = {}) {
         this.#memory = memory;
         this.#run = run;
+        if (options.batch !== undefined && typeof options.batch !== 'function') {
+            memory.x.lab_close(run);
+            throw new SeqmixError(`batch is ${String(options.batch)}: it must be a function of the step`);
+        }
         this.#batch = options.batch;
     }
     get #open(): Pointer {
