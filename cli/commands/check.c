@@ -21,11 +21,15 @@ static void print_line(const char *text, unsigned wanted) {
     printf("    %u: %s\n", wanted, clean);
 }
 
+// The sign of what is no number says nothing.
+static double plain(double x) { return isnan(x) ? fabs((double)NAN) : x; }
+
 static void print_rows(const check_report *r) {
     printf("\n  %-18s %9s  %-18s %-18s\n", "", "numbers", "float32 - double", "central differences");
     for (size_t i = 0; i < r->n_rows; i++) {
         const check_row *row = &r->rows[i];
-        printf("  %-18s %9zu  %8.1e of %6.0e  ", i ? row->name : "y", row->n, row->error, row->allowed);
+        printf("  %-18s %9zu  %8.1e of %6.0e  ", i ? row->name : "y", row->n, plain(row->error),
+               plain(row->allowed));
         if (row->difference >= 0)
             printf("%8.1e of  1e-05", row->difference);
         else
@@ -42,10 +46,14 @@ static void print_rest(const check_report *r, const char *text) {
     if (r->ahead != r->says_ahead)
         printf("Its operations say that it may see %zu rows ahead.\n", r->says_ahead);
     if (r->n_lengths) {
-        printf(r->stable ? "Its gradients stay: |dx| for a unit gradient at the last row is"
-                         : "Its gradients GROW with the length: |dx| for a unit gradient at the last row is");
+        int finite = 1;
+        for (size_t i = 0; i < r->n_lengths; i++) finite &= isfinite(r->growth[i]);
+        printf("Its gradients %s: |dx| for a unit gradient at the last row is", r->stable ? "stay"
+                                                                                : finite
+                                                                                    ? "GROW with the length"
+                                                                                    : "are NOT finite");
         for (size_t i = 0; i < r->n_lengths; i++)
-            printf("%s %.3g (L %zu)", i ? "," : "", r->growth[i], r->lengths[i]);
+            printf("%s %.3g (L %zu)", i ? "," : "", plain(r->growth[i]), r->lengths[i]);
         puts(".");
     }
     for (size_t i = 0; i < CHECK_COSTS; i++)
@@ -149,8 +157,10 @@ static int check(int argc, char **argv) {
     } else {
         printf("%s\n", check_passes(r) ? "The equations pass." : "The equations do NOT pass.");
         printf(
-            "On %zu rows: the float32 run %s what the oracle computes in double, and its gradients %s gradients.\n",
-            r->length, r->computes ? "computes" : "does NOT compute", r->differentiates ? "are" : "are NOT");
+            "On %zu rows: the float32 run %s what the oracle computes in double, and its gradients %s with differences of "
+            "its outputs.\n",
+            r->length, r->computes ? "computes" : "does NOT compute",
+            r->differentiates ? "agree" : "do NOT agree");
         print_rows(r);
         print_rest(r, equations);
         status = !check_passes(r);

@@ -77,7 +77,7 @@ function Report({ report, text }: { report: EquationCheck; text: string }) {
                 <Verdict good={report.computes}>
                     float32 computes what the oracle computes in double, on {report.length} rows
                 </Verdict>
-                <Verdict good={report.differentiates}>its gradients are gradients</Verdict>
+                <Verdict good={report.differentiates}>its gradients agree with differences</Verdict>
                 <Verdict good={!ahead || ahead <= report.saysAhead ? 1 : 0}>
                     {ahead
                         ? `it sees ${ahead} rows ahead, because of line ${aheadLine}: ${text.split('\n')[aheadLine - 1]?.trim()}`
