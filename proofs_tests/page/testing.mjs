@@ -24,6 +24,7 @@ after(() => browser.lab?.close());
 export function onPage(name, hash, options, body) {
     test(name, { skip, timeout: 180_000 }, async () => {
         const { page, complaints, close } = await browser.lab.open(hash, options);
+        page.setDefaultTimeout(120_000);
         try {
             await body(page);
             assert.deepEqual(complaints, []);
@@ -62,27 +63,39 @@ export async function goto(page, address) {
     await settled(page);
 }
 export const hash = (page) => page.evaluate(() => location.hash);
-/** Press the button that is called so, with the pointer, once it stands still: what is trained above it may
- * still be growing. (By role and name through the browser, Firefox takes long while a page is busy.) */
+/**
+ * Press the button that is called so, with the pointer, once it stands still: what is trained above it may
+ * still be growing, and a press that it did not hear is pressed again. (By role and name through the browser,
+ * Firefox takes long while a page is busy.)
+ */
 export async function press(page, name) {
-    const button = await page.waitForFunction(
-        (wanted) => {
-            const called = (one) =>
-                one.getAttribute('aria-label') ?? one.textContent.replace(/\s+/g, ' ').trim();
-            const one = [...document.querySelectorAll('button')].find(
-                (one) => called(one) === wanted && !one.disabled,
-            );
-            if (!one) return false;
-            one.scrollIntoView({ block: 'nearest', behavior: 'instant' });
-            const { left, top } = one.getBoundingClientRect();
-            const stood = one.seenAt === `${left} ${top}`;
-            one.seenAt = `${left} ${top}`;
-            return stood && one;
-        },
-        { timeout: 60_000, polling: 50 },
-        name,
-    );
-    await button.click();
+    for (let tries = 0; tries < 5; tries++) {
+        const button = await page.waitForFunction(
+            (wanted) => {
+                const called = (one) =>
+                    one.getAttribute('aria-label') ?? one.textContent.replace(/\s+/g, ' ').trim();
+                const one = [...document.querySelectorAll('button')].find(
+                    (one) => called(one) === wanted && !one.disabled,
+                );
+                if (!one) return false;
+                one.scrollIntoView({ block: 'nearest', behavior: 'instant' });
+                const { left, top } = one.getBoundingClientRect();
+                const stood = one.seenAt === `${left} ${top}`;
+                one.seenAt = `${left} ${top}`;
+                return stood && one;
+            },
+            { timeout: 60_000, polling: 50 },
+            name,
+        );
+        await button.evaluate((one) => {
+            one.heard = false;
+            one.addEventListener('click', () => (one.heard = true), { once: true, capture: true });
+        });
+        await button.click();
+        // (a page that it sent elsewhere cannot be asked: it has heard)
+        if (await button.evaluate((one) => one.heard).catch(() => true)) return;
+    }
+    throw new Error(`the button ${name} hears no press`);
 }
 /** Press the lesson's card, on whatever shelf it stands. */
 export async function openLesson(page, title) {
