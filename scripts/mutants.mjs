@@ -24,7 +24,7 @@ const faults = [
     ["kernels/conv.c", "(ptrdiff_t)L - row : row + 1);", "(ptrdiff_t)L - row : row);", "a convolution drops its oldest tap near the start", ["test_conv"]],
     ["kernels/conv.c", "(ptrdiff_t)L + delay);", "(ptrdiff_t)L - delay);", "a filter's gradient over the wrong rows", ["test_conv"]],
     ["kernels/attention_rows.h", "(p->L - 1) - i;", "p->L - i;", "bias by distance is off by one", ["test_attention"]],
-    ["kernels/attention.c", "i0 + r, visible(p, i0 + r, n),\n                        p->causal", "i0 + r, visible(p, i0 + rows - 1, n),\n                        p->causal", "a row sees one token ahead", ["test_attention"]],
+    ["kernels/attention.c", "i0 + r - lo, visible(p, i0 + r, n) - lo,", "i0 + r - lo, visible(p, i0 + rows - 1, n) - lo,", "a row sees one token ahead", ["test_attention"]],
     ["kernels/gemm.c", "(flags & SMX_ACCUMULATE) != 0", "(flags & SMX_ACCUMULATE) == 0", "a product adds where it should overwrite", ["test_gemm"]],
     ["kernels/norm.c", "sum_of_squared_deviations(row, mean, D) / (float)D + eps", "sum_of_squared_deviations(row, mean, D) / (float)(D + 1) + eps", "LayerNorm divides by D + 1", ["test_norm"]],
     ["kernels/rope.c", "v16_alternating(back ? 1.0f : -1.0f)", "v16_alternating(back ? -1.0f : 1.0f)", "rotary positions turn the other way", ["test_embedding"]],

@@ -239,6 +239,17 @@ test('docs/EMBED.md runs as it stands', async () => {
     await run(process.execPath, [script], { cwd: folder });
 });
 
+test("README.md's JavaScript runs beside the modules, as it stands", async () => {
+    const page = await readFile(join(root, 'README.md'), 'utf8');
+    const blocks = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code);
+    assert.ok(blocks.length >= 2);
+    const script = join(folder, 'readme.mjs');
+    const beside = pathToFileURL(join(root, 'build/wasm/seqmix.js')).href;
+    await writeFile(script, blocks.join('\n').replace("'./seqmix.js'", `'${beside}'`));
+    const { stdout } = await run(process.execPath, [script], { cwd: folder });
+    assert.match(stdout, /^(0\.9|1)\d* [0-9a-f]{16}\nFirst/);
+});
+
 test('every script of the package has its source map, with the source in it', async () => {
     const at = join(folder, 'node_modules/seqmix');
     const scripts = (await readdir(at, { recursive: true })).filter((name) => name.endsWith('.js'));
