@@ -147,7 +147,7 @@ onPage(
         await settledOn(page, 'This is the filter that it learnt');
         // What a filter on the values does is tried when it was predicted.
         await press(page, 'It recalls');
-        await until(page, () => /No: \d/.test(document.querySelector('.predict').textContent));
+        await until(page, () => /No: it guesses, \d/.test(document.querySelector('.predict').textContent));
         // Longer lines.
         await read(page, 6);
         await page.focus('#step-6 input');
@@ -163,6 +163,12 @@ onPage(
         await read(page, 7);
         await press(page, 'Tear the pairs apart');
         await says(page, '#step-7', /8 of 8 stayed the same/);
+        // The filter's block answers what stands after each letter now, where a number does.
+        await says(
+            page,
+            '#step-7',
+            /[67] of 8 of its answers are what now stands after the letter, [01] what/,
+        );
         await press(page, 'Any filter');
         await says(page, '#step-7', /differ by at most [\d.]+·10⁻⁷/);
         // What decay does to a picture: without it the pixel in the middle looks at all 407 so far alike; of
@@ -212,7 +218,9 @@ onPage(
             [...document.querySelectorAll('button')].find((one) => one.textContent === 'It guesses').focus(),
         );
         await page.keyboard.press('Enter');
-        await until(page, () => /Right: \d/.test(document.querySelector('.predict').textContent));
+        await until(page, () =>
+            /As you said: it guesses, \d/.test(document.querySelector('.predict').textContent),
+        );
         for (const limit of ['Any filter', 'Pixels', 'Filters that choose', 'Order']) {
             await press(page, limit);
             await fitsEverySize(page, `start-${limit.replaceAll(' ', '-')}`);

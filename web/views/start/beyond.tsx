@@ -137,7 +137,13 @@ function Torn() {
             {apart && (
                 <>
                     <p class="caption">The block with its filter:</p>
-                    <Line tokens={other} asked={tokens} look={keys} name="the block with its filter" />
+                    <Line
+                        tokens={other}
+                        asked={tokens}
+                        judged={other}
+                        look={keys}
+                        name="the block with its filter"
+                    />
                 </>
             )}
             <div class="row">
@@ -148,8 +154,10 @@ function Torn() {
             {apart && (
                 <p class="verdict-line">
                     Of attention’s answers <Live>{same} of 8</Live> stayed the same; none is surer or less
-                    sure by more than <Live>{show(moved)}</Live>. With the filter{' '}
-                    <Live>{rightOf(tokens, keys)} of 8</Live> are still right: to it this is another line.
+                    sure by more than <Live>{show(moved)}</Live>: it did not notice. The block with its filter
+                    reads the line as it stands now: <Live>{rightOf(other, keys)} of 8</Live> of its answers
+                    are what now stands after the letter, <Live>{rightOf(tokens, keys)}</Live> what stood
+                    there before.
                 </p>
             )}
         </>

@@ -33,12 +33,14 @@ interface Props {
     /** Whose answers stand below; null: nobody's yet. */
     look: Look | null;
     name: string;
-    /** `tokens` without its order changed, which says the right answers. */
+    /** `tokens` without its order changed: whose pairs give the colours. */
     asked?: readonly number[];
+    /** The order that says the right answers. */
+    judged?: readonly number[];
 }
 
 /** The whole line on one row, as wide as its place; questions can be picked. */
-export function Line({ tokens, look, name, asked = tokens }: Props) {
+export function Line({ tokens, look, name, asked = tokens, judged = asked }: Props) {
     const columns = widths(tokens).map((part) => `minmax(0, ${part}fr)`);
     return (
         <ol
@@ -54,7 +56,7 @@ export function Line({ tokens, look, name, asked = tokens }: Props) {
                         </li>
                     );
                 const answer = look?.sample.predicted?.[i];
-                const right = answer === wanted(asked, i);
+                const right = answer === wanted(judged, i);
                 return (
                     <li key={i} class={`cell asks pair-${pairOf(asked, i) + 1}`}>
                         <button
@@ -70,7 +72,8 @@ export function Line({ tokens, look, name, asked = tokens }: Props) {
                                 <span class={right ? 'right' : 'wrong'}>
                                     <span class="unseen">
                                         , answered{' '}
-                                        {right ? 'right' : `wrong, wanted ${written(wanted(asked, i))}`}:{' '}
+                                        {right ? 'right' : `wrong, wanted ${written(wanted(judged, i))}`}
+                                        :{' '}
                                     </span>
                                     <span aria-hidden="true">{right ? '✓' : '✗'}</span>
                                     {written(answer)}

@@ -344,7 +344,7 @@ function Predict() {
                         {!isTrained('values')
                             ? 'It learns …'
                             : (result ?? 1) < 0.25
-                              ? `${guess === 'no' ? 'Right' : 'No'}: ${share(result)}. No label says what stood before it, so the question cannot find its number. The letter itself it could find; but mixed into the content there is what stood before the letter, not the number after it.`
+                              ? `${guess === 'no' ? 'As you said: it guesses' : 'No: it guesses'}, ${share(result)} right. No label says what stood before it, so the question cannot find its number. The letter itself it could find; but mixed into the content there is what stood before the letter, not the number after it.`
                               : `It reaches ${share(result)}.`}
                     </p>
                 </>

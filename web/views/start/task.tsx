@@ -86,8 +86,8 @@ export function Fail({ children }: StepProps) {
                     <p>
                         Attention is made for finding. Every token of the line shows a label and holds a
                         content; a question looks for the label that fits best, and takes that token’s
-                        content. Give one block of attention 120 batches of 32 such lines to learn from. Will
-                        it answer?
+                        content. Give one block of attention, which is told no positions, 120 batches of 32
+                        such lines to learn from. Will it answer?
                     </p>
                     <Choices
                         label="Your guess"
