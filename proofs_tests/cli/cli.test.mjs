@@ -534,6 +534,8 @@ test('data says what it wrote: the shapes are those of the files', () => {
 test('help --json is the table that the page reads', () => {
     const table = JSON.parse(seqmix('help', '--json').stdout);
     assert.ok(table.modes.cat.includes('filters=k'));
+    const keys = JSON.stringify(table).match(/\{"name":"[^"]*","type":[^}]*/g);
+    assert.ok(keys.length > 100 && keys.every((key) => /^[^,]*,"type":"\w+","default":"/.test(key)));
     assert.ok(table.recipes.some((r) => r.task === 'mqar' && r.mixer === 'focus'));
     const { tasks } = JSON.parse(readFileSync('docs/definitions.json', 'utf8'));
     assert.deepEqual(table.tasks.map(({ name }) => name).sort(), Object.keys(tasks).sort());

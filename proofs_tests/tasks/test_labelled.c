@@ -114,7 +114,9 @@ static void cifar(void **state) {
     opened o = open_task("cifar", at("cifar"), "");
     assert_true(o.in.channels == 1 && o.in.classes == 10 && !o.in.per_position && o.in.length == 1024);
     for (uint64_t i = 0; i < 6; i++) { // in order, and again
+        values[1024] = -77;
         draw(&o, RNG_EVAL, i);
+        assert_true(values[1024] == -77); // the next sample's
         const uint8_t *p = images + i % 3 * 3073;
         assert_int_equal(targets[0], p[0]);
         for (int k = 0; k < 1024; k++) {
