@@ -3,6 +3,7 @@
 // another program can be asked for the same (bench/peers).
 #include "rows.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,14 +61,17 @@ static void run_reading(bench_row *r) {
     smx_error error;
     smx_state_form form;
     for (size_t t = 0; t < r->a[ROWS]; t++) {
+        if (!r->state) return; // it failed before
         smx_state_look(r->state, &form);
         if (form.most && form.rows == form.most) {
             smx_state_close(r->state);
             r->state = smx_state_copy(r->filled, &error);
-            if (!r->state) return;
         }
-        if (smx_state_push(r->state, NULL, r->x[0] + t % TILE * r->a[SEQUENCES] * WIDTH, 1, NULL, &error))
+        const float *row = r->x[0] + t % TILE * r->a[SEQUENCES] * WIDTH;
+        if (!r->state || smx_state_push(r->state, NULL, row, 1, NULL, &error)) {
+            r->check = NAN;
             return;
+        }
     }
     r->check = (double)*smx_state_answers(r->state);
 }

@@ -25,7 +25,7 @@ struct bench_row {
     // set by open and run
     double flops; // of one run: products, and additions where they are counted
     double moved; // bytes that one run must read and write, or 0: not said
-    double check; // what was computed: a loss, a sum of outputs, a number of steps
+    double check; // what was computed: a loss, a sum of outputs, a number of steps; NaN: it failed
     size_t bytes; // memory held
     float *x[12];
     void *scratch;

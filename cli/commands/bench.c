@@ -3,6 +3,7 @@
 // the arithmetic ceiling, so that a share of the ceiling compares what was measured at the same moment.
 #include "cli/cli.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +195,7 @@ static int bench(int argc, char **argv) {
     size_t shown = 0;
     if (cli_read_options(&cli_bench, argc, argv, &o)) return 2;
     const int json = o.json, quick = o.quick;
+    int status = 0;
     const double seconds = o.seconds > 0.0 ? o.seconds : quick ? 0.2 : 1.0;
     const char **const names = o.names.value;
     const size_t n_names = o.names.n;
@@ -221,6 +223,11 @@ static int bench(int argc, char **argv) {
         }
         const char *isa = r->fast ? smx_fast_isa() : smx_isa();
         summary m = measure(r, seconds);
+        if (!isfinite(r->check)) { // a row that computes nothing is quick
+            status = cli_fail("%s could not be computed, so its time says nothing", r->name);
+            bench_close(r);
+            continue;
+        }
         if (json)
             print_json(r, &m, isa);
         else
@@ -228,5 +235,5 @@ static int bench(int argc, char **argv) {
         fflush(stdout);
         bench_close(r);
     }
-    return 0;
+    return status;
 }
