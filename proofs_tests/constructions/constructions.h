@@ -106,6 +106,17 @@ typedef struct {
 double con_landmark_threshold(size_t L, size_t block, double sigma); // th = 2 sigma^2 B ln(L/B)
 // Trials first .. first+trials-1 of `seed` in which the chosen block holds the copy; -1: no memory.
 long con_landmark_trials(const con_landmark *m, uint64_t seed, size_t first, size_t trials, con_precision p);
+// Prop. 1 (C), box landmarks: the same context, but asked by the query of unit length that is hardest for it
+// among those of the first `dimensions` columns (1..D): of the other blocks b, with s_b the sum of b's rows
+// and n the sum of the rows beside the copy, the longest s_b - n says both its direction and its `excess`.
+// Every query of the subspace finds its copy if, and but for ties only if, excess < 1. `chosen`: LCAT's block
+// for that query.
+typedef struct {
+    double excess;
+    long copy, chosen;
+} con_landmark_worst;
+int con_landmark_hardest(con_landmark_worst *out, const con_landmark *m, size_t dimensions, uint64_t seed,
+                         size_t trial, con_precision p);
 
 // ---- [Focus] adaptive filters (constructions_focus.c) ---------------------------------------------------
 // Largest modulus of the poles of 1/(1 + a1 z^-1 + a2 z^-2), in double.

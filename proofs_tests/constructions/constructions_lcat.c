@@ -13,20 +13,21 @@ double con_landmark_threshold(size_t L, size_t block, double sigma) {
     return 2 * sigma * sigma * (double)block * log((double)L / (double)block);
 }
 
+static void ask(double *x, const con_landmark *m, size_t place, const double *query) {
+    double square = 0;
+    for (size_t c = 0; c < m->D; c++) square += query[c] * query[c];
+    for (size_t c = 0; c < m->D; c++)
+        x[place * m->D + c] = x[(m->L - 1) * m->D + c] = (float)(query[c] / sqrt(square));
+}
 // Rows N(0, sigma^2/D I); the last one, the query, of unit length in a random direction, and a copy of it in
-// an earlier block, whose number is returned. Float32 words in both precisions.
+// an earlier block at row `place`. Float32 words in both precisions.
 static size_t draw(double *x, const con_landmark *m, uint64_t seed, size_t trial) {
     smx_rng rng = rng_open(seed, 4, trial);
     const size_t D = m->D, last = m->L - 1, place = rng_below(&rng, (uint32_t)(m->L - m->block));
-    double square = 0;
     for (size_t i = 0; i < last * D; i++) x[i] = (float)(m->sigma / sqrt((double)D) * rng_normal(&rng));
-    for (size_t c = 0; c < D; c++) {
-        x[last * D + c] = rng_normal(&rng);
-        square += x[last * D + c] * x[last * D + c];
-    }
-    for (size_t c = 0; c < D; c++)
-        x[place * D + c] = x[last * D + c] = (float)(x[last * D + c] / sqrt(square));
-    return place / m->block;
+    for (size_t c = 0; c < D; c++) x[last * D + c] = rng_normal(&rng);
+    ask(x, m, place, x + last * D);
+    return place;
 }
 
 // The block that the last row chooses: queries and keys are the rows themselves.
@@ -67,9 +68,50 @@ long con_landmark_trials(const con_landmark *m, uint64_t seed, size_t first, siz
     long hits = memory && floats ? 0 : -1;
     float *aligned = (float *)(((uintptr_t)floats + 63) & ~(uintptr_t)63);
     for (size_t t = first; hits >= 0 && t < first + trials; t++) {
-        const size_t block = draw(x, m, seed, t);
+        const size_t block = draw(x, m, seed, t) / m->block;
         hits += (p == CON_DOUBLE ? chosen_double(x, work, m) : chosen_float(aligned, x, m)) == (long)block;
     }
     free(memory), free(floats);
     return hits;
+}
+
+// The sum of block b's rows but row `but`, in the first n columns.
+static void sum_of_block(double *sum, const double *x, const con_landmark *m, size_t b, size_t but,
+                         size_t n) {
+    memset(sum, 0, n * sizeof *sum);
+    for (size_t t = b * m->block; t < (b + 1) * m->block; t++)
+        for (size_t c = 0; t != but && c < n; c++) sum[c] += x[t * m->D + c];
+}
+
+int con_landmark_hardest(con_landmark_worst *out, const con_landmark *m, size_t dimensions, uint64_t seed,
+                         size_t trial, con_precision p) {
+    const size_t L = m->L, D = m->D;
+    const smx_landmark shape = {.B = 1, .L = L, .D = D, .H = 1, .stride = D, .block = m->block, .scale = 1};
+    double *x, *work, *noise, *way, *query;
+    void *memory =
+        ref_carve(&x, L * D, &work, L * D + L, &noise, dimensions, &way, dimensions, &query, D, REF_END);
+    void *floats = malloc((3 * L * D + 3 * L + 128) * sizeof(float) + smx_landmark_fwd_scratch_bytes(&shape));
+    if (memory && floats) {
+        const size_t place = draw(x, m, seed, trial);
+        out->copy = (long)(place / m->block);
+        out->excess = 0;
+        memset(query, 0, D * sizeof *query);
+        sum_of_block(noise, x, m, place / m->block, place, dimensions);
+        for (size_t b = 0; b < (L - 1) / m->block; b++) {
+            if (b == place / m->block) continue;
+            sum_of_block(way, x, m, b, L, dimensions);
+            for (size_t c = 0; c < dimensions; c++) way[c] -= noise[c];
+            const double length = sqrt(ref_dot(way, way, dimensions));
+            if (length <= out->excess) continue;
+            out->excess = length;
+            memcpy(query, way, dimensions * sizeof *query);
+        }
+        ask(x, m, place, query);
+        out->chosen = p == CON_DOUBLE
+                          ? chosen_double(x, work, m)
+                          : chosen_float((float *)(((uintptr_t)floats + 63) & ~(uintptr_t)63), x, m);
+    }
+    const int status = memory && floats ? CON_OK : CON_NO_MEMORY;
+    free(memory), free(floats);
+    return status;
 }

@@ -9,8 +9,8 @@ static void embedding(void **state) {
     (void)state;
     CHECK_EACH_ISA(isa) {
         for (size_t k = 0; k < CHECK_COUNT(widths); k++)
-            for (size_t N = 0; N <= 40; N += 20) {
-                const size_t D = widths[k], V = 6;
+            for (size_t N = 0; N <= 4200; N = N < 40 ? N + 20 : N + 4160) {
+                const size_t D = widths[k], V = N > 40 ? 4100 : 6;
                 check_trying("embedding N=%zu D=%zu", N, D);
                 float *table = check_random(V * D, -1, 1), *y = check_floats(N * D),
                       *dy = check_random(N * D, -1, 1);
@@ -33,10 +33,10 @@ static void gather(void **state) {
     (void)state;
     CHECK_EACH_ISA(isa) {
         for (size_t k = 0; k < CHECK_COUNT(widths); k++)
-            for (size_t M = 0; M <= 6; M += 3) {
-                const size_t D = widths[k], N = 9;
+            for (size_t M = 0; M <= 9; M += 3) {
+                const size_t D = widths[k], N = M > 6 ? 4200 : 9;
                 check_trying("gather M=%zu D=%zu", M, D);
-                const int32_t picks[6] = {8, -1, 0, 5, INT32_MIN, 3};
+                const int32_t picks[9] = {8, -1, 0, 5, INT32_MIN, 3, 2100, 4199, 4096};
                 float *x = check_random(N * D, -1, 1), *y = check_floats(M * D),
                       *dy = check_random(M * D, -1, 1);
                 float *dx = check_floats(N * D);
@@ -56,7 +56,7 @@ static void gather(void **state) {
 
 static void meanpool(void **state) {
     (void)state;
-    const size_t lengths[] = {1, 2, 16, 31, 255, 256, 257, 600};
+    const size_t lengths[] = {1, 2, 16, 31, 255, 256, 257, 600, 2100, 4200};
     CHECK_EACH_ISA(isa) {
         for (size_t k = 0; k < CHECK_COUNT(widths); k++)
             for (size_t l = 0; l < CHECK_COUNT(lengths); l++) {

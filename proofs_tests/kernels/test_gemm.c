@@ -42,7 +42,7 @@ static void shapes(void **state) {
 
 static void long_sums(void **state) {
     (void)state;
-    static const size_t ks[] = {255, 256, 257, 511, 512, 513, 2048};
+    static const size_t ks[] = {255, 256, 257, 511, 512, 513, 2048, 4200};
     CHECK_EACH_ISA(isa) {
         check_seed(12);
         for (size_t i = 0; i < CHECK_COUNT(ks); i++)

@@ -4,8 +4,8 @@
 
 static const struct {
     size_t N, V;
-} shapes[] = {{0, 8},  {1, 1},  {3, 2},  {5, 10}, {4, 15},  {7, 16},
-              {6, 17}, {3, 31}, {2, 33}, {9, 64}, {2, 257}, {1, 1000}};
+} shapes[] = {{0, 8},  {1, 1},  {3, 2},  {5, 10},  {4, 15},   {7, 16},   {6, 17},
+              {3, 31}, {2, 33}, {9, 64}, {2, 257}, {1, 1000}, {2100, 3}, {4200, 17}};
 
 typedef struct {
     size_t N, V;
@@ -123,7 +123,7 @@ static void argmax(void **state) {
 
 static void squared_error(void **state) {
     (void)state;
-    static const size_t sizes[] = {0, 1, 15, 16, 17, 100};
+    static const size_t sizes[] = {0, 1, 15, 16, 17, 100, 4200};
     CHECK_EACH_ISA(isa) {
         for (size_t k = 0; k < CHECK_COUNT(sizes); k++) {
             const size_t n = sizes[k];

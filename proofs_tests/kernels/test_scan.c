@@ -180,7 +180,7 @@ static void s4d(void **state) {
 
 static void gates(void **state) {
     (void)state;
-    static const size_t rows[][2] = {{1, 1}, {3, 15}, {5, 16}, {300, 17}, {0, 8}};
+    static const size_t rows[][2] = {{1, 1}, {3, 15}, {5, 16}, {300, 17}, {0, 8}, {2100, 3}, {4200, 17}};
     CHECK_EACH_ISA(isa) {
         for (size_t i = 0; i < CHECK_COUNT(rows); i++) {
             const size_t N = rows[i][0], D = rows[i][1], n = N * D;
@@ -203,8 +203,9 @@ static void gates(void **state) {
             check_close("y", y, want, n, 2e-7, 1);
             smx_affine_bwd(dx, dgain, dbias, dy, x, gain, N, D);
             check_close("dx", dx, want_dx, n, 2e-7, 1);
-            check_close("dgain", dgain, want_gain, D, 1e-6, 0);
-            check_close("dbias", dbias, want_bias, D, 1e-6, 0);
+            // (Of thousands of rows the sums within blocks of 256 count, which stay under about 3 sqrt(256).)
+            check_close("dgain", dgain, want_gain, D, 1e-6, N > 1000 ? 50 : 0);
+            check_close("dbias", dbias, want_bias, D, 1e-6, N > 1000 ? 50 : 0);
             float *da = check_floats(n), *db = check_floats(n);
             smx_gate_fwd(y, g, x, b, n);
             smx_gate_bwd(dx, da, db, dy, g, x, b, n);

@@ -234,6 +234,49 @@ static void looking_rounds_to_nearest(void **state) {
     smx_run_close(r);
 }
 
+// ln p(answer) of an image given as values, by the answer while reading, after the last row.
+static double log_answer(smx_run *r, const float *values, int32_t answer) {
+    smx_error e = {0};
+    smx_sample sample;
+    const float *reading = NULL;
+    if (!smx_run_predict_values(r, values, 28, &sample, &e)) reading = smx_run_reading(r, &e);
+    if (!reading) fail_msg("%s", e.message);
+    return log((double)reading[27 * 10 + answer]);
+}
+// Saliency is the slope of ln p(answer), by central differences: its sign, its size, and the class that was
+// asked for. (The gradient of the loss points the other way.)
+static void saliency_is_the_slope(void **state) {
+    (void)state;
+    enum { N = 28 * 28, EVERY = 13 };
+    smx_error e = {0};
+    smx_sample sample;
+    smx_run *r = open_run("mixer=chela&task=smnist&length=28&width=16&batch=4&seed=1");
+    step(r, 10);
+    for (int32_t asked = -1; asked < 9; asked += 4) {
+        float values[N], saliency[N];
+        if (smx_run_look(r, SMX_STREAM_EVAL, 3, 0, &sample, &e)) fail_msg("%s", e.message);
+        memcpy(values, sample.values, sizeof values);
+        const int32_t answer = asked < 0 ? sample.predicted[0] : asked;
+        const float *given = smx_run_saliency(r, asked, &e);
+        if (!given) fail_msg("%s", e.message);
+        memcpy(saliency, given, sizeof saliency);
+        double off = 0, size = 0;
+        for (size_t i = 0; i < N; i += EVERY) {
+            const float was = values[i], by = 0.05f;
+            values[i] = was + by;
+            double slope = log_answer(r, values, answer);
+            values[i] = was - by;
+            slope = (slope - log_answer(r, values, answer)) / (2 * (double)by);
+            values[i] = was;
+            off += pow(slope - (double)saliency[i], 2);
+            size += slope * slope;
+        }
+        print_message("class %d: %.3g of %.3g\n", answer, sqrt(off), sqrt(size));
+        assert_true(size > 0 && sqrt(off) < 0.02 * sqrt(size));
+    }
+    smx_run_close(r);
+}
+
 // Nobody has to take the error.
 static void errors_may_be_unread(void **state) {
     (void)state;
@@ -688,6 +731,7 @@ int main(void) {
         cmocka_unit_test(errors_may_be_unread),
         cmocka_unit_test(every_isa_the_same),
         cmocka_unit_test(resumed_continues),
+        cmocka_unit_test(saliency_is_the_slope),
         cmocka_unit_test(dropout_is_of_training_only),
         cmocka_unit_test(batch_norm_runs_on),
         cmocka_unit_test(nan_stops_with_a_name),

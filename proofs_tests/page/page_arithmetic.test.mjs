@@ -14,6 +14,7 @@ const page = await pageModule(
     'charts/diverging',
     'charts/grid',
     'charts/heat',
+    'charts/layers',
     'charts/scale',
     'charts/series',
     'charts/signal',
@@ -525,6 +526,91 @@ test('a map is drawn row by row from the top, dark at 0, bright at its top', () 
         page.heatColour(2, 0.5),
         page.heatColour(0.5, 0.5),
         'what is above the scale is its end',
+    );
+});
+
+test('the scale of maps goes evenly from dark to bright, over grey in its middle', () => {
+    const { HEAT } = page;
+    assert.equal(HEAT.length, 256);
+    // CIE lightness.
+    const linear = (part) => (part <= 10.31 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4);
+    const light = HEAT.map(([red, green, blue]) => {
+        const luminance = 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
+        return 116 * Math.cbrt(luminance) - 16;
+    });
+    const [first, last] = [light[0], light[255]];
+    assert.ok(first < 15 && last > 90, `${first} to ${last}`);
+    for (const [i, lightness] of light.entries()) {
+        const even = first + ((last - first) * i) / 255;
+        assert.ok(Math.abs(lightness - even) < 2.5, `step ${i} has lightness ${lightness}, evenly ${even}`);
+    }
+    assert.ok(Math.max(...HEAT[127]) - Math.min(...HEAT[127]) <= 6, `${HEAT[127]} is no grey`);
+    for (const [i, [red, green, blue]] of HEAT.entries())
+        assert.ok(i < 110 ? blue >= green && green >= red : i < 150 || (red > green && green > blue), `${i}`);
+});
+
+test('a graph of steps stands in layers: boxes apart, edges from foot to head and clear of boxes', () => {
+    // A chain: one under the other by the height and 46, each over the middle of the next.
+    const chain = page.layers([[-1], [0]], [40, 20, 30], 20);
+    assert.deepEqual(chain.boxes, [
+        { x: 0, y: 0, width: 40, height: 20 },
+        { x: 10, y: 66, width: 20, height: 20 },
+        { x: 5, y: 132, width: 30, height: 20 },
+    ]);
+    assert.deepEqual([chain.width, chain.height], [40, 152]);
+    assert.deepEqual(chain.edges, [
+        {
+            from: 0,
+            to: 1,
+            points: [
+                { x: 20, y: 20 },
+                { x: 20, y: 66 },
+            ],
+        },
+        {
+            from: 1,
+            to: 2,
+            points: [
+                { x: 20, y: 86 },
+                { x: 20, y: 132 },
+            ],
+        },
+    ]);
+    // The last step takes the input too: its edge passes the layer between beside the box that stands there.
+    const past = page.layers([[-1], [0, -1]], [40, 40, 40], 20);
+    const edge = past.edges.find(({ from, to }) => from === 0 && to === 2);
+    assert.deepEqual(
+        edge.points.map(({ y }) => y),
+        [20, 66, 86, 132],
+    );
+    const [lane] = edge.points.slice(1).map(({ x }) => x);
+    assert.equal(edge.points[2].x, lane);
+    const { x } = past.boxes[1];
+    assert.ok(lane <= x - 14 - 4 || lane >= x + 40 + 14 + 4, `the edge at ${lane}, the box from ${x}`);
+    // What takes the right step stands on the right, whichever was written first; a step that takes one twice
+    // has one edge.
+    for (const [third, fourth] of [
+        [0, 1],
+        [1, 0],
+    ]) {
+        const { boxes, edges, width } = page.layers(
+            [[-1], [-1], [third, third], [fourth]],
+            [9, 40, 40, 40, 40],
+            20,
+        );
+        assert.equal(edges.length, 4);
+        assert.equal(boxes[3].x < boxes[4].x, boxes[1 + third].x < boxes[1 + fourth].x);
+        assert.ok(Math.abs(boxes[1].x - boxes[2].x) >= 54 && Math.abs(boxes[3].x - boxes[4].x) >= 54);
+        const ends = boxes.flatMap((box) => [box.x, box.x + box.width]);
+        assertNear([Math.min(...ends), Math.max(...ends)], [0, width]);
+    }
+    assert.equal(
+        page.curve([
+            { x: 0, y: 0 },
+            { x: 0, y: 10 },
+            { x: 6, y: 20 },
+        ]),
+        'M0 0L0 10C0 15 6 15 6 20',
     );
 });
 

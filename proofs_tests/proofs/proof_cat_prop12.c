@@ -4,17 +4,23 @@
 // Statement: rows x_t ~ N(0, sigma^2/d I), a query of unit length and one copy of it in an earlier block of B
 //   rows. The landmark that is the sum of its block's rows (Prop. 1), or the one filtered with e^{-i/B}
 //   (Prop. 2), of the copy's block has the largest product with the query with high probability once d is of
-//   the order th = 2 sigma^2 B ln(L/B).
+//   the order th = 2 sigma^2 B ln(L/B). For all queries of a subspace of k dimensions at once, Prop. 1 (C),
+//   with probability 1 - 3 e^{-t^2/4} once d is 2 sigma^2 B (sqrt(ln(L/B)) + sqrt(k) + t)^2.
 // Needs: success means that the chosen block holds the copy. At sizes that can be tested the transition is
-//   soft.
+//   soft. In (C) the roots are read apart, since under one root, ln(L/B) + k, the sum would be too small.
 // Model: con_landmark_trials: Philox draws, the landmark filter and the choice by the kernels, or by the
-//   oracle.
+//   oracle. con_landmark_hardest: the query of a subspace that is hardest for a context.
 // Check: the box landmark's success is an integral, P(1 + s1 Z > every one of n others N(0, s2^2)),
 //   s1^2 = sigma^2 (B-1)/d, s2^2 = sigma^2 B/d, n = floor((L-1)/B) - 1. Counted trials of fixed seeds lie
 //   within 3.3 standard deviations of it (99.9 %) at th/4, th and 4 th. The integral itself: for L/B = 16 to
 //   1024 between 0.65 and 0.74 at th, at least 0.995 at 4 th, at most 0.33 at th/4; from L/B = 32 on at least
 //   0.997 and at most 0.3. So d grows in proportion to B. With e^{-i/B} the share is between 0.8 and 0.97 at
-//   3 th. Kernels and oracle choose the same block in every trial but those that rounding decides.
+//   3 th. Kernels and oracle choose the same block in every trial but those that rounding decides. (C): a
+//   subspace succeeds where the longest s_b - n in it, of another block's sum and the noise beside the copy,
+//   is shorter than 1; LCAT asked by its direction fails exactly where it is longer. For k = 1, 4 and 16 and
+//   t = 3 the share that succeeds is above 1 - 3 e^{-t^2/4}, and at t = 0 the mean of that length is at most
+//   1 (by Sudakov's and Fernique's comparison it is), but above 1 for k = 16 under one root. At (A)'s width
+//   for t = 2, one query's, a line succeeds and 16 dimensions do not.
 #include "proof.h"
 
 #define Z999 3.2905 // 99.9 %
@@ -143,10 +149,56 @@ static void kernels_and_oracle_choose_the_same(void **state) {
     }
 }
 
+// Contexts of so many rows a block and so many blocks, asked by the hardest query of `dimensions`: the share
+// that succeeds, its 99.9 % interval's lower end, and the mean of the excess. LCAT says the same of each.
+typedef struct {
+    double share, low, excess;
+} of_subspace;
+static of_subspace subspace(double d, size_t dimensions, uint64_t seed, size_t trials, int *differ) {
+    const con_landmark m = {.L = 64, .block = 4, .sigma = 1, .D = (size_t)(d + 0.5)};
+    of_subspace s = {0};
+    double high, hits = 0;
+    for (size_t i = 0; i < trials; i++) {
+        con_landmark_worst worst;
+        proof_ok(con_landmark_hardest(&worst, &m, dimensions, seed, i, i % 2 ? CON_DOUBLE : CON_FLOAT));
+        hits += worst.excess < 1;
+        s.excess += worst.excess / (double)trials;
+        if (fabs(worst.excess - 1) > 1e-4) *differ += (worst.chosen == worst.copy) != (worst.excess < 1);
+    }
+    proof_wilson(&s.low, &high, hits, (double)trials, Z999);
+    s.share = hits / (double)trials;
+    print_message("k=%zu d=%zu: %g of %zu, mean excess %.4f\n", dimensions, m.D, hits, trials, s.excess);
+    return s;
+}
+static void all_queries_of_a_subspace(void **state) {
+    (void)state;
+    static const size_t dimensions[] = {1, 4, 16};
+    const double root = sqrt(log(16)), width = 2 * 4; // sqrt(ln(L/B)), 2 sigma^2 B
+    int differ = 0;
+    double least = 1, longest = 0;
+    for (size_t i = 0; i < CHECK_COUNT(dimensions); i++) {
+        const size_t k = dimensions[i];
+        const double both = root + sqrt((double)k);
+        least = fmin(least, subspace(width * (both + 3) * (both + 3), k, 91 + i, 80, &differ).low);
+        longest = proof_largest(longest, subspace(width * both * both, k, 94 + i, 150, &differ).excess);
+    }
+    proof_at_least(least, 1 - 3 * exp(-9.0 / 4), "(C), t = 3, k = 1, 4, 16: least success");
+    proof_at_most(longest, 1, "(C), t = 0, k = 1, 4, 16: longest mean excess");
+    proof_at_least(subspace(width * (root * root + 16), 16, 97, 150, &differ).excess, 1.05,
+                   "under one root, t = 0, k = 16: mean excess");
+    const double one = width * (root + 2) * (root + 2); // (A)
+    proof_at_least(subspace(one, 1, 98, 120, &differ).low, 0.85, "at (A)'s width, t = 2: success of a line");
+    proof_at_most(subspace(one, 16, 99, 120, &differ).share, 0.02,
+                  "at (A)'s width, t = 2: success of 16 dimensions");
+    proof_at_most(differ, 0, "contexts where LCAT, asked by the hardest query, says otherwise");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_integral), cmocka_unit_test(box_landmarks),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_integral),
+                                       cmocka_unit_test(box_landmarks),
                                        cmocka_unit_test(width_grows_with_the_block),
                                        cmocka_unit_test(decaying_landmarks),
+                                       cmocka_unit_test(all_queries_of_a_subspace),
                                        cmocka_unit_test(kernels_and_oracle_choose_the_same)};
     return cmocka_run_group_tests_name("cat_prop12", tests, NULL, NULL);
 }
