@@ -28,7 +28,7 @@ CPPFLAGS := -Iinclude -I.
 LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(filter Linux,$(shell uname -s)),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now)
 
 # ---- Sources -----------------------------------------------------------------------------------------------
-KERNEL_ONCE := kernels/dispatch.c $(wildcard kernels/*scratch.c kernels/digest.c)
+KERNEL_ONCE := kernels/dispatch.c kernels/ahead.c $(wildcard kernels/*scratch.c kernels/digest.c)
 KERNEL_SRC := $(filter-out $(KERNEL_ONCE),$(wildcard kernels/*.c))
 MODEL_SRC := $(wildcard model/*/*.c)
 TASK_SRC := $(wildcard tasks/*.c tasks/*/*.c)

@@ -6,6 +6,7 @@
 //   da_ts = do_t.v_s + dden_t        dq_t = sum_{s<=t} da_ts k_s
 //   dk_s = sum_{t>=s} da_ts q_t      dv_s = sum_{t>=s} a_ts do_t
 // Backward makes two passes, forward in time for dq and backward for dk and dv, so no state is kept.
+#include "ahead.h"
 #include "attention_rows.h"
 #include "linattn_layout.h"
 
@@ -60,7 +61,9 @@ SMX_INLINE void ask_for(const float *x, size_t stride, size_t n, size_t d) {
 }
 
 // Whether it pays: arrays of 256 KiB and more do not stay near anyway.
-static int far(const smx_linattn *p) { return p->B * p->L * p->stride >= (size_t)1 << 16; }
+static int far(const smx_linattn *p) {
+    return smx_private_ahead && p->B * p->L * p->stride >= (size_t)1 << 16;
+}
 
 // ---- Forward --------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 // one compiled function.
 // jax-js counts references: each use of an array consumes it, `.ref` keeps it.
 import { blockUntilReady, defaultDevice, init, jit, nn, numpy as np, tree, valueAndGrad } from '@jax-js/jax';
+import { multiply, transforms } from './jax_transform.mjs';
 import { causalBias, decays, oneHot, sharedValue } from './shared.mjs';
 
 const floats = (data, shape) => np.array(data, { dtype: np.float32 }).reshape(shape);
@@ -142,35 +143,24 @@ function training(name, spec) {
 /** W3: y = k * x for every channel by transforms of 2 L, gradients of x and k. */
 function longConvolution() {
     const [B, D, L] = [4, 64, 4096];
-    const shared = (which, scale, shape) => {
-        const size = shape.reduce((a, b) => a * b);
-        const value = (_, i) => Math.fround(sharedValue(which, i)) * scale;
-        return floats(Float32Array.from({ length: size }, value), shape);
-    };
-    const inputs = { x: shared(0, 1, [B, D, L]), k: shared(2, 0.0625, [D, L]) };
-    const g = shared(1, 0.01, [B, D, L]);
-    const spectrum = (a) =>
-        np.fft.rfft(
-            np.pad(
-                a,
-                a.shape.map((_, i) => [0, i === a.shape.length - 1 ? L : 0]),
-            ),
+    const shared = (which, scale, rows) =>
+        floats(
+            Float32Array.from({ length: rows * L }, (_, i) => Math.fround(sharedValue(which, i)) * scale),
+            [rows, L],
         );
-    const run = jit(
-        valueAndGrad((p, weights) => {
-            const x = spectrum(p.x);
-            const k = spectrum(p.k);
-            const real = x.real.ref.mul(k.real.ref).sub(x.imag.ref.mul(k.imag.ref));
-            const y = np.fft.irfft({ real, imag: x.real.mul(k.imag).add(x.imag.mul(k.real)) });
-            return y.slice([], [], [0, L]).mul(weights).sum();
-        }),
-    );
+    const [x, k, g] = [shared(0, 1, B * D), shared(2, 0.0625, D), shared(1, 0.01, B * D)];
+    const { spectrum, rows } = transforms();
+    const forward = multiply(D);
+    const toX = multiply(D, { conjugate: true });
+    const toK = multiply(D, { conjugate: true, sum: true });
+    const weighted = jit((y, weights) => y.mul(weights).sum());
     return async () => {
-        const [loss, gradients] = run(tree.ref(inputs), g.ref);
-        await blockUntilReady(gradients);
-        const value = loss.dataSync()[0];
-        tree.dispose(gradients);
-        return value;
+        const [X, K, G] = [x, k, g].map((a) => spectrum(a.ref));
+        const loss = weighted(rows(forward(X.ref, K.ref)), g.ref);
+        const gradients = [rows(toX(G.ref, K)), rows(toK(G, X))];
+        await blockUntilReady([loss, ...gradients]);
+        for (const a of gradients) a.dispose();
+        return loss.dataSync()[0];
     };
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/rows.h"
+#include "bench_variants.h"
 
 enum { MAX_SAMPLES = 4000, CEILING_ROUNDS = 4000 };
 
@@ -165,13 +166,15 @@ static int check_names(const char **names, size_t n) {
 
 typedef struct {
     cli_list names;
-    int json, quick;
+    int json, quick, variants;
     double seconds;
 } options;
 static const cli_option table[] = {
     {"--json", NULL, "a JSON object a line", OPTION_FLAG, offsetof(options, json), 0, 0},
     {"--quick", NULL, "half a minute: short, and without the long rows", OPTION_FLAG,
      offsetof(options, quick), 0, 0},
+    {"--variants", NULL, "in turns with every instruction set here, and without asking for rows ahead",
+     OPTION_FLAG, offsetof(options, variants), 0, 0},
     {"--seconds", "S", "time for each row (1; quick: 0.2)", OPTION_REAL, offsetof(options, seconds), 0.01,
      3600},
     {0},
@@ -200,6 +203,15 @@ static int bench(int argc, char **argv) {
     const char **const names = o.names.value;
     const size_t n_names = o.names.n;
     if (check_names(names, n_names)) return 2;
+    if (o.variants) {
+        static const char *const usual[] = {"W1", "W4", "mqar step"};
+        const char **const asked = n_names ? names : (const char **)usual;
+        const size_t n_asked = n_names ? n_names : sizeof usual / sizeof *usual;
+        for (size_t i = 0; i < bench_count() && !status && !ferror(stdout); i++)
+            if (wanted(bench_at(i)->name, asked, n_asked))
+                status = bench_variants(bench_at(i), seconds, json);
+        return status;
+    }
     // Where nothing can be printed, nothing need be measured.
     for (size_t i = 0; i < bench_count() && !ferror(stdout); i++) {
         bench_row *r = bench_at(i);

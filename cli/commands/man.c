@@ -59,8 +59,9 @@ void cli_man_program(void) {
     printf(".SH EXIT STATUS\n");
     line("", "0: done. 1: a check failed. 2: bad input; one sentence on standard error names it.");
     printf(".SH ENVIRONMENT\n");
-    line(".TP\n.B SMX_ISA\n",
-         "The instruction set of the kernels: scalar, sse2, avx2, avx512, neon. Default: the best there is.");
+    line(
+        ".TP\n.B SMX_ISA\n",
+        "The instruction set of the kernels: scalar, sse2, avx2, avx512, zen4, neon. Default: the best there is.");
     printf(".SH EXAMPLES\n");
     line(".nf\n", "seqmix train 'mixer=cat&task=mqar&length=64&vocab=64&pairs=8&width=32&seed=1'\n"
                   "seqmix vectors --out vectors\n"

@@ -44,8 +44,9 @@ enum {
 };
 
 // ---- Instruction sets -----------------------------------------------------------------------------------
-// One of "scalar", "sse2", "avx2", "avx512", "neon", "wasm". The best that machine and system support is
-// chosen at the first call; the environment variable SMX_ISA forces one.
+// One of "scalar", "sse2", "avx2", "avx512", "zen4" (AMD's: the kernels of avx512, matrix products of avx2),
+// "neon", "wasm". The best that machine and system support is chosen at the first call; the environment
+// variable SMX_ISA forces one.
 const char *smx_isa(void);
 // Choose by name; returns 0, or -1 when that one is unknown, not built in, or not supported here (then
 // nothing changes). Not to be called while kernels run.

@@ -697,6 +697,33 @@ test('bench: a JSON line for each row asked for, on the instruction set asked fo
     for (const { name, isa } of forced) assert.equal(isa, name.split('/')[1] ?? 'scalar');
 });
 
+test('bench --variants: every instruction set and one without asking ahead, the same result', () => {
+    const { stdout, stderr, status } = spawnSync(
+        'build/seqmix',
+        ['bench', '--variants', '--json', '--seconds', '0.02', 'W4', 'mqar step', 'sgemm 512x32x32'],
+        { encoding: 'utf8' },
+    );
+    assert.equal(status, 0, stderr);
+    const lines = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    const { stderr: here } = spawnSync('build/seqmix', ['help'], {
+        encoding: 'utf8',
+        env: { ...process.env, SMX_ISA: 'none' },
+    });
+    const sets = here.match(/one of (.*)/)[1].split(', ');
+    for (const name of ['W4', 'mqar step', 'sgemm 512x32x32']) {
+        const of = lines.filter((line) => line.name === name);
+        assert.deepEqual([of[0].chosen, of[0].ahead, of[0].of_chosen], [true, true, 1]);
+        assert.deepEqual([of[1].chosen, of[1].ahead, of[1].isa], [false, false, of[0].isa]);
+        const ahead = of.filter((line) => line.ahead);
+        assert.deepEqual(ahead.map(({ isa }) => isa).sort(), [...sets].sort());
+        assert.equal(of.length, sets.length + 1);
+        for (const { check, median } of of) assert.ok(check === of[0].check && median > 0);
+    }
+});
+
 test('every command says how it is used', () => {
     for (const { name: command } of JSON.parse(seqmix('help', '--json').stdout).commands) {
         const { status, stdout } = seqmix(command, '--help');

@@ -6,7 +6,7 @@
 
 #include "model/base/number.h"
 
-enum { NUMBERS = 60000 };
+enum { NUMBERS = 12000 };
 
 static uint64_t word(void) { return check_next() << 32 ^ check_next(); }
 static double any_double(void) {
