@@ -45,6 +45,7 @@ typedef struct {
     unsigned line; // that is read
     equation_trace *trace;
     const equation_node *output; // a product that ends the text, if it does end with one
+    const equation_node *factor; // right of the last *
 } builder;
 
 enum { NAME_LETTERS = 16 }; // of a tensor or weight, behind the block's prefix
@@ -73,13 +74,25 @@ static binding *find(builder *b, const char *name) {
 static const char *nearer(const char *name, const char *best, const char *other) {
     return name_distance(name, other) < name_distance(name, best) ? other : best;
 }
+// The function that a word of three letters or more begins; NULL: none.
+static const char *begun_function(const char *name) {
+    const size_t n = strlen(name);
+    for (const equation_function *f = equation_functions; n >= 3 && f->name; f++)
+        if (!strncmp(f->name, name, n)) return f->name;
+    return NULL;
+}
 static const char *nearest(builder *b, const char *name) {
-    const char *best = "x";
+    const char *best = begun_function(name);
+    if (best) return best;
+    best = "x";
     for (size_t i = 0; i < b->n_names; i++) best = nearer(name, best, b->names[i].name);
     return best;
 }
 static const char *nearest_function(const char *name) {
-    const char *best = equation_functions[0].name;
+    const char *best = begun_function(name);
+    if (!strcmp(name, "softmax")) return "attention(q, k, v), which has it inside";
+    if (best) return best;
+    best = equation_functions[0].name;
     for (const equation_function *f = equation_functions; f->name; f++) best = nearer(name, best, f->name);
     return best;
 }
@@ -227,6 +240,7 @@ static value product_of(builder *b, const equation_node *n) {
     const int divided = n->kind == EQUATION_DIVIDE;
     const value x = eval(b, n->first);
     if (b->g->failed) return failed;
+    if (!divided) b->factor = n->first->next;
     const value y = eval(b, n->first->next); // (of what failed nothing more is made)
     if (divided && !y.tensor && y.number == 0.0) return fail(b, n, "a division by 0");
     if (!x.tensor && !y.tensor) return (value){.number = divided ? x.number / y.number : x.number * y.number};
@@ -347,8 +361,10 @@ static value eval(builder *b, const equation_node *n) {
         v = failed;
         if (!name && !n->first && number_of_config(b, n->name, &v.number)) return v;
         if (!name)
-            return fail(b, n, "%s was not assigned, and no weight can stand here; the nearest name is %s",
-                        n->name, nearest(b, n->name));
+            return fail(b, n, "%s was not assigned, and no weight can stand here; the nearest name is %s%s",
+                        n->name, nearest(b, n->name),
+                        n == b->factor ? " (* is entry by entry: a product with a matrix is @, a filter conv)"
+                                       : "");
         if (n->first)
             return fail(b, n, "%s is a tensor: only a new weight takes a size in brackets", n->name);
         b->used[name->line] = 1;

@@ -55,6 +55,8 @@ const checked = (page, wanted) =>
 
 async function definitionTyped(page) {
     await emptied(page);
+    // Of an empty page nothing is said that was true of the text before.
+    await until(page, () => !document.querySelector('.equations-check, .graph'));
     await page.keyboard.type(DEFINITION.slice(0, 3).join('\n'));
     await page.keyboard.type('\nv = convv(x, filter_v) @ w_v');
     await state(page, 'wrong');
@@ -112,6 +114,12 @@ onPage('Definition 1 is typed, mended, checked, and trained beside attention', H
     assert.equal(cat.config.includes('mixer=equations'), true, cat.config);
     assert.equal(cat.step, 60);
     assert.ok(attention.step === 60);
+    // What favours one of the two is said, and can be made alike.
+    await says(page, '.equations-write .favours', /Not trained alike.*rate/);
+    await press(page, 'Equal settings');
+    await until(page, () => !document.querySelector('.favours'));
+    await press(page, 'Go on');
+    await allDone(page);
     await until(page, () =>
         /after 60 steps/.test(document.querySelector('.equations-seen figcaption').textContent),
     );
@@ -119,7 +127,7 @@ onPage('Definition 1 is typed, mended, checked, and trained beside attention', H
     assert.match(await hash(page), /eq=%23%20CAT.*%0[aA]q%20.*!view=equations/);
     await reload(page);
     await state(page, 'right');
-    assert.equal((await runs(page))[1].config, cat.config);
+    assert.match((await runs(page))[1].config, /mixer=equations/);
     assert.match(await inside(page, '.cm-content'), /filter_v/);
 });
 

@@ -153,7 +153,7 @@ onPage(
         await page.focus('#step-6 input');
         for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowRight');
         await until(page, () =>
-            /With the filter (9\d|100)\.\d %, without it 1?\d\.\d %, of 256 questions each\. A neighbour/.test(
+            /With the filter (9\d|100)\.\d %, without it 1?\d\.\d %, of 256 questions each: so few .* by up to 4 points\. A neighbour/.test(
                 document.querySelector('#step-6').textContent,
             ),
         );
@@ -169,15 +169,46 @@ onPage(
             '#step-7',
             /[67] of 8 of its answers are what now stands after the letter, [01] what/,
         );
-        await press(page, 'Any filter');
+        // Numbers of the places do not do; it is trained when it is asked.
+        await press(page, 'Would it do to number the places?');
+        await says(page, '#step-7', /where each token stands has seen 120 of 120 .*That does not do/);
+        await press(page, 'Could attention be it?');
         await says(page, '#step-7', /differ by at most [\d.]+·10⁻⁷/);
         // What decay does to a picture: without it the pixel in the middle looks at all 407 so far alike; of
         // the 28 last, smoothing over three shares one with those before.
-        await press(page, 'Pixels');
+        await press(page, 'Must it be learnt?');
         await says(page, '#step-7', /looks at, 9\d\.\d % lies within one row/);
         await page.focus('#step-7 .slider input');
         await page.keyboard.press('Home');
         await says(page, '#step-7', new RegExp(`looks at, ${((27 / 407) * 100).toFixed(1)} % lies`));
+        // Focus chooses a filter for each token, and can be held to one: its columns are then all alike.
+        await press(page, 'Must it stay the same?');
+        await says(
+            page,
+            '#step-7',
+            /Choosing for each token it answers (9\d|100)\.\d % .* held to one filter/,
+        );
+        const columns = () =>
+            page.$eval('#step-7 canvas.chosen', (one) => {
+                const copy = Object.assign(document.createElement('canvas'), {
+                    width: one.width,
+                    height: one.height,
+                });
+                const context = copy.getContext('2d', { willReadFrequently: true });
+                context.drawImage(one, 0, 0);
+                const { data, width, height } = context.getImageData(0, 0, copy.width, copy.height);
+                const column = (x) =>
+                    Array.from({ length: height }, (_, y) =>
+                        data.slice(4 * (y * width + x), 4 * (y * width + x) + 4).join(),
+                    );
+                return new Set(Array.from({ length: width }, (_, x) => column(x).join())).size;
+            });
+        const kinds = await columns();
+        assert.ok(kinds >= 16, `${kinds} filters`);
+        await press(page, 'One filter for all tokens');
+        for (let tries = 0; tries < 100 && (await columns()) > 2; tries++) await pause(50);
+        assert.equal(await columns(), 2, 'none for the first token, one for all others');
+        await says(page, '#step-7', /Let it choose again/);
     },
 );
 
@@ -221,9 +252,14 @@ onPage(
         await until(page, () =>
             /As you said: it guesses, \d/.test(document.querySelector('.predict').textContent),
         );
-        for (const limit of ['Any filter', 'Pixels', 'Filters that choose', 'Order']) {
-            await press(page, limit);
-            await fitsEverySize(page, `start-${limit.replaceAll(' ', '-')}`);
+        for (const doubt of [
+            'Could attention be it?',
+            'Must it be learnt?',
+            'Must it stay the same?',
+            'Is it needed?',
+        ]) {
+            await press(page, doubt);
+            await fitsEverySize(page, `start-${doubt.replaceAll(/\W/g, '-')}`);
             await page.setViewport({ width: 390, height: 844 });
         }
         // A finger finds each question, and what stands in it is not wider.

@@ -89,17 +89,25 @@ export function lossCurves(tracks: readonly Track[], axis: Axis, span: number): 
             Math.min(own, (i + 1) * stride),
         );
         const raws = track.histories.map(({ losses }) =>
-            steps.map((_, i) => {
-                const part = losses
-                    .subarray(i * stride, (i + 1) * stride)
-                    .filter((loss) => !Number.isNaN(loss));
-                return part.length ? part.reduce((a, b) => a + b, 0) / part.length : null;
-            }),
+            steps.map((_, i) => meanOf(losses, i * stride, (i + 1) * stride)),
         );
         const lines = raws.map((raw) => smooth(raw, span / stride));
         const xs = steps.map((step) => xOf(track, axis, step));
         return together(xs, lines, span / stride > 1 ? raws[0]! : xs.map(() => null));
     });
+}
+
+/** Mean of the losses that are known, steps `from` to `end`; null: none is. (Asked a thousand times a frame:
+ * it makes nothing.) */
+function meanOf(losses: Float32Array, from: number, end: number): number | null {
+    let [sum, known] = [0, 0];
+    for (let i = from; i < end && i < losses.length; i++) {
+        const loss = losses[i]!;
+        if (Number.isNaN(loss)) continue;
+        sum += loss;
+        known++;
+    }
+    return known ? sum / known : null;
 }
 
 /** Running mean that forgets within about `span` points, corrected for its start. */

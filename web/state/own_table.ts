@@ -3,6 +3,7 @@
 import { signal } from '@preact/signals';
 import { del, get, set } from 'idb-keyval';
 import { unpacked } from '../core/files.ts';
+import { nextTask } from '../core/free.ts';
 import { firstChoice, type TableSummary } from '../core/tables.ts';
 import { isProblem } from '../training/protocol.ts';
 import { remember } from './address.ts';
@@ -44,7 +45,9 @@ export async function takeTable(file: File): Promise<void> {
         const own = (mixer: string, more: Record<string, string>) =>
             changedAll(lab(), runsOf(lab(), `mixer=${mixer}&task=table`)[0]!, { ...choice, ...more });
         const make = () => [own('cat', { filter: '4' }), own('attention', { position: 'learned' })];
+        await nextTask();
         const problem = attempt(make, 'the table', { fresh: true });
+        await nextTask();
         if (problem) {
             heldTable.value = before;
             if (before) provide(before);

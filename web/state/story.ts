@@ -1,4 +1,4 @@
-// story.ts: what the view Start is about: three small models of its own, apart from the laboratory's, the
+// story.ts: what the view Start is about: five small models of its own, apart from the laboratory's, the
 // line that they are asked, and the filter that the reader has in hand.
 import { computed, effect, signal } from '@preact/signals';
 import { MARKS } from '../core/marks.ts';
@@ -10,7 +10,8 @@ import { runsOf } from './setup.ts';
 
 /** 25 keys, written as letters, and 26 values; one batch and rate for all, so that only the filter differs;
  * from this seed the tap that matters comes out above zero. */
-const TASK = 'task=mqar&vocab=52&seed=9&steps=120&batch=32&rate=0.01';
+const LINES = 'task=mqar&vocab=52&steps=120&batch=32&rate=0.01';
+const TASK = `${LINES}&seed=9`;
 const FIRST_VALUE = 26;
 export const PAIRS = 8;
 export const TRAINED_LENGTH = 64;
@@ -23,17 +24,27 @@ const CONFIGS = {
     attention: `mixer=attention&${TASK}`,
     keys: `mixer=cat&filters=k&${TASK}`,
     values: `mixer=cat&filters=v&${TASK}`,
+    placed: `mixer=attention&position=learned&${TASK}`,
+    focus: `mixer=focus&hyper=joint&theta=triangle&${LINES}&seed=2`,
 };
 export type Kind = keyof typeof CONFIGS;
-export const KINDS = ['attention', 'keys', 'values'] as const;
+export const KINDS = ['attention', 'keys', 'values', 'placed', 'focus'] as const;
 /** What each is called beside the others. */
 export const NAMES: Record<Kind, string> = {
     attention: 'attention',
     keys: 'with the filter',
     values: 'filter on contents',
+    placed: 'told positions',
+    focus: 'Focus',
 };
 /** Colours as in the first lesson: CAT's blue, attention's vermillion. */
-const MARK = { attention: MARKS[1]!, keys: MARKS[0]!, values: MARKS[2]! };
+const MARK = {
+    attention: MARKS[1]!,
+    keys: MARKS[0]!,
+    values: MARKS[2]!,
+    placed: MARKS[3]!,
+    focus: MARKS[4]!,
+};
 
 const made = signal<Partial<Record<Kind, Entry>>>({});
 export const modelOf = (kind: Kind): Entry | null => made.value[kind] ?? null;
@@ -59,13 +70,15 @@ export const switchedOn = signal(false);
  * when the filter's second number is taken to 0. */
 export const page = signal(1);
 
-/** 8 pairs, then the 8 keys again, as tokens; without what the task puts between them. */
-export const line = computed((): readonly number[] => {
+/** A line as the task makes it: 8 pairs, then the 8 keys again, with empty tokens (0) between those. */
+const whole = computed((): readonly number[] => {
     const run = lab().open(`${CONFIGS.attention}&batch=1`);
-    const tokens = [...run.look(page.value).tokens!].filter((token) => token > 0);
+    const tokens = [...run.look(page.value).tokens!];
     run.close();
     return tokens;
 });
+/** The same without what is empty. */
+export const line = computed((): readonly number[] => whole.value.filter((token) => token > 0));
 /** The value that stands after the key that place `i` asks for. */
 export const wanted = (tokens: readonly number[], i: number): number =>
     tokens[tokens.indexOf(tokens[i]!) + 1]!;
@@ -107,13 +120,15 @@ export interface Told {
 }
 export const told = signal<Partial<Record<Kind, Told>>>({});
 
-export function ask(kind: Kind, tokens: readonly number[], edits: Edits = {}): Promise<Look | null> {
+export const ask = (kind: Kind, tokens: readonly number[], edits: Edits = {}): Promise<Look | null> =>
+    askWhole(kind, filled(tokens), edits);
+function askWhole(kind: Kind, tokens: readonly number[], edits: Edits): Promise<Look | null> {
     const entry = modelOf(kind);
     if (!entry) return Promise.resolve(null);
     const watch = {
         id: entry.ticket,
         index: 0,
-        tokens: filled(tokens),
+        tokens,
         edits,
         block: 0,
         at: null,
@@ -128,6 +143,45 @@ export async function tryAt(kind: Kind, count: number, changes: string, edits: E
     const found = entry && (await pool().try(entry.ticket, count, changes, edits));
     return found && !isProblem(found) ? found : null;
 }
+
+// ---- Focus ------------------------------------------------------------------------------------------------
+
+const THETA = 'block0.mixer.theta';
+const CHOOSER = ['block0.mixer.hyper_w2', 'block0.mixer.hyper_b2'] as const; // the last layer of its network
+
+/** The line through Focus, its gaps left as they are: it was trained with them, and filters them too. */
+export interface Choice {
+    /** As for the line without gaps. */
+    look: Look;
+    /** The two coefficients of each token's filter, [token][channel][2]. */
+    theta: readonly Float32Array[];
+    /** Weights with which its network gives every token one filter: the mean of those that it chose here. */
+    still: Edits;
+}
+export async function choice(edits: Edits = {}): Promise<Choice | null> {
+    const tokens = whole.value;
+    const seen = await askWhole('focus', tokens, edits);
+    const found = seen?.tensors.find(({ name }) => name === THETA);
+    const last = seen?.tensors.find(({ name }) => name === CHOOSER[0]);
+    if (!seen || !found || !last) return null;
+    const places = tokens.flatMap((token, i) => (token > 0 ? [i] : []));
+    const size = found.data.length / tokens.length;
+    const theta = places.map((i) => found.data.subarray(i * size, (i + 1) * size));
+    const mean = Array.from({ length: size }, (_, n) =>
+        theta.reduce((sum, one, i) => sum + (i ? one[n]! / (theta.length - 1) : 0), 0),
+    );
+    // theta=triangle: b = tanh(u), a = (1 + b) tanh(v), in the order a, b.
+    const bias = mean.map((value, n) => Math.atanh(n % 2 ? value : value / (1 + mean[n + 1]!)));
+    const predicted = Int32Array.from(places, (i) => seen.sample.predicted![i]!);
+    return {
+        look: { ...seen, sample: { ...seen.sample, predicted } },
+        theta,
+        still: { [CHOOSER[0]]: Array.from(last.data, () => 0), [CHOOSER[1]]: bias },
+    };
+}
+/** Share of held-out answers with these weights. */
+export const sharedBy = async (edits: Edits): Promise<number | undefined> =>
+    (await tryAt('focus', HELD_OUT, '', edits))?.accuracy;
 
 /** Calls `body` again when it was called meanwhile: the last question wins. */
 function latest(body: () => Promise<void>): () => void {

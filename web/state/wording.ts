@@ -16,9 +16,18 @@ export function titleOfText(text: string): string {
 export const changeText = (key: string, value = ''): string =>
     key === 'eq' ? titleOfText(value) : `${key}=${value}`;
 
+/** Name of a run; of those that are called alike the second is (2). */
+export function nameOf(entry: Entry): string {
+    const name = plainName(entry);
+    const all = runs.value;
+    const before = all.slice(0, Math.max(0, all.indexOf(entry)));
+    const alike = ({ values }: Entry) => values['mixer'] === entry.values['mixer'];
+    const same = before.filter((other) => alike(other) && plainName(other) === name).length;
+    return same ? `${name} (${same + 1})` : name;
+}
 /** Short name of a run: its mechanism, its task where there are several, what was changed, the file that it
  * came from. */
-export function nameOf(entry: Entry): string {
+function plainName(entry: Entry): string {
     const all = runs.value.map(({ values }) => values);
     const changes = badges(lab(), all, entry.values).map((key) => changeText(key, entry.values[key]));
     const task = groups.value.length > 1 ? [taskTitle(lab(), entry.values)] : [];

@@ -181,6 +181,8 @@ interface ChartProps {
     label: string;
 }
 
+let lastPaint = -1; // the frame in which a chart was painted: one a frame, so that none is a long one
+
 /** Painted at most once per frame, and no more often than it takes ten times over. */
 function Chart({ kind, curves, entries, label }: ChartProps) {
     const host = useRef<HTMLDivElement>(null);
@@ -192,10 +194,11 @@ function Chart({ kind, curves, entries, label }: ChartProps) {
         let due = 0;
         const paint = (now: number) => {
             frame = 0;
-            if (now < due) {
+            if (now < due || now === lastPaint) {
                 frame = requestAnimationFrame(paint);
                 return;
             }
+            lastPaint = now;
             const start = performance.now();
             chart?.show(curves(entries), 0, endOf(entries));
             due = now + 10 * (performance.now() - start);

@@ -16,11 +16,12 @@ import {
     trained,
     write,
 } from '../state/equations.ts';
-import { begun, lab, runs, selected } from '../state/page.ts';
+import { begun, groups, lab, runs, selected } from '../state/page.ts';
 import { taskTitle } from '../state/setup.ts';
 import { openView, setView } from '../state/viewing.ts';
 import { scoreText, titleOfText } from '../state/wording.ts';
 import { CurvesView } from './curves.tsx';
+import { Favours } from './favours.tsx';
 import { Checked } from './equations/checked.tsx';
 import type { Editor, Fault } from './equations/editor.ts';
 import { Graph } from './equations/graph.tsx';
@@ -84,6 +85,15 @@ export default function Equations() {
     useEffect(() => refuse(null), [asked]);
     const good = current && !fault;
     const empty = draft.value.trim() === '';
+    // What was asked to train is brought into sight, once.
+    const race = useRef<HTMLElement>(null);
+    const shown = useRef(false);
+    useEffect(() => {
+        if (!shown.current || !race.current) return;
+        shown.current = false;
+        const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+        race.current.scrollIntoView({ block: 'nearest', behavior: still ? 'auto' : 'smooth' });
+    });
     return (
         <div class="equations" data-state={!current ? 'asking' : fault ? 'wrong' : 'right'}>
             <div class="equations-write">
@@ -91,7 +101,7 @@ export default function Equations() {
                 <Text fault={fault} at={setWord} />
                 <p class={fault && !empty ? 'why' : 'say'} role="status">
                     {empty
-                        ? 'Write an equation; x is the input, y the result.'
+                        ? 'Write an equation: x is the input; the line of y is the result, or else the last.'
                         : fault
                           ? fault.line
                               ? `Line ${fault.line}, column ${fault.column}: ${fault.sentence}.`
@@ -105,7 +115,11 @@ export default function Equations() {
                         type="button"
                         class="primary"
                         disabled={!good}
-                        onClick={() => refuse(trainBeside())}
+                        onClick={() => {
+                            const problem = trainBeside();
+                            refuse(problem);
+                            if (!problem) shown.current = true;
+                        }}
                     >
                         Train beside
                     </button>
@@ -126,6 +140,7 @@ export default function Equations() {
                     </p>
                 )}
                 <Trained />
+                <Alike />
                 <p class="say">
                     It is read with the task and the model of the run that is looked into
                     {selected.value && ` (${taskTitle(lab(), selected.value.values)}, width `}
@@ -136,11 +151,20 @@ export default function Equations() {
                 <Help word={word} steps={steps} text={draft.value} />
             </div>
             <div class="equations-seen">
-                {steps && <Graph steps={steps} stale={!good} />}
-                <Checked config={asked} ready={good} text={draft.value} />
+                {empty ? (
+                    <p class="say">
+                        What the text becomes, and its check, appear here while you write. To take a built-in
+                        mixer apart, choose it under “Begin with”.
+                    </p>
+                ) : (
+                    <>
+                        {steps && <Graph steps={steps} stale={!good} />}
+                        <Checked config={asked} ready={good} text={draft.value} />
+                    </>
+                )}
             </div>
             {begun.value && (
-                <section class="equations-race" aria-label="Training">
+                <section class="equations-race" aria-label="Training" ref={race}>
                     <Transport />
                     <CurvesView />
                 </section>
@@ -248,4 +272,11 @@ function Trained() {
             </button>
         </p>
     );
+}
+
+/** Settings of training in which this text's run and its rivals differ. */
+function Alike() {
+    const entry = trained.value;
+    const rivals = entry && groups.value.find((entries) => entries.includes(entry));
+    return rivals ? <Favours entries={rivals} /> : null;
 }

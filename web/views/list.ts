@@ -68,15 +68,15 @@ export const VIEWS: readonly ViewEntry[] = [
         id: 'theorems',
         title: 'Theorems',
         sentence:
-            'Six claims of the papers, to take in your hands: change something, and look whether the number ' +
-            'under the picture stays below its bound.',
+            'Six claims of the papers to take in your hands, the others as a list: change something, and look ' +
+            'whether the number under the picture stays below its bound.',
         load: () => import('./theorems.tsx'),
     },
     {
         id: 'verify',
         title: 'Verify',
         sentence:
-            'Look for a row that is not ticked: this browser computes again what the native program computed, ' +
+            'Every row gets a tick or a cross: this browser computes again what the native program computed, ' +
             'and every word has to agree.',
         load: () => import('./verify.tsx'),
     },

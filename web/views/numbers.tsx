@@ -6,6 +6,7 @@ import { groups, lab, runs } from '../state/page.ts';
 import { brief, lossText } from '../core/figures.ts';
 import { nameOf, scoreText } from '../state/wording.ts';
 import { taskTitle, textOf } from '../state/setup.ts';
+import { Later } from './later.tsx';
 import { RunName } from './mark.tsx';
 
 const STATUS: Record<string, string> = {
@@ -58,7 +59,7 @@ export function Numbers() {
                     loss at every step. The second line does it in a page of your own.
                 </p>
                 {runs.value.map((entry) => (
-                    <Proof key={entry.id} entry={entry} />
+                    <Later key={entry.id}>{() => <Proof entry={entry} />}</Later>
                 ))}
             </details>
         </div>

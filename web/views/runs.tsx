@@ -1,23 +1,17 @@
 // runs.tsx: the runs of the race: their mechanism, what each changes, adding and removing them.
 import { useState } from 'preact/hooks';
 import { download, pick } from '../core/files.ts';
-import {
-    MAX_ALL,
-    mixerTitle,
-    offeredTasks,
-    ownKeys,
-    sharedChanges,
-    taskTitle,
-    unlike,
-} from '../state/setup.ts';
+import { MAX_ALL, mixerTitle, offeredTasks, ownKeys, sharedChanges, taskTitle } from '../state/setup.ts';
 import type { Entry } from '../state/entry.ts';
 import { groups, lab, runs } from '../state/page.ts';
 import { openText } from '../state/equations.ts';
-import { addRun, addSaved, removeRun, restart, setKey, setOwnTask, trainAlike } from '../state/roster.ts';
+import { addRun, addSaved, removeRun, restart, setKey, setOwnTask } from '../state/roster.ts';
 import { checkpointOf } from '../state/watching.ts';
 import { changeText, nameOf } from '../state/wording.ts';
 import { AllSettings, Control, shownKeys } from './control.tsx';
+import { Later } from './later.tsx';
 import { useLive } from './part.ts';
+import { Favours } from './favours.tsx';
 import { Badge, MarkSign } from './mark.tsx';
 import { Worded } from './worded.tsx';
 
@@ -93,7 +87,6 @@ function RunCard({ entry }: { entry: Entry }) {
     const status = useLive(entry, 'status');
     const problem = useLive(entry, 'problem');
     const warning = useLive(entry, 'warning');
-    const own = ownKeys(lab(), entry.values);
     const name = nameOf(entry);
     return (
         <li class="run" aria-label={name}>
@@ -154,48 +147,60 @@ function RunCard({ entry }: { entry: Entry }) {
                     Settings <span class="unseen">of {name}</span>
                     <Changes entry={entry} />
                 </summary>
-                <AllSettings />
-                {own.map(({ group, keys }) => (
-                    <fieldset key={group} hidden={!shownKeys(keys, entry.values, problem?.key).length}>
-                        <legend>{GROUP_NAMES[group] ?? group}</legend>
-                        <div class="controls">
-                            {shownKeys(keys, entry.values, problem?.key).map((key) => (
-                                <Control
-                                    key={key.name}
-                                    config={key}
-                                    values={entry.values}
-                                    set={(value) => setKey(entry, key.name, value)}
-                                    problem={problem?.key === key.name ? problem.message : undefined}
-                                />
-                            ))}
-                        </div>
-                    </fieldset>
-                ))}
-                <fieldset>
-                    <legend>This run</legend>
-                    <label class="own-task">
-                        task
-                        <select
-                            value={entry.values['task']}
-                            onChange={({ currentTarget }) => setOwnTask(entry, currentTarget.value)}
-                        >
-                            {offeredTasks(lab(), entry.values).map((task) => (
-                                <option key={task.name} value={task.name}>
-                                    {task.title}
-                                </option>
-                            ))}
-                        </select>
-                    </label>
-                    <button
-                        type="button"
-                        onClick={() => void saveRun(entry)}
-                        disabled={status === 'opening' || status === 'failed'}
-                    >
-                        Save its weights
-                    </button>
-                </fieldset>
+                <Later>{() => <Settings entry={entry} />}</Later>
             </details>
         </li>
+    );
+}
+
+/** What can be set of a run, and what is done with it. */
+function Settings({ entry }: { entry: Entry }) {
+    const status = useLive(entry, 'status');
+    const problem = useLive(entry, 'problem');
+    const own = ownKeys(lab(), entry.values);
+    return (
+        <>
+            <AllSettings />
+            {own.map(({ group, keys }) => (
+                <fieldset key={group} hidden={!shownKeys(keys, entry.values, problem?.key).length}>
+                    <legend>{GROUP_NAMES[group] ?? group}</legend>
+                    <div class="controls">
+                        {shownKeys(keys, entry.values, problem?.key).map((key) => (
+                            <Control
+                                key={key.name}
+                                config={key}
+                                values={entry.values}
+                                set={(value) => setKey(entry, key.name, value)}
+                                problem={problem?.key === key.name ? problem.message : undefined}
+                            />
+                        ))}
+                    </div>
+                </fieldset>
+            ))}
+            <fieldset>
+                <legend>This run</legend>
+                <label class="own-task">
+                    task
+                    <select
+                        value={entry.values['task']}
+                        onChange={({ currentTarget }) => setOwnTask(entry, currentTarget.value)}
+                    >
+                        {offeredTasks(lab(), entry.values).map((task) => (
+                            <option key={task.name} value={task.name}>
+                                {task.title}
+                            </option>
+                        ))}
+                    </select>
+                </label>
+                <button
+                    type="button"
+                    onClick={() => void saveRun(entry)}
+                    disabled={status === 'opening' || status === 'failed'}
+                >
+                    Save its weights
+                </button>
+            </fieldset>
+        </>
     );
 }
 
@@ -212,39 +217,6 @@ function Shared({ entries }: { entries: readonly Entry[] }) {
             {groups.value.length > 1 ? `${taskTitle(lab(), values)}, all runs: ` : 'All runs: '}
             {changes.map((key) => [<Badge key={key}>{changeText(key, values[key])}</Badge>, ' '])}
         </p>
-    );
-}
-
-/** Settings of training in which runs on a task differ, and the way to have them alike. */
-function Favours({ entries }: { entries: readonly Entry[] }) {
-    const keys = unlike(
-        lab(),
-        entries.map((entry) => entry.values),
-    );
-    if (!keys.length) return null;
-    const { values } = entries[0]!;
-    return (
-        <div class="favours">
-            <p class="say">
-                {groups.value.length > 1 ? `${taskTitle(lab(), values)}: not` : 'Not'} trained alike; each
-                mechanism has settings that were measured to suit it:
-            </p>
-            <ul>
-                {keys.map((key) => (
-                    <li key={key}>
-                        {key}{' '}
-                        {entries.map((entry) => (
-                            <span key={entry.id} class="number">
-                                <MarkSign mark={entry.mark} /> {entry.values[key]}{' '}
-                            </span>
-                        ))}
-                    </li>
-                ))}
-            </ul>
-            <button type="button" onClick={() => trainAlike(entries)}>
-                Equal settings
-            </button>
-        </div>
     );
 }
 

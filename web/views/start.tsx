@@ -6,7 +6,7 @@ import '../styles/start.css';
 import { learn } from '../state/story.ts';
 import { view } from '../state/page.ts';
 import { openView, setView } from '../state/viewing.ts';
-import { Bring, Limits } from './start/beyond.tsx';
+import { Bring, Doubts } from './start/beyond.tsx';
 import { Answer, Hands, Lengths } from './start/mechanism.tsx';
 import { Fail, Puzzle, SwitchOn } from './start/task.tsx';
 
@@ -17,7 +17,7 @@ const STEPS = [
     ['Take hold', 'Take the filter in your hands', Hands],
     ['Follow', 'How one answer comes about', Answer],
     ['Stretch', 'Make the line longer', Lengths],
-    ['Limits', 'What attention can, and what it cannot', Limits],
+    ['Doubt', 'Does it have to be this filter?', Doubts],
     ['Yours', 'Now yours', Bring],
 ] as const;
 
@@ -26,6 +26,7 @@ function reach(step: number): void {
     if (step >= 3) learn('attention');
     if (step >= 4) learn('keys');
 }
+const READ_AT = 0.3;
 const place = (step: number) => document.getElementById(`step-${step}`);
 
 export default function Start() {
@@ -46,16 +47,22 @@ export default function Start() {
         // Once drawings have their heights.
         if (wanted > 1 && wanted <= STEPS.length)
             setTimeout(() => place(wanted)?.scrollIntoView({ block: 'start' }), 100);
-        const observer = new IntersectionObserver(
-            (seen) => {
-                if (performance.now() - gone.current < 800) return;
-                const found = seen.filter(({ isIntersecting }) => isIntersecting)[0];
-                if (found) setNow(Number(found.target.id.slice(5)));
-            },
-            { rootMargin: '-25% 0px -70% 0px' },
-        );
-        for (const section of host.current!.querySelectorAll('.step')) observer.observe(section);
-        return () => observer.disconnect();
+        // The step under a line a third of the way down is read; above the first it is the first.
+        let frame = 0;
+        const look = () => {
+            frame = 0;
+            if (performance.now() - gone.current < 800) return;
+            const tops = [...host.current!.querySelectorAll('.step')].map(
+                (one) => one.getBoundingClientRect().top,
+            );
+            setNow(Math.max(1, tops.filter((top) => top < innerHeight * READ_AT).length));
+        };
+        const scrolled = () => void (frame ||= requestAnimationFrame(look));
+        addEventListener('scroll', scrolled, { passive: true });
+        return () => {
+            removeEventListener('scroll', scrolled);
+            cancelAnimationFrame(frame);
+        };
     }, []);
     useLayoutEffect(() => {
         reach(now);
@@ -76,10 +83,10 @@ export default function Start() {
     return (
         <div class="start" ref={host}>
             <div class="start-head">
-                <h2>Three numbers that let attention look things up</h2>
+                <h2>Can attention look things up?</h2>
                 <p>
-                    Eight short steps. Every model in them is trained here, now, in this browser, and every
-                    number you read is measured on it.{' '}
+                    Eight short steps. Every model in them is trained here, now, in this browser; a number
+                    that was measured elsewhere says so.{' '}
                     <span class="by-key">Scroll, or use the arrow keys ← and →.</span>
                 </p>
                 <button type="button" onClick={() => openView('experiment')}>

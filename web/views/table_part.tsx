@@ -11,7 +11,8 @@ export function TablePart() {
     if (!entry) return null;
     const View = part.value;
     if (View) return <View entry={entry} />;
-    void import('./own_table.tsx').then((loaded) => (part.value = loaded.default));
+    // (not among what is being drawn: fetching takes milliseconds of its own)
+    setTimeout(() => void import('./own_table.tsx').then((loaded) => (part.value = loaded.default)));
     return null;
 }
 

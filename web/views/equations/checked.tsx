@@ -77,14 +77,14 @@ function Report({ report, text }: { report: EquationCheck; text: string }) {
                 <Verdict good={report.computes}>
                     float32 computes what the oracle computes in double, on {report.length} rows
                 </Verdict>
-                <Verdict good={report.differentiates}>its gradients agree with differences</Verdict>
+                <Verdict good={report.differentiates}>its gradients agree with finite differences</Verdict>
                 <Verdict good={!ahead || ahead <= report.saysAhead ? 1 : 0}>
                     {ahead
                         ? `it sees ${ahead} rows ahead, because of line ${aheadLine}: ${text.split('\n')[aheadLine - 1]?.trim()}`
                         : 'it is causal: no output hears of a later row'}
                 </Verdict>
                 <Verdict good={report.stable}>
-                    {report.stable ? 'its gradients stay' : 'its gradients grow with the length'}: |dx|{' '}
+                    {report.stable ? 'its gradients do not grow with the length' : 'its gradients grow with the length'}: |dx|{' '}
                     {growth.map(({ length, gradient }) => `${number(gradient)} (L ${length})`).join(', ')}
                 </Verdict>
             </ul>

@@ -36,12 +36,13 @@ export function Help({ word, steps, text }: { word: string; steps: EquationSteps
                 <p class="say">{named(word, steps, text)}</p>
             )}
             <details>
-                <summary>All operations</summary>
+                <summary>All {about.operations.length} operations</summary>
                 <dl class="equations-list">
-                    {about.operations.map(({ name, help }) => (
+                    {about.operations.map(({ name, help, takes }) => (
                         <div key={name}>
                             <dt>
-                                <code>{name}</code>
+                                <code>{name}</code>{' '}
+                                <span class="takes" dangerouslySetInnerHTML={{ __html: takes }} />
                             </dt>
                             <dd dangerouslySetInnerHTML={{ __html: help }} />
                         </div>
@@ -58,7 +59,8 @@ function named(word: string, steps: EquationSteps | null, text: string): string 
     if (step && word)
         return `${word} is a tensor, ${shapeOf(step.shape)}: line ${step.line}, ${text.split('\n')[step.line - 1]?.trim()}`;
     const weight = steps?.steps.flatMap(({ weights }) => weights).find(({ name }) => name === word);
-    if (weight && word) return `${word} is a weight, ${shapeOf(weight.shape)}: it is learnt.`;
+    if (weight && word)
+        return `${word} is a weight, ${shapeOf(weight.shape)}: it is learnt. A number in brackets, as in ${word}[5], sets its free size: the taps of a filter, the columns of a matrix.`;
     if (word === 'start') return 'start(w, uniform, 0.1) says how a weight starts.';
     return 'Put the cursor on an operation or a name, and it is explained here. A name that nothing assigns is a weight, where one can stand: right of @, or as a filter, gain or bias.';
 }

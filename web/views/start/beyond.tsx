@@ -1,88 +1,130 @@
-// beyond.tsx: steps 7 and 8: what attention can and cannot express, and where to go from here.
+// beyond.tsx: steps 7 and 8: four doubts about the filter, and where to go from here.
 import { useEffect, useState } from 'preact/hooks';
 import { mapRows } from '../../charts/grid.ts';
 import { show } from '../../core/figures.ts';
 import type { Look } from '../../training/protocol.ts';
-import { ask, isTrained, line, question, QUESTIONS, rightOf, torn, written } from '../../state/story.ts';
-import { lab } from '../../state/page.ts';
+import {
+    accuracyOf,
+    ask,
+    isTrained,
+    learn,
+    line,
+    modelOf,
+    question,
+    QUESTIONS,
+    rightOf,
+    torn,
+    written,
+} from '../../state/story.ts';
+import { LESSON } from '../../state/lesson.ts';
+import { begun, lab } from '../../state/page.ts';
 import { openLesson } from '../../state/start.ts';
 import { openView } from '../../state/viewing.ts';
 import { useAnswer } from '../theorems/answer.ts';
 import { Slider } from '../theorems/parts.tsx';
 import { Stems } from '../theorems/stems.tsx';
 import { Arcs } from './arcs.tsx';
+import { Chosen } from './chosen.tsx';
 import { Beside, Choices, Live, Progress, type StepProps } from './frame.tsx';
 import { Line } from './line.tsx';
 import { Pixels } from './pixels.tsx';
 
-type Limit = 'order' | 'filters' | 'pixels' | 'chosen';
-const LIMITS: readonly (readonly [Limit, string])[] = [
-    ['order', 'Order'],
-    ['filters', 'Any filter'],
-    ['pixels', 'Pixels'],
-    ['chosen', 'Filters that choose'],
+type Doubt = 'needed' | 'itself' | 'learnt' | 'same';
+const DOUBTS: readonly (readonly [Doubt, string])[] = [
+    ['needed', 'Is it needed?'],
+    ['itself', 'Could attention be it?'],
+    ['learnt', 'Must it be learnt?'],
+    ['same', 'Must it stay the same?'],
 ];
 
-/** Four short answers, one at a time. */
-export function Limits({ children }: StepProps) {
-    const [shown, show] = useState<Limit>('order');
+/** Four doubts about the filter that was switched on, and what an experiment says to each. */
+export function Doubts({ children }: StepProps) {
+    const [shown, show] = useState<Doubt>('needed');
     return (
         <Beside
             words={
                 <>
                     {children}
-                    <Choices label="What is asked" choices={LIMITS} value={shown} set={show} />
+                    <p>
+                        You gave attention a filter: three numbers, learnt, the same for every token. Each
+                        part of that can be doubted, and tried.
+                    </p>
+                    <Choices label="What is asked" choices={DOUBTS} value={shown} set={show} />
                     {
                         {
-                            order: (
+                            needed: (
+                                <>
+                                    <p>
+                                        <b>Something is.</b> To attention alone a line is a bag of tokens.
+                                        Tear all pairs apart, and it answers as before.
+                                    </p>
+                                    <Positions />
+                                </>
+                            ),
+                            itself: (
                                 <p>
-                                    <b>It cannot tell order.</b> To a block of attention without positions a
-                                    line is a bag of tokens. Tear all pairs apart, and it answers as before.
+                                    <b>It could</b>, once something tells it where a token stands: with the
+                                    right weights attention computes every filter whose numbers are not
+                                    negative. Try one. So the question is not what attention can express but
+                                    what it learns easily.
                                 </p>
                             ),
-                            filters: (
+                            learnt: (
                                 <p>
-                                    <b>It can be any filter</b>, once something tells it where a token stands:
-                                    with the right weights attention computes every filter whose numbers are
-                                    not negative. Try one. So the question is not what it can express but what
-                                    it learns easily.
+                                    <b>Not where you know what counts.</b> In a picture it is the pixels near
+                                    by. Another mechanism, LaS, builds that in without a number to learn:
+                                    decay lets near pixels count more, smoothing averages what is looked at.
                                 </p>
                             ),
-                            pixels: (
+                            same: (
                                 <p>
-                                    <b>A picture has neighbours, too.</b> Another mechanism, LaS, is attention
-                                    with decay, which lets near pixels count more, and smoothing, which
-                                    averages what is looked at. Neither has a number to learn.
-                                </p>
-                            ),
-                            chosen: (
-                                <p>
-                                    <b>A filter need not stay the same.</b> In a third mechanism, Focus, a
-                                    small network reads the input and chooses the filter of each stretch. Its
-                                    lesson trains it beside five others.
+                                    <b>No.</b> In a third mechanism, Focus, a small network reads the line and
+                                    chooses for each token how much of what came before goes into it.
                                 </p>
                             ),
                         }[shown]
                     }
-                    {shown === 'pixels' && (
+                    {shown === 'learnt' && (
                         <button type="button" class="again" onClick={() => openLesson('preset=ablations')}>
                             Train LaS in parts
+                        </button>
+                    )}
+                    {shown === 'same' && (
+                        <button type="button" class="again" onClick={() => openLesson('preset=mechanisms')}>
+                            Train Focus beside five others
                         </button>
                     )}
                 </>
             }
         >
-            {shown === 'order' && <Torn />}
-            {shown === 'filters' && <Same />}
-            {shown === 'pixels' && <Pixels />}
-            {shown === 'chosen' && (
-                <div class="row">
-                    <button type="button" onClick={() => openLesson('preset=mechanisms')}>
-                        One task, six mechanisms
-                    </button>
-                </div>
-            )}
+            {shown === 'needed' && <Torn />}
+            {shown === 'itself' && <Same />}
+            {shown === 'learnt' && <Pixels />}
+            {shown === 'same' && <Chosen />}
         </Beside>
+    );
+}
+
+/** Whether positions do what the filter does: tried when it is asked. */
+function Positions() {
+    const right = accuracyOf('placed');
+    if (!modelOf('placed'))
+        return (
+            <button type="button" class="again" onClick={() => learn('placed')}>
+                Would it do to number the places?
+            </button>
+        );
+    return (
+        <>
+            <Progress kind="placed" name="Attention that is told where each token stands" />
+            {isTrained('placed') && (
+                <p>
+                    {(right ?? 1) < 0.25
+                        ? 'That does not do: a label then says at which place it stands, but still not who stands before it.'
+                        : 'That helps.'}
+                </p>
+            )}
+        </>
     );
 }
 
@@ -231,12 +273,12 @@ const NEXT: readonly (readonly [string, string, () => void])[] = [
     [
         'Look inside',
         'Every weight and every step of a model, over its whole training.',
-        () => openView('inside'),
+        () => (begun.peek() ? openView('inside') : openLesson(LESSON.config, { view: 'inside' })),
     ],
     [
         'Draw a digit',
         'An image is a sequence, too: draw one, and watch it being read.',
-        () => openView('digits'),
+        () => openLesson('mixer=chela&task=smnist', { view: 'digits', speed: 'full' }),
     ],
     [
         'Write your own equation',

@@ -4,11 +4,11 @@ import type { Look } from '../../training/protocol.ts';
 import { isKey, PAIRS, pairOf, question, wanted, written } from '../../state/story.ts';
 
 /** How wide each token stands: a question has its answer below it, a number up to two digits. */
-const widths = (tokens: readonly number[]): number[] =>
+export const shares = (tokens: readonly number[]): number[] =>
     tokens.map((token, i) => (i >= 2 * PAIRS ? 5 : isKey(token) ? 3 : 4));
 /** Where the middle of each token is in a line of this width. */
 export function middles(tokens: readonly number[], width: number): number[] {
-    const parts = widths(tokens);
+    const parts = shares(tokens);
     const unit = width / parts.reduce((sum, part) => sum + part, 0);
     let left = 0;
     return parts.map((part) => (left += part) && (left - part / 2) * unit);
@@ -41,7 +41,7 @@ interface Props {
 
 /** The whole line on one row, as wide as its place; questions can be picked. */
 export function Line({ tokens, look, name, asked = tokens, judged = asked }: Props) {
-    const columns = widths(tokens).map((part) => `minmax(0, ${part}fr)`);
+    const columns = shares(tokens).map((part) => `minmax(0, ${part}fr)`);
     return (
         <ol
             class="line"

@@ -2,11 +2,12 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { mapRows } from '../../charts/grid.ts';
-import { percent } from '../../core/figures.ts';
+import { percent, signed } from '../../core/figures.ts';
 import type { Look } from '../../training/protocol.ts';
 import {
     accuracyOf,
     hand,
+    isKey,
     isTrained,
     learn,
     learnt,
@@ -31,9 +32,15 @@ import { Beside, Choices, Live, Progress, share, two, type StepProps } from './f
 import { Line } from './line.tsx';
 
 const rowOf = (look: Look): Float32Array => mapRows(look.map!, look.sample.length, 0, question.value);
+/** What stands at a place, for a sentence: a letter may come twice. */
+const whither = (tokens: readonly number[], at: number): string =>
+    at === question.value
+        ? 'at itself'
+        : `at ${at >= 2 * PAIRS ? 'the question ' : isKey(tokens[at]!) ? 'the letter ' : ''}${written(tokens[at]!)}`;
 /** The place that is looked at most. */
 const mostOf = (row: Float32Array) => row.reduce((top, weight, j) => (weight > row[top]! ? j : top), 0);
 const TAPS = ['the token itself', 'the token before', 'two tokens back'];
+const MOST_TAP = 1.5;
 const POSES: readonly (readonly [string, readonly number[]])[] = [
     ['Only itself', [1, 0, 0]],
     ['Two back', [0, 0, 1]],
@@ -75,14 +82,19 @@ export function Hands({ children }: StepProps) {
                                 <output class="number">{taps ? two(taps[i]!) : '–'}</output>
                                 <input
                                     type="range"
-                                    min={-1.5}
-                                    max={1.5}
+                                    min={-MOST_TAP}
+                                    max={MOST_TAP}
                                     step={0.05}
                                     value={taps?.[i] ?? 0}
                                     disabled={!ready}
                                     aria-valuetext={taps ? two(taps[i]!) : 'not yet learnt'}
                                     onInput={({ currentTarget }) => set(i, Number(currentTarget.value))}
                                 />
+                                <span class="ends" aria-hidden="true">
+                                    {[-MOST_TAP, 0, MOST_TAP].map((end) => (
+                                        <span key={end}>{signed(String(end))}</span>
+                                    ))}
+                                </span>
                             </label>
                         ))}
                     </div>
@@ -136,7 +148,7 @@ export function Hands({ children }: StepProps) {
                             : (right ?? 1) > 0.9
                               ? 'It still works.'
                               : (right ?? 1) < 0.1
-                                ? `Recall is gone, it does worse than a guess: the question ${written(tokens[question.value]!)} looks at ${written(tokens[mostOf(rowOf(now.look))]!)} now, and its number stands elsewhere.`
+                                ? `Recall is gone, it does worse than a guess: the question ${written(tokens[question.value]!)} looks ${whither(tokens, mostOf(rowOf(now.look)))} now, and its number stands elsewhere.`
                                 : (right ?? 1) < 0.25
                                   ? 'Recall is gone: no better than guessing.'
                                   : 'It works in part.'}
@@ -146,6 +158,14 @@ export function Hands({ children }: StepProps) {
         </Beside>
     );
 }
+
+/** What becomes of the content that is found: whole, or mixed with others; read as what it says, or not. */
+const copied = (share: number, asIs: boolean): string =>
+    share < 0.5
+        ? 'What it looks at is mixed, and nothing of it stands out: it answers'
+        : asIs
+          ? 'The content that it finds is copied: the answer is'
+          : 'The content that it finds is copied, but it never learnt to read that one: it says';
 
 type Stage = 1 | 2 | 3;
 const STAGE_TIME = 1800; // milliseconds that each stage stands while the answer is played
@@ -198,6 +218,7 @@ export function Answer({ children }: StepProps) {
     const other = theirs?.map ? rowOf(theirs) : null;
     const found = row ? mostOf(row) : valueAt;
     const most = other ? mostOf(other) : 0;
+    const answer = ours ? ours.sample.predicted![i]! : null;
     const stages: readonly (readonly [Stage, string, ComponentChildren])[] = [
         [
             1,
@@ -211,16 +232,16 @@ export function Answer({ children }: StepProps) {
             'Match',
             <>
                 The question {key} looks for the label that says {key}:{' '}
-                <Live>{row ? percent(row[found]!) : '–'}</Live> of its attention goes to{' '}
-                {written(tokens[found]!)}.
+                <Live>{row ? percent(row[found]!) : '–'}</Live> of its attention{' '}
+                {found === i ? 'stays with itself' : `goes ${whither(tokens, found).replace(/^at /, 'to ')}`}.
             </>,
         ],
         [
             3,
             'Copy',
             <>
-                The content that it finds is copied: the answer is{' '}
-                <Live>{ours ? written(ours.sample.predicted![i]!) : '–'}</Live>.
+                {copied(row ? row[found]! : 1, answer === null || answer === tokens[found])}{' '}
+                <Live>{answer === null ? '–' : written(answer)}</Live>.
             </>,
         ],
     ];
@@ -321,9 +342,9 @@ function Predict() {
         <div class="predict">
             <h4>Now predict</h4>
             <p>
-                In the papers labels are called <b>keys</b>, contents <b>values</b>. Put the same filter on
-                the values alone: three numbers mix into each content the contents of the two tokens before
-                it, and every label stays its own. Does that recall?
+                Put the same filter on the contents (the values) alone: three numbers mix into each content
+                the contents of the two tokens before it, never of those after, and every label (key) stays
+                its own. Does that recall?
             </p>
             <Choices
                 label="Your prediction"
@@ -356,6 +377,8 @@ function Predict() {
 const LENGTHS = [32, 64, 128, 256, 512, 1024, 2048, 4096];
 const LONG = 1 << 15; // tokens that one try reads
 const linesAt = (length: number) => Math.max(8, Math.min(64, LONG / length));
+/** Percentage points by which a guess among the pairs strays, nineteen times of twenty. */
+const luck = (questions: number) => Math.round(200 * Math.sqrt(((1 / PAIRS) * (1 - 1 / PAIRS)) / questions));
 const MARGINS = [40, 128, 12, 44];
 const HEIGHT = 216;
 type Four = [number, number, number, number];
@@ -388,9 +411,9 @@ export function Lengths({ children }: StepProps) {
                 <>
                     {children}
                     <p>
-                        The models were trained on lines of {TRAINED_LENGTH} tokens; the empty ones, between
-                        pairs and questions, were left out of the pictures. Put more of them there, and ask
-                        again.
+                        The models were trained on lines of {TRAINED_LENGTH} tokens: the {3 * PAIRS} that you
+                        saw, and empty ones between the questions. Put more of those there, and ask again.
+                        Each length is tried on new lines.
                     </p>
                     <label class="tap">
                         <span>length of the line</span>
@@ -408,7 +431,8 @@ export function Lengths({ children }: StepProps) {
                     </label>
                     <p>
                         With the filter <Live>{share(at2('keys'))}</Live>, without it{' '}
-                        <Live>{share(at2('attention'))}</Live>, of {PAIRS * linesAt(length)} questions each.{' '}
+                        <Live>{share(at2('attention'))}</Live>, of {PAIRS * linesAt(length)} questions each:
+                        so few that luck alone moves a guess by up to {luck(PAIRS * linesAt(length))} points.{' '}
                         {length > TRAINED_LENGTH && (at2('keys') ?? 0) > 0.9
                             ? 'A neighbour is a neighbour at any length, so what was learnt holds.'
                             : ''}

@@ -1,0 +1,92 @@
+// mix.tsx: what the label of one token is made of: its own, and through the filter those of the two before.
+import { isKey, written } from '../../state/story.ts';
+import { Drawing } from '../drawing.tsx';
+import { two } from './frame.tsx';
+
+const AT = 3; // the token whose label is made: the second number
+const SHOWN = 5; // it, those before it, and one after it
+const HEIGHT = 132;
+const BOX = 30;
+const NEAR = 0.16; // of the way down: where a number stands beside its line
+
+export function Mix({ tokens, taps }: { tokens: readonly number[]; taps: readonly number[] | null }) {
+    const own = written(tokens[AT]!);
+    const parts = taps ?? [1];
+    const sum = parts.map((tap, back) => `${two(tap)} · ${written(tokens[AT - back]!)}`).join(' + ');
+    const made = taps ? sum.replaceAll('+ −', '− ') : own;
+    return (
+        <figure class="mix">
+            <Drawing height={HEIGHT} label={`The label of ${own} is made of ${made}`}>
+                {(width) => {
+                    const gap = Math.min(96, width / SHOWN);
+                    const x = (i: number) => (i + 0.5) * gap;
+                    const bottom = HEIGHT - BOX - 1;
+                    return (
+                        <>
+                            {parts.map((tap, back) => (
+                                <g key={back}>
+                                    <line
+                                        x1={x(AT - back)}
+                                        y1={BOX + 2}
+                                        x2={x(AT)}
+                                        y2={bottom}
+                                        style={{
+                                            strokeWidth: Math.max(0.75, 7 * Math.min(1, Math.abs(tap))),
+                                        }}
+                                    />
+                                    {taps && (
+                                        <text
+                                            class="tap"
+                                            x={x(AT - back) + (x(AT) - x(AT - back)) * NEAR + (back ? -8 : 8)}
+                                            y={BOX + 2 + (bottom - BOX) * NEAR}
+                                            text-anchor={back ? 'end' : 'start'}
+                                            dominant-baseline="central"
+                                        >
+                                            {two(tap)}
+                                        </text>
+                                    )}
+                                </g>
+                            ))}
+                            {tokens.slice(0, SHOWN).map((token, i) => (
+                                <g
+                                    key={i}
+                                    class={`token pair-${Math.floor(i / 2) + 1}${i > AT ? ' after' : ''}`}
+                                >
+                                    <rect x={x(i) - 20} y={1} width={40} height={BOX} />
+                                    <text
+                                        class={isKey(token) ? 'letter' : ''}
+                                        x={x(i)}
+                                        y={1 + BOX / 2}
+                                        text-anchor="middle"
+                                        dominant-baseline="central"
+                                    >
+                                        {written(token)}
+                                    </text>
+                                </g>
+                            ))}
+                            <rect class="label" x={x(AT) - 48} y={bottom} width={96} height={BOX} rx={4} />
+                            <text
+                                x={x(AT)}
+                                y={bottom + BOX / 2}
+                                text-anchor="middle"
+                                dominant-baseline="central"
+                            >
+                                label of {own}
+                            </text>
+                        </>
+                    );
+                }}
+            </Drawing>
+            <figcaption class="caption">
+                {taps ? (
+                    <>
+                        The label of {own} is <span class="number">{made}</span>; nothing comes from the
+                        right.
+                    </>
+                ) : (
+                    <>Without the filter the label of {own} is its own alone.</>
+                )}
+            </figcaption>
+        </figure>
+    );
+}
