@@ -81,7 +81,7 @@ export function equations() {
             const field = (called) => new RegExp(`- \\*\\*${called}\\*\\*: (.*)`).exec(section)[1];
             return {
                 name,
-                help: escape(help),
+                help: code(help),
                 takes: code(field('Arguments')),
                 gives: code(field('Gives')),
                 cost: escape(field('Cost')),

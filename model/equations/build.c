@@ -236,6 +236,7 @@ static value sum_of(builder *b, const equation_node *n) {
     if (minus) y = scaled(b, n, y, -1.0);
     return binary(b, n, "add", x, y);
 }
+static const char no_matrix[] = " (@ is the product with a matrix, conv a filter)"; // of who writes *
 static value product_of(builder *b, const equation_node *n) {
     const int divided = n->kind == EQUATION_DIVIDE;
     const value x = eval(b, n->first);
@@ -247,7 +248,7 @@ static value product_of(builder *b, const equation_node *n) {
     if (divided && !x.tensor) return fail(b, n, "a number divided by a tensor; a tensor can be divided");
     if (!x.tensor) return scaled(b, n, y, x.number);
     if (!y.tensor) return scaled(b, n, x, divided ? 1.0 / y.number : y.number);
-    if (!alike(b, n, x.tensor, y.tensor, divided ? "" : " (@ is the product with a matrix)")) return failed;
+    if (!alike(b, n, x.tensor, y.tensor, divided ? "" : no_matrix)) return failed;
     return binary(b, n, divided ? "divide" : "mul", x, y);
 }
 
@@ -362,9 +363,7 @@ static value eval(builder *b, const equation_node *n) {
         if (!name && !n->first && number_of_config(b, n->name, &v.number)) return v;
         if (!name)
             return fail(b, n, "%s was not assigned, and no weight can stand here; the nearest name is %s%s",
-                        n->name, nearest(b, n->name),
-                        n == b->factor ? " (* is entry by entry: a product with a matrix is @, a filter conv)"
-                                       : "");
+                        n->name, nearest(b, n->name), n == b->factor ? no_matrix : "");
         if (n->first)
             return fail(b, n, "%s is a tensor: only a new weight takes a size in brackets", n->name);
         b->used[name->line] = 1;

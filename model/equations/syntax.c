@@ -226,9 +226,9 @@ static int line(parser *p) {
     }
     if (!(l->value = sum(p))) return -1;
     skip_blanks(p);
-    if (is_letter(*p->at) || *p->at == '(') // two factors side by side, as papers write them
-        return expected(p, "an operator (a product with a matrix is @) or the end of the line"), -1;
-    if (*p->at && *p->at != '\n') return expected(p, "an operator or the end of the line"), -1;
+    // (Papers write a product as two factors side by side.)
+    if (*p->at && *p->at != '\n')
+        return expected(p, "an operator (@: matrix product) or the end of the line"), -1;
     return 0;
 }
 

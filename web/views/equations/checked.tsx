@@ -84,7 +84,10 @@ function Report({ report, text }: { report: EquationCheck; text: string }) {
                         : 'it is causal: no output hears of a later row'}
                 </Verdict>
                 <Verdict good={report.stable}>
-                    {report.stable ? 'its gradients do not grow with the length' : 'its gradients grow with the length'}: |dx|{' '}
+                    {report.stable
+                        ? 'its gradients do not grow with the length'
+                        : 'its gradients grow with the length'}
+                    : |dx|{' '}
                     {growth.map(({ length, gradient }) => `${number(gradient)} (L ${length})`).join(', ')}
                 </Verdict>
             </ul>
