@@ -1,5 +1,5 @@
-// later.tsx: what is folded away is drawn a moment after the rest, one part in a task of its own: many of them
-// would hold the page up together.
+// later.tsx: what is folded away is drawn a moment after the rest, one part in a task of its own: many of
+// them would hold the page up together.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
