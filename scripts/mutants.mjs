@@ -1,7 +1,7 @@
 // mutants.mjs: whether the tests notice a fault. Puts one-token faults into kernels, mixers, optimiser and
-// generators, one at a time, in a copy of the tree under build/mutants, builds the native tests named beside
-// each and requires that one of them fails. Exits with 1 when a fault survives. Changes nothing outside
-// build/mutants.
+// generators, the module's exports and the page's charts, one at a time, in a copy of the tree under
+// build/mutants, builds the tests named beside each and requires that one of them fails. Exits with 1 when a
+// fault survives. Changes nothing outside build/mutants.
 //   node scripts/mutants.mjs [WORD...]    only faults whose file or description holds one of the words
 import { spawnSync } from 'node:child_process';
 import {
@@ -12,6 +12,7 @@ import {
     readFileSync,
     rmSync,
     statSync,
+    symlinkSync,
     utimesSync,
     writeFileSync,
 } from 'node:fs';
@@ -63,6 +64,37 @@ const faults = [
     ["tasks/generators/copy.c", "x[rows] = marker;", "x[rows] = 0;", "the marker is missing", ["test_tasks"]],
     ["tasks/generators/context.c", "rng_below(&rng, (uint32_t)(length - block))", "rng_below(&rng, (uint32_t)(length - 1))", "the copy can stand in the query's own block", ["test_tasks"]],
     ["tasks/generators/regression.c", "t == 0 || sample->values[t] > most", "t == 0 || sample->values[t] < most", "the running maximum is a running minimum", ["test_tasks"]],
+    // Kinds of faults rather than places: rows beyond 2,048 and 4,096, deep recursions, steps beyond 500 or the plan, starts,
+    // B > 1 where a choice is kept, tails, one width, rare modes, plans, flat exports, charts, constants only a plot shows.
+    ["kernels/gate.c", "for (size_t i0 = 0; i0 < N; i0 += SMX_KC)", "for (size_t i0 = 0; i0 < N && i0 < 2048; i0 += SMX_KC)", "a gain's gradient forgets the rows from 2,048 on", ["test_scan", "test_norm", "test_whole_model"]],
+    ["kernels/embedding.c", "if (row < N) memcpy(dx", "if (row < smx_min(N, 4096)) memcpy(dx", "asked rows from 4,096 on have no gradient", ["test_embedding", "test_whole_model"]],
+    ["model/graph/replay.c", "add_apart(n, from, to);", "add_apart(n, 0, to - from);", "gradients made apart are added to the first rows only", ["test_mixer_gradients", "test_whole_model"]],
+    ["model/ops/linear.c", "for (size_t end = from + count; from < end; from += BLOCK_ROWS)", "for (size_t end = from + count; from + BLOCK_ROWS <= end || from == 0; from += BLOCK_ROWS)", "a projection's gradient forgets the rows behind the last whole block", ["test_mixer_gradients", "test_whole_model"]],
+    ["kernels/fft_rows.h", "fft_split_complex(re + k * quarter, im + k * quarter, M / 4, 4 * h + k, table);", "fft_split_complex(re + k * quarter, im + k * quarter, M / 4, 4 + k, table);", "the second level of the recursion takes the first one's twiddles", ["test_fft"]],
+    ["model/ops/longconv.c", "n->flops = 5 *", "n->flops = 2 *", "long convolutions count two fifths of their products", ["test_run", "test_mixer_gradients", "test_whole_model"]],
+    ["model/ops/dropout.c", "(uint32_t)g->step,", "(uint32_t)g->step & 511,", "dropout repeats itself after 512 steps", ["test_run", "test_optimiser", "test_whole_model"]],
+    ["model/run/checkpoint.c", "if (step > is->common.steps)", "if (step >= is->common.steps)", "a training that has reached its plan cannot be loaded", ["test_checkpoint", "test_run"]],
+    ["model/graph/params.c", "rng_uniform(&r) * (md_log(0.1) - md_log(0.001))", "rng_uniform(&r) * (md_log(0.2) - md_log(0.001))", "steps start up to twice as long", ["test_starts"]],
+    ["model/mixers/weights.c", "md_sqrt(2.0 * (double)c->common.blocks)", "md_sqrt((double)c->common.blocks)", "output projections start too large by the root of 2", ["test_starts", "test_mixer_gradients", "test_run"]],
+    ["model/ops/maxpool.c", "(const int32_t *)n->saved + from * out, count", "(const int32_t *)n->saved, count", "every sequence's gradient goes where the first one had its maxima", ["test_mixer_gradients", "test_whole_model"]],
+    ["model/ops/landmark.c", "chosen_of(n)[h * p.L + i]", "chosen_of(n)[i]", "each head's map shows the blocks that the first head chose", ["test_mixer_gradients"]],
+    ["kernels/reduce.h", "v16_load_n(x + i, n - i, -__builtin_inff())", "v16_load_n(x + i, n - i, 0.0f)", "the largest of a row with a tail is at least 0", ["test_reduce", "test_loss", "test_attention"]],
+    ["kernels/activation.c", "memcpy(d, dy + whole, rest * sizeof *d);", "memcpy(d, dy + whole, (rest & 7) * sizeof *d);", "the upper half of a tail has no gradient", ["test_activation"]],
+    ["kernels/simd.h", "return (vf){x, x, x, x};", "return (vf){x, x, x, x + 0x1p-23f * x};", "one lane of four is an ulp off where registers hold four", ["test_vmath", "test_elementwise"]],
+    ["model/mixers/hyena.c", "op_turn(g, h, n * D, D)", "op_turn(g, h, (n & 1) * D, D)", "Hyena of order 3 uses its first filter twice", ["test_mixer_oracle", "test_whole_model"]],
+    ["model/mixers/hyena.c", "1.0 / (double)(c->common.length > 1 ? c->common.length - 1 : 1)", "1.0 / (double)(g->L > 1 ? g->L - 1 : 1)", "Hyena's filters stretch with the sequence that is read", ["test_lengths", "test_reading_on", "test_mixer_oracle"]],
+    ["model/ops/elementwise.c", ".backward_reads = READS_IN(0) | READS_IN(1) | READS_IN(2),", ".backward_reads = READS_IN(0) | READS_IN(1),", "the plan writes over what a gate's gradient reads", ["test_mixer_gradients", "test_whole_model"]],
+    ["model/ops/pieces.c", "n->scratch_n = pieces * n->piece_n;", "n->scratch_n = n->piece_n;", "the plan has room for one thread's scratch", ["test_whole_model", "test_threads"]],
+    ["model/ops/tokens.c", "if (count % SMX_KC == 0) whole[c] = sum", "if (count % (2 * SMX_KC) == 0) whole[c] = sum", "a mean that is read on sums other blocks than the whole", ["test_reading_on"]],
+    ["model/run/draw.c", "rng_open(d->seed + b, RNG_DRAW, form.rows)", "rng_open(d->seed, RNG_DRAW, form.rows)", "every sequence of a state draws the same number", ["test_reading_on"]],
+    ["model/run/evaluate.c", "const size_t i = b * per + k;", "const size_t i = b * per + k - b * per * (b > 1);", "from the third sequence on the first one's answers are fed back", ["test_run", "test_user_data"]],
+    ["tasks/generators/listops.c", "0.25 + 0.05 * (draw / 16)", "0.35 + 0.05 * (draw / 16)", "more arguments are lists than the Long Range Arena's quarter", ["test_tasks"]],
+    ["tasks/generators/pathfinder.c", "apart = 3.5", "apart = 2.5", "curves may touch", ["test_labelled"]],
+    ["tasks/generators/mad.c", "v = 1 + rng_below(rng, (uint32_t)m->motif);", "v = m->motif;", "fuzzy values are always of three tokens", ["test_tasks"]],
+    ["wasm/exports.c", "(uint64_t)index, length, &s", "(uint32_t)index, length, &s", "samples from 2^32 on are those from 0 on", ["fields"]],
+    ["wasm/exports.c", "(double)counts[i];", "(double)counts[i % classes * classes + i / classes];", "the confusion matrix arrives turned", ["fields"]],
+    ["web/charts/scale.ts", "[125, 124, 120]", "[125, 164, 120]", "the middle of the heat map's scale is green", ["page_arithmetic"]],
+    ["web/charts/layers.ts", "if (k === 0) return [{ x, y: top(place) + height }];", "if (k === 0) return [{ x, y: top(place) }];", "edges of the graph begin at the head of their box", ["page_arithmetic"]],
 ];
 
 const wanted = process.argv.slice(2);
@@ -90,11 +122,19 @@ const options = [
     '--no-print-directory',
     '-s',
 ];
-const make = (targets) => spawnSync('make', [...options, ...targets], { cwd: tree, encoding: 'utf8' });
+// Tests by their names: in C, or these.
+const MODULE = ['build/seqmix', 'build/wasm/seqmix-whole.wasm', 'build/wasm/seqmix.js'];
+const SCRIPTS = {
+    page_arithmetic: { file: 'proofs_tests/page/page_arithmetic.test.mjs', needs: ['build/seqmix'] },
+    fields: { file: 'proofs_tests/package/fields.test.mjs', needs: MODULE },
+};
+const needsOf = (test) => SCRIPTS[test]?.needs ?? [`build/tests/${test}`];
+const make = (tests) =>
+    spawnSync('make', [...options, ...new Set(tests.flatMap(needsOf))], { cwd: tree, encoding: 'utf8' });
 
 // A copy of the sources, dated as here, so that a second run rebuilds only what changed.
 function copyTree() {
-    const left = ['build', 'node_modules', 'dist', 'web', 'docs', 'data'];
+    const left = ['build', 'node_modules', 'dist', 'data'];
     const rooms = readdirSync(root).filter(
         (n) => !n.startsWith('.') && !left.includes(n) && statSync(join(root, n)).isDirectory(),
     );
@@ -113,7 +153,9 @@ function copyTree() {
     };
     mkdirSync(tree, { recursive: true });
     rooms.forEach(copy);
-    copy('Makefile');
+    ['Makefile', 'package.json', 'package-lock.json', 'tsconfig.json'].forEach(copy);
+    const modules = join(tree, 'node_modules');
+    if (!existsSync(modules)) symlinkSync(join(root, 'node_modules'), modules);
     writeFileSync(join(tree, 'scripts/setup.sh'), '#!/bin/sh\n', { mode: 0o755 }); // what is there is there
 }
 // Every object that was made from `file`, by the compiler's own lists; [path, contents, date].
@@ -139,14 +181,17 @@ function seconds(since) {
     return ((Date.now() - since) / 1000).toFixed(1);
 }
 function run(test) {
-    const r = spawnSync('timeout', ['120', join(tree, 'build/tests', test)], { cwd: tree, encoding: 'utf8' });
+    const command = SCRIPTS[test]
+        ? ['node', '--test', '--test-reporter=tap', SCRIPTS[test].file]
+        : [join(tree, 'build/tests', test)];
+    const r = spawnSync('timeout', ['300', ...command], { cwd: tree, encoding: 'utf8' });
     return { failed: r.status !== 0, lines: (r.stdout + r.stderr).split('\n') };
 }
 
 const started = Date.now();
 copyTree();
 const tests = [...new Set(chosen.flatMap((f) => f[4]))];
-const built = make(tests.map((t) => `build/tests/${t}`));
+const built = make(tests);
 if (built.status !== 0) {
     console.error(built.stderr.slice(-2000));
     console.error('mutants: the tree without a fault does not build');
@@ -184,14 +229,14 @@ for (const [file, from, to, what, by] of chosen) {
         path,
         text.replace(from, () => to),
     );
-    const result = make(by.map((t) => `build/tests/${t}`));
+    const result = make(by);
     let noticed = result.status !== 0 ? 'does not build' : '';
     for (const test of by) {
         if (noticed) break;
         const { failed, lines } = run(test);
         if (!failed) continue;
-        const line = lines.find((l) => l.includes('[  FAILED  ]')) ?? '';
-        noticed = `${test}: ${line.replace('[  FAILED  ]', '').trim()}`;
+        const line = lines.find((l) => /\[ {2}FAILED {2}\]|^not ok/.test(l)) ?? '';
+        noticed = `${test}: ${line.replace(/\[ {2}FAILED {2}\]|^not ok \d+ - /, '').trim()}`;
     }
     // (A fault that does not build shows nothing about the tests.)
     if (!noticed || result.status !== 0) survivors++;
@@ -205,11 +250,11 @@ for (const [file, from, to, what, by] of chosen) {
         utimesSync(object, date.atime, date.mtime);
     }
     // Made of older objects now, which their dates would not tell.
-    for (const made of ['libseqmix.a', 'libcli.a', 'libconstructions.a', ...by.map((t) => `tests/${t}`)])
-        rmSync(join(tree, 'build', made), { force: true });
+    const libraries = ['build/libseqmix.a', 'build/libcli.a', 'build/libconstructions.a'];
+    for (const made of [...libraries, ...by.flatMap(needsOf)]) rmSync(join(tree, made), { force: true });
 }
 // Nothing of a fault may have stayed behind, or the ones after it were caught for the wrong reason.
-make(tests.map((t) => `build/tests/${t}`));
+make(tests);
 mustPass('after the last one');
 console.log(`\n${chosen.length - survivors} of ${chosen.length} faults caught in ${seconds(started)} s`);
 process.exit(survivors ? 1 : 0);

@@ -277,6 +277,42 @@ static void saliency_is_the_slope(void **state) {
     smx_run_close(r);
 }
 
+// What a step is said to cost, worked out from the mechanism: a product and a sum for each number of a matrix
+// and row, forward, and twice that backward. What charts over products stand on.
+static void products_of_a_step(void **state) {
+    (void)state;
+    enum { B = 3, L = 24, D = 16, ROWS = B * L, MATRIX = 2 * ROWS * D * D, HEAD = 2 * ROWS * D * 7 };
+    const uint64_t pairs = 4 * B * (L * (L + 1) / 2) * D; // of attention: a score and a value
+    const struct {
+        const char *mixer;
+        uint64_t products;
+    } cases[] = {
+        {"attention", 4 * MATRIX + pairs},
+        {"cat&filter=3&filters=qk", 4 * MATRIX + pairs + 2 * (2 * ROWS * D * 3)},
+        {"las&pool=trailing&window=5&causal=1", 4 * MATRIX + pairs + 2 * ROWS * D * 5},
+        // Twice L is 64 for a transform; two real ones of 5/2 N ld N for each sequence and channel.
+        {"longconv", MATRIX + 2 * B * D * (5 * 64 * 6 / 2)},
+        // Landmarks: half of three and a half, rounded down; then the own block and the chosen one, half and
+        // whole, for a score and a value.
+        {"lcat&block=8", 4 * MATRIX + 2 * ROWS * D * 2 + 2 * 2 * ROWS * D * 12},
+        {"lstm", 4 * MATRIX + 4 * MATRIX}, // of the input and of what is carried
+    };
+    for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
+        char config[256];
+        smx_metrics m;
+        snprintf(config, sizeof config,
+                 "mixer=%s&task=own&channels=0&vocab=11&classes=7&answers=rows&length=%d&batch=%d&width=%d"
+                 "&norm=none&mlp=0",
+                 cases[i].mixer, L, B, D);
+        smx_run *r = open_run(config);
+        smx_run_metrics(r, &m);
+        if (m.flops != 3 * (cases[i].products + HEAD))
+            fail_msg("%s: %llu products, %llu are right", config, (unsigned long long)m.flops,
+                     (unsigned long long)(3 * (cases[i].products + HEAD)));
+        smx_run_close(r);
+    }
+}
+
 // Nobody has to take the error.
 static void errors_may_be_unread(void **state) {
     (void)state;
@@ -732,6 +768,7 @@ int main(void) {
         cmocka_unit_test(every_isa_the_same),
         cmocka_unit_test(resumed_continues),
         cmocka_unit_test(saliency_is_the_slope),
+        cmocka_unit_test(products_of_a_step),
         cmocka_unit_test(dropout_is_of_training_only),
         cmocka_unit_test(batch_norm_runs_on),
         cmocka_unit_test(nan_stops_with_a_name),

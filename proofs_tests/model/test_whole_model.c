@@ -488,6 +488,23 @@ static void chunks(void **state) {
     }
 }
 
+// What one node reads that another read before it in the same group of rows: its gradient is made apart and
+// added to the other's, rows that belong to it alone. In a function, in a product, twice in one.
+static void read_by_two(void **state) {
+    (void)state;
+    static const char *const ends[] = {"b = silu(a)%0Ac = a @ w%0Ay = (b * c) @ w_o",
+                                       "b = a * silu(a)%0Ac = a @ w%0Ay = (b + c) @ w_o",
+                                       "b = a * a%0Ac = a @ w%0Ay = (b + c) @ w_o"};
+    char text[1024], form[256];
+    for (size_t i = 0; i < CHECK_COUNT(ends); i++)
+        for (size_t B = 3; B <= 88; B += 85) {
+            check_seed(561 + i);
+            snprintf(form, sizeof form, "eq=%s%s", "n = 3%0Aa = conv(x, f[n])%0A", ends[i]);
+            inside(text, sizeof text, "equations", form, i);
+            assert_true(compare(text, B, 48));
+        }
+}
+
 // What a step of training has that nothing else has. Rows that begin within a block of draws (width 6), and
 // more of them than a group of nodes takes at once.
 static void of_training(const char *const *models, size_t n) {
@@ -527,6 +544,7 @@ static int close_team(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(few_rows),       cmocka_unit_test(many_rows),
                                        cmocka_unit_test(long_sequences), cmocka_unit_test(chunks),
-                                       cmocka_unit_test(dropout),        cmocka_unit_test(batch_norm)};
+                                       cmocka_unit_test(read_by_two),    cmocka_unit_test(dropout),
+                                       cmocka_unit_test(batch_norm)};
     return cmocka_run_group_tests_name("whole_model", tests, open_team, close_team);
 }

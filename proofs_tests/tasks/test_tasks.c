@@ -666,6 +666,20 @@ static void listops(void **state) {
         if (k == 0) assert_true(longest > 48); // the room is used
         close_task(&o);
     }
+    // Where nothing is drawn again, a quarter of the outermost list's arguments are lists.
+    opened o = open_task("task=listops&length=200&least=2&depth=2&arguments=5");
+    int kinds[2] = {0};
+    for (uint64_t i = 0; i < 2000; i++) {
+        draw(&o, 4, RNG_TRAIN, i);
+        for (size_t at = 1; o.s.tokens[at] != 15; at++) {
+            const int list = o.s.tokens[at] > 10;
+            kinds[list]++;
+            while (list && o.s.tokens[at] != 15) at++;
+        }
+    }
+    const double all = kinds[0] + kinds[1];
+    fits("arguments", kinds, (const double[]){0.75 * all, 0.25 * all}, 2);
+    close_task(&o);
 }
 
 // ---- MAD ----

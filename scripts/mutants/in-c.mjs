@@ -37,15 +37,18 @@ const FIXED = new Set([
     'TypedefDecl',
     'OffsetOfExpr',
 ]);
+// (ccache, where clang is one, would give another file's tree: what is printed is no part of what it keeps.)
+const env = { ...process.env, CCACHE_DISABLE: '1' };
 const FLAGS = ['-std=gnu11', '-w', '-Iinclude', '-I.', '-DSMX_ISA_NAME=sse2', '-DSMX_ZLIB', '-D_GNU_SOURCE'];
 
 export const check = (tree, file, extra = []) =>
-    spawnSync('clang', ['-fsyntax-only', ...extra, ...FLAGS, file], { cwd: tree, encoding: 'utf8' });
+    spawnSync('clang', ['-fsyntax-only', ...extra, ...FLAGS, file], { cwd: tree, encoding: 'utf8', env });
 
 function syntaxTree(tree, file) {
     const dump = spawnSync('clang', ['-Xclang', '-ast-dump=json', '-fsyntax-only', ...FLAGS, file], {
         cwd: tree,
         encoding: 'utf8',
+        env,
         maxBuffer: 2 ** 30,
     });
     if (dump.status !== 0) throw new Error(`${file}: ${dump.stderr.slice(0, 400)}`);
