@@ -39,7 +39,11 @@ test('train prints one JSON line a step and a final one', () => {
     assert.match(first.config, /^v=1&task=mqar&.*&mixer=cat&/);
     assert.equal(first.version, '0.1.0');
     assert.equal(first.seed, '1');
-    for (const key of ['bytes', 'flops']) assert.ok(first[key] > 100_000, `${key}: ${first[key]}`);
+    // Four matrices and three filters of three taps on 256 rows, attention's pairs, 32 rows of the head; three
+    // times: backward takes twice that. Weights, gradients and two moments are held besides all rows.
+    const matrices = 4 * 256 * 32 * 32 + 3 * 256 * 32 * 3 + 32 * 32 * 64;
+    assert.equal(first.flops, 3 * (2 * matrices + 4 * (4 * ((64 * 65) / 2)) * 32));
+    assert.ok(first.bytes > 16 * 8265 + 4 * 4 * 256 * 32, `${first.bytes} bytes`);
     assert.deepEqual(
         lines.slice(0, 20).map((line) => line.step),
         [...Array(20).keys()].map((i) => i + 1),

@@ -2,6 +2,7 @@
 // distribution that params.h promises, to five standard errors, and the streams of two names or two seeds
 // have nothing to do with each other.
 #include "model/graph/params.h"
+#include <seqmix/run.h>
 #include "proofs_tests/support/check.h"
 
 enum { N = 1 << 17 };
@@ -149,8 +150,46 @@ static void steps_and_counts(void **state) {
     check_done();
 }
 
+// A model's matrices by init=, and those that add to the residual stream smaller by the root of twice the
+// blocks, so that the stream does not grow with them.
+static void matrices_of_a_model(void **state) {
+    (void)state;
+    enum { D = 128 };
+    static const char *const inits[] = {"fan_in", "normal", "xavier"};
+    static const struct {
+        const char *name;
+        size_t in, out;
+        int adds;
+    } weights[] = {{"block0.mixer.w_q", D, D, 0},
+                   {"block1.mixer.w_o", D, D, 1},
+                   {"block1.mlp.w_1", D, 2 * D, 0},
+                   {"block0.mlp.w_2", 2 * D, D, 1}};
+    for (size_t i = 0; i < CHECK_COUNT(inits); i++)
+        for (size_t blocks = 2; blocks <= 3; blocks++) {
+            char text[128];
+            smx_error e = {0};
+            snprintf(text, sizeof text, "mixer=attention&task=mqar&width=%d&mlp=2&blocks=%zu&init=%s", D,
+                     blocks, inits[i]);
+            check_trying("%s", text);
+            smx_run *r = smx_run_open(text, &e);
+            if (!r) check_fail("%s", e.message);
+            for (size_t w = 0; w < CHECK_COUNT(weights); w++) {
+                const size_t in = weights[w].in, out = weights[w].out;
+                const double var[] = {1.0 / (double)in, 0.02 * 0.02, 2.0 / (double)(in + out)};
+                smx_tensor t;
+                if (smx_run_tensor(r, weights[w].name, &t, &e)) check_fail("%s", e.message);
+                assert_true(t.rank == 2 && t.shape[0] == in && t.shape[1] == out);
+                moments(weights[w].name, check_widen(t.data, in * out), in * out, 0,
+                        var[i] / (weights[w].adds ? 2 * (double)blocks : 1), 0, i == 2 ? 1.8 : 3);
+                check_done();
+            }
+            smx_run_close(r);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(normal_and_uniform), cmocka_unit_test(filters),
-                                       cmocka_unit_test(long_kernels), cmocka_unit_test(steps_and_counts)};
+                                       cmocka_unit_test(long_kernels), cmocka_unit_test(steps_and_counts),
+                                       cmocka_unit_test(matrices_of_a_model)};
     return cmocka_run_group_tests_name("starts", tests, NULL, NULL);
 }

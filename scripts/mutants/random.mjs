@@ -252,7 +252,11 @@ const CHECKS = `
 const MODULE_TESTS = [
     { name: 'test_print', command: ['build/tests/test_print'], needs: ['build/tests/test_print'] },
     { ...node('fields', 'proofs_tests/package/fields.test.mjs'), needs: WHOLE },
-    { name: 'checks', command: ['node', '--input-type=module', '-e', CHECKS], needs: ALL },
+    {
+        name: 'checks',
+        command: ['node', '--input-type=module', '-e', CHECKS],
+        needs: [...WHOLE, 'build/wasm/checks.wasm'],
+    },
     { ...node('small', 'proofs_tests/package/small.test.mjs'), needs: ALL },
     { ...node('kernels', 'proofs_tests/package/kernels.test.mjs'), needs: ALL },
     {
