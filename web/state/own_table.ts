@@ -2,6 +2,7 @@
 // to the workers under the name that configs then have; and the columns that are chosen.
 import { signal } from '@preact/signals';
 import { del, get, set } from 'idb-keyval';
+import type { Values } from '../core/config.ts';
 import { unpacked } from '../core/files.ts';
 import { nextTask } from '../core/free.ts';
 import { firstChoice, type TableSummary } from '../core/tables.ts';
@@ -44,7 +45,13 @@ export async function takeTable(file: File): Promise<void> {
         const choice = { file: name, ...firstChoice(summary) };
         const own = (mixer: string, more: Record<string, string>) =>
             changedAll(lab(), runsOf(lab(), `mixer=${mixer}&task=table`)[0]!, { ...choice, ...more });
-        const make = () => [own('cat', { filter: '4' }), own('attention', { position: 'learned' })];
+        // Parsing, then drawing, each in a task of its own. (What cannot be parsed is parsed again, and said.)
+        const wanted: Values[] = [];
+        const make = () =>
+            wanted.length ? wanted : [own('cat', { filter: '4' }), own('attention', { position: 'learned' })];
+        try {
+            wanted.push(...make());
+        } catch {}
         await nextTask();
         const problem = attempt(make, 'the table', { fresh: true });
         await nextTask();

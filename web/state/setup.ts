@@ -133,11 +133,20 @@ function keysOf(engine: Engine, values: Values): ConfigKey[] {
         if (!keys.has(key.name) && !HIDDEN.includes(key.name)) keys.set(key.name, key);
     return [...keys.values()];
 }
+type Scope = 'run' | 'task' | 'all';
+const scopes = new WeakMap<ConfigTable, Map<string, Scope>>(); // asked for each key of each run
 /** What has a key in common: one run, the runs on its task, or all. */
-export function scopeOf({ config }: Engine, name: string): 'run' | 'task' | 'all' {
-    const tasks = config.tasks.flatMap(({ keys }) => keys);
-    const groups = [...config.keys, ...tasks].filter((key) => key.name === name).map(({ group }) => group);
-    return groups.includes(RUN_GROUP) ? 'all' : groups.includes(TASK_GROUP) ? 'task' : 'run';
+export function scopeOf({ config }: Engine, name: string): Scope {
+    let known = scopes.get(config);
+    if (!known) {
+        scopes.set(config, (known = new Map()));
+        for (const key of [...config.keys, ...config.tasks.flatMap(({ keys }) => keys)]) {
+            const before = known.get(key.name) ?? 'run';
+            if (key.group === RUN_GROUP) known.set(key.name, 'all');
+            else if (key.group === TASK_GROUP && before !== 'all') known.set(key.name, 'task');
+        }
+    }
+    return known.get(name) ?? 'run';
 }
 const isShared = (engine: Engine, name: string) => scopeOf(engine, name) !== 'run';
 

@@ -1,4 +1,5 @@
 // wording.ts: how a run and its numbers are called on the page.
+import { computed } from '@preact/signals';
 import { percent } from '../core/figures.ts';
 import type { Entry } from './entry.ts';
 import { bitsAt, scoreAt } from './history.ts';
@@ -16,15 +17,19 @@ export function titleOfText(text: string): string {
 export const changeText = (key: string, value = ''): string =>
     key === 'eq' ? titleOfText(value) : `${key}=${value}`;
 
-/** Name of a run; of those that are called alike the second is (2). */
-export function nameOf(entry: Entry): string {
-    const name = plainName(entry);
-    const all = runs.value;
-    const before = all.slice(0, Math.max(0, all.indexOf(entry)));
-    const alike = ({ values }: Entry) => values['mixer'] === entry.values['mixer'];
-    const same = before.filter((other) => alike(other) && plainName(other) === name).length;
-    return same ? `${name} (${same + 1})` : name;
-}
+/** The names of the page's runs; of those that would be called alike the second is (2). */
+const names = computed(() => {
+    const found = new Map<Entry, string>();
+    const called = new Map<string, number>();
+    for (const entry of runs.value) {
+        const name = plainName(entry);
+        const times = (called.get(name) ?? 0) + 1;
+        called.set(name, times);
+        found.set(entry, times > 1 ? `${name} (${times})` : name);
+    }
+    return found;
+});
+export const nameOf = (entry: Entry): string => names.value.get(entry) ?? plainName(entry);
 /** Short name of a run: its mechanism, its task where there are several, what was changed, the file that it
  * came from. */
 function plainName(entry: Entry): string {
