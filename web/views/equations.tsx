@@ -211,6 +211,8 @@ function Start() {
     );
 }
 
+/** An emptied text is kept as an empty line; the editor shows its placeholder then. */
+const inEditor = () => (draft.peek() === '\n' ? '' : draft.peek());
 /** The editor, which is fetched; until then the text alone. */
 function Text({ fault, at }: { fault: Fault | null; at: (word: string) => void }) {
     const host = useRef<HTMLDivElement>(null);
@@ -224,7 +226,7 @@ function Text({ fault, at }: { fault: Fault | null; at: (word: string) => void }
         void import('./equations/editor.ts').then(
             ({ openEditor }) => {
                 if (gone || !host.current) return;
-                opened = openEditor(host.current, 'Equations of the mixer', draft.peek(), FUNCTIONS, hears);
+                opened = openEditor(host.current, 'Equations of the mixer', inEditor(), FUNCTIONS, hears);
                 setEditor(opened);
             },
             (error: Error) => setProblem(error.message),
@@ -234,7 +236,7 @@ function Text({ fault, at }: { fault: Fault | null; at: (word: string) => void }
             opened?.close();
         };
     }, []);
-    useEffect(() => editor?.setText(draft.peek()), [editor, replaced.value]);
+    useEffect(() => editor?.setText(inEditor()), [editor, replaced.value]);
     useEffect(() => editor?.setFault(fault?.line ? fault : null), [editor, fault]);
     return (
         <>

@@ -78,7 +78,7 @@ export function Arcs({ tokens, row, weights, taps, stage = 0, below = false, ton
                                         key={i}
                                         class="matches"
                                         d={arc(row, i)}
-                                        style={{ strokeWidth: 0.5 + 7 * share, opacity: 0.3 + 0.7 * share }}
+                                        style={{ strokeWidth: 1 + 6.5 * share, opacity: 0.45 + 0.55 * share }}
                                     />
                                 );
                             })}

@@ -98,7 +98,7 @@ export function Chosen() {
                     {free !== undefined && still !== undefined && (
                         <p class="verdict-line">
                             Choosing for each token it answers <Live>{share(free)}</Live> right over held-out
-                            lines; held to one filter, the mean of those, <Live>{share(still)}</Live>.{' '}
+                            lines; held to one filter, the mean of those above, <Live>{share(still)}</Live>.{' '}
                             {Math.abs(free - still) < 0.03
                                 ? 'So it may choose, but here it need not: one filter serves every token of these lines.'
                                 : still < free

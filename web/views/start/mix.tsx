@@ -1,6 +1,7 @@
 // mix.tsx: what the label of one token is made of: its own, and through the filter those of the two before.
 import { isKey, written } from '../../state/story.ts';
 import { Drawing } from '../drawing.tsx';
+import { enlarged } from './ends.tsx';
 import { two } from './frame.tsx';
 
 const AT = 3; // the token whose label is made: the second number
@@ -16,18 +17,20 @@ export function Mix({ tokens, taps }: { tokens: readonly number[]; taps: readonl
     const made = taps ? sum.replaceAll('+ −', '− ') : own;
     return (
         <figure class="mix">
-            <Drawing height={HEIGHT} label={`The label of ${own} is made of ${made}`}>
-                {(width) => {
-                    const gap = Math.min(96, width / SHOWN);
+            <Drawing height={() => HEIGHT * enlarged()} label={`The label of ${own} is made of ${made}`}>
+                {(width, height) => {
+                    const large = enlarged();
+                    const box = BOX * large;
+                    const gap = Math.min(96 * large, width / SHOWN);
                     const x = (i: number) => (i + 0.5) * gap;
-                    const bottom = HEIGHT - BOX - 1;
+                    const bottom = height - box - 1;
                     return (
                         <>
                             {parts.map((tap, back) => (
                                 <g key={back}>
                                     <line
                                         x1={x(AT - back)}
-                                        y1={BOX + 2}
+                                        y1={box + 2}
                                         x2={x(AT)}
                                         y2={bottom}
                                         style={{
@@ -38,7 +41,7 @@ export function Mix({ tokens, taps }: { tokens: readonly number[]; taps: readonl
                                         <text
                                             class="tap"
                                             x={x(AT - back) + (x(AT) - x(AT - back)) * NEAR + (back ? -8 : 8)}
-                                            y={BOX + 2 + (bottom - BOX) * NEAR}
+                                            y={box + 2 + (bottom - box) * NEAR}
                                             text-anchor={back ? 'end' : 'start'}
                                             dominant-baseline="central"
                                         >
@@ -52,11 +55,11 @@ export function Mix({ tokens, taps }: { tokens: readonly number[]; taps: readonl
                                     key={i}
                                     class={`token pair-${Math.floor(i / 2) + 1}${i > AT ? ' after' : ''}`}
                                 >
-                                    <rect x={x(i) - 20} y={1} width={40} height={BOX} />
+                                    <rect x={x(i) - 20 * large} y={1} width={40 * large} height={box} />
                                     <text
                                         class={isKey(token) ? 'letter' : ''}
                                         x={x(i)}
-                                        y={1 + BOX / 2}
+                                        y={1 + box / 2}
                                         text-anchor="middle"
                                         dominant-baseline="central"
                                     >
@@ -64,10 +67,17 @@ export function Mix({ tokens, taps }: { tokens: readonly number[]; taps: readonl
                                     </text>
                                 </g>
                             ))}
-                            <rect class="label" x={x(AT) - 48} y={bottom} width={96} height={BOX} rx={4} />
+                            <rect
+                                class="label"
+                                x={x(AT) - 52 * large}
+                                y={bottom}
+                                width={104 * large}
+                                height={box}
+                                rx={4}
+                            />
                             <text
                                 x={x(AT)}
-                                y={bottom + BOX / 2}
+                                y={bottom + box / 2}
                                 text-anchor="middle"
                                 dominant-baseline="central"
                             >
