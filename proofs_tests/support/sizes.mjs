@@ -18,7 +18,8 @@ export const PROOFS =
     4_300 + // windows, LSTM, GRU, Taylor features: kernels and oracle; stacks
     2_000 + // the kernels row by row
     3_400 + // dropout, batch norm, both directions: the oracle; a lesson
-    10_600; // a mixer's text as steps, and its check in double
+    10_600 + // a mixer's text as steps, and its check in double
+    1_200; // CAT's Proposition 1 (C) as a construction; what is said of a text that a paper's reader types
 /** Scripts and styles that are fetched when a view asks for them, the editor apart. */
 export const LATER = 90_000;
 /** The view Equations with its editor, fetched when it is opened. */
