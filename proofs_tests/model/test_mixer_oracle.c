@@ -434,14 +434,14 @@ static void recurrent(void **state) {
 }
 
 // Positions, windows and the order of gates are written again here, from spec and paper.
-static void hyena(void **state) {
-    (void)state;
-    enum { N = 2, HIDDEN = 4, BANDS = 2, F = 1 + 2 * BANDS };
+static void hyena_as_written(const char *text, size_t N, size_t bands) {
+    enum { HIDDEN = 4, MOST = 3 };
+    const size_t F = 1 + 2 * bands;
     lone_mixer m;
     check_seed(98);
-    double *x = run(&m, "mixer=hyena&hyena_order=2&filter_width=4&bands=2&frequency=3", 1);
+    double *x = run(&m, text, 1);
     double *wide = product(x, need(&m, "w_in"), NULL, D, (N + 1) * D), *taps = need(&m, "conv"),
-           *parts[N + 1], *pos = check_doubles(L * F), *k = check_doubles(N * D * L), rates[N * D],
+           *parts[MOST + 1], *pos = check_doubles(L * F), *k = check_doubles(N * D * L), rates[MOST * D],
            *y = check_doubles(L * D);
     for (size_t n = 0; n <= N; n++) {
         parts[n] = check_doubles(L * D);
@@ -456,13 +456,13 @@ static void hyena(void **state) {
     for (size_t t = 0; t < L; t++) {
         const double share = (double)t / (L - 1);
         pos[t * F] = share;
-        for (int b = 1; b <= BANDS; b++) {
-            pos[t * F + 2 * b - 1] = cos(2 * acos(-1) * b * share);
-            pos[t * F + 2 * b] = sin(2 * acos(-1) * b * share);
+        for (size_t b = 1; b <= bands; b++) {
+            pos[t * F + 2 * b - 1] = cos(2 * acos(-1) * (double)b * share);
+            pos[t * F + 2 * b] = sin(2 * acos(-1) * (double)b * share);
         }
     }
     for (size_t c = 0; c < N * D; c++)
-        rates[c] = log(100) / 1.5 + (double)c / (N * D - 1) * (log(100) / 0.3 - log(100) / 1.5);
+        rates[c] = log(100) / 1.5 + (double)c / (double)(N * D - 1) * (log(100) / 0.3 - log(100) / 1.5);
     const ref_hyena_filters f = {L,
                                  N * D,
                                  F,
@@ -477,10 +477,20 @@ static void hyena(void **state) {
                                  need(&m, "filter_3"),
                                  rates};
     assert_int_equal(ref_hyena_filters_fwd(k, &f), REF_OK);
-    const ref_hyena p = {
-        L, D, N, {parts[1], parts[2]}, {k, k + D * L}, {need(&m, "skip_1"), need(&m, "skip_2")}};
+    ref_hyena p = {L, D, N, {0}, {0}, {0}};
+    for (size_t n = 0; n < N; n++) {
+        char skip[16];
+        snprintf(skip, sizeof skip, "skip_%zu", n + 1);
+        p.x[n] = parts[n + 1], p.h[n] = k + n * D * L, p.skip[n] = need(&m, skip);
+    }
     assert_int_equal(ref_hyena_fwd(y, parts[0], &p), REF_OK);
     judge(&m, product(y, need(&m, "w_o"), NULL, D, D));
+}
+static void hyena(void **state) {
+    (void)state;
+    hyena_as_written("mixer=hyena&hyena_order=2&filter_width=4&bands=2&frequency=3", 2, 2);
+    hyena_as_written("mixer=hyena&hyena_order=3&filter_width=4&bands=0&frequency=3", 3, 0);
+    hyena_as_written("mixer=hyena&hyena_order=1&filter_width=4&bands=1&frequency=3", 1, 1);
 }
 
 // ---- Both directions, each as one sum over all rows -------------------------------------------------------

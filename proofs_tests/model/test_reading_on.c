@@ -370,9 +370,19 @@ static void draws(void **unused) {
     for (uint64_t seed = 0; seed < N; seed++) {
         assert_int_equal(smx_state_draw(s, &(smx_draw){1, 0, 1, seed}, token, &e), 0);
         count[token[1]]++;
-        assert_int_equal(smx_state_draw(s, &(smx_draw){1, 0, 1, seed + 1}, same, &e), 0);
-        (void)same;
     }
+    // Where both have read the same, the second draws with a seed what the first draws with the next one.
+    smx_run_state *twins = state_of(r, 2, 0);
+    push(twins, (int32_t[]){4, 4}, NULL, 1, NULL);
+    size_t apart = 0;
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        assert_int_equal(smx_state_draw(twins, &(smx_draw){1, 0, 1, seed}, token, &e), 0);
+        assert_int_equal(smx_state_draw(twins, &(smx_draw){1, 0, 1, seed + 1}, same, &e), 0);
+        assert_int_equal(token[1], same[0]);
+        apart += token[0] != token[1];
+    }
+    assert_true(apart > 150);
+    smx_state_close(twins);
     double chi = 0;
     for (size_t i = 0; i < 12; i++)
         chi += pow((double)count[i] - N * (double)odds[i], 2) / (N * (double)odds[i]);

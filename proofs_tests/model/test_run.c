@@ -710,6 +710,31 @@ static void looking_inside(void **state) {
 
 // With slots=emitted a model reads the right answers while it is trained; run on its own answers it cannot do
 // better, and an untrained one does no better than chance either way. Changes to the model are refused.
+// Targets of `count` sequences answered rightly where each answer is put where the next row reads, asked one
+// by one; *asked: of how many.
+static uint64_t free_by_hand(smx_run *r, size_t count, uint64_t *asked) {
+    enum { MOST = 64 };
+    smx_error e = {0};
+    smx_sample sample;
+    uint64_t right = 0;
+    *asked = 0;
+    for (size_t i = 0; i < count; i++) {
+        int32_t tokens[MOST], targets[MOST];
+        if (smx_run_look(r, SMX_STREAM_EVAL, i, 0, &sample, &e)) fail_msg("%s", e.message);
+        const size_t L = sample.length;
+        assert_true(L <= MOST);
+        memcpy(tokens, sample.tokens, L * sizeof *tokens);
+        memcpy(targets, sample.targets, L * sizeof *targets);
+        for (size_t t = 0; t < L; t++) {
+            if (targets[t] < 0) continue;
+            if (smx_run_predict(r, tokens, L, &sample, &e)) fail_msg("%s", e.message);
+            right += sample.predicted[t] == targets[t];
+            if (t + 1 < L && targets[t + 1] >= 0) tokens[t + 1] = sample.predicted[t];
+            ++*asked;
+        }
+    }
+    return right;
+}
 static void on_its_own_answers(void **state) {
     (void)state;
     smx_error e = {0};
@@ -723,6 +748,13 @@ static void on_its_own_answers(void **state) {
     assert_true(own.accuracy > 0.3 && own.free_accuracy <= own.accuracy + 0.02);
     // A sequence that is entirely right when taught is entirely right on its own: it reads the same tokens.
     assert_true(own.free_sequence_accuracy == own.sequence_accuracy);
+    // (Forty sequences: more than one batch of an evaluation.)
+    uint64_t asked;
+    const uint64_t by_hand = free_by_hand(r, 40, &asked);
+    assert_int_equal(smx_run_evaluate(r, 40, 0, &other, &e), 0);
+    assert_true(other.targets == asked && by_hand > asked / 4 && by_hand < asked);
+    assert_int_equal(llround(other.free_accuracy * (double)asked), by_hand);
+    assert_int_equal(smx_run_evaluate(r, 200, 0, &own, &e), 0);
     size_t V;
     const uint64_t *confusion = smx_run_confusion(r, &V);
     uint64_t all = 0, right = 0;

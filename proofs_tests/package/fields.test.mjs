@@ -58,6 +58,12 @@ test('an evaluation of answers: loss, accuracy and sequence accuracy, counted he
     near(is.loss, loss, 1e-5, 'the loss');
     near(is.accuracy, accuracy, 1e-12, 'the accuracy');
     near(is.sequenceAccuracy, whole, 1e-12, 'the sequence accuracy');
+    // Rows are what was wanted, columns what was answered: no table that is the same when it is turned.
+    const wanted = range(64).map(() => range(64).map(() => 0));
+    for (const { sample, asked } of answers)
+        for (const t of asked) wanted[sample.targets[t]][sample.predicted[t]]++;
+    assert.ok(wanted.some((row, i) => row.some((times, k) => times !== wanted[k][i])));
+    assert.deepEqual(run.confusion(), wanted);
     assert.deepEqual(is, {
         loss: is.loss,
         accuracy: is.accuracy,
