@@ -256,6 +256,14 @@ test('the form of a batch, by what it refuses', () => {
     for (const run of [rows, one, pairs]) run.close();
 });
 
+test('samples have 2^53 numbers: one beyond 2^32 is none of those before', () => {
+    const run = lab.open('mixer=cat&task=mqar&vocab=16&length=16&pairs=2&width=8&batch=2');
+    const words = (index) => [...run.data(index).tokens].join();
+    assert.equal(words(5), words(5));
+    assert.equal(new Set([5, 2 ** 32 + 5, 2 ** 40 + 5, 2 ** 53 - 1].map(words)).size, 4);
+    run.close();
+});
+
 test('a tensor: its name, its shape, and whether it is trained', () => {
     const run = lab.open('mixer=las&task=mqar&vocab=16&length=16&pairs=2&width=12&heads=3&batch=2');
     run.data(0);
