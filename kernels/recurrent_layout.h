@@ -4,13 +4,15 @@
 
 #include <seqmix/smx.h>
 
+enum { RECURRENT_PANEL = 32 }; // columns of the widest panel
+
 typedef struct {
-    size_t a;     // [B][gates E]: h U
-    size_t state; // [B][2][E]: h, c; backward: their gradients
-    size_t row;   // [5][E]: what one row keeps, or room
-    size_t ut;    // backward only: U transposed, [gates E][E]
-    size_t da;    // GRU's backward: [B][L][3 E]
-    size_t gemm;  // what smx_gemm asks for
+    size_t a;      // [B][gates E]: h U; backward: one row's part of da
+    size_t state;  // [B][2][E]: h, c; backward: their gradients
+    size_t row;    // [5][E]: what one row keeps, or room
+    size_t panels; // U, backward its transpose, as recurrent.c lays it out
+    size_t da;     // GRU's backward: [B][L][3 E]
+    size_t gemm;   // what smx_gemm asks for
     size_t floats;
 } recurrent_layout;
 
@@ -21,7 +23,7 @@ static inline recurrent_layout recurrent_layout_of(const smx_recurrent *p, int b
     w.a = at, at += p->B * wide;
     w.state = at, at += p->B * wide;
     w.row = at, at += 2 * wide;
-    w.ut = at, at += backward ? p->E * wide : 0;
+    w.panels = at, at += (backward ? wide : p->E) * ((backward ? p->E : wide) + RECURRENT_PANEL - 1);
     w.da = at, at += backward ? p->B * p->L * wide : 0;
     w.gemm = at, at += smx_gemm_scratch_bytes(1, 1, SMX_KC) / sizeof(float);
     w.floats = at;

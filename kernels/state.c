@@ -24,13 +24,14 @@ typedef struct {
 typedef struct {
     float *q, *k, *alpha, *decay, *late, *reads, *answers, *beta, *miss, *u, *state;
     size_t n;
+    int steady; // or ungated: see steady()
 } block;
 
 static block block_at(const call *c, float *scratch, size_t i, size_t n) {
     const state_layout *l = &c->l;
     float *f = scratch + i * l->block;
     return (block){f + l->q,       f + l->k,    f + l->alpha, f + l->decay, f + l->late,  f + l->reads,
-                   f + l->answers, f + l->beta, f + l->miss,  f + l->u,     f + l->state, n};
+                   f + l->answers, f + l->beta, f + l->miss,  f + l->u,     f + l->state, n, 0};
 }
 
 // ---- Where things lie: row of the batch, head
@@ -39,6 +40,11 @@ static size_t keys_at(const smx_state *p, size_t row, size_t h) {
 }
 static size_t keys_stride(const smx_state *p) { return p->shared ? p->dk : p->H * p->dk; }
 
+// Rows that are wanted soon: those of one head lie apart, no processor guesses them all.
+static void fetch(const float *x, size_t stride, size_t n, size_t width) {
+    for (size_t t = 0; t < n; t++)
+        for (size_t i = 0; i < width; i += 16) __builtin_prefetch(x + t * stride + i);
+}
 // n rows of `width`, times scale, padded with zeros to `padded` columns and to whole blocks of rows.
 static void load_rows(float *to, const float *from, size_t stride, size_t n, size_t width, size_t padded,
                       float scale) {
@@ -54,24 +60,59 @@ static void load_rows(float *to, const float *from, size_t stride, size_t n, siz
 // e^g of each row and key channel, 1 where there is no row; and e to the sum from the first row on, rounded
 // once a block: were it multiplied up, gates that are the same in every row would be off by the same in every
 // row.
-static void load_gates(const block *w, const call *c, size_t row, size_t h) {
+static void load_channel_gates(const block *w, const call *c, size_t row, size_t h) {
     const smx_state *p = c->p;
     const size_t dkp = c->l.dkp;
     for (size_t i = 0; i < dkp; i += 16) {
+        const size_t channels = smx_min(16, p->dk - i);
         v16 sum = v16_set(0.0f);
         for (size_t t = 0; t < ROWS; t++) {
             v16 g = v16_set(0.0f);
-            if (p->gates && t < w->n) {
-                if (p->gates == SMX_GATES_CHANNEL)
-                    g = v16_load_n(c->g + ((row + t) * p->H + h) * p->dk + i, smx_min(16, p->dk - i), 0.0f);
-                else
-                    g = v16_set(c->g[p->gates == SMX_GATES_HEAD ? (row + t) * p->H + h : h]);
+            if (t < w->n) {
+                const float *x = c->g + ((row + t) * p->H + h) * p->dk + i;
+                g = channels == 16 ? v16_load(x) : v16_load_n(x, channels, 0.0f);
                 sum = v16_add(sum, g);
             }
             v16_store(w->alpha + t * dkp + i, v16_exp_down(g));
             v16_store(w->decay + t * dkp + i, settled(v16_exp_down(sum)));
         }
     }
+}
+// The same where all channels of a row have one gate, or none: lanes are rows.
+static void load_row_gates(const block *w, const call *c, size_t row, size_t h) {
+    const smx_state *p = c->p;
+    const size_t dkp = c->l.dkp;
+    float g[ROWS] = {0}, sums[ROWS], sum = 0.0f;
+    for (size_t t = 0; t < ROWS; t++) {
+        if (p->gates && t < w->n) g[t] = c->g[p->gates == SMX_GATES_HEAD ? (row + t) * p->H + h : h];
+        sum += g[t];
+        sums[t] = sum;
+    }
+    v16_store(g, v16_exp_down(v16_load(g)));
+    v16_store(sums, settled(v16_exp_down(v16_load(sums))));
+    for (size_t t = 0; t < ROWS; t++)
+        for (size_t i = 0; i < dkp; i += 16) {
+            v16_store(w->alpha + t * dkp + i, v16_set(g[t]));
+            v16_store(w->decay + t * dkp + i, v16_set(sums[t]));
+        }
+}
+// Whether no key and no query of a block comes below 2^-96 while any of its gates fade it: then there is
+// nothing to settle on the way. (Zeros stay what they are, and a NaN stays NaN either way.)
+static int steady(const block *w, const call *c) {
+    const size_t dkp = c->l.dkp;
+    const v16 one = v16_set(1.0f), zero = v16_set(0.0f);
+    v16 all = one;
+    for (size_t i = 0; i < dkp; i += 16) {
+        v16 least = one, fade = one;
+        for (size_t at = i; at < ROWS * dkp; at += dkp) {
+            const v16 k = v16_abs(v16_load(w->k + at)), q = v16_abs(v16_load(w->q + at));
+            least = v16_min(v16_select(v16_eq(k, zero), one, k), least);
+            least = v16_min(v16_select(v16_eq(q, zero), one, q), least);
+            fade = v16_mul(fade, v16_min(v16_load(w->alpha + at), one));
+        }
+        all = v16_select(v16_le(v16_set(0x1p-90f), v16_mul(least, fade)), all, zero);
+    }
+    return v16_hsum(all) == 16.0f;
 }
 // to [columns][ld] = from [ROWS][padded], transposed; padded is a multiple of 4.
 static void turn(float *to, size_t ld, const float *from, size_t padded, size_t columns) {
@@ -107,36 +148,110 @@ static void fade(float *to, const float *state, const float *decay, const state_
 
 static const float lanes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
-// reads, answers and late: keys of all 16 rows, one channel after the other, decay as time goes on,
-// each from its own row.
-static void pairs(const block *w, const call *c) {
-    const size_t dkp = c->l.dkp;
-    const v16 lane = v16_load(lanes), one = v16_set(1.0f), zero = v16_set(0.0f);
+// Rows whose sums share the registers.
+#if defined(__wasm__)
+#define AT_ONCE(delta) ROWS
+#define STATE_UNROLL // the module is downloaded
+#else
+#define AT_ONCE(delta) (SMX_W == 16 ? ROWS >> (delta) : SMX_W == 1 ? 1 : SMX_W / 2 >> (delta))
+#define STATE_UNROLL SMX_UNROLL
+#endif
+// Of rows t.., reads and answers, and late, which holds keys of all 16 rows, one channel after the other, as
+// they have decayed by the row before t: each from its own row on.
+SMX_LARGE void decayed_pairs(const block *w, const call *c, size_t t, const int delta, const int settles) {
+    const size_t dkp = c->l.dkp, rows = AT_ONCE(delta);
     v16 reads[ROWS], answers[ROWS];
-    for (size_t t = 0; t < ROWS; t++) reads[t] = answers[t] = zero;
-    turn(w->late, ROWS, w->k, dkp, c->p->dk);
+    STATE_UNROLL for (size_t r = 0; r < rows; r++) reads[r] = answers[r] = v16_set(0.0f);
+    const float *a = w->alpha + t * dkp, *q = w->q + t * dkp, *as_query = w->k + t * dkp;
     for (size_t i = 0; i < c->p->dk; i++) {
         v16 k = v16_load(w->late + i * ROWS);
-        for (size_t t = 0; t < ROWS; t++) {
-            const size_t at = t * dkp + i;
-            if (c->p->gates) {
-                const m16 before = v16_lt(lane, v16_set((float)t));
-                k = settled(v16_mul(k, v16_select(before, v16_set(w->alpha[at]), one)));
-            }
-            reads[t] = v16_madd(v16_set(w->q[at]), k, reads[t]);
-            if (c->delta) answers[t] = v16_madd(v16_set(w->k[at]), k, answers[t]);
+        STATE_UNROLL for (size_t r = 0; r < rows; r++) {
+            const size_t at = r * dkp + i;
+            k = v16_scale_below(k, a[at], (int)(t + r));
+            if (settles) k = settled(k);
+            reads[r] = v16_madd(v16_set(q[at]), k, reads[r]);
+            if (delta) answers[r] = v16_madd(v16_set(as_query[at]), k, answers[r]);
         }
         v16_store(w->late + i * ROWS, k);
     }
+    STATE_UNROLL for (size_t r = 0; r < rows; r++) {
+        v16_store(w->reads + (t + r) * ROWS, reads[r]);
+        if (delta) v16_store(w->answers + (t + r) * ROWS, answers[r]);
+    }
+}
+static void pairs(const block *w, const call *c) {
+    const size_t dk = c->p->dk, dkp = c->l.dkp;
+    const v16 lane = v16_load(lanes), zero = v16_set(0.0f);
+    turn(w->late, ROWS, w->k, dkp, dk);
+    if (!c->p->gates) {
+        tile_product(w->reads, ROWS, w->q, dkp, 1, w->late, ROWS, ROWS, ROWS, dk, 0);
+        if (c->delta) tile_product(w->answers, ROWS, w->k, dkp, 1, w->late, ROWS, ROWS, ROWS, dk, 0);
+    } else if (c->delta) {
+        STATE_UNROLL for (size_t t = 0; t < ROWS; t += AT_ONCE(1)) {
+            if (w->steady)
+                decayed_pairs(w, c, t, 1, 0);
+            else
+                decayed_pairs(w, c, t, 1, 1);
+        }
+    } else {
+        STATE_UNROLL for (size_t t = 0; t < ROWS; t += AT_ONCE(0)) {
+            if (w->steady)
+                decayed_pairs(w, c, t, 0, 0);
+            else
+                decayed_pairs(w, c, t, 0, 1);
+        }
+    }
     for (size_t t = 0; t < ROWS; t++) {
         const v16 row = v16_set((float)t);
-        v16_store(w->reads + t * ROWS, v16_select(v16_le(lane, row), reads[t], zero));
-        v16_store(w->answers + t * ROWS, v16_select(v16_lt(lane, row), answers[t], zero));
+        float *reads = w->reads + t * ROWS, *answers = w->answers + t * ROWS;
+        v16_store(reads, v16_select(v16_le(lane, row), v16_load(reads), zero));
+        if (c->delta) v16_store(answers, v16_select(v16_lt(lane, row), v16_load(answers), zero));
     }
 }
 
-// Everything of a block but what it reads: from w->state to the state after it.
-static void write_block(const block *w, const call *c, float *after, float *work, size_t row, size_t h) {
+// u and miss, which first is what the state leaves of v: four rows at a time are solved among themselves, then
+// taken from those behind.
+static void solve(const block *w, const call *c) {
+    const size_t dvp = c->l.dvp;
+    for (size_t t = 0; t < ROWS && !c->delta; t++) {
+        const v16 beta = v16_set(w->beta[t]);
+        for (size_t i = t * dvp; i < (t + 1) * dvp; i += 16)
+            v16_store(w->u + i, v16_mul(v16_load(w->miss + i), beta));
+    }
+    for (size_t s = 0; s < ROWS && c->delta; s += 4)
+        for (size_t i = 0; i < dvp; i += 16) {
+            v16 u[4];
+            SMX_UNROLL for (size_t j = 0; j < 4; j++) {
+                const float *answers = w->answers + (s + j) * ROWS + s;
+                float *miss = w->miss + (s + j) * dvp + i;
+                v16 x = v16_load(miss);
+                SMX_UNROLL for (size_t r = 0; r < 3; r++) if (r < j) x =
+                    v16_sub(x, v16_mul(v16_set(answers[r]), u[r]));
+                v16_store(miss, x);
+                u[j] = v16_mul(x, v16_set(w->beta[s + j]));
+                v16_store(w->u + (s + j) * dvp + i, u[j]);
+            }
+            for (size_t t = s + 4; t < ROWS; t++) {
+                const float *answers = w->answers + t * ROWS + s;
+                v16 x = v16_load(w->miss + t * dvp + i);
+                SMX_UNROLL for (size_t r = 0; r < 4; r++) x =
+                    v16_sub(x, v16_mul(v16_set(answers[r]), u[r]));
+                v16_store(w->miss + t * dvp + i, x);
+            }
+        }
+}
+
+// What load_block will read of a block.
+static void fetch_block(const call *c, size_t row, size_t h, size_t n) {
+    const smx_state *p = c->p;
+    const size_t at = keys_at(p, row, h), values = p->H * p->dv;
+    fetch(c->q + at, keys_stride(p), n, p->dk);
+    fetch(c->k + at, keys_stride(p), n, p->dk);
+    fetch(c->v + row * values + h * p->dv, values, n, p->dv);
+    if (p->gates == SMX_GATES_CHANNEL) fetch(c->g + (row * p->H + h) * p->dk, p->H * p->dk, n, p->dk);
+}
+// Everything of a block but the state after it.
+static void load_block(block *w, const call *c, float *work, size_t row, size_t h) {
     const smx_state *p = c->p;
     const state_layout *l = &c->l;
     const size_t at = keys_at(p, row, h), stride = keys_stride(p), dvp = l->dvp;
@@ -145,25 +260,24 @@ static void write_block(const block *w, const call *c, float *after, float *work
     load_rows(w->miss, c->v + (row * p->H + h) * p->dv, p->H * p->dv, w->n, p->dv, dvp, 1.0f);
     for (size_t t = 0; t < ROWS; t++)
         w->beta[t] = t >= w->n ? 0.0f : c->beta ? c->beta[(row + t) * p->H + h] : 1.0f;
-    load_gates(w, c, row, h);
+    if (p->gates == SMX_GATES_CHANNEL)
+        load_channel_gates(w, c, row, h);
+    else
+        load_row_gates(w, c, row, h);
+    w->steady = p->gates && steady(w, c);
     pairs(w, c);
     if (c->delta) { // u first holds the state's answers
         times(work, w->k, w->decay, ROWS * l->dkp);
         tile_product(w->u, dvp, work, l->dkp, 1, w->state, dvp, ROWS, dvp, p->dk, 0);
         add_row(w->miss, w->u, -1.0f, ROWS * dvp);
     }
-    for (size_t t = 0; t < ROWS; t++) {
-        float *miss = w->miss + t * dvp;
-        for (size_t i = 0; i < dvp; i += 16) {
-            v16 x = v16_load(miss + i);
-            for (size_t s = 0; c->delta && s < t; s++)
-                x = v16_sub(x, v16_mul(v16_set(w->answers[t * ROWS + s]), v16_load(w->u + s * dvp + i)));
-            v16_store(miss + i, x);
-            v16_store(w->u + t * dvp + i, v16_mul(x, v16_set(w->beta[t])));
-        }
-    }
-    fade(after, w->state, w->decay + (ROWS - 1) * l->dkp, l, p->dk);
-    tile_product(after, dvp, w->late, ROWS, 1, w->u, dvp, p->dk, dvp, ROWS, 1);
+    solve(w, c);
+}
+// The state after a block; in place, too.
+static void write_block(float *after, const block *w, const call *c) {
+    const state_layout *l = &c->l;
+    fade(after, w->state, w->decay + (ROWS - 1) * l->dkp, l, c->p->dk);
+    tile_product(after, l->dvp, w->late, ROWS, 1, w->u, l->dvp, c->p->dk, l->dvp, ROWS, 1);
 }
 
 // States [dk][dv] of the caller and [dk][dvp] of ours; NULL: zeros.
@@ -195,11 +309,16 @@ static void forward(float *restrict y, float *restrict last, float *restrict sta
                 for (size_t t = t0; t < smx_min(p->L, t0 + STATE_SEGMENT); t += ROWS) {
                     const size_t row = b * p->L + t;
                     w.n = smx_min(ROWS, p->L - t);
-                    write_block(&w, c, scratch + l->end, work, row, h);
+                    if (h + 1 < p->H)
+                        fetch_block(c, row, h + 1, w.n);
+                    else if (t + STATE_SEGMENT + ROWS <= p->L)
+                        fetch_block(c, row + STATE_SEGMENT, 0, ROWS);
+                    fetch(y + (row * p->H + h) * p->dv, p->H * p->dv, w.n, p->dv);
+                    load_block(&w, c, work, row, h);
                     times(work, w.q, w.decay, ROWS * l->dkp);
                     tile_product(o, l->dvp, work, l->dkp, 1, w.state, l->dvp, ROWS, l->dvp, p->dk, 0);
                     tile_product(o, l->dvp, w.reads, ROWS, 1, w.u, l->dvp, ROWS, l->dvp, ROWS, 1);
-                    memcpy(w.state, scratch + l->end, l->size * sizeof *w.state);
+                    write_block(w.state, &w, c);
                     for (size_t r = 0; r < w.n; r++) {
                         const float *from = o + r * l->dvp;
                         V16_MAP(y + ((row + r) * p->H + h) * p->dv, p->dv, LOAD(from));
@@ -221,8 +340,8 @@ typedef struct {
 
 // Of 16 key channels i.. of one block, gradients of q and k through what lies in the block. dreads and
 // danswers [ROWS][ROWS] are those of reads and answers. Keys decay forward in time, queries backward.
-static void pairs_bwd(float *dq, float *as_query, float *as_key, const float *dreads, const float *danswers,
-                      const block *w, const call *c, size_t i) {
+static void channels_bwd(float *dq, float *as_query, float *as_key, const float *dreads,
+                         const float *danswers, const block *w, const call *c, size_t i) {
     const size_t dkp = c->l.dkp, n = w->n;
     const int gated = c->p->gates != SMX_GATES_NONE;
     v16 k[ROWS], q[ROWS]; // of rows s < t decayed to t; of rows t > s, back to s
@@ -256,6 +375,83 @@ static void pairs_bwd(float *dq, float *as_query, float *as_key, const float *dr
     }
 }
 
+#if !defined(__wasm__)
+// The same of a whole block in which nothing is to be settled: channels i.. of one register, keys and queries
+// of a span of rows in registers all the while. A row's sum goes on from one span to the next.
+SMX_INLINE void span_bwd(float *dq, float *as_query, float *as_key, const float *dreads,
+                         const float *danswers, const block *w, size_t dkp, size_t i, const size_t from,
+                         const size_t span, const int gated, const int delta) {
+    vf x[ROWS], z[ROWS];
+    SMX_UNROLL for (size_t t = 0; t < ROWS; t++) {
+        if (t < from) continue;
+        const size_t at = t * dkp + i;
+        const vf a = vf_load(w->alpha + at);
+        vf reads = vf_load(dq + at), answers = vf_load(as_query + at);
+        if (t < from + span) x[t - from] = vf_load(w->k + at);
+        SMX_UNROLL for (size_t j = 0; j < span; j++) {
+            if (from + j > t) continue;
+            if (gated && from + j < t) x[j] = x[j] * a;
+            reads = vf_madd(vf_set(dreads[t * ROWS + from + j]), x[j], reads);
+            if (delta && from + j < t)
+                answers = vf_madd(vf_set(danswers[t * ROWS + from + j]), x[j], answers);
+        }
+        vf_store(dq + at, reads);
+        if (delta) vf_store(as_query + at, answers);
+    }
+    SMX_UNROLL for (size_t back = 0; back < ROWS; back++) {
+        const size_t s = ROWS - 1 - back, at = s * dkp + i;
+        if (s >= from + span) continue;
+        const vf a = s + 1 < ROWS ? vf_load(w->alpha + at + dkp) : vf_set(1.0f);
+        vf sum = vf_load(as_key + at);
+        if (s >= from) {
+            x[s - from] = vf_load(w->q + at);
+            z[s - from] = vf_load(w->k + at);
+        }
+        SMX_UNROLL for (size_t j = 0; j < span; j++) {
+            const size_t t = from + j;
+            if (t < s) continue;
+            if (gated && t > s) {
+                x[j] = x[j] * a;
+                if (delta) z[j] = z[j] * a;
+            }
+            sum = vf_madd(vf_set(dreads[t * ROWS + s]), x[j], sum);
+            if (delta && t > s) sum = vf_madd(vf_set(danswers[t * ROWS + s]), z[j], sum);
+        }
+        vf_store(as_key + at, sum);
+    }
+}
+#define WHOLE_BWD(name, gated, delta)                                                                        \
+    static void name(float *dq, float *as_query, float *as_key, const float *dreads, const float *danswers,  \
+                     const block *w, size_t dkp) {                                                           \
+        enum { span = (SMX_W == 16 ? ROWS : ROWS / 2) >> delta };                                            \
+        for (size_t i = 0; i < dkp; i += SMX_W)                                                              \
+            SMX_UNROLL for (size_t from = 0; from < ROWS; from += span)                                      \
+                span_bwd(dq, as_query, as_key, dreads, danswers, w, dkp, i, from, span, gated, delta);       \
+    }
+WHOLE_BWD(whole_gla_bwd, 1, 0)
+WHOLE_BWD(whole_plain_gla_bwd, 0, 0)
+WHOLE_BWD(whole_delta_bwd, 0, 1)
+WHOLE_BWD(whole_gated_delta_bwd, 1, 1)
+#endif
+
+static void pairs_bwd(float *dq, float *as_query, float *as_key, const float *dreads, const float *danswers,
+                      const block *w, const call *c) {
+    const size_t dkp = c->l.dkp;
+#if !defined(__wasm__)
+    const int gated = c->p->gates != SMX_GATES_NONE;
+    if (w->n == ROWS && (w->steady || !gated)) {
+        if (c->delta)
+            (gated ? whole_gated_delta_bwd
+                   : whole_delta_bwd)(dq, as_query, as_key, dreads, danswers, w, dkp);
+        else
+            (gated ? whole_gla_bwd
+                   : whole_plain_gla_bwd)(dq, as_query, as_key, dreads, danswers, w, dkp);
+        return;
+    }
+#endif
+    for (size_t i = 0; i < dkp; i += 16) channels_bwd(dq, as_query, as_key, dreads, danswers, w, c, i);
+}
+
 // d log a at each row: what crosses it. From the block's end, where that is <dS, S>, each row adds what reads
 // there and takes away what is written there.
 static void gates_bwd(float *dg, const float *dq, const float *as_query, const float *as_key,
@@ -284,6 +480,36 @@ static void store_keys(float *to, const float *from, float scale, size_t dk, int
         V16_MAP(to, dk, v16_mul(LOAD(from), s));
 }
 
+// to [ROWS][dkp] = from [dkp][ld], transposed
+static void turn_back(float *to, size_t dkp, const float *from, size_t ld) {
+    for (size_t i = 0; i < dkp; i += 4)
+        for (size_t t = 0; t < ROWS; t += 4) transpose4(to + t * dkp + i, dkp, from + i * ld + t, ld);
+}
+
+// The triangular system's transpose, by backward substitution: dmiss, negative, and du without what later
+// rows' answers say of it. Four rows at a time, as forward.
+static void solve_bwd(float *dmiss, float *du, const block *w, size_t dvp) {
+    for (size_t t = ROWS; t > 0; t -= 4)
+        for (size_t i = 0; i < dvp; i += 16) {
+            v16 later[4]; // of rows t - 1, t - 2 ..
+            SMX_UNROLL for (size_t j = 0; j < 4; j++) {
+                const size_t s = t - 1 - j, at = s * dvp + i;
+                v16 x = v16_load(du + at);
+                SMX_UNROLL for (size_t r = 0; r < 3; r++) if (r < j) x =
+                    v16_madd(later[r], v16_set(w->answers[(t - 1 - r) * ROWS + s]), x);
+                v16_store(du + at, x);
+                later[j] = v16_madd(x, v16_set(-w->beta[s]), v16_set(0.0f));
+                v16_store(dmiss + at, later[j]);
+            }
+            for (size_t s = 0; s < t - 4; s++) {
+                v16 x = v16_load(du + s * dvp + i);
+                SMX_UNROLL for (size_t r = 0; r < 4; r++) x =
+                    v16_madd(later[r], v16_set(w->answers[(t - 1 - r) * ROWS + s]), x);
+                v16_store(du + s * dvp + i, x);
+            }
+        }
+}
+
 // One block, back to front: `back` is the gradient of the state after it (`end`) and becomes that of the
 // state before.
 static void block_bwd(const gradients *d, const block *w, float *back, const float *end, float *scratch,
@@ -295,17 +521,20 @@ static void block_bwd(const gradients *d, const block *w, float *back, const flo
     float *turned = scratch + l->turned, *turned_u = scratch + l->turned_u, *sides = scratch + l->sides;
     float *dreads = scratch + l->dreads, *danswers = scratch + l->danswers, *work = scratch + l->work;
     float *dq = scratch + l->dq, *as_query = scratch + l->as_query, *as_key = scratch + l->as_key;
+    const size_t wide = c->delta ? 2 * ROWS : ROWS; // rows of dy, and of dmiss
+    const size_t keys = keys_at(p, row, h), values = p->H * p->dv;
+    fetch(d->x->q + keys, keys_stride(p), n, dk);
+    fetch(d->x->k + keys, keys_stride(p), n, dk);
+    fetch(d->x->v + row * values + h * p->dv, values, n, p->dv);
+    if (p->gates == SMX_GATES_CHANNEL && d->x->g) fetch(d->x->g + (row * p->H + h) * dk, p->H * dk, n, dk);
     load_rows(dy, d->dy + (row * p->H + h) * p->dv, p->H * p->dv, n, p->dv, dvp, 1.0f);
     tile_product(du, dvp, w->late, 1, ROWS, back, dvp, ROWS, dvp, dk, 0);
     tile_product(du, dvp, w->reads, 1, ROWS, dy, dvp, ROWS, dvp, ROWS, 1);
-    memset(dmiss, 0, ROWS * dvp * sizeof *dmiss);
-    for (size_t t = n; t-- > 0;) { // the triangular system's transpose, by backward substitution
+    if (c->delta) solve_bwd(dmiss, du, w, dvp);
+    for (size_t t = 0; t < n; t++) {
         const float *got = du + t * dvp;
         float *to = d->x->v + ((row + t) * p->H + h) * p->dv;
         if (d->x->beta) d->x->beta[(row + t) * p->H + h] = row_dot(got, w->miss + t * dvp, dvp);
-        add_row(dmiss + t * dvp, got, -w->beta[t], dvp);
-        for (size_t s = 0; c->delta && s < t; s++)
-            add_row(du + s * dvp, dmiss + t * dvp, w->answers[t * ROWS + s], dvp);
         const v16 beta = v16_set(w->beta[t]);
         V16_MAP(to, p->dv, v16_mul(LOAD(got), beta));
     }
@@ -313,23 +542,20 @@ static void block_bwd(const gradients *d, const block *w, float *back, const flo
     tile_product(dreads, ROWS, dy, dvp, 1, turned_u, ROWS, ROWS, ROWS, p->dv, 0);
     if (c->delta) tile_product(danswers, ROWS, dmiss, dvp, 1, turned_u, ROWS, ROWS, ROWS, p->dv, 0);
     // What passes through the states before and after: S dy, S dmiss, dS u, with lanes of rows, then turned.
-    turn(turned, 2 * ROWS, dy, dvp, dvp);
-    turn(turned + ROWS, 2 * ROWS, dmiss, dvp, dvp);
-    memset(sides, 0, 2 * dkp * ROWS * sizeof *sides);
-    tile_product(sides, 2 * ROWS, w->state, dvp, 1, turned, 2 * ROWS, dk, c->delta ? 2 * ROWS : ROWS, p->dv,
-                 0);
-    for (size_t i = 0; i < dkp; i += 16)
-        for (size_t half = 0; half < 2; half++)
-            for (size_t t = 0; t < ROWS; t += 4)
-                for (size_t j = 0; j < 16; j += 4)
-                    transpose4((half ? as_query : dq) + t * dkp + i + j, dkp,
-                               sides + (i + j) * 2 * ROWS + half * ROWS + t, 2 * ROWS);
-    tile_product(sides, ROWS, back, dvp, 1, turned_u, ROWS, dk, ROWS, p->dv, 0);
-    for (size_t i = 0; i < dkp; i += 4)
-        for (size_t t = 0; t < ROWS; t += 4)
-            transpose4(as_key + t * dkp + i, dkp, sides + i * ROWS + t, ROWS);
+    turn(turned, wide, dy, dvp, dvp);
+    if (c->delta) turn(turned + ROWS, wide, dmiss, dvp, dvp);
+    memset(sides + dk * wide, 0, (dkp - dk) * wide * sizeof *sides);
+    tile_product(sides, wide, w->state, dvp, 1, turned, wide, dk, wide, p->dv, 0);
+    turn_back(dq, dkp, sides, wide);
     times(dq, dq, w->decay, all);
-    times(as_query, as_query, w->decay, all);
+    if (c->delta) {
+        turn_back(as_query, dkp, sides + ROWS, wide);
+        times(as_query, as_query, w->decay, all);
+    } else {
+        memset(as_query, 0, all * sizeof *as_query);
+    }
+    tile_product(sides, ROWS, back, dvp, 1, turned_u, ROWS, dk, ROWS, p->dv, 0);
+    turn_back(as_key, dkp, sides, ROWS);
     for (size_t i = 0; i < dkp; i += 16) {
         v16 rest = v16_set(1.0f); // from the row's end to the block's
         for (size_t t = n; t-- > 0;) {
@@ -337,8 +563,8 @@ static void block_bwd(const gradients *d, const block *w, float *back, const flo
             v16_store(x, v16_mul(v16_load(x), rest));
             rest = settled(v16_mul(rest, v16_load(w->alpha + t * dkp + i)));
         }
-        pairs_bwd(dq, as_query, as_key, dreads, danswers, w, c, i);
     }
+    pairs_bwd(dq, as_query, as_key, dreads, danswers, w, c);
     if (p->gates && d->x->g) {
         float *dg = scratch + l->dg;
         gates_bwd(dg, dq, as_query, as_key, back, end, w, c);
@@ -384,9 +610,16 @@ static void backward(const gradients *d, const float *states, float *scratch, co
                     w[i] = block_at(c, scratch, i, smx_min(ROWS, rows - i * ROWS));
                 memcpy(scratch + l->state, states + ((b * segments + segment) * p->H + h) * l->size,
                        l->size * sizeof *states);
-                for (size_t i = 0; i < blocks; i++)
-                    write_block(&w[i], c, i + 1 < blocks ? w[i + 1].state : scratch + l->end,
-                                scratch + l->work, row + i * ROWS, h);
+                for (size_t i = 0; i < blocks; i++) {
+                    const size_t first = row + i * ROWS;
+                    if (h + 1 < p->H)
+                        fetch_block(c, first, h + 1, w[i].n);
+                    else if (segment > 0)
+                        fetch_block(c, first - STATE_SEGMENT, 0, ROWS);
+                    fetch(d->dy + (first * p->H + h) * p->dv, p->H * p->dv, w[i].n, p->dv);
+                    load_block(&w[i], c, scratch + l->work, row + i * ROWS, h);
+                    write_block(i + 1 < blocks ? w[i + 1].state : scratch + l->end, &w[i], c);
+                }
                 for (size_t i = blocks; i-- > 0;)
                     block_bwd(d, &w[i], scratch + l->states + h * l->size,
                               i + 1 < blocks ? w[i + 1].state : scratch + l->end, scratch, c, row + i * ROWS,
