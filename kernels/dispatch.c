@@ -158,12 +158,14 @@ static const choice choices[] = {
 enum { N_CHOICES = sizeof choices / sizeof *choices };
 
 static const choice *_Atomic chosen;            // constants: whoever reads it needs no order beside it
+_Atomic int smx_private_narrow;                 // tile_narrow.h: products in registers of 256 bits
 static _Thread_local const kernel_table *fused; // this thread's, while it is in fast mode
 
 int smx_isa_choose(const char *name) {
     for (size_t i = 0; name && i < N_CHOICES; i++)
         if (!strcmp(choices[i].table->name, name) && choices[i].usable()) {
             atomic_store_explicit(&chosen, &choices[i], memory_order_relaxed);
+            atomic_store_explicit(&smx_private_narrow, !strcmp(name, "zen4"), memory_order_relaxed);
             return 0;
         }
     return -1;

@@ -5,7 +5,7 @@
 //         di = dc g, df = dc c', dg = dc i, dc' = dc f
 //   GRU   h = (1 - z) n + z h':  dn = dh (1 - z), dz = dh (h' - n), dr = dn' a_n, dh' = dh z,
 //         n' = z_n + r a_n before the tanh
-#include "tile.h"
+#include "tile_narrow.h"
 #include "recurrent_layout.h"
 
 // The caller's sizes and arrays, and what differs: gates, floats of E that a row keeps, and that are carried.
@@ -20,15 +20,6 @@ static call call_of(const smx_recurrent *p, void *scratch, int gru, int backward
 }
 static int is_gru(const call *c) { return c->gates == 3; }
 
-// Columns j.. of an array of E, of which the last group may be short; and the way back.
-SMX_INLINE v16 part(const float *x, size_t n) { return n == 16 ? v16_load(x) : v16_load_n(x, n, 0.0f); }
-SMX_INLINE void put(float *y, v16 x, size_t n) {
-    if (n == 16)
-        v16_store(y, x);
-    else
-        v16_store_n(y, x, n);
-}
-
 // Every row is multiplied by the same [k][n] = u or its transpose: laid out once, as panels that the tile
 // product reads from end to end. One sequence has one row at a time, which reads the matrix as it is.
 _Static_assert(RECURRENT_PANEL % TILE_N == 0, "the layout has room for every width");
@@ -36,33 +27,30 @@ static void lay_panels(float *to, const float *u, size_t by_row, size_t by_colum
                        size_t width) {
     for (size_t j = 0; j < n; j += width)
         for (size_t i = 0; i < k; i++, to += width)
-            for (size_t c = 0; c < width; c++)
-                to[c] = j + c < n ? u[i * by_row + (j + c) * by_column] : 0.0f;
+            for (size_t c = 0; c < width; c++) to[c] = j + c < n ? u[i * by_row + (j + c) * by_column] : 0.0f;
 }
 static void times_panels(float *y, size_t ldy, const float *x, size_t ldx, const float *panels, size_t m,
                          size_t n, size_t k, int add) {
     for (size_t j = 0; j < n; j += TILE_N)
-        tile_product(y + j, ldy, x, ldx, 1, panels + j * k, TILE_N, m, smx_min(TILE_N, n - j), k, add);
+        product(y + j, ldy, x, ldx, 1, panels + j * k, TILE_N, m, smx_min(TILE_N, n - j), k, add);
 }
 
 // ---- Forward --------------------------------------------------------------------------------------------
-// One row of one sequence, over E numbers: z and a [gates E], state [carried][E], kept: what is saved.
+// One row of one sequence, of kernels over E numbers: z and a [gates E], state [carried][E], kept: what is
+// saved.
 
 static void lstm_row(float *state, float *kept, const float *z, const float *a, size_t E) {
-    for (size_t j = 0; j < E; j += 16) {
-        const size_t n = smx_min(16, E - j);
-        float *c = state + E + j;
-        v16 gate[4];
-        SMX_UNROLL for (size_t k = 0; k < 4; k++) {
-            const v16 sum = v16_add(part(z + k * E + j, n), part(a + k * E + j, n));
-            gate[k] = k == 2 ? v16_tanh(sum) : v16_sigmoid(sum);
-            put(kept + k * E + j, gate[k], n);
-        }
-        const v16 next = v16_madd(gate[0], gate[2], v16_mul(part(c, n), gate[1]));
-        put(kept + 4 * E + j, next, n);
-        put(c, settled(next), n);
-        put(state + j, settled(v16_mul(v16_tanh(next), gate[3])), n);
-    }
+    float *c = state + E;
+    SMX_FN(add)(kept, z, a, 4 * E);
+    SMX_FN(sigmoid_fwd)(kept, kept, 2 * E);
+    SMX_FN(tanh_fwd)(kept + 2 * E, kept + 2 * E, E);
+    SMX_FN(sigmoid_fwd)(kept + 3 * E, kept + 3 * E, E);
+    SMX_FN(mul)(c, c, kept + E, E);
+    SMX_FN(mul)(kept + 4 * E, kept, kept + 2 * E, E);
+    SMX_FN(add)(c, c, kept + 4 * E, E);
+    memcpy(kept + 4 * E, c, E * sizeof *c);
+    SMX_FN(tanh_fwd)(state, c, E);
+    SMX_FN(mul)(state, state, kept + 3 * E, E);
 }
 static void gru_row(float *state, float *kept, const float *z, float *a, const float *bias, size_t E) {
     SMX_FN(add)(a, a, bias, 3 * E);
@@ -98,7 +86,7 @@ static void forward(float *restrict y, float *restrict last, float *restrict sav
             else
                 lstm_row(state + b * S, keep, z + row * G, a + b * G, E);
         }
-        if (is_gru(c)) smx_settle(state, smx_round_up(B * S, 16));
+        smx_settle(state, smx_round_up(B * S, 16));
         for (size_t b = 0; b < B; b++) memcpy(y + (b * L + t) * E, state + b * S, E * sizeof *y);
     }
     if (last) memcpy(last, state, B * S * sizeof *last);
@@ -106,29 +94,25 @@ static void forward(float *restrict y, float *restrict last, float *restrict sav
 
 // ---- Backward -------------------------------------------------------------------------------------------
 // One row: d [carried][E], the gradient of the state after it, becomes that of the state before, but for what
-// goes through U. dz and da [gates E]; before: c or h of the row before. t [E]: room.
+// goes through U. dz and da [gates E]; before: c or h of the row before. t [2][E]: room.
 
-SMX_INLINE v16 sigmoid_bwd_16(v16 dy, v16 y) {
-    return v16_mul(dy, v16_mul(y, v16_sub(v16_set(1.0f), y)));
-}
-SMX_INLINE v16 tanh_bwd_16(v16 dy, v16 y) {
-    return v16_mul(dy, v16_mul(v16_sub(v16_set(1.0f), y), v16_add(v16_set(1.0f), y)));
-}
 static void lstm_row_bwd(float *d, float *dz, const float *dy, const float *kept, const float *before,
-                         size_t E) {
-    for (size_t j = 0; j < E; j += 16) {
-        const size_t n = smx_min(16, E - j);
-        const v16 i = part(kept + j, n), f = part(kept + E + j, n), g = part(kept + 2 * E + j, n);
-        const v16 o = part(kept + 3 * E + j, n), t = v16_tanh(part(kept + 4 * E + j, n));
-        const v16 dh = v16_add(part(d + j, n), part(dy + j, n));
-        const v16 dc = v16_add(part(d + E + j, n), tanh_bwd_16(v16_mul(dh, o), t));
-        put(dz + j, sigmoid_bwd_16(v16_mul(dc, g), i), n);
-        put(dz + E + j, sigmoid_bwd_16(v16_mul(dc, part(before + j, n)), f), n);
-        put(dz + 2 * E + j, tanh_bwd_16(v16_mul(dc, i), g), n);
-        put(dz + 3 * E + j, sigmoid_bwd_16(v16_mul(dh, t), o), n);
-        put(d + j, v16_set(0.0f), n);
-        put(d + E + j, settled(v16_mul(dc, f)), n);
-    }
+                         float *t, size_t E) {
+    float *dc = d + E, *u = t + E;
+    SMX_FN(add)(d, d, dy, E);
+    SMX_FN(tanh_fwd)(t, kept + 4 * E, E);
+    SMX_FN(mul)(u, d, t, E);
+    SMX_FN(sigmoid_bwd)(dz + 3 * E, u, kept + 3 * E, E);
+    SMX_FN(mul)(u, d, kept + 3 * E, E);
+    SMX_FN(tanh_bwd)(u, u, t, E);
+    SMX_FN(add)(dc, dc, u, E);
+    SMX_FN(mul)(dz, dc, kept + 2 * E, E);
+    SMX_FN(mul)(dz + E, dc, before, E);
+    SMX_FN(sigmoid_bwd)(dz, dz, kept, 2 * E);
+    SMX_FN(mul)(u, dc, kept, E);
+    SMX_FN(tanh_bwd)(dz + 2 * E, u, kept + 2 * E, E);
+    SMX_FN(mul)(dc, dc, kept + E, E);
+    memset(d, 0, E * sizeof *d);
 }
 static void gru_row_bwd(float *d, float *dz, float *da, const float *dy, const float *kept,
                         const float *before, float *t, size_t E) {
@@ -149,7 +133,7 @@ static void backward(float *restrict dz, float *restrict du, float *restrict dbi
     const size_t B = c->p->B, L = c->p->L, E = c->p->E, G = c->gates * E, S = c->carried * E;
     float *d = c->scratch + c->l.state, *panels = c->scratch + c->l.panels, *gemm = c->scratch + c->l.gemm;
     float *rows = c->scratch + c->l.a; // da of one row of each sequence, near each other
-    float *zeros = c->scratch + c->l.row, *room = zeros + E;
+    float *zeros = c->scratch + c->l.row, *room = zeros + E; // [E], [2][E]
     memset(zeros, 0, E * sizeof *zeros);
     float *da = is_gru(c) ? c->scratch + c->l.da : dz; // of h U (+ bias), every row
     lay_panels(panels, u, 1, G, G, E, B > 1 ? TILE_N : E);
@@ -169,10 +153,10 @@ static void backward(float *restrict dz, float *restrict du, float *restrict dbi
                              t       ? keep - E
                              : start ? first + E
                                      : zeros,
-                             E);
+                             room, E);
             memcpy(rows + b * G, da + row * G, G * sizeof *rows);
         }
-        if (is_gru(c)) smx_settle(d, smx_round_up(B * S, 16));
+        smx_settle(d, smx_round_up(B * S, 16));
         if (B > 1)
             times_panels(d, S, rows, G, panels, B, E, G, 1);
         else
@@ -183,7 +167,10 @@ static void backward(float *restrict dz, float *restrict du, float *restrict dbi
         const float *of = da + b * L * G;
         const unsigned flags = SMX_TRANS_A | SMX_ACCUMULATE;
         if (start) SMX_FN(gemm)(du, start + b * S, of, gemm, E, G, 1, E, G, G, flags);
-        SMX_FN(gemm)(du, y + b * L * E, of + G, gemm, E, G, L - 1, E, G, G, flags);
+        if (L > 1 && G % 16 == 0 && G <= 256) // as gemm would, whose registers may be wider than is good
+            product(du, G, y + b * L * E, 1, E, of + G, G, E, G, L - 1, 1);
+        else
+            SMX_FN(gemm)(du, y + b * L * E, of + G, gemm, E, G, L - 1, E, G, G, flags);
     }
     if (dbias) SMX_FN(bias_bwd)(dbias, da, B * L, G);
 }

@@ -289,8 +289,8 @@ SMX_TAIL void v16_store_n(float *p, v16 x, size_t n) {
 // x, of which lanes below n are multiplied by a.
 SMX_INLINE v16 v16_scale_below(v16 x, float a, int n) {
 #if SMX_W == 16
-    x.r[0] = (vf)_mm512_mask_mul_ps((__m512)x.r[0], (__mmask16)((1u << n) - 1), (__m512)x.r[0],
-                                    _mm512_set1_ps(a));
+    x.r[0] =
+        (vf)_mm512_mask_mul_ps((__m512)x.r[0], (__mmask16)((1u << n) - 1), (__m512)x.r[0], _mm512_set1_ps(a));
 #else
     static const int32_t lanes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     SMX_EACH {

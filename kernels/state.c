@@ -9,10 +9,15 @@
 // D is multiplied up row by row: every factor lies in [0, 1], so a closed gate gives 0, however far the sums
 // of g have gone, and no e^-g is ever formed. Lanes are the 16 rows s there, key channels in the gradients of
 // q, k and g, else columns of v. Longer than 400 lines: backward runs the blocks of forward again.
-#include "tile.h"
+#include "tile_narrow.h"
 #include "state_layout.h"
 
 enum { ROWS = STATE_ROWS };
+#if defined(__wasm__) // the module is downloaded
+#define STATE_UNROLL
+#else
+#define STATE_UNROLL SMX_UNROLL
+#endif
 
 typedef struct {
     const smx_state *p;
@@ -30,8 +35,19 @@ typedef struct {
 static block block_at(const call *c, float *scratch, size_t i, size_t n) {
     const state_layout *l = &c->l;
     float *f = scratch + i * l->block;
-    return (block){f + l->q,       f + l->k,    f + l->alpha, f + l->decay, f + l->late,  f + l->reads,
-                   f + l->answers, f + l->beta, f + l->miss,  f + l->u,     f + l->state, n, 0};
+    return (block){f + l->q,
+                   f + l->k,
+                   f + l->alpha,
+                   f + l->decay,
+                   f + l->late,
+                   f + l->reads,
+                   f + l->answers,
+                   f + l->beta,
+                   f + l->miss,
+                   f + l->u,
+                   f + l->state,
+                   n,
+                   0};
 }
 
 // ---- Where things lie: row of the batch, head
@@ -40,10 +56,14 @@ static size_t keys_at(const smx_state *p, size_t row, size_t h) {
 }
 static size_t keys_stride(const smx_state *p) { return p->shared ? p->dk : p->H * p->dk; }
 
-// Rows that are wanted soon: those of one head lie apart, no processor guesses them all.
+// Rows wanted soon, into the second cache: those of one head lie apart, and no processor guesses them all.
 static void fetch(const float *x, size_t stride, size_t n, size_t width) {
+#if defined(__wasm__) // which cannot ask
+    (void)x, (void)stride, (void)n, (void)width;
+#else
     for (size_t t = 0; t < n; t++)
-        for (size_t i = 0; i < width; i += 16) __builtin_prefetch(x + t * stride + i);
+        for (size_t i = 0; i < width; i += 16) __builtin_prefetch(x + t * stride + i, 0, 2);
+#endif
 }
 // n rows of `width`, times scale, padded with zeros to `padded` columns and to whole blocks of rows.
 static void load_rows(float *to, const float *from, size_t stride, size_t n, size_t width, size_t padded,
@@ -99,6 +119,9 @@ static void load_row_gates(const block *w, const call *c, size_t row, size_t h) 
 // Whether no key and no query of a block comes below 2^-96 while any of its gates fade it: then there is
 // nothing to settle on the way. (Zeros stay what they are, and a NaN stays NaN either way.)
 static int steady(const block *w, const call *c) {
+#if defined(__wasm__) // the module is downloaded
+    return (void)w, (void)c, 0;
+#else
     const size_t dkp = c->l.dkp;
     const v16 one = v16_set(1.0f), zero = v16_set(0.0f);
     v16 all = one;
@@ -113,6 +136,7 @@ static int steady(const block *w, const call *c) {
         all = v16_select(v16_le(v16_set(0x1p-90f), v16_mul(least, fade)), all, zero);
     }
     return v16_hsum(all) == 16.0f;
+#endif
 }
 // to [columns][ld] = from [ROWS][padded], transposed; padded is a multiple of 4.
 static void turn(float *to, size_t ld, const float *from, size_t padded, size_t columns) {
@@ -149,13 +173,7 @@ static void fade(float *to, const float *state, const float *decay, const state_
 static const float lanes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 // Rows whose sums share the registers.
-#if defined(__wasm__)
-#define AT_ONCE(delta) ROWS
-#define STATE_UNROLL // the module is downloaded
-#else
 #define AT_ONCE(delta) (SMX_W == 16 ? ROWS >> (delta) : SMX_W == 1 ? 1 : SMX_W / 2 >> (delta))
-#define STATE_UNROLL SMX_UNROLL
-#endif
 // Of rows t.., reads and answers, and late, which holds keys of all 16 rows, one channel after the other, as
 // they have decayed by the row before t: each from its own row on.
 SMX_LARGE void decayed_pairs(const block *w, const call *c, size_t t, const int delta, const int settles) {
@@ -179,27 +197,28 @@ SMX_LARGE void decayed_pairs(const block *w, const call *c, size_t t, const int 
         if (delta) v16_store(w->answers + (t + r) * ROWS, answers[r]);
     }
 }
+SMX_INLINE void decayed(const block *w, const call *c, size_t t, const int delta) {
+#if defined(__wasm__)
+    (void)delta;
+    decayed_pairs(w, c, t, c->delta, 1);
+#else
+    if (w->steady)
+        decayed_pairs(w, c, t, delta, 0);
+    else
+        decayed_pairs(w, c, t, delta, 1);
+#endif
+}
 static void pairs(const block *w, const call *c) {
     const size_t dk = c->p->dk, dkp = c->l.dkp;
     const v16 lane = v16_load(lanes), zero = v16_set(0.0f);
     turn(w->late, ROWS, w->k, dkp, dk);
     if (!c->p->gates) {
-        tile_product(w->reads, ROWS, w->q, dkp, 1, w->late, ROWS, ROWS, ROWS, dk, 0);
-        if (c->delta) tile_product(w->answers, ROWS, w->k, dkp, 1, w->late, ROWS, ROWS, ROWS, dk, 0);
+        product(w->reads, ROWS, w->q, dkp, 1, w->late, ROWS, ROWS, ROWS, dk, 0);
+        if (c->delta) product(w->answers, ROWS, w->k, dkp, 1, w->late, ROWS, ROWS, ROWS, dk, 0);
     } else if (c->delta) {
-        STATE_UNROLL for (size_t t = 0; t < ROWS; t += AT_ONCE(1)) {
-            if (w->steady)
-                decayed_pairs(w, c, t, 1, 0);
-            else
-                decayed_pairs(w, c, t, 1, 1);
-        }
+        STATE_UNROLL for (size_t t = 0; t < ROWS; t += AT_ONCE(1)) decayed(w, c, t, 1);
     } else {
-        STATE_UNROLL for (size_t t = 0; t < ROWS; t += AT_ONCE(0)) {
-            if (w->steady)
-                decayed_pairs(w, c, t, 0, 0);
-            else
-                decayed_pairs(w, c, t, 0, 1);
-        }
+        STATE_UNROLL for (size_t t = 0; t < ROWS; t += AT_ONCE(0)) decayed(w, c, t, 0);
     }
     for (size_t t = 0; t < ROWS; t++) {
         const v16 row = v16_set((float)t);
@@ -209,7 +228,7 @@ static void pairs(const block *w, const call *c) {
     }
 }
 
-// u and miss, which first is what the state leaves of v: four rows at a time are solved among themselves, then
+// u and miss, which first is what the state leaves of v: four rows at a time are solved among themselves, and
 // taken from those behind.
 static void solve(const block *w, const call *c) {
     const size_t dvp = c->l.dvp;
@@ -219,24 +238,22 @@ static void solve(const block *w, const call *c) {
             v16_store(w->u + i, v16_mul(v16_load(w->miss + i), beta));
     }
     for (size_t s = 0; s < ROWS && c->delta; s += 4)
-        for (size_t i = 0; i < dvp; i += 16) {
-            v16 u[4];
-            SMX_UNROLL for (size_t j = 0; j < 4; j++) {
+        for (size_t i = 0; i < dvp; i += SMX_W) {
+            vf u[4];
+            STATE_UNROLL for (size_t j = 0; j < 4; j++) {
                 const float *answers = w->answers + (s + j) * ROWS + s;
                 float *miss = w->miss + (s + j) * dvp + i;
-                v16 x = v16_load(miss);
-                SMX_UNROLL for (size_t r = 0; r < 3; r++) if (r < j) x =
-                    v16_sub(x, v16_mul(v16_set(answers[r]), u[r]));
-                v16_store(miss, x);
-                u[j] = v16_mul(x, v16_set(w->beta[s + j]));
-                v16_store(w->u + (s + j) * dvp + i, u[j]);
+                vf x = vf_load(miss);
+                STATE_UNROLL for (size_t r = 0; r < 3; r++) if (r < j) x = x - vf_set(answers[r]) * u[r];
+                vf_store(miss, x);
+                u[j] = x * vf_set(w->beta[s + j]);
+                vf_store(w->u + (s + j) * dvp + i, u[j]);
             }
             for (size_t t = s + 4; t < ROWS; t++) {
                 const float *answers = w->answers + t * ROWS + s;
-                v16 x = v16_load(w->miss + t * dvp + i);
-                SMX_UNROLL for (size_t r = 0; r < 4; r++) x =
-                    v16_sub(x, v16_mul(v16_set(answers[r]), u[r]));
-                v16_store(w->miss + t * dvp + i, x);
+                vf x = vf_load(w->miss + t * dvp + i);
+                STATE_UNROLL for (size_t r = 0; r < 4; r++) x = x - vf_set(answers[r]) * u[r];
+                vf_store(w->miss + t * dvp + i, x);
             }
         }
 }
@@ -268,7 +285,7 @@ static void load_block(block *w, const call *c, float *work, size_t row, size_t 
     pairs(w, c);
     if (c->delta) { // u first holds the state's answers
         times(work, w->k, w->decay, ROWS * l->dkp);
-        tile_product(w->u, dvp, work, l->dkp, 1, w->state, dvp, ROWS, dvp, p->dk, 0);
+        product(w->u, dvp, work, l->dkp, 1, w->state, dvp, ROWS, dvp, p->dk, 0);
         add_row(w->miss, w->u, -1.0f, ROWS * dvp);
     }
     solve(w, c);
@@ -277,7 +294,7 @@ static void load_block(block *w, const call *c, float *work, size_t row, size_t 
 static void write_block(float *after, const block *w, const call *c) {
     const state_layout *l = &c->l;
     fade(after, w->state, w->decay + (ROWS - 1) * l->dkp, l, c->p->dk);
-    tile_product(after, l->dvp, w->late, ROWS, 1, w->u, l->dvp, c->p->dk, l->dvp, ROWS, 1);
+    product(after, l->dvp, w->late, ROWS, 1, w->u, l->dvp, c->p->dk, l->dvp, ROWS, 1);
 }
 
 // States [dk][dv] of the caller and [dk][dvp] of ours; NULL: zeros.
@@ -316,8 +333,8 @@ static void forward(float *restrict y, float *restrict last, float *restrict sta
                     fetch(y + (row * p->H + h) * p->dv, p->H * p->dv, w.n, p->dv);
                     load_block(&w, c, work, row, h);
                     times(work, w.q, w.decay, ROWS * l->dkp);
-                    tile_product(o, l->dvp, work, l->dkp, 1, w.state, l->dvp, ROWS, l->dvp, p->dk, 0);
-                    tile_product(o, l->dvp, w.reads, ROWS, 1, w.u, l->dvp, ROWS, l->dvp, ROWS, 1);
+                    product(o, l->dvp, work, l->dkp, 1, w.state, l->dvp, ROWS, l->dvp, p->dk, 0);
+                    product(o, l->dvp, w.reads, ROWS, 1, w.u, l->dvp, ROWS, l->dvp, ROWS, 1);
                     write_block(w.state, &w, c);
                     for (size_t r = 0; r < w.n; r++) {
                         const float *from = o + r * l->dvp;
@@ -441,11 +458,9 @@ static void pairs_bwd(float *dq, float *as_query, float *as_key, const float *dr
     const int gated = c->p->gates != SMX_GATES_NONE;
     if (w->n == ROWS && (w->steady || !gated)) {
         if (c->delta)
-            (gated ? whole_gated_delta_bwd
-                   : whole_delta_bwd)(dq, as_query, as_key, dreads, danswers, w, dkp);
+            (gated ? whole_gated_delta_bwd : whole_delta_bwd)(dq, as_query, as_key, dreads, danswers, w, dkp);
         else
-            (gated ? whole_gla_bwd
-                   : whole_plain_gla_bwd)(dq, as_query, as_key, dreads, danswers, w, dkp);
+            (gated ? whole_gla_bwd : whole_plain_gla_bwd)(dq, as_query, as_key, dreads, danswers, w, dkp);
         return;
     }
 #endif
@@ -490,22 +505,22 @@ static void turn_back(float *to, size_t dkp, const float *from, size_t ld) {
 // rows' answers say of it. Four rows at a time, as forward.
 static void solve_bwd(float *dmiss, float *du, const block *w, size_t dvp) {
     for (size_t t = ROWS; t > 0; t -= 4)
-        for (size_t i = 0; i < dvp; i += 16) {
-            v16 later[4]; // of rows t - 1, t - 2 ..
-            SMX_UNROLL for (size_t j = 0; j < 4; j++) {
+        for (size_t i = 0; i < dvp; i += SMX_W) {
+            vf later[4]; // of rows t - 1, t - 2 ..
+            STATE_UNROLL for (size_t j = 0; j < 4; j++) {
                 const size_t s = t - 1 - j, at = s * dvp + i;
-                v16 x = v16_load(du + at);
-                SMX_UNROLL for (size_t r = 0; r < 3; r++) if (r < j) x =
-                    v16_madd(later[r], v16_set(w->answers[(t - 1 - r) * ROWS + s]), x);
-                v16_store(du + at, x);
-                later[j] = v16_madd(x, v16_set(-w->beta[s]), v16_set(0.0f));
-                v16_store(dmiss + at, later[j]);
+                vf x = vf_load(du + at);
+                STATE_UNROLL for (size_t r = 0; r < 3; r++) if (r < j) x =
+                    vf_madd(later[r], vf_set(w->answers[(t - 1 - r) * ROWS + s]), x);
+                vf_store(du + at, x);
+                later[j] = vf_madd(x, vf_set(-w->beta[s]), vf_set(0.0f));
+                vf_store(dmiss + at, later[j]);
             }
             for (size_t s = 0; s < t - 4; s++) {
-                v16 x = v16_load(du + s * dvp + i);
-                SMX_UNROLL for (size_t r = 0; r < 4; r++) x =
-                    v16_madd(later[r], v16_set(w->answers[(t - 1 - r) * ROWS + s]), x);
-                v16_store(du + s * dvp + i, x);
+                vf x = vf_load(du + s * dvp + i);
+                STATE_UNROLL for (size_t r = 0; r < 4; r++) x =
+                    vf_madd(later[r], vf_set(w->answers[(t - 1 - r) * ROWS + s]), x);
+                vf_store(du + s * dvp + i, x);
             }
         }
 }
@@ -528,8 +543,8 @@ static void block_bwd(const gradients *d, const block *w, float *back, const flo
     fetch(d->x->v + row * values + h * p->dv, values, n, p->dv);
     if (p->gates == SMX_GATES_CHANNEL && d->x->g) fetch(d->x->g + (row * p->H + h) * dk, p->H * dk, n, dk);
     load_rows(dy, d->dy + (row * p->H + h) * p->dv, p->H * p->dv, n, p->dv, dvp, 1.0f);
-    tile_product(du, dvp, w->late, 1, ROWS, back, dvp, ROWS, dvp, dk, 0);
-    tile_product(du, dvp, w->reads, 1, ROWS, dy, dvp, ROWS, dvp, ROWS, 1);
+    product(du, dvp, w->late, 1, ROWS, back, dvp, ROWS, dvp, dk, 0);
+    product(du, dvp, w->reads, 1, ROWS, dy, dvp, ROWS, dvp, ROWS, 1);
     if (c->delta) solve_bwd(dmiss, du, w, dvp);
     for (size_t t = 0; t < n; t++) {
         const float *got = du + t * dvp;
@@ -539,13 +554,13 @@ static void block_bwd(const gradients *d, const block *w, float *back, const flo
         V16_MAP(to, p->dv, v16_mul(LOAD(got), beta));
     }
     turn(turned_u, ROWS, w->u, dvp, dvp);
-    tile_product(dreads, ROWS, dy, dvp, 1, turned_u, ROWS, ROWS, ROWS, p->dv, 0);
-    if (c->delta) tile_product(danswers, ROWS, dmiss, dvp, 1, turned_u, ROWS, ROWS, ROWS, p->dv, 0);
+    product(dreads, ROWS, dy, dvp, 1, turned_u, ROWS, ROWS, ROWS, p->dv, 0);
+    if (c->delta) product(danswers, ROWS, dmiss, dvp, 1, turned_u, ROWS, ROWS, ROWS, p->dv, 0);
     // What passes through the states before and after: S dy, S dmiss, dS u, with lanes of rows, then turned.
     turn(turned, wide, dy, dvp, dvp);
     if (c->delta) turn(turned + ROWS, wide, dmiss, dvp, dvp);
     memset(sides + dk * wide, 0, (dkp - dk) * wide * sizeof *sides);
-    tile_product(sides, wide, w->state, dvp, 1, turned, wide, dk, wide, p->dv, 0);
+    product(sides, wide, w->state, dvp, 1, turned, wide, dk, wide, p->dv, 0);
     turn_back(dq, dkp, sides, wide);
     times(dq, dq, w->decay, all);
     if (c->delta) {
@@ -554,7 +569,7 @@ static void block_bwd(const gradients *d, const block *w, float *back, const flo
     } else {
         memset(as_query, 0, all * sizeof *as_query);
     }
-    tile_product(sides, ROWS, back, dvp, 1, turned_u, ROWS, dk, ROWS, p->dv, 0);
+    product(sides, ROWS, back, dvp, 1, turned_u, ROWS, dk, ROWS, p->dv, 0);
     turn_back(as_key, dkp, sides, ROWS);
     for (size_t i = 0; i < dkp; i += 16) {
         v16 rest = v16_set(1.0f); // from the row's end to the block's
@@ -586,10 +601,10 @@ static void block_bwd(const gradients *d, const block *w, float *back, const flo
     }
     fade(back, back, w->decay + (ROWS - 1) * dkp, l, dk);
     times(work, w->q, w->decay, all);
-    tile_product(back, dvp, work, 1, dkp, dy, dvp, dk, dvp, ROWS, 1);
+    product(back, dvp, work, 1, dkp, dy, dvp, dk, dvp, ROWS, 1);
     if (c->delta) {
         times(work, w->k, w->decay, all);
-        tile_product(back, dvp, work, 1, dkp, dmiss, dvp, dk, dvp, ROWS, 1);
+        product(back, dvp, work, 1, dkp, dmiss, dvp, dk, dvp, ROWS, 1);
     }
 }
 
