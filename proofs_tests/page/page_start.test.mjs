@@ -268,6 +268,11 @@ onPage(
         ))
             assert.ok(width[0] >= 18 && width[1] <= width[0], `a question of ${width} px`);
         await isAccessible(page);
+        // The strip follows every way of scrolling, to both ends.
+        await page.evaluate(() => scrollTo({ top: document.body.scrollHeight, behavior: 'instant' }));
+        await says(page, '.steps [aria-current]', /^8/);
+        await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+        await says(page, '.steps [aria-current]', /^1/);
         // The laboratory is remembered; a link opens what it names, whatever was chosen.
         const home = (await page.evaluate(() => location.href)).replace(/#.*/, '');
         await page.evaluate(() => scrollTo({ top: 4000, behavior: 'instant' }));
