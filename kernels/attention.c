@@ -154,7 +154,7 @@ void SMX_FN(attention_fwd)(float *restrict o, float *restrict stats, const float
 }
 
 // ---- Row by row -----------------------------------------------------------------------------------------
-// What one head keeps of its chunk: k transposed in panels of 32 rows whatever the width, v, and v pooled.
+// What one head keeps of its chunk or window: k transposed in panels of 32 rows at every width, v, v pooled.
 
 BESIDE void keep_rows(float *keys, const float *k, size_t stride, size_t i, size_t rows, size_t d) {
     for (size_t t = i; t < i + rows; t++)
@@ -241,13 +241,22 @@ BESIDE void push_group(float *restrict o, const float *q, const float *k, const 
         V16_MAP(o + r * p->D, d, v16_mul(LOAD(w->o + r * dp), inverse));
     }
 }
+// Under a sliding window: the last `window` rows move down, as whole panels lie.
+BESIDE void slide(float *kept, const head_scratch *w, size_t window) {
+    const size_t keys = window * w->d, values = window * w->dp;
+    float *v = kept + w->Lp * w->d;
+    memcpy(kept, kept + keys, keys * sizeof *kept);
+    memcpy(v, v + values, values * sizeof *v);
+}
 void SMX_FN(attention_push)(float *restrict o, float *restrict kept, const float *q, const float *k,
                             const float *v, void *scratch, size_t at, size_t rows, const smx_attention *p) {
     const head_scratch w = split_scratch(scratch, p, ATTENTION_PUSH);
-    const size_t M = attention_rows(p);
+    const size_t window = attention_window(p), M = window ? w.n : attention_rows(p);
     for (size_t bh = 0; bh < p->B * p->H; bh++, kept += attention_kept_floats(&w.at))
         for (size_t t = 0, n; t < rows; t += n) {
-            const size_t i = (at + t) % M, row = bh / p->H * rows + t, head = bh % p->H;
+            const size_t now = at + t, i = window && now >= M ? window + now % window : now % M;
+            if (window && now >= M && i == window) slide(kept, &w, window);
+            const size_t row = bh / p->H * rows + t, head = bh % p->H;
             const size_t from = row * p->stride + head * w.d;
             n = smx_min(smx_min(QUERY_ROWS - i % QUERY_ROWS, rows - t), M - i);
             push_group(o + row * p->D + head * w.d, q + from, k + from, v + from, kept, &w, p, head, i, n);

@@ -16,6 +16,15 @@ static inline size_t attention_rows(const smx_attention *p) {
     return p->chunk && p->chunk < p->L ? p->chunk : p->L;
 }
 
+// Row by row under a sliding window: rows that are kept behind the newest group, whole groups of query rows
+// and panels of 32, so that sums fall as in the whole sequence; as many again come before they move down.
+// 0: all rows are kept, as where tables by distance hang on the length.
+static inline size_t attention_window(const smx_attention *p) {
+    const int slides = p->sliding && !p->chunk && !p->decay_table && !p->bias && p->pool_window <= 1;
+    const size_t rows = slides ? (p->sliding + 95) / 96 * 96 : 0;
+    return 2 * rows < p->L ? rows : 0;
+}
+
 // One head of one chunk in scratch, offsets in floats.
 typedef struct {
     size_t n, Lp, d, dp; // rows; n and d rounded up to whole tiles and registers
@@ -42,13 +51,14 @@ static inline attention_layout attention_layout_of(const smx_attention *p, int w
     size_t at = 0;
     w.n = attention_rows(p);
     w.d = p->D / p->H;
-    w.Lp = attention_padded(w.n);
     w.dp = attention_padded_width(w.d);
     if (p->pool_window > 1) {
         w.half = (p->pool_window - 1) / 2 < w.n ? (p->pool_window - 1) / 2 : w.n;
         w.band = attention_padded(2 * w.half + QUERY_ROWS + 32);
     }
     const int backward = what == ATTENTION_BACKWARD, push = what == ATTENTION_PUSH;
+    if (push && attention_window(p)) w.n = 2 * attention_window(p);
+    w.Lp = attention_padded(w.n);
     const size_t rows = (push ? QUERY_ROWS : w.n) * w.dp, panels = push ? 0 : w.d * w.Lp;
     w.q = at, at += rows;
     w.v = at, at += push ? 0 : rows;

@@ -260,7 +260,7 @@ static void run_scan_push(run *r) { scan(r, 0, 1); }
 
 // Every kind of gates, some closed; a start and the gradient of the end; shared keys;
 // lengths around the blocks of 16 and 64.
-static void state(run *r, const int backward, const int delta) {
+static void state(run *r, const int backward, const int delta, const int push) {
     static const smx_state shapes[] = {
         {.B = 2, .L = 1, .H = 2, .dk = 1, .dv = 3, .gates = SMX_GATES_CHANNEL, .scale = 1},
         {.B = 1, .L = 17, .H = 3, .dk = 5, .dv = 16, .gates = SMX_GATES_NONE, .scale = 0.5f},
@@ -284,6 +284,23 @@ static void state(run *r, const int backward, const int delta) {
         float *start = s % 2 ? NULL : unit(r, ends), *y = blank(r, nv), *last = blank(r, ends);
         float *states = blank(r, kept);
         const smx_state_rows x = {q, k, v, beta, g};
+        if (push) {
+            float *carried = uniform(r, smx_state_carried_floats(&p), 0, 0);
+            void *work = scratch(r, smx_state_push_scratch_bytes(&p));
+            for (size_t t = 0; t < p.L;) {
+                const size_t keys = t * p.dk * (p.shared ? 1 : p.H), heads = t * p.H;
+                const size_t gates = p.gates == SMX_GATES_FIXED     ? 0
+                                     : p.gates == SMX_GATES_CHANNEL ? heads * p.dk
+                                                                    : heads;
+                const smx_state_rows later = {q + keys, k + keys, v + heads * p.dv, beta + heads, g + gates};
+                smx_state part = p;
+                part.L = piece(t, p.L, p.B);
+                (delta ? smx_delta_push : smx_gla_push)(y + heads * p.dv, carried, &later, work, t, &part);
+                t += part.L;
+            }
+            out(r, "y", y, nv);
+            continue;
+        }
         (delta ? smx_delta_fwd : smx_gla_fwd)(y, last, states, &x, start,
                                               scratch(r, smx_state_fwd_scratch_bytes(&p)), &p);
         if (!backward) {
@@ -305,10 +322,12 @@ static void state(run *r, const int backward, const int delta) {
         out(r, "dstart", dstart, ends);
     }
 }
-static void run_gla_fwd(run *r) { state(r, 0, 0); }
-static void run_gla_bwd(run *r) { state(r, 1, 0); }
-static void run_delta_fwd(run *r) { state(r, 0, 1); }
-static void run_delta_bwd(run *r) { state(r, 1, 1); }
+static void run_gla_fwd(run *r) { state(r, 0, 0, 0); }
+static void run_gla_bwd(run *r) { state(r, 1, 0, 0); }
+static void run_gla_push(run *r) { state(r, 0, 0, 1); }
+static void run_delta_fwd(run *r) { state(r, 0, 1, 0); }
+static void run_delta_bwd(run *r) { state(r, 1, 1, 0); }
+static void run_delta_push(run *r) { state(r, 0, 1, 1); }
 
 // Odd and whole widths; a start in every other shape.
 static void recurrent(run *r, const int backward, const int gru) {

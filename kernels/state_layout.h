@@ -74,4 +74,29 @@ static inline state_layout state_layout_of(const smx_state *p, int backward) {
     return w;
 }
 
+// Row by row (state_push.c). Carried: S of every head of every sequence [dk][dv], as it was before the block,
+// then of each head what it holds of the block so far. Scratch: S after whole blocks and what forward asks
+// for, or six rows of keys and two of pairs.
+typedef struct {
+    size_t dkp, states, last;   // states: of a sequence; last: the same, rounded up to whole groups
+    size_t u, late, sums, head; // [rows][dv]; [dk][rows]; of g, [dkp]; all these
+    size_t floats, scratch;     // of all that is carried
+} state_push_layout;
+
+static inline state_push_layout state_push_layout_of(const smx_state *p) {
+    state_push_layout w = {0};
+    const size_t rows = STATE_ROWS;
+    size_t at = 0;
+    w.dkp = (p->dk + 15) / 16 * 16;
+    w.states = p->H * p->dk * p->dv;
+    w.last = (w.states + 15) / 16 * 16;
+    w.u = at, at += rows * p->dv;
+    w.late = at, at += p->dk * rows; // products read past the end of u and of the states, but not past this
+    w.sums = at, at += w.dkp;
+    w.head = at;
+    w.floats = p->B * (w.states + p->H * w.head);
+    w.scratch = w.last + state_layout_of(p, 0).floats;
+    return w;
+}
+
 #endif

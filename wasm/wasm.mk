@@ -13,7 +13,7 @@ WASM_LEVEL = $(if $(filter $(WASM_HOT),$<),-O2 -DSMX_HOT,$(if $(filter $(WASM_CO
 WASM_FLAGS_wasm := -msimd128 -mnontrapping-fptoint -msign-ext -DSMX_HAVE_wasm -DSMX_ISA_NAME=wasm
 WASM_FLAGS_scalar := -DSMX_SCALAR -DSMX_HAVE_scalar -DSMX_ISA_NAME=scalar
 # gzip looks back 32 KB: what resembles each other stands together (2 KB; the order was found by trying).
-WASM_NEAR := $(patsubst %,kernels/%.c,s4d mse linattn state landmark conv attention_maps attention loss elementwise embedding feature \
+WASM_NEAR := $(patsubst %,kernels/%.c,s4d mse linattn state state_push landmark conv attention_maps attention loss elementwise embedding feature \
 	gate norm scan adamw longconv fft ema rope iir recurrent activation gemm)
 WASM_KERNELS := $(filter-out %/digest.c,$(KERNEL_ONCE)) $(filter-out $(WASM_NEAR),$(KERNEL_SRC)) $(WASM_NEAR)
 WASM_MODEL := $(filter-out %/selfcheck.c,$(foreach room,base settings run graph ops equations mixers audit,$(filter model/$(room)/%,$(MODEL_SRC))))
@@ -22,7 +22,7 @@ WASM_TASKS := $(filter-out tasks/files/labelled% tasks/generators/labelled.c tas
 WASM_SRC := wasm/exports.c wasm/print.c $(WASM_TASKS) $(WASM_MODEL) $(WASM_KERNELS)
 # What few visits need is in seqmix-whole.wasm only. seqmix.wasm knows every key and has, of the same objects,
 # all but these; wasm/elsewhere.c stands for what they define, exports-whole.txt lists what they export.
-WASM_WHOLE_ONLY := $(patsubst %,kernels/%.c,state state_scratch recurrent recurrent_scratch s4d) \
+WASM_WHOLE_ONLY := $(patsubst %,kernels/%.c,state state_push state_scratch recurrent recurrent_scratch s4d) \
 	$(patsubst %,model/ops/%.c,batchnorm state recurrent s4d_kernel taylor) \
 	tasks/files/table.c tasks/files/table_summary.c tasks/generators/table_windows.c
 WASM_SMALL_SRC := $(filter-out $(WASM_WHOLE_ONLY),$(WASM_SRC)) wasm/elsewhere.c

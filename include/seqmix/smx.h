@@ -136,7 +136,8 @@ void smx_attention_bwd(float *dq, float *dk, float *dv, const float *dout, const
 // Row by row: `rows` more rows of each of the B sequences, from number `at` on; q, k, v and o are
 // [B][rows][..], L is the most that a sequence may have, causal is taken for granted. kept
 // [smx_attention_kept_floats], zeros at first, holds the keys and values of the chunk so far, at every width
-// alike. Any pieces give the words of smx_attention_fwd over the whole sequence.
+// alike; under a sliding window without tables of at most 2 W rows, W rounded up to 96, however long L is.
+// Any pieces give the words of smx_attention_fwd over the whole sequence.
 size_t smx_attention_kept_floats(const smx_attention *p);
 size_t smx_attention_push_scratch_bytes(const smx_attention *p);
 void smx_attention_push(float *SMX_RESTRICT o, float *SMX_RESTRICT kept, const float *q, const float *k,
@@ -235,6 +236,15 @@ void smx_gla_bwd(const smx_state_gradients *dx, float *dstart, const float *dy, 
                  const smx_state_rows *x, const float *states, void *scratch, const smx_state *p);
 void smx_delta_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT last, float *SMX_RESTRICT states,
                    const smx_state_rows *x, const float *start, void *scratch, const smx_state *p);
+// Row by row: L rows more of each sequence, from number `at` on; carried [smx_state_carried_floats], zeros at
+// first: S before the block of 16 rows, [B][H][dk][dv], then what was read of the block. Any pieces give the
+// words of the whole sequence.
+size_t smx_state_carried_floats(const smx_state *p);
+size_t smx_state_push_scratch_bytes(const smx_state *p); // of both; neither hangs on L
+void smx_gla_push(float *SMX_RESTRICT y, float *SMX_RESTRICT carried, const smx_state_rows *x, void *scratch,
+                  size_t at, const smx_state *p);
+void smx_delta_push(float *SMX_RESTRICT y, float *SMX_RESTRICT carried, const smx_state_rows *x,
+                    void *scratch, size_t at, const smx_state *p);
 void smx_delta_bwd(const smx_state_gradients *dx, float *dstart, const float *dy, const float *dlast,
                    const smx_state_rows *x, const float *states, void *scratch, const smx_state *p);
 

@@ -67,11 +67,19 @@ static void attention_bwd_piece(graph *g, node *n, size_t piece, size_t from, si
 static void attention_fwd(graph *g, node *n) { sequences_in_pieces(g, n, attention_fwd_piece); }
 static void attention_bwd(graph *g, node *n) { sequences_in_pieces(g, n, attention_bwd_piece); }
 
+// In a stream. Tables by distance hang on the length: with them a window keeps all rows.
+static int slides(const attention_opts *o) { return o->sliding && !o->chunk && !o->bias && !o->decay_table; }
+static smx_attention stream_of(const graph *g, const node *n, size_t count) {
+    const attention_opts *o = &((const attention_attributes *)n->attributes)->opts;
+    return attention_shape(n, o, count, g->endless && slides(o) ? SIZE_MAX : g->L);
+}
+
 static void attention_size(graph *g, node *n) {
     const smx_attention p = sequences(g, n, 1);
     const int in_chunks = chunks_are_rows(g, p.chunk);
     if (g->mode == GRAPH_STREAM) {
-        scratch_size(n, shard_count(g->B), 0, smx_attention_push_scratch_bytes(&p));
+        const smx_attention later = stream_of(g, n, 1);
+        scratch_size(n, 1, 0, smx_attention_push_scratch_bytes(&later));
         return;
     }
     n->saved_n = g->B * p.H * p.L * 2;
@@ -95,19 +103,19 @@ static int attention_staged(const node *n) {
     return o->decay_table || o->bias || o->pool_window;
 }
 
-// ---- Reading on: keys and values of a chunk are kept ------------------------------------------------------
+// ---- Reading on: keys and values of a chunk, or of a window, are kept -------------------------------------
 static size_t attention_state(const graph *g, const node *n) {
-    const smx_attention p = sequences(g, n, g->B);
+    const smx_attention p = stream_of(g, n, g->B);
     return smx_attention_kept_floats(&p);
 }
 static void attention_push(graph *g, node *n, float *state, size_t at, size_t rows) {
-    const smx_attention p = sequences(g, n, g->B);
+    const smx_attention p = stream_of(g, n, g->B);
     smx_attention_push(n->out->data, state, n->in[0]->data, n->in[1]->data, n->in[2]->data, n->scratch, at,
                        rows, &p);
 }
 static int attention_grows(const graph *g, const node *n) {
-    const size_t M = ((const attention_attributes *)n->attributes)->opts.chunk;
-    return !M || M > g->L;
+    const attention_opts *o = &((const attention_attributes *)n->attributes)->opts;
+    return !slides(o) && (!o->chunk || o->chunk > g->L);
 }
 #define ATTENTION_READS (READS_IN(0) | READS_IN(1) | READS_IN(2) | READS_OUT)
 static const op attention = {
@@ -120,39 +128,6 @@ static const op attention = {
     .state_n = attention_state,
     .push = attention_push,
     .grows = attention_grows,
-    .map_heads = attention_map_heads,
-    .map = attention_map,
-    .map_staged = attention_staged,
-};
-
-// ---- A sliding window: rows that it reaches are kept and run again, in whole groups of the kernel's, so
-// that a sequence may go on for ever. Tables by distance hang on the length: with them keys and values are
-// kept.
-enum { GROUP_ROWS = 24, WHOLE_GROUPS = 96 }; // of query rows; of those and of panels of 32 columns
-static size_t window_of(const node *n) { return ((const attention_attributes *)n->attributes)->opts.sliding; }
-static op_reach window_reach(const graph *g, const node *n) {
-    (void)g;
-    return (op_reach){window_of(n) + GROUP_ROWS - 2, WHOLE_GROUPS};
-}
-static void window_size(graph *g, node *n) {
-    smx_attention p = sequences(g, n, 1);
-    const size_t again = window_of(n) + GROUP_ROWS + WHOLE_GROUPS + STREAM_ROWS;
-    if (g->mode != GRAPH_STREAM) {
-        attention_size(g, n);
-        return;
-    }
-    if (p.L > again) p.L = again;
-    n->saved_n = g->B * p.H * p.L * 2;
-    scratch_size(n, shard_count(g->B), 0, smx_attention_fwd_scratch_bytes(&p));
-}
-static const op attention_window = {
-    .name = "attention",
-    .attributes = sizeof(attention_attributes),
-    .size = window_size,
-    .forward = attention_fwd,
-    .backward = attention_bwd,
-    .backward_reads = ATTENTION_READS,
-    .reach = window_reach,
     .map_heads = attention_map_heads,
     .map = attention_map,
     .map_staged = attention_staged,
@@ -210,10 +185,6 @@ static const op attention_chunks = {
 };
 
 tensor *op_attention(graph *g, tensor *q, tensor *k, tensor *v, const attention_opts *opts) {
-    const int window = opts->sliding && !opts->chunk && !opts->bias && !opts->decay_table;
-    return graph_node(g,
-                      chunks_are_rows(g, opts->chunk) ? &attention_chunks
-                      : window                        ? &attention_window
-                                                      : &attention,
-                      3, (tensor *[]){q, k, v}, &(attention_attributes){.opts = *opts});
+    return graph_node(g, chunks_are_rows(g, opts->chunk) ? &attention_chunks : &attention, 3,
+                      (tensor *[]){q, k, v}, &(attention_attributes){.opts = *opts});
 }

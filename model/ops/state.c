@@ -27,7 +27,6 @@ static smx_state sequences(const graph *g, const node *n, size_t count) {
                        at->scale};
 }
 static float *states_of(const graph *g, const node *n, size_t sequence, const smx_state *p) {
-    if (g->mode == GRAPH_STREAM) return NULL;
     return n->saved + sequence * smx_state_floats(g->L, p->H, p->dk, p->dv);
 }
 // Where a sequence's part of an input, or of its gradient, begins; gates of every row alike begin at 0.
@@ -51,10 +50,8 @@ static smx_state_rows rows_from(const graph *g, const node *n, size_t sequence) 
 static void forward_piece(graph *g, node *n, size_t piece, size_t from, size_t count, int delta) {
     const smx_state p = sequences(g, n, count);
     const smx_state_rows x = rows_from(g, n, from);
-    const size_t carried = from * p.H * p.dk * p.dv;
-    (delta ? smx_delta_fwd : smx_gla_fwd)(n->out->data + from * p.L * p.H * p.dv,
-                                          n->last ? n->last + carried : NULL, states_of(g, n, from, &p), &x,
-                                          n->start ? n->start + carried : NULL, scratch_of(n, piece), &p);
+    (delta ? smx_delta_fwd : smx_gla_fwd)(n->out->data + from * p.L * p.H * p.dv, NULL,
+                                          states_of(g, n, from, &p), &x, NULL, scratch_of(n, piece), &p);
 }
 static void backward_piece(graph *g, node *n, size_t piece, size_t from, size_t count, int delta) {
     const smx_state p = sequences(g, n, count);
@@ -74,9 +71,13 @@ static uint32_t state_shape(const graph *g, const node *n, uint32_t *shape) { //
 }
 static void state_size(graph *g, node *n) {
     const smx_state p = sequences(g, n, 1);
+    if (g->mode == GRAPH_STREAM) {
+        scratch_size(n, 1, 0, smx_state_push_scratch_bytes(&p));
+        return;
+    }
     scratch_size(n, shard_count(g->B), 0,
                  g->mode == GRAPH_TRAIN ? smx_state_bwd_scratch_bytes(&p) : smx_state_fwd_scratch_bytes(&p));
-    n->saved_n = g->mode == GRAPH_STREAM ? 0 : g->B * smx_state_floats(p.L, p.H, p.dk, p.dv);
+    n->saved_n = g->B * smx_state_floats(p.L, p.H, p.dk, p.dv);
     n->flops = 4 * (uint64_t)n->out->n * p.dk;
 }
 
@@ -96,19 +97,27 @@ static void gla_fwd(graph *g, node *n) { sequences_in_pieces(g, n, gla_fwd_piece
 static void gla_bwd(graph *g, node *n) { sequences_in_pieces(g, n, gla_bwd_piece); }
 static void delta_fwd(graph *g, node *n) { sequences_in_pieces(g, n, delta_fwd_piece); }
 static void delta_bwd(graph *g, node *n) { sequences_in_pieces(g, n, delta_bwd_piece); }
-static op_reach state_reach(const graph *g, const node *n) { // the kernel's blocks
-    (void)g, (void)n;
-    return (op_reach){0, SMX_STATE_ROWS};
-}
 static size_t state_carried(const graph *g, const node *n) {
     const smx_state p = sequences(g, n, g->B);
-    return p.B * p.H * p.dk * p.dv;
+    return smx_state_carried_floats(&p);
+}
+static void push_rows(graph *g, node *n, float *state, size_t at, size_t rows, int delta) {
+    smx_state p = sequences(g, n, g->B);
+    const smx_state_rows x = rows_from(g, n, 0);
+    p.L = rows;
+    (delta ? smx_delta_push : smx_gla_push)(n->out->data, state, &x, scratch_of(n, 0), at, &p);
+}
+static void gla_push(graph *g, node *n, float *state, size_t at, size_t rows) {
+    push_rows(g, n, state, at, rows, 0);
+}
+static void delta_push(graph *g, node *n, float *state, size_t at, size_t rows) {
+    push_rows(g, n, state, at, rows, 1);
 }
 #define STATE_READS (READS_IN(0) | READS_IN(1) | READS_IN(2) | READS_IN(3) | READS_IN(4))
 static const op gla = {
     .name = "gla",
-    .reach = state_reach,
     .state_n = state_carried,
+    .push = gla_push,
     .attributes = sizeof(state_attributes),
     .shape = state_shape,
     .size = state_size,
@@ -118,8 +127,8 @@ static const op gla = {
 };
 static const op delta = {
     .name = "delta",
-    .reach = state_reach,
     .state_n = state_carried,
+    .push = delta_push,
     .attributes = sizeof(state_attributes),
     .shape = state_shape,
     .size = state_size,

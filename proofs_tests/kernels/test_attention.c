@@ -117,7 +117,8 @@ static void sliding(void **state) {
         size_t L, d, H, W, chunk;
         int tables;
     } cases[] = {{1, 4, 1, 1, 0, 0},     {40, 8, 2, 1, 0, 0},   {130, 16, 1, 33, 0, 0}, {97, 5, 2, 24, 0, 1},
-                 {200, 8, 1, 150, 0, 0}, {60, 8, 1, 100, 0, 1}, {120, 4, 2, 20, 50, 0}};
+                 {200, 8, 1, 150, 0, 0}, {60, 8, 1, 100, 0, 1}, {120, 4, 2, 20, 50, 0}, {500, 8, 2, 40, 0, 0},
+                 {700, 5, 1, 190, 0, 0}}; // the last two past what is kept of a window
     CHECK_EACH_ISA(isa) {
         check_seed(28);
         for (size_t i = 0; i < CHECK_COUNT(cases); i++) {

@@ -1,6 +1,6 @@
 // test_state.c: gated linear attention and the delta rule against the oracle: every kind of gates, lengths
 // around the blocks of 16 and 64 rows, widths around whole groups, closed gates, shared keys; a sequence in
-// two parts equals the whole; nothing leaks to earlier rows; 2,100 rows stay finite.
+// two parts equals the whole, in random pieces its words; nothing leaks back; 2,100 rows stay finite.
 #include "proofs_tests/support/check.h"
 #include <seqmix/ref.h>
 
@@ -125,6 +125,33 @@ static void against_ref(const problem *m) {
     agree("dstart", m->dstart, dstart, m->ns, tolerance);
 }
 
+// Each sequence in random pieces, from its start on, gives the words of the whole, and after whole blocks its
+// state.
+static void row_by_row(const problem *m) {
+    const smx_state *p = &m->p;
+    void (*const push[])(float *, float *, const smx_state_rows *, void *, size_t,
+                         const smx_state *) = {smx_gla_push, smx_delta_push};
+    smx_state part = *p;
+    part.B = 1;
+    const size_t keys = p->dk * (p->shared ? 1 : p->H), all = p->H * p->dk * p->dv;
+    const size_t gates = p->gates == SMX_GATES_CHANNEL ? p->H * p->dk : p->gates == SMX_GATES_HEAD ? p->H : 0;
+    float *y = check_floats(m->nv);
+    void *scratch = check_scratch(smx_state_push_scratch_bytes(p));
+    for (size_t b = 0; b < p->B; b++) {
+        float *carried = check_filled(smx_state_carried_floats(&part), 0);
+        if (m->start) memcpy(carried, m->start + b * all, all * sizeof *carried);
+        for (size_t t = 0; t < p->L; t += part.L) {
+            const size_t row = b * p->L + t, rows = 1 + check_next() % 40;
+            const smx_state_rows x = {m->q + row * keys, m->k + row * keys, m->v + row * p->H * p->dv,
+                                      m->beta + row * p->H, m->g + row * gates};
+            part.L = rows < p->L - t ? rows : p->L - t;
+            push[m->delta](y + row * p->H * p->dv, carried, &x, scratch, t, &part);
+        }
+        if (p->L % SMX_STATE_ROWS == 0) check_same("state row by row", carried, m->last + b * all, all);
+    }
+    check_same("row by row", y, m->y, m->nv);
+}
+
 static void against_oracle(void **state) {
     (void)state;
     static const size_t lengths[] = {1, 15, 16, 17, 63, 64, 65, 150};
@@ -147,6 +174,7 @@ static void against_oracle(void **state) {
                             const problem m = problem_of(p, delta, (i + j) % 2, hard);
                             run(&m);
                             against_ref(&m);
+                            row_by_row(&m);
                             check_done();
                         }
     }
