@@ -1,5 +1,6 @@
-// characters.mjs: how well each mechanism learns to write within the same processor time: one model for all,
-// as many steps as fit, bits per character on the whole held-out tenth. Prints a table.
+// characters.mjs: how well each mechanism learns to write within the same processor time of one thread: one
+// model for all, as many steps as fit, bits per character on the whole held-out tenth. Prints a table, with
+// the seconds that the trainings took.
 //   node scripts/characters.mjs [--text FILE] [--seconds S] [--seeds N] [MIXER...]
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -30,6 +31,7 @@ const MIXERS = [
     'gla',
     'mamba2',
     'mamba',
+    'linear',
     'retnet',
     'cat',
     'las',
@@ -39,7 +41,7 @@ const MIXERS = [
     'lstm',
 ];
 const MODEL =
-    'width=128&blocks=3&heads=4&mlp=2&norm=rms&embed_std=0.1&length=128&batch=8&rate=0.004&schedule=cosine&fast=1';
+    'width=128&blocks=3&heads=4&mlp=2&norm=rms&embed_std=0.1&length=128&batch=8&rate=0.004&schedule=cosine&fast=1&threads=1';
 const LENGTH = 128;
 const text = `text=${encodeURIComponent(values.text)}`;
 const bytes = values.text === 'sample' ? null : statSync(values.text).size;
@@ -57,7 +59,7 @@ function train(config, sequences) {
 const steps = (config, n) => `${config}&steps=${n}`;
 
 console.log(`${values.text}: ${SECONDS} s of one core (${cpus()[0].model.trim()}), ${MODEL}\n`);
-console.log('| mixer | bits per character | seeds | steps | weights |\n|---|--:|---|--:|--:|');
+console.log('| mixer | bits per character | seeds | steps | seconds | weights |\n|---|--:|---|--:|--:|--:|');
 for (const mixer of positionals.length ? positionals : MIXERS) {
     const config = ['task=charlm', text, `mixer=${mixer}`, MODEL, KEYS[mixer]].filter(Boolean).join('&');
     const [few, more] = [4, 24].map((n) => train(steps(config, n), 0).processor_seconds);
@@ -68,8 +70,9 @@ for (const mixer of positionals.length ? positionals : MIXERS) {
         train(`${steps(config, n)}&seed=${i + 1}`, windows),
     );
     const bits = found.map((run) => run.bits);
-    const mean = bits.reduce((sum, x) => sum + x, 0) / SEEDS;
+    const mean = (values) => values.reduce((sum, x) => sum + x, 0) / SEEDS;
+    const seconds = mean(found.map((run) => run.processor_seconds));
     console.log(
-        `| ${mixer} | ${mean.toFixed(3)} | ${bits.map((x) => x.toFixed(3)).join(', ')} | ${n} | ${found[0].params} |`,
+        `| ${mixer} | ${mean(bits).toFixed(3)} | ${bits.map((x) => x.toFixed(3)).join(', ')} | ${n} | ${seconds.toFixed(1)} | ${found[0].params} |`,
     );
 }

@@ -2,7 +2,7 @@
 // and a lesson leads to one that does; a beginning goes on, the same seed with the same weights writes the
 // same, another another; surprise, what may come next and the size of the memory are shown.
 import assert from 'node:assert/strict';
-import { onPage, says, until } from './testing.mjs';
+import { onPage, press, says, until } from './testing.mjs';
 
 const COPY = '#mixer=cat&task=sc_unique&length=32&steps=40';
 const TEXT = '#mixer=gla&task=charlm&width=16&length=32&batch=4&steps=40~mixer=attention&norm=rms';
@@ -55,6 +55,7 @@ onPage(
     async (page) => {
         await until(page, () => document.querySelector('.write-go .primary'));
         await opened(page);
+        await says(page, '.written:first-child .words', /^step 0 \S/);
         const first = await written(page, '.write-go .primary');
         assert.equal(first.length, 2);
         assert.notEqual(first[0], first[1]);
@@ -71,5 +72,24 @@ onPage(
         assert.deepEqual(await written(page, '.write-go .primary'), first);
         const other = await written(page, '.write-go button:last-child');
         for (const i of [0, 1]) assert.notEqual(other[i], first[i]);
+        // Trained, each adds lines at later steps, the last at its end.
+        await press(page, 'Start');
+        for (const i of [1, 2]) await says(page, `.written:nth-child(${i}) .words`, /step 0 .*step 40 \S/s);
+    },
+);
+
+onPage(
+    'Write: who has waited for the training reads a text at once',
+    `${TEXT}!view=write`,
+    {},
+    async (page) => {
+        await opened(page);
+        assert.equal(await page.$$eval('.likeliest', (all) => all.length), 0);
+        await press(page, 'Start');
+        await until(page, () =>
+            [...document.querySelectorAll('.write-text')].every(
+                ({ textContent: { length } }) => length > 100,
+            ),
+        );
     },
 );

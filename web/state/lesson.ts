@@ -37,7 +37,16 @@ export const SHELVES = [
     {
         id: 'own',
         title: 'With files of yours',
-        names: ['table', 'smnist-fast', 'digits', 'pixels14', 'pixels28', 'pmnist', 'mission-mnist'],
+        names: [
+            'table',
+            'author',
+            'smnist-fast',
+            'digits',
+            'pixels14',
+            'pixels28',
+            'pmnist',
+            'mission-mnist',
+        ],
     },
 ] as const;
 export type Shelf = (typeof SHELVES)[number]['id'];
@@ -45,7 +54,7 @@ export const shelfOf = (name: string): Shelf =>
     SHELVES.find(({ names }) => (names as readonly string[]).includes(name))?.id ?? 'compare';
 
 /** Where a lesson's result appears, if not among the curves. */
-const ELSEWHERE: Record<string, string> = { length: 'length', write: 'write' };
+const ELSEWHERE: Record<string, string> = { length: 'length', write: 'write', author: 'write' };
 const MOST_GENTLE = 600; // steps that are not waited for at 24 a second beyond this
 const GENTLE = 24;
 

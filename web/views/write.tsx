@@ -1,7 +1,7 @@
 // write.tsx: the runs that read a text go on with what the visitor begins, side by side from the same seed,
 // while they train; runs on copying and recall answer a sample row by row, out of their own answers.
 import { computed, signal } from '@preact/signals';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Entry } from '../state/entry.ts';
 import { isProblem, type Recited, type Remembered, type Written } from '../training/protocol.ts';
 import { runs, said } from '../state/page.ts';
@@ -18,6 +18,8 @@ const AT_ONCE = 4; // tokens of a call
 const LENGTH = 600; // characters, after which it rests
 const EVERY = 40; // milliseconds between two calls
 const ROW = 60; // milliseconds a row of a sample
+const LINE = 56; // characters of its words at a step
+const FIRST = 16; // after the step before the first they come at this one, then at twice the last
 const DEEPEST = 6; // bits of surprise at which the colour is deepest, and its share of the ground there
 const SHARE = 45;
 
@@ -122,6 +124,10 @@ function goOnOrStop(): void {
 }
 
 function Texts() {
+    const learnt = writers.value.every(({ live }) => live.value.status === 'done');
+    useEffect(() => {
+        if (learnt && !texts.peek().size) begin(); // somebody waited for this
+    }, [learnt]);
     return (
         <>
             <Transport />
@@ -190,7 +196,7 @@ function Texts() {
             <p class="say">
                 The same seed and weights write the same text, here and with <code>seqmix generate</code>.
                 While a run trains, its text goes on with the weights of now. The colours: the stronger, the
-                more its own letter surprised it.
+                more its own letter surprised it. Below each: a line of its words after ever more steps.
             </p>
         </>
     );
@@ -261,7 +267,45 @@ function Writer({ entry }: { entry: Entry }) {
                     </p>
                 </>
             )}
+            <Words entry={entry} />
         </section>
+    );
+}
+
+/** What a run wrote as it learnt: a line after steps ever further apart, always of the same seed. */
+interface Line {
+    readonly step: number;
+    readonly text: string;
+}
+const lines = signal<ReadonlyMap<number, readonly Line[]>>(new Map());
+const START = bytesOf('\n');
+async function addLine(entry: Entry): Promise<void> {
+    const answer = await writeOn(entry, { read: START, count: LINE, temperature: 0.6, seed: 1 });
+    if (!answer || isProblem(answer)) return;
+    const text = new TextDecoder().decode(Uint8Array.from(answer.tokens)).replace(/\s+/g, ' ').trim();
+    const before = lines.peek().get(entry.ticket) ?? [];
+    if (before.at(-1)?.step === answer.step) return;
+    lines.value = new Map(lines.peek()).set(entry.ticket, [...before, { step: answer.step, text }]);
+}
+function Words({ entry }: { entry: Entry }) {
+    const { status, step } = entry.live.value;
+    const all = lines.value.get(entry.ticket) ?? [];
+    const last = all.at(-1)?.step ?? -1;
+    const due = last < 0 || step >= Math.max(FIRST, 2 * last) || (status === 'done' && step > last);
+    const asking = useRef(false);
+    useEffect(() => {
+        if (!due || asking.current || status === 'opening' || status === 'failed') return;
+        asking.current = true;
+        void addLine(entry).finally(() => (asking.current = false));
+    }, [due, step, status]);
+    return (
+        <ol class="words" aria-label={`What ${nameOf(entry)} wrote as it learnt`}>
+            {all.map(({ step, text }) => (
+                <li key={step}>
+                    <span class="at">step {step}</span> {text}
+                </li>
+            ))}
+        </ol>
     );
 }
 
