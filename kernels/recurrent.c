@@ -36,9 +36,9 @@ static void times_panels(float *y, size_t ldy, const float *x, size_t ldx, const
 }
 
 // ---- Forward --------------------------------------------------------------------------------------------
-// One row of one sequence, of kernels over E numbers: z and a [gates E], state [carried][E], kept: what is
-// saved.
+// One row of one sequence, over E numbers: z and a [gates E], state [carried][E], kept: what is saved.
 
+#if defined(__wasm__) // the module is downloaded, and has these kernels: natively their calls cost a tenth
 static void lstm_row(float *state, float *kept, const float *z, const float *a, size_t E) {
     float *c = state + E;
     SMX_FN(add)(kept, z, a, 4 * E);
@@ -52,6 +52,43 @@ static void lstm_row(float *state, float *kept, const float *z, const float *a, 
     SMX_FN(tanh_fwd)(state, c, E);
     SMX_FN(mul)(state, state, kept + 3 * E, E);
 }
+#else
+// Columns j.. of an array of E, of which the last register's may be fewer; and the way back.
+SMX_INLINE vf part(const float *x, size_t n) {
+    if (n >= SMX_W) return vf_load(x);
+    float t[SMX_W] = {0};
+    memcpy(t, x, n * sizeof *t);
+    return vf_load(t);
+}
+SMX_INLINE void put(float *y, vf x, size_t n) {
+    if (n >= SMX_W) {
+        vf_store(y, x);
+        return;
+    }
+    float t[SMX_W];
+    vf_store(t, x);
+    memcpy(y, t, n * sizeof *t);
+}
+
+static void lstm_row(float *state, float *kept, const float *z, const float *a, size_t E) {
+    for (size_t j = 0; j < E; j += SMX_W) {
+        const size_t n = E - j;
+        float *c = state + E + j, *to = kept + j;
+        const vf i = vf_sigmoid(part(z + j, n) + part(a + j, n));
+        const vf f = vf_sigmoid(part(z + E + j, n) + part(a + E + j, n));
+        const vf g = vf_tanh(part(z + 2 * E + j, n) + part(a + 2 * E + j, n));
+        const vf o = vf_sigmoid(part(z + 3 * E + j, n) + part(a + 3 * E + j, n));
+        const vf next = vf_madd(i, g, part(c, n) * f);
+        put(to, i, n);
+        put(to + E, f, n);
+        put(to + 2 * E, g, n);
+        put(to + 3 * E, o, n);
+        put(to + 4 * E, next, n);
+        put(c, next, n);
+        put(state + j, vf_tanh(next) * o, n);
+    }
+}
+#endif
 static void gru_row(float *state, float *kept, const float *z, float *a, const float *bias, size_t E) {
     SMX_FN(add)(a, a, bias, 3 * E);
     memcpy(kept + 3 * E, a + 2 * E, E * sizeof *a);
@@ -94,8 +131,9 @@ static void forward(float *restrict y, float *restrict last, float *restrict sav
 
 // ---- Backward -------------------------------------------------------------------------------------------
 // One row: d [carried][E], the gradient of the state after it, becomes that of the state before, but for what
-// goes through U. dz and da [gates E]; before: c or h of the row before. t [2][E]: room.
+// goes through U. dz and da [gates E]; before: c or h of the row before. t [E]: room.
 
+#if defined(__wasm__)
 static void lstm_row_bwd(float *d, float *dz, const float *dy, const float *kept, const float *before,
                          float *t, size_t E) {
     float *dc = d + E, *u = t + E;
@@ -114,6 +152,28 @@ static void lstm_row_bwd(float *d, float *dz, const float *dy, const float *kept
     SMX_FN(mul)(dc, dc, kept + E, E);
     memset(d, 0, E * sizeof *d);
 }
+#else
+static void lstm_row_bwd(float *d, float *dz, const float *dy, const float *kept, const float *before,
+                         float *room, size_t E) {
+    (void)room;
+    const vf one = vf_set(1.0f);
+    for (size_t j = 0; j < E; j += SMX_W) {
+        const size_t n = E - j;
+        const float *from = kept + j;
+        float *to = dz + j;
+        const vf i = part(from, n), f = part(from + E, n), g = part(from + 2 * E, n);
+        const vf o = part(from + 3 * E, n), t = vf_tanh(part(from + 4 * E, n));
+        const vf dh = part(d + j, n) + part(dy + j, n);
+        const vf dc = part(d + E + j, n) + (dh * o) * ((one - t) * (one + t));
+        put(to, (dc * g) * (i * (one - i)), n);
+        put(to + E, (dc * part(before + j, n)) * (f * (one - f)), n);
+        put(to + 2 * E, (dc * i) * ((one - g) * (one + g)), n);
+        put(to + 3 * E, (dh * t) * (o * (one - o)), n);
+        put(d + j, vf_set(0.0f), n);
+        put(d + E + j, dc * f, n);
+    }
+}
+#endif
 static void gru_row_bwd(float *d, float *dz, float *da, const float *dy, const float *kept,
                         const float *before, float *t, size_t E) {
     const float *n = kept + 2 * E;
@@ -133,7 +193,7 @@ static void backward(float *restrict dz, float *restrict du, float *restrict dbi
     const size_t B = c->p->B, L = c->p->L, E = c->p->E, G = c->gates * E, S = c->carried * E;
     float *d = c->scratch + c->l.state, *panels = c->scratch + c->l.panels, *gemm = c->scratch + c->l.gemm;
     float *rows = c->scratch + c->l.a; // da of one row of each sequence, near each other
-    float *zeros = c->scratch + c->l.row, *room = zeros + E; // [E], [2][E]
+    float *zeros = c->scratch + c->l.row, *room = zeros + E;
     memset(zeros, 0, E * sizeof *zeros);
     float *da = is_gru(c) ? c->scratch + c->l.da : dz; // of h U (+ bias), every row
     lay_panels(panels, u, 1, G, G, E, B > 1 ? TILE_N : E);
