@@ -165,7 +165,7 @@ test-elsewhere: ## every digest on Arm, emulated, and with musl instead of glibc
 presets: build/seqmix ## measure every claim of every preset again (minutes), write docs/PRESETS.md
 	@node scripts/presets.mjs
 
-ranking: build/seqmix ## measure every mixer on recall, copying and states at equal weights (tens of minutes), write docs/RANKING.md
+ranking: build/seqmix ## measure every mixer on recall, copying, states and MAD at equal weights (about an hour), write docs/RANKING.md
 	@node scripts/ranking.mjs
 .PHONY: ranking
 

@@ -413,7 +413,7 @@ static int attention_maps_bwd(const twin_call *c) { return attention_maps(c, 1);
 static int linear_attention(const twin_call *c, int back) {
     static const ref_linattn_norm norms_of[] = {REF_LINATTN_SUM, REF_LINATTN_RMS, REF_LINATTN_NONE};
     const size_t D = columns(c);
-    const ref_linattn p = {c->B, c->L, D, c->H, D, NUMBERS(c)[4], norms_of[NUMBERS(c)[3]], eps};
+    const ref_linattn p = {c->B, c->L, D, c->H, D, NUMBERS(c)[4], norms_of[NUMBERS(c)[3]], eps, 0};
     double *norm, *y;
     void *memory = ref_carve(&norm, c->B * c->H * c->L, &y, count(c), REF_END);
     if (!memory) return -1;

@@ -23,8 +23,14 @@ static int forward(state *s, const double *x, const ref_chela_weights *w, const 
                           &s->a, n, &s->m, n, &s->go, n, REF_END);
     if (!s->memory) return REF_NO_MEMORY;
     s->conv = (ref_short_long){.L = L, .D = D, .n = p->n, .lambda = p->lambda};
-    s->attn =
-        (ref_linattn){.B = 1, .L = L, .D = D, .H = p->H, .stride = D, .norm = REF_LINATTN_RMS, .eps = p->eps};
+    s->attn = (ref_linattn){.B = 1,
+                            .L = L,
+                            .D = D,
+                            .H = p->H,
+                            .stride = D,
+                            .norm = REF_LINATTN_RMS,
+                            .eps = p->eps,
+                            .both = p->both};
     // Z = ShortLong(X);  Q = alpha_q o Z + beta_q;  K = alpha_k o Z + beta_k
     int status = ref_short_long_fwd(s->z, x, &w->conv, &s->conv);
     scale_shift(s->q, s->z, w->alpha_q, w->beta_q, L, D);

@@ -27,6 +27,8 @@ static double normaliser(const ref_linattn *p, const double *o, double den) {
     return den < FLT_MIN ? 0 : 1 / den;
 }
 
+static size_t rows_heard(const ref_linattn *p, size_t t) { return p->both ? p->L : t + 1; }
+
 // o_t = sum_{s<=t} (q_t . k_s) v_s, den_t = sum_{s<=t} q_t . k_s, y_t = r_t o_t
 void ref_linattn_fwd(double *y, double *norm, const double *q, const double *k, const double *v,
                      const ref_linattn *p) {
@@ -36,7 +38,7 @@ void ref_linattn_fwd(double *y, double *norm, const double *q, const double *k, 
             for (size_t t = 0; t < p->L; t++) {
                 double *o = y + (b * p->L + t) * p->D + h * d, den = 0;
                 for (size_t e = 0; e < d; e++) o[e] = 0;
-                for (size_t s = 0; s <= t; s++) {
+                for (size_t s = 0; s < rows_heard(p, t); s++) {
                     double a = ref_dot(q + row_of(p, b, h, t), k + row_of(p, b, h, s), d);
                     ref_axpy(o, v + row_of(p, b, h, s), a, d);
                     den += a;
@@ -61,7 +63,7 @@ void ref_linattn_bwd(double *dq, double *dk, double *dv, const double *dy, const
                 double r = norm[(b * p->H + h) * p->L + t], along = ref_dot(dy + at, y + at, d);
                 double dden = p->norm == REF_LINATTN_SUM ? -r * along : 0;
                 double mean = p->norm == REF_LINATTN_RMS ? along / (double)d : 0;
-                for (size_t s = 0; s <= t; s++) {
+                for (size_t s = 0; s < rows_heard(p, t); s++) {
                     size_t ks = row_of(p, b, h, s);
                     double a = ref_dot(q + qt, k + ks, d), da = dden;
                     for (size_t e = 0; e < d; e++) {

@@ -69,6 +69,37 @@ void ref_batchnorm_bwd(double *dx, double *dgain, double *dbias, const double *d
     }
 }
 
+void ref_batchnorm_running(double *mean_new, double *variance_new, const double *mean, const double *variance,
+                           const double *x, size_t N, size_t D, double momentum, int unbiased) {
+    for (size_t c = 0; c < D; c++) {
+        double of = 0, squares = 0;
+        for (size_t r = 0; r < N; r++) of += x[r * D + c] / (double)N;
+        for (size_t r = 0; r < N; r++) squares += (x[r * D + c] - of) * (x[r * D + c] - of);
+        mean_new[c] = mean[c] + momentum * (of - mean[c]);
+        const double rows = unbiased && N > 1 ? (double)N - 1 : (double)N;
+        variance_new[c] = variance[c] + momentum * (squares / rows - variance[c]);
+    }
+}
+
+void ref_batchnorm_given_fwd(double *y, const double *x, const double *gain, const double *bias,
+                             const double *mean, const double *variance, size_t N, size_t D, double eps) {
+    for (size_t r = 0; r < N; r++)
+        for (size_t c = 0; c < D; c++)
+            y[r * D + c] = (x[r * D + c] - mean[c]) / sqrt(variance[c] + eps) * gain[c] + bias[c];
+}
+
+void ref_batchnorm_given_bwd(double *dx, double *dgain, double *dbias, const double *dy, const double *x,
+                             const double *gain, const double *mean, const double *variance, size_t N,
+                             size_t D, double eps) {
+    for (size_t r = 0; r < N; r++)
+        for (size_t c = 0; c < D; c++) {
+            const double rstd = 1 / sqrt(variance[c] + eps), g = dy[r * D + c];
+            dgain[c] += g * (x[r * D + c] - mean[c]) * rstd;
+            dbias[c] += g;
+            dx[r * D + c] = g * gain[c] * rstd;
+        }
+}
+
 // Zhang & Sennrich 2019, eps inside the root
 void ref_rmsnorm_fwd(double *y, double *rstd, const double *x, const double *gain, size_t N, size_t D,
                      double eps) {

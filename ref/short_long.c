@@ -1,6 +1,7 @@
 // short_long.c: the short-long convolution ([CHELA] Eqs. 7-8; docs/MECHANISMS.md#chela).
 #include <seqmix/ref.h>
 
+#include <math.h>
 #include <stdlib.h>
 
 void ref_long_conv_fwd(double *y, const double *x, const double *k, const double *skip, size_t L, size_t D,
@@ -11,6 +12,29 @@ void ref_long_conv_fwd(double *y, const double *x, const double *k, const double
 void ref_long_conv_bwd(double *dx, double *dk, double *dskip, const double *dy, const double *x,
                        const double *k, const double *skip, size_t L, size_t D, double lambda) {
     ref_longconv_bwd(dx, dk, dskip, dy, x, k, skip, 1, L, D, L, lambda, D);
+}
+
+static double squashed(double k, double lambda) {
+    return lambda == 0 ? k : copysign(fmax(fabs(k) - lambda, 0), k);
+}
+
+void ref_long_conv_ahead_fwd(double *y, const double *x, const double *k, size_t L, size_t D, double lambda) {
+    for (size_t t = 0; t < L; t++)
+        for (size_t c = 0; c < D; c++)
+            for (size_t s = 0; t + 1 + s < L; s++)
+                y[t * D + c] += squashed(k[c * L + s], lambda) * x[(t + 1 + s) * D + c];
+}
+
+void ref_long_conv_ahead_bwd(double *dx, double *dk, const double *dy, const double *x, const double *k,
+                             size_t L, size_t D, double lambda) {
+    for (size_t t = 0; t < L; t++)
+        for (size_t c = 0; c < D; c++)
+            for (size_t s = 0; t + 1 + s < L; s++) {
+                const double tap = squashed(k[c * L + s], lambda);
+                dx[(t + 1 + s) * D + c] += tap * dy[t * D + c];
+                if (lambda == 0 || fabs(k[c * L + s]) > lambda)
+                    dk[c * L + s] += dy[t * D + c] * x[(t + 1 + s) * D + c];
+            }
 }
 
 // ceil(2 log10 L) + 1 in integers
@@ -52,7 +76,8 @@ int ref_short_sum_bwd(double *dx, double *dshort_3, double *dshort_n, const doub
     return REF_OK;
 }
 
-// [CHELA] Eq. 7: Z = K_l * SiLU(K_s * X); the skip acts on the SiLU's output
+// [CHELA] Eq. 7: Z = K_l * SiLU(K_s * X); the skip acts on the SiLU's output. With conv_ahead the long kernel
+// has a part for the rows after each.
 int ref_short_long_fwd(double *z, const double *x, const ref_short_long_weights *w, const ref_short_long *p) {
     size_t L = p->L, D = p->D;
     double *s;
@@ -61,6 +86,7 @@ int ref_short_long_fwd(double *z, const double *x, const ref_short_long_weights 
     int status = ref_short_sum_fwd(s, x, w->short_3, w->short_n, L, D, p->n);
     ref_silu_fwd(s, s, L * D);
     ref_long_conv_fwd(z, s, w->conv_k, w->conv_skip, L, D, p->lambda);
+    if (w->conv_ahead) ref_long_conv_ahead_fwd(z, s, w->conv_ahead, L, D, p->lambda);
     free(memory);
     return status;
 }
@@ -74,6 +100,7 @@ int ref_short_long_bwd(double *dx, const ref_short_long_weights *dw, const doubl
     int status = ref_short_sum_fwd(pre, x, w->short_3, w->short_n, L, D, p->n);
     ref_silu_fwd(s, pre, n);
     ref_long_conv_bwd(ds, dw->conv_k, dw->conv_skip, dz, s, w->conv_k, w->conv_skip, L, D, p->lambda);
+    if (w->conv_ahead) ref_long_conv_ahead_bwd(ds, dw->conv_ahead, dz, s, w->conv_ahead, L, D, p->lambda);
     ref_silu_bwd(ds, ds, pre, n);
     if (!status)
         status = ref_short_sum_bwd(dx, dw->short_3, dw->short_n, ds, x, w->short_3, w->short_n, L, D, p->n);

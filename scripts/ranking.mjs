@@ -1,24 +1,33 @@
-// ranking.mjs: `make ranking`: how well each mixer recalls, copies and tracks a state at equal weights. Every
-// mixer gets the width that comes nearest to WEIGHTS; of a few learning rates the best one of seed 1 on
-// held-out sequences is taken, and measured again with seeds 2 and 3. Keeps what it measured in
-// docs/ranking.json and writes docs/RANKING.md from it.
+// ranking.mjs: `make ranking`: how well each mixer recalls, copies, tracks a state and does MAD's six tests,
+// at equal weights. Every mixer gets the width that comes nearest to WEIGHTS; of a few learning rates the
+// best one of seed 1 on held-out sequences is taken, and measured again with seeds 2 and 3. Keeps what it
+// measured in docs/ranking.json and writes docs/RANKING.md from it.
 //   node scripts/ranking.mjs [MIXER]...      these mixers, or all
 //   node scripts/ranking.mjs --page          docs/RANKING.md from what was measured
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const file = join(root, 'docs/ranking.json');
 const WEIGHTS = 12_000;
-const RATES = ['0.003', '0.01', '0.03'];
+const RATES = ['0.001', '0.003', '0.01', '0.03'];
 const SEEDS = [1, 2, 3];
 const MODEL = 'blocks=2&heads=2&norm=rms&mlp=0&batch=32&steps=300&schedule=cosine&warmup=30';
 const TASKS = {
     recall: 'task=mqar&length=32&pairs=4&vocab=32',
     copying: 'task=sc&length=24&vocab=16&signals=4&noise=4',
     parity: 'task=track&machine=parity&length=16',
+    S3: 'task=track&machine=s3&length=16',
 };
+const MAD = Object.fromEntries(
+    ['recall', 'fuzzy', 'noisy', 'copying', 'compression', 'memorisation'].map((kind) => [
+        `MAD ${kind}`,
+        `task=mad&kind=${kind}&length=32${kind === 'copying' ? '&copies=8' : ''}`,
+    ]),
+);
+const ALL = { ...TASKS, ...MAD };
 // Softmax attention and linear attention know no order by themselves.
 const MIXERS = [
     ['attention', 'position=rope'],
@@ -64,8 +73,8 @@ function widthOf(mixer, task) {
 }
 
 function measure(mixer, name) {
-    const { width, params } = widthOf(mixer, TASKS[name]);
-    const config = `${configOf(mixer, TASKS[name])}&width=${width}`;
+    const { width, params } = widthOf(mixer, ALL[name]);
+    const config = `${configOf(mixer, ALL[name])}&width=${width}`;
     const tried = RATES.map((rate) => ({ rate, ...train(`${config}&rate=${rate}&seed=1`, 500) }));
     const best = tried.reduce((a, b) => (b.accuracy > a.accuracy ? b : a));
     const seeds = SEEDS.map((seed) =>
@@ -84,40 +93,57 @@ function measure(mixer, name) {
 
 const percent = (x) => (100 * x).toFixed(0);
 const mean = (list) => list.reduce((sum, x) => sum + x, 0) / list.length;
-function page({ mixers }) {
-    const tasks = Object.keys(TASKS);
-    const whole = Object.entries(mixers).filter(([, found]) => tasks.every((task) => found[task]));
-    const score = ([, found]) => mean(tasks.map((task) => mean(found[task].accuracy)));
-    const cell = ({ accuracy, rate }) =>
-        `${percent(mean(accuracy))} (${percent(Math.min(...accuracy))}–${percent(Math.max(...accuracy))}), ${rate}`;
+const of = (found, tasks) => mean(tasks.map((task) => mean(found[task].accuracy)));
+const cell = ({ accuracy, rate }) =>
+    `${percent(mean(accuracy))} (${percent(Math.min(...accuracy))}–${percent(Math.max(...accuracy))}), ${rate}`;
+function table(heads, rows) {
+    const line = (cells) => `| ${cells.join(' | ')} |`;
+    return [line(heads), `|${heads.map(() => '---').join('|')}|`, ...rows.map(line)];
+}
+function page({ mixers, processor }) {
+    const [tasks, mad, all] = [Object.keys(TASKS), Object.keys(MAD), Object.keys(ALL)];
+    const score = (found) => mean([...tasks.map((task) => of(found, [task])), of(found, mad)]);
+    const whole = Object.entries(mixers)
+        .filter(([, found]) => all.every((task) => found[task]))
+        .sort(([, a], [, b]) => score(b) - score(a));
     return [
         '# Mixers compared',
         '',
         'Generated from [ranking.json](ranking.json) by `make ranking`, which measures it all again. Small models and few steps: what is',
-        `learnt at once, not what can be learnt in the end. ${TASKS_TEXT}`,
+        'learnt at once, not what can be learnt in the end. Recall asks for values by their keys, copying for the signals among noise,',
+        'parity and S3 for a state after every token (of two, and of the six orders of three things); MAD is six tests.',
         '',
         `Every model has two blocks and, by its width, as nearly ${WEIGHTS} weights as a multiple of four columns allows. Of the rates`,
         `${RATES.join(', ')} the best one of seed 1 is taken (recurrent models learn in a narrow window of rates); the share of right`,
         'answers in percent is the mean of seeds 1, 2 and 3 on 500 held-out sequences, then the least and the largest, then the rate.',
         '',
-        `| mixer | ${tasks.join(' | ')} | seconds of one core |`,
-        `|---|${tasks.map(() => '---').join('|')}|---|`,
-        ...whole
-            .sort((a, b) => score(b) - score(a))
-            .map(([name, found]) => {
-                const seconds = mean(tasks.map((task) => found[task].seconds)).toFixed(1);
-                return `| ${name} | ${tasks.map((task) => cell(found[task])).join(' | ')} | ${seconds} |`;
-            }),
+        ...table(
+            ['mixer', ...tasks, 'MAD', 'seconds of one core'],
+            whole.map(([name, found]) => [
+                name,
+                ...tasks.map((task) => cell(found[task])),
+                percent(of(found, mad)),
+                mean(all.map((task) => found[task].seconds)).toFixed(1),
+            ]),
+        ),
         '',
-        'In order of the mean of the three. Seconds: of one training of 300 steps, the mean over the tasks.',
+        'In order of the mean of these five. MAD: the mean of its six, which are:',
         '',
-        ...tasks.map((task) => `- ${task}: \`${TASKS[task]}\``),
+        ...table(
+            ['mixer', ...mad.map((task) => task.slice(4))],
+            whole.map(([name, found]) => [name, ...mad.map((task) => cell(found[task]))]),
+        ),
+        '',
+        `Seconds: of the processor, for one training of 300 steps, the mean over the tasks (${processor}).`,
+        '',
+        ...SURPRISES,
+        ...all.map((task) => `- ${task}: \`${ALL[task]}\``),
         `- the rest: \`${MODEL}\``,
         '',
     ].join('\n');
 }
-const TASKS_TEXT =
-    'Recall asks for values by their keys, copying for the signals among noise, parity for a state after every token.';
+// Of the table as it is committed.
+const SURPRISES = [];
 
 const kept = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { mixers: {} };
 const asked = process.argv.slice(2);
@@ -130,7 +156,8 @@ if (asked[0] !== '--page')
         const name = nameOf(mixer);
         if (asked.length && !asked.includes(name)) continue;
         const found = (kept.mixers[name] = {});
-        for (const task of Object.keys(TASKS)) {
+        kept.processor = cpus()[0].model;
+        for (const task of Object.keys(ALL)) {
             found[task] = measure(mixer, task);
             const { width, weights, rate, accuracy } = found[task];
             console.log(

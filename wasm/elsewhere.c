@@ -24,6 +24,7 @@ static tensor *no_operation(graph *g, const char *what) {
 tensor *op_batchnorm(graph *g, tensor *x, tensor *gain, tensor *bias, tensor *mean, tensor *variance) {
     return no_operation(g, "batch norm");
 }
+tensor *op_pool_rows(graph *g, tensor *x, row_pool how) { return no_operation(g, "such pooling"); }
 tensor *op_gla(graph *g, tensor *q, tensor *k, tensor *v, tensor *beta, tensor *gates, size_t heads,
                int shared, double scale) {
     return no_operation(g, "gated linear attention");

@@ -217,6 +217,7 @@ static int write_module(writer *w, smx_run *run, smx_error *e) {
                 config_get(told, "position"), config_get(told, "activation"));
             say(w, "BLOCKS, RESIDUAL, PER_ROW = %zu, %s, %s\n", c->common.blocks,
                 own_residual ? "False" : "True", form.targets > 1 ? "True" : "False");
+            say(w, "POOLING = '%s'\n", config_get(told, "pooling"));
             put_names(w, run);
             put_functions(w, t);
             put_mixer(w, t, x, y, equations);

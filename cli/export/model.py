@@ -59,7 +59,7 @@ class Model(torch.nn.Module):
                 x = x + h @ own['mlp.w_2'] + own['mlp.b_2']
         x = _norm(x, w, 'norm')
         if not PER_ROW:
-            x = x.mean(1)
+            x = {'mean': x.mean(1), 'max': x.max(1)[0], 'last': x[:, -1], 'first': x[:, 0]}[POOLING]
         return x @ w['head'] + w['head_bias']
 
 

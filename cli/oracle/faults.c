@@ -130,6 +130,37 @@ static int moved(const search *s) {
     return 0;
 }
 
+// Dropout: each number is 0 or as it is where it is kept, and yet it is not the reference.
+static int dropped(const search *s) {
+    const faults_array *a = s->a;
+    const json *p = json_get(s->c->params, "p");
+    const npy *in = NULL;
+    if (strcmp(s->c->mechanism->name, "dropout") || !p || p->type != JSON_NUMBER) return 0;
+    for (size_t i = 0; i < s->c->n_inputs; i++)
+        if (!strcmp(s->c->input_name[i], a->gradient ? "dy" : "x")) in = &s->c->input[i];
+    if (!in || in->count != a->count) return 0;
+    const double share = floor(p->number * 65536 + 0.5) / 65536;
+    const size_t n = row_size(a);
+    size_t zeros = 0, right = 0;
+    int columns = 1, rows = 1;
+    for (size_t i = 0; i < a->count; i++) {
+        const double kept = npy_value(in, i) / (1 - share);
+        const int zero = a->got[i] == 0;
+        if (!zero && !same(s, &a->got[i], &kept, 1)) return 0;
+        if (kept == 0) continue;
+        zeros += (size_t)zero;
+        right += zero == (a->ref[i] == 0);
+        columns = columns && n && (zero == (a->got[i % n] == 0) || npy_value(in, i % n) == 0);
+        rows = rows && n && (zero == (a->got[i / n * n] == 0) || npy_value(in, i / n * n) == 0);
+    }
+    return say(s, "%s",
+               !zeros    ? "nothing is dropped: each number is divided by 1 - p and stays"
+               : !right  ? "dropped is what should stay: the draws are compared the other way round"
+               : columns ? "the same columns are dropped in each row: drawn once, not for each number"
+               : rows    ? "whole rows are dropped: drawn for each row, not for each number"
+                         : "other numbers are dropped: other draws, or another seed, step or place");
+}
+
 // ---- Near misses: the oracle on inputs that are changed as the fault would change them
 
 typedef struct {
@@ -269,6 +300,16 @@ static int other_parameters(const search *s) {
             const char *now = oracle_flag(&of, d.name) ? "false" : "true";
             snprintf(v.value, sizeof v.value, "%s", now);
             if (is_it(s, &v)) return say(s, "it is what the oracle gives with %s=%s", d.name, now);
+        }
+        if (strcmp(d.name, "momentum") == 0) {
+            variant v = as_it_is(s->c);
+            v.key = d.name;
+            snprintf(v.value, sizeof v.value, "%.17g", 1 - oracle_real(&of, d.name));
+            if (is_it(s, &v))
+                return say(s,
+                           "it is what the oracle gives with momentum=%.6g: the share of what was, not of "
+                           "what is new",
+                           1 - oracle_real(&of, d.name));
         }
         for (const char *word = strchr(d.type, '|') ? d.type : ""; *word;) {
             const size_t n = strcspn(word, "|");
@@ -653,7 +694,7 @@ static int columns(const search *s) {
 void faults_explain(char *text, size_t length, const faults_case *c, const faults_array *a) {
     const search s = {c, a, text, length};
     *text = 0;
-    if (not_finite(&s) || all_zero(&s) || factor(&s) || moved(&s)) return;
+    if (not_finite(&s) || all_zero(&s) || dropped(&s) || factor(&s) || moved(&s)) return;
     if (other_parameters(&s) || left_out(&s) || exchanged(&s) || weights_turned(&s) || scaled_logits(&s) ||
         gates(&s) || gate_blocks(&s) || off_by_one(&s) || order_of_steps(&s) || one_head(&s) ||
         other_gradient(&s))

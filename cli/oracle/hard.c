@@ -81,6 +81,15 @@ static const hard_case cases[] = {
     {"layer_norm", "loud", "{\"L\":300,\"D\":12}", NULL, "x*50"},
     {"layer_norm", "faint", "{\"L\":300,\"D\":12}", NULL, "x*-12"}, // eps decides
     {"rms_norm", "faint", "{\"L\":300,\"D\":12}", NULL, "x*-12"},
+    {"batch_norm", "rows300", "{\"N\":300,\"D\":12}", NULL, NULL},
+    {"batch_norm", "loud", "{\"N\":449,\"D\":6}", NULL, "x*20"},
+    {"batch_norm", "faint", "{\"N\":300,\"D\":6}", NULL, "x*-12"}, // eps decides
+    {"dropout", "long", "{\"N\":450,\"D\":6,\"p\":0.3,\"seed\":11,\"step\":5,\"place\":1}", NULL, NULL},
+    {"long_conv", "bidirectional", "{\"L\":433,\"D\":4,\"causal\":false}", NULL, NULL},
+    {"las_attention_qkv", "bidirectional", "{\"L\":333,\"D\":8,\"H\":2,\"P\":4,\"causal\":false}", NULL,
+     NULL},
+    {"linear_attention", "bidirectional",
+     "{\"L\":400,\"D\":8,\"H\":2,\"normaliser\":\"rms\",\"causal\":false}", NULL, NULL},
     {"cross_entropy", "loud", "{\"L\":300,\"V\":17}", NULL, "logits*8"},
     {0},
 };

@@ -153,7 +153,9 @@ static int holds(const oracle_case *c, const char *when) {
         while (*at == ' ') at++;
         oracle_declared d;
         if (sscanf(at, "%23[^=]=%31[^ ]", name, word) != 2 || !find_declared(c, name, &d)) return 0;
-        if (oracle_choice(c, name) != word_index(d.type, word)) return 0;
+        if (strcmp(d.type, "flag") == 0 ? oracle_flag(c, name) != !strcmp(word, "true")
+                                        : oracle_choice(c, name) != word_index(d.type, word))
+            return 0;
     }
     return 1;
 }

@@ -90,6 +90,8 @@ static int las_fits(oracle_case *c) {
     if (heads_fit(c)) return -1;
     if ((pool == REF_POOL_CENTRED || pool == REF_POOL_MASKED) && SIZE(P) % 2 == 0)
         return oracle_fail(c, "P = %zu is even; centred and masked pooling need an odd window", SIZE(P));
+    if (pool == REF_POOL_MASKED && !oracle_flag(c, "causal"))
+        return oracle_fail(c, "masked pooling cuts at the row itself: it goes with causal=true only");
     const json *alphas = oracle_param(c, "alphas");
     if (alphas && alphas->count != SIZE(H))
         return oracle_fail(c, "alphas has %zu numbers; H = %zu are needed", alphas->count, SIZE(H));
@@ -117,7 +119,7 @@ static int run_las(oracle_case *c) {
                  (ref_decay)oracle_choice(c, "decay"),
                  (ref_pool)oracle_choice(c, "pool"),
                  alphas,
-                 0};
+                 !oracle_flag(c, "causal")};
     ref_qkvo w = {IN("wq"), IN("wk"), IN("wv"), IN("wo")},
              dw = {GRAD("wq"), GRAD("wk"), GRAD("wv"), GRAD("wo")};
     int status = given_qkv ? ref_las_heads_fwd(OUT("y"), IN("q"), IN("k"), IN("v"), &p)
@@ -323,19 +325,24 @@ static int run_short_conv(oracle_case *c) {
 static int run_long_conv(oracle_case *c) {
     size_t L = SIZE(L), D = SIZE(D);
     double lambda = oracle_real(c, "lambda");
+    const double *ahead = IN("conv_ahead");
     ref_long_conv_fwd(OUT("y"), IN("x"), IN("conv_k"), IN("conv_skip"), L, D, lambda);
-    if (IN("dy"))
-        ref_long_conv_bwd(GRAD("x"), GRAD("conv_k"), GRAD("conv_skip"), IN("dy"), IN("x"), IN("conv_k"),
-                          IN("conv_skip"), L, D, lambda);
+    if (ahead) ref_long_conv_ahead_fwd(OUT("y"), IN("x"), ahead, L, D, lambda);
+    if (!IN("dy")) return 0;
+    ref_long_conv_bwd(GRAD("x"), GRAD("conv_k"), GRAD("conv_skip"), IN("dy"), IN("x"), IN("conv_k"),
+                      IN("conv_skip"), L, D, lambda);
+    if (ahead) ref_long_conv_ahead_bwd(GRAD("x"), GRAD("conv_ahead"), IN("dy"), IN("x"), ahead, L, D, lambda);
     return 0;
 }
 
+// The long kernel of the rows after each.
+#define AHEAD MAYBE_IF("causal=false", "conv_ahead", "D L")
 #define SHORTS INPUT("short_3", "D 3"), INPUT("short_n", "D short_n")
 
 static ref_short_long_weights short_long_weights(double *(*get)(const oracle_case *, const char *),
                                                  const oracle_case *c) {
     return (ref_short_long_weights){get(c, "short_3"), get(c, "short_n"), get(c, "conv_k"),
-                                    get(c, "conv_skip")};
+                                    get(c, "conv_skip"), get(c, "conv_ahead")};
 }
 
 static int run_short_long(oracle_case *c) {
@@ -370,7 +377,8 @@ static int run_linear_attention(oracle_case *c) {
                      SIZE(D),
                      0,
                      (ref_linattn_norm)oracle_choice(c, "normaliser"),
-                     oracle_real(c, "eps")};
+                     oracle_real(c, "eps"),
+                     !oracle_flag(c, "causal")};
     int status = ref_linear_attention_fwd(OUT("y"), IN("q"), IN("k"), IN("v"), &p);
     if (!status && IN("dy"))
         status = ref_linear_attention_bwd(GRAD("q"), GRAD("k"), GRAD("v"), IN("dy"), IN("q"), IN("k"),
@@ -379,9 +387,10 @@ static int run_linear_attention(oracle_case *c) {
 }
 
 #define CHELA                                                                                                \
-    INPUT("x", "L D"), SHORTS, INPUT("conv_k", "D L"), MAYBE("conv_skip", "D"), INPUT("alpha_q", "D"),       \
-        INPUT("beta_q", "D"), INPUT("alpha_k", "D"), INPUT("beta_k", "D"), INPUT("w_v", "D D"),              \
-        INPUT("w_g", "D D"), INPUT("w_o", "D D"), INPUT("b_v", "D"), INPUT("b_g", "D"), INPUT("b_o", "D")
+    INPUT("x", "L D"), SHORTS, INPUT("conv_k", "D L"), MAYBE("conv_skip", "D"), AHEAD,                       \
+        INPUT("alpha_q", "D"), INPUT("beta_q", "D"), INPUT("alpha_k", "D"), INPUT("beta_k", "D"),            \
+        INPUT("w_v", "D D"), INPUT("w_g", "D D"), INPUT("w_o", "D D"), INPUT("b_v", "D"), INPUT("b_g", "D"), \
+        INPUT("b_o", "D")
 #define LAYER_NORMS                                                                                          \
     INPUT("ln1_gain", "D"), INPUT("ln1_bias", "D"), INPUT("ln2_gain", "D"), INPUT("ln2_bias", "D")
 
@@ -412,8 +421,13 @@ static ref_chela_weights chela_weights(double *(*get)(const oracle_case *, const
 }
 
 static ref_chela chela_params(const oracle_case *c) {
-    return (ref_chela){
-        SIZE(L), SIZE(D), SIZE(H), SIZE(short_n), oracle_real(c, "lambda"), oracle_real(c, "eps")};
+    return (ref_chela){SIZE(L),
+                       SIZE(D),
+                       SIZE(H),
+                       SIZE(short_n),
+                       oracle_real(c, "lambda"),
+                       oracle_real(c, "eps"),
+                       !oracle_flag(c, "causal")};
 }
 
 static int run_chela(oracle_case *c) {
@@ -463,6 +477,41 @@ static int run_rms_norm(oracle_case *c) {
     if (IN("dy"))
         ref_rmsnorm_bwd(GRAD("x"), GRAD("gain"), IN("dy"), IN("x"), IN("gain"), rstd, SIZE(L), SIZE(D));
     free(memory);
+    return 0;
+}
+
+static int run_batch_norm(oracle_case *c) {
+    const size_t N = SIZE(N), D = SIZE(D);
+    const double eps = oracle_real(c, "eps"), *mean = IN("mean"), *variance = IN("variance");
+    if (oracle_choice(c, "mode") == 1) {
+        ref_batchnorm_given_fwd(OUT("y"), IN("x"), IN("gain"), IN("bias"), mean, variance, N, D, eps);
+        if (IN("dy"))
+            ref_batchnorm_given_bwd(GRAD("x"), GRAD("gain"), GRAD("bias"), IN("dy"), IN("x"), IN("gain"),
+                                    mean, variance, N, D, eps);
+        return 0;
+    }
+    double *stats;
+    void *memory = ref_carve(&stats, 2 * D, REF_END);
+    if (!memory) return REF_NO_MEMORY;
+    ref_batchnorm_fwd(OUT("y"), stats, IN("x"), IN("gain"), IN("bias"), N, N, D, eps);
+    ref_batchnorm_running(OUT("mean_new"), OUT("variance_new"), mean, variance, IN("x"), N, D,
+                          oracle_real(c, "momentum"), oracle_flag(c, "unbiased"));
+    if (IN("dy"))
+        ref_batchnorm_bwd(GRAD("x"), GRAD("gain"), GRAD("bias"), IN("dy"), IN("x"), IN("gain"), stats, N, N,
+                          D);
+    free(memory);
+    return 0;
+}
+
+static int share_fits(oracle_case *c) {
+    const double p = oracle_real(c, "p");
+    return p >= 0 && p < 1 ? 0 : oracle_fail(c, "p is %g; it must be from 0 to below 1", p);
+}
+static int run_dropout(oracle_case *c) {
+    const size_t n = SIZE(N) * SIZE(D);
+    const uint32_t step = (uint32_t)SIZE(step), place = (uint32_t)SIZE(place);
+    ref_dropout(OUT("y"), IN("x"), n, oracle_real(c, "p"), SIZE(seed), step, place);
+    if (IN("dy")) ref_dropout(GRAD("x"), IN("dy"), n, oracle_real(c, "p"), SIZE(seed), step, place);
     return 0;
 }
 
@@ -745,14 +794,14 @@ static int run_gru(oracle_case *c) { return run_recurrent(c, 1); }
 #define FOCUS_PARAMS                                                                                         \
     "L:size D:size H:size=1 n_bins:size F:size C:size=1 mode:literal|causal|carry=causal "                   \
     "theta:sigmoid|triangle|bounded=sigmoid theta_sum:real=0.9 "
-#define CHELA_PARAMS "L:size D:size H:size=1 short_n:size lambda:real=0 eps:real=1e-5 "
+#define CHELA_PARAMS "L:size D:size H:size=1 short_n:size lambda:real=0 eps:real=1e-5 causal:flag=true "
 
 const oracle_mechanism oracle_mechanisms[] = {
     {"softmax_attention", "Vaswani et al. 2017; ALiBi: Press et al. 2022; rope: Su et al. 2021",
      "L:size D:size H:size=1 causal:flag=true pos:none|rope|alibi|alibi_scaled=none rope_base:real=10000",
      ARRAYS(QKVO, RESULT("L D")), rope_fits, run_softmax},
     {"las_attention", "[LaS] Eq. 4",
-     "L:size D:size H:size=1 P:size=3 chunk:size0=0 B:real=2 alphas:reals "
+     "L:size D:size H:size=1 P:size=3 chunk:size0=0 B:real=2 alphas:reals causal:flag=true "
      "decay:none|exp|alibi|alibi_scaled=exp "
      "pool:none|centred|masked|trailing=trailing",
      ARRAYS(QKVO, RESULT("L D")), las_fits, run_las},
@@ -760,7 +809,7 @@ const oracle_mechanism oracle_mechanisms[] = {
      "L:size D:size H:size=1 causal:flag=true pos:none|rope|alibi|alibi_scaled=none rope_base:real=10000",
      ARRAYS(QKV, MAYBE("filter_maps", "H H"), RESULT("L D")), rope_fits, run_softmax_qkv},
     {"las_attention_qkv", "[LaS] Eq. 4 on given q, k, v",
-     "L:size D:size H:size=1 P:size=3 chunk:size0=0 B:real=2 alphas:reals "
+     "L:size D:size H:size=1 P:size=3 chunk:size0=0 B:real=2 alphas:reals causal:flag=true "
      "decay:none|exp|alibi|alibi_scaled=exp "
      "pool:none|centred|masked|trailing=trailing",
      ARRAYS(QKV, RESULT("L D")), las_fits, run_las},
@@ -788,18 +837,18 @@ const oracle_mechanism oracle_mechanisms[] = {
     {"short_conv", "[CAT] Def. 1: one filter per group of channels, future taps look ahead",
      "L:size D:size groups:size=1 W:size future:size0=0",
      ARRAYS(INPUT("x", "L D"), INPUT("filter", "groups W"), RESULT("L D")), conv_fits, run_short_conv},
-    {"long_conv", "Fu et al. 2023; [CHELA] Eq. 7", "L:size D:size lambda:real=0",
-     ARRAYS(INPUT("x", "L D"), INPUT("conv_k", "D L"), MAYBE("conv_skip", "D"), RESULT("L D")), NULL,
+    {"long_conv", "Fu et al. 2023; [CHELA] Eq. 7", "L:size D:size lambda:real=0 causal:flag=true",
+     ARRAYS(INPUT("x", "L D"), INPUT("conv_k", "D L"), MAYBE("conv_skip", "D"), AHEAD, RESULT("L D")), NULL,
      run_long_conv},
-    {"short_long", "[CHELA] Eqs. 7-8", "L:size D:size short_n:size lambda:real=0",
-     ARRAYS(INPUT("x", "L D"), SHORTS, INPUT("conv_k", "D L"), MAYBE("conv_skip", "D"), RESULT("L D")), NULL,
-     run_short_long},
+    {"short_long", "[CHELA] Eqs. 7-8", "L:size D:size short_n:size lambda:real=0 causal:flag=true",
+     ARRAYS(INPUT("x", "L D"), SHORTS, INPUT("conv_k", "D L"), MAYBE("conv_skip", "D"), AHEAD, RESULT("L D")),
+     NULL, run_short_long},
     {"short_fuse", "[CHELA] Eq. 8", "L:size D:size short_n:size",
      ARRAYS(INPUT("x", "L D"), SHORTS, RESULT("L D"), OUTPUT("fused", "D fused_n")), fuse_sizes,
      run_short_fuse},
     {"linear_attention", "Katharopoulos et al. 2020; [CHELA]",
-     "L:size D:size H:size=1 normaliser:none|rms|sum=none eps:real=1e-5", ARRAYS(QKV, RESULT("L D")),
-     heads_fit, run_linear_attention},
+     "L:size D:size H:size=1 normaliser:none|rms|sum=none eps:real=1e-5 causal:flag=true",
+     ARRAYS(QKV, RESULT("L D")), heads_fit, run_linear_attention},
     {"chela_layer", "[CHELA] Eqs. 9-15", CHELA_PARAMS, chela_arrays, heads_fit, run_chela},
     {"chela_block", "[CHELA] Eqs. 9-15",
      CHELA_PARAMS "residual:flag=false ffn_act:gelu|silu=silu ffn_mult:size=2", chela_block_arrays, heads_fit,
@@ -808,6 +857,15 @@ const oracle_mechanism oracle_mechanisms[] = {
      ARRAYS(INPUT("x", "L D"), INPUT("gain", "D"), INPUT("bias", "D"), RESULT("L D")), NULL, run_layer_norm},
     {"rms_norm", "Zhang & Sennrich 2019", "L:size D:size eps:real=1e-5",
      ARRAYS(INPUT("x", "L D"), INPUT("gain", "D"), RESULT("L D")), NULL, run_rms_norm},
+    {"batch_norm", "Ioffe & Szegedy 2015, Alg. 1; running: by the given statistics, Alg. 2",
+     "N:size D:size mode:batch|running=batch eps:real=1e-5 momentum:real=0.1 unbiased:flag=true",
+     ARRAYS(INPUT("x", "N D"), INPUT("gain", "D"), INPUT("bias", "D"), CONSTANT("mean", "D"),
+            CONSTANT("variance", "D"), {ORACLE_OUTPUT, "mean_new", "D", "mode=batch", 0},
+            {ORACLE_OUTPUT, "variance_new", "D", "mode=batch", 0}, RESULT("N D")),
+     NULL, run_batch_norm},
+    {"dropout", "Srivastava et al. 2014; drawn by Philox4x32-10, Salmon et al. 2011",
+     "N:size D:size p:real=0.5 seed:size0=0 step:size0=0 place:size0=0",
+     ARRAYS(INPUT("x", "N D"), RESULT("N D")), share_fits, run_dropout},
     {"mlp", "Vaswani et al. 2017, Eq. 2; GELU: Hendrycks & Gimpel 2016",
      "L:size D:size mult:size=2 act:gelu|silu=gelu",
      ARRAYS(INPUT("x", "L D"), INPUT("w1", "D mult*D"), INPUT("b1", "mult*D"), INPUT("w2", "mult*D D"),

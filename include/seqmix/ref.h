@@ -117,6 +117,7 @@ typedef struct {
     size_t C;      // the kernel's block length; the result does not depend on it
     ref_linattn_norm norm;
     double eps; // for rms
+    int both;   // 1: sums over all rows s
 } ref_linattn;
 // y [B][L][D]; norm [B][H][L] is r.
 void ref_linattn_fwd(double *y, double *norm, const double *q, const double *k, const double *v,
@@ -266,6 +267,16 @@ void ref_batchnorm_fwd(double *y, double *stats, const double *x, const double *
                        size_t N, size_t rows, size_t D, double eps);
 void ref_batchnorm_bwd(double *dx, double *dgain, double *dbias, const double *dy, const double *x,
                        const double *gain, const double *stats, size_t N, size_t rows, size_t D);
+// Running statistics [D] after the batch x [N][D]: momentum of the way to its mean and variance; unbiased:
+// the variance over N - 1 (of one row 0).
+void ref_batchnorm_running(double *mean_new, double *variance_new, const double *mean, const double *variance,
+                           const double *x, size_t N, size_t D, double momentum, int unbiased);
+// By given statistics (Alg. 2).
+void ref_batchnorm_given_fwd(double *y, const double *x, const double *gain, const double *bias,
+                             const double *mean, const double *variance, size_t N, size_t D, double eps);
+void ref_batchnorm_given_bwd(double *dx, double *dgain, double *dbias, const double *dy, const double *x,
+                             const double *gain, const double *mean, const double *variance, size_t N,
+                             size_t D, double eps);
 // gain (and with it dgain) may be NULL: 1.
 void ref_rmsnorm_fwd(double *y, double *rstd, const double *x, const double *gain, size_t N, size_t D,
                      double eps);
@@ -444,12 +455,17 @@ void ref_long_conv_fwd(double *y, const double *x, const double *k, const double
                        double lambda);
 void ref_long_conv_bwd(double *dx, double *dk, double *dskip, const double *dy, const double *x,
                        const double *k, const double *skip, size_t L, size_t D, double lambda);
+// Of the rows after each, k_0 meeting the next: y_t += sum_s k_s x_{t+1+s}. dx and dk are added to.
+void ref_long_conv_ahead_fwd(double *y, const double *x, const double *k, size_t L, size_t D, double lambda);
+void ref_long_conv_ahead_bwd(double *dx, double *dk, const double *dy, const double *x, const double *k,
+                             size_t L, size_t D, double lambda);
 size_t ref_short_n(size_t L); // 1 + least k with 10^k >= L^2
 typedef struct {
-    double *short_3;   // [D][3]
-    double *short_n;   // [D][n]
-    double *conv_k;    // [D][L]
-    double *conv_skip; // [D] or NULL
+    double *short_3;    // [D][3]
+    double *short_n;    // [D][n]
+    double *conv_k;     // [D][L]
+    double *conv_skip;  // [D] or NULL
+    double *conv_ahead; // [D][L] or NULL: the long kernel of the rows after each
 } ref_short_long_weights;
 typedef struct {
     size_t L, D, n;
@@ -484,6 +500,7 @@ typedef struct {
 typedef struct {
     size_t L, D, H, n;
     double lambda, eps;
+    int both; // the attention is over all rows; conv.conv_ahead is the convolution's part of it
 } ref_chela;
 // z [L][D] (short-long output) and m [L][D] (normed attention after the gate G_a) are for looking at,
 // or NULL.

@@ -73,6 +73,10 @@ tensor *op_table(graph *g, void (*fill)(float *, const uint32_t *, double), uint
                  const uint32_t *shape, double unit);
 // [B][L][D] -> [B][D]
 tensor *op_meanpool(graph *g, tensor *x);
+// ---- pool_rows.c
+// Of each sequence [B][L][D] each column's largest number, the last row or the first: [B][D].
+typedef enum { ROWS_LARGEST, ROWS_LAST, ROWS_FIRST } row_pool;
+tensor *op_pool_rows(graph *g, tensor *x, row_pool how);
 // Rows g->rows of x [B][L][D] -> [rows_n][D]
 tensor *op_gather(graph *g, tensor *x);
 

@@ -61,8 +61,18 @@ const float *smx_run_saliency(smx_run *r, int32_t answer, smx_error *error) {
     return gradient;
 }
 
-// After t rows the head reads their mean. Where the blocks are causal this is the answer to the sequence that
-// ends there.
+// What the head would read after row t, of what it read before it. sum [D]: of the rows so far.
+static void pool_on(float *pooled, double *sum, const float *row, size_t t, size_t D, pooling_word how) {
+    for (size_t d = 0; d < D; d++) {
+        sum[d] += (double)row[d];
+        if (how == POOLING_MEAN)
+            pooled[d] = (float)(sum[d] / (double)(t + 1));
+        else if (t == 0 || how == POOLING_LAST || (how == POOLING_MAX && pooled[d] < row[d]))
+            pooled[d] = row[d];
+    }
+}
+// After t rows the head reads these alone. Where the blocks are causal this is the answer to the sequence
+// that ends there.
 static const float *read_on(smx_run *r, smx_error *error) {
     graph *g = r->look.graph.g;
     const model *m = &r->look.graph.model;
@@ -75,10 +85,7 @@ static const float *read_on(smx_run *r, smx_error *error) {
         memcpy(pooled, m->pooled->data, D * sizeof *pooled);
         for (size_t t = 0; t < L; t++) {
             double most = -1e300, total = 0.0;
-            for (size_t d = 0; d < D; d++) {
-                sum[d] += (double)m->rows->data[t * D + d];
-                m->pooled->data[d] = (float)(sum[d] / (double)(t + 1));
-            }
+            pool_on(m->pooled->data, sum, m->rows->data + t * D, t, D, r->c->common.pooling);
             graph_forward_after(g, m->pooled);
             const float *logits = m->logits->data;
             for (size_t v = 0; v < V; v++)

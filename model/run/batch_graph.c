@@ -12,7 +12,7 @@ static int open_share(batch_graph *s, enum graph_mode mode, params *p, const con
     s->task.task = task;
     s->B = B;
     s->L = s->task.length;
-    if (model_check(c, s->L, error)) goto fail;
+    if (model_check(c, s->L, error) || model_check_pooling(c, &s->task, error)) goto fail;
     if ((uint64_t)B * s->L > (1 << 28) / sizeof(float)) { // also keeps N * 4 and its like inside 32 bits
         config_fail(error, c, "length", "so that batch * length stays below 67,108,864");
         goto fail;

@@ -26,6 +26,17 @@ int model_check(const config *c, size_t length, smx_error *error) {
     return 0;
 }
 
+int model_check_pooling(const config *c, const smx_task_instance *task, smx_error *error) {
+    if (c->common.pooling == POOLING_MEAN) return 0;
+    if (task->per_position)
+        return config_fail(error, c, "pooling", "mean: task=%s answers row by row", task->task->name);
+    if (c->common.pooling == POOLING_FIRST && !mixer_lookahead(c, task->length))
+        return config_fail(
+            error, c, "pooling",
+            "mean, max or last: no mixer sees ahead, so that the first row has read itself only");
+    return 0;
+}
+
 static tensor *norm(graph *g, const config *c, tensor *x, const char *name) {
     size_t D = x->shape[x->rank - 1];
     if (c->common.norm == NORM_NONE) return x;
@@ -89,6 +100,14 @@ static void fill_sinusoids(float *data, const uint32_t *shape) {
         }
 }
 
+static tensor *pooled(graph *g, const config *c, tensor *x) {
+    if (c->common.pooling == POOLING_MEAN) return op_meanpool(g, x);
+    return op_pool_rows(g, x,
+                        c->common.pooling == POOLING_MAX    ? ROWS_LARGEST
+                        : c->common.pooling == POOLING_LAST ? ROWS_LAST
+                                                            : ROWS_FIRST);
+}
+
 model model_build(graph *g, const config *c, const smx_task_instance *task, int all_rows) {
     const size_t D = c->common.width;
     model m = {0};
@@ -122,7 +141,7 @@ model model_build(graph *g, const config *c, const smx_task_instance *task, int 
     if (gather && !late) x = op_gather(g, x);
     x = m.rows = norm(g, c, x, "norm");
     if (gather && late) x = m.rows = op_gather(g, x);
-    if (!task->per_position) x = m.pooled = op_meanpool(g, x);
+    if (!task->per_position) x = m.pooled = pooled(g, c, x);
     size_t classes = task->classes ? task->classes : 1;
     m.logits = op_linear(g, x, weight_matrix(g, "head", D, classes, start_matrix(c, D, classes)),
                          weight_vector(g, "head_bias", classes, 0));

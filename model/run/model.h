@@ -11,11 +11,14 @@ int model_check(const config *c, size_t length, smx_error *error);
 // What of that hangs on positions alone.
 int model_check_positions(const config *c, size_t length, smx_error *error);
 
+// Does its key pooling fit the task?
+int model_check_pooling(const config *c, const smx_task_instance *task, smx_error *error);
+
 // The tensors that are asked for by what they are.
 typedef struct {
     tensor *values; // the input [B][L][channels]; NULL: tokens
     tensor *rows;   // [..][D], what is left of the rows after the blocks
-    tensor *pooled; // [B][D], their mean, which the head reads; NULL: an answer at each row
+    tensor *pooled; // [B][D], what the head reads of them; NULL: an answer at each row
     tensor
         *logits; // [rows_n][classes] when g->rows is used (training and evaluation of per-position targets),
                  // [B][L][classes] when all_rows, [B][classes] for one target a sequence

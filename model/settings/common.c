@@ -36,6 +36,8 @@ const config_key common_keys[] = {
              "model"),
     REAL_KEY("position_std", S, position_std, "0.1", 0, 100,
              "standard deviation of learned positions at the start", "model"),
+    WORD_KEY("pooling", S, pooling, POOLINGS, "mean",
+             "what one answer is read from: the rows' mean, the largest of each column, one row", "model"),
 
     LARGE_INT_KEY("seed", S, seed, "1", 0, 9007199254740991.0,
                   "start of every random number: weights, data, order", "run"),

@@ -14,6 +14,8 @@
     W(POSITION_ROPE, "rope")                                                                                 \
     W(POSITION_ALIBI, "alibi")                                                                               \
     W(POSITION_ALIBI_SCALED, "alibi_scaled")
+#define POOLINGS(W)                                                                                          \
+    W(POOLING_MEAN, "mean") W(POOLING_MAX, "max") W(POOLING_LAST, "last") W(POOLING_FIRST, "first")
 #define STARTS(W) W(START_FAN_IN, "fan_in") W(START_NORMAL, "normal") W(START_XAVIER, "xavier")
 #define SCHEDULES(W)                                                                                         \
     W(SCHEDULE_CONSTANT, "constant") W(SCHEDULE_COSINE, "cosine") W(SCHEDULE_LINEAR, "linear")
@@ -21,6 +23,7 @@
 typedef enum { NORMS(WORD_NAME) } norm_word;
 typedef enum { ACTIVATIONS(WORD_NAME) } activation_word;
 typedef enum { POSITIONS(WORD_NAME) } position_word;
+typedef enum { POOLINGS(WORD_NAME) } pooling_word;
 typedef enum { STARTS(WORD_NAME) } start_word;
 typedef enum { SCHEDULES(WORD_NAME) } schedule_word;
 
@@ -36,6 +39,7 @@ typedef struct {
     position_word position;
     start_word init;
     double embed_std, position_std;
+    pooling_word pooling;
     uint64_t seed;
     size_t batch, steps, warmup, threads;
     schedule_word schedule;

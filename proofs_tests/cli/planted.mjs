@@ -354,6 +354,87 @@ export function layerNorm(x, p, fault) {
     return { y };
 }
 
+/** Batch norm, forward and backward; by the batch's statistics or by those given. */
+export function batchNorm(x, p, fault) {
+    const { N, D } = p;
+    const given = p.mode === 'running' || fault === 'running statistics in a step of training';
+    const d = { x: new Float64Array(N * D), gain: new Float64Array(D), bias: new Float64Array(D) };
+    const y = new Float64Array(N * D);
+    const [mean_new, variance_new] = [new Float64Array(D), new Float64Array(D)];
+    const momentum = fault === 'momentum the other way round' ? 1 - (p.momentum ?? 0.1) : (p.momentum ?? 0.1);
+    for (let c = 0; c < D; c++) {
+        const column = Float64Array.from({ length: N }, (_, r) => x.x[r * D + c]);
+        const mean = column.reduce((a, b) => a + b, 0) / N;
+        const squares = column.reduce((a, b) => a + (b - mean) ** 2, 0);
+        const over = fault === 'running variance over N' ? N : N - 1;
+        mean_new[c] = x.mean[c] + momentum * (mean - x.mean[c]);
+        variance_new[c] = x.variance[c] + momentum * (squares / over - x.variance[c]);
+        const by = given ? x.mean[c] : mean;
+        const variance = given ? x.variance[c] : squares / (fault === 'variance over N - 1' ? N - 1 : N);
+        const scale = 1 / Math.sqrt(variance + (p.eps ?? 1e-5));
+        const hat = column.map((v) => (v - by) * scale);
+        const dy = Float64Array.from({ length: N }, (_, r) => x.dy[r * D + c]);
+        d.gain[c] = dy.reduce((a, b, r) => a + b * hat[r], 0);
+        d.bias[c] = dy.reduce((a, b) => a + b, 0);
+        const fixed = given || fault === 'statistics without a gradient';
+        for (let r = 0; r < N; r++) {
+            y[r * D + c] = hat[r] * x.gain[c] + x.bias[c];
+            d.x[r * D + c] = x.gain[c] * scale * (dy[r] - (fixed ? 0 : (d.bias[c] + hat[r] * d.gain[c]) / N));
+        }
+    }
+    const gradients = { d_x: d.x, d_gain: d.gain, d_bias: d.bias };
+    return p.mode === 'running' ? { y, ...gradients } : { y, mean_new, variance_new, ...gradients };
+}
+
+const words = (counter, key) => {
+    let [a, b, c, d] = counter.map(BigInt);
+    let [k, l] = key.map(BigInt);
+    const [low, high] = [(v) => v & 0xffffffffn, (v) => v >> 32n];
+    for (let round = 0; round < 10; round++) {
+        const [m, n] = [0xd2511f53n * a, 0xcd9e8d57n * c];
+        [a, b, c, d] = [high(n) ^ b ^ k, low(n), high(m) ^ d ^ l, low(m)];
+        [k, l] = [low(k + 0x9e3779b9n), low(l + 0xbb67ae85n)];
+    }
+    return [a, b, c, d].map(Number);
+};
+/** Dropout, forward and backward. */
+export function dropout(x, p, fault) {
+    const { N, D, seed = 0, step = 0, place = 0 } = p;
+    const below = Math.round(p.p * 65536);
+    const drawn = (i) => {
+        const word = words([Math.floor(i / 8), 5 + 256 * place, step, 0], [seed, 0])[(i % 8) >> 1];
+        return (i % 2 ? word >>> 16 : word & 0xffff) < below;
+    };
+    const dropped = Array.from({ length: N * D }, (_, i) =>
+        fault === 'drawn once for all rows'
+            ? drawn(i % D)
+            : fault === 'drawn for whole rows'
+              ? drawn(Math.floor(i / D))
+              : drawn(i) !== (fault === 'what should stay is dropped'),
+    );
+    const factor = fault === 'not divided by 1 - p' ? 1 : 1 / (1 - below / 65536);
+    const y = x.x.map((v, i) => (dropped[i] ? 0 : v * factor));
+    const back = fault === 'gradient of what was dropped too' ? () => false : (i) => dropped[i];
+    return { y, d_x: x.dy.map((v, i) => (back(i) ? 0 : v * factor)) };
+}
+
+/** Long convolution, forward; with causal=false of the rows after each too. */
+export function longConv(x, p, fault) {
+    const { L, D, lambda = 0 } = p;
+    const squash = (k) => (lambda ? Math.sign(k) * Math.max(Math.abs(k) - lambda, 0) : k);
+    const y = new Float64Array(L * D);
+    const from = fault === 'the row itself in both kernels' ? 0 : 1;
+    for (let c = 0; c < D; c++)
+        for (let t = 0; t < L; t++) {
+            let sum = (x.conv_skip?.[c] ?? 0) * x.x[t * D + c];
+            for (let s = 0; s <= t; s++) sum += squash(x.conv_k[c * L + s]) * x.x[(t - s) * D + c];
+            for (let s = 0; x.conv_ahead && fault !== 'nothing ahead' && t + from + s < L; s++)
+                sum += squash(x.conv_ahead[c * L + s]) * x.x[(t + from + s) * D + c];
+            y[t * D + c] = sum;
+        }
+    return { y };
+}
+
 /** [mechanism, implementation, fault, what judge says of it (in the set that is named), format]. */
 export const PLANTED = [
     ['gla_core', gla, 'no scale', /times 2\.82843 = sqrt\(dk\): a scale is missing/],
@@ -421,6 +502,18 @@ export const PLANTED = [
     ['layer_norm', layerNorm, 'eps 1e-3', /lower precision, or approximated/],
     ['layer_norm', layerNorm, 'eps outside the root', /lower precision, or approximated/],
     ['layer_norm', layerNorm, 'variance over D - 1', /./],
+    ['batch_norm', batchNorm, 'running variance over N', /with unbiased=false/],
+    ['batch_norm', batchNorm, 'variance over N - 1', /./],
+    ['batch_norm', batchNorm, 'momentum the other way round', /with momentum=0\.9: the share of what was/],
+    ['batch_norm', batchNorm, 'running statistics in a step of training', /with mode=running/],
+    ['batch_norm', batchNorm, 'statistics without a gradient', /gradient only/],
+    ['dropout', dropout, 'not divided by 1 - p', /the reference times 0\.[67]\d*: a scale is missing/],
+    ['dropout', dropout, 'drawn once for all rows', /the same columns are dropped in each row: drawn once/],
+    ['dropout', dropout, 'drawn for whole rows', /whole rows are dropped/],
+    ['dropout', dropout, 'what should stay is dropped', /dropped is what should stay/],
+    ['dropout', dropout, 'gradient of what was dropped too', /gradient only.*nothing is dropped/],
+    ['long_conv', longConv, 'nothing ahead', /without conv_ahead/],
+    ['long_conv', longConv, 'the row itself in both kernels', /./],
     ['selective_scan', scan, 'b and c exchanged', /with b and c exchanged/],
     ['selective_scan', scan, 'Euler step', /right in row 0 alone: what is handed on/],
     ['selective_scan', scan, 'skip left out', /without skip/],
@@ -431,6 +524,9 @@ export const IMPLEMENTATIONS = {
     softmax_attention_qkv: attention,
     selective_scan: scan,
     layer_norm: layerNorm,
+    batch_norm: batchNorm,
+    dropout,
+    long_conv: longConv,
     sliding_core: sliding,
     lstm,
     gru,

@@ -160,6 +160,20 @@ static const gradient_case cases[] = {
     {"rms_norm", "{\"L\":4,\"D\":5}", ""},
     {"mlp", "{\"L\":4,\"D\":3,\"mult\":2,\"act\":\"gelu\"}", ""},
     {"mlp", "{\"L\":4,\"D\":3,\"mult\":3,\"act\":\"silu\"}", ""},
+    {"las_attention",
+     "{\"L\":7,\"D\":6,\"H\":3,\"P\":3,\"decay\":\"exp\",\"pool\":\"centred\",\"causal\":false}", ""},
+    {"las_attention_qkv",
+     "{\"L\":7,\"D\":4,\"H\":2,\"P\":4,\"pool\":\"trailing\",\"chunk\":3,\"causal\":false}", ""},
+    {"long_conv", "{\"L\":7,\"D\":3,\"causal\":false}", ""},
+    {"long_conv", "{\"L\":7,\"D\":3,\"lambda\":0.3,\"causal\":false}", ""},
+    {"short_long", "{\"L\":7,\"D\":3,\"short_n\":2,\"causal\":false}", ""},
+    {"linear_attention", "{\"L\":6,\"D\":6,\"H\":2,\"normaliser\":\"rms\",\"causal\":false}", ""},
+    {"linear_attention", "{\"L\":6,\"D\":6,\"H\":2,\"normaliser\":\"sum\",\"causal\":false}", ""},
+    {"chela_layer", "{\"L\":6,\"D\":4,\"H\":2,\"short_n\":3,\"causal\":false}", ""},
+    {"chela_block", "{\"L\":6,\"D\":4,\"H\":1,\"short_n\":4,\"lambda\":0.05,\"causal\":false}", "conv_skip"},
+    {"batch_norm", "{\"N\":7,\"D\":3}", ""},
+    {"batch_norm", "{\"N\":4,\"D\":3,\"mode\":\"running\"}", ""},
+    {"dropout", "{\"N\":7,\"D\":3,\"p\":0.4,\"seed\":5,\"step\":2,\"place\":1}", ""},
     {"cross_entropy", "{\"L\":5,\"V\":4}", ""},
     {"mega_ema", "{\"L\":7,\"D\":3,\"S\":2}", ""},
     {"mega_ema", "{\"L\":7,\"D\":3,\"S\":1}", "skip"},
@@ -207,7 +221,8 @@ static double sample(const oracle_case *c, const char *name) {
     if (strcmp(name, "dt") == 0) return uniform(0.1, 1);
     if (strcmp(name, "log_dt") == 0) return uniform(-2, -0.5);
     if (strstr(name, "gain")) return uniform(0.5, 1.5);
-    if (strcmp(name, "conv_k") == 0) {
+    if (strcmp(name, "variance") == 0) return uniform(0.2, 1.5);
+    if (strcmp(name, "conv_k") == 0 || strcmp(name, "conv_ahead") == 0) {
         double lambda = oracle_param(c, "lambda") ? oracle_real(c, "lambda") : 0, k = 0.5 * normal();
         return fabs(fabs(k) - lambda) < 0.01 ? k + copysign(0.02, k) : k;
     }
@@ -645,7 +660,7 @@ static void sequence_twins(void **unused) {
     sequence_case c = {
         .q = q, .k = k, .v = v, .marks = marks, .y = y, .saved = saved, .weights = w, .chosen = chosen};
     for (int norm = REF_LINATTN_NONE; norm <= REF_LINATTN_SUM; norm++) {
-        c.linear = (ref_linattn){SB, SL, SD, SH, SS, 3, (ref_linattn_norm)norm, 1e-5};
+        c.linear = (ref_linattn){SB, SL, SD, SH, SS, 3, (ref_linattn_norm)norm, 1e-5, 0};
         for (size_t i = 0; i < SN && norm == REF_LINATTN_SUM; i++)
             q[i] = fabs(q[i]) + 0.1, k[i] = fabs(k[i]) + 0.1;
         sequence_sum(&c);
@@ -848,7 +863,7 @@ static void lcat_chooses_by_landmark(void **unused) {
 static void sum_normaliser_at_zero(void **unused) {
     (void)unused;
     double q[2] = {-800, 1}, k[2] = {0.5, 0.2}, v[2] = {1, 2}, dy[2] = {1, 1}, y[2], dq[2], dk[2], dv[2];
-    ref_linattn p = {1, 2, 1, 1, 1, 0, REF_LINATTN_SUM, 0};
+    ref_linattn p = {1, 2, 1, 1, 1, 0, REF_LINATTN_SUM, 0, 0};
     assert_int_equal(ref_linear_attention_fwd(y, q, k, v, &p), 0);
     assert_true(y[0] == 0 && fabs(y[1] - (1.5 + 2.4) / 2.7) < 1e-15);
     assert_int_equal(ref_linear_attention_bwd(dq, dk, dv, dy, q, k, v, &p), 0);

@@ -356,7 +356,7 @@ static void ulp_linattn(int back) { // positive features with the sum, any with 
         float *v = ulp_in(n), *dy = ulp_in(n), *y = check_floats(n), *r = check_floats(B * H * L);
         float *dq = check_floats(n), *dk = check_floats(n), *dv = check_floats(n);
         const smx_linattn p = {B, L, D, H, D, 16, norm, 1e-5f};
-        const ref_linattn w = {B, L, D, H, D, 16, (ref_linattn_norm)norm, (double)1e-5f};
+        const ref_linattn w = {B, L, D, H, D, 16, (ref_linattn_norm)norm, (double)1e-5f, 0};
         double *qd = ulp_wide(q, n), *kd = ulp_wide(k, n), *vd = ulp_wide(v, n);
         double *yd = check_doubles(n), *rd = check_doubles(B * H * L), *wq = check_doubles(n),
                *wk = check_doubles(n), *wv = check_doubles(n);

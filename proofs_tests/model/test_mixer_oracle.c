@@ -176,24 +176,30 @@ static void lcat(void **state) {
 static void chela(void **state) {
     (void)state;
     static const char *const texts[] = {CHELA "&skip=1&squash=0", CHELA "&skip=1&tile=5&squash=0.05",
-                                        CHELA "&skip=0&squash=0"};
+                                        CHELA "&skip=1&squash=0.05&causal=0", CHELA "&skip=0&squash=0"};
     for (size_t i = 0; i < CHECK_COUNT(texts); i++) {
         lone_mixer m;
         check_seed(51 + i);
         double *x = run(&m, texts[i], 0.5), *want = check_doubles(L * D);
-        const ref_chela_weights w = {
-            {need(&m, "short_3"), need(&m, "short_n"), need(&m, "conv_k"), weight(&m, "conv_skip")},
-            need(&m, "alpha_q"),
-            need(&m, "beta_q"),
-            need(&m, "alpha_k"),
-            need(&m, "beta_k"),
-            need(&m, "w_v"),
-            need(&m, "b_v"),
-            need(&m, "w_g"),
-            need(&m, "b_g"),
-            need(&m, "w_o"),
-            need(&m, "b_o")};
-        const ref_chela p = {L, D, H, ref_short_n(L), atof(config_get(m.c, "squash")), 1e-5};
+        const ref_chela_weights w = {{need(&m, "short_3"), need(&m, "short_n"), need(&m, "conv_k"),
+                                      weight(&m, "conv_skip"), weight(&m, "conv_ahead")},
+                                     need(&m, "alpha_q"),
+                                     need(&m, "beta_q"),
+                                     need(&m, "alpha_k"),
+                                     need(&m, "beta_k"),
+                                     need(&m, "w_v"),
+                                     need(&m, "b_v"),
+                                     need(&m, "w_g"),
+                                     need(&m, "b_g"),
+                                     need(&m, "w_o"),
+                                     need(&m, "b_o")};
+        const ref_chela p = {L,
+                             D,
+                             H,
+                             ref_short_n(L),
+                             atof(config_get(m.c, "squash")),
+                             1e-5,
+                             strstr(texts[i], "causal=0") != NULL};
         assert_int_equal(ref_chela_layer_fwd(want, NULL, NULL, x, &w, &p), REF_OK);
         judge(&m, want);
     }

@@ -161,6 +161,8 @@ static void other_forms(void **unused) {
         "task=own&channels=3&mixer=cat&blocks=2&mlp=2&norm=layer&position=learned&length=331",
         "task=own&channels=3&classes=5&mixer=gla&answers=one&length=40",
         "task=own&channels=0&classes=7&vocab=9&mixer=attention&answers=one&position=rope&length=40",
+        "task=own&channels=3&classes=5&mixer=cat&answers=one&pooling=max&length=40",
+        "task=own&channels=0&classes=7&vocab=9&mixer=mamba&answers=one&pooling=last&length=40",
         "task=own&channels=2&mixer=mamba&norm=rms&position=sinusoidal&length=40",
         "task=own&channels=2&mixer=cat&norm=batch&mlp=1&length=40",
         "task=cumsum&mixer=attention&position=alibi&heads=2&length=40",

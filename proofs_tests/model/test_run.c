@@ -313,6 +313,58 @@ static void products_of_a_step(void **state) {
     }
 }
 
+// What is read after each row is the answer to the sequence that ends there, whatever the head reads of it.
+static void answers_while_read(void **state) {
+    (void)state;
+    enum { ROWS = 12, CLASSES = 4 };
+    static const char *const words[] = {"mean", "max", "last"};
+    float values[2 * ROWS];
+    for (size_t i = 0; i < CHECK_COUNT(values); i++) values[i] = (float)(i * 7 % 11) / 5 - 1;
+    for (size_t w = 0; w < CHECK_COUNT(words); w++) {
+        char text[160];
+        snprintf(
+            text, sizeof text,
+            "mixer=cat&task=own&channels=2&classes=4&answers=one&length=12&norm=layer&width=8&pooling=%s",
+            words[w]);
+        check_trying("%s", text);
+        smx_error e = {0};
+        smx_sample sample;
+        smx_run *r = open_run(text);
+        if (smx_run_predict_values(r, values, ROWS, &sample, &e)) fail_msg("%s", e.message);
+        const float *shown = smx_run_reading(r, &e);
+        assert_non_null(shown);
+        float shares[ROWS * CLASSES];
+        memcpy(shares, shown, sizeof shares);
+        for (size_t t = 0; t < ROWS; t++) {
+            if (smx_run_predict_values(r, values, t + 1, &sample, &e)) fail_msg("%s", e.message);
+            const float share = shares[t * CLASSES + (size_t)sample.predicted[0]];
+            if (!(fabsf(share - sample.confidence[0]) < 1e-5f))
+                check_fail("after row %zu: %.9g, and %.9g of the sequence that ends there", t, (double)share,
+                           (double)sample.confidence[0]);
+        }
+        smx_run_close(r);
+    }
+}
+
+// What pooling a task and a mixer allow.
+static void pooling_that_makes_no_sense(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } wrong[] = {{"task=mqar&pooling=last", "task=mqar answers row by row"},
+                 {"task=own&channels=2&answers=rows&pooling=max", "task=own answers row by row"},
+                 {"task=smnist&mixer=cat&pooling=first", "no mixer sees ahead"},
+                 {"task=smnist&mixers=cat,gla&blocks=2&pooling=first", "no mixer sees ahead"},
+                 {"task=smnist&pooling=cls", "mean, max, last, first"}};
+    for (size_t i = 0; i < CHECK_COUNT(wrong); i++) {
+        smx_error e = {0};
+        check_trying("%s", wrong[i].text);
+        if (smx_run_open(wrong[i].text, &e)) check_fail("opens");
+        if (strcmp(e.key, "pooling") || !strstr(e.message, wrong[i].says)) check_fail("%s", e.message);
+    }
+    smx_run_close(open_run("task=smnist&mixer=attention&causal=0&pooling=first&width=8"));
+}
+
 // Nobody has to take the error.
 static void errors_may_be_unread(void **state) {
     (void)state;
@@ -803,6 +855,8 @@ int main(void) {
         cmocka_unit_test(products_of_a_step),
         cmocka_unit_test(dropout_is_of_training_only),
         cmocka_unit_test(batch_norm_runs_on),
+        cmocka_unit_test(answers_while_read),
+        cmocka_unit_test(pooling_that_makes_no_sense),
         cmocka_unit_test(nan_stops_with_a_name),
         cmocka_unit_test(weights_that_leave_the_floats_stop),
         cmocka_unit_test(bad_configs),

@@ -112,7 +112,7 @@ static void fields_by_name(void **state) {
     config *c = config_parse(
         "length=96&vocab=50&width=24&blocks=3&heads=4&mlp=5&norm=rms&activation=silu&position=rope"
         "&init=xavier&embed_std=0.25&position_std=0.5&seed=9007199254740991&batch=7&steps=11&rate=0.125"
-        "&schedule=cosine&warmup=13&decay=0.75&clip=2&beta1=0.5&beta2=0.625&epsilon=0.0625&threads=6&fast=1",
+        "&schedule=cosine&warmup=13&decay=0.75&clip=2&pooling=last&beta1=0.5&beta2=0.625&epsilon=0.0625&threads=6&fast=1",
         0, &error);
     if (!c) check_fail("%s", error.message);
     const common_settings *s = &c->common;
@@ -122,7 +122,7 @@ static void fields_by_name(void **state) {
     assert_true(s->position_std == 0.5 && s->seed == 9007199254740991u && s->batch == 7 && s->steps == 11);
     assert_true(s->rate == 0.125 && s->schedule == SCHEDULE_COSINE && s->warmup == 13 && s->decay == 0.75);
     assert_true(s->clip == 2 && s->beta1 == 0.5 && s->beta2 == 0.625 && s->epsilon == 0.0625);
-    assert_true(s->threads == 6 && s->fast == 1);
+    assert_true(s->threads == 6 && s->fast == 1 && s->pooling == POOLING_LAST);
     config_free(c);
 }
 

@@ -184,6 +184,29 @@ static void block_backward(twin_model *m, size_t i, double *d) {
     free(dx), free(dn), free(da), free(dh);
 }
 
+// What the head reads of sequences [B][L][D]: [B][D]; back: y's gradient to x's, which were 0.
+static void pool(const twin_model *m, double *y, double *x, double *dx, const double *dy) {
+    const size_t B = m->s->B, L = m->s->L, D = m->D;
+    const pooling_word how = m->c->common.pooling;
+    if (how == POOLING_MEAN) {
+        if (dx)
+            ref_meanpool_bwd(dx, dy, B, L, D);
+        else
+            ref_meanpool_fwd(y, x, B, L, D);
+        return;
+    }
+    for (size_t i = 0; i < B * D; i++) {
+        const double *of = x + i / D * L * D + i % D;
+        size_t at = how == POOLING_LAST ? L - 1 : 0;
+        for (size_t t = 1; t < L && how == POOLING_MAX; t++)
+            if (of[t * D] > of[at * D]) at = t;
+        if (dx)
+            dx[(i / D * L + at) * D + i % D] = dy[i];
+        else
+            y[i] = of[at * D];
+    }
+}
+
 // The mean loss, and the gradient of every weight into m->grad.
 static double loss_and_gradients(twin_model *m) {
     const batch_graph *s = m->s;
@@ -215,7 +238,7 @@ static double loss_and_gradients(twin_model *m) {
         memcpy(m->asked, m->out, N * D * sizeof *x);
     norm_forward(m, m->normed, m->stats, m->asked, picked, "norm");
     double *read = m->normed, *pooled = numbers(B * D);
-    if (!s->task.per_position) ref_meanpool_fwd(read = pooled, m->normed, B, L, D);
+    if (!s->task.per_position) pool(m, read = pooled, m->normed, NULL, NULL);
     double *chosen = numbers(R * D);
     if (late) ref_gather_fwd(read = chosen, m->normed, s->g->rows, R, N, D);
     ref_linear_fwd(m->logits, read, need(m->w, m, "head"), need(m->w, m, "head_bias"), R, D, classes);
@@ -240,7 +263,7 @@ static double loss_and_gradients(twin_model *m) {
     else if (s->task.per_position)
         memcpy(dnormed, dread, R * D * sizeof *dread);
     else
-        ref_meanpool_bwd(dnormed, dread, B, L, D);
+        pool(m, NULL, m->normed, dnormed, dread);
     norm_backward(m, dasked, dnormed, m->asked, m->stats, picked, "norm");
     if (s->task.per_position && !late)
         ref_gather_bwd(d, dasked, s->g->rows, R, N, D);
@@ -533,6 +556,18 @@ static void batch_norm(void **state) {
     of_training(models, CHECK_COUNT(models));
 }
 
+// Every word of pooling, also over several blocks of rows; the first row of what sees ahead.
+static void poolings(void **state) {
+    (void)state;
+    static const char *const models[] = {
+        "answers=one&pooling=max&channels=3&classes=4&mixer=cat&norm=rms&mlp=1",
+        "answers=one&pooling=last&classes=5&mixer=gla&norm=layer&mlp=1&position=learned",
+        "answers=one&pooling=first&classes=5&mixer=attention&causal=0&norm=rms&position=sinusoidal",
+        "answers=one&pooling=last&classes=0&mixer=lstm&norm=batch",
+        "answers=one&pooling=max&classes=5&mixer=attention&norm=layer&dropout=0.2"};
+    of_training(models, CHECK_COUNT(models));
+}
+
 static int open_team(void **state) {
     (void)state;
     return (team = smx_team_open(2)) ? 0 : -1;
@@ -547,6 +582,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(few_rows),       cmocka_unit_test(many_rows),
                                        cmocka_unit_test(long_sequences), cmocka_unit_test(chunks),
                                        cmocka_unit_test(read_by_two),    cmocka_unit_test(dropout),
-                                       cmocka_unit_test(batch_norm)};
+                                       cmocka_unit_test(batch_norm),     cmocka_unit_test(poolings)};
     return cmocka_run_group_tests_name("whole_model", tests, open_team, close_team);
 }

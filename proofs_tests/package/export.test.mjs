@@ -44,6 +44,9 @@ const configs = [
         ),
     `mixer=equations&taps=4&eq=${encodeURIComponent(TEXT)}${RECALL}&norm=layer&mlp=2&blocks=2&position=learned`,
     `mixer=cat&task=smnist&batch=2&steps=2&width=8&heads=2&position=sinusoidal`,
+    ...['mixer=cat&pooling=max', 'mixer=cat&pooling=last', 'mixer=attention&causal=0&pooling=first'].map(
+        (config) => `${config}&task=smnist&batch=2&steps=2&width=8&heads=2`,
+    ),
 ];
 
 test('a mixer without a text is refused in a sentence, and no file is written', needed, () => {

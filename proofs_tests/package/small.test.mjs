@@ -17,7 +17,7 @@ const seqmix = (...args) =>
 const ELSEWHERE = {
     mixers: ['based', 'deltanet', 'gated_deltanet', 'gla', 'gru', 'lstm', 'mamba2', 'retnet', 's4d'],
     tasks: ['table'],
-    settings: ['norm=batch'],
+    settings: ['norm=batch', 'pooling=first', 'pooling=last', 'pooling=max'],
     // (the example of decays is one of ssd)
     operations: [
         'decays',
@@ -121,7 +121,9 @@ test('every word of a setting that all models have: the same words, or where it 
     assert.ok(settings.length > 15, settings.join());
     const configs = [...settings, 'dropout=0.2'].map((setting) => [
         setting,
-        `mixer=attention&${RECALL}&mlp=1&${setting}`,
+        setting.startsWith('pooling=') // of one answer a sequence; the first row has to see ahead
+            ? `mixer=attention&causal=0&task=smnist&length=28&width=8&batch=2&steps=2&${setting}`
+            : `mixer=attention&${RECALL}&mlp=1&${setting}`,
     ]);
     assert.deepEqual(elsewhere(configs), ELSEWHERE.settings);
 });

@@ -291,7 +291,7 @@ static void erratum_09_gate_matrix(void **state) {
     double u[L * D], z[L * D], wanted[L * D], printed[L * D], size = 0, least = INFINITY;
     for (int c = 0; c < D; c++) ones[c] = 1, open[c] = 3;
     ref_chela_weights w = {{s3, sn, kl, NULL}, ones, zeros, ones, zeros, w_v, b_v, none, open, none, zeros};
-    const ref_chela p = {L, D, 1, N, 0, 1e-5};
+    const ref_chela p = {L, D, 1, N, 0, 1e-5, 0};
     assert_int_equal(ref_chela_layer_fwd(u, z, wanted, x, &w, &p),
                      REF_OK); // its own W_g = 0: the gate is SiLU(3)
     for (int i = 0; i < L * D; i++) size = fmax(size, fabs(wanted[i]));
@@ -332,7 +332,7 @@ static void erratum_10_fusing(void **state) {
     for (int c = 0; c < D; c++) // and K_l * K_s in one kernel
         for (int t = 0; t < L; t++)
             for (int s = 0; s < N && s <= t; s++) all[c * L + t] += fused[c * N + s] * kl[c * L + t - s];
-    const ref_short_long_weights w = {s3, sn, kl, NULL};
+    const ref_short_long_weights w = {s3, sn, kl, NULL, NULL};
     const ref_short_long p = {L, D, N, 0};
     assert_int_equal(ref_short_long_fwd(z, x, &w, &p), REF_OK);
     ref_long_conv_fwd(b, x, all, NULL, L, D, 0);

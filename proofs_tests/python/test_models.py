@@ -68,6 +68,27 @@ def test_logits_and_gradients(mode):
         assert abs(weight.grad.numpy() - theirs).max() <= 1e-4 * max(abs(theirs).max(), 0.1 * most), name
 
 
+@pytest.mark.parametrize("of", ["cat&pooling=mean", "cat&pooling=max", "gla&pooling=last", "las&causal=0&pooling=first"])
+def test_one_answer(of):
+    run = seqmix.Run(f"mixer={of}&task=smnist&width=8&heads=2&batch=4&steps=6&norm=layer&clip=0")
+    run.step(5)
+    values = run.look(0).values
+    logits = run.tensors["logits"]
+    model = st.Model(run)
+    mine = model(torch.tensor(values)[None])[0].detach().numpy()
+    assert mine.shape == (1, 10) and abs(mine - logits).max() <= 1e-5 * max(1, abs(logits).max())
+    samples = [run.look(5 * 4 + i, "train") for i in range(4)]
+    values, targets = (torch.tensor(np.stack([getattr(s, f) for s in samples])) for f in ("values", "targets"))
+    loss = torch.nn.functional.cross_entropy(model(values).flatten(0, 1), targets.flatten().long())
+    loss.backward()
+    run.step(1)
+    assert abs(loss.item() - run.losses[-1]) <= 1e-5 * max(1, run.losses[-1])
+    most = max(p.grad.abs().max().item() for p in model.parameters())
+    for name, weight in model.named_parameters():
+        theirs = run.tensors[f"grad:{name}"]
+        assert abs(weight.grad.numpy() - theirs).max() <= 1e-4 * max(abs(theirs).max(), 0.1 * most), name
+
+
 def test_what_training_alone_does_is_not_done():
     run = seqmix.Run(f"mixer=cat&norm=batch&mlp=1&dropout=0.3{SMALL}")
     run.step(5)

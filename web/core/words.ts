@@ -15,6 +15,7 @@ export const NAMES: Readonly<Record<string, string>> = {
     norm: 'normalisation',
     mlp: 'hidden layer, × width',
     position: 'sense of place',
+    pooling: 'what is answered from',
     batch: 'sequences a step',
     rate: 'learning rate',
     schedule: 'course of the rate',
@@ -32,7 +33,7 @@ export const NAMES: Readonly<Record<string, string>> = {
 };
 
 const RARE =
-    'init embed_std position_std warmup clip beta1 beta2 epsilon decay schedule activation norm filler lead nomatch ' +
+    'init embed_std position_std pooling warmup clip beta1 beta2 epsilon decay schedule activation norm filler lead nomatch ' +
     'slots split permutation images lcat_block lcat_sigma filter_kind filter_norm value_filter value_positive filter_start filter_std ' +
     'causal chunk alphas tile normaliser theta theta_sum oversample hyper local hidden squash share_conv residual fused ' +
     's4d_kind gate_rank';

@@ -32,7 +32,7 @@ export const SHELVES = [
     {
         id: 'compare',
         title: 'Compare',
-        names: ['mechanisms', 'inventions', 'mission', 'dictionary', 'sums', 'ablations', 'listops'],
+        names: ['mechanisms', 'inventions', 'count', 'mission', 'dictionary', 'sums', 'ablations', 'listops'],
     },
     {
         id: 'own',

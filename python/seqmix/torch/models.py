@@ -502,6 +502,14 @@ class Model(_Tree):
             x = x + torch.stack((angle.sin(), angle.cos()), -1).flatten(1)[:, :D].float()
         return x
 
+    def _pooled(self, x: Tensor) -> Tensor:
+        how = self.config["pooling"]
+        if how == "max":
+            return x.max(1, keepdim=True).values
+        if how == "mean":
+            return x.mean(1, keepdim=True)
+        return x[:, -1:] if how == "last" else x[:, :1]
+
     def forward(self, inputs: Tensor) -> Tensor:
         w, c = self.weights, self.config
         x = self._embedded(w, inputs)
@@ -519,5 +527,5 @@ class Model(_Tree):
                     + m["b_2"]
                 )
         x = self._norm(w, "norm", x)
-        x = x.mean(1, keepdim=True) if self.one_answer else x
+        x = self._pooled(x) if self.one_answer else x
         return x @ w["head"] + w["head_bias"]
