@@ -440,7 +440,7 @@ static void recurrent(void **state) {
 }
 
 // Positions, windows and the order of gates are written again here, from spec and paper.
-static void hyena_as_written(const char *text, size_t N, size_t bands) {
+static void hyena_as_written(const char *text, size_t N, size_t bands, double decay) {
     enum { HIDDEN = 4, MOST = 3 };
     const size_t F = 1 + 2 * bands;
     lone_mixer m;
@@ -468,7 +468,8 @@ static void hyena_as_written(const char *text, size_t N, size_t bands) {
         }
     }
     for (size_t c = 0; c < N * D; c++)
-        rates[c] = log(100) / 1.5 + (double)c / (double)(N * D - 1) * (log(100) / 0.3 - log(100) / 1.5);
+        rates[c] =
+            decay * (log(100) / 1.5 + (double)c / (double)(N * D - 1) * (log(100) / 0.3 - log(100) / 1.5));
     const ref_hyena_filters f = {L,
                                  N * D,
                                  F,
@@ -494,9 +495,11 @@ static void hyena_as_written(const char *text, size_t N, size_t bands) {
 }
 static void hyena(void **state) {
     (void)state;
-    hyena_as_written("mixer=hyena&hyena_order=2&filter_width=4&bands=2&frequency=3", 2, 2);
-    hyena_as_written("mixer=hyena&hyena_order=3&filter_width=4&bands=0&frequency=3", 3, 0);
-    hyena_as_written("mixer=hyena&hyena_order=1&filter_width=4&bands=1&frequency=3", 1, 1);
+    hyena_as_written("mixer=hyena&hyena_order=2&filter_width=4&bands=2&frequency=3", 2, 2, 1);
+    hyena_as_written("mixer=hyena&hyena_order=2&filter_width=4&bands=2&frequency=3&filter_decay=0.25", 2, 2,
+                     0.25);
+    hyena_as_written("mixer=hyena&hyena_order=3&filter_width=4&bands=0&frequency=3&filter_decay=0", 3, 0, 0);
+    hyena_as_written("mixer=hyena&hyena_order=1&filter_width=4&bands=1&frequency=3", 1, 1, 1);
 }
 
 // ---- Both directions, each as one sum over all rows -------------------------------------------------------

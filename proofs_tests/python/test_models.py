@@ -27,7 +27,7 @@ longconv&squash=0.02&skip=0 longconv&causal=0&squash=0.02 chela&causal=0&heads=2
 ema s4d s4d&s4d_kind=real mamba gla&heads=2 deltanet&heads=2
 gated_deltanet&heads=2 mamba2&heads=2 chela chela&residual=1&squash=0.05 chela&fused=1 focus&bins=4
 focus&bins=4&iir=carry&theta=triangle&hyper=joint focus_h&bins=4&iir=literal&theta=bounded retnet&heads=4 based&heads=2&feature_width=4 hyena
-hyena&hyena_order=3&bands=0 lstm gru equations&heads=2 equations&blocks=2&norm=rms&residual=0""".split()
+hyena&hyena_order=3&bands=0 hyena&filter_decay=0.25 lstm gru equations&heads=2 equations&blocks=2&norm=rms&residual=0""".split()
 # and all that the program's own tests take through every mixer: a new one is tried without being named here
 TABLE = json.loads(output("help", "--json"))["modes"]
 MODES += [f"{name}&heads=2&{mode}" for name, modes in TABLE.items() for mode in modes.split("~") if mode]

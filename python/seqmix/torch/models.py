@@ -251,7 +251,7 @@ def _hyena(c: Config, w: Weights, x: Tensor) -> Tensor:
     for layer in "12":
         h = torch.sin(float(c["frequency"]) * (h @ w[f"filter_{layer}"] + w[f"filter_b{layer}"]))
     rates = torch.linspace(math.log(100) / 1.5, math.log(100) / 0.3, N * D, dtype=torch.float64)
-    h = (h @ w["filter_3"]) * ((-rates * at).exp() + 0.05).float()
+    h = (h @ w["filter_3"]) * ((-rates * float(c["filter_decay"]) * at).exp() + 0.05).float()
     z, *gates = conv1d(x @ w["w_in"], w["conv"]).split(D, -1)
     for n, (gate, taps) in enumerate(zip(gates, h.split(D, -1))):
         z = gate * long_conv(z, taps.T, w[f"skip_{n + 1}"])
