@@ -106,15 +106,20 @@ export const cards = (shelf: Shelf): Card[] => {
         .filter(({ name }) => shelfOf(name) === shelf)
         .sort((a, b) => at(a.name) - at(b.name))
         .map(({ name, title, lesson: sentence }) => {
-            const { steps = 0, seconds = 0 } = promisedBy[name] ?? {};
+            // Nothing is promised of what asks for a text of the visitor's: it takes minutes.
+            const { steps, seconds } = promisedBy[name] ?? { steps: Infinity, seconds: Infinity };
             const long = steps > MOST_GENTLE;
             // At full speed about as the native program, which was measured.
-            const time = duration(long ? Math.max(1, seconds) : steps / GENTLE);
+            const time = long ? Math.max(1, seconds) : steps / GENTLE;
             const { mnist } = known(configOf(name));
             const needs = mnist ? 'MNIST files, or drawn digits at once' : 'no files needed';
             const view = ELSEWHERE[name] ?? VIEW.view;
             const config = configOf(name);
-            return { name, title, sentence, config, view, long, takes: `about ${time} · ${needs}` };
+            const takes =
+                time < Infinity
+                    ? `about ${duration(time)} · ${needs}`
+                    : 'minutes · a text of yours, or our few pages';
+            return { name, title, sentence, config, view, long, takes };
         });
 };
 export const cardOf = (name: string): Card | undefined =>
