@@ -21,7 +21,8 @@
 // cancels (keys when all values are the same; ten times that with batch norm, which takes away what a bias
 // before it adds, so that thousands of terms cancel). Focus's recurrences over long bins come to half of it.
 // A gradient of which still more cancels may be off by so many times what half an ulp of the model's weights
-// moves it by, in double: no float32 arithmetic knows it much better. (Seen, with SEQMIX_WHOLE=all: 3 times, 7.5 at one weight.)
+// moves it by, in double: no float32 arithmetic knows it much better. (Seen, with SEQMIX_WHOLE=all: 3 times,
+// 7.5 at one weight.)
 #define TOLERANCE 1e-4
 #define CANCELS 1e-3
 #define MOVES 8
