@@ -64,8 +64,9 @@ const faults = [
     ["tasks/generators/copy.c", "x[rows] = marker;", "x[rows] = 0;", "the marker is missing", ["test_tasks"]],
     ["tasks/generators/context.c", "rng_below(&rng, (uint32_t)(length - block))", "rng_below(&rng, (uint32_t)(length - 1))", "the copy can stand in the query's own block", ["test_tasks"]],
     ["tasks/generators/regression.c", "t == 0 || sample->values[t] > most", "t == 0 || sample->values[t] < most", "the running maximum is a running minimum", ["test_tasks"]],
-    // Kinds of faults rather than places: rows beyond 2,048 and 4,096, deep recursions, steps beyond 500 or the plan, starts,
-    // B > 1 where a choice is kept, tails, one width, rare modes, plans, flat exports, charts, constants only a plot shows.
+    // Kinds rather than places: rows beyond 2,048 and 4,096, deep recursions, steps beyond 500 or the plan,
+    // starts, B > 1 where a choice is kept, tails, one width, rare modes, plans, flat exports, charts,
+    // constants that only a plot shows.
     ["kernels/gate.c", "for (size_t i0 = 0; i0 < N; i0 += SMX_KC)", "for (size_t i0 = 0; i0 < N && i0 < 2048; i0 += SMX_KC)", "a gain's gradient forgets the rows from 2,048 on", ["test_scan", "test_norm", "test_whole_model"]],
     ["kernels/embedding.c", "if (row < N) memcpy(dx", "if (row < smx_min(N, 4096)) memcpy(dx", "asked rows from 4,096 on have no gradient", ["test_embedding", "test_whole_model"]],
     ["model/graph/replay.c", "add_apart(n, from, to);", "add_apart(n, 0, to - from);", "gradients made apart are added to the first rows only", ["test_mixer_gradients", "test_whole_model"]],
@@ -110,7 +111,7 @@ if (!chosen.length) {
 const root = join(import.meta.dirname, '..');
 const tree = join(root, 'build/mutants');
 const objects = join(tree, 'build/obj');
-// Two instruction sets are enough here, which several tests compare: that all agree is another test's subject.
+// Two instruction sets are enough, which several tests compare: that all agree is another test's subject.
 const isa = { x64: 'scalar sse2', arm64: 'scalar neon' }[process.arch] ?? 'scalar';
 const options = [
     `ISAS=${isa}`,

@@ -39,8 +39,8 @@ test('train prints one JSON line a step and a final one', () => {
     assert.match(first.config, /^v=1&task=mqar&.*&mixer=cat&/);
     assert.equal(first.version, '0.1.0');
     assert.equal(first.seed, '1');
-    // Four matrices and three filters of three taps on 256 rows, attention's pairs, 32 rows of the head; three
-    // times: backward takes twice that. Weights, gradients and two moments are held besides all rows.
+    // Four matrices and three filters of three taps on 256 rows, attention's pairs, 32 rows of the head;
+    // backward takes twice that. Weights, gradients and two moments are held besides all rows.
     const matrices = 4 * 256 * 32 * 32 + 3 * 256 * 32 * 3 + 32 * 32 * 64;
     assert.equal(first.flops, 3 * (2 * matrices + 4 * (4 * ((64 * 65) / 2)) * 32));
     assert.ok(first.bytes > 16 * 8265 + 4 * 4 * 256 * 32, `${first.bytes} bytes`);
