@@ -290,7 +290,8 @@ static void erratum_09_gate_matrix(void **state) {
                     *b_v = uniform(D, -1, 1);
     double u[L * D], z[L * D], wanted[L * D], printed[L * D], size = 0, least = INFINITY;
     for (int c = 0; c < D; c++) ones[c] = 1, open[c] = 3;
-    ref_chela_weights w = {{s3, sn, kl, NULL}, ones, zeros, ones, zeros, w_v, b_v, none, open, none, zeros};
+    ref_chela_weights w = {
+        {s3, sn, kl, NULL, NULL}, ones, zeros, ones, zeros, w_v, b_v, none, open, none, zeros};
     const ref_chela p = {L, D, 1, N, 0, 1e-5, 0};
     assert_int_equal(ref_chela_layer_fwd(u, z, wanted, x, &w, &p),
                      REF_OK); // its own W_g = 0: the gate is SiLU(3)
