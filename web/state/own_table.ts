@@ -45,7 +45,7 @@ export async function takeTable(file: File): Promise<void> {
         const choice = { file: name, ...firstChoice(summary) };
         const own = (mixer: string, more: Record<string, string>) =>
             changedAll(lab(), runsOf(lab(), `mixer=${mixer}&task=table`)[0]!, { ...choice, ...more });
-        // Parsing, then drawing, each in a task of its own. (What cannot be parsed is parsed again, and said.)
+        // Parsing, then drawing, each in its own task. (What cannot be parsed is parsed again, and said.)
         const wanted: Values[] = [];
         const make = () =>
             wanted.length ? wanted : [own('cat', { filter: '4' }), own('attention', { position: 'learned' })];
