@@ -106,8 +106,7 @@ include python/python.mk
 include proofs_tests/tests.mk proofs_tests/fuzz/fuzz.mk
 include bench/bench.mk
 
-# (one more than there are cores: tests of the page wait for their browser half of the time)
-JOBS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help setup native clean test test-all test-quick test-list demo format bars presets compile_commands.json
 help: ## list the targets

@@ -125,6 +125,15 @@ static void against_ref(const problem *m) {
     agree("dstart", m->dstart, dstart, m->ns, tolerance);
 }
 
+// The same words; in fast mode the compiler fuses other products here than there.
+static void as_whole(const char *what, const float *got, const float *want, size_t n) {
+    const int fast = smx_fast(0);
+    smx_fast(fast);
+    if (fast)
+        agree(what, got, check_widen(want, n), n, 2e-6);
+    else
+        check_same(what, got, want, n);
+}
 // Each sequence in random pieces, from its start on, gives the words of the whole, and after whole blocks its
 // state.
 static void row_by_row(const problem *m) {
@@ -147,9 +156,9 @@ static void row_by_row(const problem *m) {
             part.L = rows < p->L - t ? rows : p->L - t;
             push[m->delta](y + row * p->H * p->dv, carried, &x, scratch, t, &part);
         }
-        if (p->L % SMX_STATE_ROWS == 0) check_same("state row by row", carried, m->last + b * all, all);
+        if (p->L % SMX_STATE_ROWS == 0) as_whole("state row by row", carried, m->last + b * all, all);
     }
-    check_same("row by row", y, m->y, m->nv);
+    as_whole("row by row", y, m->y, m->nv);
 }
 
 static void against_oracle(void **state) {

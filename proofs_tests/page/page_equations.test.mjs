@@ -29,15 +29,20 @@ const DEFINITION = [
     'y = attention(q, k, v) @ w_o',
 ];
 
+/** The editor, which comes after the view. */
+const opened = (page) =>
+    until(page, () => document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content'));
 /** What stands in the editor's shadow root. */
-const inside = (page, selector) =>
-    page.evaluate(
+async function inside(page, selector) {
+    await opened(page);
+    return page.evaluate(
         (wanted) => document.querySelector('.editor').shadowRoot.querySelector(wanted)?.textContent ?? '',
         selector,
     );
+}
 /** The editor, emptied and ready for keys. */
 async function emptied(page) {
-    await until(page, () => document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content'));
+    await opened(page);
     await page.select('.equations-start select', 'none');
     await until(
         page,

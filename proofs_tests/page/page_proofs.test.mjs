@@ -20,6 +20,7 @@ import {
     skip,
     says,
     text,
+    until,
 } from './testing.mjs';
 
 const VIEW = '#mixer=cat&task=mqar!view=';
@@ -27,18 +28,19 @@ const onPage = (name, view, options, body) => onAnyPage(name, VIEW + view, optio
 const claim = (id) => `#theorem-${id}`;
 /** Wait until the verdict under a picture reads like this. */
 const judged = (page, id, pattern) => says(page, `${claim(id)} .verdict`, pattern);
-const press = async (page, id, name) => {
-    const found = await page.$$eval(
-        `${claim(id)} button`,
-        (all, wanted) => {
+/** Presses a button of a claim as soon as the claim is drawn. */
+const press = (page, id, name) =>
+    until(
+        page,
+        (selector, wanted) => {
+            const all = [...document.querySelectorAll(`${selector} button`)];
             const button = all.find((each) => each.textContent.trim() === wanted);
             button?.click();
             return Boolean(button);
         },
+        claim(id),
         name,
     );
-    assert.ok(found, `a button "${name}"`);
-};
 const setRange = (page, id, label, value) =>
     page.evaluate(
         (selector, wanted, to) => {
@@ -185,6 +187,7 @@ onPage('signals are copied in order, repeated ones are not', 'theorems', {}, asy
 });
 
 onPage('landmarks succeed as the integral says', 'theorems', {}, async (page) => {
+    await page.waitForSelector(claim('landmarks'));
     await page.$eval(claim('landmarks'), (section) => section.scrollIntoView());
     await page.waitForFunction(
         (selector) => /[1-9]\d{3} of 4000 trials/.test(document.querySelector(selector).textContent),
