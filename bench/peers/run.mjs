@@ -249,7 +249,7 @@ async function browser() {
             return globalThis.peers.start();
         });
         const targets = {
-            'jax-js': { W1: '>= 2.3 [3]', W2: '>= 2.3 [3]', W3: '>= 100', W4: '>= 3.5 [5]' },
+            'jax-js': { W1: '>= 2.3 [3]', W2: '>= 2.3 [3]', W3: '', W4: '>= 3.5 [5]' },
             'TensorFlow.js': { W1: '>= 9 [12]', W2: '>= 9 [12]', 'sgemm 2048x64x64': '>= 1.0' },
         };
         for (const [peer, works] of Object.entries(targets)) {

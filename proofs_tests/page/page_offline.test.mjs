@@ -35,7 +35,7 @@ async function host(folders) {
         close: () => (server.close(), server.closeAllConnections()),
     };
 }
-/** A build of another version: each file whose name has a hash gets another. */
+/** A build of another version: each file whose name has a hash gets another. (No digest begins with an n.) */
 async function nextVersion(from, to) {
     await cp(from, to, { recursive: true });
     const assets = await readdir(join(to, 'assets'));
@@ -45,7 +45,7 @@ async function nextVersion(from, to) {
         if (!/\.(html|js|css)$/.test(file)) continue;
         let text = await readFile(join(to, file), 'utf8');
         for (const [old, renamed] of names) text = text.replaceAll(old, renamed);
-        await writeFile(join(to, file), text.replace(/const VERSION = '(\w+)'/, "const VERSION = '2$1'"));
+        await writeFile(join(to, file), text.replace(/const VERSION = '(\w+)'/, "const VERSION = 'next$1'"));
     }
 }
 
@@ -86,12 +86,12 @@ test(
             // Kept: the new version, whose page names its own files,
             // though the browser holds the old page for ten minutes.
             await until(second.page, async () => {
-                const names = (await caches.keys()).filter((name) => name.startsWith('seqmix /mine/ 2'));
+                const names = (await caches.keys()).filter((name) => name.startsWith('seqmix /mine/ next'));
                 const cache = names.length === 1 && (await caches.open(names[0]));
                 return cache && (await cache.match('./')) && (await cache.keys()).length > 10;
             });
             const missing = await second.page.evaluate(async () => {
-                const [name] = (await caches.keys()).filter((one) => one.startsWith('seqmix /mine/ 2'));
+                const [name] = (await caches.keys()).filter((one) => one.startsWith('seqmix /mine/ next'));
                 const cache = await caches.open(name);
                 const page = await (await cache.match('./')).text();
                 const files = [...page.matchAll(/(?:src|href)="(\.\/assets\/[^"]+)"/g)].map(
@@ -134,7 +134,8 @@ test(
             const third = await open();
             const left = await third.page.evaluate(() => caches.keys());
             assert.ok(
-                left.includes('seqmix /theirs/ 1') && left.some((name) => name.startsWith('seqmix /mine/ 2')),
+                left.includes('seqmix /theirs/ 1') &&
+                    left.some((name) => name.startsWith('seqmix /mine/ next')),
                 left.join(),
             );
             assert.deepEqual(third.broken, []);
