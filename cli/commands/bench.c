@@ -208,9 +208,11 @@ static int bench(int argc, char **argv) {
         const char **const asked = n_names ? names : (const char **)usual;
         const size_t n_asked = n_names ? n_names : sizeof usual / sizeof *usual;
         for (size_t i = 0; i < bench_count() && !status && !ferror(stdout); i++)
-            if (wanted(bench_at(i)->name, asked, n_asked))
-                status = bench_variants(bench_at(i), seconds, json);
-        return status;
+            if (wanted(bench_at(i)->name, asked, n_asked) && bench_has_variants(bench_at(i)))
+                status = bench_variants(bench_at(i), seconds, json), shown++;
+        return shown ? status
+                     : cli_fail("no row named has variants: rows of one thread that are exact and name no "
+                                "instruction set have");
     }
     // Where nothing can be printed, nothing need be measured.
     for (size_t i = 0; i < bench_count() && !ferror(stdout); i++) {

@@ -53,8 +53,9 @@ static double turn(bench_row *r, variant *v, double seconds) {
     return took;
 }
 
+int bench_has_variants(const bench_row *r) { return !r->isa && !r->fast && r->threads <= 1; }
+
 int bench_variants(bench_row *r, double seconds, int json) {
-    if (r->isa || r->fast || r->threads > 1) return 0;
     variant list[MAX_VARIANTS] = {{.isa = smx_isa(), .ahead = 1}, {.isa = smx_isa(), .ahead = 0}};
     size_t n = 2;
     const char *isa;

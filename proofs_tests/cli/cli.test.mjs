@@ -634,6 +634,7 @@ const wrong = [
     [['bench', '--seconds'], /--seconds needs S/],
     [['bench', 'mqar step', 'nosuch'], /no row is called 'nosuch'.* sgemm, .*length$/m],
     [['bench', ''], /no row is called ''/],
+    [['bench', '--variants', 'W1 fast=1'], /no row named has variants/],
 ];
 for (const [args, sentence] of wrong)
     test(`wrong: seqmix ${args.join(' ').replaceAll(folder, 'FOLDER')}`, () => {
