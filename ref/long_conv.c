@@ -44,6 +44,25 @@ void ref_longconv_bwd(double *dx, double *dk, double *dskip, const double *dy, c
         }
 }
 
+void ref_long_conv_ahead_fwd(double *y, const double *x, const double *k, size_t L, size_t D, double lambda) {
+    for (size_t t = 0; t < L; t++)
+        for (size_t c = 0; c < D; c++)
+            for (size_t s = 0; t + 1 + s < L; s++)
+                y[t * D + c] += squash(k[c * L + s], lambda) * x[(t + 1 + s) * D + c];
+}
+
+void ref_long_conv_ahead_bwd(double *dx, double *dk, const double *dy, const double *x, const double *k,
+                             size_t L, size_t D, double lambda) {
+    for (size_t t = 0; t < L; t++)
+        for (size_t c = 0; c < D; c++)
+            for (size_t s = 0; t + 1 + s < L; s++) {
+                const double tap = squash(k[c * L + s], lambda);
+                dx[(t + 1 + s) * D + c] += tap * dy[t * D + c];
+                if (lambda == 0 || fabs(k[c * L + s]) > lambda)
+                    dk[c * L + s] += dy[t * D + c] * x[(t + 1 + s) * D + c];
+            }
+}
+
 static const double tau = 6.28318530717958647693; // 2 pi
 
 // the angle 2 pi k t / N, the product reduced before it becomes one

@@ -1,7 +1,6 @@
 // short_long.c: the short-long convolution ([CHELA] Eqs. 7-8; docs/MECHANISMS.md#chela).
 #include <seqmix/ref.h>
 
-#include <math.h>
 #include <stdlib.h>
 
 void ref_long_conv_fwd(double *y, const double *x, const double *k, const double *skip, size_t L, size_t D,
@@ -12,29 +11,6 @@ void ref_long_conv_fwd(double *y, const double *x, const double *k, const double
 void ref_long_conv_bwd(double *dx, double *dk, double *dskip, const double *dy, const double *x,
                        const double *k, const double *skip, size_t L, size_t D, double lambda) {
     ref_longconv_bwd(dx, dk, dskip, dy, x, k, skip, 1, L, D, L, lambda, D);
-}
-
-static double squashed(double k, double lambda) {
-    return lambda == 0 ? k : copysign(fmax(fabs(k) - lambda, 0), k);
-}
-
-void ref_long_conv_ahead_fwd(double *y, const double *x, const double *k, size_t L, size_t D, double lambda) {
-    for (size_t t = 0; t < L; t++)
-        for (size_t c = 0; c < D; c++)
-            for (size_t s = 0; t + 1 + s < L; s++)
-                y[t * D + c] += squashed(k[c * L + s], lambda) * x[(t + 1 + s) * D + c];
-}
-
-void ref_long_conv_ahead_bwd(double *dx, double *dk, const double *dy, const double *x, const double *k,
-                             size_t L, size_t D, double lambda) {
-    for (size_t t = 0; t < L; t++)
-        for (size_t c = 0; c < D; c++)
-            for (size_t s = 0; t + 1 + s < L; s++) {
-                const double tap = squashed(k[c * L + s], lambda);
-                dx[(t + 1 + s) * D + c] += tap * dy[t * D + c];
-                if (lambda == 0 || fabs(k[c * L + s]) > lambda)
-                    dk[c * L + s] += dy[t * D + c] * x[(t + 1 + s) * D + c];
-            }
 }
 
 // ceil(2 log10 L) + 1 in integers

@@ -254,6 +254,10 @@ void ref_longconv_fwd(double *y, const double *x, const double *k, const double 
 void ref_longconv_bwd(double *dx, double *dk, double *dskip, const double *dy, const double *x,
                       const double *k, const double *skip, size_t B, size_t L, size_t D, size_t taps,
                       double lambda, size_t ld);
+// Of the rows after each, k_0 meeting the next: y_t += sum_s k_s x_{t+1+s}. dx and dk are added to.
+void ref_long_conv_ahead_fwd(double *y, const double *x, const double *k, size_t L, size_t D, double lambda);
+void ref_long_conv_ahead_bwd(double *dx, double *dk, const double *dy, const double *x, const double *k,
+                             size_t L, size_t D, double lambda);
 
 // ---- norm.c: norms over rows of [N][D]
 // stats [N][2] = (mean, rstd); biased variance, eps inside the root.
@@ -455,10 +459,6 @@ void ref_long_conv_fwd(double *y, const double *x, const double *k, const double
                        double lambda);
 void ref_long_conv_bwd(double *dx, double *dk, double *dskip, const double *dy, const double *x,
                        const double *k, const double *skip, size_t L, size_t D, double lambda);
-// Of the rows after each, k_0 meeting the next: y_t += sum_s k_s x_{t+1+s}. dx and dk are added to.
-void ref_long_conv_ahead_fwd(double *y, const double *x, const double *k, size_t L, size_t D, double lambda);
-void ref_long_conv_ahead_bwd(double *dx, double *dk, const double *dy, const double *x, const double *k,
-                             size_t L, size_t D, double lambda);
 size_t ref_short_n(size_t L); // 1 + least k with 10^k >= L^2
 typedef struct {
     double *short_3;    // [D][3]

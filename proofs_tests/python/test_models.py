@@ -41,6 +41,22 @@ def test_every_mixer_is_here():
     assert {mode.split("&")[0] for mode in MODES} == all_mixers
 
 
+def check_next_step(run, model, given):
+    """The loss and the gradients of the run's next batch, whose samples hold `given`."""
+    samples = [run.look(5 * 4 + i, "train") for i in range(4)]
+    inputs, targets = (torch.tensor(np.stack([getattr(s, f) for s in samples])) for f in (given, "targets"))
+    loss = torch.nn.functional.cross_entropy(
+        model(inputs).flatten(0, 1), targets.flatten().long(), ignore_index=-1
+    )
+    loss.backward()
+    run.step(1)
+    assert abs(loss.item() - run.losses[-1]) <= 1e-5 * max(1, run.losses[-1])
+    most = max(p.grad.abs().max().item() for p in model.parameters())
+    for name, weight in model.named_parameters():
+        theirs = run.tensors[f"grad:{name}"]
+        assert abs(weight.grad.numpy() - theirs).max() <= 1e-4 * max(abs(theirs).max(), 0.1 * most), name
+
+
 @pytest.mark.parametrize("mode", [f"mixer={mode}" for mode in MODES] + STACKS)
 def test_logits_and_gradients(mode):
     run = seqmix.Run(f"{mode}{SMALL}&clip=0")
@@ -51,21 +67,7 @@ def test_logits_and_gradients(mode):
     model = st.Model(run)
     mine = model(torch.tensor(tokens)[None])[0].detach().numpy()
     assert abs(mine - logits).max() <= 1e-5 * max(1, abs(logits).max())
-    # the next step's batch, its loss and its gradients
-    samples = [run.look(5 * 4 + i, "train") for i in range(4)]
-    tokens, targets = (
-        torch.tensor(np.stack([getattr(s, f) for s in samples])) for f in ("tokens", "targets")
-    )
-    loss = torch.nn.functional.cross_entropy(
-        model(tokens).flatten(0, 1), targets.flatten().long(), ignore_index=-1
-    )
-    loss.backward()
-    run.step(1)
-    assert abs(loss.item() - run.losses[-1]) <= 1e-5 * max(1, run.losses[-1])
-    most = max(p.grad.abs().max().item() for p in model.parameters())
-    for name, weight in model.named_parameters():
-        theirs = run.tensors[f"grad:{name}"]
-        assert abs(weight.grad.numpy() - theirs).max() <= 1e-4 * max(abs(theirs).max(), 0.1 * most), name
+    check_next_step(run, model, "tokens")
 
 
 @pytest.mark.parametrize("of", ["cat&pooling=mean", "cat&pooling=max", "gla&pooling=last", "las&causal=0&pooling=first"])
@@ -77,16 +79,7 @@ def test_one_answer(of):
     model = st.Model(run)
     mine = model(torch.tensor(values)[None])[0].detach().numpy()
     assert mine.shape == (1, 10) and abs(mine - logits).max() <= 1e-5 * max(1, abs(logits).max())
-    samples = [run.look(5 * 4 + i, "train") for i in range(4)]
-    values, targets = (torch.tensor(np.stack([getattr(s, f) for s in samples])) for f in ("values", "targets"))
-    loss = torch.nn.functional.cross_entropy(model(values).flatten(0, 1), targets.flatten().long())
-    loss.backward()
-    run.step(1)
-    assert abs(loss.item() - run.losses[-1]) <= 1e-5 * max(1, run.losses[-1])
-    most = max(p.grad.abs().max().item() for p in model.parameters())
-    for name, weight in model.named_parameters():
-        theirs = run.tensors[f"grad:{name}"]
-        assert abs(weight.grad.numpy() - theirs).max() <= 1e-4 * max(abs(theirs).max(), 0.1 * most), name
+    check_next_step(run, model, "values")
 
 
 def test_what_training_alone_does_is_not_done():

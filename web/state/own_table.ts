@@ -45,13 +45,16 @@ export async function takeTable(file: File): Promise<void> {
         const choice = { file: name, ...firstChoice(summary) };
         const own = (mixer: string, more: Record<string, string>) =>
             changedAll(lab(), runsOf(lab(), `mixer=${mixer}&task=table`)[0]!, { ...choice, ...more });
-        // Parsing, then drawing, each in its own task. (What cannot be parsed is parsed again, and said.)
-        const wanted: Values[] = [];
-        const make = () =>
-            wanted.length ? wanted : [own('cat', { filter: '4' }), own('attention', { position: 'learned' })];
+        // Parsing, then drawing, each in its own task.
+        let make: () => readonly Values[];
         try {
-            wanted.push(...make());
-        } catch {}
+            const wanted = [own('cat', { filter: '4' }), own('attention', { position: 'learned' })];
+            make = () => wanted;
+        } catch (error) {
+            make = () => {
+                throw error;
+            };
+        }
         await nextTask();
         const problem = attempt(make, 'the table', { fresh: true });
         await nextTask();
