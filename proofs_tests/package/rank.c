@@ -1,7 +1,10 @@
 // rank.c: one of several processes that share a training (smx_run_share), which may be programs for different
 // processors: messages go through FIFOs. arm.sh starts one for Arm, emulated, beside others.
+// The caller of the one for Arm rounds towards zero and flushes subnormal numbers: nothing hangs on that, and
+// it is given back.
 //   rank RANK COUNT FOLDER CONFIG STEPS: FOLDER holds a FIFO "A-B" from each rank A to each other rank B
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -28,6 +31,18 @@ static int take(void *context, size_t rank, void *data, size_t bytes) {
     return all(read, from[rank], data, bytes);
 }
 
+#ifdef __aarch64__
+static uint64_t environment(void) {
+    uint64_t fpcr;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
+    return fpcr;
+}
+static void set_environment(uint64_t fpcr) { __asm__ volatile("msr fpcr, %0" : : "r"(fpcr)); }
+#else // (test_isa_equal.c and test_run.c disturb this machine's)
+static uint64_t environment(void) { return 0; }
+static void set_environment(uint64_t fpcr) { (void)fpcr; }
+#endif
+
 int main(int argc, char **argv) {
     if (argc != 6) return 2;
     const size_t rank = strtoul(argv[1], NULL, 10), count = strtoul(argv[2], NULL, 10);
@@ -43,9 +58,15 @@ int main(int argc, char **argv) {
     }
     smx_error e = {0};
     const smx_ranks ranks = {rank, count, give, take, NULL};
+    set_environment(3u << 22 | 1u << 24);
+    const uint64_t strange = environment();
     smx_run *run = smx_run_open(argv[4], &e);
     if (!run || smx_run_share(run, &ranks, &e) || smx_run_step(run, strtoul(argv[5], NULL, 10), &e)) {
         fprintf(stderr, "rank: %s\n", e.message);
+        return 1;
+    }
+    if (environment() != strange) {
+        fprintf(stderr, "rank: the caller's floating-point environment was not given back\n");
         return 1;
     }
     printf("%016llx %s\n", (unsigned long long)smx_run_digest(run), smx_isa());
