@@ -57,7 +57,7 @@ script = $(eval $(call program,$(strip $1),$(strip $2),$3))
 $(call script, digests,  package/digests.test.mjs,          build/seqmix build/clang/seqmix $(MODULES) $(CHECKS))
 $(call script, browsers, package/digests_browsers.test.mjs, scripts/browser.mjs scripts/webkit.mjs $(MODULES) $(CHECKS))
 # The module, its packages, and the libraries.
-$(call script, wasm,     package/wasm.test.mjs,             wasm/exports.txt wasm/exports-whole.txt $(NPY) build/seqmix $(MODULES))
+$(call script, wasm,     package/wasm.test.mjs,             wasm/exports.txt wasm/exports-whole.txt $(NPY) build/seqmix build/wasm/checks.wasm $(MODULES))
 $(call script, small,    package/small.test.mjs,            build/seqmix build/wasm/checks.wasm $(MODULES))
 $(call script, states,   package/states.test.mjs,           build/seqmix $(MODULES) build/package/package.json)
 $(call script, fields,   package/fields.test.mjs,           wasm/records.def scripts/records.mjs $(MODULE))

@@ -146,6 +146,8 @@ test('stacks and checkpoints with such a part are refused, and nothing is left b
         assert.ok(isElsewhere(() => lab.open(`mixers=cat,gru&blocks=2&${RECALL}`)));
         assert.ok(isElsewhere(() => lab.load(bytes)));
         assert.ok(isElsewhere(() => lab.open('task=table')));
+        // Of several parts the first is named.
+        assert.throws(() => lab.open(`mixers=gru,lstm&blocks=2&${RECALL}`), { message: /^GRU: not in/ });
     };
     refuse();
     const held = lab.bytes;

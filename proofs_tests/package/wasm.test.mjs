@@ -468,6 +468,18 @@ test('opening and closing leaves memory flat', async () => {
     assert.ok(before < 64 << 20, `${before} bytes for one small run`);
 });
 
+test('the self-check gives back what its trainings took', async () => {
+    const lab = await load({ whole: true });
+    const checks = await loadChecks(lab, await readFile(built('wasm/checks.wasm')));
+    const trainings = [...checks.names.keys()].filter((i) => checks.names[i].startsWith('train '));
+    assert.ok(trainings.length > 10);
+    const again = () => trainings.map((i) => checks.digest(i));
+    const digests = again();
+    const held = lab.bytes;
+    for (let i = 0; i < 3; i++) assert.deepEqual(again(), digests);
+    assert.equal(lab.bytes, held);
+});
+
 test('evaluation with changes, confusion and warning', async () => {
     const experiment = simd.open(RECALL);
     experiment.step(200);

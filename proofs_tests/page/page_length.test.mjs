@@ -1,8 +1,64 @@
 // test_page_length.mjs: the Length view: does it still work on longer input?
 import assert from 'node:assert/strict';
-import { allReady, onPage, press, runs, says, text, until } from './testing.mjs';
+import { allReady, onPage, pause, press, runs, says, text, until } from './testing.mjs';
 
 const accuracy = (run, length) => run.lengths.find((point) => point.length === length)?.result?.accuracy;
+
+/**
+ * Where the Length view's chart has its dashed lines and, behind its right edge, the marks of both runs: as
+ * shares of its width and height, and what a pixel is of these.
+ */
+const drawnAcross = (page) =>
+    page.$eval('.chart.tall canvas', (canvas) => {
+        const over = canvas.closest('.chart').querySelector('.u-over').getBoundingClientRect();
+        const box = canvas.getBoundingClientRect();
+        const ratio = canvas.width / box.width;
+        const image = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        const [left, top, width, height] = [
+            over.left - box.left,
+            over.top - box.top,
+            over.width,
+            over.height,
+        ].map((at) => Math.round(at * ratio));
+        const rgb = (name) => {
+            const probe = document.createElement('span');
+            probe.style.color = `var(${name})`;
+            document.body.append(probe);
+            const colour = getComputedStyle(probe)
+                .color.match(/[\d.]+/g)
+                .map(Number);
+            probe.remove();
+            return colour;
+        };
+        // Pixels of a colour in some columns, each told by its distances from the left and from below.
+        const painted = (name, from, count) => {
+            const paint = rgb(name);
+            const found = [];
+            for (let row = 0; row < height; row++)
+                for (let column = from; column < from + count; column++) {
+                    const at = 4 * ((top + row) * image.width + left + column);
+                    const alike = (part, i) => Math.abs(image.data[at + i] - part) <= 12;
+                    if (image.data[at + 3] > 90 && paint.every(alike))
+                        found.push({ x: column + 0.5, y: height - row - 0.5 });
+                }
+            return found;
+        };
+        const commonest = (values) => {
+            const counts = new Map();
+            for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+            return [...counts].reduce((a, b) => (b[1] > a[1] ? b : a), [NaN, 0])[0];
+        };
+        const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
+        const dashes = painted('--ink-2', 0, width);
+        const mark = (name) => mean(painted(name, width + 2, 5).map(({ y }) => y)) / height;
+        return {
+            across: commonest(dashes.map(({ y }) => y)) / height,
+            down: commonest(dashes.map(({ x }) => x)) / width,
+            first: mark('--run-1'),
+            second: mark('--run-2'),
+            pixel: 1 / Math.min(width, height),
+        };
+    });
 
 onPage(
     'does it still work on longer input? CAT does at 16 times the length, attention with rotary positions falls',
@@ -32,11 +88,25 @@ onPage(
         assert.match(await row(1), /CAT.*(99|100)\.\d %(99|100)\.\d %$/);
         assert.match(await row(2), /Softmax attention.*%\d{1,2}\.\d %$/);
         await says(page, '.at-lengths thead', /64 trained/);
-        const drawn = await page.$eval('.chart.tall canvas', (canvas) => {
-            const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-            return new Set(new Uint32Array(data.buffer)).size;
-        });
-        assert.ok(drawn > 20, 'curves are drawn');
+        // What stands across the chart: a dashed line at 99 %, one at the length that was trained; and behind
+        // its right edge each run's mark, as high as its answers at the greatest length.
+        await press(page, 'Pause');
+        await until(page, () => globalThis.seqmix.runs().every(({ status }) => status !== 'going'));
+        const ended = await runs(page);
+        const all = ended[0].lengths.map(({ length }) => Math.log(length));
+        const wanted = {
+            across: 0.99 / 1.04,
+            down: (Math.log(64) - Math.min(...all)) / (Math.max(...all) - Math.min(...all)),
+            first: accuracy(ended[0], 1024) / 1.04,
+            second: accuracy(ended[1], 1024) / 1.04,
+        };
+        const fits = (drawn) =>
+            Object.entries(wanted).every(([name, at]) => Math.abs(drawn[name] - at) <= 4 * drawn.pixel);
+        // Charts are painted no more often than leaves time for training.
+        let drawn = await drawnAcross(page);
+        for (const last = Date.now() + 60_000; !fits(drawn) && Date.now() < last; await pause(200))
+            drawn = await drawnAcross(page);
+        assert.ok(fits(drawn), `drawn at ${JSON.stringify(drawn)}, not at ${JSON.stringify(wanted)}`);
     },
 );
 

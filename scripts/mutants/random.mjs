@@ -120,13 +120,11 @@ function survivors() {
     }
     return chosen;
 }
-/** A file with these faults in it, each asleep, or (awake) with one that happens. */
-function withFaults(file, faults, awake = false) {
+/** A file with these faults in it, each asleep. */
+function withFaults(file, faults) {
     let text = readFileSync(join(root, file), file.endsWith('.ts') ? 'utf8' : 'latin1');
-    for (const one of faults.filter((one) => one.file === file).sort((a, b) => b.from - a.from)) {
-        const now = awake ? (one.kind === 'statement' ? '(void)0' : one.is) : one.code(one.number);
-        text = text.slice(0, one.from) + now + text.slice(one.to);
-    }
+    for (const one of faults.filter((one) => one.file === file).sort((a, b) => b.from - a.from))
+        text = text.slice(0, one.from) + one.code(one.number) + text.slice(one.to);
     return text;
 }
 function compiles(one) {
@@ -160,7 +158,7 @@ function copyTree(faults) {
     if (existsSync(changed))
         for (const file of readFileSync(changed, 'utf8').split('\n').filter(Boolean))
             if (existsSync(join(root, file))) writeFileSync(join(tree, file), readFileSync(join(root, file)));
-    const files = [...new Set(faults.filter(({ area }) => !AREAS[area].rebuilt).map(({ file }) => file))];
+    const files = [...new Set(faults.map(({ file }) => file))];
     writeFileSync(changed, files.join('\n'));
     for (const file of files)
         writeFileSync(join(tree, file), withFaults(file, faults), file.endsWith('.ts') ? 'utf8' : 'latin1');
@@ -199,15 +197,25 @@ function nativeTests() {
         .sort()
         .map((name) => ({ name, command: [`build/tests/${name}`], needs: `build/tests/${name}` }));
 }
+const AWAKE = ['node', '--import', './scripts/mutants/awake.mjs'];
 const node = (name, file) => ({
     name,
-    command: ['node', '--import', './scripts/mutants/awake.mjs', '--test', file],
+    command: [...AWAKE, '--test', file],
 });
 // The digests last: they notice any other word, and say nothing of which is right.
 const digests = {
     name: 'digests alone',
     command: ['bash', '-c', 'cmp <(build/seqmix selfcheck) proofs_tests/digests.txt'],
 };
+// (As digests.test.mjs, which wants a program by clang too.)
+const CHECKS = `
+    import { readFileSync } from 'node:fs';
+    import { loadChecks } from './build/wasm/checks.js';
+    import { load } from './build/wasm/seqmix.js';
+    const checks = await loadChecks(await load({ whole: true }), readFileSync('build/wasm/checks.wasm'));
+    const lines = checks.digests().map(({ name, digest }) => digest + '  ' + name);
+    process.exit(lines.join('\\n') + '\\n' === readFileSync('proofs_tests/digests.txt', 'utf8') ? 0 : 1);
+`;
 const TESTS = {
     native: () => [
         ...nativeTests(),
@@ -216,7 +224,30 @@ const TESTS = {
         digests,
     ],
     page: () => [node('page_arithmetic', 'proofs_tests/page/page_arithmetic.test.mjs')],
+    // The module's own files.
+    module: () => [
+        { name: 'test_print', command: ['build/tests/test_print'] },
+        { name: 'checks', command: [...AWAKE, '--input-type=module', '-e', CHECKS] },
+        ...['fields', 'small', 'kernels', 'states', 'wasm'].map((name) =>
+            node(name, `proofs_tests/package/${name}.test.mjs`),
+        ),
+    ],
 };
+/** What those of `module` want. */
+const MODULE = [
+    ...['seqmix-whole.wasm', 'seqmix.wasm', 'seqmix-scalar.wasm', 'checks.wasm', 'seqmix.js'].map(
+        (name) => `build/wasm/${name}`,
+    ),
+    'build/package/package.json',
+    'build/tests/test_print',
+    'build/seqmix',
+];
+/** Linked in a hurry, and not as small as can be. */
+const HURRIED = [
+    'EMCC=NODE_PATH=$${NODE_PATH:-/usr/share/nodejs} emcc -w -include scripts/mutants/mutant.h',
+    'WASM_LINK=-O1 -sSTANDALONE_WASM --no-entry -sMALLOC=emmalloc -sALLOW_MEMORY_GROWTH=1 -sEXPORTED_FUNCTIONS=@$1',
+    'WASM_AGAIN=again() { cp "$$1" "$$3"; }; again',
+];
 
 function awaken(faults, kind) {
     const tests = TESTS[kind]().map((test) => ({ ...test, ...run(test) }));
@@ -235,72 +266,6 @@ function awaken(faults, kind) {
             by ? 'caught' : 'survived',
             by?.name ?? (through.length ? `passed by ${through.length} tests` : 'no test comes past it'),
         );
-    }
-}
-/** The module's own files: what a test wants is built anew for each fault. */
-const WHOLE = ['build/wasm/seqmix-whole.wasm', 'build/wasm/seqmix.js', 'build/seqmix'];
-const ALL = [...WHOLE, 'build/wasm/seqmix.wasm', 'build/wasm/seqmix-scalar.wasm', 'build/wasm/checks.wasm'];
-// (As digests.test.mjs, which wants a program by clang too.)
-const CHECKS = `
-    import { readFileSync } from 'node:fs';
-    import { loadChecks } from './build/wasm/checks.js';
-    import { load } from './build/wasm/seqmix.js';
-    const checks = await loadChecks(await load({ whole: true }), readFileSync('build/wasm/checks.wasm'));
-    const lines = checks.digests().map(({ name, digest }) => digest + '  ' + name);
-    process.exit(lines.join('\\n') + '\\n' === readFileSync('proofs_tests/digests.txt', 'utf8') ? 0 : 1);
-`;
-const MODULE_TESTS = [
-    { name: 'test_print', command: ['build/tests/test_print'], needs: ['build/tests/test_print'] },
-    { ...node('fields', 'proofs_tests/package/fields.test.mjs'), needs: WHOLE },
-    {
-        name: 'checks',
-        command: ['node', '--input-type=module', '-e', CHECKS],
-        needs: [...WHOLE, 'build/wasm/checks.wasm'],
-    },
-    { ...node('small', 'proofs_tests/package/small.test.mjs'), needs: ALL },
-    { ...node('kernels', 'proofs_tests/package/kernels.test.mjs'), needs: ALL },
-    {
-        ...node('states', 'proofs_tests/package/states.test.mjs'),
-        needs: [...ALL, 'build/package/package.json'],
-    },
-    { ...node('wasm', 'proofs_tests/package/wasm.test.mjs'), needs: ALL },
-];
-const LINK = '-O1 -sSTANDALONE_WASM --no-entry -sMALLOC=emmalloc -sALLOW_MEMORY_GROWTH=1';
-const HURRIED = [
-    `WASM_LINK=${LINK} -sEXPORTED_FUNCTIONS=@$1`,
-    'WASM_AGAIN=again() { cp "$$1" "$$3"; }; again',
-];
-// A fault may be one that the compiler warns of.
-const UNWARNED = 'EMCC=NODE_PATH=$${NODE_PATH:-/usr/share/nodejs} emcc -w';
-const compiled = (targets, ...how) => {
-    const asUsual = MAKE.filter((option) => !option.startsWith('WARN='));
-    const options = { cwd: tree, encoding: 'utf8' };
-    return spawnSync('make', [...asUsual, ...HURRIED, ...how, ...targets], options);
-};
-/** Whether the test fails: null where what it wants does not build. */
-function fails(test, ...how) {
-    const built = compiled(test.needs, ...how);
-    if (built.status !== 0) console.log(`${test.name} does not build: ${built.stderr.slice(-400)}`);
-    return built.status === 0 ? run(test, -1, 300).failed : null;
-}
-function rebuild(faults) {
-    // Modules that are linked in a hurry are large.
-    const sizes = join(tree, 'proofs_tests/support/sizes.mjs');
-    writeFileSync(sizes, readFileSync(sizes, 'utf8').replace(/(= | {4})(?=\d)/g, '$1Infinity + '));
-    const built = compiled([...new Set(MODULE_TESTS.flatMap(({ needs }) => needs))]);
-    if (built.status !== 0) fail(`the module does not build: ${built.stderr.slice(-400)}`);
-    const sound = new Set(); // tests that are known to pass without a fault
-    for (const one of faults) {
-        writeFileSync(join(tree, one.file), withFaults(one.file, [one], true), 'latin1');
-        let failed = false;
-        const by = MODULE_TESTS.find((test) => (failed = fails(test, UNWARNED)) !== false);
-        writeFileSync(join(tree, one.file), readFileSync(join(root, one.file)));
-        if (failed === null) continue;
-        if (by && !sound.has(by)) {
-            if (fails(by) !== false) fail(`${by.name} fails without any fault`);
-            sound.add(by);
-        }
-        tell(one, by ? 'caught' : 'survived', by?.name ?? `passed by ${MODULE_TESTS.length} tests`);
     }
 }
 function tell(one, verdict, by) {
@@ -337,7 +302,7 @@ copyTree(faults);
 const of = (kind) =>
     faults.filter(
         ({ area }) =>
-            (AREAS[area].rebuilt ? 'module' : AREAS[area].ends === '.ts' ? 'page' : 'native') === kind,
+            (AREAS[area].module ? 'module' : AREAS[area].ends === '.ts' ? 'page' : 'native') === kind,
     );
 if (of('native').length) {
     const built = make('build/seqmix', ...nativeTests().map(({ needs }) => needs));
@@ -352,9 +317,11 @@ if (of('page').length) {
     awaken(of('page'), 'page');
 }
 if (of('module').length) {
-    // (What the other areas' faults stand in goes into the modules too, which know no SMX_M.)
-    copyTree(of('module'));
-    rebuild(of('module'));
+    const sizes = join(tree, 'proofs_tests/support/sizes.mjs');
+    writeFileSync(sizes, readFileSync(sizes, 'utf8').replace(/(= | {4})(?=\d)/g, '$1Infinity + '));
+    const built = make(...HURRIED, ...MODULE);
+    if (built.status !== 0) fail(`the module does not build: ${built.stderr.slice(-2000)}`);
+    awaken(of('module'), 'module');
 }
 writeReport();
 console.log(`\n${faults.length - survived} of ${faults.length} random faults caught`);

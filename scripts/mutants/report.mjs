@@ -6,13 +6,13 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '../..');
 export const LEDGER = join(root, 'docs/mutants.jsonl');
 const EQUIVALENT = join(root, 'docs/mutants.equivalent.jsonl');
-/** What is mutated, and the share that has to be caught. `rebuilt`: compiled anew for each fault. */
+/** What is mutated, and the share that has to be caught. `module`: happens in the WebAssembly modules. */
 export const AREAS = {
     kernels: { folders: ['kernels'], ends: '.c', goal: 0.95 },
     ref: { folders: ['ref'], ends: '.c', goal: 0.95 },
     model: { folders: ['model'], ends: '.c', goal: 0.95 },
     tasks: { folders: ['tasks'], ends: '.c', goal: 0.95 },
-    wasm: { folders: ['wasm'], ends: '.c', goal: 0.95, rebuilt: true },
+    wasm: { folders: ['wasm'], ends: '.c', goal: 0.95, module: true },
     // The page's pure code; what draws in a browser, or asks it, is run by the tests in browsers.
     web: {
         folders: ['web/charts', 'web/core'],
