@@ -202,4 +202,4 @@ format: ## lay out C with clang-format, TypeScript with prettier
 	@node_modules/.bin/prettier --log-level warn --write $(WEB_FILES)
 
 clean: ## remove what was built (not the tools that setup fetched)
-	rm -rf build/obj build/rocq build/tests build/wasm build/test build/clang build/lib build/seqmix build/*.a dist
+	rm -rf build/obj build/rocq build/tests build/wasm build/test build/clang* build/lib build/seqmix build/*.a dist

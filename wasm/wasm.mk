@@ -3,12 +3,17 @@
 # what it must.
 # (emcc from Debian finds its JavaScript in /usr/share/nodejs; elsewhere the variable changes nothing.)
 EMCC := NODE_PATH=$${NODE_PATH:-/usr/share/nodejs} emcc
+# emcc is a Python program that asks its clang for a version and then runs it, 0.3 s for each of four hundred
+# files: what it would say to clang is asked once, when the first of them is compiled.
+WASM_CC = $(eval WASM_CC := $(shell em-config LLVM_ROOT)/clang $(shell $(EMCC) --cflags))$(WASM_CC)
 WASM_CFLAGS := -std=gnu11 -DNDEBUG -Wall -Wextra -Werror $(EXACT) -fno-builtin-sprintf -DSMX_ONLY
 # Time goes into these, and they inline everything; the rest is there to be small. Lanes are written out in
 # the sources: what the compiler would unroll or vectorise besides costs bytes and gains nothing measurable.
 WASM_HOT := kernels/gemm.c kernels/attention.c kernels/conv.c kernels/activation.c kernels/norm.c kernels/loss.c
 WASM_COLD := wasm/exports.c wasm/elsewhere.c wasm/print.c $(MODEL_SRC) $(TASK_SRC)
-WASM_LEVEL = $(if $(filter $(WASM_HOT),$<),-O2 -DSMX_HOT,$(if $(filter $(WASM_COLD),$<),-Oz,-Os)) -fno-vectorize -fno-slp-vectorize -fno-unroll-loops
+# (-fno-inline-functions is what emcc adds where it is asked for small code.)
+WASM_SMALLEST := -Oz -fno-inline-functions
+WASM_LEVEL = $(if $(filter $(WASM_HOT),$<),-O2 -DSMX_HOT,$(if $(filter $(WASM_COLD),$<),$(WASM_SMALLEST),-Os -fno-inline-functions)) -fno-vectorize -fno-slp-vectorize -fno-unroll-loops
 # (engines with SIMD have had these two for years)
 WASM_FLAGS_wasm := -msimd128 -mnontrapping-fptoint -msign-ext -DSMX_HAVE_wasm -DSMX_ISA_NAME=wasm
 WASM_FLAGS_scalar := -DSMX_SCALAR -DSMX_HAVE_scalar -DSMX_ISA_NAME=scalar
@@ -36,9 +41,9 @@ WASM_AGAIN = $$(em-config BINARYEN_ROOT)/bin/wasm-opt --enable-simd --enable-sig
 
 WASM_MODULES := build/wasm/seqmix.wasm build/wasm/seqmix-whole.wasm build/wasm/seqmix-scalar.wasm
 build/obj/emcc/wasm/%.o: %.c wasm/wasm.mk | setup
-	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) $(WASM_LEVEL) $(WASM_FLAGS_wasm) $(CPPFLAGS) -MMD -MP -c $< -o $@
+	@mkdir -p $(@D) && $(WASM_CC) $(WASM_CFLAGS) $(WASM_LEVEL) $(WASM_FLAGS_wasm) $(CPPFLAGS) -MMD -MP -c $< -o $@
 build/obj/emcc/scalar/%.o: %.c wasm/wasm.mk | setup
-	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) $(WASM_LEVEL) $(WASM_FLAGS_scalar) $(CPPFLAGS) -MMD -MP -c $< -o $@
+	@mkdir -p $(@D) && $(WASM_CC) $(WASM_CFLAGS) $(WASM_LEVEL) $(WASM_FLAGS_scalar) $(CPPFLAGS) -MMD -MP -c $< -o $@
 $(WASM_EXPORTS): wasm/exports.txt wasm/exports-whole.txt
 	@mkdir -p $(@D) && cat $^ > $@
 # $1: the list of what is exported
@@ -54,7 +59,7 @@ build/wasm/seqmix-scalar.wasm: $(WASM_SRC:%.c=build/obj/emcc/scalar/%.o) $(WASM_
 # checks.wasm: the self-check, a side module that calls into seqmix-whole.wasm or seqmix-scalar.wasm.
 CHECKS_OBJ := $(patsubst %.c,build/obj/emcc/checks/%.o,wasm/checks.c wasm/print.c model/audit/selfcheck.c kernels/digest.c)
 build/obj/emcc/checks/%.o: %.c wasm/wasm.mk | setup
-	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) -Oz -fPIC $(CPPFLAGS) -MMD -MP -c $< -o $@
+	@mkdir -p $(@D) && $(WASM_CC) $(WASM_CFLAGS) $(WASM_SMALLEST) -fPIC $(CPPFLAGS) -MMD -MP -c $< -o $@
 build/wasm/checks.wasm: $(CHECKS_OBJ)
 	@mkdir -p $(@D) && $(EMCC) -Oz -sSIDE_MODULE=2 -sWASM_BIGINT -sEXPORTED_FUNCTIONS=_check_count,_check_name,_check_digest $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
 
@@ -63,7 +68,7 @@ build/wasm/checks.wasm: $(CHECKS_OBJ)
 VERIFY_SRC := $(wildcard proofs_tests/proofs/wasm/*.c proofs_tests/constructions/*.c) $(filter-out %/proof_certificates.c,$(PROOF_SRC)) proofs_tests/proofs/test_errata.c $(wildcard check/*.c) $(REF_SRC)
 VERIFY_OBJ := $(VERIFY_SRC:%.c=build/obj/emcc/verify/%.o) $(filter-out %/wasm/exports.o %/wasm/print.o,$(WASM_SRC:%.c=build/obj/emcc/wasm/%.o))
 build/obj/emcc/verify/%.o: %.c wasm/wasm.mk | setup
-	@mkdir -p $(@D) && $(EMCC) $(WASM_CFLAGS) -Os $(WASM_FLAGS_wasm) -Iproofs_tests/proofs/wasm $(CPPFLAGS) -Dmain=verify_main_$(basename $(notdir $<)) -MMD -MP -c $< -o $@
+	@mkdir -p $(@D) && $(WASM_CC) $(WASM_CFLAGS) -Os -fno-inline-functions $(WASM_FLAGS_wasm) -Iproofs_tests/proofs/wasm $(CPPFLAGS) -Dmain=verify_main_$(basename $(notdir $<)) -MMD -MP -c $< -o $@
 build/wasm/verify.wasm: $(VERIFY_OBJ) proofs_tests/proofs/wasm/exports.txt proofs_tests/proofs/wasm/imports.js
 	@mkdir -p $(@D) && $(EMCC) $(call WASM_LINK,proofs_tests/proofs/wasm/exports.txt) -sTOTAL_STACK=1MB -msimd128 --js-library proofs_tests/proofs/wasm/imports.js $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
 -include $(shell find build/obj/emcc -name '*.d' 2>/dev/null)

@@ -43,7 +43,7 @@ function isas(program) {
 
 for (const [compiler, program] of [
     ['gcc', 'build/seqmix'],
-    ['clang', 'build/clang/seqmix'],
+    ['clang', 'build/clang-exact/seqmix'],
 ]) {
     const all = isas(program);
     test(`${compiler} builds scalar and at least one more`, () =>
@@ -59,8 +59,8 @@ for (const [compiler, program] of [
 
 // gcc 12 turns x0 c - x1 s beside x1 c + x0 s into vfmaddsub, -ffp-contract=off or not. The digests catch
 // that only where a case happens to round differently; the instructions tell for certain.
-const compiled = ['gcc', 'clang'].flatMap((compiler) =>
-    ['avx2', 'avx512'].map((isa) => `build/obj/${compiler}-pic/${isa}/kernels`),
+const compiled = ['gcc-pic', 'clang-exact'].flatMap((objects) =>
+    ['avx2', 'avx512'].map((isa) => `build/obj/${objects}/${isa}/kernels`),
 );
 for (const folder of compiled)
     test(`no fused multiply-add in ${folder}`, { skip: process.arch !== 'x64' && 'x86 only' }, () => {
