@@ -121,8 +121,10 @@ build/test/presets.count: build/seqmix
 	@$(RUN) --status presets build/seqmix presets --fast $(JUDGED)
 
 # clang's copy, in exact mode alone: whose digests are compared (make CC=clang test-quick has all of it).
+ifneq ($(VARIANT),clang)
 build/clang-exact/seqmix: $(CLI_SRC) $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_SRC) $(REF_SRC) $(wildcard include/seqmix/*.h */*.h */*/*.h kernels/kernels.def)
 	@$(MAKE) --no-print-directory CC=clang FUSED= OBJ=build/obj/clang-exact BIN=build/clang-exact $@
+endif
 
 QUICK_TESTS := $(NATIVE_TESTS) $(FAST_TESTS)
 ALL_TESTS := $(QUICK_TESTS) $(filter-out arm musl torture cluster,$(SCRIPT_TESTS)) presets
