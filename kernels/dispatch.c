@@ -75,21 +75,17 @@ typedef struct {
 #include "dispatch_table.h"
 #endif
 
-// AMD's Zen 4 computes 512 bits in two halves. Matrix products are 3 to 24 % faster there in registers of
-// 256 bits (95 % of what the units allow against 72), most other kernels as much slower: it has a table of
-// both (docs/PERFORMANCE.md; `seqmix bench --variants`).
-#if defined(SMX_HAVE_avx512) && defined(SMX_HAVE_avx2)
+// AMD's Zen 4 computes 512 bits in two halves. Products of matrices are faster there in registers of 256 bits
+// (tile_narrow.h), most else slower: it has the same kernels, whose products ask for its name
+// (docs/PERFORMANCE.md; `seqmix bench --variants`).
+#ifdef SMX_HAVE_avx512
 #define SMX_HAVE_zen4
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Woverride-init"
 #define SMX_KERNEL(result, kernel, parameters, arguments) .kernel = smx_##kernel##_avx512,
 static const kernel_table table_zen4 = {
 #include "kernels.def"
     .name = "zen4",
-    .gemm = smx_gemm_avx2,
 };
 #undef SMX_KERNEL
-#pragma GCC diagnostic pop
 #endif
 
 #if defined(SMX_HAVE_sse2) || defined(SMX_HAVE_neon) || defined(SMX_HAVE_wasm) || defined(SMX_HAVE_scalar)
@@ -106,7 +102,7 @@ static int has_avx512(void) {
 }
 #endif
 #ifdef SMX_HAVE_zen4 // family 25 is Zen 3, without AVX-512, and Zen 4
-static int is_zen4(void) { return __builtin_cpu_is("amdfam19h") && has_avx2() && has_avx512(); }
+static int is_zen4(void) { return __builtin_cpu_is("amdfam19h") && has_avx512(); }
 #endif
 #endif
 

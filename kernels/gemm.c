@@ -1,16 +1,27 @@
 // gemm.c: C (+)= op(A) op(B) for all four transposes, over the register tile of tile.h.
 #define TILE_HERE
-#include "tile.h"
+#include "tile_narrow.h"
 
-// B [k][n] columns j0.. of one panel, k0.. of one block, laid out [kc][TILE_N], the missing columns zero.
-static void pack_panel(float *restrict panel, const float *b, size_t ldb, int transposed, size_t columns,
-                       size_t kc) {
-    if (columns < TILE_N) memset(panel, 0, kc * TILE_N * sizeof *panel);
+// Rows of A that every panel meets in turn: they stay in the second cache.
+enum { NEAR_ROWS = 1024 };
+
+// B [k][n] columns j0.. of one panel, k0.. of one block, laid out [kc][width], the missing columns zero.
+static void pack_panel(float *restrict panel, size_t width, const float *b, size_t ldb, int transposed,
+                       size_t columns, size_t kc) {
+    if (columns < width) memset(panel, 0, kc * width * sizeof *panel);
     if (transposed) {
-        for (size_t j = 0; j < columns; j++)
-            for (size_t kk = 0; kk < kc; kk++) panel[kk * TILE_N + j] = b[j * ldb + kk];
-    } else {
-        for (size_t kk = 0; kk < kc; kk++) memcpy(panel + kk * TILE_N, b + kk * ldb, columns * sizeof *panel);
+        for (size_t j = 0, kk; j < columns; j += 4) {
+            const size_t four = columns - j < 4 ? 0 : kc / 4 * 4;
+            for (kk = 0; kk < four; kk += 4) transpose4(panel + kk * width + j, width, b + j * ldb + kk, ldb);
+            for (; kk < kc; kk++)
+                for (size_t c = j; c < j + 4 && c < columns; c++) panel[kk * width + c] = b[c * ldb + kk];
+        }
+        return;
+    }
+    for (size_t kk = 0; kk < kc; kk++, panel += width, b += ldb) {
+        size_t j = 0;
+        for (; j + SMX_W <= columns; j += SMX_W) vf_store(panel + j, vf_load(b + j));
+        for (; j < columns; j++) panel[j] = b[j];
     }
 }
 
@@ -59,17 +70,23 @@ void SMX_FN(gemm)(float *restrict c, const float *a, const float *b, void *scrat
     }
 #endif
     // B as it lies: no packing while its rows are whole registers and few cache sets are hit.
-    if (!transposed && n % SMX_W == 0 && (ldb <= 256 || m <= 2 * TILE_M)) {
-        tile_product(c, ldc, a, ra, ca, b, ldb, m, n, k, add);
+    const size_t width = panel_width(), few = width < TILE_N ? 32 : 256;
+    if (!transposed && n % SMX_W == 0 && (ldb <= few || m <= 2 * TILE_M)) {
+        product(c, ldc, a, ra, ca, b, ldb, m, n, k, add);
         return;
     }
     float *panel = scratch;
-    for (size_t k0 = 0; k0 < k; k0 += SMX_KC) {
-        size_t kc = smx_min(SMX_KC, k - k0);
-        for (size_t j = 0; j < n; j += TILE_N) {
-            size_t columns = smx_min(TILE_N, n - j);
-            pack_panel(panel, transposed ? b + j * ldb + k0 : b + k0 * ldb + j, ldb, transposed, columns, kc);
-            tile_product(c + j, ldc, a + k0 * ca, ra, ca, panel, TILE_N, m, columns, kc, add || k0);
+    for (size_t i = 0, rows; i < m; i += rows) {
+        rows = smx_min(NEAR_ROWS, m - i);
+        for (size_t k0 = 0; k0 < k; k0 += SMX_KC) {
+            const size_t kc = smx_min(SMX_KC, k - k0);
+            for (size_t j = 0; j < n; j += width) {
+                const size_t columns = smx_min(width, n - j);
+                pack_panel(panel, width, transposed ? b + j * ldb + k0 : b + k0 * ldb + j, ldb, transposed,
+                           columns, kc);
+                product(c + i * ldc + j, ldc, a + i * ra + k0 * ca, ra, ca, panel, width, rows, columns, kc,
+                        add || k0);
+            }
         }
     }
 }

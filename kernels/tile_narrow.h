@@ -1,11 +1,13 @@
 // tile_narrow.h: the product of tile.h, in registers of 256 bits where the processor computes 512 in two
-// halves (dispatch.c says which): the same sums in the same order, on Zen 4 in four fifths of the time.
+// halves (dispatch.c says which): the same sums in the same order, on Zen 4 in four fifths of the time. Fused
+// multiply-add fills both halves as it is: fast mode has the wide tile.
 #ifndef SMX_TILE_NARROW_H
 #define SMX_TILE_NARROW_H
 
 #include "tile.h"
 
-#if SMX_W == 16 && !defined(SMX_ONLY)
+#if SMX_W == 16 && !defined(SMX_ONLY) && !defined(__FMA__)
+#define SMX_NARROW
 extern _Atomic int smx_private_narrow;
 
 typedef float narrow __attribute__((vector_size(32)));
@@ -63,10 +65,17 @@ static __attribute__((noinline)) void narrow_product(float *c, size_t ldc, const
 }
 #endif
 
+// Columns of a panel of B that `product` reads from end to end.
+SMX_INLINE size_t panel_width(void) {
+#ifdef SMX_NARROW
+    if (smx_private_narrow) return 16;
+#endif
+    return TILE_N;
+}
 // As tile_product.
 SMX_INLINE void product(float *c, size_t ldc, const float *a, size_t ra, size_t ca, const float *b, size_t rb,
                         size_t m, size_t n, size_t k, int add) {
-#if SMX_W == 16 && !defined(SMX_ONLY)
+#ifdef SMX_NARROW
     if (smx_private_narrow && n % 8 == 0) {
         narrow_product(c, ldc, a, ra, ca, b, rb, m, n, k, add);
         return;

@@ -44,7 +44,7 @@ enum {
 };
 
 // ---- Instruction sets -----------------------------------------------------------------------------------
-// One of "scalar", "sse2", "avx2", "avx512", "zen4" (AMD's: the kernels of avx512, matrix products of avx2),
+// One of "scalar", "sse2", "avx2", "avx512", "zen4" (AMD's: those of avx512, products in 256 bits),
 // "neon", "wasm". The best that machine and system support is chosen at the first call; the environment
 // variable SMX_ISA forces one.
 const char *smx_isa(void);
