@@ -5,7 +5,9 @@
 EMCC := NODE_PATH=$${NODE_PATH:-/usr/share/nodejs} emcc
 # emcc is a Python program that asks its clang for a version and then runs it, 0.3 s for each of four hundred
 # files: what it would say to clang is asked once, when the first of them is compiled.
-WASM_CC = $(eval WASM_CC := $(shell em-config LLVM_ROOT)/clang $(shell $(EMCC) --cflags))$(WASM_CC)
+# (Debian's is clang-14.)
+WASM_CLANG = $(shell em-config LLVM_ROOT)/clang$(patsubst %,-%,$(filter-out None,$(shell em-config CLANG_ADD_VERSION 2>/dev/null)))
+WASM_CC = $(eval WASM_CC := $(WASM_CLANG) $(shell $(EMCC) --cflags))$(WASM_CC)
 WASM_CFLAGS := -std=gnu11 -DNDEBUG -Wall -Wextra -Werror $(EXACT) -fno-builtin-sprintf -DSMX_ONLY
 # Time goes into these, and they inline everything; the rest is there to be small. Lanes are written out in
 # the sources: what the compiler would unroll or vectorise besides costs bytes and gains nothing measurable.
