@@ -6,6 +6,7 @@
 //   GRU   h = (1 - z) n + z h':  dn = dh (1 - z), dz = dh (h' - n), dr = dn' a_n, dh' = dh z,
 //         n' = z_n + r a_n before the tanh
 #include "tile_narrow.h"
+#include "ahead.h"
 #include "recurrent_layout.h"
 
 // The caller's sizes and arrays, and what differs: gates, floats of E that a row keeps, and that are carried.
@@ -29,10 +30,18 @@ static void lay_panels(float *to, const float *u, size_t by_row, size_t by_colum
         for (size_t i = 0; i < k; i++, to += width)
             for (size_t c = 0; c < width; c++) to[c] = j + c < n ? u[i * by_row + (j + c) * by_column] : 0.0f;
 }
-static void times_panels(float *y, size_t ldy, const float *x, size_t ldx, const float *panels, size_t m,
-                         size_t n, size_t k, int add) {
-    for (size_t j = 0; j < n; j += TILE_N)
-        product(y + j, ldy, x, ldx, 1, panels + j * k, TILE_N, m, smx_min(TILE_N, n - j), k, add);
+static void times_panels(float *y, size_t ldy, const float *x, size_t ldx, const float *panels, size_t width,
+                         size_t m, size_t n, size_t k, int add) {
+    for (size_t j = 0; j < n; j += width)
+        product(y + j, ldy, x, ldx, 1, panels + j * k, width, m, smx_min(width, n - j), k, add);
+}
+
+// One row of every sequence, then the next of every sequence: they lie far apart, where no processor expects
+// them, and in few sets of a cache, which drop what is asked for much too early.
+enum { AHEAD = 3 }; // sequences
+static int asks(const call *c) { return smx_private_ahead && c->p->B * c->p->L * c->p->E >= (size_t)1 << 15; }
+SMX_INLINE void ask(const float *x, size_t n) {
+    for (size_t i = 0; i < n; i += 16) __builtin_prefetch(x + i);
 }
 
 // ---- Forward --------------------------------------------------------------------------------------------
@@ -104,20 +113,26 @@ static void forward(float *restrict y, float *restrict last, float *restrict sav
                     const float *u, const float *bias, const float *start, const call *c) {
     const size_t B = c->p->B, L = c->p->L, E = c->p->E, G = c->gates * E, S = c->carried * E;
     float *state = c->scratch + c->l.state, *a = c->scratch + c->l.a, *panels = c->scratch + c->l.panels;
-    const int lay = B > 1 && L > 1;
-    if (lay) lay_panels(panels, u, G, 1, E, G, TILE_N);
+    const size_t kept = c->kept * E, width = panel_width();
+    const int lay = B > 1 && L > 1, ahead = asks(c);
+    if (lay) lay_panels(panels, u, G, 1, E, G, width);
     if (start)
         memcpy(state, start, B * S * sizeof *state);
     else
         memset(state, 0, B * S * sizeof *state);
     for (size_t t = 0; t < L; t++) {
         if (lay)
-            times_panels(a, G, state, S, panels, B, G, E, 0);
+            times_panels(a, G, state, S, panels, width, B, G, E, 0);
         else
             SMX_FN(gemm)(a, state, u, c->scratch + c->l.gemm, B, G, E, S, G, G, 0);
         for (size_t b = 0; b < B; b++) {
-            const size_t row = b * L + t;
-            float *keep = saved ? saved + row * c->kept * E : c->scratch + c->l.row;
+            const size_t row = b * L + t,
+                         later = b + AHEAD < B ? row + AHEAD * L : (b + AHEAD - B) * L + t + 1;
+            float *keep = saved ? saved + row * kept : c->scratch + c->l.row;
+            if (ahead && later < B * L) {
+                ask(z + later * G, G);
+                if (saved) ask(saved + later * kept, kept);
+            }
             if (is_gru(c))
                 gru_row(state + b * S, keep, z + row * G, a + b * G, bias, E);
             else
@@ -196,7 +211,9 @@ static void backward(float *restrict dz, float *restrict du, float *restrict dbi
     float *zeros = c->scratch + c->l.row, *room = zeros + E;
     memset(zeros, 0, E * sizeof *zeros);
     float *da = is_gru(c) ? c->scratch + c->l.da : dz; // of h U (+ bias), every row
-    lay_panels(panels, u, 1, G, G, E, B > 1 ? TILE_N : E);
+    const size_t kept = c->kept * E, width = B > 1 ? panel_width() : E;
+    const int ahead = asks(c);
+    lay_panels(panels, u, 1, G, G, E, width);
     if (dlast)
         memcpy(d, dlast, B * S * sizeof *d);
     else
@@ -204,7 +221,14 @@ static void backward(float *restrict dz, float *restrict du, float *restrict dbi
     for (size_t t = L; t-- > 0;) {
         for (size_t b = 0; b < B; b++) {
             const size_t row = b * L + t;
-            const float *keep = saved + row * c->kept * E, *first = start ? start + b * S : zeros;
+            const float *keep = saved + row * kept, *first = start ? start + b * S : zeros;
+            const size_t later = b + AHEAD < B ? row + AHEAD * L : (b + AHEAD - B) * L + t - 1;
+            if (ahead && later - 1 < B * L) { // of the row before as well
+                ask(saved + later * kept - E, kept);
+                ask(dy + later * E, E);
+                ask(dz + later * G, G);
+                if (is_gru(c)) ask(da + later * G, G);
+            }
             if (is_gru(c))
                 gru_row_bwd(d + b * S, dz + row * G, da + row * G, dy + row * E, keep,
                             t ? y + (row - 1) * E : first, room, E);
@@ -218,7 +242,7 @@ static void backward(float *restrict dz, float *restrict du, float *restrict dbi
         }
         smx_settle(d, smx_round_up(B * S, 16));
         if (B > 1)
-            times_panels(d, S, rows, G, panels, B, E, G, 1);
+            times_panels(d, S, rows, G, panels, width, B, E, G, 1);
         else
             SMX_FN(gemm)(d, rows, panels, gemm, B, E, G, G, E, S, SMX_ACCUMULATE);
     }
@@ -227,10 +251,7 @@ static void backward(float *restrict dz, float *restrict du, float *restrict dbi
         const float *of = da + b * L * G;
         const unsigned flags = SMX_TRANS_A | SMX_ACCUMULATE;
         if (start) SMX_FN(gemm)(du, start + b * S, of, gemm, E, G, 1, E, G, G, flags);
-        if (L > 1 && G % 16 == 0 && G <= 256) // as gemm would, whose registers may be wider than is good
-            product(du, G, y + b * L * E, 1, E, of + G, G, E, G, L - 1, 1);
-        else
-            SMX_FN(gemm)(du, y + b * L * E, of + G, gemm, E, G, L - 1, E, G, G, flags);
+        SMX_FN(gemm)(du, y + b * L * E, of + G, gemm, E, G, L - 1, E, G, G, flags);
     }
     if (dbias) SMX_FN(bias_bwd)(dbias, da, B * L, G);
 }
