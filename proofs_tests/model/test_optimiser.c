@@ -13,11 +13,12 @@ typedef struct {
     double *p, *m, *v;
 } state_of;
 
-// Of a plan of so many steps; beyond its end cosine and line stay at 0.
+// Of a plan of so many steps; beyond its end cosine and line stay at 0. One that ends with the warm-up has
+// nothing to fall through.
 enum { CONSTANT, COSINE, LINE };
 static double expected_rate(int step, int plan, int schedule) { // steps count from 1
     if (step < WARMUP) return 0.02 * step / WARMUP;
-    if (schedule == CONSTANT) return 0.02;
+    if (schedule == CONSTANT || plan <= WARMUP) return 0.02;
     if (schedule == LINE) return step > plan ? 0 : 0.02 * (plan - step) / (plan - WARMUP);
     return step > plan ? 0 : 0.02 * 0.5 * (1 + cos(3.141592653589793 * (step - WARMUP) / (plan - WARMUP)));
 }
@@ -117,6 +118,13 @@ static void linear_rate(void **state) {
     (void)state;
     steps_are_adamw("schedule=linear&clip=0", LINE, 0, 12, 20);
 }
+static void a_plan_that_is_all_warm_up(void **state) {
+    (void)state;
+    for (int plan = WARMUP - 1; plan <= WARMUP; plan++) {
+        steps_are_adamw("schedule=cosine&clip=0", COSINE, 0, plan, 6);
+        steps_are_adamw("schedule=linear&clip=0", LINE, 0, plan, 6);
+    }
+}
 static void decay_on_matrices(void **state) {
     (void)state;
     steps_are_adamw("schedule=constant&clip=1&decay=0.5", 0, 1, 12, 12);
@@ -187,8 +195,13 @@ static void moments_are_saved_by_name(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constant_rate),    cmocka_unit_test(linear_rate),
-        cmocka_unit_test(cosine_and_clip),  cmocka_unit_test(decay_on_matrices),
-        cmocka_unit_test(a_thousand_steps), cmocka_unit_test(moments_are_saved_by_name)};
+        cmocka_unit_test(constant_rate),
+        cmocka_unit_test(linear_rate),
+        cmocka_unit_test(cosine_and_clip),
+        cmocka_unit_test(decay_on_matrices),
+        cmocka_unit_test(a_thousand_steps),
+        cmocka_unit_test(moments_are_saved_by_name),
+        cmocka_unit_test(a_plan_that_is_all_warm_up),
+    };
     return cmocka_run_group_tests_name("optimiser", tests, NULL, NULL);
 }
