@@ -102,8 +102,8 @@ static void same_digests(void **state) {
     assert_int_equal(smx_digest_kernel(smx_digest_count(), NULL), 0);
 }
 
-// The word that says how this thread computes (MXCSR, FPCR), and which of its bits say so. STRANGE rounds down,
-// or towards zero, and takes subnormal numbers for 0.
+// The word that says how this thread computes (MXCSR, FPCR), and which of its bits say so. STRANGE rounds
+// down, or towards zero, and takes subnormal numbers for 0.
 #if defined(__x86_64__)
 enum { STRANGE = 0x2000 | 0x8000 | 0x0040, CONTROL = 0xffc0 };
 static uint64_t control_word(void) { return _mm_getcsr(); }

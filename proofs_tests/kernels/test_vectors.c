@@ -331,6 +331,28 @@ static int parses(const char *text) {
     return root != NULL;
 }
 
+// Code points at every change of their number of bytes; what a backslash stands for.
+static void json_escapes(void **unused) {
+    (void)unused;
+    static const char *const pairs[][2] = {
+        {"\\u0001\\u007f", "\x01\x7f"},
+        {"\\u0080\\u07ff", "\xc2\x80\xdf\xbf"},
+        {"\\u0800\\uffff", "\xe0\xa0\x80\xef\xbf\xbf"},
+        {"\\ud800\\udc00", "\xf0\x90\x80\x80"},
+        {"\\uDBFF\\uDFFF", "\xf4\x8f\xbf\xbf"},
+        {"\\ud7ff\\ue000", "\xed\x9f\xbf\xee\x80\x80"},
+        {"\\\"\\\\\\/\\b\\f\\n\\r\\t", "\"\\/\b\f\n\r\t"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char text[80];
+        const int n = snprintf(text, sizeof text, "\"%s\"", pairs[i][0]);
+        json *root = json_parse(text, (size_t)n, &why);
+        if (!root) fail_msg("%s: %s", text, why.message);
+        assert_string_equal(root->string, pairs[i][1]);
+        json_free(root);
+    }
+}
+
 static void json_grammar(void **unused) {
     (void)unused;
     static const char *const good[] = {"null",
@@ -419,6 +441,7 @@ int main(void) {
         cmocka_unit_test(arguments_are_checked),
         cmocka_unit_test(npy_headers),
         cmocka_unit_test(npy_files_cut_and_changed),
+        cmocka_unit_test(json_escapes),
         cmocka_unit_test(json_grammar),
         cmocka_unit_test(json_cut_and_changed),
     };

@@ -201,6 +201,22 @@ static void environment_is_ours(void **state) {
 #endif
 }
 
+// An error's parts, which clients show beside what they are about.
+static void a_tensor_that_is_not_there_is_named(void **state) {
+    (void)state;
+    smx_error e = {0};
+    smx_tensor t;
+    smx_run *r = open_run("mixer=cat&task=mqar&length=16&pairs=2&vocab=16&width=8&batch=2");
+    assert_int_equal(smx_run_tensor(r, "nothing", &t, &e), -1);
+    assert_string_equal(e.key, "");
+    assert_string_equal(e.value, "nothing");
+    assert_string_equal(e.allowed, "a name that smx_run_tensor_at lists");
+    assert_int_equal(smx_run_set_weight(r, "embedding", (const float[]){1}, 1, &e), -1);
+    assert_string_equal(e.key, "embedding");
+    assert_string_equal(e.value, "");
+    smx_run_close(r);
+}
+
 static uint64_t digest_of_floats(const float *x, size_t n) {
     uint64_t h = 14695981039346656037u;
     for (size_t i = 0; i < n; i++) {
@@ -848,6 +864,7 @@ int main(void) {
         cmocka_unit_test(blocks_of_rows_change_nothing),
         cmocka_unit_test(environment_is_ours),
         cmocka_unit_test(looking_rounds_to_nearest),
+        cmocka_unit_test(a_tensor_that_is_not_there_is_named),
         cmocka_unit_test(errors_may_be_unread),
         cmocka_unit_test(every_isa_the_same),
         cmocka_unit_test(resumed_continues),

@@ -28,6 +28,8 @@ const INSTEAD = {
     '*=': '+=',
     '/=': '*=',
 };
+/** What gives the same whichever of two arguments comes first. */
+const COMMUTES = /^(v16_(add|mul)|vc_(add|mul)|smx_(min|max)|op_(add|mul))\b/;
 /** Inside these a constant has to stay one. */
 const FIXED = new Set([
     'EnumDecl',
@@ -119,7 +121,10 @@ export function candidates(tree, source) {
             )
                 swap(`${write(parts[0])} ${other} ${write(parts[1])}`);
         }
-        if (node.kind === 'IntegerLiteral' && !/[*\]]$/.test(type(parent ?? {}))) swap(`${was} + 1`);
+        // (Of a function that returns -1 it is asked whether that is 0, or below.)
+        const failure = parent?.returned && parent.kind === 'UnaryOperator' && was === '1';
+        if (node.kind === 'IntegerLiteral' && !/[*\]]$/.test(type(parent ?? {})) && !failure)
+            swap(`${was} + 1`);
         if (node.kind === 'FloatingLiteral') swap(Number(node.value) === 0 ? `${was} + 1` : `${was} * 1.5f`);
         if (node.kind === 'UnaryOperator' && (node.opcode === '-' || node.opcode === '!') && ours(parts[0]))
             swap(node.opcode === '-' ? write(parts[0]) : `!!(${write(parts[0])})`);
@@ -129,10 +134,11 @@ export function candidates(tree, source) {
         }
         if (node.kind === 'ConditionalOperator' && parts.every(ours))
             swap(`${write(parts[0])} ? ${write(parts[2])} : ${write(parts[1])}`);
-        if (node.kind === 'CallExpr' && parts.every(ours))
+        if (node.kind === 'CallExpr' && parts.every(ours) && !COMMUTES.test(was))
             for (let i = 1; i + 1 < parts.length; i++) {
                 const [a, b] = [node.inner[i], node.inner[i + 1]];
                 if (type(a) !== type(b) || write(parts[i]) === write(parts[i + 1])) continue;
+                if (i === 1 && /^v(16|f)_madd\b/.test(was)) continue; // a b + c
                 const swapped =
                     was.slice(0, parts[i].from - at.from) +
                     write(parts[i + 1]) +
@@ -150,7 +156,8 @@ export function candidates(tree, source) {
         }
     }
     function visit(node, inside, parent, fixed) {
-        if (!node?.kind) return;
+        if (!node?.kind || node.kind === 'UnaryExprOrTypeTraitExpr') return; // sizeof computes nothing
+        node.returned = parent?.kind === 'ReturnStmt' || (parent?.returned && parent.kind !== 'CallExpr');
         if (node.kind === 'FunctionDecl') inside = node.name;
         if (node.kind === 'RecordDecl') {
             const all = (node.inner ?? []).filter(

@@ -3,8 +3,9 @@
 // until SMX_MUTANT names it, learns from one run of the tests which tests come past which place, and then
 // wakes one at a time and runs those, the quickest first, until one fails. What was found is added to
 // docs/mutants.jsonl, of which docs/MUTANTS.md is made.
-//   node scripts/mutants/random.mjs [--seed N] [--count N] [--area NAME]... [--again] [--dry]
-// --again: those that survived before and are still there, instead of new ones.
+//   node scripts/mutants/random.mjs [--seed N] [--count N] [--area NAME]... [--again [--test NAME]...] [--dry]
+// --again: those that survived before and are still there, instead of new ones. --test: by these tests alone,
+// the mended ones: what they do not catch stays as it was.
 // --dry: only print what would be planted.
 import { spawnSync } from 'node:child_process';
 import {
@@ -31,11 +32,13 @@ const { values: options } = parseArgs({
         count: { type: 'string', default: '50' },
         area: { type: 'string', multiple: true, default: Object.keys(AREAS) },
         again: { type: 'boolean', default: false },
+        test: { type: 'string', multiple: true },
         dry: { type: 'boolean', default: false },
     },
 });
 for (const area of options.area)
     if (!AREAS[area]) fail(`--area ${area}: allowed are ${Object.keys(AREAS).join(', ')}`);
+if (options.test && !options.again) fail('--test goes with --again');
 const count = Number(options.count);
 if (!(Number.isInteger(count) && count > 0 && count <= 1000))
     fail(`--count ${options.count}: allowed are 1 to 1000`);
@@ -249,8 +252,11 @@ const HURRIED = [
     'WASM_AGAIN=again() { cp "$$1" "$$3"; }; again',
 ];
 
+const asked = ({ name }) => !options.test || options.test.includes(name);
 function awaken(faults, kind) {
-    const tests = TESTS[kind]().map((test) => ({ ...test, ...run(test) }));
+    const all = TESTS[kind]().filter(asked);
+    if (!all.length) return;
+    const tests = all.map((test) => ({ ...test, ...run(test) }));
     // One that fails without any fault can judge none; a build of two instruction sets may be why.
     const wrong = tests.filter(({ failed }) => failed).map(({ name }) => name);
     if (wrong.length > 2 || wrong.length === tests.length)
@@ -270,6 +276,7 @@ function awaken(faults, kind) {
 }
 function tell(one, verdict, by) {
     if (verdict === 'survived') survived++;
+    if (verdict === 'survived' && options.test) return;
     const { area, source, file, line, inside, kind, was, is } = one;
     const found = {
         area,
@@ -305,7 +312,8 @@ const of = (kind) =>
             (AREAS[area].module ? 'module' : AREAS[area].ends === '.ts' ? 'page' : 'native') === kind,
     );
 if (of('native').length) {
-    const built = make('build/seqmix', ...nativeTests().map(({ needs }) => needs));
+    const wanted = nativeTests().filter(asked);
+    const built = make('build/seqmix', ...wanted.map(({ needs }) => needs));
     if (built.status !== 0)
         fail(`the tree with every fault asleep does not build: ${built.stderr.slice(-2000)}`);
     awaken(of('native'), 'native');
