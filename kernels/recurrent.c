@@ -109,8 +109,8 @@ static void gru_row(float *state, float *kept, const float *z, float *a, const f
     SMX_FN(gate_fwd)(state, kept + E, state, kept + 2 * E, E);
 }
 
-static void forward(float *restrict y, float *restrict last, float *restrict saved, const float *z,
-                    const float *u, const float *bias, const float *start, const call *c) {
+static void forward(float *restrict y, float *last, float *restrict saved, const float *z, const float *u,
+                    const float *bias, const float *start, const call *c) {
     const size_t B = c->p->B, L = c->p->L, E = c->p->E, G = c->gates * E, S = c->carried * E;
     float *state = c->scratch + c->l.state, *a = c->scratch + c->l.a, *panels = c->scratch + c->l.panels;
     const size_t kept = c->kept * E, width = panel_width();
@@ -256,8 +256,8 @@ static void backward(float *restrict dz, float *restrict du, float *restrict dbi
     if (dbias) SMX_FN(bias_bwd)(dbias, da, B * L, G);
 }
 
-void SMX_FN(lstm_fwd)(float *restrict y, float *restrict last, float *restrict saved, const float *z,
-                      const float *u, const float *start, void *scratch, const smx_recurrent *p) {
+void SMX_FN(lstm_fwd)(float *restrict y, float *last, float *restrict saved, const float *z, const float *u,
+                      const float *start, void *scratch, const smx_recurrent *p) {
     const call c = call_of(p, scratch, 0, 0);
     forward(y, last, saved, z, u, NULL, start, &c);
 }
@@ -267,9 +267,8 @@ void SMX_FN(lstm_bwd)(float *restrict dz, float *restrict du, float *dstart, con
     const call c = call_of(p, scratch, 0, 1);
     backward(dz, du, NULL, dstart, dy, dlast, y, u, saved, start, &c);
 }
-void SMX_FN(gru_fwd)(float *restrict y, float *restrict last, float *restrict saved, const float *z,
-                     const float *u, const float *bias, const float *start, void *scratch,
-                     const smx_recurrent *p) {
+void SMX_FN(gru_fwd)(float *restrict y, float *last, float *restrict saved, const float *z, const float *u,
+                     const float *bias, const float *start, void *scratch, const smx_recurrent *p) {
     const call c = call_of(p, scratch, 1, 0);
     forward(y, last, saved, z, u, bias, start, &c);
 }

@@ -55,9 +55,8 @@ struct node {
     size_t sum_rows,
         sum_unit;   // rows here that are summed, cut into pieces at multiples of the unit (0: not cut)
     uint64_t flops; // products, forward
-    // Reading on: what the operation carries from unit to unit, else NULL; where its part of a state begins;
-    // how many rows of each input it keeps there at most; whether no row reaches it.
-    float *start, *last;
+    // Reading on: where its part of a state begins; how many rows of each input it keeps there at most;
+    // whether no row reaches it.
     size_t state_at, keeps;
     int still;
     // for the plan

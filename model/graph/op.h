@@ -54,8 +54,7 @@ typedef struct op {
     // Row-wise operations need none of this; what has neither reach nor push runs again over all rows.
     // Rows that are kept and run again, so that the new ones come out as in the whole sequence.
     op_reach (*reach)(const graph *g, const node *n);
-    // Floats carried along: beside reach, as node.start where a unit begins and node.last where one ends;
-    // else for push.
+    // Floats that push carries along.
     size_t (*state_n)(const graph *g, const node *n);
     // `rows` new rows of each sequence, from number `at` on, lie without gaps in the inputs' data,
     // [B][rows][..], and so does the output. state: what the last push left, zeros before the first.

@@ -30,7 +30,7 @@ static size_t kept(const graph *g, const node *n) {
 }
 static size_t again(const graph *g, const node *n) {
     const size_t rows = g->B * (n->keeps + g->span);
-    size_t floats = rounded(rows * width(n->out)) + carried(g, n);
+    size_t floats = rounded(rows * width(n->out));
     for (size_t i = 0; i < n->n_in; i++)
         if (!is_still(g, n->in[i])) floats += rounded(rows * width(n->in[i]));
     return runs_again(n) ? floats : 0;
@@ -72,16 +72,13 @@ void copy_rows(void *to, size_t to_step, const void *from, size_t from_step, siz
         memcpy((float *)to + b * to_step, (const float *)from + b * from_step, n * sizeof(float));
 }
 
-// `take` of the pushed rows, from number `done` of them on.
-static void run_again(graph *g, node *n, float *state, size_t at, size_t done, size_t take, size_t pushed) {
+static void run_again(graph *g, node *n, float *state, size_t at, size_t pushed) {
     const op_reach reach = reach_of(g, n);
-    const size_t first = first_row(reach, at), have = at - first, rows = have + take, L = g->L;
-    const size_t next = first_row(reach, at + take) - first; // what is kept begins there
+    const size_t first = first_row(reach, at), have = at - first, rows = have + pushed, L = g->L;
+    const size_t next = first_row(reach, at + pushed) - first; // what is kept begins there
     tensor in[MAX_IN], out = *n->out;
     node m = *n;
-    float *free = g->again, *rest = state + carried(g, n);
-    m.start = state;
-    m.last = free, free += carried(g, n);
+    float *free = g->again;
     out.data = free, free += rounded(g->B * rows * width(&out));
     out.n = g->B * rows * width(&out);
     out.shape[1] = (uint32_t)rows;
@@ -94,17 +91,16 @@ static void run_again(graph *g, node *n, float *state, size_t at, size_t done, s
         in[i].n = g->B * rows * w;
         in[i].shape[1] = (uint32_t)rows;
         m.in[i] = &in[i];
-        copy_rows(in[i].data, rows * w, rest, have * w, g->B, have * w);
-        copy_rows(in[i].data + have * w, rows * w, n->in[i]->data + done * w, pushed * w, g->B, take * w);
-        copy_rows(rest, (rows - next) * w, in[i].data + next * w, rows * w, g->B, (rows - next) * w);
-        rest += rounded(g->B * n->keeps * w);
+        copy_rows(in[i].data, rows * w, state, have * w, g->B, have * w);
+        copy_rows(in[i].data + have * w, rows * w, n->in[i]->data, pushed * w, g->B, pushed * w);
+        copy_rows(state, (rows - next) * w, in[i].data + next * w, rows * w, g->B, (rows - next) * w);
+        state += rounded(g->B * n->keeps * w);
     }
     g->L = rows;
     n->op->forward(g, &m);
     g->L = L;
     const size_t w = width(&out);
-    copy_rows(n->out->data + done * w, pushed * w, out.data + have * w, rows * w, g->B, take * w);
-    if (carried(g, n) && next == rows) memcpy(state, m.last, carried(g, n) * sizeof *state);
+    copy_rows(n->out->data, pushed * w, out.data + have * w, rows * w, g->B, pushed * w);
 }
 
 void graph_push_rows(graph *g, float *state, size_t at, size_t rows) {
@@ -116,13 +112,8 @@ void graph_push_rows(graph *g, float *state, size_t at, size_t rows) {
             n->op->push(g, n, own, at, rows);
         } else if (n->op->forward_rows) {
             n->op->forward_rows(g, n, 0, 0, g->B * rows * (width(n->out) / n->out->shape[n->out->rank - 1]));
-        } else { // what is carried is carried from unit to unit
-            const size_t unit = n->op->state_n ? reach_of(g, n).unit : SIZE_MAX;
-            for (size_t done = 0, take; done < rows; done += take) {
-                take = unit - (at + done) % unit;
-                if (take > rows - done) take = rows - done;
-                run_again(g, n, own, at + done, done, take, rows);
-            }
+        } else {
+            run_again(g, n, own, at, rows);
         }
     }
 }

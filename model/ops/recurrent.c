@@ -18,8 +18,8 @@ static uint32_t recurrent_shape(const graph *g, const node *n, uint32_t *shape) 
 }
 static void recurrent_size(graph *g, node *n) {
     const size_t pieces = shard_count(g->B), E = last_dim(n->out);
-    const smx_recurrent p = sequences(g, n, (g->B + pieces - 1) / pieces);
-    const int train = g->mode == GRAPH_TRAIN;
+    const int train = g->mode == GRAPH_TRAIN, stream = g->mode == GRAPH_STREAM;
+    const smx_recurrent p = sequences(g, n, stream ? g->B : (g->B + pieces - 1) / pieces);
     scratch_size(n, pieces, train ? n->in[1]->n + 3 * E : 0,
                  train ? smx_recurrent_bwd_scratch_bytes(&p) : smx_recurrent_fwd_scratch_bytes(&p));
     n->saved_n = train ? n->out->n * kept(n) : 0;
@@ -28,16 +28,23 @@ static void recurrent_size(graph *g, node *n) {
 static float *saved_of(const node *n, size_t row) {
     return n->saved ? n->saved + row * last_dim(n->out) * kept(n) : NULL;
 }
+// Of sequences from `from` on; state: what they carry, NULL: nothing, and it is not asked for.
+static void sequences_fwd(node *n, size_t piece, size_t from, float *state, const smx_recurrent *p) {
+    const size_t row = from * p->L;
+    float *y = n->out->data + row * p->E, *saved = saved_of(n, row);
+    const float *z = n->in[0]->data + row * last_dim(n->in[0]), *u = n->in[1]->data;
+    if (is_gru(n))
+        smx_gru_fwd(y, state, saved, z, u, n->in[2]->data, state, scratch_of(n, piece), p);
+    else
+        smx_lstm_fwd(y, state, saved, z, u, state, scratch_of(n, piece), p);
+}
 static void forward_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
     const smx_recurrent p = sequences(g, n, count);
-    const size_t row = from * p.L, ends = from * carried(n) * p.E;
-    float *y = n->out->data + row * p.E, *last = n->last ? n->last + ends : NULL;
-    const float *z = n->in[0]->data + row * last_dim(n->in[0]), *u = n->in[1]->data,
-                *start = n->start ? n->start + ends : NULL;
-    if (is_gru(n))
-        smx_gru_fwd(y, last, saved_of(n, row), z, u, n->in[2]->data, start, scratch_of(n, piece), &p);
-    else
-        smx_lstm_fwd(y, last, saved_of(n, row), z, u, start, scratch_of(n, piece), &p);
+    sequences_fwd(n, piece, from, NULL, &p);
+}
+static void recurrent_push(graph *g, node *n, float *state, size_t at, size_t rows) {
+    (void)at;
+    sequences_fwd(n, 0, 0, state, &(smx_recurrent){g->B, rows, last_dim(n->out)});
 }
 static void backward_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
     const smx_recurrent p = sequences(g, n, count);
@@ -56,15 +63,11 @@ static void recurrent_bwd(graph *g, node *n) {
     add_sums(n, 1, g->share.pieces, 0);
     if (is_gru(n)) add_sums(n, 2, g->share.pieces, n->in[1]->n);
 }
-static op_reach recurrent_reach(const graph *g, const node *n) {
-    (void)g, (void)n;
-    return (op_reach){0, 1};
-}
 static size_t recurrent_state(const graph *g, const node *n) { return g->B * carried(n) * last_dim(n->out); }
 static const op recurrent = {
     .name = "recurrent",
-    .reach = recurrent_reach,
     .state_n = recurrent_state,
+    .push = recurrent_push,
     .shape = recurrent_shape,
     .size = recurrent_size,
     .forward = recurrent_fwd,

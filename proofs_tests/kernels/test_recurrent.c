@@ -121,6 +121,9 @@ static void in_two_parts(void **state) {
             check_same("dz", a.dz, m.dz, m.nz);
             check_same("dstart", a.dstart, m.dstart, m.ns);
             check_close("du", a.du, check_widen(m.du, m.nu), m.nu, 2e-6, 1);
+            b.last = a.last; // in the place of start
+            forward(&b);
+            check_same("last in place", a.last, m.last, m.ns);
             check_done();
         }
     }
