@@ -11,7 +11,7 @@
 void params_free(params *p) {
     for (size_t i = 0; i < p->count; i++) free(p->list[i]);
     free(p->list);
-    free(p->data);
+    free(p->memory);
     memset(p, 0, sizeof *p);
 }
 
@@ -97,9 +97,10 @@ int params_create(params *p, uint64_t seed, smx_error *error) {
         total += (p->list[i]->n + 15) / 16 * 16;
     }
     p->sealed = 1;
-    p->data = total > GRAPH_MOST ? NULL : calloc(4 * (size_t)total + 16, sizeof *p->data);
-    if (!p->data) return error_say(error, "out of memory for %llu weights", (unsigned long long)total);
+    p->memory = total > GRAPH_MOST ? NULL : calloc(4 * (size_t)total + 32, sizeof *p->data);
+    if (!p->memory) return error_say(error, "out of memory for %llu weights", (unsigned long long)total);
     p->total = (size_t)total;
+    p->data = aligned(p->memory);
     p->grad = p->data + p->total;
     p->m = p->grad + p->total;
     p->v = p->m + p->total;

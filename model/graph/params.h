@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <seqmix/error.h>
+#include <seqmix/smx.h>
 
 // Elements of a tensor, of all weights: sums and products of a few of them, in bytes, stay below what size_t
 // holds (a gigabyte where that has 32 bits).
@@ -42,12 +43,19 @@ typedef struct {
     int running;      // not trained: moved towards what the batch says, which a step's forward leaves in m
     init start;
 } param;
+// Of arrays in memory that has room for SMX_ALIGN bytes more, where they begin: no register of theirs lies on two
+// lines of a cache (calloc promises 16 bytes).
+static inline float *aligned(void *memory) {
+    return (float *)(((uintptr_t)memory + SMX_ALIGN - 1) / SMX_ALIGN * SMX_ALIGN);
+}
+
 typedef struct {
     param **list; // each stays where it is: tensors point at them
     size_t count, room;
     size_t total;               // floats of all weights in order of name, each starting on a multiple of 16
-    float *data, *grad, *m, *v; // [total]
-    int sealed;                 // weights exist; a graph may no longer add any
+    float *data, *grad, *m, *v; // [total], in `memory`
+    void *memory;
+    int sealed; // weights exist; a graph may no longer add any
     uint64_t seed;
 } params;
 void params_free(params *p);

@@ -190,7 +190,7 @@ static void plan_node(plan *p, graph *g, int k) {
 // Every address, from the memory that is there.
 static void point(graph *g, const plan *p, const size_t *back_scratch) {
     const int train = g->mode == GRAPH_TRAIN;
-    float *base = (float *)(((uintptr_t)g->memory + SMX_ALIGN - 1) / SMX_ALIGN * SMX_ALIGN);
+    float *base = aligned(g->memory);
     for (size_t i = 0; i < g->n_tensors; i++) {
         tensor *t = g->tensors[i];
         if (t->weight) {

@@ -15,7 +15,8 @@ struct smx_run_state {
     smx_run *run;
     stream *stream;
     uint64_t rows, step; // read so far; of the weights
-    float *memory;       // [stream->g->state_n], then the answers [B][answers]
+    float *memory;       // [stream->g->state_n], then the answers [B][answers]; in:
+    void *owned;
 };
 
 static size_t answers_of(const stream *s) {
@@ -100,14 +101,15 @@ static void stream_release(smx_run *r, stream *s) {
 // A new one over this graph, which goes with it where nothing else uses it; NULL: without memory.
 static smx_run_state *state_of(smx_run *r, stream *s, smx_error *error) {
     smx_run_state *state = calloc(1, sizeof *state);
-    if (state) state->memory = calloc(floats_of(s), sizeof *state->memory);
-    if (!state || !state->memory) {
+    if (state) state->owned = calloc(4 * floats_of(s) + SMX_ALIGN, 1);
+    if (!state || !state->owned) {
         error_say(error, "out of memory for a state of %zu bytes", floats_of(s) * sizeof(float));
         stream_release(r, s);
         free(state);
         return NULL;
     }
     s->users++;
+    state->memory = aligned(state->owned);
     state->run = r;
     state->stream = s;
     state->step = r->step;
@@ -125,7 +127,7 @@ void smx_state_close(smx_run_state *state) {
     if (!state) return;
     state->stream->users--;
     stream_release(state->run, state->stream);
-    free(state->memory);
+    free(state->owned);
     free(state);
 }
 
