@@ -43,8 +43,8 @@ typedef struct {
     int running;      // not trained: moved towards what the batch says, which a step's forward leaves in m
     init start;
 } param;
-// Of arrays in memory that has room for SMX_ALIGN bytes more, where they begin: no register of theirs lies on two
-// lines of a cache (calloc promises 16 bytes).
+// Of arrays in memory that has room for SMX_ALIGN bytes more, where they begin: no register of theirs lies on
+// two lines of a cache (calloc promises 16 bytes).
 static inline float *aligned(void *memory) {
     return (float *)(((uintptr_t)memory + SMX_ALIGN - 1) / SMX_ALIGN * SMX_ALIGN);
 }
