@@ -260,9 +260,9 @@ typedef struct {
 } smx_recurrent;
 // y [B][L][E]; u [E][gates E], bias [3 E]. start (NULL: zeros) and last (or NULL) are h before the first row
 // and after the last, [B][E], of the LSTM h, then c: [B][2][E] (in place if wanted); a sequence in parts
-// gives the words of the whole. saved, of the LSTM [B][L][5][E] (i, f, g, o, c), of the GRU [B][L][4][E] (r, z, n,
-// a_n), is what backward needs (NULL: not wanted). dz and dstart (or NULL) are overwritten, du and dbias
-// accumulate; dlast (NULL: zeros) is the gradient of last.
+// gives the words of the whole. saved, of the LSTM [B][L][5][E] (i, f, g, o, c), of the GRU [B][L][4][E]
+// (r, z, n, a_n), is what backward needs (NULL: not wanted). dz and dstart (or NULL) are overwritten, du and
+// dbias accumulate; dlast (NULL: zeros) is the gradient of last.
 size_t smx_recurrent_fwd_scratch_bytes(const smx_recurrent *p); // of both
 size_t smx_recurrent_bwd_scratch_bytes(const smx_recurrent *p);
 void smx_lstm_fwd(float *SMX_RESTRICT y, float *last, float *SMX_RESTRICT saved, const float *z,
