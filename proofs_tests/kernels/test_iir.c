@@ -183,12 +183,17 @@ static void theta(void **state) {
     }
 }
 
+// A size is told of any shape.
+static void no_bins(void **state) {
+    (void)state;
+    for (int mode = 0; mode < 3; mode++)
+        assert_true(smx_iir_scratch_bytes(&(smx_iir){.B = 1, .D = 3, .F = 2, .mode = mode}) > 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(iir),
-        cmocka_unit_test(identity),
-        cmocka_unit_test(pool),
-        cmocka_unit_test(theta),
+        cmocka_unit_test(iir),   cmocka_unit_test(identity), cmocka_unit_test(pool),
+        cmocka_unit_test(theta), cmocka_unit_test(no_bins),
     };
     return cmocka_run_group_tests_name("iir", tests, NULL, NULL);
 }

@@ -119,6 +119,36 @@ static void threads_change_nothing(void **state) {
     }
 }
 
+// Every call that computes a batch works with the threads that were lent.
+static void counted(void *calls, size_t n, smx_piece piece, void *context) {
+    ++*(size_t *)calls;
+    for (size_t k = 0; k < n; k++) piece(context, k);
+}
+static void lent_threads_are_used(void **state) {
+    (void)state;
+    enum { ROWS = 3 * 16 };
+    smx_error e = {0};
+    smx_evaluation evaluation;
+    int32_t tokens[ROWS];
+    for (size_t i = 0; i < ROWS; i++) tokens[i] = (int32_t)(i * i % 9);
+    const smx_batch batch = {.tokens = tokens, .targets = tokens};
+    smx_run *r = open_run("mixer=cat&task=mqar&batch=3&length=16&pairs=2&vocab=16&width=8"),
+            *own = open_run("mixer=cat&task=own&channels=0&vocab=9&classes=9&answers=rows&batch=3&length=16");
+    size_t calls = 0, before = 0;
+    smx_run_parallel(r, counted, &calls);
+    smx_run_parallel(own, counted, &calls);
+    for (size_t i = 0; i < 4; i++, before = calls) {
+        const int failed = i == 0   ? smx_run_step(r, 1, &e)
+                           : i == 1 ? smx_run_evaluate(r, 3, 0, &evaluation, &e)
+                           : i == 2 ? smx_run_step_on(own, &batch, &e)
+                                    : smx_run_evaluate_on(own, &batch, &evaluation, &e);
+        if (failed) fail_msg("%s", e.message);
+        if (calls == before) fail_msg("call %zu computes on one thread", i);
+    }
+    smx_run_close(r);
+    smx_run_close(own);
+}
+
 // One thread takes many rows block by block through neighbouring operations,
 // a pool takes them operation by operation.
 static int blocks_change_nothing(const char *mode, size_t i) {
@@ -861,6 +891,7 @@ int main(void) {
         cmocka_unit_test(cat_learns_recall),
         cmocka_unit_test(without_filter_it_guesses),
         cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(lent_threads_are_used),
         cmocka_unit_test(blocks_of_rows_change_nothing),
         cmocka_unit_test(environment_is_ours),
         cmocka_unit_test(looking_rounds_to_nearest),

@@ -247,7 +247,8 @@ const MODULE = [
 ];
 /** Linked in a hurry, and not as small as can be. */
 const HURRIED = [
-    'EMCC=NODE_PATH=$${NODE_PATH:-/usr/share/nodejs} emcc -w -include scripts/mutants/mutant.h',
+    'WASM_CC=$(eval override WASM_CC := $(WASM_CLANG) $(shell $(EMCC) --cflags) $(AWAKE))$(WASM_CC)',
+    'AWAKE=-w -include scripts/mutants/mutant.h',
     'WASM_LINK=-O1 -sSTANDALONE_WASM --no-entry -sMALLOC=emmalloc -sALLOW_MEMORY_GROWTH=1 -sEXPORTED_FUNCTIONS=@$1',
     'WASM_AGAIN=again() { cp "$$1" "$$3"; }; again',
 ];
