@@ -264,7 +264,18 @@ function Same() {
     );
 }
 
+/** What the step promises first, what leads further after it, the laboratory for all of it last. */
 const NEXT: readonly (readonly [string, string, () => void])[] = [
+    [
+        'Write your own equation',
+        'A mixer as text: checked while you type, trained beside the others.',
+        () => openView('equations'),
+    ],
+    [
+        'Bring a table or a text',
+        'Train on a file of your own, which stays in this browser.',
+        () => openLesson('preset=table'),
+    ],
     [
         'Which filter matters',
         'Queries, keys, values: train all of them side by side.',
@@ -279,16 +290,6 @@ const NEXT: readonly (readonly [string, string, () => void])[] = [
         'Draw a digit',
         'An image is a sequence, too: draw one, and watch it being read.',
         () => openLesson('mixer=chela&task=smnist', { view: 'digits', speed: 'full' }),
-    ],
-    [
-        'Write your own equation',
-        'A mixer as text: checked while you type, trained beside the others.',
-        () => openView('equations'),
-    ],
-    [
-        'Bring a table or a text',
-        'Train on a file of your own, which stays in this browser.',
-        () => openLesson('preset=table'),
     ],
     ['Trust nothing', 'Proofs and checks, run again in this browser.', () => openView('verify')],
     ['The laboratory', '', () => openView('experiment')],
