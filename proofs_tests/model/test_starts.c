@@ -19,6 +19,7 @@ static double *started(const char *name, init start, uint32_t rank, const uint32
     for (uint32_t d = 0; d < rank; d++) w->shape[d] = shape[d], w->n *= shape[d];
     check_trying("%s", name);
     if (params_create(&p, seed, &e)) check_fail("%s", e.message);
+    assert_int_equal((uintptr_t)p.data % SMX_ALIGN, 0); // else every wide register lies on two lines
     double *values = check_widen(p.data + w->offset, w->n);
     params_free(&p);
     return values;
