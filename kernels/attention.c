@@ -187,27 +187,42 @@ BESIDE void kept_products(const head_scratch *w, const float *keys, size_t rows,
     for (; j < end; j += KEPT_ROWS)
         tile_product(w->s + j - lo, w->Lp, w->q, w->dp, 1, keys + j * d, KEPT_ROWS, rows, KEPT_ROWS, d, 0);
 }
+#if !defined(__wasm__)
+// Rows from .. to - 1 of each of `blocks` blocks of a sum.
+SMX_INLINE void weigh_blocks(v16 *sum, const float *s, const float *v, size_t dp, size_t from, size_t to,
+                             const size_t blocks) {
+    for (size_t k = from; k < to; k++)
+        SMX_UNROLL for (size_t b = 0; b < blocks; b++) sum[b] =
+            v16_madd(v16_set(s[b * SMX_KC + k]), v16_load(v + (b * SMX_KC + k) * dp), sum[b]);
+}
+// The last of them has fewer rows.
+SMX_INLINE void weigh_side_by_side(v16 *sum, const float *s, const float *v, size_t dp, size_t last,
+                                   const size_t blocks) {
+    SMX_UNROLL for (size_t b = 0; b < blocks; b++) sum[b] = v16_set(0.0f);
+    weigh_blocks(sum, s, v, dp, 0, last, blocks);
+    weigh_blocks(sum, s, v, dp, last, blocks > 1 ? SMX_KC : 0, blocks - 1);
+}
+#endif
 // o [rows][dp] = s values over n columns, of one row the blocks of a sum side by side, added up in order.
 BESIDE void weigh_values(float *o, const head_scratch *w, const float *values, size_t rows, size_t n) {
-    enum { SIDE = 4 };
     const size_t dp = w->dp;
 #if !defined(__wasm__)
+    enum { SIDE = 4 };
     if (rows == 1 && n > SMX_KC) {
         for (size_t c = 0; c < dp; c += 16)
             for (size_t k0 = 0; k0 < n; k0 += SIDE * SMX_KC) {
                 v16 sum[SIDE];
-                for (size_t b = 0; b < SIDE; b++) sum[b] = v16_set(0.0f);
-                const size_t whole = smx_min(SIDE, (n - k0) / SMX_KC);
-                const float *s = w->s + k0, *v = values + k0 * dp + c;
-                if (whole == SIDE)
-                    for (size_t k = 0; k < SMX_KC; k++)
-                        SMX_UNROLL for (size_t b = 0; b < SIDE; b++) sum[b] =
-                            v16_madd(v16_set(s[b * SMX_KC + k]), v16_load(v + (b * SMX_KC + k) * dp), sum[b]);
-                else
-                    for (size_t b = 0; b <= whole; b++)
-                        for (size_t k = b * SMX_KC, end = smx_min(k + SMX_KC, n - k0); k < end; k++)
-                            sum[b] = v16_madd(v16_set(s[k]), v16_load(v + k * dp), sum[b]);
                 const size_t blocks = smx_min(SIDE, (n - k0 + SMX_KC - 1) / SMX_KC);
+                const size_t last = smx_min(SMX_KC, n - k0 - (blocks - 1) * SMX_KC);
+                const float *s = w->s + k0, *v = values + k0 * dp + c;
+                if (blocks == 4)
+                    weigh_side_by_side(sum, s, v, dp, last, 4);
+                else if (blocks == 3)
+                    weigh_side_by_side(sum, s, v, dp, last, 3);
+                else if (blocks == 2)
+                    weigh_side_by_side(sum, s, v, dp, last, 2);
+                else
+                    weigh_side_by_side(sum, s, v, dp, last, 1);
                 for (size_t b = 0; b < blocks; b++)
                     v16_store(o + c, k0 + b ? v16_add(v16_load(o + c), sum[b]) : sum[b]);
             }

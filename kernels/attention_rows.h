@@ -110,7 +110,17 @@ ATTENTION_PART void finish_logits(float *s, const smx_attention *p, size_t head,
 // The row's exponentials exp(l - max) in place over whole groups; returns their sum.
 ATTENTION_PART float exponentials(float *s, size_t n, float max) {
     v16 sum = v16_set(0.0f), m = v16_set(max);
-    for (size_t j = 0; j < n; j += 16) {
+    size_t j = 0;
+    for (; SMX_EXPS > 1 && j + 16 * SMX_EXPS <= n; j += 16 * SMX_EXPS) {
+        v16 e[SMX_EXPS];
+        SMX_UNROLL for (size_t i = 0; i < SMX_EXPS; i++) e[i] = v16_sub(v16_load(s + j + 16 * i), m);
+        v16_softmax_exps(e);
+        SMX_UNROLL for (size_t i = 0; i < SMX_EXPS; i++) {
+            v16_store(s + j + 16 * i, e[i]);
+            sum = v16_add(sum, e[i]);
+        }
+    }
+    for (; j < n; j += 16) {
         v16 e = v16_softmax_exp(v16_sub(v16_load(s + j), m));
         v16_store(s + j, e);
         sum = v16_add(sum, e);

@@ -27,27 +27,28 @@ typedef struct {
 } call;
 // A block's arrays (state_layout.h), and its rows.
 typedef struct {
-    float *q, *k, *alpha, *decay, *late, *reads, *answers, *beta, *miss, *u, *state;
-    size_t n;
-    int steady; // or ungated: see steady()
+    float *q, *k, *alpha, *decay, *late, *reads, *answers, *beta, *miss, *written;
+    const float *u, *state; // u: what is written, or v where it lies
+    size_t n, ldu;          // rows; stride of u
+    // No key and no query of the block comes below 2^-96 while any of its gates fade it: then there is
+    // nothing to settle on the way. (Zeros stay what they are, and a NaN stays NaN either way.)
+    int steady;
 } block;
 
 static block block_at(const call *c, float *scratch, size_t i, size_t n) {
     const state_layout *l = &c->l;
     float *f = scratch + i * l->block;
-    return (block){f + l->q,
-                   f + l->k,
-                   f + l->alpha,
-                   f + l->decay,
-                   f + l->late,
-                   f + l->reads,
-                   f + l->answers,
-                   f + l->beta,
-                   f + l->miss,
-                   f + l->u,
-                   f + l->state,
-                   n,
-                   0};
+    return (block){.q = f + l->q,
+                   .k = f + l->k,
+                   .alpha = f + l->alpha,
+                   .decay = f + l->decay,
+                   .late = f + l->late,
+                   .reads = f + l->reads,
+                   .answers = f + l->answers,
+                   .beta = f + l->beta,
+                   .miss = f + l->miss,
+                   .written = f + l->u,
+                   .n = n};
 }
 
 // ---- Where things lie: row of the batch, head
@@ -57,85 +58,124 @@ static size_t keys_at(const smx_state *p, size_t row, size_t h) {
 static size_t keys_stride(const smx_state *p) { return p->shared ? p->dk : p->H * p->dk; }
 
 // Rows wanted soon, into the second cache: those of one head lie apart, and no processor guesses them all.
-static void fetch(const float *x, size_t stride, size_t n, size_t width) {
+// Their lines are asked for a few at a time, between and within what is computed: a processor waits for no
+// more than AHEAD of them (Zen 4), and beyond that everything waits.
+enum { AHEAD = 24 };
 #if defined(__wasm__) // which cannot ask
-    (void)x, (void)stride, (void)n, (void)width;
+typedef struct {
+    int none;
+} wanted;
+SMX_INLINE void want(wanted *a, const float *x, size_t stride, size_t n, size_t width) {
+    (void)a, (void)x, (void)stride, (void)n, (void)width;
+}
+SMX_INLINE void ask(wanted *a, size_t lines) { (void)a, (void)lines; }
 #else
-    for (size_t t = 0; t < n; t++)
-        for (size_t i = 0; i < width; i += 16) __builtin_prefetch(x + t * stride + i, 0, 2);
+typedef struct {
+    struct {
+        const float *x;
+        size_t stride, n, width;
+    } list[8];
+    size_t count, now, column;
+} wanted;
+static void want(wanted *a, const float *x, size_t stride, size_t n, size_t width) {
+    a->list[a->count].x = x;
+    a->list[a->count].stride = stride;
+    a->list[a->count].n = n;
+    a->list[a->count].width = width;
+    a->count += n > 0;
+}
+SMX_INLINE void ask(wanted *a, size_t lines) {
+    for (; lines && a->now < a->count; lines--) {
+        __builtin_prefetch(a->list[a->now].x + a->column, 0, 2);
+        a->column += 16;
+        if (a->column < a->list[a->now].width) continue;
+        a->column = 0;
+        a->list[a->now].x += a->list[a->now].stride;
+        if (!--a->list[a->now].n) a->now++;
+    }
+}
+#endif
+// product(), asking between its parts: of 16 columns, and of 16 rows where its sums are long.
+static void asking_product(wanted *a, float *c, size_t ldc, const float *x, size_t rx, size_t cx,
+                           const float *b, size_t rb, size_t m, size_t n, size_t k, int add) {
+#if defined(__wasm__)
+    product(c, ldc, x, rx, cx, b, rb, m, n, k, add), ask(a, AHEAD);
+#else
+    const size_t rows = k > ROWS ? ROWS : m;
+    for (size_t i = 0; i < m; i += rows)
+        for (size_t j = 0; j < n; j += 16) {
+            product(c + i * ldc + j, ldc, x + i * rx, rx, cx, b + j, rb, smx_min(rows, m - i),
+                    smx_min(16, n - j), k, add);
+            ask(a, AHEAD);
+        }
 #endif
 }
-// n rows of `width`, times scale, padded with zeros to `padded` columns and to whole blocks of rows.
-static void load_rows(float *to, const float *from, size_t stride, size_t n, size_t width, size_t padded,
-                      float scale) {
-    const v16 s = v16_set(scale);
+SMX_INLINE v16 load_part(const float *x, size_t columns) {
+    return columns == 16 ? v16_load(x) : v16_load_n(x, columns, 0.0f);
+}
+// n rows of `width`, padded with zeros to `padded` columns and to whole blocks of rows.
+static void load_rows(float *to, const float *from, size_t stride, size_t n, size_t width, size_t padded) {
     for (size_t t = 0; t < ROWS; t++)
-        for (size_t c = 0; c < padded; c += 16) {
-            const size_t columns = t < n ? smx_min(16, width - c) : 0;
-            const float *x = from + t * stride + c;
+        for (size_t c = 0; c < padded; c += 16)
             v16_store(to + t * padded + c,
-                      v16_mul(columns == 16 ? v16_load(x) : v16_load_n(x, columns, 0.0f), s));
-        }
+                      load_part(from + t * stride + c, t < n ? smx_min(16, width - c) : 0));
 }
-// e^g of each row and key channel, 1 where there is no row; and e to the sum from the first row on, rounded
-// once a block: were it multiplied up, gates that are the same in every row would be off by the same in every
-// row.
-static void load_channel_gates(const block *w, const call *c, size_t row, size_t h) {
+// Keys, queries and gates, the gates by channel or one for all channels of a row: e^g, 1 where there is no
+// row; and e to the sum from the first row on, rounded once a block: were it multiplied up, gates that are
+// the same in every row would be off by the same in every row.
+SMX_LARGE void load_keys(block *w, const call *c, size_t row, size_t h, wanted *ahead, const int by_channel) {
+    enum { AT_ONCE = SMX_EXPS > 1 ? SMX_EXPS / 2 : 1 }; // rows whose exponentials go in step
     const smx_state *p = c->p;
-    const size_t dkp = c->l.dkp;
-    for (size_t i = 0; i < dkp; i += 16) {
-        const size_t channels = smx_min(16, p->dk - i);
-        v16 sum = v16_set(0.0f);
-        for (size_t t = 0; t < ROWS; t++) {
-            v16 g = v16_set(0.0f);
-            if (t < w->n) {
-                const float *x = c->g + ((row + t) * p->H + h) * p->dk + i;
-                g = channels == 16 ? v16_load(x) : v16_load_n(x, channels, 0.0f);
-                sum = v16_add(sum, g);
-            }
-            v16_store(w->alpha + t * dkp + i, v16_exp_down(g));
-            v16_store(w->decay + t * dkp + i, settled(v16_exp_down(sum)));
-        }
+    const size_t dkp = c->l.dkp, at = keys_at(p, row, h), stride = keys_stride(p);
+    const v16 scale = v16_set(p->scale), one = v16_set(1.0f), zero = v16_set(0.0f);
+    float alpha[ROWS] = {0}, decay[ROWS], so_far = 0.0f;
+    for (size_t t = 0; t < ROWS && !by_channel; t++) {
+        if (p->gates && t < w->n) alpha[t] = c->g[p->gates == SMX_GATES_HEAD ? (row + t) * p->H + h : h];
+        so_far += alpha[t];
+        decay[t] = so_far;
     }
-}
-// The same where all channels of a row have one gate, or none: lanes are rows.
-static void load_row_gates(const block *w, const call *c, size_t row, size_t h) {
-    const smx_state *p = c->p;
-    const size_t dkp = c->l.dkp;
-    float g[ROWS] = {0}, sums[ROWS], sum = 0.0f;
-    for (size_t t = 0; t < ROWS; t++) {
-        if (p->gates && t < w->n) g[t] = c->g[p->gates == SMX_GATES_HEAD ? (row + t) * p->H + h : h];
-        sum += g[t];
-        sums[t] = sum;
+    if (!by_channel) { // lanes are rows
+        v16_store(alpha, v16_exp_down(v16_load(alpha)));
+        v16_store(decay, settled(v16_exp_down(v16_load(decay))));
     }
-    v16_store(g, v16_exp_down(v16_load(g)));
-    v16_store(sums, settled(v16_exp_down(v16_load(sums))));
-    for (size_t t = 0; t < ROWS; t++)
-        for (size_t i = 0; i < dkp; i += 16) {
-            v16_store(w->alpha + t * dkp + i, v16_set(g[t]));
-            v16_store(w->decay + t * dkp + i, v16_set(sums[t]));
-        }
-}
-// Whether no key and no query of a block comes below 2^-96 while any of its gates fade it: then there is
-// nothing to settle on the way. (Zeros stay what they are, and a NaN stays NaN either way.)
-static int steady(const block *w, const call *c) {
-#if defined(__wasm__) // the module is downloaded
-    return (void)w, (void)c, 0;
-#else
-    const size_t dkp = c->l.dkp;
-    const v16 one = v16_set(1.0f), zero = v16_set(0.0f);
     v16 all = one;
     for (size_t i = 0; i < dkp; i += 16) {
-        v16 least = one, fade = one;
-        for (size_t at = i; at < ROWS * dkp; at += dkp) {
-            const v16 k = v16_abs(v16_load(w->k + at)), q = v16_abs(v16_load(w->q + at));
-            least = v16_min(v16_select(v16_eq(k, zero), one, k), least);
-            least = v16_min(v16_select(v16_eq(q, zero), one, q), least);
-            fade = v16_mul(fade, v16_min(v16_load(w->alpha + at), one));
+        const size_t channels = smx_min(16, p->dk - i);
+        v16 sum = zero, least = one, fade = one;
+        for (size_t t0 = 0; t0 < ROWS; t0 += AT_ONCE) {
+            v16 e[2 * AT_ONCE];
+            ask(ahead, 3);
+            for (size_t r = 0, t = t0; r < AT_ONCE; r++, t++) {
+                if (by_channel) {
+                    e[2 * r] = load_part(c->g + ((row + t) * p->H + h) * p->dk + i, t < w->n ? channels : 0);
+                    e[2 * r + 1] = sum = v16_add(sum, e[2 * r]);
+                } else {
+                    e[2 * r] = v16_set(alpha[t]);
+                    e[2 * r + 1] = v16_set(decay[t]);
+                }
+            }
+            for (size_t r = 0; r < 2 * AT_ONCE && by_channel; r += SMX_EXPS) v16_exps_down(e + r);
+            for (size_t r = 0, t = t0; r < AT_ONCE; r++, t++) {
+                const size_t to = t * dkp + i, columns = t < w->n ? channels : 0;
+                const v16 a = e[2 * r], k = load_part(c->k + at + t * stride + i, columns);
+                const v16 q = v16_mul(load_part(c->q + at + t * stride + i, columns), scale);
+                v16_store(w->alpha + to, a);
+                v16_store(w->decay + to, by_channel ? settled(e[2 * r + 1]) : e[2 * r + 1]);
+                v16_store(w->k + to, k);
+                v16_store(w->q + to, q);
+#if !defined(__wasm__) // the module is downloaded
+                least = v16_min(v16_select(v16_eq(k, zero), one, v16_abs(k)), least);
+                least = v16_min(v16_select(v16_eq(q, zero), one, v16_abs(q)), least);
+                fade = v16_mul(fade, v16_min(a, one));
+#endif
+            }
         }
         all = v16_select(v16_le(v16_set(0x1p-90f), v16_mul(least, fade)), all, zero);
     }
-    return v16_hsum(all) == 16.0f;
+#if defined(__wasm__)
+    w->steady = 0, (void)all;
+#else
+    w->steady = p->gates && v16_hsum(all) == 16.0f;
 #endif
 }
 // to [columns][ld] = from [ROWS][padded], transposed; padded is a multiple of 4.
@@ -176,13 +216,15 @@ static const float lanes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
 #define AT_ONCE(delta) (SMX_W == 16 ? ROWS >> (delta) : SMX_W == 1 ? 1 : SMX_W / 2 >> (delta))
 // Of rows t.., reads and answers, and late, which holds keys of all 16 rows, one channel after the other, as
 // they have decayed by the row before t: each from its own row on.
-SMX_LARGE void decayed_pairs(const block *w, const call *c, size_t t, const int delta, const int settles) {
+SMX_LARGE void decayed_pairs(const block *w, const call *c, size_t t, wanted *ahead, const int delta,
+                             const int settles) {
     const size_t dkp = c->l.dkp, rows = AT_ONCE(delta);
     v16 reads[ROWS], answers[ROWS];
     STATE_UNROLL for (size_t r = 0; r < rows; r++) reads[r] = answers[r] = v16_set(0.0f);
     const float *a = w->alpha + t * dkp, *q = w->q + t * dkp, *as_query = w->k + t * dkp;
     for (size_t i = 0; i < c->p->dk; i++) {
         v16 k = v16_load(w->late + i * ROWS);
+        ask(ahead, 1);
         STATE_UNROLL for (size_t r = 0; r < rows; r++) {
             const size_t at = r * dkp + i;
             k = v16_scale_below(k, a[at], (int)(t + r));
@@ -197,28 +239,60 @@ SMX_LARGE void decayed_pairs(const block *w, const call *c, size_t t, const int 
         if (delta) v16_store(w->answers + (t + r) * ROWS, answers[r]);
     }
 }
-SMX_INLINE void decayed(const block *w, const call *c, size_t t, const int delta) {
+SMX_INLINE void decayed(const block *w, const call *c, size_t t, wanted *a, const int delta) {
 #if defined(__wasm__)
     (void)delta;
-    decayed_pairs(w, c, t, c->delta, 1);
+    decayed_pairs(w, c, t, a, c->delta, 1);
 #else
     if (w->steady)
-        decayed_pairs(w, c, t, delta, 0);
+        decayed_pairs(w, c, t, a, delta, 0);
     else
-        decayed_pairs(w, c, t, delta, 1);
+        decayed_pairs(w, c, t, a, delta, 1);
 #endif
 }
-static void pairs(const block *w, const call *c) {
+#ifdef SMX_NARROW
+// reads of a steady block in registers of 256 bits (tile_narrow.h): rows first.. meet the keys of eight rows,
+// so that those above the diagonal are passed over.
+SMX_INLINE void narrow_pairs(const block *w, const call *c, wanted *ahead, const size_t first) {
+    const size_t dkp = c->l.dkp, alpha = (size_t)(w->alpha - w->q);
+    narrow reads[ROWS];
+    SMX_UNROLL for (size_t t = 0; t < ROWS; t++) reads[t] = (narrow){0};
+    for (size_t i = 0; i < c->p->dk; i++) {
+        float *late = w->late + i * ROWS + first;
+        const float *q = w->q + first * dkp + i;
+        narrow k = *(narrow_u *)late;
+        ask(ahead, 1);
+        SMX_UNROLL for (size_t r = 0; r < ROWS; r++) {
+            if (first + r >= ROWS) continue;
+            const narrow a = (narrow)_mm256_set1_ps(q[alpha]);
+            k = r < 8 ? (narrow)_mm256_mask_mul_ps((__m256)k, (__mmask8)((1u << r) - 1), (__m256)k, (__m256)a)
+                      : k * a;
+            reads[r] = reads[r] + q[0] * k;
+            q += dkp;
+            SMX_OPAQUE(q);
+        }
+        *(narrow_u *)late = k;
+    }
+    SMX_UNROLL for (size_t r = 0; r < ROWS; r++) if (first + r < ROWS) *
+        (narrow_u *)(w->reads + (first + r) * ROWS + first) = reads[r];
+}
+#endif
+static void pairs(const block *w, const call *c, wanted *a) {
     const size_t dk = c->p->dk, dkp = c->l.dkp;
     const v16 lane = v16_load(lanes), zero = v16_set(0.0f);
     turn(w->late, ROWS, w->k, dkp, dk);
     if (!c->p->gates) {
         product(w->reads, ROWS, w->q, dkp, 1, w->late, ROWS, ROWS, ROWS, dk, 0);
         if (c->delta) product(w->answers, ROWS, w->k, dkp, 1, w->late, ROWS, ROWS, ROWS, dk, 0);
+#ifdef SMX_NARROW
+    } else if (smx_private_narrow && w->steady && !c->delta) {
+        narrow_pairs(w, c, a, 0);
+        narrow_pairs(w, c, a, 8);
+#endif
     } else if (c->delta) {
-        STATE_UNROLL for (size_t t = 0; t < ROWS; t += AT_ONCE(1)) decayed(w, c, t, 1);
+        STATE_UNROLL for (size_t t = 0; t < ROWS; t += AT_ONCE(1)) decayed(w, c, t, a, 1);
     } else {
-        STATE_UNROLL for (size_t t = 0; t < ROWS; t += AT_ONCE(0)) decayed(w, c, t, 0);
+        STATE_UNROLL for (size_t t = 0; t < ROWS; t += AT_ONCE(0)) decayed(w, c, t, a, 0);
     }
     for (size_t t = 0; t < ROWS; t++) {
         const v16 row = v16_set((float)t);
@@ -232,10 +306,10 @@ static void pairs(const block *w, const call *c) {
 // taken from those behind.
 static void solve(const block *w, const call *c) {
     const size_t dvp = c->l.dvp;
-    for (size_t t = 0; t < ROWS && !c->delta; t++) {
+    for (size_t t = 0; t < ROWS && !c->delta && c->beta; t++) {
         const v16 beta = v16_set(w->beta[t]);
         for (size_t i = t * dvp; i < (t + 1) * dvp; i += 16)
-            v16_store(w->u + i, v16_mul(v16_load(w->miss + i), beta));
+            v16_store(w->written + i, v16_mul(v16_load(w->miss + i), beta));
     }
     for (size_t s = 0; s < ROWS && c->delta; s += 4)
         for (size_t i = 0; i < dvp; i += SMX_W) {
@@ -247,7 +321,7 @@ static void solve(const block *w, const call *c) {
                 STATE_UNROLL for (size_t r = 0; r < 3; r++) if (r < j) x = x - vf_set(answers[r]) * u[r];
                 vf_store(miss, x);
                 u[j] = x * vf_set(w->beta[s + j]);
-                vf_store(w->u + (s + j) * dvp + i, u[j]);
+                vf_store(w->written + (s + j) * dvp + i, u[j]);
             }
             for (size_t t = s + 4; t < ROWS; t++) {
                 const float *answers = w->answers + t * ROWS + s;
@@ -259,42 +333,50 @@ static void solve(const block *w, const call *c) {
 }
 
 // What load_block will read of a block.
-static void fetch_block(const call *c, size_t row, size_t h, size_t n) {
+static void want_block(wanted *a, const call *c, size_t row, size_t h, size_t n) {
     const smx_state *p = c->p;
     const size_t at = keys_at(p, row, h), values = p->H * p->dv;
-    fetch(c->q + at, keys_stride(p), n, p->dk);
-    fetch(c->k + at, keys_stride(p), n, p->dk);
-    fetch(c->v + row * values + h * p->dv, values, n, p->dv);
-    if (p->gates == SMX_GATES_CHANNEL) fetch(c->g + (row * p->H + h) * p->dk, p->H * p->dk, n, p->dk);
+    want(a, c->q + at, keys_stride(p), n, p->dk);
+    want(a, c->k + at, keys_stride(p), n, p->dk);
+    want(a, c->v + row * values + h * p->dv, values, n, p->dv);
+    if (p->gates == SMX_GATES_CHANNEL) want(a, c->g + (row * p->H + h) * p->dk, p->H * p->dk, n, p->dk);
+}
+// One of the parts, as many as a segment has blocks, of a state.
+static void want_state(wanted *a, const call *c, const float *state, size_t part) {
+    const size_t dk = c->p->dk, rows = (dk + STATE_BLOCKS - 1) / STATE_BLOCKS, at = smx_min(dk, part * rows);
+    want(a, state + at * c->l.dvp, c->l.dvp, smx_min(rows, dk - at), c->l.dvp);
 }
 // Everything of a block but the state after it.
-static void load_block(block *w, const call *c, float *work, size_t row, size_t h) {
+static void load_block(block *w, const call *c, float *work, size_t row, size_t h, wanted *a) {
     const smx_state *p = c->p;
     const state_layout *l = &c->l;
-    const size_t at = keys_at(p, row, h), stride = keys_stride(p), dvp = l->dvp;
-    load_rows(w->q, c->q + at, stride, w->n, p->dk, l->dkp, p->scale);
-    load_rows(w->k, c->k + at, stride, w->n, p->dk, l->dkp, 1.0f);
-    load_rows(w->miss, c->v + (row * p->H + h) * p->dv, p->H * p->dv, w->n, p->dv, dvp, 1.0f);
+    const size_t dvp = l->dvp, values = (row * p->H + h) * p->dv, stride = p->H * p->dv;
+    const int plain = !c->delta && !c->beta; // u is v
+    if (plain && w->n == ROWS && p->dv == dvp) {
+        w->u = c->v + values, w->ldu = stride;
+    } else {
+        load_rows(w->miss, c->v + values, stride, w->n, p->dv, dvp);
+        w->u = plain ? w->miss : w->written, w->ldu = dvp;
+    }
     for (size_t t = 0; t < ROWS; t++)
         w->beta[t] = t >= w->n ? 0.0f : c->beta ? c->beta[(row + t) * p->H + h] : 1.0f;
     if (p->gates == SMX_GATES_CHANNEL)
-        load_channel_gates(w, c, row, h);
+        load_keys(w, c, row, h, a, 1);
     else
-        load_row_gates(w, c, row, h);
-    w->steady = p->gates && steady(w, c);
-    pairs(w, c);
+        load_keys(w, c, row, h, a, 0);
+    pairs(w, c, a);
     if (c->delta) { // u first holds the state's answers
         times(work, w->k, w->decay, ROWS * l->dkp);
-        product(w->u, dvp, work, l->dkp, 1, w->state, dvp, ROWS, dvp, p->dk, 0);
-        add_row(w->miss, w->u, -1.0f, ROWS * dvp);
+        product(w->written, dvp, work, l->dkp, 1, w->state, dvp, ROWS, dvp, p->dk, 0);
+        add_row(w->miss, w->written, -1.0f, ROWS * dvp);
     }
     solve(w, c);
 }
 // The state after a block; in place, too.
-static void write_block(float *after, const block *w, const call *c) {
+static void write_block(float *after, const block *w, const call *c, wanted *a) {
     const state_layout *l = &c->l;
     fade(after, w->state, w->decay + (ROWS - 1) * l->dkp, l, c->p->dk);
-    product(after, l->dvp, w->late, ROWS, 1, w->u, l->dvp, c->p->dk, l->dvp, ROWS, 1);
+    asking_product(a, after, l->dvp, w->late, ROWS, 1, w->u, w->ldu, c->p->dk, l->dvp, ROWS, 1);
 }
 
 // States [dk][dv] of the caller and [dk][dvp] of ours; NULL: zeros.
@@ -313,35 +395,43 @@ static void forward(float *restrict y, float *restrict last, float *restrict sta
     const smx_state *p = c->p;
     const state_layout *l = &c->l;
     const size_t outer = p->dk * p->dv;
-    float *work = scratch + l->work, *o = scratch + l->out;
+    float *work = scratch + l->work;
+    if (!p->L) states = NULL; // no segment, no place for its state
     for (size_t b = 0; b < p->B; b++) {
         for (size_t h = 0; h < p->H; h++)
-            load_state(scratch + l->states + h * l->size, start ? start + (b * p->H + h) * outer : NULL, c);
-        for (size_t t0 = 0; t0 < p->L; t0 += STATE_SEGMENT)
-            for (size_t h = 0; h < p->H;
-                 h++) { // heads take turns, so that whole rows are read while they are near
+            load_state((states ? states : scratch + l->states) + h * l->size,
+                       start ? start + (b * p->H + h) * outer : NULL, c);
+        for (size_t t0 = 0; t0 < p->L; t0 += STATE_SEGMENT) {
+            const size_t end = smx_min(p->L, t0 + STATE_SEGMENT);
+            for (size_t h = 0; h < p->H; h++) { // heads take turns: whole rows are read while they are near
+                float *carried = scratch + l->states + h * l->size;
+                float *kept = states && end < p->L ? states + (p->H + h) * l->size : carried; // at the end
                 block w = block_at(c, scratch, 0, 0);
-                w.state = scratch + l->states + h * l->size;
-                if (states) memcpy(states, w.state, l->size * sizeof *states), states += l->size;
-                for (size_t t = t0; t < smx_min(p->L, t0 + STATE_SEGMENT); t += ROWS) {
+                w.state = states ? states + h * l->size : carried;
+                for (size_t t = t0; t < end; t += ROWS) {
                     const size_t row = b * p->L + t;
+                    wanted a = {0};
                     w.n = smx_min(ROWS, p->L - t);
+                    want(&a, y + (row * p->H + h) * p->dv, p->H * p->dv, w.n, p->dv);
+                    if (kept != carried) want_state(&a, c, kept, (t - t0) / ROWS);
                     if (h + 1 < p->H)
-                        fetch_block(c, row, h + 1, w.n);
+                        want_block(&a, c, row, h + 1, w.n);
                     else if (t + STATE_SEGMENT + ROWS <= p->L)
-                        fetch_block(c, row + STATE_SEGMENT, 0, ROWS);
-                    fetch(y + (row * p->H + h) * p->dv, p->H * p->dv, w.n, p->dv);
-                    load_block(&w, c, work, row, h);
+                        want_block(&a, c, row + STATE_SEGMENT, 0, ROWS);
+                    load_block(&w, c, work, row, h, &a);
                     times(work, w.q, w.decay, ROWS * l->dkp);
-                    product(o, l->dvp, work, l->dkp, 1, w.state, l->dvp, ROWS, l->dvp, p->dk, 0);
-                    product(o, l->dvp, w.reads, ROWS, 1, w.u, l->dvp, ROWS, l->dvp, ROWS, 1);
-                    write_block(w.state, &w, c);
-                    for (size_t r = 0; r < w.n; r++) {
-                        const float *from = o + r * l->dvp;
-                        V16_MAP(y + ((row + r) * p->H + h) * p->dv, p->dv, LOAD(from));
-                    }
+                    float *to = y + (row * p->H + h) * p->dv;
+                    asking_product(&a, to, p->H * p->dv, work, l->dkp, 1, w.state, l->dvp, w.n, p->dv, p->dk,
+                                   0);
+                    asking_product(&a, to, p->H * p->dv, w.reads, ROWS, 1, w.u, w.ldu, w.n, p->dv, ROWS, 1);
+                    float *after = t + ROWS < end ? carried : kept;
+                    write_block(after, &w, c, &a);
+                    w.state = after;
+                    ask(&a, SIZE_MAX);
                 }
             }
+            if (states) states += p->H * l->size;
+        }
         for (size_t h = 0; h < p->H && last; h++)
             store_state(last + (b * p->H + h) * outer, scratch + l->states + h * l->size, c);
     }
@@ -364,7 +454,8 @@ static void channels_bwd(float *dq, float *as_query, float *as_key, const float 
     v16 k[ROWS], q[ROWS]; // of rows s < t decayed to t; of rows t > s, back to s
     for (size_t t = 0; t < n; t++) {
         const v16 a = v16_load(w->alpha + t * dkp + i);
-        v16 from_reads = v16_load(dq + t * dkp + i), from_answers = v16_load(as_query + t * dkp + i);
+        v16 from_reads = v16_load(dq + t * dkp + i);
+        v16 from_answers = c->delta ? v16_load(as_query + t * dkp + i) : v16_set(0.0f);
         k[t] = v16_load(w->k + t * dkp + i);
         for (size_t s = 0; s <= t; s++) {
             if (gated && s < t) k[s] = settled(v16_mul(k[s], a));
@@ -373,7 +464,7 @@ static void channels_bwd(float *dq, float *as_query, float *as_key, const float 
                 from_answers = v16_madd(v16_set(danswers[t * ROWS + s]), k[s], from_answers);
         }
         v16_store(dq + t * dkp + i, from_reads);
-        v16_store(as_query + t * dkp + i, from_answers);
+        if (c->delta) v16_store(as_query + t * dkp + i, from_answers);
     }
     for (size_t s = n; s-- > 0;) {
         const v16 a = s + 1 < n ? v16_load(w->alpha + (s + 1) * dkp + i) : v16_set(1.0f);
@@ -468,20 +559,26 @@ static void pairs_bwd(float *dq, float *as_query, float *as_key, const float *dr
 }
 
 // d log a at each row: what crosses it. From the block's end, where that is <dS, S>, each row adds what reads
-// there and takes away what is written there.
-static void gates_bwd(float *dg, const float *dq, const float *as_query, const float *as_key,
+// there and takes away what is written there. dg [ROWS][stride]: gates by channel are the caller's rows.
+static void gates_bwd(float *dg, size_t stride, const float *dq, const float *as_query, const float *as_key,
                       const float *back, const float *end, const block *w, const call *c) {
     const size_t dkp = c->l.dkp, dk = c->p->dk, dvp = c->l.dvp;
+    const size_t width = c->p->gates == SMX_GATES_CHANNEL ? dk : dkp;
     float across[16];
     for (size_t i = 0; i < dkp; i += 16) {
+        const size_t channels = smx_min(16, width - i);
         for (size_t j = 0; j < 16; j++)
             across[j] = i + j < dk ? row_dot(back + (i + j) * dvp, end + (i + j) * dvp, dvp) : 0.0f;
         v16 sum = v16_load(across);
         for (size_t t = w->n; t-- > 0;) {
             const size_t at = t * dkp + i;
+            const v16 answers = c->delta ? v16_load(as_query + at) : v16_set(0.0f);
             sum = v16_madd(v16_load(w->q + at), v16_load(dq + at), sum);
-            sum = v16_madd(v16_load(w->k + at), v16_sub(v16_load(as_query + at), v16_load(as_key + at)), sum);
-            v16_store(dg + at, sum);
+            sum = v16_madd(v16_load(w->k + at), v16_sub(answers, v16_load(as_key + at)), sum);
+            if (channels == 16)
+                v16_store(dg + t * stride + i, sum);
+            else
+                v16_store_n(dg + t * stride + i, sum, channels);
         }
     }
 }
@@ -528,83 +625,86 @@ static void solve_bwd(float *dmiss, float *du, const block *w, size_t dvp) {
 // One block, back to front: `back` is the gradient of the state after it (`end`) and becomes that of the
 // state before.
 static void block_bwd(const gradients *d, const block *w, float *back, const float *end, float *scratch,
-                      const call *c, size_t row, size_t h) {
+                      const call *c, size_t row, size_t h, wanted *a) {
     const smx_state *p = c->p;
     const state_layout *l = &c->l;
     const size_t dk = p->dk, dkp = l->dkp, dvp = l->dvp, n = w->n, all = ROWS * dkp;
-    float *dy = scratch + l->out, *du = scratch + l->written, *dmiss = scratch + l->dmiss;
+    float *du = scratch + l->written, *dmiss = scratch + l->dmiss;
     float *turned = scratch + l->turned, *turned_u = scratch + l->turned_u, *sides = scratch + l->sides;
     float *dreads = scratch + l->dreads, *danswers = scratch + l->danswers, *work = scratch + l->work;
     float *dq = scratch + l->dq, *as_query = scratch + l->as_query, *as_key = scratch + l->as_key;
     const size_t wide = c->delta ? 2 * ROWS : ROWS; // rows of dy, and of dmiss
-    const size_t keys = keys_at(p, row, h), values = p->H * p->dv;
-    fetch(d->x->q + keys, keys_stride(p), n, dk);
-    fetch(d->x->k + keys, keys_stride(p), n, dk);
-    fetch(d->x->v + row * values + h * p->dv, values, n, p->dv);
-    if (p->gates == SMX_GATES_CHANNEL && d->x->g) fetch(d->x->g + (row * p->H + h) * dk, p->H * dk, n, dk);
-    load_rows(dy, d->dy + (row * p->H + h) * p->dv, p->H * p->dv, n, p->dv, dvp, 1.0f);
-    product(du, dvp, w->late, 1, ROWS, back, dvp, ROWS, dvp, dk, 0);
-    product(du, dvp, w->reads, 1, ROWS, dy, dvp, ROWS, dvp, ROWS, 1);
+    const size_t values = (row * p->H + h) * p->dv, stride = p->H * p->dv;
+    const float *dy = d->dy + values;
+    size_t ldy = stride, ldu = dvp;
+    if (n < ROWS || p->dv < dvp) {
+        load_rows(scratch + l->dy, dy, stride, n, p->dv, dvp);
+        dy = scratch + l->dy, ldy = dvp;
+    }
+    const int plain = !c->delta && !c->beta; // then that of u is the gradient of v
+    if (plain) du = d->x->v + values, ldu = stride;
+    const size_t rows = plain ? n : ROWS, columns = plain ? p->dv : dvp;
+    asking_product(a, du, ldu, w->late, 1, ROWS, back, dvp, rows, columns, dk, 0);
+    asking_product(a, du, ldu, w->reads, 1, ROWS, dy, ldy, rows, columns, ROWS, 1);
     if (c->delta) solve_bwd(dmiss, du, w, dvp);
     for (size_t t = 0; t < n; t++) {
-        const float *got = du + t * dvp;
-        float *to = d->x->v + ((row + t) * p->H + h) * p->dv;
-        if (d->x->beta) d->x->beta[(row + t) * p->H + h] = row_dot(got, w->miss + t * dvp, dvp);
+        const float *got = du + t * ldu, *miss = plain ? w->u + t * w->ldu : w->miss + t * dvp;
+        float *to = d->x->v + values + t * stride;
+        if (d->x->beta) d->x->beta[(row + t) * p->H + h] = row_dot(got, miss, p->dv);
         const v16 beta = v16_set(w->beta[t]);
-        V16_MAP(to, p->dv, v16_mul(LOAD(got), beta));
+        if (got != to) V16_MAP(to, p->dv, v16_mul(LOAD(got), beta));
     }
-    turn(turned_u, ROWS, w->u, dvp, dvp);
-    product(dreads, ROWS, dy, dvp, 1, turned_u, ROWS, ROWS, ROWS, p->dv, 0);
-    if (c->delta) product(danswers, ROWS, dmiss, dvp, 1, turned_u, ROWS, ROWS, ROWS, p->dv, 0);
+    turn(turned_u, ROWS, w->u, w->ldu, dvp);
+    asking_product(a, dreads, ROWS, dy, ldy, 1, turned_u, ROWS, ROWS, ROWS, p->dv, 0);
+    if (c->delta) asking_product(a, danswers, ROWS, dmiss, dvp, 1, turned_u, ROWS, ROWS, ROWS, p->dv, 0);
     // What passes through the states before and after: S dy, S dmiss, dS u, with lanes of rows, then turned.
-    turn(turned, wide, dy, dvp, dvp);
+    turn(turned, wide, dy, ldy, dvp);
     if (c->delta) turn(turned + ROWS, wide, dmiss, dvp, dvp);
     memset(sides + dk * wide, 0, (dkp - dk) * wide * sizeof *sides);
-    product(sides, wide, w->state, dvp, 1, turned, wide, dk, wide, p->dv, 0);
+    asking_product(a, sides, wide, w->state, dvp, 1, turned, wide, dk, wide, p->dv, 0);
     turn_back(dq, dkp, sides, wide);
     times(dq, dq, w->decay, all);
     if (c->delta) {
         turn_back(as_query, dkp, sides + ROWS, wide);
         times(as_query, as_query, w->decay, all);
-    } else {
-        memset(as_query, 0, all * sizeof *as_query);
     }
-    product(sides, ROWS, back, dvp, 1, turned_u, ROWS, dk, ROWS, p->dv, 0);
+    asking_product(a, sides, ROWS, back, dvp, 1, turned_u, ROWS, dk, ROWS, p->dv, 0);
     turn_back(as_key, dkp, sides, ROWS);
+    const v16 sign = v16_set(c->delta ? -0.0f : 0.0f); // the delta rule's keeps its zeros' signs
     for (size_t i = 0; i < dkp; i += 16) {
         v16 rest = v16_set(1.0f); // from the row's end to the block's
         for (size_t t = n; t-- > 0;) {
             float *x = as_key + t * dkp + i;
-            v16_store(x, v16_mul(v16_load(x), rest));
+            v16_store(x, v16_madd(v16_load(x), rest, sign));
             rest = settled(v16_mul(rest, v16_load(w->alpha + t * dkp + i)));
         }
     }
     pairs_bwd(dq, as_query, as_key, dreads, danswers, w, c);
     if (p->gates && d->x->g) {
-        float *dg = scratch + l->dg;
-        gates_bwd(dg, dq, as_query, as_key, back, end, w, c);
-        for (size_t t = 0; t < n; t++) {
+        const int by_channel = p->gates == SMX_GATES_CHANNEL;
+        float *dg = by_channel ? d->x->g + (row * p->H + h) * dk : scratch + l->dg;
+        gates_bwd(dg, by_channel ? p->H * dk : dkp, dq, as_query, as_key, back, end, w, c);
+        for (size_t t = 0; t < n && !by_channel; t++) {
             const float *from = dg + t * dkp;
-            if (p->gates == SMX_GATES_CHANNEL)
-                V16_MAP(d->x->g + ((row + t) * p->H + h) * dk, dk, LOAD(from));
-            else if (p->gates == SMX_GATES_HEAD)
+            if (p->gates == SMX_GATES_HEAD)
                 d->x->g[(row + t) * p->H + h] = row_sum(from, dk);
             else
                 d->x->g[h] += row_sum(from, dk);
         }
     }
-    add_row(as_key, as_query, 1.0f, all); // k in both its roles
+    if (c->delta) add_row(as_key, as_query, 1.0f, all); // k in both its roles
     for (size_t t = 0; t < n; t++) {
         const size_t at = keys_at(p, row + t, h);
         store_keys(d->x->q + at, dq + t * dkp, p->scale, dk, p->shared && h);
         store_keys(d->x->k + at, as_key + t * dkp, 1.0f, dk, p->shared && h);
     }
+    ask(a, SIZE_MAX);
     fade(back, back, w->decay + (ROWS - 1) * dkp, l, dk);
     times(work, w->q, w->decay, all);
-    product(back, dvp, work, 1, dkp, dy, dvp, dk, dvp, ROWS, 1);
+    asking_product(a, back, dvp, work, 1, dkp, dy, ldy, dk, dvp, ROWS, 1);
     if (c->delta) {
         times(work, w->k, w->decay, all);
-        product(back, dvp, work, 1, dkp, dmiss, dvp, dk, dvp, ROWS, 1);
+        asking_product(a, back, dvp, work, 1, dkp, dmiss, dvp, dk, dvp, ROWS, 1);
     }
 }
 
@@ -623,22 +723,38 @@ static void backward(const gradients *d, const float *states, float *scratch, co
                 block w[STATE_BLOCKS];
                 for (size_t i = 0; i < blocks; i++)
                     w[i] = block_at(c, scratch, i, smx_min(ROWS, rows - i * ROWS));
-                memcpy(scratch + l->state, states + ((b * segments + segment) * p->H + h) * l->size,
-                       l->size * sizeof *states);
+                const float *kept = states + (b * segments + segment) * p->H * l->size;
+                w[0].state = kept + h * l->size;
+                const float *end = kept + (p->H + h) * l->size; // or, of the last segment, computed again
                 for (size_t i = 0; i < blocks; i++) {
-                    const size_t first = row + i * ROWS;
-                    if (h + 1 < p->H)
-                        fetch_block(c, first, h + 1, w[i].n);
-                    else if (segment > 0)
-                        fetch_block(c, first - STATE_SEGMENT, 0, ROWS);
-                    fetch(d->dy + (first * p->H + h) * p->dv, p->H * p->dv, w[i].n, p->dv);
-                    load_block(&w[i], c, scratch + l->work, row + i * ROWS, h);
-                    write_block(i + 1 < blocks ? w[i + 1].state : scratch + l->end, &w[i], c);
+                    const size_t first = row + i * ROWS, keys = keys_at(p, first, h);
+                    const size_t values = (first * p->H + h) * p->dv;
+                    wanted a = {0};
+                    want(&a, d->x->q + keys, keys_stride(p), w[i].n, p->dk);
+                    want(&a, d->x->k + keys, keys_stride(p), w[i].n, p->dk);
+                    want(&a, d->dy + values, p->H * p->dv, w[i].n, p->dv);
+                    want(&a, d->x->v + values, p->H * p->dv, w[i].n, p->dv);
+                    load_block(&w[i], c, scratch + l->work, first, h, &a);
+                    float *after = scratch + l->after + i * l->size;
+                    if (i + 1 < blocks || segment + 1 == segments) write_block(after, &w[i], c, &a);
+                    if (i + 1 < blocks)
+                        w[i + 1].state = after;
+                    else if (segment + 1 == segments)
+                        end = after;
+                    ask(&a, SIZE_MAX);
                 }
-                for (size_t i = blocks; i-- > 0;)
-                    block_bwd(d, &w[i], scratch + l->states + h * l->size,
-                              i + 1 < blocks ? w[i + 1].state : scratch + l->end, scratch, c, row + i * ROWS,
-                              h);
+                const size_t back = h + 1 < p->H ? 0 : 1, next = back ? 0 : h + 1; // segments; head
+                for (size_t i = blocks; i-- > 0; end = w[i].state) {
+                    const size_t first = row + i * ROWS;
+                    wanted a = {0};
+                    if (p->gates == SMX_GATES_CHANNEL && d->x->g)
+                        want(&a, d->x->g + (first * p->H + h) * p->dk, p->H * p->dk, w[i].n, p->dk);
+                    if (back <= segment) {
+                        want_block(&a, c, first - back * STATE_SEGMENT, next, back ? ROWS : w[i].n);
+                        want_state(&a, c, kept - back * p->H * l->size + next * l->size, i);
+                    }
+                    block_bwd(d, &w[i], scratch + l->states + h * l->size, end, scratch, c, first, h, &a);
+                }
             }
         for (size_t h = 0; h < p->H && d->dstart; h++)
             store_state(d->dstart + (b * p->H + h) * outer, scratch + l->states + h * l->size, c);

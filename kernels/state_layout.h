@@ -16,14 +16,13 @@ typedef struct {
     size_t late;           // [dk][rows]: k as it has decayed by the block's end
     size_t reads, answers; // [rows][rows]: q_t . k_s for s <= t and k_t . k_s for s < t, decayed
     size_t beta, miss, u;  // [rows]; [rows][dvp]: v minus what the state answers; beta times that
-    size_t state;          // before the block
     size_t block;          // all these
     // Behind the blocks
-    size_t end;                  // the state after the last one
     size_t work;                 // [rows][dkp]
-    size_t out;                  // [rows][dvp]: y, or its gradients
     size_t states;               // [H]: states that are carried (backward: their gradients)
-    size_t written, dmiss;       // backward only: gradients of u and, negative, of miss, [rows][dvp]
+    size_t after;                // backward only, as all below: states after each of the blocks
+    size_t dy;                   // [rows][dvp]
+    size_t written, dmiss;       // gradients of u and, negative, of miss, [rows][dvp]
     size_t turned;               // [dvp][2 rows]: dy and dmiss, transposed
     size_t turned_u;             // [dvp][rows]
     size_t dreads, danswers;     // [rows][rows]
@@ -50,14 +49,13 @@ static inline state_layout state_layout_of(const smx_state *p, int backward) {
     w.beta = at, at += rows;
     w.miss = at, at += rows * w.dvp;
     w.u = at, at += rows * w.dvp;
-    w.state = at, at += w.size;
     w.block = at;
     at *= backward ? STATE_BLOCKS : 1;
-    w.end = at, at += w.size;
     w.work = at, at += rows * w.dkp;
-    w.out = at, at += rows * w.dvp;
     w.states = at, at += p->H * w.size;
     if (backward) {
+        w.after = at, at += STATE_BLOCKS * w.size;
+        w.dy = at, at += rows * w.dvp;
         w.written = at, at += rows * w.dvp;
         w.dmiss = at, at += rows * w.dvp;
         w.turned = at, at += 2 * w.dvp * rows;

@@ -12,23 +12,25 @@
 // Round to the nearest integer by adding 1.5 * 2^23: valid for |x| < 2^22, needs round-to-nearest.
 #define SMX_ROUND_MAGIC 12582912.0f
 
-// e^(c - k ln 2) on |c - k ln 2| <= 0.347, k = c / ln 2 to the nearest integer;
-// *magic is k + SMX_ROUND_MAGIC.
-SMX_INLINE vf exp_of_rest(vf c, vf *magic) {
-    *magic = c * vf_set(1.44269504f) + vf_set(SMX_ROUND_MAGIC);
-    const vf k = *magic - vf_set(SMX_ROUND_MAGIC);
+// Of each of n registers c, e^(c - k ln 2) on |c - k ln 2| <= 0.347, k = c / ln 2 to the nearest integer;
+// magic is k + SMX_ROUND_MAGIC. They go in step: chains this long, one after the other, fill the queue in
+// which a processor looks for what can be done meanwhile.
+#define SMX_STEP SMX_UNROLL for (int j = 0; j < n; j++)
+SMX_INLINE void exps_of_rest(vf *c, vf *magic, const int n) {
+    vf high[4], low[4], r[4], p[4];
+    SMX_STEP magic[j] = c[j] * vf_set(1.44269504f) + vf_set(SMX_ROUND_MAGIC);
+    SMX_STEP p[j] = magic[j] - vf_set(SMX_ROUND_MAGIC);
     // ln 2 = 0.693145751953125 (exact in 14 bits) + 1.42860677e-6
-    vf high = c - k * vf_set(0.693145751953125f); // exact
-    vf low = k * vf_set(1.42860677e-6f);
-    vf r = high - low;
+    SMX_STEP high[j] = c[j] - p[j] * vf_set(0.693145751953125f); // exact
+    SMX_STEP low[j] = p[j] * vf_set(1.42860677e-6f);
+    SMX_STEP r[j] = high[j] - low[j];
     // (e^r - 1 - r) / r^2: minimax, 3e-9 of e^r
-    vf p = vf_set(0.00138144334f);
-    p = p * r + vf_set(0.00836879668f);
-    p = p * r + vf_set(0.0416683958f);
-    p = p * r + vf_set(0.1666652f);
-    p = p * r + vf_set(0.499999934f);
+    SMX_STEP p[j] = vf_set(0.00138144334f) * r[j] + vf_set(0.00836879668f);
+    SMX_STEP p[j] = p[j] * r[j] + vf_set(0.0416683958f);
+    SMX_STEP p[j] = p[j] * r[j] + vf_set(0.1666652f);
+    SMX_STEP p[j] = p[j] * r[j] + vf_set(0.499999934f);
     // low joins the small term: r's own rounding is not seen
-    return (high + ((p * r) * r - low)) + vf_set(1.0f);
+    SMX_STEP c[j] = (high[j] + ((p[j] * r[j]) * r[j] - low[j])) + vf_set(1.0f);
 }
 
 // exp(x): 0.95 ULP for -87.33 <= x <= 88.72; +inf above; 0 below (results under FLT_MIN are flushed on
@@ -37,7 +39,8 @@ SMX_INLINE vf exp_of_rest(vf c, vf *magic) {
 #define SMX_EXP_CEILING 88.72283f
 SMX_INLINE vf vf_exp(vf x) {
     const vf lo = vf_set(SMX_EXP_FLOOR), hi = vf_set(SMX_EXP_CEILING);
-    vf magic, p = exp_of_rest(vf_min(vf_max(x, lo), hi), &magic); // NaN falls to lo; restored below
+    vf magic, p = vf_min(vf_max(x, lo), hi); // NaN falls to lo; restored below
+    exps_of_rest(&p, &magic, 1);
     // 2^k in two factors, since k = 128 occurs
     vi n = vf_bits(magic) - vi_set(0x4B400000), half = n >> 1;
     vf y = p * vi_float(vi_shl(half + vi_set(127), 23)) * vi_float(vi_shl(n - half + vi_set(127), 23));
@@ -46,19 +49,31 @@ SMX_INLINE vf vf_exp(vf x) {
     return vf_select(vf_eq(x, x), y, x);
 }
 
-// The same in two thirds of the work for SMX_EXP_FLOOR <= c <= SMX_EXP_CEILING,
+// The same of n registers in two thirds of the work for SMX_EXP_FLOOR <= c <= SMX_EXP_CEILING,
 // but +inf from 88.37 on. NaN stays NaN.
-SMX_INLINE vf exp_between(vf c) {
-    vf magic, p = exp_of_rest(c, &magic);
+SMX_INLINE void exps_between(vf *c, const int n) {
+    vf magic[4];
+    exps_of_rest(c, magic, n);
     // 2^k: the shift drops the magic (and is last: above the range a sum of what it leaves would overflow);
     // k = 128 gives inf
-    return p * vi_float(vi_shl(vf_bits(magic) + vi_set(127), 23));
+    SMX_STEP c[j] = c[j] * vi_float(vi_shl(vf_bits(magic[j]) + vi_set(127), 23));
+}
+SMX_INLINE vf exp_between(vf c) {
+    exps_between(&c, 1);
+    return c;
 }
 // exp(x) for x <= 88: the same bits down to `floor` >= SMX_EXP_FLOOR, 0 below;
 // anything above 88. NaN stays NaN.
+SMX_INLINE void vf_exps_down(vf *x, float floor, const int n) {
+    const vf lo = vf_set(floor);
+    vf y[4];
+    SMX_STEP y[j] = vf_max(lo, x[j]); // the second operand where one is NaN
+    exps_between(y, n);
+    SMX_STEP x[j] = vf_select(vf_lt(x[j], lo), vf_set(0.0f), y[j]);
+}
 SMX_INLINE vf vf_exp_down(vf x, float floor) {
-    const vf lo = vf_set(floor); // vf_max: the second operand where one is NaN
-    return vf_select(vf_lt(x, lo), vf_set(0.0f), exp_between(vf_max(lo, x)));
+    vf_exps_down(&x, floor, 1);
+    return x;
 }
 
 // log(x): 0.85 ULP for every positive float, denormals included; log(0) = -inf, log(<0) = NaN, log(inf) =
@@ -163,5 +178,22 @@ SMX_LARGE v16 v16_softmax_exp(v16 a) {
     SMX_EACH a.r[r] = vf_exp_down(a.r[r], -41.5f);
     return a;
 }
+
+// The same of SMX_EXPS groups, four registers that go in step.
+#if SMX_W > 4
+enum { SMX_EXPS = SMX_W / 4 };
+SMX_INLINE void exps_in_step(v16 *x, float floor) {
+    vf y[4];
+    SMX_UNROLL for (int j = 0; j < 4; j++) y[j] = x[j / SMX_R].r[j % SMX_R];
+    vf_exps_down(y, floor, 4);
+    SMX_UNROLL for (int j = 0; j < 4; j++) x[j / SMX_R].r[j % SMX_R] = y[j];
+}
+SMX_INLINE void v16_exps_down(v16 *x) { exps_in_step(x, SMX_EXP_FLOOR); }
+SMX_INLINE void v16_softmax_exps(v16 *x) { exps_in_step(x, -41.5f); }
+#else
+enum { SMX_EXPS = 1 };
+SMX_INLINE void v16_exps_down(v16 *x) { *x = v16_exp_down(*x); }
+SMX_INLINE void v16_softmax_exps(v16 *x) { *x = v16_softmax_exp(*x); }
+#endif
 
 #endif
