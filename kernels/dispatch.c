@@ -103,6 +103,7 @@ static int has_avx512(void) {
 #endif
 #ifdef SMX_HAVE_zen4 // family 25 is Zen 3, without AVX-512, and Zen 4
 static int is_zen4(void) { return __builtin_cpu_is("amdfam19h") && has_avx512(); }
+static int could_be_zen4(void) { return has_avx512() && !is_zen4(); } // who asks for it by name
 #endif
 #endif
 
@@ -134,6 +135,9 @@ static const choice choices[] = {
 #endif
 #ifdef SMX_HAVE_avx512
     {&table_avx512, FUSED_avx512, has_avx512},
+#endif
+#ifdef SMX_HAVE_zen4
+    {&table_zen4, FUSED_avx512, could_be_zen4},
 #endif
 #ifdef SMX_HAVE_avx2
     {&table_avx2, FUSED_avx2, has_avx2},

@@ -52,7 +52,7 @@ for (const [compiler, program] of [
     test(`${compiler}, ${all.at(-1)}, two threads`, () =>
         compare(native(program, all.at(-1), '--threads', '2')));
     if (process.arch === 'x64')
-        for (const isa of ['avx2', 'avx512'])
+        for (const isa of ['avx2', 'avx512', 'zen4'])
             if (!all.includes(isa))
                 test(`${compiler}, ${isa}`, { skip: `this machine has no ${isa}` }, () => {});
 }
