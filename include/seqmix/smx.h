@@ -45,8 +45,8 @@ enum {
 
 // ---- Instruction sets -----------------------------------------------------------------------------------
 // One of "scalar", "sse2", "avx2", "avx512", "zen4" (those of avx512, products in 256 bits: the best on AMD's
-// Zen 4, to be had wherever avx512 is), "neon", "wasm". The best that machine and system support is chosen at the first call; the environment
-// variable SMX_ISA forces one.
+// Zen 4, to be had wherever avx512 is), "neon", "wasm". The best that machine and system support is chosen at
+// the first call; the environment variable SMX_ISA forces one.
 const char *smx_isa(void);
 // Choose by name; returns 0, or -1 when that one is unknown, not built in, or not supported here (then
 // nothing changes). Not to be called while kernels run.
