@@ -6,7 +6,7 @@
 // Masked pooling of window P, h = (P-1)/2 (docs/MECHANISMS.md#las): column c <= i - h meets the mean of v
 // over its whole window, which ends by row i. The last h columns see less of theirs: with u_r = (1/P) sum of
 // p_c over the near c <= min(i, r + h), they add sum u_r v_r over r <= i. Sums run from the edges, so that
-// nothing is subtracted and no later row is touched.
+// nothing is subtracted and no later row is touched. Longer than 400 lines: one row alone has its own loops.
 #include "attention_rows.h"
 
 // Beside the inner loops: in a module that is downloaded as small as they can be, and once.
@@ -161,27 +161,41 @@ BESIDE void keep_rows(float *keys, const float *k, size_t stride, size_t i, size
         for (size_t c = 0; c < d; c++)
             keys[t / KEPT_ROWS * KEPT_ROWS * d + c * KEPT_ROWS + t % KEPT_ROWS] = k[(t - i) * stride + c];
 }
+#if !defined(__wasm__)
+enum { SIDE = 4 }; // panels of keys, or blocks of a sum of values, that go side by side
+// s of one row and the keys of `panels` panels
+SMX_INLINE void panel_products(float *s, const float *q, const float *keys, size_t d, const size_t panels) {
+    v16 sum[SIDE][2];
+    SMX_UNROLL for (size_t b = 0; b < panels; b++) sum[b][0] = sum[b][1] = v16_set(0.0f);
+    for (size_t c = 0; c < d; c++) {
+        const v16 x = v16_set(q[c]);
+        SMX_UNROLL for (size_t b = 0; b < panels; b++) {
+            const float *k = keys + b * KEPT_ROWS * d + c * KEPT_ROWS;
+            sum[b][0] = v16_madd(x, v16_load(k), sum[b][0]);
+            sum[b][1] = v16_madd(x, v16_load(k + 16), sum[b][1]);
+        }
+    }
+    SMX_UNROLL for (size_t b = 0; b < panels; b++) {
+        v16_store(s + b * KEPT_ROWS, sum[b][0]);
+        v16_store(s + b * KEPT_ROWS + 16, sum[b][1]);
+    }
+}
+#endif
 // s [rows] of columns lo..end - 1. One row alone waits for each of its additions: panels go side by side.
 BESIDE void kept_products(const head_scratch *w, const float *keys, size_t rows, size_t lo, size_t end) {
     const size_t d = w->d;
     size_t j = lo;
 #if !defined(__wasm__)
-    enum { SIDE = 4 };
-    for (; rows == 1 && d <= SMX_KC && j + SIDE * KEPT_ROWS <= end; j += SIDE * KEPT_ROWS) {
-        v16 sum[SIDE][2];
-        for (size_t b = 0; b < SIDE; b++) sum[b][0] = sum[b][1] = v16_set(0.0f);
-        for (size_t c = 0; c < d; c++) {
-            const v16 q = v16_set(w->q[c]);
-            SMX_UNROLL for (size_t b = 0; b < SIDE; b++) {
-                const float *k = keys + (j + b * KEPT_ROWS) * d + c * KEPT_ROWS;
-                sum[b][0] = v16_madd(q, v16_load(k), sum[b][0]);
-                sum[b][1] = v16_madd(q, v16_load(k + 16), sum[b][1]);
-            }
-        }
-        for (size_t b = 0; b < SIDE; b++) {
-            v16_store(w->s + j - lo + b * KEPT_ROWS, sum[b][0]);
-            v16_store(w->s + j - lo + b * KEPT_ROWS + 16, sum[b][1]);
-        }
+    for (; rows == 1 && d <= SMX_KC && j < end; j += SIDE * KEPT_ROWS) {
+        const size_t left = (end - j + KEPT_ROWS - 1) / KEPT_ROWS;
+        if (left >= 4)
+            panel_products(w->s + j - lo, w->q, keys + j * d, d, 4);
+        else if (left == 3)
+            panel_products(w->s + j - lo, w->q, keys + j * d, d, 3);
+        else if (left == 2)
+            panel_products(w->s + j - lo, w->q, keys + j * d, d, 2);
+        else
+            panel_products(w->s + j - lo, w->q, keys + j * d, d, 1);
     }
 #endif
     for (; j < end; j += KEPT_ROWS)
@@ -207,7 +221,6 @@ SMX_INLINE void weigh_side_by_side(v16 *sum, const float *s, const float *v, siz
 BESIDE void weigh_values(float *o, const head_scratch *w, const float *values, size_t rows, size_t n) {
     const size_t dp = w->dp;
 #if !defined(__wasm__)
-    enum { SIDE = 4 };
     if (rows == 1 && n > SMX_KC) {
         for (size_t c = 0; c < dp; c += 16)
             for (size_t k0 = 0; k0 < n; k0 += SIDE * SMX_KC) {
