@@ -16,7 +16,7 @@ export const PROOFS =
     2_200 + // MAD, state tracking, induction heads
     3_000 + // states
     4_300 + // windows, LSTM, GRU, Taylor features: kernels and oracle; stacks
-    5_900 + // the kernels row by row, also at the cost of a row; LSTM's panels
+    6_300 + // the kernels row by row, also at the cost of a row; LSTM's panels, exponentials in step
     3_600 + // dropout, batch norm, both directions: the oracle; a lesson
     10_600 + // a mixer's text as steps, and its check in double
     1_200; // CAT's Proposition 1 (C) as a construction; what is said of a text that a paper's reader types
