@@ -3,8 +3,8 @@
 # what it must.
 # (emcc from Debian finds its JavaScript in /usr/share/nodejs; elsewhere the variable changes nothing.)
 EMCC := NODE_PATH=$${NODE_PATH:-/usr/share/nodejs} emcc
-# emcc is a Python program that asks its clang for a version and then runs it, 0.3 s for each of four hundred
-# files: what it would say to clang is asked once, when the first of them is compiled.
+# emcc is a Python program that asks its clang for a version and then runs it, half of the time that its
+# four hundred files took: what it would say to clang is asked once, when the first of them is compiled.
 # (Debian's is clang-14.)
 WASM_CLANG = $(shell em-config LLVM_ROOT)/clang$(patsubst %,-%,$(filter-out None,$(shell em-config CLANG_ADD_VERSION 2>/dev/null)))
 WASM_CC = $(eval WASM_CC := $(WASM_CLANG) $(shell $(EMCC) --cflags))$(WASM_CC)
