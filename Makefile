@@ -49,7 +49,7 @@ FLAGS_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width
 FUSED := $(if $(filter x86_64,$(MACHINE)),avx2fma avx512fma)
 HAVE := $(patsubst %,-DSMX_HAVE_%,$(ISAS) $(FUSED))
 # (at -O1, under sanitizers, gcc fuses only so)
-FUSE := -mfma -ffp-contract=fast $(if $(SAN),$(if $(findstring clang,$(CC)),,-fexpensive-optimizations))
+FUSE := -DSMX_FUSED -mfma -ffp-contract=fast $(if $(SAN),$(if $(findstring clang,$(CC)),,-fexpensive-optimizations))
 FLAGS_avx2fma := $(FLAGS_avx2) $(FUSE)
 FLAGS_avx512fma := $(FLAGS_avx512) $(FUSE)
 

@@ -75,19 +75,6 @@ typedef struct {
 #include "dispatch_table.h"
 #endif
 
-// AMD's Zen 4 computes 512 bits in two halves. Products of matrices are faster there in registers of 256 bits
-// (tile_narrow.h), most else slower: it has the same kernels, whose products ask for its name
-// (docs/PERFORMANCE.md; `seqmix bench --variants`).
-#ifdef SMX_HAVE_avx512
-#define SMX_HAVE_zen4
-#define SMX_KERNEL(result, kernel, parameters, arguments) .kernel = smx_##kernel##_avx512,
-static const kernel_table table_zen4 = {
-#include "kernels.def"
-    .name = "zen4",
-};
-#undef SMX_KERNEL
-#endif
-
 #if defined(SMX_HAVE_sse2) || defined(SMX_HAVE_neon) || defined(SMX_HAVE_wasm) || defined(SMX_HAVE_scalar)
 static int always(void) { return 1; }
 #endif
@@ -100,8 +87,9 @@ static int has_avx512(void) {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
 }
-#endif
-#ifdef SMX_HAVE_zen4 // family 25 is Zen 3, without AVX-512, and Zen 4
+// AMD's Zen 4 computes 512 bits in two halves. Products of matrices are faster there in registers of 256 bits
+// (tile_narrow.h), most else slower: it has the same kernels, with the narrow product
+// (docs/PERFORMANCE.md; `seqmix bench --variants`). Family 25 is Zen 3, without AVX-512, and Zen 4.
 static int is_zen4(void) { return __builtin_cpu_is("amdfam19h") && has_avx512(); }
 static int could_be_zen4(void) { return has_avx512() && !is_zen4(); } // who asks for it by name
 #endif
@@ -126,46 +114,44 @@ static int could_be_zen4(void) { return has_avx512() && !is_zen4(); } // who ask
 
 // Best first.
 typedef struct {
+    const char *name;
     const kernel_table *table, *fused;
     int (*usable)(void);
+    int narrow; // tile_narrow.h: products in registers of 256 bits
 } choice;
 static const choice choices[] = {
-#ifdef SMX_HAVE_zen4
-    {&table_zen4, FUSED_avx512, is_zen4},
-#endif
 #ifdef SMX_HAVE_avx512
-    {&table_avx512, FUSED_avx512, has_avx512},
-#endif
-#ifdef SMX_HAVE_zen4
-    {&table_zen4, FUSED_avx512, could_be_zen4},
+    {"zen4", &table_avx512, FUSED_avx512, is_zen4, 1},
+    {"avx512", &table_avx512, FUSED_avx512, has_avx512, 0},
+    {"zen4", &table_avx512, FUSED_avx512, could_be_zen4, 1},
 #endif
 #ifdef SMX_HAVE_avx2
-    {&table_avx2, FUSED_avx2, has_avx2},
+    {"avx2", &table_avx2, FUSED_avx2, has_avx2, 0},
 #endif
 #ifdef SMX_HAVE_sse2
-    {&table_sse2, NULL, always},
+    {"sse2", &table_sse2, NULL, always, 0},
 #endif
 #ifdef SMX_HAVE_neon
-    {&table_neon, NULL, always},
+    {"neon", &table_neon, NULL, always, 0},
 #endif
 #ifdef SMX_HAVE_wasm
-    {&table_wasm, FUSED_wasm, always},
+    {"wasm", &table_wasm, FUSED_wasm, always, 0},
 #endif
 #ifdef SMX_HAVE_scalar
-    {&table_scalar, NULL, always},
+    {"scalar", &table_scalar, NULL, always, 0},
 #endif
 };
 enum { N_CHOICES = sizeof choices / sizeof *choices };
 
 static const choice *_Atomic chosen;            // constants: whoever reads it needs no order beside it
-_Atomic int smx_private_narrow;                 // tile_narrow.h: products in registers of 256 bits
+_Atomic int smx_private_narrow;                 // choice.narrow of what is chosen
 static _Thread_local const kernel_table *fused; // this thread's, while it is in fast mode
 
 int smx_isa_choose(const char *name) {
     for (size_t i = 0; name && i < N_CHOICES; i++)
-        if (!strcmp(choices[i].table->name, name) && choices[i].usable()) {
+        if (!strcmp(choices[i].name, name) && choices[i].usable()) {
             atomic_store_explicit(&chosen, &choices[i], memory_order_relaxed);
-            atomic_store_explicit(&smx_private_narrow, !strcmp(name, "zen4"), memory_order_relaxed);
+            atomic_store_explicit(&smx_private_narrow, choices[i].narrow, memory_order_relaxed);
             return 0;
         }
     return -1;
@@ -173,7 +159,7 @@ int smx_isa_choose(const char *name) {
 
 const char *smx_isa_name(size_t i) {
     for (size_t c = 0; c < N_CHOICES; c++)
-        if (choices[c].usable() && i-- == 0) return choices[c].table->name;
+        if (choices[c].usable() && i-- == 0) return choices[c].name;
     return NULL;
 }
 
@@ -189,7 +175,7 @@ static const choice *selected(void) {
 }
 static const kernel_table *kernels(void) { return fused ? fused : selected()->table; }
 
-const char *smx_isa(void) { return selected()->table->name; }
+const char *smx_isa(void) { return selected()->name; }
 
 static const kernel_table *fused_of(const choice *c) {
 #ifdef SMX_X86

@@ -223,7 +223,7 @@ static void backward(float *restrict dz, float *restrict du, float *restrict dbi
             const size_t row = b * L + t;
             const float *keep = saved + row * kept, *first = start ? start + b * S : zeros;
             const size_t later = b + AHEAD < B ? row + AHEAD * L : (b + AHEAD - B) * L + t - 1;
-            if (ahead && later - 1 < B * L) { // of the row before as well
+            if (ahead && later - 1 < B * L - 1) { // of the row before as well
                 ask(saved + later * kept - E, kept);
                 ask(dy + later * E, E);
                 ask(dz + later * G, G);

@@ -6,7 +6,7 @@
 
 #include "tile.h"
 
-#if SMX_W == 16 && !defined(SMX_ONLY) && !defined(__FMA__)
+#if SMX_W == 16 && !defined(SMX_ONLY) && !defined(SMX_FUSED)
 #define SMX_NARROW
 extern _Atomic int smx_private_narrow;
 

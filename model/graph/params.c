@@ -97,7 +97,7 @@ int params_create(params *p, uint64_t seed, smx_error *error) {
         total += (p->list[i]->n + 15) / 16 * 16;
     }
     p->sealed = 1;
-    p->memory = total > GRAPH_MOST ? NULL : calloc(4 * (size_t)total + 32, sizeof *p->data);
+    p->memory = total > GRAPH_MOST ? NULL : calloc(4 * (size_t)total * sizeof *p->data + SMX_ALIGN, 1);
     if (!p->memory) return error_say(error, "out of memory for %llu weights", (unsigned long long)total);
     p->total = (size_t)total;
     p->data = aligned(p->memory);

@@ -108,14 +108,15 @@ const filled = (tokens: readonly number[]): number[] =>
 /** The taps as they are; null: as they were learnt. */
 export const hand = signal<readonly number[] | null>(null);
 export const learnt = signal<readonly number[] | null>(null);
-const editsNow = (): Edits => (hand.value ? { [FILTER]: hand.value } : {});
 
 // ---- Asking -----------------------------------------------------------------------------------------------
 
 export interface Told {
     /** The line as each model sees it now, with its attention map. */
     look: Look;
-    /** Held-out share of right answers with the filter as it is in hand. */
+    /** The taps that were in hand, of which `look` and `share` tell; null: as they were learnt. */
+    hand: readonly number[] | null;
+    /** Held-out share of right answers with these. */
     share: number | undefined;
 }
 export const told = signal<Partial<Record<Kind, Told>>>({});
@@ -201,13 +202,13 @@ function latest(body: () => Promise<void>): () => void {
     };
 }
 async function follow(kind: Kind): Promise<void> {
-    const edits = kind === 'keys' ? editsNow() : {};
+    const held = kind === 'keys' ? hand.value : null;
+    const edits: Edits = held ? { [FILTER]: held } : {};
     const look = await ask(kind, line.value, edits);
     if (!look) return;
-    const still = Object.keys(edits).length > 0;
-    const share = still ? (await tryAt(kind, HELD_OUT, '', edits))?.accuracy : undefined;
-    told.value = { ...told.value, [kind]: { look, share } };
-    if (kind === 'keys' && !still)
+    const share = held ? (await tryAt(kind, HELD_OUT, '', edits))?.accuracy : undefined;
+    told.value = { ...told.value, [kind]: { look, hand: held, share } };
+    if (kind === 'keys' && !held)
         learnt.value = [...(look.tensors.find(({ name }) => name === FILTER)?.data ?? [])];
 }
 

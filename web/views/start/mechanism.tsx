@@ -141,7 +141,7 @@ export function Hands({ children }: StepProps) {
                             {rightOf(tokens, now.look)} of {PAIRS}
                         </Live>{' '}
                         right here, <Live>{share(right)}</Live> over held-out lines.{' '}
-                        {hand.value === null
+                        {now.hand === null
                             ? isTrained('keys')
                                 ? 'This is the filter that it learnt.'
                                 : 'It is still learning.'
@@ -223,7 +223,7 @@ export function Answer({ children }: StepProps) {
         [
             1,
             'Remember',
-            hand.value
+            told.value.keys?.hand
                 ? 'What each label takes in is in your hands.'
                 : `Each label takes in the one before it: the label of ${value} now says ${key}.`,
         ],
