@@ -396,11 +396,11 @@ test('a short checkpoint that asks for giant weights is refused at once', () => 
     bytes.writeBigUInt64LE(BigInt(header.length));
     bytes.write(header, 8);
     writeFileSync(file('giant'), bytes);
-    const started = performance.now();
-    const { status, stderr } = seqmix('eval', file('giant'));
+    // (Five seconds of a processor, whatever else the machine is at; past them the system ends it.)
+    const limited = ['-c', 'ulimit -t 5; exec build/seqmix eval "$0"', file('giant')];
+    const { status, stderr } = spawnSync('sh', limited, { encoding: 'utf8' });
     assert.equal(status, 2);
     assert.match(stderr, /tensor \S+ is missing: it must be F32 with \d+ numbers/);
-    assert.ok(performance.now() - started < 5000);
 });
 
 test('Ctrl-C keeps what was learnt', async () => {
@@ -762,7 +762,7 @@ test('targets that are all the same have no R^2: 0, and no broken JSON', () => {
     assert.equal(JSON.parse(stdout.trim().split('\n').at(-1)).r2, 0);
 });
 
-test('a second Ctrl-C ends a long evaluation', { timeout: 60000 }, async () => {
+test('a second Ctrl-C ends a long evaluation', { timeout: 600000 }, async () => {
     const saved = file('before');
     const child = spawn('build/seqmix', [
         'train',
@@ -776,7 +776,12 @@ test('a second Ctrl-C ends a long evaluation', { timeout: 60000 }, async () => {
     const pause = () => new Promise((resolve) => setTimeout(resolve, 100));
     while (!existsSync(saved)) await pause(); // then it evaluates
     child.kill('SIGINT');
-    await pause();
+    // (Two that wait together would be one: where it can be known, the first has been heard.)
+    const unheard = () =>
+        existsSync('/proc/self/status') &&
+        /^ShdPnd:.*[2367abef]$/m.test(readFileSync(`/proc/${child.pid}/status`, 'latin1'));
+    do await pause();
+    while (unheard());
     assert.equal(child.exitCode ?? child.signalCode, null);
     child.kill('SIGINT');
     assert.equal(await ended, 'SIGINT');

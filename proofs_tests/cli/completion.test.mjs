@@ -9,7 +9,7 @@ import { after, test } from 'node:test';
 
 const program = resolve(process.env.SEQMIX ?? 'build/seqmix');
 function run(command, ...args) {
-    const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8', timeout: 60000 });
+    const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8', timeout: 600000 });
     assert.ok(!error, String(error));
     assert.equal(status, 0, `${command} ${args[0]}: ${stderr}`);
     return stdout;

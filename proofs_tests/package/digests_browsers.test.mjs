@@ -21,7 +21,7 @@ async function ofPuppeteer(name, folder) {
         async found(file) {
             const page = await browser.newPage();
             await page.goto(address + file);
-            await page.waitForFunction('globalThis.found', { timeout: 120_000, polling: 100 });
+            await page.waitForFunction('globalThis.found', { timeout: 600_000, polling: 100 });
             const found = await page.evaluate('globalThis.found');
             await page.close();
             return found;
@@ -59,7 +59,7 @@ try {
 </script>`;
 
 for (const { name, why, start } of BROWSERS)
-    test(`${name}, both modules`, { skip: why ?? false, timeout: 240_000 }, async (t) => {
+    test(`${name}, both modules`, { skip: why ?? false, timeout: 1_200_000 }, async (t) => {
         const folder = await mkdtemp(join(tmpdir(), 'seqmix-digests-'));
         let browser;
         try {
