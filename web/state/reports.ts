@@ -27,10 +27,9 @@ function take(report: Report): void {
     member.history.add(report);
     const { solved } = member.history;
 
-    const now = performance.now();
     const rate = rates.get(report.id);
-    if (rate && before.status === 'going') rate.add(now, report.step);
-    else rates.set(report.id, new Rate(now, report.step));
+    if (rate && before.status === 'going') rate.add(report.at, report.step);
+    else rates.set(report.id, new Rate(report.at, report.step));
     const still = report.step > 0 ? 'paused' : 'ready';
     const status: Status = report.state === 'still' ? still : STATUS[report.state];
     member.live.value = {

@@ -112,7 +112,8 @@ export const learnt = signal<readonly number[] | null>(null);
 // ---- Asking -----------------------------------------------------------------------------------------------
 
 export interface Told {
-    /** The line as each model sees it now, with its attention map. */
+    /** The line that was asked, and how the model saw it, with its attention map. */
+    line: readonly number[];
     look: Look;
     /** The taps that were in hand, of which `look` and `share` tell; null: as they were learnt. */
     hand: readonly number[] | null;
@@ -152,6 +153,7 @@ const CHOOSER = ['block0.mixer.hyper_w2', 'block0.mixer.hyper_b2'] as const; // 
 
 /** The line through Focus, its gaps left as they are: it was trained with them, and filters them too. */
 export interface Choice {
+    line: readonly number[];
     /** As for the line without gaps. */
     look: Look;
     /** The two coefficients of each token's filter, [token][channel][2]. */
@@ -161,6 +163,7 @@ export interface Choice {
 }
 export async function choice(edits: Edits = {}): Promise<Choice | null> {
     const tokens = whole.value;
+    const asked = line.value;
     const seen = await askWhole('focus', tokens, edits);
     const found = seen?.tensors.find(({ name }) => name === THETA);
     const last = seen?.tensors.find(({ name }) => name === CHOOSER[0]);
@@ -175,6 +178,7 @@ export async function choice(edits: Edits = {}): Promise<Choice | null> {
     const bias = mean.map((value, n) => Math.atanh(n % 2 ? value : value / (1 + mean[n + 1]!)));
     const predicted = Int32Array.from(places, (i) => seen.sample.predicted![i]!);
     return {
+        line: asked,
         look: { ...seen, sample: { ...seen.sample, predicted } },
         theta,
         still: { [CHOOSER[0]]: Array.from(last.data, () => 0), [CHOOSER[1]]: bias },
@@ -204,10 +208,11 @@ function latest(body: () => Promise<void>): () => void {
 async function follow(kind: Kind): Promise<void> {
     const held = kind === 'keys' ? hand.value : null;
     const edits: Edits = held ? { [FILTER]: held } : {};
-    const look = await ask(kind, line.value, edits);
+    const asked = line.value;
+    const look = await ask(kind, asked, edits);
     if (!look) return;
     const share = held ? (await tryAt(kind, HELD_OUT, '', edits))?.accuracy : undefined;
-    told.value = { ...told.value, [kind]: { look, hand: held, share } };
+    told.value = { ...told.value, [kind]: { line: asked, look, hand: held, share } };
     if (kind === 'keys' && !held)
         learnt.value = [...(look.tensors.find(({ name }) => name === FILTER)?.data ?? [])];
 }

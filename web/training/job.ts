@@ -130,6 +130,7 @@ export function reportOf(job: Job, going: boolean): Report {
     const state = job.fault !== null ? 'failed' : step >= job.steps ? 'done' : going ? 'going' : 'still';
     const report: Report = {
         id: job.id,
+        at: performance.now(),
         step,
         from: job.base + job.reported,
         losses,

@@ -3,6 +3,7 @@
 import * as Comlink from 'comlink';
 import type { Evaluation, Lab, TableSummary } from '../../wasm/loader/seqmix.ts';
 import type {
+    Confusion,
     Edits,
     Look,
     Opened,
@@ -171,7 +172,7 @@ export class Pool {
     async recite(id: number, index: number): Promise<Recited | { problem: Problem } | null> {
         return (await this.#seat(id)?.host.recite(id, index)) ?? null;
     }
-    async confusion(id: number, count: number): Promise<number[][] | null> {
+    async confusion(id: number, count: number): Promise<Confusion | null> {
         return (await this.#seat(id)?.host.confusion(id, count)) ?? null;
     }
     /** What is in a table, read in a worker. */

@@ -66,6 +66,8 @@ export interface LengthPoint {
 /** What happened to one run since its last report. */
 export interface Report {
     id: number;
+    /** When, by the worker's clock (milliseconds): a busy page hears of it late. */
+    at: number;
     step: number;
     /** Losses of the steps since the last report, the first of them step number `from` + 1. */
     from: number;
@@ -129,6 +131,11 @@ export interface Recited extends Remembered {
     answers: number[];
     /** -1: nothing is asked there. */
     targets: number[];
+}
+/** How often each class was taken for which ([shown][answered]), and the run's step then. */
+export interface Confusion {
+    counts: number[][];
+    step: number;
 }
 /** One image through the eyes of a run. */
 export interface Seen {

@@ -13,6 +13,7 @@ import {
 import { evaluate, jobOf, problemOf, reportOf, stepsBehind, tryNextLength, type Job } from './job.ts';
 import { EVALUATE_EVERY, LENGTH_SHARE, REPORT_EVERY, SLICE } from './protocol.ts';
 import type {
+    Confusion,
     Edits,
     Look,
     Opened,
@@ -189,10 +190,11 @@ export class Host {
         }
     }
     /** How often row was wanted and column answered, over so many held-out sequences. */
-    confusion(id: number, count: number): number[][] | null {
+    confusion(id: number, count: number): Confusion | null {
         const run = this.#jobs.get(id)?.run;
         run?.evaluate({ count });
-        return run?.confusion() ?? null;
+        const counts = run?.confusion();
+        return run && counts ? { counts, step: run.metrics.step } : null;
     }
     close(id: number): void {
         const job = this.#jobs.get(id);

@@ -19,11 +19,17 @@ function tokensOf(input: string, text: boolean): number[] | null {
     return words.every((word) => /^\d{1,7}$/.test(word)) ? words.map(Number).slice(0, MOST) : null;
 }
 
+/** What was asked, and what each run made of it. */
+interface Answers {
+    tokens: readonly number[];
+    by: readonly (readonly [Entry, Look | string])[];
+}
+
 export function Asking({ now, entry }: { now: Look; entry: Entry }) {
     const { values } = entry;
     const text = isText(values);
     const [input, setInput] = useState<string | null>(null);
-    const [answers, setAnswers] = useState<readonly (readonly [Entry, Look | string])[]>([]);
+    const [answers, setAnswers] = useState<Answers | null>(null);
     const tokens = input === null ? null : tokensOf(input, text);
     const rivals = runs.value.filter((other) => other.values['task'] === values['task']);
     const step = entry.live.value.step;
@@ -31,14 +37,15 @@ export function Asking({ now, entry }: { now: Look; entry: Entry }) {
     useEffect(() => {
         if (!tokens?.length) {
             typed.value = null;
-            return setAnswers([]);
+            return setAnswers(null);
         }
         let gone = false;
         void Promise.all(rivals.map((other) => answersOf(other, tokens))).then((told) => {
             if (gone) return;
             // What this run refuses is said in the table; what is shown stays.
             typed.value = 'sample' in told[rivals.indexOf(entry)]! ? tokens : null;
-            setAnswers(told.map((one, i) => [rivals[i]!, 'sample' in one ? one : one.message] as const));
+            const by = told.map((one, i) => [rivals[i]!, 'sample' in one ? one : one.message] as const);
+            setAnswers({ tokens, by });
         });
         return () => {
             gone = true;
@@ -69,23 +76,23 @@ export function Asking({ now, entry }: { now: Look; entry: Entry }) {
                     Tokens are whole numbers with spaces between.
                 </p>
             )}
-            {tokens && answers.length > 0 && (
+            {tokens && answers && (
                 <div class="scroll" tabIndex={0} role="region" aria-label="Answers of every run">
                     <table class="asked-table">
                         <tbody>
                             <tr>
                                 <th scope="row">tokens</th>
-                                {tokens.map((token, i) => (
+                                {answers.tokens.map((token, i) => (
                                     <td key={i}>{written(token, values)}</td>
                                 ))}
                             </tr>
-                            {answers.map(([other, told]) => (
+                            {answers.by.map(([other, told]) => (
                                 <tr key={other.id}>
                                     <th scope="row">
                                         <RunName entry={other} brief />
                                     </th>
                                     {typeof told === 'string' ? (
-                                        <td class="why" colSpan={tokens.length}>
+                                        <td class="why" colSpan={answers.tokens.length}>
                                             {told}
                                         </td>
                                     ) : (

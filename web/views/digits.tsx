@@ -7,7 +7,7 @@ import { pointedCell, turned } from '../charts/grid.ts';
 import { drawHeat, drawInk, drawLegend } from '../charts/heat.ts';
 import { greys, type Fitted } from '../core/digit.ts';
 import type { Entry } from '../state/entry.ts';
-import type { Problem, Seen } from '../training/protocol.ts';
+import type { Confusion as Counted, Problem, Seen } from '../training/protocol.ts';
 import { lab, runs, said, view } from '../state/page.ts';
 import { taskOf } from '../state/setup.ts';
 import { openLesson } from '../state/start.ts';
@@ -96,13 +96,12 @@ function useSeen(entry: Entry): void {
 
 function Reader({ entry, readers }: { entry: Entry; readers: readonly Entry[] }) {
     useSeen(entry);
-    const [counted, tabulate] = useState<{ counts: number[][]; step: number; of: Entry } | null>(null);
+    const [counted, tabulate] = useState<(Counted & { of: Entry }) | null>(null);
     const table = counted?.of === entry ? counted : null;
     const count = async () => {
-        const { step } = entry.live.value;
-        const counts = await confusionOf(entry, 1024);
-        if (counts) {
-            tabulate({ counts, step, of: entry });
+        const found = await confusionOf(entry, 1024);
+        if (found) {
+            tabulate({ ...found, of: entry });
             said.value = 'The confusion matrix is counted.';
         }
     };

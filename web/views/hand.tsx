@@ -5,7 +5,7 @@ import { percent, round } from '../core/figures.ts';
 import { scoreAt } from '../state/history.ts';
 import type { Entry } from '../state/entry.ts';
 import { edits, inspecting, shareWith } from '../state/watching.ts';
-import type { Look } from '../training/protocol.ts';
+import type { Edits, Look } from '../training/protocol.ts';
 
 const MOST_SLIDERS = 12;
 const HELD_OUT = 64; // sequences that a change is judged on
@@ -16,15 +16,16 @@ export function Hand({ now, entry }: { now: Look; entry: Entry }) {
     const [picked, pick] = useState<string | null>(null);
     const [row, setRow] = useState(0);
     const [start, keep] = useState<{ name: string; values: readonly number[] } | null>(null);
-    const [share, judge] = useState<number | null>(null);
+    const [judged, judge] = useState<{ of: Edits; share: number | null } | null>(null);
     const tensor = own.find(({ name }) => name === picked) ?? usual;
     const changes = edits.value;
     const touched = Object.keys(changes).length > 0;
+    const share = judged?.of === changes ? judged.share : null;
     useEffect(() => () => void (edits.value = {}), [entry.ticket]);
     useEffect(() => {
-        if (!touched) return judge(null);
+        if (!touched) return;
         let gone = false;
-        void shareWith(entry, changes, HELD_OUT).then((found) => gone || judge(found));
+        void shareWith(entry, changes, HELD_OUT).then((share) => gone || judge({ of: changes, share }));
         return () => {
             gone = true;
         };

@@ -97,9 +97,15 @@ export function Graph({ steps: { steps, output }, stale }: { steps: EquationStep
     );
 }
 
+/** What was asked for, and what came. */
+interface Found {
+    name: string;
+    sample: number;
+    answer: { tensor: Tensor; step: number } | string;
+}
 /** A tensor on the sample that is looked at; it follows the training of its run. */
 function Sample({ name }: { name: string }) {
-    const [found, setFound] = useState<{ tensor: Tensor; step: number } | string | null>(null);
+    const [found, setFound] = useState<Found | null>(null);
     const asked = config.value;
     const step = trained.value?.live.value.step ?? 0;
     const { sample } = view.value;
@@ -112,24 +118,25 @@ function Sample({ name }: { name: string }) {
         void seen(name)
             .catch((error: Error) => error.message)
             .then((answer) => {
-                setFound(answer);
+                setFound({ name, sample, answer });
                 setShown(due);
                 setBusy(false);
             });
     }, [due, busy]);
     if (found === null) return <p class="say">Looking …</p>;
-    if (typeof found === 'string')
+    const { answer } = found;
+    if (typeof answer === 'string')
         return (
             <p class="say">
-                {name} cannot be shown: {found}.
+                {found.name} cannot be shown: {answer}.
             </p>
         );
-    const { data, shape } = found.tensor;
+    const { data, shape } = answer.tensor;
     const columns = shape[shape.length - 1] ?? 1;
     return (
         <div class="plots">
             <Matrix
-                label={`${name} on held-out sample ${sample}, ${found.step ? `after ${found.step} steps` : 'before training'}`}
+                label={`${found.name} on held-out sample ${found.sample}, ${answer.step ? `after ${answer.step} steps` : 'before training'}`}
                 values={data}
                 rows={data.length / columns}
                 columns={columns}

@@ -130,23 +130,28 @@ function Positions() {
 
 /** The same tokens in another order, through both models. */
 function Torn() {
-    const tokens = line.value;
-    const other = torn(tokens);
+    const asked = line.value;
     const [apart, setApart] = useState(false);
-    const [seen, setSeen] = useState<{ before: Look; after: Look; keys: Look } | null>(null);
+    const [seen, setSeen] = useState<{
+        tokens: readonly number[];
+        before: Look;
+        after: Look;
+        keys: Look;
+    } | null>(null);
     const ready = isTrained('attention') && isTrained('keys');
     useEffect(() => {
         if (!ready) return;
         let gone = false;
-        void Promise.all([ask('attention', tokens), ask('attention', other), ask('keys', other)]).then(
+        const other = torn(asked);
+        void Promise.all([ask('attention', asked), ask('attention', other), ask('keys', other)]).then(
             ([before, after, keys]) => {
-                if (!gone && before && after && keys) setSeen({ before, after, keys });
+                if (!gone && before && after && keys) setSeen({ tokens: asked, before, after, keys });
             },
         );
         return () => {
             gone = true;
         };
-    }, [ready, tokens]);
+    }, [ready, asked]);
     if (!ready || !seen)
         return (
             <>
@@ -154,7 +159,8 @@ function Torn() {
                 <Progress kind="keys" name="The block with its filter" />
             </>
         );
-    const { before, after, keys } = seen;
+    const { tokens, before, after, keys } = seen;
+    const other = torn(tokens);
     const same = QUESTIONS.filter((i) => before.sample.predicted![i] === after.sample.predicted![i]).length;
     const moved = Math.max(
         ...QUESTIONS.map((i) => Math.abs(before.sample.confidence![i]! - after.sample.confidence![i]!)),

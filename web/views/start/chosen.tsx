@@ -83,8 +83,8 @@ export function Chosen() {
             {seen && shown && (
                 <>
                     <div class="answer">
-                        <Rows rows={rowsOf(shown, byChange(seen.free))} tokens={line.value} />
-                        <Line tokens={line.value} look={shown.look} name="Focus" />
+                        <Rows rows={rowsOf(shown, byChange(seen.free))} tokens={shown.line} />
+                        <Line tokens={shown.line} look={shown.look} name="Focus" />
                     </div>
                     <p class="caption">
                         Above each token its filter, in the {SHOWN} of 32 channels that change most: how much
@@ -105,7 +105,7 @@ export function Chosen() {
                                   ? 'So here the choice matters.'
                                   : 'So here the choice does harm.'}{' '}
                             <Live>
-                                {rightOf(line.value, shown.look)} of {PAIRS}
+                                {rightOf(shown.line, shown.look)} of {PAIRS}
                             </Live>{' '}
                             right in this one.
                         </p>

@@ -51,8 +51,8 @@ function Waiting({ kind, name }: { kind: Kind; name: string }) {
 }
 
 export function Hands({ children }: StepProps) {
-    const tokens = line.value;
     const now = told.value.keys;
+    const tokens = now?.line ?? line.value;
     const taps = hand.value ?? learnt.value;
     const ready = isTrained('keys') && now && taps;
     const live = modelOf('keys')?.live.value;
@@ -142,7 +142,7 @@ export function Hands({ children }: StepProps) {
                         </Live>{' '}
                         right here, <Live>{share(right)}</Live> over held-out lines.{' '}
                         {now.hand === null
-                            ? isTrained('keys')
+                            ? isTrained('keys') && now.look.step === live?.steps
                                 ? 'This is the filter that it learnt.'
                                 : 'It is still learning.'
                             : (right ?? 1) > 0.9
@@ -206,10 +206,11 @@ function useStages(host: { current: HTMLElement | null }, ready: boolean) {
 }
 
 export function Answer({ children }: StepProps) {
-    const tokens = line.value;
+    const { keys, attention } = told.value;
+    const tokens = keys?.line ?? line.value;
     const host = useRef<HTMLDivElement>(null);
-    const ours = told.value.keys?.look;
-    const theirs = told.value.attention?.look;
+    const ours = keys?.look;
+    const theirs = attention?.line === tokens ? attention.look : null;
     const { stage, play, choose } = useStages(host, isTrained('keys') && Boolean(ours?.map));
     const i = question.value;
     const [key, value] = [written(tokens[i]!), written(wanted(tokens, i))];
@@ -223,7 +224,7 @@ export function Answer({ children }: StepProps) {
         [
             1,
             'Remember',
-            told.value.keys?.hand
+            keys?.hand
                 ? 'What each label takes in is in your hands.'
                 : `Each label takes in the one before it: the label of ${value} now says ${key}.`,
         ],

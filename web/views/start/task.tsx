@@ -131,9 +131,10 @@ export function Fail({ children }: StepProps) {
 
 export function SwitchOn({ children }: StepProps) {
     const on = switchedOn.value;
-    const tokens = line.value;
+    const now = told.value.keys;
+    const tokens = now?.line ?? line.value;
     const taps = learnt.value;
-    const look = told.value.keys?.look ?? null;
+    const look = now?.look ?? null;
     return (
         <Beside
             words={

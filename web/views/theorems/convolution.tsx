@@ -27,12 +27,12 @@ const precision = choice('bits', 'float32', ['float32', 'double'] as const);
 export function Convolution() {
     const kernel = taps.value;
     const x = input.value;
-    const negative = kernel.some((tap) => tap < 0);
     const heads = signed.value ? 2 : 1;
     const { value: found, problem } = useAnswer(
         async (v) => ({
             ...(await v.convolution([...kernel], [...x], signed.value, precision.value)),
             kernel,
+            x,
             heads,
             bits: precision.value,
         }),
@@ -106,7 +106,7 @@ export function Convolution() {
                         set={precision.set}
                     />
                 </div>
-                {found && <Result found={found} negative={negative && heads === 1} />}
+                {found && <Result found={found} />}
             </div>
             <Problem problem={problem} />
         </Theorem>
@@ -119,11 +119,13 @@ interface Found {
     map: Float64Array;
     wq: Float64Array;
     kernel: readonly number[];
+    x: readonly number[];
     heads: number;
     bits: 'float32' | 'double';
 }
-function Result({ found, negative }: { found: Found; negative: boolean }) {
-    const { y, direct, map, wq, heads, kernel, bits } = found;
+function Result({ found }: { found: Found }) {
+    const { y, direct, map, wq, heads, kernel, x, bits } = found;
+    const negative = heads === 1 && kernel.some((tap) => tap < 0);
     const P = L + 1;
     let difference = 0;
     for (let t = 0; t < L; t++) {
@@ -134,7 +136,7 @@ function Result({ found, negative }: { found: Found; negative: boolean }) {
     const u = bits === 'float32' ? 2 ** -24 : 2 ** -53;
     const logs = kernel.filter((tap) => tap !== 0).map((tap) => Math.abs(Math.log(Math.abs(tap))));
     const reach = Array.from({ length: L }, (_, t) =>
-        kernel.slice(0, t + 1).reduce((sum, tap, s) => sum + Math.abs(tap * (input.value[t - s] ?? 0)), 0),
+        kernel.slice(0, t + 1).reduce((sum, tap, s) => sum + Math.abs(tap * (x[t - s] ?? 0)), 0),
     );
     const bound = u * (8 + 2 * Math.max(Math.log(L), ...logs)) * Math.max(...reach) * 2;
     const most = Math.max(1, ...reach);

@@ -17,11 +17,12 @@ const EPSILON = 1e-2;
 const body = text('copy', 'd..a...c.b..e', new RegExp(`^[${SIGNALS}.]{1,24}$`));
 const step = number('step', 2, 0, 24);
 
+const signalsOf = (given: string) => [...given].filter((c) => c !== '.');
+
 export function Copying() {
     const given = body.value;
-    const signals = [...given].filter((c) => c !== '.');
+    const signals = signalsOf(given);
     const n = signals.length;
-    const repeated = new Set(signals).size < n;
     const { value: found, problem } = useAnswer(
         async (v) => {
             const tokens = [...given].map((c) => (c === '.' ? NOISE : SIGNALS.indexOf(c)));
@@ -115,7 +116,7 @@ export function Copying() {
                         <Ages found={found} now={now} />
                         <Table found={found} now={now} />
                     </div>
-                    <Said found={found} signals={signals} repeated={repeated} />
+                    <Said found={found} />
                 </>
             )}
             <Problem problem={problem} />
@@ -254,7 +255,7 @@ function Ages({ found, now }: { found: Found; now: number }) {
 }
 
 function Table({ found, now }: { found: Found; now: number }) {
-    const present = [...new Set([...found.given].filter((c) => c !== '.'))].map((c) => SIGNALS.indexOf(c));
+    const present = [...new Set(signalsOf(found.given))].map((c) => SIGNALS.indexOf(c));
     return (
         <figure class="scroll" tabIndex={0} aria-label="Queries, token by token">
             <figcaption>Token by token</figcaption>
@@ -288,7 +289,9 @@ function Table({ found, now }: { found: Found; now: number }) {
     );
 }
 
-function Said({ found, signals, repeated }: { found: Found; signals: string[]; repeated: boolean }) {
+function Said({ found }: { found: Found }) {
+    const signals = signalsOf(found.given);
+    const repeated = new Set(signals).size < signals.length;
     const emitted = found.steps.slice(0, -1).map(({ answer }) => SIGNALS[answer]!);
     const right = emitted.join() === signals.join();
     let error = 0;

@@ -56,26 +56,35 @@ interface Point {
     trials: number;
 }
 
+/** Trials so far, and what they are trials of. */
+interface Found {
+    points: readonly Point[];
+    threshold: number;
+    block: number;
+    spread: number;
+    rho: boolean;
+}
+
 /** Trials, a few of every width at a time, as long as the picture can be seen and until there are enough. */
 function useTrials(block: number, spread: number, rho: boolean, seen: boolean) {
-    const [points, setPoints] = useState<readonly Point[]>([]);
-    const [threshold, setThreshold] = useState(0);
+    const [found, setFound] = useState<Found | null>(null);
     const [problem, setProblem] = useState<string | null>(null);
     useEffect(() => {
         if (!seen) return undefined;
         let on = true;
         void (async () => {
             try {
-                const th = await asking((v) => v.landmarkThreshold(L, block, spread));
+                const threshold = await asking((v) => v.landmarkThreshold(L, block, spread));
                 if (!on) return;
+                const keep = (points: readonly Point[]) =>
+                    setFound({ points, threshold, block, spread, rho });
                 let all: Point[] = TIMES.map((times) => ({
                     times,
-                    d: Math.max(1, Math.round(times * th)),
+                    d: Math.max(1, Math.round(times * threshold)),
                     hits: 0,
                     trials: 0,
                 }));
-                setThreshold(th);
-                setPoints(all);
+                keep(all);
                 while (on && all.some(({ trials }) => trials < ENOUGH)) {
                     const more: Point[] = [];
                     for (const point of all) {
@@ -87,7 +96,7 @@ function useTrials(block: number, spread: number, rho: boolean, seen: boolean) {
                         more.push({ ...point, hits: point.hits + hits, trials: point.trials + batch });
                     }
                     all = more;
-                    if (on) setPoints(all);
+                    if (on) keep(all);
                 }
             } catch (error) {
                 if (on) setProblem((error as Error).message);
@@ -95,12 +104,10 @@ function useTrials(block: number, spread: number, rho: boolean, seen: boolean) {
         })();
         return () => void (on = false);
     }, [block, spread, rho, seen]);
-    return { points, threshold, problem };
+    return { found, problem };
 }
 
 export function Landmarks() {
-    const block = BLOCKS[exponent.value]!;
-    const rho = kind.value === 'rho';
     const host = useRef<HTMLDivElement>(null);
     const [seen, setSeen] = useState(false);
     useEffect(() => {
@@ -110,8 +117,9 @@ export function Landmarks() {
         observer.observe(host.current!);
         return () => observer.disconnect();
     }, []);
-    const { points, threshold, problem } = useTrials(block, sigma.value, rho, seen);
-    const at = (times: number) => points.find((point) => point.times === times);
+    const block = BLOCKS[exponent.value]!;
+    const { found, problem } = useTrials(block, sigma.value, kind.value === 'rho', seen);
+    const at = (times: number) => found?.points.find((point) => point.times === times);
     const one = at(1);
     return (
         <Theorem
@@ -139,13 +147,9 @@ export function Landmarks() {
                     set={kind.set}
                 />
             </div>
-            {threshold > 0 ? (
-                <Measured points={points} threshold={threshold} block={block} rho={rho} />
-            ) : (
-                !problem && <p class="say">Measuring …</p>
-            )}
-            {one && one.trials > 0 && (
-                <Verdict holds={rho ? null : agrees(points, block)}>
+            {found ? <Measured found={found} /> : !problem && <p class="say">Measuring …</p>}
+            {found && one && one.trials > 0 && (
+                <Verdict holds={found.rho ? null : agrees(found)}>
                     At the predicted width{' '}
                     <b class="number">{((100 * one.hits) / one.trials).toFixed(0)} %</b> of {one.trials}{' '}
                     trials succeed
@@ -155,9 +159,9 @@ export function Landmarks() {
                             <b class="number">{((100 * at(4)!.hits) / at(4)!.trials).toFixed(1)} %</b>
                         </>
                     )}
-                    {rho
+                    {found.rho
                         ? '. The fading landmark lets in other blocks’ rows and needs about three times the width.'
-                        : `. At this size the threshold is a slope, not a step; the exact probability at d = ${one.d} is ${show(100 * exactSuccess(L, block, sigma.value, one.d))} %.`}
+                        : `. At this size the threshold is a slope, not a step; the exact probability at d = ${one.d} is ${show(100 * exactSuccess(L, found.block, found.spread, one.d))} %.`}
                 </Verdict>
             )}
             <Problem problem={problem} />
@@ -166,16 +170,10 @@ export function Landmarks() {
 }
 const LABELLED = [1 / 8, 1 / 4, 1 / 2, 1, 2, 4]; // widths with room for their number
 
-interface MeasuredProps {
-    points: readonly Point[];
-    threshold: number;
-    block: number;
-    rho: boolean;
-}
 /** Success over the width: measured shares with their intervals, the exact curve, the predicted width. */
-function Measured({ points, threshold, block, rho }: MeasuredProps) {
+function Measured({ found: { points, threshold, block, spread, rho } }: { found: Found }) {
     const done = points.reduce((sum, { trials }) => sum + trials, 0);
-    const exact = (times: number) => exactSuccess(L, block, sigma.value, times * threshold);
+    const exact = (times: number) => exactSuccess(L, block, spread, times * threshold);
     const curve = Array.from({ length: 61 }, (_, i) => 2 ** (-3.3 + (i / 60) * 6.3));
     return (
         <figure>
@@ -252,10 +250,10 @@ function Trials({ point: { times, d, hits, trials }, x, y, foot }: TrialsProps) 
 }
 
 /** Every measured share within 4 standard deviations of the exact one. */
-function agrees(points: readonly Point[], block: number): boolean {
+function agrees({ points, block, spread }: Found): boolean {
     return points.every(({ d, hits, trials }) => {
         if (!trials) return true;
-        const p = exactSuccess(L, block, sigma.value, d);
+        const p = exactSuccess(L, block, spread, d);
         return Math.abs(hits - p * trials) <= 4 * Math.sqrt(p * (1 - p) * trials) + 1;
     });
 }

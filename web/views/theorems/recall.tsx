@@ -27,6 +27,12 @@ function copies(sequence: string, N: number): number[] {
         if (sequence.slice(end - N + 1, end + 1) === query) found.push(end);
     return sequence.length > N ? found : [];
 }
+/** How many such copies there are; of one alone: its place, and the letter after it. */
+function successor(sequence: string, N: number) {
+    const places = copies(sequence, N);
+    const place = places.length === 1 ? places[0]! : null;
+    return { places: places.length, place, wanted: place === null ? null : sequence[place + 1]! };
+}
 const embed = (sequence: string) => {
     const x = new Float64Array(sequence.length * D);
     [...sequence].forEach((letter, t) => (x[t * D + LETTERS.indexOf(letter)] = 1));
@@ -49,15 +55,18 @@ function errorOf(y: Float64Array, L: number, letter: string): number {
     return Math.sqrt(sum);
 }
 
+interface Asked {
+    sequence: string;
+    N: number;
+    how: string;
+}
+const same = (a: Asked, b: Asked) => a.sequence === b.sequence && a.N === b.N && a.how === b.how;
+
 const GRID = Array.from({ length: 31 }, (_, i) => 10 * i);
 
 export function Recall() {
     const sequence = typed.value;
     const N = Number(grams.value);
-    const L = sequence.length;
-    const places = copies(sequence, N);
-    const place = places.length === 1 ? places[0]! : null;
-    const wanted = place === null ? null : sequence[place + 1]!;
     const how = filtered.value ? delay.value : 'off';
     const { value: found, problem } = useAnswer(
         async (v) => {
@@ -72,13 +81,19 @@ export function Recall() {
     );
     const { value: swept } = useAnswer(
         async (v) => {
+            const { wanted } = successor(sequence, N);
             if (wanted === null) return null;
             const errors = [];
-            for (const c of GRID) errors.push(errorOf((await answer(v, sequence, N, c, how)).y, L, wanted));
-            return { errors, sequence };
+            for (const c of GRID) {
+                const { y } = await answer(v, sequence, N, c, how);
+                errors.push(errorOf(y, sequence.length, wanted));
+            }
+            return { errors, sequence, N, how };
         },
         [sequence, N, how],
     );
+    // What is shown is of what was asked, not of what is typed by now.
+    const after = found && successor(found.sequence, found.N);
     return (
         <Theorem
             id="recall"
@@ -133,11 +148,11 @@ export function Recall() {
                 step={1}
                 set={sharp.set}
             />
-            {found && (
+            {found && after && (
                 <>
-                    <Arcs map={found.map} sequence={found.sequence} N={found.N} place={place} />
+                    <Arcs map={found.map} sequence={found.sequence} N={found.N} place={after.place} />
                     <div class="theorem-grid">
-                        <Answers y={found.y} L={found.sequence.length} wanted={wanted} />
+                        <Answers y={found.y} L={found.sequence.length} wanted={after.wanted} />
                         <Heat
                             title="Attention, all rows"
                             values={causal(found.map, found.sequence.length)}
@@ -150,14 +165,14 @@ export function Recall() {
                             }
                         />
                         <Errors
-                            errors={swept?.errors ?? null}
+                            errors={swept && same(swept, found) ? swept.errors : null}
                             c={sharp.value}
                             rho={found.rho}
-                            L={L}
-                            bounded={how !== 'off'}
+                            L={found.sequence.length}
+                            bounded={found.how !== 'off'}
                         />
                     </div>
-                    <Said found={found} wanted={wanted} places={places.length} />
+                    <Said found={found} wanted={after.wanted} places={after.places} />
                 </>
             )}
             <Problem problem={problem} />
@@ -369,7 +384,7 @@ function Errors({
 }
 
 function Said(props: {
-    found: { y: Float64Array; rho: number; sequence: string; how: string; N: number; c: number };
+    found: Asked & { y: Float64Array; rho: number; c: number };
     wanted: string | null;
     places: number;
 }) {

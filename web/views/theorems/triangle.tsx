@@ -24,6 +24,7 @@ const set = (a1: number, a2: number) => {
     first.set(Number(Math.max(-2, Math.min(2, a1)).toFixed(3)));
     second.set(Number(Math.max(-1, Math.min(1.1, a2)).toFixed(3)));
 };
+const reached = (a1: number, a2: number) => a1 > 0 && a1 < 1 && a2 > 0 && a2 < 1;
 const gain = (a1: number, a2: number, w: number) =>
     1 / Math.hypot(1 + a1 * Math.cos(w) + a2 * Math.cos(2 * w), a1 * Math.sin(w) + a2 * Math.sin(2 * w));
 
@@ -38,7 +39,6 @@ export function Triangle() {
         }),
         [a1, a2],
     );
-    const reached = a1 > 0 && a1 < 1 && a2 > 0 && a2 < 1;
     return (
         <Theorem
             id="triangle"
@@ -109,13 +109,13 @@ export function Triangle() {
                 <Verdict holds={found.radius < 1}>
                     Largest pole radius <b class="number">{found.radius.toFixed(4)}</b>:{' '}
                     {found.radius < 1 ? 'stable' : 'its response grows'}.{' '}
-                    {reached
+                    {reached(found.a1, found.a2)
                         ? 'Within σ’s reach, where both poles have a negative real part: fast waves always pass better than slow ones.'
                         : found.radius < 1
                           ? 'Stable, but no pair of sigmoids gives it; theta=triangle does (a₂ = tanh u, a₁ = (1 + a₂) tanh v).'
                           : 'Neither a sigmoid nor the triangle gives it.'}{' '}
-                    Gain at ω = 0 <span class="number">{show(gain(a1, a2, 0))}</span>, at ω = π{' '}
-                    <span class="number">{show(gain(a1, a2, Math.PI))}</span>.
+                    Gain at ω = 0 <span class="number">{show(gain(found.a1, found.a2, 0))}</span>, at ω = π{' '}
+                    <span class="number">{show(gain(found.a1, found.a2, Math.PI))}</span>.
                 </Verdict>
             )}
             <Problem problem={problem} />
