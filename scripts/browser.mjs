@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import puppeteer from 'puppeteer-core';
 import { serve } from './serve.mjs';
+import { patience, slowDown } from './slow.mjs';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 const FLAGS = [
@@ -42,6 +43,7 @@ export async function launch(folder, name = 'chromium') {
         executablePath: (firefox ? findFirefox() : findChromium()).path,
         args: firefox ? ['--headless'] : FLAGS,
         userDataDir: profile,
+        protocolTimeout: 400_000 * patience, // a question to the page: who asks has a limit of his own
         defaultViewport: { width: 1280, height: 900 },
     });
     let silent = false;
@@ -79,13 +81,14 @@ export async function launch(folder, name = 'chromium') {
                 await page.evaluateOnNewDocument((n) => {
                     Object.defineProperty(navigator, 'hardwareConcurrency', { get: () => n });
                 }, cores);
+            await slowDown(page, !firefox);
             if (!firefox)
                 await page.emulateMediaFeatures([
                     { name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' },
                 ]);
             await page.goto(address + hash);
             await page.waitForFunction(() => globalThis.seqmix || document.querySelector('.broken'), {
-                timeout: 20_000,
+                timeout: 60_000 * patience,
             });
             return { page, complaints, close: () => context.close() };
         },

@@ -12,6 +12,12 @@ $(if $(filter run-tests,$(MAKECMDGOALS)),$(shell rm -f $(RUN_TESTS:%=build/test/
 build/test/%.current: build/test/%.count FORCE
 	@touch $@
 FORCE:
+# SLOW=MS: pages as on a loaded machine (scripts/slow.mjs). A verdict from without says nothing of it, nor one
+# with it of a page as it is; and it takes its time.
+ifneq ($(filter-out 0,$(SLOW)),)
+$(shell rm -f $(RUN_TESTS:%=build/test/%.count))
+RUN_OPTIONS := --timeout 3600
+endif
 
 # $(call judge,OPTIONS OF tally.sh,NAMES): a recipe line: builds and runs what is not current, then sums up.
 judge = @scripts/tally.sh --start; made=0; $(MAKE) --no-print-directory -j$(JOBS) -k run-tests RUN_TESTS="$2" || made=$$?; \

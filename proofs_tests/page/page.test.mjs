@@ -13,10 +13,13 @@ import {
     allReady,
     at,
     browser,
+    counts,
+    eventually,
     fitsEverySize,
     goto,
     hash,
     isAccessible,
+    MOST,
     onPage,
     pause,
     press,
@@ -25,9 +28,12 @@ import {
     runs,
     skip,
     says,
+    stopped,
     text,
     until,
 } from './testing.mjs';
+
+const LONG = '#mixer=cat&task=mqar&steps=9000~mixer=attention';
 
 onPage(
     'the laboratory, first opened: the lesson starts by itself, CAT reaches 99 %, one block of attention does not',
@@ -50,17 +56,15 @@ onPage(
         await says(page, 'tbody tr:nth-child(2) td:nth-of-type(4)', /never/);
         await says(page, 'tbody tr:nth-child(1) td:nth-of-type(6)', /^\d+ k$|^\d\.\d M$|^\d{4}$/);
         // Pointing at a curve reads it there: at the start of training CAT knew nothing.
-        const read = () => text(page, '.legend li .number');
-        assert.equal(await read(), '100.0 %');
+        await says(page, '.legend li .number', '100.0 %');
         const chart = await (await page.$('.chart .u-over')).boundingBox();
         await page.mouse.move(chart.x + 2, chart.y + 20);
         await until(page, () => parseFloat(document.querySelector('.legend li .number').textContent) < 20);
-        const answers = await page.$$eval('.tokens .right', (all) => all.length);
-        assert.equal(answers, 8, 'CAT answers its sample right');
+        await counts(page, '.tokens .right', 8); // CAT answers its sample right
     },
 );
 
-test("losses and weights are the native program's, word for word", { skip, timeout: 120_000 }, async () => {
+test("losses and weights are the native program's, word for word", { skip, timeout: MOST }, async () => {
     const config = 'mixer=cat&task=mqar&seed=5&steps=150';
     const { stdout } = await promisify(execFile)(at('build/seqmix'), ['train', config, '--json'], {
         maxBuffer: 1 << 26,
@@ -101,10 +105,7 @@ onPage(
         assert.equal(await page.$eval('.transport select', (select) => select.value), 'slow');
         await says(page, '.run:nth-child(2) .changes', 'blocks=2 position=learned');
         await says(page, '.stepper .number', 'sample 3');
-        assert.equal(
-            await page.$eval('.picker .picked input', (input) => input.getAttribute('aria-label')),
-            all[1].name,
-        );
+        await page.waitForSelector(`.picker .picked input[aria-label="${all[1].name}"]`);
         // What it writes means the same to the engine as what it was given.
         const [config, view] = (await hash(page)).slice(1).split('!');
         assert.equal(view, 'speed=slow&run=1&sample=3');
@@ -155,17 +156,22 @@ onPage('views are opened from the tabs, by Back and by the address', RACE, {}, a
         );
     }
     // One that does not exist stands for the first.
-    await page.evaluate(() => (location.hash += '!view=nothing'));
-    await until(page, () => document.querySelector('.views [aria-current]').textContent === 'Experiment');
+    await page.evaluate(() => (location.hash = `${location.hash.split('!')[0]}!view=about`));
+    await says(page, '.views [aria-current]', 'About');
+    await page.evaluate(() => (location.hash = location.hash.replace('about', 'nothing')));
+    await says(page, '.views [aria-current]', 'Experiment');
 });
 
-onPage('choices of this browser: the theme, motion, pausing in a hidden tab', RACE, {}, async (page) => {
+onPage('choices of this browser: the theme, motion, pausing in a hidden tab', LONG, {}, async (page) => {
     const style = (selector, name) => page.$eval(selector, (one, name) => getComputedStyle(one)[name], name);
     await allReady(page);
     const light = await style('body', 'backgroundColor');
     await page.select('.tools select', 'dark');
-    const dark = await style('body', 'backgroundColor');
-    assert.notEqual(dark, light);
+    const dark = await eventually(async () => {
+        const now = await style('body', 'backgroundColor');
+        assert.notEqual(now, light);
+        return now;
+    });
     await reload(page);
     await allReady(page);
     assert.equal(await style('body', 'backgroundColor'), dark, 'it is remembered');
@@ -192,7 +198,8 @@ onPage('choices of this browser: the theme, motion, pausing in a hidden tab', RA
     await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'going'));
 });
 
-onPage('start, pause, step and reset', `${RACE}!speed=full`, {}, async (page) => {
+// (Long enough that it is paused before its end, however late the button is found.)
+onPage('start, pause, step and reset', `${LONG}!speed=full`, {}, async (page) => {
     await allReady(page);
     await press(page, 'Step');
     await until(page, () =>
@@ -206,9 +213,7 @@ onPage('start, pause, step and reset', `${RACE}!speed=full`, {}, async (page) =>
     await page.select('.transport select', 'full');
     await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 20));
     await press(page, 'Pause');
-    await until(page, () =>
-        globalThis.seqmix.runs().every(({ status }) => status === 'paused' || status === 'done'),
-    );
+    await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'paused'));
     const then = (await runs(page)).map(({ step }) => step);
     await pause(500);
     assert.deepEqual(
@@ -216,7 +221,6 @@ onPage('start, pause, step and reset', `${RACE}!speed=full`, {}, async (page) =>
         then,
         'steps were taken while paused',
     );
-    assert.ok(then[1] < 600, 'it was paused before the end');
     const first = await page.evaluate(() => globalThis.seqmix.words(0).slice(0, 10));
     await press(page, 'Reset');
     await until(page, () =>
@@ -304,7 +308,7 @@ onPage(
     },
 );
 
-onPage('everything can be done from the keyboard', RACE, {}, async (page) => {
+onPage('everything can be done from the keyboard', LONG, {}, async (page) => {
     await allReady(page);
     const name = () => page.evaluate(() => document.activeElement.textContent.trim());
     // The button, not the view of that name.
@@ -318,7 +322,7 @@ onPage('everything can be done from the keyboard', RACE, {}, async (page) => {
     assert.ok(await onStart());
     await page.keyboard.press('Enter');
     await until(page, () => globalThis.seqmix.runs()[0].step > 5);
-    assert.equal(await name(), 'Pause', 'the focus stays on the button that was pressed');
+    await eventually(async () => assert.equal(await name(), 'Pause', 'the focus stays on what was pressed'));
     await page.keyboard.press('Enter');
     await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'paused'));
     await says(page, '[role=status]', 'Paused.');
@@ -329,11 +333,13 @@ onPage('everything can be done from the keyboard', RACE, {}, async (page) => {
     const questions = await page.$$('.question button');
     await questions[3].focus();
     await page.keyboard.press('Enter');
-    assert.equal(
-        await page.$$eval('.question button', (all) =>
-            all.findIndex((one) => one.getAttribute('aria-pressed') === 'true'),
+    await eventually(async () =>
+        assert.equal(
+            await page.$$eval('.question button', (all) =>
+                all.findIndex((one) => one.getAttribute('aria-pressed') === 'true'),
+            ),
+            3,
         ),
-        3,
     );
 });
 
@@ -345,7 +351,7 @@ onPage(
         await allReady(page);
         await press(page, 'Start');
         await until(page, () => globalThis.seqmix.runs()[0].solved && globalThis.seqmix.runs()[2].step > 60);
-        await press(page, 'Pause');
+        await stopped(page);
         await fitsEverySize(page, 'race');
         await isAccessible(page);
     },

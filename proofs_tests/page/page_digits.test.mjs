@@ -4,7 +4,19 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { allReady, browser, goto, onPage, press, runs, says, until } from './testing.mjs';
+import {
+    allReady,
+    browser,
+    eventually,
+    goto,
+    kept,
+    onPage,
+    press,
+    runs,
+    says,
+    stopped,
+    until,
+} from './testing.mjs';
 
 const DIGITS = '#mixer=chela&task=smnist~mixer=cat!view=digits&speed=full';
 
@@ -29,7 +41,7 @@ onPage('a drawn digit is recentred, read row by row, and answered', DIGITS, {}, 
     await says(page, 'main', /procedural digits/);
     await press(page, 'Start');
     await until(page, () => globalThis.seqmix.runs()[0].accuracy > 0.9);
-    await press(page, 'Pause');
+    await stopped(page);
     // A one in the upper left corner: where it is drawn does not matter.
     await draw(page, [
         [15, 10],
@@ -49,11 +61,13 @@ onPage('a drawn digit is recentred, read row by row, and answered', DIGITS, {}, 
     const before = await page.$$eval('.shares .number', (all) => all.map((one) => Number(one.textContent)));
     assert.notDeepEqual(before, shares);
     // The gradient is drawn, on the pixels of the image.
-    const coloured = await page.$eval('.saliency canvas:last-child', (canvas) => {
-        const { data } = canvas.getContext('2d').getImageData(0, 0, 28, 28);
-        return [data.filter((value, i) => i % 4 === 3 && value > 20).length, canvas.width];
+    await eventually(async () => {
+        const coloured = await page.$eval('.saliency canvas:last-child', (canvas) => {
+            const { data } = canvas.getContext('2d').getImageData(0, 0, 28, 28);
+            return [data.filter((value, i) => i % 4 === 3 && value > 20).length, canvas.width];
+        });
+        assert.ok(coloured[0] > 20 && coloured[1] === 28, coloured.join());
     });
-    assert.ok(coloured[0] > 20 && coloured[1] === 28, coloured.join());
     // Another run reads the same drawing.
     await page.focus('.digits-runs input:checked');
     await page.keyboard.press('ArrowRight');
@@ -84,7 +98,7 @@ onPage('the confusion matrix counts 1,024 held-out images', DIGITS, {}, async (p
     await allReady(page);
     await press(page, 'Start');
     await until(page, () => globalThis.seqmix.runs()[0].step > 60);
-    await press(page, 'Pause');
+    await stopped(page);
     await press(page, 'Count');
     await until(page, () => document.querySelectorAll('.confusion tbody td').length === 100);
     const counts = await page.$$eval('.confusion tbody td', (all) =>
@@ -146,6 +160,7 @@ onPage('MNIST files: told what is wrong, kept over a reload, trained on', DIGITS
         await until(page, () => globalThis.seqmix?.runs().every(({ status }) => status === 'ready'));
         await says(page, 'main', /Trained on MNIST/);
         await press(page, 'Forget them');
+        await eventually(async () => assert.equal((await kept(page, 'mnist')).there, false));
         await goto(page, `${browser.lab.address}#${config}!view=digits`);
         await until(page, () => globalThis.seqmix?.runs().every(({ status }) => status === 'failed'));
         await says(

@@ -4,8 +4,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findFirefox, launch } from '../../scripts/browser.mjs';
 import {
+    MOST,
     allDone,
     at,
+    counts,
+    eventually,
     hash,
     onPage,
     prefer,
@@ -85,7 +88,8 @@ async function definitionTyped(page) {
     await page.keyboard.up('Shift');
     await page.keyboard.type(`${DEFINITION[3]}\n${DEFINITION[4]}`);
     await state(page, 'right');
-    assert.equal(await inside(page, '.fault'), '');
+    // (The editor is told of it a frame later.)
+    await eventually(async () => assert.equal(await inside(page, '.fault'), ''));
     await checked(page, 'passes');
 }
 
@@ -95,7 +99,7 @@ onPage('Definition 1 is typed, mended, checked, and trained beside attention', H
     assert.equal(rows.length, 9); // y, three filters, four matrices, x
     await says(page, '.equations-check .holds', /computes what the oracle computes.*causal/);
     // Its graph: x, seven steps and the result; a box shows its tensor.
-    assert.equal(await page.$$eval('.graph .box', (all) => all.length), 9);
+    await counts(page, '.graph .box', 9);
     await page.$$eval('.graph [role=button]', (all) =>
         all.find((box) => box.textContent.startsWith('k ')).focus(),
     );
@@ -136,7 +140,7 @@ onPage('Definition 1 is typed, mended, checked, and trained beside attention', H
     assert.match(await inside(page, '.cm-content'), /filter_v/);
 });
 
-test('the same in Firefox', { skip: findFirefox().why || skip, timeout: 180_000 }, async () => {
+test('the same in Firefox', { skip: findFirefox().why || skip, timeout: MOST }, async () => {
     const lab = await launch(at('dist'), 'firefox');
     try {
         const { page, complaints } = await lab.open(HASH);

@@ -5,7 +5,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { allReady, at, browser, onPage, press, RACE, reload, runs, skip, says, until } from './testing.mjs';
+import {
+    MOST,
+    allReady,
+    at,
+    browser,
+    onPage,
+    press,
+    RACE,
+    reload,
+    runs,
+    skip,
+    says,
+    until,
+} from './testing.mjs';
 
 /** Put a value where the page keeps its session; with `undefined`, read what is there. */
 const session = (page, value) =>
@@ -80,7 +93,7 @@ onPage('what is no session is not offered', `#${CONFIG}!speed=full`, {}, async (
     }
 });
 
-test('a worker that ends without an error event is noticed', { skip, timeout: 120_000 }, async () => {
+test('a worker that ends without an error event is noticed', { skip, timeout: MOST }, async () => {
     const { page, close } = await browser.lab.open(`${RACE}!speed=full`);
     try {
         await allReady(page);

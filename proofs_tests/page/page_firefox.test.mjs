@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { findFirefox, launch } from '../../scripts/browser.mjs';
-import { allDone, allReady, at, press, runs, until } from './testing.mjs';
+import { MOST, allDone, allReady, at, press, runs, until } from './testing.mjs';
 
 const skip = findFirefox().why ? `no browser: ${findFirefox().why}` : false;
 let lab;
@@ -15,7 +15,7 @@ after(() => lab?.close());
 
 test(
     'Firefox: losses and weights are the native program’s, word for word',
-    { skip, timeout: 180_000 },
+    { skip, timeout: MOST },
     async () => {
         const config = 'mixer=cat&task=mqar&seed=5&steps=150';
         const { stdout } = await promisify(execFile)(at('build/seqmix'), ['train', config, '--json'], {
@@ -41,11 +41,11 @@ test(
 
 test(
     'Firefox: a first visit runs the lesson by itself, and every view opens',
-    { skip, timeout: 180_000 },
+    { skip, timeout: MOST },
     async () => {
         const { page, complaints, close } = await lab.open('');
         await page.waitForSelector('.start');
-        await page.click('.start-head button');
+        await press(page, 'Open the laboratory');
         await until(page, () => globalThis.seqmix.runs()[0].solved);
         const tabs = await page.$$eval('.views a', (all) => all.map((tab) => tab.textContent));
         for (const name of tabs.slice(2)) {

@@ -1,7 +1,7 @@
 // test_page_inside.mjs: the Inside view, and the questions that a newcomer answers by looking into a run: why
 // does attention fail at recall, what does the filter learn?
 import assert from 'node:assert/strict';
-import { allReady, onPage, press, runs, says, text, until } from './testing.mjs';
+import { allReady, eventually, onPage, press, runs, says, stopped, text, until } from './testing.mjs';
 
 const INSIDE = '#mixer=cat&task=mqar~mixer=attention!view=inside&speed=full';
 const figures = (page) => page.$$eval('.plots figcaption', (all) => all.map((one) => one.textContent));
@@ -39,6 +39,28 @@ onPage(
     },
 );
 
+/** What the map shows in this row: its brightest place, how many there are, and which row is outlined. */
+const drawnAt = (page, row) =>
+    page.$eval(
+        '.map-frame',
+        (frame, row) => {
+            const canvas = frame.querySelector('canvas');
+            const { data } = canvas.getContext('2d').getImageData(0, row, canvas.width, 1);
+            const light = Array.from(
+                { length: canvas.width },
+                (_, x) => data[4 * x + 3] && data[4 * x] + data[4 * x + 1] + data[4 * x + 2],
+            );
+            const outlined = frame.querySelector('.row-mark rect').getBoundingClientRect();
+            const box = canvas.getBoundingClientRect();
+            return {
+                brightest: light.indexOf(Math.max(...light)),
+                seen: light.filter(Boolean).length,
+                outlined: ((outlined.top - box.top) / box.height) * canvas.height,
+            };
+        },
+        row,
+    );
+
 onPage(
     'why does attention fail at recall? A question finds its key, never the value after it',
     INSIDE,
@@ -47,40 +69,24 @@ onPage(
         await allReady(page);
         await press(page, 'Start');
         await until(page, () => globalThis.seqmix.runs()[0].solved && globalThis.seqmix.runs()[1].step > 250);
-        await press(page, 'Pause');
+        await stopped(page);
         // CAT looks at the value that it answers; the sentence says where.
         await until(page, () => /which is right/.test(document.querySelector('.score')?.textContent ?? ''));
-        const [, answer, token] = /answers (\d+), which.*most at position \d+, token (\d+)/.exec(
-            await text(page, '.score'),
-        );
-        assert.equal(token, answer);
         // The map shows that: its row of the question, outlined, is brightest where the sentence says.
-        const [, asks, most] = /At position (\d+) .* most at position (\d+)/.exec(await text(page, '.score'));
-        const drawn = await page.$eval(
-            '.map-frame',
-            (frame, row) => {
-                const canvas = frame.querySelector('canvas');
-                const { data } = canvas.getContext('2d').getImageData(0, row, canvas.width, 1);
-                const light = Array.from(
-                    { length: canvas.width },
-                    (_, x) => data[4 * x + 3] && data[4 * x] + data[4 * x + 1] + data[4 * x + 2],
-                );
-                const outlined = frame.querySelector('.row-mark rect').getBoundingClientRect();
-                const box = canvas.getBoundingClientRect();
-                return {
-                    brightest: light.indexOf(Math.max(...light)),
-                    seen: light.filter(Boolean).length,
-                    outlined: ((outlined.top - box.top) / box.height) * canvas.height,
-                };
-            },
-            Number(asks),
-        );
-        assert.equal(drawn.brightest, Number(most));
-        assert.equal(drawn.seen, Number(asks) + 1, 'a row sees itself and what is before it');
-        assert.ok(
-            Math.abs(drawn.outlined - Number(asks)) < 0.5,
-            `row ${asks} is outlined at ${drawn.outlined}`,
-        );
+        // (It is drawn a frame after the sentence.)
+        await eventually(async () => {
+            const said = await text(page, '.score');
+            const [, answer, token] = /answers (\d+), which.*most at position \d+, token (\d+)/.exec(said);
+            assert.equal(token, answer);
+            const [, asks, most] = /At position (\d+) .* most at position (\d+)/.exec(said);
+            const drawn = await drawnAt(page, Number(asks));
+            assert.equal(drawn.brightest, Number(most));
+            assert.equal(drawn.seen, Number(asks) + 1, 'a row sees itself and what is before it');
+            assert.ok(
+                Math.abs(drawn.outlined - Number(asks)) < 0.5,
+                `row ${asks} is outlined at ${drawn.outlined}`,
+            );
+        });
         // Attention looks at the value of no question: of eight, at most a few are met by chance.
         await page.focus('.picker input:checked');
         await page.keyboard.press('ArrowRight');
@@ -106,7 +112,7 @@ onPage('training history can be scrubbed through', INSIDE, {}, async (page) => {
     await allReady(page);
     await press(page, 'Start');
     await until(page, () => globalThis.seqmix.runs()[0].solved && globalThis.seqmix.runs()[0].step > 120);
-    await press(page, 'Pause');
+    await stopped(page);
     await until(page, () => /^8 of 8/.test(document.querySelector('.score')?.textContent ?? ''));
     await page.focus('.timeline input');
     await page.keyboard.press('Home');

@@ -1,7 +1,19 @@
 // page_intervene.test.mjs: in Inside a weight of the trained model can be taken in hand, a sequence of one's
 // own is answered by every run, and why a run fails is said from where its questions look.
 import assert from 'node:assert/strict';
-import { allDone, allReady, at, onPage, press, runs, says, text, until, violations } from './testing.mjs';
+import {
+    allDone,
+    allReady,
+    at,
+    counts,
+    onPage,
+    press,
+    runs,
+    says,
+    text,
+    until,
+    violations,
+} from './testing.mjs';
 
 const TRAINED = '#mixer=cat&task=mqar&filters=k&seed=3&steps=110~mixer=attention!speed=full';
 
@@ -16,7 +28,7 @@ onPage(
         await page.evaluate(() => (location.hash += '&view=inside'));
         await page.waitForSelector('.in-hand');
         const before = (await runs(page))[0].digest;
-        assert.equal((await page.$$('.tokens .right')).length, 8);
+        await counts(page, '.tokens .right', 8);
         await says(
             page,
             '.why-so',

@@ -1,6 +1,6 @@
 // test_page_length.mjs: the Length view: does it still work on longer input?
 import assert from 'node:assert/strict';
-import { allReady, onPage, pause, press, runs, says, text, until } from './testing.mjs';
+import { allReady, eventually, onPage, press, runs, says, until } from './testing.mjs';
 
 const accuracy = (run, length) => run.lengths.find((point) => point.length === length)?.result?.accuracy;
 
@@ -85,28 +85,25 @@ onPage(
             assert.ok(accuracy(cat, length) > 0.99, `CAT at ${length}: ${accuracy(cat, length)}`);
         assert.ok(accuracy(attention, 1024) < 0.4, `attention at 1024: ${accuracy(attention, 1024)}`);
         // It can be read off the page.
-        const row = (n) => text(page, `.at-lengths tbody tr:nth-child(${n})`);
-        assert.match(await row(1), /CAT.*(99|100)\.\d %(99|100)\.\d %$/);
-        assert.match(await row(2), /Softmax attention.*%\d{1,2}\.\d %$/);
+        const row = (n) => `.at-lengths tbody tr:nth-child(${n})`;
+        await says(page, row(1), /CAT.*(99|100)\.\d %(99|100)\.\d %$/);
+        await says(page, row(2), /Softmax attention.*%\d{1,2}\.\d %$/);
         await says(page, '.at-lengths thead', /64 trained/);
         // What stands across the chart: a dashed line at 99 %, one at the length that was trained; and behind
         // its right edge each run's mark, as high as its answers at the greatest length.
         const all = cat.lengths.map(({ length }) => Math.log(length));
         const down = (Math.log(64) - Math.min(...all)) / (Math.max(...all) - Math.min(...all));
-        const look = async () => {
+        // (Charts are painted no more often than leaves time for training.)
+        await eventually(async () => {
             const drawn = await drawnAcross(page);
             const [first, second] = (await runs(page)).map((run) => accuracy(run, 1024) / 1.04);
             const wanted = { across: 0.99 / 1.04, down, first, second };
-            const fits = Object.entries(wanted).every(
-                ([name, at]) => Math.abs(drawn[name] - at) <= 4 * drawn.pixel,
-            );
-            return { fits, drawn, wanted };
-        };
-        // Charts are painted no more often than leaves time for training.
-        let seen = await look();
-        for (const last = Date.now() + 60_000; !seen.fits && Date.now() < last; await pause(200))
-            seen = await look();
-        assert.ok(seen.fits, JSON.stringify(seen));
+            for (const [name, at] of Object.entries(wanted))
+                assert.ok(
+                    Math.abs(drawn[name] - at) <= 4 * drawn.pixel,
+                    `${name}: ${JSON.stringify({ drawn, wanted })}`,
+                );
+        });
     },
 );
 

@@ -3,18 +3,21 @@
 import assert from 'node:assert/strict';
 import {
     RACE,
+    WAIT,
     allDone,
     allReady,
     browser,
+    counts,
+    eventually,
     goto,
     hash,
     onPage,
     openLesson,
-    pause,
     press,
     runs,
     sticksOut,
     says,
+    stopped,
     text,
     until,
     violations,
@@ -53,9 +56,10 @@ for (const ratio of [1, 2, 3])
             async (page) => {
                 await allReady(page);
                 await page.waitForSelector('.chart canvas');
-                await pause(1000); // painted
-                const tall = await tickHeight(page, '.chart canvas');
-                assert.ok(tall >= 7 && tall <= 12, `a number is ${tall} px tall`); // 11 px type
+                await eventually(async () => {
+                    const tall = await tickHeight(page, '.chart canvas');
+                    assert.ok(tall >= 7 && tall <= 12, `a number is ${tall} px tall`); // 11 px type
+                });
             },
         );
 
@@ -103,7 +107,7 @@ onPage(
             assert.equal((await page.$$('.why')).length, 0, 'nothing is red');
             await says(page, '.race', /This lesson is about MNIST\. Its files are not here/);
             await says(page, '.card[aria-pressed=true] strong', title);
-            await press(page, 'Pause');
+            await stopped(page);
         }
         await press(page, 'Bring the MNIST files …');
         await until(page, () => /view=digits/.test(location.hash));
@@ -195,7 +199,8 @@ onPage(
     },
 );
 
-onPage('nothing moves when training starts and ends, or when it can be undone', RACE, {}, async (page) => {
+const SLOWLY = `${RACE}!speed=slow`; // for minutes, so that both still train when they are looked at
+onPage('nothing moves when training starts and ends, or when it can be undone', SLOWLY, {}, async (page) => {
     await allReady(page);
     const places = () =>
         page.$$eval('.lesson, .options, .numbers, .setup h2, .inside h2', (all) =>
@@ -203,7 +208,7 @@ onPage('nothing moves when training starts and ends, or when it can be undone', 
         );
     const before = await places();
     await press(page, 'Start');
-    await until(page, () => / steps\/s each, \d+ s left/.test(document.querySelector('.state').textContent));
+    await says(page, '.state', / steps\/s each, \d+ (s|min) left/);
     assert.deepEqual(await places(), before, 'while it trains');
     await press(page, 'Pause');
     await press(page, 'Reset');
@@ -252,7 +257,7 @@ onPage(
         await press(page, 'Undo the equal settings');
         await page.waitForSelector('.favours');
         // The first visit's promises are those of the lesson that it is part of.
-        assert.equal((await page.$$('.expected li')).length, 2);
+        await counts(page, '.expected li', 2);
         await openLesson(page, 'Which filter matters');
         await until(page, () => globalThis.seqmix.runs().length === 4);
         assert.notEqual(await hash(page), first);
@@ -275,8 +280,11 @@ onPage(
         await page.goBack();
         await until(page, () => globalThis.seqmix.runs().length === 4);
         await page.goBack();
-        await until(page, (wanted) => location.hash === wanted, first);
-        assert.equal((await runs(page)).length, 2);
+        await until(
+            page,
+            (wanted) => location.hash === wanted && globalThis.seqmix.runs().length === 2,
+            first,
+        );
     },
 );
 
@@ -337,7 +345,7 @@ onPage(
         });
         const inner = await page.waitForSelector('seqmix-run iframe').then((one) => one.contentFrame());
         await inner.waitForFunction(() => globalThis.seqmix?.runs()[0]?.status === 'done', {
-            timeout: 120_000,
+            timeout: WAIT,
         });
     },
 );

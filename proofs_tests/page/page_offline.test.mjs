@@ -6,7 +6,8 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { test } from 'node:test';
-import { at, browser, press, skip, until } from './testing.mjs';
+import { slowDown } from '../../scripts/slow.mjs';
+import { MOST, WAIT, at, browser, press, skip, until } from './testing.mjs';
 
 const TYPES = {
     '.html': 'text/html',
@@ -53,7 +54,7 @@ test(
     'a deploy: the open tab finds its views, and the new version is kept whole, beside other sites',
     {
         skip,
-        timeout: 240_000,
+        timeout: MOST,
     },
     async () => {
         const folder = await mkdtemp(join(tmpdir(), 'seqmix-deploy-'));
@@ -63,6 +64,8 @@ test(
         const context = await browser.lab.browser.createBrowserContext();
         const open = async () => {
             const page = await context.newPage();
+            page.setDefaultTimeout(WAIT);
+            await slowDown(page);
             const broken = [];
             page.on('pageerror', (error) => broken.push(error.message));
             await page.goto(`${server.address}mine/#mixer=cat&task=mqar!speed=full`);

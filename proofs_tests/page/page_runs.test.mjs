@@ -2,7 +2,7 @@
 // undo, files, taking up an earlier visit.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -13,15 +13,17 @@ import {
     allReady,
     browser,
     goto,
+    eventually,
     hash,
+    kept,
     onPage,
     openLesson,
-    pause,
     press,
     RACE,
     runs,
     says,
     skip,
+    stopped,
     text,
     until,
 } from './testing.mjs';
@@ -103,7 +105,7 @@ onPage(
         await says(page, '.numbers tbody tr:nth-child(1)', /3 of 3 by \d+/);
         // The range of the seeds is a band of the run's colour, a fifth as strong, from the worst to the
         // best.
-        await press(page, 'Pause');
+        await stopped(page);
         await until(page, () =>
             globalThis.seqmix
                 .runs()
@@ -145,13 +147,13 @@ onPage(
         const fits = (band) =>
             [band.low - low, band.high - high].every((off) => Math.abs(off) <= 6 * band.pixel);
         // Charts are painted no more often than leaves time for training.
-        let band = await painted();
-        for (const last = Date.now() + 60_000; !fits(band) && Date.now() < last; await pause(200))
-            band = await painted();
-        assert.ok(
-            fits(band),
-            `the band at step ${widest} is ${band.low} to ${band.high}, the seeds ${low} to ${high}`,
-        );
+        await eventually(async () => {
+            const band = await painted();
+            assert.ok(
+                fits(band),
+                `the band at step ${widest} is ${band.low} to ${band.high}, the seeds ${low} to ${high}`,
+            );
+        });
         await box.click();
         await until(page, () => globalThis.seqmix.runs().every(({ members }) => members.length === 1));
     },
@@ -256,7 +258,7 @@ onPage(
 
 onPage(
     'an earlier visit is offered, and goes on bit for bit',
-    '#mixer=cat&task=mqar&steps=120',
+    '#mixer=cat&task=mqar&steps=300',
     {},
     async (page) => {
         await allReady(page);
@@ -266,7 +268,7 @@ onPage(
         await until(page, () => globalThis.seqmix.runs()[0].status === 'paused');
         const [{ step, digest }] = await runs(page);
         const words = await page.evaluate(() => globalThis.seqmix.words(0));
-        await pause(1500); // it is kept half a second after a pause
+        await eventually(async () => assert.equal((await kept(page, 'session')).steps, step));
         await goto(page, `${browser.lab.address}#mixer=attention&task=ar`);
         await until(
             page,
@@ -285,8 +287,8 @@ onPage(
         await press(page, 'Go on');
         await allDone(page);
         const end = await page.evaluate(() => globalThis.seqmix.words(0));
-        assert.equal(end.length, 120);
-        await page.evaluate(() => (location.hash = '#mixer=cat&task=mqar&steps=120&v=1~filter=2!speed=full'));
+        assert.equal(end.length, 300);
+        await page.evaluate(() => (location.hash = '#mixer=cat&task=mqar&steps=300&v=1~filter=2!speed=full'));
         await press(page, 'Reset');
         await until(page, () => globalThis.seqmix.runs()[0].status === 'ready');
         await press(page, 'Start');
@@ -307,10 +309,16 @@ onPage('runs, numbers and charts leave as files, and a saved run comes back', RA
             behavior: 'allow',
             downloadPath: folder,
             browserContextId: page.browserContext().id,
+            eventsEnabled: true,
+        });
+        const names = new Map();
+        const whole = new Set();
+        client.on('Browser.downloadWillBegin', (one) => names.set(one.guid, one.suggestedFilename));
+        client.on('Browser.downloadProgress', ({ guid, state }) => {
+            if (state === 'completed') whole.add(names.get(guid));
         });
         const file = async (name) => {
-            for (let i = 0; i < 100 && !(await readdir(folder)).includes(name); i++) await pause(50);
-            await pause(100);
+            await eventually(async () => assert.ok(whole.has(name), `${name} among ${[...whole].join()}`));
             return readFile(join(folder, name));
         };
         await allReady(page);

@@ -5,7 +5,22 @@ import { readFile, stat } from 'node:fs/promises';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { findFirefox, launch } from '../../scripts/browser.mjs';
-import { allReady, at, browser, goto, onPage, pause, press, runs, skip, until } from './testing.mjs';
+import {
+    MOST,
+    WAIT,
+    allReady,
+    at,
+    browser,
+    eventually,
+    goto,
+    kept,
+    onPage,
+    press,
+    runs,
+    skip,
+    stopped,
+    until,
+} from './testing.mjs';
 
 const FILE = at('build/single/seqmix.html');
 const noFirefox = findFirefox().why ? `no browser: ${findFirefox().why}` : false;
@@ -19,61 +34,56 @@ for (const [name, why] of [
     ['chromium', skip],
     ['firefox', noFirefox],
 ])
-    test(
-        `the single file opens from disk and trains in ${name}`,
-        { skip: why, timeout: 180_000 },
-        async () => {
-            const lab = await launch(at('dist'), name);
-            try {
-                const { page, complaints } = await lab.open(
-                    '#mixer=cat&task=mqar&steps=120~mixer=attention!speed=full',
-                    {
-                        address: pathToFileURL(FILE).href,
-                    },
+    test(`the single file opens from disk and trains in ${name}`, { skip: why, timeout: MOST }, async () => {
+        const lab = await launch(at('dist'), name);
+        try {
+            const { page, complaints } = await lab.open(
+                '#mixer=cat&task=mqar&steps=120~mixer=attention!speed=full',
+                {
+                    address: pathToFileURL(FILE).href,
+                },
+            );
+            page.setDefaultTimeout(WAIT);
+            await allReady(page);
+            assert.match(await page.evaluate(() => location.protocol), /^file:/);
+            await press(page, 'Start');
+            await until(page, () => globalThis.seqmix.runs()[0].status === 'done');
+            const [cat] = await runs(page);
+            assert.ok(cat.accuracy > 0.98, JSON.stringify(cat));
+            // Kept once it stands still, and offered when the file is opened again.
+            await stopped(page);
+            await eventually(async () => assert.equal((await kept(page, 'session')).steps, 120));
+            await goto(page, `${pathToFileURL(FILE).href}#mixer=cat&task=ar`);
+            await page.waitForSelector('[aria-label="Your last visit"]');
+            const tabs = await page.$$eval('.views a', (all) => all.map((tab) => tab.textContent));
+            const listed = await readFile(at('web/views/list.ts'), 'utf8');
+            assert.equal(tabs.length, listed.match(/^ {8}title: /gm).length);
+            for (const view of tabs.filter((name) => name !== 'Start' && name !== 'Experiment')) {
+                await page.evaluate(
+                    (name) =>
+                        [...document.querySelectorAll('.views a')]
+                            .find((tab) => tab.textContent === name)
+                            .click(),
+                    view,
                 );
-                await allReady(page);
-                assert.match(await page.evaluate(() => location.protocol), /^file:/);
-                await press(page, 'Start');
-                await until(page, () => globalThis.seqmix.runs()[0].status === 'done');
-                const [cat] = await runs(page);
-                assert.ok(cat.accuracy > 0.98, JSON.stringify(cat));
-                // Kept half a second after it stood still, and offered when the file is opened again.
-                await press(page, 'Pause').catch(() => {});
-                await pause(1500);
-                await goto(page, `${pathToFileURL(FILE).href}#mixer=cat&task=ar`);
-                await page.waitForSelector('[aria-label="Your last visit"]', { timeout: 20_000 });
-                const tabs = await page.$$eval('.views a', (all) => all.map((tab) => tab.textContent));
-                const listed = await readFile(at('web/views/list.ts'), 'utf8');
-                assert.equal(tabs.length, listed.match(/^ {8}title: /gm).length);
-                for (const view of tabs.filter((name) => name !== 'Start' && name !== 'Experiment')) {
-                    await page.evaluate(
-                        (name) =>
-                            [...document.querySelectorAll('.views a')]
-                                .find((tab) => tab.textContent === name)
-                                .click(),
-                        view,
+                await until(
+                    page,
+                    (name) => document.querySelector('.view-head h2')?.textContent === name,
+                    view,
+                );
+                // The editor is packed inside; the proofs run in a worker of their own.
+                if (view === 'Equations')
+                    await until(page, () =>
+                        document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content'),
                     );
-                    await until(
-                        page,
-                        (name) => document.querySelector('.view-head h2')?.textContent === name,
-                        view,
-                    );
-                    // The editor is packed inside; the proofs run in a worker of their own.
-                    if (view === 'Equations')
-                        await until(page, () =>
-                            document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content'),
-                        );
-                    if (view === 'Theorems')
-                        await until(page, () =>
-                            /\d/.test(document.querySelector('.verdict')?.textContent ?? ''),
-                        );
-                }
-                assert.deepEqual(complaints, []);
-            } finally {
-                await lab.close();
+                if (view === 'Theorems')
+                    await until(page, () => /\d/.test(document.querySelector('.verdict')?.textContent ?? ''));
             }
-        },
-    );
+            assert.deepEqual(complaints, []);
+        } finally {
+            await lab.close();
+        }
+    });
 
 onPage(
     'after the first visit the page opens without a network',

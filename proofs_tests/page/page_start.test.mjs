@@ -3,12 +3,13 @@
 import assert from 'node:assert/strict';
 import {
     allReady,
+    counts,
+    eventually,
     fitsEverySize,
     goto,
     hash,
     isAccessible,
     onPage,
-    pause,
     press,
     RACE,
     runs,
@@ -129,7 +130,7 @@ onPage(
         // In hand: without the tap of the token before, recall is gone; put back, it is there again.
         await read(page, 4);
         await settledOn(page, '(99|100)\\.\\d % over held-out');
-        assert.equal((await page.$$('#step-4 .cell .right')).length, 8);
+        await counts(page, '#step-4 .cell .right', 8);
         await press(page, 'Second to 0');
         await settledOn(page, 'Recall is gone');
         assert.ok((await heldOut(page)) < 25);
@@ -203,11 +204,14 @@ onPage(
                     );
                 return new Set(Array.from({ length: width }, (_, x) => column(x).join())).size;
             });
-        const kinds = await columns();
-        assert.ok(kinds >= 16, `${kinds} filters`);
+        await eventually(async () => {
+            const kinds = await columns();
+            assert.ok(kinds >= 16, `${kinds} filters`);
+        });
         await press(page, 'One filter for all tokens');
-        for (let tries = 0; tries < 100 && (await columns()) > 2; tries++) await pause(50);
-        assert.equal(await columns(), 2, 'none for the first token, one for all others');
+        await eventually(async () =>
+            assert.equal(await columns(), 2, 'none for the first token, one for all others'),
+        );
         await says(page, '#step-7', /Let it choose again/);
     },
 );
@@ -227,7 +231,7 @@ onPage(
                     document.querySelector('.steps [aria-current]').textContent.startsWith(String(step)),
                 step,
             );
-            assert.equal(await page.evaluate(() => document.activeElement.id), `step-${step}-title`);
+            await until(page, (step) => document.activeElement.id === `step-${step}-title`, step);
         }
         await trained(page); // step 4 needs a trained model, and has one made
         assert.match(await hash(page), /detail=4/);
@@ -280,12 +284,14 @@ onPage(
         await until(page, () => globalThis.seqmix.runs()[0].step > 2);
         const top = () =>
             scrollY === 0 && document.activeElement.matches('main h2') && document.activeElement.textContent;
-        assert.equal(await page.evaluate(top), 'Lessons');
+        await eventually(async () => assert.equal(await page.evaluate(top), 'Lessons'));
         await page.evaluate(() =>
             [...document.querySelectorAll('.views a')].find((one) => one.textContent === 'About').click(),
         );
         await until(page, () => document.activeElement.textContent === 'About');
-        assert.equal(await page.evaluate(top), 'About', 'also of a view that is fetched first');
+        await eventually(async () =>
+            assert.equal(await page.evaluate(top), 'About', 'also of a view that is fetched first'),
+        );
         await page.evaluate(() => scrollTo({ top: 300, behavior: 'instant' }));
         await page.goBack();
         await until(page, () => document.querySelector('.views [aria-current]').textContent === 'Experiment');

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { allReady, at, fitsEverySize, isAccessible, onPage, pause, press, until } from './testing.mjs';
+import { allReady, at, fitsEverySize, isAccessible, onPage, press, stopped, until } from './testing.mjs';
 
 /** A setup for each view that fills it; the others have these checks in their own tests. */
 const SETUPS = {
@@ -14,6 +14,14 @@ const SETUPS = {
     write: '#mixer=gla&task=charlm&length=32&batch=8~mixer=cat!speed=full',
 };
 const VIEWS = Object.keys(SETUPS);
+/** What is there once it is filled. */
+const FILLED = {
+    experiment: ['.tokens .question', '.chart canvas', '.numbers tbody td'],
+    inside: ['.tokens .question', '.map-frame canvas', '.plots figcaption'],
+    length: ['.chart.tall canvas', '.at-lengths td'],
+    digits: ['.reading canvas', '.saliency canvas', '.confusion tbody td'],
+    write: ['.write-text span', '.likeliest'],
+};
 const OWN = { start: 'start', equations: 'equations', theorems: 'proofs', verify: 'proofs', about: 'proofs' };
 
 test('every view is looked at', async () => {
@@ -38,11 +46,9 @@ for (const view of VIEWS)
         await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 25));
         if (view === 'digits') await press(page, 'Count');
         if (view === 'write') await press(page, 'Write');
-        if (view === 'write') await until(page, () => document.querySelector('.likeliest'));
         if (view === 'length') await until(page, () => globalThis.seqmix.runs()[0].lengths.length > 6);
-        await pause(500);
-        await press(page, 'Pause');
-        await pause(500);
+        for (const one of FILLED[view]) await page.waitForSelector(one);
+        await stopped(page);
         await fitsEverySize(page, view);
         await isAccessible(page);
     });

@@ -9,20 +9,21 @@ const TEXT = '#mixer=gla&task=charlm&width=16&length=32&batch=4&steps=40~mixer=a
 const click = (page, selector) => page.$eval(selector, (one) => one.click());
 const opened = (page) =>
     until(page, () => globalThis.seqmix.runs().every(({ status }) => status !== 'opening'));
-/** Begins anew by that button; the first characters of both texts, once they are there. */
+/**
+ * Begins anew by that button; the first characters of both texts, once they are there. (What stood there
+ * before is marked: it has to be gone.)
+ */
 async function written(page, button) {
-    const lengths = (test) =>
-        until(
-            page,
-            (from, to) =>
-                [...document.querySelectorAll('.write-text')].every(
-                    ({ textContent: { length } }) => length > from && length < to,
-                ),
-            ...test,
-        );
+    await page.$$eval('.write-text .given ~ span', (all) => all.forEach((one) => (one.dataset.old = '')));
     await click(page, button);
-    await lengths([0, 100]);
-    await lengths([150, 99_999]);
+    await until(
+        page,
+        () =>
+            !document.querySelector('.write-text [data-old]') &&
+            [...document.querySelectorAll('.write-text')].every(
+                ({ textContent: { length } }) => length > 150,
+            ),
+    );
     return page.$$eval('.write-text', (all) => all.map((one) => one.textContent.slice(0, 150)));
 }
 

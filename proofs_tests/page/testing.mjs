@@ -6,10 +6,15 @@ import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { findChromium, launch } from '../../scripts/browser.mjs';
+import { patience } from '../../scripts/slow.mjs';
 
 export const at = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 export const skip = findChromium().why ? `no browser: ${findChromium().why}` : false;
 export const RACE = '#mixer=cat&task=mqar~mixer=attention';
+
+/** Milliseconds after which nothing is waited for any more, and those that a test may take. */
+export const WAIT = 300_000 * patience;
+export const MOST = 540_000 * patience;
 
 /** The browser of this test file, from its first test on. */
 export const browser = { lab: null };
@@ -22,9 +27,9 @@ after(() => browser.lab?.close());
 
 /** A test with its own page; nothing may complain in the console meanwhile. */
 export function onPage(name, hash, options, body) {
-    test(name, { skip, timeout: 180_000 }, async () => {
+    test(name, { skip, timeout: MOST }, async () => {
         const { page, complaints, close } = await browser.lab.open(hash, options);
-        page.setDefaultTimeout(120_000);
+        page.setDefaultTimeout(WAIT);
         try {
             await body(page);
             assert.deepEqual(complaints, []);
@@ -44,7 +49,7 @@ export async function until(page, condition, ...values) {
         `try { return (${condition})(...values); } catch { return false; }`,
     );
     try {
-        return await page.waitForFunction(calm, { timeout: 120_000, polling: 50 }, ...values);
+        return await page.waitForFunction(calm, { timeout: WAIT, polling: 50 }, ...values);
     } catch (late) {
         await page.evaluate(condition, ...values);
         throw late;
@@ -52,7 +57,7 @@ export async function until(page, condition, ...values) {
 }
 /** A page that was reloaded, or sent elsewhere, once it can be asked. */
 export const settled = (page) =>
-    page.waitForFunction(() => Boolean(globalThis.seqmix), { timeout: 120_000, polling: 50 });
+    page.waitForFunction(() => Boolean(globalThis.seqmix), { timeout: WAIT, polling: 50 });
 export async function reload(page) {
     await page.reload();
     await settled(page);
@@ -62,6 +67,24 @@ export async function goto(page, address) {
     await page.goto(address);
     await settled(page);
 }
+/** What the browser keeps for the next visit: whether there is anything, and the steps of the first run. */
+export const kept = (page, key) =>
+    page.evaluate(
+        (key) =>
+            new Promise((done) => {
+                const opening = indexedDB.open('keyval-store');
+                opening.onupgradeneeded = () => opening.result.createObjectStore('keyval');
+                opening.onsuccess = () => {
+                    const found = opening.result.transaction('keyval').objectStore('keyval').get(key);
+                    found.onsuccess = () => {
+                        opening.result.close();
+                        const value = found.result;
+                        done({ there: value !== undefined, steps: value?.runs?.[0][0].losses.length });
+                    };
+                };
+            }),
+        `seqmix.${key}`,
+    );
 export const hash = (page) => page.evaluate(() => location.hash);
 /**
  * Press the button that is called so, with the pointer, once it stands still: what is trained above it may
@@ -84,7 +107,7 @@ export async function press(page, name) {
                 one.seenAt = `${left} ${top}`;
                 return stood && one;
             },
-            { timeout: 60_000, polling: 50 },
+            { timeout: WAIT, polling: 50 },
             name,
         );
         await button.evaluate((one) => {
@@ -117,22 +140,38 @@ export const allDone = (page) =>
     until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'done'));
 export const allReady = (page) =>
     until(page, () => globalThis.seqmix.runs().every(({ status }) => status !== 'opening'));
+/** Lets all runs stand still: by its button as soon as it is there, or they are done before it is found. */
+export const stopped = (page) =>
+    until(page, () => {
+        const button = [...document.querySelectorAll('.transport button')][0];
+        if (button?.textContent.trim() === 'Pause') button.click();
+        return globalThis.seqmix.runs().every(({ status }) => !['opening', 'going'].includes(status));
+    });
 export const text = (page, selector) =>
     page.$eval(selector, (element) => element.textContent.replace(/\s+/g, ' ').trim());
 /**
- * Waits until the element says so: this text, or one that fits the expression. What a run reports is
- * drawn a moment after the run knows it; on a loaded machine that moment can be seen.
+ * Tries until nothing in it fails, and gives what it gives; who waits in vain is told what failed last. What
+ * a run reports is drawn a moment after the run knows it, a canvas a frame after the words beside it: on a
+ * loaded machine these moments can be seen (scripts/slow.mjs makes them long).
  */
-export async function says(page, selector, wanted) {
-    const fits = async () => {
-        const said = await text(page, selector).catch(() => null);
-        return said !== null && (typeof wanted === 'string' ? said === wanted : wanted.test(said));
-    };
-    for (const last = Date.now() + 60_000; Date.now() < last; await pause(50)) if (await fits()) return;
-    const said = await text(page, selector);
-    if (typeof wanted === 'string') assert.equal(said, wanted, selector);
-    else assert.match(said, wanted, selector);
+export async function eventually(check) {
+    for (const last = Date.now() + WAIT; ; await pause(50))
+        try {
+            return await check();
+        } catch (failed) {
+            if (Date.now() > last) throw failed;
+        }
 }
+/** Waits until the element says so: this text, or one that fits the expression. */
+export const says = (page, selector, wanted) =>
+    eventually(async () => {
+        const said = await text(page, selector);
+        if (typeof wanted === 'string') assert.equal(said, wanted, selector);
+        else assert.match(said, wanted, selector);
+    });
+/** Waits until so many elements are there. */
+export const counts = (page, selector, wanted) =>
+    eventually(async () => assert.equal((await page.$$(selector)).length, wanted, selector));
 export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 /** What axe-core finds wrong with the page as it stands, by all its rules or by these, one line each. */
