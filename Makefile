@@ -112,6 +112,14 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 help: ## list the targets
 	@grep -hE '^[a-z_.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
 
+# Setup asks for what the goals take and no more: who wants the program needs neither a browser nor Node.js.
+GOALS := $(or $(MAKECMDGOALS),help)
+FOR_PROGRAM := $(BIN)/seqmix build/seqmix $(LIB) $(REF) install uninstall mpi build/seqmix-mpi help clean $(if $(PAGE_IN_WHEEL),,wheel)
+FOR_NATIVE := $(FOR_PROGRAM) native test-quick tsan ulp ulp-full build/tests/% $(BIN)/tests/%
+FOR_DEMO := $(FOR_PROGRAM) demo site single wasm package wheel mnist presets ranking docs build/wasm/% dist/% build/single/% build/package/%
+SETUP_FOR ?= $(firstword $(if $(filter-out $(FOR_PROGRAM),$(GOALS)),,program) $(if $(filter-out $(FOR_NATIVE),$(GOALS)),,native) \
+	$(if $(filter-out $(FOR_DEMO),$(GOALS)),,demo) test)
+export SETUP_FOR
 setup: ## install what is missing (says what first)
 	@scripts/setup.sh --quiet $(SETUP_FOR)
 
@@ -119,7 +127,7 @@ setup: ## install what is missing (says what first)
 # sees.
 demo: ## set up, build, serve the page and print its address
 	@scripts/setup.sh --quiet demo
-	@$(MAKE) --no-print-directory -j$(JOBS) SETUP_FOR=demo site
+	@$(MAKE) --no-print-directory -j$(JOBS) site
 	@exec node scripts/serve.mjs
 
 test: ## set up, build and run every test; ends with N passed, N failed, N skipped (STRICT=1: no unexpected skip)
@@ -127,6 +135,7 @@ test: ## set up, build and run every test; ends with N passed, N failed, N skipp
 	$(call judge,--all,$(ALL_TESTS))
 
 test-quick: ## the native tests only
+	@scripts/setup.sh --quiet $(SETUP_FOR)
 	$(call judge,,$(QUICK_TESTS))
 
 test-list: ## after a test was added, renamed or removed, and make test: write proofs_tests/tests.txt
@@ -194,12 +203,20 @@ mnist: setup ## download MNIST into data/mnist, its checksums verified
 
 native: $(BIN)/seqmix $(TEST_BIN) ## build the program and the native tests
 
+# $(call needs,PROGRAM,WHERE IT COMES FROM): a recipe line, for what setup was not asked for.
+needs = @command -v $1 >/dev/null || { echo 'make $@ needs $1, which is not here: $2' >&2; exit 2; }
+
 compile_commands.json: ## for editors and clangd: how each C file is compiled
+	$(call needs,node,apt-get install nodejs)
 	@$(MAKE) -nB native | node scripts/compile-commands.mjs >$@ && echo "wrote $@"
 
 format: ## lay out C with clang-format, TypeScript with prettier
+	$(call needs,clang-format,apt-get install clang-format)
+	$(call needs,node_modules/.bin/prettier,make setup brings it)
 	@clang-format -i $(C_FILES)
 	@node_modules/.bin/prettier --log-level warn --write $(WEB_FILES)
 
+# (what make fuzz found, and bare-debian.sh's base)
+KEPT := tools setup.log setup.lock fuzz bare
 clean: ## remove what was built (not the tools that setup fetched)
-	rm -rf build/obj build/rocq build/tests build/wasm build/test build/clang* build/lib build/seqmix build/*.a dist
+	rm -rf dist && if [ -d build ]; then find build -mindepth 1 -maxdepth 1 $(KEPT:%=! -name %) -exec rm -rf {} +; fi

@@ -1,20 +1,22 @@
 #!/bin/sh
 # Makes sure that what the build uses is there: compilers, libraries, Node.js, npm packages, a browser for the
-# tests. Says what is missing; installs it where it may (apt, as root or through sudo); otherwise names the
-# packages and stops. Builds nothing of the project itself. Looks at the machine each time, so it notices what
-# was removed.
+# tests; no more than the purpose takes. Says what is missing; installs it where it may (apt, as root or
+# through sudo); otherwise names the packages and stops. Builds nothing of the project itself. Looks at the
+# machine each time, so it notices what was removed.
 set -eu
 
 usage() {
     cat <<'EOF'
-usage: scripts/setup.sh [--quiet] [--with-firefox] [demo|test]
+usage: scripts/setup.sh [--quiet] [--with-firefox] [program|native|demo|test]
 
+  program         what building the program and the libraries needs: a C compiler and zlib
+  native          that, and what the native tests need: cmocka
   demo            what building and serving the page needs
-  test            that, and what the tests need (the default)
+  test            all that the tests need (the default)
   --quiet         say nothing when nothing is missing
   --with-firefox  Firefox too (the tests use it where it is there)
 
-CHROMIUM=/path/to/chrome names a Chromium or Chrome that is not on PATH.
+CC=clang asks for clang, ZLIB=0 for no zlib. CHROMIUM=/path/to/chrome names a Chromium or Chrome that is not on PATH.
 EOF
 }
 
@@ -23,9 +25,9 @@ for arg in "$@"; do
     case $arg in
         --quiet) quiet=yes ;;
         --with-firefox) firefox=yes ;;
-        demo | test) purpose=$arg ;;
+        program | native | demo | test) purpose=$arg ;;
         -h | --help) usage; exit 0 ;;
-        *) echo "setup: unknown argument '$arg'; allowed: --quiet, --with-firefox, demo, test" >&2; exit 2 ;;
+        *) echo "setup: unknown argument '$arg'; allowed: --quiet, --with-firefox, program, native, demo, test" >&2; exit 2 ;;
     esac
 done
 
@@ -45,12 +47,25 @@ have() { command -v "$1" >/dev/null 2>&1; }
 
 # --- what is there ---
 
-# Whether gcc finds the headers and libraries given: HEADERS (a printf format) LIBRARIES.
+# What the purpose takes besides the compiler.
+wants() { # zlib|cmocka|page|tests
+    case $1:$purpose in
+        zlib:*) [ "${ZLIB:-1}" = 1 ] ;;
+        cmocka:native | cmocka:test | page:demo | page:test | tests:test) ;;
+        *) return 1 ;;
+    esac
+}
+
+# The page and the tests take gcc, whatever else compiles the program.
+compiler=gcc
+if ! wants page; then compiler=${CC:-gcc}; fi
+
+# Whether the compiler finds the headers and libraries given: HEADERS (a printf format) LIBRARIES.
 links() {
     mkdir -p build/tools
     # shellcheck disable=SC2059,SC2086
     printf "$1 int main(void) { return 0; }" |
-        gcc ${CPPFLAGS:-} -x c - -o build/tools/probe ${LDFLAGS:-} $2 >/dev/null 2>&1
+        $compiler ${CPPFLAGS:-} -x c - -o build/tools/probe ${LDFLAGS:-} $2 >/dev/null 2>&1
 }
 cmocka_header='#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <cmocka.h>\n'
 has_libc() { links '#include <stdio.h>\n' ''; }
@@ -101,15 +116,25 @@ need() { # WHAT APT DNF BREW CHECK...
 look() {
     missing='' apt='' dnf='' brew='' cask=''
     # One link for all of them when all are there; each by itself when something is not.
-    if [ "$purpose" = demo ] || ! links "#include <zlib.h>\n$cmocka_header" '-lz -lcmocka'; then
-        need gcc 'gcc libc6-dev' 'gcc glibc-devel' gcc has_libc
-        need zlib zlib1g-dev zlib-devel zlib has_zlib
-        if [ "$purpose" = test ]; then need cmocka libcmocka-dev libcmocka-devel cmocka has_cmocka; fi
+    headers='#include <stdio.h>\n' libraries=''
+    if wants zlib; then headers="$headers#include <zlib.h>\n" libraries=-lz; fi
+    if wants cmocka; then headers="$headers$cmocka_header" libraries="$libraries -lcmocka"; fi
+    if ! links "$headers" "$libraries"; then
+        case ${compiler##*/} in
+            gcc) need gcc 'gcc libc6-dev' 'gcc glibc-devel' gcc has_libc ;;
+            clang) need clang 'clang libc6-dev' 'clang glibc-devel' llvm has_libc ;;
+            musl-gcc) need musl musl-tools musl-gcc '' has_libc ;;
+            *) has_libc || die "CC=$compiler compiles no program here that includes stdio.h; allowed: a C compiler (gcc, clang)" ;;
+        esac
+        if wants zlib; then need zlib zlib1g-dev zlib-devel zlib has_zlib; fi
+        if wants cmocka; then need cmocka libcmocka-dev libcmocka-devel cmocka has_cmocka; fi
     fi
-    need emscripten emscripten emscripten emscripten have emcc
-    need Node.js nodejs nodejs node have node
-    need npm npm nodejs-npm '' have npm
-    if [ "$purpose" = test ]; then
+    if wants page; then
+        need emscripten emscripten emscripten emscripten have emcc
+        need Node.js nodejs nodejs node have node
+        need npm npm nodejs-npm '' have npm
+    fi
+    if wants tests; then
         need clang clang clang llvm have clang
         need Chromium "$chromium_of_apt" chromium cask:chromium has_chromium
     fi
@@ -127,7 +152,13 @@ if grep -qs '^ID=ubuntu' /etc/os-release; then chromium_of_apt=chromium-browser 
 
 # What npm or apt said went wrong; where neither marked it as an error, how the log ends.
 last_words() {
-    { grep -E '^(npm (error|ERR!) [^ ]|E: |Err:)' "$log" || tail -n 10 "$log"; } | head -n 10 | sed 's/^/    /' >&2
+    { grep -E '^(npm (error|ERR!) [^ ]|E: )' "$log" || tail -n 10 "$log"; } | tail -n 10 | sed 's/^/    /' >&2
+}
+
+# What apt would fetch for these, and what it would fill: " (277 MB to fetch, 1604 MB of disk)".
+size_of() { # PACKAGES...
+    LC_ALL=C apt-get -q --assume-no install --no-install-recommends "$@" 2>/dev/null </dev/null |
+        sed -n 's|^Need to get \(.* [kMG]*B\).* of archives.*| (\1 to fetch|p; s|^After this operation, \(.*\) of additional.*|, \1 of disk)|p' | tr -d '\n'
 }
 
 name_packages() {
@@ -155,11 +186,11 @@ install_system_packages() {
             name_packages 'installing needs root, and sudo asks for a password'
         fi
     fi
-    say "missing: $missing"
-    say "installing with apt-get${as_root:+ through sudo}:$apt"
-    say "(some hundred MB where all of it is missing, which takes minutes; log: build/setup.log)"
+    say "missing: $missing (log: build/setup.log)"
     # A stale or unreachable list is no reason to stop: the packages may be known already.
     $as_root apt-get -q update >>"$log" 2>&1 || say 'apt-get update failed; trying with the package lists that are there'
+    # shellcheck disable=SC2086
+    say "installing with apt-get${as_root:+ through sudo}:$apt$(size_of $apt)"
     # shellcheck disable=SC2086
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends $apt \
         >>"$log" 2>&1 </dev/null || {
@@ -171,33 +202,22 @@ install_system_packages() {
 }
 
 # What the tests can do without: tried once, where apt is there and asks for no password.
-install_optional() {
+try_apt() { # PACKAGES...
     as_root=
     if [ "$(id -u)" != 0 ]; then as_root='sudo -n'; fi
-    mkdir -p build/tools
-    if have apt-get && { [ -z "$as_root" ] || $as_root true 2>/dev/null; }; then
-        for package in libflint-arb-dev libflint-dev; do # Arb is part of FLINT from version 3
-            has_arb || $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends \
-                "$package" >>"$log" 2>&1 </dev/null || :
-        done
-        has_webkit || $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends \
-            webkit2gtk-driver xvfb xauth >>"$log" 2>&1 </dev/null || :
-    fi
+    have apt-get && { [ -z "$as_root" ] || $as_root true 2>/dev/null; } || return 0
+    say "the tests skip what they find missing of these; trying apt-get install $*$(size_of "$@")"
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends "$@" >>"$log" 2>&1 </dev/null || :
+}
+install_optional() {
+    if ! has_arb; then try_apt libflint-arb-dev; fi
+    if ! has_arb; then try_apt libflint-dev; fi # Arb is part of FLINT from version 3
+    if ! has_webkit; then try_apt webkit2gtk-driver xvfb xauth; fi
     if ! has_webkit; then
         say 'WebKit (webkit2gtk-driver, xvfb) is not there: its tests are skipped'
         : >build/tools/without-webkit
     fi
     if ! has_arb; then
-        say 'Arb (libflint-arb-dev, or libflint-dev from version 3) is not there: the certificates among the proofs are skipped'
-        : >build/tools/without-arb
-    fi
-    if ! has_webkit; then
-        say 'WebKit (webkit2gtk-driver, xvfb) is not there: its tests are skipped'
-        : >build/tools/without-webkit
-    fi
-    if has_arb; then
-        say 'installed Arb, for the certificates among the proofs'
-    else
         say 'Arb (libflint-arb-dev, or libflint-dev from version 3) is not there: the certificates among the proofs are skipped'
         : >build/tools/without-arb
     fi
@@ -216,7 +236,7 @@ install_node() {
     rm -rf build/tools/node build/tools/bin
     mkdir -p build/tools/node build/tools/bin
     echo '{ "private": true }' >build/tools/node/package.json
-    npm install --prefix "$tools/node" --ignore-scripts --no-audit --no-fund \
+    npm install --prefix "$tools/node" --prefer-offline --ignore-scripts --no-audit --no-fund \
         "$package@$node_fetched" "npm@$npm_fetched" >>"$log" 2>&1 || {
         last_words
         die "npm could not install $package@$node_fetched (why: see above, and build/setup.log); is there a network?"
@@ -229,21 +249,22 @@ install_node() {
 }
 
 install_packages() {
-    say "installing the npm packages of package-lock.json into node_modules"
+    say "installing the npm packages of package-lock.json into node_modules (gives up after minutes without a network)"
     rm -f node_modules/.seqmix-packages
-    PATH=$tools/bin:$PATH npm ci --ignore-scripts --no-audit --no-fund >>"$log" 2>&1 || {
+    PATH=$tools/bin:$PATH npm ci --prefer-offline --ignore-scripts --no-audit --no-fund >>"$log" 2>&1 || {
         last_words
         die "npm ci failed (why: see above, and build/setup.log); is there a network?"
     }
     packages_stamp >node_modules/.seqmix-packages
 }
 
-look
 optional_missing() {
-    [ "$purpose" = test ] || return
+    wants tests || return
     { ! has_arb && [ ! -e build/tools/without-arb ]; } || { ! has_webkit && [ ! -e build/tools/without-webkit ]; }
 }
-if [ -n "$missing" ] || ! has_node || ! has_packages || optional_missing; then
+has_page() { ! wants page || { has_node && has_packages; }; }
+look
+if [ -n "$missing" ] || ! has_page || optional_missing; then
     mkdir -p build/tools
     # Two builds that start at once set up one after the other; the second finds everything there.
     if have flock; then
@@ -253,8 +274,10 @@ if [ -n "$missing" ] || ! has_node || ! has_packages || optional_missing; then
     fi
     : >"$log"
     if [ -n "$missing" ]; then install_system_packages; fi
-    if ! has_node; then install_node; fi
-    if ! has_packages; then install_packages; fi
+    if wants page; then
+        has_node || install_node
+        has_packages || install_packages
+    fi
     if optional_missing; then install_optional; fi
     say 'everything is there'
 elif [ "$quiet" = no ]; then

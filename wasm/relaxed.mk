@@ -29,4 +29,4 @@ build/wasm/bench-relaxed.wasm: $(RELAXED_OBJ) $(RELAXED_BENCH:%.c=$(RELAXED)/%.o
 relaxed: $(if $(RELAXED_CLANG),build/wasm/seqmix-relaxed.wasm,no-relaxed) ## build the module for fast mode with relaxed SIMD (needs clang 16)
 .PHONY: no-relaxed
 no-relaxed:
-	@echo "seqmix-relaxed.wasm: not built: no clang-16 or later here (on Debian: apt install clang-16 lld-16)"
+	@echo 'make relaxed needs clang 16 or later and its lld, which are not here: apt-get install clang-16 lld-16' >&2; exit 2

@@ -30,6 +30,7 @@ endif
 rocq_compile = node $(ROCQ)/statements.mjs --there && $(MAKE) -s --no-print-directory -k $(1:%=build/rocq/%.vo)
 
 proofs: ## compile the machine-checked proofs, print every statement and its axioms
+	$(call needs,node,apt-get install nodejs)
 	@$(call rocq_compile,$(ROCQ_ALL))
 	@node $(ROCQ)/statements.mjs
 

@@ -1,0 +1,98 @@
+#!/bin/bash
+# Tests setup.sh on made-up machines, folders of commands that are its whole PATH: what each purpose asks
+# for and what it leaves alone, and what somebody reads where it cannot be had. And that the Makefile asks for
+# what a goal takes. Prints TAP, so it runs under run-test.sh. Installs nothing.
+set -u
+unset CC ZLIB CHROMIUM CPPFLAGS LDFLAGS SETUP_FOR MAKEFLAGS MAKELEVEL MFLAGS # what a run around this one asks for
+cd "$(dirname "$0")/../.." || exit 2
+project=$PWD
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+mkdir "$copy/scripts" "$copy/commands"
+cp scripts/setup.sh "$copy/scripts"
+cp package-lock.json "$copy"
+
+tests=0
+check() { # WHAT EXPECTED GOT
+    tests=$((tests + 1))
+    if [ "$2" = "$3" ]; then
+        echo "ok $tests - $1"
+    else
+        echo "not ok $tests - $1"
+        printf '%s\n' "expected: $2" "got: $3" | sed 's/^/# /'
+    fi
+}
+
+for command in bash sh cat cksum dirname env flock grep head id mkdir rm sed tail tr uname; do
+    path=$(command -v $command) && ln -s "$path" "$copy/commands/$command"
+done
+# A command of the made-up machine: NAME and what it does (a line of shell).
+command_is() { rm -f "$copy/commands/$1" && printf '#!/bin/sh\n%s\n' "$2" >"$copy/commands/$1" && chmod +x "$copy/commands/$1"; }
+gone() { for one in "$@"; do rm -f "$copy/commands/$one"; done; }
+# A compiler that finds every header and library but those whose names fit this.
+compiler_lacks() { command_is "$1" "! { cat; echo \"\$@\"; } | grep -Eq '$2'"; }
+setup() { (cd "$copy" && env PATH="$copy/commands" "${with[@]}" scripts/setup.sh "$@" 2>&1 </dev/null); }
+with=(A=1)
+# What Debian's line asks for.
+asked() { setup --quiet "$@" | sed -n 's/^ *Debian, Ubuntu *apt-get install //p'; }
+
+command_is id 'echo 1000' # neither root nor sudo
+check 'program: a compiler and zlib' 'gcc libc6-dev zlib1g-dev' "$(asked program)"
+check 'native: and cmocka' 'gcc libc6-dev zlib1g-dev libcmocka-dev' "$(asked native)"
+check 'demo: what makes the page, no browser' 'gcc libc6-dev zlib1g-dev emscripten nodejs npm' "$(asked demo)"
+check 'test: everything' 'gcc libc6-dev zlib1g-dev libcmocka-dev emscripten nodejs npm clang' \
+    "$(asked test | sed 's/ chromium[a-z-]*$//')"
+check 'without a purpose: as test' "$(asked test)" "$(asked)"
+setup program >/dev/null
+check 'what is missing fails' 1 $?
+check 'clang is asked for where it compiles' 'clang libc6-dev zlib1g-dev' "$(with=(CC=clang) && asked program)"
+check 'and gcc for the page all the same' "$(asked demo)" "$(with=(CC=clang) && asked demo)"
+check 'without zlib where nobody asks for it' 'gcc libc6-dev' "$(with=(ZLIB=0) && asked program)"
+check 'a compiler that is none is named' 'setup: CC=icc compiles no program here that includes stdio.h; allowed: a C compiler (gcc, clang)' \
+    "$(with=(CC=icc) && setup program)"
+
+compiler_lacks gcc 'cmocka'
+check 'a compiler and zlib: the program needs no more' 'setup: everything is there' "$(setup program)"
+check 'and --quiet says nothing' '' "$(setup --quiet program)"
+check 'cmocka alone is missing' 'libcmocka-dev' "$(asked native)"
+compiler_lacks gcc 'zlib'
+check 'zlib alone is missing' 'zlib1g-dev' "$(asked program)"
+compiler_lacks gcc 'stdio|zlib|cmocka'
+check 'a compiler without headers' 'gcc libc6-dev zlib1g-dev' "$(asked program)"
+
+command_is sudo 'exit 1'
+check 'sudo that asks for a password, and no terminal' 'installing needs root, and sudo asks for a password; they are in these packages:' \
+    "$(command_is apt-get :; setup program | sed -n '2s/^setup: //p')"
+gone sudo
+
+# apt as root: it says sizes where it is asked to assume no, and what went wrong.
+command_is id 'echo 0'
+# shellcheck disable=SC2016
+command_is apt-get 'case "$*" in
+    *assume-no*) echo "Need to get 51.9 MB of archives."; echo "After this operation, 203 MB of additional disk space will be used." ;;
+    *update*) exit 1 ;;
+    *) i=0; while [ $i -lt 20 ]; do echo "Err:$i somewhere"; i=$((i + 1)); done; echo "E: Failed to fetch it  Could not resolve the mirror"; exit 100 ;;
+esac'
+check 'apt: what it installs, how much that is, and why it could not' \
+    'setup: missing: gcc, zlib (log: build/setup.log)
+setup: apt-get update failed; trying with the package lists that are there
+setup: installing with apt-get: gcc libc6-dev zlib1g-dev (51.9 MB to fetch, 203 MB of disk)
+    E: Failed to fetch it  Could not resolve the mirror
+setup: apt-get could not install gcc libc6-dev zlib1g-dev (why: see above, and build/setup.log)' "$(setup program)"
+command_is apt-get "case \"\$*\" in *assume-no*) ;; *install*) printf '#!/bin/sh\n' >$copy/commands/gcc ;; esac"
+check 'apt: installs, and all is there' 'setup: missing: gcc, zlib (log: build/setup.log)
+setup: installing with apt-get: gcc libc6-dev zlib1g-dev
+setup: everything is there' "$(setup program)"
+
+check 'an unknown purpose names those that there are' \
+    "setup: unknown argument 'all'; allowed: --quiet, --with-firefox, program, native, demo, test" "$(setup all)"
+
+# shellcheck disable=SC2016
+printf '$(info $(SETUP_FOR))\n$(error )\n' >"$copy/purpose.mk"
+purpose() { (cd "$project" && make -f Makefile -f "$copy/purpose.mk" "$@" 2>/dev/null); }
+for line in 'program build/seqmix' 'program install CC=clang' 'native test-quick' 'native build/seqmix build/tests/test_errata' \
+    'native SAN=address,undefined test-quick' 'demo wheel' 'program wheel PAGE_IN_WHEEL=' 'test test' 'test build/seqmix format'; do
+    # shellcheck disable=SC2086
+    check "make ${line#* }: setup for ${line%% *}" "${line%% *}" "$(purpose ${line#* })"
+done
+echo "1..$tests"
