@@ -163,11 +163,10 @@ BESIDE void keep_rows(float *keys, const float *k, size_t stride, size_t i, size
 }
 #if !defined(__wasm__)
 enum { SIDE = 4 }; // panels of keys, or blocks of a sum of values, that go side by side
-// s of one row and the keys of `panels` panels
-SMX_INLINE void panel_products(float *s, const float *q, const float *keys, size_t d, const size_t panels) {
-    v16 sum[SIDE][2];
-    SMX_UNROLL for (size_t b = 0; b < panels; b++) sum[b][0] = sum[b][1] = v16_set(0.0f);
-    for (size_t c = 0; c < d; c++) {
+// What channels from .. to - 1 add to the products of one row and the keys of `panels` panels
+SMX_INLINE void add_channels(v16 (*sum)[2], const float *q, const float *keys, size_t d, size_t from,
+                             size_t to, const size_t panels) {
+    for (size_t c = from; c < to; c++) {
         const v16 x = v16_set(q[c]);
         SMX_UNROLL for (size_t b = 0; b < panels; b++) {
             const float *k = keys + b * KEPT_ROWS * d + c * KEPT_ROWS;
@@ -175,31 +174,41 @@ SMX_INLINE void panel_products(float *s, const float *q, const float *keys, size
             sum[b][1] = v16_madd(x, v16_load(k + 16), sum[b][1]);
         }
     }
+}
+SMX_INLINE void store_panels(float *s, v16 (*sum)[2], const size_t panels) {
     SMX_UNROLL for (size_t b = 0; b < panels; b++) {
         v16_store(s + b * KEPT_ROWS, sum[b][0]);
         v16_store(s + b * KEPT_ROWS + 16, sum[b][1]);
     }
 }
+// s of one row and the keys of `panels` panels
+SMX_INLINE void panel_products(float *s, const float *q, const float *keys, size_t d, const size_t panels) {
+    v16 sum[SIDE][2];
+    SMX_UNROLL for (size_t b = 0; b < panels; b++) sum[b][0] = sum[b][1] = v16_set(0.0f);
+    add_channels(sum, q, keys, d, 0, d, panels);
+    store_panels(s, sum, panels);
+}
 #endif
-// s [rows] of columns lo..end - 1. One row alone waits for each of its additions: panels go side by side.
-BESIDE void kept_products(const head_scratch *w, const float *keys, size_t rows, size_t lo, size_t end) {
+// s [rows] of columns from .. end - 1. One row alone waits for each of its additions: panels go side by side.
+BESIDE void kept_products(float *s, const head_scratch *w, const float *keys, size_t rows, size_t from,
+                          size_t end) {
     const size_t d = w->d;
-    size_t j = lo;
+    size_t j = from;
 #if !defined(__wasm__)
     for (; rows == 1 && d <= SMX_KC && j < end; j += SIDE * KEPT_ROWS) {
         const size_t left = (end - j + KEPT_ROWS - 1) / KEPT_ROWS;
         if (left >= 4)
-            panel_products(w->s + j - lo, w->q, keys + j * d, d, 4);
+            panel_products(s + j - from, w->q, keys + j * d, d, 4);
         else if (left == 3)
-            panel_products(w->s + j - lo, w->q, keys + j * d, d, 3);
+            panel_products(s + j - from, w->q, keys + j * d, d, 3);
         else if (left == 2)
-            panel_products(w->s + j - lo, w->q, keys + j * d, d, 2);
+            panel_products(s + j - from, w->q, keys + j * d, d, 2);
         else
-            panel_products(w->s + j - lo, w->q, keys + j * d, d, 1);
+            panel_products(s + j - from, w->q, keys + j * d, d, 1);
     }
 #endif
     for (; j < end; j += KEPT_ROWS)
-        tile_product(w->s + j - lo, w->Lp, w->q, w->dp, 1, keys + j * d, KEPT_ROWS, rows, KEPT_ROWS, d, 0);
+        tile_product(s + j - from, w->Lp, w->q, w->dp, 1, keys + j * d, KEPT_ROWS, rows, KEPT_ROWS, d, 0);
 }
 #if !defined(__wasm__)
 // Rows from .. to - 1 of each of `blocks` blocks of a sum.
@@ -218,7 +227,8 @@ SMX_INLINE void weigh_side_by_side(v16 *sum, const float *s, const float *v, siz
 }
 #endif
 // o [rows][dp] = s values over n columns, of one row the blocks of a sum side by side, added up in order.
-BESIDE void weigh_values(float *o, const head_scratch *w, const float *values, size_t rows, size_t n) {
+BESIDE void weigh_values(float *o, const float *weights, const head_scratch *w, const float *values,
+                         size_t rows, size_t n) {
     const size_t dp = w->dp;
 #if !defined(__wasm__)
     if (rows == 1 && n > SMX_KC) {
@@ -227,7 +237,7 @@ BESIDE void weigh_values(float *o, const head_scratch *w, const float *values, s
                 v16 sum[SIDE];
                 const size_t blocks = smx_min(SIDE, (n - k0 + SMX_KC - 1) / SMX_KC);
                 const size_t last = smx_min(SMX_KC, n - k0 - (blocks - 1) * SMX_KC);
-                const float *s = w->s + k0, *v = values + k0 * dp + c;
+                const float *s = weights + k0, *v = values + k0 * dp + c;
                 if (blocks == 4)
                     weigh_side_by_side(sum, s, v, dp, last, 4);
                 else if (blocks == 3)
@@ -242,7 +252,7 @@ BESIDE void weigh_values(float *o, const head_scratch *w, const float *values, s
         return;
     }
 #endif
-    tile_product(o, dp, w->s, w->Lp, 1, values, dp, rows, dp, n, 0);
+    tile_product(o, dp, weights, w->Lp, 1, values, dp, rows, dp, n, 0);
 }
 // Rows i .. i + rows - 1 of a chunk, of one group of QUERY_ROWS; all before them are kept.
 BESIDE void push_group(float *restrict o, const float *q, const float *k, const float *v, float *kept,
@@ -255,13 +265,13 @@ BESIDE void push_group(float *restrict o, const float *q, const float *k, const 
     for (size_t t = i; t < columns && w->half; t++)
         if (t >= w->half) pool_row(pooled + (t - w->half) * dp, values, w, t - w->half);
     gather(w->q, q, p->stride, rows, d, dp, p->scale);
-    kept_products(w, keys, rows, lo, columns);
+    kept_products(w->s, w, keys, rows, lo, columns);
     for (size_t r = 0; r < rows; r++) {
         float *s = w->s + r * w->Lp;
         softmax_row(s, w->stats + r * 2, p, head, i + r - lo, i + r + 1 - lo, columns - lo);
         if (w->half) near_weights(w->near + r * w->band, s, w, i + r, base);
     }
-    weigh_values(w->o, w, pooled + lo * dp, rows, columns - lo);
+    weigh_values(w->o, w->s, w, pooled + lo * dp, rows, columns - lo);
     if (w->half)
         tile_product(w->o, dp, w->near, w->band, 1, values + base * dp, dp, rows, dp, columns - base, 1);
     for (size_t r = 0; r < rows; r++) {
@@ -269,6 +279,57 @@ BESIDE void push_group(float *restrict o, const float *q, const float *k, const 
         V16_MAP(o + r * p->D, d, v16_mul(LOAD(w->o + r * dp), inverse));
     }
 }
+#if SMX_W == 16
+// Scores of a row that become exponentials, and their sum so far.
+typedef struct {
+    float *s;
+    v16 max, sum;
+} exponents;
+// panel_products of SIDE panels, and between their channels the exponentials from column j of another row.
+SMX_INLINE void panels_beside(float *s, const float *q, const float *keys, size_t d, exponents *e, size_t j) {
+    enum { GROUPS = SIDE * KEPT_ROWS / 16 };
+    v16 sum[SIDE][2];
+    SMX_UNROLL for (size_t b = 0; b < SIDE; b++) sum[b][0] = sum[b][1] = v16_set(0.0f);
+    for (size_t i = 0; i < GROUPS; i++) {
+        add_channels(sum, q, keys, d, i * d / GROUPS, (i + 1) * d / GROUPS, SIDE);
+        e->sum = add_exponentials(e->sum, e->s, j + 16 * i, j + 16 * i + 16, e->max);
+    }
+    store_panels(s, sum, SIDE);
+}
+// push_group for row i alone, of all heads of a sequence, where no row of the chunk is left out or pooled. Keys
+// come from the second cache and leave the units idle half of the time: a head's exponentials are taken between
+// the keys of the next, where there are registers for both.
+static void push_row(float *restrict o, const float *q, const float *k, const float *v, float *kept,
+                     const head_scratch *w, const smx_attention *p, size_t i) {
+    const size_t d = w->d, dp = w->dp, n = i + 1, n16 = smx_round_up(n, 16);
+    const size_t next = attention_kept_floats(&w->at);
+    exponents e = {0}; // of the head before
+    for (size_t h = 0; h <= p->H; h++, kept += next) {
+        float *s = w->s + h % 2 * w->Lp;
+        size_t j = 0;
+        if (h < p->H) {
+            keep_rows(kept, k + h * d, p->stride, i, 1, d);
+            gather(kept + w->Lp * d + i * dp, v + h * d, p->stride, 1, d, dp, 1.0f);
+            gather(w->q, q + h * d, p->stride, 1, d, dp, p->scale);
+            for (; h && j + SIDE * KEPT_ROWS <= n; j += SIDE * KEPT_ROWS)
+                panels_beside(s + j, w->q, kept + j * d, d, &e, j);
+            kept_products(s + j, w, kept, 1, j, n);
+        }
+        if (h) {
+            e.sum = add_exponentials(e.sum, e.s, j, n, e.max);
+            weigh_values(w->o, e.s, w, kept - next + w->Lp * d, 1, n);
+            const float sum = v16_hsum(e.sum); // 0: every score is -inf
+            const v16 inverse = v16_set(sum == 0.0f ? 0.0f : 1.0f / sum);
+            V16_MAP(o + (h - 1) * d, d, v16_mul(LOAD(w->o), inverse));
+        }
+        if (h < p->H) {
+            finish_logits(s, p, h, i, n);
+            const float max = row_max(s, n16);
+            e = (exponents){s, v16_set(max == -SMX_INF ? 0.0f : max), v16_set(0.0f)};
+        }
+    }
+}
+#endif
 // Under a sliding window: the last `window` rows move down, as whole panels lie.
 BESIDE void slide(float *kept, const head_scratch *w, size_t window) {
     const size_t keys = window * w->d, values = window * w->dp;
@@ -280,6 +341,15 @@ void SMX_FN(attention_push)(float *restrict o, float *restrict kept, const float
                             const float *v, void *scratch, size_t at, size_t rows, const smx_attention *p) {
     const head_scratch w = split_scratch(scratch, p, ATTENTION_PUSH);
     const size_t window = attention_window(p), M = window ? w.n : attention_rows(p);
+#if SMX_W == 16
+    if (rows == 1 && !p->sliding && !w.half && w.d <= SMX_KC) {
+        const size_t sequence = p->H * attention_kept_floats(&w.at);
+        for (size_t b = 0; b < p->B; b++, kept += sequence)
+            push_row(o + b * p->D, q + b * p->stride, k + b * p->stride, v + b * p->stride, kept, &w, p,
+                     at % M);
+        return;
+    }
+#endif
     for (size_t bh = 0; bh < p->B * p->H; bh++, kept += attention_kept_floats(&w.at))
         for (size_t t = 0, n; t < rows; t += n) {
             const size_t now = at + t, i = window && now >= M ? window + now % window : now % M;

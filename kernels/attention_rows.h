@@ -107,13 +107,12 @@ ATTENTION_PART void finish_logits(float *s, const smx_attention *p, size_t head,
     fill_group(s, n, -SMX_INF);
 }
 
-// The row's exponentials exp(l - max) in place over whole groups; returns their sum.
-ATTENTION_PART float exponentials(float *s, size_t n, float max) {
-    v16 sum = v16_set(0.0f), m = v16_set(max);
-    size_t j = 0;
+// exp(s - max) in place over columns from .. n - 1, on to the end of the last group of 16; what they add to `sum`.
+SMX_INLINE v16 add_exponentials(v16 sum, float *s, size_t from, size_t n, v16 max) {
+    size_t j = from;
     for (; SMX_EXPS > 1 && j + 16 * SMX_EXPS <= n; j += 16 * SMX_EXPS) {
         v16 e[SMX_EXPS];
-        SMX_UNROLL for (size_t i = 0; i < SMX_EXPS; i++) e[i] = v16_sub(v16_load(s + j + 16 * i), m);
+        SMX_UNROLL for (size_t i = 0; i < SMX_EXPS; i++) e[i] = v16_sub(v16_load(s + j + 16 * i), max);
         v16_softmax_exps(e);
         SMX_UNROLL for (size_t i = 0; i < SMX_EXPS; i++) {
             v16_store(s + j + 16 * i, e[i]);
@@ -121,11 +120,15 @@ ATTENTION_PART float exponentials(float *s, size_t n, float max) {
         }
     }
     for (; j < n; j += 16) {
-        v16 e = v16_softmax_exp(v16_sub(v16_load(s + j), m));
+        v16 e = v16_softmax_exp(v16_sub(v16_load(s + j), max));
         v16_store(s + j, e);
         sum = v16_add(sum, e);
     }
-    return v16_hsum(sum);
+    return sum;
+}
+// The row's exponentials in place; returns their sum.
+ATTENTION_PART float exponentials(float *s, size_t n, float max) {
+    return v16_hsum(add_exponentials(v16_set(0.0f), s, 0, n, v16_set(max)));
 }
 
 ATTENTION_PART void zero_from(float *s, size_t from, size_t to) {

@@ -225,7 +225,7 @@ class Lstm:
 
 class Reading:
     """One row of 64 numbers at a time through one layer that remembers: a cache of keys and values, or a state. `form` is one of
-    several ways to write the same. A step is 64 rows from that position on."""
+    several ways to write the same. A step is 64 rows around that position."""
 
     HEADS, ROWS = 4, 64
 
@@ -326,7 +326,7 @@ class Reading:
     def step(self):
         if not self.filled:
             self.fill()
-        self.at = self.position
+        self.at = self.position - self.ROWS // 2
         for t in range(self.ROWS):
             self.row(self.values[t % len(self.values)])
 
