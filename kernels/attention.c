@@ -296,9 +296,9 @@ SMX_INLINE void panels_beside(float *s, const float *q, const float *keys, size_
     }
     store_panels(s, sum, SIDE);
 }
-// push_group for row i alone, of all heads of a sequence, where no row of the chunk is left out or pooled. Keys
-// come from the second cache and leave the units idle half of the time: a head's exponentials are taken between
-// the keys of the next, where there are registers for both.
+// push_group for row i alone, of all heads of a sequence, where no row of the chunk is left out or pooled.
+// Keys come from the second cache and leave the units idle half of the time: a head's exponentials are taken
+// between the keys of the next, where there are registers for both.
 static void push_row(float *restrict o, const float *q, const float *k, const float *v, float *kept,
                      const head_scratch *w, const smx_attention *p, size_t i) {
     const size_t d = w->d, dp = w->dp, n = i + 1, n16 = smx_round_up(n, 16);

@@ -107,7 +107,8 @@ ATTENTION_PART void finish_logits(float *s, const smx_attention *p, size_t head,
     fill_group(s, n, -SMX_INF);
 }
 
-// exp(s - max) in place over columns from .. n - 1, on to the end of the last group of 16; what they add to `sum`.
+// exp(s - max) in place over columns from .. n - 1, on to the end of the last group of 16; returns `sum` and
+// what they add to it.
 SMX_INLINE v16 add_exponentials(v16 sum, float *s, size_t from, size_t n, v16 max) {
     size_t j = from;
     for (; SMX_EXPS > 1 && j + 16 * SMX_EXPS <= n; j += 16 * SMX_EXPS) {

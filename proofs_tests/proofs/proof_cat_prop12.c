@@ -8,6 +8,7 @@
 //   with probability 1 - 3 e^{-t^2/4} once d is 2 sigma^2 B (sqrt(ln(L/B)) + sqrt(k) + t)^2.
 // Needs: success means that the chosen block holds the copy. At sizes that can be tested the transition is
 //   soft. In (C) the roots are read apart, since under one root, ln(L/B) + k, the sum would be too small.
+//   Prop. 2 prints its width without sigma^2 (erratum 21).
 // Model: con_landmark_trials: Philox draws, the landmark filter and the choice by the kernels, or by the
 //   oracle. con_landmark_hardest: the query of a subspace that is hardest for a context.
 // Check: the box landmark's success is an integral, P(1 + s1 Z > every one of n others N(0, s2^2)),

@@ -599,6 +599,30 @@ static void erratum_18_delay_of_theorem_2(void **state) {
     proof_at_most(error[1], 1e-14, "F = 2 D_{-1}: largest error");
 }
 
+// Rows of size sigma, a landmark that fades: the width that Proposition 2 prints, and the one with sigma^2.
+static void erratum_21_width_without_sigma(void **state) {
+    (void)state;
+    enum { L = 16, B = 2, T = 3, TRIALS = 400 };
+    const double promised = 1 - 3 * exp(-T * T / 4.0), root = sqrt(log((double)L / B)) + T;
+    const double printed = 50 * B * root * root;
+    static const double sigmas[3] = {1, 60, 3};
+    double share[3];
+    for (int i = 0; i < 3; i++) {
+        const con_landmark m = {.L = L,
+                                .D = (size_t)ceil(i < 2 ? printed : sigmas[i] * sigmas[i] * printed),
+                                .block = B,
+                                .sigma = sigmas[i],
+                                .rho = 1};
+        const long hits = con_landmark_trials(&m, 21, 0, i < 2 ? TRIALS : TRIALS / 10, CON_FLOAT);
+        proof_ok(hits < 0);
+        share[i] = (double)hits / (i < 2 ? TRIALS : TRIALS / 10);
+    }
+    proof_at_least(share[0], promised,
+                   "sigma = 1, d = 1974: share of contexts in which the copy's block is found");
+    proof_at_most(share[1], promised / 2, "sigma = 60, the same d");
+    proof_at_least(share[2], promised, "sigma = 3, d with sigma^2: 17759");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(erratum_01_pooling_leaks),
                                        cmocka_unit_test(erratum_02_decay_does_not_mask),
@@ -617,6 +641,7 @@ int main(void) {
                                        cmocka_unit_test(erratum_15_average),
                                        cmocka_unit_test(erratum_16_rows_of_table_1),
                                        cmocka_unit_test(erratum_17_frequency),
-                                       cmocka_unit_test(erratum_18_delay_of_theorem_2)};
+                                       cmocka_unit_test(erratum_18_delay_of_theorem_2),
+                                       cmocka_unit_test(erratum_21_width_without_sigma)};
     return cmocka_run_group_tests_name("errata", tests, NULL, NULL);
 }

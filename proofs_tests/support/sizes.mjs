@@ -19,7 +19,7 @@ export const PROOFS =
     6_300 + // the kernels row by row, also at the cost of a row; LSTM's panels, exponentials in step
     3_600 + // dropout, batch norm, both directions: the oracle; a lesson
     10_600 + // a mixer's text as steps, and its check in double
-    1_200; // CAT's Proposition 1 (C) as a construction; what is said of a text that a paper's reader types
+    1_400; // CAT's Propositions 1 (C) and 2; what is said of a text that a paper's reader types
 /** Scripts and styles that are fetched when a view asks for them, the editor apart. */
 export const LATER = 90_000;
 /** The view Equations with its editor, fetched when it is opened. */
