@@ -12,8 +12,8 @@ $(if $(filter run-tests,$(MAKECMDGOALS)),$(shell rm -f $(RUN_TESTS:%=build/test/
 build/test/%.current: build/test/%.count FORCE
 	@touch $@
 FORCE:
-# SLOW=MS: pages as on a loaded machine (scripts/slow.mjs). A verdict from without says nothing of it, nor one
-# with it of a page as it is; and it takes its time.
+# SLOW=MS: pages as on a loaded machine (scripts/slow.mjs). A verdict without it says nothing of that, and it
+# takes its time.
 ifneq ($(filter-out 0,$(SLOW)),)
 $(shell rm -f $(RUN_TESTS:%=build/test/%.count))
 RUN_OPTIONS := --timeout 3600

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { test } from 'node:test';
 import { slowDown } from '../../scripts/slow.mjs';
-import { MOST, WAIT, at, browser, press, skip, until } from './testing.mjs';
+import { MOST, WAIT, at, browser, skip, until } from './testing.mjs';
 
 const TYPES = {
     '.html': 'text/html',
