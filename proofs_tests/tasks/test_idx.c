@@ -208,6 +208,9 @@ static void finds_files(void **state) {
     assert_int_equal(chdir("data"), 0);
     assert_null(data_open("beside", "text", &error));
     assert_non_null(strstr(error.message, "not found in $SEQMIX_DATA or data"));
+    assert_null(strstr(error.message, "make mnist"));
+    assert_null(data_open("beside", "data", &error)); // an image of MNIST
+    assert_non_null(strstr(error.message, "not found in $SEQMIX_DATA or data; `make mnist` fetches it"));
     assert_int_equal(chdir(".."), 0);
     assert_int_equal(unlink("data/there") | unlink("shared/data/beside"), 0);
     assert_int_equal(rmdir("data") | rmdir("shared/data") | rmdir("shared"), 0);

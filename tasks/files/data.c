@@ -238,8 +238,12 @@ static int not_found(smx_error *error, const char *key, const char *name) {
     if (strchr(name, '/')) return data_fail(error, key, name, "no such file");
     const int here =
         (!strcmp(key, "text") || !strcmp(key, "file")) && stat(name, &st) == 0 && S_ISREG(st.st_mode);
+    const int mnist = !strcmp(key, "data"); // the one set that the project fetches
     return data_fail(error, key, name, "not found in $SEQMIX_DATA or data%s%s",
-                     here ? "; the one in this folder is ./" : "", here ? name : "");
+                     here    ? "; the one in this folder is ./"
+                     : mnist ? "; `make mnist` fetches it"
+                             : "",
+                     here ? name : "");
 }
 #else
 int data_gunzip(uint8_t **out, size_t *out_size, const uint8_t *bytes, size_t size, const char *name,
