@@ -116,7 +116,7 @@ help: ## list the targets
 GOALS := $(or $(MAKECMDGOALS),help)
 FOR_PROGRAM := $(BIN)/seqmix build/seqmix $(LIB) $(REF) install uninstall mpi build/seqmix-mpi help clean $(if $(PAGE_IN_WHEEL),,wheel)
 FOR_NATIVE := $(FOR_PROGRAM) native test-quick tsan ulp ulp-full build/tests/% $(BIN)/tests/%
-FOR_DEMO := $(FOR_PROGRAM) demo site single wasm package wheel mnist presets ranking docs build/wasm/% dist/% build/single/% build/package/%
+FOR_DEMO := $(FOR_PROGRAM) demo site single wasm package wheel presets ranking docs build/wasm/% dist/% build/single/% build/package/%
 SETUP_FOR ?= $(firstword $(if $(filter-out $(FOR_PROGRAM),$(GOALS)),,program) $(if $(filter-out $(FOR_NATIVE),$(GOALS)),,native) \
 	$(if $(filter-out $(FOR_DEMO),$(GOALS)),,demo) test)
 export SETUP_FOR
@@ -197,7 +197,8 @@ theorems: $(PROOF_SRC:proofs_tests/proofs/%.c=build/tests/%) build/tests/test_er
 	@node scripts/theorems.mjs
 docs: build/seqmix ## write docs/MECHANISMS.md, TASKS.md and PRESETS.md from the program's tables
 	@node scripts/docs.mjs
-mnist: setup ## download MNIST into data/mnist, its checksums verified
+mnist: ## download MNIST into data/mnist, its checksums verified
+	$(call needs,node,apt-get install nodejs)
 	@node scripts/mnist.mjs
 .PHONY: mutants random-mutants ulp ulp-full theorems docs mnist
 

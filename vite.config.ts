@@ -174,7 +174,10 @@ export default defineConfig(({ mode }) => ({
         cssCodeSplit: mode !== 'single',
         modulePreload: { polyfill: false },
         chunkSizeWarningLimit: mode === 'single' ? 1400 : 300,
-        ...(mode === 'single' ? { rolldownOptions: { output: { codeSplitting: false } } } : {}),
+        rolldownOptions: {
+            ...(mode === 'single' ? { output: { codeSplitting: false } } : {}),
+            checks: { pluginTimings: false }, // a slow machine is no warning
+        },
     },
     plugins:
         mode === 'single'

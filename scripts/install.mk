@@ -41,24 +41,26 @@ INSTALLED := $(BINDIR)/seqmix $(foreach l,seqmix seqmix_ref,$(foreach f,a so so.
     $(foreach h,$(PUBLIC_HEADERS),$(INCLUDEDIR)/seqmix/$h) $(DATADIR)/man/man1/seqmix.1 $(DATADIR)/man/man5/seqmix-config.5 \
     $(foreach d,LICENSE ORACLE.md API.md check.c check.py,$(DATADIR)/doc/seqmix/$d)
 
+# For everybody, whatever the umask of who installs.
+READABLE := umask 022;
 .PHONY: install uninstall
 install: $(BIN)/seqmix $(LIBRARIES) ## libraries, headers, program, man pages to PREFIX (/usr/local), below DESTDIR
 	@[ "$$(uname -s)" = Linux ] || { echo "make install: ELF libraries are made on Linux; this is $$(uname -s)" >&2; exit 1; }
-	@mkdir -p $(addprefix '$(DESTDIR)',$(sort $(dir $(INSTALLED))))
+	@$(READABLE) mkdir -p $(addprefix '$(DESTDIR)',$(sort $(dir $(INSTALLED))))
 	@install -s -m 755 $(BIN)/seqmix '$(DESTDIR)$(BINDIR)/seqmix'
 	@for l in seqmix seqmix_ref; do \
 	    install -m 644 $(PACK)/lib$$l.a '$(DESTDIR)$(LIBDIR)' && \
 	    install -m 755 $(PACK)/lib$$l.so.$(VERSION) '$(DESTDIR)$(LIBDIR)' && \
 	    ln -sf lib$$l.so.$(VERSION) '$(DESTDIR)$(LIBDIR)'/lib$$l.so.$(SOVERSION) && \
 	    ln -sf lib$$l.so.$(SOVERSION) '$(DESTDIR)$(LIBDIR)'/lib$$l.so || exit 1; done
-	@printf '$(call pkgconfig,seqmix,sequence-mixing kernels and tiny models that train,-lz -lm)' >'$(DESTDIR)$(LIBDIR)/pkgconfig/seqmix.pc'
-	@printf '$(call pkgconfig,seqmix_ref,double-precision oracle of sequence-mixing mechanisms,-lm)' >'$(DESTDIR)$(LIBDIR)/pkgconfig/seqmix_ref.pc'
-	@for f in $(CMAKE_FILES); do \
+	@$(READABLE) printf '$(call pkgconfig,seqmix,sequence-mixing kernels and tiny models that train,-lz -lm)' >'$(DESTDIR)$(LIBDIR)/pkgconfig/seqmix.pc'
+	@$(READABLE) printf '$(call pkgconfig,seqmix_ref,double-precision oracle of sequence-mixing mechanisms,-lm)' >'$(DESTDIR)$(LIBDIR)/pkgconfig/seqmix_ref.pc'
+	@$(READABLE) for f in $(CMAKE_FILES); do \
 	    sed -e 's|@VERSION@|$(VERSION)|; s|@SOVERSION@|$(SOVERSION)|' -e "s|@INCLUDE@|$$(realpath -m --relative-to='$(LIBDIR)' '$(INCLUDEDIR)')|" \
 	        scripts/$$f.in >'$(DESTDIR)$(LIBDIR)/cmake/seqmix/'$$f || exit 1; done
 	@install -m 644 $(PUBLIC_HEADERS:%=include/seqmix/%) '$(DESTDIR)$(INCLUDEDIR)/seqmix'
-	@$(BIN)/seqmix help --man >'$(DESTDIR)$(DATADIR)/man/man1/seqmix.1'
-	@$(BIN)/seqmix help --man=config >'$(DESTDIR)$(DATADIR)/man/man5/seqmix-config.5'
+	@$(READABLE) $(BIN)/seqmix help --man >'$(DESTDIR)$(DATADIR)/man/man1/seqmix.1'
+	@$(READABLE) $(BIN)/seqmix help --man=config >'$(DESTDIR)$(DATADIR)/man/man5/seqmix-config.5'
 	@install -m 644 LICENSE docs/ORACLE.md docs/API.md examples/oracle/check.c examples/oracle/check.py '$(DESTDIR)$(DATADIR)/doc/seqmix'
 	@echo "installed seqmix $(VERSION) to $(DESTDIR)$(PREFIX)"
 

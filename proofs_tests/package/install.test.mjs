@@ -16,7 +16,7 @@ import {
     writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { run as ran } from '../support/program.mjs';
 
@@ -61,12 +61,21 @@ const wanted = [
     'share/man/man5/seqmix-config.5',
 ].sort();
 
+const kept = process.umask(0o077); // of somebody careful: what is installed is for everybody all the same
 make('install', `PREFIX=${prefix}`);
+process.umask(kept);
 const library = (name) => join(prefix, 'lib', name);
 
 test('make install puts there what it says, and nothing else', () => {
     assert.deepEqual(filesBelow(prefix).sort(), wanted);
-    for (const name of wanted) assert.ok(statSync(join(prefix, name)).size > 100, name);
+    for (const name of wanted) {
+        assert.ok(statSync(join(prefix, name)).size > 100, name);
+        for (let path = name; path !== '.'; path = dirname(path)) {
+            const { mode } = statSync(join(prefix, path));
+            const open = path === name && !path.startsWith('bin') ? 0o444 : 0o555;
+            assert.equal(mode & open, open, `${path} is for everybody: ${mode.toString(8)}`);
+        }
+    }
     assert.equal(run(join(prefix, 'bin/seqmix'), ['--version']), `seqmix ${version}\n`);
 });
 
