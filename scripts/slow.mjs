@@ -8,7 +8,7 @@ for (const [name, value] of Object.entries({ SLOW, SEED }))
     if (!/^\d+$/.test(value)) throw new Error(`${name}=${value}: a whole number, of milliseconds or a seed`);
 
 /** What waits for this page waits so many times as long. */
-export const patience = Number(SLOW) ? 2 : 1;
+export const patience = 1 + Number(SLOW) / 200;
 
 /** Let this page be slow from its next document on, where the environment says so. */
 export async function slowDown(page, throttles = true) {
