@@ -102,7 +102,7 @@ def test_only_public_names_are_exported():
         "nm", "-D", "--defined-only", Path(seqmix.__file__).parent / "native/libseqmix_oracle.so"
     ).stdout
     if not text:
-        pytest.skip("nm is not here")
+        pytest.skip("needs nm")
     assert {line.split()[-1] for line in text.splitlines()} == {
         f"smx_oracle_{n}" for n in "tables open close error set shapes run margin get".split()
     }

@@ -141,7 +141,7 @@ def test_integers_and_a_single_number():
 
 
 def test_tensors_of_any_dtype():
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="needs python3 with torch (python3-torch)")
     q = torch.randn(2, 9, 8)
     exact = seqmix.ref.softmax_attention_qkv(q.bfloat16(), q.bfloat16(), q.bfloat16().requires_grad_(), H=2)
     same = q.bfloat16().double().numpy()

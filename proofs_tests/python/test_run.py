@@ -220,7 +220,7 @@ def test_sweep():
     assert [{**r, "seconds": 0} for r in one] == [{**r, "seconds": 0} for r in four]
     assert [(r["filter"], r["seed"]) for r in one] == [(1, 1), (1, 2), (3, 1), (3, 2)]
     assert one[3]["digest"] == program("train", f"{config}&norm=rms&filter=3&seed=2", "--json")[-1]["digest"]
-    pandas = pytest.importorskip("pandas")
+    pandas = pytest.importorskip("pandas", reason="needs python3 with pandas (python3-pandas)")
     assert pandas.DataFrame(one).groupby("filter").loss.mean().shape == (2,)
     with pytest.raises(seqmix.SeqmixError, match="filter=0"):
         seqmix.sweep(config, filter=[1, 0])
