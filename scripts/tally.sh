@@ -45,12 +45,15 @@ fi
 reported() { # NAME
     awk -v program="${1##*/}" '{ print program ": " $0 }' "$folder/$1.tests" 2>/dev/null | LC_ALL=C sort -u
 }
+# A program that skips "everything" (its whole language is missing, say) has no test left that could report.
+skips_everything() { grep -q "^skipped	everything	" "$folder/$1.notes" 2>/dev/null; }
 machine=$(uname -s -m)
 
 if [ $record = yes ]; then
     for name in "${names[@]}"; do
-        [ -s "$folder/$name.tests" ] && continue
-        echo "tally: $name has not run; the list is left as it is" >&2
+        what='has not run'
+        if skips_everything "$name"; then what='skipped everything'; elif [ -s "$folder/$name.tests" ]; then continue; fi
+        echo "tally: $name $what; the list is left as it is" >&2
         exit 1
     done
     {
@@ -113,7 +116,7 @@ gather() {
             echo "note	$name	$kind	$what	$why"
         done < <(cat "$folder/$name.notes" 2>/dev/null)
         # A program that broke off has said so already.
-        if [ $judged = yes ] && [ "${count[1]}" = 0 ]; then
+        if [ $judged = yes ] && [ "${count[1]}" = 0 ] && ! skips_everything "$name"; then
             while IFS= read -r line; do
                 count[1]=$((count[1] + 1))
                 echo "note	$name	failed	${line#*: }	stands in $list and did not report"
@@ -151,7 +154,7 @@ $1 == "count" {
 $1 == "note" && $3 == "skipped" {
     # Tests that share a reason share a line.
     if (!($5 in reason_count)) reasons[++reason_rows] = $5
-    if (reason_count[$5]++ < 3) reason_tests[$5] = reason_tests[$5] (reason_tests[$5] == "" ? "" : ", ") $4
+    if (reason_count[$5]++ < 3) reason_tests[$5] = reason_tests[$5] (reason_tests[$5] == "" ? "" : ", ") ($4 == "everything" ? $4 " of " $2 : $4)
 }
 $1 == "note" && $3 == "failed" { failures[++failure_rows] = $2 ": " ($4 == $2 ? "" : $4 ($5 == "" ? "" : ": ")) $5 }
 $1 == "new" { fresh = $2 }

@@ -147,6 +147,15 @@ check 'skips: STRICT=1 forgives what the machine lacks, and nothing else' '1 pas
     "$(STRICT=1 last_line skips)"
 tests_of skips '1..2\nok 1 - a\nok 2 - b # SKIP no bird\n'
 check 'skips: STRICT=1 and a reason that nobody expects' '1 passed, 1 failed, 0 skipped' "$(STRICT=1 last_line skips)"
+tests_of good '1..1\nok 1 - everything # SKIP no cat\n'
+check 'skips: a program that skips everything misses no test of the list' '0 passed, 0 failed, 1 skipped' \
+    "$(STRICT=1 last_line good)"
+check 'skips: and the reason stands with its name' 1 "$(scripts/tally.sh good | grep -c '^  no cat: everything of good$')"
+check 'skips: nor is that what is recorded' 'tally: good skipped everything; the list is left as it is' \
+    "$(scripts/tally.sh --record good 2>&1)"
+tests_of good '1..1\nok 1 - everything # SKIP no dog\n'
+check 'skips: STRICT=1 and everything for a reason that does not hold' '0 passed, 1 failed, 0 skipped' \
+    "$(STRICT=1 last_line good)"
 rm -r proofs_tests
 
 rm -r build/test
