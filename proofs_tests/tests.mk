@@ -90,8 +90,8 @@ $(call script, generate, cli/generate.test.mjs,             $(PROGRAM) build/seq
 $(call script, oracle,   cli/oracle.test.mjs,               $(PROGRAM) $(NPY) docs/ORACLE.md build/seqmix)
 $(call script, judge,    cli/judge.test.mjs,                $(PROGRAM) $(NPY) proofs_tests/cli/planted.mjs docs/ORACLE.md build/seqmix)
 # The tools and what they write.
-$(call script, scripts,  tools/tally.test.sh,               $(addprefix scripts/,run-test.sh tally.sh judge.mk))
-$(call script, setup,    tools/setup.test.sh,                scripts/setup.sh Makefile $(wildcard */*.mk */*/*.mk))
+$(call script, scripts,  tools/tally.test.sh,               $(addprefix scripts/,run-test.sh tally.sh judge.mk) proofs_tests/support/tap.sh)
+$(call script, setup,    tools/setup.test.sh,                scripts/setup.sh proofs_tests/support/tap.sh Makefile $(wildcard */*.mk */*/*.mk))
 $(call script, api,      tools/api.test.mjs,                scripts/api.mjs docs/API.md $(wildcard include/seqmix/*.h) $(LOADER) wasm/tsconfig.json | setup)
 $(call script, theorems, tools/theorems.test.mjs,           scripts/theorems.mjs scripts/truth.mjs docs/THEOREMS.md docs/ERRATA.md $(PROOF_SRC) proofs_tests/model/test_causality.c proofs_tests/proofs/test_errata.c $(wildcard proofs_tests/rocq/*))
 $(call script, rooms,    tools/rooms.test.mjs,             docs/ARCHITECTURE.md build/seqmix $(C_FILES) $(shell find $(WEB_FILES) -name node_modules -prune -o -type f -print))

@@ -143,7 +143,7 @@ export const allReady = (page) =>
 /** Lets all runs stand still: by its button as soon as it is there, or they are done before it is found. */
 export const stopped = (page) =>
     until(page, () => {
-        const button = [...document.querySelectorAll('.transport button')][0];
+        const button = document.querySelector('.transport button');
         if (button?.textContent.trim() === 'Pause') button.click();
         return globalThis.seqmix.runs().every(({ status }) => !['opening', 'going'].includes(status));
     });

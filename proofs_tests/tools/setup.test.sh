@@ -5,23 +5,13 @@
 set -u
 unset CC ZLIB CHROMIUM CPPFLAGS LDFLAGS SETUP_FOR MAKEFLAGS MAKELEVEL MFLAGS # what a run around this one asks for
 cd "$(dirname "$0")/../.." || exit 2
+. proofs_tests/support/tap.sh
 project=$PWD
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 mkdir "$copy/scripts" "$copy/commands"
 cp scripts/setup.sh "$copy/scripts"
 cp package-lock.json "$copy"
-
-tests=0
-check() { # WHAT EXPECTED GOT
-    tests=$((tests + 1))
-    if [ "$2" = "$3" ]; then
-        echo "ok $tests - $1"
-    else
-        echo "not ok $tests - $1"
-        printf '%s\n' "expected: $2" "got: $3" | sed 's/^/# /'
-    fi
-}
 
 for command in bash sh cat cksum dirname env flock grep head id mkdir rm sed tail tr uname; do
     path=$(command -v $command) && ln -s "$path" "$copy/commands/$command"

@@ -4,22 +4,12 @@
 set -u
 unset STRICT # what a run around this one asks for
 cd "$(dirname "$0")/../../scripts" || exit 2
+. ../proofs_tests/support/tap.sh
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 mkdir "$copy/scripts"
 cp run-test.sh tally.sh judge.mk "$copy/scripts"
 cd "$copy" || exit 2
-
-tests=0
-check() { # WHAT EXPECTED GOT
-    tests=$((tests + 1))
-    if [ "$2" = "$3" ]; then
-        echo "ok $tests - $1"
-    else
-        echo "not ok $tests - $1"
-        printf '# expected: %s\n# got:      %s\n' "$2" "$3"
-    fi
-}
 
 # COUNTS EXIT OUTPUT: a program that prints OUTPUT (with printf) and leaves with EXIT has these counts.
 counted() { # WHAT COUNTS EXIT OUTPUT
