@@ -57,7 +57,7 @@ static void interrupt(int number) {
     signal(number, SIG_DFL); // a second one ends the program
 }
 
-// malloc'ed bytes; NULL with the sentence printed.
+// malloc'ed bytes and a 0 behind them; NULL with the sentence printed.
 static char *prompt_bytes(const options *o, size_t *size) {
     if (!o->prompt) {
         *size = 1;
@@ -68,49 +68,50 @@ static char *prompt_bytes(const options *o, size_t *size) {
         *size = strlen(o->prompt);
         return strdup(o->prompt);
     }
-    char *bytes = malloc(PROMPT_MOST);
+    char *bytes = malloc(PROMPT_MOST + 1);
     *size = bytes ? fread(bytes, 1, PROMPT_MOST, stdin) : 0;
+    if (bytes) bytes[*size] = 0;
     if (bytes && !ferror(stdin) && feof(stdin)) return bytes;
     free(bytes);
     cli_fail("generate: the prompt on standard input cannot be read: %s",
              ferror(stdin) ? strerror(errno) : "it is longer than 16 MiB");
     return NULL;
 }
+// How many tokens they are; 0 with the sentence printed.
+static size_t text_tokens(int32_t *tokens, const char *bytes, size_t size, size_t vocab) {
+    for (size_t i = 0; i < size; i++) {
+        tokens[i] = (unsigned char)bytes[i];
+        if ((size_t)tokens[i] < vocab) continue;
+        cli_fail("generate: byte %zu of the prompt is %d, and the model's alphabet ends at %zu", i, tokens[i],
+                 vocab - 1);
+        return 0;
+    }
+    if (!size) cli_fail("generate: --prompt is empty: it must have a token at least");
+    return size;
+}
+static size_t number_tokens(int32_t *tokens, const char *bytes, size_t size, size_t vocab) {
+    const char *at = writing_first(bytes);
+    size_t n = 0;
+    while (at < bytes + size) {
+        tokens[n] = writing_token(&at, vocab);
+        if (tokens[n++] >= 0) continue;
+        cli_fail(
+            "generate: the prompt of this model is tokens, numbers from 0 to %zu with spaces between, and not '%.20s'",
+            vocab - 1, *at ? at : "\\x00");
+        return 0;
+    }
+    if (!n)
+        cli_fail(
+            "generate: --prompt is empty: it must have a token at least, a number from 0 to %zu in this model",
+            vocab - 1);
+    return n;
+}
 // Tokens of the prompt, malloc'ed; NULL with the sentence printed.
-static int32_t *prompt_tokens(const options *o, const smx_state_form *form, int text, size_t *n) {
+static int32_t *prompt_tokens(const options *o, size_t vocab, int text, size_t *n) {
     size_t size = 0;
     char *bytes = prompt_bytes(o, &size);
     int32_t *tokens = bytes ? malloc((size + 1) * sizeof *tokens) : NULL;
-    *n = 0;
-    for (size_t i = 0; tokens && text && i < size; i++) {
-        tokens[(*n)++] = (unsigned char)bytes[i];
-        if ((size_t)tokens[i] < form->vocab) continue;
-        cli_fail("generate: byte %zu of the prompt is %d, and the model's alphabet ends at %zu", i, tokens[i],
-                 form->vocab - 1);
-        *n = 0;
-        break;
-    }
-    if (tokens && !text) {
-        char *at = bytes, *end = bytes + size;
-        if (size) end[-1] = end[-1] == '\n' ? 0 : end[-1];
-        char *whole = realloc(bytes, size + 1); // strtol wants an end
-        if (whole) bytes = at = whole, bytes[size] = 0;
-        for (char *next; *at && at < bytes + size; at = next) {
-            const long x = strtol(at, &next, 10);
-            while (*next == ' ' || *next == ',' || *next == '\n') next++;
-            if (next != at && x >= 0 && (size_t)x < form->vocab && *n < size) {
-                tokens[(*n)++] = (int32_t)x;
-                continue;
-            }
-            cli_fail(
-                "generate: the prompt of this model is tokens, numbers from 0 to %zu with spaces between, and not '%.20s'",
-                form->vocab - 1, at);
-            *n = 0;
-            break;
-        }
-    }
-    if (tokens && !*n && (!size || (text && !size)))
-        cli_fail("generate: --prompt is empty: it must have a token at least");
+    *n = tokens ? (text ? text_tokens : number_tokens)(tokens, bytes, size, vocab) : 0;
     if (!tokens && bytes) cli_fail("generate: out of memory for the prompt");
     free(bytes);
     if (*n) return tokens;
@@ -122,6 +123,17 @@ typedef struct {
     double bits;
     size_t tokens;
 } written;
+// Odds may be 0 to the last bit: their surprise is null in JSON.
+static void print_token(int32_t token, double bits) {
+    printf("{\"token\":%d,\"bits\":", token);
+    cli_json_number(bits, 6);
+    puts("}");
+}
+static void print_end(const written *w, double seconds) {
+    printf("{\"tokens\":%zu,\"bits\":", w->tokens);
+    cli_json_number(w->tokens ? w->bits / (double)w->tokens : 0.0, 6);
+    printf(",\"seconds\":%.3g}\n", seconds);
+}
 // 0, or 2 with the sentence printed.
 static int write_on(smx_run_state *state, const options *o, int text, float *odds, writing *out, written *w) {
     const smx_draw draw = {o->temperature, (size_t)o->top_k, o->top_p, (uint64_t)o->seed};
@@ -130,11 +142,11 @@ static int write_on(smx_run_state *state, const options *o, int text, float *odd
         int32_t token;
         if (smx_state_draw(state, &draw, &token, &e) || smx_state_odds(state, 0, odds, &e))
             return cli_fail("%s", e.message);
-        const double bits = -log2((double)odds[token]);
+        const double bits = 0.0 - log2((double)odds[token]); // not -0 of what is certain
         if (text)
             writing_byte(out, token, bits);
         else if (o->json)
-            printf("{\"token\":%d,\"bits\":%.6g}\n", token, bits);
+            print_token(token, bits);
         else
             printf(i ? " %d" : "%d", token);
         if (fflush(stdout)) return 0; // nobody reads on: main says why
@@ -156,8 +168,7 @@ static int with_run(smx_run *run, const options *o) {
             "generate: this model %s; only models that answer with their own tokens can go on: task=charlm, or task=own with vocab=classes",
             form.vocab ? "answers with other classes than its tokens" : "reads real numbers");
     size_t n;
-    const smx_state_form alphabet = {.vocab = form.vocab};
-    int32_t *prompt = prompt_tokens(o, &alphabet, text, &n);
+    int32_t *prompt = prompt_tokens(o, form.vocab, text, &n);
     if (!prompt) return 2;
     smx_run_state *state = writing_state(run, n + (size_t)o->tokens);
     float *odds = malloc(form.vocab * sizeof *odds);
@@ -177,8 +188,7 @@ static int with_run(smx_run *run, const options *o) {
     const double seconds = cli_seconds() - began;
     if (!status) writing_flush(&out);
     if (!status && o->json)
-        printf("{\"tokens\":%zu,\"bits\":%.6g,\"seconds\":%.3g}\n", w.tokens,
-               w.tokens ? w.bits / (double)w.tokens : 0.0, seconds);
+        print_end(&w, seconds);
     else if (!status)
         putchar('\n');
     free(odds);

@@ -1,8 +1,8 @@
 // read.c: seqmix read: a stream of any length through a saved model, in constant memory.
 #include "cli/cli.h"
 
-#include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +41,13 @@ const cli_command cli_read = {
     .run = read_stream,
 };
 
+// What helps where `more` rows were too many.
+static const char *remedy(const smx_run_state *state, size_t more) {
+    smx_state_form form;
+    smx_state_look(state, &form);
+    return form.most && form.rows + more > form.most ? "; --most N makes more" : "";
+}
+
 // ---- A text: bits per character ---------------------------------------------------------------------------
 static int read_text(smx_run_state *state, FILE *in, const options *o) {
     smx_error e = {0};
@@ -58,7 +65,8 @@ static int read_text(smx_run_state *state, FILE *in, const options *o) {
         // answers: after the row before, then after each of these
         if (read) memcpy(answers, smx_state_answers(state), V * sizeof *answers);
         if (smx_state_push(state, tokens, NULL, n, answers + V, &e)) {
-            status = cli_fail("after %llu bytes: %s", (unsigned long long)read, e.message);
+            status =
+                cli_fail("after %llu bytes: %s%s", (unsigned long long)read, e.message, remedy(state, n));
             break;
         }
         const size_t first = read ? 0 : 1;
@@ -73,28 +81,44 @@ static int read_text(smx_run_state *state, FILE *in, const options *o) {
                      "is judged after",
                      o->in, (unsigned long long)read);
     const double bits = nats / 0.69314718055994531 / (double)judged;
-    if (!status && o->json)
-        printf("{\"bytes\":%llu,\"bits\":%.9g,\"state_bytes\":%llu}\n", (unsigned long long)read, bits,
-               (unsigned long long)form.bytes);
-    else if (!status)
+    if (!status && o->json) {
+        printf("{\"bytes\":%llu,\"bits\":", (unsigned long long)read);
+        cli_json_number(bits, 9);
+        printf(",\"state_bytes\":%llu}\n", (unsigned long long)form.bytes);
+    } else if (!status) {
         printf("%.4f bits per character over %llu bytes; the state holds %llu bytes\n", bits,
                (unsigned long long)judged, (unsigned long long)form.bytes);
+    }
     free(answers);
     return status;
 }
 
 // ---- A row a line: an answer a line -----------------------------------------------------------------------
+// An answer to numbers as large as a float holds need not be one: null in JSON, nan or inf.
+static void print_number(double x, int digits, int json) {
+    if (json)
+        cli_json_number(x, digits);
+    else
+        printf("%.*g", digits, isnan(x) ? (double)NAN : x);
+}
 static int print_answer(const smx_run_state *state, const smx_state_form *form, float *odds, int json) {
     const float *answers = smx_state_answers(state);
     smx_error e = {0};
-    if (form->answers == 1) {
-        printf(json ? "{\"answer\":%.9g}\n" : "%.9g\n", (double)answers[0]);
-        return 0;
+    int32_t best = 0;
+    if (form->answers > 1) {
+        if (smx_state_odds(state, 0, odds, &e)) return cli_fail("%s", e.message);
+        smx_argmax(&best, answers, 1, form->answers);
     }
-    if (smx_state_odds(state, 0, odds, &e)) return cli_fail("%s", e.message);
-    int32_t best;
-    smx_argmax(&best, answers, 1, form->answers);
-    printf(json ? "{\"answer\":%d,\"odds\":%.6g}\n" : "%d\t%.4f\n", best, (double)odds[best]);
+    if (form->answers == 1) {
+        if (json) printf("{\"answer\":");
+        print_number((double)answers[0], 9, json);
+    } else if (json) {
+        printf("{\"answer\":%d,\"odds\":", best);
+        print_number((double)odds[best], 6, json);
+    } else {
+        printf("%d\t%.4f", best, (double)odds[best]);
+    }
+    puts(json ? "}" : "");
     return 0;
 }
 static int refuse_line(uint64_t line, const smx_state_form *form, const char *text) {
@@ -106,21 +130,20 @@ static int refuse_line(uint64_t line, const smx_state_form *form, const char *te
 }
 // One row: 0, or 2 with the sentence printed.
 static int push_line(smx_run_state *state, const smx_state_form *form, float *values, uint64_t line,
-                     char *text) {
+                     const char *text) {
     smx_error e = {0};
-    int32_t token = -1;
-    char *at = text, *next;
-    for (size_t i = 0; i < (form->vocab ? 1 : form->channels); i++, at = next) {
-        if (form->vocab)
-            token = (int32_t)strtol(at, &next, 10);
-        else
-            values[i] = strtof(at, &next);
-        if (next == at) return refuse_line(line, form, text);
-        while (isspace((unsigned char)*next) || *next == ',') next++;
+    int32_t token = 0;
+    const char *at = text;
+    if (form->vocab) token = writing_token(&at, form->vocab);
+    for (size_t i = 0; i < form->channels && !form->vocab; i++) {
+        char *end;
+        values[i] = strtof(at, &end);
+        if (end == at) return refuse_line(line, form, text);
+        at = writing_next(end);
     }
-    if (*at) return refuse_line(line, form, text);
+    if (token < 0 || *at) return refuse_line(line, form, text);
     if (smx_state_push(state, form->vocab ? &token : NULL, form->vocab ? NULL : values, 1, NULL, &e))
-        return cli_fail("line %llu: %s", (unsigned long long)line, e.message);
+        return cli_fail("line %llu: %s%s", (unsigned long long)line, e.message, remedy(state, 1));
     return 0;
 }
 static int read_rows(smx_run_state *state, FILE *in, const options *o) {
@@ -131,10 +154,18 @@ static int read_rows(smx_run_state *state, FILE *in, const options *o) {
     char *text = NULL;
     size_t room = 0;
     int status = values && odds ? 0 : cli_fail("read: out of memory");
-    for (uint64_t line = 1; !status && getline(&text, &room, in) > 0; line++) {
+    ssize_t size;
+    for (uint64_t line = 1; !status && (size = getline(&text, &room, in)) > 0; line++) {
+        const char *row = writing_first(text);
+        if (strlen(text) < (size_t)size)
+            status = cli_fail("read: line %llu has a byte 0 in it: a text must have none",
+                              (unsigned long long)line);
+        if (status || !*row) continue; // an empty line
         text[strcspn(text, "\r\n")] = 0;
-        if (text[strspn(text, " \t")]) status = push_line(state, &form, values, line, text);
-        if (!status && text[strspn(text, " \t")]) status = print_answer(state, &form, odds, o->json);
+        status = push_line(state, &form, values, line, row);
+        if (!status) status = print_answer(state, &form, odds, o->json);
+        // Whoever waits for this answer before the next row has it; if nobody reads on, main says why.
+        if (fflush(stdout)) break;
     }
     if (!status && ferror(in)) status = cli_fail("read: %s cannot be read: %s", o->in, strerror(errno));
     free(text);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/ranks.h"
@@ -50,6 +51,7 @@ typedef struct {
     smx_run *run;
     smx_metrics m;
     smx_evaluation held_out;
+    uint64_t first;            // the step it began at
     double start, busy, saved; // seconds
     double flushed;            // when what was printed was last handed over
     double took[2];            // the last step, the last evaluation
@@ -97,8 +99,9 @@ static int checkpoint(const void *of, void **bytes, size_t *size, uint64_t *step
     return *bytes ? 0 : -1;
 }
 
-// A run that failed leaves what was saved before alone.
+// A run that failed leaves what was saved before alone, and nothing where it never began.
 static int save(training *t) {
+    if (t->failed && !t->apart && t->m.step == t->first) return 0;
     char name[4096];
     size_t size;
     smx_error e = {0};
@@ -142,16 +145,24 @@ static void held_out_words(char *to, size_t size, const smx_evaluation *e) {
         snprintf(to, size, "accuracy %.2f %%", 100 * e->accuracy);
 }
 
+// One line of the terminal: a longer one would wrap, and stay there when the next is written.
 static void show_bar(const training *t) {
     enum { CELLS = 24 };
+    char text[256];
     const smx_metrics *m = &t->m;
     const double seconds = cli_seconds() - t->start;
-    int full = m->steps ? (int)(m->step * CELLS / m->steps) : 0;
-    fprintf(stderr, "\r[%.*s%*s] %llu/%llu  loss %.4f", full > CELLS ? CELLS : full,
-            "########################", CELLS - (full > CELLS ? CELLS : full), "",
-            (unsigned long long)m->step, (unsigned long long)m->steps, m->loss);
-    if (*t->words) fprintf(stderr, "  held-out %s", t->words);
-    fprintf(stderr, "  %.0f steps/s \x1b[K", seconds > 0 ? (double)m->step / seconds : 0.0);
+    const int full = m->steps && m->step < m->steps ? (int)(m->step * CELLS / m->steps) : CELLS;
+    const int size =
+        snprintf(text, sizeof text, "%llu/%llu  loss %.4f%s%s  %.0f steps/s ", (unsigned long long)m->step,
+                 (unsigned long long)m->steps, m->loss, *t->words ? "  held-out " : "", t->words,
+                 seconds > 0 ? (double)m->step / seconds : 0.0);
+    struct winsize screen = {0};
+    const int known = !ioctl(STDERR_FILENO, TIOCGWINSZ, &screen) && screen.ws_col;
+    const int room = known ? screen.ws_col - 1 : CELLS + 3 + size;
+    if (room >= CELLS + 3 + size)
+        fprintf(stderr, "\r[%.*s%*s] %s\x1b[K", full, "########################", CELLS - full, "", text);
+    else
+        fprintf(stderr, "\r%.*s\x1b[K", room, text);
 }
 
 // ---- JSON lines
@@ -289,6 +300,7 @@ static void train_steps(training *t) {
 
 static int run(training *t) {
     smx_run_metrics(t->run, &t->m);
+    t->first = t->m.step;
     t->start = t->saved = cli_seconds();
     t->busy = cli_processor_seconds();
     print_start(t);

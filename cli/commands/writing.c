@@ -1,6 +1,7 @@
 // writing.c: see writing.h.
 #include "writing.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,23 @@ smx_run_state *writing_state(smx_run *run, size_t most) {
     if (!state) state = smx_state_open(run, 1, most, &e);
     if (!state) cli_fail("%s", e.message);
     return state;
+}
+
+static int separates(char c) { return c == ',' || isspace((unsigned char)c); }
+const char *writing_next(const char *at) {
+    while (separates(*at)) at++;
+    return at;
+}
+const char *writing_first(const char *text) {
+    static const char mark[] = "\xef\xbb\xbf";
+    return writing_next(text + (strncmp(text, mark, 3) ? 0 : 3));
+}
+int32_t writing_token(const char **at, size_t vocab) {
+    char *end;
+    const long x = strtol(*at, &end, 10);
+    if (end == *at || (*end && !separates(*end)) || x < 0 || (size_t)x >= vocab) return -1;
+    *at = writing_next(end);
+    return (int32_t)x;
 }
 
 // Green where the model was sure, red where it was surprised: 0 to 8 bits.

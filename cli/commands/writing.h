@@ -17,6 +17,13 @@ int writing_is_text(const smx_run *run);
 // sentence printed.
 smx_run_state *writing_state(smx_run *run, size_t most);
 
+// A row of numbers, or a prompt of tokens, as text: where its first number stands, behind a byte order mark.
+const char *writing_first(const char *text);
+// The token at *at, below vocab; *at is then the next one, or the end. -1 where there is none, *at as it was.
+int32_t writing_token(const char **at, size_t vocab);
+// Spaces, line ends and commas stand between numbers.
+const char *writing_next(const char *at);
+
 // Bytes of a text on their way out, character by character of UTF-8. Controls and what is no UTF-8 reach no
 // terminal raw.
 typedef struct {

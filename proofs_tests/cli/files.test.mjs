@@ -349,6 +349,13 @@ test('a run that fails leaves the good checkpoint alone and writes NAME.stopped'
     assert.match(stderr, /kept\.stopped/);
     assert.deepEqual(readFileSync(file('kept')), good);
     assert.ok(existsSync(file('kept.stopped')));
+    // Where not one step was taken there is nothing to keep.
+    const never = seqmix('train', 'task=own&channels=2&classes=3', '--save', file('never'));
+    assert.equal(never.status, 2);
+    assert.deepEqual(
+        readdirSync(folder).filter((name) => name.startsWith('never')),
+        [],
+    );
 });
 
 test('eval --json is JSON whatever the weights are; what is no number is null, and exit 1', () => {

@@ -2,7 +2,7 @@
 // surprise, an end by signal, streams in constant memory, and a sentence for whatever does not fit.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -93,6 +93,27 @@ test('generate --json and --bits: whole characters with their surprise, valid JS
     assert.equal(coloured.match(/\x1b\[38;5;\d+m/g).length, coloured.match(/\x1b\[0m/g).length);
 });
 
+test('generate --json: what the model held for impossible has a surprise of null, what it was sure of one of 0', () => {
+    // Logits in the hundreds.
+    const sure = train(
+        'sure',
+        'task=mqar&vocab=64&pairs=1&length=16&mixer=attention&steps=3&embed_std=100&clip=0',
+    );
+    const args = ['--prompt', '1 2', '--tokens', '300', '--temperature', '1000', '--json'];
+    const { stdout, status } = seqmix(['generate', sure, ...args]);
+    assert.equal(status, 0);
+    const lines = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    assert.ok(
+        lines.some(({ bits }) => bits === null),
+        'none was impossible: the test is blind',
+    );
+    assert.equal(lines.pop().bits, null);
+    assert.ok(!stdout.includes('-0}'));
+});
+
 test('generate streams, and an interrupt ends it cleanly', async () => {
     const child = spawn('build/seqmix', ['generate', sample, '--prompt', 'A', '--tokens', '10000000']);
     let out = '';
@@ -111,6 +132,14 @@ test('generate: tokens that are no text; what it refuses', () => {
     const { stdout, status } = seqmix(['generate', recall, '--prompt', '1 2 3', '--tokens', '5']);
     assert.equal(status, 0);
     assert.match(stdout, /^([0-5] ){4}[0-5]\n$/);
+    // As other systems write it: a byte order mark, \r before the line's end, commas, tabs.
+    const given = (prompt) => seqmix(['generate', recall, '--prompt', '-', '--tokens', '5'], prompt);
+    for (const same of ['\ufeff1 2 3\r\n', '1\t2\t3\t\n', '1, 2,3\n\n', ' 1 2 3'])
+        assert.equal(given(same).stdout, stdout);
+    for (const wrong of ['1 2\0 3', '1+2', '1 2.5', '1 -2', '1 4294967297'])
+        assert.match(given(wrong).stderr, /^seqmix: [^\n]*numbers from 0 to 5 [^\n]*\n$/, wrong);
+    for (const none of [['--prompt', ','], ['--prompt', ' '], []])
+        refused(['generate', recall, ...none], '--prompt is empty', 'a number from 0 to 5');
     refused(['generate', recall, '--prompt', '1 6'], 'numbers from 0 to 5', "'6'");
     refused(['generate', recall, '--prompt', 'a'], 'numbers from 0 to 5');
     refused(['generate', states], 'reads real numbers');
@@ -145,4 +174,46 @@ test('read: bits per character of a text of any length, an answer a row, in the 
     refused(['read', sample, '--in', '/dev/null'], 'at least 2');
     writeFileSync(file('long'), 'a'.repeat(300));
     refused(['read', sample, '--in', file('long'), '--most', '200'], 'at most 200');
+});
+
+test('read: what is no token, no text or no number is refused with its line, and JSON stays JSON', () => {
+    const read = (model, input, ...more) => seqmix(['read', model, '--in', '-', ...more], input);
+    const { stdout } = read(recall, '1\n2\n\n3\n');
+    assert.equal(stdout.trim().split('\n').length, 3);
+    assert.equal(read(recall, '\ufeff1\r\n2\r\n\r\n3').stdout, stdout);
+    for (const wrong of ['4294967297', '6', '-1', '1.5', '1 2', 'a']) {
+        const { stderr, status } = read(recall, `1\n${wrong}\n`);
+        assert.equal(status, 2, wrong);
+        assert.equal(stderr, `seqmix: read: line 2 is '${wrong}': it must be a token, 0 to 5\n`);
+    }
+    assert.match(read(recall, '1\n2\0x\n').stderr, /line 2 has a byte 0/);
+    const far = read(states, '1\n3e38\n-3e38\n1\n', '--json').stdout.trim().split('\n');
+    assert.equal(far.length, 4);
+    assert.ok(
+        far.map((line) => JSON.parse(line)).some(({ answer }) => answer === null),
+        'the test is blind',
+    );
+    assert.match(read(recall, '1\n2\n3\n', '--most', '2').stderr, /line 3: [^\n]*at most 2; --most N/);
+});
+
+test('read: an answer is there before the next row is asked for, and nobody to read it ends it', async () => {
+    const child = spawn(program, ['read', states, '--in', '-']);
+    let answers = 0;
+    const closed = new Promise((done) => child.on('close', (...ends) => done(ends)));
+    child.stdin.on('error', () => {}); // it may end before the last row
+    child.stdout.on('data', (data) => {
+        answers += data.toString().split('\n').length - 1;
+        if (answers < 3) child.stdin.write('0.25\n');
+        else child.stdin.end();
+    });
+    child.stdin.write('0.5\n');
+    assert.deepEqual(await closed, [0, null]);
+    assert.equal(answers, 3);
+    if (!existsSync('/dev/full')) return;
+    // A stream without end onto a disk that is full.
+    const full = spawn('sh', ['-c', `yes 0.5 | "$0" read "$1" --in - >/dev/full`, program, states]);
+    let said = '';
+    full.stderr.on('data', (data) => (said += data));
+    assert.equal(await new Promise((done) => full.on('close', (code) => done(code))), 2);
+    assert.match(said, /standard output cannot be written/);
 });
