@@ -181,23 +181,25 @@ static void sliding(void **state) {
     }
 }
 
-// Rows that come one at a time, or a few, give the words of all at once: several sequences and heads, widths
-// that fill no register, chunks, tables, columns that a bias of -inf hides (at first all of them). One row
-// alone has loops of its own, in which a head's exponentials wait for the keys of the next.
+// Rows that come one at a time, or a few, give the words of all at once: several sequences and heads, strided
+// rows, widths that fill no register or take two blocks of a sum, chunks, tables, columns that a bias of -inf
+// hides (at first all of them). One row alone has loops of its own, in which a head's exponentials wait for
+// the keys of the next.
 static void row_by_row(void **state) {
     (void)state;
     static const struct {
-        size_t B, L, d, H, chunk;
+        size_t B, L, d, H, pad, chunk;
         int tables;
-    } cases[] = {{1, 1, 4, 1, 0, 0},   {2, 300, 16, 4, 0, 0}, {3, 140, 5, 3, 0, 1},
-                 {1, 600, 7, 2, 0, 0}, {2, 330, 24, 2, 0, 1}, {2, 300, 8, 3, 150, 0}};
+    } cases[] = {{1, 1, 4, 1, 0, 0, 0},    {2, 300, 16, 4, 0, 0, 0}, {3, 140, 5, 3, 7, 0, 1},
+                 {1, 600, 7, 2, 0, 0, 0},  {2, 330, 24, 2, 0, 0, 1}, {2, 300, 8, 3, 3, 150, 0},
+                 {2, 140, 260, 2, 0, 0, 0}};
     CHECK_EACH_ISA(isa) {
         check_seed(29);
         for (size_t i = 0; i < CHECK_COUNT(cases); i++) {
             const size_t B = cases[i].B, L = cases[i].L, H = cases[i].H, D = cases[i].d * H, n = B * L * D;
-            const size_t span = 2 * L - 1;
+            const size_t span = 2 * L - 1, stride = D + cases[i].pad, all = B * L * stride;
             check_trying("%zu x %zu rows, %zu heads of %zu, chunk=%zu", B, L, H, cases[i].d, cases[i].chunk);
-            float *q = check_random(n, -1, 1), *k = check_random(n, -1, 1), *v = check_random(n, -1, 1);
+            float *q = check_random(all, -1, 1), *k = check_random(all, -1, 1), *v = check_random(all, -1, 1);
             float *decay = check_random(H * span, 0.2, 1), *bias = check_random(H * span, -2, 0);
             for (size_t h = 0; h < H; h++)
                 for (size_t back = 0; back < 5 && back < L; back++) bias[h * span + L - 1 - back] = -INFINITY;
@@ -205,7 +207,7 @@ static void row_by_row(void **state) {
                                      .L = L,
                                      .D = D,
                                      .H = H,
-                                     .stride = D,
+                                     .stride = stride,
                                      .causal = 1,
                                      .scale = 0.5f,
                                      .decay_table = cases[i].tables ? decay : NULL,
@@ -217,13 +219,14 @@ static void row_by_row(void **state) {
             for (size_t most = 1; most <= 3; most += 2) {
                 float *again = check_floats(n), *kept = check_filled(smx_attention_kept_floats(&p), 0);
                 float *pieces[4];
-                for (size_t x = 0; x < 4; x++) pieces[x] = check_floats(B * most * D);
+                for (size_t x = 0; x < 4; x++) pieces[x] = check_floats(B * most * stride);
                 for (size_t t = 0, rows; t < L; t += rows) {
                     rows = 1 + t % most < L - t ? 1 + t % most : L - t;
-                    const float *all[3] = {q, k, v};
+                    const float *rows_of[3] = {q, k, v};
                     for (size_t x = 0; x < 3; x++)
                         for (size_t b = 0; b < B; b++)
-                            memcpy(pieces[x] + b * rows * D, all[x] + (b * L + t) * D, rows * D * sizeof *q);
+                            memcpy(pieces[x] + b * rows * stride, rows_of[x] + (b * L + t) * stride,
+                                   rows * stride * sizeof *q);
                     smx_attention_push(pieces[3], kept, pieces[0], pieces[1], pieces[2], scratch, t, rows,
                                        &p);
                     for (size_t b = 0; b < B; b++)

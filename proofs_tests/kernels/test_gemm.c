@@ -59,6 +59,15 @@ static void wide_rows(void **state) {
     }
 }
 
+// Packed panels meet rows of A 1,024 at a time.
+static void many_rows(void **state) {
+    (void)state;
+    CHECK_EACH_ISA(isa) {
+        check_seed(14);
+        for (unsigned flags = 0; flags < 8; flags++) one(1030, 33, 3, flags, 1);
+    }
+}
+
 static void empty_sum(void **state) {
     (void)state;
     float c[4] = {1, 2, 3, 4}, a[1] = {0}, scratch[1];
@@ -70,6 +79,7 @@ static void empty_sum(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(shapes), cmocka_unit_test(long_sums),
-                                       cmocka_unit_test(wide_rows), cmocka_unit_test(empty_sum)};
+                                       cmocka_unit_test(wide_rows), cmocka_unit_test(many_rows),
+                                       cmocka_unit_test(empty_sum)};
     return cmocka_run_group_tests_name("gemm", tests, NULL, NULL);
 }
