@@ -94,6 +94,42 @@ onPage('a drawn digit is recentred, read row by row, and answered', DIGITS, {}, 
     await until(page, () => /✓ right|✗ it is \d/.test(document.querySelector('.answer')?.textContent ?? ''));
 });
 
+onPage(
+    'quick presses of the next image are all heard, and the number is always that of the image shown',
+    DIGITS,
+    {},
+    async (page) => {
+        await allReady(page);
+        await until(page, () => document.querySelector('.saliency canvas'));
+        // What every state of the page says once its pictures are drawn: the number, and the image.
+        await page.evaluate(() => {
+            const said = (globalThis.said = new Map());
+            const write = () => {
+                const held = document.querySelector('.stepper [aria-pressed]').textContent;
+                const image = document.querySelector('.saliency canvas').toDataURL();
+                const [, number] = /^held-out image (\d+)/.exec(held);
+                said.set(number, (said.get(number) ?? new Set()).add(image));
+            };
+            write();
+            // Twice in one turn: the second press comes before the first is drawn.
+            const next = document.querySelector('[aria-label="Next image"]');
+            for (let i = 0; i < 6; i++) setTimeout(() => (next.click(), next.click()), 70 * i);
+            setInterval(write, 5);
+        });
+        await says(page, '.stepper [aria-pressed]', 'held-out image 12');
+        await says(page, '.answers-of caption', 'What every run answers to held-out image 12');
+        const said = await page.evaluate(() =>
+            [...globalThis.said].map(([number, images]) => [number, images.size]),
+        );
+        assert.ok(said.length > 1, said.join());
+        assert.deepEqual(
+            said.filter(([, images]) => images > 1),
+            [],
+            'numbers under which several images were shown',
+        );
+    },
+);
+
 onPage('the confusion matrix counts 1,024 held-out images', DIGITS, {}, async (page) => {
     await allReady(page);
     await press(page, 'Start');

@@ -196,3 +196,45 @@ onPage(
         assert.equal(String.fromCharCode(...png), 'PNG');
     },
 );
+
+onPage(
+    'quick presses of the next sample are all heard, and the number is always that of the sample shown',
+    INSIDE,
+    {},
+    async (page) => {
+        await allReady(page);
+        await until(page, () => document.querySelectorAll('.sample .token').length > 8);
+        // What every state of the page says: the number, and the tokens below it.
+        await page.evaluate(() => {
+            const said = (globalThis.said = new Map());
+            const write = () => {
+                const number = /^sample (\d+)/.exec(
+                    document.querySelector('.stepper .number').textContent,
+                )[1];
+                const tokens = [...document.querySelectorAll('.sample .token')].map(
+                    (one) => one.lastChild.textContent,
+                );
+                said.set(number, (said.get(number) ?? new Set()).add(tokens.join(' ')));
+            };
+            new MutationObserver(write).observe(document.querySelector('main'), {
+                subtree: true,
+                childList: true,
+                characterData: true,
+            });
+            write();
+            // Twice in one turn: the second press comes before the first is drawn.
+            const next = document.querySelector('[aria-label="Next sample"]');
+            for (let i = 0; i < 6; i++) setTimeout(() => (next.click(), next.click()), 70 * i);
+        });
+        await says(page, '.stepper .number', 'sample 12');
+        const said = await page.evaluate(() =>
+            [...globalThis.said].map(([number, tokens]) => [number, [...tokens]]),
+        );
+        assert.deepEqual(
+            said.filter(([, tokens]) => tokens.length > 1),
+            [],
+            'numbers under which several samples were shown',
+        );
+        assert.ok(new Set(said.map(([, [tokens]]) => tokens)).size === said.length && said.length > 1);
+    },
+);

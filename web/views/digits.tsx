@@ -1,7 +1,7 @@
 // digits.tsx: images read as sequences: draw a digit or take a held-out one, see the answer form while it is
 // read, which pixels it hangs on, which digits are taken for which, and hand over the real MNIST.
 import { effect, signal } from '@preact/signals';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { drawSigned, drawSignedLegend } from '../charts/diverging.ts';
 import { pointedCell, turned } from '../charts/grid.ts';
 import { drawHeat, drawInk, drawLegend } from '../charts/heat.ts';
@@ -11,7 +11,6 @@ import type { Confusion as Counted, Problem, Seen } from '../training/protocol.t
 import { lab, runs, said, view } from '../state/page.ts';
 import { taskOf } from '../state/setup.ts';
 import { openLesson } from '../state/start.ts';
-import { setView } from '../state/viewing.ts';
 import { confusionOf, seeImage } from '../state/watching.ts';
 import { percent } from '../core/figures.ts';
 import { nameOf } from '../state/wording.ts';
@@ -19,6 +18,7 @@ import { Confusion } from './confusion.tsx';
 import { RunName } from './mark.tsx';
 import { MnistFiles } from './mnist_files.tsx';
 import { Pad, Steps } from './pad.tsx';
+import { SampleNumber, Stepper } from './stepper.tsx';
 import { Transport } from './transport.tsx';
 import '../styles/digits.css';
 
@@ -28,8 +28,11 @@ const chosen = signal(0);
 const fit = signal<Fitted | null>(null);
 /** What the model is shown: the drawing, or a held-out image. */
 const source = signal<'held-out' | 'drawn'>('held-out');
-const seen = signal<Seen | null>(null);
-const problem = signal<string | null>(null);
+/** A drawing, or the number of a held-out image. */
+type What = Uint8Array | number;
+const asked = (): What | undefined => (source.value === 'drawn' ? fit.value?.image : view.value.sample);
+/** What a run was shown, and what it made of it, or why it could not. */
+const told = signal<{ ticket: number; what: What; answer: Seen | { problem: Problem } } | null>(null);
 
 export default function Digits() {
     const readers = runs.value.filter(({ values }) => taskOf(lab(), values)?.images);
@@ -61,7 +64,6 @@ function useSeen(entry: Entry): void {
     const { ticket } = entry;
     useEffect(() => {
         let [open, asking, due, again] = [true, false, 0, false];
-        seen.value = null; // another run's
         const ask = async () => {
             if (asking) {
                 again = true;
@@ -70,21 +72,16 @@ function useSeen(entry: Entry): void {
             asking = true;
             await new Promise((done) => setTimeout(done, Math.max(0, due - performance.now())));
             again = false;
-            const drawing = source.value === 'drawn';
-            const what = drawing ? fit.value?.image : view.value.sample;
+            const what = asked();
             const answer = what === undefined ? null : await seeImage(entry, what);
             due = performance.now() + EVERY;
             asking = false;
             if (!open) return;
-            if (answer && 'problem' in answer) problem.value = (answer.problem as Problem).message;
-            else {
-                problem.value = null;
-                seen.value = answer;
-            }
+            if (what !== undefined && answer) told.value = { ticket, what, answer };
             if (again) void ask();
         };
         const stop = effect(() => {
-            void [source.value, fit.value, view.value.sample, entry.live.value.step, entry.live.value.status];
+            void [asked(), entry.live.value.step, entry.live.value.status];
             if (entry.live.value.status !== 'opening' && entry.live.value.status !== 'failed') void ask();
         });
         return () => {
@@ -107,7 +104,9 @@ function Reader({ entry, readers }: { entry: Entry; readers: readonly Entry[] })
     };
     const { values, live } = entry;
     const drawnData = values['data'] === 'digits';
-    const now = seen.value;
+    const shown = told.value?.ticket === entry.ticket ? told.value : null;
+    const now = shown && !('problem' in shown.answer) ? shown.answer : null;
+    const problem = shown && 'problem' in shown.answer ? shown.answer.problem : null;
     return (
         <>
             <Transport />
@@ -141,7 +140,7 @@ function Reader({ entry, readers }: { entry: Entry; readers: readonly Entry[] })
                         }}
                     />
                     {fit.value && <Steps fit={fit.value} />}
-                    <Held />
+                    <Held shown={shown?.what ?? null} />
                 </section>
                 <section aria-labelledby="reading-title" data-picture="The answer while it is read">
                     <h3 id="reading-title">The answer while it is read</h3>
@@ -149,9 +148,9 @@ function Reader({ entry, readers }: { entry: Entry; readers: readonly Entry[] })
                         <p class="why" role="alert">
                             This run could not be opened: {live.value.problem?.message}.
                         </p>
-                    ) : problem.value ? (
+                    ) : problem ? (
                         <p class="why" role="alert">
-                            This image cannot be read: {problem.value}.
+                            This image cannot be read: {problem.message}.
                         </p>
                     ) : now ? (
                         <Reading now={now} />
@@ -176,26 +175,26 @@ function Reader({ entry, readers }: { entry: Entry; readers: readonly Entry[] })
 
 /** What every run makes of the same image. */
 function Answers({ readers }: { readers: readonly Entry[] }) {
-    const [found, keep] = useState<ReadonlyMap<number, Seen>>(new Map());
+    const [found, keep] = useState<{ what: What; by: ReadonlyMap<number, Seen> } | null>(null);
     useEffect(() => {
         let [open, asking, again] = [true, false, false];
         const ask = async () => {
             again = asking;
             if (asking) return;
             asking = true;
-            const what = source.value === 'drawn' ? fit.value?.image : view.value.sample;
+            const what = asked();
             const next = new Map<number, Seen>();
             for (const other of readers) {
                 const answer = what === undefined || !open ? null : await seeImage(other, what);
                 if (answer && !('problem' in answer)) next.set(other.ticket, answer);
             }
-            if (open) keep(next);
+            if (open && what !== undefined) keep({ what, by: next });
             await new Promise((done) => setTimeout(done, 4 * EVERY));
             asking = false;
             if (again && open) void ask();
         };
         const stop = effect(() => {
-            void [source.value, fit.value, view.value.sample];
+            void asked();
             for (const { live } of readers) void [live.value.step, live.value.status];
             void ask();
         });
@@ -206,10 +205,14 @@ function Answers({ readers }: { readers: readonly Entry[] }) {
     }, [readers.map(({ ticket }) => ticket).join()]);
     return (
         <table class="answers-of">
-            <caption>What every run answers</caption>
+            <caption>
+                What every run answers
+                {found &&
+                    (typeof found.what === 'number' ? ` to held-out image ${found.what}` : ' to the drawing')}
+            </caption>
             <tbody>
                 {readers.map((other) => {
-                    const sample = found.get(other.ticket)?.sample;
+                    const sample = found?.by.get(other.ticket)?.sample;
                     const target = sample?.targets?.[0] ?? -1;
                     const right = sample?.predicted?.[0] === target;
                     return (
@@ -230,29 +233,21 @@ function Answers({ readers }: { readers: readonly Entry[] }) {
     );
 }
 
-function Held() {
-    const { sample } = view.value;
-    const show = (next: number) => {
-        source.value = 'held-out';
-        setView({ sample: next });
-    };
+/** Held-out images; `shown`: what is shown now. */
+function Held({ shown }: { shown: What | null }) {
+    const hold = () => (source.value = 'held-out');
+    const drawing = shown !== null && typeof shown !== 'number';
     return (
-        <div class="stepper" role="group" aria-label="Held-out image">
+        <Stepper name="Held-out image" one="image" pressed={hold}>
             <button
                 type="button"
-                aria-label="Previous image"
-                disabled={sample === 0}
-                onClick={() => show(sample - 1)}
+                aria-pressed={shown === null ? source.value === 'held-out' : !drawing}
+                onClick={hold}
             >
-                ‹
+                held-out image <SampleNumber shown={drawing ? null : shown} />
+                {drawing && source.value === 'held-out' && <span class="coming"> …</span>}
             </button>
-            <button type="button" aria-pressed={source.value === 'held-out'} onClick={() => show(sample)}>
-                held-out image {sample}
-            </button>
-            <button type="button" aria-label="Next image" onClick={() => show(sample + 1)}>
-                ›
-            </button>
-        </div>
+        </Stepper>
     );
 }
 
@@ -262,7 +257,7 @@ function Reading({ now }: { now: Seen }) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const legend = useRef<HTMLCanvasElement>(null);
     const [row, point] = useState<number | null>(null);
-    useEffect(() => {
+    useLayoutEffect(() => {
         if (canvas.current) drawHeat(canvas.current, turned(reading, length, classes), classes, length, 1);
         if (legend.current) drawLegend(legend.current);
     }, [now]);
@@ -336,7 +331,7 @@ function Saliency({ now, permuted }: { now: Seen; permuted: boolean }) {
     const [pointed, point] = useState<number | null>(null);
     const { pixels, side } = pixelsOf(now);
     const top = now.saliency.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-    useEffect(() => {
+    useLayoutEffect(() => {
         if (image.current) drawInk(image.current, pixels, side, side);
         if (over.current) drawSigned(over.current, now.saliency, side, side, top, 'white');
         if (legend.current) drawSignedLegend(legend.current, 'white');

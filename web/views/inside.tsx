@@ -1,6 +1,6 @@
 // inside.tsx: one held-out sample through the eyes of one run. The sample is in sample.tsx, the map in
 // map.tsx.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { mapRows } from '../charts/grid.ts';
 import { drawInk } from '../charts/heat.ts';
 import { greys } from '../core/digit.ts';
@@ -13,6 +13,7 @@ import { nameOf } from '../state/wording.ts';
 import { AttentionMap } from './map.tsx';
 import { RunName } from './mark.tsx';
 import { asked, Answer, questionsOf, Tokens } from './sample.tsx';
+import { SampleNumber, Stepper } from './stepper.tsx';
 import { Why } from './why.tsx';
 
 export function Inside() {
@@ -56,8 +57,6 @@ export function Nothing({ entry, what }: { entry: Entry; what: string }) {
 }
 
 export function Picker({ entry }: { entry: Entry }) {
-    const { sample } = view.value;
-    const step = (by: number) => setView({ sample: sample + by });
     return (
         <div class="picker">
             {runs.value.length > 4 ? (
@@ -77,20 +76,11 @@ export function Picker({ entry }: { entry: Entry }) {
             ) : (
                 <RunTabs entry={entry} />
             )}
-            <div class="stepper" role="group" aria-label="Sample">
-                <button
-                    type="button"
-                    aria-label="Previous sample"
-                    disabled={sample === 0}
-                    onClick={() => step(-1)}
-                >
-                    ‹
-                </button>
-                <span class="number">sample {sample}</span>
-                <button type="button" aria-label="Next sample" onClick={() => step(1)}>
-                    ›
-                </button>
-            </div>
+            <Stepper name="Sample" one="sample">
+                <span class="number">
+                    sample <SampleNumber shown={look.value?.index ?? null} />
+                </span>
+            </Stepper>
         </div>
     );
 }
@@ -119,7 +109,7 @@ function RunTabs({ entry }: { entry: Entry }) {
 function Image({ values }: { values: Float32Array | null }) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const side = Math.round(Math.sqrt(values?.length ?? 0));
-    useEffect(() => {
+    useLayoutEffect(() => {
         if (canvas.current && side * side === values?.length)
             drawInk(canvas.current, greys(values), side, side);
     }, [values]);
