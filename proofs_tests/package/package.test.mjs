@@ -489,6 +489,23 @@ test('a worker of Node, its errors and its end', async () => {
     await assert.rejects(lab.open('mixer=cat'), /closed/);
 });
 
+test('what cannot be handed to a worker is refused, and the program ends after it', async () => {
+    await writeFile(
+        join(folder, 'uncloneable.js'),
+        `import { createWorker, SeqmixError } from 'seqmix';
+        const worker = await createWorker();
+        const config = 'mixer=cat&task=own&channels=0&vocab=16&classes=16&length=8&batch=2';
+        const later = await worker.open(config, { batch: async () => ({}) });
+        for (const call of [() => worker.open(() => 1), () => later.step(), () => worker.open(config, { batch: 5 })]) {
+            const error = await call().catch((error) => error);
+            console.log(error instanceof SeqmixError, error.key);
+        }
+        console.log((await later.metrics).step);`,
+    );
+    const { stdout } = await run(process.execPath, ['uncloneable.js'], { cwd: folder, timeout: 600_000 });
+    assert.equal(stdout, 'true open\ntrue stepOn\ntrue batch\n0\n');
+});
+
 test('a batch of your own is checked', async () => {
     const { load, SeqmixError } = await import(
         pathToFileURL(join(folder, 'node_modules/seqmix/package/index.js'))

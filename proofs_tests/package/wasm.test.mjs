@@ -183,6 +183,25 @@ test('wrong calls are refused in words', () => {
         (error) => error instanceof SeqmixError && /6464/.test(error.message),
     );
     assert.throws(() => experiment.predict([1, 2, 3]), SeqmixError);
+    for (const wrong of [undefined, null, 5]) {
+        refusal(() => experiment.predict(wrong), 'tokens', String(wrong));
+        refusal(() => experiment.setWeight('embedding', wrong), 'embedding', String(wrong));
+        refusal(() => experiment.stepOn({ tokens: wrong ?? 5, targets: [] }), 'tokens', String(wrong ?? 5));
+        refusal(
+            () => experiment.loadState(wrong),
+            'state',
+            { undefined: 'Undefined', null: 'Null', 5: 'Number' }[wrong],
+        );
+    }
+    refusal(() => experiment.predict(new BigInt64Array(64)), 'tokens', 'bigint');
+    refusal(() => experiment.stepOn(undefined), 'batch', '');
+    refusal(() => experiment.look(0, { stream: 'test' }), 'stream', 'test');
+    refusal(() => simd.load('safetensors'), 'checkpoint', 'String');
+    refusal(() => simd.open(RECALL, { batch: 5 }), 'batch', '5');
+    refusal(() => simd.open(`${RECALL}\0&width=x`), '', ''); // and not what stands before it alone
+    const state = experiment.state({ most: 4 });
+    refusal(() => state.push(undefined), 'tokens', 'undefined');
+    assert.equal(state.push(Uint8Array.of(1, 2)).length, 2 * 64);
     experiment.close();
     experiment.close();
     assert.throws(() => experiment.step(), /closed/);
@@ -362,6 +381,13 @@ test('a saved run goes on bit for bit, in the other module too', () => {
         assert.equal(resumed.digest(), expected.digest, lab.isa);
         assert.deepEqual(words(resumed.losses()).slice(-30), expected.words.slice(50));
         resumed.close();
+    }
+    // As fetch, a file picker and a part of something larger hand it over.
+    const larger = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8, ...bytes);
+    for (const held of [bytes.slice().buffer, new DataView(larger.buffer, 8), larger.subarray(8)]) {
+        const same = simd.load(held);
+        assert.equal(same.metrics.step, 50);
+        same.close();
     }
     const longer = simd.load(bytes, 'steps=900');
     assert.equal(longer.metrics.steps, 900);

@@ -1,6 +1,7 @@
 // lab.ts: one instance of the module: its config table and kernels, files for tasks, and runs.
 import { kernelsOf, type Kernels } from './kernels.js';
 import type { Memory } from './memory.js';
+import { checkBatch, fileBytes } from './numbers.js';
 import { Run } from './run.js';
 import type { ConfigTable, OpenOptions, ResumeOptions, TableSummary } from './types.js';
 
@@ -41,6 +42,7 @@ export class Lab {
      */
     open(config: string, options: OpenOptions = {}): Run {
         const { x } = this.#memory;
+        checkBatch(options.batch);
         return new Run(
             this.#memory,
             this.#memory.found(this.#memory.withText(config, (at) => x.lab_open(at))),
@@ -50,29 +52,34 @@ export class Lab {
     /**
      * Open a checkpoint: with changes such as 'steps=900', and your own batches where it was trained on such.
      */
-    load(bytes: Uint8Array, options: string | ResumeOptions = {}): Run {
+    load(bytes: Uint8Array | ArrayBuffer, options: string | ResumeOptions = {}): Run {
         const m = this.#memory;
-        const { changes = '', ...rest } = typeof options === 'string' ? { changes: options } : options;
-        const run = m.withBytes(bytes, (at) => m.withText(changes, (c) => m.x.lab_load(at, bytes.length, c)));
+        const { changes = '', ...rest }: ResumeOptions =
+            typeof options === 'string' ? { changes: options } : options;
+        checkBatch(rest.batch);
+        const file = fileBytes('checkpoint', bytes);
+        const run = m.withBytes(file, (at) => m.withText(changes, (c) => m.x.lab_load(at, file.length, c)));
         return new Run(m, m.found(run), rest);
     }
     /**
      * Hand over a file that a task reads, such as MNIST's 'train-images-idx3-ubyte', uncompressed; null:
      * forget it.
      */
-    provide(name: string, bytes: Uint8Array | null): void {
+    provide(name: string, bytes: Uint8Array | ArrayBuffer | null): void {
         const m = this.#memory;
+        const file = bytes && fileBytes(name, bytes);
         const failed = m.withText(name, (at) =>
-            bytes
-                ? m.withBytes(bytes, (from) => m.x.lab_provide(at, from, bytes.length))
+            file
+                ? m.withBytes(file, (from) => m.x.lab_provide(at, from, file.length))
                 : m.x.lab_provide(at, 0, 0),
         );
         if (failed) throw m.error();
     }
     /** What is in a table (CSV or TSV, uncompressed), for `task=table&file=NAME` once it is provided. */
-    table(bytes: Uint8Array): TableSummary {
+    table(bytes: Uint8Array | ArrayBuffer): TableSummary {
         const m = this.#memory;
-        return JSON.parse(m.owned(m.found(m.withBytes(bytes, (at) => m.x.lab_table(at, bytes.length)))));
+        const file = fileBytes('table', bytes);
+        return JSON.parse(m.owned(m.found(m.withBytes(file, (at) => m.x.lab_table(at, file.length)))));
     }
     /** Every key of the given config with its value; several runs joined by ~ stay several. */
     complete(config: string): string {

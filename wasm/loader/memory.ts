@@ -90,7 +90,10 @@ export class Memory {
     }
     /** Copy text in, call with its address, free it. */
     withText<T>(text: string, call: (at: Pointer) => T): T {
-        return this.withBytes(encoder.encode(`${text}\0`), call);
+        const bytes = encoder.encode(`${text}\0`);
+        if (bytes.indexOf(0) < bytes.length - 1)
+            throw new SeqmixError(`a text has the character 0 in it: ${JSON.stringify(text).slice(0, 80)}`);
+        return this.withBytes(bytes, call);
     }
     withBytes<T>(bytes: Uint8Array, call: (at: Pointer) => T): T {
         const at = this.x.lab_alloc(bytes.length);

@@ -1,7 +1,7 @@
 // run.ts: one experiment of a lab: train, evaluate, look inside, save.
 /// <reference lib="esnext.disposable" preserve="true" />
 import { SeqmixError } from './error.js';
-import { count, numbers } from './numbers.js';
+import { count, fileBytes, lengthOf, numbers } from './numbers.js';
 import type { BatchPointers, Memory, Pointer } from './memory.js';
 import { BATCH_FORM, EVALUATION, METRICS, SAMPLE, TENSOR } from './records.js';
 import { generated, State } from './state.js';
@@ -29,10 +29,6 @@ export class Run {
     constructor(memory: Memory, run: Pointer, options: OpenOptions = {}) {
         this.#memory = memory;
         this.#run = run;
-        if (options.batch !== undefined && typeof options.batch !== 'function') {
-            memory.x.lab_close(run);
-            throw new SeqmixError(`batch is ${String(options.batch)}: it must be a function of the step`);
-        }
         this.#batch = options.batch;
     }
     get #open(): Pointer {
@@ -55,7 +51,10 @@ export class Run {
         return this.#memory.wordRecord(BATCH_FORM, this.#memory.x.lab_batch(this.#open));
     }
     /** Call with the addresses of a batch, once its lengths and kinds of numbers are right. */
-    #withBatch<T>({ tokens, values, targets }: Batch, call: (...at: BatchPointers) => T): T {
+    #withBatch<T>(batch: Batch, call: (...at: BatchPointers) => T): T {
+        if (!batch)
+            throw new SeqmixError(`the batch is ${batch}; allowed: { tokens or values, targets }`, 'batch');
+        const { tokens, values, targets } = batch;
         const { sequences: most, length, targets: each, channels, classes } = this.batch;
         const given = (targets?.length ?? 0) / each; // a last batch may be smaller
         const sequences = Number.isInteger(given) && given > 0 && given < most ? given : most;
@@ -162,9 +161,10 @@ export class Run {
     setWeight(name: string, data: ArrayLike<number>): void {
         const run = this.#open;
         const m = this.#memory;
-        const bytes = numbers(name, data, data.length, true);
+        const n = lengthOf(name, data);
+        const bytes = numbers(name, data, n, true);
         const failed = m.withText(name, (text) =>
-            m.withBytes(bytes, (at) => m.x.lab_set_weight(run, text, at, data.length)),
+            m.withBytes(bytes, (at) => m.x.lab_set_weight(run, text, at, n)),
         );
         if (failed) throw m.error();
     }
@@ -213,7 +213,15 @@ export class Run {
                 'index',
                 String(index),
             );
-        const stream = options.stream === 'train' ? 1 : 0;
+        const name = options.stream ?? 'eval';
+        const stream = ['eval', 'train'].indexOf(name);
+        if (stream < 0)
+            throw new SeqmixError(
+                `stream is ${name}; it must be eval or train`,
+                'stream',
+                name,
+                'eval or train',
+            );
         return this.#sample(
             this.#memory.x.lab_look(this.#open, stream, index, count(options.length ?? 0, 'length')),
         );
@@ -226,19 +234,19 @@ export class Run {
         const run = this.#open;
         const { x } = this.#memory;
         const { channels } = this.batch;
-        if (channels && input.length % channels)
+        const what = channels ? 'values' : 'tokens';
+        const n = lengthOf(what, input);
+        if (channels && n % channels)
             throw new SeqmixError(
-                `there are ${input.length} values; allowed: whole rows of ${channels}`,
+                `there are ${n} values; allowed: whole rows of ${channels}`,
                 'values',
-                String(input.length),
+                String(n),
                 `whole rows of ${channels}`,
             );
-        const bytes = numbers(channels ? 'values' : 'tokens', input, input.length, channels > 0);
+        const bytes = numbers(what, input, n, channels > 0);
         return this.#sample(
             this.#memory.withBytes(bytes, (at) =>
-                channels
-                    ? x.lab_predict_values(run, at, input.length / channels)
-                    : x.lab_predict(run, at, input.length),
+                channels ? x.lab_predict_values(run, at, n / channels) : x.lab_predict(run, at, n),
             ),
         );
     }
@@ -296,10 +304,11 @@ export class Run {
         return this.#state(this.#memory.x.lab_state_open(this.#open, sequences, most));
     }
     /** A state that `state.save()` wrote, of this very model. */
-    loadState(bytes: Uint8Array): State {
+    loadState(bytes: Uint8Array | ArrayBuffer): State {
         const run = this.#open;
         const { x } = this.#memory;
-        return this.#state(this.#memory.withBytes(bytes, (at) => x.lab_state_load(run, at, bytes.length)));
+        const file = fileBytes('state', bytes);
+        return this.#state(this.#memory.withBytes(file, (at) => x.lab_state_load(run, at, file.length)));
     }
     #state(at: Pointer): State {
         return new State(this.#memory, this.#memory.found(at), this.#states);

@@ -3,7 +3,7 @@
 import { SeqmixError } from './error.js';
 import type { Memory, Pointer } from './memory.js';
 import { STATE_FORM } from './records.js';
-import { count, numbers } from './numbers.js';
+import { count, lengthOf, numbers } from './numbers.js';
 import type { DrawOptions, GenerateOptions, Piece, StateForm } from './types.js';
 
 const REST = 16; // milliseconds of writing after which whoever else waits has a turn
@@ -49,14 +49,16 @@ export class State {
         const state = this.#open;
         const m = this.#memory;
         const { sequences, channels, answers } = this.#opened;
-        const rows = input.length / (sequences * (channels || 1));
+        const what = channels ? 'values' : 'tokens';
+        const n = lengthOf(what, input);
+        const rows = n / (sequences * (channels || 1));
         if (!Number.isInteger(rows))
             throw new SeqmixError(
-                `there are ${input.length} numbers; allowed: whole rows of ${sequences} sequences`,
+                `there are ${n} numbers; allowed: whole rows of ${sequences} sequences`,
                 'input',
-                String(input.length),
+                String(n),
             );
-        const bytes = numbers(channels ? 'values' : 'tokens', input, input.length, channels > 0);
+        const bytes = numbers(what, input, n, channels > 0);
         return m.withBytes(bytes, (from) =>
             this.#filled(
                 sequences * rows * answers,

@@ -15,7 +15,7 @@ import {
     State,
     type StateOptions,
 } from '../loader/seqmix.js';
-import { count } from '../loader/numbers.js';
+import { checkBatch, count } from '../loader/numbers.js';
 import source from './worker-source.js';
 
 type Promised<T> = {
@@ -39,7 +39,7 @@ export interface WorkerRun
         Promised<Omit<Run, typeof Symbol.dispose | 'step' | 'state' | 'loadState' | 'generate'>>,
         AsyncDisposable {
     state(options?: StateOptions): Promise<WorkerState>;
-    loadState(bytes: Uint8Array): Promise<WorkerState>;
+    loadState(bytes: Uint8Array | ArrayBuffer): Promise<WorkerState>;
     /** As `run.generate`: the worker writes what is asked for, some 20 ms ahead at most. */
     generate(options?: GenerateOptions): AsyncGenerator<Piece, void, undefined>;
     /** As `run.step`; other calls of the run are answered meanwhile where there is a signal or `onStep`. */
@@ -55,7 +55,7 @@ export interface WorkerLab extends Promised<Pick<Lab, 'provide' | 'complete' | '
     readonly kernels: Promised<Kernels>;
     /** As `lab.open`; the function for batches stays on this side. */
     open(config: string, options?: OpenOptions): Promise<WorkerRun>;
-    load(bytes: Uint8Array, options?: string | ResumeOptions): Promise<WorkerRun>;
+    load(bytes: Uint8Array | ArrayBuffer, options?: string | ResumeOptions): Promise<WorkerRun>;
     /** End the worker; calls that wait are refused. */
     close(): void;
 }
@@ -79,8 +79,8 @@ async function startInNode(): Promise<Port> {
     worker.unref();
     return {
         post(message) {
+            worker.postMessage(message); // throws where what was given cannot be handed over
             if (awaited++ === 0) worker.ref();
-            worker.postMessage(message);
         },
         listen(heard, broke) {
             worker.on('message', (data) => {
@@ -163,8 +163,16 @@ export async function startWorker(
     const ask = <T>(target: number, name: string, args?: unknown[]) =>
         new Promise<T>((done, failed) => {
             if (ended) return failed(new SeqmixError(ended));
-            waiting.set(++calls, { done: done as (result: unknown) => void, failed });
-            return port.post({ id: calls, target, name, args });
+            const id = ++calls;
+            try {
+                port.post({ id, target, name, args });
+            } catch (error) {
+                const { message } = error as Error;
+                return failed(
+                    new SeqmixError(`${name}: an argument cannot be handed to a worker: ${message}`, name),
+                );
+            }
+            return waiting.set(id, { done: done as (result: unknown) => void, failed });
         });
 
     /** An object in the worker, member by member: each result a promise. */
@@ -224,7 +232,7 @@ export async function startWorker(
             step: (n = 1, options: StepOptions = {}) =>
                 batch || options.signal || options.onStep ? takeSteps(n, options) : ask(number, 'step', [n]),
             state: (options: StateOptions = {}) => remoteState(number, 'state', options),
-            loadState: (bytes: Uint8Array) => remoteState(number, 'loadState', bytes),
+            loadState: (bytes: Uint8Array | ArrayBuffer) => remoteState(number, 'loadState', bytes),
             generate: (options?: GenerateOptions) => remoteText(number, options),
         }) as WorkerRun;
     };
@@ -239,9 +247,13 @@ export async function startWorker(
         get bytes() {
             return ask<number>(0, 'bytes');
         },
-        open: async (config, options = {}) => remoteRun(await ask(0, 'open', [config]), options.batch),
+        open: async (config, { batch } = {}) => {
+            checkBatch(batch);
+            return remoteRun(await ask(0, 'open', [config]), batch);
+        },
         load: async (bytes, options = {}) => {
             const { changes = '', batch } = typeof options === 'string' ? { changes: options } : options;
+            checkBatch(batch);
             return remoteRun(await ask(0, 'load', [bytes, changes]), batch);
         },
         provide: (name, bytes) => ask(0, 'provide', [name, bytes]),
