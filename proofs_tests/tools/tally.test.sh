@@ -2,7 +2,7 @@
 # Tests run-test.sh, tally.sh and judge.mk on made-up test programs that pass, fail, skip, crash, hang and say
 # nothing. Prints TAP, so it runs under run-test.sh itself. Works in a copy of its own, away from build/test.
 set -u
-unset STRICT # what a run around this one asks for
+unset STRICT SLOW # what a run around this one asks for
 cd "$(dirname "$0")/../../scripts" || exit 2
 . ../proofs_tests/support/tap.sh
 copy=$(mktemp -d)
@@ -65,6 +65,8 @@ scripts/run-test.sh --status bad false >/dev/null
 check '--status: status 1 fails' '0 1 0' "$(of bad)"
 touch newer
 check 'a failed run is older than anything, so that make repeats it' yes "$([ build/test/bad.count -ot newer ] && echo yes)"
+SLOW=300 scripts/run-test.sh --status good true >/dev/null
+check 'so is one with SLOW, which says nothing of a page as it is' yes "$([ build/test/good.count -ot newer ] && echo yes)"
 
 last_line() { scripts/tally.sh "$@" 2>/dev/null | tail -n 1; }
 status_of() { scripts/tally.sh "$@" >/dev/null 2>&1; echo $?; }
@@ -91,13 +93,15 @@ test: ; $(call judge,,made other)
 END
 source_of() { printf '#include <stdio.h>\nint main(void) { puts("%s"); }\n' "$2" >"$1"; } # FILE TAP
 judged() { make test >out 2>&1; echo "$? $(grep -E '^[0-9]+ passed, ' out)"; }
-unset MAKEFLAGS MAKELEVEL MFLAGS STRICT
+unset MAKEFLAGS MAKELEVEL MFLAGS
 source_of made.c '1..1\nok 1 - a'
 source_of other.c '1..1\nok 1 - b'
 check 'make: both pass' '0 2 passed, 0 failed, 0 skipped' "$(judged)"
 sleep 1.1 # what ran earlier is known by the second
 check 'make: they pass again' '0 2 passed, 0 failed, 0 skipped' "$(judged)"
 check 'make: without being run again' 2 "$(grep -c 'earlier; nothing changed' out)"
+check 'make: with SLOW they are' '0 2 passed, 0 failed, 0 skipped 0' \
+    "$(SLOW=50 judged) $(grep -c 'earlier; nothing changed' out)"
 echo 'no C' >made.c
 check 'make: a test that no longer compiles fails, its older verdict notwithstanding' \
     '2 1 passed, 1 failed, 0 skipped' "$(judged)"
