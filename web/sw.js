@@ -1,9 +1,10 @@
 // sw.js: the service worker: keeps the page's files, so that it opens without a network after the first
 // visit. The build writes VERSION and FILES above this text.
 //
-// A new version waits until no tab has the old one open, and what the old one keeps goes only then: an open
-// tab finds the parts of its own version, which the host no longer has. (The page itself comes from the
-// network.)
+// A new version waits until no tab has the old one open: an open tab finds the parts of its own version,
+// which the host no longer has. (The page itself comes from the network.) What the old one keeps goes with
+// the next visit, not when the new one is activated: that happens as tabs close, and a browser that ends the
+// worker just then counts it as activated and never tells it again.
 /* global VERSION, FILES */
 
 // One host may have several sites; each has its own caches.
@@ -16,18 +17,20 @@ self.addEventListener('install', (event) => {
     const fresh = FILES.map((file) => new Request(file, { cache: 'reload' }));
     event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(fresh)));
 });
-self.addEventListener('activate', (event) => {
-    const tidy = async () => {
-        for (const name of await ours()) if (name !== CACHE) await caches.delete(name);
-        await self.clients.claim();
-    };
-    event.waitUntil(tidy());
-});
+self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
+
+/** What earlier versions kept goes, unless another is on its way: that one's must stay. */
+async function tidy() {
+    const names = await ours();
+    if (self.registration.installing || self.registration.waiting) return;
+    for (const name of names) if (name !== CACHE) await caches.delete(name);
+}
 
 /** What is kept of a request: of this version, else of another one that a tab may have open. */
 async function kept(request) {
-    for (const name of [CACHE, ...(await ours())]) {
-        const found = await (await caches.open(name)).match(request, { ignoreSearch: true });
+    for (const cacheName of [CACHE, ...(await ours())]) {
+        // (caches.open would make anew one that has just gone)
+        const found = await caches.match(request, { cacheName, ignoreSearch: true });
         if (found) return found;
     }
     return undefined;
@@ -35,6 +38,7 @@ async function kept(request) {
 self.addEventListener('fetch', (event) => {
     const { request } = event;
     if (request.method !== 'GET' || new URL(request.url).origin !== location.origin) return;
+    if (request.mode === 'navigate') event.waitUntil(tidy());
     // The page itself from the network where there is one, so that a new version is seen; its files have
     // names that change.
     const answer =
