@@ -189,9 +189,9 @@ static void against_oracle(void **state) {
     }
 }
 
-// Keys or queries about 2^-96, below which states lose what they hold. A block in which nothing comes there has
-// loops of its own, and must give the words that it gives beside one more channel, so small that no block with
-// it is taken for such.
+// Keys or queries about 2^-96, below which states lose what they hold. A block in which nothing comes there
+// has loops of its own, and must give the words that it gives beside one more channel, so small that no block
+// with it is taken for such.
 static void small_keys(void **state) {
     (void)state;
     enum { L = 48, H = 2, dk = 5, dv = 4, TRIES = 48 };
