@@ -126,8 +126,8 @@ test(
             }
             assert.deepEqual(old.broken, []);
 
-            // When no tab has the old version open the new one takes over; with the next visit what the old one
-            // kept goes, and what is another site's stays.
+            // When no tab has the old version open the new one takes over; with the next visit what the old
+            // one kept goes, and what is another site's stays.
             // (Seen from outside the site: a tab of it that opens before the others are quite gone would
             // be one more of the old version.)
             const aside = await context.newPage();

@@ -1,5 +1,6 @@
-// stepper.tsx: through the held-out samples, one by one. What is shown of a sample comes from a worker, a moment
-// after it was asked for: the number is that of the sample that is shown, and beside it the one that comes.
+// stepper.tsx: through the held-out samples, one by one. What is shown of a sample comes from a worker, a
+// moment after it was asked for: the number is that of the sample that is shown, and beside it the one that
+// comes.
 import { batch } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { view } from '../state/page.ts';
