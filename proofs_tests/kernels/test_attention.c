@@ -239,6 +239,39 @@ static void row_by_row(void **state) {
     }
 }
 
+// A weight below 2^-60 is 0, however large its value, forward, backward and one row at a time; one above
+// counts.
+static void faded(void **state) {
+    (void)state;
+    enum { L = 150, D = 16, N = L * D };
+    CHECK_EACH_ISA(isa)
+    for (int kept = 0; kept < 2; kept++) {
+        check_trying("weights of e^-%d", kept ? 41 : 42);
+        float *q = check_filled(N, 0), *k = check_filled(N, 0), *v = check_filled(N, 0x1p70f);
+        for (size_t t = 0; t < L; t++) q[t * D] = 1, k[t * D] = t + 1 < L ? (kept ? -41 : -42) : 0;
+        for (size_t c = 0; c < D; c++) v[(L - 1) * D + c] = 1;
+        const smx_attention p = {.B = 1, .L = L, .D = D, .H = 1, .stride = D, .causal = 1, .scale = 1};
+        float *o = check_floats(N), *stats = check_floats(2 * L), *dout = check_filled(N, 0);
+        float *dq = check_floats(N), *dk = check_floats(N), *dv = check_floats(N);
+        for (size_t c = 0; c < D; c++) dout[(L - 1) * D + c] = 1;
+        smx_attention_fwd(o, stats, q, k, v, check_scratch(smx_attention_fwd_scratch_bytes(&p)), &p);
+        smx_attention_bwd(dq, dk, dv, dout, q, k, v, o, stats,
+                          check_scratch(smx_attention_bwd_scratch_bytes(&p)), &p);
+        float *last = check_floats(D), *rows = check_filled(smx_attention_kept_floats(&p), 0);
+        void *scratch = check_scratch(smx_attention_push_scratch_bytes(&p));
+        for (size_t t = 0; t < L; t++)
+            smx_attention_push(last, rows, q + t * D, k + t * D, v + t * D, scratch, t, 1, &p);
+        for (size_t c = 0; c < D; c++) {
+            const float forward = o[(L - 1) * D + c], one = last[c];
+            if ((forward != 1) != kept || (one != 1) != kept)
+                check_fail("o is %g, one row at a time %g", (double)forward, (double)one);
+            for (size_t t = 0; t + 1 < L; t++)
+                if ((dv[t * D + c] != 0) != kept) check_fail("dv[%zu] is %g", t, (double)dv[t * D + c]);
+        }
+        check_done();
+    }
+}
+
 // A bias of -inf hides a column; a row in which every column is hidden gives 0 and no gradient.
 static void hidden(void **state) {
     (void)state;
@@ -304,7 +337,7 @@ static void causal_words(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(against_oracle), cmocka_unit_test(sliding),
-                                       cmocka_unit_test(row_by_row), cmocka_unit_test(hidden),
-                                       cmocka_unit_test(causal_words)};
+                                       cmocka_unit_test(row_by_row),     cmocka_unit_test(faded),
+                                       cmocka_unit_test(hidden),         cmocka_unit_test(causal_words)};
     return cmocka_run_group_tests_name("attention", tests, NULL, NULL);
 }
