@@ -208,7 +208,7 @@ onPage('start, pause, step and reset', `${LONG}!speed=full`, {}, async (page) =>
     await page.select('.transport select', 'slow');
     await press(page, 'Go on');
     await until(page, () =>
-        / steps\/s each, \d+ (s|min) left/.test(document.querySelector('.state').textContent),
+        / steps\/s( each)?, \d+ (s|min) left/.test(document.querySelector('.state').textContent),
     );
     await page.select('.transport select', 'full');
     await until(page, () => globalThis.seqmix.runs().every(({ step }) => step > 20));

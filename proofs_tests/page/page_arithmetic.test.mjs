@@ -185,6 +185,14 @@ test('a long curve shows the mean of each stretch, at the last step of it', () =
     assertNear([curve.xs.at(-1), curve.line.at(-1)], [3001, 3000]);
 });
 
+test("the pace of runs is one number where it is each one's, and two where none has their mean", () => {
+    const { paceText } = page;
+    assert.equal(paceText([4.02]), '4.0 steps/s');
+    assert.equal(paceText([23.9, 24.1, 24]), '24.0 steps/s each');
+    assert.equal(paceText([8, 12]), '10.0 steps/s each');
+    assert.equal(paceText([184.9, 35, 8.7]), '8.7 to 185 steps/s');
+});
+
 test('axes end at round places, and say their values in three figures', () => {
     assertNear(
         [0, 100, 101, 160, 599, 600, 601, 1000].map((end) => page.endOfAxis('step', end)),

@@ -118,6 +118,7 @@ onPage(
         });
         await says(page, '.stepper [aria-pressed]', 'held-out image 12');
         await says(page, '.answers-of caption', 'What every run answers to held-out image 12');
+        await says(page, '.answers-of thead', 'RunAnswerSureAt step');
         const said = await page.evaluate(() =>
             [...globalThis.said].map(([number, images]) => [number, images.size]),
         );

@@ -166,13 +166,13 @@ onPage('every text to begin with is built', HASH, {}, async (page) => {
 const HOSTILE = [
     [
         '__proto__ = x @ constructor\ntoString = __proto__ @ w\ny = toString # ~!&#=%+ "\'<b>wow!view=about</b>',
-        '2 steps, 2048 weights.',
+        '2 steps, 2,048 weights.',
     ],
     [`${'('.repeat(4000)}x`, 'Line 1, column 33: nested deeper than 32.'],
     [`y = x @ w${'y'.repeat(8000)}`, 'Line 1, column 9: the name wyyy'],
     [
         Array.from({ length: 190 }, (_, i) => `t${i} = ${i ? `t${i - 1}` : 'x'} @ w${i}`).join('\n'),
-        '190 steps, 194560 weights.',
+        '190 steps, 194,560 weights.',
     ],
     ['y = x @ w[65536] @ u[65536] @ v[65536] @ z[32]', 'out of memory'],
     ['\u202e\u0000\ud800 = \u{1f600}', 'Line 1, column 1: there is the byte 226'],

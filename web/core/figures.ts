@@ -33,6 +33,16 @@ export function lossText(loss: number | undefined): string {
 export function brief(n: number): string {
     return n >= 1e6 ? `${(n / 1e6).toFixed(1)} M` : n >= 1e4 ? `${Math.round(n / 1e3)} k` : n.toFixed(0);
 }
+/** A count in full, its thousands apart. */
+export const counted = (n: number): string => Math.round(n).toLocaleString('en');
+/** Steps a second of runs that train side by side: what each has, or the slowest and the fastest. */
+export function paceText(rates: readonly number[]): string {
+    const written = (n: number) => (n >= 100 ? n.toFixed(0) : n.toFixed(1));
+    const [low, high] = [Math.min(...rates), Math.max(...rates)];
+    if (high > 1.5 * low) return `${written(low)} to ${written(high)} steps/s`;
+    const mean = rates.reduce((sum, one) => sum + one, 0) / rates.length;
+    return `${written(mean)} steps/s${rates.length > 1 ? ' each' : ''}`;
+}
 /** Seconds, minutes or hours. */
 export function duration(seconds: number): string {
     if (seconds < 90) return `${Math.ceil(seconds)} s`;

@@ -32,7 +32,12 @@ const source = signal<'held-out' | 'drawn'>('held-out');
 type What = Uint8Array | number;
 const asked = (): What | undefined => (source.value === 'drawn' ? fit.value?.image : view.value.sample);
 /** What a run was shown, and what it made of it, or why it could not. */
-const told = signal<{ ticket: number; what: What; answer: Seen | { problem: Problem } } | null>(null);
+interface Told {
+    ticket: number;
+    what: What;
+    answer: Seen | { problem: Problem };
+}
+const told = signal<Told | null>(null);
 
 export default function Digits() {
     const readers = runs.value.filter(({ values }) => taskOf(lab(), values)?.images);
@@ -157,7 +162,7 @@ function Reader({ entry, readers }: { entry: Entry; readers: readonly Entry[] })
                     ) : (
                         <p class="say">The answer appears when the run is open.</p>
                     )}
-                    {readers.length > 1 && <Answers readers={readers} />}
+                    {readers.length > 1 && <Answers readers={readers} shown={shown} />}
                 </section>
                 <section aria-labelledby="pixels-title" data-picture="Which pixels matter">
                     <h3 id="pixels-title">Which pixels matter</h3>
@@ -173,8 +178,8 @@ function Reader({ entry, readers }: { entry: Entry; readers: readonly Entry[] })
     );
 }
 
-/** What every run makes of the same image. */
-function Answers({ readers }: { readers: readonly Entry[] }) {
+/** What every run makes of the same image; the one that is `shown` above, what is said of it there. */
+function Answers({ readers, shown }: { readers: readonly Entry[]; shown: Told | null }) {
     const [found, keep] = useState<{ what: What; by: ReadonlyMap<number, Seen> } | null>(null);
     useEffect(() => {
         let [open, asking, again] = [true, false, false];
@@ -210,9 +215,20 @@ function Answers({ readers }: { readers: readonly Entry[] }) {
                 {found &&
                     (typeof found.what === 'number' ? ` to held-out image ${found.what}` : ' to the drawing')}
             </caption>
+            <thead>
+                <tr>
+                    <th scope="col">Run</th>
+                    <th scope="col">Answer</th>
+                    <th scope="col">Sure</th>
+                    <th scope="col">At step</th>
+                </tr>
+            </thead>
             <tbody>
                 {readers.map((other) => {
-                    const sample = found?.by.get(other.ticket)?.sample;
+                    const above =
+                        shown?.ticket === other.ticket && shown.what === found?.what ? shown.answer : null;
+                    const seen = above && !('problem' in above) ? above : found?.by.get(other.ticket);
+                    const sample = seen?.sample;
                     const target = sample?.targets?.[0] ?? -1;
                     const right = sample?.predicted?.[0] === target;
                     return (
@@ -225,6 +241,7 @@ function Answers({ readers }: { readers: readonly Entry[] }) {
                                 {sample && target >= 0 && (right ? ' ✓' : ' ✗')}
                             </td>
                             <td class="number">{sample ? percent(sample.confidence?.[0] ?? 0) : ''}</td>
+                            <td class="number">{seen?.step}</td>
                         </tr>
                     );
                 })}
@@ -275,7 +292,7 @@ function Reading({ now }: { now: Seen }) {
                     ) : (
                         <span class="wrong"> ✗ it is {target}</span>
                     ))}
-                , and is {percent(sample.confidence?.[0] ?? 0)} sure.
+                , and is <span class="figure">{percent(sample.confidence?.[0] ?? 0)}</span> sure.
             </p>
             <div class="reading">
                 <ol class="classes" aria-label={`Class probabilities after ${read + 1} of ${length}`}>

@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import about from 'virtual:equations';
 import type { EquationSteps } from '../../wasm/loader/verify.ts';
+import { counted } from '../core/figures.ts';
 import { asking } from '../training/proofs.ts';
 import type { Problem } from '../training/protocol.ts';
 import {
@@ -107,7 +108,7 @@ export default function Equations() {
                               ? `Line ${fault.line}, column ${fault.column}: ${fault.sentence}.`
                               : `${fault.sentence}.`
                           : steps
-                            ? `${steps.steps.length} steps, ${countWeights(steps)} weights.`
+                            ? `${steps.steps.length} steps, ${counted(countWeights(steps))} weights.`
                             : 'Reading …'}
                 </p>
                 <div class="row">

@@ -3,15 +3,11 @@ import { begun, finished, playing, remaining, runs, view } from '../state/page.t
 import { pause, play, reset, stepOnce } from '../state/transport.ts';
 import { undo, undoable } from '../state/undo.ts';
 import { setView } from '../state/viewing.ts';
-import { duration } from '../core/figures.ts';
+import { duration, paceText } from '../core/figures.ts';
 import { membersOf } from '../state/entry.ts';
 import { SPEEDS, type Speed } from '../state/url.ts';
 
 const SPEED_NAMES: Record<Speed, string> = { slow: '4 steps/s', gentle: '24 steps/s', full: 'full speed' };
-
-function count(n: number): string {
-    return n >= 100 ? n.toFixed(0) : n.toFixed(1);
-}
 
 export function Transport() {
     const members = membersOf(runs.value);
@@ -20,11 +16,9 @@ export function Transport() {
     const taken = members.reduce((sum, { live }) => sum + live.value.step, 0);
     const left = remaining.value;
     const rates = going.map(({ live }) => live.value.rate).filter((rate) => rate > 0);
-    const rate = rates.reduce((sum, one) => sum + one, 0) / rates.length;
     const failed = members.every(({ live }) => live.value.status === 'failed');
     const still = failed ? 'stopped' : finished.value ? 'done' : begun.value ? 'paused' : 'ready';
-    const speed = rates.length ? `${count(rate)} steps/s${going.length > 1 ? ' each' : ''}` : 'training';
-    const state = playing.value ? speed : still;
+    const state = !playing.value ? still : rates.length ? paceText(rates) : 'training';
     return (
         <div class="transport" role="group" aria-label="Training control">
             {playing.value ? (

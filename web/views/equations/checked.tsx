@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import type { EquationCheck } from '../../../wasm/loader/verify.ts';
-import { show } from '../../core/figures.ts';
+import { counted, show } from '../../core/figures.ts';
 import { openBench, type Bench } from '../../training/proofs.ts';
 
 const AFTER = 400; // milliseconds without a key
@@ -123,10 +123,10 @@ function Report({ report, text }: { report: EquationCheck; text: string }) {
                 {cost
                     .map(
                         ({ length, products, bytes }) =>
-                            `At length ${length} a token costs ${Math.round(products!)} products forward and ${Math.round(bytes ?? 0)} bytes kept for backward.`,
+                            `At length ${counted(length)} a token costs ${counted(products!)} products forward and ${counted(bytes ?? 0)} bytes kept for backward.`,
                     )
                     .join(' ')}{' '}
-                {report.weights} weights.
+                {counted(report.weights)} weights.
             </p>
         </>
     );

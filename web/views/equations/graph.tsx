@@ -9,6 +9,7 @@ import { Matrix } from '../matrix.tsx';
 
 const HEIGHT = 46;
 const LETTER = 7.3; // pixels of one at most, in a box
+const REM = 15; // pixels of a rem on a laptop: on a wall the picture grows with the text
 const EDGE = 3; // around the picture, for the lines of the boxes
 const shapeOf = (shape: readonly number[]) => shape.join('×');
 
@@ -37,8 +38,8 @@ export function Graph({ steps: { steps, output }, stale }: { steps: EquationStep
             <div class="scroll" tabIndex={0} role="group" aria-label="The graph of the text">
                 <svg
                     class="graph"
-                    width={width + 2 * EDGE}
-                    height={height + 2 * EDGE}
+                    width={`${(width + 2 * EDGE) / REM}rem`}
+                    height={`${(height + 2 * EDGE) / REM}rem`}
                     viewBox={`${-EDGE} ${-EDGE} ${width + 2 * EDGE} ${height + 2 * EDGE}`}
                     role="group"
                     aria-label={`${steps.length} steps; the result is ${boxes[output + 1]!.title}`}
