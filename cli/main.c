@@ -23,13 +23,17 @@ static void usage(FILE *to) {
                 "SMX_ISA=NAME forces an instruction set.\n");
 }
 
-// A text of equations: bytes without a zero among them.
+// A text of equations: bytes without a zero among them; a byte order mark before it is passed over.
 static char *read_text(const char *path) {
     size_t size;
     char *bytes = cli_read_file(path, &size);
     if (!bytes) return NULL;
     bytes[size] = 0; // there is room for it
-    if (strlen(bytes) == size && size <= 8192) return bytes;
+    if (strlen(bytes) == size && size <= 8192) {
+        const size_t mark = strncmp(bytes, "\xef\xbb\xbf", 3) ? 0 : 3;
+        memmove(bytes, bytes + mark, size + 1 - mark);
+        return bytes;
+    }
     cli_fail("%s is no text of at most 8192 bytes", path);
     free(bytes);
     return NULL;

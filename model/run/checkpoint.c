@@ -212,6 +212,8 @@ static int gives(const char *changes, const char *key) {
     return changes && pairs_visit(pairs_run(changes, 0), is_key, (void *)key, NULL) == 1;
 }
 
+enum { MOST_STEPS = 1000000000 }; // as the key `steps` allows
+
 // What the changes may not do to a trained model, and what a stranger's file may not do to whoever loads it.
 static int check_config(const config *was, const config *is, const char *changes, uint64_t step,
                         smx_error *e) {
@@ -222,7 +224,8 @@ static int check_config(const config *was, const config *is, const char *changes
         if (strcmp(value ? value : "", now ? now : ""))
             return config_fail(e, is, fixed[i], "%s as in the checkpoint", value ? value : "left out");
     }
-    if (step > is->common.steps)
+    // A run may be stepped past its plan, and is loaded as it is.
+    if (step > is->common.steps && (is->common.steps != was->common.steps || step > MOST_STEPS))
         return config_fail(e, is, "steps", "at least %llu, where the checkpoint is",
                            (unsigned long long)step);
     for (int i = 0; i < 3; i++) {

@@ -492,6 +492,36 @@ static void resumed_continues(void **state) {
     resumed(RECALL "&steps=40&mlp=1&norm=batch");
 }
 
+// A run that was stepped past its plan is saved and goes on as any other.
+static void past_the_plan(void **state) {
+    (void)state;
+    smx_error e = {0};
+    for (int linear = 0; linear < 2; linear++) {
+        const char *config =
+            linear ? RECALL "&steps=10&schedule=linear" : RECALL "&steps=10&schedule=constant";
+        smx_run *straight = open_run(config), *first = open_run(config);
+        step(straight, 19);
+        step(first, 13);
+        size_t size;
+        void *bytes = smx_run_save(first, &size, &e);
+        assert_non_null(bytes);
+        smx_run *second = smx_run_load(bytes, size, NULL, &e);
+        if (!second) fail_msg("load: %s", e.message);
+        assert_string_equal(smx_run_config(second), smx_run_config(first));
+        step(second, 6);
+        assert_true(smx_run_digest(second) == smx_run_digest(straight));
+        smx_run_close(second);
+        second = smx_run_load(bytes, size, "steps=13", &e);
+        if (!second) fail_msg("load: %s", e.message);
+        smx_run_close(second);
+        assert_null(smx_run_load(bytes, size, "steps=12", &e));
+        assert_non_null(strstr(e.message, "at least 13"));
+        free(bytes);
+        smx_run_close(first);
+        smx_run_close(straight);
+    }
+}
+
 // ---- What belongs to training alone ---------------------------------------------------------------------
 // The same weights with and without: they answer alike wherever they do not train, before and after steps.
 static void dropout_is_of_training_only(void **state) {
@@ -899,6 +929,7 @@ int main(void) {
         cmocka_unit_test(errors_may_be_unread),
         cmocka_unit_test(every_isa_the_same),
         cmocka_unit_test(resumed_continues),
+        cmocka_unit_test(past_the_plan),
         cmocka_unit_test(saliency_is_the_slope),
         cmocka_unit_test(products_of_a_step),
         cmocka_unit_test(dropout_is_of_training_only),
