@@ -1,8 +1,10 @@
 """seqmix.Run: the program's runs, to the bit; arrays that outlive the run that they show; data of one's own;
 one thread at a time; sweeps that do not depend on their workers; the page with a set-up in it."""
+import copy
 import gc
 import html
 import json
+import os
 import pickle
 import re
 import signal
@@ -87,6 +89,63 @@ def test_saved_and_taken_up_again(tmp_path):
     damaged[len(damaged) // 2] ^= 1
     with pytest.raises(seqmix.SeqmixError, match="checksum|damage"):
         seqmix.Run.load(bytes(damaged))
+
+
+def test_a_run_past_its_plan_is_kept_and_copied():
+    run = small(steps=3)
+    run.step(5)
+    for copied in [seqmix.Run.load(run.save()), pickle.loads(pickle.dumps(run)), copy.deepcopy(run)]:
+        assert copied.metrics.step == 5 and copied.digest == run.digest
+    with pytest.raises(seqmix.SeqmixError, match="at least 5"):
+        seqmix.Run.load(run.save(), steps=4)
+
+
+def test_what_stands_where_a_run_is_saved_stays_what_it_is(tmp_path):
+    run = small(steps=1)
+    file, link, fifo = tmp_path / "run.st", tmp_path / "link.st", tmp_path / "fifo"
+    file.write_bytes(b"before")
+    file.chmod(0o640)
+    link.symlink_to("run.st")
+    data = run.save(link)
+    assert link.is_symlink() and file.read_bytes() == data and file.stat().st_mode & 0o777 == 0o640
+    os.mkfifo(fifo)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(fifo.read_bytes()))
+    reader.start()
+    run.save(fifo)
+    reader.join()
+    assert read == [data] and fifo.is_fifo()
+    null = tmp_path / "null"  # by a link, so that a fault here harms no device
+    null.symlink_to(os.devnull)
+    run.save(null)
+    assert null.is_symlink() and Path(os.devnull).is_char_device()
+    if Path("/dev/full").exists():
+        null.unlink()
+        null.symlink_to("/dev/full")
+        with pytest.raises(seqmix.SeqmixError, match="null cannot be written: No space left"):
+            run.save(null)
+    with pytest.raises(seqmix.SeqmixError, match="cannot be written: Is a directory"):
+        run.save(tmp_path)
+
+
+def test_an_interrupt_while_saving_leaves_nothing_behind(tmp_path, monkeypatch):
+    def interrupted(handle):
+        raise KeyboardInterrupt
+
+    run = small(steps=1)
+    monkeypatch.setattr(os, "fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run.save(tmp_path / "run.st")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_batch_has_one_shape():
+    run = seqmix.Run("mixer=attention&task=own", length=4, channels=0, vocab=8, classes=2, answers="one", batch=2)
+    with pytest.raises(seqmix.SeqmixError, match=r"shape \[2\]\[4\]\[3\]; \[1 to 2\]\[4\] is needed"):
+        run.step_on(np.zeros((2, 4, 3), int), [0, 1])
+    run = seqmix.Run("mixer=attention&task=own", length=4, channels=3, classes=2, answers="one", batch=2)
+    with pytest.raises(seqmix.SeqmixError, match=r"shape \[2\]\[5\]\[3\]; \[1 to 2\]\[4\]\[3\] is needed"):
+        run.step_on(np.zeros((2, 5, 3)), [0, 1])
 
 
 def test_weights_are_views_and_live_on():

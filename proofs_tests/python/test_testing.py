@@ -195,6 +195,12 @@ def test_a_function_that_gives_no_tensor():
         check_layer(lambda q, k, v: None, "linear_attention", seeds=1)
 
 
+def test_nothing_judged_is_not_right():
+    for nothing in [{"seeds": 0}, {"lengths": ()}]:
+        with pytest.raises(seqmix.SeqmixError, match="at least one of each"):
+            check_layer(lambda q, k, v: q, "softmax_attention_qkv", **nothing)
+
+
 def test_draws_repeat_and_fit_every_format():
     a, b = draw("las_attention", 3, 40, (2, 3)), draw("las_attention", 3, 40, (2, 3))
     assert a["x"].shape == (2, 3, 40, 16) and a["wq"].shape == (16, 16)

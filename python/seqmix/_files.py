@@ -1,28 +1,49 @@
-"""Files, whole or not at all."""
+"""Files, whole or not at all, by the rules of the program (cli/files.c)."""
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
-import tempfile
+import secrets
+import stat
 from pathlib import Path
 
 from ._errors import SeqmixError
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Beside its place, then renamed."""
+    """Beside its place, then renamed. A symbolic link stays, and what it points to is written; a file keeps
+    its mode and owner; a device or a FIFO is written into."""
     try:
-        handle, temporary = tempfile.mkstemp(prefix=".seqmix-", suffix=".part", dir=path.parent)
+        target = Path(os.path.realpath(path))
+        try:
+            old = target.stat()
+        except FileNotFoundError:
+            old = None
+        if old is None or stat.S_ISREG(old.st_mode):
+            _replace(target, old, data)
+        else:
+            with open(target, "wb") as file:
+                file.write(data)
     except OSError as problem:
         raise SeqmixError(f"{path} cannot be written: {problem.strerror}") from None
+
+
+def _replace(target: Path, old: os.stat_result | None, data: bytes) -> None:
+    if old and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    temporary = target.parent / f".seqmix-{secrets.token_hex(8)}.part"
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
+            if old:
+                with contextlib.suppress(PermissionError):  # an owner who may not give files away keeps them
+                    os.chown(handle, old.st_uid, old.st_gid)
+                os.chmod(handle, old.st_mode & 0o777)
             os.fsync(handle)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except OSError as problem:
+        os.replace(temporary, target)
+    except BaseException:  # Ctrl-C as well
         os.unlink(temporary)
-        raise SeqmixError(f"{path} cannot be written: {problem.strerror}") from None
+        raise

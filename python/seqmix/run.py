@@ -434,10 +434,12 @@ class Run:
         )
         if y.ndim == 1 and form.targets == 1:
             y = y[:, None]
-        if x.ndim < 2 or x.shape[1] != form.length or not 1 <= len(x) <= form.sequences:
+        dimensions = 3 if form.channels else 2
+        if x.ndim != dimensions or x.shape[1] != form.length or not 1 <= len(x) <= form.sequences:
+            channels = f"[{form.channels}]" * bool(form.channels)
             raise SeqmixError(
-                f"inputs has the shape {shape_text(x.shape)}; [1 to {form.sequences}][{form.length}] is"
-                " needed" + f"[{form.channels}]" * bool(form.channels)
+                f"inputs has the shape {shape_text(x.shape)};"
+                f" [1 to {form.sequences}][{form.length}]{channels} is needed"
             )
         if y.shape != (len(x), form.targets):
             raise SeqmixError(

@@ -177,6 +177,8 @@ def check_layer(
     faults: list[Fault] = []
     worst: dict[str, float] = {}
     cases = 0
+    if seeds < 1 or not len(lengths):  # nothing would be judged, and found right
+        raise SeqmixError(f"seeds is {seeds}, lengths {lengths!r:.60}; at least one of each is needed")
     for length in lengths:
         for seed in range(seeds):
             drawn = draw(m.name, seed, length, batch, optional, **params)
