@@ -140,3 +140,14 @@ def test_it_trains():
         loss.backward()
         optimiser.step()
     assert loss.item() < 2
+
+
+def test_tokens_that_a_model_does_not_know_are_named():
+    model = st.Model("mixer=cat&task=mqar&length=16&pairs=2&vocab=16&width=8")
+    for wrong, said in [
+        (torch.full((1, 16), 16), "16 to 16; 0 to 15 are allowed"),
+        (torch.full((1, 16), -1), "-1 to -1; 0 to 15"),
+        (torch.full((1, 16), 1.7), "torch.float32; whole numbers"),
+    ]:
+        with pytest.raises(seqmix.SeqmixError, match=said):
+            model(wrong)

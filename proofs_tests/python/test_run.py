@@ -404,6 +404,10 @@ def test_a_state_reads_on_and_writes(tmp_path):
     first = run.state(1, 32)
     first.push(tokens[:9])
     other, again = first.copy(), run.state(saved=first.save())
+    # Pickled or copied deeply, with its run, it has memory of its own.
+    for apart in [pickle.loads(pickle.dumps(first)), copy.deepcopy(first)]:
+        apart.push([[1]])
+        assert apart.form.rows == 10 and first.form.rows == 9
     other.push([[1]])
     assert np.array_equal(first.push(tokens[9:12]), again.push(tokens[9:12]))
     assert not np.array_equal(first.answers, other.answers)

@@ -177,6 +177,27 @@ def test_however_memory_lies(function):
         assert not any(t.grad.isnan().any() for t in tensors)
 
 
+@pytest.mark.parametrize("which", range(3))
+@pytest.mark.parametrize("function", [st.attention, st.linear_attention, st.las_attention])
+def test_what_was_overwritten_before_backward_gives_no_wrong_gradient(function, which):
+    def gradients(tensors, overwritten):
+        leaves = [t.detach().requires_grad_() for t in tensors]
+        made = [t * 1 for t in leaves]
+        y = function(*made)
+        if overwritten:
+            with torch.no_grad():
+                made[which].add_(1)
+        (y * y).sum().backward()
+        return [t.grad for t in leaves]
+
+    for _, tensors in forms():
+        right = gradients(tensors, False)
+        try:  # the kernel may have had a copy of it
+            assert all(map(torch.equal, gradients(tensors, True), right))
+        except RuntimeError as error:
+            assert "modified by an inplace operation" in str(error)
+
+
 def test_nothing_is_copied_where_it_need_not_be():
     from seqmix.torch.attention import Rows
 

@@ -128,6 +128,10 @@ class State:
 
     __copy__ = copy
 
+    def __reduce__(self) -> Any:
+        """Pickled with its run, and copied deeply with it: never the address of its memory."""
+        return _taken_up, (self._run, self.save())
+
     def save(self) -> bytes:
         """As bytes, with a digest of the model and a checksum; Run.state(saved=...) reads them."""
         n = ctypes.c_size_t()
@@ -139,6 +143,10 @@ class State:
             data = ctypes.string_at(where, n.value)
             _native.release(where)
         return data
+
+
+def _taken_up(run: Any, saved: bytes) -> State:
+    return run.state(saved=saved)
 
 
 def make(run: Any, name: str, *arguments: Any) -> State:

@@ -118,7 +118,8 @@ class _Core(torch.autograd.Function):
     ) -> Tensor:
         y = rows.empty()
         _Core._run(rows, f"{name}_fwd", name, options, [y, *kept, *rows.tensors])
-        ctx.save_for_backward(y, *kept)
+        # q, k, v among them: autograd knows when one was overwritten meanwhile.
+        ctx.save_for_backward(*rows.tensors[:3], y, *kept)
         ctx.rows, ctx.name_of, ctx.options = rows, name, options
         return rows.back(y)
 
@@ -126,7 +127,7 @@ class _Core(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, dy: Tensor) -> Any:
         rows, slopes = ctx.rows, ctx.rows.empties()
-        arrays = [*slopes, rows.here(dy), *rows.tensors[:3], *ctx.saved_tensors]
+        arrays = [*slopes, rows.here(dy), *ctx.saved_tensors]
         _Core._run(rows, f"{ctx.name_of}_bwd", ctx.name_of, ctx.options, arrays)
         return (*map(rows.back, slopes), None, None, None, None)
 

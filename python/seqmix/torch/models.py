@@ -459,6 +459,16 @@ def _part(found: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     return {n[len(prefix) :]: t for n, t in found.items() if n.startswith(prefix)}
 
 
+def _looked_up(tokens: Tensor, table: Tensor) -> Tensor:
+    if tokens.is_floating_point() or tokens.is_complex() or tokens.dtype is torch.bool:
+        raise SeqmixError(f"the tokens are {tokens.dtype}; whole numbers are allowed")
+    try:
+        return F.embedding(tokens.long(), table)
+    except IndexError:
+        ends = f"{int(tokens.min())} to {int(tokens.max())}"
+        raise SeqmixError(f"the tokens are {ends}; 0 to {len(table) - 1} are allowed") from None
+
+
 class Model(_Tree):
     """A whole model of ours: tokens [B][L] or values [B][L][C] to logits [B][L][classes], or [B][1][classes]
     where the task wants one answer. source as in `Mixer`. state_dict has the names of a checkpoint:
@@ -485,11 +495,7 @@ class Model(_Tree):
         )
 
     def _embedded(self, w: Weights, inputs: Tensor) -> Tensor:
-        x = (
-            inputs @ w["input_w"] + w["input_bias"]
-            if "input_w" in w
-            else F.embedding(inputs.long(), w["embedding"])
-        )
+        x = inputs @ w["input_w"] + w["input_bias"] if "input_w" in w else _looked_up(inputs, w["embedding"])
         if self.config["position"] == "learned":
             if x.shape[1] > len(w["position"]):
                 raise SeqmixError(
