@@ -1,6 +1,7 @@
 """seqmix.torch: every kernel under autograd against the oracle, forward and backward, at lengths around its
 blocks; in every layout, on strided memory without a copy; the same bits with any number of threads; what does
 not fit is one sentence."""
+import multiprocessing
 import time
 
 import numpy as np
@@ -228,6 +229,23 @@ def test_the_same_bits_with_any_number_of_threads():
     assert st.get_threads() == torch.get_num_threads()
     for other in found[1:]:
         assert all(torch.equal(a, b) for a, b in zip(found[0], other))
+
+
+def test_a_fork_has_threads_of_its_own():
+    tensors = dict(forms())["contiguous"]
+    st.set_threads(2)
+    try:
+        here = st.attention(*tensors)  # the parent's threads have begun
+        context = multiprocessing.get_context("fork")
+        answers = context.Queue()
+        child = context.Process(target=lambda: answers.put(st.attention(*tensors).numpy()))
+        child.start()
+        try:
+            assert np.array_equal(answers.get(timeout=300), here.numpy())
+        finally:
+            child.kill()
+    finally:
+        st.set_threads(None)
 
 
 def test_states_in_parts_are_the_whole():

@@ -3,6 +3,7 @@ processor; a tensor that lies as the kernel wants it is used where it lies."""
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, Sequence
@@ -42,6 +43,15 @@ def _helpers() -> ThreadPoolExecutor:
         if _pool is None:
             _pool = ThreadPoolExecutor(32, thread_name_prefix="seqmix")
         return _pool
+
+
+def _after_fork() -> None:
+    """The threads stayed in the parent, and one of them may have held the lock."""
+    global _pool, _lock
+    _pool, _lock = None, threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def each(parts: Sequence[Any], work: Callable[..., None]) -> None:
