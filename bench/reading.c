@@ -57,16 +57,20 @@ static int open_reading(bench_row *r, smx_error *error) {
     r->moved = grows ? (double)form.bytes * (double)P / (double)form.most * (double)r->a[ROWS] : 0.0;
     return 0;
 }
-static void run_reading(bench_row *r) {
+// A state without room for another run begins anew, which is not reading.
+static void begin_anew(bench_row *r) {
     smx_error error;
     smx_state_form form;
+    if (!r->state) return; // it failed before
+    smx_state_look(r->state, &form);
+    if (!form.most || form.rows + r->a[ROWS] <= form.most) return;
+    smx_state_close(r->state);
+    r->state = smx_state_copy(r->filled, &error);
+}
+static void run_reading(bench_row *r) {
+    smx_error error;
+    begin_anew(r); // nothing to do where it was made ready
     for (size_t t = 0; t < r->a[ROWS]; t++) {
-        if (!r->state) return; // it failed before
-        smx_state_look(r->state, &form);
-        if (form.most && form.rows == form.most) {
-            smx_state_close(r->state);
-            r->state = smx_state_copy(r->filled, &error);
-        }
         const float *row = r->x[0] + t % TILE * r->a[SEQUENCES] * WIDTH;
         if (!r->state || smx_state_push(r->state, NULL, row, 1, NULL, &error)) {
             r->check = NAN;
@@ -121,6 +125,7 @@ void bench_add_reading(void) {
                          "&length=%zu&batch=1",
                          list[i].mixer, WIDTH, WIDTH, WIDTH, P);
                 bench_row *r = bench_add(name, open_reading, run_reading);
+                r->ready = begin_anew;
                 r->config = malloc(strlen(text) + 1);
                 if (r->config) strcpy(r->config, text);
                 r->target = list[i].target;

@@ -16,6 +16,7 @@ struct bench_row {
     int fast;                                    // with fused multiply-add
     const char *target;                          // what the project aims at, or NULL
     int (*open)(bench_row *r, smx_error *error); // 0, or -1 with a sentence
+    void (*ready)(bench_row *r);                 // before a run, and not part of it; or NULL
     void (*run)(bench_row *r);                   // once
     size_t a[6];                                 // sizes
     int threads;  // more than one: each sample once without and once with them, wall time counts

@@ -6,7 +6,9 @@
 // Masked pooling of window P, h = (P-1)/2 (docs/MECHANISMS.md#las): column c <= i - h meets the mean of v
 // over its whole window, which ends by row i. The last h columns see less of theirs: with u_r = (1/P) sum of
 // p_c over the near c <= min(i, r + h), they add sum u_r v_r over r <= i. Sums run from the edges, so that
-// nothing is subtracted and no later row is touched. Longer than 400 lines: one row alone has its own loops.
+// nothing is subtracted and no later row is touched. Longer than 400 lines: whole sequences, rows one by one,
+// gradients and maps share its scratch.
+#include "attention_row.h"
 #include "attention_rows.h"
 
 // Beside the inner loops: in a module that is downloaded as small as they can be, and once.
@@ -161,34 +163,6 @@ BESIDE void keep_rows(float *keys, const float *k, size_t stride, size_t i, size
         for (size_t c = 0; c < d; c++)
             keys[t / KEPT_ROWS * KEPT_ROWS * d + c * KEPT_ROWS + t % KEPT_ROWS] = k[(t - i) * stride + c];
 }
-#if !defined(__wasm__)
-enum { SIDE = 4 }; // panels of keys, or blocks of a sum of values, that go side by side
-// What channels from .. to - 1 add to the products of one row and the keys of `panels` panels
-SMX_INLINE void add_channels(v16 (*sum)[2], const float *q, const float *keys, size_t d, size_t from,
-                             size_t to, const size_t panels) {
-    for (size_t c = from; c < to; c++) {
-        const v16 x = v16_set(q[c]);
-        SMX_UNROLL for (size_t b = 0; b < panels; b++) {
-            const float *k = keys + b * KEPT_ROWS * d + c * KEPT_ROWS;
-            sum[b][0] = v16_madd(x, v16_load(k), sum[b][0]);
-            sum[b][1] = v16_madd(x, v16_load(k + 16), sum[b][1]);
-        }
-    }
-}
-SMX_INLINE void store_panels(float *s, v16 (*sum)[2], const size_t panels) {
-    SMX_UNROLL for (size_t b = 0; b < panels; b++) {
-        v16_store(s + b * KEPT_ROWS, sum[b][0]);
-        v16_store(s + b * KEPT_ROWS + 16, sum[b][1]);
-    }
-}
-// s of one row and the keys of `panels` panels
-SMX_INLINE void panel_products(float *s, const float *q, const float *keys, size_t d, const size_t panels) {
-    v16 sum[SIDE][2];
-    SMX_UNROLL for (size_t b = 0; b < panels; b++) sum[b][0] = sum[b][1] = v16_set(0.0f);
-    add_channels(sum, q, keys, d, 0, d, panels);
-    store_panels(s, sum, panels);
-}
-#endif
 // s [rows] of columns from .. end - 1. One row alone waits for each of its additions: panels go side by side.
 BESIDE void kept_products(float *s, const head_scratch *w, const float *keys, size_t rows, size_t from,
                           size_t end) {
@@ -210,22 +184,6 @@ BESIDE void kept_products(float *s, const head_scratch *w, const float *keys, si
     for (; j < end; j += KEPT_ROWS)
         tile_product(s + j - from, w->Lp, w->q, w->dp, 1, keys + j * d, KEPT_ROWS, rows, KEPT_ROWS, d, 0);
 }
-#if !defined(__wasm__)
-// Rows from .. to - 1 of each of `blocks` blocks of a sum.
-SMX_INLINE void weigh_blocks(v16 *sum, const float *s, const float *v, size_t dp, size_t from, size_t to,
-                             const size_t blocks) {
-    for (size_t k = from; k < to; k++)
-        SMX_UNROLL for (size_t b = 0; b < blocks; b++) sum[b] =
-            v16_madd(v16_set(s[b * SMX_KC + k]), v16_load(v + (b * SMX_KC + k) * dp), sum[b]);
-}
-// The last of them has fewer rows.
-SMX_INLINE void weigh_side_by_side(v16 *sum, const float *s, const float *v, size_t dp, size_t last,
-                                   const size_t blocks) {
-    SMX_UNROLL for (size_t b = 0; b < blocks; b++) sum[b] = v16_set(0.0f);
-    weigh_blocks(sum, s, v, dp, 0, last, blocks);
-    weigh_blocks(sum, s, v, dp, last, blocks > 1 ? SMX_KC : 0, blocks - 1);
-}
-#endif
 // o [rows][dp] = s values over n columns, of one row the blocks of a sum side by side, added up in order.
 BESIDE void weigh_values(float *o, const float *weights, const head_scratch *w, const float *values,
                          size_t rows, size_t n) {
@@ -280,52 +238,41 @@ BESIDE void push_group(float *restrict o, const float *q, const float *k, const 
     }
 }
 #if SMX_W == 16
-// Scores of a row that become exponentials, and their sum so far.
-typedef struct {
-    float *s;
-    v16 max, sum;
-} exponents;
-// panel_products of SIDE panels, and between their channels the exponentials from column j of another row.
-SMX_INLINE void panels_beside(float *s, const float *q, const float *keys, size_t d, exponents *e, size_t j) {
-    enum { GROUPS = SIDE * KEPT_ROWS / 16 };
-    v16 sum[SIDE][2];
-    SMX_UNROLL for (size_t b = 0; b < SIDE; b++) sum[b][0] = sum[b][1] = v16_set(0.0f);
-    for (size_t i = 0; i < GROUPS; i++) {
-        add_channels(sum, q, keys, d, i * d / GROUPS, (i + 1) * d / GROUPS, SIDE);
-        e->sum = add_exponentials(e->sum, e->s, j + 16 * i, j + 16 * i + 16, e->max);
-    }
-    store_panels(s, sum, SIDE);
-}
 // push_group for row i alone, of all heads of a sequence, where no row of the chunk is left out or pooled.
-// Keys come from the second cache and leave the units idle half of the time: a head's exponentials are taken
-// between the keys of the next, where there are registers for both.
 static void push_row(float *restrict o, const float *q, const float *k, const float *v, float *kept,
                      const head_scratch *w, const smx_attention *p, size_t i) {
     const size_t d = w->d, dp = w->dp, n = i + 1, n16 = smx_round_up(n, 16);
-    const size_t next = attention_kept_floats(&w->at);
-    exponents e = {0}; // of the head before
-    for (size_t h = 0; h <= p->H; h++, kept += next) {
+    exponents before = {.s = NULL};
+    const float *values = NULL; // of the head before, too
+    v16 part[4];
+    for (size_t h = 0; h < p->H; h++) {
+        float *keys = kept + h * attention_kept_floats(&w->at);
+        keep_rows(keys, k + h * d, p->stride, i, 1, d);
+        gather(keys + w->Lp * d + i * dp, v + h * d, p->stride, 1, d, dp, 1.0f);
+    }
+    for (size_t h = 0; h <= p->H; h++, kept += attention_kept_floats(&w->at)) {
         float *s = w->s + h % 2 * w->Lp;
-        size_t j = 0;
+        size_t done = 0;
         if (h < p->H) {
-            keep_rows(kept, k + h * d, p->stride, i, 1, d);
-            gather(kept + w->Lp * d + i * dp, v + h * d, p->stride, 1, d, dp, 1.0f);
             gather(w->q, q + h * d, p->stride, 1, d, dp, p->scale);
-            for (; h && j + SIDE * KEPT_ROWS <= n; j += SIDE * KEPT_ROWS)
-                panels_beside(s + j, w->q, kept + j * d, d, &e, j);
-            kept_products(s + j, w, kept, 1, j, n);
+            if (h) done = keys_beside(s, w->q, kept, w->o, part, values, d, n, &before);
+            kept_products(s + done, w, kept, 1, done, n);
         }
         if (h) {
-            e.sum = add_exponentials(e.sum, e.s, j, n, e.max);
-            weigh_values(w->o, e.s, w, kept - next + w->Lp * d, 1, n);
-            const float sum = v16_hsum(e.sum); // 0: every score is -inf
+            before.sum = add_exponentials(before.sum, before.s, before.at, n, before.max);
+            if (done)
+                weigh_left(w->o, part, before.s, values, done, n, d);
+            else
+                weigh_values(w->o, before.s, w, values, 1, n);
+            const float sum = v16_hsum(before.sum); // 0: every score is -inf
             const v16 inverse = v16_set(sum == 0.0f ? 0.0f : 1.0f / sum);
             V16_MAP(o + (h - 1) * d, d, v16_mul(LOAD(w->o), inverse));
         }
         if (h < p->H) {
             finish_logits(s, p, h, i, n);
             const float max = row_max(s, n16);
-            e = (exponents){s, v16_set(max == -SMX_INF ? 0.0f : max), v16_set(0.0f)};
+            before = (exponents){.s = s, .max = v16_set(max == -SMX_INF ? 0.0f : max)};
+            values = kept + w->Lp * d;
         }
     }
 }

@@ -12,17 +12,20 @@
 // Round to the nearest integer by adding 1.5 * 2^23: valid for |x| < 2^22, needs round-to-nearest.
 #define SMX_ROUND_MAGIC 12582912.0f
 
-// Of each of n registers c, e^(c - k ln 2) on |c - k ln 2| <= 0.347, k = c / ln 2 to the nearest integer;
-// magic is k + SMX_ROUND_MAGIC. They go in step: chains this long, one after the other, fill the queue in
-// which a processor looks for what can be done meanwhile.
+// Of each of n registers c, e^(c - k ln 2) on |c - k ln 2| <= 0.347, k = c / ln 2 to the nearest integer, in
+// two halves; magic is k + SMX_ROUND_MAGIC, high - low = c - k ln 2. They go in step: chains this long, one
+// after the other, fill the queue in which a processor looks for what can be done meanwhile.
 #define SMX_STEP SMX_UNROLL for (int j = 0; j < n; j++)
-SMX_INLINE void exps_of_rest(vf *c, vf *magic, const int n) {
-    vf high[4], low[4], r[4], p[4];
+SMX_INLINE void rests(const vf *c, vf *high, vf *low, vf *magic, const int n) {
+    vf k[4];
     SMX_STEP magic[j] = c[j] * vf_set(1.44269504f) + vf_set(SMX_ROUND_MAGIC);
-    SMX_STEP p[j] = magic[j] - vf_set(SMX_ROUND_MAGIC);
+    SMX_STEP k[j] = magic[j] - vf_set(SMX_ROUND_MAGIC);
     // ln 2 = 0.693145751953125 (exact in 14 bits) + 1.42860677e-6
-    SMX_STEP high[j] = c[j] - p[j] * vf_set(0.693145751953125f); // exact
-    SMX_STEP low[j] = p[j] * vf_set(1.42860677e-6f);
+    SMX_STEP high[j] = c[j] - k[j] * vf_set(0.693145751953125f); // exact
+    SMX_STEP low[j] = k[j] * vf_set(1.42860677e-6f);
+}
+SMX_INLINE void exps_of_rest(vf *c, const vf *high, const vf *low, const int n) {
+    vf r[4], p[4];
     SMX_STEP r[j] = high[j] - low[j];
     // (e^r - 1 - r) / r^2: minimax, 3e-9 of e^r
     SMX_STEP p[j] = vf_set(0.00138144334f) * r[j] + vf_set(0.00836879668f);
@@ -39,8 +42,9 @@ SMX_INLINE void exps_of_rest(vf *c, vf *magic, const int n) {
 #define SMX_EXP_CEILING 88.72283f
 SMX_INLINE vf vf_exp(vf x) {
     const vf lo = vf_set(SMX_EXP_FLOOR), hi = vf_set(SMX_EXP_CEILING);
-    vf magic, p = vf_min(vf_max(x, lo), hi); // NaN falls to lo; restored below
-    exps_of_rest(&p, &magic, 1);
+    vf high, low, magic, p = vf_min(vf_max(x, lo), hi); // NaN falls to lo; restored below
+    rests(&p, &high, &low, &magic, 1);
+    exps_of_rest(&p, &high, &low, 1);
     // 2^k in two factors, since k = 128 occurs
     vi n = vf_bits(magic) - vi_set(0x4B400000), half = n >> 1;
     vf y = p * vi_float(vi_shl(half + vi_set(127), 23)) * vi_float(vi_shl(n - half + vi_set(127), 23));
@@ -49,14 +53,16 @@ SMX_INLINE vf vf_exp(vf x) {
     return vf_select(vf_eq(x, x), y, x);
 }
 
+// 2^k: the shift drops the magic (and is last: above the range a sum of what it leaves would overflow);
+// k = 128 gives inf
+SMX_INLINE vf power_of_two(vf magic) { return vi_float(vi_shl(vf_bits(magic) + vi_set(127), 23)); }
 // The same of n registers in two thirds of the work for SMX_EXP_FLOOR <= c <= SMX_EXP_CEILING,
 // but +inf from 88.37 on. NaN stays NaN.
 SMX_INLINE void exps_between(vf *c, const int n) {
-    vf magic[4];
-    exps_of_rest(c, magic, n);
-    // 2^k: the shift drops the magic (and is last: above the range a sum of what it leaves would overflow);
-    // k = 128 gives inf
-    SMX_STEP c[j] = c[j] * vi_float(vi_shl(vf_bits(magic[j]) + vi_set(127), 23));
+    vf high[4], low[4], magic[4];
+    rests(c, high, low, magic, n);
+    exps_of_rest(c, high, low, n);
+    SMX_STEP c[j] = c[j] * power_of_two(magic[j]);
 }
 SMX_INLINE vf exp_between(vf c) {
     exps_between(&c, 1);
@@ -74,6 +80,24 @@ SMX_INLINE void vf_exps_down(vf *x, float floor, const int n) {
 SMX_INLINE vf vf_exp_down(vf x, float floor) {
     vf_exps_down(&x, floor, 1);
     return x;
+}
+
+// vf_exp_down in two halves, the same words: who has other work goes on between them.
+typedef struct {
+    vf high, low, power;
+} exp_begun;
+SMX_INLINE exp_begun vf_exp_begin(vf x, float floor) {
+    const vf lo = vf_set(floor), c = vf_max(lo, x);
+    exp_begun b;
+    vf magic;
+    rests(&c, &b.high, &b.low, &magic, 1);
+    b.power = vf_select(vf_lt(x, lo), vf_set(0.0f), power_of_two(magic));
+    return b;
+}
+SMX_INLINE vf vf_exp_end(exp_begun b) {
+    vf y;
+    exps_of_rest(&y, &b.high, &b.low, 1);
+    return y * b.power;
 }
 
 // log(x): 0.85 ULP for every positive float, denormals included; log(0) = -inf, log(<0) = NaN, log(inf) =
@@ -177,6 +201,20 @@ SMX_LARGE v16 v16_exp_down(v16 a) {
 SMX_LARGE v16 v16_softmax_exp(v16 a) {
     SMX_EACH a.r[r] = vf_exp_down(a.r[r], -41.5f);
     return a;
+}
+
+typedef struct {
+    exp_begun r[SMX_R];
+} v16_exp_begun;
+SMX_INLINE v16_exp_begun v16_softmax_exp_begin(v16 a) {
+    v16_exp_begun b;
+    SMX_EACH b.r[r] = vf_exp_begin(a.r[r], -41.5f);
+    return b;
+}
+SMX_INLINE v16 v16_softmax_exp_end(v16_exp_begun b) {
+    v16 y;
+    SMX_EACH y.r[r] = vf_exp_end(b.r[r]);
+    return y;
 }
 
 // The same of SMX_EXPS groups, four registers that go in step.

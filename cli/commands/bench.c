@@ -37,6 +37,20 @@ static double quantile(const sample *s, size_t n, size_t at, double f) {
     return sorted[(size_t)(f * (double)(n - 1) + 0.5)];
 }
 
+// What a run takes, the mean of so many.
+static void time_runs(bench_row *r, size_t repeats, sample *s) {
+    double cpu = 0.0, wall = 0.0;
+    for (size_t left = repeats, n; left; left -= n) {
+        if (r->ready) r->ready(r);
+        n = r->ready ? 1 : left;
+        const double c = cpu_ms(), w = 1e3 * cli_seconds();
+        for (size_t i = 0; i < n; i++) r->run(r);
+        cpu += cpu_ms() - c;
+        wall += 1e3 * cli_seconds() - w;
+    }
+    *s = (sample){.cpu = cpu / (double)repeats, .wall = wall / (double)repeats};
+}
+
 static summary measure(bench_row *r, double seconds) {
     static sample s[MAX_SAMPLES];
     const int is_ceiling = !strncmp(r->name, "ceiling/", 8);
@@ -63,11 +77,7 @@ static summary measure(bench_row *r, double seconds) {
             alone = (1e3 * cli_seconds() - alone) / (double)repeats;
             cli_use_threads(r->lab);
         }
-        double c = cpu_ms(), w = 1e3 * cli_seconds();
-        for (size_t i = 0; i < repeats; i++) r->run(r);
-        s[n].cpu = (cpu_ms() - c) / (double)repeats;
-        s[n].wall = (1e3 * cli_seconds() - w) / (double)repeats;
-        s[n].share = 0.0;
+        time_runs(r, repeats, &s[n]);
         if (r->threads > 1) {
             s[n].cpu = s[n].wall;
             s[n].share = alone / s[n].wall / r->threads;

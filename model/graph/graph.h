@@ -32,7 +32,11 @@ struct tensor {
 // ---- Nodes ----------------------------------------------------------------------------------------------
 struct node {
     const op *op;
-    tensor *in[MAX_IN], *out;
+    // Reading on: where its part of a state begins; how many rows of each input it keeps there at most; rows
+    // of the output, as forward_rows counts them, that make one of the sequence; whether no row reaches it.
+    size_t state_at, keeps, parts;
+    int still;
+    tensor *out, *in[MAX_IN];
     size_t n_in;
     // Of a graph that shares its batch: inputs that no sequence reaches (weights, and what is made of weights
     // alone), whose gradients are sums over all sequences; those among them that hold another node's part by
@@ -55,10 +59,6 @@ struct node {
     size_t sum_rows,
         sum_unit;   // rows here that are summed, cut into pieces at multiples of the unit (0: not cut)
     uint64_t flops; // products, forward
-    // Reading on: where its part of a state begins; how many rows of each input it keeps there at most;
-    // whether no row reaches it.
-    size_t state_at, keeps;
-    int still;
     // for the plan
     size_t saved_buffer, scratch_buffer, temp_buffer[MAX_IN];
     int adds[MAX_IN];    // this gradient is not the first: written to a temporary and added

@@ -49,6 +49,7 @@ void graph_stream_count(graph *g) {
         if (!n->still && (n->op->whole || !has_rows(g, n->out)))
             graph_fail(g, "%s needs the whole sequence at once", n->out->name);
         n->state_at = (size_t)state;
+        n->parts = width(n->out) / n->out->shape[n->out->rank - 1];
         state += carried(g, n) + kept(g, n);
         if (again(g, n) > most) most = again(g, n);
         if (state > GRAPH_MOST || most > GRAPH_MOST) graph_fail(g, "out of memory for a state");
@@ -111,7 +112,7 @@ void graph_push_rows(graph *g, float *state, size_t at, size_t rows) {
         if (n->op->push) {
             n->op->push(g, n, own, at, rows);
         } else if (n->op->forward_rows) {
-            n->op->forward_rows(g, n, 0, 0, g->B * rows * (width(n->out) / n->out->shape[n->out->rank - 1]));
+            n->op->forward_rows(g, n, 0, 0, g->B * rows * n->parts);
         } else {
             run_again(g, n, own, at, rows);
         }
