@@ -186,9 +186,9 @@ const float *smx_run_reading(smx_run *run, smx_error *error);
 void *smx_run_save(const smx_run *run, size_t *size, smx_error *error);
 // open from checkpoint bytes; `changes` (may be NULL) is a config delta such as "steps=900". Refused: damage,
 // another mixer or task, tensors that are missing or that nothing would use, states that no training leaves
-// (NaN, squares below 0), fewer `steps` than were taken, and a path in the file's text= that `changes` do not repeat:
-// a stranger's file opens none of yours. Files without a checksum, of earlier versions or other programs,
-// load, and smx_run_warning says so.
+// (NaN, squares below 0), fewer `steps` than were taken, and a path in the file's text= that `changes` do not
+// repeat: a stranger's file opens none of yours. Files without a checksum, of earlier versions or other
+// programs, load, and smx_run_warning says so.
 smx_run *smx_run_load(const void *bytes, size_t size, const char *changes, smx_error *error);
 
 // The config table as JSON: {"keys":[{name,type,default,min,max,choices,help,group}...],

@@ -835,7 +835,8 @@ test('equations: a built-in as text, its config trains the same run, eq=@FILE re
     const own = config.replace('mixer=cat', `mixer=equations&eq=@${file('cat.eq')}&taps=3`);
     assert.deepEqual(words(own), words(config));
     assert.notDeepEqual(words(own.replace('taps=3', 'taps=2')), words(config));
-    writeFileSync(file('cat.eq'), `\ufeff${text.replaceAll('\n', '\r\n')}`); // as an editor of Windows writes it
+    // as an editor of Windows writes it
+    writeFileSync(file('cat.eq'), `\ufeff${text.replaceAll('\n', '\r\n')}`);
     assert.deepEqual(words(own), words(config));
     for (const [wrong, sentence] of [
         [`mixer=equations&eq=@${file('none.eq')}`, /none\.eq cannot be read/],
