@@ -349,9 +349,12 @@ test('a run that fails leaves the good checkpoint alone and writes NAME.stopped'
     assert.match(stderr, /kept\.stopped/);
     assert.deepEqual(readFileSync(file('kept')), good);
     assert.ok(existsSync(file('kept.stopped')));
-    // Where not one step was taken there is nothing to keep.
+    // Where not one step was taken there is nothing to keep, nor where one goes on from before it went wrong.
     const never = seqmix('train', 'task=own&channels=2&classes=3', '--save', file('never'));
     assert.equal(never.status, 2);
+    const again = seqmix('train', '--load', file('kept.stopped'), '--eval', '0', '--save', file('never'));
+    assert.equal(again.status, 2);
+    assert.match(again.stderr, /stopped being finite/);
     assert.deepEqual(
         readdirSync(folder).filter((name) => name.startsWith('never')),
         [],
