@@ -105,7 +105,7 @@ function Report({ report, text }: { report: EquationCheck; text: string }) {
                         {report.rows.map(({ name, numbers, error, allowed, difference, fine }) => (
                             <tr key={name} class={fine ? '' : 'wrong'}>
                                 <th scope="row">{name}</th>
-                                <td>{numbers}</td>
+                                <td>{counted(numbers)}</td>
                                 <td>
                                     {number(error)} of {number(allowed)}
                                 </td>
