@@ -14,6 +14,10 @@ onPage(
         await allReady(page);
         await until(page, () => document.querySelectorAll('.plot').length === 3);
         await says(page, '.learnt-sentence', /mostly of the token itself/);
+        const cut = await page.$$eval('.plot svg text', (all) =>
+            all.filter((one) => one.getBBox().x < 0).map((one) => one.textContent),
+        );
+        assert.deepEqual(cut, [], 'numbers of an axis of which a part is cut off');
         await press(page, 'Start');
         await until(page, () => globalThis.seqmix.runs()[0].solved);
         await until(page, () =>

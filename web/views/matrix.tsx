@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { drawSigned, drawSignedLegend } from '../charts/diverging.ts';
 import { pointedCell } from '../charts/grid.ts';
 import { drawHeat, drawLegend } from '../charts/heat.ts';
-import { round, signed as withMinus } from '../core/figures.ts';
+import { round, signed as withMinus, tenth } from '../core/figures.ts';
 import { painted } from '../core/theme.ts';
 
 interface MatrixProps {
@@ -83,7 +83,7 @@ export function Matrix({
     );
 }
 
-const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [240, 130, 48, 22, 8];
+const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [240, 130, 60, 22, 8];
 
 interface PlotProps {
     label: string;
@@ -97,6 +97,9 @@ interface PlotProps {
     /** A place to compare with: what a theorem wants. */
     wanted?: { values: ArrayLike<number>; label: string };
 }
+
+/** The end of an axis, short enough for the place beside it. */
+const end = (v: number) => (v === 0 || Math.abs(v) >= 1e-3 ? round(v) : tenth(v));
 
 /** A line, or stems, with a zero line and the ends of both axes. */
 export function Plot({ label, values, xLabel, from, to, stems, wanted }: PlotProps) {
@@ -157,11 +160,11 @@ export function Plot({ label, values, xLabel, from, to, stems, wanted }: PlotPro
                     />
                 )}
                 <text x={LEFT - 4} y={TOP + 8} text-anchor="end">
-                    {round(high)}
+                    {end(high)}
                 </text>
                 {low < 0 && (
                     <text x={LEFT - 4} y={HEIGHT - BOTTOM} text-anchor="end">
-                        {round(low)}
+                        {end(low)}
                     </text>
                 )}
                 {marks.map(([at, name]) => (
