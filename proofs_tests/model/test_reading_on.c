@@ -247,7 +247,7 @@ static void endless(void **unused) {
                                       "mixer=ema",
                                       "mixer=attention&chunk=48",
                                       "mixer=focus_h&bins=7&chunks=7&iir=carry",
-                                      "mixer=equations&eq=" BINS};
+                                      ("mixer=equations&eq=" BINS)};
     static const char *const cannot[] = {"mixer=attention", "mixer=cat", "mixer=longconv",
                                          "mixer=gla&position=learned", "mixer=linear&tile=500"};
     smx_error e;

@@ -37,8 +37,8 @@ static void cells(void **state) {
     (void)state;
     static const char *const same[] = {
         "a,b\n1,2\n3,4\n",
-        "\xef\xbb\xbf"
-        "a,b\r\n1,2\r\n3,4",
+        ("\xef\xbb\xbf"
+         "a,b\r\n1,2\r\n3,4"),
         "\n\na;b\n\n1;2\n3;4\n\n",
         "a\tb\r1\t2\r3\t4",
         " a , b \n 1,\"2\"\n\"3\" , 4 \n",
