@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 import types
+import weakref
 import webbrowser
 from pathlib import Path
 
@@ -146,6 +147,21 @@ def test_a_batch_has_one_shape():
     run = seqmix.Run("mixer=attention&task=own", length=4, channels=3, classes=2, answers="one", batch=2)
     with pytest.raises(seqmix.SeqmixError, match=r"shape \[2\]\[5\]\[3\]; \[1 to 2\]\[4\]\[3\] is needed"):
         run.step_on(np.zeros((2, 5, 3)), [0, 1])
+
+
+def test_a_run_that_is_forgotten_is_freed_at_once():
+    gc.disable()  # nothing is to wait for it: runs are large
+    try:
+        run = small(steps=2)
+        run.step()
+        state = run.state(1, most=8)
+        state.push([1, 2])
+        assert run.tensors["embedding"].any()
+        seen = [weakref.ref(run), weakref.ref(run._handle), weakref.ref(state)]
+        del run, state
+        assert [at() for at in seen] == [None] * 3
+    finally:
+        gc.enable()
 
 
 def test_weights_are_views_and_live_on():

@@ -96,7 +96,11 @@ class Run:
     def _take(self, at: int) -> None:
         self._handle: Handle | None = Handle(at)
         self._lock = threading.Lock()
-        self.tensors = Tensors(self)
+
+    @property
+    def tensors(self) -> Tensors:
+        """Weights, gradients and what a sample went through, by name: see Tensors."""
+        return Tensors(self)  # made anew: a run that held it would be freed by the garbage collector alone
 
     @classmethod
     def load(cls, source: str | os.PathLike[str] | bytes, **changes: Any) -> Run:
