@@ -16,16 +16,25 @@
 // two halves; magic is k + SMX_ROUND_MAGIC, high - low = c - k ln 2. They go in step: chains this long, one
 // after the other, fill the queue in which a processor looks for what can be done meanwhile.
 #define SMX_STEP SMX_UNROLL for (int j = 0; j < n; j++)
+#define SMX_LOW(k) ((k)*vf_set(1.42860677e-6f))
+#if defined(SMX_FUSED) // fused with what it is taken from, in one half, or the words would hang on who asks
+#define SMX_LOW_FIRST(k) (k)
+#define SMX_LOW_THEN(k) SMX_LOW(k)
+#else
+#define SMX_LOW_FIRST(k) SMX_LOW(k)
+#define SMX_LOW_THEN(low) (low)
+#endif
 SMX_INLINE void rests(const vf *c, vf *high, vf *low, vf *magic, const int n) {
     vf k[4];
     SMX_STEP magic[j] = c[j] * vf_set(1.44269504f) + vf_set(SMX_ROUND_MAGIC);
     SMX_STEP k[j] = magic[j] - vf_set(SMX_ROUND_MAGIC);
     // ln 2 = 0.693145751953125 (exact in 14 bits) + 1.42860677e-6
     SMX_STEP high[j] = c[j] - k[j] * vf_set(0.693145751953125f); // exact
-    SMX_STEP low[j] = k[j] * vf_set(1.42860677e-6f);
+    SMX_STEP low[j] = SMX_LOW_FIRST(k[j]);
 }
-SMX_INLINE void exps_of_rest(vf *c, const vf *high, const vf *low, const int n) {
-    vf r[4], p[4];
+SMX_INLINE void exps_of_rest(vf *c, const vf *high, const vf *of, const int n) {
+    vf low[4], r[4], p[4];
+    SMX_STEP low[j] = SMX_LOW_THEN(of[j]);
     SMX_STEP r[j] = high[j] - low[j];
     // (e^r - 1 - r) / r^2: minimax, 3e-9 of e^r
     SMX_STEP p[j] = vf_set(0.00138144334f) * r[j] + vf_set(0.00836879668f);
