@@ -212,8 +212,6 @@ static int gives(const char *changes, const char *key) {
     return changes && pairs_visit(pairs_run(changes, 0), is_key, (void *)key, NULL) == 1;
 }
 
-enum { MOST_STEPS = 1000000000 }; // as the key `steps` allows
-
 // What the changes may not do to a trained model, and what a stranger's file may not do to whoever loads it.
 static int check_config(const config *was, const config *is, const char *changes, uint64_t step,
                         smx_error *e) {

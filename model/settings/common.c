@@ -42,7 +42,7 @@ const config_key common_keys[] = {
     LARGE_INT_KEY("seed", S, seed, "1", 0, 9007199254740991.0,
                   "start of every random number: weights, data, order", "run"),
     INT_KEY("batch", S, batch, "32", 1, 65536, "sequences per step", "training"),
-    INT_KEY("steps", S, steps, "300", 1, 1e9, "planned steps; a cosine or linear schedule ends there",
+    INT_KEY("steps", S, steps, "300", 1, MOST_STEPS, "planned steps; a cosine or linear schedule ends there",
             "training"),
     REAL_KEY("rate", S, rate, "0.01", 0, 10, "largest learning rate", "training"),
     WORD_KEY("schedule", S, schedule, SCHEDULES, "constant", "learning rate after the warm-up", "training"),

@@ -27,6 +27,7 @@ typedef enum { POOLINGS(WORD_NAME) } pooling_word;
 typedef enum { STARTS(WORD_NAME) } start_word;
 typedef enum { SCHEDULES(WORD_NAME) } schedule_word;
 
+enum { MOST_STEPS = 1000000000 };
 // What each means: the rows of common_keys.
 typedef struct {
     size_t version;

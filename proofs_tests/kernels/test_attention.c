@@ -185,8 +185,8 @@ static void sliding(void **state) {
 
 // Rows that come one at a time, or a few, give the words of all at once: several sequences and heads, strided
 // rows, widths that fill no register or take two blocks of a sum, chunks, tables, columns that a bias of -inf
-// hides (at first all of them). One row alone has loops of its own, in which a head's exponentials wait for
-// the keys of the next.
+// hides (at first all of them). One row alone has loops of its own, in which a head's exponentials and values
+// wait for the keys of the next.
 static void row_by_row(void **state) {
     (void)state;
     static const struct {

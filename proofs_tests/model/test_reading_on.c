@@ -441,9 +441,8 @@ static void thousand(void **unused) {
     smx_run_state *s[1000];
     for (size_t i = 0; i < 1000; i++) s[i] = state_of(r, 1, 0);
     for (size_t i = 0; i < 1000; i++) push(s[i], &(int32_t){1}, NULL, 1, NULL);
-    for (size_t i = 0; i < 1000;
-         i++) // what nodes keep, and the answers behind it, begin on lines of the cache
-        assert_int_equal((uintptr_t)smx_state_answers(s[i]) % SMX_ALIGN, 0);
+    // What nodes keep, and the answers behind it, begin on lines of the cache.
+    for (size_t i = 0; i < 1000; i++) assert_int_equal((uintptr_t)smx_state_answers(s[i]) % SMX_ALIGN, 0);
     for (int round = 0; round < 3; round++)
         for (size_t i = 0; i < 1000; i++) push(s[i], &(int32_t){(int32_t)(i % 7 * 5)}, NULL, 1, NULL);
     for (size_t i = 7; i < 1000; i++)

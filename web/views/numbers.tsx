@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { lossAt } from '../state/history.ts';
 import type { Entry } from '../state/entry.ts';
 import { groups, lab, runs } from '../state/page.ts';
-import { brief, lossText } from '../core/figures.ts';
+import { brief, counted, lossText } from '../core/figures.ts';
 import { nameOf, scoreText } from '../state/wording.ts';
 import { taskTitle, textOf } from '../state/setup.ts';
 import { Later } from './later.tsx';
@@ -90,7 +90,7 @@ function Row({ entry }: { entry: Entry }) {
             </td>
             <td>{speed ? speed.toFixed(1) : '–'}</td>
             <td>{speed ? brief(speed * Number(values['batch']) * Number(values['length'])) : '–'}</td>
-            <td>{params ? params.toLocaleString('en') : '–'}</td>
+            <td>{params ? counted(params) : '–'}</td>
         </tr>
     );
 }

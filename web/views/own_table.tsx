@@ -1,6 +1,7 @@
 // own_table.tsx: the table that the runs read: handing one over, its first rows, which columns are read and
 // which is predicted, and what is missing in it.
 import { useEffect } from 'preact/hooks';
+import { counted } from '../core/figures.ts';
 import { pick } from '../core/files.ts';
 import { chosen, columnKey, type TableSummary } from '../core/tables.ts';
 import type { Entry } from '../state/entry.ts';
@@ -65,7 +66,7 @@ function Chosen({ table, values }: { table: TableSummary; values: Entry['values'
     return (
         <>
             <p class="say">
-                {rows.toLocaleString('en')} rows; the first {preview.length}:
+                {counted(rows)} rows; the first {preview.length}:
             </p>
             <div class="scroll" role="region" aria-label="First rows of the table" tabIndex={0}>
                 <table>
@@ -119,7 +120,7 @@ function Chosen({ table, values }: { table: TableSummary; values: Entry['values'
                     {gaps
                         .map(
                             ({ name, missing, line }) =>
-                                `${missing.toLocaleString('en')} of ${name} (the first in line ${line})`,
+                                `${counted(missing)} of ${name} (the first in line ${line})`,
                         )
                         .join(', ')}
                     ; {TREATED[values['missing'] ?? 'refuse']}.

@@ -1,5 +1,6 @@
 // own_text.tsx: handing over a text for the task of the next character.
 import { useState } from 'preact/hooks';
+import { counted } from '../core/figures.ts';
 import { pick } from '../core/files.ts';
 import type { Entry } from '../state/entry.ts';
 import { runs } from '../state/page.ts';
@@ -27,7 +28,7 @@ export function OwnText({ first }: { first: Entry }) {
         <>
             <p class="say">
                 {own && heldText.value?.name === first.values['text']
-                    ? `${heldText.value!.bytes.length.toLocaleString('en')} bytes of ${heldText.value!.name}, the last tenth held out.`
+                    ? `${counted(heldText.value!.bytes.length)} bytes of ${heldText.value!.name}, the last tenth held out.`
                     : 'Any text file will do, plain or .gz. It stays in this browser: nothing is sent anywhere.'}
             </p>
             {problem && (

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { mapRows } from '../../charts/grid.ts';
-import { percent, signed } from '../../core/figures.ts';
+import { counted, percent, signed } from '../../core/figures.ts';
 import type { Look } from '../../training/protocol.ts';
 import {
     accuracyOf,
@@ -418,7 +418,7 @@ export function Lengths({ children }: StepProps) {
                     </p>
                     <label class="tap">
                         <span>length of the line</span>
-                        <output class="number">{length.toLocaleString('en')} tokens</output>
+                        <output class="number">{counted(length)} tokens</output>
                         <input
                             type="range"
                             min={0}
