@@ -2,7 +2,8 @@
 # Sums what run-test.sh left in build/test: a line per test program, why tests were skipped or failed, and the
 # closing line `N passed, N failed, N skipped`. Runs nothing. Exit status 0 only if something passed and
 # nothing failed. Failed is also: a program whose verdict is not of today's sources (no .current: judge.mk),
-# and a test that proofs_tests/tests.txt lists and nobody reported: tests do not vanish unnoticed.
+# and a test that proofs_tests/tests.txt lists and nobody reported: tests do not vanish unnoticed. (What may
+# be absent has rows that say so, optional:NAME of proofs_tests/skips.txt: there they are skipped.)
 set -u
 
 usage() {
@@ -49,6 +50,54 @@ reported() { # NAME
 skips_everything() { grep -q "^skipped	everything	" "$folder/$1.notes" 2>/dev/null; }
 machine=$(uname -s -m)
 
+# The rows of skips.txt: their names, patterns and probes. Each probe is run once.
+names_of_skips=() patterns=() probes=()
+while IFS=$'\t' read -r name pattern probe; do
+    case $name in '' | '#'*) continue ;; esac
+    names_of_skips+=("$name") patterns+=("$pattern") probes+=("$probe")
+done < <(cat $skips 2>/dev/null)
+declare -A found=()
+is_here() { # PROBE
+    if [ -z "${found[$1]+known}" ]; then
+        if bash -c "$1" >/dev/null 2>&1; then found[$1]=yes; else found[$1]=no; fi
+    fi
+    [ "${found[$1]}" = yes ]
+}
+absent() { # NAME: does any of its probes fail here?
+    local i
+    for i in "${!names_of_skips[@]}"; do
+        if [ "${names_of_skips[i]}" = "$1" ] && ! is_here "${probes[i]}"; then return 0; fi
+    done
+    return 1
+}
+
+# A test is called the same on every machine and every day. Rows of a list (PROGRAM: TEST) whose names hold
+# what differs: a version, a date, a folder of this machine's, how many processors it has.
+varying() {
+    grep -E '[0-9]\.[0-9]+\.[0-9]|[/v][0-9]+\.[0-9]|[0-9]{4}-[0-9]{2}-[0-9]|[ (=:"]/[A-Za-z0-9_.-]+/|[0-9] (cores|CPUs|processors|threads here)|: .*build/(obj|bare)'
+}
+
+# The rows that come in, each with what it may be absent without: what it skips for here, and what the list
+# says already.
+optional() { # PROGRAM
+    local kind what why i
+    exec 3<&0
+    {
+        grep "	optional:" $list 2>/dev/null
+        while IFS=$'\t' read -r kind what why; do
+            if [ "$kind" != skipped ]; then continue; fi
+            for i in "${!patterns[@]}"; do
+                if [[ $why =~ ${patterns[i]} ]] && [ "${probes[i]}" != false ] && ! is_here "${probes[i]}"; then
+                    echo "${1##*/}: $what	optional:${names_of_skips[i]}"
+                fi
+            done
+        done < <(cat "$folder/$1.notes" 2>/dev/null)
+    } | awk -F '\t' '
+        groups { if (index("," of[$1] ",", "," substr($2, 10) ",") == 0) of[$1] = of[$1] (of[$1] == "" ? "" : ",") substr($2, 10); next }
+        { print $1 (of[$1] == "" ? "" : "\toptional:" of[$1]) }' groups=1 - groups= /dev/fd/3
+    exec 3<&-
+}
+
 if [ $record = yes ]; then
     for name in "${names[@]}"; do
         what='has not run'
@@ -56,11 +105,15 @@ if [ $record = yes ]; then
         echo "tally: $name $what; the list is left as it is" >&2
         exit 1
     done
+    if line=$(for name in "${names[@]}"; do reported "$name"; done | varying); then
+        echo "tally: a name that differs from machine to machine or from day to day: ${line%%$'\n'*}; the list is left as it is" >&2
+        exit 1
+    fi
     {
         echo "# Every test, by program, as $machine has them. Written by \`make test-list\`, held by \`make test\`:"
         echo '# a test that stands here and does not report has failed.'
         {
-            for name in "${names[@]}"; do reported "$name"; done
+            for name in "${names[@]}"; do reported "$name" | optional "$name"; done
             # What other programs have there stays.
             printf '%s\n' "${names[@]##*/}" | awk -F: 'NR == FNR { mine[$1]; next } !/^#/ && !($1 in mine)' - $list 2>/dev/null
         } | LC_ALL=C sort -u
@@ -76,23 +129,27 @@ if [ -s $list ]; then
     case $first in *"as $machine has"*) judged=yes ;; esac
 fi
 
-# Does skips.txt expect this reason on this machine? Each probe is run once.
-declare -A expected=()
+# Does skips.txt expect this reason on this machine?
 expects() { # REASON
-    local pattern probe
-    if [ -z "${expected[$1]+known}" ]; then
-        expected[$1]=no
-        while IFS=$'\t' read -r pattern probe; do
-            case $pattern in '' | '#'*) continue ;; esac
-            if [[ $1 =~ $pattern ]] && ! bash -c "$probe" >/dev/null 2>&1; then expected[$1]=yes; fi
-        done < <(cat $skips 2>/dev/null)
-    fi
-    [ "${expected[$1]}" = yes ]
+    local i
+    for i in "${!patterns[@]}"; do
+        if [[ $1 =~ ${patterns[i]} ]] && ! is_here "${probes[i]}"; then return 0; fi
+    done
+    return 1
 }
 
 # The tests of a program that are in the list alone, and those that it alone has.
-listed() { awk -v program="${1##*/}: " 'index($0, program) == 1' $list | LC_ALL=C sort; }
+listed() { awk -F '\t' -v program="${1##*/}: " 'index($0, program) == 1 { print $1 }' $list | LC_ALL=C sort -u; }
 missing() { LC_ALL=C comm -23 <(listed "$1") <(reported "$1"); }
+# May this row be absent here? Then $lacked says for want of what.
+lacking() { # ROW
+    local -a names
+    IFS=, read -r -a names < <(awk -F '\t' -v row="$1" '$1 == row { print substr($2, 10) }' $list)
+    for lacked in "${names[@]+"${names[@]}"}"; do
+        if absent "$lacked"; then return 0; fi
+    done
+    return 1
+}
 unlisted() { LC_ALL=C comm -13 <(listed "$1") <(reported "$1"); }
 
 gather() {
@@ -115,11 +172,20 @@ gather() {
             fi
             echo "note	$name	$kind	$what	$why"
         done < <(cat "$folder/$name.notes" 2>/dev/null)
+        while IFS= read -r line; do
+            count[1]=$((count[1] + 1))
+            echo "note	$name	failed	${line#*: }	is called otherwise on another machine or another day"
+        done < <(reported "$name" | varying)
         # A program that broke off has said so already.
         if [ $judged = yes ] && [ "${count[1]}" = 0 ] && ! skips_everything "$name"; then
             while IFS= read -r line; do
-                count[1]=$((count[1] + 1))
-                echo "note	$name	failed	${line#*: }	stands in $list and did not report"
+                if lacking "$line"; then
+                    count[2]=$((count[2] + 1))
+                    echo "note	$name	skipped	${line#*: }	$lacked is not here"
+                else
+                    count[1]=$((count[1] + 1))
+                    echo "note	$name	failed	${line#*: }	stands in $list and did not report"
+                fi
             done < <(missing "$name")
             while IFS= read -r line; do
                 new=$((new + 1))

@@ -120,7 +120,7 @@ export async function press(page, name) {
     }
     throw new Error(`the button ${name} hears no press`);
 }
-/** Press the lesson's card, on whatever shelf it stands. */
+/** Press the lesson's card, on whatever shelf it stands; gives the runs as they are when it was pressed. */
 export async function openLesson(page, title) {
     for (const shelf of await page.$$('.shelves input')) {
         await shelf.evaluate((one) => one.click());
@@ -132,7 +132,11 @@ export async function openLesson(page, title) {
                 ),
             title,
         );
-        if (found.asElement()) return found.asElement().evaluate((one) => one.click());
+        if (found.asElement())
+            return found.asElement().evaluate((one) => {
+                one.click();
+                return globalThis.seqmix.runs();
+            });
     }
     throw new Error(`there is no lesson ${title}`);
 }

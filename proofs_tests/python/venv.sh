@@ -9,7 +9,8 @@ for python in python3 /usr/bin/python3; do
     command -v "$python" >/dev/null || continue
     missing=$("$python" - <<'END'
 import importlib.util as u
-print(" ".join(m for m in ("numpy", "setuptools", "wheel", "build", "pytest", "hypothesis", "pip", "venv") if not u.find_spec(m)))
+# (a folder of such a name, like the build/ of a project, is found without an origin)
+print(" ".join(m for m in ("numpy", "setuptools", "wheel", "build", "pytest", "hypothesis", "pip", "venv") if not getattr(u.find_spec(m), "origin", None)))
 END
     ) || missing=numpy
     [ -z "$missing" ] && break

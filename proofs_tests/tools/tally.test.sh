@@ -4,6 +4,7 @@
 set -u
 unset STRICT SLOW # what a run around this one asks for
 cd "$(dirname "$0")/../../scripts" || exit 2
+project=$(dirname "$PWD")
 . ../proofs_tests/support/tap.sh
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
@@ -134,7 +135,7 @@ check 'list: one program more, the others as they were' 'bad: c good: a good: b'
     "$(scripts/tally.sh --record bad >/dev/null; grep -v '^#' proofs_tests/tests.txt | paste -sd' ')"
 
 # What may be skipped.
-printf '# a line of words\n^no cat$\tfalse\n^no dog$\ttrue\n' >proofs_tests/skips.txt
+printf '# a line of words\ncat\t^no cat$\ttest -e cat\ndog\t^no dog$\ttrue\n' >proofs_tests/skips.txt
 tests_of skips '1..3\nok 1 - a\nok 2 - b # SKIP no cat\nok 3 - c # SKIP no dog\n'
 check 'skips: told' '1 passed, 0 failed, 2 skipped' "$(last_line skips)"
 check 'skips: STRICT=1 forgives what the machine lacks, and nothing else' '1 passed, 1 failed, 1 skipped' \
@@ -150,7 +151,35 @@ check 'skips: nor is that what is recorded' 'tally: good skipped everything; the
 tests_of good '1..1\nok 1 - everything # SKIP no dog\n'
 check 'skips: STRICT=1 and everything for a reason that does not hold' '0 passed, 1 failed, 0 skipped' \
     "$(STRICT=1 last_line good)"
+
+# Rows of what may be absent.
+rows() { grep -v '^#' proofs_tests/tests.txt | paste -sd, | tr '\t' ' '; }
+tests_of cats '1..2\nok 1 - a\nok 2 - b # SKIP no cat\n'
+scripts/tally.sh --record cats >/dev/null
+check 'optional: a test that skips is recorded with what it lacks' 'bad: c,cats: a,cats: b optional:cat,good: a,good: b' "$(rows)"
+tests_of cats '1..1\nok 1 - a\n'
+check 'optional: where that is absent, a row that is missing is skipped' '1 passed, 0 failed, 1 skipped' "$(STRICT=1 last_line cats)"
+check 'optional: for that reason' 1 "$(scripts/tally.sh cats | grep -c '^  cat is not here: b$')"
+touch cat
+check 'optional: where it is there, the row has failed' '1 passed, 1 failed, 0 skipped' "$(STRICT=1 last_line cats)"
+tests_of cats '1..2\nok 1 - a\nok 2 - b\n'
+check 'optional: it is recorded again as it was' 'bad: c,cats: a,cats: b optional:cat,good: a,good: b' \
+    "$(scripts/tally.sh --record cats >/dev/null; rows)"
+check 'optional: and reports like any other' '2 passed, 0 failed, 0 skipped' "$(STRICT=1 last_line cats)"
+rm cat
+
+# What differs from machine to machine is no name.
+for name in 'Chrome/156.0.8078.79, both' 'firefox/153.7' 'Node v20.20.2' 'on 2026-11-23' 'reads /tmp/x/a.txt' 'on 8 cores' 'no FMA in build/obj/gcc'; do
+    tests_of varies "1..1\nok 1 - $name\n"
+    check "names: $(echo "$name" | tr -d '0-9./-'): refused by the list" yes \
+        "$(scripts/tally.sh --record varies 2>&1 | grep -q '^tally: a name that differs' && echo yes)"
+    check "names: $(echo "$name" | tr -d '0-9./-'): red where it is reported" '1 passed, 1 failed, 0 skipped' "$(last_line varies)"
+done
+tests_of varies '1..1\nok 1 - [mixer=chela&squash=0.05] 1/2 of docs/API.md in --save FOLDER/no/such\n'
+check 'names: what a test says of itself stays' '1 passed, 0 failed, 0 skipped' "$(last_line varies)"
 rm -r proofs_tests
+check 'names: none in the list of this project' '' \
+    "$(varying_of() { sed -n "/^varying() {/,/^}/p" "$project/scripts/tally.sh"; }; eval "$(varying_of)"; varying <"$project/proofs_tests/tests.txt")"
 
 rm -r build/test
 check 'tally: nothing ran' '0 passed, 0 failed, 0 skipped' "$(last_line)"
