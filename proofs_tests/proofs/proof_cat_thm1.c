@@ -6,8 +6,9 @@
 //   almost all F there is c_0 such that with c = c_0 log(4L/eps) the last row of the layer is the answer's
 //   embedding up to eps, for every sequence of at most L tokens whose last N tokens have exactly one earlier
 //   copy.
-// Needs: unit embeddings; best wrong cosine rho < 1 between filtered N-grams, c_0 = 1/(1 - rho). "Almost all
-//   F" is not enough by itself: see constant_runs. With 1/sqrt(d) in the layer W_q = c sqrt(d) I.
+// Needs: unit embeddings, no two opposite (erratum 22); best wrong cosine rho < 1 between filtered N-grams,
+//   c_0 = 1/(1 - max(rho, 0)). "Almost all F" is not enough by itself: see constant_runs (erratum 11). With
+//   1/sqrt(d) in the layer W_q = c sqrt(d) I.
 // Model: con_recall_fwd, three forms: value delay (attention 1/2 on the copy and 1/2 on the query itself),
 //   key delay, and, for an answer at every row, value delay under the strict mask j < i.
 // Check: |y - answer| <= eps on every valid sequence of small lengths (all of them) and on random long ones,
