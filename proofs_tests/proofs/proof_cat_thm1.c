@@ -5,7 +5,7 @@
 //   and either value delay (K = norm(X*F), V = 2 X*D_{-1}) or key delay (K = norm(X*F*D_1), V = X), for
 //   almost all F there is c_0 such that with c = c_0 log(4L/eps) the last row of the layer is the answer's
 //   embedding up to eps, for every sequence of at most L tokens whose last N tokens have exactly one earlier
-//   copy.
+//   copy. (The paper sets W_q = W_k = c I, whose logits carry c^2; here c stands in them once.)
 // Needs: unit embeddings, no two opposite (erratum 22); best wrong cosine rho < 1 between filtered N-grams,
 //   c_0 = 1/(1 - max(rho, 0)). "Almost all F" is not enough by itself: see constant_runs (erratum 11). With
 //   1/sqrt(d) in the layer W_q = c sqrt(d) I.

@@ -3,7 +3,7 @@
 // Statement: consider f(X) = (X*F)^T softmax(X W x_L), F with W+1 taps into the past and W into the future.
 //   If its error on every recall sequence of length L is at most eps, small enough, then F is near the delay,
 //   |F - 2 D_{-1}|_1 = O(L eps), the attention is near 1/2 on both occurrences of the query,
-//   |s - s*|_1 = O(L' eps), and the error at any length L' is O(L' eps) as well.
+//   |s - s*|_1 = O(L' eps), and the error at any length L' is O((L + L') eps): O(L' eps) for L' >= L alone.
 // Needs: linearly independent unit embeddings; the answer read in the last row.
 // Model: con_ar_fwd. Constructed: W = c I, F = 2 D_{-1}, and the same disturbed, so that the error at the
 //   short length is not 0. Trained: the project's own CAT (value_filter=two_sided) after training on `ar`,

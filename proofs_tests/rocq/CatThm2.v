@@ -6,7 +6,8 @@
    error is at most (9 L + 4 L') eta (cat_thm2_error), for L' >= L at most 13 L' eta (cat_thm2). Delta^2 = 1 -
    the largest squared cosine of two different embeddings, as in the paper. As printed F comes near D_{-1};
    the factor 2 of Theorem 1's value delay is missing there (erratum 18): near_the_printed_delay shows that no
-   such F comes near D_{-1}, but keeps a distance of at least 1 - 9 L eta. The premises are met by the model
+   such F comes near D_{-1}, but keeps a distance of at least 1 - 9 L eta, which says something where
+   L eta < 1/9; the premises allow up to 1/4. The premises are met by the model
    constructed (the_construction_meets_the_premises). The constants here are explicit where the paper has
    unnamed ones. The model is con_ar_fwd; proof_cat_thm2.c measures the three distances on disturbed and on
    trained models. *)

@@ -4,7 +4,9 @@
    signals, every body and every length, by induction over the answers (cat_thm3). At every answer the output
    is within epsilon, in l1, of the signal's unit vector (cat_thm3_error), and of all embeddings the signal's
    is the nearest, as the paper reads the answer (cat_thm3_nearest). With S signals the width is S + 3,
-   rho = 1 - 1/L and c = e L ln(2L/epsilon) for sequences of at most L tokens. What it excludes is proved as
+   rho = 1 - 1/L and c = e L ln(2L/epsilon) for sequences of at most L tokens. In the paper's order, one layer for
+   all lengths, rho = 1/2 and c = 2^(S+1) answer right at every length (cat_thm3_one_layer): the signal's column
+   is the largest, by a margin that no epsilon bounds. What it excludes is proved as
    well: a body with a repeated signal, a . b . a, is answered b first (repeated_signals_fail); where the
    slots after the marker stay blank, the first signal comes again (blank_slots_repeat).
    The construction is con_copy_fwd and con_copy_generate; proof_cat_thm3.c tests it on floats. *)
@@ -93,6 +95,17 @@ Proof.
   - cbv beta. replace (t - (t - j))%nat with j by lia. pose proof (pow_le rho (t - j) (proj1 Hr)). nra.
   - intros w _. apply Rmult_le_pos; [apply pow_le; lra|]. unfold embedding, one_hot.
     destruct (Nat.eqb _ _), (Nat.eqb _ _); lra.
+Qed.
+
+(* A signal that stands once has the power of its age. *)
+Lemma query_once M rho x t p a : (a < M)%nat -> (p <= t)%nat -> x p = a ->
+  (forall j, (j <= t)%nat -> j <> p -> x j <> a) -> copy_query M rho x t a = rho ^ (t - p).
+Proof.
+  intros Ha Hp Hx H. unfold copy_query, conv. rewrite (sum_only _ _ (t - p)); [| lia |].
+  - replace (t - (t - p))%nat with p by lia. rewrite Hx. unfold embedding, one_hot.
+    rewrite Nat.eqb_refl, (proj2 (Nat.eqb_neq (M + 2) a)) by lia. lra.
+  - intros w Hw Hn. pose proof (H (t - w)%nat ltac:(lia) ltac:(lia)). unfold embedding, one_hot.
+    rewrite (proj2 (Nat.eqb_neq _ a)), (proj2 (Nat.eqb_neq (M + 2) a)) by (auto; lia). lra.
 Qed.
 
 (* ---- One answer ---------------------------------------------------------------------------------------- *)
@@ -197,14 +210,9 @@ Qed.
 
 Lemma query_a : copy_query M (copy_rho L) x t a = copy_rho L ^ length tail.
 Proof.
-  unfold copy_query, conv. pose proof l_length as E.
-  assert (Et : t = (p + length tail)%nat) by (unfold t; lia).
-  rewrite (sum_only _ _ (length tail)); [| lia |].
-  - replace (t - length tail)%nat with p by lia. rewrite row_p. unfold embedding, one_hot.
-    rewrite Nat.eqb_refl.
-    rewrite (proj2 (Nat.eqb_neq (M + 2) a)) by lia. lra.
-  - intros w Hw Hn. destruct (row_other (t - w)) as [H _]; try lia. unfold embedding, one_hot.
-    rewrite (proj2 (Nat.eqb_neq _ a)) by auto. rewrite (proj2 (Nat.eqb_neq (M + 2) a)) by lia. lra.
+  pose proof l_length as E. assert (Et : t = (p + length tail)%nat) by (unfold t; lia).
+  replace (length tail) with (t - p)%nat by lia. apply query_once; auto; [lia|apply row_p|].
+  intros j Hj Hn. now apply row_other.
 Qed.
 
 Lemma query_other j : (j <= t)%nat -> j <> p ->
@@ -446,6 +454,243 @@ Proof.
   intros Hb Hd HL He Hk l.
   destruct (before_answer M L body k Hb Hd HL Hk) as (b1 & tail & E & H1 & H2 & H3 & H4 & H5 & H6 & H7 & H8).
   fold l in E, H6, H7. rewrite E in H6, H7 |- *. now apply step_nearest.
+Qed.
+
+(* ---- One layer for all lengths ------------------------------------------------------------------------- *)
+(* The order of the paper: one layer, whatever the length. With rho = 1/2 and c = 2^(M+1) the weights of the
+   signals that wait come near each other as they age, but the oldest keeps the largest: the largest column is
+   the answer at every length, though its distance from the signal's unit vector is not bounded. *)
+Section OneLayer.
+Variables (M : nat) (b1 b2 : list nat) (a : nat).
+Let emitted := signals M b1.
+Let l := b1 ++ a :: b2 ++ marker M :: emitted.
+Let x := row M l.
+Let t := (length l - 1)%nat.
+Let rho := / 2.
+Let c := 2 ^ (M + 1).
+Let s := copy_logit M rho c x t.
+Let p := length b1.
+Hypothesis (a_S : (a < M)%nat) (tokens : forall b, In b (b1 ++ a :: b2) -> (b <= M)%nat).
+Hypothesis (once : NoDup (signals M (b1 ++ a :: b2))).
+
+Lemma all_signals : signals M (b1 ++ a :: b2) = emitted ++ a :: signals M b2.
+Proof.
+  unfold emitted, signals. rewrite filter_app. cbn [filter]. now rewrite (proj2 (Nat.ltb_lt a M)) by auto.
+Qed.
+
+Lemma few : (length emitted + 1 <= M)%nat.
+Proof.
+  pose proof once as O. rewrite all_signals in O.
+  assert (I : incl (emitted ++ a :: signals M b2) (seq 0 M)).
+  { intros b H. rewrite <- all_signals in H. apply filter_In in H. destruct H as [_ H].
+    apply Nat.ltb_lt in H. apply in_seq. lia. }
+  pose proof (NoDup_incl_length O I) as H. rewrite app_length, seq_length in H. simpl in H. lia.
+Qed.
+
+Lemma signal_in b w : In b w -> (b < M)%nat -> In b (signals M w).
+Proof. intros H1 H2. apply filter_In. split; auto. now apply Nat.ltb_lt. Qed.
+Lemma in_signal b w : In b (signals M w) -> In b w /\ (b < M)%nat.
+Proof. intros H. apply filter_In in H. destruct H as [H1 H2]. split; auto. now apply Nat.ltb_lt. Qed.
+
+Lemma count_signals w b : (b < M)%nat -> count_occ Nat.eq_dec w b = count_occ Nat.eq_dec (signals M w) b.
+Proof.
+  intros H. induction w as [|v w IH]; [reflexivity|]. unfold signals in *. cbn [filter].
+  destruct (Nat.ltb_spec v M) as [V|V]; cbn [count_occ]; destruct (Nat.eq_dec v b); lia.
+Qed.
+
+Lemma all_tokens j : (x j <= M + 1)%nat.
+Proof.
+  unfold x, row. destruct (Nat.lt_ge_cases j (length l)) as [H|H]; [|rewrite nth_overflow by auto; unfold noise; lia].
+  assert (I : In (nth j l (noise M)) l) by now apply nth_In.
+  unfold l in I at 2. replace (b1 ++ a :: b2 ++ marker M :: emitted)
+    with ((b1 ++ a :: b2) ++ marker M :: emitted) in I by now rewrite <- app_assoc.
+  apply in_app_or in I. destruct I as [I|[I|I]].
+  - specialize (tokens _ I). lia.
+  - rewrite <- I. unfold marker. lia.
+  - apply in_signal in I. lia.
+Qed.
+
+Lemma length_l : length l = (p + S (length b2 + S (length emitted)))%nat.
+Proof. unfold l, p. rewrite app_length. cbn [length]. rewrite app_length. reflexivity. Qed.
+
+Lemma at_p : x p = a.
+Proof. unfold x, row, l, p. rewrite app_nth2 by lia. now rewrite Nat.sub_diag. Qed.
+
+Lemma at_emitted i : x (S (p + length b2 + 1 + i)) = nth i emitted (noise M).
+Proof.
+  unfold x, row, l, p. rewrite app_nth2 by lia.
+  replace (S (length b1 + length b2 + 1 + i) - length b1)%nat with (S (length b2 + S i)) by lia.
+  cbn [nth]. rewrite app_nth2 by lia. now replace (length b2 + S i - length b2)%nat with (S i) by lia.
+Qed.
+
+(* How often a signal stands in the sequence: once as it waits, twice when it has been answered. *)
+Lemma count_in_l b : (b < M)%nat ->
+  count_occ Nat.eq_dec l b = (count_occ Nat.eq_dec (emitted ++ a :: signals M b2) b + count_occ Nat.eq_dec emitted b)%nat.
+Proof.
+  intros H. rewrite <- all_signals, <- count_signals by auto. unfold l.
+  rewrite !count_occ_app. cbn [count_occ]. rewrite count_occ_app. cbn [count_occ].
+  destruct (Nat.eq_dec (marker M) b); [unfold marker in *; lia|]. destruct (Nat.eq_dec a b); lia.
+Qed.
+
+Lemma rows_of_a_token b : (b < M)%nat ->
+  forall j, (j <= t)%nat -> x j = b -> count_occ Nat.eq_dec l b = 1%nat ->
+  forall i, (i <= t)%nat -> i <> j -> x i <> b.
+Proof.
+  intros Hb j Hj Hx H1 i Hi Hn Q. pose proof length_l. unfold t in *.
+  assert (T : forall (w : list nat) i j, (i < j)%nat -> (j < length w)%nat -> nth i w (noise M) = b ->
+    nth j w (noise M) = b -> (2 <= count_occ Nat.eq_dec w b)%nat).
+  { induction w as [|v w IH]; intros i' j' Hij Hj' A B; [simpl in Hj'; lia|].
+    destruct j' as [|j']; [lia|]. cbn [count_occ nth length] in *.
+    assert (In b w) by (rewrite <- B; apply nth_In; lia).
+    assert (1 <= count_occ Nat.eq_dec w b)%nat by (apply (count_occ_In Nat.eq_dec); auto).
+    destruct i' as [|i']; cbn [nth] in A.
+    - destruct (Nat.eq_dec v b); [lia|contradiction].
+    - pose proof (IH i' j' ltac:(lia) ltac:(lia) A B). destruct (Nat.eq_dec v b); lia. }
+  destruct (Nat.lt_ge_cases i j).
+  - pose proof (T l i j ltac:(auto) ltac:(lia) Q Hx). lia.
+  - pose proof (T l j i ltac:(lia) ltac:(lia) Hx Q). lia.
+Qed.
+
+Lemma pow_half n : rho ^ n = / 2 ^ n.
+Proof. unfold rho. now rewrite pow_inv. Qed.
+
+Lemma a_once : count_occ Nat.eq_dec l a = 1%nat.
+Proof.
+  rewrite count_in_l by auto. pose proof once as O. rewrite all_signals in O.
+  pose proof (proj1 (NoDup_count_occ' Nat.eq_dec _) O a ltac:(apply in_or_app; right; now left)) as C.
+  assert (~ In a emitted) as N by (apply NoDup_remove_2 in O; intros I; apply O, in_or_app; auto).
+  rewrite C, (proj1 (count_occ_not_In Nat.eq_dec _ _) N). reflexivity.
+Qed.
+
+Lemma query_of_a : copy_query M rho x t a = rho ^ (t - p).
+Proof.
+  pose proof length_l. apply query_once; auto; [unfold t; lia|apply at_p|].
+  apply rows_of_a_token; auto; [unfold t; lia|apply at_p|apply a_once].
+Qed.
+
+(* Every row of another signal has a logit that is lower by a margin that makes up for their number. *)
+Lemma lower j : (j <= t)%nat -> (x j < M)%nat -> x j <> a ->
+  INR (count_occ Nat.eq_dec l (x j)) * exp (- (s p - s j)) < 1.
+Proof.
+  intros Hj Hs Hn. pose proof length_l as E. pose proof few as Few.
+  assert (Pc : 0 < c) by (apply pow_lt; lra).
+  assert (S : s p - s j = c * (copy_query M rho x t (x j) - rho ^ (t - p))).
+  { unfold s. rewrite !copy_logit_column by apply all_tokens. unfold column.
+    rewrite at_p, (proj2 (Nat.ltb_lt a M)), (proj2 (Nat.ltb_lt (x j) M)), query_of_a by auto. ring. }
+  pose proof once as O. rewrite all_signals in O.
+  pose proof (proj1 (NoDup_count_occ Nat.eq_dec _) O (x j)) as C1.
+  rewrite count_in_l by auto.
+  assert (R01 : 0 <= rho <= 1) by (unfold rho; lra).
+  destruct (in_dec Nat.eq_dec (x j) emitted) as [I|I].
+  - destruct (In_nth emitted (x j) (noise M) I) as (i & Hi & Q).
+    assert (A : rho ^ (length emitted - 1) <= copy_query M rho x t (x j)).
+    { eapply Rle_trans; [|apply (query_at_least M rho x t (Datatypes.S (p + length b2 + 1 + i)))]; auto.
+      - apply pow_falls; [auto|unfold t; lia].
+      - unfold t. lia.
+      - rewrite at_emitted, Q. unfold embedding, one_hot. rewrite Nat.eqb_refl. destruct (Nat.eqb _ _); lra. }
+    assert (B : rho ^ (t - p) <= rho ^ (length emitted + 1)) by (apply pow_falls; [auto|unfold t; lia]).
+    assert (K : 6 <= s p - s j).
+    { rewrite S. set (k := length emitted) in *. assert (1 <= k)%nat by (unfold k in *; lia).
+      assert (D : 3 * rho ^ (k + 1) <= copy_query M rho x t (x j) - rho ^ (t - p)).
+      { replace (k + 1)%nat with (2 + (k - 1))%nat in * by lia. rewrite pow_add in *.
+        replace (rho ^ 2) with (/ 4) in * by (unfold rho; lra). lra. }
+      apply Rle_trans with (c * (3 * rho ^ (k + 1))); [|now apply Rmult_le_compat_l; [lra|]].
+      unfold c. replace (M + 1)%nat with (1 + (M - k - 1) + (k + 1))%nat by lia. rewrite !pow_add.
+      replace (2 ^ 1 * 2 ^ (M - k - 1) * (2 ^ k * 2 ^ 1) * (3 * (rho ^ k * rho ^ 1)))
+        with (6 * 2 ^ (M - k - 1) * ((2 ^ k * rho ^ k) * (2 * rho))) by (simpl; ring).
+      rewrite <- Rpow_mult_distr. replace (2 * rho) with 1 by (unfold rho; lra). rewrite pow1.
+      pose proof (pow_R1_Rle 2 (M - k - 1) ltac:(lra)). lra. }
+    assert (X : exp (- (s p - s j)) <= exp (Ropp 6)).
+    { destruct (Req_dec (s p - s j) 6) as [->|]; [lra|]. left. apply exp_increasing. lra. }
+    assert (Y : exp (Ropp 6) < / 2).
+    { rewrite exp_Ropp. apply Rinv_lt_contravar; [pose proof (exp_pos 6); lra|].
+      pose proof (exp_ineq1 6 ltac:(lra)). lra. }
+    assert (Z : INR (count_occ Nat.eq_dec (emitted ++ a :: signals M b2) (x j) + count_occ Nat.eq_dec emitted (x j)) <= 2).
+    { replace 2 with (INR 2) by reflexivity. apply le_INR.
+      rewrite count_occ_app in C1 |- *. lia. }
+    pose proof (exp_pos (- (s p - s j))). pose proof (pos_INR
+      (count_occ Nat.eq_dec (emitted ++ a :: signals M b2) (x j) + count_occ Nat.eq_dec emitted (x j))). nra.
+  - pose proof (proj1 (count_occ_not_In Nat.eq_dec _ _) I) as C0. rewrite C0, Nat.add_0_r.
+    assert (J : (p < j)%nat).
+    { destruct (Nat.lt_trichotomy j p) as [H|[H|H]]; auto; exfalso.
+      - apply I. apply signal_in; auto. unfold x, row, l. rewrite app_nth1 by exact H. now apply nth_In.
+      - subst j. apply Hn, at_p. }
+    assert (A : rho ^ (t - j) <= copy_query M rho x t (x j)).
+    { apply query_at_least; auto. unfold embedding, one_hot. rewrite Nat.eqb_refl.
+      destruct (Nat.eqb _ _); lra. }
+    assert (B : rho ^ (t - p) < rho ^ (t - j)).
+    { rewrite !pow_half. apply Rinv_lt_contravar.
+      - apply Rmult_lt_0_compat; apply pow_lt; lra.
+      - apply Rlt_pow; [lra|lia]. }
+    assert (K : 0 < s p - s j) by (rewrite S; apply Rmult_lt_0_compat; lra).
+    assert (X : exp (- (s p - s j)) < 1) by (rewrite <- exp_0; apply exp_increasing; lra).
+    assert (Z : INR (count_occ Nat.eq_dec (emitted ++ a :: signals M b2) (x j)) <= 1)
+      by (replace 1 with (INR 1) by reflexivity; now apply le_INR).
+    pose proof (exp_pos (- (s p - s j))).
+    pose proof (pos_INR (count_occ Nat.eq_dec (emitted ++ a :: signals M b2) (x j))). nra.
+Qed.
+
+Lemma sum_of_a_token n w b W : (n <= length w)%nat ->
+  sum n (fun j => if Nat.eqb (nth j w (noise M)) b then W else 0) = INR (count_occ Nat.eq_dec (firstn n w) b) * W.
+Proof.
+  revert n. induction w as [|v w IH]; intros n H; [simpl in H; replace n with 0%nat by lia; simpl; lra|].
+  destruct n as [|n]; [simpl; lra|]. rewrite sum_first. cbn [nth firstn count_occ].
+  rewrite IH by (simpl in H; lia).
+  destruct (Nat.eq_dec v b) as [->|N]; [rewrite Nat.eqb_refl, S_INR|rewrite (proj2 (Nat.eqb_neq v b)) by auto]; lra.
+Qed.
+
+Lemma column_of b : (b < M)%nat -> copy_layer M rho c x t b
+  = sum (S t) (fun j => if Nat.eqb (x j) b then softmax (S t) s j else 0).
+Proof.
+  intros Hb. unfold copy_layer. rewrite attention_softmax. apply sum_ext. intros j _.
+  rewrite copy_value by apply all_tokens. fold s. destruct (Nat.ltb_spec (x j) M) as [H|H].
+  - unfold one_hot. destruct (Nat.eqb (x j) b); lra.
+  - rewrite (proj2 (Nat.eqb_neq (x j) b)) by lia. lra.
+Qed.
+
+Lemma one_layer_step : answer M rho c l = a.
+Proof.
+  pose proof length_l as E. unfold answer. fold x t. apply argmax_is; auto. intros b Hb Hn.
+  assert (W : 0 < softmax (S t) s p) by (apply softmax_pos; lia).
+  assert (A : copy_layer M rho c x t a = softmax (S t) s p).
+  { rewrite column_of by auto. rewrite (sum_only _ _ p); [now rewrite at_p, Nat.eqb_refl|unfold t; lia|].
+    intros j Hj Hjp. rewrite (proj2 (Nat.eqb_neq (x j) a)); auto.
+    apply (rows_of_a_token a a_S p ltac:(unfold t; lia) at_p a_once); auto. lia. }
+  rewrite A, column_of by auto.
+  destruct (in_dec Nat.eq_dec b l) as [I|I].
+  - destruct (In_nth l b (noise M) I) as (i & Hi & Q).
+    assert (Hi' : (i <= t)%nat) by (unfold t; lia). change (x i = b) in Q.
+    set (W' := exp (- (s p - s i)) * softmax (S t) s p).
+    apply Rle_lt_trans with (sum (S t) (fun j => if Nat.eqb (nth j l (noise M)) b then W' else 0)).
+    + apply sum_le. intros j Hj. change (nth j l (noise M)) with (x j).
+      destruct (Nat.eqb_spec (x j) b) as [Qj|]; [|lra]. apply softmax_ratio; [lia|].
+      assert (s j = s i); [|lra]. unfold s. rewrite !copy_logit_column by apply all_tokens. now rewrite Qj, Q.
+    + rewrite sum_of_a_token by (unfold t; lia). rewrite firstn_all2 by (unfold t; lia).
+      pose proof (lower i Hi' ltac:(lia) ltac:(congruence)) as B. rewrite Q in B. unfold W'. nra.
+  - rewrite sum_0; [auto|]. intros j Hj. rewrite (proj2 (Nat.eqb_neq (x j) b)); auto. intros Q. apply I.
+    rewrite <- Q. unfold x, row. apply nth_In. unfold t in Hj. lia.
+Qed.
+End OneLayer.
+
+Theorem cat_thm3_one_layer (M : nat) (body : list nat) :
+  (forall b, In b body -> (b <= M)%nat) -> NoDup (signals M body) ->
+  generate M (/ 2) (2 ^ (M + 1)) (body ++ [marker M]) (length (signals M body))
+  = body ++ [marker M] ++ signals M body.
+Proof.
+  intros Hb Hd.
+  assert (G : forall k, (k <= length (signals M body))%nat ->
+    generate M (/ 2) (2 ^ (M + 1)) (body ++ [marker M]) k = body ++ [marker M] ++ firstn k (signals M body)).
+  { induction k as [|k IH]; intros Hk; [now rewrite firstn_O|]. cbn [generate]. rewrite IH by lia.
+    destruct (split_signals M body k ltac:(lia)) as (b1 & a & b2 & E & Ha & E1 & E2).
+    assert (Lk : length (signals M b1) = k) by (rewrite E1; apply firstn_length_le; lia).
+    replace (body ++ [marker M] ++ firstn k (signals M body))
+      with (b1 ++ a :: b2 ++ marker M :: signals M b1)
+      by (rewrite E at 1; rewrite <- E1, <- app_assoc; reflexivity).
+    rewrite one_layer_step by (auto; now rewrite <- E).
+    rewrite E at 1. rewrite E2, <- Lk, firstn_app, firstn_all2 by lia.
+    replace (S (length (signals M b1)) - length (signals M b1))%nat with 1%nat by lia.
+    cbn [firstn]. rewrite <- !app_assoc. cbn [app]. rewrite <- !app_assoc. reflexivity. }
+  rewrite G by auto. now rewrite firstn_all.
 Qed.
 
 (* ---- What it excludes ---------------------------------------------------------------------------------- *)
