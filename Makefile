@@ -116,9 +116,10 @@ help: ## list the targets
 GOALS := $(or $(MAKECMDGOALS),help)
 FOR_PROGRAM := $(BIN)/seqmix build/seqmix $(LIB) $(REF) install uninstall mpi build/seqmix-mpi help clean $(if $(PAGE_IN_WHEEL),,wheel)
 FOR_NATIVE := $(FOR_PROGRAM) native test-quick tsan ulp ulp-full build/tests/% $(BIN)/tests/%
+FOR_ALL := test-all test-elsewhere test-mpi test-cluster proofs proofs-all random-texts whole-models
 FOR_DEMO := $(FOR_PROGRAM) demo site single wasm package wheel presets ranking docs build/wasm/% dist/% build/single/% build/package/%
 SETUP_FOR ?= $(firstword $(if $(filter-out $(FOR_PROGRAM),$(GOALS)),,program) $(if $(filter-out $(FOR_NATIVE),$(GOALS)),,native) \
-	$(if $(filter-out $(FOR_DEMO),$(GOALS)),,demo) test)
+	$(if $(filter-out $(FOR_DEMO),$(GOALS)),,demo) $(if $(filter $(FOR_ALL),$(GOALS)),all) test)
 export SETUP_FOR
 setup: ## install what is missing (says what first)
 	@scripts/setup.sh --quiet $(SETUP_FOR)
@@ -131,7 +132,7 @@ demo: ## set up, build, serve the page and print its address
 	@exec node scripts/serve.mjs
 
 test: ## set up, build and run every test; ends with N passed, N failed, N skipped (STRICT=1: no unexpected skip)
-	@scripts/setup.sh --quiet test
+	@scripts/setup.sh --quiet $(SETUP_FOR)
 	$(call judge,--all,$(ALL_TESTS))
 
 test-quick: ## the native tests only
@@ -141,19 +142,17 @@ test-quick: ## the native tests only
 test-list: ## after a test was added, renamed or removed, and make test: write proofs_tests/tests.txt
 	@scripts/tally.sh --record $(ALL_TESTS)
 
+# What is slow, each part by itself; continuous integration runs a share of it (.ci/run).
+SLOW_PARTS := test-elsewhere torture tsan test-cluster test-mpi proofs-all presets random-texts whole-models mutants fuzz
 test-all: ## make test, and what is slow: emulated Arm, torture, threads, every proof and preset, random texts, whole models, planted faults, fuzzing
 	@$(MAKE) --no-print-directory test
-	@$(MAKE) --no-print-directory test-elsewhere
-	@$(MAKE) --no-print-directory torture
-	@$(MAKE) --no-print-directory tsan
-	@$(MAKE) --no-print-directory test-cluster
-	@$(MAKE) --no-print-directory test-mpi
-	@$(MAKE) --no-print-directory proofs-all
-	@$(MAKE) --no-print-directory presets
-	@SEQMIX_TEXTS=10000 $(BIN)/tests/test_random_texts
-	@SEQMIX_WHOLE=all $(BIN)/tests/test_whole_model
-	@$(MAKE) --no-print-directory mutants
-	@$(MAKE) --no-print-directory fuzz
+	@for part in $(SLOW_PARTS); do $(MAKE) --no-print-directory $$part || exit; done
+slow-parts: ; @echo $(SLOW_PARTS)
+random-texts: $(BIN)/tests/test_random_texts
+	@SEQMIX_TEXTS=10000 $<
+whole-models: $(BIN)/tests/test_whole_model
+	@SEQMIX_WHOLE=all $<
+.PHONY: slow-parts random-texts whole-models
 
 test-cluster: build/seqmix ## 200 jobs on a Slurm of two nodes started here, and GNU parallel (skipped where they are not installed)
 	$(call judge,,cluster)

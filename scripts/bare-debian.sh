@@ -6,13 +6,14 @@ set -euo pipefail
 
 usage() {
     cat <<'EOF'
-usage: scripts/bare-debian.sh [demo|test] [--keep] [--fresh] [-- COMMAND...]
+usage: scripts/bare-debian.sh [demo|test] [--keep] [--again] [--fresh] [-- COMMAND...]
 
   test     make test in the chroot (the default)
   demo     make demo in the chroot: waits for the printed address, fetches the page and every file it
            names, then stops the server
   -- COMMAND...  that command in the clone instead, such as -- scripts/setup.sh demo
   --keep   leave the chroot in build/bare/root
+  --again  in the chroot that --keep left, as it is: `demo --keep`, then `test --again`, is the README's order
   --fresh  build the base again (it is kept in build/bare/base.tar otherwise)
 
 Needs root (debootstrap, mount, chroot) and the package debootstrap. The last commit is what is cloned.
@@ -21,7 +22,7 @@ that it reaches the same mirrors as the host does.
 EOF
 }
 
-what=test keep=no fresh=no inside=no
+what=test keep=no again=no fresh=no inside=no
 while [ $# -gt 0 ]; do
     arg=$1
     shift
@@ -29,10 +30,11 @@ while [ $# -gt 0 ]; do
         --) [ $# -gt 0 ] || { usage >&2; exit 2; }; what='command'; break ;;
         demo | test) what=$arg ;;
         --keep) keep=yes ;;
+        --again) again=yes ;;
         --fresh) fresh=yes ;;
         --inside-namespace) inside=yes what=$1; break ;;
         -h | --help) usage; exit 0 ;;
-        *) echo "bare-debian: unknown argument '$arg'; allowed: demo, test, --keep, --fresh" >&2; exit 2 ;;
+        *) echo "bare-debian: unknown argument '$arg'; allowed: demo, test, --keep, --again, --fresh" >&2; exit 2 ;;
     esac
 done
 
@@ -109,10 +111,16 @@ apt_configuration() {
 started=$(date +%s)
 sources=$(host_sources)
 mkdir -p "$bare"
-rm -rf --one-file-system "$root"
+if [ "$again" = no ]; then
+    rm -rf --one-file-system "$root"
+elif [ ! -d "$root/root/seqmix" ]; then
+    die "there is no chroot in build/bare/root to be used --again (leave one with --keep)"
+fi
 trap '[ "$keep" = yes ] || rm -rf --one-file-system "$root"' EXIT
 
-if [ "$fresh" = yes ] || [ ! -f "$bare/base.tar" ]; then
+if [ "$again" = yes ]; then
+    say "in the chroot of before"
+elif [ "$fresh" = yes ] || [ ! -f "$bare/base.tar" ]; then
     mirror=$(echo "$sources" | awk -v s="$suite" '$2 == s { print $1; exit }')
     say "debootstrap of a minimal $suite with git, make and ca-certificates (log: build/bare/debootstrap.log)"
     # shellcheck disable=SC2086
@@ -136,11 +144,13 @@ if [ -f "$HOME/.npmrc" ]; then install -m 600 "$HOME/.npmrc" "$root/root/.npmrc"
 cp -L /etc/resolv.conf "$root/etc/resolv.conf"
 cp -L /etc/hosts "$root/etc/hosts"
 
-if [ -n "$(git -C "$project" status --porcelain)" ]; then
-    say "the working tree has changes that are not committed; the clone does not have them"
+if [ "$again" = no ]; then
+    if [ -n "$(git -C "$project" status --porcelain)" ]; then
+        say "the working tree has changes that are not committed; the clone does not have them"
+    fi
+    say "cloning $(git -C "$project" log -1 --format='%h %s')"
+    git clone --quiet --no-hardlinks "$project" "$root/root/seqmix"
 fi
-say "cloning $(git -C "$project" log -1 --format='%h %s')"
-git clone --quiet --no-hardlinks "$project" "$root/root/seqmix"
 
 cat >"$root/root/run-test.sh" <<'EOF'
 cd /root/seqmix && exec make test

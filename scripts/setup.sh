@@ -7,27 +7,27 @@ set -eu
 
 usage() {
     cat <<'EOF'
-usage: scripts/setup.sh [--quiet] [--with-firefox] [program|native|demo|test]
+usage: scripts/setup.sh [--quiet] [program|native|demo|test|all]
 
   program         what building the program and the libraries needs: a C compiler and zlib
   native          that, and what the native tests need: cmocka
   demo            what building and serving the page needs
-  test            all that the tests need (the default)
+  test            all that the tests need (the default), and what some of them take where it can be had: Firefox,
+                  WebKit, Python's packages, C++, CMake and others
+  all             that, and what make test-all takes: Rocq, PyTorch, MPI, compilers for Arm and musl
   --quiet         say nothing when nothing is missing
-  --with-firefox  Firefox too (the tests use it where it is there)
 
 CC=clang asks for clang, ZLIB=0 for no zlib. CHROMIUM=/path/to/chrome names a Chromium or Chrome that is not on PATH.
 EOF
 }
 
-quiet=no firefox=no purpose=test
+quiet=no purpose=test
 for arg in "$@"; do
     case $arg in
         --quiet) quiet=yes ;;
-        --with-firefox) firefox=yes ;;
-        program | native | demo | test) purpose=$arg ;;
+        program | native | demo | test | all) purpose=$arg ;;
         -h | --help) usage; exit 0 ;;
-        *) echo "setup: unknown argument '$arg'; allowed: --quiet, --with-firefox, program, native, demo, test" >&2; exit 2 ;;
+        *) echo "setup: unknown argument '$arg'; allowed: --quiet, program, native, demo, test, all" >&2; exit 2 ;;
     esac
 done
 
@@ -48,9 +48,10 @@ have() { command -v "$1" >/dev/null 2>&1; }
 # --- what is there ---
 
 # What the purpose takes besides the compiler.
-wants() { # zlib|cmocka|page|tests
+wants() { # zlib|cmocka|page|tests|slow
     case $1:$purpose in
         zlib:*) [ "${ZLIB:-1}" = 1 ] ;;
+        *:all) ;;
         cmocka:native | cmocka:test | page:demo | page:test | tests:test) ;;
         *) return 1 ;;
     esac
@@ -136,17 +137,65 @@ look() {
     fi
     if wants tests; then
         need clang clang clang llvm have clang
-        need Chromium "$chromium_of_apt" chromium cask:chromium has_chromium
+        if [ "$ubuntu" = no ]; then need Chromium chromium chromium cask:chromium has_chromium; fi
     fi
-    if [ "$firefox" = yes ]; then need Firefox "$firefox_of_apt" firefox cask:firefox have_firefox; fi
+    look_for_options
 }
-# WebKit's driver: without it, and a screen that needs no monitor, its tests are skipped.
-has_webkit() { [ "$(uname -s)" != Linux ] || { have WebKitWebDriver && have xvfb-run; }; }
-# Arb makes the certificates among the proofs; without it they are skipped, and nothing else misses it.
+
+# What the tests can do without: they skip what they lack. Fills $options (words), $options_apt, $options_dnf.
+# What was tried once, in vain, is not tried again (build/tools/without-MARK).
+option() { # MARK WHAT APT DNF CHECK...
+    mark=$1 what=$2 for_apt=$3 for_dnf=$4
+    shift 4
+    if [ -e "build/tools/without-$mark" ] || "$@"; then return; fi
+    options="$options${options:+, }$what" options_apt="$options_apt${for_apt:+ $for_apt}" options_dnf="$options_dnf${for_dnf:+ $for_dnf}"
+    marks="$marks $mark"
+}
+look_for_options() {
+    options='' options_apt='' options_dnf='' marks=''
+    if wants tests; then
+        # (Ubuntu has both browsers as snaps: those see no folder of a test's.)
+        if [ "$ubuntu" = yes ]; then
+            option chromium 'Chromium (here a snap, which the tests cannot use; Google Chrome would do)' '' '' has_chromium
+            option firefox 'Firefox (here a snap, which the tests cannot use)' '' '' has_firefox
+        else
+            option firefox Firefox firefox-esr firefox has_firefox
+        fi
+        option webkit WebKit 'webkit2gtk-driver xvfb xauth' 'webkitgtk6.0 xorg-x11-server-Xvfb xorg-x11-xauth' has_webkit
+        option python "Python's packages" "$(python_packages python3) python3-pip" "$(python_packages python3) python3-pip" has_python
+        option cxx 'C++, CMake, pkg-config' 'g++ cmake pkg-config' 'gcc-c++ cmake pkgconf-pkg-config' have_all g++ cmake pkg-config
+        option arb Arb 'libflint-arb-dev libflint-dev' flint-devel has_arb # (part of FLINT from its version 3)
+        option groff groff groff-base groff have groff
+        option format clang-format clang-format clang-tools-extra have clang-format
+        option shells 'zsh, fish' 'zsh fish' 'zsh fish' have_all zsh fish
+    fi
+    if wants slow; then
+        option rocq Rocq 'coq libcoq-coquelicot libcoq-flocq libcoq-interval' 'coq coq-flocq' have coqc
+        option torch PyTorch 'python3-torch python3-pandas python3-matplotlib' 'python3-torch python3-pandas python3-matplotlib' has_module torch
+        option mpi MPI 'openmpi-bin libopenmpi-dev' 'openmpi openmpi-devel' have_all mpirun mpicc
+        option arm 'Arm, emulated' 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user' 'gcc-aarch64-linux-gnu qemu-user' have aarch64-linux-gnu-gcc
+        option musl musl musl-tools musl-gcc have musl-gcc
+        option parallel 'GNU parallel' parallel parallel have parallel
+    fi
+}
+have_all() { for one in "$@"; do have "$one" || return 1; done; }
+# The modules of the tests in Python, and of the wheel that they try. (A folder such as this one's build/ would
+# be taken for a module of its name: it has no origin.)
+python_modules='numpy setuptools wheel build pytest hypothesis pip'
+python_packages() { for one in numpy setuptools wheel build pytest hypothesis; do printf '%s-%s ' "$1" "$one"; done | sed 's/ $//'; }
+has_module() { # NAMES...
+    have python3 && python3 -c 'import sys, importlib.util as u
+sys.exit(not all(getattr(u.find_spec(m), "origin", None) for m in sys.argv[1:]))' "$@" 2>/dev/null
+}
+# shellcheck disable=SC2086
+has_python() { [ "$(uname -s)" != Linux ] || has_module $python_modules; }
+# WebKit's driver, and a screen that needs no monitor.
+has_webkit() { [ "$(uname -s)" != Linux ] || have_all WebKitWebDriver xvfb-run; }
+# Arb makes the certificates among the proofs.
 has_arb() { [ -e /usr/include/arb.h ] || [ -e /usr/local/include/arb.h ] || [ -e /usr/include/flint/arb.h ] || [ -e /usr/local/include/flint/arb.h ]; }
-have_firefox() { have firefox || have firefox-esr || [ -d /Applications/Firefox.app ]; }
-chromium_of_apt=chromium firefox_of_apt=firefox-esr
-if grep -qs '^ID=ubuntu' /etc/os-release; then chromium_of_apt=chromium-browser firefox_of_apt=firefox; fi
+has_firefox() { [ -x "${FIREFOX:-}" ] || have firefox || have firefox-esr || [ -d /Applications/Firefox.app ]; }
+ubuntu=no
+if grep -qs '^ID=ubuntu' /etc/os-release; then ubuntu=yes; fi
 
 # --- what is missing is installed, or named ---
 
@@ -164,63 +213,86 @@ size_of() { # PACKAGES...
 name_packages() {
     {
         echo "setup: these are missing: $missing"
-        echo "setup: $1; they are in these packages:"
+        echo "setup: $why_not; they are in these packages:"
         echo "    Debian, Ubuntu   apt-get install$apt"
         echo "    Fedora           dnf install$dnf"
         if [ -n "$brew" ]; then echo "    macOS            brew install$brew"; fi
         if [ -n "$cask" ]; then echo "    macOS            brew install --cask$cask"; fi
         echo "setup: install them and run this again"
+        name_options
     } >&2
     exit 1
 }
+# What is skipped without: how it could be had.
+name_options() {
+    [ -n "$options" ] || return 0
+    say "the tests skip what they lack of these: $options"
+    echo "    on Debian, Ubuntu   apt-get install$options_apt"
+    echo "    on Fedora           dnf install$options_dnf"
+}
 
-install_system_packages() {
-    have apt-get || name_packages 'this machine has no apt, so nothing is installed here'
-    as_root=
-    if [ "$(id -u)" != 0 ]; then
-        have sudo || name_packages 'installing needs root or sudo, and here is neither'
-        # Without a terminal nobody can type a password.
-        if sudo -n true 2>/dev/null || [ -t 0 ]; then
-            as_root=sudo
-        else
-            name_packages 'installing needs root, and sudo asks for a password'
+# Whether anything can be installed here: sets $as_root, or $why_not.
+may_install() { # A PASSWORD MAY BE ASKED FOR (yes|no)
+    as_root='' why_not=''
+    if ! have apt-get; then
+        why_not='this machine has no apt, so nothing is installed here'
+    elif [ "$(id -u)" != 0 ]; then
+        as_root=sudo
+        if ! have sudo; then
+            why_not='installing needs root or sudo, and here is neither'
+        elif ! sudo -n true 2>/dev/null && { [ "$1" = no ] || [ ! -t 0 ]; }; then # nobody could type it
+            why_not='installing needs root, and sudo asks for a password'
         fi
     fi
-    say "missing: $missing (log: build/setup.log)"
-    # A stale or unreachable list is no reason to stop: the packages may be known already.
-    $as_root apt-get -q update >>"$log" 2>&1 || say 'apt-get update failed; trying with the package lists that are there'
-    # shellcheck disable=SC2086
-    say "installing with apt-get${as_root:+ through sudo}:$apt$(size_of $apt)"
-    # shellcheck disable=SC2086
-    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends $apt \
-        >>"$log" 2>&1 </dev/null || {
-        last_words
-        die "apt-get could not install$apt (why: see above, and build/setup.log)"
-    }
-    look
-    [ -z "$missing" ] || die "still missing after apt-get installed$apt: $missing"
+    [ -z "$why_not" ]
 }
 
-# What the tests can do without: tried once, where apt is there and asks for no password.
-try_apt() { # PACKAGES...
-    as_root=
-    if [ "$(id -u)" != 0 ]; then as_root='sudo -n'; fi
-    have apt-get && { [ -z "$as_root" ] || $as_root true 2>/dev/null; } || return 0
-    say "the tests skip what they find missing of these; trying apt-get install $*$(size_of "$@")"
-    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends "$@" >>"$log" 2>&1 </dev/null || :
+# Runs what takes minutes, its output in the log, and says every 20 seconds how far it is.
+patiently() { # COMMAND...
+    "$@" >>"$log" 2>&1 </dev/null &
+    running=$! seconds=0
+    while kill -0 "$running" 2>/dev/null; do
+        sleep 1
+        seconds=$((seconds + 1))
+        if [ $((seconds % 20)) = 0 ]; then say "  $seconds s: $(tail -n 1 "$log" | tr -d '\r' | head -c 90)"; fi
+    done
+    wait "$running"
 }
-install_optional() {
-    if ! has_arb; then try_apt libflint-arb-dev; fi
-    if ! has_arb; then try_apt libflint-dev; fi # Arb is part of FLINT from version 3
-    if ! has_webkit; then try_apt webkit2gtk-driver xvfb xauth; fi
-    if ! has_webkit; then
-        say 'WebKit (webkit2gtk-driver, xvfb) is not there: its tests are skipped'
-        : >build/tools/without-webkit
+apt_installs() { # PACKAGES...
+    patiently $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=600 install --no-install-recommends "$@"
+}
+
+# What is missing, and what the tests take besides, in one go; should that fail, what is missing alone.
+install_system_packages() {
+    if [ -n "$missing" ]; then
+        may_install yes || name_packages
+        say "missing: $missing (log: build/setup.log)"
+    elif ! may_install no; then
+        name_options
+        return
     fi
-    if ! has_arb; then
-        say 'Arb (libflint-arb-dev, or libflint-dev from version 3) is not there: the certificates among the proofs are skipped'
-        : >build/tools/without-arb
+    # A stale or unreachable list is no reason to stop: the packages may be known already.
+    $as_root apt-get -q -o DPkg::Lock::Timeout=600 update >>"$log" 2>&1 || say 'apt-get update failed; trying with the package lists that are there'
+    more=''
+    for one in $options_apt; do
+        if LC_ALL=C apt-cache policy "$one" 2>/dev/null | grep -q 'Candidate: [^(]'; then more="$more $one"; fi
+    done
+    if [ -n "$options" ]; then say "some tests take these, and are skipped without: $options"; fi
+    # shellcheck disable=SC2086
+    if [ -n "$apt$more" ]; then say "installing with apt-get${as_root:+ through sudo}:$apt$more$(size_of $apt $more)"; fi
+    # shellcheck disable=SC2086
+    if [ -n "$more" ] && apt_installs $apt $more; then
+        :
+    elif [ -n "$apt" ]; then
+        if [ -n "$more" ]; then say 'apt-get could not install all of that; trying what is needed alone'; fi
+        # shellcheck disable=SC2086
+        apt_installs $apt || {
+            last_words
+            die "apt-get could not install$apt (why: see above, and build/setup.log)"
+        }
     fi
+    look
+    [ -z "$missing" ] || die "still missing after apt-get installed$apt: $missing"
 }
 
 # Node.js from npm: plain binaries, for systems whose own is too old (Debian 12 has 18).
@@ -232,12 +304,12 @@ install_node() {
         *) die "Node.js is $theirs and has to be $node_wanted; please install a newer one" ;;
     esac
     say "Node.js is $theirs and has to be $node_wanted"
-    say "installing $package@$node_fetched and npm@$npm_fetched from npm into build/tools (the system's stay as they are)"
+    say "installing $package@$node_fetched and npm@$npm_fetched from npm into build/tools (some 60 MB to fetch; the system's stay as they are)"
     rm -rf build/tools/node build/tools/bin
     mkdir -p build/tools/node build/tools/bin
     echo '{ "private": true }' >build/tools/node/package.json
-    npm install --prefix "$tools/node" --prefer-offline --ignore-scripts --no-audit --no-fund \
-        "$package@$node_fetched" "npm@$npm_fetched" >>"$log" 2>&1 || {
+    patiently npm install --prefix "$tools/node" --prefer-offline --ignore-scripts --no-audit --no-fund \
+        "$package@$node_fetched" "npm@$npm_fetched" || {
         last_words
         die "npm could not install $package@$node_fetched (why: see above, and build/setup.log); is there a network?"
     }
@@ -249,22 +321,18 @@ install_node() {
 }
 
 install_packages() {
-    say "installing the npm packages of package-lock.json into node_modules (gives up after minutes without a network)"
+    say "installing the npm packages of package-lock.json into node_modules (some 110 MB to fetch; gives up after minutes without a network)"
     rm -f node_modules/.seqmix-packages
-    PATH=$tools/bin:$PATH npm ci --prefer-offline --ignore-scripts --no-audit --no-fund >>"$log" 2>&1 || {
+    patiently env PATH="$tools/bin:$PATH" npm ci --prefer-offline --ignore-scripts --no-audit --no-fund || {
         last_words
         die "npm ci failed (why: see above, and build/setup.log); is there a network?"
     }
     packages_stamp >node_modules/.seqmix-packages
 }
 
-optional_missing() {
-    wants tests || return
-    { ! has_arb && [ ! -e build/tools/without-arb ]; } || { ! has_webkit && [ ! -e build/tools/without-webkit ]; }
-}
 has_page() { ! wants page || { has_node && has_packages; }; }
 look
-if [ -n "$missing" ] || ! has_page || optional_missing; then
+if [ -n "$missing$options" ] || ! has_page; then
     mkdir -p build/tools
     # Two builds that start at once set up one after the other; the second finds everything there.
     if have flock; then
@@ -273,12 +341,14 @@ if [ -n "$missing" ] || ! has_page || optional_missing; then
         look
     fi
     : >"$log"
-    if [ -n "$missing" ]; then install_system_packages; fi
+    if [ -n "$missing$options" ]; then install_system_packages; fi
     if wants page; then
         has_node || install_node
         has_packages || install_packages
     fi
-    if optional_missing; then install_optional; fi
+    look_for_options
+    if [ -n "$options" ]; then say "not there, so that the tests skip what takes them: $options"; fi
+    for mark in $marks; do : >"build/tools/without-$mark"; done
     say 'everything is there'
 elif [ "$quiet" = no ]; then
     say 'everything is there'

@@ -13,7 +13,7 @@ mkdir "$copy/scripts" "$copy/commands"
 cp scripts/setup.sh "$copy/scripts"
 cp package-lock.json "$copy"
 
-for command in bash sh cat cksum dirname env flock grep head id mkdir rm sed tail tr uname; do
+for command in bash sh cat cksum dirname env flock grep head id mkdir rm sed sleep tail tr uname; do
     path=$(command -v $command) && ln -s "$path" "$copy/commands/$command"
 done
 # A command of the made-up machine: NAME and what it does (a line of shell).
@@ -40,6 +40,13 @@ check 'and gcc for the page all the same' "$(asked demo)" "$(with=(CC=clang) && 
 check 'without zlib where nobody asks for it' 'gcc libc6-dev' "$(with=(ZLIB=0) && asked program)"
 check 'a compiler that is none is named' 'setup: CC=icc compiles no program here that includes stdio.h; allowed: a C compiler (gcc, clang)' \
     "$(with=(CC=icc) && setup program)"
+
+# What the tests can do without.
+options() { setup --quiet "$1" | sed -n 's/^ *on Debian, Ubuntu *apt-get install //p' | sed 's/ libflint-arb-dev libflint-dev//'; }
+check 'test: what some tests take is named apart' 'firefox-esr webkit2gtk-driver xvfb xauth python3-numpy python3-setuptools python3-wheel python3-build python3-pytest python3-hypothesis python3-pip g++ cmake pkg-config groff-base clang-format zsh fish' \
+    "$(options test | sed 's/^webkit/firefox-esr webkit/')"
+check 'all: and what test-all takes' yes "$([[ "$(options all)" == *' coq '*' python3-torch '*' openmpi-bin '* ]] && echo yes)"
+check 'program: nothing of that' '' "$(options program)$(options native)$(options demo)"
 
 compiler_lacks gcc 'cmocka'
 check 'a compiler and zlib: the program needs no more' 'setup: everything is there' "$(setup program)"
@@ -74,8 +81,30 @@ check 'apt: installs, and all is there' 'setup: missing: gcc, zlib (log: build/s
 setup: installing with apt-get: gcc libc6-dev zlib1g-dev
 setup: everything is there' "$(setup program)"
 
+# Everything needed is there; some of the rest can be had, and one of them cannot.
+for one in gcc clang emcc npm chromium; do command_is "$one" :; done
+command_is node 'echo v22.99.0'
+mkdir -p "$copy/node_modules"
+(cd "$copy" && echo "$(cksum <package-lock.json) $(uname -sm)" >node_modules/.seqmix-packages)
+for one in firefox WebKitWebDriver xvfb-run python3 g++ cmake pkg-config clang-format zsh; do command_is "$one" :; done
+command_is apt-cache 'case "$2" in groff-base|fish|zsh) echo "  Candidate: 1.0" ;; *) echo "  Candidate: (none)" ;; esac'
+command_is apt-get "case \"\$*\" in *assume-no*) echo 'Need to get 2 MB of archives.' ;; *install*) echo \"\$*\" >>$copy/asked; printf '#!/bin/sh\n' >$copy/commands/fish; $(command -v chmod) +x $copy/commands/fish ;; esac"
+check 'options: all there, nothing is said' '' "$(command_is groff :; command_is fish :; setup --quiet test | grep -v Arb; gone groff fish)"
+check 'options: what is fetched is said first, and what stays away after' "setup: some tests take these, and are skipped without: groff, zsh, fish
+setup: installing with apt-get: groff-base zsh fish (2 MB to fetch
+setup: not there, so that the tests skip what takes them: groff
+setup: everything is there" "$(setup test | sed 's/ Arb, / /; s/, Arb$//')"
+check 'options: in one call' 1 "$(grep -c 'install --no-install-recommends groff-base zsh fish' "$copy/asked")"
+check 'options: what could not be had is not tried again' '' "$(setup --quiet test)"
+rm -r "$copy/build/tools"
+gone fish
+command_is id 'echo 1000'
+check 'options: without root the tests run all the same, and it is said what they skip' 'setup: the tests skip what they lack of these: groff, zsh, fish' \
+    "$(setup test | sed 's/ Arb, / /' | head -n 1)"
+check 'options: said once' '' "$(setup --quiet test)"
+
 check 'an unknown purpose names those that there are' \
-    "setup: unknown argument 'all'; allowed: --quiet, --with-firefox, program, native, demo, test" "$(setup all)"
+    "setup: unknown argument 'everything'; allowed: --quiet, program, native, demo, test, all" "$(setup everything)"
 
 # shellcheck disable=SC2016
 printf '$(info $(SETUP_FOR))\n$(error )\n' >"$copy/purpose.mk"
