@@ -97,7 +97,8 @@ $(call script, theorems, tools/theorems.test.mjs,           scripts/theorems.mjs
 $(call script, rooms,    tools/rooms.test.mjs,             docs/ARCHITECTURE.md build/seqmix $(C_FILES) $(shell find $(WEB_FILES) -name node_modules -prune -o -type f -print))
 $(call script, docs,     tools/docs.test.mjs,               scripts/docs.mjs docs/definitions.json docs/presets.json docs/equations.json $(addprefix docs/,MECHANISMS.md TASKS.md PRESETS.md EQUATIONS.md OPERATIONS.md) Makefile $(wildcard *.md docs/*.md */*.mk */*/*.mk) build/seqmix)
 $(call script, format,   tools/format.test.mjs,             .clang-format .prettierrc.json .prettierignore $(C_FILES) $(shell find $(WEB_FILES) -name node_modules -prune -o -type f -print))
-$(call script, workflows, tools/workflows.test.mjs,         $(wildcard .github/workflows/*.yml))
+$(call script, ci,       tools/ci.test.sh,                  .ci/run proofs_tests/support/tap.sh)
+$(call script, workflows, tools/workflows.test.mjs,         $(wildcard .github/workflows/*.yml) scripts/setup.sh)
 $(call script, mnist,    tools/mnist.test.mjs,              scripts/mnist.mjs)
 $(call script, serve,    tools/serve.test.mjs,              scripts/serve.mjs)
 # The Python package, from its wheel in an environment of its own: python/test_NAME.py is python_NAME.

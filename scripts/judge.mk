@@ -20,5 +20,5 @@ RUN_OPTIONS := --timeout 3600
 endif
 
 # $(call judge,OPTIONS OF tally.sh,NAMES): a recipe line: builds and runs what is not current, then sums up.
-judge = @scripts/tally.sh --start; made=0; $(MAKE) --no-print-directory -j$(JOBS) -k run-tests RUN_TESTS="$2" || made=$$?; \
+judge = @scripts/tally.sh --start; export TESTS_IN_ALL=$(words $2); scripts/tally.sh --watch $$$$ & made=0; $(MAKE) --no-print-directory -j$(JOBS) -k run-tests RUN_TESTS="$2" || made=$$?; \
 	scripts/tally.sh $1 $2 && exit $$made

@@ -72,9 +72,13 @@ if [ -n "$watching" ]; then
     wait "$watching" 2>/dev/null
 fi
 trap - INT TERM HUP
+# What it took of processors, with all that it started and waited for: the second line, "1m2.345s 0m1.234s".
+times >"$base.times" # (in a pipe it would be that of another shell)
+cpu=$(awk 'NR == 2 { gsub(/[ms]/, " "); print $1 * 60 + $2 + $3 * 60 + $4 }' "$base.times")
+rm -f "$base.times"
 
 awk -v status="$status" -v by_status="$by_status" -v seconds_allowed="$timeout_seconds" -v notes="$base.notes" -v tests="$base.tests" \
-    -v name="$name" -v started="$started" -v ended="$(clock)" '
+    -v cpu="$cpu" -v name="$name" -v started="$started" -v ended="$(clock)" '
 function note(kind, what, why) { print kind "\t" what "\t" why >notes }
 function names(what) { if (what != "") print what >tests }
 function passes() { passed++ }
@@ -181,14 +185,21 @@ END {
         else if (status != 0 && !failed) fails(name, "exit status " status ", though no test failed")
         if (passed + failed + skipped == 0) fails(name, "reported no test")
     }
-    printf "%d %d %d %.2f %d %d\n", passed, failed, skipped, ended - started, ended, status
+    printf "%d %d %d %.2f %d %d %.2f\n", passed, failed, skipped, ended - started, ended, status, cpu
 }' "$log" >"$base.count.part" || exit 2
 
 mv "$base.count.part" "$base.count"
 read -r passed failed skipped seconds _ <"$base.count"
 if [ "$failed" = 0 ]; then mark=ok; else mark=FAILED; fi
-printf '%-6s %-32s %5d passed, %d failed, %d skipped  %8s s\n' "$mark" "$name" "$passed" "$failed" "$skipped" "$seconds"
 touch "$base.current"
+# How far all of them are, where `make test` says how many there are.
+place='' began=$(cat build/test/started 2>/dev/null)
+if [ -n "${TESTS_IN_ALL:-}" ] && [ -n "$began" ]; then
+    seconds_gone=$(($(date +%s) - began))
+    place=$(printf '  %d of %d, %d:%02d' "$(find build/test -name '*.current' -newer build/test/started | wc -l)" "$TESTS_IN_ALL" \
+        $((seconds_gone / 60)) $((seconds_gone % 60)))
+fi
+printf '%-6s %-32s %5d passed, %d failed, %d skipped  %8s s%s\n' "$mark" "$name" "$passed" "$failed" "$skipped" "$seconds" "$place"
 if [ "$failed" != 0 ] || [ "$skipped" != 0 ] || [ "${SLOW:-0}" != 0 ]; then touch -t 197001020000 "$base.count"; fi
 if [ "$failed" != 0 ]; then
     if [ "${V:-}" != 1 ]; then

@@ -179,7 +179,7 @@ look_for_options() {
     fi
 }
 have_all() { for one in "$@"; do have "$one" || return 1; done; }
-# The modules of the tests in Python, and of the wheel that they try. (A folder such as this one's build/ would
+# The modules of the tests in Python, and of the wheel that they try. (A folder such as build/ would
 # be taken for a module of its name: it has no origin.)
 python_modules='numpy setuptools wheel build pytest hypothesis pip'
 python_packages() { for one in numpy setuptools wheel build pytest hypothesis; do printf '%s-%s ' "$1" "$one"; done | sed 's/ $//'; }

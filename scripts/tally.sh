@@ -11,6 +11,7 @@ usage() {
 usage: scripts/tally.sh [--all] [NAME...]  the sum over these test programs (each must have run), or over all that ran;
                                            --all: and every program of proofs_tests/tests.txt must be among them
        scripts/tally.sh --start            before the first: what ran earlier and was up to date is marked from here on
+       scripts/tally.sh --watch PID        while that process runs, says every 20 s what has been compiled since --start
        scripts/tally.sh --record NAME...   write into proofs_tests/tests.txt the tests that these programs reported
 STRICT=1 in the environment: a skip that proofs_tests/skips.txt does not expect on this machine fails, and so does a test
 that proofs_tests/tests.txt does not list.
@@ -23,9 +24,21 @@ whole=no record=no
 case ${1:-} in
     -h | --help) usage; exit 0 ;;
     --start) mkdir -p $folder && date +%s >$folder/started; exit ;;
+    --watch)
+        before=0
+        while sleep 20 >/dev/null && kill -0 "${2:?}" 2>/dev/null; do
+            objects=$(find build -name '*.o' -newer $folder/started 2>/dev/null | wc -l)
+            if [ "$objects" -gt "$before" ]; then
+                seconds=$(($(date +%s) - $(cat $folder/started)))
+                printf 'compiled %d files, %d:%02d after the beginning\n' "$objects" $((seconds / 60)) $((seconds % 60))
+            fi
+            before=$objects
+        done
+        exit
+        ;;
     --all) whole=yes; shift ;;
     --record) record=yes; shift ;;
-    -*) echo "tally: unknown option '$1'; allowed: --start, --all, --record" >&2; exit 2 ;;
+    -*) echo "tally: unknown option '$1'; allowed: --start, --watch, --all, --record" >&2; exit 2 ;;
 esac
 
 names=("$@")
@@ -212,9 +225,9 @@ gather | awk -F '\t' -v started="$started" -v list=$list '
 $1 == "count" {
     split($3, n, " ")
     names[++rows] = $2
-    passed[rows] = n[1]; failed[rows] = n[2]; skipped[rows] = n[3]; seconds[rows] = n[4]
+    passed[rows] = n[1]; failed[rows] = n[2]; skipped[rows] = n[3]; seconds[rows] = n[4]; cpu[rows] = n[7]
     earlier[rows] = (n[5] > 0 && n[5] < started)
-    total_passed += n[1]; total_failed += n[2]; total_skipped += n[3]; total_seconds += n[4]
+    total_passed += n[1]; total_failed += n[2]; total_skipped += n[3]; total_seconds += n[4]; total_cpu += n[7]
     if (length($2) > widest) widest = length($2)
 }
 $1 == "note" && $3 == "skipped" {
@@ -226,10 +239,11 @@ $1 == "note" && $3 == "failed" { failures[++failure_rows] = $2 ": " ($4 == $2 ? 
 $1 == "new" { fresh = $2 }
 END {
     if (widest < 12) widest = 12
-    printf "\n%-" widest "s  %7s %7s %7s %9s\n", "test program", "passed", "failed", "skipped", "seconds"
+    printf "\n%-" widest "s  %7s %7s %7s %9s %9s\n", "test program", "passed", "failed", "skipped", "seconds", "of a CPU"
     for (i = 1; i <= rows; i++)
-        printf "%-" widest "s  %7d %7d %7d %9.2f%s\n", names[i], passed[i], failed[i], skipped[i], seconds[i],
+        printf "%-" widest "s  %7d %7d %7d %9.2f %9.2f%s\n", names[i], passed[i], failed[i], skipped[i], seconds[i], cpu[i],
             failed[i] ? "  FAILED" : earlier[i] ? "  (earlier; nothing changed)" : ""
+    printf "%-" widest "s  %7d %7d %7d %9.2f %9.2f\n", "all", total_passed, total_failed, total_skipped, total_seconds, total_cpu
     if (reason_rows) print "\nskipped:"
     for (i = 1; i <= reason_rows; i++) {
         r = reasons[i]

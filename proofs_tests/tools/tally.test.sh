@@ -2,7 +2,7 @@
 # Tests run-test.sh, tally.sh and judge.mk on made-up test programs that pass, fail, skip, crash, hang and say
 # nothing. Prints TAP, so it runs under run-test.sh itself. Works in a copy of its own, away from build/test.
 set -u
-unset STRICT SLOW # what a run around this one asks for
+unset STRICT SLOW TESTS_IN_ALL # what a run around this one asks for
 cd "$(dirname "$0")/../../scripts" || exit 2
 project=$(dirname "$PWD")
 . ../proofs_tests/support/tap.sh
@@ -100,6 +100,8 @@ source_of other.c '1..1\nok 1 - b'
 check 'make: both pass' '0 2 passed, 0 failed, 0 skipped' "$(judged)"
 sleep 1.1 # what ran earlier is known by the second
 check 'make: they pass again' '0 2 passed, 0 failed, 0 skipped' "$(judged)"
+check 'make: each says how far all are' '2 of 2' "$(rm build/test/*.count && make test | grep -Eo '[0-9] of 2' | sort | tail -n 1)"
+make test >out
 check 'make: without being run again' 2 "$(grep -c 'earlier; nothing changed' out)"
 check 'make: with SLOW they are' '0 2 passed, 0 failed, 0 skipped 0' \
     "$(SLOW=50 judged) $(grep -c 'earlier; nothing changed' out)"

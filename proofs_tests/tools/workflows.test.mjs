@@ -30,6 +30,14 @@ test('pull requests run make test on three kinds of machine, with no rights but 
     assert.match(job(text, 'test'), /- run: make test$/m);
     for (const runner of ['ubuntu-24.04', 'ubuntu-24.04-arm', 'macos-15'])
         assert.ok(text.includes(`runner: ${runner} }`), runner);
+    // And the two commands of the README where nothing is.
+    assert.match(
+        job(text, 'bare'),
+        /- run: sudo scripts\/bare-debian\.sh demo --keep\n *- run: sudo scripts\/bare-debian\.sh test --again$/m,
+    );
+    assert.match(job(text, 'images'), /- run: make test$/m);
+    for (const image of ['ubuntu', 'fedora'])
+        assert.match(job(text, 'images'), new RegExp(`image: '${image}:`), image);
     assert.match(job(text, 'elsewhere'), /- run: STRICT=1 make test-elsewhere$/m);
     assert.ok(!text.includes('continue-on-error'));
 });
