@@ -31,6 +31,10 @@ void smx_run_close(smx_run *run); // NULL allowed
 // A long sequence needs more memory with a pool (smx_metrics.bytes);
 // where there is none, the next step says so.
 void smx_run_parallel(smx_run *run, smx_parallel_for hook, void *pool);
+// A flag that another thread or a signal's handler may set while a call computes (NULL: none). Once it is not
+// 0, smx_run_evaluate and smx_run_evaluate_as end before their next batch with -1 and SMX_STOPPED, and
+// smx_state_push of the run's states before its next rows: those before them have then been read.
+void smx_run_stop(smx_run *run, const volatile int *flag);
 // One training on ranks->count processes: each opens (or loads) the same run, calls this once, before
 // smx_run_parallel, and then the same functions in the same order. smx_run_step computes this process's
 // sequences of every batch; afterwards all hold the same weights, losses and metrics, which are to the bit

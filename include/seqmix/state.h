@@ -42,7 +42,8 @@ void smx_state_look(const smx_run_state *state, smx_state_form *form);
 
 // `rows` rows more of each sequence: tokens [B][rows], or values [B][rows][channels], the other NULL. answers
 // [B][rows][answers] (NULL: not wanted): the model's output at each of these rows; of a task with one answer
-// a sequence, the answer to the sequence that ends there.
+// a sequence, the answer to the sequence that ends there. Stopped by smx_run_stop's flag, it has read the
+// first of them, which smx_state_look counts.
 int smx_state_push(smx_run_state *state, const int32_t *tokens, const float *values, size_t rows,
                    float *answers, smx_error *error);
 // The output at the last row, [B][answers]; NULL before the first. Valid until the next call that takes the

@@ -106,6 +106,10 @@ static int evaluate(smx_run *r, size_t count, const char *changes, smx_evaluatio
     tally all = {0};
     uint64_t free_right = 0, free_sequences = 0;
     for (size_t at = 0; at < count; at += s->B) {
+        if (run_stopped(r, error)) {
+            evaluation_close(e); // its confusion is half counted
+            return -1;
+        }
         size_t n = count - at < s->B ? count - at : s->B, good;
         batch_graph_fill(s, run_seed(r), RNG_EVAL, at, n);
         tally_batch(&all, s);

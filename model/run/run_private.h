@@ -25,7 +25,8 @@ struct smx_run {
     size_t n_losses, loss_room;
     smx_parallel_for parallel;
     void *pool;
-    smx_ranks ranks; // count 0: the run is not shared
+    const volatile int *stop; // of smx_run_stop
+    smx_ranks ranks;          // count 0: the run is not shared
     evaluation evaluation;
     look look;
     attribution attribution;
@@ -36,6 +37,9 @@ struct smx_run {
 typedef int (*run_check)(const params *needed, const void *context, smx_error *error);
 // Takes the config, also on failure. check may be NULL.
 smx_run *run_from_config(config *c, run_check check, const void *context, smx_error *error);
+
+// -1 where the caller's flag is set, with the error.
+int run_stopped(const smx_run *r, smx_error *error);
 
 static inline uint64_t run_seed(const smx_run *r) { return r->c->common.seed; }
 static inline void run_lend_pool(const smx_run *r, batch_graph *b) {

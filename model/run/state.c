@@ -181,7 +181,9 @@ int smx_state_push(smx_run_state *state, const int32_t *tokens, const float *val
         graph_stream_begin(g);
         s->begun = r->step;
     }
+    int status = 0;
     for (size_t at = 0, count; at < rows; at += count) {
+        if ((status = run_stopped(r, error))) break;
         count = rows - at < g->span ? rows - at : g->span;
         const float *from = tokens ? (const float *)tokens : values; // words, whichever they are
         copy_rows(s->inputs, count * width, from + at * width, rows * width, s->B, count * width);
@@ -191,7 +193,7 @@ int smx_state_push(smx_run_state *state, const int32_t *tokens, const float *val
         copy_rows(state->memory + g->state_n, V, logits + (count - 1) * V, count * V, s->B, V);
     }
     run_leave(before);
-    return 0;
+    return status;
 }
 
 const float *smx_state_answers(const smx_run_state *state) {

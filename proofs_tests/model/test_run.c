@@ -12,6 +12,7 @@
 #include "model/audit/audit.h"
 #include "model/mixers/mixer.h"
 #include <seqmix/run.h>
+#include <seqmix/state.h>
 
 static smx_run *open_run(const char *config) {
     smx_error e = {0};
@@ -916,6 +917,39 @@ static void other_lengths(void **state) {
     smx_run_close(r);
 }
 
+// The flag is set while a call computes: it ends for it, and the run is as it was.
+static volatile int wanted_to_stop;
+static void stop_after(void *pool, size_t n, smx_piece piece, void *context) {
+    for (size_t i = 0; i < n; i++) piece(context, i);
+    if (!--*(size_t *)pool) wanted_to_stop = 1;
+}
+static void stopped_meanwhile(void **state) {
+    (void)state;
+    smx_error e;
+    smx_run *r = smx_run_open("mixer=gla&task=mqar&length=32&vocab=32&pairs=4&width=16&batch=8", &e);
+    smx_evaluation before, after;
+    size_t n;
+    assert_true(r && !smx_run_step(r, 2, &e) && !smx_run_evaluate(r, 300, 0, &before, &e));
+    smx_run_stop(r, &wanted_to_stop);
+    size_t calls = 30;
+    smx_run_parallel(r, stop_after, &calls);
+    assert_true(smx_run_evaluate(r, 300, 0, &after, &e) == -1 && e.kind == SMX_STOPPED);
+    assert_true(!smx_run_confusion(r, &n)); // half counted
+    smx_run_state *s = smx_state_open(r, 1, 0, &e);
+    smx_state_form form;
+    int32_t tokens[5000] = {0};
+    assert_true(s && smx_state_push(s, tokens, NULL, 5000, NULL, &e) == -1 && e.kind == SMX_STOPPED);
+    smx_state_look(s, &form);
+    assert_true(form.rows == 0);
+    wanted_to_stop = 0;
+    assert_true(!smx_run_evaluate(r, 300, 0, &after, &e) && !memcmp(&before, &after, sizeof after));
+    wanted_to_stop = 1;
+    smx_run_stop(r, NULL);
+    assert_true(!smx_run_evaluate(r, 300, 0, &after, &e));
+    smx_state_close(s);
+    smx_run_close(r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cat_learns_recall),
@@ -943,6 +977,7 @@ int main(void) {
         cmocka_unit_test(looking_inside),
         cmocka_unit_test(other_lengths),
         cmocka_unit_test(on_its_own_answers),
+        cmocka_unit_test(stopped_meanwhile),
     };
     return cmocka_run_group_tests_name("run", tests, NULL, NULL);
 }

@@ -8,7 +8,6 @@ import contextlib
 import ctypes
 import json
 import os
-import threading
 import time
 from pathlib import Path
 from typing import Any, Iterator, Mapping, NamedTuple
@@ -95,7 +94,6 @@ class Run:
 
     def _take(self, at: int) -> None:
         self._handle: Handle | None = Handle(at)
-        self._lock = threading.Lock()
 
     @property
     def tensors(self) -> Tensors:
@@ -124,16 +122,11 @@ class Run:
         return run
 
     # ---- Who may call
-    @contextlib.contextmanager
-    def _use(self) -> Iterator[int]:
-        if not self._lock.acquire(blocking=False):
-            raise SeqmixError("this run is at work in another thread; a run is for one thread at a time")
-        try:
-            if self._handle is None:
-                raise SeqmixError("this run is closed")
-            yield self._handle.at
-        finally:
-            self._lock.release()
+    def _use(self) -> contextlib.AbstractContextManager[Handle]:
+        handle = self._handle
+        if handle is None:
+            raise SeqmixError("this run is closed")
+        return handle.use()
 
     def _call(self, name: str, *arguments: Any, checked: bool = True) -> int:
         error = _native.headers().structs["smx_error"]()
@@ -143,10 +136,9 @@ class Run:
         return status
 
     def close(self) -> None:
-        """Give its memory back, as soon as no array shows it any more. Called by itself when the run is
-        forgotten."""
-        with self._lock:
-            self._handle = None
+        """Give its memory back, as soon as no array shows it any more and the call that is under way has
+        ended. Called by itself when the run is forgotten."""
+        self._handle = None
 
     def __enter__(self) -> Run:
         return self
@@ -182,8 +174,8 @@ class Run:
             while todo > 0:
                 size = min(size, todo)
                 began = time.monotonic()
-                with self._use() as at:
-                    self._call("smx_run_step", at, size)
+                with self._use() as run:
+                    self._call("smx_run_step", run.at, size)
                 bar.update(size)
                 todo -= size
                 size = max(1, min(4 * size, int(size * SLICE / max(time.monotonic() - began, 1e-9))))
@@ -194,9 +186,9 @@ class Run:
         numbers; targets [b][T], or [b] where T is 1: classes with -1 for none, or numbers with NaN for none.
         b is at most form.sequences.
         """
-        with self._use() as at:
-            batch, keep = self._batch(at, inputs, targets)
-            self._call("smx_run_step_on", at, batch)
+        with self._use() as run:
+            batch, keep = self._batch(run, inputs, targets)
+            self._call("smx_run_step_on", run.at, batch)
             del keep
         return self.metrics
 
@@ -238,24 +230,22 @@ class Run:
     # ---- Judging
     def evaluate(self, count: int = 1000, length: int = 0, **changes: Any) -> Evaluation:
         """On `count` held-out sequences, at `length` tokens (0: the config's), or under changes to the task's
-        keys: pairs=32."""
+        keys: pairs=32. Ctrl-C ends it after the sequences that it is at."""
         result = _native.headers().structs["smx_evaluation"]()
         count, length = _count(count, "count"), _count(length, "length")
-        if length and changes:
+        if length:
             changes = {"length": length, **changes}
-        with self._use() as at:
-            if changes:
-                self._call("smx_run_evaluate_as", at, count, as_bytes(config_text("", changes)), result)
-            else:
-                self._call("smx_run_evaluate", at, count, length, result)
+        with self._use() as run:
+            text = as_bytes(config_text("", changes)) if changes else None
+            run.interruptible(lambda: self._call("smx_run_evaluate_as", run.at, count, text, result))
         return _named(Evaluation, result)
 
     def evaluate_on(self, inputs: Any, targets: Any) -> Evaluation:
         """On one batch of one's own (see step_on): nothing is learnt."""
         result = _native.headers().structs["smx_evaluation"]()
-        with self._use() as at:
-            batch, keep = self._batch(at, inputs, targets)
-            self._call("smx_run_evaluate_on", at, batch, result)
+        with self._use() as run:
+            batch, keep = self._batch(run, inputs, targets)
+            self._call("smx_run_evaluate_on", run.at, batch, result)
             del keep
         return _named(Evaluation, result)
 
@@ -264,10 +254,10 @@ class Run:
         """Of the last evaluation: how often the target was the row and the answer the column, uint64
         [classes][classes]; None before one, for a regression, and beyond 256 classes."""
         n = ctypes.c_size_t()
-        with self._use() as at:
-            table = _native.runs().smx_run_confusion(at, ctypes.byref(n))
+        with self._use() as run:
+            table = _native.runs().smx_run_confusion(run.at, ctypes.byref(n))
             return (
-                np.asarray(Memory(self._handle, table, (n.value, n.value), "<u8")).copy() if table else None
+                np.asarray(Memory(run, table, (n.value, n.value), "<u8")).copy() if table else None
             )
 
     # ---- Looking inside
@@ -306,8 +296,8 @@ class Run:
 
     def _look(self, name: str, *arguments: Any, keep: Any = None) -> Sample:
         sample = _native.headers().structs["smx_sample"]()
-        with self._use() as at:
-            self._call(name, at, *arguments, sample)
+        with self._use() as run:
+            self._call(name, run.at, *arguments, sample)
             rows = (sample.length, sample.channels) if sample.values else ()
             shapes = {"tokens": (sample.length,), "values": rows}
             found = {}
@@ -315,7 +305,7 @@ class Run:
                 where = getattr(sample, field)
                 kind = "<i4" if field in ("tokens", "targets", "predicted") else "<f4"
                 shape = shapes.get(field, (sample.target_count,))
-                found[field] = np.asarray(Memory(self._handle, where, shape, kind)).copy() if where else None
+                found[field] = np.asarray(Memory(run, where, shape, kind)).copy() if where else None
         del keep
         return Sample(**found)
 
@@ -325,14 +315,12 @@ class Run:
         limit, where the model's memory does not grow). saved: one that State.save kept, of this very model.
         See seqmix.state.State.
         """
-        with self._use() as at:
-            pass
         if saved is not None:
             if not isinstance(saved, (bytes, bytearray, memoryview)):
                 raise SeqmixError(f"saved is {saved!r:.60}; it must be the bytes of State.save")
             data = bytes(saved)
-            return make(self, "smx_state_load", at, ctypes.cast(data, ctypes.c_void_p), len(data))
-        return make(self, "smx_state_open", at, _count(sequences, "sequences"), _count(most, "most"))
+            return make(self, "smx_state_load", ctypes.cast(data, ctypes.c_void_p), len(data))
+        return make(self, "smx_state_open", _count(sequences, "sequences"), _count(most, "most"))
 
     def generate(self, prompt: Any, n: int, most: int = 0, **how: Any) -> Any:
         """`prompt` read and n tokens written after it. prompt: a text or bytes where the task's tokens are
@@ -361,8 +349,8 @@ class Run:
     @property
     def metrics(self) -> Metrics:
         result = _native.headers().structs["smx_metrics"]()
-        with self._use() as at:
-            _native.runs().smx_run_metrics(at, result)
+        with self._use() as run:
+            _native.runs().smx_run_metrics(run.at, result)
         return _named(Metrics, result)
 
     @property
@@ -370,10 +358,10 @@ class Run:
         """The loss of every step taken, oldest first, float32: the words that are the same on every machine.
         A copy."""
         n = ctypes.c_size_t()
-        with self._use() as at:
-            where = _native.runs().smx_run_losses(at, ctypes.byref(n))
+        with self._use() as run:
+            where = _native.runs().smx_run_losses(run.at, ctypes.byref(n))
             return (
-                np.asarray(Memory(self._handle, where, (n.value,))).copy()
+                np.asarray(Memory(run, where, (n.value,))).copy()
                 if n.value
                 else np.zeros(0, np.float32)
             )
@@ -381,14 +369,14 @@ class Run:
     @property
     def digest(self) -> str:
         """A hash of all weights, 16 hexadecimal digits: as the program prints it."""
-        with self._use() as at:
-            return f"{_native.runs().smx_run_digest(at):016x}"
+        with self._use() as run:
+            return f"{_native.runs().smx_run_digest(run.at):016x}"
 
     @property
     def config(self) -> str:
         """The whole config, every key."""
-        with self._use() as at:
-            return _native.runs().smx_run_config(at).decode()
+        with self._use() as run:
+            return _native.runs().smx_run_config(run.at).decode()
 
     @property
     def values(self) -> dict[str, str]:
@@ -412,19 +400,19 @@ class Run:
     @property
     def warning(self) -> str:
         """A sentence to show beside the run, "" where there is nothing to say."""
-        with self._use() as at:
-            return _native.runs().smx_run_warning(at).decode()
+        with self._use() as run:
+            return _native.runs().smx_run_warning(run.at).decode()
 
     @property
     def form(self) -> Form:
         form = _native.headers().structs["smx_batch_form"]()
-        with self._use() as at:
-            _native.runs().smx_run_batch(at, form)
+        with self._use() as run:
+            _native.runs().smx_run_batch(run.at, form)
         return _named(Form, form)
 
-    def _batch(self, at: int, inputs: Any, targets: Any) -> tuple[ctypes.Structure, list[np.ndarray]]:
+    def _batch(self, run: Handle, inputs: Any, targets: Any) -> tuple[ctypes.Structure, list[np.ndarray]]:
         struct = _native.headers().structs["smx_batch_form"]()
-        _native.runs().smx_run_batch(at, struct)
+        _native.runs().smx_run_batch(run.at, struct)
         form = _named(Form, struct)
         x = (
             self._rows(_arrays.reals(inputs, "inputs", np.float32), form.channels, 2)
@@ -460,8 +448,8 @@ class Run:
         also written there, whole or not at all."""
         n = ctypes.c_size_t()
         error = _native.headers().structs["smx_error"]()
-        with self._use() as at:
-            where = _native.runs().smx_run_save(at, ctypes.byref(n), error)
+        with self._use() as run:
+            where = _native.runs().smx_run_save(run.at, ctypes.byref(n), error)
             if not where:
                 _native.fail(error)
             data = ctypes.string_at(where, n.value)

@@ -11,8 +11,11 @@ import numpy as np
 from . import _arrays, _native
 from ._arrays import shape_text
 from ._errors import SeqmixError
+from ._memory import Handle
 
 __all__ = ["State", "StateForm"]
+
+LONG = 64  # rows from which on a push looks at Ctrl-C; fewer are read at once
 
 
 class StateForm(NamedTuple):
@@ -31,20 +34,15 @@ class StateForm(NamedTuple):
     bytes: int
 
 
-def _close(at: int, handle: Any) -> None:
-    if handle.is_here():
-        _native.runs().smx_state_close(at)
-
-
 class State:
     """Made by Run.state. A run's states share its weights; once it is trained further, older states are
     refused. A run and
     its states are for one thread at a time. Errors: SeqmixError, and the state is as it was."""
 
-    def __init__(self, run: Any, at: int) -> None:
+    def __init__(self, run: Any, handle: Handle, at: int) -> None:
         self._run, self._at = run, at
         # The run's memory outlives its states.
-        self._end = weakref.finalize(self, _close, at, run._handle)
+        weakref.finalize(self, handle.drop, at).atexit = False
 
     @property
     def form(self) -> StateForm:
@@ -56,7 +54,7 @@ class State:
     def push(self, rows: Any) -> np.ndarray:
         """Read on: tokens [B][n] (or [n] where B is 1), or numbers [B][n][C]. Returns the model's output at
         each of these rows, float32 [B][n][answers]. Any pieces give the very words of the whole sequence read
-        at once."""
+        at once. Ctrl-C ends it between rows; those before have then been read (form.rows)."""
         form = self.form
         if form.channels:
             given = _arrays.reals(rows, "rows", np.float32)
@@ -73,8 +71,14 @@ class State:
         given = np.ascontiguousarray(given)
         answers = np.empty((*given.shape[:2], form.answers), np.float32)
         tokens, values = (None, given.ctypes.data) if form.channels else (given.ctypes.data, None)
-        with self._run._use():
-            self._run._call("smx_state_push", self._at, tokens, values, given.shape[1], answers.ctypes.data)
+        with self._run._use() as run:
+
+            def call() -> int:
+                return self._run._call(
+                    "smx_state_push", self._at, tokens, values, given.shape[1], answers.ctypes.data
+                )
+
+            run.interruptible(call) if given.shape[1] >= LONG else call()
         return answers
 
     @property
@@ -124,7 +128,7 @@ class State:
 
     def copy(self) -> State:
         """Another state that has read the same and goes its own way from here."""
-        return make(self._run, "smx_state_copy", self._at)
+        return make(self._run, "smx_state_copy", state=self._at)
 
     __copy__ = copy
 
@@ -149,11 +153,11 @@ def _taken_up(run: Any, saved: bytes) -> State:
     return run.state(saved=saved)
 
 
-def make(run: Any, name: str, *arguments: Any) -> State:
-    """A state by the library's function of this name."""
+def make(run: Any, name: str, *arguments: Any, state: int | None = None) -> State:
+    """A state by the library's function of this name, which takes the run, or another state of it."""
     error = _native.headers().structs["smx_error"]()
-    with run._use():
-        at = getattr(_native.runs(), name)(*arguments, error)
-    if not at:
-        _native.fail(error)
-    return State(run, at)
+    with run._use() as handle:
+        at = getattr(_native.runs(), name)(handle.at if state is None else state, *arguments, error)
+        if not at:
+            _native.fail(error)
+        return State(run, handle, at)

@@ -5,10 +5,11 @@ import itertools
 import os
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, Iterable, Mapping
 
 from ._config import config_text, config_values
+from ._memory import LOOK
 from .run import Run, _bar
 
 
@@ -36,16 +37,18 @@ def sweep(
     ]
     for point in points:
         config_values(config_text(config, point))
-    stop = threading.Event()
+    stop, running = threading.Event(), set()
 
     def train(point: dict[str, Any]) -> dict[str, Any]:
         began = time.monotonic()
         with Run(config, **point) as run:
+            running.add(run._handle)
             while run.metrics.step < run.metrics.steps and not stop.is_set():
                 run.step(min(50, run.metrics.steps - run.metrics.step))
             if stop.is_set():
                 return {}
             result, metrics = run.evaluate(count), run.metrics
+            running.discard(run._handle)
             return {
                 **point,
                 **result._asdict(),
@@ -60,10 +63,14 @@ def sweep(
         records = []
         try:
             for future in futures:
+                while not wait([future], LOOK).done:
+                    pass
                 records.append(future.result())
                 bar.update(1)
-        except BaseException:  # Ctrl-C too: the others end after the step that they are at
+        except BaseException:  # Ctrl-C too: the others end after the step, or the sequences, that they are at
             stop.set()
+            for run in list(running):
+                run.stop.value = 1
             for future in futures:
                 future.cancel()
             raise
