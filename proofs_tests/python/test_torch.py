@@ -1,6 +1,7 @@
 """seqmix.torch: every kernel under autograd against the oracle, forward and backward, at lengths around its
 blocks; in every layout, on strided memory without a copy; the same bits with any number of threads; what does
 not fit is one sentence."""
+import functools
 import multiprocessing
 import time
 
@@ -11,6 +12,7 @@ torch = pytest.importorskip("torch", reason="needs python3 with torch (python3-t
 
 import seqmix
 import seqmix.torch as st
+import torch.utils.checkpoint
 from seqmix.testing import check_layer
 
 QUICK = dict(seeds=1, lengths=(1, 17, 130))
@@ -273,10 +275,70 @@ def test_shared_and_unused_inputs():
     assert torch.allclose(q.grad.double(), x.grad, atol=1e-5)
     with torch.no_grad():
         assert not st.attention(q, q, q).requires_grad
-    y = st.attention(q, q, q)
-    (grad,) = torch.autograd.grad(y.sum(), q, create_graph=True)
-    with pytest.raises(RuntimeError):
-        grad.sum().backward()
+
+
+# Inputs whose gradient goes through PyTorch's own functions only: CAT's w_o; marks have none.
+PASSED_BY = {("cat", 4), ("cat norm", 4), ("landmark", 3)}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_no_second_derivative_in_silence(name):
+    """Each of its inputs alone, the gradient given a constant or not: never a graph with terms left out."""
+    function, mechanism, options = KERNELS[name]
+    calls = []
+
+    @functools.wraps(function)
+    def watched(*tensors, **named):
+        calls.append((tensors, named))
+        return function(*tensors, **named)
+
+    check_layer(watched, mechanism, **{**options, "seeds": 1, "lengths": (20,)}, raises=False)
+    tensors, named = next(call for call in calls if call[0][0].requires_grad)
+    tensors = [t.detach() for t in tensors]
+    for i, leaf in enumerate(tensors):
+        if (name, i) in PASSED_BY:
+            continue
+        leaf.requires_grad_()
+        for power in (1, 2):
+            y = function(*tensors, **{n: v.detach() if hasattr(v, "detach") else v for n, v in named.items()})
+            (first,) = torch.autograd.grad(y.pow(power).sum(), leaf, retain_graph=True)  # as ever
+            assert first.shape == leaf.shape
+            with pytest.raises(seqmix.SeqmixError, match="create_graph=True.*first derivatives only"):
+                torch.autograd.grad(y.pow(power).sum(), leaf, create_graph=True)
+        leaf.requires_grad_(False)
+
+
+def test_second_derivatives_by_states_and_helpers():
+    """What the table above does not come past: states, rows of unit length, and PyTorch's own ways to ask."""
+    z, u = torch.randn(2, 5, 12), torch.randn(3, 12)
+    bias, x = torch.randn(9), torch.randn(2, 5, 4)
+    q, g = torch.randn(2, 1, 5, 4), -torch.rand(2, 1, 5)
+    ways = {
+        "lstm's last": lambda t: st.lstm(z, u, t)[1].sum(),
+        "gru's last": lambda t: st.gru(z[..., :9], u[:, :9], bias, t)[1].sum(),
+        "last state": lambda t: st.gated_linear_attention(q, q, q, g, start=t)[1].sum(),
+        "unit rows": lambda t: st.unit_rows(t).sum(),
+        "a penalty": lambda t: st.conv1d(t, torch.ones(1, 2)).sum(),
+    }
+    starts = dict(zip(ways, (torch.randn(2, 2, 3), torch.randn(2, 3), torch.randn(2, 1, 4, 4), x, x)))
+    for name, way in ways.items():
+        with pytest.raises(seqmix.SeqmixError, match="create_graph=True"):
+            torch.autograd.grad(way(starts[name].requires_grad_()), starts[name], create_graph=True)
+    for ask in (torch.autograd.functional.hessian, torch.autograd.functional.hvp, torch.autograd.functional.jvp):
+        more = () if ask is torch.autograd.functional.hessian else (torch.ones_like(x),)
+        with pytest.raises(seqmix.SeqmixError, match="create_graph=True"):
+            ask(lambda t: st.unit_rows(t).pow(2).sum(), x, *more)
+
+
+def test_recomputed_in_the_backward_pass():
+    """torch.utils.checkpoint calls the function again where gradients are on: that asks for no graph."""
+    tensors = [t.requires_grad_() for t in dict(forms())["contiguous"]]
+    st.attention(*tensors).pow(2).sum().backward()
+    expected = [t.grad.clone() for t in tensors]
+    for t in tensors:
+        t.grad = None
+    torch.utils.checkpoint.checkpoint(st.attention, *tensors, use_reentrant=True).pow(2).sum().backward()
+    assert all(torch.equal(t.grad, g) for t, g in zip(tensors, expected))
 
 
 T = torch.randn

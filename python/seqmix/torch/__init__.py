@@ -1,7 +1,7 @@
 """The float32 kernels under PyTorch's autograd: on the processor, on the caller's memory, forward and
 backward. Each is the kernel that the program trains with; `seqmix.ref` is their judge.
 
-A second derivative is not given: asking for one is an error. (Registration as custom operators, for
+A second derivative is not given: create_graph=True is a SeqmixError. (Registration as custom operators, for
 torch.compile, would stand here: it is left for PyTorch 2.)"""
 from __future__ import annotations
 

@@ -3,6 +3,7 @@ processor; a tensor that lies as the kernel wants it is used where it lies."""
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -75,6 +76,23 @@ def each(parts: Sequence[Any], work: Callable[..., None]) -> None:
     take()
     for other in others:
         other.result()
+
+
+def first_derivative(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """Of a backward pass that autograd cannot see through: where a graph of it is asked for, it raises.
+    (PyTorch's once_differentiable raises only where a later derivative comes by the gradient that was given,
+    and leaves out, in silence, what comes by q, k, v and the weights.)"""
+
+    @functools.wraps(backward)
+    def once(ctx: Any, *slopes: Tensor | None) -> Any:
+        if torch.is_grad_enabled():
+            raise SeqmixError(
+                "a graph of the gradient was asked for (create_graph=True); the functions of seqmix.torch"
+                " have first derivatives only: write this one in PyTorch for a second"
+            )
+        return backward(ctx, *slopes)
+
+    return once
 
 
 def spans(n: int, parts: int) -> list[tuple[int, int]]:

@@ -7,7 +7,6 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from .._errors import SeqmixError
 from ._call import (
@@ -15,6 +14,7 @@ from ._call import (
     at,
     count,
     each,
+    first_derivative,
     flat,
     get_threads,
     given,
@@ -124,7 +124,7 @@ class _Core(torch.autograd.Function):
         return rows.back(y)
 
     @staticmethod
-    @once_differentiable
+    @first_derivative
     def backward(ctx: Any, dy: Tensor) -> Any:
         rows, slopes = ctx.rows, ctx.rows.empties()
         arrays = [*slopes, rows.here(dy), *ctx.saved_tensors]

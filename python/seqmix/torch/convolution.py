@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from .._errors import SeqmixError
 from ._call import (
@@ -16,6 +15,7 @@ from ._call import (
     at,
     count,
     each,
+    first_derivative,
     flat,
     get_threads,
     given,
@@ -50,7 +50,7 @@ class _Conv(torch.autograd.Function):
         return y
 
     @staticmethod
-    @once_differentiable
+    @first_derivative
     def backward(ctx: Any, dy: Tensor) -> Any:
         (x, f), dy = ctx.saved_tensors, dy.contiguous()
         dx, groups = torch.empty_like(x), spans(len(x), GROUPS)
@@ -92,7 +92,7 @@ class _UnitRows(torch.autograd.Function):
         return y
 
     @staticmethod
-    @once_differentiable
+    @first_derivative
     def backward(ctx: Any, dy: Tensor) -> Any:
         (x, rnorm), dy = ctx.saved_tensors, dy.contiguous()
         dx = torch.empty_like(x)
@@ -138,7 +138,7 @@ class _LongConv(torch.autograd.Function):
         return y
 
     @staticmethod
-    @once_differentiable
+    @first_derivative
     def backward(ctx: Any, dy: Tensor) -> Any:
         (x, k, skip, spectrum), dy = ctx.saved_tensors, dy.contiguous()
         B, L, D = x.shape
@@ -210,7 +210,7 @@ class _Iir(torch.autograd.Function):
         return y
 
     @staticmethod
-    @once_differentiable
+    @first_derivative
     def backward(ctx: Any, dy: Tensor) -> Any:
         (x, theta), dy = ctx.saved_tensors, dy.contiguous()
         dx, dtheta = torch.empty_like(x), torch.empty_like(theta)

@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from .._errors import SeqmixError
 from ._call import (
@@ -16,6 +15,7 @@ from ._call import (
     at,
     count,
     each,
+    first_derivative,
     flat,
     get_threads,
     given,
@@ -78,7 +78,7 @@ class _State(torch.autograd.Function):
         return y, last
 
     @staticmethod
-    @once_differentiable
+    @first_derivative
     def backward(ctx: Any, dy: Tensor | None, dlast: Tensor | None) -> Any:
         q, k, v, beta, g, start, states = ctx.saved_tensors
         B, L, H, dk = q.shape
@@ -170,7 +170,7 @@ class _Taylor(torch.autograd.Function):
         return y
 
     @staticmethod
-    @once_differentiable
+    @first_derivative
     def backward(ctx: Any, dy: Tensor) -> Any:
         (x,), dy = ctx.saved_tensors, dy.contiguous()
         dx = torch.empty_like(x)
@@ -220,7 +220,7 @@ class _Recurrent(torch.autograd.Function):
         return y, last
 
     @staticmethod
-    @once_differentiable
+    @first_derivative
     def backward(ctx: Any, dy: Tensor | None, dlast: Tensor | None) -> Any:
         y, saved, u, bias, start = ctx.saved_tensors
         (B, L, E), lstm = y.shape, bias is None
@@ -292,7 +292,7 @@ class _Ema(torch.autograd.Function):
         return y
 
     @staticmethod
-    @once_differentiable
+    @first_derivative
     def backward(ctx: Any, dy: Tensor) -> Any:
         (x, states, *weights), dy = ctx.saved_tensors, dy.contiguous()
         (B, L, D), S = x.shape, weights[0].shape[1]
@@ -347,7 +347,7 @@ class _Scan(torch.autograd.Function):
         return y
 
     @staticmethod
-    @once_differentiable
+    @first_derivative
     def backward(ctx: Any, dy: Tensor) -> Any:
         (x, dt, a_log, b, c, skip, states), dy = ctx.saved_tensors, dy.contiguous()
         (B, L, D), S = x.shape, a_log.shape[1]
@@ -414,7 +414,7 @@ class _S4dKernel(torch.autograd.Function):
         return k
 
     @staticmethod
-    @once_differentiable
+    @first_derivative
     def backward(ctx: Any, dk: Tensor) -> Any:
         weights, dk = ctx.saved_tensors, dk.contiguous()
         D, S = weights[1].shape
