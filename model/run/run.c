@@ -63,13 +63,6 @@ void smx_run_parallel(smx_run *r, smx_parallel_for hook, void *pool) {
 
 void smx_run_stop(smx_run *r, const volatile int *flag) { r->stop = flag; }
 
-int run_stopped(const smx_run *r, smx_error *error) {
-    if (!r->stop || !*r->stop) return 0;
-    error_say(error, "stopped");
-    if (error) error->kind = SMX_STOPPED;
-    return -1;
-}
-
 int smx_run_share(smx_run *r, const smx_ranks *ranks, smx_error *error) {
     const size_t B = r->c->common.batch, most = shard_count(B);
     char count[24], allowed[96];

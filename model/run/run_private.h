@@ -10,6 +10,7 @@
 #include "evaluate.h"
 #include "look.h"
 #include "stream.h"
+#include "model/base/error.h"
 #include "user_data.h"
 
 struct smx_run {
@@ -39,7 +40,12 @@ typedef int (*run_check)(const params *needed, const void *context, smx_error *e
 smx_run *run_from_config(config *c, run_check check, const void *context, smx_error *error);
 
 // -1 where the caller's flag is set, with the error.
-int run_stopped(const smx_run *r, smx_error *error);
+static inline int run_stopped(const smx_run *r, smx_error *error) {
+    if (!r->stop || !*r->stop) return 0;
+    error_say(error, "stopped");
+    if (error) error->kind = SMX_STOPPED;
+    return -1;
+}
 
 static inline uint64_t run_seed(const smx_run *r) { return r->c->common.seed; }
 static inline void run_lend_pool(const smx_run *r, batch_graph *b) {

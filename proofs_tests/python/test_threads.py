@@ -110,24 +110,34 @@ def test_a_run_closed_inside_its_own_call():
     assert np.isfinite(weight).all()
 
 
-def interrupted(call, after=0.3):
-    """How many seconds after Ctrl-C `call` has ended by it."""
-    timer = threading.Timer(after, signal.raise_signal, (signal.SIGINT,))
-    timer.start()
-    began = time.monotonic()
+def interrupted(call, under_way):
+    """How many seconds after Ctrl-C, pressed once it is under way, `call` has ended by it."""
+    pressed = []
+
+    def press():
+        while not under_way():
+            time.sleep(0.01)
+        time.sleep(0.2)
+        pressed.append(time.monotonic())
+        signal.raise_signal(signal.SIGINT)
+
+    other = threading.Thread(target=press)
+    other.start()
     with pytest.raises(KeyboardInterrupt):
         call()
-    timer.join()
-    return time.monotonic() - began - after
+    ended = time.monotonic()
+    other.join()
+    return ended - pressed[0]
 
 
 def test_ctrl_c_ends_an_evaluation():
     run = small()
     before = run.evaluate(100), run.confusion
-    assert interrupted(lambda: run.evaluate(10**9)) < 2
+    at_work = run._handle._busy.locked
+    assert interrupted(lambda: run.evaluate(10**9), at_work) < 2
     assert run.confusion is None  # half counted
     assert run.evaluate(100) == before[0] and np.array_equal(run.confusion, before[1])
-    assert interrupted(lambda: run.evaluate(10**9, length=64)) < 2
+    assert interrupted(lambda: run.evaluate(10**9, length=64), at_work) < 2
     found = []  # in another thread than the main one
     other = threading.Thread(target=lambda: found.append(run.evaluate(100)))
     other.start(), other.join()
@@ -153,7 +163,13 @@ def test_ctrl_c_ends_a_push_between_rows():
     run = small()
     tokens = np.random.default_rng(1).integers(0, 32, 4_000_000)
     state = run.state()
-    assert interrupted(lambda: state.push(tokens)) < 2
+    form = _native.headers().structs["smx_state_form"]()
+
+    def has_begun():
+        _native.runs().smx_state_look(state._at, form)
+        return form.rows > 0
+
+    assert interrupted(lambda: state.push(tokens), has_begun) < 2
     read = state.form.rows
     assert 0 < read < len(tokens)
     # what was read is read, and the rest goes on as if all had been read at once
@@ -164,6 +180,7 @@ def test_ctrl_c_ends_a_push_between_rows():
     assert np.array_equal(state.push(tokens[read : read + 100]), whole.push(tokens[read : read + 100]))
 
 
-def test_ctrl_c_ends_a_sweep():
-    config = f"mixer=gla&{SMALL}&steps=2"
-    assert interrupted(lambda: seqmix.sweep(config, seeds=4, workers=2, count=10**9), 1) < 3
+def test_ctrl_c_ends_a_sweep(monkeypatch):
+    config, evaluate, evaluating = f"mixer=gla&{SMALL}&steps=2", seqmix.Run.evaluate, threading.Event()
+    monkeypatch.setattr(seqmix.Run, "evaluate", lambda run, n: evaluating.set() or evaluate(run, n))
+    assert interrupted(lambda: seqmix.sweep(config, seeds=4, workers=2, count=10**9), evaluating.is_set) < 3
