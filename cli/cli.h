@@ -20,6 +20,7 @@ void cli_man_config(void);
 // "seqmix: message" on standard error, control characters of what a file or an argument said made harmless;
 // returns 2.
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+const char *cli_failed(void); // the last such message, "" before one
 // The same as a note: "seqmix: note: ..."
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // text with every control character as \xNN, cut to size.

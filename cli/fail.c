@@ -20,25 +20,30 @@ void cli_printable(char *to, size_t size, const char *text) {
     to[n] = 0;
 }
 
-static void say(const char *before, const char *format, va_list list) {
-    char text[4096], safe[sizeof text + 64];
+enum { TEXT = 4096 };
+static void say(const char *before, const char *format, va_list list, char safe[TEXT + 64]) {
+    char text[TEXT];
     vsnprintf(text, sizeof text, format, list);
-    cli_printable(safe, sizeof safe, text);
+    cli_printable(safe, TEXT + 64, text);
     fprintf(stderr, "seqmix: %s%s\n", before, safe);
 }
+
+static char failed[TEXT + 64];
+const char *cli_failed(void) { return failed; }
 
 int cli_fail(const char *format, ...) {
     va_list list;
     va_start(list, format);
-    say("", format, list);
+    say("", format, list, failed);
     va_end(list);
     return 2;
 }
 
 void cli_note(const char *format, ...) {
+    char safe[TEXT + 64];
     va_list list;
     va_start(list, format);
-    say("note: ", format, list);
+    say("note: ", format, list, safe);
     va_end(list);
 }
 

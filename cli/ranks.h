@@ -17,6 +17,8 @@ int ranks_any(int yes);
 void ranks_give_up(int (*asked)(void));
 // A sentence of this process alone, which the first one cannot know.
 void ranks_say(const char *message);
+// Processor seconds that this process spent waiting for messages.
+double ranks_waited(void);
 // Bytes that all processes have sent; all ask.
 unsigned long long ranks_sent(void);
 

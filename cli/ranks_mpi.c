@@ -34,6 +34,7 @@ static struct {
     int apart; // a process does not answer
     int said;  // standard error as it was
     unsigned long long sent;
+    double waited;
 } at = {.end = &at.first, .said = STDERR_FILENO};
 
 // Forgets the messages that have arrived, in order; all: waits for every one.
@@ -68,7 +69,7 @@ static int send_bytes(void *context, size_t to, const void *data, size_t bytes) 
     return 0;
 }
 
-static int await(MPI_Request *request) {
+static int await_message(MPI_Request *request) {
     double asked = 0.0;
     for (int done = 0;;) {
         for (int i = 0; i < TESTS && !done; i++)
@@ -82,6 +83,15 @@ static int await(MPI_Request *request) {
         sched_yield();
     }
 }
+
+static int await(MPI_Request *request) {
+    const double begun = cli_processor_seconds();
+    const int bad = await_message(request);
+    at.waited += cli_processor_seconds() - begun;
+    return bad;
+}
+
+double ranks_waited(void) { return at.waited; }
 
 static int receive_bytes(void *context, size_t from, void *data, size_t bytes) {
     (void)context;

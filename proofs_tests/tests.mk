@@ -81,6 +81,7 @@ $(call script, cli,      cli/cli.test.mjs,                  $(PROGRAM) $(NPY) bu
 $(call script, files,    cli/files.test.mjs,                $(PROGRAM) $(NPY) build/seqmix)
 $(call script, grid,     cli/grid.test.mjs,                 $(PROGRAM) build/seqmix)
 $(call script, completion, cli/completion.test.mjs,         build/seqmix)
+$(call script, grids,    cli/grids.test.mjs,                $(PROGRAM) build/seqmix)
 $(call script, collect,  cli/collect.test.mjs,              $(PROGRAM) docs/SCALE.md scripts/report.mjs $(wildcard web/report/* web/charts/*.ts web/core/*.ts) build/seqmix | setup)
 # (Slurm and GNU parallel: make test-cluster, a part of make test-all)
 $(call script, cluster,  cli/cluster.test.mjs,              docs/SCALE.md scripts/slurm-here.sh build/seqmix)

@@ -69,9 +69,27 @@ EOF
 (umask 077 && head -c 128 /dev/urandom >"$folder/munge.key")
 
 pids=()
+# Processes of jobs of this Slurm and no other: they were given its configuration.
+of_jobs() {
+    local environment
+    for environment in /proc/[0-9]*/environ; do
+        if grep -qzxF "SLURM_CONF=$SLURM_CONF" "$environment" 2>/dev/null && grep -qz '^SLURM_JOB_ID=' "$environment" 2>/dev/null; then
+            basename "$(dirname "$environment")"
+        fi
+    done
+}
+# Jobs are cancelled while the daemons still are there to do it; what does not hear that is killed.
+end_jobs() {
+    local job
+    [ "$(squeue -h -o %A 2>/dev/null | wc -l)" = 0 ] || {
+        scancel --user=root 2>/dev/null
+        for _ in $(seq 60); do [ -n "$(squeue -h -t all -o %T 2>/dev/null | grep -E 'PENDING|RUNNING|COMPLETING|SUSPENDED')" ] || break; sleep 0.2; done
+    }
+    for job in $(of_jobs); do [ "$job" = $$ ] || kill -KILL "$job" 2>/dev/null; done
+}
 finish() {
     trap - EXIT INT TERM HUP
-    scancel --state=PENDING,RUNNING --user=root 2>/dev/null
+    end_jobs
     for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null; done
     for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null; done
     if [ -n "$made" ]; then rm -rf "$made"; fi

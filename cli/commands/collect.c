@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/grid/summary.h"
+#include "cli/grid/builds.h"
+#include "cli/grid/comparison.h"
 #include "cli/grid/training.h"
 #include "kernels/hash.h"
 #include "model/run/language.h"
@@ -13,6 +14,7 @@
 typedef struct {
     const char *folder, *out, *best, *baseline, *recheck;
     long draw;
+    int equal;
 } options;
 
 static const cli_option table_of_options[] = {
@@ -23,6 +25,9 @@ static const cli_option table_of_options[] = {
      offsetof(options, best), 0, 0},
     {"--baseline", "KEY=VALUE", "compare the best with the best of this, seed by seed: pairs.csv",
      OPTION_TEXT, offsetof(options, baseline), 0, 0},
+    {"--equal", "all_else|weights|seconds",
+     "compare what is alike in all else, or as large: as many weights (to a tenth), as long (to a quarter)",
+     OPTION_WORD, offsetof(options, equal), 0, 0},
     {"--recheck", "N|N%", "train so many of them again here, and compare to the bit", OPTION_TEXT,
      offsetof(options, recheck), 0, 0},
     {"--draw", "N", "which of them: another number is another sample (1)", OPTION_COUNT,
@@ -47,17 +52,14 @@ const cli_command cli_collect = {
 typedef struct {
     const table *t;
     const summary *s;
-    const comparison *pairs;
-    size_t n_pairs;
+    const comparisons *pairs;
 } content;
 
 static void print_results_json(const content *c, FILE *to) { table_print_json(c->t, to); }
 static void print_results(const content *c, FILE *to) { table_print_csv(c->t, to); }
 static void print_machines(const content *c, FILE *to) { table_print_machines(c->t, to); }
 static void print_summary(const content *c, FILE *to) { summary_print_csv(c->s, to); }
-static void print_pairs(const content *c, FILE *to) {
-    summary_print_pairs_csv(c->s, c->pairs, c->n_pairs, to);
-}
+static void print_pairs(const content *c, FILE *to) { comparisons_print_csv(c->pairs, c->s, to); }
 
 static int write_one(const char *folder, const char *name, const content *c,
                      void (*print)(const content *c, FILE *to)) {
@@ -112,21 +114,35 @@ static int by_lot(const void *a, const void *b) {
 }
 
 static void say_difference(const options *o, const result *was, const result *is, const char *what) {
-    cli_note("%s/%.2s/%s.json is not what this machine computes: %s, there (%s, %s) and here (%s)", o->folder,
-             was->name, was->name, what, was->machine.host, was->machine.isa, smx_isa());
+    const char *build = was->machine.build;
+    cli_note(
+        "%s/%.2s/%s.json is not what this machine computes: %s, there (%s, %s, build %s) and here (%s, %s)",
+        o->folder, was->name, was->name, what, was->machine.host, was->machine.isa,
+        !*build                       ? "unknown"
+        : strcmp(build, build_name()) ? build
+                                      : "this one",
+        smx_isa(), build_name());
     if (was->digest == is->digest) cli_note("the weights are the same: what is written about them is not");
 }
 
-// 1: the same; 0: not; -1: it could not be computed, with the sentence printed.
+// 1: the same; 0: not; 2: its text or table has changed, with a note; -1: it could not be computed, with the
+// sentence printed.
 static int same_again(const options *o, const result *was) {
     smx_error e = {0};
     char what[200];
     job j;
     result is;
     config *c = config_parse(was->config, 0, &e);
-    const int opened = c ? job_of(&j, c, was->eval) : cli_fail("%s", e.message);
+    int bad = c ? job_of(&j, c, was->eval, was->every) : cli_fail("%s", e.message);
+    const int unread = !bad && job_read_files(&j, c, &e);
     config_free(c);
-    if (opened) return -1;
+    if (bad) return -1;
+    if (unread || (was->data && j.data != was->data)) {
+        cli_note("%s was trained on other contents of its file: what there is today cannot tell%s%s",
+                 was->name, unread ? ": " : "", unread ? e.message : "");
+        job_free(&j);
+        return 2;
+    }
     const int failed = training_whole(&is, &j);
     job_free(&j);
     if (failed) return -1;
@@ -145,7 +161,7 @@ static int is_fast(const result *r) {
 
 // 0: all the same; 1: not; 2.
 static int recheck(const options *o, const table *t) {
-    size_t wanted = 0, same = 0, others = 0, fast = 0, older = 0;
+    size_t wanted = 0, same = 0, others = 0, fast = 0, older = 0, changed = 0;
     if (read_recheck(o, t->n, &wanted)) return 2;
     lot *lots = malloc((t->n + 1) * sizeof *lots);
     if (!lots) return cli_fail("out of memory");
@@ -169,17 +185,20 @@ static int recheck(const options *o, const table *t) {
         if (again < 0) status = 2;
         same += again == 1;
         others += again == 0;
+        changed += again == 2;
         older += again == 1 && strcmp(lots[i].row->config, lots[i].row->r.config);
     }
     free(lots);
     if (status) return status;
-    printf("\n%zu of %zu trained again on %s: %zu the same to the bit, %zu not\n", wanted - fast, t->n,
-           smx_isa(), same, others);
+    printf("\n%zu of %zu trained again on %s: %zu the same to the bit, %zu not\n", wanted - fast - changed,
+           t->n, smx_isa(), same, others);
     if (older)
         printf(
             "(%zu of them written by an older build, whose config has no key %s: weights and figures are the "
             "same)\n",
             older, t->lacking);
+    if (changed)
+        printf("(%zu of the sample are of a file that has changed, or is not here: left out)\n", changed);
     if (fast) printf("(%zu of the sample are of fast=1, whose bits are a machine's own: left out)\n", fast);
     return others ? 1 : 0;
 }
@@ -209,20 +228,22 @@ static void print_state(const table *t, const summary *s) {
 
 static int run(const options *o, const table *t) {
     summary s = {0};
-    comparison *pairs = NULL;
-    size_t n_pairs = 0;
+    comparisons pairs = {0};
     if (!t->n) return table_fail_empty(t, o->folder);
+    table_note_builds(t, o->folder);
     int status = summary_of(&s, t, o->best);
-    if (!status && o->baseline) status = summary_pairs(&s, o->baseline, &pairs, &n_pairs);
-    if (!status) status = write_all(o, &(content){t, &s, pairs, n_pairs});
+    if (!status && o->baseline) status = comparisons_of(&pairs, &s, o->baseline, o->equal);
+    if (!status) status = write_all(o, &(content){t, &s, &pairs});
     if (!status) {
         print_state(t, &s);
         summary_print(&s, stdout);
-        if (o->baseline) summary_print_pairs(&s, o->baseline, pairs, n_pairs, stdout);
+        const int none = o->baseline && !pairs.n && !pairs.alone;
+        if (none) cli_note("--baseline %s: %s", o->baseline, pairs.why);
+        if (o->baseline && !none) comparisons_print(&pairs, &s, o->baseline, stdout);
         fflush(stdout);
         if (o->recheck) status = recheck(o, t);
     }
-    free(pairs);
+    comparisons_free(&pairs);
     summary_free(&s);
     return status;
 }

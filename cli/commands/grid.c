@@ -1,41 +1,51 @@
 // grid.c: seqmix grid 'CONFIG' KEY=A,B... --seeds N --out DIR: one command a line, for xargs, GNU parallel or
 // Slurm to run.
-#include "cli/cli.h"
-#include "model/settings/pairs.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/grid/axes.h"
-#include "cli/grid/job.h"
-#include "cli/grid/names.h"
 #include "cli/grid/script.h"
+#include "grid_work.h"
 #include "kernels/hash.h"
-
-typedef struct {
-    cli_list words; // the config, then the axes
-    const char *out, *part;
-    long seeds, eval, tasks, cpus;
-    int count, slurm;
-} options;
+#include "model/settings/pairs.h"
 
 static const cli_option table[] = {
-    {"--seeds", "N", "seeds 1 to N for each (its own seed alone)", OPTION_COUNT, offsetof(options, seeds), 1,
-     100000},
-    {"--out", "DIR", "where the jobs put their results", OPTION_TEXT, offsetof(options, out), 0, 0},
-    {"--eval", "N", "judged on so many held-out sequences (1000)", OPTION_COUNT, offsetof(options, eval), 1,
-     10000000},
+    {"--seeds", "N", "seeds 1 to N for each (its own seed alone)", OPTION_COUNT,
+     offsetof(grid_options, seeds), 1, 100000},
+    {"--out", "DIR", "where the jobs put their results", OPTION_TEXT, offsetof(grid_options, out), 0, 0},
+    {"--eval", "N", "judged on so many held-out sequences (1000), chosen by a quarter as many others",
+     OPTION_COUNT, offsetof(grid_options, job.eval), 1, 10000000},
+    {"--every", "N", "judged by these others every N steps, too: curves", OPTION_COUNT,
+     offsetof(grid_options, job.every), 1, 1000000000},
+    {"--save-every", "N", "a checkpoint every N seconds (60)", OPTION_COUNT,
+     offsetof(grid_options, job.seconds), 1, 1000000},
+    {"--ranks", "N", "each job on so many processes of mpirun (1)", OPTION_COUNT,
+     offsetof(grid_options, job.ranks), 1, 8},
+    {"--random", "N", "so many points of the grid alone, drawn for every run and seed alike", OPTION_COUNT,
+     offsetof(grid_options, random), 1, MOST_JOBS},
+    {"--draw", "N", "which: another number is another draw (1)", OPTION_COUNT, offsetof(grid_options, draw),
+     0, 1000000000},
+    {"--rungs", "SHARE,...",
+     "successive halving, as 1/9,1/3,1: after each share of the steps the best settings alone go on",
+     OPTION_TEXT, offsetof(grid_options, rungs), 0, 0},
+    {"--keep", "SHARE", "so many of them (1/3)", OPTION_TEXT, offsetof(grid_options, keep), 0, 0},
+    {"--best", "KEY,...", "those that differ in these keys alone are rivals (rate; with --random all keys)",
+     OPTION_TEXT, offsetof(grid_options, best), 0, 0},
     {"--count", NULL,
      "say how many jobs, how long, from a short timing here, the values, and what is done in --out; print no line",
-     OPTION_FLAG, offsetof(options, count), 0, 0},
-    {"--part", "I/N", "every N-th job alone, from the I-th on", OPTION_TEXT, offsetof(options, part), 0, 0},
+     OPTION_FLAG, offsetof(grid_options, count), 0, 0},
+    {"--part", "I/N", "one job of every N alone, another one each time", OPTION_TEXT,
+     offsetof(grid_options, part), 0, 0},
     {"--slurm", NULL, "print a Slurm array script instead: sbatch runs the whole grid", OPTION_FLAG,
-     offsetof(options, slurm), 0, 0},
-    {"--tasks", "N", "of so many array tasks, 1 to 1000000 (one for 100 jobs, up to 1000)", OPTION_COUNT,
-     offsetof(options, tasks), 1, 1000000},
-    {"--cpus", "N", "of so many processors each (1)", OPTION_COUNT, offsetof(options, cpus), 1, 1024},
+     offsetof(grid_options, slurm), 0, 0},
+    {"--tasks", "N", "of so many parts, 1 to 1000000 (one for 100 jobs, up to 1000), each an array task",
+     OPTION_COUNT, offsetof(grid_options, tasks), 1, 1000000},
+    {"--cpus", "N", "of so many processors each (1)", OPTION_COUNT, offsetof(grid_options, cpus), 1, 1024},
+    {"--setup", "LINE", "with this line of the shell first, as 'module load gcc'", OPTION_TEXT,
+     offsetof(grid_options, setup), 0, 0},
+    {"--within", "COMMAND", "every seqmix in it started by this, as 'apptainer exec seqmix.sif'", OPTION_TEXT,
+     offsetof(grid_options, within), 0, 0},
     {0},
 };
 
@@ -45,20 +55,12 @@ const cli_command cli_grid = {
     .usage = "'CONFIG' [KEY=A,B...|KEY=LOW:HIGH:COUNT[log]]...",
     .help = "a grid of trainings as commands, one a line: seqmix job 'CONFIG' --out DIR",
     .options = table,
-    .plain = offsetof(options, words),
+    .plain = offsetof(grid_options, words),
     .most = CLI_MOST_EACH,
     .example =
         "seqmix grid 'task=mqar&mixer=cat~mixer=attention' rate=1e-3:1e-1:5log --seeds 5 --out results",
     .run = print_grid,
 };
-
-typedef struct {
-    options o;
-    grid g;
-    size_t part, parts; // jobs part, part + parts, ...
-    names seen, shapes;
-    size_t jobs;
-} work;
 
 // ---- Every value is tried before the first line ---------------------------------------------------------
 
@@ -98,7 +100,7 @@ static int is_axis(void *of, const char *key, const char *value, smx_error *erro
     return 0;
 }
 
-static int fail_repeated(work *w, size_t i, const job *j) {
+static int fail_repeated(grid_work *w, size_t i, const job *j) {
     int twice = 0; // a key of the grid that the config's runs give as well
     for (size_t r = 0; r < pairs_runs(w->g.config) && twice <= 0; r++)
         twice = pairs_visit(pairs_run(w->g.config, r), is_axis, &w->g, NULL);
@@ -115,14 +117,16 @@ static int fail_repeated(work *w, size_t i, const job *j) {
         i + 1, j->config);
 }
 
-static int check(work *w, size_t i, const config *c) {
+static int check(grid_work *w, size_t i, const config *c) {
     job j;
     int status = 0;
-    if (job_of(&j, c, w->o.eval)) {
+    if (job_of(&j, c, w->o.job.eval, w->o.job.every)) {
         status = fail_at("out of memory");
     } else if (names_add(&w->seen, strtoull(j.name, NULL, 16)) == 0) {
-        status = fail_repeated(w, i, &j);
+        // Points that are drawn may differ in what this run does not read.
+        if (!w->g.drawn) status = fail_repeated(w, i, &j);
     } else {
+        w->jobs += w->g.jobs / w->g.kinds;
         const int fresh = names_add(&w->shapes, shape_of(c));
         if (fresh) status = fresh < 0 ? fail_at("out of memory") : opens(c);
     }
@@ -131,10 +135,9 @@ static int check(work *w, size_t i, const config *c) {
 }
 
 // Whether a job's config has that key.
-static int any_reads(const work *w, const char *key) {
-    const size_t seeds = w->g.seeds ? (size_t)w->g.seeds : 1;
+static int any_reads(const grid_work *w, const char *key) {
     int found = 0;
-    for (size_t i = 0; i < w->g.jobs && !found; i += seeds) {
+    for (size_t i = 0; i < w->g.kinds && !found; i++) {
         int repeats;
         smx_error e = {0};
         config *c = grid_config(&w->g, i, &repeats, &e);
@@ -150,21 +153,17 @@ static int note_unread(void *w, const char *key, const char *value, smx_error *e
     return 0;
 }
 
-static int check_all(work *w) {
+static int check_all(grid_work *w) {
     smx_error e = {0};
     // A key that there is not, or that no run has, would be a grid of repetitions.
-    const size_t seeds = w->g.seeds ? (size_t)w->g.seeds : 1;
     char used[MOST_AXES] = {0};
     int status = 0;
-    for (size_t i = 0; i < w->g.jobs && !status; i += seeds) {
+    for (size_t i = 0; i < w->g.kinds && !status; i++) {
         int repeats;
         config *c = grid_config(&w->g, i, &repeats, &e);
         if (!c) return fail_at(e.message);
         for (size_t k = 0; k < w->g.n_axes; k++) used[k] |= config_get(c, w->g.axes[k].key) != NULL;
-        if (!repeats) {
-            w->jobs += seeds;
-            status = check(w, i, c);
-        }
+        if (!repeats) status = check(w, i, c);
         config_free(c);
     }
     for (size_t k = 0; k < w->g.n_axes && !status; k++)
@@ -177,164 +176,9 @@ static int check_all(work *w) {
     return status;
 }
 
-// ---- Lines ----------------------------------------------------------------------------------------------
-
-static void put_quoted(const char *text) {
-    putchar('\'');
-    for (; *text; text++)
-        if (*text == '\'')
-            fputs("'\\''", stdout);
-        else
-            putchar(*text);
-    putchar('\'');
-}
-
-static int print_line(const work *w, const config *c) {
-    job j;
-    char threads[32] = "";
-    if (job_of(&j, c, w->o.eval)) return cli_fail("out of memory");
-    fputs("seqmix job ", stdout);
-    if (strcmp(j.threads, "1")) snprintf(threads, sizeof threads, "&threads=%s", j.threads);
-    const size_t size = strlen(j.config) + sizeof threads;
-    char *text = malloc(size);
-    if (text) {
-        snprintf(text, size, "%s%s", j.config, threads);
-        put_quoted(text);
-        fputs(" --out ", stdout);
-        put_quoted(w->o.out);
-        if (w->o.eval != JOB_EVAL) printf(" --eval %ld", w->o.eval);
-        putchar('\n');
-    }
-    free(text);
-    job_free(&j);
-    return text ? 0 : cli_fail("out of memory");
-}
-
-static int print_lines(const work *w) {
-    smx_error e = {0};
-    int status = 0;
-    for (size_t i = w->part; i < w->g.jobs && !status && !ferror(stdout); i += w->parts) {
-        int repeats;
-        config *c = grid_config(&w->g, i, &repeats, &e);
-        if (!c) return cli_fail("grid: %s", e.message);
-        if (!repeats) status = print_line(w, c);
-        config_free(c);
-    }
-    return status;
-}
-
-// ---- --count --------------------------------------------------------------------------------------------
-
-enum { TIMED = 12, SHOWN = 20 };
-
-// Processor seconds of a job, from some steps and an evaluation of a few sequences.
-static int time_one(const config *c, long eval, double *seconds) {
-    smx_error e = {0};
-    smx_metrics m;
-    smx_evaluation v;
-    char *text = config_text(c);
-    smx_run *run = text ? smx_run_open(text, &e) : NULL;
-    free(text);
-    if (!run) return cli_fail("grid: %s", text ? e.message : "out of memory");
-    int failed = smx_run_step(run, 1, &e); // the first one touches memory
-    size_t steps = 0;
-    const double start = cli_processor_seconds();
-    double now = start;
-    for (; !failed && steps < 50 && now - start < 0.3; steps++) {
-        failed = smx_run_step(run, 1, &e);
-        now = cli_processor_seconds();
-    }
-    smx_run_metrics(run, &m);
-    *seconds = steps ? (now - start) / (double)steps * (double)m.steps : 0.0;
-    const long few = eval < 64 ? eval : 64;
-    failed |= smx_run_evaluate(run, (size_t)few, 0, &v, &e);
-    *seconds += (cli_processor_seconds() - now) * (double)eval / (double)few;
-    smx_run_close(run);
-    return failed ? cli_fail("grid: %s", e.message) : 0;
-}
-
-static void put_duration(double seconds) {
-    if (seconds < 120)
-        printf("%.1f s", seconds);
-    else if (seconds < 7200)
-        printf("%.0f min", seconds / 60);
-    else if (seconds < 172800)
-        printf("%.1f h", seconds / 3600);
-    else
-        printf("%.1f days", seconds / 86400);
-}
-
-static int is_there(const job *j, const char *folder, const char *ending) {
-    char path[JOB_PATH];
-    return !job_path(j, folder, ending, path) && access(path, F_OK) == 0;
-}
-// How many of the grid's jobs have a result in the folder, or a checkpoint.
-static int print_done(const work *w, double each) {
-    smx_error e = {0};
-    size_t done = 0, begun = 0;
-    for (size_t i = 0; i < w->g.jobs; i++) {
-        int repeats;
-        job j;
-        config *c = grid_config(&w->g, i, &repeats, &e);
-        if (!c) return cli_fail("grid: %s", e.message);
-        const int made = repeats ? 0 : job_of(&j, c, w->o.eval);
-        config_free(c);
-        if (repeats) continue;
-        if (!made && is_there(&j, w->o.out, ".json"))
-            done++;
-        else if (!made)
-            begun += (size_t)is_there(&j, w->o.out, ".safetensors");
-        job_free(&j);
-        if (made) return cli_fail("out of memory");
-    }
-    printf("%zu of %zu done in ", done, w->jobs);
-    char folder[400];
-    cli_printable(folder, sizeof folder, w->o.out);
-    printf("%s, %zu begun; what is left takes up to ", folder, begun);
-    put_duration(each * (double)(w->jobs - done));
-    putchar('\n');
-    return 0;
-}
-
-// A few jobs, spread over the grid.
-static int print_count(const work *w) {
-    smx_error e = {0};
-    double sum = 0.0;
-    size_t timed = 0;
-    const size_t seeds = w->g.seeds ? (size_t)w->g.seeds : 1, kinds = w->g.jobs / seeds;
-    const size_t wanted = kinds < TIMED ? kinds : TIMED;
-    for (size_t i = 0; i < wanted; i++) {
-        int repeats;
-        double seconds = 0.0;
-        config *c = grid_config(&w->g, i * kinds / wanted * seeds, &repeats, &e);
-        if (!c) return cli_fail("grid: %s", e.message);
-        const int status = repeats ? 0 : time_one(c, w->o.eval, &seconds);
-        config_free(c);
-        if (status) return status;
-        if (repeats) continue;
-        sum += seconds;
-        timed++;
-    }
-    const double each = sum / (double)timed;
-    printf("%zu jobs of about ", w->jobs);
-    put_duration(each);
-    fputs(" each, ", stdout);
-    put_duration(each * (double)w->jobs);
-    printf(" of one core in all (%zu of them timed here, %s)\n", timed, smx_isa());
-    if (w->o.out && print_done(w, each)) return 2;
-    for (size_t k = 0; k < w->g.n_axes; k++) {
-        const axis *a = &w->g.axes[k];
-        printf("%s:", a->key);
-        for (size_t i = 0; i < a->n && i < SHOWN; i++) printf("%s %s", i ? "," : "", a->values[i]);
-        if (a->n > SHOWN) printf(" and %zu more, to %s", a->n - SHOWN, a->values[a->n - 1]);
-        putchar('\n');
-    }
-    return 0;
-}
-
 // ---- The command ----------------------------------------------------------------------------------------
 
-static int read_part(work *w) {
+static int read_part(grid_work *w) {
     unsigned long i, n;
     char left;
     w->parts = 1;
@@ -348,34 +192,86 @@ static int read_part(work *w) {
     return 0;
 }
 
-static int print_script(const work *w) {
+// Everything of this command that its parts have to be told again.
+static char *options_of(const grid_options *o) {
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    if (!to) return NULL;
+    if (o->seeds) fprintf(to, " --seeds %ld", o->seeds);
+    if (o->random) fprintf(to, " --random %ld --draw %ld", o->random, o->draw);
+    if (o->rungs) fprintf(to, " --rungs %s --keep %s", o->rungs, o->keep); // numbers
+    if (o->best) {
+        fputs(" --best ", to);
+        grid_quote(to, o->best);
+    }
+    job_print_options(&o->job, to);
+    return fclose(to) ? free(text), NULL : text;
+}
+
+static int print_script(const grid_work *w) {
     long tasks = w->o.tasks ? w->o.tasks : (long)((w->jobs + 99) / 100);
     if (!w->o.tasks && tasks > 1000) tasks = 1000;
-    if ((size_t)tasks > w->g.jobs) tasks = (long)w->g.jobs;
+    if ((size_t)tasks > w->jobs) tasks = (long)w->jobs;
+    long array = tasks;
+    if (tasks > 100) { // clusters allow at least that
+        int asked;
+        const long most = script_most_tasks(&asked);
+        if (array > most) {
+            array = most;
+            cli_note(
+                "--tasks %ld is more than an array may have %s (MaxArraySize %ld): %ld array tasks, each takes "
+                "up to %ld of the %ld parts in turn",
+                tasks, asked ? "here" : "by Slurm's default", most + 1, array, (tasks + array - 1) / array,
+                tasks);
+        }
+    }
+    char *more = options_of(&w->o);
+    if (!more) return cli_fail("out of memory");
     const script s = {.config = w->o.words.value[0],
                       .n_axes = w->o.words.n - 1,
                       .axes = w->o.words.value + 1,
                       .out = w->o.out,
-                      .seeds = w->o.seeds,
-                      .eval = w->o.eval,
+                      .setup = w->o.setup,
+                      .within = w->o.within,
+                      .ranks = w->o.job.ranks,
+                      .options = more,
                       .jobs = w->jobs,
                       .tasks = tasks,
+                      .array = array,
                       .cpus = w->o.cpus};
-    return script_print(&s, put_quoted);
+    const int status = script_print(&s, grid_quote);
+    free(more);
+    return status;
 }
 
-static int run(work *w) {
-    const options *o = &w->o;
-    if (grid_open(&w->g, o->words.value[0], o->words.n - 1, o->words.value + 1, o->seeds) || read_part(w))
+// What so many seeds can show at best: before the work, not after it.
+static void note_seeds(const grid_work *w) {
+    double least = 2.0, enough = 2.0;
+    long n = 0;
+    for (long i = 0; i < w->o.seeds && least > 1e-9; i++) least *= 0.5;
+    while (enough > 0.05) enough *= 0.5, n++;
+    if (w->o.seeds > 1 && w->o.seeds < n)
+        cli_note(
+            "with %ld seeds no difference can have a p below %.4g (Wilcoxon's test, two-sided): 0.05 takes "
+            "%ld seeds, and more for several comparisons",
+            w->o.seeds, least < 1.0 ? least : 1.0, n);
+}
+
+static int run(grid_work *w) {
+    const grid_options *o = &w->o;
+    if (grid_open(&w->g, o->words.value[0], o->words.n - 1, o->words.value + 1, o->seeds) || read_part(w) ||
+        (o->random && grid_draw(&w->g, (size_t)o->random, (uint64_t)o->draw)) || grid_read_rungs(w))
         return 2;
     // A part was tried as a whole when its script was made.
     int status = o->part ? 0 : check_all(w);
     if (status) return status;
-    return o->count ? print_count(w) : o->slurm ? print_script(w) : print_lines(w);
+    if (!o->part) note_seeds(w);
+    return o->count ? grid_count(w) : o->slurm ? print_script(w) : grid_lines(w);
 }
 
 static int print_grid(int argc, char **argv) {
-    work w = {.o = {.eval = JOB_EVAL, .cpus = 1}};
+    grid_work w = {.o = {.job = JOB_OPTIONS, .cpus = 1, .draw = 1, .keep = "1/3"}};
     if (cli_read_options(&cli_grid, argc, argv, &w.o)) return 2;
     if (!w.o.words.n) return cli_usage_error(&cli_grid, "a config, such as 'mixer=cat~mixer=attention'");
     if (!w.o.out && !w.o.count) return cli_usage_error(&cli_grid, "--out DIR, a folder for the results");
@@ -384,11 +280,13 @@ static int print_grid(int argc, char **argv) {
             "grid: --out: a line break in a folder's name is not allowed, as each job is one line");
     if (w.o.count + w.o.slurm + (w.o.part != NULL) > 1)
         return cli_fail("grid: --count, --part and --slurm exclude each other");
-    if (!w.o.slurm && (w.o.tasks || w.o.cpus != 1))
-        return cli_fail("grid: --tasks and --cpus are about the script of --slurm");
+    if (!w.o.slurm && (w.o.tasks || w.o.cpus != 1 || w.o.setup || w.o.within))
+        return cli_fail("grid: --tasks, --cpus, --setup and --within are about the script of --slurm");
+    if (w.o.job.ranks != 1 && w.o.job.every) return cli_fail("grid: --ranks and --every exclude each other");
     const int status = run(&w);
     grid_free(&w.g);
     names_free(&w.seen);
     names_free(&w.shapes);
+    free(w.plans);
     return status;
 }

@@ -1,33 +1,40 @@
 // job.c: seqmix job 'CONFIG' --out DIR: one training of a grid, on whatever machine, as often as it takes.
 #include "cli/cli.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "cli/grid/builds.h"
+#include "cli/grid/claim.h"
+#include "cli/grid/files_digest.h"
 #include "cli/grid/training.h"
 #include "model/run/language.h"
+#include "job_process.h"
+#include "job_ranks.h"
+#include "job_rivals.h"
+#include "job_work.h"
 #include "model/settings/pairs.h"
 #include "train_signals.h"
 
 enum { TRY_AGAIN = 75 }; // sysexits.h's EX_TEMPFAIL
 
-typedef struct {
-    const char *config, *out;
-    long eval, seconds;
-} options;
-
 static const cli_option table[] = {
     {"--out", "DIR", "where the result goes, its checkpoint until then: DIR/ab/abcd0123456789ef.json",
-     OPTION_TEXT, offsetof(options, out), 0, 0},
-    {"--eval", "N", "judged on so many held-out sequences (1000)", OPTION_COUNT, offsetof(options, eval), 1,
-     10000000},
+     OPTION_TEXT, offsetof(job_words, out), 0, 0},
+    {"--eval", "N", "judged on so many held-out sequences (1000), chosen by a quarter as many others",
+     OPTION_COUNT, offsetof(job_words, job.eval), 1, 10000000},
+    {"--every", "N", "judged by these others every N steps, too: a curve in the result", OPTION_COUNT,
+     offsetof(job_words, job.every), 1, 1000000000},
     {"--save-every", "N",
      "a checkpoint every N seconds (60), and after TERM, INT, HUP and USR1, which end with 75", OPTION_COUNT,
-     offsetof(options, seconds), 1, 1000000},
+     offsetof(job_words, job.seconds), 1, 1000000},
+    {"--ranks", "N", "on so many processes of mpirun (1): seqmix-mpi beside this program", OPTION_COUNT,
+     offsetof(job_words, job.ranks), 1, 8},
+    {"--plan", "NAME", "one of the rivals of this plan in DIR/plans (seqmix grid --rungs)", OPTION_TEXT,
+     offsetof(job_words, plan), 0, 0},
+    {"--rung", "N", "up to the plan's N-th rung, where it is among those that go on", OPTION_COUNT,
+     offsetof(job_words, rung), 1, MOST_RUNGS},
     {0},
 };
 
@@ -39,102 +46,65 @@ const cli_command cli_job = {
         "one training of a grid, its result into a folder: gone on with where it was begun, at once where "
         "it is done",
     .options = table,
-    .plain = offsetof(options, config),
+    .plain = offsetof(job_words, config),
     .most = 1,
     .example = "seqmix job 'mixer=cat&task=mqar&seed=2' --out results",
     .run = run_job,
 };
 
-typedef struct {
-    options o;
-    job j;
-    char path[JOB_PATH], checkpoint[JOB_PATH];
-    smx_run *run;
-    smx_metrics m;
-    char *changes; // to the config of a checkpoint
-    uint64_t from, saved_step;
-    double saved;
-} work;
-
-static int is_there(const char *path) {
-    struct stat st;
-    return !stat(path, &st);
-}
-
-// What cannot be used is nobody's to delete: it gets another name.
-static int set_aside(const char *path, const char *why) {
-    char to[JOB_PATH];
-    for (int i = 1; i < 1000; i++) {
-        if (snprintf(to, sizeof to, "%s.damaged-%d", path, i) >= (int)sizeof to) break;
-        if (is_there(to)) continue;
-        if (rename(path, to)) {
-            if (errno == ENOENT) return 0; // another worker was faster
-            break;
-        }
-        cli_note("%s %s; it is now %s, and the job is done again", path, why, to);
-        return 0;
-    }
-    return cli_fail("%s %s, and cannot be renamed: %s", path, why, strerror(errno));
-}
-
-static void print_result(const result *r) {
-    if (*r->stopped)
-        printf("%s stopped at step %llu\n", r->name, (unsigned long long)r->step);
-    else
-        printf("%s %s %.6g, digest %016llx\n", r->name, r->metric, r->value, (unsigned long long)r->digest);
-}
-
-// 1: the job is done, and its result is printed; 0: not; 2 with the sentence printed.
-static int is_done(work *w) {
-    result r;
-    char why[400];
-    size_t size;
-    if (!is_there(w->path)) return 0;
-    char *text = cli_read_file(w->path, &size);
-    if (!text) return 2;
-    const int kind = result_read(&r, text, size, why, sizeof why);
-    free(text);
-    if (kind == RESULT_OTHER) return cli_fail("%s %s", w->path, why);
-    if (kind == RESULT_DAMAGED) return set_aside(w->path, why) ? 2 : 0;
-    const int same = !strcmp(r.config, w->j.config) && r.eval == w->j.eval;
-    if (same) print_result(&r);
-    result_free(&r);
-    if (!same) return cli_fail("%s is the result of another config: it was renamed, or edited", w->path);
-    unlink(w->checkpoint); // of a worker that was slower, and killed
-    return 1;
-}
-
 // Is this the job's own training, whatever its threads were?
-static int is_ours(const work *w, const smx_run *run) {
+static int is_ours(const job_work *w, const smx_run *run) {
     job other = {0};
     config *c = config_parse(smx_run_config(run), 0, NULL);
-    const int same = c && !job_of(&other, c, w->j.eval) && !strcmp(other.config, w->j.config);
+    const int same = c && !job_of(&other, c, w->j.eval, w->j.every) && !strcmp(other.config, w->j.config);
     job_free(&other);
     config_free(c);
     return same;
 }
 
 // w->run from the checkpoint; left NULL where there is none to go on from. 0 or 2.
-static int go_on(work *w) {
+static int go_on(job_work *w) {
     size_t size;
     smx_error e = {0};
-    if (!is_there(w->checkpoint)) return 0;
+    if (!job_is_there(w->checkpoint)) return 0;
     void *bytes = cli_read_file(w->checkpoint, &size);
     if (!bytes) return 2;
     w->run = smx_run_load(bytes, size, w->changes, &e);
     free(bytes);
-    if (w->run && is_ours(w, w->run)) return 0;
+    if (w->run && is_ours(w, w->run)) {
+        smx_run_metrics(w->run, &w->m);
+        if (!held_out_read(&w->held_out, &w->j, w->m.step, w->held_out_file)) return 0;
+        cli_note("%s is not what %s needs: the job begins anew", w->held_out_file, w->checkpoint);
+        smx_run_close(w->run);
+        w->run = NULL;
+        return 0;
+    }
     char why[600];
     snprintf(why, sizeof why, "is no checkpoint of this job: %s",
              w->run ? "its config is another" : e.message);
     smx_run_close(w->run);
     w->run = NULL;
-    return set_aside(w->checkpoint, why);
+    return job_set_aside(w->checkpoint, why);
 }
 
-static int open_run(work *w) {
+// What the run has read is what the job is named by. (A file that is open is read once: this is the run's.)
+static int reads_the_same(const job_work *w) {
+    uint64_t digest;
+    config *c = config_parse(smx_run_config(w->run), 0, NULL);
+    const int same = c && !files_digest_now(c, &digest, NULL) && digest == w->j.data;
+    config_free(c);
+    return same;
+}
+
+static int open_run(job_work *w) {
     smx_error e = {0};
     if (go_on(w)) return 2;
+    if (w->run && w->m.step > w->until) { // a rung of what went on without it
+        smx_run_close(w->run);
+        w->run = NULL;
+        held_out_free(&w->held_out);
+        w->scratch = 1;
+    }
     if (!w->run) {
         char *text = training_config(&w->j);
         w->run = text ? smx_run_open(text, &e) : NULL;
@@ -142,6 +112,10 @@ static int open_run(work *w) {
         if (!w->run) return cli_fail("%s", text ? e.message : "out of memory");
     }
     if (cli_refuse_too_large(w->run)) return 2;
+    if (w->j.data && !reads_the_same(w)) {
+        cli_note("what its file holds changed while it was opened: the same command is of the new one");
+        return TRY_AGAIN;
+    }
     smx_run_metrics(w->run, &w->m);
     w->from = w->saved_step = w->m.step;
     cli_use_threads(w->run);
@@ -149,17 +123,17 @@ static int open_run(work *w) {
 }
 
 static int checkpoint(const void *of, void **bytes, size_t *size, uint64_t *step) {
-    const work *w = of;
+    const job_work *w = of;
     *step = w->m.step;
-    *bytes = w->m.step > w->saved_step ? smx_run_save(w->run, size, NULL) : NULL;
-    return *bytes || w->m.step == w->saved_step ? 0 : -1;
+    *bytes = w->m.step > w->saved_step && !w->scratch ? smx_run_save(w->run, size, NULL) : NULL;
+    return *bytes || w->m.step == w->saved_step || w->scratch ? 0 : -1;
 }
 
-static int save(work *w) {
+static int save(job_work *w) {
     size_t size;
     smx_error e = {0};
     w->saved = cli_seconds();
-    if (w->m.step == w->saved_step) return 0;
+    if (w->m.step == w->saved_step || w->scratch) return 0;
     void *bytes = smx_run_save(w->run, &size, &e);
     if (!bytes) return cli_fail("%s", e.message);
     signals_lock();
@@ -170,20 +144,32 @@ static int save(work *w) {
     return status;
 }
 
-// Steps until the last, a signal, or another worker's result: 0, *failed where a step failed; or the exit
-// status.
-static int train(work *w, int *failed, smx_error *e) {
+static int judge_between(job_work *w) {
+    const size_t before = w->held_out.n;
+    if (held_out_add(&w->held_out, &w->j, w->run)) return 2;
+    return w->held_out.n > before && w->m.step < w->steps && !w->scratch
+               ? held_out_write(&w->held_out, w->held_out_file)
+               : 0;
+}
+
+// Steps until the last, a signal, another worker's result or claim: 0, *failed where a step failed; or the
+// exit status.
+static int train(job_work *w, int *failed, smx_error *e) {
     double took = 1.0; // the first step may be a long one
-    while (w->m.step < w->m.steps && !*failed) {
+    while (w->m.step < w->until && !*failed) {
         signals_compute(took > 0.3);
         const double begun = cli_seconds();
         *failed = smx_run_step(w->run, 1, e);
-        took = cli_seconds() - begun;
         smx_run_metrics(w->run, &w->m);
+        const int bad = !*failed && judge_between(w);
+        took = cli_seconds() - begun;
         signals_rest();
-        const int stop = signals_stop(), due = cli_seconds() - w->saved >= (double)w->o.seconds;
-        if (*failed || w->m.step == w->m.steps || !(stop || due)) continue;
-        if (is_there(w->path)) return 0;
+        if (bad) return 2;
+        claim_progress(w->m.step, w->m.steps);
+        const int stop = signals_stop(), due = cli_seconds() - w->saved >= (double)w->o.job.seconds;
+        if (*failed || w->m.step == w->until || !(stop || due)) continue;
+        if (job_is_there(w->path)) return 0;
+        if (claim_lost()) return 0; // whoever has it now goes on from the last checkpoint
         const int status =
             save(w); // a full disk: what is computed is not given up for it, until it has to end
         if (stop) return status ? status : TRY_AGAIN;
@@ -191,20 +177,7 @@ static int train(work *w, int *failed, smx_error *e) {
     return 0;
 }
 
-static int write_result(const work *w, const result *r) {
-    size_t size;
-    char *text = result_text(r, &size);
-    if (!text) return cli_fail("out of memory");
-    const int status = cli_write_shared(w->path, text, size);
-    free(text);
-    if (status) return status;
-    unlink(w->checkpoint);
-    if (*r->stopped) cli_note("%s", r->stopped);
-    print_result(r);
-    return 0;
-}
-
-static int compute(work *w) {
+static int compute(job_work *w) {
     smx_error e = {0};
     result r;
     int failed = 0;
@@ -214,49 +187,87 @@ static int compute(work *w) {
         cli_note("saved at step %llu of %llu: the same command goes on from there",
                  (unsigned long long)w->m.step, (unsigned long long)w->m.steps);
     if (status) return status;
-    if (!failed && w->m.step < w->m.steps) { // another worker has the result
-        status = is_done(w);
+    if (!failed && w->m.step < w->until) { // another worker has the result, or the job
+        status = job_is_done(w);
+        if (!status) cli_note("another worker has taken over %s: this one was thought dead", w->j.name);
         return status == 1 ? 0 : status ? status : TRY_AGAIN;
     }
     signals_compute(!failed); // the evaluation may be long as well
-    if ((status = training_result(&r, &w->j, w->run, failed ? &e : NULL)) != 0) return status;
+    if (!failed && w->until < w->steps)
+        status = save(w) ? 2 : training_rung(&r, &w->j, w->run);
+    else
+        status = training_result(&r, &w->j, w->run, failed ? &e : NULL);
+    if (status) return status;
+    held_out_give(&w->held_out, &r);
     r.machine.from = w->from;
-    r.machine.seconds = cli_seconds() - wall;
-    r.machine.processor_seconds = cli_processor_seconds() - busy;
+    r.machine.seconds = cli_seconds() - wall + w->ranks_seconds;
+    r.machine.processor_seconds = cli_processor_seconds() - busy + w->ranks_processor_seconds;
     signals_end();
-    status = write_result(w, &r);
+    status = job_write_result(w, &r);
     result_free(&r);
     // The last steps are kept where the result itself found no place.
     if (status && !failed) save(w);
     return status;
 }
 
-static int make_folder(const work *w) {
-    char folder[JOB_PATH];
-    snprintf(folder, sizeof folder, "%s", w->path);
-    *strrchr(folder, '/') = 0;
-    return cli_make_folders(folder, "job: --out") ? 2 : cli_can_write(w->path);
-}
-
-static int work_on(work *w) {
-    if (job_path(&w->j, w->o.out, ".json", w->path) ||
-        job_path(&w->j, w->o.out, ".safetensors", w->checkpoint))
-        return cli_fail("job: --out: the path is too long; at most %d characters are allowed", JOB_PATH - 40);
-    int status = is_done(w);
+static int train_claimed(job_work *w, const signals_rules *rules) {
+    int status = job_is_done(w); // by who had the claim until now
     if (status) return status == 1 ? 0 : status;
-    if (make_folder(w)) return 2;
-    // Before the run is opened: a signal that comes while it is read ends with 75, too.
-    const signals_rules rules = {.save = w->checkpoint,
-                                 .write = cli_write_shared,
-                                 .status = TRY_AGAIN,
-                                 .checkpoint = checkpoint,
-                                 .training = w};
-    if (signals_start(&rules) || open_run(w) || cli_refuse_too_large(w->run)) return 2;
+    builds_leave(w->o.out);
+    if (w->o.job.ranks > 1) {
+        status = ranks_train(w);
+        process_hear_no_more();
+        if (status || (status = process_stopped() ? TRY_AGAIN : signals_start(rules)) != 0) return status;
+    }
+    if ((status = open_run(w)) != 0) {
+        smx_run_close(w->run);
+        return status;
+    }
     if (*smx_run_warning(w->run)) cli_note("%s", smx_run_warning(w->run));
     cli_note_images(smx_run_config(w->run), "");
     status = compute(w);
     signals_end();
     smx_run_close(w->run);
+    held_out_free(&w->held_out);
+    return status;
+}
+
+// Of a rung after the first: 1: the job goes on to it, else the exit status.
+static int goes_on(job_work *w) {
+    if (w->o.rung < 2) return 1;
+    const int on = rivals_decide(&w->plan, w->o.out, &w->o.job, (size_t)w->o.rung - 2, w->j.config);
+    if (on == RIVALS_LEFT_BEHIND) {
+        printf("%s left behind before rung %ld\n", w->j.name, w->o.rung);
+        job_clear_away(w);
+    }
+    return on == RIVALS_GO_ON ? 1 : on == RIVALS_LEFT_BEHIND ? 0 : on == RIVALS_WAIT ? TRY_AGAIN : 2;
+}
+
+static int work_on(job_work *w) {
+    char who[CLAIM_WHO];
+    int status = job_find_paths(w) ? 2 : job_is_done(w);
+    if (status) return status == 1 ? 0 : status;
+    if ((status = goes_on(w)) != 1) return status;
+    if (job_make_folder(w)) return 2;
+    // Before a run is opened: a signal that comes while it is read ends with 75, too.
+    const signals_rules rules = {.save = w->checkpoint,
+                                 .write = cli_write_shared,
+                                 .status = TRY_AGAIN,
+                                 .checkpoint = checkpoint,
+                                 .training = w,
+                                 .leave = claim_release};
+    if (w->o.job.ranks > 1)
+        process_listen(); // while others train
+    else if (signals_start(&rules))
+        return 2;
+    status = claim_take(w->claim, who);
+    if (status == 1) {
+        cli_note("%s works on %s: nothing is done here", who, w->j.name);
+        return TRY_AGAIN;
+    }
+    if (!status) status = train_claimed(w, &rules);
+    if (status == 2) job_note_failure(w);
+    claim_release();
     return status;
 }
 
@@ -273,19 +284,40 @@ static char *changes_of(const config *c) {
     return changes;
 }
 
+static int open_plan(job_work *w, const config *c) {
+    const job_words *o = &w->o;
+    w->steps = w->until = c->common.steps;
+    if (!o->plan != !o->rung) return cli_fail("job: --plan and --rung need each other");
+    if (!o->plan) return 0;
+    if (plan_open(&w->plan, o->out, o->plan)) return 2;
+    if ((size_t)o->rung > w->plan.n_rungs)
+        return cli_fail("job: --rung %ld is not allowed: plan %s has %zu rungs", o->rung, o->plan,
+                        w->plan.n_rungs);
+    if (w->plan.eval != o->job.eval || w->plan.every != o->job.every)
+        return cli_fail("job: plan %s is of --eval %ld and --every %ld", o->plan, w->plan.eval,
+                        w->plan.every);
+    w->until = plan_steps(&w->plan, (size_t)o->rung - 1, w->steps);
+    return 0;
+}
+
 static int run_job(int argc, char **argv) {
-    work w = {.o = {.eval = JOB_EVAL, .seconds = 60}};
+    job_work w = {.o = {.job = JOB_OPTIONS}};
     smx_error e = {0};
     if (cli_read_options(&cli_job, argc, argv, &w.o)) return 2;
     if (!w.o.config) return cli_usage_error(&cli_job, "a config, such as 'mixer=cat&task=mqar'");
     if (!w.o.out) return cli_usage_error(&cli_job, "--out DIR, a folder for its result");
     if (cli_refuse_several("job", w.o.config)) return 2;
+    if (w.o.job.ranks > 1 && (w.o.plan || w.o.job.every))
+        return cli_fail("job: --ranks goes without --plan and --every: its processes train to the end");
     config *c = config_parse(w.o.config, 0, &e);
     if (!c) return cli_fail("%s", e.message);
     w.changes = changes_of(c);
-    const int bad = job_of(&w.j, c, w.o.eval) || !w.changes;
+    int status = job_of(&w.j, c, w.o.job.eval, w.o.job.every) || !w.changes ? cli_fail("out of memory") : 0;
+    if (!status && job_read_files(&w.j, c, &e)) status = cli_fail("%s", e.message);
+    if (!status) status = open_plan(&w, c);
     config_free(c);
-    const int status = bad ? cli_fail("out of memory") : work_on(&w);
+    if (!status) status = work_on(&w);
+    plan_free(&w.plan);
     job_free(&w.j);
     free(w.changes);
     return status;

@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/grid/summary.h"
+#include "cli/grid/comparison.h"
 #include "report_page.inc"
 
 typedef struct {
     const char *folder, *out, *best, *baseline;
+    int equal;
 } options;
 
 static const cli_option table_of_options[] = {
@@ -18,6 +19,7 @@ static const cli_option table_of_options[] = {
      offsetof(options, best), 0, 0},
     {"--baseline", "KEY=VALUE", "compare the best with the best of this, seed by seed", OPTION_TEXT,
      offsetof(options, baseline), 0, 0},
+    {"--equal", "all_else|weights|seconds", "as collect does", OPTION_WORD, offsetof(options, equal), 0, 0},
     {0},
 };
 
@@ -35,17 +37,12 @@ const cli_command cli_report = {
 
 enum { MOST_CURVES = 200 }; // settings whose curves the file holds
 
-static int is_column(const summary *s, size_t k) {
-    const table *t = s->t;
-    return k != t->seed && (t->varies[k] || k == t->mixer || k == t->task);
-}
-
 static void put_keys(const summary *s, const setting *g, FILE *to) {
     const table_row *row = &s->t->rows[g->from];
     int any = 0;
     putc('{', to);
     for (size_t k = 0; k < s->t->n_keys; k++) {
-        if (!is_column(s, k) || !row->values[k]) continue;
+        if (!summary_is_column(s, k) || !row->values[k]) continue;
         fprintf(to, "%s\"%s\":", any++ ? "," : "", s->t->keys[k]);
         cli_put_json_text(to, row->values[k]);
     }
@@ -86,13 +83,17 @@ static void put_settings(const summary *s, FILE *to) {
         put_number(to, "mean", g->mean);
         put_number(to, "low", g->low);
         put_number(to, "high", g->high);
+        put_number(to, "deviation", g->deviation);
+        fprintf(to, ",\"weights\":%llu,\"eval\":%ld", (unsigned long long)s->t->rows[g->from].r.params,
+                s->t->rows[g->from].r.eval);
         if (g->best && curves++ < MOST_CURVES) put_curves(s, g, to);
         putc('}', to);
     }
 }
 
-static void put_pairs(const summary *s, const comparison *c, size_t n, FILE *to) {
-    for (size_t i = 0; i < n; i++) {
+static void put_pairs(const summary *s, const comparisons *all, FILE *to) {
+    const comparison *c = all->at;
+    for (size_t i = 0; i < all->n; i++) {
         fputs(i ? ",\n{\"setting\":" : "\n{\"setting\":", to);
         put_keys(s, c[i].a, to);
         fputs(",\"baseline\":", to);
@@ -101,17 +102,19 @@ static void put_pairs(const summary *s, const comparison *c, size_t n, FILE *to)
         put_number(to, "difference", c[i].difference);
         put_number(to, "p", c[i].p);
         put_number(to, "holm", c[i].holm);
+        put_number(to, "low", c[i].low);
+        put_number(to, "high", c[i].high);
         putc('}', to);
     }
 }
 
-static void put_report(const options *o, const summary *s, const comparison *c, size_t n, FILE *to) {
+static void put_report(const options *o, const summary *s, const comparisons *all, FILE *to) {
     fputs("{\"folder\":", to);
     cli_put_json_text(to, o->folder);
     fprintf(to, ",\"version\":\"" SMX_VERSION "\",\"results\":%zu,\"begun\":%zu,\"columns\":[", s->t->n,
             s->t->begun);
     for (size_t k = 0, any = 0; k < s->t->n_keys; k++)
-        if (is_column(s, k)) fprintf(to, "%s\"%s\"", any++ ? "," : "", s->t->keys[k]);
+        if (summary_is_column(s, k)) fprintf(to, "%s\"%s\"", any++ ? "," : "", s->t->keys[k]);
     fputs("],\"over\":[", to);
     for (size_t i = 0; i < s->n_over; i++) fprintf(to, "%s\"%s\"", i ? "," : "", s->t->keys[s->over[i]]);
     fputs("],\"baseline\":", to);
@@ -122,7 +125,7 @@ static void put_report(const options *o, const summary *s, const comparison *c, 
     fputs(",\"settings\":[", to);
     put_settings(s, to);
     fputs("],\"pairs\":[", to);
-    put_pairs(s, c, n, to);
+    put_pairs(s, all, to);
     fputs("]}", to);
 }
 
@@ -146,7 +149,7 @@ static int write_page(const char *path, const char *json, size_t size) {
     return status;
 }
 
-static int write_report(const options *o, const summary *s, const comparison *c, size_t n) {
+static int write_report(const options *o, const summary *s, const comparisons *all) {
     char path[JOB_PATH], *json = NULL;
     size_t size;
     if (snprintf(path, sizeof path, "%s%s", o->out ? o->out : o->folder, o->out ? "" : "/report.html") >=
@@ -154,7 +157,7 @@ static int write_report(const options *o, const summary *s, const comparison *c,
         return cli_fail("report: the path is too long");
     FILE *to = open_memstream(&json, &size);
     if (!to) return cli_fail("out of memory for the page");
-    put_report(o, s, c, n, to);
+    put_report(o, s, all, to);
     const int status = fclose(to) ? cli_fail("out of memory for the page") : write_page(path, json, size);
     free(json);
     return status;
@@ -162,13 +165,12 @@ static int write_report(const options *o, const summary *s, const comparison *c,
 
 static int run(const options *o, const table *t) {
     summary s = {0};
-    comparison *pairs = NULL;
-    size_t n = 0;
+    comparisons pairs = {0};
     if (!t->n) return table_fail_empty(t, o->folder);
     int status = summary_of(&s, t, o->best);
-    if (!status && o->baseline) status = summary_pairs(&s, o->baseline, &pairs, &n);
-    if (!status) status = write_report(o, &s, pairs, n);
-    free(pairs);
+    if (!status && o->baseline) status = comparisons_of(&pairs, &s, o->baseline, o->equal);
+    if (!status) status = write_report(o, &s, &pairs);
+    comparisons_free(&pairs);
     summary_free(&s);
     return status;
 }

@@ -298,11 +298,23 @@ static void train_steps(training *t) {
     }
 }
 
+// Of so many seconds this process worked `worked`, and each of the others about as long.
+static void note_ranks(double seconds, double worked, double megabytes) {
+    const size_t n = ranks_all()->count;
+    cli_note("%zu processes sent %.3f MB a step in all", n, megabytes);
+    if (seconds > (double)n * worked)
+        cli_note(
+            "slower than one: %zu processes took %.2f s, one alone would take about %.2f s; the rest went to "
+            "waiting for each other (a busy machine, or too small a batch)",
+            n, seconds, (double)n * worked);
+}
+
 static int run(training *t) {
     smx_run_metrics(t->run, &t->m);
     t->first = t->m.step;
     t->start = t->saved = cli_seconds();
     t->busy = cli_processor_seconds();
+    const double waited = ranks_waited();
     print_start(t);
     fflush(stdout);
     train_steps(t);
@@ -319,8 +331,7 @@ static int run(training *t) {
     if (!status && t->o.json) print_final(t, seconds, busy);
     if (!status && !t->o.json) print_words(t, seconds);
     if (ranks_all() && !status && t->m.step > 0)
-        cli_note("%zu processes sent %.3f MB a step in all", ranks_all()->count,
-                 (double)sent * 1e-6 / (double)t->m.step);
+        note_ranks(seconds, busy - (ranks_waited() - waited), (double)sent * 1e-6 / (double)t->m.step);
     if (stopped && !status)
         fprintf(stderr, "seqmix: stopped at step %llu%s%s\n", (unsigned long long)t->m.step,
                 t->o.save ? ", saved to " : "", t->o.save ? t->o.save : "");

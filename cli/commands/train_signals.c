@@ -93,6 +93,11 @@ static int save_without_training(void) {
     return status;
 }
 
+static void leave(int status) {
+    if (at.rules.leave) at.rules.leave();
+    _exit(status);
+}
+
 // With the lock. A second signal ends the program, whatever it does.
 static void stop(int number) {
     const int done = at.rules.status ? at.rules.status : 128 + number;
@@ -103,11 +108,11 @@ static void stop(int number) {
         if (status < 0 || (status && ++tries < TRIES)) continue;
         // Not exit(): the training's thread is at work. It may be the one that waits for a reader.
         if (takes(STDOUT_FILENO) && !ftrylockfile(stdout)) fflush(stdout);
-        _exit(status ? status : done);
+        leave(status ? status : done);
     }
     pthread_mutex_unlock(&at.lock);
     sleep(SECONDS_TO_PRINT);
-    _exit(done);
+    leave(done);
 }
 
 static void *listen(void *unused) {

@@ -17,6 +17,7 @@ typedef struct {
     // 0, or -1: no memory.
     int (*checkpoint)(const void *training, void **bytes, size_t *size, uint64_t *step);
     const void *training;
+    void (*leave)(void); // before a signal ends the program from elsewhere than main; NULL: nothing
 } signals_rules;
 // Before any other thread is made. HUP, INT and TERM end the training (128 + number), USR1 saves; PIPE is
 // ignored. Until the first signals_compute there is nothing to save.

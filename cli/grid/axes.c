@@ -11,6 +11,7 @@
 #include "model/base/number.h"
 #include "model/run/language.h"
 #include "model/settings/pairs.h"
+#include "tasks/util.h"
 
 // ---- Reading --------------------------------------------------------------------------------------------
 
@@ -117,6 +118,19 @@ int grid_open(grid *g, const char *config_text, size_t n_axes, const char *const
     if (jobs > MOST_JOBS)
         return cli_fail("grid: %.0f jobs; at most %d are allowed in one grid", jobs, MOST_JOBS);
     g->jobs = (size_t)jobs;
+    g->kinds = g->jobs / (size_t)(seeds ? seeds : 1);
+    g->points = g->kinds / g->runs;
+    return 0;
+}
+
+int grid_draw(grid *g, size_t points, uint64_t draw) {
+    if (points > g->points)
+        return cli_fail("grid: --random %zu is not allowed: there are %zu points to draw from", points,
+                        g->points);
+    g->drawn = points;
+    g->draw = draw;
+    g->kinds = g->runs * points;
+    g->jobs = g->kinds * (size_t)(g->seeds ? g->seeds : 1);
     return 0;
 }
 
@@ -132,10 +146,21 @@ void grid_free(grid *g) {
 
 // Number i as places on the axes; what is left is the run.
 static size_t places(const grid *g, size_t i, size_t at[MOST_AXES], long *seed) {
-    *seed = g->seeds ? 1 + (long)(i % (size_t)g->seeds) : 0;
-    if (g->seeds) i /= (size_t)g->seeds;
+    *seed = g->seeds ? 1 + (long)(i / g->kinds) : 0;
+    i %= g->kinds;
+    const size_t points = g->drawn ? g->drawn : g->points, run = i / points;
+    i %= points;
+    if (g->drawn) i = (size_t)shuffled(i, g->points, g->draw, 0);
     for (size_t k = g->n_axes; k-- > 0; i /= g->axes[k].n) at[k] = i % g->axes[k].n;
-    return i;
+    return run;
+}
+
+size_t grid_group(const grid *g, size_t i, const char over[MOST_AXES]) {
+    size_t at[MOST_AXES], n = 0;
+    long seed;
+    const size_t run = places(g, i, at, &seed);
+    for (size_t k = 0; k < g->n_axes; k++) n = n * g->axes[k].n + (over[k] ? 0 : at[k]);
+    return run * g->points + n;
 }
 
 // The values stand behind every run of the text, so that they win over what a run says itself.
@@ -164,7 +189,7 @@ config *grid_config(const grid *g, size_t i, int *repeats, smx_error *error) {
     if (!text && error) snprintf(error->message, sizeof error->message, "out of memory");
     free(text);
     *repeats = 0;
-    for (size_t k = 0; c && k < g->n_axes; k++)
+    for (size_t k = 0; c && k < g->n_axes && !g->drawn; k++)
         if (at[k] && !config_get(c, g->axes[k].key)) *repeats = 1;
     return c;
 }

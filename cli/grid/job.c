@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "files_digest.h"
 #include "kernels/hash.h"
 #include "model/base/number.h"
 #include "model/settings/pairs.h"
@@ -30,19 +31,36 @@ static char *canonical(const config *c) {
     return text;
 }
 
-void job_name(char to[JOB_NAME], const char *config_text, long eval) {
+void job_name(char to[JOB_NAME], const char *config_text, long eval, long every, uint64_t data) {
     uint64_t h = hash_bytes(HASH_START, config_text, strlen(config_text));
-    char judged[32] = "";
-    if (eval != JOB_EVAL) snprintf(judged, sizeof judged, "#%ld", eval);
-    h = hash_bytes(h, judged, strlen(judged));
+    char more[96] = "";
+    int n = 0;
+    if (eval != JOB_EVAL) n += snprintf(more + n, sizeof more - (size_t)n, "#%ld", eval);
+    if (every) n += snprintf(more + n, sizeof more - (size_t)n, "/%ld", every);
+    if (data) n += snprintf(more + n, sizeof more - (size_t)n, "@%016llx", (unsigned long long)data);
+    h = hash_bytes(h, more, (size_t)n);
     snprintf(to, JOB_NAME, "%016llx", (unsigned long long)h);
 }
 
-int job_of(job *j, const config *c, long eval) {
-    *j = (job){.config = canonical(c), .eval = eval, .threads = strdup(config_get(c, "threads"))};
+int job_of(job *j, const config *c, long eval, long every) {
+    *j = (job){
+        .config = canonical(c), .eval = eval, .every = every, .threads = strdup(config_get(c, "threads"))};
     if (!j->config || !j->threads) return -1;
-    job_name(j->name, j->config, eval);
+    job_name(j->name, j->config, eval, every, 0);
     return 0;
+}
+
+int job_read_files(job *j, const config *c, smx_error *error) {
+    if (files_digest(c, &j->data, error)) return -1;
+    job_name(j->name, j->config, j->eval, j->every, j->data);
+    return 0;
+}
+
+void job_print_options(const job_options *o, FILE *to) {
+    if (o->eval != JOB_EVAL) fprintf(to, " --eval %ld", o->eval);
+    if (o->every) fprintf(to, " --every %ld", o->every);
+    if (o->seconds != JOB_SAVE_EVERY) fprintf(to, " --save-every %ld", o->seconds);
+    if (o->ranks != 1) fprintf(to, " --ranks %ld", o->ranks);
 }
 
 void job_free(job *j) {

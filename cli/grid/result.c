@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "builds.h"
 #include "cli/cli.h"
 #include "kernels/hash.h"
 #include "model/base/json.h"
@@ -20,6 +21,7 @@ void result_free(result *r) {
     free(r->stopped);
     free(r->machine.host);
     free(r->machine.isa);
+    free(r->held_out);
     *r = (result){0};
 }
 
@@ -44,6 +46,8 @@ int result_of(result *r, const job *j, smx_run *run, const char *stopped, const 
     const float *losses = smx_run_losses(run, &n);
     *r = (result){.config = strdup(j->config),
                   .eval = j->eval,
+                  .every = j->every,
+                  .data = j->data,
                   .stopped = strdup(stopped),
                   .step = m.step,
                   .params = m.params,
@@ -51,13 +55,15 @@ int result_of(result *r, const job *j, smx_run *run, const char *stopped, const 
                   .loss = n ? (double)losses[n - 1] : NAN,
                   .word = n ? hash_word_of(losses[n - 1]) : 0,
                   .value = NAN,
+                  .choice = NAN,
                   .machine = {.host = strdup(host),
                               .isa = strdup(smx_isa()),
                               .threads = atol(j->threads),
                               .ended = (double)time(NULL)}};
     memcpy(r->name, j->name, sizeof r->name);
+    snprintf(r->machine.build, sizeof r->machine.build, "%s", build_name());
     thin(r, losses, n);
-    if (!*stopped) {
+    if (e) {
         snprintf(r->metric, sizeof r->metric, "%s", cli_measure(e, &r->value));
         r->accuracy = e->accuracy;
         r->sequence_accuracy = e->sequence_accuracy;
@@ -75,10 +81,22 @@ static void put_number(FILE *to, const char *name, double x) {
     cli_put_json_number(to, x, 9);
 }
 
+static void put_numbers(FILE *to, const char *name, const double *x, size_t n) {
+    fprintf(to, ",\"%s\":[", name);
+    for (size_t i = 0; i < n; i++) {
+        if (i) fputc(',', to);
+        cli_put_json_number(to, x[i], 6);
+    }
+    fputc(']', to);
+}
+
 void result_print(const result *r, FILE *to) {
     fprintf(to, "{\"name\":\"%s\",\"config\":", r->name);
     cli_put_json_text(to, r->config);
-    fprintf(to, ",\"eval\":%ld,\"stopped\":", r->eval);
+    fprintf(to, ",\"eval\":%ld", r->eval);
+    if (r->every) fprintf(to, ",\"every\":%ld", r->every);
+    if (r->data) fprintf(to, ",\"data\":\"%016llx\"", (unsigned long long)r->data);
+    fputs(",\"stopped\":", to);
     cli_put_json_text(to, r->stopped);
     fprintf(to, ",\"step\":%llu,\"params\":%llu,\"digest\":\"%016llx\"", (unsigned long long)r->step,
             (unsigned long long)r->params, (unsigned long long)r->digest);
@@ -90,21 +108,20 @@ void result_print(const result *r, FILE *to) {
     put_number(to, "r2", r->r2);
     put_number(to, "bits", r->bits);
     put_number(to, "held_out_loss", r->held_out_loss);
-    fprintf(to, ",\"stride\":%llu,\"curve\":[", (unsigned long long)r->stride);
-    for (size_t i = 0; i < r->n_curve; i++) {
-        if (i) fputc(',', to);
-        cli_put_json_number(to, r->curve[i], 6);
-    }
-    fputc(']', to);
+    if (isfinite(r->choice)) put_number(to, "choice", r->choice);
+    fprintf(to, ",\"stride\":%llu", (unsigned long long)r->stride);
+    put_numbers(to, "curve", r->curve, r->n_curve);
+    if (r->every) put_numbers(to, "held_out", r->held_out, r->n_held_out);
 }
 
 // As b's job, so that only what became of it differs.
-static char *figures_of(const result *r, const result *b) {
+static char *figures_of(const result *r, const result *a, const result *b) {
     char *text = NULL;
     size_t size;
     result of = *r;
     memcpy(of.name, b->name, sizeof of.name);
     of.config = b->config;
+    if (!isfinite(a->choice) || !isfinite(b->choice)) of.choice = NAN;
     FILE *to = open_memstream(&text, &size);
     if (!to) return NULL;
     result_print(&of, to);
@@ -112,7 +129,7 @@ static char *figures_of(const result *r, const result *b) {
 }
 
 int result_differs(const result *a, const result *b, char *what, size_t size) {
-    char *x = figures_of(a, b), *y = figures_of(b, b);
+    char *x = figures_of(a, a, b), *y = figures_of(b, a, b);
     const int differs = x && y ? strcmp(x, y) != 0 : -1;
     if (differs == 1) {
         // Quotes within a text are escaped, so that ," begins a field.
@@ -140,6 +157,7 @@ void result_print_machine(const result *r, FILE *to) {
     cli_put_json_text(to, m->host);
     fputs(",\"isa\":", to);
     cli_put_json_text(to, m->isa);
+    if (*m->build) fprintf(to, ",\"build\":\"%s\"", m->build);
     fprintf(to, ",\"threads\":%ld,\"from\":%llu,\"seconds\":%.3f,\"processor_seconds\":%.3f,\"ended\":%.0f}",
             m->threads, (unsigned long long)m->from, m->seconds, m->processor_seconds, m->ended);
 }
@@ -185,6 +203,20 @@ static uint64_t count_at(const json *o, const char *key) {
     return json_size(json_get(o, key), &n) ? n : 0;
 }
 
+static uint64_t digest_at(const json *o, const char *key) {
+    const char *text = text_at(o, key);
+    return text ? strtoull(text, NULL, 16) : 0;
+}
+
+static int fill_held_out(result *r, const json *list) {
+    const size_t n = list ? list->count : 0;
+    r->held_out = n ? malloc(n * sizeof *r->held_out) : NULL;
+    if (n && !r->held_out) return -1;
+    for (const json *p = n ? list->child : NULL; p; p = p->next)
+        r->held_out[r->n_held_out++] = p->type == JSON_NUMBER ? p->number : NAN;
+    return 0;
+}
+
 static int fill(result *r, const json *o, const json *machine) {
     const char *name = text_at(o, "name"), *config_text = text_at(o, "config"), *why = text_at(o, "stopped"),
                *metric = text_at(o, "metric"), *digest = text_at(o, "digest"), *word = text_at(o, "word"),
@@ -194,6 +226,8 @@ static int fill(result *r, const json *o, const json *machine) {
     if (strlen(name) != JOB_NAME - 1 || curve->count > RESULT_CURVE) return -1;
     *r = (result){.config = strdup(config_text),
                   .eval = (long)count_at(o, "eval"),
+                  .every = (long)count_at(o, "every"),
+                  .data = digest_at(o, "data"),
                   .stopped = strdup(why),
                   .step = count_at(o, "step"),
                   .params = count_at(o, "params"),
@@ -206,6 +240,7 @@ static int fill(result *r, const json *o, const json *machine) {
                   .r2 = number_at(o, "r2"),
                   .bits = number_at(o, "bits"),
                   .held_out_loss = number_at(o, "held_out_loss"),
+                  .choice = number_at(o, "choice"),
                   .stride = count_at(o, "stride"),
                   .machine = {.host = strdup(host),
                               .isa = strdup(isa),
@@ -214,7 +249,10 @@ static int fill(result *r, const json *o, const json *machine) {
                               .seconds = number_at(machine, "seconds"),
                               .processor_seconds = number_at(machine, "processor_seconds"),
                               .ended = number_at(machine, "ended")}};
+    const char *build = text_at(machine, "build");
     memcpy(r->name, name, sizeof r->name);
+    snprintf(r->machine.build, sizeof r->machine.build, "%s", build ? build : "");
+    if (fill_held_out(r, json_get(o, "held_out"))) return -1;
     snprintf(r->metric, sizeof r->metric, "%s", metric);
     for (const json *p = curve->child; p; p = p->next)
         r->curve[r->n_curve++] = p->type == JSON_NUMBER ? p->number : NAN;

@@ -15,6 +15,7 @@ enum { RESULT_CURVE = 200 }; // points of a loss curve at most
 
 typedef struct {
     char *host, *isa;
+    char build[17]; // builds.h; "" of a program that did not say
     long threads;
     uint64_t from;                     // the step of the checkpoint that it went on from
     double seconds, processor_seconds; // since then
@@ -24,7 +25,8 @@ typedef struct {
 typedef struct {
     char name[JOB_NAME];
     char *config; // as in job
-    long eval;
+    long eval, every;
+    uint64_t data; // of the job
     char *stopped; // "", or why the training ended before its last step: it will end so everywhere
     uint64_t step, params, digest;
     double loss; // of the last step
@@ -32,23 +34,26 @@ typedef struct {
     char metric[16];
     double value; // what it is judged by, NaN where it stopped
     double accuracy, sequence_accuracy, r2, bits, held_out_loss;
+    double choice;   // `value` on other held-out sequences: what a best is chosen by; NaN: not known
     uint64_t stride; // of the curve: the mean training loss of so many steps each, and of what is left
     size_t n_curve;
     double curve[RESULT_CURVE];
+    size_t n_held_out; // the measure of `choice` every `every` steps
+    double *held_out;
     result_machine machine;
 } result;
 
 void result_free(result *r);
 
-// Of a run that was trained. stopped: the sentence, "" for none; e: its evaluation, where it was not stopped.
+// Of a run that was trained. stopped: the sentence, "" for none; e: its evaluation, NULL: it was not judged.
 // The machine is this one. 0, or -1: out of memory.
 int result_of(result *r, const job *j, smx_run *run, const char *stopped, const smx_evaluation *e);
 
 // {"name":...,"curve":[...]} without the closing brace: what is the same everywhere.
 void result_print(const result *r, FILE *to);
 void result_print_machine(const result *r, FILE *to); // {...}
-// Beside name, config and machine: 0: all the same; 1: not, the first that is not in what: "digest a and b";
-// -1: out of memory.
+// Beside name, config and machine, and what an older program did not write: 0: all the same; 1: not, the
+// first that is not in what: "digest a and b"; -1: out of memory.
 int result_differs(const result *a, const result *b, char *what, size_t size);
 // The whole file, malloc'ed, with its checksum; NULL: out of memory.
 char *result_text(const result *r, size_t *size);

@@ -14,7 +14,9 @@
 static const char body[] =
     "\n"
     "work=$(mktemp) || exit 1\n"
-    "part \"$SLURM_ARRAY_TASK_ID/$tasks\" >\"$work\" || exit 1\n"
+    "for ((i = SLURM_ARRAY_TASK_ID; i <= tasks; i += array)); do\n"
+    "    part \"$i/$tasks\" || exit 1\n"
+    "done >\"$work\"\n"
     "stop=0 again=0 killed=0 failed=0 pids=\n"
     "hand_on() {\n"
     "    stop=1\n"
@@ -39,19 +41,21 @@ static const char body[] =
     "    esac\n"
     "}\n"
     "while IFS= read -r line && [ $stop = 0 ]; do\n"
-    "    bash -c \"exec $line\" </dev/null &\n"
+    "    bash -c \"exec $within $line\" </dev/null &\n"
     "    pids=\"${pids:+$pids }$!\"\n"
     "    [ $stop = 0 ] || hand_on\n"
     "    set -- $pids\n"
-    "    [ $# -lt \"${SLURM_CPUS_PER_TASK:-1}\" ] || reap\n"
+    "    [ $# -lt $((${SLURM_CPUS_PER_TASK:-1} / ranks)) ] || reap\n"
     "done <\"$work\"\n"
     "while [ -n \"$pids\" ]; do reap; done\n"
     "rm -f \"$work\"\n"
     "# Whoever kills once may kill always (memory): five times, then it is a failure.\n"
     "[ $killed = 0 ] || [ \"${SLURM_RESTART_COUNT:-0}\" -ge 5 ] || again=1\n"
     "if [ $stop = 1 ] || [ $again = 1 ]; then\n"
-    "    echo \"stopped before the end\"\n"
-    "    if scontrol requeue \"$SLURM_JOB_ID\"; then\n"
+    "    # The id of this task: of an array's last task, SLURM_JOB_ID alone is the id of the whole array.\n"
+    "    me=${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_JOB_ID:+_$SLURM_ARRAY_TASK_ID}\n"
+    "    echo \"stopped before the end: asking for $me to be queued again\"\n"
+    "    if scontrol requeue \"$me\"; then\n"
     "        echo \"queued again\"\n"
     "    else\n"
     "        echo \"NOT queued again (this cluster does not requeue): sbatch the same script once more; it goes on"
@@ -78,7 +82,17 @@ static int find_folders(char program[JOB_PATH], char here[JOB_PATH]) {
     return 0;
 }
 
-int script_print(const script *s, void (*quote)(const char *)) {
+long script_most_tasks(int *asked) {
+    long most = 0;
+    FILE *from = popen("command -v scontrol >/dev/null && timeout 10 scontrol show config 2>/dev/null |"
+                       " sed -n 's/^MaxArraySize *= *//p'",
+                       "r");
+    *asked = from && fscanf(from, "%ld", &most) == 1 && most > 1;
+    if (from) pclose(from);
+    return *asked ? most - 1 : 1000;
+}
+
+int script_print(const script *s, void (*quote)(FILE *to, const char *word)) {
     char logs[JOB_PATH], program[JOB_PATH], here[JOB_PATH];
     if (find_folders(program, here)) return 2;
     // sbatch expands % and splits at no space, but has no quotes of its own.
@@ -100,22 +114,24 @@ int script_print(const script *s, void (*quote)(const char *)) {
         "#SBATCH --open-mode=append\n"
         "#SBATCH --chdir=\"%s\"\n"
         "#SBATCH --output=\"%s/%%A_%%a.log\"\n\n",
-        s->jobs, s->tasks, s->tasks, s->tasks, s->cpus, here, logs);
-    if (*program) {
+        s->jobs, s->array, s->array, s->array, s->cpus * s->ranks, here, logs);
+    if (s->setup) puts(s->setup);
+    if (*program && !s->within) {
         fputs("PATH=", stdout);
-        quote(program);
+        quote(stdout, program);
         puts(":$PATH # the seqmix that made this script");
     }
-    printf("tasks=%ld\npart() {\n    seqmix grid ", s->tasks);
-    quote(s->config);
+    printf("tasks=%ld array=%ld ranks=%ld within=", s->tasks, s->array, s->ranks);
+    quote(stdout, s->within ? s->within : "");
+    printf("\npart() {\n    $within seqmix grid ");
+    quote(stdout, s->config);
     for (size_t i = 0; i < s->n_axes; i++) {
         putchar(' ');
-        quote(s->axes[i]);
+        quote(stdout, s->axes[i]);
     }
-    if (s->seeds) printf(" --seeds %ld", s->seeds);
-    if (s->eval != JOB_EVAL) printf(" --eval %ld", s->eval);
+    fputs(s->options, stdout);
     fputs(" --out ", stdout);
-    quote(s->out);
+    quote(stdout, s->out);
     puts(" --part \"$1\"\n}");
     fputs(body, stdout);
     return 0;

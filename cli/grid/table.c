@@ -42,8 +42,9 @@ static int add_key(table *t, const config_key *key) {
     if (bad) return free(name), -1;
     t->keys[n - 1] = name;
     t->varies[n - 1] = 0;
-    t->limits[n - 1] = (table_limits){key->type == KEY_INT || key->type == KEY_REAL || key->type == KEY_FLAG,
-                                      key->min, key->max};
+    t->limits[n - 1] =
+        (table_limits){key->type == KEY_INT || key->type == KEY_REAL || key->type == KEY_FLAG, key->min,
+                       key->max, !strcmp(key->group, "model") || !strcmp(key->group, "mixer")};
     t->n_keys = n;
     return 0;
 }
@@ -127,7 +128,7 @@ static int complete(table *t, table_row *row) {
     job j = {0};
     config *c = config_parse(row->r.config, 0, NULL);
     if (!c) return 1;
-    int bad = job_of(&j, c, row->r.eval) != 0;
+    int bad = job_of(&j, c, row->r.eval, row->r.every) != 0;
     for (size_t i = 0; i < c->n && !bad; i++)
         if (c->values[i].said && key_of(t, c->values[i].key->name) == t->n_keys)
             bad = add_key(t, c->values[i].key) != 0;
@@ -189,7 +190,7 @@ static int add(table *t, const char *path, const char *name) {
     const int kind = result_read(&row->r, text, size, why, sizeof why);
     free(text);
     if (kind != RESULT_WHOLE) return leave_out(kind == RESULT_OTHER ? &t->foreign : &t->damaged, path, why);
-    job_name(right, row->r.config, row->r.eval);
+    job_name(right, row->r.config, row->r.eval, row->r.every, row->r.data);
     int status = 0;
     if (strcmp(right, row->r.name) || strncmp(name, right, JOB_NAME - 1))
         status =
@@ -215,7 +216,13 @@ static int read_one(table *t, const char *folder, const char *name) {
     snprintf(path, sizeof path, "%s/%s", folder, name);
     if (!hexadecimal(name, JOB_NAME - 1)) return leave_out(&t->foreign, path, "is no file of a job");
     if (!strcmp(ending, ".safetensors")) return t->begun++, 0;
+    if (!strcmp(ending, ".claim")) return t->running++, 0;
+    static const char *const others[] = {".claim", ".curve", ".failed",
+                                         ".ranks"}; // of jobs at work, or that failed
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strncmp(ending, others[i], strlen(others[i]))) return 0;
     if (!strcmp(ending, ".json")) return add(t, path, name);
+    if (!strncmp(ending, ".rung-", 6)) return t->rungs++, 0;
     if (strstr(ending, ".damaged-")) return 0; // was said when it was set aside
     return leave_out(&t->foreign, path, "is no file of a job");
 }
@@ -251,7 +258,9 @@ static int by_keys(const void *a, const void *b) {
     for (size_t k = 0; k < sorting->n_keys && !order; k++)
         if (sorting->varies[k] && k != sorting->seed) order = table_compare(sorting, k, x, y);
     if (!order) order = (x->r.eval > y->r.eval) - (x->r.eval < y->r.eval);
+    if (!order) order = (x->r.data > y->r.data) - (x->r.data < y->r.data);
     if (!order) order = table_compare(sorting, sorting->seed, x, y);
+    if (!order) order = (x->r.every > y->r.every) - (x->r.every < y->r.every);
     return order ? order : strcmp(x->r.name, y->r.name);
 }
 
@@ -268,7 +277,8 @@ static void find_varying(table *t) {
 }
 
 static int same_training(const table_row *a, const table_row *b) {
-    return a->r.eval == b->r.eval && !strcmp(a->config, b->config);
+    return a->r.eval == b->r.eval && a->r.every == b->r.every && a->r.data == b->r.data &&
+           !strcmp(a->config, b->config);
 }
 
 // Rows from..from+n-1 are of one training. 0: they say the same; 1: not, with the sentence printed; 2.
@@ -317,6 +327,22 @@ static int take_once(table *t, const char *folder) {
     return status;
 }
 
+static int take_current(table *t) {
+    char *earlier = malloc(t->n + 1);
+    if (!earlier) return out_of_memory();
+    const int found = table_find_earlier(t, earlier);
+    size_t kept = 0;
+    for (size_t i = 0; i < t->n && found == 1; i++) {
+        if (earlier[i])
+            row_free(&t->rows[i]);
+        else
+            t->rows[kept++] = t->rows[i];
+    }
+    if (found == 1) t->n = kept;
+    free(earlier);
+    return found == 2 ? 2 : 0;
+}
+
 int table_read(table *t, const char *folder) {
     char path[JOB_PATH];
     *t = (table){0};
@@ -331,7 +357,7 @@ int table_read(table *t, const char *folder) {
         if (one > status) status = one;
     }
     closedir(d);
-    if (status == 2) return 2;
+    if (status == 2 || take_current(t)) return 2;
     find_varying(t);
     sorting = t;
     if (t->n) qsort(t->rows, t->n, sizeof *t->rows, by_keys);

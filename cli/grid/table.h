@@ -18,6 +18,7 @@ typedef struct {
 typedef struct {
     int numeric;
     double low, high; // what is allowed
+    int of_model;     // of the model or its mixer: a size of it may hang on it
 } table_limits;
 
 typedef struct {
@@ -30,6 +31,7 @@ typedef struct {
     size_t seed, mixer, task, rate; // among the keys
     // What else was found.
     size_t begun, damaged, foreign; // checkpoints; files that are no whole results; of other versions, names
+    size_t running, rungs;          // claims of workers; results at rungs
     size_t older;                   // rows whose file has not all keys of today
     char lacking[200];              // which: "sliding, value_positive"
     names whole;                    // kinds of config that are known to be complete
@@ -39,7 +41,12 @@ typedef struct {
 // taken; of two that differ, none. 0; 1: some files are not in it, each with a note; 2 with the sentence
 // printed.
 int table_read(table *t, const char *folder);
+// Marks the rows [n] of what files held that hold something else today, with results in the table: 1 where
+// there are some, with a note, 0, or 2 with the sentence printed.
+int table_find_earlier(const table *t, char *earlier);
 void table_free(table *t);
+// A note where they were computed by several builds whose sources or self-checks are not the same.
+void table_note_builds(const table *t, const char *folder);
 
 // "There is no result in FOLDER", and what there is instead: 2.
 int table_fail_empty(const table *t, const char *folder);

@@ -25,12 +25,12 @@ void table_put_csv(FILE *to, const char *text) {
     putc('"', to);
 }
 
-static const char *const measures[] = {"value",         "accuracy", "sequence_accuracy", "r2", "bits",
-                                       "held_out_loss", "loss"};
+static const char *const measures[] = {
+    "value", "accuracy", "sequence_accuracy", "r2", "bits", "held_out_loss", "loss", "choice"};
 enum { MEASURES = sizeof measures / sizeof *measures };
 static double measure(const result *r, size_t i) {
-    const double all[MEASURES] = {r->value,         r->accuracy, r->sequence_accuracy, r->r2, r->bits,
-                                  r->held_out_loss, r->loss};
+    const double all[MEASURES] = {
+        r->value, r->accuracy, r->sequence_accuracy, r->r2, r->bits, r->held_out_loss, r->loss, r->choice};
     return all[i];
 }
 
@@ -46,7 +46,9 @@ void table_print_json(const table *t, FILE *to) {
             else
                 cli_put_json_text(to, row->values[k]);
         }
-        fprintf(to, ",\"eval\":%ld,\"stopped\":", row->r.eval);
+        fprintf(to, ",\"eval\":%ld", row->r.eval);
+        if (row->r.data) fprintf(to, ",\"files\":\"%016llx\"", (unsigned long long)row->r.data);
+        fputs(",\"stopped\":", to);
         cli_put_json_text(to, row->r.stopped);
         fprintf(to, ",\"step\":%llu,\"params\":%llu,\"metric\":\"%s\"", (unsigned long long)row->r.step,
                 (unsigned long long)row->r.params, row->r.metric);
@@ -60,10 +62,19 @@ void table_print_json(const table *t, FILE *to) {
     }
 }
 
+// Does any training read files? Then a column has the digest of what they held.
+static int any_files(const table *t) {
+    size_t i = 0;
+    while (i < t->n && !t->rows[i].r.data) i++;
+    return i < t->n;
+}
+
 void table_print_csv(const table *t, FILE *to) {
     fputs("name", to);
     for (size_t k = 0; k < t->n_keys; k++)
         if (is_column(t, k)) fprintf(to, ",%s", t->keys[k]);
+    const int files = any_files(t);
+    if (files) fputs(",files", to);
     fputs(",eval,stopped,step,params,metric", to);
     for (size_t m = 0; m < MEASURES; m++) fprintf(to, ",%s", measures[m]);
     fputs(",digest\n", to);
@@ -75,6 +86,10 @@ void table_print_csv(const table *t, FILE *to) {
             putc(',', to);
             table_put_csv(to, row->values[k]);
         }
+        if (files && row->r.data)
+            fprintf(to, ",%016llx", (unsigned long long)row->r.data);
+        else if (files)
+            putc(',', to);
         fprintf(to, ",%ld,", row->r.eval);
         table_put_csv(to, row->r.stopped);
         fprintf(to, ",%llu,%llu,%s", (unsigned long long)row->r.step, (unsigned long long)row->r.params,
@@ -89,12 +104,12 @@ void table_print_csv(const table *t, FILE *to) {
 }
 
 void table_print_machines(const table *t, FILE *to) {
-    fputs("name,host,isa,threads,from,seconds,processor_seconds,ended\n", to);
+    fputs("name,host,isa,threads,from,seconds,processor_seconds,ended,build\n", to);
     for (size_t i = 0; i < t->n; i++) {
         const result_machine *m = &t->rows[i].r.machine;
         fprintf(to, "%s,", t->rows[i].r.name);
         table_put_csv(to, m->host);
-        fprintf(to, ",%s,%ld,%llu,%.3f,%.3f,%.0f\n", m->isa, m->threads, (unsigned long long)m->from,
-                m->seconds, m->processor_seconds, m->ended);
+        fprintf(to, ",%s,%ld,%llu,%.3f,%.3f,%.0f,%s\n", m->isa, m->threads, (unsigned long long)m->from,
+                m->seconds, m->processor_seconds, m->ended, m->build);
     }
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "summary.h"
+#include "comparison.h"
 
 static int by_size(const void *a, const void *b) {
     const double x = fabs(*(const double *)a), y = fabs(*(const double *)b);

@@ -94,7 +94,8 @@ static void count_confusion(evaluation *e, const batch_graph *s) {
             e->confusion[(size_t)s->row_targets[i] * e->classes + (size_t)s->best[i]]++;
 }
 
-static int evaluate(smx_run *r, size_t count, const char *changes, smx_evaluation *result, smx_error *error) {
+static int evaluate(smx_run *r, uint64_t first, size_t count, const char *changes, smx_evaluation *result,
+                    smx_error *error) {
     evaluation *e = &r->evaluation;
     if (own_samples_check(&r->train, r->c, error)) return -1;
     if (prepare(r, changes, error) || open_confusion(e, e->graph.task.classes, error)) {
@@ -111,7 +112,7 @@ static int evaluate(smx_run *r, size_t count, const char *changes, smx_evaluatio
             return -1;
         }
         size_t n = count - at < s->B ? count - at : s->B, good;
-        batch_graph_fill(s, run_seed(r), RNG_EVAL, at, n);
+        batch_graph_fill(s, run_seed(r), RNG_EVAL, first + at, n);
         tally_batch(&all, s);
         count_confusion(e, s);
         if (!s->task.emits) continue;
@@ -131,7 +132,14 @@ static int evaluate(smx_run *r, size_t count, const char *changes, smx_evaluatio
 int smx_run_evaluate_as(smx_run *r, size_t count, const char *changes, smx_evaluation *result,
                         smx_error *error) {
     const run_mode before = run_enter(r);
-    int status = evaluate(r, count, changes ? changes : "", result, error);
+    int status = evaluate(r, 0, count, changes ? changes : "", result, error);
+    run_leave(before);
+    return status;
+}
+
+int run_evaluate_from(smx_run *r, uint64_t first, size_t count, smx_evaluation *result, smx_error *error) {
+    const run_mode before = run_enter(r);
+    int status = evaluate(r, first, count, "", result, error);
     run_leave(before);
     return status;
 }

@@ -176,3 +176,85 @@ test('what cannot be shared is one sentence', { skip }, () => {
     refused(2, ['train', 'mixer=no'], /mixer=no/);
     refused(2, ['selfcheck'], /only seqmix-mpi train/);
 });
+
+test(
+    'where processes on a busy machine are slower than one would be, it is said',
+    { skip: skip || !OPEN_MPI },
+    () => {
+        const ran = spawnSync(
+            'taskset',
+            [
+                '-c',
+                '0',
+                'mpirun',
+                ...launch(4),
+                '--bind-to',
+                'none',
+                many,
+                'train',
+                'task=mqar&batch=8&width=8&steps=60',
+                '--eval',
+                '0',
+            ],
+            { encoding: 'utf8', env },
+        );
+        assert.equal(ran.status, 0, ran.stderr);
+        assert.match(
+            ran.stderr,
+            /slower than one: 4 processes took [\d.]+ s, one alone would take about [\d.]+ s/,
+        );
+    },
+);
+
+test(
+    'job --ranks: the bytes of one process; stopped, one process or several go on from there',
+    { skip },
+    async () => {
+        const config = 'task=mqar&batch=8&width=16&steps=400';
+        const job = (out, ...more) => [
+            one,
+            'job',
+            config,
+            '--out',
+            join(folder, out),
+            '--eval',
+            '20',
+            ...more,
+        ];
+        const run = ([command, ...args]) => spawnSync(command, args, { encoding: 'utf8', env });
+        const files = (out, ending) =>
+            readdirSync(join(folder, out), { recursive: true }).filter(
+                (name) => /^..\/[0-9a-f]{16}/.test(name) && name.endsWith(ending),
+            );
+        const bytes = (out) => {
+            const [name, ...more] = files(out, '');
+            assert.deepEqual(more, []);
+            return readFileSync(join(folder, out, name), 'utf8').replace(/,"machine".*/s, '');
+        };
+        for (const [out, ranks] of [
+            ['one', '1'],
+            ['two', '2'],
+        ]) {
+            const ran = run(job(out, '--ranks', ranks));
+            assert.equal(ran.status, 0, ran.stderr);
+        }
+        assert.equal(bytes('two'), bytes('one'));
+        const [command, ...args] = job('cut', '--ranks', '2', '--save-every', '1');
+        const child = spawn(command, args, { env, stdio: 'ignore' });
+        const end = new Promise((done) => child.once('close', done));
+        while (
+            child.exitCode === null &&
+            !(existsSync(join(folder, 'cut')) && files('cut', 'run.safetensors').length)
+        )
+            await new Promise((done) => setTimeout(done, 20));
+        child.kill('SIGTERM');
+        const status = await end;
+        assert.ok(status === 75 || status === 0, `${status}`);
+        assert.equal(run(job('cut')).status, 0);
+        assert.equal(bytes('cut'), bytes('one'));
+        assert.match(
+            run(job('x', '--ranks', '2', '--every', '3')).stderr,
+            /--ranks goes without --plan and --every/,
+        );
+    },
+);

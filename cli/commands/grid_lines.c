@@ -1,0 +1,146 @@
+// grid_lines.c: the lines of `seqmix grid`, for any machine that sees the folder, and the plans of its rungs.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "grid_work.h"
+
+void grid_quote(FILE *to, const char *text) {
+    putc('\'', to);
+    for (; *text; text++)
+        if (*text == '\'')
+            fputs("'\\''", to);
+        else
+            putc(*text, to);
+    putc('\'', to);
+}
+
+// A machine that runs a line (ssh, GNU parallel) may do so in another folder.
+static int absolute(const char *out, char to[JOB_PATH]) {
+    char here[JOB_PATH];
+    if (*out == '/') here[0] = 0;
+    if (*out != '/' && !getcwd(here, sizeof here))
+        return cli_fail("grid: this folder has no name: %s", strerror(errno));
+    return snprintf(to, JOB_PATH, "%s%s%s", here, *here ? "/" : "", out) < JOB_PATH
+               ? 0
+               : cli_fail("grid: --out: the path is too long");
+}
+
+// ---- Rungs ----------------------------------------------------------------------------------------------
+
+int grid_read_rungs(grid_work *w) {
+    const grid_options *o = &w->o;
+    if (!o->rungs) return o->best ? cli_fail("grid: --best is about rivals: it needs --rungs beside it") : 0;
+    if (plan_read_rungs(&w->rungs, o->rungs, o->keep)) return 2;
+    const char *at = o->best ? o->best : "rate";
+    if (!o->best && o->random) memset(w->over, 1, sizeof w->over);
+    for (size_t n; !(o->random && !o->best) && *at; at += n + (at[n] == ',')) {
+        size_t k = 0;
+        n = strcspn(at, ",");
+        while (k < w->g.n_axes && (strlen(w->g.axes[k].key) != n || strncmp(w->g.axes[k].key, at, n))) k++;
+        if (k == w->g.n_axes)
+            return cli_fail(
+                "grid: --rungs: %.*s is no key of this grid, so that nothing has rivals: --best names "
+                "those keys whose values are",
+                (int)n, at);
+        w->over[k] = 1;
+    }
+    return 0;
+}
+
+// Every job of a group, setting by setting; the number of its first is `of`.
+static int add_rivals(const grid_work *w, size_t of, plan *p) {
+    const size_t seeds = p->seeds, group = grid_group(&w->g, of, w->over);
+    int status = 0;
+    names seen = {0};
+    for (size_t kind = 0; kind < w->g.kinds && !status; kind++) {
+        if (grid_group(&w->g, kind, w->over) != group) continue;
+        for (size_t s = 0; s < seeds && !status; s++) {
+            int repeats;
+            job j = {0};
+            smx_error e = {0};
+            config *c = grid_config(&w->g, kind + s * w->g.kinds, &repeats, &e);
+            if (!c) status = cli_fail("grid: %s", e.message);
+            if (!status && job_of(&j, c, p->eval, p->every)) status = cli_fail("out of memory");
+            if (!status && !repeats && names_add(&seen, strtoull(j.name, NULL, 16)) == 1)
+                status = plan_add(p, j.config);
+            job_free(&j);
+            config_free(c);
+        }
+    }
+    names_free(&seen);
+    return status;
+}
+
+// The name of the plan of job i's group, made when it is first asked for.
+static int plan_of(grid_work *w, size_t i, const char **name) {
+    const size_t kind = i % w->g.kinds, group = grid_group(&w->g, kind, w->over);
+    if (!w->plans && !(w->plans = calloc(w->g.kinds, sizeof *w->plans))) return cli_fail("out of memory");
+    *name = w->plans[kind];
+    if (**name) return 0;
+    plan p = w->rungs;
+    p.seeds = w->g.seeds ? (size_t)w->g.seeds : 1;
+    p.eval = w->o.job.eval;
+    p.every = w->o.job.every;
+    const int status = add_rivals(w, kind, &p) || plan_leave(&p, w->o.out) ? 2 : 0;
+    for (size_t k = 0; k < w->g.kinds && !status; k++)
+        if (grid_group(&w->g, k, w->over) == group) memcpy(w->plans[k], p.name, sizeof p.name);
+    plan_free(&p);
+    return status;
+}
+
+// ---- Lines ----------------------------------------------------------------------------------------------
+
+static int print_line(grid_work *w, size_t i, size_t rung, const config *c) {
+    job j;
+    char place[JOB_PATH];
+    const char *of_plan = NULL;
+    int status = absolute(w->o.out, place);
+    if (job_of(&j, c, w->o.job.eval, w->o.job.every)) status = cli_fail("out of memory");
+    if (!status && w->rungs.n_rungs) status = plan_of(w, i, &of_plan);
+    const size_t size = status ? 0 : strlen(j.config) + strlen(j.threads) + 16;
+    char *text = size ? malloc(size) : NULL;
+    if (text) {
+        const int usual = !strcmp(j.threads, "1");
+        snprintf(text, size, "%s%s%s", j.config, usual ? "" : "&threads=", usual ? "" : j.threads);
+        fputs("seqmix job ", stdout);
+        grid_quote(stdout, text);
+        fputs(" --out ", stdout);
+        grid_quote(stdout, place);
+        job_print_options(&w->o.job, stdout);
+        if (of_plan) printf(" --plan %s --rung %zu", of_plan, rung);
+        putchar('\n');
+    }
+    free(text);
+    job_free(&j);
+    return status ? status : text ? 0 : cli_fail("out of memory");
+}
+
+static int print_rung(grid_work *w, size_t rung) {
+    smx_error e = {0};
+    int status = 0;
+    names seen = {0};
+    // Another one of every `parts` each time: were it always the same, a part might get all the slow ones.
+    for (size_t row = 0; row * w->parts < w->g.jobs && !status && !ferror(stdout); row++) {
+        const size_t i = row * w->parts + (w->part + row) % w->parts;
+        if (i >= w->g.jobs) continue;
+        int repeats;
+        job j = {0};
+        config *c = grid_config(&w->g, i, &repeats, &e);
+        if (!c) status = cli_fail("grid: %s", e.message);
+        if (c && w->g.drawn && !job_of(&j, c, 1, 0)) repeats = !names_add(&seen, strtoull(j.name, NULL, 16));
+        if (c && !repeats) status = print_line(w, i, rung, c);
+        job_free(&j);
+        config_free(c);
+    }
+    names_free(&seen);
+    return status;
+}
+
+int grid_lines(grid_work *w) {
+    const size_t rungs = w->rungs.n_rungs ? w->rungs.n_rungs : 1;
+    int status = 0;
+    for (size_t rung = 1; rung <= rungs && !status; rung++) status = print_rung(w, rung);
+    return status;
+}

@@ -1,0 +1,46 @@
+// job_work.h: a job at work: what it was told, its files in the folder of results, its training.
+#ifndef CLI_COMMANDS_JOB_WORK_H
+#define CLI_COMMANDS_JOB_WORK_H
+
+#include "cli/grid/held_out.h"
+#include "cli/grid/plan.h"
+
+typedef struct {
+    const char *config, *out, *plan;
+    job_options job;
+    long rung;
+} job_words;
+typedef struct {
+    job_words o;
+    job j;
+    plan plan;
+    uint64_t steps, until; // of the whole training, of this rung of it
+    int scratch;           // the checkpoint there is of more steps: it is left alone
+    char path[JOB_PATH],   // of the result, or of that at the rung
+        whole[JOB_PATH], checkpoint[JOB_PATH], claim[JOB_PATH], held_out_file[JOB_PATH], failed[JOB_PATH],
+        ranks[JOB_PATH]; // a folder
+    smx_run *run;
+    smx_metrics m;
+    char *changes; // to the config of a checkpoint
+    held_out_curve held_out;
+    uint64_t from, saved_step;
+    double saved;
+    double ranks_seconds, ranks_processor_seconds; // of the processes of --ranks
+} job_work;
+
+// job_files.c. 0, or 2 with the sentence printed.
+int job_find_paths(job_work *w);
+int job_make_folder(const job_work *w);
+int job_is_there(const char *path);
+// What cannot be used is nobody's to delete: it gets another name.
+int job_set_aside(const char *path, const char *why);
+// What lies about of a training that is over.
+void job_clear_away(const job_work *w);
+// Whether there is a result of the job or its rung, also where the whole training is over because it
+// diverged: 1, and it is printed; 0; 2 with the sentence printed.
+int job_is_done(job_work *w);
+int job_write_result(const job_work *w, const result *r); // and prints it
+// For who watches: host, time and sentence. Gone with the result.
+void job_note_failure(const job_work *w);
+
+#endif

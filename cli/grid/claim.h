@@ -1,0 +1,33 @@
+// claim.h: who works on a job: a file beside its result, made exclusively, which says host and process and is
+// touched while they live. No locks: NFS will do. What a claim prevents is work done twice; where it fails (a
+// clock that jumps, a machine asleep for minutes), two workers compute the same bytes, and no harm is done.
+#ifndef CLI_GRID_CLAIM_H
+#define CLI_GRID_CLAIM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CLAIM_WHO = 400 };
+
+// The process has one claim at a time. 0: it is this process's; 1: another's that lives, `who` filled: "host
+// (process 12, step 3 of 9)"; 2 with the sentence printed. A claim whose process is dead (on this machine) or
+// that was not touched for two minutes by the file system's own clock is taken over.
+int claim_take(const char *path, char who[CLAIM_WHO]);
+// Shown to others from the next touch on.
+void claim_progress(uint64_t step, uint64_t steps);
+// Another worker has taken it over: this one was thought dead.
+int claim_lost(void);
+void claim_release(void); // also where there is none
+
+// Reads a claim for who watches: 0, or -1: there is none. `lives` as above, but judged by time alone where
+// the process is on another machine.
+typedef struct {
+    char host[256];
+    long pid;
+    uint64_t step, steps;
+    double touched; // seconds ago, by the file system's clock
+    int lives;
+} claim_state;
+int claim_read(const char *path, claim_state *state);
+
+#endif

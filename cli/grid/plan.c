@@ -1,0 +1,253 @@
+// plan.c: see plan.h.
+#include "plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+#include "kernels/hash.h"
+#include "model/base/number.h"
+#include "model/run/language.h"
+#include "result.h"
+
+#define FORMAT "seqmix-plan 1"
+
+// ---- The text -------------------------------------------------------------------------------------------
+
+// "1/3" or "0.25": above 0 and at most 1; 0 where it is none.
+static double read_share(const char *text, const char **end) {
+    char *at;
+    double x = number_read(text, &at);
+    if (at > text && *at == '/') {
+        const char *below = at + 1;
+        const double y = number_read(below, &at);
+        x = at > below && y > 0.0 ? x / y : 0.0;
+    }
+    *end = at;
+    return at > text && x > 0.0 && x <= 1.0 ? x : 0.0;
+}
+
+int plan_read_rungs(plan *p, const char *rungs, const char *keep) {
+    const char *at = rungs, *end;
+    int whole = 0;
+    for (p->n_rungs = 0; !whole; at = end + 1) {
+        const double x = p->n_rungs < MOST_RUNGS ? read_share(at, &end) : 0.0;
+        if (x == 0.0 || (*end && *end != ',') || (p->n_rungs && x <= p->rungs[p->n_rungs - 1])) break;
+        p->rungs[p->n_rungs++] = x;
+        whole = !*end;
+    }
+    if (!whole || p->n_rungs < 2 || p->rungs[p->n_rungs - 1] != 1.0)
+        return cli_fail(
+            "grid: --rungs %.60s is not allowed: it must be 2 to %d shares of the steps, each above the "
+            "one before, the last 1, such as 1/9,1/3,1",
+            rungs, MOST_RUNGS);
+    p->keep = read_share(keep, &end);
+    if (p->keep == 0.0 || p->keep == 1.0 || *end)
+        return cli_fail("grid: --keep %.40s is not allowed: it must be a share between 0 and 1, such as 1/3",
+                        keep);
+    return 0;
+}
+
+int plan_add(plan *p, const char *config_text) {
+    char **longer = realloc(p->configs, (p->n + 1) * sizeof *longer);
+    if (longer) p->configs = longer;
+    if (!longer || !(p->configs[p->n] = strdup(config_text))) return cli_fail("out of memory");
+    p->n++;
+    return 0;
+}
+
+void plan_free(plan *p) {
+    for (size_t i = 0; i < p->n; i++) free(p->configs[i]);
+    free(p->configs);
+    *p = (plan){0};
+}
+
+static char *text_of(const plan *p, size_t *size) {
+    char *text = NULL;
+    FILE *to = open_memstream(&text, size);
+    if (!to) return NULL;
+    fputs(FORMAT "\nrungs", to);
+    for (size_t i = 0; i < p->n_rungs; i++) fprintf(to, " %.17g", p->rungs[i]);
+    fprintf(to, "\nkeep %.17g\neval %ld\nevery %ld\nseeds %zu\n", p->keep, p->eval, p->every, p->seeds);
+    for (size_t i = 0; i < p->n; i++) fprintf(to, "%s\n", p->configs[i]);
+    return fclose(to) ? free(text), NULL : text;
+}
+
+static void name_of(char name[JOB_NAME], const char *text, size_t size) {
+    snprintf(name, JOB_NAME, "%016llx", (unsigned long long)hash_bytes(HASH_START, text, size));
+}
+
+static int file_of(const char *folder, const char *name, char path[JOB_PATH]) {
+    return snprintf(path, JOB_PATH, "%s/plans/%s.plan", folder, name) < JOB_PATH
+               ? 0
+               : cli_fail("grid: --out: the path is too long");
+}
+
+int plan_leave(plan *p, const char *folder) {
+    char path[JOB_PATH], place[JOB_PATH];
+    size_t size;
+    struct stat st;
+    char *text = text_of(p, &size);
+    if (!text) return cli_fail("out of memory");
+    name_of(p->name, text, size);
+    int status = file_of(folder, p->name, path);
+    if (!status && stat(path, &st)) {
+        snprintf(place, sizeof place, "%s/plans", folder);
+        status = cli_make_folders(place, "grid: --out") ? 2 : cli_write_shared(path, text, size);
+    }
+    free(text);
+    return status;
+}
+
+// The next line of *at, ended in place; NULL where there is none.
+static char *next_line(char **at) {
+    char *line = *at, *end = strchr(line, '\n');
+    if (!end) return NULL;
+    *end = 0;
+    *at = end + 1;
+    return line;
+}
+
+static int read_text(plan *p, char *at) {
+    char *line = next_line(&at), *end;
+    if (!line || strcmp(line, FORMAT) || !(line = next_line(&at)) || strncmp(line, "rungs ", 6)) return -1;
+    for (line += 6; p->n_rungs < MOST_RUNGS; line = end) {
+        const double x = strtod(line, &end);
+        if (end == line) break;
+        p->rungs[p->n_rungs++] = x;
+    }
+    if (!(line = next_line(&at)) || sscanf(line, "keep %lf", &p->keep) != 1 || !(line = next_line(&at)) ||
+        sscanf(line, "eval %ld", &p->eval) != 1 || !(line = next_line(&at)) ||
+        sscanf(line, "every %ld", &p->every) != 1 || !(line = next_line(&at)) ||
+        sscanf(line, "seeds %zu", &p->seeds) != 1 || !p->seeds)
+        return -1;
+    while ((line = next_line(&at)))
+        if (plan_add(p, line)) return -1;
+    return p->n_rungs > 1 && p->n && p->n % p->seeds == 0 ? 0 : -1;
+}
+
+int plan_open(plan *p, const char *folder, const char *name) {
+    char path[JOB_PATH], right[JOB_NAME];
+    size_t size;
+    *p = (plan){0};
+    if (file_of(folder, name, path)) return 2;
+    char *text = cli_read_file(path, &size);
+    if (!text) return 2;
+    name_of(right, text, size);
+    text[size] = 0; // there is room for it
+    snprintf(p->name, sizeof p->name, "%s", right);
+    const int bad = strcmp(right, name) || read_text(p, text);
+    free(text);
+    return bad ? cli_fail("%s is no whole plan: seqmix grid --rungs with the same grid writes it again", path)
+               : 0;
+}
+
+// ---- Decisions ------------------------------------------------------------------------------------------
+
+uint64_t plan_steps(const plan *p, size_t rung, uint64_t steps) {
+    const uint64_t n = (uint64_t)ceil(p->rungs[rung] * (double)steps - 1e-9);
+    return n < 1 ? 1 : n > steps ? steps : n;
+}
+
+int plan_path(const job *j, const char *folder, uint64_t step, char path[JOB_PATH]) {
+    char ending[48];
+    snprintf(ending, sizeof ending, ".rung-%llu.json", (unsigned long long)step);
+    return job_path(j, folder, ending, path);
+}
+
+// The value of config i at the rung: 1, 0: it is not there yet; -1 with the sentence printed. A training that
+// diverged is there, whatever the rung, and has none: NaN.
+static int value_at(const plan *p, const char *folder, size_t rung, size_t i, char metric[16],
+                    double *value) {
+    smx_error e = {0};
+    job j = {0};
+    result r = {0};
+    char path[JOB_PATH], why[400];
+    size_t size;
+    struct stat st;
+    config *c = config_parse(p->configs[i], 0, &e);
+    if (!c || job_of(&j, c, p->eval, p->every) || job_read_files(&j, c, &e)) {
+        config_free(c);
+        job_free(&j);
+        return cli_fail("%s", *e.message ? e.message : "out of memory"), -1;
+    }
+    const uint64_t steps = c->common.steps;
+    config_free(c);
+    int found = 0;
+    for (int stopped = 0; stopped < 2 && !found; stopped++) {
+        const int bad = stopped ? job_path(&j, folder, ".json", path)
+                                : plan_path(&j, folder, plan_steps(p, rung, steps), path);
+        if (bad || stat(path, &st)) continue;
+        char *text = cli_read_file(path, &size);
+        const int kind = text ? result_read(&r, text, size, why, sizeof why) : RESULT_DAMAGED;
+        free(text);
+        if (kind == RESULT_WHOLE && !strcmp(r.config, j.config) && (!stopped || *r.stopped)) {
+            found = 1;
+            *value = *r.stopped ? NAN : r.choice;
+            if (!*r.stopped) snprintf(metric, 16, "%s", r.metric);
+        }
+        result_free(&r);
+    }
+    job_free(&j);
+    return found;
+}
+
+typedef struct {
+    size_t setting;
+    double mean; // NaN: a seed diverged
+} standing;
+static int larger_is_better; // qsort takes no context
+static int by_standing(const void *a, const void *b) {
+    const standing *x = a, *y = b;
+    const int u = isfinite(x->mean), v = isfinite(y->mean);
+    if (u != v) return v - u;
+    if (u && x->mean != y->mean) return (x->mean > y->mean) == larger_is_better ? -1 : 1;
+    return (x->setting > y->setting) - (x->setting < y->setting);
+}
+
+int plan_decide(const plan *p, const char *folder, size_t rung, const char *config_text,
+                plan_missing *missing) {
+    const size_t settings = p->n / p->seeds;
+    size_t in = settings, own = settings;
+    char metric[16] = "";
+    standing *all = malloc(settings * sizeof *all);
+    *missing = (plan_missing){.configs = malloc(p->n * sizeof *missing->configs)};
+    int status = all && missing->configs ? 0 : (cli_fail("out of memory"), -2);
+    for (size_t s = 0; s < settings && !status; s++) {
+        all[s].setting = s;
+        for (size_t k = 0; k < p->seeds; k++)
+            if (!strcmp(p->configs[s * p->seeds + k], config_text)) own = s;
+    }
+    if (!status && own == settings)
+        status = (cli_fail("job: --plan %s does not have this config", p->name), -2);
+    for (size_t r = 0; r <= rung && !status; r++) {
+        missing->rung = r;
+        for (size_t i = 0; i < in && !status; i++) {
+            double sum = 0.0;
+            for (size_t k = 0; k < p->seeds && status >= 0; k++) {
+                const size_t which = all[i].setting * p->seeds + k;
+                double value = NAN;
+                const int there = value_at(p, folder, r, which, metric, &value);
+                if (there < 0) status = -2;
+                if (!there) missing->configs[missing->n++] = which;
+                sum += value;
+            }
+            all[i].mean = sum / (double)p->seeds;
+        }
+        if (!status && missing->n) status = -1;
+        if (status) break;
+        larger_is_better = strcmp(metric, "bits") != 0;
+        qsort(all, in, sizeof *all, by_standing);
+        const size_t keep = (size_t)ceil(p->keep * (double)in - 1e-9);
+        in = keep < 1 ? 1 : keep;
+        size_t i = 0;
+        while (i < in && all[i].setting != own) i++;
+        if (i == in) break; // left behind at this rung
+        if (r == rung) status = 1;
+    }
+    free(all);
+    return status;
+}

@@ -1,0 +1,62 @@
+// table_builds.c: were a table's results computed by builds that compute the same?
+#include <stdio.h>
+#include <string.h>
+
+#include "builds.h"
+#include "cli/cli.h"
+#include "table.h"
+
+enum { MOST_BUILDS = 32 };
+typedef struct {
+    build_facts facts;
+    size_t results;
+} known_build;
+
+static size_t find_builds(const table *t, const char *folder, known_build all[MOST_BUILDS]) {
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const char *name = t->rows[i].r.machine.build;
+        size_t k = 0;
+        while (k < n && strcmp(all[k].facts.name, name)) k++;
+        if (k == MOST_BUILDS) continue;
+        if (k == n) {
+            all[n] = (known_build){0};
+            builds_find(folder, name, &all[n++].facts);
+        }
+        all[k].results++;
+    }
+    return n;
+}
+
+// The same sources, and self-checks that agree: then only the compiler or its flags are others.
+static int compute_alike(const known_build *all, size_t n) {
+    for (size_t k = 0; k < n; k++)
+        if (!*all[k].facts.check || strcmp(all[k].facts.check, all[0].facts.check) ||
+            strcmp(all[k].facts.sources, all[0].facts.sources))
+            return 0;
+    return 1;
+}
+
+void table_note_builds(const table *t, const char *folder) {
+    known_build all[MOST_BUILDS];
+    const size_t n = find_builds(t, folder, all);
+    char text[2000];
+    int at = 0;
+    for (size_t k = 0; k < n; k++)
+        if (all[k].facts.differing)
+            cli_note(
+                "build %s has other self-checks on some of its machines than on others (%s/builds): one of them "
+                "computes wrongly; --recheck finds its results",
+                all[k].facts.name, folder);
+    if (n < 2 || compute_alike(all, n)) return;
+    for (size_t k = 0; k < n && at < (int)sizeof text - 250; k++) {
+        const build_facts *f = &all[k].facts;
+        at += snprintf(text + at, sizeof text - (size_t)at, "%s%zu of %s%s%s%s", k ? ", " : "",
+                       all[k].results, *f->name ? f->name : "a build that did not say which",
+                       *f->compiler ? " (" : "", f->compiler, *f->compiler ? ")" : "");
+    }
+    cli_note(
+        "the results are of %zu builds that may compute differently: %s; give each its own folder, or see "
+        "with --recheck",
+        n, text);
+}

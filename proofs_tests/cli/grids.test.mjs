@@ -1,0 +1,595 @@
+// grids.test.mjs: grids in daily use: several machines on one list of jobs, files and builds that change
+// under a grid, comparisons that cannot be made, and rungs, which end hopeless settings early.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import {
+    cpSync,
+    existsSync,
+    mkdirSync,
+    mkdtempSync,
+    readdirSync,
+    readFileSync,
+    rmSync,
+    statSync,
+    utimesSync,
+    writeFileSync,
+} from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { after, test } from 'node:test';
+import { program, run } from '../support/program.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'seqmix-grids-'));
+after(() => rmSync(folder, { recursive: true }));
+const file = (...names) => join(folder, ...names);
+const env = { ...process.env, PATH: resolve('build') + delimiter + process.env.PATH };
+const seqmix = (...args) => run(program, args, { env });
+const linesOf = (text) => text.split('\n').filter(Boolean);
+const tiny = 'task=mqar&batch=2&steps=6&width=8';
+const job = (config, out, ...more) => seqmix('job', config, '--out', out, '--eval', '20', ...more);
+/** Files of jobs by their ending, with their paths. */
+const ofJobs = (dir, ending) =>
+    readdirSync(dir, { recursive: true })
+        .filter((name) => /^..\/[0-9a-f]{16}/.test(name) && name.endsWith(ending))
+        .map((name) => join(dir, name))
+        .sort();
+const results = (dir) => ofJobs(dir, '.json').filter((name) => !name.includes('.rung-'));
+const resultOf = (path) => JSON.parse(readFileSync(path, 'utf8')).result;
+const machineOf = (path) => JSON.parse(readFileSync(path, 'utf8')).machine;
+const shell = (script, cwd = folder) => spawnSync('bash', ['-c', script], { encoding: 'utf8', env, cwd });
+const grid = (...args) => {
+    const { status, stdout, stderr } = seqmix('grid', ...args);
+    assert.equal(status, 0, stderr);
+    return linesOf(stdout);
+};
+const configIn = (line) => /'([^']*)'/.exec(line)[1];
+const sum = (body) => {
+    let h = 0xcbf29ce484222325n;
+    for (const byte of Buffer.from(body)) h = BigInt.asUintN(64, (h ^ BigInt(byte)) * 0x100000001b3n);
+    return `${body},"checksum":"${h.toString(16).padStart(16, '0')}"}\n`;
+};
+/** As a program would have written it that computed something else. */
+function forge(path, change) {
+    const body = readFileSync(path, 'utf8').replace(/,"checksum".*/s, '');
+    const changed = change(body);
+    assert.notEqual(changed, body);
+    writeFileSync(path, sum(changed));
+}
+
+// ---- Several machines on one list
+
+test('two machines on one list of jobs: nothing is computed twice, and lines find the folder from anywhere', () => {
+    const lines = grid(
+        'task=mqar&batch=2&width=8&steps=60',
+        'rate=1e-3:1e-1:10log',
+        '--out',
+        'shared',
+        '--eval',
+        '20',
+    );
+    for (const line of lines) assert.match(line, / --out '\/.*\/shared' /);
+    const here = lines.map((line) => line.replace(resolve('shared'), file('shared')));
+    writeFileSync(file('list'), here.join('\n') + '\n');
+    mkdirSync(file('other'));
+    // Each notes what it computed: `done at once` prints the same line, but trains nothing.
+    const machine = (cwd) =>
+        new Promise((done) => {
+            const child = spawn(
+                'bash',
+                ['-c', `tr '\\n' '\\0' <${file('list')} | xargs -0 -n 1 -P 1 sh -c`],
+                { cwd, env },
+            );
+            let said = '';
+            child.stderr.on('data', (text) => (said += text));
+            child.once('close', (code) => done({ code, said }));
+        });
+    return Promise.all([machine(folder), machine(file('other'))]).then((ends) => {
+        const waited = ends.filter(({ said }) =>
+            /works on [0-9a-f]{16}: nothing is done here/.test(said),
+        ).length;
+        for (const { code, said } of ends) assert.equal(code, /nothing is done/.test(said) ? 123 : 0, said);
+        assert.ok(waited >= 1, 'neither met the other');
+        assert.equal(shell("tr '\\n' '\\0' <list | xargs -0 -n 1 sh -c").status, 0);
+        assert.equal(results(file('shared')).length, 10);
+        assert.equal(ofJobs(file('shared'), '.claim').length, 0);
+    });
+});
+
+test('a claim holds while its worker lives: of the dead, and of a host unheard of for two minutes, it is taken over', () => {
+    const out = file('claims');
+    assert.equal(job(tiny, out).status, 0);
+    const [path] = results(out);
+    const claim = path.replace('.json', '.claim');
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    const tried = (text, ago = 0) => {
+        rmSync(path, { force: true });
+        writeFileSync(claim, text);
+        const then = Date.now() / 1000 - ago;
+        utimesSync(claim, then, then);
+        const { status, stderr } = job(tiny, out);
+        const left = existsSync(claim);
+        rmSync(claim, { force: true });
+        assert.equal(existsSync(path), status === 0, stderr);
+        assert.equal(left, status !== 0, stderr);
+        return { status, stderr };
+    };
+    // Another machine's, with its progress; the same a while ago, and by a clock that is wrong by a day.
+    const other = 'node7 4711 aaaa/pid:[1] 99 5f\nstep 3 of 9\n';
+    const held = tried(other);
+    assert.equal(held.status, 75);
+    assert.match(
+        held.stderr,
+        /node7 \(process 4711, step 3 of 9\) works on [0-9a-f]{16}: nothing is done here/,
+    );
+    assert.equal(tried(other, 100).status, 75);
+    assert.equal(tried(other, 130).status, 0);
+    assert.equal(tried(other, 86400).status, 0);
+    assert.equal(tried(other, -86400).status, 0);
+    // Being written: nothing in it yet.
+    assert.equal(tried('').status, 75);
+    assert.equal(tried('', 130).status, 0);
+    // This machine's: a process that is gone, one of that number that began at another time, and one that
+    // lives.
+    const space = shell('readlink /proc/self/ns/pid').stdout.trim();
+    const began = (pid) => readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/.*\) /, '').split(' ')[19];
+    const of = (pid, start) => `${hostname()} ${pid} ${boot}/${space} ${start} 5f\n`;
+    assert.equal(tried(of(999999, 1)).status, 0);
+    assert.equal(tried(of(process.pid, 1)).status, 0);
+    assert.equal(tried(of(process.pid, began(process.pid)), 500).status, 75);
+});
+
+// ---- What changes under a grid
+
+test('a text or table that changed under its name is another job; --recheck says where it cannot tell', () => {
+    const out = file('texts');
+    const play = readFileSync('README.md', 'utf8').slice(0, 4000);
+    const on = (text) => {
+        writeFileSync(file('play.txt'), text);
+        return job(`task=charlm&text=${file('play.txt')}&batch=2&steps=3&width=8&length=16`, out);
+    };
+    const first = on(play);
+    assert.equal(first.status, 0, first.stderr);
+    assert.equal(on(play).stdout, first.stdout);
+    assert.equal(results(out).length, 1);
+    const second = on(play.replaceAll('e', 'a'));
+    assert.equal(second.status, 0, second.stderr);
+    assert.notEqual(second.stdout, first.stdout);
+    assert.equal(results(out).length, 2);
+    const [a, b] = results(out).map(resultOf);
+    assert.equal(a.config, b.config);
+    assert.match(a.data, /^[0-9a-f]{16}$/);
+    assert.notEqual(a.data, b.data);
+    // What there is today stands in the table alone; where the file is gone, both do, apart.
+    const today = seqmix('collect', out, '--recheck', '100%');
+    assert.equal(today.status, 0, today.stderr);
+    assert.match(today.stderr, /1 result is of what text=.*play\.txt held earlier: left as they are/);
+    assert.match(
+        today.stdout,
+        /^1 result, 1 setting\n[^]*1 of 1 trained again .*: 1 the same to the bit, 0 not/,
+    );
+    assert.match(readFileSync(join(out, 'results.csv'), 'utf8'), /,files,eval,[^]*,[0-9a-f]{16},20,/);
+    rmSync(file('play.txt'));
+    const gone = seqmix('collect', out, '--recheck', '100%');
+    assert.equal(gone.status, 0, gone.stderr);
+    assert.match(gone.stdout, /^2 results, 2 settings\n/);
+    assert.match(
+        gone.stdout,
+        /\n0 of 2 trained again .*\n\(2 of the sample are of a file that has changed, or is not here/,
+    );
+    // The word of a folder: any file in it.
+    for (const label of ['a', 'b']) {
+        mkdirSync(file('labelled', label), { recursive: true });
+        for (let i = 0; i < 20; i++)
+            writeFileSync(file('labelled', label, `${i}.txt`), `${label} ${i} words`);
+    }
+    const texts = `task=texts&folder=${file('labelled')}&batch=2&steps=2&width=8&length=16`;
+    const whole = job(texts, file('folders'));
+    assert.equal(whole.status, 0, whole.stderr);
+    writeFileSync(file('labelled', 'a', '3.txt'), 'a 3 wordz');
+    assert.notEqual(job(texts, file('folders')).stdout.slice(0, 16), whole.stdout.slice(0, 16));
+    assert.match(job('task=charlm&text=/nowhere/at.all', out).stderr, /nowhere\/at\.all/);
+});
+
+test('results of builds that may differ are said; of other compilers whose self-checks agree they are not', () => {
+    const out = file('builds');
+    for (const seed of [1, 2, 3]) assert.equal(job(`${tiny}&seed=${seed}`, out).status, 0);
+    const [left] = readdirSync(join(out, 'builds'));
+    const facts = JSON.parse(readFileSync(join(out, 'builds', left), 'utf8'));
+    assert.deepEqual(
+        results(out).map((path) => machineOf(path).build),
+        Array(3).fill(facts.build),
+    );
+    for (const key of ['sources', 'compiler', 'flags', 'selfcheck']) assert.ok(facts[key].length > 8, key);
+    const said = () => seqmix('collect', out).stderr;
+    assert.equal(said(), '');
+    const other = 'feedfeedfeedfeed';
+    forge(results(out)[0], (text) => text.replace(facts.build, other));
+    const leave = (changes) =>
+        writeFileSync(
+            join(out, 'builds', `${other}.node7.avx2.json`),
+            JSON.stringify({ ...facts, build: other, compiler: 'clang 14', ...changes }),
+        );
+    leave({});
+    assert.equal(said(), '', 'bit-equal');
+    for (const changes of [{ selfcheck: '0123456789abcdef' }, { sources: '1 2' }]) {
+        leave(changes);
+        assert.match(
+            said(),
+            /of 2 builds that may compute differently: .*\d of feedfeedfeedfeed \(clang 14\).*--recheck/,
+        );
+    }
+    rmSync(join(out, 'builds', `${other}.node7.avx2.json`));
+    assert.match(said(), /1 of feedfeedfeedfeed/, 'nothing is known of it');
+    // A machine of the same build that computes otherwise.
+    writeFileSync(
+        join(out, 'builds', `${facts.build}.node8.avx2.json`),
+        JSON.stringify({ ...facts, selfcheck: '0123456789abcdef' }),
+    );
+    assert.match(said(), /has other self-checks on some of its machines/);
+    forge(results(out)[0], (text) =>
+        text.replace(/"digest":"(.)/, (_, c) => `"digest":"${c === '0' ? '1' : '0'}`),
+    );
+    assert.match(
+        seqmix('collect', out, '--recheck', '100%').stderr,
+        /there \(.*, build feedfeedfeedfeed\) and here \(/,
+    );
+});
+
+// ---- Comparisons
+
+test('seeds vary slowest, so that everything is there once before anything is twice; parts hold something of all', () => {
+    const all = ['task=mqar&mixer=cat~mixer=attention', 'rate=0.01,0.1', '--seeds', '3', '--out', 'x'];
+    const words = (lines) =>
+        lines.map((line) => /mixer=(\w+).*seed=(\d).*rate=([\d.]+)/.exec(line).slice(1).join(' '));
+    const lines = words(grid(...all));
+    assert.deepEqual(lines.slice(0, 5), [
+        'cat 1 0.01',
+        'cat 1 0.1',
+        'attention 1 0.01',
+        'attention 1 0.1',
+        'cat 2 0.01',
+    ]);
+    const parts = [1, 2].map((i) => words(grid(...all, '--part', `${i}/2`)));
+    assert.deepEqual([...parts[0], ...parts[1]].sort(), [...lines].sort());
+    for (const part of parts) assert.equal(new Set(part.map((line) => line.split(' ')[2])).size, 2, part);
+});
+
+test('a comparison that is not there says why: judged otherwise, not there yet, of no such name', () => {
+    const out = file('compared');
+    const run = (mixer, seed, evals, ...more) =>
+        assert.equal(
+            seqmix(
+                'job',
+                [`${tiny}&mixer=${mixer}&seed=${seed}`, ...more].join('&'),
+                '--out',
+                out,
+                '--eval',
+                evals,
+            ).status,
+            0,
+        );
+    for (const seed of [1, 2]) run('cat', seed, '20');
+    const collect = (...more) => seqmix('collect', out, ...more);
+    const early = collect('--baseline', 'mixer=attention');
+    assert.equal(early.status, 0);
+    assert.match(early.stdout, /mqar +cat +accuracy +2 /);
+    assert.match(early.stderr, /--baseline mixer=attention: no result in the table is of it/);
+    const wrong = collect('--baseline', 'mixer=attenshun');
+    assert.equal(wrong.status, 2);
+    assert.match(wrong.stderr, /attenshun/);
+    for (const seed of [1, 2]) run('attention', seed, '40');
+    const apart = collect('--baseline', 'mixer=attention');
+    assert.match(apart.stdout, /eval\n/);
+    assert.match(apart.stdout, /mqar +attention .* 40\n/);
+    assert.match(
+        apart.stdout,
+        /1 has nothing to be compared with; mixer=cat: it was judged on 20 sequences, the baseline on 40 \(--eval\)/,
+    );
+    // As many heads and blocks do not make as many weights: it is said, and --equal finds what has.
+    for (const seed of [1, 2]) {
+        run('attention', seed, '20', 'blocks=2');
+        run('attention', seed, '20', 'width=12');
+    }
+    const unequal = collect('--baseline', 'mixer=attention');
+    const table = readFileSync(join(out, 'summary.csv'), 'utf8')
+        .split('\n')
+        .map((line) => line.split(','));
+    const weights = table.slice(1, -1).map((row) => Number(row[table[0].indexOf('weights')]));
+    assert.ok(new Set(weights).size > 2 && weights.every((n) => n > 100), weights);
+    assert.match(unequal.stdout, /judged on 20|it has (width|blocks)=/);
+    const equal = collect('--baseline', 'mixer=attention', '--equal', 'weights');
+    assert.equal(equal.status, 0, equal.stderr);
+    const pairs = readFileSync(join(out, 'pairs.csv'), 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => line.split(','));
+    for (const row of pairs.slice(1)) {
+        const [a, b] = ['weights', 'weights_of_baseline'].map((key) => Number(row[pairs[0].indexOf(key)]));
+        assert.ok(Math.max(a, b) / Math.min(a, b) <= 1.1, row.join());
+    }
+});
+
+test('where every rate is perfect the smallest is no edge', () => {
+    const out = file('perfect');
+    for (const line of grid(tiny, 'rate=0.01,0.02,0.04', '--seeds', '2', '--out', out, '--eval', '20'))
+        assert.equal(shell(line).status, 0);
+    const as = (value) => {
+        for (const path of results(out))
+            forge(path, (text) =>
+                text.replace(/"(value|choice)":[\d.e-]+/g, (_, key) => `"${key}":${value(resultOf(path))}`),
+            );
+        return seqmix('collect', out).stdout;
+    };
+    assert.match(
+        as(({ config }) => (config.includes('rate=0.01&') ? 0.95 : 0.25)),
+        /smallest rate tried: try smaller/,
+    );
+    assert.doesNotMatch(
+        as(() => 1),
+        /try smaller|try larger/,
+    );
+});
+
+test('intervals beside p are those of Student; a grid says what its seeds can show at best', () => {
+    const out = file('student');
+    for (const line of grid(
+        `${tiny}&mixer=cat~mixer=attention`,
+        '--seeds',
+        '3',
+        '--out',
+        out,
+        '--eval',
+        '20',
+    ))
+        assert.equal(shell(line).status, 0);
+    const values = { cat: [0.5, 0.7, 0.6], attention: [0.4, 0.3, 0.5] };
+    for (const path of results(out)) {
+        const { config } = resultOf(path);
+        const [, mixer] = /mixer=(\w+)/.exec(config);
+        const [, seed] = /seed=(\d)/.exec(config);
+        forge(path, (text) => text.replace(/"value":[\d.e-]+/, `"value":${values[mixer][seed - 1]}`));
+    }
+    const { stdout, stderr } = seqmix('collect', out, '--baseline', 'mixer=attention');
+    // Differences 0.1, 0.4, 0.1: mean 0.2, deviation sqrt(0.03), t of two degrees 4.30265.
+    const half = (4.302652729696142 * Math.sqrt(0.03)) / Math.sqrt(3);
+    const [head, row] = readFileSync(join(out, 'pairs.csv'), 'utf8')
+        .split('\n')
+        .map((line) => line.split(','));
+    const at = (key) => Number(row[head.indexOf(key)]);
+    assert.ok(
+        Math.abs(at('low') - (0.2 - half)) < 1e-8 && Math.abs(at('high') - (0.2 + half)) < 1e-8,
+        row.join() + stderr,
+    );
+    assert.match(stdout, / \+0\.2000 +0\.25 +0\.25 +-0\.2303 +\+0\.6303 /);
+    assert.match(
+        seqmix('grid', tiny, '--seeds', '5', '--out', 'x').stderr,
+        /with 5 seeds .* below 0\.0625 .*: 0\.05 takes 6 seeds/,
+    );
+    assert.equal(seqmix('grid', tiny, '--seeds', '6', '--out', 'x').stderr, '');
+});
+
+// ---- Rungs
+
+test('rungs: the same decisions and bytes whoever does what; winners are those of the whole grid; less is trained', async () => {
+    const config = 'task=mqar&batch=4&steps=45&width=8&mixer=cat~mixer=attention';
+    const all = [config, 'rate=1e-4:1e-1:4log', '--seeds', '2', '--eval', '40'];
+    const rungs = (out) => grid(...all, '--rungs', '1/9,1/3,1', '--keep', '1/3', '--out', file(out));
+    const lines = rungs('alone');
+    assert.equal(lines.length, 3 * 16);
+    for (const line of lines) assert.match(line, / --plan [0-9a-f]{16} --rung [123]$/);
+    writeFileSync(file('rungs'), lines.join('\n') + '\n');
+    assert.equal(shell("tr '\\n' '\\0' <rungs | xargs -0 -n 1 sh -c >said").status, 0);
+    // Of 4 rates 2 go on from a ninth, 1 of these from a third: two seeds, two mixers.
+    assert.equal(results(file('alone')).length, 4);
+    assert.equal(ofJobs(file('alone'), '.safetensors').length, 0);
+    assert.equal(ofJobs(file('alone'), '.rung-5.json').length, 16);
+    assert.equal(ofJobs(file('alone'), '.rung-15.json').length, 8);
+    // The last rung's lines alone, from the end, by two workers: each computes what it needs that nobody
+    // works on.
+    rungs('backwards');
+    const last = lines
+        .slice(32)
+        .reverse()
+        .map((line) => line.replace(file('alone'), file('backwards')));
+    writeFileSync(file('backwards.lines'), last.join('\n') + '\n');
+    const workers = [0, 1].map(() => {
+        const child = spawn('bash', ['-c', "tr '\\n' '\\0' <backwards.lines | xargs -0 -n 1 sh -c"], {
+            cwd: folder,
+            env,
+        });
+        return new Promise((done) => child.once('close', done));
+    });
+    await Promise.all(workers);
+    assert.equal(shell("tr '\\n' '\\0' <backwards.lines | xargs -0 -n 1 sh -c").status, 0);
+    const bytes = (out) =>
+        ofJobs(file(out), '.json').map((path) => [
+            path.slice(file(out).length),
+            readFileSync(path, 'utf8').replace(/,"machine".*/s, ''),
+        ]);
+    assert.deepEqual(bytes('backwards'), bytes('alone'));
+    // A decision follows the figures: the rate that stays is the best of those beside it.
+    for (const step of [5, 15]) {
+        const there = ofJobs(file('alone'), `.rung-${step}.json`).map(resultOf);
+        for (const mixer of ['cat', 'attention']) {
+            const means = new Map();
+            for (const { config: text, choice } of there.filter(({ config: text }) =>
+                text.includes(`mixer=${mixer}&`),
+            )) {
+                const rate = /&rate=([^&]*)/.exec(text)[1];
+                means.set(rate, (means.get(rate) ?? 0) + choice / 2);
+            }
+            const next = step === 5 ? ofJobs(file('alone'), '.rung-15.json') : results(file('alone'));
+            const stayed = new Set(
+                next
+                    .map(resultOf)
+                    .filter(({ config: text }) => text.includes(`mixer=${mixer}&`))
+                    .map(({ config: text }) => /&rate=([^&]*)/.exec(text)[1]),
+            );
+            const worst = Math.min(...[...stayed].map((rate) => means.get(rate)));
+            for (const [rate, value] of means)
+                if (!stayed.has(rate)) assert.ok(value <= worst, `${mixer} ${rate} at ${step}`);
+        }
+    }
+    // What is left of the whole training has the bytes of one without rungs.
+    for (const path of results(file('alone')).slice(0, 1)) {
+        assert.equal(
+            seqmix('job', resultOf(path).config, '--out', file('straight'), '--eval', '40').status,
+            0,
+        );
+        assert.deepEqual(resultOf(results(file('straight'))[0]), resultOf(path));
+    }
+    // A plan that somebody edited, and rungs that are none.
+    const [plan] = readdirSync(file('alone', 'plans'));
+    writeFileSync(file('alone', 'plans', plan), 'seqmix-plan 1\n');
+    assert.match(
+        shell(lines.find((line) => line.includes(plan.slice(0, 16)) && line.endsWith('3'))).stderr,
+        /no whole plan/,
+    );
+    for (const bad of ['1', '1/3', '1/3,1/9,1', '0,1', '2,1', 'x', '1/3,1,'])
+        assert.match(
+            seqmix('grid', ...all, '--rungs', bad, '--out', 'x').stderr,
+            /--rungs .* is not allowed/,
+        );
+    assert.match(
+        seqmix('grid', ...all, '--rungs', '1/3,1', '--keep', '1', '--out', 'x').stderr,
+        /--keep 1 is not allowed/,
+    );
+});
+
+test('--random: so many points, the same for every run and seed, others with another --draw', () => {
+    const all = [
+        'task=mqar&mixer=cat~mixer=attention',
+        'rate=1e-4:1e-1:50log',
+        'decay=0:0.1:11',
+        '--out',
+        'x',
+    ];
+    const points = (...more) =>
+        grid(...all, '--random', '7', ...more).map(
+            (line) =>
+                /mixer=(\w+)|$/.exec(line)[1] +
+                /&rate=[^&]*&.*&decay=[^&]*/.exec(line)[0].replace(/&(?!rate|decay)[^&]*/g, ''),
+        );
+    const drawn = points('--seeds', '2');
+    assert.equal(drawn.length, 2 * 7 * 2);
+    assert.equal(new Set(drawn).size, 14);
+    assert.deepEqual(
+        drawn.slice(0, 7).map((x) => x.replace('cat', '')),
+        drawn.slice(7, 14).map((x) => x.replace('attention', '')),
+    );
+    assert.deepEqual(drawn.slice(0, 14), drawn.slice(14));
+    assert.notDeepEqual(points('--draw', '2'), points());
+    assert.match(
+        seqmix('grid', ...all, '--random', '551').stderr,
+        /--random 551 is not allowed: there are 550 points/,
+    );
+});
+
+// ---- What a line and a script pass on
+
+test('--every: a curve of held-out figures, the same to the bit however often the job was killed', async () => {
+    const config = 'task=mqar&batch=2&width=8&steps=1200';
+    assert.equal(job(config, file('whole'), '--every', '100').status, 0);
+    const straight = resultOf(results(file('whole'))[0]);
+    assert.equal(straight.held_out.length, 12);
+    assert.equal(straight.held_out.at(-1), straight.choice);
+    for (const signal of ['SIGTERM', 'SIGKILL', 'SIGTERM']) {
+        const child = spawn(
+            program,
+            ['job', config, '--out', file('cut'), '--eval', '20', '--every', '100', '--save-every', '1'],
+            { env },
+        );
+        await new Promise((done) => {
+            child.once('close', done);
+            const wait = setInterval(() => {
+                if (!existsSync(file('cut')) || !ofJobs(file('cut'), '.curve').length) return;
+                clearInterval(wait);
+                child.kill(signal);
+            }, 2);
+            child.once('close', () => clearInterval(wait));
+        });
+    }
+    assert.equal(job(config, file('cut'), '--every', '100').status, 0);
+    assert.deepEqual(resultOf(results(file('cut'))[0]), straight);
+    assert.equal(ofJobs(file('cut'), '').length, 1);
+    // Without it, it is another job: its result has no curve.
+    assert.notEqual(
+        results(file('whole'))[0].slice(-21),
+        (job(config, file('plain')), results(file('plain'))[0].slice(-21)),
+    );
+});
+
+test('lines and the script pass on what each job is told; more tasks than an array may have share its tasks', () => {
+    const more = ['--eval', '20', '--every', '3', '--save-every', '7', '--out', file('passed')];
+    assert.match(grid(tiny, ...more)[0], / --eval 20 --every 3 --save-every 7$/);
+    const script = seqmix(
+        ...[
+            'grid',
+            tiny,
+            'rate=1e-4:1e-1:40log',
+            'decay=0:1:40',
+            ...more,
+            '--slurm',
+            '--tasks',
+            '1500',
+            '--seeds',
+            '6',
+        ],
+        ...['--setup', 'module load gcc', '--within', 'apptainer exec seqmix.sif'],
+    );
+    assert.equal(script.status, 0, script.stderr);
+    assert.match(
+        script.stderr,
+        /--tasks 1500 is more than an array may have .*\(MaxArraySize 1001\): 1000 array tasks, each takes up to 2/,
+    );
+    assert.match(
+        script.stdout,
+        /\n#SBATCH --array=1-1000\n[^]*\nmodule load gcc\ntasks=1500 array=1000 ranks=1 within='apptainer exec seqmix\.sif'\n/,
+    );
+    assert.match(
+        script.stdout,
+        /\$within seqmix grid .* --seeds 6 --eval 20 --every 3 --save-every 7 --out /,
+    );
+    // Together the tasks' parts are the grid: the script's own loop, without Slurm.
+    const [, loop] = /\n(tasks=[^]*?)\nstop=0/.exec(script.stdout);
+    const shown = shell(
+        `SLURM_ARRAY_TASK_ID=7\n${loop.replace("within='apptainer exec seqmix.sif'", 'within=')}\nwc -l <"$work"; rm "$work"`,
+    );
+    const counts = [7, 1007].map(
+        (i) =>
+            grid(tiny, 'rate=1e-4:1e-1:40log', 'decay=0:1:40', ...more, '--seeds', '6', '--part', `${i}/1500`)
+                .length,
+    );
+    assert.equal(Number(shown.stdout), counts[0] + counts[1], shown.stderr);
+});
+
+test('a folder that vanishes while it is read, results cut short or from the future, two winners: a sentence, nothing lost', () => {
+    const out = file('spoilt');
+    for (const line of grid(tiny, 'rate=0.01,0.02', '--seeds', '2', '--out', out, '--eval', '20'))
+        assert.equal(shell(line).status, 0);
+    const all = results(out);
+    forge(all[0], (text) => text.replace('"version":"0.1.0"', '"version":"9.0.0"'));
+    writeFileSync(all[1], readFileSync(all[1]).subarray(0, 500));
+    forge(all[2], (text) => text.replace(/"ended":\d+/, '"ended":99999999999'));
+    forge(all[3], (text) => text.replace('"metric":"accuracy"', '"metric":"no such measure at all"'));
+    const sizes = all.map((path) => statSync(path).size);
+    const { status, stdout, stderr } = seqmix('collect', out);
+    assert.equal(status, 1);
+    assert.match(stdout, /^2 results/);
+    assert.match(stderr, /written by seqmix 9\.0\.0/);
+    assert.match(stderr, /no whole result/);
+    assert.deepEqual(
+        all.map((path) => statSync(path).size),
+        sizes,
+    );
+    // A name that is listed and cannot be opened is what a folder looks like that goes while it is read.
+    cpSync(out, file('gone'), { recursive: true });
+    const [first] = results(file('gone'));
+    spawnSync('ln', ['-sfn', '/nowhere/at/all', dirname(first)]);
+    rmSync(dirname(first), { recursive: true });
+    spawnSync('ln', ['-s', '/nowhere/at/all', dirname(first)]);
+    const gone = seqmix('collect', file('gone'));
+    assert.ok(gone.status === 1 || gone.status === 2, gone.stderr);
+    assert.match(gone.stderr, /cannot be read: No such file/);
+    assert.ok(existsSync(program));
+});
