@@ -201,6 +201,92 @@ def test_nothing_judged_is_not_right():
             check_layer(lambda q, k, v: q, "softmax_attention_qkv", **nothing)
 
 
+def right(q, k, v, H):
+    return attention(q, k, v, H)
+
+
+@pytest.mark.parametrize(
+    "options, sentence",
+    [
+        (dict(optional=["nope"]), r"optional is \['nope'\]; a list of names is needed, of filter_maps"),
+        (dict(optional="filter_maps"), "optional is 'filter_maps'; a list of names"),
+        (dict(optional=["q"]), r"optional is \['q'\]"),
+        (dict(layout="lbd"), "layout is 'lbd'; it must be 'bld' or 'bhld'"),
+        (dict(L=5), "L is 5; lengths says how long"),
+        (dict(nope=3), "no input or parameter nope"),
+        (dict(q=3), "q is an input of softmax_attention_qkv, which is drawn"),
+        (dict(dy=3), "dy is an input"),
+        (dict(batch=(2, 0)), r"batch is \[2\]\[0\]: it has no sequences"),
+        (dict(lengths=(3, 0)), "length is 0"),
+        (dict(seeds=1.5), "seeds is 1.5"),
+        (dict(dtype="int8"), "dtype is int8"),
+    ],
+)
+def test_options_that_change_nothing_are_refused(options, sentence):
+    check_layer(right, "softmax_attention_qkv", H=4, D=32, seeds=1, lengths=(3,))
+    with pytest.raises(seqmix.SeqmixError, match=sentence):
+        check_layer(right, "softmax_attention_qkv", **{**dict(seeds=1, lengths=(3,)), **options})
+
+
+def test_a_layout_that_a_mechanism_has_not():
+    with pytest.raises(seqmix.SeqmixError, match="layout is 'bhld'; it must be 'bld': mlp has no q, k, v"):
+        check_layer(RIGHT["mlp"][0], "mlp", layout="bhld", **QUICK)
+
+
+def where(wrong):
+    """Attention, a hundredth off where `wrong` says so of (q, how many cases came before)."""
+    calls = []
+
+    def function(q, k, v, H):
+        y = attention(q, k, v, H)
+        if q.requires_grad:  # the report's own questions have no gradient
+            calls.append(q.detach().clone())
+        return y * wrong(q, len(calls) - 1)
+
+    return function, calls
+
+
+@pytest.mark.parametrize(
+    "name, wrong, found",
+    [
+        ("only in sequence 1", lambda q, n: 1 + 0.01 * torch.tensor([0.0, 1.0])[:, None, None], {(9, 0), (9, 1), (9, 2), (40, 0), (40, 1), (40, 2)}),
+        ("only from the second draw on", lambda q, n: 1 + 0.01 * (n % 3 > 0), {(9, 1), (9, 2), (40, 1), (40, 2)}),
+        ("only in the last draw", lambda q, n: 1 + 0.01 * (n == 5), {(40, 2)}),
+        ("only at the long length", lambda q, n: 1 + 0.01 * (q.shape[1] == 40), {(40, 0), (40, 1), (40, 2)}),
+        ("only in the last column", lambda q, n: 1 + 0.01 * torch.eye(32)[31], {(9, 0), (9, 1), (9, 2), (40, 0), (40, 1), (40, 2)}),
+    ],
+)
+def test_what_is_wrong_in_one_place_only_is_found_there(name, wrong, found):
+    function, _ = where(wrong)
+    report = check_layer(
+        function, "softmax_attention_qkv", H=4, D=32, seeds=3, lengths=(9, 40), gradients=False, raises=False
+    )
+    assert {(f.length, f.seed) for f in report.faults} == found and report.cases == 6
+
+
+def test_every_case_is_another_draw():
+    """Seeds, lengths and the sequences of a batch: no two are alike, and as many are judged as were asked for."""
+    function, calls = where(lambda q, n: 1)
+    report = check_layer(function, "softmax_attention_qkv", H=4, D=32, lengths=(1, 17), batch=(2, 2))
+    assert report.cases == 10  # five seeds where none are said
+    drawn = {row.numpy().tobytes() for call in calls for row in call.flatten(0, 1)}
+    assert len(drawn) == 10 * 4 and {call.shape for call in calls} == {(2, 2, 1, 32), (2, 2, 17, 32)}
+    function, calls = where(lambda q, n: 1)
+    check_layer(function, "softmax_attention_qkv", H=4, D=32, seeds=1)
+    assert {call.shape[1] for call in calls} == {1, 17, 300, 1025}
+
+
+def test_a_case_that_only_its_gradient_shows():
+    for wrong, name in ((0, "d_q"), (1, "d_k"), (2, "d_v")):
+
+        def function(q, k, v, H, wrong=wrong):
+            bent = [ScaledBackward.apply(t) if i == wrong else t for i, t in enumerate((q, k, v))]
+            return attention(*bent, H)
+
+        report = check_layer(function, "softmax_attention_qkv", H=4, D=32, seeds=1, lengths=(9,), raises=False)
+        assert {f.array for f in report.faults} == {name}
+
+
 def test_draws_repeat_and_fit_every_format():
     a, b = draw("las_attention", 3, 40, (2, 3)), draw("las_attention", 3, 40, (2, 3))
     assert a["x"].shape == (2, 3, 40, 16) and a["wq"].shape == (16, 16)
@@ -242,6 +328,24 @@ def test_assert_close():
         assert_close(theirs, theirs, "f8")
     with pytest.raises(AssertionError):
         assert_close(np.array([1e-30]), np.zeros(1))  # a scale of zero allows nothing
+    # what judges nothing is no verdict
+    tensor = torch.tensor(theirs)
+    for mine, other, tol, sentence in (
+        ([], [], None, r"shape \[0\]: it holds nothing"),
+        (np.zeros((0, 3)), np.zeros((0, 3)), None, r"shape \[0\]\[3\]"),
+        (theirs, theirs, None, "compared with itself"),
+        (theirs[:], theirs, None, "compared with itself"),
+        (tensor, tensor.detach(), None, "compared with itself"),
+        (5 * theirs, theirs, 1e300, r"tol is 1e\+300; 0 to below 1"),
+        (theirs + 1, theirs, float("nan"), "tol is nan"),
+        (theirs + 1, theirs, -1, "tol is -1"),
+    ):
+        with pytest.raises(seqmix.SeqmixError, match=sentence):
+            assert_close(mine, other, "f64", tol)
+    assert_close(theirs.copy(), theirs, "f64", 0)
+    assert_close(theirs * 1.4, theirs, tol=0.5)
+    with pytest.raises(AssertionError):
+        assert_close(theirs * 1.4, theirs, tol=0.3)
 
 
 def test_the_fixture(seqmix_oracle):

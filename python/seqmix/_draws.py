@@ -7,6 +7,8 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 
 from . import ref
+from ._arrays import count, shape_text
+from ._errors import SeqmixError
 
 
 def _sizes(mechanism: ref.Mechanism, length: int, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -39,6 +41,16 @@ def draw(
     set. batch: leading dimensions of what each sequence has its own of.
     optional: names of the optional inputs that are wanted; True: all, False: none."""
     m = getattr(ref, mechanism)
+    if optional is not True and optional:
+        _are_optional(m, optional)
+    for name in params:
+        if name not in m.params and (name in m.inputs or name == "dy"):
+            raise SeqmixError(f"{name} is an input of {m.name}, which is drawn; parameters are {', '.join(m.params)}")
+    batch = tuple(count(n, "batch") for n in batch)
+    if 0 in batch:
+        raise SeqmixError(f"batch is {shape_text(batch)}: it has no sequences")
+    if count(length, "length") < 1:
+        raise SeqmixError("length is 0; at least 1 is needed")
     sizes = _sizes(m, length, params)
     for attempt in range(256):
         random = np.random.default_rng([seed, attempt])
@@ -53,6 +65,17 @@ def draw(
             array if shared else np.stack([p[name] for p, _ in pieces]).reshape(*batch, *array.shape)
         )
     return {**inputs, "params": sizes}
+
+
+def _are_optional(m: ref.Mechanism, names: Sequence[str]) -> None:
+    """Each a name of an optional input: another one would be left out in silence."""
+    known = [a.name for a in m._arrays if a.kind == "input" and a.optional and a.name != "dy"]
+    for name in [names] if isinstance(names, str) else names:
+        if isinstance(names, str) or name not in known:
+            raise SeqmixError(
+                f"optional is {names!r:.60}; a list of names is needed, of {', '.join(known) or 'none'}:"
+                f" {m.name}'s optional inputs"
+            )
 
 
 def name_is_data(mechanism: ref.Mechanism, name: str) -> bool:

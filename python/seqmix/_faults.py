@@ -53,7 +53,7 @@ def _places(bad: np.ndarray, layout: str, heads: int) -> str:
     wrong = by_head.any(axis=tuple(i for i in range(by_head.ndim) if i != by_head.ndim - 3))
     if by_head.ndim > 2 and not wrong.all():
         return (
-            f"only head{'s' * (wrong.sum() > 1)} {', '.join(map(str, np.flatnonzero(wrong)))} of"
+            f"only head{'s' * int(wrong.sum() > 1)} {', '.join(map(str, np.flatnonzero(wrong)))} of"
             f" {wrong.size} are wrong"
         )
     return ""

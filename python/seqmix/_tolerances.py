@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import ref
-from ._arrays import shape_text, to_numpy
+from ._arrays import real, shape_text, to_numpy
 from ._errors import SeqmixError
 
 _SAME = {
@@ -60,6 +60,11 @@ def scale_of(theirs: np.ndarray) -> float:
     return float(np.max(np.abs(theirs), initial=0.0, where=np.isfinite(theirs)))
 
 
+def _same(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether they are one memory, seen in one way."""
+    return a.size > 0 and (a.ctypes.data, a.strides, a.dtype) == (b.ctypes.data, b.strides, b.dtype)
+
+
 def assert_close(
     mine: Any, theirs: Any, dtype: Any = None, tol: float | None = None, name: str = "the result"
 ) -> None:
@@ -67,17 +72,24 @@ def assert_close(
 
     dtype: the format that `mine` was computed in: "f64", "f32", "f16", "bf16", or NumPy's or PyTorch's name
     for it; without it that of `mine`. (NumPy has no bfloat16: say "bf16".) tol: instead of the format's.
-    Arrays, lists, or tensors on any device.
+    Arrays, lists, or tensors on any device. Where nothing would be compared (empty arrays, an array with
+    itself, a tolerance that zeros pass) it is a SeqmixError.
     """
     form = format_of(dtype, mine)
+    if tol is not None and not 0 <= (tol := real(tol, "tol")) < 1:
+        raise SeqmixError(f"tol is {tol:g}; 0 to below 1 are allowed (zeros are within 1 of anything)")
+    if _same(*(to_numpy(x, n) for x, n in ((mine, "mine"), (theirs, "theirs")))):
+        raise SeqmixError(f"{name} is compared with itself; the reference must be another array")
     a, b = float64(mine, "mine"), float64(theirs, "theirs")
     if a.shape != b.shape:
         raise AssertionError(
             f"{name} has the shape {shape_text(a.shape)}; the reference has {shape_text(b.shape)}"
         )
+    if not a.size:
+        raise SeqmixError(f"{name} has the shape {shape_text(a.shape)}: it holds nothing to compare")
     allowed = tolerances()[form] if tol is None else tol
     error, scale = error_of(a, b), scale_of(b)
-    if not error.size or error.max() <= allowed * scale < math.inf:
+    if error.max() <= allowed * scale < math.inf:
         return
     at = tuple(int(i) for i in np.unravel_index(int(error.argmax()), error.shape))
     past = int(np.count_nonzero(~(error <= allowed * scale)))

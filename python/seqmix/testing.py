@@ -18,6 +18,7 @@ from typing import Any, Callable, Mapping, Sequence
 import numpy as np
 
 from . import ref
+from ._arrays import count
 from ._draws import draw, name_is_data
 from ._errors import SeqmixError
 from ._faults import Judge
@@ -177,8 +178,13 @@ def check_layer(
     faults: list[Fault] = []
     worst: dict[str, float] = {}
     cases = 0
-    if seeds < 1 or not len(lengths):  # nothing would be judged, and found right
+    if count(seeds, "seeds") < 1 or not len(lengths):  # nothing would be judged, and found right
         raise SeqmixError(f"seeds is {seeds}, lengths {lengths!r:.60}; at least one of each is needed")
+    if "L" in params:
+        raise SeqmixError(f"L is {params['L']!r:.40}; lengths says how long the cases are")
+    if layout not in ("bld", "bhld") or layout == "bhld" and not m.has_heads:
+        allowed = "'bld' or 'bhld'" if m.has_heads else f"'bld': {m.name} has no q, k, v"
+        raise SeqmixError(f"layout is {layout!r:.40}; it must be {allowed}")
     for length in lengths:
         for seed in range(seeds):
             drawn = draw(m.name, seed, length, batch, optional, **params)
