@@ -277,9 +277,15 @@ SMX_INLINE void narrow_pairs(const block *w, const call *c, wanted *ahead, const
         (narrow_u *)(w->reads + (first + r) * ROWS + first) = reads[r];
 }
 #endif
+// [ROWS][ROWS], of which only what lies below the diagonal stays.
+static void below_diagonal(float *x) {
+    for (size_t t = 0; t < ROWS; t++) {
+        const m16 below = v16_lt(v16_load(lanes), v16_set((float)t));
+        v16_store(x + t * ROWS, v16_select(below, v16_load(x + t * ROWS), v16_set(0.0f)));
+    }
+}
 static void pairs(const block *w, const call *c, wanted *a) {
     const size_t dk = c->p->dk, dkp = c->l.dkp;
-    const v16 lane = v16_load(lanes), zero = v16_set(0.0f);
     turn(w->late, ROWS, w->k, dkp, dk);
     if (!c->p->gates) {
         product(w->reads, ROWS, w->q, dkp, 1, w->late, ROWS, ROWS, ROWS, dk, 0);
@@ -295,11 +301,11 @@ static void pairs(const block *w, const call *c, wanted *a) {
         STATE_UNROLL for (size_t t = 0; t < ROWS; t += AT_ONCE(0)) decayed(w, c, t, a, 0);
     }
     for (size_t t = 0; t < ROWS; t++) {
-        const v16 row = v16_set((float)t);
-        float *reads = w->reads + t * ROWS, *answers = w->answers + t * ROWS;
-        v16_store(reads, v16_select(v16_le(lane, row), v16_load(reads), zero));
-        if (c->delta) v16_store(answers, v16_select(v16_lt(lane, row), v16_load(answers), zero));
+        float *reads = w->reads + t * ROWS;
+        v16_store(reads,
+                  v16_select(v16_le(v16_load(lanes), v16_set((float)t)), v16_load(reads), v16_set(0.0f)));
     }
+    if (c->delta) below_diagonal(w->answers);
 }
 
 // u and miss, which first is what the state leaves of v: four rows at a time are solved among themselves, and
@@ -445,143 +451,168 @@ typedef struct {
     const float *dy, *dlast;
 } gradients;
 
-// Of 16 key channels i.. of one block, gradients of q and k through what lies in the block. dreads and
-// danswers [ROWS][ROWS] are those of reads and answers. Keys decay forward in time, queries backward.
-static void channels_bwd(float *dq, float *as_query, float *as_key, const float *dreads,
-                         const float *danswers, const block *w, const call *c, size_t i) {
-    const size_t dkp = c->l.dkp, n = w->n;
-    const int gated = c->p->gates != SMX_GATES_NONE;
-    v16 k[ROWS], q[ROWS]; // of rows s < t decayed to t; of rows t > s, back to s
-    for (size_t t = 0; t < n; t++) {
-        const v16 a = v16_load(w->alpha + t * dkp + i);
-        v16 from_reads = v16_load(dq + t * dkp + i);
-        v16 from_answers = c->delta ? v16_load(as_query + t * dkp + i) : v16_set(0.0f);
-        k[t] = v16_load(w->k + t * dkp + i);
-        for (size_t s = 0; s <= t; s++) {
-            if (gated && s < t) k[s] = settled(v16_mul(k[s], a));
-            from_reads = v16_madd(v16_set(dreads[t * ROWS + s]), k[s], from_reads);
-            if (c->delta && s < t)
-                from_answers = v16_madd(v16_set(danswers[t * ROWS + s]), k[s], from_answers);
-        }
-        v16_store(dq + t * dkp + i, from_reads);
-        if (c->delta) v16_store(as_query + t * dkp + i, from_answers);
-    }
-    for (size_t s = n; s-- > 0;) {
-        const v16 a = s + 1 < n ? v16_load(w->alpha + (s + 1) * dkp + i) : v16_set(1.0f);
-        v16 sum = v16_load(as_key + s * dkp + i);
-        q[s] = v16_load(w->q + s * dkp + i);
-        k[s] = v16_load(w->k + s * dkp + i);
-        for (size_t t = s; t < n; t++) {
-            if (gated && t > s) {
-                q[t] = settled(v16_mul(q[t], a));
-                if (c->delta) k[t] = settled(v16_mul(k[t], a));
-            }
-            sum = v16_madd(v16_set(dreads[t * ROWS + s]), q[t], sum);
-            if (c->delta && t > s) sum = v16_madd(v16_set(danswers[t * ROWS + s]), k[t], sum);
-        }
-        v16_store(as_key + s * dkp + i, sum);
-    }
-}
-
-#if !defined(__wasm__)
-// The same of a whole block in which nothing is to be settled: channels i.. of one register, keys and queries
-// of a span of rows in registers all the while. A row's sum goes on from one span to the next.
-SMX_INLINE void span_bwd(float *dq, float *as_query, float *as_key, const float *dreads,
-                         const float *danswers, const block *w, size_t dkp, size_t i, const size_t from,
-                         const size_t span, const int gated, const int delta) {
-    vf x[ROWS], z[ROWS];
-    SMX_UNROLL for (size_t t = 0; t < ROWS; t++) {
-        if (t < from) continue;
-        const size_t at = t * dkp + i;
-        const vf a = vf_load(w->alpha + at);
-        vf reads = vf_load(dq + at), answers = vf_load(as_query + at);
-        if (t < from + span) x[t - from] = vf_load(w->k + at);
-        SMX_UNROLL for (size_t j = 0; j < span; j++) {
-            if (from + j > t) continue;
-            if (gated && from + j < t) x[j] = x[j] * a;
-            reads = vf_madd(vf_set(dreads[t * ROWS + from + j]), x[j], reads);
-            if (delta && from + j < t)
-                answers = vf_madd(vf_set(danswers[t * ROWS + from + j]), x[j], answers);
-        }
-        vf_store(dq + at, reads);
-        if (delta) vf_store(as_query + at, answers);
-    }
-    SMX_UNROLL for (size_t back = 0; back < ROWS; back++) {
-        const size_t s = ROWS - 1 - back, at = s * dkp + i;
-        if (s >= from + span) continue;
-        const vf a = s + 1 < ROWS ? vf_load(w->alpha + at + dkp) : vf_set(1.0f);
-        vf sum = vf_load(as_key + at);
-        if (s >= from) {
-            x[s - from] = vf_load(w->q + at);
-            z[s - from] = vf_load(w->k + at);
-        }
-        SMX_UNROLL for (size_t j = 0; j < span; j++) {
-            const size_t t = from + j;
-            if (t < s) continue;
-            if (gated && t > s) {
-                x[j] = x[j] * a;
-                if (delta) z[j] = z[j] * a;
-            }
-            sum = vf_madd(vf_set(dreads[t * ROWS + s]), x[j], sum);
-            if (delta && t > s) sum = vf_madd(vf_set(danswers[t * ROWS + s]), z[j], sum);
-        }
-        vf_store(as_key + at, sum);
-    }
-}
-#define WHOLE_BWD(name, gated, delta)                                                                        \
-    static void name(float *dq, float *as_query, float *as_key, const float *dreads, const float *danswers,  \
-                     const block *w, size_t dkp) {                                                           \
-        enum { span = (SMX_W == 16 ? ROWS : ROWS / 2) >> delta };                                            \
-        for (size_t i = 0; i < dkp; i += SMX_W)                                                              \
-            SMX_UNROLL for (size_t from = 0; from < ROWS; from += span)                                      \
-                span_bwd(dq, as_query, as_key, dreads, danswers, w, dkp, i, from, span, gated, delta);       \
-    }
-WHOLE_BWD(whole_gla_bwd, 1, 0)
-WHOLE_BWD(whole_plain_gla_bwd, 0, 0)
-WHOLE_BWD(whole_delta_bwd, 0, 1)
-WHOLE_BWD(whole_gated_delta_bwd, 1, 1)
+// Lanes of key channels: one register, or, where loops stay loops, a group.
+#if defined(__wasm__)
+typedef v16 some;
+#define some_load v16_load
+#define some_store v16_store
+#define some_set v16_set
+#define some_add v16_add
+#define some_mul v16_mul
+#define some_madd v16_madd
+#define some_settled settled
+enum { SOME = 16 };
+#else
+typedef vf some;
+#define some_load vf_load
+#define some_store vf_store
+#define some_set vf_set
+#define some_add(a, b) ((a) + (b))
+#define some_mul(a, b) ((a) * (b))
+#define some_madd vf_madd
+#define some_settled(x) vf_select(vf_lt(vf_abs(x), vf_set(0x1p-96f)), vf_set(0.0f), x)
+enum { SOME = SMX_W };
 #endif
-
-static void pairs_bwd(float *dq, float *as_query, float *as_key, const float *dreads, const float *danswers,
-                      const block *w, const call *c) {
-    const size_t dkp = c->l.dkp;
-#if !defined(__wasm__)
-    const int gated = c->p->gates != SMX_GATES_NONE;
-    if (w->n == ROWS && (w->steady || !gated)) {
-        if (c->delta)
-            (gated ? whole_gated_delta_bwd : whole_delta_bwd)(dq, as_query, as_key, dreads, danswers, w, dkp);
-        else
-            (gated ? whole_gla_bwd : whole_plain_gla_bwd)(dq, as_query, as_key, dreads, danswers, w, dkp);
-        return;
-    }
-#endif
-    for (size_t i = 0; i < dkp; i += 16) channels_bwd(dq, as_query, as_key, dreads, danswers, w, c, i);
-}
-
-// d log a at each row: what crosses it. From the block's end, where that is <dS, S>, each row adds what reads
-// there and takes away what is written there. dg [ROWS][stride]: gates by channel are the caller's rows.
-static void gates_bwd(float *dg, size_t stride, const float *dq, const float *as_query, const float *as_key,
-                      const float *back, const float *end, const block *w, const call *c) {
-    const size_t dkp = c->l.dkp, dk = c->p->dk, dvp = c->l.dvp;
-    const size_t width = c->p->gates == SMX_GATES_CHANNEL ? dk : dkp;
-    float across[16];
-    for (size_t i = 0; i < dkp; i += 16) {
-        const size_t channels = smx_min(16, width - i);
-        for (size_t j = 0; j < 16; j++)
-            across[j] = i + j < dk ? row_dot(back + (i + j) * dvp, end + (i + j) * dvp, dvp) : 0.0f;
-        v16 sum = v16_load(across);
-        for (size_t t = w->n; t-- > 0;) {
+// Without gates: dq, as_query and as_key, which come as what the states before and after the block give.
+SMX_INLINE void plain_bwd(float *dq, float *as_query, float *as_key, const float *dreads,
+                          const float *danswers, const block *w, size_t dkp, const int delta) {
+    const size_t n = w->n;
+    const some sign = some_set(delta ? -0.0f : 0.0f); // the delta rule's keeps its zeros' signs
+    for (size_t i = 0; i < dkp; i += SOME) {
+        for (size_t t = 0; t < n; t++) {
             const size_t at = t * dkp + i;
-            const v16 answers = c->delta ? v16_load(as_query + at) : v16_set(0.0f);
-            sum = v16_madd(v16_load(w->q + at), v16_load(dq + at), sum);
-            sum = v16_madd(v16_load(w->k + at), v16_sub(answers, v16_load(as_key + at)), sum);
-            if (channels == 16)
-                v16_store(dg + t * stride + i, sum);
-            else
-                v16_store_n(dg + t * stride + i, sum, channels);
+            some reads = some_load(dq + at), answers = some_load(as_query + at);
+            for (size_t s = 0; s <= t; s++) {
+                const some k = some_load(w->k + s * dkp + i);
+                reads = some_madd(some_set(dreads[t * ROWS + s]), k, reads);
+                if (delta && s < t) answers = some_madd(some_set(danswers[t * ROWS + s]), k, answers);
+            }
+            some_store(dq + at, reads);
+            if (delta) some_store(as_query + at, answers);
+        }
+        for (size_t s = 0; s < n; s++) {
+            some sum = some_add(some_load(as_key + s * dkp + i), sign);
+            for (size_t t = s; t < n; t++) {
+                const size_t at = t * dkp + i;
+                sum = some_madd(some_set(dreads[t * ROWS + s]), some_load(w->q + at), sum);
+                if (delta && t > s)
+                    sum = some_madd(some_set(danswers[t * ROWS + s]), some_load(w->k + at), sum);
+            }
+            some_store(as_key + s * dkp + i, sum);
         }
     }
 }
+
+enum { HALF = ROWS / 2 };
+
+// Gradients of one block through its pairs of rows, [ROWS][dkp] each. `read` comes as what the state before
+// the block gives each row, undecayed, as_key as what each row's key gives the state after it, and `held`
+// [dkp] is <dS, S>, of the state after and the one before.
+typedef struct {
+    const float *pairs, *queries; // dreads and q; then danswers and k
+    float *read, *as_key, *dg;
+    const float *held;
+    float *crossing;
+    int add; // to as_key and dg, to which nothing comes from outside the block
+} pair_gradients;
+
+// Of some channels, rows from.. of half a block. x is what each row has read of what lies before the half,
+// `goes` what each row's key gives to what lies after it, `held` what crosses the whole half. From the first
+// row on, each row t decays what row r >= t has read so far, and adds what it reads of t. Just before, that
+// is what crosses t on its way to r: kept, it meets r's query, decayed back to t. A gate's gradient is a_t
+// times the sum of what crosses it, to which nothing is added that is taken away again, and in which a_t
+// itself has no part: e^-80 loses nothing. (Other gates below 2^-96 let nothing through.) Then x are the
+// queries, decayed back to before the half; returned is what passes through all of it.
+SMX_INLINE some half_bwd(some *x, const some *goes, some held, const pair_gradients *d, const block *w,
+                         size_t dkp, size_t i, const size_t from, const int add, const int settles) {
+    const int beyond = !(add && from);
+    const float *pairs = d->pairs + from * ROWS + from;
+    some across[HALF], rest = some_set(1.0f);
+    STATE_UNROLL for (size_t t = 0; t < HALF; t++) {
+        const size_t at = (from + t) * dkp + i;
+        const some k = some_load(w->k + at);
+        some a = some_load(w->alpha + at);
+        if (settles) a = some_settled(a);
+        across[t] = held;
+        if (beyond) held = some_madd(k, goes[t], some_mul(held, a));
+        STATE_UNROLL for (size_t r = 0; r < HALF; r++) {
+            if (r < t) continue;
+            some_store(d->crossing + (t * HALF + r) * SOME, x[r]);
+            x[r] = some_madd(some_set(pairs[r * ROWS + t]), k, some_mul(x[r], a));
+        }
+        some_store(d->read + at, x[t]);
+    }
+    STATE_UNROLL for (size_t back = 0; back < HALF; back++) {
+        const size_t t = HALF - 1 - back, at = (from + t) * dkp + i;
+        const some a = some_load(w->alpha + at);
+        some sum = add ? some_load(d->as_key + at) : some_set(0.0f), crossed = some_mul(across[t], rest);
+        if (beyond) sum = some_madd(goes[t], rest, sum);
+        x[t] = some_load(d->queries + at);
+        STATE_UNROLL for (size_t r = 0; r < HALF; r++) {
+            if (r < t) continue;
+            sum = some_madd(some_set(pairs[r * ROWS + t]), x[r], sum);
+            crossed = some_madd(x[r], some_load(d->crossing + (t * HALF + r) * SOME), crossed);
+            x[r] = some_mul(x[r], a);
+            if (settles) x[r] = some_settled(x[r]);
+        }
+        some_store(d->as_key + at, sum);
+        some_store(d->dg + at, some_madd(a, crossed, add ? some_load(d->dg + at) : some_set(0.0f)));
+        rest = some_mul(rest, a);
+        if (settles) rest = some_settled(rest);
+    }
+    return rest;
+}
+// Some channels i.. of a gated block: what the first half hands on, the second, what it hands back, that one.
+SMX_INLINE void channels_bwd(const pair_gradients *d, const block *w, size_t dkp, size_t i, const int add,
+                             const int settles) {
+    some x[HALF], goes[HALF], before[HALF], k[HALF], through = some_set(1.0f), held = some_set(0.0f);
+    STATE_UNROLL for (size_t back = 0; back < HALF; back++) {
+        const size_t t = HALF - 1 - back, at = t * dkp + i;
+        k[t] = some_mul(some_load(w->k + at), through);
+        through = some_mul(through, some_load(w->alpha + at));
+        if (settles) k[t] = some_settled(k[t]), through = some_settled(through);
+    }
+    if (!add) held = some_mul(some_load(d->held + i), through);
+    STATE_UNROLL for (size_t t = 0; t < HALF; t++) {
+        const size_t at = (HALF + t) * dkp + i;
+        const float *pairs = d->pairs + (HALF + t) * ROWS;
+        if (!add) held = some_madd(k[t], some_load(d->as_key + t * dkp + i), held);
+        goes[t] = add ? some_set(0.0f) : some_load(d->as_key + at);
+        before[t] = some_load(d->read + at);
+        x[t] = some_mul(before[t], through);
+        STATE_UNROLL for (size_t s = 0; s < HALF; s++) x[t] = some_madd(some_set(pairs[s]), k[s], x[t]);
+    }
+    through = half_bwd(x, goes, held, d, w, dkp, i, HALF, add, settles);
+    held = add ? some_set(0.0f) : some_mul(some_load(d->held + i), through);
+    STATE_UNROLL for (size_t t = 0; t < HALF; t++) {
+        held = some_madd(x[t], before[t], held);
+        goes[t] = add ? some_set(0.0f) : some_mul(some_load(d->as_key + t * dkp + i), through);
+        STATE_UNROLL for (size_t r = 0; r < HALF; r++) goes[t] =
+            some_madd(some_set(d->pairs[(HALF + r) * ROWS + t]), x[r], goes[t]);
+    }
+    STATE_UNROLL for (size_t t = 0; t < HALF; t++) x[t] = some_load(d->read + t * dkp + i);
+    half_bwd(x, goes, held, d, w, dkp, i, 0, add, settles);
+}
+#if defined(__wasm__)
+static void gated_bwd(const pair_gradients *d, const block *w, size_t dkp) {
+    for (size_t i = 0; i < dkp; i += SOME) channels_bwd(d, w, dkp, i, d->add, 1);
+}
+#else
+#define GATED_BWD(name, add, settles)                                                                        \
+    static void name(const pair_gradients *d, const block *w, size_t dkp) {                                  \
+        for (size_t i = 0; i < dkp; i += SOME) channels_bwd(d, w, dkp, i, add, settles);                     \
+    }
+GATED_BWD(reads_bwd, 0, 1)
+GATED_BWD(steady_reads_bwd, 0, 0)
+GATED_BWD(answers_bwd, 1, 1)
+GATED_BWD(steady_answers_bwd, 1, 0)
+static void gated_bwd(const pair_gradients *d, const block *w, size_t dkp) {
+    if (d->add)
+        (w->steady ? steady_answers_bwd : answers_bwd)(d, w, dkp);
+    else
+        (w->steady ? steady_reads_bwd : reads_bwd)(d, w, dkp);
+}
+#endif
 
 // A gradient row of keys or queries: the first of heads that share them overwrites, the others add.
 static void store_keys(float *to, const float *from, float scale, size_t dk, int add) {
@@ -622,10 +653,9 @@ static void solve_bwd(float *dmiss, float *du, const block *w, size_t dvp) {
         }
 }
 
-// One block, back to front: `back` is the gradient of the state after it (`end`) and becomes that of the
-// state before.
-static void block_bwd(const gradients *d, const block *w, float *back, const float *end, float *scratch,
-                      const call *c, size_t row, size_t h, wanted *a) {
+// One block, back to front: `back`, the gradient of the state after it, becomes that of the state before.
+static void block_bwd(const gradients *d, const block *w, float *back, float *scratch, const call *c,
+                      size_t row, size_t h, wanted *a) {
     const smx_state *p = c->p;
     const state_layout *l = &c->l;
     const size_t dk = p->dk, dkp = l->dkp, dvp = l->dvp, n = w->n, all = ROWS * dkp;
@@ -663,34 +693,31 @@ static void block_bwd(const gradients *d, const block *w, float *back, const flo
     memset(sides + dk * wide, 0, (dkp - dk) * wide * sizeof *sides);
     asking_product(a, sides, wide, w->state, dvp, 1, turned, wide, dk, wide, p->dv, 0);
     turn_back(dq, dkp, sides, wide);
-    times(dq, dq, w->decay, all);
-    if (c->delta) {
-        turn_back(as_query, dkp, sides + ROWS, wide);
-        times(as_query, as_query, w->decay, all);
-    }
+    if (c->delta) turn_back(as_query, dkp, sides + ROWS, wide);
     asking_product(a, sides, ROWS, back, dvp, 1, turned_u, ROWS, dk, ROWS, p->dv, 0);
     turn_back(as_key, dkp, sides, ROWS);
-    const v16 sign = v16_set(c->delta ? -0.0f : 0.0f); // the delta rule's keeps its zeros' signs
-    for (size_t i = 0; i < dkp; i += 16) {
-        v16 rest = v16_set(1.0f); // from the row's end to the block's
-        for (size_t t = n; t-- > 0;) {
-            float *x = as_key + t * dkp + i;
-            v16_store(x, v16_madd(v16_load(x), rest, sign));
-            rest = settled(v16_mul(rest, v16_load(w->alpha + t * dkp + i)));
+    if (p->gates) {
+        float *held = scratch + l->held, *dg = scratch + l->dg, *crossing = scratch + l->crossing;
+        for (size_t i = 0; i < dkp; i++)
+            held[i] = i < dk ? row_dot(back + i * dvp, w->state + i * dvp, dvp) : 0.0f;
+        gated_bwd(&(pair_gradients){dreads, w->q, dq, as_key, dg, held, crossing, 0}, w, dkp);
+        if (c->delta) {
+            below_diagonal(danswers);
+            gated_bwd(&(pair_gradients){danswers, w->k, as_query, as_key, dg, held, crossing, 1}, w, dkp);
         }
+    } else if (c->delta) {
+        plain_bwd(dq, as_query, as_key, dreads, danswers, w, dkp, 1);
+    } else {
+        plain_bwd(dq, as_query, as_key, dreads, danswers, w, dkp, 0);
     }
-    pairs_bwd(dq, as_query, as_key, dreads, danswers, w, c);
-    if (p->gates && d->x->g) {
-        const int by_channel = p->gates == SMX_GATES_CHANNEL;
-        float *dg = by_channel ? d->x->g + (row * p->H + h) * dk : scratch + l->dg;
-        gates_bwd(dg, by_channel ? p->H * dk : dkp, dq, as_query, as_key, back, end, w, c);
-        for (size_t t = 0; t < n && !by_channel; t++) {
-            const float *from = dg + t * dkp;
-            if (p->gates == SMX_GATES_HEAD)
-                d->x->g[(row + t) * p->H + h] = row_sum(from, dk);
-            else
-                d->x->g[h] += row_sum(from, dk);
-        }
+    for (size_t t = 0; t < n && p->gates && d->x->g; t++) {
+        const float *from = scratch + l->dg + t * dkp;
+        if (p->gates == SMX_GATES_CHANNEL)
+            store_keys(d->x->g + ((row + t) * p->H + h) * dk, from, 1.0f, dk, 0);
+        else if (p->gates == SMX_GATES_HEAD)
+            d->x->g[(row + t) * p->H + h] = row_sum(from, dk);
+        else
+            d->x->g[h] += row_sum(from, dk);
     }
     if (c->delta) add_row(as_key, as_query, 1.0f, all); // k in both its roles
     for (size_t t = 0; t < n; t++) {
@@ -725,7 +752,6 @@ static void backward(const gradients *d, const float *states, float *scratch, co
                     w[i] = block_at(c, scratch, i, smx_min(ROWS, rows - i * ROWS));
                 const float *kept = states + (b * segments + segment) * p->H * l->size;
                 w[0].state = kept + h * l->size;
-                const float *end = kept + (p->H + h) * l->size; // or, of the last segment, computed again
                 for (size_t i = 0; i < blocks; i++) {
                     const size_t first = row + i * ROWS, keys = keys_at(p, first, h);
                     const size_t values = (first * p->H + h) * p->dv;
@@ -735,16 +761,15 @@ static void backward(const gradients *d, const float *states, float *scratch, co
                     want(&a, d->dy + values, p->H * p->dv, w[i].n, p->dv);
                     want(&a, d->x->v + values, p->H * p->dv, w[i].n, p->dv);
                     load_block(&w[i], c, scratch + l->work, first, h, &a);
-                    float *after = scratch + l->after + i * l->size;
-                    if (i + 1 < blocks || segment + 1 == segments) write_block(after, &w[i], c, &a);
-                    if (i + 1 < blocks)
+                    if (i + 1 < blocks) {
+                        float *after = scratch + l->after + i * l->size;
+                        write_block(after, &w[i], c, &a);
                         w[i + 1].state = after;
-                    else if (segment + 1 == segments)
-                        end = after;
+                    }
                     ask(&a, SIZE_MAX);
                 }
                 const size_t back = h + 1 < p->H ? 0 : 1, next = back ? 0 : h + 1; // segments; head
-                for (size_t i = blocks; i-- > 0; end = w[i].state) {
+                for (size_t i = blocks; i-- > 0;) {
                     const size_t first = row + i * ROWS;
                     wanted a = {0};
                     if (p->gates == SMX_GATES_CHANNEL && d->x->g)
@@ -753,7 +778,7 @@ static void backward(const gradients *d, const float *states, float *scratch, co
                         want_block(&a, c, first - back * STATE_SEGMENT, next, back ? ROWS : w[i].n);
                         want_state(&a, c, kept - back * p->H * l->size + next * l->size, i);
                     }
-                    block_bwd(d, &w[i], scratch + l->states + h * l->size, end, scratch, c, first, h, &a);
+                    block_bwd(d, &w[i], scratch + l->states + h * l->size, scratch, c, first, h, &a);
                 }
             }
         for (size_t h = 0; h < p->H && d->dstart; h++)

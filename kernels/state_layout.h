@@ -20,7 +20,7 @@ typedef struct {
     // Behind the blocks
     size_t work;                 // [rows][dkp]
     size_t states;               // [H]: states that are carried (backward: their gradients)
-    size_t after;                // backward only, as all below: states after each of the blocks
+    size_t after;                // backward only, as all below: states between the blocks
     size_t dy;                   // [rows][dvp]
     size_t written, dmiss;       // gradients of u and, negative, of miss, [rows][dvp]
     size_t turned;               // [dvp][2 rows]: dy and dmiss, transposed
@@ -29,6 +29,8 @@ typedef struct {
     size_t sides;                // [dkp][2 rows]: products with a state, rows in lanes
     size_t dq, as_query, as_key; // [rows][dkp]
     size_t dg;                   // [rows][dkp]
+    size_t held;                 // [dkp]: <dS, S>, of the states after and before a block
+    size_t crossing; // [half][half][16]: of 16 channels and half a block, what crosses a row to a later one
     size_t floats;
 } state_layout;
 
@@ -54,7 +56,7 @@ static inline state_layout state_layout_of(const smx_state *p, int backward) {
     w.work = at, at += rows * w.dkp;
     w.states = at, at += p->H * w.size;
     if (backward) {
-        w.after = at, at += STATE_BLOCKS * w.size;
+        w.after = at, at += (STATE_BLOCKS - 1) * w.size;
         w.dy = at, at += rows * w.dvp;
         w.written = at, at += rows * w.dvp;
         w.dmiss = at, at += rows * w.dvp;
@@ -67,6 +69,8 @@ static inline state_layout state_layout_of(const smx_state *p, int backward) {
         w.as_query = at, at += rows * w.dkp;
         w.as_key = at, at += rows * w.dkp;
         w.dg = at, at += rows * w.dkp;
+        w.held = at, at += w.dkp;
+        w.crossing = at, at += 4 * square;
     }
     w.floats = at;
     return w;

@@ -84,8 +84,12 @@ static void agree(const char *what, const float *got, const double *want, size_t
     for (size_t i = 0; i < n; i++) largest = fmax(largest, fabs(want[i]));
     check_close(what, got, want, n, tolerance, largest);
 }
-// The oracle's gla has no beta: it takes v times beta, and so gives the gradient of both.
-static void against_ref(const problem *m) {
+// What the oracle says of a problem.
+typedef struct {
+    double *y, *last, *dq, *dk, *dv, *dbeta, *dg, *dstart;
+} answer;
+// Its gla has no beta: it takes v times beta, and so gives the gradient of both.
+static answer oracle(const problem *m) {
     const smx_state *p = &m->p;
     const ref_state w = {p->B, p->L, p->H, p->dk, p->dv, (ref_gates)p->gates, p->scale};
     const size_t all = p->B * p->L * p->H * p->dk;
@@ -93,36 +97,65 @@ static void against_ref(const problem *m) {
            *g = check_widen(m->g, m->ng);
     double *beta = check_widen(m->beta, m->nb), *start = m->start ? check_widen(m->start, m->ns) : NULL;
     double *dy = check_widen(m->dy, m->nv), *dlast = m->dlast ? check_widen(m->dlast, m->ns) : NULL;
-    double *y = check_doubles(m->nv), *last = check_doubles(m->ns), *dq = check_doubles(all),
-           *dk = check_doubles(all), *dv = check_doubles(m->nv), *dbeta = check_doubles(m->nb),
-           *dg = check_doubles(m->ng), *dstart = check_doubles(m->ns);
-    memset(dg, 0, m->ng * sizeof *dg);
+    double *dq = check_doubles(all), *dk = check_doubles(all);
+    answer a = {.y = check_doubles(m->nv),
+                .last = check_doubles(m->ns),
+                .dv = check_doubles(m->nv),
+                .dbeta = check_doubles(m->nb),
+                .dg = check_doubles(m->ng),
+                .dstart = check_doubles(m->ns)};
+    memset(a.dg, 0, m->ng * sizeof *a.dg);
     if (m->delta) {
-        assert_int_equal(ref_delta_fwd(y, last, q, k, v, beta, g, start, &w), REF_OK);
-        assert_int_equal(ref_delta_bwd(dq, dk, dv, dbeta, dg, dstart, dy, dlast, q, k, v, beta, g, start, &w),
-                         REF_OK);
+        assert_int_equal(ref_delta_fwd(a.y, a.last, q, k, v, beta, g, start, &w), REF_OK);
+        assert_int_equal(
+            ref_delta_bwd(dq, dk, a.dv, a.dbeta, a.dg, a.dstart, dy, dlast, q, k, v, beta, g, start, &w),
+            REF_OK);
     } else {
         double *weighted = check_doubles(m->nv);
         for (size_t i = 0; i < m->nv; i++) weighted[i] = v[i] * beta[i / p->dv];
-        ref_gla_fwd(y, last, q, k, weighted, g, start, &w);
-        assert_int_equal(ref_gla_bwd(dq, dk, dv, dg, dstart, dy, dlast, q, k, weighted, g, start, &w),
+        ref_gla_fwd(a.y, a.last, q, k, weighted, g, start, &w);
+        assert_int_equal(ref_gla_bwd(dq, dk, a.dv, a.dg, a.dstart, dy, dlast, q, k, weighted, g, start, &w),
                          REF_OK);
-        memset(dbeta, 0, m->nb * sizeof *dbeta);
+        memset(a.dbeta, 0, m->nb * sizeof *a.dbeta);
         for (size_t i = 0; i < m->nv; i++) {
-            dbeta[i / p->dv] += dv[i] * v[i];
-            dv[i] *= beta[i / p->dv];
+            a.dbeta[i / p->dv] += a.dv[i] * v[i];
+            a.dv[i] *= beta[i / p->dv];
         }
     }
-    const double tolerance = 2e-6; // those of gates sum what cancels, over channels and, fixed, over rows
-    const size_t terms = p->dk * (p->gates == SMX_GATES_FIXED ? p->B * p->L : 1);
-    agree("y", m->y, y, m->nv, tolerance);
-    agree("last", m->last, last, m->ns, tolerance);
-    agree("dq", m->dq, summed(dq, m), m->nk, tolerance);
-    agree("dk", m->dk, summed(dk, m), m->nk, tolerance);
-    agree("dv", m->dv, dv, m->nv, tolerance);
-    agree("dbeta", m->dbeta, dbeta, m->nb, tolerance);
-    if (p->gates) agree("dg", m->dg, dg, m->ng, tolerance + 1e-6 * sqrt((double)terms));
-    agree("dstart", m->dstart, dstart, m->ns, tolerance);
+    a.dq = summed(dq, m), a.dk = summed(dk, m);
+    return a;
+}
+// Of each gate's gradient, what it adds up over channels and, fixed, over rows, each term by its size: the
+// oracle gives them where each channel of each row has a gate of its own.
+static double *gate_terms(const problem *m) {
+    const smx_state *p = &m->p;
+    const size_t n = p->B * p->L * p->H * p->dk, same = p->gates == SMX_GATES_CHANNEL ? 1 : p->dk;
+    const size_t cycle = p->gates == SMX_GATES_FIXED ? p->H : n;
+    problem own = *m;
+    own.p.gates = SMX_GATES_CHANNEL, own.ng = n, own.g = check_floats(n);
+    for (size_t i = 0; i < n; i++) own.g[i] = m->g[i / same % cycle];
+    const double *terms = oracle(&own).dg;
+    double *sums = check_doubles(m->ng);
+    memset(sums, 0, m->ng * sizeof *sums);
+    for (size_t i = 0; i < n; i++) sums[i / same % cycle] += fabs(terms[i]);
+    return sums;
+}
+static void against_ref(const problem *m) {
+    const answer a = oracle(m);
+    const double tolerance = 2e-6;
+    agree("y", m->y, a.y, m->nv, tolerance);
+    agree("last", m->last, a.last, m->ns, tolerance);
+    agree("dq", m->dq, a.dq, m->nk, tolerance);
+    agree("dk", m->dk, a.dk, m->nk, tolerance);
+    agree("dv", m->dv, a.dv, m->nv, tolerance);
+    agree("dbeta", m->dbeta, a.dbeta, m->nb, tolerance);
+    if (m->p.gates) {
+        const double *terms = gate_terms(m);
+        double largest = 1;
+        for (size_t i = 0; i < m->ng; i++) largest = fmax(largest, terms[i]);
+        check_close("dg", m->dg, a.dg, m->ng, tolerance, largest);
+    }
+    agree("dstart", m->dstart, a.dstart, m->ns, tolerance);
 }
 
 // The same words; in fast mode the compiler fuses other products here than there.
@@ -223,6 +256,7 @@ static void small_keys(void **state) {
             for (size_t row = 0; row < L * H; row++) {
                 as_whole("dq", w.dq + row * (dk + 1), m.dq + row * dk, dk);
                 as_whole("dk", w.dk + row * (dk + 1), m.dk + row * dk, dk);
+                as_whole("dg", w.dg + row * (dk + 1), m.dg + row * dk, dk);
             }
             check_done();
         }
@@ -310,6 +344,102 @@ static void in_two_parts(void **state) {
     }
 }
 
+// dg as a plain recurrence in float has it, row by row: R = e^g S, S = R + k u^T, dg = <dR, R>.
+static float *plain_gates(const problem *m) {
+    const smx_state *p = &m->p;
+    const size_t dk = p->dk, dv = p->dv, size = dk * dv;
+    float *dg = check_filled(m->ng, 0), *R = check_floats(p->L * size), *S = check_floats(size),
+          *miss = check_floats(p->L * dv), *G = check_floats(size), *du = check_floats(dv);
+    for (size_t head = 0; head < p->B * p->H; head++) {
+        const size_t b = head / p->H, h = head % p->H;
+        for (size_t i = 0; i < size; i++) S[i] = m->start ? m->start[head * size + i] : 0;
+        for (size_t i = 0; i < size; i++) G[i] = m->dlast ? m->dlast[head * size + i] : 0;
+        for (size_t step = 0; step < 2 * p->L; step++) { // forward, then backward
+            const int back = step >= p->L;
+            const size_t t = back ? 2 * p->L - 1 - step : step, row = (b * p->L + t) * p->H + h;
+            const float *q = m->q + row * dk, *k = m->k + row * dk, *v = m->v + row * dv,
+                        *dy = m->dy + row * dv;
+            float *Rt = R + t * size, *e = miss + t * dv;
+            for (size_t i = 0; i < size && back; i++) G[i] += p->scale * q[i / dv] * dy[i % dv];
+            for (size_t j = 0; j < dv && back; j++) {
+                du[j] = 0;
+                for (size_t a = 0; a < dk; a++) du[j] += G[a * dv + j] * k[a];
+            }
+            for (size_t a = 0; a < dk; a++) {
+                const size_t at = p->gates == SMX_GATES_FIXED     ? h
+                                  : p->gates == SMX_GATES_CHANNEL ? row * dk + a
+                                                                  : row;
+                const float alpha = (float)exp((double)m->g[at]);
+                float sum = 0;
+                for (size_t j = 0; j < dv; j++) {
+                    const size_t i = a * dv + j;
+                    if (!back) Rt[i] = alpha * S[i];
+                    if (!back) continue;
+                    if (m->delta) G[i] -= k[a] * m->beta[row] * du[j];
+                    sum += G[i] * Rt[i];
+                    G[i] *= alpha;
+                }
+                if (back) dg[at] += sum;
+            }
+            for (size_t j = 0; j < dv && !back; j++) {
+                e[j] = v[j];
+                for (size_t a = 0; a < dk && m->delta; a++) e[j] -= Rt[a * dv + j] * k[a];
+                for (size_t a = 0; a < dk; a++) S[a * dv + j] = Rt[a * dv + j] + k[a] * m->beta[row] * e[j];
+            }
+        }
+    }
+    return dg;
+}
+// The largest error of the gates at one level.
+static double off(const float *got, const double *want, const problem *m, float level) {
+    double error = 0;
+    for (size_t i = 0; i < m->ng; i++)
+        if (m->g[i] == level) error = isnan(got[i]) ? INFINITY : fmax(error, fabs(got[i] - want[i]));
+    return error;
+}
+
+// The gates' gradient alone, at gates from open to shut: no further from the oracle than 16 times what the
+// plain recurrence is, or 16 roundings of what is summed. Gates of each level are compared among themselves,
+// or open ones would hide what is wrong at those that are shut.
+static void gates_alone(void **state) {
+    (void)state;
+    static const float levels[] = {0, -1e-3f, -1, -8, -12, -16, -20, -40, -80};
+    enum { MIXED = CHECK_COUNT(levels) };
+    static const size_t lengths[] = {2, 15, 16, 17, 33, 64, 65, 140, 4097};
+    CHECK_EACH_ISA(isa) {
+        check_seed(1908);
+        for (int delta = 0; delta < 2; delta++)
+            for (int gates = SMX_GATES_FIXED; gates <= SMX_GATES_CHANNEL; gates++)
+                for (size_t i = 0; i < CHECK_COUNT(lengths); i++)
+                    for (size_t j = 0; j <= MIXED; j++) {
+                        const size_t L = lengths[i];
+                        if (L > 1000 && j < MIXED && levels[j] != -20) continue;
+                        problem m = problem_of((smx_state){1, L, 3, 5, 7, gates, 0, 0.4f}, delta, i % 2, 0);
+                        for (size_t a = 0; a < m.ng; a++)
+                            m.g[a] = levels[j < MIXED ? j : check_next() % MIXED];
+                        run(&m);
+                        const double *want = oracle(&m).dg;
+                        const double *terms = gate_terms(&m);
+                        const float *plain = plain_gates(&m);
+                        for (size_t a = 0; a < MIXED; a++) {
+                            if (j < MIXED && a != j) continue;
+                            const double error = off(m.dg, want, &m, levels[a]);
+                            const double theirs = off(plain, want, &m, levels[a]);
+                            double rounding = 0;
+                            for (size_t b = 0; b < m.ng; b++)
+                                if (m.g[b] == levels[a]) rounding = fmax(rounding, 0x1p-24 * terms[b]);
+                            check_trying("%s L=%zu gates=%d, %s gates, those at %g", delta ? "delta" : "gla",
+                                         L, gates, j < MIXED ? "equal" : "mixed", (double)levels[a]);
+                            if (!(error <= 16 * fmax(theirs, rounding)))
+                                check_fail(
+                                    "off by %.2g; a plain recurrence by %.2g, a rounding of all terms is %.2g",
+                                    error, theirs, rounding);
+                        }
+                        check_done();
+                    }
+    }
+}
+
 static void causal_words(void **state) {
     (void)state;
     enum { L = 70, H = 1, dk = 6, dv = 5 };
@@ -385,6 +515,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(against_oracle), cmocka_unit_test(left_out),
                                        cmocka_unit_test(in_two_parts),   cmocka_unit_test(causal_words),
                                        cmocka_unit_test(long_sequences), cmocka_unit_test(closed),
-                                       cmocka_unit_test(small_keys)};
+                                       cmocka_unit_test(small_keys),     cmocka_unit_test(gates_alone)};
     return cmocka_run_group_tests_name("state", tests, NULL, NULL);
 }

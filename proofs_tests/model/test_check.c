@@ -23,22 +23,24 @@
 #include "model/settings/pairs.h"
 #include "proofs_tests/support/check.h"
 
-static config *of_text(const char *text) {
+static config *of_text_at(const char *shape, const char *text) {
     char all[3 * 8192 + 100];
     smx_error e = {.message = ""};
-    pairs_encode(all + sprintf(all, "mixer=equations&task=nar&length=24&width=8&heads=2&eq="), text)[0] = 0;
+    pairs_encode(all + sprintf(all, "mixer=equations&task=nar&%s&eq=", shape), text)[0] = 0;
     config *c = config_parse(all, 0, &e);
     if (!c) fail_msg("%s", e.message);
     return c;
 }
-static check_report checked(const char *text) {
+static config *of_text(const char *text) { return of_text_at("length=24&width=8&heads=2", text); }
+static check_report checked_at(const char *shape, const char *text) {
     smx_error e = {.message = ""};
     check_report r;
-    config *c = of_text(text);
+    config *c = of_text_at(shape, text);
     if (check_config(&r, c, 1, &e)) fail_msg("%s", e.message);
     config_free(c);
     return r;
 }
+static check_report checked(const char *text) { return checked_at("length=24&width=8&heads=2", text); }
 static void must_compute(const check_report *r) {
     for (size_t i = 0; i < r->n_rows; i++)
         if (!r->rows[i].fine)
@@ -122,6 +124,27 @@ static void built_in_texts_pass(void **state) {
             free(all);
         }
     }
+}
+
+// Recurrences whose gates are about -8 and -12, and mostly shut: RG-LRU (De et al. 2024), a state a column,
+// and RWKV-6 (Peng et al. 2024).
+static void shut_gates_pass(void **state) {
+    (void)state;
+    static const char rg_lru[] = "start(b_a, constant, 2)\n"
+                                 "r = sigmoid(x @ w_r)\n"
+                                 "a = -8 * r * softplus(x @ w_a + b_a)\n"
+                                 "one = exp(x - x)\n"
+                                 "i = exp(0.5 * log(one - exp(2 * a))) * sigmoid(x @ w_i)\n"
+                                 "y = gla(one, i, x, gates=a) @ w_o";
+    static const char rwkv[] = "start(b_d, constant, 2.5)\n"
+                               "s = shift(x)\n"
+                               "k = gate(sigmoid(x @ w_mk), x, s) @ w_k\n"
+                               "w = -exp(tanh(s @ w_d1[8]) @ w_d2[width] + b_d)\n"
+                               "y = silu(x @ w_g) * rms_heads(gla(x @ w_r, k, x @ w_v, gates=w)) @ w_o";
+    const check_report first = checked_at("length=64&width=16&heads=16", rg_lru);
+    must_compute(&first);
+    const check_report second = checked_at("length=64&width=16&heads=2", rwkv);
+    must_compute(&second);
 }
 
 static void leaks_are_blamed(void **state) {
@@ -220,13 +243,10 @@ static void another_computation_is_noticed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(examples_pass),
-        cmocka_unit_test(examples_pass_at_2100_rows),
-        cmocka_unit_test(built_in_texts_pass),
-        cmocka_unit_test(leaks_are_blamed),
-        cmocka_unit_test(growing_gradients_are_told),
-        cmocka_unit_test(the_input_itself_passes),
-        cmocka_unit_test(another_computation_is_noticed),
+        cmocka_unit_test(examples_pass),           cmocka_unit_test(examples_pass_at_2100_rows),
+        cmocka_unit_test(built_in_texts_pass),     cmocka_unit_test(shut_gates_pass),
+        cmocka_unit_test(leaks_are_blamed),        cmocka_unit_test(growing_gradients_are_told),
+        cmocka_unit_test(the_input_itself_passes), cmocka_unit_test(another_computation_is_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
