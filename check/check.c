@@ -69,8 +69,8 @@ typedef struct {
 static const tensor *tensor_of(const bench *b, const param *w) {
     if (b->start->weight == w) return b->x;
     for (size_t s = 0; s < b->trace->n; s++)
-        for (size_t a = 0; a < FUNCTION_ARGUMENTS; a++) {
-            const tensor *t = b->trace->steps[s].call.tensor[a];
+        for (size_t a = 0; a < equation_inputs(&b->trace->steps[s]); a++) {
+            const tensor *t = equation_input(&b->trace->steps[s], a);
             if (t && t->weight == w) return t;
         }
     return NULL;
@@ -308,8 +308,8 @@ static int find_leak(check_report *r, const config *c, uint64_t seed, smx_error 
             early[s] = first < row;
             int inherited = 0;
             for (size_t e = 0; e < s; e++)
-                for (size_t a = 0; a < FUNCTION_ARGUMENTS; a++)
-                    inherited |= early[e] && step->call.tensor[a] == b.trace->steps[e].out;
+                for (size_t a = 0; a < equation_inputs(step); a++)
+                    inherited |= early[e] && equation_input(step, a) == b.trace->steps[e].out;
             if (early[s] && !inherited && !r->ahead_line) r->ahead_line = step->line;
             if (step->out == b.y && row - first > r->ahead) r->ahead = row - first;
         }

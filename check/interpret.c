@@ -17,7 +17,7 @@ struct interpreter {
     const equation_trace *t;
     slot *slots;
     size_t n_slots, largest;
-    double *part; // a gradient on its way, [FUNCTION_ARGUMENTS][largest]
+    double *part; // a gradient on its way, [EQUATION_INPUTS][largest]
 };
 
 static const void *key_of(const tensor *t) { return t->weight ? (const void *)t->weight : (const void *)t; }
@@ -41,14 +41,16 @@ interpreter *interpreter_open(const graph *g, const equation_trace *t, const ten
     if (i) {
         i->g = g;
         i->t = t;
-        i->slots = calloc(t->n * (FUNCTION_ARGUMENTS + 1) + 1, sizeof *i->slots);
+        size_t most = 1;
+        for (size_t s = 0; s < t->n; s++) most += equation_inputs(&t->steps[s]) + 1;
+        i->slots = calloc(most, sizeof *i->slots);
         failed = !i->slots || add(i, y);
     }
     for (size_t s = 0; !failed && s < t->n; s++) {
-        for (size_t a = 0; a < FUNCTION_ARGUMENTS; a++) failed |= add(i, t->steps[s].call.tensor[a]);
+        for (size_t a = 0; a < equation_inputs(&t->steps[s]); a++) failed |= add(i, equation_input(&t->steps[s], a));
         failed |= add(i, t->steps[s].out);
     }
-    if (!failed) failed = !(i->part = calloc(FUNCTION_ARGUMENTS * i->largest + 1, sizeof *i->part));
+    if (!failed) failed = !(i->part = calloc(EQUATION_INPUTS * i->largest + 1, sizeof *i->part));
     if (!failed) return i;
     interpreter_close(i);
     return NULL;
@@ -76,10 +78,10 @@ static void move(double *x, size_t n, double rounding, smx_rng *random) {
     for (size_t i = 0; rounding > 0.0 && i < n; i++)
         x[i] *= 1.0 + rounding * (2.0 * rng_uniform(random) - 1.0);
 }
-static twin_call call_of(const interpreter *i, const equation_step *s) {
-    twin_call c = {.step = s, .B = i->g->B, .L = i->g->L, .H = s->call.heads};
-    for (size_t a = 0; a < FUNCTION_ARGUMENTS; a++) {
-        const slot *in = find(i, s->call.tensor[a]);
+static twin_call call_of(const interpreter *i, const equation_step *s, double rounding, smx_rng *random) {
+    twin_call c = {.step = s, .B = i->g->B, .L = i->g->L, .H = s->call.heads, .rounding = rounding, .random = random};
+    for (size_t a = 0; a < equation_inputs(s); a++) {
+        const slot *in = find(i, equation_input(s, a));
         c.in[a] = in ? in->value : NULL;
     }
     const slot *out = find(i, s->out);
@@ -92,7 +94,7 @@ int interpreter_forward(interpreter *i, double rounding, uint64_t seed) {
     smx_rng random = rng_open(seed, RNG_EVAL, 0);
     for (size_t s = 0; s < i->t->n; s++) {
         const equation_step *step = &i->t->steps[s];
-        const twin_call c = call_of(i, step);
+        const twin_call c = call_of(i, step, rounding, &random);
         const twin *t = twin_find(step->function->name);
         if (!t || t->forward(&c)) return -1;
         move(c.out, step->out->n, rounding, &random);
@@ -106,18 +108,18 @@ int interpreter_backward(interpreter *i, const tensor *y, const double *dy, doub
     memcpy(find(i, y)->gradient, dy, y->n * sizeof *dy);
     for (size_t s = i->t->n; s-- > 0;) {
         const equation_step *step = &i->t->steps[s];
-        twin_call c = call_of(i, step);
+        twin_call c = call_of(i, step, rounding, &random);
         const twin *t = twin_find(step->function->name);
-        for (size_t a = 0; a < FUNCTION_ARGUMENTS; a++) {
-            const tensor *in = step->call.tensor[a];
+        for (size_t a = 0; a < equation_inputs(step); a++) {
+            const tensor *in = equation_input(step, a);
             if (!in) continue;
             c.din[a] = i->part + a * i->largest;
             memset(c.din[a], 0, in->n * sizeof(double));
         }
         if (!t || t->backward(&c)) return -1;
-        for (size_t a = 0; a < FUNCTION_ARGUMENTS; a++) {
+        for (size_t a = 0; a < equation_inputs(step); a++) {
             if (!c.din[a]) continue;
-            const slot *in = find(i, step->call.tensor[a]);
+            const slot *in = find(i, equation_input(step, a));
             move(c.din[a], in->n, rounding, &random);
             for (size_t k = 0; k < in->n; k++) in->gradient[k] += c.din[a][k];
         }

@@ -7,6 +7,8 @@
 
 #include <seqmix/ref.h>
 
+#include "scan.h"
+
 #define NUMBERS(c) ((c)->step->call.number)
 static const tensor *input(const twin_call *c, size_t i) { return c->step->call.tensor[i]; }
 static size_t last(const tensor *t) { return t->shape[t->rank - 1]; }
@@ -771,6 +773,7 @@ static const twin twins[] = {
     TWIN("repeat_pairs", repeat),
     TWIN("coefficients", coefficients),
     TWIN("resonate", resonate),
+    {"scan", scan_forward, scan_backward},
 };
 
 const twin *twin_find(const char *name) {

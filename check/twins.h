@@ -2,15 +2,18 @@
 #ifndef SMX_TWINS_H
 #define SMX_TWINS_H
 
+#include "kernels/philox.h"
 #include "model/equations/build.h"
 
 typedef struct {
     const equation_step *step;
     size_t B, L, H;
-    const double *in[FUNCTION_ARGUMENTS]; // NULL: absent
-    double *din[FUNCTION_ARGUMENTS];      // zeroed; NULL where absent
+    const double *in[EQUATION_INPUTS]; // NULL: absent
+    double *din[EQUATION_INPUTS];      // zeroed; NULL where absent
     double *out;
     const double *dout;
+    double rounding; // each step within is moved by up to so much of itself, drawn from `random`
+    smx_rng *random;
 } twin_call;
 typedef struct {
     const char *name;                    // of the function

@@ -652,6 +652,7 @@ static void run_sumsq(run *r) {
     }
 }
 
+#include "digest_program.h"
 #include "digest_sequences.h"
 
 // ---- The list, and the hash -----------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 // elsewhere.c: only in seqmix.wasm: for each function of the sources that wasm.mk keeps for seqmix-whole.wasm
 // one that refuses, and says where it is.
 #include "model/base/error.h"
+#include "model/equations/scan.h"
 #include "model/ops/ops.h"
 #include "tasks/files/table.h"
 #include "tasks/generators/table.h"
@@ -40,6 +41,10 @@ tensor *op_lstm(graph *g, tensor *z, tensor *u) { return no_operation(g, "LSTM")
 tensor *op_gru(graph *g, tensor *z, tensor *u, tensor *bias) { return no_operation(g, "GRU"); }
 tensor *op_s4d_kernel(graph *g, tensor *log_dt, tensor *log_a, tensor *a_im, tensor *C) {
     return no_operation(g, "S4D");
+}
+tensor *equations_scan(equation_scan *s, const equations *e, size_t at, const scan_around *around) {
+    no_operation(around->g, "scan");
+    return NULL;
 }
 tensor *op_taylor_attention(graph *g, tensor *q, tensor *k, tensor *v, size_t heads) {
     return no_operation(g, "linear attention by the exponential's series");

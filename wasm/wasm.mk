@@ -29,8 +29,9 @@ WASM_TASKS := $(filter-out tasks/files/labelled% tasks/generators/labelled.c tas
 WASM_SRC := wasm/exports.c wasm/print.c $(WASM_TASKS) $(WASM_MODEL) $(WASM_KERNELS)
 # What few visits need is in seqmix-whole.wasm only. seqmix.wasm knows every key and has, of the same objects,
 # all but these; wasm/elsewhere.c stands for what they define, exports-whole.txt lists what they export.
-WASM_WHOLE_ONLY := $(patsubst %,kernels/%.c,state state_push state_scratch recurrent recurrent_scratch s4d) \
-	$(patsubst %,model/ops/%.c,batchnorm pool_rows state recurrent s4d_kernel taylor) \
+WASM_WHOLE_ONLY := $(patsubst %,kernels/%.c,program program_scratch state state_push state_scratch recurrent recurrent_scratch s4d) \
+	$(patsubst %,model/ops/%.c,batchnorm pool_rows program state recurrent s4d_kernel taylor) \
+	model/equations/scan.c \
 	tasks/files/table.c tasks/files/table_summary.c tasks/generators/table_windows.c
 WASM_SMALL_SRC := $(filter-out $(WASM_WHOLE_ONLY),$(WASM_SRC)) wasm/elsewhere.c
 WASM_EXPORTS := build/obj/emcc/exports-whole.txt

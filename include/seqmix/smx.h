@@ -248,6 +248,25 @@ void smx_delta_push(float *SMX_RESTRICT y, float *SMX_RESTRICT carried, const sm
 void smx_delta_bwd(const smx_state_gradients *dx, float *dstart, const float *dy, const float *dlast,
                    const smx_state_rows *x, const float *states, void *scratch, const smx_state *p);
 
+// ---- Recurrences as programs ----------------------------------------------------------------------------
+// What a row computes as a list of steps over scalars, vectors and matrices of one head, made of a text's
+// `scan` (docs/EQUATIONS.md). The struct is the library's own. y [B][L][columns of the outputs]; in: an array
+// for each input, [B][L][its columns], then one for each weight and learnt start. saved [B]
+// [smx_program_saved_floats], states that backward computes on from (NULL: not wanted). carried
+// [B][smx_program_state_floats] (NULL: none): the states after the last row; before number `at` of the
+// sequence, if that is not 0. din: input gradients are overwritten, those of weights accumulate, NULL ones are
+// not wanted. Row by row is the definition: a sequence in parts gives the words of the whole. scratch is one
+// thread's; nothing may overlap.
+typedef struct smx_program smx_program;
+size_t smx_program_state_floats(const smx_program *p);
+size_t smx_program_saved_floats(size_t L, const smx_program *p);
+size_t smx_program_fwd_scratch_bytes(const smx_program *p);
+size_t smx_program_bwd_scratch_bytes(size_t L, const smx_program *p);
+void smx_program_fwd(float *SMX_RESTRICT y, float *SMX_RESTRICT saved, float *carried, const float *const *in,
+                     void *scratch, size_t at, size_t B, size_t L, const smx_program *p);
+void smx_program_bwd(float *const *din, const float *dy, const float *const *in, const float *saved,
+                     void *scratch, size_t B, size_t L, const smx_program *p);
+
 // ---- Recurrent networks ---------------------------------------------------------------------------------
 // z [B][L][gates E] is what the rows say to the gates, x W + b; h_t [E] is the row's output y_t, sigma the
 // logistic function:

@@ -29,14 +29,14 @@ typedef struct {
     const char *name; // of the weight
     init start;
     const equation_node *at;
-    int used;
+    int used, learned; // learned: of a state
 } given_start;
 
 typedef struct {
     graph *g;
     const equations *e;
     const equation_surroundings *s;
-    binding names[EQUATION_LINES + 1];
+    binding names[2 * EQUATION_LINES + 1]; // (a scan's states may be used after it, beside its lines)
     size_t n_names;
     uint8_t used[EQUATION_LINES + 1];
     given_start starts[EQUATION_LINES];
@@ -46,6 +46,10 @@ typedef struct {
     equation_trace *trace;
     const equation_node *output; // a product that ends the text, if it does end with one
     const equation_node *factor; // right of the last *
+    size_t out;                  // the line whose value is the text's
+    const char *text;
+    long scan_ahead; // the most that a tensor of the scan sees ahead
+    equations *copy;             // for the trace
 } builder;
 
 enum { NAME_LETTERS = 16 }; // of a tensor or weight, behind the block's prefix
@@ -128,6 +132,7 @@ static value eval(builder *b, const equation_node *n);
 static long size_in_brackets(builder *b, const equation_node *at) {
     char text[NUMBER_TEXT];
     if (!at->first) return 0;
+    if (at->first->next) return fail(b, at, "%s: two sizes are for weights in a scan", at->name), -1;
     const value v = eval(b, at->first);
     if (b->g->failed) return -1;
     if (!v.tensor && v.number >= 1.0 && v.number <= 65536.0 && v.number == (double)(uint32_t)v.number)
@@ -135,6 +140,12 @@ static long size_in_brackets(builder *b, const equation_node *at) {
     fail(b, at, "%s[%s]: the size must be a whole number from 1 to 65536", at->name,
          !v.tensor ? number_write(text, v.number) : "a tensor");
     return -1;
+}
+// Of a weight.
+static init given(builder *b, size_t i) {
+    b->starts[i].used = 1;
+    if (b->starts[i].learned) fail(b, b->starts[i].at, "only a scan's state starts as learned");
+    return b->starts[i].start;
 }
 static value weight(builder *b, const equation_node *at, weight_role role, size_t D) {
     if (too_long(b, at, at->name)) return failed;
@@ -144,7 +155,7 @@ static value weight(builder *b, const equation_node *at, weight_role role, size_
     const uint32_t rank = weight_shape(b, role, D, (size_t)size, shape);
     init start = b->s->start(b->s->config, role, shape);
     for (size_t i = 0; i < b->n_starts; i++)
-        if (!strcmp(b->starts[i].name, at->name)) start = b->starts[i].start, b->starts[i].used = 1;
+        if (!strcmp(b->starts[i].name, at->name)) start = given(b, i);
     const int decays = role == WEIGHT_MATRIX || role == WEIGHT_OUTPUT || role >= WEIGHT_CARRIED_4;
     return of_tensor(b, graph_param(b->g, at->name, start, decays, rank, shape));
 }
@@ -160,6 +171,14 @@ static tensor *eval_tensor(builder *b, const equation_node *n, const char *what,
     if (v.ahead > *ahead) *ahead = v.ahead;
     return b->g->failed ? NULL : v.tensor;
 }
+static void add_step(builder *b, const equation_function *f, const function_call *c, const equation_scan *scan,
+                     tensor *out) {
+    if (!b->trace || b->trace->n == EQUATION_STEPS) return;
+    equation_step *step = &b->trace->steps[b->trace->n++];
+    *step = (equation_step){.function = f, .scan = scan, .out = out, .line = b->line};
+    if (c) memcpy(&step->call, c, sizeof *c);
+    step->call.heads = b->s->heads;
+}
 // The function on arguments that fit their kinds; ahead: the most that one of them sees ahead.
 static value apply(builder *b, const equation_node *at, const equation_function *f, const function_call *c,
                    long ahead) {
@@ -173,13 +192,7 @@ static value apply(builder *b, const equation_node *at, const equation_function 
     if (f->ahead) ahead += f->ahead(c);
     value v = of_tensor(b, function_apply(f, c));
     v.ahead = ahead;
-    if (b->trace && v.tensor && b->trace->n < EQUATION_STEPS) {
-        equation_step *step = &b->trace->steps[b->trace->n++];
-        step->function = f;
-        memcpy(&step->call, c, sizeof *c);
-        step->out = v.tensor;
-        step->line = b->line;
-    }
+    if (v.tensor) add_step(b, f, c, NULL, v.tensor);
     return v;
 }
 // The function that a sign stands for, of up to three tensors, or of one and a number.
@@ -398,7 +411,7 @@ static const struct {
     {"log_count", INIT_LOG_COUNT}, {"forget", INIT_FORGET},       {"middle", INIT_IDENTITY_MIDDLE},
     {"heads", INIT_IDENTITY_HEADS}};
 static int is_start(const equation_line *l) {
-    return !l->name[0] && l->value->kind == EQUATION_CALL && !strcmp(l->value->name, "start");
+    return l->kind == LINE_EQUATION && !l->depth && !l->name[0] && l->value->kind == EQUATION_CALL && !strcmp(l->value->name, "start");
 }
 static void read_start(builder *b, const equation_node *n) {
     const equation_node *name = n->first, *kind = name ? name->next : NULL, *scale = kind ? kind->next : NULL;
@@ -412,7 +425,11 @@ static void read_start(builder *b, const equation_node *n) {
         if (scale) v = eval(b, scale);
         if (!b->g->failed && (v.tensor || !(v.number >= -1e6 && v.number <= 1e6)))
             fail(b, scale, "a number from -1e6 to 1e6");
-        b->starts[b->n_starts++] = (given_start){name->name, {start_kinds[i].kind, v.number}, name, 0};
+        b->starts[b->n_starts++] = (given_start){name->name, {start_kinds[i].kind, v.number}, name, 0, 0};
+        return;
+    }
+    if (!strcmp(kind->name, "learned") && !scale) {
+        b->starts[b->n_starts++] = (given_start){name->name, {INIT_CONSTANT, 0}, name, 0, 1};
         return;
     }
     fail(
@@ -460,21 +477,143 @@ static void read_line(builder *b, size_t i) {
     b->names[b->n_names++] = (binding){l->name[0] ? l->name : "y", v, i + 1};
 }
 
+// ---- Scans ------------------------------------------------------------------------------------------------
+static void scan_fail(void *of, const equation_node *at, const char *sentence, ...)
+    __attribute__((format(printf, 3, 4)));
+static void scan_fail(void *of, const equation_node *at, const char *sentence, ...) {
+    builder *b = of;
+    if (b->g->failed) return;
+    va_list list;
+    va_start(list, sentence);
+    graph_fail(b->g, "eq");
+    equations_vfail(&b->g->error, at->line, at->column, sentence, list);
+    va_end(list);
+}
+static tensor *scan_tensor(void *of, const equation_node *name) {
+    builder *b = of;
+    tensor *t = eval_tensor(b, name, name->name, &b->scan_ahead);
+    if (t && (t->rank != 3 || t->shape[0] != b->g->B || t->shape[1] != b->g->span))
+        fail(b, name, "%s has no row for each row of x", name->name);
+    return b->g->failed ? NULL : t;
+}
+static tensor *scan_weight_of(void *of, const equation_node *at, const char *name, uint32_t rank,
+                              const uint32_t *shape) {
+    builder *b = of;
+    const int per_head = at ? at->first && at->first->kind == EQUATION_WORD && !strcmp(at->first->name, "heads") : 1;
+    const int matrix = at && rank - (uint32_t)per_head == 2;
+    init start = {INIT_CONSTANT, at && strncmp(name, "b_", 2) ? 1.0 : 0.0};
+    if (matrix) start = b->s->start(b->s->config, WEIGHT_MATRIX, shape + per_head);
+    if (at && (too_long(b, at, name) || find(b, name))) {
+        fail(b, at, "%s is assigned outside the scan; a tensor is read where it stands in the list behind over", name);
+        return NULL;
+    }
+    for (size_t i = 0; i < b->n_starts && at; i++)
+        if (!strcmp(b->starts[i].name, name)) start = given(b, i);
+    if (b->g->failed) return NULL;
+    return graph_param(b->g, name, start, matrix, rank, shape);
+}
+static int scan_start(void *of, const char *name, double *number) {
+    builder *b = of;
+    for (size_t i = 0; i < b->n_starts; i++) {
+        given_start *s = &b->starts[i];
+        if (strcmp(s->name, name)) continue;
+        s->used = 1;
+        if (s->start.kind != INIT_CONSTANT) fail(b, s->at, "a state starts constant or learned");
+        *number = s->start.scale;
+        return s->learned ? 2 : 1;
+    }
+    return 0;
+}
+static int uses(const equation_node *n, const char *name) {
+    for (; n; n = n->next)
+        if ((n->kind == EQUATION_WORD && !strcmp(n->name, name)) || uses(n->first, name)) return 1;
+    return 0;
+}
+static int scan_wanted(void *of, size_t line, const char *name) {
+    const builder *b = of;
+    const equation_line *lines = b->e->lines;
+    const size_t end = lines[line].end;
+    if (b->out > line && b->out < end && !strcmp(lines[b->out].name, name)) return 1;
+    for (size_t i = end; i < b->e->n_lines; i++)
+        if (!lines[i].depth && uses(lines[i].kind == LINE_SCAN ? lines[i].over : lines[i].value, name) &&
+            !is_start(&lines[i]))
+            return 1;
+    return 0;
+}
+static int scan_reserved(void *of, const char *name) {
+    (void)of;
+    return function_find(name) != NULL || !strcmp(name, "start") || !strcmp(name, "shared") ||
+           !strcmp(name, "grouped");
+}
+static const equation_function scan_function = {.name = "scan"};
+// Who computes the scan in another way reads its lines again, which must then live as long as the graph.
+static const equations *lasting(builder *b) {
+    if (!b->trace) return b->e;
+    if (!b->copy && (b->copy = graph_own(b->g, sizeof *b->copy))) {
+        equations_parse(b->copy, b->text, NULL);
+    }
+    return b->copy ? b->copy : b->e;
+}
+static void read_scan(builder *b, size_t at) {
+    equation_scan *s = graph_own(b->g, sizeof *s);
+    const equations *e = lasting(b);
+    const scan_around around = {b->g,           b,          b->s->heads, b->s->width,  scan_fail, scan_tensor,
+                                scan_weight_of, scan_start, scan_wanted, scan_reserved};
+    if (!s) return;
+    for (size_t i = 0; i < b->n_names; i++) // numbers of the text that it uses
+        for (size_t l = at; l < b->e->lines[at].end && b->names[i].line; l++)
+            if (uses(b->e->lines[l].value, b->names[i].name) || uses(b->e->lines[l].over, b->names[i].name))
+                b->used[b->names[i].line] = 1;
+    b->line = b->e->lines[at].line;
+    b->scan_ahead = LONG_MIN;
+    for (const char *const *name = (const char *const[]){"width", "heads", "length", "filter", NULL}; *name; name++) {
+        s->numbers[s->n_numbers].name = *name;
+        number_of_config(b, *name, &s->numbers[s->n_numbers++].is);
+    }
+    for (size_t i = 0; i < b->n_names && s->n_numbers < SCAN_NUMBERS; i++)
+        if (!b->names[i].is.tensor && b->names[i].line)
+            s->numbers[s->n_numbers++] = (scan_number){e->lines[b->names[i].line - 1].name, b->names[i].is.number};
+    tensor *all = equations_scan(s, e, at, &around);
+    if (!all || b->g->failed) return;
+    add_step(b, &scan_function, NULL, s, all);
+    for (size_t i = 0; i < s->n_outputs; i++) {
+        const scan_output *o = &s->outputs[i];
+        value v = {.tensor = all, .ahead = b->scan_ahead};
+        if (s->n_outputs > 1) {
+            function_call c = {.g = b->g, .heads = b->s->heads};
+            c.tensor[0] = all;
+            c.number[1] = o->column;
+            c.number[2] = o->cols * s->heads;
+            v = apply(b, NULL, function_find("columns"), &c, b->scan_ahead);
+        }
+        const equation_node here = {.line = (uint16_t)b->line, .column = b->e->lines[at].column};
+        if (b->g->failed || too_long(b, &here, o->name)) return;
+        graph_name(b->g, v.tensor, o->name);
+        b->names[b->n_names++] = (binding){o->name, v, 0};
+    }
+}
+
 tensor *equations_build(graph *g, const equations *e, const equation_surroundings *s, tensor *x,
                         equation_trace *trace) {
     builder *b = graph_own(g, sizeof *b);
     if (!b) return x;
-    *b = (builder){.g = g, .e = e, .s = s, .trace = trace};
+    *b = (builder){.g = g, .e = e, .s = s, .trace = trace, .text = s->text};
     if (trace) trace->n = 0;
     b->names[b->n_names++] = (binding){"x", {.tensor = x}, 0};
-    const size_t out = output_line(e);
+    const size_t out = b->out = output_line(e);
     if (e->lines[out].value->kind == EQUATION_MATMUL) b->output = e->lines[out].value;
     for (size_t i = 0; i < e->n_lines && !g->failed; i++)
         if (is_start(&e->lines[i])) read_start(b, e->lines[i].value);
     tensor *y = NULL;
     long ahead = 0;
     for (size_t i = 0; i < e->n_lines && !g->failed; i++) {
-        if (is_start(&e->lines[i])) continue;
+        if (is_start(&e->lines[i]) || e->lines[i].depth) continue;
+        if (e->lines[i].kind == LINE_SCAN) {
+            read_scan(b, i);
+            const binding *last_of = out > i && out < e->lines[i].end ? find(b, e->lines[out].name) : NULL;
+            if (last_of && !g->failed) y = last_of->is.tensor, ahead = last_of->is.ahead;
+            continue;
+        }
         read_line(b, i);
         if (i == out && !g->failed)
             y = b->names[b->n_names - 1].is.tensor, ahead = b->names[b->n_names - 1].is.ahead;
@@ -487,7 +626,7 @@ tensor *equations_build(graph *g, const equations *e, const equation_surrounding
     for (size_t i = 0; i < e->n_lines && !g->failed; i++) {
         const equation_line *l = &e->lines[i];
         const equation_node here = {.line = l->line, .column = l->column};
-        if (i != out && !is_start(l) && !b->used[i + 1])
+        if (i != out && !is_start(l) && !l->depth && l->kind == LINE_EQUATION && !b->used[i + 1])
             fail(b, &here, "nothing uses %s", l->name[0] ? l->name : "this result");
     }
     for (size_t i = 0; i < b->n_starts && !g->failed; i++)

@@ -12,6 +12,12 @@ typedef struct {
     const char *at, *line_start;
     unsigned line, depth;
     smx_error *error;
+    // Bodies that are open: the line that opens each, and how far its lines are indented (NULL: none came yet).
+    size_t n_open, opener[EQUATION_BODIES];
+    struct {
+        const char *at;
+        size_t n;
+    } indent[EQUATION_BODIES + 1];
 } parser;
 
 int equations_vfail(smx_error *error, unsigned line, unsigned column, const char *sentence, va_list list) {
@@ -129,6 +135,21 @@ static equation_node *call(parser *p, equation_node *n) {
     return n;
 }
 
+// Of a word: [size] { [size] }
+static equation_node *sizes(parser *p, equation_node *n) {
+    for (equation_node **last = &n->first; *p->at == '['; last = &(*last)->next) {
+        p->at++;
+        if (!(*last = sum(p))) return NULL;
+        skip_blanks(p);
+        if (*p->at != ']') return expected(p, "']'");
+        p->at++;
+        const char *back = p->at;
+        skip_blanks(p);
+        if (*p->at != '[') p->at = back;
+    }
+    return n;
+}
+
 static equation_node *factor(parser *p) {
     skip_blanks(p);
     equation_node *n;
@@ -155,12 +176,8 @@ static equation_node *factor(parser *p) {
         if (n) skip_blanks(p);
         if (n && *p->at == '(') {
             n = call(p, n);
-        } else if (n && *p->at == '[') {
-            p->at++;
-            if (!(n->first = sum(p))) return NULL;
-            skip_blanks(p);
-            if (*p->at != ']') return expected(p, "']'");
-            p->at++;
+        } else if (n) {
+            n = sizes(p, n);
         }
     } else if (is_digit(*p->at) || *p->at == '.') {
         n = make(p, EQUATION_NUMBER, at);
@@ -200,6 +217,7 @@ static equation_node *sum(parser *p) {
 
 int equations_key(const equation_line *l, double *value) {
     const equation_node *n = l->value;
+    if (l->kind != LINE_EQUATION || l->depth) return 0;
     const double sign = n->kind == EQUATION_NEGATE ? -1.0 : 1.0;
     if (n->kind == EQUATION_NEGATE) n = n->first;
     if (!l->name[0] || n->kind != EQUATION_NUMBER) return 0;
@@ -207,14 +225,74 @@ int equations_key(const equation_line *l, double *value) {
     return 1;
 }
 
-// The line at the parser's place, if there is something on it. 0, or -1 with the error.
-static int line(parser *p) {
+// ---- Lines ----------------------------------------------------------------------------------------------
+// Whether the word stands at the parser's place, a name or the like after it; then it is passed over.
+static int keyword(parser *p, const char *word) {
+    const size_t n = strlen(word);
+    const char *back = p->at;
+    if (strncmp(p->at, word, n) || is_letter(p->at[n]) || is_digit(p->at[n])) return 0;
+    p->at += n;
     skip_blanks(p);
-    if (*p->at == '\n' || !*p->at) return 0;
-    if (p->e->n_lines == EQUATION_LINES)
-        return equations_fail(p->error, p->line, column(p), "more than %d equations", EQUATION_LINES);
-    equation_line *l = &p->e->lines[p->e->n_lines++];
-    *l = (equation_line){.line = (uint16_t)p->line, .column = (uint16_t)column(p)};
+    if (is_letter(*p->at) || is_digit(*p->at) || *p->at == '(') return 1;
+    p->at = back;
+    return 0;
+}
+static equation_node *named(parser *p, const char *what) {
+    skip_blanks(p);
+    if (!is_letter(*p->at)) return expected(p, what);
+    equation_node *n = make(p, EQUATION_WORD, column(p));
+    return n && !read_name(p, n->name) ? n : NULL;
+}
+static equation_node *state(parser *p) {
+    equation_node *n = named(p, "the name of a state");
+    if (n) skip_blanks(p);
+    return n ? sizes(p, n) : NULL;
+}
+static equation_node *input(parser *p) {
+    skip_blanks(p);
+    const unsigned at = column(p);
+    if (!keyword(p, "shared")) {
+        equation_node *n = named(p, "the name of a tensor");
+        if (n) skip_blanks(p);
+        return n && *p->at == '(' ? call(p, n) : n;
+    }
+    equation_node *n = make(p, EQUATION_CALL, at);
+    if (!n) return NULL;
+    memcpy(n->name, "shared", sizeof "shared");
+    n->first = named(p, "the name of a tensor");
+    return n->first ? n : NULL;
+}
+// Parts with commas between them.
+static equation_node *listed(parser *p, equation_node *(*part)(parser *)) {
+    equation_node *first = NULL, **last = &first;
+    for (;;) {
+        if (!(*last = part(p))) return NULL;
+        last = &(*last)->next;
+        skip_blanks(p);
+        if (*p->at != ',') return first;
+        p->at++;
+    }
+}
+static int scan_header(parser *p, equation_line *l) {
+    static const char *const words[] = {"heads", "columns", "one"};
+    if (!(l->value = listed(p, state))) return -1;
+    if (!keyword(p, "over")) return expected(p, "',', or over and the tensors that the scan reads"), -1;
+    if (!(l->over = listed(p, input))) return -1;
+    if (!keyword(p, "by")) return 0;
+    const unsigned at = column(p);
+    char name[EQUATION_NAME];
+    if (read_name(p, name)) return -1;
+    for (l->by = BY_HEADS; l->by <= BY_ONE; l->by++)
+        if (!strcmp(words[l->by], name)) return 0;
+    return equations_fail(p->error, p->line, at, "by %s: heads, columns or one", name);
+}
+static int repeat_header(parser *p, equation_line *l) {
+    if (read_name(p, l->name)) return -1;
+    skip_blanks(p);
+    if (!keyword(p, "in")) return expected(p, "in and how often: repeat j in 2"), -1;
+    return (l->value = sum(p)) ? 0 : -1;
+}
+static int equation(parser *p, equation_line *l) {
     const char *back = p->at;
     if (is_letter(*p->at)) { // a name, if = follows
         if (read_name(p, l->name)) return -1;
@@ -224,7 +302,72 @@ static int line(parser *p) {
         else
             p->at = back, l->name[0] = 0;
     }
-    if (!(l->value = sum(p))) return -1;
+    return (l->value = sum(p)) ? 0 : -1;
+}
+
+// Which body the line stands in, by its indentation [at, at + n). 0, or -1 with the error.
+static int enter_body(parser *p, const char *at, size_t n) {
+    const size_t open = p->n_open;
+    const equation_line *opener = open ? &p->e->lines[p->opener[open - 1]] : NULL;
+    if (open && !p->indent[open].at) { // its first line
+        if (n <= p->indent[open - 1].n || memcmp(at, p->indent[open - 1].at, p->indent[open - 1].n))
+            return equations_fail(p->error, p->line, (unsigned)n + 1,
+                                  "the lines of the %s of line %u must be indented deeper than it",
+                                  opener->kind == LINE_SCAN ? "scan" : "repeat", opener->line);
+        for (size_t i = 1; i < n; i++)
+            if (at[i] != at[0])
+                return equations_fail(p->error, p->line, (unsigned)i + 1, "tabs and blanks are mixed");
+        p->indent[open].at = at;
+        p->indent[open].n = n;
+    }
+    while (p->n_open && n < p->indent[p->n_open].n) p->e->lines[p->opener[--p->n_open]].end = (uint16_t)p->e->n_lines;
+    const int fits = p->n_open ? n == p->indent[p->n_open].n : n <= p->indent[0].n;
+    if (!fits || (p->n_open && memcmp(at, p->indent[p->n_open].at, n)))
+        return equations_fail(p->error, p->line, (unsigned)n + 1,
+                              "this line is indented unlike those before it: lines of a body stand alike, "
+                              "with blanks or with tabs");
+    return 0;
+}
+static int close_bodies(parser *p) {
+    if (p->n_open && !p->indent[p->n_open].at) {
+        const equation_line *l = &p->e->lines[p->opener[p->n_open - 1]];
+        return equations_fail(p->error, l->line, l->column, "nothing stands in this %s; its lines are indented",
+                              l->kind == LINE_SCAN ? "scan" : "repeat");
+    }
+    while (p->n_open) p->e->lines[p->opener[--p->n_open]].end = (uint16_t)p->e->n_lines;
+    return 0;
+}
+
+// The line at the parser's place, if there is something on it. 0, or -1 with the error.
+static int line(parser *p) {
+    skip_blanks(p);
+    if (*p->at == '\n' || !*p->at) return 0;
+    const size_t indent = (size_t)(p->at - p->line_start);
+    if (p->e->n_lines == EQUATION_LINES)
+        return equations_fail(p->error, p->line, column(p), "more than %d equations", EQUATION_LINES);
+    if (p->n_open && enter_body(p, p->line_start, indent)) return -1;
+    equation_line *l = &p->e->lines[p->e->n_lines++];
+    *l = (equation_line){.line = (uint16_t)p->line, .column = (uint16_t)column(p), .depth = (uint8_t)p->n_open};
+    const char *back = p->at;
+    if (keyword(p, "scan") && is_letter(*p->at))
+        l->kind = LINE_SCAN;
+    else if ((p->at = back, keyword(p, "repeat")) && is_letter(*p->at))
+        l->kind = LINE_REPEAT;
+    else
+        p->at = back;
+    if (l->kind != LINE_EQUATION && p->n_open == EQUATION_BODIES)
+        return equations_fail(p->error, p->line, l->column, "bodies stand within each other twice at most");
+    if (l->kind == LINE_SCAN && l->depth)
+        return equations_fail(p->error, p->line, l->column, "a scan cannot stand in a scan");
+    if (l->kind == LINE_REPEAT && !l->depth)
+        return equations_fail(p->error, p->line, l->column, "repeat stands in the lines of a scan");
+    if (l->kind != LINE_EQUATION) {
+        if (!p->n_open) p->indent[0].at = p->line_start, p->indent[0].n = indent;
+        p->opener[p->n_open++] = p->e->n_lines - 1;
+        p->indent[p->n_open].at = NULL;
+    }
+    if (l->kind == LINE_SCAN ? scan_header(p, l) : l->kind == LINE_REPEAT ? repeat_header(p, l) : equation(p, l))
+        return -1;
     skip_blanks(p);
     // (Papers write a product as two factors side by side.)
     if (*p->at && *p->at != '\n')
@@ -244,6 +387,7 @@ int equations_parse(equations *e, const char *text, smx_error *error) {
         p.line_start = ++p.at;
         p.line++;
     }
+    if (close_bodies(&p)) return -1;
     return e->n_lines
                ? 0
                : error_about(error, "eq", "", "", "eq holds no equation; a line such as y = x @ w is one");

@@ -1,11 +1,16 @@
 // syntax.h: a mixer's text as trees. One equation a line, `#` starts a comment:
 //   text     = line { newline line }
 //   line     = [ NAME "=" ] sum
+//            | "scan" state { "," state } "over" input { "," input } [ "by" ("heads" | "columns" | "one") ]
+//            | "repeat" NAME "in" sum
+//   state    = NAME { "[" sum "]" }
+//   input    = NAME | "shared" NAME | "grouped" "(" NAME "," sum ")"
 //   sum      = product { ("+" | "-") product }
 //   product  = factor { ("*" | "@" | "/") factor }
-//   factor   = "-" factor | "(" sum ")" | NUMBER | NAME [ "[" sum "]" ] | NAME "(" [ argument { "," argument
+//   factor   = "-" factor | "(" sum ")" | NUMBER | NAME { "[" sum "]" } | NAME "(" [ argument { "," argument
 //    } ] ")"
 //   argument = [ NAME "=" ] sum
+// The lines of a scan or repeat are indented, alike and deeper than it; elsewhere indentation says nothing.
 // Nothing is looked up here: what a name means is build.c's business. A text is data: it can name operations
 // and weights only.
 #ifndef SMX_EQUATION_SYNTAX_H
@@ -23,7 +28,8 @@ enum {
     EQUATION_LINES = 200,
     EQUATION_DEPTH = 32,
     EQUATION_NODES = 2048,
-    EQUATION_NAME = 32
+    EQUATION_NAME = 32,
+    EQUATION_BODIES = 2 // within each other: a repeat in a scan
 };
 
 typedef enum {
@@ -43,12 +49,18 @@ typedef struct equation_node {
     char name[EQUATION_NAME];           // of a word, or of the function that is called
     char key[EQUATION_NAME];            // of an argument given as key=value, else ""
     double number;                      // of a number
-    struct equation_node *first, *next; // operands or arguments in order; of a word: the size in brackets
+    struct equation_node *first, *next; // operands or arguments in order; of a word: the sizes in brackets
 } equation_node;
+typedef enum { LINE_EQUATION, LINE_SCAN, LINE_REPEAT } equation_line_kind;
+typedef enum { BY_HEADS, BY_COLUMNS, BY_ONE } equation_by;
 typedef struct {
-    char name[EQUATION_NAME]; // assigned; "": a result without a name
+    char name[EQUATION_NAME]; // assigned, or counts repeats; "": a result without a name
     uint16_t line, column;
-    equation_node *value;
+    uint8_t kind, by;     // equation_line_kind, of a scan equation_by
+    uint8_t depth;        // in how many bodies it stands
+    uint16_t end;         // of a scan or repeat: one past the last line of its body
+    equation_node *value; // of a scan its states; how many repeats
+    equation_node *over;  // of a scan: its inputs; shared b is a call
 } equation_line;
 typedef struct {
     equation_line lines[EQUATION_LINES];

@@ -11,7 +11,7 @@ typedef struct graph graph;
 typedef struct tensor tensor;
 typedef struct node node;
 
-enum { MAX_IN = 6 };
+enum { MAX_IN = 31 }; // a scan's tensors and weights; with the output, the bits of an unsigned
 // What op.backward_reads is made of: the input i, the output.
 #define READS_IN(i) (1u << (i))
 #define READS_OUT (1u << MAX_IN)

@@ -116,7 +116,7 @@ tensor *equations_mixer(graph *g, const config *c, tensor *x, equation_trace *tr
         return x;
     }
     const equation_surroundings around = {c->common.width, c->common.heads, s->taps, c->common.length,
-                                          s->own,          start,           c};
+                                          s->own,          start,           c,       s->eq};
     tensor *y = equations_build(g, e, &around, x, trace);
     free(e);
     return y;

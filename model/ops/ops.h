@@ -3,6 +3,7 @@
 #ifndef SMX_OPS_H
 #define SMX_OPS_H
 
+#include "kernels/program.h"
 #include "model/graph/graph.h"
 
 // ---- dropout.c
@@ -166,5 +167,10 @@ tensor *op_gru(graph *g, tensor *z, tensor *u, tensor *bias);
 // ---- taylor.c
 // Linear attention by the exponential's series (Based): q, k [B][L][H d'], v [B][L][H d]
 tensor *op_taylor_attention(graph *g, tensor *q, tensor *k, tensor *v, size_t heads);
+
+// ---- program.c
+// A recurrence given as a program: in: its inputs [B][L][columns], then weights and learnt starts;
+// [B][L][out_columns]. The program is copied.
+tensor *op_program(graph *g, tensor *const *in, size_t n_in, const program *p);
 
 #endif
