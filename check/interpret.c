@@ -47,7 +47,8 @@ interpreter *interpreter_open(const graph *g, const equation_trace *t, const ten
         failed = !i->slots || add(i, y);
     }
     for (size_t s = 0; !failed && s < t->n; s++) {
-        for (size_t a = 0; a < equation_inputs(&t->steps[s]); a++) failed |= add(i, equation_input(&t->steps[s], a));
+        for (size_t a = 0; a < equation_inputs(&t->steps[s]); a++)
+            failed |= add(i, equation_input(&t->steps[s], a));
         failed |= add(i, t->steps[s].out);
     }
     if (!failed) failed = !(i->part = calloc(EQUATION_INPUTS * i->largest + 1, sizeof *i->part));
@@ -79,7 +80,8 @@ static void move(double *x, size_t n, double rounding, smx_rng *random) {
         x[i] *= 1.0 + rounding * (2.0 * rng_uniform(random) - 1.0);
 }
 static twin_call call_of(const interpreter *i, const equation_step *s, double rounding, smx_rng *random) {
-    twin_call c = {.step = s, .B = i->g->B, .L = i->g->L, .H = s->call.heads, .rounding = rounding, .random = random};
+    twin_call c = {
+        .step = s, .B = i->g->B, .L = i->g->L, .H = s->call.heads, .rounding = rounding, .random = random};
     for (size_t a = 0; a < equation_inputs(s); a++) {
         const slot *in = find(i, equation_input(s, a));
         c.in[a] = in ? in->value : NULL;

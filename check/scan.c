@@ -50,7 +50,8 @@ static entry *at(reader *r, term x) { return &r->list[x.entry]; }
 static double *value_of(reader *r, int e) { return r->v + r->list[e].at; }
 
 // A new entry; its numbers are the caller's to write.
-static term add(reader *r, char sign, const char *name, int rank, size_t rows, size_t cols, term a, term b, term c) {
+static term add(reader *r, char sign, const char *name, int rank, size_t rows, size_t cols, term a, term b,
+                term c) {
     if (r->failed || !grow((void **)&r->list, r->n + 1, &r->room, sizeof *r->list) ||
         !grow((void **)&r->v, r->n_v + rows * cols, &r->room_v, sizeof *r->v)) {
         r->failed = 1;
@@ -109,14 +110,19 @@ static double slope_of_one(const char *f, double x) {
                                     : (x > 0) - (x < 0);
 }
 static int is_of_one(const char *f) {
-    static const char *const list[] = {"exp", "log", "sqrt", "tanh", "sigmoid", "silu", "softplus", "relu", "abs"};
+    static const char *const list[] = {"exp",  "log",      "sqrt", "tanh", "sigmoid",
+                                       "silu", "softplus", "relu", "abs"};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (!strcmp(f, list[i])) return 1;
     return 0;
 }
 static double of_two(char sign, double x, double y) {
-    return sign == '+' ? x + y : sign == '-' ? x - y : sign == '*' ? x * y : sign == '/' ? x / y
-           : sign == '>' ? (x > y ? x : y) : (x < y ? x : y);
+    return sign == '+'   ? x + y
+           : sign == '-' ? x - y
+           : sign == '*' ? x * y
+           : sign == '/' ? x / y
+           : sign == '>' ? (x > y ? x : y)
+                         : (x < y ? x : y);
 }
 // The derivative for the first (k = 0) or second.
 static double slope_of_two(char sign, int k, double x, double y) {
@@ -156,7 +162,8 @@ static void norm_row(double *y, const double *x, size_t n, const char *f) {
     for (size_t i = 0; i < n; i++) sum += exp(x[i] - most);
     for (size_t i = 0; i < n; i++) y[i] = exp(x[i] - most) / sum;
 }
-static void norm_row_back(double *dx, const double *dy, const double *y, const double *x, size_t n, const char *f) {
+static void norm_row_back(double *dx, const double *dy, const double *y, const double *x, size_t n,
+                          const char *f) {
     double mean, along = 0, sum = 0;
     for (size_t i = 0; i < n; i++) along += dy[i] * y[i], sum += dy[i];
     if (!strcmp(f, "softmax")) {
@@ -255,12 +262,14 @@ static term call(reader *r, const equation_node *n) {
     if (!strcmp(f, "part")) {
         size_t i = 0;
         while (strcmp(r->s->inputs[i].name, first->name)) i++;
-        const double part = eval(r, second).number, parts = second->next ? eval(r, second->next).number : r->repeats;
+        const double part = eval(r, second).number,
+                     parts = second->next ? eval(r, second->next).number : r->repeats;
         return read_input(r, i, (size_t)part, (size_t)parts);
     }
     term a = eval(r, first), b = second ? eval(r, second) : none;
     if (r->failed) return none;
-    if (!strcmp(f, "max") || !strcmp(f, "min")) return entrywise(r, f[1] == 'a' ? '>' : '<', fixed(r, a), fixed(r, b));
+    if (!strcmp(f, "max") || !strcmp(f, "min"))
+        return entrywise(r, f[1] == 'a' ? '>' : '<', fixed(r, a), fixed(r, b));
     if (!strcmp(f, "size")) return (term){-1, a.entry < 0 ? 1 : (double)at(r, a)->cols};
     a = fixed(r, a);
     if (r->failed) return none;
@@ -285,7 +294,8 @@ static term call(reader *r, const equation_node *n) {
     }
     if (is_of_one(f)) {
         t = add(r, 'f', f, x.rank, x.rows, x.cols, a, none, none);
-        for (size_t i = 0; !r->failed && i < size_of(&x); i++) value_of(r, t.entry)[i] = of_one(f, value_of(r, a.entry)[i]);
+        for (size_t i = 0; !r->failed && i < size_of(&x); i++)
+            value_of(r, t.entry)[i] = of_one(f, value_of(r, a.entry)[i]);
     } else if (!strcmp(f, "sum") || !strcmp(f, "dot")) {
         t = add(r, f[0] == 's' ? 'S' : '.', f, 0, 1, 1, a, f[0] == 's' ? none : b, none);
         if (r->failed) return none;
@@ -311,7 +321,8 @@ static term call(reader *r, const equation_node *n) {
     return t;
 }
 static term eval(reader *r, const equation_node *n) {
-    static const char signs[] = {[EQUATION_ADD] = '+', [EQUATION_SUB] = '-', [EQUATION_MUL] = '*', [EQUATION_DIVIDE] = '/'};
+    static const char signs[] = {
+        [EQUATION_ADD] = '+', [EQUATION_SUB] = '-', [EQUATION_MUL] = '*', [EQUATION_DIVIDE] = '/'};
     if (r->failed) return none;
     if (n->kind == EQUATION_NUMBER) return (term){-1, n->number};
     if (n->kind == EQUATION_WORD) return word(r, n->name);
@@ -343,7 +354,8 @@ static void run_lines(reader *r, size_t from, size_t end) {
                     const scan_shape s = r->s->states[k].shape;
                     const double number = x.number;
                     x = add(r, 'n', "", (int)s.rank, s.rows, s.cols, none, none, none);
-                    for (size_t j = 0; !r->failed && j < (size_t)s.rows * s.cols; j++) value_of(r, x.entry)[j] = number;
+                    for (size_t j = 0; !r->failed && j < (size_t)s.rows * s.cols; j++)
+                        value_of(r, x.entry)[j] = number;
                 }
             name(r, l->name, x);
             continue;
@@ -363,7 +375,8 @@ static void begin_states(reader *r) {
         const size_t n = (size_t)s->shape.rows * s->shape.cols;
         term x;
         if (s->learned) {
-            x = read_array(r, array_of(r, s->learned), r->head * n, (int)s->shape.rank, s->shape.rows, s->shape.cols);
+            x = read_array(r, array_of(r, s->learned), r->head * n, (int)s->shape.rank, s->shape.rows,
+                           s->shape.cols);
         } else {
             x = add(r, 'n', "", (int)s->shape.rank, s->shape.rows, s->shape.cols, none, none, none);
             for (size_t k = 0; !r->failed && k < n; k++) value_of(r, x.entry)[k] = s->start;
@@ -453,7 +466,8 @@ static void step_back(reader *r, size_t k) {
     if (e.sign == 'r')
         for (size_t i = 0; i < all; i++) r->c->din[e.array][e.from + i] += d[i];
     for (int i = 0; i < 3 && r->c->rounding > 0; i++)
-        for (size_t j = 0; j < n[i]; j++) g[i][j] *= 1.0 + r->c->rounding * (2.0 * rng_uniform(r->c->random) - 1.0);
+        for (size_t j = 0; j < n[i]; j++)
+            g[i][j] *= 1.0 + r->c->rounding * (2.0 * rng_uniform(r->c->random) - 1.0);
 }
 
 // A head of a sequence, all rows; back: gradients as well.
@@ -469,7 +483,9 @@ static void run_head(reader *r, int back) {
             const term x = fixed(r, word(r, s->outputs[i].name));
             if (r->failed) break;
             if (back) ends[r->t * s->n_outputs + i] = at(r, x)->at;
-            if (!back) memcpy(cell(r->c->out, r, &s->outputs[i]), value_of(r, x.entry), s->outputs[i].cols * sizeof(double));
+            if (!back)
+                memcpy(cell(r->c->out, r, &s->outputs[i]), value_of(r, x.entry),
+                       s->outputs[i].cols * sizeof(double));
         }
         // Names of the row are its own; those of the states stay.
         r->n_names = s->n_states;

@@ -3,19 +3,24 @@
 
 enum { STATE_S, STATE_N, IN_Q, IN_C, IN_S, HALF, WEIGHT_W }; // registers
 static uint16_t register_as(program *p, program_kind kind, size_t rows, size_t cols, uint16_t of) {
-    p->registers[p->n_registers] = (program_register){.rows = (uint32_t)rows, .cols = (uint32_t)cols,
-                                                      .kind = (uint8_t)kind, .of = of, .number = 0.5f,
-                                                      .stride = kind == PROGRAM_INPUT ? (uint32_t)cols : 0, .group = 1};
+    p->registers[p->n_registers] = (program_register){.rows = (uint32_t)rows,
+                                                      .cols = (uint32_t)cols,
+                                                      .kind = (uint8_t)kind,
+                                                      .of = of,
+                                                      .number = 0.5f,
+                                                      .stride = kind == PROGRAM_INPUT ? (uint32_t)cols : 0,
+                                                      .group = 1};
     return (uint16_t)p->n_registers++;
 }
 // Of up to three registers; the operands that are scalars beside a result that is not are marked.
-static uint16_t add_step(program *p, program_op op, size_t rows, size_t cols, size_t operands, uint16_t a, uint16_t b,
-                         uint16_t c) {
+static uint16_t add_step(program *p, program_op op, size_t rows, size_t cols, size_t operands, uint16_t a,
+                         uint16_t b, uint16_t c) {
     const uint16_t in[] = {a, b, c};
     program_step *s = &p->steps[p->n_steps++];
     *s = (program_step){.op = (uint8_t)op, .operands = (uint8_t)operands, .in = {a, b, c}};
     for (size_t i = 0; i < operands && op <= PROGRAM_SELECT; i++)
-        if (p->registers[in[i]].rows * p->registers[in[i]].cols == 1 && rows * cols > 1) s->scalar |= (uint8_t)(1u << i);
+        if (p->registers[in[i]].rows * p->registers[in[i]].cols == 1 && rows * cols > 1)
+            s->scalar |= (uint8_t)(1u << i);
     return s->out = register_as(p, PROGRAM_STEP, rows, cols, 0);
 }
 static void every_step(program *p, size_t heads, size_t k, size_t v) {
@@ -30,23 +35,31 @@ static void every_step(program *p, size_t heads, size_t k, size_t v) {
     register_as(p, PROGRAM_INPUT, 1, 1, 2);
     register_as(p, PROGRAM_NUMBER, 1, 1, 0);
     register_as(p, PROGRAM_WEIGHT, v, v, 3);
-    const uint16_t gate = add_step(p, PROGRAM_SIGMOID, 1, k, 1, IN_Q, 0, 0), R = MATRIX(ROWS, 2, gate, STATE_S, 0);
-    const uint16_t u = VECTOR(VECMAT, 2, IN_Q, R, 0), d = VECTOR(SUB, 2, IN_C, u, 0), e = VECTOR(MUL, 2, d, IN_S, 0);
-    const uint16_t S1 = MATRIX(ADD_OUTER, 3, R, IN_Q, e), m = add_step(p, PROGRAM_MATVEC, 1, k, 2, S1, IN_C, 0);
+    const uint16_t gate = add_step(p, PROGRAM_SIGMOID, 1, k, 1, IN_Q, 0, 0),
+                   R = MATRIX(ROWS, 2, gate, STATE_S, 0);
+    const uint16_t u = VECTOR(VECMAT, 2, IN_Q, R, 0), d = VECTOR(SUB, 2, IN_C, u, 0),
+                   e = VECTOR(MUL, 2, d, IN_S, 0);
+    const uint16_t S1 = MATRIX(ADD_OUTER, 3, R, IN_Q, e),
+                   m = add_step(p, PROGRAM_MATVEC, 1, k, 2, S1, IN_C, 0);
     const uint16_t S2 = MATRIX(SUB_OUTER, 3, S1, m, IN_C), th = VECTOR(TANH, 1, IN_C, 0, 0);
     const uint16_t S3 = MATRIX(COLUMNS, 2, S2, th, 0), T = add_step(p, PROGRAM_TRANSPOSE, v, k, 1, S3, 0, 0);
     const uint16_t MM = add_step(p, PROGRAM_MATMUL, v, v, 2, T, S3, 0), w = VECTOR(VECMAT, 2, STATE_N, MM, 0);
     const uint16_t w2 = VECTOR(VECMAT, 2, w, WEIGHT_W, 0), plus = VECTOR(SOFTPLUS, 1, w2, 0, 0);
-    const uint16_t si = VECTOR(SILU, 1, IN_C, 0, 0), ex = VECTOR(EXP, 1, th, 0, 0), sum = VECTOR(ADD, 2, plus, ex, 0);
-    const uint16_t lg = VECTOR(LOG, 1, sum, 0, 0), root = VECTOR(SQRT, 1, sum, 0, 0), ratio = VECTOR(DIV, 2, lg, root, 0);
+    const uint16_t si = VECTOR(SILU, 1, IN_C, 0, 0), ex = VECTOR(EXP, 1, th, 0, 0),
+                   sum = VECTOR(ADD, 2, plus, ex, 0);
+    const uint16_t lg = VECTOR(LOG, 1, sum, 0, 0), root = VECTOR(SQRT, 1, sum, 0, 0),
+                   ratio = VECTOR(DIV, 2, lg, root, 0);
     const uint16_t most = VECTOR(MAX, 2, ratio, si, 0), least = VECTOR(MIN, 2, most, ex, 0);
     const uint16_t relu = VECTOR(RELU, 1, least, 0, 0), size = VECTOR(ABS, 1, w2, 0, 0);
     const uint16_t minus = VECTOR(NEGATE, 1, size, 0, 0), chosen = VECTOR(SELECT, 3, IN_C, relu, minus);
-    const uint16_t top = add_step(p, PROGRAM_LARGEST, 1, 1, 1, chosen, 0, 0), below = VECTOR(SUB, 2, chosen, top, 0);
+    const uint16_t top = add_step(p, PROGRAM_LARGEST, 1, 1, 1, chosen, 0, 0),
+                   below = VECTOR(SUB, 2, chosen, top, 0);
     const uint16_t y = VECTOR(TANH, 1, below, 0, 0), all = add_step(p, PROGRAM_SUM, 1, 1, 1, y, 0, 0);
     const uint16_t dot = add_step(p, PROGRAM_DOT, 1, 1, 2, y, IN_C, 0), o = MATRIX(OUTER, 2, gate, y, 0);
-    const uint16_t half = MATRIX(MUL, 2, o, HALF, 0), flat = MATRIX(TANH, 1, S3, 0, 0), both = MATRIX(ADD, 2, flat, half, 0);
-    const uint16_t S = MATRIX(COPY, 1, both, 0, 0), moved = VECTOR(ADD, 2, y, dot, 0), n = VECTOR(TANH, 1, moved, 0, 0);
+    const uint16_t half = MATRIX(MUL, 2, o, HALF, 0), flat = MATRIX(TANH, 1, S3, 0, 0),
+                   both = MATRIX(ADD, 2, flat, half, 0);
+    const uint16_t S = MATRIX(COPY, 1, both, 0, 0), moved = VECTOR(ADD, 2, y, dot, 0),
+                   n = VECTOR(TANH, 1, moved, 0, 0);
 #undef VECTOR
 #undef MATRIX
     p->n_states = 2;
@@ -64,9 +77,7 @@ static void every_step(program *p, size_t heads, size_t k, size_t v) {
     smx_program_plan(p);
 }
 static void whole_program(run *r, const int backward) {
-    static const struct {
-        size_t k, v, L;
-    } cases[] = {{3, 5, 1}, {16, 17, 3}, {3, 2, 70}, {33, 32, 2}};
+    static const struct { size_t k, v, L; } cases[] = {{3, 5, 1}, {16, 17, 3}, {3, 2, 70}, {33, 32, 2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         r->used = 0;
         const size_t B = 2, H = 2, L = cases[i].L;
@@ -88,7 +99,8 @@ static void whole_program(run *r, const int backward) {
         }
         smx_program_bwd(din, unit(r, B * L * p->out_columns), (const float *const *)in, saved,
                         scratch(r, smx_program_bwd_scratch_bytes(L, p)), B, L, p);
-        for (size_t a = 0; a < 5; a++) out(r, "gradient", din[a], a < 3 ? B * L * p->columns[a] : p->columns[a]);
+        for (size_t a = 0; a < 5; a++)
+            out(r, "gradient", din[a], a < 3 ? B * L * p->columns[a] : p->columns[a]);
     }
 }
 static void run_program_fwd(run *r) { whole_program(r, 0); }

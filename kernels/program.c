@@ -6,8 +6,8 @@
 
 // ---- Matrices ---------------------------------------------------------------------------------------------
 // o (+)= sum over i of a[i] s S[i][..], of nc registers of columns; x != NULL: of x[i][..] S[i][..] instead.
-SMX_INLINE void rows_block(float *o, const float *a, const float *x, const float *S, size_t rows, size_t pitch,
-                           float sign, int add, const int nc) {
+SMX_INLINE void rows_block(float *o, const float *a, const float *x, const float *S, size_t rows,
+                           size_t pitch, float sign, int add, const int nc) {
     vf part[4][4];
     for (int k = 0; k < 4; k++)
         for (int c = 0; c < nc; c++) part[k][c] = vf_set(0.0f);
@@ -80,8 +80,8 @@ SMX_INLINE void four_sums(float *to, const v16 *x) {
 }
 #endif
 // o[i] (+)= S[i] . c, or with `step` = the pitch S[i] . c[i]
-static void row_dots(float *o, const float *S, const float *c, size_t step, const program_register *m, float sign,
-                     int add) {
+static void row_dots(float *o, const float *S, const float *c, size_t step, const program_register *m,
+                     float sign, int add) {
     const size_t pitch = program_pitch(m), rows = m->rows;
     for (size_t i = 0; i < rows; i += 4) {
         v16 s[4];
@@ -106,7 +106,8 @@ static void add_outer(float *to, const float *from, const float *a, const float 
         const float *f = from ? from + i * pitch : NULL;
         float *t = to + i * pitch;
         if (f)
-            for (size_t j = 0; j < pitch; j += SMX_W) vf_store(t + j, vf_madd(x, vf_load(b + j), vf_load(f + j)));
+            for (size_t j = 0; j < pitch; j += SMX_W)
+                vf_store(t + j, vf_madd(x, vf_load(b + j), vf_load(f + j)));
         else
             for (size_t j = 0; j < pitch; j += SMX_W) vf_store(t + j, x * vf_load(b + j));
     }
@@ -180,7 +181,7 @@ SMX_INLINE vf none_where_zero(vf d, vf x) { return vi_float(vf_bits(x) & ~vf_eq(
 #define UNARY(OP, EXPRESSION)                                                                                \
     case OP:                                                                                                 \
         EACH {                                                                                               \
-            const vf x = LEFT;                                                                                  \
+            const vf x = LEFT;                                                                               \
             vf_store(o + i, EXPRESSION);                                                                     \
         }                                                                                                    \
         break;
@@ -189,18 +190,18 @@ SMX_INLINE vf none_where_zero(vf d, vf x) { return vi_float(vf_bits(x) & ~vf_eq(
         if (s->scalar == 1) {                                                                                \
             const vf x = vf_set(a[0]);                                                                       \
             EACH {                                                                                           \
-                const vf y = RIGHT;                                                                              \
+                const vf y = RIGHT;                                                                          \
                 vf_store(o + i, EXPRESSION);                                                                 \
             }                                                                                                \
         } else if (s->scalar == 2) {                                                                         \
             const vf y = vf_set(b[0]);                                                                       \
             EACH {                                                                                           \
-                const vf x = LEFT;                                                                              \
+                const vf x = LEFT;                                                                           \
                 vf_store(o + i, EXPRESSION);                                                                 \
             }                                                                                                \
         } else {                                                                                             \
             EACH {                                                                                           \
-                const vf x = LEFT, y = RIGHT;                                                                       \
+                const vf x = LEFT, y = RIGHT;                                                                \
                 vf_store(o + i, EXPRESSION);                                                                 \
             }                                                                                                \
         }                                                                                                    \
@@ -230,7 +231,7 @@ static void run_step(const program *p, const program_step *s, float *const *at) 
         UNARY(PROGRAM_ABS, vf_abs(x))
         BINARY(PROGRAM_ADD, x + y)
         BINARY(PROGRAM_SUB, x - y)
-        BINARY(PROGRAM_MUL, x *y)
+        BINARY(PROGRAM_MUL, x * y)
         BINARY(PROGRAM_DIV, x / y)
         BINARY(PROGRAM_MAX, vf_max(x, y))
         BINARY(PROGRAM_MIN, vf_min(x, y))
@@ -307,7 +308,8 @@ static void give_number(const reverse *r, const program_step *s, size_t k, float
     float *g = r->grad[s->in[k]];
     if (GIVES(k)) g[0] = ADDS(k) ? g[0] + x : x;
 }
-static void give_outer_factors(const reverse *r, const program_step *s, size_t k, const float *D, float sign) {
+static void give_outer_factors(const reverse *r, const program_step *s, size_t k, const float *D,
+                               float sign) {
     const program_register *out = &r->p->registers[s->out];
     if (GIVES(k)) row_dots(r->grad[s->in[k]], D, r->at[s->in[k + 1]], 0, out, sign, ADDS(k));
     if (GIVES(k + 1)) vecmat(r->grad[s->in[k + 1]], r->at[s->in[k]], D, out, sign, ADDS(k + 1));
@@ -357,7 +359,8 @@ static void reverse_operand(const reverse *r, const program_step *s, size_t k) {
         GIVE(0, where(vf_lt(zero, LEFT), d))
         break;
     case PROGRAM_ABS:
-        GIVE(0, where(~vf_eq(LEFT, zero), vi_float(vf_bits(d) ^ (vf_bits(LEFT) & vi_set((int32_t)0x80000000u)))))
+        GIVE(0,
+             where(~vf_eq(LEFT, zero), vi_float(vf_bits(d) ^ (vf_bits(LEFT) & vi_set((int32_t)0x80000000u)))))
         break;
     case PROGRAM_SUB:
         if (k == 0 && g != D) GIVE(0, d)
@@ -528,7 +531,8 @@ static void advance(const head *h, float *staged) {
     for (size_t i = 0; i < p->n_states; i++) {
         const program_state *s = &p->states[i];
         const float *from = p->values_cross ? staged + s->at : h->at[s->out];
-        if (from != h->at[s->in]) memcpy(h->at[s->in], from, program_floats(&p->registers[s->in]) * sizeof *from);
+        if (from != h->at[s->in])
+            memcpy(h->at[s->in], from, program_floats(&p->registers[s->in]) * sizeof *from);
     }
 }
 static void keep(const head *h, float *to) { // the states before a row
@@ -640,8 +644,8 @@ static void reverse_row(const reverse *r, const head *h, float *const *din, cons
 void SMX_FN(program_bwd)(float *const *din, const float *dy, const float *const *in, const float *saved,
                          void *scratch, size_t B, size_t L, const smx_program *p) {
     const size_t segments = (L + p->segment - 1) / p->segment, longest = smx_min(L, p->segment);
-    float *fixed = scratch, *tape = fixed + p->fixed, *first = tape + longest * p->frame, *staged = first + p->state_n,
-          *grads = staged + p->state_n, *temporary = grads + p->grads;
+    float *fixed = scratch, *tape = fixed + p->fixed, *first = tape + longest * p->frame,
+          *staged = first + p->state_n, *grads = staged + p->state_n, *temporary = grads + p->grads;
     float *grad[PROGRAM_REGISTERS];
     for (size_t r = 0; r < p->n_registers; r++)
         grad[r] = p->registers[r].grad == UINT32_MAX ? temporary : grads + p->registers[r].grad;
@@ -652,7 +656,8 @@ void SMX_FN(program_bwd)(float *const *din, const float *dy, const float *const 
             const size_t from = i < p->n_inputs ? b * L * p->columns[i] : 0;
             rows[i] = in[i] + from;
             drows[i] = din[i] ? din[i] + from : NULL;
-            if (i < p->n_inputs && din[i] && p->summed[i]) memset(drows[i], 0, L * p->columns[i] * sizeof **rows);
+            if (i < p->n_inputs && din[i] && p->summed[i])
+                memset(drows[i], 0, L * p->columns[i] * sizeof **rows);
         }
         for (size_t n = 0; n < p->heads; n++) {
             head h = {.p = p, .in = rows, .head = n};
@@ -662,10 +667,12 @@ void SMX_FN(program_bwd)(float *const *din, const float *dy, const float *const 
                 if (p->registers[i].kind == PROGRAM_WEIGHT)
                     memset(grad[i], 0, program_floats(&p->registers[i]) * sizeof **grad);
             for (size_t i = 0; i < p->n_states; i++)
-                memset(grad[p->states[i].out], 0, program_floats(&p->registers[p->states[i].out]) * sizeof **grad);
+                memset(grad[p->states[i].out], 0,
+                       program_floats(&p->registers[p->states[i].out]) * sizeof **grad);
             for (size_t g = segments; g-- > 0;) {
                 const size_t from = g * p->segment, count = smx_min(p->segment, L - from);
-                memcpy(first, saved + ((b * segments + g) * p->heads + n) * p->state_n, p->state_n * sizeof *first);
+                memcpy(first, saved + ((b * segments + g) * p->heads + n) * p->state_n,
+                       p->state_n * sizeof *first);
                 for (size_t t = 0; t < count; t++) {
                     point_to_row(&h, tape, first, t);
                     load_row(&h, from + t);
@@ -679,14 +686,16 @@ void SMX_FN(program_bwd)(float *const *din, const float *dy, const float *const 
             }
             for (size_t i = 0; i < p->n_registers; i++) {
                 const program_register *x = &p->registers[i];
-                if (x->kind == PROGRAM_WEIGHT && drows[x->of]) add_back(drows[x->of] + n * x->stride, grad[i], x);
+                if (x->kind == PROGRAM_WEIGHT && drows[x->of])
+                    add_back(drows[x->of] + n * x->stride, grad[i], x);
             }
             for (size_t i = 0; i < p->n_states; i++) {
                 const program_state *s = &p->states[i];
                 const program_register *x = &p->registers[s->in];
                 const size_t size = (size_t)x->rows * x->cols;
                 if (s->learned >= 0 && drows[s->learned])
-                    add_back(drows[s->learned] + (p->columns[s->learned] > size ? n * size : 0), grad[s->out], x);
+                    add_back(drows[s->learned] + (p->columns[s->learned] > size ? n * size : 0), grad[s->out],
+                             x);
             }
         }
     }

@@ -83,19 +83,19 @@ typedef struct {
 typedef struct smx_program {
     size_t heads, out_columns; // columns of y
     size_t n_registers, n_steps, n_states, n_outputs;
-    size_t n_inputs, n_arrays;                    // arrays: the inputs first
-    uint32_t columns[PROGRAM_ARRAYS];             // of an input: of a row, of all heads; else: its floats
-    uint8_t summed[PROGRAM_ARRAYS];               // several heads, or parts, read the same columns
+    size_t n_inputs, n_arrays;        // arrays: the inputs first
+    uint32_t columns[PROGRAM_ARRAYS]; // of an input: of a row, of all heads; else: its floats
+    uint8_t summed[PROGRAM_ARRAYS];   // several heads, or parts, read the same columns
     program_register registers[PROGRAM_REGISTERS];
     program_step steps[PROGRAM_STEPS];
     program_state states[PROGRAM_STATES];
     program_output outputs[PROGRAM_OUTPUTS];
     // The plan
-    size_t segment;                                // rows between states that are kept
-    size_t fixed, values, frame, grads, state_n;   // floats: numbers and weights; a row's values; of a tape's
-                                                   // row; of gradients; of the states of a head
-    size_t products;                               // of a row and head
-    int values_cross, grads_cross;                 // a state ends where another one stood
+    size_t segment;                              // rows between states that are kept
+    size_t fixed, values, frame, grads, state_n; // floats: numbers and weights; a row's values; of a tape's
+                                                 // row; of gradients; of the states of a head
+    size_t products;                             // of a row and head
+    int values_cross, grads_cross;               // a state ends where another one stood
 } program;
 
 static inline size_t program_pitch(const program_register *r) { return (r->cols + 15u) / 16 * 16; }

@@ -58,9 +58,11 @@ static void plan_values(program *p) {
     for (size_t r = 0; r < p->n_registers; r++) {
         program_register *x = &p->registers[r];
         const size_t size = program_floats(x);
-        if (x->kind == PROGRAM_NUMBER || x->kind == PROGRAM_WEIGHT) x->value = (uint32_t)p->fixed, p->fixed += size;
+        if (x->kind == PROGRAM_NUMBER || x->kind == PROGRAM_WEIGHT)
+            x->value = (uint32_t)p->fixed, p->fixed += size;
         if (x->kind == PROGRAM_INPUT || x->kind == PROGRAM_STATE) x->value = take(&m, size);
-        if (x->kind == PROGRAM_INPUT || x->kind == PROGRAM_STEP) x->tape = (uint32_t)p->frame, p->frame += size;
+        if (x->kind == PROGRAM_INPUT || x->kind == PROGRAM_STEP)
+            x->tape = (uint32_t)p->frame, p->frame += size;
     }
     for (size_t i = 0; i < p->n_states; i++) {
         p->states[i].at = (uint32_t)p->state_n;
@@ -74,7 +76,8 @@ static void plan_values(program *p) {
             const program_register *x = &p->registers[s->in[i]];
             if (x->kind >= PROGRAM_INPUT && last[s->in[i]] == k && alike(x, out) && over(s, i)) taken = i;
         }
-        out->value = taken < PROGRAM_OPERANDS ? p->registers[s->in[taken]].value : take(&m, program_floats(out));
+        out->value =
+            taken < PROGRAM_OPERANDS ? p->registers[s->in[taken]].value : take(&m, program_floats(out));
         for (size_t i = 0; i < s->operands; i++) {
             const program_register *x = &p->registers[s->in[i]];
             int again = 0; // the same operand twice is given back once
@@ -152,7 +155,8 @@ static void plan_gradients(program *p) {
             s->give[i] = GIVE_NOTHING;
             if (!s->live || p->registers[r].kind == PROGRAM_NUMBER || s->op == PROGRAM_LARGEST) continue;
             s->give[i] = has[r] ? GIVE_ADD : GIVE_SET;
-            if (!has[r]) p->registers[r].grad = i == taken ? out->grad : take(&m, program_floats(&p->registers[r]));
+            if (!has[r])
+                p->registers[r].grad = i == taken ? out->grad : take(&m, program_floats(&p->registers[r]));
             has[r] = 1;
         }
         if (s->live && taken == PROGRAM_OPERANDS) give_back(&m, out->grad, program_floats(out));

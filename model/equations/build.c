@@ -49,7 +49,7 @@ typedef struct {
     size_t out;                  // the line whose value is the text's
     const char *text;
     long scan_ahead; // the most that a tensor of the scan sees ahead
-    equations *copy;             // for the trace
+    equations *copy; // for the trace
 } builder;
 
 enum { NAME_LETTERS = 16 }; // of a tensor or weight, behind the block's prefix
@@ -171,8 +171,8 @@ static tensor *eval_tensor(builder *b, const equation_node *n, const char *what,
     if (v.ahead > *ahead) *ahead = v.ahead;
     return b->g->failed ? NULL : v.tensor;
 }
-static void add_step(builder *b, const equation_function *f, const function_call *c, const equation_scan *scan,
-                     tensor *out) {
+static void add_step(builder *b, const equation_function *f, const function_call *c,
+                     const equation_scan *scan, tensor *out) {
     if (!b->trace || b->trace->n == EQUATION_STEPS) return;
     equation_step *step = &b->trace->steps[b->trace->n++];
     *step = (equation_step){.function = f, .scan = scan, .out = out, .line = b->line};
@@ -411,7 +411,8 @@ static const struct {
     {"log_count", INIT_LOG_COUNT}, {"forget", INIT_FORGET},       {"middle", INIT_IDENTITY_MIDDLE},
     {"heads", INIT_IDENTITY_HEADS}};
 static int is_start(const equation_line *l) {
-    return l->kind == LINE_EQUATION && !l->depth && !l->name[0] && l->value->kind == EQUATION_CALL && !strcmp(l->value->name, "start");
+    return l->kind == LINE_EQUATION && !l->depth && !l->name[0] && l->value->kind == EQUATION_CALL &&
+           !strcmp(l->value->name, "start");
 }
 static void read_start(builder *b, const equation_node *n) {
     const equation_node *name = n->first, *kind = name ? name->next : NULL, *scale = kind ? kind->next : NULL;
@@ -499,12 +500,15 @@ static tensor *scan_tensor(void *of, const equation_node *name) {
 static tensor *scan_weight_of(void *of, const equation_node *at, const char *name, uint32_t rank,
                               const uint32_t *shape) {
     builder *b = of;
-    const int per_head = at ? at->first && at->first->kind == EQUATION_WORD && !strcmp(at->first->name, "heads") : 1;
+    const int per_head =
+        at ? at->first && at->first->kind == EQUATION_WORD && !strcmp(at->first->name, "heads") : 1;
     const int matrix = at && rank - (uint32_t)per_head == 2;
     init start = {INIT_CONSTANT, at && strncmp(name, "b_", 2) ? 1.0 : 0.0};
     if (matrix) start = b->s->start(b->s->config, WEIGHT_MATRIX, shape + per_head);
     if (at && (too_long(b, at, name) || find(b, name))) {
-        fail(b, at, "%s is assigned outside the scan; a tensor is read where it stands in the list behind over", name);
+        fail(b, at,
+             "%s is assigned outside the scan; a tensor is read where it stands in the list behind over",
+             name);
         return NULL;
     }
     for (size_t i = 0; i < b->n_starts && at; i++)
@@ -566,13 +570,15 @@ static void read_scan(builder *b, size_t at) {
                 b->used[b->names[i].line] = 1;
     b->line = b->e->lines[at].line;
     b->scan_ahead = LONG_MIN;
-    for (const char *const *name = (const char *const[]){"width", "heads", "length", "filter", NULL}; *name; name++) {
+    for (const char *const *name = (const char *const[]){"width", "heads", "length", "filter", NULL}; *name;
+         name++) {
         s->numbers[s->n_numbers].name = *name;
         number_of_config(b, *name, &s->numbers[s->n_numbers++].is);
     }
     for (size_t i = 0; i < b->n_names && s->n_numbers < SCAN_NUMBERS; i++)
         if (!b->names[i].is.tensor && b->names[i].line)
-            s->numbers[s->n_numbers++] = (scan_number){e->lines[b->names[i].line - 1].name, b->names[i].is.number};
+            s->numbers[s->n_numbers++] =
+                (scan_number){e->lines[b->names[i].line - 1].name, b->names[i].is.number};
     tensor *all = equations_scan(s, e, at, &around);
     if (!all || b->g->failed) return;
     add_step(b, &scan_function, NULL, s, all);

@@ -49,7 +49,9 @@ static scan_shape shape_of(uint32_t rank, size_t rows, size_t cols) { // a vecto
     if (rank == 1 && cols == 1) rank = 0;
     return (scan_shape){rank, rank == 2 ? (uint32_t)rows : 1, (uint32_t)cols};
 }
-static int same(scan_shape a, scan_shape b) { return a.rank == b.rank && a.rows == b.rows && a.cols == b.cols; }
+static int same(scan_shape a, scan_shape b) {
+    return a.rank == b.rank && a.rows == b.rows && a.cols == b.cols;
+}
 static const char *told(char to[48], scan_shape s) {
     if (s.rank == 2)
         snprintf(to, 48, "a matrix [%u][%u]", s.rows, s.cols);
@@ -69,8 +71,9 @@ static scan_shape of(const walk *w, value v) { return v.reg < 0 ? scalar : w->sh
 static int new_register(walk *w, const equation_node *at, program_kind kind, scan_shape shape) {
     program *p = w->p;
     if (p->n_registers == PROGRAM_REGISTERS || (uint64_t)shape.rows * shape.cols > SCAN_STATE_FLOATS) {
-        FAIL(w, at, p->n_registers == PROGRAM_REGISTERS ? "this scan has too many steps; %d are allowed"
-                                                        : "more than %d numbers in one head",
+        FAIL(w, at,
+             p->n_registers == PROGRAM_REGISTERS ? "this scan has too many steps; %d are allowed"
+                                                 : "more than %d numbers in one head",
              p->n_registers == PROGRAM_REGISTERS ? PROGRAM_STEPS : SCAN_STATE_FLOATS);
         return -1;
     }
@@ -122,8 +125,8 @@ static value binary(walk *w, const equation_node *at, program_op op, value a, va
     char left[48], right[48];
     if (w->failed) return nothing;
     if (x.rank && y.rank && !same(x, y)) {
-        FAIL(w, at, "the sides are %s and %s; they must be alike, or one a scalar%s", told(left, x), told(right, y),
-             hint);
+        FAIL(w, at, "the sides are %s and %s; they must be alike, or one a scalar%s", told(left, x),
+             told(right, y), hint);
         return nothing;
     }
     return step(w, at, op, x.rank ? x : y, 2, a, b, nothing);
@@ -189,7 +192,8 @@ static double size_value(walk *w, const equation_node *n) {
         if (!n->first && find_input(w->s, n->name) >= 0)
             return (double)head_columns(w->s, &w->s->inputs[find_input(w->s, n->name)]);
         if (!n->first && find_number(w->s, n->name, &a)) return a;
-        FAIL(w, n, "%s is no size: a tensor of this scan's list (its columns in one head), or numbers and keys",
+        FAIL(w, n,
+             "%s is no size: a tensor of this scan's list (its columns in one head), or numbers and keys",
              n->name);
         return 0;
     case EQUATION_NEGATE:
@@ -200,8 +204,10 @@ static double size_value(walk *w, const equation_node *n) {
     case EQUATION_DIVIDE:
         a = size_value(w, n->first);
         b = w->failed ? 1 : size_value(w, n->first->next);
-        return n->kind == EQUATION_ADD ? a + b : n->kind == EQUATION_SUB ? a - b : n->kind == EQUATION_MUL ? a * b
-                                                                                                       : a / b;
+        return n->kind == EQUATION_ADD   ? a + b
+               : n->kind == EQUATION_SUB ? a - b
+               : n->kind == EQUATION_MUL ? a * b
+                                         : a / b;
     case EQUATION_CALL:
         if (!strcmp(n->name, "size") && n->first && !n->first->next) return size_value(w, n->first);
         FAIL(w, n, "a size is made of numbers, keys and tensors of this scan's list, not of %s", n->name);
@@ -279,10 +285,11 @@ static value word(walk *w, const equation_node *n) {
         }
         return weight(w, n);
     }
-    FAIL(w, n,
-         "%s stands neither in the scan's list nor above: a tensor is added to the list behind over, and a weight "
-         "names its sizes, %.12s[a][b]",
-         n->name, n->name);
+    FAIL(
+        w, n,
+        "%s stands neither in the scan's list nor above: a tensor is added to the list behind over, and a weight "
+        "names its sizes, %.12s[a][b]",
+        n->name, n->name);
     return nothing;
 }
 static int is_call(const equation_node *n, const char *name) {
@@ -349,9 +356,10 @@ static value product(walk *w, const equation_node *n) {
         return number(divide ? a.number / b.number : a.number * b.number);
     const uint32_t ranks = of(w, a).rank + of(w, b).rank;
     return binary(w, n, divide ? PROGRAM_DIV : PROGRAM_MUL, a, b,
-                  divide       ? ""
-                  : ranks == 3 ? "; diag(w) @ S multiplies rows, S @ diag(w) columns"
-                               : "; dot(a, b) sums products, outer(a, b) is a matrix, @ the product with one");
+                  divide ? ""
+                  : ranks == 3
+                      ? "; diag(w) @ S multiplies rows, S @ diag(w) columns"
+                      : "; dot(a, b) sums products, outer(a, b) is a matrix, @ the product with one");
 }
 static int fits(walk *w, const equation_node *n, size_t left, size_t right) {
     if (left == right) return 1;
@@ -381,15 +389,18 @@ static value matmul(walk *w, const equation_node *n) {
                    ? step(w, n, PROGRAM_COLUMNS, x, 2, a, b, nothing)
                    : nothing;
     if (x.rank < 2 && y.rank < 2)
-        return FAIL(w, n, "@ is a product with a matrix; dot(a, b) is that of two vectors, outer(a, b) makes a matrix"),
+        return FAIL(
+                   w, n,
+                   "@ is a product with a matrix; dot(a, b) is that of two vectors, outer(a, b) makes a matrix"),
                nothing;
     if (x.rank == 2 && y.rank == 2)
         return fits(w, n, x.cols, y.rows)
                    ? step(w, n, PROGRAM_MATMUL, shape_of(2, x.rows, y.cols), 2, a, b, nothing)
                    : nothing;
     if (x.rank == 2)
-        return fits(w, n, x.cols, y.cols) ? step(w, n, PROGRAM_MATVEC, shape_of(1, 1, x.rows), 2, a, b, nothing)
-                                          : nothing;
+        return fits(w, n, x.cols, y.cols)
+                   ? step(w, n, PROGRAM_MATVEC, shape_of(1, 1, x.rows), 2, a, b, nothing)
+                   : nothing;
     return fits(w, n, x.cols, y.rows) ? step(w, n, PROGRAM_VECMAT, shape_of(1, 1, y.cols), 2, a, b, nothing)
                                       : nothing;
 }
@@ -399,18 +410,21 @@ static value sum_entries(walk *w, const equation_node *n, value a) {
     return of(w, a).rank ? step(w, n, PROGRAM_SUM, scalar, 1, a, nothing, nothing) : a;
 }
 static value dot(walk *w, const equation_node *n, value a, value b) {
-    return of(w, a).rank ? step(w, n, PROGRAM_DOT, scalar, 2, a, b, nothing) : binary(w, n, PROGRAM_MUL, a, b, "");
+    return of(w, a).rank ? step(w, n, PROGRAM_DOT, scalar, 2, a, b, nothing)
+                         : binary(w, n, PROGRAM_MUL, a, b, "");
 }
 // a times 1 / root, as norm.c has it
 static value by_root(walk *w, const equation_node *n, value a, value root, value square) {
     value by = binary(w, n, PROGRAM_DIV, number(1), root, "");
     if (square.reg >= 0) // rows of length 0 stay
-        by = step(w, n, PROGRAM_SELECT, scalar, 3, binary(w, n, PROGRAM_SUB, square, number(1e-24), ""), by, number(0));
+        by = step(w, n, PROGRAM_SELECT, scalar, 3, binary(w, n, PROGRAM_SUB, square, number(1e-24), ""), by,
+                  number(0));
     return w->failed ? nothing : binary(w, n, PROGRAM_MUL, a, by, "");
 }
 static value over_mean_square(walk *w, const equation_node *n, value a) {
     const value mean = binary(w, n, PROGRAM_DIV, dot(w, n, a, a), number((double)of(w, a).cols), "");
-    return by_root(w, n, a, unary(w, n, PROGRAM_SQRT, binary(w, n, PROGRAM_ADD, mean, number(1e-5), "")), nothing);
+    return by_root(w, n, a, unary(w, n, PROGRAM_SQRT, binary(w, n, PROGRAM_ADD, mean, number(1e-5), "")),
+                   nothing);
 }
 static value normed(walk *w, const equation_node *n, value a) {
     if (!strcmp(n->name, "unitnorm")) {
@@ -430,14 +444,19 @@ static value normed(walk *w, const equation_node *n, value a) {
 static value part(walk *w, const equation_node *n) {
     const equation_node *name = n->first, *at = name ? name->next : NULL, *count = at ? at->next : NULL;
     if (!at || (count && count->next) || name->kind != EQUATION_WORD || name->first)
-        return FAIL(w, n, "part takes a tensor of the scan's list and a number: part(k, j), or part(k, j, parts)"),
+        return FAIL(w, n,
+                    "part takes a tensor of the scan's list and a number: part(k, j), or part(k, j, parts)"),
                nothing;
     const int i = find(w, name->name) ? -1 : find_input(w->s, name->name);
-    if (i < 0) return FAIL(w, name, "%s is no tensor of the scan's list: part takes its columns", name->name), nothing;
-    if (!count && !w->repeats)
-        return FAIL(w, n, "outside a repeat part names how many parts there are: part(%.16s, 0, 2)", name->name),
+    if (i < 0)
+        return FAIL(w, name, "%s is no tensor of the scan's list: part takes its columns", name->name),
                nothing;
-    const double parts = count ? (double)whole_size(w, count) : w->repeats, j = w->failed ? 0 : size_value(w, at);
+    if (!count && !w->repeats)
+        return FAIL(w, n, "outside a repeat part names how many parts there are: part(%.16s, 0, 2)",
+                    name->name),
+               nothing;
+    const double parts = count ? (double)whole_size(w, count) : w->repeats,
+                 j = w->failed ? 0 : size_value(w, at);
     if (w->failed) return nothing;
     if (!(j >= 0 && j < parts && j == (double)(size_t)j))
         return FAIL(w, at, "the number of a part must be a whole one from 0 to %g", parts - 1), nothing;
@@ -460,8 +479,8 @@ static value part(walk *w, const equation_node *n) {
 static const struct {
     const char *name;
     uint8_t op;
-} unaries[] = {{"exp", PROGRAM_EXP},         {"log", PROGRAM_LOG},   {"sqrt", PROGRAM_SQRT},
-               {"tanh", PROGRAM_TANH},       {"silu", PROGRAM_SILU}, {"sigmoid", PROGRAM_SIGMOID},
+} unaries[] = {{"exp", PROGRAM_EXP},           {"log", PROGRAM_LOG},   {"sqrt", PROGRAM_SQRT},
+               {"tanh", PROGRAM_TANH},         {"silu", PROGRAM_SILU}, {"sigmoid", PROGRAM_SIGMOID},
                {"softplus", PROGRAM_SOFTPLUS}, {"relu", PROGRAM_RELU}, {"abs", PROGRAM_ABS}};
 static const char *const others[] = {"max",  "min",     "select",   "sum", "dot",       "outer",     "diag",
                                      "part", "softmax", "unitnorm", "rms", "layernorm", "transpose", "size"};
@@ -491,7 +510,8 @@ static value call(walk *w, const equation_node *n) {
     if (!strcmp(n->name, "outer")) return outer(w, n, nothing, 0);
     if (!strcmp(n->name, "part")) return part(w, n);
     if (!strcmp(n->name, "diag"))
-        return FAIL(w, n, "diag stands beside a product: diag(w) @ S multiplies rows, S @ diag(w) columns"), nothing;
+        return FAIL(w, n, "diag stands beside a product: diag(w) @ S multiplies rows, S @ diag(w) columns"),
+               nothing;
     const int two = !strcmp(n->name, "max") || !strcmp(n->name, "min"), is_dot = !strcmp(n->name, "dot");
     const int select = !strcmp(n->name, "select");
     if (!is_function(n->name))
@@ -506,7 +526,8 @@ static value call(walk *w, const equation_node *n) {
     if (two) return binary(w, n, n->name[1] == 'a' ? PROGRAM_MAX : PROGRAM_MIN, a[0], a[1], "");
     if (is_dot) {
         char x[48], y[48];
-        if (!wants(w, at[0], a[0], 1, "what dot takes") || !wants(w, at[1], a[1], 1, "what dot takes")) return nothing;
+        if (!wants(w, at[0], a[0], 1, "what dot takes") || !wants(w, at[1], a[1], 1, "what dot takes"))
+            return nothing;
         if (!same(of(w, a[0]), of(w, a[1])))
             return FAIL(w, n, "dot of %s and %s", told(x, of(w, a[0])), told(y, of(w, a[1]))), nothing;
         return dot(w, n, a[0], a[1]);
@@ -568,9 +589,10 @@ static void assign(walk *w, const equation_line *l) {
         return;
     }
     if (!strcmp(l->name, "x") || find_input(w->s, l->name) >= 0 || is_function(l->name) ||
-        w->o->reserved(w->o->builder, l->name) || find_number(w->s, l->name, &x) || find_weight(w->s, l->name) >= 0 ||
-        (w->counter && !strcmp(w->counter, l->name))) {
-        FAIL(w, &here, "%s is taken: x, functions, weights, numbers and tensors of the scan's list keep their names",
+        w->o->reserved(w->o->builder, l->name) || find_number(w->s, l->name, &x) ||
+        find_weight(w->s, l->name) >= 0 || (w->counter && !strcmp(w->counter, l->name))) {
+        FAIL(w, &here,
+             "%s is taken: x, functions, weights, numbers and tensors of the scan's list keep their names",
              l->name);
         return;
     }
@@ -582,7 +604,8 @@ static void assign(walk *w, const equation_line *l) {
         if (v.reg < 0) v.reg = number_register(w, l->value, v.number, wanted);
         if (w->failed) return;
         if (!same(of(w, v), wanted)) {
-            FAIL(w, &here, "the state %s is %s, and this is %s%s", l->name, told(left, wanted), told(right, of(w, v)),
+            FAIL(w, &here, "the state %s is %s, and this is %s%s", l->name, told(left, wanted),
+                 told(right, of(w, v)),
                  wanted.rank == 2 && of(w, v).rank == 1 ? "; outer(a, b) is a matrix" : "");
             return;
         }
@@ -632,7 +655,8 @@ static void read_inputs(walk *w, const equation_line *l) {
             FAIL(w, n, "a scan reads at most %d tensors", PROGRAM_INPUTS);
             return;
         }
-        if (!name || name->kind != EQUATION_WORD || name->first || (grouped && (!name->next || name->next->next)) ||
+        if (!name || name->kind != EQUATION_WORD || name->first ||
+            (grouped && (!name->next || name->next->next)) ||
             (n->kind == EQUATION_CALL && !shared && !grouped)) {
             FAIL(w, n, "behind over stand names of tensors, shared b, or grouped(k, 2)");
             return;
@@ -669,11 +693,13 @@ static void divide_heads(walk *w, const equation_line *l) {
         const scan_input *in = &s->inputs[i];
         const size_t n = columns_of(in->t);
         if (!in->shared && (s->heads % in->group || n % (s->heads / in->group)))
-            FAIL(w, input_node(l, i), "%s has %zu columns, which %zu heads%s do not divide; shared %.16s gives all of them to every head",
-                 in->name, n, s->heads, in->group > 1 ? " in groups" : "", in->name);
+            FAIL(
+                w, input_node(l, i),
+                "%s has %zu columns, which %zu heads%s do not divide; shared %.16s gives all of them to every head",
+                in->name, n, s->heads, in->group > 1 ? " in groups" : "", in->name);
         else if (l->by == BY_COLUMNS && !in->shared && n != s->heads / in->group)
-            FAIL(w, input_node(l, i), "by columns: %s has %zu columns, and the first tensor of the list %zu", in->name,
-                 n, s->heads);
+            FAIL(w, input_node(l, i), "by columns: %s has %zu columns, and the first tensor of the list %zu",
+                 in->name, n, s->heads);
         w->p->columns[i] = (uint32_t)n;
         s->in[s->n_in++] = in->t;
     }
@@ -693,7 +719,8 @@ static void read_states(walk *w, const equation_line *l) {
         }
         size_t size[2] = {1, 1}, rank = 0;
         for (const equation_node *m = n->first; m && !w->failed; m = m->next) {
-            if (rank == 2) FAIL(w, n, "the state %s has more than two sizes: [rows][columns] of a head", n->name);
+            if (rank == 2)
+                FAIL(w, n, "the state %s has more than two sizes: [rows][columns] of a head", n->name);
             if (!w->failed) size[rank++] = whole_size(w, m);
         }
         if (w->failed) return;
@@ -770,7 +797,8 @@ static void give_outputs(walk *w, size_t line) {
         if (!wanted || w->failed) continue;
         value v = b->is;
         if (of(w, v).rank == 2) {
-            FAIL(w, &at, "%s is a matrix in each head and cannot be used after the scan; q @ %.16s is a row of it",
+            FAIL(w, &at,
+                 "%s is a matrix in each head and cannot be used after the scan; q @ %.16s is a row of it",
                  b->name, b->name);
             return;
         }
@@ -782,7 +810,8 @@ static void give_outputs(walk *w, size_t line) {
         if (w->failed) return;
         const uint32_t cols = of(w, v).cols;
         s->outputs[s->n_outputs++] = (scan_output){b->name, (uint32_t)p->out_columns, cols};
-        p->outputs[p->n_outputs++] = (program_output){.from = (uint16_t)v.reg, .column = (uint32_t)p->out_columns};
+        p->outputs[p->n_outputs++] =
+            (program_output){.from = (uint16_t)v.reg, .column = (uint32_t)p->out_columns};
         p->out_columns += cols * s->heads;
     }
     if (!w->failed && !s->n_outputs) {
@@ -802,7 +831,8 @@ static void lay_side_by_side(walk *w) {
     const uint32_t H = (uint32_t)w->s->heads;
     for (size_t r = 0; r < p->n_registers; r++) {
         program_register *x = &p->registers[r];
-        if (x->kind == PROGRAM_STATE || ((x->kind == PROGRAM_INPUT || x->kind == PROGRAM_WEIGHT) && x->stride))
+        if (x->kind == PROGRAM_STATE ||
+            ((x->kind == PROGRAM_INPUT || x->kind == PROGRAM_WEIGHT) && x->stride))
             wide[r] = 1;
     }
     for (size_t k = 0; k < p->n_steps; k++)
@@ -839,9 +869,9 @@ tensor *equations_scan(equation_scan *s, const equations *e, size_t at, const sc
         if (!w->failed) read_states(w, l);
         if (!w->failed) start_states(w, l);
         if (!w->failed) run_lines(w, s->first, s->end);
+        if (!w->failed) end_states(w, l);
         for (size_t i = 0; i < s->n_inputs && !w->failed; i++)
             if (!w->read[i]) FAIL(w, input_node(l, i), "nothing in this scan reads %s", s->inputs[i].name);
-        if (!w->failed) end_states(w, l);
         if (!w->failed) give_outputs(w, at);
     }
     if (w && p && !w->failed && !around->g->failed) {

@@ -320,7 +320,8 @@ static int enter_body(parser *p, const char *at, size_t n) {
         p->indent[open].at = at;
         p->indent[open].n = n;
     }
-    while (p->n_open && n < p->indent[p->n_open].n) p->e->lines[p->opener[--p->n_open]].end = (uint16_t)p->e->n_lines;
+    while (p->n_open && n < p->indent[p->n_open].n)
+        p->e->lines[p->opener[--p->n_open]].end = (uint16_t)p->e->n_lines;
     const int fits = p->n_open ? n == p->indent[p->n_open].n : n <= p->indent[0].n;
     if (!fits || (p->n_open && memcmp(at, p->indent[p->n_open].at, n)))
         return equations_fail(p->error, p->line, (unsigned)n + 1,
@@ -331,7 +332,8 @@ static int enter_body(parser *p, const char *at, size_t n) {
 static int close_bodies(parser *p) {
     if (p->n_open && !p->indent[p->n_open].at) {
         const equation_line *l = &p->e->lines[p->opener[p->n_open - 1]];
-        return equations_fail(p->error, l->line, l->column, "nothing stands in this %s; its lines are indented",
+        return equations_fail(p->error, l->line, l->column,
+                              "nothing stands in this %s; its lines are indented",
                               l->kind == LINE_SCAN ? "scan" : "repeat");
     }
     while (p->n_open) p->e->lines[p->opener[--p->n_open]].end = (uint16_t)p->e->n_lines;
@@ -347,7 +349,8 @@ static int line(parser *p) {
         return equations_fail(p->error, p->line, column(p), "more than %d equations", EQUATION_LINES);
     if (p->n_open && enter_body(p, p->line_start, indent)) return -1;
     equation_line *l = &p->e->lines[p->e->n_lines++];
-    *l = (equation_line){.line = (uint16_t)p->line, .column = (uint16_t)column(p), .depth = (uint8_t)p->n_open};
+    *l = (equation_line){
+        .line = (uint16_t)p->line, .column = (uint16_t)column(p), .depth = (uint8_t)p->n_open};
     const char *back = p->at;
     if (keyword(p, "scan") && is_letter(*p->at))
         l->kind = LINE_SCAN;
@@ -366,7 +369,9 @@ static int line(parser *p) {
         p->opener[p->n_open++] = p->e->n_lines - 1;
         p->indent[p->n_open].at = NULL;
     }
-    if (l->kind == LINE_SCAN ? scan_header(p, l) : l->kind == LINE_REPEAT ? repeat_header(p, l) : equation(p, l))
+    if (l->kind == LINE_SCAN     ? scan_header(p, l)
+        : l->kind == LINE_REPEAT ? repeat_header(p, l)
+                                 : equation(p, l))
         return -1;
     skip_blanks(p);
     // (Papers write a product as two factors side by side.)

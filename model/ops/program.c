@@ -48,13 +48,15 @@ static void backward_piece(graph *g, node *n, size_t piece, size_t from, size_t 
         if (i >= p->n_inputs) sums += n->in[i]->n;
     }
     smx_program_bwd(din, n->out->grad + from * g->L * p->out_columns, in,
-                    n->saved + from * smx_program_saved_floats(g->L, p), back_scratch_of(n, piece), count, g->L, p);
+                    n->saved + from * smx_program_saved_floats(g->L, p), back_scratch_of(n, piece), count,
+                    g->L, p);
 }
 static void program_forward(graph *g, node *n) { sequences_in_pieces(g, n, forward_piece); }
 static void program_backward(graph *g, node *n) {
     sequences_in_pieces(g, n, backward_piece);
     size_t at = 0;
-    for (size_t i = program_of(n)->n_inputs; i < n->n_in; at += n->in[i++]->n) add_sums(n, i, g->share.pieces, at);
+    for (size_t i = program_of(n)->n_inputs; i < n->n_in; at += n->in[i++]->n)
+        add_sums(n, i, g->share.pieces, at);
 }
 static size_t program_carried(const graph *g, const node *n) {
     return g->B * smx_program_state_floats(program_of(n));

@@ -1,0 +1,404 @@
+// test_scan_texts.c: the statement scan: against the float64 cores of a set of vectors ($SEQMIX_VECTORS_NEXT), against its
+// double reading (check/scan.c) and central differences; the same words whatever the instruction set, batch or way
+// of reading; gates wide open and shut; and what is refused, with the place and the reason.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <seqmix/run.h>
+
+#include "check/check.h"
+#include "kernels/philox.h"
+#include "mixer_vectors.h"
+#include "model/base/error.h"
+
+#include "scan_texts.h"
+
+static char *encoded(char *to, const char *text) {
+    char *at = to;
+    for (; *text; text++) at += sprintf(at, "%%%02X", (unsigned char)*text);
+    *at = 0;
+    return to;
+}
+
+// ---- Against float64 cores --------------------------------------------------------------------------------
+// The lines of a core; %s stands for the query's scale. Names of the case's arrays; s0 starts the state.
+static const struct {
+    const char *mechanism, *mode, *over, *lines, *starts;
+} cores[] = {
+    {"delta_core", "head", "S[k][v] over q, k, v, beta, g",
+     "R = exp(g) * S\n S = R + outer(k, beta * (v - k @ R))\n o = %s * (q @ S)", "S"},
+    {"kda_core", "channel", "S[k][v] over q, k, v, beta, g",
+     "R = diag(exp(g)) @ S\n S = R + outer(k, beta * (v - k @ R))\n o = %s * (q @ S)", "S"},
+    {"kda_core", "grouped", "S[k][v] over grouped(q, 3), grouped(k, 3), v, beta, g",
+     "R = diag(exp(g)) @ S\n S = R + outer(k, beta * (v - k @ R))\n o = %s * (q @ S)", "S"},
+    {"dplr_core", "channel", "S[k][v] over q, k, v, a, b, g",
+     "S = diag(exp(g)) @ S + outer(a, b @ S) + outer(k, v)\n o = %s * (q @ S)", "S"},
+    {"deltaproduct_core", "head", "S[q][size(v) / n] over q, k, v, beta, g",
+     "S = exp(g) * S\n repeat j in n\n  e = part(k, j)\n  S = S + outer(e, part(beta, j) * (part(v, j) - e @ S))\n"
+     " o = %s * (q @ S)",
+     "S"},
+    {"deltaproduct_core", "none", "S[q][size(v) / n] over q, k, v, beta",
+     "e = part(k, 0, n)\n S = S + outer(e, part(beta, 0, n) * (part(v, 0, n) - e @ S))\n"
+     " e = part(k, 1, n)\n S = S + outer(e, part(beta, 1, n) * (part(v, 1, n) - e @ S))\n"
+     " e = part(k, 2, n)\n S = S + outer(e, part(beta, 2, n) * (part(v, 2, n) - e @ S))\n o = %s * (q @ S)",
+     "S"},
+    {"gdn2_core", "channel", "S[k][v] over q, k, v, g, b, w",
+     "R = diag(exp(g)) @ S\n S = R + outer(k, w * v - (b * k) @ R)\n o = %s * (q @ S)", "S"},
+    {"rwkv7_core", "channel", "S[k][v] over r, g, k, v, kk, a",
+     "S = diag(exp(g)) @ S - outer(a * kk, kk @ S) + outer(k, v)\n o = r @ S", "S"},
+    {"comba_core", "head", "S[k][v] over q, k, v, p, beta, g",
+     "S = exp(g) * S + outer(k, beta * (v - p @ S))\n o = %s * (q @ S)", "S"},
+    {"mlstm_core", "sigmoid", "C[k][v], n[k], m over q, k, v, i, f",
+     "l = -softplus(-f)\n t = max(l + m, i)\n C = exp(l + m - t) * C + exp(i - t) * outer(k, v)\n"
+     " n = exp(l + m - t) * n + exp(i - t) * k\n m = t\n p = %s * q\n o = (p @ C) / max(abs(dot(n, p)), exp(-m))",
+     ""},
+    {"hgrn2_core", "channel", "S[q][v] over q, g, v",
+     "S = diag(exp(g)) @ S + outer(1 - exp(g), v)\n o = q @ S", "S"},
+    {"mingru_core", "log", "h over z, c by columns",
+     "e = select(c, c + 0.5, sigmoid(c))\n h = (1 - sigmoid(z)) * h + sigmoid(z) * e\n o = h", "h"},
+    {"minlstm_core", "plain", "h over f, i, c by columns",
+     "s = sigmoid(f) + sigmoid(i)\n h = sigmoid(f) / s * h + sigmoid(i) / s * c\n o = h", "h"},
+    {"ttt_core", "plain", "W[k][v] over q, k, v, eta", "W = W + outer(k, eta * (v - k @ W))\n o = q @ W",
+     "W"},
+};
+
+static int has_rows(const json *a, size_t L) {
+    return json_get(a, "shape")->child->number == (double)L && json_get(a, "shape")->child->next &&
+           !json_get(a, "shape")->child->next->next && strcmp(a->key, "dy");
+}
+static size_t columns_of(const json *a) { return (size_t)json_get(a, "shape")->child->next->number; }
+// Where an input's columns begin in x.
+static size_t column_of(const json *inputs, const char *name, size_t L) {
+    size_t at = 0;
+    for (const json *a = inputs->child; a && strcmp(a->key, name); a = a->next)
+        if (has_rows(a, L)) at += columns_of(a);
+    return at;
+}
+static void core_case(const json *c, size_t core) {
+    static char text[4096], config[20000], code[12200];
+    const json *inputs = json_get(c, "inputs"), *given = json_get(c, "params"), *s0 = NULL;
+    const size_t L = (size_t)vector_number(given, "L");
+    size_t n = 0, D = 0, H = (size_t)vector_number(given, "H");
+    if (vector_number(given, "HV") > 0) H = (size_t)vector_number(given, "HV");
+    if (!H) H = 1;
+    const double dk = vector_number(given, "dk");
+    char scale[32], lines[1000];
+    snprintf(scale, sizeof scale, "%.17g", dk > 0 ? 1 / sqrt(dk) : 1);
+    if (vector_number(given, "n") > 0) n += (size_t)sprintf(text + n, "n = %g\n", vector_number(given, "n"));
+    for (const json *a = inputs->child; a; a = a->next) {
+        if (!strcmp(a->key, "s0") || !strcmp(a->key, "h0") || !strcmp(a->key, "w0")) s0 = a;
+        if (has_rows(a, L)) {
+            n += (size_t)sprintf(text + n, "%s = columns(x, %zu, %zu)\n", a->key, D, columns_of(a));
+            D += columns_of(a);
+        }
+    }
+    while (D % H) D++; // (of a config, heads divide the width)
+    const size_t wide = columns_of(json_get(json_get(c, "outputs"), "y"));
+    if (s0) n += (size_t)sprintf(text + n, "start(%s, learned)\n", cores[core].starts);
+    snprintf(lines, sizeof lines, cores[core].lines, scale);
+    sprintf(text + n, "scan %s\n %s\ny = join(o, columns(x, 0, %zu) * 0)", cores[core].over, lines, D - wide);
+    snprintf(config, sizeof config,
+             "mixer=equations&task=mqar&pairs=1&vocab=4&length=%zu&width=%zu&heads=%zu&eq=%s", L, D, H,
+             encoded(code, text));
+    lone_mixer m;
+    lone_mixer_open(&m, config, 1);
+    const param *x = params_find(&m.p, "x");
+    for (const json *a = inputs->child; a; a = a->next) {
+        if (!has_rows(a, L)) continue;
+        npy values = vector_array(a);
+        const size_t at = column_of(inputs, a->key, L), w = columns_of(a);
+        for (size_t i = 0; i < values.count; i++)
+            m.p.data[x->offset + i / w * D + at + i % w] = (float)npy_value(&values, i);
+        npy_free(&values);
+    }
+    const param *start = NULL;
+    if (s0) {
+        char name[40];
+        snprintf(name, sizeof name, "mixer.%s_start", cores[core].starts);
+        npy values = vector_array(s0);
+        start = params_find(&m.p, name);
+        if (!start || start->n != values.count)
+            check_fail("%s: %s has another size", vector_word(c, "name"), name);
+        for (size_t i = 0; i < values.count; i++) m.p.data[start->offset + i] = (float)npy_value(&values, i);
+        npy_free(&values);
+    }
+    float *dy = calloc(L * D, sizeof *dy), *got = calloc(L * D, sizeof *got);
+    npy values = vector_array(json_get(inputs, "dy"));
+    for (size_t i = 0; i < values.count; i++) dy[i / wide * D + i % wide] = (float)npy_value(&values, i);
+    npy_free(&values);
+    lone_mixer_run(&m, dy);
+    for (size_t i = 0; i < L * wide; i++) got[i] = m.y->data[i / wide * D + i % wide];
+    char what[128];
+    snprintf(what, sizeof what, "%s: y", vector_word(c, "name"));
+    vector_compare(what, json_get(json_get(c, "outputs"), "y"), got, L * wide);
+    for (const json *a = json_get(c, "gradients")->child; a; a = a->next) {
+        snprintf(what, sizeof what, "%s: gradient of %s", vector_word(c, "name"), a->key);
+        if (s0 && !strcmp(a->key, s0->key)) {
+            vector_compare(what, a, m.p.grad + start->offset, start->n);
+            continue;
+        }
+        const size_t at = column_of(inputs, a->key, L), w = columns_of(a);
+        for (size_t i = 0; i < L * w; i++) got[i] = m.p.grad[x->offset + i / w * D + at + i % w];
+        vector_compare(what, a, got, L * w);
+    }
+    free(dy);
+    free(got);
+    lone_mixer_close(&m);
+}
+static void test_cores(void **state) {
+    (void)state;
+    vectors_variable = "SEQMIX_VECTORS_NEXT";
+    const char *folder = getenv(vectors_variable);
+    json *root = folder && *folder ? vectors_manifest() : NULL;
+    if (!root) {
+        printf("SEQMIX_VECTORS_NEXT names no set of vectors\n");
+        skip();
+    }
+    size_t done = 0, met[CHECK_COUNT(cores)] = {0};
+    for (const json *c = json_get(root, "cases")->child; c; c = c->next)
+        for (size_t i = 0; i < CHECK_COUNT(cores); i++)
+            if (!strcmp(vector_word(c, "mechanism"), cores[i].mechanism) &&
+                !strcmp(vector_word(c, "mode"), cores[i].mode) && !json_get(json_get(c, "inputs"), "cu") &&
+                !(cores[i].mechanism[0] == 't' && vector_number(json_get(c, "params"), "B") != 1)) {
+                core_case(c, i);
+                met[i]++, done++;
+            }
+    for (size_t i = 0; i < CHECK_COUNT(cores); i++)
+        if (!met[i]) check_fail("no case of %s (%s)", cores[i].mechanism, cores[i].mode);
+    json_free(root);
+    printf("%zu cases of %zu mechanisms\n", done, CHECK_COUNT(cores));
+}
+
+// ---- Against the double reading -----------------------------------------------------------------------------
+static config *config_of(const char *text, size_t length, size_t width, size_t heads) {
+    static char joined[20000], code[12200];
+    smx_error e;
+    snprintf(joined, sizeof joined,
+             "mixer=equations&task=mqar&pairs=1&vocab=4&length=%zu&width=%zu&heads=%zu&eq=%s", length, width,
+             heads, encoded(code, text));
+    config *c = config_parse(joined, 0, &e);
+    if (!c) check_fail("%s", e.message);
+    return c;
+}
+static void test_double(void **state) {
+    (void)state;
+    static check_report r;
+    smx_error e;
+    for (size_t i = 0; i < SCAN_TEXTS; i++)
+        for (size_t heads = 1; heads <= 4; heads += 1 + heads / 2) {
+            config *c = config_of(scan_texts[i], 19, 12, heads);
+            memset(&r, 0, sizeof r);
+            if (check_config(&r, c, 7, &e)) check_fail("text %zu, %zu heads: %s", i, heads, e.message);
+            for (size_t k = 0; k < r.n_rows; k++)
+                if (!r.rows[k].fine)
+                    check_fail("text %zu, %zu heads: %s is off by %.3g of %.3g, by differences %.3g", i,
+                               heads, r.rows[k].name, r.rows[k].error, r.rows[k].allowed,
+                               r.rows[k].difference);
+            assert_true(r.causal);
+            config_free(c);
+        }
+}
+
+// ---- The same words ------------------------------------------------------------------------------------------
+// y and all gradients of a text on B sequences, hashed: of sequence 0 y alone.
+static uint32_t words_of(const float *x, size_t n) {
+    uint32_t h = 2166136261u;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t w;
+        memcpy(&w, x + i, 4);
+        h = (h ^ w) * 16777619u;
+    }
+    return h;
+}
+static void run_text(lone_mixer *m, const char *text, enum graph_mode mode, size_t B, size_t L,
+                     size_t heads) {
+    static char joined[20000], code[12200];
+    snprintf(joined, sizeof joined,
+             "mixer=equations&task=mqar&pairs=1&vocab=4&length=%zu&width=12&heads=%zu&eq=%s", L, heads,
+             encoded(code, text));
+    lone_mixer_open_as(m, mode, joined, B);
+    smx_rng random = rng_open(3, RNG_EVAL, 1);
+    for (size_t i = 0; i < m->p.total; i++) m->p.data[i] = (float)(0.4 * rng_normal(&random));
+    for (size_t b = 0; b < B; b++) {
+        smx_rng own = rng_open(4, RNG_EVAL, b);
+        for (size_t i = 0; i < L * 12; i++) m->values[b * L * 12 + i] = (float)(0.5 * rng_normal(&own));
+    }
+}
+static void test_same_words(void **state) {
+    (void)state;
+    const char *was = smx_isa();
+    for (size_t i = 0; i < SCAN_TEXTS; i++) {
+        uint32_t first = 0, one = 0;
+        for (size_t k = 0; smx_isa_name(k); k++) {
+            if (smx_isa_choose(smx_isa_name(k))) continue;
+            lone_mixer m, single;
+            run_text(&m, scan_texts[i], GRAPH_TRAIN, 3, 70, 2);
+            float *dy = check_floats(m.y->n);
+            for (size_t j = 0; j < m.y->n; j++) dy[j] = (float)((j * 37 % 101) / 50.0 - 1);
+            lone_mixer_run(&m, dy);
+            const uint32_t h = words_of(m.p.grad, m.p.total) ^ words_of(m.y->data, m.y->n);
+            run_text(&single, scan_texts[i], GRAPH_EVAL, 1, 70, 2);
+            graph_forward(single.g);
+            if (!first) first = h, one = words_of(m.y->data, 70 * 12);
+            if (h != first) check_fail("text %zu has other words on %s", i, smx_isa_name(k));
+            if (words_of(single.y->data, 70 * 12) != one)
+                check_fail("text %zu has other words alone (%s)", i, smx_isa_name(k));
+            lone_mixer_close(&m);
+            lone_mixer_close(&single);
+            check_done();
+        }
+    }
+    smx_isa_choose(was);
+}
+// ---- Gates wide open and shut ---------------------------------------------------------------------------------
+// The gradient of a gate alone, against the double reading, from 0 to -80: no more than 16 times the error that
+// rounding each step may leave.
+static void test_gates(void **state) {
+    (void)state;
+    static const double gates[] = {0, -1e-6, -0.5, -4, -8, -12, -16, -20, -40, -80};
+    for (size_t i = 0; i < CHECK_COUNT(gates); i++)
+        for (size_t per_column = 0; per_column < 2; per_column++) {
+            char text[600];
+            static check_report r;
+            smx_error e;
+            snprintf(
+                text, sizeof text,
+                "g = tanh(x @ w_g%s) * 0.01 + bias(columns(x, 0, %s) * 0, shift)\nk = unitnorm_heads(x @ w_k)\nv = x @ w_v\n"
+                "scan S[k][v] over k, v, g\n R = %s\n S = R + outer(k, v - k @ R)\n o = k @ S\ny = o @ w_o\n"
+                "start(shift, constant, %g)",
+                per_column ? "" : "[heads]", per_column ? "width" : "heads",
+                per_column ? "diag(exp(g)) @ S" : "exp(g) * S", gates[i]);
+            config *c = config_of(text, 40, 8, 2);
+            memset(&r, 0, sizeof r);
+            if (check_numbers(&r, c, 40, 5, &e)) check_fail("%s", e.message);
+            for (size_t k = 0; k < r.n_rows; k++)
+                if (!r.rows[k].fine)
+                    check_fail("gates of %g: %s is off by %.3g of %.3g", gates[i], r.rows[k].name,
+                               r.rows[k].error, r.rows[k].allowed);
+            config_free(c);
+        }
+}
+
+// ---- What is refused ------------------------------------------------------------------------------------------
+#define OVER "k = x @ w_k\nv = x @ w_v\nb = x @ w_b[heads]\n"
+static const struct {
+    const char *text, *sentence;
+} refused[] = {
+    {"scan S[x] over x\ny = S",
+     "eq, line 2, column 1: the lines of the scan of line 1 must be indented deeper than it"},
+    {"scan S[x] over x", "eq, line 1, column 1: nothing stands in this scan; its lines are indented"},
+    {"scan S[x]\n S = S\ny = S", "eq, line 1, column 10: the line ends where ',', or over and the tensors"},
+    {"scan S[x] over x by rows\n S = S\ny = S", "eq, line 1, column 21: by rows: heads, columns or one"},
+    {"scan S[x] over x\n  S = x\n\tS = S + x\ny = S",
+     "eq, line 3, column 2: this line is indented unlike those before it"},
+    {"scan S[x] over x\n \tS = x\ny = S", "eq, line 2, column 2: tabs and blanks are mixed"},
+    {"scan S[x] over x\n scan T over x\n  T = x\ny = S",
+     "eq, line 2, column 2: a scan cannot stand in a scan"},
+    {"repeat j in 2\n y = x", "eq, line 1, column 1: repeat stands in the lines of a scan"},
+    {"scan S[x] over q\n S = q\ny = S", "eq, line 1, column 16: q was not assigned"},
+    {"scan S[q] over x\n S = x\ny = S", "eq, line 1, column 8: q is no size: a tensor of this scan's list"},
+    {"scan S[x][x][x] over x\n S = x\ny = x", "eq, line 1, column 6: the state S has more than two sizes"},
+    {"scan S[65536][65536] over x\n o = x\ny = o",
+     "eq, line 1, column 6: the states of a sequence have more than 4194304"},
+    {OVER "scan S[k][v] over k, v\n o = k @ S\ny = o", "eq, line 4, column 6: the state S is never assigned"},
+    {OVER "scan S[k][v] over k, v\n S = k * v\n o = k @ S\ny = o",
+     "eq, line 5, column 2: the state S is a matrix [6][6], and this is a vector of 6; outer(a, b) is a matrix"},
+    {OVER "scan S[k][v] over k, v\n S = S + k\n o = k @ S\ny = o",
+     "eq, line 5, column 8: the sides are a matrix [6][6] and a vector of 6; they must be alike, or one a scalar; outer(a, b)"},
+    {OVER "scan S[k][v] over k, v\n S = k * S + outer(k, v)\n o = k @ S\ny = o",
+     "eq, line 5, column 8: the sides are a vector of 6 and a matrix [6][6]; they must be alike, or one a scalar; diag(w) @ S"},
+    {OVER "scan S[k][v] over k, v\n S = S + outer(k, v)\n o = k @ v\ny = o",
+     "eq, line 6, column 8: @ is a product with a matrix; dot(a, b) is that of two vectors"},
+    {OVER "scan S[k][v] over k, v\n S = S + outer(k, v)\ny = S",
+     "eq, line 4, column 6: S is a matrix in each head and cannot be used"},
+    {OVER "scan h[k] over k, v\n h = k + v\n o = q @ h\ny = o",
+     "eq, line 6, column 6: q stands neither in the scan's list nor above"},
+    {OVER "scan h[k] over k, v\n k = h + v\ny = h", "eq, line 5, column 2: k is taken"},
+    {OVER "scan h[k] over k, v\n exp = h + v\ny = h", "eq, line 5, column 2: exp is taken"},
+    {OVER "scan h[k] over k, v\n h = h + v\ny = h", "eq, line 4, column 16: nothing in this scan reads k"},
+    {OVER "scan h[k] over k, v\n h = h * k + v\n t = h\ny = h @ w_o", "eq, line 6, column 2: nothing uses t"},
+    {OVER "scan h[k] over k, v\n h = relux(k) + v\ny = h",
+     "eq, line 5, column 6: a scan has no function relux; the nearest is relu"},
+    {OVER "scan h[k] over k, v\n h = part(k, 0) + v\ny = h",
+     "eq, line 5, column 6: outside a repeat part names how many"},
+    {OVER "scan h[k] over k, v\n h = h @ u[k][k][k][k] + k + v\ny = h",
+     "eq, line 5, column 10: u has too many sizes"},
+    {OVER "scan h[k] over k, k\n h = k\ny = h",
+     "eq, line 4, column 19: k stands in this scan's head already"},
+    {"c = columns(x, 0, 3)\nscan h over c\n h = c\ny = h",
+     "eq, line 2, column 13: c has 3 columns, which 2 heads do not divide"},
+    {"scan h[x] over x\n h = select(x, 1) + x\ny = h", "eq, line 2, column 6: select takes 3 arguments"},
+    {"start(h, uniform, 1)\nscan h[x] over x\n h = h + x\ny = h",
+     "eq, line 1, column 7: a state starts constant or learned"},
+    {"start(w, learned)\nscan h[x] over x\n h = h @ w[x][x] + x\ny = h",
+     "eq, line 1, column 7: only a scan's state starts as learned"},
+    {"scan h[x] over x\n h = h + y\ny = h",
+     "eq, line 2, column 10: y stands neither in the scan's list nor above"},
+    {"scan a, b, c, d, e, f, g, h, i over x\n a = x\ny = x",
+     "eq, line 1, column 30: a scan has at most 8 states"},
+};
+static void test_refused(void **state) {
+    (void)state;
+    for (size_t i = 0; i < CHECK_COUNT(refused); i++) {
+        smx_error e = {.message = ""};
+        char joined[8000], code[6000];
+        snprintf(joined, sizeof joined,
+                 "mixer=equations&task=mqar&pairs=1&vocab=4&length=8&width=12&heads=2&eq=%s",
+                 encoded(code, refused[i].text));
+        smx_run *r = smx_run_open(joined, &e);
+        if (r) check_fail("was not refused: %s", refused[i].text);
+        if (strncmp(e.message, refused[i].sentence, strlen(refused[i].sentence)))
+            check_fail("%s\n  said: %s\n  expected: %s", refused[i].text, e.message, refused[i].sentence);
+    }
+}
+// Too many lines, tensors, steps; brackets without end.
+static void test_limits(void **state) {
+    (void)state;
+    static char text[9000], joined[30000], code[28000];
+    for (size_t kind = 0; kind < 4; kind++) {
+        static const char *const sentences[] = {
+            "eq, line 1, column 1: a scan has at most 64 lines", "more than 16 tensors",
+            "this scan has too many steps; 400 are allowed", "nested deeper than 32"};
+        size_t n = 0;
+        if (kind == 0) {
+            n = (size_t)sprintf(text, "scan h[x] over x\n");
+            for (size_t i = 0; i < 65; i++) n += (size_t)sprintf(text + n, " h = h + x\n");
+        }
+        if (kind == 1) {
+            for (size_t i = 0; i < 17; i++) n += (size_t)sprintf(text + n, "a%zu = x * 2\n", i);
+            n += (size_t)sprintf(text + n, "scan h[x] over x");
+            for (size_t i = 0; i < 17; i++) n += (size_t)sprintf(text + n, ", a%zu", i);
+            n += (size_t)sprintf(text + n, "\n h = x\n");
+        }
+        if (kind == 2)
+            n = (size_t)sprintf(
+                text, "scan h[x] over x\n repeat j in 60\n  h = tanh(h + x * j) - exp(h) * x + h\n");
+        if (kind == 3) {
+            n = (size_t)sprintf(text, "scan h[x] over x\n h = ");
+            while (n < 8100) text[n++] = '(';
+            text[n++] = '\n';
+        }
+        sprintf(text + n, "y = h");
+        snprintf(joined, sizeof joined,
+                 "mixer=equations&task=mqar&pairs=1&vocab=4&length=8&width=12&heads=2&eq=%s",
+                 encoded(code, text));
+        smx_error e = {.message = ""};
+        smx_run *r = smx_run_open(joined, &e);
+        if (r || !strstr(e.message, kind == 1 ? "at most 16 tensors" : sentences[kind]))
+            check_fail("kind %zu: %s", kind, r ? "was not refused" : e.message);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cores), cmocka_unit_test(test_double),  cmocka_unit_test(test_same_words),
+        cmocka_unit_test(test_gates), cmocka_unit_test(test_refused), cmocka_unit_test(test_limits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
