@@ -1,5 +1,6 @@
-// scan.c: see scan.h. Each head of each sequence: every row's lines are computed from their trees, and what is
-// computed is written down, entry after entry; backward goes through that list from its end.
+// scan.c: see scan.h. Each head of each sequence: every row's lines are computed from their trees, and what
+// is computed is written down, entry after entry; backward goes through that list from its end.
+// Long because the second reading stands alone: every form of the language, and its derivative.
 #include "scan.h"
 
 #include <math.h>
@@ -84,7 +85,7 @@ static void finish(reader *r, term x) {
         r->v[e->at + i] *= 1.0 + r->c->rounding * (2.0 * rng_uniform(r->c->random) - 1.0);
 }
 
-// ---- One function, and its derivative --------------------------------------------------------------------------
+// ---- One function, and its derivative -------------------------------------------------------------------
 static double sigmoid(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
 static double of_one(const char *f, double x) {
     return !strcmp(f, "exp")        ? exp(x)
@@ -175,7 +176,7 @@ static void norm_row_back(double *dx, const double *dy, const double *y, const d
         dx[i] += by * (dy[i] - y[i] * along / size - (f[0] == 'l' ? sum / (double)n : 0));
 }
 
-// ---- Forward, a tree at a time ------------------------------------------------------------------------------------
+// ---- Forward, a tree at a time --------------------------------------------------------------------------
 static term eval(reader *r, const equation_node *n);
 
 static term entrywise(reader *r, char sign, term a, term b) {
@@ -333,7 +334,7 @@ static term eval(reader *r, const equation_node *n) {
     return entrywise(r, signs[n->kind], a, eval(r, n->first->next));
 }
 
-// ---- Lines, rows, heads ---------------------------------------------------------------------------------------------
+// ---- Lines, rows, heads ---------------------------------------------------------------------------------
 static void name(reader *r, const char *name, term is) {
     size_t i = 0;
     while (i < r->n_names && strcmp(r->names[i].name, name)) i++;

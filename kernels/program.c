@@ -1,10 +1,11 @@
 // program.c: runs a recurrence's program (program.h), head by head and row by row, and backward through it.
 // Entry by entry in lanes; sums of a row's entries in the canonical order of reduce.h, sums over a matrix's
-// rows in four parts (row i to part i mod 4). Long because forward and backward of each step stand side by side.
+// rows in four parts (row i to part i mod 4). Long because forward and backward of each step stand side by
+// side.
 #include "kernel.h"
 #include "program.h"
 
-// ---- Matrices ---------------------------------------------------------------------------------------------
+// ---- Matrices -------------------------------------------------------------------------------------------
 // o (+)= sum over i of a[i] s S[i][..], of nc registers of columns; x != NULL: of x[i][..] S[i][..] instead.
 SMX_INLINE void rows_block(float *o, const float *a, const float *x, const float *S, size_t rows,
                            size_t pitch, float sign, int add, const int nc) {
@@ -159,7 +160,7 @@ static float sum_entries(const float *a, const float *b, const program_register 
     return v16_hsum(s);
 }
 
-// ---- Entry by entry -----------------------------------------------------------------------------------------
+// ---- Entry by entry -------------------------------------------------------------------------------------
 // (As in activation.c and gate.c.)
 SMX_INLINE vf of_log1p(vf e) { // ln(1 + e), 0 <= e <= 1, by what 1 + e rounds to
     const vf one = vf_set(1.0f), u = one + e;
@@ -456,7 +457,7 @@ static void reverse_step(const reverse *r, const program_step *s) {
         if (!(outer && s->first[n]) && s->op != PROGRAM_OUTER) reverse_operand(r, s, s->first[n]);
 }
 
-// ---- A head ---------------------------------------------------------------------------------------------------
+// ---- A head ---------------------------------------------------------------------------------------------
 typedef struct {
     const program *p;
     const float *const *in; // [n_arrays], of this sequence
@@ -581,8 +582,9 @@ void SMX_FN(program_fwd)(float *restrict y, float *restrict saved, float *carrie
     }
 }
 
-// ---- Backward ---------------------------------------------------------------------------------------------------
-// Registers of row t of a segment, on its tape; states of the row before are the last row's results, or those kept.
+// ---- Backward -------------------------------------------------------------------------------------------
+// Registers of row t of a segment, on its tape; states of the row before are the last row's results, or
+// those kept.
 static void point_to_row(head *h, float *tape, float *first, size_t t) {
     const program *p = h->p;
     for (size_t r = 0; r < p->n_registers; r++) {

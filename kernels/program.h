@@ -1,7 +1,8 @@
 // program.h: a recurrence as a list of steps over registers, as model/equations/scan.c makes it of a text's
 // `scan`: what each row of a head computes, from its inputs, the weights and the states of the row before.
-// Scalars, vectors and matrices of one head; rows of a matrix lie `pitch` floats apart, a multiple of 16, and
-// what stands in the padding means nothing. program_scratch.c plans where registers lie, program.c runs it.
+// Scalars, vectors and matrices of one head; rows of a matrix lie `pitch` floats apart, a multiple of 16,
+// and what stands in the padding means nothing. program_scratch.c plans where registers lie, program.c runs
+// it.
 #ifndef SMX_PROGRAM_H
 #define SMX_PROGRAM_H
 

@@ -1,12 +1,12 @@
-// program_scratch.c: where the registers of a program lie, forward and backward, and how much memory it takes.
-// The same for every instruction set.
+// program_scratch.c: where the registers of a program lie, forward and backward, and how much memory it
+// takes. The same for every instruction set.
 #include "program.h"
 
 #include <string.h>
 
 #include <seqmix/smx.h>
 
-// ---- Memory that steps hand on: pieces of one size come back to who needs that size ---------------------------
+// ---- Memory that steps hand on: pieces of one size come back to who needs that size ---------------------
 typedef struct {
     size_t top, n;
     struct {
@@ -32,7 +32,7 @@ static int alike(const program_register *a, const program_register *b) {
     return a->rows == b->rows && a->cols == b->cols;
 }
 
-// ---- Forward ----------------------------------------------------------------------------------------------------
+// ---- Forward --------------------------------------------------------------------------------------------
 // Whether the result may be written over operand i as it is read.
 static int over(const program_step *s, size_t i) {
     switch ((program_op)s->op) {
@@ -94,7 +94,7 @@ static void plan_values(program *p) {
                 i != j && p->registers[p->states[i].out].value == p->registers[p->states[j].in].value;
 }
 
-// ---- Backward -----------------------------------------------------------------------------------------------------
+// ---- Backward -------------------------------------------------------------------------------------------
 // Whether operand i's gradient may stand where the result's stood: it is that, or a multiple entry by entry.
 static int takes_over(const program_step *s, size_t i) {
     switch ((program_op)s->op) {

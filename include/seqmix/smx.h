@@ -250,13 +250,13 @@ void smx_delta_bwd(const smx_state_gradients *dx, float *dstart, const float *dy
 
 // ---- Recurrences as programs ----------------------------------------------------------------------------
 // What a row computes as a list of steps over scalars, vectors and matrices of one head, made of a text's
-// `scan` (docs/EQUATIONS.md). The struct is the library's own. y [B][L][columns of the outputs]; in: an array
-// for each input, [B][L][its columns], then one for each weight and learnt start. saved [B]
+// `scan` (docs/EQUATIONS.md). The struct is the library's own. y [B][L][columns of the outputs]; in: an
+// array for each input, [B][L][its columns], then one for each weight and learnt start. saved [B]
 // [smx_program_saved_floats], states that backward computes on from (NULL: not wanted). carried
 // [B][smx_program_state_floats] (NULL: none): the states after the last row; before number `at` of the
-// sequence, if that is not 0. din: input gradients are overwritten, those of weights accumulate, NULL ones are
-// not wanted. Row by row is the definition: a sequence in parts gives the words of the whole. scratch is one
-// thread's; nothing may overlap.
+// sequence, if that is not 0. din: input gradients are overwritten, those of weights accumulate, NULL ones
+// are not wanted. Row by row is the definition: a sequence in parts gives the words of the whole. scratch
+// is one thread's; nothing may overlap.
 typedef struct smx_program smx_program;
 size_t smx_program_state_floats(const smx_program *p);
 size_t smx_program_saved_floats(size_t L, const smx_program *p);

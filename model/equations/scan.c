@@ -1,5 +1,6 @@
-// scan.c: see scan.h. The header's names and sizes; then the body, line by line, as steps over registers: each
-// tree is walked once, depth first and from the left. Long because the walk is one, and each form has its sentence.
+// scan.c: see scan.h. The header's names and sizes; then the body, line by line, as steps over registers:
+// each tree is walked once, depth first and from the left. Long because the walk is one, and each form has
+// its sentence.
 #include "scan.h"
 
 #include <stdarg.h>
@@ -67,7 +68,7 @@ static const value nothing = {-1, 0};
 static value number(double x) { return (value){-1, x}; }
 static scan_shape of(const walk *w, value v) { return v.reg < 0 ? scalar : w->shapes[v.reg]; }
 
-// ---- Registers and steps ------------------------------------------------------------------------------------
+// ---- Registers and steps --------------------------------------------------------------------------------
 static int new_register(walk *w, const equation_node *at, program_kind kind, scan_shape shape) {
     program *p = w->p;
     if (p->n_registers == PROGRAM_REGISTERS || (uint64_t)shape.rows * shape.cols > SCAN_STATE_FLOATS) {
@@ -132,7 +133,7 @@ static value binary(walk *w, const equation_node *at, program_op op, value a, va
     return step(w, at, op, x.rank ? x : y, 2, a, b, nothing);
 }
 
-// ---- Names ----------------------------------------------------------------------------------------------------
+// ---- Names ----------------------------------------------------------------------------------------------
 static binding *find(walk *w, const char *name) {
     for (size_t i = w->n_names; i-- > 0;)
         if (!strcmp(w->names[i].name, name)) return &w->names[i];
@@ -181,7 +182,7 @@ static value input_value(walk *w, const equation_node *at, size_t i, size_t part
     return (value){r, 0};
 }
 
-// ---- Sizes: numbers of the text, and columns of inputs -----------------------------------------------------------
+// ---- Sizes: numbers of the text, and columns of inputs --------------------------------------------------
 static double size_value(walk *w, const equation_node *n) {
     double a = 0, b = 0;
     switch (n->kind) {
@@ -226,7 +227,7 @@ static size_t whole_size(walk *w, const equation_node *n) {
     return 0;
 }
 
-// ---- Weights ----------------------------------------------------------------------------------------------------
+// ---- Weights --------------------------------------------------------------------------------------------
 static value weight(walk *w, const equation_node *n) {
     equation_scan *s = w->s;
     const int known = find_weight(s, n->name);
@@ -265,7 +266,7 @@ static value weight(walk *w, const equation_node *n) {
     return (value){r, 0};
 }
 
-// ---- Expressions --------------------------------------------------------------------------------------------------
+// ---- Expressions ----------------------------------------------------------------------------------------
 static value eval(walk *w, const equation_node *n);
 
 static value word(walk *w, const equation_node *n) {
@@ -405,7 +406,7 @@ static value matmul(walk *w, const equation_node *n) {
                                       : nothing;
 }
 
-// ---- Calls ----------------------------------------------------------------------------------------------------------
+// ---- Calls ----------------------------------------------------------------------------------------------
 static value sum_entries(walk *w, const equation_node *n, value a) {
     return of(w, a).rank ? step(w, n, PROGRAM_SUM, scalar, 1, a, nothing, nothing) : a;
 }
@@ -579,7 +580,7 @@ static value eval(walk *w, const equation_node *n) {
     return nothing;
 }
 
-// ---- Lines ----------------------------------------------------------------------------------------------------------
+// ---- Lines ----------------------------------------------------------------------------------------------
 static void assign(walk *w, const equation_line *l) {
     const equation_node here = {.line = l->line, .column = l->column};
     char left[48], right[48];
@@ -645,7 +646,7 @@ static void run_lines(walk *w, size_t from, size_t end) {
     }
 }
 
-// ---- The header -----------------------------------------------------------------------------------------------------
+// ---- The header -----------------------------------------------------------------------------------------
 static void read_inputs(walk *w, const equation_line *l) {
     equation_scan *s = w->s;
     for (const equation_node *n = l->over; n && !w->failed; n = n->next) {
@@ -768,7 +769,7 @@ static void start_states(walk *w, const equation_line *l) {
     }
 }
 
-// ---- What the text sees afterwards --------------------------------------------------------------------------------
+// ---- What the text sees afterwards ----------------------------------------------------------------------
 static void end_states(walk *w, const equation_line *l) {
     equation_scan *s = w->s;
     uint8_t ends[PROGRAM_REGISTERS] = {0};

@@ -1,5 +1,6 @@
-// scan.h: the statement `scan` of a text: a recurrence as one operation of the graph. What the text says of it,
-// resolved (equation_scan), for who computes it in another way as well; and the program that it becomes.
+// scan.h: the statement `scan` of a text: a recurrence as one operation of the graph. What the text says of
+// it, resolved (equation_scan), for who computes it in another way as well; and the program that it
+// becomes.
 #ifndef SMX_EQUATION_SCAN_H
 #define SMX_EQUATION_SCAN_H
 
@@ -75,8 +76,8 @@ typedef struct scan_around {
     int (*reserved)(void *builder, const char *name);
 } scan_around;
 
-// The scan of line `at`: s is filled (inputs, numbers are the text's: n_numbers by the caller), and its operation
-// made. NULL: the graph has failed.
+// The scan of line `at`: s is filled (inputs, numbers are the text's: n_numbers by the caller), and its
+// operation made. NULL: the graph has failed.
 tensor *equations_scan(equation_scan *s, const equations *e, size_t at, const scan_around *around);
 
 #endif

@@ -12,7 +12,8 @@ typedef struct {
     const char *at, *line_start;
     unsigned line, depth;
     smx_error *error;
-    // Bodies that are open: the line that opens each, and how far its lines are indented (NULL: none came yet).
+    // Bodies that are open: the line that opens each, and how far its lines are indented (NULL: none came
+    // yet).
     size_t n_open, opener[EQUATION_BODIES];
     struct {
         const char *at;

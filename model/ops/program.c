@@ -1,5 +1,5 @@
-// program.c: a recurrence as a program (kernels/program.h), which model/equations makes of a text's scan. Pieces
-// are sequences; saved: the states of every sequence, one in so many rows.
+// program.c: a recurrence as a program (kernels/program.h), which model/equations makes of a text's scan.
+// Pieces are sequences; saved: the states of every sequence, one in so many rows.
 #include "kernels/program.h"
 #include "ops.h"
 #include "pieces.h"

@@ -1,6 +1,7 @@
-// test_scan_texts.c: the statement scan: against the float64 cores of a set of vectors ($SEQMIX_VECTORS_NEXT), against its
-// double reading (check/scan.c) and central differences; the same words whatever the instruction set, batch or way
-// of reading; gates wide open and shut; and what is refused, with the place and the reason.
+// test_scan_texts.c: the statement scan: against the float64 cores of a set of vectors
+// ($SEQMIX_VECTORS_NEXT), against its double reading (check/scan.c) and central differences; the same words
+// whatever the instruction set, batch or way of reading; gates wide open and shut; and what is refused,
+// with the place and the reason.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +27,7 @@ static char *encoded(char *to, const char *text) {
     return to;
 }
 
-// ---- Against float64 cores --------------------------------------------------------------------------------
+// ---- Against float64 cores ------------------------------------------------------------------------------
 // The lines of a core; %s stands for the query's scale. Names of the case's arrays; s0 starts the state.
 static const struct {
     const char *mechanism, *mode, *over, *lines, *starts;
@@ -175,7 +176,7 @@ static void test_cores(void **state) {
     printf("%zu cases of %zu mechanisms\n", done, CHECK_COUNT(cores));
 }
 
-// ---- Against the double reading -----------------------------------------------------------------------------
+// ---- Against the double reading -------------------------------------------------------------------------
 static config *config_of(const char *text, size_t length, size_t width, size_t heads) {
     static char joined[20000], code[12200];
     smx_error e;
@@ -205,7 +206,7 @@ static void test_double(void **state) {
         }
 }
 
-// ---- The same words ------------------------------------------------------------------------------------------
+// ---- The same words -------------------------------------------------------------------------------------
 // y and all gradients of a text on B sequences, hashed: of sequence 0 y alone.
 static uint32_t words_of(const float *x, size_t n) {
     uint32_t h = 2166136261u;
@@ -256,9 +257,9 @@ static void test_same_words(void **state) {
     }
     smx_isa_choose(was);
 }
-// ---- Gates wide open and shut ---------------------------------------------------------------------------------
-// The gradient of a gate alone, against the double reading, from 0 to -80: no more than 16 times the error that
-// rounding each step may leave.
+// ---- Gates wide open and shut ---------------------------------------------------------------------------
+// The gradient of a gate alone, against the double reading, from 0 to -80: no more than 16 times the error
+// that rounding each step may leave.
 static void test_gates(void **state) {
     (void)state;
     static const double gates[] = {0, -1e-6, -0.5, -4, -8, -12, -16, -20, -40, -80};
@@ -285,7 +286,7 @@ static void test_gates(void **state) {
         }
 }
 
-// ---- What is refused ------------------------------------------------------------------------------------------
+// ---- What is refused ------------------------------------------------------------------------------------
 #define OVER "k = x @ w_k\nv = x @ w_v\nb = x @ w_b[heads]\n"
 static const struct {
     const char *text, *sentence;
