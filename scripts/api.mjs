@@ -14,6 +14,8 @@ const headers = [
     ['include/seqmix/error.h', 'seqmix/error.h', 'libseqmix', 'errors'],
     ['include/seqmix/parallel.h', 'seqmix/parallel.h', 'libseqmix', 'threads'],
     ['include/seqmix/ref.h', 'seqmix/ref.h', 'libseqmix_ref', 'the oracle'],
+    ['include/seqmix/ref_cores.h', 'seqmix/ref_cores.h', 'libseqmix_ref', 'the oracle: newer cores'],
+    ['include/seqmix/ref_layers.h', 'seqmix/ref_layers.h', 'libseqmix_ref', 'the oracle: newer layers'],
 ];
 
 // ---- Markdown

@@ -20,7 +20,7 @@ $(PACK)/%.whole.o:
 	@mkdir -p $(@D) && ld -r $^ -o $@
 $(PACK)/seqmix.exports: scripts/exports.sh $(addprefix include/seqmix/,smx.h run.h state.h data.h)
 	@mkdir -p $(@D) && $^ >$@
-$(PACK)/seqmix_ref.exports: scripts/exports.sh include/seqmix/ref.h
+$(PACK)/seqmix_ref.exports: scripts/exports.sh $(addprefix include/seqmix/,ref.h ref_cores.h ref_layers.h)
 	@mkdir -p $(@D) && $^ >$@
 $(PACK)/%.o: $(PACK)/%.whole.o $(PACK)/%.exports
 	@objcopy --strip-debug --keep-global-symbols=$(PACK)/$*.exports $< $@

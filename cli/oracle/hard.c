@@ -25,6 +25,7 @@ typedef struct {
 } hard_case;
 
 #define SHUT "g:0,-0.000244140625,-0.125,-8,-90,-300"
+#define SHUT_WHOLE "g:0,-0.000244140625,-0.125,-5,-80,-inf"
 #define OPEN "g:0,-0.0001220703125,-0.00048828125"
 
 static const hard_case cases[] = {
@@ -91,6 +92,66 @@ static const hard_case cases[] = {
     {"linear_attention", "bidirectional",
      "{\"L\":400,\"D\":8,\"H\":2,\"normaliser\":\"rms\",\"causal\":false}", NULL, NULL},
     {"cross_entropy", "loud", "{\"L\":300,\"V\":17}", NULL, "logits*8"},
+    {"delta_core", "packed", "{\"L\":300,\"H\":2,\"dk\":8,\"dv\":4,\"mode\":\"packed\",\"N\":5}", NULL,
+     SHUT_WHOLE},
+    {"gla_core", "packed", "{\"L\":300,\"H\":2,\"dk\":8,\"dv\":4,\"mode\":\"packed\",\"N\":5}", NULL,
+     SHUT_WHOLE},
+    {"dplr_core", "channel", "{\"L\":300,\"H\":2,\"dk\":8,\"dv\":6}", NULL, NULL},
+    {"dplr_core", "shut", "{\"L\":321,\"H\":2,\"dk\":8,\"dv\":8}", NULL, SHUT_WHOLE},
+    {"dplr_core", "open", "{\"L\":1025,\"H\":1,\"dk\":8,\"dv\":8,\"mode\":\"head\"}", NULL, OPEN " a*-3"},
+    {"kda_core", "channel", "{\"L\":512,\"H\":2,\"dk\":8,\"dv\":6}", NULL, NULL},
+    {"kda_core", "shut", "{\"L\":300,\"H\":2,\"dk\":8,\"dv\":8}", NULL, SHUT_WHOLE " beta:0,1,2"},
+    {"kda_core", "zero_keys", "{\"L\":385,\"H\":1,\"dk\":4,\"dv\":8}", NULL, "k:0,0,0,0.5"},
+    {"kda_core", "grouped", "{\"L\":300,\"H\":1,\"HV\":3,\"dk\":8,\"dv\":4,\"mode\":\"grouped\"}", NULL,
+     "beta:0,1,2"},
+    {"deltaproduct_core", "shut", "{\"L\":300,\"H\":2,\"n\":2,\"dk\":8,\"dv\":6}", NULL,
+     SHUT_WHOLE " beta:0,1,2"},
+    {"gdn2_core", "shut", "{\"L\":300,\"H\":2,\"dk\":8,\"dv\":6}", NULL, SHUT_WHOLE " b:0,1,0.5 w:0,1"},
+    {"rwkv7_core", "long", "{\"L\":1025,\"H\":2,\"dk\":8,\"dv\":8}", NULL, "g:-0.6,-0.03125,-0.25"},
+    {"rwkv7_core", "ends", "{\"L\":300,\"H\":2,\"dk\":8,\"dv\":8}", NULL, "a:0,1,0.5 g:0,-0.5"},
+    {"comba_core", "shut", "{\"L\":300,\"H\":2,\"dk\":8,\"dv\":6}", NULL, SHUT_WHOLE " beta:0,1,0.5"},
+    {"linear_attention_core", "shut",
+     "{\"L\":300,\"Hq\":4,\"Hk\":2,\"Hv\":2,\"dk\":8,\"dv\":6,\"g_columns\":16,\"beta_columns\":2}", NULL,
+     SHUT_WHOLE},
+    {"linear_attention_core", "more_states",
+     "{\"L\":300,\"Hq\":1,\"Hk\":1,\"Hv\":4,\"dk\":8,\"dv\":4,\"g_columns\":4,\"beta_columns\":1}", NULL,
+     "beta:0,1,0.5"},
+    {"attn_core", "window128", "{\"L\":515,\"H\":2,\"Hkv\":1,\"d\":8,\"window\":128}", NULL, NULL},
+    {"attn_core", "saturated", "{\"L\":300,\"H\":2,\"Hkv\":2,\"d\":8,\"softcap\":50}", "q_gain k_gain",
+     "q*4 k*4"},
+    {"attn_core", "sinks", "{\"L\":300,\"H\":2,\"Hkv\":1,\"d\":8}", "q_gain k_gain", "sinks:-80,90"},
+    {"attn_core", "packed", "{\"L\":300,\"H\":2,\"Hkv\":2,\"d\":8,\"mode\":\"packed\",\"N\":6}", NULL, NULL},
+    {"fox_core", "shut", "{\"L\":300,\"H\":2,\"Hkv\":1,\"d\":8}", NULL, SHUT_WHOLE},
+    {"fox_core", "open", "{\"L\":1025,\"H\":1,\"Hkv\":1,\"d\":8}", NULL, OPEN},
+    {"path_core", "gated", "{\"L\":321,\"H\":1,\"dk\":8,\"dv\":8,\"mode\":\"gated\"}", NULL,
+     "g:0,-0.125,-8 beta:0,1,2"},
+    {"diff_core", "long", "{\"L\":300,\"H\":2,\"Hkv\":1,\"d\":8,\"lam_init\":0.8}", NULL, NULL},
+    {"loglinear_core", "shut", "{\"L\":300,\"H\":2,\"dk\":8,\"dv\":6,\"levels\":10}", NULL, SHUT_WHOLE},
+    {"loglinear_core", "power", "{\"L\":512,\"H\":1,\"dk\":8,\"dv\":8,\"levels\":10}", NULL, OPEN},
+    {"mlstm_core", "saturated", "{\"L\":300,\"H\":2,\"dk\":8,\"dv\":6}", NULL, "i:-40,0,6 f:-80,3,60"},
+    {"mlstm_core", "exp", "{\"L\":300,\"H\":1,\"dk\":8,\"dv\":8,\"mode\":\"exp\"}", "s0 n0 m0", NULL},
+    {"slstm_core", "long", "{\"L\":512,\"D\":6,\"H\":2,\"d\":4}", "h0 c0 n0 m0", NULL},
+    {"slstm_core", "saturated", "{\"L\":300,\"D\":6,\"H\":2,\"d\":4}", NULL, "x*4 b*3"},
+    {"hgrn2_core", "shut", "{\"L\":300,\"H\":2,\"dk\":8,\"dv\":6}", NULL, SHUT_WHOLE},
+    {"rglru_core", "long", "{\"L\":1025,\"D\":8}", NULL, NULL},
+    {"rglru_core", "saturated", "{\"L\":300,\"D\":8,\"mode\":\"reset\"}", NULL,
+     "ga:-30,0,40 gi:-90,2,50 lam:-20,0,6"},
+    {"mingru_core", "saturated", "{\"L\":300,\"D\":8,\"mode\":\"log\"}", NULL, "z:-90,-3,0,2,60"},
+    {"minlstm_core", "saturated", "{\"L\":300,\"D\":8}", NULL, "f:-90,-3,2,60 i:-90,-3,2,60"},
+    {"mamba3_core", "shut", "{\"L\":300,\"H\":2,\"N\":8,\"P\":6,\"R\":2}", NULL, SHUT_WHOLE " lam:0,0.5,1"},
+    {"mesa_core", "long", "{\"L\":300,\"H\":2,\"dk\":4,\"dv\":6}", "s0 kk0", SHUT_WHOLE},
+    {"ttt_core", "norm", "{\"L\":300,\"H\":1,\"d\":8,\"B\":16,\"mode\":\"norm\"}", NULL, NULL},
+    {"ttt_core", "plain", "{\"L\":321,\"H\":2,\"d\":8,\"B\":1}", "tau", NULL},
+    {"kda_layer", "long", "{\"L\":300,\"D\":8,\"H\":2,\"W\":4,\"f_rank\":3,\"g_rank\":3}", NULL, NULL},
+    {"gdn2_layer", "long", "{\"L\":300,\"D\":8,\"H\":2,\"W\":4,\"f_rank\":3,\"g_rank\":3}", NULL, NULL},
+    {"deltaproduct_layer", "long", "{\"L\":300,\"D\":8,\"H\":2,\"W\":4}", NULL, NULL},
+    {"comba_layer", "long", "{\"L\":300,\"D\":8,\"H\":2,\"W\":4}", NULL, NULL},
+    {"rwkv7_layer", "long",
+     "{\"L\":300,\"D\":8,\"H\":2,\"d_rank\":3,\"a_rank\":3,\"g_rank\":3,\"gn_eps\":0.00390625}", NULL, NULL},
+    {"hgrn2_layer", "long", "{\"L\":300,\"D\":8,\"H\":2}", NULL, NULL},
+    {"griffin_layer", "long", "{\"L\":300,\"D\":8,\"H\":2,\"W\":4}", NULL, NULL},
+    {"fox_layer", "pro", "{\"L\":300,\"D\":8,\"H\":2,\"mode\":\"pro\"}", NULL, NULL},
+    {"mamba3_layer", "long", "{\"L\":300,\"D\":8,\"H\":2,\"N\":6,\"R\":2}", NULL, NULL},
     {0},
 };
 
@@ -129,15 +190,15 @@ static void draw(const work *w, uint64_t seed, const oracle_slot *s, npy *to) {
     for (const char *at = other; at && (*at == ':' || *at == ',') && values < 16;)
         value[values++] = strtod(at + 1, (char **)&at);
     const int louder = other && *other == '*' ? atoi(other + 1) : 0;
+    if (to->dtype == NPY_I4) {
+        vectors_integers(to->data, to->count, &w->exact, s->is->name, &rng);
+        return;
+    }
     for (size_t i = 0; i < to->count; i++)
-        if (to->dtype == NPY_I4)
-            ((int32_t *)to->data)[i] =
-                (int32_t)rng_below(&rng, (uint32_t)oracle_size(&w->exact, "V") + 1) - 1;
-        else
-            ((double *)to->data)[i] =
-                values ? value[rng_below(&rng, (uint32_t)values)]
-                       : ldexp(r->low + (int)rng_below(&rng, (uint32_t)(r->high - r->low + 1)),
-                               louder - r->shift);
+        ((double *)to->data)[i] =
+            values
+                ? value[rng_below(&rng, (uint32_t)values)]
+                : ldexp(r->low + (int)rng_below(&rng, (uint32_t)(r->high - r->low + 1)), louder - r->shift);
 }
 
 static int left_out(const hard_case *is, const char *name) {
@@ -208,7 +269,7 @@ static int write_results(work *w, const char *part, oracle_kind kind, const char
     return 0;
 }
 
-static int make_case(work *w, uint64_t seed) {
+static int make_case(work *w, uint64_t seed, int first) {
     smx_error error;
     const oracle_mechanism *m = oracle_find(w->is->mechanism);
     snprintf(w->name, sizeof w->name, "%s_%s", w->is->mechanism, w->is->name);
@@ -221,7 +282,7 @@ static int make_case(work *w, uint64_t seed) {
     fprintf(w->set.manifest,
             "%s\n  {\"name\": \"%s\", \"mechanism\": \"%s\", \"mode\": \"%s\",\n   \"params\": %s,\n   "
             "\"inputs\": {",
-            w->is == cases ? "" : ",", w->name, m->name, w->is->name, w->is->params);
+            first ? "" : ",", w->name, m->name, w->is->name, w->is->params);
     if (open_inputs(w, seed)) return 2;
     if (oracle_run(&w->exact)) return cli_fail("vectors: %s: %s", w->name, w->exact.error.message);
     if (oracle_run(&w->moved)) return cli_fail("vectors: %s: %s", w->name, w->moved.error.message);
@@ -235,7 +296,7 @@ static int make_case(work *w, uint64_t seed) {
     return 0;
 }
 
-int hard_vectors(const char *out, uint64_t seed) {
+int hard_vectors(const char *out, uint64_t seed, const char *only) {
     char path[4096], *text = NULL;
     size_t size = 0;
     if (cli_make_folder(out, "--out")) return 2;
@@ -250,8 +311,10 @@ int hard_vectors(const char *out, uint64_t seed) {
             "\"cases\": [",
             SMX_VERSION, (unsigned long long)seed);
     int status = 0;
+    size_t made = 0;
     for (w->is = cases; w->is->mechanism && !status; w->is++) {
-        status = make_case(w, seed);
+        if (only && strcmp(only, w->is->mechanism)) continue;
+        status = make_case(w, seed, !made++);
         oracle_close(&w->exact);
         oracle_close(&w->moved);
         json_free(w->params);
@@ -273,9 +336,7 @@ int hard_vectors(const char *out, uint64_t seed) {
     cli_finish_folder();
     snprintf(path, sizeof path, "%s/manifest.json", out);
     if (!status) status = cli_write_file(path, text, size);
-    if (!status)
-        printf("vectors: %zu cases, %zu arrays in %s\n", sizeof cases / sizeof *cases - 1, w->set.arrays,
-               out);
+    if (!status) printf("vectors: %zu cases, %zu arrays in %s\n", made, w->set.arrays, out);
     free(text);
     free(w);
     return status;

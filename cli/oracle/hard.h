@@ -5,6 +5,6 @@
 #include <stdint.h>
 
 // Writes the set to the folder. The exit status.
-int hard_vectors(const char *out, uint64_t seed);
+int hard_vectors(const char *out, uint64_t seed, const char *only);
 
 #endif

@@ -86,7 +86,7 @@ static int run_folder(const options *o, params *p) {
     r.heads_apart = o->heads_apart;
     if (r.heads_apart && !oracle_has_heads(r.mechanism)) {
         char names[300] = "";
-        for (const oracle_mechanism *m = oracle_mechanisms; m->name; m++)
+        for (const oracle_mechanism *m = oracle_next(NULL); m; m = oracle_next(m))
             if (oracle_has_heads(m))
                 snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] ? ", " : "",
                          m->name);

@@ -181,10 +181,11 @@ int oracle_open(oracle_case *c, const oracle_mechanism *mechanism, const json *p
 // One size of a declared shape, [at, end): a sum of products. *unknown names what is not known (then 0).
 static int size_value(const oracle_case *c, const char *at, const char *end, size_t *out,
                       const char **unknown, size_t *length) {
-    size_t sum = 0, product = 1;
+    size_t sum = 0, product = 1, larger = 0; // larger: of the names before this one, joined by |
+    int divides = 0;
     *unknown = NULL;
     while (at < end) {
-        size_t n = strcspn(at, "*+ "), value;
+        size_t n = strcspn(at, "*/+| "), value;
         if (*at >= '0' && *at <= '9') {
             value = strtoul(at, NULL, 10);
         } else {
@@ -196,11 +197,18 @@ static int size_value(const oracle_case *c, const char *at, const char *end, siz
             }
             value = *v;
         }
-        if (value && product > SIZE_MAX / 16 / value)
-            product = SIZE_MAX / 16; // refused by comparison or by memory
-        else
-            product *= value;
         at += n;
+        if (value < larger) value = larger;
+        larger = at < end && *at == '|' ? value : 0;
+        if (!larger) {
+            if (divides)
+                product /= value ? value : 1;
+            else if (value && product > SIZE_MAX / 16 / value)
+                product = SIZE_MAX / 16; // refused by comparison or by memory
+            else
+                product *= value;
+        }
+        divides = at < end && *at == '/';
         if (at == end || *at == '+') {
             sum += product;
             product = 1;
@@ -230,8 +238,10 @@ static int resolve(oracle_case *c, oracle_slot *s, const size_t *actual, size_t 
         const char *end = at + strcspn(at, " "), *unknown;
         size_t length = 0, *size = &s->shape[s->ndim];
         while (!size_value(c, at, end, size, &unknown, &length)) {
-            if (actual && s->ndim < actual_ndim && unknown == at && at + length == end) {
-                *size = actual[s->ndim]; // a size of its own: the array says it
+            const char *more = at + length; // "+1" may follow the name
+            const size_t past = *more == '+' ? strtoul(more + 1, (char **)&more, 10) : 0;
+            if (actual && s->ndim < actual_ndim && unknown == at && more == end && actual[s->ndim] >= past) {
+                *size = actual[s->ndim] - past; // a size of its own: the array says it
                 if (*size < 1 || *size > MAX_SIZE)
                     return oracle_fail(c, "%s has the size %zu for %.*s; 1 to %d are allowed", s->is->name,
                                        *size, (int)length, unknown, MAX_SIZE);

@@ -21,8 +21,10 @@ enum {
 typedef struct {
     oracle_kind kind;
     const char *name;
-    // Sizes separated by spaces, each a sum of products of numbers and names: "H 2*W+1". A name is a
-    // whole-number parameter, or found from the first array that has it as a size of its own.
+    // Sizes separated by spaces, each a sum of products and quotients of numbers and names:
+    // "H 2*W+1", "D/H"; "Hq|Hv" is the larger.
+    // A name is a whole-number parameter, or found from the first array that has it as a size of its own, or
+    // of its own and a number more: "N+1".
     const char *shape;
     const char *when; // NULL, or the choices under which this line holds: "mode=per_head value_filter=causal"
     unsigned flags;
@@ -39,7 +41,7 @@ typedef struct {
     int (*run)(oracle_case *c);     // outputs, middles and, when dy was given, gradients
 } oracle_mechanism;
 
-extern const oracle_mechanism oracle_mechanisms[]; // ends with a NULL name
+const oracle_mechanism *oracle_next(const oracle_mechanism *m); // NULL: the first; NULL after the last
 const oracle_mechanism *oracle_find(const char *name);
 
 enum { ORACLE_MAX_ARRAYS = 48, ORACLE_MAX_SIZES = 40 };

@@ -71,5 +71,5 @@ void oracle_list(const oracle_mechanism *only) {
            "batch where the input has none. Sizes that a shape names are found from the arrays; other "
            "parameters without\n"
            "a default must be given.\n\n");
-    for (const oracle_mechanism *m = oracle_mechanisms; m->name; m++) print_mechanism(m);
+    for (const oracle_mechanism *m = oracle_next(NULL); m; m = oracle_next(m)) print_mechanism(m);
 }

@@ -1,7 +1,7 @@
 // oracle_table.c: the list of the oracle's mechanisms: parameters, arrays with shapes, and the function of
 // ref/ that each runs. A new mechanism is one entry of oracle_mechanisms and the few lines that
 // unpack its arrays. Long because it is that list.
-#include "oracle_cases.h"
+#include "oracle_table.h"
 #include <seqmix/ref.h>
 
 #include <math.h>
@@ -9,50 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SIZE(name) oracle_size(c, #name)
-#define IN(name) oracle_data(c, name)
-#define GRAD(name) oracle_grad(c, name)
-#define OUT(name) oracle_out(c, name)
-
-// Lines of the array lists.
-#define INPUT(name, shape)                                                                                   \
-    { ORACLE_INPUT, name, shape, NULL, 0 }
-#define MAYBE(name, shape)                                                                                   \
-    { ORACLE_INPUT, name, shape, NULL, ORACLE_OPTIONAL }
-#define INPUT_IF(when, name, shape)                                                                          \
-    { ORACLE_INPUT, name, shape, when, 0 }
-#define MAYBE_IF(when, name, shape)                                                                          \
-    { ORACLE_INPUT, name, shape, when, ORACLE_OPTIONAL }
-#define CONSTANT(name, shape)                                                                                \
-    { ORACLE_INPUT, name, shape, NULL, ORACLE_NO_GRADIENT }
-#define OUTPUT(name, shape)                                                                                  \
-    { ORACLE_OUTPUT, name, shape, NULL, 0 }
-#define MIDDLE(name, shape)                                                                                  \
-    { ORACLE_MIDDLE, name, shape, NULL, 0 }
-#define MIDDLE_IF(when, name, shape)                                                                         \
-    { ORACLE_MIDDLE, name, shape, when, 0 }
-// dy last: it is optional, and asks for gradients.
-#define RESULT(shape)                                                                                        \
-    OUTPUT("y", shape), { ORACLE_INPUT, "dy", shape, NULL, ORACLE_OPTIONAL | ORACLE_NO_GRADIENT }
-// Attention alone, on queries, keys and values that are given.
-#define QKV INPUT("q", "L D"), INPUT("k", "L D"), INPUT("v", "L D")
-#define END                                                                                                  \
-    { ORACLE_INPUT, NULL, NULL, NULL, 0 }
-
-static int divides(oracle_case *c, const char *part, const char *whole) {
-    if (!oracle_size(c, part)) return oracle_fail(c, "the parameter %s is missing", part);
-    if (oracle_size(c, whole) % oracle_size(c, part) == 0) return 0;
-    return oracle_fail(c, "%s = %zu does not divide %s = %zu", part, oracle_size(c, part), whole,
-                       oracle_size(c, whole));
-}
-
-static int heads_fit(oracle_case *c) { return divides(c, "H", "D"); }
-
 // ---- Softmax attention and LaS
-#define QKVO INPUT("x", "L D"), INPUT("wq", "D D"), INPUT("wk", "D D"), INPUT("wv", "D D"), INPUT("wo", "D D")
-
 static int rope_fits(oracle_case *c) {
-    if (heads_fit(c)) return -1;
+    if (oracle_heads_fit(c)) return -1;
     if (oracle_choice(c, "pos") == REF_POS_ROPE && SIZE(D) / SIZE(H) % 2)
         return oracle_fail(c, "the head width D/H = %zu is odd; rope needs an even one", SIZE(D) / SIZE(H));
     return 0;
@@ -87,7 +46,7 @@ static int run_softmax_qkv(oracle_case *c) {
 
 static int las_fits(oracle_case *c) {
     int pool = oracle_choice(c, "pool");
-    if (heads_fit(c)) return -1;
+    if (oracle_heads_fit(c)) return -1;
     if ((pool == REF_POOL_CENTRED || pool == REF_POOL_MASKED) && SIZE(P) % 2 == 0)
         return oracle_fail(c, "P = %zu is even; centred and masked pooling need an odd window", SIZE(P));
     if (pool == REF_POOL_MASKED && !oracle_flag(c, "causal"))
@@ -163,7 +122,7 @@ static const oracle_array lincat_arrays[] = {QKVO,
 
 static int cat_fits(oracle_case *c) {
     int multi = oracle_choice(c, "mode") == 1;
-    if (oracle_choice(c, "pos") >= 0 ? rope_fits(c) : heads_fit(c)) return -1;
+    if (oracle_choice(c, "pos") >= 0 ? rope_fits(c) : oracle_heads_fit(c)) return -1;
     if (multi && (oracle_flag(c, "norm") || oracle_flag(c, "norm_v")))
         return oracle_fail(c, "norm and norm_v go with mode per_head only");
     if (multi && oracle_choice(c, "value_filter") == 1)
@@ -225,7 +184,7 @@ static int run_lcat(oracle_case *c) {
 }
 
 // ---- Focus
-static int bins_fit(oracle_case *c) { return divides(c, "n_bins", "L"); }
+static int bins_fit(oracle_case *c) { return oracle_divides(c, "n_bins", "L"); }
 
 static int run_focus_filter(oracle_case *c) {
     ref_focus_filter p = {SIZE(L), SIZE(D), SIZE(n_bins), SIZE(F), (ref_focus_mode)oracle_choice(c, "mode")};
@@ -272,7 +231,9 @@ static const oracle_array focus_h_arrays[] = {INPUT("x", "L D"),
                                               MIDDLE("y_attn", "L D"),
                                               END};
 
-static int focus_fits(oracle_case *c) { return heads_fit(c) || bins_fit(c) || divides(c, "C", "L") ? -1 : 0; }
+static int focus_fits(oracle_case *c) {
+    return oracle_heads_fit(c) || bins_fit(c) || oracle_divides(c, "C", "L") ? -1 : 0;
+}
 
 static ref_focus_weights focus_weights(double *(*get)(const oracle_case *, const char *),
                                        const oracle_case *c) {
@@ -308,7 +269,7 @@ static int run_focus(oracle_case *c) {
 
 // ---- Convolutions
 static int conv_fits(oracle_case *c) {
-    if (divides(c, "groups", "D")) return -1;
+    if (oracle_divides(c, "groups", "D")) return -1;
     if (SIZE(future) < SIZE(W)) return 0;
     return oracle_fail(c, "future = %zu; it must be below W = %zu", SIZE(future), SIZE(W));
 }
@@ -616,14 +577,22 @@ static int run_s6(oracle_case *c) {
 }
 
 // ---- States that rows are written into (ref/gla.c, ref/delta.c)
+// One start and one last state, in each mode but `packed`, which has N of them.
+#define STATES(mode) START_IF("mode=" mode, "s0", "H dk dv"), OUTPUT_IF("mode=" mode, "state", "H dk dv")
 static const oracle_array gla_arrays[] = {
     INPUT("q", "L H*dk"),
     INPUT("k", "L H*dk"),
     INPUT("v", "L H*dv"),
     INPUT_IF("mode=head", "g", "L H"),
     INPUT_IF("mode=channel", "g", "L H*dk"),
-    {ORACLE_INPUT, "s0", "H dk dv", NULL, ORACLE_OPTIONAL | ORACLE_SEQUENCE},
-    OUTPUT("state", "H dk dv"),
+    INPUT_IF("mode=packed", "g", "L H*dk"),
+    PACKED,
+    STATES("none"),
+    STATES("retention"),
+    STATES("head"),
+    STATES("channel"),
+    START_IF("mode=packed", "s0", "N H dk dv"),
+    OUTPUT_IF("mode=packed", "state", "N H dk dv"),
     RESULT("L H*dv"),
     END,
 };
@@ -634,8 +603,13 @@ static const oracle_array delta_arrays[] = {
     INPUT("beta", "L H"),
     INPUT_IF("mode=head", "g", "L H"),
     INPUT_IF("mode=channel", "g", "L H*dk"),
-    {ORACLE_INPUT, "s0", "H dk dv", NULL, ORACLE_OPTIONAL | ORACLE_SEQUENCE},
-    OUTPUT("state", "H dk dv"),
+    INPUT_IF("mode=packed", "g", "L H"),
+    PACKED,
+    STATES("none"),
+    STATES("head"),
+    STATES("channel"),
+    START_IF("mode=packed", "s0", "N H dk dv"),
+    OUTPUT_IF("mode=packed", "state", "N H dk dv"),
     RESULT("L H*dv"),
     END,
 };
@@ -644,7 +618,7 @@ static int gates_fit(oracle_case *c) {
     const json *g = oracle_param(c, "g");
     if (g && g->count != SIZE(H))
         return oracle_fail(c, "g has %zu numbers; H = %zu are needed", g->count, SIZE(H));
-    return 0;
+    return oracle_packed_fits(c);
 }
 
 static ref_state state_params(const oracle_case *c, ref_gates gates) {
@@ -653,35 +627,57 @@ static ref_state state_params(const oracle_case *c, ref_gates gates) {
         1, SIZE(L), SIZE(H), SIZE(dk), SIZE(dv), gates, scale > 0 ? scale : 1 / sqrt((double)SIZE(dk))};
 }
 
+// What row `first` of an array begins at, and state n; NULL stays NULL.
+static double *row_of(double *x, size_t first, size_t columns) { return x ? x + first * columns : NULL; }
+#define ROWS(get, name, columns) row_of(get(name), first, columns)
+#define STATE(get) row_of(get, n, p.H *p.dk *p.dv)
+
 static int run_gla(oracle_case *c) {
-    static const ref_gates of_mode[] = {REF_GATES_NONE, REF_GATES_FIXED, REF_GATES_HEAD, REF_GATES_CHANNEL};
-    const ref_state p = state_params(c, of_mode[oracle_choice(c, "mode")]);
-    double *g = IN("g"), *fixed;
+    static const ref_gates of_mode[] = {REF_GATES_NONE, REF_GATES_FIXED, REF_GATES_HEAD, REF_GATES_CHANNEL,
+                                        REF_GATES_CHANNEL};
+    ref_state p = state_params(c, of_mode[oracle_choice(c, "mode")]);
+    const size_t k = p.H * p.dk, v = p.H * p.dv, width = p.gates == REF_GATES_HEAD ? p.H : k;
+    double *fixed;
     void *memory = ref_carve(&fixed, SIZE(H), REF_END);
     if (!memory) return REF_NO_MEMORY;
     if (p.gates == REF_GATES_FIXED) { // retention's, where none are given: ln(1 - 2^(-5-h))
         const json *given = oracle_param(c, "g"), *m = given ? given->child : NULL;
         for (size_t h = 0; h < SIZE(H); h++, m = m ? m->next : NULL)
             fixed[h] = m ? m->number : log1p(-exp2(-5.0 - (double)h));
-        g = fixed;
     }
-    ref_gla_fwd(OUT("y"), OUT("state"), IN("q"), IN("k"), IN("v"), g, IN("s0"), &p);
     int status = 0;
-    if (IN("dy"))
-        status = ref_gla_bwd(GRAD("q"), GRAD("k"), GRAD("v"), GRAD("g"), GRAD("s0"), IN("dy"), NULL, IN("q"),
-                             IN("k"), IN("v"), g, IN("s0"), &p);
+    for (size_t n = 0, first; !status && n < oracle_sequences(c); n++) {
+        oracle_rows(c, n, &first, &p.L);
+        const double *g = p.gates == REF_GATES_FIXED ? fixed : ROWS(IN, "g", width);
+        ref_gla_fwd(ROWS(OUT, "y", v), STATE(OUT("state")), ROWS(IN, "q", k), ROWS(IN, "k", k),
+                    ROWS(IN, "v", v), g, STATE(IN("s0")), &p);
+        if (IN("dy"))
+            status =
+                ref_gla_bwd(ROWS(GRAD, "q", k), ROWS(GRAD, "k", k), ROWS(GRAD, "v", v),
+                            ROWS(GRAD, "g", width), STATE(GRAD("s0")), ROWS(IN, "dy", v), NULL,
+                            ROWS(IN, "q", k), ROWS(IN, "k", k), ROWS(IN, "v", v), g, STATE(IN("s0")), &p);
+    }
     free(memory);
     return status;
 }
 
 static int run_delta(oracle_case *c) {
-    static const ref_gates of_mode[] = {REF_GATES_NONE, REF_GATES_HEAD, REF_GATES_CHANNEL};
-    const ref_state p = state_params(c, of_mode[oracle_choice(c, "mode")]);
-    int status =
-        ref_delta_fwd(OUT("y"), OUT("state"), IN("q"), IN("k"), IN("v"), IN("beta"), IN("g"), IN("s0"), &p);
-    if (!status && IN("dy"))
-        status = ref_delta_bwd(GRAD("q"), GRAD("k"), GRAD("v"), GRAD("beta"), GRAD("g"), GRAD("s0"), IN("dy"),
-                               NULL, IN("q"), IN("k"), IN("v"), IN("beta"), IN("g"), IN("s0"), &p);
+    static const ref_gates of_mode[] = {REF_GATES_NONE, REF_GATES_HEAD, REF_GATES_CHANNEL, REF_GATES_HEAD};
+    ref_state p = state_params(c, of_mode[oracle_choice(c, "mode")]);
+    const size_t H = p.H, k = H * p.dk, v = H * p.dv, width = p.gates == REF_GATES_HEAD ? H : k;
+    int status = 0;
+    for (size_t n = 0, first; !status && n < oracle_sequences(c); n++) {
+        oracle_rows(c, n, &first, &p.L);
+        status =
+            ref_delta_fwd(ROWS(OUT, "y", v), STATE(OUT("state")), ROWS(IN, "q", k), ROWS(IN, "k", k),
+                          ROWS(IN, "v", v), ROWS(IN, "beta", H), ROWS(IN, "g", width), STATE(IN("s0")), &p);
+        if (!status && IN("dy"))
+            status =
+                ref_delta_bwd(ROWS(GRAD, "q", k), ROWS(GRAD, "k", k), ROWS(GRAD, "v", v),
+                              ROWS(GRAD, "beta", H), ROWS(GRAD, "g", width), STATE(GRAD("s0")),
+                              ROWS(IN, "dy", v), NULL, ROWS(IN, "q", k), ROWS(IN, "k", k), ROWS(IN, "v", v),
+                              ROWS(IN, "beta", H), ROWS(IN, "g", width), STATE(IN("s0")), &p);
+    }
     return status;
 }
 
@@ -788,15 +784,13 @@ static int run_lstm(oracle_case *c) { return run_recurrent(c, 0); }
 static int run_gru(oracle_case *c) { return run_recurrent(c, 1); }
 
 // ---- The list
-#define ARRAYS(...)                                                                                          \
-    (const oracle_array[]) { __VA_ARGS__, END }
 #define CAT_PARAMS "L:size D:size H:size=1 W:size=1 mode:per_head|multi_head=per_head "
 #define FOCUS_PARAMS                                                                                         \
     "L:size D:size H:size=1 n_bins:size F:size C:size=1 mode:literal|causal|carry=causal "                   \
     "theta:sigmoid|triangle|bounded=sigmoid theta_sum:real=0.9 "
 #define CHELA_PARAMS "L:size D:size H:size=1 short_n:size lambda:real=0 eps:real=1e-5 causal:flag=true "
 
-const oracle_mechanism oracle_mechanisms[] = {
+static const oracle_mechanism mechanisms[] = {
     {"softmax_attention", "Vaswani et al. 2017; ALiBi: Press et al. 2022; rope: Su et al. 2021",
      "L:size D:size H:size=1 causal:flag=true pos:none|rope|alibi|alibi_scaled=none rope_base:real=10000",
      ARRAYS(QKVO, RESULT("L D")), rope_fits, run_softmax},
@@ -814,7 +808,7 @@ const oracle_mechanism oracle_mechanisms[] = {
      "pool:none|centred|masked|trailing=trailing",
      ARRAYS(QKV, RESULT("L D")), las_fits, run_las},
     {"landmark_attention_qkv", "[CAT] LCAT on given q, k, v and landmarks (last row of each block)",
-     "L:size D:size H:size=1 B:size", ARRAYS(QKV, CONSTANT("marks", "L D"), RESULT("L D")), heads_fit,
+     "L:size D:size H:size=1 B:size", ARRAYS(QKV, CONSTANT("marks", "L D"), RESULT("L D")), oracle_heads_fit,
      run_landmark},
     {"las_alphas", "[LaS], decay rates per head", "H:size B:real", ARRAYS(OUTPUT("y", "H")), NULL,
      run_las_alphas},
@@ -826,7 +820,7 @@ const oracle_mechanism oracle_mechanisms[] = {
      lincat_arrays, cat_fits, run_cat},
     {"lcat", "[CAT] LCAT (landmarks)",
      "L:size D:size H:size=1 B:size W:size=3 filter:box|rho=box dense_keys:plain|filtered=plain",
-     ARRAYS(QKVO, MAYBE("filter_v", "H W"), RESULT("L D")), heads_fit, run_lcat},
+     ARRAYS(QKVO, MAYBE("filter_v", "H W"), RESULT("L D")), oracle_heads_fit, run_lcat},
     {"focus_filter", "[Focus] Eqs. 5-8", "L:size D:size n_bins:size F:size mode:literal|causal|carry=causal",
      ARRAYS(INPUT("x", "L D"), INPUT("theta", "n_bins D F 2"), RESULT("L D")), bins_fit, run_focus_filter},
     {"focus_layer", "[Focus] Eqs. 1-14",
@@ -848,11 +842,11 @@ const oracle_mechanism oracle_mechanisms[] = {
      run_short_fuse},
     {"linear_attention", "Katharopoulos et al. 2020; [CHELA]",
      "L:size D:size H:size=1 normaliser:none|rms|sum=none eps:real=1e-5 causal:flag=true",
-     ARRAYS(QKV, RESULT("L D")), heads_fit, run_linear_attention},
-    {"chela_layer", "[CHELA] Eqs. 9-15", CHELA_PARAMS, chela_arrays, heads_fit, run_chela},
+     ARRAYS(QKV, RESULT("L D")), oracle_heads_fit, run_linear_attention},
+    {"chela_layer", "[CHELA] Eqs. 9-15", CHELA_PARAMS, chela_arrays, oracle_heads_fit, run_chela},
     {"chela_block", "[CHELA] Eqs. 9-15",
-     CHELA_PARAMS "residual:flag=false ffn_act:gelu|silu=silu ffn_mult:size=2", chela_block_arrays, heads_fit,
-     run_chela_block},
+     CHELA_PARAMS "residual:flag=false ffn_act:gelu|silu=silu ffn_mult:size=2", chela_block_arrays,
+     oracle_heads_fit, run_chela_block},
     {"layer_norm", "Ba et al. 2016", "L:size D:size eps:real=1e-5",
      ARRAYS(INPUT("x", "L D"), INPUT("gain", "D"), INPUT("bias", "D"), RESULT("L D")), NULL, run_layer_norm},
     {"rms_norm", "Zhang & Sennrich 2019", "L:size D:size eps:real=1e-5",
@@ -905,10 +899,12 @@ const oracle_mechanism oracle_mechanisms[] = {
      NULL, run_s6},
     {"gla_core",
      "Yang et al. 2023, Eq. 3; channel, head: Mamba-2's SSD (Dao & Gu 2024), retention: Sun et al. 2023",
-     "L:size H:size dk:size dv:size mode:none|retention|head|channel=channel g:reals scale:real=0",
+     "L:size H:size dk:size dv:size mode:none|retention|head|channel|packed=channel g:reals "
+     "scale:real=0 N:size=1",
      gla_arrays, gates_fit, run_gla},
     {"delta_core", "Yang et al. 2024; gated: Yang, Kautz & Hatamizadeh 2024",
-     "L:size H:size dk:size dv:size mode:none|head|channel=none scale:real=0", delta_arrays, NULL, run_delta},
+     "L:size H:size dk:size dv:size mode:none|head|channel|packed=none scale:real=0 N:size=1", delta_arrays,
+     oracle_packed_fits, run_delta},
     {"sliding_core", "Vaswani et al. 2017 over the last W rows", "L:size H:size d:size W:size",
      ARRAYS(INPUT("q", "L H*d"), INPUT("k", "L H*d"), INPUT("v", "L H*d"), RESULT("L H*d")), NULL,
      run_sliding},
@@ -936,8 +932,20 @@ const oracle_mechanism oracle_mechanisms[] = {
      NULL, run_gru},
     {NULL, NULL, NULL, NULL, NULL, NULL}};
 
+const oracle_mechanism *oracle_next(const oracle_mechanism *m) {
+    static const oracle_mechanism *const tables[] = {mechanisms, oracle_cores, oracle_layers};
+    if (!m) return tables[0];
+    if ((++m)->name) return m;
+    for (size_t i = 0; i + 1 < sizeof tables / sizeof *tables; i++) {
+        const oracle_mechanism *end = tables[i];
+        while (end->name) end++;
+        if (m == end) return tables[i + 1];
+    }
+    return NULL;
+}
+
 const oracle_mechanism *oracle_find(const char *name) {
-    for (const oracle_mechanism *m = oracle_mechanisms; m->name; m++)
+    for (const oracle_mechanism *m = oracle_next(NULL); m; m = oracle_next(m))
         if (strcmp(m->name, name) == 0) return m;
     return NULL;
 }

@@ -39,6 +39,7 @@ typedef struct {
     vectors_set set;
     uint64_t seed;
     long length, width, batch; // 0: the case's own
+    const char *only;          // a mechanism; NULL: all
     int may_fail;              // whether the mechanism can have these sizes is being tried
     const vectors_case *is;
     const oracle_mechanism *mechanism;
@@ -79,12 +80,13 @@ static void draw(work *w, const oracle_case *c, const char *name, npy *to, size_
     uint64_t index = hash(name, hash(".", hash(w->name, HASH_START)));
     smx_rng rng = rng_open(w->seed, STREAM + attempt, index + sequence);
     const int louder = !strcmp(name, "q") || !strcmp(name, "k") ? w->is->louder : 0;
+    if (to->dtype == NPY_I4) {
+        vectors_integers((int32_t *)to->data + from, n, c, name, &rng);
+        return;
+    }
     for (size_t i = from; i < from + n; i++)
-        if (to->dtype == NPY_I4) // a class, or none
-            ((int32_t *)to->data)[i] = (int32_t)rng_below(&rng, (uint32_t)oracle_size(c, "V") + 1) - 1;
-        else
-            ((double *)to->data)[i] =
-                ldexp(r->low + (int)rng_below(&rng, (uint32_t)(r->high - r->low + 1)), louder - r->shift);
+        ((double *)to->data)[i] =
+            ldexp(r->low + (int)rng_below(&rng, (uint32_t)(r->high - r->low + 1)), louder - r->shift);
 }
 
 static void forget_inputs(work *w) {
@@ -331,7 +333,8 @@ static int make_set(work *w) {
             " \"f64_tol\": %.3g,\n \"cases\": [",
             SMX_VERSION, (unsigned long long)w->seed, compare_formats[0].tol);
     int status = 0;
-    for (w->is = vectors_cases; w->is->mechanism && !status; w->is++) status = make_case(w, &cases);
+    for (w->is = vectors_cases; w->is->mechanism && !status; w->is++)
+        if (!w->only || !strcmp(w->only, w->is->mechanism)) status = make_case(w, &cases);
     fprintf(w->set.manifest, "\n ]}\n");
     int bad = ferror(w->set.manifest);
     bad |= fclose(w->set.manifest);
@@ -348,7 +351,7 @@ static int make_set(work *w) {
 
 typedef struct {
     const char *out;
-    const char *seed;
+    const char *seed, *only;
     long length, width, batch;
     int hard;
 } options;
@@ -356,6 +359,8 @@ static const cli_option table[] = {
     {"--out", "DIR", "where to; manifest.json is written last", OPTION_TEXT, offsetof(options, out), 0, 0},
     {"--seed", "N", "the same seed draws the same inputs everywhere (1)", OPTION_TEXT,
      offsetof(options, seed), 0, 0},
+    {"--only", "MECHANISM", "its cases alone; `seqmix oracle --list` names them", OPTION_TEXT,
+     offsetof(options, only), 0, 0},
     {"--length", "N", "every case at this length, where its mechanism can have it", OPTION_COUNT,
      offsetof(options, length), 1, 4096},
     {"--width", "N", "and at this width", OPTION_COUNT, offsetof(options, width), 1, 1024},
@@ -386,11 +391,15 @@ static int vectors(int argc, char **argv) {
         return cli_fail("vectors: --seed is '%.60s'; it must be a whole number of at most 18 digits", seed);
     if (o.hard && (o.length || o.width || o.batch))
         return cli_fail("vectors: --hard has sizes of its own, without --length, --width and --batch");
-    if (o.hard) return hard_vectors(out, strtoull(seed, NULL, 10));
+    if (o.only && !oracle_find(o.only))
+        return cli_fail("vectors: --only: there is no mechanism '%.60s'; `seqmix oracle --list` names them",
+                        o.only);
+    if (o.hard) return hard_vectors(out, strtoull(seed, NULL, 10), o.only);
     work *w = calloc(1, sizeof *w);
     if (!w) return cli_fail("vectors: out of memory");
     w->set.folder = out;
     w->seed = strtoull(seed, NULL, 10);
+    w->only = o.only;
     w->length = o.length;
     w->width = o.width;
     w->batch = o.batch;

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "kernels/philox.h"
 #include "oracle_cases.h"
 
 typedef struct {
@@ -33,7 +34,11 @@ double vectors_margin(const oracle_case *c);
 
 extern const char vectors_readme[];
 
-// vectors_set.c: a set as it is written.
+// vectors_set.c: an input of whole numbers, drawn: classes from -1 (none) to V - 1; of `cu` the rows where
+// packed sequences begin, in order, from 0 to L.
+void vectors_integers(int32_t *to, size_t n, const oracle_case *c, const char *name, smx_rng *rng);
+
+// And a set as it is written.
 typedef struct {
     const char *folder;
     FILE *manifest;

@@ -110,4 +110,17 @@ const char vectors_readme[] =
     "mhat/(sqrt(vhat) + eps).\n"
     "* `selective_scan`: h_t = exp(dt_t A) h_{t-1} + dt_t b_t x_t, y_t = c_t . h_t + skip x_t, A = "
     "-exp(a_log).\n"
-    "* `mega_ema`, `s4d`, `s6_layer`: damped EMA, diagonal state space, and the scan with its projections.\n";
+    "* `mega_ema`, `s4d`, `s6_layer`: damped EMA, diagonal state space, and the scan with its projections.\n"
+    "* The delta family, all heads' columns side by side, states [H][dk][dv], gates `g` logarithms: `dplr_core` S' = e^g S +\n"
+    "  a (b^T S) + k v^T, b reading S before its decay. `kda_core` R = e^g S, S' = R + k (beta (v - R^T k))^T; `grouped`: HV\n"
+    "  heads of v, g, beta, head h reads q, k of h / (HV / H). `deltaproduct_core`: n such steps a row, columns [n][H], the gate\n"
+    "  before the first, the query after the last. `gdn2_core` S' = R + k (w v - R^T (b k))^T. `rwkv7_core` S' = e^g S -\n"
+    "  (a kk)(kk^T S) + k v^T, scale 1. `comba_core` S' = e^g S + k (beta (v - S^T p))^T. `linear_attention_core`: ONNX's rules.\n"
+    "* `packed`: N sequences in one, rows cu[n] .. cu[n+1] - 1; a state for each.\n"
+    "* `attn_core`: rms of each head's q and k (gains), q.k / sqrt(d), softcap tanh(s / softcap), mask (the last `window` rows),\n"
+    "  softmax with e^sink in the denominator. `fox_core` adds the sum of g from j + 1 to i. `path_core`: reflections I - beta w\n"
+    "  w^T of the rows between stand between q and k. `diff_core`: softmax less lambda times another. `loglinear_core`: weights\n"
+    "  by the size of the block that j lies in.\n"
+    "* `mlstm_core`, `slstm_core`: xLSTM, stabilised by m, no eps. `hgrn2_core`: gla with k = 1 - e^g. `rglru_core`, `mingru_core`,\n"
+    "  `minlstm_core`, `mamba3_core`. `mesa_core` y = S^T (P + diag lam)^-1 q. `ttt_core`: gradient steps, B rows at a time.\n"
+    "  The layers around them (`kda_layer`, ...): `seqmix oracle --list NAME` has the sources; seqmix/ref_layers.h the equations.\n";

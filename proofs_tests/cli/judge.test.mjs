@@ -30,7 +30,11 @@ function inputsOf(set, one) {
 }
 const rowsOf = ({ params }) => params.L ?? params.N;
 /** Whether a case is one that the implementation is written for. */
-const takes = (one, x) => !x.filter_maps && (one.params.pos ?? 'none') === 'none' && rowsOf(one) <= 450;
+const takes = (one, x) =>
+    !x.filter_maps &&
+    (one.params.pos ?? 'none') === 'none' &&
+    one.params.mode !== 'packed' &&
+    rowsOf(one) <= 450;
 
 /** A case's results; of a batch sequence after sequence. What has no batch dimension is shared. */
 function compute(set, one, implementation, fault) {

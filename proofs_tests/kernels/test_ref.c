@@ -206,6 +206,79 @@ static const gradient_case cases[] = {
      "{\"L\":12,\"D\":4,\"H\":1,\"n_bins\":4,\"F\":2,\"O\":2,\"C\":3,\"hidden\":3,\"mode\":\"carry\","
      "\"theta\":\"bounded\"}",
      ""},
+    // ref_cores.h
+    {"dplr_core", "{\"L\":6,\"H\":2,\"dk\":3,\"dv\":2}", ""},
+    {"dplr_core", "{\"L\":6,\"H\":2,\"dk\":2,\"dv\":3,\"mode\":\"head\"}", "s0"},
+    {"dplr_core", "{\"L\":5,\"H\":1,\"dk\":3,\"dv\":2,\"mode\":\"none\"}", ""},
+    {"kda_core", "{\"L\":6,\"H\":2,\"dk\":3,\"dv\":2}", ""},
+    {"kda_core", "{\"L\":5,\"H\":1,\"HV\":3,\"dk\":3,\"dv\":2,\"mode\":\"grouped\"}", ""},
+    {"deltaproduct_core", "{\"L\":5,\"H\":2,\"n\":2,\"dk\":3,\"dv\":2}", ""},
+    {"deltaproduct_core", "{\"L\":5,\"H\":1,\"n\":3,\"dk\":3,\"dv\":2,\"mode\":\"none\"}", "s0"},
+    {"gdn2_core", "{\"L\":6,\"H\":2,\"dk\":3,\"dv\":2}", ""},
+    {"rwkv7_core", "{\"L\":6,\"H\":2,\"dk\":3,\"dv\":2}", ""},
+    {"comba_core", "{\"L\":6,\"H\":2,\"dk\":3,\"dv\":2}", ""},
+    {"linear_attention_core",
+     "{\"L\":5,\"Hq\":4,\"Hk\":2,\"Hv\":2,\"dk\":3,\"dv\":2,\"g_columns\":6,\"beta_columns\":1}", ""},
+    {"linear_attention_core",
+     "{\"L\":5,\"Hq\":2,\"Hk\":1,\"Hv\":4,\"dk\":3,\"dv\":2,\"g_columns\":4,\"beta_columns\":4}", "s0"},
+    {"linear_attention_core",
+     "{\"L\":5,\"Hq\":4,\"Hk\":2,\"Hv\":2,\"dk\":3,\"dv\":2,\"mode\":\"linear\",\"scale\":0.7}", ""},
+    {"linear_attention_core",
+     "{\"L\":5,\"Hq\":1,\"Hk\":1,\"Hv\":2,\"dk\":3,\"dv\":2,\"mode\":\"gated\",\"g_columns\":2}", ""},
+    {"linear_attention_core",
+     "{\"L\":5,\"Hq\":2,\"Hk\":2,\"Hv\":2,\"dk\":3,\"dv\":2,\"mode\":\"delta\",\"beta_columns\":2}", ""},
+    {"attn_core", "{\"L\":6,\"H\":4,\"Hkv\":2,\"d\":3,\"softcap\":1.5,\"window\":3}", ""},
+    {"attn_core", "{\"L\":6,\"H\":2,\"Hkv\":1,\"d\":3,\"causal\":false}", "sinks q_gain"},
+    {"attn_core", "{\"L\":7,\"H\":2,\"Hkv\":2,\"d\":3,\"mode\":\"packed\",\"N\":3}", "k_gain"},
+    {"fox_core", "{\"L\":6,\"H\":2,\"Hkv\":1,\"d\":3}", ""},
+    {"path_core", "{\"L\":6,\"H\":2,\"dk\":3,\"dv\":2}", ""},
+    {"path_core", "{\"L\":6,\"H\":1,\"dk\":3,\"dv\":2,\"mode\":\"gated\"}", ""},
+    {"diff_core", "{\"L\":6,\"H\":2,\"Hkv\":1,\"d\":3,\"lam_init\":0.4}", ""},
+    {"loglinear_core", "{\"L\":9,\"H\":2,\"dk\":3,\"dv\":2,\"levels\":5}", ""},
+    {"mlstm_core", "{\"L\":6,\"H\":2,\"dk\":3,\"dv\":2}", ""},
+    {"mlstm_core", "{\"L\":6,\"H\":1,\"dk\":2,\"dv\":3,\"mode\":\"exp\"}", "s0 n0 m0"},
+    {"slstm_core", "{\"L\":6,\"D\":3,\"H\":2,\"d\":2}", "h0 c0 n0 m0"},
+    {"slstm_core", "{\"L\":5,\"D\":3,\"H\":1,\"d\":3,\"mode\":\"exp\"}", ""},
+    {"hgrn2_core", "{\"L\":6,\"H\":2,\"dk\":3,\"dv\":2}", ""},
+    {"rglru_core", "{\"L\":6,\"D\":3}", ""},
+    {"rglru_core", "{\"L\":6,\"D\":3,\"c\":2,\"mode\":\"reset\"}", "h0"},
+    {"mingru_core", "{\"L\":6,\"D\":3}", ""},
+    {"mingru_core", "{\"L\":6,\"D\":3,\"mode\":\"log\"}", "h0"},
+    {"minlstm_core", "{\"L\":6,\"D\":3}", ""},
+    {"minlstm_core", "{\"L\":6,\"D\":3,\"mode\":\"log\"}", "h0"},
+    {"mamba3_core", "{\"L\":6,\"H\":2,\"N\":5,\"P\":2,\"R\":2}", ""},
+    {"mamba3_core", "{\"L\":5,\"H\":1,\"N\":4,\"P\":3,\"R\":1}", "skip s0 k0 v0 a0"},
+    {"mesa_core", "{\"L\":6,\"H\":2,\"dk\":3,\"dv\":2}", "s0 kk0"},
+    {"mesa_core", "{\"L\":5,\"H\":1,\"dk\":2,\"dv\":3,\"scale\":0.5}", "kk0"},
+    {"ttt_core", "{\"L\":7,\"H\":2,\"d\":3,\"B\":3}", ""},
+    {"ttt_core", "{\"L\":7,\"H\":1,\"d\":4,\"B\":3,\"mode\":\"norm\"}", ""},
+    {"gla_core", "{\"L\":7,\"H\":2,\"dk\":3,\"dv\":2,\"mode\":\"packed\",\"N\":3}", ""},
+    {"delta_core", "{\"L\":7,\"H\":2,\"dk\":3,\"dv\":2,\"mode\":\"packed\",\"N\":3}", ""},
+    // ref_layers.h
+    {"kda_layer", "{\"L\":6,\"D\":6,\"H\":2,\"W\":3,\"f_rank\":2,\"g_rank\":3}", ""},
+    {"kda_layer",
+     "{\"L\":5,\"D\":4,\"H\":1,\"W\":4,\"f_rank\":3,\"g_rank\":1,\"allow_neg_eigval\":true,\"safe_gate\":true}",
+     ""},
+    {"gdn2_layer", "{\"L\":6,\"D\":4,\"H\":2,\"W\":3,\"f_rank\":2,\"g_rank\":3}", ""},
+    {"gdn2_layer", "{\"L\":5,\"D\":4,\"H\":1,\"W\":4,\"f_rank\":2,\"g_rank\":2,\"allow_neg_eigval\":true}",
+     ""},
+    {"deltaproduct_layer", "{\"L\":5,\"D\":4,\"H\":2,\"W\":3}", ""},
+    {"deltaproduct_layer", "{\"L\":5,\"D\":4,\"H\":1,\"W\":2,\"n\":3}", "a_log w_a dt_bias"},
+    {"comba_layer", "{\"L\":6,\"D\":4,\"H\":2,\"W\":3}", ""},
+    {"comba_layer", "{\"L\":6,\"D\":4,\"H\":2,\"W\":3,\"mode\":\"code\"}", ""},
+    {"rwkv7_layer", "{\"L\":5,\"D\":4,\"H\":2,\"d_rank\":2,\"a_rank\":3,\"g_rank\":2,\"gn_eps\":1e-3}", ""},
+    {"rwkv7_layer",
+     "{\"L\":5,\"D\":6,\"H\":2,\"d_rank\":2,\"a_rank\":1,\"g_rank\":2,\"v_rank\":3,\"gn_eps\":1e-3,"
+     "\"mode\":\"later\"}",
+     ""},
+    {"hgrn2_layer", "{\"L\":6,\"D\":4,\"H\":2}", ""},
+    {"hgrn2_layer", "{\"L\":6,\"D\":4,\"H\":1}", "lb"},
+    {"griffin_layer", "{\"L\":6,\"D\":4,\"H\":2,\"W\":3}", ""},
+    {"griffin_layer", "{\"L\":6,\"D\":4,\"H\":1,\"W\":4,\"c\":2,\"mode\":\"reset\"}", ""},
+    {"fox_layer", "{\"L\":6,\"D\":4,\"H\":2}", ""},
+    {"fox_layer", "{\"L\":6,\"D\":4,\"H\":2,\"mode\":\"pro\"}", ""},
+    {"mamba3_layer", "{\"L\":5,\"D\":4,\"H\":2,\"N\":4,\"R\":2}", ""},
+    {"mamba3_layer", "{\"L\":5,\"D\":4,\"H\":1,\"N\":5,\"R\":2,\"mode\":\"heavy\"}", ""},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 
@@ -226,6 +299,11 @@ static double sample(const oracle_case *c, const char *name) {
         double lambda = oracle_param(c, "lambda") ? oracle_real(c, "lambda") : 0, k = 0.5 * normal();
         return fabs(fabs(k) - lambda) < 0.01 ? k + copysign(0.02, k) : k;
     }
+    if (strcmp(name, "beta") == 0 && strcmp(c->mechanism->name, "mega_ema")) return uniform(0.1, 1.9);
+    if (strcmp(name, "lev") == 0 || strcmp(name, "n0") == 0) return uniform(0.3, 1.5);
+    if (strcmp(name, "lb") == 0) return uniform(0.1, 0.5);
+    if (strcmp(name, "lam") == 0 && !strcmp(c->mechanism->name, "mesa_core")) return uniform(1, 2);
+    if (strcmp(name, "c") == 0) return copysign(uniform(0.02, 1.5), normal()); // minGRU's bend is at 0
     return 0.7 * normal();
 }
 
@@ -261,7 +339,10 @@ static void open_case(oracle_case *c, json **params, const gradient_case *g) {
         assert_non_null(value.data);
         for (size_t e = 0; e < s->count; e++)
             if (integer)
-                ((int32_t *)value.data)[e] = (int32_t)(e % 5) - 1; // -1 and, at V = 4, no class out of range
+                ((int32_t *)value.data)[e] =
+                    strcmp(s->is->name, "cu")  // sequences of any length, the second empty
+                        ? (int32_t)(e % 5) - 1 // -1 and, at V = 4, no class out of range
+                        : (int32_t)(e + 1 == s->count ? oracle_size(&shapes, "L") : 2 * ((e + 1) / 2));
             else
                 ((double *)value.data)[e] = sample(c, s->is->name);
         if (oracle_set(c, s->is->name, &value)) fail_msg("%s: %s", g->mechanism, c->error.message);
@@ -300,7 +381,7 @@ static void gradients_match_differences(void **unused) {
 // Every mechanism that has gradients is in the list above.
 static void every_mechanism_is_checked(void **unused) {
     (void)unused;
-    for (const oracle_mechanism *m = oracle_mechanisms; m->name; m++) {
+    for (const oracle_mechanism *m = oracle_next(NULL); m; m = oracle_next(m)) {
         int has_gradient = 0, found = 0;
         for (const oracle_array *a = m->arrays; a->name; a++) has_gradient |= strcmp(a->name, "dy") == 0;
         for (size_t i = 0; i < N_CASES; i++) found |= strcmp(cases[i].mechanism, m->name) == 0;

@@ -95,6 +95,20 @@ static void oracle_agrees_with_the_vectors(void **unused) {
     assert_int_equal(run_compare(manifest, out, NULL), 0);
 }
 
+// The next ring's vectors, where there are any (the set of proofs_tests/vectors has none of them).
+static void oracle_agrees_with_the_next_ring(void **unused) {
+    (void)unused;
+    const char *folder = getenv("SEQMIX_VECTORS_NEXT"), *out = at(work, "next");
+    char manifest[TEXT];
+    snprintf(manifest, sizeof manifest, "%s/manifest.json", folder ? folder : "");
+    if (!folder || !*folder || access(manifest, R_OK)) {
+        print_message("SEQMIX_VECTORS_NEXT names no folder of test vectors\n");
+        skip();
+    }
+    assert_int_equal(run_oracle(manifest, out), 0);
+    assert_int_equal(run_compare(manifest, out, NULL), 0);
+}
+
 // ---- A small set of our own: a layer norm of two rows, its expected values written out
 static const char small_manifest[] = "{\"version\":1,\"f64_tol\":1e-12,\"cases\":[{\"name\":\"ln\","
                                      "\"mechanism\":\"layer_norm\",\"mode\":\"affine\","
@@ -435,6 +449,7 @@ static void json_cut_and_changed(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(oracle_agrees_with_the_vectors),
+        cmocka_unit_test(oracle_agrees_with_the_next_ring),
         cmocka_unit_test(small_set_passes_and_damage_fails),
         cmocka_unit_test(float32_results_are_judged_by_f32),
         cmocka_unit_test(what_a_manifest_may_not_say),

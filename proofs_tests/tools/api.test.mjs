@@ -8,7 +8,9 @@ import { test } from 'node:test';
 import { apiPage, declaredFunctions, readHeader } from '../../scripts/api.mjs';
 
 const page = readFileSync('docs/API.md', 'utf8');
-const headers = ['smx', 'run', 'state', 'data', 'ref'].map((name) => `include/seqmix/${name}.h`);
+const headers = ['smx', 'run', 'state', 'data', 'ref', 'ref_cores', 'ref_layers'].map(
+    (name) => `include/seqmix/${name}.h`,
+);
 
 test('docs/API.md is up to date', async () => {
     assert.ok(page === (await apiPage()), 'run node scripts/api.mjs');

@@ -54,8 +54,8 @@ static void write_draws(FILE *to, const oracle_mechanism *m) {
 
 static void write_tables(FILE *to) {
     fputs("{\"mechanisms\":[", to);
-    for (const oracle_mechanism *m = oracle_mechanisms; m->name; m++) {
-        fprintf(to, "%s{\"name\":\"%s\",\"source\":\"%s\",", m == oracle_mechanisms ? "" : ",", m->name,
+    for (const oracle_mechanism *m = oracle_next(NULL); m; m = oracle_next(m)) {
+        fprintf(to, "%s{\"name\":\"%s\",\"source\":\"%s\",", m == oracle_next(NULL) ? "" : ",", m->name,
                 m->source);
         write_params(to, m);
         write_arrays(to, m);

@@ -98,7 +98,10 @@ def _draw_piece(
                 continue
             low, high, shift = m._draws[a.name]
             shape, _ = case.get("i", a.name)
-            if a.integer:
+            if a.name == "cu":  # where packed sequences begin, and L
+                inner = np.sort(random.integers(0, sizes["L"], shape[0] - 2, endpoint=True))
+                inputs[a.name] = np.concatenate([[0], inner, [sizes["L"]]]).astype(np.int32)
+            elif a.integer:
                 inputs[a.name] = random.integers(-1, sizes["V"], shape).astype(np.int32)
             else:
                 inputs[a.name] = random.integers(low, high, shape, endpoint=True) / 2.0**shift
