@@ -89,7 +89,7 @@ $(call script, cluster,  cli/cluster.test.mjs,              docs/SCALE.md script
 $(call script, mpi,      cli/mpi.test.mjs,                  build/seqmix $(if $(HAVE_MPI),build/seqmix-mpi))
 $(call script, generate, cli/generate.test.mjs,             $(PROGRAM) build/seqmix)
 $(call script, oracle,   cli/oracle.test.mjs,               $(PROGRAM) $(NPY) docs/ORACLE.md build/seqmix)
-$(call script, judge,    cli/judge.test.mjs,                $(PROGRAM) $(NPY) proofs_tests/cli/planted.mjs docs/ORACLE.md build/seqmix)
+$(call script, judge,    cli/judge.test.mjs,                $(PROGRAM) $(NPY) $(wildcard proofs_tests/cli/planted*.mjs) docs/ORACLE.md build/seqmix)
 # The tools and what they write.
 $(call script, scripts,  tools/tally.test.sh,               $(addprefix scripts/,run-test.sh tally.sh judge.mk) proofs_tests/support/tap.sh)
 $(call script, setup,    tools/setup.test.sh,                scripts/setup.sh proofs_tests/support/tap.sh Makefile $(wildcard */*.mk */*/*.mk))

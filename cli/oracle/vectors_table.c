@@ -131,7 +131,7 @@ const vectors_case vectors_cases[] = {
     {"dplr_core", "head", "{\"L\":70,\"H\":1,\"dk\":8,\"dv\":8,\"mode\":\"head\"}", "s0", 0, 0},
     {"dplr_core", "none", "{\"L\":33,\"H\":2,\"dk\":4,\"dv\":4,\"mode\":\"none\"}", "s0", 0, 0},
     {"kda_core", "channel", "{\"L\":70,\"H\":2,\"dk\":8,\"dv\":6}", NULL, 0, 0},
-    {"kda_core", "grouped", "{\"L\":33,\"H\":1,\"HV\":3,\"dk\":8,\"dv\":4,\"mode\":\"grouped\"}", NULL, 0, 0},
+    {"kda_core", "grouped", "{\"L\":33,\"H\":2,\"HV\":4,\"dk\":8,\"dv\":4,\"mode\":\"grouped\"}", NULL, 0, 0},
     {"deltaproduct_core", "head", "{\"L\":33,\"H\":2,\"n\":2,\"dk\":8,\"dv\":6}", NULL, 0, 0},
     {"deltaproduct_core", "three", "{\"L\":70,\"H\":1,\"n\":3,\"dk\":8,\"dv\":8,\"mode\":\"none\"}", "s0", 0,
      0},

@@ -8,7 +8,11 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { seqmix } from '../support/program.mjs';
 import { readNpy, writeNpy } from '../support/npy.mjs';
-import { IMPLEMENTATIONS, PLANTED } from './planted.mjs';
+import * as usual from './planted.mjs';
+import { CORES, PLANTED_CORES } from './planted_cores.mjs';
+
+const IMPLEMENTATIONS = { ...usual.IMPLEMENTATIONS, ...CORES };
+const PLANTED = [...usual.PLANTED, ...PLANTED_CORES];
 
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-judge-'));
 after(() => rmSync(folder, { recursive: true }));
