@@ -62,6 +62,7 @@ static int print_done(const grid_work *w, double each) {
             repeats ? 0 : job_of(&j, c, w->o.job.eval, w->o.job.every) || job_read_files(&j, c, &e);
         config_free(c);
         if (repeats) continue;
+        if (!made) job_find(&j, w->o.out);
         if (!made && is_there(&j, w->o.out, ".json"))
             done++;
         else if (!made)

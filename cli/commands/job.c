@@ -314,6 +314,7 @@ static int run_job(int argc, char **argv) {
     w.changes = changes_of(c);
     int status = job_of(&w.j, c, w.o.job.eval, w.o.job.every) || !w.changes ? cli_fail("out of memory") : 0;
     if (!status && job_read_files(&w.j, c, &e)) status = cli_fail("%s", e.message);
+    if (!status) job_find(&w.j, w.o.out);
     if (!status) status = open_plan(&w, c);
     config_free(c);
     if (!status) status = work_on(&w);

@@ -59,7 +59,7 @@ static int is_done_at(job_work *w, const char *path) {
     if (kind == RESULT_OTHER) return cli_fail("%s %s", path, why);
     if (kind == RESULT_DAMAGED) return job_set_aside(path, why) ? 2 : 0;
     const int same =
-        !strcmp(r.config, w->j.config) && r.eval == w->j.eval && r.every == w->j.every && r.data == w->j.data;
+        job_is(&w->j, r.config) && r.eval == w->j.eval && r.every == w->j.every && r.data == w->j.data;
     const int over = path == w->whole, counts = !over || w->until == w->steps || *r.stopped;
     if (same && counts) print_result(&r);
     result_free(&r);

@@ -4,11 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "files_digest.h"
 #include "kernels/hash.h"
+#include "model/base/error.h"
 #include "model/base/number.h"
 #include "model/settings/pairs.h"
+#include "usual.h"
 
 // The same number is the same text, however it was given.
 static const char *spelling(const config_value *v, char number[NUMBER_TEXT]) {
@@ -42,18 +45,25 @@ void job_name(char to[JOB_NAME], const char *config_text, long eval, long every,
     snprintf(to, JOB_NAME, "%016llx", (unsigned long long)h);
 }
 
+static int name(job *j) {
+    char *before = usual_of_before(j->config, NULL);
+    if (!before) return -1;
+    job_name(j->name, j->told, j->eval, j->every, j->data);
+    job_name(j->before, before, j->eval, j->every, j->data);
+    free(before);
+    return 0;
+}
+
 int job_of(job *j, const config *c, long eval, long every) {
     *j = (job){
         .config = canonical(c), .eval = eval, .every = every, .threads = strdup(config_get(c, "threads"))};
-    if (!j->config || !j->threads) return -1;
-    job_name(j->name, j->config, eval, every, 0);
-    return 0;
+    j->told = j->config ? usual_left_out(j->config, NULL) : NULL;
+    return !j->told || !j->threads ? -1 : name(j);
 }
 
 int job_read_files(job *j, const config *c, smx_error *error) {
     if (files_digest(c, &j->data, error)) return -1;
-    job_name(j->name, j->config, j->eval, j->every, j->data);
-    return 0;
+    return name(j) ? error_say(error, "out of memory") : 0;
 }
 
 void job_print_options(const job_options *o, FILE *to) {
@@ -65,6 +75,7 @@ void job_print_options(const job_options *o, FILE *to) {
 
 void job_free(job *j) {
     free(j->config);
+    free(j->told);
     free(j->threads);
     *j = (job){0};
 }
@@ -72,4 +83,22 @@ void job_free(job *j) {
 int job_path(const job *j, const char *folder, const char *ending, char path[JOB_PATH]) {
     const int n = snprintf(path, JOB_PATH, "%s/%.2s/%s%s", folder, j->name, j->name, ending);
     return n < JOB_PATH ? 0 : -1;
+}
+
+static int has(const job *j, const char *folder, const char *ending) {
+    char path[JOB_PATH];
+    return !job_path(j, folder, ending, path) && access(path, F_OK) == 0;
+}
+void job_find(job *j, const char *folder) {
+    job before = *j;
+    memcpy(before.name, j->before, JOB_NAME);
+    if (has(j, folder, ".json") || has(j, folder, ".safetensors")) return;
+    if (has(&before, folder, ".json") || has(&before, folder, ".safetensors")) *j = before;
+}
+
+int job_is(const job *j, const char *config_text) {
+    char *told = usual_left_out(config_text, NULL);
+    const int same = told && !strcmp(told, j->told);
+    free(told);
+    return same;
 }

@@ -22,12 +22,14 @@ enum { JOB_SAVE_EVERY = 60 };
 void job_print_options(const job_options *o, FILE *to);
 
 typedef struct {
-    char *config; // complete, numbers in their shortest spelling, without threads: what the name is made of
+    char *config; // complete, numbers in their shortest spelling, without threads
+    char *told;   // of it, what is not the language's own default (usual.h): what the name is made of
     char *threads;
     long eval;
-    long every;          // judged also while it trains, every so many steps; 0: not
-    uint64_t data;       // a digest of the files that it reads; 0: none, or not known
-    char name[JOB_NAME]; // 16 hexadecimal digits: see job_name
+    long every;            // judged also while it trains, every so many steps; 0: not
+    uint64_t data;         // a digest of the files that it reads; 0: none, or not known
+    char name[JOB_NAME];   // 16 hexadecimal digits: see job_name
+    char before[JOB_NAME]; // the name that the first builds of version 0.1.0 gave; goes with the next version
 } job;
 
 // As if it read no file. 0; -1: out of memory. job_free in any case.
@@ -37,7 +39,14 @@ void job_free(job *j);
 // or -1 with the error. Jobs that read none stay as they are.
 int job_read_files(job *j, const config *c, smx_error *error);
 
-// FNV-1a 64 of config, of eval where it is not JOB_EVAL, and of every and data where they are not 0.
+// Where the folder has the job's result or checkpoint under the name of before, and neither under today's,
+// that is its name from now on.
+void job_find(job *j, const char *folder);
+// Is this its config? An older build's lacks keys. 1 or 0.
+int job_is(const job *j, const char *config_text);
+
+// FNV-1a 64 of job.told (before: of job.config), of eval where it is not JOB_EVAL, and of every and data
+// where they are not 0.
 void job_name(char to[JOB_NAME], const char *config_text, long eval, long every, uint64_t data);
 
 // FOLDER/ab/abcd0123456789ef + ending: 256 folders, so that a million results are some thousands in each. -1:

@@ -184,7 +184,7 @@ static int value_at(const plan *p, const char *folder, size_t rung, size_t i, ch
         char *text = cli_read_file(path, &size);
         const int kind = text ? result_read(&r, text, size, why, sizeof why) : RESULT_DAMAGED;
         free(text);
-        if (kind == RESULT_WHOLE && !strcmp(r.config, j.config) && (!stopped || *r.stopped)) {
+        if (kind == RESULT_WHOLE && job_is(&j, r.config) && (!stopped || *r.stopped)) {
             found = 1;
             *value = *r.stopped ? NAN : r.choice;
             if (!*r.stopped) snprintf(metric, 16, "%s", r.metric);

@@ -12,6 +12,7 @@
 #include "model/base/number.h"
 #include "model/run/language.h"
 #include "model/settings/pairs.h"
+#include "usual.h"
 
 static int out_of_memory(void) { return cli_fail("out of memory for the table"); }
 
@@ -190,7 +191,12 @@ static int add(table *t, const char *path, const char *name) {
     const int kind = result_read(&row->r, text, size, why, sizeof why);
     free(text);
     if (kind != RESULT_WHOLE) return leave_out(kind == RESULT_OTHER ? &t->foreign : &t->damaged, path, why);
-    job_name(right, row->r.config, row->r.eval, row->r.every, row->r.data);
+    char *told = usual_left_out(row->r.config, NULL);
+    if (!told) return row_free(row), out_of_memory();
+    job_name(right, told, row->r.eval, row->r.every, row->r.data);
+    free(told);
+    // Of before, when every key counted:
+    if (strcmp(right, row->r.name)) job_name(right, row->r.config, row->r.eval, row->r.every, row->r.data);
     int status = 0;
     if (strcmp(right, row->r.name) || strncmp(name, right, JOB_NAME - 1))
         status =

@@ -215,12 +215,14 @@ smx_run_state *smx_state_copy(const smx_run_state *from, smx_error *error) {
 enum { VERSION, MODEL, SEQUENCES, MOST, ROWS, FLOATS, WORDS };
 static const char magic[8] = "smxstate";
 
-// Of all that the words of a state hang on: the model's settings and its weights.
-static uint64_t model_hash(const smx_run *r) {
+// Of all that the words of a state hang on: the model's settings, where they are not the language's own, and
+// its weights. (Version 0.1.0 took them all, `before`: read for one version more.)
+static uint64_t model_hash(const smx_run *r, int before) {
     uint64_t h = smx_run_digest(r);
     for (size_t i = 0; i < r->c->n; i++) {
         const config_value *v = &r->c->values[i];
         if (!v->said || (strcmp(v->key->group, "model") && strcmp(v->key->group, "mixer"))) continue;
+        if (!before && config_is_fallback(v->key, v->text)) continue;
         h = hash_bytes(h, v->key->name, strlen(v->key->name) + 1);
         h = hash_bytes(h, v->text, strlen(v->text) + 1);
     }
@@ -248,7 +250,7 @@ void *smx_state_save(const smx_run_state *state, size_t *size, smx_error *error)
         error_say(error, "out of memory: a state as %zu bytes", *size);
         return NULL;
     }
-    const uint64_t words[WORDS] = {1, model_hash(state->run), s->B, s->most, state->rows, floats};
+    const uint64_t words[WORDS] = {1, model_hash(state->run, 0), s->B, s->most, state->rows, floats};
     memcpy(bytes, magic, sizeof magic);
     for (int i = 0; i < WORDS; i++) put_word(bytes + sizeof magic + 8 * i, words[i]);
     memcpy(bytes + head, state->memory, 4 * floats);
@@ -270,7 +272,7 @@ static int check_state(const smx_run *r, const unsigned char *bytes, size_t size
                          (unsigned long long)words[FLOATS]);
     if (get_word(bytes + size - 8) != hash_bytes(HASH_START, bytes, size - 8))
         return error_say(error, "the state is damaged, or was changed: its checksum does not fit");
-    if (words[MODEL] != model_hash(r))
+    if (words[MODEL] != model_hash(r, 0) && words[MODEL] != model_hash(r, 1))
         return error_say(error, "this is the state of another model, or of other weights");
     if (words[SEQUENCES] > words[FLOATS]) // each has an answer at least
         return error_say(error, "the state holds %llu numbers for %llu sequences",

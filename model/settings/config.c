@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/base/error.h"
+#include "model/base/number.h"
 #include "pairs.h"
 #include "stack.h"
 #include "value.h"
@@ -321,6 +322,12 @@ const char *config_get(const config *c, const char *key) {
     int read = v && v->said;
     for (size_t i = 0; v && i < c->n_blocks; i++) read |= keys_declare(c->blocks[i].part.keys, key);
     return read ? v->text : NULL;
+}
+
+int config_is_fallback(const config_key *key, const char *value) {
+    if (!strcmp(value, key->fallback)) return 1;
+    if (key->type != KEY_INT && key->type != KEY_REAL) return 0;
+    return number_read(value, NULL) == number_read(key->fallback, NULL);
 }
 
 const config_key *config_difference(const config *a, const config *b, const char *group) {

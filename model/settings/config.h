@@ -58,6 +58,9 @@ char *config_text(const config *c);
 // The value of a key by its name, as text; NULL where it says nothing about this run. For sentences and
 // clients: what runs reads the structs.
 const char *config_get(const config *c, const char *key);
+// Is the value, however it is spelt, the key's fallback? 1 or 0. What names a training or its state hashes
+// the others alone, so that a key which is added later moves no name.
+int config_is_fallback(const config_key *key, const char *value);
 // The config as its block i sees it, `view` or c itself; it lives as long as both.
 const config *config_of_block(const config *c, size_t i, config *view);
 // The first key outside `group` whose value is not the same in both, or NULL. `b` is a change of a's text.

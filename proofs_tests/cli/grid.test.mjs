@@ -179,6 +179,33 @@ test('a job: named by its config, however that is written; done at once where it
     assert.equal(resultOf(path).curve.length, 6);
 });
 
+test('a result or a checkpoint under the name of before is found, and gone on with', () => {
+    const [now, before] = [file('now'), file('before')];
+    assert.equal(job(tiny, now).status, 0);
+    const [path] = filesIn(now);
+    const text = readFileSync(path, 'utf8');
+    const fnv = (body) => {
+        let h = 0xcbf29ce484222325n;
+        for (const byte of Buffer.from(body)) h = BigInt.asUintN(64, (h ^ BigInt(byte)) * 0x100000001b3n);
+        return h.toString(16).padStart(16, '0');
+    };
+    const { name, config } = resultOf(path);
+    const old = fnv(`${config}#20`);
+    assert.notEqual(name, old);
+    const body = text
+        .slice(0, text.lastIndexOf(',"checksum"'))
+        .replace(`"name":"${name}"`, `"name":"${old}"`);
+    const as = join(before, old.slice(0, 2), `${old}.json`);
+    mkdirSync(join(before, old.slice(0, 2)), { recursive: true });
+    writeFileSync(as, `${body},"checksum":"${fnv(body)}"}\n`);
+    const again = job(tiny, before);
+    assert.equal(again.status, 0, again.stderr);
+    assert.match(again.stdout, new RegExp(`^${old} accuracy`));
+    assert.deepEqual(filesIn(before), [as]);
+    assert.match(seqmix('grid', tiny, '--count', '--eval', '20', '--out', before).stdout, /^1 of 1 done/m);
+    assert.match(seqmix('collect', before).stdout, /^1 result, 1 setting/);
+});
+
 test('a loss that stops being finite is a result: it is not tried again', () => {
     const config =
         'task=cumsum&mixer=linear&batch=2&steps=50&width=8&rate=10&clip=0&epsilon=1e-30&warmup=0&decay=10';
