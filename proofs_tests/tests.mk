@@ -38,7 +38,7 @@ PROGRAM := proofs_tests/support/program.mjs
 MODULE := build/wasm/seqmix-whole.wasm build/wasm/seqmix.js
 MODULES := $(WASM_MODULES) build/wasm/seqmix.js
 CHECKS := build/wasm/checks.wasm proofs_tests/digests.txt
-PAGE := dist/index.html build/single/seqmix.html build/seqmix build/wasm/seqmix.js proofs_tests/page/testing.mjs scripts/browser.mjs scripts/slow.mjs scripts/webkit.mjs
+PAGE := dist/index.html build/single/seqmix.html build/seqmix build/wasm/seqmix.js proofs_tests/page/testing.mjs scripts/browser.mjs scripts/quiet.mjs scripts/slow.mjs scripts/webkit.mjs
 # The proofs in WebAssembly give the native programs' figures again.
 VERIFIED := $(filter-out %/proof_certificates %/proof_cat_prop12 %/proof_cat_thm2 %/proof_cat_thm3,$(PROOF_SRC:proofs_tests/proofs/%.c=build/tests/%)) build/tests/test_errata
 C_FILES := $(shell find bench check cli examples include kernels model proofs_tests python ref tasks wasm -name node_modules -prune -o -name '*.[ch]' -print)
@@ -55,7 +55,7 @@ script = $(eval $(call program,$(strip $1),$(strip $2),$3))
 # The same bits: every instruction set, gcc and clang, WebAssembly with and without SIMD,
 # Chromium, Firefox and WebKit.
 $(call script, digests,  package/digests.test.mjs,          build/seqmix build/clang-exact/seqmix $(MODULES) $(CHECKS))
-$(call script, browsers, package/digests_browsers.test.mjs, scripts/browser.mjs scripts/webkit.mjs $(MODULES) $(CHECKS))
+$(call script, browsers, package/digests_browsers.test.mjs, scripts/browser.mjs scripts/quiet.mjs scripts/webkit.mjs $(MODULES) $(CHECKS))
 # The module, its packages, and the libraries.
 $(call script, wasm,     package/wasm.test.mjs,             wasm/exports.txt wasm/exports-whole.txt $(NPY) build/seqmix build/wasm/checks.wasm $(MODULES))
 $(call script, small,    package/small.test.mjs,            build/seqmix build/wasm/checks.wasm $(MODULES))

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import puppeteer from 'puppeteer-core';
+import { impatient, watch } from './quiet.mjs';
 import { serve } from './serve.mjs';
 import { patience, slowDown } from './slow.mjs';
 
@@ -46,6 +47,7 @@ export async function launch(folder, name = 'chromium') {
         protocolTimeout: 400_000 * patience, // a question to the page: who asks has a limit of his own
         defaultViewport: { width: 1280, height: 900 },
     });
+    const unwatch = watch(browser.process()?.pid);
     let silent = false;
     return {
         browser,
@@ -62,7 +64,7 @@ export async function launch(folder, name = 'chromium') {
             { width = 1280, height = 900, dark = false, ratio = 1, cores = 0, address = server.address } = {},
         ) {
             const context = await browser.createBrowserContext();
-            const page = await context.newPage();
+            const page = impatient(await context.newPage());
             const complaints = [];
             page.on('console', (message) => {
                 if (['error', 'warn'].includes(message.type())) complaints.push(message.text());
@@ -93,6 +95,7 @@ export async function launch(folder, name = 'chromium') {
             return { page, complaints, close: () => context.close() };
         },
         async close() {
+            unwatch();
             await browser.close();
             await server.close();
             await rm(profile, { recursive: true, force: true });

@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProgram } from './browser.mjs';
+import { watch, whileAnythingHappens } from './quiet.mjs';
 
 /** The driver's path, or why there is none. */
 export function findWebkit() {
@@ -50,7 +51,9 @@ export async function launchWebkit() {
         if (!answer.ok) throw new Error(`${value.error}: ${value.message}`);
         return value;
     }
+    const unwatch = watch(driver.pid);
     async function close() {
+        unwatch();
         if (!gone) process.kill(-driver.pid, 'SIGTERM');
         await ended;
         await rm(home, { recursive: true, force: true, maxRetries: 5 });
@@ -69,14 +72,15 @@ export async function launchWebkit() {
                 args,
             });
         /** Wait for something true, and give it. */
-        async function until(body, ...args) {
-            for (const end = Date.now() + 120_000; ;) {
-                const found = await evaluate(body, ...args);
-                if (found) return found;
-                if (Date.now() > end) throw new Error(`never true: ${body}`);
-                await pause(100);
-            }
-        }
+        const until = (body, ...args) =>
+            whileAnythingHappens(async (signal) => {
+                for (const end = Date.now() + 120_000; ;) {
+                    const found = await evaluate(body, ...args);
+                    if (found) return found;
+                    if (Date.now() > end || signal.aborted) throw new Error(`never true: ${body}`);
+                    await pause(100);
+                }
+            });
         return {
             version: `WebKitGTK ${capabilities.browserVersion}`,
             evaluate,

@@ -2,6 +2,7 @@
 // word, an address with a broken character, a small file that unpacks to gigabytes. Each is said, and nothing
 // waits for ever.
 import assert from 'node:assert/strict';
+import { availableParallelism, loadavg } from 'node:os';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -15,8 +16,8 @@ import {
     RACE,
     reload,
     runs,
-    skip,
     says,
+    skip,
     until,
 } from './testing.mjs';
 
@@ -103,6 +104,25 @@ test('a worker that ends without an error event is noticed', { skip, timeout: MO
         await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'failed'));
         for (const { problem } of await runs(page))
             assert.match(problem.message, /its worker stopped: it ended/);
+    } finally {
+        await close();
+    }
+});
+
+// (A red test costs seconds, where the machine is not so loaded that asking alone keeps the browser at work.)
+test('what is waited for in vain ends once the browser is quiet', { skip, timeout: MOST }, async () => {
+    const { page, close } = await browser.lab.open(`${RACE}!speed=full`);
+    try {
+        await allReady(page);
+        const began = Date.now();
+        await assert.rejects(until(page, () => globalThis.seqmix.runs()[0].step > 0));
+        await assert.rejects(page.waitForSelector('.nothing-is-called-so'));
+        const seconds = (Date.now() - began) / 1000;
+        const crowded = loadavg()[0] > 3 * availableParallelism();
+        assert.ok(seconds > 20 && (crowded || seconds < 90), `${seconds} s`);
+        // While it trains, nobody gives up: what comes late is still seen.
+        await press(page, 'Start');
+        await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'done'));
     } finally {
         await close();
     }

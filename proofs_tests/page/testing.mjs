@@ -6,13 +6,17 @@ import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { findChromium, launch } from '../../scripts/browser.mjs';
+import { whileAnythingHappens } from '../../scripts/quiet.mjs';
 import { patience } from '../../scripts/slow.mjs';
 
 export const at = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 export const skip = findChromium().why ? `no browser: ${findChromium().why}` : false;
 export const RACE = '#mixer=cat&task=mqar~mixer=attention';
 
-/** Milliseconds after which nothing is waited for any more, and those that a test may take. */
+/**
+ * Milliseconds after which nothing is waited for any more, and those that a test may take: on a loaded one.
+ * A browser that has nothing left to do is waited for no longer (scripts/quiet.mjs).
+ */
 export const WAIT = 300_000 * patience;
 export const MOST = 540_000 * patience;
 
@@ -158,14 +162,17 @@ export const text = (page, selector) =>
  * a run reports is drawn a moment after the run knows it, a canvas a frame after the words beside it: on a
  * loaded machine these moments can be seen (scripts/slow.mjs makes them long).
  */
-export async function eventually(check) {
-    for (const last = Date.now() + WAIT; ; await pause(50))
-        try {
-            return await check();
-        } catch (failed) {
-            if (Date.now() > last) throw failed;
-        }
-}
+export const eventually = (check) =>
+    whileAnythingHappens(async (signal) => {
+        const began = Date.now();
+        for (let waited = 0; ; await pause(waited < 3000 ? 50 : 250))
+            try {
+                return await check();
+            } catch (failed) {
+                waited = Date.now() - began;
+                if (waited > WAIT || signal.aborted) throw failed;
+            }
+    });
 /** Waits until the element says so: this text, or one that fits the expression. */
 export const says = (page, selector, wanted) =>
     eventually(async () => {
