@@ -58,6 +58,7 @@ $(call script, digests,  package/digests.test.mjs,          build/seqmix build/c
 $(call script, browsers, package/digests_browsers.test.mjs, scripts/browser.mjs scripts/quiet.mjs scripts/webkit.mjs $(MODULES) $(CHECKS))
 # The module, its packages, and the libraries.
 $(call script, wasm,     package/wasm.test.mjs,             wasm/exports.txt wasm/exports-whole.txt $(NPY) build/seqmix build/wasm/checks.wasm $(MODULES))
+$(call script, hostile,  package/hostile.test.mjs,          $(MODULE))
 $(call script, small,    package/small.test.mjs,            build/seqmix build/wasm/checks.wasm $(MODULES))
 $(call script, states,   package/states.test.mjs,           build/seqmix $(MODULES) build/package/package.json)
 $(call script, fields,   package/fields.test.mjs,           wasm/records.def scripts/records.mjs $(MODULE))

@@ -485,7 +485,12 @@ class Sizes {
             );
         const most = this.#plan.parts.some(({ mark }) => mark === '@') ? MOST_ELEMENTS : MOST / 8;
         if (value.length > most) throw this.refuse(name, value, `at most ${Math.floor(most)} elements`);
-        this.arrays[name] = value;
+        // A copy: an instance may have a length of its own, and a run's tensor ends where memory grows.
+        try {
+            this.arrays[name] = new kind(value as Float32Array & Int32Array);
+        } catch {
+            throw this.refuse(name, value, 'an array whose memory is still there');
+        }
     }
     #number(part: Part, value: unknown): number {
         const { name, words, flag, mark, fallback } = part;
@@ -577,9 +582,6 @@ function run(kernel: string, plan: Plan, module: KernelModule, given: Record<str
     const x = module as unknown as Record<string, Call>;
     if (!x[plan.call]) throw notInSmall(`kernel ${kernel}`);
     const sizes = new Sizes(kernel, plan, x, given);
-    for (const [name, array] of Object.entries(sizes.arrays))
-        // a run's tensor: it ends where memory grows
-        if (array.buffer === module.memory.buffer) sizes.arrays[name] = array.slice();
     const held: number[] = [];
     /** Zeroed memory until the call ends. */
     const hold = (bytes: number): number => {

@@ -40,26 +40,22 @@ export class Lab {
      * Open an experiment: 'mixer=cat&task=mqar&seed=1'. With the key 'module' seqmix.wasm refuses what needs
      * the whole one, here, in `load` and in `table`: see `LoadOptions.whole`.
      */
-    open(config: string, options: OpenOptions = {}): Run {
-        const { x } = this.#memory;
-        checkBatch(options.batch);
-        return new Run(
-            this.#memory,
-            this.#memory.found(this.#memory.withText(config, (at) => x.lab_open(at))),
-            options,
-        );
+    open(config: string, { batch }: OpenOptions = {}): Run {
+        const m = this.#memory;
+        checkBatch(batch);
+        return new Run(m, m.found(m.withText(config, (at) => m.x.lab_open(at))), batch);
     }
     /**
      * Open a checkpoint: with changes such as 'steps=900', and your own batches where it was trained on such.
      */
     load(bytes: Uint8Array | ArrayBuffer, options: string | ResumeOptions = {}): Run {
         const m = this.#memory;
-        const { changes = '', ...rest }: ResumeOptions =
+        const { changes = '', batch }: ResumeOptions =
             typeof options === 'string' ? { changes: options } : options;
-        checkBatch(rest.batch);
+        checkBatch(batch);
         const file = fileBytes('checkpoint', bytes);
-        const run = m.withBytes(file, (at) => m.withText(changes, (c) => m.x.lab_load(at, file.length, c)));
-        return new Run(m, m.found(run), rest);
+        const run = m.withBytes(file, (at, n) => m.withText(changes, (c) => m.x.lab_load(at, n, c)));
+        return new Run(m, m.found(run), batch);
     }
     /**
      * Hand over a file that a task reads, such as MNIST's 'train-images-idx3-ubyte', uncompressed; null:
@@ -69,9 +65,7 @@ export class Lab {
         const m = this.#memory;
         const file = bytes && fileBytes(name, bytes);
         const failed = m.withText(name, (at) =>
-            file
-                ? m.withBytes(file, (from) => m.x.lab_provide(at, from, file.length))
-                : m.x.lab_provide(at, 0, 0),
+            file ? m.withBytes(file, (from, n) => m.x.lab_provide(at, from, n)) : m.x.lab_provide(at, 0, 0),
         );
         if (failed) throw m.error();
     }
@@ -79,7 +73,7 @@ export class Lab {
     table(bytes: Uint8Array | ArrayBuffer): TableSummary {
         const m = this.#memory;
         const file = fileBytes('table', bytes);
-        return JSON.parse(m.owned(m.found(m.withBytes(file, (at) => m.x.lab_table(at, file.length)))));
+        return JSON.parse(m.owned(m.found(m.withBytes(file, (at, n) => m.x.lab_table(at, n)))));
     }
     /** Every key of the given config with its value; several runs joined by ~ stay several. */
     complete(config: string): string {

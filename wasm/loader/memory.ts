@@ -95,12 +95,13 @@ export class Memory {
             throw new SeqmixError(`a text has the character 0 in it: ${JSON.stringify(text).slice(0, 80)}`);
         return this.withBytes(bytes, call);
     }
-    withBytes<T>(bytes: Uint8Array, call: (at: Pointer) => T): T {
-        const at = this.x.lab_alloc(bytes.length);
-        if (!at) throw new SeqmixError(`out of memory: ${bytes.length} bytes were asked for`);
+    withBytes<T>(bytes: Uint8Array, call: (at: Pointer, n: number) => T): T {
+        const n = bytes.length; // as it is now: what it is a view of may grow
+        const at = this.x.lab_alloc(n);
+        if (!at) throw new SeqmixError(`out of memory: ${n} bytes were asked for`);
         try {
             new Uint8Array(this.x.memory.buffer).set(bytes, at);
-            return call(at);
+            return call(at, n);
         } finally {
             this.x.lab_free(at);
         }

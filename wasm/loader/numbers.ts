@@ -1,5 +1,9 @@
-// numbers.ts: what callers give, numbers and files, as the module takes it.
+// numbers.ts: what callers give, numbers and files, as the module takes it. Reading it may run code of theirs
+// (getters, proxies, toString), which may close a run or grow the memory: everything is read once, by index,
+// into arrays of our own, before anybody asks for a run's address.
 import { SeqmixError } from './error.js';
+
+const MOST = 2 ** 29 - 1; // numbers of 32 bits that a module's memory can hold
 
 /** `n`, if it is a count of at most `most`. */
 export function count(n: number, what: string, most = 0xffffffff): number {
@@ -12,12 +16,38 @@ export function count(n: number, what: string, most = 0xffffffff): number {
     return n;
 }
 
+/** `x`, if it is a number: anything else would become one on its way to the module, by code of the caller's. */
+export function real(x: number, what: string): number {
+    if (typeof x === 'number') return x;
+    throw new SeqmixError(`${what} is ${String(x)}; it must be a number`, what, String(x), 'a number');
+}
+
 /** How many numbers there are, if they are in an array. */
 export function lengthOf(what: string, x: ArrayLike<number>): number {
     const n: unknown = (x as ArrayLike<number> | null | undefined)?.length;
-    if (typeof n === 'number') return n;
+    if (typeof n === 'number') return count(n, `the length of the ${what}`, MOST);
     const allowed = 'an array of numbers';
     throw new SeqmixError(`${what}: there is ${String(x)}; allowed: ${allowed}`, what, String(x), allowed);
+}
+
+/** An image of so many pixels, 0 to 255 each. */
+export function pixelsOf(x: ArrayLike<number>, n: number): Uint8Array {
+    const given = lengthOf('image', x);
+    if (given !== n)
+        throw new SeqmixError(`the image has ${given} pixels; it must have 28 x 28`, 'pixels', String(given));
+    const own = new Uint8Array(n);
+    for (let i = 0; i < n; i++) {
+        const value = x[i]!;
+        if (typeof value === 'number') own[i] = value;
+        if (own[i] !== value)
+            throw new SeqmixError(
+                `pixel ${i} is ${String(value)}; it must be a whole number from 0 to 255`,
+                'pixels',
+                String(value),
+                '0 to 255',
+            );
+    }
+    return own;
 }
 
 /** A file's bytes, as `fetch`, a file picker or Node hand them over. */
@@ -52,12 +82,16 @@ export function numbers(
     const refuse = (value: string, allowed: string, is = `there are ${value} ${what}`) =>
         new SeqmixError(`${is}; allowed: ${allowed}`, what, value, allowed);
     if (!x) throw refuse('no', `${n} ${real ? 'real' : 'whole'} numbers`);
-    if (lengthOf(what, x) !== n) throw refuse(String(x.length), String(n));
-    if (typeof x[0] === 'bigint') throw refuse('bigint', 'numbers', `number 0 of the ${what} is a bigint`);
-    if (real) return new Uint8Array(Float32Array.from(x).buffer);
-    const whole = Int32Array.from(x);
-    for (let i = 0; i < n; i++)
-        if (whole[i] !== x[i])
-            throw refuse(String(x[i]), 'whole numbers', `number ${i} of the ${what} is ${x[i]}`);
-    return new Uint8Array(whole.buffer);
+    const given = lengthOf(what, x);
+    if (given !== n) throw refuse(String(given), String(n));
+    const own = real ? new Float32Array(n) : new Int32Array(n);
+    for (let i = 0; i < n; i++) {
+        const value: unknown = x[i];
+        if (typeof value !== 'number')
+            throw refuse(typeof value, 'numbers', `number ${i} of the ${what} is of type ${typeof value}`);
+        own[i] = value;
+        if (!real && own[i] !== value)
+            throw refuse(String(value), 'whole numbers', `number ${i} of the ${what} is ${value}`);
+    }
+    return new Uint8Array(own.buffer);
 }

@@ -1,7 +1,7 @@
 // run.ts: one experiment of a lab: train, evaluate, look inside, save.
 /// <reference lib="esnext.disposable" preserve="true" />
 import { SeqmixError } from './error.js';
-import { count, fileBytes, lengthOf, numbers } from './numbers.js';
+import { count, fileBytes, lengthOf, numbers, pixelsOf } from './numbers.js';
 import type { BatchPointers, Memory, Pointer } from './memory.js';
 import { BATCH_FORM, EVALUATION, METRICS, SAMPLE, TENSOR } from './records.js';
 import { generated, State } from './state.js';
@@ -24,13 +24,16 @@ export class Run {
     #run: Pointer;
     readonly #batch: OpenOptions['batch'];
     readonly #states = new Set<State>();
+    /** Sizes of the sample looked at last. */
+    #looked = { length: 0, classes: 0, channels: 0 };
 
     /** For Lab; use `lab.open` or `lab.load`. */
-    constructor(memory: Memory, run: Pointer, options: OpenOptions = {}) {
+    constructor(memory: Memory, run: Pointer, batch?: OpenOptions['batch']) {
         this.#memory = memory;
         this.#run = run;
-        this.#batch = options.batch;
+        this.#batch = batch;
     }
+    /** Its address, for the call that is next: code of the caller's between the two may close it. */
     get #open(): Pointer {
         if (!this.#run) throw new SeqmixError('this run was closed');
         return this.#run;
@@ -71,15 +74,13 @@ export class Run {
     }
     /** Train one step on a batch of your own. */
     stepOn(batch: Batch): void {
-        const run = this.#open;
-        if (this.#withBatch(batch, (...at) => this.#memory.x.lab_step_on(run, ...at)))
+        if (this.#withBatch(batch, (...at) => this.#memory.x.lab_step_on(this.#open, ...at)))
             throw this.#memory.error();
     }
     /** Try the model on a batch of your own; nothing is learnt. */
     evaluateOn(batch: Batch): Evaluation {
-        const run = this.#open;
         return this.#evaluation(
-            this.#withBatch(batch, (...at) => this.#memory.x.lab_evaluate_on(run, ...at)),
+            this.#withBatch(batch, (...at) => this.#memory.x.lab_evaluate_on(this.#open, ...at)),
         );
     }
     /**
@@ -87,12 +88,11 @@ export class Run {
      * changes to the task's keys: 'length=256&pairs=32'.
      */
     evaluate(options: { count?: number; length?: number; changes?: string } = {}): Evaluation {
-        const run = this.#open;
-        const sequences = count(options.count ?? 128, 'count');
-        const length = options.length ? [`length=${count(options.length, 'length')}`] : [];
-        const changes = [...length, ...(options.changes ? [options.changes] : [])].join('&');
-        const at = this.#memory.withText(changes, (text) =>
-            this.#memory.x.lab_evaluate(run, sequences, text),
+        const { count: sequences = 128, length = 0, changes = '' } = options;
+        count(sequences, 'count');
+        const all = [count(length, 'length') ? `length=${length}` : '', changes].filter(Boolean).join('&');
+        const at = this.#memory.withText(all, (text) =>
+            this.#memory.x.lab_evaluate(this.#open, sequences, text),
         );
         return this.#evaluation(at);
     }
@@ -136,8 +136,7 @@ export class Run {
     }
     /** The value of one key of the full config; null where the key says nothing about this run. */
     value(key: string): string | null {
-        const run = this.#open;
-        const at = this.#memory.withText(key, (name) => this.#memory.x.lab_config_value(run, name));
+        const at = this.#memory.withText(key, (name) => this.#memory.x.lab_config_value(this.#open, name));
         return at ? this.#memory.text(at) : null;
     }
     /** 64-bit hash of all weights, 16 hex digits: equal exactly when the models are equal, on any machine. */
@@ -149,9 +148,10 @@ export class Run {
      * a view, see `Tensor`.
      */
     tensor(name: string): Tensor {
-        const run = this.#open;
         return this.#tensorFrom(
-            this.#memory.found(this.#memory.withText(name, (at) => this.#memory.x.lab_tensor(run, at))),
+            this.#memory.found(
+                this.#memory.withText(name, (at) => this.#memory.x.lab_tensor(this.#open, at)),
+            ),
         );
     }
     /**
@@ -159,12 +159,11 @@ export class Run {
      * where they do not fit, and nothing has changed then.
      */
     setWeight(name: string, data: ArrayLike<number>): void {
-        const run = this.#open;
         const m = this.#memory;
         const n = lengthOf(name, data);
         const bytes = numbers(name, data, n, true);
         const failed = m.withText(name, (text) =>
-            m.withBytes(bytes, (at) => m.x.lab_set_weight(run, text, at, n)),
+            m.withBytes(bytes, (at) => m.x.lab_set_weight(this.#open, text, at, n)),
         );
         if (failed) throw m.error();
     }
@@ -213,7 +212,7 @@ export class Run {
                 'index',
                 String(index),
             );
-        const name = options.stream ?? 'eval';
+        const { stream: name = 'eval', length = 0 } = options;
         const stream = ['eval', 'train'].indexOf(name);
         if (stream < 0)
             throw new SeqmixError(
@@ -222,16 +221,14 @@ export class Run {
                 name,
                 'eval or train',
             );
-        return this.#sample(
-            this.#memory.x.lab_look(this.#open, stream, index, count(options.length ?? 0, 'length')),
-        );
+        count(length, 'length');
+        return this.#sample(this.#memory.x.lab_look(this.#open, stream, index, length));
     }
     /**
      * The same on inputs of your own: tokens [length], or values [length][channels] where the task reads
      * those.
      */
     predict(input: ArrayLike<number>): Sample {
-        const run = this.#open;
         const { x } = this.#memory;
         const { channels } = this.batch;
         const what = channels ? 'values' : 'tokens';
@@ -246,38 +243,57 @@ export class Run {
         const bytes = numbers(what, input, n, channels > 0);
         return this.#sample(
             this.#memory.withBytes(bytes, (at) =>
-                channels ? x.lab_predict_values(run, at, n / channels) : x.lab_predict(run, at, n),
+                channels
+                    ? x.lab_predict_values(this.#open, at, n / channels)
+                    : x.lab_predict(this.#open, at, n),
             ),
         );
     }
     /** The same on a drawn image: 28 x 28 bytes, ink bright; for tasks on images. */
     predictImage(pixels: Uint8Array): Sample {
-        if (pixels.length !== 784)
-            throw new SeqmixError(`the image has ${pixels.length} pixels; it must have 28 x 28`, 'pixels');
-        const run = this.#open;
         return this.#sample(
-            this.#memory.withBytes(pixels, (at) => this.#memory.x.lab_predict_image(run, at)),
+            this.#memory.withBytes(pixelsOf(pixels, 784), (at) =>
+                this.#memory.x.lab_predict_image(this.#open, at),
+            ),
         );
+    }
+    /** The sizes of the sample looked at last, which `sample` has to have. */
+    #sizes(sample: Sample) {
+        const { length, classes, channels } = this.#looked;
+        const given = [sample.length, sample.classes, sample.channels].map(String);
+        const right = [length, classes, channels].map(String);
+        if (given.join() !== right.join())
+            throw new SeqmixError(
+                `the sample has ${given.join(' x ')} rows, classes and channels; allowed: the one looked at last, of ${right.join(' x ')}`,
+                'sample',
+                given.join(' x '),
+                right.join(' x '),
+            );
+        return this.#looked;
     }
     /**
      * Of the sample looked at last, where a task reads real values and names one class: the gradient of ln
      * p(answer) by the input values, [length][channels]. Default: the model's own answer.
      */
     saliency(sample: Sample, answer = -1): Float32Array<ArrayBuffer> {
+        const { length, classes, channels } = this.#sizes(sample);
+        if (answer !== -1) count(answer, 'the answer', Math.max(0, classes - 1));
         const at = this.#memory.found(this.#memory.x.lab_saliency(this.#open, answer));
-        return this.#memory.floats(at, sample.length * sample.channels);
+        return this.#memory.floats(at, length * channels);
     }
     /**
      * Of the same sample: the class probabilities when only the first t + 1 rows have been read,
      * [length][classes].
      */
     reading(sample: Sample): Float32Array<ArrayBuffer> {
+        const { length, classes } = this.#sizes(sample);
         const at = this.#memory.found(this.#memory.x.lab_reading(this.#open));
-        return this.#memory.floats(at, sample.length * sample.classes);
+        return this.#memory.floats(at, length * classes);
     }
     #sample(at: Pointer): Sample {
         const record = this.#memory.wordRecord(SAMPLE, this.#memory.found(at));
         const { length, classes, channels, targetCount } = record;
+        this.#looked = { length, classes, channels };
         const ints = (from: Pointer, n: number) => (from ? this.#memory.ints(from, n) : null);
         const floats = (from: Pointer, n: number) => (from ? this.#memory.floats(from, n) : null);
         return {
@@ -305,10 +321,9 @@ export class Run {
     }
     /** A state that `state.save()` wrote, of this very model. */
     loadState(bytes: Uint8Array | ArrayBuffer): State {
-        const run = this.#open;
         const { x } = this.#memory;
         const file = fileBytes('state', bytes);
-        return this.#state(this.#memory.withBytes(file, (at) => x.lab_state_load(run, at, file.length)));
+        return this.#state(this.#memory.withBytes(file, (at, n) => x.lab_state_load(this.#open, at, n)));
     }
     #state(at: Pointer): State {
         return new State(this.#memory, this.#memory.found(at), this.#states);
@@ -319,7 +334,8 @@ export class Run {
      * their own tokens. The run is not to be trained meanwhile: its states end then.
      */
     generate(options: GenerateOptions = {}): AsyncGenerator<Piece, void, undefined> {
-        count(options.tokens ?? 0, 'tokens');
+        const asked = { ...options }; // as it is now: each is read once
+        count(asked.tokens ?? 0, 'tokens');
         const open = (most: number) => {
             try {
                 return this.state();
@@ -327,13 +343,14 @@ export class Run {
                 return this.state({ most }); // its memory grows, or it says why there is none
             }
         };
-        return generated(open, options);
+        return generated(open, asked);
     }
     /** Free the run and its states. Twice is once. */
     close(): void {
-        for (const state of [...this.#states]) state.close();
-        if (this.#run) this.#memory.x.lab_close(this.#run);
+        const run = this.#run;
         this.#run = 0;
+        for (const state of [...this.#states]) state.close();
+        if (run) this.#memory.x.lab_close(run);
     }
     [Symbol.dispose](): void {
         this.close();

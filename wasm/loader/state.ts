@@ -3,7 +3,7 @@
 import { SeqmixError } from './error.js';
 import type { Memory, Pointer } from './memory.js';
 import { STATE_FORM } from './records.js';
-import { count, lengthOf, numbers } from './numbers.js';
+import { count, lengthOf, numbers, real } from './numbers.js';
 import type { DrawOptions, GenerateOptions, Piece, StateForm } from './types.js';
 
 const REST = 16; // milliseconds of writing after which whoever else waits has a turn
@@ -46,7 +46,6 @@ export class State {
      * the answers at each of these rows, [sequences][rows][answers].
      */
     push(input: ArrayLike<number>): Float32Array<ArrayBuffer> {
-        const state = this.#open;
         const m = this.#memory;
         const { sequences, channels, answers } = this.#opened;
         const what = channels ? 'values' : 'tokens';
@@ -62,7 +61,7 @@ export class State {
         return m.withBytes(bytes, (from) =>
             this.#filled(
                 sequences * rows * answers,
-                (to) => m.x.lab_state_push(state, channels ? 0 : from, channels ? from : 0, rows, to),
+                (to) => m.x.lab_state_push(this.#open, channels ? 0 : from, channels ? from : 0, rows, to),
                 m.floats,
             ),
         );
@@ -75,19 +74,19 @@ export class State {
     }
     /** The next token of each sequence; sequence b draws as seed + b. */
     draw({ temperature = 1, topK = 0, topP = 1, seed = 1 }: DrawOptions = {}): Int32Array<ArrayBuffer> {
-        const state = this.#open;
         const { x, ints } = this.#memory;
+        real(temperature, 'temperature');
+        real(topP, 'topP');
         count(topK, 'topK');
         count(seed, 'seed', Number.MAX_SAFE_INTEGER);
-        const draw = (to: Pointer) => x.lab_state_draw(state, temperature, topK, topP, seed, to);
+        const draw = (to: Pointer) => x.lab_state_draw(this.#open, temperature, topK, topP, seed, to);
         return this.#filled(this.#opened.sequences, draw, ints);
     }
     /** The model's own probabilities of what comes next in sequence b, at temperature 1. */
     odds(b = 0): Float32Array<ArrayBuffer> {
-        const state = this.#open;
         const { x, floats } = this.#memory;
         count(b, 'the sequence');
-        return this.#filled(this.#opened.answers, (to) => x.lab_state_odds(state, b, to), floats);
+        return this.#filled(this.#opened.answers, (to) => x.lab_state_odds(this.#open, b, to), floats);
     }
     /** Another state that has read the same and goes its own way from there. */
     copy(): State {
