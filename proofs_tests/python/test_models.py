@@ -70,6 +70,28 @@ def test_logits_and_gradients(mode):
     check_next_step(run, model, "tokens")
 
 
+@pytest.mark.parametrize("mode", [f"mixer={mode}" for mode in MODES] + STACKS)
+def test_other_lengths_than_trained(mode):
+    """The native run's logits at each of them, as numbers; what it refuses is refused."""
+    run = seqmix.Run(f"{mode}{SMALL}&clip=0")
+    run.step(5)
+    model, tokens = st.Model(run), np.concatenate([run.look(i).tokens for i in range(3)])
+    answered = 0
+    for length in (1, 16, 31, 40, 64, 96):
+        try:
+            run.predict(tokens[:length])
+        except seqmix.SeqmixError:
+            with pytest.raises(seqmix.SeqmixError):
+                model(torch.tensor(tokens[:length])[None])
+            continue
+        logits = run.tensors["logits"]
+        mine = model(torch.tensor(tokens[:length])[None])[0].detach().numpy()
+        assert mine.shape == logits.shape, length
+        assert abs(mine - logits).max() <= 2e-5 * max(1, abs(logits).max()), length
+        answered += 1
+    assert answered >= 2
+
+
 @pytest.mark.parametrize("of", ["cat&pooling=mean", "cat&pooling=max", "gla&pooling=last", "las&causal=0&pooling=first"])
 def test_one_answer(of):
     run = seqmix.Run(f"mixer={of}&task=smnist&width=8&heads=2&batch=4&steps=6&norm=layer&clip=0")

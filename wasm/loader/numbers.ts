@@ -16,7 +16,7 @@ export function count(n: number, what: string, most = 0xffffffff): number {
     return n;
 }
 
-/** `x`, if it is a number: anything else would become one on its way to the module, by code of the caller's. */
+/** `x`, if it is a number: anything else would become one on its way to the module, by its valueOf. */
 export function real(x: number, what: string): number {
     if (typeof x === 'number') return x;
     throw new SeqmixError(`${what} is ${String(x)}; it must be a number`, what, String(x), 'a number');
