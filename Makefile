@@ -173,8 +173,8 @@ test-mpi: build/seqmix $(if $(HAVE_MPI),build/seqmix-mpi) ## every mixer on seve
 test-mpi: export SEQMIX_MPI := all
 .PHONY: test-mpi
 
-test-elsewhere: ## every digest on Arm, emulated, and with musl instead of glibc
-	$(call judge,,arm musl)
+test-elsewhere: ## every digest on Arm, emulated, with musl instead of glibc, and in 32 bits under sanitizers
+	$(call judge,,arm musl bits32)
 .PHONY: test-elsewhere
 
 presets: build/seqmix ## measure every claim of every preset again (minutes), write docs/PRESETS.md

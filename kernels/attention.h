@@ -5,6 +5,8 @@
 
 #include <seqmix/smx.h>
 
+#include "sizes.h"
+
 // Query rows held at a time: a multiple of every register tile's height (12 and 4). The same everywhere,
 // because the gradients of keys and values are summed block by block.
 enum { QUERY_ROWS = 24 };
@@ -42,13 +44,13 @@ typedef struct {
     size_t vt;                     // as kt: of v, or of pooled v
     size_t ds;                     // [QUERY_ROWS][Lp]
     size_t raw_vt, dpooled, dnear; // masked pooling: v as kt; [n][dp]; [QUERY_ROWS][band]
-    size_t floats;
+    uint64_t floats;
 } attention_layout;
 
 enum { ATTENTION_FORWARD, ATTENTION_BACKWARD, ATTENTION_PUSH };
 static inline attention_layout attention_layout_of(const smx_attention *p, int what) {
     attention_layout w = {0};
-    size_t at = 0;
+    uint64_t at = 0;
     w.n = attention_rows(p);
     w.d = p->D / p->H;
     w.dp = attention_padded_width(w.d);
@@ -59,26 +61,26 @@ static inline attention_layout attention_layout_of(const smx_attention *p, int w
     const int backward = what == ATTENTION_BACKWARD, push = what == ATTENTION_PUSH;
     if (push && attention_window(p)) w.n = 2 * attention_window(p);
     w.Lp = attention_padded(w.n);
-    const size_t rows = (push ? QUERY_ROWS : w.n) * w.dp, panels = push ? 0 : w.d * w.Lp;
+    const uint64_t rows = size_of(push ? QUERY_ROWS : w.n, w.dp), panels = push ? 0 : size_of(w.d, w.Lp);
     w.q = at, at += rows;
     w.v = at, at += push ? 0 : rows;
     w.kt = at, at += panels;
-    w.s = at, at += QUERY_ROWS * w.Lp;
-    w.o = at, at += QUERY_ROWS * w.dp;
+    w.s = at, at += size_of(QUERY_ROWS, w.Lp);
+    w.o = at, at += size_of(QUERY_ROWS, w.dp);
     if (w.half) {
         w.pooled = at, at += push ? 0 : rows;
-        w.near = at, at += QUERY_ROWS * w.band;
+        w.near = at, at += size_of(QUERY_ROWS, w.band);
     }
     w.stats = at, at += push ? 2 * QUERY_ROWS : 0;
     if (backward) {
         w.k = at, at += rows;
         w.dout = at, at += rows;
         w.vt = at, at += panels;
-        w.ds = at, at += QUERY_ROWS * w.Lp;
+        w.ds = at, at += size_of(QUERY_ROWS, w.Lp);
         if (w.half) {
             w.raw_vt = at, at += panels;
             w.dpooled = at, at += rows;
-            w.dnear = at, at += QUERY_ROWS * w.band;
+            w.dnear = at, at += size_of(QUERY_ROWS, w.band);
         }
     }
     w.floats = at;
@@ -88,8 +90,8 @@ static inline attention_layout attention_layout_of(const smx_attention *p, int w
 // What one head keeps when rows come in pieces: k [Lp/KEPT_ROWS][d][KEPT_ROWS], v [Lp][dp], and v pooled,
 // [Lp][dp].
 enum { KEPT_ROWS = 32 };
-static inline size_t attention_kept_floats(const attention_layout *w) {
-    return w->Lp * (w->d + w->dp * (w->half ? 2 : 1));
+static inline uint64_t attention_kept_floats(const attention_layout *w) {
+    return size_of(w->Lp, w->d + w->dp * (w->half ? 2 : 1));
 }
 
 #endif

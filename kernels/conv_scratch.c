@@ -3,8 +3,8 @@
 #include "conv_layout.h"
 
 size_t smx_conv_scratch_bytes(const smx_conv *p) {
-    return conv_layout_of(p->L, p->D, p->W).floats * sizeof(float);
+    return size_floats(conv_layout_of(p->L, p->D, p->W).floats);
 }
 size_t smx_conv_heads_scratch_bytes(const smx_conv_heads *p) {
-    return conv_heads_layout_of(p->L, p->D, p->H, p->W).floats * sizeof(float);
+    return size_floats(conv_heads_layout_of(p->L, p->D, p->H, p->W).floats);
 }

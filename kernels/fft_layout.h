@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sizes.h"
+
 enum { FFT_LANES = 16, FFT_TWIDDLE = 6 }; // floats of a node: cos and sin of a/2, a/4 and 3a/4 turns
 
 // a(h) as a fraction of a turn; h > 0.
@@ -39,9 +41,9 @@ static inline void fft_angle(size_t h, uint64_t *numerator, uint64_t *denominato
 static inline size_t fft_nodes(size_t N) { return N >= 8 ? N / 4 : 1; }
 
 // The transform that a linear convolution of length L needs: outputs 0..L-1 are not wrapped onto.
-static inline size_t fft_longconv_rows(size_t L) {
-    size_t N = 2;
-    while (N < 2 * L) N *= 2;
+static inline uint64_t fft_longconv_rows(size_t L) {
+    uint64_t N = 2;
+    while (N < 2 * (uint64_t)L && N < SIZES_MOST) N *= 2;
     return N;
 }
 

@@ -41,25 +41,29 @@ static inline size_t iir_segments(size_t R) { return (R + IIR_ROWS - 1) / IIR_RO
 // every segment.
 // Literal: coefficients, their gradients, three blocks of R rows, what their product needs.
 typedef struct {
-    size_t theta, state, sum, back, rows, starts, gemm, floats;
+    size_t theta, state, sum, back, rows, starts, gemm;
+    uint64_t floats;
 } iir_layout;
 static inline iir_layout iir_layout_of(const smx_iir *p) {
-    const size_t R = p->bins ? p->L / p->bins : 0, block = p->F * FFT_LANES;
+    const size_t R = p->bins ? p->L / p->bins : 0;
     const size_t groups = (p->D + FFT_LANES - 1) / FFT_LANES;
+    const uint64_t block = size_of(p->F, FFT_LANES), all = size_of(groups, block);
     iir_layout l = {0};
+    uint64_t at = 0;
+    l.theta = at, at += 2 * block;
     if (p->mode == SMX_IIR_LITERAL) {
-        l.sum = 2 * block;
-        l.rows = l.sum + 2 * block;
-        l.gemm = l.rows + 3 * R * FFT_LANES;
-        l.floats = l.gemm + smx_gemm_scratch_bytes(R, FFT_LANES, R) / sizeof(float);
+        l.sum = at, at += 2 * block;
+        l.rows = at, at += size_of(3, R, FFT_LANES);
+        l.gemm = at, at += smx_gemm_scratch_bytes(R, FFT_LANES, R) / sizeof(float);
+        l.floats = at;
         return l;
     }
-    l.state = 2 * block;
-    l.sum = l.state + groups * 2 * block;
-    l.back = l.sum + groups * 2 * block;
-    l.rows = l.back + groups * 3 * block;
-    l.starts = l.rows + (IIR_ROWS + 2) * FFT_LANES;
-    l.floats = l.starts + p->bins * iir_segments(R) * groups * 2 * block;
+    l.state = at, at += 2 * all;
+    l.sum = at, at += 2 * all;
+    l.back = at, at += 3 * all;
+    l.rows = at, at += (IIR_ROWS + 2) * FFT_LANES;
+    l.starts = at, at += size_of(p->bins, iir_segments(R), 2, all);
+    l.floats = at;
     return l;
 }
 

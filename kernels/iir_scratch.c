@@ -5,7 +5,7 @@
 
 size_t smx_iir_table_floats(size_t R) {
     const iir_spectrum s = iir_spectrum_of(R);
-    return 4 * s.values + (s.power ? smx_fft_table_floats(R) : R * R);
+    return size_fits(size_of(4, s.values) + (s.power ? smx_fft_table_floats(R) : size_of(R, R)));
 }
 void smx_iir_table(float *table, size_t R) {
     const iir_spectrum s = iir_spectrum_of(R);
@@ -34,4 +34,4 @@ void smx_iir_table(float *table, size_t R) {
         }
     }
 }
-size_t smx_iir_scratch_bytes(const smx_iir *p) { return iir_layout_of(p).floats * sizeof(float); }
+size_t smx_iir_scratch_bytes(const smx_iir *p) { return size_floats(iir_layout_of(p).floats); }

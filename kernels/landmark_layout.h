@@ -14,32 +14,33 @@ typedef struct {
     size_t s;                        // [QUERY_ROWS][2 Bp]: chosen block, own block
     size_t o;                        // [QUERY_ROWS][dp]
     size_t k, vt, dout, ds, dk, dv;  // backward only: [L][dp], as kt, as q, as s, [L][dp] twice
-    size_t floats;
+    uint64_t floats;
 } landmark_layout;
 
 static inline landmark_layout landmark_layout_of(const smx_landmark *p, int backward) {
     landmark_layout w = {0};
-    size_t at = 0;
+    uint64_t at = 0;
     w.blocks = (p->L + p->block - 1) / p->block;
     w.Bp = (p->block + 15) / 16 * 16;
     w.marks = (p->L / p->block + 15) / 16 * 16;
     w.d = p->D / p->H;
     w.dp = attention_padded_width(w.d);
-    const size_t panels = w.blocks * w.d * w.Bp, rows = p->L * w.dp, group = QUERY_ROWS * w.dp;
+    const uint64_t panels = size_of(w.blocks, w.d, w.Bp), rows = size_of(p->L, w.dp),
+                   group = size_of(QUERY_ROWS, w.dp);
     w.q = at, at += group;
     w.kt = at, at += panels;
-    w.s = at, at += QUERY_ROWS * 2 * w.Bp;
+    w.s = at, at += size_of(QUERY_ROWS, 2, w.Bp);
     w.o = at, at += group;
     if (!backward) {
         w.raw_q = at, at += group;
         w.v = at, at += rows;
-        w.lt = at, at += w.d * w.marks;
-        w.score = at, at += QUERY_ROWS * w.marks;
+        w.lt = at, at += size_of(w.d, w.marks);
+        w.score = at, at += size_of(QUERY_ROWS, w.marks);
     } else {
         w.k = at, at += rows;
         w.vt = at, at += panels;
         w.dout = at, at += group;
-        w.ds = at, at += QUERY_ROWS * 2 * w.Bp;
+        w.ds = at, at += size_of(QUERY_ROWS, 2, w.Bp);
         w.dk = at, at += rows;
         w.dv = at, at += rows;
     }

@@ -2,8 +2,8 @@
 #include "landmark_layout.h"
 
 size_t smx_landmark_fwd_scratch_bytes(const smx_landmark *p) {
-    return landmark_layout_of(p, 0).floats * sizeof(float);
+    return size_floats(landmark_layout_of(p, 0).floats);
 }
 size_t smx_landmark_bwd_scratch_bytes(const smx_landmark *p) {
-    return landmark_layout_of(p, 1).floats * sizeof(float);
+    return size_floats(landmark_layout_of(p, 1).floats);
 }

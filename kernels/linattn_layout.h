@@ -13,32 +13,32 @@ typedef struct {
     size_t state, sum;                 // [H][d][dp], [H][dp]
     size_t dout, vt, da, dk, dv, back; // backward only: [C][dp], as kt, as a, [C][dp] twice, second states
     size_t dden;                       // [C]
-    size_t floats;
+    uint64_t floats;
 } linattn_layout;
 
 static inline linattn_layout linattn_layout_of(const smx_linattn *p, int backward) {
     linattn_layout w = {0};
-    size_t at = 0;
+    uint64_t at = 0;
     w.C = p->C && p->C < p->L ? p->C : p->L;
     w.Cp = attention_padded(w.C);
     w.d = p->D / p->H;
     w.dp = attention_padded_width(w.d);
-    const size_t rows = w.C * w.dp;
+    const uint64_t rows = size_of(w.C, w.dp), states = size_of(p->H, w.d, w.dp);
     w.q = at, at += rows;
     w.k = at, at += rows;
     w.v = at, at += rows;
-    w.kt = at, at += w.d * w.Cp;
-    w.a = at, at += QUERY_ROWS * w.Cp;
-    w.o = at, at += QUERY_ROWS * w.dp;
-    w.state = at, at += p->H * w.d * w.dp;
-    w.sum = at, at += p->H * w.dp;
+    w.kt = at, at += size_of(w.d, w.Cp);
+    w.a = at, at += size_of(QUERY_ROWS, w.Cp);
+    w.o = at, at += size_of(QUERY_ROWS, w.dp);
+    w.state = at, at += states;
+    w.sum = at, at += size_of(p->H, w.dp);
     if (backward) {
         w.dout = at, at += rows;
-        w.vt = at, at += w.d * w.Cp;
-        w.da = at, at += QUERY_ROWS * w.Cp;
+        w.vt = at, at += size_of(w.d, w.Cp);
+        w.da = at, at += size_of(QUERY_ROWS, w.Cp);
         w.dk = at, at += rows;
         w.dv = at, at += rows;
-        w.back = at, at += p->H * w.d * w.dp;
+        w.back = at, at += states;
         w.dden = at, at += w.Cp;
     }
     w.floats = at;
@@ -47,8 +47,8 @@ static inline linattn_layout linattn_layout_of(const smx_linattn *p, int backwar
 
 // What one head carries from push to push: state [d][dp] and sum [dp] before its block, then the block's k
 // and v [C][dp].
-static inline size_t linattn_carried_floats(const linattn_layout *l) {
-    return l->d * l->dp + l->dp + 2 * l->C * l->dp;
+static inline uint64_t linattn_carried_floats(const linattn_layout *l) {
+    return size_of(l->d, l->dp) + l->dp + size_of(2, l->C, l->dp);
 }
 
 #endif

@@ -4,6 +4,8 @@
 
 #include <seqmix/smx.h>
 
+#include "sizes.h"
+
 enum { RECURRENT_PANEL = 32 }; // columns of the widest panel
 
 typedef struct {
@@ -13,18 +15,18 @@ typedef struct {
     size_t panels; // U, backward its transpose, as recurrent.c lays it out
     size_t da;     // GRU's backward: [B][L][3 E]
     size_t gemm;   // what smx_gemm asks for
-    size_t floats;
+    uint64_t floats;
 } recurrent_layout;
 
 static inline recurrent_layout recurrent_layout_of(const smx_recurrent *p, int backward) {
     const size_t wide = (4 * p->E + 15) / 16 * 16; // of four gates, whole registers
     recurrent_layout w = {0};
-    size_t at = 0;
-    w.a = at, at += p->B * wide;
-    w.state = at, at += p->B * wide;
+    uint64_t at = 0;
+    w.a = at, at += size_of(p->B, wide);
+    w.state = at, at += size_of(p->B, wide);
     w.row = at, at += 2 * wide;
-    w.panels = at, at += (backward ? wide : p->E) * ((backward ? p->E : wide) + RECURRENT_PANEL - 1);
-    w.da = at, at += backward ? p->B * p->L * wide : 0;
+    w.panels = at, at += size_of(backward ? wide : p->E, (backward ? p->E : wide) + RECURRENT_PANEL - 1);
+    w.da = at, at += backward ? size_of(p->B, p->L, wide) : 0;
     w.gemm = at, at += smx_gemm_scratch_bytes(1, 1, SMX_KC) / sizeof(float);
     w.floats = at;
     return w;

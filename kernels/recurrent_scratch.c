@@ -2,8 +2,8 @@
 #include "recurrent_layout.h"
 
 size_t smx_recurrent_fwd_scratch_bytes(const smx_recurrent *p) {
-    return recurrent_layout_of(p, 0).floats * sizeof(float);
+    return size_floats(recurrent_layout_of(p, 0).floats);
 }
 size_t smx_recurrent_bwd_scratch_bytes(const smx_recurrent *p) {
-    return recurrent_layout_of(p, 1).floats * sizeof(float);
+    return size_floats(recurrent_layout_of(p, 1).floats);
 }

@@ -2,7 +2,7 @@
 #ifndef SMX_SCAN_LAYOUT_H
 #define SMX_SCAN_LAYOUT_H
 
-#include <stddef.h>
+#include "sizes.h"
 
 enum { SCAN_ROWS = 32 }; // rows of a segment: backward holds this many states of 16 channels
 
@@ -10,19 +10,23 @@ enum { SCAN_ROWS = 32 }; // rows of a segment: backward holds this many states o
 // one in scan), the running state, sums over time (3 a group), the part of a segment (3 blocks), and a
 // segment's states and decays.
 typedef struct {
-    size_t block, all, segments, coefficients, state, total, part, rows, decays, floats;
+    size_t block, all, segments, coefficients, state, total, part, rows, decays;
+    uint64_t floats;
 } scan_layout;
 static inline scan_layout scan_layout_of(size_t L, size_t D, size_t S) {
     scan_layout l = {0};
-    l.block = S * 16;
-    l.all = (D + 15) / 16 * l.block;
+    const uint64_t block = size_of(S, 16), all = size_of((D + 15) / 16, block);
+    l.block = block;
+    l.all = all;
     l.segments = (L + SCAN_ROWS - 1) / SCAN_ROWS;
-    l.state = 3 * l.all;
-    l.total = l.state + l.all;
-    l.part = l.total + 3 * l.all;
-    l.rows = l.part + 3 * l.block;
-    l.decays = l.rows + (SCAN_ROWS + 1) * l.block;
-    l.floats = l.decays + SCAN_ROWS * l.block;
+    uint64_t at = 0;
+    l.coefficients = at, at += 3 * all;
+    l.state = at, at += all;
+    l.total = at, at += 3 * all;
+    l.part = at, at += 3 * block;
+    l.rows = at, at += size_of(SCAN_ROWS + 1, block);
+    l.decays = at, at += size_of(SCAN_ROWS, block);
+    l.floats = at;
     return l;
 }
 

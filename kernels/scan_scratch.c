@@ -6,10 +6,10 @@
 
 size_t smx_scan_state_floats(size_t L, size_t D, size_t S) {
     const scan_layout l = scan_layout_of(L, D, S);
-    return l.segments * l.all;
+    return size_fits(size_of(l.segments, (D + 15) / 16, S, 16));
 }
 size_t smx_scan_scratch_bytes(size_t L, size_t D, size_t S) {
-    return scan_layout_of(L, D, S).floats * sizeof(float);
+    return size_floats(scan_layout_of(L, D, S).floats);
 }
 size_t smx_s4d_scratch_bytes(size_t L) {
     (void)L;

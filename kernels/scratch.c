@@ -10,21 +10,21 @@ size_t smx_gemm_scratch_bytes(size_t m, size_t n, size_t k) {
 }
 
 size_t smx_attention_fwd_scratch_bytes(const smx_attention *p) {
-    return attention_layout_of(p, 0).floats * sizeof(float);
+    return size_floats(attention_layout_of(p, 0).floats);
 }
 size_t smx_attention_bwd_scratch_bytes(const smx_attention *p) {
-    return attention_layout_of(p, 1).floats * sizeof(float);
+    return size_floats(attention_layout_of(p, 1).floats);
 }
 size_t smx_attention_push_scratch_bytes(const smx_attention *p) {
-    return attention_layout_of(p, ATTENTION_PUSH).floats * sizeof(float);
+    return size_floats(attention_layout_of(p, ATTENTION_PUSH).floats);
 }
 size_t smx_attention_kept_floats(const smx_attention *p) {
     const attention_layout w = attention_layout_of(p, ATTENTION_PUSH);
-    return p->B * p->H * attention_kept_floats(&w);
+    return size_fits(size_of(p->B, p->H, attention_kept_floats(&w)));
 }
 size_t smx_attention_maps_fwd_scratch_bytes(const smx_attention *p) {
-    return maps_layout_of(p, 0).floats * sizeof(float);
+    return size_floats(maps_layout_of(p, 0).floats);
 }
 size_t smx_attention_maps_bwd_scratch_bytes(const smx_attention *p) {
-    return maps_layout_of(p, 1).floats * sizeof(float);
+    return size_floats(maps_layout_of(p, 1).floats);
 }

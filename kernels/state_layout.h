@@ -4,6 +4,8 @@
 
 #include <seqmix/smx.h>
 
+#include "sizes.h"
+
 // Rows of a block, one for each lane of a group; blocks of a segment,
 // at whose start forward keeps the states.
 enum { STATE_ROWS = SMX_STATE_ROWS, STATE_BLOCKS = 4, STATE_SEGMENT = STATE_ROWS * STATE_BLOCKS };
@@ -31,44 +33,46 @@ typedef struct {
     size_t dg;                   // [rows][dkp]
     size_t held;                 // [dkp]: <dS, S>, of the states after and before a block
     size_t crossing; // [half][half][16]: of 16 channels and half a block, what crosses a row to a later one
-    size_t floats;
+    uint64_t floats;
 } state_layout;
 
 static inline state_layout state_layout_of(const smx_state *p, int backward) {
     state_layout w = {0};
-    size_t at = 0;
+    uint64_t at = 0;
     w.dkp = (p->dk + 15) / 16 * 16;
     w.dvp = (p->dv + 15) / 16 * 16;
-    w.size = p->dk * w.dvp;
     const size_t rows = STATE_ROWS, square = rows * rows;
-    w.q = at, at += rows * w.dkp;
-    w.k = at, at += rows * w.dkp;
-    w.alpha = at, at += rows * w.dkp;
-    w.decay = at, at += rows * w.dkp;
-    w.late = at, at += p->dk * rows;
+    const uint64_t of_keys = size_of(rows, w.dkp), of_values = size_of(rows, w.dvp),
+                   state = size_of(p->dk, w.dvp);
+    w.size = state;
+    w.q = at, at += of_keys;
+    w.k = at, at += of_keys;
+    w.alpha = at, at += of_keys;
+    w.decay = at, at += of_keys;
+    w.late = at, at += size_of(p->dk, rows);
     w.reads = at, at += square;
     w.answers = at, at += square;
     w.beta = at, at += rows;
-    w.miss = at, at += rows * w.dvp;
-    w.u = at, at += rows * w.dvp;
+    w.miss = at, at += of_values;
+    w.u = at, at += of_values;
     w.block = at;
     at *= backward ? STATE_BLOCKS : 1;
-    w.work = at, at += rows * w.dkp;
-    w.states = at, at += p->H * w.size;
+    w.work = at, at += of_keys;
+    w.states = at, at += size_of(p->H, state);
     if (backward) {
-        w.after = at, at += (STATE_BLOCKS - 1) * w.size;
-        w.dy = at, at += rows * w.dvp;
-        w.written = at, at += rows * w.dvp;
-        w.dmiss = at, at += rows * w.dvp;
-        w.turned = at, at += 2 * w.dvp * rows;
-        w.turned_u = at, at += w.dvp * rows;
+        w.after = at, at += (STATE_BLOCKS - 1) * state;
+        w.dy = at, at += of_values;
+        w.written = at, at += of_values;
+        w.dmiss = at, at += of_values;
+        w.turned = at, at += 2 * of_values;
+        w.turned_u = at, at += of_values;
         w.dreads = at, at += square;
         w.danswers = at, at += square;
-        w.sides = at, at += 2 * w.dkp * rows;
-        w.dq = at, at += rows * w.dkp;
-        w.as_query = at, at += rows * w.dkp;
-        w.as_key = at, at += rows * w.dkp;
-        w.dg = at, at += rows * w.dkp;
+        w.sides = at, at += 2 * of_keys;
+        w.dq = at, at += of_keys;
+        w.as_query = at, at += of_keys;
+        w.as_key = at, at += of_keys;
+        w.dg = at, at += of_keys;
         w.held = at, at += w.dkp;
         w.crossing = at, at += 4 * square;
     }
@@ -82,22 +86,24 @@ static inline state_layout state_layout_of(const smx_state *p, int backward) {
 typedef struct {
     size_t dkp, states, last;   // states: of a sequence; last: the same, rounded up to whole groups
     size_t u, late, sums, head; // [rows][dv]; [dk][rows]; of g, [dkp]; all these
-    size_t floats, scratch;     // of all that is carried
+    uint64_t floats, scratch;   // of all that is carried
 } state_push_layout;
 
 static inline state_push_layout state_push_layout_of(const smx_state *p) {
     state_push_layout w = {0};
     const size_t rows = STATE_ROWS;
-    size_t at = 0;
+    uint64_t at = 0;
     w.dkp = (p->dk + 15) / 16 * 16;
-    w.states = p->H * p->dk * p->dv;
-    w.last = (w.states + 15) / 16 * 16;
-    w.u = at, at += rows * p->dv;
-    w.late = at, at += p->dk * rows; // products read past the end of u and of the states, but not past this
+    const uint64_t states = size_of(p->H, p->dk, p->dv), last = (states + 15) / 16 * 16;
+    w.states = states;
+    w.last = last;
+    w.u = at, at += size_of(rows, p->dv);
+    w.late = at,
+    at += size_of(p->dk, rows); // products read past the end of u and of the states, but not past this
     w.sums = at, at += w.dkp;
     w.head = at;
-    w.floats = p->B * (w.states + p->H * w.head);
-    w.scratch = w.last + state_layout_of(p, 0).floats;
+    w.floats = size_of(p->B, states + size_of(p->H, at));
+    w.scratch = last + state_layout_of(p, 0).floats;
     return w;
 }
 

@@ -72,6 +72,7 @@ $(call script, pytorch,  package/pytorch.test.mjs,          $(wildcard examples/
 $(call script, equations, package/equations.test.mjs,       build/seqmix $(MODULES))
 $(call script, export,   package/export.test.mjs,           build/seqmix $(MODULE))
 $(call script, arm,      package/arm.sh,                    proofs_tests/package/rank.c build/libseqmix.a build/seqmix proofs_tests/digests.txt)
+$(call script, bits32,   package/bits32.sh,                 build/seqmix proofs_tests/digests.txt proofs_tests/support/plain/cmocka.h proofs_tests/model/test_sizes.c)
 $(call script, musl,     package/musl.sh,                   build/seqmix proofs_tests/digests.txt)
 # The page in real browsers: each file of proofs_tests/page/ is one program.
 PAGE_TESTS := $(patsubst proofs_tests/page/%.test.mjs,%,$(wildcard proofs_tests/page/*.test.mjs))

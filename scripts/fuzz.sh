@@ -14,15 +14,34 @@ mkdir -p "$home"
 build/seqmix help --man=config | sed -nE 's/^\.(B|SS) ([a-z0-9_]+)$/"\2"/p' | sort -u >"$home/words.dict"
 printf '%s\n' '"descr"' '"fortran_order"' '"shape"' '"<f8"' '"True"' '"False"' '"__metadata__"' '"data_offsets"' '"dtype"' \
     '"F32"' '"\\\\u0041"' '"true"' '"false"' '"null"' >>"$home/words.dict"
+
+# What a good file looks like, where mutations alone would hardly find it.
+seeds() {
+    mkdir -p "$home/$1"
+    case $1 in
+        fuzz_labelled)
+            # One image of CIFAR-10, sounds of 16 bits with a chunk before them, lines of a label and a text.
+            { printf '\007'; head -c 3072 /dev/zero | tr '\0' '\101'; } >"$home/$1/cifar"
+            printf 'RIFF\054\0\0\0WAVEfmt \020\0\0\0\001\0\001\0\200\076\0\0\0\175\0\0\002\0\020\0data\010\0\0\0\001\0\002\0\003\0\004\0' >"$home/$1/wav"
+            printf 'RIFF\070\0\0\0WAVEfmt \020\0\0\0\001\0\001\0\200\076\0\0\0\175\0\0\002\0\020\0LIST\003\0\0\0abc\0data\004\0\0\0\001\0\002\0' >"$home/$1/wav_list"
+            printf 'good\tit was\nbad\tit was not\r\ngood\tx\n' >"$home/$1/tsv" ;;
+        fuzz_table)
+            printf 'a;b;"c;d"\n1;2,5;"x ""y"""\r\n;NA;-1e400\n' >"$home/$1/table"
+            printf 'a,b\n1,2\n3,4\n5,6\n7,8\n9,1\n2,3\n4,5\n6,7\n8,9\n1,2\n' >"$home/$1/numbers" ;;
+        fuzz_npy)
+            { printf "\223NUMPY\001\0\066\0{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }"; printf '\n\0\0\200\077'; } >"$home/$1/one" ;;
+    esac
+}
 failed=0
 for program in "$@"; do
     name=$(basename "$program")
-    mkdir -p "$home/$name"
+    seeds "$name"
     if "$program" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -malloc_limit_mb=1024 -max_len=8192 \
         -dict="$home/words.dict" -artifact_prefix="$home/$name-" -print_final_stats=1 "$home/$name" >"$home/$name.log" 2>&1
     then
         runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$home/$name.log")
-        echo "$name: ${runs:-0} inputs in $seconds s, $(find "$home/$name" -type f | wc -l) kept, no fault"
+        edges=$(grep -o 'cov: [0-9]*' "$home/$name.log" | tail -n 1)
+        echo "$name: ${runs:-0} inputs in $seconds s, $(find "$home/$name" -type f | wc -l) kept, ${edges#cov: } edges, no fault"
     else
         failed=1
         echo "$name: FAULT; the end of $home/$name.log:"

@@ -236,10 +236,11 @@ static attention_opts attention_of(const function_call *c) {
     double alphas[LAS_MAX_HEADS];
     if (c->number[3] == DECAY_EXP) {
         las_alphas(alphas, H, c->real[4]);
-        opts.decay_table = decay_table(c->g, alphas, H);
+        opts.decay_table = decay_table(c->g, alphas, H, opts.chunk);
     }
-    if (c->number[3] == DECAY_ALIBI) opts.bias = alibi_table(c->g, H, 1.0);
-    if (c->number[3] == DECAY_ALIBI_SCALED) opts.bias = alibi_table(c->g, H, 1.0 / md_sqrt((double)d));
+    if (c->number[3] == DECAY_ALIBI) opts.bias = alibi_table(c->g, H, opts.chunk, 1.0);
+    if (c->number[3] == DECAY_ALIBI_SCALED)
+        opts.bias = alibi_table(c->g, H, opts.chunk, 1.0 / md_sqrt((double)d));
     return opts;
 }
 static tensor *call_attention(const function_call *c) {
@@ -249,8 +250,8 @@ static tensor *call_attention(const function_call *c) {
 static tensor *call_attention_maps(const function_call *c) {
     const size_t H = c->heads, d = width(c->tensor[0]) / H;
     attention_opts opts = {.heads = H, .causal = 1};
-    if (c->number[4] == 1) opts.bias = alibi_table(c->g, H, 1.0);
-    if (c->number[4] == 2) opts.bias = alibi_table(c->g, H, 1.0 / md_sqrt((double)d));
+    if (c->number[4] == 1) opts.bias = alibi_table(c->g, H, opts.chunk, 1.0);
+    if (c->number[4] == 2) opts.bias = alibi_table(c->g, H, opts.chunk, 1.0 / md_sqrt((double)d));
     return op_attention_maps(c->g, c->tensor[0], c->tensor[1], c->tensor[2], c->tensor[3], &opts);
 }
 static tensor *call_linear_attention(const function_call *c) {
@@ -282,8 +283,8 @@ static tensor *call_taylor(const function_call *c) {
 static tensor *call_sliding(const function_call *c) {
     const size_t H = c->heads;
     attention_opts opts = {.heads = H, .causal = 1, .sliding = c->number[3], .chunk = c->number[5]};
-    if (c->number[4] == 1) opts.bias = alibi_table(c->g, H, 1.0);
-    if (c->number[4] == 2) opts.bias = alibi_table(c->g, H, root_scale(c));
+    if (c->number[4] == 1) opts.bias = alibi_table(c->g, H, opts.chunk, 1.0);
+    if (c->number[4] == 2) opts.bias = alibi_table(c->g, H, opts.chunk, root_scale(c));
     return op_attention(c->g, c->tensor[0], c->tensor[1], c->tensor[2], &opts);
 }
 static tensor *call_longconv(const function_call *c) {

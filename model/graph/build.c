@@ -57,18 +57,31 @@ int graph_grow(void **list, size_t count, size_t *room, size_t size) {
     return 1;
 }
 
-void *graph_own(graph *g, size_t bytes) {
+void *graph_own(graph *g, uint64_t bytes) {
     if (g->failed) return NULL;
-    void *p = calloc(1, bytes ? bytes : 1);
+    void *p = bytes <= 4 * GRAPH_MOST ? calloc(1, bytes ? (size_t)bytes : 1) : NULL;
     void **longer = p ? realloc(g->owned, (g->n_owned + 1) * sizeof *g->owned) : NULL;
     if (!longer) {
         free(p);
-        graph_fail(g, "out of memory for %zu bytes of a graph", bytes);
+        graph_fail(g, "out of memory for %llu bytes of a graph", (unsigned long long)bytes);
         return NULL;
     }
     g->owned = longer;
-    g->owned_bytes += bytes;
+    g->owned_bytes += (size_t)bytes;
     return g->owned[g->n_owned++] = p;
+}
+
+float *graph_table(graph *g, uint64_t floats, table_fill *fill, const void *with, size_t with_bytes) {
+    float *data = graph_own(g, size_of(floats, sizeof *data));
+    graph_table_to_fill *t = data ? graph_own(g, sizeof *t + with_bytes) : NULL;
+    if (!t) return NULL;
+    t->fill = fill;
+    t->data = data;
+    memcpy(t->with, with, with_bytes);
+    // In the order in which they were asked for: one may be made from another.
+    *(g->last_table ? g->last_table : &g->tables) = t;
+    g->last_table = &t->next;
+    return data;
 }
 
 void graph_push(graph *g, const char *format, ...) {

@@ -49,7 +49,8 @@ struct node {
     // Memory besides in and out, in floats: set by op.size, pointers by graph_plan. Scratch is that of the
     // pieces, one after another: of each first its partial sums of weights' gradients, then what its kernels
     // ask for.
-    size_t saved_n, scratch_n, piece_n, sums_n;
+    uint64_t saved_n, scratch_n;
+    size_t piece_n, sums_n;
     float *saved, *scratch, *back_scratch; // saved: forward to backward; scratch: within one call
     // Of a graph that shares its batch (ranks.c): sums over rows that begin or end in another process, taken
     // over and passed on: [2][open_n], each a piece's sums and those of a block of its rows.
@@ -119,6 +120,7 @@ struct graph {
                   // pool
     void **owned; // freed with the graph
     size_t n_owned;
+    struct graph_table_to_fill *tables, **last_table; // yet to be filled
     size_t owned_bytes;
     // inputs, filled by the caller before a replay
     int32_t *tokens; // [B*L]
@@ -147,7 +149,11 @@ graph *graph_new(enum graph_mode mode, params *p, size_t B, size_t L); // B sequ
 graph *graph_new_share(params *p, share of, size_t B, size_t L); // GRAPH_TRAIN: B of those of all processes
 void graph_free(graph *g);
 void graph_fail(graph *g, const char *message, ...) __attribute__((format(printf, 2, 3)));
-void *graph_own(graph *g, size_t bytes); // zeroed, freed with the graph, counted; NULL marks it failed
+void *graph_own(graph *g, uint64_t bytes); // zeroed, freed with the graph, counted; NULL marks it failed
+// Such memory for a table that the weights have no part in, filled by graph_plan: a graph that is refused
+// computes none. with: what fill is told, copied.
+typedef void table_fill(float *table, const void *with);
+float *graph_table(graph *g, uint64_t floats, table_fill *fill, const void *with, size_t with_bytes);
 
 // Names: everything made between push and pop is called prefix.name.
 void graph_push(graph *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -211,7 +217,9 @@ void graph_share_rows(graph *g, void *all, size_t per);
 void graph_share_counts(graph *g, uint64_t *counts, size_t n);
 
 // ---- Reading on (stream.c) --------------------------------------------------------------------------------
-enum { STREAM_ROWS = 64 }; // pushed at a time
+// Rows pushed at a time. Floats of a table by position, which hold for any sequence: of a longer one what the
+// pushed rows need is computed for each push, so that who says how many rows come does not ask for work.
+enum { STREAM_ROWS = 64, STREAM_TABLE = 1 << 21 };
 // Of a GRAPH_STREAM, once it is built: how large a state is (g->state_n floats, zeros at first); then,
 // planned, the memory of a push.
 void graph_stream_count(graph *g);

@@ -8,6 +8,14 @@
 // Room for one more element in a growing list; 0 when memory is out.
 int graph_grow(void **list, size_t count, size_t *room, size_t size);
 
+// A table that graph_plan fills.
+typedef struct graph_table_to_fill {
+    struct graph_table_to_fill *next;
+    table_fill *fill;
+    float *data;
+    max_align_t with[];
+} graph_table_to_fill;
+
 // Rows that the node takes in blocks, forward or backward; 0: all at once.
 static inline size_t blocked_rows(const node *n, int backward) {
     const int row_wise = (backward ? n->op->backward_rows : n->op->forward_rows) != NULL;

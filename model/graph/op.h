@@ -55,7 +55,7 @@ typedef struct op {
     // Rows that are kept and run again, so that the new ones come out as in the whole sequence.
     op_reach (*reach)(const graph *g, const node *n);
     // Floats that push carries along.
-    size_t (*state_n)(const graph *g, const node *n);
+    uint64_t (*state_n)(const graph *g, const node *n);
     // `rows` new rows of each sequence, from number `at` on, lie without gaps in the inputs' data,
     // [B][rows][..], and so does the output. state: what the last push left, zeros before the first.
     void (*push)(graph *g, node *n, float *state, size_t at, size_t rows);

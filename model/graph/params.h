@@ -9,9 +9,11 @@
 #include <seqmix/error.h>
 #include <seqmix/smx.h>
 
+#include "kernels/sizes.h"
+
 // Elements of a tensor, of all weights: sums and products of a few of them, in bytes, stay below what size_t
 // holds (a gigabyte where that has 32 bits).
-#define GRAPH_MOST (SIZE_MAX / 64)
+#define GRAPH_MOST (SIZE_MAX / 64 < SIZES_MOST ? SIZE_MAX / 64 : (size_t)SIZES_MOST - 1)
 
 typedef enum {
     INIT_NORMAL,          // N(0, scale^2)

@@ -23,17 +23,17 @@ typedef struct {
 } plan;
 static const size_t no_buffer = (size_t)-1;
 
-static size_t add_life(plan *p, size_t n, int from, int to) {
+static size_t add_life(plan *p, uint64_t n, int from, int to) {
     if (n > GRAPH_MOST || !graph_grow((void **)&p->list, p->count, &p->room, sizeof *p->list)) {
         p->failed = 1;
         return 0;
     }
-    p->list[p->count] = (buffer){(n + 15) / 16 * 16, 0, from, to};
+    p->list[p->count] = (buffer){((size_t)n + 15) / 16 * 16, 0, from, to};
     return p->count++;
 }
 // What a group writes at one time and reads at another lives as long as the group runs,
 // which is block after block.
-static size_t add_buffer(plan *p, size_t n, int from, int to) {
+static size_t add_buffer(plan *p, uint64_t n, int from, int to) {
     return add_life(p, n, p->first[from], p->last[to]);
 }
 
@@ -249,6 +249,8 @@ int graph_plan(graph *g, tensor *loss, smx_error *error) {
         graph_fail(g, "out of memory: this model needs %zu bytes for its activations", g->bytes);
     if (!g->failed) point(g, &p, back_scratch);
     if (!g->failed) graph_find_sums(g);
+    for (graph_table_to_fill *t = g->failed ? NULL : g->tables; t; t = t->next) t->fill(t->data, t->with);
+    if (!g->failed) g->tables = NULL, g->last_table = NULL;
     free(back_scratch);
     free(p.list);
     free(times);

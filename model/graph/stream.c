@@ -12,27 +12,27 @@ static size_t width(const tensor *t) {
     for (uint32_t i = 2; i < t->rank; i++) n *= t->shape[i];
     return n;
 }
-static size_t rounded(size_t floats) { return (floats + 15) / 16 * 16; }
+static uint64_t rounded(uint64_t floats) { return (floats + 15) / 16 * 16; }
 // The first row that rows from `at` on hang on.
 static size_t first_row(op_reach reach, size_t at) {
     return at > reach.rows ? (at - reach.rows) / reach.unit * reach.unit : 0;
 }
 
 // Floats of a state that node n keeps for itself, and of what it runs again on.
-static size_t carried(const graph *g, const node *n) {
+static uint64_t carried(const graph *g, const node *n) {
     return n->op->state_n && !n->still ? rounded(n->op->state_n(g, n)) : 0;
 }
-static size_t kept(const graph *g, const node *n) {
-    size_t floats = 0;
+static uint64_t kept(const graph *g, const node *n) {
+    uint64_t floats = 0;
     for (size_t i = 0; i < n->n_in && runs_again(n); i++)
-        if (!is_still(g, n->in[i])) floats += rounded(g->B * n->keeps * width(n->in[i]));
+        if (!is_still(g, n->in[i])) floats += rounded(size_of(g->B, n->keeps, width(n->in[i])));
     return floats;
 }
-static size_t again(const graph *g, const node *n) {
-    const size_t rows = g->B * (n->keeps + g->span);
-    size_t floats = rounded(rows * width(n->out));
+static uint64_t again(const graph *g, const node *n) {
+    const uint64_t rows = size_of(g->B, n->keeps + g->span);
+    uint64_t floats = rounded(size_of(rows, width(n->out)));
     for (size_t i = 0; i < n->n_in; i++)
-        if (!is_still(g, n->in[i])) floats += rounded(rows * width(n->in[i]));
+        if (!is_still(g, n->in[i])) floats += rounded(size_of(rows, width(n->in[i])));
     return runs_again(n) ? floats : 0;
 }
 
@@ -42,8 +42,7 @@ static int has_rows(const graph *g, const tensor *t) {
 }
 
 void graph_stream_count(graph *g) {
-    uint64_t state = 0;
-    size_t most = 0;
+    uint64_t state = 0, most = 0;
     for (size_t k = 0; k < g->n_nodes && !g->failed; k++) {
         node *n = &g->nodes[k];
         if (!n->still && (n->op->whole || !has_rows(g, n->out)))
@@ -55,11 +54,11 @@ void graph_stream_count(graph *g) {
         if (state > GRAPH_MOST || most > GRAPH_MOST) graph_fail(g, "out of memory for a state");
     }
     g->state_n = (size_t)state;
-    g->again_n = most;
+    g->again_n = (size_t)most;
 }
 
 int graph_stream_plan(graph *g, smx_error *error) {
-    g->again = graph_own(g, g->again_n * sizeof *g->again);
+    g->again = graph_own(g, size_of(g->again_n, sizeof *g->again));
     return graph_plan(g, NULL, error);
 }
 

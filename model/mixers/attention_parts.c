@@ -41,8 +41,9 @@ tensor *softmax_attention(graph *g, const config *c, tensor *q, tensor *k, tenso
         q = op_rope(g, q, H);
         k = op_rope(g, k, H);
     }
-    if (position == POSITION_ALIBI) opts.bias = alibi_table(g, H, 1.0);
-    if (position == POSITION_ALIBI_SCALED) opts.bias = alibi_table(g, H, 1.0 / md_sqrt((double)(D / H)));
+    if (position == POSITION_ALIBI) opts.bias = alibi_table(g, H, opts.chunk, 1.0);
+    if (position == POSITION_ALIBI_SCALED)
+        opts.bias = alibi_table(g, H, opts.chunk, 1.0 / md_sqrt((double)(D / H)));
     return mix ? op_attention_maps(g, q, k, v, mix, &opts) : op_attention(g, q, k, v, &opts);
 }
 

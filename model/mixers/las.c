@@ -90,7 +90,7 @@ static int check(const config *c, size_t length, smx_error *error) {
 static const float *table_decay(graph *g, const las_settings *s, size_t H) {
     double alphas[LAS_MAX_HEADS];
     read_alphas(s, H, alphas);
-    return decay_table(g, alphas, H);
+    return decay_table(g, alphas, H, s->chunk);
 }
 
 static tensor *build(graph *g, const config *c, tensor *x) {
@@ -101,8 +101,8 @@ static tensor *build(graph *g, const config *c, tensor *x) {
     tensor *v = graph_name(g, projected(g, c, x, "w_v"), "v");
     attention_opts opts = {.causal = s->causal, .chunk = M};
     if (s->decay == DECAY_EXP) opts.decay_table = table_decay(g, s, H);
-    if (s->decay == DECAY_ALIBI) opts.bias = alibi_table(g, H, 1.0);
-    if (s->decay == DECAY_ALIBI_SCALED) opts.bias = alibi_table(g, H, 1.0 / md_sqrt((double)(D / H)));
+    if (s->decay == DECAY_ALIBI) opts.bias = alibi_table(g, H, M, 1.0);
+    if (s->decay == DECAY_ALIBI_SCALED) opts.bias = alibi_table(g, H, M, 1.0 / md_sqrt((double)(D / H)));
     if (s->pool == POOL_CENTRED) v = graph_name(g, op_pool(g, v, P, (P - 1) / 2, M), "pooled_v");
     if (s->pool == POOL_TRAILING) v = graph_name(g, op_pool(g, v, P, 0, M), "pooled_v");
     if (s->pool == POOL_MASKED) opts.pool_window = P;

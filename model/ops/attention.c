@@ -1,6 +1,7 @@
 // attention.c: softmax attention. Pieces are sequences, or chunks of rows where these are sequences of their
 // own.
 #include "attention.h"
+#include "distance.h"
 
 #include <string.h>
 
@@ -71,7 +72,8 @@ static void attention_bwd(graph *g, node *n) { sequences_in_pieces(g, n, attenti
 static int slides(const attention_opts *o) { return o->sliding && !o->chunk && !o->bias && !o->decay_table; }
 static smx_attention stream_of(const graph *g, const node *n, size_t count) {
     const attention_opts *o = &((const attention_attributes *)n->attributes)->opts;
-    return attention_shape(n, o, count, g->endless && slides(o) ? SIZE_MAX : g->L);
+    const size_t L = o->bias || o->decay_table ? distance_rows(g, o->chunk) : g->L;
+    return attention_shape(n, o, count, g->endless && slides(o) ? SIZE_MAX : L);
 }
 
 static void attention_size(graph *g, node *n) {
@@ -82,7 +84,7 @@ static void attention_size(graph *g, node *n) {
         scratch_size(n, 1, 0, smx_attention_push_scratch_bytes(&later));
         return;
     }
-    n->saved_n = g->B * p.H * p.L * 2;
+    n->saved_n = size_of(g->B, p.H, p.L, 2);
     scratch_size(n, pieces_of(rows_of(n->out), in_chunks ? p.chunk : p.L), 0,
                  g->mode == GRAPH_TRAIN ? smx_attention_bwd_scratch_bytes(&p)
                                         : smx_attention_fwd_scratch_bytes(&p));
@@ -104,7 +106,7 @@ static int attention_staged(const node *n) {
 }
 
 // ---- Reading on: keys and values of a chunk, or of a window, are kept -------------------------------------
-static size_t attention_state(const graph *g, const node *n) {
+static uint64_t attention_state(const graph *g, const node *n) {
     const smx_attention p = stream_of(g, n, g->B);
     return smx_attention_kept_floats(&p);
 }
@@ -155,11 +157,19 @@ static void chunks_bwd(graph *g, node *n) {
 }
 
 // table [H][2L-1] by distance: what chunks of M rows see of it, [H][2M-1].
+typedef struct {
+    const float *table;
+    size_t H, L, M;
+} chunk_of_table;
+static void fill_chunk(float *t, const void *with) {
+    const chunk_of_table *c = with;
+    const size_t own = 2 * c->M - 1;
+    for (size_t h = 0; h < c->H; h++)
+        memcpy(t + h * own, c->table + h * (2 * c->L - 1) + c->L - c->M, own * sizeof *t);
+}
 static const float *table_of_chunk(graph *g, const float *table, size_t H, size_t M) {
-    float *t = table ? graph_own(g, H * (2 * M - 1) * sizeof *t) : NULL;
-    for (size_t h = 0; t && h < H; h++)
-        memcpy(t + h * (2 * M - 1), table + h * (2 * g->L - 1) + g->L - M, (2 * M - 1) * sizeof *t);
-    return t;
+    const chunk_of_table with = {table, H, g->L, M};
+    return table ? graph_table(g, size_of(H, 2 * M - 1), fill_chunk, &with, sizeof with) : NULL;
 }
 static void chunks_size(graph *g, node *n) {
     attention_attributes *at = n->attributes;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "kernels/mathd.h"
+
 // ---- y = x + b ------------------------------------------------------------------------------------------
 // The numbers of b that are used: of a longer table of positions its first rows.
 static size_t bias_width(const graph *g, const node *n) {
@@ -45,6 +47,46 @@ static const op bias = {
     .grows = bias_grows,
 };
 tensor *op_bias(graph *g, tensor *x, tensor *b) { return graph_node(g, &bias, 2, (tensor *[]){x, b}, NULL); }
+
+// ---- Sinusoidal positions (Vaswani et al.) ----------------------------------------------------------------
+// Column 2m is sin(t / 10000^(2m/D)), column 2m+1 its cosine.
+static void sinusoids(float *data, size_t from, size_t rows, size_t D) {
+    for (size_t c = 0; c < D; c++) {
+        const double rate = md_exp(-(double)(c / 2 * 2) / (double)D * 9.21034037197618273607); // ln 10000
+        for (size_t t = 0; t < rows; t++) {
+            double s, k;
+            md_sincos(&s, &k, (double)(from + t) * rate);
+            data[t * D + c] = (float)(c % 2 ? k : s);
+        }
+    }
+}
+static void fill_sinusoids(float *data, const uint32_t *shape) { sinusoids(data, 0, shape[0], shape[1]); }
+static void sinusoids_push(graph *g, node *n, float *state, size_t at, size_t rows) {
+    (void)state;
+    const size_t D = last_dim(n->out), size = rows * D;
+    sinusoids(n->scratch, at, rows, D);
+    for (size_t b = 0; b < g->B; b++)
+        smx_bias_fwd(n->out->data + b * size, n->in[0]->data + b * size, n->scratch, 1, size);
+}
+static void sinusoids_size(graph *g, node *n) {
+    scratch_size(n, 1, 0, size_of(g->span, last_dim(n->out), sizeof(float)));
+}
+static int sinusoids_grow(const graph *g, const node *n) {
+    (void)g, (void)n;
+    return 1; // shorter ones have a table
+}
+static const op stream_sinusoids = {
+    .name = "bias",
+    .size = sinusoids_size,
+    .push = sinusoids_push,
+    .grows = sinusoids_grow,
+};
+tensor *op_sinusoids(graph *g, tensor *x) {
+    const uint32_t D = x->shape[x->rank - 1];
+    if (g->mode == GRAPH_STREAM && size_of(g->L, D) > STREAM_TABLE)
+        return graph_node(g, &stream_sinusoids, 1, &x, NULL);
+    return op_bias(g, x, op_constant(g, fill_sinusoids, 2, (uint32_t[]){(uint32_t)g->L, D}));
+}
 
 // ---- y = gain x + bias ----------------------------------------------------------------------------------
 static void affine_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {

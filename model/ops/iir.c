@@ -93,23 +93,23 @@ static void backward_piece(graph *g, node *n, size_t piece, size_t from, size_t 
 static void iir_fwd(graph *g, node *n) { sequences_in_pieces(g, n, forward_piece); }
 static void iir_bwd(graph *g, node *n) { sequences_in_pieces(g, n, backward_piece); }
 enum { STREAM_SCRATCH = 3 }; // rows
+static void fill_frequencies(float *table, const void *rows) { smx_iir_table(table, *(const size_t *)rows); }
 static void iir_size(graph *g, node *n) {
     iir_attributes *at = n->attributes;
     const smx_iir p = sequences(g, n, 1);
     const size_t R = at->rows;
     if (g->mode == GRAPH_STREAM) {
-        scratch_size(n, 1, 0, STREAM_SCRATCH * p.D * sizeof(float));
+        scratch_size(n, 1, 0, size_of(STREAM_SCRATCH, p.D, sizeof(float)));
         return;
     }
     scratch_size(n, SHARDS, 0, smx_iir_scratch_bytes(&p));
     n->flops = 4 * (uint64_t)n->out->n * p.F;
     if (p.mode != SMX_IIR_LITERAL) return;
-    at->frequencies = graph_own(g, smx_iir_table_floats(R) * sizeof *at->frequencies);
-    if (at->frequencies) smx_iir_table(at->frequencies, R);
+    at->frequencies = graph_table(g, smx_iir_table_floats(R), fill_frequencies, &R, sizeof R);
 }
 // Row by row, in the kernel's own order. state [B][F][2][D]: y_{t-1} and y_{t-2} of each filter.
-static size_t iir_state(const graph *g, const node *n) {
-    return g->B * ((const iir_attributes *)n->attributes)->F * 2 * last_dim(n->out);
+static uint64_t iir_state(const graph *g, const node *n) {
+    return size_of(g->B, ((const iir_attributes *)n->attributes)->F, 2, last_dim(n->out));
 }
 // to = from - a y
 static void take(float *to, const float *from, const float *a, const float *y, float *product, size_t D) {

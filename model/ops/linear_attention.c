@@ -38,14 +38,14 @@ static void linear_attention_bwd(graph *g, node *n) { sequences_in_pieces(g, n, 
 static void linear_attention_size(graph *g, node *n) {
     const smx_linattn p = sequences(g, n, 1);
     const size_t block = ((const linear_attention_attributes *)n->attributes)->block;
-    n->saved_n = g->mode == GRAPH_STREAM ? 0 : g->B * p.H * p.L;
+    n->saved_n = g->mode == GRAPH_STREAM ? 0 : size_of(g->B, p.H, p.L);
     scratch_size(n, shard_count(g->B), 0,
                  g->mode == GRAPH_TRAIN ? smx_linattn_bwd_scratch_bytes(&p)
                                         : smx_linattn_fwd_scratch_bytes(&p));
     const uint64_t C = block && block < p.L ? block : p.L, d = p.D / p.H;
     n->flops = 2 * (uint64_t)n->out->n * (C + 1 + 2 * (C < p.L) * d);
 }
-static size_t linear_attention_state(const graph *g, const node *n) {
+static uint64_t linear_attention_state(const graph *g, const node *n) {
     const smx_linattn p = sequences(g, n, g->B);
     return smx_linattn_carried_floats(&p);
 }

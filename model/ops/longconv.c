@@ -87,22 +87,22 @@ static void longconv_bwd(graph *g, node *n) {
     else
         in_pieces(g, n, last_dim(n->out), CHANNEL_UNIT, backward_piece);
 }
+static void fill_fft(float *table, const void *rows) { smx_fft_table(table, *(const size_t *)rows); }
 static void longconv_size(graph *g, node *n) {
     longconv_attributes *at = n->attributes;
     const size_t L = g->L, D = last_dim(n->out), N = smx_longconv_rows(L);
     n->saved_n = smx_longconv_spectrum_floats(L, D);
     scratch_size(n, pieces_of(D, CHANNEL_UNIT), 0, smx_longconv_scratch_bytes(L));
-    at->fft = graph_own(g, smx_fft_table_floats(N) * sizeof *at->fft);
-    if (at->fft) smx_fft_table(at->fft, N);
+    at->fft = graph_table(g, smx_fft_table_floats(N), fill_fft, &N, sizeof N);
     if (ranks_of(g)) {
-        const size_t all = g->share.all * L * D;
-        at->unread = graph_own(g, n->in[1]->n * sizeof(float));
-        at->x =
-            g->share.ranks->rank + 1 == g->share.ranks->count ? graph_own(g, 2 * all * sizeof(float)) : NULL;
+        const int last = g->share.ranks->rank + 1 == g->share.ranks->count;
+        const size_t all = size_fits(size_of(g->share.all, L, D));
+        at->unread = graph_own(g, size_of(n->in[1]->n, sizeof(float)));
+        at->x = last ? graph_own(g, size_of(2, all, sizeof(float))) : NULL;
         at->dy = at->x ? at->x + all : NULL;
     }
     size_t levels = 0;
-    while ((size_t)1 << levels < N) levels++;
+    while (levels < 60 && (uint64_t)1 << levels < N) levels++;
     n->flops = 5 * (uint64_t)g->B * D * N * levels; // two real transforms of N
 }
 static const op longconv = {
@@ -165,7 +165,7 @@ static const op stream_kernel = {
     .forward = kernel_fwd,
 };
 // in: x, these kernels. state [B][D][L]: the rows so far, channel by channel.
-static size_t stream_state(const graph *g, const node *n) { return g->B * last_dim(n->out) * g->L; }
+static uint64_t stream_state(const graph *g, const node *n) { return size_of(g->B, last_dim(n->out), g->L); }
 static void stream_push(graph *g, node *n, float *state, size_t at, size_t rows) {
     const size_t L = g->L, D = last_dim(n->out), taps = last_dim(n->in[1]);
     for (size_t c = 0; c < D; c++)

@@ -44,8 +44,8 @@ static void maxpool_bwd(graph *g, node *n) {
 static void maxpool_size(graph *g, node *n) { n->saved_n = g->mode == GRAPH_STREAM ? 0 : n->out->n; }
 
 // state [B][2][D][O]: the maxima of the bin so far, and those of the bin before.
-static size_t maxpool_state(const graph *g, const node *n) {
-    return 2 * g->B * last_dim(n->in[0]) * ((const maxpool_attributes *)n->attributes)->O;
+static uint64_t maxpool_state(const graph *g, const node *n) {
+    return size_of(2, g->B, last_dim(n->in[0]), ((const maxpool_attributes *)n->attributes)->O);
 }
 static void maxpool_push(graph *g, node *n, float *state, size_t at, size_t rows) {
     const maxpool_attributes *a = n->attributes;

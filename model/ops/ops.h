@@ -33,6 +33,7 @@ tensor *op_sin(graph *g, tensor *x); // |x| <= 8192, else NaN
 // ---- broadcast.c
 // y = x + b, b repeated over the leading rows: [D], or [L][D] for positions
 tensor *op_bias(graph *g, tensor *x, tensor *b);
+tensor *op_sinusoids(graph *g, tensor *x);                          // x + positions
 tensor *op_affine(graph *g, tensor *x, tensor *gain, tensor *bias); // gain x + bias, both [D]
 tensor *op_gain(graph *g, tensor *x, tensor *gain);                 // gain x, [D]
 // A weight [..][last] for each bin of so many rows: [B][bins][..][last]

@@ -10,7 +10,7 @@
 static inline size_t last_dim(const tensor *t) { return t->shape[t->rank - 1]; }
 static inline size_t rows_of(const tensor *t) { return t->n / last_dim(t); }
 // Floats that hold so many bytes and keep what follows aligned.
-static inline size_t floats(size_t bytes) {
+static inline uint64_t floats(uint64_t bytes) {
     return (bytes + SMX_ALIGN - 1) / SMX_ALIGN * (SMX_ALIGN / sizeof(float));
 }
 
@@ -29,7 +29,7 @@ void rows_backward(graph *g, node *n);
 
 // Scratch of `pieces` pieces (op.size): of each, `sums` partial sums of weights' gradients,
 // then so many bytes for its kernels.
-void scratch_size(node *n, size_t pieces, size_t sums, size_t kernel_bytes);
+void scratch_size(node *n, size_t pieces, uint64_t sums, uint64_t kernel_bytes);
 static inline float *scratch_of(const node *n, size_t piece) {
     return n->scratch + piece * n->piece_n + n->sums_n;
 }

@@ -55,11 +55,14 @@ static void pool_map_back(graph *g, node *n, float *map, size_t H) {
         }
     }
 }
+static void fill_taps(float *taps, const void *with) {
+    const size_t window = *(const size_t *)with;
+    for (size_t i = 0; i < window; i++) taps[i] = 1.0f / (float)window;
+}
 static void pool_size(graph *g, node *n) {
     pool_attributes *at = n->attributes;
-    at->taps = graph_own(g, at->window * sizeof *at->taps);
-    for (size_t i = 0; at->taps && i < at->window; i++) at->taps[i] = 1.0f / (float)at->window;
-    if (g->mode == GRAPH_LOOK) at->row = graph_own(g, g->L * sizeof *at->row);
+    at->taps = graph_table(g, at->window, fill_taps, &at->window, sizeof at->window);
+    if (g->mode == GRAPH_LOOK) at->row = graph_own(g, size_of(g->L, sizeof *at->row));
     at->whole = !at->chunk;
     if (!at->chunk || at->chunk > g->L) at->chunk = g->L;
     const smx_conv wide = filter_of(at, at->chunk, last_dim(n->out)), narrow = filter_of(at, at->chunk, 1);

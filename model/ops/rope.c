@@ -7,6 +7,7 @@
 typedef struct {
     size_t heads;
     float *turns; // [L][d/2][2]: cosine, sine
+    int whole;    // else of the rows that are pushed
 } rope_attributes;
 
 static void rope_fwd(graph *g, node *n) {
@@ -19,24 +20,40 @@ static void rope_bwd(graph *g, node *n) {
     const size_t D = last_dim(n->out);
     smx_rope_bwd(n->in_grad[0], n->out->grad, at->turns, g->B, g->L, D, at->heads, D, D);
 }
-static void rope_size(graph *g, node *n) {
-    rope_attributes *at = n->attributes;
-    const size_t d = last_dim(n->out) / at->heads;
-    float *turns = at->turns = graph_own(g, g->L * d * sizeof *turns);
-    for (size_t t = 0; turns && t < g->L; t++)
-        for (size_t m = 0; m < d / 2; m++) {
-            double s, c,
-                angle = (double)t * md_exp(-2.0 * (double)m / (double)d * 9.21034037197618273607); // ln 10000
-            md_sincos(&s, &c, angle);
+static void turns_of(float *turns, size_t from, size_t rows, size_t d) {
+    for (size_t m = 0; m < d / 2; m++) {
+        const double rate = md_exp(-2.0 * (double)m / (double)d * 9.21034037197618273607); // ln 10000
+        for (size_t t = 0; t < rows; t++) {
+            double s, c;
+            md_sincos(&s, &c, (double)(from + t) * rate);
             turns[(t * (d / 2) + m) * 2] = (float)c;
             turns[(t * (d / 2) + m) * 2 + 1] = (float)s;
         }
+    }
+}
+typedef struct {
+    size_t rows, d;
+} rope_rows;
+static void fill_turns(float *turns, const void *with) {
+    const rope_rows *all = with;
+    turns_of(turns, 0, all->rows, all->d);
+}
+static void rope_size(graph *g, node *n) {
+    rope_attributes *at = n->attributes;
+    const size_t d = last_dim(n->out) / at->heads;
+    const rope_rows all = {g->L, d};
+    if (g->mode == GRAPH_STREAM && size_of(g->L, d) > STREAM_TABLE)
+        at->turns = graph_own(g, size_of(g->span, d, sizeof *at->turns));
+    else
+        at->whole = (at->turns = graph_table(g, size_of(g->L, d), fill_turns, &all, sizeof all)) != NULL;
 }
 static void rope_push(graph *g, node *n, float *state, size_t at, size_t rows) {
     (void)state;
     const rope_attributes *a = n->attributes;
-    const size_t D = last_dim(n->out);
-    smx_rope_fwd(n->out->data, n->in[0]->data, a->turns + at * (D / a->heads), g->B, rows, D, a->heads, D, D);
+    const size_t D = last_dim(n->out), d = D / a->heads;
+    if (!a->whole) turns_of(a->turns, at, rows, d);
+    smx_rope_fwd(n->out->data, n->in[0]->data, a->turns + (a->whole ? at * d : 0), g->B, rows, D, a->heads, D,
+                 D);
 }
 static int rope_grows(const graph *g, const node *n) {
     (void)g, (void)n;

@@ -209,10 +209,12 @@ static void mean_fwd(graph *g, node *n) { sequences_in_pieces(g, n, mean_piece);
 static void mean_bwd(graph *g, node *n) {
     if (n->in_grad[0]) sequences_in_pieces(g, n, mean_bwd_piece);
 }
+static void fill_mean(float *weight, const void *rows) {
+    for (size_t t = 0; t < *(const size_t *)rows; t++) weight[t] = 1.0f / (float)(t + 1);
+}
 static void mean_size(graph *g, node *n) {
     mean_attributes *at = n->attributes;
-    at->weight = graph_own(g, g->L * sizeof *at->weight);
-    for (size_t t = 0; at->weight && t < g->L; t++) at->weight[t] = 1.0f / (float)(t + 1);
+    at->weight = graph_table(g, g->L, fill_mean, &g->L, sizeof g->L);
     scratch_size(n, shard_count(g->B), 0, last_dim(n->out) * sizeof(float));
 }
 static const op mean = {.name = "mean",

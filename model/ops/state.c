@@ -77,7 +77,7 @@ static void state_size(graph *g, node *n) {
     }
     scratch_size(n, shard_count(g->B), 0,
                  g->mode == GRAPH_TRAIN ? smx_state_bwd_scratch_bytes(&p) : smx_state_fwd_scratch_bytes(&p));
-    n->saved_n = g->B * smx_state_floats(p.L, p.H, p.dk, p.dv);
+    n->saved_n = size_of(g->B, smx_state_floats(p.L, p.H, p.dk, p.dv));
     n->flops = 4 * (uint64_t)n->out->n * p.dk;
 }
 
@@ -97,7 +97,7 @@ static void gla_fwd(graph *g, node *n) { sequences_in_pieces(g, n, gla_fwd_piece
 static void gla_bwd(graph *g, node *n) { sequences_in_pieces(g, n, gla_bwd_piece); }
 static void delta_fwd(graph *g, node *n) { sequences_in_pieces(g, n, delta_fwd_piece); }
 static void delta_bwd(graph *g, node *n) { sequences_in_pieces(g, n, delta_bwd_piece); }
-static size_t state_carried(const graph *g, const node *n) {
+static uint64_t state_carried(const graph *g, const node *n) {
     const smx_state p = sequences(g, n, g->B);
     return smx_state_carried_floats(&p);
 }

@@ -75,11 +75,14 @@ static uint32_t constant_shape(const graph *g, const node *n, uint32_t *shape) {
     memcpy(shape, at->shape, sizeof at->shape);
     return at->rank;
 }
+static void fill_constant(float *table, const void *with) {
+    const constant_attributes *at = with;
+    if (at->fill) at->fill(table, at->shape);
+    if (at->fill_by) at->fill_by(table, at->shape, at->unit);
+}
 static void constant_size(graph *g, node *n) {
     constant_attributes *at = n->attributes;
-    at->table = graph_own(g, n->out->n * sizeof *at->table);
-    if (at->table && at->fill) at->fill(at->table, at->shape);
-    if (at->table && at->fill_by) at->fill_by(at->table, at->shape, at->unit);
+    at->table = graph_table(g, n->out->n, fill_constant, at, sizeof *at);
 }
 static void constant_fwd(graph *g, node *n) {
     (void)g;
@@ -125,7 +128,7 @@ static void meanpool_bwd(graph *g, node *n) {
     smx_meanpool_bwd(n->in_grad[0], n->out->grad, x[0], x[1], x[2]);
 }
 // state [B][2][D]: sums of whole blocks of SMX_KC rows, and of the open one, as the kernel takes them.
-static size_t meanpool_state(const graph *g, const node *n) { return 2 * g->B * last_dim(n->out); }
+static uint64_t meanpool_state(const graph *g, const node *n) { return size_of(2, g->B, last_dim(n->out)); }
 static void meanpool_push(graph *g, node *n, float *state, size_t at, size_t rows) {
     const size_t D = last_dim(n->out);
     for (size_t b = 0; b < g->B; b++)

@@ -13,15 +13,15 @@ typedef struct {
 typedef struct {
     float *u, *unit, *du, *dunit, *dx, *gemm, *conv;
 } unit_scratch;
-static size_t row_floats(const graph *g, const node *n) {
-    return floats(g->L * last_dim(n->out) * sizeof(float));
+static uint64_t row_floats(const graph *g, const node *n) {
+    return floats(size_of(g->L, last_dim(n->out), sizeof(float)));
 }
 static size_t gemm_bytes(const graph *g, const node *n) {
     const size_t L = g->L, D = last_dim(n->out), most = L > D ? L : D;
     return smx_gemm_scratch_bytes(most, D, most);
 }
 static unit_scratch split(const graph *g, const node *n, float *base) {
-    const size_t rows = row_floats(g, n);
+    const size_t rows = (size_t)row_floats(g, n);
     return (unit_scratch){base,
                           base + rows,
                           base + 2 * rows,
@@ -79,10 +79,10 @@ static void unit_bwd(graph *g, node *n) {
 static void unit_size(graph *g, node *n) {
     const size_t D = last_dim(n->out), H = n->in[2]->shape[0], W = n->in[2]->shape[1];
     const smx_conv p = filter_of(g, n);
-    n->saved_n = g->B * H * g->L;
-    scratch_size(n, shard_count(g->B), D * D + H * W,
-                 (5 * row_floats(g, n) + floats(gemm_bytes(g, n))) * sizeof(float) +
-                     smx_conv_scratch_bytes(&p));
+    n->saved_n = size_of(g->B, H, g->L);
+    scratch_size(n, shard_count(g->B), size_of(D, D) + size_of(H, W),
+                 size_of(5, row_floats(g, n), sizeof(float)) +
+                     size_of(floats(gemm_bytes(g, n)), sizeof(float)) + smx_conv_scratch_bytes(&p));
     n->flops = 2 * (uint64_t)n->out->n * (D + H * W);
 }
 static op_reach unit_reach(const graph *g, const node *n) {

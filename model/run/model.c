@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "kernels/mathd.h"
 #include "model/mixers/weights.h"
 #include "model/ops/ops.h"
 
@@ -87,19 +86,6 @@ tensor *model_block(graph *g, const config *c, tensor *x) {
     return graph_name(g, x, "out");
 }
 
-// Sinusoidal positions (Vaswani et al.): column 2m is sin(t / 10000^(2m/D)), column 2m+1 its cosine.
-static void fill_sinusoids(float *data, const uint32_t *shape) {
-    size_t L = shape[0], D = shape[1];
-    for (size_t t = 0; t < L; t++)
-        for (size_t c = 0; c < D; c++) {
-            double s, k,
-                angle =
-                    (double)t * md_exp(-(double)(c / 2 * 2) / (double)D * 9.21034037197618273607); // ln 10000
-            md_sincos(&s, &k, angle);
-            data[t * D + c] = (float)(c % 2 ? k : s);
-        }
-}
-
 static tensor *pooled(graph *g, const config *c, tensor *x) {
     if (c->common.pooling == POOLING_MEAN) return op_meanpool(g, x);
     return op_pool_rows(g, x,
@@ -127,7 +113,7 @@ model model_build(graph *g, const config *c, const smx_task_instance *task, int 
         uint32_t trained = (uint32_t)c->common.length;
         x = op_bias(g, x, graph_param(g, "position", start, 1, 2, (uint32_t[]){trained, (uint32_t)D}));
     } else if (c->common.position == POSITION_SINUSOIDAL) {
-        x = op_bias(g, x, op_constant(g, fill_sinusoids, 2, (uint32_t[]){(uint32_t)g->L, (uint32_t)D}));
+        x = op_sinusoids(g, x);
     }
     x = dropped(g, c, graph_name(g, x, "input"));
     for (size_t i = 0; i < c->common.blocks; i++) {

@@ -23,7 +23,8 @@ static size_t answers_of(const stream *s) {
     const tensor *logits = s->model.logits;
     return logits->shape[logits->rank - 1];
 }
-static size_t floats_of(const stream *s) { return s->g->state_n + s->B * answers_of(s); }
+static uint64_t wanted_floats(const stream *s) { return s->g->state_n + size_of(s->B, answers_of(s)); }
+static size_t floats_of(const stream *s) { return (size_t)wanted_floats(s); } // of one that was counted
 
 // ---- Graphs ---------------------------------------------------------------------------------------------
 
@@ -35,12 +36,14 @@ static int check_causal(const smx_run *r, size_t length, smx_error *error) {
 
 // given: floats that a file has for such a state; 0: any. Asked before memory of their size is.
 static int check_floats(const stream *s, uint64_t given, smx_error *error) {
-    if (!given || given == floats_of(s)) return 0;
+    if (wanted_floats(s) > GRAPH_MOST) return error_say(error, "out of memory for a state");
+    if (!given || given == wanted_floats(s)) return 0;
     return error_say(error, "the state holds %llu numbers, and %zu belong to %zu sequences of this model",
                      (unsigned long long)given, floats_of(s), s->B);
 }
 
-static int build(stream *s, const smx_run *r, size_t length, uint64_t given, smx_error *error) {
+// Its operations, and how large a state is: nothing yet that takes memory or time by its rows.
+static int count(stream *s, const smx_run *r, size_t length, uint64_t given, smx_error *error) {
     graph *g = s->g = graph_new(GRAPH_STREAM, (params *)&r->weights, s->B, length);
     if (!g) return error_say(error, "out of memory for a state");
     g->direct = 1;
@@ -50,18 +53,22 @@ static int build(stream *s, const smx_run *r, size_t length, uint64_t given, smx
         return config_fail(error, r->c, "mixer",
                            "told how many rows come at most: its memory grows with them");
     graph_stream_count(g);
-    if (!g->failed && check_floats(s, given, error)) return -1;
+    if (g->failed) *error = g->error;
+    return g->failed || check_floats(s, given, error) ? -1 : 0;
+}
+static int plan(stream *s, const smx_run *r, smx_error *error) {
+    graph *g = s->g;
     if (graph_stream_plan(g, error)) return -1;
     const size_t numbers = r->train.task.channels ? r->train.task.channels : 1;
-    s->inputs = calloc(s->B * g->span * numbers, sizeof(float));
+    s->inputs = calloc(size_fits(size_of(s->B, g->span, numbers)), sizeof(float));
     if (!s->inputs) return error_say(error, "out of memory for a state");
     g->tokens = s->inputs;
     g->values = s->inputs;
     return 0;
 }
 
-// The graph for such states, made where there is none yet.
-static stream *stream_of(smx_run *r, size_t B, size_t most, uint64_t given, smx_error *error) {
+// The graph for such states: one that there is, or a new one, counted only (inputs NULL).
+static stream *stream_counted(smx_run *r, size_t B, size_t most, uint64_t given, smx_error *error) {
     enum { MOST_ROWS = 1 << 26, MOST_SEQUENCES = 1 << 16 };
     for (stream *s = r->streams; s; s = s->next)
         if (s->B == B && s->most == most) return check_floats(s, given, error) ? NULL : s;
@@ -80,7 +87,15 @@ static stream *stream_of(smx_run *r, size_t B, size_t most, uint64_t given, smx_
     }
     s->B = B;
     s->most = most;
-    if (build(s, r, length, given, error)) {
+    if (!count(s, r, length, given, error)) return s;
+    stream_free(s);
+    return NULL;
+}
+// The same, ready for states.
+static stream *stream_of(smx_run *r, size_t B, size_t most, uint64_t given, smx_error *error) {
+    stream *s = stream_counted(r, B, most, given, error);
+    if (!s || s->inputs) return s;
+    if (plan(s, r, error)) {
         stream_free(s);
         return NULL;
     }
@@ -133,9 +148,9 @@ void smx_state_close(smx_run_state *state) {
 
 uint64_t smx_state_bytes(smx_run *r, size_t sequences, size_t most, smx_error *error) {
     const run_mode before = run_enter(r);
-    stream *s = stream_of(r, sequences, most, 0, error);
-    const uint64_t bytes = s ? floats_of(s) * sizeof(float) : 0;
-    if (s) stream_release(r, s);
+    stream *s = stream_counted(r, sequences, most, 0, error);
+    const uint64_t bytes = s ? size_of(floats_of(s), sizeof(float)) : 0;
+    if (s && !s->inputs) stream_free(s);
     run_leave(before);
     return bytes;
 }

@@ -9,12 +9,18 @@
 #include <seqmix/state.h>
 
 #include "kernels/hash.h"
+#include "model/audit/audit.h"
+#include "model/mixers/mixer.h"
 
-static smx_run *run;
-static unsigned char *good;
-static size_t good_size;
+// Every mixer in every mode that reads on, with a state of each.
+static struct {
+    smx_run *run;
+    unsigned char *good;
+    size_t size;
+} runs[400];
+static size_t n_runs;
 
-static void load(const void *bytes, size_t size) {
+static void load(smx_run *run, const void *bytes, size_t size) {
     smx_error error = {0};
     unsigned char *exact = malloc(size + !size);
     if (!exact) abort();
@@ -43,23 +49,40 @@ static void load(const void *bytes, size_t size) {
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
     (void)argc;
     (void)argv;
-    smx_error error;
-    run = smx_run_open("mixer=cat&task=own&channels=0&vocab=5&classes=5&length=8&width=8&heads=2&batch=1",
-                       &error);
-    smx_run_state *state = run ? smx_state_open(run, 1, 40, &error) : NULL;
-    const int32_t tokens[] = {1, 2, 3, 4, 0, 1};
-    if (state && !smx_state_push(state, tokens, NULL, 6, NULL, &error))
-        good = smx_state_save(state, &good_size, &error);
-    smx_state_close(state);
-    if (good) return 0;
-    fprintf(stderr, "%s\n", error.message);
+    smx_error error = {.message = "no mixer reads on"};
+    for (size_t k = 0; mixers[k]; k++) {
+        char mode[1024], text[1280];
+        for (size_t i = 0; audit_mode(mode, sizeof mode, mixers[k]->name, i); i++) {
+            static const char *const positions[] = {"none", "sinusoidal", "rope", "alibi"};
+            if (n_runs == sizeof runs / sizeof *runs) break;
+            snprintf(text, sizeof text,
+                     "%s&task=own&channels=0&vocab=5&classes=5&length=16&width=8&heads=2&batch=1&position=%s", mode,
+                     positions[strstr(mode, "position=") ? 0 : n_runs % 4]);
+            smx_run *run = smx_run_open(text, &error);
+            smx_run_state *state = run ? smx_state_open(run, 1, 40, &error) : NULL;
+            const int32_t tokens[] = {1, 2, 3, 4, 0, 1};
+            if (state && !smx_state_push(state, tokens, NULL, 6, NULL, &error))
+                runs[n_runs].good = smx_state_save(state, &runs[n_runs].size, &error);
+            smx_state_close(state);
+            runs[n_runs].run = run;
+            if (runs[n_runs].good)
+                n_runs++;
+            else
+                smx_run_close(run);
+        }
+    }
+    if (n_runs >= 35) return 0;
+    fprintf(stderr, "%zu settings: %s\n", n_runs, error.message);
     exit(2);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    if (!size) return 0;
+    if (size < 2) return 0;
+    const size_t which = data[0] % n_runs, good_size = runs[which].size;
+    const unsigned char *good = runs[which].good;
+    data++, size--;
     if (data[0] % 8 == 0) { // the bytes as they come
-        load(data + 1, size - 1);
+        load(runs[which].run, data + 1, size - 1);
         return 0;
     }
     unsigned char *bytes = malloc(good_size);
@@ -70,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const size_t kept = data[0] < 240 ? good_size : good_size - 1 - data[0] % 64;
     uint64_t sum = hash_bytes(HASH_START, bytes, kept - 8);
     for (size_t i = 0; i < 8 && data[0] % 8 != 7; i++, sum >>= 8) bytes[kept - 8 + i] = (unsigned char)sum;
-    load(bytes, kept);
+    load(runs[which].run, bytes, kept);
     free(bytes);
     return 0;
 }

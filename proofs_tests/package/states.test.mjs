@@ -150,6 +150,50 @@ test('what is refused, and how: nothing has changed afterwards', async () => {
     state.close(); // twice is once
 });
 
+test('a state too large for 32 bits is refused, by a number or by a file, and nobody else is written over', () => {
+    const other = simd.open('task=charlm&mixer=gla&width=16&length=16&batch=1');
+    const digest = other.digest();
+    let refused = 0;
+    let opened = 0;
+    for (const { name } of simd.config.mixers.filter(({ name }) => name !== 'equations')) {
+        const run = simd.open(`task=charlm&mixer=${name}&length=64&batch=1&width=32`);
+        const small = run.state({ most: 64 });
+        small.push([1, 2, 3]);
+        const bytes = small.save();
+        for (const form of [
+            { most: 2 ** 24 },
+            { most: 2 ** 25 },
+            { most: 2 ** 26 - 1 },
+            { most: 2 ** 26 },
+            { most: 2 ** 20, sequences: 64 },
+        ])
+            try {
+                const state = run.state(form);
+                assert.ok(state.form.bytes >= 4 * 256, `${name} ${JSON.stringify(form)}`); // its answers alone
+                state.push(Array(2 * (form.sequences ?? 1)).fill(7));
+                state.close();
+                opened++;
+            } catch (error) {
+                assert.match(error.message, /out of memory/, name);
+                refused++;
+            }
+        // As many numbers as a size of 32 bits had wrapped to: the answers alone.
+        const file = bytes.slice(0, 56 + 4 * 256 + 8);
+        const view = new DataView(file.buffer, file.byteOffset, file.length);
+        view.setBigUint64(32, 2n ** 26n, true); // most
+        view.setBigUint64(48, 256n, true); // numbers
+        let sum = 0xcbf29ce484222325n;
+        for (const byte of file.subarray(0, -8))
+            sum = BigInt.asUintN(64, (sum ^ BigInt(byte)) * 0x100000001b3n);
+        view.setBigUint64(file.length - 8, sum, true);
+        assert.throws(() => run.loadState(file), /out of memory|the state holds 256 numbers/, name);
+        run.close();
+    }
+    assert.equal(other.digest(), digest);
+    other.close();
+    assert.ok(refused > 20 && opened > 20, `${refused} refused, ${opened} opened`);
+});
+
 test('a signal ends a text while the page has its turns; leaving the loop frees its state', async () => {
     const run = simd.open('task=charlm&mixer=gla&width=16&length=16&batch=1');
     const ended = new Error('enough');
