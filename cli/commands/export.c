@@ -52,9 +52,8 @@ static void say(writer *w, const char *format, ...) {
     if (!w->failed) put(w, line, strlen(line));
 }
 
-// ---- The functions that are used
-// ---------------------------------------------------------------------------- A definition ends where the
-// next begins.
+// ---- The functions that are used --------------------------------------------------------------------------
+// A definition ends where the next begins.
 static const char *definition_end(const char *at) {
     const char *next = strstr(at + 1, "\ndef ");
     return next ? next + 1 : at + strlen(at);
@@ -76,43 +75,69 @@ static int takes_heads(const char *function) {
     return heads && heads < strchr(at, ':');
 }
 
-// ---- The steps
-// ------------------------------------------------------------------------------------------------ A tensor's
-// name in Python: the text's where it has one, once only; else by its number.
-static void name_of(char to[40], const equation_trace *t, const tensor *x, const tensor *of) {
+// ---- The steps --------------------------------------------------------------------------------------------
+// Names in Python, one for each step's tensor: the text's where it has one that nobody bears yet, else one
+// with the step's number that stands nowhere in the text.
+enum { PYTHON_NAME = 40 };
+typedef struct {
+    const equation_trace *t;
+    const tensor *x;
+    char (*of)[PYTHON_NAME]; // [t->n]
+} python_names;
+
+// What no variable of `mixer` may be called: Python's keywords, its arguments, and the functions it calls.
+static int is_reserved(const char *name) {
     static const char *const words[] = {
-        "as",    "in",     "is",    "if",     "or",      "and",      "not",     "for",  "def",    "del",
-        "try",   "from",   "with",  "pass",   "None",    "True",     "else",    "elif", "lambda", "while",
-        "class", "yield",  "break", "return", "import",  "global",   "assert",  "w",    "x",      "False",
-        "raise", "except", "async", "await",  "finally", "continue", "nonlocal"};
-    if (of == x) {
-        snprintf(to, 40, "x");
-        return;
-    }
-    size_t at = 0, same = 0;
-    const char *dot = strrchr(of->name, '.'), *name = dot ? dot + 1 : of->name;
-    for (size_t s = 0; s < t->n && t->steps[s].out != of; s++) {
-        same += !strcmp(t->steps[s].out->name, of->name);
-        at = s + 1;
-    }
-    int taken = function_find(name) != NULL;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) taken |= !strcmp(words[i], name);
-    if (strchr(name, '#'))
-        snprintf(to, 40, "step_%zu", at);
-    else if (same || taken)
-        snprintf(to, 40, "%.20s_%zu", name, at);
-    else
-        snprintf(to, 40, "%.38s", name);
+        "as",      "in",       "is",       "if",        "or",    "and",   "not",    "for",
+        "def",     "del",      "try",      "from",      "with",  "pass",  "None",   "True",
+        "else",    "elif",     "lambda",   "while",     "class", "yield", "break",  "return",
+        "import",  "global",   "assert",   "False",     "raise", "async", "except", "await",
+        "finally", "continue", "nonlocal", "__debug__", "w",     "x"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(words[i], name)) return 1;
+    return function_find(name) != NULL;
 }
-static void put_step(writer *w, const equation_trace *t, const tensor *x, const equation_step *s) {
-    char name[40], number[NUMBER_TEXT];
+static const char *text_name(const tensor *t) { // as the author wrote it; with a #: it has none
+    const char *dot = strrchr(t->name, '.');
+    return dot ? dot + 1 : t->name;
+}
+static int is_taken(const python_names *names, size_t upto, const char *name) {
+    int taken = is_reserved(name);
+    for (size_t i = 0; i < upto; i++) taken |= !strcmp(names->of[i], name);
+    return taken;
+}
+static int is_written(const equation_trace *t, const char *name) {
+    int written = 0;
+    for (size_t i = 0; i < t->n; i++) written |= !strcmp(text_name(t->steps[i].out), name);
+    return written;
+}
+static int choose_names(python_names *names, const equation_trace *t, const tensor *x) {
+    *names = (python_names){t, x, malloc((t->n + 1) * sizeof *names->of)};
+    for (size_t s = 0; s < t->n && names->of; s++) {
+        const char *own = text_name(t->steps[s].out);
+        const int nameless = strchr(own, '#') != NULL;
+        char *to = names->of[s];
+        snprintf(to, PYTHON_NAME, "%s", own);
+        for (size_t k = s + 1; nameless || is_taken(names, s, to); k += t->n) {
+            snprintf(to, PYTHON_NAME, "%.18s_%zu", nameless ? "step" : own, k);
+            if (!is_written(t, to) && !is_taken(names, s, to)) break;
+        }
+    }
+    return names->of ? 0 : -1;
+}
+static const char *name_of(const python_names *names, const tensor *of) {
+    for (size_t s = 0; s < names->t->n && of != names->x; s++)
+        if (names->t->steps[s].out == of) return names->of[s];
+    return "x";
+}
+static void put_step(writer *w, const python_names *names, const equation_step *s) {
+    char number[NUMBER_TEXT];
     const equation_function *f = s->function;
-    name_of(name, t, x, s->out);
-    say(w, "    %s = %s(", name, f->name);
+    say(w, "    %s = %s(", name_of(names, s->out), f->name);
     for (size_t i = 0; i < function_arguments(f); i++) {
         const function_argument *a = &f->arguments[i];
         const tensor *in = s->call.tensor[i];
-        const char *word = a->words, *dot = in ? strrchr(in->name, '.') : NULL;
+        const char *word = a->words;
         if (i) say(w, ", ");
         if (a->kind == ARGUMENT_WORD) {
             for (size_t k = 0; k < s->call.number[i]; k++) word = strchr(word, '|') + 1;
@@ -124,33 +149,37 @@ static void put_step(writer *w, const equation_trace *t, const tensor *x, const 
         } else if (!in) {
             say(w, "None");
         } else if (in->weight) {
-            say(w, "w['%s']", dot ? dot + 1 : in->name);
+            say(w, "w['%s']", text_name(in));
         } else {
-            name_of(name, t, x, in);
-            say(w, "%s", name);
+            say(w, "%s", name_of(names, in));
         }
     }
     say(w, takes_heads(f->name) ? ", heads=%zu)\n" : ")\n", s->call.heads);
 }
+// Python reads a module as UTF-8, and a comment may hold any bytes.
+static void ascii(char *text) {
+    for (; *text; text++)
+        if (*text & 0x80) *text = '?';
+}
 // The text's lines as comments, each before the steps that it became. A carriage return would end the comment
 // for Python, and a stranger's text go on as code.
-static void put_mixer(writer *w, const equation_trace *t, const tensor *x, const tensor *y,
-                      const char *text) {
-    char name[40], raw[8300], shown[4 * sizeof raw];
+static void put_mixer(writer *w, const python_names *names, const tensor *y, const char *text) {
+    const equation_trace *t = names->t;
+    char raw[8300], shown[4 * sizeof raw];
     say(w, "def mixer(x, w):\n");
     size_t step = 0;
     for (unsigned line = 1; *text; line++) {
         const size_t n = strcspn(text, "\n");
         snprintf(raw, sizeof raw, "%s%.*s", text[0] == '#' ? "" : "# ", (int)n, text);
         cli_printable(shown, sizeof shown, raw);
+        ascii(shown);
         put(w, "    ", 4);
         put(w, shown, strlen(shown));
         put(w, "\n", 1);
-        for (; step < t->n && t->steps[step].line == line; step++) put_step(w, t, x, &t->steps[step]);
+        for (; step < t->n && t->steps[step].line == line; step++) put_step(w, names, &t->steps[step]);
         text += n + (text[n] == '\n');
     }
-    name_of(name, t, x, y);
-    say(w, "    return %s\n\n\n", name);
+    say(w, "    return %s\n\n\n", name_of(names, y));
 }
 
 static void put_names(writer *w, const smx_run *run) {
@@ -163,8 +192,7 @@ static void put_names(writer *w, const smx_run *run) {
     say(w, "}\n\n\n");
 }
 
-// ---- The command
-// ------------------------------------------------------------------------------------------------
+// ---- The command ------------------------------------------------------------------------------------------
 typedef struct {
     const char *checkpoint, *pytorch;
 } options;
@@ -205,7 +233,10 @@ static int write_module(writer *w, smx_run *run, smx_error *e) {
         graph_push(g, "mixer");
         tensor *y = equations_mixer(g, told, x, t);
         graph_pop(g);
-        if (!g->failed) {
+        python_names names = {.of = NULL};
+        if (g->failed) {
+            *e = g->error;
+        } else if (!choose_names(&names, t, x)) {
             smx_batch_form form;
             smx_run_batch(run, &form);
             say(w,
@@ -220,12 +251,11 @@ static int write_module(writer *w, smx_run *run, smx_error *e) {
             say(w, "POOLING = '%s'\n", config_get(told, "pooling"));
             put_names(w, run);
             put_functions(w, t);
-            put_mixer(w, t, x, y, equations);
+            put_mixer(w, &names, y, equations);
             put(w, model_py, strlen(model_py));
             status = 0;
-        } else {
-            *e = g->error;
         }
+        free(names.of);
     }
     free(t);
     graph_free(g);

@@ -70,6 +70,12 @@ test('every mixer in every mode, and a text: the same logits', needed, () => {
         run.close();
         return { config, file, name: `model_${i}`, inputs: [...(tokens ?? values)], values: !tokens, logits };
     });
+    agree(cases);
+    assert.ok(cases.length > 60);
+});
+
+/** Each exported module gives the logits of its run. */
+function agree(cases) {
     const list = join(folder, 'cases.json');
     writeFileSync(list, JSON.stringify(cases));
     const script = [
@@ -94,7 +100,76 @@ test('every mixer in every mode, and a text: the same logits', needed, () => {
         return logits.length === answers[i].length && off <= 1e-5 * size ? [] : [`${config}: off by ${off}`];
     });
     assert.deepEqual(wrong, []);
-    assert.ok(cases.length > 60);
+}
+
+// ---- Names that an author may choose, and Python or this program want for themselves
+const HOSTILE = ['k', 'k_2', 'k_3', 'w', 'x', 'w_1', 'step_1', 'step_2', 'x_1', 'lambda', 'lambda_4', '__debug__', 'None', 'match'];
+HOSTILE.push('torch', 'math', 'F', 'print', 'mixer', 'Model', 'read', 'conv', 'add', 'linear', 'softmax', 'heads', 'k_2_2', '_k', 'conv_3');
+/** A text over such names, every one used, some assigned twice: what each holds goes into what is read at the end. */
+function hostileText(seed) {
+    let state = seed;
+    const below = (n) => (state = (state * 48271) % 2147483647) % n;
+    const names = [];
+    const lines = [];
+    for (let i = 0; i < 9; i++) {
+        const name = HOSTILE[below(HOSTILE.length)];
+        const a = names.length ? names[below(names.length)] : 'x';
+        const b = names.length ? names[below(names.length)] : 'x';
+        const right = [`${a} + ${i + 1} * ${b}`, `tanh(${a} - ${b})`, `${a} * ${b}`, `${a} @ w_${i}x`][below(4)];
+        lines.push(`${name} = ${right}`);
+        names.push(name);
+    }
+    return [...lines, `y = (${[...new Set(names)].join(' + ')}) @ w_out`].join('\n');
+}
+const hostile = Array.from({ length: 40 }, (_, i) => hostileText(7 * i + 3)).concat(
+    'k = x @ w_a\nk = k * x\nk_2 = tanh(k)\ny = k + 3 * k_2',
+    '# \xff\xfe \x85\n__debug__ = x @ w_a\ny = __debug__ @ w_out',
+);
+const hostileConfig = (text) =>
+    `mixer=equations&eq=${[...Buffer.from(text, 'latin1')].map((b) => `%${b.toString(16).padStart(2, '0')}`).join('')}${RECALL}`;
+
+test('names of an author: none is given twice, none is Python\'s or this file\'s, every one is kept that can be', () => {
+    const read = [
+        'import ast, builtins, keyword, sys',
+        'for path in sys.argv[1:]:',
+        '    tree = ast.parse(open(path, "rb").read())', // (UTF-8, or a SyntaxError)
+        '    compile(tree, path, "exec")',
+        '    functions = {f.name for f in tree.body if isinstance(f, ast.FunctionDef)}',
+        '    mixer = next(f for f in tree.body if isinstance(f, ast.FunctionDef) and f.name == "mixer")',
+        '    names = [a.targets[0].id for a in mixer.body if isinstance(a, ast.Assign)]',
+        '    assert len(set(names)) == len(names), (path, names)',
+        '    assert not set(names) & (functions | {"x", "w"}), (path, names)',
+        '    seen = {"x", "w"}',
+        '    for line in mixer.body:',
+        '        used = {n.id for n in ast.walk(line.value) if isinstance(n, ast.Name)}',
+        '        assert used <= seen | functions, (path, used - seen)',
+        '        if isinstance(line, ast.Assign): seen.add(line.targets[0].id)',
+        '    print(" ".join(names))',
+    ].join('\n');
+    const modules = hostile.map((text, i) => {
+        const [run, module] = [join(folder, `hostile${i}.safetensors`), join(folder, `hostile_${i}.py`)];
+        seqmix('train', hostileConfig(text), '--eval', '0', '--save', run);
+        seqmix('export', run, '--pytorch', module);
+        return module;
+    });
+    const { status, stdout, stderr } = spawnSync('python3', ['-c', read, ...modules], { encoding: 'utf8' });
+    assert.equal(status, 0, stderr);
+    const [k, debug] = stdout.trim().split('\n').slice(-2);
+    assert.deepEqual(k.split(' ').slice(0, 1), ['k']);
+    assert.ok(k.split(' ').includes('k_2'), k); // the author's own
+    assert.doesNotMatch(debug, /__debug__/);
+});
+
+test('the same texts: the same logits', needed, () => {
+    const cases = hostile.map((text, i) => {
+        const run = lab.load(readFileSync(join(folder, `hostile${i}.safetensors`)));
+        const { tokens } = run.look(0);
+        run.predict([...tokens]);
+        const logits = [...run.tensor('logits').data];
+        run.close();
+        return { config: text, file: join(folder, `hostile${i}.safetensors`), name: `hostile_${i}`, inputs: [...tokens], logits };
+    });
+    agree(cases);
 });
 
 test('no line of a text becomes code', () => {
