@@ -142,6 +142,11 @@ static int sync_folder(const char *folder) {
     return bad ? -1 : 0;
 }
 
+static int close_copy(int fd) {
+    const int copy = dup(fd);
+    return copy < 0 ? -1 : close(copy);
+}
+
 // shared: other machines write there, too.
 static int replace(const char *path, const struct stat *old, const cli_piece *pieces, size_t n, int durable,
                    int shared) {
@@ -150,14 +155,15 @@ static int replace(const char *path, const struct stat *old, const cli_piece *pi
     if (durable && !shared) cli_sweep_folder(folder);
     const int fd = open_temporary(folder, temporary);
     if (fd < 0) return -1;
-    int bad = write_all(fd, pieces, n) || (old && dress(fd, old)) || (durable && fsync(fd)) ||
-              rename(temporary, path);
+    // (What a close would tell, over a network, is asked of a second descriptor: the first holds the lock until
+    // the new name stands, and whatever closing it says then comes too late to be true of the file.)
+    const int bad = write_all(fd, pieces, n) || (old && dress(fd, old)) || (durable && fsync(fd)) ||
+                    close_copy(fd) || rename(temporary, path);
     const int why = errno;
     if (bad) unlink(temporary);
-    bad |= close(fd) && !bad;
-    if (!bad) return durable ? sync_folder(folder) : 0;
+    close(fd);
     errno = why;
-    return -1;
+    return bad ? -1 : durable ? sync_folder(folder) : 0;
 }
 
 // Opening a FIFO that nobody reads would wait for ever, and hear no signal: a reader has a few seconds to
@@ -175,11 +181,10 @@ static int open_into(const char *path) {
 static int write_into(const char *path, const cli_piece *pieces, size_t n) {
     const int fd = open_into(path);
     if (fd < 0) return -1;
-    int bad = write_all(fd, pieces, n);
-    const int why = errno;
-    bad |= close(fd);
+    const int bad = write_all(fd, pieces, n), why = errno;
+    if (close(fd) && !bad) return -1;
     errno = why;
-    return bad ? -1 : 0;
+    return bad;
 }
 
 // What stands at the path: 0, or -1 with a sentence: nothing that can be written.

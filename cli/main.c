@@ -3,6 +3,7 @@
 #include "ranks.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <stdlib.h>
@@ -100,6 +101,7 @@ static int find_command(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    signal(SIGXFSZ, SIG_IGN); // a file that grows past its limit is one that cannot be written, and says so
     ranks_start(&argc, &argv);
     return ranks_end(find_command(argc, argv));
 }

@@ -20,6 +20,7 @@ typedef struct {
     size_t classes;     // outputs per answer; 0: regression on one real value
     int per_position;   // 1: a target at each row (-1: none); 0: one target for the sequence
     size_t max_targets; // largest number of targets in a sequence
+    int utf16;          // 1: its file was, which somebody should hear
     int emits; // 1: the row after a target holds that target, so a model can be run on its own answers
     // What generate needs besides, in the task's own struct: parameters, MNIST, a text. NULL: nothing.
     void *data;

@@ -217,6 +217,10 @@ static int fill_held_out(result *r, const json *list) {
     return 0;
 }
 
+static int is_word(const char *text) {
+    return strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_-") == strlen(text);
+}
+
 static int fill(result *r, const json *o, const json *machine) {
     const char *name = text_at(o, "name"), *config_text = text_at(o, "config"), *why = text_at(o, "stopped"),
                *metric = text_at(o, "metric"), *digest = text_at(o, "digest"), *word = text_at(o, "word"),
@@ -224,6 +228,7 @@ static int fill(result *r, const json *o, const json *machine) {
     const json *curve = json_get(o, "curve");
     if (!name || !config_text || !why || !metric || !digest || !word || !host || !isa || !curve) return -1;
     if (strlen(name) != JOB_NAME - 1 || curve->count > RESULT_CURVE) return -1;
+    if (!is_word(name) || !is_word(metric)) return -1; // they are written as they are, in lines and tables
     *r = (result){.config = strdup(config_text),
                   .eval = (long)count_at(o, "eval"),
                   .every = (long)count_at(o, "every"),

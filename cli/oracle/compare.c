@@ -69,7 +69,7 @@ static int compare_array(verdict *v, const options *o, const manifest *m, const 
     if (manifest_array_of(m, entry, m->folder, ref_path, &is, error) ||
         manifest_array_of(m, entry, o->results, got_path, &is, error))
         return -1;
-    if (npy_read(&ref, ref_path, error)) return -1;
+    if (manifest_other_file(got_path, ref_path, error) || npy_read(&ref, ref_path, error)) return -1;
     int status = manifest_fits(&is, &ref, ref_path, error);
     if (!status) status = npy_read(&got, got_path, error);
     if (!status) {

@@ -90,6 +90,8 @@ static int compare_read(const npy *got, const npy *ref, const char *got_path, co
     npy_shape_text(a, sizeof a, got->ndim, got->shape);
     npy_shape_text(b, sizeof b, ref->ndim, ref->shape);
     if (strcmp(a, b)) return cli_fail("compare: %s has the shape %s, %s has %s", got_path, a, ref_path, b);
+    if (!ref->count)
+        return cli_fail("compare: %s and %s hold no number: nothing can be compared", got_path, ref_path);
     int whole = ref->dtype == NPY_I4;
     if (whole != (got->dtype == NPY_I4))
         return cli_fail("compare: %s holds %s, %s holds %s", got_path, npy_dtype_name(got->dtype), ref_path,

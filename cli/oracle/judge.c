@@ -16,11 +16,12 @@ typedef struct {
     const char *results, *manifest, *only;
     const compare_format *format;
     int as[4]; // asked for, in the order of compare_formats
-    int json;
+    int json, partial;
 } options;
 
 typedef struct {
-    size_t cases, wrong, arrays, past, missing, bad;
+    size_t cases, wrong, arrays, past, bad;
+    size_t given[2], missing[2]; // outputs, gradients
     // Of the mechanism whose cases are read: the longest that is right, the shortest that is wrong.
     char mechanism[64];
     size_t right_to, wrong_from;
@@ -54,7 +55,7 @@ static int read_pair(judged *j, const manifest *m, const options *o, const json 
         manifest_array_of(m, entry, o->results, got_path, &j->is, error))
         return -1;
     if (stat(got_path, &st)) return 1;
-    if (npy_read(&ref, ref_path, error)) return -1;
+    if (manifest_other_file(got_path, ref_path, error) || npy_read(&ref, ref_path, error)) return -1;
     int status = manifest_fits(&j->is, &ref, ref_path, error);
     if (!status && !(status = npy_read(&got, got_path, error))) {
         status = manifest_fits(&j->is, &got, got_path, error);
@@ -217,10 +218,11 @@ static void judge_case(verdict *v, const options *o, const manifest *m, const js
                 cli_fail("case %s: %s", manifest_case_name(entry), error.message);
                 v->bad++;
             } else if (status > 0) {
-                v->missing++;
+                v->missing[g]++;
             } else {
                 given = 1;
                 v->arrays++;
+                v->given[g]++;
                 const int past = is_past(&j);
                 v->past += (size_t)past;
                 // What follows from a wrong output is not told once more.
@@ -242,6 +244,8 @@ static const cli_option table[] = {
     {"--f32", NULL, "as float32", OPTION_FLAG, offsetof(options, as[1]), 0, 0},
     {"--f16", NULL, "as float16", OPTION_FLAG, offsetof(options, as[2]), 0, 0},
     {"--bf16", NULL, "as bfloat16", OPTION_FLAG, offsetof(options, as[3]), 0, 0},
+    {"--partial", NULL, "some of the files are enough: what is not given is not asked for", OPTION_FLAG,
+     offsetof(options, partial), 0, 0},
     {"--json", NULL, "a JSON object for each array that is wrong", OPTION_FLAG, offsetof(options, json), 0,
      0},
     {0},
@@ -283,8 +287,14 @@ static int judge(int argc, char **argv) {
         return cli_fail("judge: no case of %s begins with '%.60s'", o.manifest, o.only ? o.only : "");
     if (!v.arrays && !v.bad)
         return cli_fail("judge: %s has none of the files that the manifest names", o.results);
+    // Gradients may be left out, all of them.
+    const size_t lacking = o.partial ? 0 : v.missing[0] + (v.given[1] ? v.missing[1] : 0);
     if (!o.json)
         printf("judge: %zu arrays of %zu cases, %zu past their tolerance in %zu cases, %zu not given\n",
-               v.arrays, v.cases, v.past, v.wrong, v.missing);
-    return v.bad ? 2 : v.past ? 1 : 0;
+               v.arrays, v.cases, v.past, v.wrong, v.missing[0] + v.missing[1]);
+    if (lacking)
+        cli_fail(
+            "judge: %zu of the files that the manifest names are not in %s: --only and --partial ask for less",
+            lacking, o.results);
+    return v.bad || lacking ? 2 : v.past ? 1 : 0;
 }

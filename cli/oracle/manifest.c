@@ -6,8 +6,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MAX_BYTES = 64 << 20 };
+// A set says what is allowed of it, relative to each array's scale, and not that everything is.
+static const double F32_MOST = 0.01, HALF_MOST = 0.125;
 
 int manifest_open(manifest *m, const char *path, smx_error *error) {
     memset(m, 0, sizeof *m);
@@ -27,7 +30,7 @@ int manifest_open(manifest *m, const char *path, smx_error *error) {
     m->cases = json_get(m->root, "cases");
     const char *wrong = NULL;
     if (!m->cases || m->cases->type != JSON_ARRAY) wrong = "it needs an array \"cases\"";
-    if (!(m->f64_tol > 0)) wrong = "\"f64_tol\" must be above 0";
+    if (!(m->f64_tol > 0 && m->f64_tol <= 1e-6)) wrong = "\"f64_tol\" must be above 0 and at most 1e-6";
     static const char *const parts[] = {"params", "inputs", "outputs", "intermediates", "gradients"};
     for (const json *c = wrong ? NULL : m->cases->child; c && !wrong; c = c->next) {
         if (c->type != JSON_OBJECT) wrong = "every case must be an object";
@@ -93,7 +96,18 @@ int manifest_array_of(const manifest *m, const json *entry, const char *folder, 
     out->f32_tol = number_or(entry, "f32_tol", -1);
     out->f16_tol = number_or(entry, "f16_tol", -1);
     out->bf16_tol = number_or(entry, "bf16_tol", -1);
+    if (!isfinite(out->scale)) return error_say(error, "%.40s: \"scale\" must be finite", entry->key);
+    if (!(out->f32_tol <= F32_MOST && out->f16_tol <= HALF_MOST && out->bf16_tol <= HALF_MOST))
+        return error_say(error,
+                         "%.40s: \"f32_tol\" must be at most %g, \"f16_tol\" and \"bf16_tol\" at most %g",
+                         entry->key, F32_MOST, HALF_MOST);
     return 0;
+}
+
+int manifest_other_file(const char *got, const char *ref, smx_error *error) {
+    struct stat a, b;
+    if (stat(got, &a) || stat(ref, &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino) return 0;
+    return error_say(error, "%s is the reference's own file: it would agree with itself", got);
 }
 
 int manifest_fits(const manifest_array *is, const npy *value, const char *path, smx_error *error) {
@@ -118,7 +132,7 @@ double manifest_tolerance(const manifest *m, const manifest_array *is, const com
     const double given = format->digits == 24   ? is->f32_tol
                          : format->digits == 11 ? is->f16_tol
                                                 : is->bf16_tol;
-    return given > 0 ? given : format->tol * fmax(1, is->f32_tol / f32->tol);
+    return given > 0 ? given : fmin(HALF_MOST, format->tol * fmax(1, is->f32_tol / f32->tol));
 }
 
 const char *manifest_case_name(const json *entry) {

@@ -12,7 +12,7 @@ enum { MANIFEST_PATH = 4096 };
 typedef struct {
     json *root;
     const json *cases;          // an array of objects
-    double f64_tol;             // of max |got - ref| / scale, for double
+    double f64_tol;             // of max |got - ref| / scale, for double; at most 1e-6
     char folder[MANIFEST_PATH]; // where the manifest and its arrays are
 } manifest;
 
@@ -36,5 +36,7 @@ int manifest_fits(const manifest_array *is, const npy *value, const char *path, 
 // widened as far as that of float32 is.
 double manifest_tolerance(const manifest *m, const manifest_array *is, const compare_format *format);
 const char *manifest_case_name(const json *entry);
+// Refuses a result that is the reference's own file, by whatever name or link: it would agree with anything.
+int manifest_other_file(const char *got, const char *ref, smx_error *error);
 
 #endif

@@ -35,6 +35,7 @@ const char *smx_run_warning(smx_run *r) {
         add(r,
             "norm=batch sees ahead while training: its statistics are of all rows of the batch; elsewhere it goes by "
             "the running ones");
+    if (task->utf16) add(r, "the file was UTF-16: it is read as UTF-8");
     if (r->unchecked) add(r, "this checkpoint carried no checksum: damage to it would go unnoticed");
     return r->warning;
 }

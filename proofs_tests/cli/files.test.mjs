@@ -32,6 +32,75 @@ const saved = seqmix('train', tiny, '--eval', '0', '--save', file('good'));
 assert.equal(saved.status, 0, saved.stderr);
 const good = readFileSync(file('good'));
 const save = (path) => seqmix('train', tiny, '--eval', '0', '--save', path);
+/** A file that may not grow beyond a limit (in blocks of 1,024 bytes), as a quota or `ulimit -f` has it. */
+test('past the limit of a file: a sentence, the old file stays, no part is left', () => {
+    const path = file('limited');
+    writeFileSync(path, 'what was here');
+    const train = `exec build/seqmix train '${tiny}' --eval 0 --save '${path}'`;
+    const { status, stderr, signal } = spawnSync('bash', ['-c', `ulimit -f 4; ${train}`], {
+        encoding: 'utf8',
+    });
+    assert.equal(signal, null);
+    assert.equal(status, 2, stderr);
+    assert.match(stderr, /limited cannot be written: File too large/);
+    assert.equal(readFileSync(path, 'utf8'), 'what was here');
+    assert.deepEqual(strays(), []);
+});
+
+test('UTF-16 is read as UTF-8, and said; a number too large for its column is told by its line', () => {
+    const utf16 = (text, big) => {
+        const bytes = Buffer.from(`\ufeff${text}`, 'utf16le');
+        return big ? bytes.swap16() : bytes;
+    };
+    const digest = (config) => {
+        const { status, stdout, stderr } = seqmix('train', config, '--eval', '0', '--json');
+        assert.equal(status, 0, stderr);
+        return [
+            stdout
+                .trim()
+                .split('\n')
+                .slice(1)
+                .map((line) => JSON.parse(line).loss),
+            stderr,
+        ];
+    };
+    const text = 'Ein Käse für 3 €, \u{1f9c0} und noch einer. '.repeat(20);
+    const table = `time,größe,last\n${Array.from({ length: 60 }, (_, i) => `${i},${(i * 7) % 5},${(i * 3) % 11}`).join('\n')}\n`;
+    for (const [name, content, config] of [
+        ['text', text, 'task=charlm&mixer=cat&length=16&batch=2&steps=3&text='],
+        ['table', table, 'task=table&mixer=cat&length=4&batch=2&steps=3&ahead=1&file='],
+    ]) {
+        writeFileSync(file(name), content);
+        const [losses, quiet] = digest(config + file(name));
+        assert.doesNotMatch(quiet, /UTF-16/);
+        for (const big of [false, true]) {
+            writeFileSync(file(`${name}16`), utf16(content, big));
+            const [same, said] = digest(config + file(`${name}16`));
+            assert.deepEqual(same, losses);
+            assert.match(said, /the file was UTF-16: it is read as UTF-8/);
+        }
+    }
+    for (const [cell, refused] of [
+        ['1e400', /line 9 of größe says 1e400/],
+        ['-1e400', /line 9 of größe says -1e400/],
+        ['1e200', /line 9 of größe says 1e200/], // its square is infinite
+        ['wide', /line 9 of größe says wide/],
+    ]) {
+        writeFileSync(file('large'), table.replace('\n7,4,', `\n7,${cell},`));
+        const { status, stderr } = seqmix(
+            'train',
+            `task=table&mixer=cat&length=4&ahead=1&file=${file('large')}`,
+        );
+        assert.equal(status, 2, cell);
+        assert.match(stderr, refused);
+    }
+    // Where it is the first, its column is not left out for it.
+    writeFileSync(file('large'), table.replace('\n0,0,', '\n0,1e400,'));
+    const first = seqmix('train', `task=table&mixer=cat&length=4&ahead=1&file=${file('large')}`);
+    assert.equal(first.status, 2);
+    assert.match(first.stderr, /line 2 of größe says 1e400/);
+});
+
 /** The step that a checkpoint holds; it loads, and there is nothing left to train. */
 function step(path) {
     const bytes = readFileSync(path);

@@ -81,7 +81,7 @@ function make(set, mechanism, implementation, fault) {
     return { out, made };
 }
 const judge = (set, out, mechanism, ...more) =>
-    seqmix('judge', '--manifest', at(set, 'manifest.json'), out, '--only', mechanism, ...more);
+    seqmix('judge', '--manifest', at(set, 'manifest.json'), out, '--partial', '--only', mechanism, ...more);
 
 test('right implementations pass both sets, in float64', () => {
     for (const [mechanism, implementation] of Object.entries(IMPLEMENTATIONS))
@@ -173,6 +173,24 @@ test('judge: what it cannot read is a sentence, a part of the files will do, JSO
     const said = JSON.parse(told.stdout);
     assert.equal(said.case, 'linear_attention_none');
     assert.match(said.looks_like, /1 of 33 rows/);
+    // What is not there is not right: it has to be said that a part will do.
+    writeNpy(at('empty', file), shape, right);
+    const part = ['--manifest', manifest, at('empty'), '--only', 'linear_attention_none'];
+    refuses(/of the files that the manifest names are not in/, ...part.slice(0, 3));
+    refuses(/^seqmix: judge: \d of the files/m, ...part);
+    assert.equal(seqmix('judge', ...part, '--partial').status, 0);
+    // Gradients may be left out, and then all of them.
+    mkdirSync(at('forward'));
+    const forward = manifests.usual.cases.filter(({ name }) => name.startsWith('linear_attention_none'));
+    const arrays = forward.flatMap(({ outputs }) => Object.values(outputs));
+    for (const a of arrays) writeNpy(at('forward', a.file), a.shape, readNpy(at('usual', a.file)).data);
+    const whole = ['--manifest', manifest, at('forward'), '--only', 'linear_attention_none'];
+    assert.equal(seqmix('judge', ...whole).status, 0);
+    const first = Object.values(forward[0].gradients)[0];
+    writeNpy(at('forward', first.file), first.shape, readNpy(at('usual', first.file)).data);
+    refuses(/of the files that the manifest names are not in/, ...whole);
+    // The set is no result of itself.
+    refuses(/is the reference's own file/, '--manifest', manifest, at('usual'));
     // Not whole, of another shape, cut short.
     writeNpy(at('empty', file), [shape[0], shape[1] - 1], right.slice(shape[0]));
     assert.match(judge('usual', at('empty'), 'linear_attention_none').stderr, /has the shape/);

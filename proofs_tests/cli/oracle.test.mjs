@@ -5,11 +5,13 @@ import { spawnSync } from 'node:child_process';
 import {
     cpSync,
     existsSync,
+    linkSync,
     mkdirSync,
     mkdtempSync,
-    readdirSync,
     readFileSync,
+    readdirSync,
     rmSync,
+    symlinkSync,
     writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -862,9 +864,46 @@ test('compare: a set that cannot fail is refused', () => {
             cpSync(at('vectors', file), join(dir, file));
         change(one, dir);
         writeFileSync(join(dir, 'manifest.json'), JSON.stringify({ ...head, cases: [one] }));
-        return seqmix('compare', '--manifest', join(dir, 'manifest.json'), dir);
+        const results = join(dir, 'results');
+        cpSync(dir, results, { recursive: true, filter: (from) => from !== results });
+        return seqmix('compare', '--manifest', join(dir, 'manifest.json'), results);
     };
     assert.equal(set('whole', () => {}).status, 0);
+    // The set as its own result, in the same folder, by another path, by links of both kinds.
+    const own = at('whole', 'manifest.json');
+    refuses(/is the reference's own file/, 'compare', '--manifest', own, at('whole'));
+    refuses(/is the reference's own file/, 'compare', '--manifest', own, `${at('whole')}/results/..`);
+    for (const link of [symlinkSync, linkSync]) {
+        const dir = newFolder();
+        for (const file of readdirSync(at('whole')).filter((f) => f.endsWith('.npy')))
+            link(at('whole', file), join(dir, file));
+        refuses(/is the reference's own file/, 'compare', '--manifest', own, dir);
+    }
+    // Tolerances by which anything would be right.
+    for (const [key, value] of [
+        ['f32_tol', 0.011],
+        ['f16_tol', 0.13],
+        ['bf16_tol', 1e300],
+        ['scale', 1e999],
+    ]) {
+        const loose = set(`loose-${key}`, (one) => (one.outputs.y[key] = value));
+        assert.equal(loose.status, value === 1e999 ? 0 : 2, key); // (JSON has no infinity: null is none)
+    }
+    for (const f64_tol of [0, -1, 1.1e-6, 1e300]) {
+        const dir = newFolder();
+        writeFileSync(join(dir, 'manifest.json'), JSON.stringify({ ...manifest, f64_tol }));
+        const [told] = [join(dir, 'manifest.json')];
+        refuses(/"f64_tol" must be above 0 and at most 1e-6/, 'compare', '--manifest', told, at('whole'));
+        refuses(/"f64_tol" must be above 0 and at most 1e-6/, 'judge', '--manifest', told, at('whole'));
+    }
+    // Nothing against nothing.
+    const nothing = newFolder({ a: { shape: [0, 3], data: [] }, b: { shape: [0, 3], data: [] } });
+    refuses(
+        /hold no number: nothing can be compared/,
+        'compare',
+        join(nothing, 'a.npy'),
+        join(nothing, 'b.npy'),
+    );
     const bare = set('bare', (one) => {
         for (const part of ['outputs', 'intermediates', 'gradients']) delete one[part];
     });
@@ -892,7 +931,7 @@ test('compare: a set that cannot fail is refused', () => {
                 data.map((x, i) => (i === 3 ? NaN : x)),
             );
         });
-        assert.equal(status, 0, stdout); // the set against itself
+        assert.equal(status, 0, stdout); // the set against a copy of itself
         const judged = seqmix(
             'compare',
             '--manifest',

@@ -1,5 +1,5 @@
 // failing.c: a library to preload (LD_PRELOAD): the call number FAIL_AT of the kind FAIL_CALL (alloc, read,
-// write, sync, rename, open) fails once, with FAIL_ERRNO; every other goes through. Calls are counted from 0.
+// write, sync, rename, open, close) fails once, with FAIL_ERRNO; every other goes through. Calls are counted from 0.
 // At the end FAIL_SAYS, a file, has the number of such calls; FAIL_TRACE, another, one line for each call but
 // alloc. For glibc.
 #define _GNU_SOURCE
@@ -74,6 +74,10 @@ void *realloc(void *old, size_t n) { return fails("alloc") ? NULL : __libc_reall
 ssize_t read(int fd, void *to, size_t n) { return fails_at("read", fd) ? -1 : NEXT(read, fd, to, n); }
 ssize_t write(int fd, const void *from, size_t n) {
     return fails_at("write", fd) ? -1 : NEXT(write, fd, from, n);
+}
+int close(int fd) {
+    const int bad = fails_at("close", fd); // the descriptor is gone in any case
+    return NEXT(close, fd) || bad ? (bad ? (errno = why, -1) : -1) : 0;
 }
 int fsync(int fd) { return fails_at("sync", fd) ? -1 : NEXT(fsync, fd); }
 int syncfs(int fd) { return fails_at("sync", fd) ? -1 : NEXT(syncfs, fd); }

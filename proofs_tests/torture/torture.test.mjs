@@ -135,6 +135,7 @@ for (const [kind, errno] of [
     ['sync', 5],
     ['rename', 28],
     ['open', 24], // EMFILE
+    ['close', 28],
 ])
     test(`each ${kind} fails once: nothing is lost, and no part left`, { skip: !existsSync(failing) }, () => {
         const kept = file('kept'),

@@ -35,15 +35,42 @@ static data_file *find(const char *name) {
     return f;
 }
 
+// Texts that begin with the byte order mark of UTF-16 (no other file that is read here begins so), as UTF-8
+// without it; what is no letter becomes U+FFFD. 0: these are none; -1: no memory.
+static int from_utf16(uint8_t **bytes, size_t *size) {
+    const uint8_t *in = *bytes;
+    const int little = *size >= 2 && in[0] == 0xff && in[1] == 0xfe;
+    if (!little && !(*size >= 2 && in[0] == 0xfe && in[1] == 0xff)) return 0;
+    uint8_t *out = malloc(*size / 2 * 3 + 1), *to = out;
+    if (!out) return -1;
+    for (size_t i = 2; i + 1 < *size; i += 2) {
+        uint32_t c = (uint32_t)in[i + !little] | (uint32_t)in[i + little] << 8;
+        if (c >= 0xd800 && c < 0xdc00 && i + 3 < *size) {
+            const uint32_t low = (uint32_t)in[i + 2 + !little] | (uint32_t)in[i + 2 + little] << 8;
+            if (low >= 0xdc00 && low < 0xe000) c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00), i += 2;
+        }
+        if (c >= 0xd800 && c < 0xe000) c = 0xfffd;
+        const int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+        static const uint8_t first[] = {0, 0xc0, 0xe0, 0xf0};
+        *to++ = (uint8_t)(first[more] | c >> (6 * more));
+        for (int k = more; k-- > 0;) *to++ = (uint8_t)(0x80 | (c >> (6 * k) & 0x3f));
+    }
+    free(*bytes);
+    *bytes = out;
+    *size = (size_t)(to - out);
+    return 1;
+}
+
 // Takes the bytes (malloc'ed) in every case. One user, not in the list.
 static data_file *make(const char *name, uint8_t *bytes, size_t size, const char *key, smx_error *error) {
-    data_file *f = malloc(sizeof *f + strlen(name) + 1);
+    const int utf16 = from_utf16(&bytes, &size);
+    data_file *f = utf16 < 0 ? NULL : malloc(sizeof *f + strlen(name) + 1);
     if (!f) {
         free(bytes);
         data_fail(error, key, name, "there is no memory for it");
         return NULL;
     }
-    *f = (data_file){bytes, size, (char *)(f + 1), 1, 0, NULL};
+    *f = (data_file){.bytes = bytes, .size = size, .name = (char *)(f + 1), .users = 1, .utf16 = utf16};
     strcpy(f->name, name);
     return f;
 }

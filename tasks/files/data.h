@@ -11,10 +11,11 @@
 #include <seqmix/data.h>
 
 typedef struct data_file {
-    const uint8_t *bytes; // uncompressed
+    const uint8_t *bytes; // uncompressed; a text in UTF-16 as UTF-8
     size_t size;
     char *name;
     int users;
+    int utf16;    // it was UTF-16
     int provided; // handed over: one of the users is the list itself
     struct data_file *next;
 } data_file;

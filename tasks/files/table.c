@@ -138,7 +138,7 @@ int table_missing(const char *cell) {
 int table_number(const char *cell, double *x) {
     char *end;
     *x = number_read(cell, &end);
-    return end != cell && !*end && *x - *x == 0; // (infinity less itself is no number)
+    return end != cell && !*end;
 }
 
 size_t table_find(const table_file *t, const char *name) {

@@ -33,7 +33,7 @@ void table_cell(const table_file *table, size_t row, size_t column, char *to);
 void table_column(const table_file *table, size_t column, char *to); // its name
 // Is it empty, or one of NA, N/A, NaN, null, ?
 int table_missing(const char *cell);
-// 1: the whole text is a finite number, and it is *x.
+// 1: the whole text is a number, and it is *x (1e400: infinite).
 int table_number(const char *cell, double *x);
 // The column of that name, or with that number, counted from 1, where none has that name; `columns`: none.
 size_t table_find(const table_file *table, const char *name);

@@ -37,6 +37,7 @@ static int charlm_open(smx_task_instance *in, const config *c, size_t length, sm
         if (!t->file) goto fail;
         bytes = t->file->bytes;
         size = t->file->size;
+        in->utf16 = t->file->utf16;
     }
     t->train = bytes;
     t->train_size = size - size / 10;

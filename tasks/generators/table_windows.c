@@ -135,6 +135,8 @@ static int choose_rows(opening *o) {
     return 0;
 }
 
+static const double LARGEST = 1e100; // so that squares have room in their sum
+static double fabs_of(double x) { return x < 0 ? -x : x; }
 // o->number = a column's numbers of the rows that are kept, gaps filled, mean 0 and variance 1 over those
 // that are trained on.
 static int read_column(opening *o, size_t column, const char *key) {
@@ -145,9 +147,9 @@ static int read_column(opening *o, size_t column, const char *key) {
     for (size_t i = 0; i < o->rows; i++) {
         table_cell(&o->file, o->row[i], column, cell);
         const int gap = table_missing(cell);
-        if (!gap && !table_number(cell, &o->number[i]))
-            return config_fail(o->error, o->c, key, "numbers: line %u of %.60s says %.60s",
-                               o->file.line[o->row[i] + 1], name, cell);
+        if (!gap && (!table_number(cell, &o->number[i]) || !(fabs_of(o->number[i]) <= LARGEST)))
+            return config_fail(o->error, o->c, key, "numbers of at most %g: line %u of %.60s says %.60s",
+                               LARGEST, o->file.line[o->row[i] + 1], name, cell);
         if (gap) o->number[i] = o->s->missing == MISSING_LAST && i ? o->number[i - 1] : NAN;
         if (o->held[i] || !(o->number[i] == o->number[i])) continue;
         trained++;
@@ -267,6 +269,7 @@ int table_task_open(smx_task_instance *in, const config *c, size_t length, smx_e
     } else if ((file = data_open(s->file, "file", error))) {
         bytes = file->bytes;
         size = file->size;
+        in->utf16 = file->utf16;
     }
     if (!bytes || table_open(&o->file, bytes, size, s->file, error)) goto end;
     o->row = malloc(o->file.rows * sizeof *o->row);
