@@ -155,8 +155,8 @@ static int replace(const char *path, const struct stat *old, const cli_piece *pi
     if (durable && !shared) cli_sweep_folder(folder);
     const int fd = open_temporary(folder, temporary);
     if (fd < 0) return -1;
-    // (What a close would tell, over a network, is asked of a second descriptor: the first holds the lock until
-    // the new name stands, and whatever closing it says then comes too late to be true of the file.)
+    // (What a close would tell, over a network, is asked of a second descriptor: the first holds the lock
+    // until the new name stands, and what closing it says comes too late to be true of the file.)
     const int bad = write_all(fd, pieces, n) || (old && dress(fd, old)) || (durable && fsync(fd)) ||
                     close_copy(fd) || rename(temporary, path);
     const int why = errno;

@@ -61,26 +61,26 @@ static inline attention_layout attention_layout_of(const smx_attention *p, int w
     const int backward = what == ATTENTION_BACKWARD, push = what == ATTENTION_PUSH;
     if (push && attention_window(p)) w.n = 2 * attention_window(p);
     w.Lp = attention_padded(w.n);
-    const uint64_t rows = size_of(push ? QUERY_ROWS : w.n, w.dp), panels = push ? 0 : size_of(w.d, w.Lp);
+    const uint64_t rows = size_mul(push ? QUERY_ROWS : w.n, w.dp), panels = push ? 0 : size_mul(w.d, w.Lp);
     w.q = at, at += rows;
     w.v = at, at += push ? 0 : rows;
     w.kt = at, at += panels;
-    w.s = at, at += size_of(QUERY_ROWS, w.Lp);
-    w.o = at, at += size_of(QUERY_ROWS, w.dp);
+    w.s = at, at += size_mul(QUERY_ROWS, w.Lp);
+    w.o = at, at += size_mul(QUERY_ROWS, w.dp);
     if (w.half) {
         w.pooled = at, at += push ? 0 : rows;
-        w.near = at, at += size_of(QUERY_ROWS, w.band);
+        w.near = at, at += size_mul(QUERY_ROWS, w.band);
     }
     w.stats = at, at += push ? 2 * QUERY_ROWS : 0;
     if (backward) {
         w.k = at, at += rows;
         w.dout = at, at += rows;
         w.vt = at, at += panels;
-        w.ds = at, at += size_of(QUERY_ROWS, w.Lp);
+        w.ds = at, at += size_mul(QUERY_ROWS, w.Lp);
         if (w.half) {
             w.raw_vt = at, at += panels;
             w.dpooled = at, at += rows;
-            w.dnear = at, at += size_of(QUERY_ROWS, w.band);
+            w.dnear = at, at += size_mul(QUERY_ROWS, w.band);
         }
     }
     w.floats = at;
@@ -91,7 +91,7 @@ static inline attention_layout attention_layout_of(const smx_attention *p, int w
 // [Lp][dp].
 enum { KEPT_ROWS = 32 };
 static inline uint64_t attention_kept_floats(const attention_layout *w) {
-    return size_of(w->Lp, w->d + w->dp * (w->half ? 2 : 1));
+    return size_mul(w->Lp, w->d + w->dp * (w->half ? 2 : 1));
 }
 
 #endif

@@ -19,14 +19,14 @@ static inline maps_layout maps_layout_of(const smx_attention *p, int backward) {
     w.d = p->D / p->H;
     w.Lp = attention_padded(w.n);
     w.dp = attention_padded_width(w.d);
-    const uint64_t rows = size_of(p->H, w.n, w.dp), panels = size_of(p->H, w.d, w.Lp),
-                   scores = size_of(p->H, QUERY_ROWS, w.Lp);
+    const uint64_t rows = size_mul(p->H, w.n, w.dp), panels = size_mul(p->H, w.d, w.Lp),
+                   scores = size_mul(p->H, QUERY_ROWS, w.Lp);
     w.q = at, at += rows;
     w.kt = at, at += panels;
     w.v = at, at += rows;
     w.a = at, at += scores;
-    w.o = at, at += size_of(QUERY_ROWS, w.dp);
-    w.mixed = at, at += size_of(QUERY_ROWS, w.Lp);
+    w.o = at, at += size_mul(QUERY_ROWS, w.dp);
+    w.mixed = at, at += size_mul(QUERY_ROWS, w.Lp);
     if (backward) {
         w.k = at, at += rows;
         w.dout = at, at += rows;

@@ -19,10 +19,10 @@ static inline conv_layout conv_layout_of(size_t L, size_t D, size_t W) {
     conv_layout p = {0};
     p.Dp = D < 16 ? 16 : D;
     p.ldp = conv_round(p.Dp, 16);
-    const uint64_t rows = D < 16 ? size_of(L, p.Dp) : 0, taps = conv_round(size_of(W, p.Dp), 16);
+    const uint64_t rows = D < 16 ? size_mul(L, p.Dp) : 0, taps = conv_round(size_mul(W, p.Dp), 16);
     uint64_t at = 0;
     p.taps = at, at += taps;
-    p.partial = at, at += size_of(W, p.ldp);
+    p.partial = at, at += size_mul(W, p.ldp);
     p.in = at, at += rows;
     p.out = at, at += rows;
     p.grad = at, at += rows;
@@ -41,15 +41,15 @@ typedef struct {
 static inline conv_heads_layout conv_heads_layout_of(size_t L, size_t D, size_t H, size_t W) {
     conv_heads_layout p = {0};
     p.d = D / H;
-    const uint64_t n = conv_round(size_of(L, p.d), 32), pad = conv_round(W ? size_of(W - 1, p.d) : 0, 16);
+    const uint64_t n = conv_round(size_mul(L, p.d), 32), pad = conv_round(W ? size_mul(W - 1, p.d) : 0, 16);
     p.n = n;
     p.pad = pad;
     p.stride_in = n + pad;
     p.stride_out = n;
     uint64_t at = 0;
-    p.in = at, at += size_of(H, n + pad);
-    p.grad = at, at += size_of(H, n + pad);
-    p.out = at, at += size_of(H, n);
+    p.in = at, at += size_mul(H, n + pad);
+    p.grad = at, at += size_mul(H, n + pad);
+    p.out = at, at += size_mul(H, n);
     p.floats = at;
     return p;
 }

@@ -4,7 +4,7 @@
 #include "mathd.h"
 #include <seqmix/smx.h>
 
-size_t smx_fft_table_floats(size_t N) { return size_fits(size_of(fft_nodes(N), FFT_TWIDDLE)); }
+size_t smx_fft_table_floats(size_t N) { return size_fits(size_mul(fft_nodes(N), FFT_TWIDDLE)); }
 void smx_fft_table(float *table, size_t N) {
     for (size_t h = 0; h < fft_nodes(N); h++)
         for (uint64_t m = 0; m < 3; m++) {
@@ -16,12 +16,12 @@ void smx_fft_table(float *table, size_t N) {
             table[h * FFT_TWIDDLE + 2 * m + 1] = (float)s;
         }
 }
-size_t smx_rfft_scratch_bytes(size_t N) { return size_floats(size_of(N, FFT_LANES)); }
+size_t smx_rfft_scratch_bytes(size_t N) { return size_floats(size_mul(N, FFT_LANES)); }
 
 size_t smx_longconv_rows(size_t L) { return size_fits(fft_longconv_rows(L)); }
 size_t smx_longconv_spectrum_floats(size_t L, size_t D) {
-    return size_fits(size_of(fft_longconv_rows(L), (D + FFT_LANES - 1) / FFT_LANES * FFT_LANES));
+    return size_fits(size_mul(fft_longconv_rows(L), (D + FFT_LANES - 1) / FFT_LANES * FFT_LANES));
 }
 size_t smx_longconv_scratch_bytes(size_t L) {
-    return size_floats(size_of(3, fft_longconv_rows(L), FFT_LANES));
+    return size_floats(size_mul(3, fft_longconv_rows(L), FFT_LANES));
 }

@@ -47,13 +47,13 @@ typedef struct {
 static inline iir_layout iir_layout_of(const smx_iir *p) {
     const size_t R = p->bins ? p->L / p->bins : 0;
     const size_t groups = (p->D + FFT_LANES - 1) / FFT_LANES;
-    const uint64_t block = size_of(p->F, FFT_LANES), all = size_of(groups, block);
+    const uint64_t block = size_mul(p->F, FFT_LANES), all = size_mul(groups, block);
     iir_layout l = {0};
     uint64_t at = 0;
     l.theta = at, at += 2 * block;
     if (p->mode == SMX_IIR_LITERAL) {
         l.sum = at, at += 2 * block;
-        l.rows = at, at += size_of(3, R, FFT_LANES);
+        l.rows = at, at += size_mul(3, R, FFT_LANES);
         l.gemm = at, at += smx_gemm_scratch_bytes(R, FFT_LANES, R) / sizeof(float);
         l.floats = at;
         return l;
@@ -62,7 +62,7 @@ static inline iir_layout iir_layout_of(const smx_iir *p) {
     l.sum = at, at += 2 * all;
     l.back = at, at += 3 * all;
     l.rows = at, at += (IIR_ROWS + 2) * FFT_LANES;
-    l.starts = at, at += size_of(p->bins, iir_segments(R), 2, all);
+    l.starts = at, at += size_mul(p->bins, iir_segments(R), 2, all);
     l.floats = at;
     return l;
 }

@@ -5,7 +5,7 @@
 
 size_t smx_iir_table_floats(size_t R) {
     const iir_spectrum s = iir_spectrum_of(R);
-    return size_fits(size_of(4, s.values) + (s.power ? smx_fft_table_floats(R) : size_of(R, R)));
+    return size_fits(size_mul(4, s.values) + (s.power ? smx_fft_table_floats(R) : size_mul(R, R)));
 }
 void smx_iir_table(float *table, size_t R) {
     const iir_spectrum s = iir_spectrum_of(R);

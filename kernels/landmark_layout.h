@@ -25,22 +25,22 @@ static inline landmark_layout landmark_layout_of(const smx_landmark *p, int back
     w.marks = (p->L / p->block + 15) / 16 * 16;
     w.d = p->D / p->H;
     w.dp = attention_padded_width(w.d);
-    const uint64_t panels = size_of(w.blocks, w.d, w.Bp), rows = size_of(p->L, w.dp),
-                   group = size_of(QUERY_ROWS, w.dp);
+    const uint64_t panels = size_mul(w.blocks, w.d, w.Bp), rows = size_mul(p->L, w.dp),
+                   group = size_mul(QUERY_ROWS, w.dp);
     w.q = at, at += group;
     w.kt = at, at += panels;
-    w.s = at, at += size_of(QUERY_ROWS, 2, w.Bp);
+    w.s = at, at += size_mul(QUERY_ROWS, 2, w.Bp);
     w.o = at, at += group;
     if (!backward) {
         w.raw_q = at, at += group;
         w.v = at, at += rows;
-        w.lt = at, at += size_of(w.d, w.marks);
-        w.score = at, at += size_of(QUERY_ROWS, w.marks);
+        w.lt = at, at += size_mul(w.d, w.marks);
+        w.score = at, at += size_mul(QUERY_ROWS, w.marks);
     } else {
         w.k = at, at += rows;
         w.vt = at, at += panels;
         w.dout = at, at += group;
-        w.ds = at, at += size_of(QUERY_ROWS, 2, w.Bp);
+        w.ds = at, at += size_mul(QUERY_ROWS, 2, w.Bp);
         w.dk = at, at += rows;
         w.dv = at, at += rows;
     }

@@ -23,19 +23,19 @@ static inline linattn_layout linattn_layout_of(const smx_linattn *p, int backwar
     w.Cp = attention_padded(w.C);
     w.d = p->D / p->H;
     w.dp = attention_padded_width(w.d);
-    const uint64_t rows = size_of(w.C, w.dp), states = size_of(p->H, w.d, w.dp);
+    const uint64_t rows = size_mul(w.C, w.dp), states = size_mul(p->H, w.d, w.dp);
     w.q = at, at += rows;
     w.k = at, at += rows;
     w.v = at, at += rows;
-    w.kt = at, at += size_of(w.d, w.Cp);
-    w.a = at, at += size_of(QUERY_ROWS, w.Cp);
-    w.o = at, at += size_of(QUERY_ROWS, w.dp);
+    w.kt = at, at += size_mul(w.d, w.Cp);
+    w.a = at, at += size_mul(QUERY_ROWS, w.Cp);
+    w.o = at, at += size_mul(QUERY_ROWS, w.dp);
     w.state = at, at += states;
-    w.sum = at, at += size_of(p->H, w.dp);
+    w.sum = at, at += size_mul(p->H, w.dp);
     if (backward) {
         w.dout = at, at += rows;
-        w.vt = at, at += size_of(w.d, w.Cp);
-        w.da = at, at += size_of(QUERY_ROWS, w.Cp);
+        w.vt = at, at += size_mul(w.d, w.Cp);
+        w.da = at, at += size_mul(QUERY_ROWS, w.Cp);
         w.dk = at, at += rows;
         w.dv = at, at += rows;
         w.back = at, at += states;
@@ -48,7 +48,7 @@ static inline linattn_layout linattn_layout_of(const smx_linattn *p, int backwar
 // What one head carries from push to push: state [d][dp] and sum [dp] before its block, then the block's k
 // and v [C][dp].
 static inline uint64_t linattn_carried_floats(const linattn_layout *l) {
-    return size_of(l->d, l->dp) + l->dp + size_of(2, l->C, l->dp);
+    return size_mul(l->d, l->dp) + l->dp + size_mul(2, l->C, l->dp);
 }
 
 #endif

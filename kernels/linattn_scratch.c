@@ -9,5 +9,5 @@ size_t smx_linattn_bwd_scratch_bytes(const smx_linattn *p) {
 }
 size_t smx_linattn_carried_floats(const smx_linattn *p) {
     const linattn_layout l = linattn_layout_of(p, 0);
-    return size_fits(size_of(p->B, p->H, linattn_carried_floats(&l)));
+    return size_fits(size_mul(p->B, p->H, linattn_carried_floats(&l)));
 }

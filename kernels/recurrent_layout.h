@@ -22,11 +22,11 @@ static inline recurrent_layout recurrent_layout_of(const smx_recurrent *p, int b
     const size_t wide = (4 * p->E + 15) / 16 * 16; // of four gates, whole registers
     recurrent_layout w = {0};
     uint64_t at = 0;
-    w.a = at, at += size_of(p->B, wide);
-    w.state = at, at += size_of(p->B, wide);
+    w.a = at, at += size_mul(p->B, wide);
+    w.state = at, at += size_mul(p->B, wide);
     w.row = at, at += 2 * wide;
-    w.panels = at, at += size_of(backward ? wide : p->E, (backward ? p->E : wide) + RECURRENT_PANEL - 1);
-    w.da = at, at += backward ? size_of(p->B, p->L, wide) : 0;
+    w.panels = at, at += size_mul(backward ? wide : p->E, (backward ? p->E : wide) + RECURRENT_PANEL - 1);
+    w.da = at, at += backward ? size_mul(p->B, p->L, wide) : 0;
     w.gemm = at, at += smx_gemm_scratch_bytes(1, 1, SMX_KC) / sizeof(float);
     w.floats = at;
     return w;

@@ -15,7 +15,7 @@ typedef struct {
 } scan_layout;
 static inline scan_layout scan_layout_of(size_t L, size_t D, size_t S) {
     scan_layout l = {0};
-    const uint64_t block = size_of(S, 16), all = size_of((D + 15) / 16, block);
+    const uint64_t block = size_mul(S, 16), all = size_mul((D + 15) / 16, block);
     l.block = block;
     l.all = all;
     l.segments = (L + SCAN_ROWS - 1) / SCAN_ROWS;
@@ -24,8 +24,8 @@ static inline scan_layout scan_layout_of(size_t L, size_t D, size_t S) {
     l.state = at, at += all;
     l.total = at, at += 3 * all;
     l.part = at, at += 3 * block;
-    l.rows = at, at += size_of(SCAN_ROWS + 1, block);
-    l.decays = at, at += size_of(SCAN_ROWS, block);
+    l.rows = at, at += size_mul(SCAN_ROWS + 1, block);
+    l.decays = at, at += size_mul(SCAN_ROWS, block);
     l.floats = at;
     return l;
 }

@@ -6,7 +6,7 @@
 
 size_t smx_scan_state_floats(size_t L, size_t D, size_t S) {
     const scan_layout l = scan_layout_of(L, D, S);
-    return size_fits(size_of(l.segments, (D + 15) / 16, S, 16));
+    return size_fits(size_mul(l.segments, (D + 15) / 16, S, 16));
 }
 size_t smx_scan_scratch_bytes(size_t L, size_t D, size_t S) {
     return size_floats(scan_layout_of(L, D, S).floats);

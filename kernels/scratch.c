@@ -20,7 +20,7 @@ size_t smx_attention_push_scratch_bytes(const smx_attention *p) {
 }
 size_t smx_attention_kept_floats(const smx_attention *p) {
     const attention_layout w = attention_layout_of(p, ATTENTION_PUSH);
-    return size_fits(size_of(p->B, p->H, attention_kept_floats(&w)));
+    return size_fits(size_mul(p->B, p->H, attention_kept_floats(&w)));
 }
 size_t smx_attention_maps_fwd_scratch_bytes(const smx_attention *p) {
     return size_floats(maps_layout_of(p, 0).floats);

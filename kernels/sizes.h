@@ -19,7 +19,7 @@ static inline uint64_t size_product(size_t count, const uint64_t *factors) {
     return n;
 }
 // The product of its arguments. A factor of 0 makes 0 where no product before it was too large.
-#define size_of(...)                                                                                         \
+#define size_mul(...)                                                                                        \
     size_product(sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), (const uint64_t[]){__VA_ARGS__})
 
 // As a size_t: where that has no room for n, the most that it has, which no memory holds.
@@ -28,6 +28,6 @@ static inline size_t size_fits(uint64_t n) {
     return (size_t)(n < most ? n : most);
 }
 // Floats as bytes.
-static inline size_t size_floats(uint64_t floats) { return size_fits(size_of(floats, sizeof(float))); }
+static inline size_t size_floats(uint64_t floats) { return size_fits(size_mul(floats, sizeof(float))); }
 
 #endif

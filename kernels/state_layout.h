@@ -42,14 +42,14 @@ static inline state_layout state_layout_of(const smx_state *p, int backward) {
     w.dkp = (p->dk + 15) / 16 * 16;
     w.dvp = (p->dv + 15) / 16 * 16;
     const size_t rows = STATE_ROWS, square = rows * rows;
-    const uint64_t of_keys = size_of(rows, w.dkp), of_values = size_of(rows, w.dvp),
-                   state = size_of(p->dk, w.dvp);
+    const uint64_t of_keys = size_mul(rows, w.dkp), of_values = size_mul(rows, w.dvp),
+                   state = size_mul(p->dk, w.dvp);
     w.size = state;
     w.q = at, at += of_keys;
     w.k = at, at += of_keys;
     w.alpha = at, at += of_keys;
     w.decay = at, at += of_keys;
-    w.late = at, at += size_of(p->dk, rows);
+    w.late = at, at += size_mul(p->dk, rows);
     w.reads = at, at += square;
     w.answers = at, at += square;
     w.beta = at, at += rows;
@@ -58,7 +58,7 @@ static inline state_layout state_layout_of(const smx_state *p, int backward) {
     w.block = at;
     at *= backward ? STATE_BLOCKS : 1;
     w.work = at, at += of_keys;
-    w.states = at, at += size_of(p->H, state);
+    w.states = at, at += size_mul(p->H, state);
     if (backward) {
         w.after = at, at += (STATE_BLOCKS - 1) * state;
         w.dy = at, at += of_values;
@@ -94,15 +94,15 @@ static inline state_push_layout state_push_layout_of(const smx_state *p) {
     const size_t rows = STATE_ROWS;
     uint64_t at = 0;
     w.dkp = (p->dk + 15) / 16 * 16;
-    const uint64_t states = size_of(p->H, p->dk, p->dv), last = (states + 15) / 16 * 16;
+    const uint64_t states = size_mul(p->H, p->dk, p->dv), last = (states + 15) / 16 * 16;
     w.states = states;
     w.last = last;
-    w.u = at, at += size_of(rows, p->dv);
+    w.u = at, at += size_mul(rows, p->dv);
     w.late = at,
-    at += size_of(p->dk, rows); // products read past the end of u and of the states, but not past this
+    at += size_mul(p->dk, rows); // products read past the end of u and of the states, but not past this
     w.sums = at, at += w.dkp;
     w.head = at;
-    w.floats = size_of(p->B, states + size_of(p->H, at));
+    w.floats = size_mul(p->B, states + size_mul(p->H, at));
     w.scratch = last + state_layout_of(p, 0).floats;
     return w;
 }

@@ -25,14 +25,14 @@ static uint64_t carried(const graph *g, const node *n) {
 static uint64_t kept(const graph *g, const node *n) {
     uint64_t floats = 0;
     for (size_t i = 0; i < n->n_in && runs_again(n); i++)
-        if (!is_still(g, n->in[i])) floats += rounded(size_of(g->B, n->keeps, width(n->in[i])));
+        if (!is_still(g, n->in[i])) floats += rounded(size_mul(g->B, n->keeps, width(n->in[i])));
     return floats;
 }
 static uint64_t again(const graph *g, const node *n) {
-    const uint64_t rows = size_of(g->B, n->keeps + g->span);
-    uint64_t floats = rounded(size_of(rows, width(n->out)));
+    const uint64_t rows = size_mul(g->B, n->keeps + g->span);
+    uint64_t floats = rounded(size_mul(rows, width(n->out)));
     for (size_t i = 0; i < n->n_in; i++)
-        if (!is_still(g, n->in[i])) floats += rounded(size_of(rows, width(n->in[i])));
+        if (!is_still(g, n->in[i])) floats += rounded(size_mul(rows, width(n->in[i])));
     return runs_again(n) ? floats : 0;
 }
 
@@ -58,7 +58,7 @@ void graph_stream_count(graph *g) {
 }
 
 int graph_stream_plan(graph *g, smx_error *error) {
-    g->again = graph_own(g, size_of(g->again_n, sizeof *g->again));
+    g->again = graph_own(g, size_mul(g->again_n, sizeof *g->again));
     return graph_plan(g, NULL, error);
 }
 

@@ -84,7 +84,7 @@ static void attention_size(graph *g, node *n) {
         scratch_size(n, 1, 0, smx_attention_push_scratch_bytes(&later));
         return;
     }
-    n->saved_n = size_of(g->B, p.H, p.L, 2);
+    n->saved_n = size_mul(g->B, p.H, p.L, 2);
     scratch_size(n, pieces_of(rows_of(n->out), in_chunks ? p.chunk : p.L), 0,
                  g->mode == GRAPH_TRAIN ? smx_attention_bwd_scratch_bytes(&p)
                                         : smx_attention_fwd_scratch_bytes(&p));
@@ -169,7 +169,7 @@ static void fill_chunk(float *t, const void *with) {
 }
 static const float *table_of_chunk(graph *g, const float *table, size_t H, size_t M) {
     const chunk_of_table with = {table, H, g->L, M};
-    return table ? graph_table(g, size_of(H, 2 * M - 1), fill_chunk, &with, sizeof with) : NULL;
+    return table ? graph_table(g, size_mul(H, 2 * M - 1), fill_chunk, &with, sizeof with) : NULL;
 }
 static void chunks_size(graph *g, node *n) {
     attention_attributes *at = n->attributes;

@@ -30,7 +30,7 @@ static void maps_bwd(graph *g, node *n) {
 }
 static void maps_size(graph *g, node *n) {
     const smx_attention p = sequences(g, n, 1);
-    n->saved_n = size_of(g->B, p.H, p.L, 2);
+    n->saved_n = size_mul(g->B, p.H, p.L, 2);
     scratch_size(n, shard_count(g->B), p.H * p.H,
                  g->mode == GRAPH_TRAIN ? smx_attention_maps_bwd_scratch_bytes(&p)
                                         : smx_attention_maps_fwd_scratch_bytes(&p));

@@ -144,7 +144,7 @@ static void train_size(graph *g, node *n) {
     (void)g;
     const size_t D = last_dim(n->out);
     n->saved_n = SAVED * D;
-    scratch_size(n, SHARDS, 2 * D, size_of(2, D, sizeof(float)));
+    scratch_size(n, SHARDS, 2 * D, size_mul(2, D, sizeof(float)));
 }
 static const op batchnorm = {
     .name = "batchnorm",

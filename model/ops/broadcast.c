@@ -69,7 +69,7 @@ static void sinusoids_push(graph *g, node *n, float *state, size_t at, size_t ro
         smx_bias_fwd(n->out->data + b * size, n->in[0]->data + b * size, n->scratch, 1, size);
 }
 static void sinusoids_size(graph *g, node *n) {
-    scratch_size(n, 1, 0, size_of(g->span, last_dim(n->out), sizeof(float)));
+    scratch_size(n, 1, 0, size_mul(g->span, last_dim(n->out), sizeof(float)));
 }
 static int sinusoids_grow(const graph *g, const node *n) {
     (void)g, (void)n;
@@ -83,7 +83,7 @@ static const op stream_sinusoids = {
 };
 tensor *op_sinusoids(graph *g, tensor *x) {
     const uint32_t D = x->shape[x->rank - 1];
-    if (g->mode == GRAPH_STREAM && size_of(g->L, D) > STREAM_TABLE)
+    if (g->mode == GRAPH_STREAM && size_mul(g->L, D) > STREAM_TABLE)
         return graph_node(g, &stream_sinusoids, 1, &x, NULL);
     return op_bias(g, x, op_constant(g, fill_sinusoids, 2, (uint32_t[]){(uint32_t)g->L, D}));
 }

@@ -26,7 +26,7 @@ static void fill_alibi(float *t, const void *with) {
 }
 const float *alibi_table(graph *g, size_t heads, size_t chunk, double scale) {
     const alibi with = {heads, distance_rows(g, chunk), scale};
-    return graph_table(g, size_of(heads, 2 * (uint64_t)with.L - 1), fill_alibi, &with, sizeof with);
+    return graph_table(g, size_mul(heads, 2 * (uint64_t)with.L - 1), fill_alibi, &with, sizeof with);
 }
 
 // alpha_h = -ln((H-1-h + h e^-B) / (H-1)): finite for large B, alpha_0 = 0; one head does not decay.
@@ -56,5 +56,5 @@ static void fill_decay(float *table, const void *with) {
 const float *decay_table(graph *g, const double *alphas, size_t H, size_t chunk) {
     las with = {.H = H, .L = distance_rows(g, chunk)};
     memcpy(with.alphas, alphas, H * sizeof *alphas);
-    return graph_table(g, size_of(H, 2 * (uint64_t)with.L - 1), fill_decay, &with, sizeof with);
+    return graph_table(g, size_mul(H, 2 * (uint64_t)with.L - 1), fill_decay, &with, sizeof with);
 }

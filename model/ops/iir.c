@@ -99,7 +99,7 @@ static void iir_size(graph *g, node *n) {
     const smx_iir p = sequences(g, n, 1);
     const size_t R = at->rows;
     if (g->mode == GRAPH_STREAM) {
-        scratch_size(n, 1, 0, size_of(STREAM_SCRATCH, p.D, sizeof(float)));
+        scratch_size(n, 1, 0, size_mul(STREAM_SCRATCH, p.D, sizeof(float)));
         return;
     }
     scratch_size(n, SHARDS, 0, smx_iir_scratch_bytes(&p));
@@ -109,7 +109,7 @@ static void iir_size(graph *g, node *n) {
 }
 // Row by row, in the kernel's own order. state [B][F][2][D]: y_{t-1} and y_{t-2} of each filter.
 static uint64_t iir_state(const graph *g, const node *n) {
-    return size_of(g->B, ((const iir_attributes *)n->attributes)->F, 2, last_dim(n->out));
+    return size_mul(g->B, ((const iir_attributes *)n->attributes)->F, 2, last_dim(n->out));
 }
 // to = from - a y
 static void take(float *to, const float *from, const float *a, const float *y, float *product, size_t D) {

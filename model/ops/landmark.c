@@ -85,7 +85,7 @@ static void landmark_bwd(graph *g, node *n) {
 }
 static void landmark_size(graph *g, node *n) {
     const smx_landmark p = sequences(g, n, 1);
-    n->saved_n = size_of(3, g->B, p.H, p.L);
+    n->saved_n = size_mul(3, g->B, p.H, p.L);
     scratch_size(n, shard_count(g->B), 0,
                  g->mode == GRAPH_TRAIN ? smx_landmark_bwd_scratch_bytes(&p)
                                         : smx_landmark_fwd_scratch_bytes(&p));

@@ -38,7 +38,7 @@ static void linear_attention_bwd(graph *g, node *n) { sequences_in_pieces(g, n, 
 static void linear_attention_size(graph *g, node *n) {
     const smx_linattn p = sequences(g, n, 1);
     const size_t block = ((const linear_attention_attributes *)n->attributes)->block;
-    n->saved_n = g->mode == GRAPH_STREAM ? 0 : size_of(g->B, p.H, p.L);
+    n->saved_n = g->mode == GRAPH_STREAM ? 0 : size_mul(g->B, p.H, p.L);
     scratch_size(n, shard_count(g->B), 0,
                  g->mode == GRAPH_TRAIN ? smx_linattn_bwd_scratch_bytes(&p)
                                         : smx_linattn_fwd_scratch_bytes(&p));

@@ -96,9 +96,9 @@ static void longconv_size(graph *g, node *n) {
     at->fft = graph_table(g, smx_fft_table_floats(N), fill_fft, &N, sizeof N);
     if (ranks_of(g)) {
         const int last = g->share.ranks->rank + 1 == g->share.ranks->count;
-        const size_t all = size_fits(size_of(g->share.all, L, D));
-        at->unread = graph_own(g, size_of(n->in[1]->n, sizeof(float)));
-        at->x = last ? graph_own(g, size_of(2, all, sizeof(float))) : NULL;
+        const size_t all = size_fits(size_mul(g->share.all, L, D));
+        at->unread = graph_own(g, size_mul(n->in[1]->n, sizeof(float)));
+        at->x = last ? graph_own(g, size_mul(2, all, sizeof(float))) : NULL;
         at->dy = at->x ? at->x + all : NULL;
     }
     size_t levels = 0;
@@ -165,7 +165,7 @@ static const op stream_kernel = {
     .forward = kernel_fwd,
 };
 // in: x, these kernels. state [B][D][L]: the rows so far, channel by channel.
-static uint64_t stream_state(const graph *g, const node *n) { return size_of(g->B, last_dim(n->out), g->L); }
+static uint64_t stream_state(const graph *g, const node *n) { return size_mul(g->B, last_dim(n->out), g->L); }
 static void stream_push(graph *g, node *n, float *state, size_t at, size_t rows) {
     const size_t L = g->L, D = last_dim(n->out), taps = last_dim(n->in[1]);
     for (size_t c = 0; c < D; c++)

@@ -45,7 +45,7 @@ static void maxpool_size(graph *g, node *n) { n->saved_n = g->mode == GRAPH_STRE
 
 // state [B][2][D][O]: the maxima of the bin so far, and those of the bin before.
 static uint64_t maxpool_state(const graph *g, const node *n) {
-    return size_of(2, g->B, last_dim(n->in[0]), ((const maxpool_attributes *)n->attributes)->O);
+    return size_mul(2, g->B, last_dim(n->in[0]), ((const maxpool_attributes *)n->attributes)->O);
 }
 static void maxpool_push(graph *g, node *n, float *state, size_t at, size_t rows) {
     const maxpool_attributes *a = n->attributes;

@@ -12,7 +12,7 @@ static float *made_dx(const node *n, size_t piece, float *dx) {
 }
 static void scratch_of_norm(graph *g, node *n, size_t parts) {
     const size_t D = last_dim(n->out), N = rows_of(n->out), rows = block_rows(0, N);
-    scratch_size(n, SHARDS, 2 * D, size_of(rows, D, sizeof(float)));
+    scratch_size(n, SHARDS, 2 * D, size_mul(rows, D, sizeof(float)));
     open_sums(g, n, N * parts, ROW_UNIT * parts, n->sums_n);
 }
 
@@ -40,7 +40,7 @@ static void layernorm_bwd(graph *g, node *n) {
     add_sums(n, 2, pieces, last_dim(n->out));
 }
 static void layernorm_size(graph *g, node *n) {
-    n->saved_n = size_of(2, rows_of(n->out));
+    n->saved_n = size_mul(2, rows_of(n->out));
     scratch_of_norm(g, n, 1);
 }
 static const op layernorm = {
@@ -81,7 +81,7 @@ static void rmsnorm_bwd_part(graph *g, node *n, size_t piece, float *sums, size_
 }
 static void rmsnorm_bwd(graph *g, node *n) { add_sums(n, 1, rows_in_sums(g, n, rmsnorm_bwd_part), 0); }
 static void rmsnorm_size(graph *g, node *n) {
-    n->saved_n = size_of(rows_of(n->out), parts_of(n));
+    n->saved_n = size_mul(rows_of(n->out), parts_of(n));
     scratch_of_norm(g, n, parts_of(n));
 }
 static const op rmsnorm = {
@@ -119,7 +119,7 @@ static void unitnorm_bwd(graph *g, node *n) {
 }
 static void unitnorm_size(graph *g, node *n) {
     (void)g;
-    n->saved_n = size_of(rows_of(n->out), parts_of(n));
+    n->saved_n = size_mul(rows_of(n->out), parts_of(n));
 }
 static op_reach unitnorm_reach(const graph *g, const node *n) {
     (void)g, (void)n;

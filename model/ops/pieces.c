@@ -38,10 +38,10 @@ void rows_forward(graph *g, node *n) { in_pieces(g, n, rows_of(n->out), ROW_UNIT
 void rows_backward(graph *g, node *n) { in_pieces(g, n, rows_of(n->out), ROW_UNIT, n->op->backward_rows); }
 
 void scratch_size(node *n, size_t pieces, uint64_t sums, uint64_t kernel_bytes) {
-    const uint64_t own = floats(size_of(sums, sizeof(float))), piece = own + floats(kernel_bytes);
+    const uint64_t own = floats(size_mul(sums, sizeof(float))), piece = own + floats(kernel_bytes);
     n->sums_n = size_fits(own);
     n->piece_n = size_fits(piece);
-    n->scratch_n = size_of(pieces, piece);
+    n->scratch_n = size_mul(pieces, piece);
 }
 float *sums_of(const node *n, size_t piece) {
     float *sums = n->back_scratch + piece * n->piece_n;
@@ -87,8 +87,8 @@ void open_sums(graph *g, node *n, size_t rows, size_t unit, size_t sums) {
     if (!is_shared(g, n)) return;
     n->takes_open = is_open(g, n, rows_before(g, n));
     n->gives_open = is_open(g, n, rows_before(g, n) + rows);
-    n->open_n = n->sums_n + size_fits(floats(size_of(sums, sizeof(float))));
-    if (n->takes_open || n->gives_open) n->open = graph_own(g, size_of(2, n->open_n, sizeof(float)));
+    n->open_n = n->sums_n + size_fits(floats(size_mul(sums, sizeof(float))));
+    if (n->takes_open || n->gives_open) n->open = graph_own(g, size_mul(2, n->open_n, sizeof(float)));
 }
 
 static void close_block(node *n, float *sums, const float *block) {

@@ -62,7 +62,7 @@ static void fill_taps(float *taps, const void *with) {
 static void pool_size(graph *g, node *n) {
     pool_attributes *at = n->attributes;
     at->taps = graph_table(g, at->window, fill_taps, &at->window, sizeof at->window);
-    if (g->mode == GRAPH_LOOK) at->row = graph_own(g, size_of(g->L, sizeof *at->row));
+    if (g->mode == GRAPH_LOOK) at->row = graph_own(g, size_mul(g->L, sizeof *at->row));
     at->whole = !at->chunk;
     if (!at->chunk || at->chunk > g->L) at->chunk = g->L;
     const smx_conv wide = filter_of(at, at->chunk, last_dim(n->out)), narrow = filter_of(at, at->chunk, 1);

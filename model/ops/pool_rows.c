@@ -29,7 +29,7 @@ static void largest_bwd(graph *g, node *n) {
 }
 static void largest_size(graph *g, node *n) { n->saved_n = g->mode == GRAPH_STREAM ? 0 : n->out->n; }
 // state [B][D]
-static uint64_t largest_state(const graph *g, const node *n) { return size_of(g->B, last_dim(n->out)); }
+static uint64_t largest_state(const graph *g, const node *n) { return size_mul(g->B, last_dim(n->out)); }
 static void largest_push(graph *g, node *n, float *state, size_t at, size_t rows) {
     const size_t D = last_dim(n->out);
     for (size_t b = 0; b < g->B; b++, state += D)

@@ -22,7 +22,7 @@ static void recurrent_size(graph *g, node *n) {
     const smx_recurrent p = sequences(g, n, stream ? g->B : (g->B + pieces - 1) / pieces);
     scratch_size(n, pieces, train ? n->in[1]->n + 3 * E : 0,
                  train ? smx_recurrent_bwd_scratch_bytes(&p) : smx_recurrent_fwd_scratch_bytes(&p));
-    n->saved_n = train ? size_of(n->out->n, kept(n)) : 0;
+    n->saved_n = train ? size_mul(n->out->n, kept(n)) : 0;
     n->flops = 2 * (uint64_t)rows_of(n->out) * n->in[1]->n;
 }
 static float *saved_of(const node *n, size_t row) {
@@ -64,7 +64,7 @@ static void recurrent_bwd(graph *g, node *n) {
     if (is_gru(n)) add_sums(n, 2, g->share.pieces, n->in[1]->n);
 }
 static uint64_t recurrent_state(const graph *g, const node *n) {
-    return size_of(g->B, carried(n), last_dim(n->out));
+    return size_mul(g->B, carried(n), last_dim(n->out));
 }
 static const op recurrent = {
     .name = "recurrent",

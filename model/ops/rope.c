@@ -42,10 +42,10 @@ static void rope_size(graph *g, node *n) {
     rope_attributes *at = n->attributes;
     const size_t d = last_dim(n->out) / at->heads;
     const rope_rows all = {g->L, d};
-    if (g->mode == GRAPH_STREAM && size_of(g->L, d) > STREAM_TABLE)
-        at->turns = graph_own(g, size_of(g->span, d, sizeof *at->turns));
+    if (g->mode == GRAPH_STREAM && size_mul(g->L, d) > STREAM_TABLE)
+        at->turns = graph_own(g, size_mul(g->span, d, sizeof *at->turns));
     else
-        at->whole = (at->turns = graph_table(g, size_of(g->L, d), fill_turns, &all, sizeof all)) != NULL;
+        at->whole = (at->turns = graph_table(g, size_mul(g->L, d), fill_turns, &all, sizeof all)) != NULL;
 }
 static void rope_push(graph *g, node *n, float *state, size_t at, size_t rows) {
     (void)state;

@@ -10,7 +10,7 @@ static float *states_of(const graph *g, const node *n, size_t sequence, size_t S
 static void scan_size(graph *g, node *n, size_t sums, size_t S) {
     const size_t D = last_dim(n->out);
     scratch_size(n, SHARDS, sums, smx_scan_scratch_bytes(g->L, D, S));
-    n->saved_n = g->mode == GRAPH_STREAM ? 0 : size_of(g->B, smx_scan_state_floats(g->L, D, S));
+    n->saved_n = g->mode == GRAPH_STREAM ? 0 : size_mul(g->B, smx_scan_state_floats(g->L, D, S));
     n->flops = 6 * (uint64_t)n->out->n * S;
 }
 
@@ -49,7 +49,7 @@ static void ema_size(graph *g, node *n) {
     scan_size(g, n, 4 * n->in[1]->n + last_dim(n->out), ema_states(n));
 }
 static uint64_t ema_state(const graph *g, const node *n) {
-    return size_of(g->B, smx_scan_state_floats(1, last_dim(n->out), ema_states(n)));
+    return size_mul(g->B, smx_scan_state_floats(1, last_dim(n->out), ema_states(n)));
 }
 static void ema_push(graph *g, node *n, float *state, size_t at, size_t rows) {
     const smx_ema p = {.B = g->B, .L = rows, .D = last_dim(n->out), .S = ema_states(n)};
@@ -109,7 +109,7 @@ static void selective_size(graph *g, node *n) {
     scan_size(g, n, n->in[2]->n + last_dim(n->out), last_dim(n->in[3]));
 }
 static uint64_t selective_state(const graph *g, const node *n) {
-    return size_of(g->B, smx_scan_state_floats(1, last_dim(n->out), last_dim(n->in[3])));
+    return size_mul(g->B, smx_scan_state_floats(1, last_dim(n->out), last_dim(n->in[3])));
 }
 static void selective_push(graph *g, node *n, float *state, size_t at, size_t rows) {
     const smx_scan p = {.B = g->B, .L = rows, .D = last_dim(n->out), .S = last_dim(n->in[3])};

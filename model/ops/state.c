@@ -77,7 +77,7 @@ static void state_size(graph *g, node *n) {
     }
     scratch_size(n, shard_count(g->B), 0,
                  g->mode == GRAPH_TRAIN ? smx_state_bwd_scratch_bytes(&p) : smx_state_fwd_scratch_bytes(&p));
-    n->saved_n = size_of(g->B, smx_state_floats(p.L, p.H, p.dk, p.dv));
+    n->saved_n = size_mul(g->B, smx_state_floats(p.L, p.H, p.dk, p.dv));
     n->flops = 4 * (uint64_t)n->out->n * p.dk;
 }
 

@@ -128,7 +128,7 @@ static void meanpool_bwd(graph *g, node *n) {
     smx_meanpool_bwd(n->in_grad[0], n->out->grad, x[0], x[1], x[2]);
 }
 // state [B][2][D]: sums of whole blocks of SMX_KC rows, and of the open one, as the kernel takes them.
-static uint64_t meanpool_state(const graph *g, const node *n) { return size_of(2, g->B, last_dim(n->out)); }
+static uint64_t meanpool_state(const graph *g, const node *n) { return size_mul(2, g->B, last_dim(n->out)); }
 static void meanpool_push(graph *g, node *n, float *state, size_t at, size_t rows) {
     const size_t D = last_dim(n->out);
     for (size_t b = 0; b < g->B; b++)

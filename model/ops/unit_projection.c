@@ -14,7 +14,7 @@ typedef struct {
     float *u, *unit, *du, *dunit, *dx, *gemm, *conv;
 } unit_scratch;
 static uint64_t row_floats(const graph *g, const node *n) {
-    return floats(size_of(g->L, last_dim(n->out), sizeof(float)));
+    return floats(size_mul(g->L, last_dim(n->out), sizeof(float)));
 }
 static size_t gemm_bytes(const graph *g, const node *n) {
     const size_t L = g->L, D = last_dim(n->out), most = L > D ? L : D;
@@ -79,10 +79,10 @@ static void unit_bwd(graph *g, node *n) {
 static void unit_size(graph *g, node *n) {
     const size_t D = last_dim(n->out), H = n->in[2]->shape[0], W = n->in[2]->shape[1];
     const smx_conv p = filter_of(g, n);
-    n->saved_n = size_of(g->B, H, g->L);
-    scratch_size(n, shard_count(g->B), size_of(D, D) + size_of(H, W),
-                 size_of(5, row_floats(g, n), sizeof(float)) +
-                     size_of(floats(gemm_bytes(g, n)), sizeof(float)) + smx_conv_scratch_bytes(&p));
+    n->saved_n = size_mul(g->B, H, g->L);
+    scratch_size(n, shard_count(g->B), size_mul(D, D) + size_mul(H, W),
+                 size_mul(5, row_floats(g, n), sizeof(float)) +
+                     size_mul(floats(gemm_bytes(g, n)), sizeof(float)) + smx_conv_scratch_bytes(&p));
     n->flops = 2 * (uint64_t)n->out->n * (D + H * W);
 }
 static op_reach unit_reach(const graph *g, const node *n) {

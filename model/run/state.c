@@ -23,7 +23,7 @@ static size_t answers_of(const stream *s) {
     const tensor *logits = s->model.logits;
     return logits->shape[logits->rank - 1];
 }
-static uint64_t wanted_floats(const stream *s) { return s->g->state_n + size_of(s->B, answers_of(s)); }
+static uint64_t wanted_floats(const stream *s) { return s->g->state_n + size_mul(s->B, answers_of(s)); }
 static size_t floats_of(const stream *s) { return (size_t)wanted_floats(s); } // of one that was counted
 
 // ---- Graphs ---------------------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ static int plan(stream *s, const smx_run *r, smx_error *error) {
     graph *g = s->g;
     if (graph_stream_plan(g, error)) return -1;
     const size_t numbers = r->train.task.channels ? r->train.task.channels : 1;
-    s->inputs = calloc(size_fits(size_of(s->B, g->span, numbers)), sizeof(float));
+    s->inputs = calloc(size_fits(size_mul(s->B, g->span, numbers)), sizeof(float));
     if (!s->inputs) return error_say(error, "out of memory for a state");
     g->tokens = s->inputs;
     g->values = s->inputs;
@@ -149,7 +149,7 @@ void smx_state_close(smx_run_state *state) {
 uint64_t smx_state_bytes(smx_run *r, size_t sequences, size_t most, smx_error *error) {
     const run_mode before = run_enter(r);
     stream *s = stream_counted(r, sequences, most, 0, error);
-    const uint64_t bytes = s ? size_of(floats_of(s), sizeof(float)) : 0;
+    const uint64_t bytes = s ? size_mul(floats_of(s), sizeof(float)) : 0;
     if (s && !s->inputs) stream_free(s);
     run_leave(before);
     return bytes;

@@ -56,8 +56,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
             static const char *const positions[] = {"none", "sinusoidal", "rope", "alibi"};
             if (n_runs == sizeof runs / sizeof *runs) break;
             snprintf(text, sizeof text,
-                     "%s&task=own&channels=0&vocab=5&classes=5&length=16&width=8&heads=2&batch=1&position=%s", mode,
-                     positions[strstr(mode, "position=") ? 0 : n_runs % 4]);
+                     "%s&task=own&channels=0&vocab=5&classes=5&length=16&width=8&heads=2&batch=1&position=%s",
+                     mode, positions[strstr(mode, "position=") ? 0 : n_runs % 4]);
             smx_run *run = smx_run_open(text, &error);
             smx_run_state *state = run ? smx_state_open(run, 1, 40, &error) : NULL;
             const int32_t tokens[] = {1, 2, 3, 4, 0, 1};

@@ -103,8 +103,39 @@ function agree(cases) {
 }
 
 // ---- Names that an author may choose, and Python or this program want for themselves
-const HOSTILE = ['k', 'k_2', 'k_3', 'w', 'x', 'w_1', 'step_1', 'step_2', 'x_1', 'lambda', 'lambda_4', '__debug__', 'None', 'match'];
-HOSTILE.push('torch', 'math', 'F', 'print', 'mixer', 'Model', 'read', 'conv', 'add', 'linear', 'softmax', 'heads', 'k_2_2', '_k', 'conv_3');
+const HOSTILE = [
+    'k',
+    'k_2',
+    'k_3',
+    'w',
+    'x',
+    'w_1',
+    'step_1',
+    'step_2',
+    'x_1',
+    'lambda',
+    'lambda_4',
+    '__debug__',
+    'None',
+    'match',
+];
+HOSTILE.push(
+    'torch',
+    'math',
+    'F',
+    'print',
+    'mixer',
+    'Model',
+    'read',
+    'conv',
+    'add',
+    'linear',
+    'softmax',
+    'heads',
+    'k_2_2',
+    '_k',
+    'conv_3',
+);
 /** A text over such names, every one used, some assigned twice: what each holds goes into what is read at the end. */
 function hostileText(seed) {
     let state = seed;
@@ -115,7 +146,9 @@ function hostileText(seed) {
         const name = HOSTILE[below(HOSTILE.length)];
         const a = names.length ? names[below(names.length)] : 'x';
         const b = names.length ? names[below(names.length)] : 'x';
-        const right = [`${a} + ${i + 1} * ${b}`, `tanh(${a} - ${b})`, `${a} * ${b}`, `${a} @ w_${i}x`][below(4)];
+        const right = [`${a} + ${i + 1} * ${b}`, `tanh(${a} - ${b})`, `${a} * ${b}`, `${a} @ w_${i}x`][
+            below(4)
+        ];
         lines.push(`${name} = ${right}`);
         names.push(name);
     }
@@ -128,7 +161,7 @@ const hostile = Array.from({ length: 40 }, (_, i) => hostileText(7 * i + 3)).con
 const hostileConfig = (text) =>
     `mixer=equations&eq=${[...Buffer.from(text, 'latin1')].map((b) => `%${b.toString(16).padStart(2, '0')}`).join('')}${RECALL}`;
 
-test('names of an author: none is given twice, none is Python\'s or this file\'s, every one is kept that can be', () => {
+test("names of an author: none is given twice, none is Python's or this file's, every one is kept that can be", () => {
     const read = [
         'import ast, builtins, keyword, sys',
         'for path in sys.argv[1:]:',
@@ -167,7 +200,13 @@ test('the same texts: the same logits', needed, () => {
         run.predict([...tokens]);
         const logits = [...run.tensor('logits').data];
         run.close();
-        return { config: text, file: join(folder, `hostile${i}.safetensors`), name: `hostile_${i}`, inputs: [...tokens], logits };
+        return {
+            config: text,
+            file: join(folder, `hostile${i}.safetensors`),
+            name: `hostile_${i}`,
+            inputs: [...tokens],
+            logits,
+        };
     });
     agree(cases);
 });
