@@ -1,7 +1,7 @@
-// test_sizes.c: how large a state is, where a product of its sizes goes past 2^31 and 2^32: every mixer in every
-// mode, as many sequences and rows as may be asked for, is either refused or has the memory that its rows need.
-// And no file makes a loader work for long by what it claims. A size_t of 32 bits is where it matters: bits32.sh
-// builds this program so, and proofs_tests/package/states.test.mjs asks the WebAssembly module the same.
+// test_sizes.c: how large a state is, where a product of its sizes goes past 2^31 and 2^32: every mixer in
+// every mode, as many sequences and rows as may be asked for, is either refused or has the memory that its
+// rows need. And no file makes a loader work for long by what it claims. A size_t of 32 bits is where it
+// matters: bits32.sh builds this program so, and states.test.mjs asks the WebAssembly module the same.
 #include "proofs_tests/support/check.h"
 
 #include <time.h>
