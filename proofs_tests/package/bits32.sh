@@ -1,7 +1,7 @@
 #!/bin/bash
-# Where a size_t has 32 bits, under the address and undefined-behaviour sanitizers: sizes of states near what it
-# holds (test_sizes), states and checkpoints, and the program's own digests. Skipped (said so) where the compiler
-# builds nothing for 32-bit x86. TAP on standard output.
+# Where a size_t has 32 bits, under the address and undefined-behaviour sanitizers: sizes of states near what
+# it holds (test_sizes), states and checkpoints, and the program's own digests. Skipped (said so) where the
+# compiler builds nothing for 32-bit x86. TAP on standard output.
 set -u
 tests='test_sizes test_reading_on test_checkpoint'
 tool=build/tools/bin/gcc-32
@@ -29,7 +29,7 @@ if ! make --no-print-directory -j"$(nproc)" -o setup CC=gcc-32 SAN=address,undef
     echo '1..1'
     exit 1
 fi
-# A calloc that is too large is one that is refused, as anywhere; what sleeps at the end of a program is no leak here.
+# A calloc that is too large is refused, as anywhere. (Leaks are looked for in 64 bits.)
 export ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=0
 for t in $tests; do
     $tool $options -Iproofs_tests/support/plain -Iinclude -I. proofs_tests/model/$t.c $variant/libseqmix.a -lm -o build/test/$t-32 >>build/test/bits32.log 2>&1 &&

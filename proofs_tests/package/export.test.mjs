@@ -136,7 +136,7 @@ HOSTILE.push(
     '_k',
     'conv_3',
 );
-/** A text over such names, every one used, some assigned twice: what each holds goes into what is read at the end. */
+/** A text over such names, every one used, some assigned twice: each goes into what is read at the end. */
 function hostileText(seed) {
     let state = seed;
     const below = (n) => (state = (state * 48271) % 2147483647) % n;

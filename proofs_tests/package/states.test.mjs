@@ -169,7 +169,7 @@ test('a state too large for 32 bits is refused, by a number or by a file, and no
         ])
             try {
                 const state = run.state(form);
-                assert.ok(state.form.bytes >= 4 * 256, `${name} ${JSON.stringify(form)}`); // its answers alone
+                assert.ok(state.form.bytes >= 4 * 256, `${name} ${JSON.stringify(form)}`); // its answers
                 state.push(Array(2 * (form.sequences ?? 1)).fill(7));
                 state.close();
                 opened++;

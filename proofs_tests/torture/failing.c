@@ -1,5 +1,5 @@
 // failing.c: a library to preload (LD_PRELOAD): the call number FAIL_AT of the kind FAIL_CALL (alloc, read,
-// write, sync, rename, open, close) fails once, with FAIL_ERRNO; every other goes through. Calls are counted from 0.
+// write, sync, rename, open, close) fails once, with FAIL_ERRNO; every other goes through. Counted from 0.
 // At the end FAIL_SAYS, a file, has the number of such calls; FAIL_TRACE, another, one line for each call but
 // alloc. For glibc.
 #define _GNU_SOURCE
