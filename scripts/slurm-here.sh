@@ -71,27 +71,32 @@ EOF
 pids=()
 # Processes of jobs of this Slurm and no other: they were given its configuration.
 of_jobs() {
-    local environment
-    for environment in /proc/[0-9]*/environ; do
-        if grep -qzxF "SLURM_CONF=$SLURM_CONF" "$environment" 2>/dev/null && grep -qz '^SLURM_JOB_ID=' "$environment" 2>/dev/null; then
-            basename "$(dirname "$environment")"
+    local process
+    for process in /proc/[0-9]*; do
+        grep -qzxF "SLURM_CONF=$SLURM_CONF" "$process/environ" 2>/dev/null || continue
+        if grep -qz '^SLURM_JOB_ID=' "$process/environ" 2>/dev/null || grep -q '^slurmstepd' "$process/cmdline" 2>/dev/null; then
+            basename "$process"
         fi
     done
 }
 # Jobs are cancelled while the daemons still are there to do it; what does not hear that is killed.
 end_jobs() {
-    local job
     [ "$(squeue -h -o %A 2>/dev/null | wc -l)" = 0 ] || {
         scancel --user=root 2>/dev/null
         for _ in $(seq 60); do [ -n "$(squeue -h -t all -o %T 2>/dev/null | grep -E 'PENDING|RUNNING|COMPLETING|SUSPENDED')" ] || break; sleep 0.2; done
     }
+}
+kill_jobs() {
+    local job
     for job in $(of_jobs); do [ "$job" = $$ ] || kill -KILL "$job" 2>/dev/null; done
 }
 finish() {
     trap - EXIT INT TERM HUP
     end_jobs
+    kill_jobs
     for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null; done
     for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null; done
+    kill_jobs # what a daemon still started
     if [ -n "$made" ]; then rm -rf "$made"; fi
 }
 trap finish EXIT

@@ -9,12 +9,13 @@
 #include "cli/grid/comparison.h"
 #include "cli/grid/training.h"
 #include "kernels/hash.h"
+#include "collect_keep.h"
 #include "model/run/language.h"
 
 typedef struct {
     const char *folder, *out, *best, *baseline, *recheck;
     long draw;
-    int equal;
+    int equal, curves, keep;
 } options;
 
 static const cli_option table_of_options[] = {
@@ -28,6 +29,10 @@ static const cli_option table_of_options[] = {
     {"--equal", "all_else|weights|seconds",
      "compare what is alike in all else, or as large: as many weights (to a tenth), as long (to a quarter)",
      OPTION_WORD, offsetof(options, equal), 0, 0},
+    {"--curves", NULL, "curves.csv as well: every curve, a point a line", OPTION_FLAG,
+     offsetof(options, curves), 0, 0},
+    {"--keep", "none|best", "the weights of the best, trained again to the bit, into best/", OPTION_WORD,
+     offsetof(options, keep), 0, 0},
     {"--recheck", "N|N%", "train so many of them again here, and compare to the bit", OPTION_TEXT,
      offsetof(options, recheck), 0, 0},
     {"--draw", "N", "which of them: another number is another sample (1)", OPTION_COUNT,
@@ -57,6 +62,7 @@ typedef struct {
 
 static void print_results_json(const content *c, FILE *to) { table_print_json(c->t, to); }
 static void print_results(const content *c, FILE *to) { table_print_csv(c->t, to); }
+static void print_curves(const content *c, FILE *to) { table_print_curves(c->t, to); }
 static void print_machines(const content *c, FILE *to) { table_print_machines(c->t, to); }
 static void print_summary(const content *c, FILE *to) { summary_print_csv(c->s, to); }
 static void print_pairs(const content *c, FILE *to) { comparisons_print_csv(c->pairs, c->s, to); }
@@ -83,6 +89,7 @@ static int write_all(const options *o, const content *c) {
                    write_one(folder, "results.csv", c, print_results) ||
                    write_one(folder, "summary.csv", c, print_summary) ||
                    write_one(folder, "machines.csv", c, print_machines) ||
+                   (o->curves && write_one(folder, "curves.csv", c, print_curves)) ||
                    (o->baseline && write_one(folder, "pairs.csv", c, print_pairs))
                ? 2
                : 0;
@@ -226,6 +233,25 @@ static void print_state(const table *t, const summary *s) {
     putchar('\n');
 }
 
+// How the best of all get their weights back.
+static void print_weights(const options *o, const summary *s) {
+    const setting *best = NULL;
+    size_t bests = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        if (!s->settings[i].best) continue;
+        bests++;
+        best = &s->settings[i];
+    }
+    if (o->keep || !best) return;
+    const result *r = &summary_row(s, best)->r;
+    if (bests == 1 && strlen(r->config) < 4000)
+        printf(
+            "\nits weights, to the bit: seqmix train '%s' --eval 0 --save best.safetensors (digest %016llx)\n",
+            r->config, (unsigned long long)r->digest);
+    else
+        printf("\ntheir weights, to the bit: seqmix collect %s --keep best\n", o->folder);
+}
+
 static int run(const options *o, const table *t) {
     summary s = {0};
     comparisons pairs = {0};
@@ -241,7 +267,12 @@ static int run(const options *o, const table *t) {
         if (none) cli_note("--baseline %s: %s", o->baseline, pairs.why);
         if (o->baseline && !none) comparisons_print(&pairs, &s, o->baseline, stdout);
         fflush(stdout);
-        if (o->recheck) status = recheck(o, t);
+        print_weights(o, &s);
+        if (o->keep) status = collect_keep(&s, o->out ? o->out : o->folder);
+        if (o->recheck && status < 2) {
+            const int again = recheck(o, t);
+            if (again > status) status = again;
+        }
     }
     comparisons_free(&pairs);
     summary_free(&s);

@@ -260,7 +260,7 @@ static int work_on(job_work *w) {
         process_listen(); // while others train
     else if (signals_start(&rules))
         return 2;
-    status = claim_take(w->claim, who);
+    status = claim_take(w->claim, w->j.config, who);
     if (status == 1) {
         cli_note("%s works on %s: nothing is done here", who, w->j.name);
         return TRY_AGAIN;

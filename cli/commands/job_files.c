@@ -95,9 +95,10 @@ int job_make_folder(const job_work *w) {
 }
 
 void job_note_failure(const job_work *w) {
-    char text[4600], host[256] = "", why[JOB_PATH];
+    char text[8192], host[256] = "", why[JOB_PATH];
     gethostname(host, sizeof host - 1);
-    const int n = snprintf(text, sizeof text, "%s\n%lld\n%s\n", host, (long long)time(NULL), cli_failed());
+    const int n = snprintf(text, sizeof text, "%s\n%lld\n%s\n%.3000s\n", host, (long long)time(NULL),
+                           cli_failed(), w->j.config);
     (void)!cli_write_pieces(w->failed, &(cli_piece){text, (size_t)n}, 1, 0, why, sizeof why);
 }
 

@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "cli/grid/comparison.h"
+#include "report.h"
 #include "report_page.inc"
 
 typedef struct {
     const char *folder, *out, *best, *baseline;
     int equal;
+    long again; // the page loads itself again after so many seconds; 0: not
 } options;
 
 static const cli_option table_of_options[] = {
@@ -130,12 +132,15 @@ static void put_report(const options *o, const summary *s, const comparisons *al
 }
 
 // The page whole: what is text of a user's ends no element of it.
-static int write_page(const char *path, const char *json, size_t size) {
+static int write_page(const char *path, const char *json, size_t size, long again) {
     char *page = NULL;
     size_t length;
     FILE *to = open_memstream(&page, &length);
     if (!to) return cli_fail("out of memory for the page");
-    fputs(page_before, to);
+    const char *title = strstr(page_before, "<title>");
+    fwrite(page_before, 1, (size_t)(title - page_before), to);
+    if (again) fprintf(to, "<meta http-equiv=\"refresh\" content=\"%ld\" />\n", again);
+    fputs(title, to);
     for (size_t i = 0; i < size; i++)
         if (json[i] == '<')
             fputs("\\u003c", to);
@@ -145,7 +150,7 @@ static int write_page(const char *path, const char *json, size_t size) {
     const int status =
         fclose(to) ? cli_fail("out of memory for the page") : cli_write_file(path, page, length);
     free(page);
-    if (!status) printf("%s\n", path);
+    if (!status && !again) printf("%s\n", path);
     return status;
 }
 
@@ -158,18 +163,21 @@ static int write_report(const options *o, const summary *s, const comparisons *a
     FILE *to = open_memstream(&json, &size);
     if (!to) return cli_fail("out of memory for the page");
     put_report(o, s, all, to);
-    const int status = fclose(to) ? cli_fail("out of memory for the page") : write_page(path, json, size);
+    const int status =
+        fclose(to) ? cli_fail("out of memory for the page") : write_page(path, json, size, o->again);
     free(json);
     return status;
 }
 
-static int run(const options *o, const table *t) {
+int report_write(const char *folder, const table *t, const char *best, const char *baseline, int equal,
+                 const char *out, long again) {
+    const options o = {
+        .folder = folder, .out = out, .best = best, .baseline = baseline, .equal = equal, .again = again};
     summary s = {0};
     comparisons pairs = {0};
-    if (!t->n) return table_fail_empty(t, o->folder);
-    int status = summary_of(&s, t, o->best);
-    if (!status && o->baseline) status = comparisons_of(&pairs, &s, o->baseline, o->equal);
-    if (!status) status = write_report(o, &s, &pairs);
+    int status = summary_of(&s, t, o.best);
+    if (!status && o.baseline) status = comparisons_of(&pairs, &s, o.baseline, o.equal);
+    if (!status) status = write_report(&o, &s, &pairs);
     comparisons_free(&pairs);
     summary_free(&s);
     return status;
@@ -181,7 +189,9 @@ static int make_report(int argc, char **argv) {
     if (cli_read_options(&cli_report, argc, argv, &o)) return 2;
     if (!o.folder) return cli_usage_error(&cli_report, "DIR, the folder that jobs were given with --out");
     const int left_out = table_read(&t, o.folder);
-    int status = left_out < 2 ? run(&o, &t) : 2;
+    int status = left_out == 2 ? 2
+                 : !t.n        ? table_fail_empty(&t, o.folder)
+                               : report_write(o.folder, &t, o.best, o.baseline, o.equal, o.out, 0);
     if (!status) status = left_out;
     table_free(&t);
     return status;

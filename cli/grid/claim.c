@@ -15,7 +15,7 @@
 #include "cli/cli.h"
 #include "job.h"
 
-enum { TOUCH_SECONDS = 15, STALE_SECONDS = 120, TEXT = 700 };
+enum { TOUCH_SECONDS = 15, STALE_SECONDS = 120, TEXT = 700, ALL = TEXT + 2100 };
 
 static struct {
     pthread_mutex_t lock;
@@ -26,6 +26,7 @@ static struct {
     struct stat made;
     uint64_t step, steps;
     char line[TEXT]; // its first
+    char about[2000];
 } at = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .fd = -1};
 
 // ---- Which process, of which machine --------------------------------------------------------------------
@@ -66,7 +67,7 @@ typedef struct {
 
 // A claim that is being written has no first line yet: then only its time says something.
 static int read_content(int fd, content *c) {
-    char text[TEXT + 80];
+    char text[ALL];
     const ssize_t n = pread(fd, text, sizeof text - 1, 0);
     *c = (content){0};
     if (n < 0) return -1;
@@ -77,6 +78,9 @@ static int read_content(int fd, content *c) {
         c->state.step = step;
         c->state.steps = steps;
     }
+    const char *third = second ? strchr(second + 1, '\n') : NULL;
+    if (third)
+        snprintf(c->state.about, sizeof c->state.about, "%.*s", (int)strcspn(third + 1, "\n"), third + 1);
     snprintf(c->line, sizeof c->line, "%.*s", (int)strcspn(text, "\n"), text);
     if (sscanf(c->line, "%255s %ld %159s %31s", c->state.host, &c->state.pid, c->machine, c->began) < 3)
         c->state.pid = 0;
@@ -135,9 +139,9 @@ int claim_read(const char *path, claim_state *state) {
 
 // With the lock.
 static void write_claim(void) {
-    char text[TEXT + 80];
-    const int n = snprintf(text, sizeof text, "%s\nstep %20llu of %20llu\n", at.line,
-                           (unsigned long long)at.step, (unsigned long long)at.steps);
+    char text[ALL];
+    const int n = snprintf(text, sizeof text, "%s\nstep %20llu of %20llu\n%s\n", at.line,
+                           (unsigned long long)at.step, (unsigned long long)at.steps, at.about);
     if (pwrite(at.fd, text, (size_t)n, 0) != n) return; // a full disk: its time alone says that it lives
 }
 
@@ -164,7 +168,7 @@ static void *touch(void *unused) {
     return NULL;
 }
 
-static int hold(const char *path, int fd) {
+static int hold(const char *path, const char *about, int fd) {
     char host[256] = "", machine[160], began[32];
     gethostname(host, sizeof host - 1);
     for (char *c = host; *c; c++)
@@ -174,6 +178,7 @@ static int hold(const char *path, int fd) {
     at.fd = fd;
     at.over = at.lost = 0;
     snprintf(at.path, sizeof at.path, "%s", path);
+    snprintf(at.about, sizeof at.about, "%s", about);
     snprintf(at.line, sizeof at.line, "%s %ld %s %s %lx", *host ? host : "-", (long)getpid(), machine,
              *began ? began : "-", (unsigned long)time(NULL));
     if (fstat(fd, &at.made)) return cli_fail("%s cannot be read: %s", path, strerror(errno));
@@ -200,11 +205,11 @@ static void remove_dead(const char *path, const char *line) {
     unlink(aside);
 }
 
-int claim_take(const char *path, char who[CLAIM_WHO]) {
+int claim_take(const char *path, const char *about, char who[CLAIM_WHO]) {
     enum { TRIES = 20 };
     for (int tries = 0; tries < TRIES; tries++) {
         const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-        if (fd >= 0) return hold(path, fd);
+        if (fd >= 0) return hold(path, about, fd);
         if (errno != EEXIST) return cli_fail("%s cannot be made: %s", path, strerror(errno));
         content c;
         struct stat st;

@@ -12,7 +12,8 @@ enum { CLAIM_WHO = 400 };
 // The process has one claim at a time. 0: it is this process's; 1: another's that lives, `who` filled: "host
 // (process 12, step 3 of 9)"; 2 with the sentence printed. A claim whose process is dead (on this machine) or
 // that was not touched for two minutes by the file system's own clock is taken over.
-int claim_take(const char *path, char who[CLAIM_WHO]);
+// about: the job's config, for who watches.
+int claim_take(const char *path, const char *about, char who[CLAIM_WHO]);
 // Shown to others from the next touch on.
 void claim_progress(uint64_t step, uint64_t steps);
 // Another worker has taken it over: this one was thought dead.
@@ -25,6 +26,7 @@ typedef struct {
     char host[256];
     long pid;
     uint64_t step, steps;
+    char about[2000];
     double touched; // seconds ago, by the file system's clock
     int lives;
 } claim_state;

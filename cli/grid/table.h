@@ -59,6 +59,7 @@ int table_better(const char *metric, double a, double b);
 void table_print_json(const table *t, FILE *to);
 void table_print_csv(const table *t, FILE *to);
 void table_print_machines(const table *t, FILE *to); // CSV: who computed what, and how long it took
+void table_print_curves(const table *t, FILE *to);   // CSV, a point a line: losses, and what --every judged
 void table_put_csv(FILE *to, const char *text);      // in quotes where it has to be; NULL: nothing
 
 #endif

@@ -103,6 +103,25 @@ void table_print_csv(const table *t, FILE *to) {
     }
 }
 
+static void put_point(const table_row *row, FILE *to, const char *curve, uint64_t step, double value) {
+    fprintf(to, "%s,%s,%llu,", row->r.name, curve, (unsigned long long)step);
+    if (isfinite(value)) fprintf(to, "%.9g", value);
+    putc('\n', to);
+}
+
+void table_print_curves(const table *t, FILE *to) {
+    fputs("name,curve,step,value\n", to);
+    for (size_t i = 0; i < t->n; i++) {
+        const result *r = &t->rows[i].r;
+        for (size_t k = 0; k < r->n_curve; k++) {
+            const uint64_t end = (k + 1) * r->stride; // the mean of the steps up to it
+            put_point(&t->rows[i], to, "loss", end < r->step ? end : r->step, r->curve[k]);
+        }
+        for (size_t k = 0; k < r->n_held_out; k++)
+            put_point(&t->rows[i], to, r->metric, (k + 1) * (uint64_t)r->every, r->held_out[k]);
+    }
+}
+
 void table_print_machines(const table *t, FILE *to) {
     fputs("name,host,isa,threads,from,seconds,processor_seconds,ended,build\n", to);
     for (size_t i = 0; i < t->n; i++) {

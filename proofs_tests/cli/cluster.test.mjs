@@ -280,13 +280,17 @@ test('what slurm-here ran ends with it, also what hears no signal', { skip }, as
         ['bash', '-c', `sbatch stubborn.sbatch; ${wait}`],
         {
             cwd: folder,
-            env: others,
+            env: { ...others, TMPDIR: folder },
             encoding: 'utf8',
         },
     );
     assert.equal(ran.status, 0, ran.stderr);
     assert.match(readFileSync(join(folder, 'stubborn.log'), 'utf8'), /begun/);
-    const left = processes().filter(({ line }) => /^sleep 29[01]/.test(line));
+    const left = processes().filter(
+        ({ line, given }) =>
+            /^(sleep 29[01]|slurmstepd|slurmd|slurmctld|munged)/.test(line) &&
+            !given.includes(`SLURM_CONF=${env.SLURM_CONF}`),
+    );
     for (const { pid } of left) end(pid, 'SIGKILL');
     assert.deepEqual(left, []);
 });

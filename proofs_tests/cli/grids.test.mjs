@@ -563,6 +563,112 @@ test('lines and the script pass on what each job is told; more tasks than an arr
     assert.equal(Number(shown.stdout), counts[0] + counts[1], shown.stderr);
 });
 
+// ---- While it runs, and after
+
+test('watch: done, running where, failed and why, left behind, and the table so far; as a page that loads itself again', () => {
+    const out = file('watched');
+    const lines = grid(
+        `${tiny}&mixer=cat~mixer=attention`,
+        'rate=0.01,0.02',
+        '--seeds',
+        '2',
+        '--out',
+        out,
+        '--eval',
+        '20',
+    );
+    writeFileSync(file('watched.jobs'), lines.join('\n'));
+    for (const line of lines.slice(0, 5)) assert.equal(shell(line).status, 0);
+    const watch = (...more) => seqmix('watch', out, file('watched.jobs'), '--once', ...more);
+    assert.match(watch().stdout, /^5 of 8 done, 0 running\n\nso far\n[^]*mqar +cat .* accuracy +2 /);
+    // One that fails: its checkpoint is a folder.
+    const [, name] = /^([0-9a-f]{16})/.exec(shell(lines[5]).stdout);
+    const base = join(out, name.slice(0, 2), name);
+    rmSync(`${base}.json`);
+    mkdirSync(`${base}.safetensors`);
+    assert.equal(shell(lines[5]).status, 2);
+    // One at work on another machine, one that nobody is at any more, one left behind at a rung.
+    const about = configIn(lines[6]);
+    mkdirSync(join(out, 'ab'), { recursive: true });
+    writeFileSync(join(out, 'ab', 'ab00000000000001.claim'), `node7 4711 a/b 1 5f\nstep 3 of 9\n${about}\n`);
+    writeFileSync(join(out, 'ab', 'ab00000000000002.safetensors'), 'begun');
+    writeFileSync(join(out, 'ab', 'ab00000000000003.rung-2.json'), '{}');
+    forge(results(out)[0], (text) =>
+        text
+            .replace('"stopped":""', '"stopped":"the loss stopped being finite"')
+            .replace(/"(value|choice)":[\d.e-]+/g, '"$1":null'),
+    );
+    const page = file('live.html');
+    const { status, stdout, stderr } = watch('--page', page, '--baseline', 'mixer=attention');
+    assert.equal(status, 0, stderr);
+    assert.match(
+        stdout,
+        /^5 of 8 done, 1 running, 1 failed, 2 begun and nobody at them, 1 left behind at a rung; about \d+ s left\n/,
+    );
+    assert.match(stdout, /\nrunning\n +node7 +process 4711 +step 3 of 9 mqar \w+ rate 0\.0\d seed 2\n/);
+    assert.match(
+        stdout,
+        new RegExp(`\nfailed\n +${name} on .*, \\d+ s ago, mqar \\w+ rate 0\\.0\\d seed \\d: .*safetensors`),
+    );
+    assert.match(stdout, /\nhopeless: the loss stopped being finite\n +mqar .* 1 of \d seeds\n/);
+    const html = readFileSync(page, 'utf8');
+    assert.match(html, /<meta http-equiv="refresh" content="5" \/>/);
+    assert.equal(JSON.parse(/id="results">([^<]*)<\/script>/.exec(html)[1]).results, 5);
+    // It ends by itself when all is done.
+    for (const path of [
+        'ab00000000000001.claim',
+        'ab00000000000002.safetensors',
+        'ab00000000000003.rung-2.json',
+    ])
+        rmSync(join(out, 'ab', path));
+    rmSync(`${base}.safetensors`, { recursive: true });
+    for (const line of lines) assert.equal(shell(line).status, 0);
+    const end = seqmix('watch', out, file('watched.jobs'));
+    assert.match(end.stdout, /^8 of 8 done, 0 running\n/);
+    assert.match(seqmix('watch', out, file('live.html')).stderr, /holds no jobs of seqmix grid/);
+});
+
+test('the weights of a best come back to the bit; curves are a point a line', () => {
+    const out = file('kept');
+    for (const line of grid(tiny, 'rate=0.01,0.02', '--out', out, '--eval', '20', '--every', '2'))
+        assert.equal(shell(line).status, 0);
+    const said = seqmix('collect', out, '--curves').stdout;
+    const [, command, digest] =
+        /\nits weights, to the bit: (seqmix train '.*) --eval 0 --save best\.safetensors \(digest (\w+)\)\n/.exec(
+            said,
+        );
+    assert.match(shell(`${command} --eval 0`).stdout, new RegExp(`digest ${digest}`));
+    const curves = linesOf(readFileSync(join(out, 'curves.csv'), 'utf8')).map((line) => line.split(','));
+    assert.deepEqual(curves[0], ['name', 'curve', 'step', 'value']);
+    for (const { name, curve, held_out: judged } of results(out).map(resultOf)) {
+        const of = (kind) =>
+            curves
+                .filter((row) => row[0] === name && row[1] === kind)
+                .map(([, , step, value]) => [Number(step), Number(value)]);
+        assert.deepEqual(
+            of('loss'),
+            curve.map((value, i) => [i + 1, value]),
+        );
+        assert.deepEqual(
+            of('accuracy'),
+            judged.map((value, i) => [2 * (i + 1), value]),
+        );
+    }
+    const kept = seqmix('collect', out, '--keep', 'best');
+    assert.match(kept.stdout, /weights of the best: 1 files? in .*\/best\n/);
+    const [weights] = readdirSync(join(out, 'best'));
+    assert.match(
+        seqmix('train', '--load', join(out, 'best', weights), '--eval', '0').stdout,
+        new RegExp(`digest ${digest}`),
+    );
+    rmSync(join(out, 'best'), { recursive: true });
+    for (const path of results(out))
+        forge(path, (text) => text.replace(/"digest":"(.)/, (_, c) => `"digest":"${c === '0' ? '1' : '0'}`));
+    const wrong = seqmix('collect', out, '--keep', 'best');
+    assert.equal(wrong.status, 1);
+    assert.match(wrong.stderr, /has other weights than the result says: not kept/);
+});
+
 test('a folder that vanishes while it is read, results cut short or from the future, two winners: a sentence, nothing lost', () => {
     const out = file('spoilt');
     for (const line of grid(tiny, 'rate=0.01,0.02', '--seeds', '2', '--out', out, '--eval', '20'))

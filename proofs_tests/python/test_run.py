@@ -301,6 +301,34 @@ def test_sweep():
         seqmix.sweep(config, filter=[1, 0])
 
 
+def test_results(tmp_path):
+    pandas = pytest.importorskip("pandas", reason="needs python3 with pandas (python3-pandas)")
+    mixers = {"cat": "filter=2", "attention": "heads=2"}
+    for mixer, own in mixers.items():
+        for seed in (1, 2):
+            config = f"mixer={mixer}&{own}&{SMALL}&steps=6&seed={seed}"
+            subprocess.run([PROGRAM, "job", config, "--out", tmp_path, "--eval", "20", "--every", "3"], check=True)
+    # Half a result is no result, and stays where it is.
+    spoilt = next(tmp_path.glob("??/*.json"))
+    (spoilt.parent / "0123456789abcdef.json").write_text(spoilt.read_text()[:200])
+    table = seqmix.results(tmp_path)
+    assert isinstance(table, pandas.DataFrame) and len(table) == 4
+    assert sorted(zip(table.mixer, table.seed)) == [("attention", 1), ("attention", 2), ("cat", 1), ("cat", 2)]
+    assert set(table.loc[table.mixer == "cat", "filter"]) == {2} and table.loc[table.mixer == "attention", "filter"].isna().all()
+    for row in table.itertuples():
+        run = seqmix.Run(f"mixer={row.mixer}&{mixers[row.mixer]}&{SMALL}&steps=6&seed={row.seed}")
+        run.step(6)
+        assert row.digest == run.digest and row.value == pytest.approx(run.evaluate(20).accuracy)
+    assert table.build.nunique() == 1 and (table.seconds > 0).all() and set(table.rate) == {0.02}
+    curves = seqmix.results(tmp_path, curves=True)
+    losses = curves[(curves.curve == "loss") & (curves.name == table.name.iloc[0])]
+    assert list(losses.step) == [1, 2, 3, 4, 5, 6] and losses.value.notna().all()
+    assert list(curves[curves.curve == "accuracy"].step.unique()) == [3, 6]
+    assert not list(tmp_path.glob("*.csv"))
+    with pytest.raises(seqmix.SeqmixError, match="cannot be read"):
+        seqmix.results(tmp_path / "nowhere")
+
+
 def test_configs():
     assert small(rate=0.5, seed=3).values["rate"] == "0.5"
     assert (

@@ -1,0 +1,137 @@
+// progress.c: see progress.h.
+#include "progress.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/cli.h"
+#include "kernels/hash.h"
+#include "names.h"
+
+typedef struct {
+    names done, kept, claimed, at_rung, failed;
+} found;
+
+static int add_running(progress *p, const char *path, const char *name) {
+    claim_state state;
+    if (claim_read(path, &state) || !state.lives) return 0;
+    progress_running *longer = realloc(p->running, (p->n_running + 1) * sizeof *longer);
+    if (!longer) return -1;
+    p->running = longer;
+    progress_running *one = &p->running[p->n_running++];
+    snprintf(one->name, sizeof one->name, "%.16s", name);
+    one->claim = state;
+    return 1;
+}
+
+static int add_failed(progress *p, const char *path, const char *name) {
+    char text[8192] = "", *line = text, *field[4] = {"", "", "", ""};
+    FILE *f = fopen(path, "re");
+    if (!f) return 0;
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    fclose(f);
+    for (int i = 0; i < 4 && line; i++) field[i] = strsep(&line, "\n");
+    progress_failed *longer = realloc(p->failed, (p->n_failed + 1) * sizeof *longer);
+    if (!longer) return -1;
+    p->failed = longer;
+    progress_failed *one = &p->failed[p->n_failed++];
+    snprintf(one->name, sizeof one->name, "%.16s", name);
+    snprintf(one->host, sizeof one->host, "%s", field[0]);
+    snprintf(one->why, sizeof one->why, "%s", field[2]);
+    snprintf(one->about, sizeof one->about, "%s", field[3]);
+    one->ago = difftime(time(NULL), (time_t)atoll(field[1]));
+    if (one->ago < 0.0) one->ago = 0.0; // clocks differ
+    return 0;
+}
+
+static int note_file(progress *p, found *f, const char *folder, const char *name) {
+    char path[2 * JOB_PATH];
+    if (strspn(name, "0123456789abcdef") < JOB_NAME - 1) return 0;
+    const char *ending = name + JOB_NAME - 1;
+    char digits[JOB_NAME];
+    snprintf(digits, sizeof digits, "%.16s", name);
+    const uint64_t id = strtoull(digits, NULL, 16);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (!strcmp(ending, ".json")) return names_add(&f->done, id) < 0;
+    if (!strcmp(ending, ".safetensors")) return names_add(&f->kept, id) < 0;
+    if (!strncmp(ending, ".rung-", 6)) return names_add(&f->at_rung, id) < 0;
+    if (!strcmp(ending, ".failed")) return names_add(&f->failed, id) < 0 || add_failed(p, path, name) < 0;
+    if (strcmp(ending, ".claim")) return 0;
+    const int lives = add_running(p, path, name);
+    return lives < 0 || (lives && names_add(&f->claimed, id) < 0);
+}
+
+static int read_below(progress *p, found *f, const char *folder) {
+    DIR *d = opendir(folder);
+    int bad = 0;
+    for (struct dirent *e; d && !bad && (e = readdir(d));) bad = note_file(p, f, folder, e->d_name);
+    if (d) closedir(d);
+    return bad;
+}
+
+// Names that are in a and in none of the others.
+static size_t count(const names *a, const names *b, const names *c, const names *d) {
+    size_t n = 0;
+    for (size_t i = 0; i < a->room; i++)
+        n += a->at[i] && !names_have(b, a->at[i]) && !names_have(c, a->at[i]) && !names_have(d, a->at[i]);
+    return n;
+}
+
+// A job that failed and is done, or at work again, has not failed.
+static void forget_failed(progress *p, const found *f) {
+    size_t kept = 0;
+    for (size_t i = 0; i < p->n_failed; i++) {
+        const uint64_t id = strtoull(p->failed[i].name, NULL, 16);
+        if (!names_have(&f->done, id) && !names_have(&f->claimed, id)) p->failed[kept++] = p->failed[i];
+    }
+    p->n_failed = kept;
+}
+
+int progress_of(progress *p, const char *folder) {
+    char path[JOB_PATH];
+    found f = {0};
+    int bad = 0;
+    *p = (progress){0};
+    DIR *d = opendir(folder);
+    if (!d) return cli_fail("%s cannot be read: %s", folder, strerror(errno));
+    for (struct dirent *e; !bad && (e = readdir(d));)
+        if (strlen(e->d_name) == 2 && strspn(e->d_name, "0123456789abcdef") == 2 &&
+            snprintf(path, sizeof path, "%s/%s", folder, e->d_name) < (int)sizeof path)
+            bad = read_below(p, &f, path);
+    closedir(d);
+    p->done = f.done.n;
+    p->begun = count(&f.kept, &f.done, &f.claimed, &f.done);
+    p->left_behind = count(&f.at_rung, &f.done, &f.claimed, &f.kept);
+    forget_failed(p, &f);
+    names_free(&f.done), names_free(&f.kept), names_free(&f.claimed), names_free(&f.at_rung),
+        names_free(&f.failed);
+    return bad ? cli_fail("out of memory") : 0;
+}
+
+void progress_free(progress *p) {
+    free(p->running);
+    free(p->failed);
+    *p = (progress){0};
+}
+
+size_t progress_jobs(const char *path) {
+    size_t n = 0, size, script;
+    names seen = {0};
+    char *text = cli_read_file(path, &size), *at = text;
+    if (!text) return 0;
+    text[size] = 0; // there is room for it
+    // The lines of rungs name each job several times.
+    for (char *line; (line = strsep(&at, "\n"));) {
+        if (sscanf(line, "# %zu jobs in ", &script) == 1) n = script;
+        if (strncmp(line, "seqmix job ", 11)) continue;
+        const char *end = strstr(line, " --plan ");
+        n += names_add(&seen, hash_bytes(HASH_START, line, end ? (size_t)(end - line) : strlen(line))) == 1;
+    }
+    names_free(&seen);
+    free(text);
+    return n;
+}
