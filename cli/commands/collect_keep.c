@@ -1,5 +1,5 @@
-// collect_keep.c: collect --keep best: the weights of every best, for all of its seeds: trained again, to the bit
-// what the result says, into FOLDER/best/NAME.safetensors.
+// collect_keep.c: collect --keep best: the weights of every best, for all of its seeds: trained again, to the
+// bit what the result says, into FOLDER/best/NAME.safetensors.
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>

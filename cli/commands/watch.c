@@ -1,5 +1,5 @@
-// watch.c: seqmix watch DIR: how far a grid is, who works where, what failed and why, and the table so far, in a
-// terminal or as a page that follows.
+// watch.c: seqmix watch DIR: how far a grid is, who works where, what failed and why, and the table so far,
+// in a terminal or as a page that follows.
 #include "cli/cli.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-// progress.h: how far a grid's folder is: from the names of its files, and from what workers say of themselves.
+// progress.h: how far a grid's folder is: from the names of its files, and from what workers say of
+// themselves.
 #ifndef CLI_GRID_PROGRESS_H
 #define CLI_GRID_PROGRESS_H
 
