@@ -1,6 +1,7 @@
 // program_scratch.c: where the registers of a program lie, forward and backward, and how much memory it
 // takes. The same for every instruction set.
 #include "program.h"
+#include "sizes.h"
 
 #include <string.h>
 
@@ -195,12 +196,12 @@ void smx_program_plan(program *p) {
     while (p->segment > 8 && p->segment * p->frame > (size_t)1 << 20) p->segment /= 2;
 }
 
-size_t smx_program_state_floats(const program *p) { return p->heads * p->state_n; }
+size_t smx_program_state_floats(const program *p) { return size_fits(size_mul(p->heads, p->state_n)); }
 size_t smx_program_saved_floats(size_t L, const program *p) {
-    return (L + p->segment - 1) / p->segment * p->heads * p->state_n;
+    return size_fits(size_mul((L + p->segment - 1) / p->segment, p->heads, p->state_n));
 }
 size_t smx_program_fwd_scratch_bytes(const program *p) {
-    return (p->fixed + p->values + p->state_n) * sizeof(float);
+    return size_floats((uint64_t)p->fixed + p->values + p->state_n);
 }
 static size_t largest(const program *p) {
     size_t most = 16;
@@ -210,5 +211,5 @@ static size_t largest(const program *p) {
 }
 size_t smx_program_bwd_scratch_bytes(size_t L, const program *p) {
     const size_t rows = L < p->segment ? L : p->segment;
-    return (p->fixed + rows * p->frame + 2 * p->state_n + p->grads + largest(p)) * sizeof(float);
+    return size_floats(p->fixed + size_mul(rows, p->frame) + size_mul(2, p->state_n) + p->grads + largest(p));
 }

@@ -22,7 +22,7 @@ static void program_size(graph *g, node *n) {
     const int train = g->mode == GRAPH_TRAIN;
     scratch_size(n, g->mode == GRAPH_STREAM ? 1 : shard_count(g->B), train ? weights_n(n) : 0,
                  train ? smx_program_bwd_scratch_bytes(g->L, p) : smx_program_fwd_scratch_bytes(p));
-    n->saved_n = train ? g->B * smx_program_saved_floats(g->L, p) : 0;
+    n->saved_n = train ? size_mul(g->B, smx_program_saved_floats(g->L, p)) : 0;
     n->flops = 2 * (uint64_t)rows_of(n->out) * p->heads * p->products;
 }
 static void inputs_from(const float **in, const graph *g, const node *n, size_t sequence) {
@@ -58,8 +58,8 @@ static void program_backward(graph *g, node *n) {
     for (size_t i = program_of(n)->n_inputs; i < n->n_in; at += n->in[i++]->n)
         add_sums(n, i, g->share.pieces, at);
 }
-static size_t program_carried(const graph *g, const node *n) {
-    return g->B * smx_program_state_floats(program_of(n));
+static uint64_t program_carried(const graph *g, const node *n) {
+    return size_mul(g->B, smx_program_state_floats(program_of(n)));
 }
 static void program_push(graph *g, node *n, float *state, size_t at, size_t rows) {
     const float *in[PROGRAM_ARRAYS];
