@@ -174,52 +174,46 @@ static const op join = {
 tensor *op_join(graph *g, tensor *a, tensor *b) { return graph_node(g, &join, 2, (tensor *[]){a, b}, NULL); }
 
 // ---- y_t = (x_0 + ... + x_t) / (t + 1) -------------------------------------------------------------------
-// Scratch: the sum so far.
-typedef struct {
-    float *weight; // 1 / (t + 1)
-} mean_attributes;
-static float weight_of(const node *n, size_t t) {
-    return ((const mean_attributes *)n->attributes)->weight[t];
-}
+// Scratch: the sum so far, in double: a float's digits are gone after some thousand rows.
 static void mean_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
     const size_t D = last_dim(n->out);
-    float *sum = scratch_of(n, piece);
+    double *sum = (double *)scratch_of(n, piece);
     for (size_t b = from; b < from + count; b++) {
         memset(sum, 0, D * sizeof *sum);
         for (size_t t = 0; t < g->L; t++) {
-            const size_t at = (b * g->L + t) * D;
-            smx_add(sum, sum, n->in[0]->data + at, D);
-            smx_scale(n->out->data + at, sum, weight_of(n, t), D);
+            const float *x = n->in[0]->data + (b * g->L + t) * D;
+            float *y = n->out->data + (b * g->L + t) * D;
+            const double weight = 1.0 / (double)(t + 1);
+            for (size_t c = 0; c < D; c++) {
+                sum[c] += (double)x[c];
+                y[c] = (float)(sum[c] * weight);
+            }
         }
     }
 }
-// dx_t = dx_{t+1} + dy_t / (t + 1)
+// dx_t = dy_t / (t + 1) + dy_{t+1} / (t + 2) + ..
 static void mean_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
-    (void)piece;
     const size_t D = last_dim(n->out);
-    for (size_t b = from; b < from + count; b++)
+    double *sum = (double *)back_scratch_of(n, piece);
+    for (size_t b = from; b < from + count; b++) {
+        memset(sum, 0, D * sizeof *sum);
         for (size_t t = g->L; t-- > 0;) {
-            const size_t at = (b * g->L + t) * D;
-            float *dx = n->in_grad[0] + at;
-            smx_scale(dx, n->out->grad + at, weight_of(n, t), D);
-            if (t + 1 < g->L) smx_add(dx, dx, dx + D, D);
+            const float *dy = n->out->grad + (b * g->L + t) * D;
+            float *dx = n->in_grad[0] + (b * g->L + t) * D;
+            const double weight = 1.0 / (double)(t + 1);
+            for (size_t c = 0; c < D; c++) {
+                sum[c] += (double)dy[c] * weight;
+                dx[c] = (float)sum[c];
+            }
         }
+    }
 }
 static void mean_fwd(graph *g, node *n) { sequences_in_pieces(g, n, mean_piece); }
 static void mean_bwd(graph *g, node *n) {
     if (n->in_grad[0]) sequences_in_pieces(g, n, mean_bwd_piece);
 }
-static void fill_mean(float *weight, const void *rows) {
-    for (size_t t = 0; t < *(const size_t *)rows; t++) weight[t] = 1.0f / (float)(t + 1);
-}
 static void mean_size(graph *g, node *n) {
-    mean_attributes *at = n->attributes;
-    at->weight = graph_table(g, g->L, fill_mean, &g->L, sizeof g->L);
-    scratch_size(n, shard_count(g->B), 0, last_dim(n->out) * sizeof(float));
+    scratch_size(n, shard_count(g->B), 0, last_dim(n->out) * sizeof(double));
 }
-static const op mean = {.name = "mean",
-                        .attributes = sizeof(mean_attributes),
-                        .size = mean_size,
-                        .forward = mean_fwd,
-                        .backward = mean_bwd};
-tensor *op_mean(graph *g, tensor *x) { return graph_node(g, &mean, 1, &x, &(mean_attributes){NULL}); }
+static const op mean = {.name = "mean", .size = mean_size, .forward = mean_fwd, .backward = mean_bwd};
+tensor *op_mean(graph *g, tensor *x) { return graph_node(g, &mean, 1, &x, NULL); }

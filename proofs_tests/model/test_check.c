@@ -147,6 +147,42 @@ static void shut_gates_pass(void **state) {
     must_compute(&second);
 }
 
+// The mean of the rows so far, of rows about 1,000, in float32 to its last digits however many there are; and
+// its gradient, a sum over as many.
+static void long_means_keep_their_digits(void **state) {
+    (void)state;
+    enum { ROWS = 262144, D = 3 };
+    params p = {.seed = 0};
+    smx_error error = {.message = ""};
+    graph *g = graph_new(GRAPH_TRAIN, &p, 1, ROWS);
+    float *values = check_random(ROWS * D, 990, 1010), *dy = check_random(ROWS * D, 990, 1010);
+    double sums[D] = {0};
+    g->values = values;
+    tensor *start = graph_param(g, "x", (init){INIT_CONSTANT, 0}, 0, 2, (uint32_t[]){ROWS, D});
+    tensor *y = op_mean(g, op_bias(g, op_values(g, D), start));
+    if (g->failed || params_create(&p, 1, &error) || graph_plan(g, y, &error)) fail_msg("%s", error.message);
+    graph_forward(g);
+    check_trying("the mean of rows so far");
+    for (size_t i = 0; i < ROWS * D; i++) {
+        sums[i % D] += values[i];
+        const double want = sums[i % D] / (double)(i / D + 1), got = y->data[i];
+        if (!(fabs(got - want) <= 1e-7 * want))
+            check_fail("row %zu is %.9g, expected %.9g", i / D, got, want);
+    }
+    memcpy(y->grad, dy, ROWS * D * sizeof *dy);
+    graph_backward(g);
+    memset(sums, 0, sizeof sums);
+    for (size_t i = ROWS * D; i-- > 0;) {
+        sums[i % D] += dy[i] / (double)(i / D + 1);
+        const double got = p.grad[p.list[0]->offset + i];
+        if (!(fabs(got - sums[i % D]) <= 1e-7 * sums[i % D]))
+            check_fail("gradient at row %zu is %.9g, expected %.9g", i / D, got, sums[i % D]);
+    }
+    graph_free(g);
+    params_free(&p);
+    check_done();
+}
+
 static void leaks_are_blamed(void **state) {
     (void)state;
     static const struct {
@@ -243,10 +279,15 @@ static void another_computation_is_noticed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(examples_pass),           cmocka_unit_test(examples_pass_at_2100_rows),
-        cmocka_unit_test(built_in_texts_pass),     cmocka_unit_test(shut_gates_pass),
-        cmocka_unit_test(leaks_are_blamed),        cmocka_unit_test(growing_gradients_are_told),
-        cmocka_unit_test(the_input_itself_passes), cmocka_unit_test(another_computation_is_noticed),
+        cmocka_unit_test(examples_pass),
+        cmocka_unit_test(examples_pass_at_2100_rows),
+        cmocka_unit_test(built_in_texts_pass),
+        cmocka_unit_test(shut_gates_pass),
+        cmocka_unit_test(long_means_keep_their_digits),
+        cmocka_unit_test(leaks_are_blamed),
+        cmocka_unit_test(growing_gradients_are_told),
+        cmocka_unit_test(the_input_itself_passes),
+        cmocka_unit_test(another_computation_is_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
