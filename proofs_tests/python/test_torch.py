@@ -409,6 +409,31 @@ def test_refused(what):
     assert "\n" not in str(error.value)
 
 
+def test_features_of_linear_attention_keep_their_digits():
+    """elu(x) + 1 is 0 at -18, and e^-18 is not; and a gradient's bits do not hang on the batch's size."""
+    q, k = (torch.empty(3, 1, 21, 5).uniform_(-30, -16).requires_grad_() for _ in "qk")
+    v = torch.randn(3, 1, 21, 5)
+
+    def plain(q, k, v):
+        q, k = (torch.where(x > 0, x + 1, x.clamp(max=0).exp()) for x in (q, k))
+        a = (q @ k.transpose(-1, -2)).tril()
+        return a @ v / a.sum(-1, keepdim=True)
+
+    y = st.linear_attention(q, k, v, normaliser="sum")
+    wide = [t.detach().double().requires_grad_() for t in (q, k)]
+    want = plain(*wide, v.double())
+    dy = torch.randn_like(y)
+    got = torch.autograd.grad(y, (q, k), dy)
+    slopes = torch.autograd.grad(want, wide, dy.double())
+    for a, b in ((y, want), *zip(got, slopes)):
+        assert (a - b).abs().max() <= 1e-5 * b.abs().max()
+    for i in range(3):
+        part = [t[i : i + 1].detach().requires_grad_() for t in (q, k)]
+        alone = st.linear_attention(*part, v[i : i + 1], normaliser="sum")
+        for a, b in zip(torch.autograd.grad(alone, part, dy[i : i + 1]), got):
+            assert torch.equal(a, b[i : i + 1])
+
+
 def test_attention_of_a_training_step_against_eager_attention():
     """W2's shapes (16 sequences of 196 rows, 4 heads of 16): the ratio is printed; that it is below 1 would
     be a fault."""

@@ -308,6 +308,33 @@ def cat_attention(
     return attention(q, k, v, heads=heads, layout="bld") @ wo
 
 
+class _Elu1(torch.autograd.Function):
+    """elu + 1 as the engine has it: e^x for x <= 0, which elu(x) + 1 rounds away from x = -17 on."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        x = x.contiguous()
+        y = torch.empty_like(x)
+        _Elu1._run("elu1_fwd", y, x)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    @first_derivative
+    def backward(ctx: Any, dy: Tensor) -> Tensor:
+        (y,), dy = ctx.saved_tensors, dy.contiguous()
+        dx = torch.empty_like(y)
+        _Elu1._run("elu1_bwd", dx, dy, y)
+        return dx
+
+    @staticmethod
+    def _run(function: str, *arrays: Tensor) -> None:
+        def work(first: int, end: int) -> None:
+            kernel(function)(*(at(t[first]) for t in arrays), arrays[0][first:end].numel())
+
+        each(spans(len(arrays[0]), 4 * get_threads()), work)
+
+
 def linear_attention(
     q: Tensor,
     k: Tensor,
@@ -326,9 +353,8 @@ def linear_attention(
     recurrence, 0 the quadratic form. Layouts, errors as `attention`."""
     norm = word("normaliser", normaliser, "none", "rms", "sum")
     if norm == 2:
-        q, k = (
-            F.elu(given(n, t, *[None] * (3 if layout == "bld" else 4))) + 1 for n, t in (("q", q), ("k", k))
-        )
+        any_size = [None] * (3 if layout == "bld" else 4)
+        q, k = (_Elu1.apply(given(n, t, *any_size)) for n, t in (("q", q), ("k", k)))
     rows = Rows("qkv", [q, k, v], heads, layout, True)
     options = dict(C=count("tile", tile, 0), norm=norm, eps=real("eps", eps))
     return _Core.apply(q, k, v, rows, "linattn", [torch.empty(rows.B, rows.heads, rows.L)], options)
