@@ -53,6 +53,11 @@ static int audit_one(const char *text) {
                r.measured, r.claimed);
         if (r.rounding > 0.0)
             printf("Rows further ahead move outputs by rounding: %.1e of the largest move.\n", r.rounding);
+        if (r.by_fft)
+            printf(
+                "That is where it reads on. Training and prediction take long convolutions by FFT, whose rounding "
+                "reaches every row: %.0e of the largest output.\n",
+                r.fft_rounding);
         for (size_t i = 0; i < L; i++) {
             size_t last = i;
             for (size_t j = i + 1; j < L; j++)

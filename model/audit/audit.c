@@ -22,6 +22,7 @@ typedef struct {
     tensor *y;
     float *x, *before; // [L][D]
     double *moved;     // [L]
+    double largest;    // of `before`
 } bench;
 
 // Mixers that are looked at: the config's, or one for each block.
@@ -34,7 +35,7 @@ static size_t claimed(const config *c, size_t length) {
     }
     return sum < length ? sum : length - 1;
 }
-static int open_bench(bench *b, const config *c, smx_error *error) {
+static int open_bench(bench *b, const config *c, int direct, smx_error *error) {
     const size_t L = c->common.length, D = c->common.width;
     memset(b, 0, sizeof *b);
     for (size_t i = 0; i < blocks_of(c); i++) {
@@ -48,7 +49,7 @@ static int open_bench(bench *b, const config *c, smx_error *error) {
     b->moved = calloc(L, sizeof *b->moved);
     if (!b->g || !b->x || !b->before || !b->moved)
         return config_fail(error, c, "length", "smaller: there is no memory for an audit");
-    b->g->direct = 1;
+    b->g->direct = direct;
     b->y = op_values(b->g, D);
     for (size_t i = 0; i < blocks_of(c); i++) { // mixers of their own: one after another
         config view;
@@ -80,10 +81,12 @@ static void close_bench(bench *b) {
 static double moves(bench *b, size_t L, size_t D) {
     double top = 0.0;
     for (size_t i = 0; i < L; i++) {
+        if (i == 0) b->largest = 0.0;
         b->moved[i] = 0.0;
         for (size_t c = 0; c < D; c++) {
             const float old = b->before[i * D + c], now = b->y->data[i * D + c];
             double d = (double)now - (double)old;
+            if (old > b->largest || -old > b->largest) b->largest = old < 0 ? -(double)old : (double)old;
             if (old != old && now != now) d = 0.0;
             if (d != d) d = 1e300;
             if (d < 0) d = -d;
@@ -98,7 +101,7 @@ static double moves(bench *b, size_t L, size_t D) {
 static void note(audit_result *r, double *shares, const bench *b, size_t j, double top) {
     r->draws++;
     for (size_t i = 0; i < r->length && top > 0.0; i++) {
-        const double share = b->moved[i] / top;
+        const double share = b->moved[i] / (b->g->direct ? top : b->largest);
         if (i < j && share > AUDIT_ROUNDING && j - i > r->measured) r->measured = j - i;
         if (i + r->claimed < j && share > r->rounding) r->rounding = share;
         if (shares && share > shares[i * r->length + j]) shares[i * r->length + j] = share;
@@ -122,11 +125,10 @@ static void try_input(audit_result *r, double *shares, bench *b, smx_rng *random
     free(kept);
 }
 
-int audit_mixer(audit_result *r, double *share, const config *c, smx_error *error) {
+// With long convolutions summed directly, or as training computes them. Returns whether there are any, or -1.
+static int audit_sums(audit_result *r, double *share, const config *c, int direct, smx_error *error) {
     bench b;
-    const uint64_t env = smx_fpenv_enter();
-    const int fast = smx_fast(0);
-    const int status = open_bench(&b, c, error);
+    int status = open_bench(&b, c, direct, error);
     *r = (audit_result){.length = c->common.length};
     if (!status) {
         r->claimed = claimed(c, r->length);
@@ -140,11 +142,26 @@ int audit_mixer(audit_result *r, double *share, const config *c, smx_error *erro
             for (size_t i = 0; i < COUNT(input_size); i++) try_input(r, share, &b, &random, input_size[i]);
         }
         free(start);
+        status = b.g->has_long;
     }
     close_bench(&b);
+    return status;
+}
+
+int audit_mixer(audit_result *r, double *share, const config *c, smx_error *error) {
+    const uint64_t env = smx_fpenv_enter();
+    const int fast = smx_fast(0);
+    int status = audit_sums(r, share, c, 1, error);
+    if (status > 0) {
+        audit_result runs;
+        status = audit_sums(&runs, NULL, c, 0, error);
+        r->by_fft = 1;
+        r->fft_rounding = runs.rounding;
+        if (runs.measured > r->measured) r->measured = runs.measured;
+    }
     smx_fast(fast);
     smx_fpenv_leave(env);
-    return status;
+    return status < 0 ? -1 : 0;
 }
 
 // ---- Modes ----------------------------------------------------------------------------------------------
@@ -171,9 +188,12 @@ const char *audit_mode_change(const char *text) {
 
 void audit_row(char *text, size_t size, const char *mixer_name, const char *mode_text,
                const audit_result *r) {
-    char beyond[32] = "not one bit";
+    char beyond[96] = "not one bit";
     const char *change = audit_mode_change(mode_text);
     if (r->rounding > 0.0) snprintf(beyond, sizeof beyond, "rounding %.1e", r->rounding);
+    const size_t n = strlen(beyond);
+    if (r->fft_rounding > 0.0)
+        snprintf(beyond + n, sizeof beyond - n, " reading on; rounding %.0e by FFT", r->fft_rounding);
     snprintf(text, size, "| %s | %s | %zu | %zu | %s |%s", mixer_name, *change ? change : "defaults",
              r->claimed, r->measured, beyond, r->claimed == r->measured ? "" : " WRONG");
 }

@@ -11,7 +11,10 @@ typedef struct {
     size_t measured; // largest j - i for which changing input row j moved output row i < j beyond rounding
     double rounding; // largest move of a row further ahead than claimed, as a share of its draw's largest;
                      // 0: not one bit
-    size_t draws;    // changes tried
+    int by_fft;      // training and prediction take long convolutions by FFT, reading on sums them directly:
+    double fft_rounding; // largest such move then, as a share of the largest output; all else is measured of
+                         // the second
+    size_t draws;        // changes tried
 } audit_result;
 
 // Moves below this share of the draw's largest are rounding: an FFT spreads the rounding of one row over all.

@@ -109,6 +109,7 @@ struct graph {
     int apart;       // no two arrays share memory: for who looks for a fault in sharing
     int direct;      // long convolutions are summed directly, not by FFT, whose rounding reaches every row:
                      // for audits
+    int has_long;    // one of them is in it
     char prefix[48]; // of names: "block0.mixer."
     int failed;
     smx_error error;

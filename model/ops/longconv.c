@@ -196,6 +196,7 @@ tensor *op_longconv(graph *g, tensor *x, tensor *k, tensor *skip, double lambda)
         tensor *kernel = graph_node(g, &stream_kernel, skip ? 2 : 1, (tensor *[]){k, skip}, &attributes);
         return graph_node(g, &stream_sum, 2, (tensor *[]){x, kernel}, NULL);
     }
+    g->has_long = 1;
     return graph_node(g, g->direct ? &direct : &longconv, skip ? 3 : 2, (tensor *[]){x, k, skip},
                       &attributes);
 }

@@ -30,7 +30,7 @@ static char *read_page(void) {
 
 static void claims_are_measured(void **state) {
     (void)state;
-    size_t modes = 0;
+    size_t modes = 0, by_fft = 0;
     char *page = read_page();
     for (size_t m = 0; mixers[m]; m++) {
         char text[1024];
@@ -38,6 +38,8 @@ static void claims_are_measured(void **state) {
             const audit_result r = audit(text, NULL);
             if (r.measured != r.claimed) check_fail("sees %zu tokens ahead, says %zu", r.measured, r.claimed);
             if (!(r.rounding <= AUDIT_ROUNDING)) check_fail("moves beyond its reach by %g", r.rounding);
+            if (!(r.fft_rounding <= AUDIT_ROUNDING)) check_fail("moves by FFT by %g", r.fft_rounding);
+            by_fft += r.by_fft;
             char row[512];
             audit_row(row, sizeof row, mixers[m]->name, text, &r);
             if (!strstr(page, row))
@@ -46,7 +48,7 @@ static void claims_are_measured(void **state) {
     }
     free(page);
     print_message("%zu modes\n", modes);
-    assert_true(modes > 40);
+    assert_true(modes > 40 && by_fft > 3);
 }
 
 // The leaks of the sources (docs/ERRATA.md) and the modes that mend them, written out.
