@@ -151,7 +151,7 @@ class Mechanism:
             dict.fromkeys(a.name for a in self._arrays if a.kind == "input" and a.name != "dy")
         )
         self.outputs: list[str] = sorted(
-            (a.name for a in self._arrays if a.kind == "output"), key=lambda n: n != "y"
+            dict.fromkeys(a.name for a in self._arrays if a.kind == "output"), key=lambda n: n != "y"
         )
         self.has_gradient: bool = any(a.name == "dy" for a in self._arrays)
         self.has_heads: bool = "q" in self.inputs
@@ -361,7 +361,7 @@ class Mechanism:
         return (
             outputs[self.outputs[0]]
             if len(self.outputs) == 1
-            else self._result(*(outputs[n] for n in self.outputs))
+            else self._result(*(outputs.get(n) for n in self.outputs))
         )
 
     def __call__(self, *inputs: Any, layout: str = "bld", **more: Any) -> Any:
