@@ -136,6 +136,14 @@ ATTENTION_PART void zero_from(float *s, size_t from, size_t to) {
     if (from < to) memset(s + from, 0, (to - from) * sizeof *s);
 }
 
+// A row of logits, n a multiple of 16, whose maximum is -inf becomes 0; returns its 1 / sum: 0, but NaN where
+// a logit is NaN, which maxima pass over.
+ATTENTION_PART float without_maximum(float *s, size_t n) {
+    const float all = row_sum(s, n);
+    zero_from(s, 0, n);
+    return all == -SMX_INF ? 0.0f : SMX_NAN;
+}
+
 // Exponentials of a row of scores over n columns, zeros from there to `columns`; stats (row maximum, 1 / row
 // sum). A row whose logits are all -inf becomes 0 with 1 / sum = 0.
 ATTENTION_PART void softmax_row(float *s, float *stats, const smx_attention *p, size_t head, size_t i,
@@ -143,12 +151,7 @@ ATTENTION_PART void softmax_row(float *s, float *stats, const smx_attention *p, 
     const size_t n16 = smx_round_up(n, 16);
     finish_logits(s, p, head, i, n);
     stats[0] = row_max(s, n16);
-    if (stats[0] == -SMX_INF) {
-        zero_from(s, 0, n16);
-        stats[1] = 0.0f;
-    } else {
-        stats[1] = 1.0f / exponentials(s, n, stats[0]);
-    }
+    stats[1] = stats[0] == -SMX_INF ? without_maximum(s, n16) : 1.0f / exponentials(s, n, stats[0]);
     clear_after(s, n16, columns);
 }
 

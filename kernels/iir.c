@@ -310,6 +310,14 @@ void SMX_FN(iir_bwd)(float *dx, float *restrict dtheta, const float *dy, const f
 static size_t window_start(size_t i, size_t L, size_t n) { return i * L / n; }
 static size_t window_end(size_t i, size_t L, size_t n) { return ((i + 1) * L + n - 1) / n; }
 
+// A NaN is larger than any number, and stays where it is the first.
+SMX_INLINE m16 still_best(v16 best, v16 now) {
+    const m16 before = v16_le(now, best), number = v16_eq(best, best);
+    m16 stays;
+    SMX_EACH stays.r[r] = before.r[r] | ~number.r[r];
+    return stays;
+}
+
 void SMX_FN(maxpool_fwd)(float *restrict e, int32_t *restrict where, const float *x, size_t B, size_t L,
                          size_t D, size_t bins, size_t O) {
     for (size_t b = 0; b < B; b++)
@@ -321,9 +329,9 @@ void SMX_FN(maxpool_fwd)(float *restrict e, int32_t *restrict where, const float
                     row = v16_set((float)first); // exact below 2^24 rows
                 for (size_t t = first + 1; t < window_end(w, L, bins * O); t++) {
                     const v16 now = fft_load_row(p, t, n, L, D);
-                    const m16 larger = v16_lt(best, now);
-                    best = v16_select(larger, now, best);
-                    row = v16_select(larger, v16_set((float)t), row);
+                    const m16 stays = still_best(best, now);
+                    best = v16_select(stays, best, now);
+                    row = v16_select(stays, row, v16_set((float)t));
                 }
                 float value[FFT_LANES], at_row[FFT_LANES];
                 v16_store(value, best);

@@ -193,8 +193,8 @@ void SMX_FN(landmark_fwd)(float *restrict o, float *restrict stats, int32_t *res
                 for (size_t r = 0; r < rows; r++) {
                     float *s = w.s + r * 2 * Bp, *kept = stats + (bh * L + t + r) * 2;
                     kept[0] = row_max(s, 2 * Bp);
-                    kept[1] = kept[0] == -SMX_INF ? 0.0f : 1.0f / exponentials(s, 2 * Bp, kept[0]);
-                    if (kept[1] == 0.0f) zero_from(s, 0, 2 * Bp);
+                    kept[1] = kept[0] == -SMX_INF ? without_maximum(s, 2 * Bp)
+                                                  : 1.0f / exponentials(s, 2 * Bp, kept[0]);
                 }
                 tile_product(w.o, dp, w.s + Bp, 2 * Bp, 1, w.v + start * dp, dp, rows, dp, i0 + rows, 0);
                 for (size_t r = 0; r < rows; r++) {

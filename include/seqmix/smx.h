@@ -122,9 +122,9 @@ typedef struct {
                         // masked pooling); needs causal; 0: off
     size_t sliding;     // W: row i sees i - W < j only, O(L W); needs causal, no pool_window; 0: off
 } smx_attention;
-// o [B][L][D]; stats [B][H][L][2] (row maximum, 1 / row sum) is what backward needs. A row whose logits are
-// all -inf gives 0. Scores are held for 24 query rows at a time, never L x L; scratch grows with the chunk,
-// not with L.
+// o [B][L][D]; stats [B][H][L][2] (row maximum, 1 / row sum) is what backward needs. Weights below e^-41.5 of
+// a row's largest are 0. A row of logits all -inf gives 0, one with a NaN among them NaN and such gradients.
+// Scores are held for 24 query rows at a time, never L x L; scratch grows with the chunk, not with L.
 size_t smx_attention_fwd_scratch_bytes(const smx_attention *p);
 void smx_attention_fwd(float *SMX_RESTRICT o, float *SMX_RESTRICT stats, const float *q, const float *k,
                        const float *v, void *scratch, const smx_attention *p);
@@ -484,7 +484,7 @@ void smx_theta_fwd(float *theta, const float *raw, size_t n, int triangle);
 void smx_theta_bwd(float *draw, const float *dtheta, const float *raw, size_t n, int triangle);
 // Adaptive max pool over time: window w = i O + o of bins * O takes rows floor(w L / n) ..
 // ceil((w+1) L / n) - 1, n = bins O. e [B][bins][D][O], where [B][bins][D][O] the rows (0 .. L-1) of the
-// maxima, the first on a tie. L > 0, L < 2^24.
+// maxima, the first on a tie, of NaN the first. L > 0, L < 2^24.
 void smx_maxpool_fwd(float *SMX_RESTRICT e, int32_t *SMX_RESTRICT where, const float *x, size_t B, size_t L,
                      size_t D, size_t bins, size_t O);
 void smx_maxpool_bwd(float *SMX_RESTRICT dx, const float *de, const int32_t *where, size_t B, size_t L,

@@ -56,12 +56,13 @@ static const op mul = {
 };
 tensor *op_mul(graph *g, tensor *a, tensor *b) { return graph_node(g, &mul, 2, (tensor *[]){a, b}, NULL); }
 
-// ---- y = max(a, b), b where they are equal ----------------------------------------------------------------
+// ---- y = max(a, b), b where they are equal, NaN where one is ----------------------------------------------
+static int takes_first(float a, float b) { return a > b || a != a; }
 static void max_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
     (void)g, (void)piece;
     const size_t D = last_dim(n->out), at = from * D;
     const float *a = n->in[0]->data + at, *b = n->in[1]->data + at;
-    for (size_t i = 0; i < count * D; i++) n->out->data[at + i] = a[i] > b[i] ? a[i] : b[i];
+    for (size_t i = 0; i < count * D; i++) n->out->data[at + i] = takes_first(a[i], b[i]) ? a[i] : b[i];
 }
 static void max_bwd_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
     (void)g, (void)piece;
@@ -69,7 +70,8 @@ static void max_bwd_rows(graph *g, node *n, size_t piece, size_t from, size_t co
     const float *a = n->in[0]->data + at, *b = n->in[1]->data + at, *dy = out_grad_rows(n, from);
     for (size_t k = 0; k < 2; k++) {
         float *dx = in_grad_rows(n, k, from);
-        for (size_t i = 0; dx && i < count * D; i++) dx[i] = (a[i] > b[i]) == (k == 0) ? dy[i] : 0.0f;
+        for (size_t i = 0; dx && i < count * D; i++)
+            dx[i] = takes_first(a[i], b[i]) == (k == 0) ? dy[i] : 0.0f;
     }
 }
 static const op max = {

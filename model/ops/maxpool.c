@@ -59,7 +59,8 @@ static void maxpool_push(graph *g, node *n, float *state, size_t at, size_t rows
             for (size_t w = 0; w < O; w++) {
                 const size_t first = w * R / O, end = ((w + 1) * R + O - 1) / O;
                 for (size_t c = 0; c < D && i >= first && i < end; c++)
-                    if (i == first || state[c * O + w] < x[c]) state[c * O + w] = x[c];
+                    if (i == first || (state[c * O + w] == state[c * O + w] && !(x[c] <= state[c * O + w])))
+                        state[c * O + w] = x[c];
             }
         }
 }

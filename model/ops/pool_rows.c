@@ -36,7 +36,7 @@ static void largest_push(graph *g, node *n, float *state, size_t at, size_t rows
         for (size_t t = 0; t < rows; t++) {
             const float *x = n->in[0]->data + (b * rows + t) * D;
             for (size_t c = 0; c < D; c++)
-                if (at + t == 0 || state[c] < x[c]) state[c] = x[c];
+                if (at + t == 0 || (state[c] == state[c] && !(x[c] <= state[c]))) state[c] = x[c];
             memcpy(n->out->data + (b * rows + t) * D, state, D * sizeof *state);
         }
 }

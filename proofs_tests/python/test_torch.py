@@ -409,6 +409,19 @@ def test_refused(what):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("function", [st.attention, st.las_attention])
+def test_a_nan_is_seen(function):
+    """A query that is NaN gives a row of NaN and such gradients: a training that diverged does not look alive."""
+    q, k, v = (torch.randn(1, 2, 30, 8) for _ in "qkv")
+    q[0, 1, 20] = torch.nan
+    for t in (q, k, v):
+        t.requires_grad_()
+    y = function(q, k, v)
+    assert y[0, 1, 20].isnan().all() and y.isnan().sum() == 8
+    y.sum().backward()
+    assert q.grad[0, 1, 20].isnan().all() and v.grad[0, 1, :21].isnan().all()
+
+
 def test_features_of_linear_attention_keep_their_digits():
     """elu(x) + 1 is 0 at -18, and e^-18 is not; and a gradient's bits do not hang on the batch's size."""
     q, k = (torch.empty(3, 1, 21, 5).uniform_(-30, -16).requires_grad_() for _ in "qk")
