@@ -46,9 +46,10 @@ function filesBelow(root, below = '') {
         entry.isDirectory() ? filesBelow(root, join(below, entry.name)) : [join(below, entry.name)],
     );
 }
+const REF = ['ref.h', 'ref_cores.h', 'ref_layers.h'];
 const wanted = [
     'bin/seqmix',
-    ...['data.h', 'error.h', 'parallel.h', 'ref.h', 'run.h', 'smx.h', 'state.h'].map(
+    ...['data.h', 'error.h', 'parallel.h', ...REF, 'run.h', 'smx.h', 'state.h'].map(
         (name) => `include/seqmix/${name}`,
     ),
     ...['seqmix', 'seqmix_ref'].flatMap((name) => [
@@ -97,7 +98,7 @@ test('DESTDIR stands before every path and in no file; uninstall leaves nothing'
 
 const libraries = [
     ['seqmix', ['smx.h', 'run.h', 'state.h', 'data.h']],
-    ['seqmix_ref', ['ref.h']],
+    ['seqmix_ref', REF],
 ];
 const declared = (headers) =>
     run(
