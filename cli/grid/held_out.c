@@ -8,12 +8,13 @@
 #include "cli/cli.h"
 #include "model/run/evaluate.h"
 
-int held_out_measure(const job *j, smx_run *run, char metric[16], double *value) {
+int held_out_measure(const job *j, smx_run *run, char metric[16], double *value, double *loss) {
     smx_error e = {0};
     smx_evaluation other;
     if (run_evaluate_from(run, (uint64_t)j->eval, (size_t)(j->eval + 3) / 4, &other, &e))
         return cli_fail("%s", e.message);
     snprintf(metric, 16, "%s", cli_measure(&other, value));
+    if (loss) *loss = other.loss;
     return 0;
 }
 
@@ -35,7 +36,7 @@ int held_out_add(held_out_curve *curve, const job *j, smx_run *run) {
     double value;
     smx_run_metrics(run, &m);
     if (!j->every || m.step % (uint64_t)j->every) return 0;
-    return held_out_measure(j, run, metric, &value) || add(curve, value) ? 2 : 0;
+    return held_out_measure(j, run, metric, &value, NULL) || add(curve, value) ? 2 : 0;
 }
 
 void held_out_give(held_out_curve *curve, result *r) {

@@ -5,8 +5,8 @@
 #include "result.h"
 
 // Judged by the sequences that a choice is made by, a quarter as many as judge the run and others than those:
-// *value. 0, or 2 with the sentence printed.
-int held_out_measure(const job *j, smx_run *run, char metric[16], double *value);
+// *value, and *loss (NULL allowed). 0, or 2 with the sentence printed.
+int held_out_measure(const job *j, smx_run *run, char metric[16], double *value, double *loss);
 
 typedef struct {
     size_t n, room;

@@ -158,10 +158,9 @@ int plan_path(const job *j, const char *folder, uint64_t step, char path[JOB_PAT
     return job_path(j, folder, ending, path);
 }
 
-// The value of config i at the rung: 1, 0: it is not there yet; -1 with the sentence printed. A training that
-// diverged is there, whatever the rung, and has none: NaN.
-static int value_at(const plan *p, const char *folder, size_t rung, size_t i, char metric[16],
-                    double *value) {
+// The loss of config i at the rung, on the sequences that a choice is made by: 1, 0: it is not there yet; -1
+// with the sentence printed. A training that diverged is there, whatever the rung, and has none: NaN.
+static int value_at(const plan *p, const char *folder, size_t rung, size_t i, double *value) {
     smx_error e = {0};
     job j = {0};
     result r = {0};
@@ -186,8 +185,7 @@ static int value_at(const plan *p, const char *folder, size_t rung, size_t i, ch
         free(text);
         if (kind == RESULT_WHOLE && job_is(&j, r.config) && (!stopped || *r.stopped)) {
             found = 1;
-            *value = *r.stopped ? NAN : r.choice;
-            if (!*r.stopped) snprintf(metric, 16, "%s", r.metric);
+            *value = *r.stopped ? NAN : r.held_out_loss;
         }
         result_free(&r);
     }
@@ -199,12 +197,11 @@ typedef struct {
     size_t setting;
     double mean; // NaN: a seed diverged
 } standing;
-static int larger_is_better; // qsort takes no context
 static int by_standing(const void *a, const void *b) {
     const standing *x = a, *y = b;
     const int u = isfinite(x->mean), v = isfinite(y->mean);
     if (u != v) return v - u;
-    if (u && x->mean != y->mean) return (x->mean > y->mean) == larger_is_better ? -1 : 1;
+    if (u && x->mean != y->mean) return x->mean < y->mean ? -1 : 1;
     return (x->setting > y->setting) - (x->setting < y->setting);
 }
 
@@ -212,7 +209,6 @@ int plan_decide(const plan *p, const char *folder, size_t rung, const char *conf
                 plan_missing *missing) {
     const size_t settings = p->n / p->seeds;
     size_t in = settings, own = settings;
-    char metric[16] = "";
     standing *all = malloc(settings * sizeof *all);
     *missing = (plan_missing){.configs = malloc(p->n * sizeof *missing->configs)};
     int status = all && missing->configs ? 0 : (cli_fail("out of memory"), -2);
@@ -230,7 +226,7 @@ int plan_decide(const plan *p, const char *folder, size_t rung, const char *conf
             for (size_t k = 0; k < p->seeds && status >= 0; k++) {
                 const size_t which = all[i].setting * p->seeds + k;
                 double value = NAN;
-                const int there = value_at(p, folder, r, which, metric, &value);
+                const int there = value_at(p, folder, r, which, &value);
                 if (there < 0) status = -2;
                 if (!there) missing->configs[missing->n++] = which;
                 sum += value;
@@ -239,7 +235,6 @@ int plan_decide(const plan *p, const char *folder, size_t rung, const char *conf
         }
         if (!status && missing->n) status = -1;
         if (status) break;
-        larger_is_better = strcmp(metric, "bits") != 0;
         qsort(all, in, sizeof *all, by_standing);
         const size_t keep = (size_t)ceil(p->keep * (double)in - 1e-9);
         in = keep < 1 ? 1 : keep;

@@ -22,7 +22,7 @@ int training_result(result *r, const job *j, smx_run *run, const smx_error *fail
     double choice = NAN;
     // That it diverges is a result; whatever else fails (memory, data) is the machine's.
     if (failed && failed->kind != SMX_DIVERGED) return cli_fail("%s", failed->message);
-    if (!failed && held_out_measure(j, run, metric, &choice)) return 2;
+    if (!failed && held_out_measure(j, run, metric, &choice, NULL)) return 2;
     if (!failed && smx_run_evaluate(run, (size_t)j->eval, 0, &held_out, &e)) return cli_fail("%s", e.message);
     if (!result_of(r, j, run, failed ? failed->message : "", failed ? NULL : &held_out)) {
         r->choice = choice;
@@ -34,11 +34,12 @@ int training_result(result *r, const job *j, smx_run *run, const smx_error *fail
 
 int training_rung(result *r, const job *j, smx_run *run) {
     char metric[16];
-    double choice;
-    if (held_out_measure(j, run, metric, &choice)) return 2;
+    double choice, loss;
+    if (held_out_measure(j, run, metric, &choice, &loss)) return 2;
     if (result_of(r, j, run, "", NULL)) return result_free(r), cli_fail("out of memory");
     memcpy(r->metric, metric, sizeof r->metric);
     r->choice = choice;
+    r->held_out_loss = loss;
     return 0;
 }
 
