@@ -103,7 +103,7 @@ $(call script, format,   tools/format.test.mjs,             .clang-format .prett
 $(call script, ci,       tools/ci.test.sh,                  .ci/run proofs_tests/support/tap.sh)
 $(call script, workflows, tools/workflows.test.mjs,         $(wildcard .github/workflows/*.yml) scripts/setup.sh)
 $(call script, mnist,    tools/mnist.test.mjs,              scripts/mnist.mjs)
-$(call script, serve,    tools/serve.test.mjs,              scripts/serve.mjs)
+$(call script, serve,    tools/serve.test.mjs,              scripts/serve.mjs scripts/browser.mjs | setup)
 # The Python package, from its wheel in an environment of its own: python/test_NAME.py is python_NAME.
 PY_TESTS := $(patsubst proofs_tests/python/test_%.py,python_%,$(wildcard proofs_tests/python/test_*.py))
 SCRIPT_TESTS += $(PY_TESTS)

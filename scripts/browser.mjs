@@ -1,6 +1,6 @@
 // browser.mjs: for tests, bars and benchmarks: a served folder, a real browser with a fresh profile, and its
 // pages.
-import { existsSync } from 'node:fs';
+import { existsSync, openSync, closeSync, readSync, realpathSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -22,12 +22,25 @@ const FLAGS = [
     '--disable-dev-shm-usage',
 ];
 
+/** Whether this is Ubuntu's: a link into /snap, or a few lines of shell that call what is there. */
+function isSnap(path) {
+    if (/^\/snap\/|\/snap$/.test(realpathSync(path))) return true;
+    const begin = Buffer.alloc(2000);
+    const file = openSync(path);
+    try {
+        return begin.toString('latin1', 0, readSync(file, begin)).match(/^#!.*\n[^]*\/snap\//) !== null;
+    } finally {
+        closeSync(file);
+    }
+}
 /** The path of a program that `variable` or PATH names, or why there is none. */
 export function findProgram(variable, names) {
     const named = process.env[variable];
     if (named) return existsSync(named) ? { path: named } : { why: `${variable}=${named} is not there` };
     const folders = (process.env.PATH ?? '').split(delimiter);
-    const path = folders.flatMap((folder) => names.map((name) => join(folder, name))).find(existsSync);
+    const found = folders.flatMap((folder) => names.map((name) => join(folder, name))).filter(existsSync);
+    const path = found.find((one) => !isSnap(one));
+    if (!path && found.length) return { why: `${found[0]} is a snap, which sees no folder of a test's` };
     return path ? { path } : { why: `none of ${names.join(', ')} is on PATH, and ${variable} names none` };
 }
 /** The browser's path, or why there is none. */
@@ -44,6 +57,7 @@ export async function launch(folder, name = 'chromium') {
         executablePath: (firefox ? findFirefox() : findChromium()).path,
         args: firefox ? ['--headless'] : FLAGS,
         userDataDir: profile,
+        timeout: 120_000 * patience, // to begin, on a machine under load
         protocolTimeout: 400_000 * patience, // a question to the page: who asks has a limit of his own
         defaultViewport: { width: 1280, height: 900 },
     });

@@ -1,12 +1,14 @@
-// The static server: types, what it refuses, and the choice of a port. Run with node --test.
+// The static server: types, what it refuses, and the choice of a port; which browser tests find. Run with
+// node --test.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { findProgram } from '../../scripts/browser.mjs';
 import { serve } from '../../scripts/serve.mjs';
 
 const SCRIPT = new URL('../../scripts/serve.mjs', import.meta.url).pathname;
@@ -139,5 +141,25 @@ test('what it cannot do, it says in one sentence', async () => {
         assert.equal(code, 2);
         assert.match(said, sentence);
         assert.equal(said.trim().split('\n').length, 1);
+    }
+});
+
+test('a browser that is a snap is not used, and said so; another one beside it is', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'seqmix-snap-'));
+    const { PATH } = process.env;
+    try {
+        for (const name of ['snapped', 'real']) await mkdir(join(folder, name));
+        await writeFile(join(folder, 'snapped/firefox'), '#!/bin/sh\nexec /snap/bin/firefox "$@"\n');
+        await symlink('/usr/bin/env', join(folder, 'real/firefox'));
+        const find = (...folders) => {
+            process.env.PATH = folders.map((one) => join(folder, one)).join(delimiter);
+            return findProgram('NO_SUCH_VARIABLE', ['firefox']);
+        };
+        assert.match(find('snapped').why, /firefox is a snap, which sees no folder of a test's$/);
+        assert.equal(find('snapped', 'real').path, join(folder, 'real/firefox'));
+        assert.match(find().why, /^none of firefox is on PATH/);
+    } finally {
+        process.env.PATH = PATH;
+        await rm(folder, { recursive: true, force: true });
     }
 });
