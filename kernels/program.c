@@ -39,9 +39,11 @@ SMX_INLINE void sum_rows(float *o, const float *a, const float *x, const float *
                          float sign, int add) {
     const size_t rows = m->rows, cols = m->cols, pitch = program_pitch(m);
     size_t j = 0;
-    for (; j + COLUMNS * SMX_W <= cols; j += COLUMNS * SMX_W)
+    // (Narrow registers: the padding's columns as well.)
+    for (; j + COLUMNS * SMX_W <= (SMX_W < 16 ? pitch : cols); j += COLUMNS * SMX_W)
         rows_block(o + j, a, x ? x + j : NULL, S + j, rows, pitch, sign, add, COLUMNS);
-    for (; j < cols; j += SMX_W) rows_block(o + j, a, x ? x + j : NULL, S + j, rows, pitch, sign, add, 1);
+    for (; SMX_W == 16 && j < cols; j += SMX_W)
+        rows_block(o + j, a, x ? x + j : NULL, S + j, rows, pitch, sign, add, 1);
 }
 static void vecmat(float *o, const float *a, const float *S, const program_register *m, float sign, int add) {
     sum_rows(o, a, NULL, S, m, sign, add);
@@ -161,16 +163,24 @@ static float sum_entries(const float *a, const float *b, const program_register 
 }
 
 // ---- Entry by entry -------------------------------------------------------------------------------------
-// (As in activation.c and gate.c.)
+// (As in activation.c and gate.c. The module that is downloaded has each of these once.)
+#if defined(__wasm__)
+#define ONCE static __attribute__((noinline))
+#else
+#define ONCE SMX_INLINE
+#endif
+ONCE vf exp_of(vf x) { return vf_exp(x); }
+ONCE vf log_of(vf x) { return vf_log(x); }
+ONCE vf sigmoid_of(vf x) { return vf_sigmoid(x); }
 SMX_INLINE vf of_log1p(vf e) { // ln(1 + e), 0 <= e <= 1, by what 1 + e rounds to
     const vf one = vf_set(1.0f), u = one + e;
-    return vf_select(vf_eq(u, one), e, vf_log(u) * (e / vf_select(vf_eq(u, one), one, u - one)));
+    return vf_select(vf_eq(u, one), e, log_of(u) * (e / vf_select(vf_eq(u, one), one, u - one)));
 }
-SMX_INLINE vf softplus_of(vf x) { return vf_max(x, vf_set(0.0f)) + of_log1p(vf_exp(vf_neg(vf_abs(x)))); }
-SMX_INLINE vf silu_of(vf x) { return vf_max(vf_set(-100.0f), x) * vf_sigmoid(x); }
+SMX_INLINE vf softplus_of(vf x) { return vf_max(x, vf_set(0.0f)) + of_log1p(exp_of(vf_neg(vf_abs(x)))); }
+SMX_INLINE vf silu_of(vf x) { return vf_max(vf_set(-100.0f), x) * sigmoid_of(x); }
 SMX_INLINE vf silu_slope(vf x) {
     const vf c = vf_max(vf_set(-100.0f), vf_min(vf_set(100.0f), x));
-    const vf e = vf_exp(vf_neg(vf_max(vf_set(-80.0f), c))), s = vf_set(1.0f) / (vf_set(1.0f) + e);
+    const vf e = exp_of(vf_neg(vf_max(vf_set(-80.0f), c))), s = vf_set(1.0f) / (vf_set(1.0f) + e);
     return c * (s * (e * s)) + s;
 }
 SMX_INLINE vf where(vi mask, vf x) { return vi_float(vf_bits(x) & mask); }
@@ -186,6 +196,15 @@ SMX_INLINE vf none_where_zero(vf d, vf x) { return vi_float(vf_bits(x) & ~vf_eq(
             vf_store(o + i, EXPRESSION);                                                                     \
         }                                                                                                    \
         break;
+#if defined(__wasm__)
+#define BINARY(OP, EXPRESSION)                                                                               \
+    case OP:                                                                                                 \
+        EACH {                                                                                               \
+            const vf x = ENTRY(0, a), y = ENTRY(1, b);                                                       \
+            vf_store(o + i, EXPRESSION);                                                                     \
+        }                                                                                                    \
+        break;
+#else
 #define BINARY(OP, EXPRESSION)                                                                               \
     case OP:                                                                                                 \
         if (s->scalar == 1) {                                                                                \
@@ -207,6 +226,7 @@ SMX_INLINE vf none_where_zero(vf d, vf x) { return vi_float(vf_bits(x) & ~vf_eq(
             }                                                                                                \
         }                                                                                                    \
         break;
+#endif
 // An operand entry by entry, a scalar for all of them.
 #define ENTRY(k, p) (s->scalar >> k & 1 ? vf_set(p[0]) : vf_load(p + i))
 
@@ -221,11 +241,11 @@ static void run_step(const program *p, const program_step *s, float *const *at) 
         if (o != a) memcpy(o, a, program_floats(out) * sizeof *o);
         break;
         UNARY(PROGRAM_NEGATE, vf_neg(x))
-        UNARY(PROGRAM_EXP, vf_exp(x))
-        UNARY(PROGRAM_LOG, vf_log(x))
+        UNARY(PROGRAM_EXP, exp_of(x))
+        UNARY(PROGRAM_LOG, log_of(x))
         UNARY(PROGRAM_SQRT, vf_sqrt(x))
         UNARY(PROGRAM_TANH, vf_tanh(x))
-        UNARY(PROGRAM_SIGMOID, vf_sigmoid(x))
+        UNARY(PROGRAM_SIGMOID, sigmoid_of(x))
         UNARY(PROGRAM_SILU, silu_of(x))
         UNARY(PROGRAM_SOFTPLUS, softplus_of(x))
         UNARY(PROGRAM_RELU, vf_max(x, vf_set(0.0f)))
@@ -284,11 +304,34 @@ typedef struct {
 } reverse;
 #define GIVES(k) (s->give[k] != GIVE_NOTHING)
 #define ADDS(k) (s->give[k] == GIVE_ADD)
-// Operand k gets EXPRESSION, in which d is the result's gradient at i; a scalar gets the sum.
+// Operand k gets EXPRESSION, in which d is the result's gradient at i; a scalar gets the sum. Of the module
+// that is downloaded each expression fills the temporary, and one function hands it on.
+#if defined(__wasm__)
+static void hand_on(const reverse *r, const program_step *s, size_t k, size_t n) {
+    const program_register *out = &r->p->registers[s->out];
+    float *g = r->grad[s->in[k]];
+    if (s->scalar >> k & 1) {
+        const float sum = sum_entries(r->temporary, NULL, out);
+        g[0] = ADDS(k) ? g[0] + sum : sum;
+    } else if (ADDS(k)) {
+        EACH vf_store(g + i, vf_load(g + i) + vf_load(r->temporary + i));
+    } else {
+        EACH vf_store(g + i, vf_load(r->temporary + i));
+    }
+}
 #define GIVE(k, EXPRESSION)                                                                                  \
-    if (GIVES(k)) {                                                                                          \
+    {                                                                                                        \
+        EACH {                                                                                               \
+            const vf d = vf_load(D + i);                                                                     \
+            vf_store(r->temporary + i, (EXPRESSION));                                                        \
+        }                                                                                                    \
+        hand_on(r, s, k, n);                                                                                 \
+    }
+#else
+#define GIVE(k, EXPRESSION)                                                                                  \
+    {                                                                                                        \
         const int whole = !(s->scalar >> k & 1), add = ADDS(k) && whole;                                     \
-        float *g = r->grad[s->in[k]], *to = whole ? g : r->temporary;                                        \
+        float *to = whole ? g : r->temporary;                                                                \
         EACH {                                                                                               \
             const vf d = vf_load(D + i), y = (EXPRESSION);                                                   \
             vf_store(to + i, add ? vf_load(to + i) + y : y);                                                 \
@@ -298,6 +341,7 @@ typedef struct {
             g[0] = ADDS(k) ? g[0] + sum : sum;                                                               \
         }                                                                                                    \
     }
+#endif
 // Where the result's gradient is 0, so is the operand's: what is not chosen may be infinite.
 #define SLOPE(k, EXPRESSION) GIVE(k, none_where_zero(d, EXPRESSION))
 static void give_outer(const reverse *r, const program_step *s, size_t k, const float *a, const float *b,
@@ -330,10 +374,14 @@ static void reverse_operand(const reverse *r, const program_step *s, size_t k) {
     switch ((program_op)s->op) {
     case PROGRAM_COPY:
     case PROGRAM_ADD:
-        if (g != D) GIVE(k, d)
-        break;
     case PROGRAM_NEGATE:
-        GIVE(0, vf_neg(d))
+    case PROGRAM_SUB:
+    case PROGRAM_ADD_OUTER:
+    case PROGRAM_SUB_OUTER:
+        if (s->op == PROGRAM_NEGATE || (s->op == PROGRAM_SUB && k))
+            GIVE(k, vf_neg(d))
+        else if (g != D)
+            GIVE(k, d)
         break;
     case PROGRAM_EXP:
         SLOPE(0, d * vf_load(o + i))
@@ -354,7 +402,7 @@ static void reverse_operand(const reverse *r, const program_step *s, size_t k) {
         GIVE(0, d * silu_slope(LEFT))
         break;
     case PROGRAM_SOFTPLUS:
-        GIVE(0, d * vf_sigmoid(LEFT))
+        GIVE(0, d * sigmoid_of(LEFT))
         break;
     case PROGRAM_RELU:
         GIVE(0, where(vf_lt(zero, LEFT), d))
@@ -363,37 +411,28 @@ static void reverse_operand(const reverse *r, const program_step *s, size_t k) {
         GIVE(0,
              where(~vf_eq(LEFT, zero), vi_float(vf_bits(d) ^ (vf_bits(LEFT) & vi_set((int32_t)0x80000000u)))))
         break;
-    case PROGRAM_SUB:
-        if (k == 0 && g != D) GIVE(0, d)
-        if (k == 1) GIVE(1, vf_neg(d))
+    case PROGRAM_MUL: {
+        const float *other = k ? a : b;
+        if (s->scalar >> k & 1)
+            give_number(r, s, k, sum_entries(D, other, out));
+        else
+            SLOPE(k, d * ENTRY((1 - k), other))
         break;
-    case PROGRAM_MUL:
-        if (k == 0 && (s->scalar & 1)) {
-            give_number(r, s, 0, sum_entries(D, b, out));
-        } else if (k == 0) {
-            SLOPE(0, d * ENTRY(1, b))
-        } else if (s->scalar & 2) {
-            give_number(r, s, 1, sum_entries(D, a, out));
-        } else {
-            SLOPE(1, d * ENTRY(0, a))
-        }
-        break;
+    }
     case PROGRAM_DIV:
-        if (k == 0) SLOPE(0, d / ENTRY(1, b))
-        if (k == 1) SLOPE(1, vf_neg((d * vf_load(o + i)) / ENTRY(1, b)))
+        if (k == 0)
+            SLOPE(0, d / ENTRY(1, b))
+        else
+            SLOPE(1, vf_neg((d * vf_load(o + i)) / ENTRY(1, b)))
         break;
     case PROGRAM_MAX:
-        if (k == 0) GIVE(0, where(vf_lt(ENTRY(1, b), ENTRY(0, a)), d))
-        if (k == 1) GIVE(1, where(~vf_lt(ENTRY(1, b), ENTRY(0, a)), d))
+        GIVE(k, where(vf_lt(ENTRY(1, b), ENTRY(0, a)) ^ vi_set(-(int32_t)k), d))
         break;
     case PROGRAM_MIN:
-        if (k == 0) GIVE(0, where(vf_lt(ENTRY(0, a), ENTRY(1, b)), d))
-        if (k == 1) GIVE(1, where(~vf_lt(ENTRY(0, a), ENTRY(1, b)), d))
+        GIVE(k, where(vf_lt(ENTRY(0, a), ENTRY(1, b)) ^ vi_set(-(int32_t)k), d))
         break;
     case PROGRAM_SELECT:
-        if (k == 0) GIVE(0, where(vi_set(0), d))
-        if (k == 1) GIVE(1, where(vf_lt(zero, ENTRY(0, a)), d))
-        if (k == 2) GIVE(2, where(~vf_lt(zero, ENTRY(0, a)), d))
+        GIVE(k, where((vf_lt(zero, ENTRY(0, a)) ^ vi_set(k == 2 ? -1 : 0)) & vi_set(k ? -1 : 0), d))
         break;
     case PROGRAM_SUM: {
         const size_t all = program_floats(ra);
@@ -430,10 +469,6 @@ static void reverse_operand(const reverse *r, const program_step *s, size_t k) {
         break;
     case PROGRAM_OUTER:
         if (k == 0) give_outer_factors(r, s, 0, D, 1.0f);
-        break;
-    case PROGRAM_ADD_OUTER:
-    case PROGRAM_SUB_OUTER:
-        if (k == 0 && g != D) GIVE(0, d)
         break;
     case PROGRAM_ROWS:
         if (k == 0) row_dots(g, D, b, program_pitch(out), out, 1.0f, ADDS(0));

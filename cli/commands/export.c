@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/scan_python.h"
 #include "cli/texts.h"
 #include "model/base/number.h"
 #include "model/mixers/equations.h"
@@ -64,7 +65,9 @@ static void put_functions(writer *w, const equation_trace *t) {
         end = definition_end(at);
         if (sscanf(at, "def %63[a-z0-9_](", name) != 1) continue;
         int used = name[0] == '_';
-        for (size_t s = 0; s < t->n; s++) used |= !strcmp(t->steps[s].function->name, name);
+        for (size_t s = 0; s < t->n; s++)
+            used |=
+                !strcmp(t->steps[s].function->name, name) || (t->steps[s].scan && !strncmp(name, "scan_", 5));
         if (used) put(w, at, (size_t)(end - at));
     }
 }
@@ -130,9 +133,30 @@ static const char *name_of(const python_names *names, const tensor *of) {
         if (names->t->steps[s].out == of) return names->of[s];
     return "x";
 }
+// A scan's lines, and what they are called around it.
+typedef struct {
+    writer *w;
+    const python_names *names;
+    const equation_scan *s;
+} scan_context;
+static void scan_say(void *of, const char *text) { put(((scan_context *)of)->w, text, strlen(text)); }
+static void scan_input_name(void *of, size_t i, char to[40]) {
+    const scan_context *c = of;
+    snprintf(to, 40, "%s", name_of(c->names, c->s->inputs[i].t));
+}
+// The line after which a step is written: of a scan its last.
+static unsigned line_of(const equation_step *s) {
+    return s->scan ? s->scan->e->lines[s->scan->end - 1].line : s->line;
+}
 static void put_step(writer *w, const python_names *names, const equation_step *s) {
     char number[NUMBER_TEXT];
     const equation_function *f = s->function;
+    if (s->scan) {
+        scan_context c = {w, names, s->scan};
+        cli_scan_python(s->scan, name_of(names, s->out),
+                        &(scan_python_writer){&c, scan_say, scan_input_name});
+        return;
+    }
     say(w, "    %s = %s(", name_of(names, s->out), f->name);
     for (size_t i = 0; i < function_arguments(f); i++) {
         const function_argument *a = &f->arguments[i];
@@ -176,7 +200,7 @@ static void put_mixer(writer *w, const python_names *names, const tensor *y, con
         put(w, "    ", 4);
         put(w, shown, strlen(shown));
         put(w, "\n", 1);
-        for (; step < t->n && t->steps[step].line == line; step++) put_step(w, names, &t->steps[step]);
+        for (; step < t->n && line_of(&t->steps[step]) <= line; step++) put_step(w, names, &t->steps[step]);
         text += n + (text[n] == '\n');
     }
     say(w, "    return %s\n\n\n", name_of(names, y));

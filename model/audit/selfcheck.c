@@ -25,6 +25,10 @@ static const struct {
     {"sinusoidal positions, xavier, ar", "mixer=attention&position=sinusoidal&init=xavier&" SMALL "&task=ar"},
     {"batch norm", "mixer=cat&norm=batch&mlp=1&" SMALL},
     {"dropout", "mixer=cat&norm=rms&mlp=1&dropout=0.2&" SMALL},
+    {"a scan",
+     "mixer=equations&" SMALL "&eq=k = unitnorm_heads(x @ w_k)%0Av = x @ w_v%0Ag = softplus(x @ w_g)%0A"
+     "start(S, learned)%0Ascan S[k][v], h[v] over k, v, g%0A R = diag(exp(-g)) @ S%0A"
+     " S = R + outer(k, v - k @ R)%0A h = tanh(k @ S + h @ u[heads][v][v])%0Ay = h @ w_o"},
 };
 enum { EXTRAS = sizeof extras / sizeof *extras };
 

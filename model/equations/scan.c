@@ -211,7 +211,7 @@ static double size_value(walk *w, const equation_node *n) {
                                          : a / b;
     case EQUATION_CALL:
         if (!strcmp(n->name, "size") && n->first && !n->first->next) return size_value(w, n->first);
-        FAIL(w, n, "a size is made of numbers, keys and tensors of this scan's list, not of %s", n->name);
+        FAIL(w, n, "a size is made of numbers, keys and tensors of this scan's list");
         return 0;
     case EQUATION_MATMUL:
         break;
@@ -232,7 +232,7 @@ static value weight(walk *w, const equation_node *n) {
     equation_scan *s = w->s;
     const int known = find_weight(s, n->name);
     if (known >= 0) {
-        if (n->first) FAIL(w, n, "%s has its sizes already: they stand at its first use", n->name);
+        if (n->first) FAIL(w, n, "%s: only a new weight takes sizes in brackets", n->name);
         return (value){w->weight_reg[known], 0};
     }
     const equation_node *sizes = n->first;
@@ -281,7 +281,7 @@ static value word(walk *w, const equation_node *n) {
     }
     if (n->first || find_weight(w->s, n->name) >= 0) {
         if (n->first && (find(w, n->name) || find_input(w->s, n->name) >= 0)) {
-            FAIL(w, n, "%s is no weight: only a new weight takes sizes in brackets", n->name);
+            FAIL(w, n, "%s: only a new weight takes sizes in brackets", n->name);
             return nothing;
         }
         return weight(w, n);
@@ -445,13 +445,9 @@ static value normed(walk *w, const equation_node *n, value a) {
 static value part(walk *w, const equation_node *n) {
     const equation_node *name = n->first, *at = name ? name->next : NULL, *count = at ? at->next : NULL;
     if (!at || (count && count->next) || name->kind != EQUATION_WORD || name->first)
-        return FAIL(w, n,
-                    "part takes a tensor of the scan's list and a number: part(k, j), or part(k, j, parts)"),
-               nothing;
+        return FAIL(w, n, "part(k, j), or part(k, j, parts), of a tensor of the scan's list"), nothing;
     const int i = find(w, name->name) ? -1 : find_input(w->s, name->name);
-    if (i < 0)
-        return FAIL(w, name, "%s is no tensor of the scan's list: part takes its columns", name->name),
-               nothing;
+    if (i < 0) return FAIL(w, n, "part(k, j), or part(k, j, parts), of a tensor of the scan's list"), nothing;
     if (!count && !w->repeats)
         return FAIL(w, n, "outside a repeat part names how many parts there are: part(%.16s, 0, 2)",
                     name->name),
@@ -633,7 +629,6 @@ static void run_lines(walk *w, size_t from, size_t end) {
         const size_t times = whole_size(w, l->value); // (a scan cannot stand here)
         if (w->failed) return;
         if (times > SCAN_REPEATS) FAIL(w, l->value, "at most %d repeats", SCAN_REPEATS);
-        if (w->counter) FAIL(w, l->value, "a repeat cannot stand in a repeat");
         w->repeats = (double)times;
         w->counter = l->name;
         for (size_t j = 0; j < times && !w->failed; j++) {
@@ -696,8 +691,8 @@ static void divide_heads(walk *w, const equation_line *l) {
         if (!in->shared && (s->heads % in->group || n % (s->heads / in->group)))
             FAIL(
                 w, input_node(l, i),
-                "%s has %zu columns, which %zu heads%s do not divide; shared %.16s gives all of them to every head",
-                in->name, n, s->heads, in->group > 1 ? " in groups" : "", in->name);
+                "%s has %zu columns, which %zu heads do not divide; shared %.16s gives all of them to every head",
+                in->name, n, s->heads, in->name);
         else if (l->by == BY_COLUMNS && !in->shared && n != s->heads / in->group)
             FAIL(w, input_node(l, i), "by columns: %s has %zu columns, and the first tensor of the list %zu",
                  in->name, n, s->heads);

@@ -105,8 +105,17 @@ static const char *const templates[] = {
     "rms_heads(resonate(A, coefficients(linear(bin_max(A, 4), n#[2], m#)), 4, carry))",
     "rms_heads(resonate(A, coefficients(linear(bin_max(A, 4, 2), n#[4], m#), triangle), 4))",
     "rms_heads(resonate(x, coefficients(repeat_pairs(x, n#, 4), factor=0.45, shift=no), 4, literal) @ r#[K + 1])",
+    // Lines before the last stand before the result's.
+    "a# = A\nb# = A\nscan h#[a#] over a#, b#\n"
+    " h# = tanh(h# * 0.5 + a# + h# @ u#[heads][a#][a#] * 0.3) + b# * 0.2\nh#",
+    "q# = A\nk# = unitnorm_heads(A)\nv# = A\ng# = B\nscan S#[k#][v#] over q#, k#, v#, g#\n"
+    " R = exp(-softplus(g#)) * S#\n S# = R + outer(k#, v# - k# @ R)\n o# = q# @ S#\nrms_heads(o#)",
+    "a# = A\ns# = C\nscan m#, n# over a#, shared s# by columns\n m# = max(m# - 0.1, a#)\n"
+    " n# = 0.5 * n# + exp(a# - m#) * sum(s#)\n e# = n# / (1 + abs(m#))\ntanh(e#)",
+    "a# = A\nstart(r#, learned)\nscan r#[a#] over a# by one\n"
+    " r# = rms(r# * 0.5 + softmax(a#)) + layernorm(a#) * sigmoid(sum(a# * r#))\nr#",
 };
-enum { LENGTH = 16, WIDTH = 8, HEADS = 2, MOST = 10, BODY = 400, TEXT = 8000 };
+enum { LENGTH = 16, WIDTH = 8, HEADS = 2, MOST = 10, BODY = 600, TEXT = 8000 };
 typedef struct {
     char body[BODY];
     size_t width;
@@ -180,7 +189,9 @@ static void write_text(const random_text *t, char *to) {
         }
     size_t n = 0;
     for (size_t i = 0; i < t->n; i++) {
-        n += (size_t)snprintf(to + n, TEXT - n, "t%zu = %s\n", i, t->lines[i].body);
+        const char *body = t->lines[i].body, *end = strrchr(body, '\n');
+        const int before = end ? (int)(end + 1 - body) : 0;
+        n += (size_t)snprintf(to + n, TEXT - n, "%.*st%zu = %s\n", before, body, i, body + before);
         if (used[i]) continue;
         snprintf(sum + strlen(sum), sizeof sum - strlen(sum), "%st%zu @ w_y%zu[%d]", terms++ ? " + " : "", i,
                  i, WIDTH);

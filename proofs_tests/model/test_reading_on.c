@@ -1,8 +1,9 @@
 // test_reading_on.c: a run that reads on (seqmix/state.h). Every mixer in every mode, in random pieces,
 // copied, saved and loaded on the way, at lengths past every block, tile and chunk, gives the bits of the
-// whole sequence read at once; long convolutions within their tolerance; whatever cannot be read so says why.
-// Bad input changes nothing. Draws.
+// whole sequence read at once; long convolutions within their tolerance; whatever cannot be read so says
+// why. Bad input changes nothing. Draws.
 #include "proofs_tests/support/check.h"
+#include "scan_texts.h"
 
 #include "kernels/hash.h"
 #include "model/audit/audit.h"
@@ -155,6 +156,24 @@ static void every_mode(void **unused) {
     }
     print_message("%zu modes to the bit, %zu within their tolerance, %zu refused\n", exact, near, refused);
     assert_true(exact > 40 && near > 5 && refused > 5);
+}
+
+// Texts with scans: a state of each rank, learned and constant starts.
+static void scans(void **unused) {
+    (void)unused;
+    for (size_t i = 0; i < SCAN_TEXTS; i++) {
+        char text[8000];
+        size_t n = (size_t)sprintf(
+            text, "task=cumsum&batch=1&blocks=2&steps=2&width=12&heads=2&length=%d&mixer=equations&eq=", L);
+        for (const char *c = scan_texts[i]; *c; c++)
+            n += (size_t)sprintf(text + n, "%%%02X", (unsigned char)*c);
+        smx_run *r = opened(text);
+        const reading w = whole_of(r, 2, L);
+        in_pieces(r, &w, L, L, 9, 0.0);
+        in_pieces(r, &w, L, 0, 150, 0.0); // without an end: a state does not grow
+        smx_run_close(r);
+        check_done();
+    }
 }
 
 static void other_forms(void **unused) {
@@ -614,7 +633,7 @@ int main(void) {
         cmocka_unit_test(every_mode), cmocka_unit_test(other_forms),   cmocka_unit_test(far),
         cmocka_unit_test(endless),    cmocka_unit_test(bad_input),     cmocka_unit_test(sealed),
         cmocka_unit_test(of_before),  cmocka_unit_test(trained_since), cmocka_unit_test(thousand),
-        cmocka_unit_test(draws),      cmocka_unit_test(elsewhere),
+        cmocka_unit_test(draws),      cmocka_unit_test(elsewhere),     cmocka_unit_test(scans),
     };
     return cmocka_run_group_tests_name("reading_on", tests, NULL, NULL);
 }

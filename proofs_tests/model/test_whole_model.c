@@ -115,8 +115,8 @@ static uint32_t place_of_mlp(const twin_model *m, size_t i) {
 // The mixer's weights and input into the interpreter of block i; back: their gradients out of it, added.
 static void exchange(twin_model *m, size_t i, int back) {
     for (size_t s = 0; s < m->trace->n; s++)
-        for (size_t a = 0; a < FUNCTION_ARGUMENTS; a++) {
-            const tensor *t = m->trace->steps[s].call.tensor[a];
+        for (size_t a = 0; a < equation_inputs(&m->trace->steps[s]); a++) {
+            const tensor *t = equation_input(&m->trace->steps[s], a);
             if (!t || !t->weight) continue;
             double *value = interpreter_value(m->blocks[i].mixer, t),
                    *gradient = interpreter_gradient(m->blocks[i].mixer, t),

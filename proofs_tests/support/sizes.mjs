@@ -8,7 +8,10 @@ export const MODULE =
     4_000 + // states, and text that is written
     15_000; // mixers and tasks that came later, as far as they are in this module
 /** seqmix-whole.wasm, on demand: everything. */
-export const WHOLE = 170_000;
+export const WHOLE =
+    170_000 + // all but
+    20_000; // recurrences as text: their steps, forward and backward, and what is said of one that cannot be
+
 /** verify.wasm, on demand: the proofs and the oracle, beside the same kernels. */
 export const PROOFS =
     200_000 +
@@ -19,6 +22,7 @@ export const PROOFS =
     6_300 + // the kernels row by row, also at the cost of a row; LSTM's panels, exponentials in step
     3_600 + // dropout, batch norm, both directions: the oracle; a lesson
     10_600 + // a mixer's text as steps, and its check in double
+    26_000 + // recurrences as text: kernels, and the second reading in double
     1_400; // CAT's Propositions 1 (C) and 2; what is said of a text that a paper's reader types
 /** Scripts and styles that are fetched when a view asks for them, the editor apart. */
 export const LATER = 90_000;

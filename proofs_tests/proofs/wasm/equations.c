@@ -99,8 +99,8 @@ const char *verify_equations_steps(const char *text) {
                 own_name(step->out), step->line);
             put_shape(&to, step->out);
             put(&to, ",\"from\":[");
-            for (size_t a = 0, n = 0; a < FUNCTION_ARGUMENTS; a++) {
-                const tensor *t = step->call.tensor[a];
+            for (size_t a = 0, n = 0; a < equation_inputs(step); a++) {
+                const tensor *t = equation_input(step, a);
                 long from = -1;
                 if (!t || t->weight) continue;
                 for (size_t e = 0; e < s; e++)
@@ -108,8 +108,8 @@ const char *verify_equations_steps(const char *text) {
                 put(&to, "%s%ld", n++ ? "," : "", from);
             }
             put(&to, "],\"weights\":[");
-            for (size_t a = 0, n = 0; a < FUNCTION_ARGUMENTS; a++) {
-                const tensor *t = step->call.tensor[a];
+            for (size_t a = 0, n = 0; a < equation_inputs(step); a++) {
+                const tensor *t = equation_input(step, a);
                 if (!t || !t->weight) continue;
                 put(&to, "%s{\"name\":\"%s\"", n++ ? "," : "", own_name(t));
                 put_shape(&to, t);
