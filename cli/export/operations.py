@@ -1,3 +1,7 @@
+# operations.py: what the lines of an exported text call. Long because each operation has its function, and so has
+# each of a scan.
+
+
 def linear(x, w, b=None):
     return x @ w if b is None else x @ w + b
 
