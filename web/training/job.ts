@@ -123,14 +123,14 @@ export function tryNextLength(job: Job): void {
     job.news = true;
 }
 
-/** What happened since its last report; `going`: it trains on. */
-export function reportOf(job: Job, going: boolean): Report {
+/** What happened since its last report; `going`: it trains on; `now`: of the worker's clock. */
+export function reportOf(job: Job, going: boolean, now: number): Report {
     const losses = job.run.losses(job.reported);
     const { step } = job.run.metrics;
     const state = job.fault !== null ? 'failed' : step >= job.steps ? 'done' : going ? 'going' : 'still';
     const report: Report = {
         id: job.id,
-        at: performance.now(),
+        at: now,
         step,
         from: job.base + job.reported,
         losses,

@@ -17,7 +17,7 @@ import type {
 } from './protocol.ts';
 import { spawnTrainer } from './spawn.ts';
 import { wholeFor } from './whole.ts';
-import type { Host } from './worker.ts';
+import type { Host } from './host.ts';
 
 export interface Listener {
     reports(reports: Report[]): void;
