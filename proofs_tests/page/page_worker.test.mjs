@@ -1,4 +1,4 @@
-// page_worker.test.mjs: the page's worker without a page: its host is driven in Node by a clock of the test's,
+// page_worker.test.mjs: the page's worker without a page: its host is driven in Node by a clock of its own,
 // and every number that it tells is compared with one that a run of the test's own gives. No browser.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
