@@ -9,19 +9,12 @@
 
 #define SIZES_MOST ((uint64_t)1 << 56)
 
-static inline uint64_t size_product(size_t count, const uint64_t *factors) {
-    uint64_t n = 1;
-    for (size_t i = 0; i < count;
-         i++) { // (as doubles: a division takes longer, and WebAssembly has no carry)
-        const uint64_t by = factors[i];
-        n = (double)n * (double)by < (double)SIZES_MOST ? n * by : SIZES_MOST;
-    }
-    return n;
-}
-// The product of its arguments. A factor of 0 makes 0 where no product before it was too large.
-#define size_mul(...)                                                                                        \
-    size_product(sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), (const uint64_t[]){__VA_ARGS__})
-
+// The product of two, in kernels/scratch.c, and of two to four. (A factor of 0 makes 0.)
+uint64_t smx_size_product(uint64_t a, uint64_t b);
+#define size_mul(...) SIZE_CHOSEN(__VA_ARGS__, size_mul4, size_mul3, smx_size_product, 0)(__VA_ARGS__)
+#define SIZE_CHOSEN(a, b, c, d, name, ...) name
+#define size_mul3(a, b, c) smx_size_product(smx_size_product(a, b), c)
+#define size_mul4(a, b, c, d) smx_size_product(size_mul3(a, b, c), d)
 // As a size_t: where that has no room for n, the most that it has, which no memory holds.
 static inline size_t size_fits(uint64_t n) {
     const uint64_t most = SIZE_MAX < SIZES_MOST ? SIZE_MAX : SIZES_MOST;

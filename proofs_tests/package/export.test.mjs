@@ -108,7 +108,6 @@ const HOSTILE = [
     'k_2',
     'k_3',
     'w',
-    'x',
     'w_1',
     'step_1',
     'step_2',
@@ -127,9 +126,6 @@ HOSTILE.push(
     'mixer',
     'Model',
     'read',
-    'conv',
-    'add',
-    'linear',
     'softmax',
     'heads',
     'k_2_2',
@@ -144,7 +140,8 @@ function hostileText(seed) {
     const lines = [];
     for (let i = 0; i < 9; i++) {
         const name = HOSTILE[below(HOSTILE.length)];
-        const a = names.length ? names[below(names.length)] : 'x';
+        const one = names.length ? names[below(names.length)] : 'x';
+        const a = names.includes(name) ? name : one; // what it held goes on
         const b = names.length ? names[below(names.length)] : 'x';
         const right = [`${a} + ${i + 1} * ${b}`, `tanh(${a} - ${b})`, `${a} * ${b}`, `${a} @ w_${i}x`][
             below(4)
@@ -171,7 +168,8 @@ test("names of an author: none is given twice, none is Python's or this file's, 
         '    mixer = next(f for f in tree.body if isinstance(f, ast.FunctionDef) and f.name == "mixer")',
         '    names = [a.targets[0].id for a in mixer.body if isinstance(a, ast.Assign)]',
         '    assert len(set(names)) == len(names), (path, names)',
-        '    assert not set(names) & (functions | {"x", "w"}), (path, names)',
+        '    called = {n.func.id for n in ast.walk(mixer) if isinstance(n, ast.Call)}',
+        '    assert not set(names) & (called | {"x", "w"}), (path, names)',
         '    seen = {"x", "w"}',
         '    for line in mixer.body:',
         '        used = {n.id for n in ast.walk(line.value) if isinstance(n, ast.Name)}',
@@ -190,7 +188,7 @@ test("names of an author: none is given twice, none is Python's or this file's, 
     const [k, debug] = stdout.trim().split('\n').slice(-2);
     assert.deepEqual(k.split(' ').slice(0, 1), ['k']);
     assert.ok(k.split(' ').includes('k_2'), k); // the author's own
-    assert.doesNotMatch(debug, /__debug__/);
+    assert.doesNotMatch(debug, /(^| )__debug__( |$)/);
 });
 
 test('the same texts: the same logits', needed, () => {
@@ -203,6 +201,7 @@ test('the same texts: the same logits', needed, () => {
         return {
             config: text,
             file: join(folder, `hostile${i}.safetensors`),
+            values: false,
             name: `hostile_${i}`,
             inputs: [...tokens],
             logits,

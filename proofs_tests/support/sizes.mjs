@@ -6,7 +6,8 @@ export const MODULE =
     3_000 + // what files, steps and data are checked for
     8_000 + // mixers as text
     4_000 + // states, and text that is written
-    15_000; // mixers and tasks that came later, as far as they are in this module
+    15_000 + // mixers and tasks that came later, as far as they are in this module
+    3_000; // sizes in checked 64 bits, tables that are filled later, UTF-16
 /** seqmix-whole.wasm, on demand: everything. */
 export const WHOLE =
     170_000 + // all but
