@@ -54,13 +54,28 @@ FLAGS_avx2fma := $(FLAGS_avx2) $(FUSE)
 FLAGS_avx512fma := $(FLAGS_avx512) $(FUSE)
 
 KERNEL_OBJ := $(foreach i,$(ISAS) $(FUSED),$(KERNEL_SRC:%.c=$(OBJ)/$i/%.o)) $(KERNEL_ONCE:%.c=$(OBJ)/%.o)
-$(foreach i,$(ISAS) $(FUSED),$(eval $(OBJ)/$i/%.o: %.c | setup ; @mkdir -p $$(@D) && $(CC) $(KERNEL_CFLAGS) $(FLAGS_$i) -DSMX_ISA_NAME=$i $(CPPFLAGS) -MMD -MP -c $$< -o $$@))
+# $(call holds,FILE,FLAGS): objects that hang on the file are made again when the flags change.
+define holds
+$1: FORCE
+	@mkdir -p $$(@D) && echo '$(subst ','\'',$2)' | cmp -s - $$@ || echo '$(subst ','\'',$2)' >$$@
+endef
+$(eval $(call holds,$(OBJ)/flags,$(CC) $(CFLAGS) $(HARDENED) $(CPPFLAGS)))
+define kernels_for
+$(call holds,$(OBJ)/$1/flags,$(CC) $(KERNEL_CFLAGS) $(FLAGS_$1) $(CPPFLAGS))
+$(OBJ)/$1/%.o: %.c $(OBJ)/$1/flags | setup
+	@mkdir -p $$(@D) && $(CC) $(KERNEL_CFLAGS) $(FLAGS_$1) -DSMX_ISA_NAME=$1 $(CPPFLAGS) -MMD -MP -c $$< -o $$@
+endef
+$(foreach i,$(ISAS) $(FUSED),$(eval $(call kernels_for,$i)))
 $(OBJ)/kernels/%.o: CPPFLAGS += $(HAVE)
+$(eval $(call holds,$(OBJ)/have.flags,$(HAVE)))
+$(KERNEL_ONCE:%.c=$(OBJ)/%.o) $(BENCH_SRC:%.c=$(OBJ)/%.o): $(OBJ)/have.flags
 ZLIB ?= 1
 LZ := $(if $(filter 1,$(ZLIB)),-lz)
 $(OBJ)/tasks/%.o: CPPFLAGS += $(if $(filter 1,$(ZLIB)),-DSMX_ZLIB)
+$(eval $(call holds,$(OBJ)/zlib.flags,$(LZ)))
+$(TASK_SRC:%.c=$(OBJ)/%.o): $(OBJ)/zlib.flags
 $(OBJ)/model/graph/%.o $(OBJ)/model/ops/%.o: HARDENED :=
-$(OBJ)/%.o: %.c | setup
+$(OBJ)/%.o: %.c $(OBJ)/flags | setup
 	@mkdir -p $(@D) && $(CC) $(CFLAGS) $(HARDENED) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
 # Python that the program writes, as C strings.
@@ -91,7 +106,7 @@ $(BIN)/seqmix: $(CLI_SRC:%.c=$(OBJ)/%.o) $(BENCH_OBJ) $(LIB) $(REF)
 # The same on several processes; the library links no MPI.
 MPICC ?= mpicc
 HAVE_MPI := $(shell command -v $(MPICC))
-$(OBJ)/cli/ranks_mpi.o: cli/ranks_mpi.c | setup
+$(OBJ)/cli/ranks_mpi.o: cli/ranks_mpi.c $(OBJ)/flags | setup
 	@mkdir -p $(@D) && $(MPICC) $(CFLAGS) $(HARDENED) $(CPPFLAGS) -MMD -MP -c $< -o $@
 $(BIN)/seqmix-mpi: $(filter-out %/cli/ranks.o,$(CLI_SRC:%.c=$(OBJ)/%.o)) $(OBJ)/cli/ranks_mpi.o $(BENCH_OBJ) $(LIB) $(REF)
 	@$(MPICC) $(LDFLAGS) $^ $(LZ) -lm -o $@ && echo "built $@"
@@ -103,8 +118,6 @@ no-mpi:
 # The commands as a library, for the tests in C.
 $(BIN)/libcli.a: $(filter-out %/main.o,$(CLI_SRC:%.c=$(OBJ)/%.o))
 	@mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
-.SECONDARY:
-
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
 
 # ---- The other rooms ---------------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ $(BIN)/tests/%: $(BIN)/libconstructions.a $(BIN)/libcli.a $(LIB) $(REF)
 	@mkdir -p $(@D) && $(CC) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LZ) -lm $(EXTRA_LIBS) -o $@
 $(BIN)/tests/proof_certificates: EXTRA_LIBS := $(ARB_LIBS)
 $(OBJ)/proofs_tests/proofs/proof_certificates.o: CPPFLAGS += $(if $(ARB_HEADER),-DSEQMIX_ARB)
+$(eval $(call holds,$(OBJ)/arb.flags,$(ARB_HEADER)))
+$(OBJ)/proofs_tests/proofs/proof_certificates.o: $(OBJ)/arb.flags
 # The library's own allocations, so that each can be made to fail.
 $(BIN)/tests/test_memory: EXTRA_LIBS := -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=free
 
@@ -95,6 +97,7 @@ $(call script, judge,    cli/judge.test.mjs,                $(PROGRAM) $(NPY) $(
 # The tools and what they write.
 $(call script, scripts,  tools/tally.test.sh,               $(addprefix scripts/,run-test.sh tally.sh judge.mk) proofs_tests/support/tap.sh)
 $(call script, setup,    tools/setup.test.sh,                scripts/setup.sh proofs_tests/support/tap.sh Makefile $(wildcard */*.mk */*/*.mk))
+$(call script, build,    tools/build.test.sh,               proofs_tests/support/tap.sh Makefile $(wildcard */*.mk */*/*.mk))
 $(call script, api,      tools/api.test.mjs,                scripts/api.mjs docs/API.md $(wildcard include/seqmix/*.h) $(LOADER) wasm/tsconfig.json | setup)
 $(call script, theorems, tools/theorems.test.mjs,           scripts/theorems.mjs scripts/truth.mjs docs/THEOREMS.md docs/ERRATA.md $(PROOF_SRC) proofs_tests/model/test_causality.c proofs_tests/proofs/test_errata.c $(wildcard proofs_tests/rocq/*))
 $(call script, rooms,    tools/rooms.test.mjs,             docs/ARCHITECTURE.md build/seqmix $(C_FILES) $(shell find $(WEB_FILES) -name node_modules -prune -o -type f -print))

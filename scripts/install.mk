@@ -24,6 +24,7 @@ $(PACK)/seqmix_ref.exports: scripts/exports.sh $(addprefix include/seqmix/,ref.h
 	@mkdir -p $(@D) && $^ >$@
 $(PACK)/%.o: $(PACK)/%.whole.o $(PACK)/%.exports
 	@objcopy --strip-debug --keep-global-symbols=$(PACK)/$*.exports $< $@
+.SECONDARY: $(PACK)/seqmix.o $(PACK)/seqmix_ref.o
 $(PACK)/lib%.a: $(PACK)/%.o
 	@rm -f $@ && ar rcs $@ $<
 NEEDS_seqmix := -lz

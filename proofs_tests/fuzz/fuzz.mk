@@ -8,7 +8,7 @@ FUZZ := $(patsubst proofs_tests/fuzz/%.c,%,$(wildcard proofs_tests/fuzz/fuzz_*.c
 fuzz: build/seqmix ## fuzz the readers of files and texts, FUZZ_SECONDS=60 each; needs clang
 	@$(MAKE) --no-print-directory CC=clang SAN=fuzzer-no-link,address,undefined ISAS=scalar FUSED= WARN='-Wall -Wextra -Werror -Wno-unused-function' run-fuzz
 
-$(BIN)/fuzz/%: $(OBJ)/proofs_tests/fuzz/%.o $(BIN)/libcli.a $(LIB) $(REF)
+$(FUZZ:%=$(BIN)/fuzz/%): $(BIN)/fuzz/%: $(OBJ)/proofs_tests/fuzz/%.o $(BIN)/libcli.a $(LIB) $(REF)
 	@mkdir -p $(@D) && $(CC) -fsanitize=fuzzer,address,undefined $^ -lz -lm -o $@
 run-fuzz: $(FUZZ:%=$(BIN)/fuzz/%)
 	@scripts/fuzz.sh $(FUZZ_SECONDS) $^
