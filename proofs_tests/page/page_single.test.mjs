@@ -27,7 +27,10 @@ const noFirefox = findFirefox().why ? `no browser: ${findFirefox().why}` : false
 
 test('the single file is no larger than it may be', async () => {
     const { size } = await stat(FILE);
-    assert.ok(size > 200_000 && size < 1_560_000, `${size} bytes`);
+    const most =
+        1_560_000 + // all but
+        130_000; // recurrences as text and the newer mechanisms of the oracle: two modules, packed
+    assert.ok(size > 200_000 && size < most, `${size} bytes, ${most} at most`);
 });
 
 for (const [name, why] of [
