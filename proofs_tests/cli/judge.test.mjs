@@ -177,7 +177,6 @@ test('judge: what it cannot read is a sentence, a part of the files will do, JSO
     writeNpy(at('empty', file), shape, right);
     const part = ['--manifest', manifest, at('empty'), '--only', 'linear_attention_none'];
     refuses(/of the files that the manifest names are not in/, ...part.slice(0, 3));
-    refuses(/^seqmix: judge: \d of the files/m, ...part);
     assert.equal(seqmix('judge', ...part, '--partial').status, 0);
     // Gradients may be left out, and then all of them.
     mkdirSync(at('forward'));
