@@ -249,7 +249,7 @@ static void print_weights(const options *o, const summary *s) {
             "\nits weights, to the bit: seqmix train '%s' --eval 0 --save best.safetensors (digest %016llx)\n",
             r->config, (unsigned long long)r->digest);
     else
-        printf("\ntheir weights, to the bit: seqmix collect %s --keep best\n", o->folder);
+        puts("\ntheir weights, to the bit: --keep best");
 }
 
 static int run(const options *o, const table *t) {
