@@ -11,11 +11,10 @@
 #include "model/base/names.h"
 #include "model/ops/ops.h"
 
-// A register, or a number (reg < 0).
-typedef struct {
-    int reg;
-    double number;
-} value;
+// A register; or a number, -1 less its place among the walk's constants. (One word: with a struct of both
+// this file's part of the module was a tenth larger.)
+typedef int value;
+enum { NOTHING = -1000000, SCAN_CONSTANTS = 1024 };
 typedef struct {
     const char *name;
     value is;
@@ -27,16 +26,11 @@ typedef struct {
     const scan_around *o;
     program *p;
     scan_shape shapes[PROGRAM_REGISTERS];
+    double constants[SCAN_CONSTANTS]; // each number once
+    int n_constants;
     binding names[SCAN_LINES * 8 + PROGRAM_STATES];
     size_t n_names;
-    int input_reg[PROGRAM_INPUTS]; // of a whole input; -1: not yet read
     uint8_t read[PROGRAM_INPUTS];
-    struct {
-        int reg;
-        size_t input, group;
-        double count;
-    } parts[64];
-    size_t n_parts;
     int weight_reg[PROGRAM_ARRAYS];
     uint8_t assigned[PROGRAM_STATES];
     double repeats; // of the repeat that is open; 0: none
@@ -46,91 +40,102 @@ typedef struct {
 } walk;
 
 static const scan_shape scalar = {0, 1, 1};
-static scan_shape shape_of(uint32_t rank, size_t rows, size_t cols) { // a vector of length 1 is a scalar
-    if (rank == 1 && cols == 1) rank = 0;
-    return (scan_shape){rank, rank == 2 ? (uint32_t)rows : 1, (uint32_t)cols};
+// (A vector of length 1 is a scalar.)
+static const scan_shape *shape_in(scan_shape *to, uint32_t rank, size_t rows, size_t cols) {
+    to->rank = rank == 1 && cols == 1 ? 0 : rank;
+    to->rows = rank == 2 ? (uint32_t)rows : 1;
+    to->cols = (uint32_t)cols;
+    return to;
 }
-static int same(scan_shape a, scan_shape b) {
-    return a.rank == b.rank && a.rows == b.rows && a.cols == b.cols;
-}
-static const char *told(char to[48], scan_shape s) {
-    if (s.rank == 2)
-        snprintf(to, 48, "a matrix [%u][%u]", s.rows, s.cols);
-    else if (s.rank)
-        snprintf(to, 48, "a vector of %u", s.cols);
+#define SHAPE(rank, rows, cols) shape_in(&(scan_shape){0, 0, 0}, rank, rows, cols)
+static int same(const scan_shape *a, const scan_shape *b) { return !memcmp(a, b, sizeof *a); }
+static const char *told(char to[48], const scan_shape *s) {
+    if (s->rank == 2)
+        snprintf(to, 48, "a matrix [%u][%u]", s->rows, s->cols);
+    else if (s->rank)
+        snprintf(to, 48, "a vector of %u", s->cols);
     else
         snprintf(to, 48, "a scalar");
     return to;
 }
 
 #define FAIL(w, at, ...) (w)->o->fail((w)->o->builder, at, __VA_ARGS__), (w)->failed = 1
-static const value nothing = {-1, 0};
-static value number(double x) { return (value){-1, x}; }
-static scan_shape of(const walk *w, value v) { return v.reg < 0 ? scalar : w->shapes[v.reg]; }
+static value number(walk *w, const equation_node *at, double x) {
+    for (int i = 0; i < w->n_constants; i++)
+        if (!memcmp(&w->constants[i], &x, sizeof x)) return -1 - i;
+    if (w->n_constants == SCAN_CONSTANTS) {
+        FAIL(w, at, "this scan has too many numbers; %d are allowed", SCAN_CONSTANTS);
+        return NOTHING;
+    }
+    w->constants[w->n_constants] = x;
+    return -1 - w->n_constants++;
+}
+static double number_of(const walk *w, value v) { return w->constants[-1 - v]; }
+static const scan_shape *of(const walk *w, value v) { return v < 0 ? &scalar : &w->shapes[v]; }
 
 // ---- Registers and steps --------------------------------------------------------------------------------
-static int new_register(walk *w, const equation_node *at, program_kind kind, scan_shape shape) {
+static int new_register(walk *w, const equation_node *at, program_kind kind, const scan_shape *shape) {
     program *p = w->p;
-    if (p->n_registers == PROGRAM_REGISTERS || (uint64_t)shape.rows * shape.cols > SCAN_STATE_FLOATS) {
+    if (p->n_registers == PROGRAM_REGISTERS || (uint64_t)shape->rows * shape->cols > SCAN_STATE_FLOATS) {
         FAIL(w, at,
              p->n_registers == PROGRAM_REGISTERS ? "this scan has too many steps; %d are allowed"
                                                  : "more than %d numbers in one head",
              p->n_registers == PROGRAM_REGISTERS ? PROGRAM_STEPS : SCAN_STATE_FLOATS);
         return -1;
     }
-    w->shapes[p->n_registers] = shape;
+    w->shapes[p->n_registers] = *shape;
     p->registers[p->n_registers] =
-        (program_register){.rows = shape.rows, .cols = shape.cols, .kind = (uint8_t)kind, .group = 1};
+        (program_register){.rows = shape->rows, .cols = shape->cols, .kind = (uint8_t)kind, .group = 1};
     return (int)p->n_registers++;
 }
 // The register of a number in a shape; one for all places of that number.
-static int number_register(walk *w, const equation_node *at, double x, scan_shape shape) {
+static int number_register(walk *w, const equation_node *at, double x, const scan_shape *shape) {
     for (size_t r = 0; r < w->p->n_registers; r++)
         if (w->p->registers[r].kind == PROGRAM_NUMBER && w->p->registers[r].number == (float)x &&
-            same(w->shapes[r], shape))
+            same(&w->shapes[r], shape))
             return (int)r;
     const int r = new_register(w, at, PROGRAM_NUMBER, shape);
     if (r >= 0) w->p->registers[r].number = (float)x;
     return r;
 }
 static int register_of(walk *w, const equation_node *at, value v) {
-    return v.reg >= 0 ? v.reg : number_register(w, at, v.number, scalar);
+    return v >= 0 ? v : number_register(w, at, number_of(w, v), &scalar);
 }
-static value step(walk *w, const equation_node *at, program_op op, scan_shape shape, size_t operands, value a,
-                  value b, value c) {
+static value step(walk *w, const equation_node *at, program_op op, const scan_shape *shape, size_t operands,
+                  value a, value b, value c) {
     const value in[PROGRAM_OPERANDS] = {a, b, c};
     program_step s = {.op = (uint8_t)op, .operands = (uint8_t)operands};
     for (size_t i = 0; i < operands && !w->failed; i++) {
         const int r = register_of(w, at, in[i]);
         if (w->failed) break;
         s.in[i] = (uint16_t)r;
-        if (op <= PROGRAM_SELECT && !w->shapes[r].rank && shape.rank) s.scalar |= (uint8_t)(1u << i);
+        if (op <= PROGRAM_SELECT && !w->shapes[r].rank && shape->rank) s.scalar |= (uint8_t)(1u << i);
     }
-    if (w->failed) return nothing;
+    if (w->failed) return NOTHING;
     if (w->p->n_steps == PROGRAM_STEPS) {
         FAIL(w, at, "this scan has too many steps; %d are allowed", PROGRAM_STEPS);
-        return nothing;
+        return NOTHING;
     }
     const int out = new_register(w, at, PROGRAM_STEP, shape);
-    if (w->failed) return nothing;
+    if (w->failed) return NOTHING;
     s.out = (uint16_t)out;
     w->p->steps[w->p->n_steps++] = s;
-    return (value){out, 0};
+    return out;
 }
 static value unary(walk *w, const equation_node *at, program_op op, value a) {
-    return step(w, at, op, of(w, a), 1, a, nothing, nothing);
+    return step(w, at, op, of(w, a), 1, a, NOTHING, NOTHING);
 }
 // Entry by entry: shapes alike, or one a scalar.
 static value binary(walk *w, const equation_node *at, program_op op, value a, value b, const char *hint) {
-    const scan_shape x = of(w, a), y = of(w, b);
+    const scan_shape *x = of(w, a), *y = of(w, b);
     char left[48], right[48];
-    if (w->failed) return nothing;
-    if (x.rank && y.rank && !same(x, y)) {
+    if (w->failed) return NOTHING;
+    if (x->rank && y->rank && !same(x, y)) {
         FAIL(w, at, "the sides are %s and %s; they must be alike, or one a scalar%s", told(left, x),
              told(right, y), hint);
-        return nothing;
+        return NOTHING;
     }
-    return step(w, at, op, x.rank ? x : y, 2, a, b, nothing);
+    return step(w, at, op, x->rank ? x : y, 2, a, b, NOTHING);
 }
 
 // ---- Names ----------------------------------------------------------------------------------------------
@@ -165,21 +170,25 @@ static size_t head_columns(const equation_scan *s, const scan_input *in) {
     const size_t n = columns_of(in->t);
     return in->shared ? n : n / (s->heads / in->group);
 }
-// Columns of an input, or those of part `part` of `parts`, as a register.
+// Columns of an input, or those of part `part` of `parts`, as a register: one for all places that read them.
 static value input_value(walk *w, const equation_node *at, size_t i, size_t part, size_t parts) {
     const scan_input *in = &w->s->inputs[i];
-    const size_t all = columns_of(in->t), each = head_columns(w->s, in) / parts;
+    program *p = w->p;
+    const uint32_t each = (uint32_t)(head_columns(w->s, in) / parts),
+                   column = (uint32_t)(columns_of(in->t) / parts * part);
     w->read[i] = 1;
-    if (parts == 1 && w->input_reg[i] >= 0) return (value){w->input_reg[i], 0};
-    const int r = new_register(w, at, PROGRAM_INPUT, shape_of(1, 1, each));
-    if (r < 0) return nothing;
-    w->p->registers[r].of = (uint16_t)i;
-    w->p->registers[r].column = (uint32_t)(all / parts * part);
-    w->p->registers[r].stride = in->shared ? 0 : (uint32_t)each;
-    w->p->registers[r].group = (uint32_t)in->group;
-    if (in->shared || in->group > 1 || parts > 1) w->p->summed[i] = 1;
-    if (parts == 1) w->input_reg[i] = r;
-    return (value){r, 0};
+    for (size_t r = 0; r < p->n_registers; r++)
+        if (p->registers[r].kind == PROGRAM_INPUT && p->registers[r].of == i &&
+            p->registers[r].cols == each && p->registers[r].column == column)
+            return (value)r;
+    const int r = new_register(w, at, PROGRAM_INPUT, SHAPE(1, 1, each));
+    if (r < 0) return NOTHING;
+    p->registers[r].of = (uint16_t)i;
+    p->registers[r].column = column;
+    p->registers[r].stride = in->shared ? 0 : each;
+    p->registers[r].group = (uint32_t)in->group;
+    if (in->shared || in->group > 1 || parts > 1) p->summed[i] = 1;
+    return r;
 }
 
 // ---- Sizes: numbers of the text, and columns of inputs --------------------------------------------------
@@ -233,7 +242,7 @@ static value weight(walk *w, const equation_node *n) {
     const int known = find_weight(s, n->name);
     if (known >= 0) {
         if (n->first) FAIL(w, n, "%s: only a new weight takes sizes in brackets", n->name);
-        return (value){w->weight_reg[known], 0};
+        return w->weight_reg[known];
     }
     const equation_node *sizes = n->first;
     scan_weight x = {.name = n->name};
@@ -247,23 +256,23 @@ static value weight(walk *w, const equation_node *n) {
         shape[rank++] = (uint32_t)size[n_sizes++];
     }
     if (sizes && !w->failed) FAIL(w, n, "%s has too many sizes: [a][b], or [heads][a][b]", n->name);
-    if (w->failed) return nothing;
+    if (w->failed) return NOTHING;
     if (s->n_in == PROGRAM_ARRAYS) {
         FAIL(w, n, "more than %d tensors, weights and learnt starts in one scan", PROGRAM_ARRAYS);
-        return nothing;
+        return NOTHING;
     }
-    x.shape = n_sizes == 2 ? shape_of(2, size[0], size[1]) : shape_of(n_sizes == 1, 1, size[0]);
-    const int r = new_register(w, n, PROGRAM_WEIGHT, x.shape);
-    if (r < 0) return nothing;
+    shape_in(&x.shape, (uint32_t)n_sizes, size[0], n_sizes == 2 ? size[1] : size[0]);
+    const int r = new_register(w, n, PROGRAM_WEIGHT, &x.shape);
+    if (r < 0) return NOTHING;
     x.t = w->o->weight(w->o->builder, n, n->name, rank, shape);
-    if (!x.t || w->o->g->failed) return w->failed = 1, nothing;
+    if (!x.t || w->o->g->failed) return w->failed = 1, NOTHING;
     w->p->registers[r].of = (uint16_t)s->n_in;
     w->p->registers[r].stride = x.per_head ? x.shape.rows * x.shape.cols : 0;
     w->p->columns[s->n_in] = (uint32_t)x.t->n;
     s->in[s->n_in++] = x.t;
     w->weight_reg[s->n_weights] = r;
     s->weights[s->n_weights++] = x;
-    return (value){r, 0};
+    return r;
 }
 
 // ---- Expressions ----------------------------------------------------------------------------------------
@@ -271,18 +280,18 @@ static value eval(walk *w, const equation_node *n);
 
 static value word(walk *w, const equation_node *n) {
     double x;
-    if (w->counter && !strcmp(n->name, w->counter)) return number(w->count);
+    if (w->counter && !strcmp(n->name, w->counter)) return number(w, n, w->count);
     if (!n->first) {
         binding *b = find(w, n->name);
         if (b) return b->used = 1, b->is;
         const int i = find_input(w->s, n->name);
         if (i >= 0) return input_value(w, n, (size_t)i, 0, 1);
-        if (find_number(w->s, n->name, &x)) return number(x);
+        if (find_number(w->s, n->name, &x)) return number(w, n, x);
     }
     if (n->first || find_weight(w->s, n->name) >= 0) {
         if (n->first && (find(w, n->name) || find_input(w->s, n->name) >= 0)) {
             FAIL(w, n, "%s: only a new weight takes sizes in brackets", n->name);
-            return nothing;
+            return NOTHING;
         }
         return weight(w, n);
     }
@@ -291,7 +300,7 @@ static value word(walk *w, const equation_node *n) {
         "%s stands neither in the scan's list nor above: a tensor is added to the list behind over, and a weight "
         "names its sizes, %.12s[a][b]",
         n->name, n->name);
-    return nothing;
+    return NOTHING;
 }
 static int is_call(const equation_node *n, const char *name) {
     return n->kind == EQUATION_CALL && !strcmp(n->name, name);
@@ -310,52 +319,52 @@ static int arguments(walk *w, const equation_node *n, size_t count, const equati
 }
 static int wants(walk *w, const equation_node *at, value v, uint32_t rank, const char *what) {
     char is[48];
-    const scan_shape s = of(w, v);
+    const scan_shape *s = of(w, v);
     if (w->failed) return 0;
     // A scalar is a vector of length 1.
-    if (v.reg >= 0 && (s.rank == rank || (rank == 1 && !s.rank))) return 1;
+    if (v >= 0 && (s->rank == rank || (rank == 1 && !s->rank))) return 1;
     FAIL(w, at, "%s must be a %s; this is %s", what, rank == 2 ? "matrix" : "vector",
-         v.reg < 0 ? "a number" : told(is, s));
+         v < 0 ? "a number" : told(is, s));
     return 0;
 }
 static value outer(walk *w, const equation_node *n, value from, int minus) {
     const equation_node *at[2];
-    if (!arguments(w, n, 2, at)) return nothing;
+    if (!arguments(w, n, 2, at)) return NOTHING;
     const value a = eval(w, at[0]);
-    const value b = w->failed ? nothing : eval(w, at[1]);
+    const value b = w->failed ? NOTHING : eval(w, at[1]);
     if (w->failed || !wants(w, at[0], a, 1, "what outer takes") || !wants(w, at[1], b, 1, "what outer takes"))
-        return nothing;
-    const scan_shape s = shape_of(2, of(w, a).cols, of(w, b).cols);
-    if (from.reg >= 0 && same(of(w, from), s))
+        return NOTHING;
+    const scan_shape *s = SHAPE(2, of(w, a)->cols, of(w, b)->cols);
+    if (from >= 0 && same(of(w, from), s))
         return step(w, n, minus ? PROGRAM_SUB_OUTER : PROGRAM_ADD_OUTER, s, 3, from, a, b);
-    return step(w, n, PROGRAM_OUTER, s, 2, a, b, nothing);
+    return step(w, n, PROGRAM_OUTER, s, 2, a, b, NOTHING);
 }
 static value sum_of(walk *w, const equation_node *n) {
     const int minus = n->kind == EQUATION_SUB;
     const equation_node *l = n->first, *r = l->next;
     const value a = eval(w, l);
-    if (w->failed) return nothing;
-    if (is_call(r, "outer") && of(w, a).rank == 2) { // one step, where it fits
+    if (w->failed) return NOTHING;
+    if (is_call(r, "outer") && of(w, a)->rank == 2) { // one step, where it fits
         const value b = outer(w, r, a, minus);
-        if (w->failed) return nothing;
+        if (w->failed) return NOTHING;
         const program_step *last = &w->p->steps[w->p->n_steps - 1];
-        if (last->op != PROGRAM_OUTER || last->out != b.reg) return b;
+        if (last->op != PROGRAM_OUTER || last->out != b) return b;
         return binary(w, n, minus ? PROGRAM_SUB : PROGRAM_ADD, a, b, "");
     }
     const value b = eval(w, r);
-    if (w->failed) return nothing;
-    if (a.reg < 0 && b.reg < 0) return number(minus ? a.number - b.number : a.number + b.number);
+    if (w->failed) return NOTHING;
+    if (a < 0 && b < 0) return number(w, n, number_of(w, a) + (minus ? -number_of(w, b) : number_of(w, b)));
     return binary(w, n, minus ? PROGRAM_SUB : PROGRAM_ADD, a, b,
-                  of(w, a).rank + of(w, b).rank == 3 ? "; outer(a, b) is a matrix" : "");
+                  of(w, a)->rank + of(w, b)->rank == 3 ? "; outer(a, b) is a matrix" : "");
 }
 static value product(walk *w, const equation_node *n) {
     const int divide = n->kind == EQUATION_DIVIDE;
     const value a = eval(w, n->first);
-    const value b = w->failed ? nothing : eval(w, n->first->next);
-    if (w->failed) return nothing;
-    if (a.reg < 0 && b.reg < 0 && !(divide && b.number == 0))
-        return number(divide ? a.number / b.number : a.number * b.number);
-    const uint32_t ranks = of(w, a).rank + of(w, b).rank;
+    const value b = w->failed ? NOTHING : eval(w, n->first->next);
+    if (w->failed) return NOTHING;
+    if (a < 0 && b < 0 && !(divide && number_of(w, b) == 0))
+        return number(w, n, divide ? number_of(w, a) / number_of(w, b) : number_of(w, a) * number_of(w, b));
+    const uint32_t ranks = of(w, a)->rank + of(w, b)->rank;
     return binary(w, n, divide ? PROGRAM_DIV : PROGRAM_MUL, a, b,
                   divide ? ""
                   : ranks == 3
@@ -369,63 +378,63 @@ static int fits(walk *w, const equation_node *n, size_t left, size_t right) {
 }
 static value diagonal(walk *w, const equation_node *n) {
     const equation_node *at;
-    if (!arguments(w, n, 1, &at)) return nothing;
+    if (!arguments(w, n, 1, &at)) return NOTHING;
     const value d = eval(w, at);
-    return !w->failed && wants(w, at, d, 1, "what diag takes") ? d : nothing;
+    return !w->failed && wants(w, at, d, 1, "what diag takes") ? d : NOTHING;
 }
 static value matmul(walk *w, const equation_node *n) {
     const equation_node *l = n->first, *r = l->next;
     const int left = is_call(l, "diag"), right = is_call(r, "diag") && !left;
     const value a = left ? diagonal(w, l) : eval(w, l);
-    const value b = w->failed ? nothing : right ? diagonal(w, r) : eval(w, r);
-    if (w->failed) return nothing;
-    const scan_shape x = of(w, a), y = of(w, b);
-    if (a.reg < 0 || b.reg < 0) return FAIL(w, n, "@ is a product with a matrix, not with a number"), nothing;
+    const value b = w->failed ? NOTHING : right ? diagonal(w, r) : eval(w, r);
+    if (w->failed) return NOTHING;
+    const scan_shape *x = of(w, a), *y = of(w, b);
+    if (a < 0 || b < 0) return FAIL(w, n, "@ is a product with a matrix, not with a number"), NOTHING;
     if (left)
-        return wants(w, r, b, 2, "right of diag(w) @") && fits(w, n, x.cols, y.rows)
-                   ? step(w, n, PROGRAM_ROWS, y, 2, a, b, nothing)
-                   : nothing;
+        return wants(w, r, b, 2, "right of diag(w) @") && fits(w, n, x->cols, y->rows)
+                   ? step(w, n, PROGRAM_ROWS, y, 2, a, b, NOTHING)
+                   : NOTHING;
     if (right)
-        return wants(w, l, a, 2, "left of @ diag(w)") && fits(w, n, x.cols, y.cols)
-                   ? step(w, n, PROGRAM_COLUMNS, x, 2, a, b, nothing)
-                   : nothing;
-    if (x.rank < 2 && y.rank < 2)
+        return wants(w, l, a, 2, "left of @ diag(w)") && fits(w, n, x->cols, y->cols)
+                   ? step(w, n, PROGRAM_COLUMNS, x, 2, a, b, NOTHING)
+                   : NOTHING;
+    if (x->rank < 2 && y->rank < 2)
         return FAIL(
                    w, n,
                    "@ is a product with a matrix; dot(a, b) is that of two vectors, outer(a, b) makes a matrix"),
-               nothing;
-    if (x.rank == 2 && y.rank == 2)
-        return fits(w, n, x.cols, y.rows)
-                   ? step(w, n, PROGRAM_MATMUL, shape_of(2, x.rows, y.cols), 2, a, b, nothing)
-                   : nothing;
-    if (x.rank == 2)
-        return fits(w, n, x.cols, y.cols)
-                   ? step(w, n, PROGRAM_MATVEC, shape_of(1, 1, x.rows), 2, a, b, nothing)
-                   : nothing;
-    return fits(w, n, x.cols, y.rows) ? step(w, n, PROGRAM_VECMAT, shape_of(1, 1, y.cols), 2, a, b, nothing)
-                                      : nothing;
+               NOTHING;
+    if (x->rank == 2 && y->rank == 2)
+        return fits(w, n, x->cols, y->rows)
+                   ? step(w, n, PROGRAM_MATMUL, SHAPE(2, x->rows, y->cols), 2, a, b, NOTHING)
+                   : NOTHING;
+    if (x->rank == 2)
+        return fits(w, n, x->cols, y->cols)
+                   ? step(w, n, PROGRAM_MATVEC, SHAPE(1, 1, x->rows), 2, a, b, NOTHING)
+                   : NOTHING;
+    return fits(w, n, x->cols, y->rows) ? step(w, n, PROGRAM_VECMAT, SHAPE(1, 1, y->cols), 2, a, b, NOTHING)
+                                        : NOTHING;
 }
 
 // ---- Calls ----------------------------------------------------------------------------------------------
 static value sum_entries(walk *w, const equation_node *n, value a) {
-    return of(w, a).rank ? step(w, n, PROGRAM_SUM, scalar, 1, a, nothing, nothing) : a;
+    return of(w, a)->rank ? step(w, n, PROGRAM_SUM, &scalar, 1, a, NOTHING, NOTHING) : a;
 }
 static value dot(walk *w, const equation_node *n, value a, value b) {
-    return of(w, a).rank ? step(w, n, PROGRAM_DOT, scalar, 2, a, b, nothing)
-                         : binary(w, n, PROGRAM_MUL, a, b, "");
+    return of(w, a)->rank ? step(w, n, PROGRAM_DOT, &scalar, 2, a, b, NOTHING)
+                          : binary(w, n, PROGRAM_MUL, a, b, "");
 }
 // a times 1 / root, as norm.c has it
 static value by_root(walk *w, const equation_node *n, value a, value root, value square) {
-    value by = binary(w, n, PROGRAM_DIV, number(1), root, "");
-    if (square.reg >= 0) // rows of length 0 stay
-        by = step(w, n, PROGRAM_SELECT, scalar, 3, binary(w, n, PROGRAM_SUB, square, number(1e-24), ""), by,
-                  number(0));
-    return w->failed ? nothing : binary(w, n, PROGRAM_MUL, a, by, "");
+    value by = binary(w, n, PROGRAM_DIV, number(w, n, 1), root, "");
+    if (square >= 0) // rows of length 0 stay
+        by = step(w, n, PROGRAM_SELECT, &scalar, 3,
+                  binary(w, n, PROGRAM_SUB, square, number(w, n, 1e-24), ""), by, number(w, n, 0));
+    return w->failed ? NOTHING : binary(w, n, PROGRAM_MUL, a, by, "");
 }
 static value over_mean_square(walk *w, const equation_node *n, value a) {
-    const value mean = binary(w, n, PROGRAM_DIV, dot(w, n, a, a), number((double)of(w, a).cols), "");
-    return by_root(w, n, a, unary(w, n, PROGRAM_SQRT, binary(w, n, PROGRAM_ADD, mean, number(1e-5), "")),
-                   nothing);
+    const value mean = binary(w, n, PROGRAM_DIV, dot(w, n, a, a), number(w, n, (double)of(w, a)->cols), "");
+    return by_root(
+        w, n, a, unary(w, n, PROGRAM_SQRT, binary(w, n, PROGRAM_ADD, mean, number(w, n, 1e-5), "")), NOTHING);
 }
 static value normed(walk *w, const equation_node *n, value a) {
     if (!strcmp(n->name, "unitnorm")) {
@@ -434,44 +443,35 @@ static value normed(walk *w, const equation_node *n, value a) {
     }
     if (!strcmp(n->name, "rms")) return over_mean_square(w, n, a);
     if (!strcmp(n->name, "layernorm")) {
-        const value mean = binary(w, n, PROGRAM_DIV, sum_entries(w, n, a), number((double)of(w, a).cols), "");
+        const value mean =
+            binary(w, n, PROGRAM_DIV, sum_entries(w, n, a), number(w, n, (double)of(w, a)->cols), "");
         return over_mean_square(w, n, binary(w, n, PROGRAM_SUB, a, mean, ""));
     }
-    value m = of(w, a).rank ? step(w, n, PROGRAM_LARGEST, scalar, 1, a, nothing, nothing)
-                            : unary(w, n, PROGRAM_COPY, a); // softmax
+    value m = of(w, a)->rank ? step(w, n, PROGRAM_LARGEST, &scalar, 1, a, NOTHING, NOTHING)
+                             : unary(w, n, PROGRAM_COPY, a); // softmax
     m = unary(w, n, PROGRAM_EXP, binary(w, n, PROGRAM_SUB, a, m, ""));
     return binary(w, n, PROGRAM_DIV, m, sum_entries(w, n, m), "");
 }
 static value part(walk *w, const equation_node *n) {
     const equation_node *name = n->first, *at = name ? name->next : NULL, *count = at ? at->next : NULL;
     if (!at || (count && count->next) || name->kind != EQUATION_WORD || name->first)
-        return FAIL(w, n, "part(k, j), or part(k, j, parts), of a tensor of the scan's list"), nothing;
+        return FAIL(w, n, "part(k, j), or part(k, j, parts), of a tensor of the scan's list"), NOTHING;
     const int i = find(w, name->name) ? -1 : find_input(w->s, name->name);
-    if (i < 0) return FAIL(w, n, "part(k, j), or part(k, j, parts), of a tensor of the scan's list"), nothing;
+    if (i < 0) return FAIL(w, n, "part(k, j), or part(k, j, parts), of a tensor of the scan's list"), NOTHING;
     if (!count && !w->repeats)
         return FAIL(w, n, "outside a repeat part names how many parts there are: part(%.16s, 0, 2)",
                     name->name),
-               nothing;
+               NOTHING;
     const double parts = count ? (double)whole_size(w, count) : w->repeats,
                  j = w->failed ? 0 : size_value(w, at);
-    if (w->failed) return nothing;
+    if (w->failed) return NOTHING;
     if (!(j >= 0 && j < parts && j == (double)(size_t)j))
-        return FAIL(w, at, "the number of a part must be a whole one from 0 to %g", parts - 1), nothing;
+        return FAIL(w, at, "the number of a part must be a whole one from 0 to %g", parts - 1), NOTHING;
     if (head_columns(w->s, &w->s->inputs[i]) % (size_t)parts)
         return FAIL(w, n, "%s has %zu columns a head, which are not %g equal parts", name->name,
                     head_columns(w->s, &w->s->inputs[i]), parts),
-               nothing;
-    for (size_t k = 0; k < w->n_parts; k++)
-        if (w->parts[k].input == (size_t)i && w->parts[k].group == (size_t)j && w->parts[k].count == parts)
-            return (value){w->parts[k].reg, 0};
-    const value v = input_value(w, n, (size_t)i, (size_t)j, (size_t)parts);
-    if (!w->failed && w->n_parts < sizeof w->parts / sizeof *w->parts) {
-        w->parts[w->n_parts].reg = v.reg;
-        w->parts[w->n_parts].input = (size_t)i;
-        w->parts[w->n_parts].group = (size_t)j;
-        w->parts[w->n_parts++].count = parts;
-    }
-    return v;
+               NOTHING;
+    return input_value(w, n, (size_t)i, (size_t)j, (size_t)parts);
 }
 static const struct {
     const char *name;
@@ -500,68 +500,68 @@ static value call(walk *w, const equation_node *n) {
     const equation_node *at[3];
     for (size_t i = 0; i < sizeof unaries / sizeof *unaries; i++)
         if (!strcmp(unaries[i].name, n->name)) {
-            if (!arguments(w, n, 1, at)) return nothing;
+            if (!arguments(w, n, 1, at)) return NOTHING;
             value a = eval(w, at[0]);
-            return w->failed ? nothing : unary(w, n, (program_op)unaries[i].op, a);
+            return w->failed ? NOTHING : unary(w, n, (program_op)unaries[i].op, a);
         }
-    if (!strcmp(n->name, "outer")) return outer(w, n, nothing, 0);
+    if (!strcmp(n->name, "outer")) return outer(w, n, NOTHING, 0);
     if (!strcmp(n->name, "part")) return part(w, n);
     if (!strcmp(n->name, "diag"))
         return FAIL(w, n, "diag stands beside a product: diag(w) @ S multiplies rows, S @ diag(w) columns"),
-               nothing;
+               NOTHING;
     const int two = !strcmp(n->name, "max") || !strcmp(n->name, "min"), is_dot = !strcmp(n->name, "dot");
     const int select = !strcmp(n->name, "select");
     if (!is_function(n->name))
-        return FAIL(w, n, "a scan has no function %s; the nearest is %s", n->name, nearest(n->name)), nothing;
+        return FAIL(w, n, "a scan has no function %s; the nearest is %s", n->name, nearest(n->name)), NOTHING;
     const size_t count = select ? 3 : two || is_dot ? 2 : 1;
-    value a[3] = {nothing, nothing, nothing};
-    if (!arguments(w, n, count, at)) return nothing;
+    value a[3] = {NOTHING, NOTHING, NOTHING};
+    if (!arguments(w, n, count, at)) return NOTHING;
     for (size_t i = 0; i < count; i++) {
         a[i] = eval(w, at[i]);
-        if (w->failed) return nothing;
+        if (w->failed) return NOTHING;
     }
     if (two) return binary(w, n, n->name[1] == 'a' ? PROGRAM_MAX : PROGRAM_MIN, a[0], a[1], "");
     if (is_dot) {
         char x[48], y[48];
         if (!wants(w, at[0], a[0], 1, "what dot takes") || !wants(w, at[1], a[1], 1, "what dot takes"))
-            return nothing;
+            return NOTHING;
         if (!same(of(w, a[0]), of(w, a[1])))
-            return FAIL(w, n, "dot of %s and %s", told(x, of(w, a[0])), told(y, of(w, a[1]))), nothing;
+            return FAIL(w, n, "dot of %s and %s", told(x, of(w, a[0])), told(y, of(w, a[1]))), NOTHING;
         return dot(w, n, a[0], a[1]);
     }
     if (select) {
-        scan_shape s = scalar;
+        const scan_shape *s = &scalar;
         for (size_t i = 0; i < 3; i++)
-            if (of(w, a[i]).rank) s = of(w, a[i]);
+            if (of(w, a[i])->rank) s = of(w, a[i]);
         for (size_t i = 0; i < 3; i++)
-            if (of(w, a[i]).rank && !same(of(w, a[i]), s))
-                return FAIL(w, n, "select takes values of one shape, or scalars"), nothing;
+            if (of(w, a[i])->rank && !same(of(w, a[i]), s))
+                return FAIL(w, n, "select takes values of one shape, or scalars"), NOTHING;
         return step(w, n, PROGRAM_SELECT, s, 3, a[0], a[1], a[2]);
     }
-    const scan_shape s = of(w, a[0]);
+    const scan_shape *s = of(w, a[0]);
     if (!strcmp(n->name, "size")) {
-        if (s.rank == 2) return FAIL(w, n, "size takes a vector"), nothing;
-        return number(s.cols);
+        if (s->rank == 2) return FAIL(w, n, "size takes a vector"), NOTHING;
+        return number(w, n, s->cols);
     }
-    if (a[0].reg < 0) a[0].reg = number_register(w, n, a[0].number, scalar);
-    if (w->failed) return nothing;
+    if (a[0] < 0) a[0] = number_register(w, n, number_of(w, a[0]), &scalar);
+    if (w->failed) return NOTHING;
     if (!strcmp(n->name, "sum")) return sum_entries(w, n, a[0]);
     if (!strcmp(n->name, "transpose"))
         return wants(w, at[0], a[0], 2, "what transpose takes")
-                   ? step(w, n, PROGRAM_TRANSPOSE, shape_of(2, s.cols, s.rows), 1, a[0], nothing, nothing)
-                   : nothing;
-    return wants(w, at[0], a[0], 1, "what a norm or softmax takes") ? normed(w, n, a[0]) : nothing;
+                   ? step(w, n, PROGRAM_TRANSPOSE, SHAPE(2, s->cols, s->rows), 1, a[0], NOTHING, NOTHING)
+                   : NOTHING;
+    return wants(w, at[0], a[0], 1, "what a norm or softmax takes") ? normed(w, n, a[0]) : NOTHING;
 }
 static value eval(walk *w, const equation_node *n) {
     value v;
     switch (n->kind) {
     case EQUATION_NUMBER:
-        return number(n->number);
+        return number(w, n, n->number);
     case EQUATION_WORD:
         return word(w, n);
     case EQUATION_NEGATE:
         v = eval(w, n->first);
-        return w->failed ? nothing : v.reg < 0 ? number(-v.number) : unary(w, n, PROGRAM_NEGATE, v);
+        return w->failed ? NOTHING : v < 0 ? number(w, n, -number_of(w, v)) : unary(w, n, PROGRAM_NEGATE, v);
     case EQUATION_ADD:
     case EQUATION_SUB:
         return sum_of(w, n);
@@ -573,7 +573,7 @@ static value eval(walk *w, const equation_node *n) {
     case EQUATION_CALL:
         return call(w, n);
     }
-    return nothing;
+    return NOTHING;
 }
 
 // ---- Lines ----------------------------------------------------------------------------------------------
@@ -597,13 +597,13 @@ static void assign(walk *w, const equation_line *l) {
     if (w->failed) return;
     const int state = find_state(w->s, l->name);
     if (state >= 0) {
-        const scan_shape wanted = w->s->states[state].shape;
-        if (v.reg < 0) v.reg = number_register(w, l->value, v.number, wanted);
+        const scan_shape *wanted = &w->s->states[state].shape;
+        if (v < 0) v = number_register(w, l->value, number_of(w, v), wanted);
         if (w->failed) return;
         if (!same(of(w, v), wanted)) {
             FAIL(w, &here, "the state %s is %s, and this is %s%s", l->name, told(left, wanted),
                  told(right, of(w, v)),
-                 wanted.rank == 2 && of(w, v).rank == 1 ? "; outer(a, b) is a matrix" : "");
+                 wanted->rank == 2 && of(w, v)->rank == 1 ? "; outer(a, b) is a matrix" : "");
             return;
         }
         w->assigned[state] = 1;
@@ -722,16 +722,16 @@ static void read_states(walk *w, const equation_line *l) {
         if (w->failed) return;
         scan_state *x = &s->states[s->n_states++];
         *x = (scan_state){.name = n->name, .line = n->line, .column = n->column};
-        x->shape = rank == 2 ? shape_of(2, size[0], size[1]) : shape_of((uint32_t)rank, 1, size[0]);
+        shape_in(&x->shape, (uint32_t)rank, size[0], rank == 2 ? size[1] : size[0]);
         all += (uint64_t)size[0] * size[1] * s->heads;
         if (all > SCAN_STATE_FLOATS) {
             FAIL(w, n, "the states of a sequence have more than %d numbers (2^22)", SCAN_STATE_FLOATS);
             return;
         }
-        const int r = new_register(w, n, PROGRAM_STATE, x->shape);
+        const int r = new_register(w, n, PROGRAM_STATE, &x->shape);
         if (r < 0) return;
         w->names[w->n_names++] =
-            (binding){.name = n->name, .is = {r, 0}, .line = n->line, .column = n->column, .used = 1};
+            (binding){.name = n->name, .is = r, .line = n->line, .column = n->column, .used = 1};
     }
 }
 static void start_states(walk *w, const equation_line *l) {
@@ -775,11 +775,11 @@ static void end_states(walk *w, const equation_line *l) {
             FAIL(w, n, "the state %s is never assigned in the lines of this scan", n->name);
             return;
         }
-        if (w->p->registers[v.reg].kind != PROGRAM_STEP || ends[v.reg]) v = unary(w, n, PROGRAM_COPY, v);
+        if (w->p->registers[v].kind != PROGRAM_STEP || ends[v]) v = unary(w, n, PROGRAM_COPY, v);
         if (w->failed) return;
         find(w, s->states[i].name)->is = v;
-        ends[v.reg] = 1;
-        w->p->states[i].out = (uint16_t)v.reg;
+        ends[v] = 1;
+        w->p->states[i].out = (uint16_t)v;
     }
 }
 static void give_outputs(walk *w, size_t line) {
@@ -792,7 +792,7 @@ static void give_outputs(walk *w, size_t line) {
         if (!wanted && !b->used) FAIL(w, &at, "nothing uses %s", b->name);
         if (!wanted || w->failed) continue;
         value v = b->is;
-        if (of(w, v).rank == 2) {
+        if (of(w, v)->rank == 2) {
             FAIL(w, &at,
                  "%s is a matrix in each head and cannot be used after the scan; q @ %.16s is a row of it",
                  b->name, b->name);
@@ -802,12 +802,12 @@ static void give_outputs(walk *w, size_t line) {
             FAIL(w, &at, "more than %d names of this scan are used after it", PROGRAM_OUTPUTS);
             return;
         }
-        if (v.reg < 0 || p->registers[v.reg].kind != PROGRAM_STEP) v = unary(w, &at, PROGRAM_COPY, v);
+        if (v < 0 || p->registers[v].kind != PROGRAM_STEP) v = unary(w, &at, PROGRAM_COPY, v);
         if (w->failed) return;
-        const uint32_t cols = of(w, v).cols;
+        const uint32_t cols = of(w, v)->cols;
         s->outputs[s->n_outputs++] = (scan_output){b->name, (uint32_t)p->out_columns, cols};
         p->outputs[p->n_outputs++] =
-            (program_output){.from = (uint16_t)v.reg, .column = (uint32_t)p->out_columns};
+            (program_output){.from = (uint16_t)v, .column = (uint32_t)p->out_columns};
         p->out_columns += cols * s->heads;
     }
     if (!w->failed && !s->n_outputs) {
@@ -834,7 +834,7 @@ static void lay_side_by_side(walk *w) {
     for (size_t k = 0; k < p->n_steps; k++)
         for (size_t i = 0; i < p->steps[k].operands; i++) wide[p->steps[k].out] |= wide[p->steps[k].in[i]];
     for (size_t i = 0; i < p->n_states; i++)
-        if (!wide[p->states[i].out]) return; // (a state that hears of nothing of its head)
+        if (!wide[p->states[i].out]) return; // (a state that hears of NOTHING of its head)
     for (size_t i = 0; i < p->n_outputs; i++)
         if (!wide[p->outputs[i].from]) return;
     for (size_t r = 0; r < p->n_registers; r++)
@@ -857,8 +857,7 @@ tensor *equations_scan(equation_scan *s, const equations *e, size_t at, const sc
     if (!w || !p) {
         graph_fail(around->g, "out of memory for a scan");
     } else {
-        *w = (walk){.s = s, .o = around, .p = p};
-        for (size_t i = 0; i < PROGRAM_INPUTS; i++) w->input_reg[i] = -1;
+        w->s = s, w->o = around, w->p = p;
         if (s->end - s->first > SCAN_LINES) FAIL(w, &here, "a scan has at most %d lines", SCAN_LINES);
         if (!w->failed) read_inputs(w, l);
         if (!w->failed) divide_heads(w, l);
