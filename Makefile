@@ -187,7 +187,7 @@ test-mpi: export SEQMIX_MPI := all
 .PHONY: test-mpi
 
 test-elsewhere: ## every digest on Arm, emulated, with musl instead of glibc, and in 32 bits under sanitizers
-	$(call judge,,arm musl bits32)
+	$(call judge,,arm musl bits32 build)
 .PHONY: test-elsewhere
 
 presets: build/seqmix ## measure every claim of every preset again (minutes), write docs/PRESETS.md

@@ -135,4 +135,4 @@ build/clang-exact/seqmix: $(CLI_SRC) $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $
 endif
 
 QUICK_TESTS := $(NATIVE_TESTS) $(FAST_TESTS)
-ALL_TESTS := $(QUICK_TESTS) $(filter-out arm musl torture cluster,$(SCRIPT_TESTS)) presets
+ALL_TESTS := $(QUICK_TESTS) $(filter-out arm musl bits32 build torture cluster,$(SCRIPT_TESTS)) presets

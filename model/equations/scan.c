@@ -466,10 +466,11 @@ static value part(walk *w, const equation_node *n) {
                  j = w->failed ? 0 : size_value(w, at);
     if (w->failed) return NOTHING;
     if (!(j >= 0 && j < parts && j == (double)(size_t)j))
-        return FAIL(w, at, "the number of a part must be a whole one from 0 to %g", parts - 1), NOTHING;
+        return FAIL(w, at, "the number of a part must be a whole one from 0 to %u", (unsigned)parts - 1),
+               NOTHING;
     if (head_columns(w->s, &w->s->inputs[i]) % (size_t)parts)
-        return FAIL(w, n, "%s has %zu columns a head, which are not %g equal parts", name->name,
-                    head_columns(w->s, &w->s->inputs[i]), parts),
+        return FAIL(w, n, "%s has %zu columns a head, which are not %u equal parts", name->name,
+                    head_columns(w->s, &w->s->inputs[i]), (unsigned)parts),
                NOTHING;
     return input_value(w, n, (size_t)i, (size_t)j, (size_t)parts);
 }

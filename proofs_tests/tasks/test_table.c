@@ -80,8 +80,9 @@ static void cells(void **state) {
         const char *text;
         int number, missing;
     } words[] = {{"1", 1, 0},   {"-2.5e3", 1, 0}, {"", 0, 1},      {"NA", 0, 1},
-                 {"?", 0, 1},   {"nan", 0, 1},    {"1e999", 0, 0}, {"1x", 0, 0},
+                 {"?", 0, 1},   {"nan", 0, 1},    {"1e999", 1, 0}, {"1x", 0, 0},
                  {"inf", 0, 0}, {"red", 0, 0},    {"0x10", 0, 0},  {"1 2", 0, 0}};
+    // (1e999 is a number, too large for a column: who reads it refuses it by its line.)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         assert_int_equal(table_number(words[i].text, &x), words[i].number);
         assert_int_equal(table_missing(words[i].text), words[i].missing);

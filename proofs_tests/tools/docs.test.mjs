@@ -16,7 +16,7 @@ after(() => rmSync(copy, { recursive: true }));
 mkdirSync(join(copy, 'scripts'));
 cpSync(join(root, 'docs'), join(copy, 'docs'), { recursive: true });
 cpSync(join(root, 'scripts/docs.mjs'), join(copy, 'scripts/docs.mjs'));
-for (const folder of ['kernels', 'ref', 'model', 'build'])
+for (const folder of ['kernels', 'ref', 'model', 'build', 'examples'])
     symlinkSync(join(root, folder), join(copy, folder));
 const table = join(copy, 'docs/definitions.json');
 const whole = readFileSync(table, 'utf8');

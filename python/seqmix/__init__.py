@@ -16,7 +16,7 @@ from ._headers import version
 
 if TYPE_CHECKING:
     from . import ref, testing, torch
-    from .results import results
+    from .frames import results
     from .run import Run
     from .sweeping import sweep
     from .viewing import view
@@ -25,7 +25,7 @@ __version__ = version()
 __all__ = ["Run", "SeqmixError", "ref", "results", "sweep", "testing", "torch", "view", "__version__"]
 
 # Found when first asked for: `import seqmix` needs neither NumPy's nor PyTorch's start.
-_PLACES = {"Run": ".run", "results": ".results", "sweep": ".sweeping", "view": ".viewing"}
+_PLACES = {"Run": ".run", "results": ".frames", "sweep": ".sweeping", "view": ".viewing"}
 
 
 def __getattr__(name: str) -> Any:
