@@ -25,7 +25,7 @@ def small(**keys):
 
 def alone(code):
     """In a process of its own, which a fault may kill."""
-    code = f"import gc, os, threading, time, seqmix\nconfig = 'mixer=gla&{SMALL}'\n" + code
+    code = f"import gc, os, sys, threading, time, seqmix\nconfig = 'mixer=gla&{SMALL}'\n" + code
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
 
 
@@ -34,6 +34,7 @@ def test_forgotten_in_one_thread_while_another_opens_more(made):
     count = 300 if "Run" in made else 20000
     done = alone(
         f"""
+sys.setswitchinterval(1e-5)  # each call gives the lock away: at 5 ms each, two idle threads make it minutes
 run = seqmix.Run(config, steps=2)
 run.step()
 keep = run.state(1, 8)

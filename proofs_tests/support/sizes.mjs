@@ -24,7 +24,7 @@ export const PROOFS =
     6_300 + // the kernels row by row, also at the cost of a row; LSTM's panels, exponentials in step
     3_600 + // dropout, batch norm, both directions: the oracle; a lesson
     10_600 + // a mixer's text as steps, and its check in double
-    26_000 + // recurrences as text: kernels, and the second reading in double
+    27_500 + // recurrences as text: kernels, and the second reading in double
     1_400; // CAT's Propositions 1 (C) and 2; what is said of a text that a paper's reader types
 /** Scripts and styles that are fetched when a view asks for them, the editor apart. */
 export const LATER = 90_000;
