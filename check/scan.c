@@ -267,6 +267,12 @@ static term call(reader *r, const equation_node *n) {
                      parts = second->next ? eval(r, second->next).number : r->repeats;
         return read_input(r, i, (size_t)part, (size_t)parts);
     }
+    if (!strcmp(f, "power")) {
+        const term x = eval(r, first);
+        term y = x;
+        for (double n = eval(r, second).number; n > 1 && !r->failed; n--) y = entrywise(r, '*', y, x);
+        return y;
+    }
     term a = eval(r, first), b = second ? eval(r, second) : none;
     if (r->failed) return none;
     if (!strcmp(f, "max") || !strcmp(f, "min"))

@@ -66,6 +66,44 @@ static int divide_bwd(const twin_call *c) {
     }
     return 0;
 }
+static int offset_fwd(const twin_call *c) {
+    for (size_t i = 0; i < count(c); i++) c->out[i] = c->in[0][i] + c->step->call.real[1];
+    return 0;
+}
+static int same_bwd(const twin_call *c) { return memcpy(c->din[0], c->dout, count(c) * sizeof(double)), 0; }
+static int offset_bwd(const twin_call *c) { return same_bwd(c); }
+static int value_fwd(const twin_call *c) { return memcpy(c->out, c->in[0], count(c) * sizeof(double)), 0; }
+static int value_bwd(const twin_call *c) { return same_bwd(c); }
+static int power_fwd(const twin_call *c) {
+    for (size_t i = 0; i < count(c); i++) c->out[i] = pow(c->in[0][i], (double)NUMBERS(c)[1]);
+    return 0;
+}
+static int power_bwd(const twin_call *c) {
+    const double n = (double)NUMBERS(c)[1];
+    for (size_t i = 0; i < count(c); i++) c->din[0][i] = c->dout[i] * n * pow(c->in[0][i], n - 1);
+    return 0;
+}
+// y = f(x): its value, or its slope.
+#define SIMPLE(NAME, VALUE, SLOPE)                                                                           \
+    static int NAME##_fwd(const twin_call *c) {                                                              \
+        for (size_t i = 0; i < count(c); i++) {                                                              \
+            const double x = c->in[0][i];                                                                    \
+            c->out[i] = VALUE;                                                                               \
+        }                                                                                                    \
+        return 0;                                                                                            \
+    }                                                                                                        \
+    static int NAME##_bwd(const twin_call *c) {                                                              \
+        for (size_t i = 0; i < count(c); i++) {                                                              \
+            const double x = c->in[0][i];                                                                    \
+            c->din[0][i] = c->dout[i] * (SLOPE);                                                             \
+        }                                                                                                    \
+        return 0;                                                                                            \
+    }
+SIMPLE(relu, fmax(x, 0), x > 0)
+SIMPLE(sqrt, sqrt(x), x > 0 ? 0.5 / sqrt(x) : 0)
+SIMPLE(abs, fabs(x), (x > 0) - (x < 0))
+SIMPLE(sin, sin(x), cos(x))
+SIMPLE(cos, cos(x), -sin(x))
 static int max_fwd(const twin_call *c) {
     for (size_t i = 0; i < count(c); i++) c->out[i] = c->in[0][i] > c->in[1][i] ? c->in[0][i] : c->in[1][i];
     return 0;
@@ -179,6 +217,75 @@ static int unitnorm_bwd(const twin_call *c) { return norms(c, 1, 1, 1); }
 static int unitnorm_heads_fwd(const twin_call *c) { return norms(c, c->H, 1, 0); }
 static int unitnorm_heads_bwd(const twin_call *c) { return norms(c, c->H, 1, 1); }
 
+// Of each head's columns
+static int sum_heads_fwd(const twin_call *c) {
+    const size_t d = last(input(c, 0)) / c->H;
+    for (size_t i = 0; i < count(c); i++) {
+        c->out[i] = 0;
+        for (size_t k = 0; k < d; k++) c->out[i] += c->in[0][i * d + k];
+    }
+    return 0;
+}
+static int sum_heads_bwd(const twin_call *c) {
+    const size_t d = last(input(c, 0)) / c->H;
+    for (size_t i = 0; i < count(c) * d; i++) c->din[0][i] = c->dout[i / d];
+    return 0;
+}
+static int per_head_fwd(const twin_call *c) {
+    const size_t d = columns(c) / last(input(c, 0));
+    for (size_t i = 0; i < count(c); i++) c->out[i] = c->in[0][i / d];
+    return 0;
+}
+static int per_head_bwd(const twin_call *c) {
+    const size_t d = columns(c) / last(input(c, 0));
+    for (size_t i = 0; i < count(c); i++) c->din[0][i / d] += c->dout[i];
+    return 0;
+}
+static int softmax_heads_fwd(const twin_call *c) {
+    const size_t d = columns(c) / c->H;
+    for (size_t i = 0; i < count(c); i += d) {
+        double most = c->in[0][i], weights = 0;
+        for (size_t k = 0; k < d; k++) most = fmax(most, c->in[0][i + k]);
+        for (size_t k = 0; k < d; k++) weights += exp(c->in[0][i + k] - most);
+        for (size_t k = 0; k < d; k++) c->out[i + k] = exp(c->in[0][i + k] - most) / weights;
+    }
+    return 0;
+}
+static int softmax_heads_bwd(const twin_call *c) {
+    const size_t d = columns(c) / c->H;
+    for (size_t i = 0; i < count(c); i++) {
+        double along = 0;
+        for (size_t k = i / d * d; k < i / d * d + d; k++) along += c->dout[k] * c->out[k];
+        c->din[0][i] = c->out[i] * (c->dout[i] - along);
+    }
+    return 0;
+}
+// The oracle's layer norm on heads as rows, without a gain; then gain and bias.
+static int layernorm_heads(const twin_call *c, int back) {
+    const size_t d = columns(c) / c->H, N = count(c) / d;
+    double *y, *stats, *ones, *zeros, *dy, *none_of;
+    void *memory =
+        ref_carve(&y, count(c), &stats, 2 * N, &ones, d, &zeros, d, &dy, count(c), &none_of, 2 * d, REF_END);
+    if (!memory) return -1;
+    for (size_t i = 0; i < d; i++) ones[i] = 1, zeros[i] = 0, none_of[i] = none_of[d + i] = 0;
+    ref_layernorm_fwd(y, stats, c->in[0], ones, zeros, N, d, eps);
+    for (size_t i = 0; i < count(c); i++) {
+        const size_t col = i % columns(c);
+        if (!back) {
+            c->out[i] = y[i] * c->in[1][col] + c->in[2][col];
+            continue;
+        }
+        dy[i] = c->dout[i] * c->in[1][col];
+        c->din[1][col] += c->dout[i] * y[i];
+        c->din[2][col] += c->dout[i];
+    }
+    if (back) ref_layernorm_bwd(c->din[0], none_of, none_of + d, dy, c->in[0], ones, stats, N, d);
+    free(memory);
+    return 0;
+}
+static int layernorm_heads_fwd(const twin_call *c) { return layernorm_heads(c, 0); }
+static int layernorm_heads_bwd(const twin_call *c) { return layernorm_heads(c, 1); }
+
 // ---- Rows and columns -------------------------------------------------------------------------------------
 static int shift_of(const twin_call *c, const double *from, double *to, int back) {
     const size_t D = columns(c), by = NUMBERS(c)[1];
@@ -232,24 +339,28 @@ static int join_bwd(const twin_call *c) {
     }
     return 0;
 }
-static int mean_fwd(const twin_call *c) {
+static int sum_so_far(const twin_call *c, int mean) {
     const size_t D = columns(c);
     for (size_t i = 0; i < count(c); i++) {
         const size_t t = i / D % c->L;
         double sum = 0;
         for (size_t s = 0; s <= t; s++) sum += c->in[0][i - s * D];
-        c->out[i] = sum / (double)(t + 1);
+        c->out[i] = mean ? sum / (double)(t + 1) : sum;
     }
     return 0;
 }
-static int mean_bwd(const twin_call *c) {
+static int sum_so_far_bwd(const twin_call *c, int mean) {
     const size_t D = columns(c);
     for (size_t i = 0; i < count(c); i++) {
         const size_t t = i / D % c->L;
-        for (size_t s = 0; s <= t; s++) c->din[0][i - s * D] += c->dout[i] / (double)(t + 1);
+        for (size_t s = 0; s <= t; s++) c->din[0][i - s * D] += c->dout[i] / (mean ? (double)(t + 1) : 1);
     }
     return 0;
 }
+static int mean_fwd(const twin_call *c) { return sum_so_far(c, 1); }
+static int mean_bwd(const twin_call *c) { return sum_so_far_bwd(c, 1); }
+static int cumsum_fwd(const twin_call *c) { return sum_so_far(c, 0); }
+static int cumsum_bwd(const twin_call *c) { return sum_so_far_bwd(c, 0); }
 
 // ---- Filters ----------------------------------------------------------------------------------------------
 static int conv_fwd(const twin_call *c) {
@@ -720,6 +831,9 @@ static const twin twins[] = {
     TWIN("mul", mul),
     TWIN("scale", scale),
     TWIN("divide", divide),
+    TWIN("offset", offset),
+    TWIN("power", power),
+    TWIN("value", value),
     TWIN("max", max),
     TWIN("bias", bias),
     TWIN("gain", gain),
@@ -728,6 +842,11 @@ static const twin twins[] = {
     TWIN("gelu", gelu),
     TWIN("silu", silu),
     TWIN("sigmoid", sigmoid),
+    TWIN("relu", relu),
+    TWIN("sqrt", sqrt),
+    TWIN("abs", abs),
+    TWIN("sin", sin),
+    TWIN("cos", cos),
     TWIN("tanh", tanh),
     TWIN("softplus", softplus),
     TWIN("elu1", elu1),
@@ -737,12 +856,17 @@ static const twin twins[] = {
     TWIN("layernorm", layernorm),
     TWIN("rmsnorm", rmsnorm),
     TWIN("rms_heads", rms_heads),
+    TWIN("layernorm_heads", layernorm_heads),
+    TWIN("softmax_heads", softmax_heads),
+    TWIN("sum_heads", sum_heads),
+    TWIN("per_head", per_head),
     TWIN("unitnorm", unitnorm),
     TWIN("unitnorm_heads", unitnorm_heads),
     TWIN("shift", shift),
     TWIN("reverse", reverse),
     TWIN("columns", columns),
     TWIN("join", join),
+    TWIN("cumsum", cumsum),
     TWIN("mean", mean),
     TWIN("conv", conv),
     TWIN("conv_each", conv),

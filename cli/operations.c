@@ -36,7 +36,8 @@ static void argument_words(char *to, size_t size, const function_argument *a) {
         break;
     case ARGUMENT_NUMBER:
     case ARGUMENT_REAL:
-        snprintf(to, size, "`%s=%s` (%s to %s)", a->name, number_write(fallback, a->fallback),
+        snprintf(to, size, "`%s=%s` (%s to %s)", a->name,
+                 a->fallback < 0 ? "width / heads" : number_write(fallback, a->fallback),
                  number_write(least, a->least), number_write(most, a->most));
         break;
     case ARGUMENT_WORD:

@@ -19,14 +19,16 @@ WASM_LEVEL = $(if $(filter $(WASM_HOT),$<),-O2 -DSMX_HOT,$(if $(filter $(WASM_CO
 # (engines with SIMD have had these two for years)
 WASM_FLAGS_wasm := -msimd128 -mnontrapping-fptoint -msign-ext -DSMX_HAVE_wasm -DSMX_ISA_NAME=wasm
 WASM_FLAGS_scalar := -DSMX_SCALAR -DSMX_HAVE_scalar -DSMX_ISA_NAME=scalar
-# gzip looks back 32 KB: what resembles each other stands together (2 KB; the order was found by trying).
-WASM_NEAR := $(patsubst %,kernels/%.c,s4d mse linattn state state_push landmark conv attention_maps attention loss elementwise embedding feature \
-	gate norm scan adamw longconv fft ema rope iir recurrent activation gemm)
-WASM_KERNELS := $(filter-out %/digest.c,$(KERNEL_ONCE)) $(filter-out $(WASM_NEAR),$(KERNEL_SRC)) $(WASM_NEAR)
+WASM_KERNELS := $(filter-out %/digest.c,$(KERNEL_ONCE)) $(KERNEL_SRC)
 WASM_MODEL := $(filter-out %/selfcheck.c,$(foreach room,base settings run graph ops equations mixers audit,$(filter model/$(room)/%,$(MODEL_SRC))))
 # (Tasks of files in folders, and one that would weigh too much, are the program's alone: tasks/tasks.c.)
 WASM_TASKS := $(filter-out tasks/files/labelled% tasks/generators/labelled.c tasks/generators/pathfinder.c,$(TASK_SRC))
-WASM_SRC := wasm/exports.c wasm/print.c $(WASM_TASKS) $(WASM_MODEL) $(WASM_KERNELS)
+# gzip looks back 32 KB: what resembles each other stands together, in the order of order.txt (5 KB; found by
+# trying: moves of a file or of several, as long as the whole module's code shrank). What it does not name
+# comes last.
+WASM_ORDER := $(shell cat wasm/order.txt)
+WASM_ALL := wasm/exports.c wasm/print.c $(WASM_TASKS) $(WASM_MODEL) $(WASM_KERNELS)
+WASM_SRC := $(filter $(WASM_ALL),$(WASM_ORDER)) $(filter-out $(WASM_ORDER),$(WASM_ALL))
 # What few visits need is in seqmix-whole.wasm only. seqmix.wasm knows every key and has, of the same objects,
 # all but these; wasm/elsewhere.c stands for what they define, exports-whole.txt lists what they export.
 WASM_WHOLE_ONLY := $(patsubst %,kernels/%.c,program program_scratch state state_push state_scratch recurrent recurrent_scratch s4d) \

@@ -22,6 +22,18 @@ def divide(a, b):
     return a / b
 
 
+def offset(x, by):
+    return x + by
+
+
+def power(x, to):
+    return x**to
+
+
+def value(w):
+    return w
+
+
 def max(a, b):
     return torch.maximum(a, b)
 
@@ -48,6 +60,26 @@ def gelu(x):
 
 def silu(x):
     return F.silu(x)
+
+
+def relu(x):
+    return torch.relu(x)
+
+
+def sqrt(x):
+    return torch.sqrt(x)
+
+
+def abs(x):
+    return torch.abs(x)
+
+
+def sin(x):
+    return torch.sin(x)
+
+
+def cos(x):
+    return torch.cos(x)
 
 
 def sigmoid(x):
@@ -91,6 +123,23 @@ def rms_heads(x, heads):
     return (parts * (parts.square().mean(-1, keepdim=True) + 1e-5).rsqrt()).flatten(-2)
 
 
+def layernorm_heads(x, gain, bias, heads):
+    parts = x.unflatten(-1, (heads, -1))
+    return F.layer_norm(parts, parts.shape[-1:], None, None, 1e-5).flatten(-2) * gain + bias
+
+
+def softmax_heads(x, heads):
+    return x.unflatten(-1, (heads, -1)).softmax(-1).flatten(-2)
+
+
+def sum_heads(x, heads):
+    return x.unflatten(-1, (heads, -1)).sum(-1)
+
+
+def per_head(s, columns):
+    return s.repeat_interleave(columns, -1)
+
+
 def unitnorm(x):
     size = x.norm(dim=-1, keepdim=True)
     return torch.where(size > 1e-12, x / size.clamp(min=1e-12), torch.zeros_like(x))
@@ -119,6 +168,10 @@ def columns(x, from_, count):
 
 def join(a, b):
     return torch.cat([a, b], -1)
+
+
+def cumsum(x):
+    return x.cumsum(1)
 
 
 def mean(x):
@@ -486,6 +539,10 @@ def scan_rows(a, b):
 
 def scan_columns(a, b):
     return a * scan_vector(b)[..., None, :]
+
+
+def scan_power(a, n):
+    return torch.as_tensor(a) ** n
 
 
 def scan_transpose(a):

@@ -57,12 +57,16 @@ static const value failed;
 
 static value fail(builder *b, const equation_node *at, const char *sentence, ...)
     __attribute__((format(printf, 3, 4)));
-static value fail(builder *b, const equation_node *at, const char *sentence, ...) {
-    if (b->g->failed) return failed;
-    va_list list;
-    va_start(list, sentence);
+static void vfail(void *of, const equation_node *at, const char *sentence, va_list list) {
+    builder *b = of;
+    if (b->g->failed) return;
     graph_fail(b->g, "eq");
     equations_vfail(&b->g->error, at->line, at->column, sentence, list);
+}
+static value fail(builder *b, const equation_node *at, const char *sentence, ...) {
+    va_list list;
+    va_start(list, sentence);
+    vfail(b, at, sentence, list);
     va_end(list);
     return failed;
 }
@@ -153,7 +157,8 @@ static value weight(builder *b, const equation_node *at, weight_role role, size_
     if (size < 0) return failed;
     uint32_t shape[4] = {0};
     const uint32_t rank = weight_shape(b, role, D, (size_t)size, shape);
-    init start = b->s->start(b->s->config, role, shape);
+    const int is_bias = role == WEIGHT_VALUE && !strncmp(at->name, "b_", 2);
+    init start = b->s->start(b->s->config, is_bias ? WEIGHT_BIAS : role, shape);
     for (size_t i = 0; i < b->n_starts; i++)
         if (!strcmp(b->starts[i].name, at->name)) start = given(b, i);
     const int decays = role == WEIGHT_MATRIX || role == WEIGHT_OUTPUT || role >= WEIGHT_CARRIED_4;
@@ -225,14 +230,20 @@ static value product_with_matrix(builder *b, const equation_node *n, const equat
     tensor *add = bias ? weight(b, bias, WEIGHT_BIAS, m.tensor->shape[1]).tensor : NULL;
     return sign(b, n, "linear", x, m.tensor, add, 0.0);
 }
-static int alike(builder *b, const equation_node *n, const tensor *x, const tensor *y, const char *hint) {
-    if (last(x) == last(y) && x->n == y->n && x->rank == y->rank) return 1;
-    fail(b, n, "the sides are %zu and %zu wide; they must be alike%s", last(x), last(y), hint);
-    return 0;
+// `name` (add or mul) of two tensors alike, or of one with a row that meets all of its own.
+static value joined(builder *b, const equation_node *n, const char *name, value x, value y,
+                    const char *hint) {
+    const tensor *s = x.tensor, *t = y.tensor;
+    if (last(s) == last(t) && (s->rank == 1) != (t->rank == 1))
+        return binary(b, n, name[0] == 'a' ? "bias" : "gain", s->rank == 1 ? y : x, s->rank == 1 ? x : y);
+    if (last(s) == last(t) && s->n == t->n && s->rank == t->rank) return binary(b, n, name, x, y);
+    const size_t H = b->s->heads;
+    if (last(s) == H || last(t) == H) hint = "; per_head(s) gives each of a head's columns the head's number";
+    return fail(b, n, "the sides are %zu and %zu wide; they must be alike%s", last(s), last(t), hint);
 }
 static value sum_of(builder *b, const equation_node *n) {
     const equation_node *l = n->first, *r = l->next;
-    const int minus = n->kind == EQUATION_SUB, bias = is_new(b, r) && !strncmp(r->name, "b_", 2);
+    const int minus = n->kind == EQUATION_SUB, bias = is_new(b, r) && !r->first && !strncmp(r->name, "b_", 2);
     if (bias && minus) return fail(b, r, "%s is a bias: it is added", r->name);
     if (bias && l->kind == EQUATION_MATMUL) return product_with_matrix(b, l, r); // one operation
     const value x = eval(b, l);
@@ -242,12 +253,12 @@ static value sum_of(builder *b, const equation_node *n) {
         return sign(b, n, "bias", x, weight(b, r, WEIGHT_BIAS, last(x.tensor)).tensor, NULL, 0.0);
     }
     value y = eval(b, r);
+    if (b->g->failed) return failed;
     if (!x.tensor && !y.tensor) return (value){.number = minus ? x.number - y.number : x.number + y.number};
-    if (!x.tensor || !y.tensor)
-        return fail(b, n, "a number and a tensor cannot be added; + b_name adds a bias that is learnt");
-    if (!alike(b, n, x.tensor, y.tensor, "")) return failed;
+    if (!y.tensor) return sign(b, n, "offset", x, NULL, NULL, minus ? -y.number : y.number);
     if (minus) y = scaled(b, n, y, -1.0);
-    return binary(b, n, "add", x, y);
+    if (!x.tensor) return sign(b, n, "offset", y, NULL, NULL, x.number);
+    return joined(b, n, "add", x, y, "");
 }
 static const char no_matrix[] = " (@ is the product with a matrix, conv a filter)"; // of who writes *
 static value product_of(builder *b, const equation_node *n) {
@@ -255,14 +266,18 @@ static value product_of(builder *b, const equation_node *n) {
     const value x = eval(b, n->first);
     if (b->g->failed) return failed;
     if (!divided) b->factor = n->first->next;
-    const value y = eval(b, n->first->next); // (of what failed nothing more is made)
+    value y = eval(b, n->first->next); // (of what failed nothing more is made)
+    if (b->g->failed) return failed;
     if (divided && !y.tensor && y.number == 0.0) return fail(b, n, "a division by 0");
     if (!x.tensor && !y.tensor) return (value){.number = divided ? x.number / y.number : x.number * y.number};
-    if (divided && !x.tensor) return fail(b, n, "a number divided by a tensor; a tensor can be divided");
-    if (!x.tensor) return scaled(b, n, y, x.number);
     if (!y.tensor) return scaled(b, n, x, divided ? 1.0 / y.number : y.number);
-    if (!alike(b, n, x.tensor, y.tensor, divided ? "" : no_matrix)) return failed;
-    return binary(b, n, divided ? "divide" : "mul", x, y);
+    if (divided && x.tensor && x.tensor->rank == y.tensor->rank && x.tensor->n == y.tensor->n)
+        return binary(b, n, "divide", x, y);
+    if (divided) { // as divide computes it
+        y = sign(b, n, "log", y, NULL, NULL, 0.0);
+        y = sign(b, n, "exp", scaled(b, n, y, -1.0), NULL, NULL, 0.0);
+    }
+    return x.tensor ? joined(b, n, "mul", x, y, divided ? "" : no_matrix) : scaled(b, n, y, x.number);
 }
 
 // ---- Calls ------------------------------------------------------------------------------------------------
@@ -300,9 +315,9 @@ static int take(builder *b, const equation_node *n, const function_argument *a, 
         return c->tensor[i] ? 0 : -1;
     case ARGUMENT_WEIGHT:
         if (!is_new(b, n)) return fail(b, n, "%s must be the name of a weight", a->name), -1;
-        c->tensor[i] = weight(b, n, (weight_role)a->role,
-                              a->role == WEIGHT_SUM_BIAS ? last(c->tensor[1]) : last(c->tensor[0]))
-                           .tensor;
+        c->tensor[i] =
+            weight(b, n, (weight_role)a->role, i ? last(c->tensor[a->role == WEIGHT_SUM_BIAS]) : b->s->width)
+                .tensor;
         return c->tensor[i] ? 0 : -1;
     case ARGUMENT_NUMBER:
     case ARGUMENT_REAL:
@@ -317,7 +332,38 @@ static int take(builder *b, const equation_node *n, const function_argument *a, 
     }
     return -1;
 }
+// x[from:to], x[from:]
+static value slice(builder *b, const equation_node *n) {
+    const equation_node *x = n->first, *from = x->next, *to = from->next;
+    value v = {.ahead = LONG_MIN};
+    v.tensor = eval_tensor(b, x, "what has columns", &v.ahead);
+    const value begin = b->g->failed ? failed : eval(b, from),
+                end = to && !b->g->failed ? eval(b, to) : failed;
+    if (b->g->failed) return failed;
+    const double first = begin.number, past = to ? end.number : (double)last(v.tensor);
+    function_call c = {.g = b->g, .heads = b->s->heads};
+    if (begin.tensor || end.tensor || !(first >= 0 && first < past && past <= (double)last(v.tensor)) ||
+        first != (double)(size_t)first || past != (double)(size_t)past)
+        return fail(b, from, "columns are whole numbers from 0 to the width, %zu, the first before the last",
+                    last(v.tensor));
+    c.tensor[0] = v.tensor;
+    c.number[1] = (size_t)first;
+    c.number[2] = (size_t)(past - first);
+    return apply(b, n, function_find("columns"), &c, v.ahead);
+}
+// name[size], where a tensor can stand: a weight as a value, that others may use by its name.
+static value new_value(builder *b, const equation_node *n) {
+    if (b->n_names == sizeof b->names / sizeof *b->names)
+        return fail(b, n, "the text has more than %zu names", sizeof b->names / sizeof *b->names);
+    function_call c = {.g = b->g, .heads = b->s->heads};
+    c.tensor[0] = weight(b, n, WEIGHT_VALUE, 1).tensor;
+    if (b->g->failed) return failed;
+    const value v = apply(b, n, function_find("value"), &c, LONG_MIN);
+    b->names[b->n_names++] = (binding){n->name, v, 0};
+    return v;
+}
 static value call(builder *b, const equation_node *n) {
+    if (!strcmp(n->name, "[:]")) return slice(b, n);
     const equation_function *f = function_find(n->name);
     if (!f)
         return fail(b, n, "there is no function %s; the nearest is %s", n->name, nearest_function(n->name));
@@ -346,7 +392,8 @@ static value call(builder *b, const equation_node *n) {
         if (given[i] ? take(b, given[i], a, &c, i, &ahead) : 0) return failed;
         if (given[i]) continue;
         if (a->kind == ARGUMENT_NUMBER || a->kind == ARGUMENT_REAL)
-            c.number[i] = (size_t)a->fallback, c.real[i] = a->fallback;
+            c.number[i] = a->fallback < 0 ? b->s->width / b->s->heads : (size_t)a->fallback,
+            c.real[i] = a->fallback;
         else if (a->kind != ARGUMENT_WORD && !a->optional)
             return fail(b, n, "%s lacks its argument %s", f->name, a->name);
     }
@@ -374,6 +421,7 @@ static value eval(builder *b, const equation_node *n) {
         name = find(b, n->name);
         v = failed;
         if (!name && !n->first && number_of_config(b, n->name, &v.number)) return v;
+        if (!name && n->first) return new_value(b, n);
         if (!name)
             return fail(b, n, "%s was not assigned, and no weight can stand here; the nearest name is %s%s",
                         n->name, nearest(b, n->name), n == b->factor ? no_matrix : "");
@@ -479,17 +527,6 @@ static void read_line(builder *b, size_t i) {
 }
 
 // ---- Scans ------------------------------------------------------------------------------------------------
-static void scan_fail(void *of, const equation_node *at, const char *sentence, ...)
-    __attribute__((format(printf, 3, 4)));
-static void scan_fail(void *of, const equation_node *at, const char *sentence, ...) {
-    builder *b = of;
-    if (b->g->failed) return;
-    va_list list;
-    va_start(list, sentence);
-    graph_fail(b->g, "eq");
-    equations_vfail(&b->g->error, at->line, at->column, sentence, list);
-    va_end(list);
-}
 static tensor *scan_tensor(void *of, const equation_node *name) {
     builder *b = of;
     tensor *t = eval_tensor(b, name, name->name, &b->scan_ahead);
@@ -561,7 +598,7 @@ static const equations *lasting(builder *b) {
 static void read_scan(builder *b, size_t at) {
     equation_scan *s = graph_own(b->g, sizeof *s);
     const equations *e = lasting(b);
-    const scan_around around = {b->g,           b,          b->s->heads, b->s->width,  scan_fail, scan_tensor,
+    const scan_around around = {b->g,           b,          b->s->heads, b->s->width,  vfail, scan_tensor,
                                 scan_weight_of, scan_start, scan_wanted, scan_reserved};
     if (!s) return;
     for (size_t i = 0; i < b->n_names; i++) // numbers of the text that it uses

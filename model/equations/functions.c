@@ -14,7 +14,7 @@ const char *const weight_shapes[] = {
     [WEIGHT_KERNEL] = "Dl",       [WEIGHT_STATES] = "Ds",     [WEIGHT_STATE_PAIRS] = "Ds2",
     [WEIGHT_GAIN] = "D",          [WEIGHT_BIAS] = "D",        [WEIGHT_SUM_BIAS] = "n",
     [WEIGHT_HEADS] = "H",         [WEIGHT_RATES] = "H",       [WEIGHT_PAIRS] = "D12",
-    [WEIGHT_CARRIED_4] = "4D",    [WEIGHT_CARRIED_3] = "3D"};
+    [WEIGHT_CARRIED_4] = "4D",    [WEIGHT_CARRIED_3] = "3D",  [WEIGHT_VALUE] = "d"};
 
 static size_t width(const tensor *t) { return t->shape[t->rank - 1]; }
 static int same_shape(const tensor *a, const tensor *b) {
@@ -190,14 +190,42 @@ static tensor *call_rms_heads(const function_call *c) { return op_rms(c->g, c->t
 static tensor *call_gain_heads(const function_call *c) {
     return op_gain(c->g, c->tensor[0], op_spread(c->g, c->tensor[1], width(c->tensor[0]) / c->heads));
 }
+// A weight as a value: from here on it may be used several times.
+static tensor *call_value(const function_call *c) { return op_spread(c->g, c->tensor[0], 1); }
 static tensor *call_decays(const function_call *c) {
-    tensor *rate = op_exp(c->g, c->tensor[1]);
+    tensor *rate = op_exp(c->g, op_spread(c->g, c->tensor[1], 1));
     return op_gain(c->g, c->tensor[0], op_scale(c->g, rate, -1.0));
 }
 static tensor *call_divide(const function_call *c) {
     tensor *l = op_log(c->g, c->tensor[1]);
     tensor *inverse = op_exp(c->g, op_scale(c->g, l, -1.0));
     return op_mul(c->g, c->tensor[0], inverse);
+}
+static void fill_number(float *data, const uint32_t *shape, double number) {
+    for (size_t i = 0; i < shape[0]; i++) data[i] = (float)number;
+}
+static tensor *call_offset(const function_call *c) {
+    const uint32_t D = (uint32_t)width(c->tensor[0]);
+    return op_bias(c->g, c->tensor[0], op_table(c->g, fill_number, 1, &D, c->real[1]));
+}
+static tensor *call_power(const function_call *c) {
+    tensor *square = c->tensor[0], *y = NULL;
+    for (size_t n = c->number[1]; n; n >>= 1) {
+        if (n & 1) y = y ? op_mul(c->g, y, square) : square;
+        if (n > 1) square = op_mul(c->g, square, square);
+    }
+    return y == c->tensor[0] ? op_scale(c->g, y, 1.0) : y;
+}
+static tensor *call_per_head(const function_call *c) { return op_spread(c->g, c->tensor[0], c->number[1]); }
+static tensor *call_sum_heads(const function_call *c) { return op_sum_heads(c->g, c->tensor[0], c->heads); }
+static tensor *call_softmax_heads(const function_call *c) {
+    return op_softmax_heads(c->g, c->tensor[0], c->heads);
+}
+static tensor *call_layernorm_heads(const function_call *c) {
+    const size_t d = width(c->tensor[0]) / c->heads;
+    tensor *mean = op_scale(c->g, op_sum_heads(c->g, c->tensor[0], c->heads), -1.0 / (double)d);
+    tensor *rest = op_add(c->g, c->tensor[0], op_spread(c->g, mean, d));
+    return op_affine(c->g, op_rms(c->g, rest, c->heads), c->tensor[1], c->tensor[2]);
 }
 static tensor *call_shift(const function_call *c) { return op_shift(c->g, c->tensor[0], c->number[1]); }
 static tensor *call_reverse(const function_call *c) { return op_reverse(c->g, c->tensor[0]); }
@@ -372,6 +400,26 @@ const equation_function equation_functions[] = {
      TOLD(.help = "a e^(-ln b), entry by entry, b positive; a / b says the same", .formula = "y = a / b",
           .cost = "2 D", .example = "u = softplus(x @ w_u)\ny = divide(x, u) @ w_o",
           .twin = "ref_log, ref_exp, ref_mul")},
+    {.name = "offset",
+     ARGUMENTS(TENSOR("x"), REAL("by", 1, -1000000, 1000000)),
+     .any_shape = 1,
+     .apply = call_offset,
+     TOLD(.help = "a number added; x + 1, 1 - x and x - 2 say the same", .formula = "y = x + s", .cost = "0",
+          .example = "f = sigmoid(x @ w_f)\ny = offset(-f, 1) * x + f * mean(x)", .twin = "check/twins.c")},
+    {.name = "power",
+     ARGUMENTS(TENSOR("x"), NUMBER("to", 2, 1, 64)),
+     .any_shape = 1,
+     .apply = call_power,
+     TOLD(.help = "x to a whole power; x^2 and x**2 say the same", .formula = "y = x^n", .cost = "2 D",
+          .example = "y = power(relu(x @ w_1), 2) @ w_o", .twin = "check/twins.c")},
+    {.name = "value",
+     ARGUMENTS(WEIGHT("w", WEIGHT_VALUE)),
+     .any_shape = 1,
+     .apply = call_value,
+     TOLD(.help =
+              "a weight as a value, which meets every row; scale[width] says the same where a tensor can stand",
+          .formula = "y = w", .gives = "[n]", .cost = "0",
+          .example = "y = (x * value(s[width]) + b_1[width]) @ w_o", .twin = "check/twins.c")},
     {.name = "max",
      ARGUMENTS(TENSOR("a"), TENSOR("b")),
      .any_shape = 1,
@@ -423,6 +471,36 @@ const equation_function equation_functions[] = {
      .one = op_sigmoid,
      TOLD(.help = "1 / (1 + e^-x)", .formula = "y = 1 / (1 + e^{-x})", .cost = "0",
           .example = "y = sigmoid(x @ w_1) @ w_o", .twin = "ref_sigmoid")},
+    {.name = "relu",
+     ARGUMENTS(TENSOR("x")),
+     .any_shape = 1,
+     .one = op_relu,
+     TOLD(.help = "x where x > 0, else 0; slope 0 at 0", .formula = "y = \\max(x, 0)", .cost = "0",
+          .example = "y = relu(x @ w_1) @ w_o", .twin = "check/twins.c")},
+    {.name = "sqrt",
+     ARGUMENTS(TENSOR("x")),
+     .any_shape = 1,
+     .one = op_sqrt,
+     TOLD(.help = "square root; slope 0 at 0", .formula = "y = \\sqrt{x}", .cost = "0",
+          .example = "a = sigmoid(x @ w_1)\ny = sqrt(1 - a^2) * x", .twin = "check/twins.c")},
+    {.name = "abs",
+     ARGUMENTS(TENSOR("x")),
+     .any_shape = 1,
+     .one = op_abs,
+     TOLD(.help = "x without its sign; slope 0 at 0", .formula = "y = |x|", .cost = "0",
+          .example = "y = abs(x @ w_1) @ w_o", .twin = "check/twins.c")},
+    {.name = "sin",
+     ARGUMENTS(TENSOR("x")),
+     .any_shape = 1,
+     .one = op_sin,
+     TOLD(.help = "sine of an angle between -8192 and 8192, else NaN", .formula = "y = \\sin x", .cost = "0",
+          .example = "y = sin(x @ w_1) @ w_o", .twin = "check/twins.c")},
+    {.name = "cos",
+     ARGUMENTS(TENSOR("x")),
+     .any_shape = 1,
+     .one = op_cos,
+     TOLD(.help = "cosine of an angle between -8192 and 8192, else NaN", .formula = "y = \\cos x",
+          .cost = "0", .example = "y = cos(x @ w_1) @ w_o", .twin = "check/twins.c")},
     {.name = "tanh",
      ARGUMENTS(TENSOR("x")),
      .any_shape = 1,
@@ -483,6 +561,37 @@ const equation_function equation_functions[] = {
      TOLD(.help = "each head of a row over its root mean square",
           .formula = "y_h = x_h / \\sqrt{\\overline{x_h^2} + 10^{-5}}", .cost = "2 D",
           .example = "y = rms_heads(x @ w_1) @ w_o", .twin = "ref_rmsnorm")},
+    {.name = "layernorm_heads",
+     ARGUMENTS(TENSOR("x"), WEIGHT("gain", WEIGHT_GAIN), WEIGHT("bias", WEIGHT_BIAS)),
+     .any_shape = 1,
+     .check = heads_divide,
+     .apply = call_layernorm_heads,
+     TOLD(.help = "each head of a row to mean 0 and deviation 1, then gain and bias, a number a column",
+          .formula = "y_h = g_h \\odot (x_h - \\mu_h) / \\sqrt{\\sigma_h^2 + 10^{-5}} + b_h", .cost = "3 D",
+          .example = "y = layernorm_heads(x @ w_1, g, b) @ w_o", .twin = "check/twins.c")},
+    {.name = "softmax_heads",
+     ARGUMENTS(TENSOR("x")),
+     .any_shape = 1,
+     .check = heads_divide,
+     .apply = call_softmax_heads,
+     TOLD(.help = "the softmax of each head of a row", .formula = "y_h = e^{x_h} / \\sum_c e^{x_{hc}}",
+          .cost = "0", .example = "y = (softmax_heads(x @ w_1) * x) @ w_o", .twin = "check/twins.c")},
+    {.name = "sum_heads",
+     ARGUMENTS(TENSOR("x")),
+     .any_shape = 1,
+     .check = heads_divide,
+     .apply = call_sum_heads,
+     TOLD(.help = "the sum of each head's columns, a column a head", .formula = "y_h = \\sum_c x_{hc}",
+          .gives = "[..][H]", .cost = "0",
+          .example = "q = x @ w_q\nk = x @ w_k\ny = per_head(sigmoid(sum_heads(q * k))) * x",
+          .twin = "check/twins.c")},
+    {.name = "per_head",
+     ARGUMENTS(TENSOR("s"), NUMBER("columns", -1, 1, 65536)),
+     .any_shape = 1,
+     .apply = call_per_head,
+     TOLD(.help = "each column so many times: a column a head then meets x", .formula = "y_{hc} = s_h",
+          .gives = "[..][columns times as many]", .cost = "0",
+          .example = "y = per_head(sigmoid(x @ w_s[heads])) * x", .twin = "check/twins.c")},
     {.name = "unitnorm",
      ARGUMENTS(TENSOR("x")),
      .any_shape = 1,
@@ -526,6 +635,11 @@ const equation_function equation_functions[] = {
      TOLD(.help = "the columns of a, then those of b", .formula = "y = [a \\mid b]",
           .gives = "[L][D of a + D of b]", .cost = "0", .example = "y = join(x, shift(x)) @ w_o[width]",
           .twin = "check/twins.c")},
+    {.name = "cumsum",
+     ARGUMENTS(TENSOR("x")),
+     .one = op_cumsum,
+     TOLD(.help = "the sum of the rows so far", .formula = "y_t = \\sum_{s \\le t} x_s", .cost = "0",
+          .example = "y = cumsum(x @ w_1) / cumsum(exp(x)) @ w_o", .twin = "check/twins.c")},
     {.name = "mean",
      ARGUMENTS(TENSOR("x")),
      .one = op_mean,

@@ -25,7 +25,8 @@ typedef enum {
     WEIGHT_RATES,    // ln 1, ln 2, ...
     WEIGHT_PAIRS,
     WEIGHT_CARRIED_4, // of what goes on to the next row's four gates
-    WEIGHT_CARRIED_3
+    WEIGHT_CARRIED_3,
+    WEIGHT_VALUE // 1, or 0 where its name begins with b_
 } weight_role;
 // A letter an axis. D: the width of what it meets; 3, 4: D / 3, D / 4; H: the config's heads; n: the columns
 // of a product; 2: two. What a size in brackets replaces: d: D, t: the config's taps, l: its length, s: 16,
@@ -46,7 +47,7 @@ typedef struct {
     uint8_t kind;                  // argument_kind
     uint8_t role;                  // weight_role, of a weight
     uint8_t optional;              // tensor or weight: may be left out
-    int32_t fallback, least, most; // of a number, whole or real
+    int32_t fallback, least, most; // of a number, whole or real; -1: the config's width over its heads
 } function_argument;
 
 enum { FUNCTION_ARGUMENTS = 8 };

@@ -59,12 +59,21 @@ static const char *told(char to[48], const scan_shape *s) {
     return to;
 }
 
-#define FAIL(w, at, ...) (w)->o->fail((w)->o->builder, at, __VA_ARGS__), (w)->failed = 1
+static value fail(walk *w, const equation_node *at, const char *sentence, ...)
+    __attribute__((format(printf, 3, 4)));
+static value fail(walk *w, const equation_node *at, const char *sentence, ...) {
+    va_list list;
+    va_start(list, sentence);
+    w->o->fail(w->o->builder, at, sentence, list);
+    va_end(list);
+    w->failed = 1;
+    return NOTHING;
+}
 static value number(walk *w, const equation_node *at, double x) {
     for (int i = 0; i < w->n_constants; i++)
         if (!memcmp(&w->constants[i], &x, sizeof x)) return -1 - i;
     if (w->n_constants == SCAN_CONSTANTS) {
-        FAIL(w, at, "this scan has too many numbers; %d are allowed", SCAN_CONSTANTS);
+        fail(w, at, "this scan has too many numbers; %d are allowed", SCAN_CONSTANTS);
         return NOTHING;
     }
     w->constants[w->n_constants] = x;
@@ -77,7 +86,7 @@ static const scan_shape *of(const walk *w, value v) { return v < 0 ? &scalar : &
 static int new_register(walk *w, const equation_node *at, program_kind kind, const scan_shape *shape) {
     program *p = w->p;
     if (p->n_registers == PROGRAM_REGISTERS || (uint64_t)shape->rows * shape->cols > SCAN_STATE_FLOATS) {
-        FAIL(w, at,
+        fail(w, at,
              p->n_registers == PROGRAM_REGISTERS ? "this scan has too many steps; %d are allowed"
                                                  : "more than %d numbers in one head",
              p->n_registers == PROGRAM_REGISTERS ? PROGRAM_STEPS : SCAN_STATE_FLOATS);
@@ -113,7 +122,7 @@ static value step(walk *w, const equation_node *at, program_op op, const scan_sh
     }
     if (w->failed) return NOTHING;
     if (w->p->n_steps == PROGRAM_STEPS) {
-        FAIL(w, at, "this scan has too many steps; %d are allowed", PROGRAM_STEPS);
+        fail(w, at, "this scan has too many steps; %d are allowed", PROGRAM_STEPS);
         return NOTHING;
     }
     const int out = new_register(w, at, PROGRAM_STEP, shape);
@@ -131,7 +140,7 @@ static value binary(walk *w, const equation_node *at, program_op op, value a, va
     char left[48], right[48];
     if (w->failed) return NOTHING;
     if (x->rank && y->rank && !same(x, y)) {
-        FAIL(w, at, "the sides are %s and %s; they must be alike, or one a scalar%s", told(left, x),
+        fail(w, at, "the sides are %s and %s; they must be alike, or one a scalar%s", told(left, x),
              told(right, y), hint);
         return NOTHING;
     }
@@ -202,7 +211,7 @@ static double size_value(walk *w, const equation_node *n) {
         if (!n->first && find_input(w->s, n->name) >= 0)
             return (double)head_columns(w->s, &w->s->inputs[find_input(w->s, n->name)]);
         if (!n->first && find_number(w->s, n->name, &a)) return a;
-        FAIL(w, n,
+        fail(w, n,
              "%s is no size: a tensor of this scan's list (its columns in one head), or numbers and keys",
              n->name);
         return 0;
@@ -220,19 +229,19 @@ static double size_value(walk *w, const equation_node *n) {
                                          : a / b;
     case EQUATION_CALL:
         if (!strcmp(n->name, "size") && n->first && !n->first->next) return size_value(w, n->first);
-        FAIL(w, n, "a size is made of numbers, keys and tensors of this scan's list");
+        fail(w, n, "a size is made of numbers, keys and tensors of this scan's list");
         return 0;
     case EQUATION_MATMUL:
         break;
     }
-    FAIL(w, n, "a size is made of numbers, keys and tensors of this scan's list");
+    fail(w, n, "a size is made of numbers, keys and tensors of this scan's list");
     return 0;
 }
 static size_t whole_size(walk *w, const equation_node *n) {
     const double x = size_value(w, n);
     if (w->failed) return 0;
     if (x >= 1 && x <= 65536 && x == (double)(size_t)x) return (size_t)x;
-    FAIL(w, n, "a size must be a whole number from 1 to 65536");
+    fail(w, n, "a size must be a whole number from 1 to 65536");
     return 0;
 }
 
@@ -241,7 +250,7 @@ static value weight(walk *w, const equation_node *n) {
     equation_scan *s = w->s;
     const int known = find_weight(s, n->name);
     if (known >= 0) {
-        if (n->first) FAIL(w, n, "%s: only a new weight takes sizes in brackets", n->name);
+        if (n->first) fail(w, n, "%s: only a new weight takes sizes in brackets", n->name);
         return w->weight_reg[known];
     }
     const equation_node *sizes = n->first;
@@ -255,12 +264,10 @@ static value weight(walk *w, const equation_node *n) {
         size[n_sizes] = whole_size(w, sizes);
         shape[rank++] = (uint32_t)size[n_sizes++];
     }
-    if (sizes && !w->failed) FAIL(w, n, "%s has too many sizes: [a][b], or [heads][a][b]", n->name);
+    if (sizes && !w->failed) fail(w, n, "%s has too many sizes: [a][b], or [heads][a][b]", n->name);
     if (w->failed) return NOTHING;
-    if (s->n_in == PROGRAM_ARRAYS) {
-        FAIL(w, n, "more than %d tensors, weights and learnt starts in one scan", PROGRAM_ARRAYS);
-        return NOTHING;
-    }
+    if (s->n_in == PROGRAM_ARRAYS)
+        return fail(w, n, "more than %d tensors, weights and learnt starts in one scan", PROGRAM_ARRAYS);
     shape_in(&x.shape, (uint32_t)n_sizes, size[0], n_sizes == 2 ? size[1] : size[0]);
     const int r = new_register(w, n, PROGRAM_WEIGHT, &x.shape);
     if (r < 0) return NOTHING;
@@ -289,18 +296,15 @@ static value word(walk *w, const equation_node *n) {
         if (find_number(w->s, n->name, &x)) return number(w, n, x);
     }
     if (n->first || find_weight(w->s, n->name) >= 0) {
-        if (n->first && (find(w, n->name) || find_input(w->s, n->name) >= 0)) {
-            FAIL(w, n, "%s: only a new weight takes sizes in brackets", n->name);
-            return NOTHING;
-        }
+        if (n->first && (find(w, n->name) || find_input(w->s, n->name) >= 0))
+            return fail(w, n, "%s: only a new weight takes sizes in brackets", n->name);
         return weight(w, n);
     }
-    FAIL(
+    return fail(
         w, n,
         "%s stands neither in the scan's list nor above: a tensor is added to the list behind over, and a weight "
         "names its sizes, %.12s[a][b]",
         n->name, n->name);
-    return NOTHING;
 }
 static int is_call(const equation_node *n, const char *name) {
     return n->kind == EQUATION_CALL && !strcmp(n->name, name);
@@ -309,12 +313,12 @@ static int is_call(const equation_node *n, const char *name) {
 static int arguments(walk *w, const equation_node *n, size_t count, const equation_node **to) {
     size_t i = 0;
     for (const equation_node *a = n->first; a; a = a->next) {
-        if (a->key[0]) return FAIL(w, a, "%s has no argument %s", n->name, a->key), 0;
+        if (a->key[0]) return fail(w, a, "%s has no argument %s", n->name, a->key), 0;
         if (i < count) to[i] = a;
         i++;
     }
     if (i == count) return 1;
-    FAIL(w, n, "%s takes %zu argument%s", n->name, count, count == 1 ? "" : "s");
+    fail(w, n, "%s takes %zu argument%s", n->name, count, count == 1 ? "" : "s");
     return 0;
 }
 static int wants(walk *w, const equation_node *at, value v, uint32_t rank, const char *what) {
@@ -323,7 +327,7 @@ static int wants(walk *w, const equation_node *at, value v, uint32_t rank, const
     if (w->failed) return 0;
     // A scalar is a vector of length 1.
     if (v >= 0 && (s->rank == rank || (rank == 1 && !s->rank))) return 1;
-    FAIL(w, at, "%s must be a %s; this is %s", what, rank == 2 ? "matrix" : "vector",
+    fail(w, at, "%s must be a %s; this is %s", what, rank == 2 ? "matrix" : "vector",
          v < 0 ? "a number" : told(is, s));
     return 0;
 }
@@ -373,7 +377,7 @@ static value product(walk *w, const equation_node *n) {
 }
 static int fits(walk *w, const equation_node *n, size_t left, size_t right) {
     if (left == right) return 1;
-    FAIL(w, n, "%zu columns left of @ meet %zu rows", left, right);
+    fail(w, n, "%zu columns left of @ meet %zu rows", left, right);
     return 0;
 }
 static value diagonal(walk *w, const equation_node *n) {
@@ -389,7 +393,7 @@ static value matmul(walk *w, const equation_node *n) {
     const value b = w->failed ? NOTHING : right ? diagonal(w, r) : eval(w, r);
     if (w->failed) return NOTHING;
     const scan_shape *x = of(w, a), *y = of(w, b);
-    if (a < 0 || b < 0) return FAIL(w, n, "@ is a product with a matrix, not with a number"), NOTHING;
+    if (a < 0 || b < 0) return fail(w, n, "@ is a product with a matrix, not with a number");
     if (left)
         return wants(w, r, b, 2, "right of diag(w) @") && fits(w, n, x->cols, y->rows)
                    ? step(w, n, PROGRAM_ROWS, y, 2, a, b, NOTHING)
@@ -399,7 +403,7 @@ static value matmul(walk *w, const equation_node *n) {
                    ? step(w, n, PROGRAM_COLUMNS, x, 2, a, b, NOTHING)
                    : NOTHING;
     if (x->rank < 2 && y->rank < 2)
-        return FAIL(
+        return fail(
                    w, n,
                    "@ is a product with a matrix; dot(a, b) is that of two vectors, outer(a, b) makes a matrix"),
                NOTHING;
@@ -455,23 +459,20 @@ static value normed(walk *w, const equation_node *n, value a) {
 static value part(walk *w, const equation_node *n) {
     const equation_node *name = n->first, *at = name ? name->next : NULL, *count = at ? at->next : NULL;
     if (!at || (count && count->next) || name->kind != EQUATION_WORD || name->first)
-        return FAIL(w, n, "part(k, j), or part(k, j, parts), of a tensor of the scan's list"), NOTHING;
+        return fail(w, n, "part(k, j), or part(k, j, parts), of a tensor of the scan's list");
     const int i = find(w, name->name) ? -1 : find_input(w->s, name->name);
-    if (i < 0) return FAIL(w, n, "part(k, j), or part(k, j, parts), of a tensor of the scan's list"), NOTHING;
+    if (i < 0) return fail(w, n, "part(k, j), or part(k, j, parts), of a tensor of the scan's list");
     if (!count && !w->repeats)
-        return FAIL(w, n, "outside a repeat part names how many parts there are: part(%.16s, 0, 2)",
-                    name->name),
-               NOTHING;
+        return fail(w, n, "outside a repeat part names how many parts there are: part(%.16s, 0, 2)",
+                    name->name);
     const double parts = count ? (double)whole_size(w, count) : w->repeats,
                  j = w->failed ? 0 : size_value(w, at);
     if (w->failed) return NOTHING;
     if (!(j >= 0 && j < parts && j == (double)(size_t)j))
-        return FAIL(w, at, "the number of a part must be a whole one from 0 to %u", (unsigned)parts - 1),
-               NOTHING;
+        return fail(w, at, "the number of a part must be a whole one from 0 to %u", (unsigned)parts - 1);
     if (head_columns(w->s, &w->s->inputs[i]) % (size_t)parts)
-        return FAIL(w, n, "%s has %zu columns a head, which are not %u equal parts", name->name,
-                    head_columns(w->s, &w->s->inputs[i]), (unsigned)parts),
-               NOTHING;
+        return fail(w, n, "%s has %zu columns a head, which are not %u equal parts", name->name,
+                    head_columns(w->s, &w->s->inputs[i]), (unsigned)parts);
     return input_value(w, n, (size_t)i, (size_t)j, (size_t)parts);
 }
 static const struct {
@@ -480,8 +481,9 @@ static const struct {
 } unaries[] = {{"exp", PROGRAM_EXP},           {"log", PROGRAM_LOG},   {"sqrt", PROGRAM_SQRT},
                {"tanh", PROGRAM_TANH},         {"silu", PROGRAM_SILU}, {"sigmoid", PROGRAM_SIGMOID},
                {"softplus", PROGRAM_SOFTPLUS}, {"relu", PROGRAM_RELU}, {"abs", PROGRAM_ABS}};
-static const char *const others[] = {"max",  "min",     "select",   "sum", "dot",       "outer",     "diag",
-                                     "part", "softmax", "unitnorm", "rms", "layernorm", "transpose", "size"};
+static const char *const others[] = {"max",      "min",  "select",    "sum",       "dot",
+                                     "outer",    "diag", "part",      "power",     "softmax",
+                                     "unitnorm", "rms",  "layernorm", "transpose", "size"};
 static int is_function(const char *name) {
     for (size_t i = 0; i < sizeof unaries / sizeof *unaries; i++)
         if (!strcmp(unaries[i].name, name)) return 1;
@@ -497,8 +499,26 @@ static const char *nearest(const char *name) {
         if (name_distance(name, others[i]) < name_distance(name, best)) best = others[i];
     return best;
 }
+static value power(walk *w, const equation_node *n) {
+    const equation_node *at[2];
+    if (!arguments(w, n, 2, at)) return NOTHING;
+    const value x = eval(w, at[0]);
+    const double times = w->failed ? 0 : size_value(w, at[1]);
+    if (w->failed) return NOTHING;
+    if (!(times >= 1 && times <= 64 && times == (double)(size_t)times))
+        return fail(w, at[1], "a power is a whole number from 1 to 64");
+    value square = x, y = NOTHING;
+    for (size_t n_times = (size_t)times; n_times && !w->failed; n_times >>= 1) {
+        if (n_times & 1) y = y == NOTHING ? square : binary(w, n, PROGRAM_MUL, y, square, "");
+        if (n_times > 1) square = binary(w, n, PROGRAM_MUL, square, square, "");
+    }
+    return y;
+}
 static value call(walk *w, const equation_node *n) {
     const equation_node *at[3];
+    if (!strcmp(n->name, "power")) return power(w, n);
+    if (!strcmp(n->name, "[:]"))
+        return fail(w, n, "in a scan part(k, j, n) is the j-th of n groups of columns");
     for (size_t i = 0; i < sizeof unaries / sizeof *unaries; i++)
         if (!strcmp(unaries[i].name, n->name)) {
             if (!arguments(w, n, 1, at)) return NOTHING;
@@ -508,12 +528,11 @@ static value call(walk *w, const equation_node *n) {
     if (!strcmp(n->name, "outer")) return outer(w, n, NOTHING, 0);
     if (!strcmp(n->name, "part")) return part(w, n);
     if (!strcmp(n->name, "diag"))
-        return FAIL(w, n, "diag stands beside a product: diag(w) @ S multiplies rows, S @ diag(w) columns"),
-               NOTHING;
+        return fail(w, n, "diag stands beside a product: diag(w) @ S multiplies rows, S @ diag(w) columns");
     const int two = !strcmp(n->name, "max") || !strcmp(n->name, "min"), is_dot = !strcmp(n->name, "dot");
     const int select = !strcmp(n->name, "select");
     if (!is_function(n->name))
-        return FAIL(w, n, "a scan has no function %s; the nearest is %s", n->name, nearest(n->name)), NOTHING;
+        return fail(w, n, "a scan has no function %s; the nearest is %s", n->name, nearest(n->name));
     const size_t count = select ? 3 : two || is_dot ? 2 : 1;
     value a[3] = {NOTHING, NOTHING, NOTHING};
     if (!arguments(w, n, count, at)) return NOTHING;
@@ -527,7 +546,7 @@ static value call(walk *w, const equation_node *n) {
         if (!wants(w, at[0], a[0], 1, "what dot takes") || !wants(w, at[1], a[1], 1, "what dot takes"))
             return NOTHING;
         if (!same(of(w, a[0]), of(w, a[1])))
-            return FAIL(w, n, "dot of %s and %s", told(x, of(w, a[0])), told(y, of(w, a[1]))), NOTHING;
+            return fail(w, n, "dot of %s and %s", told(x, of(w, a[0])), told(y, of(w, a[1])));
         return dot(w, n, a[0], a[1]);
     }
     if (select) {
@@ -536,12 +555,12 @@ static value call(walk *w, const equation_node *n) {
             if (of(w, a[i])->rank) s = of(w, a[i]);
         for (size_t i = 0; i < 3; i++)
             if (of(w, a[i])->rank && !same(of(w, a[i]), s))
-                return FAIL(w, n, "select takes values of one shape, or scalars"), NOTHING;
+                return fail(w, n, "select takes values of one shape, or scalars");
         return step(w, n, PROGRAM_SELECT, s, 3, a[0], a[1], a[2]);
     }
     const scan_shape *s = of(w, a[0]);
     if (!strcmp(n->name, "size")) {
-        if (s->rank == 2) return FAIL(w, n, "size takes a vector"), NOTHING;
+        if (s->rank == 2) return fail(w, n, "size takes a vector");
         return number(w, n, s->cols);
     }
     if (a[0] < 0) a[0] = number_register(w, n, number_of(w, a[0]), &scalar);
@@ -583,13 +602,13 @@ static void assign(walk *w, const equation_line *l) {
     char left[48], right[48];
     double x;
     if (!l->name[0]) {
-        FAIL(w, &here, "a line of a scan assigns a name: o = ...");
+        fail(w, &here, "a line of a scan assigns a name: o = ...");
         return;
     }
     if (!strcmp(l->name, "x") || find_input(w->s, l->name) >= 0 || is_function(l->name) ||
         w->o->reserved(w->o->builder, l->name) || find_number(w->s, l->name, &x) ||
         find_weight(w->s, l->name) >= 0 || (w->counter && !strcmp(w->counter, l->name))) {
-        FAIL(w, &here,
+        fail(w, &here,
              "%s is taken: x, functions, weights, numbers and tensors of the scan's list keep their names",
              l->name);
         return;
@@ -602,7 +621,7 @@ static void assign(walk *w, const equation_line *l) {
         if (v < 0) v = number_register(w, l->value, number_of(w, v), wanted);
         if (w->failed) return;
         if (!same(of(w, v), wanted)) {
-            FAIL(w, &here, "the state %s is %s, and this is %s%s", l->name, told(left, wanted),
+            fail(w, &here, "the state %s is %s, and this is %s%s", l->name, told(left, wanted),
                  told(right, of(w, v)),
                  wanted->rank == 2 && of(w, v)->rank == 1 ? "; outer(a, b) is a matrix" : "");
             return;
@@ -629,7 +648,7 @@ static void run_lines(walk *w, size_t from, size_t end) {
         }
         const size_t times = whole_size(w, l->value); // (a scan cannot stand here)
         if (w->failed) return;
-        if (times > SCAN_REPEATS) FAIL(w, l->value, "at most %d repeats", SCAN_REPEATS);
+        if (times > SCAN_REPEATS) fail(w, l->value, "at most %d repeats", SCAN_REPEATS);
         w->repeats = (double)times;
         w->counter = l->name;
         for (size_t j = 0; j < times && !w->failed; j++) {
@@ -649,17 +668,17 @@ static void read_inputs(walk *w, const equation_line *l) {
         const int shared = is_call(n, "shared"), grouped = is_call(n, "grouped");
         const equation_node *name = shared || grouped ? n->first : n;
         if (s->n_inputs == PROGRAM_INPUTS) {
-            FAIL(w, n, "a scan reads at most %d tensors", PROGRAM_INPUTS);
+            fail(w, n, "a scan reads at most %d tensors", PROGRAM_INPUTS);
             return;
         }
         if (!name || name->kind != EQUATION_WORD || name->first ||
             (grouped && (!name->next || name->next->next)) ||
             (n->kind == EQUATION_CALL && !shared && !grouped)) {
-            FAIL(w, n, "behind over stand names of tensors, shared b, or grouped(k, 2)");
+            fail(w, n, "behind over stand names of tensors, shared b, or grouped(k, 2)");
             return;
         }
         if (find_input(s, name->name) >= 0 || find_state(s, name->name) >= 0) {
-            FAIL(w, name, "%s stands in this scan's head already", name->name);
+            fail(w, name, "%s stands in this scan's head already", name->name);
             return;
         }
         scan_input *in = &s->inputs[s->n_inputs];
@@ -690,12 +709,12 @@ static void divide_heads(walk *w, const equation_line *l) {
         const scan_input *in = &s->inputs[i];
         const size_t n = columns_of(in->t);
         if (!in->shared && (s->heads % in->group || n % (s->heads / in->group)))
-            FAIL(
+            fail(
                 w, input_node(l, i),
                 "%s has %zu columns, which %zu heads do not divide; shared %.16s gives all of them to every head",
                 in->name, n, s->heads, in->name);
         else if (l->by == BY_COLUMNS && !in->shared && n != s->heads / in->group)
-            FAIL(w, input_node(l, i), "by columns: %s has %zu columns, and the first tensor of the list %zu",
+            fail(w, input_node(l, i), "by columns: %s has %zu columns, and the first tensor of the list %zu",
                  in->name, n, s->heads);
         w->p->columns[i] = (uint32_t)n;
         s->in[s->n_in++] = in->t;
@@ -706,18 +725,18 @@ static void read_states(walk *w, const equation_line *l) {
     uint64_t all = 0;
     for (const equation_node *n = l->value; n && !w->failed; n = n->next) {
         if (s->n_states == PROGRAM_STATES) {
-            FAIL(w, n, "a scan has at most %d states", PROGRAM_STATES);
+            fail(w, n, "a scan has at most %d states", PROGRAM_STATES);
             return;
         }
         if (find_state(s, n->name) >= 0 || find_input(s, n->name) >= 0 || !strcmp(n->name, "x") ||
             is_function(n->name) || w->o->reserved(w->o->builder, n->name)) {
-            FAIL(w, n, "%s is taken: a state needs a name of its own", n->name);
+            fail(w, n, "%s is taken: a state needs a name of its own", n->name);
             return;
         }
         size_t size[2] = {1, 1}, rank = 0;
         for (const equation_node *m = n->first; m && !w->failed; m = m->next) {
             if (rank == 2)
-                FAIL(w, n, "the state %s has more than two sizes: [rows][columns] of a head", n->name);
+                fail(w, n, "the state %s has more than two sizes: [rows][columns] of a head", n->name);
             if (!w->failed) size[rank++] = whole_size(w, m);
         }
         if (w->failed) return;
@@ -726,7 +745,7 @@ static void read_states(walk *w, const equation_line *l) {
         shape_in(&x->shape, (uint32_t)rank, size[0], rank == 2 ? size[1] : size[0]);
         all += (uint64_t)size[0] * size[1] * s->heads;
         if (all > SCAN_STATE_FLOATS) {
-            FAIL(w, n, "the states of a sequence have more than %d numbers (2^22)", SCAN_STATE_FLOATS);
+            fail(w, n, "the states of a sequence have more than %d numbers (2^22)", SCAN_STATE_FLOATS);
             return;
         }
         const int r = new_register(w, n, PROGRAM_STATE, &x->shape);
@@ -747,7 +766,7 @@ static void start_states(walk *w, const equation_line *l) {
         to->start = (float)x->start;
         if (how != 2) continue;
         if (s->n_in == PROGRAM_ARRAYS) {
-            FAIL(w, n, "more than %d tensors, weights and learnt starts in one scan", PROGRAM_ARRAYS);
+            fail(w, n, "more than %d tensors, weights and learnt starts in one scan", PROGRAM_ARRAYS);
             return;
         }
         uint32_t shape[3] = {(uint32_t)s->heads}, rank = 1;
@@ -773,7 +792,7 @@ static void end_states(walk *w, const equation_line *l) {
     for (size_t i = 0; i < s->n_states && !w->failed; i++, n = n->next) {
         value v = find(w, s->states[i].name)->is;
         if (!w->assigned[i]) {
-            FAIL(w, n, "the state %s is never assigned in the lines of this scan", n->name);
+            fail(w, n, "the state %s is never assigned in the lines of this scan", n->name);
             return;
         }
         if (w->p->registers[v].kind != PROGRAM_STEP || ends[v]) v = unary(w, n, PROGRAM_COPY, v);
@@ -790,17 +809,17 @@ static void give_outputs(walk *w, size_t line) {
         const binding *b = &w->names[i];
         const equation_node at = {.line = b->line, .column = b->column};
         const int wanted = w->o->wanted(w->o->builder, line, b->name);
-        if (!wanted && !b->used) FAIL(w, &at, "nothing uses %s", b->name);
+        if (!wanted && !b->used) fail(w, &at, "nothing uses %s", b->name);
         if (!wanted || w->failed) continue;
         value v = b->is;
         if (of(w, v)->rank == 2) {
-            FAIL(w, &at,
+            fail(w, &at,
                  "%s is a matrix in each head and cannot be used after the scan; q @ %.16s is a row of it",
                  b->name, b->name);
             return;
         }
         if (p->n_outputs == PROGRAM_OUTPUTS) {
-            FAIL(w, &at, "more than %d names of this scan are used after it", PROGRAM_OUTPUTS);
+            fail(w, &at, "more than %d names of this scan are used after it", PROGRAM_OUTPUTS);
             return;
         }
         if (v < 0 || p->registers[v].kind != PROGRAM_STEP) v = unary(w, &at, PROGRAM_COPY, v);
@@ -814,7 +833,7 @@ static void give_outputs(walk *w, size_t line) {
     if (!w->failed && !s->n_outputs) {
         const equation_line *l = &s->e->lines[line];
         const equation_node at = {.line = l->line, .column = l->column};
-        FAIL(w, &at, "nothing of this scan is used after it");
+        fail(w, &at, "nothing of this scan is used after it");
     }
 }
 
@@ -859,7 +878,7 @@ tensor *equations_scan(equation_scan *s, const equations *e, size_t at, const sc
         graph_fail(around->g, "out of memory for a scan");
     } else {
         w->s = s, w->o = around, w->p = p;
-        if (s->end - s->first > SCAN_LINES) FAIL(w, &here, "a scan has at most %d lines", SCAN_LINES);
+        if (s->end - s->first > SCAN_LINES) fail(w, &here, "a scan has at most %d lines", SCAN_LINES);
         if (!w->failed) read_inputs(w, l);
         if (!w->failed) divide_heads(w, l);
         if (!w->failed) read_states(w, l);
@@ -867,7 +886,7 @@ tensor *equations_scan(equation_scan *s, const equations *e, size_t at, const sc
         if (!w->failed) run_lines(w, s->first, s->end);
         if (!w->failed) end_states(w, l);
         for (size_t i = 0; i < s->n_inputs && !w->failed; i++)
-            if (!w->read[i]) FAIL(w, input_node(l, i), "nothing in this scan reads %s", s->inputs[i].name);
+            if (!w->read[i]) fail(w, input_node(l, i), "nothing in this scan reads %s", s->inputs[i].name);
         if (!w->failed) give_outputs(w, at);
     }
     if (w && p && !w->failed && !around->g->failed) {

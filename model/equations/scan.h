@@ -61,8 +61,7 @@ typedef struct scan_around {
     void *builder;
     size_t heads, width;
     // Fails the graph with a sentence about that place.
-    void (*fail)(void *builder, const equation_node *at, const char *sentence, ...)
-        __attribute__((format(printf, 3, 4)));
+    void (*fail)(void *builder, const equation_node *at, const char *sentence, va_list list);
     // A tensor of the text's name; NULL: the graph has failed.
     tensor *(*tensor)(void *builder, const equation_node *name);
     // A weight of this shape, which starts as the text says, else as a matrix of these rows and columns.

@@ -136,12 +136,40 @@ static equation_node *call(parser *p, equation_node *n) {
     return n;
 }
 
-// Of a word: [size] { [size] }
+static equation_node *called(parser *p, const char *name, unsigned at) {
+    equation_node *n = make(p, EQUATION_CALL, at);
+    if (n) snprintf(n->name, sizeof n->name, "%s", name);
+    return n;
+}
+// Behind x[from, at the colon.
+static equation_node *slice(parser *p, equation_node *x, equation_node *from) {
+    if (*p->at != ':') return expected(p, "':' (x[0:4] has the columns 0 to 3)");
+    equation_node *n = called(p, "[:]", x->column);
+    if (n && !from) from = make(p, EQUATION_NUMBER, column(p));
+    if (!n || !from) return NULL;
+    n->first = x;
+    x->next = from;
+    p->at++;
+    skip_blanks(p);
+    if (*p->at != ']' && !(from->next = sum(p))) return NULL;
+    skip_blanks(p);
+    if (*p->at != ']') return expected(p, "']'");
+    p->at++;
+    return n;
+}
+// Of a word: [size] { [size] }, or [from:to]
 static equation_node *sizes(parser *p, equation_node *n) {
     for (equation_node **last = &n->first; *p->at == '['; last = &(*last)->next) {
         p->at++;
+        skip_blanks(p);
+        if (last == &n->first && *p->at == ':') return slice(p, n, NULL);
         if (!(*last = sum(p))) return NULL;
         skip_blanks(p);
+        if (last == &n->first && *p->at == ':') {
+            equation_node *from = n->first;
+            n->first = NULL; // it is no size
+            return slice(p, n, from);
+        }
         if (*p->at != ']') return expected(p, "']'");
         p->at++;
         const char *back = p->at;
@@ -151,6 +179,38 @@ static equation_node *sizes(parser *p, equation_node *n) {
     return n;
 }
 
+// part { "[" [ sum ] ":" [ sum ] "]" }; a word's brackets are taken already.
+static equation_node *sliced(parser *p, equation_node *n) {
+    for (const char *back = p->at; n; back = p->at) {
+        skip_blanks(p);
+        if (*p->at != '[') {
+            p->at = back;
+            break;
+        }
+        p->at++;
+        skip_blanks(p);
+        equation_node *from = NULL;
+        if (*p->at != ':' && !(from = sum(p))) return NULL;
+        skip_blanks(p);
+        n = slice(p, n, from);
+    }
+    return n;
+}
+// n { ("^" | "**") plain }
+static equation_node *factor(parser *p);
+static equation_node *powers(parser *p, equation_node *n) {
+    for (;;) {
+        const char *back = p->at;
+        if (n) skip_blanks(p);
+        const int two = *p->at == '*' && p->at[1] == '*';
+        if (!n || !(two || *p->at == '^')) return p->at = back, n;
+        equation_node *power = called(p, "power", column(p));
+        p->at += 1 + two;
+        if (!power || !(n->next = factor(p))) return NULL;
+        power->first = n;
+        n = power;
+    }
+}
 static equation_node *factor(parser *p) {
     skip_blanks(p);
     equation_node *n;
@@ -163,6 +223,8 @@ static equation_node *factor(parser *p) {
         p->at++;
         n = make(p, EQUATION_NEGATE, at);
         if (n && !(n->first = factor(p))) n = NULL;
+        p->depth--;
+        return n;
     } else if (*p->at == '(') {
         p->at++;
         n = sum(p);
@@ -186,6 +248,7 @@ static equation_node *factor(parser *p) {
     } else {
         n = expected(p, "a name, a number or '('");
     }
+    n = powers(p, sliced(p, n));
     p->depth--;
     return n;
 }

@@ -7,8 +7,9 @@
 //   input    = NAME | "shared" NAME | "grouped" "(" NAME "," sum ")"
 //   sum      = product { ("+" | "-") product }
 //   product  = factor { ("*" | "@" | "/") factor }
-//   factor   = "-" factor | "(" sum ")" | NUMBER | NAME { "[" sum "]" } | NAME "(" [ argument { "," argument
-//    } ] ")"
+//   factor   = "-" factor | plain { ("^" | "**") plain }
+//   plain    = NAME { "[" sum "]" } | part { "[" [ sum ] ":" [ sum ] "]" }
+//   part     = "(" sum ")" | NUMBER | NAME | NAME "(" [ argument { "," argument } ] ")"
 //   argument = [ NAME "=" ] sum
 // The lines of a scan or repeat are indented, alike and deeper than it; elsewhere indentation says nothing.
 // Nothing is looked up here: what a name means is build.c's business. A text is data: it can name operations
@@ -43,6 +44,7 @@ typedef enum {
     EQUATION_DIVIDE,
     EQUATION_NEGATE
 } equation_kind;
+// x[2:6] is a call of the function [:] with x and its ends, x[2:] with x and 2; x^2 is power(x, 2).
 typedef struct equation_node {
     equation_kind kind;
     uint16_t line, column;              // where it begins, from 1; of an operator: its sign

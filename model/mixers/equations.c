@@ -99,6 +99,7 @@ static init start(const void *config_of, weight_role role, const uint32_t *shape
         return (init){INIT_LOG_COUNT, 1.0};
     case WEIGHT_GAIN:
     case WEIGHT_HEADS:
+    case WEIGHT_VALUE:
         return (init){INIT_CONSTANT, 1.0};
     case WEIGHT_BIAS:
     case WEIGHT_SUM_BIAS:

@@ -23,6 +23,7 @@ static void bias_bwd_part(graph *g, node *n, size_t piece, float *sums, size_t f
 }
 static void bias_bwd(graph *g, node *n) {
     if (n->in_grad[0]) memcpy(n->in_grad[0], n->out->grad, n->out->n * sizeof(float));
+    begin_sum(g, n, 1);
     if (n->in_grad[1]) rows_in_one_sum(g, n, bias_bwd_part);
 }
 static void bias_size(graph *g, node *n) { open_sums(g, n, n->out->n / bias_width(g, n), 0, n->in[1]->n); }
@@ -203,28 +204,39 @@ static const op square = {
 };
 tensor *op_square(graph *g, tensor *w) { return graph_node(g, &square, 1, &w, NULL); }
 
-// ---- A weight [n] as [n times]: each number for so many columns -----------------------------------------
+// ---- Each number for so many columns --------------------------------------------------------------------
 static uint32_t spread_shape(const graph *g, const node *n, uint32_t *shape) {
     (void)g;
-    shape[0] = (uint32_t)(n->in[0]->n * ((const repeat_attributes *)n->attributes)->times);
-    return 1;
+    const tensor *x = n->in[0];
+    memcpy(shape, x->shape, sizeof x->shape);
+    shape[x->rank - 1] *= (uint32_t)((const repeat_attributes *)n->attributes)->times;
+    return x->rank;
 }
-static void spread_fwd(graph *g, node *n) {
-    (void)g;
-    const size_t times = ((const repeat_attributes *)n->attributes)->times;
-    for (size_t i = 0; i < n->out->n; i++) n->out->data[i] = n->in[0]->data[i / times];
+static void spread_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g, (void)piece;
+    const size_t D = last_dim(n->out), times = ((const repeat_attributes *)n->attributes)->times;
+    for (size_t i = from * D; i < (from + count) * D; i++) n->out->data[i] = n->in[0]->data[i / times];
 }
-static void spread_bwd(graph *g, node *n) {
-    (void)g;
-    const size_t times = ((const repeat_attributes *)n->attributes)->times;
-    for (size_t i = 0; i < n->out->n && n->in_grad[0]; i++) n->in_grad[0][i / times] += n->out->grad[i];
+// (To a weight's gradient it adds, another tensor's it writes.)
+static void spread_bwd_rows(graph *g, node *n, size_t piece, size_t from, size_t count) {
+    (void)g, (void)piece;
+    const size_t D = last_dim(n->out), times = ((const repeat_attributes *)n->attributes)->times;
+    float *dx = in_grad_rows(n, 0, from);
+    const float *dy = out_grad_rows(n, from);
+    for (size_t i = 0; dx && i < count * D / times; i++) {
+        float sum = n->in[0]->weight ? dx[i] : 0.0f;
+        for (size_t k = 0; k < times; k++) sum += dy[i * times + k];
+        dx[i] = sum;
+    }
 }
 static const op spread = {
     .name = "spread",
     .attributes = sizeof(repeat_attributes),
     .shape = spread_shape,
-    .forward = spread_fwd,
-    .backward = spread_bwd,
+    .forward = rows_forward,
+    .backward = rows_backward,
+    .forward_rows = spread_rows,
+    .backward_rows = spread_bwd_rows,
 };
 tensor *op_spread(graph *g, tensor *w, size_t times) {
     return graph_node(g, &spread, 1, &w, &(repeat_attributes){times});

@@ -2,6 +2,8 @@
 #include "pieces.h"
 #include "ops.h"
 
+#include "kernels/mathd.h"
+
 #include <string.h>
 
 // ---- y = a + b ------------------------------------------------------------------------------------------
@@ -190,6 +192,41 @@ static void sin_bwd(float *dx, const float *dy, const float *x, size_t n) {
     }
 }
 static const function sine = {FUNCTION("sin", READS_IN(0)), sin_fwd, sin_bwd};
+static void cos_fwd(float *y, const float *x, size_t n) {
+    float rest[SINES];
+    for (size_t i = 0; i < n; i += SINES) smx_sincos_fwd(rest, y + i, x + i, n - i < SINES ? n - i : SINES);
+}
+static void cos_bwd(float *dx, const float *dy, const float *x, size_t n) {
+    float sine[SINES], cosine[SINES];
+    for (size_t i = 0; i < n; i += SINES) {
+        const size_t some = n - i < SINES ? n - i : SINES;
+        smx_sincos_fwd(sine, cosine, x + i, some);
+        for (size_t k = i; k < i + some; k++) dx[k] = -dy[k] * sine[k - i];
+    }
+}
+static const function cosine = {FUNCTION("cos", READS_IN(0)), cos_fwd, cos_bwd};
+// Exact to the last bit wherever they are computed: plain loops. Slopes at 0 are 0.
+static void relu_fwd(float *y, const float *x, size_t n) {
+    for (size_t i = 0; i < n; i++) y[i] = x[i] <= 0.0f ? 0.0f : x[i];
+}
+static void relu_bwd(float *dx, const float *dy, const float *x, size_t n) {
+    for (size_t i = 0; i < n; i++) dx[i] = x[i] <= 0.0f ? 0.0f : dy[i];
+}
+static const function relu = {FUNCTION("relu", READS_IN(0)), relu_fwd, relu_bwd};
+static void abs_fwd(float *y, const float *x, size_t n) {
+    for (size_t i = 0; i < n; i++) y[i] = x[i] < 0.0f ? -x[i] : x[i] + 0.0f; // (-0 is 0)
+}
+static void abs_bwd(float *dx, const float *dy, const float *x, size_t n) {
+    for (size_t i = 0; i < n; i++) dx[i] = x[i] == 0.0f ? 0.0f : x[i] < 0.0f ? -dy[i] : dy[i];
+}
+static const function size = {FUNCTION("abs", READS_IN(0)), abs_fwd, abs_bwd};
+static void sqrt_fwd(float *y, const float *x, size_t n) {
+    for (size_t i = 0; i < n; i++) y[i] = (float)md_sqrt((double)x[i]); // (rounds as a float's root does)
+}
+static void sqrt_bwd(float *dx, const float *dy, const float *y, size_t n) {
+    for (size_t i = 0; i < n; i++) dx[i] = y[i] == 0.0f ? 0.0f : dy[i] * 0.5f / y[i];
+}
+static const function root = {FUNCTION("sqrt", READS_OUT), sqrt_fwd, sqrt_bwd};
 static const function elu1 = {FUNCTION("elu1", READS_OUT), smx_elu1_fwd, smx_elu1_bwd};
 
 tensor *op_gelu(graph *g, tensor *x) { return graph_node(g, &gelu.op, 1, &x, NULL); }
@@ -198,6 +235,10 @@ tensor *op_sigmoid(graph *g, tensor *x) { return graph_node(g, &sigmoid.op, 1, &
 tensor *op_tanh(graph *g, tensor *x) { return graph_node(g, &hyperbolic.op, 1, &x, NULL); }
 tensor *op_softplus(graph *g, tensor *x) { return graph_node(g, &softplus.op, 1, &x, NULL); }
 tensor *op_sin(graph *g, tensor *x) { return graph_node(g, &sine.op, 1, &x, NULL); }
+tensor *op_cos(graph *g, tensor *x) { return graph_node(g, &cosine.op, 1, &x, NULL); }
+tensor *op_relu(graph *g, tensor *x) { return graph_node(g, &relu.op, 1, &x, NULL); }
+tensor *op_abs(graph *g, tensor *x) { return graph_node(g, &size.op, 1, &x, NULL); }
+tensor *op_sqrt(graph *g, tensor *x) { return graph_node(g, &root.op, 1, &x, NULL); }
 tensor *op_elu1(graph *g, tensor *x) { return graph_node(g, &elu1.op, 1, &x, NULL); }
 tensor *op_log(graph *g, tensor *x) { return graph_node(g, &logarithm.op, 1, &x, NULL); }
 tensor *op_exp(graph *g, tensor *x) { return graph_node(g, &exponential.op, 1, &x, NULL); }

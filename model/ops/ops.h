@@ -29,6 +29,10 @@ tensor *op_elu1(graph *g, tensor *x); // elu + 1
 tensor *op_exp(graph *g, tensor *x);
 tensor *op_log(graph *g, tensor *x); // of positive numbers
 tensor *op_sin(graph *g, tensor *x); // |x| <= 8192, else NaN
+tensor *op_cos(graph *g, tensor *x); // |x| <= 8192, else NaN
+tensor *op_relu(graph *g, tensor *x);
+tensor *op_abs(graph *g, tensor *x);
+tensor *op_sqrt(graph *g, tensor *x);
 
 // ---- broadcast.c
 // y = x + b, b repeated over the leading rows: [D], or [L][D] for positions
@@ -39,7 +43,7 @@ tensor *op_gain(graph *g, tensor *x, tensor *gain);                 // gain x, [
 // A weight [..][last] for each bin of so many rows: [B][bins][..][last]
 tensor *op_repeat(graph *g, tensor *w, size_t rows);
 tensor *op_square(graph *g, tensor *w); // of a weight, number by number
-// A weight [n] as [n times]: each number for so many columns
+// [..][n], or a weight [n], as [..][n times]: each number for so many columns
 tensor *op_spread(graph *g, tensor *w, size_t times);
 
 // ---- rows.c
@@ -48,6 +52,7 @@ tensor *op_reverse(graph *g, tensor *x);          // y_t = x_{L - 1 - t}
 tensor *op_columns(graph *g, tensor *x, size_t from, size_t count);
 tensor *op_join(graph *g, tensor *a, tensor *b); // columns of a, then of b
 tensor *op_mean(graph *g, tensor *x);            // of the rows so far
+tensor *op_cumsum(graph *g, tensor *x);          // their sum
 // Some columns of x [L][n] as rows: [count][L]
 tensor *op_turn(graph *g, tensor *x, size_t from, size_t count);
 
@@ -57,6 +62,10 @@ tensor *op_layernorm(graph *g, tensor *x, tensor *gain, tensor *bias);
 tensor *op_rmsnorm(graph *g, tensor *x, tensor *gain, size_t parts);
 tensor *op_rms(graph *g, tensor *x, size_t parts); // the same without a gain
 tensor *op_unitnorm(graph *g, tensor *x, size_t parts);
+
+// ---- by_head.c: of each head's columns
+tensor *op_sum_heads(graph *g, tensor *x, size_t heads); // [..][heads]
+tensor *op_softmax_heads(graph *g, tensor *x, size_t heads);
 
 // ---- batchnorm.c
 // Columns over all rows of the batch's samples in a step of training, by the running mean and variance [D]

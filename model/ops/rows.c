@@ -173,8 +173,14 @@ static const op join = {
     .name = "join", .shape = join_shape, .forward = join_fwd, .backward = join_bwd, .reach = own_row};
 tensor *op_join(graph *g, tensor *a, tensor *b) { return graph_node(g, &join, 2, (tensor *[]){a, b}, NULL); }
 
-// ---- y_t = (x_0 + ... + x_t) / (t + 1) -------------------------------------------------------------------
+// ---- y_t = x_0 + ... + x_t, or that / (t + 1) ------------------------------------------------------------
 // Scratch: the sum so far, in double: a float's digits are gone after some thousand rows.
+typedef struct {
+    int mean;
+} sum_attributes;
+static double weight_at(const node *n, size_t t) {
+    return ((const sum_attributes *)n->attributes)->mean ? 1.0 / (double)(t + 1) : 1.0;
+}
 static void mean_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
     const size_t D = last_dim(n->out);
     double *sum = (double *)scratch_of(n, piece);
@@ -183,7 +189,7 @@ static void mean_piece(graph *g, node *n, size_t piece, size_t from, size_t coun
         for (size_t t = 0; t < g->L; t++) {
             const float *x = n->in[0]->data + (b * g->L + t) * D;
             float *y = n->out->data + (b * g->L + t) * D;
-            const double weight = 1.0 / (double)(t + 1);
+            const double weight = weight_at(n, t);
             for (size_t c = 0; c < D; c++) {
                 sum[c] += (double)x[c];
                 y[c] = (float)(sum[c] * weight);
@@ -200,7 +206,7 @@ static void mean_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t 
         for (size_t t = g->L; t-- > 0;) {
             const float *dy = n->out->grad + (b * g->L + t) * D;
             float *dx = n->in_grad[0] + (b * g->L + t) * D;
-            const double weight = 1.0 / (double)(t + 1);
+            const double weight = weight_at(n, t);
             for (size_t c = 0; c < D; c++) {
                 sum[c] += (double)dy[c] * weight;
                 dx[c] = (float)sum[c];
@@ -215,5 +221,10 @@ static void mean_bwd(graph *g, node *n) {
 static void mean_size(graph *g, node *n) {
     scratch_size(n, shard_count(g->B), 0, last_dim(n->out) * sizeof(double));
 }
-static const op mean = {.name = "mean", .size = mean_size, .forward = mean_fwd, .backward = mean_bwd};
-tensor *op_mean(graph *g, tensor *x) { return graph_node(g, &mean, 1, &x, NULL); }
+static const op mean = {.name = "mean",
+                        .attributes = sizeof(sum_attributes),
+                        .size = mean_size,
+                        .forward = mean_fwd,
+                        .backward = mean_bwd};
+tensor *op_mean(graph *g, tensor *x) { return graph_node(g, &mean, 1, &x, &(sum_attributes){1}); }
+tensor *op_cumsum(graph *g, tensor *x) { return graph_node(g, &mean, 1, &x, &(sum_attributes){0}); }

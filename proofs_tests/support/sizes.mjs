@@ -7,10 +7,12 @@ export const MODULE =
     8_000 + // mixers as text
     4_000 + // states, and text that is written
     15_000 + // mixers and tasks that came later, as far as they are in this module
+    2_300 + // values of texts: numbers, powers, parts, roots, sums of heads, weights as values
     3_000; // sizes in checked 64 bits, tables that are filled later, UTF-16
 /** seqmix-whole.wasm, on demand: everything. */
 export const WHOLE =
     170_000 + // all but
+    1_400 + // values of texts
     21_800; // recurrences as text: their steps, forward and backward, and what is said of one that cannot be
 // (by Node's zlib, which makes 1,500 bytes more of it than gzip -9 does)
 
