@@ -1,4 +1,5 @@
-// syntax.c: see syntax.h. Recursive descent, one function a rule.
+// syntax.c: see syntax.h. Recursive descent, one function a rule. Long because each form of the grammar
+// stands beside its sentence of what was expected.
 #include "syntax.h"
 
 #include <stdio.h>
