@@ -6,7 +6,7 @@
 //   node scripts/docs.mjs            write the pages
 //   node scripts/docs.mjs --check    say which of them is not what this would write
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -23,6 +23,16 @@ function seqmix(...args) {
 const table = JSON.parse(seqmix('help', '--json'));
 const definitions = JSON.parse(readFileSync(join(root, 'docs/definitions.json'), 'utf8'));
 const texts = JSON.parse(readFileSync(join(root, 'docs/equations.json'), 'utf8'));
+// Texts of papers' mechanisms: their first line names the paper.
+const papers = readdirSync(join(root, 'examples/equations'))
+    .sort()
+    .map((file) => ({
+        file,
+        says: readFileSync(join(root, 'examples/equations', file), 'utf8')
+            .split('\n')[0]
+            .slice(2),
+    }))
+    .filter(({ says }) => says.includes('arXiv'));
 
 // Both tables name the same mixers and tasks; every file that is named is there.
 for (const [kind, extra] of [
@@ -410,7 +420,17 @@ function equationsPage() {
         '- Limits: 8 states, 2^22 numbers of them a sequence, 64 lines, 16 tensors, 31 with weights and learned starts, 400 steps.',
         '',
         'Backward keeps the states of one row in 64 (fewer where they are small) and computes the rows between again. A scan is in seqmix-whole.wasm,',
-        'not in seqmix.wasm. RWKV-7, an sLSTM, RG-LRU and DeltaProduct as texts stand in [examples/equations](../examples/equations).',
+        'not in seqmix.wasm.',
+        '',
+        '## Mechanisms of papers',
+        '',
+        'Texts of [examples/equations](../examples/equations), 25 lines at most, each a whole mixer. Where independent float64 vectors exist',
+        '([test_scan_texts.c](../proofs_tests/model/test_scan_texts.c)) the layers of KDA, Gated DeltaNet-2, DeltaProduct and RWKV-7, and the',
+        'recurrences of the others, agree with them in outputs and every gradient; all pass `seqmix check`.',
+        '',
+        '| text | what it is |',
+        '|---|---|',
+        ...papers.map(({ file, says }) => `| [${file}](../examples/equations/${file}) | ${says} |`),
         '',
         '## A text without a scan',
         '',

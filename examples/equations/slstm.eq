@@ -1,4 +1,4 @@
-# An sLSTM (Beck et al. 2024): exponential gates, stabilised by m, and recurrent matrices in each head.
+# sLSTM (Beck et al. 2024, arXiv 2405.04517): exponential gates, stabilised by m, and recurrent matrices in each head.
 i = x @ w_i
 f = x @ w_f
 z = x @ w_z

@@ -206,6 +206,111 @@ static void test_double(void **state) {
         }
 }
 
+// ---- Layers of papers, as texts of examples/equations ---------------------------------------------------
+static const char *read_example(char *to, size_t size, const char *name) {
+    char path[200];
+    snprintf(path, sizeof path, "examples/equations/%s.eq", name);
+    FILE *f = fopen(path, "rb");
+    if (!f) check_fail("%s cannot be read", path);
+    to[fread(to, 1, size - 1, f)] = 0;
+    fclose(f);
+    return to;
+}
+// A gain that the paper's heads share is one of each head's in the text: it is read h times, and its
+// gradients are added.
+static void layer_case(const json *c, const char *example, const char *keys) {
+    static char text[9000], config[28000], code[27001];
+    const json *inputs = json_get(c, "inputs"), *given = json_get(c, "params");
+    const size_t L = (size_t)vector_number(given, "L"), D = (size_t)vector_number(given, "D");
+    snprintf(config, sizeof config,
+             "mixer=equations&task=mqar&pairs=1&vocab=4&length=%zu&width=%zu&heads=%zu%s&eq=%s", L, D,
+             (size_t)vector_number(given, "H"), keys,
+             encoded(code, read_example(text, sizeof text, example)));
+    lone_mixer m;
+    lone_mixer_open(&m, config, 1);
+    float *dy = check_floats(L * D), *got = check_floats(m.p.total);
+    for (const json *a = inputs->child; a; a = a->next) {
+        char name[64];
+        npy values = vector_array(a);
+        snprintf(name, sizeof name, strcmp(a->key, "x") ? "mixer.%s" : "%s", a->key);
+        const param *w = strcmp(a->key, "dy") ? params_find(&m.p, name) : NULL;
+        if (strcmp(a->key, "dy") && (!w || w->n % values.count)) check_fail("%s: no %s", example, name);
+        for (size_t i = 0; i < (w ? w->n : values.count); i++)
+            *(w ? &m.p.data[w->offset + i] : &dy[i]) = (float)npy_value(&values, i % values.count);
+        npy_free(&values);
+    }
+    lone_mixer_run(&m, dy);
+    char what[128];
+    snprintf(what, sizeof what, "%s: y", vector_word(c, "name"));
+    vector_compare(what, json_get(json_get(c, "outputs"), "y"), m.y->data, L * D);
+    size_t compared = 0;
+    for (const json *a = json_get(c, "gradients")->child; a; a = a->next, compared++) {
+        char name[64];
+        npy values = vector_array(a);
+        snprintf(name, sizeof name, strcmp(a->key, "x") ? "mixer.%s" : "%s", a->key);
+        const param *w = params_find(&m.p, name);
+        memset(got, 0, values.count * sizeof *got);
+        for (size_t i = 0; i < w->n; i++) got[i % values.count] += m.p.grad[w->offset + i];
+        snprintf(what, sizeof what, "%s: gradient of %s", vector_word(c, "name"), a->key);
+        vector_compare(what, a, got, values.count);
+        npy_free(&values);
+    }
+    if (compared != m.p.count) check_fail("%s: %zu gradients of %zu", example, compared, m.p.count);
+    lone_mixer_close(&m);
+    check_done();
+}
+static void test_layers(void **state) {
+    (void)state;
+    static const struct {
+        const char *mechanism, *mode, *example, *keys;
+    } layers[] = {{"kda_layer", "plain", "kda", "&low=3"},
+                  {"gdn2_layer", "plain", "gated_delta2", "&low=3"},
+                  {"deltaproduct_layer", "gated", "deltaproduct", ""},
+                  {"rwkv7_layer", "first", "rwkv7", "&low=3"}};
+    vectors_variable = "SEQMIX_VECTORS_NEXT";
+    const char *folder = getenv(vectors_variable);
+    json *root = folder && *folder ? vectors_manifest() : NULL;
+    if (!root) {
+        printf("SEQMIX_VECTORS_NEXT names no set of vectors\n");
+        skip();
+    }
+    for (size_t i = 0; i < CHECK_COUNT(layers); i++) {
+        size_t met = 0;
+        for (const json *c = json_get(root, "cases")->child; c; c = c->next)
+            if (!strcmp(vector_word(c, "mechanism"), layers[i].mechanism) &&
+                !strcmp(vector_word(c, "mode"), layers[i].mode))
+                layer_case(c, layers[i].example, layers[i].keys), met++;
+        if (!met) check_fail("no case of %s (%s)", layers[i].mechanism, layers[i].mode);
+    }
+    json_free(root);
+}
+// Every text that a paper's reader finds there is short, names its source, and is what it says.
+static void test_examples(void **state) {
+    (void)state;
+    static const char *const names[] = {
+        "kda",   "gated_delta2", "deltaproduct",         "rwkv7", "mlstm",  "slstm",
+        "hgrn2", "rglru",        "gated_delta_negative", "comba", "mingru", "ttt"};
+    static char text[9000];
+    static check_report r;
+    smx_error e;
+    for (size_t i = 0; i < CHECK_COUNT(names); i++) {
+        read_example(text, sizeof text, names[i]);
+        size_t lines = 0;
+        for (const char *at = text; *at; at++) lines += *at == '\n';
+        if (lines > 25 || text[0] != '#' || !strstr(text, "et al. 20") + !strstr(text, "Team 20") > 1)
+            check_fail("%s: %zu lines, or without its source", names[i], lines);
+        config *c = config_of(text, 19, 12, 2);
+        memset(&r, 0, sizeof r);
+        if (check_config(&r, c, 3, &e)) check_fail("%s: %s", names[i], e.message);
+        for (size_t k = 0; k < r.n_rows; k++)
+            if (!r.rows[k].fine)
+                check_fail("%s: %s is off by %.3g of %.3g, by differences %.3g", names[i], r.rows[k].name,
+                           r.rows[k].error, r.rows[k].allowed, r.rows[k].difference);
+        assert_true(r.causal);
+        config_free(c);
+    }
+}
+
 // ---- The same words -------------------------------------------------------------------------------------
 // y and all gradients of a text on B sequences, hashed: of sequence 0 y alone.
 static uint32_t words_of(const float *x, size_t n) {
@@ -398,8 +503,9 @@ static void test_limits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cores), cmocka_unit_test(test_double),  cmocka_unit_test(test_same_words),
-        cmocka_unit_test(test_gates), cmocka_unit_test(test_refused), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_cores),   cmocka_unit_test(test_layers),     cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_double),  cmocka_unit_test(test_same_words), cmocka_unit_test(test_gates),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,4 @@
+# HGRN2, its first layer (Qin et al. 2024, arXiv 2404.07904): linear attention whose key is what its gate forgets.
+z = x @ w_f
+o = gla(silu(x @ w_q), sigmoid(-z), x @ w_i, gates=-softplus(-z))  # e^g = sigmoid(z), k = 1 - e^g
+y = rmsnorm(o, gain) @ w_o
