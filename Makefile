@@ -78,6 +78,10 @@ $(OBJ)/model/graph/%.o $(OBJ)/model/ops/%.o: HARDENED :=
 $(OBJ)/%.o: %.c $(OBJ)/flags | setup
 	@mkdir -p $(@D) && $(CC) $(CFLAGS) $(HARDENED) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
+# What every kernel is compiled with: setup, which comes before all that is compiled, asks for it.
+build/kernels.def: kernels/kernels.txt scripts/kernels.awk
+	@mkdir -p $(@D) && awk -v make=c -f scripts/kernels.awk $< >$@
+
 # Python that the program writes, as C strings.
 $(OBJ)/export/%.inc: cli/export/%.py | setup
 	@mkdir -p $(@D) && sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $< >$@
@@ -86,7 +90,7 @@ $(OBJ)/cli/commands/export.o: $(OBJ)/export/operations.inc $(OBJ)/export/model.i
 
 # What a result says of the build that computed it: the library's sources, the compiler, its flags.
 $(OBJ)/build.inc: $(KERNEL_OBJ) $(MODEL_SRC:%.c=$(OBJ)/%.o) $(TASK_SRC:%.c=$(OBJ)/%.o)
-	@{ printf '#define BUILD_SOURCES "%s"\n' "$$(find include kernels model tasks -name '*.[ch]' -o -name '*.def' | LC_ALL=C sort | xargs cat | cksum)"; \
+	@{ printf '#define BUILD_SOURCES "%s"\n' "$$(find include kernels model tasks -name '*.[ch]' -o -name kernels.txt | LC_ALL=C sort | xargs cat | cksum)"; \
 	    printf '#define BUILD_COMPILER "%s"\n' "$$($(CC) --version | head -n 1 | tr -d '\\"')"; \
 	    printf '#define BUILD_FLAGS "%s"\n' "$$(echo '$(KERNEL_CFLAGS) $(HAVE)' | tr -d '\\"')"; } >$@
 $(OBJ)/cli/grid/builds.o: CPPFLAGS += -I$(OBJ)
@@ -142,7 +146,7 @@ FOR_DEMO := $(FOR_PROGRAM) demo site single wasm package wheel presets ranking d
 SETUP_FOR ?= $(firstword $(if $(filter-out $(FOR_PROGRAM),$(GOALS)),,program) $(if $(filter-out $(FOR_NATIVE),$(GOALS)),,native) \
 	$(if $(filter-out $(FOR_DEMO),$(GOALS)),,demo) $(if $(filter $(FOR_ALL),$(GOALS)),all) test)
 export SETUP_FOR
-setup: ## install what is missing (says what first)
+setup: build/kernels.def ## install what is missing (says what first)
 	@scripts/setup.sh --quiet $(SETUP_FOR)
 
 # Setup comes first by itself: what it installs (the compiler, for one) decides what the rest of this file

@@ -1,5 +1,5 @@
-// digest.c: seeded cases for every line of kernels.def, and the hash of what they give. Compiled once; calls
-// the public functions, so it sees what a caller sees. A kernel without a case does not link.
+// digest.c: seeded cases for every kernel of kernels.txt, and the hash of what they give. Compiled once;
+// calls the public functions, so it sees what a caller sees. A kernel without a case does not link.
 // Long because it is a list: one case for each kernel.
 #include "digest.h"
 #include "hash.h"
@@ -78,7 +78,7 @@ static void out(run *r, const char *what, const void *words, size_t n) {
     if (!r->overflow) r->sink(r->context, what, words, n);
 }
 
-// ---- Cases: run_<kernel> for each line of kernels.def -----------------------------------------------------
+// ---- Cases: run_<kernel> for each kernel of kernels.txt ---------------------------------------------------
 // Never two draws in one call: compilers choose the order of arguments.
 // -----------------------------------------------------------
 static const size_t lengths[] = {1, 15, 16, 17, 64, 1000};
@@ -661,8 +661,7 @@ static const struct {
     void (*cases)(run *);
 } kernels[] = {
 #define SMX_KERNEL(result, name, parameters, arguments) {#name, run_##name},
-#include "kernels.def"
-#undef SMX_KERNEL
+#include "build/kernels.def"
 };
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 

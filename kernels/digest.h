@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-// One for each line of kernels.def, in that order.
+// One for each kernel of kernels.txt, in that order.
 size_t smx_digest_count(void);
 // NULL past the last.
 const char *smx_digest_name(size_t i);

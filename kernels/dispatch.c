@@ -19,6 +19,13 @@
 #define SMX_STRING_(a) #a
 #define SMX_STRING(a) SMX_STRING_(a)
 
+// The structs of smx.h have the fields that kernels.txt says. (Its prototypes are held to it by the functions
+// at the end.)
+#define SMX_FIELD(type, field, place, kind)                                                                  \
+    _Static_assert(__builtin_types_compatible_p(__typeof__(((type *)0)->field), kind),                       \
+                   "kernels.txt has another kind of " #type "." #field);
+#include "build/kernels.def"
+
 #ifdef SMX_ONLY // one copy of the kernels, under the public names: nothing to choose
 const char *smx_isa(void) { return SMX_STRING(SMX_ISA_NAME); }
 const char *smx_isa_name(size_t i) { return i ? NULL : smx_isa(); }
@@ -29,8 +36,7 @@ int smx_fast(int on) { return (void)on, 0; }
 typedef struct {
     const char *name;
 #define SMX_KERNEL(result, name, parameters, arguments) result(*name) parameters;
-#include "kernels.def"
-#undef SMX_KERNEL
+#include "build/kernels.def"
 } kernel_table;
 
 // The build says which copies exist: -DSMX_HAVE_avx2 and so on.
@@ -236,6 +242,5 @@ void smx_fpenv_leave(uint64_t saved) { (void)saved; }
 #define CALL_size_t(name, arguments) CALL_VALUE(size_t, name, arguments)
 #define SMX_KERNEL(result, name, parameters, arguments)                                                      \
     result smx_##name parameters { CALL_##result(name, arguments) }
-#include "kernels.def"
-#undef SMX_KERNEL
+#include "build/kernels.def"
 #endif

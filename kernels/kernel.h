@@ -19,8 +19,7 @@
 #define SMX_FN(name) SMX_JOIN(smx_##name##_, SMX_ISA_NAME)
 
 #define SMX_KERNEL(result, name, parameters, arguments) result SMX_FN(name) parameters;
-#include "kernels.def"
-#undef SMX_KERNEL
+#include "build/kernels.def"
 #endif
 
 static inline size_t smx_min(size_t a, size_t b) { return a < b ? a : b; }

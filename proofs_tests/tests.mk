@@ -59,12 +59,12 @@ script = $(eval $(call program,$(strip $1),$(strip $2),$3))
 $(call script, digests,  package/digests.test.mjs,          build/seqmix build/clang-exact/seqmix $(MODULES) $(CHECKS))
 $(call script, browsers, package/digests_browsers.test.mjs, scripts/browser.mjs scripts/quiet.mjs scripts/webkit.mjs $(MODULES) $(CHECKS))
 # The module, its packages, and the libraries.
-$(call script, wasm,     package/wasm.test.mjs,             wasm/exports.txt wasm/exports-whole.txt $(NPY) build/seqmix build/wasm/checks.wasm $(MODULES))
+$(call script, wasm,     package/wasm.test.mjs,             $(NPY) build/seqmix build/wasm/checks.wasm $(MODULES))
 $(call script, hostile,  package/hostile.test.mjs,          $(MODULE))
 $(call script, small,    package/small.test.mjs,            build/seqmix build/wasm/checks.wasm $(MODULES))
 $(call script, states,   package/states.test.mjs,           build/seqmix $(MODULES) build/package/package.json)
 $(call script, fields,   package/fields.test.mjs,           wasm/records.def scripts/records.mjs $(MODULE))
-$(call script, kernels,  package/kernels.test.mjs,          kernels/kernels.def include/seqmix/smx.h $(NPY) build/seqmix $(MODULES))
+$(call script, kernels,  package/kernels.test.mjs,          $(NPY) build/seqmix $(MODULES))
 $(call script, verify,   package/verify.test.mjs,           build/wasm/verify.wasm build/wasm/seqmix.js $(VERIFIED))
 # (judged where `make relaxed` was called; elsewhere it says that it was not)
 $(call script, relaxed,  package/relaxed.test.mjs,          $(if $(RELAXED_CLANG),$(wildcard build/wasm/seqmix-relaxed.wasm)) $(CHECKS) build/wasm/seqmix.js)
@@ -131,7 +131,7 @@ build/test/presets.count: build/seqmix
 
 # clang's copy, in exact mode alone: whose digests are compared (make CC=clang test-quick has all of it).
 ifneq ($(VARIANT),clang)
-build/clang-exact/seqmix: $(CLI_SRC) $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_SRC) $(REF_SRC) $(wildcard include/seqmix/*.h */*.h */*/*.h kernels/kernels.def)
+build/clang-exact/seqmix: $(CLI_SRC) $(KERNEL_SRC) $(KERNEL_ONCE) $(MODEL_SRC) $(TASK_SRC) $(REF_SRC) $(wildcard include/seqmix/*.h */*.h */*/*.h kernels/kernels.txt)
 	@$(MAKE) --no-print-directory CC=clang FUSED= OBJ=build/obj/clang-exact BIN=build/clang-exact $@
 endif
 

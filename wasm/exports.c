@@ -1,11 +1,12 @@
 // exports.c: the flat functions that JavaScript calls, over include/seqmix/run.h: pointers, 32-bit sizes and
-// doubles only (no structs, no 64-bit integers). exports.txt lists them; wasm/loader is their only caller.
-// The kernels of smx.h are flat as they are: exports.txt lists them too, and kernels.ts calls them. Nothing
-// is computed here.
+// doubles only (no structs, no 64-bit integers). All of them are exported; wasm/loader is their only caller.
+// The kernels of smx.h are flat as they are: those of kernels.txt are exported too, and kernels.ts calls
+// them. Nothing is computed here.
 //
 // A function that can fail returns 0 (or -1 where 0 is a result) and leaves the error for lab_error. Results
 // that do not fit a return value lie in static arrays of this file, valid until the next call of the same
 // function.
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,15 @@
 #include "model/ops/distance.h"
 #include <seqmix/run.h>
 #include <seqmix/state.h>
+
+// kernels.ts calls the kernels, and fills their structs word by word, as kernels.txt says.
+#define SMX_KERNEL(result, name, parameters, arguments) result smx_##name parameters;
+#define SMX_FIELD(type, field, place, kind)                                                                  \
+    _Static_assert(sizeof(kind) == 4 && offsetof(type, field) == 4 * (place),                                \
+                   "kernels.txt has " #type "." #field " in another place");
+#define SMX_STRUCT(type, fields)                                                                             \
+    _Static_assert(sizeof(type) == 4 * (fields), "kernels.txt has not every field of " #type);
+#include "build/kernels.def"
 
 static smx_error failure;
 

@@ -30,13 +30,15 @@ WASM_ORDER := $(shell cat wasm/order.txt)
 WASM_ALL := wasm/exports.c wasm/print.c $(WASM_TASKS) $(WASM_MODEL) $(WASM_KERNELS)
 WASM_SRC := $(filter $(WASM_ALL),$(WASM_ORDER)) $(filter-out $(WASM_ORDER),$(WASM_ALL))
 # What few visits need is in seqmix-whole.wasm only. seqmix.wasm knows every key and has, of the same objects,
-# all but these; wasm/elsewhere.c stands for what they define, exports-whole.txt lists what they export.
+# all but these, and WHOLE_ONLY_FUNCTIONS; wasm/elsewhere.c stands for what they define.
 WASM_WHOLE_ONLY := $(patsubst %,kernels/%.c,program program_scratch state state_push state_scratch recurrent recurrent_scratch s4d) \
 	$(patsubst %,model/ops/%.c,batchnorm pool_rows program state recurrent s4d_kernel taylor) \
 	model/equations/scan.c \
 	tasks/files/table.c tasks/files/table_summary.c tasks/generators/table_windows.c
+WHOLE_ONLY_FUNCTIONS := smx_taylor_fwd smx_taylor_bwd smx_s4d_scratch_bytes
 WASM_SMALL_SRC := $(filter-out $(WASM_WHOLE_ONLY),$(WASM_SRC)) wasm/elsewhere.c
 WASM_EXPORTS := build/obj/emcc/exports-whole.txt
+WASM_SMALL_EXPORTS := build/obj/emcc/exports.txt
 # $1: the list of what is exported
 WASM_LINK = -Oz -sSTANDALONE_WASM --no-entry -sMALLOC=emmalloc -sALLOW_MEMORY_GROWTH=1 -sEXPORTED_FUNCTIONS=@$1
 # Once more over what emcc leaves, with functions that have one caller left apart: 640 bytes as gzip sees
@@ -49,13 +51,17 @@ build/obj/emcc/wasm/%.o: %.c wasm/wasm.mk | setup
 	@mkdir -p $(@D) && $(WASM_CC) $(WASM_CFLAGS) $(WASM_LEVEL) $(WASM_FLAGS_wasm) $(CPPFLAGS) -MMD -MP -c $< -o $@
 build/obj/emcc/scalar/%.o: %.c wasm/wasm.mk | setup
 	@mkdir -p $(@D) && $(WASM_CC) $(WASM_CFLAGS) $(WASM_LEVEL) $(WASM_FLAGS_scalar) $(CPPFLAGS) -MMD -MP -c $< -o $@
-$(WASM_EXPORTS): wasm/exports.txt wasm/exports-whole.txt
-	@mkdir -p $(@D) && cat $^ > $@
+# (checks.wasm plans programs of its own.)
+WASM_EXPORTED = mkdir -p $(@D) && awk -v make=exports -v also=smx_program_plan -v but='$1' -f scripts/kernels.awk $(filter-out %.awk %.mk,$^) >$@
+$(WASM_EXPORTS): kernels/kernels.txt wasm/exports.c scripts/kernels.awk wasm/wasm.mk
+	@$(call WASM_EXPORTED)
+$(WASM_SMALL_EXPORTS): kernels/kernels.txt wasm/exports.c $(filter kernels/%,$(WASM_WHOLE_ONLY)) scripts/kernels.awk wasm/wasm.mk
+	@$(call WASM_EXPORTED,$(WHOLE_ONLY_FUNCTIONS))
 # $1: the list of what is exported
 WASM_BUILD = mkdir -p $(@D) && $(EMCC) $(call WASM_LINK,$1) $(WASM_SIMD) $(filter %.o,$^) -o $@.new.wasm && $(WASM_AGAIN) $@.new.wasm -o $@ && rm $@.new.wasm && echo "built $@"
 build/wasm/seqmix.wasm build/wasm/seqmix-whole.wasm: WASM_SIMD := -msimd128
-build/wasm/seqmix.wasm: $(WASM_SMALL_SRC:%.c=build/obj/emcc/wasm/%.o) wasm/exports.txt
-	@$(call WASM_BUILD,wasm/exports.txt)
+build/wasm/seqmix.wasm: $(WASM_SMALL_SRC:%.c=build/obj/emcc/wasm/%.o) $(WASM_SMALL_EXPORTS)
+	@$(call WASM_BUILD,$(WASM_SMALL_EXPORTS))
 build/wasm/seqmix-whole.wasm: $(WASM_SRC:%.c=build/obj/emcc/wasm/%.o) $(WASM_EXPORTS)
 	@$(call WASM_BUILD,$(WASM_EXPORTS))
 build/wasm/seqmix-scalar.wasm: $(WASM_SRC:%.c=build/obj/emcc/scalar/%.o) $(WASM_EXPORTS)
@@ -82,6 +88,8 @@ build/wasm/verify.wasm: $(VERIFY_OBJ) proofs_tests/proofs/wasm/exports.txt proof
 LOADER := $(wildcard wasm/loader/*.ts)
 wasm/loader/records.ts: wasm/records.def scripts/records.mjs | setup
 	@node scripts/records.mjs && touch $@
+wasm/loader/kernel_table.ts: kernels/kernels.txt scripts/kernels.awk | setup
+	@awk -v make=table -f scripts/kernels.awk $< >$@
 # The loaders as plain JavaScript with their types, beside the modules.
 build/wasm/seqmix.js: $(LOADER) wasm/tsconfig.json tsconfig.json package-lock.json | setup
 	@mkdir -p $(@D) && node_modules/.bin/tsc --project wasm/tsconfig.json && touch $@ && echo "built $@"

@@ -19,9 +19,9 @@ static void under_the_ceilings(void **state) {
 }
 
 #define SMX_KERNEL(result, name, parameters, arguments) #name,
-#define SMX_KERNEL_PUSH(result, name, parameters, arguments) // the words of another
+#define SMX_KERNEL_PUSH(...) // the words of another
 static const char *const kernels[] = {
-#include "kernels/kernels.def"
+#include "build/kernels.def"
 };
 static void every_kernel_is_listed(void **state) {
     (void)state;

@@ -1,10 +1,10 @@
-// test_kernels.mjs: every kernel of kernels.ts as its callers have it, in Node: the table says what
-// kernels.def and smx.h say; every backward pass is the derivative of its forward pass; SIMD and scalar
+// kernels.test.mjs: every kernel of kernels.ts as its callers have it, in Node: kernels.txt says what
+// smx.h says; every backward pass is the derivative of its forward pass; SIMD and scalar
 // modules give the same bits, and a mixer's own activations come back; what is wrong is refused in a
 // sentence; memory stays flat. Run by `make test` (node --test).
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -212,53 +212,88 @@ function refused(call, key) {
 
 // ---- Tests ------------------------------------------------------------------------------------------------
 
-test('the table has every kernel of kernels.def, arguments in order, fields of its structs', async () => {
-    const def = await readFile(at('kernels/kernels.def'), 'utf8');
-    const header = await readFile(at('include/seqmix/smx.h'), 'utf8');
-    // What C may call the same as a gradient has a name of its own.
-    const named = { norms: 'norm', keys: 'dk', values: 'dv' };
-    const plain = (name) => named[name] ?? name.toLowerCase().replaceAll('_', '');
-    const lines = new Map(Object.keys(KERNELS).map((name) => [head(name), name]));
-    let seen = 0;
-    for (const [, cName, parameters, list] of def.matchAll(
-        /^SMX_KERNEL\(\w+, (\w+), \((.*?)\), \((.*?)\)\)$/gm,
-    )) {
-        seen++;
-        const name = lines.get(cName);
-        assert.ok(name, `${cName} is not in the table`);
-        const top = tokens(name)
-            .join(' ')
-            .replace(/\{ (.*?) \}/g, '{')
-            .split(' ')
-            .filter((token) => !/^[-/]/.test(token));
-        const wanted = list.split(', ');
-        assert.equal(top.length, wanted.length, `${name}: ${top}`);
-        for (const [i, token] of top.entries()) {
-            if (token[0] === '{') assert.match(parameters, new RegExp(`smx_\\w+ \\*${wanted[i]}(,|$)`));
-            else if (token[0] === '@') assert.equal(wanted[i], 'scratch');
-            else if (token[0] === '%') assert.equal(wanted[i], 'table');
-            else if (token[0] !== '=') assert.equal(plain(bare(token)), plain(wanted[i]), name);
-        }
-        const structs = [...parameters.matchAll(/const (smx_\w+) \*\w+/g)].map(([, struct]) => struct);
-        const groups = [...KERNELS[name].matchAll(/\{ (.*?) \}/g)].map(([, fields]) => fields.split(' '));
-        assert.equal(groups.length, structs.length, name);
-        for (const [s, struct] of structs.entries()) {
-            const body = new RegExp(`typedef struct \\{([^}]*)\\} ${struct};`)
-                .exec(header)[1]
-                .replace(/\/\/.*/g, '');
-            const fields = body
-                .split(';')
-                .flatMap((line) =>
-                    line.trim() ? line.split(',').map((one) => /(\w+)\s*$/.exec(one)[1]) : [],
-                );
-            const prefix = struct.endsWith('_gradients') ? 'd' : '';
-            const wanted = fields.map((field) => plain(prefix + field));
-            const own = groups[s].map((token, i) => (token[0] === '=' ? wanted[i] : plain(bare(token))));
-            assert.deepEqual(own, wanted, `${name}: ${struct}`);
-        }
+const text = (file) => readFile(at(file), 'utf8');
+/** What scripts/kernels.awk makes of a table. */
+const made = (make, table) =>
+    spawnSync('awk', ['-v', `make=${make}`, '-f', 'scripts/kernels.awk', table], { encoding: 'utf8' });
+
+test('kernels.txt has every kernel of smx.h, its arguments in order and by their names', async () => {
+    const header = (await text('include/seqmix/smx.h')).replace(/\/\/.*/g, '');
+    const parameters = (list) => list.split(',').map((one) => one.replaceAll('SMX_RESTRICT', '').trim());
+    // A struct is known by its type; `norm` is what linearAttention calls its setting.
+    const named = (one) => /(smx_\w+) \*/.exec(one)?.[1] ?? /\w+$/.exec(one)[0].replace(/^norms$/, 'norm');
+    const lists = [
+        ...(await text('build/kernels.def')).matchAll(/^SMX_KERNEL\w*\(\w+, (\w+), \((.*?)\), /gm),
+    ];
+    const said = new Map(lists.map(([, name, list]) => [name, parameters(list).map(named)]));
+    assert.ok(said.size >= 90, `${said.size} kernels`);
+    for (const [name, own] of said) {
+        const [, list] =
+            new RegExp(`\\bsmx_${name}\\(([^)]*)\\);`).exec(header) ?? assert.fail(`${name} is not in smx.h`);
+        assert.deepEqual(own, parameters(list).map(named), name);
     }
-    assert.ok(seen >= 80, `${seen} kernels`);
-    assert.equal(lines.size, seen + 1); // lasDecay
+    const declared = [...header.matchAll(/\bsmx_(\w+(?:_fwd|_bwd|_push))\(/g)].map(([, name]) => name);
+    assert.deepEqual(
+        declared.filter((name) => !said.has(name)),
+        [],
+    );
+    assert.equal(await text('wasm/loader/kernel_table.ts'), made('table', 'kernels/kernels.txt').stdout);
+    // (lasDecay is no kernel of smx.h.)
+    assert.equal(Object.keys(KERNELS).length, lists.filter(([line]) => !line.includes('_PUSH')).length + 1);
+});
+
+test('a row of kernels.txt that is wrong does not compile', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'seqmix-kernels-'));
+    const table = await text('kernels/kernels.txt');
+    mkdirSync(join(folder, 'build'));
+    const compiled = (...line) =>
+        spawnSync(
+            line[0],
+            [...line.slice(1), '-std=gnu11', '-fsyntax-only', `-I${folder}`, '-Iinclude', '-I.'],
+            {
+                encoding: 'utf8',
+            },
+        );
+    const native = () => compiled('gcc', '-DSMX_HAVE_scalar', 'kernels/dispatch.c');
+    const digest = () => compiled('gcc', 'kernels/digest.c');
+    const flat = () => compiled('emcc', '-DSMX_ONLY', 'wasm/exports.c');
+    const tried = (from, to, compile) => {
+        assert.ok(table.includes(from), from);
+        writeFileSync(join(folder, 'kernels.txt'), table.replace(from, to));
+        const { stdout, stderr, status } = made('c', join(folder, 'kernels.txt'));
+        if (status !== 0) return stderr;
+        writeFileSync(join(folder, 'build/kernels.def'), stdout);
+        return compile().stderr;
+    };
+    for (const [from, to, compile, expected] of [
+        ['', '', native, /^$/],
+        ['', '', flat, /^$/],
+        ['scale: >y[n] x[n] ~s n', 'scale: >y[n] ~s x[n] n', native, /conflicting types for .smx_scale/],
+        ['argmax: >best#', 'argmax: >best', native, /conflicting types for .smx_argmax/],
+        ['axpy: &y[n]', 'axpy: y[n]', native, /conflicting types for .smx_axpy/],
+        ['sumsq > double', 'sumsq > float', native, /conflicting types for .smx_sumsq/],
+        ['taylor_fwd:', 'taylors_fwd:', digest, /run_taylors_fwd/],
+        [
+            '$CELLS = recurrent{ B=1',
+            '$CELLS = recurrent{ N=1',
+            native,
+            /smx_recurrent.* has no member named .N/,
+        ],
+        ['causal! ~scale', '~scale causal!', flat, /kernels.txt has smx_attention.causal in another place/],
+        ['chunk=0\n        pool_window=0', 'chunk=0', flat, /has not every field of smx_attention/],
+        ['causal! ~scale', 'causal ~scale', native, /another kind of smx_attention.causal/],
+        ['gelu_fwd: >y[n]', 'gelu_fwd: >y(n)', native, /kernels\.txt:\d+: what is '>y\(n\)'/],
+        [
+            '$QKV @attention_fwd',
+            '$QVK @attention_fwd',
+            native,
+            /kernels\.txt:\d+: \$QVK is said nowhere above/,
+        ],
+        ['mul: >y', 'add: >y', native, /kernels\.txt:\d+: add is said twice/],
+        ['ulp terms: 4 1 0.8', 'ulp terms: 4 1', native, /kernels\.txt:\d+: what is 'ulp terms: 4 1'/],
+    ])
+        assert.match(tried(from, to, compile), expected, `${from} -> ${to}`);
+    rmSync(folder, { recursive: true });
 });
 
 test('every kernel has a case, and gives the same bits in the SIMD and the scalar module', () => {

@@ -85,11 +85,23 @@ test('the module stays small to fetch', async () => {
     }
 });
 
-test("the modules export what exports.txt lists, and Emscripten's own", async () => {
-    const lines = async (file) =>
-        (await readFile(new URL(`../../wasm/${file}`, import.meta.url), 'utf8')).trim().split('\n');
-    const listed = await lines('exports.txt');
-    const all = [...listed, ...(await lines('exports-whole.txt'))];
+test("the modules export exports.c, what smx.h has of kernels.txt, and Emscripten's own", async () => {
+    const lines = async (file) => (await readFile(built(`obj/emcc/${file}`), 'utf8')).trim().split('\n');
+    const [listed, all] = [await lines('exports.txt'), await lines('exports-whole.txt')];
+    const source = (file) => readFile(new URL(`../../${file}`, import.meta.url), 'utf8');
+    const declared = (await source('include/seqmix/smx.h')).matchAll(/\b(smx_\w+)\(/g);
+    const flat = (await source('wasm/exports.c')).matchAll(/\b(lab_\w+)\(/g);
+    const known = new Set([...declared, ...flat].map(([, name]) => `_${name}`));
+    assert.deepEqual(
+        all.filter((name) => !known.has(name)),
+        ['_smx_program_plan'],
+    );
+    assert.deepEqual(
+        [...known].filter(
+            (name) => /_lab_|_fwd$|_bwd$|_push$|_scratch_bytes$/.test(name) && !all.includes(name),
+        ),
+        [],
+    );
     const own = [
         'memory',
         '_initialize',

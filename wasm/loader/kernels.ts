@@ -1,30 +1,9 @@
-// kernels.ts: the engine's kernels on the caller's arrays. Long because it is a table: one line of KERNELS
-// for each kernel, the language of those lines, and their types read from them. A call checks names, types,
-// lengths and sizes, copies the arrays into the module's memory, runs the kernel there and copies the results
-// out. Nothing is computed here.
+// kernels.ts: the engine's kernels on the caller's arrays, as the lines of KERNELS say, which are made of
+// kernels/kernels.txt. A call checks names, types, lengths and sizes, copies the arrays into the module's
+// memory, runs the kernel there and copies the results out. Nothing is computed here. Long because the types
+// of a call, its checks and its memory all follow the language of those lines.
 import { notInSmall, SeqmixError } from './error.js';
-
-const ATTENTION =
-    '{ B=1 L D H=1 =D causal! ~scale=rootd decayTable?[H,span] bias?[H,span] chunk=0 poolWindow=0 sliding=0 } /heads /poolWindow /sliding';
-const LINEAR = '{ B=1 L D H=1 =D C=0 norm:none|rms|sum ~eps=1e-6 } /heads';
-const LANDMARK = '{ B=1 L D H=1 =D block ~scale=rootd } /heads /block';
-const CONV = '{ B=1 L D groups=1 W future=0 =D =D } /groups /future';
-const HEADS = '{ B=1 L D H W =D =D } /heads';
-const IIR = '{ B=1 L D bins=1 F=1 mode:causal|carry|literal } /bins';
-const QKV = 'q[B,L,D] k[B,L,D] v[B,L,D]';
-const EMA = '{ alpha[D,S] delta[D,S] beta[D,S] eta[D,S] skip?[D] }';
-const SCAN = '{ dt[B,L,D] aLog[D,S] b[B,L,S] c[B,L,S] skip?[D] }';
-const STATES = '@scan_scratch_bytes(L,D,S) { B=1 L D S }';
-const S4D = '{ logDt[D] logA[D,S] aIm?[D,S] C[D,S,parts] } @s4d_scratch_bytes(L) { L D S }';
-const STATE =
-    '{ B=1 L H=1 keys values gates:none|fixed|head|channel shared! ~scale=rootkeys } /gates /states';
-const STATE_ROWS = '{ q[B,L,keyWidth] k[B,L,keyWidth] v[B,L,H,values]';
-const STATE_GATES = 'g?[gateFloats] }';
-const STATE_GRADIENTS =
-    '{ >dq[B,L,keyWidth] >dk[B,L,keyWidth] >dv[B,L,H,values] >dbeta?[B,L,H] >dg?[gateFloats] } >dstart[B,H,keys,values]';
-const CELLS = '{ B=1 L E }';
-const LONG = '{ B=1 L D taps ~lambda=0 =D } /lambda';
-const LONG_WEIGHTS = '{ k[D,taps] skip?[D] }';
+import { COMPUTED, TABLE } from './kernel_table.js';
 
 /**
  * One line for each kernel: its C name, then its arguments in the C order (include/seqmix/smx.h says what
@@ -43,96 +22,7 @@ const LONG_WEIGHTS = '{ k[D,taps] skip?[D] }';
  * out too.
  */
 export const KERNELS = {
-    gemm: 'gemm: >c[m,n] a[m,k] b[k,n] @gemm_scratch_bytes(m,n,k) m n k =lda =ldb =n =flags -transA! -transB!',
-    bias: 'bias_fwd: >y[N,D] x[N,D] bias[D] N D',
-    biasBackward: 'bias_bwd: >dbias[D] dy[N,D] N D',
-    add: 'add: >y[n] a[n] b[n] n',
-    mul: 'mul: >y[n] a[n] b[n] n',
-    scale: 'scale: >y[n] x[n] ~s n',
-    axpy: 'axpy: &y[n] x[n] ~s n',
-    gelu: 'gelu_fwd: >y[n] x[n] n',
-    geluBackward: 'gelu_bwd: >dx[n] dy[n] x[n] n',
-    silu: 'silu_fwd: >y[n] x[n] n',
-    siluBackward: 'silu_bwd: >dx[n] dy[n] x[n] n',
-    sigmoid: 'sigmoid_fwd: >y[n] x[n] n',
-    sigmoidBackward: 'sigmoid_bwd: >dx[n] dy[n] y[n] n',
-    tanh: 'tanh_fwd: >y[n] x[n] n',
-    tanhBackward: 'tanh_bwd: >dx[n] dy[n] y[n] n',
-    exp: 'exp_fwd: >y[n] x[n] n',
-    log: 'log_fwd: >y[n] x[n] n',
-    sincos: 'sincos_fwd: >s[n] >c[n] x[n] n',
-    sum: 'sum>sum: x[n] n',
-    dot: 'dot>dot: x[n] y[n] n',
-    attention: `attention_fwd: >o[B,L,D] >stats[B,H,L,2] ${QKV} @attention_fwd_scratch_bytes(p) ${ATTENTION}`,
-    attentionBackward: `attention_bwd: >dq[B,L,D] >dk[B,L,D] >dv[B,L,D] dout[B,L,D] ${QKV} o[B,L,D] stats[B,H,L,2] @attention_bwd_scratch_bytes(p) ${ATTENTION}`,
-    attentionMap: `attention_map: >map[L,L] q[B,L,D] k[B,L,D] @attention_fwd_scratch_bytes(p) ${ATTENTION} b=0 head=0 /map`,
-    attentionMaps: `attention_maps_fwd: >o[B,L,D] >stats[B,H,L,2] ${QKV} mix[H,H] @attention_maps_fwd_scratch_bytes(p) ${ATTENTION}`,
-    attentionMapsBackward: `attention_maps_bwd: >dq[B,L,D] >dk[B,L,D] >dv[B,L,D] >dmix[H,H] dout[B,L,D] ${QKV} mix[H,H] stats[B,H,L,2] @attention_maps_bwd_scratch_bytes(p) ${ATTENTION}`,
-    elu1: 'elu1_fwd: >y[n] x[n] n',
-    elu1Backward: 'elu1_bwd: >dx[n] dy[n] y[n] n',
-    linearAttention: `linattn_fwd: >y[B,L,D] >norms[B,H,L] ${QKV} @linattn_fwd_scratch_bytes(p) ${LINEAR}`,
-    linearAttentionBackward: `linattn_bwd: >dq[B,L,D] >dk[B,L,D] >dv[B,L,D] dy[B,L,D] ${QKV} y[B,L,D] norms[B,H,L] @linattn_bwd_scratch_bytes(p) ${LINEAR}`,
-    blockFilter: 'block_filter_fwd: >y[B,L,D] x[B,L,D] B=1 L D block ~forget=0 /block /forget',
-    blockFilterBackward: 'block_filter_bwd: >dx[B,L,D] dy[B,L,D] B=1 L D block ~forget=0 /block /forget',
-    landmark: `landmark_fwd: >o[B,L,D] >stats[B,H,L,2] >chosen#[B,H,L] ${QKV} marks[B,L,D] @landmark_fwd_scratch_bytes(p) ${LANDMARK}`,
-    landmarkBackward: `landmark_bwd: >dq[B,L,D] >dk[B,L,D] >dv[B,L,D] dout[B,L,D] ${QKV} o[B,L,D] stats[B,H,L,2] chosen#[B,H,L] @landmark_bwd_scratch_bytes(p) ${LANDMARK}`,
-    conv: `conv_fwd: >y[B,L,D] x[B,L,D] f[groups,W] @conv_scratch_bytes(p) ${CONV}`,
-    convBackward: `conv_bwd: >dx[B,L,D] >df[groups,W] dy[B,L,D] x[B,L,D] f[groups,W] @conv_scratch_bytes(p) ${CONV}`,
-    convHeads: `conv_heads_fwd: >y[B,L,D] x[B,L,D] f[W,H,H] @conv_heads_scratch_bytes(p) ${HEADS}`,
-    convHeadsBackward: `conv_heads_bwd: >dx[B,L,D] >df[W,H,H] dy[B,L,D] x[B,L,D] f[W,H,H] @conv_heads_scratch_bytes(p) ${HEADS}`,
-    layernorm: 'layernorm_fwd: >y[N,D] >stats[N,2] x[N,D] gain[D] bias[D] N D ~eps=1e-5',
-    layernormBackward: 'layernorm_bwd: >dx[N,D] >dgain[D] >dbias[D] dy[N,D] x[N,D] gain[D] stats[N,2] N D',
-    rmsnorm: 'rmsnorm_fwd: >y[N,D] >rstd[N] x[N,D] gain[D] N D ~eps=1e-5',
-    rmsnormBackward: 'rmsnorm_bwd: >dx[N,D] >dgain[D] dy[N,D] x[N,D] gain[D] rstd[N] N D',
-    unitnorm: 'unitnorm_fwd: >y[N,D] >rnorm[N] x[N,D] N D',
-    unitnormBackward: 'unitnorm_bwd: >dx[N,D] dy[N,D] x[N,D] rnorm[N] N D',
-    rope: 'rope_fwd: >y[B,L,D] x[B,L,D] cs[L,half,2] B=1 L D H=1 =D =D /pairs',
-    ropeBackward: 'rope_bwd: >dx[B,L,D] dy[B,L,D] cs[L,half,2] B=1 L D H=1 =D =D /pairs',
-    embedding: 'embedding_fwd: >y[N,D] table[V,D] tokens#[N] N D V',
-    embeddingBackward: 'embedding_bwd: >dtable[V,D] dy[N,D] tokens#[N] N D V',
-    meanpool: 'meanpool_fwd: >y[B,D] x[B,L,D] B=1 L D',
-    meanpoolBackward: 'meanpool_bwd: >dx[B,L,D] dy[B,D] B=1 L D',
-    gather: 'gather_fwd: >y[M,D] x[N,D] rows#[M] M N D',
-    gatherBackward: 'gather_bwd: >dx[N,D] dy[M,D] rows#[M] M N D',
-    crossEntropy: 'cross_entropy_fwd>count: >loss[N] >stats[N,2] logits[N,V] target#[N] N V',
-    crossEntropyBackward: 'cross_entropy_bwd: >dlogits[N,V] logits[N,V] target#[N] stats[N,2] N V ~scale=1',
-    mse: 'mse_fwd>count: >loss[N] y[N] target[N] N',
-    mseBackward: 'mse_bwd: >dy[N] y[N] target[N] N ~scale=1',
-    argmax: 'argmax: >best#[N] x[N,V] N V',
-    adamw: 'adamw: &p[n] &m[n] &v[n] g[n] n { ~lr ~b1=0.9 ~b2=0.999 ~eps=1e-8 ~wd=0 ~c1 ~c2 ~clip=1 }',
-    sumsq: 'sumsq>sum: g[n] n',
-    rfft: 'rfft_fwd: >spectrum[B,bands,2,D] x[B,N,D] %fft_table(N) @rfft_scratch_bytes(N) B=1 N D /power',
-    irfft: 'rfft_inv: >x[B,N,D] spectrum[B,bands,2,D] %fft_table(N) @rfft_scratch_bytes(N) B=1 N D /power',
-    longConv: `longconv_fwd: >y[B,L,D] >spectrum[spectrumFloats] x[B,L,D] ${LONG_WEIGHTS} %fft_table(rows) @longconv_scratch_bytes(L) ${LONG}`,
-    longConvBackward: `longconv_bwd: >dx[B,L,D] { >dk[D,taps] >dskip?[D] } dy[B,L,D] x[B,L,D] ${LONG_WEIGHTS} spectrum[spectrumFloats] %fft_table(rows) @longconv_scratch_bytes(L) ${LONG}`,
-    iir: `iir_fwd: >y[B,L,D] x[B,L,D] theta[B,bins,D,F,2] %iir_table(binRows) @iir_scratch_bytes(p) ${IIR}`,
-    iirBackward: `iir_bwd: >dx[B,L,D] >dtheta[B,bins,D,F,2] dy[B,L,D] x[B,L,D] theta[B,bins,D,F,2] %iir_table(binRows) @iir_scratch_bytes(p) ${IIR}`,
-    theta: 'theta_fwd: >theta[n] raw[n] n triangle! /even',
-    thetaBackward: 'theta_bwd: >draw[n] dtheta[n] raw[n] n triangle! /even',
-    maxpool: 'maxpool_fwd: >e[B,bins,D,O] >where#[B,bins,D,O] x[B,L,D] B=1 L D bins O=1 /pool',
-    maxpoolBackward: 'maxpool_bwd: >dx[B,L,D] de[B,bins,D,O] where#[B,bins,D,O] B=1 L D bins O=1 /pool',
-    affine: 'affine_fwd: >y[N,D] x[N,D] gain[D] bias[D] N D',
-    affineBackward: 'affine_bwd: >dx[N,D] >dgain[D] >dbias[D] dy[N,D] x[N,D] gain[D] N D',
-    gate: 'gate_fwd: >y[n] g[n] a[n] b[n] n',
-    gateBackward: 'gate_bwd: >dg[n] >da[n] >db[n] dy[n] g[n] a[n] b[n] n',
-    softplus: 'softplus_fwd: >y[n] x[n] n',
-    softplusBackward: 'softplus_bwd: >dx[n] dy[n] x[n] n',
-    ema: `ema_fwd: >y[B,L,D] >states[B,stateFloats] x[B,L,D] ${EMA} ${STATES}`,
-    emaBackward: `ema_bwd: >dx[B,L,D] { >dalpha[D,S] >ddelta[D,S] >dbeta[D,S] >deta[D,S] >dskip?[D] } dy[B,L,D] x[B,L,D] ${EMA} states[B,stateFloats] ${STATES}`,
-    scan: `scan_fwd: >y[B,L,D] >states[B,stateFloats] x[B,L,D] ${SCAN} ${STATES}`,
-    scanBackward: `scan_bwd: >dx[B,L,D] { >ddt[B,L,D] >daLog[D,S] >db[B,L,S] >dc[B,L,S] >dskip?[D] } dy[B,L,D] x[B,L,D] ${SCAN} states[B,stateFloats] ${STATES}`,
-    s4d: `s4d_fwd: >kernel[D,L] ${S4D}`,
-    s4dBackward: `s4d_bwd: { >dlogDt[D] >dlogA[D,S] >daIm?[D,S] >dC[D,S,parts] } dkernel[D,L] ${S4D}`,
-    gla: `gla_fwd: >y[B,L,H,values] >last[B,H,keys,values] >states[B,keptFloats] ${STATE_ROWS} beta?[B,L,H] ${STATE_GATES} start?[B,H,keys,values] @state_fwd_scratch_bytes(p) ${STATE}`,
-    glaBackward: `gla_bwd: ${STATE_GRADIENTS} dy[B,L,H,values] dlast?[B,H,keys,values] ${STATE_ROWS} beta?[B,L,H] ${STATE_GATES} states[B,keptFloats] @state_bwd_scratch_bytes(p) ${STATE}`,
-    delta: `delta_fwd: >y[B,L,H,values] >last[B,H,keys,values] >states[B,keptFloats] ${STATE_ROWS} beta[B,L,H] ${STATE_GATES} start?[B,H,keys,values] @state_fwd_scratch_bytes(p) ${STATE}`,
-    deltaBackward: `delta_bwd: ${STATE_GRADIENTS} dy[B,L,H,values] dlast?[B,H,keys,values] ${STATE_ROWS} beta[B,L,H] ${STATE_GATES} states[B,keptFloats] @state_bwd_scratch_bytes(p) ${STATE}`,
-    lstm: `lstm_fwd: >y[B,L,E] >last[B,2,E] >saved[B,L,5,E] z[B,L,E4] u[E,E4] start?[B,2,E] @recurrent_fwd_scratch_bytes(p) ${CELLS}`,
-    lstmBackward: `lstm_bwd: >dz[B,L,E4] >du[E,E4] >dstart[B,2,E] dy[B,L,E] dlast?[B,2,E] y[B,L,E] u[E,E4] saved[B,L,5,E] start?[B,2,E] @recurrent_bwd_scratch_bytes(p) ${CELLS}`,
-    gru: `gru_fwd: >y[B,L,E] >last[B,E] >saved[B,L,4,E] z[B,L,E3] u[E,E3] bias[E3] start?[B,E] @recurrent_fwd_scratch_bytes(p) ${CELLS}`,
-    gruBackward: `gru_bwd: >dz[B,L,E3] >du[E,E3] >dbias[E3] >dstart[B,E] dy[B,L,E] dlast?[B,E] y[B,L,E] u[E,E3] saved[B,L,4,E] start?[B,E] @recurrent_bwd_scratch_bytes(p) ${CELLS}`,
-    taylor: 'taylor_fwd: >y[N,features] x[N,d] N d',
-    taylorBackward: 'taylor_bwd: >dx[N,d] dy[N,features] x[N,d] N d',
+    ...TABLE,
     lasDecay: 'lab_las_decay: >decayTable[H,span] alphas?[H] H L ~range=1 /las',
 } as const;
 
@@ -319,23 +209,20 @@ const DERIVED: Record<string, [string, (x: Record<string, Call>, ...sizes: numbe
     lda: ['m k transA', (_, m, k, turned) => (turned ? m! : k!)],
     ldb: ['k n transB', (_, k, n, turned) => (turned ? k! : n!)],
     flags: ['transA transB', (_, a, b) => a! + 2 * b!],
-    rows: ['L', (x, L) => x.smx_longconv_rows!(L!) >>> 0],
-    spectrumFloats: ['L D', (x, L, D) => x.smx_longconv_spectrum_floats!(L!, D!) >>> 0],
     keyWidth: ['shared H keys', (_, shared, H, keys) => (shared ? keys! : H! * keys!)],
     gateFloats: [
         'gates B L H keys',
         (_, gates, B, L, H, keys) => H! * (gates === 1 ? 1 : B! * L! * (gates === 3 ? keys! : 1)),
     ],
     rootkeys: ['keys', (_, keys) => 1 / Math.sqrt(keys!)],
-    keptFloats: [
-        'L H keys values',
-        (x, L, H, keys, values) => x.smx_state_floats!(L!, H!, keys!, values!) >>> 0,
-    ],
     E3: ['E', (_, E) => 3 * E!],
     E4: ['E', (_, E) => 4 * E!],
     features: ['d', (_, d) => 1 + d! + (d! * (d! + 1)) / 2],
-    stateFloats: ['L D S', (x, L, D, S) => x.smx_scan_state_floats!(L!, D!, S!) >>> 0],
 };
+for (const [size, call] of Object.entries(COMPUTED)) {
+    const [, name, inputs] = /(\w+)\((.*)\)/.exec(call)!;
+    DERIVED[size] = [inputs!.replaceAll(',', ' '), (x, ...sizes) => x[`smx_${name}`]!(...sizes) >>> 0];
+}
 /** What sizes have to keep: the one at fault, what it needs, whether it is right, and what is allowed. */
 const RULES: Record<string, [string, string, (...sizes: number[]) => boolean, string]> = {
     heads: ['H', 'D', (H, D) => D! % H! === 0, 'a divisor of the width D'],
