@@ -141,7 +141,7 @@ help: ## list the targets
 GOALS := $(or $(MAKECMDGOALS),help)
 FOR_PROGRAM := $(BIN)/seqmix build/seqmix $(LIB) $(REF) install uninstall mpi build/seqmix-mpi help clean $(if $(PAGE_IN_WHEEL),,wheel)
 FOR_NATIVE := $(FOR_PROGRAM) native test-quick tsan ulp ulp-full build/tests/% $(BIN)/tests/%
-FOR_ALL := test-all test-elsewhere test-mpi test-cluster proofs proofs-all random-texts whole-models
+FOR_ALL := test-all test-elsewhere test-conformance test-mpi test-cluster proofs proofs-all random-texts whole-models
 FOR_DEMO := $(FOR_PROGRAM) demo site single wasm package wheel presets ranking docs build/wasm/% dist/% build/single/% build/package/%
 SETUP_FOR ?= $(firstword $(if $(filter-out $(FOR_PROGRAM),$(GOALS)),,program) $(if $(filter-out $(FOR_NATIVE),$(GOALS)),,native) \
 	$(if $(filter-out $(FOR_DEMO),$(GOALS)),,demo) $(if $(filter $(FOR_ALL),$(GOALS)),all) test)
@@ -168,7 +168,7 @@ test-list: ## after a test was added, renamed or removed, and make test: write p
 	@scripts/tally.sh --record $(ALL_TESTS)
 
 # What is slow, each part by itself; continuous integration runs a share of it (.ci/run).
-SLOW_PARTS := test-elsewhere torture tsan test-cluster test-mpi proofs-all presets random-texts whole-models mutants fuzz
+SLOW_PARTS := test-elsewhere torture tsan test-cluster test-mpi test-conformance proofs-all presets random-texts whole-models mutants fuzz
 test-all: ## make test, and what is slow: emulated Arm, torture, threads, every proof and preset, random texts, whole models, planted faults, fuzzing
 	@$(MAKE) --no-print-directory test
 	@for part in $(SLOW_PARTS); do $(MAKE) --no-print-directory $$part || exit; done
@@ -189,6 +189,14 @@ test-mpi: build/seqmix $(if $(HAVE_MPI),build/seqmix-mpi) ## every mixer on seve
 	@rm -f build/test/mpi.count
 test-mpi: export SEQMIX_MPI := all
 .PHONY: test-mpi
+
+test-conformance: ## check_layer on every planted wrong layer, and hundreds of seeds of right ones (half an hour)
+	@rm -f build/test/python_conformance.count
+	$(call judge,,python_conformance)
+	@rm -f build/test/python_conformance.count
+test-conformance: export SEQMIX_CONFORMANCE := all
+test-conformance: RUN_OPTIONS := --timeout 7200
+.PHONY: test-conformance
 
 test-elsewhere: ## every digest on Arm, emulated, with musl instead of glibc, and in 32 bits under sanitizers
 	$(call judge,,arm musl bits32 build)

@@ -115,7 +115,9 @@ $(PY_OUT)/venv.made: $(PY_PARTS) $(PY_SOURCES) $(PAGE_IN_WHEEL) proofs_tests/pyt
 	@proofs_tests/python/venv.sh $(PY_OUT)/venv '$(MAKE)' && touch $@
 PY_WHY := $(if $(filter Linux,$(shell uname -s)),$(if $(shell command -v python3),,needs python3),the wheel is made on Linux)
 $(PY_TESTS:%=build/test/%.count): build/test/python_%.count: proofs_tests/python/test_%.py proofs_tests/python/run.py $(if $(PY_WHY),,$(PY_OUT)/venv.made)
-	@$(RUN) python_$* $(if $(PY_WHY),echo 'ok 1 - everything # SKIP $(PY_WHY)'$$'\n1..1',python3 proofs_tests/python/run.py $(PY_OUT)/venv $<) $(JUDGED)
+	@$(RUN) $(RUN_OPTIONS) python_$* $(if $(PY_WHY),echo 'ok 1 - everything # SKIP $(PY_WHY)'$$'\n1..1',python3 proofs_tests/python/run.py $(PY_OUT)/venv $<) $(JUDGED)
+# (the whole list of planted layers: make test-conformance, a part of make test-all)
+build/test/python_conformance.count: proofs_tests/python/planted.py
 # What is slow: files under attack, threads under ThreadSanitizer.
 include proofs_tests/torture/torture.mk
 # The theorems proved in Rocq.

@@ -73,24 +73,40 @@ class Judge:
             1,
         )
 
+    def _results(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        more = {**inputs, **self.params}
+        dy = more.pop("dy", None)
+        kind = {"layout": self.layout} if self.m.has_heads else {}
+        slopes: dict[str, np.ndarray] = {}
+        if dy is None:
+            value = self.m(**more, **kind)
+        else:
+            value, slopes = self.m.value_and_grad(**more, dy=dy, **kind)
+        outputs = [value] if isinstance(value, np.ndarray) else value
+        found = {n: a for n, a in zip(self.m.outputs, outputs) if a is not None}
+        return {**found, **{f"d_{n}": a for n, a in slopes.items()}}
+
+    @functools.cached_property
+    def results(self) -> dict[str, np.ndarray]:
+        """Outputs and gradients ("d_q") of the case, by name."""
+        return self._results(self.inputs)
+
     def run(
         self, inputs: Mapping[str, Any] | None = None, **changes: Any
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        more = {**(self.inputs if inputs is None else inputs), **self.params, **changes}
-        dy = more.pop("dy", None)
-        kind = {"layout": self.layout} if self.m.has_heads else {}
-        if dy is None:
-            value, gradients = self.m(**more, **kind), {}
+        """y, and the gradients by name, of other inputs or with other parameters."""
+        if inputs is None and not changes:
+            found = self.results
         else:
-            value, gradients = self.m.value_and_grad(**more, dy=dy, **kind)
-        return (value if isinstance(value, np.ndarray) else value[0]), gradients
+            other = Judge(self.m, dict(self.inputs if inputs is None else inputs), {**self.params, **changes}, self.layout, self.form)
+            found = other.results
+        return found["y"], {n[2:]: a for n, a in found.items() if n.startswith("d_")}
 
     @functools.cached_property
     def moved(self) -> dict[str, float]:
         """How far each result moves, at most, when every input moves by one unit roundoff of the format, up
         or down."""
         u = 2.0 ** -next(f["digits"] for f in ref._tables()["formats"] if f["name"] == self.form)
-        value, slopes = self.run()
         most: dict[str, float] = {}
         for draw_number in range(3):
             random = np.random.default_rng(draw_number)
@@ -98,16 +114,20 @@ class Judge:
                 n: a if a.dtype == np.int32 else a * (1 + random.choice((-u, u), a.shape))
                 for n, a in self.inputs.items()
             }
-            other, others = self.run(near)
-            pairs = {"y": (other, value), **{f"d_{n}": (others[n], slopes[n]) for n in slopes}}
-            for name, (a, b) in pairs.items():
-                most[name] = max(most.get(name, 0.0), float(np.abs(a - b).max(initial=0)))
+            for name, a in self._results(near).items():
+                far = error_of(a, self.results[name])
+                most[name] = max(most.get(name, 0.0), float(far.max(initial=0, where=np.isfinite(far))))
         return most
 
     def same(self, mine: np.ndarray, theirs: np.ndarray, loose: float = 4) -> bool:
         return mine.shape == theirs.shape and bool(
             error_of(mine, theirs).max(initial=0) <= loose * self.tol * scale_of(theirs)
         )
+
+    def nearer(self, mine: np.ndarray, other: np.ndarray, error: np.ndarray) -> bool:
+        """Whether mine is that other array, and it is not the reference itself within the tolerance: no near
+        miss."""
+        return self.same(mine, other) and bool(error_of(mine, other).max(initial=0) < error.max() / 8)
 
     def _variants(self):
         """Near misses: (what they would mean, the oracle's inputs, changed parameters)."""
@@ -235,21 +255,21 @@ class Judge:
                 " or approximated"
             )
         c, rest = _ratio(mine, theirs)
-        if rest <= 4 * self.tol and mine.size > 1:
+        if rest <= 4 * self.tol and mine.size > 1 and abs(c - 1) > 3e-3 and 1e-3 < abs(c) < 1e3:
             return f"the reference times {_number(c, self.d)}: a factor is missing or taken twice"
         if moved := self._moved(mine, theirs):
             return moved
-        if which == "y":
+        if which == "y" and mine.shape[-2:-1] < (1100,):  # (what is right where it is shorter is no near miss)
             for text, inputs, changes in self._variants():
                 try:
                     other = self.run(inputs, **changes)[0]
                 except SeqmixError:
                     continue
-                if self.same(mine, other):
+                if self.nearer(mine, other, error):
                     return f"it is what the oracle gives {text}"
         elif forward_right:
             for name, other in self.run()[1].items():
-                if f"d_{name}" != which and self.same(mine, other):
+                if f"d_{name}" != which and self.nearer(mine, other, error):
                     return f"it is the gradient by {name}"
         if odd:
             return odd

@@ -1,0 +1,156 @@
+"""check_layer by its plan of cases: each planted wrong implementation of planted.py is refused within the default
+budget, right ones never are; what else layers do wrong (raise, hang, keep state, give wrong shapes) is a sentence.
+
+SEQMIX_CONFORMANCE=all judges the whole list and hundreds of seeds; else a share of both."""
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs python3 with torch (python3-torch)")
+
+import seqmix
+from seqmix.testing import check_layer
+
+sys.path.insert(0, str(Path(__file__).parent))
+import planted
+
+WHOLE = os.environ.get("SEQMIX_CONFORMANCE", "")
+
+
+def judged(function, layer, **options):
+    _, mechanism, told = planted.LAYERS[layer]
+    return check_layer(function, mechanism, raises=False, **{**told, **options})
+
+
+@pytest.mark.parametrize("layer", planted.LAYERS)
+def test_planted(layer):
+    mine = [p for p in planted.PLANTED if p[0] == layer]
+    passed, slow = [], []
+    for _, title, *edits in mine if WHOLE else mine[2 :: 9 + len(mine) // 9]:
+        began = time.process_time()
+        report = judged(planted.wrong(layer, *edits), layer)
+        if report:
+            passed.append(title)
+        if time.process_time() - began > 60:
+            slow.append(title)
+    assert not passed and not slow
+
+
+def test_the_list():
+    """At least 120 faults, each with a name of its own."""
+    names = [p[:2] for p in planted.PLANTED]
+    assert len(names) == len(set(names)) >= 120
+
+
+@pytest.mark.parametrize("dtype", ["f64", "f32"])
+@pytest.mark.parametrize("layer", planted.LAYERS)
+def test_right(layer, dtype):
+    """Within the whole plan, and over seeds of a short one."""
+    for seed in range(200) if WHOLE else [1]:
+        report = judged(planted.right(layer), layer, dtype=dtype, seed=seed, budget=(1 if seed else 60) if WHOLE else 0.5)
+        assert report, f"seed {seed}: {report}"
+
+
+def test_a_plan_is_covered():
+    """Each pair of levels that a case can have is in one, and the same seed gives the same plan."""
+    from seqmix import _plan
+
+    levels = dict(
+        rows=[*_plan.ROWS, *_plan.LONG],
+        heads=_plan.HEADS,
+        columns=_plan.COLUMNS,
+        batch=_plan.BATCH,
+        draw=["usual", "full", "huge"],
+        start=[False, True],
+        call=_plan.CALLS,
+    )
+    cases = list(_plan.plan(levels))
+    assert cases == list(_plan.plan(levels)) != list(_plan.plan(levels, 1))
+    assert {c.rows for c in cases} == {*_plan.ROWS, *_plan.LONG}
+    assert {(c.draw, c.call) for c in cases if c.rows < 1024} == {(d, w) for d in levels["draw"] for w in _plan.CALLS}
+    assert {(c.rows, c.call) for c in cases if c.rows < 1024} == {(r, w) for r in _plan.ROWS for w in _plan.CALLS}
+    assert {(c.heads, c.columns) for c in cases} == {(h, w) for h in _plan.HEADS for w in _plan.COLUMNS}
+    assert all(c.heads == 1 and c.columns <= 16 for c in cases if c.rows > 1023)
+
+
+right = planted.right("attention")
+
+
+def attention(**options):
+    return lambda f: judged(f, "attention", **{"budget": 3, **options})
+
+
+@pytest.mark.parametrize(
+    "what, function, sentence",
+    [
+        ("raises", lambda q, k, v: q @ k, "it raised RuntimeError: .*"),
+        ("raises past 100 rows", lambda q, k, v: right(q, k, v) if q.shape[2] < 100 else 1 / 0, "it raised ZeroDivisionError"),
+        ("another shape", lambda q, k, v: right(q, k, v)[..., :1], r"the shape is .*\[1\], not"),
+        ("no rows", lambda q, k, v: right(q, k, v)[..., :0, :], "the shape is"),
+        ("float64", lambda q, k, v: right(q, k, v).double(), "torch.float64 comes back, torch.float32 went in"),
+        ("hangs", lambda q, k, v: time.sleep(30) or right(q, k, v), "no answer within 0.3 s"),
+    ],
+)
+def test_a_layer_that(what, function, sentence):
+    began = time.monotonic()
+    report = attention(time_limit=0.3 if what == "hangs" else 60)(function)
+    assert not report and re.search(sentence, str(report)), str(report)
+    assert time.monotonic() - began < 25 or what != "hangs"
+
+
+def test_a_device_that_is_not_there():
+    if torch.cuda.is_available():
+        pytest.skip("this machine has a GPU")
+    with pytest.raises(seqmix.SeqmixError, match="device is 'cuda', which PyTorch cannot use here"):
+        attention(device="cuda")(right)
+
+
+@pytest.mark.parametrize(
+    "options, sentence",
+    [
+        (dict(budget=0), "budget is 0; above 0"),
+        (dict(time_limit=float("nan")), "time_limit is nan"),
+        (dict(arrays="jax"), "arrays is 'jax'; it must be 'torch' or 'numpy'"),
+        (dict(arrays="torch", backward=lambda dy, x, p: {}), "backward is for arrays='numpy'"),
+        (dict(arrays="numpy", dtype="bf16"), "dtype is bf16, which NumPy has not"),
+    ],
+)
+def test_options(options, sentence):
+    with pytest.raises(seqmix.SeqmixError, match=sentence):
+        attention(**options)(right)
+
+
+def by_numpy(q, k, v):
+    s = np.tril(q @ np.swapaxes(k, -1, -2))
+    return s @ v
+
+
+def backward(dy, x, params):
+    q, k, v = x["q"], x["k"], x["v"]
+    s, ds = np.tril(q @ np.swapaxes(k, -1, -2)), np.tril(dy @ np.swapaxes(v, -1, -2))
+    return dict(q=ds @ k, k=np.swapaxes(ds, -1, -2) @ q, v=np.swapaxes(s, -1, -2) @ dy)
+
+
+def test_numpy():
+    """Functions of arrays, forward, and backward where they have one."""
+    report = judged(by_numpy, "linear", arrays="numpy", budget=1)
+    assert report and set(report.worst) == {"y"}, str(report)
+    report = judged(by_numpy, "linear", backward=backward, budget=1)
+    assert report and set(report.worst) == {"y", "d_q", "d_k", "d_v"}, str(report)
+    half = lambda dy, x, p: {**backward(dy, x, p), "k": backward(dy, x, p)["k"] / 2}
+    report = judged(by_numpy, "linear", backward=half, budget=1)
+    assert {f.array for f in report.faults} == {"d_k"} and "times 1/2" in str(report)
+    kept = {}
+    again = lambda q, k, v: kept.setdefault(q.shape, np.empty_like(v)).__setitem__(..., by_numpy(q, k, v)) or kept[q.shape]
+    assert "an output buffer is used again" in str(judged(again, "linear", arrays="numpy", budget=1))
+
+
+def test_what_the_wrong_cases_share():
+    report = judged(planted.wrong("attention", *planted.before_return("if q.shape[0] == 3: y = y * 1.01")), "attention")
+    assert report.only == "batch = 3" and "wrong only where batch = 3" in str(report)
+    assert "the reference times 1.01" in str(report)

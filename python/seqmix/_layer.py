@@ -1,0 +1,335 @@
+"""The function that is judged, called in every way in which layers are called: with and without gradients, on
+strided inputs, twice, in pieces ... PyTorch functions by autograd; NumPy functions with a backward of their own.
+"""
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import queue
+import threading
+import warnings
+from typing import Any, Callable, Mapping, Sequence
+
+import numpy as np
+
+from . import ref
+from ._errors import SeqmixError
+from ._draws import name_is_data
+from ._tolerances import float64
+
+
+@dataclasses.dataclass
+class Got:
+    """What came back: (of which inputs: 0 the case's, 1 the others; array's name; numbers), and what is wrong
+    whatever the numbers are, in sentences."""
+
+    arrays: list[tuple[int, str, np.ndarray]] = dataclasses.field(default_factory=list)
+    odd: list[str] = dataclasses.field(default_factory=list)
+
+
+class Hangs(Exception):
+    """The layer gave no answer within its time."""
+
+
+def within(seconds: float, work: Callable[[], Any]) -> Any:
+    """work(), in a thread that is given up after so many seconds."""
+    answer: queue.Queue = queue.Queue(1)
+
+    def run() -> None:
+        try:
+            answer.put((work(), None))
+        except BaseException as error:  # handed on to who waits
+            answer.put((None, error))
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        value, error = answer.get(timeout=seconds)
+    except queue.Empty:
+        raise Hangs(f"no answer within {seconds:g} s (time_limit)") from None
+    if error is not None:
+        raise error
+    return value
+
+
+def accepted(function: Callable) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return {}
+
+
+class Torch:
+    """Functions of tensors."""
+
+    def __init__(self, form: str, device: Any) -> None:
+        import torch
+
+        self.torch, self.device = torch, device
+        self.kind = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}[form]
+        try:
+            torch.zeros(1, device=device)
+        except Exception as error:
+            text = str(error).partition("\n")[0]
+            raise SeqmixError(f"device is {device!r:.40}, which PyTorch cannot use here: {text:.200}") from None
+
+    name, grad_ways = "tensor", True
+
+    def make(self, array: np.ndarray, grad: bool = False, strided: bool = False) -> Any:
+        whole = array.dtype == np.int32
+        if strided and array.ndim:
+            array = np.repeat(array, 2, -1)
+            array[..., 1::2] = 7
+        t = self.torch.tensor(np.ascontiguousarray(array), device=self.device)
+        t = t.long() if whole else t.to(self.kind)
+        if strided and array.ndim:
+            t = t[..., ::2]
+        return t if whole else t.requires_grad_(grad)
+
+    def is_one(self, y: Any) -> bool:
+        return isinstance(y, self.torch.Tensor)
+
+    def kind_of(self, y: Any) -> str:
+        return "" if y.dtype == self.kind else f"{y.dtype} comes back, {self.kind} went in"
+
+    def fill(self, t: Any, array: np.ndarray) -> None:
+        with self.torch.no_grad():
+            t.copy_(self.torch.tensor(array))
+
+    def quietly(self, way: str) -> Any:
+        return self.torch.inference_mode() if way == "inference" else self.torch.no_grad()
+
+    def joined(self, pieces: Sequence[Any], axis: int) -> Any:
+        return self.torch.cat(list(pieces), axis)
+
+
+class Numpy:
+    """Functions of arrays; gradients only by a backward of theirs."""
+
+    name, grad_ways = "array", False
+
+    def __init__(self, form: str) -> None:
+        if form == "bf16":
+            raise SeqmixError("dtype is bf16, which NumPy has not; judge the function in f32, f64 or f16")
+        self.kind = {"f64": np.float64, "f32": np.float32, "f16": np.float16}[form]
+
+    def make(self, array: np.ndarray, grad: bool = False, strided: bool = False) -> Any:
+        array = array.astype(np.int64 if array.dtype == np.int32 else self.kind)
+        if strided and array.ndim:
+            array = np.repeat(array, 2, -1)
+            array[..., 1::2] = 7
+            return array[..., ::2]
+        return np.array(array)
+
+    def is_one(self, y: Any) -> bool:
+        return isinstance(y, (np.ndarray, np.floating, float))
+
+    def kind_of(self, y: Any) -> str:
+        there = np.asarray(y).dtype
+        return "" if there == self.kind else f"{there} comes back, {np.dtype(self.kind)} went in"
+
+    def fill(self, t: Any, array: np.ndarray) -> None:
+        t[...] = array
+
+    def joined(self, pieces: Sequence[Any], axis: int) -> Any:
+        return np.concatenate(list(pieces), axis)
+
+
+class Layer:
+    """function, called with a mechanism's required inputs by position, in its order, and with optional ones
+    and parameters where it has their names. backward(dy, inputs by name, parameters by name): gradients by
+    name, where there is no autograd."""
+
+    def __init__(
+        self, function: Callable, m: ref.Mechanism, arrays: Any, backward: Callable | None, limit: float
+    ) -> None:
+        self.function, self.m, self.arrays, self.backward, self.limit = function, m, arrays, backward, limit
+        self.accepts = accepted(function)
+        self.anything = any(p.kind is p.VAR_KEYWORD for p in self.accepts.values())
+        self.optional = {a.name for a in m._arrays if a.optional}
+        self.states = [  # start states, in order
+            a for a in dict.fromkeys(a.name for a in m._arrays if a.optional and _is_state(a))
+        ]
+
+    def takes(self, name: str) -> bool:
+        return ref._python_name(name) in self.accepts or self.anything
+
+    def call(self, tensors: Mapping[str, Any], params: Mapping[str, Any]) -> list[Any]:
+        """[y, states ...], None where a state is not given back."""
+        first = [t for n, t in tensors.items() if n not in self.optional]
+        named = {ref._python_name(n): t for n, t in tensors.items() if n in self.optional}
+        named |= {ref._python_name(n): v for n, v in params.items() if self.takes(n)}
+        y = self.function(*first, **named)
+        several = list(y) if isinstance(y, (tuple, list)) else [y]
+        if not several or not self.arrays.is_one(several[0]):
+            returned = type(several[0] if several else y).__name__
+            raise SeqmixError(
+                f"{getattr(self.function, '__name__', 'the function')} returned {returned}; it must return the"
+                f" {self.arrays.name} y"
+            )
+        return several
+
+    def try_once(self, inputs: Mapping[str, np.ndarray], params: Mapping[str, Any]) -> np.ndarray:
+        """y, without gradients."""
+
+        def work() -> np.ndarray:
+            made = self._made(inputs)
+            if not self.arrays.grad_ways:
+                return float64(self.call(made, params)[0], "y")
+            with self.arrays.quietly("no_grad"):
+                return float64(self.call(made, params)[0], "y")
+
+        return within(self.limit, work)
+
+    def _made(self, inputs: Mapping[str, np.ndarray], grad: Any = (), strided: bool = False) -> dict[str, Any]:
+        return {n: self.arrays.make(inputs[n], n in grad, strided) for n in self.m.inputs if n in inputs}
+
+    def run(
+        self,
+        way: str,
+        inputs: Mapping[str, np.ndarray],
+        others: Mapping[str, np.ndarray],
+        params: Mapping[str, Any],
+        wanted: Sequence[str],
+        number: int,
+    ) -> Got:
+        """One case. wanted: the inputs by which there is a gradient; number: chooses among what a way leaves
+        open (which input is alone, where pieces end)."""
+        return within(self.limit, lambda: self._run(way, inputs, others, params, wanted, number))
+
+    def _run(self, way, inputs, others, params, wanted, number) -> Got:
+        got = Got()
+        has_grad = bool(wanted) and "dy" in inputs and (self.arrays.grad_ways or self.backward is not None)
+        if way in ("no_grad", "inference") and self.arrays.grad_ways:
+            with self.arrays.quietly(way):
+                made = self._made(inputs)
+                self._keep(got, 0, self.call(made, params))
+                self._unchanged(got, made, inputs)
+            return got
+        if way == "pieces":
+            self._in_pieces(got, inputs, params, number)
+            return got
+        by = list(wanted) if has_grad else []
+        if by and way == "alone":
+            by = [by[number % len(by)]]
+        elif by and way == "without":
+            by = [n for i, n in enumerate(by) if i != number % len(by)] or by
+        made = self._made(inputs, by or inputs, way == "strided")
+        outputs = self.call(made, params)
+        before = float64(outputs[0], "y").copy()
+        if way in ("interleaved", "refilled"):
+            self._next(got, way, made, before, outputs, others, params, by)
+            if way == "interleaved" and by:
+                self._gradients(got, 0, way, outputs[0], made, inputs, params, by)
+            return got
+        self._keep(got, 0, outputs)
+        if by:
+            self._gradients(got, 0, way, outputs[0], made, inputs, params, by)
+        self._unchanged(got, made, inputs)
+        if way == "thrice":
+            for _ in range(2):
+                again = Got()
+                made = self._made(inputs, by)
+                outputs = self.call(made, params)
+                self._keep(again, 0, outputs)
+                if by:
+                    self._gradients(again, 0, way, outputs[0], made, inputs, params, by)
+                for (_, name, a), (_, _, b) in zip(got.arrays, again.arrays):
+                    if not np.array_equal(a, b, equal_nan=True) and not got.odd:
+                        got.odd.append(f"{name}: two calls on the same inputs differ: dropout, or something else that is drawn, or kept?")
+        return got
+
+    def _next(self, got, way, made, before, outputs, others, params, by) -> None:
+        """Another call before the first one's results are read: on other tensors, or on the same ones with
+        other numbers in them."""
+        if way == "refilled":
+            for name, t in made.items():
+                if others[name].dtype != np.int32:
+                    self.arrays.fill(t, others[name])
+        else:
+            made = self._made(others, by)
+        second = self.call(made, params)
+        after = float64(outputs[0], "y")
+        if not np.array_equal(before, after, equal_nan=True):
+            got.odd.append("the first call's y changed with the next call: an output buffer is used again")
+        got.arrays.append((0, self.m.outputs[0], before))
+        self._keep(got, 1, second)
+        if by:
+            self._gradients(got, 1, way, second[0], made, others, params, by)
+
+    def _gradients(self, got, which, way, y, made, inputs, params, by) -> None:
+        dy = inputs["dy"]
+        if tuple(y.shape) != dy.shape:
+            return
+        if not self.arrays.grad_ways:
+            slopes = self.backward(self.arrays.make(dy), made, dict(params))
+            if not isinstance(slopes, Mapping):
+                raise SeqmixError(f"backward returned {type(slopes).__name__}; it must return gradients by name")
+            by = [n for n in by if n in slopes]
+        else:
+            slopes = self._autograd(got, way, y, made, dy)
+        for n in by:
+            share = 0.5 if way == "twice" and self.arrays.grad_ways else 1.0
+            value = np.zeros(inputs[n].shape) if slopes.get(n) is None else float64(slopes[n], f"d_{n}") * share
+            got.arrays.append((which, f"d_{n}", value))
+
+    def _autograd(self, got, way, y, made, dy) -> dict[str, Any]:
+        t = self.arrays.make(dy, False, way == "strided")
+        if way == "expanded":
+            t = self.arrays.torch.ones((), dtype=y.dtype, device=y.device).expand(y.shape)
+        if y.requires_grad:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                if way == "twice":
+                    y.backward(t.to(y.dtype), retain_graph=True)
+                y.backward(t.to(y.dtype))
+        if way != "expanded" and not np.array_equal(float64(t, "dy"), dy):
+            got.odd.append("dy is changed by the backward pass")
+        return {n: a.grad for n, a in made.items()}
+
+    def _keep(self, got: Got, which: int, outputs: Sequence[Any]) -> None:
+        if odd := self.arrays.kind_of(outputs[0]):
+            got.odd.append(odd)
+        for name, value in zip(self.m.outputs, outputs):
+            if value is not None and self.arrays.is_one(value):
+                got.arrays.append((which, name, float64(value, name).copy()))
+
+    def _unchanged(self, got: Got, made: Mapping[str, Any], inputs: Mapping[str, np.ndarray]) -> None:
+        for name, t in made.items():
+            if not np.array_equal(float64(t, name), inputs[name], equal_nan=True):
+                got.odd.append(f"{name}, an input, is changed by the call")
+
+    # ---- Reading on: rows in two pieces, the second from the first's states
+    def reads_on(self) -> bool:
+        return bool(self.states) and len(self.m.outputs) == 1 + len(self.states) and all(map(self.takes, self.states))
+
+    def _in_pieces(self, got: Got, inputs: Mapping[str, np.ndarray], params: Mapping[str, Any], number: int) -> None:
+        rows = next(a.shape[-2] for n, a in inputs.items() if name_is_data(self.m, n))
+        at = 1 + number % max(1, rows - 1)
+        heads_first = any(a.ndim >= 4 for n, a in inputs.items() if name_is_data(self.m, n))
+        found, carried = [], {n: inputs[n] for n in self.states if n in inputs}
+        for part in (slice(0, at), slice(at, rows)):
+            piece = {
+                n: carried.get(n, a) if n in self.states
+                else _rows(self.m, n, a, part, heads_first, inputs) if name_is_data(self.m, n) else a
+                for n, a in {**inputs, **carried}.items() if n != "dy"
+            }
+            if piece[next(n for n in self.m.inputs if name_is_data(self.m, n))].size == 0:
+                continue
+            outputs = self.call(self._made(piece), params)
+            if len(outputs) < len(self.m.outputs):
+                return  # it gives no states back
+            found.append(float64(outputs[0], "y"))
+            carried = {n: float64(s, n) for n, s in zip(self.states, outputs[1:])}
+        got.arrays.append((0, "y", np.concatenate(found, -2)))
+        got.arrays += [(0, name, carried[n]) for name, n in zip(self.m.outputs[1:], self.states)]
+
+
+def _is_state(a: Any) -> bool:
+    return a.kind == "input" and a.name.endswith("0") and not a.shape.startswith("L")
+
+
+def _rows(m: ref.Mechanism, name: str, a: np.ndarray, part: slice, heads_first: bool, inputs: Mapping) -> np.ndarray:
+    """Rows of an array of data: of [...][L][D], of [...][H][L][d], or of a number a head, [...][H][L]."""
+    if heads_first and a.ndim == 3:
+        return np.ascontiguousarray(a[..., part])
+    return np.ascontiguousarray(a[..., part, :])
