@@ -31,7 +31,7 @@ def judged(function, layer, **options):
 def test_planted(layer):
     mine = [p for p in planted.PLANTED if p[0] == layer]
     passed, slow = [], []
-    for _, title, *edits in mine if WHOLE else mine[2 :: 9 + len(mine) // 9]:
+    for _, title, *edits in mine if WHOLE else mine[2 :: 11 + len(mine) // 9]:
         began = time.process_time()
         report = judged(planted.wrong(layer, *edits), layer)
         if report:
@@ -151,6 +151,6 @@ def test_numpy():
 
 
 def test_what_the_wrong_cases_share():
-    report = judged(planted.wrong("attention", *planted.before_return("if q.shape[0] == 3: y = y * 1.01")), "attention")
+    report = judged(planted.wrong("attention", *planted.before_return("if q.shape[0] == 3: y = y * 1.01")), "attention", budget=8)
     assert report.only == "batch = 3" and "wrong only where batch = 3" in str(report)
     assert "the reference times 1.01" in str(report)
