@@ -1,0 +1,300 @@
+"""A layer under judgement: its cases are drawn, run, held against the oracle, and explained by the most telling.
+"""
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from typing import Any, Callable, Mapping, Sequence
+
+import numpy as np
+
+from . import _plan, ref
+from ._draws import draw, name_is_data
+from ._errors import SeqmixError
+from ._faults import Judge
+from ._kinds import calm, kinds, rounded
+from ._layer import Got, Hangs, Layer
+from ._report import FOLLOWS, Fault, Report
+from ._tolerances import error_of, scale_of
+
+# A gradient's scale is at least this share of what the largest gradient of its case comes to by its input's
+# scale: one that is zero but for rounding (of queries, where there is one row) is a difference of terms as
+# large as the others.
+LEAST = 0.1
+# What is allowed where an array is sensitive: so many times what it moves by when every input moves by one
+# unit roundoff. Float64 and float32 do all their sums in the format, the two others store results in it
+# (docs/ORACLE.md).
+SENSITIVE = {"f64": 16, "f32": 16, "f16": 2, "bf16": 2}
+# A plan ends when so many of its cases are wrong: more would say nothing new.
+ENOUGH = 12
+
+
+@dataclasses.dataclass
+class Wrong:
+    """An array past its tolerance, and all that an explanation needs."""
+
+    case: _plan.Case
+    length: int
+    name: str
+    error: float
+    judge: Judge | None
+    mine: np.ndarray
+    forward_right: bool
+    sentence: str = ""
+
+
+class Judged:
+    """A layer, and what was found of it so far."""
+
+    def __init__(
+        self, layer: Layer, form: str, layout: str, optional: Sequence[str], gradients: bool, params: dict[str, Any]
+    ) -> None:
+        self.layer, self.m, self.form, self.layout = layer, layer.m, form, layout
+        self.optional, self.params = optional, params
+        self.gradients = gradients and self.m.has_gradient
+        self.worst: dict[str, float] = {}
+        self.wrong: list[Wrong] = []
+        self.right: list[_plan.Case] = []
+        self.kinds: dict[str, Callable] = {"usual": lambda inputs, random: None}
+        self.cases = 0
+
+    # ---- The plan
+    def within(self, budget: float, seed: int) -> int:
+        """Judges what the budget has room for; how many cases there are in all. It is processor time, so that
+        what is judged hangs little on who else computes; four times as much by the clock at most."""
+
+        def spent() -> float:
+            return max(time.process_time() - began[0], (time.monotonic() - began[1]) / 4)
+
+        began = time.process_time(), time.monotonic()
+        self.kinds = kinds(self.m, self.form, self.params)
+        cases = list(_plan.plan(self._levels(), seed, self._refuse))
+        used, work = 0.0, 1.0
+        for number, case in enumerate(cases):
+            left = budget - spent()
+            if number and (left < 0 or left < used / work * case.work):
+                continue
+            at = spent()
+            self.one(case, (case.batch,))
+            used, work = used + spent() - at, work + case.work
+            hung = sum("no answer within" in w.sentence for w in self.wrong)
+            if hung > 1 or len({id(w.case) for w in self.wrong}) >= ENOUGH:
+                break
+        return len(cases)
+
+    def _levels(self) -> dict[str, list[Any]]:
+        m, given = self.m, self.params
+        sized = "L" in m.params and not {"n_bins", "C"} & m.params.keys()
+        seen = self.layout == "bhld" or self.layer.takes("H")
+        heads = list(_plan.HEADS) if "H" in m.params and "H" not in given and seen else [int(given.get("H", m._case.get("H", 1)))]
+        free = [n for n in ("D", "dk", "d") if n in m.params and n not in given]
+        columns = list(_plan.COLUMNS) if free else [int(given.get("D", given.get("dk", 8))) // heads[0] or 1]
+        states = [n for n in self.optional if n in self.layer.states]
+        ways = [w for w in _plan.CALLS if w != "pieces" or self.layer.reads_on()]
+        if not self.layer.arrays.grad_ways:
+            ways = [w for w in ways if w in ("plain", "strided", "thrice", "interleaved", "refilled", "pieces")]
+        elif not self.gradients:
+            ways = [w for w in ways if w not in ("expanded", "alone", "without", "twice")]
+        rows = [*_plan.ROWS, *_plan.LONG]
+        if not sized:
+            rows = [17, 64, 65, 128, 300] if "L" in m.params else [1]
+        batch = list(_plan.BATCH) if any(a.sequence for a in m._arrays) else [1]
+        return {
+            "rows": rows,
+            "heads": heads,
+            "columns": columns,
+            "batch": [2] * (2 in batch) + [b for b in batch if b != 2],
+            "draw": list(self.kinds),
+            "start": [False, True] if states else [False],
+            "call": ways,
+        }
+
+    def _refuse(self, case: _plan.Case) -> bool:
+        return case.call == "expanded" and "V" in self.m.params or case.call == "pieces" and case.rows < 2
+
+    # ---- One case
+    def _drawn(self, case: _plan.Case, batch: Sequence[int], seed: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        params = dict(self.params)
+        if case.heads:
+            needed = {n for n, p in self.m.params.items() if p["type"].startswith("size")}
+            usual = {n: v for n, v in self.m._case.items() if n in needed}
+            params = _plan.sizes_of(case, self.m.params, params, usual)
+        optional = self.optional
+        if not case.start and not isinstance(optional, str):
+            optional = [n for n in optional if n not in self.layer.states]
+        drawn = draw(self.m.name, seed, case.rows, batch, optional, **params)
+        sizes = drawn.pop("params")
+        if not self.gradients:
+            drawn.pop("dy", None)
+        random = np.random.default_rng([seed, case.rows])
+        if case.heads:
+            calm(self.m, drawn, case.columns)
+            self.kinds[case.draw](drawn, random)
+            drawn = {n: a if a.dtype == np.int32 else rounded(a, self.form) for n, a in drawn.items()}
+        if case.call == "expanded" and "dy" in drawn:
+            drawn["dy"] = np.ones_like(drawn["dy"])
+        if self.layout == "bhld":
+            drawn = {
+                n: ref._split(a, c, sizes["H"]) if (c := _columns(self.m, n, sizes)) is not None else a
+                for n, a in drawn.items()
+            }
+        return drawn, {n: v for n, v in sizes.items() if n not in drawn}
+
+    def _judge(self, case: _plan.Case, batch: Sequence[int], seed: int) -> Judge:
+        drawn, sizes = self._drawn(case, batch, seed)
+        judge = Judge(self.m, drawn, sizes, self.layout, self.form)
+        if case.heads and not all(np.isfinite(a).all() for a in judge.results.values()):
+            drawn, sizes = self._drawn(dataclasses.replace(case, draw="usual"), batch, seed)
+            judge = Judge(self.m, drawn, sizes, self.layout, self.form)
+        return judge
+
+    def one(self, case: _plan.Case, batch: Sequence[int]) -> None:
+        judges = [self._judge(case, batch, case.seed)]
+        if case.call in ("interleaved", "refilled"):
+            judges.append(self._judge(case, batch, case.seed + 1))
+        first = judges[0]
+        length, self.cases = first.params.get("L", 0), self.cases + 1
+        slopes = [n[2:] for n in first.results if n.startswith("d_")]
+        try:
+            got = self.layer.run(case.call, first.inputs, judges[-1].inputs, first.params, slopes, case.seed // 1000)
+        except SeqmixError:
+            raise
+        except Hangs as hang:
+            got = Got(odd=[str(hang)])
+        except Exception as error:
+            text = " ".join(str(error).split())
+            got = Got(odd=[f"it raised {type(error).__name__}: {text:.200}"])
+        before = len(self.wrong)
+        none = np.zeros(0)
+        self.wrong += [Wrong(case, length, "call", math.inf, None, none, True, text) for text in got.odd]
+        y_right = {0: True, 1: True}
+        for which, name, array in got.arrays:
+            judge = judges[which]
+            share, error = _share(judge, name, array)
+            self.worst[name] = max(self.worst.get(name, 0.0), share)
+            if not share <= 1:
+                self.wrong.append(Wrong(case, length, name, error, judge, array, y_right[which]))
+                if name == "y":
+                    y_right[which] = False
+        if len(self.wrong) == before:
+            self.right.append(case)
+
+    # ---- What it looks like
+    def report(self, planned: int, by_plan: bool) -> Report:
+        faults: dict[int, Fault] = {}
+        for name in dict.fromkeys(w.name for w in self.wrong):
+            mine = [w for w in self.wrong if w.name == name]
+            text, tries = "", 0
+            for w in sorted(mine, key=lambda w: _telling(w, by_plan)):
+                if name != "call" and not w.forward_right:
+                    sentence = FOLLOWS
+                elif w.judge is None:
+                    sentence = w.sentence
+                elif by_plan and (tries > 2 or text and not _vague(text)):
+                    sentence = text
+                else:
+                    sentence, tries = self._explain(w), tries + 1
+                    text = sentence if not text or _vague(text) else text
+                w.sentence = sentence
+            for w in mine:
+                if by_plan and w.sentence != FOLLOWS and w.judge is not None and _vague(w.sentence):
+                    w.sentence = text
+                faults[id(w)] = Fault(w.length, w.case.seed, name, w.error, w.sentence, str(w.case) if by_plan else "")
+        listed = [faults[id(w)] for w in self.wrong]
+        only = self._only() if by_plan and listed else ""
+        return Report(self.m.name, self.form, self.cases, self.worst, listed, planned, only)
+
+    def _explain(self, w: Wrong) -> str:
+        def odd() -> str:
+            forward = lambda inputs: self.layer.try_once(inputs, w.judge.params)
+            try:
+                return _behaviour(self.m, w.judge, forward, w.mine) if w.name == "y" else ""
+            except SeqmixError:
+                raise
+            except Exception:
+                return ""
+
+        return w.judge.explain(w.mine, w.judge.results[w.name], w.name, w.forward_right, odd)
+
+    def _only(self) -> str:
+        """What the wrong cases share, where no right one has it."""
+        wrong = {id(w.case): w.case for w in self.wrong}.values()
+        said = []
+        for factor in _plan.FACTORS:
+            levels = {getattr(c, factor) for c in wrong}
+            right = [getattr(c, factor) for c in self.right]
+            if not right or levels & set(right):
+                continue
+            words = ", ".join(sorted(map(str, levels), key=lambda t: (len(t), t)))
+            if factor in ("rows", "columns") and len(levels) > 1 and min(levels) > max(right):
+                words = f"above {max(right)}"
+            if len(levels) <= 3 or words.startswith("above"):
+                name = {"draw": "the draw is", "call": "it is called", "start": "start states are given:"}.get(factor)
+                said.append(f"{name} {words}" if name else f"{factor} {words}" if words.startswith("above") else f"{factor} = {words}")
+        return "; ".join(said)
+
+
+def _telling(w: Wrong, by_plan: bool) -> tuple:
+    """The most telling case first: usual numbers, called plainly, long enough to show where it begins."""
+    return (w.case.draw != "usual", w.case.draw != "full", w.case.call != "plain", -w.length if w.length <= 300 else w.length)
+
+
+def _vague(text: str) -> bool:
+    return text.endswith("the numbers are wrong everywhere") or text.endswith("computes something else") or " rows are wrong" in text
+
+
+def _columns(m: ref.Mechanism, name: str, params: Mapping[str, Any]) -> str | None:
+    return next(
+        (ref._heads_columns(a.shape) for a in m._active(params) if a.name == name and m.has_heads), None
+    )
+
+
+def _behaviour(
+    m: ref.Mechanism, judge: Judge, call: Callable[[Mapping[str, np.ndarray]], np.ndarray], mine: np.ndarray
+) -> str:
+    """Whether two calls differ; where the oracle is causal and the function is not, the first row that hears
+    of the last."""
+    first = call(judge.inputs)
+    if not np.array_equal(first, call(judge.inputs), equal_nan=True):
+        return "two calls on the same inputs differ: dropout, or something else that is drawn?"
+    if mine.ndim < 2 or mine.shape[-2] < 2:
+        return ""
+    moved = {n: a.copy() if name_is_data(m, n) and n != "dy" else a for n, a in judge.inputs.items()}
+    for name in moved:
+        if name_is_data(m, name) and name != "dy" and moved[name].dtype != np.int32:
+            moved[name][..., -1, :] *= -1
+    try:
+        exact = judge.run()[0] == judge.run(moved)[0]
+    except SeqmixError:
+        return ""
+    if not exact[..., :-1, :].all():
+        return ""  # the oracle looks ahead here, too
+    rows = (call(moved) != first)[..., :-1, :]
+    rows = rows.any(axis=tuple(i for i in range(rows.ndim) if i != rows.ndim - 2))
+    return (
+        f"it looks ahead: row {int(np.argmax(rows))} changes with row {rows.size}, the last"
+        if rows.any()
+        else ""
+    )
+
+
+def _share(judge: Judge, name: str, array: np.ndarray) -> tuple[float, float]:
+    """An array's largest error in tolerances, and of its scale."""
+    theirs = judge.results[name]
+    scale = scale_of(theirs)
+    if name.startswith("d_"):
+        sizes = {n: _size(judge, n[2:]) for n in judge.results if n.startswith("d_")}
+        most = max(scale_of(judge.results[n]) * size for n, size in sizes.items())
+        scale = max(scale, LEAST * most / sizes[name])
+    error = float(error_of(array, theirs).max(initial=0)) if array.shape == theirs.shape else math.inf
+    relative = error / scale if scale else (0.0 if not error else math.inf)
+    allowed = judge.tol
+    if not relative <= allowed and scale and array.shape == theirs.shape and np.isfinite(error):
+        allowed = min(max(allowed, SENSITIVE[judge.form] * judge.moved[name] / scale), 1 / 16)
+    return relative / allowed, relative
+
+
+def _size(judge: Judge, name: str) -> float:
+    """The scale of an input; 1 for logarithms, and where it is zero."""
+    return 1.0 if judge.m._draws[name][1] <= 0 else scale_of(judge.inputs[name]) or 1.0

@@ -1,0 +1,64 @@
+"""What check_layer says: faults, each with its case, and the report of them all."""
+from __future__ import annotations
+
+import dataclasses
+
+FOLLOWS = "as y is wrong"
+
+
+@dataclasses.dataclass(frozen=True)
+class Fault:
+    """One array that was past its tolerance: of which length and seed, which array ("y", "d_q"; "call": what is
+    wrong whatever the numbers are), how far of the scale, what it looks like, and the whole case."""
+
+    length: int
+    seed: int
+    array: str
+    error: float
+    looks_like: str
+    case: str = ""
+
+    def __str__(self) -> str:
+        where = f"length {self.length}, seed {self.seed}" + f" ({self.case})" * bool(self.case)
+        if self.array == "call":
+            return f"{where}: {self.looks_like}"
+        return f"{where}: {self.array} is off by {self.error:.3g} of its scale: {self.looks_like}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What check_layer found. `worst`: of each array, the largest error in units of its tolerance (1 is the
+    most that passes). `planned`: how many cases there were; fewer were judged where the budget ended, or
+    enough was wrong. `only`: what all wrong cases share and no right one has."""
+
+    mechanism: str
+    dtype: str
+    cases: int
+    worst: dict[str, float]
+    faults: list[Fault]
+    planned: int = 0
+    only: str = ""
+
+    def __bool__(self) -> bool:
+        return not self.faults
+
+    def __str__(self) -> str:
+        if not self.faults:
+            worst = ", ".join(f"{name} {share:.2g}" for name, share in self.worst.items())
+            left = f" of {self.planned}, where the budget ended," if self.planned > self.cases else ""
+            return (
+                f"{self.mechanism}: right in {self.cases} cases{left} as {self.dtype}; largest errors, in"
+                f" tolerances: {worst}"
+            )
+        at = sorted({f.length for f in self.faults})
+        lines = [
+            f"{self.mechanism}: {len(self.faults)} arrays past {self.dtype}'s tolerance, at the lengths"
+            f" {', '.join(map(str, at))}"
+        ]
+        seen: dict[tuple[str, str], Fault] = {}
+        for fault in self.faults:
+            if fault.looks_like != FOLLOWS:
+                seen.setdefault((fault.array, fault.looks_like), fault)
+        if self.only:
+            lines.append(f"wrong only where {self.only}")
+        return "\n  ".join(lines + [str(f) for f in list(seen.values())[:12]])
