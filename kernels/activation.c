@@ -5,7 +5,7 @@
 // The loop over whole groups of 16; the rest goes through the same loop by way of padded copies, so that a
 // module has each expression once, and no call within a loop.
 #define FORWARD(name, expression)                                                                            \
-    void SMX_FN(name)(float *y, const float *x, size_t n) {                                                  \
+    SMX_COPY(void, name)(float *y, const float *x, size_t n) {                                               \
         const size_t whole = n / 16 * 16, rest = n - whole;                                                  \
         for (size_t i = 0; i < whole; i += 16) v16_store(y + i, expression(v16_load(x + i)));                \
         if (rest == 0) return;                                                                               \
@@ -16,7 +16,7 @@
     }
 // dx = dy times the slope at x (or of the output, where backward takes that)
 #define BACKWARD(name, slope)                                                                                \
-    void SMX_FN(name)(float *dx, const float *dy, const float *x, size_t n) {                                \
+    SMX_COPY(void, name)(float *dx, const float *dy, const float *x, size_t n) {                             \
         const size_t whole = n / 16 * 16, rest = n - whole;                                                  \
         for (size_t i = 0; i < whole; i += 16)                                                               \
             v16_store(dx + i, v16_mul(v16_load(dy + i), slope(v16_load(x + i))));                            \

@@ -1,8 +1,8 @@
 // adamw.c: the optimiser's update, and the sum of squares for clipping by the global norm.
 #include "kernel.h"
 
-void SMX_FN(adamw)(float *restrict p, float *restrict m, float *restrict v, const float *g, size_t n,
-                   const smx_adamw_opts *o) {
+SMX_COPY(void, adamw)
+(float *restrict p, float *restrict m, float *restrict v, const float *g, size_t n, const smx_adamw_opts *o) {
     const v16 b1 = v16_set(o->b1), b2 = v16_set(o->b2), a1 = v16_set(1.0f - o->b1),
               a2 = v16_set(1.0f - o->b2);
     // The divisions by c1 and c2 are done once, on the constants.
@@ -31,7 +31,7 @@ void SMX_FN(adamw)(float *restrict p, float *restrict m, float *restrict v, cons
     }
 }
 
-double SMX_FN(sumsq)(const float *g, size_t n) {
+SMX_COPY(double, sumsq)(const float *g, size_t n) {
     enum { BLOCK = 4096 };
     double total = 0.0;
     for (size_t i = 0; i < n; i += BLOCK) total += (double)row_dot(g + i, g + i, smx_min(BLOCK, n - i));

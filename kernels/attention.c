@@ -143,8 +143,9 @@ static void chunk_fwd(float *restrict o, float *restrict stats, const float *q, 
     }
 }
 
-void SMX_FN(attention_fwd)(float *restrict o, float *restrict stats, const float *q, const float *k,
-                           const float *v, void *scratch, const smx_attention *p) {
+SMX_COPY(void, attention_fwd)
+(float *restrict o, float *restrict stats, const float *q, const float *k, const float *v, void *scratch,
+ const smx_attention *p) {
     const size_t L = p->L, M = attention_rows(p);
     const head_scratch w = split_scratch(scratch, p, 0);
     for (size_t bh = 0; bh < p->B * p->H; bh++)
@@ -284,8 +285,9 @@ BESIDE void slide(float *kept, const head_scratch *w, size_t window) {
     memcpy(kept, kept + keys, keys * sizeof *kept);
     memcpy(v, v + values, values * sizeof *v);
 }
-void SMX_FN(attention_push)(float *restrict o, float *restrict kept, const float *q, const float *k,
-                            const float *v, void *scratch, size_t at, size_t rows, const smx_attention *p) {
+SMX_COPY(void, attention_push)
+(float *restrict o, float *restrict kept, const float *q, const float *k, const float *v, void *scratch,
+ size_t at, size_t rows, const smx_attention *p) {
     const head_scratch w = split_scratch(scratch, p, ATTENTION_PUSH);
     const size_t window = attention_window(p), M = window ? w.n : attention_rows(p);
 #if SMX_W == 16
@@ -392,9 +394,9 @@ static void chunk_bwd(float *dq, float *dk, float *dv, const float *dout, const 
     if (w->half) pool_rows_back(dv, stride, w->dpooled, w, n);
 }
 
-void SMX_FN(attention_bwd)(float *dq, float *dk, float *dv, const float *dout, const float *q, const float *k,
-                           const float *v, const float *o, const float *stats, void *scratch,
-                           const smx_attention *p) {
+SMX_COPY(void, attention_bwd)
+(float *dq, float *dk, float *dv, const float *dout, const float *q, const float *k, const float *v,
+ const float *o, const float *stats, void *scratch, const smx_attention *p) {
     const size_t L = p->L, M = attention_rows(p);
     const head_scratch w = split_scratch(scratch, p, 1);
     for (size_t bh = 0; bh < p->B * p->H; bh++)
@@ -417,8 +419,9 @@ BESIDE void pool_map_row(float *to, const float *s, const head_scratch *w, size_
     }
 }
 
-void SMX_FN(attention_map)(float *restrict map, const float *q, const float *k, void *scratch,
-                           const smx_attention *p, size_t b, size_t head) {
+SMX_COPY(void, attention_map)
+(float *restrict map, const float *q, const float *k, void *scratch, const smx_attention *p, size_t b,
+ size_t head) {
     const size_t L = p->L, M = attention_rows(p);
     const head_scratch w = split_scratch(scratch, p, 0);
     memset(map, 0, L * L * sizeof *map);

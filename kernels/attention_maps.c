@@ -34,8 +34,9 @@ static void combine(float *to, const float *from, size_t apart, const float *wei
     }
 }
 
-void SMX_FN(attention_maps_fwd)(float *restrict o, float *restrict stats, const float *q, const float *k,
-                                const float *v, const float *mix, void *scratch, const smx_attention *p) {
+SMX_COPY(void, attention_maps_fwd)
+(float *restrict o, float *restrict stats, const float *q, const float *k, const float *v, const float *mix,
+ void *scratch, const smx_attention *p) {
     const size_t L = p->L, M = attention_rows(p), H = p->H;
     const maps_scratch w = split_scratch(scratch, p, 0);
     for (size_t b = 0; b < p->B; b++)
@@ -102,9 +103,9 @@ static void group_bwd(float *dq, float *dk, float *dmix, const float *mix, const
     }
 }
 
-void SMX_FN(attention_maps_bwd)(float *dq, float *dk, float *dv, float *dmix, const float *dout,
-                                const float *q, const float *k, const float *v, const float *mix,
-                                const float *stats, void *scratch, const smx_attention *p) {
+SMX_COPY(void, attention_maps_bwd)
+(float *dq, float *dk, float *dv, float *dmix, const float *dout, const float *q, const float *k,
+ const float *v, const float *mix, const float *stats, void *scratch, const smx_attention *p) {
     const size_t L = p->L, M = attention_rows(p), H = p->H;
     const maps_scratch w = split_scratch(scratch, p, 1);
     for (size_t b = 0; b < p->B; b++)

@@ -117,7 +117,8 @@ static void copy_padded(float *restrict to, size_t Dp, const float *from, size_t
     }
 }
 
-void SMX_FN(conv_fwd)(float *restrict y, const float *x, const float *f, void *scratch, const smx_conv *p) {
+SMX_COPY(void, conv_fwd)
+(float *restrict y, const float *x, const float *f, void *scratch, const smx_conv *p) {
     const size_t L = p->L, D = p->D, W = p->W, ldx = p->ldx, ldy = p->ldy;
     if (D == 0) return;
     const conv_layout at = conv_layout_of(L, D, W);
@@ -165,8 +166,8 @@ static void add_taps(float *restrict df, float *partial, size_t ldp, size_t D, s
     }
 }
 
-void SMX_FN(conv_bwd)(float *dx, float *df, const float *dy, const float *x, const float *f, void *scratch,
-                      const smx_conv *p) {
+SMX_COPY(void, conv_bwd)
+(float *dx, float *df, const float *dy, const float *x, const float *f, void *scratch, const smx_conv *p) {
     const size_t L = p->L, D = p->D, W = p->W, ldx = p->ldx, ldy = p->ldy;
     if (D == 0 || L == 0) return;
     const conv_layout at = conv_layout_of(L, D, W);
@@ -255,8 +256,8 @@ SMX_INLINE void heads_sequence(float *out, const float *in, const float *f, cons
     }
 }
 
-void SMX_FN(conv_heads_fwd)(float *restrict y, const float *x, const float *f, void *scratch,
-                            const smx_conv_heads *p) {
+SMX_COPY(void, conv_heads_fwd)
+(float *restrict y, const float *x, const float *f, void *scratch, const smx_conv_heads *p) {
     const size_t L = p->L, H = p->H, W = p->W, ldx = p->ldx, ldy = p->ldy;
     if (p->D == 0 || L == 0) return;
     const conv_heads_layout at = conv_heads_layout_of(L, p->D, H, W);
@@ -300,8 +301,9 @@ static void heads_df(float *df, const float *dy, const float *x, size_t stride, 
             heads_df_tile(df + h * H + g, dy + h * stride, x + g * stride, stride, n, H, 1, 1);
 }
 
-void SMX_FN(conv_heads_bwd)(float *dx, float *df, const float *dy, const float *x, const float *f,
-                            void *scratch, const smx_conv_heads *p) {
+SMX_COPY(void, conv_heads_bwd)
+(float *dx, float *df, const float *dy, const float *x, const float *f, void *scratch,
+ const smx_conv_heads *p) {
     const size_t L = p->L, H = p->H, W = p->W, ldx = p->ldx, ldy = p->ldy;
     if (p->D == 0 || L == 0) return;
     const conv_heads_layout at = conv_heads_layout_of(L, p->D, H, W);

@@ -2,37 +2,37 @@
 // Activations are in activation.c.
 #include "kernel.h"
 
-void SMX_FN(bias_fwd)(float *y, const float *x, const float *bias, size_t N, size_t D) {
+SMX_COPY(void, bias_fwd)(float *y, const float *x, const float *bias, size_t N, size_t D) {
     for (size_t i = 0; i < N; i++) V16_MAP(y + i * D, D, v16_add(LOAD(x + i * D), LOAD(bias)));
 }
 
-void SMX_FN(bias_bwd)(float *restrict dbias, const float *dy, size_t N, size_t D) {
+SMX_COPY(void, bias_bwd)(float *restrict dbias, const float *dy, size_t N, size_t D) {
     column_sums(dbias, dy, N, D);
 }
 
-void SMX_FN(add)(float *y, const float *a, const float *b, size_t n) {
+SMX_COPY(void, add)(float *y, const float *a, const float *b, size_t n) {
     V16_MAP(y, n, v16_add(LOAD(a), LOAD(b)));
 }
 
-void SMX_FN(mul)(float *y, const float *a, const float *b, size_t n) {
+SMX_COPY(void, mul)(float *y, const float *a, const float *b, size_t n) {
     V16_MAP(y, n, v16_mul(LOAD(a), LOAD(b)));
 }
 
-void SMX_FN(scale)(float *y, const float *x, float s, size_t n) {
+SMX_COPY(void, scale)(float *y, const float *x, float s, size_t n) {
     const v16 k = v16_set(s);
     V16_MAP(y, n, v16_mul(LOAD(x), k));
 }
 
-void SMX_FN(axpy)(float *y, const float *x, float s, size_t n) {
+SMX_COPY(void, axpy)(float *y, const float *x, float s, size_t n) {
     const v16 k = v16_set(s);
     V16_MAP(y, n, v16_madd(LOAD(x), k, LOAD(y)));
 }
 
-void SMX_FN(exp_fwd)(float *y, const float *x, size_t n) { V16_MAP(y, n, v16_exp(LOAD(x))); }
+SMX_COPY(void, exp_fwd)(float *y, const float *x, size_t n) { V16_MAP(y, n, v16_exp(LOAD(x))); }
 
-void SMX_FN(log_fwd)(float *y, const float *x, size_t n) { V16_MAP(y, n, v16_log(LOAD(x))); }
+SMX_COPY(void, log_fwd)(float *y, const float *x, size_t n) { V16_MAP(y, n, v16_log(LOAD(x))); }
 
-void SMX_FN(sincos_fwd)(float *s, float *c, const float *x, size_t n) {
+SMX_COPY(void, sincos_fwd)(float *s, float *c, const float *x, size_t n) {
     for (size_t i = 0; i < n; i += 16) {
         const size_t k = smx_min(16, n - i);
         const v16 a = k == 16 ? v16_load(x + i) : v16_load_n(x + i, k, 0.0f);
@@ -48,6 +48,6 @@ void SMX_FN(sincos_fwd)(float *s, float *c, const float *x, size_t n) {
     }
 }
 
-float SMX_FN(sum)(const float *x, size_t n) { return row_sum(x, n); }
+SMX_COPY(float, sum)(const float *x, size_t n) { return row_sum(x, n); }
 
-float SMX_FN(dot)(const float *x, const float *y, size_t n) { return row_dot(x, y, n); }
+SMX_COPY(float, dot)(const float *x, const float *y, size_t n) { return row_dot(x, y, n); }

@@ -69,12 +69,14 @@ static void forward(float *restrict y, float *states, float *carried, const floa
         }
     }
 }
-void SMX_FN(ema_fwd)(float *restrict y, float *restrict states, const float *x,
-                     const smx_ema_weights *weights, void *scratch, const smx_ema *p) {
+SMX_COPY(void, ema_fwd)
+(float *restrict y, float *restrict states, const float *x, const smx_ema_weights *weights, void *scratch,
+ const smx_ema *p) {
     forward(y, states, NULL, x, weights, scratch, 0, p);
 }
-void SMX_FN(ema_push)(float *restrict y, float *restrict carried, const float *x,
-                      const smx_ema_weights *weights, void *scratch, size_t at, const smx_ema *p) {
+SMX_COPY(void, ema_push)
+(float *restrict y, float *restrict carried, const float *x, const smx_ema_weights *weights, void *scratch,
+ size_t at, const smx_ema *p) {
     forward(y, NULL, carried, x, weights, scratch, at, p);
 }
 
@@ -104,8 +106,9 @@ SMX_INLINE v16 back_segment(float *dx, float *sums, float *g, const float *dy, c
     return d_skip;
 }
 
-void SMX_FN(ema_bwd)(float *dx, const smx_ema_gradients *dweights, const float *dy, const float *x,
-                     const smx_ema_weights *weights, const float *states, void *scratch, const smx_ema *p) {
+SMX_COPY(void, ema_bwd)
+(float *dx, const smx_ema_gradients *dweights, const float *dy, const float *x,
+ const smx_ema_weights *weights, const float *states, void *scratch, const smx_ema *p) {
     const size_t B = p->B, L = p->L, D = p->D, S = p->S;
     const float *skip = weights->skip;
     float *dskip = dweights->skip;

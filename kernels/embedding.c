@@ -1,8 +1,8 @@
 // embedding.c: rows picked from tables (token embedding, gather) and the mean over time.
 #include "kernel.h"
 
-void SMX_FN(embedding_fwd)(float *restrict y, const float *table, const int32_t *tokens, size_t N, size_t D,
-                           size_t V) {
+SMX_COPY(void, embedding_fwd)
+(float *restrict y, const float *table, const int32_t *tokens, size_t N, size_t D, size_t V) {
     for (size_t i = 0; i < N; i++) {
         // A negative token becomes a huge unsigned number: one comparison covers both ends.
         const uint32_t token = (uint32_t)tokens[i];
@@ -13,8 +13,8 @@ void SMX_FN(embedding_fwd)(float *restrict y, const float *table, const int32_t 
     }
 }
 
-void SMX_FN(embedding_bwd)(float *restrict dtable, const float *dy, const int32_t *tokens, size_t N, size_t D,
-                           size_t V) {
+SMX_COPY(void, embedding_bwd)
+(float *restrict dtable, const float *dy, const int32_t *tokens, size_t N, size_t D, size_t V) {
     for (size_t i = 0; i < N; i++) {
         const uint32_t token = (uint32_t)tokens[i];
         if (token >= V) continue;
@@ -23,7 +23,7 @@ void SMX_FN(embedding_bwd)(float *restrict dtable, const float *dy, const int32_
     }
 }
 
-void SMX_FN(meanpool_fwd)(float *restrict y, const float *x, size_t B, size_t L, size_t D) {
+SMX_COPY(void, meanpool_fwd)(float *restrict y, const float *x, size_t B, size_t L, size_t D) {
     const v16 length = v16_set((float)L);
     for (size_t b = 0; b < B; b++) {
         float *row = y + b * D;
@@ -33,7 +33,7 @@ void SMX_FN(meanpool_fwd)(float *restrict y, const float *x, size_t B, size_t L,
     }
 }
 
-void SMX_FN(meanpool_bwd)(float *restrict dx, const float *dy, size_t B, size_t L, size_t D) {
+SMX_COPY(void, meanpool_bwd)(float *restrict dx, const float *dy, size_t B, size_t L, size_t D) {
     const v16 length = v16_set((float)L);
     for (size_t b = 0; b < B; b++) {
         float *first = dx + b * L * D;
@@ -43,13 +43,13 @@ void SMX_FN(meanpool_bwd)(float *restrict dx, const float *dy, size_t B, size_t 
     }
 }
 
-void SMX_FN(gather_fwd)(float *restrict y, const float *x, const int32_t *rows, size_t M, size_t N,
-                        size_t D) {
+SMX_COPY(void, gather_fwd)
+(float *restrict y, const float *x, const int32_t *rows, size_t M, size_t N, size_t D) {
     SMX_FN(embedding_fwd)(y, x, rows, M, D, N);
 }
 
-void SMX_FN(gather_bwd)(float *restrict dx, const float *dy, const int32_t *rows, size_t M, size_t N,
-                        size_t D) {
+SMX_COPY(void, gather_bwd)
+(float *restrict dx, const float *dy, const int32_t *rows, size_t M, size_t N, size_t D) {
     memset(dx, 0, N * D * sizeof *dx);
     for (size_t m = 0; m < M; m++) {
         const uint32_t row = (uint32_t)rows[m];

@@ -7,8 +7,8 @@ SMX_INLINE v16 elu1(v16 x) {
     const v16 one = v16_set(1.0f);
     return v16_select(v16_le(x, v16_set(0.0f)), v16_exp_down(x), v16_add(x, one)); // NaN stays NaN
 }
-void SMX_FN(elu1_fwd)(float *y, const float *x, size_t n) { V16_MAP(y, n, elu1(LOAD(x))); }
-void SMX_FN(elu1_bwd)(float *dx, const float *dy, const float *y, size_t n) {
+SMX_COPY(void, elu1_fwd)(float *y, const float *x, size_t n) { V16_MAP(y, n, elu1(LOAD(x))); }
+SMX_COPY(void, elu1_bwd)(float *dx, const float *dy, const float *y, size_t n) {
     V16_MAP(dx, n, v16_mul(LOAD(dy), v16_min(LOAD(y), v16_set(1.0f))));
 }
 
@@ -26,7 +26,7 @@ static taylor_scales scales_of(size_t d) {
     v16_store(t, v16_div(one, root));
     return (taylor_scales){first, square, t[0]};
 }
-void SMX_FN(taylor_fwd)(float *restrict y, const float *x, size_t N, size_t d) {
+SMX_COPY(void, taylor_fwd)(float *restrict y, const float *x, size_t N, size_t d) {
     const taylor_scales s = scales_of(d);
     const v16 one = v16_set(s.one);
     for (; N > 0; N--, x += d) {
@@ -42,7 +42,7 @@ void SMX_FN(taylor_fwd)(float *restrict y, const float *x, size_t N, size_t d) {
     }
 }
 // dx_i = dy_i one + sum_j pair dy_ij x_j, the square counted twice
-void SMX_FN(taylor_bwd)(float *restrict dx, const float *dy, const float *x, size_t N, size_t d) {
+SMX_COPY(void, taylor_bwd)(float *restrict dx, const float *dy, const float *x, size_t N, size_t d) {
     const taylor_scales s = scales_of(d);
     const v16 one = v16_set(s.one);
     for (; N > 0; N--, x += d, dx += d) {

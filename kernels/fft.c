@@ -13,8 +13,8 @@ static size_t frequency(size_t N, size_t node, int *conjugate) {
     return *conjugate ? k : N - k;
 }
 
-void SMX_FN(rfft_fwd)(float *restrict spectrum, const float *x, const float *table, void *scratch, size_t B,
-                      size_t N, size_t D) {
+SMX_COPY(void, rfft_fwd)
+(float *restrict spectrum, const float *x, const float *table, void *scratch, size_t B, size_t N, size_t D) {
     float *rows = scratch;
     for (size_t b = 0; b < B; b++)
         for (size_t c = 0; c < D; c += FFT_LANES) {
@@ -40,8 +40,8 @@ void SMX_FN(rfft_fwd)(float *restrict spectrum, const float *x, const float *tab
         }
 }
 
-void SMX_FN(rfft_inv)(float *restrict x, const float *spectrum, const float *table, void *scratch, size_t B,
-                      size_t N, size_t D) {
+SMX_COPY(void, rfft_inv)
+(float *restrict x, const float *spectrum, const float *table, void *scratch, size_t B, size_t N, size_t D) {
     float *rows = scratch;
     const v16 half = v16_set(1.0f / (float)N), whole = v16_set(2.0f / (float)N); // powers of two
     for (size_t b = 0; b < B; b++)

@@ -3,11 +3,13 @@
 #include "kernel.h"
 
 // y = gain x + bias
-void SMX_FN(affine_fwd)(float *y, const float *x, const float *gain, const float *bias, size_t N, size_t D) {
+SMX_COPY(void, affine_fwd)
+(float *y, const float *x, const float *gain, const float *bias, size_t N, size_t D) {
     for (size_t i = 0; i < N; i++) V16_MAP(y + i * D, D, v16_madd(LOAD(gain), LOAD(x + i * D), LOAD(bias)));
 }
-void SMX_FN(affine_bwd)(float *restrict dx, float *restrict dgain, float *restrict dbias, const float *dy,
-                        const float *x, const float *gain, size_t N, size_t D) {
+SMX_COPY(void, affine_bwd)
+(float *restrict dx, float *restrict dgain, float *restrict dbias, const float *dy, const float *x,
+ const float *gain, size_t N, size_t D) {
     for (size_t i = 0; i < N; i++) V16_MAP(dx + i * D, D, v16_mul(LOAD(gain), LOAD(dy + i * D)));
     for (size_t i0 = 0; i0 < N; i0 += SMX_KC)
         for (size_t c = 0; c < D; c += 16) {
@@ -22,12 +24,13 @@ void SMX_FN(affine_bwd)(float *restrict dx, float *restrict dgain, float *restri
 }
 
 // y = g a + (1 - g) b
-void SMX_FN(gate_fwd)(float *y, const float *g, const float *a, const float *b, size_t n) {
+SMX_COPY(void, gate_fwd)(float *y, const float *g, const float *a, const float *b, size_t n) {
     const v16 one = v16_set(1.0f);
     V16_MAP(y, n, v16_madd(v16_sub(one, LOAD(g)), LOAD(b), v16_mul(LOAD(g), LOAD(a))));
 }
-void SMX_FN(gate_bwd)(float *restrict dg, float *restrict da, float *restrict db, const float *dy,
-                      const float *g, const float *a, const float *b, size_t n) {
+SMX_COPY(void, gate_bwd)
+(float *restrict dg, float *restrict da, float *restrict db, const float *dy, const float *g, const float *a,
+ const float *b, size_t n) {
     const v16 one = v16_set(1.0f);
     if (dg) V16_MAP(dg, n, v16_mul(LOAD(dy), v16_sub(LOAD(a), LOAD(b))));
     if (da) V16_MAP(da, n, v16_mul(LOAD(dy), LOAD(g)));
@@ -42,7 +45,7 @@ SMX_INLINE v16 softplus_16(v16 x) {
     const v16 quotient = v16_div(v16_mul(e, v16_log(u)), v16_select(tiny, one, step));
     return v16_add(v16_max(x, zero), v16_select(tiny, e, quotient));
 }
-void SMX_FN(softplus_fwd)(float *y, const float *x, size_t n) { V16_MAP(y, n, softplus_16(LOAD(x))); }
-void SMX_FN(softplus_bwd)(float *dx, const float *dy, const float *x, size_t n) {
+SMX_COPY(void, softplus_fwd)(float *y, const float *x, size_t n) { V16_MAP(y, n, softplus_16(LOAD(x))); }
+SMX_COPY(void, softplus_bwd)(float *dx, const float *dy, const float *x, size_t n) {
     V16_MAP(dx, n, v16_mul(LOAD(dy), v16_sigmoid(LOAD(x))));
 }

@@ -54,8 +54,9 @@ static void row_product(float *c, const float *a, size_t ca, const float *b, siz
 }
 #endif
 
-void SMX_FN(gemm)(float *restrict c, const float *a, const float *b, void *scratch, size_t m, size_t n,
-                  size_t k, size_t lda, size_t ldb, size_t ldc, unsigned flags) {
+SMX_COPY(void, gemm)
+(float *restrict c, const float *a, const float *b, void *scratch, size_t m, size_t n, size_t k, size_t lda,
+ size_t ldb, size_t ldc, unsigned flags) {
     const int add = (flags & SMX_ACCUMULATE) != 0, transposed = (flags & SMX_TRANS_B) != 0;
     const size_t ra = flags & SMX_TRANS_A ? 1 : lda, ca = flags & SMX_TRANS_A ? lda : 1;
     if (!m || !n) return;

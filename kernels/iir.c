@@ -4,6 +4,8 @@
 #include "iir_layout.h"
 #include "fft_rows.h"
 
+SMX_USES(gemm)
+
 // One bin's coefficients of 16 channels: th [F][2][16] from theta [D][F][2].
 static void load_theta(float *th, const float *theta, size_t n, size_t F) {
     for (size_t i = 0; i < 2 * F; i++)
@@ -265,8 +267,8 @@ static void literal_back(float *dx, float *dtheta, const float *dy, const float 
     }
 }
 
-void SMX_FN(iir_fwd)(float *restrict y, const float *x, const float *theta, const float *table, void *scratch,
-                     const smx_iir *p) {
+SMX_COPY(void, iir_fwd)
+(float *restrict y, const float *x, const float *theta, const float *table, void *scratch, const smx_iir *p) {
     const iir_layout l = iir_layout_of(p);
     float *base = scratch;
     if (p->L == 0 || p->F == 0) return;
@@ -283,8 +285,9 @@ void SMX_FN(iir_fwd)(float *restrict y, const float *x, const float *theta, cons
     }
 }
 
-void SMX_FN(iir_bwd)(float *dx, float *restrict dtheta, const float *dy, const float *x, const float *theta,
-                     const float *table, void *scratch, const smx_iir *p) {
+SMX_COPY(void, iir_bwd)
+(float *dx, float *restrict dtheta, const float *dy, const float *x, const float *theta, const float *table,
+ void *scratch, const smx_iir *p) {
     const iir_layout l = iir_layout_of(p);
     float *base = scratch;
     if (p->L == 0 || p->F == 0) return;
@@ -318,8 +321,9 @@ SMX_INLINE m16 still_best(v16 best, v16 now) {
     return stays;
 }
 
-void SMX_FN(maxpool_fwd)(float *restrict e, int32_t *restrict where, const float *x, size_t B, size_t L,
-                         size_t D, size_t bins, size_t O) {
+SMX_COPY(void, maxpool_fwd)
+(float *restrict e, int32_t *restrict where, const float *x, size_t B, size_t L, size_t D, size_t bins,
+ size_t O) {
     for (size_t b = 0; b < B; b++)
         for (size_t w = 0; w < bins * O; w++)
             for (size_t c = 0; c < D; c += FFT_LANES) {
@@ -343,8 +347,9 @@ void SMX_FN(maxpool_fwd)(float *restrict e, int32_t *restrict where, const float
                 }
             }
 }
-void SMX_FN(maxpool_bwd)(float *restrict dx, const float *de, const int32_t *where, size_t B, size_t L,
-                         size_t D, size_t bins, size_t O) {
+SMX_COPY(void, maxpool_bwd)
+(float *restrict dx, const float *de, const int32_t *where, size_t B, size_t L, size_t D, size_t bins,
+ size_t O) {
     for (size_t i = 0; i < B * L * D; i++) dx[i] = 0.0f;
     for (size_t b = 0; b < B; b++)
         for (size_t w = 0; w < bins * O; w++)
@@ -382,13 +387,13 @@ SMX_INLINE v16 theta_back_16(v16 d, v16 raw, const int triangle) {
     const v16 slope = v16_mul(v16_sub(one, t), v16_add(one, t));
     return v16_select(v16_lt(limit, v16_abs(t)), zero, v16_mul(through, slope));
 }
-void SMX_FN(theta_fwd)(float *theta, const float *raw, size_t n, int triangle) {
+SMX_COPY(void, theta_fwd)(float *theta, const float *raw, size_t n, int triangle) {
     if (triangle)
         V16_MAP(theta, n, theta_16(LOAD(raw), 1));
     else
         V16_MAP(theta, n, theta_16(LOAD(raw), 0));
 }
-void SMX_FN(theta_bwd)(float *draw, const float *dtheta, const float *raw, size_t n, int triangle) {
+SMX_COPY(void, theta_bwd)(float *draw, const float *dtheta, const float *raw, size_t n, int triangle) {
     if (triangle)
         V16_MAP(draw, n, theta_back_16(LOAD(dtheta), LOAD(raw), 1));
     else

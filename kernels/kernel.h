@@ -1,5 +1,5 @@
 // kernel.h: what every kernel file includes. The file is compiled once per instruction set with SMX_ISA_NAME
-// set; SMX_FN(gemm) is then the name of this copy, and the prototypes below make the compiler check it.
+// set; SMX_FN(gemm) is then the name of this copy, which the compiler holds to smx.h.
 #ifndef SMX_KERNEL_H
 #define SMX_KERNEL_H
 
@@ -17,10 +17,11 @@
 #define SMX_JOIN_(a, b) a##b
 #define SMX_JOIN(a, b) SMX_JOIN_(a, b)
 #define SMX_FN(name) SMX_JOIN(smx_##name##_, SMX_ISA_NAME)
-
-#define SMX_KERNEL(result, name, parameters, arguments) result SMX_FN(name) parameters;
-#include "build/kernels.def"
 #endif
+// This copy of a kernel of smx.h, where another file of its set calls it; and the head of its definition.
+#define SMX_USES(name) __typeof__(smx_##name) SMX_FN(name);
+#define SMX_COPY(result, name) SMX_USES(name) result SMX_FN(name)
+#pragma GCC diagnostic error "-Wmissing-prototypes"
 
 static inline size_t smx_min(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t smx_round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }

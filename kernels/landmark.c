@@ -69,8 +69,8 @@ static void box_columns_back(float *dx, const float *dy, size_t D, size_t L, siz
     }
 }
 
-void SMX_FN(block_filter_fwd)(float *restrict y, const float *x, size_t B, size_t L, size_t D, size_t block,
-                              float forget) {
+SMX_COPY(void, block_filter_fwd)
+(float *restrict y, const float *x, size_t B, size_t L, size_t D, size_t block, float forget) {
     for (size_t b = 0; b < B; b++, x += L * D, y += L * D)
         for (size_t c = 0; c < D; c += 16) {
             if (forget > 0.0f)
@@ -79,8 +79,8 @@ void SMX_FN(block_filter_fwd)(float *restrict y, const float *x, size_t B, size_
                 box_columns(y + c, x + c, D, L, block, smx_min(16, D - c));
         }
 }
-void SMX_FN(block_filter_bwd)(float *restrict dx, const float *dy, size_t B, size_t L, size_t D, size_t block,
-                              float forget) {
+SMX_COPY(void, block_filter_bwd)
+(float *restrict dx, const float *dy, size_t B, size_t L, size_t D, size_t block, float forget) {
     for (size_t b = 0; L && b < B; b++, dx += L * D, dy += L * D)
         for (size_t c = 0; c < D; c += 16) {
             const size_t last = (L - 1) * D + c;
@@ -171,9 +171,9 @@ static void logits(const landmark_scratch *w, const smx_landmark *p, const int32
     }
 }
 
-void SMX_FN(landmark_fwd)(float *restrict o, float *restrict stats, int32_t *restrict chosen, const float *q,
-                          const float *k, const float *v, const float *marks, void *scratch,
-                          const smx_landmark *p) {
+SMX_COPY(void, landmark_fwd)
+(float *restrict o, float *restrict stats, int32_t *restrict chosen, const float *q, const float *k,
+ const float *v, const float *marks, void *scratch, const smx_landmark *p) {
     const landmark_scratch w = split_scratch(scratch, p, 0);
     const size_t L = p->L, block = p->block, Bp = w.Bp, dp = w.dp;
     for (size_t bh = 0; bh < p->B * p->H; bh++) {
@@ -251,9 +251,9 @@ static void rows_bwd(float *dq, const float *dout, const float *o, const float *
     }
 }
 
-void SMX_FN(landmark_bwd)(float *dq, float *dk, float *dv, const float *dout, const float *q, const float *k,
-                          const float *v, const float *o, const float *stats, const int32_t *chosen,
-                          void *scratch, const smx_landmark *p) {
+SMX_COPY(void, landmark_bwd)
+(float *dq, float *dk, float *dv, const float *dout, const float *q, const float *k, const float *v,
+ const float *o, const float *stats, const int32_t *chosen, void *scratch, const smx_landmark *p) {
     const landmark_scratch w = split_scratch(scratch, p, 1);
     const size_t L = p->L, block = p->block, dp = w.dp;
     for (size_t bh = 0; bh < p->B * p->H; bh++) {

@@ -110,8 +110,9 @@ static block_scratch of_head(const block_scratch *all, size_t h) {
     return w;
 }
 
-void SMX_FN(linattn_fwd)(float *restrict y, float *restrict norm, const float *q, const float *k,
-                         const float *v, void *scratch, const smx_linattn *p) {
+SMX_COPY(void, linattn_fwd)
+(float *restrict y, float *restrict norm, const float *q, const float *k, const float *v, void *scratch,
+ const smx_linattn *p) {
     const block_scratch all = split_scratch(scratch, p, 0);
     const int asking = far(p);
     for (size_t b = 0; b < p->B; b++) {
@@ -158,8 +159,9 @@ ATTENTION_PART void block_push(float *restrict y, const float *q, const float *k
     if (p->norm == SMX_LINATTN_SUM) add_rows(w->sum, (rows_view){w->k, dp}, NULL, n, dp);
 }
 
-void SMX_FN(linattn_push)(float *restrict y, float *restrict carried, const float *q, const float *k,
-                          const float *v, void *scratch, size_t at, size_t rows, const smx_linattn *p) {
+SMX_COPY(void, linattn_push)
+(float *restrict y, float *restrict carried, const float *q, const float *k, const float *v, void *scratch,
+ size_t at, size_t rows, const smx_linattn *p) {
     const block_scratch all = split_scratch(scratch, p, 0);
     const linattn_layout l = linattn_layout_of(p, 0);
     for (size_t bh = 0; bh < p->B * p->H; bh++, carried += linattn_carried_floats(&l))
@@ -294,9 +296,9 @@ SMX_INLINE void ask_for_gradients(float *dq, float *dk, float *dv, const float *
     }
 }
 
-void SMX_FN(linattn_bwd)(float *dq, float *dk, float *dv, const float *dy, const float *q, const float *k,
-                         const float *v, const float *y, const float *norm, void *scratch,
-                         const smx_linattn *p) {
+SMX_COPY(void, linattn_bwd)
+(float *dq, float *dk, float *dv, const float *dy, const float *q, const float *k, const float *v,
+ const float *y, const float *norm, void *scratch, const smx_linattn *p) {
     const block_scratch all = split_scratch(scratch, p, 1);
     const size_t blocks = p->L ? (p->L + all.C - 1) / all.C : 0;
     const int asking = far(p);

@@ -119,9 +119,9 @@ static void store_sum(float *y, const float *rows, const float *x, const float *
     }
 }
 
-void SMX_FN(longconv_fwd)(float *restrict y, float *restrict spectrum, const float *x,
-                          const smx_longconv_weights *weights, const float *table, void *scratch,
-                          const smx_longconv *p) {
+SMX_COPY(void, longconv_fwd)
+(float *restrict y, float *restrict spectrum, const float *x, const smx_longconv_weights *weights,
+ const float *table, void *scratch, const smx_longconv *p) {
     const size_t B = p->B, L = p->L, D = p->D, taps = p->taps, ld = p->ld, N = fft_longconv_rows(L);
     const float *skip = weights->skip;
     float *rows = scratch;
@@ -152,9 +152,10 @@ static void skip_gradient(float *dskip, const float *dy, const float *x, size_t 
     }
 }
 
-void SMX_FN(longconv_bwd)(float *dx, const smx_longconv_gradients *dweights, const float *dy, const float *x,
-                          const smx_longconv_weights *weights, const float *spectrum, const float *table,
-                          void *scratch, const smx_longconv *p) {
+SMX_COPY(void, longconv_bwd)
+(float *dx, const smx_longconv_gradients *dweights, const float *dy, const float *x,
+ const smx_longconv_weights *weights, const float *spectrum, const float *table, void *scratch,
+ const smx_longconv *p) {
     const size_t B = p->B, L = p->L, D = p->D, taps = p->taps, ld = p->ld, N = fft_longconv_rows(L);
     const float *k = weights->k, *skip = weights->skip, lambda = p->lambda;
     float *dk = dweights->k, *dskip = dweights->skip;

@@ -18,8 +18,9 @@ SMX_INLINE float log_of(float x) {
     return t[0];
 }
 
-size_t SMX_FN(cross_entropy_fwd)(float *restrict loss, float *restrict stats, const float *logits,
-                                 const int32_t *target, size_t N, size_t V) {
+SMX_COPY(size_t, cross_entropy_fwd)
+(float *restrict loss, float *restrict stats, const float *logits, const int32_t *target, size_t N,
+ size_t V) {
     size_t counted = 0;
     for (size_t i = 0; i < N; i++) {
         const float *x = logits + i * V;
@@ -37,8 +38,9 @@ size_t SMX_FN(cross_entropy_fwd)(float *restrict loss, float *restrict stats, co
     return counted;
 }
 
-void SMX_FN(cross_entropy_bwd)(float *restrict dlogits, const float *logits, const int32_t *target,
-                               const float *stats, size_t N, size_t V, float scale) {
+SMX_COPY(void, cross_entropy_bwd)
+(float *restrict dlogits, const float *logits, const int32_t *target, const float *stats, size_t N, size_t V,
+ float scale) {
     for (size_t i = 0; i < N; i++) {
         const float *x = logits + i * V;
         float *dx = dlogits + i * V;
@@ -53,7 +55,7 @@ void SMX_FN(cross_entropy_bwd)(float *restrict dlogits, const float *logits, con
     }
 }
 
-void SMX_FN(argmax)(int32_t *restrict best, const float *x, size_t N, size_t V) {
+SMX_COPY(void, argmax)(int32_t *restrict best, const float *x, size_t N, size_t V) {
     for (size_t i = 0; i < N; i++) {
         const float *row = x + i * V;
         const float max = row_max(row, V);

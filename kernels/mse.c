@@ -1,7 +1,7 @@
 // mse.c: squared error against real-valued targets, NaN meaning no target.
 #include "kernel.h"
 
-size_t SMX_FN(mse_fwd)(float *restrict loss, const float *y, const float *target, size_t N) {
+SMX_COPY(size_t, mse_fwd)(float *restrict loss, const float *y, const float *target, size_t N) {
     size_t count = 0;
     for (size_t i = 0; i < N; i++) {
         const int asked = target[i] == target[i];
@@ -12,7 +12,7 @@ size_t SMX_FN(mse_fwd)(float *restrict loss, const float *y, const float *target
     return count;
 }
 
-void SMX_FN(mse_bwd)(float *dy, const float *y, const float *target, size_t N, float scale) {
+SMX_COPY(void, mse_bwd)(float *dy, const float *y, const float *target, size_t N, float scale) {
     const float twice = 2.0f * scale;
     for (size_t i = 0; i < N; i++) dy[i] = target[i] == target[i] ? twice * (y[i] - target[i]) : 0.0f;
 }

@@ -24,8 +24,9 @@ SMX_INLINE float sum_of_squared_deviations(const float *x, float mean, size_t D)
     return v16_hsum(s);
 }
 
-void SMX_FN(layernorm_fwd)(float *restrict y, float *restrict stats, const float *x, const float *gain,
-                           const float *bias, size_t N, size_t D, float eps) {
+SMX_COPY(void, layernorm_fwd)
+(float *restrict y, float *restrict stats, const float *x, const float *gain, const float *bias, size_t N,
+ size_t D, float eps) {
     for (size_t i = 0; i < N; i++) {
         const float *row = x + i * D;
         const float mean = row_sum(row, D) / (float)D;
@@ -51,8 +52,9 @@ static void layernorm_row(float *dx, const float *dy, const float *x, const floa
                                v16_mul(v16_mul(v16_sub(LOAD(x), m), s), muh))));
 }
 
-void SMX_FN(layernorm_bwd)(float *restrict dx, float *restrict dgain, float *restrict dbias, const float *dy,
-                           const float *x, const float *gain, const float *stats, size_t N, size_t D) {
+SMX_COPY(void, layernorm_bwd)
+(float *restrict dx, float *restrict dgain, float *restrict dbias, const float *dy, const float *x,
+ const float *gain, const float *stats, size_t N, size_t D) {
     for (size_t i0 = 0; i0 < N; i0 += SMX_KC) {
         const size_t end = smx_min(N, i0 + SMX_KC);
         for (size_t i = i0; i < end; i++)
@@ -74,8 +76,8 @@ void SMX_FN(layernorm_bwd)(float *restrict dx, float *restrict dgain, float *res
     }
 }
 
-void SMX_FN(rmsnorm_fwd)(float *restrict y, float *restrict rstd, const float *x, const float *gain, size_t N,
-                         size_t D, float eps) {
+SMX_COPY(void, rmsnorm_fwd)
+(float *restrict y, float *restrict rstd, const float *x, const float *gain, size_t N, size_t D, float eps) {
     for (size_t i = 0; i < N; i++) {
         const float *row = x + i * D;
         rstd[i] = reciprocal_root(row_dot(row, row, D) / (float)D + eps);
@@ -93,8 +95,9 @@ static void rmsnorm_row(float *dx, const float *dy, const float *x, const float 
     V16_MAP(dx, D, v16_mul(s, v16_sub(v16_mul(LOAD(dy), LOAD(gain)), v16_mul(v16_mul(LOAD(x), s), muh))));
 }
 
-void SMX_FN(rmsnorm_bwd)(float *restrict dx, float *restrict dgain, const float *dy, const float *x,
-                         const float *gain, const float *rstd, size_t N, size_t D) {
+SMX_COPY(void, rmsnorm_bwd)
+(float *restrict dx, float *restrict dgain, const float *dy, const float *x, const float *gain,
+ const float *rstd, size_t N, size_t D) {
     for (size_t i0 = 0; i0 < N; i0 += SMX_KC) {
         const size_t end = smx_min(N, i0 + SMX_KC);
         for (size_t i = i0; i < end; i++) rmsnorm_row(dx + i * D, dy + i * D, x + i * D, gain, rstd[i], D);
@@ -111,7 +114,7 @@ void SMX_FN(rmsnorm_bwd)(float *restrict dx, float *restrict dgain, const float 
     }
 }
 
-void SMX_FN(unitnorm_fwd)(float *restrict y, float *restrict rnorm, const float *x, size_t N, size_t D) {
+SMX_COPY(void, unitnorm_fwd)(float *restrict y, float *restrict rnorm, const float *x, size_t N, size_t D) {
     for (size_t i = 0; i < N; i++) {
         const float *row = x + i * D;
         const float square = row_dot(row, row, D);
@@ -123,8 +126,8 @@ void SMX_FN(unitnorm_fwd)(float *restrict y, float *restrict rnorm, const float 
 }
 
 // With y = x rnorm: dx = rnorm (dy - y (y . dy)).
-void SMX_FN(unitnorm_bwd)(float *restrict dx, const float *dy, const float *x, const float *rnorm, size_t N,
-                          size_t D) {
+SMX_COPY(void, unitnorm_bwd)
+(float *restrict dx, const float *dy, const float *x, const float *rnorm, size_t N, size_t D) {
     for (size_t i = 0; i < N; i++) {
         const float *row = x + i * D, *d = dy + i * D;
         const v16 s = v16_set(rnorm[i]);

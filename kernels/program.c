@@ -578,8 +578,9 @@ static void keep(const head *h, float *to) { // the states before a row
                program_floats(&p->registers[p->states[i].in]) * sizeof *to);
 }
 
-void SMX_FN(program_fwd)(float *restrict y, float *restrict saved, float *carried, const float *const *in,
-                         void *scratch, size_t at, size_t B, size_t L, const smx_program *p) {
+SMX_COPY(void, program_fwd)
+(float *restrict y, float *restrict saved, float *carried, const float *const *in, void *scratch, size_t at,
+ size_t B, size_t L, const smx_program *p) {
     float *fixed = scratch, *values = fixed + p->fixed, *staged = values + p->values;
     const size_t segments = (L + p->segment - 1) / p->segment;
     for (size_t b = 0; b < B; b++) {
@@ -678,8 +679,9 @@ static void reverse_row(const reverse *r, const head *h, float *const *din, cons
     }
 }
 
-void SMX_FN(program_bwd)(float *const *din, const float *dy, const float *const *in, const float *saved,
-                         void *scratch, size_t B, size_t L, const smx_program *p) {
+SMX_COPY(void, program_bwd)
+(float *const *din, const float *dy, const float *const *in, const float *saved, void *scratch, size_t B,
+ size_t L, const smx_program *p) {
     const size_t segments = (L + p->segment - 1) / p->segment, longest = smx_min(L, p->segment);
     float *fixed = scratch, *tape = fixed + p->fixed, *first = tape + longest * p->frame,
           *staged = first + p->state_n, *grads = staged + p->state_n, *temporary = grads + p->grads;

@@ -9,6 +9,17 @@
 #include "ahead.h"
 #include "recurrent_layout.h"
 
+SMX_USES(add)
+SMX_USES(bias_bwd)
+SMX_USES(gate_bwd)
+SMX_USES(gate_fwd)
+SMX_USES(gemm)
+SMX_USES(mul)
+SMX_USES(sigmoid_bwd)
+SMX_USES(sigmoid_fwd)
+SMX_USES(tanh_bwd)
+SMX_USES(tanh_fwd)
+
 // The caller's sizes and arrays, and what differs: gates, floats of E that a row keeps, and that are carried.
 typedef struct {
     const smx_recurrent *p;
@@ -256,25 +267,28 @@ static void backward(float *restrict dz, float *restrict du, float *restrict dbi
     if (dbias) SMX_FN(bias_bwd)(dbias, da, B * L, G);
 }
 
-void SMX_FN(lstm_fwd)(float *restrict y, float *last, float *restrict saved, const float *z, const float *u,
-                      const float *start, void *scratch, const smx_recurrent *p) {
+SMX_COPY(void, lstm_fwd)
+(float *restrict y, float *last, float *restrict saved, const float *z, const float *u, const float *start,
+ void *scratch, const smx_recurrent *p) {
     const call c = call_of(p, scratch, 0, 0);
     forward(y, last, saved, z, u, NULL, start, &c);
 }
-void SMX_FN(lstm_bwd)(float *restrict dz, float *restrict du, float *dstart, const float *dy,
-                      const float *dlast, const float *y, const float *u, const float *saved,
-                      const float *start, void *scratch, const smx_recurrent *p) {
+SMX_COPY(void, lstm_bwd)
+(float *restrict dz, float *restrict du, float *dstart, const float *dy, const float *dlast, const float *y,
+ const float *u, const float *saved, const float *start, void *scratch, const smx_recurrent *p) {
     const call c = call_of(p, scratch, 0, 1);
     backward(dz, du, NULL, dstart, dy, dlast, y, u, saved, start, &c);
 }
-void SMX_FN(gru_fwd)(float *restrict y, float *last, float *restrict saved, const float *z, const float *u,
-                     const float *bias, const float *start, void *scratch, const smx_recurrent *p) {
+SMX_COPY(void, gru_fwd)
+(float *restrict y, float *last, float *restrict saved, const float *z, const float *u, const float *bias,
+ const float *start, void *scratch, const smx_recurrent *p) {
     const call c = call_of(p, scratch, 1, 0);
     forward(y, last, saved, z, u, bias, start, &c);
 }
-void SMX_FN(gru_bwd)(float *restrict dz, float *restrict du, float *restrict dbias, float *dstart,
-                     const float *dy, const float *dlast, const float *y, const float *u, const float *saved,
-                     const float *start, void *scratch, const smx_recurrent *p) {
+SMX_COPY(void, gru_bwd)
+(float *restrict dz, float *restrict du, float *restrict dbias, float *dstart, const float *dy,
+ const float *dlast, const float *y, const float *u, const float *saved, const float *start, void *scratch,
+ const smx_recurrent *p) {
     const call c = call_of(p, scratch, 1, 1);
     backward(dz, du, dbias, dstart, dy, dlast, y, u, saved, start, &c);
 }

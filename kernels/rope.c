@@ -25,13 +25,14 @@ SMX_INLINE void turn_all(float *y, const float *x, const float *cs, size_t B, si
                 turn(y + (b * L + t) * ldy + h * d, x + (b * L + t) * ldx + h * d, cs + t * d, d, back);
 }
 
-void SMX_FN(rope_fwd)(float *y, const float *x, const float *cs, size_t B, size_t L, size_t D, size_t H,
-                      size_t ldx, size_t ldy) {
+SMX_COPY(void, rope_fwd)
+(float *y, const float *x, const float *cs, size_t B, size_t L, size_t D, size_t H, size_t ldx, size_t ldy) {
     turn_all(y, x, cs, B, L, D, H, ldx, ldy, 0);
 }
 
 // dy has the row stride ldy of y, dx the row stride ldx of x.
-void SMX_FN(rope_bwd)(float *dx, const float *dy, const float *cs, size_t B, size_t L, size_t D, size_t H,
-                      size_t ldx, size_t ldy) {
+SMX_COPY(void, rope_bwd)
+(float *dx, const float *dy, const float *cs, size_t B, size_t L, size_t D, size_t H, size_t ldx,
+ size_t ldy) {
     turn_all(dx, dy, cs, B, L, D, H, ldy, ldx, 1);
 }

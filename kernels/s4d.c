@@ -76,8 +76,8 @@ static mode mode_of(float *w, const smx_s4d_weights *weights, size_t c, size_t s
 // |e^z| < 1: from here on a mode adds less than any sum can hold, and then only subnormal numbers.
 static int faded(cd power) { return power.re * power.re + power.im * power.im < 0x1p-192; }
 
-void SMX_FN(s4d_fwd)(float *restrict kernel, const smx_s4d_weights *weights, void *scratch,
-                     const smx_s4d *p) {
+SMX_COPY(void, s4d_fwd)
+(float *restrict kernel, const smx_s4d_weights *weights, void *scratch, const smx_s4d *p) {
     const size_t L = p->L, D = p->D, S = p->S;
     float *w = scratch;
     for (size_t c = 0; c < D; c++) {
@@ -100,8 +100,9 @@ void SMX_FN(s4d_fwd)(float *restrict kernel, const smx_s4d_weights *weights, voi
 
 // f = C B e^{z l} is analytic: d Re f / d(re u) = Re f_u, d Re f / d(im u) = -Im f_u. Needed are sum g_l
 // e^{z l} and sum g_l l e^{z l}: canonical sums within blocks, in order (and double) over blocks.
-void SMX_FN(s4d_bwd)(const smx_s4d_gradients *dweights, const float *dkernel, const smx_s4d_weights *weights,
-                     void *scratch, const smx_s4d *p) {
+SMX_COPY(void, s4d_bwd)
+(const smx_s4d_gradients *dweights, const float *dkernel, const smx_s4d_weights *weights, void *scratch,
+ const smx_s4d *p) {
     const size_t L = p->L, D = p->D, S = p->S;
     float *dC = dweights->C;
     float *w = scratch, count[S4D_BLOCK];

@@ -60,18 +60,21 @@ static void forward(float *restrict y, float *states, float *carried, const floa
         }
     }
 }
-void SMX_FN(scan_fwd)(float *restrict y, float *restrict states, const float *x,
-                      const smx_scan_system *system, void *scratch, const smx_scan *p) {
+SMX_COPY(void, scan_fwd)
+(float *restrict y, float *restrict states, const float *x, const smx_scan_system *system, void *scratch,
+ const smx_scan *p) {
     forward(y, states, NULL, x, system, scratch, 0, p);
 }
-void SMX_FN(scan_push)(float *restrict y, float *restrict carried, const float *x,
-                       const smx_scan_system *system, void *scratch, size_t at, const smx_scan *p) {
+SMX_COPY(void, scan_push)
+(float *restrict y, float *restrict carried, const float *x, const smx_scan_system *system, void *scratch,
+ size_t at, const smx_scan *p) {
     forward(y, NULL, carried, x, system, scratch, at, p);
 }
 
 // Adjoint: g_t = c_t dy_t + decay_{t+1} g_{t+1}. db and dc sum over channels: 16 lanes, then group by group.
-void SMX_FN(scan_bwd)(float *dx, const smx_scan_gradients *dsystem, const float *dy, const float *x,
-                      const smx_scan_system *system, const float *states, void *scratch, const smx_scan *p) {
+SMX_COPY(void, scan_bwd)
+(float *dx, const smx_scan_gradients *dsystem, const float *dy, const float *x, const smx_scan_system *system,
+ const float *states, void *scratch, const smx_scan *p) {
     const size_t B = p->B, L = p->L, D = p->D, S = p->S;
     const float *dt = system->dt, *b = system->b, *c = system->c, *skip = system->skip;
     float *ddt = dsystem->dt, *db = dsystem->b, *dc = dsystem->c, *dskip = dsystem->skip;

@@ -789,23 +789,27 @@ static void backward(const gradients *d, const float *states, float *scratch, co
 static call call_of(const smx_state_rows *x, const smx_state *p, int delta, int backward) {
     return (call){p, state_layout_of(p, backward), delta, x->q, x->k, x->v, x->beta, x->g};
 }
-void SMX_FN(gla_fwd)(float *restrict y, float *restrict last, float *restrict states, const smx_state_rows *x,
-                     const float *start, void *scratch, const smx_state *p) {
+SMX_COPY(void, gla_fwd)
+(float *restrict y, float *restrict last, float *restrict states, const smx_state_rows *x, const float *start,
+ void *scratch, const smx_state *p) {
     const call c = call_of(x, p, 0, 0);
     forward(y, last, states, start, scratch, &c);
 }
-void SMX_FN(gla_bwd)(const smx_state_gradients *dx, float *dstart, const float *dy, const float *dlast,
-                     const smx_state_rows *x, const float *states, void *scratch, const smx_state *p) {
+SMX_COPY(void, gla_bwd)
+(const smx_state_gradients *dx, float *dstart, const float *dy, const float *dlast, const smx_state_rows *x,
+ const float *states, void *scratch, const smx_state *p) {
     const call c = call_of(x, p, 0, 1);
     backward(&(gradients){dx, dstart, dy, dlast}, states, scratch, &c);
 }
-void SMX_FN(delta_fwd)(float *restrict y, float *restrict last, float *restrict states,
-                       const smx_state_rows *x, const float *start, void *scratch, const smx_state *p) {
+SMX_COPY(void, delta_fwd)
+(float *restrict y, float *restrict last, float *restrict states, const smx_state_rows *x, const float *start,
+ void *scratch, const smx_state *p) {
     const call c = call_of(x, p, 1, 0);
     forward(y, last, states, start, scratch, &c);
 }
-void SMX_FN(delta_bwd)(const smx_state_gradients *dx, float *dstart, const float *dy, const float *dlast,
-                       const smx_state_rows *x, const float *states, void *scratch, const smx_state *p) {
+SMX_COPY(void, delta_bwd)
+(const smx_state_gradients *dx, float *dstart, const float *dy, const float *dlast, const smx_state_rows *x,
+ const float *states, void *scratch, const smx_state *p) {
     const call c = call_of(x, p, 1, 1);
     backward(&(gradients){dx, dstart, dy, dlast}, states, scratch, &c);
 }

@@ -4,6 +4,9 @@
 #include "state_layout.h"
 #include "tile.h"
 
+SMX_USES(delta_fwd)
+SMX_USES(gla_fwd)
+
 enum { ROWS = STATE_ROWS };
 
 static const float lanes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -140,11 +143,13 @@ static void push(float *restrict y, float *restrict carried, const smx_state_row
         }
     }
 }
-void SMX_FN(gla_push)(float *restrict y, float *restrict carried, const smx_state_rows *x, void *scratch,
-                      size_t at, const smx_state *p) {
+SMX_COPY(void, gla_push)
+(float *restrict y, float *restrict carried, const smx_state_rows *x, void *scratch, size_t at,
+ const smx_state *p) {
     push(y, carried, x, scratch, at, p, 0);
 }
-void SMX_FN(delta_push)(float *restrict y, float *restrict carried, const smx_state_rows *x, void *scratch,
-                        size_t at, const smx_state *p) {
+SMX_COPY(void, delta_push)
+(float *restrict y, float *restrict carried, const smx_state_rows *x, void *scratch, size_t at,
+ const smx_state *p) {
     push(y, carried, x, scratch, at, p, 1);
 }

@@ -1,6 +1,6 @@
 # kernels.awk: what is made of kernels/kernels.txt, which says how it is written:
 #   awk -v make=c          kernels.def: macros, each for who defines it before including them
-#   awk -v make=table      wasm/loader/kernel_table.ts
+#   awk -v make=table      wasm/loader/kernel_table.ts; make=marks: its lines with + where the table has it
 #   awk -v make=exports    what a WebAssembly module exports: what the table names, the functions of
 #                          wasm/exports.c, which comes next, and `also`; but nothing that is defined in the
 #                          sources after that, which the module lacks, or is in `but`
@@ -43,7 +43,7 @@ function read(token,    open) {
         script = substr(token, 1, open - 1) camel(substr(token, open))
         return
     }
-    if (token !~ /^[>&~=\/-]?[A-Za-z][A-Za-z0-9_]*(\.[a-z]+)?[#*]?[?]?(\[[A-Za-z0-9_,]+\])?!?(=[A-Za-z0-9.-]+)?(:[a-z|]+)?$/)
+    if (token !~ /^[>+&~=\/-]?[A-Za-z][A-Za-z0-9_]*(\.[a-z]+)?[#*]?[?]?(\[[A-Za-z0-9_,]+\])?!?(=[A-Za-z0-9.-]+)?(:[a-z|]+)?$/)
         fail("what is '" token "'?")
     name = token
     if (token ~ /^=?[A-Za-z]+\.[a-z]+/) {
@@ -53,6 +53,7 @@ function read(token,    open) {
     sub(/^[^A-Za-z]/, "", name)
     sub(/[^A-Za-z0-9_].*$/, "", name)
     script = camel(token)
+    if (make != "marks") sub(/^[+]/, ">", script) # JavaScript hands zeros
     if (token ~ /\[/) {
         type = token ~ /#/ ? "int32_t *" : "float *"
         if (token ~ /^[A-Za-z]/) type = "const " type
@@ -150,11 +151,10 @@ files == 2 && /^[a-z].*[ *]lab_[a-z_]+\(/ && !/^static/ {
     match($0, /lab_[a-z_]+\(/)
     exports(substr($0, RSTART, RLENGTH - 1))
 }
-files > 2 && /^[a-z].*[ *](SMX_FN\([a-z0-9_]+\)|smx_[a-z0-9_]+)\(/ && !/^static/ && !/;$/ {
-    match($0, /(SMX_FN\([a-z0-9_]+\)|smx_[a-z0-9_]+)\(/)
+files > 2 && /^(SMX_COPY\(|[a-z].*[ *]smx_[a-z0-9_]+\()/ && !/^static/ && !/;$/ {
+    match($0, /, [a-z0-9_]+\)|smx_[a-z0-9_]+\(/)
     name = substr($0, RSTART, RLENGTH - 1)
-    sub(/^SMX_FN\(/, "smx_", name)
-    sub(/\)$/, "", name)
+    sub(/^, /, "smx_", name)
     lacks[name] = 1
 }
 
@@ -169,6 +169,8 @@ END {
         printf "%s%s%s", c, fields, ulp
         for (i = 1; i <= 4; i++) print "#undef SMX_" wanted[i]
         print "#undef SMX_KERNEL_PUSH"
+    } else if (make == "marks") {
+        printf "%s", table
     } else if (make == "table") {
         print "// kernel_table.ts: written by `make` from kernels/kernels.txt (scripts/kernels.awk); change that. The"
         print "// kernels' arguments, and the sizes that the module computes."
