@@ -97,8 +97,25 @@ static const char *nearest(builder *b, const char *name) {
     return best;
 }
 static const char *nearest_function(const char *name) {
+    static const struct {
+        const char *name, *here;
+    } elsewhere[] = {{"softmax", "softmax_heads(x), or attention(q, k, v), which has it inside"},
+                     {"sum", "sum_heads(x), or cumsum(x) over the rows"},
+                     {"logsigmoid", "-softplus(-x)"},
+                     {"swish", "silu"},
+                     {"concat", "join(a, b)"},
+                     {"cat", "join(a, b)"},
+                     {"norm", "rmsnorm(x, g), unitnorm(x)"},
+                     {"normalize", "unitnorm(x)"},
+                     {"pow", "x^2"},
+                     {"min", "-max(-a, -b)"},
+                     {"clamp", "max(a, b)"},
+                     {"where", "select(c, a, b) in a scan"},
+                     {"outer", "a scan's: outer(a, b)"},
+                     {"dot", "sum_heads(a * b)"}};
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        if (!strcmp(name, elsewhere[i].name)) return elsewhere[i].here;
     const char *best = begun_function(name);
-    if (!strcmp(name, "softmax")) return "attention(q, k, v), which has it inside";
     if (best) return best;
     best = equation_functions[0].name;
     for (const equation_function *f = equation_functions; f->name; f++) best = nearer(name, best, f->name);
@@ -260,7 +277,8 @@ static value sum_of(builder *b, const equation_node *n) {
     if (!x.tensor) return sign(b, n, "offset", y, NULL, NULL, x.number);
     return joined(b, n, "add", x, y, "");
 }
-static const char no_matrix[] = " (@ is the product with a matrix, conv a filter)"; // of who writes *
+static const char no_matrix[] = // of who writes *
+    " (@ is the product with a matrix, conv a filter, * w[width] a gain)";
 static value product_of(builder *b, const equation_node *n) {
     const int divided = n->kind == EQUATION_DIVIDE;
     const value x = eval(b, n->first);
@@ -362,6 +380,18 @@ static value new_value(builder *b, const equation_node *n) {
     b->names[b->n_names++] = (binding){n->name, v, 0};
     return v;
 }
+// Whether nothing below 0 comes of it: of a call, or of the line that assigned the name.
+static int is_positive(builder *b, const equation_node *n) {
+    static const char *const list[] = {"sigmoid", "softplus", "exp", "relu", "elu1", "abs"};
+    if (n->kind == EQUATION_WORD) {
+        const binding *name = find(b, n->name);
+        if (!name || !name->line) return 0;
+        n = b->e->lines[name->line - 1].value;
+    }
+    for (size_t i = 0; i < sizeof list / sizeof *list && n->kind == EQUATION_CALL; i++)
+        if (!strcmp(n->name, list[i])) return 1;
+    return 0;
+}
 static value call(builder *b, const equation_node *n) {
     if (!strcmp(n->name, "[:]")) return slice(b, n);
     const equation_function *f = function_find(n->name);
@@ -383,6 +413,8 @@ static value call(builder *b, const equation_node *n) {
                         f->name, count);
         }
         if (given[i]) return fail(b, a, "%s is given twice", f->arguments[i].name);
+        if (!strcmp(f->arguments[i].name, "gates") && is_positive(b, a))
+            return fail(b, a, "gates are logarithms, at most 0: -softplus(z) is that of sigmoid(-z)");
         given[i] = a;
     }
     function_call c = {.g = b->g, .heads = b->s->heads};
@@ -422,6 +454,10 @@ static value eval(builder *b, const equation_node *n) {
         v = failed;
         if (!name && !n->first && number_of_config(b, n->name, &v.number)) return v;
         if (!name && n->first) return new_value(b, n);
+        for (size_t i = 0; !name && i < b->e->n_lines; i++) // (its own line: i + 1 is not below it)
+            if (b->e->lines[i].line > n->line && !b->e->lines[i].depth &&
+                !strcmp(b->e->lines[i].name, n->name))
+                return fail(b, n, "%s is assigned below, in line %u", n->name, b->e->lines[i].line);
         if (!name)
             return fail(b, n, "%s was not assigned, and no weight can stand here; the nearest name is %s%s",
                         n->name, nearest(b, n->name), n == b->factor ? no_matrix : "");

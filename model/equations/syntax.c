@@ -57,9 +57,29 @@ static const char *found(const parser *p, char *to, size_t size) {
         snprintf(to, size, "there is '%c'", c);
     return to;
 }
+// What people write who know another language, and what stands here in its place.
+static const char *meant(const parser *p) {
+    static const char product[] = "; * is the product entry by entry, @ that with a matrix";
+    static const struct {
+        const char *sign, *here;
+    } signs[] = {{";", "; each equation has a line of its own"},
+                 {"\xc3\x97", product},
+                 {"\xc2\xb7", product},
+                 {"\xe2\x8a\x99", product},
+                 {"\xe2\x88\x92", "; minus is -"},
+                 {"\xc2\xb2", "; a square is x^2"},
+                 {"\xe2\x88\x9a", "; a root is sqrt(x)"},
+                 {"\xce", "; Greek letters are spelt: beta, lambda"},
+                 {"\xcf", "; Greek letters are spelt: sigma, phi"},
+                 {".T", "; only a scan transposes: transpose(S)"}};
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (!strncmp(p->at, signs[i].sign, strlen(signs[i].sign))) return signs[i].here;
+    return *p->at == '.' && is_letter(p->at[1]) ? "; functions have no prefix: relu(x)" : "";
+}
 static equation_node *expected(parser *p, const char *what) {
     char is[40];
-    equations_fail(p->error, p->line, column(p), "%s where %s is expected", found(p, is, sizeof is), what);
+    equations_fail(p->error, p->line, column(p), "%s where %s is expected%s", found(p, is, sizeof is), what,
+                   meant(p));
     return NULL;
 }
 
@@ -152,6 +172,7 @@ static equation_node *slice(parser *p, equation_node *x, equation_node *from) {
     x->next = from;
     p->at++;
     skip_blanks(p);
+    if (*p->at == ',') return expected(p, "']' (all rows: x[:8] has their first 8 columns)");
     if (*p->at != ']' && !(from->next = sum(p))) return NULL;
     skip_blanks(p);
     if (*p->at != ']') return expected(p, "']'");
