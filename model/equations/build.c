@@ -102,16 +102,9 @@ static const char *nearest_function(const char *name) {
     } elsewhere[] = {{"softmax", "softmax_heads(x), or attention(q, k, v), which has it inside"},
                      {"sum", "sum_heads(x), or cumsum(x) over the rows"},
                      {"logsigmoid", "-softplus(-x)"},
-                     {"swish", "silu"},
                      {"concat", "join(a, b)"},
-                     {"cat", "join(a, b)"},
-                     {"norm", "rmsnorm(x, g), unitnorm(x)"},
-                     {"normalize", "unitnorm(x)"},
                      {"pow", "x^2"},
                      {"min", "-max(-a, -b)"},
-                     {"clamp", "max(a, b)"},
-                     {"where", "select(c, a, b) in a scan"},
-                     {"outer", "a scan's: outer(a, b)"},
                      {"dot", "sum_heads(a * b)"}};
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
         if (!strcmp(name, elsewhere[i].name)) return elsewhere[i].here;
@@ -255,7 +248,7 @@ static value joined(builder *b, const equation_node *n, const char *name, value 
         return binary(b, n, name[0] == 'a' ? "bias" : "gain", s->rank == 1 ? y : x, s->rank == 1 ? x : y);
     if (last(s) == last(t) && s->n == t->n && s->rank == t->rank) return binary(b, n, name, x, y);
     const size_t H = b->s->heads;
-    if (last(s) == H || last(t) == H) hint = "; per_head(s) gives each of a head's columns the head's number";
+    if (last(s) == H || last(t) == H) hint = "; per_head(s) has a column for each of x";
     return fail(b, n, "the sides are %zu and %zu wide; they must be alike%s", last(s), last(t), hint);
 }
 static value sum_of(builder *b, const equation_node *n) {
@@ -362,7 +355,7 @@ static value slice(builder *b, const equation_node *n) {
     function_call c = {.g = b->g, .heads = b->s->heads};
     if (begin.tensor || end.tensor || !(first >= 0 && first < past && past <= (double)last(v.tensor)) ||
         first != (double)(size_t)first || past != (double)(size_t)past)
-        return fail(b, from, "columns are whole numbers from 0 to the width, %zu, the first before the last",
+        return fail(b, from, "columns are whole numbers from 0 to %zu, the first before the last",
                     last(v.tensor));
     c.tensor[0] = v.tensor;
     c.number[1] = (size_t)first;
@@ -414,7 +407,7 @@ static value call(builder *b, const equation_node *n) {
         }
         if (given[i]) return fail(b, a, "%s is given twice", f->arguments[i].name);
         if (!strcmp(f->arguments[i].name, "gates") && is_positive(b, a))
-            return fail(b, a, "gates are logarithms, at most 0: -softplus(z) is that of sigmoid(-z)");
+            return fail(b, a, "gates are logarithms, at most 0: -softplus(z)");
         given[i] = a;
     }
     function_call c = {.g = b->g, .heads = b->s->heads};

@@ -517,8 +517,7 @@ static value power(walk *w, const equation_node *n) {
 static value call(walk *w, const equation_node *n) {
     const equation_node *at[3];
     if (!strcmp(n->name, "power")) return power(w, n);
-    if (!strcmp(n->name, "[:]"))
-        return fail(w, n, "in a scan part(k, j, n) is the j-th of n groups of columns");
+    if (!strcmp(n->name, "[:]")) return fail(w, n, "in a scan part(k, j, n) takes columns");
     for (size_t i = 0; i < sizeof unaries / sizeof *unaries; i++)
         if (!strcmp(unaries[i].name, n->name)) {
             if (!arguments(w, n, 1, at)) return NOTHING;

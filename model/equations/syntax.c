@@ -172,7 +172,7 @@ static equation_node *slice(parser *p, equation_node *x, equation_node *from) {
     x->next = from;
     p->at++;
     skip_blanks(p);
-    if (*p->at == ',') return expected(p, "']' (all rows: x[:8] has their first 8 columns)");
+    if (*p->at == ',') return expected(p, "']' (x[:8] is of all rows)");
     if (*p->at != ']' && !(from->next = sum(p))) return NULL;
     skip_blanks(p);
     if (*p->at != ']') return expected(p, "']'");

@@ -4,16 +4,14 @@
 export const MODULE =
     120_000 + // kernels, mixers, tasks and runs
     3_000 + // what files, steps and data are checked for
-    8_000 + // mixers as text
+    8_700 + // mixers as text
     4_000 + // states, and text that is written
     15_000 + // mixers and tasks that came later, as far as they are in this module
-    2_300 + // values of texts: numbers, powers, parts, roots, sums of heads, weights as values
     3_000; // sizes in checked 64 bits, tables that are filled later, UTF-16
 /** seqmix-whole.wasm, on demand: everything. */
 export const WHOLE =
     170_000 + // all but
-    1_400 + // values of texts
-    21_800; // recurrences as text: their steps, forward and backward, and what is said of one that cannot be
+    21_500; // recurrences as text: their steps, forward and backward, and what is said of one that cannot be
 // (by Node's zlib, which makes 1,500 bytes more of it than gzip -9 does)
 
 /** verify.wasm, on demand: the proofs and the oracle, beside the same kernels. */
@@ -27,6 +25,7 @@ export const PROOFS =
     3_600 + // dropout, batch norm, both directions: the oracle; a lesson
     10_600 + // a mixer's text as steps, and its check in double
     27_500 + // recurrences as text: kernels, and the second reading in double
+    1_700 + // values of texts: numbers, powers, parts, roots, sums of heads, weights as values
     1_400; // CAT's Propositions 1 (C) and 2; what is said of a text that a paper's reader types
 /** Scripts and styles that are fetched when a view asks for them, the editor apart. */
 export const LATER = 90_000;
