@@ -59,7 +59,7 @@ static void run(const track *s, const ref_slstm_arrays *x, const ref_slstm *p) {
     }
 }
 
-static void *take(track *s, const ref_slstm *p) {
+static void *carve_track(track *s, const ref_slstm *p) {
     const size_t n = (p->L + 1) * p->H * p->d;
     return ref_carve(&s->raw, 4 * n, &s->h, n, &s->c, n, &s->n, n, &s->m, n, REF_END);
 }
@@ -67,7 +67,7 @@ static void *take(track *s, const ref_slstm *p) {
 int ref_slstm_fwd(double *y, const ref_slstm_state *last, const ref_slstm_arrays *x, const ref_slstm *p) {
     const size_t E = p->H * p->d;
     track s;
-    void *memory = take(&s, p);
+    void *memory = carve_track(&s, p);
     if (!memory) return REF_NO_MEMORY;
     run(&s, x, p);
     memcpy(y, s.h + E, p->L * E * sizeof *y);
@@ -104,7 +104,7 @@ int ref_slstm_bwd(const ref_slstm_arrays *d, const double *dy, const ref_slstm_a
     const size_t E = p->H * p->d;
     track s;
     double *draw, *dh, *dc, *dn;
-    void *kept = take(&s, p), *memory = ref_carve(&draw, 4 * E, &dh, E, &dc, E, &dn, E, REF_END);
+    void *kept = carve_track(&s, p), *memory = ref_carve(&draw, 4 * E, &dh, E, &dc, E, &dn, E, REF_END);
     const int status = kept && memory ? REF_OK : REF_NO_MEMORY;
     if (!status) run(&s, x, p);
     for (size_t t = status ? 0 : p->L; t-- > 0;) {

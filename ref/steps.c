@@ -7,28 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static step nothing; // what a list that has failed gives
-
 // A new step of n numbers.
 static step *make(steps *s, size_t n, step *a, step *b, step *c, int (*back)(const step *)) {
     step *t = &s->all[s->n];
     if (s->failed || s->n == STEPS_MOST) {
         s->failed = 1;
-        return &nothing;
+        return &s->nothing;
     }
     *t = (step){.n = n, .in = {a, b, c}, .back = back};
     t->own = ref_carve(&t->x, n, &t->d, s->gradients ? n : 0, REF_END);
     s->failed |= !t->own;
     if (!s->gradients) t->d = NULL;
     s->n++;
-    return s->failed ? &nothing : t;
+    return s->failed ? &s->nothing : t;
 }
 
 step *step_input(steps *s, double *x, double *d, size_t n) {
     if (!x) return NULL;
     if (s->failed || s->n == STEPS_MOST) {
         s->failed = 1;
-        return &nothing;
+        return &s->nothing;
     }
     s->all[s->n] = (step){.x = x, .d = d, .n = n};
     return &s->all[s->n++];
@@ -216,7 +214,7 @@ step *step_unit(steps *s, step *x, size_t d) {
     void *memory;
     if (s->failed) return t;
     t->size[0] = d;
-    if ((s->failed = rows_of(&rnorm, &memory, t) != REF_OK)) return &nothing;
+    if ((s->failed = rows_of(&rnorm, &memory, t) != REF_OK)) return &s->nothing;
     ref_unitnorm_fwd(t->x, rnorm, x->x, t->n / d, d);
     free(memory);
     return t;
@@ -240,7 +238,7 @@ step *step_rms(steps *s, step *x, step *gain, size_t d, double eps) {
     if (s->failed) return t;
     t->size[0] = d;
     t->number = eps;
-    if ((s->failed = rows_of(&rstd, &memory, t) != REF_OK)) return &nothing;
+    if ((s->failed = rows_of(&rstd, &memory, t) != REF_OK)) return &s->nothing;
     ref_rmsnorm_fwd(t->x, rstd, x->x, gain ? gain->x : NULL, t->n / d, d, eps);
     free(memory);
     return t;

@@ -24,7 +24,8 @@ typedef struct {
     step all[STEPS_MOST];
     size_t n;
     int gradients; // 1: backward will follow
-    int failed;    // no memory; all functions below then do nothing
+    int failed;    // no memory; all functions below then do nothing,
+    step nothing;  // and give this
 } steps;
 
 // An array of the caller's and its gradient; NULL for an array that is absent.

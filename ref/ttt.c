@@ -141,7 +141,7 @@ static view view_of(const ref_ttt_arrays *d, const ref_ttt_arrays *x, const ref_
     if (x->gain && d) a.dgain = d->gain + h * n, a.dbias = d->bias + h * n;
     return a;
 }
-static double tau(const ref_ttt_arrays *x, size_t i) { return x->tau ? x->tau[i] : 1; }
+static double temperature(const ref_ttt_arrays *x, size_t i) { return x->tau ? x->tau[i] : 1; }
 // The weights and the bias of a row in one: [d][d] and [d].
 static size_t size_of(const ref_ttt *p) { return p->d * p->d + p->d; }
 static void begin(double *to, const ref_ttt_arrays *x, const ref_ttt *p, size_t h) {
@@ -161,7 +161,7 @@ static void learn(double *all, const double *grad, double eta, const double *k, 
 static void own_of(double *own, const double *first, const double *sum, const view *a, size_t t) {
     const size_t size = size_of(a->p);
     memcpy(own, first + t / a->p->batch * size, size * sizeof *own);
-    ref_axpy(own, sum, tau(a->x, t % a->p->batch), size);
+    ref_axpy(own, sum, temperature(a->x, t % a->p->batch), size);
 }
 static void run(double *first, double *sums, double *grads, const view *a) {
     const ref_ttt *p = a->p;
@@ -226,7 +226,7 @@ int ref_ttt_bwd(const ref_ttt_arrays *d, const double *dy, const ref_ttt_arrays 
                 read_row_back(dW, dW + n * n, row_of(dy, &a, t), own, a.gain ? own + n * n : NULL, &a, t);
                 if (d->tau) d->tau[t - from] += ref_dot(dW, sums + t * size, size);
                 ref_axpy(at_start, dW, 1, size);
-                ref_axpy(D, dW, tau(x, t - from), size);
+                ref_axpy(D, dW, temperature(x, t - from), size);
                 // sum_s = -eta (k^T grad, grad)
                 memcpy(dgrad, D + n * n, n * sizeof *dgrad);
                 double along = ref_dot(D + n * n, grad, n);

@@ -69,3 +69,7 @@ uninstall: ## remove what install put there
 	@rm -f $(foreach f,$(INSTALLED),'$(DESTDIR)$f')
 	@rmdir '$(DESTDIR)$(INCLUDEDIR)/seqmix' '$(DESTDIR)$(LIBDIR)/cmake/seqmix' '$(DESTDIR)$(LIBDIR)/cmake' '$(DESTDIR)$(DATADIR)/doc/seqmix' 2>/dev/null || :
 	@echo "removed seqmix from $(DESTDIR)$(PREFIX)"
+
+.PHONY: amalgamation
+amalgamation: ## the oracle in two files, build/amalgamation/seqmix_ref.c and seqmix_ref.h
+	@node scripts/amalgamate.mjs build/amalgamation && echo 'built build/amalgamation/seqmix_ref.c build/amalgamation/seqmix_ref.h'
