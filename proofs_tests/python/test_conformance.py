@@ -154,3 +154,68 @@ def test_what_the_wrong_cases_share():
     report = judged(planted.wrong("attention", *planted.before_return("if q.shape[0] == 3: y = y * 1.01")), "attention", budget=8)
     assert report.only == "batch = 3" and "wrong only where batch = 3" in str(report)
     assert "the reference times 1.01" in str(report)
+
+
+def in_float32(f):
+    """f in float32, its inputs and results in the format of what goes in, as kernels are."""
+
+    def function(q, k, v):
+        return f(q.float(), k.float(), v.float()).to(q.dtype)
+
+    return function
+
+
+LOW = {
+    "in float32": (in_float32(right), True),
+    "each result rounded": (lambda q, k, v: right(q, k, v), True),
+    "logits off by two percent": (in_float32(lambda q, k, v: right(1.02 * q, k, v)), False),
+    "gradient of v off by a tenth in its last fifth": (in_float32(planted.wrong("attention", "w @ v", "w @ grad(v, lambda g: rows(g, -(L // 5 + 1), None, 1.1))")), False),
+    "result off by two percent in one head": (in_float32(planted.wrong("attention", *planted.before_return("y = torch.cat((y[:, :-1], y[:, -1:] * 1.02), 1)"))), False),
+}
+
+
+@pytest.mark.parametrize("name", LOW)
+def test_bfloat16(name):
+    """By maximum alone the wrong ones pass; the root of the mean square tells them."""
+    function, passes = LOW[name]
+    report = judged(function, "attention", dtype="bf16", budget=1 if passes else 3)
+    assert bool(report) == passes, str(report)
+
+
+def test_a_state_in_bfloat16_is_told_so():
+    def gla(q, k, v, g):
+        state = torch.zeros(*q.shape[:2], q.shape[-1], v.shape[-1], dtype=held or q.dtype)
+        rows = []
+        for t in range(q.shape[2]):
+            state = g[:, :, t].to(state.dtype).exp()[..., None] * state + (k[:, :, t, :, None] * v[:, :, t, None, :]).to(state.dtype)
+            rows.append((q[:, :, t, None].to(state.dtype) @ state)[:, :, 0] * q.shape[-1] ** -0.5)
+        return torch.stack(rows, 2).to(q.dtype)
+
+    told = dict(dtype="bf16", budget=6)
+    held = torch.float32
+    assert judged(gla, "gla", **{**told, "budget": 1})
+    held = None
+    report = judged(gla, "gla", **told)
+    assert not report and "the error grows along the rows" in str(report), str(report)
+
+
+def test_relations():
+    """What holds to the bit is measured as 0; what is claimed and does not hold is a fault."""
+    told = dict(seeds=1, lengths=(5,))
+    report = judged(planted.right("gla"), "gla", bits=True, **told)
+    assert report and report.bits == dict.fromkeys(["later", "prefix", "padding", "batch", "order", "pieces", "decode"], 0.0)
+    for edit, name in (
+        (("q[:, :, t, None] @ S", "q[:, :, t, None] @ S * (1 + 1e-6 * L)"), "prefix"),
+        (("        a = g", "        if t == 0 and s0 is not None: S = S * (1 + 1e-6)\n        a = g"), "pieces"),
+        (("dk**-0.5)", "dk**-0.5 * (1 + 1e-6 * B))"), "batch"),
+        (("    y = torch.stack(rows, 2)", "    y = torch.stack(rows, 2) + 1e-6 * v.mean((2, 3), keepdim=True)"), "later"),
+        (("    y = torch.stack(rows, 2)", "    y = torch.stack(rows, 2) * (1 + 1e-6 * torch.arange(B)[:, None, None, None])"), "order"),
+    ):
+        function = planted.wrong("gla", *edit)
+        report = judged(function, "gla", bits=[name], **told)
+        assert not report and report.bits[name] > 0 and "the same bits are claimed" in str(report), name
+        assert judged(function, "gla", **told), "without the claim it is within the tolerance"
+    with pytest.raises(seqmix.SeqmixError, match="bits has 'decode', which this layer cannot show"):
+        judged(right, "attention", bits=["decode"], **told)
+    with pytest.raises(seqmix.SeqmixError, match="bits has 'causal'; it may have later, prefix"):
+        judged(right, "attention", bits="causal", **told)

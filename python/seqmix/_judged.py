@@ -10,13 +10,14 @@ from typing import Any, Callable, Mapping, Sequence
 import numpy as np
 
 from . import _plan, ref
-from ._draws import draw, name_is_data
+from ._draws import draw
 from ._errors import SeqmixError
 from ._faults import Judge
 from ._kinds import calm, kinds, rounded
-from ._layer import Got, Hangs, Layer
+from ._layer import Got, Hangs, Layer, row_axis
+from ._relations import NAMES, measured
 from ._report import FOLLOWS, Fault, Report
-from ._tolerances import error_of, scale_of
+from ._tolerances import error_of, rms_of, scale_of
 
 # A gradient's scale is at least this share of what the largest gradient of its case comes to by its input's
 # scale: one that is zero but for rounding (of queries, where there is one row) is a difference of terms as
@@ -26,6 +27,8 @@ LEAST = 0.1
 # unit roundoff. Float64 and float32 do all their sums in the format, the two others store results in it
 # (docs/ORACLE.md).
 SENSITIVE = {"f64": 16, "f32": 16, "f16": 2, "bf16": 2}
+# In these an array of which more than that would be allowed is not judged.
+HALF, MOST = ("f16", "bf16"), 1 / 20
 # A plan ends when so many of its cases are wrong: more would say nothing new.
 ENOUGH = 12
 
@@ -56,8 +59,10 @@ class Judged:
         self.worst: dict[str, float] = {}
         self.wrong: list[Wrong] = []
         self.right: list[_plan.Case] = []
-        self.kinds: dict[str, Callable] = {"usual": lambda inputs, random: None}
+        self.kinds: dict[str, Callable] = kinds(self.m, form, {})
         self.cases = 0
+        self.unjudged = 0
+        self.bits: dict[str, float] = {}  # of relations, the largest difference
 
     # ---- The plan
     def within(self, budget: float, seed: int) -> int:
@@ -172,6 +177,8 @@ class Judged:
         for which, name, array in got.arrays:
             judge = judges[which]
             share, error = _share(judge, name, array)
+            if share < 0:  # not at this precision
+                self.unjudged, share = self.unjudged + 1, 0.0
             self.worst[name] = max(self.worst.get(name, 0.0), share)
             if not share <= 1:
                 self.wrong.append(Wrong(case, length, name, error, judge, array, y_right[which]))
@@ -179,6 +186,31 @@ class Judged:
                     y_right[which] = False
         if len(self.wrong) == before:
             self.right.append(case)
+
+    # ---- Relations of the layer's results to each other
+    def relations(self, claimed: Sequence[str], there: bool, seed: int) -> None:
+        """Measures them on a few cases; where one is claimed to the bit and is not, that is a fault. there: those
+        claimed that the layer can show."""
+        for number, (rows, kind) in enumerate(((17, "usual"), (66, "full"), (130, "full"))):
+            case = _plan.Case(rows, 2, 16, 3, kind, bool(self.layer.states), "relations", seed + number)
+            judge = self._judge(case, (3,), case.seed)
+            try:
+                found = measured(self.layer, judge.inputs, judge.params, not _looks_ahead(judge))
+            except SeqmixError:
+                raise
+            except Exception as error:
+                found = {name: math.inf for name in claimed}
+                self._call_fault(case, f"it raised {type(error).__name__}: {' '.join(str(error).split()):.200}")
+            for name, far in found.items():
+                self.bits[name] = max(self.bits.get(name, 0.0), far)
+                if name in claimed and far:
+                    self._call_fault(case, f"{NAMES[name]}: by {far:.3g} of the scale, where the same bits are claimed")
+        if (missing := [name for name in claimed if name not in self.bits]) and not there:
+            why = "states in and out, as (y, states ...)" if {*missing} & {"pieces", "decode"} else "rows that hear of earlier ones alone"
+            raise SeqmixError(f"bits has {missing[0]!r}, which this layer cannot show: it takes {why}")
+
+    def _call_fault(self, case: _plan.Case, text: str) -> None:
+        self.wrong.append(Wrong(case, case.rows, "call", math.inf, None, np.zeros(0), True, text))
 
     # ---- What it looks like
     def report(self, planned: int, by_plan: bool) -> Report:
@@ -203,7 +235,7 @@ class Judged:
                 faults[id(w)] = Fault(w.length, w.case.seed, name, w.error, w.sentence, str(w.case) if by_plan else "")
         listed = [faults[id(w)] for w in self.wrong]
         only = self._only() if by_plan and listed else ""
-        return Report(self.m.name, self.form, self.cases, self.worst, listed, planned, only)
+        return Report(self.m.name, self.form, self.cases, self.worst, listed, planned, only, self.bits, self.unjudged)
 
     def _explain(self, w: Wrong) -> str:
         def odd() -> str:
@@ -260,16 +292,9 @@ def _behaviour(
         return "two calls on the same inputs differ: dropout, or something else that is drawn?"
     if mine.ndim < 2 or mine.shape[-2] < 2:
         return ""
-    moved = {n: a.copy() if name_is_data(m, n) and n != "dy" else a for n, a in judge.inputs.items()}
-    for name in moved:
-        if name_is_data(m, name) and name != "dy" and moved[name].dtype != np.int32:
-            moved[name][..., -1, :] *= -1
-    try:
-        exact = judge.run()[0] == judge.run(moved)[0]
-    except SeqmixError:
+    moved = _last_row_turned(judge)
+    if _looks_ahead(judge):
         return ""
-    if not exact[..., :-1, :].all():
-        return ""  # the oracle looks ahead here, too
     rows = (call(moved) != first)[..., :-1, :]
     rows = rows.any(axis=tuple(i for i in range(rows.ndim) if i != rows.ndim - 2))
     return (
@@ -279,8 +304,26 @@ def _behaviour(
     )
 
 
+def _last_row_turned(judge: Judge) -> dict[str, np.ndarray]:
+    axes = {n: row_axis(judge.m, judge.inputs, n) for n in judge.inputs}
+    moved = {n: a if axes[n] is None or n == "dy" else a.copy() for n, a in judge.inputs.items()}
+    for name, a in moved.items():
+        if axes[name] is not None and name != "dy" and a.dtype != np.int32:
+            a[(..., -1) if axes[name] == -1 else (..., -1, slice(None))] *= -1
+    return moved
+
+
+def _looks_ahead(judge: Judge) -> bool:
+    """Whether the oracle's rows hear of later ones (or it cannot be asked)."""
+    y = judge.run()[0]
+    try:
+        return y.ndim < 2 or not (y == judge.run(_last_row_turned(judge))[0])[..., :-1, :].all()
+    except SeqmixError:
+        return True
+
+
 def _share(judge: Judge, name: str, array: np.ndarray) -> tuple[float, float]:
-    """An array's largest error in tolerances, and of its scale."""
+    """An array's largest error in tolerances, and of its scale; -1 tolerances: it cannot be judged in that format."""
     theirs = judge.results[name]
     scale = scale_of(theirs)
     if name.startswith("d_"):
@@ -291,8 +334,23 @@ def _share(judge: Judge, name: str, array: np.ndarray) -> tuple[float, float]:
     relative = error / scale if scale else (0.0 if not error else math.inf)
     allowed = judge.tol
     if not relative <= allowed and scale and array.shape == theirs.shape and np.isfinite(error):
-        allowed = min(max(allowed, SENSITIVE[judge.form] * judge.moved[name] / scale), 1 / 16)
-    return relative / allowed, relative
+        allowed = max(allowed, SENSITIVE[judge.form] * judge.moved[name] / scale)
+        if judge.form in HALF and allowed > MOST:
+            return -1.0, relative
+        allowed = min(allowed, 1 / 16)
+    share = relative / allowed
+    if judge.form in HALF and share <= 1 and scale <= scale_of(theirs) and theirs.size > 1:
+        share = max(share, _rms_share(judge, name, array))
+    return share, relative
+
+
+def _rms_share(judge: Judge, name: str, array: np.ndarray) -> float:
+    """The error's root of the mean square in units of its budget, twice what a reference whose inputs and outputs
+    are rounded to the format is off by: by maximum alone, a factor of 1.02 passes in bfloat16. Where that is
+    more than a twentieth of the array, it would judge nothing: 0."""
+    theirs = judge.results[name]
+    budget = 2 * (judge.moved_rms[name] + judge.roundoff * rms_of(theirs))
+    return 0.0 if budget > rms_of(theirs) * MOST else rms_of(error_of(array, theirs)) / budget
 
 
 def _size(judge: Judge, name: str) -> float:

@@ -26,7 +26,8 @@ def rounded(x: np.ndarray, form: str) -> np.ndarray:
 
 
 def _near(fraction: np.ndarray, exponent: np.ndarray, form: str) -> np.ndarray:
-    return np.ldexp(np.round(np.ldexp(fraction, BITS[form])), exponent - BITS[form])
+    last = np.maximum(exponent - BITS[form], -24 if form == "f16" else -1000)  # float16 ends there
+    return np.ldexp(np.round(np.ldexp(fraction, exponent - last)), last)
 
 
 @functools.lru_cache(maxsize=None)

@@ -303,33 +303,48 @@ class Layer:
         return bool(self.states) and len(self.m.outputs) == 1 + len(self.states) and all(map(self.takes, self.states))
 
     def _in_pieces(self, got: Got, inputs: Mapping[str, np.ndarray], params: Mapping[str, Any], number: int) -> None:
-        rows = next(a.shape[-2] for n, a in inputs.items() if name_is_data(self.m, n))
-        at = 1 + number % max(1, rows - 1)
-        heads_first = any(a.ndim >= 4 for n, a in inputs.items() if name_is_data(self.m, n))
+        rows = rows_in(self.m, inputs)
+        found = self.in_pieces(inputs, params, sorted({0, 1 + number % max(1, rows - 1), rows}))
+        if found is not None:
+            got.arrays += [(0, name, a) for name, a in zip(self.m.outputs, found)]
+
+    def in_pieces(
+        self, inputs: Mapping[str, np.ndarray], params: Mapping[str, Any], edges: Sequence[int]
+    ) -> list[np.ndarray] | None:
+        """[y, states ...] of rows that are read piece by piece, from edge to edge, each from the states of the
+        one before; None: the function gives no states back."""
         found, carried = [], {n: inputs[n] for n in self.states if n in inputs}
-        for part in (slice(0, at), slice(at, rows)):
-            piece = {
-                n: carried.get(n, a) if n in self.states
-                else _rows(self.m, n, a, part, heads_first, inputs) if name_is_data(self.m, n) else a
-                for n, a in {**inputs, **carried}.items() if n != "dy"
-            }
-            if piece[next(n for n in self.m.inputs if name_is_data(self.m, n))].size == 0:
-                continue
-            outputs = self.call(self._made(piece), params)
-            if len(outputs) < len(self.m.outputs):
-                return  # it gives no states back
+        for first, last in zip(edges, edges[1:]):
+            piece = {**of_rows(self.m, inputs, slice(first, last)), **carried}
+            outputs = self.call(self._made({n: a for n, a in piece.items() if n != "dy"}), params)
+            if len(outputs) < len(self.m.outputs) or any(s is None for s in outputs):
+                return None
             found.append(float64(outputs[0], "y"))
             carried = {n: float64(s, n) for n, s in zip(self.states, outputs[1:])}
-        got.arrays.append((0, "y", np.concatenate(found, -2)))
-        got.arrays += [(0, name, carried[n]) for name, n in zip(self.m.outputs[1:], self.states)]
+        return [np.concatenate(found, -2), *(carried[n] for n in self.states)]
 
 
 def _is_state(a: Any) -> bool:
     return a.kind == "input" and a.name.endswith("0") and not a.shape.startswith("L")
 
 
-def _rows(m: ref.Mechanism, name: str, a: np.ndarray, part: slice, heads_first: bool, inputs: Mapping) -> np.ndarray:
-    """Rows of an array of data: of [...][L][D], of [...][H][L][d], or of a number a head, [...][H][L]."""
-    if heads_first and a.ndim == 3:
-        return np.ascontiguousarray(a[..., part])
-    return np.ascontiguousarray(a[..., part, :])
+def row_axis(m: ref.Mechanism, inputs: Mapping[str, np.ndarray], name: str) -> int | None:
+    """Where an input's rows are: [...][L][D], [...][H][L][d], or, a number a head, [...][H][L]; None: it has none."""
+    if not name_is_data(m, name) or name not in inputs:
+        return None
+    ranks = {n: inputs[n].ndim for n in inputs if name_is_data(m, n)}
+    heads_first = max(ranks.values()) >= 4 and ranks[name] < max(ranks.values())
+    return -1 if heads_first or inputs[name].ndim == 1 else -2
+
+
+def rows_in(m: ref.Mechanism, inputs: Mapping[str, np.ndarray]) -> int:
+    return next(inputs[n].shape[axis] for n in inputs if (axis := row_axis(m, inputs, n)) is not None)
+
+
+def of_rows(m: ref.Mechanism, inputs: Mapping[str, np.ndarray], keep: slice) -> dict[str, np.ndarray]:
+    """The inputs with those rows alone."""
+    axes = {n: row_axis(m, inputs, n) for n in inputs}
+    return {
+        n: a if axes[n] is None else np.ascontiguousarray(a[..., keep] if axes[n] == -1 else a[..., keep, :])
+        for n, a in inputs.items()
+    }

@@ -29,7 +29,9 @@ class Fault:
 class Report:
     """What check_layer found. `worst`: of each array, the largest error in units of its tolerance (1 is the
     most that passes). `planned`: how many cases there were; fewer were judged where the budget ended, or
-    enough was wrong. `only`: what all wrong cases share and no right one has."""
+    enough was wrong. `only`: what all wrong cases share and no right one has. `bits`: of relations
+    between results, where they were asked for, the largest difference of y's scale; 0: the same bits.
+    `unjudged`: arrays that are too sensitive to be judged in float16 or bfloat16."""
 
     mechanism: str
     dtype: str
@@ -38,6 +40,8 @@ class Report:
     faults: list[Fault]
     planned: int = 0
     only: str = ""
+    bits: dict[str, float] = dataclasses.field(default_factory=dict)
+    unjudged: int = 0
 
     def __bool__(self) -> bool:
         return not self.faults
@@ -49,6 +53,7 @@ class Report:
             return (
                 f"{self.mechanism}: right in {self.cases} cases{left} as {self.dtype}; largest errors, in"
                 f" tolerances: {worst}"
+                + f"; {self.unjudged} arrays are too sensitive for {self.dtype} to be judged in it" * bool(self.unjudged)
             )
         at = sorted({f.length for f in self.faults})
         lines = [

@@ -60,6 +60,12 @@ def scale_of(theirs: np.ndarray) -> float:
     return float(np.max(np.abs(theirs), initial=0.0, where=np.isfinite(theirs)))
 
 
+def rms_of(x: np.ndarray) -> float:
+    """The root of the mean square; of the largest magnitude first, so that no square overflows."""
+    most = float(np.abs(x).max(initial=0))
+    return most * float(np.sqrt(np.mean((x / most) ** 2))) if 0 < most < math.inf else most
+
+
 def _same(a: np.ndarray, b: np.ndarray) -> bool:
     """Whether they are one memory, seen in one way."""
     return a.size > 0 and (a.ctypes.data, a.strides, a.dtype) == (b.ctypes.data, b.strides, b.dtype)

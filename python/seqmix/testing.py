@@ -17,6 +17,7 @@ from ._draws import draw
 from ._errors import SeqmixError
 from ._judged import Judged
 from ._layer import Layer, Numpy, Torch
+from ._relations import wanted
 from ._report import Fault, Report
 from ._tolerances import assert_close, format_of, tolerances
 
@@ -40,6 +41,7 @@ def check_layer(
     arrays: str | None = None,
     backward: Callable[..., Mapping[str, Any]] | None = None,
     time_limit: float = 60,
+    bits: bool | str | Sequence[str] = (),
     **params: Any,
 ) -> Report:
     """Judge a PyTorch function, forward and by autograd, or a NumPy function, against the oracle's `mechanism`,
@@ -65,6 +67,10 @@ def check_layer(
         of a NumPy function, backward(dy, inputs, params), a dict by name like inputs.
     time_limit: seconds for a case of the function's; what takes longer is given up, and is a fault.
 
+    bits: relations between results that hold to the bit, "later", "prefix", "padding", "batch", "order", "pieces",
+        "decode" (docs/ORACLE.md), or True: all that the layer can show. One that does not is a fault; the report's `bits` has how far all
+        of them hold.
+
     Returns a Report, or raises AssertionError with it: which arrays are past tolerance, where, and what kind
         of fault it looks
     like. In bfloat16 and float16 a small wrong term can hide: judge the formula in float32 first."""
@@ -87,13 +93,17 @@ def check_layer(
     if optional is None:
         optional = [a for a in dict.fromkeys(a.name for a in m._arrays if a.optional) if a in layer.accepts]
     judged = Judged(layer, form, layout, optional, gradients, params)
+    claimed = wanted(bits)
     if seeds is not None or lengths is not None:
         cases = list(_said(judged, 5 if seeds is None else seeds, (1, 17, 300, 1025) if lengths is None else lengths))
         for case in cases:
             judged.one(case, batch)
-        report = judged.report(len(cases), False)
+        planned = len(cases)
     else:
-        report = judged.report(judged.within(budget, seed), True)
+        planned = judged.within(budget, seed)
+    if claimed:
+        judged.relations(claimed, bits is True, seed)
+    report = judged.report(planned, seeds is None and lengths is None)
     if raises and not report:
         raise AssertionError(str(report))
     return report
