@@ -426,7 +426,7 @@ function equationsPage() {
         '',
         'Texts of [examples/equations](../examples/equations), 25 lines at most, each a whole mixer. Where independent float64 vectors exist',
         '([test_scan_texts.c](../proofs_tests/model/test_scan_texts.c)) the layers of KDA, Gated DeltaNet-2, DeltaProduct and RWKV-7, and the',
-        'recurrences of the others but sLSTM and RG-LRU, agree with them in outputs and every gradient; all pass `seqmix check`.',
+        'recurrences of the others but the sLSTM, agree with them in outputs and every gradient; all pass `seqmix check`.',
         '',
         '| text | what it is |',
         '|---|---|',

@@ -63,6 +63,9 @@ static const struct {
      "S = diag(exp(g)) @ S + outer(1 - exp(g), v)\n o = q @ S", "S"},
     {"mingru_core", "log", "h over z, c by columns",
      "e = select(c, c + 0.5, sigmoid(c))\n h = (1 - sigmoid(z)) * h + sigmoid(z) * e\n o = h", "h"},
+    {"rglru_core", "paper", "h over in, ga, gi by columns",
+     "g = -8 * softplus(lam[heads]) * sigmoid(ga)\n h = exp(g) * h + sqrt(1 - exp(2 * g)) * sigmoid(gi) * in\n o = h",
+     ""},
     {"minlstm_core", "plain", "h over f, i, c by columns",
      "s = sigmoid(f) + sigmoid(i)\n h = sigmoid(f) / s * h + sigmoid(i) / s * c\n o = h", "h"},
     {"ttt_core", "plain", "W[k][v] over q, k, v, eta", "W = W + outer(k, eta * (v - k @ W))\n o = q @ W",
@@ -81,6 +84,11 @@ static size_t column_of(const json *inputs, const char *name, size_t L) {
         if (has_rows(a, L)) at += columns_of(a);
     return at;
 }
+static const param *core_weight(const lone_mixer *m, const char *key) {
+    char name[64];
+    snprintf(name, sizeof name, "mixer.%s", key);
+    return params_find((params *)(uintptr_t)&m->p, name);
+}
 static void core_case(const json *c, size_t core) {
     static char text[4096], config[20000], code[12200];
     const json *inputs = json_get(c, "inputs"), *given = json_get(c, "params"), *s0 = NULL;
@@ -95,7 +103,8 @@ static void core_case(const json *c, size_t core) {
     for (const json *a = inputs->child; a; a = a->next) {
         if (!strcmp(a->key, "s0") || !strcmp(a->key, "h0") || !strcmp(a->key, "w0")) s0 = a;
         if (has_rows(a, L)) {
-            n += (size_t)sprintf(text + n, "%s = columns(x, %zu, %zu)\n", a->key, D, columns_of(a));
+            n += (size_t)sprintf(text + n, "%s = columns(x, %zu, %zu)\n", strcmp(a->key, "x") ? a->key : "in",
+                                 D, columns_of(a));
             D += columns_of(a);
         }
     }
@@ -111,7 +120,13 @@ static void core_case(const json *c, size_t core) {
     lone_mixer_open(&m, config, 1);
     const param *x = params_find(&m.p, "x");
     for (const json *a = inputs->child; a; a = a->next) {
-        if (!has_rows(a, L)) continue;
+        if (!has_rows(a, L)) { // a weight of the text's (the start comes below)
+            const param *w = core_weight(&m, a->key);
+            npy own = vector_array(a);
+            for (size_t i = 0; w && i < w->n; i++) m.p.data[w->offset + i] = (float)npy_value(&own, i);
+            npy_free(&own);
+            continue;
+        }
         npy values = vector_array(a);
         const size_t at = column_of(inputs, a->key, L), w = columns_of(a);
         for (size_t i = 0; i < values.count; i++)
@@ -142,6 +157,11 @@ static void core_case(const json *c, size_t core) {
         snprintf(what, sizeof what, "%s: gradient of %s", vector_word(c, "name"), a->key);
         if (s0 && !strcmp(a->key, s0->key)) {
             vector_compare(what, a, m.p.grad + start->offset, start->n);
+            continue;
+        }
+        const param *own = core_weight(&m, a->key);
+        if (own) {
+            vector_compare(what, a, m.p.grad + own->offset, own->n);
             continue;
         }
         const size_t at = column_of(inputs, a->key, L), w = columns_of(a);
