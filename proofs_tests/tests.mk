@@ -39,7 +39,7 @@ NPY := proofs_tests/support/npy.mjs
 PROGRAM := proofs_tests/support/program.mjs
 MODULE := build/wasm/seqmix-whole.wasm build/wasm/seqmix.js
 MODULES := $(WASM_MODULES) build/wasm/seqmix.js
-CHECKS := build/wasm/checks.wasm proofs_tests/digests.txt
+CHECKS := build/wasm/checks.wasm proofs_tests/digests.txt proofs_tests/digests_configs.txt proofs_tests/package/config_digest.mjs
 PAGE := dist/index.html build/single/seqmix.html build/seqmix build/wasm/seqmix.js proofs_tests/page/testing.mjs scripts/browser.mjs scripts/quiet.mjs scripts/slow.mjs scripts/webkit.mjs
 # The proofs in WebAssembly give the native programs' figures again.
 VERIFIED := $(filter-out %/proof_certificates %/proof_cat_prop12 %/proof_cat_thm2 %/proof_cat_thm3,$(PROOF_SRC:proofs_tests/proofs/%.c=build/tests/%)) build/tests/test_errata

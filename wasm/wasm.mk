@@ -21,7 +21,7 @@ WASM_LEVEL = $(if $(filter $(WASM_COLD),$<),$(WASM_SMALLEST),-Os -fno-inline-fun
 WASM_FLAGS_wasm := -msimd128 -mnontrapping-fptoint -msign-ext -DSMX_HAVE_wasm -DSMX_ISA_NAME=wasm
 WASM_FLAGS_scalar := -DSMX_SCALAR -DSMX_HAVE_scalar -DSMX_ISA_NAME=scalar
 WASM_KERNELS := $(filter-out %/digest.c,$(KERNEL_ONCE)) $(KERNEL_SRC)
-WASM_MODEL := $(filter-out %/selfcheck.c,$(foreach room,base settings run graph ops equations mixers audit,$(filter model/$(room)/%,$(MODEL_SRC))))
+WASM_MODEL := $(filter-out %/selfcheck.c %/invariances.c,$(foreach room,base settings run graph ops equations mixers audit,$(filter model/$(room)/%,$(MODEL_SRC))))
 # (Tasks of files in folders, and one that would weigh too much, are the program's alone: tasks/tasks.c.)
 WASM_TASKS := $(filter-out tasks/files/labelled% tasks/generators/labelled.c tasks/generators/pathfinder.c,$(TASK_SRC))
 # gzip looks back 32 KB: what resembles each other stands together, in the order of order.txt (5 KB; found by

@@ -1,5 +1,5 @@
-// audit.c: seqmix audit: how far ahead each mixer sees in each of its modes, as a Markdown table;
-// or one config in detail.
+// audit.c: seqmix audit: how far ahead each mixer sees in each of its modes, as a Markdown table; or one
+// config in detail; or what the mixers do not depend on.
 #include "cli/cli.h"
 #include "model/run/language.h"
 
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model/audit/audit.h"
+#include "model/audit/invariances.h"
 #include "model/mixers/mixer.h"
 
 enum { MAX_LENGTH = 1024 };
@@ -75,18 +76,73 @@ static int audit_one(const char *text) {
     return status;
 }
 
+// The rows of docs/INVARIANCES.md.
+static int audit_invariances(void) {
+    void *pools[2];
+    smx_parallel_for hook = cli_threads(2, &pools[0]);
+    if (!hook || !cli_threads(3, &pools[1])) return cli_fail("no threads can be had");
+    char config[8000], text[1000];
+    const char *row, *last = NULL;
+    invariances found = {0};
+    smx_error e = {0};
+    invariances_head(text, sizeof text);
+    puts(text);
+    for (size_t i = 0;; i++) {
+        const char *next = invariance_config(config, sizeof config, i, &row);
+        if (last && (!next || strcmp(row, last))) {
+            invariances_row(text, sizeof text, last, &found);
+            puts(text);
+            fflush(stdout);
+            found = (invariances){0};
+        }
+        if (!next) return 0;
+        last = row;
+        if (invariances_measure(&found, config, hook, pools, 2, &e))
+            return cli_fail("%s: %s", config, e.message);
+    }
+}
+static int audit_digests(void) {
+    char config[8000];
+    const char *row;
+    for (size_t i = 0; invariance_config(config, sizeof config, i, &row); i++) {
+        smx_error e = {0};
+        const uint64_t digest = invariance_digest(config, &e);
+        if (!digest) return cli_fail("%s: %s", config, e.message);
+        printf("%016llx  %s\n", (unsigned long long)digest, config);
+    }
+    return 0;
+}
+
+typedef struct {
+    const char *config;
+    int invariances, digests;
+} options;
+static const cli_option table[] = {
+    {"--invariances", NULL, "what answers and training do not depend on, of every mixer, measured",
+     OPTION_FLAG, offsetof(options, invariances), 0, 0},
+    {"--digests", NULL, "of each config that --invariances tries, its trained weights' digest", OPTION_FLAG,
+     offsetof(options, digests), 0, 0},
+    {0},
+};
+
 static int audit(int argc, char **argv);
 const cli_command cli_audit = {
     .name = "audit",
     .usage = "['CONFIG']",
     .help = "how far ahead each mixer sees in each mode, measured; or one config in detail",
+    .options = table,
     .most = 1,
     .example = "seqmix audit 'mixer=las&length=64'",
     .run = audit,
 };
 
 static int audit(int argc, char **argv) {
-    const char *config = NULL;
-    if (cli_read_options(&cli_audit, argc, argv, &config) || cli_refuse_several("audit", config)) return 2;
-    return config ? audit_one(config) : audit_all();
+    options o = {0};
+    if (cli_read_options(&cli_audit, argc, argv, &o) || cli_refuse_several("audit", o.config)) return 2;
+    if (o.config && (o.invariances || o.digests))
+        return cli_fail("--%s is of every mixer: no CONFIG", o.digests ? "digests" : "invariances");
+    return o.digests       ? audit_digests()
+           : o.invariances ? audit_invariances()
+           : o.config      ? audit_one(o.config)
+                           : audit_all();
 }

@@ -18,7 +18,7 @@
 #include "mixer_vectors.h"
 #include "model/base/error.h"
 
-#include "scan_texts.h"
+#include "model/audit/scan_texts.h"
 
 static char *encoded(char *to, const char *text) {
     char *at = to;

@@ -1,18 +1,24 @@
 // digests.mjs: the same bits everywhere. Every digest of `seqmix selfcheck` (each kernel, short trainings of
 // each mixer) on every instruction set of this machine, built by gcc and by clang, with one thread and with
 // two, and of both WebAssembly modules in Node (digests_browsers.mjs: in browsers), compared with the one
-// committed list, digests.txt. When a change moves bits on purpose:
-//   build/seqmix selfcheck > proofs_tests/digests.txt     and say why in the commit.
+// committed list, digests.txt; and the trained weights of every mixer in every mode (docs/INVARIANCES.md)
+// with digests_configs.txt. When a change moves bits on purpose:
+//   build/seqmix selfcheck > proofs_tests/digests.txt     and say why in the commit;
+//   build/seqmix audit --digests > proofs_tests/digests_configs.txt
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { loadChecks } from '../../build/wasm/checks.js';
 import { load } from '../../build/wasm/seqmix.js';
+import { configDigest } from './config_digest.mjs';
 
-const list = readFileSync(new URL('../digests.txt', import.meta.url), 'utf8')
-    .trim()
-    .split('\n');
+const lines = (name) =>
+    readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
+        .trim()
+        .split('\n');
+const list = lines('digests.txt');
+const configs = lines('digests_configs.txt');
 
 // Compare line by line, so that a failure names the first kernel that differs.
 function compare(lines) {
@@ -21,11 +27,9 @@ function compare(lines) {
     assert.equal(lines.length, list.length);
 }
 
-function native(program, isa, ...more) {
+function native(program, isa, ...command) {
     const env = { ...process.env, SMX_ISA: isa };
-    return execFileSync(program, ['selfcheck', ...more], { env, encoding: 'utf8' })
-        .trim()
-        .split('\n');
+    return execFileSync(program, command, { env, encoding: 'utf8' }).trim().split('\n');
 }
 
 // The instruction sets that this program has and this machine can run, as its own error lists them.
@@ -48,9 +52,11 @@ for (const [compiler, program] of [
     const all = isas(program);
     test(`${compiler} builds scalar and at least one more`, () =>
         assert.ok(all.includes('scalar') && all.length >= 2, all.join()));
-    for (const isa of all) test(`${compiler}, ${isa}`, () => compare(native(program, isa)));
+    for (const isa of all) test(`${compiler}, ${isa}`, () => compare(native(program, isa, 'selfcheck')));
     test(`${compiler}, ${all.at(-1)}, two threads`, () =>
-        compare(native(program, all.at(-1), '--threads', '2')));
+        compare(native(program, all.at(-1), 'selfcheck', '--threads', '2')));
+    test(`${compiler}, every mode`, () =>
+        assert.deepEqual(native(program, all.at(-1), 'audit', '--digests'), configs));
     if (process.arch === 'x64')
         for (const isa of ['avx2', 'avx512', 'zen4'])
             if (!all.includes(isa))
@@ -77,8 +83,10 @@ for (const [compiler, isa] of compiled)
 for (const module of ['seqmix-whole.wasm', 'seqmix-scalar.wasm'])
     test(`Node, ${module}`, async () => {
         const bytes = (name) => readFileSync(new URL(`../../build/wasm/${name}`, import.meta.url));
-        const checks = await loadChecks(await load({ wasm: bytes(module) }), bytes('checks.wasm'));
+        const lab = await load({ wasm: bytes(module) });
+        const checks = await loadChecks(lab, bytes('checks.wasm'));
         compare(checks.digests().map(({ name, digest }) => `${digest}  ${name}`));
+        for (const line of configs) assert.equal(configDigest(lab, line), line);
     });
 
 // 32-bit x86 by its old unit keeps what it computes in 80 bits, and rounds when it likes.

@@ -1,16 +1,19 @@
 // digests_browsers.mjs: the same bits in the browsers that people use: every digest of both whole
-// WebAssembly modules, computed in Chromium, in Firefox and in WebKit, compared with the committed list. A
+// WebAssembly modules, computed in Chromium, in Firefox and in WebKit, compared with the committed lists. A
 // browser that is not here is skipped, and said so.
 import assert from 'node:assert/strict';
 import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { findChromium, findFirefox, launch } from '../../scripts/browser.mjs';
 import { serve } from '../../scripts/serve.mjs';
 import { findWebkit, launchWebkit } from '../../scripts/webkit.mjs';
 
-const list = (await readFile(new URL('../digests.txt', import.meta.url), 'utf8')).trim().split('\n');
+const lines = async (name) =>
+    (await readFile(new URL(`../${name}`, import.meta.url), 'utf8')).trim().split('\n');
+const list = await lines('digests.txt');
+const configs = await lines('digests_configs.txt');
 const MODULES = ['seqmix-whole.wasm', 'seqmix-scalar.wasm'];
 // A browser of that kind and a served folder: what a page of it comes to have found.
 async function ofPuppeteer(name, folder) {
@@ -50,9 +53,13 @@ const BROWSERS = [
 const PAGE = (module) => `<!doctype html><title>digests</title><script type="module">
 import { loadChecks } from '../checks.js';
 import { load } from '../seqmix.js';
+import { configDigest } from './config_digest.mjs';
 try {
     const lab = await load({ wasm: '${module}', scalar: '${module}' });
-    globalThis.found = { isa: lab.isa, lines: (await loadChecks(lab, 'checks.wasm')).digests().map(({ name, digest }) => digest + '  ' + name) };
+    const lines = (await loadChecks(lab, 'checks.wasm')).digests().map(({ name, digest }) => digest + '  ' + name);
+    // (once in each browser; the scalar module in Node)
+    const given = lab.isa === 'wasm' ? await (await fetch('digests_configs.txt')).text() : '';
+    globalThis.found = { isa: lab.isa, lines, configs: given.split('\\n').filter(Boolean).map((line) => configDigest(lab, line)) };
 } catch (error) {
     globalThis.found = { error: String(error) };
 }
@@ -68,6 +75,8 @@ for (const { name, why, start } of BROWSERS) {
         const scripts = built.filter((file) => file.endsWith('.js'));
         for (const file of [...scripts, 'checks.wasm', ...MODULES])
             await copyFile(new URL(`../../build/wasm/${file}`, import.meta.url), join(folder, file));
+        for (const file of ['package/config_digest.mjs', 'digests_configs.txt'])
+            await copyFile(new URL(`../${file}`, import.meta.url), join(folder, basename(file)));
         for (const module of MODULES) await writeFile(join(folder, `${module}.html`), PAGE(module));
         browser = await start(folder);
     });
@@ -78,10 +87,11 @@ for (const { name, why, start } of BROWSERS) {
     for (const module of MODULES)
         test(`${name}, ${module}`, { skip: why ?? false, timeout: 600_000 }, async (t) => {
             t.diagnostic(browser.version);
-            const { error, isa, lines } = await browser.found(`${module}.html`);
+            const { error, isa, lines, configs: trained } = await browser.found(`${module}.html`);
             assert.equal(error, undefined);
             assert.equal(isa, module === 'seqmix-scalar.wasm' ? 'scalar' : 'wasm');
             for (const [n, line] of list.entries()) assert.equal(lines[n], line);
             assert.equal(lines.length, list.length);
+            if (isa === 'wasm') assert.deepEqual(trained, configs);
         });
 }

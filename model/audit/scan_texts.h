@@ -1,4 +1,5 @@
-// scan_texts.h: texts with scans for several tests: states of every rank, every function, every way to read.
+// scan_texts.h: texts with scans that tests and audits try: states of every rank, every function, every way
+// to read.
 #ifndef SCAN_TEXTS_H
 #define SCAN_TEXTS_H
 
