@@ -24,9 +24,9 @@ WASM_KERNELS := $(filter-out %/digest.c,$(KERNEL_ONCE)) $(KERNEL_SRC)
 WASM_MODEL := $(filter-out %/selfcheck.c %/invariances.c,$(foreach room,base settings run graph ops equations mixers audit,$(filter model/$(room)/%,$(MODEL_SRC))))
 # (Tasks of files in folders, and one that would weigh too much, are the program's alone: tasks/tasks.c.)
 WASM_TASKS := $(filter-out tasks/files/labelled% tasks/generators/labelled.c tasks/generators/pathfinder.c,$(TASK_SRC))
-# gzip looks back 32 KB: what resembles each other stands together, in the order of order.txt (5 KB; found by
-# trying: moves of a file or of several, as long as the whole module's code shrank). What it does not name
-# comes last.
+# gzip looks back 32 KB: what resembles each other stands together, in the order of order.txt (1.5 KB of the
+# whole module; found by trying: moves of a file or of several, as long as the whole module's code shrank).
+# What it does not name comes last.
 WASM_ORDER := $(shell cat wasm/order.txt)
 WASM_ALL := wasm/exports.c wasm/print.c $(WASM_TASKS) $(WASM_MODEL) $(WASM_KERNELS)
 WASM_SRC := $(filter $(WASM_ALL),$(WASM_ORDER)) $(filter-out $(WASM_ORDER),$(WASM_ALL))
