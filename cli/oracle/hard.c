@@ -284,6 +284,7 @@ static int make_case(work *w, uint64_t seed, int first) {
             "\"inputs\": {",
             first ? "" : ",", w->name, m->name, w->is->name, w->is->params);
     if (open_inputs(w, seed)) return 2;
+    vectors_progress(&w->set, w->name);
     if (oracle_run(&w->exact)) return cli_fail("vectors: %s: %s", w->name, w->exact.error.message);
     if (oracle_run(&w->moved)) return cli_fail("vectors: %s: %s", w->name, w->moved.error.message);
     double gradients = 0;
@@ -312,8 +313,10 @@ int hard_vectors(const char *out, uint64_t seed, const char *only) {
             SMX_VERSION, (unsigned long long)seed);
     int status = 0;
     size_t made = 0;
+    for (w->is = cases; w->is->mechanism; w->is++) w->set.of += !only || !strcmp(only, w->is->mechanism);
     for (w->is = cases; w->is->mechanism && !status; w->is++) {
         if (only && strcmp(only, w->is->mechanism)) continue;
+        w->set.at = made + 1;
         status = make_case(w, seed, !made++);
         oracle_close(&w->exact);
         oracle_close(&w->moved);

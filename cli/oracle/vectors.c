@@ -152,6 +152,7 @@ static int compute(work *w, oracle_batch *b, double u, smx_rng *signs) {
         b->watch = watch_lead;
         b->context = &at;
     }
+    vectors_progress(&w->set, w->name);
     return oracle_batch_run(b) ? fail(w, b->c.error.message) : 0;
 }
 
@@ -321,6 +322,8 @@ static int make_case(work *w, size_t *n) {
     return 0;
 }
 
+static int is_wanted(const work *w) { return !w->only || !strcmp(w->only, w->is->mechanism); }
+
 // The manifest is written last: a set that is not whole has none.
 static int make_set(work *w) {
     char path[4096], *text = NULL;
@@ -333,8 +336,12 @@ static int make_set(work *w) {
             " \"f64_tol\": %.3g,\n \"cases\": [",
             SMX_VERSION, (unsigned long long)w->seed, compare_formats[0].tol);
     int status = 0;
-    for (w->is = vectors_cases; w->is->mechanism && !status; w->is++)
-        if (!w->only || !strcmp(w->only, w->is->mechanism)) status = make_case(w, &cases);
+    for (w->is = vectors_cases; w->is->mechanism; w->is++) w->set.of += is_wanted(w);
+    for (w->is = vectors_cases; w->is->mechanism && !status; w->is++) {
+        if (!is_wanted(w)) continue;
+        w->set.at++;
+        status = make_case(w, &cases);
+    }
     fprintf(w->set.manifest, "\n ]}\n");
     int bad = ferror(w->set.manifest);
     bad |= fclose(w->set.manifest);

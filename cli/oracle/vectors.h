@@ -43,7 +43,11 @@ typedef struct {
     const char *folder;
     FILE *manifest;
     size_t arrays; // written so far
+    size_t at, of; // the case that is made, from 1, and how many there are
+    double began, told;
 } vectors_set;
+// Called whenever something was computed: each ten seconds it says on standard error which case is made.
+void vectors_progress(vectors_set *set, const char *name);
 // Writes the array `name` of a case as CASE.PREFIXNAME.npy, and its entry in the manifest, which ends with
 // `judged` (", ..." or ""); first: of its part. 0, or 2 with the sentence printed.
 int vectors_put(vectors_set *set, const char *of, const char *prefix, const char *name, const npy *a,

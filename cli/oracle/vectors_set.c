@@ -31,3 +31,11 @@ void vectors_integers(int32_t *to, size_t n, const oracle_case *c, const char *n
     }
     if (bounds) to[0] = 0, to[n - 1] = (int32_t)most;
 }
+
+void vectors_progress(vectors_set *set, const char *name) {
+    const double now = cli_seconds();
+    if (set->began == 0) set->began = set->told = now;
+    if (now - set->told < 10) return;
+    set->told = now;
+    cli_note("vectors: case %zu of %zu, %s, after %.0f s", set->at, set->of, name, now - set->began);
+}

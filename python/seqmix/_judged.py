@@ -13,7 +13,7 @@ from . import _plan, ref
 from ._draws import draw
 from ._errors import SeqmixError
 from ._faults import Judge
-from ._kinds import calm, kinds, rounded
+from ._kinds import calm, kinds, rounded, scalable
 from ._layer import Got, Hangs, Layer, row_axis
 from ._relations import NAMES, measured
 from ._report import FOLLOWS, Fault, Report
@@ -329,7 +329,7 @@ def _share(judge: Judge, name: str, array: np.ndarray) -> tuple[float, float]:
     if name.startswith("d_"):
         sizes = {n: _size(judge, n[2:]) for n in judge.results if n.startswith("d_")}
         most = max(scale_of(judge.results[n]) * size for n, size in sizes.items())
-        scale = max(scale, LEAST * most / sizes[name])
+        scale = max(scale, LEAST * _loudness(judge, name[2:]) * most / sizes[name])
     error = float(error_of(array, theirs).max(initial=0)) if array.shape == theirs.shape else math.inf
     relative = error / scale if scale else (0.0 if not error else math.inf)
     allowed = judge.tol
@@ -351,6 +351,16 @@ def _rms_share(judge: Judge, name: str, array: np.ndarray) -> float:
     theirs = judge.results[name]
     budget = 2 * (judge.moved_rms[name] + judge.roundoff * rms_of(theirs))
     return 0.0 if budget > rms_of(theirs) * MOST else rms_of(error_of(array, theirs)) / budget
+
+
+def _loudness(judge: Judge, name: str) -> float:
+    """How many times as large as usual the inputs are that decide what is chosen, logits above all: of a gradient
+    that goes through them, what is zero but for rounding is as much larger."""
+    linear = scalable(judge.m.name)
+    if name in linear or name not in judge.m._draws:
+        return 1.0
+    usual = {n: judge.m._draws[n][1] / 2.0 ** judge.m._draws[n][2] for n in judge.inputs if n not in (*linear, "dy")}
+    return max(1.0, *(scale_of(judge.inputs[n]) / most for n, most in usual.items() if most > 0), 1.0)
 
 
 def _size(judge: Judge, name: str) -> float:

@@ -33,7 +33,14 @@ def _near(fraction: np.ndarray, exponent: np.ndarray, form: str) -> np.ndarray:
 @functools.lru_cache(maxsize=None)
 def scalable(mechanism: str, given: tuple = ()) -> frozenset[str]:
     """Inputs in which y is homogeneous (twice such an input is 2, 4 ... times y): those that may be huge or
-    tiny."""
+    tiny. None where the mechanism does not take the sizes that are drawn."""
+    try:
+        return _scalable(mechanism, given)
+    except SeqmixError:
+        return frozenset()
+
+
+def _scalable(mechanism: str, given: tuple) -> frozenset[str]:
     m = getattr(ref, mechanism)
     drawn = draw(mechanism, 1, 8, (), False, **dict(given))
     params = {n: v for n, v in drawn.pop("params").items() if n not in drawn}
@@ -64,10 +71,7 @@ def kinds(m: ref.Mechanism, form: str, given: Mapping[str, Any]) -> dict[str, Ca
     found: dict[str, Callable] = {"usual": lambda inputs, random: None, "full": functools.partial(_full, m, form)}
     names = {a.name for a in m._active(given) if a.kind == "input"}
     gates = sorted(n for n in names if _is_gate(m, n))
-    try:
-        free = sorted(scalable(m.name, tuple(sorted((n, v) for n, v in given.items() if np.isscalar(v)))) & names)
-    except SeqmixError:
-        free = []
+    free = sorted(scalable(m.name, tuple(sorted((n, v) for n, v in given.items() if np.isscalar(v)))) & names)
     if free:
         found["huge"] = functools.partial(_scaled, free, LARGE[form])
         found["tiny"] = functools.partial(_scaled, free, 1 / LARGE[form])
