@@ -165,20 +165,20 @@ static int once_more(bench *b, invariance by, smx_parallel_for hook, void *pool)
 // ---- Piece by piece ---------------------------------------------------------------------------------------
 // `first` rows at once, then pieces of up to `longest`, of several sequences in step. What is read first, row
 // by row, is what every other reading is compared with.
-static int by_state(bench *b, invariance by, size_t first, size_t longest) {
+static int by_state(bench *b, invariance by, size_t sequences, size_t first, size_t longest) {
     if (b->ahead) return 0;
     const size_t V = b->V;
     int32_t *in = malloc(IN_STATE * b->L * sizeof *in);
-    smx_run_state *s = in ? smx_state_open(b->run, IN_STATE, b->L, b->error) : NULL;
+    smx_run_state *s = in ? smx_state_open(b->run, sequences, b->L, b->error) : NULL;
     int failed = !s;
     smx_rng random = rng_open(first, RNG_EVAL, longest);
     for (size_t at = 0, rows = first; !failed && at < b->L;
          at += rows, rows = 1 + rng_below(&random, (uint32_t)longest)) {
         if (rows > b->L - at) rows = b->L - at;
-        for (size_t q = 0; q < IN_STATE; q++)
+        for (size_t q = 0; q < sequences; q++)
             memcpy(in + q * rows, b->tokens + q * b->L + at, rows * sizeof *in);
         failed = smx_state_push(s, in, NULL, rows, b->answers, b->error);
-        for (size_t q = 0; q < IN_STATE && !failed; q++) {
+        for (size_t q = 0; q < sequences && !failed; q++) {
             const float *is = b->answers + q * rows * V;
             float *row_by_row = b->by_rows + (q * b->L + at) * V;
             if (by == BY_PIECES) note(b->found, BY_STATE, is, alone(b, q, at), rows * V);
@@ -224,7 +224,7 @@ static int by_isas(bench *b, const float *weights) {
         if (smx_isa_choose(smx_isa_name(i)))
             failed = error_say(b->error, "%s cannot be chosen", smx_isa_name(i));
         failed = failed || once_more(b, BY_ISA, NULL, NULL) || train_again(b, BY_ISA, weights, NULL, NULL) ||
-                 by_state(b, BY_ISA, 5, 30);
+                 by_state(b, BY_ISA, IN_STATE, 5, 30);
     }
     smx_isa_choose(before);
     return failed ? -1 : 0;
@@ -234,13 +234,14 @@ static int measure(bench *b, const float *weights, smx_parallel_for hook, void *
     for (size_t i = 0; i < n_pools; i++)
         if (train_again(b, BY_THREADS, weights, hook, pools[i])) return -1;
     if (read_alone(b) || in_batches(b) || change_later(b)) return -1;
-    if (by_state(b, BY_PIECES, 1, 1) || by_state(b, BY_PIECES, b->L, 1) || by_state(b, BY_PIECES, 41, 1) ||
-        by_state(b, BY_PIECES, 3, 9) || by_state(b, BY_PIECES, 40, 60))
+    if (by_state(b, BY_PIECES, IN_STATE, 1, 1) || by_state(b, BY_PIECES, 1, 1, 1) ||
+        by_state(b, BY_PIECES, IN_STATE, b->L, 1) || by_state(b, BY_PIECES, IN_STATE, 41, 1) ||
+        by_state(b, BY_PIECES, IN_STATE, 3, 9) || by_state(b, BY_PIECES, IN_STATE, 40, 60))
         return -1;
     for (size_t i = 0; i < n_pools; i++) {
         if (once_more(b, BY_THREADS, hook, pools[i])) return -1;
         smx_run_parallel(b->run, hook, pools[i]);
-        if (by_state(b, BY_THREADS, 5, 30)) return -1;
+        if (by_state(b, BY_THREADS, IN_STATE, 5, 30)) return -1;
         smx_run_parallel(b->run, NULL, NULL);
     }
     return by_isas(b, weights);
