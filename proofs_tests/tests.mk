@@ -40,7 +40,7 @@ PROGRAM := proofs_tests/support/program.mjs
 MODULE := build/wasm/seqmix-whole.wasm build/wasm/seqmix.js
 MODULES := $(WASM_MODULES) build/wasm/seqmix.js
 CHECKS := build/wasm/checks.wasm proofs_tests/digests.txt proofs_tests/digests_configs.txt proofs_tests/package/config_digest.mjs
-PAGE := dist/index.html build/single/seqmix.html build/seqmix build/wasm/seqmix.js proofs_tests/page/testing.mjs scripts/browser.mjs scripts/quiet.mjs scripts/slow.mjs scripts/webkit.mjs
+PAGE := dist/index.html build/single/seqmix.html build/seqmix build/wasm/seqmix.js proofs_tests/page/testing.mjs proofs_tests/support/looks.mjs scripts/browser.mjs scripts/quiet.mjs scripts/slow.mjs scripts/webkit.mjs
 # The proofs in WebAssembly give the native programs' figures again.
 VERIFIED := $(filter-out %/proof_certificates %/proof_cat_prop12 %/proof_cat_thm2 %/proof_cat_thm3,$(PROOF_SRC:proofs_tests/proofs/%.c=build/tests/%)) build/tests/test_errata
 C_FILES := $(shell find bench check cli examples include kernels model proofs_tests python ref tasks wasm -name node_modules -prune -o -name '*.[ch]' -print)
@@ -87,7 +87,8 @@ $(call script, files,    cli/files.test.mjs,                $(PROGRAM) $(NPY) bu
 $(call script, grid,     cli/grid.test.mjs,                 $(PROGRAM) build/seqmix)
 $(call script, completion, cli/completion.test.mjs,         build/seqmix)
 $(call script, grids,    cli/grids.test.mjs,                $(PROGRAM) build/seqmix)
-$(call script, collect,  cli/collect.test.mjs,              $(PROGRAM) docs/SCALE.md scripts/report.mjs $(wildcard web/report/* web/charts/*.ts web/core/*.ts) build/seqmix | setup)
+$(call script, collect,  cli/collect.test.mjs,              $(PROGRAM) docs/SCALE.md build/seqmix)
+$(call script, report,   cli/report.test.mjs,               $(PROGRAM) proofs_tests/support/looks.mjs scripts/report.mjs $(wildcard web/report/* web/charts/*.ts web/core/*.ts) build/seqmix | setup)
 # (Slurm and GNU parallel: make test-cluster, a part of make test-all)
 $(call script, cluster,  cli/cluster.test.mjs,              docs/SCALE.md scripts/slurm-here.sh build/seqmix)
 # (every mixer: make test-mpi, a part of make test-all)

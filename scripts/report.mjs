@@ -15,12 +15,16 @@ const { output } = (
             write: false,
             minify: true,
             target: 'es2022',
+            cssTarget: ['chrome105', 'firefox110', 'safari16'],
             lib: { entry: join(root, 'web/report/report.ts'), formats: ['iife'], name: 'report' },
         },
     })
 )[0];
 const script = output[0].code.trim().replaceAll('</', '<\\/');
-const page = readFileSync(join(root, 'web/report/report.html'), 'utf8').replace('SCRIPT', () => script);
+const style = output.find(({ fileName }) => fileName.endsWith('.css')).source.trim();
+const page = readFileSync(join(root, 'web/report/report.html'), 'utf8')
+    .replace(/STYLE \{\s*\}/, () => style)
+    .replace('SCRIPT', () => script);
 const [before, after] = page.replaceAll(/^ {4,}/gm, '').split('RESULTS');
 
 /** Some lines of C: pieces of a string, each short enough for an editor. */

@@ -56,16 +56,27 @@ static void put_number(FILE *to, const char *name, double x) {
     cli_put_json_number(to, x, 9);
 }
 
+static void put_curve(const double *curve, size_t n, FILE *to) {
+    putc('[', to);
+    for (size_t j = 0; j < n; j++) {
+        if (j) putc(',', to);
+        cli_put_json_number(to, curve[j], 6);
+    }
+    putc(']', to);
+}
+
+// A curve for each seed: the training loss, and what --every judged.
 static void put_curves(const summary *s, const setting *g, FILE *to) {
-    fprintf(to, ",\"stride\":%llu,\"curves\":[", (unsigned long long)s->t->rows[g->from].r.stride);
+    const table_row *rows = &s->t->rows[g->from];
+    fprintf(to, ",\"stride\":%llu,\"curves\":[", (unsigned long long)rows->r.stride);
     for (size_t i = 0; i < g->n; i++) {
-        const result *r = &s->t->rows[g->from + i].r;
-        fputs(i ? ",[" : "[", to);
-        for (size_t j = 0; j < r->n_curve; j++) {
-            if (j) putc(',', to);
-            cli_put_json_number(to, r->curve[j], 6);
-        }
-        putc(']', to);
+        if (i) putc(',', to);
+        put_curve(rows[i].r.curve, rows[i].r.n_curve, to);
+    }
+    fprintf(to, "],\"every\":%ld,\"held_out\":[", rows->r.every);
+    for (size_t i = 0; i < g->n; i++) {
+        if (i) putc(',', to);
+        put_curve(rows[i].r.held_out, rows[i].r.n_held_out, to);
     }
     putc(']', to);
 }
@@ -86,8 +97,10 @@ static void put_settings(const summary *s, FILE *to) {
         put_number(to, "low", g->low);
         put_number(to, "high", g->high);
         put_number(to, "deviation", g->deviation);
-        fprintf(to, ",\"weights\":%llu,\"eval\":%ld", (unsigned long long)s->t->rows[g->from].r.params,
-                s->t->rows[g->from].r.eval);
+        put_number(to, "seconds", g->seconds);
+        fprintf(to, ",\"weights\":%llu,\"eval\":%ld,\"steps\":%llu",
+                (unsigned long long)s->t->rows[g->from].r.params, s->t->rows[g->from].r.eval,
+                (unsigned long long)s->t->rows[g->from].r.step);
         if (g->best && curves++ < MOST_CURVES) put_curves(s, g, to);
         putc('}', to);
     }
@@ -110,6 +123,24 @@ static void put_pairs(const summary *s, const comparisons *all, FILE *to) {
     }
 }
 
+// What stands below the comparisons, a text a line.
+static void put_remarks(const comparisons *all, FILE *to) {
+    char *text = NULL, *line;
+    size_t size;
+    FILE *lines = open_memstream(&text, &size);
+    if (lines) {
+        comparisons_print_remarks(all, lines);
+        if (!all->n && !all->alone) fputs(all->why, lines);
+        fclose(lines);
+    }
+    int any = 0;
+    for (char *at = text; (line = strtok_r(at, "\n", &at));) {
+        if (any++) putc(',', to);
+        cli_put_json_text(to, line);
+    }
+    free(text);
+}
+
 static void put_report(const options *o, const summary *s, const comparisons *all, FILE *to) {
     fputs("{\"folder\":", to);
     cli_put_json_text(to, o->folder);
@@ -128,6 +159,8 @@ static void put_report(const options *o, const summary *s, const comparisons *al
     put_settings(s, to);
     fputs("],\"pairs\":[", to);
     put_pairs(s, all, to);
+    fputs("],\"remarks\":[", to);
+    put_remarks(all, to);
     fputs("]}", to);
 }
 

@@ -246,6 +246,10 @@ void comparisons_print(const comparisons *c, const summary *s, const char *basel
                 summary_row(s, one->a)->r.metric, one->pairs, one->wins, one->difference, one->p, one->holm,
                 one->low, one->high, weights_of(s, one->a) / weights_of(s, one->b));
     }
+    comparisons_print_remarks(c, to);
+}
+
+void comparisons_print_remarks(const comparisons *c, FILE *to) {
     if (c->alone)
         fprintf(to, "%zu %s nothing to be compared with; %s\n", c->alone, c->alone == 1 ? "has" : "have",
                 c->why);

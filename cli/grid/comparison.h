@@ -33,6 +33,8 @@ int comparisons_of(comparisons *c, const summary *s, const char *baseline, int e
 void comparisons_free(comparisons *c);
 
 void comparisons_print_csv(const comparisons *c, const summary *s, FILE *to);
+// What has nothing to be compared with and why, and what is not as large: a line each.
+void comparisons_print_remarks(const comparisons *c, FILE *to);
 void comparisons_print(const comparisons *c, const summary *s, const char *baseline, FILE *to);
 
 // Of n differences: p, and how many were not 0. n at most WILCOXON_MOST.

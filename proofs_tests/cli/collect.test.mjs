@@ -441,62 +441,6 @@ test('keys of single blocks and numbers of texts are columns as any others', () 
     assert.deepEqual(column('block1.filter').sort(), ['1', '2']);
 });
 
-// ---- The report
-
-test("report: one page without a network; its charts are the page's, its figures those of the table", () => {
-    const current = spawnSync('node', ['scripts/report.mjs', '--check'], { encoding: 'utf8' });
-    assert.equal(current.status, 0, current.stderr);
-    const { status, stdout, stderr } = seqmix(['report', file('here'), '--baseline', 'mixer=attention']);
-    assert.equal(status, 0, stderr);
-    assert.equal(stdout, `${file('here', 'report.html')}\n`);
-    const page = readFileSync(file('here', 'report.html'), 'utf8');
-    assert.doesNotMatch(page.replaceAll('http://www.w3.org/2000/svg', ''), /https?:|src=|href=/);
-    assert.match(page, /default-src 'none'/);
-    const data = JSON.parse(/id="results">([^<]*)<\/script>/.exec(page)[1]);
-    assert.equal(data.settings.length, 6);
-    assert.equal(data.pairs.length, 2);
-    const settings = csv('summary.csv');
-    for (const [i, setting] of data.settings.entries()) {
-        assert.equal(String(setting.mean), settings[i].mean);
-        assert.equal(setting.keys.rate, settings[i].rate);
-        assert.equal(setting.best, settings[i].best === '1');
-        assert.equal(setting.curves?.length, setting.best ? 5 : undefined);
-    }
-    const [chromium] = [process.env.CHROMIUM, 'chromium', 'chromium-browser', 'google-chrome'].filter(
-        (name) => name && spawnSync('which', [name]).status === 0,
-    );
-    if (!chromium) return;
-    const flags = [
-        '--headless',
-        '--no-sandbox',
-        '--disable-gpu',
-        `--user-data-dir=${file('profile')}`,
-        '--dump-dom',
-    ];
-    const shown = spawnSync(chromium, [...flags, `file://${file('here', 'report.html')}`], {
-        encoding: 'utf8',
-    });
-    const dom = shown.stdout.replace(/<script[^]*?<\/script>/g, '');
-    // Losses, and the value at each rate.
-    assert.equal(dom.split('<svg').length - 1, 2, shown.stderr.slice(-500));
-    assert.equal(dom.split('<polyline').length - 1, 6);
-    for (const row of settings.filter(({ best }) => best === '1'))
-        assert.ok(dom.includes(`<td>${Number(row.mean).toFixed(4)}</td>`), row.mean);
-    assert.match(dom, /Holm/);
-});
-
-test("what a mixer's text says ends no element of the page", () => {
-    const eq = encodeURIComponent('y = x @ w # </script><script>alert(1)</script>');
-    const text = `task=mqar&batch=2&steps=2&width=8&mixer=equations&eq=${eq}`;
-    assert.equal(seqmix(['job', text, '--out', file('text'), '--eval', '5']).status, 0);
-    const other = text.replace('alert(1)', 'alert(2)');
-    assert.equal(seqmix(['job', other, '--out', file('text'), '--eval', '5']).status, 0);
-    assert.equal(seqmix(['report', file('text'), '--out', file('text.html')]).status, 0);
-    const page = readFileSync(file('text.html'), 'utf8');
-    assert.equal(page.split('</script>').length - 1, 2);
-    assert.match(page, /\\u003c\/script>\\u003cscript>alert/);
-});
-
 // ---- docs/SCALE.md as a newcomer reads it (its Slurm: cluster.test.mjs)
 
 test('the commands of docs/SCALE.md lead from the question to the table', () => {

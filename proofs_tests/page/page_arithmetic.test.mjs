@@ -453,7 +453,7 @@ test('an exported chart has its points where its axes say', () => {
         colour: 'rgb(1, 2, 3)',
         path: 'M0 0Z',
     };
-    const svg = page.svgOf({
+    const chart = {
         title: 'T',
         xLabel: 'steps',
         xEnd: 100,
@@ -463,7 +463,8 @@ test('an exported chart has its points where its axes say', () => {
         formatY: page.shareTick,
         colours: { sheet: 'white', ink: 'rgb(4, 5, 6)', rule: 'rgb(7, 8, 9)' },
         curves: [curve],
-    });
+    };
+    const svg = page.svgOf(chart);
     // 720 x 400 less 64 left, 24 right, 48 above, 56 below: 632 x 296.
     assert.match(svg, /<polyline points="64,344 380,196 696,48" fill="none" stroke="rgb\(1, 2, 3\)"/);
     assert.match(svg, /<polygon points="64,196 380,122 696,48 696,196 380,270 64,344"/);
@@ -505,15 +506,48 @@ test('an exported chart has its points where its axes say', () => {
     ])
         assert.match(two, new RegExp(`<text x="56" y="${y + 4}" text-anchor="end">${label}</text>`));
     assert.match(two, /<polyline points="64,196 696,270"/);
-    assert.match(two, /<text x="84" y="428">c<\/text>/);
+    // The legend: beside the first, and below it where there is no place.
+    assert.match(two, /<text x="153" y="408">c<\/text>/);
+    const slim = page.svgOf({
+        ...chart,
+        width: 200,
+        curves: [curve, { ...curve, name: 'far too long for it' }],
+    });
+    assert.match(slim, /<text x="84" y="408">a &lt; b<\/text>[^]*<text x="84" y="428">far too long…<\/text>/);
+    assert.match(slim, /viewBox="0 0 200 448"/);
+    assert.match(slim, /<polyline points="64,344 120,196 176,48"/);
+    // Given ticks: those that find a place; every point with its values; bands lie below all lines.
+    const xTicks = [0, 1, 50, 100].map((at) => ({ at, label: `at ${at}` }));
+    const marked = page.svgOf({ ...chart, xTicks, everyPoint: true, curves: [curve, curve] });
+    assert.deepEqual(
+        [...marked.matchAll(/>(at \d+)</g)].map(([, label]) => label),
+        ['at 0', 'at 50', 'at 100'],
+    );
+    assert.match(marked, /translate\(380 196\)[^>]*><title>a &lt; b: 50, 50 %<\/title><\/path>/);
+    assert.equal(marked.match(/<title>/g).length, 6);
+    assert.ok(marked.lastIndexOf('<polygon') < marked.indexOf('<polyline'));
     assert.match(two, /&quot;T&quot; &amp; more/);
     assert.equal(two.match(/<line /g).length, 5);
     assert.match(two, /<line x1="64" x2="696" y1="48" y2="48"/);
     assert.doesNotMatch(two, /NaN|Infinity/);
-    // Between 2 and 5 stands no power of ten: one is drawn all the same.
-    const narrow = { log: true, xEnd: 1, yRange: [2, 5], formatX: String, formatY: String, curves: [] };
-    const { length } = page.svgOf({ ...narrow, title: '', xLabel: '', colours: {} }).match(/<line /g);
-    assert.equal(length, 1);
+    // Between 2 and 5 stands no power of ten, between 3.1 and 4.9 nothing that begins with 1, 2 or 5.
+    const few = { log: true, xEnd: 1, formatX: String, formatY: String, curves: [], colours: {} };
+    for (const [yRange, wanted] of [
+        [
+            [2, 5],
+            ['2', '5'],
+        ],
+        [
+            [3.1, 4.9],
+            ['3.5', '4', '4.5'],
+        ],
+    ])
+        assert.deepEqual(
+            [...page.svgOf({ ...few, yRange, title: '', xLabel: '' }).matchAll(/"end">([\d.]+)</g)].map(
+                ([, label]) => label,
+            ),
+            wanted,
+        );
     assert.match(svg, /^<svg [^>]*fill="rgb\(4, 5, 6\)"><rect [^>]*fill="white"\/>/);
     assert.match(svg, /<line [^>]*stroke="rgb\(7, 8, 9\)"/);
 });

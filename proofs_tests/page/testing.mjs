@@ -1,13 +1,15 @@
 // testing.mjs: what the page's tests share: a browser with the built page, and short words for what is done
 // there.
 import assert from 'node:assert/strict';
-import { mkdir, readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { mkdir } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { findChromium, launch } from '../../scripts/browser.mjs';
 import { whileAnythingHappens } from '../../scripts/quiet.mjs';
 import { patience } from '../../scripts/slow.mjs';
+import { sticksOut, violations } from '../support/looks.mjs';
+
+export { sticksOut, violations };
 
 export const at = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 export const skip = findChromium().why ? `no browser: ${findChromium().why}` : false;
@@ -185,29 +187,12 @@ export const counts = (page, selector, wanted) =>
     eventually(async () => assert.equal((await page.$$(selector)).length, wanted, selector));
 export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-/** What axe-core finds wrong with the page as it stands, by all its rules or by these, one line each. */
-export async function violations(page, rules) {
-    const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-    await page.evaluate(source); // past the page's own policy, which would not let a script in
-    return page.evaluate(async (rules) => {
-        const { violations } = await globalThis.axe.run(document, rules ? { runOnly: rules } : {});
-        return violations.map(
-            ({ id, help, nodes }) =>
-                `${id}: ${help}: ${nodes
-                    .map(({ html }) => html)
-                    .slice(0, 3)
-                    .join(' | ')}`,
-        );
-    }, rules);
-}
 /** Show the page as a visitor sees it who prefers this `scheme`, once its colours have stopped changing. */
 export async function prefer(page, scheme) {
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
     await page.evaluate(() => new Promise(requestAnimationFrame));
     await until(page, () => document.getAnimations().every(({ playState }) => playState !== 'running'));
 }
-/** Pixels that the page sticks out to the right of the screen. */
-export const sticksOut = (page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 
 const SIZES = [
     [390, 844],

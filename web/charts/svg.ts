@@ -14,71 +14,94 @@ export interface Drawn {
     /** Of the ground, the text and the lines behind the curves. */
     colours: { sheet: string; ink: string; rule: string };
     curves: readonly (Curve & { name: string; colour: string; path: string })[];
+    /** What stands at the horizontal axis, from left to right; without: some round values. */
+    xTicks?: readonly { at: number; label: string }[];
+    width?: number;
+    /** Every point has its shape, and says its values to a pointer that rests on it. */
+    everyPoint?: boolean;
 }
 
-const [WIDTH, HEIGHT] = [720, 400];
+const [WIDTH, HEIGHT, CHARACTER] = [720, 400, 7]; // a character, on average
 const [LEFT, RIGHT, TOP, BOTTOM] = [64, 24, 48, 56];
 
 const escaped = (text: string) =>
     text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]!);
 const round = (n: number) => Math.round(n * 100) / 100;
 
+/** Powers of ten from 10^low to 10^high, with twos and fives, or any round values, where they are few. */
+function powers(low: number, high: number): number[] {
+    const all = (steps: readonly number[]) =>
+        Array.from({ length: Math.floor(high) - Math.floor(low) + 1 }, (_, i) => Math.floor(low) + i)
+            .flatMap((power) => steps.map((step) => Number(`${step}e${power}`)))
+            .filter((value) => Math.log10(value) >= low - 1e-9 && Math.log10(value) <= high + 1e-9);
+    const tens = all([1]);
+    const some = tens.length > 2 ? tens : all([1, 2, 5]);
+    return some.length > 1 ? some : ticks(10 ** low, 10 ** high);
+}
+
 export function svgOf(chart: Drawn): string {
-    const { colours, curves, log, xEnd, yRange } = chart;
+    const { colours, curves, log, xEnd, yRange, width = WIDTH } = chart;
     const height = HEIGHT - TOP - BOTTOM;
     const full = TOP + height;
     const scale = (value: number) => (log ? Math.log10(value) : value);
     const [low, high] = yRange.map(scale) as [number, number];
-    const x = (value: number) => round(LEFT + (value / xEnd) * (WIDTH - LEFT - RIGHT));
+    const x = (value: number) => round(LEFT + (value / xEnd) * (width - LEFT - RIGHT));
     const y = (value: number) => round(full - ((scale(value) - low) / (high - low || 1)) * height);
-    const yTicks = log
-        ? Array.from(
-              { length: Math.max(1, Math.floor(high) - Math.ceil(low) + 1) },
-              (_, i) => 10 ** (Math.ceil(low) + i),
-          )
-        : ticks(low, high);
+    const yTicks = log ? powers(low, high) : ticks(low, high);
     const parts: string[] = [];
     for (const tick of yTicks)
         parts.push(
-            `<line x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y(tick)}" y2="${y(tick)}" stroke="${colours.rule}"/>`,
+            `<line x1="${LEFT}" x2="${width - RIGHT}" y1="${y(tick)}" y2="${y(tick)}" stroke="${colours.rule}"/>`,
             `<text x="${LEFT - 8}" y="${y(tick) + 4}" text-anchor="end">${escaped(chart.formatY(tick))}</text>`,
         );
-    for (const tick of ticks(0, xEnd))
-        parts.push(
-            `<text x="${x(tick)}" y="${full + 18}" text-anchor="middle">${escaped(chart.formatX(tick))}</text>`,
-        );
+    const xTicks = chart.xTicks ?? ticks(0, xEnd).map((at) => ({ at, label: chart.formatX(at) }));
+    let free = 0; // of what is left of it
+    for (const { at, label } of xTicks) {
+        const half = (CHARACTER * label.length) / 2;
+        if (chart.xTicks && x(at) - half < free) continue;
+        free = x(at) + half + CHARACTER;
+        parts.push(`<text x="${x(at)}" y="${full + 18}" text-anchor="middle">${escaped(label)}</text>`);
+    }
     parts.push(
-        `<text x="${WIDTH - RIGHT}" y="${full + 38}" text-anchor="end">${escaped(chart.xLabel)}</text>`,
+        `<text x="${width - RIGHT}" y="${full + 38}" text-anchor="end">${escaped(chart.xLabel)}</text>`,
     );
-    const inside = (value: number | null): value is number => value !== null && (!log || value > 0);
-    curves.forEach((curve, i) => {
+    const isInside = (value: number | null): value is number => value !== null && (!log || value > 0);
+    const most = Math.floor((width - LEFT - 20 - RIGHT) / CHARACTER); // characters of a name
+    const named = (text: string) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+    const lines: string[] = []; // over all bands
+    let [left, below] = [LEFT, full + 64]; // of the legend: as many in a line as find a place
+    for (const curve of curves) {
         const points = (values: readonly (number | null)[]) =>
-            curve.xs.flatMap((at, j) => (inside(values[j] ?? null) ? [`${x(at)},${y(values[j]!)}`] : []));
+            curve.xs.flatMap((at, j) => (isInside(values[j] ?? null) ? [`${x(at)},${y(values[j]!)}`] : []));
         const [lower, upper] = [points(curve.low), points(curve.high)];
         if (upper.length > 1)
             parts.push(
                 `<polygon points="${[...upper, ...lower.reverse()].join(' ')}" fill="${curve.colour}" opacity="0.2"/>`,
             );
         const line = points(curve.line);
-        parts.push(
+        lines.push(
             `<polyline points="${line.join(' ')}" fill="none" stroke="${curve.colour}" stroke-width="2"/>`,
         );
-        const end = line[line.length - 1]?.split(',');
-        const shape = (left: string | number, at: string | number) =>
-            `<path d="${curve.path}" transform="translate(${left} ${at}) scale(0.75)" fill="${curve.colour}"/>`;
-        if (end) parts.push(shape(end[0]!, end[1]!));
-        const below = full + 64 + 20 * i;
-        parts.push(
-            shape(LEFT + 6, below - 4),
-            `<text x="${LEFT + 20}" y="${below}">${escaped(curve.name)}</text>`,
-        );
-    });
-    const total = full + 64 + 20 * curves.length;
+        const shape = (at: number, height: number, says = '') =>
+            `<path d="${curve.path}" transform="translate(${at} ${height}) scale(0.75)" fill="${curve.colour}"` +
+            (says ? `><title>${escaped(says)}</title></path>` : '/>');
+        const there = curve.xs.flatMap((_, j) => (isInside(curve.line[j] ?? null) ? [j] : []));
+        for (const j of chart.everyPoint ? there : there.slice(-1)) {
+            const says = `${curve.name}: ${chart.formatX(curve.xs[j]!)}, ${chart.formatY(curve.line[j]!)}`;
+            lines.push(shape(x(curve.xs[j]!), y(curve.line[j]!), chart.everyPoint ? says : ''));
+        }
+        const name = named(curve.name);
+        const wide = 20 + CHARACTER * name.length;
+        if (left > LEFT && left + wide > width - RIGHT) [left, below] = [LEFT, below + 20];
+        parts.push(shape(left + 6, below - 4), `<text x="${left + 20}" y="${below}">${escaped(name)}</text>`);
+        left += wide + 2 * CHARACTER;
+    }
+    const total = curves.length ? below + 20 : full + 64;
     return (
-        `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${total}" width="${WIDTH}" height="${total}" ` +
+        `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${total}" width="${width}" height="${total}" ` +
         `font-family="system-ui, sans-serif" font-size="13" fill="${colours.ink}">` +
-        `<rect width="${WIDTH}" height="${total}" fill="${colours.sheet}"/>` +
-        `<text x="${LEFT}" y="26" font-size="16" font-weight="600">${escaped(chart.title)}</text>${parts.join('')}</svg>`
+        `<rect width="${width}" height="${total}" fill="${colours.sheet}"/>` +
+        `<text x="${LEFT + 10 * chart.title.length > width ? 8 : LEFT}" y="26" font-size="16" font-weight="600">${escaped(chart.title)}</text>${parts.join('')}${lines.join('')}</svg>`
     );
 }
 
