@@ -13,10 +13,10 @@
 #define SMX_W 1
 #elif defined(__AVX512F__)
 #define SMX_W 16
-#include <immintrin.h>
+#include "intrinsics.h"
 #elif defined(__AVX2__)
 #define SMX_W 8
-#include <immintrin.h>
+#include "intrinsics.h"
 #elif defined(__SSE2__)
 #define SMX_W 4
 #include <emmintrin.h>
@@ -164,13 +164,13 @@ SMX_INLINE vf vf_sqrt(vf x) {
 
 // Loops over the registers of a group must vanish: gcc needs to be told, clang unrolls constant trips by
 // itself. Sanitizers look at every access, and unrolled scalar groups would take them minutes to compile:
-// loops stay loops.
+// loops stay loops, as where the build asks for it (SMX_LOOPS).
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(undefined_behavior_sanitizer)
-#define SMX_SANITIZED
+#define SMX_LOOPS
 #endif
 #endif
-#if defined(SMX_SANITIZED) || defined(__SANITIZE_ADDRESS__)
+#if defined(SMX_LOOPS) || defined(__SANITIZE_ADDRESS__)
 #define SMX_UNROLL
 #elif defined(__clang__)
 #define SMX_UNROLL _Pragma("clang loop unroll(full)")
