@@ -61,7 +61,7 @@ static void writes_unterminated_text(void **state) {
     SAME("%.*s", 3, letters);
 }
 
-// Conversions inside the sources' strings. audit.c writes a table for the program only.
+// Conversions inside the sources' strings. What writes tables for the program alone may use others.
 static void sources_ask_for_nothing_else(void **state) {
     (void)state;
     static const char *const known[] = {"%",   "s",   "d",   "u",   "c",    "zu",  "ld", "lld",
@@ -73,7 +73,7 @@ static void sources_ask_for_nothing_else(void **state) {
     glob("tasks/*/*.[ch]", GLOB_APPEND, NULL, &files);
     glob("wasm/*.c", GLOB_APPEND, NULL, &files);
     for (size_t i = 0; i < files.gl_pathc; i++) {
-        if (strstr(files.gl_pathv[i], "audit.c") || strstr(files.gl_pathv[i], "print.c")) continue;
+        if (strstr(files.gl_pathv[i], "/audit/") || strstr(files.gl_pathv[i], "print.c")) continue;
         FILE *file = fopen(files.gl_pathv[i], "r");
         assert_non_null(file);
         char line[4096];

@@ -338,7 +338,7 @@ onPage('runs, numbers and charts leave as files, and a saved run comes back', RA
         assert.equal(new Uint32Array(word.buffer)[0].toString(16).padStart(8, '0'), words[0]);
         await choose('accuracy.svg');
         const svg = (await file('seqmix-mqar-accuracy.svg')).toString();
-        assert.match(svg, /^<svg.*Multi-query associative recall.*polyline.*CAT.*<\/svg>$/s);
+        assert.match(svg, /^<svg.*Multi-query associative recall.*CAT.*polyline.*<\/svg>$/s);
         await choose('loss.png');
         assert.equal((await file('seqmix-mqar-loss.png')).subarray(1, 4).toString(), 'PNG');
         // The command and the embed snippet, to be copied.
