@@ -203,8 +203,11 @@ test-conformance: export SEQMIX_CONFORMANCE := all
 test-conformance: RUN_OPTIONS := --timeout 7200
 .PHONY: test-conformance
 
-test-elsewhere: ## every digest on Arm, emulated, with musl instead of glibc, and in 32 bits under sanitizers
-	$(call judge,,arm musl bits32 build)
+test-elsewhere: ## every digest on Arm, emulated, with musl instead of glibc, in 32 bits under sanitizers, and by the second implementation
+	@rm -f build/test/second.count
+	$(call judge,,arm musl bits32 build second)
+	@rm -f build/test/second.count
+test-elsewhere: export SEQMIX_SECOND := all
 .PHONY: test-elsewhere
 
 presets: build/seqmix ## measure every claim of every preset again (minutes), write docs/PRESETS.md

@@ -105,6 +105,7 @@ $(call script, theorems, tools/theorems.test.mjs,           scripts/theorems.mjs
 $(call script, rooms,    tools/rooms.test.mjs,             docs/ARCHITECTURE.md build/seqmix $(C_FILES) $(shell find $(WEB_FILES) -name node_modules -prune -o -type f -print))
 $(call script, docs,     tools/docs.test.mjs,               scripts/docs.mjs docs/definitions.json docs/presets.json docs/equations.json $(addprefix docs/,MECHANISMS.md TASKS.md PRESETS.md EQUATIONS.md OPERATIONS.md) Makefile $(wildcard *.md docs/*.md */*.mk */*/*.mk) build/seqmix)
 $(call script, bits,     tools/bits.test.mjs,               docs/BITS.md kernels/vmath.h kernels/activation.c kernels/mathd.h kernels/philox.h kernels/hash.h tasks/files/text_sample.h $(PROGRAM) $(NPY) build/seqmix)
+$(call script, second,   second/second.test.mjs,             docs/BITS.md tasks/files/text_sample.h proofs_tests/second/seqmix.mjs $(PROGRAM) build/seqmix)
 $(call script, format,   tools/format.test.mjs,             .clang-format .prettierrc.json .prettierignore $(C_FILES) $(shell find $(WEB_FILES) -name node_modules -prune -o -type f -print))
 $(call script, ci,       tools/ci.test.sh,                  .ci/run proofs_tests/support/tap.sh)
 $(call script, workflows, tools/workflows.test.mjs,         $(wildcard .github/workflows/*.yml) scripts/setup.sh)
