@@ -21,9 +21,6 @@ PIC := -fPIC $(if $(filter Linux,$(shell uname -s)),-fno-semantic-interposition)
 CFLAGS := -std=gnu11 $(if $(SAN),-g1,-g) $(WARN) $(EXACT) $(PIC) $(if $(SAN),-O1 -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer,-O2)
 # (Lines are enough of debugging: all of it takes a quarter of the time that a kernel compiles.)
 KERNEL_CFLAGS := $(CFLAGS) -g1
-# Lanes and loops are written out in the kernels: -O3 takes half as long again, and gains nothing but in
-# these, by its copies of functions for constant arguments.
-KERNEL_O3 := $(if $(SAN),,kernels/gemm.c kernels/landmark.c kernels/linattn.c kernels/iir.c bench/ceiling.c)
 # All but what computes (kernels, graph, operations), which a stranger's input does not reach unchecked: a
 # buffer that overflows ends the program.
 HARDENED := $(if $(SAN),,-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
@@ -46,11 +43,13 @@ TESTS := $(notdir $(TEST_SRC:.c=))
 MACHINE ?= $(shell uname -m)
 ISAS := scalar $(if $(filter x86_64,$(MACHINE)),sse2 avx2 avx512)$(if $(filter aarch64,$(MACHINE)),neon)$(if $(filter arm64,$(MACHINE)),neon)
 # Where another copy is better, nobody chooses the scalar one but to compare: its loops over lanes stay loops.
-FLAGS_scalar := -DSMX_SCALAR $(if $(SAN),,$(if $(word 2,$(ISAS)),-DSMX_LOOPS,-O3))
+ONLY_SCALAR := $(if $(word 2,$(ISAS)),,yes)
+FLAGS_scalar := -DSMX_SCALAR $(if $(SAN)$(ONLY_SCALAR),,-DSMX_LOOPS)
 FLAGS_avx2 := -mavx2
 FLAGS_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512
 # With fused multiply-add: fast mode, and its ceilings in bench/.
 FUSED := $(if $(filter x86_64,$(MACHINE)),avx2fma avx512fma)
+level = $(if $(SAN),,$(if $(filter scalar,$1),$(ONLY_SCALAR:yes=-O3),-O3))
 HAVE := $(patsubst %,-DSMX_HAVE_%,$(ISAS) $(FUSED))
 # (at -O1, under sanitizers, gcc fuses only so)
 FUSE := -DSMX_FUSED -mfma -ffp-contract=fast $(if $(SAN),$(if $(findstring clang,$(CC)),,-fexpensive-optimizations))
@@ -65,12 +64,11 @@ $1: FORCE
 endef
 $(eval $(call holds,$(OBJ)/flags,$(CC) $(CFLAGS) $(HARDENED) $(CPPFLAGS)))
 define kernels_for
-$(call holds,$(OBJ)/$1/flags,$(CC) $(KERNEL_CFLAGS) $(FLAGS_$1) $(CPPFLAGS) $(KERNEL_O3))
+$(call holds,$(OBJ)/$1/flags,$(CC) $(KERNEL_CFLAGS) $(call level,$1) $(FLAGS_$1) $(CPPFLAGS))
 $(OBJ)/$1/%.o: %.c $(OBJ)/$1/flags | setup
-	@mkdir -p $$(@D) && $(CC) $(KERNEL_CFLAGS) $$(LEVEL) $(FLAGS_$1) -DSMX_ISA_NAME=$1 $(CPPFLAGS) -MMD -MP -c $$< -o $$@
+	@mkdir -p $$(@D) && $(CC) $(KERNEL_CFLAGS) $(call level,$1) $(FLAGS_$1) -DSMX_ISA_NAME=$1 $(CPPFLAGS) -MMD -MP -c $$< -o $$@
 endef
 $(foreach i,$(ISAS) $(FUSED),$(eval $(call kernels_for,$i)))
-$(foreach i,$(filter-out scalar,$(ISAS) $(FUSED)),$(KERNEL_O3:%.c=$(OBJ)/$i/%.o)): LEVEL := -O3
 $(OBJ)/kernels/%.o: CPPFLAGS += $(HAVE)
 $(eval $(call holds,$(OBJ)/have.flags,$(HAVE)))
 $(KERNEL_ONCE:%.c=$(OBJ)/%.o) $(BENCH_SRC:%.c=$(OBJ)/%.o): $(OBJ)/have.flags

@@ -1,11 +1,11 @@
 // intrinsics.h: the few intrinsics of AVX and AVX-512 that the kernels use, under their names. <immintrin.h>
 // declares six thousand, and takes a quarter of a second in each of a hundred objects. Where the compiler is
-// a gcc whose header was compared (12 to 15), these are declared alone, as it has them; every other one is
+// a gcc whose header was compared (12 to 14), these are declared alone, as it has them; every other one is
 // given its own header.
 #ifndef SMX_INTRINSICS_H
 #define SMX_INTRINSICS_H
 
-#if defined(__clang__) || defined(__INTEL_COMPILER) || !defined(__GNUC__) || __GNUC__ < 12 || __GNUC__ > 15
+#if defined(__clang__) || defined(__INTEL_COMPILER) || !defined(__GNUC__) || __GNUC__ < 12 || __GNUC__ > 14
 #include <immintrin.h>
 #else
 #include <emmintrin.h>
