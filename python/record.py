@@ -1,5 +1,6 @@
 """record.py: what make would do to build the package's libraries, as JSON for setup.py: of each machine the
-compiler's arguments, objects written as @NAME. Copies the sources that the commands name, with their headers.
+compiler's arguments, objects written as @NAME. Copies the sources that the commands name, with their headers
+and what make has generated for them to include.
 
     python3 record.py MAKE OUT FOLDER      OUT: where make would put the libraries
 """
@@ -39,7 +40,11 @@ def main(make: str, out: str, folder: Path) -> None:
     recorded = {machine: commands_of(make, out, machine) for machine in ("x86_64", "aarch64")}
     used = {w for machine in recorded.values() for c in machine["compile"] for w in c if w.endswith(".c")}
     for room in {"include", *(name.split("/")[0] for name in used)}:
-        used |= {str(at) for end in ("h", "def") for at in Path(room).rglob(f"*.{end}")}
+        used |= {str(at) for end in ("h", "def", "inc") for at in Path(room).rglob(f"*.{end}")}
+    words = {w for machine in recorded.values() for c in machine["compile"] for w in c}
+    for made in (Path(w[2:]) for w in words if w.startswith("-Ibuild/")):
+        used |= {str(at) for at in (*made.glob("*.inc"), *made.glob("*/*.inc"))}
+    used |= {str(at) for at in Path("build").glob("*.def")}
     for name in sorted(used):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(name, folder / name)

@@ -122,10 +122,13 @@ def test_the_source_distribution_is_whole(tmp_path):
     assert (
         not list(top.glob("seqmix/native/*")) and (top / "setup.py").exists() and (top / "LICENSE").exists()
     )
-    # one file of each room compiles from it, as recorded
-    chosen = {c[c.index("-c") + 1].rsplit("/", 1)[0]: c for c in recorded[os.uname().machine]["compile"]}
+    # one file of each room compiles from it, as recorded, and each that includes what make generates
+    commands = {c[c.index("-c") + 1]: c for c in recorded[os.uname().machine]["compile"]}
+    chosen = {name.rsplit("/", 1)[0]: c for name, c in commands.items()}
     assert {"kernels", "ref", "model/run", "cli/oracle", "python/native"} <= chosen.keys()
-    for command in chosen.values():
+    generated = [n for n in commands if re.search(r'"\S+\.(inc|def)"', (top / "sources" / n).read_text())]
+    assert {"kernels/dispatch.c", "cli/commands/export.c", "cli/grid/builds.c"} <= set(generated)
+    for command in (*chosen.values(), *(commands[name] for name in generated)):
         done = run(
             "cc",
             "-fsyntax-only",
