@@ -46,6 +46,7 @@ WASM_LINK = -Oz -sSTANDALONE_WASM --no-entry -sMALLOC=emmalloc -sALLOW_MEMORY_GR
 # them.
 WASM_AGAIN = $$(em-config BINARYEN_ROOT)/bin/wasm-opt --enable-simd --enable-sign-ext --enable-nontrapping-float-to-int \
 	--enable-mutable-globals -Oz -ocimfs 0
+WASM_ONE_SEGMENT = node scripts/one-segment.mjs $@.new.wasm $@ && rm $@.new.wasm
 
 WASM_MODULES := build/wasm/seqmix.wasm build/wasm/seqmix-whole.wasm build/wasm/seqmix-scalar.wasm
 build/obj/emcc/wasm/%.o: %.c wasm/wasm.mk | setup
@@ -59,7 +60,8 @@ $(WASM_EXPORTS): kernels/kernels.txt wasm/exports.c scripts/kernels.awk wasm/was
 $(WASM_SMALL_EXPORTS): kernels/kernels.txt wasm/exports.c $(filter kernels/%,$(WASM_WHOLE_ONLY)) scripts/kernels.awk wasm/wasm.mk
 	@$(call WASM_EXPORTED,$(WHOLE_ONLY_FUNCTIONS))
 # $1: the list of what is exported
-WASM_BUILD = mkdir -p $(@D) && $(EMCC) $(call WASM_LINK,$1) $(WASM_SIMD) $(filter %.o,$^) -o $@.new.wasm && $(WASM_AGAIN) $@.new.wasm -o $@ && rm $@.new.wasm && echo "built $@"
+WASM_BUILD = mkdir -p $(@D) && $(EMCC) $(call WASM_LINK,$1) $(WASM_SIMD) $(filter %.o,$^) -o $@.new.wasm && $(WASM_AGAIN) $@.new.wasm -o $@.new.wasm && $(WASM_ONE_SEGMENT) && echo "built $@"
+$(WASM_MODULES): scripts/one-segment.mjs
 build/wasm/seqmix.wasm build/wasm/seqmix-whole.wasm: WASM_SIMD := -msimd128
 build/wasm/seqmix.wasm: $(WASM_SMALL_SRC:%.c=build/obj/emcc/wasm/%.o) $(WASM_SMALL_EXPORTS)
 	@$(call WASM_BUILD,$(WASM_SMALL_EXPORTS))
@@ -81,8 +83,8 @@ VERIFY_SRC := $(wildcard proofs_tests/proofs/wasm/*.c proofs_tests/constructions
 VERIFY_OBJ := $(VERIFY_SRC:%.c=build/obj/emcc/verify/%.o) $(filter-out %/wasm/exports.o %/wasm/print.o,$(WASM_SRC:%.c=build/obj/emcc/wasm/%.o))
 build/obj/emcc/verify/%.o: %.c wasm/wasm.mk | setup
 	@mkdir -p $(@D) && $(WASM_CC) $(WASM_CFLAGS) -Os -fno-inline-functions $(WASM_FLAGS_wasm) -Iproofs_tests/proofs/wasm $(CPPFLAGS) -Dmain=verify_main_$(basename $(notdir $<)) -MMD -MP -c $< -o $@
-build/wasm/verify.wasm: $(VERIFY_OBJ) proofs_tests/proofs/wasm/exports.txt proofs_tests/proofs/wasm/imports.js
-	@mkdir -p $(@D) && $(EMCC) $(call WASM_LINK,proofs_tests/proofs/wasm/exports.txt) -sTOTAL_STACK=1MB -msimd128 --js-library proofs_tests/proofs/wasm/imports.js $(filter %.o,$^) -o $@.new.wasm && mv $@.new.wasm $@ && echo "built $@"
+build/wasm/verify.wasm: $(VERIFY_OBJ) proofs_tests/proofs/wasm/exports.txt proofs_tests/proofs/wasm/imports.js scripts/one-segment.mjs
+	@mkdir -p $(@D) && $(EMCC) $(call WASM_LINK,proofs_tests/proofs/wasm/exports.txt) -sTOTAL_STACK=1MB -msimd128 --js-library proofs_tests/proofs/wasm/imports.js $(filter %.o,$^) -o $@.new.wasm && $(WASM_ONE_SEGMENT) && echo "built $@"
 -include $(shell find build/obj/emcc -name '*.d' 2>/dev/null)
 
 # The loader, and what it is made of.
