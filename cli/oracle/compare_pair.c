@@ -8,31 +8,6 @@
 
 #include "cli/cli.h"
 
-double compare_ulp(const compare_format *format, double x) {
-    int exponent = format->exponent;
-    if (x != 0 && isfinite(x)) {
-        int e;
-        frexp(x, &e); // |x| = m 2^e, m in [1/2, 1)
-        if (e - 1 > exponent) exponent = e - 1;
-    }
-    return ldexp(1, exponent - format->digits + 1);
-}
-
-double compare_error(double got, double ref) {
-    if (got == ref) return 0;
-    double error = fabs(got - ref);
-    return isnan(error) ? INFINITY : error;
-}
-
-void compare_place(char *text, size_t length, const npy *a, size_t i) {
-    size_t at[NPY_MAX_DIMS];
-    for (size_t d = a->ndim; d-- > 0;) {
-        at[d] = i % a->shape[d];
-        i /= a->shape[d];
-    }
-    npy_shape_text(text, length, a->ndim, at);
-}
-
 // The largest of one measure and where it is.
 typedef struct {
     double value;

@@ -1,7 +1,6 @@
 // faults.c: see faults.h. First what the numbers alone say; then near misses that the oracle itself is asked
 // for, on inputs that are changed as the fault would change them; then where the wrong rows and columns lie.
-// seqmix.testing.check_layer does the same for a Python function, which it can call again. Long: each kind of
-// fault is a few lines.
+// Long: each kind of fault is a few lines.
 #include "faults.h"
 
 #include <math.h>
@@ -12,7 +11,11 @@
 
 #include "compare.h"
 
-enum { LOOSE = 4 }; // times the tolerance: still taken for the same
+enum {
+    LOOSE = 4,       // times the tolerance: still taken for the same
+    NEARER = 8,      // times as near as the reference: what the reference nearly is too is no diagnosis
+    MOST_ROWS = 1100 // of a case that near misses are computed for
+};
 
 typedef struct {
     const faults_case *c;
@@ -37,6 +40,16 @@ static int same(const search *s, const double *got, const double *other, size_t 
     for (size_t i = 0; i < n; i++)
         if (!(compare_error(got[i], other[i]) <= LOOSE * s->c->tol * s->a->scale)) return 0;
     return 1;
+}
+
+// Whether what was given is that other array, and no more the reference.
+static int is(const search *s, const double *got, const double *ref, const double *other, size_t n) {
+    double off = 0, rest = 0;
+    for (size_t i = 0; i < n; i++) {
+        off = fmax(off, compare_error(got[i], ref[i]));
+        rest = fmax(rest, compare_error(got[i], other[i]));
+    }
+    return rest * NEARER < off && same(s, got, other, n);
 }
 
 // ---- The numbers alone
@@ -74,9 +87,10 @@ static int factor(const search *s) {
         under += a->ref[i] * a->ref[i];
     }
     const double c = under > 0 ? over / under : 0;
-    if (a->count < 2 || fabs(c - 1) < 1e-3 || c == 0) return 0;
+    if (a->count < 2 || fabs(c - 1) < 3e-3 || !(fabs(c) > 1e-3 && fabs(c) < 1e3)) return 0;
     for (size_t i = 0; i < a->count; i++) worst = fmax(worst, fabs(a->got[i] - c * a->ref[i]));
-    if (!(worst <= LOOSE * s->c->tol * a->scale * fmax(1, fabs(c)))) return 0;
+    if (!(worst <= LOOSE * s->c->tol * a->scale * fmax(1, fabs(c)) && worst <= fabs(c - 1) / 4 * a->scale))
+        return 0;
     char as[48] = "";
     static const char *const sizes[] = {"dk", "dv", "L"};
     size_t d;
@@ -88,6 +102,8 @@ static int factor(const search *s) {
         const char *name = i < 3 ? sizes[i] : "d";
         if (d > 1 && fabs(c * sqrt((double)d) - 1) < 1e-3) snprintf(as, sizeof as, " = 1/sqrt(%s)", name);
         if (d > 1 && fabs(c / sqrt((double)d) - 1) < 1e-3) snprintf(as, sizeof as, " = sqrt(%s)", name);
+        if (d > 2 && fabs(c * (double)d - 1) < 1e-3) snprintf(as, sizeof as, " = 1/%s", name);
+        if (d > 2 && fabs(c / (double)d - 1) < 1e-3) snprintf(as, sizeof as, " = %s", name);
     }
     return say(s, "the reference times %.6g%s: a scale is missing or taken twice", c, as);
 }
@@ -105,10 +121,10 @@ static int low_precision(const search *s) {
 static int moved(const search *s) {
     const faults_array *a = s->a;
     const size_t L = rows_of(a), n = row_size(a);
-    if (L < 3) return 0;
-    if (same(s, a->got + n, a->ref, (L - 1) * n))
+    if (L < 3 || same(s, a->got, a->ref, a->count)) return 0;
+    if (is(s, a->got + n, a->ref + n, a->ref, (L - 1) * n))
         return say(s, "every row is the row before it: one row late");
-    if (same(s, a->got, a->ref + n, (L - 1) * n))
+    if (is(s, a->got, a->ref, a->ref + n, (L - 1) * n))
         return say(s, "every row is the row after it: one row early");
     int reversed = 1;
     for (size_t t = 0; t < L && reversed; t++)
@@ -277,7 +293,7 @@ static double *run(const search *s, const variant *v, size_t *count) {
 static int is_it(const search *s, variant *v) {
     size_t n = 0;
     double *other = run(s, v, &n);
-    const int yes = other && n == s->a->count && same(s, s->a->got, other, n);
+    const int yes = other && n == s->a->count && is(s, s->a->got, s->a->ref, other, n);
     free(other);
     forget(v);
     return yes;
@@ -465,7 +481,8 @@ static int order_of_steps(const search *s) {
         if (x) memmove(x, x + d, (L - 1) * d * sizeof *x); // row t + 1 asks the state after row t
         size_t count = 0;
         double *other = run(s, &v, &count);
-        const int before = other && count == s->a->count && same(s, s->a->got + n, other, (L - 1) * n);
+        const int before =
+            other && count == s->a->count && is(s, s->a->got + n, s->a->ref + n, other, (L - 1) * n);
         free(other);
         forget(&v);
         if (before) return say(s, "the row itself is not heard: the state is read before it is written");
@@ -547,7 +564,7 @@ static int other_gradient(const search *s) {
         variant v = as_it_is(s->c);
         size_t n = 0;
         double *x = run(&t, &v, &n);
-        const int yes = x && n == s->a->count && same(s, s->a->got, x, n);
+        const int yes = x && n == s->a->count && is(s, s->a->got, s->a->ref, x, n);
         free(x);
         if (yes) return say(s, "it is the gradient by %s", other.name);
     }
@@ -575,8 +592,8 @@ static wrong_rows find_rows(const faults_array *a, double tol) {
     return w;
 }
 
-// The rows from `from` to `to` alone, as a sequence of its own: is its row `at` the array's row `is`?
-static int hears_only(const search *s, size_t from, size_t to, size_t at, size_t is) {
+// The rows from `from` to `to` alone, as a sequence of its own: is its row `at` the array's row `row`?
+static int hears_only(const search *s, size_t from, size_t to, size_t at, size_t row) {
     variant v = as_it_is(s->c);
     const long s0 = input_named(s->c, "s0");
     if (s0 >= 0) v.left_out[s0] = 1;
@@ -585,7 +602,8 @@ static int hears_only(const search *s, size_t from, size_t to, size_t at, size_t
     size_t count = 0;
     double *other = run(s, &v, &count);
     const size_t n = row_size(s->a);
-    const int yes = other && count >= (at + 1) * n && same(s, s->a->got + is * n, other + at * n, n);
+    const int yes =
+        other && count >= (at + 1) * n && is(s, s->a->got + row * n, s->a->ref + row * n, other + at * n, n);
     free(other);
     return yes;
 }
@@ -610,7 +628,7 @@ static int stops(const search *s) {
         v.to = block;
         size_t count = 0;
         double *other = block < rows_of(s->a) ? run(s, &v, &count) : NULL;
-        const int yes = other && count == block * row_size(s->a) && same(s, s->a->got, other, count);
+        const int yes = other && count == block * row_size(s->a) && is(s, s->a->got, s->a->ref, other, count);
         free(other);
         if (yes)
             return say(
@@ -661,7 +679,8 @@ static int pattern(const search *s, const wrong_rows *w) {
                        block);
     }
     if (w->first == 1 && w->wrong + 1 == w->L)
-        return say(s, "right in row 0 alone: what is handed on from row to row is wrong");
+        return say(s, "right in row 0 alone%s",
+                   s->a->gradient ? "" : ": what is handed on from row to row is wrong");
     if (w->last + 2 == w->L && w->wrong + 1 == w->L)
         return say(s, "right in the last row alone: rows hear of later ones (the mask)");
     if (w->last + 1 == w->L && w->wrong == run)
@@ -688,20 +707,52 @@ static int columns(const search *s) {
             bad = i % n / (n / H) == h && !(compare_error(a->got[i], a->ref[i]) <= s->c->tol * a->scale);
         if (bad && !wrong++) first = h;
     }
-    return wrong == 1 ? say(s, "only head %zu is wrong", first) : 0;
+    return wrong == 1 ? say(s, "only head %zu of %zu is wrong", first, H) : 0;
 }
 
-void faults_explain(char *text, size_t length, const faults_case *c, const faults_array *a) {
-    const search s = {c, a, text, length};
+// Of formats that only store results: a state or sum that is rounded from row to row is off by more and more.
+static int grows(const search *s) {
+    const faults_array *a = s->a;
+    const size_t quarter = rows_of(a) / 4 * row_size(a);
+    double square[2] = {0, 0};
+    if (rows_of(a) < 64 || s->c->tol < compare_format_named("f16")->tol) return 0;
+    for (size_t end = 0; end < 2; end++)
+        for (size_t i = end * (a->count - quarter), n = 0; n < quarter; i++, n++) {
+            const double error = compare_error(a->got[i], a->ref[i]) / a->scale;
+            square[end] += error * error;
+        }
+    const double most = sqrt(fmax(square[0], square[1])), least = sqrt(fmin(square[0], square[1]));
+    return most >= 2 * least &&
+           say(s,
+               "the error grows along the rows, %.2g times from one end to the other: is a state or a sum "
+               "kept in that format from row to row, not in float32?",
+               most / least);
+}
+
+static int near_miss(const search *s) {
+    if (case_rows(s->c) > MOST_ROWS) return 0;
+    return other_parameters(s) || left_out(s) || exchanged(s) || weights_turned(s) || scaled_logits(s) ||
+           gates(s) || gate_blocks(s) || off_by_one(s) || order_of_steps(s) || one_head(s) ||
+           other_gradient(s);
+}
+
+faults_worth faults_explain(char *text, size_t length, const faults_case *c, const faults_array *a) {
+    search s = {c, a, text, length};
     *text = 0;
-    if (not_finite(&s) || all_zero(&s) || dropped(&s) || factor(&s) || moved(&s)) return;
-    if (other_parameters(&s) || left_out(&s) || exchanged(&s) || weights_turned(&s) || scaled_logits(&s) ||
-        gates(&s) || gate_blocks(&s) || off_by_one(&s) || order_of_steps(&s) || one_head(&s) ||
-        other_gradient(&s))
-        return;
-    if (stops(&s) || low_precision(&s)) return;
+    if (a->gradient) {
+        const int n = snprintf(text, length, "gradient only, the forward pass is right: ");
+        if ((size_t)n >= length) return FAULTS_VAGUE;
+        s.text += n;
+        s.length -= (size_t)n;
+    }
+    if (not_finite(&s) || all_zero(&s) || dropped(&s) || factor(&s) || moved(&s) || near_miss(&s) ||
+        stops(&s) || low_precision(&s) || grows(&s))
+        return FAULTS_NAMED;
     wrong_rows w = find_rows(a, c->tol);
-    if (!(w.bad && (truncated(&s, &w) || pattern(&s, &w) || columns(&s))))
-        say(&s, "no near miss that is known: the numbers are wrong everywhere");
+    const faults_worth worth = w.bad && truncated(&s, &w)                  ? FAULTS_NAMED
+                               : w.bad && (pattern(&s, &w) || columns(&s)) ? FAULTS_PLACE
+                                                                           : FAULTS_VAGUE;
     free(w.bad);
+    if (worth == FAULTS_VAGUE) say(&s, "no near miss that is known: the numbers are wrong everywhere");
+    return worth;
 }

@@ -1,4 +1,5 @@
-// faults.h: what kind of fault a wrong array looks like.
+// faults.h: what kind of fault a wrong array looks like: the one diagnosis of `seqmix judge` and of
+// seqmix.testing.check_layer.
 #ifndef CLI_FAULTS_H
 #define CLI_FAULTS_H
 
@@ -23,7 +24,9 @@ typedef struct {
     double scale;
 } faults_array;
 
+// How much a phrase tells: that numbers are wrong; where; what is wrong.
+typedef enum { FAULTS_VAGUE, FAULTS_PLACE, FAULTS_NAMED } faults_worth;
 // One phrase into text: what the pattern of errors suggests.
-void faults_explain(char *text, size_t length, const faults_case *c, const faults_array *a);
+faults_worth faults_explain(char *text, size_t length, const faults_case *c, const faults_array *a);
 
 #endif

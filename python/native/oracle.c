@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/oracle/compare.h"
+#include "cli/oracle/faults.h"
 #include "cli/oracle/oracle_cases.h"
 #include "cli/oracle/vectors.h"
 
@@ -139,4 +140,23 @@ int smx_oracle_get(smx_oracle *o, int kind, const char *name, size_t *n, size_t 
     memcpy(shape, s->shape, sizeof s->shape);
     *data = kind == 'd' ? s->grad : s->data;
     return 0;
+}
+
+int smx_oracle_explain(smx_oracle *o, const char *name, int gradient, const double *got, double tol,
+                       double scale, char *text, size_t length) {
+    faults_case f = {.mechanism = o->c.mechanism, .params = o->params, .tol = tol};
+    const oracle_slot *s = oracle_slot_of(&o->c, gradient ? ORACLE_INPUT : ORACLE_OUTPUT, name);
+    const double *ref = !s ? NULL : gradient ? s->grad : s->data;
+    if (!ref) return oracle_fail(&o->c, "%s has no array %.40s here", o->c.mechanism->name, name);
+    for (const oracle_slot *in = o->c.slots; in < o->c.slots + o->c.n_slots; in++) {
+        void *const data = in->is->flags & ORACLE_INTEGER ? (void *)in->ints : in->data;
+        if (in->is->kind != ORACLE_INPUT || !data) continue;
+        npy *to = &f.input[f.n_inputs];
+        *to = (npy){in->is->flags & ORACLE_INTEGER ? NPY_I4 : NPY_F8, in->ndim, {0}, in->count, data};
+        memcpy(to->shape, in->shape, sizeof to->shape);
+        f.input_name[f.n_inputs++] = in->is->name;
+    }
+    faults_array a = {name, gradient, got, ref, s->ndim, {0}, s->count, scale};
+    memcpy(a.shape, s->shape, sizeof a.shape);
+    return faults_explain(text, length, &f, &a);
 }

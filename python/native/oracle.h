@@ -35,4 +35,10 @@ double smx_oracle_margin(const smx_oracle *oracle);
 int smx_oracle_get(smx_oracle *oracle, int kind, const char *name, size_t *n, size_t *shape,
                    const double **data);
 
+// After run: what kind of fault it looks like that `got`, of that output's (or, where `gradient`, that
+// input's gradient's) shape, is not what the oracle gives: one phrase into text, and how much it tells
+// (faults.h), or -1. tol: what is allowed, of scale.
+int smx_oracle_explain(smx_oracle *oracle, const char *name, int gradient, const double *got, double tol,
+                       double scale, char *text, size_t length);
+
 #endif

@@ -12,7 +12,7 @@ import numpy as np
 from . import _plan, ref
 from ._draws import draw
 from ._errors import SeqmixError
-from ._faults import Judge
+from ._faults import NAMED, VAGUE, Judge
 from ._kinds import calm, kinds, rounded, scalable
 from ._layer import Got, Hangs, Layer, row_axis
 from ._relations import NAMES, measured
@@ -45,6 +45,7 @@ class Wrong:
     mine: np.ndarray
     forward_right: bool
     sentence: str = ""
+    worth: int = NAMED
 
 
 class Judged:
@@ -217,27 +218,28 @@ class Judged:
         faults: dict[int, Fault] = {}
         for name in dict.fromkeys(w.name for w in self.wrong):
             mine = [w for w in self.wrong if w.name == name]
-            text, tries = "", 0
+            text, worth, tries = "", VAGUE - 1, 0
             for w in sorted(mine, key=lambda w: _telling(w, by_plan)):
                 if name != "call" and not w.forward_right:
-                    sentence = FOLLOWS
+                    w.sentence = FOLLOWS
                 elif w.judge is None:
-                    sentence = w.sentence
-                elif by_plan and (tries > 2 or text and not _vague(text)):
-                    sentence = text
+                    continue
+                elif by_plan and (tries > 2 or worth == NAMED):
+                    w.sentence, w.worth = text, worth
                 else:
-                    sentence, tries = self._explain(w), tries + 1
-                    text = sentence if not text or _vague(text) else text
-                w.sentence = sentence
+                    w.sentence, w.worth = self._explain(w)
+                    tries += 1
+                    if w.worth > worth:
+                        text, worth = w.sentence, w.worth
             for w in mine:
-                if by_plan and w.sentence != FOLLOWS and w.judge is not None and _vague(w.sentence):
+                if by_plan and w.worth < NAMED:
                     w.sentence = text
                 faults[id(w)] = Fault(w.length, w.case.seed, name, w.error, w.sentence, str(w.case) if by_plan else "")
         listed = [faults[id(w)] for w in self.wrong]
         only = self._only() if by_plan and listed else ""
         return Report(self.m.name, self.form, self.cases, self.worst, listed, planned, only, self.bits, self.unjudged)
 
-    def _explain(self, w: Wrong) -> str:
+    def _explain(self, w: Wrong) -> tuple[str, int]:
         def odd() -> str:
             forward = lambda inputs: self.layer.try_once(inputs, w.judge.params)
             try:
@@ -247,7 +249,7 @@ class Judged:
             except Exception:
                 return ""
 
-        return w.judge.explain(w.mine, w.judge.results[w.name], w.name, w.forward_right, odd)
+        return w.judge.explain(w.mine, w.judge.results[w.name], w.name, odd)
 
     def _only(self) -> str:
         """What the wrong cases share, where no right one has it."""
@@ -270,10 +272,6 @@ class Judged:
 def _telling(w: Wrong, by_plan: bool) -> tuple:
     """The most telling case first: usual numbers, called plainly, long enough to show where it begins."""
     return (w.case.draw != "usual", w.case.draw != "full", w.case.call != "plain", -w.length if w.length <= 300 else w.length)
-
-
-def _vague(text: str) -> bool:
-    return text.endswith("the numbers are wrong everywhere") or text.endswith("computes something else") or " rows are wrong" in text
 
 
 def _columns(m: ref.Mechanism, name: str, params: Mapping[str, Any]) -> str | None:

@@ -74,6 +74,7 @@ def oracle() -> ctypes.CDLL:
         ("shapes", ctypes.c_int, [pointer]),
         ("run", ctypes.c_int, [pointer]),
         ("margin", ctypes.c_double, [pointer]),
+        ("explain", ctypes.c_int, [pointer, text, ctypes.c_int, pointer, ctypes.c_double, ctypes.c_double, pointer, size]),
         ("get", ctypes.c_int, [pointer, ctypes.c_int, text, sizes, sizes, ctypes.POINTER(pointer)]),
     ):
         function = getattr(library, "smx_oracle_" + name)

@@ -87,6 +87,15 @@ class _Case:
         self._check(self.library.smx_oracle_get(self.at, ord(kind), name.encode(), n, shape, data))
         return tuple(shape[: n.value]), data.value
 
+    def explain(self, name: str, gradient: bool, mine: np.ndarray, tol: float, scale: float) -> tuple[str, int]:
+        """What kind of fault an output or gradient looks like, and how much that tells (cli/oracle/faults.h)."""
+        text = ctypes.create_string_buffer(512)
+        worth = self.library.smx_oracle_explain(
+            self.at, name.encode(), gradient, mine.ctypes.data, tol, scale, text, len(text)
+        )
+        self._check(worth < 0)
+        return text.value.decode(), worth
+
     def copy(self, kind: str, name: str) -> np.ndarray | None:
         shape, at = self.get(kind, name)
         if at is None:
