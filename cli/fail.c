@@ -7,15 +7,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/base/json.h"
+
 void cli_printable(char *to, size_t size, const char *text) {
     size_t n = 0;
-    for (const unsigned char *at = (const unsigned char *)text; *at && n + 5 < size; at++) {
-        // C0 and DEL, and the C1 controls as UTF-8 has them (C2 80 to C2 9F).
-        const int second = at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f;
-        if (*at < 0x20 || *at == 0x7f || second)
-            n += (size_t)snprintf(to + n, size - n, "\\x%02x", second ? *++at : *at);
+    while (*text && n + 5 < size) {
+        const unsigned char *at = (const unsigned char *)text;
+        const size_t length = json_utf8(text, 4);
+        // C0 and DEL, the C1 controls as UTF-8 has them (C2 80 to C2 9F), and what is no UTF-8.
+        const int second = at[0] == 0xc2 && at[1] < 0xa0;
+        if (!length || *at < 0x20 || *at == 0x7f || second)
+            n += (size_t)snprintf(to + n, size - n, "\\x%02x", at[second && length]);
         else
-            to[n++] = (char)*at;
+            memcpy(to + n, text, length), n += length;
+        text += length ? length : 1;
     }
     to[n] = 0;
 }
@@ -49,13 +54,7 @@ void cli_note(const char *format, ...) {
 
 void cli_put_json_text(FILE *to, const char *text) {
     putc('"', to);
-    for (; text && *text; text++)
-        if (*text == '"' || *text == '\\')
-            fprintf(to, "\\%c", *text);
-        else if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            fprintf(to, "\\u%04x", (unsigned)*text);
-        else
-            putc(*text, to);
+    for (char character[8]; text && *text; fputs(character, to)) text = json_character(character, text);
     putc('"', to);
 }
 

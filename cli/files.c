@@ -137,8 +137,9 @@ static int dress(int fd, const struct stat *old) {
 
 static int sync_folder(const char *folder) {
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const int bad = fd < 0 || (fsync(fd) && errno != EINVAL);
+    const int bad = fd < 0 || (fsync(fd) && errno != EINVAL), why = errno;
     if (fd >= 0) close(fd);
+    errno = why;
     return bad ? -1 : 0;
 }
 
@@ -147,7 +148,8 @@ static int close_copy(int fd) {
     return copy < 0 ? -1 : close(copy);
 }
 
-// shared: other machines write there, too.
+// shared: other machines write there, too. 0; or with errno -1, and what stood there stands, or 1: the new
+// file stands, and a machine that stops now may lose it.
 static int replace(const char *path, const struct stat *old, const cli_piece *pieces, size_t n, int durable,
                    int shared) {
     char folder[LONGEST], temporary[LONGEST];
@@ -163,7 +165,7 @@ static int replace(const char *path, const struct stat *old, const cli_piece *pi
     if (bad) unlink(temporary);
     close(fd);
     errno = why;
-    return bad ? -1 : durable ? sync_folder(folder) : 0;
+    return bad ? -1 : durable && sync_folder(folder);
 }
 
 // Opening a FIFO that nobody reads would wait for ever, and hear no signal: a reader has a few seconds to
@@ -189,6 +191,12 @@ static int write_into(const char *path, const cli_piece *pieces, size_t n) {
 
 // What stands at the path: 0, or -1 with a sentence: nothing that can be written.
 static int look(const char *path, char target[LONGEST], struct stat *st, int *there, char *why, size_t size) {
+    if (!strcmp(path, "-")) {
+        snprintf(why, size,
+                 "- cannot be written: a file's name is wanted (./- is one; /dev/stdout is standard "
+                 "output)");
+        return -1;
+    }
     if (follow(path, target)) {
         snprintf(why, size, "%s cannot be written: %s", path, strerror(errno));
         return -1;
@@ -216,7 +224,10 @@ static int write_pieces(const char *path, const cli_piece *pieces, size_t n, int
     const int bad = there && !S_ISREG(st.st_mode)
                         ? write_into(target, pieces, n)
                         : replace(target, there ? &st : NULL, pieces, n, durable, shared);
-    if (bad)
+    if (bad > 0)
+        snprintf(why, size, "%s is written, but a machine that stops now may lose it: syncing its folder: %s",
+                 path, strerror(errno));
+    else if (bad)
         snprintf(why, size, "%s cannot be written: %s", path,
                  there && S_ISFIFO(st.st_mode) && errno == ENXIO ? "it is a FIFO, and nobody reads it"
                                                                  : strerror(errno));

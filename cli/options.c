@@ -77,6 +77,11 @@ static int read_option(const cli_command *c, const cli_option *o, const char *va
         return read_number(c, o, value, to);
     case OPTION_TEXT:
         *(const char **)to = value;
+        if (!strcmp(value, "-") && word_of("DIR|FOLDER", o->argument) >= 0)
+            return cli_fail(
+                "%s: %s -: standard input and output are no folder: a folder's name is wanted (./- "
+                "is one)",
+                c->name, o->name);
         return *value ? 0 : cli_fail("%s: %s is empty: it must be %s", c->name, o->name, o->argument);
     case OPTION_WORD:
         *(int *)to = word_of(o->argument, value);

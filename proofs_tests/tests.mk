@@ -83,7 +83,7 @@ $(foreach p,$(PAGE_TESTS),$(call script, $p, page/$p.test.mjs, $(PAGE)))
 build/test/page_proofs.count: docs/THEOREMS.md proofs_tests/rocq/theorems.txt
 # The program.
 $(call script, cli,      cli/cli.test.mjs,                  $(PROGRAM) $(NPY) build/seqmix)
-$(call script, files,    cli/files.test.mjs,                $(PROGRAM) $(NPY) build/seqmix)
+$(call script, files,    cli/files.test.mjs,                $(PROGRAM) $(NPY) build/seqmix build/torture/failing.so)
 $(call script, grid,     cli/grid.test.mjs,                 $(PROGRAM) build/seqmix)
 $(call script, completion, cli/completion.test.mjs,         build/seqmix)
 $(call script, grids,    cli/grids.test.mjs,                $(PROGRAM) build/seqmix)

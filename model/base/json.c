@@ -63,22 +63,12 @@ static json *new_node(parser *p) {
 }
 
 static int hex4(parser *p, unsigned *out) {
-    if (p->end - p->at < 4) return fail(p, "a \\u escape needs four hexadecimal digits");
-    unsigned v = 0;
+    *out = 0;
     for (int i = 0; i < 4; i++) {
-        char c = *p->at++;
-        unsigned digit;
-        if (c >= '0' && c <= '9')
-            digit = (unsigned)(c - '0');
-        else if (c >= 'a' && c <= 'f')
-            digit = (unsigned)(c - 'a' + 10);
-        else if (c >= 'A' && c <= 'F')
-            digit = (unsigned)(c - 'A' + 10);
-        else
-            return fail(p, "a \\u escape needs four hexadecimal digits");
-        v = v * 16 + digit;
+        const int digit = p->at == p->end ? -1 : number_hex(*p->at++);
+        if (digit < 0) return fail(p, "a \\u escape needs four hexadecimal digits");
+        *out = *out * 16 + (unsigned)digit;
     }
-    *out = v;
     return 1;
 }
 
@@ -129,21 +119,28 @@ static int escape(parser *p) {
     return 1;
 }
 
-// One UTF-8 sequence of two to four bytes, copied; overlong forms and surrogates are refused.
-static int utf8(parser *p) {
-    const unsigned char *s = (const unsigned char *)p->at;
-    size_t n = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
-    if (s[0] < 0xC2 || s[0] > 0xF4 || (size_t)(p->end - p->at) < n)
-        return fail(p, "a string is not valid UTF-8");
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xC0) != 0x80) return fail(p, "a string is not valid UTF-8");
-    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF0 && s[1] < 0x90) ||
-        (s[0] == 0xF4 && s[1] > 0x8F))
-        return fail(p, "a string is not valid UTF-8");
-    memcpy(p->store, p->at, n);
-    p->store += n;
-    p->at += n;
-    return 1;
+size_t json_utf8(const char *text, size_t n) {
+    const unsigned char *s = (const unsigned char *)text;
+    if (s[0] < 0x80) return 1;
+    const size_t length = s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
+    if (s[0] < 0xC2 || n < length) return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((s[i] & 0xC0) != 0x80) return 0;
+    const unsigned two = s[0] * 256u + s[1]; // E080 to E09F and F080 to F08F are overlong, EDA0 on surrogates
+    return (two & 0xFFE0) == 0xE080 || (two & 0xFFE0) == 0xEDA0 || (two & 0xFFF0) == 0xF080 || two >= 0xF490
+               ? 0
+               : length;
+}
+
+const char *json_character(char to[8], const char *text) {
+    const size_t n = json_utf8(text, 4); // it looks at no byte behind the one that ends the text
+    const unsigned code = (unsigned char)text[n == 2 && *text == '\xc2'];
+    if (n && (code < 0x20 || (code >= 0x7f && code < 0xa0)))
+        snprintf(to, 8, "\\u%04x", code);
+    else
+        snprintf(to, 8, "%s%.*s", code == '"' || code == '\\' ? "\\" : "", n ? (int)n : 3,
+                 n ? text : "\xef\xbf\xbd");
+    return text + (n ? n : 1);
 }
 
 static int string(parser *p, const char **out) {
@@ -157,10 +154,10 @@ static int string(parser *p, const char **out) {
         if (c == '\\') {
             p->at++;
             if (!escape(p)) return 0;
-        } else if (c < 0x80) {
-            *p->store++ = *p->at++;
-        } else if (!utf8(p)) {
-            return 0;
+        } else {
+            size_t n = json_utf8(p->at, (size_t)(p->end - p->at));
+            if (!n) return fail(p, "a string is not valid UTF-8");
+            while (n--) *p->store++ = *p->at++;
         }
     }
     p->at++;

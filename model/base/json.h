@@ -1,5 +1,5 @@
-// json.h: a small strict JSON reader for manifests and safetensors headers. It reads; it does not write or
-// change.
+// json.h: a small strict JSON reader for manifests and safetensors headers, and how a text
+// stands in JSON that others write.
 #ifndef SMX_JSON_H
 #define SMX_JSON_H
 
@@ -42,5 +42,12 @@ const json *json_get(const json *object, const char *key);
 // 1 and *out when v is a whole number in 0..2^53, else 0.
 int json_size(const json *v, size_t *out);
 const char *json_type_name(json_type type);
+
+// The bytes that the first character of a text of n > 0 bytes takes in UTF-8; 0 where it begins with none
+// (an overlong form and a surrogate are none).
+size_t json_utf8(const char *text, size_t n);
+// The first character of a text that is not empty, as it stands inside the quotes of a JSON string; controls
+// as \u00XX, a byte that is no UTF-8 as U+FFFD. Returns what follows it.
+const char *json_character(char to[8], const char *text);
 
 #endif

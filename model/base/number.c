@@ -165,3 +165,10 @@ char *number_write(char *to, double x) {
         snprintf(to, NUMBER_TEXT, "%s%.*s.%s", sign, e + 1, d, d + e + 1);
     return to;
 }
+
+int number_hex(char digit) {
+    static const char digits[] = "0123456789abcdefABCDEF";
+    const char *at = memchr(digits, digit, sizeof digits - 1);
+    const int value = at ? (int)(at - digits) : -1;
+    return value < 16 ? value : value - 6;
+}

@@ -15,4 +15,7 @@ double number_read(const char *text, char **end);
 enum { NUMBER_TEXT = 32 };
 char *number_write(char *to, double x);
 
+// The value of one hexadecimal digit; -1: it is none.
+int number_hex(char digit);
+
 #endif

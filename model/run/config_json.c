@@ -10,6 +10,7 @@
 
 #include "language.h"
 #include "model/base/error.h"
+#include "model/base/json.h"
 #include "model/mixers/mixer.h"
 #include "model/base/number.h"
 #include "recipes.h"
@@ -31,14 +32,7 @@ static void put(writer *w, const char *format, ...) {
 
 static void put_string(writer *w, const char *s) {
     put(w, "\"");
-    for (; s && *s; s++) {
-        if (*s == '"' || *s == '\\')
-            put(w, "\\%c", *s);
-        else if ((unsigned char)*s < 32)
-            put(w, "\\u%04x", *s);
-        else
-            put(w, "%c", *s);
-    }
+    for (char character[8]; s && *s; put(w, "%s", character)) s = json_character(character, s);
     put(w, "\"");
 }
 

@@ -1,12 +1,12 @@
 // pairs.c: see pairs.h.
 #include "pairs.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/base/error.h"
+#include "model/base/number.h"
 
 enum { MAX_PAIR = 3 * 8192 + 64 }; // the longest value, every byte of it encoded
 
@@ -21,16 +21,15 @@ config_span pairs_run(const char *text, size_t i) {
     return (config_span){text, strcspn(text, "~")};
 }
 
-static int hex_digit(char ch) { return ch <= '9' ? ch - '0' : (ch | 32) - 'a' + 10; }
-
 // Decode %XX in place; -1 when broken or a control character other than the ends of lines and tabs.
 static int decode(char *s) {
     char *to = s;
     for (; *s; s++) {
         int ch = (unsigned char)*s;
         if (ch == '%') {
-            if (!isxdigit((unsigned char)s[1]) || !isxdigit((unsigned char)s[2])) return -1;
-            ch = 16 * hex_digit(s[1]) + hex_digit(s[2]);
+            const int high = number_hex(s[1]), low = high < 0 ? -1 : number_hex(s[2]);
+            if (low < 0) return -1;
+            ch = 16 * high + low;
             s += 2;
         }
         if ((ch < 32 && ch != '\n' && ch != '\t' && ch != '\r') || ch == 127) return -1;

@@ -17,15 +17,16 @@ import {
     writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
-import { program, seqmix } from '../support/program.mjs';
+import { program, run, seqmix } from '../support/program.mjs';
 import { readNpy } from '../support/npy.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'seqmix-files-'));
 after(() => rmSync(folder, { recursive: true }));
 const file = (...names) => join(folder, ...names);
 const strays = (dir = folder) => readdirSync(dir).filter((name) => name.endsWith('.part'));
+const failing = 'build/torture/failing.so';
 const tiny = 'mixer=cat&task=mqar&batch=2&steps=3';
 const endless = 'mixer=cat&task=mqar&batch=2&steps=100000000';
 const saved = seqmix('train', tiny, '--eval', '0', '--save', file('good'));
@@ -45,6 +46,98 @@ test('past the limit of a file: a sentence, the old file stays, no part is left'
     assert.match(stderr, /limited cannot be written: File too large/);
     assert.equal(readFileSync(path, 'utf8'), 'what was here');
     assert.deepEqual(strays(), []);
+});
+
+test(
+    'each call that writes a file fails once: what is said of the file is true',
+    { skip: !existsSync(failing) },
+    () => {
+        const path = file('told'),
+            says = file('says');
+        // (`train --save` tries again; the torture test does that.)
+        const args = ['export', file('good'), '--pytorch', path];
+        assert.equal(seqmix(...args).status, 0);
+        const whole = readFileSync(path);
+        const told = { stands: 0, stays: 0 };
+        for (const [kind, errno] of [
+            ['write', 28], // ENOSPC
+            ['sync', 5], // EIO
+            ['rename', 28],
+            ['open', 24], // EMFILE
+            ['close', 28],
+        ]) {
+            const env = {
+                ...process.env,
+                LD_PRELOAD: resolve(failing),
+                FAIL_CALL: kind,
+                FAIL_ERRNO: String(errno),
+            };
+            run(program, args, { env: { ...env, FAIL_SAYS: says } });
+            const calls = Number(readFileSync(says));
+            assert.ok(calls > 0, kind);
+            for (let at = 0; at < calls; at++) {
+                writeFileSync(path, 'what was here');
+                const { status, stderr } = run(program, args, { env: { ...env, FAIL_AT: String(at) } });
+                const stands = readFileSync(path).equals(whole),
+                    where = `${kind} ${at} of ${calls}, status ${status}: ${stderr}`;
+                if (!stands) assert.equal(readFileSync(path, 'utf8'), 'what was here', where);
+                assert.equal(
+                    /told is written, but .* may lose it/.test(stderr),
+                    stands && status === 2,
+                    where,
+                );
+                assert.equal(/told cannot be written: /.test(stderr), !stands && /told /.test(stderr), where);
+                if (status === 0) assert.ok(stands, where);
+                if (status === 2 && stands) told.stands++;
+                if (status === 2 && !stands) told.stays++;
+            }
+        }
+        assert.ok(told.stands > 0 && told.stays > 4, JSON.stringify(told));
+    },
+);
+
+test('- is no folder and no file: refused, with what is allowed', () => {
+    const here = file('dash');
+    mkdirSync(here);
+    for (const args of [
+        ['data', tiny, '--out', '-'],
+        ['vectors', '--out', '-'],
+        ['job', tiny, '--out', '-'],
+        ['grid', tiny, 'rate=0.1', '--out', '-'],
+        ['train', tiny, '--save', '-'],
+    ]) {
+        const { status, stderr } = run(resolve(program), args, { cwd: here });
+        assert.equal(status, 2, args.join(' '));
+        assert.match(stderr, / - ?.*a (file|folder)'s name is wanted \(\.\/- is one/, args.join(' '));
+        assert.deepEqual(readdirSync(here), [], args.join(' '));
+    }
+    assert.equal(
+        run(resolve(program), ['data', tiny, '--count', '1', '--out', './-'], { cwd: here }).status,
+        0,
+    );
+    assert.deepEqual(readdirSync(join(here, '-')), ['targets.npy', 'tokens.npy']);
+});
+
+test('JSON is JSON whatever bytes a name has', () => {
+    // Not by arguments of Node.js, which are text.
+    const here = file('bytes');
+    mkdirSync(here);
+    const bytes = (command) =>
+        run('bash', ['-c', command], {
+            cwd: here,
+            encoding: 'buffer',
+            env: { ...process.env, P: resolve(program) },
+        });
+    const name = "$'t\\xff\\x9b\\xc3(\\xed\\xa0\\x80\\xf0\\x9f\\x98\\x80\\xc3\\xa9.txt'",
+        shown = './t\ufffd\ufffd\ufffd(\ufffd\ufffd\ufffd\u{1f600}é.txt';
+    bytes(`printf 'to be or not to be %.0s' {1..200} > ${name}`);
+    const small = 'task=charlm&mixer=cat&steps=1&batch=1&length=8';
+    const utf8 = new TextDecoder('utf-8', { fatal: true });
+    const swept = bytes(`"$P" sweep '${small}' text=./${name} --json --eval 1`);
+    assert.equal(JSON.parse(utf8.decode(swept.stdout)).text, shown);
+    // On a terminal, what is no UTF-8 is spelt.
+    const said = bytes(`"$P" train $'task=t\\x9b\\xc3' 2>&1; true`);
+    assert.match(utf8.decode(said.stdout), /task=t\\x9b\\xc3 is not allowed/);
 });
 
 test('UTF-16 is read as UTF-8, and said; a number too large for its column is told by its line', () => {

@@ -193,6 +193,57 @@ static void values_as_json(void **state) {
     assert_string_equal(e.key, "width");
 }
 
+// What a byte string spells by the definition of UTF-8: the code, made again as bytes, is these bytes.
+static size_t utf8_by_definition(const unsigned char *s, size_t n) {
+    for (size_t length = 1; length <= 4 && length <= n; length++) {
+        const unsigned lead[] = {0, 0x00, 0xc0, 0xe0, 0xf0}, least[] = {0, 0, 0x80, 0x800, 0x10000};
+        unsigned code = s[0] - lead[length];
+        int follows = s[0] >= lead[length] && code < (length == 1 ? 128u : 64u >> (length - 1));
+        for (size_t i = 1; i < length; i++) {
+            follows = follows && s[i] / 64 == 2;
+            code = code * 64 + s[i] % 64;
+        }
+        if (follows && code >= least[length] && code < 0x110000 && code / 0x800 != 0xd800 / 0x800)
+            return length;
+    }
+    return 0;
+}
+
+// Every string of two bytes, and of four bytes from those at which rules change: as it stands in JSON, it is
+// read back; what is no UTF-8 as U+FFFD.
+static void any_bytes_as_json(void **state) {
+    (void)state;
+    static const unsigned char edges[] = {0x01, 0x1f, '"',  '\\', 0x7f, 0x80, 0x8f, 0x90, 0x9f,
+                                          0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec,
+                                          0xed, 0xee, 0xef, 0xf0, 0xf3, 0xf4, 0xf5, 0xff};
+    enum { EDGES = sizeof edges, FOURS = EDGES * EDGES * EDGES * EDGES };
+    for (unsigned i = 0; i < 65536 + FOURS; i++) {
+        const unsigned f = i - 65536;
+        const char text[5] = {(char)(i < 65536 ? i >> 8 : edges[f % EDGES]),
+                              (char)(i < 65536 ? i : edges[f / EDGES % EDGES]),
+                              (char)(i < 65536 ? 0 : edges[f / EDGES / EDGES % EDGES]),
+                              (char)(i < 65536 ? 0 : edges[f / EDGES / EDGES / EDGES])};
+        char said[40] = "\"", expected[20] = "", character[8];
+        for (const char *at = text; *at; strcat(said, character)) at = json_character(character, at);
+        strcat(said, "\"");
+        for (const char *at = text; *at;) {
+            const size_t n = utf8_by_definition((const unsigned char *)at, strlen(at));
+            if (json_utf8(at, strlen(at)) != n)
+                check_fail("%s: %zu bytes are %zu", said, json_utf8(at, 4), n);
+            strncat(expected, n ? at : "\xef\xbf\xbd", n ? n : 3);
+            at += n ? n : 1;
+        }
+        smx_error e = {0};
+        json *read = json_parse(said, strlen(said), &e);
+        if (!read) check_fail("%s: %s", said, e.message);
+        assert_string_equal(read->string, expected);
+        json_free(read);
+        for (const char *c = said; *c; c++) // no control in any spelling
+            if ((unsigned char)*c < 0x20 || *c == 0x7f || (c[0] == '\xc2' && (unsigned char)c[1] < 0xa0))
+                check_fail("%s has a control", said);
+    }
+}
+
 // A preset lies under every key, and a complete text has them all: as a change it would say nothing.
 static void no_preset_among_changes(void **state) {
     (void)state;
@@ -218,6 +269,7 @@ int main(void) {
         cmocka_unit_test(wrong_names_lead_to_the_key),
         cmocka_unit_test(values_of_a_run),
         cmocka_unit_test(values_as_json),
+        cmocka_unit_test(any_bytes_as_json),
         cmocka_unit_test(no_preset_among_changes),
     };
     return cmocka_run_group_tests_name("settings", tests, NULL, NULL);
