@@ -28,6 +28,19 @@ seeds() {
         fuzz_table)
             printf 'a;b;"c;d"\n1;2,5;"x ""y"""\r\n;NA;-1e400\n' >"$home/$1/table"
             printf 'a,b\n1,2\n3,4\n5,6\n7,8\n9,1\n2,3\n4,5\n6,7\n8,9\n1,2\n' >"$home/$1/numbers" ;;
+        fuzz_grid)
+            # What seqmix grid --rungs and a job leave behind the byte that says which it is.
+            local folder=$home/grid.seeds file
+            rm -rf "$folder"
+            build/seqmix grid 'task=mqar&batch=2&steps=6&width=8' rate=0.01,0.02 --rungs 1/3,1 --out "$folder" --eval 4 --every 2 2>/dev/null |
+                { printf '\006'; cat; } >"$home/$1/lines"
+            build/seqmix job 'task=mqar&batch=2&steps=6&width=8' --out "$folder" --eval 4 --every 2 >/dev/null
+            for file in "$folder"/plans/*.plan; do { printf '\000'; cat "$file"; } >"$home/$1/plan"; done
+            for file in "$folder"/??/*.json; do { printf '\003'; sed 's/,"checksum.*//' "$file" | tr -d '\n'; } >"$home/$1/result"; done
+            printf '\0011/9,0.4,1 1/3' >"$home/$1/rungs"
+            printf '\002node7 4711 aaaa/pid:[1] 99 5f\nstep 3 of 9\nv=1\n' >"$home/$1/claim"
+            printf '\0040x1.8p-1\n-0x1p-3\n0\n' >"$home/$1/curve"
+            printf '\005node7\n1700000000\nwhy\nv=1&task=mqar\n' >"$home/$1/failed" ;;
         fuzz_npy)
             { printf "\223NUMPY\001\0\066\0{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }"; printf '\n\0\0\200\077'; } >"$home/$1/one" ;;
     esac

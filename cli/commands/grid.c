@@ -27,9 +27,9 @@ static const cli_option table[] = {
     {"--draw", "N", "which: another number is another draw (1)", OPTION_COUNT, offsetof(grid_options, draw),
      0, 1000000000},
     {"--rungs", "SHARE,...",
-     "successive halving, as 1/9,1/3,1: after each share of the steps the best settings alone go on",
+     "successive halving, as 0.15,0.7,1: after each share of the steps the best settings alone go on",
      OPTION_TEXT, offsetof(grid_options, rungs), 0, 0},
-    {"--keep", "SHARE", "so many of them (1/3)", OPTION_TEXT, offsetof(grid_options, keep), 0, 0},
+    {"--keep", "SHARE", "so many of them (1/2)", OPTION_TEXT, offsetof(grid_options, keep), 0, 0},
     {"--best", "KEY,...", "those that differ in these keys alone are rivals (rate; with --random all keys)",
      OPTION_TEXT, offsetof(grid_options, best), 0, 0},
     {"--count", NULL,
@@ -271,7 +271,7 @@ static int run(grid_work *w) {
 }
 
 static int print_grid(int argc, char **argv) {
-    grid_work w = {.o = {.job = JOB_OPTIONS, .cpus = 1, .draw = 1, .keep = "1/3"}};
+    grid_work w = {.o = {.job = JOB_OPTIONS, .cpus = 1, .draw = 1, .keep = "1/2"}};
     if (cli_read_options(&cli_grid, argc, argv, &w.o)) return 2;
     if (!w.o.words.n) return cli_usage_error(&cli_grid, "a config, such as 'mixer=cat~mixer=attention'");
     if (!w.o.out && !w.o.count) return cli_usage_error(&cli_grid, "--out DIR, a folder for the results");

@@ -88,8 +88,8 @@ static void put_settings(const summary *s, FILE *to) {
         const setting *g = &s->settings[i];
         fputs(i ? ",\n{\"keys\":" : "\n{\"keys\":", to);
         put_keys(s, g, to);
-        fprintf(to, ",\"metric\":\"%s\",\"seeds\":%zu,\"stopped\":%zu,\"best\":%s",
-                s->t->rows[g->from].r.metric, g->n, g->stopped, g->best ? "true" : "false");
+        fprintf(to, ",\"metric\":\"%s\",\"seeds\":%zu,\"stopped\":%zu,\"best\":%s", g->metric, g->n,
+                g->stopped, g->best ? "true" : "false");
         summary_note(s, g, note);
         fputs(",\"note\":", to);
         cli_put_json_text(to, note);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include "cli/cli.h"
 #include "job.h"
 
-enum { TOUCH_SECONDS = 15, STALE_SECONDS = 120, TEXT = 700, ALL = TEXT + 2100 };
+enum { TOUCH_SECONDS = 15, STALE_SECONDS = 120, ALL = CLAIM_LINE + 2100 };
 
 static struct {
     pthread_mutex_t lock;
@@ -25,7 +26,7 @@ static struct {
     char path[JOB_PATH];
     struct stat made;
     uint64_t step, steps;
-    char line[TEXT]; // its first
+    char line[CLAIM_LINE]; // its first
     char about[2000];
 } at = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .fd = -1};
 
@@ -60,19 +61,10 @@ static void started(long pid, char to[32]) {
     if (p) snprintf(to, 32, "%.*s", (int)strcspn(p + 1, " "), p + 1);
 }
 
-typedef struct {
-    claim_state state;
-    char machine[160], began[32], line[TEXT];
-} content;
-
 // A claim that is being written has no first line yet: then only its time says something.
-static int read_content(int fd, content *c) {
-    char text[ALL];
-    const ssize_t n = pread(fd, text, sizeof text - 1, 0);
-    *c = (content){0};
-    if (n < 0) return -1;
-    text[n] = 0;
+void claim_parse(const char *text, claim_content *c) {
     unsigned long long step, steps;
+    *c = (claim_content){0};
     const char *second = strchr(text, '\n');
     if (second && sscanf(second, " step %llu of %llu", &step, &steps) == 2) {
         c->state.step = step;
@@ -82,17 +74,26 @@ static int read_content(int fd, content *c) {
     if (third)
         snprintf(c->state.about, sizeof c->state.about, "%.*s", (int)strcspn(third + 1, "\n"), third + 1);
     snprintf(c->line, sizeof c->line, "%.*s", (int)strcspn(text, "\n"), text);
-    if (sscanf(c->line, "%255s %ld %159s %31s", c->state.host, &c->state.pid, c->machine, c->began) < 3)
+    if (sscanf(c->line, "%255s %18ld %159s %31s", c->state.host, &c->state.pid, c->machine, c->began) < 3 ||
+        c->state.pid < 0 || c->state.pid > INT_MAX)
         c->state.pid = 0;
+}
+
+static int read_content(int fd, claim_content *c) {
+    char text[ALL];
+    const ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    if (n < 0) return *c = (claim_content){0}, -1;
+    text[n] = 0;
+    claim_parse(text, c);
     return 0;
 }
 
-static int is_here(const content *c) {
+static int is_here(const claim_content *c) {
     char machine[160];
     machine_here(machine);
     return c->state.pid > 0 && *machine != '-' && !strcmp(machine, c->machine);
 }
-static int runs_here(const content *c) {
+static int runs_here(const claim_content *c) {
     char began[32];
     if (kill((pid_t)c->state.pid, 0) && errno == ESRCH) return 0;
     started(c->state.pid, began);
@@ -115,7 +116,7 @@ static time_t time_there(const char *path) {
     return now;
 }
 
-static int judge(const char *path, content *c, struct stat *st) {
+static int judge(const char *path, claim_content *c, struct stat *st) {
     const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC); // NFS asks anew when it opens
     if (fd < 0) return -1;
     const int bad = read_content(fd, c) || fstat(fd, st);
@@ -128,7 +129,7 @@ static int judge(const char *path, content *c, struct stat *st) {
 }
 
 int claim_read(const char *path, claim_state *state) {
-    content c;
+    claim_content c;
     struct stat st;
     if (judge(path, &c, &st)) return -1;
     *state = c.state;
@@ -195,7 +196,7 @@ static int hold(const char *path, const char *about, int fd) {
 // name meanwhile, which is put back.
 static void remove_dead(const char *path, const char *line) {
     char aside[JOB_PATH + 64];
-    content c = {0};
+    claim_content c = {0};
     snprintf(aside, sizeof aside, "%s.%ld.part", path, (long)getpid());
     if (rename(path, aside)) return;
     const int fd = open(aside, O_RDONLY | O_CLOEXEC);
@@ -211,7 +212,7 @@ int claim_take(const char *path, const char *about, char who[CLAIM_WHO]) {
         const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (fd >= 0) return hold(path, about, fd);
         if (errno != EEXIST) return cli_fail("%s cannot be made: %s", path, strerror(errno));
-        content c;
+        claim_content c;
         struct stat st;
         if (judge(path, &c, &st)) continue; // gone meanwhile
         if (c.state.lives) {

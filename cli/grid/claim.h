@@ -32,4 +32,12 @@ typedef struct {
 } claim_state;
 int claim_read(const char *path, claim_state *state);
 
+// What a claim says, in its words; pid 0 where it says none, or says it in part (it is being written).
+enum { CLAIM_LINE = 700 };
+typedef struct {
+    claim_state state;                              // not touched, lives
+    char machine[160], began[32], line[CLAIM_LINE]; // the first line, as a whole
+} claim_content;
+void claim_parse(const char *text, claim_content *c);
+
 #endif

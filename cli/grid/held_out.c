@@ -62,6 +62,16 @@ int held_out_write(const held_out_curve *curve, const char *path) {
     return status;
 }
 
+int held_out_parse(held_out_curve *curve, uint64_t wanted, const char *text) {
+    char *end;
+    *curve = (held_out_curve){0};
+    for (uint64_t i = 0; i < wanted; i++, text = end + 1) {
+        const double value = strtod(text, &end);
+        if (end == text || *end != '\n' || add(curve, value)) return 1;
+    }
+    return 0;
+}
+
 int held_out_read(held_out_curve *curve, const job *j, uint64_t step, const char *path) {
     const uint64_t wanted = j->every ? step / (uint64_t)j->every : 0;
     size_t size;
@@ -69,12 +79,8 @@ int held_out_read(held_out_curve *curve, const job *j, uint64_t step, const char
     *curve = (held_out_curve){0};
     if (!wanted) return 0;
     char *text = stat(path, &st) ? NULL : cli_read_file(path, &size);
-    char *at = text, *end;
-    int bad = !text;
-    for (uint64_t i = 0; i < wanted && !bad; i++, at = end) {
-        const double value = strtod(at, &end);
-        bad = end == at || add(curve, value);
-    }
+    if (text) text[size] = 0; // there is room for it
+    const int bad = !text || held_out_parse(curve, wanted, text);
     free(text);
     if (bad) held_out_free(curve);
     return bad;

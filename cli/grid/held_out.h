@@ -21,5 +21,7 @@ void held_out_free(held_out_curve *curve);
 // many points. Reading cuts it to what belongs to a checkpoint of `step` steps: 1 where it is too short.
 int held_out_write(const held_out_curve *curve, const char *path);
 int held_out_read(held_out_curve *curve, const job *j, uint64_t step, const char *path);
+// So many points of such a text: 0; 1: it has fewer. held_out_free in any case.
+int held_out_parse(held_out_curve *curve, uint64_t wanted, const char *text);
 
 #endif

@@ -12,6 +12,7 @@
 #include "model/base/number.h"
 #include "model/run/language.h"
 #include "result.h"
+#include "table.h"
 
 #define FORMAT "seqmix-plan 1"
 
@@ -42,11 +43,11 @@ int plan_read_rungs(plan *p, const char *rungs, const char *keep) {
     if (!whole || p->n_rungs < 2 || p->rungs[p->n_rungs - 1] != 1.0)
         return cli_fail(
             "grid: --rungs %.60s is not allowed: it must be 2 to %d shares of the steps, each above the "
-            "one before, the last 1, such as 1/9,1/3,1",
+            "one before, the last 1, such as 0.15,0.7,1",
             rungs, MOST_RUNGS);
     p->keep = read_share(keep, &end);
     if (p->keep == 0.0 || p->keep == 1.0 || *end)
-        return cli_fail("grid: --keep %.40s is not allowed: it must be a share between 0 and 1, such as 1/3",
+        return cli_fail("grid: --keep %.40s is not allowed: it must be a share between 0 and 1, such as 1/2",
                         keep);
     return 0;
 }
@@ -65,7 +66,7 @@ void plan_free(plan *p) {
     *p = (plan){0};
 }
 
-static char *text_of(const plan *p, size_t *size) {
+char *plan_text(const plan *p, size_t *size) {
     char *text = NULL;
     FILE *to = open_memstream(&text, size);
     if (!to) return NULL;
@@ -90,7 +91,7 @@ int plan_leave(plan *p, const char *folder) {
     char path[JOB_PATH], place[JOB_PATH];
     size_t size;
     struct stat st;
-    char *text = text_of(p, &size);
+    char *text = plan_text(p, &size);
     if (!text) return cli_fail("out of memory");
     name_of(p->name, text, size);
     int status = file_of(folder, p->name, path);
@@ -111,22 +112,37 @@ static char *next_line(char **at) {
     return line;
 }
 
-static int read_text(plan *p, char *at) {
+// The number of a line "key 12", at least `least`; -1: it is no such line.
+static long count_of(const char *line, const char *key, long least) {
+    const size_t n = strlen(key);
+    if (!line || strncmp(line, key, n) || line[n] != ' ') return -1;
+    const char *digits = line + n + 1;
+    const size_t many = strspn(digits, "0123456789");
+    if (!many || many > 10 || digits[many]) return -1;
+    const long x = atol(digits);
+    return x < least ? -1 : x;
+}
+
+int plan_parse(plan *p, char *at) {
     char *line = next_line(&at), *end;
-    if (!line || strcmp(line, FORMAT) || !(line = next_line(&at)) || strncmp(line, "rungs ", 6)) return -1;
-    for (line += 6; p->n_rungs < MOST_RUNGS; line = end) {
-        const double x = strtod(line, &end);
-        if (end == line) break;
+    if (!line || strcmp(line, FORMAT) || !(line = next_line(&at)) || strncmp(line, "rungs", 5)) return -1;
+    for (line += 5; *line == ' '; line = end) {
+        const double x = strtod(line, &end), before = p->n_rungs ? p->rungs[p->n_rungs - 1] : 0.0;
+        if (p->n_rungs == MOST_RUNGS || !(x > before && x <= 1.0)) return -1;
         p->rungs[p->n_rungs++] = x;
     }
-    if (!(line = next_line(&at)) || sscanf(line, "keep %lf", &p->keep) != 1 || !(line = next_line(&at)) ||
-        sscanf(line, "eval %ld", &p->eval) != 1 || !(line = next_line(&at)) ||
-        sscanf(line, "every %ld", &p->every) != 1 || !(line = next_line(&at)) ||
-        sscanf(line, "seeds %zu", &p->seeds) != 1 || !p->seeds)
-        return -1;
+    if (*line || p->n_rungs < 2 || p->rungs[p->n_rungs - 1] != 1.0) return -1;
+    if (!(line = next_line(&at)) || strncmp(line, "keep ", 5)) return -1;
+    p->keep = strtod(line + 5, &end);
+    if (!(p->keep > 0.0 && p->keep < 1.0) || *end) return -1;
+    p->eval = count_of(next_line(&at), "eval", 1);
+    p->every = count_of(next_line(&at), "every", 0);
+    const long seeds = count_of(next_line(&at), "seeds", 1);
+    if (p->eval < 0 || p->every < 0 || seeds < 0) return -1;
+    p->seeds = (size_t)seeds;
     while ((line = next_line(&at)))
         if (plan_add(p, line)) return -1;
-    return p->n_rungs > 1 && p->n && p->n % p->seeds == 0 ? 0 : -1;
+    return !*at && p->n && p->n % p->seeds == 0 ? 0 : -1;
 }
 
 int plan_open(plan *p, const char *folder, const char *name) {
@@ -139,7 +155,7 @@ int plan_open(plan *p, const char *folder, const char *name) {
     name_of(right, text, size);
     text[size] = 0; // there is room for it
     snprintf(p->name, sizeof p->name, "%s", right);
-    const int bad = strcmp(right, name) || read_text(p, text);
+    const int bad = strcmp(right, name) || strlen(text) != size || plan_parse(p, text);
     free(text);
     return bad ? cli_fail("%s is no whole plan: seqmix grid --rungs with the same grid writes it again", path)
                : 0;
@@ -158,9 +174,15 @@ int plan_path(const job *j, const char *folder, uint64_t step, char path[JOB_PAT
     return job_path(j, folder, ending, path);
 }
 
-// The loss of config i at the rung, on the sequences that a choice is made by: 1, 0: it is not there yet; -1
-// with the sentence printed. A training that diverged is there, whatever the rung, and has none: NaN.
-static int value_at(const plan *p, const char *folder, size_t rung, size_t i, double *value) {
+typedef struct {
+    size_t setting;
+    double choice, loss; // NaN: a seed diverged
+    char metric[16];
+} standing;
+
+// Adds what config i came to at the rung, on the sequences that a choice is made by: 1, 0: it is not there
+// yet; -1 with the sentence printed. A training that diverged is there, whatever the rung, and adds NaN.
+static int add_value(const plan *p, const char *folder, size_t rung, size_t i, standing *to) {
     smx_error e = {0};
     job j = {0};
     result r = {0};
@@ -185,7 +207,9 @@ static int value_at(const plan *p, const char *folder, size_t rung, size_t i, do
         free(text);
         if (kind == RESULT_WHOLE && job_is(&j, r.config) && (!stopped || *r.stopped)) {
             found = 1;
-            *value = *r.stopped ? NAN : r.held_out_loss;
+            to->choice += *r.stopped ? NAN : r.choice;
+            to->loss += *r.stopped ? NAN : r.held_out_loss;
+            if (!*r.stopped) memcpy(to->metric, r.metric, sizeof to->metric);
         }
         result_free(&r);
     }
@@ -193,15 +217,13 @@ static int value_at(const plan *p, const char *folder, size_t rung, size_t i, do
     return found;
 }
 
-typedef struct {
-    size_t setting;
-    double mean; // NaN: a seed diverged
-} standing;
+// By what chooses a best in the end; the loss tells those apart that are alike in it, at chance for one.
 static int by_standing(const void *a, const void *b) {
     const standing *x = a, *y = b;
-    const int u = isfinite(x->mean), v = isfinite(y->mean);
+    const int u = isfinite(x->choice), v = isfinite(y->choice);
     if (u != v) return v - u;
-    if (u && x->mean != y->mean) return x->mean < y->mean ? -1 : 1;
+    if (u && x->choice != y->choice) return table_better(x->metric, x->choice, y->choice) ? -1 : 1;
+    if (u && x->loss != y->loss) return x->loss < y->loss ? -1 : 1;
     return (x->setting > y->setting) - (x->setting < y->setting);
 }
 
@@ -222,16 +244,13 @@ int plan_decide(const plan *p, const char *folder, size_t rung, const char *conf
     for (size_t r = 0; r <= rung && !status; r++) {
         missing->rung = r;
         for (size_t i = 0; i < in && !status; i++) {
-            double sum = 0.0;
+            all[i] = (standing){.setting = all[i].setting};
             for (size_t k = 0; k < p->seeds && status >= 0; k++) {
                 const size_t which = all[i].setting * p->seeds + k;
-                double value = NAN;
-                const int there = value_at(p, folder, r, which, &value);
+                const int there = add_value(p, folder, r, which, &all[i]);
                 if (there < 0) status = -2;
                 if (!there) missing->configs[missing->n++] = which;
-                sum += value;
             }
-            all[i].mean = sum / (double)p->seeds;
         }
         if (!status && missing->n) status = -1;
         if (status) break;

@@ -29,6 +29,10 @@ int plan_add(plan *p, const char *config_text);
 // Names it, and leaves it in FOLDER/plans unless it is there. 0, or 2 with the sentence printed.
 int plan_leave(plan *p, const char *folder);
 int plan_open(plan *p, const char *folder, const char *name); // 0, or 2 with the sentence printed
+char *plan_text(const plan *p, size_t *size);                 // malloc'ed; NULL: out of memory
+// Fills an empty plan from such a text, which it cuts into lines. 0, or -1: it is none; plan_free in any
+// case.
+int plan_parse(plan *p, char *text);
 void plan_free(plan *p);
 
 // The steps of a rung, 0 on, of a training of so many.

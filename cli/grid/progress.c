@@ -28,23 +28,28 @@ static int add_running(progress *p, const char *path, const char *name) {
     return 1;
 }
 
+void progress_parse_failed(char *text, progress_failed *failed, long long now) {
+    char *line = text, *field[4] = {"", "", "", ""};
+    for (int i = 0; i < 4 && line; i++) field[i] = strsep(&line, "\n");
+    snprintf(failed->host, sizeof failed->host, "%s", field[0]);
+    snprintf(failed->why, sizeof failed->why, "%s", field[2]);
+    snprintf(failed->about, sizeof failed->about, "%s", field[3]);
+    failed->ago = (double)now - strtod(field[1], NULL);
+    if (!(failed->ago > 0.0)) failed->ago = 0.0; // clocks differ
+}
+
 static int add_failed(progress *p, const char *path, const char *name) {
-    char text[8192] = "", *line = text, *field[4] = {"", "", "", ""};
+    char text[8192] = "";
     FILE *f = fopen(path, "re");
     if (!f) return 0;
     text[fread(text, 1, sizeof text - 1, f)] = 0;
     fclose(f);
-    for (int i = 0; i < 4 && line; i++) field[i] = strsep(&line, "\n");
     progress_failed *longer = realloc(p->failed, (p->n_failed + 1) * sizeof *longer);
     if (!longer) return -1;
     p->failed = longer;
     progress_failed *one = &p->failed[p->n_failed++];
     snprintf(one->name, sizeof one->name, "%.16s", name);
-    snprintf(one->host, sizeof one->host, "%s", field[0]);
-    snprintf(one->why, sizeof one->why, "%s", field[2]);
-    snprintf(one->about, sizeof one->about, "%s", field[3]);
-    one->ago = difftime(time(NULL), (time_t)atoll(field[1]));
-    if (one->ago < 0.0) one->ago = 0.0; // clocks differ
+    progress_parse_failed(text, one, (long long)time(NULL));
     return 0;
 }
 
@@ -118,12 +123,9 @@ void progress_free(progress *p) {
     *p = (progress){0};
 }
 
-size_t progress_jobs(const char *path) {
-    size_t n = 0, size, script;
+size_t progress_count(char *at) {
+    size_t n = 0, script;
     names seen = {0};
-    char *text = cli_read_file(path, &size), *at = text;
-    if (!text) return 0;
-    text[size] = 0; // there is room for it
     // The lines of rungs name each job several times.
     for (char *line; (line = strsep(&at, "\n"));) {
         if (sscanf(line, "# %zu jobs in ", &script) == 1) n = script;
@@ -132,6 +134,15 @@ size_t progress_jobs(const char *path) {
         n += names_add(&seen, hash_bytes(HASH_START, line, end ? (size_t)(end - line) : strlen(line))) == 1;
     }
     names_free(&seen);
+    return n;
+}
+
+size_t progress_jobs(const char *path) {
+    size_t size;
+    char *text = cli_read_file(path, &size);
+    if (!text) return 0;
+    text[size] = 0; // there is room for it
+    const size_t n = progress_count(text);
     free(text);
     return n;
 }

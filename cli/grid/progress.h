@@ -29,4 +29,8 @@ void progress_free(progress *p);
 // How many jobs there are in a list or a Slurm script of `seqmix grid`: 0: it is neither.
 size_t progress_jobs(const char *path);
 
+// The same of its text, and of what a job that failed left: both are cut into lines.
+size_t progress_count(char *text);
+void progress_parse_failed(char *text, progress_failed *failed, long long now);
+
 #endif

@@ -56,6 +56,8 @@ static void measure(const summary *s, setting *g) {
         const result *r = &s->t->rows[g->from + i].r;
         const double x = r->value;
         g->stopped += !isfinite(x);
+        if (*r->metric && !*g->metric) memcpy(g->metric, r->metric, sizeof g->metric);
+        g->mixed |= *r->metric && strcmp(r->metric, g->metric);
         g->choice += (s->own_choice ? r->choice : x) / (double)g->n;
         g->seconds += r->machine.processor_seconds / (double)g->n;
         sum += x;
@@ -68,7 +70,7 @@ static void measure(const summary *s, setting *g) {
         squares += off * off;
     }
     g->deviation = g->n > 1 ? sqrt(squares / (double)(g->n - 1)) : NAN;
-    if (g->stopped) g->mean = g->low = g->high = g->deviation = g->choice = NAN;
+    if (g->stopped || g->mixed) g->mean = g->low = g->high = g->deviation = g->choice = NAN;
 }
 
 // qsort takes no context.
@@ -111,6 +113,22 @@ static void find_edge(const summary *s, setting *const *among, size_t n, setting
 static int is_better(const char *metric, const setting *a, const setting *b) {
     return a->n != b->n ? a->n > b->n : table_better(metric, a->choice, b->choice);
 }
+// The first two results that were judged by different measures, so that none of these settings is a best.
+static void note_mixed(const summary *s, setting *const *among, size_t n) {
+    const result *first = NULL;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < among[i]->n; k++) {
+            const result *r = &s->t->rows[among[i]->from + k].r;
+            if (!*r->metric) continue; // it stopped
+            if (!first) first = r;
+            if (!strcmp(r->metric, first->metric)) continue;
+            cli_note(
+                "%s is judged by %s, %s by %s: no best is chosen among these; see results.csv, and remove "
+                "or do again what is wrong",
+                first->name, first->metric, r->name, r->metric);
+            return;
+        }
+}
 static int choose(summary *s) {
     setting **order = malloc((s->n + 1) * sizeof *order);
     if (!order) return cli_fail("out of memory");
@@ -120,12 +138,20 @@ static int choose(summary *s) {
     for (size_t i = 0, j; i < s->n; i = j) {
         const table_row *row = summary_row(s, order[i]);
         setting *best = NULL;
-        for (j = i; j < s->n && alike(s, row, summary_row(s, order[j]), 1); j++)
-            if (isfinite(order[j]->mean) && (!best || is_better(row->r.metric, order[j], best)))
-                best = order[j];
-        if (!best) continue;
+        const char *metric = "";
+        int mixed = 0;
+        for (j = i; j < s->n && alike(s, row, summary_row(s, order[j]), 1); j++) {
+            if (!*metric) metric = order[j]->metric;
+            mixed |= order[j]->mixed || (*order[j]->metric && strcmp(order[j]->metric, metric));
+            if (isfinite(order[j]->mean) && (!best || is_better(metric, order[j], best))) best = order[j];
+        }
+        if (mixed) note_mixed(s, order + i, j - i);
+        if (!best || mixed) continue;
         best->best = 1;
-        for (size_t k = i; k < j; k++) best->behind += order[k]->n < best->n;
+        for (size_t k = i; k < j; k++) {
+            best->behind += order[k]->n < best->n;
+            best->equals += order[k] != best && order[k]->n == best->n && order[k]->choice == best->choice;
+        }
         find_edge(s, order + i, j - i, best);
     }
     free(order);
@@ -170,6 +196,9 @@ void summary_note(const summary *s, const setting *g, char to[SUMMARY_NOTE]) {
         at =
             snprintf(to, SUMMARY_NOTE, "the %s %.60s tried: try %s ones", g->largest ? "largest" : "smallest",
                      s->t->keys[s->over[g->edge - 1]], g->largest ? "larger" : "smaller");
+    if (g->equals)
+        at += snprintf(to + at, SUMMARY_NOTE - (size_t)at, "%s%zu %s as good: the first is taken",
+                       at ? "; " : "", g->equals, g->equals == 1 ? "other is" : "others are");
     if (g->behind)
         snprintf(to + at, SUMMARY_NOTE - (size_t)at, "%s%zu with fewer seeds not considered", at ? "; " : "",
                  g->behind);

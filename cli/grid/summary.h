@@ -13,9 +13,12 @@ typedef struct {
     double mean, low, high; // of the value, where none stopped; else NaN
     double deviation;       // its standard deviation over seeds (n - 1); NaN of one seed
     double choice;          // mean of what the best is chosen by
+    char metric[16];        // what its trainings are judged by
+    int mixed;              // not all by the same: then it has no mean, and is no best
     double seconds;         // of a processor, the mean of its trainings
     int best;               // of those that differ in the keys of `over` only
     size_t behind;          // the best: how many of those have fewer seeds and were not asked for that
+    size_t equals;          // the best: how many of those are as good
     size_t edge;            // the best: 1 + which key of `over` is at the end of the values tried; 0: none
     int largest;            // at the upper end
 } setting;
@@ -35,7 +38,8 @@ void summary_free(summary *s);
 const table_row *summary_row(const summary *s, const setting *g); // its first
 int summary_is_over(const summary *s, size_t key);
 
-// Of a best: "the largest rate tried: try larger ones; 1 with fewer seeds not considered", or "".
+// Of a best: "the largest rate tried: try larger ones; 1 with fewer seeds not considered", or "1 other is as
+// good: the first is taken", or "".
 enum { SUMMARY_NOTE = 200 };
 void summary_note(const summary *s, const setting *g, char to[SUMMARY_NOTE]);
 

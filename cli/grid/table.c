@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "kernels/hash.h"
@@ -184,8 +185,13 @@ static int add(table *t, const char *path, const char *name) {
         t->rows = longer;
         t->room = room;
     }
+    struct stat st;
+    if (stat(path, &st)) { // listed, and gone meanwhile
+        snprintf(why, sizeof why, "cannot be read: %s", strerror(errno));
+        return leave_out(&t->damaged, path, why);
+    }
     char *text = cli_read_file(path, &size);
-    if (!text) return 2;
+    if (!text) return 1;
     table_row *row = &t->rows[t->n];
     *row = (table_row){0};
     const int kind = result_read(&row->r, text, size, why, sizeof why);
@@ -235,7 +241,11 @@ static int read_one(table *t, const char *folder, const char *name) {
 
 static int read_folder(table *t, const char *folder) {
     DIR *d = opendir(folder);
-    if (!d) return cli_fail("%s cannot be read: %s", folder, strerror(errno));
+    char why[400];
+    if (!d) {
+        snprintf(why, sizeof why, "cannot be read: %s", strerror(errno));
+        return leave_out(&t->damaged, folder, why);
+    }
     int status = 0;
     for (struct dirent *e; status < 2 && (e = readdir(d));) {
         const int one = read_one(t, folder, e->d_name);

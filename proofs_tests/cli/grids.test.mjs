@@ -297,16 +297,56 @@ test('a comparison that is not there says why: judged otherwise, not there yet, 
     const weights = table.slice(1, -1).map((row) => Number(row[table[0].indexOf('weights')]));
     assert.ok(new Set(weights).size > 2 && weights.every((n) => n > 100), weights);
     assert.match(unequal.stdout, /judged on 20|it has (width|blocks)=/);
-    const equal = collect('--baseline', 'mixer=attention', '--equal', 'weights');
-    assert.equal(equal.status, 0, equal.stderr);
-    const pairs = readFileSync(join(out, 'pairs.csv'), 'utf8')
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => line.split(','));
-    for (const row of pairs.slice(1)) {
-        const [a, b] = ['weights', 'weights_of_baseline'].map((key) => Number(row[pairs[0].indexOf(key)]));
-        assert.ok(Math.max(a, b) / Math.min(a, b) <= 1.1, row.join());
+});
+
+test('--equal: against the best of the baseline that has as many weights, to a tenth, or takes as long, to a quarter', () => {
+    const out = file('equal');
+    for (const [mixer, width] of [
+        ['cat', 8],
+        ['attention', 8],
+        ['attention', 12],
+        ['attention', 16],
+    ])
+        for (const seed of [1, 2])
+            assert.equal(
+                job(tiny.replace('width=8', `width=${width}&mixer=${mixer}&seed=${seed}`), out).status,
+                0,
+            );
+    // By width of the baseline: how much there is of it (cat: 1000), and what it would be chosen by.
+    const choice = { 8: 0.9, 12: 0.3, 16: 0.6 };
+    const against = (kind, field, amounts) => {
+        for (const path of results(out))
+            forge(path, (text) => {
+                const width = text.includes('mixer=attention') ? /width=(\d+)/.exec(text)[1] : 'cat';
+                return text
+                    .replace(new RegExp(`"${field}":[\\d.]+`), `"${field}":${amounts[width] ?? 1000}`)
+                    .replace(/"choice":[\d.e-]+/, `"choice":${choice[width] ?? 0.5}`)
+                    .replace(/"ended":(\d+)/, (_, n) => `"ended":${Number(n) + 1}`);
+            });
+        const { stdout, stderr, status } = seqmix(
+            ...['collect', out, '--baseline', 'mixer=attention', '--equal', kind],
+        );
+        assert.equal(status, 0, stderr);
+        const [head, ...rows] = linesOf(readFileSync(join(out, 'pairs.csv'), 'utf8')).map((line) =>
+            line.split(','),
+        );
+        assert.ok(rows.length <= 1);
+        return rows.length ? rows[0][head.indexOf('width_of_baseline')] : stdout;
+    };
+    for (const [kind, field, share] of [
+        ['weights', 'params', 1.1],
+        ['seconds', 'processor_seconds', 1.25],
+    ]) {
+        const [inside, outside] = [Math.floor(999 * share), Math.ceil(1001 * share)];
+        assert.equal(against(kind, field, { 8: 5000, 12: 1010, 16: inside }), '16', kind);
+        assert.equal(against(kind, field, { 8: 200, 12: 1010, 16: outside }), '12', kind);
+        assert.equal(against(kind, field, { 8: Math.ceil(1001 / share), 12: 1, 16: outside }), '8', kind);
+        assert.match(
+            against(kind, field, { 8: 5000, 12: Math.floor(999 / share), 16: outside }),
+            new RegExp(`mixer=cat: no setting of the baseline has as many ${kind}, to a`),
+        );
     }
+    assert.match(seqmix('collect', out, '--equal', 'heads').stderr, /--equal/);
 });
 
 test('where every rate is perfect the smallest is no edge', () => {
@@ -370,7 +410,7 @@ test('intervals beside p are those of Student; a grid says what its seeds can sh
 
 // ---- Rungs
 
-test('rungs: the same decisions and bytes whoever does what; winners are those of the whole grid; less is trained', async () => {
+test('rungs: the same decisions and bytes whoever does what; they follow the figures; less is trained', async () => {
     const config = 'task=mqar&batch=4&steps=45&width=8&mixer=cat~mixer=attention';
     const all = [config, 'rate=1e-4:1e-1:4log', '--seeds', '2', '--eval', '40'];
     const rungs = (out) => grid(...all, '--rungs', '1/9,1/3,1', '--keep', '1/3', '--out', file(out));
@@ -412,11 +452,12 @@ test('rungs: the same decisions and bytes whoever does what; winners are those o
         const there = ofJobs(file('alone'), `.rung-${step}.json`).map(resultOf);
         for (const mixer of ['cat', 'attention']) {
             const means = new Map();
-            for (const { config: text, held_out_loss: loss } of there.filter(({ config: text }) =>
+            for (const { config: text, choice, held_out_loss: loss } of there.filter(({ config: text }) =>
                 text.includes(`mixer=${mixer}&`),
             )) {
                 const rate = /&rate=([^&]*)/.exec(text)[1];
-                means.set(rate, (means.get(rate) ?? 0) + loss / 2);
+                const [a, b] = means.get(rate) ?? [0, 0];
+                means.set(rate, [a + choice, b + loss]);
             }
             const next = step === 5 ? ofJobs(file('alone'), '.rung-15.json') : results(file('alone'));
             const stayed = new Set(
@@ -425,9 +466,15 @@ test('rungs: the same decisions and bytes whoever does what; winners are those o
                     .filter(({ config: text }) => text.includes(`mixer=${mixer}&`))
                     .map(({ config: text }) => /&rate=([^&]*)/.exec(text)[1]),
             );
-            const worst = Math.max(...[...stayed].map((rate) => means.get(rate)));
-            for (const [rate, value] of means)
-                if (!stayed.has(rate)) assert.ok(value >= worst, `${mixer} ${rate} at ${step}`);
+            const order = [...means].sort(([, [a, b]], [, [c, d]]) => c - a || b - d);
+            assert.deepEqual(
+                order
+                    .slice(0, stayed.size)
+                    .map(([rate]) => rate)
+                    .sort(),
+                [...stayed].sort(),
+                `${mixer} at ${step}`,
+            );
         }
     }
     // What is left of the whole training has the bytes of one without rungs.
@@ -454,6 +501,38 @@ test('rungs: the same decisions and bytes whoever does what; winners are those o
         seqmix('grid', ...all, '--rungs', '1/3,1', '--keep', '1', '--out', 'x').stderr,
         /--keep 1 is not allowed/,
     );
+});
+
+test('at a rung those go on that are best by the measure of choice; of equals, the loss tells; bits are better when fewer', () => {
+    const rates = ['0.01', '0.02', '0.03', '0.04'];
+    // Of each rate, a choice and a loss; who goes on.
+    for (const [i, [metric, figures, stay]] of [
+        ['accuracy', { 0.01: [0.9, 4], 0.02: [0.1, 1], 0.03: [0.8, 3], 0.04: [0.2, 2] }, ['0.01', '0.03']],
+        ['accuracy', { 0.01: [0.5, 4], 0.02: [0.5, 1], 0.03: [0.5, 2], 0.04: [0.5, 3] }, ['0.02', '0.03']],
+        ['bits', { 0.01: [0.9, 4], 0.02: [0.1, 1], 0.03: [0.8, 3], 0.04: [0.2, 2] }, ['0.02', '0.04']],
+    ].entries()) {
+        const out = file(`judged${i}`);
+        const all = [tiny, `rate=${rates}`, '--eval', '20', '--rungs', '1/3,1', '--out', out];
+        const lines = grid(...all);
+        for (const line of lines.slice(0, 4)) assert.equal(shell(line).status, 0);
+        for (const path of ofJobs(out, '.rung-2.json'))
+            forge(path, (text) => {
+                const [choice, loss] = figures[Number(/&rate=([^&]*)/.exec(text)[1])];
+                return text
+                    .replace(/"metric":"\w+"/, `"metric":"${metric}"`)
+                    .replace(/"choice":[\d.e-]+/, `"choice":${choice}`)
+                    .replace(/"held_out_loss":[\d.e-]+/, `"held_out_loss":${loss}`);
+            });
+        const gone = lines
+            .slice(4)
+            .map((line) => shell(line).stdout)
+            .map((said) => !/left behind before rung 2/.test(said));
+        assert.deepEqual(
+            rates.filter((_, k) => gone[k]),
+            stay,
+            `case ${i}`,
+        );
+    }
 });
 
 test('--random: so many points, the same for every run and seed, others with another --draw', () => {
@@ -681,7 +760,7 @@ test('the weights of a best come back to the bit; curves are a point a line', ()
     assert.match(wrong.stderr, /has other weights than the result says: not kept/);
 });
 
-test('a folder that vanishes while it is read, results cut short or from the future, two winners: a sentence, nothing lost', () => {
+test('a folder that vanishes while it is read, results cut short, from the future or judged otherwise: a sentence, nothing lost', () => {
     const out = file('spoilt');
     for (const line of grid(tiny, 'rate=0.01,0.02,0.03', '--seeds', '2', '--out', out, '--eval', '20'))
         assert.equal(shell(line).status, 0);
@@ -695,6 +774,13 @@ test('a folder that vanishes while it is read, results cut short or from the fut
     const { status, stdout, stderr } = seqmix('collect', out);
     assert.equal(status, 1);
     assert.match(stdout, /^3 results/);
+    const [right, other] = [all[2], all[3]].map((path) => resultOf(path).name);
+    assert.match(
+        stderr,
+        /(\w+) is judged by (accuracy|no_such_measure), (\w+) by (accuracy|no_such_measure): no best is chosen among/,
+    );
+    assert.ok(stderr.includes(other) && right);
+    assert.doesNotMatch(stdout, /^mqar /m);
     assert.match(stderr, /written by seqmix 9\.0\.0/);
     assert.match(stderr, /no whole result/);
     assert.deepEqual(
@@ -708,7 +794,74 @@ test('a folder that vanishes while it is read, results cut short or from the fut
     rmSync(dirname(first), { recursive: true });
     spawnSync('ln', ['-s', '/nowhere/at/all', dirname(first)]);
     const gone = seqmix('collect', file('gone'));
-    assert.ok(gone.status === 1 || gone.status === 2, gone.stderr);
+    assert.equal(gone.status, 1, gone.stderr);
     assert.match(gone.stderr, /cannot be read: No such file/);
-    assert.ok(existsSync(program));
+    assert.match(gone.stdout, /^[23] results/, 'what is there is in the table');
+    // So does a result that a worker has just set aside.
+    cpSync(out, file('aside'), { recursive: true });
+    mkdirSync(join(file('aside'), 'ab'), { recursive: true });
+    spawnSync('ln', ['-s', '/nowhere/at/all', join(file('aside'), 'ab', 'ab0123456789abcd.json')]);
+    assert.match(
+        seqmix('collect', file('aside')).stderr,
+        /ab0123456789abcd\.json cannot be read: No such file/,
+    );
+    assert.match(seqmix('collect', file('aside')).stdout, /^3 results/);
+    assert.match(seqmix('watch', file('nowhere'), '--once').stderr, /nowhere cannot be read: No such file/);
+});
+
+test('a folder that vanishes under a worker, and under who watches: a sentence, and an end', async () => {
+    const ends = async (args, out, begun) => {
+        const child = spawn(program, args, { env });
+        let said = '';
+        for (const of of [child.stdout, child.stderr]) of.on('data', (text) => (said += text));
+        const end = new Promise((done) => child.once('close', done));
+        while (child.exitCode === null && !begun(said)) await new Promise((done) => setTimeout(done, 10));
+        rmSync(out, { recursive: true });
+        return [await end, said];
+    };
+    const under = file('under');
+    const [code, said] = await ends(
+        ['job', 'task=mqar&batch=2&width=8&steps=1500', '--out', under, '--eval', '20', '--save-every', '1'],
+        under,
+        () => existsSync(under) && ofJobs(under, '.claim').length,
+    );
+    assert.equal(code, 2, said);
+    assert.match(said, /seqmix: .*under.* cannot be written: No such file/);
+    assert.ok(!existsSync(under), 'half a folder is left');
+    const [over, last] = await ends(['watch', file('spoilt'), '--seconds', '1'], file('spoilt'), (text) =>
+        /\d done/.test(text),
+    );
+    assert.equal(over, 2, last);
+    assert.match(last, /spoilt cannot be read: No such file/);
+});
+
+test('two winners: the first is taken and the others are counted; bits are better when fewer though a seed stopped', () => {
+    const out = file('winners');
+    for (const line of grid(tiny, 'rate=0.01,0.02,0.04', '--seeds', '2', '--out', out, '--eval', '20'))
+        assert.equal(shell(line).status, 0);
+    const as = (metric, figures) => {
+        for (const path of results(out))
+            forge(path, (text) => {
+                const value = figures[Number(/rate=([^&]*)/.exec(text)[1])];
+                const changed = text
+                    .replace(/"(value|choice)":([\d.e-]+|null)/g, `"$1":${value}`)
+                    .replace(/"metric":"\w*"/, `"metric":"${value === null ? '' : metric}"`)
+                    .replace(/"stopped":"[^"]*"/, `"stopped":"${value === null ? 'it stopped' : ''}"`);
+                // A clock that is a day ahead.
+                return changed.replace(/"ended":(\d+)/, (_, n) => `"ended":${Number(n) + 86400}`);
+            });
+        const { status, stdout, stderr } = seqmix('collect', out);
+        assert.equal(status, 0, stderr);
+        return stdout;
+    };
+    assert.match(
+        as('accuracy', { 0.01: 0.5, 0.02: 0.5, 0.04: 0.25 }),
+        /cat +0\.01 .*\d  1 other is as good: the first is taken\n/,
+    );
+    assert.match(
+        readFileSync(join(out, 'summary.csv'), 'utf8'),
+        /,0\.01,.*,1,1 other is as good: the first is taken\n/,
+    );
+    assert.doesNotMatch(as('accuracy', { 0.01: 0.5, 0.02: 0.75, 0.04: 0.25 }), /as good/);
+    assert.match(as('bits', { 0.01: null, 0.02: 2.5, 0.04: 3.5 }), /cat +0\.02 +bits /);
 });
