@@ -23,7 +23,7 @@ const preset presets[] = {
     {"mechanisms", "One task, six mechanisms",
      "mixer=cat&task=mqar~mixer=las~mixer=lincat~mixer=chela~mixer=focus~mixer=focus_h",
      "Whatever can look a little way back learns to look things up: filters, decays over two blocks, recurrences.",
-     "All but Focus reach 99 %; Focus 96 % or more."},
+     "All reach 99 %, Focus on two of three seeds (96 % on the third)."},
     {"inventions", "Four that no paper has",
      "mixer=equations&task=mqar&norm=rms&rate=0.01&steps=300&eq=%23 The row before as key%0Ay = attention(x, shift(x), x)"
      "~eq=%23 Focus before CAT%0Ae = bin_max(x, 8)%0Atheta = coefficients(linear(sigmoid(linear(e, w_1[16], b_1)), w_2[2], b_2))%0A"
@@ -153,6 +153,7 @@ const claim claims[] = {
     {"mission", 2, "", "accuracy", 0.96, 1, 0, 0},
     {"mission", 3, "", "accuracy", 0.98, 1, 0, 0},
     {"mission", 3, "", "free", 0.97, 1, 0, 0},
+    {"mission", 4, "", "accuracy", 0.99, 1, 0, 0},
     {"mission", 4, "", "free", 0.99, 1, 0, 0},
     {"mission", 5, "", "accuracy", 0.99, 1, 0, 0},
     {"mission", 5, "", "free", 0.99, 1, 0, 0},

@@ -275,6 +275,7 @@ test('of what a question of recall looks at: its answer, its key, and an even sh
     const one = page.sharesOf(tokens, targets, map);
     assert.equal(one.questions, 1);
     assertNear([one.answers, one.keys, one.even], [0.6, 0.3, 1 / 5]);
+    assertNear([one.again, one.evenAgain], [0.1, 1 / 5]); // itself is no place where the key stood before
     // A second question, 6: its answer stood at row 3. The means of both.
     const wider = new Float32Array(36);
     wider.set([0.1, 0.6, 0.05, 0.05, 0.2], 24);
@@ -285,6 +286,7 @@ test('of what a question of recall looks at: its answer, its key, and an even sh
     // The answer stood twice: both are right, and twice as much is even.
     const twice = page.sharesOf([5, 8, 5, 8, 5], [-1, -1, -1, -1, 8], map);
     assertNear([twice.answers, twice.keys, twice.even], [0.65, 0.35, 2 / 5]);
+    assertNear([twice.again, twice.evenAgain], [0.15, 2 / 5]);
     // Never asked; asked for what never stood there; asked where it is answered in the same row.
     assert.equal(page.sharesOf(tokens, [-1, -1, -1, -1, -1], map), null);
     assert.equal(page.sharesOf(tokens, [-1, -1, -1, -1, 9], map), null);
@@ -725,6 +727,10 @@ test('numbers as they are written', () => {
         '−∞',
     ]);
     assert.equal(page.percent(0.12345), '12.3 %');
+    assert.deepEqual(
+        [-0.0004, -0, -1.235].map((value) => page.fixed(value, 2)),
+        ['0.00', '0.00', '−1.24'],
+    );
     assert.deepEqual([undefined, 2, 0, 0.00012].map(page.lossText), ['–', '2.0000', '0.0000', '1.2·10⁻⁴']);
     assert.deepEqual([0.001, 0.5, -0.0002].map(page.lossText), ['0.0010', '0.5000', '−2.0·10⁻⁴']);
     assert.deepEqual([9999, 12_345, 654_321, 1.25e6].map(page.brief), ['9999', '12 k', '654 k', '1.3 M']);
@@ -738,7 +744,14 @@ test('what a lesson promises is judged by its end, and ticked when it is first r
     assert.equal(promised(learns), '≥ 99 %');
     assert.deepEqual(judge(learns, [], false), { state: 'open', step: null, value: null });
     assert.deepEqual(judge(learns, tries(0.1, 0.5), false), { state: 'open', step: null, value: 0.5 });
-    assert.deepEqual(judge(learns, tries(0.1, 0.99, 0.98), false), { state: 'held', step: 10, value: 0.98 });
+    // While it trains one try may be luck, and what was lost again is not ticked.
+    assert.deepEqual(judge(learns, tries(0.1, 0.99), false), { state: 'open', step: null, value: 0.99 });
+    assert.deepEqual(judge(learns, tries(0.1, 0.99, 0.98), false), {
+        state: 'open',
+        step: null,
+        value: 0.98,
+    });
+    assert.deepEqual(judge(learns, tries(1, 0.1, 0.99, 1), false), { state: 'held', step: 20, value: 1 });
     assert.equal(judge(learns, tries(0.1, 0.99, 0.98), true).state, 'broken', 'it did not last');
     assert.deepEqual(judge(learns, tries(0.1, 0.99, 1), true), { state: 'held', step: 10, value: 1 });
     const guesses = { metric: 'accuracy', low: 0.05, high: 0.2 };
@@ -758,6 +771,21 @@ test('what a lesson promises is judged by its end, and ticked when it is first r
     assert.equal(measured('accuracy', 0.1234), '12.3 %');
     assert.equal(measured('r2', -0.5), 'R² −0.50');
     assert.equal(measured('bits', 3.456), '3.46 bits');
+    assert.deepEqual([measured('accuracy', -0.0002), measured('r2', -0.004)], ['0.0 %', 'R² 0.00']);
+});
+
+test('the mean of several seeds goes as far as all of them were tried', () => {
+    const members = seeds().map((history) => ({ history }));
+    members[2].history.points.pop();
+    const found = page.means({ members }, ({ accuracy }) => accuracy);
+    assert.deepEqual(
+        found.map(({ step }) => step),
+        [0, 2],
+    );
+    assertNear(
+        found.map(({ value }) => value),
+        [0.1, 0.3],
+    );
 });
 
 test('every claim of the presets reaches the page, but for answers that are fed back', async () => {
@@ -769,6 +797,16 @@ test('every claim of the presets reaches the page, but for answers that are fed 
     assert.equal(all.flatMap(({ claims }) => claims).length, lines - fed);
     assert.ok(all.every(({ steps, seconds }) => steps > 0 && seconds > 0));
     const { length, sums, recall } = lessons();
+    // No run is promised something only when it is fed its own answers: nothing would be judged on the page.
+    const rows = [...source.matchAll(/^ {4}\{"([\w-]+)", (\d+), "[^"]*", "(\w+)"/gm)].map((found) =>
+        found.slice(1),
+    );
+    for (const [name, run] of rows.filter(([, , metric]) => metric === 'free'))
+        assert.ok(
+            lessons()[name].claims.some(([of]) => of === Number(run)),
+            `${name}, run ${run}: nothing is judged on the page`,
+        );
+    assert.equal(lessons().mission.claims.length, 9);
     assert.deepEqual(recall.claims[0], [0, 0, 'accuracy', 0.99, 1, 0]);
     assert.deepEqual(length.claims[4], [0, 1024, 'accuracy', 0.99, 1, 0]);
     assert.deepEqual(sums.claims[1], [1, 0, 'r2', -0.9, -0.2, 1]);
@@ -813,6 +851,7 @@ test('curves of an earlier training survive an address, at even distances and to
     const long = curve(3001, (step) => Math.sin(step / 500) ** 2);
     const text = writeGhosts([short, [], long, [{ step: 50, score: 1 }]]);
     assert.match(text, /^[\w.,-]+$/);
+    assert.equal(writeGhosts([[], []]), '', 'where nothing was trained there is nothing to show');
     const [first, none, third, late] = readGhosts(text);
     assert.equal(none, null);
     assert.equal(late, null, 'a run that was not tried from its start on');

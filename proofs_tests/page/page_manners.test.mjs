@@ -105,7 +105,18 @@ onPage(
             await until(page, () => /task=smnist/.test(globalThis.seqmix.runs()[0].config));
             await until(page, () => globalThis.seqmix.runs()[0].step > 2);
             assert.equal((await page.$$('.why')).length, 0, 'nothing is red');
-            await says(page, '.race', /This lesson is about MNIST\. Its files are not here/);
+            await says(
+                page,
+                '.race',
+                /This lesson is about MNIST\. Its files are not here, so nothing is judged/,
+            );
+            await says(
+                page,
+                '.lesson',
+                /both drawn by a generator: this says nothing about real handwriting/,
+            );
+            assert.doesNotMatch(await text(page, '.race'), /judged on MNIST/, 'nothing here was');
+            await says(page, '.card[aria-pressed=true] small', /in the native program, longer here/);
             await says(page, '.card[aria-pressed=true] strong', title);
             await stopped(page);
         }
@@ -113,6 +124,67 @@ onPage(
         await until(page, () => /view=digits/.test(location.hash));
         await page.waitForSelector('.drop');
         await says(page, '.drop', /Drop its four files here/);
+    },
+);
+
+onPage(
+    'the first press of Tab skips to the content; what cannot be trained does not offer to',
+    '#mixer=cat&task=smnist&data=digits&test=mnist',
+    {},
+    async (page) => {
+        const before = await hash(page);
+        await page.keyboard.press('Tab');
+        assert.equal(
+            await page.evaluate(() => document.activeElement.textContent.trim()),
+            'Skip to the content',
+        );
+        await page.keyboard.press('Enter');
+        assert.equal(await page.evaluate(() => document.activeElement.tagName), 'MAIN');
+        assert.equal(await hash(page), before, 'the setup stays in the address');
+        await until(page, () => globalThis.seqmix.runs()[0].status === 'failed');
+        await says(page, '.transport .state', 'cannot be trained');
+        const offered = () =>
+            page.$$eval('.transport button:not([disabled])', (all) =>
+                all.map((one) => one.textContent.trim()),
+            );
+        assert.deepEqual(await offered(), []);
+        await page.evaluate(() => (location.hash = location.hash.replace('test=mnist', 'test=same')));
+        await eventually(async () => assert.deepEqual(await offered(), ['Start', 'Step', 'Undo']));
+        // Pairs are as many as the length has room for, which their table cannot say.
+        await page.evaluate(() => (location.hash = '#mixer=cat&task=mqar'));
+        await page.waitForSelector('.setup .control .help');
+        const help = await page.$$eval('.setup .control .help', (all) => all.map((one) => one.textContent));
+        assert.ok(!help.some((one) => /32767/.test(one)), help.join('\n'));
+    },
+);
+
+onPage(
+    'of several seeds the result says their mean, as the table does',
+    '#mixer=cat&task=mqar&steps=60~mixer=attention!speed=full&seeds=3',
+    {},
+    async (page) => {
+        await allReady(page);
+        await openLesson(page, 'Which filter matters');
+        await until(page, () => /seeds=3/.test(location.hash) && globalThis.seqmix.runs().length === 4);
+        await until(page, () =>
+            globalThis.seqmix.runs().every(({ members }) => members.every(({ step }) => step === 300)),
+        );
+        await says(page, '.lesson-seen p', /^Result: .*\(99 % on 3 of 3 seeds\)/);
+        const told = [...(await text(page, '.lesson-seen p')).matchAll(/([\d.]+) %(?! on)/g)].map(
+            (one) => one[1],
+        );
+        const shown = await page.$$eval('.numbers tbody td:nth-of-type(3)', (all) =>
+            all.map((one) => parseFloat(one.textContent).toFixed(1)),
+        );
+        assert.deepEqual(told, shown);
+        const means = (await runs(page)).map(({ members }) => {
+            const last = members.map(({ tried }) => tried.at(-1).accuracy);
+            return (100 * last.reduce((sum, one) => sum + one, 0)) / last.length;
+        });
+        assert.deepEqual(
+            told,
+            means.map((mean) => mean.toFixed(1)),
+        );
     },
 );
 
@@ -263,7 +335,7 @@ onPage(
         assert.notEqual(await hash(page), first);
         await allDone(page);
         const solved = await page.evaluate(() => globalThis.seqmix.runs()[0].solved.step);
-        await until(page, () => /^Seen/.test(document.querySelector('.lesson-seen p').textContent));
+        await until(page, () => /^Result: /.test(document.querySelector('.lesson-seen p').textContent));
         const ticks = await page.$$eval('.expected li', (all) =>
             all.map((one) => [one.className, one.textContent.replace(/\s+/g, ' ')]),
         );
@@ -273,7 +345,7 @@ onPage(
         );
         assert.ok(ticks[0][1].endsWith(`: held step ${solved}`), ticks[0][1]);
         const said = await text(page, '.lesson-seen p');
-        assert.match(said, new RegExp(`99 % at step ${solved}\\).*All as expected\\.$`));
+        assert.match(said, new RegExp(`99 % at step ${solved}\\).*All as predicted\\.$`));
         await press(page, 'Next: Does it hold on longer input? →');
         await until(page, () => /view=length/.test(location.hash));
         await page.waitForSelector('.length .expected, .lesson-here .expected');

@@ -19,6 +19,7 @@ import {
     runs,
     skip,
     stopped,
+    text,
     until,
 } from './testing.mjs';
 
@@ -53,6 +54,14 @@ for (const [name, why] of [
             await until(page, () => globalThis.seqmix.runs()[0].status === 'done');
             const [cat] = await runs(page);
             assert.ok(cat.accuracy > 0.98, JSON.stringify(cat));
+            // An address of this computer's is not handed on.
+            await press(page, 'Share what you see …');
+            await page.waitForSelector('.share code');
+            const shared = await page.$$eval('.share code', (all) => all.map((one) => one.textContent));
+            assert.equal(shared.length, 1, 'no frame and no element of a page that is nowhere');
+            assert.match(shared[0], /^#v=1&mixer=cat&task=mqar&steps=120~/);
+            assert.ok(!(await text(page, '.share')).includes('file:'));
+            await page.keyboard.press('Escape');
             // Kept once it stands still, and offered when the file is opened again.
             await stopped(page);
             await eventually(async () => assert.equal((await kept(page, 'session')).steps, 120));

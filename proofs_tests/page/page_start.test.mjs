@@ -299,6 +299,15 @@ onPage(
         await goto(page, home);
         await says(page, '.views [aria-current]', 'Experiment');
         await until(page, () => globalThis.seqmix.runs()[0].step > 2);
+        // What the reader guessed and switched on is there again after a reload.
+        await goto(page, `${home}${RACE}!view=start`);
+        await press(page, 'It learns it');
+        await press(page, 'filter off');
+        await eventually(async () => assert.match(await hash(page), /detail=[1-3]\.can\.on/));
+        await goto(page, await page.evaluate(() => location.href));
+        await says(page, '.switch', 'filter on');
+        await says(page, '#step-2 [aria-pressed=true]', 'It learns it');
+        await until(page, () => /of 120 batches/.test(document.querySelector('#step-2').textContent));
         await goto(page, `${home}${RACE}!view=start&detail=6`);
         await until(page, () => document.querySelector('.steps [aria-current]')?.textContent.startsWith('6'));
         await goto(page, `${home}${RACE}`);

@@ -1,5 +1,5 @@
 // expect.ts: what a lesson promises of a run, in words, and whether what was seen keeps it. Pure functions.
-import { round, signed } from './figures.ts';
+import { fixed, round } from './figures.ts';
 
 export type Metric = 'accuracy' | 'r2' | 'bits';
 /** A number that lies between two others in the end. */
@@ -14,7 +14,7 @@ export interface Tried {
 }
 export interface Verdict {
     state: 'open' | 'held' | 'broken';
-    /** When it was first good enough, where that is what is promised. */
+    /** Since when it has been good enough, where that is what is promised. */
     step: number | null;
     /** What it was when it was last tried. */
     value: number | null;
@@ -23,22 +23,27 @@ export interface Verdict {
 /** Only too little would break it. */
 const atLeast = ({ metric, high }: Promised): boolean => metric !== 'bits' && high >= 1;
 
-/** `tries`: in order; `done`: there will be no more. */
+/**
+ * `tries`: in order; `done`: there will be no more. While it trains, a promise to reach something is held
+ * once two tries in a row have kept it, up to the last: one try may be luck.
+ */
 export function judge(promise: Promised, tries: readonly Tried[], done: boolean): Verdict {
     const last = tries[tries.length - 1];
     if (!last) return { state: 'open', step: null, value: null };
     const { value } = last;
     const within = value >= promise.low && value <= promise.high;
-    const first = atLeast(promise) ? tries.find((tried) => tried.value >= promise.low) : undefined;
-    const step = first?.step ?? null;
+    let since = tries.length;
+    while (since > 0 && tries[since - 1]!.value >= promise.low) since--;
+    const lasts = atLeast(promise) && tries.length - since >= (done ? 1 : 2);
+    const step = lasts ? tries[since]!.step : null;
     if (done) return { state: within ? 'held' : 'broken', step, value };
-    return { state: first ? 'held' : 'open', step, value };
+    return { state: lasts ? 'held' : 'open', step, value };
 }
 
 /** A value as its metric is written. */
 export function measured(metric: Metric, value: number): string {
-    if (metric === 'bits') return `${signed(value.toFixed(2))} bits`;
-    return metric === 'r2' ? `R² ${signed(value.toFixed(2))}` : `${signed((100 * value).toFixed(1))} %`;
+    if (metric === 'bits') return `${fixed(value, 2)} bits`;
+    return metric === 'r2' ? `R² ${fixed(value, 2)}` : `${fixed(100 * value, 1)} %`;
 }
 /** What is promised: '≥ 99 %', '≤ 20 %', '65 to 80 %', 'R² ≥ 0.98'. */
 export function promised(promise: Promised): string {

@@ -20,9 +20,13 @@ export const powerOfTen = (power: number) =>
     `10${String(power).replace(/./g, (c) => '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'['-0123456789'.indexOf(c)]!)}`;
 export const signed = (text: string) => text.replace('-', '−');
 
+/** So many places after the point; what rounds to zero has no sign. */
+export function fixed(value: number, places: number): string {
+    return signed((Number(value.toFixed(places)) + 0).toFixed(places));
+}
 /** A share as a percentage. */
 export function percent(share: number): string {
-    return `${(100 * share).toFixed(1)} %`;
+    return `${fixed(100 * share, 1)} %`;
 }
 /** A loss to four figures after the point, or what is left of it below that. */
 export function lossText(loss: number | undefined): string {

@@ -18,21 +18,20 @@ const coded = (score: number) => {
 };
 
 /** `tried`: what each run scored and when; the text of a run that was not tried at even distances from its
- * start is empty. Scores below 0 are written as 0. */
+ * start is empty, and so is that of none. Scores below 0 are written as 0. */
 export function writeGhosts(tried: readonly (readonly { step: number; score: number }[])[]): string {
-    return tried
-        .map((points) => {
-            const end = points.at(-1)?.step ?? 0;
-            const every = EVERY * Math.max(1, Math.ceil(end / EVERY / MOST));
-            const at = new Map(points.map(({ step, score }) => [step, score]));
-            let text = '';
-            for (let step = 0; step < end; step += every) {
-                if (!at.has(step)) return '';
-                text += coded(at.get(step)!);
-            }
-            return end ? `${every.toString(36)}.${end.toString(36)}.${text}${coded(at.get(end)!)}` : '';
-        })
-        .join(',');
+    const runs = tried.map((points) => {
+        const end = points.at(-1)?.step ?? 0;
+        const every = EVERY * Math.max(1, Math.ceil(end / EVERY / MOST));
+        const at = new Map(points.map(({ step, score }) => [step, score]));
+        let text = '';
+        for (let step = 0; step < end; step += every) {
+            if (!at.has(step)) return '';
+            text += coded(at.get(step)!);
+        }
+        return end ? `${every.toString(36)}.${end.toString(36)}.${text}${coded(at.get(end)!)}` : '';
+    });
+    return runs.some(Boolean) ? runs.join(',') : '';
 }
 /** The curves of such a text, in the order of the runs; null: none of that run. What is no such text gives
  * none. */

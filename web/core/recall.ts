@@ -7,6 +7,9 @@ export interface Shares {
     keys: number;
     /** What the values would get if every earlier token got the same. */
     even: number;
+    /** Of `keys`: where it stood before, and what that place would get by the same. */
+    again: number;
+    evenAgain: number;
     questions: number;
 }
 
@@ -17,14 +20,15 @@ export function sharesOf(
     map: ArrayLike<number>,
 ): Shares | null {
     const length = tokens.length;
-    const sums = { answers: 0, keys: 0, even: 0, questions: 0 };
+    const sums = { answers: 0, keys: 0, even: 0, again: 0, evenAgain: 0, questions: 0 };
     for (let i = 0; i < length; i++) {
         if (!(targets[i]! >= 0)) continue;
-        let places = 0;
-        let [answers, keys] = [0, map[i * length + i]!];
+        let [places, before] = [0, 0];
+        let [answers, again] = [0, 0];
         for (let j = 0; j < i; j++) {
             if (tokens[j] !== tokens[i]) continue;
-            keys += map[i * length + j]!;
+            again += map[i * length + j]!;
+            before++;
             if (j + 1 < i && tokens[j + 1] === targets[i]) {
                 answers += map[i * length + j + 1]!;
                 places++;
@@ -33,10 +37,19 @@ export function sharesOf(
         if (!places) continue;
         sums.questions++;
         sums.answers += answers;
-        sums.keys += keys;
+        sums.keys += again + map[i * length + i]!;
+        sums.again += again;
         sums.even += places / (i + 1);
+        sums.evenAgain += before / (i + 1);
     }
     const n = sums.questions;
     if (!n) return null;
-    return { answers: sums.answers / n, keys: sums.keys / n, even: sums.even / n, questions: n };
+    return {
+        answers: sums.answers / n,
+        keys: sums.keys / n,
+        even: sums.even / n,
+        again: sums.again / n,
+        evenAgain: sums.evenAgain / n,
+        questions: n,
+    };
 }

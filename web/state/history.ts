@@ -83,6 +83,16 @@ export const scoreAt = (run: Lived, step: number): number | undefined => triedBy
 export const bitsAt = (run: Lived, step: number): number | undefined =>
     triedBy(step, ({ loss, text }) => (text ? loss / Math.LN2 : undefined), run);
 
+/** What the tries of a run's seeds come to, as far as all of them were tried. */
+export function means({ members }: Lived, of: (point: Point) => number): { step: number; value: number }[] {
+    const tries = members.map(({ history }) => history.points);
+    const least = Math.min(...tries.map((points) => points.length));
+    return Array.from({ length: least }, (_, i) => ({
+        step: tries[0]![i]!.step,
+        value: tries.reduce((sum, points) => sum + of(points[i]!), 0) / tries.length,
+    }));
+}
+
 /** The share of answers that are right; for regression the share of variance explained. */
 export function score(point: Evaluation): number {
     return point.regression ? point.r2 : point.accuracy;

@@ -4,7 +4,8 @@ import { computed } from '@preact/signals';
 import promisedBy from 'virtual:lessons';
 import { judge, measured, promised, promisedApart, type Metric, type Verdict } from '../core/expect.ts';
 import { duration } from '../core/figures.ts';
-import { over, type Entry } from './entry.ts';
+import { membersOf, over, type Entry } from './entry.ts';
+import { means } from './history.ts';
 import type { Evaluation } from '../../wasm/loader/seqmix.ts';
 import { lab, runs } from './page.ts';
 import { drawnInstead, mnistKey, runsOf, textOfAll } from './setup.ts';
@@ -22,6 +23,10 @@ export const LESSON = {
 };
 const ANY = 'Whose curve rises first, and whose not at all? Change one thing about one run and start again.';
 
+/** In the place of what a lesson about MNIST says, where the digits are not MNIST's. */
+const DRAWN =
+    'Training and test images are both drawn by a generator: this says nothing about real handwriting.';
+
 /** The lessons in the order in which they are best read; one that is on no shelf stands on the second. */
 export const SHELVES = [
     {
@@ -36,7 +41,7 @@ export const SHELVES = [
     },
     {
         id: 'own',
-        title: 'With files of yours',
+        title: 'Your own data',
         names: [
             'table',
             'author',
@@ -109,16 +114,16 @@ export const cards = (shelf: Shelf): Card[] => {
             // Nothing is promised of what asks for a text of the visitor's: it takes minutes.
             const { steps, seconds } = promisedBy[name] ?? { steps: Infinity, seconds: Infinity };
             const long = steps > MOST_GENTLE;
-            // At full speed about as the native program, which was measured.
-            const time = long ? Math.max(1, seconds) : steps / GENTLE;
+            // Measured is the native program, one run after another; a browser takes longer.
+            const time = long
+                ? `${duration(Math.max(1, seconds))} in the native program, longer here`
+                : `about ${duration(steps / GENTLE)}`;
             const { mnist } = known(configOf(name));
             const needs = mnist ? 'MNIST files, or drawn digits at once' : 'no files needed';
             const view = ELSEWHERE[name] ?? VIEW.view;
             const config = configOf(name);
             const takes =
-                time < Infinity
-                    ? `about ${duration(time)} · ${needs}`
-                    : 'minutes · a text of yours, or our few pages';
+                steps < Infinity ? `${time} · ${needs}` : 'minutes · your own text, or a few pages of ours';
             return { name, title, sentence, config, view, long, takes };
         });
 };
@@ -152,7 +157,7 @@ export const lesson = computed((): Lesson => {
     for (const { name, lesson: sentence, expect } of lab().config.presets) {
         const { text: own, drawn } = known(configOf(name));
         if (own === text) return { name, sentence, expect, promises: name, drawn: false };
-        if (drawn === text) return { name, sentence, expect: '', promises: '', drawn: true };
+        if (drawn === text) return { name, sentence: DRAWN, expect: '', promises: '', drawn: true };
     }
     return { name: '', sentence: ANY, expect: '', promises: '', drawn: false };
 });
@@ -181,9 +186,9 @@ export function expectations(): Expectation[] {
             if (!entry) return [];
             const other = entries[minus - 1];
             const wanted = { metric, low, high };
-            const done = over(entry) && (!other || over(other));
-            const series = ({ history }: Entry) =>
-                history.points.map((point) => ({ step: point.step, value: valueOf(metric, point) }));
+            const ended = ({ members }: Entry) => members.every(over);
+            const done = ended(entry) && (!other || ended(other));
+            const series = (of: Entry) => means(of, (point) => valueOf(metric, point));
             let tries = series(entry);
             if (minus && other) {
                 const [mine, its] = [tries.at(-1), series(other).at(-1)];
@@ -192,7 +197,7 @@ export function expectations(): Expectation[] {
                 const tried = entry.history.lengths.get(length);
                 tries = tried?.result ? [{ step: tried.step, value: valueOf(metric, tried.result) }] : [];
             }
-            const verdict = judge(wanted, tries, done && entry.live.value.status !== 'failed');
+            const verdict = judge(wanted, tries, done && !failed(entry));
             const says = other
                 ? `${nameOf(entry)}: ${promisedApart(wanted)} ${nameOf(other)}`
                 : `${nameOf(entry)}${length ? ` at length ${length}` : ''} ${promised(wanted)}`;
@@ -207,25 +212,34 @@ export function expectations(): Expectation[] {
     );
 }
 
-/** What was seen, in a sentence; '' before the runs are done. */
+const failed = ({ members }: Entry) => members.some(({ live }) => live.value.status === 'failed');
+
+/** What was seen, of several seeds their mean, in a sentence; '' before the runs are done. */
 export function outcome(): string {
     const entries = runs.value;
-    if (!entries.every(over) || !lesson.value.promises) return '';
+    if (!membersOf(entries).every(over) || !lesson.value.promises) return '';
     const all = expectations();
     const parts = entries.map((entry) => {
-        const { history } = entry;
+        const { history, members } = entry;
         const last = history.points.at(-1);
-        if (!last) return `${nameOf(entry)} stopped`;
+        if (!last || failed(entry)) return `${nameOf(entry)} stopped`;
         const metric: Metric = last.text ? 'bits' : last.regression ? 'r2' : 'accuracy';
-        const when = history.solved && !last.text ? ` (99 % at step ${history.solved.step})` : '';
-        return `${nameOf(entry)} ${measured(metric, valueOf(metric, last))}${when}`;
+        const value = means(entry, (point) => valueOf(metric, point)).at(-1)!.value;
+        const there = members.filter((one) => one.history.solved).length;
+        const when =
+            !there || last.text
+                ? ''
+                : members.length > 1
+                  ? ` (99 % on ${there} of ${members.length} seeds)`
+                  : ` (99 % at step ${history.solved!.step})`;
+        return `${nameOf(entry)} ${measured(metric, value)}${when}`;
     });
     const broken = all.filter(({ verdict }) => verdict.state === 'broken').length;
     const untold = all.filter(({ verdict }) => verdict.state === 'open').length;
     const ending = broken
-        ? `${broken} of ${all.length} expectations did not hold this time.`
+        ? `${broken} of ${all.length} predictions did not hold this time.`
         : untold
-          ? 'What was tried is as expected.'
-          : 'All as expected.';
-    return `Seen: ${parts.join(', ')}. ${ending}`;
+          ? 'What was tried is as predicted.'
+          : 'All as predicted.';
+    return `Result: ${parts.join(', ')}. ${ending}`;
 }

@@ -5,7 +5,7 @@ import { computed, effect, signal } from '@preact/signals';
 import type { Values } from '../core/config.ts';
 import type { Mark } from '../core/marks.ts';
 import { ticketsOf, type Entry } from './entry.ts';
-import { score } from './history.ts';
+import { means, score } from './history.ts';
 import { createEntry } from './members.ts';
 import { guests, lab, pool, runs, view } from './page.ts';
 import { changed, ownKeys, sharedKeys, textOfAll } from './setup.ts';
@@ -68,13 +68,8 @@ export function best({ cells }: Row): readonly Cell[] {
 }
 
 function lineOf(entry: Entry): { x: number; y: number }[] {
-    const tries = entry.members.map(({ history }) => history.points);
     const steps = entry.live.peek().steps || 1;
-    const least = Math.min(...tries.map((points) => points.length));
-    return Array.from({ length: least }, (_, i) => ({
-        x: tries[0]![i]!.step / steps,
-        y: tries.reduce((sum, points) => sum + score(points[i]!), 0) / tries.length,
-    }));
+    return means(entry, score).map(({ step, value }) => ({ x: step / steps, y: value }));
 }
 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -22,9 +22,12 @@ export function App() {
     }
     return (
         <>
+            <a class="skip" href="#main" onClick={skip}>
+                Skip to the content
+            </a>
             <Header />
             <Tabs />
-            <main>
+            <main id="main" tabIndex={-1}>
                 <Notice />
                 <Offer />
                 <OpenView />
@@ -39,6 +42,12 @@ export function App() {
             </p>
         </>
     );
+}
+
+/** (The address after '#' is the setup: it stays.) */
+function skip(event: Event): void {
+    event.preventDefault();
+    document.getElementById('main')?.focus();
 }
 
 function Footer() {

@@ -1,6 +1,7 @@
 // asking.tsx: a sequence of the visitor's own: typed or edited, followed through the run that is looked into,
 // and answered by every run on the task.
 import { useEffect, useState } from 'preact/hooks';
+import { fixed } from '../core/figures.ts';
 import type { Entry } from '../state/entry.ts';
 import { runs } from '../state/page.ts';
 import { answersOf, typed } from '../state/watching.ts';
@@ -102,7 +103,7 @@ export function Asking({ now, entry }: { now: Look; entry: Entry }) {
                                                 <td key={i}>
                                                     {told.sample.classes
                                                         ? written(one, values)
-                                                        : one.toFixed(2)}
+                                                        : fixed(one, 2)}
                                                 </td>
                                             ),
                                         )

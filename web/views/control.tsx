@@ -157,5 +157,6 @@ function stepped(
 function range({ type, min, max }: ConfigKey): string {
     if (type !== 'int' && type !== 'real') return '';
     if (min === undefined || max === undefined) return '';
-    return max >= 1e6 ? ` (from ${min})` : ` (${min} to ${max})`;
+    // An end that another key sets (pairs by the length) is none to be told.
+    return max >= 1e4 ? ` (from ${min})` : ` (${min} to ${max})`;
 }

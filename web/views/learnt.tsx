@@ -2,7 +2,7 @@
 // short kernels.
 import { useState } from 'preact/hooks';
 import { FREQUENCIES, response, spectrum } from '../charts/signal.ts';
-import { round } from '../core/figures.ts';
+import { fixed, round } from '../core/figures.ts';
 import type { Look } from '../training/protocol.ts';
 import type { Values } from '../core/config.ts';
 import { lab } from '../state/page.ts';
@@ -133,7 +133,7 @@ function Theta({ now }: { now: Look }) {
                     ) : null,
                 )}
                 <span class="number">
-                    Θ₀ = {a.toFixed(4)}, Θ₁ = {b.toFixed(4)}
+                    Θ₀ = {fixed(a, 4)}, Θ₁ = {fixed(b, 4)}
                 </span>
             </div>
             {find(now, 'mixer.hyper_w1') && (

@@ -47,7 +47,7 @@ export function LessonSeen() {
     const next = nextAfter(promises || name);
     return (
         <div class="lesson-seen" aria-live="polite">
-            <p>{seen || (promises && 'When the runs are done, this line says what was seen.')}</p>
+            <p>{seen || (promises && 'The result appears here when the runs are done.')}</p>
             {next && (
                 <button type="button" class={seen ? 'primary' : ''} onClick={() => openCard(next)}>
                     Next: {next.title} →
@@ -63,8 +63,8 @@ function DrawnInstead() {
     const card = cardOf(name);
     return (
         <p class="say">
-            This lesson is about MNIST. {complete() ? 'It ran' : 'Its files are not here, so it runs'} on
-            digits drawn by a generator.{' '}
+            This lesson is about MNIST.{' '}
+            {complete() ? 'This run used other digits.' : 'Its files are not here, so nothing is judged.'}{' '}
             {complete() ? (
                 <button type="button" onClick={() => (card ? openCard(card) : openLesson(`preset=${name}`))}>
                     Train on MNIST

@@ -74,7 +74,7 @@ export function Matrix({
                         : `${rows} × ${columns}`}
                 </span>
                 <span class="scale">
-                    <span class="number">{signed ? `−${round(most)}` : '0'}</span>
+                    <span class="number">{signed && most > 0 ? `−${round(most)}` : '0'}</span>
                     <canvas ref={legend} aria-hidden="true" />
                     <span class="number">{round(most)}</span>
                 </span>

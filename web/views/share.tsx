@@ -23,6 +23,10 @@ const ghostsOf = (): string =>
             history.points.map((point) => ({ step: point.step, score: score(point) })),
         ),
     );
+/** The page is a file on this computer: an address of it opens nowhere else. */
+const isFile = location.protocol === 'file:';
+/** What is shown, for a caption: of a file only what follows its name. */
+const captionOf = (address: string) => (isFile ? address : new URL(address, location.href).href);
 const linkOf = (view: string): string =>
     new URL(addressOf({ view, ghost: ghostsOf(), go: 1, run: 0, sample: 0, detail: '' }), location.href).href;
 const quoted = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
@@ -32,7 +36,7 @@ async function picture(kind: 'svg' | 'png'): Promise<void> {
     const map = document.querySelector('main figure.map');
     const caption = [
         outcome() || lesson.value.sentence,
-        new URL(addressOf({ run: 0, detail: '', ghost: '' }), location.href).href,
+        captionOf(addressOf({ run: 0, detail: '', ghost: '' })),
     ];
     const parts = groups.value.map((entries) => svgOf(drawn(entries, 'accuracy')));
     if (map?.checkVisibility()) parts.push(pictureOf(map));
@@ -53,8 +57,22 @@ export default function Share() {
         <Dialog open={sharing} title="Share what you see">
             {sharing.value && (
                 <div class="share">
-                    <p class="say">A link that shows these curves faintly and trains them again by itself.</p>
-                    <Copy text={linkOf('experiment')} label="Copy the link" />
+                    {isFile ? (
+                        <>
+                            <p class="say">
+                                This page is a file on your computer, so a link to it opens nowhere else. Send
+                                the file, and what follows its name in the address:
+                            </p>
+                            <Copy text={new URL(linkOf('experiment')).hash} label="Copy the setup" />
+                        </>
+                    ) : (
+                        <>
+                            <p class="say">
+                                A link that shows these curves faintly and trains them again by itself.
+                            </p>
+                            <Copy text={linkOf('experiment')} label="Copy the link" />
+                        </>
+                    )}
                     <p class="say">One picture of the curves, the map beside them and what was seen.</p>
                     <p class="row">
                         {(['svg', 'png'] as const).map((kind) => (
@@ -63,17 +81,21 @@ export default function Share() {
                             </button>
                         ))}
                     </p>
-                    <p class="say">
-                        A live figure for an article: as a frame, or as an element of your own page.
-                    </p>
-                    <Copy
-                        text={`<iframe src="${quoted(embed)}" title="seqmix" width="720" height="460" loading="lazy"></iframe>`}
-                        label="Copy the frame"
-                    />
-                    <Copy
-                        text={`<script src="${quoted(home)}"></script> <seqmix-run config="${quoted(config)}"${ghost ? ` ghost="${ghost}"` : ''}></seqmix-run>`}
-                        label="Copy the element"
-                    />
+                    {!isFile && (
+                        <>
+                            <p class="say">
+                                A live figure for an article: as a frame, or as an element of your own page.
+                            </p>
+                            <Copy
+                                text={`<iframe src="${quoted(embed)}" title="seqmix" width="720" height="460" loading="lazy"></iframe>`}
+                                label="Copy the frame"
+                            />
+                            <Copy
+                                text={`<script src="${quoted(home)}"></script> <seqmix-run config="${quoted(config)}"${ghost ? ` ghost="${ghost}"` : ''}></seqmix-run>`}
+                                label="Copy the element"
+                            />
+                        </>
+                    )}
                 </div>
             )}
         </Dialog>

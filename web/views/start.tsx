@@ -3,7 +3,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import '../styles/theorems.css';
 import '../styles/start.css';
-import { learn } from '../state/story.ts';
+import { guessed, learn, switchedOn } from '../state/story.ts';
 import { view } from '../state/page.ts';
 import { openView, setView } from '../state/viewing.ts';
 import { Bring, Doubts } from './start/beyond.tsx';
@@ -27,6 +27,22 @@ function reach(step: number): void {
     if (step >= 4) learn('keys');
 }
 const READ_AT = 0.3;
+/** What the reader did, in the address beside the step: '4.can.on'. */
+const told = (step: number): string => {
+    const did = [guessed.value, switchedOn.value && 'on'].filter(Boolean);
+    return step > 1 || did.length ? [step, ...did].join('.') : '';
+};
+function takeUp(words: readonly string[]): void {
+    const guess = (['can', 'cannot'] as const).find((one) => words.includes(one));
+    if (guess) {
+        guessed.value = guess;
+        learn('attention');
+    }
+    if (words.includes('on')) {
+        switchedOn.value = true;
+        learn('keys');
+    }
+}
 const place = (step: number) => document.getElementById(`step-${step}`);
 
 export default function Start() {
@@ -43,7 +59,9 @@ export default function Start() {
         setNow(to);
     };
     useEffect(() => {
-        const wanted = Number(view.peek().detail);
+        const [step, ...did] = view.peek().detail.split('.');
+        const wanted = Number(step);
+        takeUp(did);
         // Once drawings have their heights.
         if (wanted > 1 && wanted <= STEPS.length)
             setTimeout(() => place(wanted)?.scrollIntoView({ block: 'start' }), 100);
@@ -66,8 +84,6 @@ export default function Start() {
     }, []);
     useLayoutEffect(() => {
         reach(now);
-        if (begun.current && view.peek().view === 'start') setView({ detail: now > 1 ? String(now) : '' });
-        begun.current = true; // the address is not forgotten before it was obeyed
         const turn = (event: KeyboardEvent) => {
             const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
             const held = (event.target as HTMLElement).closest(
@@ -80,6 +96,11 @@ export default function Start() {
         addEventListener('keydown', turn);
         return () => removeEventListener('keydown', turn);
     }, [now]);
+    const detail = told(now);
+    useEffect(() => {
+        if (begun.current && view.peek().view === 'start') setView({ detail });
+        begun.current = true; // the address is not forgotten before it was obeyed
+    }, [detail]);
     return (
         <div class="start" ref={host}>
             <div class="start-head">

@@ -17,7 +17,17 @@ export function Transport() {
     const left = remaining.value;
     const rates = going.map(({ live }) => live.value.rate).filter((rate) => rate > 0);
     const failed = members.every(({ live }) => live.value.status === 'failed');
-    const still = failed ? 'stopped' : finished.value ? 'done' : begun.value ? 'paused' : 'ready';
+    // The engine refused every one of them: there is nothing to train.
+    const refused = failed && members.every(({ live }) => live.value.problem?.key);
+    const still = refused
+        ? 'cannot be trained'
+        : failed
+          ? 'stopped'
+          : finished.value
+            ? 'done'
+            : begun.value
+              ? 'paused'
+              : 'ready';
     const state = !playing.value ? still : rates.length ? paceText(rates) : 'training';
     return (
         <div class="transport" role="group" aria-label="Training control">
@@ -26,12 +36,12 @@ export function Transport() {
                     <Icon path="M3 2H7V14H3ZM9 2H13V14H9Z" /> Pause
                 </button>
             ) : (
-                <button type="button" class="primary" onClick={play}>
+                <button type="button" class="primary" onClick={play} disabled={!!refused}>
                     <Icon path="M4 2L13 8L4 14Z" />{' '}
                     {finished.value ? 'Run again' : begun.value ? 'Go on' : 'Start'}
                 </button>
             )}
-            <button type="button" onClick={stepOnce} disabled={finished.value}>
+            <button type="button" onClick={stepOnce} disabled={finished.value || !!refused}>
                 <Icon path="M3 2L10 8L3 14ZM11 2H13V14H11Z" /> Step
             </button>
             <button type="button" onClick={reset} disabled={!begun.value}>

@@ -3,6 +3,9 @@ import type { Sample } from '../../wasm/loader/seqmix.ts';
 import { percent } from '../core/figures.ts';
 import { sharesOf } from '../core/recall.ts';
 
+/** How much more than an even share a place must get to be found. */
+const CLEARLY = 2;
+
 /** `map`: of one head, [length][length]. */
 export function Why({ sample, map }: { sample: Sample; map: Float32Array }) {
     const { tokens, targets, predicted } = sample;
@@ -13,7 +16,7 @@ export function Why({ sample, map }: { sample: Sample; map: Float32Array }) {
     if (!shares) return null;
     const asked = [...targets!.keys()].filter((i) => targets![i]! >= 0);
     const right = asked.filter((i) => predicted![i] === targets![i]).length / asked.length;
-    const { answers, keys, even } = shares;
+    const { answers, keys, even, again, evenAgain } = shares;
     return (
         <p class="why-so">
             {right >= 0.9 ? 'Why it works' : right < 0.5 ? 'Why it fails' : 'How far it is'}: on average its
@@ -26,9 +29,9 @@ export function Why({ sample, map }: { sample: Sample; map: Float32Array }) {
                     : 'What it needs comes another way than through this map.'
                 : answers > 0.5
                   ? 'It looks in the right places; what it takes from there is not yet the answer.'
-                  : keys > answers
-                    ? 'It finds the key again, but the answer stands one place further.'
-                    : 'Most of it lies on tokens that do not help.'}
+                  : again > answers && again > CLEARLY * evenAgain
+                    ? 'It finds where the key stood before, but the answer stands one place to the right of it.'
+                    : 'It finds neither: most of it lies on tokens that do not help.'}
         </p>
     );
 }

@@ -125,7 +125,8 @@ const theme = EditorView.theme({
     '&': { color: 'var(--ink)', backgroundColor: 'var(--paper)', fontSize: '0.875rem' },
     '&.cm-focused': { outline: '2px solid var(--run-1)', outlineOffset: '1px' },
     '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.5', minHeight: '12em', maxHeight: '60vh' },
-    '.cm-content': { caretColor: 'var(--ink)' },
+    // (As tall as what scrolls: a press below the text finds its last line.)
+    '.cm-content': { caretColor: 'var(--ink)', minHeight: '12em' },
     '.cm-gutters': {
         color: 'var(--ink-2)',
         backgroundColor: 'var(--tint)',

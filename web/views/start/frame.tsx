@@ -1,7 +1,7 @@
 // frame.tsx: what the steps share: words beside a figure, a choice, a live number, what a model that stopped
 // says.
 import type { ComponentChildren } from 'preact';
-import { percent, signed } from '../../core/figures.ts';
+import { fixed, percent } from '../../core/figures.ts';
 import { accuracyOf, modelOf, type Kind } from '../../state/story.ts';
 
 export interface StepProps {
@@ -45,7 +45,7 @@ export function Choices<T extends string | number>(props: {
 }
 export const Live = ({ children }: { children: ComponentChildren }) => <b class="number">{children}</b>;
 /** A tap to two places. */
-export const two = (value: number) => signed(value.toFixed(2).replace(/^-0\.00$/, '0.00'));
+export const two = (value: number) => fixed(value, 2);
 export const share = (value: number | undefined) => (value === undefined ? '–' : percent(value));
 
 /** How far a model is, in a sentence. */

@@ -1,7 +1,7 @@
 // copying.tsx: [CAT] Theorem 3: signals copied in their order by one layer whose queries pass a decaying
 // filter, one emitted token after another.
 import { useAnswer } from './answer.ts';
-import { show } from '../../core/figures.ts';
+import { fixed, show } from '../../core/figures.ts';
 import { Drawing } from '../drawing.tsx';
 import { Problem, Slider, Theorem, Verdict } from './parts.tsx';
 import { TextField } from './recall.tsx';
@@ -219,7 +219,7 @@ function Ages({ found, now }: { found: Found; now: number }) {
                                     text-anchor="end"
                                     dominant-baseline="central"
                                 >
-                                    {value.toFixed(2)}
+                                    {fixed(value, 2)}
                                 </text>
                             ))}
                             <path class="line bound" d={curve.join('')} />
@@ -277,7 +277,7 @@ function Table({ found, now }: { found: Found; now: number }) {
                             <th scope="row">{i + 1}</th>
                             {present.map((s) => (
                                 <td key={s} class={s === answer ? 'least' : ''}>
-                                    {query[s]!.toFixed(2)}
+                                    {fixed(query[s]!, 2)}
                                 </td>
                             ))}
                             <td class="answer">{SIGNALS[answer]}</td>

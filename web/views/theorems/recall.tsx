@@ -2,7 +2,7 @@
 // Long because text, filter, attention and answer are one picture.
 import type { Proofs } from '../../training/proofs.ts';
 import { useAnswer } from './answer.ts';
-import { show } from '../../core/figures.ts';
+import { fixed, show } from '../../core/figures.ts';
 import { Drawing } from '../drawing.tsx';
 import { causal, Choice, Heat, Problem, Slider, Switch, Theorem, Verdict } from './parts.tsx';
 import { choice, flag, number, text } from './settings.ts';
@@ -311,7 +311,7 @@ function Answers({ y, L, wanted }: { y: Float64Array; L: number; wanted: string 
                                 value={Math.max(0, Math.min(1, value))}
                                 aria-label={`${letter}: ${show(value)}`}
                             />
-                            <span class="number">{value.toFixed(3).replace('-', '−')}</span>
+                            <span class="number">{fixed(value, 3)}</span>
                         </li>
                     );
                 })}
