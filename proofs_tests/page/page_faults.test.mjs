@@ -115,11 +115,13 @@ test('what is waited for in vain ends once the browser is quiet', { skip, timeou
     try {
         await allReady(page);
         const began = Date.now();
-        await assert.rejects(until(page, () => globalThis.seqmix.runs()[0].step > 0));
-        await assert.rejects(page.waitForSelector('.nothing-is-called-so'));
+        await Promise.all([
+            assert.rejects(until(page, () => globalThis.seqmix.runs()[0].step > 0)),
+            assert.rejects(page.waitForSelector('.nothing-is-called-so')),
+        ]);
         const seconds = (Date.now() - began) / 1000;
         const crowded = loadavg()[0] > 3 * availableParallelism();
-        assert.ok(seconds > 20 && (crowded || seconds < 90), `${seconds} s`);
+        assert.ok(seconds > 10 && (crowded || seconds < 45), `${seconds} s`);
         // While it trains, nobody gives up: what comes late is still seen.
         await press(page, 'Start');
         await until(page, () => globalThis.seqmix.runs().every(({ status }) => status === 'done'));
