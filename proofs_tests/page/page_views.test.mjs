@@ -22,7 +22,14 @@ const FILLED = {
     digits: ['.reading canvas', '.saliency canvas', '.confusion tbody td'],
     write: ['.write-text span', '.likeliest'],
 };
-const OWN = { start: 'start', equations: 'equations', theorems: 'proofs', verify: 'proofs', about: 'proofs' };
+const OWN = {
+    start: 'start',
+    board: 'board',
+    equations: 'equations',
+    theorems: 'proofs',
+    verify: 'proofs',
+    about: 'proofs',
+};
 
 test('every view is looked at', async () => {
     const list = await readFile(at('web/views/list.ts'), 'utf8');

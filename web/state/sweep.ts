@@ -1,29 +1,23 @@
 // sweep.ts: a grid small enough for a tab: each of the page's runs with several values of one setting,
 // trained by the workers a few at a time, beside the page's runs; and the same grid as a command for a
 // cluster.
-import { computed, effect, signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import type { Values } from '../core/config.ts';
 import type { Mark } from '../core/marks.ts';
-import { ticketsOf, type Entry } from './entry.ts';
+import type { Entry } from './entry.ts';
 import { means, score } from './history.ts';
-import { createEntry } from './members.ts';
-import { guests, lab, pool, runs, view } from './page.ts';
+import { lab, runs, view } from './page.ts';
+import { isTraining, trainAll, type Trial } from './queue.ts';
 import { changed, ownKeys, sharedKeys, textOfAll } from './setup.ts';
 
 /** Trainings of one grid, a run's seeds counted. */
 export const MOST = 72;
-const AT_ONCE = Math.max(1, (navigator.hardwareConcurrency || 2) - 1);
 
-/** Where a training has come: its tries, and how it ended. */
-export interface Cell {
+/** A run with one value, and its tries. */
+export interface Cell extends Trial {
     readonly value: string;
-    /** null: the run cannot have this value, for the reason in `why`. */
-    readonly values: Values | null;
-    why: string;
-    entry: Entry | null;
     /** Score over the share of its steps, as far as it was tried. */
     line: { x: number; y: number }[];
-    status: 'waiting' | 'going' | 'done' | 'failed';
 }
 export interface Row {
     readonly id: number;
@@ -84,7 +78,7 @@ function commandOf(entries: readonly Entry[], key: string, values: readonly stri
 }
 
 function cellOf(entry: Entry, key: string, value: string): Cell {
-    const start = { value, entry: null, line: [] };
+    const start = { value, mark: entry.mark, entry: null, line: [] };
     try {
         const values = changed(lab(), entry.values, key, value);
         if (!(key in values)) throw Error(`${values['mixer']} has no ${key}`);
@@ -108,11 +102,10 @@ export function planned(key: string, text: string): { values: string[] } | { why
     return { values };
 }
 
-let current = 0;
+let stop = (): void => {};
 /** Train the grid in place of the one before. */
 export function startSweep(key: string, values: readonly string[]): void {
-    stopSweep();
-    const number = ++current;
+    stop();
     const entries = runs.value;
     const rows = entries.map((entry) => ({
         id: entry.id,
@@ -122,57 +115,14 @@ export function startSweep(key: string, values: readonly string[]): void {
     }));
     const steps = Number(entries[0]?.values['steps']);
     sweep.value = { key, rows, command: commandOf(entries, key, values), steps };
-    const queue = values.flatMap((_, i) => rows.map((row) => ({ row, cell: row.cells[i]! })));
-    const next = (): void => {
-        if (number !== current) return;
-        const job = queue.find(({ cell }) => cell.status === 'waiting');
-        if (job) train(job.row, job.cell, next);
-    };
-    for (let i = 0; i < AT_ONCE; i++) next();
-}
-/** Leave off: what has ended stays to be read. */
-export function stopSweep(): void {
-    current++;
-    for (const { cells } of sweep.peek()?.rows ?? [])
-        for (const cell of cells) {
-            if (cell.entry) leave(cell.entry);
-            if (cell.status === 'going' || cell.status === 'waiting') cell.status = 'failed';
-            cell.entry = null;
-        }
-    news.value++;
-}
-export const isSweeping = (): boolean =>
-    !!sweep.value?.rows.some(({ cells }) =>
-        cells.some(({ status }) => status === 'waiting' || status === 'going'),
+    stop = trainAll(
+        values.flatMap((_, i) => rows.map((row) => row.cells[i]!)),
+        {
+            news: (cell, entry) => ((cell as Cell).line = lineOf(entry)),
+            changed: () => news.value++,
+        },
     );
-
-function leave(entry: Entry): void {
-    guests.value = guests.peek().filter((other) => other !== entry);
-    for (const ticket of ticketsOf([entry])) pool().close(ticket);
 }
-
-function train({ mark }: Row, cell: Cell, then: () => void): void {
-    const entry = (cell.entry = createEntry(cell.values!, mark));
-    cell.status = 'going';
-    guests.value = [...guests.peek(), entry];
-    const stop = effect(() => {
-        const states = entry.members.map(({ live }) => live.value.status);
-        if (cell.entry !== entry) return; // left off
-        // (Also after the page's own runs were paused, and these with them.)
-        for (const [i, { ticket }] of entry.members.entries())
-            if (states[i] === 'ready' || states[i] === 'paused') pool().play([ticket], undefined, Infinity);
-        cell.line = lineOf(entry);
-        if (states.includes('failed')) {
-            cell.status = 'failed';
-            cell.why = entry.members.map(({ live }) => live.value.problem?.message).find(Boolean) ?? '';
-        } else if (states.every((state) => state === 'done')) cell.status = 'done';
-        queueMicrotask(() => news.value++);
-        if (cell.status === 'going') return;
-        queueMicrotask(() => {
-            stop();
-            cell.entry = null;
-            leave(entry);
-            then();
-        });
-    });
-}
+/** What has ended stays to be read. */
+export const stopSweep = (): void => stop();
+export const isSweeping = (): boolean => !!sweep.value?.rows.some(({ cells }) => isTraining(cells));

@@ -23,6 +23,13 @@ export const VIEWS: readonly ViewEntry[] = [
         load: () => import('./start.tsx'),
     },
     {
+        id: 'board',
+        title: 'Board',
+        sentence:
+            'Three mechanisms, three tasks, and attention beside them. Which of them learns what? Press a cell to open its run.',
+        load: () => import('./board.tsx'),
+    },
+    {
         id: FIRST_VIEW,
         title: 'Experiment',
         sentence: '',

@@ -110,9 +110,14 @@ export default function Start() {
                     that was measured elsewhere says so.{' '}
                     <span class="by-key">Scroll, or use the arrow keys ← and →.</span>
                 </p>
-                <button type="button" onClick={() => openView('experiment')}>
-                    Open the laboratory
-                </button>
+                <div class="row">
+                    <button type="button" onClick={() => openView('board')}>
+                        See the board: three mechanisms, three tasks
+                    </button>
+                    <button type="button" onClick={() => openView('experiment')}>
+                        Open the laboratory
+                    </button>
+                </div>
             </div>
             <nav class="steps" aria-label="Steps">
                 <ol>

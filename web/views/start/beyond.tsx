@@ -273,6 +273,11 @@ function Same() {
 /** What the step promises first, what leads further after it, the laboratory for all of it last. */
 const NEXT: readonly (readonly [string, string, () => void])[] = [
     [
+        'The board',
+        'LaS, CAT, Focus and attention on recall, copying and digits, on one screen.',
+        () => openView('board'),
+    ],
+    [
         'Write your own equation',
         'A mixer as text: checked while you type, trained beside the others.',
         () => openView('equations'),

@@ -1,0 +1,87 @@
+// queue.ts: trainings that a view has for itself, a few at a time, at full speed beside the page's runs: the
+// grid of a sweep, the cells of the board.
+import { effect } from '@preact/signals';
+import type { Values } from '../core/config.ts';
+import type { Mark } from '../core/marks.ts';
+import { ticketsOf, type Entry } from './entry.ts';
+import { createEntry } from './members.ts';
+import { guests, pool } from './page.ts';
+
+/** One of them, and how it ended. */
+export interface Trial {
+    /** null: there is nothing to train, for the reason in `why`. */
+    readonly values: Values | null;
+    readonly mark: Mark;
+    why: string;
+    /** While it trains. */
+    entry: Entry | null;
+    status: 'waiting' | 'going' | 'done' | 'failed';
+}
+const AT_ONCE = Math.max(1, (navigator.hardwareConcurrency || 2) - 1);
+
+function leave(entry: Entry): void {
+    guests.value = guests.peek().filter((other) => other !== entry);
+    for (const ticket of ticketsOf([entry])) pool().close(ticket);
+}
+
+function train(trial: Trial, hears: Hears, then: () => void): void {
+    const entry = (trial.entry = createEntry(trial.values!, trial.mark));
+    trial.status = 'going';
+    guests.value = [...guests.peek(), entry];
+    const stop = effect(() => {
+        const states = entry.members.map(({ live }) => live.value.status);
+        if (trial.entry !== entry) return; // it was stopped
+        // (Also after the page's own runs were paused, and these with them.)
+        for (const [i, { ticket }] of entry.members.entries())
+            if (states[i] === 'ready' || states[i] === 'paused') pool().play([ticket], undefined, Infinity);
+        hears.news(trial, entry);
+        if (states.includes('failed')) {
+            trial.status = 'failed';
+            trial.why = entry.members.map(({ live }) => live.value.problem?.message).find(Boolean) ?? '';
+        } else if (states.every((state) => state === 'done')) trial.status = 'done';
+        queueMicrotask(hears.changed);
+        if (trial.status === 'going') return;
+        queueMicrotask(() => {
+            stop();
+            void (async () => {
+                if (trial.status === 'done') await hears.ended?.(trial, entry);
+                if (trial.entry === entry) trial.entry = null;
+                leave(entry);
+                hears.changed();
+                then();
+            })();
+        });
+    });
+}
+
+interface Hears {
+    /** Something was reported of it. */
+    news(trial: Trial, entry: Entry): void;
+    /** It is done, and about to be closed. */
+    ended?(trial: Trial, entry: Entry): Promise<void>;
+    /** Something is to be drawn anew. */
+    changed(): void;
+}
+
+/** Train them in this order. What is given back stops those that have not ended. */
+export function trainAll(trials: readonly Trial[], hears: Hears): () => void {
+    let stopped = false;
+    const next = (): void => {
+        if (stopped) return;
+        const trial = trials.find(({ status }) => status === 'waiting');
+        if (trial) train(trial, hears, next);
+    };
+    for (let i = 0; i < AT_ONCE; i++) next();
+    return () => {
+        if (stopped) return;
+        stopped = true;
+        for (const trial of trials) {
+            if (trial.entry) leave(trial.entry);
+            if (trial.status === 'going' || trial.status === 'waiting') trial.status = 'failed';
+            trial.entry = null;
+        }
+        hears.changed();
+    };
+}
+export const isTraining = (trials: readonly Trial[]): boolean =>
+    trials.some(({ status }) => status === 'waiting' || status === 'going');

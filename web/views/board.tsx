@@ -1,0 +1,137 @@
+// board.tsx: the view Board: four mechanisms on three tasks, twelve runs to the end, each a cell that says
+// how far it came and whether that is what is claimed of it.
+import { useEffect } from 'preact/hooks';
+import { counted, percent } from '../core/figures.ts';
+import { promised } from '../core/expect.ts';
+import {
+    board,
+    isRunning,
+    news,
+    openBoard,
+    openCell,
+    runBoard,
+    stopBoard,
+    tally,
+    verdictOf,
+    type Cell,
+} from '../state/board.ts';
+import { lab } from '../state/page.ts';
+import { mixerTitle } from '../state/setup.ts';
+import { MarkSign } from './mark.tsx';
+import '../styles/board.css';
+
+const [WIDTH, HEIGHT] = [96, 44];
+
+export default function Board() {
+    useEffect(openBoard, []);
+    void news.value;
+    const running = isRunning();
+    return (
+        <div class="board">
+            <div class="board-head">
+                <button type="button" class="primary" onClick={running ? stopBoard : runBoard}>
+                    {running ? 'Stop' : tally().judged ? 'Run again' : 'Run'}
+                </button>
+                <p role="status">
+                    <Said />
+                </p>
+            </div>
+            <div class="columns">
+                {board.value?.map(({ name, asks, cells }) => (
+                    <section key={name} aria-labelledby={`board-${name}`}>
+                        <h3 id={`board-${name}`}>{name}</h3>
+                        <p class="say">{asks}</p>
+                        <ul>
+                            {cells.map((cell) => (
+                                <li key={cell.values['mixer']}>
+                                    <CellView cell={cell} />
+                                </li>
+                            ))}
+                        </ul>
+                    </section>
+                ))}
+            </div>
+        </div>
+    );
+}
+
+function Said() {
+    void news.value;
+    const { all, judged, held } = tally();
+    if (judged === all && all)
+        return (
+            <>
+                {held} of {all} as claimed.
+            </>
+        );
+    if (isRunning())
+        return (
+            <>
+                {judged} of {all} done, {held} as claimed.
+            </>
+        );
+    return <>Twelve models, trained here one after another, in a few minutes.</>;
+}
+
+/** What came of a cell: learnt or not, and whether that is what is claimed. */
+function said(cell: Cell): { sign: string; tone: string; words: string } {
+    const able = cell.promise.high >= 1;
+    const { state } = verdictOf(cell);
+    const claim = promised(cell.promise);
+    if (state === 'open') return { sign: '', tone: '', words: `claim ${claim}` };
+    if (state === 'broken') return { sign: able ? '✗' : '✓', tone: 'broken', words: `not ${claim}` };
+    return able
+        ? { sign: '✓', tone: 'able', words: claim }
+        : { sign: '✗', tone: 'unable', words: `${claim}: it guesses` };
+}
+
+// (A part is drawn anew when a signal that it reads changes.)
+function CellView({ cell }: { cell: Cell }) {
+    void news.value;
+    const { line, values, status, step, params, mark } = cell;
+    const steps = Number(values['steps']);
+    const now = line[line.length - 1]?.value;
+    const { sign, tone, words } = said(cell);
+    const x = (at: number) => ((at / steps) * WIDTH).toFixed(1);
+    const y = (share: number) => ((1 - share) * HEIGHT).toFixed(1);
+    const bound = cell.promise.high >= 1 ? cell.promise.low : cell.promise.high;
+    const blocks = Number(values['blocks']);
+    return (
+        <button
+            type="button"
+            class={`cell ${tone}`}
+            data-status={status}
+            data-step={step}
+            data-digest={cell.digest}
+            title="Open this run"
+            onClick={() => openCell(cell)}
+        >
+            <span class="cell-name">
+                <MarkSign mark={mark} /> {mixerTitle(lab(), values)}
+            </span>
+            <span class="cell-score number">
+                {now === undefined ? '–' : percent(now)}
+                {sign && <span class="sign"> {sign}</span>}
+            </span>
+            <svg
+                viewBox={`-1 -2 ${WIDTH + 2} ${HEIGHT + 4}`}
+                preserveAspectRatio="none"
+                class={mark.colour.slice(2)}
+                aria-hidden="true"
+            >
+                <path class="frame" d={`M0 0V${HEIGHT}H${WIDTH}`} />
+                <path class="bound" d={`M0 ${y(bound)}H${WIDTH}`} />
+                {line.length > 0 && (
+                    <polyline points={line.map((point) => `${x(point.step)},${y(point.value)}`).join(' ')} />
+                )}
+            </svg>
+            <span class="cell-foot">
+                {words} ·{' '}
+                {status === 'going'
+                    ? `step ${step} of ${steps}`
+                    : `${blocks === 1 ? '1 block' : `${blocks} blocks`}${params ? ` · ${counted(params)} weights` : ''}`}
+                {status === 'failed' && ' · stopped'}
+            </span>
+        </button>
+    );
+}
