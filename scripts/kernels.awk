@@ -1,5 +1,6 @@
 # kernels.awk: what is made of kernels/kernels.txt, which says how it is written:
-#   awk -v make=c          kernels.def: macros, each for who defines it before including them
+#   awk -v make=c          kernels.def: macros, each for who defines it before including them; those of calls and
+#                          cases (SMX_MAKE to SMX_BY_HAND) for kernels/digest.c
 #   awk -v make=table      wasm/loader/kernel_table.ts; make=marks: its lines with + where the table has it
 #   awk -v make=exports    what a WebAssembly module exports: what the table names, the functions of
 #                          wasm/exports.c, which comes next, and `also`; but nothing that is defined in the
@@ -17,11 +18,12 @@ function camel(text,    out) {
 }
 function exports(name) { if (!(name in exported)) order[exported[name] = ++count] = name }
 # With what $NAME stands for in its place.
-function spelt(text,    words, n, i, out) {
+function spelt(text,    words, n, i, out, colon) {
     n = split(text, words, " ")
     for (i = 1; i <= n; i++) {
+        colon = sub(/:$/, "", words[i]) ? ":" : ""
         if (words[i] ~ /^\$/ && !(words[i] in short)) fail(words[i] " is said nowhere above")
-        out = out " " (words[i] ~ /^\$/ ? short[words[i]] : words[i])
+        out = out " " (words[i] ~ /^\$/ ? short[words[i]] : words[i]) colon
     }
     return substr(out, 2)
 }
@@ -61,7 +63,129 @@ function read(token,    open) {
     } else
         type = token ~ /^~/ ? "float" : token ~ /[:!]/ ? "int" : token ~ /#/ ? "unsigned" : "size_t"
 }
-function kernel(head, body,    tokens, n, i, result, returned, own, struct, place, parameters, arguments, macro) {
+function bare(token) {
+    sub(/^[^A-Za-z]/, "", token)
+    sub(/[^A-Za-z0-9_].*$/, "", token)
+    return token
+}
+# What a call in C is handed for the token that was read last.
+function handed(token,    own, fallback) {
+    own = bare(token)
+    if (token ~ /^@/) return "SCRATCH(" sized(substr(token, 2)) ")"
+    if (token ~ /^%/) return "TABLE(" own ", " sized(substr(token, index(token, "("))) ")"
+    if (token ~ /\[/) return (token ~ /#/ ? "INTS(" : "FLOATS(") own ")"
+    if (token ~ /^=/) return "SIZE(" name ", " (own == name ? "MISSING" : "SIZE(" own ", MISSING)") ")"
+    fallback = match(token, /=[0-9.e-]+$/) ? substr(token, RSTART + 1) : token ~ /[:!]/ ? 0 : "MISSING"
+    return (token ~ /^~/ ? "REAL(" : "SIZE(") own ", " fallback ")"
+}
+# f(L,p): the call, its sizes looked up; p stays.
+function sized(text,    words, n, i, out) {
+    n = split(text, words, /[(,)]/)
+    for (i = 2; i < n; i++) out = out (i > 2 ? ", " : "") (words[i] ~ /^(p|[0-9]+)$/ ? words[i] : "SIZE(" words[i] ", MISSING)")
+    return (words[1] == "" ? "" : "smx_" words[1]) "(" out ")"
+}
+# Its arrays, and what a kernel's sizes need of its struct.
+function array(head, token,    mark, own, shape, factors, i) {
+    mark = token ~ /^[>+&]/ ? substr(token, 1, 1) : token ~ /#/ ? "#" : "-"
+    own = bare(token)
+    shape = substr(token, index(token, "[") + 1)
+    sub(/\].*$/, "", shape)
+    shapes[head, own] = shape
+    for (i = split(shape, factors, ","); i > 0; i--)
+        if (factors[i] in of_struct) own_sizes[head] = own_sizes[head] " " factors[i]
+    parts[head] = parts[head] sprintf(" {'%s', %d, \"%s\", \"%s\"},", mark, token ~ /\?/, own, shape)
+    if (mark == "#") whole[head, own] = 1
+    if (mark ~ /[>+&]/) outs[head] = outs[head] " " own
+    if (mark == "#" || (mark != ">" && token !~ /\?/)) drawn[head] = drawn[head] " " own (mark == "#" ? "#" : "")
+}
+function value(text) { return text ~ /^[A-Za-z]/ ? "{\"" text "\", 0}" : "{NULL, " text "}" }
+# A word of a row's cases, as kernels.txt says them: a step of digest.c.
+function step(head, word,    i, n, how, own, shape, values, when) {
+    when = "NULL"
+    if (match(word, /\?[a-z_]+$/)) {
+        when = "\"" substr(word, RSTART + 1) "\""
+        word = substr(word, 1, RSTART - 1)
+    }
+    if (word == "!") return "{RUN, \"" head "\", NULL, " when ", {0}, {0}},"
+    if (word in kernels) return "{RUN, \"" word "\", NULL, " when ", {0}, {0}},"
+    if (word ~ /^[A-Za-z0-9_]+=[0-9.]+$/) {
+        split(word, values, "=")
+        return "{SET, \"" values[1] "\", NULL, " when ", " value(values[2]) ", {0}},"
+    }
+    if (word !~ /^[A-Za-z_]+(\([A-Za-z0-9.,-]+\))?(\[[A-Za-z0-9_,]+\])?$/) fail("what is '" word "'?")
+    own = word
+    sub(/[^A-Za-z_].*$/, "", own)
+    shape = (head, own) in shapes ? shapes[head, own] : shapes[ran[head], own]
+    if (match(word, /\[.*\]$/)) shape = substr(word, RSTART + 1, RLENGTH - 2)
+    if (shape == "") fail(head " has no array " own)
+    how = match(word, /\(.*\)/) ? substr(word, RSTART + 1, RLENGTH - 2) : 1
+    n = split(how, values, ",")
+    how = "UNIFORM"
+    if (values[1] ~ /^(blank|zero|patterns|gaps|picks|integers|whole|closed|padded)$/) {
+        how = toupper(values[1])
+        for (i = 1; i < n; i++) values[i] = values[i + 1]
+        if (!--n) values[n = 1] = 1
+    }
+    if ((head, own) in whole && how !~ /^(INTEGERS|PICKS)$/) fail(head ": " own " are whole numbers; allowed: integers, picks")
+    if (n == 1) {
+        values[2] = values[1]
+        values[1] = 0
+    }
+    return "{" how ", \"" own "\", \"" shape "\", " when ", " value(values[1]) ", " value(values[2]) "},"
+}
+# cases SIZES = ..: STEPS -> RESULTS
+function cases(head, text,    i, n, words, name, list, steps, given) {
+    text = spelt(text)
+    if ((i = index(text, " -> "))) {
+        outs[head] = " " substr(text, i + 4)
+        text = substr(text, 1, i - 1)
+    }
+    i = index(text, ": ")
+    list = i ? substr(text, 1, i - 1) : text
+    given = i ? substr(text, i + 2) : drawn[head]
+    if (given ~ /#/) fail(head ": say which whole numbers its cases draw")
+    if (!(list in lists)) {
+        n = split(list, words, " ")
+        if (words[2] != "=" || n < 3) fail("what are '" list "'? allowed: sizes = values values")
+        lists[list] = ++listed
+        macros = macros sprintf("SMX_SIZES(%d, \"%s\"", listed, words[1])
+        for (i = 3; i <= n; i++) macros = macros ", " words[i]
+        macros = macros ")\n"
+    }
+    n = split(given, words, " ")
+    for (i = 1; i <= n; i++) if (words[i] in kernels) ran[head] = words[i]
+    for (i = 1; i <= n; i++) steps = steps " " step(head, words[i])
+    if (words[n] !~ /^!/) steps = steps " " step(head, "!")
+    macros = macros sprintf("SMX_STEPS(%s,%s)\n", head, steps)
+    steps = ""
+    for (i = 1; i <= split(outs[head], words, " "); i++) {
+        name = words[i]
+        sub(/\?.*/, "", name)
+        steps = steps sprintf(" {OUT, \"%s\", NULL, %s, {0}, {0}},", name, words[i] ~ /\?/ ? "\"" substr(words[i], index(words[i], "?") + 1) "\"" : "NULL")
+    }
+    macros = macros sprintf("SMX_OUTS(%s,%s)\nSMX_CASES(%s, %d)\n", head, steps, head, lists[list])
+}
+# What digest.c reads of a row, once the lines under it have been read: its cases, usual ones by its sizes
+# where none are said.
+function finish(head,    i, n, words) {
+    if (head == "") return
+    if (head in by_hand) {
+        macros = macros "SMX_BY_HAND(" head ")\n"
+        return
+    }
+    n = split(makers[head], words, "\n")
+    for (i = 1; i < n; i++) if (!(words[i] in said)) macros = macros (said[words[i]] = words[i] "\n")
+    n = split(own_sizes[head], words, " ")
+    for (i = 1; i <= n; i++)
+        if (!(("size " words[i]) in said)) {
+            macros = macros sprintf("SMX_SIZE_OF(%s, %s, %s)\n", words[i], last_struct[head], sized(of_struct[words[i]]))
+            said["size " words[i]] = 1
+        }
+    macros = macros calls[head] sprintf("SMX_PARTS(%s,%s)\nSMX_IN_PLACE(%s,%s)\n", head, parts[head], head, in_place[head])
+    if (!(head in said_cases) && !(sizes_of[head] in usual)) fail(head " has sizes" sizes_of[head] ": say its cases, or 'by hand: why'")
+    cases(head, head in said_cases ? said_cases[head] : usual[sizes_of[head]])
+}
+function kernel(head, body,    tokens, n, i, result, returned, own, struct, place, parameters, arguments, macro, hands, made, made_first) {
     n = split(spelt(body), tokens, " ")
     result = "void"
     if (match(head, / > (float|double|size_t) [a-z]+$/)) {
@@ -77,6 +201,7 @@ function kernel(head, body,    tokens, n, i, result, returned, own, struct, plac
     }
     if (head !~ /^[a-z][a-z0-9_]*$/) fail("what kernel is '" head "'?")
     if (head in kernels) fail(head " is said twice")
+    finish(last)
     kernels[last = head] = 1
     exports("smx_" head)
     if (own[1] == "") {
@@ -90,28 +215,39 @@ function kernel(head, body,    tokens, n, i, result, returned, own, struct, plac
         macro = ""
         if (tokens[i] == "}") {
             if (place) macro = sprintf("SMX_STRUCT(smx_%s, %d)", struct, place)
+            makers[head] = makers[head] sprintf("SMX_MAKE(%s,%s)\n", struct, made)
             script = "}"
-            struct = ""
+            struct = made = ""
         } else if (tokens[i] ~ /^[a-z0-9_]+\{$/) {
             struct = substr(tokens[i], 1, length(tokens[i]) - 1)
             script = "{"
             place = 0
             parameters = parameters ", const smx_" struct " *" struct
             arguments = arguments ", " struct
+            hands = hands ", &own_" struct
+            made_first = made_first sprintf(" const smx_%s own_%s = make_%s(r);", struct, struct, struct)
+            last_struct[head] = struct
         } else {
             read(tokens[i])
+            if (tokens[i] ~ /\[/) array(head, tokens[i])
+            if (tokens[i] ~ /^[A-Za-z]+$/) sizes_of[head] = sizes_of[head] " " tokens[i]
             if (struct != "") {
                 if (struct ~ /_gradients$/) sub(/^d/, "", name)
+                made = made sprintf(" .%s = %s,", name, handed(tokens[i]))
                 macro = sprintf("SMX_FIELD(smx_%s, %s, %d, %s)", struct, name, place++, type)
             } else if (script !~ /^[\/-]/) {
                 parameters = parameters ", " type " " name
                 arguments = arguments ", " name
+                hands = hands ", " handed(tokens[i])
             }
         }
         if (macro != "" && !(macro in said)) said[macro] = fields = fields macro "\n"
         body = body " " script
     }
     if (struct != "") fail("a } is missing")
+    if (returned) outs[head] = outs[head] " " substr(returned, 2)
+    made_first = made_first (last_struct[head] == "" ? "" : sprintf(" const smx_%s *p = &own_%s; (void)p;", last_struct[head], last_struct[head]))
+    calls[head] = sprintf("SMX_CALL(%s, %s, \"%s\", (%s),%s (void)r;)\n", head, result, substr(returned, 2), substr(hands, 3), made_first)
     own[2] = own[1] == "C" ? "SMX_KERNEL_PUSH" : "SMX_KERNEL"
     c = c sprintf("%s(%s, %s, (%s), (%s))\n", own[2], result, head, substr(parameters, 3), substr(arguments, 3))
     if (own[1] != "C") table = table sprintf("    %s: `%s%s:%s`,\n", own[1], head, returned, body)
@@ -122,11 +258,31 @@ function line(text,    i, words, n) {
         if (text !~ /^ulp [^"]*: [0-9.]+ [0-9.]+ [0-9.]+$/) fail("what is '" text "'? allowed: ulp scale: 1 2 3")
         i = index(text, words[n - 2] " " words[n - 1] " " words[n])
         ulp = ulp sprintf("SMX_ULP(%s, \"%s\", %s, %s, %s)\n", last, substr(text, 5, i - 7), words[n - 2], words[n - 1], words[n])
+    } else if (text ~ /^in place: /) {
+        n = split(substr(text, 11), words, " ")
+        for (i = 1; i <= n; i++) {
+            if (words[i] !~ /^[a-z]+=[a-z]+$/) fail("what is '" words[i] "'? allowed: result=argument")
+            sub(/=/, "\", \"", words[i])
+            in_place[last] = in_place[last] " {\"" words[i] "\"},"
+        }
+    } else if (text ~ /^cases /) {
+        if (last in said_cases) fail(last " says its cases twice")
+        said_cases[last] = substr(text, 7)
+    } else if (text ~ /^by hand: /) {
+        by_hand[last] = 1
+    } else if (text ~ /^usual: /) {
+        i = index(substr(text, 8), " is ")
+        usual[" " substr(text, 8, i - 1)] = substr(text, 11 + i)
     } else if (text ~ /^[$][A-Z0-9_]+ = /) {
         short[substr(text, 1, index(text, " ") - 1)] = spelt(substr(text, index(text, " = ") + 3))
     } else if (text ~ /^[a-z_]+ = /) {
         i = index(text, " = ")
         n = call(substr(text, i + 3))
+        name = substr(text, 1, i - 1)
+        if (text ~ /[(,]p\)$/)
+            of_struct[name] = substr(text, i + 3)
+        else
+            macros = macros sprintf("SMX_SIZE(%s, %s)\n", name, sized(substr(text, i + 3)))
         if (text !~ /[(,]p\)$/)
             sizes = sizes sprintf("    %s: '%s%s',\n", camel(substr(text, 1, i - 1)), n, camel(substr(text, index(text, "("))))
     } else if ((i = index(text, ": ")))
@@ -161,13 +317,14 @@ files > 2 && /^(SMX_COPY\(|[a-z].*[ *]smx_[a-z0-9_]+\()/ && !/^static/ && !/;$/ 
 END {
     if (failed) exit 1
     next_line()
+    finish(last)
     if (make == "c") {
         print "// kernels.def: made of kernels/kernels.txt by scripts/kernels.awk"
-        split("KERNEL FIELD STRUCT ULP", wanted, " ")
-        for (i = 1; i <= 4; i++) printf "#ifndef SMX_%s\n#define SMX_%s(...)\n#endif\n", wanted[i], wanted[i]
+        n = split("KERNEL FIELD STRUCT ULP SIZES SIZE SIZE_OF MAKE CALL PARTS IN_PLACE STEPS OUTS CASES BY_HAND", wanted, " ")
+        for (i = 1; i <= n; i++) printf "#ifndef SMX_%s\n#define SMX_%s(...)\n#endif\n", wanted[i], wanted[i]
         print "#ifndef SMX_KERNEL_PUSH\n#define SMX_KERNEL_PUSH SMX_KERNEL\n#endif"
-        printf "%s%s%s", c, fields, ulp
-        for (i = 1; i <= 4; i++) print "#undef SMX_" wanted[i]
+        printf "%s%s%s%s", c, fields, ulp, macros
+        for (i = 1; i <= n; i++) print "#undef SMX_" wanted[i]
         print "#undef SMX_KERNEL_PUSH"
     } else if (make == "marks") {
         printf "%s", table

@@ -1,6 +1,7 @@
 // test_isa_equal.c: the exact-mode contract between the instruction sets of this machine. Every kernel's
 // output words, on the cases of digest.c and three seeds, equal those of the scalar build; any NaN equals any
-// NaN. And a caller's rounding mode or flush-to-zero changes nothing.
+// NaN. A caller's rounding mode or flush-to-zero changes nothing, nor does where arrays begin or what was in
+// memory before; what is beside them stays; and a result is the same where it takes an argument's place.
 #include "proofs_tests/support/check.h"
 #include "kernels/digest.h"
 #if defined(__x86_64__)
@@ -31,10 +32,18 @@ static void keep(void *context, const char *what, const void *words, size_t n) {
     r->used += n;
 }
 
-static void run_kernel(record *r, size_t kernel, uint64_t seed) {
+// Whether the row of kernels.txt has such an `in place` pair.
+static int run_in(record *r, size_t kernel, uint64_t seed, smx_digest_memory memory) {
     r->used = r->arrays = 0;
-    if (smx_digest_run(kernel, seed, keep, r) != 0) check_fail("no memory");
+    const int found = smx_digest_run(kernel, seed, &memory, keep, r);
+    if (found == 1) return 0;
+    if (found == -2) check_fail("bytes beside an array or beyond the scratch were written");
+    if (found != 0) check_fail("no memory");
     if (r->used == 0) check_fail("the kernel gave no output");
+    return 1;
+}
+static void run_kernel(record *r, size_t kernel, uint64_t seed) {
+    run_in(r, kernel, seed, (smx_digest_memory){4, 0xFF, 0});
 }
 
 static int is_nan(uint32_t w) { return (w & 0x7fffffffu) > 0x7f800000u; }
@@ -65,6 +74,35 @@ static void same_words(void **state) {
                 compare(&second, &first);
             }
         }
+}
+
+// Nor does anything hang on where arrays begin, or on what was in results and scratch before.
+static void any_memory(void **state) {
+    (void)state;
+    static const smx_digest_memory others[] = {{0, 0x00, 0}, {20, 0x41, 0}, {60, 0xC1, 0}};
+    for (size_t k = 0; k < smx_digest_count(); k++) CHECK_EACH_ISA(isa) {
+            check_trying("%s", smx_digest_name(k));
+            run_kernel(&first, k, 1);
+            for (size_t i = 0; i < CHECK_COUNT(others); i++) {
+                check_trying("%s, arrays %u bytes past a multiple of 64, after bytes 0x%02x",
+                             smx_digest_name(k), others[i].offset, others[i].fill);
+                run_in(&second, k, 1, others[i]);
+                compare(&second, &first);
+            }
+        }
+}
+
+// Where kernels.txt says that a result may be an argument.
+static void in_place(void **state) {
+    (void)state;
+    size_t pairs = 0;
+    for (size_t k = 0; k < smx_digest_count(); k++) CHECK_EACH_ISA(isa) {
+            run_kernel(&first, k, 1);
+            check_trying("%s in place", smx_digest_name(k));
+            for (int pair = 1; run_in(&second, k, 1, (smx_digest_memory){4, 0xFF, pair}); pair++, pairs++)
+                compare(&second, &first);
+        }
+    if (!pairs) check_fail("kernels.txt has no such pair");
 }
 
 // Another seed must give other words: a sink that saw nothing, or a generator that stuck, would pass
@@ -183,7 +221,8 @@ static int finish(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_words),  cmocka_unit_test(seeds_matter),        cmocka_unit_test(same_digests),
-        cmocka_unit_test(environment), cmocka_unit_test(narrow_where_chosen),
+        cmocka_unit_test(environment), cmocka_unit_test(narrow_where_chosen), cmocka_unit_test(any_memory),
+        cmocka_unit_test(in_place),
     };
     return cmocka_run_group_tests_name("isa_equal", tests, start, finish);
 }

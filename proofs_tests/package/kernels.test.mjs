@@ -232,7 +232,17 @@ test('a row of kernels.txt that is wrong does not compile', async () => {
         ['argmax: >best#', 'argmax: >best', native, /conflicting types for .smx_argmax/],
         ['axpy: &y[n]', 'axpy: y[n]', native, /conflicting types for .smx_axpy/],
         ['sumsq > double', 'sumsq > float', native, /conflicting types for .smx_sumsq/],
-        ['taylor_fwd:', 'taylors_fwd:', digest, /run_taylors_fwd/],
+        ['taylor_fwd:', 'taylors_fwd:', digest, /taylors_fwd/],
+        ['usual: n is', 'usual: m is', native, /sum has sizes n: say its cases, or 'by hand: why'/],
+        ['x(1,2) gain', 'x(1,2) gains', native, /kernels\.txt:\d+: layernorm_fwd has no array gains/],
+        ['in place: last=start', 'in place: last', native, /what is 'last'\? allowed: result=argument/],
+        [
+            'cases $IIRS: x theta',
+            'cases later: x theta',
+            native,
+            /what are 'later'\? allowed: sizes = values/,
+        ],
+        ['target(integers,-1,V)', 'target', native, /target are whole numbers; allowed: integers, picks/],
         [
             '$CELLS = recurrent{ B=1',
             '$CELLS = recurrent{ N=1',

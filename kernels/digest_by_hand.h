@@ -1,5 +1,26 @@
-// digest_program.h: a program that takes every step there is, for digest.c.
+// digest_by_hand.h: the cases of the kernels that kernels.txt leaves to it (`by hand`): products of matrices,
+// and a program that takes every step there is. Included by digest.c only.
 #include "program.h"
+
+// Never two draws in one call: compilers choose the order of arguments.
+static void run_gemm(run *r) {
+    static const struct {
+        size_t m, n, k;
+    } shapes[] = {{1, 1, 1},    {5, 7, 3},    {12, 32, 16}, {13, 33, 17},
+                  {24, 64, 40}, {31, 9, 300}, {50, 21, 520}};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (unsigned flags = 0; flags < 8; flags++) {
+            begin(r);
+            const size_t m = shapes[s].m, n = shapes[s].n, k = shapes[s].k;
+            const size_t lda = (flags & SMX_TRANS_A ? m : k) + 3, ldb = (flags & SMX_TRANS_B ? k : n) + 1,
+                         ldc = n + 2;
+            float *a = unit(r, (flags & SMX_TRANS_A ? k : m) * lda),
+                  *b = unit(r, (flags & SMX_TRANS_B ? n : k) * ldb);
+            float *c = unit(r, m * ldc);
+            smx_gemm(c, a, b, scratch(r, smx_gemm_scratch_bytes(m, n, k)), m, n, k, lda, ldb, ldc, flags);
+            out(r, "c", c, m * ldc);
+        }
+}
 
 enum { STATE_S, STATE_N, IN_Q, IN_C, IN_S, HALF, WEIGHT_W }; // registers
 static uint16_t register_as(program *p, program_kind kind, size_t rows, size_t cols, uint16_t of) {
@@ -79,7 +100,7 @@ static void every_step(program *p, size_t heads, size_t k, size_t v) {
 static void whole_program(run *r, const int backward) {
     static const struct { size_t k, v, L; } cases[] = {{3, 5, 1}, {16, 17, 3}, {3, 2, 70}, {33, 32, 2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        r->used = 0;
+        begin(r);
         const size_t B = 2, H = 2, L = cases[i].L;
         program *p = scratch(r, sizeof *p);
         every_step(p, H, cases[i].k, cases[i].v);
