@@ -1,5 +1,5 @@
-// test_activation.c: GELU, SiLU, sigmoid and tanh forward and backward against the oracle, in place, at the
-// ends of the float range, and by directional differences.
+// test_activation.c: GELU, SiLU, sigmoid and tanh forward and backward against the oracle, at the ends of the
+// float range, and by directional differences.
 #include "proofs_tests/support/check.h"
 #include <seqmix/ref.h>
 
@@ -34,14 +34,12 @@ static void forward(void **state) {
             for (size_t k = 0; k < CHECK_COUNT(sizes); k++) {
                 const size_t n = sizes[k];
                 check_trying("%s_fwd n=%zu", a->name, n);
-                float *x = check_random(n, -8, 8), *y = check_floats(n), *in_place = check_copy(x, n);
+                float *x = check_random(n, -8, 8), *y = check_floats(n);
                 double *want = check_doubles(n);
                 a->ref_fwd(want, check_widen(x, n), n);
                 a->fwd(y, x, n);
                 for (size_t i = 0; i < n; i++)
                     check_close("y", y + i, want + i, 1, a->forward, fmax(1, fabs(x[i])));
-                a->fwd(in_place, in_place, n);
-                check_same("in place", in_place, y, n);
                 check_done();
             }
     }
@@ -60,8 +58,6 @@ static void backward(void **state) {
                 a->ref_bwd(want, check_widen(dy, n), check_widen(x, n), n);
                 a->bwd(dx, dy, x, n);
                 check_close("dx", dx, want, n, a->backward, 1);
-                a->bwd(dy, dy, x, n);
-                check_same("in place", dy, dx, n);
                 check_done();
             }
     }

@@ -164,8 +164,6 @@ static void elu1(void **state) {
         check_close("y", y, want, n, 1.5e-7, -1);
         smx_elu1_bwd(dx, dy, y, n);
         check_close("dx", dx, slope, n, 2e-7, -1);
-        smx_elu1_fwd(x, x, n); // in place
-        check_same("in place", x, y, n);
         if (n) {
             x[0] = NAN;
             smx_elu1_fwd(y, x, n);
