@@ -66,16 +66,16 @@ const cli_command cli_grid = {
 
 static int fail_at(const char *sentence) { return cli_fail("grid: %s; nothing was printed", sentence); }
 
-// What a run's data and sizes hang on: neither seeds nor what only an optimiser reads need another try.
+// What a run's data and sizes hang on: all but how it is run and what only an optimiser reads, as the keys'
+// groups say; of the training's, the batch and what is dropped are sizes.
 static uint64_t shape_of(const config *c) {
-    static const char *const leave[] = {"seed",  "steps", "rate",    "schedule", "warmup", "decay", "clip",
-                                        "beta1", "beta2", "epsilon", "threads",  "fast",   NULL};
     uint64_t h = HASH_START;
     for (size_t i = 0; i < c->n; i++) {
         const config_value *v = &c->values[i];
-        size_t k = 0;
-        while (leave[k] && strcmp(leave[k], v->key->name)) k++;
-        if (!leave[k] && v->said) h = hash_bytes(h, v->text, strlen(v->text) + 1);
+        const int trains = !strcmp(v->key->group, "training") && strcmp(v->key->name, "batch") &&
+                           strcmp(v->key->name, "dropout");
+        if (v->said && !trains && strcmp(v->key->group, "run"))
+            h = hash_bytes(h, v->text, strlen(v->text) + 1);
     }
     return h;
 }
