@@ -1,6 +1,7 @@
 // interpret.c: see interpret.h.
 #include "interpret.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ struct interpreter {
     const equation_trace *t;
     slot *slots;
     size_t n_slots, largest;
-    double *part; // a gradient on its way, [EQUATION_INPUTS][largest]
+    double *part; // gradients on their way, [EQUATION_INPUTS][largest]; one as a transform rounds it
 };
 
 static const void *key_of(const tensor *t) { return t->weight ? (const void *)t->weight : (const void *)t; }
@@ -51,7 +52,7 @@ interpreter *interpreter_open(const graph *g, const equation_trace *t, const ten
             failed |= add(i, equation_input(&t->steps[s], a));
         failed |= add(i, t->steps[s].out);
     }
-    if (!failed) failed = !(i->part = calloc(EQUATION_INPUTS * i->largest + 1, sizeof *i->part));
+    if (!failed) failed = !(i->part = calloc((EQUATION_INPUTS + 1) * i->largest + 1, sizeof *i->part));
     if (!failed) return i;
     interpreter_close(i);
     return NULL;
@@ -75,9 +76,17 @@ double *interpreter_gradient(interpreter *i, const tensor *t) {
     return s ? s->gradient : NULL;
 }
 
-static void move(double *x, size_t n, double rounding, smx_rng *random) {
+// What a step gives is rounded entry by entry; a long convolution is computed by a transform, which rounds
+// every entry to the size of the largest.
+static int transforms(const equation_step *s) {
+    const char *name = s->function->name;
+    return !strcmp(name, "longconv") || !strncmp(name, "s4d", 3);
+}
+static void move(double *x, size_t n, double rounding, int by_largest, smx_rng *random) {
+    double largest = 0.0;
+    for (size_t i = 0; by_largest && i < n; i++) largest = fmax(largest, fabs(x[i]));
     for (size_t i = 0; rounding > 0.0 && i < n; i++)
-        x[i] *= 1.0 + rounding * (2.0 * rng_uniform(random) - 1.0);
+        x[i] += (by_largest ? largest : x[i]) * rounding * (2.0 * rng_uniform(random) - 1.0);
 }
 static twin_call call_of(const interpreter *i, const equation_step *s, double rounding, smx_rng *random) {
     twin_call c = {
@@ -99,7 +108,7 @@ int interpreter_forward(interpreter *i, double rounding, uint64_t seed) {
         const twin_call c = call_of(i, step, rounding, &random);
         const twin *t = twin_find(step->function->name);
         if (!t || t->forward(&c)) return -1;
-        move(c.out, step->out->n, rounding, &random);
+        move(c.out, step->out->n, rounding, transforms(step), &random);
     }
     return 0;
 }
@@ -112,6 +121,12 @@ int interpreter_backward(interpreter *i, const tensor *y, const double *dy, doub
         const equation_step *step = &i->t->steps[s];
         twin_call c = call_of(i, step, rounding, &random);
         const twin *t = twin_find(step->function->name);
+        if (transforms(step)) {
+            double *rounded = i->part + EQUATION_INPUTS * i->largest;
+            memcpy(rounded, c.dout, step->out->n * sizeof *rounded);
+            move(rounded, step->out->n, rounding, 1, &random);
+            c.dout = rounded;
+        }
         for (size_t a = 0; a < equation_inputs(step); a++) {
             const tensor *in = equation_input(step, a);
             if (!in) continue;
@@ -122,7 +137,7 @@ int interpreter_backward(interpreter *i, const tensor *y, const double *dy, doub
         for (size_t a = 0; a < equation_inputs(step); a++) {
             if (!c.din[a]) continue;
             const slot *in = find(i, equation_input(step, a));
-            move(c.din[a], in->n, rounding, &random);
+            move(c.din[a], in->n, rounding, transforms(step), &random);
             for (size_t k = 0; k < in->n; k++) in->gradient[k] += c.din[a][k];
         }
     }

@@ -147,6 +147,21 @@ static void shut_gates_pass(void **state) {
     must_compute(&second);
 }
 
+// A long convolution is a transform: rows before its first are rounded to the size of the largest, and a
+// norm makes numbers of size 1 of them. That is no fault; without the norm the bound stays that of rounding.
+static void transforms_round_to_the_largest(void **state) {
+    (void)state;
+    static const char late[] = "t = tanh(s4d(shift(x, 2), a, b[4], c[4], d[4], e))\n";
+    char text[200];
+    snprintf(text, sizeof text, "%sy = unitnorm_heads(t)", late);
+    const check_report normed = checked(text);
+    must_compute(&normed);
+    assert_true(normed.rows[0].error > 0.1); // (the rows that should be 0 are there)
+    const check_report filtered = checked("y = longconv(shift(x, 2), k, s)");
+    must_compute(&filtered);
+    for (size_t i = 0; i < filtered.n_rows; i++) assert_true(filtered.rows[i].allowed < 2e-5);
+}
+
 // The mean of the rows so far, of rows about 1,000, in float32 to its last digits however many there are; and
 // its gradient, a sum over as many.
 static void long_means_keep_their_digits(void **state) {
@@ -283,6 +298,7 @@ int main(void) {
         cmocka_unit_test(examples_pass_at_2100_rows),
         cmocka_unit_test(built_in_texts_pass),
         cmocka_unit_test(shut_gates_pass),
+        cmocka_unit_test(transforms_round_to_the_largest),
         cmocka_unit_test(long_means_keep_their_digits),
         cmocka_unit_test(leaks_are_blamed),
         cmocka_unit_test(growing_gradients_are_told),
