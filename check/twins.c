@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <seqmix/ref.h>
+#include <seqmix/ref_cores.h>
 
 #include "scan.h"
 
@@ -471,7 +472,44 @@ static ref_attention attention_of(const twin_call *c, size_t kind, double *table
     }
     return p;
 }
+// With gates, a cap, a sink, grouped keys or a sigmoid: each chunk is a sequence of its own.
+static int attention_core(const twin_call *c, int back) {
+    const size_t *n = NUMBERS(c), D = columns(c), d = D / c->H, groups = n[11] ? n[11] : c->H,
+                 chunk = n[5] && n[5] < c->L ? n[5] : c->L, wide = groups * d;
+    int status = 0;
+    for (size_t at = 0, rows; at < c->B * c->L; at += rows) {
+        rows = chunk < c->L - at % c->L ? chunk : c->L - at % c->L;
+        const ref_attn p = {.L = rows,
+                            .H = c->H,
+                            .Hkv = groups,
+                            .dk = d,
+                            .dv = d,
+                            .causal = n[7] == 0,
+                            .scale = 1 / sqrt((double)d),
+                            .softcap = c->step->call.real[9],
+                            .sigmoid = n[12] == 1};
+        double *const *in = (double *const *)c->in;
+        const ref_attn_arrays x = {.q = in[0] + at * D,
+                                   .k = in[1] + at * wide,
+                                   .v = in[2] + at * wide,
+                                   .g = in[8] ? in[8] + at * c->H : NULL,
+                                   .sinks = in[10]};
+        if (!back) {
+            status |= ref_attn_fwd(c->out + at * D, &x, &p);
+            continue;
+        }
+        const ref_attn_arrays dx = {.q = c->din[0] + at * D,
+                                    .k = c->din[1] + at * wide,
+                                    .v = c->din[2] + at * wide,
+                                    .g = in[8] ? c->din[8] + at * c->H : NULL,
+                                    .sinks = c->din[10]};
+        status |= ref_attn_bwd(&dx, c->dout + at * D, &x, &p);
+    }
+    return status ? -1 : 0;
+}
 static int attention(const twin_call *c, int back) {
+    if (c->in[8] || c->in[10] || NUMBERS(c)[11] || NUMBERS(c)[12] || c->step->call.real[9] > 0)
+        return attention_core(c, back);
     double *tables, *alphas, *stats, *o;
     void *memory = ref_carve(&tables, c->H * 2 * c->L, &alphas, c->H, &stats, c->B * c->H * c->L * 2, &o,
                              count(c), REF_END);

@@ -102,6 +102,41 @@ BESIDE void near_gradient(float *dp, const float *g, const head_scratch *w, size
     }
 }
 
+// ---- Weights of a row -----------------------------------------------------------------------------------
+
+// Scores of a row through a tanh; what stands in ds (or NULL), gradients behind it, through its slope.
+BESIDE void cap_row(float *s, float *ds, size_t n, float cap) {
+    const v16 a = v16_set(cap), one = v16_set(1.0f);
+    for (size_t j = 0; j < n; j += 16) {
+        const v16 t = v16_tanh(v16_div(v16_load(s + j), a));
+        v16_store(s + j, v16_mul(a, t));
+        if (ds) v16_store(ds + j, v16_mul(v16_load(ds + j), v16_mul(v16_sub(one, t), v16_add(one, t))));
+    }
+}
+BESIDE void sigmoid_row(float *s, const smx_attention *p, size_t head, size_t i, size_t n, size_t columns) {
+    finish_logits(s, p, head, i, n);
+    for (size_t j = 0; j < n; j += 16) v16_store(s + j, v16_sigmoid(v16_load(s + j)));
+    clear_after(s, smx_round_up(n, 16), columns);
+}
+// The sink's weight joins the sum of a row.
+BESIDE void add_sink(float *stats) {
+    float sink[16];
+    v16_store(sink, v16_exp(v16_set(-stats[0])));
+    stats[1] = 1.0f / (1.0f / stats[1] + sink[0]);
+}
+// As softmax_row, of any score.
+static void score_row(float *s, float *stats, const smx_attention *p, size_t head, size_t i, size_t n,
+                      size_t columns) {
+    if (p->cap > 0.0f) cap_row(s, NULL, n, p->cap);
+    if (p->score == SMX_SCORE_SIGMOID) {
+        sigmoid_row(s, p, head, i, n, columns);
+        stats[0] = 0.0f, stats[1] = 1.0f;
+        return;
+    }
+    softmax_row(s, stats, p, head, i, n, columns);
+    if (p->score == SMX_SCORE_SINK && stats[1] > 0.0f) add_sink(stats);
+}
+
 // ---- Forward --------------------------------------------------------------------------------------------
 // One head of one chunk: q, k, v point at its first row and column, o likewise (row stride D).
 
@@ -125,8 +160,8 @@ static void chunk_fwd(float *restrict o, float *restrict stats, const float *q, 
             row_products(w->s, w->Lp, w->q + i0 * dp, dp, w->kt, rows, d, 0, columns);
         for (size_t r = 0; r < rows; r++) {
             float *s = w->s + r * w->Lp;
-            softmax_row(s, stats + (i0 + r) * 2, p, head, i0 + r - lo, visible(p, i0 + r, n) - lo,
-                        p->causal ? triangle_end(i0 - lo, r, rows) : columns);
+            score_row(s, stats + (i0 + r) * 2, p, head, i0 + r - lo, visible(p, i0 + r, n) - lo,
+                      p->causal ? triangle_end(i0 - lo, r, rows) : columns);
             if (w->half) near_weights(w->near + r * w->band, s, w, i0 + r, base);
         }
         if (p->causal)
@@ -227,7 +262,7 @@ BESIDE void push_group(float *restrict o, const float *q, const float *k, const 
     kept_products(w->s, w, keys, rows, lo, columns);
     for (size_t r = 0; r < rows; r++) {
         float *s = w->s + r * w->Lp;
-        softmax_row(s, w->stats + r * 2, p, head, i + r - lo, i + r + 1 - lo, columns - lo);
+        score_row(s, w->stats + r * 2, p, head, i + r - lo, i + r + 1 - lo, columns - lo);
         if (w->half) near_weights(w->near + r * w->band, s, w, i + r, base);
     }
     weigh_values(w->o, w->s, w, pooled + lo * dp, rows, columns - lo);
@@ -291,7 +326,7 @@ SMX_COPY(void, attention_push)
     const head_scratch w = split_scratch(scratch, p, ATTENTION_PUSH);
     const size_t window = attention_window(p), M = window ? w.n : attention_rows(p);
 #if SMX_W == 16
-    if (rows == 1 && !p->sliding && !w.half && w.d <= SMX_KC) {
+    if (rows == 1 && !p->sliding && !w.half && w.d <= SMX_KC && !p->score && p->cap == 0.0f) {
         const size_t sequence = p->H * attention_kept_floats(&w.at);
         for (size_t b = 0; b < p->B; b++, kept += sequence)
             push_row(o + b * p->D, q + b * p->stride, k + b * p->stride, v + b * p->stride, kept, &w, p,
@@ -356,10 +391,22 @@ static void chunk_bwd(float *dq, float *dk, float *dv, const float *dout, const 
             const size_t i = i0 + r, m = visible(p, i, n) - lo,
                          end = p->causal ? triangle_end(behind, r, rows) : columns;
             float *s = w->s + r * w->Lp, *ds = w->ds + r * w->Lp;
-            softmax_row_again(s, stats + i * 2, p, head, i - lo, m, end);
+            v16 delta = v16_set(row_dot(dout + i * p->D, o + i * p->D, d));
             if (w->half) near_gradient(ds, w->dnear + r * w->band, w, i, base);
             clear_after(ds, m, end);
-            const v16 delta = v16_set(row_dot(dout + i * p->D, o + i * p->D, d));
+            if (p->score == SMX_SCORE_SIGMOID) delta = v16_set(0.0f);
+            if (p->cap > 0.0f) {
+                for (size_t j = 0; j < m; j += 16) v16_store(ds + j, v16_sub(v16_load(ds + j), delta));
+                delta = v16_set(0.0f);
+                cap_row(s, ds, m, p->cap);
+            }
+            if (p->score == SMX_SCORE_SIGMOID) {
+                sigmoid_row(s, p, head, i - lo, m, end);
+                for (size_t j = 0; j < m; j += 16)
+                    v16_store(ds + j, v16_mul(v16_load(ds + j), v16_sub(v16_set(1.0f), v16_load(s + j))));
+            } else {
+                softmax_row_again(s, stats + i * 2, p, head, i - lo, m, end);
+            }
             for (size_t j = 0; j < m; j += 16)
                 v16_store(ds + j, v16_mul(v16_load(s + j), v16_sub(v16_load(ds + j), delta)));
             if (p->decay_table) {
@@ -433,7 +480,7 @@ SMX_COPY(void, attention_map)
             const size_t m = visible(p, i, n);
             float stats[2], *row = map + (t + i) * L + t;
             row_products(w.s, w.Lp, w.q + i * w.dp, w.dp, w.kt, 1, w.d, 0, m);
-            softmax_row(w.s, stats, p, head, i, m, m);
+            score_row(w.s, stats, p, head, i, m, m);
             for (size_t j = 0; j < m; j++) w.s[j] *= stats[1];
             if (w.half)
                 pool_map_row(row, w.s, &w, i);

@@ -26,6 +26,8 @@ static double weigh(double *A, double *inner, const double *q, const double *k, 
         A[j] = s + gates;
         most = fmax(most, A[j]);
     }
+    for (size_t j = first; j < end && p->sigmoid; j++) A[j] = 1 / (1 + exp(-A[j]));
+    if (p->sigmoid) return 0;
     for (size_t j = first; j < end; j++) sum += A[j] = exp(A[j] - most);
     const double sink = x->sinks ? exp(x->sinks[h] - most) : 0;
     for (size_t j = first; j < end; j++) A[j] /= sum + sink;
@@ -79,7 +81,7 @@ static void row_back(double *dq, double *dk, const ref_attn_arrays *d, double *d
     if (x->sinks) d->sinks[h] -= sink * all;
     for (size_t j = first; j < end; j++) {
         const size_t at = (j * p->Hkv + h / (p->H / p->Hkv)) * p->dk;
-        double ds = A[j] * (dA[j] - all);
+        double ds = A[j] * (dA[j] - (p->sigmoid ? A[j] * dA[j] : all));
         gates += ds;
         if (x->g && j < i) d->g[(j + 1) * p->H + h] += gates;
         if (p->softcap > 0) ds *= 1 - pow(tanh(inner[j] / p->softcap), 2);

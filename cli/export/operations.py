@@ -244,11 +244,38 @@ def _maps(q, k, heads, decay, range_, chunk, causal, rows=0):
     return torch.softmax(logits.masked_fill(~allowed, -math.inf), -1), near, back
 
 
-def attention(q, k, v, decay='none', range=1, chunk=0, pool=0, causal='yes', heads=1):
+def attention(
+    q, k, v, decay='none', range=1, chunk=0, pool=0, causal='yes',
+    bias=None, cap=0, sink=None, kv_heads=0, score='softmax', heads=1,
+):  # fmt: skip
+    if bias is not None or cap or sink is not None or kv_heads or score != 'softmax':
+        return _attention(q, k, v, chunk, causal, bias, cap, sink, kv_heads or heads, score, heads)
     maps, near, back = _maps(q, k, heads, decay, range, chunk, causal)
     if pool:  # averaged over columns, then cut
         maps = maps @ (near & (back.abs() <= (pool - 1) // 2)).to(q) / pool * (back >= 0)
     return (maps @ _heads(v, heads)).transpose(1, 2).flatten(-2)
+
+
+def _attention(q, k, v, chunk, causal, bias, cap, sink, kv_heads, score, heads):
+    rows = torch.arange(q.shape[1], device=q.device)
+    near = rows // chunk == rows[:, None] // chunk if chunk else torch.ones_like(rows[:, None] == rows)
+    allowed = near & (rows <= rows[:, None]) if causal == 'yes' else near
+    q, k, v = _heads(q, heads), *(_heads(x, kv_heads).repeat_interleave(heads // kv_heads, 1) for x in (k, v))
+    logits = q @ k.mT / math.sqrt(q.shape[-1])
+    if cap:
+        logits = cap * torch.tanh(logits / cap)
+    if bias is not None:  # in double: neighbours differ by less than a long sum's rounding
+        sums = bias.double().cumsum(1).mT
+        logits = logits + (sums[..., None] - sums[..., None, :]).to(q)
+    logits = logits.masked_fill(~allowed, -math.inf)
+    if score == 'sigmoid':
+        maps = torch.sigmoid(logits)
+    elif sink is not None:
+        beside = sink[:, None, None].expand(*logits.shape[:-1], 1)
+        maps = torch.softmax(torch.cat([logits, beside], -1), -1)[..., :-1]
+    else:
+        maps = torch.softmax(logits, -1)
+    return (maps @ v).transpose(1, 2).flatten(-2)
 
 
 def sliding_attention(q, k, v, rows=16, decay='none', chunk=0, heads=1):

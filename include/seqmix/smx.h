@@ -121,7 +121,12 @@ typedef struct {
     size_t pool_window; // P, odd: A is averaged over P columns, divisor always P, then cut to j <= i (LaS's
                         // masked pooling); needs causal; 0: off
     size_t sliding;     // W: row i sees i - W < j only, O(L W); needs causal, no pool_window; 0: off
+    float cap;          // a > 0: a tanh(s / a) stands for s in the logits; 0: off
+    int score;          // what A is made of
 } smx_attention;
+// A sink takes a share e^0 of each row's weights and has no value. The sigmoid's weights do not hang on each
+// other and are not divided by their sum.
+enum { SMX_SCORE_SOFTMAX, SMX_SCORE_SINK, SMX_SCORE_SIGMOID };
 // o [B][L][D]; stats [B][H][L][2] (row maximum, 1 / row sum) is what backward needs. Weights below e^-41.5 of
 // a row's largest are 0. A row of logits all -inf gives 0, one with a NaN among them NaN and such gradients.
 // Scores are held for 24 query rows at a time, never L x L; scratch grows with the chunk, not with L.
@@ -147,8 +152,8 @@ void smx_attention_map(float *SMX_RESTRICT map, const float *q, const float *k, 
                        const smx_attention *p, size_t b, size_t head); // scratch as for forward
 
 // The same with the maps mixed across heads before they meet the values (CAT Table 2, W = 1):
-// o_h = sum_g mix_hg A_g v_h, mix [H][H]. p->pool_window is not used. dmix accumulates, the rest is
-// overwritten.
+// o_h = sum_g mix_hg A_g v_h, mix [H][H]. pool_window, cap and score of p are not used. dmix accumulates,
+// the rest is overwritten.
 size_t smx_attention_maps_fwd_scratch_bytes(const smx_attention *p);
 void smx_attention_maps_fwd(float *SMX_RESTRICT o, float *SMX_RESTRICT stats, const float *q, const float *k,
                             const float *v, const float *mix, void *scratch, const smx_attention *p);

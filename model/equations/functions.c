@@ -13,8 +13,9 @@ const char *const weight_shapes[] = {
     [WEIGHT_CHANNEL_TAPS] = "Dt", [WEIGHT_HEAD_TAPS] = "tHH", [WEIGHT_MAPS] = "HH",
     [WEIGHT_KERNEL] = "Dl",       [WEIGHT_STATES] = "Ds",     [WEIGHT_STATE_PAIRS] = "Ds2",
     [WEIGHT_GAIN] = "D",          [WEIGHT_BIAS] = "D",        [WEIGHT_SUM_BIAS] = "n",
-    [WEIGHT_HEADS] = "H",         [WEIGHT_RATES] = "H",       [WEIGHT_PAIRS] = "D12",
-    [WEIGHT_CARRIED_4] = "4D",    [WEIGHT_CARRIED_3] = "3D",  [WEIGHT_VALUE] = "d"};
+    [WEIGHT_HEADS] = "H",         [WEIGHT_RATES] = "H",       [WEIGHT_SINKS] = "H",
+    [WEIGHT_PAIRS] = "D12",       [WEIGHT_CARRIED_4] = "4D",  [WEIGHT_CARRIED_3] = "3D",
+    [WEIGHT_VALUE] = "d"};
 
 static size_t width(const tensor *t) { return t->shape[t->rank - 1]; }
 static int same_shape(const tensor *a, const tensor *b) {
@@ -51,7 +52,27 @@ static int rope_fits(const function_call *c, char *why, size_t size) {
     if (heads_divide(c, why, size)) return -1;
     return unless(d % 2 == 0, why, size, "a head has the odd width %zu; pairs of columns turn", d, 0);
 }
+// What attention's later arguments are, by number.
+enum { BIAS = 8, CAP, SINK, KV_HEADS, SCORE };
+static size_t kv_heads(const function_call *c) {
+    return c->number[KV_HEADS] ? c->number[KV_HEADS] : c->heads;
+}
 static int attention_fits(const function_call *c, char *why, size_t size) {
+    const size_t groups = kv_heads(c), H = c->heads, wide = width(c->tensor[0]);
+    const int new_columns = c->tensor[BIAS] || c->tensor[SINK];
+    if (unless(!(c->number[3] || c->number[6]) ||
+                   !(new_columns || c->number[KV_HEADS] || c->number[SCORE] || c->real[CAP] > 0.0),
+               why, size, "decay and pool go with none of bias, cap, sink, kv_heads and score", 0, 0) ||
+        unless(!new_columns || !(c->real[CAP] > 0.0), why, size, "cap goes without bias and sink", 0, 0) ||
+        unless(!c->tensor[SINK] || !c->number[SCORE], why, size, "a sink needs score=softmax", 0, 0) ||
+        unless(!c->tensor[BIAS] || (!c->number[7] && width(c->tensor[BIAS]) == H), why, size,
+               "bias must have a column a head: heads=%zu, and causal=yes", H, 0))
+        return -1;
+    if (c->number[KV_HEADS])
+        return unless(!(H % groups) && !(wide % H) && width(c->tensor[1]) == wide / H * groups &&
+                          width(c->tensor[2]) == wide / H * groups,
+                      why, size,
+                      "kv_heads must divide heads=%zu, and k and v have as many heads of q's width", H, 0);
     if (unless(!c->number[6] || (c->number[6] % 2 && !c->number[7]), why, size,
                "pool must be odd, so that the window has a middle, and causal=yes", 0, 0))
         return -1;
@@ -204,10 +225,11 @@ static tensor *call_divide(const function_call *c) {
 static void fill_number(float *data, const uint32_t *shape, double number) {
     for (size_t i = 0; i < shape[0]; i++) data[i] = (float)number;
 }
-static tensor *call_offset(const function_call *c) {
-    const uint32_t D = (uint32_t)width(c->tensor[0]);
-    return op_bias(c->g, c->tensor[0], op_table(c->g, fill_number, 1, &D, c->real[1]));
+static tensor *plus(graph *g, tensor *x, double number) {
+    const uint32_t D = (uint32_t)width(x);
+    return op_bias(g, x, op_table(g, fill_number, 1, &D, number));
 }
+static tensor *call_offset(const function_call *c) { return plus(c->g, c->tensor[0], c->real[1]); }
 static tensor *call_power(const function_call *c) {
     tensor *square = c->tensor[0], *y = NULL;
     for (size_t n = c->number[1]; n; n >>= 1) {
@@ -230,8 +252,9 @@ static tensor *call_layernorm_heads(const function_call *c) {
 static tensor *call_shift(const function_call *c) { return op_shift(c->g, c->tensor[0], c->number[1]); }
 static tensor *call_reverse(const function_call *c) { return op_reverse(c->g, c->tensor[0]); }
 static tensor *call_columns(const function_call *c) {
-    return op_columns(c->g, c->tensor[0], c->number[1], c->number[2]);
+    return op_columns(c->g, c->tensor[0], c->number[1], c->number[2], 1);
 }
+static tensor *call_join(const function_call *c) { return op_join(c->g, c->tensor[0], c->tensor[1], 1); }
 static tensor *call_conv(const function_call *c) {
     return op_conv(c->g, c->tensor[0], c->tensor[1], c->number[2]);
 }
@@ -271,9 +294,43 @@ static attention_opts attention_of(const function_call *c) {
         opts.bias = alibi_table(c->g, H, opts.chunk, 1.0 / md_sqrt((double)d));
     return opts;
 }
+// Each head of k or v for as many of q.
+static tensor *grouped(const function_call *c, tensor *x) {
+    tensor *y = x;
+    for (size_t n = c->heads / kv_heads(c); n > 1; n--) y = op_join(c->g, y, x, kv_heads(c));
+    return y;
+}
+// Gates and a sink are columns of each head before those of q and k, so that a logit begins with them: with
+// G_i - G_j, of sums in two floats each (one would lose what neighbours differ by), and -s beside a sink of
+// 0.
 static tensor *call_attention(const function_call *c) {
-    const attention_opts opts = attention_of(c);
-    return op_attention(c->g, c->tensor[0], c->tensor[1], c->tensor[2], &opts);
+    graph *g = c->g;
+    const size_t H = c->heads;
+    attention_opts opts = attention_of(c);
+    tensor *q = c->tensor[0], *k = grouped(c, c->tensor[1]), *v = grouped(c, c->tensor[2]);
+    tensor *of_q = NULL, *of_k = NULL;
+    opts.cap = c->real[CAP];
+    opts.score = c->number[SCORE] ? SMX_SCORE_SIGMOID : c->tensor[SINK] ? SMX_SCORE_SINK : SMX_SCORE_SOFTMAX;
+    if (c->tensor[BIAS]) {
+        tensor *sums = op_join(g, op_cumsum(g, c->tensor[BIAS]), op_running(g, c->tensor[BIAS], SUM_REST), H);
+        tensor *one = plus(g, op_scale(g, sums, 0.0), 1.0);
+        of_q = op_join(g, sums, one, 2 * H);
+        of_k = op_join(g, one, op_scale(g, sums, -1.0), 2 * H);
+    }
+    if (c->tensor[SINK]) {
+        tensor *zero = op_scale(g, op_columns(g, q, 0, H, 1), 0.0), *one = plus(g, zero, 1.0);
+        tensor *less = op_bias(g, zero, op_scale(g, c->tensor[SINK], -1.0));
+        of_q = of_q ? op_join(g, of_q, one, H) : one;
+        of_k = of_k ? op_join(g, of_k, less, H) : less;
+    }
+    if (!of_q) return op_attention(g, q, k, v, &opts);
+    const size_t more = width(of_q) / H, d = width(q) / H;
+    opts.scale = 1.0;
+    opts.sink_column = c->tensor[SINK] ? more : 0;
+    q = op_join(g, of_q, op_scale(g, q, 1.0 / md_sqrt((double)d)), H);
+    k = op_join(g, of_k, k, H);
+    v = op_join(g, of_q, v, H); // (any columns)
+    return op_columns(g, op_attention(g, q, k, v, &opts), more, d, H);
 }
 static tensor *call_attention_maps(const function_call *c) {
     const size_t H = c->heads, d = width(c->tensor[0]) / H;
@@ -631,7 +688,7 @@ const equation_function equation_functions[] = {
      ARGUMENTS(TENSOR("a"), TENSOR("b")),
      .any_shape = 1,
      .check = join_fits,
-     .two = op_join,
+     .apply = call_join,
      TOLD(.help = "the columns of a, then those of b", .formula = "y = [a \\mid b]",
           .gives = "[L][D of a + D of b]", .cost = "0", .example = "y = join(x, shift(x)) @ w_o[width]",
           .twin = "check/twins.c")},
@@ -698,12 +755,14 @@ const equation_function equation_functions[] = {
           .twin = "ref_rope")},
     {.name = "attention",
      ARGUMENTS(QKV, WORD("decay", "none|exp|alibi|alibi_scaled"), REAL("range", 1, 0, 700),
-               NUMBER("chunk", 0, 0, MOST_ROWS), NUMBER("pool", 0, 0, 65535), WORD("causal", "yes|no")),
+               NUMBER("chunk", 0, 0, MOST_ROWS), NUMBER("pool", 0, 0, 65535), WORD("causal", "yes|no"),
+               MAYBE_TENSOR("bias"), REAL("cap", 0, 0, 1000000), MAYBE_WEIGHT("sink", WEIGHT_SINKS),
+               NUMBER("kv_heads", 0, 0, 65536), WORD("score", "softmax|sigmoid")),
      .check = attention_fits,
      .apply = call_attention,
      .ahead = attention_ahead,
      TOLD(.help =
-              "causal softmax attention, a head each; decay: e^(-alpha distance) on the logits (LaS) or ALiBi; pool: masked average pooling of its map",
+              "causal softmax attention, a head each; decay: e^(-alpha distance) on the logits (LaS) or ALiBi; pool: masked average pooling of its map; bias: gates, a column a head, whose sum from j + 1 to i is added to a logit (FoX); cap: a tanh(z / a); sink: a logit that takes weight and gives no value; kv_heads: so many heads of k and v, each for as many of q",
           .formula = "y_i = \\sum_{j \\le i} \\operatorname{softmax}_j(q_i \\cdot k_j / \\sqrt{d})\\, v_j",
           .cost = "D L", .example = "y = attention(x @ w_q, x @ w_k, x @ w_v) @ w_o",
           .twin = "ref_attention")},

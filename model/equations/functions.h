@@ -23,6 +23,7 @@ typedef enum {
     WEIGHT_SUM_BIAS, // 0
     WEIGHT_HEADS,    // 1
     WEIGHT_RATES,    // ln 1, ln 2, ...
+    WEIGHT_SINKS,    // 0
     WEIGHT_PAIRS,
     WEIGHT_CARRIED_4, // of what goes on to the next row's four gates
     WEIGHT_CARRIED_3,
@@ -50,7 +51,7 @@ typedef struct {
     int32_t fallback, least, most; // of a number, whole or real; -1: the config's width over its heads
 } function_argument;
 
-enum { FUNCTION_ARGUMENTS = 8 };
+enum { FUNCTION_ARGUMENTS = 13 };
 // A call whose arguments fit their kinds, in the order of the row; absent tensors are NULL.
 typedef struct {
     graph *g;

@@ -103,6 +103,7 @@ static init start(const void *config_of, weight_role role, const uint32_t *shape
         return (init){INIT_CONSTANT, 1.0};
     case WEIGHT_BIAS:
     case WEIGHT_SUM_BIAS:
+    case WEIGHT_SINKS:
         break;
     }
     return (init){INIT_CONSTANT, 0.0};

@@ -133,7 +133,7 @@ static tensor *hypernetwork(graph *g, const config *c, tensor *x, size_t R) {
                                            (uint32_t[]){(uint32_t)D, (uint32_t)s->local}),
                                0);
         near = op_maxpool(g, graph_name(g, near, "local"), R, O, 0);
-        e = op_join(g, e, near);
+        e = op_join(g, e, near, 1);
     }
     graph_name(g, e, "e");
     tensor *w_1 =

@@ -81,13 +81,13 @@ static tensor *build(graph *g, const config *c, tensor *x) {
     tensor *taps =
         graph_param(g, "conv", (init){INIT_UNIFORM, 0.5}, 0, 2, (uint32_t[]){(uint32_t)((N + 1) * D), 3});
     wide = op_conv(g, wide, taps, 0);
-    tensor *z = graph_name(g, op_columns(g, wide, 0, D), "v");
+    tensor *z = graph_name(g, op_columns(g, wide, 0, D, 1), "v");
     for (size_t n = 0; n < N; n++) {
         char name[16];
         snprintf(name, sizeof name, "skip_%zu", n + 1);
         tensor *kernel = op_turn(g, h, n * D, D);
         z = op_longconv(g, z, kernel, weight_vector(g, name, D, 1.0), 0.0);
-        tensor *gate = op_columns(g, wide, (n + 1) * D, D);
+        tensor *gate = op_columns(g, wide, (n + 1) * D, D, 1);
         z = op_mul(g, gate, z);
     }
     return output_projection(g, c, graph_name(g, z, "z"));

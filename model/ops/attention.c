@@ -18,12 +18,14 @@ smx_attention attention_shape(const node *n, const attention_opts *o, size_t B, 
                            .H = o->heads,
                            .stride = D,
                            .causal = o->causal,
-                           .scale = attention_scale(n, o->heads),
+                           .scale = o->scale > 0.0 ? (float)o->scale : attention_scale(n, o->heads),
                            .decay_table = o->decay_table,
                            .bias = o->bias,
                            .chunk = o->chunk,
                            .pool_window = o->pool_window,
-                           .sliding = o->sliding};
+                           .sliding = o->sliding,
+                           .cap = (float)o->cap,
+                           .score = o->score};
 }
 uint64_t attention_pairs(const smx_attention *p) {
     const uint64_t M = p->chunk && p->chunk < p->L ? p->chunk : p->L;
@@ -46,11 +48,26 @@ static void forward_from(node *n, size_t piece, size_t from, const smx_attention
     smx_attention_fwd(n->out->data + at, n->saved + from * p->H * 2, n->in[0]->data + at, n->in[1]->data + at,
                       n->in[2]->data + at, scratch_of(n, piece), p);
 }
+// The gradient of a sink, as that of its column of k: what the sink takes from each row. (The sum of what a
+// row's other logits get is the same number, and none of its digits where the sink takes little.)
+static void sink_gradient(node *n, size_t from, const smx_attention *p) {
+    const size_t column = ((const attention_attributes *)n->attributes)->opts.sink_column, d = p->D / p->H;
+    const float *dout = out_grad_rows(n, from), *o = n->out->data + from * p->D;
+    float *dk = in_grad_rows(n, 1, from);
+    for (size_t i = 0; dk && column && i < p->B * p->L * p->H; i++) {
+        const size_t row = i / p->H, h = i % p->H, at = i * d;
+        const float *s = n->saved + from * p->H * 2 + ((row / p->L * p->H + h) * p->L + row % p->L) * 2;
+        float share = -s[0];
+        smx_exp_fwd(&share, &share, 1);
+        dk[at + column - 1] = s[1] > 0.0f ? share * s[1] * smx_dot(dout + at, o + at, d) : 0.0f;
+    }
+}
 static void backward_from(node *n, size_t piece, size_t from, const smx_attention *p) {
     const size_t at = from * p->D;
     smx_attention_bwd(in_grad_rows(n, 0, from), in_grad_rows(n, 1, from), in_grad_rows(n, 2, from),
                       out_grad_rows(n, from), n->in[0]->data + at, n->in[1]->data + at, n->in[2]->data + at,
                       n->out->data + at, n->saved + from * p->H * 2, back_scratch_of(n, piece), p);
+    sink_gradient(n, from, p);
 }
 
 // ---- Whole sequences --------------------------------------------------------------------------------------

@@ -49,10 +49,14 @@ tensor *op_spread(graph *g, tensor *w, size_t times);
 // ---- rows.c
 tensor *op_shift(graph *g, tensor *x, size_t by); // y_t = x_{t - by}, zeros first
 tensor *op_reverse(graph *g, tensor *x);          // y_t = x_{L - 1 - t}
-tensor *op_columns(graph *g, tensor *x, size_t from, size_t count);
-tensor *op_join(graph *g, tensor *a, tensor *b); // columns of a, then of b
-tensor *op_mean(graph *g, tensor *x);            // of the rows so far
-tensor *op_cumsum(graph *g, tensor *x);          // their sum
+// Of each of `parts` parts of the columns (1: the whole), such as heads: some of them, or a's and then b's
+tensor *op_columns(graph *g, tensor *x, size_t from, size_t count, size_t parts);
+tensor *op_join(graph *g, tensor *a, tensor *b, size_t parts);
+// Of the rows so far: their sum, their mean, or what the sum has beyond a float (which has no gradient)
+typedef enum { SUM_ALL, SUM_MEAN, SUM_REST } sum_kind;
+tensor *op_running(graph *g, tensor *x, sum_kind kind);
+tensor *op_mean(graph *g, tensor *x);
+tensor *op_cumsum(graph *g, tensor *x);
 // Some columns of x [L][n] as rows: [count][L]
 tensor *op_turn(graph *g, tensor *x, size_t from, size_t count);
 
@@ -114,6 +118,9 @@ typedef struct {
     size_t chunk;       // rows [0,M), [M,2M), ... attend among themselves only; 0: off
     size_t pool_window; // of LaS's masked pooling; 0: off
     size_t sliding;     // rows that a row sees, itself included; 0: off
+    double scale, cap;  // of logits, 0: 1 / sqrt(d), and none
+    int score;          // SMX_SCORE_..
+    size_t sink_column; // 1 + the column of each head of k that moves its logits beside a sink; 0: none
 } attention_opts;
 tensor *op_attention(graph *g, tensor *q, tensor *k, tensor *v, const attention_opts *opts);
 // ---- attention_maps.c

@@ -72,15 +72,16 @@ static op_reach own_row(const graph *g, const node *n) {
     return (op_reach){0, 1};
 }
 
-// ---- Some columns ----------------------------------------------------------------------------------------
+// ---- Some columns, of each of `parts` parts ---------------------------------------------------------------
 typedef struct {
-    size_t from, count;
+    size_t from, count, parts;
 } columns_attributes;
 static uint32_t columns_shape(const graph *g, const node *n, uint32_t *shape) {
     (void)g;
     const tensor *x = n->in[0];
     memcpy(shape, x->shape, x->rank * sizeof *shape);
-    shape[x->rank - 1] = (uint32_t)((const columns_attributes *)n->attributes)->count;
+    const columns_attributes *c = n->attributes;
+    shape[x->rank - 1] = (uint32_t)(c->count * c->parts);
     return x->rank;
 }
 // d columns of so many rows, from rows of `from_width` to rows of `to_width`.
@@ -90,15 +91,17 @@ static void copy_columns(float *to, size_t to_width, const float *from, size_t f
 }
 static void columns_fwd(graph *g, node *n) {
     (void)g;
-    const size_t d = last_dim(n->out), at = ((const columns_attributes *)n->attributes)->from;
-    copy_columns(n->out->data, d, n->in[0]->data + at, last_dim(n->in[0]), d, rows_of(n->out));
+    const columns_attributes *c = n->attributes;
+    copy_columns(n->out->data, c->count, n->in[0]->data + c->from, last_dim(n->in[0]) / c->parts, c->count,
+                 rows_of(n->out) * c->parts);
 }
 static void columns_bwd(graph *g, node *n) {
     (void)g;
-    const size_t d = last_dim(n->out), at = ((const columns_attributes *)n->attributes)->from;
+    const columns_attributes *c = n->attributes;
     if (!n->in_grad[0]) return;
     memset(n->in_grad[0], 0, n->in[0]->n * sizeof(float));
-    copy_columns(n->in_grad[0] + at, last_dim(n->in[0]), n->out->grad, d, d, rows_of(n->out));
+    copy_columns(n->in_grad[0] + c->from, last_dim(n->in[0]) / c->parts, n->out->grad, c->count, c->count,
+                 rows_of(n->out) * c->parts);
 }
 static const op columns = {
     .name = "columns",
@@ -108,8 +111,8 @@ static const op columns = {
     .backward = columns_bwd,
     .reach = own_row,
 };
-tensor *op_columns(graph *g, tensor *x, size_t from, size_t count) {
-    return graph_node(g, &columns, 1, &x, &(columns_attributes){from, count});
+tensor *op_columns(graph *g, tensor *x, size_t from, size_t count, size_t parts) {
+    return graph_node(g, &columns, 1, &x, &(columns_attributes){from, count, parts});
 }
 
 // ---- Some columns of a table as rows ---------------------------------------------------------------------
@@ -143,10 +146,13 @@ static const op turn = {
     .backward = turn_bwd,
 };
 tensor *op_turn(graph *g, tensor *x, size_t from, size_t count) {
-    return graph_node(g, &turn, 1, &x, &(columns_attributes){from, count});
+    return graph_node(g, &turn, 1, &x, &(columns_attributes){from, count, 1});
 }
 
-// ---- Columns of a, then those of b ------------------------------------------------------------------------
+// ---- Columns of a, then those of b, of each of `parts` parts ----------------------------------------------
+typedef struct {
+    size_t parts;
+} join_attributes;
 static uint32_t join_shape(const graph *g, const node *n, uint32_t *shape) {
     (void)g;
     const tensor *a = n->in[0], *b = n->in[1];
@@ -156,30 +162,41 @@ static uint32_t join_shape(const graph *g, const node *n, uint32_t *shape) {
 }
 static void join_fwd(graph *g, node *n) {
     (void)g;
+    const size_t parts = ((const join_attributes *)n->attributes)->parts;
     for (size_t k = 0, at = 0, d; k < 2; k++, at += d) {
-        d = last_dim(n->in[k]);
-        copy_columns(n->out->data + at, last_dim(n->out), n->in[k]->data, d, d, rows_of(n->out));
+        d = last_dim(n->in[k]) / parts;
+        copy_columns(n->out->data + at, last_dim(n->out) / parts, n->in[k]->data, d, d,
+                     rows_of(n->out) * parts);
     }
 }
 static void join_bwd(graph *g, node *n) {
     (void)g;
+    const size_t parts = ((const join_attributes *)n->attributes)->parts;
     for (size_t k = 0, at = 0, d; k < 2; k++, at += d) {
-        d = last_dim(n->in[k]);
+        d = last_dim(n->in[k]) / parts;
         if (n->in_grad[k])
-            copy_columns(n->in_grad[k], d, n->out->grad + at, last_dim(n->out), d, rows_of(n->out));
+            copy_columns(n->in_grad[k], d, n->out->grad + at, last_dim(n->out) / parts, d,
+                         rows_of(n->out) * parts);
     }
 }
-static const op join = {
-    .name = "join", .shape = join_shape, .forward = join_fwd, .backward = join_bwd, .reach = own_row};
-tensor *op_join(graph *g, tensor *a, tensor *b) { return graph_node(g, &join, 2, (tensor *[]){a, b}, NULL); }
+static const op join = {.name = "join",
+                        .attributes = sizeof(join_attributes),
+                        .shape = join_shape,
+                        .forward = join_fwd,
+                        .backward = join_bwd,
+                        .reach = own_row};
+tensor *op_join(graph *g, tensor *a, tensor *b, size_t parts) {
+    return graph_node(g, &join, 2, (tensor *[]){a, b}, &(join_attributes){parts});
+}
 
-// ---- y_t = x_0 + ... + x_t, or that / (t + 1) ------------------------------------------------------------
+// ---- y_t = x_0 + ... + x_t, that / (t + 1), or what a float lacks of it ----------------------------------
 // Scratch: the sum so far, in double: a float's digits are gone after some thousand rows.
 typedef struct {
-    int mean;
+    sum_kind kind;
 } sum_attributes;
+static sum_kind kind_of(const node *n) { return ((const sum_attributes *)n->attributes)->kind; }
 static double weight_at(const node *n, size_t t) {
-    return ((const sum_attributes *)n->attributes)->mean ? 1.0 / (double)(t + 1) : 1.0;
+    return kind_of(n) == SUM_MEAN ? 1.0 / (double)(t + 1) : 1.0;
 }
 static void mean_piece(graph *g, node *n, size_t piece, size_t from, size_t count) {
     const size_t D = last_dim(n->out);
@@ -192,7 +209,7 @@ static void mean_piece(graph *g, node *n, size_t piece, size_t from, size_t coun
             const double weight = weight_at(n, t);
             for (size_t c = 0; c < D; c++) {
                 sum[c] += (double)x[c];
-                y[c] = (float)(sum[c] * weight);
+                y[c] = (float)(kind_of(n) == SUM_REST ? sum[c] - (double)(float)sum[c] : sum[c] * weight);
             }
         }
     }
@@ -216,7 +233,11 @@ static void mean_bwd_piece(graph *g, node *n, size_t piece, size_t from, size_t 
 }
 static void mean_fwd(graph *g, node *n) { sequences_in_pieces(g, n, mean_piece); }
 static void mean_bwd(graph *g, node *n) {
-    if (n->in_grad[0]) sequences_in_pieces(g, n, mean_bwd_piece);
+    if (!n->in_grad[0]) return;
+    if (kind_of(n) == SUM_REST) // its slope is that of a rounding
+        memset(n->in_grad[0], 0, n->in[0]->n * sizeof(float));
+    else
+        sequences_in_pieces(g, n, mean_bwd_piece);
 }
 static void mean_size(graph *g, node *n) {
     scratch_size(n, shard_count(g->B), 0, last_dim(n->out) * sizeof(double));
@@ -226,5 +247,8 @@ static const op mean = {.name = "mean",
                         .size = mean_size,
                         .forward = mean_fwd,
                         .backward = mean_bwd};
-tensor *op_mean(graph *g, tensor *x) { return graph_node(g, &mean, 1, &x, &(sum_attributes){1}); }
-tensor *op_cumsum(graph *g, tensor *x) { return graph_node(g, &mean, 1, &x, &(sum_attributes){0}); }
+tensor *op_running(graph *g, tensor *x, sum_kind kind) {
+    return graph_node(g, &mean, 1, &x, &(sum_attributes){kind});
+}
+tensor *op_mean(graph *g, tensor *x) { return op_running(g, x, SUM_MEAN); }
+tensor *op_cumsum(graph *g, tensor *x) { return op_running(g, x, SUM_ALL); }

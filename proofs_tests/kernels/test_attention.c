@@ -54,6 +54,8 @@ static void one(const shape *s) {
                        s->bias ? table_b : NULL,
                        s->chunk,
                        0,
+                       0,
+                       0,
                        0};
     ref_attention r = {.B = s->B,
                        .L = s->L,
@@ -289,7 +291,7 @@ static void hidden(void **state) {
               *dv = check_floats(L * D);
         // Nothing within 5 rows back is seen, so rows 0..4 see nothing at all.
         for (size_t back = 0; back < 5; back++) bias[L - 1 - back] = -INFINITY;
-        smx_attention p = {1, L, D, 1, D, 1, 0.5f, NULL, bias, 0, 0, 0};
+        smx_attention p = {1, L, D, 1, D, 1, 0.5f, NULL, bias, 0, 0, 0, 0, 0};
         ref_attention r = {.B = 1,
                            .L = L,
                            .D = D,
@@ -323,7 +325,7 @@ static void causal_words(void **state) {
         check_seed(23);
         float *x = check_random(3 * L * D, -1, 1), *o = check_floats(L * D), *again = check_floats(L * D),
               *stats = check_floats(2 * L);
-        smx_attention p = {1, L, D, 1, D, 1, 0.25f, NULL, NULL, 0, 0, 0};
+        smx_attention p = {1, L, D, 1, D, 1, 0.25f, NULL, NULL, 0, 0, 0, 0, 0};
         void *scratch = check_scratch(smx_attention_fwd_scratch_bytes(&p));
         smx_attention_fwd(o, stats, x, x + L * D, x + 2 * L * D, scratch, &p);
         for (size_t t = 0; t < L; t += 7) {

@@ -3,6 +3,7 @@
 // whole sequence read at once; long convolutions within their tolerance; whatever cannot be read so says
 // why. Bad input changes nothing. Draws.
 #include "proofs_tests/support/check.h"
+#include "attention_texts.h"
 #include "model/audit/scan_texts.h"
 
 #include "kernels/hash.h"
@@ -158,19 +159,19 @@ static void every_mode(void **unused) {
     assert_true(exact > 40 && near > 5 && refused > 5);
 }
 
-// Texts with scans: a state of each rank, learned and constant starts.
+// Texts with scans: a state of each rank, learned and constant starts; and attention's later arguments.
 static void scans(void **unused) {
     (void)unused;
-    for (size_t i = 0; i < SCAN_TEXTS; i++) {
+    for (size_t i = 0; i < SCAN_TEXTS + ATTENTION_TEXTS; i++) {
         char text[8000];
         size_t n = (size_t)sprintf(
             text, "task=cumsum&batch=1&blocks=2&steps=2&width=12&heads=2&length=%d&mixer=equations&eq=", L);
-        for (const char *c = scan_texts[i]; *c; c++)
+        for (const char *c = i < SCAN_TEXTS ? scan_texts[i] : attention_texts[i - SCAN_TEXTS]; *c; c++)
             n += (size_t)sprintf(text + n, "%%%02X", (unsigned char)*c);
         smx_run *r = opened(text);
         const reading w = whole_of(r, 2, L);
         in_pieces(r, &w, L, L, 9, 0.0);
-        in_pieces(r, &w, L, 0, 150, 0.0); // without an end: a state does not grow
+        if (i < SCAN_TEXTS) in_pieces(r, &w, L, 0, 150, 0.0); // without an end: a state does not grow
         smx_run_close(r);
         check_done();
     }

@@ -1,7 +1,7 @@
-// test_scan_texts.c: the statement scan: against the float64 cores of a set of vectors
-// ($SEQMIX_VECTORS_NEXT), against its double reading (check/scan.c) and central differences; the same words
-// whatever the instruction set, batch or way of reading; gates wide open and shut; and what is refused,
-// with the place and the reason.
+// test_scan_texts.c: the statement scan, and attention with gates, cap, sink, grouped keys: against the
+// float64 cores of a set of vectors ($SEQMIX_VECTORS_NEXT), against its double reading (check/scan.c) and
+// central differences; the same words whatever the instruction set, batch or way of reading; gates wide open
+// and shut; and what is refused, with the place and the reason.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +13,7 @@
 
 #include <seqmix/run.h>
 
+#include "attention_texts.h"
 #include "check/check.h"
 #include "kernels/philox.h"
 #include "mixer_vectors.h"
@@ -70,6 +71,17 @@ static const struct {
      "s = sigmoid(f) + sigmoid(i)\n h = sigmoid(f) / s * h + sigmoid(i) / s * c\n o = h", "h"},
     {"ttt_core", "plain", "W[k][v] over q, k, v, eta", "W = W + outer(k, eta * (v - k @ W))\n o = q @ W",
      "W"},
+    // Lines alone: no scan. A mode may be how a case's name begins.
+    {"fox_core", "forget", NULL, "o = attention(q, k, v, bias=g, kv_heads=kv)", ""},
+    {"attn_core", "attn_cap3", NULL, "o = attention(q, k, v, cap=3, kv_heads=kv)", ""},
+    {"attn_core", "attn_sink_norm", NULL,
+     "d = join(k, k)\np = q * per_head(1 / sqrt(sum_heads(q * q) / 4 + 0.000001), 4)\n"
+     "e = d * per_head(1 / sqrt(sum_heads(d * d) / 4 + 0.000001), 4)\n"
+     "a = join(gain(p[0:4], q_gain), gain(p[4:8], q_gain))\n"
+     "b = join(gain(p[8:12], q_gain), gain(p[12:16], q_gain))\n"
+     "r = join(gain(e[0:4], k_gain), gain(e[4:8], k_gain))\n"
+     "o = attention(join(a, b), r, v, sink=sinks, kv_heads=kv)",
+     ""},
 };
 
 static int has_rows(const json *a, size_t L) {
@@ -99,6 +111,8 @@ static void core_case(const json *c, size_t core) {
     const double dk = vector_number(given, "dk");
     char scale[32], lines[1000];
     snprintf(scale, sizeof scale, "%.17g", dk > 0 ? 1 / sqrt(dk) : 1);
+    if (vector_number(given, "Hkv") > 0)
+        n += (size_t)sprintf(text + n, "kv = %g\n", vector_number(given, "Hkv"));
     if (vector_number(given, "n") > 0) n += (size_t)sprintf(text + n, "n = %g\n", vector_number(given, "n"));
     for (const json *a = inputs->child; a; a = a->next) {
         if (!strcmp(a->key, "s0") || !strcmp(a->key, "h0") || !strcmp(a->key, "w0")) s0 = a;
@@ -112,7 +126,8 @@ static void core_case(const json *c, size_t core) {
     const size_t wide = columns_of(json_get(json_get(c, "outputs"), "y"));
     if (s0) n += (size_t)sprintf(text + n, "start(%s, learned)\n", cores[core].starts);
     snprintf(lines, sizeof lines, cores[core].lines, scale);
-    sprintf(text + n, "scan %s\n %s\ny = join(o, columns(x, 0, %zu) * 0)", cores[core].over, lines, D - wide);
+    if (cores[core].over) n += (size_t)sprintf(text + n, "scan %s\n ", cores[core].over);
+    sprintf(text + n, "%s\ny = join(o, columns(x, 0, %zu) * 0)", lines, D - wide);
     snprintf(config, sizeof config,
              "mixer=equations&task=mqar&pairs=1&vocab=4&length=%zu&width=%zu&heads=%zu&eq=%s", L, D, H,
              encoded(code, text));
@@ -185,7 +200,9 @@ static void test_cores(void **state) {
     for (const json *c = json_get(root, "cases")->child; c; c = c->next)
         for (size_t i = 0; i < CHECK_COUNT(cores); i++)
             if (!strcmp(vector_word(c, "mechanism"), cores[i].mechanism) &&
-                !strcmp(vector_word(c, "mode"), cores[i].mode) && !json_get(json_get(c, "inputs"), "cu") &&
+                (!strcmp(vector_word(c, "mode"), cores[i].mode) ||
+                 !strncmp(vector_word(c, "name"), cores[i].mode, strlen(cores[i].mode))) &&
+                !json_get(json_get(c, "inputs"), "cu") &&
                 !(cores[i].mechanism[0] == 't' && vector_number(json_get(c, "params"), "B") != 1)) {
                 core_case(c, i);
                 met[i]++, done++;
@@ -207,13 +224,16 @@ static config *config_of(const char *text, size_t length, size_t width, size_t h
     if (!c) check_fail("%s", e.message);
     return c;
 }
+static const char *text_of(size_t i) {
+    return i < SCAN_TEXTS ? scan_texts[i] : attention_texts[i - SCAN_TEXTS];
+}
 static void test_double(void **state) {
     (void)state;
     static check_report r;
     smx_error e;
-    for (size_t i = 0; i < SCAN_TEXTS; i++)
+    for (size_t i = 0; i < SCAN_TEXTS + ATTENTION_TEXTS; i++)
         for (size_t heads = 1; heads <= 4; heads += 1 + heads / 2) {
-            config *c = config_of(scan_texts[i], 19, 12, heads);
+            config *c = config_of(text_of(i), 19, 12, heads);
             memset(&r, 0, sizeof r);
             if (check_config(&r, c, 7, &e)) check_fail("text %zu, %zu heads: %s", i, heads, e.message);
             for (size_t k = 0; k < r.n_rows; k++)
@@ -308,8 +328,8 @@ static void test_layers(void **state) {
 static void test_examples(void **state) {
     (void)state;
     static const char *const names[] = {
-        "kda",   "gated_delta2", "deltaproduct",         "rwkv7", "mlstm",  "slstm",
-        "hgrn2", "rglru",        "gated_delta_negative", "comba", "mingru", "ttt"};
+        "kda",   "gated_delta2",         "deltaproduct", "rwkv7",  "mlstm", "slstm", "hgrn2",
+        "rglru", "gated_delta_negative", "comba",        "mingru", "ttt",   "fox"};
     static char text[9000];
     static check_report r;
     smx_error e;
@@ -359,17 +379,17 @@ static void run_text(lone_mixer *m, const char *text, enum graph_mode mode, size
 static void test_same_words(void **state) {
     (void)state;
     const char *was = smx_isa();
-    for (size_t i = 0; i < SCAN_TEXTS; i++) {
+    for (size_t i = 0; i < SCAN_TEXTS + ATTENTION_TEXTS; i++) {
         uint32_t first = 0, one = 0;
         for (size_t k = 0; smx_isa_name(k); k++) {
             if (smx_isa_choose(smx_isa_name(k))) continue;
             lone_mixer m, single;
-            run_text(&m, scan_texts[i], GRAPH_TRAIN, 3, 70, 2);
+            run_text(&m, text_of(i), GRAPH_TRAIN, 3, 70, 2);
             float *dy = check_floats(m.y->n);
             for (size_t j = 0; j < m.y->n; j++) dy[j] = (float)((j * 37 % 101) / 50.0 - 1);
             lone_mixer_run(&m, dy);
             const uint32_t h = words_of(m.p.grad, m.p.total) ^ words_of(m.y->data, m.y->n);
-            run_text(&single, scan_texts[i], GRAPH_EVAL, 1, 70, 2);
+            run_text(&single, text_of(i), GRAPH_EVAL, 1, 70, 2);
             graph_forward(single.g);
             if (!first) first = h, one = words_of(m.y->data, 70 * 12);
             if (h != first) check_fail("text %zu has other words on %s", i, smx_isa_name(k));
@@ -468,6 +488,21 @@ static const struct {
      "eq, line 2, column 10: y stands neither in the scan's list nor above"},
     {"scan a, b, c, d, e, f, g, h, i over x\n a = x\ny = x",
      "eq, line 1, column 30: a scan has at most 8 states"},
+    {"y = attention(x, x, x, bias=x)",
+     "eq, line 1, column 5: attention: bias must have a column a head: heads=2"},
+    {"y = attention(x, x, x, bias=-softplus(x[0:2]), causal=no)",
+     "eq, line 1, column 5: attention: bias must have a column a head: heads=2, and causal=yes"},
+    {"y = attention(x, x, x, kv_heads=3)", "eq, line 1, column 5: attention: kv_heads must divide heads=2"},
+    {"y = attention(x, x[0:5], x[0:6], kv_heads=1)",
+     "eq, line 1, column 5: attention: kv_heads must divide heads=2, and k and v have as many heads of q's width"},
+    {"y = attention(x, x, x, cap=2, sink=s)",
+     "eq, line 1, column 5: attention: cap goes without bias and sink"},
+    {"y = attention(x, x, x, decay=alibi, cap=2)",
+     "eq, line 1, column 5: attention: decay and pool go with none of bias, cap, sink, kv_heads and score"},
+    {"y = attention(x, x, x, sink=s, score=sigmoid)",
+     "eq, line 1, column 5: attention: a sink needs score=softmax"},
+    {"y = attention(x, x, x, sink=x)", "eq, line 1, column 29: sink must be the name of a weight"},
+    {"y = attention(x, x, x, cap=-1)", "eq, line 1, column 28: cap must be a number from 0 to 1000000"},
 };
 static void test_refused(void **state) {
     (void)state;
