@@ -398,7 +398,7 @@ function equationsPage() {
         '## Recurrences',
         '',
         '`scan STATE, ... over TENSOR, ... [by heads|columns|one]`, and under it, indented alike, the lines of a row. They run row by row: that',
-        'is the definition, so a sequence read in pieces, one token at a time or at once has the same bits, and no row hears of a later one.',
+        'is the definition, so a sequence read in pieces, one token at a time or at once has the same bits, and no row depends on a later one.',
         '',
         '- **States.** `m` is a scalar in each head, `h[v]` a vector, `S[k][v]` a matrix. A size is the name of a tensor of the list (its columns',
         '  in one head) or an expression of numbers, keys and such names: `S[size(k) / n][size(v) / n]`. Before it is assigned in a row, a state is',

@@ -117,14 +117,14 @@ onPage('Definition 1 is typed, mended, checked, and trained beside attention', H
     for (let i = 0; i < ' @ w_o'.length + '(q, k, v)'.length; i++) await page.keyboard.press('ArrowLeft');
     await until(page, () => document.querySelector('.equations-help h3')?.textContent === 'attention');
     assert.ok(await page.$('.equations-help math'));
-    await press(page, 'Train beside');
+    await press(page, 'Train this');
     await allDone(page);
     const [attention, cat] = await runs(page);
     assert.equal(cat.config.includes('mixer=equations'), true, cat.config);
     assert.equal(cat.step, 60);
     assert.ok(attention.step === 60);
     // What favours one of the two is said, and can be made alike.
-    await says(page, '.equations-write .favours', /Not trained alike.*rate/);
+    await says(page, '.equations-write .favours', /Training settings differ.*rate/);
     await press(page, 'Equal settings');
     await until(page, () => !document.querySelector('.favours'));
     await press(page, 'Go on');
@@ -199,7 +199,7 @@ onPage('texts that mean harm are built or refused, and the page lives on', HASH,
             box.textContent.startsWith('toString '),
         ),
     );
-    await press(page, 'Train beside');
+    await press(page, 'Train this');
     await allDone(page);
     const { config } = (await runs(page))[1];
     await reload(page);

@@ -87,9 +87,9 @@ onPage(
         assert.equal(names.length, 8);
         const wrong = names.findIndex((name) => name !== value);
         await choices[wrong].click();
-        await says(page, '#step-1 .words', new RegExp(`Not that one: after ${letter} stands ${value}\\.`));
+        await says(page, '#step-1 .words', new RegExp(`Not that one: ${letter} is followed by ${value}\\.`));
         await choices[names.indexOf(value)].click();
-        await says(page, '#step-1 .words', /Right\. You looked for/);
+        await says(page, '#step-1 .words', /Right\. You found/);
         await press(page, 'It learns it');
         await press(page, 'filter off');
         await trained(page);
@@ -171,8 +171,8 @@ onPage(
             /[67] of 8 of its answers are what now stands after the letter, [01] what/,
         );
         // Numbers of the places do not do; it is trained when it is asked.
-        await press(page, 'Would it do to number the places?');
-        await says(page, '#step-7', /where each token stands has seen 120 of 120 .*That does not do/);
+        await press(page, 'Would position numbers be enough?');
+        await says(page, '#step-7', /with position numbers has seen 120 of 120 .*They are not/);
         await press(page, 'Could attention be it?');
         await says(page, '#step-7', /differ by at most [\d.]+·10⁻⁷/);
         // What decay does to a picture: without it the pixel in the middle looks at all 407 so far alike; of

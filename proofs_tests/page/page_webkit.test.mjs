@@ -87,9 +87,7 @@ test(
             return pair && [letter, pair.querySelector('span').textContent];
         });
         await press(value);
-        await lab.until(() =>
-            /Right\. You looked for/.test(document.querySelector('#step-1 .words').textContent),
-        );
+        await lab.until(() => /Right\. You found/.test(document.querySelector('#step-1 .words').textContent));
         assert.match(letter, /^\w$/);
         await press('It learns it');
         await press('filter off');

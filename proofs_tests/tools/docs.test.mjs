@@ -2,7 +2,16 @@
 // and a table that lacks an entry is noticed.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+    cpSync,
+    mkdirSync,
+    mkdtempSync,
+    readdirSync,
+    readFileSync,
+    rmSync,
+    symlinkSync,
+    writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -153,3 +162,34 @@ for (const [name, spoil, sentence] of lies)
         assert.notEqual(status, 0);
         assert.match(stderr, sentence);
     });
+
+/** Where a text has one of these words: however its lines are broken, in whatever case. */
+const retiredIn = (text, words) => {
+    const plain = text.replace(/\n\s*(?:\/\/|\*(?!\/))?\s*/g, ' ').toLowerCase();
+    return words.filter((word) => plain.includes(word.toLowerCase()));
+};
+
+test('the page, README.md and docs/ use no word that docs/STYLE.md retires', () => {
+    const [, table] = readFileSync(join(root, 'docs/STYLE.md'), 'utf8').split('## Retired words');
+    const rows = [...table.matchAll(/^\| (.+?) \| (.+?) \|$/gm)].slice(1).map((found) => found.slice(1));
+    const words = rows.map(([word]) => word);
+    assert.ok(words.length >= 20, `${words.length} words`);
+    for (const [word, instead] of rows) assert.deepEqual(retiredIn(instead, words), [], word);
+    assert.deepEqual(retiredIn(`it is\n    // Trained\n    // alike`, words), ['trained alike']);
+    const below = (folder) =>
+        readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) =>
+            join(folder, file),
+        );
+    const files = [...below('web'), ...below('docs'), 'index.html', 'README.md'].filter((file) =>
+        /\.(tsx?|html|md)$/.test(file),
+    );
+    assert.ok(files.length > 150, `${files.length} files are read`);
+    assert.deepEqual(
+        files
+            .filter((file) => !/STYLE\.md$/.test(file))
+            .flatMap((file) =>
+                retiredIn(readFileSync(join(root, file), 'utf8'), words).map((word) => `${file}: ${word}`),
+            ),
+        [],
+    );
+});

@@ -118,7 +118,7 @@ export function setKey(entry: Entry, key: string, value: string | null): Problem
     if (!problem) remember('push');
     return problem;
 }
-/** Let the runs on a task be trained alike: with the settings of training that the first of them has. */
+/** Give the runs on a task the same training settings: those that the first of them has. */
 export function trainAlike(entries: readonly Entry[]): void {
     const first = entries[0]!.values;
     const alike = (values: Values) =>

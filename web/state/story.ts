@@ -34,7 +34,7 @@ export const NAMES: Record<Kind, string> = {
     attention: 'attention',
     keys: 'with the filter',
     values: 'filter on contents',
-    placed: 'told positions',
+    placed: 'with positions',
     focus: 'Focus',
 };
 /** Colours as in the first lesson: CAT's blue, attention's vermillion. */

@@ -168,8 +168,8 @@ function Reader({ entry, readers }: { entry: Entry; readers: readonly Entry[] })
                     <h3 id="pixels-title">Which pixels matter</h3>
                     {now && <Saliency now={now} permuted={taskOf(lab(), values)?.permuted ?? false} />}
                 </section>
-                <section aria-labelledby="confusion-title" data-picture="What is taken for what">
-                    <h3 id="confusion-title">What is taken for what</h3>
+                <section aria-labelledby="confusion-title" data-picture="Confusion matrix">
+                    <h3 id="confusion-title">Confusion matrix</h3>
                     <Confusion counts={table?.counts ?? null} step={table?.step ?? null} count={count} />
                 </section>
                 <MnistFiles readers={readers} />

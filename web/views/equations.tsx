@@ -122,7 +122,7 @@ export default function Equations() {
                             if (!problem) shown.current = true;
                         }}
                     >
-                        Train beside
+                        Train this
                     </button>
                     <label class="equations-adds">
                         <input
@@ -132,7 +132,7 @@ export default function Equations() {
                                 setView({ residual: currentTarget.checked ? 1 : 0 })
                             }
                         />
-                        the block adds x to it
+                        residual connection
                     </label>
                 </div>
                 {refused && (

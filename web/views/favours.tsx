@@ -16,8 +16,8 @@ export function Favours({ entries }: { entries: readonly Entry[] }) {
     return (
         <div class="favours">
             <p class="say">
-                {groups.value.length > 1 ? `${taskTitle(lab(), values)}: not` : 'Not'} trained alike; each
-                mechanism has settings that were measured to suit it:
+                {groups.value.length > 1 ? `${taskTitle(lab(), values)}: training` : 'Training'} settings
+                differ. Each mechanism has those that were measured to suit it:
             </p>
             <ul>
                 {keys.map((key) => (

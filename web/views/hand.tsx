@@ -51,7 +51,7 @@ export function Hand({ now, entry }: { now: Look; entry: Entry }) {
     const short = (name: string) => name.replace(`block${now.block}.`, '').replace('mixer.', '');
     return (
         <section aria-labelledby="hand-title" class="learnt in-hand">
-            <h3 id="hand-title">Take a weight in your hands</h3>
+            <h3 id="hand-title">Edit a weight</h3>
             <div class="options">
                 <label>
                     weight

@@ -75,8 +75,8 @@ export const VIEWS: readonly ViewEntry[] = [
         id: 'theorems',
         title: 'Theorems',
         sentence:
-            'Six claims of the papers to take in your hands, the others as a list: change something, and look ' +
-            'whether the number under the picture stays below its bound.',
+            'Six claims of the papers to try by hand, the others as a list: change something, and see whether the number ' +
+            'under the picture stays below its bound.',
         load: () => import('./theorems.tsx'),
     },
     {
@@ -84,7 +84,7 @@ export const VIEWS: readonly ViewEntry[] = [
         title: 'Verify',
         sentence:
             'Every row gets a tick or a cross: this browser computes again what the native program computed, ' +
-            'and every word has to agree.',
+            'and every bit must match.',
         load: () => import('./verify.tsx'),
     },
     {

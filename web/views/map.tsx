@@ -71,7 +71,7 @@ export function AttentionMap({ now, map, head, row, name }: Props) {
                 )}
             </div>
             <div class="map-legend">
-                <span>rows ask, columns are looked at</span>
+                <span>row = query, column = key</span>
                 <span class="scale">
                     <span class="number">0</span>
                     <canvas ref={legend} aria-hidden="true" />

@@ -10,7 +10,7 @@ export function Notice() {
     return (
         <div class="notice" role="alert">
             <p>
-                {now.from === 'address' ? 'The address asks for something that cannot be done: ' : ''}
+                {now.from === 'address' ? 'This link isn’t valid: ' : ''}
                 <strong>{message}</strong>
                 {/[.!?]$/.test(message) ? '' : '.'}{' '}
                 {now.from === 'address' && 'The setup below was left as it was.'}

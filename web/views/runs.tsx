@@ -23,7 +23,8 @@ export function RunsView() {
         <section aria-labelledby="runs-title">
             <h2 id="runs-title">Runs</h2>
             <p class="say">
-                Runs on a task get the same sequences in the same order; each changes what it is made of.
+                Runs on a task get the same sequences in the same order. They differ only in the settings
+                shown.
             </p>
             {groups.value.map((entries) => (
                 <Shared key={entries[0]!.id} entries={entries} />

@@ -14,7 +14,7 @@ const STEPS = [
     ['Remember', 'A line to remember', Puzzle],
     ['Guess', 'Can attention do it?', Fail],
     ['Learn', 'Switch a filter on', SwitchOn],
-    ['Take hold', 'Take the filter in your hands', Hands],
+    ['Adjust', 'Set the filter yourself', Hands],
     ['Follow', 'How one answer comes about', Answer],
     ['Stretch', 'Make the line longer', Lengths],
     ['Doubt', 'Does it have to be this filter?', Doubts],

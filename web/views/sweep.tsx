@@ -73,7 +73,7 @@ export default function SweepView() {
                 <button type="submit">Train the grid</button>
                 {isSweeping() && (
                     <button type="button" onClick={stopSweep}>
-                        Leave off
+                        Stop
                     </button>
                 )}
             </form>

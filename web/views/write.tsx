@@ -148,7 +148,7 @@ function Texts() {
                     />
                 </label>
                 <label>
-                    Temperature: how daring, {temperature.value.toFixed(2)}
+                    Randomness (temperature): {temperature.value.toFixed(2)}
                     <input
                         type="range"
                         min="0"

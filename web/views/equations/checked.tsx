@@ -81,7 +81,7 @@ function Report({ report, text }: { report: EquationCheck; text: string }) {
                 <Verdict good={!ahead || ahead <= report.saysAhead ? 1 : 0}>
                     {ahead
                         ? `it sees ${ahead} rows ahead, because of line ${aheadLine}: ${text.split('\n')[aheadLine - 1]?.trim()}`
-                        : 'it is causal: no output hears of a later row'}
+                        : 'it is causal: no output depends on later tokens'}
                 </Verdict>
                 <Verdict good={report.stable}>
                     {report.stable

@@ -111,16 +111,16 @@ function Positions() {
     if (!modelOf('placed'))
         return (
             <button type="button" class="again" onClick={() => learn('placed')}>
-                Would it do to number the places?
+                Would position numbers be enough?
             </button>
         );
     return (
         <>
-            <Progress kind="placed" name="Attention that is told where each token stands" />
+            <Progress kind="placed" name="Attention with position numbers" />
             {isTrained('placed') && (
                 <p>
                     {(right ?? 1) < 0.25
-                        ? 'That does not do: a label then says at which place it stands, but still not who stands before it.'
+                        ? 'They are not: a label then says where it stands, but still not what stands before it.'
                         : 'That helps.'}
                 </p>
             )}

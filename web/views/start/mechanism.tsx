@@ -229,7 +229,7 @@ export function Answer({ children }: StepProps) {
             1,
             'Remember',
             keys?.hand
-                ? 'What each label takes in is in your hands.'
+                ? 'You have set what each label takes in.'
                 : `Each label takes in the one before it: the label of ${value} now says ${key}.`,
         ],
         [
@@ -302,7 +302,7 @@ export function Answer({ children }: StepProps) {
         >
             {hand.value && (
                 <p class="caption">
-                    The filter is in your hands.{' '}
+                    You have set the filter yourself.{' '}
                     <button type="button" onClick={() => (hand.value = null)}>
                         Put it back
                     </button>

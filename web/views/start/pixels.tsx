@@ -68,7 +68,7 @@ export function Pixels() {
         <>
             <div class="pixels">
                 <Picture pixels={image} name="what is read, row by row" />
-                <Picture pixels={made} name="what attention hands on" />
+                <Picture pixels={made} name="attention’s output" />
             </div>
             <div class="theorem-controls">
                 <Slider label="decay" value={decay} min={0} max={0.5} step={0.02} set={setDecay} />

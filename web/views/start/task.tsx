@@ -35,15 +35,15 @@ export function Puzzle({ children }: StepProps) {
                 <>
                     {children}
                     <p>
-                        A line of letters and numbers: after each letter stands its number. Then one of the
-                        letters comes again, and the question is: which number stood after it?
+                        A line of letters and numbers: each letter is followed by its number. Then one of the
+                        letters comes again. Which number goes with it?
                     </p>
                     <p aria-live="polite">
                         {picked === null
-                            ? 'You can answer that. Do it.'
+                            ? `Try it: which number goes with ${written(tokens[question.value]!)}?`
                             : picked === answer
-                              ? `Right. You looked for ${written(tokens[question.value]!)}, and read what stands beside it. Those are two things: finding, and looking beside.`
-                              : `Not that one: after ${written(tokens[question.value]!)} stands ${written(answer)}.`}
+                              ? `Right. You found ${written(tokens[question.value]!)}, then looked one place to the right: two skills.`
+                              : `Not that one: ${written(tokens[question.value]!)} is followed by ${written(answer)}.`}
                     </p>
                 </>
             }
@@ -88,8 +88,8 @@ export function Fail({ children }: StepProps) {
                         Attention is made for finding. Every token of the line shows a label (its <b>key</b>)
                         and holds a content (its <b>value</b>); a question (the <b>query</b>) looks for the
                         label that fits best, and takes that token’s content. Give one block of attention,
-                        which is told no positions, 120 batches of 32 such lines to learn from. Will it
-                        answer?
+                        without position information, 120 batches of 32 such lines to learn from. Will it
+                        learn to answer?
                     </p>
                     <Choices
                         label="Your guess"
