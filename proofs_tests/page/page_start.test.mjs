@@ -131,6 +131,13 @@ onPage(
         await read(page, 4);
         await settledOn(page, '(99|100)\\.\\d % over held-out');
         await counts(page, '#step-4 .cell .right', 8);
+        // The arcs stand on the line, and what they mean below it.
+        const gap = await page.$eval('#step-4 .arcs', (one) => {
+            const line = one.parentElement.querySelector('.line');
+            return line.getBoundingClientRect().top - one.getBoundingClientRect().bottom;
+        });
+        assert.ok(Math.abs(gap) <= 4, `${gap} px between the arcs and the line`);
+        await says(page, '#step-4 .figure .caption', /^Grey arrows: .* Blue: where the question looks/);
         await press(page, 'Second to 0');
         await settledOn(page, 'Recall is gone');
         assert.ok((await heldOut(page)) < 25);

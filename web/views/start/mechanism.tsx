@@ -135,11 +135,11 @@ export function Hands({ children }: StepProps) {
                         tone="tone-keys"
                         label="What each token takes from those before it, and where the question looks"
                     />
+                    <Line tokens={tokens} look={now.look} name="the model with your filter" />
                     <p class="caption">
                         Grey arrows: what the filter adds to a label from the tokens before it. Blue: where
                         the question looks. The thicker, the more.
                     </p>
-                    <Line tokens={tokens} look={now.look} name="the model with your filter" />
                     <p class="verdict-line">
                         <Live>
                             {rightOf(tokens, now.look)} of {PAIRS}
