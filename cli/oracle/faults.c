@@ -746,8 +746,10 @@ faults_worth faults_explain(char *text, size_t length, const faults_case *c, con
         s.length -= (size_t)n;
     }
     if (not_finite(&s) || all_zero(&s) || dropped(&s) || factor(&s) || moved(&s) || near_miss(&s) ||
-        stops(&s) || low_precision(&s) || grows(&s))
+        stops(&s))
         return FAULTS_NAMED;
+    if (low_precision(&s)) return FAULTS_PLACE;
+    if (grows(&s)) return FAULTS_NAMED;
     wrong_rows w = find_rows(a, c->tol);
     const faults_worth worth = w.bad && truncated(&s, &w)                  ? FAULTS_NAMED
                                : w.bad && (pattern(&s, &w) || columns(&s)) ? FAULTS_PLACE

@@ -24,7 +24,7 @@ typedef struct {
     double scale;
 } faults_array;
 
-// How much a phrase tells: that numbers are wrong; where; what is wrong.
+// How much a phrase tells: that numbers are wrong; where, or by how little; what is wrong.
 typedef enum { FAULTS_VAGUE, FAULTS_PLACE, FAULTS_NAMED } faults_worth;
 // One phrase into text: what the pattern of errors suggests.
 faults_worth faults_explain(char *text, size_t length, const faults_case *c, const faults_array *a);

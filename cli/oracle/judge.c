@@ -19,12 +19,24 @@ typedef struct {
     int json, partial;
 } options;
 
+// An array that is past its tolerance, and what it looks like.
+typedef struct {
+    const char *of, *name, *file; // the case, the array and its file, borrowed of the manifest
+    int gradient;
+    size_t rows;
+    double share, allowed;
+    char why[512];
+    faults_worth worth;
+} finding;
+
 typedef struct {
     size_t cases, wrong, arrays, past, bad;
     size_t given[2], missing[2]; // outputs, gradients
     // Of the mechanism whose cases are read: the longest that is right, the shortest that is wrong.
     char mechanism[64];
     size_t right_to, wrong_from;
+    finding *found; // of its cases, not told yet
+    size_t n_found;
 } verdict;
 
 typedef struct {
@@ -138,11 +150,12 @@ static void one_sequence(faults_case *f, faults_array *a) {
     a->ref += piece * n;
 }
 
-static void explain(char *text, size_t size, const manifest *m, const json *entry, const judged *j,
-                    const char *name, int gradient) {
+static faults_worth explain(char *text, size_t size, const manifest *m, const json *entry, const judged *j,
+                            const char *name, int gradient) {
     faults_case f = {.tol = j->allowed};
     const json *mechanism = json_get(entry, "mechanism"), *mode = json_get(entry, "mode");
     smx_error error = {0};
+    faults_worth worth = FAULTS_NAMED;
     f.mechanism = mechanism && mechanism->type == JSON_STRING ? oracle_find(mechanism->string) : NULL;
     f.params = json_get(entry, "params");
     f.mode = f.mechanism && mode && oracle_allows(f.mechanism, "mode", mode) ? mode : NULL;
@@ -155,51 +168,97 @@ static void explain(char *text, size_t size, const manifest *m, const json *entr
         memcpy(a.shape, j->is.shape, sizeof a.shape);
         for (size_t d = 0; d < a.ndim; d++) a.count *= a.shape[d];
         one_sequence(&f, &a);
-        faults_explain(text, size, &f, &a);
+        worth = faults_explain(text, size, &f, &a);
     }
     for (size_t i = 0; i < f.n_inputs; i++) npy_free(&f.input[i]);
+    return worth;
 }
 
-// An array of the case that is past its tolerance: one line.
-static void report(const options *o, const manifest *m, const json *entry, const judged *j, const char *name,
-                   int gradient) {
-    char why[512];
-    explain(why, sizeof why, m, entry, j, name, gradient);
-    const double share = j->scale > 0 ? j->worst / j->scale : INFINITY;
+static void tell(const options *o, const finding *f, const finding *more) {
+    char why[sizeof f->why + sizeof more->why + 160];
+    snprintf(why, sizeof why, "%s%s%s%s%s", f->why, more ? "; " : "", more ? more->of : "",
+             more ? " tells more: " : "", more ? more->why : "");
     if (o->json) {
         fputs("{\"case\":", stdout);
-        cli_json_text(manifest_case_name(entry));
+        cli_json_text(f->of);
         fputs(",\"array\":", stdout);
-        cli_json_text(j->is.file);
-        printf(",\"gradient\":%s,\"error\":", gradient ? "true" : "false");
-        cli_json_number(share, 6);
-        printf(",\"allowed\":%.3g,\"looks_like\":", j->allowed);
+        cli_json_text(f->file);
+        printf(",\"gradient\":%s,\"error\":", f->gradient ? "true" : "false");
+        cli_json_number(f->share, 6);
+        printf(",\"allowed\":%.3g,\"looks_like\":", f->allowed);
         cli_json_text(why);
         puts("}");
     } else {
-        printf("%s: %s%s is off by %.3g of its scale (%.3g is allowed): %s\n", manifest_case_name(entry),
-               gradient ? "d_" : "", name, share, j->allowed, why);
+        printf("%s: %s%s is off by %.3g of its scale (%.3g is allowed): %s\n", f->of, f->gradient ? "d_" : "",
+               f->name, f->share, f->allowed, why);
     }
 }
 
-static void across(const options *o, const verdict *v) {
+enum { TELLING = 300 }; // rows at which a fault shows best where it begins; beyond, shorter is clearer
+
+static int more_telling(const finding *a, const finding *b) {
+    if (a->worth != b->worth) return a->worth > b->worth;
+    if ((a->rows > TELLING) != (b->rows > TELLING)) return b->rows > TELLING;
+    return a->rows > TELLING ? a->rows < b->rows : a->rows > b->rows;
+}
+
+// What was found in the mechanism's cases: a line for each array, with the most telling case's diagnosis
+// where its own names no fault.
+static void tell_all(const options *o, verdict *v) {
+    for (const finding *f = v->found; f < v->found + v->n_found; f++) {
+        const finding *best = f;
+        for (const finding *g = v->found; g < v->found + v->n_found; g++)
+            if (g->gradient == f->gradient && !strcmp(g->name, f->name) && more_telling(g, best)) best = g;
+        tell(o, f, f->worth < FAULTS_NAMED && best->worth == FAULTS_NAMED ? best : NULL);
+    }
+    free(v->found);
+    v->found = NULL;
+    v->n_found = 0;
+}
+
+static size_t rows_of(const json *entry) {
+    const json *L = json_get(json_get(entry, "params"), "L");
+    size_t n;
+    return L && json_size(L, &n) ? n : 0;
+}
+
+// An array of the case is past its tolerance.
+static void report(const options *o, verdict *v, const manifest *m, const json *entry, const judged *j,
+                   const char *name, int gradient) {
+    finding f = {manifest_case_name(entry), name, j->is.file, gradient, rows_of(entry),
+                 .allowed = j->allowed};
+    f.worth = explain(f.why, sizeof f.why, m, entry, j, name, gradient);
+    f.share = j->scale > 0 ? j->worst / j->scale : INFINITY;
+    finding *longer = realloc(v->found, (v->n_found + 1) * sizeof *longer);
+    if (!longer) { // told as it stands
+        tell(o, &f, NULL);
+        return;
+    }
+    v->found = longer;
+    v->found[v->n_found++] = f;
+}
+
+// The cases of a mechanism were read.
+static void across(const options *o, verdict *v) {
+    tell_all(o, v);
     if (o->json || v->right_to == 0 || v->wrong_from <= v->right_to || v->wrong_from == (size_t)-1) return;
     printf("%s: right up to %zu rows, wrong from %zu rows on: is the history cut short, or a block's edge?\n",
            v->mechanism, v->right_to, v->wrong_from);
 }
 
-static void note_length(const options *o, verdict *v, const json *entry, int wrong) {
-    const json *mechanism = json_get(entry, "mechanism"), *L = json_get(json_get(entry, "params"), "L");
+static void begin_mechanism(const options *o, verdict *v, const json *entry) {
+    const json *mechanism = json_get(entry, "mechanism");
     const char *name = mechanism && mechanism->type == JSON_STRING ? mechanism->string : "";
-    size_t n;
-    if (strcmp(name, v->mechanism)) {
-        across(o, v);
-        snprintf(v->mechanism, sizeof v->mechanism, "%s", name);
-        v->right_to = 0;
-        v->wrong_from = (size_t)-1;
-    }
-    if (!L || !json_size(L, &n)) return;
-    if (wrong && n < v->wrong_from) v->wrong_from = n;
+    if (!strcmp(name, v->mechanism)) return;
+    across(o, v);
+    snprintf(v->mechanism, sizeof v->mechanism, "%s", name);
+    v->right_to = 0;
+    v->wrong_from = (size_t)-1;
+}
+
+static void note_length(verdict *v, const json *entry, int wrong) {
+    const size_t n = rows_of(entry);
+    if (wrong && n && n < v->wrong_from) v->wrong_from = n;
     if (!wrong && n > v->right_to) v->right_to = n;
 }
 
@@ -207,6 +266,7 @@ static void judge_case(verdict *v, const options *o, const manifest *m, const js
     static const char *const parts[] = {"outputs", "gradients"};
     int wrong[2] = {0, 0}, given = 0;
     v->cases++;
+    begin_mechanism(o, v, entry);
     for (int g = 0; g < 2; g++) {
         const json *part = json_get(entry, parts[g]);
         for (const json *a = part ? part->child : NULL; a; a = a->next) {
@@ -225,14 +285,14 @@ static void judge_case(verdict *v, const options *o, const manifest *m, const js
                 const int past = is_past(&j);
                 v->past += (size_t)past;
                 // What follows from a wrong output is not told once more.
-                if (past && (g == 0 || !wrong[0])) report(o, m, entry, &j, a->key, g);
+                if (past && (g == 0 || !wrong[0])) report(o, v, m, entry, &j, a->key, g);
                 wrong[g] |= past;
             }
             judged_free(&j);
         }
     }
     v->wrong += (size_t)(wrong[0] || wrong[1]);
-    if (given) note_length(o, v, entry, wrong[0] || wrong[1]);
+    if (given) note_length(v, entry, wrong[0] || wrong[1]);
 }
 
 static const cli_option table[] = {

@@ -46,7 +46,8 @@ typedef struct {
     size_t at, of; // the case that is made, from 1, and how many there are
     double began, told;
 } vectors_set;
-// Called whenever something was computed: each ten seconds it says on standard error which case is made.
+// Called whenever something was computed: each ten seconds it says on standard error which case is made,
+// and how long the rest takes if its cases are like those before.
 void vectors_progress(vectors_set *set, const char *name);
 // Writes the array `name` of a case as CASE.PREFIXNAME.npy, and its entry in the manifest, which ends with
 // `judged` (", ..." or ""); first: of its part. 0, or 2 with the sentence printed.

@@ -37,5 +37,7 @@ void vectors_progress(vectors_set *set, const char *name) {
     if (set->began == 0) set->began = set->told = now;
     if (now - set->told < 10) return;
     set->told = now;
-    cli_note("vectors: case %zu of %zu, %s, after %.0f s", set->at, set->of, name, now - set->began);
+    const double spent = now - set->began, left = spent / (double)set->at * (double)(set->of - set->at);
+    cli_note("vectors: case %zu of %zu, %s, after %.0f s; about %.0f s more", set->at, set->of, name, spent,
+             left);
 }
