@@ -13,7 +13,8 @@ from . import _plan, ref
 from ._draws import draw
 from ._errors import SeqmixError
 from ._faults import NAMED, VAGUE, Judge
-from ._kinds import calm, kinds, rounded, scalable
+from ._formats import FORMATS, rounded
+from ._kinds import calm, kinds, scalable
 from ._layer import Got, Hangs, Layer, row_axis
 from ._relations import NAMES, measured
 from ._report import FOLLOWS, Fault, Report
@@ -54,7 +55,8 @@ class Judged:
     def __init__(
         self, layer: Layer, form: str, layout: str, optional: Sequence[str], gradients: bool, params: dict[str, Any]
     ) -> None:
-        self.layer, self.m, self.form, self.layout = layer, layer.m, form, layout
+        self.layer, self.m, self.drawn_in, self.layout = layer, layer.m, form, layout
+        self.form = FORMATS[form].judged
         self.optional, self.params = optional, params
         self.gradients = gradients and self.m.has_gradient
         self.worst: dict[str, float] = {}
@@ -74,7 +76,7 @@ class Judged:
             return max(time.process_time() - began[0], (time.monotonic() - began[1]) / 4)
 
         began = time.process_time(), time.monotonic()
-        self.kinds = kinds(self.m, self.form, self.params)
+        self.kinds = kinds(self.m, self.drawn_in, self.params)
         cases = list(_plan.plan(self._levels(), seed, self._refuse))
         used, work = 0.0, 1.0
         for number, case in enumerate(cases):
@@ -137,7 +139,7 @@ class Judged:
         if case.heads:
             calm(self.m, drawn, case.columns)
             self.kinds[case.draw](drawn, random)
-            drawn = {n: a if a.dtype == np.int32 else rounded(a, self.form) for n, a in drawn.items()}
+            drawn = {n: a if a.dtype == np.int32 else rounded(a, self.drawn_in) for n, a in drawn.items()}
         if case.call == "expanded" and "dy" in drawn:
             drawn["dy"] = np.ones_like(drawn["dy"])
         if self.layout == "bhld":
@@ -237,7 +239,7 @@ class Judged:
                 faults[id(w)] = Fault(w.length, w.case.seed, name, w.error, w.sentence, str(w.case) if by_plan else "")
         listed = [faults[id(w)] for w in self.wrong]
         only = self._only() if by_plan and listed else ""
-        return Report(self.m.name, self.form, self.cases, self.worst, listed, planned, only, self.bits, self.unjudged)
+        return Report(self.m.name, self.drawn_in, self.cases, self.worst, listed, planned, only, self.bits, self.unjudged)
 
     def _explain(self, w: Wrong) -> tuple[str, int]:
         def odd() -> str:

@@ -10,24 +10,10 @@ import numpy as np
 from . import ref
 from ._draws import draw, name_is_data
 from ._errors import SeqmixError
+from ._formats import FORMATS, rounded
 
-# Factors that keep products of two such numbers, and their sums, within the format.
-LARGE = {"f64": 2.0**200, "f32": 2.0**30, "f16": 2.0**4, "bf16": 2.0**30}
-BITS = {"f64": 53, "f32": 24, "f16": 11, "bf16": 8}
 GATES = (0.0, -0.01, -1.0, -2.5, -4.0, -6.0, -9.0, -20.0, -80.0)
 KEYS = ("k", "kk", "a", "b", "p", "w")  # of delta rules, no longer than 1
-
-
-def rounded(x: np.ndarray, form: str) -> np.ndarray:
-    """x as numbers of that format (none of them subnormal, infinities as they are)."""
-    fraction, exponent = np.frexp(x)
-    with np.errstate(invalid="ignore"):
-        return np.where(np.isfinite(x), _near(fraction, exponent, form), x)
-
-
-def _near(fraction: np.ndarray, exponent: np.ndarray, form: str) -> np.ndarray:
-    last = np.maximum(exponent - BITS[form], -24 if form == "f16" else -1000)  # float16 ends there
-    return np.ldexp(np.round(np.ldexp(fraction, exponent - last)), last)
 
 
 @functools.lru_cache(maxsize=None)
@@ -73,10 +59,10 @@ def kinds(m: ref.Mechanism, form: str, given: Mapping[str, Any]) -> dict[str, Ca
     gates = sorted(n for n in names if _is_gate(m, n))
     free = sorted(scalable(m.name, tuple(sorted((n, v) for n, v in given.items() if np.isscalar(v)))) & names)
     if free:
-        found["huge"] = functools.partial(_scaled, free, LARGE[form])
-        found["tiny"] = functools.partial(_scaled, free, 1 / LARGE[form])
+        found["huge"] = functools.partial(_scaled, free, FORMATS[form].huge)
+        found["tiny"] = functools.partial(_scaled, free, 1 / FORMATS[form].huge)
     loud = [n for n in ("q", "logits") if n in names and n not in free]
-    if loud and form != "f16":
+    if loud and FORMATS[form].most > 1e5:
         found["saturated"] = functools.partial(_saturated, loud)
     quiet = [n for n in ("k", "x") if n in names]
     if quiet:

@@ -15,6 +15,7 @@ from . import _plan, ref
 from ._arrays import count, real
 from ._draws import draw
 from ._errors import SeqmixError
+from ._formats import FORMATS, inputs_only
 from ._judged import Judged
 from ._layer import Layer, Numpy, Torch
 from ._relations import wanted
@@ -54,6 +55,9 @@ def check_layer(
         columns, batches; draws with all bits, huge, tiny, saturated, gates from 0 to minus infinity; without
         gradients, on strided inputs, twice, in pieces ... in which any two of these meet (docs/ORACLE.md).
         Sizes in `params` stay as they are. seed: of the plan.
+    dtype: "f64", "f32", "f16", "bf16", or NumPy's or PyTorch's name for it. "tf32": float32 tensors of eleven
+        significant bits, judged by float16's tolerances; "e4m3", "e5m2": bfloat16 tensors of such numbers,
+        judged as bfloat16 (docs/ORACLE.md).
     seeds, lengths: instead of the plan, so many draws of each length of sequences in a `batch`, called in the
         plainest way. A length that does not fit (bins) is rounded up.
     layout: "bhld": q, k, v, y are [*batch][H][L][d]; else [*batch][L][H*d]. batch: leading dimensions of what
@@ -75,7 +79,7 @@ def check_layer(
         of fault it looks
     like. In bfloat16 and float16 a small wrong term can hide: judge the formula in float32 first."""
     m = getattr(ref, mechanism)
-    form = format_of(dtype)
+    form = inputs_only(dtype) or format_of(dtype)
     if arrays not in (None, "torch", "numpy"):
         raise SeqmixError(f"arrays is {arrays!r:.40}; it must be 'torch' or 'numpy'")
     if backward is not None and arrays == "torch":
@@ -89,7 +93,7 @@ def check_layer(
     for name, value in (("budget", budget), ("time_limit", time_limit)):
         if not 0 < real(value, name) < 1e6:
             raise SeqmixError(f"{name} is {value:g}; above 0 to a million seconds are allowed")
-    layer = Layer(function, m, Numpy(form) if by_numpy else Torch(form, device), backward, time_limit)
+    layer = Layer(function, m, Numpy(FORMATS[form].held) if by_numpy else Torch(FORMATS[form].held, device), backward, time_limit)
     if optional is None:
         optional = [a for a in dict.fromkeys(a.name for a in m._arrays if a.optional) if a in layer.accepts]
     judged = Judged(layer, form, layout, optional, gradients, params)
