@@ -151,6 +151,14 @@ int result_differs(const result *a, const result *b, char *what, size_t size) {
     return differs;
 }
 
+static void put_fixed(FILE *to, const char *name, double x, int places) {
+    fprintf(to, ",\"%s\":", name);
+    if (isfinite(x))
+        fprintf(to, "%.*f", places, x);
+    else
+        fputs("null", to);
+}
+
 void result_print_machine(const result *r, FILE *to) {
     const result_machine *m = &r->machine;
     fputs("{\"host\":", to);
@@ -158,8 +166,11 @@ void result_print_machine(const result *r, FILE *to) {
     fputs(",\"isa\":", to);
     cli_put_json_text(to, m->isa);
     if (*m->build) fprintf(to, ",\"build\":\"%s\"", m->build);
-    fprintf(to, ",\"threads\":%ld,\"from\":%llu,\"seconds\":%.3f,\"processor_seconds\":%.3f,\"ended\":%.0f}",
-            m->threads, (unsigned long long)m->from, m->seconds, m->processor_seconds, m->ended);
+    fprintf(to, ",\"threads\":%ld,\"from\":%llu", m->threads, (unsigned long long)m->from);
+    put_fixed(to, "seconds", m->seconds, 3);
+    put_fixed(to, "processor_seconds", m->processor_seconds, 3);
+    put_fixed(to, "ended", m->ended, 0);
+    fputc('}', to);
 }
 
 char *result_text(const result *r, size_t *size) {
