@@ -147,11 +147,11 @@ static void transpose_blocks(float *to, const float *from, const landmark_scratc
         transpose(to, from + start * p->stride, p->stride, smx_min(p->block, p->L - start), w->Bp, w->d);
 }
 
-// The first of the best.
+// The first of the best; of NaN the first.
 static int32_t best_of(const float *score, size_t n) {
     size_t best = 0;
-    for (size_t b = 1; b < n; b++)
-        if (score[b] > score[best]) best = b;
+    for (size_t b = 1; b < n && score[best] == score[best]; b++)
+        if (!(score[b] <= score[best])) best = b;
     return n ? (int32_t)best : -1;
 }
 
@@ -195,6 +195,8 @@ SMX_COPY(void, landmark_fwd)
                     kept[0] = row_max(s, 2 * Bp);
                     kept[1] = kept[0] == -SMX_INF ? without_maximum(s, 2 * Bp)
                                                   : 1.0f / exponentials(s, 2 * Bp, kept[0]);
+                    if (choice[r] >= 0 && !(w.score[r * w.marks + (size_t)choice[r]] <= SMX_INF))
+                        kept[1] = SMX_NAN; // among what is chosen from
                 }
                 tile_product(w.o, dp, w.s + Bp, 2 * Bp, 1, w.v + start * dp, dp, rows, dp, i0 + rows, 0);
                 for (size_t r = 0; r < rows; r++) {

@@ -4,8 +4,9 @@
 #include "fft_rows.h"
 
 // Soft threshold (Fu et al. 2023): sign(k) max(|k| - lambda, 0); lambda = 0 leaves k alone, its gradient too.
+// k - k: 0, but NaN stays.
 static float squash(float k, float lambda) {
-    return k > lambda ? k - lambda : k < -lambda ? k + lambda : 0.0f;
+    return k > lambda ? k - lambda : k < -lambda ? k + lambda : k - k;
 }
 
 // 16 channels of a sequence, padded to N rows and split down to complex parts: both halves of the first split

@@ -176,6 +176,7 @@ SMX_INLINE vf of_log1p(vf e) { // ln(1 + e), 0 <= e <= 1, by what 1 + e rounds t
     const vf one = vf_set(1.0f), u = one + e;
     return vf_select(vf_eq(u, one), e, log_of(u) * (e / vf_select(vf_eq(u, one), one, u - one)));
 }
+SMX_INLINE vf or_nan(vf x, vf y) { return vf_select(vf_eq(x, x), y, x); } // y, x where that is NaN
 SMX_INLINE vf softplus_of(vf x) { return vf_max(x, vf_set(0.0f)) + of_log1p(exp_of(vf_neg(vf_abs(x)))); }
 SMX_INLINE vf silu_of(vf x) { return vf_max(vf_set(-100.0f), x) * sigmoid_of(x); }
 SMX_INLINE vf silu_slope(vf x) {
@@ -248,14 +249,14 @@ static void run_step(const program *p, const program_step *s, float *const *at) 
         UNARY(PROGRAM_SIGMOID, sigmoid_of(x))
         UNARY(PROGRAM_SILU, silu_of(x))
         UNARY(PROGRAM_SOFTPLUS, softplus_of(x))
-        UNARY(PROGRAM_RELU, vf_max(x, vf_set(0.0f)))
+        UNARY(PROGRAM_RELU, vf_select(vf_le(x, vf_set(0.0f)), vf_set(0.0f), x))
         UNARY(PROGRAM_ABS, vf_abs(x))
         BINARY(PROGRAM_ADD, x + y)
         BINARY(PROGRAM_SUB, x - y)
         BINARY(PROGRAM_MUL, x * y)
         BINARY(PROGRAM_DIV, x / y)
-        BINARY(PROGRAM_MAX, vf_max(x, y))
-        BINARY(PROGRAM_MIN, vf_min(x, y))
+        BINARY(PROGRAM_MAX, or_nan(x, vf_max(x, y)))
+        BINARY(PROGRAM_MIN, or_nan(x, vf_min(x, y)))
     case PROGRAM_SELECT:
         EACH vf_store(o + i, vf_select(vf_lt(vf_set(0.0f), ENTRY(0, a)), ENTRY(1, b), ENTRY(2, c)));
         break;
@@ -405,7 +406,7 @@ static void reverse_operand(const reverse *r, const program_step *s, size_t k) {
         GIVE(0, d * sigmoid_of(LEFT))
         break;
     case PROGRAM_RELU:
-        GIVE(0, where(vf_lt(zero, LEFT), d))
+        GIVE(0, where(~vf_le(LEFT, zero), d))
         break;
     case PROGRAM_ABS:
         GIVE(0,

@@ -310,8 +310,8 @@ void smx_block_filter_fwd(float *SMX_RESTRICT y, const float *x, size_t B, size_
 void smx_block_filter_bwd(float *SMX_RESTRICT dx, const float *dy, size_t B, size_t L, size_t D, size_t block,
                           float forget);
 // Query i of a head picks, among the blocks of `block` rows that ended before its own, the one whose landmark
-// (last row of the block in `marks`) has the largest q_i . landmark, the lowest index on a tie; then softmax
-// attention over the rows of that block and of its own up to i. O(d (L/block + block)) a query.
+// (last row of the block in `marks`) has the largest q_i . landmark, the first on a tie (NaN: so is o); then
+// softmax attention over the rows of that block and of its own up to i. O(d (L/block + block)) a query.
 typedef struct {
     size_t B, L, D, H;
     size_t stride; // floats between rows of q, k, v, marks (and dq, dk, dv)

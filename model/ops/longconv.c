@@ -115,6 +115,11 @@ static const op longconv = {
     .backward_reads = READS_IN(0) | READS_IN(1) | READS_IN(2),
 };
 
+// As the kernel does; NaN stays.
+static float squash(float k, float lambda) {
+    return k > lambda ? k - lambda : k < -lambda ? k + lambda : k - k;
+}
+
 // ---- As a direct sum, forward only: no row hears of a later one, not even by rounding ---------------------
 // Scratch: what the sum asks for, then the squashed kernels with the skip in their first taps.
 static smx_conv direct_of(const graph *g, const node *n) {
@@ -126,8 +131,7 @@ static void direct_fwd(graph *g, node *n) {
     const float lambda = ((const longconv_attributes *)n->attributes)->lambda, *skip = skip_of(n);
     float *k = n->scratch + n->piece_n;
     for (size_t i = 0; i < D * taps; i++) {
-        const float v = n->in[1]->data[i];
-        k[i] = v > lambda ? v - lambda : v < -lambda ? v + lambda : 0.0f;
+        k[i] = squash(n->in[1]->data[i], lambda);
         if (i % taps == 0 && skip) k[i] += skip[i / taps];
     }
     const smx_conv p = direct_of(g, n);
@@ -153,9 +157,8 @@ static void kernel_fwd(graph *g, node *n) {
     const size_t taps = last_dim(k);
     const float lambda = ((const longconv_attributes *)n->attributes)->lambda;
     for (size_t i = 0; i < k->n; i++) {
-        const float v = k->data[i];
         float *to = n->out->data + i / taps * taps + (taps - 1 - i % taps);
-        *to = v > lambda ? v - lambda : v < -lambda ? v + lambda : 0.0f;
+        *to = squash(k->data[i], lambda);
         if (i % taps == 0 && n->n_in > 1) *to += n->in[1]->data[i / taps];
     }
 }

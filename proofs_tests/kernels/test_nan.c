@@ -1,5 +1,6 @@
 // test_nan.c: a NaN is seen. Maxima pass it over, so each kernel with one in it is asked: a row of logits
 // that are NaN gives NaN, forward and backward, whole and row by row, and the other rows keep their words.
+#include "kernels/program.h"
 #include "model/ops/ops.h"
 #include "proofs_tests/support/check.h"
 
@@ -126,6 +127,75 @@ static void landmarks(void **state) {
     }
 }
 
+// A NaN in a key, value or landmark: every row of the head that sees it, and no earlier one.
+static void landmarks_of_nan(void **state) {
+    (void)state;
+    enum { D = 16, BLOCK = 8, N = L * D };
+    CHECK_EACH_ISA(isa)
+    for (size_t mark = BLOCK - 1; mark < L; mark += BLOCK) {
+        check_seed(79);
+        check_trying("the landmark of row %zu is NaN", mark);
+        const smx_landmark p = {.B = 1, .L = L, .D = D, .H = H, .stride = D, .block = BLOCK, .scale = 0.3f};
+        const float *q = check_random(N, -1, 1), *k = check_random(N, -1, 1), *v = check_random(N, -1, 1);
+        float *marks = check_random(N, -1, 1), *o = check_floats(N), *dq = check_floats(N);
+        float *stats = check_floats(2 * H * L), *dk = check_floats(N), *dv = check_floats(N);
+        int32_t *chosen = check_ints(H * L);
+        marks[mark * D + 3] = NAN; // of the first head
+        smx_landmark_fwd(o, stats, chosen, q, k, v, marks, check_scratch(smx_landmark_fwd_scratch_bytes(&p)),
+                         &p);
+        smx_landmark_bwd(dq, dk, dv, q, q, k, v, o, stats, chosen,
+                         check_scratch(smx_landmark_bwd_scratch_bytes(&p)), &p);
+        for (size_t i = 0; i < N; i++) {
+            const int seen = i / D / BLOCK > mark / BLOCK && i % D < D / H;
+            if (isnan(o[i]) != seen || isnan(dq[i]) != seen) check_fail("row %zu: %g", i / D, (double)o[i]);
+        }
+        check_done();
+    }
+}
+
+// One step of a program, entry by entry, an operand of which is NaN in one entry. (What chooses between two
+// is compared with 0, no more.)
+static void steps_of_programs(void **state) {
+    (void)state;
+    enum { V = 19, ROWS = 3, AT = V + 7 };
+    static program list;
+    program *p = &list;
+    CHECK_EACH_ISA(isa)
+    for (size_t op = PROGRAM_COPY; op <= PROGRAM_SELECT; op++)
+        for (size_t k = op == PROGRAM_SELECT; k < PROGRAM_OPERANDS; k++) {
+            const size_t operands = op == PROGRAM_SELECT ? 3 : op >= PROGRAM_ADD ? 2 : 1;
+            if (k >= operands) continue;
+            check_trying("step %zu, operand %zu", op, k);
+            memset(p, 0, sizeof *p);
+            p->heads = 1;
+            for (size_t i = 0; i <= operands; i++)
+                p->registers[i] = (program_register){.rows = 1,
+                                                     .cols = V,
+                                                     .kind = i < operands ? PROGRAM_INPUT : PROGRAM_STEP,
+                                                     .of = (uint16_t)i,
+                                                     .stride = V,
+                                                     .group = 1};
+            p->steps[0] = (program_step){
+                .op = (uint8_t)op, .operands = (uint8_t)operands, .in = {0, 1, 2}, .out = (uint16_t)operands};
+            p->outputs[0] = (program_output){.from = (uint16_t)operands};
+            p->n_registers = operands + 1, p->n_steps = p->n_outputs = 1, p->out_columns = V;
+            p->n_inputs = p->n_arrays = operands;
+            for (size_t i = 0; i < operands; i++) p->columns[i] = V;
+            smx_program_plan(p);
+            float *in[3];
+            for (size_t i = 0; i < operands; i++)
+                in[i] = check_random(ROWS * V, 0.1, 2); // above 0: select's b
+            if (op == PROGRAM_SELECT && k == 2) in[0][AT] = -1;
+            in[k][AT] = NAN;
+            float *y = check_floats(ROWS * V);
+            smx_program_fwd(y, NULL, NULL, (const float *const *)in,
+                            check_scratch(smx_program_fwd_scratch_bytes(p)), 0, 1, ROWS, p);
+            for (size_t i = 0; i < ROWS * V; i++)
+                if (isnan(y[i]) != (i == AT)) check_fail("entry %zu is %g", i, (double)y[i]);
+            check_done();
+        }
+}
+
 static void losses(void **state) {
     (void)state;
     enum { N = 3 };
@@ -195,8 +265,9 @@ static void larger_of_two(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(queries), cmocka_unit_test(landmarks),
-                                       cmocka_unit_test(losses), cmocka_unit_test(bins),
-                                       cmocka_unit_test(larger_of_two)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(queries),           cmocka_unit_test(landmarks), cmocka_unit_test(landmarks_of_nan),
+        cmocka_unit_test(steps_of_programs), cmocka_unit_test(losses),    cmocka_unit_test(bins),
+        cmocka_unit_test(larger_of_two)};
     return cmocka_run_group_tests_name("nan", tests, NULL, NULL);
 }

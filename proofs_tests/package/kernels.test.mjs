@@ -281,6 +281,63 @@ test('every kernel has a case, and gives the same bits in the SIMD and the scala
     }
 });
 
+/** Entries that are not read, or count for nothing, so that a NaN there is nowhere in the results. */
+const UNSEEN = {
+    attention: { decayTable: 24, bias: 24 }, // of later rows and other chunks
+    attentionBackward: { decayTable: 24, bias: 24 },
+    attentionMap: { q: 28, k: 28 }, // of other heads
+    elu1Backward: { y: 5 }, // forward's result; dy says it
+    landmark: { marks: 48 }, // inside a block
+    embedding: { table: 18 }, // of tokens that are not there
+    embeddingBackward: { dy: 6 },
+    gather: { x: 12 },
+    gatherBackward: { dy: 6 },
+    crossEntropy: { logits: 5 }, // without a target
+    crossEntropyBackward: { logits: 5, stats: 2 },
+    mse: { target: 3 }, // a target that is NaN is none
+    mseBackward: { target: 3 },
+    argmax: { x: 15 }, // gives whole numbers
+    irfft: { spectrum: 12 }, // imaginary parts of what is real
+    longConvBackward: { k: 24, spectrum: 160 }, // its signs alone; channels that are not there
+    iirBackward: { x: 12 }, // the last row
+    emaBackward: { states: 60 }, // channels that are not there
+    lstmBackward: { y: 6 }, // the last row
+    gruBackward: { y: 6 },
+    taylorBackward: { dy: 3 }, // of the 1
+    'iirBackward 4': { x: 24 },
+    'longConvBackward 6': { k: 24, spectrum: 160 },
+    'glaBackward 8': { states: 26 }, // room
+};
+/** Each entry of each array in turn is NaN: of how many no result says so. */
+function unseen(name, args) {
+    const count = {};
+    for (const key of Object.keys(args).filter((each) => args[each] instanceof Float32Array))
+        for (let i = 0; i < args[key].length; i++) {
+            const own = { ...args, [key]: args[key].with(i, NaN) };
+            // (As plain numbers: which NaN it is, no machine promises.)
+            const [one, other] = [simd, scalar].map((lab) =>
+                Object.values(lab.kernels[name](own)).map((all) =>
+                    typeof all === 'number' ? [all] : [...all],
+                ),
+            );
+            assert.deepEqual(one, other, `${name} where ${key}[${i}] is NaN`);
+            if (!one.flat().some(Number.isNaN)) count[key] = (count[key] ?? 0) + 1;
+        }
+    return count;
+}
+test('a NaN is seen: in any entry of any array, forward and backward, in the SIMD and the scalar module', () => {
+    const found = {};
+    for (const [i, [name, all]] of CALLS.entries()) {
+        const called = i < forwards.length ? '' : ` ${i - forwards.length}`,
+            back = `${name}Backward`;
+        found[name + called] = unseen(name, take(given(name), all));
+        if (KERNELS[back])
+            found[back + called] = unseen(back, backwardArguments(name, all, forward(simd, name, all)).args);
+    }
+    const some = Object.entries(found).filter(([, count]) => Object.keys(count).length);
+    assert.deepEqual(Object.fromEntries(some), UNSEEN);
+});
+
 test('results are overwritten, whatever is there, and those with a + in kernels.txt added to it', () => {
     const marks = Object.fromEntries(
         [...made('marks', 'kernels/kernels.txt').stdout.matchAll(/^ {4}(\w+): `.*?: (.*)`,$/gm)].map(
