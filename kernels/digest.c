@@ -11,10 +11,14 @@
 #include "digest_run.h"
 
 // ---- What kernels.txt says of a kernel -------------------------------------------------------------------
+// Names, shapes and sizes are places in `texts`, 0 for none.
+#define SMX_TEXTS(all) static const char texts[] = all;
+#include "build/kernels.def"
+
 typedef struct {
-    char mark; // '>', '+' or '&' of a result, '#' of whole numbers, else '-'
+    char mark; // '>', '+' or '&' of a result, '#' of whole numbers, '=' of what may be one array, else '-'
     char optional;
-    const char *name, *shape;
+    uint16_t name, shape;
 } part;
 typedef enum {
     UNIFORM,
@@ -32,23 +36,31 @@ typedef enum {
     OUT
 } step_kind;
 typedef struct {
-    const char *name; // of a size, or NULL
+    uint16_t name; // of a size
     float is;
 } value;
 typedef struct {
-    step_kind kind;
-    const char *name, *shape, *when;
+    uint16_t kind, name, shape, when;
     value a, b;
 } step;
+static const part parts[] = {
+// of each kernel: its arrays, then what may be one
+#define SMX_PARTS(...) __VA_ARGS__,
+#include "build/kernels.def"
+};
+static const step steps[] = {
+// what is drawn and called, then what is hashed
+#define SMX_STEPS(...) __VA_ARGS__,
+#include "build/kernels.def"
+};
+static const float values[] = {
+#define SMX_SIZES(...) __VA_ARGS__,
+#include "build/kernels.def"
+};
 typedef struct {
     const char *name;
     void (*by_hand)(run *), (*call)(run *);
-    const part *parts;
-    const char *const (*in_place)[2];
-    const step *steps, *outs;
-    const char *sizes;
-    const float *values;
-    size_t n_values;
+    uint16_t sizes, values, n_values, parts, steps;
 } kernel;
 static const kernel *kernel_of(const char *name);
 
@@ -126,15 +138,8 @@ static void set_number(run *r, const char *name, double is) {
 
 #define SMX_SIZE(name, floats)                                                                               \
     static size_t floats_of_##name(run *r) { return floats; }
-#define SMX_SIZES(id, columns, ...)                                                                          \
-    static const char sizes_##id[] = columns;                                                                \
-    static const float values_##id[] = {__VA_ARGS__};
 #define SMX_CALL(name, result, what, handed, ...)                                                            \
     static void call_##name(run *r) { __VA_ARGS__ GIVES_##result(what, smx_##name handed) }
-#define SMX_PARTS(name, ...) static const part parts_##name[] = {__VA_ARGS__{0}};
-#define SMX_IN_PLACE(name, ...) static const char *const in_place_##name[][2] = {__VA_ARGS__{NULL, NULL}};
-#define SMX_STEPS(name, ...) static const step steps_##name[] = {__VA_ARGS__{0}};
-#define SMX_OUTS(name, ...) static const step outs_##name[] = {__VA_ARGS__{0}};
 #include "build/kernels.def"
 
 static double number(run *r, const char *name, double missing) {
@@ -160,7 +165,7 @@ static double number(run *r, const char *name, double missing) {
     assert(!"a size of kernels.txt that its cases do not give");
     return 0;
 }
-static double value_of(run *r, value v) { return v.name ? number(r, v.name, MISSING) : (double)v.is; }
+static double value_of(run *r, value v) { return v.name ? number(r, texts + v.name, MISSING) : (double)v.is; }
 static size_t count(run *r, const char *shape) {
     char name[24];
     size_t n = 1;
@@ -170,7 +175,7 @@ static size_t count(run *r, const char *shape) {
 
 // ---- Cases ------------------------------------------------------------------------------------------------
 static void draw(run *r, const step *s) {
-    const size_t n = count(r, s->shape);
+    const size_t n = count(r, texts + s->shape);
     const float a = (float)value_of(r, s->a), b = (float)value_of(r, s->b);
     float *x = s->kind == PATTERNS                       ? patterns(r, n)
                : s->kind == INTEGERS || s->kind >= PICKS ? blank(r, n)
@@ -203,7 +208,7 @@ static void draw(run *r, const step *s) {
     default:
         break;
     }
-    name_array(r, s->name, s->shape, x, n);
+    name_array(r, texts + s->name, texts + s->shape, x, n);
 }
 
 // Rows of the piece that begins at row t when a sequence comes in pieces; more than one sequence come whole.
@@ -222,8 +227,8 @@ static void in_pieces(run *r, const kernel *k) {
     const size_t B = SIZE(B, 1), L = SIZE(L, MISSING);
     float *whole[MOST_NAMES];
     const char *rows = "L";
-    for (const part *p = k->parts; p->mark; p++)
-        if (has(p->shape, "rows")) rows = "rows"; // its L is how many there may be
+    for (const part *p = parts + k->parts; p->mark; p++)
+        if (has(texts + p->shape, "rows")) rows = "rows"; // its L is how many there may be
     for (size_t i = 0; i < r->arrays; i++) whole[i] = r->array[i].words;
     for (size_t t = 0, many; t < L; t += many) {
         many = piece(t, L, B);
@@ -238,15 +243,24 @@ static void in_pieces(run *r, const kernel *k) {
     set_number(r, rows, (double)L);
 }
 
-static void call(run *r, const kernel *k) {
-    for (const part *p = k->parts; p->mark; p++) {
-        if (p->optional || floats(r, p->name)) continue;
-        const size_t n = count(r, p->shape);
-        name_array(r, p->name, p->shape, blank(r, n), n);
+// The arrays that a pair of `in place`, from 1, makes one; NULL past the last.
+static const part *pair_of(const kernel *k, int pair) {
+    const part *p = parts + k->parts;
+    while (p->mark) p++;
+    for (p++; p->mark && --pair; p++) {
     }
-    const char *const *pair = r->in_place ? k->in_place[r->in_place - 1] : NULL;
+    return p->mark ? p : NULL;
+}
+static void call(run *r, const kernel *k) {
+    for (const part *p = parts + k->parts; p->mark; p++) {
+        if (p->optional || floats(r, texts + p->name)) continue;
+        const size_t n = count(r, texts + p->shape);
+        name_array(r, texts + p->name, texts + p->shape, blank(r, n), n);
+    }
+    const part *pair = r->in_place ? pair_of(k, r->in_place) : NULL;
     for (size_t i = 0; pair && i < r->arrays; i++)
-        if (same(r->array[i].name, pair[0]) && floats(r, pair[1])) r->array[i].words = floats(r, pair[1]);
+        if (same(r->array[i].name, texts + pair->name) && floats(r, texts + pair->shape))
+            r->array[i].words = floats(r, texts + pair->shape);
     size_t n = 0;
     while (k->name[n]) n++;
     if (same(k->name + n - 5, "_push"))
@@ -255,30 +269,37 @@ static void call(run *r, const kernel *k) {
         k->call(r);
 }
 
+static int wanted(run *r, const step *s) { return !s->when || number(r, texts + s->when, MISSING) != 0; }
+static void hand_out(run *r, const step *o) {
+    for (; o->name; o++)
+        for (size_t i = 0; i < r->arrays; i++)
+            if (same(r->array[i].name, texts + o->name) && wanted(r, o))
+                out(r, r->array[i].name, r->array[i].words, r->array[i].n);
+}
 static void every_case(run *r, const kernel *k) {
     char names[16][24];
     size_t columns = 0;
-    for (const char *list = k->sizes; *list; columns++) word(&list, names[columns]);
+    for (const char *list = texts + k->sizes; *list; columns++) word(&list, names[columns]);
+    const step *first = steps + k->steps, *outs = first;
+    while (outs->name) outs++;
     for (size_t at = 0; at < k->n_values; at += columns) {
         begin(r);
-        for (size_t i = 0; i < columns; i++) set_number(r, names[i], (double)k->values[at + i]);
-        for (const step *s = k->steps; s->name; s++) {
-            if (s->when && number(r, s->when, MISSING) == 0) continue;
+        for (size_t i = 0; i < columns; i++) set_number(r, names[i], (double)values[k->values + at + i]);
+        for (const step *s = first; s->name; s++) {
+            const char *name = texts + s->name;
+            if (!wanted(r, s)) continue;
             if (s->kind == SET)
-                set_number(r, s->name, value_of(r, s->a));
+                set_number(r, name, value_of(r, s->a));
             else if (s->kind != RUN)
                 draw(r, s);
-            else if (!same(s->name, k->name)) {
+            else if (same(name, k->name)) {
+                call(r, k);
+                hand_out(r, outs + 1);
+            } else {
                 const int in_place = r->in_place;
                 r->in_place = 0;
-                call(r, kernel_of(s->name));
+                call(r, kernel_of(name));
                 r->in_place = in_place;
-            } else {
-                call(r, k);
-                for (const step *o = k->outs; o->name; o++)
-                    for (size_t i = 0; i < r->arrays; i++)
-                        if (same(r->array[i].name, o->name) && (!o->when || number(r, o->when, MISSING) != 0))
-                            out(r, o->name, r->array[i].words, r->array[i].n);
             }
         }
     }
@@ -289,16 +310,8 @@ static void every_case(run *r, const kernel *k) {
 // ---- The list, and the hash -----------------------------------------------------------------------------
 static const kernel kernels[] = {
 #define SMX_BY_HAND(own) {.name = #own, .by_hand = run_##own},
-#define SMX_CASES(own, id)                                                                                   \
-    {.name = #own,                                                                                           \
-     .call = call_##own,                                                                                     \
-     .parts = parts_##own,                                                                                   \
-     .in_place = in_place_##own,                                                                             \
-     .steps = steps_##own,                                                                                   \
-     .outs = outs_##own,                                                                                     \
-     .sizes = sizes_##id,                                                                                    \
-     .values = values_##id,                                                                                  \
-     .n_values = sizeof values_##id / sizeof *values_##id},
+#define SMX_CASES(own, sizes, values, n_values, parts, steps)                                                \
+    {#own, NULL, call_##own, sizes, values, n_values, parts, steps},
 #include "build/kernels.def"
 };
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };
@@ -315,8 +328,7 @@ const char *smx_digest_name(size_t i) { return i < N_KERNELS ? kernels[i].name :
 int smx_digest_run(size_t i, uint64_t seed, const smx_digest_memory *memory, smx_digest_sink *sink,
                    void *context) {
     if (i >= N_KERNELS) return -1;
-    for (int pair = 0; pair < memory->in_place; pair++)
-        if (kernels[i].by_hand || !kernels[i].in_place[pair][0]) return 1;
+    if (memory->in_place && (kernels[i].by_hand || !pair_of(&kernels[i], memory->in_place))) return 1;
     unsigned char *block = malloc(ARENA_BYTES + 64);
     if (!block) return -1;
     run r = {.state = seed,

@@ -84,6 +84,16 @@ function sized(text,    words, n, i, out) {
     for (i = 2; i < n; i++) out = out (i > 2 ? ", " : "") (words[i] ~ /^(p|[0-9]+)$/ ? words[i] : "SIZE(" words[i] ", MISSING)")
     return (words[1] == "" ? "" : "smx_" words[1]) "(" out ")"
 }
+# Where a text begins in the one string that digest.c has of them (pointers take much room in checks.wasm).
+function text_at(text) {
+    if (text == "") return 0
+    if (!(text in texts)) {
+        texts[text] = ++n_texts
+        all_texts = all_texts text "\\000"
+        n_texts += length(text)
+    }
+    return texts[text]
+}
 # Its arrays, and what a kernel's sizes need of its struct.
 function array(head, token,    mark, own, shape, factors, i) {
     mark = token ~ /^[>+&]/ ? substr(token, 1, 1) : token ~ /#/ ? "#" : "-"
@@ -93,24 +103,24 @@ function array(head, token,    mark, own, shape, factors, i) {
     shapes[head, own] = shape
     for (i = split(shape, factors, ","); i > 0; i--)
         if (factors[i] in of_struct) own_sizes[head] = own_sizes[head] " " factors[i]
-    parts[head] = parts[head] sprintf(" {'%s', %d, \"%s\", \"%s\"},", mark, token ~ /\?/, own, shape)
+    parts[head] = parts[head] sprintf(" {'%s', %d, %d, %d},", mark, token ~ /\?/, text_at(own), text_at(shape))
     if (mark == "#") whole[head, own] = 1
     if (mark ~ /[>+&]/) outs[head] = outs[head] " " own
     if (mark == "#" || (mark != ">" && token !~ /\?/)) drawn[head] = drawn[head] " " own (mark == "#" ? "#" : "")
 }
-function value(text) { return text ~ /^[A-Za-z]/ ? "{\"" text "\", 0}" : "{NULL, " text "}" }
+function value(text) { return text ~ /^[A-Za-z]/ ? "{" text_at(text) ", 0}" : "{0, " text "}" }
 # A word of a row's cases, as kernels.txt says them: a step of digest.c.
 function step(head, word,    i, n, how, own, shape, values, when) {
-    when = "NULL"
+    when = 0
     if (match(word, /\?[a-z_]+$/)) {
-        when = "\"" substr(word, RSTART + 1) "\""
+        when = text_at(substr(word, RSTART + 1))
         word = substr(word, 1, RSTART - 1)
     }
-    if (word == "!") return "{RUN, \"" head "\", NULL, " when ", {0}, {0}},"
-    if (word in kernels) return "{RUN, \"" word "\", NULL, " when ", {0}, {0}},"
+    if (word == "!") word = head
+    if (word in kernels) return "{RUN, " text_at(word) ", 0, " when ", {0}, {0}},"
     if (word ~ /^[A-Za-z0-9_]+=[0-9.]+$/) {
         split(word, values, "=")
-        return "{SET, \"" values[1] "\", NULL, " when ", " value(values[2]) ", {0}},"
+        return "{SET, " text_at(values[1]) ", 0, " when ", " value(values[2]) ", {0}},"
     }
     if (word !~ /^[A-Za-z_]+(\([A-Za-z0-9.,-]+\))?(\[[A-Za-z0-9_,]+\])?$/) fail("what is '" word "'?")
     own = word
@@ -131,10 +141,10 @@ function step(head, word,    i, n, how, own, shape, values, when) {
         values[2] = values[1]
         values[1] = 0
     }
-    return "{" how ", \"" own "\", \"" shape "\", " when ", " value(values[1]) ", " value(values[2]) "},"
+    return "{" how ", " text_at(own) ", " text_at(shape) ", " when ", " value(values[1]) ", " value(values[2]) "},"
 }
 # cases SIZES = ..: STEPS -> RESULTS
-function cases(head, text,    i, n, words, name, list, steps, given) {
+function cases(head, text,    i, n, words, values, name, list, steps, outcome, given) {
     text = spelt(text)
     if ((i = index(text, " -> "))) {
         outs[head] = " " substr(text, i + 4)
@@ -147,23 +157,24 @@ function cases(head, text,    i, n, words, name, list, steps, given) {
     if (!(list in lists)) {
         n = split(list, words, " ")
         if (words[2] != "=" || n < 3) fail("what are '" list "'? allowed: sizes = values values")
-        lists[list] = ++listed
-        macros = macros sprintf("SMX_SIZES(%d, \"%s\"", listed, words[1])
-        for (i = 3; i <= n; i++) macros = macros ", " words[i]
+        lists[list] = text_at(words[1]) ", " n_values + 0 ", " (n - 2) * split(words[3], values, ",")
+        macros = macros "SMX_SIZES("
+        for (i = 3; i <= n; i++) macros = macros (i > 3 ? ", " : "") words[i]
         macros = macros ")\n"
+        n_values += (n - 2) * split(words[3], values, ",")
     }
     n = split(given, words, " ")
     for (i = 1; i <= n; i++) if (words[i] in kernels) ran[head] = words[i]
     for (i = 1; i <= n; i++) steps = steps " " step(head, words[i])
     if (words[n] !~ /^!/) steps = steps " " step(head, "!")
-    macros = macros sprintf("SMX_STEPS(%s,%s)\n", head, steps)
-    steps = ""
     for (i = 1; i <= split(outs[head], words, " "); i++) {
         name = words[i]
         sub(/\?.*/, "", name)
-        steps = steps sprintf(" {OUT, \"%s\", NULL, %s, {0}, {0}},", name, words[i] ~ /\?/ ? "\"" substr(words[i], index(words[i], "?") + 1) "\"" : "NULL")
+        outcome = outcome sprintf(" {OUT, %d, 0, %d, {0}, {0}},", text_at(name), words[i] ~ /\?/ ? text_at(substr(words[i], index(words[i], "?") + 1)) : 0)
     }
-    macros = macros sprintf("SMX_OUTS(%s,%s)\nSMX_CASES(%s, %d)\n", head, steps, head, lists[list])
+    macros = macros sprintf("SMX_STEPS(%s {0},%s {0})\nSMX_CASES(%s, %s, %d, %d)\n", steps, outcome, head, lists[list], n_parts, n_steps)
+    n_parts += gsub(/{/, "{", parts[head]) + gsub(/{/, "{", in_place[head]) + 2
+    n_steps += (gsub(/{/, "{", steps) + gsub(/{/, "{", outcome)) / 3 + 2
 }
 # What digest.c reads of a row, once the lines under it have been read: its cases, usual ones by its sizes
 # where none are said.
@@ -181,7 +192,7 @@ function finish(head,    i, n, words) {
             macros = macros sprintf("SMX_SIZE_OF(%s, %s, %s)\n", words[i], last_struct[head], sized(of_struct[words[i]]))
             said["size " words[i]] = 1
         }
-    macros = macros calls[head] sprintf("SMX_PARTS(%s,%s)\nSMX_IN_PLACE(%s,%s)\n", head, parts[head], head, in_place[head])
+    macros = macros calls[head] sprintf("SMX_PARTS(%s {0},%s {0})\n", parts[head], in_place[head])
     if (!(head in said_cases) && !(sizes_of[head] in usual)) fail(head " has sizes" sizes_of[head] ": say its cases, or 'by hand: why'")
     cases(head, head in said_cases ? said_cases[head] : usual[sizes_of[head]])
 }
@@ -262,8 +273,8 @@ function line(text,    i, words, n) {
         n = split(substr(text, 11), words, " ")
         for (i = 1; i <= n; i++) {
             if (words[i] !~ /^[a-z]+=[a-z]+$/) fail("what is '" words[i] "'? allowed: result=argument")
-            sub(/=/, "\", \"", words[i])
-            in_place[last] = in_place[last] " {\"" words[i] "\"},"
+            n_pair = index(words[i], "=")
+            in_place[last] = in_place[last] sprintf(" {'=', 0, %d, %d},", text_at(substr(words[i], 1, n_pair - 1)), text_at(substr(words[i], n_pair + 1)))
         }
     } else if (text ~ /^cases /) {
         if (last in said_cases) fail(last " says its cases twice")
@@ -320,10 +331,10 @@ END {
     finish(last)
     if (make == "c") {
         print "// kernels.def: made of kernels/kernels.txt by scripts/kernels.awk"
-        n = split("KERNEL FIELD STRUCT ULP SIZES SIZE SIZE_OF MAKE CALL PARTS IN_PLACE STEPS OUTS CASES BY_HAND", wanted, " ")
+        n = split("KERNEL FIELD STRUCT ULP SIZES SIZE SIZE_OF MAKE CALL PARTS STEPS CASES BY_HAND TEXTS", wanted, " ")
         for (i = 1; i <= n; i++) printf "#ifndef SMX_%s\n#define SMX_%s(...)\n#endif\n", wanted[i], wanted[i]
         print "#ifndef SMX_KERNEL_PUSH\n#define SMX_KERNEL_PUSH SMX_KERNEL\n#endif"
-        printf "%s%s%s%s", c, fields, ulp, macros
+        printf "%s%s%s%sSMX_TEXTS(\"\\000%s\")\n", c, fields, ulp, macros, all_texts
         for (i = 1; i <= n; i++) print "#undef SMX_" wanted[i]
         print "#undef SMX_KERNEL_PUSH"
     } else if (make == "marks") {
