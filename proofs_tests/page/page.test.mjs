@@ -135,7 +135,7 @@ onPage(
 onPage('views are opened from the tabs, by Back and by the address', RACE, {}, async (page) => {
     await allReady(page);
     const tabs = await page.$$eval('.views a', (all) => all.map((tab) => tab.textContent));
-    assert.deepEqual(tabs.slice(0, 3), ['Start', 'Board', 'Experiment']);
+    assert.deepEqual(tabs.slice(0, 3), ['Story', 'Board', 'Experiment']);
     const open = () => text(page, '.views [aria-current=page]');
     assert.equal(await open(), 'Experiment');
     const last = tabs.length - 1;

@@ -70,7 +70,7 @@ for (const [name, why] of [
             const tabs = await page.$$eval('.views a', (all) => all.map((tab) => tab.textContent));
             const listed = await readFile(at('web/views/list.ts'), 'utf8');
             assert.equal(tabs.length, listed.match(/^ {8}title: /gm).length);
-            for (const view of tabs.filter((name) => name !== 'Start' && name !== 'Experiment')) {
+            for (const view of tabs.filter((name) => name !== 'Story' && name !== 'Experiment')) {
                 await page.evaluate(
                     (name) =>
                         [...document.querySelectorAll('.views a')]

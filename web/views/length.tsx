@@ -32,7 +32,7 @@ export default function Length() {
         <>
             <p class="say length-note">
                 Where the task has pairs, their number grows with the length, as far as the vocabulary has
-                keys: guessing gets harder, too. (In Start it stays at eight.)
+                keys: guessing gets harder, too. (In Story it stays at eight.)
             </p>
             <Transport />
             {lesson.value.name && (

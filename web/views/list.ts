@@ -18,7 +18,7 @@ export const FIRST_VIEW = 'experiment';
 export const VIEWS: readonly ViewEntry[] = [
     {
         id: 'start',
-        title: 'Start',
+        title: 'Story',
         sentence: '',
         load: () => import('./start.tsx'),
     },

@@ -69,7 +69,7 @@ export function Sheet() {
                     <dt>
                         <kbd>←</kbd> <kbd>→</kbd>
                     </dt>
-                    <dd>in Start, the step before and the next</dd>
+                    <dd>in Story, the step before and the next</dd>
                 </div>
             </dl>
         </Dialog>

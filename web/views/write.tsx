@@ -175,7 +175,7 @@ function Texts() {
                         Write
                     </button>
                     <button type="button" disabled={!texts.value.size} onClick={goOnOrStop}>
-                        {writing.value ? 'Stop' : 'Go on'}
+                        {writing.value ? 'Stop' : 'Write more'}
                     </button>
                     <button
                         type="button"
