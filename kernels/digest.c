@@ -263,7 +263,7 @@ static void call(run *r, const kernel *k) {
             r->array[i].words = floats(r, texts + pair->shape);
     size_t n = 0;
     while (k->name[n]) n++;
-    if (same(k->name + n - 5, "_push"))
+    if (n > 5 && same(k->name + n - 5, "_push"))
         in_pieces(r, k);
     else
         k->call(r);
