@@ -193,7 +193,7 @@ test-mpi: build/seqmix $(if $(HAVE_MPI),build/seqmix-mpi) ## every mixer on seve
 test-mpi: export SEQMIX_MPI := all
 .PHONY: test-mpi
 
-test-conformance: ## check_layer on every planted wrong layer, and hundreds of seeds of right ones (half an hour)
+test-conformance: ## check_layer on every planted wrong layer, and a share of 1,000 seeds of right ones (half an hour)
 	@rm -f build/test/python_conformance.count
 	$(call judge,,python_conformance)
 	@rm -f build/test/python_conformance.count
