@@ -152,7 +152,7 @@ static int choose(summary *s) {
             best->behind += order[k]->n < best->n;
             best->equals += order[k] != best && order[k]->n == best->n && order[k]->choice == best->choice;
         }
-        find_edge(s, order + i, j - i, best);
+        if (!s->t->rungs) find_edge(s, order + i, j - i, best); // what was left behind was tried, too
     }
     free(order);
     return 0;

@@ -532,6 +532,8 @@ test('at a rung those go on that are best by the measure of choice; of equals, t
             stay,
             `case ${i}`,
         );
+        // Those left behind were tried, too: what is left has no edge.
+        assert.doesNotMatch(seqmix('collect', out).stdout, /rate tried: try/);
     }
 });
 
