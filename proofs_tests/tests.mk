@@ -90,7 +90,7 @@ $(call script, grids,    cli/grids.test.mjs,                $(PROGRAM) build/seq
 $(call script, collect,  cli/collect.test.mjs,              $(PROGRAM) docs/SCALE.md build/seqmix)
 $(call script, report,   cli/report.test.mjs,               $(PROGRAM) proofs_tests/support/looks.mjs scripts/report.mjs $(wildcard web/report/* web/charts/*.ts web/core/*.ts) build/seqmix | setup)
 # (Slurm and GNU parallel: make test-cluster, a part of make test-all)
-$(call script, cluster,  cli/cluster.test.mjs,              docs/SCALE.md scripts/slurm-here.sh build/seqmix)
+$(call script, cluster,  cli/cluster.test.mjs,              docs/SCALE.md scripts/slurm-here.sh build/seqmix build/torture/failing.so)
 # (every mixer: make test-mpi, a part of make test-all)
 $(call script, mpi,      cli/mpi.test.mjs,                  build/seqmix $(if $(HAVE_MPI),build/seqmix-mpi))
 $(call script, generate, cli/generate.test.mjs,             $(PROGRAM) build/seqmix)

@@ -151,15 +151,26 @@ static int is_mine(void) {
     return !stat(at.path, &st) && st.st_ino == at.made.st_ino && st.st_dev == at.made.st_dev;
 }
 
+// Until `changed`, or TOUCH_SECONDS by a clock that nobody sets: by the time of day a clock set back would
+// leave the claim untouched for as long.
+static void wait_for_change(void) {
+#ifdef __APPLE__
+    const struct timespec most = {TOUCH_SECONDS, 0};
+    pthread_cond_timedwait_relative_np(&at.changed, &at.lock, &most);
+#else
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += TOUCH_SECONDS;
+    pthread_cond_timedwait(&at.changed, &at.lock, &until);
+#endif
+}
+
 // Touches the claim until it is over, or somebody else has it.
 static void *touch(void *unused) {
     (void)unused;
     pthread_mutex_lock(&at.lock);
     while (!at.over && !at.lost) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec += TOUCH_SECONDS;
-        pthread_cond_timedwait(&at.changed, &at.lock, &until);
+        wait_for_change();
         if (at.over) break;
         write_claim();
         futimens(at.fd, NULL); // the file system's time
@@ -184,6 +195,14 @@ static int hold(const char *path, const char *about, int fd) {
              *began ? began : "-", (unsigned long)time(NULL));
     if (fstat(fd, &at.made)) return cli_fail("%s cannot be read: %s", path, strerror(errno));
     write_claim();
+#ifndef __APPLE__
+    pthread_condattr_t steady;
+    pthread_condattr_init(&steady);
+    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    pthread_cond_destroy(&at.changed);
+    pthread_cond_init(&at.changed, &steady);
+    pthread_condattr_destroy(&steady);
+#endif
     sigset_t all, before; // the thread hears no signal
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);

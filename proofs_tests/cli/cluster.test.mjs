@@ -295,6 +295,26 @@ test('what slurm-here ran ends with it, also what hears no signal', { skip }, as
     assert.deepEqual(left, []);
 });
 
+test('a worker keeps its claim alive by a clock that nobody sets', async () => {
+    const out = join(folder, 'clock');
+    mkdirSync(out);
+    const worker = spawn(resolve('build/seqmix'), ['job', 'mixer=attention&steps=1000000', '--out', out], {
+        env: { ...env, LD_PRELOAD: resolve('build/torture/failing.so'), FAIL_CLOCK: '86400' },
+        stdio: 'ignore',
+    });
+    const claims = () => readdirSync(out, { recursive: true }).filter((name) => name.endsWith('.claim'));
+    try {
+        while (!claims().length && worker.exitCode === null) await pause(100);
+        const claim = join(out, claims()[0]);
+        const begun = statSync(claim).mtimeMs;
+        const late = Date.now() + 60_000; // it is touched every 15 s
+        while (statSync(claim).mtimeMs < begun + 10_000 && Date.now() < late) await pause(500);
+        assert.ok(statSync(claim).mtimeMs >= begun + 10_000, 'nobody touched the claim for a minute');
+    } finally {
+        worker.kill('SIGKILL');
+    }
+});
+
 test(
     'GNU parallel, as docs/SCALE.md has it: what failed is done when the line is run again',
     { skip: spawnSync('which', ['parallel']).status !== 0 && 'missing: parallel' },

@@ -1,7 +1,7 @@
 // failing.c: a library to preload (LD_PRELOAD): the call number FAIL_AT of the kind FAIL_CALL (alloc, read,
 // write, sync, rename, open, close) fails once, with FAIL_ERRNO; every other goes through. Counted from 0.
 // At the end FAIL_SAYS, a file, has the number of such calls; FAIL_TRACE, another, one line for each call but
-// alloc. For glibc.
+// alloc. By FAIL_CLOCK seconds the time of day is ahead. For glibc.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 void *__libc_malloc(size_t);
@@ -18,13 +19,14 @@ void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);
 
 static const char *call;
-static long fail_at = -1, calls;
+static long fail_at = -1, calls, ahead;
 static int why, trace = -1;
 
 __attribute__((constructor)) static void begin(void) {
     const char *at = getenv("FAIL_AT"), *number = getenv("FAIL_ERRNO"), *to = getenv("FAIL_TRACE");
     fail_at = at ? atol(at) : -1;
     why = number ? atoi(number) : EIO;
+    ahead = getenv("FAIL_CLOCK") ? atol(getenv("FAIL_CLOCK")) : 0;
     if (to) trace = (int)syscall(SYS_openat, AT_FDCWD, to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     call = getenv("FAIL_CALL");
 }
@@ -91,6 +93,12 @@ int open(const char *path, int flags, ...) {
 }
 size_t fread(void *to, size_t size, size_t n, FILE *from) {
     return fails_at("read", fileno(from)) ? 0 : NEXT(fread, to, size, n, from);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *to) {
+    const int bad = NEXT(clock_gettime, clock, to);
+    if (!bad && clock == CLOCK_REALTIME) to->tv_sec += ahead;
+    return bad;
 }
 
 // The program's own end by _exit() passes no destructor.
