@@ -578,6 +578,14 @@ static void keep(const head *h, float *to) { // the states before a row
         memcpy(to + p->states[i].at, h->at[p->states[i].in],
                program_floats(&p->registers[p->states[i].in]) * sizeof *to);
 }
+// What is handed on holds nothing of the registers that padding shared memory with.
+static void blank_padding(const program *p, float *states) {
+    for (size_t i = 0; i < p->n_states; i++) {
+        const program_register *x = &p->registers[p->states[i].in];
+        const size_t pitch = program_pitch(x), rest = (pitch - x->cols) * sizeof *states;
+        for (size_t r = 0; r < x->rows; r++) memset(states + p->states[i].at + r * pitch + x->cols, 0, rest);
+    }
+}
 
 SMX_COPY(void, program_fwd)
 (float *restrict y, float *restrict saved, float *carried, const float *const *in, void *scratch, size_t at,
@@ -614,7 +622,7 @@ SMX_COPY(void, program_fwd)
                 }
                 advance(&h, staged);
             }
-            if (own) keep(&h, own);
+            if (own) keep(&h, own), blank_padding(p, own);
         }
     }
 }

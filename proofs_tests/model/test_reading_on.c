@@ -168,6 +168,7 @@ static void scans(void **unused) {
             text, "task=cumsum&batch=1&blocks=2&steps=2&width=12&heads=2&length=%d&mixer=equations&eq=", L);
         for (const char *c = i < SCAN_TEXTS ? scan_texts[i] : attention_texts[i - SCAN_TEXTS]; *c; c++)
             n += (size_t)sprintf(text + n, "%%%02X", (unsigned char)*c);
+        check_trying("text %zu", i);
         smx_run *r = opened(text);
         const reading w = whole_of(r, 2, L);
         in_pieces(r, &w, L, L, 9, 0.0);
