@@ -29,7 +29,7 @@ export function Confusion({ counts, step, count }: Props) {
                 At step {step}: <b class="number">{right}</b> of {total} held-out images right. Rows are what
                 they show, columns what the run answers.
             </p>
-            <div class="scroll" role="region" aria-label="Confusion matrix" tabIndex={0}>
+            <div class="scroll" role="region" aria-label="Digits shown and answered" tabIndex={0}>
                 <table class="confusion">
                     <caption class="unseen">How often each digit was taken for which</caption>
                     <thead>
