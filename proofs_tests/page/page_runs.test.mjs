@@ -399,8 +399,8 @@ onPage('the keyboard sheet, and what it says', RACE, {}, async (page) => {
     await until(page, () => globalThis.seqmix.runs().every(({ step }) => step === 1));
     await page.keyboard.press('n');
     await until(page, () => /run=1/.test(location.hash));
-    await page.keyboard.press('2');
-    await until(page, () => /view=[a-z]+/.test(location.hash));
+    await page.keyboard.press('3');
+    await until(page, () => /view=inside/.test(location.hash));
 });
 
 onPage(
