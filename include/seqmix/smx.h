@@ -124,8 +124,8 @@ typedef struct {
     float cap;          // a > 0: a tanh(s / a) stands for s in the logits; 0: off
     int score;          // what A is made of
 } smx_attention;
-// A sink takes a share e^0 of each row's weights and has no value. The sigmoid's weights do not hang on each
-// other and are not divided by their sum.
+// A sink takes a share e^0 of each row's weights and has no value. A sigmoid's weights depend on no other,
+// and are not divided by their sum.
 enum { SMX_SCORE_SOFTMAX, SMX_SCORE_SINK, SMX_SCORE_SIGMOID };
 // o [B][L][D]; stats [B][H][L][2] (row maximum, 1 / row sum) is what backward needs. Weights below e^-41.5 of
 // a row's largest are 0. A row of logits all -inf gives 0, one with a NaN among them NaN and such gradients.
