@@ -177,6 +177,17 @@ static int decays_bwd(const twin_call *c) { return gains_bwd(c, 1, 1); }
 
 // ---- Norms ------------------------------------------------------------------------------------------------
 static const double eps = 1e-5;
+// A norm's gradient is a difference of terms: each rounds to its own size, |dout gain| over the row's scale,
+// however little is left of them (nothing but eps's share where a layer norm has two columns).
+static void round_terms(const twin_call *c, const double *scale, size_t step, size_t D, const double *gain) {
+    for (size_t from = 0; c->rounding > 0 && from < count(c); from += D) {
+        double largest = 0;
+        for (size_t i = from; i < from + D; i++)
+            largest = fmax(largest, fabs(c->dout[i] * (gain ? gain[i % columns(c)] : 1)));
+        for (size_t i = from; i < from + D; i++)
+            c->din[0][i] += largest * scale[from / D * step] * c->rounding * (2 * rng_uniform(c->random) - 1);
+    }
+}
 static int layernorm_fwd(const twin_call *c) {
     double *stats = malloc(2 * rows(c) * sizeof *stats);
     if (stats) ref_layernorm_fwd(c->out, stats, c->in[0], c->in[1], c->in[2], rows(c), columns(c), eps);
@@ -190,6 +201,7 @@ static int layernorm_bwd(const twin_call *c) {
     ref_layernorm_fwd(y, stats, c->in[0], c->in[1], c->in[2], rows(c), columns(c), eps);
     ref_layernorm_bwd(c->din[0], c->din[1], c->din[2], c->dout, c->in[0], c->in[1], stats, rows(c),
                       columns(c));
+    round_terms(c, stats + 1, 2, columns(c), c->in[1]);
     free(memory);
     return 0;
 }
@@ -206,6 +218,7 @@ static int norms(const twin_call *c, size_t parts, int unit, int back) {
         ref_rmsnorm_fwd(to, scale, c->in[0], c->in[1], N, D, eps);
     if (back && unit) ref_unitnorm_bwd(c->din[0], c->dout, c->in[0], scale, N, D);
     if (back && !unit) ref_rmsnorm_bwd(c->din[0], c->din[1], c->dout, c->in[0], c->in[1], scale, N, D);
+    if (back) round_terms(c, scale, 1, D, unit ? NULL : c->in[1]);
     free(memory);
     return 0;
 }
@@ -280,7 +293,10 @@ static int layernorm_heads(const twin_call *c, int back) {
         c->din[1][col] += c->dout[i] * y[i];
         c->din[2][col] += c->dout[i];
     }
-    if (back) ref_layernorm_bwd(c->din[0], none_of, none_of + d, dy, c->in[0], ones, stats, N, d);
+    if (back) {
+        ref_layernorm_bwd(c->din[0], none_of, none_of + d, dy, c->in[0], ones, stats, N, d);
+        round_terms(c, stats + 1, 2, d, c->in[1]);
+    }
     free(memory);
     return 0;
 }
