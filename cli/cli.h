@@ -30,6 +30,7 @@ void cli_printable(char *to, size_t size, const char *text);
 void cli_json_text(const char *text);
 void cli_json_number(double x, int digits);
 void cli_put_json_text(FILE *to, const char *text); // the same elsewhere
+void cli_put_quoted(FILE *to, const char *text);    // a word in the shell's quotes
 void cli_put_json_number(FILE *to, double x, int digits);
 
 // clock.c

@@ -52,6 +52,16 @@ void cli_note(const char *format, ...) {
     va_end(list);
 }
 
+void cli_put_quoted(FILE *to, const char *text) {
+    putc('\'', to);
+    for (; *text; text++)
+        if (*text == '\'')
+            fputs("'\\''", to);
+        else
+            putc(*text, to);
+    putc('\'', to);
+}
+
 void cli_put_json_text(FILE *to, const char *text) {
     putc('"', to);
     for (char character[8]; text && *text; fputs(character, to)) text = json_character(character, text);

@@ -233,6 +233,13 @@ static void print_state(const table *t, const summary *s) {
     putchar('\n');
 }
 
+// Whether it can be typed: a config of this program is; what a foreign file says may move the cursor.
+static int can_be_typed(const char *text) {
+    size_t n = 0;
+    while (text[n] >= ' ' && text[n] <= '~') n++;
+    return !text[n] && n < 4000;
+}
+
 // How the best of all get their weights back.
 static void print_weights(const options *o, const summary *s) {
     const setting *best = NULL;
@@ -243,13 +250,14 @@ static void print_weights(const options *o, const summary *s) {
         best = &s->settings[i];
     }
     if (o->keep || !best) return;
-    const result *r = &summary_row(s, best)->r;
-    if (bests == 1 && strlen(r->config) < 4000)
-        printf(
-            "\nits weights, to the bit: seqmix train '%s' --eval 0 --save best.safetensors (digest %016llx)\n",
-            r->config, (unsigned long long)r->digest);
-    else
+    const table_row *row = summary_row(s, best);
+    if (bests != 1 || !can_be_typed(row->config)) {
         puts("\ntheir weights, to the bit: --keep best");
+        return;
+    }
+    fputs("\nits weights, to the bit: seqmix train ", stdout);
+    cli_put_quoted(stdout, row->config);
+    printf(" --eval 0 --save best.safetensors (digest %016llx)\n", (unsigned long long)row->r.digest);
 }
 
 static int run(const options *o, const table *t) {

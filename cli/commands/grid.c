@@ -203,7 +203,7 @@ static char *options_of(const grid_options *o) {
     if (o->rungs) fprintf(to, " --rungs %s --keep %s", o->rungs, o->keep); // numbers
     if (o->best) {
         fputs(" --best ", to);
-        grid_quote(to, o->best);
+        cli_put_quoted(to, o->best);
     }
     job_print_options(&o->job, to);
     return fclose(to) ? free(text), NULL : text;
@@ -240,7 +240,7 @@ static int print_script(const grid_work *w) {
                       .tasks = tasks,
                       .array = array,
                       .cpus = w->o.cpus};
-    const int status = script_print(&s, grid_quote);
+    const int status = script_print(&s);
     free(more);
     return status;
 }

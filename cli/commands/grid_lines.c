@@ -4,17 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/grid/files_digest.h"
 #include "grid_work.h"
-
-void grid_quote(FILE *to, const char *text) {
-    putc('\'', to);
-    for (; *text; text++)
-        if (*text == '\'')
-            fputs("'\\''", to);
-        else
-            putc(*text, to);
-    putc('\'', to);
-}
 
 // A machine that runs a line (ssh, GNU parallel) may do so in another folder.
 static int absolute(const char *out, char to[JOB_PATH]) {
@@ -49,6 +40,13 @@ int grid_read_rungs(grid_work *w) {
     return 0;
 }
 
+// Named by its config alone, where it reads no file (and every file that it names is here to tell).
+static int add_rival(plan *p, const config *c, const job *j) {
+    uint64_t data;
+    const int named = !files_digest(c, &data, NULL) && !data;
+    return plan_add(p, j->config, c->common.steps, named ? j->name : NULL);
+}
+
 // Every job of a group, setting by setting; the number of its first is `of`.
 static int add_rivals(const grid_work *w, size_t of, plan *p) {
     const size_t seeds = p->seeds, group = grid_group(&w->g, of, w->over);
@@ -64,7 +62,7 @@ static int add_rivals(const grid_work *w, size_t of, plan *p) {
             if (!c) status = cli_fail("grid: %s", e.message);
             if (!status && job_of(&j, c, p->eval, p->every)) status = cli_fail("out of memory");
             if (!status && !repeats && names_add(&seen, strtoull(j.name, NULL, 16)) == 1)
-                status = plan_add(p, j.config);
+                status = add_rival(p, c, &j);
             job_free(&j);
             config_free(c);
         }
@@ -105,9 +103,9 @@ static int print_line(grid_work *w, size_t i, size_t rung, const config *c) {
         const int usual = !strcmp(j.threads, "1");
         snprintf(text, size, "%s%s%s", j.config, usual ? "" : "&threads=", usual ? "" : j.threads);
         fputs("seqmix job ", stdout);
-        grid_quote(stdout, text);
+        cli_put_quoted(stdout, text);
         fputs(" --out ", stdout);
-        grid_quote(stdout, place);
+        cli_put_quoted(stdout, place);
         job_print_options(&w->o.job, stdout);
         if (of_plan) printf(" --plan %s --rung %zu", of_plan, rung);
         putchar('\n');

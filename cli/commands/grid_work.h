@@ -31,8 +31,6 @@ typedef struct {
 int grid_read_rungs(grid_work *w);
 // The part's jobs, a line each, rung by rung; leaves the plans. 0, or 2 with the sentence printed.
 int grid_lines(grid_work *w);
-// A word in the shell's quotes.
-void grid_quote(FILE *to, const char *text);
 
 // --count: a few jobs are timed; what is done. 0, or 2 with the sentence printed.
 int grid_count(const grid_work *w);

@@ -32,7 +32,7 @@ static int compute_missing(const plan *p, const char *folder, const job_options 
                            int *any) {
     *any = 0;
     for (size_t k = 0; k < m->n && !process_stopped(); k++) {
-        const char *config_text = p->configs[m->configs[(k + (size_t)getpid()) % m->n]];
+        const char *config_text = p->rivals[m->rivals[(k + (size_t)getpid()) % m->n]].config;
         const int status = compute(p, folder, o, m->rung, config_text);
         if (status == 0) *any = 1;
         if (status != 0 && status != 75)
@@ -44,15 +44,26 @@ static int compute_missing(const plan *p, const char *folder, const job_options 
 
 int rivals_decide(const plan *p, const char *folder, const job_options *o, size_t rung,
                   const char *config_text) {
-    int answer = RIVALS_WAIT;
+    int answer = RIVALS_WAIT, in_vain = 0;
     double pause = 0.1;
+    plan_missing before = {0}; // its counts alone
     process_listen();
     while (!process_stopped() && answer == RIVALS_WAIT) {
         plan_missing missing;
         int any = 0;
         const int on = plan_decide(p, folder, rung, config_text, &missing);
         if (on == -1 && compute_missing(p, folder, o, &missing, &any)) answer = RIVALS_FAILED;
-        free(missing.configs);
+        // What was computed is there, or the plan looks for it elsewhere.
+        in_vain = any && missing.rung == before.rung && missing.n == before.n ? in_vain + 1 : 0;
+        before = missing;
+        if (in_vain == 3) {
+            cli_fail(
+                "plan %s does not find what its rivals came to at rung %zu: seqmix grid --rungs with the "
+                "same grid writes it again",
+                p->name, missing.rung + 1);
+            answer = RIVALS_FAILED;
+        }
+        free(missing.rivals);
         if (on >= 0) answer = on ? RIVALS_GO_ON : RIVALS_LEFT_BEHIND;
         if (on < -1) answer = RIVALS_FAILED;
         if (on != -1 || any || process_stopped()) continue;

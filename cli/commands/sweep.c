@@ -126,10 +126,12 @@ static void print_row(const options *o, const char *key, const char *value, cons
         printf(",\"seeds\":%ld,\"params\":%llu,\"steps\":%llu,\"seconds\":%.3f}\n", o->seeds, out->params,
                out->steps, seconds);
     } else {
+        char shown[4 * 128 + 8];
+        cli_printable(shown, sizeof shown, value);
         if (first)
             printf("%-12s %9s %9s %9s %9s %8s %9s\n", key, metric, "lowest", "highest", "weights", "steps",
                    "seconds");
-        printf("%-12s %9.4f %9.4f %9.4f %9llu %8llu %9.2f\n", value, mean, out->low, out->high, out->params,
+        printf("%-12s %9.4f %9.4f %9.4f %9llu %8llu %9.2f\n", shown, mean, out->low, out->high, out->params,
                out->steps, seconds);
     }
     fflush(stdout);

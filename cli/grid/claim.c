@@ -102,9 +102,7 @@ static int runs_here(const claim_content *c) {
 
 // ---- The file system's clock ----------------------------------------------------------------------------
 
-// Now, as the file system of the claim tells it, which also told when the claim was touched: clocks of
-// machines do not enter.
-static time_t time_there(const char *path) {
+time_t claim_time_there(const char *path) {
     char probe[JOB_PATH + 64];
     struct stat st;
     snprintf(probe, sizeof probe, "%s.%ld.%lx.part", path, (long)getpid(), (unsigned long)time(NULL));
@@ -122,7 +120,7 @@ static int judge(const char *path, claim_content *c, struct stat *st) {
     const int bad = read_content(fd, c) || fstat(fd, st);
     close(fd);
     if (bad) return -1;
-    c->state.touched = (double)(time_there(path) - st->st_mtime);
+    c->state.touched = (double)(claim_time_there(path) - st->st_mtime);
     const int fresh = c->state.touched < STALE_SECONDS && c->state.touched > -STALE_SECONDS;
     c->state.lives = is_here(c) ? runs_here(c) : fresh;
     return 0;

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 enum { CLAIM_WHO = 400 };
 
@@ -31,6 +32,10 @@ typedef struct {
     int lives;
 } claim_state;
 int claim_read(const char *path, claim_state *state);
+
+// Now, as the file system of the file tells it, which also told when the file was written: clocks of machines
+// do not enter. (Of a folder that may only be read it is this machine's time.)
+time_t claim_time_there(const char *path);
 
 // What a claim says, in its words; pid 0 where it says none, or says it in part (it is being written).
 enum { CLAIM_LINE = 700 };

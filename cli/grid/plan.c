@@ -13,6 +13,7 @@
 #include "model/run/language.h"
 #include "result.h"
 #include "table.h"
+#include "usual.h"
 
 #define FORMAT "seqmix-plan 1"
 
@@ -52,17 +53,19 @@ int plan_read_rungs(plan *p, const char *rungs, const char *keep) {
     return 0;
 }
 
-int plan_add(plan *p, const char *config_text) {
-    char **longer = realloc(p->configs, (p->n + 1) * sizeof *longer);
-    if (longer) p->configs = longer;
-    if (!longer || !(p->configs[p->n] = strdup(config_text))) return cli_fail("out of memory");
-    p->n++;
+int plan_add(plan *p, const char *config_text, uint64_t steps, const char *name) {
+    plan_rival *longer = realloc(p->rivals, (p->n + 1) * sizeof *longer);
+    if (longer) p->rivals = longer;
+    plan_rival one = {.config = longer ? strdup(config_text) : NULL, .steps = name ? steps : 0};
+    if (!one.config) return cli_fail("out of memory");
+    if (name) snprintf(one.name, sizeof one.name, "%s", name);
+    p->rivals[p->n++] = one;
     return 0;
 }
 
 void plan_free(plan *p) {
-    for (size_t i = 0; i < p->n; i++) free(p->configs[i]);
-    free(p->configs);
+    for (size_t i = 0; i < p->n; i++) free(p->rivals[i].config);
+    free(p->rivals);
     *p = (plan){0};
 }
 
@@ -73,7 +76,11 @@ char *plan_text(const plan *p, size_t *size) {
     fputs(FORMAT "\nrungs", to);
     for (size_t i = 0; i < p->n_rungs; i++) fprintf(to, " %.17g", p->rungs[i]);
     fprintf(to, "\nkeep %.17g\neval %ld\nevery %ld\nseeds %zu\n", p->keep, p->eval, p->every, p->seeds);
-    for (size_t i = 0; i < p->n; i++) fprintf(to, "%s\n", p->configs[i]);
+    for (size_t i = 0; i < p->n; i++) {
+        const plan_rival *r = &p->rivals[i];
+        if (*r->name) fprintf(to, "%s %llu ", r->name, (unsigned long long)r->steps);
+        fprintf(to, "%s\n", r->config);
+    }
     return fclose(to) ? free(text), NULL : text;
 }
 
@@ -123,6 +130,17 @@ static long count_of(const char *line, const char *key, long least) {
     return x < least ? -1 : x;
 }
 
+// "CONFIG", or "NAME STEPS CONFIG".
+static int add_line(plan *p, char *line) {
+    enum { DIGITS = JOB_NAME - 1 };
+    if (strspn(line, "0123456789abcdef") != DIGITS || line[DIGITS] != ' ') return plan_add(p, line, 0, NULL);
+    char *end;
+    const uint64_t steps = strtoull(line + DIGITS + 1, &end, 10);
+    if (!steps || steps > UINT64_C(1) << 52 || *end != ' ' || line[DIGITS + 1] == '-') return -1;
+    line[DIGITS] = 0;
+    return plan_add(p, end + 1, steps, line);
+}
+
 int plan_parse(plan *p, char *at) {
     char *line = next_line(&at), *end;
     if (!line || strcmp(line, FORMAT) || !(line = next_line(&at)) || strncmp(line, "rungs", 5)) return -1;
@@ -141,7 +159,7 @@ int plan_parse(plan *p, char *at) {
     if (p->eval < 0 || p->every < 0 || seeds < 0) return -1;
     p->seeds = (size_t)seeds;
     while ((line = next_line(&at)))
-        if (plan_add(p, line)) return -1;
+        if (add_line(p, line)) return -1;
     return !*at && p->n && p->n % p->seeds == 0 ? 0 : -1;
 }
 
@@ -180,24 +198,40 @@ typedef struct {
     char metric[16];
 } standing;
 
-// Adds what config i came to at the rung, on the sequences that a choice is made by: 1, 0: it is not there
+// The job of a rival that says no name, and its steps: 0, or -1 with the sentence printed.
+static int find_job(const plan *p, const plan_rival *rival, job *j, uint64_t *steps) {
+    smx_error e = {0};
+    config *c = config_parse(rival->config, 0, &e);
+    const int bad = !c || job_of(j, c, p->eval, p->every) || job_read_files(j, c, &e);
+    if (bad)
+        cli_fail("%s", *e.message ? e.message : "out of memory");
+    else
+        *steps = c->common.steps;
+    config_free(c);
+    return bad ? -1 : 0;
+}
+
+// Is it the result of this rival, which may have been written by an older build?
+static int is_of(const plan_rival *rival, const job *j, const result *r) {
+    if (!strcmp(rival->config, r->config)) return 1;
+    job named = {.told = j->told ? NULL : usual_left_out(rival->config, NULL)};
+    const int same = j->told ? job_is(j, r->config) : named.told && job_is(&named, r->config);
+    job_free(&named);
+    return same;
+}
+
+// Adds what rival i came to at the rung, on the sequences that a choice is made by: 1, 0: it is not there
 // yet; -1 with the sentence printed. A training that diverged is there, whatever the rung, and adds NaN.
 static int add_value(const plan *p, const char *folder, size_t rung, size_t i, standing *to) {
-    smx_error e = {0};
+    const plan_rival *rival = &p->rivals[i];
     job j = {0};
     result r = {0};
     char path[JOB_PATH], why[400];
     size_t size;
     struct stat st;
-    config *c = config_parse(p->configs[i], 0, &e);
-    if (!c || job_of(&j, c, p->eval, p->every) || job_read_files(&j, c, &e)) {
-        config_free(c);
-        job_free(&j);
-        return cli_fail("%s", *e.message ? e.message : "out of memory"), -1;
-    }
-    const uint64_t steps = c->common.steps;
-    config_free(c);
-    int found = 0;
+    uint64_t steps = rival->steps;
+    memcpy(j.name, rival->name, sizeof j.name);
+    int found = steps ? 0 : find_job(p, rival, &j, &steps);
     for (int stopped = 0; stopped < 2 && !found; stopped++) {
         const int bad = stopped ? job_path(&j, folder, ".json", path)
                                 : plan_path(&j, folder, plan_steps(p, rung, steps), path);
@@ -205,7 +239,7 @@ static int add_value(const plan *p, const char *folder, size_t rung, size_t i, s
         char *text = cli_read_file(path, &size);
         const int kind = text ? result_read(&r, text, size, why, sizeof why) : RESULT_DAMAGED;
         free(text);
-        if (kind == RESULT_WHOLE && job_is(&j, r.config) && (!stopped || *r.stopped)) {
+        if (kind == RESULT_WHOLE && is_of(rival, &j, &r) && (!stopped || *r.stopped)) {
             found = 1;
             to->choice += *r.stopped ? NAN : r.choice;
             to->loss += *r.stopped ? NAN : r.held_out_loss;
@@ -232,12 +266,12 @@ int plan_decide(const plan *p, const char *folder, size_t rung, const char *conf
     const size_t settings = p->n / p->seeds;
     size_t in = settings, own = settings;
     standing *all = malloc(settings * sizeof *all);
-    *missing = (plan_missing){.configs = malloc(p->n * sizeof *missing->configs)};
-    int status = all && missing->configs ? 0 : (cli_fail("out of memory"), -2);
+    *missing = (plan_missing){.rivals = malloc(p->n * sizeof *missing->rivals)};
+    int status = all && missing->rivals ? 0 : (cli_fail("out of memory"), -2);
     for (size_t s = 0; s < settings && !status; s++) {
         all[s].setting = s;
         for (size_t k = 0; k < p->seeds; k++)
-            if (!strcmp(p->configs[s * p->seeds + k], config_text)) own = s;
+            if (!strcmp(p->rivals[s * p->seeds + k].config, config_text)) own = s;
     }
     if (!status && own == settings)
         status = (cli_fail("job: --plan %s does not have this config", p->name), -2);
@@ -249,7 +283,7 @@ int plan_decide(const plan *p, const char *folder, size_t rung, const char *conf
                 const size_t which = all[i].setting * p->seeds + k;
                 const int there = add_value(p, folder, r, which, &all[i]);
                 if (there < 0) status = -2;
-                if (!there) missing->configs[missing->n++] = which;
+                if (!there) missing->rivals[missing->n++] = which;
             }
         }
         if (!status && missing->n) status = -1;

@@ -13,19 +13,27 @@
 enum { MOST_RUNGS = 8 };
 
 typedef struct {
+    char *config; // as in a job
+    // Which job, of so many steps: said once, as every decision looks at every rival. 0 and "" where the name
+    // hangs on what a file holds, and has to be found each time.
+    uint64_t steps;
+    char name[JOB_NAME];
+} plan_rival;
+typedef struct {
     size_t n_rungs;
     double rungs[MOST_RUNGS]; // shares of the steps, ascending, the last 1
     double keep;              // share of the settings that goes on, at least one
     long eval, every;
     size_t n, seeds;
-    char **configs; // [n / seeds][seeds], each as in a job: setting by setting
+    plan_rival *rivals; // [n / seeds][seeds]: setting by setting
     char name[JOB_NAME];
 } plan;
 
 // "1/9,1/3,1" and "1/3": 0, or 2 with the sentence printed.
 int plan_read_rungs(plan *p, const char *rungs, const char *keep);
-// Adds the next rival's config, which it copies. 0, or 2 with the sentence printed.
-int plan_add(plan *p, const char *config_text);
+// Adds the next rival, whose config it copies; name NULL: it has to be found. 0, or 2 with the sentence
+// printed.
+int plan_add(plan *p, const char *config_text, uint64_t steps, const char *name);
 // Names it, and leaves it in FOLDER/plans unless it is there. 0, or 2 with the sentence printed.
 int plan_leave(plan *p, const char *folder);
 int plan_open(plan *p, const char *folder, const char *name); // 0, or 2 with the sentence printed
@@ -40,12 +48,12 @@ uint64_t plan_steps(const plan *p, size_t rung, uint64_t steps);
 // FOLDER/ab/NAME.rung-STEP.json: the result of a job at a rung.
 int plan_path(const job *j, const char *folder, uint64_t step, char path[JOB_PATH]);
 
-// What is missing for a decision: the configs' numbers [n], malloc'ed, and at which rung.
+// What is missing for a decision: the rivals' numbers [n], malloc'ed, and at which rung.
 typedef struct {
-    size_t rung, n, *configs;
+    size_t rung, n, *rivals;
 } plan_missing;
 // Does the setting of this config go on from the rung? 1 or 0; -1: results are missing; -2 with the sentence
-// printed. free missing->configs in any case.
+// printed. free missing->rivals in any case.
 int plan_decide(const plan *p, const char *folder, size_t rung, const char *config_text,
                 plan_missing *missing);
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "kernels/hash.h"
@@ -28,28 +28,31 @@ static int add_running(progress *p, const char *path, const char *name) {
     return 1;
 }
 
-void progress_parse_failed(char *text, progress_failed *failed, long long now) {
+void progress_parse_failed(char *text, progress_failed *failed) {
     char *line = text, *field[4] = {"", "", "", ""};
     for (int i = 0; i < 4 && line; i++) field[i] = strsep(&line, "\n");
     snprintf(failed->host, sizeof failed->host, "%s", field[0]);
     snprintf(failed->why, sizeof failed->why, "%s", field[2]);
     snprintf(failed->about, sizeof failed->about, "%s", field[3]);
-    failed->ago = (double)now - strtod(field[1], NULL);
-    if (!(failed->ago > 0.0)) failed->ago = 0.0; // clocks differ
 }
 
 static int add_failed(progress *p, const char *path, const char *name) {
     char text[8192] = "";
+    struct stat st;
     FILE *f = fopen(path, "re");
     if (!f) return 0;
     text[fread(text, 1, sizeof text - 1, f)] = 0;
+    const int bad = fstat(fileno(f), &st);
     fclose(f);
+    if (bad) return 0;
+    if (!p->n_failed) p->now = claim_time_there(path);
     progress_failed *longer = realloc(p->failed, (p->n_failed + 1) * sizeof *longer);
     if (!longer) return -1;
     p->failed = longer;
     progress_failed *one = &p->failed[p->n_failed++];
     snprintf(one->name, sizeof one->name, "%.16s", name);
-    progress_parse_failed(text, one, (long long)time(NULL));
+    progress_parse_failed(text, one);
+    one->ago = p->now > st.st_mtime ? (double)(p->now - st.st_mtime) : 0.0;
     return 0;
 }
 

@@ -13,11 +13,12 @@ typedef struct {
 typedef struct {
     char name[JOB_NAME];
     char host[256], why[2000], about[2000];
-    double ago; // seconds
+    double ago; // seconds, by the file system's clock
 } progress_failed;
 typedef struct {
     size_t done, begun, left_behind; // begun: and nobody is at them; left behind at a rung
     size_t n_running, n_failed;
+    time_t now; // where there is one that failed
     progress_running *running;
     progress_failed *failed;
 } progress;
@@ -29,8 +30,8 @@ void progress_free(progress *p);
 // How many jobs there are in a list or a Slurm script of `seqmix grid`: 0: it is neither.
 size_t progress_jobs(const char *path);
 
-// The same of its text, and of what a job that failed left: both are cut into lines.
+// The same of its text, and of what a job that failed left (not how long ago): both are cut into lines.
 size_t progress_count(char *text);
-void progress_parse_failed(char *text, progress_failed *failed, long long now);
+void progress_parse_failed(char *text, progress_failed *failed);
 
 #endif

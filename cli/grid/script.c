@@ -92,7 +92,7 @@ long script_most_tasks(int *asked) {
     return *asked ? most - 1 : 1000;
 }
 
-int script_print(const script *s, void (*quote)(FILE *to, const char *word)) {
+int script_print(const script *s) {
     char logs[JOB_PATH], program[JOB_PATH], here[JOB_PATH];
     if (find_folders(program, here)) return 2;
     // sbatch expands % and splits at no space, but has no quotes of its own.
@@ -118,20 +118,20 @@ int script_print(const script *s, void (*quote)(FILE *to, const char *word)) {
     if (s->setup) puts(s->setup);
     if (*program && !s->within) {
         fputs("PATH=", stdout);
-        quote(stdout, program);
+        cli_put_quoted(stdout, program);
         puts(":$PATH # the seqmix that made this script");
     }
     printf("tasks=%ld array=%ld ranks=%ld within=", s->tasks, s->array, s->ranks);
-    quote(stdout, s->within ? s->within : "");
+    cli_put_quoted(stdout, s->within ? s->within : "");
     printf("\npart() {\n    $within seqmix grid ");
-    quote(stdout, s->config);
+    cli_put_quoted(stdout, s->config);
     for (size_t i = 0; i < s->n_axes; i++) {
         putchar(' ');
-        quote(stdout, s->axes[i]);
+        cli_put_quoted(stdout, s->axes[i]);
     }
     fputs(s->options, stdout);
     fputs(" --out ", stdout);
-    quote(stdout, s->out);
+    cli_put_quoted(stdout, s->out);
     puts(" --part \"$1\"\n}");
     fputs(body, stdout);
     return 0;

@@ -19,8 +19,7 @@ typedef struct {
 // default, 1000; *asked says which.
 long script_most_tasks(int *asked);
 
-// On standard output; makes DIR/logs, as Slurm does not. quote prints a word in the shell's quotes. 0, or 2
-// with the sentence printed.
-int script_print(const script *s, void (*quote)(FILE *to, const char *word));
+// On standard output; makes DIR/logs, as Slurm does not. 0, or 2 with the sentence printed.
+int script_print(const script *s);
 
 #endif

@@ -15,15 +15,18 @@ int keys_declare(const config_key *keys, const char *name) {
 }
 
 config_value *values_find(const config *c, const char *name) {
-    for (size_t i = 0; i < c->n; i++)
-        if (!strcmp(c->values[i].key->name, name)) return &c->values[i];
+    for (size_t i = 0; i < c->n; i++) {
+        const char *key = c->values[i].key->name;
+        if (*key == *name && !strcmp(key, name)) return &c->values[i]; // the first letter tells most apart
+    }
     return NULL;
 }
 
 config_value *values_find_here(const config *c, const char *name) {
     char own[128];
+    if (!c->block) return values_find(c, name);
     snprintf(own, sizeof own, "block%zu.%s", c->block - 1, name);
-    config_value *v = c->block ? values_find(c, own) : NULL;
+    config_value *v = values_find(c, own);
     return v ? v : values_find(c, name);
 }
 

@@ -215,6 +215,11 @@ test('a text is judged in bits per character by train, eval and sweep alike', ()
     assert.match(seqmix('eval', file('text')).stdout, words);
     const [row] = seqmix('sweep', text, 'batch=4', '--json').stdout.trim().split('\n');
     assert.ok(Math.abs(JSON.parse(row).bits - bits) < 1e-5);
+    // A name that would move the cursor is shown, not obeyed. (C1; what begins with ESC is refused.)
+    const named = file('red\x9b31m.txt');
+    writeFileSync(named, 'To be, or not to be. '.repeat(40));
+    const [, shown] = seqmix('sweep', text, `text=${named}`, '--eval', '9').stdout.split('\n');
+    assert.ok(shown.startsWith(named.replace('\x9b', '\\x9b') + ' '), shown);
     const lines = seqmix('train', text, '--every', '5', '--json').stdout.trim().split('\n');
     const tried = lines.map((line) => JSON.parse(line)).find((line) => 'held_out' in line);
     assert.equal(tried.metric, 'bits');

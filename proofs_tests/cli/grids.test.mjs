@@ -503,6 +503,37 @@ test('rungs: the same decisions and bytes whoever does what; they follow the fig
     );
 });
 
+test('a plan names its rivals where that hangs on no file; where it looks in vain it says so', () => {
+    const text = file('rungs.txt');
+    const play = readFileSync('README.md', 'utf8').slice(0, 3000);
+    const out = file('planned');
+    const of = (config) =>
+        grid(config, 'rate=0.01,0.02', '--rungs', '1/2,1', '--eval', '20', '--out', out).map((line) => ({
+            line,
+            plan: file('planned', 'plans', `${/--plan (\w+)/.exec(line)[1]}.plan`),
+        }));
+    const rivals = ({ plan }) => linesOf(readFileSync(plan, 'utf8')).slice(6);
+    // Today's text and tomorrow's, by the same lines.
+    writeFileSync(text, play);
+    const lines = of(`task=charlm&text=${text}&batch=2&steps=4&width=8&length=16`);
+    for (const rival of rivals(lines[0])) assert.match(rival, /^v=1&/);
+    for (const now of [play, play.replaceAll('e', 'a')]) {
+        writeFileSync(text, now);
+        for (const { line } of lines) assert.equal(shell(line).status, 0);
+    }
+    assert.equal(ofJobs(out, '.rung-2.json').length, 4);
+    assert.equal(results(out).length, 2);
+    const named = of(tiny);
+    for (const rival of rivals(named[0])) assert.match(rival, /^[0-9a-f]{16} 6 v=1&/);
+    // Names that are nobody's: the rivals are computed, and not found.
+    const wrong = readFileSync(named[0].plan, 'utf8').replace(/^[0-9a-f]{16} 6 /gm, '0123456789abcdef 6 ');
+    const name = /"checksum":"(\w+)"/.exec(sum(wrong))[1];
+    writeFileSync(file('planned', 'plans', `${name}.plan`), wrong);
+    const { status, stderr } = shell(named.at(-1).line.replace(/--plan \w+/, `--plan ${name}`));
+    assert.equal(status, 2);
+    assert.match(stderr, new RegExp(`plan ${name} does not find what its rivals came to at rung 1: `));
+});
+
 test('at a rung those go on that are best by the measure of choice; of equals, the loss tells; bits are better when fewer', () => {
     const rates = ['0.01', '0.02', '0.03', '0.04'];
     // Of each rate, a choice and a loss; who goes on.
@@ -707,6 +738,21 @@ test('watch: done, running where, failed and why, left behind, and the table so 
         stdout,
         new RegExp(`\nfailed\n +${name} on .*, \\d+ s ago, mqar \\w+ rate 0\\.0\\d seed \\d: .*safetensors`),
     );
+    // How long ago is the file system's to say: the clock of the machine where it failed may be wrong by a
+    // day.
+    const left = readFileSync(`${base}.failed`, 'utf8');
+    for (const [wrong, ago, says] of [
+        [86400, 300, '5 min'],
+        [-86400, 300, '5 min'],
+        [0, -86400, '0 s'],
+    ]) {
+        writeFileSync(
+            `${base}.failed`,
+            left.replace(/\n(\d+)\n/, (_, n) => `\n${Number(n) + wrong}\n`),
+        );
+        utimesSync(`${base}.failed`, Date.now() / 1000 - ago, Date.now() / 1000 - ago);
+        assert.match(watch().stdout, new RegExp(`\nfailed\n.*, ${says} ago,`));
+    }
     assert.match(stdout, /\nhopeless: the loss stopped being finite\n +mqar .* 1 of \d seeds\n/);
     const html = readFileSync(page, 'utf8');
     assert.match(html, /<meta http-equiv="refresh" content="5" \/>/);
@@ -761,6 +807,15 @@ test('the weights of a best come back to the bit; curves are a point a line', ()
     rmSync(join(out, 'best'), { recursive: true });
     for (const path of results(out))
         forge(path, (text) => text.replace(/"digest":"(.)/, (_, c) => `"digest":"${c === '0' ? '1' : '0'}`));
+    // A name with a quote in it goes through a shell whole.
+    const quoted = file("it's.txt");
+    writeFileSync(quoted, readFileSync('README.md', 'utf8').slice(0, 3000));
+    const charlm = `task=charlm&text=${quoted}&batch=2&steps=2&width=8&length=16`;
+    assert.equal(job(charlm, file('quoted')).status, 0);
+    const [, again, same] = /\n.*to the bit: (seqmix train .*) --eval 0 --save .* \(digest (\w+)\)/.exec(
+        seqmix('collect', file('quoted')).stdout,
+    );
+    assert.match(shell(`${again} --eval 0`).stdout, new RegExp(`digest ${same}`));
     const wrong = seqmix('collect', out, '--keep', 'best');
     assert.equal(wrong.status, 1);
     assert.match(wrong.stderr, /has other weights than the result says: not kept/);

@@ -72,13 +72,17 @@ def test_evaluations_are_the_programs(tmp_path):
     assert table.sum() == 200 and table.shape == (32, 32)
 
 
-def test_saved_and_taken_up_again(tmp_path):
+def test_saved_and_taken_up_again(tmp_path, monkeypatch):
     run = small(steps=20)
     run.step(7)
     copies = [seqmix.Run.load(run.save()), pickle.loads(pickle.dumps(run))]
     path = tmp_path / "run.st"
     assert run.save(path) == path.read_bytes() and [p.name for p in tmp_path.iterdir()] == ["run.st"]
     copies.append(seqmix.Run.load(path, steps=30))
+    synced, sync = [], os.fsync
+    monkeypatch.setattr(os, "fsync", lambda handle: (synced.append(os.readlink(f"/proc/self/fd/{handle}")), sync(handle)))
+    run.save(path)  # the bytes first, under a name of their own; the folder last, which knows the new name
+    assert [Path(p).parent for p in synced[:1]] == [tmp_path] and synced[1:] == [str(tmp_path)]
     run.step(5)
     for copy in copies:
         copy.step(5)
@@ -328,6 +332,12 @@ def test_results(tmp_path):
     assert not list(tmp_path.glob("*.csv"))
     with pytest.raises(seqmix.SeqmixError, match="cannot be read"):
         seqmix.results(tmp_path / "nowhere")
+
+
+def test_results_without_pandas(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(seqmix.SeqmixError, match="seqmix.results needs pandas: pip install pandas"):
+        seqmix.results(tmp_path)
 
 
 def test_configs():

@@ -45,5 +45,19 @@ def _replace(target: Path, old: os.stat_result | None, data: bytes) -> None:
             os.fsync(handle)
         os.replace(temporary, target)
     except BaseException:  # Ctrl-C as well
-        os.unlink(temporary)
+        with contextlib.suppress(FileNotFoundError):  # it came after the renaming
+            os.unlink(temporary)
         raise
+    _sync(target.parent)
+
+
+def _sync(folder: Path) -> None:
+    """The new name as well survives a machine that stops. (Some file systems sync no folders: EINVAL.)"""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    except OSError as problem:
+        if problem.errno != errno.EINVAL:
+            raise
+    finally:
+        os.close(handle)
