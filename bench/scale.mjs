@@ -1,7 +1,7 @@
 // scale.mjs: how a grid scales, on this machine: the overhead of a job, the time and memory of collecting,
-// and a simulation of a million jobs on a thousand nodes at a tenth of it. docs/SCALE.md has what it
-// printed.
-//   node bench/scale.mjs overhead|collect|simulate [N]
+// a simulation of a million jobs on a thousand nodes at a tenth of it, and what rungs save on the grids of
+// docs/RANKING.md. docs/SCALE.md has what it printed.
+//   node bench/scale.mjs overhead|collect|simulate|rungs [N]
 import { spawnSync } from 'node:child_process';
 import {
     copyFileSync,
@@ -135,9 +135,74 @@ function simulate(jobs) {
     );
 }
 
-const run = { overhead: [overhead, 1000], collect: [collect, 100000], simulate: [simulate, 100000] }[what];
+/** So many of the ranking's grids (a mixer on a task, its four rates, three seeds), whole and by rungs, one
+ * after the other: processor time of all that the lines start, and the rate that wins in the whole grid. */
+function rungs(cells) {
+    const { mixers } = JSON.parse(readFileSync('docs/ranking.json', 'utf8'));
+    const all = Object.entries(mixers).flatMap(([mixer, tasks]) =>
+        Object.entries(tasks).map(([task, { config }]) => ({ cell: `${mixer}, ${task}`, config })),
+    );
+    const time = (out, config, ...more) => {
+        const grid = `'${config.replace(/&rate=[^&]*/, '')}' rate=0.001,0.003,0.01,0.03 --seeds 3 --out ${out}`;
+        shell(`seqmix grid ${grid} ${more.join(' ')} 2>/dev/null >lines`);
+        const { stderr } = shell(
+            `TIMEFORMAT='%U %S'; time (tr '\\n' '\\0' <lines | xargs -0 -n 1 sh -c >/dev/null)`,
+        );
+        const [user, system] = stderr.trim().split('\n').at(-1).split(' ').map(Number);
+        return user + system;
+    };
+    // What collect says of each training of a folder.
+    const results = (out) => {
+        shell(`seqmix collect ${out} >/dev/null 2>&1`);
+        const lines = readFileSync(join(folder, out, 'results.jsonl'), 'utf8')
+            .trim()
+            .split('\n');
+        return lines.map((line) => JSON.parse(line));
+    };
+    const mean = (list) => list.reduce((a, b) => a + (b.choice ?? -Infinity) / list.length, 0);
+    const sum = { whole: 0, rungs: 0, kept: 0, near: 0, cells: 0 };
+    // (The first job of a folder leaves its build's self-check there.)
+    for (let i = 0; i < cells; i++) {
+        const { cell, config } = all[(i * 37) % all.length]; // 37 and 150 share no divisor
+        for (const out of ['whole', 'rungs']) {
+            rmSync(join(folder, out), { recursive: true, force: true });
+            shell(`seqmix job 'task=mqar&steps=1' --out ${out} --eval 1 && rm -r ${out}/[0-9a-f][0-9a-f]`);
+        }
+        const whole = time('whole', config);
+        const part = time('rungs', config, '--rungs 0.15,0.65,1');
+        const full = results('whole');
+        const names = new Set(results('rungs').map(({ name }) => name));
+        const { rate } = full.find(({ name }) => names.has(name));
+        const choices = [...new Set(full.map((one) => one.rate))].map((x) =>
+            mean(full.filter((one) => one.rate === x)),
+        );
+        const lost = Math.max(...choices) - mean(full.filter(({ name }) => names.has(name)));
+        sum.whole += whole;
+        sum.rungs += part;
+        sum.kept += lost === 0;
+        sum.near += lost <= 0.02;
+        sum.cells++;
+        console.log(
+            `${cell}: ${whole.toFixed(2)} s, by rungs ${part.toFixed(2)} s, ${((100 * part) / whole).toFixed(1)} %; ` +
+                (lost === 0
+                    ? `the winner, ${rate}`
+                    : `${rate}, ${(100 * lost).toFixed(1)} points below the winner`),
+        );
+    }
+    console.log(
+        `${sum.cells} grids: ${sum.whole.toFixed(1)} s, by rungs ${sum.rungs.toFixed(1)} s, ` +
+            `${((100 * sum.rungs) / sum.whole).toFixed(1)} %; the winner kept ${sum.kept} times, within 2 points ${sum.near} times`,
+    );
+}
+
+const run = {
+    overhead: [overhead, 1000],
+    collect: [collect, 100000],
+    simulate: [simulate, 100000],
+    rungs: [rungs, 150],
+}[what];
 if (!run) {
-    console.error('node bench/scale.mjs overhead|collect|simulate [N]');
+    console.error('node bench/scale.mjs overhead|collect|simulate|rungs [N]');
     process.exit(2);
 }
 run[0](Number(count ?? run[1]));

@@ -3,7 +3,7 @@
 // every mixer does is judged without MPI by test_ranks.c; SEQMIX_MPI=all (make test-mpi) tries each here.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
@@ -74,6 +74,24 @@ test('every number of processes gives the losses and the digest of one', { skip 
     const expected = alone(config, '--eval', '0');
     for (const count of [1, 2, 3, 4, 8]) assert.equal(shared(count, config, {}, '--eval', '0'), expected);
 });
+
+test(
+    "docs/MPI.md's command does as it is written there, and its checkpoint goes on with one",
+    { skip },
+    () => {
+        const [, line, config] = /\n(mpirun .* train '([^']*)' .*)\n/.exec(
+            readFileSync('docs/MPI.md', 'utf8'),
+        );
+        const here = mkdtempSync(join(folder, 'newcomer-'));
+        symlinkSync(resolve('build'), join(here, 'build'));
+        const typed = spawnSync('sh', ['-c', line], { cwd: here, env, encoding: 'utf8' });
+        assert.equal(typed.status, 0, typed.stderr);
+        const right = /digest (\w+)/.exec(spawnSync(one, ['train', config], { encoding: 'utf8' }).stdout);
+        assert.equal(/digest (\w+)/.exec(typed.stdout)[1], right[1]);
+        const again = spawnSync(one, ['train', '--load', 'run.safetensors'], { cwd: here, encoding: 'utf8' });
+        assert.match(again.stdout, new RegExp(`digest ${right[1]}`));
+    },
+);
 
 test('so do processes on instruction sets of their own, and with threads', { skip }, () => {
     for (const mixer of ['las', 'focus', 'mamba']) {
