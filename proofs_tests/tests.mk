@@ -80,7 +80,7 @@ $(call script, musl,     package/musl.sh,                   build/seqmix proofs_
 # The page in real browsers: each file of proofs_tests/page/ is one program.
 PAGE_TESTS := $(patsubst proofs_tests/page/%.test.mjs,%,$(wildcard proofs_tests/page/*.test.mjs))
 $(foreach p,$(PAGE_TESTS),$(call script, $p, page/$p.test.mjs, $(PAGE)))
-build/test/page_proofs.count: docs/THEOREMS.md proofs_tests/rocq/theorems.txt
+build/test/page_proofs.count: docs/THEOREMS.md docs/INVARIANCES.md proofs_tests/rocq/theorems.txt
 # The program.
 $(call script, cli,      cli/cli.test.mjs,                  $(PROGRAM) $(NPY) build/seqmix)
 $(call script, files,    cli/files.test.mjs,                $(PROGRAM) $(NPY) build/seqmix build/torture/failing.so)
@@ -101,7 +101,7 @@ $(call script, scripts,  tools/tally.test.sh,               $(addprefix scripts/
 $(call script, setup,    tools/setup.test.sh,                scripts/setup.sh proofs_tests/support/tap.sh Makefile $(wildcard */*.mk */*/*.mk))
 $(call script, build,    tools/build.test.sh,               proofs_tests/support/tap.sh Makefile $(wildcard */*.mk */*/*.mk))
 $(call script, api,      tools/api.test.mjs,                scripts/api.mjs docs/API.md $(wildcard include/seqmix/*.h) $(LOADER) wasm/tsconfig.json | setup)
-$(call script, theorems, tools/theorems.test.mjs,           scripts/theorems.mjs scripts/truth.mjs docs/THEOREMS.md docs/ERRATA.md $(PROOF_SRC) proofs_tests/model/test_causality.c proofs_tests/proofs/test_errata.c $(wildcard proofs_tests/rocq/*))
+$(call script, theorems, tools/theorems.test.mjs,           scripts/theorems.mjs scripts/truth.mjs docs/THEOREMS.md docs/ERRATA.md $(PROOF_SRC) proofs_tests/model/test_causality.c proofs_tests/model/test_invariances.c docs/INVARIANCES.md proofs_tests/proofs/test_errata.c $(wildcard proofs_tests/rocq/*))
 $(call script, rooms,    tools/rooms.test.mjs,             docs/ARCHITECTURE.md build/seqmix $(C_FILES) $(shell find $(WEB_FILES) -name node_modules -prune -o -type f -print))
 $(call script, docs,     tools/docs.test.mjs,               scripts/docs.mjs docs/definitions.json docs/presets.json docs/equations.json $(addprefix docs/,MECHANISMS.md TASKS.md PRESETS.md EQUATIONS.md OPERATIONS.md) Makefile index.html $(shell find web -name '*.ts*') $(wildcard *.md docs/*.md */*.mk */*/*.mk) build/seqmix)
 $(call script, bits,     tools/bits.test.mjs,               docs/BITS.md kernels/vmath.h kernels/activation.c kernels/mathd.h kernels/philox.h kernels/hash.h tasks/files/text_sample.h $(PROGRAM) $(NPY) build/seqmix)

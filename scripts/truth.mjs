@@ -18,7 +18,10 @@ const order = [
     'chela',
     'certificates',
 ];
-const CAUSALITY = 'proofs_tests/model/test_causality.c';
+/** What no theorem of a paper says: tests of our own claims. */
+const AUDITS = ['test_causality', 'test_invariances'];
+const auditFile = (name) => `proofs_tests/model/${name}.c`;
+const INVARIANCES = 'docs/INVARIANCES.md';
 export const parts = ['Claim', 'Statement', 'Needs', 'Model', 'Check'];
 
 /** The fields of a proof's first comment; throws where one is missing. */
@@ -78,6 +81,14 @@ function audited(file) {
     const says = comment.map((line) => line.slice(3)).join(' ');
     return capital(says.slice(says.indexOf(': ') + 2));
 }
+/** The rows of docs/INVARIANCES.md's table, its head first. */
+function invariances() {
+    const table = read(INVARIANCES).match(/^\| mixer \|.*(?:\n\|.*)+/m)[0];
+    return table
+        .split('\n')
+        .filter((line) => !line.startsWith('|--'))
+        .map((line) => line.slice(2, -2).split(' | '));
+}
 const capital = (text) => `${text[0].toUpperCase()}${text.slice(1)}`;
 const named = (n) => (n.length ? `${n.length > 1 ? 'errata' : 'erratum'} ${n.join(', ')}` : '');
 const sorted = (numbers) => [...new Set(numbers)].sort((a, b) => a - b);
@@ -95,9 +106,9 @@ function kinds({ proved, inPart, certified, tested }) {
 }
 /**
  * [{ name, claim, file, paper, proved: [{ file, theorems: [{ name, statement }] }], errata, kinds: [{ kind,
- * words }] }]. First the papers' claims (paper: true), a program each; then what our own code rests on, a
- * Rocq file or a test each. A Rocq file whose comment begins with a paper's tag, "[CAT] ...", belongs to the
- * programs that the comment names.
+ * words }], table }]: table, where there is one, as rows. First the papers' claims (paper: true), a program
+ * each; then what our own code rests on, a Rocq file or a test each. A Rocq file whose comment begins with a
+ * paper's tag, "[CAT] ...", belongs to the programs that the comment names.
  */
 export function claims() {
     const all = rocqFiles();
@@ -141,30 +152,34 @@ export function claims() {
                 [one],
             ),
         );
-    const causality = claim(
-        {
-            name: 'test_causality',
-            claim: audited(CAUSALITY),
-            file: CAUSALITY,
-            paper: false,
-            tests: ['test_causality.c'],
-            kinds: kinds({ proved: [], tested: true }),
-        },
-        [],
+    const audits = AUDITS.map((name) =>
+        claim(
+            {
+                name,
+                claim: audited(auditFile(name)),
+                file: auditFile(name),
+                paper: false,
+                tests: [`${name}.c`],
+                kinds: kinds({ proved: [], tested: true }),
+                table: name === 'test_invariances' ? invariances() : undefined,
+            },
+            [],
+        ),
     );
     const lost = all.filter(
         ({ file }) => ![...papers, ...own].some((c) => c.proved.some((p) => p.file === file)),
     );
     if (lost.length)
         throw new Error(`proofs_tests/rocq/${lost[0].file}.v: its first comment names no program proof_*.c`);
-    return [...papers, ...own, causality];
+    return [...papers, ...own, ...audits];
 }
 /** The errata of which Rocq proves that the printed statement fails, or what holds instead. */
 export const errataProved = () => sorted(rocqFiles().flatMap(({ errata }) => errata));
 /** The files that all this is read from, relative to the project. */
 export const sources = () => [
     ...proofs.map((name) => `proofs_tests/proofs/${name}.c`),
-    CAUSALITY,
+    ...AUDITS.map(auditFile),
+    INVARIANCES,
     'proofs_tests/rocq/statements.txt',
     ...rocqFiles().map(({ file }) => `proofs_tests/rocq/${file}.v`),
 ];

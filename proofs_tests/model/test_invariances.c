@@ -1,6 +1,6 @@
-// test_invariances.c: what answers and training do not depend on, of every mixer in every mode and of texts
-// with scans: batch, place, pieces, threads, instruction set and later rows change no bit (long convolutions:
-// no more than 3e-5 of the largest logit, in two columns).
+// test_invariances.c: batch size, place in the batch, the pieces that a state reads, threads, instruction set
+// and later rows change no bit of any mixer's answers or training, in every mode and in texts with scans
+// (long convolutions: no more than 3e-5 of the largest logit, in two columns).
 #include "proofs_tests/support/check.h"
 
 #include "cli/team.h"

@@ -294,6 +294,16 @@ onPage(
             const [name] = block.split('\n', 1);
             assert.equal(words(theorems.get(name)), words(block.slice(name.length)), name);
         }
+        // What makes no difference: the table of docs/INVARIANCES.md, cell by cell.
+        const cells = await page.$$eval('[data-claim=test_invariances] tr', (all) =>
+            all.map((row) => [...row.children].map((cell) => cell.textContent).join(' | ')),
+        );
+        const table = (await readFile(at('docs/INVARIANCES.md'), 'utf8')).split('| mixer |')[1].split('\n');
+        assert.deepEqual(
+            cells.map((row) => `| ${row} |`),
+            [`| mixer |${table[0]}`, ...table.slice(2).filter((line) => line.startsWith('| '))],
+        );
+        assert.ok(cells.length > 20);
         for (const { claim, kinds, theorems } of shown)
             assert.equal(/^proved/.test(kinds), theorems.length > 0, `${claim}: ${kinds}`);
         // The pictures have theirs; theorems open on demand, by the keyboard too.

@@ -13,7 +13,7 @@ export function Truth({ of }: { of: readonly string[] }) {
     );
 }
 
-function Row({ name, claim, proved, errata, kinds }: Claim) {
+function Row({ name, claim, proved, errata, kinds, table }: Claim) {
     const count = proved.reduce((sum, { theorems }) => sum + theorems.length, 0);
     return (
         <li data-claim={name}>
@@ -49,7 +49,39 @@ function Row({ name, claim, proved, errata, kinds }: Claim) {
                     ))}
                 </details>
             )}
+            {table && <Table rows={table} />}
         </li>
+    );
+}
+
+function Table({ rows: [head, ...rows] }: { rows: string[][] }) {
+    return (
+        <details>
+            <summary>Of each mixer</summary>
+            <div class="scroll" role="region" aria-label="What makes no difference" tabIndex={0}>
+                <table>
+                    <thead>
+                        <tr>
+                            {head!.map((cell) => (
+                                <th key={cell} scope="col">
+                                    {cell}
+                                </th>
+                            ))}
+                        </tr>
+                    </thead>
+                    <tbody>
+                        {rows.map(([name, ...cells]) => (
+                            <tr key={name}>
+                                <th scope="row">{name}</th>
+                                {cells.map((cell, i) => (
+                                    <td key={i}>{cell}</td>
+                                ))}
+                            </tr>
+                        ))}
+                    </tbody>
+                </table>
+            </div>
+        </details>
     );
 }
 

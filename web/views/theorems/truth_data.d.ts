@@ -12,6 +12,8 @@ declare module 'virtual:truth' {
         errata: string;
         /** Strongest first. */
         kinds: { kind: 'proved' | 'certified' | 'tested'; words: string }[];
+        /** What was measured, its head first. */
+        table?: string[][];
     }
     const claims: Claim[];
     export default claims;
