@@ -111,6 +111,7 @@ SMX_INLINE vi vf_eq(vf a, vf b) { return -(a == b); }
 SMX_INLINE vi vi_gt(vi a, vi b) { return -(a > b); }
 SMX_INLINE vf vi_convert(vi a) { return (float)a; }
 SMX_INLINE vi vi_shl(vi a, int s) { return (vi)((uint32_t)a << s); }
+SMX_INLINE vi vi_add(vi a, vi b) { return (vi)((uint32_t)a + (uint32_t)b); } // wraps
 #else
 SMX_INLINE vi vf_bits(vf x) { return (vi)x; }
 SMX_INLINE vf vi_float(vi b) { return (vf)b; }
@@ -120,6 +121,7 @@ SMX_INLINE vi vf_eq(vf a, vf b) { return (vi)(a == b); }
 SMX_INLINE vi vi_gt(vi a, vi b) { return (vi)(a > b); }
 SMX_INLINE vf vi_convert(vi a) { return __builtin_convertvector(a, vf); }
 SMX_INLINE vi vi_shl(vi a, int s) { return a << s; }
+SMX_INLINE vi vi_add(vi a, vi b) { return a + b; }
 #endif
 
 SMX_INLINE vf vf_select(vi mask, vf yes, vf no) {

@@ -64,7 +64,7 @@ SMX_INLINE vf vf_exp(vf x) {
 
 // 2^k: the shift drops the magic (and is last: above the range a sum of what it leaves would overflow);
 // k = 128 gives inf
-SMX_INLINE vf power_of_two(vf magic) { return vi_float(vi_shl(vf_bits(magic) + vi_set(127), 23)); }
+SMX_INLINE vf power_of_two(vf magic) { return vi_float(vi_shl(vi_add(vf_bits(magic), vi_set(127)), 23)); }
 // The same of n registers in two thirds of the work for SMX_EXP_FLOOR <= c <= SMX_EXP_CEILING,
 // but +inf from 88.37 on. NaN stays NaN.
 SMX_INLINE void exps_between(vf *c, const int n) {
